@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * trace_np.h - what libposixtrace offers beyond POSIX. Every name ends in _np or _NP.
+ *
+ * Conventions are those of <trace.h>: 0 or an error number, errno untouched, thread-safe.
+ * Sizes are bytes, counts are events, times are CLOCK_REALTIME in nanoseconds unless a
+ * comment says otherwise. The manual page is trace_np(3).
+ */
+#ifndef _TRACE_NP_H
+#define _TRACE_NP_H
+
+#include <stdint.h>
+#include <trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * As sysconf(), but with our answers for _SC_TRACE, _SC_TRACE_EVENT_FILTER, _SC_TRACE_INHERIT,
+ * _SC_TRACE_LOG, _SC_TRACE_EVENT_NAME_MAX, _SC_TRACE_NAME_MAX, _SC_TRACE_SYS_MAX and
+ * _SC_TRACE_USER_EVENT_MAX, for which a C library can only say "no".
+ */
+long posix_trace_sysconf_np(int name);
+
+/*
+ * The loss ledger. Events are counted exactly and every one is in exactly one column:
+ *
+ *	called = reported + unread + lost[0] + ... + lost[POSIX_TRACE_LOST_CAUSES_NP - 1]
+ *
+ * called    events generated while the stream was running, or suspended because it was full,
+ *           and not filtered out; system events of the stream included
+ * reported  handed to a reader, or, for a stream with log, written to the log
+ * unread    still in the stream
+ */
+#define POSIX_TRACE_LOST_OVERWRITTEN_NP     0 /* LOOP stream: overwritten before being read */
+#define POSIX_TRACE_LOST_STREAM_FULL_NP     1 /* UNTIL_FULL, FLUSH: generated while full */
+#define POSIX_TRACE_LOST_LOG_FULL_NP        2 /* UNTIL_FULL log: discarded at flush */
+#define POSIX_TRACE_LOST_LOG_OVERWRITTEN_NP 3 /* LOOP log: overwritten in the log */
+#define POSIX_TRACE_LOST_FLUSH_ERROR_NP     4 /* could not be written to the log */
+#define POSIX_TRACE_LOST_NO_MEMORY_NP       5 /* no memory for a thread's first event */
+#define POSIX_TRACE_LOST_NO_SLOT_NP         6 /* more threads than the stream can tell apart */
+#define POSIX_TRACE_LOST_NESTING_NP         7 /* signal handlers nested too deep in trace points */
+#define POSIX_TRACE_LOST_CLEARED_NP         8 /* removed by posix_trace_clear() */
+#define POSIX_TRACE_LOST_DAMAGED_NP         9 /* unreadable in memory or in a damaged log */
+#define POSIX_TRACE_LOST_CAUSES_NP          10
+
+struct posix_trace_ledger_np {
+	uint64_t called;
+	uint64_t reported;
+	uint64_t unread;
+	uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP];
+};
+
+struct posix_trace_thread_np {
+	pid_t pid;            /* 0: events of no thread, or of threads no longer told apart */
+	pid_t tid;            /* Linux thread id */
+	pthread_t thread;
+};
+
+/*
+ * The ledger of an active stream or of an opened log: its total, one event type's line, one
+ * thread's line. For a log, "reported" are the events that the log holds; the account is the one
+ * its writer closed. Threads are numbered from 0; past the last one *unavailable is set to
+ * non-zero and 0 is returned, as posix_trace_eventtypelist_getnext_id() does.
+ * EINVAL: no such stream, a null pointer, an event type without a name.
+ */
+int posix_trace_get_ledger_np(trace_id_t trid, struct posix_trace_ledger_np *ledger);
+int posix_trace_get_ledger_type_np(trace_id_t trid, trace_event_id_t event_id,
+				   struct posix_trace_ledger_np *ledger);
+int posix_trace_get_ledger_thread_np(trace_id_t trid, size_t index,
+				     struct posix_trace_thread_np *thread,
+				     struct posix_trace_ledger_np *ledger, int *unavailable);
+
+/* The English name of a loss cause, such as "stream full"; NULL past the last one. */
+const char *posix_trace_lost_name_np(int cause);
+
+/*
+ * One event of an opened log, with what struct posix_trace_event_info has no room for.
+ * data points into the library's buffer and is valid until the next call on that identifier.
+ */
+#define POSIX_TRACE_EVENT_LATE_NP 1u /* its writer was held up; it stands after younger events */
+#define POSIX_TRACE_EVENT_GAP_NP  2u /* a damaged part of the log was skipped before it */
+
+struct posix_trace_event_np {
+	struct posix_trace_event_info info;
+	pid_t tid;            /* Linux thread id, 0 = none */
+	unsigned flags;       /* POSIX_TRACE_EVENT_*_NP */
+	int64_t time_ns;      /* info.posix_timestamp as one number */
+	const void *data;
+	size_t data_len;
+};
+
+/*
+ * The next event of an opened log, without copying its data; the same position as
+ * posix_trace_getnext_event(). At the end: 0 and *unavailable non-zero.
+ * EINVAL: not an opened log, or a null pointer.
+ */
+int posix_trace_getnext_np(trace_id_t trid, struct posix_trace_event_np *event,
+			   int *unavailable);
+
+/*
+ * Moves the position of an opened log to its first event not older than *when, by the log's
+ * index. A time past the last event moves to the end. EINVAL: not an opened log, bad time.
+ */
+int posix_trace_seek_np(trace_id_t trid, const struct timespec *when);
+
+/*
+ * Opens a log as posix_trace_open() does, but reads on after damaged parts and accepts a log
+ * that its writer never completed, or is still writing: every whole block is delivered.
+ * flags: POSIX_TRACE_OPEN_SALVAGE_NP, or 0 for posix_trace_open().
+ */
+#define POSIX_TRACE_OPEN_SALVAGE_NP 1u
+int posix_trace_open_np(int file_desc, unsigned flags, trace_id_t *trid);
+
+/* What an opened log says of itself. */
+struct posix_trace_loginfo_np {
+	int complete;           /* its writer closed it */
+	int log_full_policy;
+	unsigned format_major;
+	unsigned format_minor;
+	pid_t pid;              /* the traced process */
+	char host[64];
+	char clock[32];         /* what stamped the events: "tsc" or "monotonic" */
+	uint64_t file_bytes;
+	uint64_t event_bytes;   /* what log-max-size counts */
+	uint64_t blocks;
+	int64_t first_ns;       /* time of the oldest block's first event, 0 = no events */
+	int64_t last_ns;
+};
+int posix_trace_get_loginfo_np(trace_id_t trid, struct posix_trace_loginfo_np *info);
+
+/*
+ * Proves a log: every checksum, every length, the counts of every block against its events, and
+ * the ledger's equation in total, by type and by thread. Each fault is handed to report (may be
+ * NULL) as it is found, with the file offset where it stands and a sentence that says what is
+ * wrong. Returns 0 when the whole file was read, whatever was found; EINVAL when it is no log.
+ */
+struct posix_trace_fault_np {
+	uint64_t offset;        /* in the file */
+	uint64_t bytes;         /* how many are affected, 0 = not known */
+	const char *reason;     /* English; valid during the call */
+};
+struct posix_trace_check_np {
+	int complete;
+	uint64_t faults;
+	uint64_t blocks;
+	uint64_t events;        /* found in whole blocks */
+	uint64_t bytes;         /* of the file */
+	struct posix_trace_ledger_np ledger;
+};
+int posix_trace_check_np(int file_desc,
+			 void (*report)(void *arg, const struct posix_trace_fault_np *fault),
+			 void *arg, struct posix_trace_check_np *result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

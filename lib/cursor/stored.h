@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * cursor/stored.h - "the next event" of a log.
+ *
+ * The file is hostile until checked: every length, offset and checksum is verified on a private
+ * copy before it is used, with pread, so that a file cut short under the reader is an error and
+ * not a signal. Memory is bounded by one block, whatever the log's size.
+ *
+ * Owner     one caller at a time; the functions do not lock.
+ * Errors    0 or an error number.
+ */
+#ifndef PTX_CURSOR_STORED_H
+#define PTX_CURSOR_STORED_H
+
+#include "log/log.h"
+
+struct ptx_stored;
+
+struct ptx_stored_event {
+	const struct ptx_record *record; /* data follows it; time is CLOCK_REALTIME in ns */
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t thread;
+	bool gap; /* a damaged part was skipped before it (salvage only) */
+};
+
+/*
+ * Opens a log on a private duplicate of fd. EINVAL: no log, damaged header, another machine's, or
+ * one that is being written. salvage: also logs being written; damaged parts are skipped instead
+ * of ending the stream.
+ */
+int ptx_stored_open(int fd, bool salvage, struct ptx_stored **stored);
+void ptx_stored_close(struct ptx_stored *stored);
+
+/* True and the next event, or false at the end. The event is valid until the next call. */
+bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_event *event);
+void ptx_stored_rewind(struct ptx_stored *stored);
+void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns);
+
+/* Facts, valid until close. */
+const struct ptx_log_facts *ptx_stored_facts(const struct ptx_stored *stored);
+const struct ptx_log_status *ptx_stored_status(const struct ptx_stored *stored);
+const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored);
+
+/* The name of an event type of the log, NULL if it has none. Ids run below PTX_TYPE_MAX. */
+const char *ptx_stored_name(const struct ptx_stored *stored, unsigned type);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log/log.h - a log file being written; FORMAT says what the bytes are.
+ *
+ * Events come in their final order. They gather in a block in memory (put, never any I/O) and go
+ * to the file with write. So the caller can hold a lock while it puts and none while it writes.
+ *
+ * Owner     one caller at a time; the functions do not lock.
+ * Errors    0 or an error number. After a failed write the block stays and write may be called
+ *           again; nothing is written twice.
+ * Signals   the caller has blocked SIGXFSZ and SIGPIPE and consumes them.
+ * Units     times in nanoseconds of CLOCK_REALTIME.
+ */
+#ifndef PTX_LOG_LOG_H
+#define PTX_LOG_LOG_H
+
+#include <stdbool.h>
+
+#include "record/attr.h"
+#include "record/ledger.h"
+#include "record/record.h"
+
+struct ptx_log;
+
+struct ptx_log_facts {
+	struct ptx_attr attr; /* log_policy and log_size rule the file */
+	uint32_t pid;         /* the traced process */
+	char clock[32];       /* what stamps the events */
+	uint64_t tick_hz;     /* of that clock, nominal */
+};
+
+struct ptx_log_event {
+	uint32_t len_flags; /* as in struct ptx_record */
+	uint16_t type;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t thread;
+	uint64_t address;
+	int64_t time_ns;
+	const void *data;
+};
+
+struct ptx_log_status { /* the members of struct posix_trace_status_info, in their order */
+	int32_t stream_status, stream_full, stream_overrun, flush_status, flush_error;
+	int32_t log_overrun, log_full;
+};
+
+enum ptx_log_put {
+	PTX_LOG_PUT_DONE,
+	PTX_LOG_PUT_WRITE_FIRST, /* no room in the block: write, then put it again */
+	PTX_LOG_PUT_FULL         /* UNTIL_FULL: it would leave no room for the closing STOP */
+};
+
+/*
+ * Begins a log on fd, which the log owns from then on (not on failure). EBADF not writable; EINVAL
+ * a file type, O_APPEND or log_size that the policy cannot work with; ENOSPC and the like from the
+ * first write. Any old log in the file is invalid from here on.
+ */
+int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
+
+enum ptx_log_put ptx_log_put(struct ptx_log *log, const struct ptx_log_event *event);
+
+/* As put, for the closing STOP of an UNTIL_FULL log: may use the room kept for it. */
+enum ptx_log_put ptx_log_put_last(struct ptx_log *log, const struct ptx_log_event *event);
+
+/* Makes a name known; goes out at the latest with the next block. Each id once. */
+int ptx_log_name(struct ptx_log *log, unsigned type, const char *name);
+
+/* Writes what was put. 0 when nothing is left to write. */
+int ptx_log_write(struct ptx_log *log);
+
+/* LOOP: its space was used up once. UNTIL_FULL: PUT_FULL was answered. */
+bool ptx_log_is_full(const struct ptx_log *log);
+
+/* Events overwritten in the file so far (LOOP). */
+uint64_t ptx_log_overwritten(const struct ptx_log *log);
+
+/* Moves what a LOOP log overwrote from reported to lost, in total, by type and by thread. */
+void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger);
+
+/* Forgets every event: the log is as just created. A file that cannot seek goes on (CLEAR-09). */
+int ptx_log_clear(struct ptx_log *log);
+
+/*
+ * Writes what is left, names, status, ledger, index and trailer, and cuts the file to its end.
+ * The events of a block that cannot be written are counted as lost to a flush error, in the
+ * ledger that goes into the file and in the caller's.
+ */
+int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
+		     struct ptx_ledger *ledger);
+
+/* Closes the descriptor and frees the memory. */
+void ptx_log_destroy(struct ptx_log *log);
+
+#endif

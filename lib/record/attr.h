@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * record/attr.h - what a trace_attr_t holds: a stream's attributes, also as kept in a log.
+ *
+ * Plain data without pointers. An object is valid when magic and version are ours.
+ */
+#ifndef PTX_RECORD_ATTR_H
+#define PTX_RECORD_ATTR_H
+
+#include "record/record.h"
+
+#define PTX_ATTR_MAGIC   UINT64_C(0x7274746178747000) /* "\0ptxattr" */
+#define PTX_ATTR_VERSION 1u
+#define PTX_NAME_BYTES   64 /* TRACE_NAME_MAX and the NUL */
+
+#define PTX_ATTR_POLICY_SET  1u /* setstreamfullpolicy was called, or the stream exists */
+#define PTX_ATTR_FROM_STREAM 2u /* creation_ns holds */
+
+struct ptx_attr {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t flags;
+	uint64_t stream_size;
+	uint64_t max_data_size;
+	uint64_t log_size;
+	uint32_t inheritance;
+	uint32_t stream_policy;
+	uint32_t log_policy;
+	uint32_t spare;
+	int64_t clock_resolution_ns;
+	int64_t creation_ns;
+	char name[PTX_NAME_BYTES];
+	char generation[PTX_NAME_BYTES];
+};
+
+_Static_assert(sizeof(struct ptx_attr) == 208, "the attributes are part of the log format");
+
+/* The most that one event can take in a stream's memory: its record, and an identity before it. */
+#define PTX_IDENT_RECORD_BYTES (sizeof(struct ptx_record) + sizeof(struct ptx_ident))
+#define PTX_EVENT_SET_BYTES    136 /* sizeof(trace_event_set_t) */
+#define PTX_SYSTEM_DATA_MAX    (2 * PTX_EVENT_SET_BYTES)
+
+static inline size_t ptx_attr_user_event_size(const struct ptx_attr *attr, size_t len)
+{
+	if (len > attr->max_data_size)
+		len = attr->max_data_size;
+	if (len > PTX_RECORD_LEN_MAX)
+		len = PTX_RECORD_LEN_MAX;
+	return PTX_IDENT_RECORD_BYTES + ptx_record_size(len);
+}
+
+static inline size_t ptx_attr_system_event_size(void)
+{
+	return PTX_IDENT_RECORD_BYTES + ptx_record_size(PTX_SYSTEM_DATA_MAX);
+}
+
+/* Sets every attribute to its default. */
+void ptx_attr_init(struct ptx_attr *attr);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * record/ledger.h - the account of a stream's events as plain memory, for status and for the log.
+ *
+ * A line has struct posix_trace_ledger_np's columns. In the lines of types and threads, called is
+ * the sum of the other columns; in total, called is what the writers counted by themselves, so
+ * that the equation of total proves something.
+ */
+#ifndef PTX_RECORD_LEDGER_H
+#define PTX_RECORD_LEDGER_H
+
+#include "record/record.h"
+
+enum ptx_lost { /* the values of POSIX_TRACE_LOST_*_NP */
+	PTX_LOST_OVERWRITTEN,
+	PTX_LOST_STREAM_FULL,
+	PTX_LOST_LOG_FULL,
+	PTX_LOST_LOG_OVERWRITTEN,
+	PTX_LOST_FLUSH_ERROR,
+	PTX_LOST_NO_MEMORY,
+	PTX_LOST_NO_SLOT,
+	PTX_LOST_NESTING,
+	PTX_LOST_CLEARED,
+	PTX_LOST_DAMAGED,
+	PTX_LOST_CAUSES
+};
+
+struct ptx_ledger_line {
+	uint64_t called;
+	uint64_t reported;
+	uint64_t unread;
+	uint64_t lost[PTX_LOST_CAUSES];
+};
+
+struct ptx_ledger_thread {
+	uint32_t pid; /* 0: no thread, or threads no longer told apart */
+	uint32_t tid;
+	uint64_t thread;
+	struct ptx_ledger_line line;
+};
+
+struct ptx_ledger {
+	struct ptx_ledger_line total;
+	struct ptx_ledger_line type[PTX_TYPE_MAX];
+	size_t threads;
+	size_t room;
+	struct ptx_ledger_thread *thread; /* malloc'ed, room entries */
+};
+
+/* The thread's line, made if it is new; the line of pid 0 when memory is short. */
+struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
+					  uint64_t thread);
+
+/* reported + unread + every loss. */
+uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line);
+
+void ptx_ledger_init(struct ptx_ledger *ledger);
+void ptx_ledger_fini(struct ptx_ledger *ledger);
+
+#endif
