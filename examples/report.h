@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report.h - what dirhash-report learns from a log (dirhash_report.c) and prints (report_print.c).
+ *
+ * Units     times in nanoseconds since the Epoch, 0 = no such event seen.
+ */
+#ifndef DIRHASH_REPORT_H
+#define DIRHASH_REPORT_H
+
+#include "dirhash_events.h"
+
+#include <stddef.h>
+#include <trace.h>
+
+#define WORKERS_MAX 256
+
+struct event_count {
+	trace_event_id_t id;
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	int type; /* enum event_type, or -1 for an event type that is not dirhash's */
+	unsigned long count;
+	unsigned long long bytes; /* of data */
+};
+
+struct file {
+	char *path; /* NULL when FILE_QUEUED was not seen */
+	int64_t queued_ns;
+	int64_t opened_ns;
+	int64_t hashed_ns;
+	uint64_t bytes;
+	uint32_t worker;
+};
+
+struct worker_total {
+	unsigned long files;
+	unsigned long long bytes;
+	int64_t busy_ns; /* between opening and the last byte hashed, summed over its files */
+	int64_t start_ns;
+	int64_t stop_ns;
+};
+
+struct report {
+	struct event_count *types;
+	size_t type_count;
+	struct file *files;
+	size_t file_count;
+	struct worker_total workers[WORKERS_MAX];
+	size_t worker_count;
+	unsigned long events;
+	unsigned long truncated; /* events with data cut to max-data-size */
+	unsigned long malformed; /* dirhash events whose data is too short */
+	uint32_t queue_longest;
+	int64_t first_ns;
+	int64_t last_ns;
+};
+
+void report_print(const struct report *report);
+
+#endif
