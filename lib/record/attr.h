@@ -13,6 +13,11 @@
 #define PTX_ATTR_VERSION 1u
 #define PTX_NAME_BYTES   64 /* TRACE_NAME_MAX and the NUL */
 
+/* Defaults, CH-07 to CH-09. */
+#define PTX_ATTR_STREAM_SIZE   65536u
+#define PTX_ATTR_MAX_DATA_SIZE 1024u
+#define PTX_ATTR_LOG_SIZE      (1u << 20)
+
 #define PTX_ATTR_POLICY_SET  1u /* setstreamfullpolicy was called, or the stream exists */
 #define PTX_ATTR_FROM_STREAM 2u /* creation_ns holds */
 
@@ -33,7 +38,7 @@ struct ptx_attr {
 	char generation[PTX_NAME_BYTES];
 };
 
-_Static_assert(sizeof(struct ptx_attr) == 208, "the attributes are part of the log format");
+_Static_assert(sizeof(struct ptx_attr) == 200, "the attributes are part of the log format");
 
 /* The most that one event can take in a stream's memory: its record, and an identity before it. */
 #define PTX_IDENT_RECORD_BYTES (sizeof(struct ptx_record) + sizeof(struct ptx_ident))

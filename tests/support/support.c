@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/support.h"
+
+int support_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+	int count = 0;
+
+	ck_assert_ptr_nonnull(dir);
+	while ((entry = readdir(dir))) {
+		char target[256];
+		ssize_t n;
+
+		if (entry->d_name[0] == '.' || atoi(entry->d_name) == dirfd(dir))
+			continue;
+		n = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+		if (n < 0)
+			continue;
+		target[n] = '\0';
+		/* The arena lives as long as the process. */
+		if (!strncmp(target, "/memfd:", 7))
+			continue;
+		count++;
+	}
+	closedir(dir);
+	return count;
+}
+
+static int descriptors_before;
+
+static void count_descriptors(void)
+{
+	descriptors_before = support_descriptors();
+}
+
+static void compare_descriptors(void)
+{
+	int now = support_descriptors();
+
+	ck_assert_msg(now == descriptors_before, "descriptors: %d before the test, %d after it",
+		      descriptors_before, now);
+}
+
+Suite *support_suite(const char *name, TCase **tc)
+{
+	Suite *suite = suite_create(name);
+
+	*tc = tcase_create(name);
+	tcase_add_checked_fixture(*tc, count_descriptors, compare_descriptors);
+	suite_add_tcase(suite, *tc);
+	return suite;
+}
+
+int support_run(Suite *suite)
+{
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int support_main(const char *name, const TTest *const *tests, size_t count)
+{
+	TCase *tc;
+	Suite *suite = support_suite(name, &tc);
+
+	for (size_t i = 0; i < count; i++)
+		tcase_add_test(tc, tests[i]);
+	return support_run(suite);
+}
