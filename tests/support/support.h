@@ -42,7 +42,7 @@ int support_main(const char *name, const TTest *const *tests, size_t count);
 	({                                                                                        \
 		errno = 4711;                                                                     \
 		__typeof__(expression) value_ = (expression);                                     \
-		ck_assert_msg(errno == 4711, "errno changed by " #expression);                    \
+		ck_assert_msg(errno == 4711, "errno changed by %s", #expression);                 \
 		value_;                                                                           \
 	})
 

@@ -3,9 +3,7 @@
 #include "support/stream.h"
 
 #include <dirent.h>
-#include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,21 +18,6 @@ int count_threads(void)
 		n += entry->d_name[0] != '.';
 	closedir(dir);
 	return n;
-}
-
-/* The first stream opens what the process keeps for good; it is not a leak of the test. */
-static void before_test(void)
-{
-	trace_id_t trid = STARTED();
-
-	shut(trid);
-	descriptors_before = count_descriptors();
-}
-
-static void after_test(void)
-{
-	ck_assert_int_eq(count_descriptors(), descriptors_before);
-	ck_assert_int_eq(count_threads(), 1);
 }
 
 pthread_t spawn(void *(*body)(void *), void *arg)
