@@ -2,10 +2,13 @@
 /*
  * record/attr.h - what a trace_attr_t holds: a stream's attributes, also as kept in a log.
  *
- * Plain data without pointers. An object is valid when magic and version are ours.
+ * Plain data without pointers. An object is valid when magic and version are ours. It lies in the
+ * program's trace_attr_t, therefore may_alias.
  */
 #ifndef PTX_RECORD_ATTR_H
 #define PTX_RECORD_ATTR_H
+
+#include <stdbool.h>
 
 #include "record/record.h"
 
@@ -36,9 +39,14 @@ struct ptx_attr {
 	int64_t creation_ns;
 	char name[PTX_NAME_BYTES];
 	char generation[PTX_NAME_BYTES];
-};
+} __attribute__((may_alias));
 
 _Static_assert(sizeof(struct ptx_attr) == 200, "the attributes are part of the log format");
+
+static inline bool ptx_attr_is_valid(const struct ptx_attr *attr)
+{
+	return attr && attr->magic == PTX_ATTR_MAGIC && attr->version == PTX_ATTR_VERSION;
+}
 
 /* The most that one event can take in a stream's memory: its record, and an identity before it. */
 #define PTX_IDENT_RECORD_BYTES (sizeof(struct ptx_record) + sizeof(struct ptx_ident))

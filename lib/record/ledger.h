@@ -5,6 +5,8 @@
  * A line has struct posix_trace_ledger_np's columns. In the lines of types and threads, called is
  * the sum of the other columns; in total, called is what the writers counted by themselves, so
  * that the equation of total proves something.
+ *
+ * Owner     the caller; one at a time. A ledger points into itself: it is not copied by assignment.
  */
 #ifndef PTX_RECORD_LEDGER_H
 #define PTX_RECORD_LEDGER_H
@@ -44,10 +46,14 @@ struct ptx_ledger {
 	struct ptx_ledger_line type[PTX_TYPE_MAX];
 	size_t threads;
 	size_t room;
-	struct ptx_ledger_thread *thread; /* malloc'ed, room entries */
+	struct ptx_ledger_thread *thread; /* room entries: few, or malloc'ed when those are used up */
+	struct ptx_ledger_thread few[4];  /* so that the line of pid 0 needs no memory */
 };
 
-/* The thread's line, made if it is new; the line of pid 0 when memory is short. */
+/*
+ * The thread's line, made if it is new; the line of pid 0 when memory is short. With pid 0 the one
+ * line of all events without a thread. Valid until the next call. Entries keep their index.
+ */
 struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
 					  uint64_t thread);
 

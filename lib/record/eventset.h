@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * record/eventset.h - a set of event types: a trace_event_set_t, in the program, in a stream's
+ * START and FILTER records and in the log alike.
+ *
+ * Plain data: the magic word, then one bit per id from 0 to 1023, id 0 never set. The layout is
+ * ABI and part of the log format.
+ */
+#ifndef PTX_RECORD_EVENTSET_H
+#define PTX_RECORD_EVENTSET_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <trace.h>
+
+#include "record/record.h"
+
+#define PTX_EVENTSET_MAGIC UINT64_C(0x0074657374766500) /* "\0evtset\0" */
+#define PTX_EVENTSET_WORDS (PTX_TYPE_MAX / 64)
+
+_Static_assert(sizeof(trace_event_set_t) == 136, "an event set is part of the log format");
+_Static_assert(sizeof(((trace_event_set_t *)0)->__bits) * 8 == PTX_TYPE_MAX,
+	       "an event set has a bit for every event type");
+
+static inline bool ptx_eventset_is_valid(const trace_event_set_t *set)
+{
+	return set && set->__magic == PTX_EVENTSET_MAGIC;
+}
+
+/* The functions below want 0 < type < PTX_TYPE_MAX; has and the set operations any valid set. */
+static inline bool ptx_eventset_has(const trace_event_set_t *set, unsigned type)
+{
+	return set->__bits[type / 64] >> (type % 64) & 1;
+}
+
+static inline void ptx_eventset_add(trace_event_set_t *set, unsigned type)
+{
+	set->__bits[type / 64] |= UINT64_C(1) << (type % 64);
+}
+
+static inline void ptx_eventset_del(trace_event_set_t *set, unsigned type)
+{
+	set->__bits[type / 64] &= ~(UINT64_C(1) << (type % 64));
+}
+
+static inline void ptx_eventset_empty(trace_event_set_t *set)
+{
+	memset(set, 0, sizeof(*set));
+	set->__magic = PTX_EVENTSET_MAGIC;
+}
+
+/* Every type, those that have no name yet included (CH-41). */
+static inline void ptx_eventset_fill(trace_event_set_t *set)
+{
+	memset(set, 0xff, sizeof(*set));
+	set->__magic = PTX_EVENTSET_MAGIC;
+	ptx_eventset_del(set, 0);
+}
+
+static inline void ptx_eventset_unite(trace_event_set_t *set, const trace_event_set_t *more)
+{
+	for (unsigned i = 0; i < PTX_EVENTSET_WORDS; i++)
+		set->__bits[i] |= more->__bits[i];
+}
+
+static inline void ptx_eventset_subtract(trace_event_set_t *set, const trace_event_set_t *less)
+{
+	for (unsigned i = 0; i < PTX_EVENTSET_WORDS; i++)
+		set->__bits[i] &= ~less->__bits[i];
+}
+
+#endif
