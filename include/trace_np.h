@@ -19,7 +19,8 @@ extern "C" {
 /*
  * As sysconf(), but with our answers for _SC_TRACE, _SC_TRACE_EVENT_FILTER, _SC_TRACE_INHERIT,
  * _SC_TRACE_LOG, _SC_TRACE_EVENT_NAME_MAX, _SC_TRACE_NAME_MAX, _SC_TRACE_SYS_MAX and
- * _SC_TRACE_USER_EVENT_MAX, for which a C library can only say "no".
+ * _SC_TRACE_USER_EVENT_MAX, for which a C library can only say "no". For any other name it is
+ * sysconf(), errno included.
  */
 long posix_trace_sysconf_np(int name);
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/attr.h - the program's trace_attr_t as our struct ptx_attr.
+ *
+ * Errors    NULL for a null pointer and for an object that was never initialised or was destroyed.
+ */
+#ifndef PTX_POSIX_ATTR_H
+#define PTX_POSIX_ATTR_H
+
+#include <trace.h>
+
+#include "record/attr.h"
+
+_Static_assert(sizeof(struct ptx_attr) <= sizeof(trace_attr_t), "our attributes fit");
+_Static_assert(_Alignof(struct ptx_attr) <= _Alignof(trace_attr_t), "our attributes are aligned");
+_Static_assert(PTX_NAME_BYTES == TRACE_NAME_MAX + 1, "a name has room for its NUL");
+
+static inline struct ptx_attr *ptx_posix_attr(trace_attr_t *object)
+{
+	struct ptx_attr *attr = (struct ptx_attr *)object;
+
+	return ptx_attr_is_valid(attr) ? attr : NULL;
+}
+
+static inline const struct ptx_attr *ptx_posix_attr_const(const trace_attr_t *object)
+{
+	const struct ptx_attr *attr = (const struct ptx_attr *)object;
+
+	return ptx_attr_is_valid(attr) ? attr : NULL;
+}
+
+#endif
