@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * bench_event.c - what posix_trace_event() costs its caller: running, stopped, filtered, without
+ * a stream, into several streams, from two threads, and a new thread's first event.
+ *
+ * Every call goes through the shared library. Running streams are LOOP streams without a reader:
+ * the steady state of a flight recorder, chunk switches and overwriting included.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "bench.h"
+#include "bench_stream.h"
+
+#define CALLS         2000
+#define STREAMS_MAX   4
+#define FRESH_THREADS 300
+
+struct emit {
+	trace_event_id_t type;
+	size_t len;
+	unsigned char data[32];
+};
+
+static void emit_loop(void *arg, long calls)
+{
+	const struct emit *emit = arg;
+
+	for (long i = 0; i < calls; i++)
+		posix_trace_event(emit->type, emit->data, emit->len);
+}
+
+static struct emit emit_of(const char *name, size_t len)
+{
+	struct emit emit = { .type = bench_type(name), .len = len };
+
+	memset(emit.data, 0x5a, sizeof(emit.data));
+	return emit;
+}
+
+static double emit_running(size_t len)
+{
+	struct emit emit = emit_of("bench_emit", len);
+	trace_id_t trid = bench_stream(POSIX_TRACE_LOOP, BENCH_BUFFER_BYTES / 4, -1);
+	struct bench_figure cost;
+	bool law;
+
+	posix_trace_start(trid);
+	cost = bench_measure(emit_loop, &emit, CALLS);
+	law = bench_law(trid, emit.type, cost.calls);
+	posix_trace_shutdown(trid);
+	bench_begin("emit threads=1 payload_bytes=%zu ns=%.2f p50_ns=%.2f U_ns=%.2f p50_ratio_U=%.3f",
+		    len, cost.min_ns, cost.median_ns, cost.unit_min_ns,
+		    cost.median_ns / cost.unit_median_ns);
+	bench_end_limit("ratio_U", cost.min_ns / cost.unit_min_ns, 0.60, law);
+	return cost.min_ns;
+}
+
+static void emit_nowhere(void)
+{
+	struct emit emit = emit_of("bench_emit", 8);
+	struct bench_figure cost = bench_measure(emit_loop, &emit, CALLS);
+
+	bench_begin("no_stream payload_bytes=8 p50_ns=%.2f", cost.median_ns);
+	bench_end_limit("ns", cost.min_ns, 2.0, true);
+}
+
+static void emit_refused(bool filtered)
+{
+	struct emit emit = emit_of("bench_refused", 8);
+	trace_id_t trid = bench_stream(POSIX_TRACE_LOOP, BENCH_BUFFER_BYTES / 4, -1);
+	struct bench_figure cost;
+	trace_event_set_t set;
+	bool law;
+
+	posix_trace_start(trid);
+	emit_loop(&emit, 1); /* so that the thread is attached */
+	if (filtered) {
+		posix_trace_eventset_empty(&set);
+		posix_trace_eventset_add(emit.type, &set);
+		posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET);
+	} else {
+		posix_trace_stop(trid);
+	}
+	cost = bench_measure(emit_loop, &emit, CALLS);
+	law = bench_law(trid, emit.type, 1);
+	posix_trace_shutdown(trid);
+	bench_begin("%s payload_bytes=8 p50_ns=%.2f", filtered ? "filtered" : "stopped",
+		    cost.median_ns);
+	bench_end_limit("ns", cost.min_ns, 3.5, law);
+}
+
+static void emit_streams(int streams, double alone_ns)
+{
+	struct emit emit = emit_of("bench_emit", 8);
+	trace_id_t trid[STREAMS_MAX];
+	struct bench_figure cost;
+	bool law = true;
+
+	for (int i = 0; i < streams; i++) {
+		trid[i] = bench_stream(POSIX_TRACE_LOOP, BENCH_BUFFER_BYTES / 4, -1);
+		posix_trace_start(trid[i]);
+	}
+	cost = bench_measure(emit_loop, &emit, CALLS);
+	for (int i = 0; i < streams; i++) {
+		law &= bench_law(trid[i], emit.type, cost.calls);
+		posix_trace_shutdown(trid[i]);
+	}
+	bench_begin("streams streams=%d payload_bytes=8 ns=%.2f p50_ns=%.2f", streams,
+		    cost.min_ns, cost.median_ns);
+	bench_end_limit("further_stream_U",
+			(cost.min_ns - alone_ns) / (streams - 1) / cost.unit_min_ns, 0.35, law);
+}
+
+static void emit_two_threads(void)
+{
+	struct emit emit = emit_of("bench_emit", 8);
+	trace_id_t trid = bench_stream(POSIX_TRACE_LOOP, BENCH_BUFFER_BYTES / 4, -1);
+	struct bench_pair pair;
+	bool law;
+
+	posix_trace_start(trid);
+	pair = bench_measure_pair(emit_loop, &emit, CALLS);
+	law = bench_law(trid, emit.type, pair.calls);
+	posix_trace_shutdown(trid);
+	bench_begin("two_threads threads=2 payload_bytes=8");
+	bench_end_pair(&pair, 1.1, law);
+}
+
+static void *fresh_main(void *arg)
+{
+	static const unsigned char data[8];
+	double *cost_ns = arg;
+	double begin;
+
+	bench_now_ns();
+	begin = bench_now_ns();
+	posix_trace_event((trace_event_id_t)cost_ns[1], data, sizeof(data));
+	cost_ns[0] = bench_now_ns() - begin;
+	return NULL;
+}
+
+static void first_event(void)
+{
+	trace_event_id_t type = bench_type("bench_fresh");
+	trace_id_t trid = bench_stream(POSIX_TRACE_LOOP, BENCH_BUFFER_BYTES / 4, -1);
+	double cost[FRESH_THREADS], clock_ns = bench_clock_cost_ns(), median;
+	bool law;
+
+	posix_trace_start(trid);
+	posix_trace_event(type, NULL, 0); /* attaches the process */
+	for (int i = 0; i < FRESH_THREADS; i++) {
+		double answer[2] = { 0, type };
+		pthread_t thread;
+
+		pthread_create(&thread, NULL, fresh_main, answer);
+		pthread_join(thread, NULL);
+		cost[i] = answer[0] - clock_ns;
+	}
+	law = bench_law(trid, type, FRESH_THREADS + 1);
+	posix_trace_shutdown(trid);
+	median = bench_median(cost, FRESH_THREADS);
+	bench_begin("first_event threads=%d min_us=%.2f p90_us=%.2f", FRESH_THREADS,
+		    cost[0] / 1000, cost[FRESH_THREADS * 9 / 10] / 1000);
+	bench_end_limit("p50_us", median / 1000, 3.0, law);
+}
+
+int main(void)
+{
+	double alone_ns;
+
+	emit_two_threads(); /* before pinning */
+	bench_pin(0);
+	emit_nowhere();
+	alone_ns = emit_running(8);
+	emit_running(32);
+	emit_refused(false);
+	emit_refused(true);
+	for (int streams = 2; streams <= STREAMS_MAX; streams++)
+		emit_streams(streams, alone_ns);
+	first_event();
+	return bench_status();
+}

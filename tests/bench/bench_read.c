@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * bench_read.c - a log of ten million 8-byte events read through posix_trace_getnext_event():
+ * bench_read DIRECTORY
+ *
+ * The log is written losslessly by flushing before the stream can be full. It is read in a fresh
+ * process, whose peak memory is compared with that of reading a log of a tenth of the size. The
+ * law: every event is there, in order, with its own data.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "bench_stream.h"
+
+#define EVENTS      10000000
+#define FLUSH_EVERY 20000
+#define RUNS        3
+
+static void write_log(const char *path, uint64_t events)
+{
+	trace_event_id_t type = bench_type("bench_read");
+	trace_attr_t attr;
+	trace_id_t trid;
+	size_t each;
+	bool law;
+	int fd, err;
+
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (fd < 0)
+		bench_die(path, errno);
+	posix_trace_attr_init(&attr);
+	posix_trace_attr_getmaxusereventsize(&attr, sizeof(uint64_t), &each);
+	trid = bench_stream(POSIX_TRACE_UNTIL_FULL, 2 * each * FLUSH_EVERY, fd);
+	posix_trace_start(trid);
+	for (uint64_t i = 0; i < events; i++) {
+		posix_trace_event(type, &i, sizeof(i));
+		if (i % FLUSH_EVERY == FLUSH_EVERY - 1) {
+			err = posix_trace_flush(trid);
+			if (err)
+				bench_die("flush", err);
+		}
+	}
+	law = bench_law(trid, type, events);
+	err = posix_trace_shutdown(trid);
+	if (err || !law)
+		bench_die("writing the log to be read", err ? err : EIO);
+	close(fd);
+}
+
+static long peak_kib(void)
+{
+	FILE *status = fopen("/proc/self/status", "r");
+	char line[200];
+	long kib = 0;
+
+	while (status && fgets(line, sizeof(line), status))
+		sscanf(line, "VmHWM: %ld", &kib);
+	if (status)
+		fclose(status);
+	return kib;
+}
+
+/* In a process of its own: prints events, seconds, peak memory. Exit 1: the law is broken. */
+static int read_log(const char *path, uint64_t expected)
+{
+	struct posix_trace_event_info info;
+	uint64_t next = 0, value, best_events = 0;
+	double best_ns = 1e18;
+	bool in_order = true;
+	trace_id_t trid;
+	size_t len;
+	int fd = open(path, O_RDONLY), unavailable, err;
+
+	err = posix_trace_open(fd, &trid);
+	if (err)
+		bench_die("opening the log", err);
+	for (int run = 0; run < RUNS; run++) {
+		double begin = bench_now_ns(), took;
+		uint64_t events = 0;
+
+		posix_trace_rewind(trid);
+		next = 0;
+		for (;;) {
+			err = posix_trace_getnext_event(trid, &info, &value, sizeof(value), &len,
+							&unavailable);
+			if (err || unavailable)
+				break;
+			events++;
+			if (info.posix_event_id < POSIX_TRACE_UNNAMED_USEREVENT)
+				continue;
+			in_order &= value == next++ && len == sizeof(value);
+		}
+		took = bench_now_ns() - begin;
+		in_order &= !err && next == expected;
+		if (took < best_ns) {
+			best_ns = took;
+			best_events = events;
+		}
+	}
+	posix_trace_close(trid);
+	printf("%" PRIu64 " %.9f %ld\n", best_events, best_ns / 1e9, peak_kib());
+	return !in_order;
+}
+
+static bool read_apart(const char *self, char *path, uint64_t events, double *rate, long *kib)
+{
+	char command[4000];
+	uint64_t found = 0;
+	double seconds = 1;
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "'%s' read '%s' %" PRIu64, self, path, events);
+	pipe = popen(command, "r");
+	if (!pipe || fscanf(pipe, "%" SCNu64 " %lf %ld", &found, &seconds, kib) != 3)
+		bench_die("the reading process", EIO);
+	*rate = found / seconds;
+	return pclose(pipe) == 0;
+}
+
+int main(int argc, char **argv)
+{
+	char small[4000], large[4000], self[4000];
+	double small_rate, large_rate;
+	long small_kib, large_kib;
+	ssize_t len;
+	bool law;
+
+	if (argc == 4 && !strcmp(argv[1], "read"))
+		return read_log(argv[2], strtoull(argv[3], NULL, 10));
+	if (argc != 2) {
+		fprintf(stderr, "usage: bench_read DIRECTORY\n");
+		return 2;
+	}
+	len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (len < 0)
+		bench_die("/proc/self/exe", errno);
+	self[len] = '\0';
+	snprintf(small, sizeof(small), "%s/bench_read_small.%ld", argv[1], (long)getpid());
+	snprintf(large, sizeof(large), "%s/bench_read_large.%ld", argv[1], (long)getpid());
+	write_log(small, EVENTS / 10);
+	write_log(large, EVENTS);
+	law = read_apart(self, small, EVENTS / 10, &small_rate, &small_kib);
+	law &= read_apart(self, large, EVENTS, &large_rate, &large_kib);
+	unlink(small);
+	unlink(large);
+	bench_begin("read events=%d payload_bytes=8", EVENTS);
+	bench_end_floor("Mevents_per_s", large_rate / 1e6, 25, law);
+	bench_begin("read_memory events=%d peak_KiB=%ld", EVENTS, large_kib);
+	bench_end_limit("more_KiB_than_a_tenth", large_kib - small_kib, 256, law);
+	return bench_status();
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * bench_start.c - what linking the library adds to a process's life: bench_start PLAIN LINKED
+ *
+ * The two programs have one source and differ in being linked to libposixtrace. They are started
+ * in turns; a life is fork, exec, main() returning, and wait. Half of a start's cost is the
+ * loader's, and it is counted: the program pays it.
+ */
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define LIVES 300
+
+static double life_us(char *program)
+{
+	char *argv[] = { program, NULL };
+	double begin = bench_now_ns();
+	int status, err;
+	pid_t child;
+
+	err = posix_spawn(&child, program, NULL, NULL, argv, environ);
+	if (err)
+		bench_die(program, err);
+	if (waitpid(child, &status, 0) != child || status)
+		bench_die(program, ECHILD);
+	return (bench_now_ns() - begin) / 1000;
+}
+
+static void facts_of(const char *program, char *facts, int size)
+{
+	char command[1000];
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "'%s' facts", program);
+	pipe = popen(command, "r");
+	if (!pipe || !fgets(facts, size, pipe) || pclose(pipe))
+		bench_die(program, EIO);
+}
+
+int main(int argc, char **argv)
+{
+	double plain[LIVES], linked[LIVES], plain_p50, linked_p50;
+	char facts[100];
+	bool law;
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: bench_start PLAIN LINKED\n");
+		return 2;
+	}
+	for (int i = 0; i < LIVES; i++) {
+		plain[i] = life_us(argv[1]);
+		linked[i] = life_us(argv[2]);
+	}
+	facts_of(argv[2], facts, sizeof(facts));
+	law = !strcmp(facts, "threads=1 named_files=0");
+	plain_p50 = bench_median(plain, LIVES);
+	linked_p50 = bench_median(linked, LIVES);
+	bench_begin("start %s plain_us=%.0f linked_us=%.0f min_more_ms=%.3f", facts, plain_p50,
+		    linked_p50, (linked[0] - plain[0]) / 1000);
+	bench_end_limit("more_ms", (linked_p50 - plain_p50) / 1000, 0.2, law);
+	return bench_status();
+}
