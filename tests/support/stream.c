@@ -79,7 +79,18 @@ struct posix_trace_status_info status_of(trace_id_t trid)
 	return status;
 }
 
-int fill(trace_id_t trid, trace_event_id_t id, size_t len, int first)
+static int is_full(const struct posix_trace_status_info *status)
+{
+	return status->posix_stream_full_status == POSIX_TRACE_FULL;
+}
+
+static int is_overrun(const struct posix_trace_status_info *status)
+{
+	return status->posix_stream_overrun_status == POSIX_TRACE_OVERRUN;
+}
+
+static int trace_until(int (*reached)(const struct posix_trace_status_info *status),
+		       trace_id_t trid, trace_event_id_t id, size_t len, int first)
 {
 	unsigned char *data = calloc(1, len);
 	struct posix_trace_status_info status;
@@ -90,15 +101,25 @@ int fill(trace_id_t trid, trace_event_id_t id, size_t len, int first)
 	for (calls = 0; calls < FILL_BOUND; calls++) {
 		if (posix_trace_get_status(trid, &status))
 			break;
-		if (status.posix_stream_full_status == POSIX_TRACE_FULL) {
+		if (reached(&status)) {
 			free(data);
 			return calls;
 		}
 		memcpy(data, &(int){ first + calls }, sizeof(int));
 		posix_trace_event(id, data, len);
 	}
-	ck_abort_msg("the stream was not full after %d events", calls);
+	ck_abort_msg("the stream did not run full by %d events", calls);
 	return -1;
+}
+
+int fill(trace_id_t trid, trace_event_id_t id, size_t len, int first)
+{
+	return trace_until(is_full, trid, id, len, first);
+}
+
+int overrun(trace_id_t trid, trace_event_id_t id, size_t len, int first)
+{
+	return trace_until(is_overrun, trid, id, len, first);
 }
 
 size_t stream_size(trace_id_t trid)

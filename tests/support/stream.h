@@ -57,6 +57,8 @@ struct posix_trace_status_info status_of(trace_id_t trid);
  * made. Fails after more calls than the stream could ever hold.
  */
 int fill(trace_id_t trid, trace_event_id_t id, size_t len, int first);
+/* The same until the status tells of an overrun, which is thereby reset. */
+int overrun(trace_id_t trid, trace_event_id_t id, size_t len, int first);
 
 /* The sizes that the stream's attributes promise. */
 size_t stream_size(trace_id_t trid);
