@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * line.h - one event as a line of text or of JSON.
+ */
+#ifndef POSIXTRACE_LINE_H
+#define POSIXTRACE_LINE_H
+
+#include "logfile.h"
+#include "out.h"
+#include "when.h"
+
+struct line_form {
+	enum when_form when;
+	bool json;
+	bool hex;          /* all data as bytes */
+	const char *log;   /* named in each JSON line, NULL = not */
+	bool any;          /* an event was shown before */
+	int64_t previous_ns;
+};
+
+void line_put(struct out *out, struct line_form *form, const struct logfile *log,
+	      const struct log_type *type, const struct posix_trace_event_np *event);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "logfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "out.h"
+#include "say.h"
+#include "text.h"
+#include "tool.h"
+
+#define TYPES_MAX 65536 /* more ids than any version of the format can hold */
+
+static int temporary_file(void)
+{
+	const char *dir = getenv("TMPDIR");
+	char path[4096];
+	int fd;
+
+	if (!dir || !*dir)
+		dir = "/tmp";
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	if ((size_t)snprintf(path, sizeof(path), "%s/posixtrace.XXXXXX", dir) >= sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+static int copy(int from, int to)
+{
+	static char buffer[256 * 1024];
+
+	for (;;) {
+		ssize_t n = read(from, buffer, sizeof(buffer));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? errno : 0;
+		for (char *p = buffer; n;) {
+			ssize_t written = write(to, p, (size_t)n);
+
+			if (written < 0 && errno != EINTR)
+				return errno;
+			if (written > 0) {
+				p += written;
+				n -= written;
+			}
+		}
+	}
+}
+
+/* The library reads by offset from the beginning; what cannot do that becomes a file that can. */
+static int seekable(int fd, int *result)
+{
+	struct stat st;
+	int file, err;
+
+	if (fstat(fd, &st))
+		return errno;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	if ((S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) && lseek(fd, 0, SEEK_CUR) == 0) {
+		*result = fd;
+		return 0;
+	}
+	file = temporary_file();
+	if (file < 0)
+		return errno;
+	err = copy(fd, file);
+	if (err) {
+		close(file);
+		return err;
+	}
+	close(fd);
+	*result = file;
+	return 0;
+}
+
+int logfile_open_fd(struct logfile *log, const char *path)
+{
+	bool input = !strcmp(path, "-");
+	int fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int err;
+
+	memset(log, 0, sizeof(*log));
+	log->fd = -1;
+	log->path = input ? "standard input" : path;
+	if (fd < 0) {
+		say("%s: %s", log->path, strerror(errno));
+		return TOOL_FAILURE;
+	}
+	err = seekable(fd, &log->fd);
+	if (err) {
+		close(fd);
+		say("%s: %s", log->path, strerror(err));
+		return TOOL_FAILURE;
+	}
+	return TOOL_OK;
+}
+
+static int open_stream(struct logfile *log)
+{
+	trace_id_t strict;
+	int err = posix_trace_open(log->fd, &strict);
+
+	/*
+	 * Even a log that posix_trace_open() takes is read with salvage: a block damaged in its
+	 * middle would end the events there, and nothing would say that there are more.
+	 */
+	if (!err) {
+		posix_trace_close(strict);
+		log->whole = true;
+	} else if (err != EINVAL) {
+		return err;
+	}
+	err = posix_trace_open_np(log->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &log->trid);
+	if (err)
+		return err;
+	err = posix_trace_get_loginfo_np(log->trid, &log->info);
+	if (err)
+		posix_trace_close(log->trid);
+	return err;
+}
+
+/* An escaped name needs up to four times its room; few need more than the name itself. */
+static char *shown_name(const struct log_type *type, size_t *len)
+{
+	static struct out scratch = { .fd = -1 };
+	char *shown;
+
+	scratch.used = 0;
+	text_name(&scratch, type->name, type->name_len);
+	*len = scratch.used;
+	shown = malloc(scratch.used + 1);
+	if (!shown)
+		return NULL;
+	memcpy(shown, scratch.bytes, scratch.used);
+	shown[scratch.used] = '\0';
+	return shown;
+}
+
+static bool grow_ids(struct logfile *log, size_t ids)
+{
+	struct log_type **by_id = realloc(log->by_id, ids * sizeof(*by_id));
+
+	if (!by_id)
+		return false;
+	memset(by_id + log->ids, 0, (ids - log->ids) * sizeof(*by_id));
+	log->by_id = by_id;
+	log->ids = ids;
+	return true;
+}
+
+static struct log_type *learn_type(struct logfile *log, trace_event_id_t id)
+{
+	struct log_type *type;
+
+	if (id >= log->ids && !grow_ids(log, id < 1024 ? 1024 : TYPES_MAX))
+		return NULL;
+	if (log->by_id[id])
+		return log->by_id[id];
+	type = calloc(1, sizeof(*type));
+	if (!type)
+		return NULL;
+	type->id = id;
+	if (posix_trace_eventid_get_name(log->trid, id, type->name))
+		snprintf(type->name, sizeof(type->name), "event#%u", id);
+	else
+		type->listed = true;
+	type->name_len = strlen(type->name);
+	type->shown = shown_name(type, &type->shown_len);
+	if (!type->shown) {
+		free(type);
+		return NULL;
+	}
+	type->chosen = !log->choose || log->choose(type);
+	log->by_id[id] = type;
+	return type;
+}
+
+static bool learn_types(struct logfile *log)
+{
+	for (;;) {
+		trace_event_id_t id;
+		int unavailable;
+		struct log_type **list, *type;
+
+		if (posix_trace_eventtypelist_getnext_id(log->trid, &id, &unavailable) ||
+		    unavailable)
+			return true;
+		if (id >= TYPES_MAX)
+			continue;
+		type = learn_type(log, id);
+		if (!type)
+			return false;
+		list = realloc(log->list, (log->types + 1) * sizeof(*list));
+		if (!list)
+			return false;
+		log->list = list;
+		type->index = log->types;
+		list[log->types++] = type;
+	}
+}
+
+const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id)
+{
+	static const struct log_type unknown = {
+		.chosen = true, .name = "event#?", .name_len = 7, .shown = "event#?", .shown_len = 7,
+	};
+	const struct log_type *type;
+
+	if (id < log->ids && log->by_id[id])
+		return log->by_id[id];
+	type = id < TYPES_MAX ? learn_type(log, id) : NULL;
+	return type ? type : &unknown;
+}
+
+int logfile_open(struct logfile *log, const char *path,
+		 bool (*choose)(const struct log_type *type))
+{
+	int status = logfile_open_fd(log, path);
+	int err;
+
+	if (status)
+		return status;
+	log->choose = choose;
+	err = open_stream(log);
+	if (err) {
+		say("%s: %s", log->path,
+		    err == EINVAL ? "not a trace log, or damaged at its beginning" : strerror(err));
+		close(log->fd);
+		return TOOL_FAILURE;
+	}
+	if (!learn_types(log)) {
+		say("%s: %s", log->path, strerror(ENOMEM));
+		logfile_close(log);
+		return TOOL_FAILURE;
+	}
+	if (!log->info.complete)
+		say("%s: its writer has not closed it, or it was cut; reading every whole block",
+		    log->path);
+	else if (!log->whole)
+		say("%s: damaged; reading every whole block", log->path);
+	return TOOL_OK;
+}
+
+void logfile_close(struct logfile *log)
+{
+	for (size_t i = 0; i < log->ids; i++) {
+		if (log->by_id[i])
+			free(log->by_id[i]->shown);
+		free(log->by_id[i]);
+	}
+	free(log->by_id);
+	free(log->list);
+	if (log->trid)
+		posix_trace_close(log->trid);
+	close(log->fd);
+}
+
+struct faults {
+	const struct logfile *log;
+	unsigned limit;
+};
+
+static void say_fault(void *arg, const struct posix_trace_fault_np *fault)
+{
+	struct faults *faults = arg;
+
+	if (!faults->limit)
+		return;
+	faults->limit--;
+	if (fault->bytes)
+		say("%s:%llu: %s (%llu bytes)", faults->log->path,
+		    (unsigned long long)fault->offset, fault->reason,
+		    (unsigned long long)fault->bytes);
+	else
+		say("%s:%llu: %s", faults->log->path, (unsigned long long)fault->offset,
+		    fault->reason);
+}
+
+int logfile_say_faults(const struct logfile *log, unsigned limit)
+{
+	struct posix_trace_check_np check;
+	struct faults faults = { log, limit };
+	int err = posix_trace_check_np(log->fd, say_fault, &faults, &check);
+
+	if (err) {
+		say("%s: %s", log->path, strerror(err));
+		return TOOL_DAMAGED;
+	}
+	if (check.faults > limit)
+		say("%s: and %llu faults more; see 'posixtrace verify'", log->path,
+		    (unsigned long long)check.faults - limit);
+	return check.faults || !check.complete ? TOOL_DAMAGED : TOOL_OK;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * logfile.h - a log that a command reads, and the names of its event types.
+ *
+ * Standard input and files that cannot seek are copied to a temporary file first.
+ * Errors are said on standard error; the functions return what a command exits with.
+ */
+#ifndef POSIXTRACE_LOGFILE_H
+#define POSIXTRACE_LOGFILE_H
+
+#include <stdbool.h>
+#include <trace_np.h>
+
+struct log_type {
+	trace_event_id_t id;
+	bool listed;            /* the log names it; others come only from damaged logs */
+	bool chosen;            /* for a command's use, like index */
+	size_t index;
+	size_t name_len;
+	size_t shown_len;
+	char *shown;            /* the name, safe for a terminal */
+	char name[TRACE_EVENT_NAME_MAX + 1];
+};
+
+struct logfile {
+	const char *path;       /* as the command line has it; "standard input" for "-" */
+	int fd;
+	trace_id_t trid;
+	bool whole;             /* posix_trace_open() takes it */
+	struct posix_trace_loginfo_np info;
+	struct log_type **by_id;
+	size_t ids;
+	struct log_type **list; /* in the log's order */
+	size_t types;
+	bool (*choose)(const struct log_type *type); /* sets chosen, if there is one */
+};
+
+/* Only the descriptor: for those that do not read events. */
+int logfile_open_fd(struct logfile *log, const char *path);
+
+/*
+ * Opens the log, with posix_trace_open() if that takes it, else as far as it can be read, and
+ * says so. TOOL_OK or TOOL_FAILURE; a salvaged log is ok here, see whole.
+ */
+int logfile_open(struct logfile *log, const char *path,
+		 bool (*choose)(const struct log_type *type));
+void logfile_close(struct logfile *log);
+
+/* The type of an event; never NULL. An id without a name is called event#ID. */
+const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id);
+
+/* Says what is wrong with the log and where, at most limit times. TOOL_OK or TOOL_DAMAGED. */
+int logfile_say_faults(const struct logfile *log, unsigned limit);
+
+#endif

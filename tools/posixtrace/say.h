@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * say.h - what goes to standard error, one line a call, made safe for a terminal.
+ *
+ * Standard output is flushed first, so that on a terminal a message stands where it belongs.
+ */
+#ifndef POSIXTRACE_SAY_H
+#define POSIXTRACE_SAY_H
+
+/* "posixtrace: " and the text. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "WARNING: " and the text: events are missing. */
+void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

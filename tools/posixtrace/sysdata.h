@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sysdata.h - the data of system events, whose meaning the standard gives.
+ *
+ * In a set are the event types that are filtered out.
+ */
+#ifndef POSIXTRACE_SYSDATA_H
+#define POSIXTRACE_SYSDATA_H
+
+#include <stdbool.h>
+
+#include "logfile.h"
+#include "out.h"
+
+/* Writes the data and is true; false when it is no system event's, or not of the right size. */
+bool sysdata_text(struct out *out, const struct logfile *log,
+		  const struct posix_trace_event_np *event);
+
+/* As members of a JSON object, each with a comma before it. */
+bool sysdata_json(struct out *out, const struct logfile *log,
+		  const struct posix_trace_event_np *event);
+
+#endif

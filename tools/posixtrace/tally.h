@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tally.h - what a log holds, counted: its events by type and by thread, and the ledger's lines.
+ *
+ * Memory is bounded by the number of types and threads, whatever the number of events.
+ */
+#ifndef POSIXTRACE_TALLY_H
+#define POSIXTRACE_TALLY_H
+
+#include "logfile.h"
+
+struct tally_count {
+	uint64_t events;
+	uint64_t bytes;     /* of data */
+	uint64_t truncated;
+	uint64_t late;
+	int64_t first_ns, last_ns;
+};
+
+struct tally_type {
+	const struct log_type *type;
+	struct tally_count count;
+	struct posix_trace_ledger_np ledger;
+};
+
+struct tally_thread {
+	struct posix_trace_thread_np id;
+	struct tally_count count;
+	struct posix_trace_ledger_np ledger;
+	bool used;
+};
+
+struct tally {
+	struct tally_count total;
+	struct posix_trace_ledger_np ledger;
+	uint64_t gaps;                /* damaged parts skipped */
+	struct tally_type *type;      /* by events, most first */
+	size_t types;
+	struct tally_thread *thread;  /* a hash table while counting; then sorted like type */
+	size_t threads;
+	size_t room;
+};
+
+/* Reads the log to its end. 0 or an error number. */
+int tally_count(struct tally *tally, struct logfile *log);
+void tally_fini(struct tally *tally);
+
+#endif

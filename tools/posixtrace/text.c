@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "text.h"
+
+#include <langinfo.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "out.h"
+
+static bool locale_is_utf8;
+
+void text_init(void)
+{
+	locale_is_utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
+/* Characters that say nothing themselves but change how a line reads. */
+static bool is_treacherous(uint32_t c)
+{
+	return c < 0xa0 ||                        /* C1 controls */
+	       c == 0xad || c == 0x61c ||         /* soft hyphen, Arabic letter mark */
+	       (c >= 0x200b && c <= 0x200f) ||    /* zero width, direction marks */
+	       (c >= 0x2028 && c <= 0x202e) ||    /* separators, overrides */
+	       (c >= 0x2060 && c <= 0x206f) ||    /* invisible operators, isolates */
+	       (c >= 0xd800 && c <= 0xdfff) ||    /* surrogates: no UTF-8 at all */
+	       c == 0xfeff || (c >= 0xfff0 && c <= 0xfffb) || (c & 0xfffe) == 0xfffe ||
+	       (c >= 0xe0000 && c <= 0xe0fff) ||  /* tags */
+	       c > 0x10ffff;
+}
+
+/* Bytes of the safe character that begins at p; 0: not a safe one. */
+static size_t safe_character(const unsigned char *p, size_t len, bool utf8)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	uint32_t c;
+	size_t n;
+
+	if (*p < 0x80)
+		return *p >= 0x20 && *p != 0x7f;
+	if (!utf8 || *p < 0xc2 || *p > 0xf4)
+		return 0;
+	n = *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
+	if (len < n)
+		return 0;
+	c = *p & (0x7fu >> n);
+	for (size_t i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	return c < least[n] || is_treacherous(c) ? 0 : n;
+}
+
+/* Strings are often recorded with their NUL. */
+static size_t without_nuls(const unsigned char *p, size_t len)
+{
+	while (len && !p[len - 1])
+		len--;
+	return len;
+}
+
+bool text_is_text(const void *data, size_t len, bool json)
+{
+	const unsigned char *p = data;
+	size_t end = without_nuls(p, len), i = 0;
+	bool any = false;
+
+	/* A small number in memory is a character or two and NULs; a padded string is longer. */
+	if (end + 1 < len && end < 4)
+		return false;
+	while (i < end) {
+		size_t n = safe_character(p + i, end - i, json || locale_is_utf8);
+
+		any |= n > 0;
+		if (!n && (p[i] == '\t' || p[i] == '\n' || p[i] == '\r'))
+			n = 1;
+		if (!n)
+			return false;
+		i += n;
+	}
+	return any;
+}
+
+static char short_escape(unsigned char c)
+{
+	return c == '\n' ? 'n' : c == '\t' ? 't' : c == '\r' ? 'r' : 0;
+}
+
+/* Unsafe bytes become escapes, and so do the characters that the caller's quoting needs. */
+static void escaped(struct out *out, const unsigned char *p, size_t len, const char *special)
+{
+	for (size_t i = 0; i < len;) {
+		size_t n = safe_character(p + i, len - i, locale_is_utf8);
+		char *to = out_room(out);
+
+		if (n && !(n == 1 && strchr(special, p[i]))) {
+			memcpy(to, p + i, n);
+			out_done(out, to + n);
+			i += n;
+			continue;
+		}
+		*to++ = '\\';
+		if (n) {
+			*to++ = (char)p[i];
+		} else if (short_escape(p[i])) {
+			*to++ = short_escape(p[i]);
+		} else {
+			*to++ = 'x';
+			to = put_hex(to, p[i], 2);
+		}
+		out_done(out, to);
+		i++;
+	}
+}
+
+void text_safe(struct out *out, const void *text, size_t len)
+{
+	escaped(out, text, len, "");
+}
+
+void text_name(struct out *out, const void *text, size_t len)
+{
+	escaped(out, text, len, "\\");
+}
+
+void text_quoted(struct out *out, const void *data, size_t len)
+{
+	out_char(out, '"');
+	escaped(out, data, without_nuls(data, len), "\\\"");
+	out_char(out, '"');
+}
+
+void text_json(struct out *out, const void *data, size_t len)
+{
+	const unsigned char *p = data;
+
+	out_char(out, '"');
+	for (size_t i = 0; i < len;) {
+		size_t n = safe_character(p + i, len - i, true);
+		char *to = out_room(out);
+
+		if (n == 1 && (p[i] == '"' || p[i] == '\\')) {
+			*to++ = '\\';
+			*to++ = (char)p[i];
+		} else if (n) {
+			memcpy(to, p + i, n);
+			to += n;
+		} else if (short_escape(p[i])) {
+			*to++ = '\\';
+			*to++ = short_escape(p[i]);
+		} else if (p[i] < 0x80) {
+			memcpy(to, "\\u00", 4);
+			to = put_hex(to + 4, p[i], 2);
+		} else {
+			memcpy(to, "\\\\x", 3);
+			to = put_hex(to + 3, p[i], 2);
+		}
+		out_done(out, to);
+		i += n ? n : 1;
+	}
+	out_char(out, '"');
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * text.h - bytes from a log as text that no terminal and no JSON reader can be hurt by.
+ *
+ * Safe are printable ASCII and, where the locale is UTF-8, well-formed UTF-8 without control
+ * characters (C1 among them, which some terminals obey) and without the marks that reorder or
+ * hide text. Everything else becomes a backslash escape.
+ */
+#ifndef POSIXTRACE_TEXT_H
+#define POSIXTRACE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct out;
+
+/* Learns from the locale whether the terminal reads UTF-8. */
+void text_init(void);
+
+/*
+ * The data is text: safe characters, tabs and line ends, and NULs at its end only; not what is
+ * rather a number in memory. json asks by JSON's rule, for which the locale does not matter.
+ */
+bool text_is_text(const void *data, size_t len, bool json);
+
+/* Names, messages: unsafe bytes and backslashes escaped. Backslashes of say() stay single. */
+void text_safe(struct out *out, const void *text, size_t len);
+void text_name(struct out *out, const void *text, size_t len);
+
+/* Data in double quotes; NULs at the end are left out. */
+void text_quoted(struct out *out, const void *data, size_t len);
+
+/*
+ * A JSON string. Bytes that are no safe UTF-8 become \\xNN, two characters of backslash and x:
+ * JSON has no bytes. Data for which text_is_text() holds comes through exactly.
+ */
+void text_json(struct out *out, const void *data, size_t len);
+
+#endif
