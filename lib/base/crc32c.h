@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/crc32c.h - CRC-32C (Castagnoli), the checksum of iSCSI, ext4 and btrfs.
+ *
+ * Threads   all functions may run concurrently.
+ * Signals   async-signal-safe.
+ */
+#ifndef PTX_BASE_CRC32C_H
+#define PTX_BASE_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The checksum of what crc covers followed by these bytes; begin with 0. */
+uint32_t ptx_crc32c(uint32_t crc, const void *bytes, size_t len);
+
+/* The same without help from the processor, for tests and for other processors. */
+uint32_t ptx_crc32c_portable(uint32_t crc, const void *bytes, size_t len);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/io.h"
+
+/* One call moves at most this much: Linux stops at 2 GiB and answers with a short count. */
+#define CALL_MAX ((size_t)1 << 30)
+
+/*
+ * The kernel's answer, -errno on failure, past the C library's wrappers: those are cancellation
+ * points. Arguments are whole registers on the 64-bit systems that we run on.
+ */
+static long call(long number, long a, long b, long c, long d)
+{
+	int saved = errno;
+	long ret = syscall(number, a, b, c, d);
+
+	if (ret < 0) {
+		ret = -errno;
+		errno = saved;
+	}
+	return ret;
+}
+
+static void wait_writable(int fd)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLOUT };
+
+	/* No time limit. An error or a hang-up also ends the wait; the next write tells which. */
+	call(SYS_ppoll, (long)&wait, 1, 0, 0);
+}
+
+static int moved(long ret, int fd, size_t *done)
+{
+	if (ret > 0) {
+		*done += (size_t)ret;
+		return 0;
+	}
+	if (ret == -EAGAIN) {
+		wait_writable(fd);
+		return 0;
+	}
+	if (ret == -EINTR)
+		return 0;
+	return ret ? (int)-ret : EIO; /* a device that takes nothing and says nothing */
+}
+
+static size_t next_call(size_t len, size_t done)
+{
+	return len - done < CALL_MAX ? len - done : CALL_MAX;
+}
+
+int ptx_io_write(int fd, const void *bytes, size_t len, size_t *done)
+{
+	const unsigned char *from = bytes;
+	int err = 0;
+
+	while (!err && *done < len)
+		err = moved(call(SYS_write, fd, (long)(from + *done),
+				 (long)next_call(len, *done), 0), fd, done);
+	return err;
+}
+
+int ptx_io_write_at(int fd, const void *bytes, size_t len, uint64_t offset, size_t *done)
+{
+	const unsigned char *from = bytes;
+	int err = 0;
+
+	if (offset > INT64_MAX || len > INT64_MAX - offset)
+		return EFBIG;
+	while (!err && *done < len)
+		err = moved(call(SYS_pwrite64, fd, (long)(from + *done),
+				 (long)next_call(len, *done), (long)(offset + *done)), fd, done);
+	return err;
+}
+
+int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got)
+{
+	unsigned char *to = bytes;
+	long ret;
+
+	*got = 0;
+	if (offset > INT64_MAX || len > INT64_MAX - offset)
+		return EINVAL;
+	while (*got < len) {
+		ret = call(SYS_pread64, fd, (long)(to + *got), (long)next_call(len, *got),
+			   (long)(offset + *got));
+		if (!ret)
+			break;
+		if (ret > 0)
+			*got += (size_t)ret;
+		else if (ret != -EINTR)
+			return (int)-ret;
+	}
+	return 0;
+}
+
+int ptx_io_open(const char *path, int flags, int *fd)
+{
+	long ret;
+
+	do
+		ret = call(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, 0);
+	while (ret == -EINTR);
+	if (ret < 0)
+		return (int)-ret;
+	*fd = (int)ret;
+	return 0;
+}
+
+void ptx_io_close(int fd)
+{
+	call(SYS_close, fd, 0, 0, 0);
+}
+
+size_t ptx_io_read_text(const char *path, char *text, size_t room)
+{
+	size_t got = 0;
+	int fd;
+
+	text[0] = '\0';
+	if (ptx_io_open(path, O_RDONLY, &fd))
+		return 0;
+	/* Files of /proc are made anew at each read from the start: one call gives one state. */
+	if (ptx_io_read_at(fd, text, room - 1, 0, &got))
+		got = 0;
+	text[got] = '\0';
+	ptx_io_close(fd);
+	return got;
+}

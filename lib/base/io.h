@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/io.h - reading and writing with patience: all of it, or an error number.
+ *
+ * An interrupted or short call goes on; a descriptor in non-blocking mode is waited for. None of
+ * these is a cancellation point (the C library's would be): a thread never leaves a half-written
+ * file behind.
+ *
+ * Errors    0 or an error number; errno stays as it was.
+ * Signals   SIGPIPE and SIGXFSZ are the caller's to block.
+ */
+#ifndef PTX_BASE_IO_H
+#define PTX_BASE_IO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Writes bytes[*done .. len). *done grows by what was written, also when the call fails. */
+int ptx_io_write(int fd, const void *bytes, size_t len, size_t *done);
+
+/* The same at a place of the file: bytes[i] goes to offset + i. */
+int ptx_io_write_at(int fd, const void *bytes, size_t len, uint64_t offset, size_t *done);
+
+/* Reads up to len bytes at offset; fewer only at the end of the file. */
+int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got);
+
+/* A small file as text with a closing NUL, cut to fit; 0 bytes when it cannot be read. */
+size_t ptx_io_read_text(const char *path, char *text, size_t room);
+
+/* open() with O_CLOEXEC and close(). */
+int ptx_io_open(const char *path, int flags, int *fd);
+void ptx_io_close(int fd);
+
+#endif
