@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log/log_decode.h - from the bytes of FORMAT to memory, without any I/O.
+ *
+ * Bytes and a length go in; the bytes are hostile until a function here called them good. They
+ * are 8-byte aligned and must not change meanwhile: a copy, never a mapping of the file. Each
+ * function that finds fault says why in English.
+ *
+ * Owner     the caller's memory throughout.
+ * Threads   no state.
+ */
+#ifndef PTX_LOG_LOG_DECODE_H
+#define PTX_LOG_LOG_DECODE_H
+
+#include "log/log_format.h"
+
+enum ptx_log_verdict {
+	PTX_LOG_GOOD,
+	PTX_LOG_SHORT,    /* the bytes end too early */
+	PTX_LOG_NO_MAGIC, /* this is something else */
+	PTX_LOG_DAMAGED,  /* the checksum is wrong */
+	PTX_LOG_WRONG,    /* checksum right, meaning impossible, or not ours to read */
+	PTX_LOG_FOREIGN   /* a block of another log */
+};
+
+/* H1 to H6. */
+enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
+					   struct ptx_log_header *header, const char **why);
+
+/* Its state is one of the three, and its checksum right. */
+bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing);
+
+void ptx_log_decode_facts(const struct ptx_log_header *header, struct ptx_log_facts *facts);
+
+/* B1 to B5, but for where the file ends. */
+enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_t log_id,
+					  struct ptx_log_block *block, const char **why);
+
+/* B6 and B7 of a whole payload: NULL when it is good. Unknown types are good. */
+const char *ptx_log_check_payload(const struct ptx_log_block *block, const void *payload);
+
+/* What a reader can do without: padding, and that some record has time_min and time_max. */
+const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void *payload);
+
+/* Of a DATA payload that was found good. */
+static inline size_t ptx_log_record_bytes(const struct ptx_log_block *block)
+{
+	return block->payload_bytes - block->sources * sizeof(struct ptx_log_source);
+}
+
+/* Of a NAMES payload that was found good: fills names[type]. */
+void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload,
+			  char (*names)[PTX_TYPE_NAME_BYTES]);
+
+/* Of a LEDGER payload that was found good. ENOMEM. */
+int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload,
+			  struct ptx_ledger *ledger);
+
+#endif

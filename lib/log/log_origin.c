@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "log/log_origin.h"
+
+/* Field 22 of /proc/PID/stat. False: no such process, or only its remains. */
+static bool process_start(uint32_t pid, uint64_t *start)
+{
+	char path[40], text[1024], state;
+	const char *rest;
+	unsigned long long ticks;
+	long threads;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", (unsigned)pid);
+	if (!ptx_io_read_text(path, text, sizeof(text)))
+		return false;
+	rest = strrchr(text, ')'); /* the program's name may hold anything, also ")" */
+	if (!rest ||
+	    sscanf(rest + 1,
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
+		   &state, &threads, &ticks) != 3)
+		return false;
+	/* A first thread that ended leaves "Z" while the other threads go on. */
+	if (state == 'X' || (state == 'Z' && threads <= 1))
+		return false;
+	*start = ticks;
+	return true;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static void read_boot_id(uint8_t id[16])
+{
+	char text[64];
+	unsigned digits = 0;
+
+	memset(id, 0, 16);
+	ptx_io_read_text("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	for (const char *c = text; *c && digits < 32; c++) {
+		int digit = hex_digit(*c);
+
+		if (digit < 0)
+			continue;
+		id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | digit);
+		digits++;
+	}
+}
+
+static void writer_here(struct ptx_log_writer *writer)
+{
+	struct stat st;
+
+	writer->pid = (uint32_t)getpid();
+	if (!process_start(writer->pid, &writer->start))
+		writer->start = 0;
+	writer->pid_space = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
+	read_boot_id(writer->boot_id);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* Random enough without entropy: no two logs of a machine begin at one time in one thread. */
+static void make_ids(struct ptx_log_origin *origin)
+{
+	struct {
+		uint8_t uuid[16];
+		uint64_t log_id;
+	} random;
+
+	memset(&random, 0, sizeof(random));
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != (ssize_t)sizeof(random)) {
+		uint64_t mix = (uint64_t)origin->begin_ns ^ (uint64_t)origin->writer.pid << 32 ^
+			       (uint64_t)(uintptr_t)origin;
+
+		memcpy(random.uuid, &mix, sizeof(mix));
+		random.log_id = mix * UINT64_C(0x9e3779b97f4a7c15);
+	}
+	memcpy(origin->uuid, random.uuid, sizeof(origin->uuid));
+	origin->uuid[6] = (uint8_t)((origin->uuid[6] & 0x0f) | 0x40); /* RFC 4122: version 4 */
+	origin->uuid[8] = (uint8_t)((origin->uuid[8] & 0x3f) | 0x80);
+	origin->log_id = random.log_id;
+}
+
+void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
+{
+	struct utsname machine;
+	struct stat st;
+	int saved = errno;
+
+	memset(origin, 0, sizeof(*origin));
+	origin->begin_ns = now_ns();
+	writer_here(&origin->writer);
+	make_ids(origin);
+	if (!fstat(fd, &st)) {
+		origin->file.device = st.st_dev;
+		origin->file.inode = st.st_ino;
+	}
+	if (!uname(&machine))
+		memcpy(origin->host, machine.nodename,
+		       strnlen(machine.nodename, sizeof(origin->host) - 1));
+	errno = saved;
+}
+
+bool ptx_log_writer_runs(const struct ptx_log_writer *writer)
+{
+	struct ptx_log_writer here;
+	uint64_t start;
+	int saved = errno;
+
+	memset(&here, 0, sizeof(here));
+	writer_here(&here);
+	errno = saved;
+	if (memcmp(here.boot_id, writer->boot_id, sizeof(here.boot_id)) ||
+	    here.pid_space != writer->pid_space)
+		return false;
+	if (here.pid == writer->pid)
+		return here.start == writer->start;
+	return process_start(writer->pid, &start) && start == writer->start;
+}
+
+bool ptx_log_is_file(int fd, const struct ptx_log_file_id *file)
+{
+	struct stat st;
+	int saved = errno;
+	bool is = !fstat(fd, &st) && st.st_dev == file->device && st.st_ino == file->inode;
+
+	errno = saved;
+	return is;
+}

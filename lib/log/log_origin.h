@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log/log_origin.h - who writes a log, where, and whether it still runs.
+ *
+ * Owner     the caller's memory.
+ * Errors    what cannot be found out is 0 or empty: a log is written all the same.
+ */
+#ifndef PTX_LOG_LOG_ORIGIN_H
+#define PTX_LOG_LOG_ORIGIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ptx_log_writer {
+	uint32_t pid;
+	uint64_t start;     /* clock ticks after boot */
+	uint64_t pid_space; /* inode of the pid name space */
+	uint8_t boot_id[16];
+};
+
+struct ptx_log_file_id {
+	uint64_t device;
+	uint64_t inode;
+};
+
+struct ptx_log_origin {
+	uint8_t uuid[16];
+	uint64_t log_id;
+	int64_t begin_ns;
+	struct ptx_log_writer writer;
+	struct ptx_log_file_id file;
+	char host[64];
+};
+
+/* What is true of this process, now, writing to fd. */
+void ptx_log_origin_here(int fd, struct ptx_log_origin *origin);
+
+/* That process is on this machine, of this pid name space, and runs. */
+bool ptx_log_writer_runs(const struct ptx_log_writer *writer);
+
+bool ptx_log_is_file(int fd, const struct ptx_log_file_id *file);
+
+#endif
