@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The same functions stand in the public headers, in the version script, among the library's
+# dynamic symbols and in the manual.
+: "${top_srcdir:=$(dirname "$0")/..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
+. "$top_srcdir/tests/support/count.sh"
+LC_ALL=C
+export LC_ALL
+
+map=$top_srcdir/lib/libposixtrace.map
+library=$top_builddir/lib/.libs/libposixtrace.so
+man=$top_srcdir/lib/man
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+# The function declarators of the headers, as the compiler sees them.
+echo '#include <trace_np.h>' | $CC -I"$top_srcdir/include" -E -P - |
+	grep -oE '\<posix_trace_[a-z0-9_]+ *\(' | tr -d ' (' | sort >"$scratch/headers"
+sed -n '/global:/,/local:/p' "$map" | grep -oE 'posix_trace_[a-z0-9_]+' | sort >"$scratch/map"
+# A defined dynamic symbol with its version: "name@@POSIXTRACE_1.0".
+nm -D --defined-only --with-symbol-versions "$library" | awk '{ print $3 }' | sort \
+	>"$scratch/symbols"
+sed -n 's/^\(posix_trace_[a-z0-9_]*\)@@POSIXTRACE_1\.0$/\1/p' "$scratch/symbols" \
+	>"$scratch/exported"
+
+check "the 50 functions of the standard are declared" \
+	test "$(grep -cv '_np$' "$scratch/headers")" -eq 50
+check "no function is declared twice" test -z "$(uniq -d "$scratch/headers")"
+none "every function of the headers is in the map" \
+	"$(comm -23 "$scratch/headers" "$scratch/map")"
+none "every function of the map is in the headers" \
+	"$(comm -13 "$scratch/headers" "$scratch/map")"
+none "every function of the map is in the library" \
+	"$(comm -23 "$scratch/map" "$scratch/exported")"
+none "the library exports nothing else" \
+	"$(grep -vE '^(posix_trace_[a-z0-9_]+@@POSIXTRACE_1\.0|POSIXTRACE_1\.0(@@POSIXTRACE_1\.0)?)$' \
+		"$scratch/symbols")$(comm -13 "$scratch/map" "$scratch/exported")"
+check "its name for the linker is libposixtrace.so.1" \
+	sh -c "readelf -d '$library' | grep -q 'SONAME.*\[libposixtrace\.so\.1\]'"
+check "it stays when a plugin that uses it is unloaded, and binds at once" \
+	sh -c "readelf -d '$library' | grep 'FLAGS_1' | grep NOW | grep -q NODELETE"
+
+# A page that is only ".so man3/other.3" counts by the other's name list, so look at both: the
+# file must exist and the page it leads to must name the function.
+for function in $(cat "$scratch/headers"); do
+	page=$man/$function.3
+	check "$function has a page" test -e "$page"
+	test -e "$page" || continue
+	target=$(sed -n 's/^\.so man3\///p' "$page")
+	check "its page names $function" \
+		grep -qE "(^|[^a-z_])$function([^a-z_]|\$)" "$man/${target:-$function.3}"
+done
+for page in "$man"/posix_trace_*.3; do
+	check "$(basename "$page") is about a function that there is" \
+		grep -qx "$(basename "$page" .3)" "$scratch/headers"
+done
+
+finish

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# For tests/check_*.sh: counts checks and ends with the closing line of libcheck, so that all of
+# `make check` can be summed.
+#
+#	. "$top_srcdir/tests/support/count.sh"
+#	check "the map has every function" test "$a" = "$b"
+#	finish
+
+checks=0
+failures=0
+
+# check SENTENCE COMMAND...: the command's output is shown only if it fails.
+check() {
+	sentence=$1
+	shift
+	checks=$((checks + 1))
+	if output=$("$@" 2>&1); then
+		return 0
+	fi
+	failures=$((failures + 1))
+	echo "FAILED: $sentence"
+	test -z "$output" || printf '%s\n' "$output" | sed 's/^/	/'
+	return 0
+}
+
+# none SENTENCE LIST: passes if the list is empty, and shows it otherwise.
+none() {
+	check "$1" none_ "$2"
+}
+
+none_() {
+	test -z "$1" && return 0
+	printf '%s\n' "$1"
+	return 1
+}
+
+finish() {
+	if [ "$checks" -eq 0 ]; then
+		echo "FAILED: nothing was checked"
+		exit 1
+	fi
+	echo "$(((checks - failures) * 100 / checks))%: Checks: $checks, Failures: $failures, Errors: 0"
+	test "$failures" -eq 0
+	exit
+}
