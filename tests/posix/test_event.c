@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* posix_trace_event(): what is recorded, where, and with which attributes. */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/stream.h"
+
+/* EVENT-01, EVENT-05 */
+START_TEST(an_event_goes_to_every_running_stream_that_does_not_filter_it)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t first = STARTED(), second = STARTED(), filtered = STREAM(), stopped = STREAM();
+	trace_event_set_t set;
+
+	OK(posix_trace_eventset_empty(&set));
+	OK(posix_trace_eventset_add(u, &set));
+	OK(posix_trace_set_filter(filtered, &set, POSIX_TRACE_SET_EVENTSET));
+	start(filtered);
+	trace_number(u, 1);
+	stop(second);
+	trace_number(u, 2);
+	ck_assert_events(first, "START u=1 u=2");
+	ck_assert_events(second, "START u=1 STOP(0)");
+	ck_assert_events(filtered, "START{u}");
+	assert_empty(stopped);
+	ck_assert_int_eq(status_of(filtered).posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	ck_assert_int_eq(status_of(second).posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	ck_assert_int_eq(status_of(stopped).posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	shut(first);
+	shut(second);
+	shut(filtered);
+	shut(stopped);
+}
+END_TEST
+
+/* EVENT-05, EVENT-17, GEN-03 */
+START_TEST(without_a_stream_an_event_does_nothing)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid;
+
+	errno = 4711;
+	for (int i = 0; i < 1000; i++)
+		trace_number(u, i);
+	ck_assert_int_eq(errno, 4711);
+	trid = STARTED();
+	ck_assert_events(trid, "START");
+	shut(trid);
+	trace_number(u, 1);
+}
+END_TEST
+
+/* EVENT-02, EVENT-10: any length, any bytes, at any address */
+START_TEST(the_data_is_recorded_byte_by_byte)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STARTED(.size = 1 << 20);
+	unsigned char buffer[400];
+	struct history *history;
+	size_t n = 1;
+
+	for (size_t align = 0; align < 8; align++)
+		for (size_t len = 0; len < 300; len += len < 80 ? 1 : 37) {
+			for (size_t i = 0; i < len; i++)
+				buffer[align + i] = (unsigned char)(len + 3 * i + align);
+			posix_trace_event(u, buffer + align, len);
+			memset(buffer, 0, sizeof(buffer)); /* too late to matter */
+		}
+	history = read_all(trid);
+	for (size_t align = 0; align < 8; align++)
+		for (size_t len = 0; len < 300; len += len < 80 ? 1 : 37, n++) {
+			struct seen *seen = &history->event[n];
+
+			ck_assert_uint_lt(n, history->n);
+			ck_assert_uint_eq(seen->len, len);
+			ck_assert_int_eq(seen->info.posix_truncation_status,
+					 POSIX_TRACE_NOT_TRUNCATED);
+			for (size_t i = 0; i < len; i++)
+				if (seen->data[i] != (unsigned char)(len + 3 * i + align))
+					ck_abort_msg("byte %zu of %zu is wrong", i, len);
+		}
+	ck_assert_uint_eq(history->n, n);
+	history_free(history);
+	shut(trid);
+}
+END_TEST
+
+/* EVENT-10: all 256 values */
+START_TEST(every_byte_value_survives)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STARTED();
+	unsigned char all[256];
+	struct history *history;
+
+	for (int i = 0; i < 256; i++)
+		all[i] = (unsigned char)(255 - i);
+	posix_trace_event(u, all, sizeof(all));
+	history = read_all(trid);
+	ck_assert_uint_eq(history->n, 2);
+	ck_assert_uint_eq(history->event[1].len, sizeof(all));
+	ck_assert_mem_eq(history->event[1].data, all, sizeof(all));
+	history_free(history);
+	shut(trid);
+}
+END_TEST
+
+static void *trace_and_tell(void *arg)
+{
+	trace_number(*(trace_event_id_t *)arg, (int)thread_id());
+	return NULL;
+}
+
+/* EVENT-06, EVENT-07, FORK-14 */
+START_TEST(an_event_tells_its_process_and_its_thread)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STARTED();
+	struct history *history;
+	pthread_t thread[8];
+
+	for (int i = 0; i < 8; i++)
+		thread[i] = spawn(trace_and_tell, &u);
+	trace_number(u, 0);
+	for (int i = 0; i < 8; i++)
+		join(thread[i]);
+	history = read_all(trid);
+	ck_assert_uint_eq(history->n, 10);
+	for (int i = 0; i < 8; i++) {
+		int found = 0;
+
+		for (size_t k = 1; k < history->n; k++)
+			found += !!pthread_equal(history->event[k].info.posix_thread_id,
+						 thread[i]);
+		/* Nothing forbids that a later thread has an earlier one's name. */
+		ck_assert_int_ge(found, 1);
+	}
+	for (size_t k = 1; k < history->n; k++) {
+		struct seen *seen = &history->event[k];
+		int mine = !!pthread_equal(seen->info.posix_thread_id, pthread_self());
+
+		ck_assert_int_eq(seen->info.posix_pid, getpid());
+		ck_assert_int_eq(mine, number_of(seen) == 0);
+	}
+	history_free(history);
+	shut(trid);
+}
+END_TEST
+
+extern char __start_trace_point[], __stop_trace_point[];
+
+__attribute__((noinline, section("trace_point"))) static void trace_point(trace_event_id_t id)
+{
+	(posix_trace_event)(id, NULL, 0);
+	__asm__ volatile(""); /* no jump instead of the call */
+	posix_trace_event(id, NULL, 0);
+	__asm__ volatile("");
+}
+
+/* EVENT-08 */
+START_TEST(the_program_address_is_that_of_the_call)
+{
+	trace_id_t trid = STARTED();
+	struct history *history;
+	char *first, *second;
+
+	trace_point(type_of("u"));
+	trace_point(type_of("u"));
+	history = read_all(trid);
+	ck_assert_uint_eq(history->n, 5);
+	first = history->event[1].info.posix_prog_address;
+	second = history->event[2].info.posix_prog_address;
+	ck_assert(first > __start_trace_point && first < __stop_trace_point);
+	ck_assert(second > first && second < __stop_trace_point);
+	ck_assert_ptr_eq(history->event[3].info.posix_prog_address, first);
+	ck_assert_ptr_eq(history->event[4].info.posix_prog_address, second);
+	history_free(history);
+	shut(trid);
+}
+END_TEST
+
+/* EVENT-09, CLOCK-01, CLOCK-04: the times are those of the calls, not of the reading */
+START_TEST(the_time_is_that_of_the_call)
+{
+	enum { EVENTS = 20 };
+	struct timespec before[EVENTS], after[EVENTS];
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STARTED();
+	struct history *history;
+
+	for (int i = 0; i < EVENTS; i++) {
+		clock_gettime(CLOCK_REALTIME, &before[i]);
+		trace_number(u, i);
+		clock_gettime(CLOCK_REALTIME, &after[i]);
+		usleep(3000);
+	}
+	history = read_all(trid);
+	ck_assert_uint_eq(history->n, EVENTS + 1);
+	for (int i = 0; i < EVENTS; i++) {
+		struct timespec *time = &history->event[i + 1].info.posix_timestamp;
+
+		ck_assert(time->tv_nsec >= 0 && time->tv_nsec < 1000000000);
+		/* A millisecond is granted to the conversion between the clocks. */
+		ck_assert_int_ge(nanoseconds(time), nanoseconds(&before[i]) - 1000000);
+		ck_assert_int_le(nanoseconds(time), nanoseconds(&after[i]) + 1000000);
+	}
+	history_free(history);
+	shut(trid);
+}
+END_TEST
+
+/* EVENT-11 */
+START_TEST(the_unnamed_event_needs_no_name)
+{
+	trace_id_t trid = STARTED();
+
+	trace_number(POSIX_TRACE_UNNAMED_USEREVENT, 1);
+	trace_number(POSIX_TRACE_UNNAMED_USER_EVENT, 2);
+	ck_assert_events(trid, "START posix_trace_unnamed_userevent=1 "
+			       "posix_trace_unnamed_userevent=2");
+	shut(trid);
+}
+END_TEST
+
+/* EVENT-12 */
+START_TEST(system_types_and_types_without_a_name_are_ignored)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STARTED();
+
+	for (trace_event_id_t id = 0; id < 5000; id++)
+		if (id != u && id != POSIX_TRACE_UNNAMED_USEREVENT)
+			trace_number(id, 1);
+	for (int bit = 12; bit < 32; bit++)
+		trace_number(1u << bit | u, 1);
+	trace_number((trace_event_id_t)-1, 1);
+	trace_number(u, 9);
+	ck_assert_events(trid, "START u=9");
+	ck_assert_int_eq(status_of(trid).posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	shut(trid);
+}
+END_TEST
+
+/* EVENT-02, EVENT-03, EVENT-04 */
+START_TEST(each_stream_truncates_for_itself)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t narrow = STARTED(.max_data = 10), wide = STARTED(.max_data = 100);
+	struct history *in_narrow, *in_wide;
+	char data[101];
+
+	memset(data, 'x', sizeof(data));
+	for (size_t len = 9; len <= 101; len++) {
+		data[9] = (char)len;
+		posix_trace_event(u, data, len);
+	}
+	in_narrow = read_all(narrow);
+	in_wide = read_all(wide);
+	ck_assert_uint_eq(in_narrow->n, 94);
+	ck_assert_uint_eq(in_wide->n, 94);
+	for (size_t i = 1; i <= 93; i++) {
+		struct seen *cut = &in_narrow->event[i], *whole = &in_wide->event[i];
+		size_t len = 8 + i;
+
+		ck_assert_uint_eq(cut->len, len < 10 ? len : 10);
+		ck_assert_int_eq(cut->info.posix_truncation_status,
+				 len > 10 ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED);
+		ck_assert_uint_eq(whole->len, len < 100 ? len : 100);
+		ck_assert_int_eq(whole->info.posix_truncation_status,
+				 len > 100 ? POSIX_TRACE_TRUNCATED_RECORD
+					   : POSIX_TRACE_NOT_TRUNCATED);
+		if (len > 9)
+			ck_assert_int_eq(cut->data[9], len);
+	}
+	history_free(in_narrow);
+	history_free(in_wide);
+	shut(narrow);
+	shut(wide);
+}
+END_TEST
+
+SUITE_MAIN("posix_trace_event",
+	   an_event_goes_to_every_running_stream_that_does_not_filter_it,
+	   without_a_stream_an_event_does_nothing,
+	   the_data_is_recorded_byte_by_byte,
+	   every_byte_value_survives,
+	   an_event_tells_its_process_and_its_thread,
+	   the_program_address_is_that_of_the_call,
+	   the_time_is_that_of_the_call,
+	   the_unnamed_event_needs_no_name,
+	   system_types_and_types_without_a_name_are_ignored,
+	   each_stream_truncates_for_itself)

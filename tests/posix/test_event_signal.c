@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* posix_trace_event() in signal handlers that interrupt anything, this library included. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "support/payload.h"
+#include "support/stream.h"
+
+#define PERIOD_US 60
+
+enum { MAIN, HANDLER, MAKERS = 9 };
+
+static trace_event_id_t main_type, handler_type;
+static volatile sig_atomic_t handled; /* by the one thread that takes the signals */
+static volatile sig_atomic_t errno_broken;
+
+static void trace_in_handler(int signal)
+{
+	unsigned char data[PAYLOAD_MIN + 16];
+	int before = errno;
+
+	(void)signal;
+	payload_make(data, PAYLOAD_MIN + handled % 17, HANDLER, handled);
+	errno = 4712;
+	posix_trace_event(handler_type, data, PAYLOAD_MIN + handled % 17);
+	if (errno != 4712)
+		errno_broken = 1;
+	errno = before;
+	handled++;
+}
+
+static void timer_on(void (*handler)(int))
+{
+	struct itimerval often = { { 0, PERIOD_US }, { 0, PERIOD_US } };
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+
+	handled = 0;
+	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
+}
+
+static void timer_off(void)
+{
+	struct itimerval never = { { 0, 0 }, { 0, 0 } };
+
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
+}
+
+/* What was read of the two makers so far. */
+struct tally {
+	uint64_t next[MAKERS];
+	uint64_t others;
+};
+
+/* Reads what there is; each maker's events must be whole, in order and without a gap. */
+static void drain(trace_id_t trid, struct tally *tally)
+{
+	struct posix_trace_event_info info;
+	unsigned char data[512];
+	int unavailable;
+	size_t len;
+
+	for (;;) {
+		uint64_t sequence;
+		uint32_t who;
+
+		if (posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &len,
+						 &unavailable))
+			ck_abort_msg("reading failed");
+		if (unavailable)
+			return;
+		if (info.posix_event_id != main_type && info.posix_event_id != handler_type) {
+			tally->others++;
+			continue;
+		}
+		if (!payload_read(data, len, &who, &sequence))
+			ck_abort_msg("a torn event of type %u", info.posix_event_id);
+		if (who >= MAKERS || (who != MAIN) != (info.posix_event_id == handler_type))
+			ck_abort_msg("an event of type %u by %u", info.posix_event_id, who);
+		if (sequence != tally->next[who])
+			ck_abort_msg("%u's event %llu where %llu was due", who,
+				     (unsigned long long)sequence,
+				     (unsigned long long)tally->next[who]);
+		tally->next[who]++;
+	}
+}
+
+static void open_types(void)
+{
+	main_type = type_of("main");
+	handler_type = type_of("handler");
+}
+
+/* EVENT-13, EVENT-14, EVENT-17, EVENT-19: nothing lost, nothing torn, each in its order */
+START_TEST(a_handler_traces_while_it_interrupts_a_trace_point)
+{
+	trace_id_t trid;
+	struct tally tally = { .others = 0 };
+	unsigned char data[PAYLOAD_MIN + 100];
+	uint64_t n = 0;
+
+	open_types();
+	trid = STARTED(.size = 1 << 24, .policy = POSIX_TRACE_UNTIL_FULL);
+	timer_on(trace_in_handler);
+	while (handled < 3000) {
+		for (int i = 0; i < 2000; i++, n++) {
+			size_t len = PAYLOAD_MIN + n % 90;
+
+			payload_make(data, len, MAIN, n);
+			posix_trace_event(main_type, data, len);
+		}
+		drain(trid, &tally);
+	}
+	timer_off();
+	drain(trid, &tally);
+	ck_assert_uint_eq(tally.next[MAIN], n);
+	ck_assert_uint_eq(tally.next[HANDLER], handled);
+	ck_assert_uint_eq(tally.others, 1); /* START */
+	ck_assert_int_eq(errno_broken, 0);
+	ck_assert_int_eq(status_of(trid).posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	shut(trid);
+}
+END_TEST
+
+/* The calls that a handler interrupts, on a stream beside the one that it traces into. */
+static trace_id_t beside;
+
+static void use_create(void) { shut(STARTED()); }
+static void use_read(void) { history_free(read_all(beside)); }
+static void use_start_stop(void) { stop(beside); start(beside); }
+static void use_clear(void) { OK(posix_trace_clear(beside)); }
+static void use_status(void) { status_of(beside); }
+
+static void use_attr(void)
+{
+	trace_attr_t attr;
+
+	OK(posix_trace_get_attr(beside, &attr));
+}
+
+static void use_filter(void)
+{
+	static int add;
+	trace_event_set_t set;
+
+	OK(posix_trace_eventset_empty(&set));
+	OK(posix_trace_eventset_add(main_type, &set));
+	add = !add;
+	OK(posix_trace_set_filter(beside, &set, add ? POSIX_TRACE_ADD_EVENTSET
+						    : POSIX_TRACE_SUB_EVENTSET));
+	OK(posix_trace_get_filter(beside, &set));
+}
+
+static void use_names(void)
+{
+	static int n;
+	char name[32];
+
+	snprintf(name, sizeof(name), "name %d", n++ % 300);
+	ck_assert_uint_ne(type_of(name), 0);
+}
+
+static void use_list(void)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	trace_event_id_t id;
+	int end;
+
+	OK(posix_trace_eventtypelist_getnext_id(beside, &id, &end));
+	if (end)
+		OK(posix_trace_eventtypelist_rewind(beside));
+	else
+		OK(posix_trace_eventid_get_name(beside, id, name));
+}
+
+static void use_wait(void)
+{
+	struct posix_trace_event_info info;
+	struct timespec past = { 0, 0 };
+	int unavailable, err;
+	size_t len;
+
+	err = posix_trace_timedgetnext_event(beside, &info, NULL, 0, &len, &unavailable, &past);
+	ck_assert(err == 0 || err == ETIMEDOUT || err == EINTR);
+}
+
+static void use_event(void) { trace_number(main_type, 1); }
+
+/* EVENT-13, EVENT-14: the handler interrupts every kind of call in turn */
+START_TEST(a_handler_traces_while_it_interrupts_any_call)
+{
+	void (*const use[])(void) = { use_create, use_read, use_start_stop, use_clear, use_status,
+				      use_attr, use_filter, use_names, use_list, use_wait,
+				      use_event };
+	trace_event_set_t main_only;
+	trace_id_t trid;
+
+	open_types();
+	beside = STARTED();
+	trid = STREAM(.size = 1 << 22, .policy = POSIX_TRACE_UNTIL_FULL);
+	OK(posix_trace_eventset_empty(&main_only));
+	OK(posix_trace_eventset_add(main_type, &main_only));
+	OK(posix_trace_set_filter(trid, &main_only, POSIX_TRACE_SET_EVENTSET));
+	start(trid);
+	for (size_t i = 0; i < sizeof(use) / sizeof(use[0]); i++) {
+		struct tally tally = { .others = 0 };
+
+		timer_on(trace_in_handler);
+		while (handled < 400)
+			use[i]();
+		timer_off();
+		drain(trid, &tally);
+		ck_assert_uint_eq(tally.next[HANDLER], handled);
+	}
+	ck_assert_int_eq(errno_broken, 0);
+	shut(trid);
+	shut(beside);
+}
+END_TEST
+
+/* Each of eight signals has a handler and a count of its own; they interrupt one another. */
+static volatile sig_atomic_t handled_by[MAKERS];
+static volatile sig_atomic_t depth, deepest;
+
+static void trace_in_nested_handler(int signal)
+{
+	int maker = HANDLER + signal - SIGRTMIN;
+	unsigned char data[PAYLOAD_MIN + 200];
+
+	if (++depth > deepest)
+		deepest = depth;
+	for (int i = 0; i < 4; i++) {
+		payload_make(data, sizeof(data), maker, handled_by[maker]);
+		posix_trace_event(handler_type, data, sizeof(data));
+		handled_by[maker]++;
+	}
+	depth--;
+}
+
+/* EVENT-13, EVENT-14, EVENT-19 */
+START_TEST(handlers_of_eight_signals_nest_in_one_another)
+{
+	struct sigaction action = { .sa_handler = trace_in_nested_handler };
+	struct tally tally = { .others = 0 };
+	unsigned char data[PAYLOAD_MIN];
+	timer_t timer[MAKERS];
+	trace_id_t trid;
+	uint64_t n = 0;
+
+	open_types();
+	trid = STARTED(.size = 1 << 24, .policy = POSIX_TRACE_UNTIL_FULL);
+	for (int i = 0; i < MAKERS - 1; i++) {
+		struct sigevent event = { .sigev_notify = SIGEV_SIGNAL,
+					  .sigev_signo = SIGRTMIN + i };
+		struct itimerspec often = { { 0, 70000 + 7919 * i }, { 0, 70000 } };
+
+		ck_assert_int_eq(sigaction(SIGRTMIN + i, &action, NULL), 0);
+		ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &event, &timer[i]), 0);
+		ck_assert_int_eq(timer_settime(timer[i], 0, &often, NULL), 0);
+	}
+	while (handled_by[MAKERS - 1] < 8000 || deepest < 2) {
+		for (int i = 0; i < 1000; i++, n++) {
+			payload_make(data, sizeof(data), MAIN, n);
+			posix_trace_event(main_type, data, sizeof(data));
+		}
+		drain(trid, &tally);
+	}
+	for (int i = 0; i < MAKERS - 1; i++)
+		ck_assert_int_eq(timer_delete(timer[i]), 0);
+	drain(trid, &tally);
+	ck_assert_uint_eq(tally.next[MAIN], n);
+	for (int i = HANDLER; i < MAKERS; i++)
+		ck_assert_uint_eq(tally.next[i], handled_by[i]);
+	shut(trid);
+}
+END_TEST
+
+static sigjmp_buf out_of_here;
+
+static void trace_and_jump(int signal)
+{
+	trace_in_handler(signal);
+	siglongjmp(out_of_here, 1);
+}
+
+/* As drain(), for a maker some of whose trace points were never finished. */
+static void drain_with_gaps(trace_id_t trid, uint64_t count[2], uint64_t last[2])
+{
+	struct history *history = read_all(trid);
+
+	for (size_t i = 0; i < history->n; i++) {
+		struct seen *seen = &history->event[i];
+		uint64_t sequence;
+		uint32_t who;
+
+		if (seen->info.posix_event_id == POSIX_TRACE_START)
+			continue;
+		if (!payload_read(seen->data, seen->len, &who, &sequence) || who > HANDLER)
+			ck_abort_msg("a torn event of type %u", seen->info.posix_event_id);
+		if (count[who] && sequence <= last[who])
+			ck_abort_msg("%u's event %llu after %llu", who,
+				     (unsigned long long)sequence, (unsigned long long)last[who]);
+		count[who]++;
+		last[who] = sequence;
+	}
+	history_free(history);
+}
+
+/*
+ * EVENT-13: a handler may leave by siglongjmp. The trace points it never returns to are not
+ * recorded; all others are, whole and in order, however often that happens.
+ */
+START_TEST(a_handler_that_jumps_away_leaves_the_stream_usable)
+{
+	static const struct itimerval often = { { 0, PERIOD_US }, { 0, PERIOD_US } };
+	static uint64_t called, count[2], last[2];
+	static trace_id_t trid;
+	sigset_t alarm;
+
+	open_types();
+	trid = STARTED(.size = 1 << 22, .policy = POSIX_TRACE_UNTIL_FULL);
+	ck_assert_ptr_ne(signal(SIGALRM, trace_and_jump), SIG_ERR);
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	/* Nothing but trace points and system calls may be interrupted from here on. */
+	if (!sigsetjmp(out_of_here, 1))
+		setitimer(ITIMER_REAL, &often, NULL);
+	while (handled < 2000) {
+		unsigned char data[PAYLOAD_MIN];
+
+		payload_make(data, sizeof(data), MAIN, called++);
+		posix_trace_event(main_type, data, sizeof(data));
+		if (called % 10000)
+			continue;
+		sigprocmask(SIG_BLOCK, &alarm, NULL);
+		drain_with_gaps(trid, count, last);
+		sigprocmask(SIG_UNBLOCK, &alarm, NULL);
+	}
+	sigprocmask(SIG_BLOCK, &alarm, NULL);
+	timer_off();
+	drain_with_gaps(trid, count, last);
+	ck_assert_uint_eq(count[HANDLER], handled);
+	ck_assert_uint_le(count[MAIN], called);
+	ck_assert_uint_le(called - count[MAIN], handled);
+	trace_number(main_type, 1);
+	ck_assert_events(trid, "main=1");
+	shut(trid);
+}
+END_TEST
+
+SUITE_MAIN("posix_trace_event: signals",
+	   a_handler_traces_while_it_interrupts_a_trace_point,
+	   a_handler_traces_while_it_interrupts_any_call,
+	   handlers_of_eight_signals_nest_in_one_another,
+	   a_handler_that_jumps_away_leaves_the_stream_usable)
