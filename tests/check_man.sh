@@ -1,0 +1,151 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# The manual pages are clean and complete, and their examples are programs.
+#
+#   pages      every function of the public headers has a page that shows its prototype, and the
+#              compiler finds that prototype to be the header's
+#   links      every page is installed; what a page refers to exists
+#   examples   what stands behind .\" program: NAME [ARGUMENT...] up to .Ed compiles without a
+#              warning, and, where the library has been built, ends with status 0 when it is run
+#   README     its first program is examples/first.c
+#   lint       mandoc has nothing to say
+: "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
+. "$top_srcdir/tests/support/count.sh"
+LC_ALL=C
+export LC_ALL
+
+src=$(cd "$top_srcdir" && pwd)
+lib=$(cd "$top_builddir" && pwd)/lib/.libs
+man=$src/lib/man
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+# path NAME SECTION: the file of a page, links not followed.
+path() {
+	if [ "$1.$2" = posixtrace.1 ]; then
+		echo "$src/tools/posixtrace/posixtrace.1"
+	else
+		echo "$man/$1.$2"
+	fi
+}
+
+# page NAME SECTION: the file that describes it, links followed; nothing if there is none.
+page() {
+	file=$(path "$1" "$2")
+	[ -f "$file" ] || return 0
+	link=$(sed -n '1s|^\.so man[0-9]/||p' "$file")
+	[ -z "$link" ] || file=$man/$link
+	[ ! -f "$file" ] || echo "$file"
+}
+
+pages="$(grep -L '^\.so ' "$man"/*.[0-9]) $src/tools/posixtrace/posixtrace.1"
+
+# --- pages
+
+printf '#include <trace_np.h>\n' | $CC -E -P -I"$src/include" - |
+	grep -oE '\bposix_trace_[a-z_]+ ?\(' | tr -d ' (' | sort -u >"$scratch/functions"
+check "the headers' functions are found" test "$(wc -l <"$scratch/functions")" -ge 50
+
+# prototype NAME PAGE: as the page's synopsis has it
+prototype() {
+	awk -v name="$1" '
+		$1 == ".Ft" { type = substr($0, 5) }
+		$1 == ".Fn" && $2 == name && /"/ {
+			sub(/^[^"]*"/, ""); sub(/"$/, ""); gsub(/" "/, ", ")
+			print type " " name "(" $0 ");"
+			exit
+		}' "$2"
+}
+
+printf '#include <trace_np.h>\n' >"$scratch/prototypes.c"
+while read -r name; do
+	file=$(page "$name" 3)
+	check "$name has a page" test -n "$file"
+	[ -n "$file" ] || continue
+	check "$name is among the page's names" grep -qE "^\.Nm $name( ,)?\$" "$file"
+	check "$name has a prototype" test -n "$(prototype "$name" "$file")"
+	prototype "$name" "$file" >>"$scratch/prototypes.c"
+done <"$scratch/functions"
+check "the prototypes are the headers'" \
+	$CC -std=c11 -Wall -Wextra -Werror -fsyntax-only -I"$src/include" "$scratch/prototypes.c"
+
+# --- links
+
+for file in "$man"/*.[0-9]; do
+	name=${file##*/}
+	check "$name leads to a page" test -n "$(page "${name%.*}" "${name##*.}")"
+	check "$name is installed" grep -q "^	$name\( \\\\\)\{0,1\}\$" "$man/Makefile.inc"
+done
+for reference in $(grep -hE '^\.Xr (posix_trace|posixtrace|trace_np)' $pages |
+		   awk '{ print $2 "/" $3 }' | sort -u); do
+	check "what $reference refers to exists" \
+		test -n "$(page "${reference%/*}" "${reference#*/}")"
+done
+
+# --- examples
+
+examples=$scratch/examples
+mkdir "$examples"
+for file in $pages; do
+	awk -v dir="$examples" '
+		/^\.\\" program: / { file = dir "/" $3; args = $0; sub(/^[^:]*: [^ ]+ */, "", args); next }
+		file && /^\.Bd / { body = 1; next }
+		file && /^\.Ed/ { close(file); print args > (file ".args"); close(file ".args")
+				  file = ""; body = 0 }
+		body { gsub(/\\e/, "\\"); gsub(/\\&/, ""); print > file }' "$file"
+done
+set -- "$examples"/*.c
+check "the pages have example programs" test $# -ge 15
+check "every program in the pages is marked as one" \
+	test "$(cat $pages | grep -c '^int main(')" -eq $#
+
+# The programs of a sanitized library would have to be sanitized too: the plain build runs them.
+runs=no
+if [ -f "$lib/libposixtrace.so" ] && ! nm -D "$lib/libposixtrace.so" | grep -qE '__[at]san_'; then
+	runs=yes
+fi
+for source; do
+	program=${source%.c}
+	check "example ${source##*/} compiles" $CC -std=c11 -D_POSIX_C_SOURCE=200809L -pthread \
+		-Wall -Wextra -Werror -I"$src/include" -c -o "$program.o" "$source"
+	[ $runs = no ] || check "example ${source##*/} links" \
+		$CC -pthread -o "$program" "$program.o" -L"$lib" -lposixtrace
+done
+
+# run PROGRAM [ARGUMENT...]
+run() {
+	LD_LIBRARY_PATH=$lib timeout 60 "$@"
+}
+
+if [ $runs = yes ]; then
+	cd "$examples" || exit 1
+	# First those without arguments: one of them writes the log that the others read.
+	for pass in without with; do
+		for source; do
+			arguments=$(cat "$source.args")
+			[ -z "$arguments" ] && has=without || has=with
+			[ $has = $pass ] || continue
+			check "example ${source##*/} ends with 0" run "${source%.c}" $arguments
+		done
+	done
+fi
+
+# --- README
+
+sed 1d "$src/examples/first.c" | sed 's/^/    /; s/ *$//' >"$scratch/first"
+awk '/^    #include <stdio.h>/ { on = 1 } on { print } on && /^    }$/ { exit }' \
+	"$src/README" >"$scratch/readme"
+check "README's first program is examples/first.c" cmp "$scratch/first" "$scratch/readme"
+
+# --- lint
+
+if command -v mandoc >/dev/null; then
+	for file in $pages; do
+		none "${file##*/} is clean" "$(mandoc -T lint -W warning "$file")"
+	done
+else
+	echo "no mandoc: the pages are not linted"
+fi
+
+finish
