@@ -149,9 +149,9 @@ START_TEST(an_event_tells_its_process_and_its_thread)
 }
 END_TEST
 
-extern char __start_trace_point[], __stop_trace_point[];
+extern char __start_point_text[], __stop_point_text[];
 
-__attribute__((noinline, section("trace_point"))) static void trace_point(trace_event_id_t id)
+__attribute__((noinline, section("point_text"))) static void trace_point(trace_event_id_t id)
 {
 	(posix_trace_event)(id, NULL, 0);
 	__asm__ volatile(""); /* no jump instead of the call */
@@ -172,8 +172,8 @@ START_TEST(the_program_address_is_that_of_the_call)
 	ck_assert_uint_eq(history->n, 5);
 	first = history->event[1].info.posix_prog_address;
 	second = history->event[2].info.posix_prog_address;
-	ck_assert(first > __start_trace_point && first < __stop_trace_point);
-	ck_assert(second > first && second < __stop_trace_point);
+	ck_assert(first > __start_point_text && first < __stop_point_text);
+	ck_assert(second > first && second < __stop_point_text);
 	ck_assert_ptr_eq(history->event[3].info.posix_prog_address, first);
 	ck_assert_ptr_eq(history->event[4].info.posix_prog_address, second);
 	history_free(history);

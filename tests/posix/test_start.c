@@ -282,9 +282,9 @@ START_TEST(every_user_event_lies_between_a_start_and_the_next_stop)
 END_TEST
 
 /* The linker gives the bounds of a section whose name could be one of C's. */
-extern char __start_control_calls[], __stop_control_calls[];
+extern char __start_control_text[], __stop_control_text[];
 
-__attribute__((noinline, section("control_calls"))) static int control_calls(trace_id_t trid)
+__attribute__((noinline, section("control_text"))) static int control_calls(trace_id_t trid)
 {
 	trace_event_set_t none;
 	int err = posix_trace_start(trid);
@@ -314,8 +314,8 @@ START_TEST(events_of_control_calls_tell_the_caller)
 
 		ck_assert_int_eq(info->posix_pid, getpid());
 		ck_assert(pthread_equal(info->posix_thread_id, pthread_self()));
-		ck_assert((char *)info->posix_prog_address > __start_control_calls);
-		ck_assert((char *)info->posix_prog_address <= __stop_control_calls);
+		ck_assert((char *)info->posix_prog_address > __start_control_text);
+		ck_assert((char *)info->posix_prog_address <= __stop_control_text);
 		ck_assert_int_lt(info->posix_timestamp.tv_nsec, 1000000000);
 		ck_assert_int_ge(info->posix_timestamp.tv_nsec, 0);
 		/* A millisecond is granted to the conversion between the clocks. */
