@@ -117,7 +117,7 @@ static int events(struct logfile *log, struct losses *losses, uint64_t *total)
 static bool looks_damaged(const struct logfile *log, const struct losses *losses,
 			  const struct posix_trace_ledger_np *ledger, uint64_t total)
 {
-	return !log->whole || losses->skipped || ledger->lost[POSIX_TRACE_LOST_DAMAGED_NP] ||
+	return !log->whole || !log->info.complete || losses->skipped || ledger->lost[POSIX_TRACE_LOST_DAMAGED_NP] ||
 	       (total && total != ledger->reported);
 }
 

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# tools/lib.sh - what the tests of posixtrace share; sourced, with top_builddir set by make check.
+#
+# A check says one sentence. Failures are counted; finish, the last line of a test, exits.
+
+LC_ALL=C.UTF-8 TZ=UTC0
+export LC_ALL TZ
+
+tools=${top_builddir:-..}/tools/posixtrace
+make_log=${top_builddir:-..}/tests/tools/make_log
+# libtool's wrapper is a shell script; the program behind it starts much faster.
+if test -x "$tools/.libs/posixtrace"; then
+	LD_LIBRARY_PATH=${top_builddir:-..}/lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	export LD_LIBRARY_PATH
+	posixtrace=$tools/.libs/posixtrace
+else
+	posixtrace=$tools/posixtrace
+fi
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/posixtrace-test.XXXXXX") || exit 99
+trap 'rm -rf "$tmp"' 0
+failures=0 checks=0
+
+skip() {
+	echo "SKIP: $*"
+	exit 77
+}
+
+# run STATUS ARGUMENT...: posixtrace exits with STATUS; its output is in $tmp/out and $tmp/err.
+run() {
+	wanted=$1
+	shift
+	"$posixtrace" "$@" >"$tmp/out" 2>"$tmp/err"
+	got=$?
+	check "posixtrace $* exits with $wanted, not $got" test "$got" -eq "$wanted" || {
+		sed 's/^/  out: /' "$tmp/out" | head -n 5
+		sed 's/^/  err: /' "$tmp/err" | head -n 5
+	}
+}
+
+# check SENTENCE COMMAND...: the command succeeds.
+check() {
+	sentence=$1
+	shift
+	checks=$((checks + 1))
+	if "$@"; then
+		return 0
+	fi
+	failures=$((failures + 1))
+	echo "FAIL: $sentence"
+	return 1
+}
+
+has() { grep -q -e "$2" "$tmp/$1"; }
+lacks() { ! grep -q -e "$2" "$tmp/$1"; }
+is_empty() { ! test -s "$tmp/$1"; }
+lines() { wc -l <"$tmp/$1"; }
+
+# has_lines FILE NUMBER
+has_lines() { test "$(lines "$1")" -eq "$2"; }
+
+finish() {
+	echo "$checks checks, $failures failures"
+	test "$failures" -eq 0 && test "$checks" -gt 0
+	exit
+}

@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace dump: lines, choice of events, losses, exit statuses.
+. "${0%/*}/lib.sh"
+
+log=$tmp/plain.log
+"$make_log" plain "$log" 1000 >/dev/null || exit 99
+
+run 0 dump "$log"
+cp "$tmp/out" "$tmp/all"
+check "a sound log without losses says nothing on standard error" is_empty err
+# START, the events, FILTER, STOP
+check "there is a line an event" has_lines out 1003
+check "every line has time, delta, pid, tid, address and name" test "$(grep -c -E \
+'^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{9} [+-][0-9]+\.[0-9]{9} +([0-9]+|-) +([0-9]+|-) 0x[0-9a-f]{12,} [a-z_]+' \
+	"$tmp/out")" -eq 1003
+check "times never fall" sort -c -k1,1 "$tmp/out"
+check "START comes first with its filter" sh -c "head -n 1 '$tmp/out' | grep -q 'posix_trace_start filter=none$'"
+check "STOP comes last, by call" sh -c "tail -n 1 '$tmp/out' | grep -q 'posix_trace_stop by=call$'"
+check "FILTER has both sets by name" has out ' posix_trace_filter old=none new={job_end}$'
+check "text is shown as text" has out ' job_begin "job 498"$'
+check "a number is shown as bytes" has out ' job_end 0[0-9a-f]00000000000000$'
+check "two threads are told apart" test "$(awk '/job_/ { print $4 }' "$tmp/out" | sort -u | wc -l)" -eq 2
+check "deltas add up to the time of the log" awk '
+	function ns(t) { split(t, part, /[T:.]/); return ((part[2] * 60 + part[3]) * 60 + part[4]) * 1e9 + part[5] }
+	{ sum += $2 * 1e9; if (NR == 1) first = ns($1); last = ns($1) }
+	END { difference = sum - (last - first); exit difference > 1000 || difference < -1000 }' "$tmp/out"
+
+run 0 dump --utc "$log"
+check "--utc says so with a Z" has out '^[^ ]*Z '
+sed 's/Z / /' "$tmp/out" >"$tmp/utc"
+check "UTC in the zone of UTC is the same time" cmp -s "$tmp/utc" "$tmp/all"
+TZ=XXX-5 "$posixtrace" dump "$log" >"$tmp/out"
+check "local time follows TZ" sh -c "! cmp -s '$tmp/out' '$tmp/all'"
+run 0 dump --raw "$log"
+check "--raw counts nanoseconds" has out '^1[0-9]\{18\} +[0-9]* '
+check "--raw has as many lines" has_lines out 1003
+run 0 dump --hex --limit 2 -e job_begin "$log"
+check "--hex shows text as bytes" has out ' job_begin 6a6f622030$'
+
+run 0 dump -e 'job_*' "$log"
+check "-e takes a glob" has_lines out 1000
+run 0 dump -e 'job_*' -x '*end' "$log"
+check "-x takes from what -e chose" has_lines out 500
+run 0 dump --event job_begin --event 'posix_trace_st*' "$log"
+check "-e may be repeated" has_lines out 502
+run 0 dump -x '*' "$log"
+check "-x '*' leaves nothing" is_empty out
+run 0 dump --limit 7 "$log"
+check "--limit counts shown events" has_lines out 7
+run 0 dump --limit 7 -e job_end "$log"
+check "--limit counts shown events only" has_lines out 7
+run 0 dump --limit 0 "$log"
+check "--limit 0 shows nothing" is_empty out
+
+pid=$(awk '/job_/ { print $3; exit }' "$tmp/all")
+tid=$(awk '/job_/ { print $4; exit }' "$tmp/all")
+run 0 dump --pid "$pid" -e 'job_*' "$log"
+check "--pid finds the process" has_lines out 1000
+run 0 dump --pid "$pid" --pid 1 -e 'job_*' "$log"
+check "--pid may be repeated" has_lines out 1000
+run 0 dump --pid 1 "$log"
+check "--pid 1 finds nothing" is_empty out
+run 0 dump --tid "$tid" -e 'job_*' "$log"
+check "--tid finds one of two threads" has_lines out 500
+
+time=$(sed -n 400p "$tmp/all" | cut -d' ' -f1)
+before=$(awk -v t="$time" '$1 < t' "$tmp/all" | wc -l)
+upto=$(awk -v t="$time" '$1 <= t' "$tmp/all" | wc -l)
+run 0 dump --begin "$time" "$log"
+check "--begin shows that time and later" has_lines out $((1003 - before))
+run 0 dump --end "$time" "$log"
+check "--end shows up to that time" has_lines out "$upto"
+run 0 dump --begin "$time" --end "$time" "$log"
+check "both bounds are included" has_lines out $((upto - before))
+run 0 dump --begin "${time}Z" "$log"
+check "a time may say that it is UTC" has_lines out $((1003 - before))
+run 0 dump --begin "$(echo "$time" | tr T ' ')" "$log"
+check "a blank may stand for the T" has_lines out $((1003 - before))
+raw=$("$posixtrace" dump --raw "$log" | sed -n 400p | cut -d' ' -f1)
+run 0 dump --begin "${raw%?????????}.${raw#??????????}" "$log"
+check "seconds since 1970 are a time" has_lines out $((1003 - before))
+run 0 dump --begin 2200-01-01 "$log"
+check "nothing is after the log" is_empty out
+run 0 dump --end 1990-01-01T00:00+01:00 "$log"
+check "nothing is before the log" is_empty out
+run 0 dump --begin 1960-01-01 "$log"
+check "before 1970 is before the log" has_lines out 1003
+
+"$posixtrace" dump - <"$log" >"$tmp/out"
+check "standard input may be a file" cmp -s "$tmp/out" "$tmp/all"
+cat "$log" | "$posixtrace" dump - >"$tmp/out"
+check "standard input may be a pipe" cmp -s "$tmp/out" "$tmp/all"
+run 0 dump "$log" "$log"
+check "two logs come one after the other" has_lines out 2008
+check "each has its title" test "$(grep -c '^==> .*plain.log <==$' "$tmp/out")" -eq 2
+run 1 dump "$tmp/missing" "$log"
+check "a log is dumped after one that is missing" has_lines out 1004
+
+"$posixtrace" dump "$log" "$log" "$log" "$log" "$log" "$log" "$log" "$log" "$log" "$log" \
+	2>"$tmp/err" | head -n 1 >/dev/null
+check "a reader that goes away is no news" is_empty err
+
+run 0 dump --fail-on-loss "$log"
+for kind in stopped overrun loop; do
+	"$make_log" $kind "$tmp/$kind.log" 5000 >/dev/null || exit 99
+	for command in dump stat verify; do
+		run 0 $command "$tmp/$kind.log"
+		run 4 $command --fail-on-loss "$tmp/$kind.log"
+	done
+	run 0 dump "$tmp/$kind.log"
+	check "$kind: the ledger's losses are told" has err "^WARNING: .*$kind.log: [0-9]* of [0-9]* events lost: "
+	run 4 dump --fail-on-loss "$tmp/plain.log" "$tmp/$kind.log"
+	run 1 dump --fail-on-loss "$tmp/missing" "$tmp/$kind.log"
+done
+run 0 dump "$tmp/stopped.log"
+check "an automatic stop is decoded" has out ' posix_trace_stop by=full$'
+check "the gap of a full stream is told" has err '^WARNING: .*: the stream was full and stopped itself'
+run 0 dump "$tmp/overrun.log"
+check "the gap of an overflow is told with both times" has err \
+	'^WARNING: .*: [^ ]*: events were lost until [^ ]* ([0-9.]* s)$'
+check "what the stream did itself is nobody's" has out ' -       - 0x000000000000 posix_trace_overflow$'
+"$posixtrace" dump "$tmp/overrun.log" >"$tmp/out" 2>&1
+check "the warning stands before the events after the gap" awk '
+	/^WARNING:.* events were lost until/ && !at { at = NR }
+	/posix_trace_resume$/ && !resume { resume = NR }
+	/ job_/ && !job { job = NR }
+	END { exit !(at && resume && at <= resume && job > at) }' "$tmp/out"
+
+events=$("$make_log" unfinished "$tmp/unfinished.log" 1000)
+for command in dump stat verify; do
+	run 3 $command "$tmp/unfinished.log"
+	check "$command: an unfinished log is told" has err 'its writer has not closed it, or it was cut'
+done
+run 3 dump -e 'job_*' "$tmp/unfinished.log"
+check "an unfinished log shows all that was flushed" has_lines out "$events"
+finish

@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Exit statuses and messages of posixtrace that need no event.
+. "${0%/*}/lib.sh"
+
+run 0 --help
+check "the overview names every command" has out '^  dump .*'
+check "the overview names every command" has out '^  stat .*'
+check "the overview names every command" has out '^  verify .*'
+run 0 --version
+check "the version is told" has out '^posixtrace (libposixtrace) [0-9]'
+for command in dump stat verify; do
+	run 0 $command --help
+	check "$command explains itself" has out "^Usage: posixtrace $command "
+	check "$command explains its exit statuses" has out '^Exit status: 0 ok'
+	cp "$tmp/out" "$tmp/help"
+	run 0 help $command
+	check "help $command is $command --help" cmp -s "$tmp/out" "$tmp/help"
+	run 2 $command
+	run 2 $command --no-such-option x
+	check "the wrong option is named" has err '^posixtrace: .*--no-such-option'
+	check "nothing is on standard output" is_empty out
+	run 1 $command "$tmp/missing"
+	check "the missing file is named" has err "^posixtrace: $tmp/missing: No such file"
+	run 1 $command "$tmp"
+	check "a directory is no log" has err "^posixtrace: $tmp: Is a directory"
+	: >"$tmp/empty"
+	run 1 $command "$tmp/empty"
+	check "an empty file is no log" has err "^posixtrace: $tmp/empty: not a trace log"
+	run 1 $command "$0"
+	check "a script is no log" has err "not a trace log"
+done
+run 2
+run 2 no-such-command
+run 2 help no-such-command
+run 2 dump --limit x "$tmp/empty"
+run 2 dump --limit -1 "$tmp/empty"
+run 2 dump --pid x "$tmp/empty"
+run 2 dump --tid -1 "$tmp/empty"
+for time in '' x 2025-13-01 2025-01-01T25:00 2025-01-01T10:00:00.x 1. 2025-01-01T10:00+1 \
+	99999999999999; do
+	run 2 dump --begin "$time" "$tmp/empty"
+	run 2 dump --end "$time" "$tmp/empty"
+done
+escape=$(printf '\033[2J')
+is_without_escape() { ! grep -q -F "$escape" "$tmp/err"; }
+run 2 "$escape"
+check "a command is not echoed raw" is_without_escape
+run 2 dump "--$escape" x
+check "an option is not echoed raw" is_without_escape
+run 1 dump "$tmp/$escape"
+check "a file name is not echoed raw" is_without_escape
+
+if test -w /dev/full; then
+	"$posixtrace" --help >/dev/full 2>"$tmp/err"
+	check "a full disk is a failure" test $? -eq 1
+	check "a full disk is told" has err '^posixtrace: standard output: No space left'
+fi
+finish

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Completion of posixtrace for bash.
+
+_posixtrace()
+{
+	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+	local command=${COMP_WORDS[1]} options= value=
+
+	COMPREPLY=()
+	if ((COMP_CWORD == 1)); then
+		COMPREPLY=($(compgen -W 'dump stat verify help --help --version' -- "$current"))
+		return
+	fi
+	case $command in
+	help)
+		COMPREPLY=($(compgen -W 'dump stat verify' -- "$current"))
+		return
+		;;
+	dump)
+		options='--event --exclude --pid --tid --begin --end --limit --utc --raw --hex
+			--json --salvage --fail-on-loss --help'
+		value='-e --event -x --exclude --pid --tid --begin --end --limit'
+		;;
+	stat)
+		options='--utc --raw --json --fail-on-loss --help'
+		;;
+	verify)
+		options='--limit --json --fail-on-loss --help'
+		value='--limit'
+		;;
+	*)
+		return
+		;;
+	esac
+	# An option's value is a number, a time or a glob: nothing to offer.
+	if [[ " ${value//$'\n'/ } " == *" $previous "* ]]; then
+		return
+	fi
+	if [[ $current == -?* ]]; then
+		COMPREPLY=($(compgen -W "$options" -- "$current"))
+	else
+		compopt -o filenames 2>/dev/null
+		local IFS=$'\n'
+		COMPREPLY=($(compgen -f -- "$current"))
+	fi
+}
+
+complete -F _posixtrace posixtrace
