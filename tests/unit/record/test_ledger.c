@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "record/ledger.h"
+#include "support/support.h"
+
+/* All calls of the program come here: the linker is told to wrap them. */
+void *__real_malloc(size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static bool memory_is_short;
+
+void *__wrap_malloc(size_t size)
+{
+	if (!memory_is_short)
+		return __real_malloc(size);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	if (!memory_is_short)
+		return __real_realloc(old, size);
+	errno = ENOMEM;
+	return NULL;
+}
+
+static struct ptx_ledger ledger;
+
+static struct ptx_ledger_line *line_of(uint32_t tid, bool memory)
+{
+	struct ptx_ledger_line *line;
+
+	/* Check itself needs memory, so it is short no longer than this. */
+	memory_is_short = !memory;
+	errno = 4711;
+	line = ptx_ledger_thread(&ledger, 1, tid, 1000 + (uint64_t)tid);
+	memory_is_short = false;
+	ck_assert_int_eq(errno, 4711); /* GEN-02 */
+	return line;
+}
+
+static void one_event_of(uint32_t tid)
+{
+	line_of(tid, true)->reported++;
+}
+
+static uint64_t reported(void)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < ledger.threads; i++)
+		sum += ledger.thread[i].line.reported;
+	return sum;
+}
+
+START_TEST(each_thread_has_one_line_that_keeps_its_index)
+{
+	ptx_ledger_init(&ledger);
+	for (int round = 0; round < 3; round++)
+		for (uint32_t tid = 1; tid <= 100; tid++)
+			one_event_of(tid);
+	ck_assert_uint_eq(ledger.threads, 100);
+	for (uint32_t i = 0; i < 100; i++) {
+		ck_assert_uint_eq(ledger.thread[i].pid, 1);
+		ck_assert_uint_eq(ledger.thread[i].tid, i + 1);
+		ck_assert_uint_eq(ledger.thread[i].thread, 1001 + i);
+		ck_assert_uint_eq(ledger.thread[i].line.reported, 3);
+	}
+	ptx_ledger_fini(&ledger);
+}
+END_TEST
+
+START_TEST(a_reused_thread_id_is_another_thread)
+{
+	ptx_ledger_init(&ledger);
+	ptx_ledger_thread(&ledger, 1, 2, 3)->reported++;
+	ptx_ledger_thread(&ledger, 1, 2, 4)->reported++;
+	ck_assert_uint_eq(ledger.threads, 2);
+	ptx_ledger_fini(&ledger);
+}
+END_TEST
+
+START_TEST(all_events_without_a_thread_share_one_line)
+{
+	ptx_ledger_init(&ledger);
+	ptx_ledger_thread(&ledger, 0, 0, 0)->reported++;
+	one_event_of(1);
+	ptx_ledger_thread(&ledger, 0, 5, 6)->reported++;
+	ck_assert_uint_eq(ledger.threads, 2);
+	ck_assert_uint_eq(ledger.thread[0].pid, 0);
+	ck_assert_uint_eq(ledger.thread[0].line.reported, 2);
+	ptx_ledger_fini(&ledger);
+}
+END_TEST
+
+/* For memory that fails after any number of threads up to 40. */
+START_TEST(without_memory_events_go_to_the_line_of_nobody)
+{
+	uint32_t known = (uint32_t)_i;
+
+	ptx_ledger_init(&ledger);
+	for (uint32_t tid = 1; tid <= known; tid++)
+		one_event_of(tid);
+	for (uint32_t tid = 1; tid <= known + 100; tid++)
+		line_of(tid, false)->reported++;
+	ck_assert_uint_eq(reported(), 2 * known + 100);
+	ck_assert_uint_lt(ledger.threads, known + 100);
+	ck_assert_uint_gt(ptx_ledger_thread(&ledger, 0, 0, 0)->reported, 0);
+	one_event_of(10000);
+	ck_assert_uint_eq(reported(), 2 * known + 101);
+	ck_assert_uint_eq(ledger.thread[ledger.threads - 1].tid, 10000);
+	ptx_ledger_fini(&ledger);
+}
+END_TEST
+
+START_TEST(the_sum_has_every_column_but_called)
+{
+	struct ptx_ledger_line line = { .called = 1u << 20, .reported = 1, .unread = 2 };
+
+	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
+		line.lost[cause] = 4u << cause;
+	ck_assert_uint_eq(ptx_ledger_sum(&line), (4u << PTX_LOST_CAUSES) - 1);
+}
+END_TEST
+
+static Suite *ledger_suite(void)
+{
+	TCase *tc;
+	Suite *suite = support_suite("record/ledger", &tc);
+
+	tcase_add_test(tc, each_thread_has_one_line_that_keeps_its_index);
+	tcase_add_test(tc, a_reused_thread_id_is_another_thread);
+	tcase_add_test(tc, all_events_without_a_thread_share_one_line);
+	tcase_add_loop_test(tc, without_memory_events_go_to_the_line_of_nobody, 0, 41);
+	tcase_add_test(tc, the_sum_has_every_column_but_called);
+	return suite;
+}
+
+SUITE_MAIN_OF(ledger_suite)
