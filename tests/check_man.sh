@@ -8,6 +8,7 @@
 #   links      every page is installed; what a page refers to exists
 #   examples   what stands behind .\" program: NAME [ARGUMENT...] up to .Ed compiles without a
 #              warning, and, where the library has been built, ends with status 0 when it is run
+#   format     posixtrace-log(5) has the fields of lib/log/FORMAT
 #   README     its first program is examples/first.c
 #   lint       mandoc has nothing to say
 : "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
@@ -130,6 +131,14 @@ if [ $runs = yes ]; then
 		done
 	done
 fi
+
+# --- posixtrace-log(5)
+
+awk '/^  +[0-9]+ +[0-9]+  [a-z]/ { print $1, $2, $3 }' "$src/lib/log/FORMAT" | sort >"$scratch/format"
+sed -n 's/^\.It \([0-9]*\) Ta \([0-9]*\) Ta \([a-z_0-9]*\) .*/\1 \2 \3/p' "$man/posixtrace-log.5" |
+	sort >"$scratch/log5"
+check "the tables of FORMAT are found" test "$(wc -l <"$scratch/format")" -ge 100
+check "posixtrace-log(5) has the tables of FORMAT" diff "$scratch/format" "$scratch/log5"
 
 # --- README
 
