@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Stream-full policy LOOP: the stream holds the most recent events, and says what it lost. */
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/payload.h"
+#include "support/stream.h"
+
+#define SLOP_NS 1000000 /* granted to the conversion between the clocks */
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return nanoseconds(&now);
+}
+
+static int64_t time_of(const struct seen *seen)
+{
+	return nanoseconds(&seen->info.posix_timestamp);
+}
+
+static void assert_type(const struct seen *seen, trace_event_id_t id)
+{
+	ck_assert_uint_eq(seen->info.posix_event_id, id);
+}
+
+/* From index on: user events without a gap, ending in last and nothing after it. */
+static void assert_gapless(const struct history *history, size_t index, int last)
+{
+	int number = number_of(&history->event[index]);
+
+	for (; index < history->n; index++, number++)
+		if (number_of(&history->event[index]) != number)
+			ck_abort_msg("event %d stands where %d was due",
+				     number_of(&history->event[index]), number);
+	ck_assert_int_eq(number - 1, last);
+}
+
+/* SLOOP-01, SLOOP-02, SLOOP-03, SLOOP-04, SLOOP-05, SLOOP-06, SLOOP-07, SLOOP-08 */
+START_TEST(the_oldest_events_give_way_and_the_reader_is_told)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STREAM(.policy = POSIX_TRACE_LOOP, .size = 4000);
+	int64_t before, after_start, before_first;
+	struct history *history;
+	int n;
+
+	before = now_ns();
+	start(trid);
+	after_start = now_ns();
+	usleep(10000);
+	before_first = now_ns();
+	n = overrun(trid, u, 40, 0);
+	ck_assert_status(trid, RUNNING, FULL);
+	for (int i = 0; i < 5000; i++)
+		trace_number(u, n++);
+	ck_assert_status(trid, RUNNING, FULL);
+	history = read_all(trid);
+	assert_type(&history->event[0], POSIX_TRACE_OVERFLOW);
+	assert_type(&history->event[1], POSIX_TRACE_RESUME);
+	assert_gapless(history, 2, n - 1);
+	ck_assert_int_gt(number_of(&history->event[2]), 0);
+	/* The first that was lost is the START. */
+	ck_assert_int_ge(time_of(&history->event[0]), before - SLOP_NS);
+	ck_assert_int_le(time_of(&history->event[0]), after_start + SLOP_NS);
+	ck_assert_int_lt(time_of(&history->event[0]), before_first);
+	ck_assert_int_eq(time_of(&history->event[1]), time_of(&history->event[2]));
+	history_free(history);
+	assert_empty(trid);
+	shut(trid);
+}
+END_TEST
+
+/* SLOOP-05, SLOOP-06, SLOOP-07, SLOOP-08 */
+START_TEST(a_reader_in_the_middle_sees_one_gap)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 4000);
+	int64_t before_third, after_third;
+	struct history *history;
+	struct seen seen;
+	int n;
+
+	trace_number(u, 1);
+	trace_number(u, 2);
+	usleep(5000);
+	before_third = now_ns();
+	trace_number(u, 3);
+	after_third = now_ns();
+	usleep(5000);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(read_one(trid, &seen), 1);
+		free(seen.data);
+	}
+	assert_type(&seen, u);
+	n = 4 + overrun(trid, u, 40, 4);
+	for (int i = 0; i < 100; i++)
+		trace_number(u, n++);
+	history = read_all(trid);
+	assert_type(&history->event[0], POSIX_TRACE_OVERFLOW);
+	ck_assert_int_ge(time_of(&history->event[0]), before_third - SLOP_NS);
+	ck_assert_int_le(time_of(&history->event[0]), after_third + SLOP_NS);
+	assert_type(&history->event[1], POSIX_TRACE_RESUME);
+	ck_assert_int_eq(time_of(&history->event[1]), time_of(&history->event[2]));
+	assert_gapless(history, 2, n - 1);
+	history_free(history);
+	shut(trid);
+}
+END_TEST
+
+/* SLOOP-08: a second gap has a second pair */
+START_TEST(each_gap_has_its_own_pair)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 4000);
+	int n = 0;
+
+	for (int gap = 0; gap < 4; gap++) {
+		struct history *history;
+
+		n += overrun(trid, u, 40, n);
+		history = read_all(trid);
+		ck_assert_uint_eq(history_count(history, POSIX_TRACE_OVERFLOW), 1);
+		ck_assert_uint_eq(history_count(history, POSIX_TRACE_RESUME), 1);
+		assert_type(&history->event[0], POSIX_TRACE_OVERFLOW);
+		assert_type(&history->event[1], POSIX_TRACE_RESUME);
+		assert_gapless(history, 2, n - 1);
+		history_free(history);
+		trace_number(u, n++);
+		history = read_all(trid);
+		ck_assert_uint_eq(history->n, 1);
+		history_free(history);
+	}
+	shut(trid);
+}
+END_TEST
+
+/* SLOOP-04, SLOOP-10: 50 times the stream's size passes a reader that keeps up */
+START_TEST(a_reader_that_keeps_pace_loses_nothing)
+{
+	trace_event_id_t u = type_of("u");
+	struct posix_trace_status_info status;
+	trace_attr_t attr;
+	trace_id_t trid;
+	size_t size;
+	int n = 0;
+
+	wish_attr(&attr, &(struct wish){ .policy = POSIX_TRACE_LOOP, .size = 20000 });
+	OK(posix_trace_create(0, &attr, &trid));
+	start(trid);
+	history_free(read_all(trid));
+	size = user_event_size(&attr, 40);
+	for (size_t passed = 0; passed < 50 * stream_size(trid);) {
+		char data[40] = "";
+		size_t room = 20000;
+		struct history *history;
+		int first = n;
+
+		for (; room >= size; room -= size, passed += size) {
+			memcpy(data, &n, sizeof(n));
+			n++;
+			posix_trace_event(u, data, sizeof(data));
+		}
+		status = status_of(trid);
+		ck_assert_int_eq(status.posix_stream_full_status, POSIX_TRACE_NOT_FULL);
+		ck_assert_int_eq(status.posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
+		history = read_all(trid);
+		ck_assert_uint_eq(history->n, n - first);
+		assert_gapless(history, 0, n - 1);
+		history_free(history);
+	}
+	shut(trid);
+}
+END_TEST
+
+/* SLOOP-09 */
+START_TEST(one_event_read_or_all_cleared_ends_full)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 4000);
+	struct seen seen;
+
+	overrun(trid, u, 40, 0);
+	ck_assert_status(trid, RUNNING, FULL);
+	do {
+		ck_assert_int_eq(read_one(trid, &seen), 1);
+		free(seen.data);
+	} while (seen.info.posix_event_id != u);
+	ck_assert_status(trid, RUNNING, NOT_FULL);
+	overrun(trid, u, 40, 0);
+	ck_assert_status(trid, RUNNING, FULL);
+	OK(posix_trace_clear(trid));
+	ck_assert_status(trid, RUNNING, NOT_FULL);
+	shut(trid);
+}
+END_TEST
+
+enum { PLAYERS = 3 };
+
+static sem_t turn[PLAYERS];
+static trace_event_id_t type;
+static _Atomic int next_number, finished;
+
+/* Far beyond the time within which the order of two threads' events is not known. */
+static void wait_beyond_the_resolution(void)
+{
+	int64_t begin = now_ns();
+
+	while (now_ns() - begin < 5000)
+		continue;
+}
+
+/* Players have 40, 5 and 1 events a turn, so their shares of the stream age differently. */
+static void *play(void *arg)
+{
+	static const int share[PLAYERS] = { 40, 5, 1 };
+	intptr_t me = (intptr_t)arg;
+
+	for (;;) {
+		char data[100] = "";
+
+		while (sem_wait(&turn[me]))
+			continue;
+		wait_beyond_the_resolution();
+		for (int i = 0; i < share[me] && !finished; i++) {
+			int number = next_number++;
+
+			memcpy(data, &number, sizeof(number));
+			posix_trace_event(type, data, sizeof(data));
+		}
+		sem_post(&turn[(me + 1) % PLAYERS]);
+		if (finished)
+			return NULL;
+	}
+}
+
+/* SLOOP-01, SLOOP-07, SLOOP-11, GETNEXT-02: of all threads together exactly the last ones stay */
+START_TEST(what_stays_is_a_suffix_of_all_events)
+{
+	int overruns = 0;
+	struct history *history;
+	pthread_t thread[PLAYERS];
+	trace_id_t trid;
+
+	type = type_of("u");
+	trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 30000, .max_data = 100);
+	for (intptr_t i = 0; i < PLAYERS; i++) {
+		sem_init(&turn[i], 0, i == 0);
+		thread[i] = spawn(play, (void *)i);
+	}
+	while (overruns < 20) {
+		overruns += status_of(trid).posix_stream_overrun_status == POSIX_TRACE_OVERRUN;
+		usleep(1000);
+	}
+	finished = 1;
+	for (int i = 0; i < PLAYERS; i++)
+		join(thread[i]);
+	history = read_all(trid);
+	assert_type(&history->event[0], POSIX_TRACE_OVERFLOW);
+	assert_type(&history->event[1], POSIX_TRACE_RESUME);
+	assert_gapless(history, 2, next_number - 1);
+	history_free(history);
+	shut(trid);
+}
+END_TEST
+
+/* SLOOP-11: events of every length, and only whole ones */
+START_TEST(survivors_are_whole)
+{
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 10000, .max_data = 900);
+	trace_event_id_t u = type_of("u");
+	uint64_t state = 5, n = 0;
+
+	for (int round = 0; round < 30; round++) {
+		uint64_t sequence, expected = 0;
+		struct history *history;
+		size_t first = 0;
+		uint32_t who;
+
+		for (int i = 0; i < 1000; i++) {
+			unsigned char data[900];
+			size_t len = random_between(&state, PAYLOAD_MIN, sizeof(data));
+
+			payload_make(data, len, 1, n++);
+			posix_trace_event(u, data, len);
+		}
+		history = read_all(trid);
+		while (history->event[first].info.posix_event_id != u)
+			first++;
+		ck_assert_uint_le(first, 2);
+		for (size_t i = first; i < history->n; i++) {
+			struct seen *seen = &history->event[i];
+
+			if (!payload_read(seen->data, seen->len, &who, &sequence))
+				ck_abort_msg("event %zu is torn", i);
+			if (i > first && sequence != expected)
+				ck_abort_msg("a hole before event %zu", i);
+			expected = sequence + 1;
+		}
+		ck_assert_uint_eq(expected, n);
+		history_free(history);
+	}
+	shut(trid);
+}
+END_TEST
+
+static _Atomic int writing;
+
+static void *write_on(void *unused)
+{
+	unsigned char data[PAYLOAD_MIN];
+
+	(void)unused;
+	for (uint64_t n = 0; n < 400000; n++) {
+		payload_make(data, sizeof(data), 1, n);
+		posix_trace_event(type, data, sizeof(data));
+	}
+	writing = 0;
+	return NULL;
+}
+
+/* SLOOP-05, SLOOP-06, SLOOP-08, SLOOP-11: a reader that is overrun all the time */
+START_TEST(a_gap_is_where_the_marks_are_and_nowhere_else)
+{
+	uint64_t expected = 0, gaps = 0;
+	int64_t overflow_time = 0, resume_time = 0, last_time = 0;
+	int marks = 0, done;
+	pthread_t thread;
+	trace_id_t trid;
+
+	type = type_of("u");
+	trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 4000);
+	writing = 1;
+	thread = spawn(write_on, NULL);
+	/* One gap at least, whoever of the two is faster. */
+	while (status_of(trid).posix_stream_overrun_status == POSIX_TRACE_NO_OVERRUN)
+		sched_yield();
+	do {
+		struct posix_trace_event_info info;
+		unsigned char data[512];
+		uint64_t sequence;
+		int unavailable;
+		uint32_t who;
+		size_t len;
+
+		done = !writing;
+		if (posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &len,
+						 &unavailable))
+			ck_abort_msg("reading failed");
+		if (unavailable) {
+			if (done)
+				break;
+			continue;
+		}
+		done = 0;
+		if (info.posix_event_id == POSIX_TRACE_START)
+			continue;
+		if (info.posix_event_id == POSIX_TRACE_OVERFLOW) {
+			ck_assert_int_eq(marks, 0);
+			overflow_time = nanoseconds(&info.posix_timestamp);
+			marks = 1;
+			continue;
+		}
+		if (info.posix_event_id == POSIX_TRACE_RESUME) {
+			ck_assert_int_eq(marks, 1);
+			resume_time = nanoseconds(&info.posix_timestamp);
+			ck_assert_int_le(overflow_time, resume_time);
+			ck_assert_int_ge(overflow_time, last_time);
+			marks = 2;
+			continue;
+		}
+		if (!payload_read(data, len, &who, &sequence))
+			ck_abort_msg("a torn event");
+		if (marks == 1)
+			ck_abort_msg("an event between OVERFLOW and RESUME");
+		if (marks ? sequence <= expected && expected : sequence != expected)
+			ck_abort_msg("event %llu after %llu, %s marks",
+				     (unsigned long long)sequence, (unsigned long long)expected,
+				     marks ? "with" : "without");
+		last_time = nanoseconds(&info.posix_timestamp);
+		if (marks && resume_time != last_time)
+			ck_abort_msg("RESUME has another time than its event");
+		gaps += !!marks;
+		marks = 0;
+		expected = sequence + 1;
+	} while (1);
+	join(thread);
+	ck_assert_uint_eq(expected, 400000);
+	ck_assert_uint_gt(gaps, 0);
+	shut(trid);
+}
+END_TEST
+
+SUITE_MAIN("stream-full policy LOOP",
+	   the_oldest_events_give_way_and_the_reader_is_told,
+	   a_reader_in_the_middle_sees_one_gap,
+	   each_gap_has_its_own_pair,
+	   a_reader_that_keeps_pace_loses_nothing,
+	   one_event_read_or_all_cleared_ends_full,
+	   what_stays_is_a_suffix_of_all_events,
+	   survivors_are_whole,
+	   a_gap_is_where_the_marks_are_and_nowhere_else)
