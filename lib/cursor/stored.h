@@ -12,6 +12,8 @@
 #ifndef PTX_CURSOR_STORED_H
 #define PTX_CURSOR_STORED_H
 
+#include <trace_np.h>
+
 #include "log/log.h"
 
 struct ptx_stored;
@@ -26,8 +28,9 @@ struct ptx_stored_event {
 
 /*
  * Opens a log on a private duplicate of fd. EINVAL: no log, damaged header, another machine's, or
- * one that is being written. salvage: also logs being written; damaged parts are skipped instead
- * of ending the stream.
+ * one that is being written. salvage: also logs being written (those of APPEND and
+ * UNTIL_FULL are followed: ask again at the end); damaged parts are skipped instead of ending
+ * the stream.
  */
 int ptx_stored_open(int fd, bool salvage, struct ptx_stored **stored);
 void ptx_stored_close(struct ptx_stored *stored);
@@ -40,9 +43,18 @@ void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns);
 /* Facts, valid until close. */
 const struct ptx_log_facts *ptx_stored_facts(const struct ptx_stored *stored);
 const struct ptx_log_status *ptx_stored_status(const struct ptx_stored *stored);
+
+/* The account that the writer closed; of a log without one, what the log holds, which is found by
+ * reading it once. */
 const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored);
 
 /* The name of an event type of the log, NULL if it has none. Ids run below PTX_TYPE_MAX. */
 const char *ptx_stored_name(const struct ptx_stored *stored, unsigned type);
+
+/* What posix_trace_get_loginfo_np() tells. */
+void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo_np *info);
+
+/* Why the last ptx_stored_next() that answered false did so: NULL at the true end of the log. */
+const char *ptx_stored_damage(const struct ptx_stored *stored);
 
 #endif

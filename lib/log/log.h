@@ -84,7 +84,10 @@ int ptx_log_clear(struct ptx_log *log);
 /*
  * Writes what is left, names, status, ledger, index and trailer, and cuts the file to its end.
  * The events of a block that cannot be written are counted as lost to a flush error, in the
- * ledger that goes into the file and in the caller's.
+ * ledger that goes into the file and in the caller's. It also makes ptx_log_account()'s entries
+ * in both: the caller's ledger counts every event that was put as reported, and has not been
+ * given to ptx_log_account(). A flush error and what the last write overwrote are added to the
+ * status in the file.
  */
 int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
 		     struct ptx_ledger *ledger);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * cursor/stored_private.h - an opened log, for the files that implement cursor/stored.h.
+ *
+ * stored_open.c finds out what the log is, and stored_recover.c what is in it when its writer
+ * could not say; stored.c steps; stored_seek.c jumps.
+ */
+#ifndef PTX_CURSOR_STORED_PRIVATE_H
+#define PTX_CURSOR_STORED_PRIVATE_H
+
+#include "cursor/stored.h"
+#include "log/log_scan.h"
+
+/* A block of a LOOP log that counts. */
+struct ptx_stored_slot {
+	uint64_t offset;
+	uint64_t number;
+	uint64_t first_record;
+	int64_t time_max;
+	uint32_t records;
+};
+
+struct ptx_stored {
+	/* Where the next event is: one line is touched for an event. */
+	const uint8_t *at;
+	const uint8_t *end;
+	const struct ptx_log_source *source;
+	bool gap;
+
+	bool salvage;
+	bool complete;          /* it has its END block */
+	bool live;              /* its writer may still add to it */
+	bool any_number;        /* the next block may have any number: after a seek */
+	uint64_t next_offset;   /* sequence: where the next block begins */
+	uint64_t next_number;
+	uint64_t data_end;      /* sequence: where the blocks end */
+	size_t next_slot;       /* slots: index into slot[] */
+	const char *damage;
+
+	struct ptx_stored_slot *slot; /* slots: what counts, oldest first */
+	size_t slots;
+	struct ptx_log_place *top;    /* sequence: the INDEX blocks */
+	size_t tops;
+	size_t tops_max;
+
+	struct ptx_log_window window;
+	struct ptx_log_header header;
+	struct ptx_log_facts facts;
+	struct ptx_log_sum sum;
+	struct ptx_ledger ledger;
+	bool has_ledger;
+	bool has_total;         /* of the ledger only the total is known, from the header */
+	char name[PTX_TYPE_MAX][PTX_TYPE_NAME_BYTES];
+};
+
+static inline bool ptx_stored_is_sequence(const struct ptx_stored *stored)
+{
+	return stored->header.arrangement == PTX_LOG_SEQUENCE;
+}
+
+/* Takes the next block that counts, with events; false at the end or at damage. */
+bool ptx_stored_next_block(struct ptx_stored *stored);
+
+/* Takes a DATA block that was found: the next event is its first. */
+bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *found);
+
+/* The log was not completed: finds blocks, names, index and sum. ENOMEM. */
+int ptx_stored_recover_sequence(struct ptx_stored *stored);
+int ptx_stored_recover_slots(struct ptx_stored *stored);
+
+/* With room for one more in *array, of *count elements; doubles. */
+bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max);
+
+#endif

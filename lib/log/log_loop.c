@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log/log_loop.c - LOOP: blocks in slots, the oldest given up when the limit asks for it.
+ *
+ * What counts are the newest blocks whose records fit in log_size together; each block's header
+ * says how far back that is. A block, also one that grew since it was last written, goes to a slot
+ * that holds nothing that counts. So there is always one slot more than blocks, and the file
+ * shows either the state before a write or the one after it, wherever the writer died.
+ *
+ * The file cannot be read back (the descriptor may be write-only), so what an overwritten block
+ * held, by type and thread, is remembered from when it was closed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/log_writer.h"
+
+#define SECTOR      512u
+#define NAMES_BYTES ((sizeof(struct ptx_log_block) + PTX_TYPE_MAX * sizeof(struct ptx_log_name) + \
+		      4095) & ~(size_t)4095)
+
+/* A block that counts and has ended. */
+struct slot_block {
+	uint64_t number;
+	uint64_t first_record;
+	uint64_t bytes; /* of records */
+	int64_t time_min;
+	int64_t time_max;
+	uint32_t slot;
+	uint32_t records;
+	struct contents *contents;
+};
+
+/* How many events of which type and thread. */
+struct contents {
+	uint32_t types;
+	uint32_t sources;
+	struct {
+		uint32_t type;
+		uint32_t events;
+	} type[];
+	/* then sources times struct ptx_log_count */
+};
+
+struct ptx_log_loop {
+	struct slot_block *live; /* a queue, oldest first, of live_max places, a power of two */
+	size_t live_max;
+	size_t first;
+	size_t count;
+	uint64_t bytes;          /* of their records */
+	uint32_t *spare;         /* slots that hold nothing that counts */
+	size_t spares;
+	size_t spares_max;
+	uint32_t slots;          /* in the file so far */
+	bool placed;             /* the current block is in the file, in this state: */
+	uint32_t slot;
+	uint32_t records;
+	size_t record_bytes;
+	int64_t time_min;
+	int64_t time_max;
+	struct ptx_log_tally overwritten;
+	uint32_t by_type[PTX_TYPE_MAX];
+	uint32_t by_source[1024];
+};
+
+size_t ptx_log_loop_records(uint64_t log_size)
+{
+	uint64_t most = log_size / 4096, bytes = log_size / 8;
+
+	if (most < PTX_LOG_BLOCK_RECORDS)
+		most = PTX_LOG_BLOCK_RECORDS;
+	if (most > 1024 * 1024)
+		most = 1024 * 1024;
+	return (size_t)(bytes < most ? bytes : most) & ~(size_t)7;
+}
+
+static struct slot_block *live(const struct ptx_log_loop *loop, size_t i)
+{
+	return &loop->live[(loop->first + i) & (loop->live_max - 1)];
+}
+
+static struct ptx_log_count *thread_counts(struct contents *c)
+{
+	return (struct ptx_log_count *)(void *)&c->type[c->types];
+}
+
+static bool is_written(const struct ptx_log *log)
+{
+	return log->loop->placed && log->loop->records == log->hot.records;
+}
+
+/* Memory for one more block and one more slot, so that nothing can fail after a write. */
+static int reserve(struct ptx_log_loop *loop)
+{
+	if (loop->count == loop->live_max) {
+		size_t max = loop->live_max ? 2 * loop->live_max : 16;
+		struct slot_block *more = calloc(max, sizeof(*more));
+
+		if (!more)
+			return ENOMEM;
+		for (size_t i = 0; i < loop->count; i++)
+			more[i] = *live(loop, i);
+		free(loop->live);
+		loop->live = more;
+		loop->live_max = max;
+		loop->first = 0;
+	}
+	if (loop->spares_max < loop->slots + 1) {
+		size_t max = 2 * (size_t)loop->slots + 16;
+		uint32_t *more = realloc(loop->spare, max * sizeof(*more));
+
+		if (!more)
+			return ENOMEM;
+		loop->spare = more;
+		loop->spares_max = max;
+	}
+	return 0;
+}
+
+static struct contents *summarize(struct ptx_log *log)
+{
+	struct ptx_log_loop *loop = log->loop;
+	const uint8_t *at = log->block.bytes + sizeof(struct ptx_log_block);
+	struct ptx_log_count *count;
+	struct contents *c;
+	uint32_t types = 0, n = 0;
+
+	memset(loop->by_source, 0, sizeof(loop->by_source));
+	while (at < log->hot.at) {
+		const struct ptx_record *record = (const void *)at;
+
+		types += !loop->by_type[record->type]++;
+		loop->by_source[record->source]++;
+		at += ptx_record_size(ptx_record_len(record->len_flags));
+	}
+	c = malloc(sizeof(*c) + types * sizeof(c->type[0]) + log->block.sources * sizeof(*count));
+	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
+		if (c && loop->by_type[type]) {
+			c->type[n].type = type;
+			c->type[n++].events = loop->by_type[type];
+		}
+		loop->by_type[type] = 0;
+	}
+	if (!c)
+		return NULL;
+	c->types = types;
+	c->sources = log->block.sources;
+	count = thread_counts(c);
+	for (uint32_t i = 0; i < c->sources; i++) {
+		count[i].who = log->block.source[i];
+		count[i].events = loop->by_source[i];
+	}
+	return c;
+}
+
+static void give_up(struct ptx_log_loop *loop)
+{
+	struct slot_block *old = live(loop, 0);
+	struct ptx_log_count *count = thread_counts(old->contents);
+
+	loop->overwritten.events += old->records;
+	for (uint32_t i = 0; i < old->contents->types; i++)
+		loop->overwritten.type[old->contents->type[i].type] +=
+			old->contents->type[i].events;
+	for (uint32_t i = 0; i < old->contents->sources; i++)
+		ptx_log_tally_thread(&loop->overwritten, &count[i].who, count[i].events);
+	free(old->contents);
+	loop->bytes -= old->bytes;
+	loop->spare[loop->spares++] = old->slot;
+	loop->first = (loop->first + 1) & (loop->live_max - 1);
+	loop->count--;
+}
+
+/* How many blocks must go so that the current one fits in with the others. */
+static size_t too_many(const struct ptx_log *log)
+{
+	const struct ptx_log_loop *loop = log->loop;
+	uint64_t bytes = loop->bytes + ptx_log_used(log);
+	size_t n = 0;
+
+	while (bytes > log->log_size && n < loop->count)
+		bytes -= live(loop, n++)->bytes;
+	return n;
+}
+
+static uint64_t slot_offset(const struct ptx_log *log, uint32_t slot)
+{
+	return log->header->slots_offset + slot * log->header->slot_bytes;
+}
+
+static int place(struct ptx_log *log)
+{
+	struct ptx_log_loop *loop = log->loop;
+	size_t gone = too_many(log), bytes;
+	uint64_t oldest = gone < loop->count ? live(loop, gone)->number :
+					       log->number[PTX_LOG_DATA];
+	uint32_t slot = loop->spares ? loop->spare[loop->spares - 1] : loop->slots;
+	int err;
+
+	ptx_log_block_unseal(log); /* a try that failed had another end */
+	bytes = ptx_log_block_seal(log, oldest);
+	err = ptx_log_send(log, log->block.bytes, bytes, slot_offset(log, slot));
+	ptx_log_block_unseal(log);
+	if (err)
+		return err;
+	if (loop->spares)
+		loop->spares--;
+	else
+		loop->slots++;
+	while (gone--) {
+		give_up(loop);
+		log->full = true;
+	}
+	if (loop->placed)
+		loop->spare[loop->spares++] = loop->slot;
+	loop->placed = true;
+	loop->slot = slot;
+	loop->records = log->hot.records;
+	loop->record_bytes = ptx_log_used(log);
+	loop->time_min = log->hot.time_min;
+	loop->time_max = log->hot.time_max;
+	if (loop->bytes + loop->record_bytes == log->log_size)
+		log->full = true;
+	return 0;
+}
+
+/* The current block, all of it in the file, takes its place among the others. */
+static int close_block(struct ptx_log *log)
+{
+	struct ptx_log_loop *loop = log->loop;
+	struct contents *contents = summarize(log);
+	struct slot_block *block;
+
+	if (!contents)
+		return ENOMEM;
+	block = live(loop, loop->count++);
+	block->number = log->number[PTX_LOG_DATA]++;
+	block->first_record = log->block.first_record;
+	block->bytes = loop->record_bytes;
+	block->records = loop->records;
+	block->time_min = loop->time_min;
+	block->time_max = loop->time_max;
+	block->slot = loop->slot;
+	block->contents = contents;
+	loop->bytes += block->bytes;
+	log->block.first_record += block->records;
+	loop->placed = false;
+	loop->records = 0;
+	loop->record_bytes = 0;
+	ptx_log_block_begin(log);
+	return 0;
+}
+
+int ptx_log_write_loop(struct ptx_log *log)
+{
+	int saved = errno, err = ptx_log_side_send(log);
+
+	if (!err && ptx_log_names_wait(log)) {
+		uint64_t area = log->number[PTX_LOG_NAMES] % 2;
+
+		err = ptx_log_names_prepare(log, true, log->header->names_offset +
+						       area * log->header->names_bytes);
+		if (!err)
+			err = ptx_log_side_send(log);
+	}
+	if (!err)
+		err = reserve(log->loop);
+	if (!err && log->hot.records && !is_written(log))
+		err = place(log);
+	if (!err && log->block.crowded && log->loop->placed)
+		err = close_block(log);
+	errno = saved;
+	return err;
+}
+
+uint32_t ptx_log_loop_written(const struct ptx_log *log)
+{
+	return log->loop ? log->loop->records : 0;
+}
+
+size_t ptx_log_loop_written_bytes(const struct ptx_log *log)
+{
+	return log->loop ? log->loop->record_bytes : 0;
+}
+
+const struct ptx_log_tally *ptx_log_loop_overwritten(const struct ptx_log *log)
+{
+	return &log->loop->overwritten;
+}
+
+int ptx_log_loop_create(struct ptx_log *log)
+{
+	struct ptx_log_header *header = log->header;
+	size_t payload = log->block.record_max + log->block.sources_max * sizeof(*log->block.source);
+
+	log->loop = calloc(1, sizeof(*log->loop));
+	if (!log->loop)
+		return ENOMEM;
+	ptx_log_tally_init(&log->loop->overwritten);
+	header->arrangement = PTX_LOG_SLOTS;
+	header->names_offset = PTX_LOG_HEADER_BYTES;
+	header->names_bytes = NAMES_BYTES;
+	header->slots_offset = header->names_offset + 2 * NAMES_BYTES;
+	header->slot_bytes = (sizeof(struct ptx_log_block) + payload + SECTOR - 1) &
+			     ~(uint64_t)(SECTOR - 1);
+	log->at = 0; /* until the end there is no such place */
+	return 0;
+}
+
+void ptx_log_loop_clear(struct ptx_log *log)
+{
+	struct ptx_log_loop *loop = log->loop;
+
+	for (size_t i = 0; i < loop->count; i++)
+		free(live(loop, i)->contents);
+	loop->first = loop->count = 0;
+	loop->bytes = 0;
+	loop->spares = 0;
+	loop->slots = 0;
+	loop->placed = false;
+	loop->records = 0;
+	loop->record_bytes = 0;
+	ptx_log_tally_fini(&loop->overwritten);
+}
+
+void ptx_log_loop_destroy(struct ptx_log *log)
+{
+	ptx_log_loop_clear(log);
+	free(log->loop->live);
+	free(log->loop->spare);
+	free(log->loop);
+}
+
+void ptx_log_loop_end(struct ptx_log *log)
+{
+	const struct ptx_log_loop *loop = log->loop;
+	struct ptx_log_sum *sum = &log->sum;
+
+	sum->blocks = loop->count + loop->placed;
+	sum->record_bytes = loop->bytes + loop->record_bytes;
+	sum->overwritten = loop->overwritten.events;
+	sum->records = log->block.first_record + loop->records - sum->overwritten;
+	sum->time_first = sum->time_last = 0;
+	if (loop->count) {
+		sum->time_first = live(loop, 0)->time_min;
+		sum->time_last = live(loop, loop->count - 1)->time_max;
+	}
+	if (loop->placed) {
+		sum->time_first = loop->count ? sum->time_first : loop->time_min;
+		sum->time_last = loop->time_max;
+	}
+	log->at = slot_offset(log, loop->slots);
+}
+
+int ptx_log_loop_index(struct ptx_log *log)
+{
+	const struct ptx_log_loop *loop = log->loop;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < loop->count + loop->placed; i++) {
+		if (i < loop->count)
+			ptx_log_index_note(log, slot_offset(log, live(loop, i)->slot),
+					   live(loop, i)->first_record, live(loop, i)->time_min,
+					   live(loop, i)->time_max);
+		else
+			ptx_log_index_note(log, slot_offset(log, loop->slot),
+					   log->block.first_record, loop->time_min,
+					   loop->time_max);
+		if (log->index.places == PTX_LOG_INDEX_BLOCKS)
+			err = ptx_log_index_send(log);
+	}
+	return err;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/io.h"
+#include "log/log_scan.h"
+
+/* Holds a block of 64 KiB and its table, in the second-level cache. */
+#define WINDOW_BYTES ((size_t)192 * 1024)
+
+void ptx_log_window_measure(struct ptx_log_window *window)
+{
+	struct stat st;
+	int saved = errno;
+
+	if (!fstat(window->fd, &st))
+		window->file_bytes = (uint64_t)st.st_size;
+	errno = saved;
+}
+
+int ptx_log_window_open(struct ptx_log_window *window, int fd)
+{
+	int saved = errno;
+
+	memset(window, 0, sizeof(*window));
+	window->fd = fd;
+	window->bytes = malloc(WINDOW_BYTES);
+	errno = saved;
+	if (!window->bytes)
+		return ENOMEM;
+	window->room = WINDOW_BYTES;
+	ptx_log_window_measure(window);
+	return 0;
+}
+
+void ptx_log_window_close(struct ptx_log_window *window)
+{
+	free(window->bytes);
+	window->bytes = NULL;
+}
+
+static bool grow(struct ptx_log_window *window, size_t len)
+{
+	int saved = errno;
+	uint8_t *more = malloc(len);
+
+	errno = saved;
+	if (!more)
+		return false;
+	free(window->bytes);
+	window->bytes = more;
+	window->room = len;
+	window->have = 0;
+	return true;
+}
+
+const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t len)
+{
+	if (offset >= w->offset && offset - w->offset <= w->have &&
+	    len <= w->have - (offset - w->offset))
+		return w->bytes + (offset - w->offset);
+	/* No memory is asked for because a length in the file says so. */
+	if (offset > w->file_bytes || len > w->file_bytes - offset)
+		return NULL;
+	if (len > w->room && !grow(w, len))
+		return NULL;
+	w->offset = offset;
+	/* What came before an error is as good as any. */
+	ptx_io_read_at(w->fd, w->bytes, w->room, offset, &w->have);
+	return len <= w->have ? w->bytes : NULL;
+}
+
+enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
+				  uint64_t log_id, struct ptx_log_found *found, const char **why)
+{
+	size_t len = sizeof(struct ptx_log_block);
+	enum ptx_log_verdict verdict;
+	const void *bytes;
+
+	if (limit > window->file_bytes)
+		limit = window->file_bytes;
+	*why = "the file ends within a block's header";
+	if (offset > limit || limit - offset < len)
+		return PTX_LOG_SHORT;
+	do {
+		bytes = ptx_log_window_at(window, offset, len);
+		if (!bytes) {
+			*why = "the file cannot be read here";
+			return PTX_LOG_DAMAGED;
+		}
+		verdict = ptx_log_decode_block(bytes, len, log_id, &found->block, why);
+		/* A later minor version's header is longer: once more with all of it. */
+		if (verdict != PTX_LOG_SHORT || found->block.header_bytes <= len ||
+		    found->block.header_bytes > limit - offset)
+			break;
+		len = found->block.header_bytes;
+	} while (1);
+	if (verdict != PTX_LOG_GOOD)
+		return verdict;
+	found->offset = offset;
+	found->end = offset + found->block.header_bytes + found->block.payload_bytes;
+	if (found->end > limit) {
+		*why = "a block runs past the end";
+		return PTX_LOG_SHORT;
+	}
+	return PTX_LOG_GOOD;
+}
+
+const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_found *found,
+			    const char **why)
+{
+	const uint8_t *bytes =
+		ptx_log_window_at(window, found->offset, (size_t)(found->end - found->offset));
+
+	if (!bytes) {
+		*why = "the file cannot be read here";
+		return NULL;
+	}
+	bytes += found->block.header_bytes;
+	*why = ptx_log_check_payload(&found->block, bytes);
+	return *why ? NULL : bytes;
+}
+
+bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
+		    uint64_t log_id, struct ptx_log_found *found)
+{
+	const char *why;
+
+	if (limit > window->file_bytes)
+		limit = window->file_bytes;
+	for (offset = (offset + 7) & ~UINT64_C(7); offset + sizeof(struct ptx_log_block) <= limit;) {
+		const uint8_t *at = ptx_log_window_at(window, offset, sizeof(struct ptx_log_block));
+		const uint8_t *end;
+		uint32_t magic = 0;
+
+		if (!at) { /* a part of the disk that cannot be read */
+			offset += 4096;
+			continue;
+		}
+		end = window->bytes + window->have - sizeof(struct ptx_log_block);
+		for (; at <= end; at += 8, offset += 8) {
+			memcpy(&magic, at, sizeof(magic));
+			if (magic == PTX_LOG_BLOCK_MAGIC)
+				break;
+		}
+		if (magic != PTX_LOG_BLOCK_MAGIC)
+			continue;
+		if (ptx_log_find(window, offset, limit, log_id, found, &why) == PTX_LOG_GOOD)
+			return true;
+		offset += 8;
+	}
+	return false;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log/log_writer.h - what the files of this room that write a log share: struct ptx_log.
+ *
+ * An event's way: log_put.c gathers events in the block; log_file.c sends bytes to the file and
+ * remembers where it stopped; log_sequence.c and log_loop.c decide what goes where, for the two
+ * arrangements; log_complete.c ends the log.
+ *
+ * Two things wait to be sent: the block, and the side, a buffer for one block of another type.
+ * A thing that is part sent to a pipe must be finished before anything else can go.
+ */
+#ifndef PTX_LOG_LOG_WRITER_H
+#define PTX_LOG_LOG_WRITER_H
+
+#include "log/log_encode.h"
+#include "log/log_put.h"
+#include "log/log_tally.h"
+
+#define PTX_LOG_STOP_BYTES 32u /* the closing STOP: a record with an int */
+
+/* The block being filled. */
+struct ptx_log_filling {
+	uint8_t *bytes;       /* header, records, then room for the table of threads */
+	size_t records_max;   /* bytes of records in a block, */
+	size_t record_max;    /* but one record alone may take this much */
+	uint32_t sources_max;
+	uint32_t sources;
+	struct ptx_log_source *source;
+	uint16_t *hash;       /* index into source[] + 1, or 0 */
+	uint32_t hash_size;
+	uint64_t first_record;
+	bool sealed;          /* header and table stand; no event may follow */
+	bool crowded;         /* put found no room: the block is to be closed */
+};
+
+struct ptx_log_side {
+	uint8_t *bytes;
+	size_t room;
+	size_t len; /* 0: nothing waits */
+	uint64_t offset;
+};
+
+struct ptx_log_names {
+	char (*name)[PTX_TYPE_NAME_BYTES];
+	uint64_t known[PTX_TYPE_MAX / 64];
+	uint64_t written[PTX_TYPE_MAX / 64];
+	uint64_t waiting[PTX_TYPE_MAX / 64]; /* in the side */
+};
+
+struct ptx_log_index {
+	struct ptx_log_place *place; /* of PTX_LOG_INDEX_BLOCKS */
+	uint32_t places;
+	struct ptx_log_place *top;
+	size_t tops;
+	size_t tops_max;
+	int64_t time_top;
+};
+
+struct ptx_log_loop;
+
+struct ptx_log {
+	struct ptx_log_hot hot;
+	struct ptx_log_filling block;
+	uint32_t policy;
+	bool full;
+	bool positional;      /* the file can seek: writes name their place */
+	bool regular;
+	bool header_waits;    /* clear could not write it */
+	int fd;
+	uint64_t log_size;    /* UNTIL_FULL, LOOP */
+	uint64_t at;          /* where the next block of a sequence begins */
+	size_t sent;          /* of the block or the side, whichever is on its way */
+	struct ptx_log_side side;
+	struct ptx_log_names names;
+	struct ptx_log_index index;
+	struct ptx_log_sum sum; /* of what was written */
+	uint64_t number[PTX_LOG_TYPES];
+	struct ptx_log_header *header;
+	struct ptx_log_loop *loop; /* NULL: a sequence */
+};
+
+static inline size_t ptx_log_used(const struct ptx_log *log)
+{
+	return (size_t)(log->hot.at - (log->block.bytes + sizeof(struct ptx_log_block)));
+}
+
+/* log_new.c: memory only. The largest record of a stream with these attributes. */
+int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *origin,
+		struct ptx_log **log);
+void ptx_log_free(struct ptx_log *log);
+size_t ptx_log_record_max(const struct ptx_attr *attr);
+
+/* As ptx_log_create(), with a given origin. */
+int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
+			const struct ptx_log_origin *origin, struct ptx_log **log);
+
+/* log_put.c: begins an empty block; says anew how much may be put; ends the block with its table
+ * and checksums (bytes in all), and takes that back. */
+void ptx_log_block_begin(struct ptx_log *log);
+void ptx_log_block_make_room(struct ptx_log *log);
+size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest);
+void ptx_log_block_unseal(struct ptx_log *log);
+
+/* log_file.c: sends bytes, or the rest of them. The side: room for a payload behind its header,
+ * NULL without memory; ready to go; gone. */
+int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t offset);
+void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes);
+void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payload_bytes,
+			uint64_t offset);
+int ptx_log_side_send(struct ptx_log *log);
+int ptx_log_write_header(struct ptx_log *log);
+
+/* log_names.c: puts names into the side: those not yet written, or all. */
+bool ptx_log_names_wait(const struct ptx_log *log);
+int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset);
+
+/* log_index.c: room for one more INDEX block to be remembered; a DATA block at offset; what was
+ * noted goes out as an INDEX block, all INDEX blocks as TOP. */
+int ptx_log_index_reserve(struct ptx_log *log);
+void ptx_log_index_note(struct ptx_log *log, uint64_t offset, uint64_t first_record,
+			int64_t time_min, int64_t time_max);
+int ptx_log_index_send(struct ptx_log *log);
+int ptx_log_top_send(struct ptx_log *log);
+void ptx_log_index_clear(struct ptx_log *log);
+
+int ptx_log_write_sequence(struct ptx_log *log);
+
+/*
+ * log_loop.c. records_max for a limit; events of the block that are in the file, and their bytes;
+ * for the end: the index of what counts is sent, the tail's place and the sum are set.
+ */
+size_t ptx_log_loop_records(uint64_t log_size);
+int ptx_log_loop_create(struct ptx_log *log);
+void ptx_log_loop_destroy(struct ptx_log *log);
+void ptx_log_loop_clear(struct ptx_log *log);
+int ptx_log_write_loop(struct ptx_log *log);
+uint32_t ptx_log_loop_written(const struct ptx_log *log);
+size_t ptx_log_loop_written_bytes(const struct ptx_log *log);
+const struct ptx_log_tally *ptx_log_loop_overwritten(const struct ptx_log *log);
+void ptx_log_loop_end(struct ptx_log *log);
+int ptx_log_loop_index(struct ptx_log *log);
+
+#endif
