@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/barrier.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static bool have_membarrier;
+
+static int membarrier(int command)
+{
+	return (int)syscall(SYS_membarrier, command, 0, 0);
+}
+
+void ptx_barrier_init(void)
+{
+	int saved = errno;
+	const char *wish = secure_getenv("POSIXTRACE_MEMBARRIER");
+
+	have_membarrier = false;
+	/* Some sandboxes kill whoever asks: the variable says not to. */
+	if (!wish || wish[0] != '0') {
+		membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+		have_membarrier = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+	}
+	errno = saved;
+}
+
+/*
+ * Where membarrier is refused: giving back a page that was in use makes an x86 kernel interrupt
+ * every processor that runs a thread of this process, and an interrupt is a full barrier.
+ */
+static bool shoot_down(void)
+{
+#if defined __x86_64__
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	char *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return false;
+	*(volatile char *)page = 1;
+	return munmap(page, size) == 0;
+#else
+	return false;
+#endif
+}
+
+bool ptx_barrier(void)
+{
+	int saved = errno;
+	bool done;
+
+	atomic_thread_fence(memory_order_seq_cst);
+	done = have_membarrier && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+	if (!done)
+		done = shoot_down();
+	atomic_thread_fence(memory_order_seq_cst);
+	errno = saved;
+	return done;
+}

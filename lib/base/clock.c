@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/clock.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+#if defined __x86_64__
+#include <cpuid.h>
+#endif
+
+bool ptx_clock_is_counter;
+uint64_t ptx_clock_hz = PTX_NS_PER_S;
+
+uint64_t ptx_clock_monotonic(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * PTX_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static int64_t realtime(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * PTX_NS_PER_S + now.tv_nsec;
+}
+
+#if defined __x86_64__
+/* The kernel watches the counters of all processors; it is the judge of whether they agree. */
+static bool kernel_trusts_counter(void)
+{
+	char name[16] = "";
+	int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		      O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	if (read(fd, name, sizeof name - 1) < 0)
+		name[0] = '\0';
+	close(fd);
+	return strncmp(name, "tsc", 3) == 0;
+}
+
+static bool counter_is_usable(void)
+{
+	unsigned a, b, c, d;
+	int mode;
+
+	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & (1u << 8)))
+		return false; /* not constant, or stops in sleep states */
+	if (prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
+		return false; /* reading it would raise SIGSEGV */
+	return kernel_trusts_counter();
+}
+
+/* Two anchors a while apart; only intervals and nominal rates use the result. */
+static uint64_t measure_hz(void)
+{
+	uint64_t ns = ptx_clock_monotonic(), ticks = __builtin_ia32_rdtsc(), ns2, ticks2;
+
+	do {
+		ns2 = ptx_clock_monotonic();
+		ticks2 = __builtin_ia32_rdtsc();
+	} while (ns2 - ns < 100000);
+	return (uint64_t)((unsigned __int128)(ticks2 - ticks) * PTX_NS_PER_S / (ns2 - ns));
+}
+#endif
+
+void ptx_clock_init(void)
+{
+	const char *wish = secure_getenv("POSIXTRACE_CLOCK");
+
+	if (wish && strcmp(wish, "monotonic") == 0)
+		return;
+#if defined __x86_64__
+	if (!counter_is_usable())
+		return;
+	ptx_clock_hz = measure_hz();
+	ptx_clock_is_counter = true;
+#elif defined __aarch64__
+	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(ptx_clock_hz));
+	ptx_clock_is_counter = true;
+#endif
+}
+
+const char *ptx_clock_name(void)
+{
+#if defined __x86_64__
+	return ptx_clock_is_counter ? "tsc" : "monotonic";
+#else
+	return ptx_clock_is_counter ? "cntvct" : "monotonic";
+#endif
+}
+
+/* The tightest of a few readings: an interruption between the two clocks would bend the scale. */
+struct ptx_anchor ptx_clock_anchor(void)
+{
+	struct ptx_anchor best = { 0, 0 };
+	uint64_t width = UINT64_MAX;
+
+	for (int i = 0; i < 3; i++) {
+		uint64_t before = ptx_clock_ordered();
+		int64_t ns = realtime();
+		uint64_t after = ptx_clock_ordered();
+
+		if (after - before >= width)
+			continue;
+		width = after - before;
+		best.ticks = before + width / 2;
+		best.realtime_ns = ns;
+	}
+	return best;
+}

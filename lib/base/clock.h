@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/clock.h - the clock that stamps events, in ticks, and its anchors to CLOCK_REALTIME.
+ *
+ * The time stamp counter where the kernel itself trusts it as its clock source: reading it costs
+ * less than half of clock_gettime(). Else CLOCK_MONOTONIC, one tick a nanosecond. The choice is
+ * made once in a process, by ptx_clock_init(), before the first stream exists.
+ *
+ * Threads   all functions may run concurrently after ptx_clock_init().
+ * Signals   ptx_clock_now() and ptx_clock_ordered() are async-signal-safe.
+ * Units     ticks fit in 61 bits; ptx_clock_hz is nominal.
+ */
+#ifndef PTX_BASE_CLOCK_H
+#define PTX_BASE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+#define PTX_NS_PER_S INT64_C(1000000000)
+
+extern bool ptx_clock_is_counter; /* false: CLOCK_MONOTONIC */
+extern uint64_t ptx_clock_hz;
+
+void ptx_clock_init(void);
+uint64_t ptx_clock_monotonic(void);
+const char *ptx_clock_name(void);
+
+/* A stamp for an event. The processor may read the counter a little early. */
+static inline uint64_t ptx_clock_now(void)
+{
+#if defined __x86_64__
+	if (ptx_likely(ptx_clock_is_counter))
+		return __builtin_ia32_rdtsc();
+#elif defined __aarch64__
+	if (ptx_likely(ptx_clock_is_counter)) {
+		uint64_t ticks;
+
+		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+		return ticks;
+	}
+#endif
+	return ptx_clock_monotonic();
+}
+
+/* A stamp that is not earlier than anything before it nor later than anything after it. */
+static inline uint64_t ptx_clock_ordered(void)
+{
+	uint64_t ticks;
+
+#if defined __x86_64__
+	__builtin_ia32_lfence();
+	ticks = ptx_clock_now();
+	__builtin_ia32_lfence();
+#elif defined __aarch64__
+	__asm__ volatile("isb" ::: "memory");
+	ticks = ptx_clock_now();
+	__asm__ volatile("isb" ::: "memory");
+#else
+	ticks = ptx_clock_now();
+#endif
+	return ticks;
+}
+
+/* Ticks in a span of nanoseconds, nominal. */
+static inline uint64_t ptx_clock_ticks(uint64_t ns)
+{
+	return (uint64_t)((unsigned __int128)ns * ptx_clock_hz / (uint64_t)PTX_NS_PER_S);
+}
+
+/* One moment on both scales. */
+struct ptx_anchor {
+	uint64_t ticks;
+	int64_t realtime_ns;
+};
+
+struct ptx_anchor ptx_clock_anchor(void);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/compiler.h - what C11 does not say but both our compilers know.
+ */
+#ifndef PTX_BASE_COMPILER_H
+#define PTX_BASE_COMPILER_H
+
+#define ptx_likely(x)   __builtin_expect(!!(x), 1)
+#define ptx_unlikely(x) __builtin_expect(!!(x), 0)
+#define ptx_inline      static inline __attribute__((always_inline))
+#define ptx_cold        __attribute__((noinline, cold))
+
+#endif
