@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ring/overwrite.c - a LOOP stream's oldest chunk is taken from the reader.
+ *
+ * Whoever overwrites counts, record by record: exact by type and by thread, nothing is paid for
+ * it by events that are read in time, and a kill in the middle leaves at most one chunk uncounted.
+ */
+#include "ring/overwrite.h"
+
+#include "record/attr.h"
+#include "ring/ring_write.h"
+
+void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order)
+{
+	uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+
+	while (seen < value && !atomic_compare_exchange_weak_explicit(word, &seen, value, order,
+								      memory_order_relaxed))
+		;
+}
+
+static void lower(_Atomic uint64_t *word, uint64_t value)
+{
+	uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+
+	while (seen > value &&
+	       !atomic_compare_exchange_weak_explicit(word, &seen, value, memory_order_release,
+						      memory_order_relaxed))
+		;
+}
+
+void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, unsigned type,
+			 uint32_t slot, uint64_t count)
+{
+	uint32_t index = slot & 0xffff;
+
+	if (index >= PTX_SLOTS ||
+	    atomic_load_explicit(&rings->slot[index].word, memory_order_relaxed) >> 16 !=
+		    slot >> 16)
+		index = 0; /* the thread's slot is another's by now */
+	atomic_fetch_add_explicit(&rings->slot[index].lost[loss], count, memory_order_relaxed);
+	atomic_fetch_add_explicit(&rings->region->lost_type[loss][type % PTX_TYPE_MAX], count,
+				  memory_order_relaxed);
+}
+
+/* Runs of equal type and thread, so that a chunk costs few atomic additions. */
+struct tally {
+	struct ptx_rings *rings;
+	unsigned type[8];
+	uint64_t count[8];
+	uint32_t slot;
+	uint64_t total;
+};
+
+static void settle(struct tally *tally)
+{
+	for (int i = 0; i < 8; i++) {
+		if (tally->count[i])
+			ptx_ring_count_loss(tally->rings, PTX_WRITER_OVERWRITTEN, tally->type[i],
+					    tally->slot, tally->count[i]);
+		tally->count[i] = 0;
+	}
+}
+
+static void count(struct tally *tally, unsigned type)
+{
+	unsigned i = type % 8;
+
+	if (tally->type[i] != type && tally->count[i]) {
+		ptx_ring_count_loss(tally->rings, PTX_WRITER_OVERWRITTEN, tally->type[i],
+				    tally->slot, tally->count[i]);
+		tally->count[i] = 0;
+	}
+	tally->type[i] = type;
+	tally->count[i]++;
+	tally->total++;
+}
+
+/* Counts the chunk's records from offset on. */
+static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk, uint32_t from)
+{
+	uint64_t head = atomic_load_explicit(&chunk->head, memory_order_relaxed);
+	uint32_t end = ptx_head_offset(head), at = 0;
+	struct tally tally = { .rings = rings, .slot = chunk->ident.slot };
+	uint64_t first = UINT64_MAX;
+
+	if (end > rings->geometry.chunk_room)
+		end = (uint32_t)rings->geometry.chunk_room;
+	while (at + sizeof(struct ptx_record) <= end) {
+		const struct ptx_record *record = (const void *)(chunk->records + at);
+		size_t size = ptx_record_size(ptx_record_len(record->len_flags));
+
+		if (record->len_flags & PTX_RECORD_IDENT) {
+			settle(&tally);
+			if (at + PTX_IDENT_RECORD_BYTES <= end)
+				tally.slot = ((const struct ptx_ident *)(record + 1))->slot;
+		} else if (at >= from) {
+			if (first == UINT64_MAX)
+				first = record->time;
+			count(&tally, record->type);
+		}
+		at += (uint32_t)size;
+	}
+	settle(&tally);
+	if (tally.total == 0)
+		return;
+	lower(&rings->region->first_overwritten, first);
+	atomic_store_explicit(&rings->region->overrun, 1, memory_order_relaxed);
+	if (!atomic_load_explicit(&rings->region->looped, memory_order_relaxed))
+		atomic_store_explicit(&rings->region->looped, 1, memory_order_relaxed);
+}
+
+bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation, uint32_t ring)
+{
+	struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
+	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_acquire), claimed;
+	uint32_t mine = ptx_word_generation(word);
+
+	if (ptx_word_state(word) != PTX_CHUNK_CLOSED ||
+	    (generation != PTX_NONE && (mine & 0xffff) != generation))
+		return false;
+	claimed = atomic_load_explicit(&rings->claimed[number], memory_order_relaxed);
+	/* Before the chunk is taken, so that a reader who finds it gone knows how much is. */
+	if ((uint32_t)claimed < ptx_head_offset(atomic_load_explicit(&chunk->head,
+								     memory_order_relaxed)))
+		ptx_raise(&rings->region->cut,
+			  atomic_load_explicit(&chunk->last, memory_order_relaxed),
+			  memory_order_release); /* (I) with (J) in ring_read.c */
+	if (!atomic_compare_exchange_strong_explicit( /* (G) with (H) in ring_read.c */
+		    &rings->word[number], &word,
+		    ptx_chunk_word(mine + 1, ring, PTX_CHUNK_OPENING), memory_order_acq_rel,
+		    memory_order_relaxed))
+		return false;
+	claimed = atomic_exchange_explicit(&rings->claimed[number], (uint64_t)(mine + 1) << 32,
+					   memory_order_acq_rel); /* (E) with (F) in ring_read.c */
+	count_records(rings, chunk, claimed >> 32 == mine ? (uint32_t)claimed : 0);
+	return true;
+}

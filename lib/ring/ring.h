@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ring/ring.h - a stream's memory: rings made of chunks from one pool. DESIGN has the argument.
+ *
+ * A region holds a pool of equal chunks. A ring is a chain of chunks that one writer fills: one
+ * thread at one nesting level of signal handlers. When its chunk is full the writer takes another
+ * from the pool: a free one or, in a LOOP stream, the one that was closed longest ago. The reader
+ * claims bytes of chunks and frees closed chunks that it has claimed whole. A thread that ends
+ * leaves its rings, open chunks and all, to the next thread.
+ *
+ * Owner     the caller gives the memory and its geometry; nothing here allocates or maps.
+ * Threads   any number of writers, each in its own rings; one reader at a time.
+ * Signals   the write side is async-signal-safe: a handler writes at the next nesting level.
+ * Progress  writer wait-free (loops are bounded by the pool), reader lock-free.
+ * Errors    the write side has none: what does not fit is counted.
+ * Units     sizes and offsets in bytes, multiples of 8; times in ticks.
+ *
+ * What one side stores for the other:
+ *
+ *   writer                                      reader
+ *   (A) store head, release       <- pairs ->   (B) load head, acquire       a record is whole before it is seen
+ *   (C) store state OPEN/CLOSED,  <- pairs ->   (D) load state, acquire      header, next and last are seen
+ *       release
+ *   (E) exchange claimed, acq_rel <- pairs ->   (F) cas claimed, acq_rel     bytes are copied before they are
+ *                                                                            reused, or the copy is thrown away
+ *   (G) cas state, acq_rel        <- pairs ->   (H) store state FREE,        the reader is done before a chunk
+ *                                                   release                  is filled again
+ *   (I) raise cut, release,       <- pairs ->   (J) load cut, acquire,       who loses a claim knows how far
+ *       before (E)                                  after a failed (F)       back the loss reaches
+ *   (K) store window, then clock, <- pairs ->   (L) clock, barrier, load     what is not visible yet will be
+ *       then (A), no fence                          window, then head        stamped later than the clock read
+ *   (M) store head, then load     <- pairs ->   (N) store waiters, barrier,  either the writer sees the sleeper
+ *       waiters, no fence                           load heads               or the reader sees the event
+ */
+#ifndef PTX_RING_RING_H
+#define PTX_RING_RING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "record/ledger.h"
+#include "record/record.h"
+
+#define PTX_CACHE_LINE  64
+#define PTX_LEVELS      8    /* a trace point and seven handlers that interrupted one another in it */
+#define PTX_SLOTS       1024 /* threads that a stream tells apart at a time */
+#define PTX_RINGS       1024
+#define PTX_BASE_RINGS  17   /* whose chunks are there from the beginning: 16 threads and control */
+#define PTX_RING_CHUNKS 3    /* what each further ring adds to the pool */
+#define PTX_NONE        UINT32_MAX
+
+#define PTX_WORDS (PTX_TYPE_MAX / 64)
+
+/* enum ptx_state, in the low bits of struct ptx_region.state; the rest is the time it began. */
+#define PTX_STATE_BITS 3
+#define PTX_STATE_MASK 7u
+enum ptx_state {
+	PTX_SUSPENDED,
+	PTX_RUNNING,
+	PTX_FULL, /* stopped by itself; events are counted as lost; goes on when there is room */
+	PTX_HELD, /* FULL, then stopped by call: nothing is counted and nothing goes on by itself */
+	PTX_GONE
+};
+
+/* A queue of hints about chunks or rings; what is true stands in their own words. */
+struct ptx_hints {
+	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t head;
+	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t tail;
+};
+
+/* The losses that a writer counts, as rows of lost_type and of a slot. */
+enum ptx_writer_loss {
+	PTX_WRITER_OVERWRITTEN,
+	PTX_WRITER_STREAM_FULL,
+	PTX_WRITER_NO_MEMORY,
+	PTX_WRITER_NO_SLOT,
+	PTX_WRITER_NESTING,
+	PTX_WRITER_LOSSES
+};
+
+struct ptx_region {
+	/* Read by every event; written by the controller, state also by a writer that finds no room. */
+	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t admit[PTX_WORDS]; /* event types not filtered out */
+	_Atomic uint64_t state;
+	_Atomic uint32_t waiters;    /* futex: 1 = a reader sleeps */
+	_Atomic uint32_t flush_wish; /* futex: 1 = the flusher sleeps, wake it at half full */
+
+	/* Written by writers when they change chunks, and by the reader when it frees one. */
+	_Alignas(PTX_CACHE_LINE) _Atomic uint32_t free_chunks;
+	_Atomic uint32_t chunks; /* of the pool, those of further rings included */
+	_Atomic uint32_t rings;  /* numbers given out */
+	_Atomic uint32_t slots;
+	struct ptx_hints free_hints;
+	struct ptx_hints closed_hints;
+	struct ptx_hints idle_hints; /* rings without a thread */
+
+	/* Written by who overwrites or finds the stream full; read and reset by the reader. */
+	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t cut; /* events up to this time are gone */
+	_Atomic uint64_t first_overwritten;             /* time of the first one, UINT64_MAX = none */
+	_Atomic uint32_t overrun;
+	_Atomic uint32_t looped; /* a LOOP stream is full */
+
+	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t lost_type[PTX_WRITER_LOSSES][PTX_TYPE_MAX];
+};
+
+/* A chunk is FREE, or belongs to a ring. One word: generation 32 | ring 16 | state. */
+enum ptx_chunk_state {
+	PTX_CHUNK_ABSENT, /* its memory is not there yet */
+	PTX_CHUNK_FREE,
+	PTX_CHUNK_OPENING,
+	PTX_CHUNK_OPEN,
+	PTX_CHUNK_CLOSED
+};
+
+struct ptx_chunk {
+	/* Written by the ring's writer at every event. */
+	_Atomic uint64_t head;   /* records 32 | offset of the first free byte 32 */
+	_Atomic uint64_t window; /* the head at which the writer last went to read the clock */
+	/* Written by the ring's writer while OPENING or when it closes. */
+	_Atomic uint64_t next;   /* the ring's next chunk: generation 32 | number + 1 */
+	_Atomic uint64_t last;   /* time of the last record */
+	uint64_t opened;
+	struct ptx_ident ident;  /* of the records up to the first IDENT record */
+	unsigned char records[];
+};
+
+/* Word of a ring: who holds it. */
+#define PTX_RING_UNUSED 0u
+#define PTX_RING_HELD   1u
+#define PTX_RING_IDLE   2u
+
+struct ptx_ring {
+	_Alignas(PTX_CACHE_LINE) _Atomic uint32_t holder;
+	_Atomic uint64_t first;     /* generation 32 | number + 1 of its first chunk, 0 = none yet */
+	_Atomic uint64_t current;   /* likewise, the chunk being filled */
+	_Atomic uint64_t published; /* records in its closed chunks */
+};
+
+/* One thread of a traced process, as the region sees it. Word: generation 16 | state. */
+#define PTX_SLOT_UNUSED 0u
+#define PTX_SLOT_LIVE   1u
+#define PTX_SLOT_ENDED  2u /* keeps its counts until the slot is needed */
+
+struct ptx_slot {
+	_Alignas(PTX_CACHE_LINE) _Atomic uint32_t word;
+	_Atomic uint32_t pid;
+	_Atomic uint32_t tid;
+	_Atomic uint64_t thread;
+	_Atomic uint64_t lost[PTX_WRITER_LOSSES];
+};
+
+/* Sizes of a region; each process keeps its own copy and never takes them from shared memory. */
+struct ptx_geometry {
+	size_t chunk_bytes;
+	size_t chunk_room;  /* for records */
+	size_t record_max;  /* the largest record */
+	uint32_t chunks;    /* from the beginning */
+	uint32_t chunks_max;
+	uint32_t hint_mask;
+	size_t words_at, claimed_at, rings_at, slots_at, hints_at, chunks_at;
+	size_t bytes;       /* of the whole region */
+	size_t bytes_first; /* of what must be there from the beginning */
+	size_t capacity;    /* event bytes that are never lost for lack of room */
+};
+
+/* A region as one process maps it. Private memory; constant while mapped. */
+struct ptx_rings {
+	struct ptx_region *region;
+	_Atomic uint64_t *word;    /* of the chunks */
+	_Atomic uint64_t *claimed; /* generation 32 | bytes that the reader has claimed */
+	struct ptx_ring *ring;
+	struct ptx_slot *slot;
+	_Atomic uint64_t *free_queue, *closed_queue, *idle_queue;
+	unsigned char *chunk;
+	struct ptx_geometry geometry;
+	size_t max_data_size;
+	bool loop;
+	/* Makes memory of the region real that was only address space; async-signal-safe. */
+	bool (*back)(void *memory, size_t bytes);
+};
+
+/* ENOMEM when no such region can exist. */
+int ptx_ring_plan(size_t stream_size, size_t max_data_size, struct ptx_geometry *geometry);
+
+/* Lays the view over memory. */
+void ptx_ring_view(struct ptx_rings *rings, void *memory, const struct ptx_geometry *geometry,
+		   size_t max_data_size, bool loop);
+
+/* Makes zeroed memory an empty, suspended region. */
+void ptx_ring_init(struct ptx_rings *rings);
+
+static inline struct ptx_chunk *ptx_ring_chunk(const struct ptx_rings *rings, uint32_t number)
+{
+	return (struct ptx_chunk *)(rings->chunk + (size_t)number * rings->geometry.chunk_bytes);
+}
+
+#define PTX_HEAD_RECORD (UINT64_C(1) << 32)
+
+static inline uint32_t ptx_head_offset(uint64_t head)
+{
+	return (uint32_t)head;
+}
+
+static inline uint32_t ptx_head_records(uint64_t head)
+{
+	return (uint32_t)(head >> 32);
+}
+
+static inline uint64_t ptx_chunk_word(uint32_t generation, uint32_t ring,
+				      enum ptx_chunk_state state)
+{
+	return (uint64_t)generation << 32 | (uint64_t)ring << 8 | state;
+}
+
+static inline enum ptx_chunk_state ptx_word_state(uint64_t word)
+{
+	return (enum ptx_chunk_state)(word & 0xff);
+}
+
+static inline uint32_t ptx_word_ring(uint64_t word)
+{
+	return (uint32_t)(word >> 8) & 0xffff;
+}
+
+static inline uint32_t ptx_word_generation(uint64_t word)
+{
+	return (uint32_t)(word >> 32);
+}
+
+/* Chunk number and generation as one word, 0 for none. */
+static inline uint64_t ptx_link(uint32_t number, uint32_t generation)
+{
+	return (uint64_t)generation << 32 | (number + 1);
+}
+
+static inline uint32_t ptx_link_number(uint64_t link)
+{
+	return (uint32_t)link - 1;
+}
+
+static inline uint32_t ptx_link_generation(uint64_t link)
+{
+	return (uint32_t)(link >> 32);
+}
+
+static inline enum ptx_state ptx_state_kind(uint64_t state)
+{
+	return (enum ptx_state)(state & PTX_STATE_MASK);
+}
+
+static inline uint64_t ptx_state_time(uint64_t state)
+{
+	return state >> PTX_STATE_BITS;
+}
+
+static inline uint64_t ptx_state_make(enum ptx_state kind, uint64_t ticks)
+{
+	return ticks << PTX_STATE_BITS | kind;
+}
+
+/* Hints: hint.c. */
+void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mask,
+		   uint32_t number, uint32_t generation);
+bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mask,
+		  uint32_t *number, uint32_t *generation);
+
+#endif

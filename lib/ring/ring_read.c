@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ring/ring_read.h"
+
+#include <string.h>
+
+#include "record/attr.h"
+#include "ring/ring_write.h"
+
+static void copy_out(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+#ifdef PTX_COPY_BY_WORDS
+	for (size_t at = 0; at < bytes; at += 8) {
+		uint64_t word = atomic_load_explicit(
+			(const _Atomic uint64_t *)(const void *)(from + at), memory_order_relaxed);
+
+		memcpy(to + at, &word, 8);
+	}
+#else
+	memcpy(to, from, bytes);
+#endif
+}
+
+static bool is_there(uint64_t word, uint64_t link)
+{
+	enum ptx_chunk_state state = ptx_word_state(word);
+
+	return ptx_word_generation(word) == ptx_link_generation(link) &&
+	       (state == PTX_CHUNK_OPEN || state == PTX_CHUNK_CLOSED);
+}
+
+static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
+{
+	struct ptx_region *region = rings->region;
+	uint32_t generation = ptx_word_generation(word);
+
+	if (!atomic_compare_exchange_strong_explicit( /* (H) with (G) in ring_write.c */
+		    &rings->word[number], &word, ptx_chunk_word(generation, 0, PTX_CHUNK_FREE),
+		    memory_order_release, memory_order_relaxed))
+		return; /* overwritten: it was claimed whole, so nothing was lost */
+	atomic_fetch_add_explicit(&region->free_chunks, 1, memory_order_relaxed);
+	ptx_hint_push(&region->free_hints, rings->free_queue, rings->geometry.hint_mask, number,
+		      generation);
+}
+
+static bool claim(struct ptx_rings *rings, struct ptx_place *place, uint32_t end)
+{
+	uint64_t generation = (uint64_t)ptx_link_generation(place->link) << 32;
+	uint64_t expected = generation | place->claimed;
+
+	return atomic_compare_exchange_strong_explicit( /* (F) with (E) in overwrite.c */
+		&rings->claimed[ptx_link_number(place->link)], &expected, generation | end,
+		memory_order_acq_rel, memory_order_relaxed);
+}
+
+/* One step: bytes of the chunk at *place, or the chunk behind it. */
+static enum ptx_claim step(struct ptx_rings *rings, struct ptx_place *place, unsigned char *buffer,
+			   uint32_t *bytes, struct ptx_ident *ident, bool *fresh, bool for_good,
+			   bool *again)
+{
+	uint32_t number = ptx_link_number(place->link), end;
+	struct ptx_chunk *chunk;
+	uint64_t word, next;
+
+	*again = false;
+	if (number >= rings->geometry.chunks_max)
+		return PTX_CLAIM_LOST;
+	chunk = ptx_ring_chunk(rings, number);
+	word = atomic_load_explicit(&rings->word[number],
+				    memory_order_acquire); /* (D) with (C) in ring_write.c */
+	if (!is_there(word, place->link))
+		return PTX_CLAIM_LOST;
+	end = ptx_head_offset(atomic_load_explicit(
+		&chunk->head, memory_order_acquire)); /* (B) with (A) in ring_write.h */
+	if (end > rings->geometry.chunk_room)
+		end = (uint32_t)rings->geometry.chunk_room;
+	end &= ~7u;
+	if (end > place->claimed) {
+		*fresh = place->claimed == 0;
+		*bytes = end - place->claimed;
+		copy_out(buffer, chunk->records + place->claimed, *bytes);
+		if (*fresh)
+			copy_out((unsigned char *)ident, (const unsigned char *)&chunk->ident,
+				 sizeof *ident);
+		if (for_good) {
+			if (!claim(rings, place, end))
+				return PTX_CLAIM_LOST;
+		} else if (atomic_load_explicit(&rings->word[number], memory_order_acquire) != word &&
+			   !is_there(atomic_load_explicit(&rings->word[number],
+							  memory_order_relaxed), place->link))
+			return PTX_CLAIM_LOST;
+		place->claimed = end;
+		return PTX_CLAIM_BYTES;
+	}
+	if (ptx_word_state(word) != PTX_CHUNK_CLOSED)
+		return PTX_CLAIM_NOTHING;
+	next = atomic_load_explicit(&chunk->next, memory_order_relaxed);
+	if (atomic_load_explicit(&rings->word[number], memory_order_acquire) != word || next == 0)
+		return PTX_CLAIM_LOST;
+	if (for_good)
+		free_chunk(rings, number, word);
+	place->link = next;
+	place->claimed = 0;
+	*again = true;
+	return PTX_CLAIM_NOTHING;
+}
+
+static enum ptx_claim walk(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
+			   unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
+			   bool *fresh, bool for_good)
+{
+	if (place->link == 0) {
+		place->link = atomic_load_explicit(&rings->ring[ring].current,
+						   memory_order_acquire);
+		if (place->link == 0)
+			return PTX_CLAIM_NOTHING;
+		place->link = atomic_load_explicit(&rings->ring[ring].first, memory_order_relaxed);
+		place->claimed = 0;
+	}
+	/* A hostile chain could be a circle: no more steps than there are chunks. */
+	for (uint32_t i = 0; i <= rings->geometry.chunks_max; i++) {
+		bool again;
+		enum ptx_claim got = step(rings, place, buffer, bytes, ident, fresh, for_good, &again);
+
+		if (!again)
+			return got;
+	}
+	return PTX_CLAIM_NOTHING;
+}
+
+enum ptx_claim ptx_ring_take(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
+			     unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
+			     bool *fresh)
+{
+	return walk(rings, ring, place, buffer, bytes, ident, fresh, true);
+}
+
+enum ptx_claim ptx_ring_look(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
+			     unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
+			     bool *fresh)
+{
+	return walk(rings, ring, place, buffer, bytes, ident, fresh, false);
+}
+
+void ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	place->link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
+	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
+		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire), opened;
+		enum ptx_chunk_state state = ptx_word_state(word);
+
+		if (ptx_word_ring(word) != ring ||
+		    (state != PTX_CHUNK_OPEN && state != PTX_CHUNK_CLOSED))
+			continue;
+		copy_out((unsigned char *)&opened,
+			 (const unsigned char *)&ptx_ring_chunk(rings, i)->opened, sizeof opened);
+		if (opened < oldest &&
+		    is_there(atomic_load_explicit(&rings->word[i], memory_order_acquire),
+			     ptx_link(i, ptx_word_generation(word)))) {
+			oldest = opened;
+			place->link = ptx_link(i, ptx_word_generation(word));
+		}
+	}
+	place->claimed = 0;
+	if (place->link != 0 && ptx_link_number(place->link) < rings->geometry.chunks_max) {
+		uint64_t claimed = atomic_load_explicit(
+			&rings->claimed[ptx_link_number(place->link)], memory_order_acquire);
+
+		if (claimed >> 32 == ptx_link_generation(place->link))
+			place->claimed = (uint32_t)claimed;
+	}
+}
+
+void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *writer)
+{
+	uint64_t link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
+	struct ptx_chunk *chunk;
+	uint64_t window;
+
+	memset(writer, 0, sizeof *writer);
+	writer->link = link;
+	if (link == 0 || ptx_link_number(link) >= rings->geometry.chunks_max)
+		return;
+	chunk = ptx_ring_chunk(rings, ptx_link_number(link));
+	/* (L) with (K) in ring_write.h: the window first, then the head */
+	window = atomic_load_explicit(&chunk->window, memory_order_acquire);
+	writer->head = atomic_load_explicit(&chunk->head, memory_order_acquire);
+	copy_out((unsigned char *)&writer->opened, (const unsigned char *)&chunk->opened,
+		 sizeof writer->opened);
+	/* A writer that has changed chunks since the barrier reads a later clock anyway. */
+	writer->inside = window == writer->head &&
+			 atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire) ==
+				 link;
+}
+
+uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *bytes,
+			   uint32_t length, uint32_t *records, uint64_t *last)
+{
+	uint64_t time = 0;
+	uint32_t at = 0, count = 0;
+
+	while (at + sizeof(struct ptx_record) <= length) {
+		const struct ptx_record *record = (const void *)(bytes + at);
+		size_t len = ptx_record_len(record->len_flags), size = ptx_record_size(len);
+
+		if (size > length - at || size > rings->geometry.record_max)
+			break;
+		if (record->len_flags & PTX_RECORD_IDENT) {
+			if (len != sizeof(struct ptx_ident))
+				break;
+		} else {
+			if (record->type == 0 || record->type >= PTX_TYPE_MAX)
+				break;
+			count++;
+		}
+		time = record->time;
+		at += (uint32_t)size;
+	}
+	*records = count;
+	*last = time;
+	return at;
+}
+
+uint64_t ptx_ring_published(struct ptx_rings *rings)
+{
+	uint32_t n = atomic_load_explicit(&rings->region->rings, memory_order_acquire);
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n && i < PTX_RINGS; i++) {
+		uint64_t link = atomic_load_explicit(&rings->ring[i].current, memory_order_acquire);
+
+		sum += atomic_load_explicit(&rings->ring[i].published, memory_order_relaxed);
+		if (link != 0 && ptx_link_number(link) < rings->geometry.chunks_max)
+			sum += ptx_head_records(atomic_load_explicit(
+				&ptx_ring_chunk(rings, ptx_link_number(link))->head,
+				memory_order_relaxed));
+	}
+	return sum;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ring/ring_read.h - the read side of ring.h.
+ *
+ * A reader copies bytes out of a chunk and then claims them; a claim that fails means that the
+ * chunk was overwritten meanwhile, and the copy is worth nothing. What is in shared memory is
+ * hostile until the copy has been checked.
+ */
+#ifndef PTX_RING_RING_READ_H
+#define PTX_RING_RING_READ_H
+
+#include "ring/ring.h"
+
+/* Where a reader is in one ring. */
+struct ptx_place {
+	uint64_t link; /* the chunk; 0 = the ring has not been entered yet */
+	uint32_t claimed;
+};
+
+enum ptx_claim {
+	PTX_CLAIM_NOTHING, /* nothing new */
+	PTX_CLAIM_BYTES,
+	PTX_CLAIM_LOST     /* the reader's chunk was overwritten: find the ring again */
+};
+
+/*
+ * Copies what is new in the reader's chunk to buffer (chunk_room bytes) and claims it. Moves on to
+ * the next chunk, freeing the one before, when that was claimed whole. *fresh: the bytes begin a
+ * chunk, whose header gave ident.
+ */
+enum ptx_claim ptx_ring_take(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
+			     unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
+			     bool *fresh);
+
+/* The same without claiming or freeing: *place is the caller's own. */
+enum ptx_claim ptx_ring_look(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
+			     unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
+			     bool *fresh);
+
+/* The oldest chunk of ring that is still there. */
+void ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place);
+
+/* What the ring's writer is about, as seen after a barrier. */
+struct ptx_writer {
+	uint64_t link;   /* its chunk */
+	uint64_t head;
+	uint64_t opened; /* when that chunk was opened */
+	bool inside;     /* it may hold an earlier time than now, not published yet (L) */
+};
+void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *writer);
+
+/*
+ * The length of the run of well-formed records at the start of bytes; *records of them are events
+ * and *last is the time of the last one. Less than bytes: what follows is no record.
+ */
+uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *bytes,
+			   uint32_t length, uint32_t *records, uint64_t *last);
+
+/* Events that writers have published, by their own count. */
+uint64_t ptx_ring_published(struct ptx_rings *rings);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ring/ring_write.c - rings and chunks change hands.
+ *
+ * Every change of ownership is one compare-and-swap on one word. What is done around it only
+ * repeats it in hints; the words are looked through before anybody says that there is none.
+ */
+#include "ring/ring_write.h"
+
+#include "base/clock.h"
+#include "record/attr.h"
+#include "ring/overwrite.h"
+
+static uint32_t chunk_number(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
+{
+	return (uint32_t)(((const unsigned char *)chunk - rings->chunk) /
+			  rings->geometry.chunk_bytes);
+}
+
+static bool take_word(struct ptx_rings *rings, uint32_t number, enum ptx_chunk_state state,
+		      uint64_t *word, uint32_t ring)
+{
+	*word = atomic_load_explicit(&rings->word[number], memory_order_acquire);
+	return ptx_word_state(*word) == state &&
+	       atomic_compare_exchange_strong_explicit( /* (G) with (H) in ring_read.c */
+		       &rings->word[number], word,
+		       ptx_chunk_word(ptx_word_generation(*word) + 1, ring, PTX_CHUNK_OPENING),
+		       memory_order_acq_rel, memory_order_relaxed);
+}
+
+static uint32_t took_free(struct ptx_rings *rings, uint32_t number)
+{
+	atomic_fetch_sub_explicit(&rings->region->free_chunks, 1, memory_order_relaxed);
+	return number;
+}
+
+static uint32_t take_free(struct ptx_rings *rings, uint32_t ring)
+{
+	struct ptx_region *region = rings->region;
+	uint32_t number, generation;
+	uint64_t word;
+
+	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
+		if (!ptx_hint_pop(&region->free_hints, rings->free_queue,
+				  rings->geometry.hint_mask, &number, &generation))
+			break;
+		if (number < rings->geometry.chunks_max &&
+		    take_word(rings, number, PTX_CHUNK_FREE, &word, ring))
+			return took_free(rings, number);
+	}
+	if (atomic_load_explicit(&region->free_chunks, memory_order_relaxed) == 0)
+		return PTX_NONE;
+	for (number = 0; number < rings->geometry.chunks_max; number++)
+		if (take_word(rings, number, PTX_CHUNK_FREE, &word, ring))
+			return took_free(rings, number);
+	return PTX_NONE;
+}
+
+static uint32_t oldest_closed(const struct ptx_rings *rings)
+{
+	uint64_t oldest = UINT64_MAX;
+	uint32_t found = PTX_NONE;
+
+	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
+		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire), last;
+
+		if (ptx_word_state(word) != PTX_CHUNK_CLOSED)
+			continue;
+		last = atomic_load_explicit(&ptx_ring_chunk(rings, i)->last, memory_order_relaxed);
+		if (last < oldest) {
+			oldest = last;
+			found = i;
+		}
+	}
+	return found;
+}
+
+/* The chunk that was closed longest ago, as far as the hints know. */
+static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
+{
+	uint32_t number, generation;
+
+	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
+		if (!ptx_hint_pop(&rings->region->closed_hints, rings->closed_queue,
+				  rings->geometry.hint_mask, &number, &generation))
+			break;
+		if (number < rings->geometry.chunks_max &&
+		    ptx_overwrite(rings, number, generation, ring))
+			return number;
+	}
+	number = oldest_closed(rings);
+	if (number != PTX_NONE && ptx_overwrite(rings, number, PTX_NONE, ring))
+		return number;
+	return PTX_NONE;
+}
+
+/* A chunk for ring, in state OPENING, or PTX_NONE. */
+static uint32_t take(struct ptx_rings *rings, uint32_t ring)
+{
+	uint32_t number = take_free(rings, ring);
+
+	if (number == PTX_NONE && rings->loop)
+		number = take_closed(rings, ring);
+	return number;
+}
+
+static struct ptx_chunk *open_chunk(struct ptx_rings *rings, uint32_t number, uint32_t ring,
+				    const struct ptx_ident *ident, uint64_t *link)
+{
+	struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
+	uint32_t generation = ptx_word_generation(
+		atomic_load_explicit(&rings->word[number], memory_order_relaxed));
+
+	atomic_store_explicit(&chunk->head, 0, memory_order_relaxed);
+	atomic_store_explicit(&chunk->window, UINT64_MAX, memory_order_relaxed);
+	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
+	ptx_store_word(&chunk->opened, ptx_clock_ordered());
+	ptx_copy_in((unsigned char *)&chunk->ident, (const unsigned char *)ident, sizeof *ident);
+	atomic_store_explicit(&rings->claimed[number], (uint64_t)generation << 32,
+			      memory_order_relaxed);
+	atomic_store_explicit(&rings->word[number],
+			      ptx_chunk_word(generation, ring, PTX_CHUNK_OPEN),
+			      memory_order_release); /* (C) with (D) in ring_read.c */
+	*link = ptx_link(number, generation);
+	return chunk;
+}
+
+/* Time of the last record. The window names it, unless its writer went astray there. */
+static uint64_t last_time(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
+{
+	uint32_t end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed));
+	uint32_t at = ptx_head_offset(atomic_load_explicit(&chunk->window, memory_order_relaxed));
+	uint64_t last = chunk->opened;
+
+	if (at < end && at + sizeof(struct ptx_record) <= rings->geometry.chunk_room)
+		return ((const struct ptx_record *)(const void *)(chunk->records + at))->time;
+	for (at = 0; at + sizeof(struct ptx_record) <= end;) {
+		const struct ptx_record *record = (const void *)(chunk->records + at);
+
+		last = record->time;
+		at += (uint32_t)ptx_record_size(ptx_record_len(record->len_flags));
+	}
+	return last;
+}
+
+static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint64_t next)
+{
+	uint32_t number = chunk_number(rings, chunk);
+	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_relaxed);
+	uint32_t generation = ptx_word_generation(word), ring = ptx_word_ring(word);
+	uint64_t records = ptx_head_records(
+		atomic_load_explicit(&chunk->head, memory_order_relaxed));
+
+	atomic_store_explicit(&chunk->next, next, memory_order_relaxed);
+	atomic_store_explicit(&chunk->last, last_time(rings, chunk), memory_order_relaxed);
+	atomic_fetch_add_explicit(&rings->ring[ring].published, records, memory_order_relaxed);
+	atomic_store_explicit(&rings->word[number],
+			      ptx_chunk_word(generation, ring, PTX_CHUNK_CLOSED),
+			      memory_order_release); /* (C) with (D) in ring_read.c */
+	if (rings->loop)
+		ptx_hint_push(&rings->region->closed_hints, rings->closed_queue,
+			      rings->geometry.hint_mask, number, generation);
+}
+
+struct ptx_chunk *ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk *chunk,
+				const struct ptx_ident *ident)
+{
+	uint64_t word = atomic_load_explicit(&rings->word[chunk_number(rings, chunk)],
+					     memory_order_relaxed);
+	uint32_t ring = ptx_word_ring(word), number;
+	struct ptx_chunk *fresh;
+	uint64_t link;
+
+	if (ring >= PTX_RINGS)
+		return NULL; /* somebody wrote over the word */
+	number = take(rings, ring);
+	if (number == PTX_NONE)
+		return NULL;
+	fresh = open_chunk(rings, number, ring, ident, &link);
+	atomic_store_explicit(&rings->ring[ring].current, link, memory_order_release);
+	close_chunk(rings, chunk, link);
+	return fresh;
+}
+
+/* Ring numbers are given out once; the rings of the base have their chunks in the pool already. */
+static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writer_loss *loss)
+{
+	struct ptx_region *region = rings->region;
+	uint32_t n = atomic_load_explicit(&region->rings, memory_order_relaxed), first;
+
+	do {
+		if (n >= PTX_RINGS) {
+			*loss = PTX_WRITER_NO_SLOT;
+			return false;
+		}
+	} while (!atomic_compare_exchange_weak_explicit(&region->rings, &n, n + 1,
+							memory_order_relaxed,
+							memory_order_relaxed));
+	*ring = n;
+	if (n < PTX_BASE_RINGS)
+		return true;
+	first = rings->geometry.chunks + PTX_RING_CHUNKS * (n - PTX_BASE_RINGS);
+	if (!rings->back(ptx_ring_chunk(rings, first),
+			 PTX_RING_CHUNKS * rings->geometry.chunk_bytes)) {
+		*loss = PTX_WRITER_NO_MEMORY; /* the number is lost with it */
+		return false;
+	}
+	for (uint32_t i = first; i < first + PTX_RING_CHUNKS; i++) {
+		atomic_store_explicit(&rings->word[i], ptx_chunk_word(0, 0, PTX_CHUNK_FREE),
+				      memory_order_release);
+		atomic_fetch_add_explicit(&region->chunks, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&region->free_chunks, 1, memory_order_relaxed);
+		ptx_hint_push(&region->free_hints, rings->free_queue, rings->geometry.hint_mask, i,
+			      0);
+	}
+	return true;
+}
+
+static bool hold(struct ptx_rings *rings, uint32_t ring)
+{
+	uint32_t idle = PTX_RING_IDLE;
+
+	return ring < PTX_RINGS &&
+	       atomic_compare_exchange_strong_explicit(&rings->ring[ring].holder, &idle,
+						       PTX_RING_HELD, memory_order_acq_rel,
+						       memory_order_relaxed);
+}
+
+static bool hold_idle(struct ptx_rings *rings, uint32_t *ring)
+{
+	uint32_t generation;
+
+	while (ptx_hint_pop(&rings->region->idle_hints, rings->idle_queue,
+			    rings->geometry.hint_mask, ring, &generation))
+		if (hold(rings, *ring))
+			return true;
+	if (atomic_load_explicit(&rings->region->rings, memory_order_relaxed) < PTX_RINGS)
+		return false;
+	for (*ring = 0; *ring < PTX_RINGS; ++*ring)
+		if (hold(rings, *ring))
+			return true;
+	return false;
+}
+
+static void let_go(struct ptx_rings *rings, uint32_t ring)
+{
+	atomic_store_explicit(&rings->ring[ring].holder, PTX_RING_IDLE, memory_order_release);
+	ptx_hint_push(&rings->region->idle_hints, rings->idle_queue, rings->geometry.hint_mask,
+		      ring, 0);
+}
+
+struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
+				 enum ptx_writer_loss *loss)
+{
+	struct ptx_chunk *chunk;
+	uint32_t ring, number;
+	uint64_t link;
+
+	if (!hold_idle(rings, &ring)) {
+		if (!number_a_ring(rings, &ring, loss))
+			return NULL;
+		atomic_store_explicit(&rings->ring[ring].holder, PTX_RING_HELD,
+				      memory_order_relaxed);
+	}
+	*loss = PTX_WRITER_STREAM_FULL;
+	link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
+	if (link != 0) {
+		number = ptx_link_number(link);
+		if (number >= rings->geometry.chunks_max)
+			return NULL;
+		chunk = ptx_ring_chunk(rings, number);
+		if (ptx_ring_identify(rings, &chunk, ident))
+			return chunk;
+		let_go(rings, ring);
+		return NULL;
+	}
+	number = take(rings, ring);
+	if (number == PTX_NONE) {
+		let_go(rings, ring);
+		return NULL;
+	}
+	chunk = open_chunk(rings, number, ring, ident, &link);
+	atomic_store_explicit(&rings->ring[ring].first, link, memory_order_relaxed);
+	atomic_store_explicit(&rings->ring[ring].current, link, memory_order_release);
+	return chunk;
+}
+
+void ptx_ring_release(struct ptx_rings *rings, struct ptx_chunk *chunk)
+{
+	uint64_t word = atomic_load_explicit(&rings->word[chunk_number(rings, chunk)],
+					     memory_order_relaxed);
+
+	if (ptx_word_ring(word) < PTX_RINGS)
+		let_go(rings, ptx_word_ring(word));
+}
+
+/* An IDENT record counts as bytes and not as an event. */
+bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
+		       const struct ptx_ident *ident)
+{
+	struct ptx_chunk *c = *chunk;
+	struct ptx_record *record;
+	uint64_t head;
+
+	record = ptx_ring_reserve(rings, c, PTX_IDENT_RECORD_BYTES, &head);
+	if (!record) {
+		c = ptx_ring_turn(rings, c, ident); /* its header says whose it is */
+		if (!c)
+			return false;
+		*chunk = c;
+		return true;
+	}
+	ptx_record_fill(record, sizeof *ident | PTX_RECORD_IDENT, 0, 0);
+	ptx_copy_in((unsigned char *)(record + 1), (const unsigned char *)ident, sizeof *ident);
+	ptx_ring_enter(c, head);
+	ptx_store_word(&record->time, ptx_clock_now());
+	atomic_store_explicit(&c->head, head + PTX_IDENT_RECORD_BYTES,
+			      memory_order_release); /* (A) with (B) in ring_read.c */
+	return true;
+}

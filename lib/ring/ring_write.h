@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ring/ring_write.h - the write side of ring.h.
+ *
+ * An event is written beyond the chunk's head, where nobody reads, and becomes part of the ring
+ * by one store of head: a writer that dies, or leaves by siglongjmp(), leaves nothing half-made.
+ *
+ *	reserve   the place for a record, or NULL: turn to the next chunk
+ *	enter     the last step before the clock is read (K)
+ *	commit    stamps and publishes (A)
+ */
+#ifndef PTX_RING_RING_WRITE_H
+#define PTX_RING_RING_WRITE_H
+
+#include <string.h>
+
+#include "ring/ring.h"
+
+/*
+ * A thread's ring at one level: claims one and its chunk. The records that follow will be ident's.
+ * NULL and *loss when it cannot be.
+ */
+struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
+				 enum ptx_writer_loss *loss);
+
+/* The ring's next chunk, or NULL if the pool has none; chunk then stays the one to write in. */
+struct ptx_chunk *ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk *chunk,
+				const struct ptx_ident *ident);
+
+/* Leaves the ring to whoever claims it next. */
+void ptx_ring_release(struct ptx_rings *rings, struct ptx_chunk *chunk);
+
+/* From here on the ring's records are ident's. False if there is no room. */
+bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
+		       const struct ptx_ident *ident);
+
+/* The thread's slot, as in struct ptx_ident; 0, which stands for all others, if none is left. */
+uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uint64_t thread);
+void ptx_slot_release(struct ptx_rings *rings, uint32_t slot);
+
+void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, unsigned type,
+			 uint32_t slot, uint64_t count);
+
+/* Raises *word to at least value. */
+void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order);
+
+#if defined __SANITIZE_THREAD__
+#define PTX_COPY_BY_WORDS 1
+#elif defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define PTX_COPY_BY_WORDS 1
+#endif
+#endif
+
+/*
+ * Data into a record. The reader of a LOOP stream may be copying the same bytes at that moment; it
+ * notices by (F) and drops its copy. ThreadSanitizer cannot know that and is given relaxed words.
+ */
+ptx_inline void ptx_copy_in(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+#ifdef PTX_COPY_BY_WORDS
+	for (size_t at = 0; at < bytes; at += 8) {
+		uint64_t word = 0;
+
+		memcpy(&word, from + at, bytes - at < 8 ? bytes - at : 8);
+		atomic_store_explicit((_Atomic uint64_t *)(void *)(to + at), word,
+				      memory_order_relaxed);
+	}
+#else
+	if (bytes == 8) { /* the usual size first */
+		memcpy(to, from, 8);
+	} else if (bytes > 32) {
+		memcpy(to, from, bytes);
+	} else if (bytes >= 16) {
+		unsigned char head[16], tail[16];
+
+		memcpy(head, from, 16);
+		memcpy(tail, from + bytes - 16, 16);
+		memcpy(to, head, 16);
+		memcpy(to + bytes - 16, tail, 16);
+	} else if (bytes >= 8) {
+		uint64_t head, tail;
+
+		memcpy(&head, from, 8);
+		memcpy(&tail, from + bytes - 8, 8);
+		memcpy(to, &head, 8);
+		memcpy(to + bytes - 8, &tail, 8);
+	} else if (bytes >= 4) {
+		uint32_t head, tail;
+
+		memcpy(&head, from, 4);
+		memcpy(&tail, from + bytes - 4, 4);
+		memcpy(to, &head, 4);
+		memcpy(to + bytes - 4, &tail, 4);
+	} else if (bytes) {
+		unsigned char first = from[0], middle = from[bytes / 2], last = from[bytes - 1];
+
+		to[0] = first;
+		to[bytes / 2] = middle;
+		to[bytes - 1] = last;
+	}
+#endif
+}
+
+ptx_inline void ptx_store_word(void *to, uint64_t word)
+{
+	atomic_store_explicit((_Atomic uint64_t *)to, word, memory_order_relaxed);
+}
+
+/* Where a record of size bytes goes, or NULL if the chunk has no room for it. */
+ptx_inline struct ptx_record *ptx_ring_reserve(const struct ptx_rings *rings,
+					       struct ptx_chunk *chunk, size_t size,
+					       uint64_t *head)
+{
+	uint64_t h = atomic_load_explicit(&chunk->head, memory_order_relaxed);
+
+	*head = h;
+	if (ptx_unlikely(ptx_head_offset(h) + size > rings->geometry.chunk_room))
+		return NULL;
+	return (struct ptx_record *)(void *)(chunk->records + ptx_head_offset(h));
+}
+
+ptx_inline void ptx_record_fill(struct ptx_record *record, uint32_t len_flags, unsigned type,
+				uint64_t address)
+{
+	ptx_store_word(&record->len_flags, (uint64_t)type << 32 | len_flags);
+	ptx_store_word(&record->address, address);
+}
+
+ptx_inline void ptx_ring_enter(struct ptx_chunk *chunk, uint64_t head)
+{
+	atomic_store_explicit(&chunk->window, head, memory_order_relaxed); /* (K) with (L) in ring_read.c */
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+ptx_inline void ptx_ring_commit(struct ptx_chunk *chunk, struct ptx_record *record, uint64_t head,
+				size_t size, uint64_t time)
+{
+	ptx_store_word(&record->time, time);
+	atomic_store_explicit(&chunk->head, head + size + PTX_HEAD_RECORD,
+			      memory_order_release); /* (A) with (B) in ring_read.c */
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ring/slot.c - which thread lost what.
+ *
+ * Slot 0 belongs to no thread: it gathers what cannot be told apart. A thread that ends leaves its
+ * counts where they are until another needs the slot; they then move to slot 0.
+ */
+#include "ring/ring_write.h"
+
+static uint32_t take(struct ptx_slot *slot, uint32_t index, uint32_t pid, uint32_t tid,
+		     uint64_t thread, uint32_t generation)
+{
+	atomic_store_explicit(&slot->pid, pid, memory_order_relaxed);
+	atomic_store_explicit(&slot->tid, tid, memory_order_relaxed);
+	atomic_store_explicit(&slot->thread, thread, memory_order_relaxed);
+	return generation << 16 | index;
+}
+
+static void inherit(struct ptx_slot *heir, struct ptx_slot *slot)
+{
+	for (int i = 0; i < PTX_WRITER_LOSSES; i++) {
+		uint64_t count = atomic_exchange_explicit(&slot->lost[i], 0, memory_order_relaxed);
+
+		atomic_fetch_add_explicit(&heir->lost[i], count, memory_order_relaxed);
+	}
+}
+
+uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uint64_t thread)
+{
+	uint32_t used = atomic_load_explicit(&rings->region->slots, memory_order_relaxed);
+
+	while (used < PTX_SLOTS - 1) {
+		struct ptx_slot *slot = &rings->slot[used + 1];
+
+		if (!atomic_compare_exchange_weak_explicit(&rings->region->slots, &used, used + 1,
+							   memory_order_relaxed,
+							   memory_order_relaxed))
+			continue;
+		take(slot, used + 1, pid, tid, thread, 0);
+		atomic_store_explicit(&slot->word, PTX_SLOT_LIVE, memory_order_release);
+		return used + 1;
+	}
+	for (uint32_t i = 1; i < PTX_SLOTS; i++) {
+		struct ptx_slot *slot = &rings->slot[i];
+		uint32_t word = atomic_load_explicit(&slot->word, memory_order_relaxed);
+		uint32_t generation = (word >> 16) + 1;
+
+		if ((word & 0xffff) != PTX_SLOT_ENDED ||
+		    !atomic_compare_exchange_strong_explicit(&slot->word, &word,
+							     generation << 16 | PTX_SLOT_LIVE,
+							     memory_order_acq_rel,
+							     memory_order_relaxed))
+			continue;
+		inherit(&rings->slot[0], slot);
+		return take(slot, i, pid, tid, thread, generation);
+	}
+	return 0;
+}
+
+void ptx_slot_release(struct ptx_rings *rings, uint32_t slot)
+{
+	uint32_t index = slot & 0xffff;
+
+	if (index != 0 && index < PTX_SLOTS)
+		atomic_store_explicit(&rings->slot[index].word,
+				      (slot & 0xffff0000u) | PTX_SLOT_ENDED, memory_order_release);
+}
