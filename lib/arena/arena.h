@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena/arena.h - the memory that a traced process shares with who traces it.
+ *
+ * A sealed, sparse memfd: page 0 is the control page, mapped over a static page of the library so
+ * that a trace point reaches it by one load; then the event type names; then stream regions, whose
+ * offsets are never used twice. Without a memfd (or when the program has closed it) regions are
+ * anonymous shared memory, and only this process and its children can trace it.
+ */
+#ifndef PTX_ARENA_ARENA_H
+#define PTX_ARENA_ARENA_H
+
+#include "arena/names.h"
+#include "arena/process.h"
+#include "ring/ring.h"
+
+#define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
+#define PTX_ARENA_VERSION 1u
+#define PTX_PAGE          4096u
+
+struct ptx_control {
+	/* Read by every trace point; written when a stream comes or goes. */
+	_Atomic uint64_t attached;
+	uint64_t spare[7];
+	uint64_t magic;
+	uint32_t version;
+	uint32_t pid;
+	uint64_t start_time; /* of the process, in the kernel's clock ticks */
+	_Atomic uint64_t next_region;
+};
+
+union ptx_control_page {
+	struct ptx_control is;
+	unsigned char bytes[PTX_PAGE];
+};
+
+extern union ptx_control_page ptx_control_page;
+#define ptx_control (ptx_control_page.is)
+
+/* Zeroed, present memory for a region: ENOMEM if it cannot be had. */
+int ptx_region_create(const struct ptx_geometry *geometry, void **memory, uint64_t *offset);
+
+/* Gives the memory back. Addresses stay valid to write to when in_use. */
+void ptx_region_destroy(const struct ptx_geometry *geometry, void *memory, uint64_t offset,
+			bool in_use);
+
+/* struct ptx_rings.back */
+bool ptx_region_back(void *memory, size_t bytes);
+
+#endif

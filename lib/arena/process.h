@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena/process.h - what a process keeps for itself and its children must not see.
+ *
+ * The block is zeroed in a child by the kernel (MADV_WIPEONFORK), whichever way it was forked:
+ * a child starts as a process that never traced, even if no fork handler ran in it.
+ */
+#ifndef PTX_ARENA_PROCESS_H
+#define PTX_ARENA_PROCESS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PTX_STREAMS 64  /* active streams of one traced process; one bit each in attached */
+#define PTX_HANDLES 1024 /* identifiers of one process: active streams and opened logs */
+
+struct ptx_view;
+struct ptx_thread;
+struct ptx_stream;
+
+struct ptx_private {
+	_Atomic uint32_t pid; /* 0: a child that has not been set up yet */
+	int arena_fd;         /* -1: none */
+	uint64_t arena_device, arena_inode;
+	_Atomic(struct ptx_thread *) threads; /* all there ever were */
+	_Atomic uint64_t bits; /* of attached, given out */
+	_Atomic(struct ptx_view *) view[PTX_STREAMS];
+	_Atomic(struct ptx_stream *) handle[PTX_HANDLES];
+};
+
+union ptx_private_block {
+	struct ptx_private is;
+	unsigned char bytes[3 * 4096];
+};
+
+extern union ptx_private_block ptx_private_block;
+#define ptx_private (ptx_private_block.is)
+
+/* Once, from the library's constructor. */
+void ptx_process_init(void);
+
+/*
+ * In a child: gives it an arena of its own with a copy of the event names. From the fork handler,
+ * or from the first call that finds pid 0. Async-signal-safe.
+ */
+void ptx_process_child(void);
+
+static inline bool ptx_process_is_child(void)
+{
+	return atomic_load_explicit(&ptx_private.pid, memory_order_relaxed) == 0;
+}
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena/region.c - memory for a stream: there at creation or not at all.
+ *
+ * Memory that is promised and not there when an event is written would be a SIGBUS in the traced
+ * program. So everything is made present here, and the caller hears ENOMEM.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "arena/arena.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+/* The program may have closed our descriptor, and the number may be another file's by now. */
+static int arena_fd(void)
+{
+	struct stat file;
+	int fd = ptx_private.arena_fd;
+
+	if (fd >= 0 && fstat(fd, &file) == 0 && file.st_dev == ptx_private.arena_device &&
+	    file.st_ino == ptx_private.arena_inode)
+		return fd;
+	return -1;
+}
+
+/* The kernel would rather kill somebody than refuse: ask first whether so much is there. */
+static bool is_available(size_t bytes)
+{
+	char text[4096], *at;
+	int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return bytes < SIZE_MAX / 4;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	at = strstr(text, "MemAvailable:");
+	return !at || bytes / 1024 < strtoull(at + strlen("MemAvailable:"), NULL, 10);
+}
+
+bool ptx_region_back(void *memory, size_t bytes)
+{
+	uintptr_t begin = (uintptr_t)memory & ~(uintptr_t)(PTX_PAGE - 1);
+	uintptr_t end = ((uintptr_t)memory + bytes + PTX_PAGE - 1) & ~(uintptr_t)(PTX_PAGE - 1);
+	int saved = errno, err = 0;
+
+	if (madvise((void *)begin, end - begin, MADV_POPULATE_WRITE) != 0)
+		err = errno;
+	/* An older kernel: the file's memory is there by fallocate() or comes with the first touch. */
+	if (err == EINVAL)
+		err = 0;
+	errno = saved;
+	return err == 0;
+}
+
+int ptx_region_create(const struct ptx_geometry *geometry, void **memory, uint64_t *offset)
+{
+	int fd = arena_fd();
+	void *map;
+
+	if (!is_available(geometry->bytes_first))
+		return ENOMEM;
+	*offset = 0;
+	if (fd >= 0) {
+		*offset = atomic_fetch_add_explicit(&ptx_control.next_region, geometry->bytes,
+						    memory_order_relaxed);
+		/* Beyond the end of the file, or of what there is: then anonymous memory. */
+		if (fallocate(fd, 0, (off_t)*offset, (off_t)geometry->bytes_first) != 0)
+			fd = -1;
+	}
+	map = mmap(NULL, geometry->bytes, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd,
+		   fd < 0 ? 0 : (off_t)*offset);
+	if (map == MAP_FAILED)
+		return ENOMEM;
+	if (fd < 0)
+		*offset = 0;
+	if (!ptx_region_back(map, geometry->bytes_first)) {
+		ptx_region_destroy(geometry, map, *offset, false);
+		return ENOMEM;
+	}
+	*memory = map;
+	return 0;
+}
+
+void ptx_region_destroy(const struct ptx_geometry *geometry, void *memory, uint64_t offset,
+			bool in_use)
+{
+	int fd = arena_fd();
+
+	if (in_use)
+		mmap(memory, geometry->bytes, PROT_READ | PROT_WRITE,
+		     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	else
+		munmap(memory, geometry->bytes);
+	if (fd >= 0 && offset != 0)
+		(void)!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+				 (off_t)geometry->bytes);
+}
