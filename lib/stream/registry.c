@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "stream/registry.h"
+
+#include <errno.h>
+#include <urcu/urcu-bp.h>
+
+#include "arena/process.h"
+#include "base/futex.h"
+
+static _Atomic uint64_t generations;
+static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
+
+struct ptx_stream *ptx_registry_enter(trace_id_t id)
+{
+	struct ptx_stream *stream;
+
+	urcu_bp_read_lock();
+	stream = atomic_load_explicit(&ptx_private.handle[id % PTX_HANDLES], memory_order_acquire);
+	if (stream && stream->id == id)
+		return stream;
+	urcu_bp_read_unlock();
+	return NULL;
+}
+
+void ptx_registry_leave(void)
+{
+	urcu_bp_read_unlock();
+}
+
+void ptx_registry_hold(struct ptx_stream *stream)
+{
+	atomic_fetch_add_explicit(&stream->users, 1, memory_order_relaxed);
+}
+
+/* Inside RCU, so that the stream outlives the look at gone. */
+void ptx_registry_let_go(struct ptx_stream *stream)
+{
+	urcu_bp_read_lock();
+	if (atomic_fetch_sub_explicit(&stream->users, 1, memory_order_acq_rel) == 1 &&
+	    atomic_load_explicit(&stream->gone, memory_order_acquire))
+		ptx_futex_wake(&stream->users);
+	urcu_bp_read_unlock();
+}
+
+int ptx_registry_add(struct ptx_stream *stream)
+{
+	int err = EMFILE;
+
+	if (ptx_process_is_child())
+		ptx_process_child();
+	pthread_mutex_lock(&change);
+	for (unsigned i = 0; i < PTX_HANDLES; i++) {
+		if (atomic_load_explicit(&ptx_private.handle[i], memory_order_relaxed))
+			continue;
+		stream->id = (atomic_fetch_add_explicit(&generations, 1, memory_order_relaxed) + 1) *
+				     PTX_HANDLES + i;
+		atomic_store_explicit(&ptx_private.handle[i], stream, memory_order_release);
+		err = 0;
+		break;
+	}
+	pthread_mutex_unlock(&change);
+	return err;
+}
+
+bool ptx_registry_remove(struct ptx_stream *stream)
+{
+	struct ptx_stream *expected = stream;
+
+	if (!atomic_compare_exchange_strong_explicit(&ptx_private.handle[stream->id % PTX_HANDLES],
+						     &expected, NULL, memory_order_acq_rel,
+						     memory_order_relaxed))
+		return false;
+	atomic_store_explicit(&stream->gone, 1, memory_order_release);
+	return true;
+}
+
+void ptx_registry_settle(struct ptx_stream *stream)
+{
+	uint32_t users;
+
+	urcu_bp_synchronize_rcu();
+	while ((users = atomic_load_explicit(&stream->users, memory_order_acquire)) != 0)
+		ptx_futex_wait(&stream->users, users, NULL);
+	urcu_bp_synchronize_rcu(); /* for the one that let go last */
+}
+
+unsigned ptx_registry_active(trace_id_t *ids, unsigned room)
+{
+	unsigned count = 0;
+
+	urcu_bp_read_lock();
+	for (unsigned i = 0; i < PTX_HANDLES && count < room; i++) {
+		const struct ptx_stream *stream = atomic_load_explicit(&ptx_private.handle[i],
+								       memory_order_acquire);
+
+		if (stream && stream->kind != PTX_STREAM_STORED)
+			ids[count++] = stream->id;
+	}
+	urcu_bp_read_unlock();
+	return count;
+}
+
+void ptx_registry_before_fork(void)
+{
+	pthread_mutex_lock(&change);
+	urcu_bp_before_fork();
+}
+
+void ptx_registry_after_fork(bool child)
+{
+	if (child)
+		urcu_bp_after_fork_child();
+	else
+		urcu_bp_after_fork_parent();
+	pthread_mutex_unlock(&change);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * stream/registry.h - from identifiers to streams.
+ *
+ * An identifier is a place and a generation. A lookup is a few loads under RCU; a stream is freed
+ * a grace period after its identifier became invalid. Identifiers of a parent mean nothing in its
+ * child: the table is wiped at fork.
+ *
+ * Threads   all; a call brackets its use of the stream with enter and leave. One that may sleep
+ *           holds the stream instead, so that nobody waits for a grace period that long.
+ */
+#ifndef PTX_STREAM_REGISTRY_H
+#define PTX_STREAM_REGISTRY_H
+
+#include "stream/stream.h"
+
+/* The stream and the right to use it until leave, or NULL. */
+struct ptx_stream *ptx_registry_enter(trace_id_t id);
+void ptx_registry_leave(void);
+
+/* Between enter and leave: makes the stream stay after leave, until let_go. */
+void ptx_registry_hold(struct ptx_stream *stream);
+void ptx_registry_let_go(struct ptx_stream *stream);
+
+/* EMFILE when there are too many. */
+int ptx_registry_add(struct ptx_stream *stream);
+
+/*
+ * Ends the identifier: true for the one caller that succeeds. When it returns, no call is inside
+ * but those that hold the stream; ptx_registry_settle() waits for them.
+ */
+bool ptx_registry_remove(struct ptx_stream *stream);
+void ptx_registry_settle(struct ptx_stream *stream);
+
+/* The streams of kind LIVE or LOGGED that exist, at most room of them. */
+unsigned ptx_registry_active(trace_id_t *ids, unsigned room);
+
+/* The log descriptors of a child's parent: not the child's business. From the fork handler. */
+void ptx_registry_before_fork(void);
+void ptx_registry_after_fork(bool child);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * stream/stream.h - what a trace_id_t names: an active stream, with or without log, or an opened
+ * log.
+ *
+ * Lock      lock serialises the controller's calls and the reader; it is never held during I/O on
+ *           a log that is written, nor while a reader sleeps. Trace points never take it.
+ * Life      found through the registry under RCU; freed when no call is inside (registry.h).
+ */
+#ifndef PTX_STREAM_STREAM_H
+#define PTX_STREAM_STREAM_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace.h>
+
+#include "record/attr.h"
+
+struct ptx_view;
+struct ptx_drain;
+struct ptx_flush;
+struct ptx_stored;
+
+enum ptx_stream_kind { PTX_STREAM_LIVE, PTX_STREAM_LOGGED, PTX_STREAM_STORED };
+
+struct ptx_stream {
+	trace_id_t id;
+	enum ptx_stream_kind kind;
+	_Atomic uint32_t users; /* calls that sleep or do I/O, besides those inside RCU */
+	_Atomic uint32_t gone;  /* shut down or closed: users leave */
+	pthread_mutex_t lock;
+
+	struct ptx_attr attr;
+	unsigned type_cursor; /* the last type that the type list delivered, 0 = none */
+
+	/* Active streams. */
+	struct ptx_view *view;
+	struct ptx_drain *drain;
+	struct ptx_chunk *control;      /* where START, STOP and FILTER are written; NULL = not yet */
+	struct ptx_thread_name {
+		uint32_t tid;
+		uint64_t thread;
+	} control_writer;               /* whose the records of control are */
+	struct ptx_flush *flush;        /* with log */
+
+	/* Opened logs. */
+	struct ptx_stored *stored;
+};
+
+#endif
