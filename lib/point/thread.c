@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "point/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ring/ring_write.h"
+
+#define SLAB_THREADS 8
+#define OBJECT_BYTES ((sizeof(struct ptx_thread) + PTX_PAGE - 1) & ~(size_t)(PTX_PAGE - 1))
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+_Thread_local _Atomic(struct ptx_thread *) ptx_thread_self
+	__attribute__((tls_model("initial-exec")));
+
+static pthread_key_t end_of_thread;
+static bool have_key;
+
+static bool take(struct ptx_thread *thread)
+{
+	uint32_t no = 0;
+
+	return atomic_load_explicit(&thread->taken, memory_order_relaxed) == 0 &&
+	       atomic_compare_exchange_strong_explicit(&thread->taken, &no, 1,
+						       memory_order_acquire, memory_order_relaxed);
+}
+
+static void link_thread(struct ptx_thread *thread)
+{
+	struct ptx_thread *first = atomic_load_explicit(&ptx_private.threads, memory_order_relaxed);
+
+	do
+		thread->next = first;
+	while (!atomic_compare_exchange_weak_explicit(&ptx_private.threads, &first, thread,
+						      memory_order_release, memory_order_relaxed));
+}
+
+/* Returns one of the slab's objects, taken; the others are there for whoever comes next. */
+static struct ptx_thread *make_slab(void)
+{
+	size_t bytes = SLAB_THREADS * OBJECT_BYTES;
+	unsigned char *slab = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (slab == MAP_FAILED)
+		return NULL;
+	madvise(slab, bytes, MADV_WIPEONFORK);
+	madvise(slab, bytes, MADV_POPULATE_WRITE);
+	for (int i = 0; i < SLAB_THREADS; i++) {
+		struct ptx_thread *thread = (void *)(slab + i * OBJECT_BYTES);
+
+		if (i == 0)
+			atomic_store_explicit(&thread->taken, 1, memory_order_relaxed);
+		link_thread(thread);
+	}
+	return (void *)slab;
+}
+
+static struct ptx_thread *find_free(void)
+{
+	struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,
+							 memory_order_acquire);
+
+	while (thread && !take(thread))
+		thread = thread->next;
+	return thread;
+}
+
+void ptx_threads_prepare(unsigned count)
+{
+	unsigned have = 0;
+
+	for (struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,
+							      memory_order_acquire);
+	     thread; thread = thread->next)
+		have += atomic_load_explicit(&thread->taken, memory_order_relaxed) == 0;
+	for (; have < count; have += SLAB_THREADS) {
+		struct ptx_thread *thread = make_slab();
+
+		if (!thread)
+			return;
+		atomic_store_explicit(&thread->taken, 0, memory_order_release);
+	}
+}
+
+static void name_thread(struct ptx_thread *thread)
+{
+	thread->tid = (uint32_t)syscall(SYS_gettid);
+	thread->self = (uint64_t)pthread_self();
+	atomic_signal_fence(memory_order_seq_cst);
+	thread->pid = (uint32_t)getpid();
+}
+
+void ptx_thread_revive(struct ptx_thread *thread)
+{
+	int saved = errno;
+
+	if (ptx_process_is_child())
+		ptx_process_child();
+	if (take(thread)) /* not if a handler has just done it */
+		link_thread(thread);
+	name_thread(thread);
+	errno = saved;
+}
+
+struct ptx_thread *ptx_thread_make(void)
+{
+	struct ptx_thread *thread, *none = NULL;
+	int saved = errno;
+
+	if (ptx_process_is_child())
+		ptx_process_child();
+	thread = find_free();
+	if (!thread)
+		thread = make_slab();
+	if (!thread) {
+		errno = saved;
+		return NULL;
+	}
+	name_thread(thread);
+	/* A handler may have interrupted this very function and been here already. */
+	if (!atomic_compare_exchange_strong_explicit(&ptx_thread_self, &none, thread,
+						     memory_order_relaxed, memory_order_relaxed)) {
+		atomic_store_explicit(&thread->taken, 0, memory_order_release);
+		thread = none;
+	} else if (have_key) {
+		pthread_setspecific(end_of_thread, thread);
+	}
+	errno = saved;
+	return thread;
+}
+
+unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame)
+{
+	int saved = errno;
+	stack_t stack;
+	bool alternate = sigaltstack(NULL, &stack) != 0 || (stack.ss_flags & SS_ONSTACK);
+
+	errno = saved;
+	for (unsigned level = 0; level < PTX_LEVELS; level++) {
+		const void *used = atomic_load_explicit(&thread->frame[level],
+							memory_order_relaxed);
+
+		if (!used)
+			return level;
+		/* A frame below ours on the same stack is gone: a handler left by siglongjmp(). */
+		if (!alternate && (uintptr_t)frame >= (uintptr_t)used)
+			return level;
+	}
+	return PTX_LEVELS;
+}
+
+void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view, struct ptx_ident *ident)
+{
+	unsigned bit = view->bit;
+
+	if (thread->slot_serial[bit] != view->serial) {
+		thread->slot[bit] = ptx_slot_claim(&view->rings, thread->pid, thread->tid,
+						   thread->self);
+		thread->slot_serial[bit] = view->serial;
+	}
+	ident->pid = thread->pid;
+	ident->tid = thread->tid;
+	ident->thread = thread->self;
+	ident->slot = thread->slot[bit];
+	ident->spare = 0;
+}
+
+bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
+		     enum ptx_writer_loss *loss)
+{
+	struct ptx_cell *cell = &thread->cell[level][view->bit];
+	struct ptx_ident ident;
+	struct ptx_chunk *chunk;
+
+	ptx_thread_identify(thread, view, &ident);
+	chunk = ptx_ring_claim(&view->rings, &ident, loss);
+	if (!chunk)
+		return false;
+	cell->chunk = chunk;
+	atomic_signal_fence(memory_order_seq_cst);
+	cell->serial = view->serial;
+	return true;
+}
+
+bool ptx_threads_busy(void)
+{
+	for (struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,
+							      memory_order_acquire);
+	     thread; thread = thread->next)
+		for (int level = 0; level < PTX_LEVELS; level++)
+			if (atomic_load_explicit(&thread->frame[level], memory_order_acquire))
+				return true;
+	return false;
+}
+
+static void leave_stream(struct ptx_thread *thread, unsigned bit)
+{
+	struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit],
+						     memory_order_acquire);
+
+	if (!view)
+		return;
+	for (int level = 0; level < PTX_LEVELS; level++) {
+		struct ptx_cell *cell = &thread->cell[level][bit];
+
+		if (cell->serial == view->serial) {
+			cell->serial = 0;
+			ptx_ring_release(&view->rings, cell->chunk);
+		}
+	}
+	if (thread->slot_serial[bit] == view->serial) {
+		thread->slot_serial[bit] = 0;
+		ptx_slot_release(&view->rings, thread->slot[bit]);
+	}
+}
+
+/* Handlers that trace from here on find no object and make another. */
+static void end_thread(void *object)
+{
+	struct ptx_thread *thread = object;
+
+	atomic_store_explicit(&ptx_thread_self, NULL, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (thread->pid == 0)
+		return; /* the parent's, wiped */
+	/* Busy, so that no view goes away meanwhile. */
+	atomic_store_explicit(&thread->frame[0], (const void *)thread, memory_order_seq_cst);
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
+		leave_stream(thread, bit);
+	for (int level = 0; level < PTX_LEVELS; level++)
+		atomic_store_explicit(&thread->frame[level], NULL, memory_order_release);
+	atomic_store_explicit(&thread->taken, 0, memory_order_release);
+}
+
+void ptx_threads_init(void)
+{
+	/* Of the first 32 keys a value is set without memory from malloc(): safe in a handler. */
+	have_key = pthread_key_create(&end_of_thread, end_thread) == 0;
+	if (have_key && end_of_thread >= 32) {
+		pthread_key_delete(end_of_thread);
+		have_key = false;
+	}
+}

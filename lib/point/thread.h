@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * point/thread.h - what a thread keeps between its events: its place in each stream's rings.
+ *
+ * frame[] tells which nesting levels are in use. A level is claimed by one store and is free again
+ * by one store; a handler that finds the level of the frame it interrupted takes the next one.
+ * Objects come from slabs that are zeroed in a child (MADV_WIPEONFORK) and are never unmapped.
+ *
+ * Signals   everything here is async-signal-safe but ptx_threads_prepare().
+ */
+#ifndef PTX_POINT_THREAD_H
+#define PTX_POINT_THREAD_H
+
+#include "arena/process.h"
+#include "point/view.h"
+
+/* The thread's place in one stream at one level; it counts only while serial is the view's. */
+struct ptx_cell {
+	uint64_t serial;
+	struct ptx_chunk *chunk;
+};
+
+struct ptx_thread {
+	_Atomic(const void *) frame[PTX_LEVELS];
+	struct ptx_thread *next; /* in ptx_private.threads */
+	_Atomic uint32_t taken;
+	uint32_t pid; /* 0: wiped, the process has forked */
+	uint32_t tid;
+	uint64_t self; /* pthread_self() */
+	uint32_t slot[PTX_STREAMS];
+	uint64_t slot_serial[PTX_STREAMS];
+	struct ptx_cell cell[PTX_LEVELS][PTX_STREAMS];
+};
+
+/* The key whose destructor gives a thread's rings back; from the library's constructor. */
+void ptx_threads_init(void);
+
+/* Makes sure that the next count threads find an object without asking the kernel for memory. */
+void ptx_threads_prepare(unsigned count);
+
+/* The calling thread's object, made if need be; NULL without memory. */
+extern _Thread_local _Atomic(struct ptx_thread *) ptx_thread_self
+	__attribute__((tls_model("initial-exec")));
+struct ptx_thread *ptx_thread_make(void);
+
+/* In a child: the thread's object, wiped by the fork, becomes that of the child's only thread. */
+void ptx_thread_revive(struct ptx_thread *thread);
+
+/* A level for a trace point at frame, PTX_LEVELS if all are in use. */
+unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame);
+
+/* Fills in who the thread is for a stream. */
+void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view,
+			 struct ptx_ident *ident);
+
+/* A ring for the thread at level; false: the event is lost by *loss. */
+bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
+		     enum ptx_writer_loss *loss);
+
+/* True if some thread is inside a trace point; call after ptx_barrier(). */
+bool ptx_threads_busy(void);
+
+#endif
