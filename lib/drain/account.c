@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * drain/account.c - a stream's ledger as of now.
+ *
+ * Three hands keep it: the drain booked what it delivered and dropped, writers counted what they
+ * could not record or overwrote, and what is still in the stream is counted here, by walking it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drain/drain.h"
+#include "ring/ring_write.h"
+
+static const enum ptx_lost column[PTX_WRITER_LOSSES] = {
+	[PTX_WRITER_OVERWRITTEN] = PTX_LOST_OVERWRITTEN,
+	[PTX_WRITER_STREAM_FULL] = PTX_LOST_STREAM_FULL,
+	[PTX_WRITER_NO_MEMORY] = PTX_LOST_NO_MEMORY,
+	[PTX_WRITER_NO_SLOT] = PTX_LOST_NO_SLOT,
+	[PTX_WRITER_NESTING] = PTX_LOST_NESTING,
+};
+
+struct census {
+	struct ptx_drain *drain;
+	struct ptx_ledger *ledger;
+	bool control;
+	uint64_t cut;
+	uint64_t not_running;
+	struct ptx_ident ident;
+};
+
+/* Whether the stream was running at a time that delivery has not reached. */
+static bool was_running(const struct ptx_drain *drain, uint64_t ticks, bool *full)
+{
+	bool running = drain->running;
+
+	*full = drain->full;
+	for (size_t i = 0; i < drain->marks; i++) {
+		const struct ptx_mark *mark =
+			&drain->mark[(drain->mark_first + i) % drain->mark_room];
+
+		if (mark->ticks > ticks)
+			break;
+		if (mark->kind <= PTX_MARK_RESTART) {
+			running = mark->kind == PTX_MARK_START || mark->kind == PTX_MARK_RESTART;
+			*full = mark->kind == PTX_MARK_FULL;
+		}
+	}
+	return running;
+}
+
+static void add(struct census *census, unsigned type, enum ptx_lost cause)
+{
+	struct ptx_ledger *ledger = census->ledger;
+	struct ptx_ledger_line *line[3] = {
+		&ledger->total, &ledger->type[type],
+		ptx_ledger_thread(ledger, census->ident.pid, census->ident.tid,
+				  census->ident.thread)
+	};
+
+	for (int i = 0; i < 3; i++) {
+		if (cause == PTX_LOST_CAUSES)
+			line[i]->unread++;
+		else
+			line[i]->lost[cause]++;
+	}
+}
+
+static void count_records(struct census *census, const unsigned char *bytes, uint32_t length)
+{
+	bool full;
+
+	for (uint32_t at = 0; at < length;) {
+		const struct ptx_record *record = (const void *)(bytes + at);
+
+		if (record->len_flags & PTX_RECORD_IDENT)
+			memcpy(&census->ident, record + 1, sizeof census->ident);
+		else if (census->drain->loop && record->time <= census->cut)
+			add(census, record->type, PTX_LOST_OVERWRITTEN);
+		else if (census->control || was_running(census->drain, record->time, &full))
+			add(census, record->type, PTX_LOST_CAUSES);
+		else if (full)
+			add(census, record->type, PTX_LOST_STREAM_FULL);
+		else
+			census->not_running++;
+		at += (uint32_t)ptx_record_size(ptx_record_len(record->len_flags));
+	}
+}
+
+static void count_source(struct census *census, uint32_t index, unsigned char *buffer)
+{
+	struct ptx_drain *drain = census->drain;
+	const struct ptx_source *source = drain->source[index];
+	struct ptx_place place = source->place;
+
+	census->control = index == 0;
+	census->ident = source->ident;
+	count_records(census, source->buffer + source->at, source->end - source->at);
+	for (uint32_t tries = 0; tries <= drain->rings->geometry.chunks_max; tries++) {
+		struct ptx_ident ident;
+		uint32_t bytes, records;
+		uint64_t last;
+		bool fresh = false;
+
+		switch (ptx_ring_look(drain->rings, index, &place, buffer, &bytes, &ident, &fresh)) {
+		case PTX_CLAIM_NOTHING:
+			return;
+		case PTX_CLAIM_LOST:
+			ptx_ring_find(drain->rings, index, &place);
+			continue;
+		case PTX_CLAIM_BYTES:
+			break;
+		}
+		if (fresh)
+			census->ident = ident;
+		count_records(census, buffer,
+			      ptx_records_check(drain->rings, buffer, bytes, &records, &last));
+	}
+}
+
+static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
+{
+	uint32_t slots = atomic_load_explicit(&rings->region->slots, memory_order_acquire);
+
+	for (uint32_t i = 0; i <= slots && i < PTX_SLOTS; i++) {
+		struct ptx_slot *slot = &rings->slot[i];
+		struct ptx_ledger_line *line = NULL;
+
+		for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++) {
+			uint64_t count = atomic_load_explicit(&slot->lost[loss],
+							      memory_order_relaxed);
+
+			if (count == 0)
+				continue;
+			if (!line)
+				line = ptx_ledger_thread(
+					ledger,
+					atomic_load_explicit(&slot->pid, memory_order_relaxed),
+					atomic_load_explicit(&slot->tid, memory_order_relaxed),
+					atomic_load_explicit(&slot->thread, memory_order_relaxed));
+			line->lost[column[loss]] += count;
+		}
+	}
+}
+
+static int copy_account(const struct ptx_ledger *from, struct ptx_ledger *to)
+{
+	to->total = from->total;
+	memcpy(to->type, from->type, sizeof to->type);
+	for (size_t i = 0; i < from->threads; i++) {
+		const struct ptx_ledger_thread *thread = &from->thread[i];
+		size_t before = to->threads;
+		struct ptx_ledger_line *line =
+			ptx_ledger_thread(to, thread->pid, thread->tid, thread->thread);
+
+		if (to->threads == before && thread->pid)
+			return ENOMEM;
+		*line = thread->line;
+	}
+	return 0;
+}
+
+int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
+{
+	struct ptx_rings *rings = drain->rings;
+	struct census census = { .drain = drain, .ledger = ledger };
+	uint64_t unwritten = 0;
+	unsigned char *buffer = malloc(rings->geometry.chunk_room);
+	int err;
+
+	if (!buffer)
+		return ENOMEM;
+	ptx_drain_pass(drain);
+	err = copy_account(&drain->account, ledger);
+	if (err)
+		goto out;
+	census.cut = drain->survivor ? 0 : atomic_load_explicit(&rings->region->cut,
+								memory_order_acquire);
+	for (uint32_t i = 0; i < drain->sources; i++)
+		count_source(&census, i, buffer);
+	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)
+		for (unsigned type = 0; type < PTX_TYPE_MAX; type++) {
+			uint64_t count = atomic_load_explicit(&rings->region->lost_type[loss][type],
+							      memory_order_relaxed);
+
+			ledger->type[type].lost[column[loss]] += count;
+			ledger->total.lost[column[loss]] += count;
+			if (loss != PTX_WRITER_OVERWRITTEN)
+				unwritten += count;
+		}
+	add_slots(rings, ledger);
+	/* What writers published and what they could not: their own count of what was called. */
+	ledger->total.called = ptx_ring_published(rings) + unwritten + drain->synthetic -
+			       drain->not_running - census.not_running;
+	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
+		ledger->type[type].called = ptx_ledger_sum(&ledger->type[type]);
+	for (size_t i = 0; i < ledger->threads; i++)
+		ledger->thread[i].line.called = ptx_ledger_sum(&ledger->thread[i].line);
+out:
+	free(buffer);
+	return err;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * drain/drain.h - a stream's rings merged into one order of events.
+ *
+ * Order     by time; the events of one ring in the order of the ring. Nothing is delivered before
+ *           it is certain that nothing older can still appear (the watermark). A writer that is
+ *           held up between reading the clock and publishing is waited for, but not for ever: its
+ *           event then comes late and says so.
+ * Members   what was stamped while the stream was running. The moments at which it started,
+ *           stopped or became full are marks in the same order, so writers are never waited for.
+ * Loss      what a LOOP stream overwrote is a gap: OVERFLOW and RESUME stand in its place, and
+ *           everything up to the cut is left out, so that what is delivered is gapless.
+ * Account   every event ends in one column of the ledger.
+ *
+ * Owner     the stream; every call is made with the stream's lock held.
+ */
+#ifndef PTX_DRAIN_DRAIN_H
+#define PTX_DRAIN_DRAIN_H
+
+#include "base/timescale.h"
+#include "record/attr.h"
+#include "record/ledger.h"
+#include "ring/ring_read.h"
+
+/* Moments in the life of a stream; all but the first two are told to the reader by the drain. */
+enum ptx_mark_kind {
+	PTX_MARK_START, /* by call: the START record says so to the reader */
+	PTX_MARK_STOP,  /* by call, likewise */
+	PTX_MARK_FULL,
+	PTX_MARK_RESTART,
+	PTX_MARK_FLUSH_START,
+	PTX_MARK_FLUSH_STOP,
+	PTX_MARK_ERROR
+};
+
+struct ptx_mark {
+	uint64_t ticks;
+	enum ptx_mark_kind kind;
+	int error;                    /* ERROR */
+	uint64_t admit[PTX_WORDS];    /* RESTART */
+	/* FLUSH_*: by whom and where */
+	uint32_t pid, tid;
+	uint64_t thread, address;
+};
+
+struct ptx_drain_event {
+	uint32_t len_flags;
+	uint16_t type;
+	struct ptx_ident ident;
+	uint64_t address;
+	uint64_t ticks;
+	int64_t time_ns;
+	const void *data; /* valid until the next call on the drain */
+};
+
+/* One ring as the drain sees it. */
+struct ptx_source {
+	uint64_t key;          /* time of the next record, UINT64_MAX = none at hand */
+	unsigned char *buffer; /* claimed records */
+	uint32_t at, end;
+	struct ptx_place place;
+	struct ptx_ident ident; /* whose the next record is */
+	size_t line;            /* in account.thread; SIZE_MAX = look it up */
+	uint64_t last;          /* time of the last record claimed */
+	/* The writer as last seen inside its window, and as last seen outside. */
+	uint64_t inside_link, inside_head, inside_since, bound;
+	uint64_t idle_link, idle_head, idle_at;
+};
+
+#define PTX_DRAIN_QUEUE 4
+
+struct ptx_drain {
+	struct ptx_rings *rings;
+	bool loop;
+	bool flush_policy; /* losses while full are told by OVERFLOW and RESUME */
+	uint32_t sources;
+	uint32_t heap_count;
+	struct ptx_source **source; /* PTX_RINGS of them; NULL beyond sources */
+	uint32_t *heap;             /* of sources with something at hand, smallest key first */
+	uint64_t watermark;
+	uint64_t now;       /* when it was last computed */
+	bool held_back;     /* something is there that is younger than the watermark */
+	bool running;       /* at the point that delivery has reached */
+	bool full;          /* not running because of FULL */
+	bool full_marked;   /* the FULL state of the region has its mark */
+	uint64_t last_ticks;
+	int64_t last_ns;
+
+	struct ptx_mark *mark; /* ring buffer of mark_room */
+	size_t mark_first, marks, mark_room;
+
+	uint64_t gap_first; /* time of the first event lost in the gap to be told, UINT64_MAX = none */
+	uint64_t told_cut;
+	bool survivor;      /* RESUME promised the next event: it is delivered whatever happens */
+
+	/* Events of the drain's own, before the next record. */
+	struct ptx_drain_event queue[PTX_DRAIN_QUEUE];
+	uint32_t queued;
+	uint32_t queue_data[PTX_DRAIN_QUEUE];
+	uint64_t queue_set[PTX_WORDS + 1];
+
+	bool peeked_queue; /* what consume() takes */
+	struct ptx_source *peeked;
+
+	struct ptx_timescale scale;
+	uint64_t synthetic;   /* events of the drain's own that were delivered */
+	uint64_t not_running; /* records that were no members */
+	struct ptx_ledger account;
+};
+
+int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,
+		     struct ptx_anchor created, struct ptx_drain **drain);
+void ptx_drain_destroy(struct ptx_drain *drain);
+
+/* The oldest event that may be delivered, or false. */
+bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
+
+/* Takes the event that peek gave, as reported or as lost to cause (PTX_LOST_CAUSES: reported). */
+void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause);
+
+/* Looks at the rings again: new events, a new watermark. */
+void ptx_drain_pass(struct ptx_drain *drain);
+
+/* Marks: mark.c. False without memory. */
+bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark);
+const struct ptx_mark *ptx_drain_first_mark(const struct ptx_drain *drain);
+void ptx_drain_drop_mark(struct ptx_drain *drain);
+
+/* A moment for a transition: now, after all that was delivered or marked. early: as long before
+ * now as a writer's clock may have been read ahead of its look at the state. */
+uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early);
+
+/* Gives the region's FULL its mark; restarts the stream when there is room (UFULL-08, -09). */
+void ptx_drain_sync(struct ptx_drain *drain);
+
+/* Everything up to now is lost to CLEARED; no marks and no gap remain. */
+void ptx_drain_clear(struct ptx_drain *drain);
+
+/* Time of the oldest undelivered event at hand, 0 = none. */
+uint64_t ptx_drain_oldest(const struct ptx_drain *drain);
+
+/* The account as of now: account.c. ledger is an initialised one. ENOMEM. */
+int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * drain/flush_private.h - what the flush engine and its thread share.
+ */
+#ifndef PTX_DRAIN_FLUSH_PRIVATE_H
+#define PTX_DRAIN_FLUSH_PRIVATE_H
+
+#include "drain/flush.h"
+
+struct ptx_flush {
+	struct ptx_stream *stream;
+	struct ptx_drain *drain;
+	struct ptx_log *log;
+	pthread_mutex_t turn; /* held through a flush; taken before the stream's lock */
+	pthread_t thread;
+	bool has_thread;
+	_Atomic uint32_t quit;
+
+	/* Under the stream's lock. */
+	bool flushing;
+	bool failing;       /* the last flush failed: ERROR has been told */
+	bool log_overrun;
+	bool log_full;      /* UNTIL_FULL: what comes is discarded */
+	int error;          /* the first since it was last read */
+	uint64_t overwritten; /* of the log, as last seen */
+	uint64_t transferred; /* events, ever */
+	uint64_t named[PTX_WORDS];
+};
+
+/* flusher.c */
+int ptx_flusher_start(struct ptx_flush *flush);
+void ptx_flusher_stop(struct ptx_flush *flush);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * drain/flusher.c - the thread that flushes a stream of policy FLUSH by itself (SFLUSH-02).
+ *
+ * It flushes when half of the pool is taken, when the stream has filled up, and one second after
+ * the oldest event. While events come fast it looks by itself, at short intervals; only when it
+ * sleeps for longer does it ask writers to wake it, so that a writer in a hurry calls no kernel.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/barrier.h"
+#include "base/futex.h"
+#include "drain/flush_private.h"
+
+#define AGE_NS        1000000000u
+#define IDLE_NAP_NS   500000000
+#define BUSY_NAP_NS   20000
+#define BUSY_NAPS     100 /* so many short naps after the last flush that was due to the pool */
+#define STACK_BYTES   (256u * 1024u)
+#define FAILED_NAP_NS 100000000
+
+static uint32_t taken_chunks(const struct ptx_flush *flush)
+{
+	const struct ptx_region *region = flush->drain->rings->region;
+
+	return atomic_load_explicit(&region->chunks, memory_order_relaxed) -
+	       atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
+}
+
+static enum ptx_state state_of(const struct ptx_flush *flush)
+{
+	return ptx_state_kind(atomic_load_explicit(&flush->drain->rings->region->state,
+						   memory_order_acquire));
+}
+
+/* Open chunks are taken for good: only what exceeds one a ring counts. */
+static bool is_filling(const struct ptx_flush *flush, uint32_t part)
+{
+	const struct ptx_region *region = flush->drain->rings->region;
+	uint32_t open = atomic_load_explicit(&region->rings, memory_order_relaxed);
+	uint32_t taken = taken_chunks(flush);
+
+	return taken > open && taken - open >= flush->drain->rings->geometry.chunks / part;
+}
+
+/* Nanoseconds until the oldest event is due, IDLE_NAP_NS if there is none. */
+static int64_t until_due(struct ptx_flush *flush)
+{
+	uint64_t oldest, age;
+
+	pthread_mutex_lock(&flush->stream->lock);
+	ptx_drain_pass(flush->drain);
+	oldest = ptx_drain_oldest(flush->drain);
+	age = oldest && flush->drain->now > oldest ? flush->drain->now - oldest : 0;
+	pthread_mutex_unlock(&flush->stream->lock);
+	if (!oldest)
+		return IDLE_NAP_NS;
+	if (age >= ptx_clock_ticks(AGE_NS))
+		return 0;
+	return (int64_t)AGE_NS - (int64_t)((unsigned __int128)age * PTX_NS_PER_S / ptx_clock_hz);
+}
+
+static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
+{
+	_Atomic uint32_t *wish = &flush->drain->rings->region->flush_wish;
+
+	atomic_store_explicit(wish, 1, memory_order_relaxed);
+	ptx_barrier();
+	if (!is_filling(flush, 2) && state_of(flush) != PTX_FULL &&
+	    !atomic_load_explicit(&flush->quit, memory_order_acquire))
+		ptx_futex_nap(wish, 1, ns < IDLE_NAP_NS ? ns : IDLE_NAP_NS);
+	atomic_store_explicit(wish, 0, memory_order_relaxed);
+}
+
+static void *run(void *argument)
+{
+	static const struct ptx_flush_caller nobody;
+	struct ptx_flush *flush = argument;
+	_Atomic uint32_t never = 0;
+	unsigned busy = 0;
+
+	while (!atomic_load_explicit(&flush->quit, memory_order_acquire)) {
+		bool filling = is_filling(flush, busy ? 16 : 2) || state_of(flush) == PTX_FULL;
+		int64_t ns = filling ? 0 : busy ? BUSY_NAP_NS : until_due(flush);
+
+		if (filling)
+			busy = BUSY_NAPS;
+		if (ns == 0) {
+			if (ptx_flush_run(flush, PTX_FLUSH_AUTOMATIC, &nobody) != 0)
+				ptx_futex_nap(&flush->quit, 0, FAILED_NAP_NS);
+		} else if (busy) {
+			busy--;
+			ptx_futex_nap(&never, 0, ns);
+		} else {
+			sleep_until_wished(flush, ns);
+		}
+	}
+	return NULL;
+}
+
+int ptx_flusher_start(struct ptx_flush *flush)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	int err;
+
+	err = pthread_attr_init(&attr);
+	if (err)
+		return err;
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&flush->thread, &attr, run, flush);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	if (err)
+		return err;
+	flush->has_thread = true;
+	pthread_setname_np(flush->thread, "ptx-flush");
+	return 0;
+}
+
+void ptx_flusher_stop(struct ptx_flush *flush)
+{
+	atomic_store_explicit(&flush->quit, 1, memory_order_release);
+	ptx_futex_wake(&flush->quit);
+	ptx_flush_wake(flush);
+	pthread_join(flush->thread, NULL);
+	flush->has_thread = false;
+}

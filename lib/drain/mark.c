@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * drain/mark.c - the moments at which a stream started, stopped, became full or was flushed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drain/drain.h"
+
+/* How early a writer's processor may have read the clock, before it saw the stream running. */
+#define EARLY_NS 1000u
+
+bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark)
+{
+	if (drain->marks == drain->mark_room) {
+		size_t room = drain->mark_room ? 2 * drain->mark_room : 8;
+		struct ptx_mark *more = malloc(room * sizeof *more);
+
+		if (!more)
+			return false;
+		for (size_t i = 0; i < drain->marks; i++)
+			more[i] = drain->mark[(drain->mark_first + i) % drain->mark_room];
+		free(drain->mark);
+		drain->mark = more;
+		drain->mark_room = room;
+		drain->mark_first = 0;
+	}
+	drain->mark[(drain->mark_first + drain->marks++) % drain->mark_room] = *mark;
+	return true;
+}
+
+const struct ptx_mark *ptx_drain_first_mark(const struct ptx_drain *drain)
+{
+	return drain->marks ? &drain->mark[drain->mark_first] : NULL;
+}
+
+void ptx_drain_drop_mark(struct ptx_drain *drain)
+{
+	drain->mark_first = (drain->mark_first + 1) % drain->mark_room;
+	drain->marks--;
+}
+
+static uint64_t last_moment(const struct ptx_drain *drain)
+{
+	uint64_t last = drain->last_ticks;
+
+	if (drain->marks) {
+		size_t i = (drain->mark_first + drain->marks - 1) % drain->mark_room;
+
+		if (drain->mark[i].ticks > last)
+			last = drain->mark[i].ticks;
+	}
+	return last;
+}
+
+uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early)
+{
+	uint64_t now = ptx_clock_ordered(), last = last_moment(drain);
+
+	if (early)
+		now -= ptx_clock_ticks(EARLY_NS);
+	return now > last ? now : last + 1;
+}
+
+static void copy_admitted(const struct ptx_region *region, uint64_t *words)
+{
+	for (int i = 0; i < PTX_WORDS; i++)
+		words[i] = atomic_load_explicit(&region->admit[i], memory_order_relaxed);
+}
+
+/*
+ * There is room when half of the pool is free, or when nothing is left to deliver: rings keep
+ * their open chunks, so many threads may hold more than half of a pool that is empty.
+ */
+static bool has_room(struct ptx_drain *drain)
+{
+	const struct ptx_region *region = drain->rings->region;
+	uint32_t free_chunks = atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
+	uint32_t chunks = atomic_load_explicit(&region->chunks, memory_order_relaxed);
+
+	return free_chunks >= chunks / 2 ||
+	       (drain->heap_count == 0 && drain->full && drain->queued == 0);
+}
+
+void ptx_drain_sync(struct ptx_drain *drain)
+{
+	struct ptx_region *region = drain->rings->region;
+	uint64_t state = atomic_load_explicit(&region->state, memory_order_acquire);
+	enum ptx_state kind = ptx_state_kind(state);
+	struct ptx_mark mark = { .ticks = ptx_state_time(state), .kind = PTX_MARK_FULL };
+	uint64_t last = last_moment(drain);
+
+	if (kind != PTX_FULL && kind != PTX_HELD)
+		return;
+	if (!drain->full_marked) {
+		/* Whoever stamped before the reader noticed was delivered: the STOP comes behind. */
+		if (mark.ticks <= last)
+			mark.ticks = last + 1;
+		drain->full_marked = ptx_drain_mark(drain, &mark);
+		return;
+	}
+	if (!has_room(drain))
+		return;
+	if (kind == PTX_HELD) {
+		drain->full_marked = false;
+		atomic_store_explicit(&region->state,
+				      ptx_state_make(PTX_SUSPENDED, ptx_state_time(state)),
+				      memory_order_release);
+		return;
+	}
+	mark.kind = PTX_MARK_RESTART;
+	mark.ticks = ptx_drain_moment(drain, true);
+	copy_admitted(region, mark.admit);
+	if (!ptx_drain_mark(drain, &mark))
+		return;
+	drain->full_marked = false;
+	atomic_store_explicit(&region->state, ptx_state_make(PTX_RUNNING, mark.ticks),
+			      memory_order_release);
+}

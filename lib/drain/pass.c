@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * drain/pass.c - looking at the rings: what is new, and up to when the order is certain.
+ *
+ * A writer announces (window) that it is going to read the clock, reads it, and publishes (head).
+ * We read the clock, then the barrier, then window and head. The barrier falls somewhere in the
+ * writer's instruction stream. If the announcement lies before it, we see it and hold back; if
+ * after, the writer's clock reading is later than ours. So with nobody inside, everything older
+ * than our reading is visible.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/barrier.h"
+#include "drain/drain.h"
+#include "drain/heap.h"
+
+#define STALL_NS      200000000u /* for so long a writer inside its window is waited for */
+#define NO_BARRIER_NS 2000000u   /* without barrier: nobody is assumed to take longer */
+
+static bool add_source(struct ptx_drain *drain)
+{
+	struct ptx_source *source = calloc(1, sizeof *source);
+
+	if (!source)
+		return false;
+	source->buffer = malloc(drain->rings->geometry.chunk_room);
+	if (!source->buffer) {
+		free(source);
+		return false;
+	}
+	source->key = UINT64_MAX;
+	source->line = SIZE_MAX;
+	drain->source[drain->sources++] = source;
+	return true;
+}
+
+/* The records of a batch that cannot be read are gone; how many they were is not known. */
+static void count_damage(struct ptx_drain *drain)
+{
+	drain->account.total.lost[PTX_LOST_DAMAGED]++;
+}
+
+void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
+{
+	struct ptx_source *source = drain->source[index];
+
+	source->at = source->end = 0;
+	source->key = UINT64_MAX;
+	for (uint32_t tries = 0; tries <= drain->rings->geometry.chunks_max; tries++) {
+		uint32_t bytes = 0, records;
+		struct ptx_ident ident;
+		uint64_t last;
+		bool fresh = false;
+
+		switch (ptx_ring_take(drain->rings, index, &source->place, source->buffer, &bytes,
+				      &ident, &fresh)) {
+		case PTX_CLAIM_NOTHING:
+			return;
+		case PTX_CLAIM_LOST:
+			ptx_ring_find(drain->rings, index, &source->place);
+			continue;
+		case PTX_CLAIM_BYTES:
+			break;
+		}
+		if (fresh) {
+			source->ident = ident;
+			source->line = SIZE_MAX;
+		}
+		source->end = ptx_records_check(drain->rings, source->buffer, bytes, &records, &last);
+		if (source->end < bytes)
+			count_damage(drain);
+		if (source->end == 0)
+			continue;
+		if (last > source->last)
+			source->last = last;
+		source->key = ((const struct ptx_record *)(const void *)source->buffer)->time;
+		return;
+	}
+}
+
+/* The latest time such that the ring's writer can publish nothing older. */
+static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
+{
+	struct ptx_source *source = drain->source[index];
+	struct ptx_writer writer;
+
+	ptx_ring_watch(drain->rings, index, &writer);
+	if (!writer.inside) {
+		source->idle_link = writer.link;
+		source->idle_head = writer.head;
+		source->idle_at = now;
+		return now;
+	}
+	if (writer.link != source->inside_link || writer.head != source->inside_head) {
+		source->inside_link = writer.link;
+		source->inside_head = writer.head;
+		source->inside_since = now;
+		if (writer.link == source->idle_link && writer.head == source->idle_head)
+			source->bound = source->idle_at;
+		else if (ptx_head_offset(writer.head) == 0 && writer.opened < now)
+			source->bound = writer.opened;
+		else
+			source->bound = source->last;
+	} else if (now - source->inside_since > ptx_clock_ticks(STALL_NS)) {
+		return now; /* stopped there, or gone by siglongjmp(): its event will be late */
+	}
+	return source->bound;
+}
+
+void ptx_drain_pass(struct ptx_drain *drain)
+{
+	uint64_t now = ptx_clock_ordered(), watermark = now;
+	bool ordered = ptx_barrier();
+	uint32_t rings = atomic_load_explicit(&drain->rings->region->rings, memory_order_acquire);
+
+	if (!ordered)
+		watermark -= ptx_clock_ticks(NO_BARRIER_NS);
+	while (drain->sources < rings && drain->sources < PTX_RINGS && add_source(drain))
+		;
+	drain->now = now;
+	ptx_timescale_add(&drain->scale, ptx_clock_anchor());
+	ptx_drain_sync(drain);
+	for (uint32_t i = 0; i < drain->sources; i++) {
+		uint64_t bound;
+
+		if (drain->source[i]->key == UINT64_MAX)
+			ptx_drain_refill(drain, i);
+		bound = bound_of(drain, i, now);
+		if (bound < watermark)
+			watermark = bound;
+	}
+	if (watermark > drain->watermark)
+		drain->watermark = watermark;
+	ptx_heap_build(drain);
+}
