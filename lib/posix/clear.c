@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "drain/flush.h"
+#include "point/view.h"
+#include "posix/call.h"
+
+/* As if returning from creation, but for the names and whether it runs (CLEAR-02 to CLEAR-05). */
+static int clear(struct ptx_stream *stream)
+{
+	struct ptx_region *region = stream->view->rings.region;
+	struct ptx_mark stop = { .kind = PTX_MARK_STOP };
+	uint64_t state;
+	int err = 0;
+
+	state = atomic_load_explicit(&region->state, memory_order_acquire);
+	if (ptx_state_kind(state) == PTX_FULL || ptx_state_kind(state) == PTX_HELD) {
+		stop.ticks = ptx_drain_moment(stream->drain, false);
+		if (!ptx_drain_mark(stream->drain, &stop))
+			return ENOMEM;
+		atomic_store_explicit(&region->state, ptx_state_make(PTX_SUSPENDED, stop.ticks),
+				      memory_order_release);
+	}
+	ptx_drain_clear(stream->drain);
+	for (int i = 0; i < PTX_WORDS; i++)
+		atomic_store_explicit(&region->admit[i], ~UINT64_C(0), memory_order_release);
+	if (stream->flush)
+		err = ptx_flush_clear(stream->flush);
+	stream->type_cursor = 0;
+	return err;
+}
+
+PTX_EXPORT int posix_trace_clear(trace_id_t trid)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_stream *stream = ptx_registry_enter(trid);
+	int err;
+
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	if (stream->kind == PTX_STREAM_STORED) {
+		ptx_registry_leave();
+		return ptx_call_end(call, EINVAL);
+	}
+	ptx_registry_hold(stream);
+	ptx_registry_leave();
+	if (stream->flush)
+		ptx_flush_take_turn(stream->flush);
+	pthread_mutex_lock(&stream->lock);
+	err = clear(stream);
+	pthread_mutex_unlock(&stream->lock);
+	if (stream->flush)
+		ptx_flush_give_turn(stream->flush);
+	ptx_registry_let_go(stream);
+	return ptx_call_end(call, err);
+}

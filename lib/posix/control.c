@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "posix/control.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "drain/drain.h"
+#include "drain/flush.h"
+#include "point/view.h"
+#include "posix/call.h"
+#include "record/eventset.h"
+#include "ring/ring_write.h"
+
+static struct ptx_ident caller(void)
+{
+	struct ptx_ident ident = { 0 };
+
+	ident.pid = (uint32_t)getpid();
+	ident.tid = (uint32_t)syscall(SYS_gettid);
+	ident.thread = (uint64_t)pthread_self();
+	return ident;
+}
+
+int ptx_control_open(struct ptx_stream *stream)
+{
+	struct ptx_ident ident = caller();
+	enum ptx_writer_loss loss;
+
+	stream->control_writer.tid = ident.tid;
+	stream->control_writer.thread = ident.thread;
+	stream->control = ptx_ring_claim(&stream->view->rings, &ident, &loss);
+	return stream->control ? 0 : ENOMEM;
+}
+
+static bool is_admitted(const struct ptx_region *region, unsigned type)
+{
+	return atomic_load_explicit(&region->admit[type / 64], memory_order_relaxed) >>
+		       (type % 64) & 1;
+}
+
+/* The records that follow in the control ring are the caller's. */
+static bool sign(struct ptx_stream *stream, const struct ptx_ident *ident)
+{
+	if (stream->control_writer.tid == ident->tid &&
+	    stream->control_writer.thread == ident->thread)
+		return true;
+	if (!ptx_ring_identify(&stream->view->rings, &stream->control, ident))
+		return false;
+	stream->control_writer.tid = ident->tid;
+	stream->control_writer.thread = ident->thread;
+	return true;
+}
+
+static void write_record(struct ptx_chunk *chunk, struct ptx_record *record, uint64_t head,
+			 unsigned type, const void *data, size_t len, uint64_t ticks,
+			 const void *address)
+{
+	ptx_record_fill(record, (uint32_t)len, type, (uint64_t)(uintptr_t)address);
+	ptx_copy_in((unsigned char *)(record + 1), data, len);
+	ptx_ring_enter(chunk, head);
+	ptx_ring_commit(chunk, record, head, ptx_record_size(len), ticks);
+}
+
+static void no_room(struct ptx_stream *stream, unsigned type)
+{
+	struct ptx_region *region = stream->view->rings.region;
+	uint64_t state = atomic_load_explicit(&region->state, memory_order_acquire);
+
+	if (ptx_state_kind(state) == PTX_RUNNING && !stream->view->rings.loop)
+		atomic_compare_exchange_strong_explicit(
+			&region->state, &state,
+			ptx_state_make(PTX_FULL, ptx_drain_moment(stream->drain, false)),
+			memory_order_acq_rel, memory_order_relaxed);
+	ptx_ring_count_loss(&stream->view->rings, PTX_WRITER_STREAM_FULL, type, 0, 1);
+	atomic_store_explicit(&region->overrun, 1, memory_order_relaxed);
+}
+
+static void wake_readers(struct ptx_region *region)
+{
+	if (atomic_exchange_explicit(&region->waiters, 0, memory_order_acq_rel))
+		ptx_futex_wake(&region->waiters);
+}
+
+void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *data, size_t len,
+			uint64_t ticks, const void *address)
+{
+	struct ptx_rings *rings = &stream->view->rings;
+	struct ptx_ident ident = caller();
+	struct ptx_record *record;
+	uint64_t head;
+
+	if (!is_admitted(rings->region, type))
+		return;
+	if (!sign(stream, &ident)) {
+		no_room(stream, type);
+		return;
+	}
+	record = ptx_ring_reserve(rings, stream->control, ptx_record_size(len), &head);
+	if (!record) {
+		struct ptx_chunk *chunk = ptx_ring_turn(rings, stream->control, &ident);
+
+		if (!chunk) {
+			no_room(stream, type);
+			return;
+		}
+		stream->control = chunk;
+		record = ptx_ring_reserve(rings, chunk, ptx_record_size(len), &head);
+		if (!record)
+			return; /* a system record always fits in an empty chunk */
+	}
+	write_record(stream->control, record, head, type, data, len, ticks, address);
+	atomic_thread_fence(memory_order_seq_cst);
+	wake_readers(rings->region);
+}
+
+void ptx_control_filter(const struct ptx_stream *stream, trace_event_set_t *set)
+{
+	const struct ptx_region *region = stream->view->rings.region;
+
+	ptx_eventset_empty(set);
+	for (int i = 0; i < PTX_WORDS; i++)
+		set->__bits[i] = ~atomic_load_explicit(&region->admit[i], memory_order_relaxed);
+}
+
+static void set_state(struct ptx_region *region, enum ptx_state kind, uint64_t ticks)
+{
+	atomic_store_explicit(&region->state, ptx_state_make(kind, ticks), memory_order_release);
+}
+
+static int start(struct ptx_stream *stream, const void *address)
+{
+	struct ptx_region *region = stream->view->rings.region;
+	struct ptx_mark mark = { .kind = PTX_MARK_START };
+	trace_event_set_t filter;
+	uint64_t state;
+
+	ptx_drain_sync(stream->drain);
+	state = atomic_load_explicit(&region->state, memory_order_acquire);
+	if (ptx_state_kind(state) == PTX_HELD) { /* re-arms the automatic restart (STOP-05) */
+		set_state(region, PTX_FULL, ptx_state_time(state));
+		return 0;
+	}
+	if (ptx_state_kind(state) != PTX_SUSPENDED)
+		return 0;
+	mark.ticks = ptx_drain_moment(stream->drain, true);
+	if (!ptx_drain_mark(stream->drain, &mark))
+		return ENOMEM;
+	ptx_control_filter(stream, &filter);
+	set_state(region, PTX_RUNNING, mark.ticks);
+	ptx_control_record(stream, POSIX_TRACE_START, &filter, sizeof filter, mark.ticks, address);
+	if (stream->flush)
+		ptx_flush_wake(stream->flush);
+	return 0;
+}
+
+void ptx_control_stop(struct ptx_stream *stream, const void *address)
+{
+	struct ptx_region *region = stream->view->rings.region;
+	struct ptx_mark mark = { .kind = PTX_MARK_STOP };
+	uint64_t state = atomic_load_explicit(&region->state, memory_order_acquire);
+	const int by_call = 0;
+
+	while (ptx_state_kind(state) == PTX_RUNNING) {
+		mark.ticks = ptx_drain_moment(stream->drain, false);
+		if (!atomic_compare_exchange_strong_explicit(
+			    &region->state, &state, ptx_state_make(PTX_SUSPENDED, mark.ticks),
+			    memory_order_acq_rel, memory_order_acquire))
+			continue; /* a writer found it full */
+		if (!ptx_drain_mark(stream->drain, &mark))
+			return;
+		ptx_control_record(stream, POSIX_TRACE_STOP, &by_call, sizeof by_call, mark.ticks,
+				   address);
+		return;
+	}
+	if (ptx_state_kind(state) == PTX_FULL)
+		set_state(region, PTX_HELD, ptx_state_time(state));
+}
+
+PTX_EXPORT int posix_trace_start(trace_id_t trid)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_stream *stream = ptx_stream_lock(trid, PTX_ACTIVE);
+	const void *address = (const char *)__builtin_return_address(0) - 1;
+	int err;
+
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	err = start(stream, address);
+	ptx_stream_unlock(stream);
+	return ptx_call_end(call, err);
+}
+
+PTX_EXPORT int posix_trace_stop(trace_id_t trid)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_stream *stream = ptx_stream_lock(trid, PTX_ACTIVE);
+	const void *address = (const char *)__builtin_return_address(0) - 1;
+
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	ptx_drain_sync(stream->drain);
+	ptx_control_stop(stream, address);
+	ptx_stream_unlock(stream);
+	return ptx_call_end(call, 0);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "drain/flush.h"
+#include "point/view.h"
+#include "posix/attr.h"
+#include "posix/call.h"
+#include "posix/control.h"
+
+static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
+
+/* 0: this very process. Other processes are not traced by this version. */
+static int find_target(pid_t pid)
+{
+	int fd;
+
+	if (pid == 0 || pid == getpid())
+		return 0;
+	if (pid < 0)
+		return ESRCH;
+	fd = (int)syscall(SYS_pidfd_open, pid, 0); /* refuses a thread that is no process */
+	if (fd < 0)
+		return errno == EMFILE || errno == ENFILE ? errno : ESRCH;
+	close(fd);
+	return kill(pid, 0) != 0 && errno == EPERM ? EPERM : ENOTSUP;
+}
+
+/* The attributes that the stream gets; EINVAL for what no stream can have. */
+static int settle_attr(const trace_attr_t *wish, bool has_log, struct ptx_attr *attr)
+{
+	const struct ptx_attr *given = wish ? ptx_posix_attr_const(wish) : NULL;
+
+	if (wish && !given)
+		return EINVAL;
+	if (given)
+		*attr = *given;
+	else
+		ptx_attr_init(attr);
+	if (!(attr->flags & PTX_ATTR_POLICY_SET))
+		attr->stream_policy = has_log ? POSIX_TRACE_FLUSH : POSIX_TRACE_LOOP;
+	if (attr->stream_policy == POSIX_TRACE_FLUSH && !has_log)
+		return EINVAL;
+	attr->flags |= PTX_ATTR_POLICY_SET | PTX_ATTR_FROM_STREAM;
+	return 0;
+}
+
+static int open_log(struct ptx_stream *stream, int file_desc)
+{
+	struct ptx_log_facts facts = { .attr = stream->attr, .pid = (uint32_t)getpid() };
+	struct ptx_log *log;
+	int err, fd, flags = fcntl(file_desc, F_GETFL);
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return EBADF;
+	fd = fcntl(file_desc, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return errno;
+	strncpy(facts.clock, ptx_clock_name(), sizeof facts.clock - 1);
+	facts.tick_hz = ptx_clock_hz;
+	err = ptx_log_create(fd, &facts, &log);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	err = ptx_flush_create(stream, log, &stream->flush);
+	if (err)
+		ptx_log_destroy(log);
+	return err;
+}
+
+static int build(struct ptx_stream *stream, int file_desc)
+{
+	struct ptx_geometry geometry;
+	struct ptx_anchor created;
+	int err;
+
+	err = ptx_ring_plan(stream->attr.stream_size, stream->attr.max_data_size, &geometry);
+	if (err)
+		return err;
+	stream->attr.stream_size = geometry.capacity;
+	err = ptx_view_create(&geometry, stream->attr.max_data_size,
+			      stream->attr.stream_policy == POSIX_TRACE_LOOP, &stream->view);
+	if (err)
+		return err;
+	created = ptx_clock_anchor();
+	stream->attr.creation_ns = created.realtime_ns;
+	err = ptx_drain_create(&stream->view->rings, &stream->attr, created, &stream->drain);
+	if (err)
+		goto undo_view;
+	err = ptx_control_open(stream);
+	if (err)
+		goto undo_drain;
+	if (stream->kind == PTX_STREAM_LOGGED) {
+		err = open_log(stream, file_desc);
+		if (err)
+			goto undo_drain;
+	}
+	return 0;
+undo_drain:
+	ptx_drain_destroy(stream->drain);
+undo_view:
+	ptx_view_destroy(stream->view);
+	return err;
+}
+
+static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind, int file_desc,
+		  trace_id_t *trid)
+{
+	struct ptx_stream *stream;
+	struct ptx_attr attr;
+	int err;
+
+	if (!trid)
+		return EINVAL;
+	err = settle_attr(wish, kind == PTX_STREAM_LOGGED, &attr);
+	if (err)
+		return err;
+	err = find_target(pid);
+	if (err)
+		return err;
+	if (ptx_process_is_child())
+		ptx_process_child();
+	pthread_once(&clock_once, ptx_clock_init);
+	stream = calloc(1, sizeof *stream);
+	if (!stream)
+		return ENOMEM;
+	stream->kind = kind;
+	stream->attr = attr;
+	pthread_mutex_init(&stream->lock, NULL);
+	err = build(stream, file_desc);
+	if (err)
+		goto undo_alloc;
+	err = ptx_registry_add(stream);
+	if (err)
+		goto undo_build;
+	*trid = stream->id;
+	ptx_view_attach(stream->view);
+	return 0;
+undo_build:
+	if (stream->flush) {
+		struct ptx_log_status none = { 0 };
+		struct ptx_ledger ledger;
+
+		ptx_flush_stop(stream->flush);
+		ptx_ledger_init(&ledger);
+		ptx_flush_destroy(stream->flush, &none, &ledger);
+		ptx_ledger_fini(&ledger);
+	}
+	ptx_drain_destroy(stream->drain);
+	ptx_view_destroy(stream->view);
+undo_alloc:
+	pthread_mutex_destroy(&stream->lock);
+	free(stream);
+	return err;
+}
+
+PTX_EXPORT int posix_trace_create(pid_t pid, const trace_attr_t *restrict attr,
+				  trace_id_t *restrict trid)
+{
+	struct ptx_call call = ptx_call_begin();
+
+	return ptx_call_end(call, create(pid, attr, PTX_STREAM_LIVE, -1, trid));
+}
+
+PTX_EXPORT int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr,
+					  int file_desc, trace_id_t *restrict trid)
+{
+	struct ptx_call call = ptx_call_begin();
+
+	return ptx_call_end(call, create(pid, attr, PTX_STREAM_LOGGED, file_desc, trid));
+}

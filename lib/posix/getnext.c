@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "arena/process.h"
+#include "base/barrier.h"
+#include "base/clock.h"
+#include "base/futex.h"
+#include "cursor/stored.h"
+#include "drain/drain.h"
+#include "point/view.h"
+#include "posix/call.h"
+
+#define HELD_BACK_NAP_NS 1000000
+
+/* Where one call's results go. */
+struct delivery {
+	struct posix_trace_event_info *event;
+	void *data;
+	size_t num_bytes;
+	size_t *data_len;
+	int *unavailable;
+};
+
+static bool is_valid(const struct delivery *to)
+{
+	return to->event && to->data_len && to->unavailable && (to->data || to->num_bytes == 0);
+}
+
+ptx_inline void set_time(struct timespec *stamp, int64_t ns)
+{
+	int64_t seconds = ns / PTX_NS_PER_S, rest = ns % PTX_NS_PER_S;
+
+	if (rest < 0) {
+		seconds--;
+		rest += PTX_NS_PER_S;
+	}
+	stamp->tv_sec = seconds;
+	stamp->tv_nsec = rest;
+}
+
+ptx_inline void deliver(const struct delivery *to, unsigned type, uint32_t len_flags,
+			const void *data, uint32_t pid, uint64_t thread, uint64_t address,
+			int64_t time_ns)
+{
+	struct posix_trace_event_info *event = to->event;
+	size_t len = ptx_record_len(len_flags);
+
+	event->posix_event_id = type;
+	event->posix_pid = (pid_t)pid;
+	event->posix_prog_address = (void *)(uintptr_t)address;
+	event->posix_thread_id = (pthread_t)thread;
+	set_time(&event->posix_timestamp, time_ns);
+	event->posix_truncation_status = len_flags & PTX_RECORD_TRUNCATED
+						 ? POSIX_TRACE_TRUNCATED_RECORD
+						 : POSIX_TRACE_NOT_TRUNCATED;
+	if (len > to->num_bytes) {
+		len = to->num_bytes;
+		event->posix_truncation_status = POSIX_TRACE_TRUNCATED_READ;
+	}
+	if (len)
+		memcpy(to->data, data, len);
+	*to->data_len = len;
+	*to->unavailable = 0;
+}
+
+/* False: nothing can be delivered now. */
+static bool take_live(struct ptx_stream *stream, const struct delivery *to)
+{
+	struct ptx_drain_event event;
+
+	if (!ptx_drain_peek(stream->drain, &event))
+		return false;
+	deliver(to, event.type, event.len_flags, event.data, event.ident.pid, event.ident.thread,
+		event.address, event.time_ns);
+	ptx_drain_consume(stream->drain, PTX_LOST_CAUSES);
+	return true;
+}
+
+static int take_stored(struct ptx_stream *stream, const struct delivery *to)
+{
+	struct ptx_stored_event event;
+
+	if (!ptx_stored_next(stream->stored, &event))
+		return 0; /* *unavailable is set already */
+	deliver(to, event.record->type, event.record->len_flags, event.record + 1, event.pid,
+		event.thread, event.record->address, (int64_t)event.record->time);
+	return 0;
+}
+
+static void let_go(void *stream)
+{
+	ptx_registry_let_go(stream);
+}
+
+/* The only place where a cancellation request is acted on: nothing is held but the stream. */
+static int sleep_open(struct ptx_stream *stream, int cancel_state, const struct timespec *until,
+		      bool held_back)
+{
+	_Atomic uint32_t *waiters = &stream->view->rings.region->waiters;
+	int type, none, err;
+
+	pthread_cleanup_push(let_go, stream);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	pthread_setcancelstate(cancel_state, &none);
+	err = held_back ? ptx_futex_nap(waiters, 1, HELD_BACK_NAP_NS)
+			: ptx_futex_wait(waiters, 1, until);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &none);
+	pthread_setcanceltype(type, &none);
+	pthread_cleanup_pop(0);
+	return err;
+}
+
+static bool is_past(const struct timespec *until)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return until->tv_sec < now.tv_sec ||
+	       (until->tv_sec == now.tv_sec && until->tv_nsec <= now.tv_nsec);
+}
+
+/* Nothing is there: may the caller sleep, and until when? */
+static int check_deadline(const struct timespec *until)
+{
+	if (!until)
+		return 0;
+	if (until->tv_nsec < 0 || until->tv_nsec >= PTX_NS_PER_S)
+		return EINVAL;
+	return is_past(until) ? ETIMEDOUT : 0; /* the kernel would refuse a negative tv_sec */
+}
+
+/*
+ * Sleeping without a lost wake-up: say that we sleep, barrier (inside the pass of peek), look once
+ * more (N). A writer that published before the barrier is seen; one that publishes after it sees
+ * that we sleep (M).
+ */
+static int wait_live(struct ptx_stream *stream, const struct delivery *to,
+		     const struct timespec *until, int cancel_state)
+{
+	_Atomic uint32_t *waiters = &stream->view->rings.region->waiters;
+
+	for (;;) {
+		bool done, held_back;
+		int err;
+
+		if (atomic_load_explicit(&stream->gone, memory_order_acquire))
+			return EINVAL;
+		pthread_mutex_lock(&stream->lock);
+		done = take_live(stream, to);
+		if (!done) {
+			atomic_store_explicit(waiters, 1, memory_order_seq_cst);
+			done = take_live(stream, to);
+		}
+		/* A writer inside its window wakes nobody when another's event is held back by it. */
+		held_back = stream->drain->held_back ||
+			    stream->drain->watermark < stream->drain->now;
+		pthread_mutex_unlock(&stream->lock);
+		if (done)
+			return 0;
+		err = check_deadline(until);
+		if (err)
+			return err;
+		if (atomic_load_explicit(&stream->gone, memory_order_acquire))
+			return EINVAL;
+		err = sleep_open(stream, cancel_state, until, held_back);
+		if (err == EINTR)
+			return EINTR;
+	}
+}
+
+static int get_waiting(trace_id_t trid, const struct delivery *to, const struct timespec *until,
+		       unsigned kinds)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_stream *stream;
+	int err;
+
+	if (to->unavailable)
+		*to->unavailable = 1;
+	stream = is_valid(to) ? ptx_registry_enter(trid) : NULL;
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	if (!(kinds >> stream->kind & 1)) {
+		ptx_registry_leave();
+		return ptx_call_end(call, EINVAL);
+	}
+	ptx_registry_hold(stream);
+	ptx_registry_leave();
+	err = wait_live(stream, to, until, call.cancel_state);
+	ptx_registry_let_go(stream);
+	return ptx_call_end(call, err);
+}
+
+PTX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
+					 struct posix_trace_event_info *restrict event,
+					 void *restrict data, size_t num_bytes,
+					 size_t *restrict data_len, int *restrict unavailable)
+{
+	struct delivery to = { event, data, num_bytes, data_len, unavailable };
+	struct ptx_stream *stream;
+	int err;
+
+	if (!is_valid(&to))
+		return get_waiting(0, &to, NULL, PTX_LIVE);
+	/* A log's next event is a matter of nanoseconds: no more around it than must be. */
+	stream = ptx_registry_enter(trid);
+	if (!stream || stream->kind != PTX_STREAM_STORED) {
+		if (stream)
+			ptx_registry_leave();
+		return get_waiting(trid, &to, NULL, PTX_LIVE);
+	}
+	*unavailable = 1;
+	pthread_mutex_lock(&stream->lock);
+	err = take_stored(stream, &to);
+	pthread_mutex_unlock(&stream->lock);
+	ptx_registry_leave();
+	return err;
+}
+
+PTX_EXPORT int posix_trace_timedgetnext_event(trace_id_t trid,
+					      struct posix_trace_event_info *restrict event,
+					      void *restrict data, size_t num_bytes,
+					      size_t *restrict data_len, int *restrict unavailable,
+					      const struct timespec *restrict abstime)
+{
+	struct delivery to = { event, data, num_bytes, data_len, unavailable };
+
+	return get_waiting(abstime ? trid : 0, &to, abstime, PTX_LIVE);
+}
+
+PTX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
+					    struct posix_trace_event_info *restrict event,
+					    void *restrict data, size_t num_bytes,
+					    size_t *restrict data_len, int *restrict unavailable)
+{
+	struct delivery to = { event, data, num_bytes, data_len, unavailable };
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_stream *stream;
+
+	if (unavailable)
+		*unavailable = 1;
+	stream = is_valid(&to) ? ptx_stream_lock(trid, PTX_LIVE) : NULL;
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	take_live(stream, &to);
+	ptx_stream_unlock(stream);
+	return ptx_call_end(call, 0);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include <trace_np.h>
+
+#include "arena/names.h"
+#include "cursor/stored.h"
+#include "drain/flush.h"
+#include "posix/call.h"
+
+_Static_assert(PTX_LOST_CAUSES == POSIX_TRACE_LOST_CAUSES_NP, "the causes are those of trace_np.h");
+_Static_assert(sizeof(struct ptx_ledger_line) == sizeof(struct posix_trace_ledger_np),
+	       "a line is struct posix_trace_ledger_np");
+
+static void copy_line(const struct ptx_ledger_line *from, struct posix_trace_ledger_np *to)
+{
+	memcpy(to, from, sizeof *to);
+}
+
+/* Calls look with the ledger of a locked stream of any kind. */
+static int with_ledger(trace_id_t trid,
+		       int (*look)(const struct ptx_stream *stream, const struct ptx_ledger *ledger,
+				   void *argument),
+		       void *argument)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_stream *stream = ptx_stream_lock(trid, PTX_ANY);
+	struct ptx_ledger *ledger;
+	int err;
+
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	if (stream->kind == PTX_STREAM_STORED) {
+		err = look(stream, ptx_stored_ledger(stream->stored), argument);
+	} else {
+		ledger = malloc(sizeof *ledger);
+		err = ENOMEM;
+		if (ledger) {
+			ptx_ledger_init(ledger);
+			err = ptx_drain_ledger(stream->drain, ledger);
+			if (!err && stream->flush)
+				ptx_flush_account(stream->flush, ledger);
+			if (!err)
+				err = look(stream, ledger, argument);
+			ptx_ledger_fini(ledger);
+			free(ledger);
+		}
+	}
+	ptx_stream_unlock(stream);
+	return ptx_call_end(call, err);
+}
+
+static int look_total(const struct ptx_stream *stream, const struct ptx_ledger *ledger,
+		      void *argument)
+{
+	(void)stream;
+	copy_line(&ledger->total, argument);
+	return 0;
+}
+
+PTX_EXPORT int posix_trace_get_ledger_np(trace_id_t trid, struct posix_trace_ledger_np *ledger)
+{
+	return ledger ? with_ledger(trid, look_total, ledger) : EINVAL;
+}
+
+struct type_query {
+	trace_event_id_t type;
+	struct posix_trace_ledger_np *line;
+};
+
+static int look_type(const struct ptx_stream *stream, const struct ptx_ledger *ledger,
+		     void *argument)
+{
+	struct type_query *query = argument;
+	char name[PTX_TYPE_NAME_BYTES];
+	bool named;
+
+	if (query->type == 0 || query->type >= PTX_TYPE_MAX)
+		return EINVAL;
+	if (stream->kind == PTX_STREAM_STORED)
+		named = ptx_stored_name(stream->stored, query->type);
+	else
+		named = ptx_names && ptx_names_get(ptx_names, query->type, name);
+	if (!named)
+		return EINVAL;
+	copy_line(&ledger->type[query->type], query->line);
+	return 0;
+}
+
+PTX_EXPORT int posix_trace_get_ledger_type_np(trace_id_t trid, trace_event_id_t event_id,
+					      struct posix_trace_ledger_np *ledger)
+{
+	struct type_query query = { event_id, ledger };
+
+	return ledger ? with_ledger(trid, look_type, &query) : EINVAL;
+}
+
+struct thread_query {
+	size_t index;
+	struct posix_trace_thread_np *thread;
+	struct posix_trace_ledger_np *line;
+	int *unavailable;
+};
+
+static int look_thread(const struct ptx_stream *stream, const struct ptx_ledger *ledger,
+		       void *argument)
+{
+	struct thread_query *query = argument;
+	const struct ptx_ledger_thread *thread;
+
+	(void)stream;
+	*query->unavailable = query->index >= ledger->threads;
+	if (*query->unavailable)
+		return 0;
+	thread = &ledger->thread[query->index];
+	query->thread->pid = (pid_t)thread->pid;
+	query->thread->tid = (pid_t)thread->tid;
+	query->thread->thread = (pthread_t)thread->thread;
+	copy_line(&thread->line, query->line);
+	return 0;
+}
+
+PTX_EXPORT int posix_trace_get_ledger_thread_np(trace_id_t trid, size_t index,
+						struct posix_trace_thread_np *thread,
+						struct posix_trace_ledger_np *ledger,
+						int *unavailable)
+{
+	struct thread_query query = { index, thread, ledger, unavailable };
+
+	if (!thread || !ledger || !unavailable)
+		return EINVAL;
+	return with_ledger(trid, look_thread, &query);
+}

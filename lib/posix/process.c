@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/process.c - the library in the life of its process: start, fork, exit.
+ */
+#include <errno.h>
+#include <pthread.h>
+
+#include "arena/process.h"
+#include "point/thread.h"
+#include "point/view.h"
+#include "posix/shutdown.h"
+#include "stream/registry.h"
+
+static void before_fork(void)
+{
+	ptx_registry_before_fork();
+}
+
+static void in_parent(void)
+{
+	ptx_registry_after_fork(false);
+}
+
+static void in_child(void)
+{
+	int saved = errno;
+
+	ptx_process_child();
+	ptx_view_child();
+	ptx_registry_after_fork(true);
+	errno = saved;
+}
+
+/* Before any constructor of the program, since the program depends on us. */
+static void __attribute__((constructor)) begin(void)
+{
+	int saved = errno;
+
+	ptx_process_init();
+	ptx_threads_init();
+	pthread_atfork(before_fork, in_parent, in_child);
+	errno = saved;
+}
+
+/* After the program's own exit handlers, so that their events are in the logs (EXIT-06). */
+static void __attribute__((destructor)) end(void)
+{
+	if (!ptx_process_is_child())
+		ptx_posix_shutdown_all();
+}
