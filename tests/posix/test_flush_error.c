@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* posix_trace_flush() and posix_trace_shutdown() when the log cannot be written. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "support/log.h"
+
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static atomic_int signals_taken;
+
+static void take_signal(int number)
+{
+	(void)number;
+	atomic_fetch_add(&signals_taken, 1);
+}
+
+static trace_id_t stream_of_many(int fd, trace_event_id_t id, int n)
+{
+	trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL,
+					 .log_policy = POSIX_TRACE_APPEND, .size = 1 << 20);
+
+	for (int i = 0; i < n; i++)
+		trace_number(id, i);
+	return trid;
+}
+
+/* FLUSHF-07, FLUSHF-08, FLUSHF-09, STATUS-07, STATUS-12 */
+START_TEST(a_file_size_limit_gives_efbig_and_no_signal)
+{
+	const int n = 10000;
+	int fd = log_file();
+	trace_event_id_t id = type_of("n");
+	struct posix_trace_status_info status;
+	struct history *history;
+	trace_id_t trid;
+
+	signal(SIGXFSZ, take_signal);
+	trid = stream_of_many(fd, id, n);
+	limit_files(64 << 10);
+	FAILS(EFBIG, posix_trace_flush(trid));
+	FAILS(EFBIG, posix_trace_flush(trid));
+	status = status_of(trid);
+	ck_assert_int_eq(status.posix_stream_flush_error, EFBIG);
+	ck_assert_int_eq(status.posix_stream_flush_status, POSIX_TRACE_NOT_FLUSHING);
+	ck_assert_int_eq(status_of(trid).posix_stream_flush_error, 0);
+	ck_assert_int_eq(atomic_load(&signals_taken), 0);
+
+	/* As clarified: the events stay in the stream, and the next flush tries again. */
+	limit_files(RLIM_INFINITY);
+	OK(posix_trace_flush(trid));
+	ck_assert_int_eq(status_of(trid).posix_stream_flush_error, 0);
+	shut(trid);
+	history = log_history(fd);
+	assert_numbers_from(history, id, 0, (size_t)n);
+	history_free(history);
+	assert_log_whole(fd);
+	signal(SIGXFSZ, SIG_DFL);
+	close(fd);
+}
+END_TEST
+
+/* FLUSHF-07, FLUSHF-08, SHUT-05, SHUT-06, STATUS-12 */
+START_TEST(a_full_device_gives_enospc)
+{
+	const char *folder = small_device(64 << 10);
+	trace_event_id_t id = type_of("n");
+	char path[4096];
+	trace_id_t trid, opened;
+	int fd;
+
+	if (!folder)
+		return; /* needs a mount name space */
+	snprintf(path, sizeof(path), "%s/log", folder);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	ck_assert_int_ge(fd, 0);
+	trid = stream_of_many(fd, id, 10000);
+	FAILS(ENOSPC, posix_trace_flush(trid));
+	ck_assert_int_eq(status_of(trid).posix_stream_flush_error, ENOSPC);
+	FAILS(ENOSPC, posix_trace_shutdown(trid));
+	FAILS(EINVAL, posix_trace_flush(trid));
+	OK(posix_trace_open(fd, &opened));
+	log_close(opened);
+	close(fd);
+}
+END_TEST
+
+/* FLUSHF-09, SHUT-05, SHUT-06 */
+START_TEST(a_broken_pipe_is_an_error_and_no_signal)
+{
+	int before = support_descriptors(), ends[2];
+	trace_id_t trid;
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	signal(SIGPIPE, take_signal);
+	trid = LOGGED_STARTED(ends[1], .policy = POSIX_TRACE_UNTIL_FULL,
+			      .log_policy = POSIX_TRACE_APPEND);
+	trace_number(type_of("n"), 1);
+	close(ends[0]);
+	FAILS(EPIPE, posix_trace_flush(trid));
+	ck_assert_int_eq(status_of(trid).posix_stream_flush_error, EPIPE);
+	FAILS(EPIPE, posix_trace_shutdown(trid));
+	FAILS(EINVAL, posix_trace_shutdown(trid));
+	close(ends[1]);
+	ck_assert_int_eq(atomic_load(&signals_taken), 0);
+	ck_assert_int_eq(support_descriptors(), before);
+	signal(SIGPIPE, SIG_DFL);
+}
+END_TEST
+
+/* FLUSHF-09 */
+START_TEST(a_signal_that_the_program_had_pending_stays_pending)
+{
+	sigset_t pipe_signal, pending;
+	int ends[2];
+	trace_id_t trid;
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	sigemptyset(&pipe_signal);
+	sigaddset(&pipe_signal, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL);
+	pthread_kill(pthread_self(), SIGPIPE);
+	trid = LOGGED_STARTED(ends[1], .policy = POSIX_TRACE_UNTIL_FULL,
+			      .log_policy = POSIX_TRACE_APPEND);
+	close(ends[0]);
+	FAILS(EPIPE, posix_trace_flush(trid));
+	FAILS(EPIPE, posix_trace_shutdown(trid));
+	sigpending(&pending);
+	ck_assert_int_eq(sigismember(&pending, SIGPIPE), 1);
+	sigemptyset(&pending);
+	pthread_sigmask(SIG_BLOCK, NULL, &pending);
+	ck_assert_int_eq(sigismember(&pending, SIGPIPE), 1);
+	signal(SIGPIPE, SIG_IGN);
+	pthread_sigmask(SIG_UNBLOCK, &pipe_signal, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	close(ends[1]);
+}
+END_TEST
+
+SUITE_MAIN("posix_trace_flush, errors", a_file_size_limit_gives_efbig_and_no_signal,
+	   a_full_device_gives_enospc, a_broken_pipe_is_an_error_and_no_signal,
+	   a_signal_that_the_program_had_pending_stays_pending)

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "support/ledger.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define COLUMNS (sizeof(struct posix_trace_ledger_np) / sizeof(uint64_t))
+
+_Static_assert(sizeof(struct posix_trace_ledger_np) ==
+		       (3 + POSIX_TRACE_LOST_CAUSES_NP) * sizeof(uint64_t),
+	       "a line is nothing but its columns");
+
+struct posix_trace_ledger_np ledger_total(trace_id_t trid)
+{
+	struct posix_trace_ledger_np ledger;
+
+	memset(&ledger, 0xa5, sizeof(ledger));
+	OK(posix_trace_get_ledger_np(trid, &ledger));
+	return ledger;
+}
+
+struct posix_trace_ledger_np ledger_of_type(trace_id_t trid, trace_event_id_t id)
+{
+	struct posix_trace_ledger_np ledger;
+
+	memset(&ledger, 0xa5, sizeof(ledger));
+	OK(posix_trace_get_ledger_type_np(trid, id, &ledger));
+	return ledger;
+}
+
+struct posix_trace_ledger_np ledger_of_thread(trace_id_t trid, pid_t tid)
+{
+	struct posix_trace_ledger_np line;
+	struct posix_trace_thread_np thread;
+	int unavailable;
+
+	for (size_t i = 0;; i++) {
+		OK(posix_trace_get_ledger_thread_np(trid, i, &thread, &line, &unavailable));
+		if (unavailable)
+			break;
+		if (thread.tid == tid && thread.pid)
+			return line;
+	}
+	memset(&line, 0, sizeof(line));
+	return line;
+}
+
+uint64_t ledger_lost(const struct posix_trace_ledger_np *line)
+{
+	uint64_t sum = 0;
+
+	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
+		sum += line->lost[cause];
+	return sum;
+}
+
+static void check_line(const char *file, int at, const char *what,
+		       const struct posix_trace_ledger_np *line)
+{
+	uint64_t sum = line->reported + line->unread + ledger_lost(line);
+
+	if (line->called != sum)
+		ck_abort_msg("%s:%d: %s: called %" PRIu64 ", accounted for %" PRIu64, file, at,
+			     what, line->called, sum);
+}
+
+static void add(struct posix_trace_ledger_np *sum, const struct posix_trace_ledger_np *line)
+{
+	uint64_t column[COLUMNS], other[COLUMNS];
+
+	memcpy(column, sum, sizeof(column));
+	memcpy(other, line, sizeof(other));
+	for (size_t i = 0; i < COLUMNS; i++)
+		column[i] += other[i];
+	memcpy(sum, column, sizeof(column));
+}
+
+static void compare(const char *file, int at, const char *what,
+		    const struct posix_trace_ledger_np *total,
+		    const struct posix_trace_ledger_np *sum)
+{
+	uint64_t expected[COLUMNS], column[COLUMNS];
+
+	memcpy(expected, total, sizeof(expected));
+	memcpy(column, sum, sizeof(column));
+	for (size_t i = 0; i < COLUMNS; i++)
+		if (expected[i] != column[i])
+			ck_abort_msg("%s:%d: column %zu: total %" PRIu64 ", sum over %s %" PRIu64,
+				     file, at, i, expected[i], what, column[i]);
+}
+
+void assert_ledger_closes(const char *file, int at, trace_id_t trid)
+{
+	struct posix_trace_ledger_np total = ledger_total(trid), line, types, threads;
+	struct posix_trace_thread_np thread;
+	trace_event_id_t id;
+	int end;
+
+	memset(&types, 0, sizeof(types));
+	memset(&threads, 0, sizeof(threads));
+	check_line(file, at, "total", &total);
+	OK(posix_trace_eventtypelist_rewind(trid));
+	for (;;) {
+		OK(posix_trace_eventtypelist_getnext_id(trid, &id, &end));
+		if (end)
+			break;
+		line = ledger_of_type(trid, id);
+		check_line(file, at, "an event type", &line);
+		add(&types, &line);
+	}
+	compare(file, at, "types", &total, &types);
+	for (size_t i = 0;; i++) {
+		OK(posix_trace_get_ledger_thread_np(trid, i, &thread, &line, &end));
+		if (end)
+			break;
+		check_line(file, at, "a thread", &line);
+		add(&threads, &line);
+	}
+	compare(file, at, "threads", &total, &threads);
+}
+
+void assert_ledger_line(const char *file, int at, const struct posix_trace_ledger_np *line,
+			uint64_t reported, uint64_t unread, int cause, uint64_t lost)
+{
+	if (line->reported != reported || line->unread != unread || line->lost[cause] != lost ||
+	    ledger_lost(line) != lost || line->called != reported + unread + lost)
+		ck_abort_msg("%s:%d: called %" PRIu64 " reported %" PRIu64 " unread %" PRIu64
+			     " lost to \"%s\" %" PRIu64 " of %" PRIu64
+			     "; expected reported %" PRIu64 " unread %" PRIu64 " lost %" PRIu64,
+			     file, at, line->called, line->reported, line->unread,
+			     posix_trace_lost_name_np(cause), line->lost[cause],
+			     ledger_lost(line), reported, unread, lost);
+}
