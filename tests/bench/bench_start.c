@@ -46,7 +46,7 @@ static void facts_of(const char *program, char *facts, int size)
 int main(int argc, char **argv)
 {
 	double plain[LIVES], linked[LIVES], plain_p50, linked_p50;
-	char facts[100];
+	char plain_facts[100], facts[100];
 	bool law;
 
 	if (argc != 3) {
@@ -57,8 +57,9 @@ int main(int argc, char **argv)
 		plain[i] = life_us(argv[1]);
 		linked[i] = life_us(argv[2]);
 	}
+	facts_of(argv[1], plain_facts, sizeof(plain_facts));
 	facts_of(argv[2], facts, sizeof(facts));
-	law = !strcmp(facts, "threads=1 named_files=0");
+	law = !strcmp(facts, plain_facts); /* no thread, no file with a name */
 	plain_p50 = bench_median(plain, LIVES);
 	linked_p50 = bench_median(linked, LIVES);
 	bench_begin("start %s plain_us=%.0f linked_us=%.0f min_more_ms=%.3f", facts, plain_p50,

@@ -22,7 +22,7 @@
 #include "bench.h"
 #include "bench_stream.h"
 
-#define STEP_CALLS   1500 /* several chunks of a stream's memory */
+#define STEP_CALLS   1000 /* several chunks of a stream's memory */
 #define STEADY_CALLS 1000000
 
 static struct shared {
@@ -171,7 +171,6 @@ int main(void)
 	if (shared == MAP_FAILED)
 		bench_die("mmap", errno);
 	instructions(8, 90);
-	instructions(32, 90);
 	steady_state(8);
 	return bench_status();
 }

@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,7 +37,7 @@ static int is_named_file(const char *path)
 	char target[300];
 	ssize_t len = readlink(path, target, sizeof(target) - 1);
 
-	if (len <= 0 || strlen(strrchr(path, '/')) == 2)
+	if (len <= 0 || atoi(strrchr(path, '/') + 1) <= 2)
 		return 0;
 	target[len] = '\0';
 	return target[0] == '/' && strncmp(target, "/memfd:", 7) && strncmp(target, "/proc/", 6);
