@@ -57,7 +57,6 @@ static int complete_log(struct ptx_stream *stream, const struct ptx_flush_caller
 	last_status(stream, &status);
 	ptx_ledger_init(&ledger);
 	ptx_drain_ledger(stream->drain, &ledger);
-	ptx_flush_account(stream->flush, &ledger);
 	lose_unread(&ledger.total);
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		lose_unread(&ledger.type[type]);
