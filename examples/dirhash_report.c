@@ -295,6 +295,10 @@ int main(int argc, char **argv)
 	if (fd < 0)
 		die(argv[1], errno);
 	error = posix_trace_open(fd, &log);
+	if (error == EINVAL) {
+		fprintf(stderr, "dirhash-report: %s: no trace log that can be read here\n", argv[1]);
+		return 1;
+	}
 	if (error)
 		die(argv[1], error);
 	print_header(log, argv[1]);

@@ -80,7 +80,7 @@ static void print_slowest(const struct file **done, size_t count)
 	size_t i;
 
 	qsort(done, count, sizeof(*done), by_service);
-	printf("\nthe slowest files\n");
+	printf("\nthe slowest files, open to hashed\n");
 	for (i = 0; i < count && i < SLOWEST; i++)
 		printf("  %10.1f us  %12llu bytes  worker %-3lu  %s\n", us(service_ns(done[i])),
 		       (unsigned long long)done[i]->bytes, (unsigned long)done[i]->worker,
@@ -101,6 +101,8 @@ static void print_latency(const struct report *report)
 		if (report->files[i].opened_ns && report->files[i].hashed_ns)
 			done[count++] = &report->files[i];
 
+	if (count == 0)
+		goto out;
 	printf("\nlatency of %lu files\n", (unsigned long)count);
 	for (i = 0; i < count; i++)
 		ns[i] = service_ns(done[i]);
@@ -113,6 +115,7 @@ static void print_latency(const struct report *report)
 	       (unsigned long)report->queue_longest);
 
 	print_slowest(done, count);
+out:
 	free(done);
 	free(ns);
 }
