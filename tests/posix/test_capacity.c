@@ -103,7 +103,7 @@ static void ck_assert_read(trace_id_t trid, size_t system_events, size_t user_ev
 	history_free(history);
 }
 
-/* SIZE-10, SIZE-11, SIZE-03: START and the collection fill the stream's size exactly */
+/* SIZE-10, SIZE-11, SIZE-03, UFULL-05: START and the collection fill the stream's size exactly */
 START_TEST(a_collection_that_fits_exactly_is_recorded_without_loss)
 {
 	const struct collection *c = &collections[_i % COLLECTIONS];
