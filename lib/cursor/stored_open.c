@@ -154,6 +154,7 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 	stored->sum = copy.sum;
 	stored->has_ledger = true;
 	stored->data_end = copy.end_offset;
+	stored->tail = copy.top_offset;
 	*complete = true;
 	return 0;
 }

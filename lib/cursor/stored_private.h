@@ -34,6 +34,7 @@ struct ptx_stored {
 	uint64_t next_offset;   /* sequence: where the next block begins */
 	uint64_t next_number;
 	uint64_t data_end;      /* sequence: where the blocks end */
+	uint64_t tail;          /* complete: where TOP is */
 	size_t next_slot;       /* slots: index into slot[] */
 	const char *damage;
 

@@ -8,14 +8,15 @@
 
 #include "log/log_writer.h"
 
-#define NO_PID UINT32_MAX /* no process has it: the next event looks its thread up */
+#define NO_PID UINT32_MAX /* no process has it: the thread is looked up */
 
 void ptx_log_block_begin(struct ptx_log *log)
 {
 	struct ptx_log_filling *block = &log->block;
 
 	log->hot.at = block->bytes + sizeof(struct ptx_log_block);
-	log->hot.pid = NO_PID;
+	for (unsigned i = 0; i < PTX_LOG_RECENT; i++)
+		log->hot.recent[i].pid = NO_PID;
 	log->hot.records = 0;
 	log->hot.time_min = INT64_MAX;
 	log->hot.time_max = INT64_MIN;
@@ -50,8 +51,9 @@ void ptx_log_block_make_room(struct ptx_log *log)
 		log->hot.room = (size_t)more;
 }
 
-static bool find_source(struct ptx_log *log, const struct ptx_log_event *event)
+static bool find_source(struct ptx_log *log, const struct ptx_log_event *event, uint32_t *source)
 {
+	struct ptx_log_recent *recent = &log->hot.recent[event->tid % PTX_LOG_RECENT];
 	struct ptx_log_filling *block = &log->block;
 	uint64_t mix = (event->thread ^ (uint64_t)event->pid << 32 ^ event->tid) *
 		       UINT64_C(0x9e3779b97f4a7c15);
@@ -71,10 +73,11 @@ static bool find_source(struct ptx_log *log, const struct ptx_log_event *event)
 	block->source[block->sources].thread = event->thread;
 	block->hash[i] = (uint16_t)++block->sources;
 found:
-	log->hot.source = block->hash[i] - 1u;
-	log->hot.pid = event->pid;
-	log->hot.tid = event->tid;
-	log->hot.thread = event->thread;
+	*source = block->hash[i] - 1u;
+	recent->thread = event->thread;
+	recent->pid = event->pid;
+	recent->tid = event->tid;
+	recent->source = *source;
 	return true;
 }
 
@@ -85,18 +88,21 @@ static enum ptx_log_put write_first(struct ptx_log *log)
 	return PTX_LOG_PUT_WRITE_FIRST;
 }
 
-static enum ptx_log_put put(struct ptx_log *log, const struct ptx_log_event *given, size_t keep)
+static enum ptx_log_put put(struct ptx_log *log, const struct ptx_log_event *event, size_t keep)
 {
-	struct ptx_log_event event = *given;
-	size_t len = ptx_record_len(event.len_flags), size = ptx_record_size(len);
-	size_t used = ptx_log_used(log);
+	size_t size = ptx_record_size(ptx_record_len(event->len_flags)), used = ptx_log_used(log);
+	struct ptx_log_event shorter;
+	uint32_t source;
 
 	/* No stream makes such an event; its memory might, when something scribbled over it. */
-	if (size > log->block.record_max) {
-		len = log->block.record_max - sizeof(struct ptx_record);
+	if (ptx_unlikely(size > log->block.record_max)) {
+		size_t len = log->block.record_max - sizeof(struct ptx_record);
+
+		shorter = *event;
+		shorter.len_flags = (event->len_flags & ~PTX_RECORD_LEN_MAX) | (uint32_t)len |
+				    PTX_RECORD_TRUNCATED;
 		size = ptx_record_size(len);
-		event.len_flags = (event.len_flags & ~PTX_RECORD_LEN_MAX) | (uint32_t)len |
-				  PTX_RECORD_TRUNCATED;
+		event = &shorter;
 	}
 	if (size > allowance(log, keep) || (log->full && !log->loop && keep)) {
 		log->full = true;
@@ -104,9 +110,9 @@ static enum ptx_log_put put(struct ptx_log *log, const struct ptx_log_event *giv
 		return PTX_LOG_PUT_FULL;
 	}
 	if (log->block.sealed || log->block.crowded ||
-	    (used && used + size > log->block.records_max) || !find_source(log, &event))
+	    (used && used + size > log->block.records_max) || !find_source(log, event, &source))
 		return write_first(log);
-	ptx_log_append(&log->hot, &event, size);
+	ptx_log_append(&log->hot, event, size, source);
 	ptx_log_block_make_room(log);
 	return PTX_LOG_PUT_DONE;
 }

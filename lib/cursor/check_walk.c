@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * cursor/check_walk.c - from block to block, in a sequence and in slots.
+ */
+#include <string.h>
+
+#include "cursor/check_private.h"
+
+/* Blocks from offset to the end of the file, each where the one before it ends. */
+static void walk(struct ptx_check *check, uint64_t offset)
+{
+	struct ptx_log_window *window = &check->log->window;
+	const uint64_t id = check->log->header.log_id;
+	uint64_t size = window->file_bytes;
+	struct ptx_log_found found;
+	bool ended = false;
+	const char *why;
+
+	while (!check->err && offset < size) {
+		if (ptx_log_find(window, offset, UINT64_MAX, id, &found, &why) != PTX_LOG_GOOD) {
+			bool more = ptx_log_resync(window, offset + 8, UINT64_MAX, id, &found);
+
+			if (!more && check->log->live)
+				break; /* its writer is at it */
+			ptx_check_fault(check, offset, (more ? found.offset : size) - offset,
+					"%s%s", why, ended ? ", behind the END block" : "");
+			check->damaged = check->damaged || !ended;
+			if (!more)
+				break;
+		}
+		ptx_check_block(check, &found);
+		ended = ended || found.block.type == PTX_LOG_END;
+		offset = found.end;
+	}
+}
+
+void ptx_check_sequence(struct ptx_check *check)
+{
+	walk(check, PTX_LOG_HEADER_BYTES);
+}
+
+/* A names area may be empty, or hold what is left of something else; not half a block. */
+static void check_areas(struct ptx_check *check)
+{
+	const struct ptx_log_header *h = &check->log->header;
+	struct ptx_log_found found;
+	uint64_t next = 0;
+	const char *why;
+
+	for (int area = 0; area < 2; area++) {
+		uint64_t at = h->names_offset + (uint64_t)area * h->names_bytes;
+		enum ptx_log_verdict verdict = ptx_log_find(&check->log->window, at,
+							    at + h->names_bytes, h->log_id,
+							    &found, &why);
+
+		if (verdict == PTX_LOG_DAMAGED || verdict == PTX_LOG_WRONG) {
+			ptx_check_fault(check, at, 0, "%s", why);
+		} else if (verdict == PTX_LOG_GOOD) {
+			check->number[PTX_LOG_NAMES] = found.block.number;
+			ptx_check_block(check, &found);
+			if (found.block.number >= next)
+				next = found.block.number + 1;
+		}
+	}
+	check->number[PTX_LOG_NAMES] = next;
+}
+
+/* The tail begins behind the last slot; its first block is the first INDEX block, or TOP. */
+static uint64_t tail(struct ptx_check *check)
+{
+	const struct ptx_stored *log = check->log;
+
+	if (!log->complete)
+		return log->window.file_bytes;
+	return log->tops ? log->top[0].offset : log->tail;
+}
+
+void ptx_check_slots(struct ptx_check *check)
+{
+	const struct ptx_stored *log = check->log;
+	struct ptx_log_found found;
+	const char *why;
+
+	check_areas(check);
+	for (size_t i = 0; !check->err && i < log->slots; i++) {
+		uint64_t at = log->slot[i].offset;
+
+		if (ptx_log_find(&check->log->window, at, at + log->header.slot_bytes,
+				 log->header.log_id, &found, &why) != PTX_LOG_GOOD ||
+		    found.block.type != PTX_LOG_DATA) {
+			ptx_check_fault(check, at, log->header.slot_bytes, "%s", why);
+			check->damaged = true;
+			continue;
+		}
+		if (!i) {
+			check->number[PTX_LOG_DATA] = found.block.number;
+			check->sum.overwritten = found.block.first_record;
+		}
+		ptx_check_block(check, &found);
+	}
+	walk(check, tail(check));
+}
