@@ -19,9 +19,14 @@
 #define PTX_PAGE          4096u
 
 struct ptx_control {
-	/* Read by every trace point; written when a stream comes or goes. */
-	_Atomic uint64_t attached;
-	uint64_t spare[7];
+	/*
+	 * Read by every trace point: epoch 56 | number of attached streams. The epoch grows with
+	 * whatever may change what a trace point does, so that a thread can keep what it found out
+	 * and compare one word.
+	 */
+	_Atomic uint64_t word;
+	_Atomic uint64_t attached; /* a bit a stream */
+	uint64_t spare[6];
 	uint64_t magic;
 	uint32_t version;
 	uint32_t pid;
@@ -36,6 +41,16 @@ union ptx_control_page {
 
 extern union ptx_control_page ptx_control_page;
 #define ptx_control (ptx_control_page.is)
+
+#define PTX_CONTROL_COUNT UINT64_C(0xff)
+#define PTX_CONTROL_EPOCH UINT64_C(0x100)
+
+/* After a change; streams: how many more are attached. */
+static inline void ptx_control_changed(int64_t streams)
+{
+	atomic_fetch_add_explicit(&ptx_control.word, PTX_CONTROL_EPOCH + (uint64_t)streams,
+				  memory_order_release);
+}
 
 /* Zeroed, present memory for a region: ENOMEM if it cannot be had. */
 int ptx_region_create(const struct ptx_geometry *geometry, void **memory, uint64_t *offset);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena/names.h"
+#include "arena/arena.h"
 #include "base/futex.h"
 #include "drain/flush_private.h"
 
@@ -135,6 +135,7 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 		if (atomic_compare_exchange_strong_explicit(
 			    &region->state, &state, ptx_state_make(PTX_SUSPENDED, mark.ticks),
 			    memory_order_acq_rel, memory_order_acquire)) {
+			ptx_control_changed(0);
 			flush->drain->full_marked = false;
 			ptx_drain_mark(flush->drain, &mark);
 			break;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena/arena.h"
 #include "drain/drain.h"
 
 /* How early a writer's processor may have read the clock, before it saw the stream running. */
@@ -107,6 +108,7 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		atomic_store_explicit(&region->state,
 				      ptx_state_make(PTX_SUSPENDED, ptx_state_time(state)),
 				      memory_order_release);
+		ptx_control_changed(0);
 		return;
 	}
 	mark.kind = PTX_MARK_RESTART;
@@ -117,4 +119,5 @@ void ptx_drain_sync(struct ptx_drain *drain)
 	drain->full_marked = false;
 	atomic_store_explicit(&region->state, ptx_state_make(PTX_RUNNING, mark.ticks),
 			      memory_order_release);
+	ptx_control_changed(0);
 }

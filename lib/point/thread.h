@@ -20,8 +20,29 @@ struct ptx_cell {
 	struct ptx_chunk *chunk;
 };
 
+/*
+ * One stream as the thread last found it, at level 0: what a trace point needs and nothing else.
+ * It holds while ptx_control.word is the one that it was made under.
+ */
+struct ptx_lane {
+	struct ptx_chunk *chunk;
+	struct ptx_region *region;
+	uint32_t room;     /* chunk_room */
+	uint32_t max_data;
+	uint32_t bit;
+	uint32_t is_full;  /* the stream counts what it refuses */
+	uint64_t enabled[PTX_WORDS]; /* running, admitted, and opened by this process */
+};
+
+#define PTX_LANES 8
+
 struct ptx_thread {
 	_Atomic(const void *) frame[PTX_LEVELS];
+	uint64_t word_one;  /* lane[0] is all there is */
+	uint64_t word_many; /* lane[0 .. lanes - 1] are all there are */
+	uint32_t lanes;
+	uint32_t unused;
+	struct ptx_lane lane[PTX_LANES];
 	struct ptx_thread *next; /* in ptx_private.threads */
 	_Atomic uint32_t taken;
 	uint32_t pid; /* 0: wiped, the process has forked */

@@ -104,6 +104,7 @@ void ptx_view_attach(struct ptx_view *view)
 	atomic_store_explicit(&ptx_private.view[view->bit], view, memory_order_release);
 	atomic_fetch_or_explicit(&ptx_control.attached, UINT64_C(1) << view->bit,
 				 memory_order_release);
+	ptx_control_changed(1);
 }
 
 void ptx_view_destroy(struct ptx_view *view)
@@ -112,6 +113,7 @@ void ptx_view_destroy(struct ptx_view *view)
 
 	atomic_fetch_and_explicit(&ptx_control.attached, ~(UINT64_C(1) << view->bit),
 				  memory_order_release);
+	ptx_control_changed(-1);
 	atomic_store_explicit(&ptx_private.view[view->bit], NULL, memory_order_release);
 	atomic_store_explicit(&before_fork[view->bit], NULL, memory_order_relaxed);
 	release_bit(view->bit);

@@ -22,6 +22,7 @@ static int clear(struct ptx_stream *stream)
 	ptx_drain_clear(stream->drain);
 	for (int i = 0; i < PTX_WORDS; i++)
 		atomic_store_explicit(&region->admit[i], ~UINT64_C(0), memory_order_release);
+	ptx_control_changed(0);
 	if (stream->flush)
 		err = ptx_flush_clear(stream->flush);
 	stream->type_cursor = 0;

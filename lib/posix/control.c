@@ -75,6 +75,7 @@ static void no_room(struct ptx_stream *stream, unsigned type)
 			&region->state, &state,
 			ptx_state_make(PTX_FULL, ptx_drain_moment(stream->drain, false)),
 			memory_order_acq_rel, memory_order_relaxed);
+	ptx_control_changed(0);
 	ptx_ring_count_loss(&stream->view->rings, PTX_WRITER_STREAM_FULL, type, 0, 1);
 	atomic_store_explicit(&region->overrun, 1, memory_order_relaxed);
 }
@@ -129,6 +130,7 @@ void ptx_control_filter(const struct ptx_stream *stream, trace_event_set_t *set)
 static void set_state(struct ptx_region *region, enum ptx_state kind, uint64_t ticks)
 {
 	atomic_store_explicit(&region->state, ptx_state_make(kind, ticks), memory_order_release);
+	ptx_control_changed(0);
 }
 
 static int start(struct ptx_stream *stream, const void *address)
@@ -170,6 +172,7 @@ void ptx_control_stop(struct ptx_stream *stream, const void *address)
 			    &region->state, &state, ptx_state_make(PTX_SUSPENDED, mark.ticks),
 			    memory_order_acq_rel, memory_order_acquire))
 			continue; /* a writer found it full */
+		ptx_control_changed(0);
 		if (!ptx_drain_mark(stream->drain, &mark))
 			return;
 		ptx_control_record(stream, POSIX_TRACE_STOP, &by_call, sizeof by_call, mark.ticks,

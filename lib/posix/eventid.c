@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "arena/names.h"
-#include "arena/process.h"
+#include "arena/arena.h"
 #include "cursor/stored.h"
 #include "posix/call.h"
 
@@ -16,6 +15,7 @@ static void map(unsigned type)
 	if (type >= PTX_TYPE_UNNAMED)
 		atomic_fetch_or_explicit(&ptx_mapped[type / 64], UINT64_C(1) << (type % 64),
 					 memory_order_release);
+	ptx_control_changed(0);
 }
 
 static int open_name(const char *name, trace_event_id_t *event_id)

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * point/record.c - an event by the long way.
+ *
+ * What stands in the region is asked here, not what a thread remembers: the state, the filter.
+ * Everything is still bounded, lock-free and async-signal-safe.
+ */
+#include "point/record.h"
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "ring/ring_write.h"
+
+#define BATCH 8 /* streams served by one reading of the clock */
+
+struct pending {
+	struct ptx_view *view;
+	struct ptx_chunk *chunk;
+	struct ptx_record *record;
+	uint64_t head;
+	size_t size;
+};
+
+static void lose(struct ptx_thread *thread, struct ptx_view *view, unsigned type,
+		 enum ptx_writer_loss loss)
+{
+	uint32_t slot = 0;
+
+	if (thread && thread->slot_serial[view->bit] == view->serial)
+		slot = thread->slot[view->bit];
+	ptx_ring_count_loss(&view->rings, loss, type, slot, 1);
+	atomic_store_explicit(&view->rings.region->overrun, 1, memory_order_relaxed);
+}
+
+static void wake(_Atomic uint32_t *word)
+{
+	if (atomic_exchange_explicit(word, 0, memory_order_acq_rel))
+		ptx_futex_wake(word);
+}
+
+void ptx_record_wake(struct ptx_region *region)
+{
+	wake(&region->waiters);
+}
+
+void ptx_record_wake_and_leave(struct ptx_thread *thread, struct ptx_region *region)
+{
+	wake(&region->waiters);
+	atomic_store_explicit(&thread->frame[0], NULL, memory_order_release);
+}
+
+static bool is_admitted(const struct ptx_region *region, unsigned type)
+{
+	return atomic_load_explicit(&region->admit[type / 64], memory_order_relaxed) >>
+		       (type % 64) & 1;
+}
+
+static bool is_mapped(unsigned type)
+{
+	return atomic_load_explicit(&ptx_mapped[type / 64], memory_order_relaxed) >>
+		       (type % 64) & 1;
+}
+
+/* The pool is used up. The first to notice stops the stream, and the time of that is the STOP's. */
+static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned type)
+{
+	struct ptx_region *region = view->rings.region;
+	uint64_t state = atomic_load_explicit(&region->state, memory_order_relaxed);
+
+	if (!view->rings.loop && ptx_state_kind(state) == PTX_RUNNING) {
+		uint64_t now = ptx_clock_ordered();
+
+		if (atomic_compare_exchange_strong_explicit(&region->state, &state,
+							    ptx_state_make(PTX_FULL, now),
+							    memory_order_acq_rel,
+							    memory_order_relaxed)) {
+			ptx_control_changed(0);
+			wake(&region->flush_wish);
+			wake(&region->waiters);
+		}
+	}
+	lose(thread, view, type, PTX_WRITER_STREAM_FULL);
+}
+
+/* A new chunk for the ring; now and then a word to the flusher. */
+static struct ptx_record *turn(struct ptx_thread *thread, struct ptx_cell *cell,
+			       struct ptx_view *view, size_t size, uint64_t *head)
+{
+	struct ptx_region *region = view->rings.region;
+	struct ptx_ident ident;
+	struct ptx_chunk *chunk;
+
+	ptx_thread_identify(thread, view, &ident);
+	chunk = ptx_ring_turn(&view->rings, cell->chunk, &ident);
+	if (!chunk)
+		return NULL;
+	cell->chunk = chunk;
+	if (ptx_unlikely(atomic_load_explicit(&region->flush_wish, memory_order_relaxed)) &&
+	    atomic_load_explicit(&region->free_chunks, memory_order_relaxed) <
+		    view->rings.geometry.chunks / 2)
+		wake(&region->flush_wish);
+	return ptx_ring_reserve(&view->rings, chunk, size, head);
+}
+
+static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *view, unsigned type)
+{
+	enum ptx_writer_loss loss;
+
+	if (thread->pid == 0)
+		ptx_thread_revive(thread); /* a child's, wiped by the fork */
+	if (ptx_thread_join(thread, level, view, &loss))
+		return true;
+	if (loss == PTX_WRITER_STREAM_FULL)
+		fill_up(thread, view, type);
+	else
+		lose(thread, view, type, loss);
+	return false;
+}
+
+/* Everything but the time. False: this stream does not get the event. */
+static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit, unsigned type,
+		    const void *data, size_t len, uint64_t address, struct pending *pending)
+{
+	struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit], memory_order_acquire);
+	struct ptx_cell *cell = &thread->cell[level][bit];
+	enum ptx_state kind;
+	uint32_t flags = 0;
+
+	if (!view)
+		return false; /* being detached */
+	kind = ptx_state_kind(atomic_load_explicit(&view->rings.region->state,
+						   memory_order_relaxed));
+	if ((kind != PTX_RUNNING && kind != PTX_FULL) || !is_admitted(view->rings.region, type))
+		return false;
+	if (kind == PTX_FULL) {
+		lose(thread, view, type, PTX_WRITER_STREAM_FULL);
+		return false;
+	}
+	if (cell->serial != view->serial && !join(thread, level, view, type))
+		return false;
+	if (len > view->rings.max_data_size) {
+		len = view->rings.max_data_size;
+		flags = PTX_RECORD_TRUNCATED;
+	}
+	pending->size = ptx_record_size(len);
+	pending->record = ptx_ring_reserve(&view->rings, cell->chunk, pending->size,
+					   &pending->head);
+	if (!pending->record)
+		pending->record = turn(thread, cell, view, pending->size, &pending->head);
+	if (!pending->record) {
+		fill_up(thread, view, type);
+		return false;
+	}
+	ptx_record_fill(pending->record, (uint32_t)len | flags, type, address);
+	ptx_copy_in((unsigned char *)(pending->record + 1), data, len);
+	pending->view = view;
+	pending->chunk = cell->chunk;
+	return true;
+}
+
+static void publish(const struct pending *pending, uint64_t time)
+{
+	struct ptx_region *region = pending->view->rings.region;
+
+	ptx_ring_commit(pending->chunk, pending->record, pending->head, pending->size, time);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&region->waiters, memory_order_relaxed)) /* (M) with (N) in posix/getnext.c */
+		wake(&region->waiters);
+}
+
+static bool is_ours(struct ptx_thread *thread, unsigned level, const void *frame)
+{
+	return atomic_load_explicit(&thread->frame[level], memory_order_relaxed) == frame;
+}
+
+/* Into every attached stream. False: a fork interrupted us, and this is the child. */
+static bool record_all(struct ptx_thread *thread, unsigned level, const void *frame,
+		       unsigned type, const void *data, size_t len, uint64_t address)
+{
+	uint64_t attached = atomic_load_explicit(&ptx_control.attached, memory_order_acquire);
+
+	while (attached) {
+		struct pending pending[BATCH];
+		unsigned count = 0;
+		uint64_t time;
+
+		for (; attached && count < BATCH; attached &= attached - 1)
+			count += prepare(thread, level, (unsigned)__builtin_ctzll(attached), type,
+					 data, len, address, &pending[count]);
+		for (unsigned i = 0; i < count; i++)
+			ptx_ring_enter(pending[i].chunk, pending[i].head);
+		atomic_signal_fence(memory_order_seq_cst);
+		time = ptx_clock_now();
+		atomic_signal_fence(memory_order_seq_cst);
+		if (!is_ours(thread, level, frame))
+			return false;
+		for (unsigned i = 0; i < count; i++)
+			publish(&pending[i], time);
+	}
+	return true;
+}
+
+static void lose_everywhere(struct ptx_thread *thread, unsigned type, enum ptx_writer_loss loss)
+{
+	uint64_t attached = atomic_load_explicit(&ptx_control.attached, memory_order_acquire);
+
+	for (; attached; attached &= attached - 1) {
+		unsigned bit = (unsigned)__builtin_ctzll(attached);
+		struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit],
+							     memory_order_acquire);
+		enum ptx_state kind;
+
+		if (!view)
+			continue;
+		kind = ptx_state_kind(atomic_load_explicit(&view->rings.region->state,
+							   memory_order_relaxed));
+		if ((kind == PTX_RUNNING || kind == PTX_FULL) &&
+		    is_admitted(view->rings.region, type))
+			lose(thread, view, type, loss);
+	}
+}
+
+static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
+		      const struct ptx_view *view)
+{
+	const struct ptx_region *region = view->rings.region;
+	const struct ptx_cell *cell = &thread->cell[0][view->bit];
+	enum ptx_state kind = ptx_state_kind(atomic_load_explicit(&region->state,
+								  memory_order_acquire));
+	bool usable = kind == PTX_RUNNING && cell->serial == view->serial;
+
+	lane->chunk = cell->chunk;
+	lane->region = view->rings.region;
+	lane->room = (uint32_t)view->rings.geometry.chunk_room;
+	lane->max_data = (uint32_t)view->rings.max_data_size;
+	lane->bit = view->bit;
+	/* Not joined yet: the long way once more. */
+	lane->is_full = kind == PTX_FULL || (kind == PTX_RUNNING && !usable);
+	for (int i = 0; i < PTX_WORDS; i++)
+		lane->enabled[i] = usable ? atomic_load_explicit(&region->admit[i],
+								 memory_order_relaxed) &
+						    atomic_load_explicit(&ptx_mapped[i],
+									 memory_order_relaxed)
+					  : 0;
+}
+
+/* What the next event of this thread needs to know. With level 0 claimed. */
+static void make_lanes(struct ptx_thread *thread)
+{
+	uint64_t word = atomic_load_explicit(&ptx_control.word, memory_order_acquire);
+	uint64_t attached = atomic_load_explicit(&ptx_control.attached, memory_order_acquire);
+	uint32_t lanes = 0;
+
+	thread->word_one = thread->word_many = 0;
+	for (; attached; attached &= attached - 1) {
+		unsigned bit = (unsigned)__builtin_ctzll(attached);
+		struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit],
+							     memory_order_acquire);
+
+		if (!view || lanes == PTX_LANES)
+			return;
+		make_lane(&thread->lane[lanes++], thread, view);
+	}
+	thread->lanes = lanes;
+	if (lanes == 1)
+		thread->word_one = word;
+	else
+		thread->word_many = word;
+}
+
+void ptx_record(const void *frame, unsigned type, const void *data, size_t len, uint64_t address)
+{
+	struct ptx_thread *thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+	unsigned level = 0;
+
+	if (ptx_process_is_child()) { /* no fork handler has told us; the streams are our parent's */
+		ptx_process_child();
+		return;
+	}
+	/* Names that this process opened, and the unnamed type; all below 63 are the system's. */
+	if (!is_mapped(type))
+		return;
+	if (!thread)
+		thread = ptx_thread_make();
+	if (!thread) {
+		lose_everywhere(NULL, type, PTX_WRITER_NO_MEMORY);
+		return;
+	}
+	if (atomic_load_explicit(&thread->frame[0], memory_order_relaxed) != NULL)
+		level = ptx_thread_nest(thread, frame);
+	if (level == PTX_LEVELS) {
+		lose_everywhere(thread, type, PTX_WRITER_NESTING);
+		return;
+	}
+	atomic_store_explicit(&thread->frame[level], frame, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (!record_all(thread, level, frame, type, data, len, address))
+		return;
+	if (level == 0)
+		make_lanes(thread);
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&thread->frame[level], NULL, memory_order_release);
+}
