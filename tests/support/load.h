@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * support/load.h - one stream under load, with an account of its own that the stream's ledger and
+ * the events read must equal.
+ *
+ * Threads trace as fast as they can; a timer of each interrupts it with a signal whose handler
+ * traces into the same stream. Every event carries its maker, its number and a checksum. What is
+ * read must be whole, in each maker's order, without a hole except where the stream says so
+ * (OVERFLOW, or STOP and START), and the ledger must say of every type and every thread exactly
+ * what was made, read and lost, and why.
+ */
+#ifndef PTX_TESTS_LOAD_H
+#define PTX_TESTS_LOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum load_reader {
+	READ_FAST, /* all the time */
+	READ_SLOW, /* a few events, then a pause */
+	READ_LATE, /* when all is over */
+};
+
+#define LOAD_THREADS 16
+
+struct load {
+	int policy;     /* of the stream; FLUSH makes one with a log, which is read in the end */
+	size_t size;
+	int threads;    /* at most LOAD_THREADS */
+	uint64_t events; /* that each thread traces */
+	long timer_ns;  /* each thread's timer; 0 for none */
+	enum load_reader reader;
+};
+
+/* What it came to, for tests that want to be sure that something happened. */
+struct load_sum {
+	uint64_t made;
+	uint64_t made_by_handlers;
+	uint64_t read;
+};
+
+/* Runs the load and asserts all of the above. */
+struct load_sum load_run(const struct load *load);
+
+#endif
