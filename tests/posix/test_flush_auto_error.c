@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* An automatic flush that fails has no caller to tell: it tells the stream. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "support/log.h"
+
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* SYSEV-02, SYSEV-06, STATUS-12, FLUSHF-09: the limit is lifted again, so that the log can tell */
+START_TEST(the_error_of_an_automatic_flush_is_an_event)
+{
+	int fd = log_file(), error = 0;
+	trace_event_id_t id = type_of("n");
+	trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH,
+					 .log_policy = POSIX_TRACE_APPEND, .size = 1 << 18);
+	struct history *history;
+	size_t errors = 0;
+
+	limit_files(8192);
+	while (!error) {
+		for (int i = 0; i < 1000; i++)
+			trace_number(id, i);
+		error = status_of(trid).posix_stream_flush_error;
+	}
+	ck_assert_int_eq(error, EFBIG);
+	limit_files(RLIM_INFINITY);
+	shut(trid);
+
+	history = log_history(fd);
+	for (size_t i = 0; i < history->n; i++) {
+		const struct seen *seen = &history->event[i];
+
+		if (seen->info.posix_event_id != POSIX_TRACE_ERROR)
+			continue;
+		errors++;
+		ck_assert_int_eq(int_of(seen), EFBIG);
+		ck_assert_int_eq(seen->info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
+		ck_assert_int_eq(seen->info.posix_pid, 0);
+		ck_assert(!seen->info.posix_thread_id);
+		ck_assert_ptr_null(seen->info.posix_prog_address);
+	}
+	ck_assert_uint_ge(errors, 1);
+	history_free(history);
+	assert_log_whole(fd);
+	close(fd);
+}
+END_TEST
+
+SUITE_MAIN("automatic flushes that fail", the_error_of_an_automatic_flush_is_an_event)
