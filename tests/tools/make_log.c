@@ -5,6 +5,7 @@
  *	make_log KIND PATH [EVENTS]
  *
  * plain       EVENTS events of two threads, nothing lost
+ * blocks      EVENTS events in blocks of a hundred, nothing lost
  * stopped     an UNTIL_FULL stream that stops itself full; events lost
  * overrun     a LOOP stream that overwrites unread events
  * loop        a LOOP log that overwrites its own events
@@ -44,7 +45,7 @@ static trace_id_t create(const char *path, int stream_policy, size_t stream_size
 	must(posix_trace_attr_setname(&attr, "make_log"), "setname");
 	must(posix_trace_attr_setstreamfullpolicy(&attr, stream_policy), "setstreamfullpolicy");
 	must(posix_trace_attr_setstreamsize(&attr, stream_size), "setstreamsize");
-	must(posix_trace_attr_setmaxdatasize(&attr, 4096), "setmaxdatasize");
+	must(posix_trace_attr_setmaxdatasize(&attr, 64), "setmaxdatasize");
 	must(posix_trace_attr_setlogfullpolicy(&attr, log_policy), "setlogfullpolicy");
 	if (log_size)
 		must(posix_trace_attr_setlogsize(&attr, log_size), "setlogsize");
@@ -130,17 +131,26 @@ static void flush_and_wait(trace_id_t trid)
 	} while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
 }
 
-static void loop(const char *path, size_t events)
+static void in_pieces(trace_id_t trid, size_t events, size_t piece)
 {
-	trace_id_t trid = create(path, POSIX_TRACE_FLUSH, 1 << 20, POSIX_TRACE_LOOP, 65536);
-
 	must(posix_trace_start(trid), "start");
 	for (size_t done = 0, n; done < events; done += n) {
-		n = events - done < 1000 ? events - done : 1000;
+		n = events - done < piece ? events - done : piece;
 		jobs(&n);
 		flush_and_wait(trid);
 	}
 	must(posix_trace_shutdown(trid), "shutdown");
+}
+
+static void blocks(const char *path, size_t events)
+{
+	in_pieces(create(path, POSIX_TRACE_FLUSH, 65536, POSIX_TRACE_APPEND, 0), events, 100);
+	printf("%zu\n", events);
+}
+
+static void loop(const char *path, size_t events)
+{
+	in_pieces(create(path, POSIX_TRACE_FLUSH, 1 << 20, POSIX_TRACE_LOOP, 65536), events, 1000);
 	puts("-");
 }
 
@@ -223,6 +233,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(kind, "plain"))
 		plain(path, events);
+	else if (!strcmp(kind, "blocks"))
+		blocks(path, events);
 	else if (!strcmp(kind, "stopped"))
 		lossy(path, POSIX_TRACE_UNTIL_FULL, events);
 	else if (!strcmp(kind, "overrun"))

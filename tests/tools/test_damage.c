@@ -3,9 +3,9 @@
  * tools/test_damage.c - posixtrace on logs that were cut and logs with a bit turned over.
  *
  * What must hold for every damaged log: verify and dump end by themselves, with a status of the
- * table; who does not say 0 says why on standard error, for damage with the place; each line that
- * dump prints is a line of the sound log, in the sound log's order; dump and verify find the same
- * number of events; and only what the damage touches is missing.
+ * table; who does not say 0 says why on standard error, for damage with the place; dump says 0 only
+ * with every event; each line that it prints is a line of the sound log, in the sound log's order;
+ * dump and verify find the same number of events; and only what the damage touches is missing.
  *
  * The damage is random with a fixed seed; POSIXTRACE_TEST_CUTS, _FLIPS and _SEED change it.
  */
@@ -20,7 +20,6 @@
 #include "tools/run_tool.h"
 
 #define HEADER_BYTES 4096 /* FORMAT 2: damage here may make it no log at all */
-#define MESSAGE_NO_LOG "not a trace log, or damaged at its beginning"
 
 struct lines {
 	uint64_t *hash;
@@ -85,6 +84,22 @@ static bool is_in_order(const struct lines *some, const struct lines *all)
 	return i == some->count;
 }
 
+static int by_hash(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static bool are_among(const struct lines *some, const struct lines *sorted)
+{
+	for (size_t i = 0; i < some->count; i++)
+		if (!bsearch(&some->hash[i], sorted->hash, sorted->count, sizeof(*sorted->hash),
+			     by_hash))
+			return false;
+	return true;
+}
+
 static bool is_beginning(const struct lines *some, const struct lines *all)
 {
 	return some->count <= all->count &&
@@ -134,7 +149,7 @@ static void assert_place(const struct text *err, const char *log, size_t log_len
 struct verdict {
 	int status;
 	size_t events;
-	bool told; /* with the number of events */
+	bool told; /* with the number of events: it could be opened */
 };
 
 static struct verdict verify(const char *log, size_t log_len, const char *what, size_t where)
@@ -148,19 +163,18 @@ static struct verdict verify(const char *log, size_t log_len, const char *what, 
 		ck_assert_msg(!err.len, "%s at %zu: sound, but: %s", what, where, err.bytes);
 		break;
 	case 1:
-		ck_assert_msg(strstr(err.bytes, MESSAGE_NO_LOG), "%s at %zu: %s", what, where,
-			      err.bytes);
+		ck_assert_msg(err.len, "%s at %zu: no log, and not a word", what, where);
 		break;
 	case 3:
 		ck_assert_msg(err.len, "%s at %zu: damaged, and not a word", what, where);
-		if (!strstr(out.bytes, ", 0 faults\n"))
+		if (!out.len || !strstr(out.bytes, ", 0 faults\n"))
 			assert_place(&err, log, log_len);
 		break;
 	default:
 		ck_abort_msg("%s at %zu: verify says %d: %s", what, where, verdict.status,
 			     err.bytes);
 	}
-	if (verdict.status != 1) {
+	if (out.len) {
 		verdict.events = number_after(out.bytes, " blocks, ");
 		verdict.told = true;
 	}
@@ -169,16 +183,19 @@ static struct verdict verify(const char *log, size_t log_len, const char *what, 
 	return verdict;
 }
 
-static struct lines dump(const char *log, const struct verdict *verdict, const char *what,
-			 size_t where)
+/* What dump does not read, such as the index, may be damaged as long as no event is missing. */
+static struct lines dump(const char *log, const struct verdict *verdict,
+			 const struct sound *sound, const char *what, size_t where)
 {
 	int status = posixtrace("dump", "--json", log);
 	struct text err = read_file(in_directory("err"));
 	struct lines lines = read_lines();
 
 	assert_messages(&err);
-	ck_assert_msg(status == verdict->status, "%s at %zu: verify says %d, dump %d: %s", what,
-		      where, verdict->status, status, err.bytes);
+	ck_assert_msg(status == verdict->status ||
+		      (!status && verdict->status == 3 && lines.count == sound->lines.count),
+		      "%s at %zu: verify says %d, dump %d: %s", what, where, verdict->status,
+		      status, err.bytes);
 	ck_assert_msg(!status || err.len, "%s at %zu: dump says %d and not a word", what, where,
 		      status);
 	if (verdict->told)
@@ -225,7 +242,7 @@ static int by_size(const void *a, const void *b)
 
 START_TEST(a_log_cut_anywhere_shows_its_beginning)
 {
-	struct sound sound = make("plain", "20000");
+	struct sound sound = make("blocks", "3000");
 	size_t cuts = setting("POSIXTRACE_TEST_CUTS", 200), shown = 0;
 	uint64_t state = setting("POSIXTRACE_TEST_SEED", 4711);
 	size_t *cut = malloc(cuts * sizeof(*cut));
@@ -244,7 +261,7 @@ START_TEST(a_log_cut_anywhere_shows_its_beginning)
 		write_file(path, sound.log.bytes, cut[i]);
 		verdict = verify(path, cut[i], "cut", cut[i]);
 		ck_assert_int_eq(verdict.status, cut[i] < HEADER_BYTES ? 1 : 3);
-		lines = dump(path, &verdict, "cut", cut[i]);
+		lines = dump(path, &verdict, &sound, "cut", cut[i]);
 		ck_assert_msg(is_beginning(&lines, &sound.lines), "cut at %zu: other events",
 			      cut[i]);
 		least = cut[i] < slack ? 0 :
@@ -261,8 +278,11 @@ START_TEST(a_log_cut_anywhere_shows_its_beginning)
 }
 END_TEST
 
-static void turn_bits(const struct sound *sound, size_t flips, uint64_t state, size_t largest)
+/* Of a hundred turned bits, verify finds at least percent: the others hit what has no meaning. */
+static void turn_bits(const struct sound *sound, size_t flips, size_t percent)
 {
+	uint64_t state = setting("POSIXTRACE_TEST_SEED", 4711);
+	size_t largest = 2 * sound->lines.count / sound->blocks;
 	const char *path = in_directory("flipped.log");
 	size_t found = 0;
 
@@ -276,29 +296,28 @@ static void turn_bits(const struct sound *sound, size_t flips, uint64_t state, s
 		write_file(path, sound->log.bytes, sound->log.len);
 		*byte ^= (char)(1 << bit % 8);
 		verdict = verify(path, sound->log.len, "bit", bit);
-		ck_assert_msg(verdict.status != 1 || bit / 8 < HEADER_BYTES,
-			      "bit %zu makes it no log", bit);
-		lines = dump(path, &verdict, "bit", bit);
+		ck_assert_msg(verdict.told || bit / 8 < HEADER_BYTES,
+			      "bit %zu hides every event", bit);
+		lines = dump(path, &verdict, sound, "bit", bit);
 		ck_assert_msg(is_in_order(&lines, &sound->lines), "bit %zu: other events", bit);
 		if (!verdict.status)
 			ck_assert_msg(lines.count == sound->lines.count,
 				      "bit %zu: sound with %zu events", bit, lines.count);
-		if (verdict.status != 1)
+		if (verdict.told)
 			ck_assert_msg(lines.count + largest >= sound->lines.count,
 				      "bit %zu of %zu: %zu events of %zu", bit,
 				      8 * sound->log.len, lines.count, sound->lines.count);
 		found += verdict.status != 0;
 		free(lines.hash);
 	}
-	ck_assert_uint_gt(found, flips / 2);
+	ck_assert_uint_gt(found, flips * percent / 100);
 }
 
 START_TEST(a_turned_bit_costs_one_block_and_is_found)
 {
-	struct sound sound = make("plain", "20000");
+	struct sound sound = make("blocks", "3000");
 
-	turn_bits(&sound, setting("POSIXTRACE_TEST_FLIPS", 2000),
-		  setting("POSIXTRACE_TEST_SEED", 4711), 2 * sound.lines.count / sound.blocks);
+	turn_bits(&sound, setting("POSIXTRACE_TEST_FLIPS", 2000), 98);
 }
 END_TEST
 
@@ -306,32 +325,41 @@ START_TEST(a_turned_bit_in_a_log_that_loops_costs_one_block)
 {
 	struct sound sound = make("loop", "5000");
 
-	turn_bits(&sound, setting("POSIXTRACE_TEST_FLIPS", 2000) / 8,
-		  setting("POSIXTRACE_TEST_SEED", 4711), 2 * sound.lines.count / sound.blocks);
+	/* A LOOP log has slots that are not in use. */
+	turn_bits(&sound, setting("POSIXTRACE_TEST_FLIPS", 2000) / 8, 20);
 }
 END_TEST
 
-/* Bytes of one place over bytes of another: headers that are valid where they do not belong. */
-START_TEST(a_block_in_the_wrong_place_is_no_event_twice)
+/*
+ * Bytes of one place over bytes of another: blocks that are valid where they do not belong. A
+ * reader without index cannot know which of two is the right one, but verify tells.
+ */
+START_TEST(a_block_in_the_wrong_place_is_found_and_invents_no_event)
 {
-	struct sound sound = make("plain", "20000");
+	struct sound sound = make("blocks", "3000");
 	uint64_t state = setting("POSIXTRACE_TEST_SEED", 4711);
 	const char *path = in_directory("moved.log");
+	struct lines sorted = sound.lines;
 
+	qsort(sorted.hash, sorted.count, sizeof(*sorted.hash), by_hash);
 	for (size_t i = 0; i < 100; i++) {
 		size_t len = random_between(&state, 1, 20000) & ~(size_t)7;
 		size_t from = random_between(&state, 0, sound.log.len - len) & ~(size_t)7;
 		size_t to = random_between(&state, HEADER_BYTES, sound.log.len - len) & ~(size_t)7;
 		char *bytes = malloc(sound.log.len);
+		bool changed;
 		struct verdict verdict;
 		struct lines lines;
 
 		memcpy(bytes, sound.log.bytes, sound.log.len);
 		memmove(bytes + to, bytes + from, len);
 		write_file(path, bytes, sound.log.len);
+		changed = memcmp(bytes, sound.log.bytes, sound.log.len);
 		verdict = verify(path, sound.log.len, "copy to", to);
-		lines = dump(path, &verdict, "copy to", to);
-		ck_assert_msg(is_in_order(&lines, &sound.lines), "copy to %zu: other events", to);
+		lines = dump(path, &verdict, &sound, "copy to", to);
+		ck_assert_msg(verdict.status == (changed ? 3 : 0), "copy to %zu: verify says %d",
+			      to, verdict.status);
+		ck_assert_msg(are_among(&lines, &sorted), "copy to %zu: other events", to);
 		free(lines.hash);
 		free(bytes);
 	}
@@ -349,7 +377,7 @@ static Suite *build(void)
 	tcase_add_test(tc, a_log_cut_anywhere_shows_its_beginning);
 	tcase_add_test(tc, a_turned_bit_costs_one_block_and_is_found);
 	tcase_add_test(tc, a_turned_bit_in_a_log_that_loops_costs_one_block);
-	tcase_add_test(tc, a_block_in_the_wrong_place_is_no_event_twice);
+	tcase_add_test(tc, a_block_in_the_wrong_place_is_found_and_invents_no_event);
 	return suite;
 }
 

@@ -58,7 +58,7 @@ reads() { python3 "$tmp/read.py" "$1" "$2" "$3" "$tmp/out"; }
 
 for kind in plain stopped overrun loop evil; do
 	log=$tmp/$kind.log
-	"$make_log" $kind "$log" 2000 >/dev/null || exit 99
+	"$make_log" $kind "$log" 5000 >/dev/null || exit 99
 	events=$("$posixtrace" dump "$log" 2>/dev/null | wc -l)
 	run 0 dump --json "$log"
 	check "$kind: dump --json is read" reads dump one "$events"

@@ -26,9 +26,10 @@ for command in dump stat verify; do
 	check "a directory is no log" has err "^posixtrace: $tmp: Is a directory"
 	: >"$tmp/empty"
 	run 1 $command "$tmp/empty"
-	check "an empty file is no log" has err "^posixtrace: $tmp/empty: not a trace log"
-	run 1 $command "$0"
-	check "a script is no log" has err "not a trace log"
+	check "an empty file is no log" has err "^posixtrace: $tmp/empty: this file is too short to be a trace log$"
+	cat "$0" "$0" "$0" "$0" >"$tmp/script"
+	run 1 $command "$tmp/script"
+	check "a script is no log" has err "^posixtrace: .*: this is not a trace log$"
 done
 run 2
 run 2 no-such-command

@@ -216,8 +216,9 @@ static bool learn_types(struct logfile *log)
 
 const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id)
 {
+	static char shown[] = "event#?";
 	static const struct log_type unknown = {
-		.chosen = true, .name = "event#?", .name_len = 7, .shown = "event#?", .shown_len = 7,
+		.chosen = true, .name = "event#?", .name_len = 7, .shown = shown, .shown_len = 7,
 	};
 	const struct log_type *type;
 
@@ -238,10 +239,9 @@ int logfile_open(struct logfile *log, const char *path,
 	log->choose = choose;
 	err = open_stream(log);
 	if (err) {
-		say("%s: %s", log->path,
-		    err == EINVAL ? "not a trace log, or damaged at its beginning" : strerror(err));
+		status = logfile_say_why(log, err);
 		close(log->fd);
-		return TOOL_FAILURE;
+		return status;
 	}
 	if (!learn_types(log)) {
 		say("%s: %s", log->path, strerror(ENOMEM));
@@ -270,39 +270,68 @@ void logfile_close(struct logfile *log)
 	close(log->fd);
 }
 
+void logfile_say_fault(const struct logfile *log, const struct posix_trace_fault_np *fault)
+{
+	if (fault->bytes)
+		say("%s:%llu: %s (%llu bytes)", log->path, (unsigned long long)fault->offset,
+		    fault->reason, (unsigned long long)fault->bytes);
+	else
+		say("%s:%llu: %s", log->path, (unsigned long long)fault->offset, fault->reason);
+}
+
 struct faults {
 	const struct logfile *log;
-	unsigned limit;
+	uint64_t limit, said;
 };
 
 static void say_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
 	struct faults *faults = arg;
 
-	if (!faults->limit)
+	if (faults->said == faults->limit)
 		return;
-	faults->limit--;
-	if (fault->bytes)
-		say("%s:%llu: %s (%llu bytes)", faults->log->path,
-		    (unsigned long long)fault->offset, fault->reason,
-		    (unsigned long long)fault->bytes);
-	else
-		say("%s:%llu: %s", faults->log->path, (unsigned long long)fault->offset,
-		    fault->reason);
+	faults->said++;
+	logfile_say_fault(faults->log, fault);
 }
 
-int logfile_say_faults(const struct logfile *log, unsigned limit)
+int logfile_say_faults(const struct logfile *log, uint64_t limit)
 {
 	struct posix_trace_check_np check;
-	struct faults faults = { log, limit };
+	struct faults faults = { log, limit, 0 };
 	int err = posix_trace_check_np(log->fd, say_fault, &faults, &check);
 
 	if (err) {
 		say("%s: %s", log->path, strerror(err));
-		return TOOL_DAMAGED;
+		return TOOL_FAILURE;
 	}
-	if (check.faults > limit)
-		say("%s: and %llu faults more; see 'posixtrace verify'", log->path,
-		    (unsigned long long)check.faults - limit);
+	if (check.faults > faults.said)
+		say("%s: and %llu faults more", log->path,
+		    (unsigned long long)(check.faults - faults.said));
 	return check.faults || !check.complete ? TOOL_DAMAGED : TOOL_OK;
+}
+
+static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
+{
+	char **reason = arg;
+
+	if (!*reason)
+		*reason = strdup(fault->reason);
+}
+
+int logfile_say_why(const struct logfile *log, int err)
+{
+	struct posix_trace_check_np check;
+	char *reason = NULL;
+
+	/* The check knows why; and with success, that this is a log, with a damaged header. */
+	if (err == EINVAL)
+		err = posix_trace_check_np(log->fd, keep_reason, &reason, &check);
+	if (err == EINVAL && reason)
+		say("%s: %s", log->path, reason);
+	else if (err)
+		say("%s: %s", log->path, strerror(err));
+	else
+		say("%s:0: %s", log->path, reason ? reason : "the header is damaged");
+	free(reason);
+	return err ? TOOL_FAILURE : TOOL_DAMAGED;
 }

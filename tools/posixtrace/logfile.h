@@ -40,7 +40,7 @@ int logfile_open_fd(struct logfile *log, const char *path);
 
 /*
  * Opens the log, with posix_trace_open() if that takes it, else as far as it can be read, and
- * says so. TOOL_OK or TOOL_FAILURE; a salvaged log is ok here, see whole.
+ * says so. TOOL_OK also for a salvaged log, see whole; otherwise nothing is open.
  */
 int logfile_open(struct logfile *log, const char *path,
 		 bool (*choose)(const struct log_type *type));
@@ -49,7 +49,13 @@ void logfile_close(struct logfile *log);
 /* The type of an event; never NULL. An id without a name is called event#ID. */
 const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id);
 
-/* Says what is wrong with the log and where, at most limit times. TOOL_OK or TOOL_DAMAGED. */
-int logfile_say_faults(const struct logfile *log, unsigned limit);
+/* One fault as posixtrace: LOG:OFFSET: REASON. */
+void logfile_say_fault(const struct logfile *log, const struct posix_trace_fault_np *fault);
+
+/* Says all that is wrong with the log, at most limit faults. What a command exits with. */
+int logfile_say_faults(const struct logfile *log, uint64_t limit);
+
+/* Says why the library does not open it: TOOL_DAMAGED for a damaged log, else TOOL_FAILURE. */
+int logfile_say_why(const struct logfile *log, int err);
 
 #endif

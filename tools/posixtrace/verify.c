@@ -39,18 +39,9 @@ struct verify {
 static struct verify verify = { .limit = 100 };
 
 struct report {
-	const char *path;
+	const struct logfile *log;
 	uint64_t told;
 };
-
-static void fault_line(const struct report *report, const struct posix_trace_fault_np *fault)
-{
-	if (fault->bytes)
-		say("%s:%llu: %s (%llu bytes)", report->path, (unsigned long long)fault->offset,
-		    fault->reason, (unsigned long long)fault->bytes);
-	else
-		say("%s:%llu: %s", report->path, (unsigned long long)fault->offset, fault->reason);
-}
 
 static void fault_json(const struct report *report, const struct posix_trace_fault_np *fault)
 {
@@ -71,7 +62,7 @@ static void report_fault(void *arg, const struct posix_trace_fault_np *fault)
 	if (verify.json)
 		fault_json(report, fault);
 	else
-		fault_line(report, fault);
+		logfile_say_fault(report->log, fault);
 	report->told++;
 }
 
@@ -131,31 +122,44 @@ static bool is_sound(const struct posix_trace_check_np *check)
 	       check->events == check->ledger.reported;
 }
 
+static void begin_json(const struct logfile *log)
+{
+	out_str(&out_stdout, "{\"log\":");
+	text_json(&out_stdout, log->path, strlen(log->path));
+	out_str(&out_stdout, ",\"faults\":[");
+}
+
+/* 0 or an error number. What cannot be opened has one fault, which says why. */
+static int try_to_open(const struct logfile *log)
+{
+	trace_id_t trid;
+	int err = posix_trace_open_np(log->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid);
+
+	if (!err)
+		posix_trace_close(trid);
+	return err;
+}
+
 static int verify_open_log(const struct logfile *log)
 {
 	struct posix_trace_check_np check;
-	struct report report = { .path = log->path };
-	int err, status;
+	struct report report = { .log = log };
+	int err = try_to_open(log), status;
 	bool sound;
 
-	if (verify.json) {
-		out_str(&out_stdout, "{\"log\":");
-		text_json(&out_stdout, log->path, strlen(log->path));
-		out_str(&out_stdout, ",\"faults\":[");
-	}
+	if (err && !verify.json)
+		return logfile_say_why(log, err);
+	if (verify.json)
+		begin_json(log);
 	memset(&check, 0, sizeof(check));
 	err = posix_trace_check_np(log->fd, report_fault, &report, &check);
 	if (err) {
-		const char *reason = err == EINVAL ?
-			"not a trace log, or damaged at its beginning" : strerror(err);
-
 		if (verify.json) {
 			out_str(&out_stdout, "],\"error\":");
-			text_json(&out_stdout, reason, strlen(reason));
+			text_json(&out_stdout, strerror(err), strlen(strerror(err)));
 			out_str(&out_stdout, "}\n");
 		}
-		say("%s: %s", log->path, reason);
-		return TOOL_FAILURE;
+		return logfile_say_why(log, err);
 	}
 	sound = is_sound(&check);
 	if (verify.json)
