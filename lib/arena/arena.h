@@ -24,7 +24,10 @@ struct ptx_control {
 	 * whatever may change what a trace point does, so that a thread can keep what it found out
 	 * and compare one word.
 	 */
-	_Atomic uint64_t word;
+	union {
+		_Atomic uint64_t word;
+		_Atomic uint8_t streams; /* its low byte (little-endian machines) */
+	};
 	_Atomic uint64_t attached; /* a bit a stream */
 	uint64_t spare[6];
 	uint64_t magic;
@@ -42,7 +45,6 @@ union ptx_control_page {
 extern union ptx_control_page ptx_control_page;
 #define ptx_control (ptx_control_page.is)
 
-#define PTX_CONTROL_COUNT UINT64_C(0xff)
 #define PTX_CONTROL_EPOCH UINT64_C(0x100)
 
 /* After a change; streams: how many more are attached. */

@@ -27,21 +27,25 @@ void ptx_clock_init(void);
 uint64_t ptx_clock_monotonic(void);
 const char *ptx_clock_name(void);
 
+/* The counter itself; only where ptx_clock_is_counter. */
+static inline uint64_t ptx_clock_counter(void)
+{
+#if defined __x86_64__
+	return __builtin_ia32_rdtsc();
+#elif defined __aarch64__
+	uint64_t ticks;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+#else
+	return ptx_clock_monotonic();
+#endif
+}
+
 /* A stamp for an event. The processor may read the counter a little early. */
 static inline uint64_t ptx_clock_now(void)
 {
-#if defined __x86_64__
-	if (ptx_likely(ptx_clock_is_counter))
-		return __builtin_ia32_rdtsc();
-#elif defined __aarch64__
-	if (ptx_likely(ptx_clock_is_counter)) {
-		uint64_t ticks;
-
-		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-		return ticks;
-	}
-#endif
-	return ptx_clock_monotonic();
+	return ptx_likely(ptx_clock_is_counter) ? ptx_clock_counter() : ptx_clock_monotonic();
 }
 
 /* A stamp that is not earlier than anything before it nor later than anything after it. */

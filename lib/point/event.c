@@ -41,36 +41,30 @@ ptx_inline const void *stack_pointer(void)
 	return sp;
 }
 
-/* One byte back: inside the call, also when it is the caller's last instruction. */
-#define CALLER ((uint64_t)(uintptr_t)__builtin_return_address(0) - 1)
-
 struct pending {
 	const struct ptx_lane *lane;
+	struct ptx_chunk *chunk;
 	struct ptx_record *record;
 	uint64_t head;
 	size_t size;
 };
 
-ptx_inline bool is_enabled(const struct ptx_lane *lane, unsigned type)
-{
-	return lane->enabled[type / 64] >> (type % 64) & 1;
-}
-
-/* Everything but the time. False: not the usual case. */
+/* The record, but for its time, beyond the head. False: it does not fit. */
 ptx_inline bool prepare(const struct ptx_lane *lane, unsigned type, const void *data, size_t len,
 			uint64_t address, struct pending *pending)
 {
 	struct ptx_chunk *chunk = lane->chunk;
 	uint64_t head = atomic_load_explicit(&chunk->head, memory_order_relaxed);
-	uint32_t at = ptx_head_offset(head);
+	uint64_t at = ptx_head_offset(head);
 	size_t size = ptx_record_size(len);
 	struct ptx_record *record = (struct ptx_record *)(void *)(chunk->records + at);
 
-	if (ptx_unlikely(len > lane->max_data) || ptx_unlikely(at + size > lane->room))
+	if (ptx_unlikely(at + size > lane->room))
 		return false;
 	ptx_record_fill(record, (uint32_t)len, type, address);
 	ptx_copy_in((unsigned char *)(record + 1), data, len);
 	pending->lane = lane;
+	pending->chunk = chunk;
 	pending->record = record;
 	pending->head = head;
 	pending->size = size;
@@ -85,7 +79,7 @@ ptx_inline bool is_ours(const struct ptx_thread *thread, const void *frame)
 
 ptx_inline void publish(const struct pending *pending, uint64_t time)
 {
-	ptx_ring_commit(pending->lane->chunk, pending->record, pending->head, pending->size, time);
+	ptx_ring_commit(pending->chunk, pending->record, pending->head, pending->size, time);
 }
 
 /* (M) with (N) in posix/getnext.c */
@@ -100,31 +94,42 @@ ptx_inline void leave(struct ptx_thread *thread)
 	atomic_store_explicit(&thread->frame[0], NULL, memory_order_release);
 }
 
-/* Several streams, level 0 claimed. */
+static void __attribute__((noinline))
+give_up(struct ptx_thread *thread, const void *frame, unsigned type, const void *data, size_t len,
+	uint64_t address)
+{
+	leave(thread);
+	ptx_record(frame, type, data, len, address);
+}
+
+/* Several streams, or data of any length; level 0 claimed. */
 static void __attribute__((noinline))
 record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
 	     size_t len, uint64_t address)
 {
 	struct pending pending[PTX_LANES];
 	unsigned count = 0;
-	uint64_t time;
+	uint64_t time, word = atomic_load_explicit(&ptx_control.word, memory_order_relaxed);
 
+	if (word != thread->word_many && word != thread->word_one)
+		goto unusual;
 	for (uint32_t i = 0; i < thread->lanes; i++) {
 		const struct ptx_lane *lane = &thread->lane[i];
 
-		if (!is_enabled(lane, type)) {
+		if (!lane->enabled[type]) {
 			if (ptx_unlikely(lane->is_full))
 				goto unusual;
 			continue;
 		}
-		if (!prepare(lane, type, data, len, address, &pending[count]))
+		if (ptx_unlikely(len > lane->max_data) ||
+		    !prepare(lane, type, data, len, address, &pending[count]))
 			goto unusual; /* nothing is published yet: it starts over */
 		count++;
 	}
 	for (unsigned i = 0; i < count; i++)
-		ptx_ring_enter(pending[i].lane->chunk, pending[i].head);
+		ptx_ring_enter(pending[i].chunk, pending[i].head);
 	atomic_signal_fence(memory_order_seq_cst);
-	time = ptx_clock_now();
+	time = ptx_clock_counter();
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!is_ours(thread, frame))
 		return;
@@ -137,11 +142,10 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	leave(thread);
 	return;
 unusual:
-	leave(thread);
-	ptx_record(frame, type, data, len, address);
+	give_up(thread, frame, type, data, len, address);
 }
 
-/* One stream at most, level 0 free; short tells the compiler that len <= 32. */
+/* One stream, level 0 claimed, at most PTX_SHORT bytes. */
 ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsigned type,
 			    const void *data, size_t len, uint64_t address)
 {
@@ -149,32 +153,19 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 	struct pending pending;
 	uint64_t time;
 
-	atomic_store_explicit(&thread->frame[0], frame, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst);
-	if (ptx_unlikely(atomic_load_explicit(&ptx_control.word, memory_order_relaxed) !=
-			 thread->word_one)) {
-		if (atomic_load_explicit(&ptx_control.word, memory_order_relaxed) ==
-		    thread->word_many) {
-			record_lanes(thread, frame, type, data, len, address);
-			return;
-		}
-		leave(thread);
-		ptx_record(frame, type, data, len, address);
-		return;
-	}
-	if (!is_enabled(lane, type)) {
-		leave(thread);
+	if (ptx_unlikely(!lane->enabled[type])) {
 		if (ptx_unlikely(lane->is_full))
-			ptx_record(frame, type, data, len, address);
+			give_up(thread, frame, type, data, len, address);
+		else
+			leave(thread);
 		return;
 	}
 	if (!prepare(lane, type, data, len, address, &pending)) {
-		leave(thread);
-		ptx_record(frame, type, data, len, address);
+		give_up(thread, frame, type, data, len, address);
 		return;
 	}
-	ptx_ring_enter(lane->chunk, pending.head);
-	time = ptx_clock_now();
+	ptx_ring_enter(pending.chunk, pending.head);
+	time = ptx_clock_counter();
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!is_ours(thread, frame))
 		return;
@@ -187,34 +178,44 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 	leave(thread);
 }
 
+/* Level 0 claimed; not a word of data in one stream. */
 static void __attribute__((noinline))
-record_long(struct ptx_thread *thread, unsigned type, const void *data, size_t len,
-	    uint64_t address)
+record_other(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
+	     size_t len, uint64_t address)
 {
-	record_lane(thread, stack_pointer(), type, data, len, address);
+	if (!data)
+		len = 0;
+	if (ptx_likely(len <= PTX_SHORT) &&
+	    ptx_likely(atomic_load_explicit(&ptx_control.word, memory_order_relaxed) ==
+		       thread->word_one))
+		record_lane(thread, frame, type, data, len, address);
+	else
+		record_lanes(thread, frame, type, data, len, address);
 }
 
 PTX_EXPORT void posix_trace_event(trace_event_id_t event_id, const void *restrict data_ptr,
 				  size_t data_len)
 {
-	uint64_t word = atomic_load_explicit(&ptx_control.word, memory_order_relaxed);
+	const uint64_t caller = (uint64_t)(uintptr_t)__builtin_return_address(0);
 	struct ptx_thread *thread;
+	const void *frame;
 
-	if (ptx_likely((word & PTX_CONTROL_COUNT) == 0))
+	if (ptx_likely(atomic_load_explicit(&ptx_control.streams, memory_order_relaxed) == 0))
 		return;
-	thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
 	if (ptx_unlikely(event_id >= PTX_TYPE_MAX))
 		return;
-	if (ptx_unlikely(!data_ptr))
-		data_len = 0;
-	if (ptx_unlikely(!thread) ||
-	    ptx_unlikely(atomic_load_explicit(&thread->frame[0], memory_order_relaxed) != NULL)) {
-		ptx_record(stack_pointer(), event_id, data_ptr, data_len, CALLER);
+	thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+	frame = stack_pointer();
+	if (ptx_unlikely(atomic_load_explicit(&thread->frame[0], memory_order_relaxed) != NULL)) {
+		ptx_record(frame, event_id, data_ptr, data_ptr ? data_len : 0, caller);
 		return;
 	}
-	if (ptx_unlikely(data_len > 32)) {
-		record_long(thread, event_id, data_ptr, data_len, CALLER);
-		return;
-	}
-	record_lane(thread, stack_pointer(), event_id, data_ptr, data_len, CALLER);
+	atomic_store_explicit(&thread->frame[0], frame, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (ptx_likely(data_len == 8) && ptx_likely(data_ptr) &&
+	    ptx_likely(atomic_load_explicit(&ptx_control.word, memory_order_relaxed) ==
+		       thread->word_one))
+		record_lane(thread, frame, event_id, data_ptr, 8, caller); /* all is constant */
+	else
+		record_other(thread, frame, event_id, data_ptr, data_len, caller);
 }

@@ -220,6 +220,13 @@ static void lose_everywhere(struct ptx_thread *thread, unsigned type, enum ptx_w
 	}
 }
 
+/* A byte a type, so that a trace point looks by one instruction. */
+static void spread(uint8_t *enabled, const struct ptx_region *region, bool usable)
+{
+	for (unsigned i = 0; i < PTX_TYPE_MAX; i++)
+		enabled[i] = usable && is_admitted(region, i) && is_mapped(i);
+}
+
 static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
 		      const struct ptx_view *view)
 {
@@ -231,17 +238,12 @@ static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
 
 	lane->chunk = cell->chunk;
 	lane->region = view->rings.region;
-	lane->room = (uint32_t)view->rings.geometry.chunk_room;
+	lane->room = view->rings.geometry.chunk_room;
 	lane->max_data = (uint32_t)view->rings.max_data_size;
-	lane->bit = view->bit;
+	lane->bit = (uint16_t)view->bit;
 	/* Not joined yet: the long way once more. */
 	lane->is_full = kind == PTX_FULL || (kind == PTX_RUNNING && !usable);
-	for (int i = 0; i < PTX_WORDS; i++)
-		lane->enabled[i] = usable ? atomic_load_explicit(&region->admit[i],
-								 memory_order_relaxed) &
-						    atomic_load_explicit(&ptx_mapped[i],
-									 memory_order_relaxed)
-					  : 0;
+	spread(lane->enabled, region, usable);
 }
 
 /* What the next event of this thread needs to know. With level 0 claimed. */
@@ -250,8 +252,11 @@ static void make_lanes(struct ptx_thread *thread)
 	uint64_t word = atomic_load_explicit(&ptx_control.word, memory_order_acquire);
 	uint64_t attached = atomic_load_explicit(&ptx_control.attached, memory_order_acquire);
 	uint32_t lanes = 0;
+	bool is_short = true;
 
 	thread->word_one = thread->word_many = 0;
+	if (!ptx_clock_is_counter)
+		return; /* event.c reads the counter and nothing else */
 	for (; attached; attached &= attached - 1) {
 		unsigned bit = (unsigned)__builtin_ctzll(attached);
 		struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit],
@@ -259,13 +264,37 @@ static void make_lanes(struct ptx_thread *thread)
 
 		if (!view || lanes == PTX_LANES)
 			return;
+		is_short = is_short && view->rings.max_data_size >= PTX_SHORT;
 		make_lane(&thread->lane[lanes++], thread, view);
 	}
 	thread->lanes = lanes;
-	if (lanes == 1)
+	if (lanes == 1 && is_short)
 		thread->word_one = word;
 	else
 		thread->word_many = word;
+}
+
+/* After an event by the long way: most often only the chunk is another. */
+static void mend_lanes(struct ptx_thread *thread)
+{
+	uint64_t word = atomic_load_explicit(&ptx_control.word, memory_order_acquire);
+
+	if (thread->word_one != word && thread->word_many != word) {
+		make_lanes(thread);
+		return;
+	}
+	for (uint32_t i = 0; i < thread->lanes; i++) {
+		struct ptx_lane *lane = &thread->lane[i];
+		const struct ptx_view *view = atomic_load_explicit(&ptx_private.view[lane->bit],
+								   memory_order_acquire);
+
+		if (!view)
+			continue; /* the word will say so */
+		if (lane->is_full)
+			make_lane(lane, thread, view);
+		else
+			lane->chunk = thread->cell[0][lane->bit].chunk;
+	}
 }
 
 void ptx_record(const void *frame, unsigned type, const void *data, size_t len, uint64_t address)
@@ -280,7 +309,7 @@ void ptx_record(const void *frame, unsigned type, const void *data, size_t len, 
 	/* Names that this process opened, and the unnamed type; all below 63 are the system's. */
 	if (!is_mapped(type))
 		return;
-	if (!thread)
+	if (thread == &ptx_thread_nobody)
 		thread = ptx_thread_make();
 	if (!thread) {
 		lose_everywhere(NULL, type, PTX_WRITER_NO_MEMORY);
@@ -297,7 +326,7 @@ void ptx_record(const void *frame, unsigned type, const void *data, size_t len, 
 	if (!record_all(thread, level, frame, type, data, len, address))
 		return;
 	if (level == 0)
-		make_lanes(thread);
+		mend_lanes(thread);
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&thread->frame[level], NULL, memory_order_release);
 }

@@ -17,8 +17,10 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+struct ptx_thread ptx_thread_nobody = { .frame = { &ptx_thread_nobody } };
+
 _Thread_local _Atomic(struct ptx_thread *) ptx_thread_self
-	__attribute__((tls_model("initial-exec")));
+	__attribute__((tls_model("initial-exec"))) = &ptx_thread_nobody;
 
 static pthread_key_t end_of_thread;
 static bool have_key;
@@ -112,7 +114,7 @@ void ptx_thread_revive(struct ptx_thread *thread)
 
 struct ptx_thread *ptx_thread_make(void)
 {
-	struct ptx_thread *thread, *none = NULL;
+	struct ptx_thread *thread, *none = &ptx_thread_nobody;
 	int saved = errno;
 
 	if (ptx_process_is_child())
@@ -227,7 +229,7 @@ static void end_thread(void *object)
 {
 	struct ptx_thread *thread = object;
 
-	atomic_store_explicit(&ptx_thread_self, NULL, memory_order_relaxed);
+	atomic_store_explicit(&ptx_thread_self, &ptx_thread_nobody, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (thread->pid == 0)
 		return; /* the parent's, wiped */

@@ -27,14 +27,15 @@ struct ptx_cell {
 struct ptx_lane {
 	struct ptx_chunk *chunk;
 	struct ptx_region *region;
-	uint32_t room;     /* chunk_room */
+	uint64_t room;     /* chunk_room */
 	uint32_t max_data;
-	uint32_t bit;
-	uint32_t is_full;  /* the stream counts what it refuses */
-	uint64_t enabled[PTX_WORDS]; /* running, admitted, and opened by this process */
+	uint16_t bit;
+	uint16_t is_full;  /* the stream counts what it refuses */
+	uint8_t enabled[PTX_TYPE_MAX]; /* running, admitted, and opened by this process */
 };
 
 #define PTX_LANES 8
+#define PTX_SHORT 32 /* what is not longer is copied in line; lane[0] alone takes as much */
 
 struct ptx_thread {
 	_Atomic(const void *) frame[PTX_LEVELS];
@@ -59,9 +60,12 @@ void ptx_threads_init(void);
 /* Makes sure that the next count threads find an object without asking the kernel for memory. */
 void ptx_threads_prepare(unsigned count);
 
-/* The calling thread's object, made if need be; NULL without memory. */
+/* The calling thread's object, made if need be; NULL without memory. self may be nobody. */
 extern _Thread_local _Atomic(struct ptx_thread *) ptx_thread_self
 	__attribute__((tls_model("initial-exec")));
+
+/* A thread's object before it has one: its level 0 is always in use. */
+extern struct ptx_thread ptx_thread_nobody;
 struct ptx_thread *ptx_thread_make(void);
 
 /* In a child: the thread's object, wiped by the fork, becomes that of the child's only thread. */

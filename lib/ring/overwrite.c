@@ -8,6 +8,7 @@
 #include "ring/overwrite.h"
 
 #include "record/attr.h"
+#include "ring/ring_read.h"
 #include "ring/ring_write.h"
 
 void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order)
@@ -43,37 +44,41 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
 				  memory_order_relaxed);
 }
 
-/* Runs of equal type and thread, so that a chunk costs few atomic additions. */
+/* Few types make up most of a chunk: gathered here, they cost few atomic additions. */
 struct tally {
 	struct ptx_rings *rings;
+	unsigned run_type; /* of the records just counted */
+	uint64_t run;
 	unsigned type[8];
 	uint64_t count[8];
 	uint32_t slot;
 	uint64_t total;
 };
 
+static void end_run(struct tally *tally)
+{
+	unsigned i = tally->run_type % 8;
+
+	if (tally->type[i] != tally->run_type && tally->count[i]) {
+		ptx_ring_count_loss(tally->rings, PTX_WRITER_OVERWRITTEN, tally->type[i],
+				    tally->slot, tally->count[i]);
+		tally->count[i] = 0;
+	}
+	tally->type[i] = tally->run_type;
+	tally->count[i] += tally->run;
+	tally->total += tally->run;
+	tally->run = 0;
+}
+
 static void settle(struct tally *tally)
 {
+	end_run(tally);
 	for (int i = 0; i < 8; i++) {
 		if (tally->count[i])
 			ptx_ring_count_loss(tally->rings, PTX_WRITER_OVERWRITTEN, tally->type[i],
 					    tally->slot, tally->count[i]);
 		tally->count[i] = 0;
 	}
-}
-
-static void count(struct tally *tally, unsigned type)
-{
-	unsigned i = type % 8;
-
-	if (tally->type[i] != type && tally->count[i]) {
-		ptx_ring_count_loss(tally->rings, PTX_WRITER_OVERWRITTEN, tally->type[i],
-				    tally->slot, tally->count[i]);
-		tally->count[i] = 0;
-	}
-	tally->type[i] = type;
-	tally->count[i]++;
-	tally->total++;
 }
 
 /* Counts the chunk's records from offset on. */
@@ -83,23 +88,28 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 	uint32_t end = ptx_head_offset(head), at = 0;
 	struct tally tally = { .rings = rings, .slot = chunk->ident.slot };
 	uint64_t first = UINT64_MAX;
+	size_t stride = 0;
 
 	if (end > rings->geometry.chunk_room)
 		end = (uint32_t)rings->geometry.chunk_room;
 	while (at + sizeof(struct ptx_record) <= end) {
 		const struct ptx_record *record = (const void *)(chunk->records + at);
-		size_t size = ptx_record_size(ptx_record_len(record->len_flags));
 
-		if (record->len_flags & PTX_RECORD_IDENT) {
+		if (ptx_unlikely(record->len_flags & PTX_RECORD_IDENT)) {
 			settle(&tally);
 			if (at + PTX_IDENT_RECORD_BYTES <= end)
 				tally.slot = ((const struct ptx_ident *)(record + 1))->slot;
-		} else if (at >= from) {
+		} else if (ptx_likely(at >= from)) {
 			if (first == UINT64_MAX)
 				first = record->time;
-			count(&tally, record->type);
+			if (ptx_unlikely(record->type != tally.run_type)) {
+				end_run(&tally);
+				tally.run_type = record->type;
+			}
+			tally.run++;
 		}
-		at += (uint32_t)size;
+		at += (uint32_t)ptx_stride(&stride,
+					   ptx_record_size(ptx_record_len(record->len_flags)));
 	}
 	settle(&tally);
 	if (tally.total == 0)

@@ -199,6 +199,7 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 {
 	uint64_t time = 0;
 	uint32_t at = 0, count = 0;
+	size_t stride = 0;
 
 	while (at + sizeof(struct ptx_record) <= length) {
 		const struct ptx_record *record = (const void *)(bytes + at);
@@ -215,7 +216,7 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 			count++;
 		}
 		time = record->time;
-		at += (uint32_t)size;
+		at += (uint32_t)ptx_stride(&stride, size);
 	}
 	*records = count;
 	*last = time;

@@ -123,7 +123,11 @@ ptx_inline struct ptx_record *ptx_ring_reserve(const struct ptx_rings *rings,
 ptx_inline void ptx_record_fill(struct ptx_record *record, uint32_t len_flags, unsigned type,
 				uint64_t address)
 {
-	ptx_store_word(&record->len_flags, (uint64_t)type << 32 | len_flags);
+	/* type and, as its upper half, source 0 */
+	atomic_store_explicit((_Atomic uint32_t *)&record->len_flags, len_flags,
+			      memory_order_relaxed);
+	atomic_store_explicit((_Atomic uint32_t *)(void *)&record->type, type,
+			      memory_order_relaxed);
 	ptx_store_word(&record->address, address);
 }
 
