@@ -205,8 +205,11 @@ static int recover(struct ptx_stored *stored)
 	if (err)
 		return err;
 	if (closed) {
-		if (!stored->complete)
+		if (!stored->complete) {
 			stored->sum.status = closing->sum.status;
+			if (!stored->sum.status.flush_error) /* it was cut or damaged later */
+				stored->sum.status.flush_error = EIO;
+		}
 		stored->ledger.total = closing->total;
 		stored->has_total = true;
 	} else if (!stored->complete && !stored->live) {
