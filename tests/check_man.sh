@@ -134,7 +134,8 @@ fi
 
 # --- posixtrace-log(5)
 
-awk '/^  +[0-9]+ +[0-9]+  [a-z]/ { print $1, $2, $3 }' "$src/lib/log/FORMAT" | sort >"$scratch/format"
+awk '/^  +[0-9]+ +[0-9]+  [a-z]/ { print $1, $2, $3 }' "$src/lib/log/FORMAT" |
+	sort >"$scratch/format"
 sed -n 's/^\.It \([0-9]*\) Ta \([0-9]*\) Ta \([a-z_0-9]*\) .*/\1 \2 \3/p' "$man/posixtrace-log.5" |
 	sort >"$scratch/log5"
 check "the tables of FORMAT are found" test "$(wc -l <"$scratch/format")" -ge 100
