@@ -70,6 +70,10 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			if (!stored->salvage)
 				return false;
 			stored->gap = true;
+			if (found.block.number < stored->next_number) { /* seen already */
+				stored->next_offset = found.end;
+				continue;
+			}
 		}
 		if (ptx_stored_take(stored, &found)) {
 			stored->next_offset = found.end;
@@ -79,7 +83,6 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			return false;
 		stored->gap = true;
 		stored->next_offset = found.end;
-		stored->any_number = true;
 	}
 }
 
@@ -111,7 +114,6 @@ static bool next_in_slots(struct ptx_stored *stored)
 		if (good)
 			return true;
 		stored->gap = true;
-		stored->any_number = true;
 	}
 	return false;
 }

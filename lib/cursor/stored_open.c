@@ -212,9 +212,9 @@ static int recover(struct ptx_stored *stored)
 		}
 		stored->ledger.total = closing->total;
 		stored->has_total = true;
-	} else if (!stored->complete && !stored->live) {
-		stored->sum.status.flush_error = EIO; /* LOG-16 */
 	}
+	if (!stored->complete && !stored->live && !stored->sum.status.flush_error)
+		stored->sum.status.flush_error = EIO; /* LOG-16: something was lost after all */
 	return 0;
 }
 

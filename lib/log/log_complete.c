@@ -154,7 +154,7 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 {
 	struct ptx_log_status *status = &log->sum.status;
 	uint64_t overwritten = ptx_log_overwritten(log);
-	int saved = errno, err, late = 0;
+	int saved = errno, err, late = 0, closed;
 
 	err = ptx_log_write(log);
 	*status = *given;
@@ -178,8 +178,8 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 	if (log->positional && !log->header_waits) {
 		if (ftruncate(log->fd, (off_t)log->at) && !late)
 			late = errno;
-		if (close_header(log, ledger) && !late)
-			late = EIO;
+		closed = close_header(log, ledger);
+		late = late ? late : closed;
 	}
 	errno = saved;
 	return err ? err : late;
