@@ -301,10 +301,11 @@ enum { TRACERS = 4 };
 
 static trace_event_id_t noise;
 static _Atomic int bell;
-static _Atomic int64_t called_at[4];
+static _Atomic int64_t called_at[5];
+enum { BEFORE, FILTERED, CHANGING, ADMITTED, OVER }; /* the bell's values */
 
 /*
- * Traces the bell's value as it was before each call, until it is 3; so many times a value that
+ * Traces the bell's value as it was before each call, until it is OVER; so many times a value that
  * the stream cannot become full, however long the bell is not rung.
  */
 static void *trace_the_bell(void *unused)
@@ -313,7 +314,7 @@ static void *trace_the_bell(void *unused)
 	for (;;) {
 		int now = bell;
 
-		if (now == 3)
+		if (now == OVER)
 			return NULL;
 		if (called_at[now] >= 5000) {
 			sched_yield();
@@ -340,31 +341,32 @@ START_TEST(a_filter_holds_for_all_threads_when_the_call_has_returned)
 {
 	for (int round = 0; round < 10; round++) {
 		trace_id_t trid = STREAM(.size = 1 << 22, .policy = POSIX_TRACE_UNTIL_FULL);
-		int64_t recorded[4] = { 0 };
+		int64_t recorded[5] = { 0 };
 		pthread_t thread[TRACERS];
 		struct history *history;
 
 		noise = type_of("noise");
-		bell = 0;
+		bell = BEFORE;
 		memset((void *)called_at, 0, sizeof(called_at));
 		start(trid);
 		for (int i = 0; i < TRACERS; i++)
 			thread[i] = spawn(trace_the_bell, NULL);
-		let_them_trace(0);
+		let_them_trace(BEFORE);
 		filter(trid, POSIX_TRACE_ADD_EVENTSET, set_of(noise, 0));
-		let_them_trace(1);
+		let_them_trace(FILTERED);
+		bell = CHANGING;
 		filter(trid, POSIX_TRACE_SUB_EVENTSET, set_of(noise, 0));
-		let_them_trace(2);
-		bell = 3;
+		let_them_trace(ADMITTED);
+		bell = OVER;
 		for (int i = 0; i < TRACERS; i++)
 			join(thread[i]);
 		history = read_all(trid);
 		for (size_t i = 0; i < history->n; i++)
 			if (history->event[i].info.posix_event_id == noise)
 				recorded[number_of(&history->event[i])]++;
-		/* A call that read 1 and was held up may have traced after the second change. */
-		ck_assert_int_le(recorded[1], TRACERS);
-		ck_assert_int_eq(recorded[2], called_at[2]);
+		/* A thread that read FILTERED may have been held up until after the change. */
+		ck_assert_int_le(recorded[FILTERED], TRACERS);
+		ck_assert_int_eq(recorded[ADMITTED], called_at[ADMITTED]);
 		ck_assert_int_eq(history_count(history, POSIX_TRACE_STOP), 0);
 		history_free(history);
 		shut(trid);

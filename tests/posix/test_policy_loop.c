@@ -251,10 +251,10 @@ START_TEST(what_stays_is_a_suffix_of_all_events)
 
 	type = type_of("u");
 	trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 30000, .max_data = 100);
-	for (intptr_t i = 0; i < PLAYERS; i++) {
+	for (int i = 0; i < PLAYERS; i++)
 		sem_init(&turn[i], 0, i == 0);
+	for (intptr_t i = 0; i < PLAYERS; i++)
 		thread[i] = spawn(play, (void *)i);
-	}
 	while (overruns < 20) {
 		overruns += status_of(trid).posix_stream_overrun_status == POSIX_TRACE_OVERRUN;
 		usleep(1000);

@@ -20,7 +20,7 @@ static void request_cancellation(void)
 #define STEP(call)			\
 	do {				\
 		if (call)		\
-			return "failed: " #call; \
+			return (void *)(uintptr_t)"failed: " #call; \
 		steps++;		\
 	} while (0)
 
@@ -63,7 +63,7 @@ static void *use_objects(void *unused)
 	STEP(posix_trace_eventset_ismember(POSIX_TRACE_START, &set, &value));
 	STEP(posix_trace_attr_destroy(&attr));
 	pthread_testcancel();
-	return "was not cancelled";
+	return (void *)(uintptr_t)"was not cancelled";
 }
 
 /* The calls that must not be cancellation points, on a stream. */
@@ -90,7 +90,7 @@ static void *use_stream(void *arg)
 		STEP(posix_trace_stop(trid));
 	}
 	pthread_testcancel();
-	return "was not cancelled";
+	return (void *)(uintptr_t)"was not cancelled";
 }
 
 /* The calls that may be cancellation points, but are none here. */
@@ -130,7 +130,7 @@ static void *use_the_others(void *unused)
 	close(fd);
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	pthread_testcancel();
-	return "was not cancelled";
+	return (void *)(uintptr_t)"was not cancelled";
 }
 
 static void assert_cancelled_after(void *(*body)(void *), void *arg, int expected)
@@ -184,7 +184,7 @@ static void *wait_cancelled(void *arg)
 		posix_trace_getnext_event(trid, &info, NULL, 0, &len, &unavailable);
 	else
 		posix_trace_timedgetnext_event(trid, &info, NULL, 0, &len, &unavailable, &never);
-	return "was not cancelled";
+	return (void *)(uintptr_t)"was not cancelled";
 }
 
 /* SIGCAN-03, GETNEXT-11 */

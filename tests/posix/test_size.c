@@ -216,6 +216,53 @@ START_TEST(events_read_one_by_one_make_room_one_by_one)
 }
 END_TEST
 
+/*
+ * SIZE-10, SIZE-12: a size of which no fixed reserve is a part worth speaking of, and lengths
+ * that leave as much of the memory unused as can be: a large event comes again and again when
+ * there is just not enough room for it in a piece of any power of two.
+ */
+START_TEST(a_large_size_is_not_saved_by_its_reserve)
+{
+	static const size_t lens[] = { 4000, 4000, 4000, 208 };
+	trace_event_id_t u = type_of("u");
+	static char data[4000];
+
+	for (int p = 0; p < 2; p++) {
+		trace_attr_t attr;
+		trace_id_t trid;
+
+		wish_attr(&attr, &(struct wish){ .policy = policies[p], .max_data = 4000,
+						 .size = 64 << 20 });
+		OK(posix_trace_create(0, &attr, &trid));
+		start(trid);
+		history_free(read_all(trid));
+		for (int round = 0; round < 4; round++) {
+			struct posix_trace_event_info info;
+			int n = 0, unavailable;
+			size_t len;
+
+			for (size_t room = 64 << 20;; n++) {
+				if (room < user_event_size(&attr, lens[n % 4]))
+					break;
+				room -= user_event_size(&attr, lens[n % 4]);
+				posix_trace_event(u, data, lens[n % 4]);
+			}
+			assert_no_loss(trid, "a large size", round);
+			do {
+				OK(posix_trace_trygetnext_event(trid, &info, NULL, 0, &len,
+								&unavailable));
+				n -= !unavailable;
+			} while (!unavailable);
+			ck_assert_int_eq(n, 0);
+			for (int i = 0; i < round; i++) /* begin elsewhere */
+				posix_trace_event(u, data, 1000 * round);
+			history_free(read_all(trid));
+		}
+		shut(trid);
+	}
+}
+END_TEST
+
 /* SIZE-10: FLUSH, the third policy, whose events are in the log in the end */
 START_TEST(an_exact_fit_with_a_log_loses_nothing)
 {
@@ -255,4 +302,5 @@ SUITE_MAIN("stream-min-size",
 	   the_size_is_for_events_alone,
 	   after_any_offset_the_whole_size_is_there,
 	   events_read_one_by_one_make_room_one_by_one,
+	   a_large_size_is_not_saved_by_its_reserve,
 	   an_exact_fit_with_a_log_loses_nothing)

@@ -133,7 +133,7 @@ END_TEST
 static trace_id_t full_stream;
 static trace_event_id_t lost_type;
 static _Atomic int round_begun, round_done;
-enum { ROUNDS = 20000 };
+enum { ROUNDS = 5000 };
 
 /* One lost event a round. */
 static void *lose_one_per_round(void *unused)
@@ -217,7 +217,7 @@ START_TEST(every_snapshot_is_consistent)
 	thread[1] = spawn(trace_on, NULL);
 	thread[2] = spawn(read_on, &until);
 	thread[3] = spawn(read_on, &loop);
-	for (int i = 0; i < 20000 || !seen_full || !seen_running; i++) {
+	for (int i = 0; i < 5000 || !seen_full || !seen_running; i++) {
 		struct posix_trace_status_info status;
 		int running;
 
