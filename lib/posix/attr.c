@@ -56,7 +56,8 @@ PTX_EXPORT int posix_trace_attr_getclockres(const trace_attr_t *object, struct t
 	return 0;
 }
 
-PTX_EXPORT int posix_trace_attr_getcreatetime(const trace_attr_t *object, struct timespec *createtime)
+PTX_EXPORT int posix_trace_attr_getcreatetime(const trace_attr_t *object,
+					      struct timespec *createtime)
 {
 	const struct ptx_attr *attr = ptx_posix_attr_const(object);
 

@@ -56,7 +56,7 @@ START_TEST(events_are_read_as_they_were_recorded_over_steps_of_the_clock)
 }
 END_TEST
 
-/* CLOCK-03: a reader that keeps pace sees the steps in the times, which proves that there are any */
+/* CLOCK-03: a reader that keeps pace sees the steps in the times, so there are any */
 START_TEST(a_reader_between_the_steps_sees_the_same_order)
 {
 	trace_event_id_t id = type_of("n");
