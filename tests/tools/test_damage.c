@@ -225,6 +225,12 @@ static struct sound make(const char *kind, const char *events)
 	return sound;
 }
 
+static void sound_free(struct sound *sound)
+{
+	free(sound->log.bytes);
+	free(sound->lines.hash);
+}
+
 static uint64_t setting(const char *name, uint64_t usual)
 {
 	const char *value = getenv(name);
@@ -275,6 +281,7 @@ START_TEST(a_log_cut_anywhere_shows_its_beginning)
 	}
 	ck_assert_uint_gt(shown, sound.lines.count / 2);
 	free(cut);
+	sound_free(&sound);
 }
 END_TEST
 
@@ -318,6 +325,7 @@ START_TEST(a_turned_bit_costs_one_block_and_is_found)
 	struct sound sound = make("blocks", "3000");
 
 	turn_bits(&sound, setting("POSIXTRACE_TEST_FLIPS", 2000), 98);
+	sound_free(&sound);
 }
 END_TEST
 
@@ -327,6 +335,7 @@ START_TEST(a_turned_bit_in_a_log_that_loops_costs_one_block)
 
 	/* A LOOP log has slots that are not in use. */
 	turn_bits(&sound, setting("POSIXTRACE_TEST_FLIPS", 2000) / 8, 20);
+	sound_free(&sound);
 }
 END_TEST
 
@@ -363,6 +372,7 @@ START_TEST(a_block_in_the_wrong_place_is_found_and_invents_no_event)
 		free(lines.hash);
 		free(bytes);
 	}
+	sound_free(&sound);
 }
 END_TEST
 
