@@ -86,7 +86,7 @@ static void leave_a_stream_and_exit(void)
 	exit(0);
 }
 
-/* FORK-08, FORK-02, EXIT-01: however the child ends */
+/* FORK-08, FORK-02: however the child ends */
 START_TEST(the_end_of_a_child_is_nothing_to_its_parent)
 {
 	trace_id_t loop, until, logged;
