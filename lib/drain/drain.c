@@ -248,8 +248,7 @@ static void apply_cut(struct ptx_drain *drain)
 			continue;
 		}
 		open_gap(drain, source->key);
-		atomic_store_explicit(&region->overrun, 1, memory_order_relaxed);
-		book(drain, PTX_LOST_OVERWRITTEN);
+		book(drain, PTX_LOST_OVERWRITTEN); /* OVERRUN was told by who raised the cut */
 	}
 	while ((mark = ptx_drain_first_mark(drain)) && mark->ticks <= cut)
 		pass_mark(drain, true);
@@ -312,7 +311,11 @@ static bool find_next(struct ptx_drain *drain)
 		if (pass_over(drain, source))
 			continue;
 		if (drain->gap_first != UINT64_MAX && !drain->survivor) {
-			queue(drain, POSIX_TRACE_OVERFLOW, drain->gap_first, NULL, 0);
+			/* An overwriter may be late to tell; what was delivered is older than the gap. */
+			queue(drain, POSIX_TRACE_OVERFLOW,
+			      drain->gap_first > drain->last_ticks ? drain->gap_first
+								   : drain->last_ticks,
+			      NULL, 0);
 			queue(drain, POSIX_TRACE_RESUME, key, NULL, 0);
 			drain->told_cut = atomic_load_explicit(&drain->rings->region->cut,
 							       memory_order_relaxed);

@@ -24,11 +24,13 @@ struct pending {
 static void lose(struct ptx_thread *thread, struct ptx_view *view, unsigned type,
 		 enum ptx_writer_loss loss)
 {
-	uint32_t slot = 0;
+	struct ptx_ident ident = { .slot = 0 };
 
-	if (thread && thread->slot_serial[view->bit] == view->serial)
-		slot = thread->slot[view->bit];
-	ptx_ring_count_loss(&view->rings, loss, type, slot, 1);
+	if (thread && thread->pid == 0)
+		ptx_thread_revive(thread);
+	if (thread)
+		ptx_thread_identify(thread, view, &ident);
+	ptx_ring_count_loss(&view->rings, loss, type, ident.slot, 1);
 	atomic_store_explicit(&view->rings.region->overrun, 1, memory_order_relaxed);
 }
 
@@ -88,18 +90,15 @@ static struct ptx_record *turn(struct ptx_thread *thread, struct ptx_cell *cell,
 {
 	struct ptx_region *region = view->rings.region;
 	struct ptx_ident ident;
-	struct ptx_chunk *chunk;
 
 	ptx_thread_identify(thread, view, &ident);
-	chunk = ptx_ring_turn(&view->rings, cell->chunk, &ident);
-	if (!chunk)
+	if (!ptx_ring_turn(&view->rings, &cell->chunk, &ident))
 		return NULL;
-	cell->chunk = chunk;
 	if (ptx_unlikely(atomic_load_explicit(&region->flush_wish, memory_order_relaxed)) &&
 	    atomic_load_explicit(&region->free_chunks, memory_order_relaxed) <
 		    view->rings.geometry.chunks / 2)
 		wake(&region->flush_wish);
-	return ptx_ring_reserve(&view->rings, chunk, size, head);
+	return ptx_ring_reserve(&view->rings, cell->chunk, size, head);
 }
 
 static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *view, unsigned type)
@@ -301,6 +300,7 @@ void ptx_record(const void *frame, unsigned type, const void *data, size_t len, 
 {
 	struct ptx_thread *thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
 	unsigned level = 0;
+	bool is_abandoned;
 
 	if (ptx_process_is_child()) { /* no fork handler has told us; the streams are our parent's */
 		ptx_process_child();
@@ -321,8 +321,11 @@ void ptx_record(const void *frame, unsigned type, const void *data, size_t len, 
 		lose_everywhere(thread, type, PTX_WRITER_NESTING);
 		return;
 	}
+	is_abandoned = atomic_load_explicit(&thread->frame[level], memory_order_relaxed) != NULL;
 	atomic_store_explicit(&thread->frame[level], frame, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
+	if (is_abandoned)
+		ptx_thread_mend(thread, level);
 	if (!record_all(thread, level, frame, type, data, len, address))
 		return;
 	if (level == 0)

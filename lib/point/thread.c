@@ -183,13 +183,27 @@ bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view 
 	struct ptx_chunk *chunk;
 
 	ptx_thread_identify(thread, view, &ident);
-	chunk = ptx_ring_claim(&view->rings, &ident, loss);
+	chunk = ptx_ring_claim(&view->rings, &ident, &cell->ring, loss);
 	if (!chunk)
 		return false;
 	cell->chunk = chunk;
 	atomic_signal_fence(memory_order_seq_cst);
 	cell->serial = view->serial;
 	return true;
+}
+
+void ptx_thread_mend(struct ptx_thread *thread, unsigned level)
+{
+	if (level == 0)
+		thread->word_one = thread->word_many = 0;
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
+		struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit],
+							     memory_order_acquire);
+		struct ptx_cell *cell = &thread->cell[level][bit];
+
+		if (view && cell->serial == view->serial)
+			cell->chunk = ptx_ring_mend(&view->rings, cell->ring);
+	}
 }
 
 bool ptx_threads_busy(void)
@@ -215,7 +229,7 @@ static void leave_stream(struct ptx_thread *thread, unsigned bit)
 
 		if (cell->serial == view->serial) {
 			cell->serial = 0;
-			ptx_ring_release(&view->rings, cell->chunk);
+			ptx_ring_release(&view->rings, cell->ring);
 		}
 	}
 	if (thread->slot_serial[bit] == view->serial) {

@@ -18,6 +18,8 @@
 struct ptx_cell {
 	uint64_t serial;
 	struct ptx_chunk *chunk;
+	uint32_t ring;
+	uint32_t unused;
 };
 
 /*
@@ -81,6 +83,9 @@ void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view,
 /* A ring for the thread at level; false: the event is lost by *loss. */
 bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
 		     enum ptx_writer_loss *loss);
+
+/* The last trace point at level did not return: makes its rings whole again. */
+void ptx_thread_mend(struct ptx_thread *thread, unsigned level);
 
 /* True if some thread is inside a trace point; call after ptx_barrier(). */
 bool ptx_threads_busy(void);

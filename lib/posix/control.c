@@ -29,10 +29,11 @@ int ptx_control_open(struct ptx_stream *stream)
 {
 	struct ptx_ident ident = caller();
 	enum ptx_writer_loss loss;
+	uint32_t ring; /* 0: the drain counts on it */
 
 	stream->control_writer.tid = ident.tid;
 	stream->control_writer.thread = ident.thread;
-	stream->control = ptx_ring_claim(&stream->view->rings, &ident, &loss);
+	stream->control = ptx_ring_claim(&stream->view->rings, &ident, &ring, &loss);
 	return stream->control ? 0 : ENOMEM;
 }
 
@@ -102,14 +103,11 @@ void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *da
 	}
 	record = ptx_ring_reserve(rings, stream->control, ptx_record_size(len), &head);
 	if (!record) {
-		struct ptx_chunk *chunk = ptx_ring_turn(rings, stream->control, &ident);
-
-		if (!chunk) {
+		if (!ptx_ring_turn(rings, &stream->control, &ident)) {
 			no_room(stream, type);
 			return;
 		}
-		stream->control = chunk;
-		record = ptx_ring_reserve(rings, chunk, ptx_record_size(len), &head);
+		record = ptx_ring_reserve(rings, stream->control, ptx_record_size(len), &head);
 		if (!record)
 			return; /* a system record always fits in an empty chunk */
 	}

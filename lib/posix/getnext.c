@@ -100,12 +100,13 @@ static int sleep_open(struct ptx_stream *stream, int cancel_state, const struct 
 	int type, none, err;
 
 	pthread_cleanup_push(let_go, stream);
-	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	/* In this order: a request that is pending already is acted on by setcanceltype. */
 	pthread_setcancelstate(cancel_state, &none);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
 	err = held_back ? ptx_futex_nap(waiters, 1, HELD_BACK_NAP_NS)
 			: ptx_futex_wait(waiters, 1, until);
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &none);
 	pthread_setcanceltype(type, &none);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &none);
 	pthread_cleanup_pop(0);
 	return err;
 }

@@ -115,7 +115,6 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 	if (tally.total == 0)
 		return;
 	lower(&rings->region->first_overwritten, first);
-	atomic_store_explicit(&rings->region->overrun, 1, memory_order_relaxed);
 	if (!atomic_load_explicit(&rings->region->looped, memory_order_relaxed))
 		atomic_store_explicit(&rings->region->looped, 1, memory_order_relaxed);
 }
@@ -132,10 +131,12 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 	claimed = atomic_load_explicit(&rings->claimed[number], memory_order_relaxed);
 	/* Before the chunk is taken, so that a reader who finds it gone knows how much is. */
 	if ((uint32_t)claimed < ptx_head_offset(atomic_load_explicit(&chunk->head,
-								     memory_order_relaxed)))
+								     memory_order_relaxed))) {
 		ptx_raise(&rings->region->cut,
 			  atomic_load_explicit(&chunk->last, memory_order_relaxed),
-			  memory_order_release); /* (I) with (J) in ring_read.c */
+			  memory_order_release); /* (I) with (J) in drain/drain.c */
+		atomic_store_explicit(&rings->region->overrun, 1, memory_order_relaxed);
+	}
 	if (!atomic_compare_exchange_strong_explicit( /* (G) with (H) in ring_read.c */
 		    &rings->word[number], &word,
 		    ptx_chunk_word(mine + 1, ring, PTX_CHUNK_OPENING), memory_order_acq_rel,

@@ -123,7 +123,8 @@ struct ptx_chunk {
 	_Atomic uint64_t next;   /* the ring's next chunk: generation 32 | number + 1 */
 	_Atomic uint64_t last;   /* time of the last record */
 	uint64_t opened;
-	struct ptx_ident ident;  /* of the records up to the first IDENT record */
+	struct ptx_ident ident;  /* of the records up to the first IDENT record; spare: records of
+				  * the ring in the chunks before, modulo 2^32 */
 	unsigned char records[];
 };
 
@@ -158,6 +159,7 @@ struct ptx_geometry {
 	size_t chunk_room;  /* for records */
 	size_t record_max;  /* the largest record */
 	uint32_t chunks;    /* from the beginning */
+	uint32_t useful;    /* of them, those that the stream size asked for */
 	uint32_t chunks_max;
 	uint32_t hint_mask;
 	size_t words_at, claimed_at, rings_at, slots_at, hints_at, chunks_at;

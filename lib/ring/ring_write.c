@@ -105,17 +105,19 @@ static uint32_t take(struct ptx_rings *rings, uint32_t ring)
 }
 
 static struct ptx_chunk *open_chunk(struct ptx_rings *rings, uint32_t number, uint32_t ring,
-				    const struct ptx_ident *ident, uint64_t *link)
+				    const struct ptx_ident *ident, uint32_t before, uint64_t *link)
 {
 	struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
 	uint32_t generation = ptx_word_generation(
 		atomic_load_explicit(&rings->word[number], memory_order_relaxed));
+	struct ptx_ident first = *ident;
 
+	first.spare = before;
 	atomic_store_explicit(&chunk->head, 0, memory_order_relaxed);
 	atomic_store_explicit(&chunk->window, UINT64_MAX, memory_order_relaxed);
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
 	ptx_store_word(&chunk->opened, ptx_clock_ordered());
-	ptx_copy_in((unsigned char *)&chunk->ident, (const unsigned char *)ident, sizeof *ident);
+	ptx_copy_in((unsigned char *)&chunk->ident, (const unsigned char *)&first, sizeof first);
 	atomic_store_explicit(&rings->claimed[number], (uint64_t)generation << 32,
 			      memory_order_relaxed);
 	atomic_store_explicit(&rings->word[number],
@@ -143,17 +145,27 @@ static uint64_t last_time(const struct ptx_rings *rings, const struct ptx_chunk 
 	return last;
 }
 
+/* Records of the ring up to the end of the chunk, modulo 2^32. */
+static uint32_t records_so_far(const struct ptx_chunk *chunk)
+{
+	return chunk->ident.spare +
+	       ptx_head_records(atomic_load_explicit(&chunk->head, memory_order_relaxed));
+}
+
+/* Whoever does this again, after a handler jumped out of it, changes nothing. */
 static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint64_t next)
 {
 	uint32_t number = chunk_number(rings, chunk);
 	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_relaxed);
 	uint32_t generation = ptx_word_generation(word), ring = ptx_word_ring(word);
-	uint64_t records = ptx_head_records(
-		atomic_load_explicit(&chunk->head, memory_order_relaxed));
+	uint64_t published = atomic_load_explicit(&rings->ring[ring].published,
+						  memory_order_relaxed);
 
 	atomic_store_explicit(&chunk->next, next, memory_order_relaxed);
 	atomic_store_explicit(&chunk->last, last_time(rings, chunk), memory_order_relaxed);
-	atomic_fetch_add_explicit(&rings->ring[ring].published, records, memory_order_relaxed);
+	atomic_store_explicit(&rings->ring[ring].published,
+			      published + (uint32_t)(records_so_far(chunk) - (uint32_t)published),
+			      memory_order_relaxed);
 	atomic_store_explicit(&rings->word[number],
 			      ptx_chunk_word(generation, ring, PTX_CHUNK_CLOSED),
 			      memory_order_release); /* (C) with (D) in ring_read.c */
@@ -162,24 +174,59 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint64
 			      rings->geometry.hint_mask, number, generation);
 }
 
-struct ptx_chunk *ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk *chunk,
-				const struct ptx_ident *ident)
+bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
+		   const struct ptx_ident *ident)
 {
+	struct ptx_chunk *chunk = *place, *fresh;
 	uint64_t word = atomic_load_explicit(&rings->word[chunk_number(rings, chunk)],
 					     memory_order_relaxed);
 	uint32_t ring = ptx_word_ring(word), number;
-	struct ptx_chunk *fresh;
 	uint64_t link;
 
 	if (ring >= PTX_RINGS)
-		return NULL; /* somebody wrote over the word */
+		return false; /* somebody wrote over the word */
 	number = take(rings, ring);
 	if (number == PTX_NONE)
-		return NULL;
-	fresh = open_chunk(rings, number, ring, ident, &link);
+		return false;
+	fresh = open_chunk(rings, number, ring, ident, records_so_far(chunk), &link);
+	/* The writer leaves the chunk before it is closed: it may not come back from here. */
+	*place = fresh;
+	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&rings->ring[ring].current, link, memory_order_release);
 	close_chunk(rings, chunk, link);
-	return fresh;
+	return true;
+}
+
+static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
+{
+	atomic_store_explicit(&rings->word[number],
+			      ptx_chunk_word(ptx_word_generation(word), 0, PTX_CHUNK_FREE),
+			      memory_order_release);
+	atomic_fetch_add_explicit(&rings->region->free_chunks, 1, memory_order_relaxed);
+	ptx_hint_push(&rings->region->free_hints, rings->free_queue, rings->geometry.hint_mask,
+		      number, ptx_word_generation(word));
+}
+
+struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring)
+{
+	uint64_t current = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
+
+	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
+		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire);
+		struct ptx_chunk *chunk = ptx_ring_chunk(rings, i);
+
+		if (ptx_word_ring(word) != ring || ptx_link(i, ptx_word_generation(word)) == current)
+			continue;
+		if (ptx_word_state(word) == PTX_CHUNK_OPENING)
+			drop_chunk(rings, i, word);
+		else if (ptx_word_state(word) != PTX_CHUNK_OPEN)
+			continue;
+		else if (atomic_load_explicit(&chunk->head, memory_order_relaxed) == 0)
+			drop_chunk(rings, i, word); /* opened, but not yet the ring's */
+		else
+			close_chunk(rings, chunk, current);
+	}
+	return current ? ptx_ring_chunk(rings, ptx_link_number(current)) : NULL;
 }
 
 /* Ring numbers are given out once; the rings of the base have their chunks in the pool already. */
@@ -250,7 +297,7 @@ static void let_go(struct ptx_rings *rings, uint32_t ring)
 }
 
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
-				 enum ptx_writer_loss *loss)
+				 uint32_t *held, enum ptx_writer_loss *loss)
 {
 	struct ptx_chunk *chunk;
 	uint32_t ring, number;
@@ -262,6 +309,7 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 		atomic_store_explicit(&rings->ring[ring].holder, PTX_RING_HELD,
 				      memory_order_relaxed);
 	}
+	*held = ring;
 	*loss = PTX_WRITER_STREAM_FULL;
 	link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 	if (link != 0) {
@@ -279,19 +327,15 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 		let_go(rings, ring);
 		return NULL;
 	}
-	chunk = open_chunk(rings, number, ring, ident, &link);
+	chunk = open_chunk(rings, number, ring, ident, 0, &link);
 	atomic_store_explicit(&rings->ring[ring].first, link, memory_order_relaxed);
 	atomic_store_explicit(&rings->ring[ring].current, link, memory_order_release);
 	return chunk;
 }
 
-void ptx_ring_release(struct ptx_rings *rings, struct ptx_chunk *chunk)
+void ptx_ring_release(struct ptx_rings *rings, uint32_t ring)
 {
-	uint64_t word = atomic_load_explicit(&rings->word[chunk_number(rings, chunk)],
-					     memory_order_relaxed);
-
-	if (ptx_word_ring(word) < PTX_RINGS)
-		let_go(rings, ptx_word_ring(word));
+	let_go(rings, ring);
 }
 
 /* An IDENT record counts as bytes and not as an event. */
@@ -303,13 +347,8 @@ bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 	uint64_t head;
 
 	record = ptx_ring_reserve(rings, c, PTX_IDENT_RECORD_BYTES, &head);
-	if (!record) {
-		c = ptx_ring_turn(rings, c, ident); /* its header says whose it is */
-		if (!c)
-			return false;
-		*chunk = c;
-		return true;
-	}
+	if (!record)
+		return ptx_ring_turn(rings, chunk, ident); /* its header says whose it is */
 	ptx_record_fill(record, sizeof *ident | PTX_RECORD_IDENT, 0, 0);
 	ptx_copy_in((unsigned char *)(record + 1), (const unsigned char *)ident, sizeof *ident);
 	ptx_ring_enter(c, head);

@@ -21,14 +21,17 @@
  * NULL and *loss when it cannot be.
  */
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
-				 enum ptx_writer_loss *loss);
+				 uint32_t *ring, enum ptx_writer_loss *loss);
 
-/* The ring's next chunk, or NULL if the pool has none; chunk then stays the one to write in. */
-struct ptx_chunk *ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk *chunk,
-				const struct ptx_ident *ident);
+/* To the ring's next chunk; false if the pool has none, and *chunk stays the one to write in. */
+bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **chunk,
+		   const struct ptx_ident *ident);
+
+/* After a handler jumped out of the writer: finishes what it was about. The ring's chunk. */
+struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring);
 
 /* Leaves the ring to whoever claims it next. */
-void ptx_ring_release(struct ptx_rings *rings, struct ptx_chunk *chunk);
+void ptx_ring_release(struct ptx_rings *rings, uint32_t ring);
 
 /* From here on the ring's records are ident's. False if there is no room. */
 bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,

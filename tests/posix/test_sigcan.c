@@ -275,7 +275,7 @@ START_TEST(the_librarys_threads_take_no_signal_and_install_no_handler)
 	now_ignored = mask_of("/proc/self/status", "SigIgn:");
 	/* The C library catches its own two when threads are cancelled. */
 	ck_assert_uint_eq(now_caught & ~(3ull << 31), caught & ~(3ull << 31));
-	ck_assert_uint_eq(now_ignored, ignored);
+	ck_assert_uint_eq(now_ignored & ~(3ull << 31), ignored & ~(3ull << 31));
 	close(fd);
 }
 END_TEST
