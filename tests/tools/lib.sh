@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # tools/lib.sh - what the tests of posixtrace share; sourced, with top_builddir set by make check.
 #
-# A check says one sentence. Failures are counted; finish, the last line of a test, exits.
+# check and finish are those of support/count.sh.
+. "${top_srcdir:-${0%/*}/../..}/tests/support/count.sh"
 
 LC_ALL=C.UTF-8 TZ=UTC0
 export LC_ALL TZ
@@ -26,7 +27,6 @@ export ASAN_OPTIONS LSAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/posixtrace-test.XXXXXX") || exit 99
 trap 'rm -rf "$tmp"' 0
-failures=0 checks=0
 
 skip() {
 	echo "SKIP: $*"
@@ -39,22 +39,12 @@ run() {
 	shift
 	"$posixtrace" "$@" >"$tmp/out" 2>"$tmp/err"
 	got=$?
-	check "posixtrace $* exits with $wanted, not $got" test "$got" -eq "$wanted" || {
-		sed 's/^/  out: /' "$tmp/out" | head -n 5
-		sed 's/^/  err: /' "$tmp/err" | head -n 5
-	}
+	check "posixtrace $* exits with $wanted, not $got" exited
 }
 
-# check SENTENCE COMMAND...: the command succeeds.
-check() {
-	sentence=$1
-	shift
-	checks=$((checks + 1))
-	if "$@"; then
-		return 0
-	fi
-	failures=$((failures + 1))
-	echo "FAIL: $sentence"
+exited() {
+	test "$got" -eq "$wanted" && return 0
+	head -n 5 "$tmp/out" "$tmp/err"
 	return 1
 }
 
@@ -65,9 +55,3 @@ lines() { wc -l <"$tmp/$1"; }
 
 # has_lines FILE NUMBER
 has_lines() { test "$(lines "$1")" -eq "$2"; }
-
-finish() {
-	echo "$checks checks, $failures failures"
-	test "$failures" -eq 0 && test "$checks" -gt 0
-	exit
-}
