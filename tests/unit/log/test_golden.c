@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* golden/: what is written is, byte for byte, what the text says, and it can be read. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unit/log/hex.h"
+#include "unit/log/sample.h"
+
+static const char *const names[] = { "append", "until_full", "loop" };
+
+static void begin(struct sample *sample, int fd, uint32_t policy, uint64_t log_size)
+{
+	struct ptx_log_facts facts;
+
+	sample_facts(&facts, policy, log_size, 12);
+	sample_begin_frozen(sample, fd, &facts);
+}
+
+static void put_one(struct sample *sample, const struct ptx_log_event *event)
+{
+	struct ptx_ledger_line *thread =
+		ptx_ledger_thread(&sample->ledger, event->pid, event->tid, event->thread);
+
+	ck_assert_int_eq(ptx_log_put_last(sample->log, event), PTX_LOG_PUT_DONE);
+	thread->called++;
+	thread->reported++;
+	sample->ledger.total.called++;
+	sample->ledger.total.reported++;
+	sample->ledger.type[event->type].called++;
+	sample->ledger.type[event->type].reported++;
+}
+
+/* Writes the log of that name to fd. */
+static void write_append(int fd)
+{
+	struct ptx_log_event late = { .len_flags = 3 | PTX_RECORD_LATE, .type = 63, .pid = 500,
+				      .tid = 777, .thread = UINT64_C(0x7f0000000309),
+				      .address = 0x401234, .time_ns = SAMPLE_TIME(2) + 500,
+				      .data = "abc" };
+	struct sample sample;
+
+	begin(&sample, fd, POSIX_TRACE_APPEND, 0);
+	sample_add(&sample, 5);
+	sample_write(&sample);
+	ck_assert_int_eq(ptx_log_name(sample.log, 63, "posix_trace_unnamed_userevent"), 0);
+	sample_add(&sample, 2);
+	put_one(&sample, &late);
+	sample_write(&sample);
+	sample_add(&sample, 3);
+	sample.status.stream_overrun = POSIX_TRACE_OVERRUN;
+	sample.ledger.total.called += 4;
+	sample.ledger.total.lost[PTX_LOST_STREAM_FULL] += 4;
+	sample.ledger.type[64].called += 4;
+	sample.ledger.type[64].lost[PTX_LOST_STREAM_FULL] += 4;
+	ptx_ledger_thread(&sample.ledger, 500, 501, UINT64_C(0x7f00000001f5))->called += 4;
+	ptx_ledger_thread(&sample.ledger, 500, 501, UINT64_C(0x7f00000001f5))
+		->lost[PTX_LOST_STREAM_FULL] += 4;
+	ck_assert_int_eq(sample_end(&sample), 0);
+}
+
+static void write_until_full(int fd)
+{
+	static const int automatic = 1;
+	struct ptx_log_event stop = { .len_flags = sizeof(automatic), .type = POSIX_TRACE_STOP,
+				      .time_ns = SAMPLE_TIME(100), .data = &automatic };
+	struct sample sample;
+	int err;
+
+	begin(&sample, fd, POSIX_TRACE_UNTIL_FULL, 400);
+	ck_assert_int_eq(ptx_log_name(sample.log, POSIX_TRACE_STOP, "posix_trace_stop"), 0);
+	ck_assert_int_eq(sample_put(&sample, 100, &err), PTX_LOG_PUT_FULL);
+	put_one(&sample, &stop);
+	sample_write(&sample);
+	ck_assert_int_eq(sample_end(&sample), 0);
+}
+
+static void write_loop(int fd)
+{
+	struct sample sample;
+
+	begin(&sample, fd, POSIX_TRACE_LOOP, 800);
+	for (int i = 0; i < 40; i++) {
+		sample_add(&sample, 1);
+		if (i % 2 == 0)
+			sample_write(&sample);
+	}
+	ck_assert_int_eq(sample_end(&sample), 0);
+}
+
+static void (*const writers[])(int fd) = { write_append, write_until_full, write_loop };
+
+static void keep(const char *name, const uint8_t *bytes, size_t size)
+{
+	const char *folder = getenv("PTX_GOLDEN");
+	char path[300];
+	FILE *file;
+
+	if (!folder)
+		return;
+	snprintf(path, sizeof(path), "%s/%s.log", folder, name);
+	file = fopen(path, "we");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
+	fclose(file);
+}
+
+/* The format does not change by accident. LOG-12 */
+START_TEST(what_is_written_is_what_the_text_says)
+{
+	int fd = sample_file();
+	size_t size, want_size;
+	uint8_t *bytes, *want;
+	char path[60];
+
+	writers[_i](fd);
+	sample_prove(fd);
+	bytes = sample_bytes(fd, &size);
+	keep(names[_i], bytes, size);
+	snprintf(path, sizeof(path), "golden/1.0/%s.hex", names[_i]);
+	want = hex_read(path, &want_size);
+	for (size_t i = 0; i < size && i < want_size; i++)
+		if (bytes[i] != want[i])
+			ck_abort_msg("%s: offset %zu is %02x, should be %02x", path, i, bytes[i],
+				     want[i]);
+	ck_assert_uint_eq(size, want_size);
+	free(want);
+	free(bytes);
+	close(fd);
+}
+END_TEST
+
+/* Old logs stay readable. */
+START_TEST(the_logs_of_version_1_0_are_read)
+{
+	static const unsigned events[] = { 11, 12, 0 };
+	struct ptx_stored_event got;
+	struct ptx_stored *stored;
+	unsigned n = 0, late = 0, truncated = 0;
+	size_t size;
+	char path[60];
+	uint8_t *bytes;
+	int fd;
+
+	snprintf(path, sizeof(path), "golden/1.0/%s.hex", names[_i]);
+	bytes = hex_read(path, &size);
+	fd = sample_file_of(bytes, size);
+	sample_prove(fd);
+	stored = sample_open(fd, false);
+	ck_assert_str_eq(ptx_stored_name(stored, 64), "sample 0");
+	ck_assert_str_eq(ptx_stored_facts(stored)->attr.name, "sample");
+	for (; ptx_stored_next(stored, &got); n++) {
+		late += !!(got.record->len_flags & PTX_RECORD_LATE);
+		truncated += !!(got.record->len_flags & PTX_RECORD_TRUNCATED);
+	}
+	if (events[_i])
+		ck_assert_uint_eq(n, events[_i]);
+	else
+		ck_assert_uint_eq(n + ptx_stored_ledger(stored)->total
+					      .lost[PTX_LOST_LOG_OVERWRITTEN], 40);
+	ck_assert_uint_eq(late, _i == 0);
+	if (_i == 0) {
+		ck_assert_uint_eq(truncated, 1);
+		ck_assert_uint_eq(ptx_stored_ledger(stored)->type[64].lost[PTX_LOST_STREAM_FULL], 4);
+		ck_assert_int_eq(ptx_stored_status(stored)->stream_overrun, POSIX_TRACE_OVERRUN);
+	} else {
+		ck_assert_int_eq(ptx_stored_status(stored)->log_full, POSIX_TRACE_FULL);
+	}
+	ptx_stored_close(stored);
+	close(fd);
+	free(bytes);
+}
+END_TEST
+
+static Suite *build(void)
+{
+	TCase *tc;
+	Suite *suite = support_suite("log golden", &tc);
+
+	tcase_add_loop_test(tc, what_is_written_is_what_the_text_says, 0, 3);
+	tcase_add_loop_test(tc, the_logs_of_version_1_0_are_read, 0, 3);
+	return suite;
+}
+
+SUITE_MAIN_OF(build)
