@@ -40,6 +40,8 @@ tables() {
 	check "$name: losses by thread add up" test "$(by_thread 5)" -eq "$(term lost)"
 	check "$name: bytes by type are bytes by thread" test "$(by_type 4)" -eq "$(by_thread 4)"
 	check "$name: bytes by type are those of the total" has out "^events .* $(by_type 4) bytes of data"
+	check "$name: bytes by type are those of the dump" test "$(by_type 4)" -eq "$("$posixtrace" dump --json "$1" \
+		2>/dev/null | sed 's/.*,"len":\([0-9]*\).*/\1/' | awk '{ sum += $1 } END { print sum + 0 }')"
 }
 
 for kind in plain stopped overrun loop evil; do
