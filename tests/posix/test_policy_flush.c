@@ -10,7 +10,9 @@
 
 #include "support/log.h"
 
-#define STREAM_BYTES (256u << 10) /* several times what a pipe holds */
+#define STREAM_BYTES (256u << 10)
+/* So much that what a stuck flush takes, a pipe and a block of the log, is far from half of it. */
+#define STUCK_BYTES  (1u << 20)
 
 static struct posix_trace_ledger_np line_of(trace_id_t trid, trace_event_id_t id)
 {
@@ -115,8 +117,9 @@ static struct stuck get_stuck(int lost_after)
 	struct stuck stuck = { .siphon = siphon_start(), .id = type_of("n") };
 
 	stuck.trid = LOGGED_STARTED(siphon_fd(stuck.siphon), .log_policy = POSIX_TRACE_APPEND,
-				    .size = STREAM_BYTES);
+				    .size = STUCK_BYTES);
 	stuck.called = fill(stuck.trid, stuck.id, 256, 0);
+	wait_until(status_of(stuck.trid).posix_stream_flush_status == POSIX_TRACE_FLUSHING);
 	stuck.lost_after = lost_after;
 	for (int i = 0; i < lost_after; i++)
 		trace_number(stuck.id, stuck.called + i);
