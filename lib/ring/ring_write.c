@@ -88,9 +88,12 @@ static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 		    ptx_overwrite(rings, number, generation, ring))
 			return number;
 	}
-	number = oldest_closed(rings);
-	if (number != PTX_NONE && ptx_overwrite(rings, number, PTX_NONE, ring))
-		return number;
+	/* Others may be as quick: as long as there is a closed chunk, one of us gets it. */
+	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
+		number = oldest_closed(rings);
+		if (number == PTX_NONE || ptx_overwrite(rings, number, PTX_NONE, ring))
+			return number;
+	}
 	return PTX_NONE;
 }
 
