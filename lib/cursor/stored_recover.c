@@ -163,21 +163,31 @@ static int newest_first(const void *a, const void *b)
 	return x->records < y->records ? 1 : x->records > y->records ? -1 : 0;
 }
 
+/*
+ * A writer fills slots without leaving one out, so a long run of slots without a block is behind
+ * the last one, or damage that leaves nothing to find. A sparse file of terabytes is hostile.
+ */
+#define EMPTY_SLOTS_MAX 4096u
+
 /* All slots with a good header, in any order. */
 static int gather(struct ptx_stored *stored)
 {
 	const struct ptx_log_header *h = &stored->header;
 	struct ptx_log_found found;
+	unsigned empty = 0;
 	size_t max = 0;
 	const char *why;
 
-	for (uint64_t at = h->slots_offset; at < stored->window.file_bytes; at += h->slot_bytes) {
+	for (uint64_t at = h->slots_offset;
+	     at < stored->window.file_bytes && empty < EMPTY_SLOTS_MAX; at += h->slot_bytes) {
 		struct ptx_stored_slot *slot;
 
+		empty++;
 		if (ptx_log_find(&stored->window, at, at + h->slot_bytes, h->log_id, &found,
 				 &why) != PTX_LOG_GOOD ||
 		    !is_data(&found.block))
 			continue;
+		empty = 0;
 		if (!ptx_stored_room(&stored->slot, sizeof(*slot), stored->slots, &max))
 			return ENOMEM;
 		slot = &stored->slot[stored->slots++];

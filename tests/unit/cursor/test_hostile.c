@@ -327,6 +327,28 @@ START_TEST(noise)
 }
 END_TEST
 
+/* A header that promises the least of slots in a sparse file of a terabyte. */
+START_TEST(a_hostile_sparse_file_does_not_keep_a_reader_for_ever)
+{
+	size_t size;
+	uint8_t *bytes = a_log(POSIX_TRACE_LOOP, &size);
+	struct ptx_log_header *header = (struct ptx_log_header *)(void *)bytes;
+	struct ptx_stored *stored;
+	int fd;
+
+	header->slot_bytes = 88;
+	ptx_log_seal_header(header);
+	memcpy(header->closing.state, PTX_LOG_STREAMED, 8);
+	fd = sample_file_of(bytes, size);
+	ck_assert_int_eq(ftruncate(fd, (off_t)1 << 40), 0);
+	stored = sample_open(fd, false);
+	ck_assert_uint_eq(read_all(stored), 0);
+	ptx_stored_close(stored);
+	close(fd);
+	free(bytes);
+}
+END_TEST
+
 /* What a part in the middle that is gone costs: itself. GETNEXT of the rest by salvage. */
 START_TEST(salvage_costs_only_the_damaged_block_and_marks_the_gap)
 {
@@ -372,6 +394,7 @@ static Suite *build(void)
 	tcase_add_loop_test(tc, pages_exchanged_and_zeroed, 0, 3);
 	tcase_add_loop_test(tc, impossible_fields_with_right_checksums, 0, 3);
 	tcase_add_loop_test(tc, noise, 0, 3);
+	tcase_add_test(tc, a_hostile_sparse_file_does_not_keep_a_reader_for_ever);
 	tcase_add_test(tc, salvage_costs_only_the_damaged_block_and_marks_the_gap);
 	return suite;
 }

@@ -17,6 +17,7 @@
 #include "support/payload.h"
 #include "unit/log/sample.h"
 
+static bool no_reopen;
 static size_t budget = SIZE_MAX;
 static int budget_error = ENOSPC;
 
@@ -24,6 +25,16 @@ int __real_ptx_io_write(int fd, const void *bytes, size_t len, size_t *done);
 int __real_ptx_io_write_at(int fd, const void *bytes, size_t len, uint64_t offset, size_t *done);
 int __wrap_ptx_io_write(int fd, const void *bytes, size_t len, size_t *done);
 int __wrap_ptx_io_write_at(int fd, const void *bytes, size_t len, uint64_t offset, size_t *done);
+
+int __real_ptx_io_open(const char *path, int flags, int *fd);
+int __wrap_ptx_io_open(const char *path, int flags, int *fd);
+
+int __wrap_ptx_io_open(const char *path, int flags, int *fd)
+{
+	if (no_reopen && (flags & O_ACCMODE) == O_WRONLY)
+		return EACCES;
+	return __real_ptx_io_open(path, flags, fd);
+}
 
 int __wrap_ptx_io_write(int fd, const void *bytes, size_t len, size_t *done)
 {
@@ -320,6 +331,41 @@ START_TEST(a_reader_that_went_away_is_an_error)
 }
 END_TEST
 
+/* WITHLOG-10, CH-23, CLEAR-09: as with an append-only file, or after privileges were dropped. */
+START_TEST(where_a_file_cannot_be_reopened_o_append_works_with_policy_append_only)
+{
+	char path[] = "/tmp/ptx-log-XXXXXX";
+	int file = mkstemp(path), fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	struct sample sample;
+
+	no_reopen = true;
+	ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_LOOP, 10000, 8), EINVAL);
+	ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_UNTIL_FULL, 10000, 8), EINVAL);
+	ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_APPEND, 0, 8), 0);
+	sample_add(&sample, 3000);
+	sample_write(&sample);
+	OK(ptx_log_clear(sample.log));
+	sample.events = 0;
+	ptx_ledger_fini(&sample.ledger);
+	sample_add(&sample, 2000);
+	sample_write(&sample);
+	sample_add(&sample, 2000);
+	ck_assert_int_eq(sample_end(&sample), 0);
+	ck_assert_uint_eq(sample_read_file(file, 0, 8), 4000);
+	sample_prove(file);
+	close(fd);
+
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_LOOP, 10000, 8), 0);
+	sample_add(&sample, 1000);
+	ck_assert_int_eq(sample_end(&sample), 0);
+	sample_prove(file);
+	close(fd);
+	close(file);
+	unlink(path);
+}
+END_TEST
+
 /* WITHLOG-05 */
 START_TEST(a_full_device_refuses_the_log)
 {
@@ -399,6 +445,7 @@ static Suite *build(void)
 	tcase_add_test(tc, a_log_that_cannot_be_completed_keeps_what_was_written_and_its_account);
 	tcase_add_test(tc, a_limit_on_file_size_is_an_error_and_the_log_opens_with_its_status);
 	tcase_add_test(tc, a_reader_that_went_away_is_an_error);
+	tcase_add_test(tc, where_a_file_cannot_be_reopened_o_append_works_with_policy_append_only);
 	tcase_add_test(tc, a_full_device_refuses_the_log);
 	tcase_add_test(tc, clear_of_a_log_in_a_pipe_goes_on);
 	tcase_add_test(tc, clear_that_fails_is_made_good_by_the_next_write);
