@@ -84,22 +84,6 @@ static bool is_in_order(const struct lines *some, const struct lines *all)
 	return i == some->count;
 }
 
-static int by_hash(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static bool are_among(const struct lines *some, const struct lines *sorted)
-{
-	for (size_t i = 0; i < some->count; i++)
-		if (!bsearch(&some->hash[i], sorted->hash, sorted->count, sizeof(*sorted->hash),
-			     by_hash))
-			return false;
-	return true;
-}
-
 static bool is_beginning(const struct lines *some, const struct lines *all)
 {
 	return some->count <= all->count &&
@@ -340,17 +324,15 @@ START_TEST(a_turned_bit_in_a_log_that_loops_costs_one_block)
 END_TEST
 
 /*
- * Bytes of one place over bytes of another: blocks that are valid where they do not belong. A
- * reader without index cannot know which of two is the right one, but verify tells.
+ * Bytes of one place over bytes of another: blocks that are valid where they do not belong. verify
+ * counts what it finds in whole blocks; of two blocks with the same events dump shows one.
  */
-START_TEST(a_block_in_the_wrong_place_is_found_and_invents_no_event)
+START_TEST(a_block_in_the_wrong_place_is_found_and_no_event_comes_twice)
 {
 	struct sound sound = make("blocks", "3000");
 	uint64_t state = setting("POSIXTRACE_TEST_SEED", 4711);
 	const char *path = in_directory("moved.log");
-	struct lines sorted = sound.lines;
 
-	qsort(sorted.hash, sorted.count, sizeof(*sorted.hash), by_hash);
 	for (size_t i = 0; i < 100; i++) {
 		size_t len = random_between(&state, 1, 20000) & ~(size_t)7;
 		size_t from = random_between(&state, 0, sound.log.len - len) & ~(size_t)7;
@@ -365,10 +347,12 @@ START_TEST(a_block_in_the_wrong_place_is_found_and_invents_no_event)
 		write_file(path, bytes, sound.log.len);
 		changed = memcmp(bytes, sound.log.bytes, sound.log.len);
 		verdict = verify(path, sound.log.len, "copy to", to);
+		verdict.told = false;
 		lines = dump(path, &verdict, &sound, "copy to", to);
 		ck_assert_msg(verdict.status == (changed ? 3 : 0), "copy to %zu: verify says %d",
 			      to, verdict.status);
-		ck_assert_msg(are_among(&lines, &sorted), "copy to %zu: other events", to);
+		ck_assert_msg(lines.count <= verdict.events, "copy to %zu: dump finds more", to);
+		ck_assert_msg(is_in_order(&lines, &sound.lines), "copy to %zu: other events", to);
 		free(lines.hash);
 		free(bytes);
 	}
@@ -387,7 +371,7 @@ static Suite *build(void)
 	tcase_add_test(tc, a_log_cut_anywhere_shows_its_beginning);
 	tcase_add_test(tc, a_turned_bit_costs_one_block_and_is_found);
 	tcase_add_test(tc, a_turned_bit_in_a_log_that_loops_costs_one_block);
-	tcase_add_test(tc, a_block_in_the_wrong_place_is_found_and_invents_no_event);
+	tcase_add_test(tc, a_block_in_the_wrong_place_is_found_and_no_event_comes_twice);
 	return suite;
 }
 
