@@ -14,7 +14,7 @@
 #include "base/compiler.h"
 #include "log/log.h"
 
-#define PTX_LOG_RECENT 16u
+#define PTX_LOG_RECENT 64u
 
 /* Where a thread stands in the block's table. */
 struct ptx_log_recent {
