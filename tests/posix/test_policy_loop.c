@@ -225,18 +225,20 @@ static void *play(void *arg)
 
 	for (;;) {
 		char data[100] = "";
+		int is_last;
 
 		while (sem_wait(&turn[me]))
 			continue;
+		is_last = finished; /* asked before the turn is handed on, so that all are told */
 		wait_beyond_the_resolution();
-		for (int i = 0; i < share[me] && !finished; i++) {
+		for (int i = 0; i < share[me] && !is_last; i++) {
 			int number = next_number++;
 
 			memcpy(data, &number, sizeof(number));
 			posix_trace_event(type, data, sizeof(data));
 		}
 		sem_post(&turn[(me + 1) % PLAYERS]);
-		if (finished)
+		if (is_last)
 			return NULL;
 	}
 }
