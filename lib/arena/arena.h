@@ -33,7 +33,6 @@ struct ptx_control {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t pid;
-	uint64_t start_time; /* of the process, in the kernel's clock ticks */
 	_Atomic uint64_t next_region;
 };
 

@@ -4,9 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -17,7 +14,7 @@
 #include "base/barrier.h"
 
 #define ARENA_BYTES  (UINT64_C(1) << 40) /* of address space in the file; only what is used exists */
-#define ARENA_FD_MIN 900                 /* out of the way of programs that count on low numbers */
+#define ARENA_FD_MIN 200                 /* out of the way of programs that count on low numbers */
 #define NAMES_AT     PTX_PAGE
 #define REGIONS_AT   (UINT64_C(1) << 20)
 
@@ -27,26 +24,6 @@ _Alignas(PTX_PAGE) union ptx_private_block ptx_private_block;
 _Static_assert(sizeof ptx_control <= PTX_PAGE, "the control block is a page");
 _Static_assert(sizeof ptx_private <= sizeof ptx_private_block.bytes, "the block holds it");
 _Static_assert(NAMES_AT + sizeof(struct ptx_names) <= REGIONS_AT, "the names lie below the regions");
-
-/* Field 22 of /proc/self/stat: with the pid, the identity of a process. */
-static uint64_t start_time(void)
-{
-	char text[1024], *at;
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof text - 1);
-	close(fd);
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	at = strrchr(text, ')'); /* the name before it may hold anything */
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoull(at, NULL, 10) : 0;
-}
 
 static int make_memfd(uint64_t *bytes)
 {
@@ -115,7 +92,6 @@ static void make_arena(void)
 	ptx_control.magic = PTX_ARENA_MAGIC;
 	ptx_control.version = PTX_ARENA_VERSION;
 	ptx_control.pid = (uint32_t)getpid();
-	ptx_control.start_time = start_time();
 	atomic_store_explicit(&ptx_control.next_region, REGIONS_AT, memory_order_relaxed);
 }
 

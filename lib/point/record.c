@@ -7,6 +7,8 @@
  */
 #include "point/record.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/futex.h"
 #include "ring/ring_write.h"
@@ -220,10 +222,16 @@ static void lose_everywhere(struct ptx_thread *thread, unsigned type, enum ptx_w
 }
 
 /* A byte a type, so that a trace point looks by one instruction. */
-static void spread(uint8_t *enabled, const struct ptx_region *region, bool usable)
+static void spread(uint8_t *enabled, const struct ptx_region *region)
 {
-	for (unsigned i = 0; i < PTX_TYPE_MAX; i++)
-		enabled[i] = usable && is_admitted(region, i) && is_mapped(i);
+	memset(enabled, 0, PTX_TYPE_MAX);
+	for (unsigned i = 0; i < PTX_WORDS; i++) {
+		uint64_t bits = atomic_load_explicit(&region->admit[i], memory_order_relaxed) &
+				atomic_load_explicit(&ptx_mapped[i], memory_order_relaxed);
+
+		for (; bits; bits &= bits - 1)
+			enabled[64 * i + (unsigned)__builtin_ctzll(bits)] = 1;
+	}
 }
 
 static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
@@ -233,7 +241,7 @@ static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
 	const struct ptx_cell *cell = &thread->cell[0][view->bit];
 	enum ptx_state kind = ptx_state_kind(atomic_load_explicit(&region->state,
 								  memory_order_acquire));
-	bool usable = kind == PTX_RUNNING && cell->serial == view->serial;
+	bool is_joined = cell->serial == view->serial;
 
 	lane->chunk = cell->chunk;
 	lane->region = view->rings.region;
@@ -241,8 +249,11 @@ static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
 	lane->max_data = (uint32_t)view->rings.max_data_size;
 	lane->bit = (uint16_t)view->bit;
 	/* Not joined yet: the long way once more. */
-	lane->is_full = kind == PTX_FULL || (kind == PTX_RUNNING && !usable);
-	spread(lane->enabled, region, usable);
+	lane->is_full = kind == PTX_FULL || (kind == PTX_RUNNING && !is_joined);
+	if (kind == PTX_RUNNING && is_joined)
+		spread(lane->enabled, region);
+	else
+		memset(lane->enabled, 0, sizeof lane->enabled);
 }
 
 /* What the next event of this thread needs to know. With level 0 claimed. */
@@ -289,7 +300,8 @@ static void mend_lanes(struct ptx_thread *thread)
 
 		if (!view)
 			continue; /* the word will say so */
-		if (lane->is_full)
+		/* A full stream that goes on changes the word; one just joined does not. */
+		if (lane->is_full && lane->chunk != thread->cell[0][lane->bit].chunk)
 			make_lane(lane, thread, view);
 		else
 			lane->chunk = thread->cell[0][lane->bit].chunk;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
+#include <sys/single_threaded.h>
 
 #include "arena/process.h"
 #include "base/barrier.h"
@@ -199,6 +200,7 @@ PTX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
 {
 	struct delivery to = { event, data, num_bytes, data_len, unavailable };
 	struct ptx_stream *stream;
+	bool alone;
 	int err;
 
 	if (!is_valid(&to))
@@ -211,9 +213,12 @@ PTX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
 		return get_waiting(trid, &to, NULL, PTX_LIVE);
 	}
 	*unavailable = 1;
-	pthread_mutex_lock(&stream->lock);
+	alone = __libc_single_threaded;
+	if (!alone)
+		pthread_mutex_lock(&stream->lock);
 	err = take_stored(stream, &to);
-	pthread_mutex_unlock(&stream->lock);
+	if (!alone)
+		pthread_mutex_unlock(&stream->lock);
 	ptx_registry_leave();
 	return err;
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "arena/process.h"
+#include "arena/arena.h"
 #include "point/thread.h"
 #include "point/view.h"
 #include "posix/shutdown.h"
@@ -45,6 +45,7 @@ static void __attribute__((constructor)) begin(void)
 /* After the program's own exit handlers, so that their events are in the logs (EXIT-06). */
 static void __attribute__((destructor)) end(void)
 {
-	if (!ptx_process_is_child())
+	if (!ptx_process_is_child() &&
+	    atomic_load_explicit(&ptx_control.attached, memory_order_relaxed))
 		ptx_posix_shutdown_all();
 }

@@ -2,30 +2,11 @@
 #include "stream/registry.h"
 
 #include <errno.h>
-#include <urcu/urcu-bp.h>
 
-#include "arena/process.h"
 #include "base/futex.h"
 
 static _Atomic uint64_t generations;
 static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
-
-struct ptx_stream *ptx_registry_enter(trace_id_t id)
-{
-	struct ptx_stream *stream;
-
-	urcu_bp_read_lock();
-	stream = atomic_load_explicit(&ptx_private.handle[id % PTX_HANDLES], memory_order_acquire);
-	if (stream && stream->id == id)
-		return stream;
-	urcu_bp_read_unlock();
-	return NULL;
-}
-
-void ptx_registry_leave(void)
-{
-	urcu_bp_read_unlock();
-}
 
 void ptx_registry_hold(struct ptx_stream *stream)
 {

@@ -12,11 +12,33 @@
 #ifndef PTX_STREAM_REGISTRY_H
 #define PTX_STREAM_REGISTRY_H
 
+/* The short functions of liburcu inline, as its licence allows us; its readers lie in memory that
+ * is less aligned than they say, which UBSan would report as ours. */
+#if !defined __SANITIZE_ADDRESS__
+#define _LGPL_SOURCE
+#endif
+#include <urcu/urcu-bp.h>
+
+#include "arena/process.h"
 #include "stream/stream.h"
 
 /* The stream and the right to use it until leave, or NULL. */
-struct ptx_stream *ptx_registry_enter(trace_id_t id);
-void ptx_registry_leave(void);
+static inline struct ptx_stream *ptx_registry_enter(trace_id_t id)
+{
+	struct ptx_stream *stream;
+
+	urcu_bp_read_lock();
+	stream = atomic_load_explicit(&ptx_private.handle[id % PTX_HANDLES], memory_order_acquire);
+	if (stream && stream->id == id)
+		return stream;
+	urcu_bp_read_unlock();
+	return NULL;
+}
+
+static inline void ptx_registry_leave(void)
+{
+	urcu_bp_read_unlock();
+}
 
 /* Between enter and leave: makes the stream stay after leave, until let_go. */
 void ptx_registry_hold(struct ptx_stream *stream);
