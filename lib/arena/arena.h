@@ -44,6 +44,17 @@ union ptx_control_page {
 extern union ptx_control_page ptx_control_page;
 #define ptx_control (ptx_control_page.is)
 
+/* The arena's descriptor, in ordinary memory: a child closes its parent's. */
+struct ptx_arena_file {
+	int fd; /* -1: none */
+	uint64_t device, inode;
+};
+
+extern struct ptx_arena_file ptx_arena_file;
+
+/* The descriptor, or -1 if there is none or the program has closed it. */
+int ptx_arena_fd(void);
+
 #define PTX_CONTROL_EPOCH UINT64_C(0x100)
 
 /* After a change; streams: how many more are attached. */
@@ -59,6 +70,9 @@ int ptx_region_create(const struct ptx_geometry *geometry, void **memory, uint64
 /* Gives the memory back. Addresses stay valid to write to when in_use. */
 void ptx_region_destroy(const struct ptx_geometry *geometry, void *memory, uint64_t offset,
 			bool in_use);
+
+/* Memory of this process's own in the place of a region: who still writes to it harms nobody. */
+void ptx_region_sink(void *memory, size_t bytes);
 
 /* struct ptx_rings.back */
 bool ptx_region_back(void *memory, size_t bytes);

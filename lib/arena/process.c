@@ -18,6 +18,8 @@
 #define NAMES_AT     PTX_PAGE
 #define REGIONS_AT   (UINT64_C(1) << 20)
 
+struct ptx_arena_file ptx_arena_file = { .fd = -1 };
+
 _Alignas(PTX_PAGE) union ptx_control_page ptx_control_page;
 _Alignas(PTX_PAGE) union ptx_private_block ptx_private_block;
 
@@ -70,16 +72,32 @@ static struct ptx_names *map_names(int fd)
 	return names == MAP_FAILED ? NULL : names;
 }
 
+/* The program may have closed it, and the number may be another file's by now. */
+int ptx_arena_fd(void)
+{
+	struct stat file;
+	int fd = ptx_arena_file.fd;
+
+	if (fd >= 0 && fstat(fd, &file) == 0 && file.st_dev == ptx_arena_file.device &&
+	    file.st_ino == ptx_arena_file.inode)
+		return fd;
+	return -1;
+}
+
 static void make_arena(void)
 {
 	struct ptx_names *old = ptx_names, *names;
 	struct stat file;
 	uint64_t bytes;
-	int fd = make_memfd(&bytes);
+	int fd = ptx_arena_fd();
 
+	if (fd >= 0)
+		close(fd); /* our parent's */
+	fd = make_memfd(&bytes);
+	ptx_arena_file.fd = fd;
 	if (fd >= 0 && fstat(fd, &file) == 0) {
-		ptx_private.arena_device = file.st_dev;
-		ptx_private.arena_inode = file.st_ino;
+		ptx_arena_file.device = file.st_dev;
+		ptx_arena_file.inode = file.st_ino;
 	}
 	if (!map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0))
 		return;
@@ -88,7 +106,6 @@ static void make_arena(void)
 		ptx_names_copy(names, old); /* the old one is the parent's: it stays mapped there */
 	if (names)
 		ptx_names = names;
-	ptx_private.arena_fd = fd;
 	ptx_control.magic = PTX_ARENA_MAGIC;
 	ptx_control.version = PTX_ARENA_VERSION;
 	ptx_control.pid = (uint32_t)getpid();

@@ -21,8 +21,6 @@ struct ptx_stream;
 
 struct ptx_private {
 	_Atomic uint32_t pid; /* 0: a child that has not been set up yet */
-	int arena_fd;         /* -1: none */
-	uint64_t arena_device, arena_inode;
 	_Atomic(struct ptx_thread *) threads; /* all there ever were */
 	_Atomic uint64_t bits; /* of attached, given out */
 	_Atomic(struct ptx_view *) view[PTX_STREAMS];

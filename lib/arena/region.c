@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "arena/arena.h"
@@ -18,18 +18,6 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
-
-/* The program may have closed our descriptor, and the number may be another file's by now. */
-static int arena_fd(void)
-{
-	struct stat file;
-	int fd = ptx_private.arena_fd;
-
-	if (fd >= 0 && fstat(fd, &file) == 0 && file.st_dev == ptx_private.arena_device &&
-	    file.st_ino == ptx_private.arena_inode)
-		return fd;
-	return -1;
-}
 
 /* The kernel would rather kill somebody than refuse: ask first whether so much is there. */
 static bool is_available(size_t bytes)
@@ -64,7 +52,7 @@ bool ptx_region_back(void *memory, size_t bytes)
 
 int ptx_region_create(const struct ptx_geometry *geometry, void **memory, uint64_t *offset)
 {
-	int fd = arena_fd();
+	int fd = ptx_arena_fd();
 	void *map;
 
 	if (!is_available(geometry->bytes_first))
@@ -92,14 +80,20 @@ int ptx_region_create(const struct ptx_geometry *geometry, void **memory, uint64
 	return 0;
 }
 
+/* Past the wrapper: late writers write here by design, which ThreadSanitizer would call a race. */
+void ptx_region_sink(void *memory, size_t bytes)
+{
+	syscall(SYS_mmap, memory, bytes, PROT_READ | PROT_WRITE,
+		MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
 void ptx_region_destroy(const struct ptx_geometry *geometry, void *memory, uint64_t offset,
 			bool in_use)
 {
-	int fd = arena_fd();
+	int fd = ptx_arena_fd();
 
 	if (in_use)
-		mmap(memory, geometry->bytes, PROT_READ | PROT_WRITE,
-		     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		ptx_region_sink(memory, geometry->bytes);
 	else
 		munmap(memory, geometry->bytes);
 	if (fd >= 0 && offset != 0)

@@ -51,6 +51,9 @@ const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored);
 /* The name of an event type of the log, NULL if it has none. Ids run below PTX_TYPE_MAX. */
 const char *ptx_stored_name(const struct ptx_stored *stored, unsigned type);
 
+/* The descriptor that it reads from. */
+int ptx_stored_descriptor(const struct ptx_stored *stored);
+
 /* What posix_trace_get_loginfo_np() tells. */
 void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo_np *info);
 

@@ -80,3 +80,8 @@ void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo
 	info->first_ns = stored->sum.time_first;
 	info->last_ns = stored->sum.time_last;
 }
+
+int ptx_stored_descriptor(const struct ptx_stored *stored)
+{
+	return stored->window.fd;
+}

@@ -219,7 +219,7 @@ static void take_ident(struct ptx_drain *drain, struct ptx_source *source)
 	advance(drain);
 }
 
-static void open_gap(struct ptx_drain *drain, uint64_t ticks)
+static void lower_gap(struct ptx_drain *drain, uint64_t ticks)
 {
 	if (ticks < drain->gap_first)
 		drain->gap_first = ticks;
@@ -227,31 +227,53 @@ static void open_gap(struct ptx_drain *drain, uint64_t ticks)
 
 /*
  * What was overwritten reaches up to the cut. Whatever else is as old goes too, so that what
- * remains is exactly the youngest part of the stream.
+ * remains is exactly the youngest part of the stream. Who overwrites raises the cut first and
+ * tells the first event's time last, maybe after the gap has been told.
  */
 static void apply_cut(struct ptx_drain *drain)
 {
 	struct ptx_region *region = drain->rings->region;
-	uint64_t first = UINT64_MAX, cut;
+	uint64_t first = UINT64_MAX;
 	const struct ptx_mark *mark;
 	struct ptx_source *source;
 
 	if (atomic_load_explicit(&region->first_overwritten, memory_order_relaxed) != UINT64_MAX)
 		first = atomic_exchange_explicit(&region->first_overwritten, UINT64_MAX,
 						 memory_order_acquire);
-	cut = atomic_load_explicit(&region->cut, memory_order_acquire); /* (J) with (I) in overwrite.c */
-	if (first != UINT64_MAX && cut > drain->told_cut)
-		open_gap(drain, first > drain->told_cut ? first : drain->told_cut + 1);
-	while ((source = top(drain)) && source->key <= cut) {
+	drain->cut = atomic_load_explicit(&region->cut,
+					  memory_order_acquire); /* (J) with (I) in ring/overwrite.c */
+	if (drain->cut > drain->told_cut) {
+		drain->gap = true;
+		if (first != UINT64_MAX)
+			lower_gap(drain, first > drain->told_cut ? first : drain->told_cut + 1);
+	}
+	while ((source = top(drain)) && source->key <= drain->cut) {
 		if (record_of(source)->len_flags & PTX_RECORD_IDENT) {
 			take_ident(drain, source);
 			continue;
 		}
-		open_gap(drain, source->key);
+		lower_gap(drain, source->key);
 		book(drain, PTX_LOST_OVERWRITTEN); /* OVERRUN was told by who raised the cut */
 	}
-	while ((mark = ptx_drain_first_mark(drain)) && mark->ticks <= cut)
+	while ((mark = ptx_drain_first_mark(drain)) && mark->ticks <= drain->cut)
 		pass_mark(drain, true);
+}
+
+/* OVERFLOW, at the time of the first event lost, and RESUME, at that of the survivor. */
+static void tell_gap(struct ptx_drain *drain, uint64_t survivor)
+{
+	uint64_t first = drain->gap_first == UINT64_MAX ? drain->last_ticks + 1 : drain->gap_first;
+
+	if (first < drain->last_ticks)
+		first = drain->last_ticks; /* what was delivered is older than the gap */
+	if (first > survivor || drain->last_ticks == 0)
+		first = drain->gap_first < survivor ? drain->gap_first : survivor;
+	queue(drain, POSIX_TRACE_OVERFLOW, first, NULL, 0);
+	queue(drain, POSIX_TRACE_RESUME, survivor, NULL, 0);
+	drain->told_cut = drain->cut;
+	drain->gap = false;
+	drain->gap_first = UINT64_MAX;
+	drain->survivor = true;
 }
 
 /* A record that is not delivered: a handle's work, or no member of the stream. */
@@ -310,17 +332,8 @@ static bool find_next(struct ptx_drain *drain)
 			return false;
 		if (pass_over(drain, source))
 			continue;
-		if (drain->gap_first != UINT64_MAX && !drain->survivor) {
-			/* An overwriter may be late to tell; what was delivered is older than the gap. */
-			queue(drain, POSIX_TRACE_OVERFLOW,
-			      drain->gap_first > drain->last_ticks ? drain->gap_first
-								   : drain->last_ticks,
-			      NULL, 0);
-			queue(drain, POSIX_TRACE_RESUME, key, NULL, 0);
-			drain->told_cut = atomic_load_explicit(&drain->rings->region->cut,
-							       memory_order_relaxed);
-			drain->gap_first = UINT64_MAX;
-			drain->survivor = true;
+		if (drain->gap && !drain->survivor) {
+			tell_gap(drain, key);
 			continue;
 		}
 		return true;
@@ -444,9 +457,10 @@ void ptx_drain_clear(struct ptx_drain *drain)
 		if (!pass_over(drain, source))
 			book(drain, PTX_LOST_CLEARED);
 	}
+	drain->gap = false;
 	drain->gap_first = UINT64_MAX;
 	atomic_store_explicit(&region->first_overwritten, UINT64_MAX, memory_order_relaxed);
-	drain->told_cut = atomic_load_explicit(&region->cut, memory_order_acquire);
+	drain->told_cut = drain->cut = atomic_load_explicit(&region->cut, memory_order_acquire);
 	atomic_store_explicit(&region->overrun, 0, memory_order_relaxed);
 	atomic_store_explicit(&region->looped, 0, memory_order_relaxed);
 	drain->full_marked = false;

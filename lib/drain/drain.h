@@ -89,8 +89,10 @@ struct ptx_drain {
 	struct ptx_mark *mark; /* ring buffer of mark_room */
 	size_t mark_first, marks, mark_room;
 
-	uint64_t gap_first; /* time of the first event lost in the gap to be told, UINT64_MAX = none */
-	uint64_t told_cut;
+	bool gap;           /* something was overwritten and not told yet */
+	uint64_t gap_first; /* time of the first event lost in it, UINT64_MAX = not known */
+	uint64_t cut;       /* what was overwritten reaches up to here */
+	uint64_t told_cut;  /* and up to here it has been told */
 	bool survivor;      /* RESUME promised the next event: it is delivered whatever happens */
 
 	/* Events of the drain's own, before the next record. */

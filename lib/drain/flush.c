@@ -236,6 +236,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	raise_shield(&shield);
 	pthread_mutex_lock(&flush->stream->lock);
 	flush->flushing = true;
+	ptx_drain_sync(flush->drain); /* a FULL that came before stands before */
 	if (framed)
 		mark(flush, PTX_MARK_FLUSH_START, 0, caller);
 	target = ptx_drain_moment(flush->drain, false);

@@ -71,16 +71,15 @@ static void copy_admitted(const struct ptx_region *region, uint64_t *words)
 }
 
 /*
- * There is room when half of the pool is free, or when nothing is left to deliver: rings
+ * There is room when half of the stream's size is free, or when nothing is left to deliver: rings
  * keep their open chunks, so many threads may hold most of a pool that is empty.
  */
 static bool has_room(struct ptx_drain *drain)
 {
 	const struct ptx_region *region = drain->rings->region;
 	uint32_t free_chunks = atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
-	uint32_t chunks = atomic_load_explicit(&region->chunks, memory_order_relaxed);
 
-	return free_chunks >= chunks / 2 ||
+	return free_chunks >= (drain->rings->geometry.useful + 1) / 2 ||
 	       (drain->heap_count == 0 && drain->full && drain->queued == 0);
 }
 

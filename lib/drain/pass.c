@@ -125,9 +125,10 @@ void ptx_drain_pass(struct ptx_drain *drain)
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		uint64_t bound;
 
+		/* First the look, then the taking: what was seen published is at hand. */
+		bound = bound_of(drain, i, now);
 		if (drain->source[i]->key == UINT64_MAX)
 			ptx_drain_refill(drain, i);
-		bound = bound_of(drain, i, now);
 		if (bound < watermark)
 			watermark = bound;
 	}

@@ -92,6 +92,9 @@ int ptx_log_clear(struct ptx_log *log);
 int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
 		     struct ptx_ledger *ledger);
 
+/* The descriptor that it writes to. */
+int ptx_log_descriptor(const struct ptx_log *log);
+
 /* Closes the descriptor and frees the memory. */
 void ptx_log_destroy(struct ptx_log *log);
 

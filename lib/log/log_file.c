@@ -188,3 +188,8 @@ void ptx_log_destroy(struct ptx_log *log)
 	ptx_io_close(log->fd);
 	ptx_log_free(log);
 }
+
+int ptx_log_descriptor(const struct ptx_log *log)
+{
+	return log->fd;
+}

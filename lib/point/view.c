@@ -109,11 +109,12 @@ void ptx_view_attach(struct ptx_view *view)
 
 void ptx_view_destroy(struct ptx_view *view)
 {
+	const uint64_t bit = UINT64_C(1) << view->bit;
 	bool in_use;
 
-	atomic_fetch_and_explicit(&ptx_control.attached, ~(UINT64_C(1) << view->bit),
-				  memory_order_release);
-	ptx_control_changed(-1);
+	/* A creation that failed never attached it. */
+	if (atomic_fetch_and_explicit(&ptx_control.attached, ~bit, memory_order_release) & bit)
+		ptx_control_changed(-1);
 	atomic_store_explicit(&ptx_private.view[view->bit], NULL, memory_order_release);
 	atomic_store_explicit(&before_fork[view->bit], NULL, memory_order_relaxed);
 	release_bit(view->bit);
@@ -133,9 +134,7 @@ void ptx_view_child(void)
 								 memory_order_relaxed);
 
 		if (view)
-			mmap(view->rings.region, view->rings.geometry.bytes,
-			     PROT_READ | PROT_WRITE,
-			     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			ptx_region_sink(view->rings.region, view->rings.geometry.bytes);
 	}
 	atomic_store_explicit(&retired, NULL, memory_order_relaxed);
 }

@@ -71,6 +71,8 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 	err = ptx_flush_create(stream, log, &stream->flush);
 	if (err)
 		ptx_log_destroy(log);
+	else
+		ptx_registry_note_log(stream, ptx_log_descriptor(log));
 	return err;
 }
 
@@ -131,6 +133,7 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 	if (!stream)
 		return ENOMEM;
 	stream->kind = kind;
+	stream->log_fd = -1;
 	stream->attr = attr;
 	pthread_mutex_init(&stream->lock, NULL);
 	err = build(stream, file_desc);

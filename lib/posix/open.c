@@ -23,6 +23,7 @@ static int open_log(int file_desc, bool salvage, trace_id_t *trid)
 	err = ptx_stored_open(file_desc, salvage, &stream->stored);
 	if (err)
 		goto undo_alloc;
+	ptx_registry_note_log(stream, ptx_stored_descriptor(stream->stored));
 	stream->attr = ptx_stored_facts(stream->stored)->attr;
 	err = ptx_registry_add(stream);
 	if (err)

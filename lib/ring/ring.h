@@ -159,6 +159,7 @@ struct ptx_geometry {
 	size_t chunk_room;  /* for records */
 	size_t record_max;  /* the largest record */
 	uint32_t chunks;    /* from the beginning */
+	uint32_t useful;    /* of them, those that the stream's size asked for */
 	uint32_t chunks_max;
 	uint32_t hint_mask;
 	size_t words_at, claimed_at, rings_at, slots_at, hints_at, chunks_at;

@@ -73,6 +73,7 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, struct ptx_geometry 
 	useful = g->chunk_room - (record + PTX_IDENT_RECORD_BYTES - 8);
 	chunks = (stream_size + useful - 1) / useful;
 	g->capacity = chunks * useful;
+	g->useful = chunks > UINT32_MAX ? UINT32_MAX : (uint32_t)chunks;
 	chunks += 3 * PTX_BASE_RINGS + 2;
 	if (chunks > UINT32_MAX / 4)
 		return ENOMEM;

@@ -2,6 +2,8 @@
 #include "stream/registry.h"
 
 #include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/futex.h"
 
@@ -81,17 +83,58 @@ unsigned ptx_registry_active(trace_id_t *ids, unsigned room)
 	return count;
 }
 
+void ptx_registry_note_log(struct ptx_stream *stream, int fd)
+{
+	struct stat file;
+
+	stream->log_fd = -1;
+	if (fd < 0 || fstat(fd, &file) != 0)
+		return;
+	stream->log_fd = fd;
+	stream->log_device = file.st_dev;
+	stream->log_inode = file.st_ino;
+}
+
+/* The table is wiped in the child: what it held is kept here from before. */
+static struct ptx_stream *orphans, *orphans_before;
+
 void ptx_registry_before_fork(void)
 {
 	pthread_mutex_lock(&change);
+	orphans_before = orphans; /* a child's own, if we are one */
+	for (unsigned i = 0; i < PTX_HANDLES; i++) {
+		struct ptx_stream *stream = atomic_load_explicit(&ptx_private.handle[i],
+								 memory_order_relaxed);
+
+		if (!stream)
+			continue;
+		stream->orphan = orphans;
+		orphans = stream;
+	}
 	urcu_bp_before_fork();
+}
+
+/* A pipe's reader waits for the end of file, and would wait for as long as the child lives. */
+static void close_logs(void)
+{
+	for (const struct ptx_stream *stream = orphans; stream != orphans_before;
+	     stream = stream->orphan) {
+		struct stat file;
+
+		if (stream->log_fd >= 0 && fstat(stream->log_fd, &file) == 0 &&
+		    file.st_dev == stream->log_device && file.st_ino == stream->log_inode)
+			close(stream->log_fd);
+	}
 }
 
 void ptx_registry_after_fork(bool child)
 {
-	if (child)
+	if (child) {
+		close_logs();
 		urcu_bp_after_fork_child();
-	else
+	} else {
+		orphans = orphans_before;
 		urcu_bp_after_fork_parent();
+	}
 	pthread_mutex_unlock(&change);
 }

@@ -57,7 +57,10 @@ void ptx_registry_settle(struct ptx_stream *stream);
 /* The streams of kind LIVE or LOGGED that exist, at most room of them. */
 unsigned ptx_registry_active(trace_id_t *ids, unsigned room);
 
-/* The log descriptors of a child's parent: not the child's business. From the fork handler. */
+/* Remembers the descriptor of the stream's log: a child closes it. */
+void ptx_registry_note_log(struct ptx_stream *stream, int fd);
+
+/* From the fork handlers. A child closes its parent's logs and never touches the streams. */
 void ptx_registry_before_fork(void);
 void ptx_registry_after_fork(bool child);
 

@@ -32,6 +32,11 @@ struct ptx_stream {
 	_Atomic uint32_t gone;  /* shut down or closed: users leave */
 	pthread_mutex_t lock;
 
+	/* The private duplicate of a log's descriptor, and what it is; -1 without log. */
+	int log_fd;
+	uint64_t log_device, log_inode;
+	struct ptx_stream *orphan; /* the next of our parent's streams, in a forked child */
+
 	struct ptx_attr attr;
 	unsigned type_cursor; /* the last type that the type list delivered, 0 = none */
 
