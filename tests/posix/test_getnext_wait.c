@@ -93,6 +93,12 @@ END_TEST
 
 static atomic_int signals;
 
+#ifdef __SANITIZE_THREAD__
+enum { DELIVERED = 0 }; /* its runtime keeps a sleeper's signal until the sleep is over */
+#else
+enum { DELIVERED = 1 };
+#endif
+
 static void note(int signal)
 {
 	(void)signal;
@@ -189,7 +195,7 @@ START_TEST(a_handler_with_SA_RESTART_lets_the_wait_go_on)
 			int before = signals;
 
 			pthread_kill(thread, SIGUSR1);
-			while (signals == before)
+			while (DELIVERED && signals == before)
 				sched_yield();
 		}
 		spin_until_asleep(w.tid);

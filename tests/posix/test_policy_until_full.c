@@ -165,12 +165,12 @@ START_TEST(half_of_the_size_read_is_enough)
 		free(seen.data);
 	}
 	/*
-	 * An event takes more than its 64 bytes of data and at most what its maximum says; memory
-	 * is freed in pieces, small against the size.
+	 * An event takes at most what its maximum says, and memory is freed in pieces, small
+	 * against the size. The latest moment allows for what the stream has beyond its size.
 	 */
 	OK(posix_trace_get_attr(trid, &attr));
 	ck_assert_uint_ge(restarted_at * user_event_size(&attr, 64), half * 9 / 10);
-	ck_assert_uint_le(restarted_at * 64, half * 11 / 10);
+	ck_assert_uint_le(restarted_at, (size_t)n * 3 / 4);
 	trace_number(u, n);
 	history = read_all(trid);
 	for (size_t i = 0; i + 3 < history->n; i++)

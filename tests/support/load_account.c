@@ -84,7 +84,8 @@ static void enter_event(struct account *account, const struct posix_trace_event_
 		ck_abort_msg("maker %u's events %llu to %llu are missing, and nothing tells of it",
 			     who, (llu)account->next[who], (llu)sequence - 1);
 	if (time < account->last_time)
-		ck_abort_msg("an event is older than the one before it");
+		ck_abort_msg("maker %u's event %llu is %lld ns older than the event before it", who,
+			     (llu)sequence, (long long)(account->last_time - time));
 	if (!account->first_time)
 		account->first_time = time;
 	if (!account->read[who])
