@@ -20,7 +20,9 @@ const struct ptx_log_status *ptx_stored_status(const struct ptx_stored *stored)
 
 const char *ptx_stored_name(const struct ptx_stored *stored, unsigned type)
 {
-	return type && type < PTX_TYPE_MAX && stored->name[type][0] ? stored->name[type] : NULL;
+	if (type >= PTX_TYPE_MAX || !(stored->names.set[type / 64] >> type % 64 & 1))
+		return NULL;
+	return stored->names.name[type];
 }
 
 /* The log's events counted; a reader of its own leaves the caller's position alone. */

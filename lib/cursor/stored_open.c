@@ -138,7 +138,7 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 	payload = fetch(stored, copy.names_offset, PTX_LOG_NAMES, &found);
 	if (!payload)
 		return 0;
-	ptx_log_decode_names(&found.block, payload, stored->name);
+	ptx_log_decode_names(&found.block, payload, &stored->names);
 	payload = fetch(stored, copy.ledger_offset, PTX_LOG_LEDGER, &found);
 	if (!payload)
 		return 0;
@@ -181,7 +181,7 @@ static void forget(struct ptx_stored *stored)
 	stored->top = NULL;
 	stored->slot = NULL;
 	stored->tops = stored->tops_max = stored->slots = 0;
-	memset(stored->name, 0, sizeof(stored->name));
+	memset(&stored->names, 0, sizeof(stored->names));
 	memset(&stored->sum, 0, sizeof(stored->sum));
 	ptx_ledger_fini(&stored->ledger);
 }

@@ -51,7 +51,7 @@ struct ptx_stored {
 	struct ptx_ledger ledger;
 	bool has_ledger;
 	bool has_total;         /* of the ledger only the total is known, from the header */
-	char name[PTX_TYPE_MAX][PTX_TYPE_NAME_BYTES];
+	struct ptx_log_known names;
 };
 
 static inline bool ptx_stored_is_sequence(const struct ptx_stored *stored)

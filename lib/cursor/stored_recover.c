@@ -51,7 +51,7 @@ static void note_names(struct ptx_stored *stored, const struct ptx_log_found *fo
 	const void *payload = ptx_log_payload(&stored->window, found, &why);
 
 	if (payload)
-		ptx_log_decode_names(&found->block, payload, stored->name);
+		ptx_log_decode_names(&found->block, payload, &stored->names);
 }
 
 static int note_ledger(struct ptx_stored *stored, const struct ptx_log_found *found)
@@ -263,8 +263,8 @@ static void find_names(struct ptx_stored *stored)
 		if (!payload)
 			continue;
 		newest = found.block.number;
-		memset(stored->name, 0, sizeof(stored->name));
-		ptx_log_decode_names(&found.block, payload, stored->name);
+		memset(&stored->names, 0, sizeof(stored->names));
+		ptx_log_decode_names(&found.block, payload, &stored->names);
 	}
 }
 

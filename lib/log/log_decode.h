@@ -48,9 +48,15 @@ static inline size_t ptx_log_record_bytes(const struct ptx_log_block *block)
 	return block->payload_bytes - block->sources * sizeof(struct ptx_log_source);
 }
 
-/* Of a NAMES payload that was found good: fills names[type]. */
+/* Which event types have a name, and those; one may be empty. */
+struct ptx_log_known {
+	uint64_t set[PTX_TYPE_MAX / 64];
+	char name[PTX_TYPE_MAX][PTX_TYPE_NAME_BYTES];
+};
+
+/* Of a NAMES payload that was found good: adds its names. */
 void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload,
-			  char (*names)[PTX_TYPE_NAME_BYTES]);
+			  struct ptx_log_known *known);
 
 /* Of a LEDGER payload that was found good. ENOMEM. */
 int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload,

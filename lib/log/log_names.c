@@ -16,7 +16,7 @@ int ptx_log_name(struct ptx_log *log, unsigned type, const char *name)
 {
 	size_t len = strnlen(name, PTX_TYPE_NAME_BYTES);
 
-	if (!type || type >= PTX_TYPE_MAX || !len || len == PTX_TYPE_NAME_BYTES)
+	if (!type || type >= PTX_TYPE_MAX || len == PTX_TYPE_NAME_BYTES)
 		return EINVAL;
 	if (has(log->names.known, type)) /* as it may be in the file already, the first one stays */
 		return strcmp(log->names.name[type], name) ? EEXIST : 0;

@@ -59,8 +59,8 @@ static const char *check_names(const struct ptx_log_block *block, const struct p
 	for (uint32_t i = 0; i < block->records; i++, name++) {
 		if (!name->type || name->type >= PTX_TYPE_MAX)
 			return "a name's event type is out of range";
-		if (!name->name[0] || !memchr(name->name, 0, sizeof(name->name)))
-			return "a name is empty or has no end";
+		if (!memchr(name->name, 0, sizeof(name->name)))
+			return "a name has no end";
 		if (seen[name->type]++)
 			return "an event type has two names";
 	}
@@ -159,12 +159,14 @@ const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void
 }
 
 void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload,
-			  char (*names)[PTX_TYPE_NAME_BYTES])
+			  struct ptx_log_known *known)
 {
 	const struct ptx_log_name *name = payload;
 
-	for (uint32_t i = 0; i < block->records; i++, name++)
-		memcpy(names[name->type], name->name, sizeof(name->name));
+	for (uint32_t i = 0; i < block->records; i++, name++) {
+		memcpy(known->name[name->type], name->name, sizeof(name->name));
+		known->set[name->type / 64] |= UINT64_C(1) << name->type % 64;
+	}
 }
 
 int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload,

@@ -304,9 +304,59 @@ START_TEST(a_wrapped_log_keeps_every_type_and_attribute)
 }
 END_TEST
 
+/* One event of the type with the empty name, which is listed once and has its line. */
+static void assert_empty_name(int fd, trace_event_id_t empty)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1] = "?";
+	struct posix_trace_ledger_np ledger;
+	trace_id_t trid = log_open(fd);
+	int listed = 0, end = 0;
+	trace_event_id_t id;
+
+	OK(posix_trace_eventid_get_name(trid, empty, name));
+	ck_assert_str_eq(name, "");
+	OK(posix_trace_get_ledger_type_np(trid, empty, &ledger));
+	ck_assert_uint_eq(ledger.reported, 1);
+	while (!end) {
+		OK(posix_trace_eventtypelist_getnext_id(trid, &id, &end));
+		listed += !end && id == empty;
+	}
+	ck_assert_int_eq(listed, 1);
+	log_close(trid);
+}
+
+/* EVID-14, LOG-10, LIST-07, NAMEOF-03: in a finished log, and in one that was cut short */
+START_TEST(the_empty_name_is_a_name_in_a_log_too)
+{
+	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
+					POSIX_TRACE_APPEND };
+
+	for (int i = 0; i < 3; i++) {
+		trace_event_id_t empty = type_of("");
+		int fd = log_file(), cut;
+		trace_id_t trid = LOGGED_STARTED(fd, .log_policy = policies[i]);
+		unsigned char *bytes;
+		size_t len;
+
+		trace_number(empty, 1);
+		trace_number(type_of("x"), 2);
+		shut(trid);
+		assert_log_whole(fd);
+		assert_empty_name(fd, empty);
+		bytes = log_bytes(fd, &len);
+		cut = log_file_of(bytes, len - 8);
+		assert_empty_name(cut, empty);
+		free(bytes);
+		close(cut);
+		close(fd);
+	}
+}
+END_TEST
+
 SUITE_MAIN("trace logs", another_process_reads_events_types_attributes_and_status,
 	   a_log_that_is_still_being_written_is_not_opened,
 	   truncation_when_recorded_is_kept_in_the_log,
 	   what_a_failing_shutdown_could_not_write_is_counted_in_the_log_it_leaves,
 	   shutdown_stops_flushes_and_leaves_the_last_status_in_the_log,
-	   a_wrapped_log_keeps_every_type_and_attribute)
+	   a_wrapped_log_keeps_every_type_and_attribute,
+	   the_empty_name_is_a_name_in_a_log_too)

@@ -9,7 +9,7 @@
  * stopped     an UNTIL_FULL stream that stops itself full; events lost
  * overrun     a LOOP stream that overwrites unread events
  * loop        a LOOP log that overwrites its own events
- * evil        names and data that would harm a terminal or a JSON reader
+ * evil        names and data that would harm a terminal or a JSON reader; the empty name
  * unfinished  a copy of a log whose writer is still at work
  * big         EVENTS events of 8 bytes, nothing lost, whatever their number
  *
@@ -178,8 +178,9 @@ static void evil(const char *path)
 	posix_trace_event(POSIX_TRACE_UNNAMED_USER_EVENT, "padded\0\0\0\0", 10);
 	posix_trace_event(POSIX_TRACE_UNNAMED_USER_EVENT, "A\0\0\0", 4);
 	posix_trace_event(POSIX_TRACE_UNNAMED_USER_EVENT, NULL, 0);
+	posix_trace_event(type_of(""), "nameless", 8);
 	must(posix_trace_shutdown(trid), "shutdown");
-	printf("%zu\n", count * count + 3);
+	printf("%zu\n", count * count + 4);
 }
 
 static void copy(const char *from, const char *to)

@@ -27,7 +27,13 @@ for locale in C.UTF-8 C; do
 	check "locale $locale: a padded string is text" has out ' posix_trace_unnamed_userevent "padded"$'
 	check "locale $locale: a small number is not" has out ' posix_trace_unnamed_userevent 41000000$'
 	check "locale $locale: no data is nothing" has out ' posix_trace_unnamed_userevent$'
+	check "locale $locale: the empty name is two quotes" has out ' "" "nameless"$'
 done
+run 0 dump --json -e '' "$log"
+check "-e '' chooses the empty name, which is the empty string in JSON" has_lines out 1
+check "-e '' chooses the empty name, which is the empty string in JSON" has out ',"event":"",'
+run 0 stat "$log"
+check "the empty name is two quotes in the table" has out '^ *1 .*  ""$'
 LC_ALL=C.UTF-8
 run 0 dump "$log"
 check "UTF-8 is text where the locale says so" has out ' "déjà vu"$'

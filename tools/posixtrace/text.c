@@ -120,7 +120,10 @@ void text_safe(struct out *out, const void *text, size_t len)
 
 void text_name(struct out *out, const void *text, size_t len)
 {
-	escaped(out, text, len, "\\");
+	if (len)
+		escaped(out, text, len, "\\");
+	else
+		out_str(out, "\"\"");
 }
 
 void text_quoted(struct out *out, const void *data, size_t len)

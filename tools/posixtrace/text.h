@@ -23,7 +23,7 @@ void text_init(void);
  */
 bool text_is_text(const void *data, size_t len, bool json);
 
-/* Names, messages: unsafe bytes and backslashes escaped. Backslashes of say() stay single. */
+/* Messages: unsafe bytes escaped. Event names: backslashes too, and the empty name is "". */
 void text_safe(struct out *out, const void *text, size_t len);
 void text_name(struct out *out, const void *text, size_t len);
 
