@@ -33,7 +33,7 @@ static void trace_and_jump(int signal)
 	siglongjmp(out_of_here, 1);
 }
 
-/* As drain(), for a maker some of whose trace points were never finished. */
+/* Reads what there is: whole, in order; trace points that were never finished leave holes. */
 static void drain_with_gaps(trace_id_t trid, uint64_t count[2], uint64_t last[2])
 {
 	struct history *history = read_all(trid);
