@@ -98,7 +98,7 @@ static void count_source(struct census *census, uint32_t index, unsigned char *b
 	count_records(census, source->buffer + source->at, source->end - source->at);
 	for (uint32_t tries = 0; tries <= drain->rings->geometry.chunks_max; tries++) {
 		struct ptx_ident ident;
-		uint32_t bytes, records;
+		uint32_t bytes, records, before;
 		uint64_t last;
 		bool fresh = false;
 
@@ -106,7 +106,7 @@ static void count_source(struct census *census, uint32_t index, unsigned char *b
 		case PTX_CLAIM_NOTHING:
 			return;
 		case PTX_CLAIM_LOST:
-			ptx_ring_find(drain->rings, index, &place);
+			ptx_ring_find(drain->rings, index, &place, &before);
 			continue;
 		case PTX_CLAIM_BYTES:
 			break;

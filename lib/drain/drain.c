@@ -225,6 +225,15 @@ static void lower_gap(struct ptx_drain *drain, uint64_t ticks)
 		drain->gap_first = ticks;
 }
 
+/* Something may have been overwritten: a ring with nothing at hand shows now whether it was its. */
+static void take_all(struct ptx_drain *drain)
+{
+	for (uint32_t i = 0; i < drain->sources; i++)
+		if (drain->source[i]->key == UINT64_MAX)
+			ptx_drain_refill(drain, i);
+	ptx_heap_build(drain);
+}
+
 /*
  * What was overwritten reaches up to the cut. Whatever else is as old goes too, so that what
  * remains is exactly the youngest part of the stream. Who overwrites raises the cut first and
@@ -233,27 +242,28 @@ static void lower_gap(struct ptx_drain *drain, uint64_t ticks)
 static void apply_cut(struct ptx_drain *drain)
 {
 	struct ptx_region *region = drain->rings->region;
-	uint64_t first = UINT64_MAX;
+	uint64_t first = UINT64_MAX, cut;
 	const struct ptx_mark *mark;
 	struct ptx_source *source;
 
 	if (atomic_load_explicit(&region->first_overwritten, memory_order_relaxed) != UINT64_MAX)
 		first = atomic_exchange_explicit(&region->first_overwritten, UINT64_MAX,
 						 memory_order_acquire);
-	drain->cut = atomic_load_explicit(&region->cut,
-					  memory_order_acquire); /* (J) with (I) in ring/overwrite.c */
-	if (drain->cut > drain->told_cut) {
-		drain->gap = true;
-		if (first != UINT64_MAX)
-			lower_gap(drain, first > drain->told_cut ? first : drain->told_cut + 1);
+	cut = atomic_load_explicit(&region->cut, memory_order_acquire); /* (J) with (I) in ring/overwrite.c */
+	if (cut != drain->cut) {
+		drain->cut = cut;
+		take_all(drain);
 	}
+	if (first != UINT64_MAX && cut > drain->told_cut)
+		lower_gap(drain, first > drain->told_cut ? first : drain->told_cut + 1);
 	while ((source = top(drain)) && source->key <= drain->cut) {
 		if (record_of(source)->len_flags & PTX_RECORD_IDENT) {
 			take_ident(drain, source);
 			continue;
 		}
 		lower_gap(drain, source->key);
-		book(drain, PTX_LOST_OVERWRITTEN); /* OVERRUN was told by who raised the cut */
+		drain->gap = true;
+		book(drain, PTX_LOST_OVERWRITTEN); /* OVERRUN was told by who overwrote */
 	}
 	while ((mark = ptx_drain_first_mark(drain)) && mark->ticks <= drain->cut)
 		pass_mark(drain, true);

@@ -62,6 +62,7 @@ struct ptx_source {
 	struct ptx_ident ident; /* whose the next record is */
 	size_t line;            /* in account.thread; SIZE_MAX = look it up */
 	uint64_t last;          /* time of the last record claimed */
+	uint32_t records;       /* claimed, modulo 2^32: what is missing shows in the next chunk */
 	/* The writer as last seen inside its window, and as last seen outside. */
 	uint64_t inside_link, inside_head, inside_since, bound;
 	uint64_t idle_link, idle_head, idle_at;

@@ -49,7 +49,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 	source->at = source->end = 0;
 	source->key = UINT64_MAX;
 	for (uint32_t tries = 0; tries <= drain->rings->geometry.chunks_max; tries++) {
-		uint32_t bytes = 0, records;
+		uint32_t bytes = 0, records, before;
 		struct ptx_ident ident;
 		uint64_t last;
 		bool fresh = false;
@@ -59,7 +59,10 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		case PTX_CLAIM_NOTHING:
 			return;
 		case PTX_CLAIM_LOST:
-			ptx_ring_find(drain->rings, index, &source->place);
+			if (ptx_ring_find(drain->rings, index, &source->place, &before)) {
+				drain->gap = drain->gap || before != source->records;
+				source->records = before;
+			}
 			continue;
 		case PTX_CLAIM_BYTES:
 			break;
@@ -71,6 +74,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		source->end = ptx_records_check(drain->rings, source->buffer, bytes, &records, &last);
 		if (source->end < bytes)
 			count_damage(drain);
+		source->records += records;
 		if (source->end == 0)
 			continue;
 		if (last > source->last)

@@ -229,6 +229,8 @@ static void leave_stream(struct ptx_thread *thread, unsigned bit)
 
 		if (cell->serial == view->serial) {
 			cell->serial = 0;
+			/* Whoever takes it over must not find what a jump left undone. */
+			ptx_ring_mend(&view->rings, cell->ring);
 			ptx_ring_release(&view->rings, cell->ring);
 		}
 	}

@@ -2,14 +2,17 @@
 /*
  * ring/overwrite.c - a LOOP stream's oldest chunk is taken from the reader.
  *
- * Whoever overwrites counts, record by record: exact by type and by thread, nothing is paid for
- * it by events that are read in time, and a kill in the middle leaves at most one chunk uncounted.
+ * Whoever overwrites counts, record by record: exact by type and by thread, and nothing is paid
+ * for it by events that are read in time. A kill in the middle leaves at most one chunk uncounted;
+ * after a handler's jump the ring's next writer finishes (ptx_ring_mend).
  */
 #include "ring/overwrite.h"
 
 #include "record/attr.h"
 #include "ring/ring_read.h"
 #include "ring/ring_write.h"
+
+#define UNCOUNTED 1u /* in the offset of a claimed word; offsets are multiples of 8 */
 
 void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order)
 {
@@ -115,6 +118,7 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 	if (tally.total == 0)
 		return;
 	lower(&rings->region->first_overwritten, first);
+	atomic_store_explicit(&rings->region->overrun, 1, memory_order_relaxed);
 	if (!atomic_load_explicit(&rings->region->looped, memory_order_relaxed))
 		atomic_store_explicit(&rings->region->looped, 1, memory_order_relaxed);
 }
@@ -123,7 +127,7 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 {
 	struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
 	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_acquire), claimed;
-	uint32_t mine = ptx_word_generation(word);
+	uint32_t mine = ptx_word_generation(word), from;
 
 	if (ptx_word_state(word) != PTX_CHUNK_CLOSED ||
 	    (generation != PTX_NONE && (mine & 0xffff) != generation))
@@ -131,19 +135,33 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 	claimed = atomic_load_explicit(&rings->claimed[number], memory_order_relaxed);
 	/* Before the chunk is taken, so that a reader who finds it gone knows how much is. */
 	if ((uint32_t)claimed < ptx_head_offset(atomic_load_explicit(&chunk->head,
-								     memory_order_relaxed))) {
+								     memory_order_relaxed)))
 		ptx_raise(&rings->region->cut,
 			  atomic_load_explicit(&chunk->last, memory_order_relaxed),
 			  memory_order_release); /* (I) with (J) in drain/drain.c */
-		atomic_store_explicit(&rings->region->overrun, 1, memory_order_relaxed);
-	}
 	if (!atomic_compare_exchange_strong_explicit( /* (G) with (H) in ring_read.c */
 		    &rings->word[number], &word,
 		    ptx_chunk_word(mine + 1, ring, PTX_CHUNK_OPENING), memory_order_acq_rel,
 		    memory_order_relaxed))
 		return false;
-	claimed = atomic_exchange_explicit(&rings->claimed[number], (uint64_t)(mine + 1) << 32,
-					   memory_order_acq_rel); /* (E) with (F) in ring_read.c */
-	count_records(rings, chunk, claimed >> 32 == mine ? (uint32_t)claimed : 0);
+	/* Nobody claims the new generation yet: its word keeps what is still to be counted. */
+	do
+		from = claimed >> 32 == mine ? (uint32_t)claimed : 0;
+	while (!atomic_compare_exchange_weak_explicit( /* (E) with (F) in ring_read.c */
+		&rings->claimed[number], &claimed, (uint64_t)(mine + 1) << 32 | from | UNCOUNTED,
+		memory_order_acq_rel, memory_order_relaxed));
+	ptx_overwrite_finish(rings, number);
 	return true;
+}
+
+void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
+{
+	uint64_t claimed = atomic_load_explicit(&rings->claimed[number], memory_order_relaxed);
+	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_relaxed);
+
+	if (claimed >> 32 != ptx_word_generation(word) || !(claimed & UNCOUNTED))
+		return;
+	count_records(rings, ptx_ring_chunk(rings, number), (uint32_t)claimed & ~UNCOUNTED);
+	atomic_store_explicit(&rings->claimed[number], claimed & ~(uint64_t)UINT32_MAX,
+			      memory_order_relaxed);
 }

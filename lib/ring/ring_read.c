@@ -141,9 +141,12 @@ enum ptx_claim ptx_ring_look(struct ptx_rings *rings, uint32_t ring, struct ptx_
 	return walk(rings, ring, place, buffer, bytes, ident, fresh, false);
 }
 
-void ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place)
+bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
+		   uint32_t *before)
 {
 	uint64_t oldest = UINT64_MAX;
+	struct ptx_ident ident;
+	uint32_t number;
 
 	place->link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
@@ -163,13 +166,14 @@ void ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *pla
 		}
 	}
 	place->claimed = 0;
-	if (place->link != 0 && ptx_link_number(place->link) < rings->geometry.chunks_max) {
-		uint64_t claimed = atomic_load_explicit(
-			&rings->claimed[ptx_link_number(place->link)], memory_order_acquire);
-
-		if (claimed >> 32 == ptx_link_generation(place->link))
-			place->claimed = (uint32_t)claimed;
-	}
+	number = ptx_link_number(place->link);
+	if (place->link == 0 || number >= rings->geometry.chunks_max)
+		return false;
+	copy_out((unsigned char *)&ident, (const unsigned char *)&ptx_ring_chunk(rings, number)->ident,
+		 sizeof ident);
+	*before = ident.spare;
+	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire),
+			place->link);
 }
 
 void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *writer)

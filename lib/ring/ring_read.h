@@ -37,8 +37,12 @@ enum ptx_claim ptx_ring_look(struct ptx_rings *rings, uint32_t ring, struct ptx_
 			     unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
 			     bool *fresh);
 
-/* The oldest chunk of ring that is still there. */
-void ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place);
+/*
+ * The oldest chunk of ring that is still there. *before: records of the ring before it, modulo
+ * 2^32. False: it went away meanwhile.
+ */
+bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
+		   uint32_t *before);
 
 /* What the ring's writer is about, as seen after a barrier. */
 struct ptx_writer {

@@ -11,6 +11,8 @@
 #include "record/attr.h"
 #include "ring/overwrite.h"
 
+#define LOOP_TRIES 64
+
 static uint32_t chunk_number(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
 {
 	return (uint32_t)(((const unsigned char *)chunk - rings->chunk) /
@@ -48,7 +50,8 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring)
 		    take_word(rings, number, PTX_CHUNK_FREE, &word, ring))
 			return took_free(rings, number);
 	}
-	if (atomic_load_explicit(&region->free_chunks, memory_order_relaxed) == 0)
+	/* A LOOP stream without a reader never has one: it need not look each time. */
+	if (rings->loop && atomic_load_explicit(&region->free_chunks, memory_order_relaxed) == 0)
 		return PTX_NONE;
 	for (number = 0; number < rings->geometry.chunks_max; number++)
 		if (take_word(rings, number, PTX_CHUNK_FREE, &word, ring))
@@ -102,8 +105,12 @@ static uint32_t take(struct ptx_rings *rings, uint32_t ring)
 {
 	uint32_t number = take_free(rings, ring);
 
-	if (number == PTX_NONE && rings->loop)
+	/* While we look for a closed chunk a reader may have freed them all, and the other way. */
+	for (uint32_t i = 0; number == PTX_NONE && rings->loop && i < LOOP_TRIES; i++) {
 		number = take_closed(rings, ring);
+		if (number == PTX_NONE)
+			number = take_free(rings, ring);
+	}
 	return number;
 }
 
@@ -205,7 +212,6 @@ static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 	atomic_store_explicit(&rings->word[number],
 			      ptx_chunk_word(ptx_word_generation(word), 0, PTX_CHUNK_FREE),
 			      memory_order_release);
-	atomic_fetch_add_explicit(&rings->region->free_chunks, 1, memory_order_relaxed);
 	ptx_hint_push(&rings->region->free_hints, rings->free_queue, rings->geometry.hint_mask,
 		      number, ptx_word_generation(word));
 }
@@ -213,22 +219,34 @@ static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring)
 {
 	uint64_t current = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
+	uint32_t free_chunks = 0;
+	bool dropped = false;
 
 	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
 		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire);
 		struct ptx_chunk *chunk = ptx_ring_chunk(rings, i);
 
-		if (ptx_word_ring(word) != ring || ptx_link(i, ptx_word_generation(word)) == current)
+		free_chunks += ptx_word_state(word) == PTX_CHUNK_FREE;
+		if (ptx_word_state(word) <= PTX_CHUNK_FREE || ptx_word_ring(word) != ring || ptx_link(i, ptx_word_generation(word)) == current)
 			continue;
-		if (ptx_word_state(word) == PTX_CHUNK_OPENING)
+		dropped = dropped || ptx_word_state(word) < PTX_CHUNK_CLOSED;
+		if (ptx_word_state(word) == PTX_CHUNK_OPENING) {
+			ptx_overwrite_finish(rings, i);
 			drop_chunk(rings, i, word);
-		else if (ptx_word_state(word) != PTX_CHUNK_OPEN)
+			free_chunks++;
+		} else if (ptx_word_state(word) != PTX_CHUNK_OPEN) {
 			continue;
-		else if (atomic_load_explicit(&chunk->head, memory_order_relaxed) == 0)
+		} else if (atomic_load_explicit(&chunk->head, memory_order_relaxed) == 0) {
 			drop_chunk(rings, i, word); /* opened, but not yet the ring's */
-		else
+			free_chunks++;
+		} else {
 			close_chunk(rings, chunk, current);
+		}
 	}
+	/* The jump may have come between a chunk and its count. */
+	if (dropped)
+		atomic_store_explicit(&rings->region->free_chunks, free_chunks,
+				      memory_order_relaxed);
 	return current ? ptx_ring_chunk(rings, ptx_link_number(current)) : NULL;
 }
 
