@@ -285,12 +285,6 @@ void ptx_flush_wake(struct ptx_flush *flush)
 		ptx_futex_wake(&region->flush_wish);
 }
 
-static void move_to_cleared(struct ptx_ledger_line *line)
-{
-	line->lost[PTX_LOST_CLEARED] += line->reported;
-	line->reported = 0;
-}
-
 void ptx_flush_take_turn(struct ptx_flush *flush)
 {
 	pthread_mutex_lock(&flush->turn);
@@ -301,19 +295,11 @@ void ptx_flush_give_turn(struct ptx_flush *flush)
 	pthread_mutex_unlock(&flush->turn);
 }
 
-/* The log starts anew; its events were reported and are cleared. */
+/* The log starts anew, where it can; the log knows which events are no longer reported. */
 int ptx_flush_clear(struct ptx_flush *flush)
 {
-	struct ptx_ledger *account = &flush->drain->account;
-	int err;
+	int err = ptx_log_clear(flush->log, &flush->drain->account);
 
-	ptx_flush_account(flush, account); /* what a LOOP log overwrote stays lost to that */
-	move_to_cleared(&account->total);
-	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
-		move_to_cleared(&account->type[type]);
-	for (size_t i = 0; i < account->threads; i++)
-		move_to_cleared(&account->thread[i].line);
-	err = ptx_log_clear(flush->log);
 	memset(flush->named, 0, sizeof flush->named);
 	flush->overwritten = 0;
 	flush->log_full = false;

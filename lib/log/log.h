@@ -78,8 +78,14 @@ uint64_t ptx_log_overwritten(const struct ptx_log *log);
 /* Moves what a LOOP log overwrote from reported to lost, in total, by type and by thread. */
 void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger);
 
-/* Forgets every event: the log is as just created. A file that cannot seek goes on (CLEAR-09). */
-int ptx_log_clear(struct ptx_log *log);
+/*
+ * Forgets every event: the log is as just created, and what the ledger has as reported is cleared
+ * (but for what a LOOP log overwrote). Not so where what was written cannot be taken back, in a
+ * pipe: it stays in the log and reported, and only what had not gone there yet is forgotten
+ * (CLEAR-09). After an error of the system's nothing is forgotten, or the header waits to be
+ * written again with the next write.
+ */
+int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger);
 
 /*
  * Writes what is left, names, status, ledger, index and trailer, and cuts the file to its end.

@@ -40,16 +40,52 @@ void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger)
 				   PTX_LOST_LOG_OVERWRITTEN);
 }
 
-int ptx_log_clear(struct ptx_log *log)
+/* Counts what never reached the file, and says how much that was. */
+static uint64_t lose_block(struct ptx_log *log, struct ptx_ledger *ledger, enum ptx_lost cause)
+{
+	size_t written = ptx_log_loop_written_bytes(log);
+	const uint8_t *records = log->block.bytes + sizeof(struct ptx_log_block);
+	struct ptx_log_tally tally;
+	uint64_t lost;
+
+	ptx_log_tally_init(&tally);
+	ptx_log_tally_records(&tally, records + written, ptx_log_used(log) - written,
+			      log->block.source);
+	ptx_log_tally_move(&tally, ledger, cause);
+	lost = tally.events;
+	ptx_log_tally_fini(&tally);
+	return lost;
+}
+
+static void move_to_cleared(struct ptx_ledger_line *line)
+{
+	line->lost[PTX_LOST_CLEARED] += line->reported;
+	line->reported = 0;
+}
+
+static void clear_reported(struct ptx_ledger *ledger)
+{
+	move_to_cleared(&ledger->total);
+	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
+		move_to_cleared(&ledger->type[type]);
+	for (size_t i = 0; i < ledger->threads; i++)
+		move_to_cleared(&ledger->thread[i].line);
+}
+
+int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 {
 	if (!log->regular) {
-		/* What is in the pipe stays; a block that is partly there must be finished. */
-		if (!log->block.sealed)
+		/* A block that is partly in the pipe must be finished. */
+		if (!log->block.sealed) {
+			lose_block(log, ledger, PTX_LOST_CLEARED);
 			ptx_log_block_begin(log);
+		}
 		return 0;
 	}
 	if (!log->positional && ftruncate(log->fd, 0))
 		return errno;
+	ptx_log_account(log, ledger); /* what a LOOP log overwrote stays lost to that */
+	clear_reported(ledger);
 	log->side.len = 0;
 	memset(log->names.written, 0, sizeof(log->names.written));
 	memset(log->number, 0, sizeof(log->number));
@@ -66,23 +102,6 @@ int ptx_log_clear(struct ptx_log *log)
 	log->header->log_id = log->header->log_id * UINT64_C(6364136223846793005) + 1;
 	log->header_waits = true;
 	return ptx_log_write(log);
-}
-
-/* Counts what never reached the file, and says how much that was. */
-static uint64_t lose_block(struct ptx_log *log, struct ptx_ledger *ledger)
-{
-	size_t written = ptx_log_loop_written_bytes(log);
-	const uint8_t *records = log->block.bytes + sizeof(struct ptx_log_block);
-	struct ptx_log_tally tally;
-	uint64_t lost;
-
-	ptx_log_tally_init(&tally);
-	ptx_log_tally_records(&tally, records + written, ptx_log_used(log) - written,
-			      log->block.source);
-	ptx_log_tally_move(&tally, ledger, PTX_LOST_FLUSH_ERROR);
-	lost = tally.events;
-	ptx_log_tally_fini(&tally);
-	return lost;
 }
 
 static int send_ledger(struct ptx_log *log, const struct ptx_ledger *ledger)
@@ -159,7 +178,7 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 	err = ptx_log_write(log);
 	*status = *given;
 	if (err) {
-		if (lose_block(log, ledger))
+		if (lose_block(log, ledger, PTX_LOST_FLUSH_ERROR))
 			status->log_overrun = POSIX_TRACE_OVERRUN; /* LOG-19 */
 		if (!status->flush_error)
 			status->flush_error = err;

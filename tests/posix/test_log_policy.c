@@ -243,10 +243,11 @@ START_TEST(clear_resets_the_log_of_every_policy_in_a_regular_file)
 }
 END_TEST
 
-/* CLEAR-09 */
+/* CLEAR-09, CLEAR-07: and the account is true */
 START_TEST(clear_keeps_what_went_into_a_pipe)
 {
 	struct siphon *siphon = siphon_start();
+	struct posix_trace_ledger_np ledger;
 	trace_id_t trid = LOGGED_STARTED(siphon_fd(siphon), .policy = POSIX_TRACE_UNTIL_FULL,
 					 .log_policy = POSIX_TRACE_APPEND);
 	trace_event_id_t id = type_of("n");
@@ -262,6 +263,13 @@ START_TEST(clear_keeps_what_went_into_a_pipe)
 	shut(trid);
 	fd = siphon_finish(siphon);
 	ck_assert_log(fd, "START n=1 n=3 STOP(0)");
+	assert_log_whole(fd);
+	trid = log_open(fd);
+	OK(posix_trace_get_ledger_type_np(trid, id, &ledger));
+	ck_assert_uint_eq(ledger.called, 3);
+	ck_assert_uint_eq(ledger.reported, 2);
+	ck_assert_uint_eq(ledger.lost[POSIX_TRACE_LOST_CLEARED_NP], 1);
+	log_close(trid);
 	close(fd);
 }
 END_TEST

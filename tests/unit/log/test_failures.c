@@ -344,9 +344,8 @@ START_TEST(where_a_file_cannot_be_reopened_o_append_works_with_policy_append_onl
 	ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_APPEND, 0, 8), 0);
 	sample_add(&sample, 3000);
 	sample_write(&sample);
-	OK(ptx_log_clear(sample.log));
+	OK(ptx_log_clear(sample.log, &sample.ledger));
 	sample.events = 0;
-	ptx_ledger_fini(&sample.ledger);
 	sample_add(&sample, 2000);
 	sample_write(&sample);
 	sample_add(&sample, 2000);
@@ -382,7 +381,7 @@ START_TEST(a_full_device_refuses_the_log)
 }
 END_TEST
 
-/* CLEAR-09: what went into the pipe stays, what did not is forgotten. */
+/* CLEAR-09: what went into the pipe stays, what did not is forgotten; both are accounted for. */
 START_TEST(clear_of_a_log_in_a_pipe_goes_on)
 {
 	struct capture capture;
@@ -396,18 +395,57 @@ START_TEST(clear_of_a_log_in_a_pipe_goes_on)
 	sample_add(&sample, 10);
 	sample_write(&sample);
 	sample_add(&sample, 10);
-	OK(ptx_log_clear(sample.log));
+	OK(ptx_log_clear(sample.log, &sample.ledger));
 	sample_add(&sample, 10);
 	ptx_log_complete(sample.log, &sample.status, &sample.ledger);
 	sample_die(&sample);
 	close(end);
 	captured(&capture);
+	sample_prove(file);
 	stored = sample_open(file, false);
+	ck_assert_uint_eq(ptx_stored_ledger(stored)->total.called, 30);
+	ck_assert_uint_eq(ptx_stored_ledger(stored)->total.reported, 20);
+	ck_assert_uint_eq(ptx_stored_ledger(stored)->total.lost[PTX_LOST_CLEARED], 10);
 	for (; ptx_stored_next(stored, &got); n++)
 		ck_assert_int_eq((int64_t)got.record->time, SAMPLE_TIME(n < 10 ? n : n + 10));
 	ck_assert_uint_eq(n, 20);
 	ptx_stored_close(stored);
 	close(file);
+}
+END_TEST
+
+/* CLEAR-09: wherever the pipe was when it took no more, the log goes on whole. */
+START_TEST(clear_of_a_log_of_which_half_a_block_is_in_a_pipe_finishes_that_block)
+{
+	unsigned kept = 0, forgotten = 0;
+
+	for (size_t last = 0; last < 1300; last += 13) {
+		struct capture capture;
+		struct sample sample;
+		int file = sample_file(), end = pipe_to(&capture, file);
+
+		ck_assert_int_eq(sample_begin(&sample, end, POSIX_TRACE_APPEND, 0, 8), 0);
+		sample_add(&sample, 10);
+		budget = last;
+		ptx_log_write(sample.log);
+		budget = SIZE_MAX;
+		OK(ptx_log_clear(sample.log, &sample.ledger));
+		if (sample.ledger.total.reported)
+			kept++;
+		else
+			forgotten++;
+		ck_assert_uint_eq(sample.ledger.total.reported +
+				  sample.ledger.total.lost[PTX_LOST_CLEARED], 10);
+		sample_write(&sample);
+		sample_add(&sample, 10);
+		ck_assert_int_eq(sample_end(&sample), 0);
+		close(end);
+		captured(&capture);
+		sample_prove(file);
+		close(file);
+	}
+	ck_assert_uint_gt(kept, 10);
+	ck_assert_uint_gt(forgotten, 10);
 }
 END_TEST
 
@@ -421,10 +459,9 @@ START_TEST(clear_that_fails_is_made_good_by_the_next_write)
 	sample_add(&sample, 100);
 	sample_write(&sample);
 	budget = 1000;
-	FAILS(ENOSPC, ptx_log_clear(sample.log));
+	FAILS(ENOSPC, ptx_log_clear(sample.log, &sample.ledger));
 	budget = SIZE_MAX;
 	sample.events = 0;
-	ptx_ledger_fini(&sample.ledger);
 	sample_add(&sample, 7);
 	ck_assert_int_eq(sample_end(&sample), 0);
 	ck_assert_uint_eq(sample_read_file(fd, 0, 8), 7);
@@ -448,6 +485,7 @@ static Suite *build(void)
 	tcase_add_test(tc, where_a_file_cannot_be_reopened_o_append_works_with_policy_append_only);
 	tcase_add_test(tc, a_full_device_refuses_the_log);
 	tcase_add_test(tc, clear_of_a_log_in_a_pipe_goes_on);
+	tcase_add_test(tc, clear_of_a_log_of_which_half_a_block_is_in_a_pipe_finishes_that_block);
 	tcase_add_test(tc, clear_that_fails_is_made_good_by_the_next_write);
 	return suite;
 }
