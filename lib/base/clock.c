@@ -11,6 +11,10 @@
 #include <cpuid.h>
 #endif
 
+#define MEASURE_NS INT64_C(200000)
+#define WIDE_TICKS 4000 /* about a microsecond: somebody came between */
+#define MANY_TRIES 50
+
 bool ptx_clock_is_counter;
 uint64_t ptx_clock_hz = PTX_NS_PER_S;
 
@@ -61,13 +65,17 @@ static bool counter_is_usable(void)
 /* Two anchors a while apart; only intervals and nominal rates use the result. */
 static uint64_t measure_hz(void)
 {
-	uint64_t ns = ptx_clock_monotonic(), ticks = __builtin_ia32_rdtsc(), ns2, ticks2;
+	struct ptx_anchor from = ptx_clock_anchor(), to;
+	int64_t span;
 
 	do {
-		ns2 = ptx_clock_monotonic();
-		ticks2 = __builtin_ia32_rdtsc();
-	} while (ns2 - ns < 100000);
-	return (uint64_t)((unsigned __int128)(ticks2 - ticks) * PTX_NS_PER_S / (ns2 - ns));
+		to = ptx_clock_anchor();
+		span = to.realtime_ns - from.realtime_ns;
+		if (span <= 0 || span > 100 * MEASURE_NS)
+			from = to; /* the clock was set, or we were kept from running */
+	} while (span < MEASURE_NS || span > 100 * MEASURE_NS);
+	return (uint64_t)((unsigned __int128)(to.ticks - from.ticks) * PTX_NS_PER_S /
+			  (uint64_t)span);
 }
 #endif
 
@@ -80,8 +88,8 @@ void ptx_clock_init(void)
 #if defined __x86_64__
 	if (!counter_is_usable())
 		return;
-	ptx_clock_hz = measure_hz();
 	ptx_clock_is_counter = true;
+	ptx_clock_hz = measure_hz();
 #elif defined __aarch64__
 	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(ptx_clock_hz));
 	ptx_clock_is_counter = true;
@@ -103,7 +111,7 @@ struct ptx_anchor ptx_clock_anchor(void)
 	struct ptx_anchor best = { 0, 0 };
 	uint64_t width = UINT64_MAX;
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 3 || (width > WIDE_TICKS && i < MANY_TRIES); i++) {
 		uint64_t before = ptx_clock_ordered();
 		int64_t ns = realtime();
 		uint64_t after = ptx_clock_ordered();

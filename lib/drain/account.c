@@ -143,23 +143,6 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 	}
 }
 
-static int copy_account(const struct ptx_ledger *from, struct ptx_ledger *to)
-{
-	to->total = from->total;
-	memcpy(to->type, from->type, sizeof to->type);
-	for (size_t i = 0; i < from->threads; i++) {
-		const struct ptx_ledger_thread *thread = &from->thread[i];
-		size_t before = to->threads;
-		struct ptx_ledger_line *line =
-			ptx_ledger_thread(to, thread->pid, thread->tid, thread->thread);
-
-		if (to->threads == before && thread->pid)
-			return ENOMEM;
-		*line = thread->line;
-	}
-	return 0;
-}
-
 int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 {
 	struct ptx_rings *rings = drain->rings;
@@ -171,7 +154,7 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	if (!buffer)
 		return ENOMEM;
 	ptx_drain_pass(drain);
-	err = copy_account(&drain->account, ledger);
+	err = ptx_ledger_copy(ledger, &drain->account);
 	if (err)
 		goto out;
 	census.cut = drain->survivor ? 0 : atomic_load_explicit(&rings->region->cut,

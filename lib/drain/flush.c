@@ -2,12 +2,12 @@
 #include "drain/flush.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arena/arena.h"
 #include "base/futex.h"
+#include "base/shield.h"
 #include "drain/flush_private.h"
 
 #define HELD_BACK_NAP_NS  50000
@@ -33,39 +33,6 @@ int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, struct ptx_
 	}
 	*result = flush;
 	return 0;
-}
-
-/* Signals that writing a file may raise in the thread that writes. */
-struct shield {
-	sigset_t raised, before, pending;
-};
-
-static void raise_shield(struct shield *shield)
-{
-	sigemptyset(&shield->raised);
-	sigaddset(&shield->raised, SIGXFSZ);
-	sigaddset(&shield->raised, SIGPIPE);
-	sigpending(&shield->pending);
-	pthread_sigmask(SIG_BLOCK, &shield->raised, &shield->before);
-}
-
-/* What was pending before belongs to the program. */
-static void lower_shield(struct shield *shield)
-{
-	const int signals[] = { SIGXFSZ, SIGPIPE };
-	const struct timespec now = { 0, 0 };
-
-	for (int i = 0; i < 2; i++) {
-		sigset_t one;
-
-		if (sigismember(&shield->pending, signals[i]))
-			continue;
-		sigemptyset(&one);
-		sigaddset(&one, signals[i]);
-		while (sigtimedwait(&one, NULL, &now) < 0 && errno == EINTR)
-			;
-	}
-	pthread_sigmask(SIG_SETMASK, &shield->before, NULL);
 }
 
 static void name(struct ptx_flush *flush, unsigned type)
@@ -228,12 +195,12 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 {
 	bool framed = kind != PTX_FLUSH_FINAL ||
 		      flush->stream->attr.log_policy != POSIX_TRACE_UNTIL_FULL;
-	struct shield shield;
+	struct ptx_shield shield;
 	uint64_t target;
 	int err;
 
 	pthread_mutex_lock(&flush->turn);
-	raise_shield(&shield);
+	ptx_shield_raise(&shield);
 	pthread_mutex_lock(&flush->stream->lock);
 	flush->flushing = true;
 	ptx_drain_sync(flush->drain); /* a FULL that came before stands before */
@@ -255,7 +222,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	ptx_drain_sync(flush->drain);
 	flush->flushing = false;
 	pthread_mutex_unlock(&flush->stream->lock);
-	lower_shield(&shield);
+	ptx_shield_lower(&shield);
 	pthread_mutex_unlock(&flush->turn);
 	return err;
 }
@@ -318,15 +285,15 @@ void ptx_flush_stop(struct ptx_flush *flush)
 int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *status,
 		      struct ptx_ledger *ledger)
 {
-	struct shield shield;
+	struct ptx_shield shield;
 	int err;
 
 	for (unsigned type = ptx_names_next(ptx_names, 0); type;
 	     type = ptx_names_next(ptx_names, type))
 		name(flush, type);
-	raise_shield(&shield);
+	ptx_shield_raise(&shield);
 	err = ptx_log_complete(flush->log, status, ledger);
-	lower_shield(&shield);
+	ptx_shield_lower(&shield);
 	ptx_log_destroy(flush->log);
 	pthread_mutex_destroy(&flush->turn);
 	free(flush);

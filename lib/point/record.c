@@ -111,6 +111,9 @@ static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *vie
 		ptx_thread_revive(thread); /* a child's, wiped by the fork */
 	if (ptx_thread_join(thread, level, view, &loss))
 		return true;
+	if (loss == PTX_WRITER_NO_SLOT && ptx_threads_sweep() &&
+	    ptx_thread_join(thread, level, view, &loss))
+		return true;
 	if (loss == PTX_WRITER_STREAM_FULL)
 		fill_up(thread, view, type);
 	else
@@ -234,23 +237,30 @@ static void spread(uint8_t *enabled, const struct ptx_region *region)
 	}
 }
 
+/* The chunk of a thread that has not joined: it has no room, which leads to the long way. */
+static struct ptx_chunk nowhere = { .head = UINT32_MAX };
+
+static struct ptx_chunk *chunk_of(const struct ptx_thread *thread, const struct ptx_view *view)
+{
+	const struct ptx_cell *cell = &thread->cell[0][view->bit];
+
+	return cell->serial == view->serial ? cell->chunk : &nowhere;
+}
+
 static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
 		      const struct ptx_view *view)
 {
-	const struct ptx_region *region = view->rings.region;
-	const struct ptx_cell *cell = &thread->cell[0][view->bit];
+	struct ptx_region *region = view->rings.region;
 	enum ptx_state kind = ptx_state_kind(atomic_load_explicit(&region->state,
 								  memory_order_acquire));
-	bool is_joined = cell->serial == view->serial;
 
-	lane->chunk = cell->chunk;
-	lane->region = view->rings.region;
+	lane->chunk = chunk_of(thread, view);
+	lane->region = region;
 	lane->room = view->rings.geometry.chunk_room;
 	lane->max_data = (uint32_t)view->rings.max_data_size;
 	lane->bit = (uint16_t)view->bit;
-	/* Not joined yet: the long way once more. */
-	lane->is_full = kind == PTX_FULL || (kind == PTX_RUNNING && !is_joined);
-	if (kind == PTX_RUNNING && is_joined)
+	lane->is_full = kind == PTX_FULL;
+	if (kind == PTX_RUNNING)
 		spread(lane->enabled, region);
 	else
 		memset(lane->enabled, 0, sizeof lane->enabled);
@@ -300,11 +310,7 @@ static void mend_lanes(struct ptx_thread *thread)
 
 		if (!view)
 			continue; /* the word will say so */
-		/* A full stream that goes on changes the word; one just joined does not. */
-		if (lane->is_full && lane->chunk != thread->cell[0][lane->bit].chunk)
-			make_lane(lane, thread, view);
-		else
-			lane->chunk = thread->cell[0][lane->bit].chunk;
+		lane->chunk = chunk_of(thread, view);
 	}
 }
 

@@ -120,6 +120,8 @@ struct ptx_thread *ptx_thread_make(void)
 	if (ptx_process_is_child())
 		ptx_process_child();
 	thread = find_free();
+	if (!thread && !have_key && ptx_threads_sweep())
+		thread = find_free();
 	if (!thread)
 		thread = make_slab();
 	if (!thread) {
@@ -240,6 +242,43 @@ static void leave_stream(struct ptx_thread *thread, unsigned bit)
 	}
 }
 
+/* Gives back all that the thread has; nobody else uses the object. */
+static void end_object(struct ptx_thread *thread)
+{
+	/* Busy, so that no view goes away meanwhile. */
+	atomic_store_explicit(&thread->frame[0], (const void *)thread, memory_order_seq_cst);
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
+		leave_stream(thread, bit);
+	for (int level = 0; level < PTX_LEVELS; level++)
+		atomic_store_explicit(&thread->frame[level], NULL, memory_order_release);
+	thread->word_one = thread->word_many = 0;
+	atomic_store_explicit(&thread->taken, 0, memory_order_release);
+}
+
+bool ptx_threads_sweep(void)
+{
+	struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,
+							 memory_order_acquire);
+	int saved = errno;
+	bool found = false;
+
+	for (; thread; thread = thread->next) {
+		uint32_t one = 1;
+
+		if (atomic_load_explicit(&thread->taken, memory_order_acquire) != 1 ||
+		    thread->pid == 0 ||
+		    syscall(SYS_tgkill, thread->pid, thread->tid, 0) == 0 || errno != ESRCH ||
+		    !atomic_compare_exchange_strong_explicit(&thread->taken, &one, 2,
+							     memory_order_acq_rel,
+							     memory_order_relaxed))
+			continue;
+		end_object(thread);
+		found = true;
+	}
+	errno = saved;
+	return found;
+}
+
 /* Handlers that trace from here on find no object and make another. */
 static void end_thread(void *object)
 {
@@ -249,13 +288,7 @@ static void end_thread(void *object)
 	atomic_signal_fence(memory_order_seq_cst);
 	if (thread->pid == 0)
 		return; /* the parent's, wiped */
-	/* Busy, so that no view goes away meanwhile. */
-	atomic_store_explicit(&thread->frame[0], (const void *)thread, memory_order_seq_cst);
-	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
-		leave_stream(thread, bit);
-	for (int level = 0; level < PTX_LEVELS; level++)
-		atomic_store_explicit(&thread->frame[level], NULL, memory_order_release);
-	atomic_store_explicit(&thread->taken, 0, memory_order_release);
+	end_object(thread);
 }
 
 void ptx_threads_init(void)

@@ -87,6 +87,10 @@ bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view 
 /* The last trace point at level did not return: makes its rings whole again. */
 void ptx_thread_mend(struct ptx_thread *thread, unsigned level);
 
+/* Ends threads that died without telling: no key for a destructor, or tracing after the last one.
+ * True if there was one. */
+bool ptx_threads_sweep(void);
+
 /* True if some thread is inside a trace point; call after ptx_barrier(). */
 bool ptx_threads_busy(void);
 

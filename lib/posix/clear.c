@@ -1,13 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/shield.h"
 #include "drain/flush.h"
 #include "point/view.h"
 #include "posix/call.h"
+
+/* A writer may have found the stream full while it was being cleared; it was running. */
+static bool resume_if_full(struct ptx_stream *stream)
+{
+	struct ptx_region *region = stream->view->rings.region;
+	struct ptx_mark start = { .kind = PTX_MARK_START };
+
+	if (ptx_state_kind(atomic_load_explicit(&region->state, memory_order_acquire)) != PTX_FULL)
+		return true;
+	start.ticks = ptx_drain_moment(stream->drain, true);
+	if (!ptx_drain_mark(stream->drain, &start))
+		return false;
+	atomic_store_explicit(&region->state, ptx_state_make(PTX_RUNNING, start.ticks),
+			      memory_order_release);
+	return true;
+}
 
 /* As if returning from creation, but for the names and whether it runs (CLEAR-02 to CLEAR-05). */
 static int clear(struct ptx_stream *stream)
 {
 	struct ptx_region *region = stream->view->rings.region;
 	struct ptx_mark stop = { .kind = PTX_MARK_STOP };
+	struct ptx_shield shield;
 	uint64_t state;
 	int err = 0;
 
@@ -20,11 +38,16 @@ static int clear(struct ptx_stream *stream)
 				      memory_order_release);
 	}
 	ptx_drain_clear(stream->drain);
+	if (!resume_if_full(stream))
+		return ENOMEM;
 	for (int i = 0; i < PTX_WORDS; i++)
 		atomic_store_explicit(&region->admit[i], ~UINT64_C(0), memory_order_release);
 	ptx_control_changed(0);
-	if (stream->flush)
+	if (stream->flush) {
+		ptx_shield_raise(&shield);
 		err = ptx_flush_clear(stream->flush);
+		ptx_shield_lower(&shield);
+	}
 	stream->type_cursor = 0;
 	return err;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/shield.h"
 #include "drain/flush.h"
 #include "point/view.h"
 #include "posix/attr.h"
@@ -31,6 +32,18 @@ static int find_target(pid_t pid)
 	return kill(pid, 0) != 0 && errno == EPERM ? EPERM : ENOTSUP;
 }
 
+/* An object may come from a log, and a log from anybody. */
+static bool has_known_values(const struct ptx_attr *attr)
+{
+	return (attr->stream_policy == POSIX_TRACE_LOOP ||
+		attr->stream_policy == POSIX_TRACE_UNTIL_FULL ||
+		attr->stream_policy == POSIX_TRACE_FLUSH) &&
+	       (attr->log_policy == POSIX_TRACE_LOOP || attr->log_policy == POSIX_TRACE_UNTIL_FULL ||
+		attr->log_policy == POSIX_TRACE_APPEND) &&
+	       (attr->inheritance == POSIX_TRACE_CLOSE_FOR_CHILD ||
+		attr->inheritance == POSIX_TRACE_INHERITED);
+}
+
 /* The attributes that the stream gets; EINVAL for what no stream can have. */
 static int settle_attr(const trace_attr_t *wish, bool has_log, struct ptx_attr *attr)
 {
@@ -44,7 +57,7 @@ static int settle_attr(const trace_attr_t *wish, bool has_log, struct ptx_attr *
 		ptx_attr_init(attr);
 	if (!(attr->flags & PTX_ATTR_POLICY_SET))
 		attr->stream_policy = has_log ? POSIX_TRACE_FLUSH : POSIX_TRACE_LOOP;
-	if (attr->stream_policy == POSIX_TRACE_FLUSH && !has_log)
+	if ((attr->stream_policy == POSIX_TRACE_FLUSH && !has_log) || !has_known_values(attr))
 		return EINVAL;
 	attr->flags |= PTX_ATTR_POLICY_SET | PTX_ATTR_FROM_STREAM;
 	return 0;
@@ -53,6 +66,7 @@ static int settle_attr(const trace_attr_t *wish, bool has_log, struct ptx_attr *
 static int open_log(struct ptx_stream *stream, int file_desc)
 {
 	struct ptx_log_facts facts = { .attr = stream->attr, .pid = (uint32_t)getpid() };
+	struct ptx_shield shield;
 	struct ptx_log *log;
 	int err, fd, flags = fcntl(file_desc, F_GETFL);
 
@@ -63,7 +77,9 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 		return errno;
 	strncpy(facts.clock, ptx_clock_name(), sizeof facts.clock - 1);
 	facts.tick_hz = ptx_clock_hz;
+	ptx_shield_raise(&shield);
 	err = ptx_log_create(fd, &facts, &log);
+	ptx_shield_lower(&shield);
 	if (err) {
 		close(fd);
 		return err;
@@ -136,6 +152,7 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 	stream->log_fd = -1;
 	stream->attr = attr;
 	pthread_mutex_init(&stream->lock, NULL);
+	ptx_registry_enlist(stream);
 	err = build(stream, file_desc);
 	if (err)
 		goto undo_alloc;
@@ -158,6 +175,7 @@ undo_build:
 	ptx_drain_destroy(stream->drain);
 	ptx_view_destroy(stream->view);
 undo_alloc:
+	ptx_registry_delist(stream);
 	pthread_mutex_destroy(&stream->lock);
 	free(stream);
 	return err;

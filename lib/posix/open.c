@@ -19,7 +19,9 @@ static int open_log(int file_desc, bool salvage, trace_id_t *trid)
 	if (!stream)
 		return ENOMEM;
 	stream->kind = PTX_STREAM_STORED;
+	stream->log_fd = -1;
 	pthread_mutex_init(&stream->lock, NULL);
+	ptx_registry_enlist(stream);
 	err = ptx_stored_open(file_desc, salvage, &stream->stored);
 	if (err)
 		goto undo_alloc;
@@ -33,6 +35,7 @@ static int open_log(int file_desc, bool salvage, trace_id_t *trid)
 undo_open:
 	ptx_stored_close(stream->stored);
 undo_alloc:
+	ptx_registry_delist(stream);
 	pthread_mutex_destroy(&stream->lock);
 	free(stream);
 	return err;
@@ -68,6 +71,7 @@ PTX_EXPORT int posix_trace_close(trace_id_t trid)
 		return ptx_call_end(call, EINVAL);
 	ptx_registry_settle(stream);
 	ptx_stored_close(stream->stored);
+	ptx_registry_delist(stream);
 	pthread_mutex_destroy(&stream->lock);
 	free(stream);
 	return ptx_call_end(call, 0);

@@ -95,6 +95,7 @@ static int shut_down(trace_id_t trid, const void *address)
 	}
 	ptx_view_destroy(stream->view);
 	ptx_drain_destroy(stream->drain);
+	ptx_registry_delist(stream);
 	pthread_mutex_destroy(&stream->lock);
 	free(stream);
 	return err;

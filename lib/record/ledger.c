@@ -34,6 +34,46 @@ static bool make_room(struct ptx_ledger *ledger, size_t count)
 	return true;
 }
 
+/* A program may have as many threads as it lives long: looking must not cost by their number. */
+#define FEW_ENOUGH 8
+
+static size_t hash(uint32_t pid, uint32_t tid, uint64_t thread)
+{
+	uint64_t h = ((uint64_t)pid << 32 | tid) * UINT64_C(0x9e3779b97f4a7c15) ^ thread;
+
+	h *= UINT64_C(0x9e3779b97f4a7c15);
+	return (size_t)(h >> 32);
+}
+
+static void place_thread(struct ptx_ledger *ledger, size_t index)
+{
+	const struct ptx_ledger_thread *entry = &ledger->thread[index];
+	size_t at = hash(entry->pid, entry->tid, entry->thread);
+
+	while (ledger->place[at & (ledger->places - 1)])
+		at++;
+	ledger->place[at & (ledger->places - 1)] = (uint32_t)index + 1;
+}
+
+/* Keeps the table at most half full; without memory there is none, and looking is slow. */
+static void make_places(struct ptx_ledger *ledger)
+{
+	int saved_errno = errno;
+
+	if (ledger->threads < FEW_ENOUGH || 2 * ledger->threads < ledger->places)
+		return;
+	free(ledger->place);
+	ledger->places = ledger->places ? 4 * ledger->places : 8 * FEW_ENOUGH;
+	ledger->place = calloc(ledger->places, sizeof(*ledger->place));
+	errno = saved_errno;
+	if (!ledger->place) {
+		ledger->places = 0;
+		return;
+	}
+	for (size_t i = 0; i < ledger->threads; i++)
+		place_thread(ledger, i);
+}
+
 static struct ptx_ledger_line *append(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
 				      uint64_t thread)
 {
@@ -43,33 +83,79 @@ static struct ptx_ledger_line *append(struct ptx_ledger *ledger, uint32_t pid, u
 	new->pid = pid;
 	new->tid = tid;
 	new->thread = thread;
+	if (ledger->place)
+		place_thread(ledger, ledger->threads - 1);
+	make_places(ledger);
 	return &new->line;
+}
+
+static bool is_thread(const struct ptx_ledger_thread *entry, uint32_t pid, uint32_t tid,
+		      uint64_t thread)
+{
+	return entry->pid == pid && entry->tid == tid && entry->thread == thread;
+}
+
+static struct ptx_ledger_thread *find(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
+				      uint64_t thread)
+{
+	if (ledger->place) {
+		size_t at = hash(pid, tid, thread);
+		uint32_t index;
+
+		while ((index = ledger->place[at++ & (ledger->places - 1)]) != 0)
+			if (is_thread(&ledger->thread[index - 1], pid, tid, thread))
+				return &ledger->thread[index - 1];
+		return NULL;
+	}
+	/* Backwards: the threads that are active now came last. */
+	for (size_t i = ledger->threads; i-- > 0;)
+		if (is_thread(&ledger->thread[i], pid, tid, thread))
+			return &ledger->thread[i];
+	return NULL;
 }
 
 struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
 					  uint64_t thread)
 {
-	struct ptx_ledger_thread *nobody = NULL;
+	struct ptx_ledger_thread *entry, *nobody;
 
-	/* Backwards: the threads that are active now came last. */
-	for (size_t i = ledger->threads; i-- > 0;) {
-		struct ptx_ledger_thread *entry = &ledger->thread[i];
-
-		if (entry->pid == pid && entry->tid == tid && entry->thread == thread)
-			return &entry->line;
-		if (!entry->pid && !entry->tid && !entry->thread)
-			nobody = entry;
-	}
-	if (!pid) {
-		if (nobody)
-			return &nobody->line;
-		/* Its place was kept free below. */
+	if (!pid)
+		tid = 0, thread = 0;
+	entry = find(ledger, pid, tid, thread);
+	if (entry)
+		return &entry->line;
+	if (!pid) /* its place was kept free below */
 		return append(ledger, 0, 0, 0);
-	}
+	nobody = find(ledger, 0, 0, 0);
 	/* Room for nobody is kept as long as it has no entry: it must be there in need. */
 	if (make_room(ledger, nobody ? 1 : 2))
 		return append(ledger, pid, tid, thread);
 	return nobody ? &nobody->line : append(ledger, 0, 0, 0);
+}
+
+int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from)
+{
+	if (from->threads > to->room) {
+		int saved_errno = errno;
+		struct ptx_ledger_thread *more = malloc(from->room * sizeof(*more));
+
+		errno = saved_errno;
+		if (!more)
+			return ENOMEM;
+		if (to->thread != to->few)
+			free(to->thread);
+		to->thread = more;
+		to->room = from->room;
+	}
+	to->total = from->total;
+	memcpy(to->type, from->type, sizeof(to->type));
+	memcpy(to->thread, from->thread, from->threads * sizeof(*to->thread));
+	to->threads = from->threads;
+	free(to->place);
+	to->place = NULL;
+	to->places = 0;
+	make_places(to);
+	return 0;
 }
 
 uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line)
@@ -92,5 +178,6 @@ void ptx_ledger_fini(struct ptx_ledger *ledger)
 {
 	if (ledger->thread != ledger->few)
 		free(ledger->thread);
+	free(ledger->place);
 	ptx_ledger_init(ledger);
 }

@@ -48,6 +48,8 @@ struct ptx_ledger {
 	size_t room;
 	struct ptx_ledger_thread *thread; /* room entries: few, or malloc'ed when those are used up */
 	struct ptx_ledger_thread few[4];  /* so that the line of pid 0 needs no memory */
+	uint32_t *place;                  /* hash table of index + 1; NULL: few threads, or no memory */
+	size_t places;                    /* a power of two */
 };
 
 /*
@@ -56,6 +58,9 @@ struct ptx_ledger {
  */
 struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
 					  uint64_t thread);
+
+/* Makes an initialised ledger like from. ENOMEM. */
+int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from);
 
 /* reported + unread + every loss. */
 uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line);

@@ -19,6 +19,7 @@ void ptx_registry_hold(struct ptx_stream *stream)
 void ptx_registry_let_go(struct ptx_stream *stream)
 {
 	urcu_bp_read_lock();
+	ptx_registry_tell_release();
 	if (atomic_fetch_sub_explicit(&stream->users, 1, memory_order_acq_rel) == 1 &&
 	    atomic_load_explicit(&stream->gone, memory_order_acquire))
 		ptx_futex_wake(&stream->users);
@@ -62,9 +63,11 @@ void ptx_registry_settle(struct ptx_stream *stream)
 	uint32_t users;
 
 	urcu_bp_synchronize_rcu();
+	ptx_registry_tell_acquire();
 	while ((users = atomic_load_explicit(&stream->users, memory_order_acquire)) != 0)
 		ptx_futex_wait(&stream->users, users, NULL);
 	urcu_bp_synchronize_rcu(); /* for the one that let go last */
+	ptx_registry_tell_acquire();
 }
 
 unsigned ptx_registry_active(trace_id_t *ids, unsigned room)
@@ -83,6 +86,9 @@ unsigned ptx_registry_active(trace_id_t *ids, unsigned room)
 	return count;
 }
 
+/* Every stream of the process, in memory that a child still sees; under change. */
+static struct ptx_stream *all;
+
 void ptx_registry_note_log(struct ptx_stream *stream, int fd)
 {
 	struct stat file;
@@ -90,50 +96,59 @@ void ptx_registry_note_log(struct ptx_stream *stream, int fd)
 	stream->log_fd = -1;
 	if (fd < 0 || fstat(fd, &file) != 0)
 		return;
-	stream->log_fd = fd;
 	stream->log_device = file.st_dev;
 	stream->log_inode = file.st_ino;
+	stream->log_fd = fd;
 }
 
-/* The table is wiped in the child: what it held is kept here from before. */
-static struct ptx_stream *orphans, *orphans_before;
+void ptx_registry_enlist(struct ptx_stream *stream)
+{
+	pthread_mutex_lock(&change);
+	stream->next = all;
+	all = stream;
+	pthread_mutex_unlock(&change);
+}
+
+void ptx_registry_delist(struct ptx_stream *stream)
+{
+	pthread_mutex_lock(&change);
+	for (struct ptx_stream **link = &all; *link; link = &(*link)->next)
+		if (*link == stream) {
+			*link = stream->next;
+			break;
+		}
+	pthread_mutex_unlock(&change);
+}
 
 void ptx_registry_before_fork(void)
 {
 	pthread_mutex_lock(&change);
-	orphans_before = orphans; /* a child's own, if we are one */
-	for (unsigned i = 0; i < PTX_HANDLES; i++) {
-		struct ptx_stream *stream = atomic_load_explicit(&ptx_private.handle[i],
-								 memory_order_relaxed);
-
-		if (!stream)
-			continue;
-		stream->orphan = orphans;
-		orphans = stream;
-	}
 	urcu_bp_before_fork();
 }
 
-/* A pipe's reader waits for the end of file, and would wait for as long as the child lives. */
+/*
+ * In a child: closes its parent's logs, since a pipe's reader waits for the end of file. The
+ * program may have closed them and have other files under the numbers. The streams stay in the
+ * list, never to be used.
+ */
 static void close_logs(void)
 {
-	for (const struct ptx_stream *stream = orphans; stream != orphans_before;
-	     stream = stream->orphan) {
+	for (struct ptx_stream *stream = all; stream; stream = stream->next) {
 		struct stat file;
 
 		if (stream->log_fd >= 0 && fstat(stream->log_fd, &file) == 0 &&
 		    file.st_dev == stream->log_device && file.st_ino == stream->log_inode)
 			close(stream->log_fd);
+		stream->log_fd = -1;
 	}
 }
 
 void ptx_registry_after_fork(bool child)
 {
 	if (child) {
-		close_logs();
 		urcu_bp_after_fork_child();
+		close_logs();
 	} else {
-		orphans = orphans_before;
 		urcu_bp_after_fork_parent();
 	}
 	pthread_mutex_unlock(&change);

@@ -22,6 +22,17 @@
 #include "arena/process.h"
 #include "stream/stream.h"
 
+/* liburcu orders what a call did before its stream is freed, which ThreadSanitizer cannot see. */
+#if defined __SANITIZE_THREAD__
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define ptx_registry_tell_acquire() __tsan_acquire(&ptx_private)
+#define ptx_registry_tell_release() __tsan_release(&ptx_private)
+#else
+#define ptx_registry_tell_acquire() ((void)0)
+#define ptx_registry_tell_release() ((void)0)
+#endif
+
 /* The stream and the right to use it until leave, or NULL. */
 static inline struct ptx_stream *ptx_registry_enter(trace_id_t id)
 {
@@ -37,6 +48,7 @@ static inline struct ptx_stream *ptx_registry_enter(trace_id_t id)
 
 static inline void ptx_registry_leave(void)
 {
+	ptx_registry_tell_release();
 	urcu_bp_read_unlock();
 }
 
@@ -57,7 +69,9 @@ void ptx_registry_settle(struct ptx_stream *stream);
 /* The streams of kind LIVE or LOGGED that exist, at most room of them. */
 unsigned ptx_registry_active(trace_id_t *ids, unsigned room);
 
-/* Remembers the descriptor of the stream's log: a child closes it. */
+/* From before a stream has a log's descriptor until it has none: a child closes it. */
+void ptx_registry_enlist(struct ptx_stream *stream);
+void ptx_registry_delist(struct ptx_stream *stream);
 void ptx_registry_note_log(struct ptx_stream *stream, int fd);
 
 /* From the fork handlers. A child closes its parent's logs and never touches the streams. */

@@ -35,7 +35,7 @@ struct ptx_stream {
 	/* The private duplicate of a log's descriptor, and what it is; -1 without log. */
 	int log_fd;
 	uint64_t log_device, log_inode;
-	struct ptx_stream *orphan; /* the next of our parent's streams, in a forked child */
+	struct ptx_stream *next;   /* of all streams of the process and, in a child, its parents */
 
 	struct ptx_attr attr;
 	unsigned type_cursor; /* the last type that the type list delivered, 0 = none */
