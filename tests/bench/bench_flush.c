@@ -155,15 +155,18 @@ int main(int argc, char **argv)
 	if (argc == 4) {
 		bench_end_limit("lost_percent", lost_percent, beside_lost, law);
 	} else {
-		printf(" lost_percent=%.4g", lost_percent);
+		printf(" lost_percent=%.4g verdict=unmeasured reason=nothing_beside_it",
+		       lost_percent);
 		bench_end(law);
 	}
 	best = lossless(&full, &law);
 	bench_begin("flush_lossless payload_bytes=8 lost=%" PRIu64 " Mevents_per_s=%.2f", best.lost,
 		    best.rate / 1e6);
-	if (argc == 4 && beside_rate > 0)
+	if (argc == 4 && beside_rate > 0) {
 		bench_end_floor("times_lttng", best.lost ? 0 : best.rate / beside_rate, 3, law);
-	else
+	} else {
+		printf(" verdict=unmeasured reason=nothing_beside_it");
 		bench_end(law);
+	}
 	return bench_status();
 }
