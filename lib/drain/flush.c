@@ -10,7 +10,6 @@
 #include "base/shield.h"
 #include "drain/flush_private.h"
 
-#define HELD_BACK_NAP_NS  50000
 #define AUTOMATIC_SPAN_NS 1000000000u /* so long one automatic flush goes on behind the writers */
 
 int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, struct ptx_flush **result)
@@ -33,137 +32,6 @@ int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, struct ptx_
 	}
 	*result = flush;
 	return 0;
-}
-
-static void name(struct ptx_flush *flush, unsigned type)
-{
-	char text[PTX_TYPE_NAME_BYTES];
-
-	if (flush->named[type / 64] >> (type % 64) & 1)
-		return;
-	if (ptx_names_get(ptx_names, type, text) && ptx_log_name(flush->log, type, text) == 0)
-		flush->named[type / 64] |= UINT64_C(1) << (type % 64);
-}
-
-/* Writes what was put, without the stream's lock. */
-static int write_out(struct ptx_flush *flush)
-{
-	int err;
-
-	pthread_mutex_unlock(&flush->stream->lock);
-	err = ptx_log_write(flush->log);
-	pthread_mutex_lock(&flush->stream->lock);
-	if (ptx_log_overwritten(flush->log) != flush->overwritten) {
-		flush->overwritten = ptx_log_overwritten(flush->log);
-		flush->log_overrun = true;
-	}
-	return err;
-}
-
-static void make_event(const struct ptx_drain_event *from, struct ptx_log_event *to)
-{
-	to->len_flags = from->len_flags;
-	to->type = from->type;
-	to->pid = from->ident.pid;
-	to->tid = from->ident.tid;
-	to->thread = from->ident.thread;
-	to->address = from->address;
-	to->time_ns = from->time_ns;
-	to->data = from->data;
-}
-
-/* The log takes no more: its last event is a STOP, and the stream stops with it (LOG-04 to -07). */
-static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event)
-{
-	struct ptx_region *region = flush->drain->rings->region;
-	struct ptx_mark mark = { .kind = PTX_MARK_STOP };
-	struct ptx_log_event stop = { .len_flags = sizeof(int), .type = POSIX_TRACE_STOP };
-	const int automatic = 1;
-	uint64_t state;
-
-	stop.time_ns = event->time_ns;
-	stop.data = &automatic;
-	flush->log_full = true;
-	flush->log_overrun = true;
-	if (atomic_load_explicit(&region->admit[0], memory_order_relaxed) >> POSIX_TRACE_STOP & 1) {
-		name(flush, POSIX_TRACE_STOP);
-		if (ptx_log_put_last(flush->log, &stop) == PTX_LOG_PUT_WRITE_FIRST) {
-			write_out(flush);
-			ptx_log_put_last(flush->log, &stop);
-		}
-		flush->drain->synthetic++;
-		flush->drain->account.total.reported++;
-		flush->drain->account.type[POSIX_TRACE_STOP].reported++;
-		ptx_ledger_thread(&flush->drain->account, 0, 0, 0)->reported++;
-	}
-	state = atomic_load_explicit(&region->state, memory_order_acquire);
-	while (ptx_state_kind(state) != PTX_SUSPENDED) {
-		mark.ticks = ptx_drain_moment(flush->drain, false);
-		if (atomic_compare_exchange_strong_explicit(
-			    &region->state, &state, ptx_state_make(PTX_SUSPENDED, mark.ticks),
-			    memory_order_acq_rel, memory_order_acquire)) {
-			ptx_control_changed(0);
-			flush->drain->full_marked = false;
-			ptx_drain_mark(flush->drain, &mark);
-			break;
-		}
-	}
-}
-
-/* One event from the stream to the log. False with *err: try again later. */
-static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *event, int *err)
-{
-	struct ptx_log_event entry;
-
-	*err = 0;
-	if (flush->log_full) {
-		flush->log_overrun = true;
-		ptx_drain_consume(flush->drain, PTX_LOST_LOG_FULL);
-		return true;
-	}
-	make_event(event, &entry);
-	name(flush, event->type);
-	switch (ptx_log_put(flush->log, &entry)) {
-	case PTX_LOG_PUT_DONE:
-		ptx_drain_consume(flush->drain, PTX_LOST_CAUSES);
-		flush->transferred++;
-		return true;
-	case PTX_LOG_PUT_WRITE_FIRST:
-		*err = write_out(flush);
-		return *err == 0;
-	case PTX_LOG_PUT_FULL:
-		end_log(flush, event);
-		return true;
-	}
-	return true;
-}
-
-/* Everything up to target, or all that there is behind writers that go on. */
-static int transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
-{
-	struct ptx_drain_event event;
-	_Atomic uint32_t never = 0;
-	unsigned count = 0;
-	int err;
-
-	for (;;) {
-		if (!ptx_drain_peek(flush->drain, &event)) {
-			if (flush->drain->watermark >= target || target == UINT64_MAX)
-				break;
-			/* Somebody older than the target may be about to publish. */
-			pthread_mutex_unlock(&flush->stream->lock);
-			ptx_futex_nap(&never, 0, HELD_BACK_NAP_NS);
-			pthread_mutex_lock(&flush->stream->lock);
-			continue;
-		}
-		if (event.ticks > target)
-			break;
-		if (!transfer_one(flush, &event, &err))
-			return err;
-		if (++count % 1024 == 0 && target == UINT64_MAX && ptx_clock_now() > until)
-			break;
-	}
-	return write_out(flush);
 }
 
 static void mark(struct ptx_flush *flush, enum ptx_mark_kind kind, int error,
@@ -208,13 +76,13 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		mark(flush, PTX_MARK_FLUSH_START, 0, caller);
 	target = ptx_drain_moment(flush->drain, false);
 	if (kind == PTX_FLUSH_AUTOMATIC)
-		err = transfer(flush, UINT64_MAX, target + ptx_clock_ticks(AUTOMATIC_SPAN_NS));
+		err = ptx_transfer(flush, UINT64_MAX, target + ptx_clock_ticks(AUTOMATIC_SPAN_NS));
 	else
-		err = transfer(flush, target, 0);
+		err = ptx_transfer(flush, target, 0);
 	if (framed)
 		mark(flush, PTX_MARK_FLUSH_STOP, 0, caller);
 	if (!err && kind == PTX_FLUSH_FINAL)
-		err = transfer(flush, ptx_drain_moment(flush->drain, false), 0);
+		err = ptx_transfer(flush, ptx_drain_moment(flush->drain, false), 0);
 	if (err)
 		note_failure(flush, kind, err);
 	else
@@ -290,7 +158,7 @@ int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *stat
 
 	for (unsigned type = ptx_names_next(ptx_names, 0); type;
 	     type = ptx_names_next(ptx_names, type))
-		name(flush, type);
+		ptx_transfer_name(flush, type);
 	ptx_shield_raise(&shield);
 	err = ptx_log_complete(flush->log, status, ledger);
 	ptx_shield_lower(&shield);

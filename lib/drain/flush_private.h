@@ -23,9 +23,14 @@ struct ptx_flush {
 	bool log_full;      /* UNTIL_FULL: what comes is discarded */
 	int error;          /* the first since it was last read */
 	uint64_t overwritten; /* of the log, as last seen */
-	uint64_t transferred; /* events, ever */
 	uint64_t named[PTX_WORDS];
 };
+
+/* transfer.c, with the stream's lock held: writing lets go of it. */
+
+/* Everything up to target; UINT64_MAX: all that there is behind writers that go on, until then. */
+int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until);
+void ptx_transfer_name(struct ptx_flush *flush, unsigned type);
 
 /* flusher.c */
 int ptx_flusher_start(struct ptx_flush *flush);

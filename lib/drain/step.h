@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * drain/step.h - one record of the merge: which is first, booking it, going on behind it.
+ */
+#ifndef PTX_DRAIN_STEP_H
+#define PTX_DRAIN_STEP_H
+
+#include <string.h>
+
+#include "drain/heap.h"
+
+#define PTX_JITTER_NS    1000
+#define PTX_CONTROL_RING 0 /* the first ring of a stream is its controller's */
+
+static inline struct ptx_source *ptx_step_top(const struct ptx_drain *drain)
+{
+	return drain->heap_count ? drain->source[drain->heap[0]] : NULL;
+}
+
+/* The same where there is one for sure. */
+static inline struct ptx_source *ptx_step_first(const struct ptx_drain *drain)
+{
+	return drain->source[drain->heap[0]];
+}
+
+static inline const struct ptx_record *ptx_step_record(const struct ptx_source *source)
+{
+	return (const void *)(source->buffer + source->at);
+}
+
+/* The top source is at another record, or at its end. */
+static inline void ptx_step_settle(struct ptx_drain *drain)
+{
+	uint32_t index = drain->heap[0];
+	struct ptx_source *source = drain->source[index];
+
+	if (ptx_likely(source->at < source->end))
+		source->key = ptx_step_record(source)->time;
+	else
+		ptx_drain_refill(drain, index);
+	ptx_heap_fix_top(drain);
+}
+
+/* To the next record of the top source. */
+static inline void ptx_step_advance(struct ptx_drain *drain)
+{
+	struct ptx_source *source = ptx_step_first(drain);
+
+	source->at += (uint32_t)ptx_record_size(ptx_record_len(ptx_step_record(source)->len_flags));
+	ptx_step_settle(drain);
+}
+
+static inline struct ptx_ledger_line *ptx_step_line(struct ptx_drain *drain, struct ptx_source *source)
+{
+	if (ptx_unlikely(source->line == SIZE_MAX)) {
+		struct ptx_ledger_line *line =
+			ptx_ledger_thread(&drain->account, source->ident.pid, source->ident.tid,
+					  source->ident.thread);
+
+		source->line = (size_t)((struct ptx_ledger_thread *)(void *)((char *)line -
+					offsetof(struct ptx_ledger_thread, line)) -
+					drain->account.thread);
+	}
+	return &drain->account.thread[source->line].line;
+}
+
+static inline void ptx_step_add(struct ptx_ledger_line *line, enum ptx_lost cause)
+{
+	if (cause == PTX_LOST_CAUSES)
+		line->reported++;
+	else
+		line->lost[cause]++;
+}
+
+/* Books the top source's record and goes on. */
+static inline void ptx_step_book(struct ptx_drain *drain, enum ptx_lost cause)
+{
+	struct ptx_source *source = ptx_step_first(drain);
+
+	ptx_step_add(&drain->account.total, cause);
+	ptx_step_add(&drain->account.type[ptx_step_record(source)->type], cause);
+	ptx_step_add(ptx_step_line(drain, source), cause);
+	ptx_step_advance(drain);
+}
+
+/* The records that follow in the top source are another thread's. */
+static inline void ptx_step_ident(struct ptx_drain *drain, struct ptx_source *source)
+{
+	memcpy(&source->ident, ptx_step_record(source) + 1, sizeof source->ident);
+	source->line = SIZE_MAX;
+	ptx_step_advance(drain);
+}
+
+/* Labels never go back by the jitter of the scale's anchors. */
+static inline int64_t ptx_drain_label(struct ptx_drain *drain, uint64_t ticks)
+{
+	int64_t ns = ptx_timescale_ns(&drain->scale, ticks);
+
+	if (ns < drain->last_ns && drain->last_ns - ns < PTX_JITTER_NS && ticks >= drain->last_ticks)
+		return drain->last_ns;
+	return ns;
+}
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * drain/transfer.c - events from the drain into the log's block, and blocks into the file.
+ */
+#include <string.h>
+#include <trace.h>
+
+#include "arena/arena.h"
+#include "base/futex.h"
+#include "drain/flush_private.h"
+#include "drain/step.h"
+#include "log/log_put.h"
+
+#define HELD_BACK_NAP_NS 50000
+
+void ptx_transfer_name(struct ptx_flush *flush, unsigned type)
+{
+	char text[PTX_TYPE_NAME_BYTES];
+
+	if (flush->named[type / 64] >> (type % 64) & 1)
+		return;
+	if (ptx_names_get(ptx_names, type, text) && ptx_log_name(flush->log, type, text) == 0)
+		flush->named[type / 64] |= UINT64_C(1) << (type % 64);
+}
+
+/* Writes what was put, without the stream's lock. */
+static int write_out(struct ptx_flush *flush)
+{
+	int err;
+
+	pthread_mutex_unlock(&flush->stream->lock);
+	err = ptx_log_write(flush->log);
+	pthread_mutex_lock(&flush->stream->lock);
+	if (ptx_log_overwritten(flush->log) != flush->overwritten) {
+		flush->overwritten = ptx_log_overwritten(flush->log);
+		flush->log_overrun = true;
+	}
+	return err;
+}
+
+static void make_event(const struct ptx_drain_event *from, struct ptx_log_event *to)
+{
+	to->len_flags = from->len_flags;
+	to->type = from->type;
+	to->pid = from->ident.pid;
+	to->tid = from->ident.tid;
+	to->thread = from->ident.thread;
+	to->address = from->address;
+	to->time_ns = from->time_ns;
+	to->data = from->data;
+}
+
+/* The log takes no more: its last event is a STOP, and the stream stops with it (LOG-04 to -07). */
+static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event)
+{
+	struct ptx_region *region = flush->drain->rings->region;
+	struct ptx_mark mark = { .kind = PTX_MARK_STOP };
+	struct ptx_log_event stop = { .len_flags = sizeof(int), .type = POSIX_TRACE_STOP };
+	const int automatic = 1;
+	uint64_t state;
+
+	stop.time_ns = event->time_ns;
+	stop.data = &automatic;
+	flush->log_full = true;
+	flush->log_overrun = true;
+	if (atomic_load_explicit(&region->admit[0], memory_order_relaxed) >> POSIX_TRACE_STOP & 1) {
+		ptx_transfer_name(flush, POSIX_TRACE_STOP);
+		if (ptx_log_put_last(flush->log, &stop) == PTX_LOG_PUT_WRITE_FIRST) {
+			write_out(flush);
+			ptx_log_put_last(flush->log, &stop);
+		}
+		flush->drain->synthetic++;
+		flush->drain->account.total.reported++;
+		flush->drain->account.type[POSIX_TRACE_STOP].reported++;
+		ptx_ledger_thread(&flush->drain->account, 0, 0, 0)->reported++;
+	}
+	state = atomic_load_explicit(&region->state, memory_order_acquire);
+	while (ptx_state_kind(state) != PTX_SUSPENDED) {
+		mark.ticks = ptx_drain_moment(flush->drain, false);
+		if (atomic_compare_exchange_strong_explicit(
+			    &region->state, &state, ptx_state_make(PTX_SUSPENDED, mark.ticks),
+			    memory_order_acq_rel, memory_order_acquire)) {
+			ptx_control_changed(0);
+			flush->drain->full_marked = false;
+			ptx_drain_mark(flush->drain, &mark);
+			break;
+		}
+	}
+}
+
+/* One event from the stream to the log. False with *err: try again later. */
+static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *event, int *err)
+{
+	struct ptx_log_event entry;
+
+	*err = 0;
+	if (flush->log_full) {
+		flush->log_overrun = true;
+		ptx_drain_consume(flush->drain, PTX_LOST_LOG_FULL);
+		return true;
+	}
+	make_event(event, &entry);
+	ptx_transfer_name(flush, event->type);
+	switch (ptx_log_put(flush->log, &entry)) {
+	case PTX_LOG_PUT_DONE:
+		ptx_drain_consume(flush->drain, PTX_LOST_CAUSES);
+		return true;
+	case PTX_LOG_PUT_WRITE_FIRST:
+		*err = write_out(flush);
+		return *err == 0;
+	case PTX_LOG_PUT_FULL:
+		end_log(flush, event);
+		return true;
+	}
+	return true;
+}
+
+/* Ends of the records that may be delivered one after the other from the top source. */
+static uint64_t run_limit(const struct ptx_drain *drain, uint64_t target)
+{
+	const struct ptx_mark *mark = ptx_drain_first_mark(drain);
+	uint64_t limit = drain->watermark < target ? drain->watermark : target;
+
+	for (uint32_t i = 1; i <= 2 && i < drain->heap_count; i++) {
+		uint64_t key = drain->source[drain->heap[i]]->key;
+
+		limit = key - 1 < limit ? key - 1 : limit;
+	}
+	if (mark && mark->ticks - 1 < limit)
+		limit = mark->ticks - 1;
+	return limit;
+}
+
+static void fill_entry(struct ptx_log_event *entry, const struct ptx_record *record)
+{
+	entry->len_flags = record->len_flags & (PTX_RECORD_LEN_MAX | PTX_RECORD_TRUNCATED);
+	entry->type = record->type;
+	entry->address = record->address;
+	entry->data = record + 1;
+}
+
+/*
+ * A run of one ring's records: what peek would decide for each is decided once for all. Returns how
+ * many went to the log; what is not usual is left to the one by one way.
+ */
+static uint32_t transfer_run(struct ptx_flush *flush, uint64_t target)
+{
+	struct ptx_drain *drain = flush->drain;
+	struct ptx_source *source = ptx_step_first(drain);
+	struct ptx_log_event entry = { .pid = source->ident.pid, .tid = source->ident.tid,
+				       .thread = source->ident.thread };
+	uint64_t limit = run_limit(drain, target);
+	uint32_t count = 0;
+
+	if (drain->loop || drain->queued || flush->log_full || !drain->running ||
+	    source == drain->source[PTX_CONTROL_RING])
+		return 0;
+	while (source->at < source->end) {
+		const struct ptx_record *record = ptx_step_record(source);
+		unsigned type = record->type;
+
+		if (record->time > limit || record->time < drain->last_ticks ||
+		    (record->len_flags & PTX_RECORD_IDENT) || type < PTX_TYPE_UNNAMED ||
+		    !(flush->named[type / 64] >> (type % 64) & 1))
+			break;
+		fill_entry(&entry, record);
+		entry.time_ns = ptx_drain_label(drain, record->time);
+		if (ptx_log_put_inline(flush->log, &entry) != PTX_LOG_PUT_DONE)
+			break;
+		drain->account.type[type].reported++;
+		drain->last_ticks = record->time;
+		drain->last_ns = entry.time_ns;
+		source->at += (uint32_t)ptx_record_size(ptx_record_len(record->len_flags));
+		count++;
+	}
+	if (count == 0)
+		return 0;
+	drain->account.total.reported += count;
+	ptx_step_line(drain, source)->reported += count;
+	ptx_step_settle(drain);
+	if (drain->full_marked)
+		ptx_drain_sync(drain);
+	return count;
+}
+
+/* Everything up to target, or all that there is behind writers that go on, until then. */
+int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
+{
+	struct ptx_drain_event event;
+	_Atomic uint32_t never = 0;
+	unsigned count = 0;
+	uint32_t run;
+	int err;
+
+	for (;;) {
+		if (!ptx_drain_peek(flush->drain, &event)) {
+			if (flush->drain->watermark >= target || target == UINT64_MAX)
+				break;
+			/* Somebody older than the target may be about to publish. */
+			pthread_mutex_unlock(&flush->stream->lock);
+			ptx_futex_nap(&never, 0, HELD_BACK_NAP_NS);
+			pthread_mutex_lock(&flush->stream->lock);
+			continue;
+		}
+		if (event.ticks > target)
+			break;
+		run = flush->drain->peeked_queue ? 0 : transfer_run(flush, target);
+		if (run == 0 && !transfer_one(flush, &event, &err))
+			return err;
+		if (++count % 256 == 0 && target == UINT64_MAX && ptx_clock_now() > until)
+			break;
+	}
+	return write_out(flush);
+}
