@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * unit/ring/pool.h - a region of a few small chunks in the test's own memory, a writer, a reader.
+ *
+ * A chunk has room for four records of one word of data. Whatever wraps starts just short of it:
+ * the generations of chunks, the tickets of the hints, the events that a ring has published. The
+ * clock is the test's own (link with POOL_CLOCK): each look at it is one tick.
+ */
+#ifndef PTX_TESTS_UNIT_RING_POOL_H
+#define PTX_TESTS_UNIT_RING_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ring/ring_read.h"
+#include "ring/ring_write.h"
+
+#define POOL_RECORDS     4
+#define POOL_RECORD      (sizeof(struct ptx_record) + sizeof(uint64_t))
+#define POOL_ROOM        (POOL_RECORDS * POOL_RECORD)
+#define POOL_RINGS       17
+#define POOL_GENERATION  0xfffffffdu
+#define POOL_PUBLISHED   UINT64_C(0x2fffffffe) /* before a new ring's first event */
+#define POOL_TYPE        100
+#define POOL_SEEN        4096
+
+struct pool {
+	struct ptx_rings rings;
+	void *memory;
+	size_t bytes;
+	unsigned claims; /* rings that began at POOL_PUBLISHED */
+};
+
+/* One at a time; a second call gives a new one and frees the first. */
+struct pool *pool_make(uint32_t chunks, bool loop);
+/* Chunks and rings as a stream of stream_size would have them. */
+struct pool *pool_make_planned(size_t stream_size, size_t max_data_size, bool loop);
+
+extern _Atomic uint64_t pool_now;
+
+unsigned pool_chunks_in(const struct pool *pool, enum ptx_chunk_state state);
+uint64_t pool_lost(const struct pool *pool, enum ptx_writer_loss loss);         /* by types */
+uint64_t pool_lost_by_slots(const struct pool *pool, enum ptx_writer_loss loss);
+/* Events published since the pool was made. */
+uint64_t pool_published(const struct pool *pool);
+/* The counter of free chunks is the number of free words. */
+void pool_assert_counted(const struct pool *pool);
+
+struct writer {
+	struct pool *pool;
+	struct ptx_ident ident;
+	struct ptx_chunk *chunk;
+	uint32_t ring;
+};
+
+void writer_begin(struct writer *writer, struct pool *pool, uint32_t tid);
+/* As a trace point does it: reserve, turn if need be, fill, enter, commit. False: counted as lost. */
+bool writer_put(struct writer *writer, unsigned type, uint64_t value);
+void writer_put_many(struct writer *writer, uint64_t first, unsigned count);
+void writer_end(struct writer *writer);
+
+/* What a reader has got, in the order in which it came. */
+struct seen {
+	uint64_t value, time;
+	uint32_t tid;
+	unsigned type;
+};
+
+struct reader {
+	struct pool *pool;
+	struct ptx_place place[POOL_RINGS];
+	struct ptx_ident ident[POOL_RINGS];
+	struct seen seen[POOL_SEEN];
+	unsigned n;
+	uint32_t records[POOL_RINGS]; /* of each ring, as the ring counts them: modulo 2^32 */
+	uint64_t missed;              /* by that count */
+};
+
+void reader_init(struct reader *reader, struct pool *pool);
+/* One batch of a ring. */
+enum ptx_claim reader_take(struct reader *reader, uint32_t ring);
+/* After a claim was lost: to the ring's oldest chunk. */
+void reader_find(struct reader *reader, uint32_t ring);
+/* All that is there, ring by ring. */
+void reader_read(struct reader *reader);
+void reader_read_ring(struct reader *reader, uint32_t ring);
+
+/* Everything seen of tid has the values first, first + 1 .. last. */
+void assert_seen(const struct reader *reader, uint32_t tid, uint64_t first, uint64_t last);
+/* All has been read: published = seen + overwritten, and the reader has missed as many. */
+void assert_account(const struct reader *reader);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "unit/ring/steps.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "support/support.h"
+
+/* ThreadSanitizer objects to what a handler does here, and one thread has no race to show. */
+#if defined __x86_64__
+#define STEPS_WORK 1
+#else
+#define STEPS_WORK 0
+#endif
+#define STRIDE 1
+
+#if defined __SANITIZE_ADDRESS__
+#undef STRIDE
+#define STRIDE 7 /* ten instructions are made of one */
+#elif defined __SANITIZE_THREAD__
+#undef STEPS_WORK
+#define STEPS_WORK 0
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#undef STRIDE
+#define STRIDE 7
+#elif __has_feature(thread_sanitizer)
+#undef STEPS_WORK
+#define STEPS_WORK 0
+#endif
+#endif
+
+static bool happened, failed;
+static unsigned moments;
+static void *where;
+
+bool steps_happened(void)
+{
+	return happened;
+}
+
+void steps_end(unsigned at_least)
+{
+	if (happened)
+		_exit(EXIT_SUCCESS);
+	ck_assert_msg(!failed, "it failed when it happened at moment %u, at %p", moments, where);
+	if (STEPS_WORK)
+		ck_assert_uint_ge(moments, at_least);
+}
+
+#if STEPS_WORK
+#define TRAP_FLAG 0x100
+
+static void (*action)(void *);
+static void *action_state;
+static sigjmp_buf way_out;
+
+static void step(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *machine = context;
+	int status = 0;
+	pid_t child;
+
+	(void)signal;
+	(void)info;
+	if (failed || ++moments % STRIDE)
+		return;
+	where = (void *)machine->uc_mcontext.gregs[REG_RIP];
+	child = fork();
+	if (child > 0) {
+		waitpid(child, &status, 0);
+		failed = status != 0;
+		return;
+	}
+	if (child < 0) {
+		failed = true;
+		return;
+	}
+	happened = true;
+	if (!action)
+		siglongjmp(way_out, 1);
+	machine->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+	action(action_state);
+}
+
+/* Below the red zone, which the compiler may be using. */
+#define SET_FLAGS(operation)                                                                      \
+	__asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\t" operation                         \
+			 "\n\tpopfq\n\tlea 128(%%rsp), %%rsp" ::: "memory", "cc")
+
+static void run(void (*code)(void *), void (*other)(void *), void *state)
+{
+	struct sigaction trap = { .sa_sigaction = step, .sa_flags = SA_SIGINFO }, before;
+
+	sigemptyset(&trap.sa_mask);
+	sigaction(SIGTRAP, &trap, &before);
+	happened = failed = false;
+	moments = 0;
+	action = other;
+	action_state = state;
+	if (sigsetjmp(way_out, 1) == 0) {
+		SET_FLAGS("orq $0x100, (%%rsp)");
+		code(state);
+		SET_FLAGS("andq $~0x100, (%%rsp)");
+	}
+	sigaction(SIGTRAP, &before, NULL);
+}
+#else
+static void run(void (*code)(void *), void (*other)(void *), void *state)
+{
+	(void)other;
+	code(state);
+}
+#endif
+
+void steps_interrupt(void (*code)(void *), void (*other)(void *), void *state)
+{
+	run(code, other, state);
+}
+
+void steps_leave(void (*code)(void *), void *state)
+{
+	run(code, NULL, state);
+}

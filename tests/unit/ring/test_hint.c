@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Queues of hints: laps, holes, and pushers that are held up or gone. */
+#include <errno.h>
+
+#include "ring/ring.h"
+#include "support/support.h"
+
+enum { MASK = 15, SIZE = MASK + 1 };
+
+static struct ptx_hints hints;
+static _Atomic uint64_t queue[SIZE];
+
+static void begin(uint64_t ticket)
+{
+	atomic_store(&hints.head, ticket);
+	atomic_store(&hints.tail, ticket);
+	for (int i = 0; i < SIZE; i++)
+		atomic_store(&queue[i], 0);
+}
+
+static void push(uint32_t number, uint32_t generation)
+{
+	ptx_hint_push(&hints, queue, MASK, number, generation);
+}
+
+/* A pusher that has its ticket and has not written its entry. */
+static uint64_t push_half(void)
+{
+	return atomic_fetch_add(&hints.tail, 1);
+}
+
+static bool pop(uint32_t *number, uint32_t *generation)
+{
+	return ptx_hint_pop(&hints, queue, MASK, number, generation);
+}
+
+static void assert_next(uint32_t number)
+{
+	uint32_t got, generation;
+
+	ck_assert(pop(&got, &generation));
+	ck_assert_uint_eq(got, number);
+}
+
+static void assert_none(void)
+{
+	uint32_t number, generation;
+
+	ck_assert(!pop(&number, &generation));
+}
+
+START_TEST(hints_come_out_in_the_order_in_which_they_went_in)
+{
+	uint32_t number, generation;
+
+	begin(0);
+	assert_none();
+	for (uint32_t i = 0; i < SIZE; i++)
+		push(10 + i, 0x12340000u + i);
+	for (uint32_t i = 0; i < SIZE; i++) {
+		ck_assert(pop(&number, &generation));
+		ck_assert_uint_eq(number, 10 + i);
+		ck_assert_uint_eq(generation, i); /* its low 16 bits */
+	}
+	assert_none();
+}
+END_TEST
+
+/* Tickets, and the laps in the entries, which are shorter. */
+START_TEST(tickets_and_laps_go_over_their_ends)
+{
+	static const uint64_t ends[] = { UINT64_MAX - 10, (UINT64_C(0xfffe) * SIZE) - 10,
+					 (UINT64_C(0xffff) * SIZE) - 10,
+					 (UINT64_C(0x10000) * SIZE) - 10 };
+
+	begin(ends[_i]);
+	for (uint32_t i = 0; i < 40; i++) {
+		push(i, 0);
+		push(1000 + i, 0);
+		assert_next(i);
+		assert_next(1000 + i);
+		assert_none();
+	}
+}
+END_TEST
+
+START_TEST(who_meets_a_hole_says_empty_until_it_is_filled)
+{
+	uint64_t ticket;
+
+	begin(3 * SIZE);
+	push(1, 0);
+	ticket = push_half();
+	push(3, 0);
+	assert_next(1);
+	assert_none();
+	assert_none();
+	/* the pusher goes on */
+	atomic_store(&queue[ticket & MASK], (ticket / SIZE + 1) << 48 | 2);
+	assert_next(2);
+	assert_next(3);
+	assert_none();
+}
+END_TEST
+
+/* Its pusher has been killed. */
+START_TEST(a_hole_is_passed_over_when_a_quarter_of_the_queue_waits_behind_it)
+{
+	begin(5 * SIZE);
+	push_half();
+	push(2, 0);
+	push(3, 0);
+	assert_none();
+	push(4, 0);
+	for (uint32_t i = 2; i <= 4; i++)
+		assert_next(i);
+	assert_none();
+}
+END_TEST
+
+/* An entry left over from the lap before is no entry of this one. */
+START_TEST(what_stands_in_a_hole_from_the_lap_before_is_not_taken_for_a_hint)
+{
+	begin(0);
+	for (uint32_t i = 0; i < SIZE; i++)
+		push(50 + i, 0);
+	for (uint32_t i = 0; i < SIZE; i++)
+		assert_next(50 + i);
+	push_half();
+	assert_none();
+}
+END_TEST
+
+/* A pusher that was held up for a lap writes over a younger entry: a hint less, nothing more. */
+START_TEST(an_entry_written_a_lap_late_costs_a_hint)
+{
+	uint64_t ticket;
+
+	begin(0);
+	ticket = push_half();
+	for (uint32_t i = 1; i < SIZE; i++)
+		push(i, 0);
+	for (uint32_t i = 1; i < SIZE; i++)
+		assert_next(i);
+	push(100, 0); /* in the place of the ticket */
+	push(101, 0);
+	push(102, 0);
+	push(103, 0);
+	atomic_store(&queue[ticket & MASK], (ticket / SIZE + 1) << 48 | 99);
+	assert_next(101);
+	assert_next(102);
+	assert_next(103);
+	assert_none();
+}
+END_TEST
+
+/* More was pushed than has room: the older hints are gone, the youngest are there. */
+START_TEST(a_queue_that_ran_over_gives_its_youngest_hints)
+{
+	uint32_t number, generation;
+
+	begin(_i ? UINT64_MAX - 100 : 0);
+	for (uint32_t i = 0; i < 20 * SIZE; i++)
+		push(i, 0);
+	for (uint32_t tries = 0; tries < 40 && !pop(&number, &generation); tries++)
+		ck_assert_uint_lt(tries, 30);
+	ck_assert_uint_eq(number, 19 * SIZE);
+	for (uint32_t i = 1; i < SIZE; i++)
+		assert_next(19 * SIZE + i);
+	assert_none();
+}
+END_TEST
+
+/* As a process killed in the middle of anything could leave it, or one that means harm. */
+START_TEST(a_queue_of_garbage_is_left_in_bounded_time)
+{
+	uint64_t random = 88172645463325252u + (uint64_t)_i;
+	uint32_t number, generation;
+
+	begin(0);
+	for (int i = 0; i < SIZE; i++) {
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		atomic_store(&queue[i], random);
+	}
+	atomic_store(&hints.head, random);
+	atomic_store(&hints.tail, _i % 2 ? random + (random >> 2) : random - 5);
+	for (int i = 0; i < 100; i++)
+		(void)pop(&number, &generation);
+	push(7, 0);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("ring: hints", &tc);
+
+	tcase_add_test(tc, hints_come_out_in_the_order_in_which_they_went_in);
+	tcase_add_loop_test(tc, tickets_and_laps_go_over_their_ends, 0, 4);
+	tcase_add_test(tc, who_meets_a_hole_says_empty_until_it_is_filled);
+	tcase_add_test(tc, a_hole_is_passed_over_when_a_quarter_of_the_queue_waits_behind_it);
+	tcase_add_test(tc, what_stands_in_a_hole_from_the_lap_before_is_not_taken_for_a_hint);
+	tcase_add_test(tc, an_entry_written_a_lap_late_costs_a_hint);
+	tcase_add_loop_test(tc, a_queue_that_ran_over_gives_its_youngest_hints, 0, 2);
+	tcase_add_loop_test(tc, a_queue_of_garbage_is_left_in_bounded_time, 0, 50);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A LOOP stream's oldest chunk is taken while the reader is at it, in every order. */
+#include <string.h>
+
+#include "ring/overwrite.h"
+#include "support/support.h"
+#include "unit/ring/pool.h"
+#include "unit/ring/steps.h"
+
+enum { CHUNKS = 4 };
+
+static struct pool *pool;
+static struct reader reader;
+static struct writer one, two;
+
+/* Every chunk is taken: CHUNKS - 1 closed ones and the open one, values 1 and up. */
+static void fill_up(void)
+{
+	pool = pool_make(CHUNKS, true);
+	writer_begin(&one, pool, 1);
+	reader_init(&reader, pool);
+	writer_put_many(&one, 1, CHUNKS * POOL_RECORDS);
+}
+
+static uint64_t cut(void)
+{
+	return atomic_load(&pool->rings.region->cut);
+}
+
+static uint64_t first_overwritten(void)
+{
+	return atomic_load(&pool->rings.region->first_overwritten);
+}
+
+static unsigned overrun(void)
+{
+	return atomic_load(&pool->rings.region->overrun);
+}
+
+/* The chunk in which ring's reader stands. */
+static uint32_t number_of(uint32_t ring)
+{
+	return ptx_link_number(reader.place[ring].link);
+}
+
+static uint64_t time_of(uint32_t number, unsigned record)
+{
+	const struct ptx_record *at = (const void *)(ptx_ring_chunk(&pool->rings, number)->records +
+						     record * POOL_RECORD);
+
+	return at->time;
+}
+
+/* SLOOP-01, SLOOP-04 */
+START_TEST(the_oldest_chunk_is_taken_and_told_with_its_first_and_its_last_time)
+{
+	uint32_t oldest;
+	uint64_t first, last;
+
+	fill_up();
+	oldest = ptx_link_number(atomic_load(&pool->rings.ring[0].first));
+	first = time_of(oldest, 0);
+	last = time_of(oldest, POOL_RECORDS - 1);
+	ck_assert_uint_eq(cut(), 0);
+	ck_assert_uint_eq(first_overwritten(), UINT64_MAX);
+	ck_assert_uint_eq(overrun(), 0);
+	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, 1);
+	ck_assert_ptr_eq(one.chunk, ptx_ring_chunk(&pool->rings, oldest));
+	ck_assert_uint_eq(cut(), last);
+	ck_assert_uint_eq(first_overwritten(), first);
+	ck_assert_uint_eq(overrun(), 1);
+	ck_assert_uint_eq(atomic_load(&pool->rings.region->looped), 1);
+	reader_read(&reader);
+	assert_seen(&reader, 1, POOL_RECORDS + 1, CHUNKS * POOL_RECORDS + 1);
+	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), POOL_RECORDS);
+	assert_account(&reader);
+}
+END_TEST
+
+/* SLOOP-04: what was reported is not overwritten */
+START_TEST(a_chunk_claimed_whole_is_taken_and_nothing_is_lost)
+{
+	fill_up();
+	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
+	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, 1);
+	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), 0);
+	ck_assert_uint_eq(cut(), 0);
+	ck_assert_uint_eq(first_overwritten(), UINT64_MAX);
+	ck_assert_uint_eq(overrun(), 0);
+	ck_assert_uint_eq(atomic_load(&pool->rings.region->looped), 0);
+	/* the reader's chunk is gone; it finds the ring again */
+	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_LOST);
+	reader_read(&reader);
+	assert_seen(&reader, 1, 1, CHUNKS * POOL_RECORDS + 1);
+	assert_account(&reader);
+}
+END_TEST
+
+START_TEST(of_a_chunk_claimed_in_part_the_rest_is_lost)
+{
+	uint32_t mine;
+
+	pool = pool_make(CHUNKS, true);
+	writer_begin(&one, pool, 1);
+	reader_init(&reader, pool);
+	writer_put_many(&one, 1, 1);
+	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
+	mine = number_of(0);
+	writer_put_many(&one, 2, CHUNKS * POOL_RECORDS - 1);
+	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, 1);
+	ck_assert_ptr_eq(one.chunk, ptx_ring_chunk(&pool->rings, mine));
+	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), POOL_RECORDS - 1);
+	ck_assert_uint_eq(first_overwritten(), reader.seen[0].time + 1);
+	ck_assert_uint_eq(cut(), reader.seen[0].time + POOL_RECORDS - 1);
+	reader_read(&reader);
+	ck_assert_uint_eq(reader.seen[0].value, 1);
+	ck_assert_uint_eq(reader.seen[1].value, POOL_RECORDS + 1);
+	assert_account(&reader);
+}
+END_TEST
+
+/* Reader: look at word, copy | writer: (G), (E) | reader: (F) */
+START_TEST(a_claim_after_the_exchange_fails_and_the_copy_is_worth_nothing)
+{
+	struct ptx_place before;
+	uint32_t number, generation;
+
+	fill_up();
+	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
+	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES); /* in the second chunk */
+	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, 4); /* takes the first, now free */
+	number = ptx_link_number(atomic_load(&ptx_ring_chunk(&pool->rings, number_of(0))->next));
+	before = reader.place[0];
+	/* The reader has looked at the word of the third chunk; now its claims are exchanged. */
+	generation = ptx_word_generation(atomic_load(&pool->rings.word[number]));
+	atomic_store(&pool->rings.claimed[number], (uint64_t)(generation + 1) << 32);
+	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_LOST);
+	ck_assert_uint_eq(reader.n, 2 * POOL_RECORDS);
+	ck_assert_uint_ne(reader.place[0].link, before.link);
+	ck_assert_uint_eq(reader.place[0].claimed, 0);
+}
+END_TEST
+
+/* Reader: look, copy | writer: (G) | reader: (F) | writer: (E) */
+START_TEST(a_claim_before_the_exchange_succeeds_and_is_not_counted_as_lost)
+{
+	uint32_t number;
+	uint64_t word, expected, claimed, before;
+
+	fill_up();
+	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
+	number = ptx_link_number(atomic_load(&ptx_ring_chunk(&pool->rings, number_of(0))->next));
+	word = atomic_load(&pool->rings.word[number]);
+	before = atomic_load(&pool->rings.claimed[number]);
+	ck_assert_uint_eq(before, (uint64_t)ptx_word_generation(word) << 32);
+	/* (G) */
+	expected = word;
+	ck_assert(atomic_compare_exchange_strong(
+		&pool->rings.word[number], &expected,
+		ptx_chunk_word(ptx_word_generation(word) + 1, 1, PTX_CHUNK_OPENING)));
+	/* (F), of a reader that had looked before */
+	expected = before;
+	ck_assert(atomic_compare_exchange_strong(&pool->rings.claimed[number], &expected,
+						 before + POOL_ROOM));
+	/* (E) */
+	claimed = atomic_exchange(&pool->rings.claimed[number],
+				  (uint64_t)(ptx_word_generation(word) + 1) << 32);
+	ck_assert_uint_eq((uint32_t)claimed, POOL_ROOM);
+	/* and a reader that looks only now does not even copy */
+	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_LOST);
+}
+END_TEST
+
+START_TEST(a_hint_about_a_chunk_that_is_another_by_now_is_passed_over)
+{
+	uint64_t word;
+
+	fill_up();
+	word = atomic_load(&pool->rings.word[0]);
+	ck_assert_int_eq(ptx_word_state(word), PTX_CHUNK_CLOSED);
+	ck_assert(!ptx_overwrite(&pool->rings, 0, (ptx_word_generation(word) + 1) & 0xffff, 5));
+	ck_assert(!ptx_overwrite(&pool->rings, ptx_link_number(atomic_load(
+						       &pool->rings.ring[0].current)),
+				 PTX_NONE, 5));
+	ck_assert_uint_eq(cut(), 0);
+	ck_assert_uint_eq(atomic_load(&pool->rings.word[0]), word);
+	ck_assert(ptx_overwrite(&pool->rings, 0, ptx_word_generation(word) & 0xffff, 5));
+	ck_assert_uint_eq(atomic_load(&pool->rings.word[0]),
+			  ptx_chunk_word(ptx_word_generation(word) + 1, 5, PTX_CHUNK_OPENING));
+}
+END_TEST
+
+START_TEST(without_hints_the_chunk_with_the_oldest_last_time_is_found)
+{
+	uint32_t second;
+
+	fill_up();
+	second = ptx_link_number(atomic_load(&ptx_ring_chunk(&pool->rings, 0)->next));
+	atomic_store(&pool->rings.region->closed_hints.head,
+		     atomic_load(&pool->rings.region->closed_hints.tail));
+	atomic_store(&ptx_ring_chunk(&pool->rings, second)->last, 3);
+	writer_put_many(&one, 1, 1);
+	ck_assert_ptr_eq(one.chunk, ptx_ring_chunk(&pool->rings, second));
+	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), POOL_RECORDS);
+}
+END_TEST
+
+/* Of each type and of each thread, the one that adopted the ring included. */
+START_TEST(what_is_lost_is_counted_by_type_and_by_thread)
+{
+	static const unsigned types[] = { 64, 72, 64, 80, 72, 64, 1023, 64 };
+	struct ptx_slot *slot;
+	unsigned i;
+
+	pool = pool_make(CHUNKS, true);
+	writer_begin(&one, pool, 1);
+	reader_init(&reader, pool);
+	ck_assert(writer_put(&one, types[0], 0));
+	writer_end(&one);
+	writer_begin(&two, pool, 2); /* the identity leaves room for one record more */
+	for (i = 1; i < 8; i++)
+		ck_assert(writer_put(&two, types[i], i));
+	while (!pool_lost(pool, PTX_WRITER_OVERWRITTEN))
+		writer_put_many(&two, 500, 1);
+	slot = pool->rings.slot;
+	ck_assert_uint_eq(atomic_load(&slot[1].lost[PTX_WRITER_OVERWRITTEN]), 1);
+	ck_assert_uint_eq(atomic_load(&slot[2].lost[PTX_WRITER_OVERWRITTEN]), 1);
+	ck_assert_uint_eq(atomic_load(&slot[1].tid), 1);
+	ck_assert_uint_eq(atomic_load(&slot[2].tid), 2);
+	while (pool_lost(pool, PTX_WRITER_OVERWRITTEN) < 6)
+		writer_put_many(&two, 500, 1);
+	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), 6);
+	ck_assert_uint_eq(atomic_load(&slot[2].lost[PTX_WRITER_OVERWRITTEN]), 5);
+	ck_assert_uint_eq(
+		atomic_load(&pool->rings.region->lost_type[PTX_WRITER_OVERWRITTEN][64]), 3);
+	ck_assert_uint_eq(
+		atomic_load(&pool->rings.region->lost_type[PTX_WRITER_OVERWRITTEN][72]), 2);
+	ck_assert_uint_eq(
+		atomic_load(&pool->rings.region->lost_type[PTX_WRITER_OVERWRITTEN][80]), 1);
+	reader_read(&reader);
+	assert_account(&reader);
+}
+END_TEST
+
+/* A thread that ended and whose slot is another's: the loss goes to slot 0, not to that other. */
+START_TEST(losses_of_a_thread_whose_slot_was_given_on_go_to_slot_0)
+{
+	fill_up();
+	atomic_store(&pool->rings.slot[1].word, (uint32_t)1 << 16 | PTX_SLOT_LIVE);
+	writer_put_many(&one, 1, 1);
+	ck_assert_uint_eq(atomic_load(&pool->rings.slot[0].lost[PTX_WRITER_OVERWRITTEN]),
+			  POOL_RECORDS);
+	ck_assert_uint_eq(atomic_load(&pool->rings.slot[1].lost[PTX_WRITER_OVERWRITTEN]), 0);
+}
+END_TEST
+
+/* Values grow, nothing comes twice, and what is missing has been counted. */
+static void assert_growing(uint32_t tid)
+{
+	uint64_t last = 0;
+
+	for (unsigned i = 0; i < reader.n; i++)
+		if (reader.seen[i].tid == tid) {
+			ck_assert_uint_gt(reader.seen[i].value, last);
+			last = reader.seen[i].value;
+		}
+}
+
+static unsigned char buffer[POOL_ROOM];
+static uint32_t got_bytes;
+static struct ptx_ident got_ident;
+static bool got_fresh;
+static enum ptx_claim got;
+
+static void take(void *state)
+{
+	struct ptx_place *place = state;
+
+	got = ptx_ring_take(&pool->rings, 0, place, buffer, &got_bytes, &got_ident, &got_fresh);
+}
+
+/* As many events as make the writer come by the reader's chunk: _i of them. */
+static int events_between;
+
+static void write_on(void *state)
+{
+	(void)state;
+	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, (unsigned)events_between);
+}
+
+/* SLOOP-01, SLOOP-04 */
+START_TEST(writers_at_any_instruction_of_a_claim_take_it_or_leave_it_whole)
+{
+	uint64_t value;
+
+	events_between = _i;
+	fill_up();
+	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
+	steps_interrupt(take, write_on, &reader.place[0]);
+	if (got == PTX_CLAIM_BYTES) {
+		ck_assert_uint_eq(got_bytes, POOL_ROOM);
+		for (unsigned i = 0; i < POOL_RECORDS; i++) {
+			memcpy(&value, buffer + i * POOL_RECORD + 24, sizeof value);
+			ck_assert_uint_eq(value, POOL_RECORDS + 1 + i);
+			reader.seen[reader.n].tid = 1;
+			reader.seen[reader.n++].value = value;
+		}
+		reader.records[0] += POOL_RECORDS;
+	} else {
+		ck_assert_int_eq(got, PTX_CLAIM_LOST);
+		reader_find(&reader, 0);
+	}
+	reader_read(&reader);
+	ck_assert_uint_eq(reader.seen[reader.n - 1].value,
+			  CHUNKS * POOL_RECORDS + (unsigned)(steps_happened() ? events_between : 0));
+	assert_growing(1);
+	assert_account(&reader);
+	pool_assert_counted(pool);
+	steps_end(100);
+}
+END_TEST
+
+/* What is stepped through asserts nothing: Check's own work is not what is looked at. */
+static bool put;
+
+static void turn_one(void *state)
+{
+	(void)state;
+	put = writer_put(&one, POOL_TYPE, 101);
+}
+
+static void turn_two(void *state)
+{
+	(void)state;
+	writer_put_many(&two, 201, 1);
+}
+
+static void turn_two_thrice(void *state)
+{
+	(void)state;
+	writer_put_many(&two, 201, 2 * POOL_RECORDS + 1);
+}
+
+static void read_all(void *state)
+{
+	(void)state;
+	reader_read(&reader);
+}
+
+static void (*const others[])(void *) = { turn_two, turn_two_thrice, read_all };
+
+/* Both writers at their chunks' ends and the pool taken. */
+static void fill_up_by_two(void)
+{
+	pool = pool_make(CHUNKS, true);
+	writer_begin(&one, pool, 1);
+	writer_begin(&two, pool, 2);
+	reader_init(&reader, pool);
+	for (unsigned i = 0; i < 2 * POOL_RECORDS; i++) {
+		ck_assert(writer_put(&one, 64 + i % 3, 1 + i));
+		ck_assert(writer_put(&two, 64 + i % 5, 1 + i));
+	}
+}
+
+/* SLOOP-01, EVENT-18 */
+START_TEST(others_at_any_instruction_of_an_overwriting_turn_keep_the_account)
+{
+	fill_up_by_two();
+	steps_interrupt(turn_one, others[_i], NULL);
+	ck_assert(put);
+	ck_assert_ptr_ne(one.chunk, two.chunk);
+	writer_put_many(&one, 102, 2 * POOL_RECORDS);
+	writer_put_many(&two, 302, 2 * POOL_RECORDS);
+	reader_read(&reader);
+	assert_growing(1);
+	assert_growing(2);
+	assert_account(&reader);
+	pool_assert_counted(pool);
+	steps_end(100);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("ring: overwriting", &tc);
+
+	tcase_add_test(tc, the_oldest_chunk_is_taken_and_told_with_its_first_and_its_last_time);
+	tcase_add_test(tc, a_chunk_claimed_whole_is_taken_and_nothing_is_lost);
+	tcase_add_test(tc, of_a_chunk_claimed_in_part_the_rest_is_lost);
+	tcase_add_test(tc, a_claim_after_the_exchange_fails_and_the_copy_is_worth_nothing);
+	tcase_add_test(tc, a_claim_before_the_exchange_succeeds_and_is_not_counted_as_lost);
+	tcase_add_test(tc, a_hint_about_a_chunk_that_is_another_by_now_is_passed_over);
+	tcase_add_test(tc, without_hints_the_chunk_with_the_oldest_last_time_is_found);
+	tcase_add_test(tc, what_is_lost_is_counted_by_type_and_by_thread);
+	tcase_add_test(tc, losses_of_a_thread_whose_slot_was_given_on_go_to_slot_0);
+	tcase_add_loop_test(tc, writers_at_any_instruction_of_a_claim_take_it_or_leave_it_whole, 1,
+			    4 * POOL_RECORDS);
+	tcase_add_loop_test(tc, others_at_any_instruction_of_an_overwriting_turn_keep_the_account,
+			    0, 3);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
