@@ -189,6 +189,15 @@ int posix_trace_set_filter(trace_id_t, const trace_event_set_t *, int);
 
 /* Trace points: posix_trace_event(3). */
 void posix_trace_event(trace_event_id_t, const void *__restrict, size_t);
+#ifdef __GNUC__
+/* As a function's last statement the call would become a jump, and the event's address would lie
+ * in that function's caller. */
+# define posix_trace_event(event_id, data, len) \
+	__extension__({ \
+		(posix_trace_event)((event_id), (data), (len)); \
+		__asm__ __volatile__(""); \
+	})
+#endif
 
 /* Event types: posix_trace_eventid_open(3), posix_trace_eventid_equal(3),
  * posix_trace_eventtypelist_getnext_id(3). */

@@ -59,7 +59,7 @@ prototype() {
 		}' "$2"
 }
 
-printf '#include <trace_np.h>\n' >"$scratch/prototypes.c"
+printf '#include <trace_np.h>\n#undef posix_trace_event\n' >"$scratch/prototypes.c"
 while read -r name; do
 	file=$(page "$name" 3)
 	check "$name has a page" test -n "$file"

@@ -4,7 +4,8 @@
  *
  * Lock-free and append-only: a name is written into a cell of its own, and one compare-and-swap
  * makes that cell the next entry. Who loses looks whether the winner brought the same name. So a
- * process killed anywhere leaves at worst a cell that is not used.
+ * process killed anywhere leaves at worst a cell that is not used. There are cells for nearly two
+ * hundred threads that bring new names at the same moment; more find the limit reached.
  */
 #ifndef PTX_ARENA_NAMES_H
 #define PTX_ARENA_NAMES_H

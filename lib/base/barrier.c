@@ -8,6 +8,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#if defined __x86_64__
+#include <cpuid.h>
+#endif
 
 static bool have_membarrier;
 
@@ -32,16 +35,22 @@ void ptx_barrier_init(void)
 
 /*
  * Where membarrier is refused: giving back a page that was in use makes an x86 kernel interrupt
- * every processor that runs a thread of this process, and an interrupt is a full barrier.
+ * every processor that runs a thread of this process, and an interrupt is a full barrier. Not
+ * where the processor can tell the others by itself (INVLPGB).
  */
 static bool shoot_down(void)
 {
 #if defined __x86_64__
+	unsigned a, b, c, d;
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	char *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (page == MAP_FAILED)
 		return false;
+	if (__get_cpuid(0x80000008, &a, &b, &c, &d) && (b & (1u << 3))) {
+		munmap(page, size);
+		return false;
+	}
 	*(volatile char *)page = 1;
 	return munmap(page, size) == 0;
 #else

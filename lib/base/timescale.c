@@ -69,11 +69,9 @@ void ptx_timescale_select(struct ptx_timescale *scale, uint64_t ticks)
 	b = a + 1;
 	if (low + 2 < scale->count)
 		scale->to = b->ticks;
-	if (b->realtime_ns <= a->realtime_ns)
-		return;
-	span = (uint64_t)(b->realtime_ns - a->realtime_ns);
+	span = b->realtime_ns > a->realtime_ns ? (uint64_t)(b->realtime_ns - a->realtime_ns) : 0;
 	slope = (uint64_t)(((unsigned __int128)span << 32) / (b->ticks - a->ticks));
-	if (span < TRUSTED_LINE_NS ||
+	if ((span && span < TRUSTED_LINE_NS) ||
 	    (slope < scale->nominal_slope + (scale->nominal_slope >> SLEW_SHIFT) &&
 	     slope > scale->nominal_slope - (scale->nominal_slope >> SLEW_SHIFT)))
 		scale->slope = slope;

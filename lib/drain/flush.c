@@ -22,6 +22,7 @@ int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, struct ptx_
 	flush->stream = stream;
 	flush->drain = stream->drain;
 	flush->log = log;
+	ptx_ledger_init(&flush->closing);
 	pthread_mutex_init(&flush->turn, NULL);
 	if (stream->attr.stream_policy == POSIX_TRACE_FLUSH)
 		err = ptx_flusher_start(flush);
@@ -150,8 +151,12 @@ void ptx_flush_stop(struct ptx_flush *flush)
 		ptx_flusher_stop(flush);
 }
 
-int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *status,
-		      struct ptx_ledger *ledger)
+struct ptx_ledger *ptx_flush_closing(struct ptx_flush *flush)
+{
+	return &flush->closing;
+}
+
+int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *status)
 {
 	struct ptx_shield shield;
 	int err;
@@ -160,9 +165,10 @@ int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *stat
 	     type = ptx_names_next(ptx_names, type))
 		ptx_transfer_name(flush, type);
 	ptx_shield_raise(&shield);
-	err = ptx_log_complete(flush->log, status, ledger);
+	err = ptx_log_complete(flush->log, status, &flush->closing);
 	ptx_shield_lower(&shield);
 	ptx_log_destroy(flush->log);
+	ptx_ledger_fini(&flush->closing);
 	pthread_mutex_destroy(&flush->turn);
 	free(flush);
 	return err;

@@ -54,8 +54,10 @@ void ptx_flush_give_turn(struct ptx_flush *flush);
 /* With both: the log is as just created, what it held is cleared. */
 int ptx_flush_clear(struct ptx_flush *flush);
 
-/* Completes the log and frees everything. */
-int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *status,
-		      struct ptx_ledger *ledger);
+/* An empty ledger, for the account that closes the log. */
+struct ptx_ledger *ptx_flush_closing(struct ptx_flush *flush);
+
+/* Completes the log with the closing account and frees everything. */
+int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *status);
 
 #endif

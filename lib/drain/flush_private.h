@@ -24,6 +24,8 @@ struct ptx_flush {
 	int error;          /* the first since it was last read */
 	uint64_t overwritten; /* of the log, as last seen */
 	uint64_t named[PTX_WORDS];
+
+	struct ptx_ledger closing; /* of the log; here, since shutting down must not need memory */
 };
 
 /* transfer.c, with the stream's lock held: writing lets go of it. */

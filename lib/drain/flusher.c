@@ -25,8 +25,10 @@ static uint32_t taken_chunks(const struct ptx_flush *flush)
 {
 	const struct ptx_region *region = flush->drain->rings->region;
 
-	return atomic_load_explicit(&region->chunks, memory_order_relaxed) -
-	       atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
+	uint32_t chunks = atomic_load_explicit(&region->chunks, memory_order_relaxed);
+	uint32_t free_chunks = atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
+
+	return free_chunks < chunks ? chunks - free_chunks : 0;
 }
 
 static enum ptx_state state_of(const struct ptx_flush *flush)

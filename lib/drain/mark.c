@@ -111,7 +111,8 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		return;
 	}
 	mark.kind = PTX_MARK_RESTART;
-	mark.ticks = ptx_drain_moment(drain, true);
+	/* Not early: who stamped before it is lost to FULL, so that the gap is at the pair. */
+	mark.ticks = ptx_drain_moment(drain, false);
 	copy_admitted(region, mark.admit);
 	if (!ptx_drain_mark(drain, &mark))
 		return;

@@ -17,6 +17,7 @@
 #include "drain/heap.h"
 
 #define STALL_NS      200000000u /* for so long a writer inside its window is waited for */
+#define FUTURE_NS     1000000u
 #define NO_BARRIER_NS 2000000u   /* without barrier: nobody is assumed to take longer */
 
 static bool add_source(struct ptx_drain *drain)
@@ -74,6 +75,11 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		source->end = ptx_records_check(drain->rings, source->buffer, bytes, &records, &last);
 		if (source->end < bytes)
 			count_damage(drain);
+		if (last > ptx_clock_now() + ptx_clock_ticks(FUTURE_NS)) {
+			drain->account.total.lost[PTX_LOST_DAMAGED] += records;
+			source->records += records;
+			continue; /* nobody can have written that yet */
+		}
 		source->records += records;
 		if (source->end == 0)
 			continue;

@@ -26,6 +26,7 @@
 #include "ring/ring_write.h"
 
 #include <trace.h>
+#undef posix_trace_event
 
 ptx_inline const void *stack_pointer(void)
 {

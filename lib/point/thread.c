@@ -97,7 +97,7 @@ static void name_thread(struct ptx_thread *thread)
 	thread->tid = (uint32_t)syscall(SYS_gettid);
 	thread->self = (uint64_t)pthread_self();
 	atomic_signal_fence(memory_order_seq_cst);
-	thread->pid = (uint32_t)getpid();
+	atomic_store_explicit(&thread->pid, (uint32_t)getpid(), memory_order_release);
 }
 
 void ptx_thread_revive(struct ptx_thread *thread)
@@ -141,6 +141,18 @@ struct ptx_thread *ptx_thread_make(void)
 	return thread;
 }
 
+extern void *__libc_stack_end;
+
+/*
+ * Above all frames of the thread's own stack. Who is above it runs on another stack, even where
+ * sigaltstack() does not say so (SS_AUTODISARM): glibc keeps a thread's descriptor at the top of
+ * its stack.
+ */
+static uintptr_t stack_top(const struct ptx_thread *thread)
+{
+	return thread->tid == thread->pid ? (uintptr_t)__libc_stack_end : (uintptr_t)thread->self;
+}
+
 unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame)
 {
 	int saved = errno;
@@ -155,7 +167,8 @@ unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame)
 		if (!used)
 			return level;
 		/* A frame below ours on the same stack is gone: a handler left by siglongjmp(). */
-		if (!alternate && (uintptr_t)frame >= (uintptr_t)used)
+		if (!alternate && (uintptr_t)frame >= (uintptr_t)used &&
+		    (uintptr_t)frame < stack_top(thread))
 			return level;
 	}
 	return PTX_LEVELS;
@@ -252,6 +265,8 @@ static void end_object(struct ptx_thread *thread)
 	for (int level = 0; level < PTX_LEVELS; level++)
 		atomic_store_explicit(&thread->frame[level], NULL, memory_order_release);
 	thread->word_one = thread->word_many = 0;
+	/* Nobody's, until its next owner has written its own: a sweep passes over it. */
+	atomic_store_explicit(&thread->pid, 0, memory_order_relaxed);
 	atomic_store_explicit(&thread->taken, 0, memory_order_release);
 }
 

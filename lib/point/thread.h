@@ -48,7 +48,7 @@ struct ptx_thread {
 	struct ptx_lane lane[PTX_LANES];
 	struct ptx_thread *next; /* in ptx_private.threads */
 	_Atomic uint32_t taken;
-	uint32_t pid; /* 0: wiped, the process has forked */
+	_Atomic uint32_t pid; /* written last; 0: wiped, the process has forked, or nobody's */
 	uint32_t tid;
 	uint64_t self; /* pthread_self() */
 	uint32_t slot[PTX_STREAMS];

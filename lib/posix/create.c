@@ -165,12 +165,9 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 undo_build:
 	if (stream->flush) {
 		struct ptx_log_status none = { 0 };
-		struct ptx_ledger ledger;
 
 		ptx_flush_stop(stream->flush);
-		ptx_ledger_init(&ledger);
-		ptx_flush_destroy(stream->flush, &none, &ledger);
-		ptx_ledger_fini(&ledger);
+		ptx_flush_destroy(stream->flush, &none);
 	}
 	ptx_drain_destroy(stream->drain);
 	ptx_view_destroy(stream->view);

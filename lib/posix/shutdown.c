@@ -48,23 +48,21 @@ static void lose_unread(struct ptx_ledger_line *line)
 
 static int complete_log(struct ptx_stream *stream, const struct ptx_flush_caller *who)
 {
+	struct ptx_ledger *ledger = ptx_flush_closing(stream->flush);
 	struct ptx_log_status status;
-	struct ptx_ledger ledger;
 	int err, err2;
 
 	err = ptx_flush_run(stream->flush, PTX_FLUSH_FINAL, who);
 	pthread_mutex_lock(&stream->lock);
 	last_status(stream, &status);
-	ptx_ledger_init(&ledger);
-	ptx_drain_ledger(stream->drain, &ledger);
-	lose_unread(&ledger.total);
+	ptx_drain_ledger(stream->drain, ledger);
+	lose_unread(&ledger->total);
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
-		lose_unread(&ledger.type[type]);
-	for (size_t i = 0; i < ledger.threads; i++)
-		lose_unread(&ledger.thread[i].line);
+		lose_unread(&ledger->type[type]);
+	for (size_t i = 0; i < ledger->threads; i++)
+		lose_unread(&ledger->thread[i].line);
 	pthread_mutex_unlock(&stream->lock);
-	err2 = ptx_flush_destroy(stream->flush, &status, &ledger);
-	ptx_ledger_fini(&ledger);
+	err2 = ptx_flush_destroy(stream->flush, &status);
 	return err ? err : err2;
 }
 

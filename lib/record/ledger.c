@@ -63,7 +63,9 @@ static void make_places(struct ptx_ledger *ledger)
 	if (ledger->threads < FEW_ENOUGH || 2 * ledger->threads < ledger->places)
 		return;
 	free(ledger->place);
-	ledger->places = ledger->places ? 4 * ledger->places : 8 * FEW_ENOUGH;
+	ledger->places = 8 * FEW_ENOUGH;
+	while (ledger->places < 4 * ledger->threads)
+		ledger->places *= 2;
 	ledger->place = calloc(ledger->places, sizeof(*ledger->place));
 	errno = saved_errno;
 	if (!ledger->place) {

@@ -34,6 +34,14 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mas
 
 		if ((int64_t)(tail - head) <= 0)
 			return false;
+		if (tail - head > (uint64_t)mask + 1) {
+			/* Nobody popped for long: what is a lap behind is written over. */
+			atomic_compare_exchange_strong_explicit(&hints->head, &head,
+								tail - mask - 1,
+								memory_order_relaxed,
+								memory_order_relaxed);
+			continue;
+		}
 		entry = atomic_load_explicit(&queue[head & mask], memory_order_acquire);
 		whole = entry >> 48 == lap_of(head, mask);
 		if (!whole && tail - head <= mask / 4)

@@ -84,8 +84,12 @@ static void settle(struct tally *tally)
 	}
 }
 
-/* Counts the chunk's records from offset on. */
-static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk, uint32_t from)
+/*
+ * Counts the chunk's records from offset on. *progress keeps how far the counts have come: who
+ * goes on after a jump counts twice at most what lies between two changes of thread.
+ */
+static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk, uint32_t from,
+			  _Atomic uint64_t *progress, uint64_t generation)
 {
 	uint64_t head = atomic_load_explicit(&chunk->head, memory_order_relaxed);
 	uint32_t end = ptx_head_offset(head), at = 0;
@@ -100,6 +104,9 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 
 		if (ptx_unlikely(record->len_flags & PTX_RECORD_IDENT)) {
 			settle(&tally);
+			if (at > from)
+				atomic_store_explicit(progress, generation | at | UNCOUNTED,
+						      memory_order_relaxed);
 			if (at + PTX_IDENT_RECORD_BYTES <= end)
 				tally.slot = ((const struct ptx_ident *)(record + 1))->slot;
 		} else if (ptx_likely(at >= from)) {
@@ -127,7 +134,7 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 {
 	struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
 	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_acquire), claimed;
-	uint32_t mine = ptx_word_generation(word), from;
+	uint32_t mine = ptx_word_generation(word);
 
 	if (ptx_word_state(word) != PTX_CHUNK_CLOSED ||
 	    (generation != PTX_NONE && (mine & 0xffff) != generation))
@@ -144,24 +151,32 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 		    ptx_chunk_word(mine + 1, ring, PTX_CHUNK_OPENING), memory_order_acq_rel,
 		    memory_order_relaxed))
 		return false;
-	/* Nobody claims the new generation yet: its word keeps what is still to be counted. */
-	do
-		from = claimed >> 32 == mine ? (uint32_t)claimed : 0;
-	while (!atomic_compare_exchange_weak_explicit( /* (E) with (F) in ring_read.c */
-		&rings->claimed[number], &claimed, (uint64_t)(mine + 1) << 32 | from | UNCOUNTED,
-		memory_order_acq_rel, memory_order_relaxed));
 	ptx_overwrite_finish(rings, number);
 	return true;
 }
 
+/*
+ * The word is OPENING. Its claimed word takes over (E): of the old generation it says what the
+ * reader has claimed; then, marked, what has been counted.
+ */
 void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 {
+	uint32_t generation = ptx_word_generation(
+		atomic_load_explicit(&rings->word[number], memory_order_relaxed));
 	uint64_t claimed = atomic_load_explicit(&rings->claimed[number], memory_order_relaxed);
-	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_relaxed);
+	const uint64_t mine = (uint64_t)generation << 32;
 
-	if (claimed >> 32 != ptx_word_generation(word) || !(claimed & UNCOUNTED))
+	while ((uint32_t)(claimed >> 32) == generation - 1) {
+		uint64_t marked = mine | ((uint32_t)claimed & ~7u) | UNCOUNTED;
+
+		if (atomic_compare_exchange_weak_explicit( /* (E) with (F) in ring_read.c */
+			    &rings->claimed[number], &claimed, marked, memory_order_acq_rel,
+			    memory_order_relaxed))
+			claimed = marked;
+	}
+	if (claimed >> 32 != generation || !(claimed & UNCOUNTED))
 		return;
-	count_records(rings, ptx_ring_chunk(rings, number), (uint32_t)claimed & ~UNCOUNTED);
-	atomic_store_explicit(&rings->claimed[number], claimed & ~(uint64_t)UINT32_MAX,
-			      memory_order_relaxed);
+	count_records(rings, ptx_ring_chunk(rings, number), (uint32_t)claimed & ~7u,
+		      &rings->claimed[number], mine);
+	atomic_store_explicit(&rings->claimed[number], mine, memory_order_relaxed);
 }

@@ -6,17 +6,20 @@
 #include "record/attr.h"
 #include "ring/ring_write.h"
 
+/* What is loaded after it is loaded later: the second look at the word that tells if it is worth
+ * anything. */
 static void copy_out(unsigned char *to, const unsigned char *from, size_t bytes)
 {
 #ifdef PTX_COPY_BY_WORDS
 	for (size_t at = 0; at < bytes; at += 8) {
 		uint64_t word = atomic_load_explicit(
-			(const _Atomic uint64_t *)(const void *)(from + at), memory_order_relaxed);
+			(const _Atomic uint64_t *)(const void *)(from + at), memory_order_acquire);
 
 		memcpy(to + at, &word, 8);
 	}
 #else
 	memcpy(to, from, bytes);
+	atomic_thread_fence(memory_order_acquire);
 #endif
 }
 
@@ -33,11 +36,14 @@ static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 	struct ptx_region *region = rings->region;
 	uint32_t generation = ptx_word_generation(word);
 
+	/* First counted, then free: 0 means that there is none. */
+	atomic_fetch_add_explicit(&region->free_chunks, 1, memory_order_relaxed);
 	if (!atomic_compare_exchange_strong_explicit( /* (H) with (G) in ring_write.c */
 		    &rings->word[number], &word, ptx_chunk_word(generation, 0, PTX_CHUNK_FREE),
-		    memory_order_release, memory_order_relaxed))
+		    memory_order_release, memory_order_relaxed)) {
+		atomic_fetch_sub_explicit(&region->free_chunks, 1, memory_order_relaxed);
 		return; /* overwritten: it was claimed whole, so nothing was lost */
-	atomic_fetch_add_explicit(&region->free_chunks, 1, memory_order_relaxed);
+	}
 	ptx_hint_push(&region->free_hints, rings->free_queue, rings->geometry.hint_mask, number,
 		      generation);
 }
@@ -93,7 +99,7 @@ static enum ptx_claim step(struct ptx_rings *rings, struct ptx_place *place, uns
 	}
 	if (ptx_word_state(word) != PTX_CHUNK_CLOSED)
 		return PTX_CLAIM_NOTHING;
-	next = atomic_load_explicit(&chunk->next, memory_order_relaxed);
+	next = atomic_load_explicit(&chunk->next, memory_order_acquire); /* before the word again */
 	if (atomic_load_explicit(&rings->word[number], memory_order_acquire) != word || next == 0)
 		return PTX_CLAIM_LOST;
 	if (for_good)
@@ -219,7 +225,7 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 				break;
 			count++;
 		}
-		time = record->time;
+		time = record->time > time ? record->time : time;
 		at += (uint32_t)ptx_stride(&stride, size);
 	}
 	*records = count;

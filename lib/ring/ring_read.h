@@ -55,7 +55,7 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 
 /*
  * The length of the run of well-formed records at the start of bytes; *records of them are events
- * and *last is the time of the last one. Less than bytes: what follows is no record.
+ * and *last is the latest time. Less than bytes: what follows is no record.
  */
 uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *bytes,
 			   uint32_t length, uint32_t *records, uint64_t *last);

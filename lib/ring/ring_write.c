@@ -207,8 +207,11 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 	return true;
 }
 
+/* free_chunks is never too low: a jump between the two leaves it one too high, which harms nobody. */
 static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 {
+	atomic_store_explicit(&ptx_ring_chunk(rings, number)->head, 0, memory_order_relaxed);
+	atomic_fetch_add_explicit(&rings->region->free_chunks, 1, memory_order_relaxed);
 	atomic_store_explicit(&rings->word[number],
 			      ptx_chunk_word(ptx_word_generation(word), 0, PTX_CHUNK_FREE),
 			      memory_order_release);
@@ -219,34 +222,25 @@ static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring)
 {
 	uint64_t current = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
-	uint32_t free_chunks = 0;
-	bool dropped = false;
 
 	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
 		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire);
 		struct ptx_chunk *chunk = ptx_ring_chunk(rings, i);
 
-		free_chunks += ptx_word_state(word) == PTX_CHUNK_FREE;
-		if (ptx_word_state(word) <= PTX_CHUNK_FREE || ptx_word_ring(word) != ring || ptx_link(i, ptx_word_generation(word)) == current)
+		if (ptx_word_state(word) <= PTX_CHUNK_FREE || ptx_word_ring(word) != ring ||
+		    ptx_link(i, ptx_word_generation(word)) == current)
 			continue;
-		dropped = dropped || ptx_word_state(word) < PTX_CHUNK_CLOSED;
 		if (ptx_word_state(word) == PTX_CHUNK_OPENING) {
 			ptx_overwrite_finish(rings, i);
 			drop_chunk(rings, i, word);
-			free_chunks++;
 		} else if (ptx_word_state(word) != PTX_CHUNK_OPEN) {
 			continue;
 		} else if (atomic_load_explicit(&chunk->head, memory_order_relaxed) == 0) {
 			drop_chunk(rings, i, word); /* opened, but not yet the ring's */
-			free_chunks++;
 		} else {
 			close_chunk(rings, chunk, current);
 		}
 	}
-	/* The jump may have come between a chunk and its count. */
-	if (dropped)
-		atomic_store_explicit(&rings->region->free_chunks, free_chunks,
-				      memory_order_relaxed);
 	return current ? ptx_ring_chunk(rings, ptx_link_number(current)) : NULL;
 }
 
@@ -274,10 +268,10 @@ static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writ
 		return false;
 	}
 	for (uint32_t i = first; i < first + PTX_RING_CHUNKS; i++) {
-		atomic_store_explicit(&rings->word[i], ptx_chunk_word(0, 0, PTX_CHUNK_FREE),
-				      memory_order_release);
 		atomic_fetch_add_explicit(&region->chunks, 1, memory_order_relaxed);
 		atomic_fetch_add_explicit(&region->free_chunks, 1, memory_order_relaxed);
+		atomic_store_explicit(&rings->word[i], ptx_chunk_word(0, 0, PTX_CHUNK_FREE),
+				      memory_order_release);
 		ptx_hint_push(&region->free_hints, rings->free_queue, rings->geometry.hint_mask, i,
 			      0);
 	}
