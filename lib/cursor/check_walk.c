@@ -6,6 +6,24 @@
 
 #include "cursor/check_private.h"
 
+/*
+ * Where no block follows. A writer that still is at work, or was killed, leaves its last block cut
+ * short, or what an older file had there: nothing that it wrote is missing.
+ */
+static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log_verdict verdict)
+{
+	const struct ptx_log_closing *closing = &check->log->header.closing;
+
+	if (check->log->live)
+		return true;
+	if (check->log->complete || (ptx_log_closing_is_valid(closing) &&
+				     !memcmp(closing->state, PTX_LOG_CLOSED,
+					     sizeof(closing->state))))
+		return false;
+	return verdict == PTX_LOG_SHORT || verdict == PTX_LOG_NO_MAGIC ||
+	       verdict == PTX_LOG_FOREIGN;
+}
+
 /* Blocks from offset to the end of the file, each where the one before it ends. */
 static void walk(struct ptx_check *check, uint64_t offset)
 {
@@ -17,11 +35,14 @@ static void walk(struct ptx_check *check, uint64_t offset)
 	const char *why;
 
 	while (!check->err && offset < size) {
-		if (ptx_log_find(window, offset, UINT64_MAX, id, &found, &why) != PTX_LOG_GOOD) {
+		enum ptx_log_verdict verdict =
+			ptx_log_find(window, offset, UINT64_MAX, id, &found, &why);
+
+		if (verdict != PTX_LOG_GOOD) {
 			bool more = ptx_log_resync(window, offset + 8, UINT64_MAX, id, &found);
 
-			if (!more && check->log->live)
-				break; /* its writer is at it */
+			if (!more && is_where_writing_stopped(check, verdict))
+				break;
 			ptx_check_fault(check, offset, (more ? found.offset : size) - offset,
 					"%s%s", why, ended ? ", behind the END block" : "");
 			check->damaged = check->damaged || !ended;
