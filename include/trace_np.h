@@ -108,7 +108,8 @@ int posix_trace_seek_np(trace_id_t trid, const struct timespec *when);
 
 /*
  * Opens a log as posix_trace_open() does, but reads on after damaged parts and accepts a log
- * that its writer never completed, or is still writing: every whole block is delivered.
+ * that its writer never completed, or is still writing, or whose header is damaged: every whole
+ * block is delivered. Of a damaged header, attributes are told as far as they can be true.
  * flags: POSIX_TRACE_OPEN_SALVAGE_NP, or 0 for posix_trace_open().
  */
 #define POSIX_TRACE_OPEN_SALVAGE_NP 1u

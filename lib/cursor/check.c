@@ -168,6 +168,8 @@ static void check_header(struct ptx_check *check)
 	const struct ptx_log_header *h = &check->log->header;
 	const struct ptx_log_closing *closing = &h->closing;
 
+	if (check->log->header_damage)
+		ptx_check_fault(check, 0, PTX_LOG_CLOSING_AT, "%s", check->log->header_damage);
 	if (!ptx_log_closing_is_valid(closing)) {
 		ptx_check_fault(check, PTX_LOG_CLOSING_AT, sizeof(*closing),
 				"the header's closing area has a wrong checksum or state");
@@ -200,12 +202,11 @@ static void end(struct ptx_check *check)
 	result->events = check->sum.records;
 }
 
-/* Why a log could not be opened. With a damaged header that is a finding, else it is no log. */
+/* Why this is no log. */
 static int explain(struct ptx_check *check, int fd)
 {
 	struct ptx_log_window window;
 	struct ptx_log_header header;
-	enum ptx_log_verdict verdict = PTX_LOG_NO_MAGIC;
 	const char *why = "this file cannot be read";
 	const void *bytes;
 
@@ -214,12 +215,12 @@ static int explain(struct ptx_check *check, int fd)
 	check->result->bytes = window.file_bytes;
 	bytes = ptx_log_window_at(&window, 0, sizeof(header));
 	if (bytes)
-		verdict = ptx_log_decode_header(bytes, sizeof(header), &header, &why);
+		ptx_log_decode_header(bytes, sizeof(header), &header, &why);
 	else if (window.file_bytes < sizeof(header))
 		why = "this file is too short to be a trace log";
 	ptx_log_window_close(&window);
 	ptx_check_fault(check, 0, PTX_LOG_HEADER_BYTES, "%s", why);
-	return verdict == PTX_LOG_DAMAGED ? 0 : EINVAL;
+	return EINVAL;
 }
 
 int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fault_np *fault),

@@ -29,8 +29,8 @@ struct ptx_stored_event {
 /*
  * Opens a log on a private duplicate of fd. EINVAL: no log, damaged header, another machine's, or
  * one that is being written. salvage: also logs being written (those of APPEND and
- * UNTIL_FULL are followed: ask again at the end); damaged parts are skipped instead of ending
- * the stream.
+ * UNTIL_FULL are followed: ask again at the end), and with a damaged header, as long as magic and
+ * version stand; damaged parts are skipped instead of ending the stream.
  */
 int ptx_stored_open(int fd, bool salvage, struct ptx_stored **stored);
 void ptx_stored_close(struct ptx_stored *stored);

@@ -2,7 +2,7 @@
 /*
  * cursor/stored_open.c - what kind of log this is, and what it says of itself.
  *
- * FORMAT 6 numbers the rules that stand here as R1 to R4.
+ * FORMAT 6 numbers the rules that stand here as R1 to R4, and R8.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -229,8 +229,12 @@ static int examine(struct ptx_stored *stored)
 	if (!bytes)
 		return EINVAL;
 	verdict = ptx_log_decode_header(bytes, sizeof(stored->header), &stored->header, &why);
-	if (verdict != PTX_LOG_GOOD)
+	if (verdict == PTX_LOG_DAMAGED && stored->salvage) {
+		stored->header_damage = why;
+		ptx_stored_mend(stored);
+	} else if (verdict != PTX_LOG_GOOD) {
 		return EINVAL;
+	}
 	ptx_log_decode_facts(&stored->header, &stored->facts);
 	err = read_ending(stored, &stored->complete);
 	if (!err && !stored->complete)

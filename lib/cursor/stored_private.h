@@ -2,8 +2,8 @@
 /*
  * cursor/stored_private.h - an opened log, for the files that implement cursor/stored.h.
  *
- * stored_open.c finds out what the log is, and stored_recover.c what is in it when its writer
- * could not say; stored.c steps; stored_seek.c jumps.
+ * stored_open.c finds out what the log is, stored_mend.c where its header cannot say, and
+ * stored_recover.c what is in it when its writer could not; stored.c steps; stored_seek.c jumps.
  */
 #ifndef PTX_CURSOR_STORED_PRIVATE_H
 #define PTX_CURSOR_STORED_PRIVATE_H
@@ -37,6 +37,7 @@ struct ptx_stored {
 	uint64_t tail;          /* complete: where TOP is */
 	size_t next_slot;       /* slots: index into slot[] */
 	const char *damage;
+	const char *header_damage; /* what is wrong with the header, of which as much is used as can be */
 
 	struct ptx_stored_slot *slot; /* slots: what counts, oldest first */
 	size_t slots;
@@ -58,6 +59,9 @@ static inline bool ptx_stored_is_sequence(const struct ptx_stored *stored)
 {
 	return stored->header.arrangement == PTX_LOG_SEQUENCE;
 }
+
+/* Salvage: makes of a damaged header one with which the blocks can be read. */
+void ptx_stored_mend(struct ptx_stored *stored);
 
 /* Takes the next block that counts, with events; false at the end or at damage. */
 bool ptx_stored_next_block(struct ptx_stored *stored);

@@ -24,7 +24,7 @@ static bool is_text(const char *text, size_t room)
 	return memchr(text, 0, room) != NULL;
 }
 
-static const char *check_areas(const struct ptx_log_header *h) /* H5 */
+const char *ptx_log_check_areas(const struct ptx_log_header *h)
 {
 	if (h->arrangement == PTX_LOG_SEQUENCE)
 		return NULL;
@@ -44,6 +44,8 @@ static const char *check_areas(const struct ptx_log_header *h) /* H5 */
 
 static const char *check_machine(const struct ptx_log_header *h) /* H2 */
 {
+	if (h->byte_order != PTX_LOG_BYTE_ORDER)
+		return "the log has another byte order";
 	if (h->version_major != PTX_LOG_MAJOR)
 		return "the log has another major version";
 	if (h->word_bytes != sizeof(void *) || h->pthread_bytes != sizeof(pthread_t) ||
@@ -66,17 +68,22 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 	if (len < sizeof(*h))
 		return say(PTX_LOG_SHORT, why, "the file ends within the header");
 	memcpy(h, bytes, sizeof(*h));
-	if (h->byte_order != PTX_LOG_BYTE_ORDER)
+	if (h->byte_order == __builtin_bswap64(PTX_LOG_BYTE_ORDER))
 		return say(PTX_LOG_WRONG, why, "the log has another byte order");
 	if (!CHECKSUM_IS(h->header_crc,
 			 ptx_log_crc_without(h, PTX_LOG_CLOSING_AT,
-					     offsetof(struct ptx_log_header, header_crc))))
+					     offsetof(struct ptx_log_header, header_crc)))) {
+		/* Where another version keeps its checksum, nobody knows. */
+		if (h->version_major != PTX_LOG_MAJOR)
+			return say(PTX_LOG_WRONG, why,
+				   "the log has another major version, or its header is damaged");
 		return say(PTX_LOG_DAMAGED, why, "the header's checksum is wrong");
+	}
 	reason = check_machine(h);
 	if (!reason && h->flags_incompatible)
 		reason = "the log uses a feature that this version does not know";
 	if (!reason)
-		reason = check_areas(h);
+		reason = ptx_log_check_areas(h);
 	if (!reason && (!is_text(h->clock, sizeof(h->clock)) || !is_text(h->host, sizeof(h->host)) ||
 			!is_text(h->name, sizeof(h->name)) ||
 			!is_text(h->generation, sizeof(h->generation))))

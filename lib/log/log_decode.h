@@ -23,9 +23,18 @@ enum ptx_log_verdict {
 	PTX_LOG_FOREIGN   /* a block of another log */
 };
 
-/* H1 to H6. */
+/* H1 to H6. Of a damaged header (H3) the bytes are in *header as they are. */
 enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 					   struct ptx_log_header *header, const char **why);
+
+/* H5. */
+const char *ptx_log_check_areas(const struct ptx_log_header *header);
+
+/*
+ * Makes a damaged header one that can be used: what is impossible in it, and what is always the
+ * same, is replaced. Its log_id, arrangement and areas must be right.
+ */
+void ptx_log_mend_header(struct ptx_log_header *header);
 
 /* Its state is one of the three, and its checksum right. */
 bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing);

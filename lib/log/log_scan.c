@@ -123,10 +123,22 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 	return *why ? NULL : bytes;
 }
 
-bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
-		    uint64_t log_id, struct ptx_log_found *found)
+/* NULL: a block of any log. */
+static bool is_block(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
+		     const uint64_t *log_id, struct ptx_log_found *found)
 {
 	const char *why;
+	enum ptx_log_verdict verdict =
+		ptx_log_find(window, offset, limit, log_id ? *log_id : 0, found, &why);
+
+	if (verdict == PTX_LOG_FOREIGN && !log_id)
+		verdict = ptx_log_find(window, offset, limit, found->block.log_id, found, &why);
+	return verdict == PTX_LOG_GOOD;
+}
+
+static bool resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
+		   const uint64_t *log_id, struct ptx_log_found *found)
+{
 
 	if (limit > window->file_bytes)
 		limit = window->file_bytes;
@@ -147,9 +159,21 @@ bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t lim
 		}
 		if (magic != PTX_LOG_BLOCK_MAGIC)
 			continue;
-		if (ptx_log_find(window, offset, limit, log_id, found, &why) == PTX_LOG_GOOD)
+		if (is_block(window, offset, limit, log_id, found))
 			return true;
 		offset += 8;
 	}
 	return false;
+}
+
+bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
+		    uint64_t log_id, struct ptx_log_found *found)
+{
+	return resync(window, offset, limit, &log_id, found);
+}
+
+bool ptx_log_resync_any(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
+			struct ptx_log_found *found)
+{
+	return resync(window, offset, limit, NULL, found);
 }

@@ -47,8 +47,10 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_found *found,
 			    const char **why);
 
-/* From offset on, the first place with a good block header (R7). */
+/* From offset on, the first place with a good block header (R7); the same of any log. */
 bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		    uint64_t log_id, struct ptx_log_found *found);
+bool ptx_log_resync_any(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
+			struct ptx_log_found *found);
 
 #endif

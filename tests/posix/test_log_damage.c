@@ -311,6 +311,8 @@ static void flip_bits(int log_policy)
 		saved = salvage(fd, begins);
 		result = check(fd, &err);
 		ck_assert_uint_ge(saved.events, plain.events);
+		if (at < 4096) /* the header: only without magic and version it is no log */
+			ck_assert_uint_eq(saved.events, at < 10 ? 0 : sample.events);
 		if (saved.opened) {
 			opened++;
 			saved_events += saved.events;
@@ -325,7 +327,7 @@ static void flip_bits(int log_policy)
 	}
 	assert_log_whole(fd);
 	/* One flip costs one block; the blocks here are at most an eighth of the log. */
-	ck_assert_uint_gt(opened, FLIPS / 2 / 2);
+	ck_assert_uint_gt(opened, FLIPS / 2 / 100 * 98);
 	ck_assert_uint_gt(saved_events, all / 10 * 8);
 	/* Every byte of a sequence is under a checksum; what a LOOP log left behind is not. */
 	if (log_policy == POSIX_TRACE_LOOP)

@@ -19,7 +19,9 @@
 #include "support/support.h"
 #include "tools/run_tool.h"
 
-#define HEADER_BYTES 4096 /* FORMAT 2: damage here may make it no log at all */
+#define HEADER_BYTES 4096 /* FORMAT 2 */
+#define CLOSING_AT   3584 /* behind it a checksum of its own */
+#define VERSION_END  10   /* magic and version: without them it is no log at all */
 
 struct lines {
 	uint64_t *hash;
@@ -269,31 +271,37 @@ START_TEST(a_log_cut_anywhere_shows_its_beginning)
 }
 END_TEST
 
+static struct verdict turn_bit(const struct sound *sound, size_t bit, struct lines *lines)
+{
+	const char *path = in_directory("flipped.log");
+	char *byte = &sound->log.bytes[bit / 8];
+	struct verdict verdict;
+
+	*byte ^= (char)(1 << bit % 8);
+	write_file(path, sound->log.bytes, sound->log.len);
+	*byte ^= (char)(1 << bit % 8);
+	verdict = verify(path, sound->log.len, "bit", bit);
+	ck_assert_msg(verdict.told || bit / 8 < VERSION_END, "bit %zu hides every event", bit);
+	*lines = dump(path, &verdict, sound, "bit", bit);
+	ck_assert_msg(is_in_order(lines, &sound->lines), "bit %zu: other events", bit);
+	if (!verdict.status || (verdict.told && bit / 8 < HEADER_BYTES))
+		ck_assert_msg(lines->count == sound->lines.count, "bit %zu: %zu events", bit,
+			      lines->count);
+	return verdict;
+}
+
 /* Of a hundred turned bits, verify finds at least percent: the others hit what has no meaning. */
 static void turn_bits(const struct sound *sound, size_t flips, size_t percent)
 {
 	uint64_t state = setting("POSIXTRACE_TEST_SEED", 4711);
 	size_t largest = 2 * sound->lines.count / sound->blocks;
-	const char *path = in_directory("flipped.log");
 	size_t found = 0;
 
 	for (size_t i = 0; i < flips; i++) {
 		size_t bit = random_between(&state, 0, 8 * sound->log.len - 1);
-		char *byte = &sound->log.bytes[bit / 8];
-		struct verdict verdict;
 		struct lines lines;
+		struct verdict verdict = turn_bit(sound, bit, &lines);
 
-		*byte ^= (char)(1 << bit % 8);
-		write_file(path, sound->log.bytes, sound->log.len);
-		*byte ^= (char)(1 << bit % 8);
-		verdict = verify(path, sound->log.len, "bit", bit);
-		ck_assert_msg(verdict.told || bit / 8 < HEADER_BYTES,
-			      "bit %zu hides every event", bit);
-		lines = dump(path, &verdict, sound, "bit", bit);
-		ck_assert_msg(is_in_order(&lines, &sound->lines), "bit %zu: other events", bit);
-		if (!verdict.status)
-			ck_assert_msg(lines.count == sound->lines.count,
-				      "bit %zu: sound with %zu events", bit, lines.count);
 		if (verdict.told)
 			ck_assert_msg(lines.count + largest >= sound->lines.count,
 				      "bit %zu of %zu: %zu events of %zu", bit,
@@ -320,6 +328,40 @@ START_TEST(a_turned_bit_in_a_log_that_loops_costs_one_block)
 	/* A LOOP log has slots that are not in use. */
 	turn_bits(&sound, setting("POSIXTRACE_TEST_FLIPS", 2000) / 8, 20);
 	sound_free(&sound);
+}
+END_TEST
+
+/* Where the fields are, each byte; in what is spare, some. */
+static void turn_bits_of_header(const char *kind)
+{
+	struct sound sound = make(kind, kind[0] == 'l' ? "5000" : "2000");
+
+	for (size_t at = 0; at < CLOSING_AT; at += at < 456 ? 1 : 61) {
+		struct lines lines;
+		struct verdict verdict = turn_bit(&sound, 8 * at + at % 8, &lines);
+		struct text err = read_file(in_directory("err"));
+
+		ck_assert_int_eq(verdict.status, at < VERSION_END ? 1 : 3);
+		ck_assert_msg(strstr(err.bytes,
+				     at < 8 ? "this is not a trace log" :
+				     at < VERSION_END ? "another major version, or its header is" :
+				     ".log:0: the header's checksum is wrong"),
+			      "byte %zu: dump says %s", at, err.bytes);
+		free(err.bytes);
+		free(lines.hash);
+	}
+	sound_free(&sound);
+}
+
+START_TEST(no_turned_bit_of_the_header_costs_an_event)
+{
+	turn_bits_of_header("blocks");
+}
+END_TEST
+
+START_TEST(no_turned_bit_of_the_header_of_a_log_that_loops_costs_an_event)
+{
+	turn_bits_of_header("loop");
 }
 END_TEST
 
@@ -371,6 +413,8 @@ static Suite *build(void)
 	tcase_add_test(tc, a_log_cut_anywhere_shows_its_beginning);
 	tcase_add_test(tc, a_turned_bit_costs_one_block_and_is_found);
 	tcase_add_test(tc, a_turned_bit_in_a_log_that_loops_costs_one_block);
+	tcase_add_test(tc, no_turned_bit_of_the_header_costs_an_event);
+	tcase_add_test(tc, no_turned_bit_of_the_header_of_a_log_that_loops_costs_an_event);
 	tcase_add_test(tc, a_block_in_the_wrong_place_is_found_and_no_event_comes_twice);
 	return suite;
 }

@@ -323,15 +323,10 @@ int logfile_say_why(const struct logfile *log, int err)
 	struct posix_trace_check_np check;
 	char *reason = NULL;
 
-	/* The check knows why; and with success, that this is a log, with a damaged header. */
+	/* The check knows why this is no log. */
 	if (err == EINVAL)
-		err = posix_trace_check_np(log->fd, keep_reason, &reason, &check);
-	if (err == EINVAL && reason)
-		say("%s: %s", log->path, reason);
-	else if (err)
-		say("%s: %s", log->path, strerror(err));
-	else
-		say("%s:0: %s", log->path, reason ? reason : "the header is damaged");
+		posix_trace_check_np(log->fd, keep_reason, &reason, &check);
+	say("%s: %s", log->path, reason ? reason : strerror(err));
 	free(reason);
-	return err ? TOOL_FAILURE : TOOL_DAMAGED;
+	return TOOL_FAILURE;
 }

@@ -55,7 +55,7 @@ void logfile_say_fault(const struct logfile *log, const struct posix_trace_fault
 /* Says all that is wrong with the log, at most limit faults. What a command exits with. */
 int logfile_say_faults(const struct logfile *log, uint64_t limit);
 
-/* Says why the library does not open it: TOOL_DAMAGED for a damaged log, else TOOL_FAILURE. */
+/* Says why the library does not open it. TOOL_FAILURE. */
 int logfile_say_why(const struct logfile *log, int err);
 
 #endif

@@ -257,7 +257,14 @@ START_TEST(what_is_no_log_or_another_machines_is_refused)
 				ptx_log_seal_header(header);
 			other = sample_file_of(bytes, size);
 			FAILS(EINVAL, ptx_stored_open(other, false, &stored));
-			FAILS(EINVAL, ptx_stored_open(other, true, &stored));
+			/* With a wrong checksum it is a damaged log of ours, if it can be one. */
+			if (sealed || foreign[i].offset < 10) {
+				FAILS(EINVAL, ptx_stored_open(other, true, &stored));
+			} else {
+				stored = sample_open(other, true);
+				ck_assert_uint_eq(sample_read(stored, 0, 12), 100);
+				ptx_stored_close(stored);
+			}
 			close(other);
 		}
 		bytes[foreign[i].offset] = was;
