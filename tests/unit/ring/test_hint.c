@@ -162,8 +162,7 @@ START_TEST(a_queue_that_ran_over_gives_its_youngest_hints)
 	begin(_i ? UINT64_MAX - 100 : 0);
 	for (uint32_t i = 0; i < 20 * SIZE; i++)
 		push(i, 0);
-	for (uint32_t tries = 0; tries < 40 && !pop(&number, &generation); tries++)
-		ck_assert_uint_lt(tries, 30);
+	ck_assert(pop(&number, &generation)); /* at once, however much has run over */
 	ck_assert_uint_eq(number, 19 * SIZE);
 	for (uint32_t i = 1; i < SIZE; i++)
 		assert_next(19 * SIZE + i);

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A signal handler jumps out of a writer, at each step by hand and then at each instruction. The
+ * ring's next writer mends it, and nothing is lost, counted twice or kept from the pool.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "ring/overwrite.h"
+#include "support/support.h"
+#include "unit/ring/pool.h"
+#include "unit/ring/steps.h"
+
+enum { CHUNKS = 4 };
+
+static struct pool *pool;
+static struct reader reader;
+static struct writer one, two;
+
+static void begin(bool loop, unsigned records)
+{
+	pool = pool_make(CHUNKS, loop);
+	writer_begin(&one, pool, 1);
+	reader_init(&reader, pool);
+	writer_put_many(&one, 1, records);
+}
+
+static void mend(struct writer *writer)
+{
+	writer->chunk = ptx_ring_mend(&pool->rings, writer->ring);
+}
+
+/* The counter of free chunks is never too low, and one too high for each jump. */
+static void assert_counted_after(unsigned jumps)
+{
+	uint32_t counted = atomic_load(&pool->rings.region->free_chunks);
+
+	ck_assert_uint_ge(counted, pool_chunks_in(pool, PTX_CHUNK_FREE));
+	ck_assert_uint_le(counted, pool_chunks_in(pool, PTX_CHUNK_FREE) + jumps);
+}
+
+/*
+ * A jump out of the counting of overwritten records: those between two changes of thread are
+ * counted again. A chunk's records at most.
+ */
+static void assert_account_but_for_a_chunk(void)
+{
+	uint64_t lost = pool_lost(pool, PTX_WRITER_OVERWRITTEN);
+	uint64_t by_slots = pool_lost_by_slots(pool, PTX_WRITER_OVERWRITTEN);
+
+	ck_assert_uint_eq(pool_published(pool), reader.n + reader.missed);
+	ck_assert_uint_ge(lost, reader.missed);
+	ck_assert_uint_le(lost, reader.missed + POOL_RECORDS);
+	ck_assert_uint_ge(by_slots, reader.missed);
+	ck_assert_uint_le(by_slots, reader.missed + POOL_RECORDS);
+}
+
+static uint64_t word_of(uint32_t number)
+{
+	return atomic_load(&pool->rings.word[number]);
+}
+
+/* The steps of ptx_ring_turn() from ring 0 to chunk 1, as many as are asked for. */
+enum step { TAKEN = 1, COUNTED, OPENED, CURRENT, NEXT, LAST, PUBLISHED, CLOSED };
+
+static void turn_up_to(enum step last)
+{
+	struct ptx_rings *rings = &pool->rings;
+	uint32_t generation = ptx_word_generation(word_of(1)) + 1;
+	struct ptx_chunk *fresh = ptx_ring_chunk(rings, 1);
+	uint64_t link = ptx_link(1, generation);
+	uint32_t number;
+
+	ck_assert(ptx_hint_pop(&rings->region->free_hints, rings->free_queue,
+			       rings->geometry.hint_mask, &number, &generation));
+	ck_assert_uint_eq(number, 1);
+	generation = ptx_link_generation(link);
+	atomic_store(&rings->word[1], ptx_chunk_word(generation, 0, PTX_CHUNK_OPENING));
+	if (last >= COUNTED)
+		atomic_fetch_sub(&rings->region->free_chunks, 1);
+	if (last >= OPENED) {
+		atomic_store(&fresh->head, 0);
+		atomic_store(&fresh->window, UINT64_MAX);
+		atomic_store(&fresh->next, 0);
+		fresh->opened = ++pool_now;
+		fresh->ident = one.ident;
+		fresh->ident.spare = (uint32_t)POOL_PUBLISHED + POOL_RECORDS;
+		atomic_store(&rings->claimed[1], (uint64_t)generation << 32);
+		atomic_store(&rings->word[1], ptx_chunk_word(generation, 0, PTX_CHUNK_OPEN));
+	}
+	if (last >= CURRENT)
+		atomic_store(&rings->ring[0].current, link);
+	if (last >= NEXT)
+		atomic_store(&ptx_ring_chunk(rings, 0)->next, link);
+	if (last >= LAST)
+		atomic_store(&ptx_ring_chunk(rings, 0)->last, pool_now - 1);
+	if (last >= PUBLISHED)
+		atomic_fetch_add(&rings->ring[0].published, POOL_RECORDS);
+	if (last >= CLOSED)
+		atomic_store(&rings->word[0], ptx_chunk_word(ptx_word_generation(word_of(0)), 0,
+							     PTX_CHUNK_CLOSED));
+}
+
+static void write_on_and_look(unsigned jumps)
+{
+	writer_put_many(&one, POOL_RECORDS + 1, 2 * POOL_RECORDS);
+	reader_read(&reader);
+	assert_seen(&reader, 1, 1, 3 * POOL_RECORDS);
+	assert_account(&reader);
+	assert_counted_after(jumps);
+	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_OPEN), 1);
+	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), CHUNKS - 1);
+}
+
+/* EVENT-13 */
+START_TEST(a_turn_left_after_any_of_its_steps_is_mended)
+{
+	begin(false, POOL_RECORDS);
+	turn_up_to((enum step)_i);
+	mend(&one);
+	ck_assert_ptr_eq(one.chunk, ptx_ring_chunk(&pool->rings, _i < CURRENT ? 0 : 1));
+	ck_assert_uint_eq(pool_published(pool), POOL_RECORDS);
+	write_on_and_look(1);
+}
+END_TEST
+
+START_TEST(mending_again_changes_nothing)
+{
+	static unsigned char before[1 << 12];
+	struct ptx_rings *rings;
+
+	begin(false, POOL_RECORDS);
+	turn_up_to((enum step)_i);
+	mend(&one);
+	rings = &pool->rings;
+	memcpy(before, rings->chunk, CHUNKS * rings->geometry.chunk_bytes);
+	mend(&one);
+	ck_assert_mem_eq(before, rings->chunk, CHUNKS * rings->geometry.chunk_bytes);
+	write_on_and_look(1);
+}
+END_TEST
+
+/* The reader came by in the state that the jump left. */
+START_TEST(a_reader_is_not_confused_by_what_is_to_be_mended)
+{
+	begin(false, POOL_RECORDS);
+	turn_up_to((enum step)_i);
+	reader_read(&reader);
+	assert_seen(&reader, 1, 1, POOL_RECORDS);
+	mend(&one);
+	write_on_and_look(1);
+}
+END_TEST
+
+/* What another ring holds is none of its business. */
+START_TEST(mending_leaves_other_rings_alone)
+{
+	begin(false, POOL_RECORDS);
+	writer_begin(&two, pool, 2); /* chunk 1 */
+	writer_put_many(&two, 1, 1);
+	mend(&one);
+	writer_put_many(&two, 2, POOL_RECORDS);
+	writer_put_many(&one, POOL_RECORDS + 1, 1);
+	reader_read(&reader);
+	assert_seen(&reader, 1, 1, POOL_RECORDS + 1);
+	assert_seen(&reader, 2, 1, POOL_RECORDS + 1);
+	assert_account(&reader);
+	pool_assert_counted(pool);
+}
+END_TEST
+
+static void put(void *state)
+{
+	struct writer *writer = state;
+
+	writer_put(writer, POOL_TYPE, 1000);
+}
+
+/* 1000 has been seen or not; but for it all is there. */
+static void forget_the_one(uint32_t tid)
+{
+	for (unsigned i = 0; i < reader.n; i++) {
+		if (reader.seen[i].value != 1000 || reader.seen[i].tid != tid)
+			continue;
+		reader.seen[i].tid = 9999;
+		return;
+	}
+}
+
+/* EVENT-13 */
+START_TEST(a_jump_out_of_any_instruction_of_a_turn_is_mended)
+{
+	begin(false, POOL_RECORDS);
+	steps_leave(put, &one);
+	mend(&one);
+	writer_put_many(&one, POOL_RECORDS + 1, 2 * POOL_RECORDS);
+	reader_read(&reader);
+	forget_the_one(1);
+	assert_seen(&reader, 1, 1, 3 * POOL_RECORDS);
+	assert_account(&reader);
+	assert_counted_after(1);
+	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), CHUNKS - 1);
+	steps_end(100);
+}
+END_TEST
+
+/* EVENT-13, SLOOP-01 */
+START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended)
+{
+	begin(true, CHUNKS * POOL_RECORDS);
+	steps_leave(put, &one);
+	mend(&one);
+	for (unsigned i = 0; i < 3 * CHUNKS * POOL_RECORDS; i++)
+		ck_assert(writer_put(&one, POOL_TYPE, 2000 + i));
+	reader_read(&reader);
+	for (unsigned i = 1; i < reader.n; i++)
+		ck_assert_uint_gt(reader.seen[i].value, reader.seen[i - 1].value);
+	ck_assert_uint_eq(reader.seen[reader.n - 1].value, 1999 + 3 * CHUNKS * POOL_RECORDS);
+	assert_account_but_for_a_chunk();
+	assert_counted_after(1);
+	steps_end(200);
+}
+END_TEST
+
+/* EVENT-13, EVENT-07: the thread ends, as lib/point/thread.c ends it, and another takes over. */
+START_TEST(a_ring_left_in_the_middle_of_a_turn_is_whole_for_the_next_thread)
+{
+	begin(_i, (_i ? CHUNKS : 1) * POOL_RECORDS);
+	steps_leave(put, &one);
+	mend(&one);
+	writer_end(&one);
+	writer_begin(&two, pool, 2);
+	ck_assert_uint_eq(two.ring, one.ring);
+	writer_put_many(&two, 1, 2 * POOL_RECORDS);
+	reader_read(&reader);
+	assert_seen(&reader, 2, 1, 2 * POOL_RECORDS);
+	if (_i)
+		assert_account_but_for_a_chunk();
+	else
+		assert_account(&reader);
+	assert_counted_after(1);
+	steps_end(100);
+}
+END_TEST
+
+static void mend_one(void *state)
+{
+	(void)state;
+	mend(&one);
+}
+
+START_TEST(a_jump_out_of_mending_is_mended)
+{
+	begin(false, POOL_RECORDS);
+	turn_up_to((enum step)_i);
+	steps_leave(mend_one, NULL);
+	mend(&one);
+	write_on_and_look(2);
+	steps_end(20);
+}
+END_TEST
+
+static void claim(void *state)
+{
+	writer_begin(state, pool, 2);
+}
+
+static struct ptx_ident ident_of_two = { .pid = 7, .tid = 2, .thread = 1002 };
+static enum ptx_writer_loss loss;
+
+static void claim_ring(void *state)
+{
+	struct writer *writer = state;
+
+	writer->chunk = ptx_ring_claim(&pool->rings, &ident_of_two, &writer->ring, &loss);
+}
+
+/* What a jump there may cost: the ring, and one chunk. Nobody else is harmed. */
+START_TEST(a_jump_out_of_any_instruction_of_a_claim_costs_no_more_than_a_ring_and_a_chunk)
+{
+	static struct writer three;
+
+	begin(false, 1);
+	if (_i)
+		writer_end(&one); /* then it is adopted */
+	steps_leave(claim_ring, &two);
+	if (_i) {
+		writer_begin(&three, pool, 3);
+	} else {
+		three = one;
+		three.ident.tid = 1;
+	}
+	writer_put_many(&three, 100, POOL_RECORDS + 1);
+	reader_read(&reader);
+	ck_assert_uint_eq(reader.seen[0].value, 1);
+	ck_assert_uint_eq(reader.n, POOL_RECORDS + 2);
+	ck_assert_uint_le(atomic_load(&pool->rings.region->rings), 3);
+	ck_assert_uint_ge(pool_chunks_in(pool, PTX_CHUNK_FREE), CHUNKS - 3u);
+	steps_end(50);
+}
+END_TEST
+
+static void end_one(void *state)
+{
+	(void)state;
+	writer_end(&one);
+}
+
+START_TEST(a_jump_out_of_letting_a_ring_go_leaves_it_held_or_idle)
+{
+	begin(false, 1);
+	steps_leave(end_one, NULL);
+	claim(&two);
+	writer_put_many(&two, 1, 1);
+	reader_read(&reader);
+	assert_seen(&reader, 1, 1, 1);
+	assert_seen(&reader, 2, 1, 1);
+	assert_account(&reader);
+	steps_end(10);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("ring: mending", &tc);
+
+	tcase_add_loop_test(tc, a_turn_left_after_any_of_its_steps_is_mended, TAKEN, CLOSED + 1);
+	tcase_add_loop_test(tc, mending_again_changes_nothing, TAKEN, CLOSED + 1);
+	tcase_add_loop_test(tc, a_reader_is_not_confused_by_what_is_to_be_mended, TAKEN,
+			    CLOSED + 1);
+	tcase_add_test(tc, mending_leaves_other_rings_alone);
+	tcase_add_test(tc, a_jump_out_of_any_instruction_of_a_turn_is_mended);
+	tcase_add_test(tc, a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended);
+	tcase_add_loop_test(tc, a_ring_left_in_the_middle_of_a_turn_is_whole_for_the_next_thread, 0,
+			    2);
+	tcase_add_loop_test(tc, a_jump_out_of_mending_is_mended, TAKEN, CLOSED + 1);
+	tcase_add_loop_test(
+		tc, a_jump_out_of_any_instruction_of_a_claim_costs_no_more_than_a_ring_and_a_chunk,
+		0, 2);
+	tcase_add_test(tc, a_jump_out_of_letting_a_ring_go_leaves_it_held_or_idle);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
