@@ -18,7 +18,7 @@
 #define POOL_RECORDS     4
 #define POOL_RECORD      (sizeof(struct ptx_record) + sizeof(uint64_t))
 #define POOL_ROOM        (POOL_RECORDS * POOL_RECORD)
-#define POOL_RINGS       17
+#define POOL_RINGS       64
 #define POOL_GENERATION  0xfffffffdu
 #define POOL_PUBLISHED   UINT64_C(0x2fffffffe) /* before a new ring's first event */
 #define POOL_TYPE        100

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The promise of ring_layout.c: events whose maximum sizes add up to no more than the stream size
+ * are not lost, whoever writes them, in whatever sizes, and wherever the reader stands.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "record/attr.h"
+#include "support/support.h"
+#include "unit/ring/pool.h"
+
+enum { WRITERS = 24, EVENTS = 6000, SEEDS = 60 };
+
+static uint64_t state;
+
+static uint64_t random_below(uint64_t n)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (state >> 11) % n;
+}
+
+static struct pool *pool;
+static struct reader reader;
+static struct writer writers[WRITERS];
+static bool joined[WRITERS];
+static unsigned threads;
+static size_t max_data;
+
+static struct {
+	uint64_t time;
+	size_t size; /* at most, as the attributes tell it */
+	bool claimed;
+} event[EVENTS];
+static unsigned events;
+static size_t held; /* of events that the reader has not claimed */
+
+static size_t promised_size(size_t len)
+{
+	struct ptx_attr attr = { .max_data_size = max_data };
+
+	return ptx_attr_user_event_size(&attr, len);
+}
+
+/* The largest, the smallest, or any: the mixture leaves most room unused at the ends of chunks. */
+static size_t any_length(void)
+{
+	switch (random_below(3)) {
+	case 0:
+		return max_data;
+	case 1:
+		return sizeof(uint64_t);
+	default:
+		return sizeof(uint64_t) + random_below(max_data - sizeof(uint64_t) + 1);
+	}
+}
+
+/* False: the stream is full. */
+static bool write_event(unsigned w, size_t len)
+{
+	static unsigned char data[1 << 14];
+	struct writer *writer = &writers[w];
+	struct ptx_rings *rings = &pool->rings;
+	uint64_t value = events, head;
+	struct ptx_record *record;
+	enum ptx_writer_loss loss;
+
+	if (!joined[w]) {
+		memset(writer, 0, sizeof *writer);
+		writer->pool = pool;
+		writer->ident.tid = 1 + (uint32_t)random_below(1000000);
+		writer->chunk = ptx_ring_claim(rings, &writer->ident, &writer->ring, &loss);
+		if (!writer->chunk)
+			return false;
+		joined[w] = true;
+	}
+	memcpy(data, &value, sizeof value);
+	record = ptx_ring_reserve(rings, writer->chunk, ptx_record_size(len), &head);
+	if (!record) {
+		if (!ptx_ring_turn(rings, &writer->chunk, &writer->ident))
+			return false;
+		record = ptx_ring_reserve(rings, writer->chunk, ptx_record_size(len), &head);
+		if (!record)
+			return false;
+	}
+	ptx_record_fill(record, (uint32_t)len, POOL_TYPE, 0);
+	ptx_copy_in((unsigned char *)(record + 1), data, len);
+	ptx_ring_enter(writer->chunk, head);
+	event[events].time = ptx_clock_now();
+	event[events].size = promised_size(len);
+	event[events].claimed = false;
+	ptx_ring_commit(writer->chunk, record, head, ptx_record_size(len), event[events].time);
+	held += event[events++].size;
+	/* Threads end, and others take their rings over. */
+	if (random_below(4) == 0) {
+		ptx_ring_release(rings, writer->ring);
+		joined[w] = false;
+	}
+	return true;
+}
+
+static void note_claims(void)
+{
+	for (unsigned i = 0; i < reader.n; i++) {
+		if (event[reader.seen[i].value].claimed)
+			ck_abort_msg("read twice: %u", (unsigned)reader.seen[i].value);
+		event[reader.seen[i].value].claimed = true;
+		held -= event[reader.seen[i].value].size;
+	}
+	reader.n = 0;
+}
+
+static void read_something(void)
+{
+	uint32_t rings = atomic_load(&pool->rings.region->rings);
+
+	if (rings && reader_take(&reader, (uint32_t)random_below(rings)) == PTX_CLAIM_LOST)
+		ck_abort_msg("without LOOP nothing is taken from the reader");
+	note_claims();
+}
+
+static void begin(unsigned seed, bool loop)
+{
+	static const size_t data[] = { 8, 64, 300, 1024, 9000 };
+
+	state = 88172645463325252u + seed * UINT64_C(0x9e3779b97f4a7c15);
+	for (int i = 0; i < 10; i++)
+		(void)random_below(2);
+	max_data = data[seed % 5];
+	threads = seed % 3 == 0 ? WRITERS : 1 + (unsigned)random_below(WRITERS);
+	pool = pool_make_planned(1 + random_below(seed % 2 ? 5000 : 300000), max_data, loop);
+	reader_init(&reader, pool);
+	memset(joined, 0, sizeof joined);
+	events = 0;
+	held = 0;
+}
+
+/* SIZE-10, UFULL-05 */
+START_TEST(nothing_is_lost_while_what_is_unread_fits)
+{
+	begin((unsigned)_i, false);
+	while (events < EVENTS) {
+		size_t len = any_length();
+
+		if (held + promised_size(len) <= pool->rings.geometry.capacity) {
+			if (!write_event((unsigned)random_below(threads), len))
+				ck_abort_msg("full with %zu of %zu bytes", held,
+					     pool->rings.geometry.capacity);
+			if (random_below(8) == 0)
+				read_something();
+		} else if (random_below(10) == 0) {
+			break; /* exactly full, with no reader to help */
+		} else {
+			read_something();
+		}
+	}
+	ck_assert_uint_gt(events, 0);
+	reader_read(&reader);
+	note_claims();
+	ck_assert_uint_eq(held, 0);
+	ck_assert_uint_eq(reader.missed, 0);
+}
+END_TEST
+
+/* The youngest events that fit are neither overwritten nor below the cut. */
+static void assert_youngest_survive(void)
+{
+	uint64_t cut = atomic_load(&pool->rings.region->cut);
+	size_t sum = 0;
+
+	for (unsigned i = events; i-- > 0;) {
+		if (event[i].claimed)
+			continue;
+		sum += event[i].size;
+		if (sum > pool->rings.geometry.capacity)
+			return;
+		if (event[i].time <= cut)
+			ck_abort_msg("%u of %u is lost, %zu of %zu bytes before the end", i, events,
+				     sum, pool->rings.geometry.capacity);
+	}
+}
+
+/* SIZE-10, SLOOP-01 */
+START_TEST(a_loop_stream_keeps_the_youngest_events_that_fit)
+{
+	begin((unsigned)_i, true);
+	while (events < EVENTS) {
+		if (!write_event((unsigned)random_below(threads), any_length()))
+			ck_abort_msg("a LOOP stream is full");
+		if (random_below(50) == 0) {
+			uint32_t ring = (uint32_t)random_below(
+				atomic_load(&pool->rings.region->rings));
+
+			if (reader_take(&reader, ring) == PTX_CLAIM_LOST)
+				reader_find(&reader, ring);
+			note_claims();
+		}
+		if (events % 7 == 0 || events == EVENTS)
+			assert_youngest_survive();
+	}
+	reader_read(&reader);
+	for (unsigned i = 0; i < reader.n; i++)
+		event[reader.seen[i].value].claimed = true;
+	/* and what the cut does not tell of is there */
+	for (unsigned i = 0; i < events; i++)
+		if (!event[i].claimed && event[i].time > atomic_load(&pool->rings.region->cut))
+			ck_abort_msg("%u is neither read nor below the cut", i);
+}
+END_TEST
+
+/* The chunks that the theorem adds are needed: with those of the sum alone, some seed fails. */
+START_TEST(with_chunks_for_the_sum_alone_it_would_not_hold)
+{
+	unsigned full = 0;
+
+	for (unsigned seed = 0; seed < SEEDS; seed++) {
+		uint32_t few;
+
+		begin(seed, false);
+		few = (uint32_t)pool->rings.geometry.useful;
+		for (uint32_t i = few; i < pool->rings.geometry.chunks; i++)
+			atomic_store(&pool->rings.word[i], 0);
+		atomic_store(&pool->rings.region->free_chunks, few);
+		while (events < EVENTS) {
+			size_t len = any_length();
+
+			if (held + promised_size(len) > pool->rings.geometry.capacity)
+				break;
+			if (!write_event((unsigned)random_below(threads % PTX_BASE_RINGS + 1), len)) {
+				full++;
+				break;
+			}
+		}
+	}
+	ck_assert_uint_gt(full, SEEDS / 4);
+}
+END_TEST
+
+START_TEST(a_plan_holds_together)
+{
+	static const size_t sizes[] = { 0, 1, 1000, 65536, 1 << 20, (size_t)1 << 30, (size_t)1 << 40 };
+	static const size_t data[] = { 0, 8, 1024, 8192, 100000, PTX_RECORD_LEN_MAX };
+	struct ptx_geometry g;
+	int err = ptx_ring_plan(sizes[_i / 6], data[_i % 6], &g);
+
+	if (sizes[_i / 6] <= (size_t)1 << 30)
+		ck_assert_int_eq(err, 0);
+	if (err)
+		return;
+	ck_assert_uint_ge(g.capacity, sizes[_i / 6]);
+	ck_assert_uint_ge(g.record_max, ptx_record_size(data[_i % 6]));
+	ck_assert_uint_ge(g.record_max, ptx_record_size(PTX_SYSTEM_DATA_MAX));
+	ck_assert_uint_le(2 * (g.record_max + PTX_IDENT_RECORD_BYTES), g.chunk_bytes);
+	ck_assert_uint_eq(g.chunk_room + sizeof(struct ptx_chunk), g.chunk_bytes);
+	ck_assert_uint_eq(g.chunk_bytes % PTX_CACHE_LINE, 0);
+	ck_assert_uint_eq(g.chunks_max, g.chunks + PTX_RING_CHUNKS * (PTX_RINGS - PTX_BASE_RINGS));
+	ck_assert_uint_eq(g.hint_mask & (g.hint_mask + 1), 0);
+	ck_assert_uint_ge(g.hint_mask + 1, g.chunks_max);
+	ck_assert_uint_ge(g.words_at, sizeof(struct ptx_region));
+	ck_assert_uint_ge(g.claimed_at, g.words_at + g.chunks_max * 8);
+	ck_assert_uint_ge(g.rings_at, g.claimed_at + g.chunks_max * 8);
+	ck_assert_uint_ge(g.slots_at, g.rings_at + PTX_RINGS * sizeof(struct ptx_ring));
+	ck_assert_uint_ge(g.hints_at, g.slots_at + PTX_SLOTS * sizeof(struct ptx_slot));
+	ck_assert_uint_ge(g.chunks_at, g.hints_at + 3 * ((size_t)g.hint_mask + 1) * 8);
+	ck_assert_uint_ge(g.bytes_first, g.chunks_at + g.chunks * g.chunk_bytes);
+	ck_assert_uint_ge(g.bytes, g.chunks_at + g.chunks_max * g.chunk_bytes);
+	ck_assert_uint_le(g.chunk_room, UINT32_MAX);
+}
+END_TEST
+
+START_TEST(a_region_that_cannot_exist_is_refused)
+{
+	struct ptx_geometry g;
+
+	FAILS(ENOMEM, ptx_ring_plan(SIZE_MAX, 8, &g));
+	FAILS(ENOMEM, ptx_ring_plan(SIZE_MAX >> 17, 8, &g));
+	FAILS(ENOMEM, ptx_ring_plan(1000, SIZE_MAX, &g));
+	FAILS(ENOMEM, ptx_ring_plan(1000, PTX_RECORD_LEN_MAX + 1, &g));
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("ring: capacity", &tc);
+
+	tcase_add_loop_test(tc, nothing_is_lost_while_what_is_unread_fits, 0, SEEDS);
+	tcase_add_loop_test(tc, a_loop_stream_keeps_the_youngest_events_that_fit, 0, SEEDS);
+	tcase_add_test(tc, with_chunks_for_the_sum_alone_it_would_not_hold);
+	tcase_add_loop_test(tc, a_plan_holds_together, 0, 42);
+	tcase_add_test(tc, a_region_that_cannot_exist_is_refused);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
