@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tools/victim.c - a program that traces until it is killed, and one that reads what it left.
+ * Not a test itself; for test_killed.sh.
+ *
+ *	victim trace POLICY PATH    POLICY: append, until-full, loop; never ends by itself
+ *	victim read POLICY PATH     prints how many events the log has
+ *
+ * Each thread's events are payloads numbered from 0. "read" exits with 1 and a reason if the log
+ * does not open as that of a dead writer, if an event is not whole, if a thread's events are out
+ * of order, or if one is missing although the log tells of no loss.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace.h>
+#include <unistd.h>
+
+#include "support/payload.h"
+
+#define THREADS  3
+#define MAX_DATA 200
+
+static void fail(const char *what, const char *why)
+{
+	fprintf(stderr, "victim: %s: %s\n", what, why);
+	exit(1);
+}
+
+static void must(int err, const char *what)
+{
+	if (err)
+		fail(what, strerror(err));
+}
+
+static int policy_of(const char *name)
+{
+	return !strcmp(name, "append") ? POSIX_TRACE_APPEND :
+	       !strcmp(name, "loop") ? POSIX_TRACE_LOOP : POSIX_TRACE_UNTIL_FULL;
+}
+
+static void *work(void *arg)
+{
+	uint32_t who = (uint32_t)(uintptr_t)arg;
+	uint64_t random = who + 1;
+	unsigned char data[MAX_DATA];
+	trace_event_id_t id;
+
+	must(posix_trace_eventid_open("payload", &id), "eventid_open");
+	for (uint64_t n = 0;; n++) {
+		size_t len = random_between(&random, PAYLOAD_MIN, sizeof(data));
+
+		payload_make(data, len, who, n);
+		posix_trace_event(id, data, len);
+		if (n % 32 == 0)
+			usleep(200);
+	}
+	return NULL;
+}
+
+static void trace(int policy, const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	trace_attr_t attr;
+	pthread_t thread;
+	trace_id_t trid;
+
+	must(fd < 0 ? errno : 0, path);
+	must(posix_trace_attr_init(&attr), "attr_init");
+	must(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH), "setstreamfullpolicy");
+	must(posix_trace_attr_setmaxdatasize(&attr, MAX_DATA), "setmaxdatasize");
+	must(posix_trace_attr_setlogfullpolicy(&attr, policy), "setlogfullpolicy");
+	/* LOOP goes round many times; UNTIL_FULL may become full, or not, before the end. */
+	must(posix_trace_attr_setlogsize(&attr, policy == POSIX_TRACE_LOOP ? 100000 : 1000000),
+	     "setlogsize");
+	must(posix_trace_create_withlog(0, &attr, fd, &trid), "create_withlog");
+	must(posix_trace_start(trid), "start");
+	for (uintptr_t who = 0; who < THREADS; who++)
+		must(pthread_create(&thread, NULL, work, (void *)who), "pthread_create");
+	for (;;) { /* beside the flushes that a full stream makes */
+		posix_trace_flush(trid);
+		usleep(1500);
+	}
+}
+
+struct reading {
+	bool any_beginning; /* a LOOP log has lost its own */
+	bool loss_told;
+	int64_t last[THREADS];
+};
+
+static void take(struct reading *reading, const void *data, size_t len)
+{
+	uint64_t number;
+	uint32_t who;
+
+	if (!payload_read(data, len, &who, &number) || who >= THREADS)
+		fail("an event", "not whole");
+	if ((int64_t)number <= reading->last[who])
+		fail("a thread's events", "out of order");
+	if ((int64_t)number != reading->last[who] + 1 && !reading->loss_told &&
+	    !(reading->any_beginning && reading->last[who] < 0))
+		fail("an event", "missing without a word");
+	reading->last[who] = (int64_t)number;
+}
+
+static void read_log(int policy, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), unavailable;
+	struct reading reading = { .any_beginning = policy == POSIX_TRACE_LOOP,
+				   .last = { -1, -1, -1 } };
+	struct posix_trace_status_info status;
+	struct posix_trace_event_info info;
+	unsigned char data[4096];
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	unsigned long events = 0;
+	trace_id_t trid;
+	size_t len;
+
+	must(fd < 0 ? errno : 0, path);
+	must(posix_trace_open(fd, &trid), "open");
+	must(posix_trace_get_status(trid, &status), "get_status");
+	if (status.posix_stream_flush_error != EIO)
+		fail("flush error", strerror(status.posix_stream_flush_error));
+	for (;; events++) {
+		must(posix_trace_getnext_event(trid, &info, data, sizeof(data), &len,
+					       &unavailable), "getnext_event");
+		if (unavailable)
+			break;
+		must(posix_trace_eventid_get_name(trid, info.posix_event_id, name), "get_name");
+		if (info.posix_event_id == POSIX_TRACE_OVERFLOW)
+			reading.loss_told = true;
+		if (!strcmp(name, "payload"))
+			take(&reading, data, len);
+	}
+	must(posix_trace_close(trid), "close");
+	printf("%lu\n", events);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 4)
+		return 2;
+	if (!strcmp(argv[1], "trace"))
+		trace(policy_of(argv[2]), argv[3]);
+	else
+		read_log(policy_of(argv[2]), argv[3]);
+	return 0;
+}
