@@ -44,10 +44,8 @@ ptx_inline const void *stack_pointer(void)
 
 struct pending {
 	const struct ptx_lane *lane;
-	struct ptx_chunk *chunk;
 	struct ptx_record *record;
 	uint64_t head;
-	size_t size;
 };
 
 /* The record, but for its time, beyond the head. False: it does not fit. */
@@ -65,10 +63,8 @@ ptx_inline bool prepare(const struct ptx_lane *lane, unsigned type, const void *
 	ptx_record_fill(record, (uint32_t)len, type, address);
 	ptx_copy_in((unsigned char *)(record + 1), data, len);
 	pending->lane = lane;
-	pending->chunk = chunk;
 	pending->record = record;
 	pending->head = head;
-	pending->size = size;
 	return true;
 }
 
@@ -78,9 +74,10 @@ ptx_inline bool is_ours(const struct ptx_thread *thread, const void *frame)
 	return ptx_likely(atomic_load_explicit(&thread->frame[0], memory_order_relaxed) == frame);
 }
 
-ptx_inline void publish(const struct pending *pending, uint64_t time)
+ptx_inline void publish(const struct pending *pending, size_t len, uint64_t time)
 {
-	ptx_ring_commit(pending->chunk, pending->record, pending->head, pending->size, time);
+	ptx_ring_commit(pending->lane->chunk, pending->record, pending->head,
+			ptx_record_size(len), time);
 }
 
 /* (M) with (N) in posix/getnext.c */
@@ -104,7 +101,7 @@ give_up(struct ptx_thread *thread, const void *frame, unsigned type, const void 
 }
 
 /* Several streams, or data of any length; level 0 claimed. */
-static void __attribute__((noinline))
+ptx_inline void
 record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
 	     size_t len, uint64_t address)
 {
@@ -128,14 +125,14 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 		count++;
 	}
 	for (unsigned i = 0; i < count; i++)
-		ptx_ring_enter(pending[i].chunk, pending[i].head);
+		ptx_ring_enter(pending[i].lane->chunk, pending[i].head);
 	atomic_signal_fence(memory_order_seq_cst);
 	time = ptx_clock_counter();
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!is_ours(thread, frame))
 		return;
 	for (unsigned i = 0; i < count; i++)
-		publish(&pending[i], time);
+		publish(&pending[i], len, time);
 	atomic_signal_fence(memory_order_seq_cst);
 	for (unsigned i = 0; i < count; i++)
 		if (has_waiter(pending[i].lane))
@@ -144,6 +141,13 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	return;
 unusual:
 	give_up(thread, frame, type, data, len, address);
+}
+
+static void __attribute__((noinline))
+record_words(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
+	     uint64_t address)
+{
+	record_lanes(thread, frame, type, data, 8, address);
 }
 
 /* One stream, level 0 claimed, at most PTX_SHORT bytes. */
@@ -165,12 +169,12 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 		give_up(thread, frame, type, data, len, address);
 		return;
 	}
-	ptx_ring_enter(pending.chunk, pending.head);
+	ptx_ring_enter(lane->chunk, pending.head);
 	time = ptx_clock_counter();
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!is_ours(thread, frame))
 		return;
-	publish(&pending, time);
+	publish(&pending, len, time);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (has_waiter(lane)) {
 		ptx_record_wake_and_leave(thread, lane->region);
@@ -190,6 +194,8 @@ record_other(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	    ptx_likely(atomic_load_explicit(&ptx_control.word, memory_order_relaxed) ==
 		       thread->word_one))
 		record_lane(thread, frame, type, data, len, address);
+	else if (len == 8)
+		record_words(thread, frame, type, data, address);
 	else
 		record_lanes(thread, frame, type, data, len, address);
 }
