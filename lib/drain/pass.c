@@ -122,7 +122,7 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 void ptx_drain_pass(struct ptx_drain *drain)
 {
 	uint64_t now = ptx_clock_ordered(), watermark = now;
-	bool ordered = ptx_barrier();
+	bool ordered = ptx_barrier(); /* (L) with (K) in ring/ring_write.h */
 	uint32_t rings = atomic_load_explicit(&drain->rings->region->rings, memory_order_acquire);
 
 	if (!ordered)

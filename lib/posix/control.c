@@ -112,7 +112,7 @@ void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *da
 			return; /* a system record always fits in an empty chunk */
 	}
 	write_record(stream->control, record, head, type, data, len, ticks, address);
-	atomic_thread_fence(memory_order_seq_cst);
+	atomic_thread_fence(memory_order_seq_cst); /* (M) with (N) in posix/getnext.c */
 	wake_readers(rings->region);
 }
 

@@ -150,6 +150,7 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 		pthread_mutex_lock(&stream->lock);
 		done = take_live(stream, to);
 		if (!done) {
+			/* (N) with (M) in point/event.c, point/record.c and posix/control.c */
 			atomic_store_explicit(waiters, 1, memory_order_seq_cst);
 			done = take_live(stream, to);
 		}

@@ -214,7 +214,7 @@ static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 	atomic_fetch_add_explicit(&rings->region->free_chunks, 1, memory_order_relaxed);
 	atomic_store_explicit(&rings->word[number],
 			      ptx_chunk_word(ptx_word_generation(word), 0, PTX_CHUNK_FREE),
-			      memory_order_release);
+			      memory_order_release); /* (H) with (G) in ring_write.c */
 	ptx_hint_push(&rings->region->free_hints, rings->free_queue, rings->geometry.hint_mask,
 		      number, ptx_word_generation(word));
 }
