@@ -109,6 +109,13 @@ static void look(struct ptx_stored *stored, struct survey *survey)
 	}
 }
 
+/* What breaks a sequence may be damage; but then the blocks do not fit in with equal distances. */
+static bool is_sequence(const struct ptx_log_header *h, const struct survey *survey)
+{
+	return survey->adjacent > survey->apart ||
+	       (survey->stride && survey->stride < survey->longest) || ptx_log_check_areas(h);
+}
+
 /* Where the areas must be, from where the blocks are. Slots in which none stands do not matter. */
 static void place_areas(struct ptx_log_header *h, const struct survey *survey)
 {
@@ -133,8 +140,7 @@ void ptx_stored_mend(struct ptx_stored *stored)
 	look(stored, &survey);
 	if (!survey.fits) {
 		place_areas(h, &survey);
-		/* Without events it makes no difference: in a sequence, areas are wrong. */
-		if (survey.adjacent > survey.apart || ptx_log_check_areas(h))
+		if (is_sequence(h, &survey))
 			h->arrangement = PTX_LOG_SEQUENCE;
 	}
 	ptx_log_mend_header(h);

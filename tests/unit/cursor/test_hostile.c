@@ -272,7 +272,8 @@ START_TEST(impossible_fields_with_right_checksums)
 		switch (random_between(&random, 0, 4)) {
 		case 0: /* the header */
 			change(work + 8, 456 - 8, &random);
-			ptx_log_seal_header(header);
+			if (random_between(&random, 0, 1)) /* else it is salvaged */
+				ptx_log_seal_header(header);
 			break;
 		case 1:
 			change((uint8_t *)&header->closing, 200, &random);
@@ -303,26 +304,30 @@ START_TEST(impossible_fields_with_right_checksums)
 }
 END_TEST
 
-/* Nothing but noise behind a good header. */
+/* Nothing but noise behind a good header, behind the magic, behind the version. */
 START_TEST(noise)
 {
 	uint64_t random = 99;
 	size_t size;
-	uint8_t *bytes = a_log(policies[_i], &size);
+	uint8_t *bytes = a_log(policies[_i], &size), *work = malloc(size);
 	int fd = sample_file();
 
-	for (int n = 0; n < 100; n++) {
-		for (size_t i = n % 2 ? PTX_LOG_HEADER_BYTES : 8; i < size; i += 4) {
+	for (int n = 0; n < 150; n++) {
+		memcpy(work, bytes, size);
+		const size_t from[] = { PTX_LOG_HEADER_BYTES, 8, 12 };
+
+		for (size_t i = from[n % 3]; i < size; i += 4) {
 			uint32_t word = random_next(&random) % 5 ? random_next(&random) :
 								  PTX_LOG_BLOCK_MAGIC;
 
-			memcpy(bytes + i, &word, i + 4 <= size ? 4 : size - i);
+			memcpy(work + i, &word, i + 4 <= size ? 4 : size - i);
 		}
-		if (pwrite(fd, bytes, size, 0) != (ssize_t)size)
+		if (pwrite(fd, work, size, 0) != (ssize_t)size)
 			ck_abort();
 		use(fd, false);
 	}
 	close(fd);
+	free(work);
 	free(bytes);
 }
 END_TEST
