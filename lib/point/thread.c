@@ -216,8 +216,11 @@ void ptx_thread_mend(struct ptx_thread *thread, unsigned level)
 							     memory_order_acquire);
 		struct ptx_cell *cell = &thread->cell[level][bit];
 
-		if (view && cell->serial == view->serial)
-			cell->chunk = ptx_ring_mend(&view->rings, cell->ring);
+		if (!view || cell->serial != view->serial)
+			continue;
+		cell->chunk = ptx_ring_mend(&view->rings, cell->ring);
+		if (!cell->chunk)
+			cell->serial = 0; /* somebody wrote over the ring: another one */
 	}
 }
 

@@ -144,6 +144,8 @@ static uint64_t last_time(const struct ptx_rings *rings, const struct ptx_chunk 
 	uint32_t at = ptx_head_offset(atomic_load_explicit(&chunk->window, memory_order_relaxed));
 	uint64_t last = chunk->opened;
 
+	if (end > rings->geometry.chunk_room)
+		end = (uint32_t)rings->geometry.chunk_room;
 	if (at < end && at + sizeof(struct ptx_record) <= rings->geometry.chunk_room)
 		return ((const struct ptx_record *)(const void *)(chunk->records + at))->time;
 	for (at = 0; at + sizeof(struct ptx_record) <= end;) {
@@ -241,7 +243,9 @@ struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring)
 			close_chunk(rings, chunk, current);
 		}
 	}
-	return current ? ptx_ring_chunk(rings, ptx_link_number(current)) : NULL;
+	if (current == 0 || ptx_link_number(current) >= rings->geometry.chunks_max)
+		return NULL;
+	return ptx_ring_chunk(rings, ptx_link_number(current));
 }
 
 /* Ring numbers are given out once; the rings of the base have their chunks in the pool already. */
@@ -288,17 +292,25 @@ static bool hold(struct ptx_rings *rings, uint32_t ring)
 						       memory_order_relaxed);
 }
 
+static bool is_empty(const struct ptx_hints *hints)
+{
+	return atomic_load_explicit(&hints->head, memory_order_relaxed) ==
+	       atomic_load_explicit(&hints->tail, memory_order_relaxed);
+}
+
 static bool hold_idle(struct ptx_rings *rings, uint32_t *ring)
 {
-	uint32_t generation;
+	uint32_t generation, numbered;
 
 	while (ptx_hint_pop(&rings->region->idle_hints, rings->idle_queue,
 			    rings->geometry.hint_mask, ring, &generation))
 		if (hold(rings, *ring))
 			return true;
-	if (atomic_load_explicit(&rings->region->rings, memory_order_relaxed) < PTX_RINGS)
+	numbered = atomic_load_explicit(&rings->region->rings, memory_order_relaxed);
+	if (numbered < PTX_RINGS && is_empty(&rings->region->idle_hints))
 		return false;
-	for (*ring = 0; *ring < PTX_RINGS; ++*ring)
+	/* A hint is on its way, or numbers are used up: the words themselves. */
+	for (*ring = 0; *ring < numbered && *ring < PTX_RINGS; ++*ring)
 		if (hold(rings, *ring))
 			return true;
 	return false;

@@ -27,7 +27,7 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		   const struct ptx_ident *ident);
 
-/* After a handler jumped out of the writer: finishes what it was about. The ring's chunk. */
+/* After a handler jumped out of the writer: finishes what it was about. The ring's chunk, or NULL. */
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring);
 
 /* Leaves the ring to whoever claims it next. */
