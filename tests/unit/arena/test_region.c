@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Memory for a stream: there and zero at creation, or ENOMEM; never a SIGBUS later. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "arena/arena.h"
+#include "support/support.h"
+
+#define PAGE 4096u
+
+static void setup(void)
+{
+	ptx_process_init();
+	ck_assert_int_ge(ptx_arena_fd(), 0);
+}
+
+static struct ptx_geometry plan(size_t stream_size)
+{
+	struct ptx_geometry geometry;
+
+	OK(ptx_ring_plan(stream_size, 64, &geometry));
+	return geometry;
+}
+
+static unsigned pages_present(void *memory, size_t bytes)
+{
+	unsigned char present[4096];
+	unsigned n = 0;
+
+	ck_assert_uint_le(bytes / PAGE, sizeof present);
+	OK(mincore(memory, bytes, present));
+	for (size_t i = 0; i < bytes / PAGE; i++)
+		n += present[i] & 1;
+	return n;
+}
+
+START_TEST(a_region_is_present_and_zero_and_what_comes_later_is_address_space)
+{
+	struct ptx_geometry geometry = plan(8192);
+	uint64_t offset;
+	void *memory;
+
+	setup();
+	OK(ptx_region_create(&geometry, &memory, &offset));
+	ck_assert_uint_ne(offset, 0);
+	ck_assert_uint_eq(pages_present(memory, geometry.bytes_first), geometry.bytes_first / PAGE);
+	ck_assert_uint_eq(pages_present((char *)memory + geometry.bytes_first,
+					geometry.bytes - geometry.bytes_first), 0);
+	for (size_t i = 0; i < geometry.bytes_first; i += 8)
+		if (*(uint64_t *)(void *)((char *)memory + i))
+			ck_abort_msg("not zero at %zu", i);
+	ptx_region_destroy(&geometry, memory, offset, false);
+}
+END_TEST
+
+START_TEST(regions_have_places_of_their_own_in_the_arena_and_none_is_used_twice)
+{
+	struct ptx_geometry geometry = plan(8192);
+	uint64_t offset[4];
+	void *memory[4];
+
+	setup();
+	for (int i = 0; i < 4; i++) {
+		OK(ptx_region_create(&geometry, &memory[i], &offset[i]));
+		memset(memory[i], 0x11 * (i + 1), geometry.bytes_first);
+		if (i)
+			ck_assert_uint_ge(offset[i], offset[i - 1] + geometry.bytes);
+		if (i % 2)
+			ptx_region_destroy(&geometry, memory[i], offset[i], false);
+	}
+	for (int i = 0; i < 4; i += 2) {
+		ck_assert_uint_eq(*(unsigned char *)memory[i], 0x11 * (i + 1));
+		ptx_region_destroy(&geometry, memory[i], offset[i], false);
+	}
+}
+END_TEST
+
+START_TEST(the_file_has_what_is_written_and_nothing_after_the_end_of_the_region)
+{
+	struct ptx_geometry geometry = plan(8192);
+	uint64_t offset, word = 77, got = 0;
+	void *memory;
+
+	setup();
+	OK(ptx_region_create(&geometry, &memory, &offset));
+	memcpy(memory, &word, sizeof word);
+	ck_assert_int_eq(pread(ptx_arena_fd(), &got, sizeof got, (off_t)offset), sizeof got);
+	ck_assert_uint_eq(got, 77);
+	ptx_region_destroy(&geometry, memory, offset, false);
+	ck_assert_int_eq(pread(ptx_arena_fd(), &got, sizeof got, (off_t)offset), sizeof got);
+	ck_assert_uint_eq(got, 0);
+}
+END_TEST
+
+/* CREATE-15 */
+START_TEST(more_than_there_is_is_refused_at_once)
+{
+	struct ptx_geometry geometry;
+	uint64_t offset;
+	void *memory;
+
+	setup();
+	geometry = plan((size_t)1 << 42);
+	FAILS(ENOMEM, ptx_region_create(&geometry, &memory, &offset));
+	/* and that takes nothing away from who asks for little */
+	geometry = plan(8192);
+	OK(ptx_region_create(&geometry, &memory, &offset));
+	ptx_region_destroy(&geometry, memory, offset, false);
+}
+END_TEST
+
+START_TEST(memory_is_backed_by_page_wherever_it_begins)
+{
+	struct ptx_geometry geometry = plan(8192);
+	uint64_t offset;
+	char *memory;
+
+	setup();
+	OK(ptx_region_create(&geometry, (void **)&memory, &offset));
+	memory += geometry.bytes_first;
+	ck_assert(KEEPS_ERRNO(ptx_region_back(memory + PAGE + 100, 2 * PAGE)));
+	ck_assert_uint_eq(pages_present(memory, PAGE), 0);
+	ck_assert_uint_eq(pages_present(memory + PAGE, 3 * PAGE), 3);
+	ck_assert_uint_eq(pages_present(memory + 4 * PAGE, PAGE), 0);
+	ptx_region_destroy(&geometry, memory - geometry.bytes_first, offset, false);
+}
+END_TEST
+
+START_TEST(what_cannot_be_backed_is_told)
+{
+	void *memory = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	munmap(memory, PAGE);
+	ck_assert(!KEEPS_ERRNO(ptx_region_back(memory, PAGE)));
+}
+END_TEST
+
+/* A writer that is still inside writes into memory of nobody. */
+START_TEST(a_region_destroyed_in_use_can_still_be_written_to)
+{
+	struct ptx_geometry geometry = plan(8192);
+	uint64_t offset, got = 0;
+	volatile uint64_t *memory;
+
+	setup();
+	OK(ptx_region_create(&geometry, (void **)&memory, &offset));
+	memory[0] = 5;
+	ptx_region_destroy(&geometry, (void *)memory, offset, true);
+	ck_assert_uint_eq(memory[0], 0);
+	memory[0] = 6;
+	memory[geometry.bytes / 8 - 1] = 6;
+	ck_assert_int_eq(pread(ptx_arena_fd(), &got, sizeof got, (off_t)offset), sizeof got);
+	ck_assert_uint_eq(got, 0);
+	munmap((void *)memory, geometry.bytes);
+}
+END_TEST
+
+/* Daemons close every descriptor, and the number may be another file's. */
+START_TEST(without_the_arenas_descriptor_a_region_is_memory_of_its_own)
+{
+	struct ptx_geometry geometry = plan(8192);
+	int fd, other = -1;
+	uint64_t offset;
+	char *memory;
+
+	setup();
+	fd = ptx_arena_fd();
+	close(fd);
+	ck_assert_int_eq(ptx_arena_fd(), -1);
+	if (_i) {
+		other = open("/dev/null", O_RDWR | O_CLOEXEC);
+		ck_assert_int_eq(dup2(other, fd), fd);
+		ck_assert_int_eq(ptx_arena_fd(), -1);
+	}
+	ck_assert_int_eq(ptx_region_create(&geometry, (void **)&memory, &offset), 0);
+	ck_assert_uint_eq(offset, 0);
+	ck_assert_uint_eq(pages_present(memory, geometry.bytes_first), geometry.bytes_first / PAGE);
+	memory[geometry.bytes - 1] = 1;
+	ptx_region_destroy(&geometry, memory, offset, false);
+	if (_i) {
+		close(fd);
+		close(other);
+	}
+}
+END_TEST
+
+START_TEST(nobody_can_cut_the_arena_short)
+{
+	int fd;
+
+	setup();
+	fd = ptx_arena_fd();
+	ck_assert_int_eq(ftruncate(fd, 0), -1);
+	ck_assert_int_eq(errno, EPERM);
+	ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	ck_assert_uint_eq(ptx_control.magic, PTX_ARENA_MAGIC);
+	ck_assert_uint_eq(ptx_control.pid, getpid());
+}
+END_TEST
+
+/* FORK-02, FORK-09, FORK-10: however it was forked, even if no handler ran in it */
+START_TEST(a_child_starts_as_a_process_that_never_traced_and_gets_an_arena)
+{
+	int status;
+	pid_t child;
+
+	setup();
+	atomic_store(&ptx_private.bits, 0xff);
+	ck_assert_uint_eq(ptx_names_open(ptx_names, "mine"), PTX_TYPE_FIRST_USER);
+	ck_assert(!ptx_process_is_child());
+	child = fork();
+	if (child == 0) {
+		uint64_t parents = ptx_arena_file.inode;
+
+		if (!ptx_process_is_child() || atomic_load(&ptx_private.bits) != 0)
+			_exit(1);
+		ptx_process_child();
+		if (ptx_process_is_child() || ptx_control.pid != (uint32_t)getpid())
+			_exit(2);
+		if (ptx_arena_fd() < 0 || ptx_arena_file.inode == parents)
+			_exit(3);
+		_exit(ptx_names_open(ptx_names, "mine") == PTX_TYPE_FIRST_USER ? 0 : 4);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	ck_assert_uint_eq(ptx_control.pid, getpid());
+	ck_assert_uint_eq(atomic_load(&ptx_private.bits), 0xff);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("arena: regions", &tc);
+
+	tcase_add_test(tc, a_region_is_present_and_zero_and_what_comes_later_is_address_space);
+	tcase_add_test(tc, regions_have_places_of_their_own_in_the_arena_and_none_is_used_twice);
+	tcase_add_test(tc, the_file_has_what_is_written_and_nothing_after_the_end_of_the_region);
+	tcase_add_test(tc, more_than_there_is_is_refused_at_once);
+	tcase_add_test(tc, memory_is_backed_by_page_wherever_it_begins);
+	tcase_add_test(tc, what_cannot_be_backed_is_told);
+	tcase_add_test(tc, a_region_destroyed_in_use_can_still_be_written_to);
+	tcase_add_loop_test(tc, without_the_arenas_descriptor_a_region_is_memory_of_its_own, 0, 2);
+	tcase_add_test(tc, nobody_can_cut_the_arena_short);
+	tcase_add_test(tc, a_child_starts_as_a_process_that_never_traced_and_gets_an_arena);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
