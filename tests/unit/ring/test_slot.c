@@ -129,6 +129,22 @@ START_TEST(rings_are_numbered_to_their_limit_and_bring_chunks_of_their_own)
 }
 END_TEST
 
+/* A thread that is letting its ring go is held up between its ticket and its entry. */
+START_TEST(a_hole_among_the_idle_rings_is_no_reason_for_a_new_number)
+{
+	struct writer writers[2], third;
+
+	pool = pool_make(16, false);
+	writer_begin(&writers[0], pool, 1);
+	writer_begin(&writers[1], pool, 2);
+	atomic_fetch_add(&pool->rings.region->idle_hints.tail, 1);
+	writer_end(&writers[1]);
+	writer_begin(&third, pool, 3);
+	ck_assert_uint_eq(third.ring, writers[1].ring);
+	ck_assert_uint_eq(atomic_load(&pool->rings.region->rings), 2);
+}
+END_TEST
+
 static bool refuse(void *memory, size_t bytes)
 {
 	(void)memory;
@@ -214,5 +230,6 @@ SUITE_MAIN("ring: slots and rings",
 	   more_threads_at_once_than_slots_share_slot_0,
 	   eleven_hundred_threads_one_after_another_need_few_rings_and_lose_nothing,
 	   rings_are_numbered_to_their_limit_and_bring_chunks_of_their_own,
+	   a_hole_among_the_idle_rings_is_no_reason_for_a_new_number,
 	   a_further_ring_without_memory_is_told_as_such,
 	   threads_that_come_and_go_at_once_never_share_a_ring)

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Bytes that no writer of ours wrote: nobody reads or writes beside the region, nor goes on for ever. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "ring/overwrite.h"
+#include "support/support.h"
+#include "unit/ring/pool.h"
+
+#define PAGE 4096u
+
+static struct pool *pool;
+
+static uint64_t random_word(void)
+{
+	static uint64_t state;
+
+	if (!state)
+		state = 88172645463325252u;
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+/* Bytes that end where memory ends. */
+static unsigned char *at_the_edge(size_t bytes)
+{
+	unsigned char *memory = mmap(NULL, 5 * PAGE, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	OK(mprotect(memory + 4 * PAGE, PAGE, PROT_NONE));
+	return memory + 4 * PAGE - bytes;
+}
+
+static uint32_t check(const void *bytes, uint32_t length, uint32_t *records)
+{
+	uint64_t last;
+
+	return ptx_records_check(&pool->rings, bytes, length, records, &last);
+}
+
+static struct ptx_record *two_records(void)
+{
+	unsigned char *bytes = at_the_edge(2 * POOL_RECORD);
+	struct ptx_record *record = (void *)bytes, *second = (void *)(bytes + POOL_RECORD);
+
+	record->len_flags = second->len_flags = 8;
+	record->type = second->type = POOL_TYPE;
+	return record;
+}
+
+START_TEST(records_are_counted_as_far_as_they_are_whole)
+{
+	struct ptx_record *record;
+	uint32_t records;
+
+	pool = pool_make(1, false);
+	record = two_records();
+	for (uint32_t length = 0; length <= 2 * POOL_RECORD; length += 8) {
+		unsigned char *bytes = at_the_edge(length);
+
+		memcpy(bytes, record, length);
+		ck_assert_uint_eq(check(bytes, length, &records),
+				  length / POOL_RECORD * POOL_RECORD);
+		ck_assert_uint_eq(records, length / POOL_RECORD);
+	}
+}
+END_TEST
+
+static const struct {
+	uint32_t len_flags;
+	uint16_t type;
+	bool good;
+} cases[] = {
+	{ 8, POOL_TYPE, true },
+	{ 8 | PTX_RECORD_TRUNCATED, POOL_TYPE, true },
+	{ 1, 1, true },
+	{ 5, PTX_TYPE_MAX - 1, true },
+	{ 0, POOL_TYPE, false },                  /* then the next one begins in its data */
+	{ 9, POOL_TYPE, false },                  /* a word longer than what is there */
+	{ 40, POOL_TYPE, false },
+	{ POOL_ROOM - 23, POOL_TYPE, false },     /* larger than any record */
+	{ PTX_RECORD_LEN_MAX, POOL_TYPE, false },
+	{ PTX_RECORD_LEN_MAX - 7, POOL_TYPE, false },
+	{ UINT32_MAX, POOL_TYPE, false },
+	{ 8, 0, false },
+	{ 8, PTX_TYPE_MAX, false },
+	{ 8, UINT16_MAX, false },
+	{ 8 | PTX_RECORD_IDENT, 0, false },       /* an identity has a size */
+	{ 23 | PTX_RECORD_IDENT, 0, false },
+	{ 25 | PTX_RECORD_IDENT, 0, false },
+	{ 0 | PTX_RECORD_IDENT, POOL_TYPE, false },
+};
+
+START_TEST(a_record_that_cannot_be_ends_the_run)
+{
+	struct ptx_record *record, *second;
+	uint32_t records;
+
+	pool = pool_make(1, false);
+	record = two_records();
+	second = (void *)((unsigned char *)record + POOL_RECORD);
+	second->len_flags = cases[_i].len_flags;
+	second->type = cases[_i].type;
+	if (cases[_i].good) {
+		ck_assert_uint_eq(check(record, 2 * POOL_RECORD, &records), 2 * POOL_RECORD);
+		ck_assert_uint_eq(records, 2);
+	} else if (cases[_i].len_flags == 0) {
+		ck_assert_uint_eq(check(record, 2 * POOL_RECORD, &records),
+				  POOL_RECORD + sizeof *record);
+	} else {
+		ck_assert_uint_eq(check(record, 2 * POOL_RECORD, &records), POOL_RECORD);
+		ck_assert_uint_eq(records, 1);
+	}
+}
+END_TEST
+
+START_TEST(an_identity_is_no_event)
+{
+	unsigned char *bytes;
+	struct ptx_record *record;
+	uint32_t records;
+
+	pool = pool_make(1, false);
+	bytes = at_the_edge(48);
+	record = (void *)bytes;
+	record->len_flags = sizeof(struct ptx_ident) | PTX_RECORD_IDENT;
+	ck_assert_uint_eq(check(bytes, 48, &records), 48);
+	ck_assert_uint_eq(records, 0);
+	ck_assert_uint_eq(check(bytes, 40, &records), 0);
+}
+END_TEST
+
+START_TEST(of_any_bytes_the_run_lies_within_them)
+{
+	pool = pool_make(1, false);
+	for (int i = 0; i < 20000; i++) {
+		uint32_t length = (uint32_t)(random_word() % 40) * 8, records, run;
+		unsigned char *bytes = at_the_edge(length);
+
+		for (uint32_t at = 0; at < length; at += 8) {
+			uint64_t word = random_word();
+
+			/* Small lengths and types, or it would mostly end at once. */
+			if (word & 1)
+				word &= UINT64_C(0x100003ff3000003f);
+			memcpy(bytes + at, &word, 8);
+		}
+		run = check(bytes, length, &records);
+		ck_assert_uint_le(run, length);
+		ck_assert_uint_eq(run % 8, 0);
+		ck_assert_uint_le(records, length / sizeof(struct ptx_record));
+		munmap((void *)(((uintptr_t)bytes + length) - 4 * PAGE), 5 * PAGE);
+	}
+}
+END_TEST
+
+static struct writer writer;
+static struct reader reader;
+
+static void begin(bool loop)
+{
+	pool = pool_make(4, loop);
+	writer_begin(&writer, pool, 1);
+	reader_init(&reader, pool);
+}
+
+static enum ptx_claim take(struct ptx_place *place)
+{
+	static unsigned char buffer[POOL_ROOM];
+	struct ptx_ident ident;
+	uint32_t bytes = 0;
+	enum ptx_claim got;
+	bool fresh;
+
+	got = ptx_ring_take(&pool->rings, 0, place, buffer, &bytes, &ident, &fresh);
+	ck_assert_uint_le(bytes, POOL_ROOM);
+	ck_assert_uint_eq(bytes % 8, 0);
+	return got;
+}
+
+START_TEST(a_head_beyond_the_chunk_is_cut_to_it)
+{
+	static const uint32_t heads[] = { POOL_ROOM + 8, 1 << 20, UINT32_MAX, UINT32_MAX - 7,
+					  POOL_ROOM - 1, 3 };
+	struct ptx_place place = { 0, 0 };
+
+	begin(false);
+	atomic_store(&writer.chunk->head, heads[_i]);
+	(void)take(&place);
+	ck_assert_uint_le(place.claimed, POOL_ROOM);
+	ck_assert_int_eq(take(&place), PTX_CLAIM_NOTHING);
+}
+END_TEST
+
+/* The writer finds its head moved: it turns, or stays; it does not write beside the chunk. */
+START_TEST(a_writer_whose_head_was_moved_writes_inside_its_chunks)
+{
+	static const uint32_t heads[] = { POOL_ROOM + 8, 1 << 20, UINT32_MAX - 7 };
+
+	begin(_i % 2);
+	atomic_store(&writer.chunk->head, heads[_i / 2]);
+	for (uint64_t i = 0; i < 3; i++)
+		ck_assert(writer_put(&writer, POOL_TYPE, i));
+}
+END_TEST
+
+START_TEST(links_that_lead_nowhere_or_in_a_circle_are_left)
+{
+	static const uint32_t numbers[] = { 4, 5, 1000000, UINT32_MAX - 1 };
+	struct ptx_place place = { 0, 0 };
+	struct ptx_writer seen;
+	uint32_t before;
+	uint64_t link;
+
+	begin(false);
+	writer_put_many(&writer, 1, POOL_RECORDS + 1);
+	link = ptx_link(numbers[_i], 0);
+	/* into nowhere, by next */
+	ck_assert_int_eq(take(&place), PTX_CLAIM_BYTES);
+	atomic_store(&ptx_ring_chunk(&pool->rings, 0)->next, link);
+	ck_assert_int_eq(take(&place), PTX_CLAIM_LOST);
+	/* by first, and by current */
+	place.link = 0;
+	atomic_store(&pool->rings.ring[0].first, link);
+	ck_assert_int_eq(take(&place), PTX_CLAIM_LOST);
+	atomic_store(&pool->rings.ring[0].current, link);
+	ptx_ring_watch(&pool->rings, 0, &seen);
+	ck_assert(!seen.inside);
+	(void)ptx_ring_published(&pool->rings);
+	(void)ptx_ring_find(&pool->rings, 0, &place, &before);
+	/* a chunk that is its own successor, claimed whole */
+	begin(false);
+	writer_put_many(&writer, 1, POOL_RECORDS + 1);
+	place.link = 0;
+	ck_assert_int_eq(take(&place), PTX_CLAIM_BYTES);
+	atomic_store(&ptx_ring_chunk(&pool->rings, 0)->next, place.link);
+	(void)take(&place);
+	(void)take(&place);
+}
+END_TEST
+
+START_TEST(a_circle_of_chunks_is_left_by_who_only_looks)
+{
+	static unsigned char buffer[POOL_ROOM];
+	struct ptx_place place = { 0, 0 };
+	struct ptx_ident ident;
+	uint32_t bytes;
+	bool fresh;
+
+	begin(false);
+	writer_put_many(&writer, 1, POOL_RECORDS + 1);
+	place.link = atomic_load(&pool->rings.ring[0].first);
+	atomic_store(&ptx_ring_chunk(&pool->rings, 0)->next, place.link);
+	atomic_store(&ptx_ring_chunk(&pool->rings, 0)->head, 0);
+	ck_assert_int_ne(ptx_ring_look(&pool->rings, 0, &place, buffer, &bytes, &ident, &fresh),
+			 PTX_CLAIM_BYTES);
+}
+END_TEST
+
+START_TEST(a_word_of_no_ring_keeps_the_writer_where_it_is)
+{
+	struct ptx_chunk *chunk;
+
+	begin(false);
+	writer_put_many(&writer, 1, POOL_RECORDS);
+	chunk = writer.chunk;
+	atomic_store(&pool->rings.word[0], ptx_chunk_word(1, 0xffff, PTX_CHUNK_OPEN));
+	ck_assert(!ptx_ring_turn(&pool->rings, &writer.chunk, &writer.ident));
+	ck_assert_ptr_eq(writer.chunk, chunk);
+}
+END_TEST
+
+START_TEST(losses_of_no_slot_and_no_type_are_counted_somewhere_in_the_table)
+{
+	static const uint32_t slots[] = { PTX_SLOTS, 0xffff, UINT32_MAX, 0x10001 };
+
+	begin(true);
+	for (unsigned i = 0; i < 4; i++)
+		ptx_ring_count_loss(&pool->rings, PTX_WRITER_OVERWRITTEN, 60000 + i, slots[i], 1);
+	ck_assert_uint_eq(atomic_load(&pool->rings.slot[0].lost[PTX_WRITER_OVERWRITTEN]), 4);
+	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), 4);
+	/* and in a chunk that is overwritten */
+	writer_put_many(&writer, 1, 4 * POOL_RECORDS);
+	ptx_ring_chunk(&pool->rings, 0)->ident.slot = UINT32_MAX;
+	memset(ptx_ring_chunk(&pool->rings, 0)->records + POOL_RECORD, 0xff, POOL_RECORD);
+	writer_put_many(&writer, 1, 1);
+	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), 5);
+}
+END_TEST
+
+/* A region of a stream's size whose last chunk ends where memory ends. */
+static void make_guarded(bool loop)
+{
+	static struct pool guarded;
+	struct ptx_geometry geometry;
+	unsigned char *memory;
+
+	OK(ptx_ring_plan(8192, 64, &geometry));
+	memory = mmap(NULL, geometry.bytes + 2 * PAGE, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	OK(mprotect(memory, PAGE, PROT_NONE));
+	OK(mprotect(memory + PAGE + geometry.bytes, PAGE, PROT_NONE));
+	pool = pool_make(1, loop);
+	guarded.rings.back = pool->rings.back;
+	ptx_ring_view(&guarded.rings, memory + PAGE, &geometry, 64, loop);
+	ptx_ring_init(&guarded.rings);
+	pool = &guarded;
+}
+
+/*
+ * Garbage over some or all of what is shared. A head stays a multiple of 8: a writer whose head is
+ * none would write its records askew, which both our machines allow and the sanitizer does not.
+ */
+static void scribble(unsigned percent)
+{
+	const struct ptx_geometry *geometry = &pool->rings.geometry;
+	uint64_t *word = (uint64_t *)(void *)pool->rings.region;
+	size_t words = geometry->bytes_first / sizeof *word;
+	size_t chunks_at = geometry->chunks_at / sizeof *word;
+	size_t chunk_words = geometry->chunk_bytes / sizeof *word;
+
+	for (size_t i = 0; i < words; i++) {
+		uint64_t value = random_word();
+
+		if (value % 100 >= percent)
+			continue;
+		value = random_word();
+		switch (value & 3) {
+		case 0: /* a plausible word of a chunk, a link, a head */
+			value = (value >> 8 & 3) << 32 | (value >> 16 & 0xff);
+			break;
+		case 1:
+			value = (value >> 8 & 3) << 32 | (value >> 16 & 0x1f) << 8 |
+				(value >> 40) % 5;
+			break;
+		default:
+			break;
+		}
+		if (i >= chunks_at && (i - chunks_at) % chunk_words < 2) /* head, window */
+			value &= ~UINT64_C(7);
+		word[i] = value;
+	}
+}
+
+/* What a writer and a reader may do is done, in some order. */
+static void do_something(struct ptx_chunk **chunk, uint32_t *ring, struct ptx_place *place)
+{
+	struct ptx_rings *rings = &pool->rings;
+	static unsigned char buffer[1 << 14];
+	struct ptx_ident ident = { 1, 2, 3, (uint32_t)random_word(), 0 };
+	struct ptx_record *record;
+	struct ptx_writer seen;
+	enum ptx_writer_loss loss;
+	uint32_t bytes, before;
+	uint64_t head;
+	bool fresh;
+
+	switch (random_word() % 12) {
+	case 0:
+		*chunk = ptx_ring_claim(rings, &ident, ring, &loss);
+		break;
+	case 1:
+		if (*chunk)
+			ptx_ring_turn(rings, chunk, &ident);
+		break;
+	case 2:
+		*ring = (uint32_t)random_word() % PTX_RINGS;
+		*chunk = ptx_ring_mend(rings, *ring);
+		break;
+	case 3:
+	case 4:
+		if (!*chunk)
+			break;
+		record = ptx_ring_reserve(rings, *chunk, ptx_record_size(64), &head);
+		if (!record)
+			break;
+		ptx_record_fill(record, 64, 100, 0);
+		ptx_copy_in((unsigned char *)(record + 1), buffer, 64);
+		ptx_ring_enter(*chunk, head);
+		ptx_ring_commit(*chunk, record, head, ptx_record_size(64), 1);
+		break;
+	case 5:
+		ptx_ring_release(rings, *ring % PTX_RINGS);
+		*chunk = NULL;
+		break;
+	case 6:
+		ptx_slot_release(rings, ptx_slot_claim(rings, 1, 2, 3));
+		break;
+	case 7:
+		ptx_overwrite(rings, (uint32_t)random_word() % rings->geometry.chunks_max, PTX_NONE,
+			      (uint32_t)random_word() % PTX_RINGS);
+		break;
+	case 8:
+		ptx_ring_find(rings, (uint32_t)random_word() % PTX_RINGS, place, &before);
+		break;
+	case 9:
+		ptx_ring_watch(rings, (uint32_t)random_word() % PTX_RINGS, &seen);
+		(void)ptx_ring_published(rings);
+		break;
+	case 10:
+		ptx_ring_look(rings, (uint32_t)random_word() % PTX_RINGS, place, buffer, &bytes,
+			      &ident, &fresh);
+		break;
+	default:
+		ptx_ring_take(rings, (uint32_t)random_word() % PTX_RINGS, place, buffer, &bytes,
+			      &ident, &fresh);
+		break;
+	}
+}
+
+START_TEST(whatever_stands_in_the_region_nobody_leaves_it)
+{
+	static const unsigned percents[] = { 1, 10, 50, 100 };
+	struct ptx_place place = { 0, 0 };
+	struct ptx_chunk *chunk = NULL;
+	uint32_t ring = 0;
+
+	for (int i = 0; i <= _i; i++)
+		(void)random_word();
+	make_guarded(_i % 2);
+	for (int round = 0; round < 20; round++) {
+		scribble(percents[_i / 2 % 4]);
+		for (int i = 0; i < 100; i++)
+			do_something(&chunk, &ring, &place);
+	}
+	munmap((unsigned char *)pool->rings.region - PAGE, pool->rings.geometry.bytes + 2 * PAGE);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("ring: hostile bytes", &tc);
+
+	tcase_add_test(tc, records_are_counted_as_far_as_they_are_whole);
+	tcase_add_loop_test(tc, a_record_that_cannot_be_ends_the_run, 0,
+			    sizeof cases / sizeof cases[0]);
+	tcase_add_test(tc, an_identity_is_no_event);
+	tcase_add_test(tc, of_any_bytes_the_run_lies_within_them);
+	tcase_add_loop_test(tc, a_head_beyond_the_chunk_is_cut_to_it, 0, 6);
+	tcase_add_loop_test(tc, a_writer_whose_head_was_moved_writes_inside_its_chunks, 0, 6);
+	tcase_add_loop_test(tc, links_that_lead_nowhere_or_in_a_circle_are_left, 0, 4);
+	tcase_add_test(tc, a_circle_of_chunks_is_left_by_who_only_looks);
+	tcase_add_test(tc, a_word_of_no_ring_keeps_the_writer_where_it_is);
+	tcase_add_test(tc, losses_of_no_slot_and_no_type_are_counted_somewhere_in_the_table);
+	tcase_add_loop_test(tc, whatever_stands_in_the_region_nobody_leaves_it, 0, 32);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
