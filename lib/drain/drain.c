@@ -106,6 +106,10 @@ static bool find_next(struct ptx_drain *drain)
 		if (pass_over(drain, source))
 			continue;
 		if (drain->gap && !drain->survivor) {
+			/* What showed the gap may have come with a newer cut: no survivor is older. */
+			if (atomic_load_explicit(&drain->rings->region->cut,
+						 memory_order_acquire) != drain->cut)
+				continue;
 			ptx_told_gap(drain, key);
 			continue;
 		}
