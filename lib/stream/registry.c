@@ -19,11 +19,10 @@ void ptx_registry_hold(struct ptx_stream *stream)
 void ptx_registry_let_go(struct ptx_stream *stream)
 {
 	urcu_bp_read_lock();
-	ptx_registry_tell_release();
 	if (atomic_fetch_sub_explicit(&stream->users, 1, memory_order_acq_rel) == 1 &&
 	    atomic_load_explicit(&stream->gone, memory_order_acquire))
 		ptx_futex_wake(&stream->users);
-	urcu_bp_read_unlock();
+	ptx_registry_leave();
 }
 
 int ptx_registry_add(struct ptx_stream *stream)

@@ -33,6 +33,12 @@ void __tsan_release(void *address);
 #define ptx_registry_tell_release() ((void)0)
 #endif
 
+static inline void ptx_registry_leave(void)
+{
+	ptx_registry_tell_release();
+	urcu_bp_read_unlock();
+}
+
 /* The stream and the right to use it until leave, or NULL. */
 static inline struct ptx_stream *ptx_registry_enter(trace_id_t id)
 {
@@ -42,14 +48,8 @@ static inline struct ptx_stream *ptx_registry_enter(trace_id_t id)
 	stream = atomic_load_explicit(&ptx_private.handle[id % PTX_HANDLES], memory_order_acquire);
 	if (stream && stream->id == id)
 		return stream;
-	urcu_bp_read_unlock();
+	ptx_registry_leave();
 	return NULL;
-}
-
-static inline void ptx_registry_leave(void)
-{
-	ptx_registry_tell_release();
-	urcu_bp_read_unlock();
 }
 
 /* Between enter and leave: makes the stream stay after leave, until let_go. */

@@ -42,7 +42,7 @@ static void *drain(void *arg)
 START_TEST(a_write_goes_on_after_signals_and_full_pipes)
 {
 	struct sigaction action = { .sa_handler = interrupt };
-	struct itimerval timer = { { 0, 300 }, { 0, 300 } }, off = { { 0, 0 }, { 0, 0 } };
+	struct itimerval timer = { { 0, 2000 }, { 0, 100 } }, off = { { 0, 0 }, { 0, 0 } };
 	char *bytes = malloc(LEN), *got;
 	size_t done = 0;
 	pthread_t thread;
