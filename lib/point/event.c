@@ -203,14 +203,12 @@ record_other(struct ptx_thread *thread, const void *frame, unsigned type, const 
 PTX_EXPORT void posix_trace_event(trace_event_id_t event_id, const void *restrict data_ptr,
 				  size_t data_len)
 {
+	const uint64_t caller = (uint64_t)(uintptr_t)__builtin_return_address(0);
 	struct ptx_thread *thread;
 	const void *frame;
-	uint64_t caller;
 
 	if (ptx_likely(atomic_load_explicit(&ptx_control.streams, memory_order_relaxed) == 0))
 		return;
-	__asm__ volatile(""); /* nothing of what follows is to be done before */
-	caller = (uint64_t)(uintptr_t)__builtin_return_address(0);
 	if (ptx_unlikely(event_id >= PTX_TYPE_MAX))
 		return;
 	thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
