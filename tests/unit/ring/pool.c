@@ -58,7 +58,7 @@ struct pool *pool_make(uint32_t chunks, bool loop)
 	geometry.chunk_room = POOL_ROOM;
 	geometry.chunk_bytes = sizeof(struct ptx_chunk) + POOL_ROOM;
 	geometry.record_max = POOL_ROOM;
-	geometry.chunks = geometry.chunks_max = chunks;
+	geometry.chunks = geometry.chunks_max = geometry.useful = chunks;
 	geometry.hint_mask = 1;
 	while (geometry.hint_mask + 1 < chunks)
 		geometry.hint_mask = 2 * geometry.hint_mask + 1;
@@ -136,7 +136,7 @@ void writer_begin(struct writer *writer, struct pool *pool, uint32_t tid)
 	writer->ident.slot = ptx_slot_claim(&pool->rings, 7, tid, 1000 + tid);
 	writer->chunk = ptx_ring_claim(&pool->rings, &writer->ident, &writer->ring, &loss);
 	ck_assert_ptr_nonnull(writer->chunk);
-	if (atomic_load(&pool->rings.ring[writer->ring].published) == 0 &&
+	if (!pool->young && atomic_load(&pool->rings.ring[writer->ring].published) == 0 &&
 	    atomic_load(&writer->chunk->head) == 0) {
 		atomic_store(&pool->rings.ring[writer->ring].published, POOL_PUBLISHED);
 		writer->chunk->ident.spare = (uint32_t)POOL_PUBLISHED;

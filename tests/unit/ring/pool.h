@@ -28,6 +28,7 @@ struct pool {
 	struct ptx_rings rings;
 	void *memory;
 	size_t bytes;
+	bool young;      /* new rings begin at 0, as a drain expects it, not at POOL_PUBLISHED */
 	unsigned claims; /* rings that began at POOL_PUBLISHED */
 };
 

@@ -243,6 +243,50 @@ START_TEST(a_ring_left_in_the_middle_of_a_turn_is_whole_for_the_next_thread)
 }
 END_TEST
 
+/*
+ * EVENT-13, SLOOP-01: between the jump and the mending others go on, and come by every chunk. The
+ * chunk that the ring writes in is never theirs.
+ */
+START_TEST(others_that_overwrite_all_before_it_is_mended_leave_the_ring_its_chunk)
+{
+	begin(true, (CHUNKS - 1) * POOL_RECORDS);
+	writer_begin(&two, pool, 2);
+	steps_leave(put, &one);
+	for (uint64_t i = 1; i <= 3 * CHUNKS * POOL_RECORDS; i++)
+		ck_assert(writer_put(&two, POOL_TYPE, i));
+	mend(&one);
+	ck_assert_ptr_ne(one.chunk, two.chunk);
+	for (uint64_t i = 1; i <= POOL_RECORDS; i++) {
+		ck_assert(writer_put(&one, POOL_TYPE, 2000 + i));
+		ck_assert(writer_put(&two, POOL_TYPE, 2000 + i));
+	}
+	reader_read(&reader);
+	for (unsigned i = 1; i < reader.n; i++)
+		if (reader.seen[i].tid == reader.seen[i - 1].tid)
+			ck_assert_uint_gt(reader.seen[i].value, reader.seen[i - 1].value);
+	assert_account_but_for_a_chunk();
+	assert_counted_after(1);
+	steps_end(100);
+}
+END_TEST
+
+/* Overwritten, counted, and given up; taken again, and given up again. */
+START_TEST(a_chunk_given_up_after_it_was_overwritten_is_not_counted_again)
+{
+	begin(true, CHUNKS * POOL_RECORDS);
+	ck_assert(ptx_overwrite(&pool->rings, 0, PTX_NONE, one.ring));
+	mend(&one);
+	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), POOL_RECORDS);
+	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), 1);
+	steps_leave(put, &one);
+	mend(&one);
+	reader_read(&reader);
+	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), POOL_RECORDS);
+	assert_account(&reader);
+	steps_end(100);
+}
+END_TEST
+
 static void mend_one(void *state)
 {
 	(void)state;
@@ -334,6 +378,9 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended);
 	tcase_add_loop_test(tc, a_ring_left_in_the_middle_of_a_turn_is_whole_for_the_next_thread, 0,
 			    2);
+	tcase_add_test(tc,
+		       others_that_overwrite_all_before_it_is_mended_leave_the_ring_its_chunk);
+	tcase_add_test(tc, a_chunk_given_up_after_it_was_overwritten_is_not_counted_again);
 	tcase_add_loop_test(tc, a_jump_out_of_mending_is_mended, TAKEN, CLOSED + 1);
 	tcase_add_loop_test(
 		tc, a_jump_out_of_any_instruction_of_a_claim_costs_no_more_than_a_ring_and_a_chunk,

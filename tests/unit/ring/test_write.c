@@ -158,6 +158,25 @@ START_TEST(without_a_free_chunk_the_writer_stays_where_it_is)
 }
 END_TEST
 
+/* Hints are lost when their pusher is: the words are what is true. */
+START_TEST(a_free_chunk_without_a_hint_is_found)
+{
+	struct pool *pool = pool_make(3, _i);
+	struct writer writer;
+
+	writer_begin(&writer, pool, 1);
+	reader_init(&reader, pool);
+	writer_put_many(&writer, 1, POOL_RECORDS);
+	atomic_store(&pool->rings.region->free_hints.head,
+		     atomic_load(&pool->rings.region->free_hints.tail));
+	writer_put_many(&writer, POOL_RECORDS + 1, 2 * POOL_RECORDS);
+	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), 0);
+	reader_read(&reader);
+	assert_seen(&reader, 1, 1, 3 * POOL_RECORDS);
+	pool_assert_counted(pool);
+}
+END_TEST
+
 START_TEST(generations_tickets_and_counts_go_over_their_ends)
 {
 	struct pool *pool = pool_make(3, false);
@@ -313,6 +332,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc, data_of_every_length_up_to_two_hundred_arrives_whole, 0, 201);
 	tcase_add_test(tc, a_full_chunk_turns_to_the_next_and_none_is_left_out);
 	tcase_add_test(tc, without_a_free_chunk_the_writer_stays_where_it_is);
+	tcase_add_loop_test(tc, a_free_chunk_without_a_hint_is_found, 0, 2);
 	tcase_add_test(tc, generations_tickets_and_counts_go_over_their_ends);
 	tcase_add_test(tc, who_adopts_a_ring_says_so_in_front_of_its_first_event);
 	tcase_add_test(tc, an_identity_that_does_not_fit_goes_into_the_next_chunks_header);

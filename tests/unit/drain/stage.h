@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * unit/drain/stage.h - a drain over a pool of unit/ring/pool.h, its controller, and what it delivers.
+ *
+ * Ring 0 is the controller's. Time is pool_now, one tick a look, one tick a nanosecond: so a stall
+ * of 200 ms is an addition.
+ */
+#ifndef PTX_TESTS_UNIT_DRAIN_STAGE_H
+#define PTX_TESTS_UNIT_DRAIN_STAGE_H
+
+#include <trace.h>
+
+#include "drain/drain.h"
+#include "unit/ring/pool.h"
+
+#define STAGE_BASE_NS INT64_C(1600000000000000000)
+#define STAGE_STALL   UINT64_C(200000000)
+
+struct told {
+	unsigned type;
+	uint64_t value; /* the first word of its data */
+	uint64_t ticks;
+	int64_t time_ns;
+	uint32_t tid;
+	bool late;
+};
+
+struct stage {
+	struct pool *pool;
+	struct ptx_drain *drain;
+	struct writer control;
+	struct told told[POOL_SEEN];
+	unsigned n;
+	bool overflowed; /* told is full */
+};
+
+extern struct stage stage;
+
+void stage_make(int stream_policy, uint32_t chunks);
+
+/* As posix/control.c does it: the state, the mark, and the record in the controller's ring. */
+void stage_start(void);
+void stage_stop(void);
+/* As point/record.c does it when the pool is used up. */
+void stage_fill_up(void);
+enum ptx_state stage_state(void);
+
+/* Delivers one event; false: there is none. Asserts nothing. */
+bool stage_take(void);
+void stage_take_all(void);
+
+/* The next one told that has not been looked at. */
+const struct told *stage_next(void);
+void stage_expect(unsigned type, uint64_t value);
+void stage_expect_none(void);
+/* So many in a row of POOL_TYPE. */
+void stage_expect_values(uint64_t first, unsigned count);
+
+/* The ledger's equation, and that its lines by type and by thread add up to it. */
+void stage_assert_account(void);
+uint64_t stage_lost(enum ptx_lost cause);
+uint64_t stage_unread(void);
+
+/* The first half of writer_put(): the record is there and the window entered. */
+struct half {
+	struct ptx_record *record;
+	uint64_t head, time;
+};
+void writer_enter(struct writer *writer, uint64_t value, struct half *half);
+void writer_commit(struct writer *writer, const struct half *half);
+
+#endif

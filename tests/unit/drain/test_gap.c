@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a LOOP stream has overwritten: told once, in its place, and everything older goes with it. */
+#include "support/support.h"
+#include "unit/drain/stage.h"
+#include "unit/ring/steps.h"
+
+enum { CHUNKS = 6 };
+
+static struct writer one, two;
+
+/* Ring 0 has one chunk, and so have one and two: three chunks are left. */
+static void begin(void)
+{
+	stage_make(POSIX_TRACE_LOOP, CHUNKS);
+	writer_begin(&one, stage.pool, 11);
+	writer_begin(&two, stage.pool, 12);
+	stage_start();
+	stage_expect(POSIX_TRACE_START, 0);
+}
+
+static uint64_t cut(void)
+{
+	return atomic_load(&stage.pool->rings.region->cut);
+}
+
+static unsigned overrun(void)
+{
+	return atomic_exchange(&stage.pool->rings.region->overrun, 0);
+}
+
+/* SLOOP-05 to SLOOP-08 */
+START_TEST(overflow_has_the_time_of_the_first_lost_and_resume_that_of_the_survivor)
+{
+	uint64_t first;
+
+	begin();
+	first = pool_now + 1;
+	writer_put_many(&one, 1, 4 * POOL_RECORDS); /* full, nothing lost */
+	ck_assert_uint_eq(overrun(), 0);
+	writer_put_many(&one, 100, 1);
+	ck_assert_uint_eq(overrun(), 1);
+	stage_expect(POSIX_TRACE_OVERFLOW, 0);
+	ck_assert_uint_eq(stage.told[stage.n - 1].ticks, first);
+	stage_expect(POSIX_TRACE_RESUME, 0);
+	stage_expect_values(POOL_RECORDS + 1, 1);
+	ck_assert_uint_eq(stage.told[stage.n - 2].ticks, stage.told[stage.n - 1].ticks);
+	stage_expect_values(POOL_RECORDS + 2, 3 * POOL_RECORDS - 1);
+	stage_expect_values(100, 1);
+	stage_expect_none();
+	ck_assert_uint_eq(overrun(), 0); /* of the reading itself */
+	ck_assert_uint_eq(stage_lost(PTX_LOST_OVERWRITTEN), POOL_RECORDS);
+	stage_assert_account();
+}
+END_TEST
+
+/* SLOOP-01: what is delivered is the youngest part, whole */
+START_TEST(what_is_older_than_what_was_overwritten_goes_too)
+{
+	begin();
+	writer_put_many(&two, 500, 2); /* in a chunk that stays */
+	writer_put_many(&one, 1, 2 * POOL_RECORDS);
+	writer_put_many(&two, 510, 1);
+	writer_put_many(&one, 100, 2 * POOL_RECORDS + 1);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_OVERWRITTEN), POOL_RECORDS + 2);
+	stage_expect(POSIX_TRACE_OVERFLOW, 0);
+	stage_expect(POSIX_TRACE_RESUME, 0);
+	/* 1 to 4 were overwritten; 500 and 501 were older than 4 */
+	stage_expect_values(POOL_RECORDS + 1, POOL_RECORDS);
+	stage_expect_values(510, 1);
+	stage_expect_values(100, 2 * POOL_RECORDS + 1);
+	stage_expect_none();
+	ck_assert_uint_eq(stage_lost(PTX_LOST_OVERWRITTEN), POOL_RECORDS + 2);
+	stage_assert_account();
+}
+END_TEST
+
+START_TEST(one_gap_is_told_once_however_much_was_overwritten)
+{
+	begin();
+	writer_put_many(&one, 1, 50 * POOL_RECORDS);
+	stage_expect(POSIX_TRACE_OVERFLOW, 0);
+	stage_expect(POSIX_TRACE_RESUME, 0);
+	stage_expect_values(46 * POOL_RECORDS + 1, 4 * POOL_RECORDS);
+	stage_expect_none();
+	stage_assert_account();
+}
+END_TEST
+
+START_TEST(each_gap_is_told_where_it_is)
+{
+	begin();
+	for (uint64_t i = 0; i < 5; i++) {
+		uint64_t before = stage.told[stage.n - 1].ticks;
+
+		writer_put_many(&one, 1000 * i, 10 * POOL_RECORDS);
+		stage_expect(POSIX_TRACE_OVERFLOW, 0);
+		ck_assert_uint_gt(stage.told[stage.n - 1].ticks, before);
+		stage_expect(POSIX_TRACE_RESUME, 0);
+		while (stage_next())
+			ck_assert_uint_eq(stage.told[stage.n - 1].type, POOL_TYPE);
+		ck_assert_uint_eq(stage.told[stage.n - 1].value, 1000 * i + 10 * POOL_RECORDS - 1);
+		stage_assert_account();
+	}
+}
+END_TEST
+
+/* SLOOP-06: RESUME told its time: it is delivered, whatever is overwritten meanwhile */
+START_TEST(the_survivor_is_delivered_and_a_gap_behind_it_is_another)
+{
+	begin();
+	writer_put_many(&one, 1, 4 * POOL_RECORDS + 1);
+	stage_expect(POSIX_TRACE_OVERFLOW, 0);
+	stage_expect(POSIX_TRACE_RESUME, 0);
+	writer_put_many(&one, 100, 20 * POOL_RECORDS);
+	stage_expect_values(POOL_RECORDS + 1, 1);
+	stage_expect(POSIX_TRACE_OVERFLOW, 0);
+	stage_expect(POSIX_TRACE_RESUME, 0);
+	ck_assert_ptr_nonnull(stage_next());
+	ck_assert_uint_ge(stage.told[stage.n - 1].value, 100);
+	stage_take_all();
+	stage_assert_account();
+}
+END_TEST
+
+/* What the reader has at hand already is older than the cut too. */
+START_TEST(claimed_events_below_the_cut_are_lost_with_the_rest)
+{
+	begin();
+	writer_put_many(&one, 1, POOL_RECORDS + 1);
+	stage_expect_values(1, 1); /* 2 to 4 are claimed */
+	writer_put_many(&one, 100, 5 * POOL_RECORDS);
+	ck_assert_uint_gt(cut(), stage.told[stage.n - 1].ticks + 3);
+	stage_expect(POSIX_TRACE_OVERFLOW, 0);
+	ck_assert_uint_eq(stage.told[stage.n - 1].ticks, stage.told[stage.n - 2].ticks + 1);
+	stage_expect(POSIX_TRACE_RESUME, 0);
+	stage_take_all();
+	stage_assert_account();
+}
+END_TEST
+
+START_TEST(marks_in_what_was_lost_are_not_told)
+{
+	struct ptx_mark error = { .kind = PTX_MARK_ERROR, .error = 5 };
+
+	begin();
+	writer_put_many(&one, 1, 1);
+	error.ticks = ptx_drain_moment(stage.drain, false);
+	ck_assert(ptx_drain_mark(stage.drain, &error));
+	stage_stop();
+	stage_start();
+	writer_put_many(&one, 2, 6 * POOL_RECORDS);
+	stage_expect(POSIX_TRACE_OVERFLOW, 0);
+	stage_expect(POSIX_TRACE_RESUME, 0);
+	while (stage_next())
+		ck_assert_uint_eq(stage.told[stage.n - 1].type, POOL_TYPE);
+	stage_assert_account();
+}
+END_TEST
+
+/* It was stamped before the gap that has been told, and comes after it. */
+START_TEST(an_event_that_comes_late_and_is_older_than_the_cut_is_lost_and_told)
+{
+	struct half half;
+
+	begin();
+	writer_put_many(&two, 500, 1);
+	stage_expect_values(500, 1);
+	writer_enter(&two, 501, &half);
+	writer_put_many(&one, 1, 20 * POOL_RECORDS);
+	stage_expect_none();
+	pool_now += STAGE_STALL + 1000000;
+	stage_expect(POSIX_TRACE_OVERFLOW, 0);
+	stage_expect(POSIX_TRACE_RESUME, 0);
+	while (stage_next())
+		ck_assert_uint_eq(stage.told[stage.n - 1].type, POOL_TYPE);
+	writer_commit(&two, &half);
+	stage_expect_none();
+	writer_put_many(&two, 502, 1);
+	stage_expect(POSIX_TRACE_OVERFLOW, 0);
+	stage_expect(POSIX_TRACE_RESUME, 0);
+	stage_expect_values(502, 1);
+	stage_expect_none();
+	stage_assert_account();
+}
+END_TEST
+
+/* SLOOP-09 */
+START_TEST(the_stream_is_no_longer_full_when_something_has_been_read)
+{
+	begin();
+	writer_put_many(&one, 1, 4 * POOL_RECORDS + 1);
+	ck_assert_uint_eq(atomic_load(&stage.pool->rings.region->looped), 1);
+	stage_expect(POSIX_TRACE_OVERFLOW, 0);
+	stage_expect(POSIX_TRACE_RESUME, 0);
+	stage_expect_values(POOL_RECORDS + 1, 1);
+	ck_assert_uint_eq(atomic_load(&stage.pool->rings.region->looped), 0);
+}
+END_TEST
+
+static uint64_t times[1000]; /* of one's values */
+
+/*
+ * What was delivered of one: each value is the next, or OVERFLOW and RESUME stand right before it,
+ * the RESUME with its time, and something is missing indeed.
+ */
+static void assert_gaps_told(void)
+{
+	uint64_t last = 0;
+
+	for (unsigned i = 1; i < stage.n; i++) {
+		const struct told *event = &stage.told[i];
+
+		if (event->type != POOL_TYPE)
+			continue;
+		if (event[-1].type != POSIX_TRACE_RESUME) {
+			ck_assert_uint_eq(event->value, last + 1);
+			ck_assert_uint_gt(event->ticks, event[-1].ticks);
+		} else {
+			ck_assert_uint_gt(event->value, last + 1);
+			ck_assert_uint_eq(event[-1].ticks, event->ticks);
+			ck_assert_uint_eq(event[-2].type, POSIX_TRACE_OVERFLOW);
+			ck_assert_uint_le(event[-2].ticks, event->ticks);
+			ck_assert_uint_ge(event[-2].ticks, event[-3].ticks);
+			ck_assert_uint_eq(event[-2].ticks, times[last + 1]);
+		}
+		ck_assert(!event->late);
+		last = event->value;
+	}
+}
+
+static int burst;
+
+static void write_burst(void *state)
+{
+	static uint64_t next;
+
+	(void)state;
+	if (!next)
+		next = 4 * POOL_RECORDS + 2;
+	for (int i = 0; i < burst; i++) {
+		writer_put(&one, POOL_TYPE, next);
+		times[next++] = pool_now;
+	}
+}
+
+static void take_one(void *state)
+{
+	(void)state;
+	(void)stage_take();
+}
+
+/*
+ * SLOOP-05 to SLOOP-07: the reader is about to tell a gap (0), stands before the survivor (1), in
+ * the chunk behind it (2), or at its end (3); a writer overwrites a chunk, or three, or all.
+ */
+START_TEST(overwriters_at_any_instruction_of_a_delivery_are_told_in_their_place)
+{
+	static const int bursts[] = { 1, POOL_RECORDS, 3 * POOL_RECORDS, 9 * POOL_RECORDS };
+	static const unsigned before[] = { 0, 2, 4, 5 };
+
+	begin();
+	burst = bursts[_i % 4];
+	for (uint64_t i = 1; i <= 4 * POOL_RECORDS + 1; i++) {
+		writer_put_many(&one, i, 1);
+		times[i] = pool_now;
+	}
+	for (unsigned i = 0; i < before[_i / 4]; i++)
+		ck_assert(stage_take());
+	steps_interrupt(take_one, write_burst, NULL);
+	stage_take_all();
+	assert_gaps_told();
+	stage_assert_account();
+	write_burst(NULL);
+	stage_take_all();
+	assert_gaps_told();
+	stage_assert_account();
+	steps_end(50);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("drain: gaps", &tc);
+
+	tcase_add_test(tc, overflow_has_the_time_of_the_first_lost_and_resume_that_of_the_survivor);
+	tcase_add_test(tc, what_is_older_than_what_was_overwritten_goes_too);
+	tcase_add_test(tc, one_gap_is_told_once_however_much_was_overwritten);
+	tcase_add_test(tc, each_gap_is_told_where_it_is);
+	tcase_add_test(tc, the_survivor_is_delivered_and_a_gap_behind_it_is_another);
+	tcase_add_test(tc, claimed_events_below_the_cut_are_lost_with_the_rest);
+	tcase_add_test(tc, marks_in_what_was_lost_are_not_told);
+	tcase_add_test(tc, an_event_that_comes_late_and_is_older_than_the_cut_is_lost_and_told);
+	tcase_add_test(tc, the_stream_is_no_longer_full_when_something_has_been_read);
+	tcase_add_loop_test(tc,
+			    overwriters_at_any_instruction_of_a_delivery_are_told_in_their_place, 0,
+			    16);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Started, stopped, full, going on, cleared: which events belong to the stream, and what is told. */
+#include "record/eventset.h"
+#include "support/support.h"
+#include "unit/drain/stage.h"
+#include "unit/ring/steps.h"
+
+enum { CHUNKS = 12 };
+
+static struct writer one, two;
+static struct half half;
+
+static void begin(int policy)
+{
+	stage_make(policy, CHUNKS);
+	writer_begin(&one, stage.pool, 11);
+	writer_begin(&two, stage.pool, 12);
+}
+
+static void begin_started(int policy)
+{
+	begin(policy);
+	stage_start();
+	stage_expect(POSIX_TRACE_START, 0);
+}
+
+static unsigned overrun(void)
+{
+	return atomic_exchange(&stage.pool->rings.region->overrun, 0);
+}
+
+static void mark(enum ptx_mark_kind kind, int error)
+{
+	struct ptx_mark mark = { .kind = kind, .error = error, .tid = 77 };
+
+	mark.ticks = ptx_drain_moment(stage.drain, false);
+	ck_assert(ptx_drain_mark(stage.drain, &mark));
+}
+
+/* EVENT-05, START-01, STOP-01 */
+START_TEST(what_was_stamped_while_the_stream_did_not_run_is_no_part_of_it)
+{
+	begin(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, 2);
+	stage_start();
+	writer_put_many(&one, 3, 2);
+	stage_stop();
+	writer_put_many(&two, 5, 2);
+	stage_start();
+	writer_put_many(&one, 7, 1);
+	stage_expect(POSIX_TRACE_START, 0);
+	stage_expect_values(3, 2);
+	stage_expect(POSIX_TRACE_STOP, 0);
+	stage_expect(POSIX_TRACE_START, 0);
+	stage_expect_values(7, 1);
+	stage_expect_none();
+	ck_assert_uint_eq(stage.drain->not_running, 4);
+	ck_assert_uint_eq(overrun(), 0);
+	stage_assert_account();
+}
+END_TEST
+
+/* A writer that saw the stream running, and stamped while it was: its event is in, whenever it comes. */
+START_TEST(an_event_stamped_before_the_stop_and_published_after_it_belongs_to_the_stream)
+{
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	writer_enter(&one, 1, &half);
+	stage_stop();
+	stage_expect_none();
+	writer_commit(&one, &half);
+	stage_expect_values(1, 1);
+	stage_expect(POSIX_TRACE_STOP, 0);
+	stage_expect_none();
+}
+END_TEST
+
+START_TEST(unread_events_of_a_stopped_stream_are_in_its_account)
+{
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, 6);
+	stage_stop();
+	writer_put_many(&one, 7, 2);
+	ck_assert_uint_eq(stage_unread(), 7); /* with the STOP */
+	stage_assert_account();
+	stage_expect_values(1, 6);
+	ck_assert_uint_eq(stage_unread(), 1);
+	stage_assert_account();
+}
+END_TEST
+
+/* UFULL-01, UFULL-03, UFULL-06 */
+START_TEST(a_full_stream_tells_its_stop_behind_its_last_event_and_loses_what_comes)
+{
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	stage.drain->rings->geometry.useful = 1000; /* there is no room */
+	writer_put_many(&one, 1, 3);
+	writer_enter(&two, 4, &half); /* it saw the stream running */
+	stage_fill_up();
+	writer_put_many(&one, 100, 2); /* these too, but were too late */
+	stage_expect_none();
+	writer_commit(&two, &half);
+	stage_expect_values(1, 4);
+	stage_expect(POSIX_TRACE_STOP, 1);
+	ck_assert_int_eq(stage_state(), PTX_FULL);
+	ck_assert_uint_eq(overrun(), 0);
+	stage_take_all();
+	ck_assert_uint_eq(stage_lost(PTX_LOST_STREAM_FULL), 2);
+	ck_assert_uint_eq(overrun(), 1);
+	stage_assert_account();
+}
+END_TEST
+
+/* UFULL-08: at the latest when it is empty; its START is told before the next event */
+START_TEST(an_empty_stream_goes_on_and_says_so_before_the_next_event)
+{
+	struct writer many[CHUNKS - 3];
+
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	for (unsigned i = 0; i < CHUNKS - 3; i++) { /* every chunk is open: none is ever freed */
+		writer_begin(&many[i], stage.pool, 100 + i);
+		writer_put_many(&many[i], 1 + i, 1);
+	}
+	stage.drain->rings->geometry.useful = 1000;
+	stage_fill_up();
+	stage_expect_values(1, CHUNKS - 3);
+	stage_expect(POSIX_TRACE_STOP, 1);
+	stage_expect_none();
+	ck_assert_int_eq(stage_state(), PTX_RUNNING);
+	stage_expect_none();
+	writer_put_many(&one, 50, 1);
+	stage_expect(POSIX_TRACE_START, PTX_EVENTSET_MAGIC);
+	stage_expect_values(50, 1);
+	stage_expect_none();
+	stage_assert_account();
+}
+END_TEST
+
+/* UFULL-09: when half of the size is free; the pair stands between the last old and the first new */
+START_TEST(a_stream_half_read_goes_on_and_the_pair_stands_in_the_gap)
+{
+	uint64_t value = 1;
+
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	stage.drain->rings->geometry.useful = 8;
+	while (writer_put(&one, POOL_TYPE, value))
+		value++;
+	stage_fill_up();
+	while (stage_state() == PTX_FULL) {
+		ck_assert(stage_take());
+		ck_assert_uint_lt(stage.n, value);
+	}
+	ck_assert_uint_gt(stage.n, 4 * POOL_RECORDS);
+	ck_assert_uint_le(stage.n, 7 * POOL_RECORDS);
+	writer_put_many(&one, 1000, 2);
+	stage_expect_values(1, (unsigned)value - 1);
+	stage_expect(POSIX_TRACE_STOP, 1);
+	stage_expect(POSIX_TRACE_START, PTX_EVENTSET_MAGIC);
+	stage_expect_values(1000, 2);
+	stage_expect_none();
+	ck_assert_uint_eq(stage_lost(PTX_LOST_STREAM_FULL), 1);
+	stage_assert_account();
+}
+END_TEST
+
+/* STOP-05: stopped by call while full, it is suspended when it has been read, and does not go on */
+START_TEST(a_full_stream_that_was_stopped_by_call_does_not_go_on)
+{
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, 2);
+	stage_fill_up();
+	atomic_store(&stage.pool->rings.region->state,
+		     ptx_state_make(PTX_HELD, ptx_state_time(atomic_load(
+						      &stage.pool->rings.region->state))));
+	stage_expect_values(1, 2);
+	stage_expect(POSIX_TRACE_STOP, 1);
+	stage_expect_none();
+	stage_expect_none();
+	ck_assert_int_eq(stage_state(), PTX_SUSPENDED);
+	writer_put_many(&one, 3, 1);
+	stage_expect_none();
+	stage_assert_account();
+}
+END_TEST
+
+/* SFLUSH-04, SFLUSH-06 */
+START_TEST(under_the_policy_flush_overflow_and_resume_stand_with_the_pair)
+{
+	begin_started(POSIX_TRACE_FLUSH);
+	writer_put_many(&one, 1, 2);
+	stage_fill_up();
+	writer_put_many(&one, 100, 1);
+	stage_expect_values(1, 2);
+	stage_expect(POSIX_TRACE_STOP, 1);
+	stage_expect(POSIX_TRACE_OVERFLOW, 0);
+	stage_take_all();
+	ck_assert_int_eq(stage_state(), PTX_RUNNING);
+	writer_put_many(&one, 3, 1);
+	stage_expect(POSIX_TRACE_RESUME, 0);
+	stage_expect(POSIX_TRACE_START, PTX_EVENTSET_MAGIC);
+	stage_expect_values(3, 1);
+	stage_expect_none();
+	ck_assert_uint_eq(stage_lost(PTX_LOST_STREAM_FULL), 1);
+	stage_assert_account();
+}
+END_TEST
+
+/* SYSEV-01, SYSEV-02, SYSEV-07 */
+START_TEST(marks_are_told_in_their_order_among_the_events)
+{
+	begin_started(POSIX_TRACE_FLUSH);
+	writer_put_many(&one, 1, 1);
+	mark(PTX_MARK_FLUSH_START, 0);
+	writer_put_many(&two, 2, 1);
+	mark(PTX_MARK_ERROR, 28);
+	mark(PTX_MARK_FLUSH_STOP, 0);
+	writer_put_many(&one, 3, 1);
+	stage_expect_values(1, 1);
+	stage_expect(POSIX_TRACE_FLUSH_START, 0);
+	ck_assert_uint_eq(stage.told[stage.n - 1].tid, 77);
+	stage_expect_values(2, 1);
+	stage_expect(POSIX_TRACE_ERROR, 28);
+	stage_expect(POSIX_TRACE_FLUSH_STOP, 0);
+	stage_expect_values(3, 1);
+	stage_expect_none();
+	for (unsigned i = 1; i < stage.n; i++)
+		ck_assert_uint_gt(stage.told[i].ticks, stage.told[i - 1].ticks);
+	stage_assert_account();
+}
+END_TEST
+
+START_TEST(a_moment_is_younger_than_all_that_was_delivered_or_marked)
+{
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, 1);
+	stage_expect_values(1, 1);
+	ck_assert_uint_gt(ptx_drain_moment(stage.drain, false), stage.told[stage.n - 1].ticks);
+	/* it looks back by a microsecond, and there is the event */
+	ck_assert_uint_eq(ptx_drain_moment(stage.drain, true), stage.told[stage.n - 1].ticks + 1);
+	mark(PTX_MARK_ERROR, 1);
+	ck_assert_uint_gt(ptx_drain_moment(stage.drain, true), stage.drain->mark[0].ticks);
+	pool_now += 10000;
+	ck_assert_uint_lt(ptx_drain_moment(stage.drain, true), pool_now - 500);
+}
+END_TEST
+
+START_TEST(more_marks_than_there_was_room_for_keep_their_order)
+{
+	begin_started(POSIX_TRACE_FLUSH);
+	for (int i = 0; i < 5; i++)
+		mark(PTX_MARK_ERROR, 1000 + i);
+	for (int i = 0; i < 3; i++)
+		stage_expect(POSIX_TRACE_ERROR, 1000 + (unsigned)i);
+	for (int i = 5; i < 100; i++)
+		mark(PTX_MARK_ERROR, 1000 + i);
+	for (int i = 3; i < 100; i++)
+		stage_expect(POSIX_TRACE_ERROR, 1000 + (unsigned)i);
+	stage_expect_none();
+}
+END_TEST
+
+START_TEST(what_the_filter_keeps_out_is_not_told)
+{
+	begin_started(POSIX_TRACE_FLUSH);
+	atomic_store(&stage.pool->rings.region->admit[0],
+		     ~(UINT64_C(1) << POSIX_TRACE_STOP | UINT64_C(1) << POSIX_TRACE_ERROR));
+	mark(PTX_MARK_ERROR, 5);
+	writer_put_many(&one, 1, 1);
+	stage_fill_up();
+	stage_expect_values(1, 1);
+	stage_expect(POSIX_TRACE_OVERFLOW, 0);
+	stage_expect_none();
+	stage_assert_account();
+}
+END_TEST
+
+/* Only the controller writes them: a program that makes one up is damage. */
+START_TEST(a_system_event_of_another_ring_is_no_event)
+{
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	ck_assert(writer_put(&one, POSIX_TRACE_STOP, 1));
+	writer_put_many(&one, 2, 1);
+	stage_expect_values(2, 1);
+	stage_expect_none();
+	ck_assert_uint_eq(stage_lost(PTX_LOST_DAMAGED), 1);
+	stage_assert_account();
+}
+END_TEST
+
+/* CLEAR-01, CLEAR-02, CLEAR-04 */
+START_TEST(what_was_there_is_cleared_and_what_comes_is_delivered)
+{
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, 10);
+	writer_put_many(&two, 20, 3);
+	mark(PTX_MARK_ERROR, 5);
+	atomic_store(&stage.pool->rings.region->overrun, 1);
+	ptx_drain_clear(stage.drain);
+	ck_assert_uint_eq(overrun(), 0);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 13);
+	stage_expect_none();
+	stage_assert_account();
+	writer_put_many(&one, 11, 2);
+	stage_expect_values(11, 2);
+	ck_assert(!stage.told[stage.n - 1].late);
+	stage_expect_none();
+	stage_assert_account();
+	/* and the chunks are there again, but for the open ones and the reader's */
+	ck_assert_uint_ge(pool_chunks_in(stage.pool, PTX_CHUNK_FREE), CHUNKS - 4);
+}
+END_TEST
+
+START_TEST(what_did_not_belong_to_the_stream_is_not_cleared_but_forgotten)
+{
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, 1);
+	stage_stop();
+	writer_put_many(&one, 2, 3);
+	ptx_drain_clear(stage.drain);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 2); /* 1 and the STOP */
+	stage_start();
+	writer_put_many(&one, 5, 1);
+	stage_expect(POSIX_TRACE_START, 0);
+	stage_expect_values(5, 1);
+	stage_expect_none();
+	stage_assert_account();
+}
+END_TEST
+
+/* CLEAR-01 */
+START_TEST(a_gap_is_not_told_after_a_clear)
+{
+	begin_started(POSIX_TRACE_LOOP);
+	writer_put_many(&one, 1, 2 * CHUNKS * POOL_RECORDS);
+	ck_assert_uint_gt(pool_lost(stage.pool, PTX_WRITER_OVERWRITTEN), 0);
+	ptx_drain_clear(stage.drain);
+	writer_put_many(&one, 1000, 1);
+	stage_expect_values(1000, 1);
+	stage_expect_none();
+	stage_assert_account();
+}
+END_TEST
+
+static void clear(void *state)
+{
+	(void)state;
+	ptx_drain_clear(stage.drain);
+}
+
+static uint64_t some_at;
+
+static void put_some(void *state)
+{
+	(void)state;
+	some_at = pool_now + 1;
+	for (uint64_t i = 0; i < 6; i++)
+		writer_put(&one, POOL_TYPE, 1000 + i);
+}
+
+START_TEST(events_at_any_instruction_of_a_clear_are_cleared_or_delivered)
+{
+	uint64_t cleared_at;
+
+	stage_make(_i ? POSIX_TRACE_LOOP : POSIX_TRACE_UNTIL_FULL, _i ? 4 : 6);
+	writer_begin(&one, stage.pool, 11);
+	writer_begin(&two, stage.pool, 12);
+	stage_start();
+	stage_expect(POSIX_TRACE_START, 0);
+	writer_put_many(&one, 1, 2 * POOL_RECORDS + 1); /* of LOOP, four are overwritten */
+	writer_put_many(&two, 20, 1);
+	steps_interrupt(clear, put_some, NULL);
+	cleared_at = stage.drain->last_ticks;
+	writer_put_many(&two, 2000, 1);
+	stage_take_all();
+	if (some_at > cleared_at)
+		ck_assert_uint_ge(stage.n, 1 + 6 + 1);
+	ck_assert_uint_eq(stage.told[stage.n - 1].value, 2000);
+	for (unsigned i = 1; i + 1 < stage.n; i++) {
+		ck_assert_uint_ge(stage.told[i].value, 1000);
+		ck_assert_uint_eq(stage.told[i].type, POOL_TYPE);
+	}
+	stage_assert_account();
+	steps_end(100);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("drain: marks", &tc);
+
+	tcase_add_test(tc, what_was_stamped_while_the_stream_did_not_run_is_no_part_of_it);
+	tcase_add_test(
+		tc,
+		an_event_stamped_before_the_stop_and_published_after_it_belongs_to_the_stream);
+	tcase_add_test(tc, unread_events_of_a_stopped_stream_are_in_its_account);
+	tcase_add_test(tc, a_full_stream_tells_its_stop_behind_its_last_event_and_loses_what_comes);
+	tcase_add_test(tc, an_empty_stream_goes_on_and_says_so_before_the_next_event);
+	tcase_add_test(tc, a_stream_half_read_goes_on_and_the_pair_stands_in_the_gap);
+	tcase_add_test(tc, a_full_stream_that_was_stopped_by_call_does_not_go_on);
+	tcase_add_test(tc, under_the_policy_flush_overflow_and_resume_stand_with_the_pair);
+	tcase_add_test(tc, marks_are_told_in_their_order_among_the_events);
+	tcase_add_test(tc, a_moment_is_younger_than_all_that_was_delivered_or_marked);
+	tcase_add_test(tc, more_marks_than_there_was_room_for_keep_their_order);
+	tcase_add_test(tc, what_the_filter_keeps_out_is_not_told);
+	tcase_add_test(tc, a_system_event_of_another_ring_is_no_event);
+	tcase_add_test(tc, what_was_there_is_cleared_and_what_comes_is_delivered);
+	tcase_add_test(tc, what_did_not_belong_to_the_stream_is_not_cleared_but_forgotten);
+	tcase_add_test(tc, a_gap_is_not_told_after_a_clear);
+	tcase_add_loop_test(tc, events_at_any_instruction_of_a_clear_are_cleared_or_delivered, 0, 2);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
