@@ -12,7 +12,7 @@ void ptx_timescale_init(struct ptx_timescale *scale, struct ptx_anchor first)
 	scale->count = 1;
 	scale->anchor[0] = first;
 	scale->nominal_slope = (uint64_t)(((unsigned __int128)PTX_NS_PER_S << 32) / ptx_clock_hz);
-	scale->from = scale->to = 0;
+	scale->line.from = scale->line.to = 0;
 }
 
 /* Keeps every second one of the older half. */
@@ -40,7 +40,7 @@ void ptx_timescale_add(struct ptx_timescale *scale, struct ptx_anchor anchor)
 			thin_out(scale);
 		scale->anchor[scale->count++] = anchor;
 	}
-	scale->from = scale->to = 0; /* the line in use may have moved */
+	scale->line.from = scale->line.to = 0; /* the line in use may have moved */
 }
 
 void ptx_timescale_select(struct ptx_timescale *scale, uint64_t ticks)
@@ -60,24 +60,24 @@ void ptx_timescale_select(struct ptx_timescale *scale, uint64_t ticks)
 	if (low + 1 == scale->count && low > 0)
 		low--; /* past the newest anchor: draw the last line on */
 	a = &scale->anchor[low];
-	scale->from = a->ticks;
-	scale->to = UINT64_MAX;
-	scale->base_ns = a->realtime_ns;
-	scale->slope = scale->nominal_slope;
+	scale->line.from = a->ticks;
+	scale->line.to = UINT64_MAX;
+	scale->line.base_ns = a->realtime_ns;
+	scale->line.slope = scale->nominal_slope;
 	if (low + 1 == scale->count)
 		return;
 	b = a + 1;
 	if (low + 2 < scale->count)
-		scale->to = b->ticks;
+		scale->line.to = b->ticks;
 	span = b->realtime_ns > a->realtime_ns ? (uint64_t)(b->realtime_ns - a->realtime_ns) : 0;
 	slope = (uint64_t)(((unsigned __int128)span << 32) / (b->ticks - a->ticks));
 	if ((span && span < TRUSTED_LINE_NS) ||
 	    (slope < scale->nominal_slope + (scale->nominal_slope >> SLEW_SHIFT) &&
 	     slope > scale->nominal_slope - (scale->nominal_slope >> SLEW_SHIFT)))
-		scale->slope = slope;
+		scale->line.slope = slope;
 	else if (low + 2 == scale->count && ticks >= b->ticks) {
-		scale->from = b->ticks; /* a step, and nothing beyond it yet */
-		scale->base_ns = b->realtime_ns;
+		scale->line.from = b->ticks; /* a step, and nothing beyond it yet */
+		scale->line.base_ns = b->realtime_ns;
 	} else if (low + 2 == scale->count)
-		scale->to = b->ticks;
+		scale->line.to = b->ticks;
 }

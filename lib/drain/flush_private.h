@@ -34,6 +34,12 @@ struct ptx_flush {
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until);
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type);
 
+/*
+ * run.c: moves the events that follow one another in the ring of the event that peek gave. How many
+ * went to the log; 0 where the one by one way must go on.
+ */
+uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target);
+
 /* flusher.c */
 int ptx_flusher_start(struct ptx_flush *flush);
 void ptx_flusher_stop(struct ptx_flush *flush);

@@ -91,14 +91,17 @@ static inline void ptx_step_ident(struct ptx_drain *drain, struct ptx_source *so
 	ptx_step_advance(drain);
 }
 
-/* Labels never go back by the jitter of the scale's anchors. */
+/* Labels never go back by the jitter of the scale's anchors; of events that are not LATE. */
+static inline int64_t ptx_drain_unjitter(int64_t ns, int64_t last_ns)
+{
+	return ptx_unlikely(ns < last_ns) && last_ns - ns < PTX_JITTER_NS ? last_ns : ns;
+}
+
 static inline int64_t ptx_drain_label(struct ptx_drain *drain, uint64_t ticks)
 {
 	int64_t ns = ptx_timescale_ns(&drain->scale, ticks);
 
-	if (ns < drain->last_ns && drain->last_ns - ns < PTX_JITTER_NS && ticks >= drain->last_ticks)
-		return drain->last_ns;
-	return ns;
+	return ticks >= drain->last_ticks ? ptx_drain_unjitter(ns, drain->last_ns) : ns;
 }
 
 #endif

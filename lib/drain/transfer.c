@@ -8,7 +8,6 @@
 #include "arena/arena.h"
 #include "base/futex.h"
 #include "drain/flush_private.h"
-#include "drain/step.h"
 #include "log/log_put.h"
 
 #define HELD_BACK_NAP_NS 50000
@@ -115,74 +114,6 @@ static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *
 	return true;
 }
 
-/* Ends of the records that may be delivered one after the other from the top source. */
-static uint64_t run_limit(const struct ptx_drain *drain, uint64_t target)
-{
-	const struct ptx_mark *mark = ptx_drain_first_mark(drain);
-	uint64_t limit = drain->watermark < target ? drain->watermark : target;
-
-	for (uint32_t i = 1; i <= 2 && i < drain->heap_count; i++) {
-		uint64_t key = drain->source[drain->heap[i]]->key;
-
-		limit = key - 1 < limit ? key - 1 : limit;
-	}
-	if (mark && mark->ticks - 1 < limit)
-		limit = mark->ticks - 1;
-	return limit;
-}
-
-static void fill_entry(struct ptx_log_event *entry, const struct ptx_record *record)
-{
-	entry->len_flags = record->len_flags & (PTX_RECORD_LEN_MAX | PTX_RECORD_TRUNCATED);
-	entry->type = record->type;
-	entry->address = record->address;
-	entry->data = record + 1;
-}
-
-/*
- * A run of one ring's records: what peek would decide for each is decided once for all. Returns how
- * many went to the log; what is not usual is left to the one by one way.
- */
-static uint32_t transfer_run(struct ptx_flush *flush, uint64_t target)
-{
-	struct ptx_drain *drain = flush->drain;
-	struct ptx_source *source = ptx_step_first(drain);
-	struct ptx_log_event entry = { .pid = source->ident.pid, .tid = source->ident.tid,
-				       .thread = source->ident.thread };
-	uint64_t limit = run_limit(drain, target);
-	uint32_t count = 0;
-
-	if (drain->loop || drain->queued || flush->log_full || !drain->running ||
-	    source == drain->source[PTX_CONTROL_RING])
-		return 0;
-	while (source->at < source->end) {
-		const struct ptx_record *record = ptx_step_record(source);
-		unsigned type = record->type;
-
-		if (record->time > limit || record->time < drain->last_ticks ||
-		    (record->len_flags & PTX_RECORD_IDENT) || type < PTX_TYPE_UNNAMED ||
-		    !(flush->named[type / 64] >> (type % 64) & 1))
-			break;
-		fill_entry(&entry, record);
-		entry.time_ns = ptx_drain_label(drain, record->time);
-		if (ptx_log_put_inline(flush->log, &entry) != PTX_LOG_PUT_DONE)
-			break;
-		drain->account.type[type].reported++;
-		drain->last_ticks = record->time;
-		drain->last_ns = entry.time_ns;
-		source->at += (uint32_t)ptx_record_size(ptx_record_len(record->len_flags));
-		count++;
-	}
-	if (count == 0)
-		return 0;
-	drain->account.total.reported += count;
-	ptx_step_line(drain, source)->reported += count;
-	ptx_step_settle(drain);
-	if (drain->full_marked)
-		ptx_drain_sync(drain);
-	return count;
-}
-
 /* Everything up to target, or all that there is behind writers that go on, until then. */
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 {
@@ -204,7 +135,7 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 		}
 		if (event.ticks > target)
 			break;
-		run = flush->drain->peeked_queue ? 0 : transfer_run(flush, target);
+		run = flush->drain->peeked_queue ? 0 : ptx_transfer_run(flush, target);
 		if (run == 0 && !transfer_one(flush, &event, &err))
 			return err;
 		if (++count % 256 == 0 && target == UINT64_MAX && ptx_clock_now() > until)

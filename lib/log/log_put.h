@@ -87,4 +87,65 @@ ptx_inline enum ptx_log_put ptx_log_put_inline(struct ptx_log *log,
 	return PTX_LOG_PUT_DONE;
 }
 
+/*
+ * A run: events of one thread, one after the other. What append changes is kept in the caller's
+ * registers and stored by end; between begin and end nobody else may put.
+ */
+struct ptx_log_run {
+	uint8_t *at;
+	size_t room;
+	int64_t time_min;
+	int64_t time_max;
+	uint16_t source;
+	uint32_t records;
+};
+
+/* False: the thread was not heard of in this block. */
+ptx_inline bool ptx_log_run_begin(struct ptx_log *log, uint32_t pid, uint32_t tid, uint64_t thread,
+				  struct ptx_log_run *run)
+{
+	struct ptx_log_hot *hot = (struct ptx_log_hot *)log;
+	const struct ptx_log_recent *recent = &hot->recent[tid % PTX_LOG_RECENT];
+
+	if (tid != recent->tid || pid != recent->pid || thread != recent->thread)
+		return false;
+	run->at = hot->at;
+	run->room = hot->room;
+	run->time_min = hot->time_min;
+	run->time_max = hot->time_max;
+	run->source = (uint16_t)recent->source;
+	run->records = 0;
+	return true;
+}
+
+/* An event whose size is at most room; first is its first word in the ring. */
+ptx_inline void ptx_log_run_append(struct ptx_log_run *run, uint64_t first, uint64_t address,
+				   int64_t time_ns, const uint8_t *data, size_t len, size_t size)
+{
+	struct ptx_record *record = (struct ptx_record *)(void *)run->at;
+
+	record->len_flags = (uint32_t)(first & (PTX_RECORD_LEN_MAX | PTX_RECORD_TRUNCATED));
+	record->type = (uint16_t)ptx_record_first_type(first);
+	record->source = run->source;
+	record->address = address;
+	record->time = (uint64_t)time_ns;
+	ptx_log_copy_data(run->at + sizeof(*record), data, len);
+	run->at += size;
+	run->room -= size;
+	run->records++;
+	run->time_min = time_ns < run->time_min ? time_ns : run->time_min;
+	run->time_max = time_ns > run->time_max ? time_ns : run->time_max;
+}
+
+ptx_inline void ptx_log_run_end(struct ptx_log *log, const struct ptx_log_run *run)
+{
+	struct ptx_log_hot *hot = (struct ptx_log_hot *)log;
+
+	hot->at = run->at;
+	hot->room = run->room;
+	hot->time_min = run->time_min;
+	hot->time_max = run->time_max;
+	hot->records += run->records;
+}
+
 #endif

@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define PTX_TYPE_MAX        1024 /* event type ids are 1 .. 1023 */
 #define PTX_TYPE_UNNAMED    63
@@ -54,6 +55,47 @@ static inline size_t ptx_record_len(uint32_t len_flags)
 static inline size_t ptx_record_size(size_t len)
 {
 	return sizeof(struct ptx_record) + ((len + 7) & ~(size_t)7);
+}
+
+/*
+ * A record by words, as a walk over many of them loads it: the first word has len_flags, type and
+ * source, in this order from the lowest bit on.
+ */
+#define PTX_RECORD_TYPE_SHIFT   32
+#define PTX_RECORD_SOURCE_SHIFT 48
+
+static inline uint64_t ptx_record_word(const void *record, size_t at)
+{
+	uint64_t word;
+
+	memcpy(&word, (const unsigned char *)record + at, sizeof(word));
+	return word;
+}
+
+static inline uint64_t ptx_record_first(const void *record)
+{
+	uint64_t word = ptx_record_word(record, 0);
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = word >> 32 | (word & 0xffff) << PTX_RECORD_SOURCE_SHIFT |
+	       (word >> 16 & 0xffff) << PTX_RECORD_TYPE_SHIFT;
+#endif
+	return word;
+}
+
+static inline unsigned ptx_record_first_type(uint64_t first)
+{
+	return first >> PTX_RECORD_TYPE_SHIFT & 0xffff;
+}
+
+static inline uint64_t ptx_record_address(const void *record)
+{
+	return ptx_record_word(record, offsetof(struct ptx_record, address));
+}
+
+static inline uint64_t ptx_record_time(const void *record)
+{
+	return ptx_record_word(record, offsetof(struct ptx_record, time));
 }
 
 #endif

@@ -207,26 +207,32 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *bytes,
 			   uint32_t length, uint32_t *records, uint64_t *last)
 {
-	uint64_t time = 0;
-	uint32_t at = 0, count = 0;
-	size_t stride = 0;
+	uint64_t time = 0, known = 0;
+	uint32_t at = 0, count = 0, counts = 0;
+	size_t size = 0;
 
+	/* Records in a row mostly have the same first word, and then the same size. */
 	while (at + sizeof(struct ptx_record) <= length) {
-		const struct ptx_record *record = (const void *)(bytes + at);
-		size_t len = ptx_record_len(record->len_flags), size = ptx_record_size(len);
+		const unsigned char *record = bytes + at;
+		uint64_t first = ptx_record_first(record), stamp = ptx_record_time(record);
 
-		if (size > length - at || size > rings->geometry.record_max)
-			break;
-		if (record->len_flags & PTX_RECORD_IDENT) {
-			if (len != sizeof(struct ptx_ident))
+		if (ptx_unlikely(first != known || at == 0)) {
+			size_t len = ptx_record_len((uint32_t)first);
+			unsigned type = ptx_record_first_type(first);
+
+			known = first;
+			size = ptx_record_size(len);
+			counts = !(first & PTX_RECORD_IDENT);
+			if (size > rings->geometry.record_max ||
+			    (counts && (type == 0 || type >= PTX_TYPE_MAX)) ||
+			    (!counts && len != sizeof(struct ptx_ident)))
 				break;
-		} else {
-			if (record->type == 0 || record->type >= PTX_TYPE_MAX)
-				break;
-			count++;
 		}
-		time = record->time > time ? record->time : time;
-		at += (uint32_t)ptx_stride(&stride, size);
+		if (size > length - at)
+			break;
+		count += counts;
+		time = stamp > time ? stamp : time;
+		at += (uint32_t)size;
 	}
 	*records = count;
 	*last = time;
