@@ -116,8 +116,9 @@ void ptx_process_init(void)
 {
 	int saved = errno;
 
-	/* A mapping of its own: advice is for whole anonymous mappings. */
-	if (mmap(&ptx_private_block, sizeof ptx_private_block, PROT_READ | PROT_WRITE,
+	/* Advice is for anonymous memory, which whole pages of zeros in a library mostly are. */
+	if (madvise(&ptx_private_block, sizeof ptx_private_block, MADV_WIPEONFORK) != 0 &&
+	    mmap(&ptx_private_block, sizeof ptx_private_block, PROT_READ | PROT_WRITE,
 		 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
 		madvise(&ptx_private_block, sizeof ptx_private_block, MADV_WIPEONFORK);
 	ptx_barrier_init();

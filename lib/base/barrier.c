@@ -12,7 +12,7 @@
 #include <cpuid.h>
 #endif
 
-static bool have_membarrier;
+static bool may_ask;
 
 static int membarrier(int command)
 {
@@ -24,13 +24,23 @@ void ptx_barrier_init(void)
 	int saved = errno;
 	const char *wish = secure_getenv("POSIXTRACE_MEMBARRIER");
 
-	have_membarrier = false;
 	/* Some sandboxes kill whoever asks: the variable says not to. */
-	if (!wish || wish[0] != '0') {
+	may_ask = !wish || wish[0] != '0';
+	/* So that other processes' barriers reach us; costs nothing while there is one thread. */
+	if (may_ask)
 		membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
-		have_membarrier = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
-	}
 	errno = saved;
+}
+
+/* Who only writes events never needs the registration, and liburcu has mostly made it. */
+static bool ask(void)
+{
+	if (!may_ask)
+		return false;
+	if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)
+		return true;
+	return errno == EPERM && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
+	       membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
 }
 
 /*
@@ -64,9 +74,7 @@ bool ptx_barrier(void)
 	bool done;
 
 	atomic_thread_fence(memory_order_seq_cst);
-	done = have_membarrier && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
-	if (!done)
-		done = shoot_down();
+	done = ask() || shoot_down();
 	atomic_thread_fence(memory_order_seq_cst);
 	errno = saved;
 	return done;
