@@ -25,6 +25,17 @@ extern "C" {
 long posix_trace_sysconf_np(int name);
 
 /*
+ * A trace point for code that runs billions of times and is seldom traced: posix_trace_event(),
+ * reached only while this process is traced. Otherwise it costs a load and a branch, no call, and
+ * the arguments are not evaluated. Async-signal-safe as posix_trace_event() is.
+ */
+#define posix_trace_point_np(event_id, data, len) \
+	((void)(*posix_trace_active_np ? (posix_trace_event((event_id), (data), (len)), 0) : 0))
+
+/* Not 0 while some stream is attached to this process. The pointer never changes. */
+extern const volatile unsigned char *const posix_trace_active_np;
+
+/*
  * The loss ledger. Events are counted exactly and every one is in exactly one column:
  *
  *	called = reported + unread + lost[0] + ... + lost[POSIX_TRACE_LOST_CAUSES_NP - 1]

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The same functions stand in the public headers, in the version script, among the library's
+# The same functions and variables stand in the public headers, in the version script, among the library's
 # dynamic symbols and in the manual.
 : "${top_srcdir:=$(dirname "$0")/..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
 . "$top_srcdir/tests/support/count.sh"
@@ -15,7 +15,10 @@ trap 'rm -rf "$scratch"' EXIT
 
 # The function declarators of the headers, as the compiler sees them.
 echo '#include <trace_np.h>' | $CC -I"$top_srcdir/include" -E -P - |
-	grep -oE '\<posix_trace_[a-z0-9_]+ *\(' | tr -d ' (' | sort >"$scratch/headers"
+	grep -oE '\<posix_trace_[a-z0-9_]+ *\(|^extern .*\<posix_trace_[a-z0-9_]+;' |
+	sed 's/^extern .* \**//' | tr -d ' (;' | sort >"$scratch/headers"
+sed -n 's/^#define \(posix_trace_[a-z0-9_]*\)(.*/\1/p' "$top_srcdir/include/trace_np.h" \
+	>"$scratch/macros"
 sed -n '/global:/,/local:/p' "$map" | grep -oE 'posix_trace_[a-z0-9_]+' | sort >"$scratch/map"
 # A defined dynamic symbol with its version: "name@@POSIXTRACE_1.0".
 nm -D --defined-only --with-symbol-versions "$library" | awk '{ print $3 }' | sort \
@@ -52,7 +55,7 @@ for function in $(cat "$scratch/headers"); do
 done
 for page in "$man"/posix_trace_*.3; do
 	check "$(basename "$page") is about a function that there is" \
-		grep -qx "$(basename "$page" .3)" "$scratch/headers"
+		grep -qx "$(basename "$page" .3)" "$scratch/headers" "$scratch/macros"
 done
 
 finish

@@ -25,8 +25,12 @@
 #include "point/record.h"
 #include "ring/ring_write.h"
 
-#include <trace.h>
+#include <trace_np.h>
 #undef posix_trace_event
+
+/* A pointer, since a program may get a copy of whatever variable it names. */
+PTX_EXPORT const volatile unsigned char *const posix_trace_active_np =
+	(const volatile unsigned char *)&ptx_control.streams;
 
 ptx_inline const void *stack_pointer(void)
 {

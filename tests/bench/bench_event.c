@@ -30,6 +30,14 @@ static void emit_loop(void *arg, long calls)
 		posix_trace_event(emit->type, emit->data, emit->len);
 }
 
+static void point_loop(void *arg, long calls)
+{
+	const struct emit *emit = arg;
+
+	for (long i = 0; i < calls; i++)
+		posix_trace_point_np(emit->type, emit->data, emit->len);
+}
+
 static struct emit emit_of(const char *name, size_t len)
 {
 	struct emit emit = { .type = bench_type(name), .len = len };
@@ -72,9 +80,13 @@ static void emit_nowhere(void)
 	struct bench_figure call = bench_measure(call_loop, NULL, CALLS);
 	struct bench_figure cost = bench_measure(emit_loop, &emit, CALLS);
 
+	struct bench_figure point = bench_measure(point_loop, &emit, CALLS);
+
 	bench_begin("no_stream payload_bytes=8 labs_ns=%.2f p50_ns=%.2f", call.min_ns,
 		    cost.median_ns);
 	bench_end_limit("ns", cost.min_ns, 2.0, true);
+	bench_begin("no_stream_point_np payload_bytes=8 p50_ns=%.2f", point.median_ns);
+	bench_end_limit("ns", point.min_ns, 2.0, true);
 }
 
 static void emit_refused(bool filtered)

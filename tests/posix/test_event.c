@@ -52,6 +52,27 @@ START_TEST(without_a_stream_an_event_does_nothing)
 }
 END_TEST
 
+/* EVENT-05 of the inline check: without a stream its arguments are not even evaluated */
+START_TEST(a_trace_point_is_an_event_while_there_is_a_stream)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid;
+	int evaluated = 0;
+
+	posix_trace_point_np((evaluated++, u), "x", 1);
+	ck_assert_int_eq(evaluated, 0);
+	ck_assert_int_eq(*posix_trace_active_np, 0);
+	trid = STARTED();
+	ck_assert_int_ne(*posix_trace_active_np, 0);
+	posix_trace_point_np((evaluated++, u), &evaluated, sizeof(evaluated));
+	ck_assert_int_eq(evaluated, 1);
+	ck_assert_events(trid, "START u=1");
+	shut(trid);
+	posix_trace_point_np((evaluated++, u), "x", 1);
+	ck_assert_int_eq(evaluated, 1);
+}
+END_TEST
+
 /* EVENT-02, EVENT-10: any length, any bytes, at any address */
 START_TEST(the_data_is_recorded_byte_by_byte)
 {
@@ -284,6 +305,7 @@ END_TEST
 SUITE_MAIN("posix_trace_event",
 	   an_event_goes_to_every_running_stream_that_does_not_filter_it,
 	   without_a_stream_an_event_does_nothing,
+	   a_trace_point_is_an_event_while_there_is_a_stream,
 	   the_data_is_recorded_byte_by_byte,
 	   every_byte_value_survives,
 	   an_event_tells_its_process_and_its_thread,
