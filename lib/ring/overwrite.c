@@ -94,37 +94,45 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 	uint64_t head = atomic_load_explicit(&chunk->head, memory_order_relaxed);
 	uint32_t end = ptx_head_offset(head), at = 0;
 	struct tally tally = { .rings = rings, .slot = chunk->ident.slot };
-	uint64_t first = UINT64_MAX;
-	size_t stride = 0;
+	uint64_t oldest = UINT64_MAX, known = PTX_RECORD_IDENT; /* no event begins so */
+	size_t size = sizeof(struct ptx_record);
 
 	if (end > rings->geometry.chunk_room)
 		end = (uint32_t)rings->geometry.chunk_room;
 	while (at + sizeof(struct ptx_record) <= end) {
-		const struct ptx_record *record = (const void *)(chunk->records + at);
+		const unsigned char *record = chunk->records + at;
+		uint64_t first = ptx_record_first(record);
 
-		if (ptx_unlikely(record->len_flags & PTX_RECORD_IDENT)) {
+		/* Records in a row mostly have the same first word: nothing else is looked at then. */
+		if (ptx_likely(first == known)) {
+			tally.run++;
+			at += (uint32_t)size;
+			continue;
+		}
+		size = ptx_record_size(ptx_record_len((uint32_t)first));
+		if (first & PTX_RECORD_IDENT) {
+			known = PTX_RECORD_IDENT;
 			settle(&tally);
 			if (at > from)
 				atomic_store_explicit(progress, generation | at | UNCOUNTED,
 						      memory_order_relaxed);
 			if (at + PTX_IDENT_RECORD_BYTES <= end)
-				tally.slot = ((const struct ptx_ident *)(record + 1))->slot;
-		} else if (ptx_likely(at >= from)) {
-			if (first == UINT64_MAX)
-				first = record->time;
-			if (ptx_unlikely(record->type != tally.run_type)) {
-				end_run(&tally);
-				tally.run_type = record->type;
-			}
+				tally.slot = ((const struct ptx_ident *)(const void *)
+					      (record + sizeof(struct ptx_record)))->slot;
+		} else if (at >= from) {
+			known = first;
+			if (oldest == UINT64_MAX)
+				oldest = ptx_record_time(record);
+			end_run(&tally);
+			tally.run_type = ptx_record_first_type(first);
 			tally.run++;
 		}
-		at += (uint32_t)ptx_stride(&stride,
-					   ptx_record_size(ptx_record_len(record->len_flags)));
+		at += (uint32_t)size;
 	}
 	settle(&tally);
 	if (tally.total == 0)
 		return;
-	lower(&rings->region->first_overwritten, first);
+	lower(&rings->region->first_overwritten, oldest);
 	atomic_store_explicit(&rings->region->overrun, 1, memory_order_relaxed);
 	if (!atomic_load_explicit(&rings->region->looped, memory_order_relaxed))
 		atomic_store_explicit(&rings->region->looped, 1, memory_order_relaxed);

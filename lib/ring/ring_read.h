@@ -60,21 +60,6 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *bytes,
 			   uint32_t length, uint32_t *records, uint64_t *last);
 
-/*
- * The size of a record, when walking: records in a row are often of one size, and by guessing it
- * the processor need not wait for each length to know where the next one stands.
- */
-ptx_inline size_t ptx_stride(size_t *guess, size_t size)
-{
-	size_t guessed = *guess;
-
-	__asm__("" : "+r"(guessed)); /* else the compiler sees that both branches are the same */
-	if (ptx_likely(guessed == size))
-		return guessed;
-	*guess = size;
-	return size;
-}
-
 /* Events that writers have published, by their own count. */
 uint64_t ptx_ring_published(struct ptx_rings *rings);
 
