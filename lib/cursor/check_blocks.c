@@ -30,7 +30,7 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 {
 	const struct ptx_log_block *block = &found->block;
 	struct ptx_log_sum *sum = &check->sum;
-	size_t bytes = ptx_log_record_bytes(block);
+	size_t bytes = block->record_bytes;
 
 	if (check->any_block && block->first_record != check->next_record) {
 		if (block->first_record > check->next_record)

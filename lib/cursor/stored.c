@@ -17,7 +17,7 @@ bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *foun
 	if (!payload)
 		return false;
 	stored->at = payload;
-	stored->end = payload + ptx_log_record_bytes(&found->block);
+	stored->end = payload + found->block.record_bytes;
 	stored->source = (const void *)stored->end;
 	stored->next_number = found->block.number + 1;
 	stored->any_number = false;

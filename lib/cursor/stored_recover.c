@@ -2,7 +2,7 @@
 /*
  * cursor/stored_recover.c - a log that was not completed: what is there is found by looking.
  *
- * FORMAT 6, rules R5 and R6. Only headers are read, 80 bytes for a block of 64 KiB; and the
+ * FORMAT 6, rules R5 and R6. Only headers are read, 88 bytes for 64 KiB of records; and the
  * payloads of names and of the last block, which may have been cut short.
  */
 #include <errno.h>
@@ -86,7 +86,7 @@ static void add_block(struct ptx_stored *stored, const struct ptx_log_block *blo
 		sum->time_first = block->time_min;
 	sum->time_last = block->time_max;
 	sum->records += block->records;
-	sum->record_bytes += ptx_log_record_bytes(block);
+	sum->record_bytes += block->record_bytes;
 }
 
 static void remove_block(struct ptx_stored *stored, const struct ptx_log_sum *before)
@@ -96,13 +96,6 @@ static void remove_block(struct ptx_stored *stored, const struct ptx_log_sum *be
 	stored->sum.record_bytes = before->record_bytes;
 	stored->sum.time_first = before->time_first;
 	stored->sum.time_last = before->time_last;
-}
-
-/* DATA, with a table of threads that can be subtracted from it. */
-static bool is_data(const struct ptx_log_block *block)
-{
-	return block->type == PTX_LOG_DATA &&
-	       (uint64_t)block->sources * sizeof(struct ptx_log_source) <= block->payload_bytes;
 }
 
 int ptx_stored_recover_sequence(struct ptx_stored *stored)
@@ -124,8 +117,6 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 		offset = found.end;
 		switch (found.block.type) {
 		case PTX_LOG_DATA:
-			if (!is_data(&found.block))
-				break;
 			before = stored->sum;
 			last = found;
 			add_block(stored, &found.block);
@@ -185,7 +176,7 @@ static int gather(struct ptx_stored *stored)
 		empty++;
 		if (ptx_log_find(&stored->window, at, at + h->slot_bytes, h->log_id, &found,
 				 &why) != PTX_LOG_GOOD ||
-		    !is_data(&found.block))
+		    found.block.type != PTX_LOG_DATA)
 			continue;
 		empty = 0;
 		if (!ptx_stored_room(&stored->slot, sizeof(*slot), stored->slots, &max))
@@ -288,7 +279,7 @@ int ptx_stored_recover_slots(struct ptx_stored *stored)
 		slot->time_max = time_top;
 		if (ptx_log_find(&stored->window, slot->offset, UINT64_MAX,
 				 stored->header.log_id, &found, &why) == PTX_LOG_GOOD &&
-		    is_data(&found.block))
+		    found.block.type == PTX_LOG_DATA)
 			add_block(stored, &found.block);
 	}
 	if (stored->slots && stored->slot[0].first_record) {

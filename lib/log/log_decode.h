@@ -45,17 +45,17 @@ void ptx_log_decode_facts(const struct ptx_log_header *header, struct ptx_log_fa
 enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_t log_id,
 					  struct ptx_log_block *block, const char **why);
 
-/* B6 and B7 of a whole payload: NULL when it is good. Unknown types are good. */
+/* B6 and B7 of a whole payload, but for a packed block only B6 and lengths: NULL when it is good.
+ * Unknown types are good. */
 const char *ptx_log_check_payload(const struct ptx_log_block *block, const void *payload);
 
-/* What a reader can do without: padding, and that some record has time_min and time_max. */
+/* What a reader can do without: padding, and that some record has time_min and time_max. A packed
+ * block has been unpacked. */
 const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void *payload);
 
-/* Of a DATA payload that was found good. */
-static inline size_t ptx_log_record_bytes(const struct ptx_log_block *block)
-{
-	return block->payload_bytes - block->sources * sizeof(struct ptx_log_source);
-}
+/* What a record in a DATA block may be, but for its time and place: NULL when it may. */
+const char *ptx_log_check_kind(const struct ptx_log_block *block, uint32_t len_flags, unsigned type,
+			       unsigned source);
 
 /* Which event types have a name, and those; one may be empty. */
 struct ptx_log_known {

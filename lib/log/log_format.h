@@ -125,8 +125,17 @@ struct ptx_log_block { /* 3.1 */
 	int64_t time_max;
 	uint32_t records;
 	uint32_t sources;
+	uint32_t record_bytes;
+	uint32_t shapes;
 	uint32_t payload_crc;
 	uint32_t header_crc;
+};
+
+struct ptx_log_shape { /* 3.4; the beginning of a struct ptx_record */
+	uint32_t len_flags;
+	uint16_t type;
+	uint16_t source;
+	uint64_t address;
 };
 
 struct ptx_log_source { /* 3.4 */

@@ -2,7 +2,7 @@
 /*
  * log/log_index.c - where the blocks are: an INDEX block for every 1024, and TOP over those.
  *
- * What is remembered for the end is 32 bytes for each INDEX block, that is for 64 MiB of log.
+ * What is remembered for the end is 32 bytes for each INDEX block, that is for 64 MiB of records.
  */
 #include <errno.h>
 #include <stdlib.h>

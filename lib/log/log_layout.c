@@ -78,13 +78,21 @@ ROW("3.1", ptx_log_block, time_min, 48, 8)
 ROW("3.1", ptx_log_block, time_max, 56, 8)
 ROW("3.1", ptx_log_block, records, 64, 4)
 ROW("3.1", ptx_log_block, sources, 68, 4)
-ROW("3.1", ptx_log_block, payload_crc, 72, 4)
-ROW("3.1", ptx_log_block, header_crc, 76, 4)
+ROW("3.1", ptx_log_block, record_bytes, 72, 4)
+ROW("3.1", ptx_log_block, shapes, 76, 4)
+ROW("3.1", ptx_log_block, payload_crc, 80, 4)
+ROW("3.1", ptx_log_block, header_crc, 84, 4)
 
 /* FORMAT 3.4 */
 ROW("3.4", ptx_log_source, pid, 0, 4)
 ROW("3.4", ptx_log_source, tid, 4, 4)
 ROW("3.4", ptx_log_source, thread, 8, 8)
+
+/* FORMAT 3.4 */
+ROW("3.4", ptx_log_shape, len_flags, 0, 4)
+ROW("3.4", ptx_log_shape, type, 4, 2)
+ROW("3.4", ptx_log_shape, source, 6, 2)
+ROW("3.4", ptx_log_shape, address, 8, 8)
 
 /* FORMAT 3.5 */
 ROW("3.5", ptx_log_name, type, 0, 4)
@@ -152,7 +160,8 @@ ROW("4.3", ptx_log_status, log_full, 24, 4)
 ROW("2.2", ptx_log_header, closing, PTX_LOG_CLOSING_AT, 512)
 SIZE(ptx_log_header, PTX_LOG_HEADER_BYTES)
 SIZE(ptx_log_closing, 512)
-SIZE(ptx_log_block, 80)
+SIZE(ptx_log_block, 88)
+SIZE(ptx_log_shape, 16)
 SIZE(ptx_log_source, 16)
 SIZE(ptx_log_name, 72)
 SIZE(ptx_log_place, 32)

@@ -200,7 +200,7 @@ static int place(struct ptx_log *log)
 
 	ptx_log_block_unseal(log); /* a try that failed had another end */
 	bytes = ptx_log_block_seal(log, oldest);
-	err = ptx_log_send(log, log->block.bytes, bytes, slot_offset(log, slot));
+	err = ptx_log_send(log, log->block.out, bytes, slot_offset(log, slot));
 	ptx_log_block_unseal(log);
 	if (err)
 		return err;

@@ -41,6 +41,7 @@ static int make_block(struct ptx_log *log, const struct ptx_attr *attr)
 {
 	struct ptx_log_filling *block = &log->block;
 	uint32_t size = 1;
+	size_t table;
 
 	if (log->policy == POSIX_TRACE_LOOP) {
 		block->records_max = ptx_log_loop_records(attr->log_size);
@@ -59,8 +60,16 @@ static int make_block(struct ptx_log *log, const struct ptx_attr *attr)
 	while (size < 2 * block->sources_max)
 		size *= 2;
 	block->hash_size = size;
-	block->bytes = malloc(sizeof(struct ptx_log_block) + block->record_max +
-			      block->sources_max * sizeof(*block->source));
+	table = block->sources_max * sizeof(*block->source);
+	block->bytes = malloc(sizeof(struct ptx_log_block) + block->record_max + table);
+	/* A slot has its size anyway; and of one record that fills a block little can be saved. */
+	if (log->policy != POSIX_TRACE_LOOP) {
+		block->packed = malloc(sizeof(struct ptx_log_block) + PTX_LOG_BLOCK_RECORDS +
+				       table);
+		block->packer = malloc(sizeof(*block->packer));
+		if (!block->packed || !block->packer)
+			return ENOMEM;
+	}
 	block->source = calloc(block->sources_max, sizeof(*block->source));
 	block->hash = calloc(size, sizeof(*block->hash));
 	return block->bytes && block->source && block->hash ? 0 : ENOMEM;
@@ -113,6 +122,8 @@ void ptx_log_free(struct ptx_log *log)
 	free(log->side.bytes);
 	free(log->block.hash);
 	free(log->block.source);
+	free(log->block.packer);
+	free(log->block.packed);
 	free(log->block.bytes);
 	free(log->header);
 	free(log);

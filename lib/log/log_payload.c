@@ -3,8 +3,8 @@
  * log/log_payload.c - what may stand behind a block's header: the rules B6, D, N, I, L and E that
  * can be told from the block alone.
  *
- * A DATA block is walked once here, when it was read; the cursor then steps through it without
- * looking left or right.
+ * A DATA block is walked once, when it was read: a plain one here, a packed one where it is
+ * unpacked. The cursor then steps through it without looking left or right.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,18 +13,36 @@
 #include "base/compiler.h"
 #include "base/crc32c.h"
 #include "log/log_decode.h"
+#include "log/log_pack.h"
 
 #define FLAGS_KNOWN (PTX_RECORD_LEN_MAX | PTX_RECORD_TRUNCATED | PTX_RECORD_LATE)
+
+const char *ptx_log_check_kind(const struct ptx_log_block *block, uint32_t len_flags, unsigned type,
+			       unsigned source)
+{
+	if (ptx_unlikely(len_flags & ~FLAGS_KNOWN))
+		return "a record has flags that do not exist";
+	if (ptx_unlikely(type - 1u >= PTX_TYPE_MAX - 1u))
+		return "a record's event type is out of range";
+	if (ptx_unlikely(source >= block->sources))
+		return "a record's thread is not in the block's table";
+	return NULL;
+}
 
 static const char *check_data(const struct ptx_log_block *block, const uint8_t *at)
 {
 	uint64_t table = (uint64_t)block->sources * sizeof(struct ptx_log_source);
 	size_t left, size;
 	uint32_t records = 0;
+	const char *why;
 
-	if (table > block->payload_bytes)
-		return "a table of threads is longer than its block";
-	left = block->payload_bytes - (size_t)table;
+	if (!block->records)
+		return "a block without records";
+	if (block->shapes)
+		return ptx_log_check_packed(block);
+	if (block->record_bytes + table != block->payload_bytes)
+		return "a block has another length than its counts say";
+	left = block->record_bytes;
 	for (; left; at += size, left -= size, records++) {
 		const struct ptx_record *record = (const void *)at;
 
@@ -33,20 +51,15 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 		size = ptx_record_size(ptx_record_len(record->len_flags));
 		if (ptx_unlikely(size > left))
 			return "a record runs past its block";
-		if (ptx_unlikely(record->len_flags & ~FLAGS_KNOWN))
-			return "a record has flags that do not exist";
-		if (ptx_unlikely(record->type - 1u >= PTX_TYPE_MAX - 1u))
-			return "a record's event type is out of range";
-		if (ptx_unlikely(record->source >= block->sources))
-			return "a record's thread is not in the block's table";
+		why = ptx_log_check_kind(block, record->len_flags, record->type, record->source);
+		if (ptx_unlikely(why))
+			return why;
 		if (ptx_unlikely((int64_t)record->time < block->time_min ||
 				 (int64_t)record->time > block->time_max))
 			return "a record's time is outside its block's range";
 	}
 	if (records != block->records)
 		return "a block has another count of records than it says";
-	if (!records)
-		return "a block without records";
 	return NULL;
 }
 
@@ -142,7 +155,7 @@ const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void
 
 	if (block->type != PTX_LOG_DATA)
 		return NULL;
-	for (end = at + ptx_log_record_bytes(block); at < end;) {
+	for (end = at + block->record_bytes; at < end;) {
 		const struct ptx_record *record = (const void *)at;
 		size_t len = ptx_record_len(record->len_flags);
 

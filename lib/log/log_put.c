@@ -135,13 +135,26 @@ enum ptx_log_put ptx_log_put_last(struct ptx_log *log, const struct ptx_log_even
 size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 {
 	struct ptx_log_filling *filling = &log->block;
-	struct ptx_log_block *block = (struct ptx_log_block *)(void *)filling->bytes;
+	struct ptx_log_block *block;
 	size_t table = filling->sources * sizeof(struct ptx_log_source);
-	size_t payload = ptx_log_used(log) + table;
+	size_t used = ptx_log_used(log), payload = 0;
+	const uint8_t *records = filling->bytes + sizeof(*block);
 
 	if (!filling->sealed) {
-		memcpy(log->hot.at, filling->source, table);
+		if (filling->packer && used <= PTX_LOG_BLOCK_RECORDS)
+			payload = ptx_log_pack(filling->packer, records, used, filling->source,
+					       filling->sources, log->hot.time_min,
+					       filling->packed + sizeof(*block));
+		filling->out = payload ? filling->packed : filling->bytes;
+		block = (struct ptx_log_block *)(void *)filling->out;
 		memset(block, 0, sizeof(*block));
+		if (payload) {
+			block->shapes = filling->packer->shapes;
+		} else {
+			memcpy(log->hot.at, filling->source, table);
+			payload = used + table;
+		}
+		block->record_bytes = (uint32_t)used;
 		block->type = PTX_LOG_DATA;
 		block->log_id = log->header->log_id;
 		block->number = log->number[PTX_LOG_DATA];
@@ -153,9 +166,10 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 		block->sources = filling->sources;
 		ptx_log_seal_block(block, payload);
 		filling->sealed = true;
+		filling->out_bytes = sizeof(*block) + payload;
 		log->hot.room = 0;
 	}
-	return sizeof(*block) + payload;
+	return filling->out_bytes;
 }
 
 void ptx_log_block_unseal(struct ptx_log *log)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "log/log_pack.h"
 #include "log/log_scan.h"
 
 /* Holds a block of 64 KiB and its table, in the second-level cache. */
@@ -38,7 +39,8 @@ int ptx_log_window_open(struct ptx_log_window *window, int fd)
 void ptx_log_window_close(struct ptx_log_window *window)
 {
 	free(window->bytes);
-	window->bytes = NULL;
+	free(window->unpacked);
+	window->bytes = window->unpacked = NULL;
 }
 
 static bool grow(struct ptx_log_window *window, size_t len)
@@ -108,6 +110,31 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 	return PTX_LOG_GOOD;
 }
 
+/* Room for the records of a block; checked: the block is long enough to have as many. */
+static uint8_t *unpacked_room(struct ptx_log_window *window, size_t len)
+{
+	size_t room = len < WINDOW_BYTES ? WINDOW_BYTES : len;
+	int saved = errno;
+
+	if (len <= window->unpacked_room)
+		return window->unpacked;
+	free(window->unpacked);
+	window->unpacked = malloc(room);
+	window->unpacked_room = window->unpacked ? room : 0;
+	errno = saved;
+	return window->unpacked;
+}
+
+static const void *unpack(struct ptx_log_window *window, const struct ptx_log_block *block,
+			  const uint8_t *payload, const char **why)
+{
+	uint8_t *to = unpacked_room(window, block->record_bytes +
+						    block->sources * sizeof(struct ptx_log_source));
+
+	*why = to ? ptx_log_unpack(block, payload, to) : "there is not enough memory for a block";
+	return *why ? NULL : to;
+}
+
 const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_found *found,
 			    const char **why)
 {
@@ -120,6 +147,8 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 	}
 	bytes += found->block.header_bytes;
 	*why = ptx_log_check_payload(&found->block, bytes);
+	if (!*why && found->block.type == PTX_LOG_DATA && found->block.shapes)
+		return unpack(window, &found->block, bytes, why);
 	return *why ? NULL : bytes;
 }
 

@@ -20,6 +20,8 @@ struct ptx_log_window {
 	size_t have;
 	uint64_t offset;
 	uint64_t file_bytes;
+	uint8_t *unpacked; /* records and table of a packed block */
+	size_t unpacked_room;
 };
 
 /* A block whose header was found good. */
@@ -43,7 +45,8 @@ const void *ptx_log_window_at(struct ptx_log_window *window, uint64_t offset, si
 enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 				  uint64_t log_id, struct ptx_log_found *found, const char **why);
 
-/* Its payload, checked, or NULL. */
+/* Its payload, checked, or NULL. Of DATA, packed or plain: record_bytes of records, then the table
+ * of threads. */
 const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_found *found,
 			    const char **why);
 

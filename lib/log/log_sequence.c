@@ -24,7 +24,7 @@ static void written(struct ptx_log *log, size_t bytes)
 static int send_block(struct ptx_log *log)
 {
 	size_t bytes = ptx_log_block_seal(log, 0);
-	int err = ptx_log_send(log, log->block.bytes, bytes, log->at);
+	int err = ptx_log_send(log, log->block.out, bytes, log->at);
 
 	if (!err)
 		written(log, bytes);

@@ -2,9 +2,9 @@
 /*
  * log/log_writer.h - what the files of this room that write a log share: struct ptx_log.
  *
- * An event's way: log_put.c gathers events in the block; log_file.c sends bytes to the file and
- * remembers where it stopped; log_sequence.c and log_loop.c decide what goes where, for the two
- * arrangements; log_complete.c ends the log.
+ * An event's way: log_put.c gathers events in the block, which log_pack.c packs; log_file.c sends
+ * bytes to the file and remembers where it stopped; log_sequence.c and log_loop.c decide what goes
+ * where, for the two arrangements; log_complete.c ends the log.
  *
  * Two things wait to be sent: the block, and the side, a buffer for one block of another type.
  * A thing that is part sent to a pipe must be finished before anything else can go.
@@ -13,6 +13,7 @@
 #define PTX_LOG_LOG_WRITER_H
 
 #include "log/log_encode.h"
+#include "log/log_pack.h"
 #include "log/log_put.h"
 #include "log/log_tally.h"
 
@@ -21,6 +22,10 @@
 /* The block being filled. */
 struct ptx_log_filling {
 	uint8_t *bytes;       /* header, records, then room for the table of threads */
+	uint8_t *packed;      /* the same packed, of PTX_LOG_BLOCK_RECORDS at most */
+	struct ptx_log_packer *packer; /* NULL: the blocks of this log are not packed */
+	uint8_t *out;         /* sealed: bytes or packed, and how much of it there is */
+	size_t out_bytes;
 	size_t records_max;   /* bytes of records in a block, */
 	size_t record_max;    /* but one record alone may take this much */
 	uint32_t sources_max;

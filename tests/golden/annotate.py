@@ -89,16 +89,35 @@ class Writer:
             if length % 8:
                 self.line(8 - length % 8, "padding", 2)
 
+    def packed(self, count, table, shapes):
+        for n in range(count):
+            head, = struct.unpack_from("<H", self.data, self.at)
+            index, w = head & 0x3fff, head >> 14
+            print("\t# packed event %d" % n)
+            self.line(2, "shape %d, w %d" % (index, w), 2)
+            self.line(1 << w, "time since the one before", 2)
+            length = struct.unpack_from("<I", self.data, table + 16 * index)[0] & 0x0fffffff
+            if length:
+                self.line(length, "data", 2)
+        if self.at < table:
+            self.line(table - self.at, "padding")
+        for n in range(shapes):
+            print("\t# shape %d" % n)
+            self.structure("ptx_log_shape", "", 2)
+
     def block(self):
         print("\n# offset %d" % self.at)
         kind, = struct.unpack_from("<H", self.data, self.at + 4)
         length, = struct.unpack_from("<I", self.data, self.at + 12)
-        records, sources = struct.unpack_from("<II", self.data, self.at + 64)
+        records, sources, _, shapes = struct.unpack_from("<IIII", self.data, self.at + 64)
         print("# %s block" % TYPES[kind])
         self.structure("ptx_log_block")
         end = self.at + length
         if kind == 1:
-            self.records(records)
+            if shapes:
+                self.packed(records, end - 16 * (sources + shapes), shapes)
+            else:
+                self.records(records)
             for n in range(sources):
                 print("\t# thread %d" % n)
                 self.structure("ptx_log_source", "", 2)

@@ -54,7 +54,7 @@ static void print_attributes(struct out *out, const struct stat_report *report)
 		   attr->log_policy == POSIX_TRACE_APPEND ? " (not used)" : "",
 		   attr->max_data_size);
 	label(out, "file");
-	out_printf(out, "%llu bytes, %llu of them events, in %llu blocks; %s\n",
+	out_printf(out, "%llu bytes; %llu bytes of events, in %llu blocks; %s\n",
 		   (unsigned long long)info->file_bytes, (unsigned long long)info->event_bytes,
 		   (unsigned long long)info->blocks,
 		   !info->complete ? "never closed" : report->log->whole ? "complete" : "damaged");

@@ -50,6 +50,18 @@ static struct ptx_log_block *block_of(struct work *work, unsigned type, unsigned
 	return NULL;
 }
 
+/* A DATA block of a LOOP log, and one that counts: its records stand there as they are. */
+static struct ptx_log_block *plain_block_of(struct work *work)
+{
+	const struct ptx_log_place *place = (const void *)(block_of(work, PTX_LOG_INDEX, 0) + 1);
+	struct ptx_log_block *block =
+		(struct ptx_log_block *)(void *)(work->bytes + place[1].offset);
+
+	ck_assert_uint_eq(block->type, PTX_LOG_DATA);
+	ck_assert_uint_eq(block->shapes, 0);
+	return block;
+}
+
 static void reseal(struct ptx_log_block *block)
 {
 	ptx_log_seal_block(block, block->payload_bytes);
@@ -134,8 +146,8 @@ START_TEST(a_record_that_breaks_a_rule_is_found)
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		struct work work = a_log(POSIX_TRACE_APPEND);
-		struct ptx_log_block *block = block_of(&work, PTX_LOG_DATA, 1);
+		struct work work = a_log(POSIX_TRACE_LOOP);
+		struct ptx_log_block *block = plain_block_of(&work);
 
 		memcpy((uint8_t *)(block + 1) + rules[i].field, &rules[i].value, rules[i].bytes);
 		reseal(block);
@@ -146,13 +158,19 @@ END_TEST
 
 START_TEST(counts_and_times_of_a_block_are_compared_with_its_records)
 {
-	struct work work = a_log(POSIX_TRACE_APPEND);
-	struct ptx_log_block *block = block_of(&work, PTX_LOG_DATA, 1);
+	struct work work = a_log(POSIX_TRACE_LOOP);
+	struct ptx_log_block *block = plain_block_of(&work);
 	struct ptx_record *record;
 
 	block->records++;
 	reseal(block);
 	expect(&work, offset_of(&work, block), "another count of records");
+
+	work = a_log(POSIX_TRACE_LOOP);
+	block = plain_block_of(&work);
+	block->record_bytes += 8;
+	reseal(block);
+	expect(&work, offset_of(&work, block), "another length than its counts say");
 
 	work = a_log(POSIX_TRACE_APPEND);
 	block = block_of(&work, PTX_LOG_DATA, 1);
@@ -160,8 +178,8 @@ START_TEST(counts_and_times_of_a_block_are_compared_with_its_records)
 	reseal(block);
 	expect(&work, offset_of(&work, block), "range of time is wider");
 
-	work = a_log(POSIX_TRACE_APPEND);
-	block = block_of(&work, PTX_LOG_DATA, 1);
+	work = a_log(POSIX_TRACE_LOOP);
+	block = plain_block_of(&work);
 	record = (struct ptx_record *)(void *)(block + 1);
 	while (!(ptx_record_len(record->len_flags) & 7))
 		record = (struct ptx_record *)(void *)((uint8_t *)record +

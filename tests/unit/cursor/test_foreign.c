@@ -55,7 +55,7 @@ static void say_large_records(struct ptx_log_header *header)
 
 static void say_large_blocks(struct ptx_log_header *header)
 {
-	header->block_bytes = 88;
+	header->block_bytes += 8;
 }
 
 static void say_incompatible(struct ptx_log_header *header)

@@ -305,7 +305,8 @@ START_TEST(unknown_blocks_and_longer_headers_are_read_over)
 	block->log_id = sample.log->header->log_id;
 	ptx_log_seal_block(block, 16);
 	block->header_bytes = 96;
-	block->header_crc = ptx_log_crc_without(block, 96, 76);
+	block->header_crc = ptx_log_crc_without(block, 96,
+						offsetof(struct ptx_log_block, header_crc));
 	memcpy(more + PTX_LOG_HEADER_BYTES + 112, bytes + PTX_LOG_HEADER_BYTES,
 	       size - PTX_LOG_HEADER_BYTES);
 	grown = sample_file_of(more, size + 112);

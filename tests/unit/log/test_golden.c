@@ -40,7 +40,13 @@ static void write_append(int fd)
 				      .tid = 777, .thread = UINT64_C(0x7f0000000309),
 				      .address = 0x401234, .time_ns = SAMPLE_TIME(2) + 500,
 				      .data = "abc" };
+	struct ptx_log_event bare = late, again = late;
 	struct sample sample;
+
+	bare.len_flags = 0;
+	bare.time_ns = SAMPLE_TIME(6) + 500;
+	again.len_flags = 3;
+	again.time_ns = SAMPLE_TIME(10);
 
 	begin(&sample, fd, POSIX_TRACE_APPEND, 0);
 	sample_add(&sample, 5);
@@ -49,7 +55,12 @@ static void write_append(int fd)
 	sample_add(&sample, 2);
 	put_one(&sample, &late);
 	sample_write(&sample);
+	put_one(&sample, &bare); /* packed it would be as long */
+	sample_write(&sample);
 	sample_add(&sample, 3);
+	put_one(&sample, &again);
+	again.time_ns += 5;
+	put_one(&sample, &again);
 	sample.status.stream_overrun = POSIX_TRACE_OVERRUN;
 	sample.ledger.total.called += 4;
 	sample.ledger.total.lost[PTX_LOST_STREAM_FULL] += 4;
@@ -135,7 +146,7 @@ END_TEST
 /* Old logs stay readable. */
 START_TEST(the_logs_of_version_1_0_are_read)
 {
-	static const unsigned events[] = { 11, 12, 0 };
+	static const unsigned events[] = { 14, 12, 0 };
 	struct ptx_stored_event got;
 	struct ptx_stored *stored;
 	unsigned n = 0, late = 0, truncated = 0;
