@@ -15,8 +15,32 @@
 #include "ring/ring.h"
 
 #define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
-#define PTX_ARENA_VERSION 1u
+#define PTX_ARENA_VERSION 2u
 #define PTX_PAGE          4096u
+
+/* What the word of an attachment says, below its generation. */
+enum ptx_attachment_state {
+	PTX_ATTACHMENT_FREE,
+	PTX_ATTACHMENT_CLAIMED, /* its creator is still at it */
+	PTX_ATTACHMENT_ATTACHED
+};
+
+/*
+ * A stream of the arena, for processes that did not create it: they map its region by themselves.
+ * While it is not free its creator holds a record lock on the byte PTX_LOCKS_AT + bit of the file,
+ * which the kernel takes from whoever exits, is killed or executes another program.
+ */
+struct ptx_attachment {
+	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t word; /* generation 56 | state */
+	uint64_t offset;        /* of the region */
+	uint64_t stream_size;   /* with these two the geometry is computed anew, never believed */
+	uint64_t max_data_size;
+	uint32_t loop;
+	uint32_t inherited;
+	uint32_t target;        /* in its own pid name space */
+	uint32_t spare;
+	uint64_t target_start;
+};
 
 struct ptx_control {
 	/*
@@ -34,42 +58,60 @@ struct ptx_control {
 	uint32_t version;
 	uint32_t pid;
 	_Atomic uint64_t next_region;
+	_Atomic uint32_t clock; /* enum ptx_arena_clock: what stamps the events of all its streams */
+	struct ptx_attachment attachment[PTX_STREAMS];
 };
 
 union ptx_control_page {
 	struct ptx_control is;
-	unsigned char bytes[PTX_PAGE];
+	unsigned char bytes[2 * PTX_PAGE];
 };
+
+enum ptx_arena_clock { PTX_ARENA_CLOCK_NONE, PTX_ARENA_CLOCK_MONOTONIC, PTX_ARENA_CLOCK_COUNTER };
 
 extern union ptx_control_page ptx_control_page;
-#define ptx_control (ptx_control_page.is)
+#define ptx_own_control (ptx_control_page.is)
 
-/* The arena's descriptor, in ordinary memory: a child closes its parent's. */
-struct ptx_arena_file {
-	int fd; /* -1: none */
+/*
+ * An arena as this process has it: its own, or that of a process that it traces. In ordinary memory:
+ * a child closes its parent's descriptors.
+ */
+struct ptx_arena {
+	struct ptx_control *control;
+	struct ptx_names *names; /* NULL: there was no memory for them */
+	int fd;                  /* -1: none */
 	uint64_t device, inode;
+	uint64_t bytes;          /* of the file */
+	unsigned users;          /* of another process's: streams that hold it */
+	struct ptx_arena *next;
 };
 
-extern struct ptx_arena_file ptx_arena_file;
+extern struct ptx_arena ptx_arena_self;
 
 /* The descriptor, or -1 if there is none or the program has closed it. */
-int ptx_arena_fd(void);
+int ptx_arena_fd(const struct ptx_arena *arena);
 
 #define PTX_CONTROL_EPOCH UINT64_C(0x100)
 
 /* After a change; streams: how many more are attached. */
-static inline void ptx_control_changed(int64_t streams)
+static inline void ptx_control_changed(struct ptx_control *control, int64_t streams)
 {
-	atomic_fetch_add_explicit(&ptx_control.word, PTX_CONTROL_EPOCH + (uint64_t)streams,
+	atomic_fetch_add_explicit(&control->word, PTX_CONTROL_EPOCH + (uint64_t)streams,
 				  memory_order_release);
 }
 
+static inline void ptx_arena_changed(struct ptx_arena *arena)
+{
+	ptx_control_changed(arena->control, 0);
+}
+
 /* Zeroed, present memory for a region: ENOMEM if it cannot be had. */
-int ptx_region_create(const struct ptx_geometry *geometry, void **memory, uint64_t *offset);
+int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
+		      uint64_t *offset);
 
 /* Gives the memory back. Addresses stay valid to write to when in_use. */
-void ptx_region_destroy(const struct ptx_geometry *geometry, void *memory, uint64_t offset,
-			bool in_use);
+void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_geometry *geometry, void *memory,
+			uint64_t offset, bool in_use);
 
 /* Memory of this process's own in the place of a region: who still writes to it harms nobody. */
 void ptx_region_sink(void *memory, size_t bytes);

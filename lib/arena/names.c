@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-struct ptx_names *ptx_names;
 _Atomic uint64_t ptx_mapped[PTX_TYPE_MAX / 64] = { UINT64_C(1) << PTX_TYPE_UNNAMED };
 
 static const struct {
@@ -109,7 +108,7 @@ bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name)
 			strcpy(name, predefined[i].name);
 			return true;
 		}
-	if (type < PTX_TYPE_FIRST_USER || type >= PTX_TYPE_FIRST_USER + PTX_NAMES)
+	if (!names || type < PTX_TYPE_FIRST_USER || type >= PTX_TYPE_FIRST_USER + PTX_NAMES)
 		return false;
 	entry = atomic_load_explicit(&names->entry[type - PTX_TYPE_FIRST_USER],
 				     memory_order_acquire);
@@ -129,7 +128,7 @@ unsigned ptx_names_next(const struct ptx_names *names, unsigned type)
 		next = PTX_TYPE_UNNAMED;
 	if (next < PTX_TYPE_FIRST_USER)
 		return next;
-	if (next < PTX_TYPE_FIRST_USER + PTX_NAMES &&
+	if (names && next < PTX_TYPE_FIRST_USER + PTX_NAMES &&
 	    atomic_load_explicit(&names->entry[next - PTX_TYPE_FIRST_USER], memory_order_acquire))
 		return next;
 	return 0;

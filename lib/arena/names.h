@@ -29,8 +29,6 @@ struct ptx_names {
 	struct ptx_name_cell cell[PTX_NAME_CELLS];
 };
 
-extern struct ptx_names *ptx_names; /* this process's */
-
 /* Types that this process may record: bits of the ids that it opened, and of the unnamed type. */
 extern _Atomic uint64_t ptx_mapped[PTX_TYPE_MAX / 64];
 

@@ -15,15 +15,14 @@
 
 #define ARENA_BYTES  (UINT64_C(1) << 40) /* of address space in the file; only what is used exists */
 #define ARENA_FD_MIN 200                 /* out of the way of programs that count on low numbers */
-#define NAMES_AT     PTX_PAGE
+#define NAMES_AT     sizeof(union ptx_control_page)
 #define REGIONS_AT   (UINT64_C(1) << 20)
 
-struct ptx_arena_file ptx_arena_file = { .fd = -1 };
-
 _Alignas(PTX_PAGE) union ptx_control_page ptx_control_page;
+struct ptx_arena ptx_arena_self = { .control = &ptx_control_page.is, .fd = -1 };
 _Alignas(PTX_PAGE) union ptx_private_block ptx_private_block;
 
-_Static_assert(sizeof ptx_control <= PTX_PAGE, "the control block is a page");
+_Static_assert(sizeof ptx_own_control <= sizeof ptx_control_page.bytes, "the pages hold it");
 _Static_assert(sizeof ptx_private <= sizeof ptx_private_block.bytes, "the block holds it");
 _Static_assert(NAMES_AT + sizeof(struct ptx_names) <= REGIONS_AT, "the names lie below the regions");
 
@@ -73,31 +72,30 @@ static struct ptx_names *map_names(int fd)
 }
 
 /* The program may have closed it, and the number may be another file's by now. */
-int ptx_arena_fd(void)
+int ptx_arena_fd(const struct ptx_arena *arena)
 {
 	struct stat file;
-	int fd = ptx_arena_file.fd;
 
-	if (fd >= 0 && fstat(fd, &file) == 0 && file.st_dev == ptx_arena_file.device &&
-	    file.st_ino == ptx_arena_file.inode)
-		return fd;
+	if (arena->fd >= 0 && fstat(arena->fd, &file) == 0 && file.st_dev == arena->device &&
+	    file.st_ino == arena->inode)
+		return arena->fd;
 	return -1;
 }
 
 static void make_arena(void)
 {
-	struct ptx_names *old = ptx_names, *names;
+	struct ptx_arena *arena = &ptx_arena_self;
+	struct ptx_names *old = arena->names, *names;
 	struct stat file;
-	uint64_t bytes;
-	int fd = ptx_arena_fd();
+	int fd = ptx_arena_fd(arena);
 
 	if (fd >= 0)
 		close(fd); /* our parent's */
-	fd = make_memfd(&bytes);
-	ptx_arena_file.fd = fd;
+	fd = make_memfd(&arena->bytes);
+	arena->fd = fd;
 	if (fd >= 0 && fstat(fd, &file) == 0) {
-		ptx_arena_file.device = file.st_dev;
-		ptx_arena_file.inode = file.st_ino;
+		arena->device = file.st_dev;
+		arena->inode = file.st_ino;
 	}
 	if (!map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0))
 		return;
@@ -105,11 +103,11 @@ static void make_arena(void)
 	if (names && old)
 		ptx_names_copy(names, old); /* the old one is the parent's: it stays mapped there */
 	if (names)
-		ptx_names = names;
-	ptx_control.magic = PTX_ARENA_MAGIC;
-	ptx_control.version = PTX_ARENA_VERSION;
-	ptx_control.pid = (uint32_t)getpid();
-	atomic_store_explicit(&ptx_control.next_region, REGIONS_AT, memory_order_relaxed);
+		arena->names = names;
+	ptx_own_control.magic = PTX_ARENA_MAGIC;
+	ptx_own_control.version = PTX_ARENA_VERSION;
+	ptx_own_control.pid = (uint32_t)getpid();
+	atomic_store_explicit(&ptx_own_control.next_region, REGIONS_AT, memory_order_relaxed);
 }
 
 void ptx_process_init(void)

@@ -50,16 +50,17 @@ bool ptx_region_back(void *memory, size_t bytes)
 	return err == 0;
 }
 
-int ptx_region_create(const struct ptx_geometry *geometry, void **memory, uint64_t *offset)
+int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
+		      uint64_t *offset)
 {
-	int fd = ptx_arena_fd();
+	int fd = ptx_arena_fd(arena);
 	void *map;
 
 	if (!is_available(geometry->bytes_first))
 		return ENOMEM;
 	*offset = 0;
 	if (fd >= 0) {
-		*offset = atomic_fetch_add_explicit(&ptx_control.next_region, geometry->bytes,
+		*offset = atomic_fetch_add_explicit(&arena->control->next_region, geometry->bytes,
 						    memory_order_relaxed);
 		/* Beyond the end of the file, or of what there is: then anonymous memory. */
 		if (fallocate(fd, 0, (off_t)*offset, (off_t)geometry->bytes_first) != 0)
@@ -73,7 +74,7 @@ int ptx_region_create(const struct ptx_geometry *geometry, void **memory, uint64
 	if (fd < 0)
 		*offset = 0;
 	if (!ptx_region_back(map, geometry->bytes_first)) {
-		ptx_region_destroy(geometry, map, *offset, false);
+		ptx_region_destroy(arena, geometry, map, *offset, false);
 		return ENOMEM;
 	}
 	*memory = map;
@@ -87,10 +88,10 @@ void ptx_region_sink(void *memory, size_t bytes)
 		MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-void ptx_region_destroy(const struct ptx_geometry *geometry, void *memory, uint64_t offset,
-			bool in_use)
+void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_geometry *geometry, void *memory,
+			uint64_t offset, bool in_use)
 {
-	int fd = ptx_arena_fd();
+	int fd = ptx_arena_fd(arena);
 
 	if (in_use)
 		ptx_region_sink(memory, geometry->bytes);

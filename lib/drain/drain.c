@@ -27,6 +27,7 @@ int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,
 		return ENOMEM;
 	}
 	drain->rings = rings;
+	drain->arena = &ptx_arena_self;
 	drain->loop = attr->stream_policy == POSIX_TRACE_LOOP;
 	drain->flush_policy = attr->stream_policy == POSIX_TRACE_FLUSH;
 	drain->gap_first = UINT64_MAX;

@@ -17,6 +17,7 @@
 #ifndef PTX_DRAIN_DRAIN_H
 #define PTX_DRAIN_DRAIN_H
 
+#include "arena/arena.h"
 #include "base/timescale.h"
 #include "record/attr.h"
 #include "record/ledger.h"
@@ -72,6 +73,7 @@ struct ptx_source {
 
 struct ptx_drain {
 	struct ptx_rings *rings;
+	struct ptx_arena *arena; /* that the stream lies in; this process's if nobody said otherwise */
 	bool loop;
 	bool flush_policy; /* losses while full are told by OVERFLOW and RESUME */
 	uint32_t sources;

@@ -161,8 +161,9 @@ int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *stat
 	struct ptx_shield shield;
 	int err;
 
-	for (unsigned type = ptx_names_next(ptx_names, 0); type;
-	     type = ptx_names_next(ptx_names, type))
+	const struct ptx_names *names = flush->drain->arena->names;
+
+	for (unsigned type = ptx_names_next(names, 0); type; type = ptx_names_next(names, type))
 		ptx_transfer_name(flush, type);
 	ptx_shield_raise(&shield);
 	err = ptx_log_complete(flush->log, status, &flush->closing);

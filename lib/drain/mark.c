@@ -107,7 +107,7 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		atomic_store_explicit(&region->state,
 				      ptx_state_make(PTX_SUSPENDED, ptx_state_time(state)),
 				      memory_order_release);
-		ptx_control_changed(0);
+		ptx_arena_changed(drain->arena);
 		return;
 	}
 	mark.kind = PTX_MARK_RESTART;
@@ -119,5 +119,5 @@ void ptx_drain_sync(struct ptx_drain *drain)
 	drain->full_marked = false;
 	atomic_store_explicit(&region->state, ptx_state_make(PTX_RUNNING, mark.ticks),
 			      memory_order_release);
-	ptx_control_changed(0);
+	ptx_arena_changed(drain->arena);
 }

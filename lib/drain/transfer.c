@@ -18,7 +18,7 @@ void ptx_transfer_name(struct ptx_flush *flush, unsigned type)
 
 	if (flush->named[type / 64] >> (type % 64) & 1)
 		return;
-	if (ptx_names_get(ptx_names, type, text) && ptx_log_name(flush->log, type, text) == 0)
+	if (ptx_names_get(flush->drain->arena->names, type, text) && ptx_log_name(flush->log, type, text) == 0)
 		flush->named[type / 64] |= UINT64_C(1) << (type % 64);
 }
 
@@ -79,7 +79,7 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 		if (atomic_compare_exchange_strong_explicit(
 			    &region->state, &state, ptx_state_make(PTX_SUSPENDED, mark.ticks),
 			    memory_order_acq_rel, memory_order_acquire)) {
-			ptx_control_changed(0);
+			ptx_arena_changed(flush->drain->arena);
 			flush->drain->full_marked = false;
 			ptx_drain_mark(flush->drain, &mark);
 			break;

@@ -30,7 +30,7 @@
 
 /* A pointer, since a program may get a copy of whatever variable it names. */
 PTX_EXPORT const volatile unsigned char *const posix_trace_active_np =
-	(const volatile unsigned char *)&ptx_control.streams;
+	(const volatile unsigned char *)&ptx_own_control.streams;
 
 ptx_inline const void *stack_pointer(void)
 {
@@ -111,7 +111,7 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 {
 	struct pending pending[PTX_LANES];
 	unsigned count = 0;
-	uint64_t time, word = atomic_load_explicit(&ptx_control.word, memory_order_relaxed);
+	uint64_t time, word = atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed);
 
 	if (word != thread->word_many && word != thread->word_one)
 		goto unusual;
@@ -195,7 +195,7 @@ record_other(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	if (!data)
 		len = 0;
 	if (ptx_likely(len <= PTX_SHORT) &&
-	    ptx_likely(atomic_load_explicit(&ptx_control.word, memory_order_relaxed) ==
+	    ptx_likely(atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed) ==
 		       thread->word_one))
 		record_lane(thread, frame, type, data, len, address);
 	else if (len == 8)
@@ -211,7 +211,7 @@ PTX_EXPORT void posix_trace_event(trace_event_id_t event_id, const void *restric
 	struct ptx_thread *thread;
 	const void *frame;
 
-	if (ptx_likely(atomic_load_explicit(&ptx_control.streams, memory_order_relaxed) == 0))
+	if (ptx_likely(atomic_load_explicit(&ptx_own_control.streams, memory_order_relaxed) == 0))
 		return;
 	if (ptx_unlikely(event_id >= PTX_TYPE_MAX))
 		return;
@@ -224,7 +224,7 @@ PTX_EXPORT void posix_trace_event(trace_event_id_t event_id, const void *restric
 	atomic_store_explicit(&thread->frame[0], frame, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (ptx_likely(data_len == 8) && ptx_likely(data_ptr) &&
-	    ptx_likely(atomic_load_explicit(&ptx_control.word, memory_order_relaxed) ==
+	    ptx_likely(atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed) ==
 		       thread->word_one))
 		record_lane(thread, frame, event_id, data_ptr, 8, caller); /* all is constant */
 	else

@@ -78,7 +78,7 @@ static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned t
 							    ptx_state_make(PTX_FULL, now),
 							    memory_order_acq_rel,
 							    memory_order_relaxed)) {
-			ptx_control_changed(0);
+			ptx_control_changed(&ptx_own_control, 0);
 			wake(&region->flush_wish);
 			wake(&region->waiters);
 		}
@@ -181,7 +181,7 @@ static bool is_ours(struct ptx_thread *thread, unsigned level, const void *frame
 static bool record_all(struct ptx_thread *thread, unsigned level, const void *frame,
 		       unsigned type, const void *data, size_t len, uint64_t address)
 {
-	uint64_t attached = atomic_load_explicit(&ptx_control.attached, memory_order_acquire);
+	uint64_t attached = atomic_load_explicit(&ptx_own_control.attached, memory_order_acquire);
 
 	while (attached) {
 		struct pending pending[BATCH];
@@ -206,7 +206,7 @@ static bool record_all(struct ptx_thread *thread, unsigned level, const void *fr
 
 static void lose_everywhere(struct ptx_thread *thread, unsigned type, enum ptx_writer_loss loss)
 {
-	uint64_t attached = atomic_load_explicit(&ptx_control.attached, memory_order_acquire);
+	uint64_t attached = atomic_load_explicit(&ptx_own_control.attached, memory_order_acquire);
 
 	for (; attached; attached &= attached - 1) {
 		unsigned bit = (unsigned)__builtin_ctzll(attached);
@@ -269,8 +269,8 @@ static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
 /* What the next event of this thread needs to know. With level 0 claimed. */
 static void make_lanes(struct ptx_thread *thread)
 {
-	uint64_t word = atomic_load_explicit(&ptx_control.word, memory_order_acquire);
-	uint64_t attached = atomic_load_explicit(&ptx_control.attached, memory_order_acquire);
+	uint64_t word = atomic_load_explicit(&ptx_own_control.word, memory_order_acquire);
+	uint64_t attached = atomic_load_explicit(&ptx_own_control.attached, memory_order_acquire);
 	uint32_t lanes = 0;
 	bool is_short = true;
 
@@ -297,7 +297,7 @@ static void make_lanes(struct ptx_thread *thread)
 /* After an event by the long way: most often only the chunk is another. */
 static void mend_lanes(struct ptx_thread *thread)
 {
-	uint64_t word = atomic_load_explicit(&ptx_control.word, memory_order_acquire);
+	uint64_t word = atomic_load_explicit(&ptx_own_control.word, memory_order_acquire);
 
 	if (thread->word_one != word && thread->word_many != word) {
 		make_lanes(thread);

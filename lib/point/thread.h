@@ -24,7 +24,7 @@ struct ptx_cell {
 
 /*
  * One stream as the thread last found it, at level 0: what a trace point needs and nothing else.
- * It holds while ptx_control.word is the one that it was made under.
+ * It holds while ptx_own_control.word is the one that it was made under.
  */
 struct ptx_lane {
 	struct ptx_chunk *chunk;

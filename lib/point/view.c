@@ -81,7 +81,7 @@ int ptx_view_create(const struct ptx_geometry *geometry, size_t max_data_size, b
 	err = claim_bit(&view->bit);
 	if (err)
 		goto undo_alloc;
-	err = ptx_region_create(geometry, &memory, &view->offset);
+	err = ptx_region_create(&ptx_arena_self, geometry, &memory, &view->offset);
 	if (err)
 		goto undo_bit;
 	view->serial = atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed) + 1;
@@ -102,9 +102,9 @@ void ptx_view_attach(struct ptx_view *view)
 {
 	atomic_store_explicit(&before_fork[view->bit], view, memory_order_relaxed);
 	atomic_store_explicit(&ptx_private.view[view->bit], view, memory_order_release);
-	atomic_fetch_or_explicit(&ptx_control.attached, UINT64_C(1) << view->bit,
+	atomic_fetch_or_explicit(&ptx_own_control.attached, UINT64_C(1) << view->bit,
 				 memory_order_release);
-	ptx_control_changed(1);
+	ptx_control_changed(&ptx_own_control, 1);
 }
 
 void ptx_view_destroy(struct ptx_view *view)
@@ -113,14 +113,14 @@ void ptx_view_destroy(struct ptx_view *view)
 	bool in_use;
 
 	/* A creation that failed never attached it. */
-	if (atomic_fetch_and_explicit(&ptx_control.attached, ~bit, memory_order_release) & bit)
-		ptx_control_changed(-1);
+	if (atomic_fetch_and_explicit(&ptx_own_control.attached, ~bit, memory_order_release) & bit)
+		ptx_control_changed(&ptx_own_control, -1);
 	atomic_store_explicit(&ptx_private.view[view->bit], NULL, memory_order_release);
 	atomic_store_explicit(&before_fork[view->bit], NULL, memory_order_relaxed);
 	release_bit(view->bit);
 	/* Who is inside now may have read the pointer before. */
 	in_use = !ptx_barrier() || ptx_threads_busy();
-	ptx_region_destroy(&view->rings.geometry, view->rings.region, view->offset, in_use);
+	ptx_region_destroy(&ptx_arena_self, &view->rings.geometry, view->rings.region, view->offset, in_use);
 	if (in_use)
 		retire(view);
 	else

@@ -2,7 +2,7 @@
 /*
  * point/view.h - one stream as this process's trace points see it.
  *
- * A view does not change while it is attached. It is attached by a bit of ptx_control.attached and
+ * A view does not change while it is attached. It is attached by a bit of ptx_own_control.attached and
  * a pointer in ptx_private.view; a trace point marks itself busy before it reads the pointer, so
  * that who detaches can tell when nobody uses the view any more.
  */

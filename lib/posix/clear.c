@@ -42,7 +42,7 @@ static int clear(struct ptx_stream *stream)
 		return ENOMEM;
 	for (int i = 0; i < PTX_WORDS; i++)
 		atomic_store_explicit(&region->admit[i], ~UINT64_C(0), memory_order_release);
-	ptx_control_changed(0);
+	ptx_arena_changed(stream->drain->arena);
 	if (stream->flush) {
 		ptx_shield_raise(&shield);
 		err = ptx_flush_clear(stream->flush);

@@ -76,7 +76,7 @@ static void no_room(struct ptx_stream *stream, unsigned type)
 			&region->state, &state,
 			ptx_state_make(PTX_FULL, ptx_drain_moment(stream->drain, false)),
 			memory_order_acq_rel, memory_order_relaxed);
-	ptx_control_changed(0);
+	ptx_arena_changed(stream->drain->arena);
 	ptx_ring_count_loss(&stream->view->rings, PTX_WRITER_STREAM_FULL, type, 0, 1);
 	atomic_store_explicit(&region->overrun, 1, memory_order_relaxed);
 }
@@ -125,10 +125,12 @@ void ptx_control_filter(const struct ptx_stream *stream, trace_event_set_t *set)
 		set->__bits[i] = ~atomic_load_explicit(&region->admit[i], memory_order_relaxed);
 }
 
-static void set_state(struct ptx_region *region, enum ptx_state kind, uint64_t ticks)
+static void set_state(struct ptx_stream *stream, enum ptx_state kind, uint64_t ticks)
 {
+	struct ptx_region *region = stream->view->rings.region;
+
 	atomic_store_explicit(&region->state, ptx_state_make(kind, ticks), memory_order_release);
-	ptx_control_changed(0);
+	ptx_arena_changed(stream->drain->arena);
 }
 
 static int start(struct ptx_stream *stream, const void *address)
@@ -141,7 +143,7 @@ static int start(struct ptx_stream *stream, const void *address)
 	ptx_drain_sync(stream->drain);
 	state = atomic_load_explicit(&region->state, memory_order_acquire);
 	if (ptx_state_kind(state) == PTX_HELD) { /* re-arms the automatic restart (STOP-05) */
-		set_state(region, PTX_FULL, ptx_state_time(state));
+		set_state(stream, PTX_FULL, ptx_state_time(state));
 		return 0;
 	}
 	if (ptx_state_kind(state) != PTX_SUSPENDED)
@@ -150,7 +152,7 @@ static int start(struct ptx_stream *stream, const void *address)
 	if (!ptx_drain_mark(stream->drain, &mark))
 		return ENOMEM;
 	ptx_control_filter(stream, &filter);
-	set_state(region, PTX_RUNNING, mark.ticks);
+	set_state(stream, PTX_RUNNING, mark.ticks);
 	ptx_control_record(stream, POSIX_TRACE_START, &filter, sizeof filter, mark.ticks, address);
 	if (stream->flush)
 		ptx_flush_wake(stream->flush);
@@ -170,7 +172,7 @@ void ptx_control_stop(struct ptx_stream *stream, const void *address)
 			    &region->state, &state, ptx_state_make(PTX_SUSPENDED, mark.ticks),
 			    memory_order_acq_rel, memory_order_acquire))
 			continue; /* a writer found it full */
-		ptx_control_changed(0);
+		ptx_arena_changed(stream->drain->arena);
 		if (!ptx_drain_mark(stream->drain, &mark))
 			return;
 		ptx_control_record(stream, POSIX_TRACE_STOP, &by_call, sizeof by_call, mark.ticks,
@@ -178,7 +180,7 @@ void ptx_control_stop(struct ptx_stream *stream, const void *address)
 		return;
 	}
 	if (ptx_state_kind(state) == PTX_FULL)
-		set_state(region, PTX_HELD, ptx_state_time(state));
+		set_state(stream, PTX_HELD, ptx_state_time(state));
 }
 
 PTX_EXPORT int posix_trace_start(trace_id_t trid)

@@ -3,6 +3,7 @@
 
 #include "arena/arena.h"
 #include "cursor/stored.h"
+#include "drain/drain.h"
 #include "posix/call.h"
 
 _Static_assert(PTX_TYPE_NAME_BYTES == TRACE_EVENT_NAME_MAX + 1, "a name has room for its NUL");
@@ -15,10 +16,10 @@ static void map(unsigned type)
 	if (type >= PTX_TYPE_UNNAMED)
 		atomic_fetch_or_explicit(&ptx_mapped[type / 64], UINT64_C(1) << (type % 64),
 					 memory_order_release);
-	ptx_control_changed(0);
+	ptx_arena_changed(&ptx_arena_self);
 }
 
-static int open_name(const char *name, trace_event_id_t *event_id)
+static int open_name(struct ptx_arena *arena, const char *name, trace_event_id_t *event_id)
 {
 	unsigned type;
 
@@ -28,10 +29,11 @@ static int open_name(const char *name, trace_event_id_t *event_id)
 		return ENAMETOOLONG;
 	if (ptx_process_is_child())
 		ptx_process_child();
-	if (!ptx_names)
+	if (!arena->names)
 		return ENOMEM;
-	type = ptx_names_open(ptx_names, name);
-	map(type);
+	type = ptx_names_open(arena->names, name);
+	if (arena == &ptx_arena_self)
+		map(type);
 	*event_id = type;
 	return 0;
 }
@@ -41,7 +43,7 @@ PTX_EXPORT int posix_trace_eventid_open(const char *restrict name,
 {
 	struct ptx_call call = ptx_call_begin();
 
-	return ptx_call_end(call, open_name(name, event_id));
+	return ptx_call_end(call, open_name(&ptx_arena_self, name, event_id));
 }
 
 PTX_EXPORT int posix_trace_trid_eventid_open(trace_id_t trid, const char *restrict name,
@@ -53,7 +55,7 @@ PTX_EXPORT int posix_trace_trid_eventid_open(trace_id_t trid, const char *restri
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	err = open_name(name, event_id);
+	err = open_name(stream->drain->arena, name, event_id);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, err);
 }
@@ -63,7 +65,7 @@ static bool get_name(const struct ptx_stream *stream, trace_event_id_t type, cha
 	const char *stored;
 
 	if (stream->kind != PTX_STREAM_STORED)
-		return ptx_names && ptx_names_get(ptx_names, type, name);
+		return ptx_names_get(stream->drain->arena->names, type, name);
 	stored = type < PTX_TYPE_MAX ? ptx_stored_name(stream->stored, type) : NULL;
 	if (stored)
 		strcpy(name, stored);

@@ -39,7 +39,7 @@ static void change(struct ptx_stream *stream, const trace_event_set_t *old,
 	for (int i = 0; i < PTX_WORDS; i++)
 		atomic_store_explicit(&region->admit[i], ~(uint64_t)new->__bits[i],
 				      memory_order_release);
-	ptx_control_changed(0);
+	ptx_arena_changed(stream->drain->arena);
 	if (is_running && !before)
 		ptx_control_record(stream, POSIX_TRACE_FILTER, sets, sizeof sets,
 				   ptx_drain_moment(stream->drain, false), address);

@@ -81,7 +81,7 @@ static int look_type(const struct ptx_stream *stream, const struct ptx_ledger *l
 	if (stream->kind == PTX_STREAM_STORED)
 		named = ptx_stored_name(stream->stored, query->type);
 	else
-		named = ptx_names && ptx_names_get(ptx_names, query->type, name);
+		named = ptx_names_get(stream->drain->arena->names, query->type, name);
 	if (!named)
 		return EINVAL;
 	copy_line(&ledger->type[query->type], query->line);

@@ -46,6 +46,6 @@ static void __attribute__((constructor)) begin(void)
 static void __attribute__((destructor)) end(void)
 {
 	if (!ptx_process_is_child() &&
-	    atomic_load_explicit(&ptx_control.attached, memory_order_relaxed))
+	    atomic_load_explicit(&ptx_own_control.attached, memory_order_relaxed))
 		ptx_posix_shutdown_all();
 }

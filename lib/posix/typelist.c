@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "arena/names.h"
 #include "cursor/stored.h"
+#include "drain/drain.h"
 #include "posix/call.h"
 
 static unsigned next_type(const struct ptx_stream *stream)
 {
 	if (stream->kind != PTX_STREAM_STORED)
-		return ptx_names ? ptx_names_next(ptx_names, stream->type_cursor) : 0;
+		return ptx_names_next(stream->drain->arena->names, stream->type_cursor);
 	for (unsigned type = stream->type_cursor + 1; type < PTX_TYPE_MAX; type++)
 		if (ptx_stored_name(stream->stored, type))
 			return type;

@@ -15,7 +15,7 @@
 static void setup(void)
 {
 	ptx_process_init();
-	ck_assert_int_ge(ptx_arena_fd(), 0);
+	ck_assert_int_ge(ptx_arena_fd(&ptx_arena_self), 0);
 }
 
 static struct ptx_geometry plan(size_t stream_size)
@@ -45,7 +45,7 @@ START_TEST(a_region_is_present_and_zero_and_what_comes_later_is_address_space)
 	void *memory;
 
 	setup();
-	OK(ptx_region_create(&geometry, &memory, &offset));
+	OK(ptx_region_create(&ptx_arena_self, &geometry, &memory, &offset));
 	ck_assert_uint_ne(offset, 0);
 	ck_assert_uint_eq(pages_present(memory, geometry.bytes_first), geometry.bytes_first / PAGE);
 	ck_assert_uint_eq(pages_present((char *)memory + geometry.bytes_first,
@@ -53,7 +53,7 @@ START_TEST(a_region_is_present_and_zero_and_what_comes_later_is_address_space)
 	for (size_t i = 0; i < geometry.bytes_first; i += 8)
 		if (*(uint64_t *)(void *)((char *)memory + i))
 			ck_abort_msg("not zero at %zu", i);
-	ptx_region_destroy(&geometry, memory, offset, false);
+	ptx_region_destroy(&ptx_arena_self, &geometry, memory, offset, false);
 }
 END_TEST
 
@@ -65,16 +65,16 @@ START_TEST(regions_have_places_of_their_own_in_the_arena_and_none_is_used_twice)
 
 	setup();
 	for (int i = 0; i < 4; i++) {
-		OK(ptx_region_create(&geometry, &memory[i], &offset[i]));
+		OK(ptx_region_create(&ptx_arena_self, &geometry, &memory[i], &offset[i]));
 		memset(memory[i], 0x11 * (i + 1), geometry.bytes_first);
 		if (i)
 			ck_assert_uint_ge(offset[i], offset[i - 1] + geometry.bytes);
 		if (i % 2)
-			ptx_region_destroy(&geometry, memory[i], offset[i], false);
+			ptx_region_destroy(&ptx_arena_self, &geometry, memory[i], offset[i], false);
 	}
 	for (int i = 0; i < 4; i += 2) {
 		ck_assert_uint_eq(*(unsigned char *)memory[i], 0x11 * (i + 1));
-		ptx_region_destroy(&geometry, memory[i], offset[i], false);
+		ptx_region_destroy(&ptx_arena_self, &geometry, memory[i], offset[i], false);
 	}
 }
 END_TEST
@@ -86,12 +86,12 @@ START_TEST(the_file_has_what_is_written_and_nothing_after_the_end_of_the_region)
 	void *memory;
 
 	setup();
-	OK(ptx_region_create(&geometry, &memory, &offset));
+	OK(ptx_region_create(&ptx_arena_self, &geometry, &memory, &offset));
 	memcpy(memory, &word, sizeof word);
-	ck_assert_int_eq(pread(ptx_arena_fd(), &got, sizeof got, (off_t)offset), sizeof got);
+	ck_assert_int_eq(pread(ptx_arena_fd(&ptx_arena_self), &got, sizeof got, (off_t)offset), sizeof got);
 	ck_assert_uint_eq(got, 77);
-	ptx_region_destroy(&geometry, memory, offset, false);
-	ck_assert_int_eq(pread(ptx_arena_fd(), &got, sizeof got, (off_t)offset), sizeof got);
+	ptx_region_destroy(&ptx_arena_self, &geometry, memory, offset, false);
+	ck_assert_int_eq(pread(ptx_arena_fd(&ptx_arena_self), &got, sizeof got, (off_t)offset), sizeof got);
 	ck_assert_uint_eq(got, 0);
 }
 END_TEST
@@ -105,11 +105,11 @@ START_TEST(more_than_there_is_is_refused_at_once)
 
 	setup();
 	geometry = plan((size_t)1 << 42);
-	FAILS(ENOMEM, ptx_region_create(&geometry, &memory, &offset));
+	FAILS(ENOMEM, ptx_region_create(&ptx_arena_self, &geometry, &memory, &offset));
 	/* and that takes nothing away from who asks for little */
 	geometry = plan(8192);
-	OK(ptx_region_create(&geometry, &memory, &offset));
-	ptx_region_destroy(&geometry, memory, offset, false);
+	OK(ptx_region_create(&ptx_arena_self, &geometry, &memory, &offset));
+	ptx_region_destroy(&ptx_arena_self, &geometry, memory, offset, false);
 }
 END_TEST
 
@@ -120,13 +120,13 @@ START_TEST(memory_is_backed_by_page_wherever_it_begins)
 	char *memory;
 
 	setup();
-	OK(ptx_region_create(&geometry, (void **)&memory, &offset));
+	OK(ptx_region_create(&ptx_arena_self, &geometry, (void **)&memory, &offset));
 	memory += geometry.bytes_first;
 	ck_assert(KEEPS_ERRNO(ptx_region_back(memory + PAGE + 100, 2 * PAGE)));
 	ck_assert_uint_eq(pages_present(memory, PAGE), 0);
 	ck_assert_uint_eq(pages_present(memory + PAGE, 3 * PAGE), 3);
 	ck_assert_uint_eq(pages_present(memory + 4 * PAGE, PAGE), 0);
-	ptx_region_destroy(&geometry, memory - geometry.bytes_first, offset, false);
+	ptx_region_destroy(&ptx_arena_self, &geometry, memory - geometry.bytes_first, offset, false);
 }
 END_TEST
 
@@ -148,13 +148,13 @@ START_TEST(a_region_destroyed_in_use_can_still_be_written_to)
 	volatile uint64_t *memory;
 
 	setup();
-	OK(ptx_region_create(&geometry, (void **)&memory, &offset));
+	OK(ptx_region_create(&ptx_arena_self, &geometry, (void **)&memory, &offset));
 	memory[0] = 5;
-	ptx_region_destroy(&geometry, (void *)memory, offset, true);
+	ptx_region_destroy(&ptx_arena_self, &geometry, (void *)memory, offset, true);
 	ck_assert_uint_eq(memory[0], 0);
 	memory[0] = 6;
 	memory[geometry.bytes / 8 - 1] = 6;
-	ck_assert_int_eq(pread(ptx_arena_fd(), &got, sizeof got, (off_t)offset), sizeof got);
+	ck_assert_int_eq(pread(ptx_arena_fd(&ptx_arena_self), &got, sizeof got, (off_t)offset), sizeof got);
 	ck_assert_uint_eq(got, 0);
 	munmap((void *)memory, geometry.bytes);
 }
@@ -169,19 +169,19 @@ START_TEST(without_the_arenas_descriptor_a_region_is_memory_of_its_own)
 	char *memory;
 
 	setup();
-	fd = ptx_arena_fd();
+	fd = ptx_arena_fd(&ptx_arena_self);
 	close(fd);
-	ck_assert_int_eq(ptx_arena_fd(), -1);
+	ck_assert_int_eq(ptx_arena_fd(&ptx_arena_self), -1);
 	if (_i) {
 		other = open("/dev/null", O_RDWR | O_CLOEXEC);
 		ck_assert_int_eq(dup2(other, fd), fd);
-		ck_assert_int_eq(ptx_arena_fd(), -1);
+		ck_assert_int_eq(ptx_arena_fd(&ptx_arena_self), -1);
 	}
-	ck_assert_int_eq(ptx_region_create(&geometry, (void **)&memory, &offset), 0);
+	ck_assert_int_eq(ptx_region_create(&ptx_arena_self, &geometry, (void **)&memory, &offset), 0);
 	ck_assert_uint_eq(offset, 0);
 	ck_assert_uint_eq(pages_present(memory, geometry.bytes_first), geometry.bytes_first / PAGE);
 	memory[geometry.bytes - 1] = 1;
-	ptx_region_destroy(&geometry, memory, offset, false);
+	ptx_region_destroy(&ptx_arena_self, &geometry, memory, offset, false);
 	if (_i) {
 		close(fd);
 		close(other);
@@ -194,7 +194,7 @@ START_TEST(nobody_can_cut_the_arena_short)
 	int fd;
 
 	setup();
-	fd = ptx_arena_fd();
+	fd = ptx_arena_fd(&ptx_arena_self);
 	ck_assert_int_eq(ftruncate(fd, 0), -1);
 	ck_assert_int_eq(errno, EPERM);
 	ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
@@ -211,20 +211,20 @@ START_TEST(a_child_starts_as_a_process_that_never_traced_and_gets_an_arena)
 
 	setup();
 	atomic_store(&ptx_private.bits, 0xff);
-	ck_assert_uint_eq(ptx_names_open(ptx_names, "mine"), PTX_TYPE_FIRST_USER);
+	ck_assert_uint_eq(ptx_names_open(ptx_arena_self.names, "mine"), PTX_TYPE_FIRST_USER);
 	ck_assert(!ptx_process_is_child());
 	child = fork();
 	if (child == 0) {
-		uint64_t parents = ptx_arena_file.inode;
+		uint64_t parents = ptx_arena_self.inode;
 
 		if (!ptx_process_is_child() || atomic_load(&ptx_private.bits) != 0)
 			_exit(1);
 		ptx_process_child();
 		if (ptx_process_is_child() || ptx_control.pid != (uint32_t)getpid())
 			_exit(2);
-		if (ptx_arena_fd() < 0 || ptx_arena_file.inode == parents)
+		if (ptx_arena_fd(&ptx_arena_self) < 0 || ptx_arena_self.inode == parents)
 			_exit(3);
-		_exit(ptx_names_open(ptx_names, "mine") == PTX_TYPE_FIRST_USER ? 0 : 4);
+		_exit(ptx_names_open(ptx_arena_self.names, "mine") == PTX_TYPE_FIRST_USER ? 0 : 4);
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
