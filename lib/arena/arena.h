@@ -59,6 +59,7 @@ struct ptx_control {
 	uint32_t pid;
 	_Atomic uint64_t next_region;
 	_Atomic uint32_t clock; /* enum ptx_arena_clock: what stamps the events of all its streams */
+	_Atomic uint32_t owner; /* enum ptx_arena_owner */
 	struct ptx_attachment attachment[PTX_STREAMS];
 };
 
@@ -66,6 +67,9 @@ union ptx_control_page {
 	struct ptx_control is;
 	unsigned char bytes[2 * PTX_PAGE];
 };
+
+/* Who made an arena for another process, and that process, agree by one exchange. */
+enum ptx_arena_owner { PTX_ARENA_WAITS, PTX_ARENA_TAKEN, PTX_ARENA_WITHDRAWN };
 
 enum ptx_arena_clock { PTX_ARENA_CLOCK_NONE, PTX_ARENA_CLOCK_MONOTONIC, PTX_ARENA_CLOCK_COUNTER };
 
@@ -82,11 +86,32 @@ struct ptx_arena {
 	int fd;                  /* -1: none */
 	uint64_t device, inode;
 	uint64_t bytes;          /* of the file */
+	_Atomic uint64_t mine;   /* a bit an attachment that this process claimed */
 	unsigned users;          /* of another process's: streams that hold it */
+	uint32_t uid, pid;       /* of that process, and when it began */
+	uint64_t start;
 	struct ptx_arena *next;
 };
 
 extern struct ptx_arena ptx_arena_self;
+
+#define PTX_NAMES_AT    sizeof(union ptx_control_page)
+#define PTX_NAMES_BYTES ((sizeof(struct ptx_names) + PTX_PAGE - 1) & ~(size_t)(PTX_PAGE - 1))
+#define PTX_REGIONS_AT  (UINT64_C(1) << 20)
+
+/* Whether a region may lie there: what another process wrote is not believed. */
+static inline bool ptx_arena_holds(const struct ptx_arena *arena, uint64_t offset, uint64_t bytes)
+{
+	return offset >= PTX_REGIONS_AT && offset % PTX_PAGE == 0 && offset < arena->bytes &&
+	       bytes <= arena->bytes - offset;
+}
+
+/* A new, sealed file for an arena of process pid, with its first pages; -1. */
+int ptx_arena_file(uint64_t *bytes);
+void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_owner owner);
+
+/* A file of another process: it is an arena that nobody can cut. */
+bool ptx_arena_is_sealed(int fd, uint64_t bytes);
 
 /* The descriptor, or -1 if there is none or the program has closed it. */
 int ptx_arena_fd(const struct ptx_arena *arena);

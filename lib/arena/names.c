@@ -149,3 +149,14 @@ void ptx_names_copy(struct ptx_names *to, const struct ptx_names *from)
 				      memory_order_release);
 	}
 }
+
+bool ptx_names_merge(struct ptx_names *to, const struct ptx_names *from)
+{
+	char name[PTX_TYPE_NAME_BYTES];
+
+	for (unsigned type = ptx_names_next(from, PTX_TYPE_UNNAMED); type;
+	     type = ptx_names_next(from, type))
+		if (!ptx_names_get(from, type, name) || ptx_names_open(to, name) != type)
+			return false;
+	return true;
+}

@@ -44,4 +44,7 @@ unsigned ptx_names_next(const struct ptx_names *names, unsigned type);
 
 void ptx_names_copy(struct ptx_names *to, const struct ptx_names *from);
 
+/* Makes the ids of from, which may be NULL, those of to; false if one means another name there. */
+bool ptx_names_merge(struct ptx_names *to, const struct ptx_names *from);
+
 #endif

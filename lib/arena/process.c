@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "arena/arena.h"
+#include "arena/rendezvous.h"
 #include "base/barrier.h"
 
 #define ARENA_BYTES  (UINT64_C(1) << 40) /* of address space in the file; only what is used exists */
+#define SEALS        (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define ARENA_FD_MIN 200                 /* out of the way of programs that count on low numbers */
-#define NAMES_AT     sizeof(union ptx_control_page)
-#define REGIONS_AT   (UINT64_C(1) << 20)
 
 _Alignas(PTX_PAGE) union ptx_control_page ptx_control_page;
 struct ptx_arena ptx_arena_self = { .control = &ptx_control_page.is, .fd = -1 };
@@ -24,33 +24,54 @@ _Alignas(PTX_PAGE) union ptx_private_block ptx_private_block;
 
 _Static_assert(sizeof ptx_own_control <= sizeof ptx_control_page.bytes, "the pages hold it");
 _Static_assert(sizeof ptx_private <= sizeof ptx_private_block.bytes, "the block holds it");
-_Static_assert(NAMES_AT + sizeof(struct ptx_names) <= REGIONS_AT, "the names lie below the regions");
+_Static_assert(PTX_NAMES_AT + PTX_NAMES_BYTES <= PTX_REGIONS_AT, "the names lie below the regions");
 
-static int make_memfd(uint64_t *bytes)
+static int move_up(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, ARENA_FD_MIN);
+
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+int ptx_arena_file(uint64_t *bytes)
 {
 	struct rlimit limit;
-	int fd, high;
+	int fd;
 
 	*bytes = ARENA_BYTES;
 	/* A file larger than the limit would raise SIGXFSZ in the program. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < *bytes)
 		*bytes = limit.rlim_cur & ~(uint64_t)(PTX_PAGE - 1);
-	if (*bytes < 2 * REGIONS_AT)
+	if (*bytes < 2 * PTX_REGIONS_AT)
 		return -1;
 	fd = memfd_create("posix-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return -1;
 	if (ftruncate(fd, (off_t)*bytes) != 0 ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+	    fcntl(fd, F_ADD_SEALS, SEALS) != 0) {
 		close(fd);
 		return -1;
 	}
-	high = fcntl(fd, F_DUPFD_CLOEXEC, ARENA_FD_MIN);
-	if (high >= 0) {
-		close(fd);
-		fd = high;
-	}
-	return fd;
+	return move_up(fd);
+}
+
+void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_owner owner)
+{
+	control->magic = PTX_ARENA_MAGIC;
+	control->version = PTX_ARENA_VERSION;
+	control->pid = pid;
+	atomic_store_explicit(&control->owner, owner, memory_order_relaxed);
+	atomic_store_explicit(&control->next_region, PTX_REGIONS_AT, memory_order_release);
+}
+
+bool ptx_arena_is_sealed(int fd, uint64_t bytes)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & SEALS) == SEALS && bytes >= 2 * PTX_REGIONS_AT;
 }
 
 /* Over a static page, so that its address stays what the linker made it. */
@@ -64,9 +85,8 @@ static bool map_over(void *page, size_t bytes, int fd, uint64_t offset)
 
 static struct ptx_names *map_names(int fd)
 {
-	size_t bytes = (sizeof(struct ptx_names) + PTX_PAGE - 1) & ~(size_t)(PTX_PAGE - 1);
-	void *names = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			   MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, fd < 0 ? 0 : NAMES_AT);
+	void *names = mmap(NULL, PTX_NAMES_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, fd < 0 ? 0 : PTX_NAMES_AT);
 
 	return names == MAP_FAILED ? NULL : names;
 }
@@ -82,21 +102,87 @@ int ptx_arena_fd(const struct ptx_arena *arena)
 	return -1;
 }
 
+static void know_file(struct ptx_arena *arena, int fd)
+{
+	struct stat file;
+
+	arena->fd = fd;
+	atomic_store_explicit(&arena->mine, 0, memory_order_relaxed);
+	if (fd < 0 || fstat(fd, &file) != 0)
+		return;
+	arena->device = file.st_dev;
+	arena->inode = file.st_ino;
+	arena->bytes = (uint64_t)file.st_size;
+}
+
+static bool is_for_us(const struct ptx_control *control)
+{
+	return control->magic == PTX_ARENA_MAGIC && control->version == PTX_ARENA_VERSION &&
+	       control->pid == (uint32_t)getpid();
+}
+
+/* Or it was ours before we executed another program. */
+static bool take(struct ptx_control *control)
+{
+	uint32_t waits = PTX_ARENA_WAITS;
+
+	return atomic_compare_exchange_strong_explicit(&control->owner, &waits, PTX_ARENA_TAKEN,
+						       memory_order_acq_rel,
+						       memory_order_acquire) ||
+	       waits == PTX_ARENA_TAKEN;
+}
+
+/*
+ * An arena that somebody made for this process, or that it had before it executed this program,
+ * instead of the one just made. That one can be seen already: so of the two that meet here, us and
+ * whoever looks for our arena, one sees the other's, and the exchange of owner decides.
+ */
+static void take_rendezvous(struct ptx_arena *arena)
+{
+	struct ptx_control *control;
+	struct ptx_names *names = NULL;
+	struct stat file;
+	int fd = ptx_rendezvous_open();
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &file) != 0 || !ptx_arena_is_sealed(fd, (uint64_t)file.st_size))
+		goto close;
+	control = mmap(NULL, sizeof(union ptx_control_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (control == MAP_FAILED)
+		goto close;
+	if (is_for_us(control))
+		names = map_names(fd);
+	if (!names || !ptx_names_merge(names, arena->names) || !take(control))
+		goto unmap;
+	if (!map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0))
+		goto unmap;
+	munmap(control, sizeof(union ptx_control_page));
+	if (arena->names)
+		munmap(arena->names, PTX_NAMES_BYTES);
+	if (arena->fd >= 0)
+		close(arena->fd);
+	arena->names = names;
+	know_file(arena, move_up(fd));
+	return;
+unmap:
+	if (names)
+		munmap(names, PTX_NAMES_BYTES);
+	munmap(control, sizeof(union ptx_control_page));
+close:
+	close(fd);
+}
+
 static void make_arena(void)
 {
 	struct ptx_arena *arena = &ptx_arena_self;
 	struct ptx_names *old = arena->names, *names;
-	struct stat file;
 	int fd = ptx_arena_fd(arena);
 
 	if (fd >= 0)
 		close(fd); /* our parent's */
-	fd = make_memfd(&arena->bytes);
-	arena->fd = fd;
-	if (fd >= 0 && fstat(fd, &file) == 0) {
-		arena->device = file.st_dev;
-		arena->inode = file.st_ino;
-	}
+	fd = ptx_arena_file(&arena->bytes);
+	know_file(arena, fd);
 	if (!map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0))
 		return;
 	names = map_names(fd);
@@ -104,10 +190,8 @@ static void make_arena(void)
 		ptx_names_copy(names, old); /* the old one is the parent's: it stays mapped there */
 	if (names)
 		arena->names = names;
-	ptx_own_control.magic = PTX_ARENA_MAGIC;
-	ptx_own_control.version = PTX_ARENA_VERSION;
-	ptx_own_control.pid = (uint32_t)getpid();
-	atomic_store_explicit(&ptx_own_control.next_region, REGIONS_AT, memory_order_relaxed);
+	ptx_arena_begin(&ptx_own_control, (uint32_t)getpid(), PTX_ARENA_TAKEN);
+	take_rendezvous(arena);
 }
 
 void ptx_process_init(void)

@@ -22,8 +22,8 @@ struct ptx_stream;
 struct ptx_private {
 	_Atomic uint32_t pid; /* 0: a child that has not been set up yet */
 	_Atomic(struct ptx_thread *) threads; /* all there ever were */
-	_Atomic uint64_t bits; /* of attached, given out */
 	_Atomic(struct ptx_view *) view[PTX_STREAMS];
+	_Atomic uint32_t streams; /* identifiers of active ones */
 	_Atomic(struct ptx_stream *) handle[PTX_HANDLES];
 };
 

@@ -68,6 +68,18 @@ static bool shoot_down(void)
 #endif
 }
 
+bool ptx_barrier_everywhere(void)
+{
+	int saved = errno;
+	bool done;
+
+	atomic_thread_fence(memory_order_seq_cst);
+	done = may_ask && membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0;
+	atomic_thread_fence(memory_order_seq_cst);
+	errno = saved;
+	return done;
+}
+
 bool ptx_barrier(void)
 {
 	int saved = errno;

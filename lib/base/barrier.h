@@ -18,4 +18,7 @@ void ptx_barrier_init(void);
 
 bool ptx_barrier(void);
 
+/* The same on every running thread of every process that this library is in. */
+bool ptx_barrier_everywhere(void);
+
 #endif

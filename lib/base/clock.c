@@ -2,6 +2,7 @@
 #include "base/clock.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,7 +16,7 @@
 #define WIDE_TICKS 4000 /* about a microsecond: somebody came between */
 #define MANY_TRIES 50
 
-bool ptx_clock_is_counter;
+_Atomic bool ptx_clock_is_counter;
 uint64_t ptx_clock_hz = PTX_NS_PER_S;
 
 uint64_t ptx_clock_monotonic(void)
@@ -79,20 +80,40 @@ static uint64_t measure_hz(void)
 }
 #endif
 
+static atomic_bool is_chosen;
+
+bool ptx_clock_follow(bool counter)
+{
+	if (!atomic_load_explicit(&is_chosen, memory_order_acquire)) {
+#if defined __x86_64__
+		int mode;
+
+		if (counter && prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
+			return false; /* reading it would raise SIGSEGV */
+#endif
+		atomic_store_explicit(&ptx_clock_is_counter, counter, memory_order_relaxed);
+		atomic_store_explicit(&is_chosen, true, memory_order_release);
+	}
+	return ptx_clock_is_counter == counter;
+}
+
 void ptx_clock_init(void)
 {
 	const char *wish = secure_getenv("POSIXTRACE_CLOCK");
+	bool counter = !wish || strcmp(wish, "monotonic") != 0;
 
-	if (wish && strcmp(wish, "monotonic") == 0)
+#if defined __x86_64__
+	counter = counter && counter_is_usable();
+#elif !defined __aarch64__
+	counter = false;
+#endif
+	ptx_clock_follow(counter); /* or as it was chosen before */
+	if (!ptx_clock_is_counter)
 		return;
 #if defined __x86_64__
-	if (!counter_is_usable())
-		return;
-	ptx_clock_is_counter = true;
 	ptx_clock_hz = measure_hz();
 #elif defined __aarch64__
 	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(ptx_clock_hz));
-	ptx_clock_is_counter = true;
 #endif
 }
 

@@ -13,6 +13,7 @@
 #ifndef PTX_BASE_CLOCK_H
 #define PTX_BASE_CLOCK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,10 +21,16 @@
 
 #define PTX_NS_PER_S INT64_C(1000000000)
 
-extern bool ptx_clock_is_counter; /* false: CLOCK_MONOTONIC */
+extern _Atomic bool ptx_clock_is_counter; /* false: CLOCK_MONOTONIC */
 extern uint64_t ptx_clock_hz;
 
 void ptx_clock_init(void);
+
+/*
+ * For a process whose events another one reads by its clock: false if this process cannot stamp
+ * them so. Without effect after ptx_clock_init(), which it must agree with. Async-signal-safe.
+ */
+bool ptx_clock_follow(bool counter);
 uint64_t ptx_clock_monotonic(void);
 const char *ptx_clock_name(void);
 
@@ -45,7 +52,9 @@ static inline uint64_t ptx_clock_counter(void)
 /* A stamp for an event. The processor may read the counter a little early. */
 static inline uint64_t ptx_clock_now(void)
 {
-	return ptx_likely(ptx_clock_is_counter) ? ptx_clock_counter() : ptx_clock_monotonic();
+	return ptx_likely(atomic_load_explicit(&ptx_clock_is_counter, memory_order_relaxed))
+		       ? ptx_clock_counter()
+		       : ptx_clock_monotonic();
 }
 
 /* A stamp that is not earlier than anything before it nor later than anything after it. */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -131,4 +132,44 @@ size_t ptx_io_read_text(const char *path, char *text, size_t room)
 	text[got] = '\0';
 	ptx_io_close(fd);
 	return got;
+}
+
+/* A number of decimal digits. */
+static uint64_t number_at(const char *text)
+{
+	uint64_t number = 0;
+
+	for (; *text >= '0' && *text <= '9'; text++)
+		number = number * 10 + (uint64_t)(*text - '0');
+	return number;
+}
+
+/* Without stdio: a child may need it in a signal handler. */
+bool ptx_io_process_start(uint32_t pid, uint64_t *start)
+{
+	char path[40] = "/proc/", digits[12], text[1024], state;
+	const char *field[23], *at;
+	size_t i = sizeof(digits);
+
+	digits[--i] = '\0';
+	do {
+		digits[--i] = (char)('0' + pid % 10);
+		pid /= 10;
+	} while (pid);
+	strcat(strcat(path, digits + i), "/stat");
+	if (!ptx_io_read_text(path, text, sizeof(text)))
+		return false;
+	at = strrchr(text, ')'); /* the program's name may hold anything, also ")" */
+	for (int n = 3; n <= 22; n++) {
+		at = at ? strchr(at, ' ') : NULL;
+		if (!at)
+			return false;
+		field[n] = ++at;
+	}
+	state = *field[3];
+	/* A first thread that ended leaves "Z" while the other threads go on. */
+	if (state == 'X' || (state == 'Z' && number_at(field[20]) <= 1))
+		return false;
+	*start = number_at(field[22]);
+	return true;
 }

@@ -12,6 +12,7 @@
 #ifndef PTX_BASE_IO_H
 #define PTX_BASE_IO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,10 @@ int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got
 
 /* A small file as text with a closing NUL, cut to fit; 0 bytes when it cannot be read. */
 size_t ptx_io_read_text(const char *path, char *text, size_t room);
+
+/* When a process began, in clock ticks after boot: field 22 of /proc/PID/stat. False: no such process,
+ * or only its remains. */
+bool ptx_io_process_start(uint32_t pid, uint64_t *start);
 
 /* open() with O_CLOEXEC and close(). */
 int ptx_io_open(const char *path, int flags, int *fd);

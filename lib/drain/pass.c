@@ -119,10 +119,16 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 	return source->bound;
 }
 
+/* On every thread that may write into the stream. */
+static bool barrier_for(const struct ptx_drain *drain)
+{
+	return drain->arena == &ptx_arena_self ? ptx_barrier() : ptx_barrier_everywhere();
+}
+
 void ptx_drain_pass(struct ptx_drain *drain)
 {
 	uint64_t now = ptx_clock_ordered(), watermark = now;
-	bool ordered = ptx_barrier(); /* (L) with (K) in ring/ring_write.h */
+	bool ordered = barrier_for(drain); /* (L) with (K) in ring/ring_write.h */
 	uint32_t rings = atomic_load_explicit(&drain->rings->region->rings, memory_order_acquire);
 
 	if (!ordered)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -11,30 +10,6 @@
 
 #include "base/io.h"
 #include "log/log_origin.h"
-
-/* Field 22 of /proc/PID/stat. False: no such process, or only its remains. */
-static bool process_start(uint32_t pid, uint64_t *start)
-{
-	char path[40], text[1024], state;
-	const char *rest;
-	unsigned long long ticks;
-	long threads;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", (unsigned)pid);
-	if (!ptx_io_read_text(path, text, sizeof(text)))
-		return false;
-	rest = strrchr(text, ')'); /* the program's name may hold anything, also ")" */
-	if (!rest ||
-	    sscanf(rest + 1,
-		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
-		   &state, &threads, &ticks) != 3)
-		return false;
-	/* A first thread that ended leaves "Z" while the other threads go on. */
-	if (state == 'X' || (state == 'Z' && threads <= 1))
-		return false;
-	*start = ticks;
-	return true;
-}
 
 static int hex_digit(char c)
 {
@@ -65,7 +40,7 @@ static void writer_here(struct ptx_log_writer *writer)
 	struct stat st;
 
 	writer->pid = (uint32_t)getpid();
-	if (!process_start(writer->pid, &writer->start))
+	if (!ptx_io_process_start(writer->pid, &writer->start))
 		writer->start = 0;
 	writer->pid_space = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 	read_boot_id(writer->boot_id);
@@ -135,7 +110,7 @@ bool ptx_log_writer_runs(const struct ptx_log_writer *writer)
 		return false;
 	if (here.pid == writer->pid)
 		return here.start == writer->start;
-	return process_start(writer->pid, &start) && start == writer->start;
+	return ptx_io_process_start(writer->pid, &start) && start == writer->start;
 }
 
 bool ptx_log_is_file(int fd, const struct ptx_log_file_id *file)

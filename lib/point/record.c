@@ -14,6 +14,7 @@
 #include "ring/ring_write.h"
 
 #define BATCH 8 /* streams served by one reading of the clock */
+#define LOOK_AFTER_TURNS 64 /* so often, in chunks, a thread asks whether a creator is still there */
 
 struct pending {
 	struct ptx_view *view;
@@ -94,6 +95,8 @@ static struct ptx_record *turn(struct ptx_thread *thread, struct ptx_cell *cell,
 	struct ptx_ident ident;
 
 	ptx_thread_identify(thread, view, &ident);
+	if (ptx_unlikely(++thread->turns % LOOK_AFTER_TURNS == 0))
+		ptx_view_check_creator(view);
 	if (!ptx_ring_turn(&view->rings, &cell->chunk, &ident))
 		return NULL;
 	if (ptx_unlikely(atomic_load_explicit(&region->flush_wish, memory_order_relaxed)) &&
@@ -125,13 +128,13 @@ static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *vie
 static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit, unsigned type,
 		    const void *data, size_t len, uint64_t address, struct pending *pending)
 {
-	struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit], memory_order_acquire);
+	struct ptx_view *view = ptx_view_find(bit);
 	struct ptx_cell *cell = &thread->cell[level][bit];
 	enum ptx_state kind;
 	uint32_t flags = 0;
 
 	if (!view)
-		return false; /* being detached */
+		return false; /* being detached, or another process's */
 	kind = ptx_state_kind(atomic_load_explicit(&view->rings.region->state,
 						   memory_order_relaxed));
 	if ((kind != PTX_RUNNING && kind != PTX_FULL) || !is_admitted(view->rings.region, type))
@@ -210,8 +213,7 @@ static void lose_everywhere(struct ptx_thread *thread, unsigned type, enum ptx_w
 
 	for (; attached; attached &= attached - 1) {
 		unsigned bit = (unsigned)__builtin_ctzll(attached);
-		struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit],
-							     memory_order_acquire);
+		struct ptx_view *view = ptx_view_find(bit);
 		enum ptx_state kind;
 
 		if (!view)
@@ -278,11 +280,11 @@ static void make_lanes(struct ptx_thread *thread)
 	if (!ptx_clock_is_counter)
 		return; /* event.c reads the counter and nothing else */
 	for (; attached; attached &= attached - 1) {
-		unsigned bit = (unsigned)__builtin_ctzll(attached);
-		struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit],
-							     memory_order_acquire);
+		struct ptx_view *view = ptx_view_find((unsigned)__builtin_ctzll(attached));
 
-		if (!view || lanes == PTX_LANES)
+		if (!view)
+			continue;
+		if (lanes == PTX_LANES)
 			return;
 		is_short = is_short && view->rings.max_data_size >= PTX_SHORT;
 		make_lane(&thread->lane[lanes++], thread, view);
@@ -294,13 +296,26 @@ static void make_lanes(struct ptx_thread *thread)
 		thread->word_many = word;
 }
 
+/* Views whose streams other processes have detached. */
+static void drop_gone(void)
+{
+	uint64_t attached = atomic_load_explicit(&ptx_own_control.attached, memory_order_acquire);
+
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
+		if (!(attached >> bit & 1) &&
+		    atomic_load_explicit(&ptx_private.view[bit], memory_order_relaxed))
+			ptx_view_find(bit);
+}
+
 /* After an event by the long way: most often only the chunk is another. */
 static void mend_lanes(struct ptx_thread *thread)
 {
 	uint64_t word = atomic_load_explicit(&ptx_own_control.word, memory_order_acquire);
 
 	if (thread->word_one != word && thread->word_many != word) {
+		drop_gone();
 		make_lanes(thread);
+		ptx_views_sweep(thread);
 		return;
 	}
 	for (uint32_t i = 0; i < thread->lanes; i++) {

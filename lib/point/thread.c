@@ -224,12 +224,12 @@ void ptx_thread_mend(struct ptx_thread *thread, unsigned level)
 	}
 }
 
-bool ptx_threads_busy(void)
+bool ptx_threads_busy(const struct ptx_thread *self)
 {
 	for (struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,
 							      memory_order_acquire);
 	     thread; thread = thread->next)
-		for (int level = 0; level < PTX_LEVELS; level++)
+		for (int level = 0; thread != self && level < PTX_LEVELS; level++)
 			if (atomic_load_explicit(&thread->frame[level], memory_order_acquire))
 				return true;
 	return false;

@@ -44,7 +44,7 @@ struct ptx_thread {
 	uint64_t word_one;  /* lane[0] is all there is */
 	uint64_t word_many; /* lane[0 .. lanes - 1] are all there are */
 	uint32_t lanes;
-	uint32_t unused;
+	uint32_t turns; /* to another chunk, to look after creators now and then */
 	struct ptx_lane lane[PTX_LANES];
 	struct ptx_thread *next; /* in ptx_private.threads */
 	_Atomic uint32_t taken;
@@ -91,7 +91,7 @@ void ptx_thread_mend(struct ptx_thread *thread, unsigned level);
  * True if there was one. */
 bool ptx_threads_sweep(void);
 
-/* True if some thread is inside a trace point; call after ptx_barrier(). */
-bool ptx_threads_busy(void);
+/* True if some thread but self is inside a trace point; call after ptx_barrier(). */
+bool ptx_threads_busy(const struct ptx_thread *self);
 
 #endif

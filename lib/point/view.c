@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "arena/attachment.h"
 #include "base/barrier.h"
+#include "point/view_private.h"
 #include "point/thread.h"
 
 #define PREPARED_THREADS 16
@@ -15,25 +17,6 @@ static _Atomic uint64_t serials;
 static _Atomic(struct ptx_view *) retired;
 /* What is attached, kept where a child can still read it. */
 static _Atomic(struct ptx_view *) before_fork[PTX_STREAMS];
-
-static int claim_bit(unsigned *bit)
-{
-	uint64_t used = atomic_load_explicit(&ptx_private.bits, memory_order_relaxed);
-
-	do {
-		if (used == UINT64_MAX)
-			return EAGAIN;
-		*bit = (unsigned)__builtin_ctzll(~used);
-	} while (!atomic_compare_exchange_weak_explicit(&ptx_private.bits, &used, used | UINT64_C(1) << *bit,
-							memory_order_acq_rel,
-							memory_order_relaxed));
-	return 0;
-}
-
-static void release_bit(unsigned bit)
-{
-	atomic_fetch_and_explicit(&ptx_private.bits, ~(UINT64_C(1) << bit), memory_order_release);
-}
 
 static void retire(struct ptx_view *view)
 {
@@ -45,86 +28,135 @@ static void retire(struct ptx_view *view)
 						      memory_order_relaxed));
 }
 
-/* Frees the views that were still in use when they were destroyed, if they no longer are. */
-static void sweep(void)
+static void free_view(struct ptx_view *view)
+{
+	munmap(view->rings.region, view->rings.geometry.bytes);
+	if (view->adopted)
+		munmap(view, sizeof *view);
+	else
+		free(view);
+}
+
+void ptx_views_sweep(const struct ptx_thread *self)
 {
 	struct ptx_view *view = atomic_exchange_explicit(&retired, NULL, memory_order_acquire);
 	bool busy;
 
 	if (!view)
 		return;
-	busy = !ptx_barrier() || ptx_threads_busy();
+	busy = !ptx_barrier() || ptx_threads_busy(self);
 	while (view) {
 		struct ptx_view *next = view->retired;
 
-		if (busy) {
+		if (busy)
 			retire(view);
-		} else {
-			munmap(view->rings.region, view->rings.geometry.bytes);
-			free(view);
-		}
+		else
+			free_view(view);
 		view = next;
 	}
 }
 
-int ptx_view_create(const struct ptx_geometry *geometry, size_t max_data_size, bool loop,
-		    struct ptx_view **result)
+int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry,
+		    size_t max_data_size, bool loop, struct ptx_view **result)
 {
 	struct ptx_view *view;
 	void *memory;
 	int err;
 
-	sweep();
+	ptx_views_sweep(NULL);
 	view = calloc(1, sizeof *view);
 	if (!view)
 		return ENOMEM;
-	err = claim_bit(&view->bit);
+	view->arena = arena;
+	err = ptx_attachment_claim(arena, &view->bit, &view->generation);
 	if (err)
 		goto undo_alloc;
-	err = ptx_region_create(&ptx_arena_self, geometry, &memory, &view->offset);
+	err = ptx_region_create(arena, geometry, &memory, &view->offset);
 	if (err)
-		goto undo_bit;
-	view->serial = atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed) + 1;
+		goto undo_claim;
+	view->serial = ptx_view_serial();
 	ptx_ring_view(&view->rings, memory, geometry, max_data_size, loop);
 	view->rings.back = ptx_region_back;
 	ptx_ring_init(&view->rings);
-	ptx_threads_prepare(PREPARED_THREADS);
+	if (arena == &ptx_arena_self)
+		ptx_threads_prepare(PREPARED_THREADS);
+	else
+		madvise(memory, geometry->bytes, MADV_DONTFORK); /* no child of ours has use for it */
 	*result = view;
 	return 0;
-undo_bit:
-	release_bit(view->bit);
+undo_claim:
+	ptx_attachment_retract(arena, view->bit, view->generation);
 undo_alloc:
 	free(view);
 	return err;
 }
 
-void ptx_view_attach(struct ptx_view *view)
+void ptx_view_note(struct ptx_view *view)
 {
 	atomic_store_explicit(&before_fork[view->bit], view, memory_order_relaxed);
-	atomic_store_explicit(&ptx_private.view[view->bit], view, memory_order_release);
-	atomic_fetch_or_explicit(&ptx_own_control.attached, UINT64_C(1) << view->bit,
-				 memory_order_release);
-	ptx_control_changed(&ptx_own_control, 1);
 }
 
-void ptx_view_destroy(struct ptx_view *view)
+void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target, bool inherited)
 {
-	const uint64_t bit = UINT64_C(1) << view->bit;
+	struct ptx_attachment *attachment = &view->arena->control->attachment[view->bit];
+
+	attachment->offset = view->offset;
+	attachment->stream_size = view->rings.geometry.asked;
+	attachment->max_data_size = view->rings.max_data_size;
+	attachment->loop = view->rings.loop;
+	attachment->inherited = inherited;
+	attachment->target = target->pid;
+	attachment->target_start = target->start;
+	if (view->arena == &ptx_arena_self) {
+		ptx_view_note(view);
+		atomic_store_explicit(&ptx_private.view[view->bit], view, memory_order_release);
+	}
+	ptx_attachment_publish(view->arena, view->bit, view->generation);
+}
+
+static void destroy_own(struct ptx_view *view)
+{
 	bool in_use;
 
-	/* A creation that failed never attached it. */
-	if (atomic_fetch_and_explicit(&ptx_own_control.attached, ~bit, memory_order_release) & bit)
-		ptx_control_changed(&ptx_own_control, -1);
 	atomic_store_explicit(&ptx_private.view[view->bit], NULL, memory_order_release);
 	atomic_store_explicit(&before_fork[view->bit], NULL, memory_order_relaxed);
-	release_bit(view->bit);
 	/* Who is inside now may have read the pointer before. */
-	in_use = !ptx_barrier() || ptx_threads_busy();
-	ptx_region_destroy(&ptx_arena_self, &view->rings.geometry, view->rings.region, view->offset, in_use);
+	in_use = !ptx_barrier() || ptx_threads_busy(NULL);
+	ptx_region_destroy(view->arena, &view->rings.geometry, view->rings.region, view->offset,
+			   in_use);
 	if (in_use)
 		retire(view);
 	else
 		free(view);
+}
+
+void ptx_view_destroy(struct ptx_view *view)
+{
+	struct ptx_arena *arena = view->arena;
+	unsigned bit = view->bit;
+	uint64_t generation = view->generation;
+
+	/* Out of sight first, to be had by the next one last. */
+	ptx_attachment_hide(arena, bit, generation);
+	if (arena == &ptx_arena_self) {
+		destroy_own(view);
+	} else {
+		ptx_region_destroy(arena, &view->rings.geometry, view->rings.region, view->offset,
+				   false);
+		free(view);
+	}
+	ptx_attachment_retract(arena, bit, generation);
+}
+
+void ptx_view_discard(struct ptx_view *view)
+{
+	atomic_store_explicit(&before_fork[view->bit], NULL, memory_order_relaxed);
+	retire(view);
+}
+
+uint64_t ptx_view_serial(void)
+{
+	return atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed) + 1;
 }
 
 void ptx_view_child(void)

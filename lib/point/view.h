@@ -10,25 +10,44 @@
 #define PTX_POINT_VIEW_H
 
 #include "arena/arena.h"
+#include "arena/find.h"
 #include "ring/ring.h"
 
+struct ptx_thread;
+
 struct ptx_view {
+	struct ptx_arena *arena;
+	uint64_t generation; /* of the attachment */
 	uint64_t serial; /* never 0, never used twice in a process */
 	struct ptx_rings rings;
 	uint64_t offset; /* of the region in the arena */
 	unsigned bit;
+	bool adopted;   /* from another process: a mapping of its own, made by a trace point */
 	struct ptx_view *retired;
 };
 
-/* Maps memory for a stream of this process: ENOMEM, or EAGAIN when PTX_STREAMS are attached. */
-int ptx_view_create(const struct ptx_geometry *geometry, size_t max_data_size, bool loop,
-		    struct ptx_view **view);
+/* Maps memory for a stream in arena: ENOMEM, or EAGAIN when PTX_STREAMS are attached there. */
+int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry,
+		    size_t max_data_size, bool loop, struct ptx_view **view);
 
-/* From now on trace points find it. */
-void ptx_view_attach(struct ptx_view *view);
+/* From now on trace points find it, those of the arena's process. */
+void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target, bool inherited);
 
 /* From now on they do not; its memory is given back, its addresses once nobody can use them. */
 void ptx_view_destroy(struct ptx_view *view);
+
+/*
+ * The view of the stream that is attached at bit, for a trace point of thread at level 0 or above:
+ * mapped now if another process attached it. NULL: none, or not for this process. Async-signal-safe.
+ */
+struct ptx_view *ptx_view_find(unsigned bit);
+
+/* Looks whether the creator of an adopted view's stream still lives, and detaches it if not. */
+void ptx_view_check_creator(struct ptx_view *view);
+
+/* Frees views that are no longer attached if no thread but this one, which is in a trace point at
+ * level 0, can be using them. */
+void ptx_views_sweep(const struct ptx_thread *self);
 
 /* In a forked child: the parent's regions are replaced by memory of the child's own, since a frame
  * of a trace point that the fork interrupted may still write to them. */

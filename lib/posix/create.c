@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,20 +14,16 @@
 
 static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
 
-/* 0: this very process. Other processes are not traced by this version. */
-static int find_target(pid_t pid)
+/* All streams of a process have one clock, which whoever reads them must have too. */
+static int settle_clock(struct ptx_arena *arena)
 {
-	int fd;
+	uint32_t ours = ptx_clock_is_counter ? PTX_ARENA_CLOCK_COUNTER : PTX_ARENA_CLOCK_MONOTONIC;
+	uint32_t theirs = PTX_ARENA_CLOCK_NONE;
 
-	if (pid == 0 || pid == getpid())
+	if (atomic_compare_exchange_strong_explicit(&arena->control->clock, &theirs, ours,
+						    memory_order_acq_rel, memory_order_acquire))
 		return 0;
-	if (pid < 0)
-		return ESRCH;
-	fd = (int)syscall(SYS_pidfd_open, pid, 0); /* refuses a thread that is no process */
-	if (fd < 0)
-		return errno == EMFILE || errno == ENFILE ? errno : ESRCH;
-	close(fd);
-	return kill(pid, 0) != 0 && errno == EPERM ? EPERM : ENOTSUP;
+	return theirs == ours ? 0 : ENOTSUP;
 }
 
 /* An object may come from a log, and a log from anybody. */
@@ -65,7 +59,7 @@ static int settle_attr(const trace_attr_t *wish, bool has_log, struct ptx_attr *
 
 static int open_log(struct ptx_stream *stream, int file_desc)
 {
-	struct ptx_log_facts facts = { .attr = stream->attr, .pid = (uint32_t)getpid() };
+	struct ptx_log_facts facts = { .attr = stream->attr, .pid = stream->target.pid };
 	struct ptx_shield shield;
 	struct ptx_log *log;
 	int err, fd, flags = fcntl(file_desc, F_GETFL);
@@ -102,7 +96,7 @@ static int build(struct ptx_stream *stream, int file_desc)
 	if (err)
 		return err;
 	stream->attr.stream_size = geometry.capacity;
-	err = ptx_view_create(&geometry, stream->attr.max_data_size,
+	err = ptx_view_create(stream->target.arena, &geometry, stream->attr.max_data_size,
 			      stream->attr.stream_policy == POSIX_TRACE_LOOP, &stream->view);
 	if (err)
 		return err;
@@ -111,6 +105,7 @@ static int build(struct ptx_stream *stream, int file_desc)
 	err = ptx_drain_create(&stream->view->rings, &stream->attr, created, &stream->drain);
 	if (err)
 		goto undo_view;
+	stream->drain->arena = stream->target.arena;
 	err = ptx_control_open(stream);
 	if (err)
 		goto undo_drain;
@@ -131,6 +126,7 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 		  trace_id_t *trid)
 {
 	struct ptx_stream *stream;
+	struct ptx_target target;
 	struct ptx_attr attr;
 	int err;
 
@@ -139,15 +135,21 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 	err = settle_attr(wish, kind == PTX_STREAM_LOGGED, &attr);
 	if (err)
 		return err;
-	err = find_target(pid);
-	if (err)
-		return err;
 	if (ptx_process_is_child())
 		ptx_process_child();
 	pthread_once(&clock_once, ptx_clock_init);
+	err = ptx_target_find(pid, &target);
+	if (err)
+		return err;
+	err = settle_clock(target.arena);
+	if (err)
+		goto undo_target;
 	stream = calloc(1, sizeof *stream);
-	if (!stream)
-		return ENOMEM;
+	if (!stream) {
+		err = ENOMEM;
+		goto undo_target;
+	}
+	stream->target = target;
 	stream->kind = kind;
 	stream->log_fd = -1;
 	stream->attr = attr;
@@ -160,7 +162,8 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 	if (err)
 		goto undo_build;
 	*trid = stream->id;
-	ptx_view_attach(stream->view);
+	ptx_view_attach(stream->view, &stream->target,
+			attr.inheritance == POSIX_TRACE_INHERITED);
 	return 0;
 undo_build:
 	if (stream->flush) {
@@ -175,6 +178,8 @@ undo_alloc:
 	ptx_registry_delist(stream);
 	pthread_mutex_destroy(&stream->lock);
 	free(stream);
+undo_target:
+	ptx_target_release(&target);
 	return err;
 }
 

@@ -27,6 +27,7 @@ static void in_child(void)
 
 	ptx_process_child();
 	ptx_view_child();
+	ptx_target_after_fork();
 	ptx_registry_after_fork(true);
 	errno = saved;
 }
@@ -46,6 +47,6 @@ static void __attribute__((constructor)) begin(void)
 static void __attribute__((destructor)) end(void)
 {
 	if (!ptx_process_is_child() &&
-	    atomic_load_explicit(&ptx_own_control.attached, memory_order_relaxed))
+	    atomic_load_explicit(&ptx_private.streams, memory_order_relaxed))
 		ptx_posix_shutdown_all();
 }

@@ -93,6 +93,7 @@ static int shut_down(trace_id_t trid, const void *address)
 	}
 	ptx_view_destroy(stream->view);
 	ptx_drain_destroy(stream->drain);
+	ptx_target_release(&stream->target);
 	ptx_registry_delist(stream);
 	pthread_mutex_destroy(&stream->lock);
 	free(stream);

@@ -155,6 +155,7 @@ struct ptx_slot {
 
 /* Sizes of a region; each process keeps its own copy and never takes them from shared memory. */
 struct ptx_geometry {
+	size_t asked;       /* the stream_size that it was planned for */
 	size_t chunk_bytes;
 	size_t chunk_room;  /* for records */
 	size_t record_max;  /* the largest record */

@@ -54,6 +54,7 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, struct ptx_geometry 
 	size_t record, chunk, useful, chunks, end = 0;
 	struct ptx_geometry *g = geometry;
 
+	g->asked = stream_size;
 	/* Half of the address space is more than any machine has: no sum below can overflow. */
 	if (stream_size > SIZE_MAX >> 17 || max_data_size > PTX_RECORD_LEN_MAX)
 		return ENOMEM;

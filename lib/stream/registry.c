@@ -38,6 +38,8 @@ int ptx_registry_add(struct ptx_stream *stream)
 		stream->id = (atomic_fetch_add_explicit(&generations, 1, memory_order_relaxed) + 1) *
 				     PTX_HANDLES + i;
 		atomic_store_explicit(&ptx_private.handle[i], stream, memory_order_release);
+		if (stream->kind != PTX_STREAM_STORED)
+			atomic_fetch_add_explicit(&ptx_private.streams, 1, memory_order_relaxed);
 		err = 0;
 		break;
 	}
@@ -53,6 +55,8 @@ bool ptx_registry_remove(struct ptx_stream *stream)
 						     &expected, NULL, memory_order_acq_rel,
 						     memory_order_relaxed))
 		return false;
+	if (stream->kind != PTX_STREAM_STORED)
+		atomic_fetch_sub_explicit(&ptx_private.streams, 1, memory_order_relaxed);
 	atomic_store_explicit(&stream->gone, 1, memory_order_release);
 	return true;
 }

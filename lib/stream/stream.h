@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <trace.h>
 
+#include "arena/find.h"
 #include "record/attr.h"
 
 struct ptx_view;
@@ -41,6 +42,7 @@ struct ptx_stream {
 	unsigned type_cursor; /* the last type that the type list delivered, 0 = none */
 
 	/* Active streams. */
+	struct ptx_target target;
 	struct ptx_view *view;
 	struct ptx_drain *drain;
 	struct ptx_chunk *control;      /* where START, STOP and FILTER are written; NULL = not yet */

@@ -198,8 +198,8 @@ START_TEST(nobody_can_cut_the_arena_short)
 	ck_assert_int_eq(ftruncate(fd, 0), -1);
 	ck_assert_int_eq(errno, EPERM);
 	ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
-	ck_assert_uint_eq(ptx_control.magic, PTX_ARENA_MAGIC);
-	ck_assert_uint_eq(ptx_control.pid, getpid());
+	ck_assert_uint_eq(ptx_own_control.magic, PTX_ARENA_MAGIC);
+	ck_assert_uint_eq(ptx_own_control.pid, getpid());
 }
 END_TEST
 
@@ -210,17 +210,17 @@ START_TEST(a_child_starts_as_a_process_that_never_traced_and_gets_an_arena)
 	pid_t child;
 
 	setup();
-	atomic_store(&ptx_private.bits, 0xff);
+	atomic_store(&ptx_private.handle[1], (struct ptx_stream *)&status);
 	ck_assert_uint_eq(ptx_names_open(ptx_arena_self.names, "mine"), PTX_TYPE_FIRST_USER);
 	ck_assert(!ptx_process_is_child());
 	child = fork();
 	if (child == 0) {
 		uint64_t parents = ptx_arena_self.inode;
 
-		if (!ptx_process_is_child() || atomic_load(&ptx_private.bits) != 0)
+		if (!ptx_process_is_child() || atomic_load(&ptx_private.handle[1]))
 			_exit(1);
 		ptx_process_child();
-		if (ptx_process_is_child() || ptx_control.pid != (uint32_t)getpid())
+		if (ptx_process_is_child() || ptx_own_control.pid != (uint32_t)getpid())
 			_exit(2);
 		if (ptx_arena_fd(&ptx_arena_self) < 0 || ptx_arena_self.inode == parents)
 			_exit(3);
@@ -228,8 +228,8 @@ START_TEST(a_child_starts_as_a_process_that_never_traced_and_gets_an_arena)
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
-	ck_assert_uint_eq(ptx_control.pid, getpid());
-	ck_assert_uint_eq(atomic_load(&ptx_private.bits), 0xff);
+	ck_assert_uint_eq(ptx_own_control.pid, getpid());
+	ck_assert_ptr_eq(atomic_load(&ptx_private.handle[1]), &status);
 }
 END_TEST
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena/attachment.h - the streams of an arena, as processes tell one another of them.
+ *
+ * A creator claims a place, makes the region, and publishes it; a traced process maps what it finds
+ * at its next event (point/adopt.c). Nobody waits for anybody: whoever is killed leaves a place
+ * whose lock the kernel has let go of, and the next one who looks makes it free.
+ *
+ * Threads   all; claims of one process are told apart by the arena's own mask.
+ * Signals   ptx_attachment_is_orphan() and _bury() are async-signal-safe.
+ */
+#ifndef PTX_ARENA_ATTACHMENT_H
+#define PTX_ARENA_ATTACHMENT_H
+
+#include "arena/arena.h"
+
+static inline uint64_t ptx_attachment_make(uint64_t generation, enum ptx_attachment_state state)
+{
+	return generation << 8 | state;
+}
+
+static inline enum ptx_attachment_state ptx_attachment_state(uint64_t word)
+{
+	return (enum ptx_attachment_state)(word & 0xff);
+}
+
+static inline uint64_t ptx_attachment_generation(uint64_t word)
+{
+	return word >> 8;
+}
+
+/* A place for a stream: EAGAIN when PTX_STREAMS are taken. */
+int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *generation);
+
+/* From now on processes find it; its facts stand in the attachment already. */
+void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t generation);
+
+/* From now on they do not, but the place is still the claimant's. */
+void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generation);
+
+/* Gives the place back, claimed or published. */
+void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t generation);
+
+/* Its creator is gone, and was another process than this. */
+bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit);
+
+/* Takes an orphan's place from it, and gives its memory back. */
+void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generation,
+			 const struct ptx_geometry *geometry);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "arena/find.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "arena/rendezvous.h"
+#include "base/futex.h"
+#include "base/io.h"
+
+#define SETTING_UP_NAP_NS 1000000
+#define SETTING_UP_NAPS   50
+
+static struct ptx_arena *others;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_arena(const struct ptx_arena *arena)
+{
+	return arena->control->magic == PTX_ARENA_MAGIC &&
+	       arena->control->version == PTX_ARENA_VERSION;
+}
+
+static void free_arena(struct ptx_arena *arena)
+{
+	if (arena->control)
+		munmap(arena->control, sizeof(union ptx_control_page));
+	if (arena->names)
+		munmap(arena->names, PTX_NAMES_BYTES);
+	if (arena->fd >= 0)
+		close(arena->fd);
+	free(arena);
+}
+
+static void *map(int fd, size_t bytes, uint64_t offset)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static bool map_arena(struct ptx_arena *arena)
+{
+	arena->control = map(arena->fd, sizeof(union ptx_control_page), 0);
+	arena->names = map(arena->fd, PTX_NAMES_BYTES, PTX_NAMES_AT);
+	return arena->control && arena->names;
+}
+
+static struct ptx_arena *new_arena(int fd)
+{
+	struct ptx_arena *arena = calloc(1, sizeof *arena);
+	struct stat file;
+
+	if (!arena) {
+		close(fd);
+		return NULL;
+	}
+	arena->fd = fd;
+	if (fstat(fd, &file) == 0) {
+		arena->device = file.st_dev;
+		arena->inode = file.st_ino;
+		arena->bytes = (uint64_t)file.st_size;
+	}
+	return arena;
+}
+
+/* NULL: what path leads to is no arena. */
+static struct ptx_arena *open_arena(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct ptx_arena *arena = fd < 0 ? NULL : new_arena(fd);
+
+	if (!arena)
+		return NULL;
+	if (ptx_arena_is_sealed(fd, arena->bytes) && map_arena(arena) && is_arena(arena))
+		return arena;
+	free_arena(arena);
+	return NULL;
+}
+
+/* Under lock. */
+static struct ptx_arena *known(const struct stat *file)
+{
+	if (ptx_arena_self.fd >= 0 && file->st_dev == ptx_arena_self.device &&
+	    file->st_ino == ptx_arena_self.inode)
+		return &ptx_arena_self;
+	for (struct ptx_arena *arena = others; arena; arena = arena->next)
+		if (file->st_dev == arena->device && file->st_ino == arena->inode)
+			return arena;
+	return NULL;
+}
+
+static bool is_candidate(int folder, const char *name)
+{
+	static const char wanted[] = "/memfd:posix-trace";
+	char link[sizeof wanted + 16];
+	ssize_t n = readlinkat(folder, name, link, sizeof link);
+
+	return n >= (ssize_t)sizeof wanted - 1 && memcmp(link, wanted, sizeof wanted - 1) == 0;
+}
+
+/* The arena behind path, opened if it is not open yet; under lock. */
+static struct ptx_arena *arena_at(const char *path)
+{
+	struct ptx_arena *arena;
+	struct stat file;
+
+	if (stat(path, &file) != 0)
+		return NULL;
+	arena = known(&file);
+	if (arena)
+		return arena;
+	arena = open_arena(path);
+	if (arena) {
+		arena->next = others;
+		others = arena;
+	}
+	return arena;
+}
+
+/*
+ * Under lock. A process may hold its parent's arena, while it has not set up its own: EAGAIN. ENXIO:
+ * it does not know this library.
+ */
+static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
+{
+	char path[300];
+	struct dirent *entry;
+	DIR *folder;
+	int err = ENXIO;
+
+	snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+	folder = opendir(path);
+	if (!folder)
+		return errno == EACCES || errno == EPERM ? EPERM : errno == ENOENT ? ESRCH : errno;
+	while (err && (entry = readdir(folder))) {
+		struct ptx_arena *arena;
+
+		if (entry->d_name[0] == '.' || !is_candidate(dirfd(folder), entry->d_name))
+			continue;
+		snprintf(path, sizeof path, "/proc/%d/fd/%s", (int)pid, entry->d_name);
+		arena = arena_at(path);
+		if (!arena)
+			continue;
+		err = EAGAIN;
+		if (arena->control->pid != inner_pid)
+			continue;
+		*result = arena;
+		err = 0;
+	}
+	closedir(folder);
+	return err;
+}
+
+/* What another who traces the process has left for it; under lock. */
+static struct ptx_arena *arena_left(const struct ptx_target *target, uint32_t uid)
+{
+	char path[100];
+	struct ptx_arena *arena;
+
+	if (!ptx_rendezvous_path(uid, target->pid, target->start, path))
+		return NULL;
+	arena = arena_at(path);
+	return arena && arena->control->pid == target->pid ? arena : NULL;
+}
+
+/* An arena for a process that has none; under lock. */
+static struct ptx_arena *make_waiting(uint32_t inner_pid)
+{
+	uint64_t bytes;
+	int fd = ptx_arena_file(&bytes);
+	struct ptx_arena *arena = fd < 0 ? NULL : new_arena(fd);
+
+	if (!arena)
+		return NULL;
+	if (!map_arena(arena)) {
+		free_arena(arena);
+		return NULL;
+	}
+	ptx_arena_begin(arena->control, inner_pid, PTX_ARENA_WAITS);
+	arena->next = others;
+	others = arena;
+	return arena;
+}
+
+/* The id of the process in its own name space: the last one in the list. */
+static uint32_t inner_pid(pid_t pid)
+{
+	char path[40], text[4096], *line, *last;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	if (!ptx_io_read_text(path, text, sizeof text))
+		return (uint32_t)pid;
+	line = strstr(text, "\nNSpid:");
+	if (!line)
+		return (uint32_t)pid;
+	line[strcspn(line + 1, "\n") + 1] = '\0';
+	last = strrchr(line, '\t');
+	return last ? (uint32_t)strtoul(last, NULL, 10) : (uint32_t)pid;
+}
+
+static void sweep(void)
+{
+	for (struct ptx_arena **link = &others; *link;) {
+		struct ptx_arena *arena = *link;
+
+		if (arena->users) {
+			link = &arena->next;
+			continue;
+		}
+		*link = arena->next;
+		if (arena->start)
+			ptx_rendezvous_remove(arena->uid, arena->pid, arena->start);
+		free_arena(arena);
+	}
+}
+
+static void leave_rendezvous(struct ptx_arena *arena, const struct ptx_target *target, uint32_t uid)
+{
+	if (arena == &ptx_arena_self || arena->start)
+		return;
+	arena->uid = uid;
+	arena->pid = target->pid;
+	arena->start = target->start;
+	ptx_rendezvous_leave(uid, target->pid, target->start, arena->fd);
+}
+
+/* It has no arena, and perhaps makes one at this moment: process.c has the other half. */
+static int make_or_search(pid_t pid, struct ptx_target *target, uint32_t uid)
+{
+	struct ptx_arena *waiting = make_waiting(target->pid), *own;
+	uint32_t waits = PTX_ARENA_WAITS;
+
+	if (!waiting)
+		return ENOMEM;
+	leave_rendezvous(waiting, target, uid);
+	target->arena = waiting;
+	if (search(pid, target->pid, &own) == 0 &&
+	    atomic_compare_exchange_strong_explicit(&waiting->control->owner, &waits,
+						    PTX_ARENA_WITHDRAWN, memory_order_acq_rel,
+						    memory_order_relaxed))
+		target->arena = own;
+	return 0;
+}
+
+static bool runs(int process)
+{
+	struct pollfd poller = { .fd = process, .events = POLLIN };
+
+	return poll(&poller, 1, 0) == 0;
+}
+
+/* Under lock. */
+static int find_arena(pid_t pid, struct ptx_target *target, uint32_t uid)
+{
+	_Atomic uint32_t never = 0;
+	int err = search(pid, target->pid, &target->arena);
+
+	for (int i = 0; err == EAGAIN && i < SETTING_UP_NAPS; i++) {
+		ptx_futex_nap(&never, 0, SETTING_UP_NAP_NS);
+		err = search(pid, target->pid, &target->arena);
+	}
+	if (err == ENXIO || err == EAGAIN) {
+		target->arena = arena_left(target, uid);
+		err = target->arena ? 0 : make_or_search(pid, target, uid);
+	}
+	if (!err)
+		leave_rendezvous(target->arena, target, uid);
+	return err;
+}
+
+static int find_other(pid_t pid, struct ptx_target *target)
+{
+	int err, process = (int)syscall(SYS_pidfd_open, pid, 0); /* refuses a thread that is no process */
+	struct stat owner;
+	char path[40];
+
+	if (process < 0)
+		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? errno : ESRCH;
+	target->pid = inner_pid(pid);
+	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	pthread_mutex_lock(&lock);
+	err = stat(path, &owner) == 0 && ptx_io_process_start((uint32_t)pid, &target->start) ? 0 : ESRCH;
+	if (!err)
+		err = find_arena(pid, target, owner.st_uid);
+	if (!err && !runs(process))
+		err = ESRCH;
+	if (!err && target->arena != &ptx_arena_self)
+		target->arena->users++;
+	sweep();
+	pthread_mutex_unlock(&lock);
+	close(process);
+	return err;
+}
+
+int ptx_target_find(pid_t pid, struct ptx_target *target)
+{
+	if (pid < 0)
+		return ESRCH;
+	if (pid != 0 && pid != getpid())
+		return find_other(pid, target);
+	target->arena = &ptx_arena_self;
+	target->pid = (uint32_t)getpid();
+	target->start = 0; /* nobody else has this arena under this id */
+	return 0;
+}
+
+void ptx_target_release(struct ptx_target *target)
+{
+	if (target->arena == &ptx_arena_self)
+		return;
+	pthread_mutex_lock(&lock);
+	target->arena->users--;
+	sweep();
+	pthread_mutex_unlock(&lock);
+}
+
+void ptx_target_after_fork(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	for (struct ptx_arena *arena = others; arena; arena = arena->next) {
+		if (ptx_arena_fd(arena) >= 0)
+			close(arena->fd);
+		arena->fd = -1;
+	}
+	others = NULL; /* the mappings stay: a frame of a call may still look at them */
+}

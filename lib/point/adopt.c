@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * point/adopt.c - a stream that another process attached to this one.
+ *
+ * Nobody here is told: the next trace point of any thread sees that the control word has changed,
+ * comes by the long way, and maps what it finds. Threads that find the same at once each map it, and
+ * all but one unmap it again: so no event waits, and none that comes after posix_trace_start() is
+ * missed. What the attachment says is checked, since another process wrote it: at worst the trace is
+ * spoilt.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "arena/attachment.h"
+#include "base/clock.h"
+#include "point/thread.h"
+#include "point/view_private.h"
+
+static bool is_for_us(const struct ptx_attachment *attachment)
+{
+	return attachment->target ==
+	       atomic_load_explicit(&ptx_private.pid, memory_order_relaxed);
+}
+
+/* What the region must look like by its facts; false: nobody can have made such a stream. */
+static bool plan(const struct ptx_attachment *attachment, uint64_t *offset,
+		 struct ptx_geometry *geometry, size_t *max_data_size)
+{
+	*offset = *(const volatile uint64_t *)&attachment->offset;
+	*max_data_size = *(const volatile uint64_t *)&attachment->max_data_size;
+	return *max_data_size <= PTX_RECORD_LEN_MAX &&
+	       ptx_ring_plan(*(const volatile uint64_t *)&attachment->stream_size, *max_data_size,
+			     geometry) == 0 &&
+	       ptx_arena_holds(&ptx_arena_self, *offset, geometry->bytes);
+}
+
+static struct ptx_view *map_view(unsigned bit, uint64_t generation)
+{
+	const struct ptx_attachment *attachment = &ptx_own_control.attachment[bit];
+	struct ptx_geometry geometry;
+	struct ptx_view *view;
+	size_t max_data_size;
+	uint64_t offset;
+	void *memory;
+	int fd = ptx_arena_fd(&ptx_arena_self);
+
+	if (fd < 0 || !plan(attachment, &offset, &geometry, &max_data_size) ||
+	    !ptx_clock_follow(atomic_load_explicit(&ptx_own_control.clock, memory_order_relaxed) ==
+			      PTX_ARENA_CLOCK_COUNTER))
+		return NULL;
+	view = mmap(NULL, sizeof *view, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (view == MAP_FAILED)
+		return NULL;
+	memory = mmap(NULL, geometry.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
+		      (off_t)offset);
+	if (memory == MAP_FAILED) {
+		munmap(view, sizeof *view);
+		return NULL;
+	}
+	view->arena = &ptx_arena_self;
+	view->generation = generation;
+	view->serial = ptx_view_serial();
+	view->offset = offset;
+	view->bit = bit;
+	view->adopted = true;
+	ptx_ring_view(&view->rings, memory, &geometry, max_data_size, attachment->loop != 0);
+	view->rings.back = ptx_region_back;
+	return view;
+}
+
+static struct ptx_view *adopt(unsigned bit, uint64_t generation)
+{
+	struct ptx_view *view = map_view(bit, generation), *none = NULL;
+	uint64_t word = ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED);
+
+	if (!view)
+		return NULL;
+	/* The facts were this stream's if it is still attached. */
+	if (atomic_load_explicit(&ptx_own_control.attachment[bit].word, memory_order_acquire) == word &&
+	    atomic_compare_exchange_strong_explicit(&ptx_private.view[bit], &none, view,
+						    memory_order_acq_rel, memory_order_acquire)) {
+		ptx_view_note(view);
+		return view;
+	}
+	munmap(view->rings.region, view->rings.geometry.bytes);
+	munmap(view, sizeof *view);
+	return none && none->generation == generation ? none : NULL;
+}
+
+static void drop(unsigned bit, struct ptx_view *view)
+{
+	if (view->adopted &&
+	    atomic_compare_exchange_strong_explicit(&ptx_private.view[bit], &view, NULL,
+						    memory_order_acq_rel, memory_order_relaxed))
+		ptx_view_discard(view);
+}
+
+struct ptx_view *ptx_view_find(unsigned bit)
+{
+	uint64_t word = atomic_load_explicit(&ptx_own_control.attachment[bit].word,
+					     memory_order_acquire);
+	uint64_t generation = ptx_attachment_generation(word);
+	struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit], memory_order_acquire);
+	bool is_attached = ptx_attachment_state(word) == PTX_ATTACHMENT_ATTACHED;
+	int saved = errno;
+
+	if (view && (!view->adopted || (is_attached && view->generation == generation)))
+		return view;
+	if (view)
+		drop(bit, view);
+	if (is_attached && is_for_us(&ptx_own_control.attachment[bit]))
+		view = adopt(bit, generation);
+	else
+		view = NULL;
+	errno = saved;
+	return view;
+}
+
+void ptx_view_check_creator(struct ptx_view *view)
+{
+	if (view->adopted && ptx_attachment_is_orphan(view->arena, view->bit))
+		ptx_attachment_bury(view->arena, view->bit, view->generation,
+				    &view->rings.geometry);
+}
