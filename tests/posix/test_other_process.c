@@ -1,97 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tracing another process: found by its id, attached while it runs, and either one's death. */
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/puppet.h"
 #include "support/stream.h"
-
-/* A process that traces when told to: each byte written to it is a command, each answered by one. */
-struct puppet {
-	pid_t pid;
-	int command, answer;
-};
-
-enum command { TRACE_ONE = 'e', TRACE_MANY = 'm', OPEN_NAME = 'n', LEAVE = 'x' };
-
-#define MANY 1000
-
-static void obey(int in, int out)
-{
-	trace_event_id_t u, v;
-	int number = 0;
-	char command;
-
-	if (posix_trace_eventid_open("u", &u))
-		_exit(2);
-	while (read(in, &command, 1) == 1) {
-		switch (command) {
-		case TRACE_ONE:
-			number++;
-			posix_trace_event(u, &number, sizeof(number));
-			break;
-		case TRACE_MANY:
-			for (int i = 0; i < MANY; i++) {
-				number++;
-				posix_trace_event(u, &number, sizeof(number));
-			}
-			break;
-		case OPEN_NAME:
-			if (posix_trace_eventid_open("v", &v))
-				_exit(3);
-			number++;
-			posix_trace_event(v, &number, sizeof(number));
-			break;
-		default:
-			_exit(0);
-		}
-		if (write(out, &command, 1) != 1)
-			_exit(4);
-	}
-	_exit(0);
-}
-
-static struct puppet start_puppet(void)
-{
-	struct puppet puppet;
-	int in[2], out[2];
-
-	ck_assert_int_eq(pipe(in), 0);
-	ck_assert_int_eq(pipe(out), 0);
-	puppet.pid = fork();
-	ck_assert_int_ge(puppet.pid, 0);
-	if (puppet.pid == 0) {
-		close(in[1]);
-		close(out[0]);
-		obey(in[0], out[1]);
-	}
-	close(in[0]);
-	close(out[1]);
-	puppet.command = in[1];
-	puppet.answer = out[0];
-	return puppet;
-}
-
-static void tell(const struct puppet *puppet, enum command command)
-{
-	char c = (char)command;
-
-	ck_assert_int_eq(write(puppet->command, &c, 1), 1);
-	ck_assert_int_eq(read(puppet->answer, &c, 1), 1);
-}
-
-static void end_puppet(struct puppet *puppet)
-{
-	int status;
-
-	close(puppet->command);
-	ck_assert_int_eq(waitpid(puppet->pid, &status, 0), puppet->pid);
-	ck_assert_int_eq(status, 0);
-	close(puppet->answer);
-}
 
 static trace_id_t attach_to(pid_t pid, const struct wish *wish)
 {
@@ -107,36 +22,36 @@ static trace_id_t attach_to(pid_t pid, const struct wish *wish)
 /* CREATE-04, CREATE-10, EVID-06 */
 START_TEST(a_running_process_is_traced_without_its_help)
 {
-	struct puppet puppet = start_puppet();
+	struct puppet puppet = puppet_start();
 	trace_id_t trid;
 
-	tell(&puppet, TRACE_ONE);
+	puppet_tell(&puppet, PUPPET_ONE);
 	trid = attach_to(puppet.pid, &(struct wish){ 0 });
-	tell(&puppet, TRACE_ONE); /* suspended */
+	puppet_tell(&puppet, PUPPET_ONE); /* suspended */
 	start(trid);
-	tell(&puppet, TRACE_ONE);
-	tell(&puppet, TRACE_ONE);
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_ONE);
 	stop(trid);
-	tell(&puppet, TRACE_ONE);
+	puppet_tell(&puppet, PUPPET_ONE);
 	ck_assert_events(trid, "START u=3 u=4 STOP(0)");
 	start(trid);
-	tell(&puppet, TRACE_ONE);
+	puppet_tell(&puppet, PUPPET_ONE);
 	ck_assert_events(trid, "START u=6");
 	shut(trid);
-	tell(&puppet, TRACE_ONE);
-	end_puppet(&puppet);
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_end(&puppet);
 }
 END_TEST
 
 /* CREATE-04, EVENT-11 */
 START_TEST(its_events_bear_its_id_and_the_controllers_bear_the_controllers)
 {
-	struct puppet puppet = start_puppet();
+	struct puppet puppet = puppet_start();
 	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ 0 });
 	struct seen seen;
 
 	start(trid);
-	tell(&puppet, TRACE_ONE);
+	puppet_tell(&puppet, PUPPET_ONE);
 	ck_assert_int_eq(read_one(trid, &seen), 1);
 	ck_assert_int_eq(seen.info.posix_pid, getpid());
 	free(seen.data);
@@ -144,14 +59,14 @@ START_TEST(its_events_bear_its_id_and_the_controllers_bear_the_controllers)
 	ck_assert_int_eq(seen.info.posix_pid, puppet.pid);
 	free(seen.data);
 	shut(trid);
-	end_puppet(&puppet);
+	puppet_end(&puppet);
 }
 END_TEST
 
 /* CREATE-11, TRID-01 to TRID-03, TRID-07, EVID-07 */
 START_TEST(names_are_the_targets)
 {
-	struct puppet puppet = start_puppet();
+	struct puppet puppet = puppet_start();
 	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ 0 });
 	trace_id_t other = attach_to(puppet.pid, &(struct wish){ 0 });
 	trace_event_id_t mine, v, again;
@@ -169,32 +84,32 @@ START_TEST(names_are_the_targets)
 	OK(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
 	start(trid);
 	start(other);
-	tell(&puppet, OPEN_NAME);
-	tell(&puppet, TRACE_ONE);
+	puppet_tell(&puppet, PUPPET_NAME);
+	puppet_tell(&puppet, PUPPET_ONE);
 	ck_assert_events(trid, "START{v} u=2");
 	ck_assert_events(other, "START v=1 u=2");
 	shut(trid);
 	shut(other);
-	end_puppet(&puppet);
+	puppet_end(&puppet);
 }
 END_TEST
 
 /* EXIT-05, FORK-11 */
 START_TEST(what_a_killed_target_recorded_can_be_read)
 {
-	struct puppet puppet = start_puppet();
+	struct puppet puppet = puppet_start();
 	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ .size = 1 << 20 });
 	struct posix_trace_ledger_np ledger;
 	int status;
 
 	start(trid);
-	tell(&puppet, TRACE_MANY);
+	puppet_tell(&puppet, PUPPET_MANY);
 	kill(puppet.pid, SIGKILL);
 	ck_assert_int_eq(waitpid(puppet.pid, &status, 0), puppet.pid);
 	ck_assert_status(trid, RUNNING, NOT_FULL);
 	OK(posix_trace_get_ledger_np(trid, &ledger));
-	ck_assert_uint_eq(ledger.called, MANY + 1);
-	ck_assert_uint_eq(ledger.unread, MANY + 1);
+	ck_assert_uint_eq(ledger.called, PUPPET_MANY_EVENTS + 1);
+	ck_assert_uint_eq(ledger.unread, PUPPET_MANY_EVENTS + 1);
 	stop(trid);
 	shut(trid);
 	close(puppet.command);
@@ -205,7 +120,7 @@ END_TEST
 /* EXIT-01, EXIT-03, CREATE-13: the target goes on, and the places of the dead are free again */
 START_TEST(killed_controllers_leave_nothing_behind)
 {
-	struct puppet puppet = start_puppet();
+	struct puppet puppet = puppet_start();
 	trace_id_t trid;
 
 	for (int i = 0; i < 200; i++) {
@@ -222,24 +137,24 @@ START_TEST(killed_controllers_leave_nothing_behind)
 		}
 		ck_assert_int_eq(waitpid(controller, &status, 0), controller);
 		ck_assert(WIFSIGNALED(status));
-		tell(&puppet, TRACE_ONE);
+		puppet_tell(&puppet, PUPPET_ONE);
 	}
 	trid = attach_to(puppet.pid, &(struct wish){ 0 });
 	start(trid);
-	tell(&puppet, TRACE_ONE);
+	puppet_tell(&puppet, PUPPET_ONE);
 	ck_assert_events(trid, "START u=201");
 	shut(trid);
-	end_puppet(&puppet);
+	puppet_end(&puppet);
 }
 END_TEST
 
 /* GETNEXT-01 across processes */
 START_TEST(a_reader_waits_for_another_process)
 {
-	struct puppet puppet = start_puppet();
+	struct puppet puppet = puppet_start();
 	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ 0 });
 	struct posix_trace_event_info info;
-	const char one = TRACE_ONE;
+	const char one = PUPPET_ONE;
 	int unavailable, number;
 	size_t len;
 
@@ -259,7 +174,7 @@ START_TEST(a_reader_waits_for_another_process)
 
 		ck_assert_int_eq(read(puppet.answer, &c, 1), 1);
 	}
-	end_puppet(&puppet);
+	puppet_end(&puppet);
 }
 END_TEST
 
@@ -279,6 +194,55 @@ START_TEST(what_is_no_process_is_not_traced)
 }
 END_TEST
 
+/* EXEC-01, EXEC-03, EXEC-04, EXEC-05 */
+START_TEST(a_program_that_is_executed_goes_on_being_traced)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	trace_event_id_t v;
+	trace_event_set_t set;
+
+	OK(posix_trace_trid_eventid_open(trid, "v", &v));
+	OK(posix_trace_eventset_empty(&set));
+	OK(posix_trace_eventset_add(v, &set));
+	OK(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
+	start(trid);
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_EXEC);
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_NAME);
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_EXEC);
+	puppet_tell(&puppet, PUPPET_ONE);
+	ck_assert_events(trid, "START{v} u=1 u=1 u=3 u=1");
+	shut(trid);
+	puppet_end(&puppet);
+}
+END_TEST
+
+/* CREATE-22, EXEC-09 */
+START_TEST(a_process_can_be_traced_before_it_knows_the_library)
+{
+	struct puppet puppet = puppet_start_plain();
+	trace_id_t trid, other;
+
+	usleep(50000); /* most probably it is a shell by now; if not, all is true as well */
+	trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	other = attach_to(puppet.pid, &(struct wish){ 0 });
+	start(trid);
+	puppet_tell(&puppet, PUPPET_EXEC);
+	puppet_tell(&puppet, PUPPET_ONE);
+	ck_assert_events(trid, "START u=1");
+	start(other);
+	puppet_tell(&puppet, PUPPET_ONE);
+	ck_assert_events(trid, "u=2");
+	ck_assert_events(other, "START u=2");
+	shut(trid);
+	shut(other);
+	puppet_end(&puppet);
+}
+END_TEST
+
 SUITE_MAIN("tracing another process",
 	   a_running_process_is_traced_without_its_help,
 	   its_events_bear_its_id_and_the_controllers_bear_the_controllers,
@@ -286,4 +250,6 @@ SUITE_MAIN("tracing another process",
 	   what_a_killed_target_recorded_can_be_read,
 	   killed_controllers_leave_nothing_behind,
 	   a_reader_waits_for_another_process,
-	   what_is_no_process_is_not_traced)
+	   what_is_no_process_is_not_traced,
+	   a_program_that_is_executed_goes_on_being_traced,
+	   a_process_can_be_traced_before_it_knows_the_library)

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/puppet.h"
+#include "support/support.h"
+
+/* Waits for "x", and only then executes a program that knows the library. */
+static void plain(int in, int out)
+{
+	static char shell[] = "/bin/sh";
+	static char option[] = "-c";
+	char text[400], *argv[] = { shell, option, text, NULL };
+
+
+	snprintf(text, sizeof(text), "exec 8<&%d 9>&%d; head -c 1 <&8 >/dev/null; exec %s 8 9 x", in,
+		 out, PUPPET_PROGRAM);
+	execv(shell, argv);
+	_exit(8);
+}
+
+static struct puppet begin(void (*life)(int in, int out))
+{
+	struct puppet puppet;
+	int in[2], out[2];
+
+	ck_assert_int_eq(pipe(in), 0);
+	ck_assert_int_eq(pipe(out), 0);
+	puppet.pid = fork();
+	ck_assert_int_ge(puppet.pid, 0);
+	if (puppet.pid == 0) {
+		close(in[1]);
+		close(out[0]);
+		life(in[0], out[1]);
+	}
+	close(in[0]);
+	close(out[1]);
+	puppet.command = in[1];
+	puppet.answer = out[0];
+	return puppet;
+}
+
+struct puppet puppet_start(void)
+{
+	return begin(puppet_obey);
+}
+
+struct puppet puppet_start_plain(void)
+{
+	return begin(plain);
+}
+
+void puppet_tell(const struct puppet *puppet, enum puppet_command command)
+{
+	char c = (char)command;
+
+	ck_assert_int_eq(write(puppet->command, &c, 1), 1);
+	ck_assert_int_eq(read(puppet->answer, &c, 1), 1);
+	ck_assert_int_eq(c, (char)command);
+}
+
+void puppet_end(struct puppet *puppet)
+{
+	int status;
+
+	close(puppet->command);
+	ck_assert_int_eq(waitpid(puppet->pid, &status, 0), puppet->pid);
+	ck_assert_int_eq(status, 0);
+	close(puppet->answer);
+}
