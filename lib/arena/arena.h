@@ -42,6 +42,14 @@ struct ptx_attachment {
 	uint64_t target_start;
 };
 
+/* A process that is traced here because its parent was. */
+struct ptx_member {
+	_Atomic uint64_t pid;  /* 0: the place is free */
+	_Atomic uint64_t bits; /* the attachments that it inherited */
+};
+
+#define PTX_MEMBERS 256
+
 struct ptx_control {
 	/*
 	 * Read by every trace point: epoch 56 | number of attached streams. The epoch grows with
@@ -60,12 +68,14 @@ struct ptx_control {
 	_Atomic uint64_t next_region;
 	_Atomic uint32_t clock; /* enum ptx_arena_clock: what stamps the events of all its streams */
 	_Atomic uint32_t owner; /* enum ptx_arena_owner */
+	_Atomic uint32_t mixed; /* members have different name spaces of process ids */
 	struct ptx_attachment attachment[PTX_STREAMS];
+	struct ptx_member member[PTX_MEMBERS];
 };
 
 union ptx_control_page {
 	struct ptx_control is;
-	unsigned char bytes[2 * PTX_PAGE];
+	unsigned char bytes[3 * PTX_PAGE];
 };
 
 /* Who made an arena for another process, and that process, agree by one exchange. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "arena/attachment.h"
 
+#include "arena/family.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -60,8 +62,10 @@ static bool leave(struct ptx_arena *arena, unsigned bit, uint64_t from, uint64_t
 						     memory_order_acq_rel, memory_order_relaxed))
 		return false;
 	if (ptx_attachment_state(from) == PTX_ATTACHMENT_ATTACHED &&
-	    atomic_fetch_and_explicit(&control->attached, ~mask, memory_order_release) & mask)
+	    atomic_fetch_and_explicit(&control->attached, ~mask, memory_order_release) & mask) {
+		ptx_family_forget(control, bit);
 		ptx_control_changed(control, -1);
+	}
 	return true;
 }
 

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "arena/family.h"
 #include "arena/rendezvous.h"
 #include "base/futex.h"
 #include "base/io.h"
@@ -152,7 +153,8 @@ static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 		if (!arena)
 			continue;
 		err = EAGAIN;
-		if (arena->control->pid != inner_pid)
+		if (arena->control->pid != inner_pid &&
+		    !ptx_family_has(arena->control, inner_pid))
 			continue;
 		*result = arena;
 		err = 0;

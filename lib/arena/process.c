@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "arena/arena.h"
+#include "arena/family.h"
 #include "arena/rendezvous.h"
 #include "base/barrier.h"
 
@@ -173,12 +174,25 @@ close:
 	close(fd);
 }
 
+/* An arena that came with the process: a program that is executed may find one. */
+static bool take_inherited(struct ptx_arena *arena)
+{
+	int fd = ptx_family_find(ARENA_FD_MIN);
+
+	if (fd < 0)
+		return false;
+	know_file(arena, fd);
+	arena->names = map_names(fd);
+	return map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0);
+}
+
 static void make_arena(void)
 {
 	struct ptx_arena *arena = &ptx_arena_self;
 	struct ptx_names *old = arena->names, *names;
 	int fd = ptx_arena_fd(arena);
 
+	ptx_family_begin();
 	if (fd >= 0)
 		close(fd); /* our parent's */
 	fd = ptx_arena_file(&arena->bytes);
@@ -204,10 +218,13 @@ void ptx_process_init(void)
 		 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
 		madvise(&ptx_private_block, sizeof ptx_private_block, MADV_WIPEONFORK);
 	ptx_barrier_init();
-	make_arena();
+	if (!take_inherited(&ptx_arena_self))
+		make_arena();
 	atomic_store_explicit(&ptx_private.pid, (uint32_t)getpid(), memory_order_release);
 	errno = saved;
 }
+
+void (*ptx_process_before_child)(void);
 
 void ptx_process_child(void)
 {
@@ -218,7 +235,10 @@ void ptx_process_child(void)
 	sigprocmask(SIG_BLOCK, &all, &old);
 	if (ptx_process_is_child()) {
 		ptx_barrier_init();
-		make_arena();
+		if (ptx_process_before_child)
+			ptx_process_before_child();
+		if (!ptx_family_keep(&ptx_arena_self))
+			make_arena();
 		atomic_store_explicit(&ptx_private.pid, (uint32_t)getpid(), memory_order_release);
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);

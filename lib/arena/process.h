@@ -44,6 +44,9 @@ void ptx_process_init(void);
  */
 void ptx_process_child(void);
 
+/* Called by it first, with all signals blocked. */
+extern void (*ptx_process_before_child)(void);
+
 static inline bool ptx_process_is_child(void)
 {
 	return atomic_load_explicit(&ptx_private.pid, memory_order_relaxed) == 0;

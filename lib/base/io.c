@@ -144,12 +144,12 @@ static uint64_t number_at(const char *text)
 	return number;
 }
 
-/* Without stdio: a child may need it in a signal handler. */
-bool ptx_io_process_start(uint32_t pid, uint64_t *start)
+/* Without stdio: a child may need it in a signal handler. Where fields 3 to 22 begin in text. */
+static bool read_stat(uint32_t pid, char *text, size_t room, const char *field[23])
 {
-	char path[40] = "/proc/", digits[12], text[1024], state;
-	const char *field[23], *at;
+	char path[40] = "/proc/", digits[12];
 	size_t i = sizeof(digits);
+	const char *at;
 
 	digits[--i] = '\0';
 	do {
@@ -157,7 +157,7 @@ bool ptx_io_process_start(uint32_t pid, uint64_t *start)
 		pid /= 10;
 	} while (pid);
 	strcat(strcat(path, digits + i), "/stat");
-	if (!ptx_io_read_text(path, text, sizeof(text)))
+	if (!ptx_io_read_text(path, text, room))
 		return false;
 	at = strrchr(text, ')'); /* the program's name may hold anything, also ")" */
 	for (int n = 3; n <= 22; n++) {
@@ -166,10 +166,30 @@ bool ptx_io_process_start(uint32_t pid, uint64_t *start)
 			return false;
 		field[n] = ++at;
 	}
-	state = *field[3];
+	return true;
+}
+
+bool ptx_io_process_start(uint32_t pid, uint64_t *start)
+{
+	const char *field[23];
+	char text[1024];
+
+	if (!read_stat(pid, text, sizeof(text), field))
+		return false;
 	/* A first thread that ended leaves "Z" while the other threads go on. */
-	if (state == 'X' || (state == 'Z' && number_at(field[20]) <= 1))
+	if (*field[3] == 'X' || (*field[3] == 'Z' && number_at(field[20]) <= 1))
 		return false;
 	*start = number_at(field[22]);
+	return true;
+}
+
+bool ptx_io_process_parent(uint32_t pid, uint32_t *parent)
+{
+	const char *field[23];
+	char text[1024];
+
+	if (!read_stat(pid, text, sizeof(text), field))
+		return false;
+	*parent = (uint32_t)number_at(field[4]);
 	return true;
 }

@@ -32,6 +32,9 @@ size_t ptx_io_read_text(const char *path, char *text, size_t room);
  * or only its remains. */
 bool ptx_io_process_start(uint32_t pid, uint64_t *start);
 
+/* Its parent, in the pid name space of this process: field 4. */
+bool ptx_io_process_parent(uint32_t pid, uint32_t *parent);
+
 /* open() with O_CLOEXEC and close(). */
 int ptx_io_open(const char *path, int flags, int *fd);
 void ptx_io_close(int fd);

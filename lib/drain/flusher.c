@@ -69,10 +69,10 @@ static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
 	_Atomic uint32_t *wish = &flush->drain->rings->region->flush_wish;
 
 	atomic_store_explicit(wish, 1, memory_order_relaxed);
-	if (flush->drain->arena == &ptx_arena_self)
-		ptx_barrier();
-	else
+	if (flush->drain->shared)
 		ptx_barrier_everywhere();
+	else
+		ptx_barrier();
 	if (!is_filling(flush, 2) && state_of(flush) != PTX_FULL &&
 	    !atomic_load_explicit(&flush->quit, memory_order_acquire))
 		ptx_futex_nap(wish, 1, ns < IDLE_NAP_NS ? ns : IDLE_NAP_NS);

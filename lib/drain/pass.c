@@ -122,7 +122,7 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 /* On every thread that may write into the stream. */
 static bool barrier_for(const struct ptx_drain *drain)
 {
-	return drain->arena == &ptx_arena_self ? ptx_barrier() : ptx_barrier_everywhere();
+	return drain->shared ? ptx_barrier_everywhere() : ptx_barrier();
 }
 
 void ptx_drain_pass(struct ptx_drain *drain)

@@ -13,15 +13,10 @@
 #include <sys/prctl.h>
 
 #include "arena/attachment.h"
+#include "arena/family.h"
 #include "base/clock.h"
 #include "point/thread.h"
 #include "point/view_private.h"
-
-static bool is_for_us(const struct ptx_attachment *attachment)
-{
-	return attachment->target ==
-	       atomic_load_explicit(&ptx_private.pid, memory_order_relaxed);
-}
 
 /* What the region must look like by its facts; false: nobody can have made such a stream. */
 static bool plan(const struct ptx_attachment *attachment, uint64_t *offset,
@@ -81,6 +76,8 @@ static struct ptx_view *adopt(unsigned bit, uint64_t generation)
 	    atomic_compare_exchange_strong_explicit(&ptx_private.view[bit], &none, view,
 						    memory_order_acq_rel, memory_order_acquire)) {
 		ptx_view_note(view);
+		if (ptx_own_control.attachment[bit].inherited)
+			ptx_family_settle();
 		return view;
 	}
 	munmap(view->rings.region, view->rings.geometry.bytes);
@@ -109,7 +106,7 @@ struct ptx_view *ptx_view_find(unsigned bit)
 		return view;
 	if (view)
 		drop(bit, view);
-	if (is_attached && is_for_us(&ptx_own_control.attachment[bit]))
+	if (is_attached && ptx_family_is_ours(bit, generation))
 		view = adopt(bit, generation);
 	else
 		view = NULL;

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "arena/family.h"
 #include "base/clock.h"
 #include "base/futex.h"
 #include "ring/ring_write.h"
@@ -114,7 +115,9 @@ static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *vie
 		ptx_thread_revive(thread); /* a child's, wiped by the fork */
 	if (ptx_thread_join(thread, level, view, &loss))
 		return true;
-	if (loss == PTX_WRITER_NO_SLOT && ptx_threads_sweep() &&
+	if (loss == PTX_WRITER_NO_SLOT &&
+	    (ptx_threads_sweep() |
+	     ptx_ring_reap(&view->rings, thread->pid, ptx_family_is_dead)) &&
 	    ptx_thread_join(thread, level, view, &loss))
 		return true;
 	if (loss == PTX_WRITER_STREAM_FULL)
@@ -335,10 +338,8 @@ void ptx_record(const void *frame, unsigned type, const void *data, size_t len, 
 	unsigned level = 0;
 	bool is_abandoned;
 
-	if (ptx_process_is_child()) { /* no fork handler has told us; the streams are our parent's */
-		ptx_process_child();
-		return;
-	}
+	if (ptx_process_is_child())
+		ptx_process_child(); /* no fork handler has told us */
 	/* Names that this process opened, and the unnamed type; all below 63 are the system's. */
 	if (!is_mapped(type))
 		return;

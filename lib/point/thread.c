@@ -311,6 +311,7 @@ static void end_thread(void *object)
 
 void ptx_threads_init(void)
 {
+	ptx_process_before_child = ptx_view_child;
 	/* Of the first 32 keys a value is set without memory from malloc(): safe in a handler. */
 	have_key = pthread_key_create(&end_of_thread, end_thread) == 0;
 	if (have_key && end_of_thread >= 32) {

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "arena/attachment.h"
+#include "arena/family.h"
 #include "base/barrier.h"
 #include "point/view_private.h"
 #include "point/thread.h"
@@ -112,6 +113,8 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target, boo
 		atomic_store_explicit(&ptx_private.view[view->bit], view, memory_order_release);
 	}
 	ptx_attachment_publish(view->arena, view->bit, view->generation);
+	if (inherited && view->arena == &ptx_arena_self)
+		ptx_family_settle();
 }
 
 static void destroy_own(struct ptx_view *view)
@@ -146,6 +149,8 @@ void ptx_view_destroy(struct ptx_view *view)
 		free(view);
 	}
 	ptx_attachment_retract(arena, bit, generation);
+	if (arena == &ptx_arena_self)
+		ptx_family_settle();
 }
 
 void ptx_view_discard(struct ptx_view *view)

@@ -26,7 +26,6 @@ static void in_child(void)
 	int saved = errno;
 
 	ptx_process_child();
-	ptx_view_child();
 	ptx_target_after_fork();
 	ptx_registry_after_fork(true);
 	errno = saved;

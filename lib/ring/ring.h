@@ -128,10 +128,17 @@ struct ptx_chunk {
 	unsigned char records[];
 };
 
-/* Word of a ring: who holds it. */
-#define PTX_RING_UNUSED 0u
-#define PTX_RING_HELD   1u
-#define PTX_RING_IDLE   2u
+/* Word of a ring: the process of the thread that holds it, and whether one does. */
+#define PTX_RING_UNUSED    0u
+#define PTX_RING_HELD      1u
+#define PTX_RING_IDLE      2u
+#define PTX_RING_STATE     3u
+#define PTX_RING_PID_SHIFT 2 /* process ids have 22 bits */
+
+static inline uint32_t ptx_ring_held_by(uint32_t pid)
+{
+	return pid << PTX_RING_PID_SHIFT | PTX_RING_HELD;
+}
 
 struct ptx_ring {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint32_t holder;

@@ -282,13 +282,14 @@ static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writ
 	return true;
 }
 
-static bool hold(struct ptx_rings *rings, uint32_t ring)
+static bool hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 {
 	uint32_t idle = PTX_RING_IDLE;
 
 	return ring < PTX_RINGS &&
 	       atomic_compare_exchange_strong_explicit(&rings->ring[ring].holder, &idle,
-						       PTX_RING_HELD, memory_order_acq_rel,
+						       ptx_ring_held_by(pid),
+						       memory_order_acq_rel,
 						       memory_order_relaxed);
 }
 
@@ -298,20 +299,20 @@ static bool is_empty(const struct ptx_hints *hints)
 	       atomic_load_explicit(&hints->tail, memory_order_relaxed);
 }
 
-static bool hold_idle(struct ptx_rings *rings, uint32_t *ring)
+static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
 	uint32_t generation, numbered;
 
 	while (ptx_hint_pop(&rings->region->idle_hints, rings->idle_queue,
 			    rings->geometry.hint_mask, ring, &generation))
-		if (hold(rings, *ring))
+		if (hold(rings, *ring, pid))
 			return true;
 	numbered = atomic_load_explicit(&rings->region->rings, memory_order_relaxed);
 	if (numbered < PTX_RINGS && is_empty(&rings->region->idle_hints))
 		return false;
 	/* A hint is on its way, or numbers are used up: the words themselves. */
 	for (*ring = 0; *ring < numbered && *ring < PTX_RINGS; ++*ring)
-		if (hold(rings, *ring))
+		if (hold(rings, *ring, pid))
 			return true;
 	return false;
 }
@@ -330,10 +331,10 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 	uint32_t ring, number;
 	uint64_t link;
 
-	if (!hold_idle(rings, &ring)) {
+	if (!hold_idle(rings, &ring, ident->pid)) {
 		if (!number_a_ring(rings, &ring, loss))
 			return NULL;
-		atomic_store_explicit(&rings->ring[ring].holder, PTX_RING_HELD,
+		atomic_store_explicit(&rings->ring[ring].holder, ptx_ring_held_by(ident->pid),
 				      memory_order_relaxed);
 	}
 	*held = ring;

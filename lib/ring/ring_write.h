@@ -33,6 +33,10 @@ struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring);
 /* Leaves the ring to whoever claims it next. */
 void ptx_ring_release(struct ptx_rings *rings, uint32_t ring);
 
+/* Takes rings and slots from processes that is_dead() says are; self is this one. True if it got a
+ * ring. */
+bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid));
+
 /* From here on the ring's records are ident's. False if there is no room. */
 bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		       const struct ptx_ident *ident);

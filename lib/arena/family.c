@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "arena/family.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "arena/attachment.h"
+#include "base/io.h"
+
+#define FIND_DESCRIPTORS 8  /* so many numbers are looked at */
+#define FIND_ANCESTORS   32
+
+/* Of this process, in memory that a child inherits: who it is, and what it inherited. */
+static struct {
+	uint32_t pid;
+	uint64_t start; /* 0: not asked yet */
+	uint64_t generation[PTX_STREAMS];
+} self;
+
+static uint64_t own_start(void)
+{
+	int saved = errno;
+
+	if (self.start == 0 && !ptx_io_process_start(self.pid, &self.start))
+		self.start = UINT64_MAX;
+	errno = saved;
+	return self.start;
+}
+
+/* A stream that a process made for itself has no start: it ends when that process executes. */
+static bool is_target(const struct ptx_attachment *attachment)
+{
+	return attachment->target == self.pid && attachment->target_start != 0 &&
+	       attachment->target_start == own_start();
+}
+
+bool ptx_family_is_ours(unsigned bit, uint64_t generation)
+{
+	return self.generation[bit] == generation ||
+	       is_target(&ptx_own_control.attachment[bit]);
+}
+
+/* Bits that children of process pid inherit, and their generations. */
+static uint64_t inheritable(const struct ptx_control *control, uint32_t pid, uint64_t more,
+			    uint64_t *generation)
+{
+	uint64_t bits = 0;
+
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
+		const struct ptx_attachment *attachment = &control->attachment[bit];
+		uint64_t word = atomic_load_explicit(&attachment->word, memory_order_acquire);
+
+		if (ptx_attachment_state(word) != PTX_ATTACHMENT_ATTACHED ||
+		    !attachment->inherited || (attachment->target != pid && !(more >> bit & 1)))
+			continue;
+		bits |= UINT64_C(1) << bit;
+		generation[bit] = ptx_attachment_generation(word);
+	}
+	return bits;
+}
+
+static const struct ptx_member *member_of(const struct ptx_control *control, uint32_t pid)
+{
+	for (unsigned i = 0; i < PTX_MEMBERS; i++)
+		if (atomic_load_explicit(&control->member[i].pid, memory_order_acquire) == pid)
+			return &control->member[i];
+	return NULL;
+}
+
+bool ptx_family_has(const struct ptx_control *control, uint32_t pid)
+{
+	return member_of(control, pid);
+}
+
+static uint64_t bits_of(const struct ptx_control *control, uint32_t pid)
+{
+	const struct ptx_member *member = member_of(control, pid);
+
+	return member ? atomic_load_explicit(&member->bits, memory_order_relaxed) : 0;
+}
+
+bool ptx_family_is_dead(uint32_t pid)
+{
+	int saved = errno;
+	bool dead = !atomic_load_explicit(&ptx_own_control.mixed, memory_order_relaxed) &&
+		    kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+
+	errno = saved;
+	return dead;
+}
+
+/* Where all places are taken, the dead make room; else it is not told to whom it executes. */
+static void enrol(struct ptx_control *control, uint32_t pid, uint64_t bits)
+{
+	for (unsigned i = 0; i < PTX_MEMBERS; i++) {
+		struct ptx_member *member = &control->member[i];
+		uint64_t old = atomic_load_explicit(&member->pid, memory_order_relaxed);
+		int saved = errno;
+		bool is_free = old == 0 || old == pid || (kill((pid_t)old, 0) != 0 && errno == ESRCH);
+
+		errno = saved;
+		if (!is_free || !atomic_compare_exchange_strong_explicit(&member->pid, &old, pid,
+									 memory_order_acq_rel,
+									 memory_order_relaxed))
+			continue;
+		atomic_store_explicit(&member->bits, bits, memory_order_release);
+		return;
+	}
+}
+
+void ptx_family_forget(struct ptx_control *control, unsigned bit)
+{
+	for (unsigned i = 0; i < PTX_MEMBERS; i++)
+		if (atomic_load_explicit(&control->member[i].bits, memory_order_relaxed) >> bit & 1)
+			atomic_fetch_and_explicit(&control->member[i].bits, ~(UINT64_C(1) << bit),
+						  memory_order_relaxed);
+}
+
+/* The generations that self has are what its parent inherited before. */
+static uint64_t inherited_before(const struct ptx_control *control)
+{
+	uint64_t bits = 0;
+
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
+		uint64_t word = atomic_load_explicit(&control->attachment[bit].word,
+						     memory_order_relaxed);
+
+		if (self.generation[bit] && self.generation[bit] == ptx_attachment_generation(word))
+			bits |= UINT64_C(1) << bit;
+	}
+	return bits;
+}
+
+bool ptx_family_keep(struct ptx_arena *arena)
+{
+	uint64_t generation[PTX_STREAMS] = { 0 };
+	uint64_t bits = inheritable(arena->control, self.pid, inherited_before(arena->control),
+				    generation);
+
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
+		self.generation[bit] = generation[bit];
+	self.start = 0;
+	if (!bits || ptx_arena_fd(arena) < 0)
+		return false;
+	self.pid = (uint32_t)getpid();
+	if (getppid() == 0)
+		atomic_store_explicit(&arena->control->mixed, 1, memory_order_relaxed);
+	atomic_store_explicit(&arena->mine, 0, memory_order_relaxed);
+	enrol(arena->control, self.pid, bits);
+	return true;
+}
+
+void ptx_family_begin(void)
+{
+	self.pid = (uint32_t)getpid();
+}
+
+/* What this program is traced into: as the process was before it, or as an ancestor is. */
+static bool belongs(struct ptx_control *control)
+{
+	uint32_t pid = (uint32_t)getpid(), ancestor = pid;
+	uint64_t bits = bits_of(control, pid);
+
+	self.pid = pid;
+	if (bits) {
+		inheritable(control, 0, bits, self.generation);
+		return true;
+	}
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
+		if (ptx_attachment_state(atomic_load_explicit(&control->attachment[bit].word,
+							      memory_order_acquire)) ==
+			    PTX_ATTACHMENT_ATTACHED &&
+		    is_target(&control->attachment[bit]))
+			return true;
+	for (int i = 0; i < FIND_ANCESTORS && ancestor > 1; i++) {
+		if (!ptx_io_process_parent(ancestor, &ancestor))
+			break;
+		bits = inheritable(control, ancestor, bits_of(control, ancestor), self.generation);
+		if (!bits)
+			continue;
+		enrol(control, pid, bits);
+		return true;
+	}
+	return false;
+}
+
+enum what { NO_ARENA, ANOTHERS_ARENA, OUR_ARENA };
+
+static enum what look_at(int fd)
+{
+	struct ptx_control *control;
+	struct stat file;
+	enum what what = NO_ARENA;
+
+	if (fstat(fd, &file) != 0 || !ptx_arena_is_sealed(fd, (uint64_t)file.st_size))
+		return NO_ARENA;
+	control = mmap(NULL, sizeof(union ptx_control_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (control == MAP_FAILED)
+		return NO_ARENA;
+	if (control->magic == PTX_ARENA_MAGIC && control->version == PTX_ARENA_VERSION)
+		what = !getauxval(AT_SECURE) && belongs(control) ? OUR_ARENA : ANOTHERS_ARENA;
+	munmap(control, sizeof(union ptx_control_page));
+	return what;
+}
+
+int ptx_family_find(int min)
+{
+	int found = -1;
+
+	for (int fd = min; fd < min + FIND_DESCRIPTORS; fd++) {
+		if (fcntl(fd, F_GETFD) < 0) {
+			if (fd == min)
+				break; /* as nearly always */
+			continue;
+		}
+		switch (look_at(fd)) {
+		case NO_ARENA:
+			break;
+		case OUR_ARENA:
+			if (found < 0) {
+				found = fd;
+				break;
+			}
+			/* fall through */
+		case ANOTHERS_ARENA:
+			close(fd); /* it is nothing to this program */
+		}
+	}
+	return found;
+}
+
+void ptx_family_settle(void)
+{
+	uint64_t generation[PTX_STREAMS] = { 0 };
+	int fd = ptx_arena_fd(&ptx_arena_self), saved = errno;
+
+	if (fd >= 0)
+		fcntl(fd, F_SETFD,
+		      inheritable(&ptx_own_control, self.pid, inherited_before(&ptx_own_control),
+				  generation)
+			      ? 0
+			      : FD_CLOEXEC);
+	errno = saved;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena/family.h - one arena for a traced process and those who inherit its streams.
+ *
+ * A child of a process that is traced into an INHERITED stream keeps its parent's arena: the same
+ * names, the same control page, so that the controller reaches all of them at once. Which of the
+ * attachments are its own it knows by their generations; what a program that is executed next must
+ * know stands in the arena's table of members. While there is something to inherit the arena's
+ * descriptor stays open when programs are executed: so also the program behind a shell finds it.
+ *
+ * Signals   all are async-signal-safe.
+ */
+#ifndef PTX_ARENA_FAMILY_H
+#define PTX_ARENA_FAMILY_H
+
+#include "arena/arena.h"
+
+/* Whether what is attached there traces this process, though another created it. */
+bool ptx_family_is_ours(unsigned bit, uint64_t generation);
+
+/* In a child that is to be set up: true if it keeps its parent's arena. */
+bool ptx_family_keep(struct ptx_arena *arena);
+
+/* An inherited descriptor, at least min, of an arena in which this new program is traced; -1. */
+int ptx_family_find(int min);
+
+/* This process has set up its arena. */
+void ptx_family_begin(void);
+
+/* Lets programs that are executed find the arena if they may have to. */
+void ptx_family_settle(void);
+
+/* Nobody is to inherit what was attached there. */
+void ptx_family_forget(struct ptx_control *control, unsigned bit);
+
+/* A process of the family does not run any more; false where that cannot be told. */
+bool ptx_family_is_dead(uint32_t pid);
+
+/* The process is a member. */
+bool ptx_family_has(const struct ptx_control *control, uint32_t pid);
+
+#endif

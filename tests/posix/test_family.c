@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Inheritance: who is traced with a process, through fork, exec, spawn and programs in between. */
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/puppet.h"
+#include "support/stream.h"
+
+#define INHERITED .inheritance = POSIX_TRACE_INHERITED
+
+static trace_id_t attach_to(pid_t pid, const struct wish *wish)
+{
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	wish_attr(&attr, wish);
+	OK(posix_trace_create(pid, &attr, &trid));
+	OK(posix_trace_attr_destroy(&attr));
+	start(trid);
+	return trid;
+}
+
+static void wait_well(pid_t child)
+{
+	int status;
+
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+}
+
+/* FORK-01 to FORK-04, FORK-08 */
+START_TEST(a_child_is_traced_into_the_streams_that_are_inherited)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t both = STARTED(INHERITED), alone = STARTED();
+	struct seen seen;
+	pid_t child;
+
+	trace_number(u, 1);
+	child = fork();
+	if (child == 0) {
+		trace_number(u, 2);
+		_exit(0);
+	}
+	wait_well(child);
+	trace_number(u, 3);
+	ck_assert_int_eq(read_one(both, &seen), 1);
+	free(seen.data);
+	for (int i = 1; i <= 3; i++) {
+		ck_assert_int_eq(read_one(both, &seen), 1);
+		ck_assert_int_eq(number_of(&seen), i);
+		ck_assert_int_eq(seen.info.posix_pid, i == 2 ? child : getpid());
+		free(seen.data);
+	}
+	ck_assert_events(alone, "START u=1 u=3");
+	shut(both);
+	shut(alone);
+}
+END_TEST
+
+/* FORK-01: from its first instruction, even if no handler of fork() runs in it */
+START_TEST(a_child_by_a_raw_system_call_is_traced_too)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STARTED(INHERITED);
+	pid_t child;
+
+	trace_number(u, 1);
+	child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+	if (child == 0) {
+		trace_number(u, 2);
+		trace_number(u, 3);
+		syscall(SYS_exit_group, 0);
+	}
+	wait_well(child);
+	ck_assert_events(trid, "START u=1 u=2 u=3");
+	shut(trid);
+}
+END_TEST
+
+/* FORK-05, FORK-06, FORK-11, EVID-15 */
+START_TEST(descendants_share_names_and_outlive_the_target)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ INHERITED });
+	trace_event_id_t v, w;
+	char name[TRACE_EVENT_NAME_MAX + 1];
+
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_FORK);
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_FORK);
+	puppet_tell(&puppet, PUPPET_NAME);
+	ck_assert_events(trid, "START u=1 u=2 v=3");
+	OK(posix_trace_trid_eventid_open(trid, "v", &v));
+	OK(posix_trace_trid_eventid_open(trid, "w", &w));
+	ck_assert_uint_ne(v, w);
+	OK(posix_trace_eventid_get_name(trid, v, name));
+	ck_assert_str_eq(name, "v");
+	kill(puppet.pid, SIGKILL);
+	ck_assert_int_eq(waitpid(puppet.pid, NULL, 0), puppet.pid);
+	puppet_tell(&puppet, PUPPET_ONE);
+	ck_assert_events(trid, "u=4");
+	shut(trid);
+	puppet_tell(&puppet, PUPPET_ONE);
+	close(puppet.command);
+	close(puppet.answer);
+}
+END_TEST
+
+/* FORK-12 */
+START_TEST(start_stop_and_filter_act_on_all)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ INHERITED });
+	trace_event_set_t set;
+	trace_event_id_t u;
+
+	puppet_tell(&puppet, PUPPET_FORK);
+	puppet_tell(&puppet, PUPPET_ONE);
+	stop(trid);
+	puppet_tell(&puppet, PUPPET_ONE);
+	start(trid);
+	puppet_tell(&puppet, PUPPET_ONE);
+	OK(posix_trace_trid_eventid_open(trid, "u", &u));
+	OK(posix_trace_eventset_empty(&set));
+	OK(posix_trace_eventset_add(u, &set));
+	OK(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
+	puppet_tell(&puppet, PUPPET_ONE);
+	ck_assert_events(trid, "START u=1 STOP(0) START u=3 FILTER{->u}");
+	shut(trid);
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_end(&puppet);
+}
+END_TEST
+
+/* SPAWN-01, SPAWN-03, EXEC-01, EXEC-02 */
+START_TEST(spawned_and_executed_programs_are_traced_too)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ INHERITED });
+
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_SPAWN);
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_FORK);
+	puppet_tell(&puppet, PUPPET_EXEC);
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_NAME);
+	ck_assert_events(trid, "START u=1 u=1 u=1 v=2");
+	shut(trid);
+	puppet_end(&puppet);
+}
+END_TEST
+
+/* SPAWN-02, FORK-02 */
+START_TEST(nothing_is_inherited_of_a_stream_that_closes_for_children)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ 0 });
+
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_SPAWN);
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_FORK);
+	puppet_tell(&puppet, PUPPET_ONE);
+	ck_assert_events(trid, "START u=1");
+	shut(trid);
+	puppet_end(&puppet);
+}
+END_TEST
+
+/* SPAWN-03, SPAWN-04: a shell that does not know the library stands between */
+START_TEST(the_program_behind_a_shell_is_traced)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STARTED(INHERITED);
+	char command[600];
+
+	trace_number(u, 1);
+	snprintf(command, sizeof(command), "(printf ee | %s 0 1 x; true) | cat >/dev/null",
+		 PUPPET_PROGRAM);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_events(trid, "START u=1 u=1 u=2");
+	shut(trid);
+}
+END_TEST
+
+/* FORK-02, FORK-09, EXIT-05: many children come and go in one stream */
+START_TEST(a_thousand_children_find_room_one_after_the_other)
+{
+	enum { CHILDREN = 1500 };
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STARTED(INHERITED, .size = 1 << 20);
+	struct posix_trace_ledger_np ledger;
+
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			trace_number(u, i);
+			if (i % 2)
+				kill(getpid(), SIGKILL);
+			_exit(0);
+		}
+		ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	}
+	OK(posix_trace_get_ledger_np(trid, &ledger));
+	ck_assert_uint_eq(ledger.called, CHILDREN + 1);
+	ck_assert_uint_eq(ledger.unread, CHILDREN + 1);
+	shut(trid);
+}
+END_TEST
+
+SUITE_MAIN("inheritance", a_child_is_traced_into_the_streams_that_are_inherited,
+	   a_child_by_a_raw_system_call_is_traced_too,
+	   descendants_share_names_and_outlive_the_target, start_stop_and_filter_act_on_all,
+	   spawned_and_executed_programs_are_traced_too,
+	   nothing_is_inherited_of_a_stream_that_closes_for_children,
+	   the_program_behind_a_shell_is_traced,
+	   a_thousand_children_find_room_one_after_the_other)
