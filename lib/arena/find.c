@@ -289,6 +289,7 @@ static int find_other(pid_t pid, struct ptx_target *target)
 	if (process < 0)
 		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? errno : ESRCH;
 	target->pid = inner_pid(pid);
+	target->same_ids = target->pid == (uint32_t)pid;
 	snprintf(path, sizeof path, "/proc/%d", (int)pid);
 	pthread_mutex_lock(&lock);
 	err = stat(path, &owner) == 0 && ptx_io_process_start((uint32_t)pid, &target->start) ? 0 : ESRCH;
@@ -312,6 +313,7 @@ int ptx_target_find(pid_t pid, struct ptx_target *target)
 		return find_other(pid, target);
 	target->arena = &ptx_arena_self;
 	target->pid = (uint32_t)getpid();
+	target->same_ids = true;
 	target->start = 0; /* nobody else has this arena under this id */
 	return 0;
 }

@@ -21,6 +21,7 @@ struct ptx_target {
 	struct ptx_arena *arena;
 	uint32_t pid;   /* as the target itself knows it */
 	uint64_t start; /* in clock ticks after boot */
+	bool same_ids;  /* its name space of process ids is ours */
 };
 
 /*

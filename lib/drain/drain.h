@@ -76,6 +76,7 @@ struct ptx_drain {
 	struct ptx_arena *arena; /* that the stream lies in; this process's if nobody said otherwise */
 	bool loop;
 	bool shared;       /* other processes write into the stream */
+	bool same_ids;     /* and their ids are the same here */
 	bool flush_policy; /* losses while full are told by OVERFLOW and RESUME */
 	uint32_t sources;
 	uint32_t heap_count;

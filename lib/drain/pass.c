@@ -9,14 +9,17 @@
  * than our reading is visible.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/barrier.h"
+#include "base/io.h"
 #include "drain/drain.h"
 #include "drain/heap.h"
 
 #define STALL_NS      200000000u /* for so long a writer inside its window is waited for */
+#define LONG_INSIDE_NS 1000000u
 #define FUTURE_NS     1000000u
 #define NO_BARRIER_NS 2000000u   /* without barrier: nobody is assumed to take longer */
 
@@ -90,6 +93,30 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 	}
 }
 
+/*
+ * The writer was killed in its window: nothing will come. Its process may be seen for a while longer
+ * by its id alone, until somebody waits for it; that costs more to find out, so not at once.
+ */
+static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t inside_for)
+{
+	uint32_t holder, pid;
+	uint64_t start;
+	int saved = errno;
+	bool dead;
+
+	if (!drain->shared || !drain->same_ids ||
+	    atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
+		return false;
+	holder = atomic_load_explicit(&drain->rings->ring[index].holder, memory_order_relaxed);
+	pid = holder >> PTX_RING_PID_SHIFT;
+	if (pid == 0)
+		return false;
+	dead = kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+	errno = saved;
+	return dead || (inside_for > ptx_clock_ticks(LONG_INSIDE_NS) &&
+			!ptx_io_process_start(pid, &start));
+}
+
 /* The latest time such that the ring's writer can publish nothing older. */
 static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 {
@@ -116,7 +143,7 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 	} else if (now - source->inside_since > ptx_clock_ticks(STALL_NS)) {
 		return now; /* stopped there, or gone by siglongjmp(): its event will be late */
 	}
-	return source->bound;
+	return is_dead(drain, index, now - source->inside_since) ? now : source->bound;
 }
 
 /* On every thread that may write into the stream. */

@@ -106,6 +106,7 @@ static int build(struct ptx_stream *stream, int file_desc)
 	if (err)
 		goto undo_view;
 	stream->drain->arena = stream->target.arena;
+	stream->drain->same_ids = stream->target.same_ids;
 	stream->drain->shared = stream->target.arena != &ptx_arena_self ||
 				stream->attr.inheritance == POSIX_TRACE_INHERITED;
 	err = ptx_control_open(stream);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tracing another process: found by its id, attached while it runs, and either one's death. */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -94,7 +96,7 @@ START_TEST(names_are_the_targets)
 }
 END_TEST
 
-/* EXIT-05, FORK-11 */
+/* EXIT-05 */
 START_TEST(what_a_killed_target_recorded_can_be_read)
 {
 	struct puppet puppet = puppet_start();
@@ -148,7 +150,7 @@ START_TEST(killed_controllers_leave_nothing_behind)
 }
 END_TEST
 
-/* GETNEXT-01 across processes */
+/* GETNEXT-13 */
 START_TEST(a_reader_waits_for_another_process)
 {
 	struct puppet puppet = puppet_start();
@@ -243,6 +245,204 @@ START_TEST(a_process_can_be_traced_before_it_knows_the_library)
 }
 END_TEST
 
+/* EVENT-21, EXIT-05: at whatever instruction it dies, at most the event it was making is missing */
+START_TEST(a_target_that_is_killed_while_it_traces_harms_nobody)
+{
+	for (int i = 0; i < 60; i++) {
+		struct puppet puppet = puppet_start();
+		trace_id_t trid = attach_to(puppet.pid, &(struct wish){ .size = 1 << 18 });
+		const char many = PUPPET_MANY;
+		struct posix_trace_ledger_np ledger;
+		struct history *history;
+		int last = 0;
+
+		start(trid);
+		puppet_tell(&puppet, PUPPET_ONE);
+		for (int n = 0; n < 20; n++)
+			ck_assert_int_eq(write(puppet.command, &many, 1), 1);
+		usleep(i * 20);
+		kill(puppet.pid, SIGKILL);
+		ck_assert_int_eq(waitpid(puppet.pid, NULL, 0), puppet.pid);
+		stop(trid);
+		history = read_all(trid);
+		for (size_t n = 0; n < history->n; n++) {
+			const struct seen *seen = &history->event[n];
+
+			if (seen->info.posix_pid != puppet.pid)
+				continue;
+			ck_assert_int_gt(number_of(seen), last);
+			last = number_of(seen);
+		}
+		ck_assert_int_ge(last, 1);
+		history_free(history);
+		OK(posix_trace_get_ledger_np(trid, &ledger));
+		ck_assert_uint_eq(ledger.unread, 0);
+		shut(trid);
+		close(puppet.command);
+		close(puppet.answer);
+	}
+}
+END_TEST
+
+/* GETNEXT-14 */
+START_TEST(waiting_goes_on_when_the_target_is_dead)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	struct posix_trace_event_info info;
+	struct timespec until;
+	int unavailable;
+	size_t len;
+
+	puppet_end(&puppet);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 50000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	FAILS(ETIMEDOUT, posix_trace_timedgetnext_event(trid, &info, NULL, 0, &len, &unavailable,
+							&until));
+	shut(trid);
+}
+END_TEST
+
+/* SIGCAN-05 */
+START_TEST(a_suspended_target_holds_nobody_up)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ 0 }), other;
+	const char many = PUPPET_MANY;
+	struct posix_trace_ledger_np ledger;
+
+	start(trid);
+	for (int n = 0; n < 50; n++)
+		ck_assert_int_eq(write(puppet.command, &many, 1), 1);
+	usleep(1000);
+	kill(puppet.pid, SIGSTOP);
+	stop(trid);
+	history_free(read_all(trid));
+	OK(posix_trace_get_ledger_np(trid, &ledger));
+	other = attach_to(puppet.pid, &(struct wish){ 0 });
+	start(other);
+	shut(trid);
+	shut(other);
+	kill(puppet.pid, SIGKILL);
+	ck_assert_int_eq(waitpid(puppet.pid, NULL, 0), puppet.pid);
+	close(puppet.command);
+	close(puppet.answer);
+}
+END_TEST
+
+/* What posix_trace_create() answers a process of another user. */
+static int answer_to_nobody(pid_t pid)
+{
+	pid_t child = fork();
+	trace_id_t trid;
+	int status;
+
+	if (child == 0) {
+		if (setgid(65534) || setuid(65534))
+			_exit(250);
+		_exit(posix_trace_create(pid, NULL, &trid));
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* CREATE-16, PRIV-01 to PRIV-03 */
+START_TEST(others_may_not_trace)
+{
+	struct puppet puppet;
+	trace_id_t trid;
+
+	if (geteuid() != 0)
+		return; /* only root can become somebody else */
+	puppet = puppet_start();
+	trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	start(trid);
+	ck_assert_int_eq(answer_to_nobody(puppet.pid), EPERM);
+	ck_assert_int_eq(answer_to_nobody(0), 0);
+	puppet_tell(&puppet, PUPPET_ONE);
+	ck_assert_events(trid, "START u=1");
+	shut(trid);
+	puppet_end(&puppet);
+}
+END_TEST
+
+/* CREATE-24: the id was another's, whose arena and whose link are of no use for this one. The kernel
+ * tells when a process began in hundredths of a second; ids do not come round that fast. */
+START_TEST(an_id_that_is_used_again_is_another_process)
+{
+	struct puppet first = puppet_start(), second;
+	trace_id_t trid = attach_to(first.pid, &(struct wish){ 0 }), other;
+	pid_t pid = first.pid;
+	FILE *last;
+
+	start(trid);
+	puppet_tell(&first, PUPPET_ONE);
+	puppet_end(&first);
+	usleep(30000);
+	for (int i = 0; i < 100; i++) {
+		last = fopen("/proc/sys/kernel/ns_last_pid", "w");
+		if (!last || fprintf(last, "%d", (int)pid - 1) < 0 || fclose(last))
+			break; /* not ours to set */
+		second = puppet_start();
+		if (second.pid == pid) {
+			puppet_tell(&second, PUPPET_ONE);
+			other = attach_to(pid, &(struct wish){ 0 });
+			start(other);
+			puppet_tell(&second, PUPPET_ONE);
+			puppet_tell(&second, PUPPET_EXEC);
+			puppet_tell(&second, PUPPET_ONE);
+			ck_assert_events(other, "START u=2 u=1");
+			shut(other);
+			puppet_end(&second);
+			break;
+		}
+		puppet_end(&second);
+	}
+	ck_assert_events(trid, "START u=1");
+	shut(trid);
+}
+END_TEST
+
+/* EXEC-06, EXEC-07 */
+START_TEST(who_traced_itself_is_not_traced_as_another_program)
+{
+	int in[2], out[2];
+	char c;
+	pid_t child;
+
+	ck_assert_int_eq(pipe(in), 0);
+	ck_assert_int_eq(pipe(out), 0);
+	child = fork();
+	if (child == 0) {
+		char text[2][16];
+		trace_id_t trid;
+		trace_attr_t attr;
+
+		wish_attr(&attr, &(struct wish){ .inheritance = POSIX_TRACE_INHERITED });
+		if (posix_trace_create(0, &attr, &trid) || posix_trace_start(trid))
+			_exit(1);
+		snprintf(text[0], sizeof(text[0]), "%d", in[0]);
+		snprintf(text[1], sizeof(text[1]), "%d", out[1]);
+		execl(PUPPET_PROGRAM, PUPPET_PROGRAM, text[0], text[1], "x", NULL);
+		_exit(2);
+	}
+	ck_assert_int_eq(read(out[0], &c, 1), 1);
+	ck_assert_int_eq(write(in[1], "e", 1), 1);
+	ck_assert_int_eq(read(out[0], &c, 1), 1);
+	ck_assert_int_eq(kill(child, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	for (int i = 0; i < 2; i++) {
+		close(in[i]);
+		close(out[i]);
+	}
+}
+END_TEST
+
 SUITE_MAIN("tracing another process",
 	   a_running_process_is_traced_without_its_help,
 	   its_events_bear_its_id_and_the_controllers_bear_the_controllers,
@@ -252,4 +452,10 @@ SUITE_MAIN("tracing another process",
 	   a_reader_waits_for_another_process,
 	   what_is_no_process_is_not_traced,
 	   a_program_that_is_executed_goes_on_being_traced,
-	   a_process_can_be_traced_before_it_knows_the_library)
+	   a_process_can_be_traced_before_it_knows_the_library,
+	   a_target_that_is_killed_while_it_traces_harms_nobody,
+	   waiting_goes_on_when_the_target_is_dead,
+	   a_suspended_target_holds_nobody_up,
+	   others_may_not_trace,
+	   an_id_that_is_used_again_is_another_process,
+	   who_traced_itself_is_not_traced_as_another_program)
