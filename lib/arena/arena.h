@@ -12,10 +12,11 @@
 
 #include "arena/names.h"
 #include "arena/process.h"
+#include "record/attr.h"
 #include "ring/ring.h"
 
 #define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
-#define PTX_ARENA_VERSION 2u
+#define PTX_ARENA_VERSION 3u
 #define PTX_PAGE          4096u
 
 /* What the word of an attachment says, below its generation. */
@@ -38,8 +39,11 @@ struct ptx_attachment {
 	uint32_t loop;
 	uint32_t inherited;
 	uint32_t target;        /* in its own pid name space */
-	uint32_t spare;
+	uint16_t stream_policy; /* these for people who look at it: nobody acts on them */
+	uint16_t log_policy;    /* 0: no log */
 	uint64_t target_start;
+	int64_t creation_ns;
+	char name[PTX_NAME_BYTES];
 };
 
 /* A process that is traced here because its parent was. */
@@ -75,7 +79,7 @@ struct ptx_control {
 
 union ptx_control_page {
 	struct ptx_control is;
-	unsigned char bytes[3 * PTX_PAGE];
+	unsigned char bytes[4 * PTX_PAGE];
 };
 
 /* Who made an arena for another process, and that process, agree by one exchange. */

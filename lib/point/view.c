@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+
+#include <trace.h>
 
 #include "arena/attachment.h"
 #include "arena/family.h"
@@ -97,8 +100,10 @@ void ptx_view_note(struct ptx_view *view)
 	atomic_store_explicit(&before_fork[view->bit], view, memory_order_relaxed);
 }
 
-void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target, bool inherited)
+void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
+		     const struct ptx_attr *attr, bool has_log)
 {
+	const bool inherited = attr->inheritance == POSIX_TRACE_INHERITED;
 	struct ptx_attachment *attachment = &view->arena->control->attachment[view->bit];
 
 	attachment->offset = view->offset;
@@ -108,6 +113,10 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target, boo
 	attachment->inherited = inherited;
 	attachment->target = target->pid;
 	attachment->target_start = target->start;
+	attachment->stream_policy = (uint16_t)attr->stream_policy;
+	attachment->log_policy = (uint16_t)(has_log ? attr->log_policy : 0);
+	attachment->creation_ns = attr->creation_ns;
+	memcpy(attachment->name, attr->name, sizeof(attachment->name));
 	if (view->arena == &ptx_arena_self) {
 		ptx_view_note(view);
 		atomic_store_explicit(&ptx_private.view[view->bit], view, memory_order_release);

@@ -11,6 +11,7 @@
 
 #include "arena/arena.h"
 #include "arena/find.h"
+#include "record/attr.h"
 #include "ring/ring.h"
 
 struct ptx_thread;
@@ -31,7 +32,8 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 		    size_t max_data_size, bool loop, struct ptx_view **view);
 
 /* From now on trace points find it, those of the arena's process. */
-void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target, bool inherited);
+void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
+		     const struct ptx_attr *attr, bool has_log);
 
 /* From now on they do not; its memory is given back, its addresses once nobody can use them. */
 void ptx_view_destroy(struct ptx_view *view);

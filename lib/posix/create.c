@@ -165,8 +165,7 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 	if (err)
 		goto undo_build;
 	*trid = stream->id;
-	ptx_view_attach(stream->view, &stream->target,
-			attr.inheritance == POSIX_TRACE_INHERITED);
+	ptx_view_attach(stream->view, &stream->target, &stream->attr, kind == PTX_STREAM_LOGGED);
 	return 0;
 undo_build:
 	if (stream->flush) {
