@@ -113,6 +113,10 @@ extern struct ptx_arena ptx_arena_self;
 #define PTX_NAMES_BYTES ((sizeof(struct ptx_names) + PTX_PAGE - 1) & ~(size_t)(PTX_PAGE - 1))
 #define PTX_REGIONS_AT  (UINT64_C(1) << 20)
 
+/* Where the descriptor of a process's own arena is, and from where on all others are. */
+#define PTX_ARENA_FD_MIN 200
+#define PTX_OTHER_FD_MIN 208
+
 /* Whether a region may lie there: what another process wrote is not believed. */
 static inline bool ptx_arena_holds(const struct ptx_arena *arena, uint64_t offset, uint64_t bytes)
 {

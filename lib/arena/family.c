@@ -12,7 +12,6 @@
 #include "arena/attachment.h"
 #include "base/io.h"
 
-#define FIND_DESCRIPTORS 8  /* so many numbers are looked at */
 #define FIND_ANCESTORS   32
 
 /* Of this process, in memory that a child inherits: who it is, and what it inherited. */
@@ -208,13 +207,13 @@ static enum what look_at(int fd)
 	return what;
 }
 
-int ptx_family_find(int min)
+int ptx_family_find(void)
 {
 	int found = -1;
 
-	for (int fd = min; fd < min + FIND_DESCRIPTORS; fd++) {
+	for (int fd = PTX_ARENA_FD_MIN; fd < PTX_OTHER_FD_MIN; fd++) {
 		if (fcntl(fd, F_GETFD) < 0) {
-			if (fd == min)
+			if (fd == PTX_ARENA_FD_MIN)
 				break; /* as nearly always */
 			continue;
 		}

@@ -21,8 +21,8 @@ bool ptx_family_is_ours(unsigned bit, uint64_t generation);
 /* In a child that is to be set up: true if it keeps its parent's arena. */
 bool ptx_family_keep(struct ptx_arena *arena);
 
-/* An inherited descriptor, at least min, of an arena in which this new program is traced; -1. */
-int ptx_family_find(int min);
+/* An inherited descriptor of an arena in which this new program is traced; -1. */
+int ptx_family_find(void);
 
 /* This process has set up its arena. */
 void ptx_family_begin(void);

@@ -12,12 +12,13 @@
 
 #include "arena/arena.h"
 #include "arena/family.h"
+#include "arena/folder.h"
 #include "arena/rendezvous.h"
 #include "base/barrier.h"
+#include "base/io.h"
 
-#define ARENA_BYTES  (UINT64_C(1) << 40) /* of address space in the file; only what is used exists */
-#define SEALS        (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-#define ARENA_FD_MIN 200                 /* out of the way of programs that count on low numbers */
+#define ARENA_BYTES (UINT64_C(1) << 40) /* of address space in the file; only what is used exists */
+#define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 _Alignas(PTX_PAGE) union ptx_control_page ptx_control_page;
 struct ptx_arena ptx_arena_self = { .control = &ptx_control_page.is, .fd = -1 };
@@ -26,16 +27,6 @@ _Alignas(PTX_PAGE) union ptx_private_block ptx_private_block;
 _Static_assert(sizeof ptx_own_control <= sizeof ptx_control_page.bytes, "the pages hold it");
 _Static_assert(sizeof ptx_private <= sizeof ptx_private_block.bytes, "the block holds it");
 _Static_assert(PTX_NAMES_AT + PTX_NAMES_BYTES <= PTX_REGIONS_AT, "the names lie below the regions");
-
-static int move_up(int fd)
-{
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, ARENA_FD_MIN);
-
-	if (high < 0)
-		return fd;
-	close(fd);
-	return high;
-}
 
 int ptx_arena_file(uint64_t *bytes)
 {
@@ -56,7 +47,7 @@ int ptx_arena_file(uint64_t *bytes)
 		close(fd);
 		return -1;
 	}
-	return move_up(fd);
+	return ptx_io_move_up(fd, PTX_ARENA_FD_MIN);
 }
 
 void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_owner owner)
@@ -164,7 +155,7 @@ static void take_rendezvous(struct ptx_arena *arena)
 	if (arena->fd >= 0)
 		close(arena->fd);
 	arena->names = names;
-	know_file(arena, move_up(fd));
+	know_file(arena, ptx_io_move_up(fd, PTX_ARENA_FD_MIN));
 	return;
 unmap:
 	if (names)
@@ -177,7 +168,7 @@ close:
 /* An arena that came with the process: a program that is executed may find one. */
 static bool take_inherited(struct ptx_arena *arena)
 {
-	int fd = ptx_family_find(ARENA_FD_MIN);
+	int fd = ptx_family_find();
 
 	if (fd < 0)
 		return false;
@@ -218,6 +209,7 @@ void ptx_process_init(void)
 		 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
 		madvise(&ptx_private_block, sizeof ptx_private_block, MADV_WIPEONFORK);
 	ptx_barrier_init();
+	ptx_folder_init();
 	if (!take_inherited(&ptx_arena_self))
 		make_arena();
 	atomic_store_explicit(&ptx_private.pid, (uint32_t)getpid(), memory_order_release);

@@ -9,69 +9,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arena/folder.h"
 #include "base/io.h"
 
+#define FOLDER         "traced" /* there as long as somebody is: starts look for it */
+#define TRIES          4
 #define NAME_MAX_BYTES 80
 
-/* Appends to text at *at; everything here is far below the room. */
-static void put(char *text, size_t *at, const char *more)
+static void put(char *text, const char *more, uint64_t number)
 {
-	size_t n = strlen(more);
+	char digits[PTX_IO_DIGITS];
 
-	memcpy(text + *at, more, n + 1);
-	*at += n;
+	strcat(strcat(text, more), ptx_io_digits(number, digits));
 }
 
-static void put_number(char *text, size_t *at, uint64_t number)
+static void name_of(char name[NAME_MAX_BYTES], uint32_t pid, uint64_t start)
 {
-	char digits[24];
-	size_t i = sizeof digits;
-
-	digits[--i] = '\0';
-	do {
-		digits[--i] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number);
-	put(text, at, digits + i);
-}
-
-/*
- * The folder, which must be the user's alone. The first of two places that is there; with create,
- * the first where it can be made.
- */
-static int open_folder(uint32_t uid, bool create)
-{
-	static const char *const before[] = { "/run/user/", "/tmp/.posixtrace-" };
-	static const char *const after[] = { "/posixtrace", "" };
-
-	for (int i = 0; i < 2; i++) {
-		char path[NAME_MAX_BYTES];
-		struct stat st;
-		size_t at = 0;
-		int fd;
-
-		put(path, &at, before[i]);
-		put_number(path, &at, uid);
-		put(path, &at, after[i]);
-		if (create && mkdir(path, 0700) == 0 && geteuid() != uid && chown(path, uid, (gid_t)-1) != 0)
-			continue;
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		if (fstat(fd, &st) == 0 && st.st_uid == uid && (st.st_mode & 077) == 0)
-			return fd;
-		close(fd);
-	}
-	return -1;
-}
-
-static void name_of(char *name, uint32_t pid, uint64_t start)
-{
-	size_t at = 0;
-
-	put_number(name, &at, pid);
-	put(name, &at, ".");
-	put_number(name, &at, start);
+	name[0] = '\0';
+	put(name, "", pid);
+	put(name, ".", start);
 }
 
 int ptx_rendezvous_open(void)
@@ -82,7 +38,7 @@ int ptx_rendezvous_open(void)
 
 	if (getauxval(AT_SECURE))
 		return -1; /* whoever asks has fewer rights than we (EXEC-08) */
-	folder = open_folder(geteuid(), false);
+	folder = ptx_folder_open_in(geteuid(), FOLDER, false);
 	if (folder < 0)
 		return -1;
 	if (ptx_io_process_start((uint32_t)getpid(), &start)) {
@@ -113,48 +69,76 @@ static void clean(int folder)
 	closedir(list);
 }
 
+/* Where descriptor fd of this process is; without fd, where all its descriptors are. */
+static void own_path(char path[NAME_MAX_BYTES], int fd)
+{
+	path[0] = '\0';
+	put(path, "/proc/", (uint64_t)getpid());
+	if (fd < 0)
+		strcat(path, "/fd/");
+	else
+		put(path, "/fd/", (uint64_t)fd);
+}
+
 void ptx_rendezvous_leave(uint32_t uid, uint32_t pid, uint64_t start, int fd)
 {
-	char name[NAME_MAX_BYTES], text[NAME_MAX_BYTES];
-	int folder = open_folder(uid, true);
-	size_t at = 0;
+	char name[NAME_MAX_BYTES], path[NAME_MAX_BYTES];
+	bool is_gone = true;
 
-	if (folder < 0)
-		return;
-	clean(folder);
 	name_of(name, pid, start);
-	put(text, &at, "/proc/");
-	put_number(text, &at, (uint64_t)getpid());
-	put(text, &at, "/fd/");
-	put_number(text, &at, (uint64_t)fd);
-	/* One that is there is of another who traces the process: it leads to the same arena. */
-	(void)!symlinkat(text, folder, name);
-	close(folder);
+	own_path(path, fd);
+	/* Somebody may remove the folder, which was empty. */
+	for (int i = 0; is_gone && i < TRIES; i++) {
+		int folder = ptx_folder_open_in(uid, FOLDER, true);
+
+		if (folder < 0)
+			continue;
+		clean(folder);
+		/* One that is there is of another who traces the process: it leads to the same arena. */
+		is_gone = symlinkat(path, folder, name) != 0 && errno == ENOENT;
+		close(folder);
+	}
 }
 
 void ptx_rendezvous_remove(uint32_t uid, uint32_t pid, uint64_t start)
 {
 	char name[NAME_MAX_BYTES], text[NAME_MAX_BYTES], mine[NAME_MAX_BYTES];
-	int folder = open_folder(uid, false);
-	size_t at = 0;
+	int folder = ptx_folder_open_in(uid, FOLDER, false);
 	ssize_t n;
 
 	if (folder < 0)
 		return;
 	name_of(name, pid, start);
-	put(mine, &at, "/proc/");
-	put_number(mine, &at, (uint64_t)getpid());
-	put(mine, &at, "/fd/");
-	n = readlinkat(folder, name, text, sizeof text);
-	if (n > (ssize_t)at && memcmp(text, mine, at) == 0)
+	own_path(mine, -1);
+	n = readlinkat(folder, name, text, sizeof text - 1);
+	text[n < 0 ? 0 : n] = '\0';
+	if (strncmp(text, mine, strlen(mine)) == 0)
 		unlinkat(folder, name, 0);
 	close(folder);
+	ptx_folder_remove_from(uid, FOLDER);
+}
+
+/* "/proc/PID/fd/N" and nothing else: the folder may be another user's, and its links lead anywhere. */
+static bool is_descriptor(const char *path)
+{
+	static const char digits[] = "0123456789";
+	size_t n;
+
+	if (strncmp(path, "/proc/", 6) != 0)
+		return false;
+	path += 6;
+	n = strspn(path, digits);
+	if (n == 0 || strncmp(path + n, "/fd/", 4) != 0)
+		return false;
+	path += n + 4;
+	n = strspn(path, digits);
+	return n > 0 && path[n] == '\0';
 }
 
 bool ptx_rendezvous_path(uint32_t uid, uint32_t pid, uint64_t start, char path[100])
 {
 	char name[NAME_MAX_BYTES];
-	int folder = open_folder(uid, false);
+	int folder = ptx_folder_open_in(uid, FOLDER, false);
 	ssize_t n;
 
 	if (folder < 0)
@@ -162,8 +146,6 @@ bool ptx_rendezvous_path(uint32_t uid, uint32_t pid, uint64_t start, char path[1
 	name_of(name, pid, start);
 	n = readlinkat(folder, name, path, 99);
 	close(folder);
-	if (n <= 0)
-		return false;
-	path[n] = '\0';
-	return strncmp(path, "/proc/", 6) == 0;
+	path[n < 0 ? 0 : n] = '\0';
+	return is_descriptor(path);
 }

@@ -134,6 +134,31 @@ size_t ptx_io_read_text(const char *path, char *text, size_t room)
 	return got;
 }
 
+const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS])
+{
+	char *at = digits + PTX_IO_DIGITS - 1;
+
+	*at = '\0';
+	do {
+		*--at = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	return at;
+}
+
+int ptx_io_move_up(int fd, int min)
+{
+	int high;
+
+	if (fd < 0)
+		return fd;
+	high = (int)call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, min, 0);
+	if (high < 0)
+		return fd;
+	ptx_io_close(fd);
+	return high;
+}
+
 /* A number of decimal digits. */
 static uint64_t number_at(const char *text)
 {
@@ -147,16 +172,10 @@ static uint64_t number_at(const char *text)
 /* Without stdio: a child may need it in a signal handler. Where fields 3 to 22 begin in text. */
 static bool read_stat(uint32_t pid, char *text, size_t room, const char *field[23])
 {
-	char path[40] = "/proc/", digits[12];
-	size_t i = sizeof(digits);
+	char path[40] = "/proc/", digits[PTX_IO_DIGITS];
 	const char *at;
 
-	digits[--i] = '\0';
-	do {
-		digits[--i] = (char)('0' + pid % 10);
-		pid /= 10;
-	} while (pid);
-	strcat(strcat(path, digits + i), "/stat");
+	strcat(strcat(path, ptx_io_digits(pid, digits)), "/stat");
 	if (!ptx_io_read_text(path, text, room))
 		return false;
 	at = strrchr(text, ')'); /* the program's name may hold anything, also ")" */

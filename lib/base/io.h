@@ -35,6 +35,16 @@ bool ptx_io_process_start(uint32_t pid, uint64_t *start);
 /* Its parent, in the pid name space of this process: field 4. */
 bool ptx_io_process_parent(uint32_t pid, uint32_t *parent);
 
+/* A number in decimal digits, without stdio. */
+#define PTX_IO_DIGITS 21
+const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS]);
+
+/*
+ * A descriptor from min on instead of fd, which is closed, out of the way of programs that count on low
+ * numbers; fd itself if there is none. Closing fd gives up record locks on its file.
+ */
+int ptx_io_move_up(int fd, int min);
+
 /* open() with O_CLOEXEC and close(). */
 int ptx_io_open(const char *path, int flags, int *fd);
 void ptx_io_close(int fd);
