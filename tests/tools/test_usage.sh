@@ -7,6 +7,7 @@ run 0 --help
 check "the overview names every command" has out '^  dump .*'
 check "the overview names every command" has out '^  stat .*'
 check "the overview names every command" has out '^  verify .*'
+check "the overview names every command" has out '^  attach .*'
 run 0 --version
 check "the version is told" has out '^posixtrace (libposixtrace) [0-9]'
 for command in dump stat verify; do
@@ -30,6 +31,27 @@ for command in dump stat verify; do
 	cat "$0" "$0" "$0" "$0" >"$tmp/script"
 	run 1 $command "$tmp/script"
 	check "a script is no log" has err "^posixtrace: .*: this is not a trace log$"
+done
+for command in attach; do
+	run 0 $command --help
+	check "$command explains itself" has out "^Usage: posixtrace $command "
+	check "$command explains its exit statuses" has out '^Exit status: 0 ok'
+	cp "$tmp/out" "$tmp/help"
+	run 0 help $command
+	check "help $command is $command --help" cmp -s "$tmp/out" "$tmp/help"
+	run 2 $command --no-such-option x
+	check "the wrong option is named" has err '^posixtrace: .*--no-such-option'
+	check "nothing is on standard output" is_empty out
+done
+new=$tmp/new.log
+for wrong in '' '-p 1' "-o $new" "-p 0 -o $new" "-p -1 -o $new" "-p 1x -o $new" "-p 99999999999 -o $new" \
+	"-p 1 -o $new -d 0" "-p 1 -o $new -d -1" "-p 1 -o $new -d 1x" "-p 1 -o $new -d 1." \
+	"-p 1 -o $new -d 99999999999h" "-p 1 -o $new -s 0" "-p 1 -o $new -s 1T" "-p 1 -o $new -s -1" \
+	"-p 1 -o $new -s 99999999999G" "-p 1 -o $new --policy append" "-p 1 -o $new --log-policy flush" \
+	"-p 1 -o $new --log-size 1M" "-p 1 -o $new more" "-p 1 -o $new -d" "-p"; do
+	run 2 attach $wrong
+	check "attach $wrong: nothing is on standard output" is_empty out
+	check "attach $wrong: no file is made" test ! -e "$new"
 done
 run 2
 run 2 no-such-command

@@ -5,10 +5,13 @@
  *
  *	victim trace POLICY PATH    POLICY: append, until-full, loop; never ends by itself
  *	victim read POLICY PATH     prints how many events the log has
+ *	victim work THREADS         waits for others to trace it, up to 8 threads; never ends either
+ *	victim check PATH           as read, of a log that another process has made of it
  *
  * Each thread's events are payloads numbered from 0. "read" exits with 1 and a reason if the log
  * does not open as that of a dead writer, if an event is not whole, if a thread's events are out
- * of order, or if one is missing although the log tells of no loss.
+ * of order, or if one is missing although the log tells of no loss. "check" wants the log of a writer
+ * that lived, and events from any number on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +27,7 @@
 #include "support/payload.h"
 
 #define THREADS  3
+#define MOST     8
 #define MAX_DATA 200
 
 static void fail(const char *what, const char *why)
@@ -91,7 +95,7 @@ static void trace(int policy, const char *path)
 struct reading {
 	bool any_beginning; /* a LOOP log has lost its own */
 	bool loss_told;
-	int64_t last[THREADS];
+	int64_t last[MOST];
 };
 
 static void take(struct reading *reading, const void *data, size_t len)
@@ -99,7 +103,7 @@ static void take(struct reading *reading, const void *data, size_t len)
 	uint64_t number;
 	uint32_t who;
 
-	if (!payload_read(data, len, &who, &number) || who >= THREADS)
+	if (!payload_read(data, len, &who, &number) || who >= MOST)
 		fail("an event", "not whole");
 	if ((int64_t)number <= reading->last[who])
 		fail("a thread's events", "out of order");
@@ -109,11 +113,21 @@ static void take(struct reading *reading, const void *data, size_t len)
 	reading->last[who] = (int64_t)number;
 }
 
-static void read_log(int policy, const char *path)
+static void work_for_others(unsigned threads)
+{
+	pthread_t thread;
+
+	for (uintptr_t who = 0; who < threads && who < MOST; who++)
+		must(pthread_create(&thread, NULL, work, (void *)who), "pthread_create");
+	for (;;)
+		pause();
+}
+
+static void read_log(bool any_beginning, int flush_error, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), unavailable;
-	struct reading reading = { .any_beginning = policy == POSIX_TRACE_LOOP,
-				   .last = { -1, -1, -1 } };
+	struct reading reading = { .any_beginning = any_beginning,
+				   .last = { -1, -1, -1, -1, -1, -1, -1, -1 } };
 	struct posix_trace_status_info status;
 	struct posix_trace_event_info info;
 	unsigned char data[4096];
@@ -125,7 +139,7 @@ static void read_log(int policy, const char *path)
 	must(fd < 0 ? errno : 0, path);
 	must(posix_trace_open(fd, &trid), "open");
 	must(posix_trace_get_status(trid, &status), "get_status");
-	if (status.posix_stream_flush_error != EIO)
+	if (status.posix_stream_flush_error != flush_error)
 		fail("flush error", strerror(status.posix_stream_flush_error));
 	for (;; events++) {
 		must(posix_trace_getnext_event(trid, &info, data, sizeof(data), &len,
@@ -144,11 +158,15 @@ static void read_log(int policy, const char *path)
 
 int main(int argc, char **argv)
 {
-	if (argc != 4)
-		return 2;
-	if (!strcmp(argv[1], "trace"))
+	if (argc == 3 && !strcmp(argv[1], "work"))
+		work_for_others((unsigned)atoi(argv[2]));
+	else if (argc == 3 && !strcmp(argv[1], "check"))
+		read_log(true, 0, argv[2]);
+	else if (argc == 4 && !strcmp(argv[1], "trace"))
 		trace(policy_of(argv[2]), argv[3]);
+	else if (argc == 4 && !strcmp(argv[1], "read"))
+		read_log(policy_of(argv[2]) == POSIX_TRACE_LOOP, EIO, argv[3]);
 	else
-		read_log(policy_of(argv[2]), argv[3]);
+		return 2;
 	return 0;
 }

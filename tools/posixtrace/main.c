@@ -17,6 +17,7 @@
 #endif
 
 static const struct tool_command *const commands[] = {
+	&attach_command,
 	&dump_command,
 	&stat_command,
 	&verify_command,
@@ -34,8 +35,8 @@ static const struct tool_command *find(const char *name)
 
 static void overview(struct out *out)
 {
-	out_str(out, "Usage: posixtrace COMMAND [OPTION]... LOG...\n"
-		     "Reads the logs of POSIX trace streams.\n\n"
+	out_str(out, "Usage: posixtrace COMMAND [OPTION]... [LOG]...\n"
+		     "Traces running processes, and reads the logs of POSIX trace streams.\n\n"
 		     "Commands:\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		out_printf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);

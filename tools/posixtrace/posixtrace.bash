@@ -8,13 +8,32 @@ _posixtrace()
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'dump stat verify help --help --version' -- "$current"))
+		COMPREPLY=($(compgen -W 'attach dump stat verify help --help --version' -- "$current"))
 		return
 	fi
 	case $command in
 	help)
-		COMPREPLY=($(compgen -W 'dump stat verify' -- "$current"))
+		COMPREPLY=($(compgen -W 'attach dump stat verify' -- "$current"))
 		return
+		;;
+	attach)
+		options='--pid --output --force --duration --event --policy --size --inherit --log-policy
+			--log-size --json --fail-on-loss --help'
+		value='-d --duration -e --event -s --size --log-size'
+		case $previous in
+		-p | --pid)
+			COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$current"))
+			return
+			;;
+		--policy)
+			COMPREPLY=($(compgen -W 'flush until-full loop' -- "$current"))
+			return
+			;;
+		--log-policy)
+			COMPREPLY=($(compgen -W 'append until-full loop' -- "$current"))
+			return
+			;;
+		esac
 		;;
 	dump)
 		options='--event --exclude --pid --tid --begin --end --limit --utc --raw --hex

@@ -27,6 +27,7 @@ struct tool_command {
 	int (*run)(int argc, char **argv);
 };
 
+extern const struct tool_command attach_command;
 extern const struct tool_command dump_command;
 extern const struct tool_command stat_command;
 extern const struct tool_command verify_command;

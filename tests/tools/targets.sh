@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# tools/targets.sh - processes for posixtrace to trace; sourced after lib.sh.
+#
+# All that was started is ended when the test ends. Nothing waits for ever: until_true gives up.
+
+victim=${top_builddir:-..}/tests/tools/victim
+test -x "${victim%/*}/.libs/victim" && victim=${victim%/*}/.libs/victim
+puppet_program=${top_builddir:-..}/tests/support/puppet
+started=
+
+end_all() {
+	for each in $started; do
+		kill -KILL "$each"
+	done
+	wait
+} 2>/dev/null
+trap 'end_all; rm -rf "$tmp"' 0
+trap 'exit 1' 1 2 15
+
+# until_true COMMAND...: a minute at most.
+until_true() {
+	tries=1200
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		test $tries -gt 0 || return 1
+		sleep 0.05
+	done
+}
+
+# start COMMAND...: in the background, its id in $pid; no descriptors of a puppet's.
+start() {
+	"$@" 5>&- 6<&- &
+	pid=$!
+	started="$started $pid"
+}
+
+# A program with events in N threads, without end: its id in $target.
+start_busy() {
+	start "$victim" work "$1" >/dev/null 2>&1
+	target=$pid
+}
+
+# kill_target: its shell is silent about it.
+kill_target() {
+	kill -KILL "$target"
+	wait "$target"
+} 2>/dev/null
+
+# A puppet, see support/puppet.h: its id in $target; tell COMMAND.
+start_puppet() {
+	rm -f "$tmp/commands.fifo" "$tmp/answers.fifo"
+	mkfifo "$tmp/commands.fifo" "$tmp/answers.fifo" || exit 99
+	start sh -c 'exec "$0" 0 1 r <"$1/commands.fifo" >"$1/answers.fifo"' "$puppet_program" "$tmp"
+	target=$pid
+	exec 5>"$tmp/commands.fifo" 6<"$tmp/answers.fifo"
+	answer >"$tmp/ready"
+}
+
+answer() { dd bs=1 count=1 <&6 2>/dev/null; }
+
+tell() {
+	for each in "$@"; do
+		printf %s "$each" >&5
+		test "$(answer)" = "$each" || return 1
+	done
+}
+
+end_puppet() {
+	exec 5>&- 6<&-
+	wait "$target"
+}
+
+# attach ARGUMENT...: in the background, into $log; returns when it traces. Its id in $tracer.
+attach() {
+	rm -f "$log"
+	start "$posixtrace" attach -p "$target" -o "$log" "$@" >"$tmp/out" 2>"$tmp/err"
+	tracer=$pid
+	until_true is_traced
+}
+
+is_traced() { "$posixtrace" dump -e posix_trace_start "$log" | grep -q posix_trace_start; }
+
+# finish_attach STATUS [SIGNAL]: waits for its end; what it said is in $tmp/out and $tmp/err.
+finish_attach() {
+	wanted=$1
+	test -z "$2" || kill -"$2" $tracer
+	wait $tracer
+	got=$?
+	check "attach exits with $wanted, not $got" exited
+}
+
+# is_sound LOG
+is_sound() { "$posixtrace" verify "$1" | grep ': sound: .* 0 faults$'; }
+count_of() { "$posixtrace" dump -e "$1" "$log" 2>/dev/null | wc -l; }

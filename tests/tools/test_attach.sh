@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace attach: a running process is traced into a log that is whole, whatever ends it.
+# CREATE-04, WITHLOG-01, EXIT-05, FILTER-02, EXEC-01
+#
+# PTX_KILLS changes how often the traced process is killed.
+. "${0%/*}/lib.sh"
+. "${0%/*}/targets.sh"
+
+log=$tmp/a.log
+bytes() { wc -c <"$log"; }
+said() { sed -n "s/^.*a.log: \([0-9]*\) events, \([0-9]*\) lost.*, \([0-9]*\) bytes\$/\\$1/p" "$tmp/out"; }
+
+# The log is whole; its events are whole, in order, and as many as was said.
+is_whole() {
+	check "$1: the log is sound" is_sound "$log"
+	check "$1: one line tells how much there is" has_lines out 1
+	check "$1: its bytes are the file's" test "$(said 3)" = "$(bytes)"
+	"$victim" check "$log" >"$tmp/events" 2>"$tmp/why"
+	check "$1: what is read is whole and in order" is_empty why
+	check "$1: as many events as was said" test "$(said 1)" = "$(cat "$tmp/events")"
+}
+
+# By whichever end.
+start_busy 8
+rm -f "$log"
+run 0 attach -p "$target" -o "$log" -d 300ms
+is_whole "duration"
+check "duration: there were events" test "$(said 1)" -gt 1000
+for signal in INT TERM HUP; do
+	attach
+	finish_attach 0 $signal
+	is_whole "$signal"
+	check "$signal: nothing is wrong" is_empty err
+done
+attach --json
+finish_attach 0 TERM
+check "JSON: one line" has_lines out 1
+check "JSON: why it ended" has out '^{"log":".*a.log","pid":'"$target"',"program":"victim","end":"signal","events":'
+(trap '' INT; exec "$posixtrace" attach -p "$target" -o "$tmp/b.log" >"$tmp/out" 2>&1) &
+tracer=$!
+until_true test -s "$tmp/b.log"
+finish_attach 0 INT
+
+# No log is destroyed by mistake.
+attach -d 100ms
+finish_attach 0
+cp "$log" "$tmp/copy"
+run 1 attach -p "$target" -o "$log" -d 100ms
+check "a log that is there is refused" has err "^posixtrace: $log: is there already; --force overwrites it$"
+check "and not touched" cmp "$log" "$tmp/copy"
+kill_target
+run 1 attach -p "$target" -o "$log" --force
+check "a process that has ended is told" has err "^posixtrace: process $target: no such process$"
+check "a command that fails overwrites nothing" cmp "$log" "$tmp/copy"
+check "and leaves nothing" test -z "$(ls "$tmp" | grep 'a\.log\.')"
+run 1 attach -p "$target" -o "$tmp/new.log"
+check "nor a new file" test ! -e "$tmp/new.log"
+start_busy 2
+ln -s a.log "$tmp/link.log"
+run 0 attach -p "$target" -o "$tmp/link.log" --force -d 100ms
+check "--force overwrites what a link leads to" is_sound "$log"
+check "and not the link" test -L "$tmp/link.log"
+check "it is another log" test "$(cmp -s "$log" "$tmp/copy"; echo $?)" -eq 1
+check "that only its owner reads" test "$(stat -c %a "$log" 2>/dev/null || echo 600)" -eq 600
+for path in "$tmp" /dev/null "$tmp/no/such/folder/x"; do
+	run 1 attach -p "$target" -o "$path" --force
+	check "$path is named" has err "^posixtrace: $path: "
+done
+
+# Loss is told, and a log that cannot be written is the end.
+rm -f "$log"
+run 4 attach -p "$target" -o "$log" -d 300ms -s 64K --policy until-full --fail-on-loss
+check "the loss has a cause" has out ' lost (stream full [0-9]*), '
+check "an account that is not even is sound" is_sound "$log"
+rm -f "$log"
+run 0 attach -p "$target" -o "$log" -d 300ms -s 64K --policy loop --log-policy loop --log-size 64K
+check "two loops are sound" is_sound "$log"
+rm -f "$log"
+(ulimit -f 100 && exec "$posixtrace" attach -p "$target" -o "$log" >"$tmp/out" 2>"$tmp/err")
+check "a log that cannot grow is a failure" test $? -eq 1
+check "that is told once" test "$(grep -c -x "posixtrace: $log: File too large" "$tmp/err")" -eq 1
+check "what is in it is sound" is_sound "$log"
+run 1 attach -p "$target" -o "$tmp/new.log" -s 900000G
+check "too large a stream is told" has err "^posixtrace: process $target: no memory for a stream of [0-9]* bytes; see --size$"
+run 1 attach -p "$target" -o "$tmp/new.log" --log-policy loop --log-size 10
+check "too small a log is told" has err '^posixtrace: --log-size 10: too small'
+kill_target
+
+# The traced process is killed, at any moment.
+n=0
+while test $n -lt "${PTX_KILLS-10}"; do
+	n=$((n + 1))
+	start_busy 8
+	attach --json
+	sleep 0.0$((n % 10))
+	kill_target
+	finish_attach 0
+	check "kill $n: the end is told" has out '"end":"process ended"'
+	check "kill $n: the log is sound" is_sound "$log"
+	"$victim" check "$log" >"$tmp/events" 2>"$tmp/why"
+	check "kill $n: what is read is whole and in order" is_empty why
+done
+
+# Names.
+has_filter() { test "$(count_of posix_trace_filter)" -gt 0; }
+start_puppet
+attach -e v
+tell e n e n e
+finish_attach 0 TERM
+check "a name that comes later is traced from its first event" test "$(count_of v)" -eq 2
+check "others are not" test "$(count_of u)" -eq 0
+check "system events are" test "$(count_of 'posix_trace_st*')" -eq 2
+end_puppet
+start_puppet
+attach -e 'u*' -e w
+tell n
+check "a new name is looked at" until_true has_filter
+tell e n n n e
+finish_attach 0 TERM
+check "and filtered out" test "$(count_of v)" -le 1
+check "others are traced" test "$(count_of u)" -eq 2
+check "the log is sound" is_sound "$log"
+
+# Other programs, children.
+attach
+tell e x e
+finish_attach 0 TERM
+check "a program that is executed is traced on" test "$(count_of u)" -eq 2
+attach
+tell e f e
+finish_attach 0 TERM
+check "a child is not traced unasked" test "$(count_of u)" -eq 1
+end_puppet
+start_puppet
+attach --inherit
+tell e f e s e
+finish_attach 0 TERM
+check "children are with --inherit" test "$(count_of u)" -eq 3
+check "they are three processes" test "$("$posixtrace" dump --json -e u "$log" |
+	sed 's/.*"pid":\([0-9]*\).*/\1/' | sort -u | wc -l)" -eq 3
+check "the log is sound" is_sound "$log"
+end_puppet
+
+# Another user's.
+refused() { has err "^posixtrace: process $1: not permitted: it belongs to user root$" &&
+	has err '^posixtrace: .*CAP_SYS_PTRACE'; }
+if test "$(id -u)" -ne 0; then
+	run 1 attach -p 1 -o "$tmp/new.log"
+	check "another user's process is refused" refused 1
+elif setpriv --reuid 65534 --regid 65534 --clear-groups "$posixtrace" --version >/dev/null 2>&1; then
+	start_busy 1
+	mkdir -m 777 "$tmp/open"
+	chmod 711 "$tmp"
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$posixtrace" attach -p "$target" \
+		-o "$tmp/open/x" >"$tmp/out" 2>"$tmp/err"
+	check "another user's process is a failure" test $? -eq 1
+	check "it is told whose it is" refused "$target"
+	check "no file is left" test ! -e "$tmp/open/x"
+	kill_target
+fi
+finish

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * admit.h - a stream's filter, as names tell it: only event types that match a pattern.
+ *
+ * The traced program may bring names at any time. What has no name yet is let through, and filtered
+ * out as soon as its name is seen and does not match: rather a few events too many than one too few.
+ * System events always pass: they tell of losses.
+ */
+#ifndef POSIXTRACE_ADMIT_H
+#define POSIXTRACE_ADMIT_H
+
+#include <stdbool.h>
+#include <trace.h>
+
+#include "choose.h"
+
+struct admit {
+	const struct choose *choose;
+	trace_event_set_t set; /* filtered out; as last given to the stream */
+	bool any;              /* it was given one */
+};
+
+/* Looks at the names that there are now, and changes the filter if need be. 0 or an error number. */
+int admit_refresh(struct admit *admit, trace_id_t trid);
+
+#endif

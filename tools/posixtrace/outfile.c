@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "say.h"
+#include "tool.h"
+
+static int fail(struct outfile *file, int err)
+{
+	say("%s: %s", file->path, strerror(err));
+	outfile_close(file);
+	return TOOL_FAILURE;
+}
+
+static int create_new(struct outfile *file)
+{
+	file->fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+	if (file->fd < 0 && errno == EEXIST) {
+		say("%s: is there already; --force overwrites it", file->path);
+		return TOOL_FAILURE;
+	}
+	if (file->fd < 0)
+		return fail(file, errno);
+	file->place = strdup(file->path);
+	file->made = file->place;
+	if (file->place)
+		return TOOL_OK;
+	unlink(file->path);
+	return fail(file, ENOMEM);
+}
+
+/* Beside the old one, in the folder where that really lies: so one rename puts it in place. */
+static int create_beside(struct outfile *file)
+{
+	file->place = realpath(file->path, NULL);
+	if (!file->place)
+		return fail(file, errno);
+	if (asprintf(&file->made, "%s.XXXXXX", file->place) < 0) {
+		file->made = NULL;
+		return fail(file, ENOMEM);
+	}
+	file->fd = mkostemp(file->made, O_CLOEXEC);
+	return file->fd < 0 ? fail(file, errno) : TOOL_OK;
+}
+
+int outfile_create(struct outfile *file, const char *path, bool force)
+{
+	struct stat st;
+
+	memset(file, 0, sizeof(*file));
+	file->path = path;
+	file->fd = -1;
+	if (stat(path, &st))
+		return create_new(file);
+	if (!S_ISREG(st.st_mode)) {
+		say("%s: is no regular file", path);
+		return TOOL_FAILURE;
+	}
+	return force ? create_beside(file) : create_new(file);
+}
+
+int outfile_keep(struct outfile *file)
+{
+	if (file->made == file->place)
+		return TOOL_OK;
+	if (rename(file->made, file->place)) {
+		say("%s: %s", file->path, strerror(errno));
+		return TOOL_FAILURE;
+	}
+	free(file->made);
+	file->made = file->place;
+	return TOOL_OK;
+}
+
+void outfile_drop(struct outfile *file)
+{
+	unlink(file->made);
+	outfile_close(file);
+}
+
+void outfile_close(struct outfile *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	if (file->made != file->place)
+		free(file->made);
+	free(file->place);
+	memset(file, 0, sizeof(*file));
+	file->fd = -1;
+}
