@@ -22,6 +22,7 @@ void ptx_folder_init(void)
 	const char *path = secure_getenv("POSIXTRACE_RUNTIME_DIR");
 
 	is_chosen = path && *path;
+	chosen[0] = '\0';
 	/* What cannot be one is a folder that is not there. */
 	if (is_chosen && *path == '/' && strlen(path) < sizeof chosen)
 		strcpy(chosen, path);
