@@ -54,7 +54,7 @@
 # define TRACE_NAME_MAX 63
 #endif
 #ifndef TRACE_SYS_MAX
-# define TRACE_SYS_MAX 64
+# define TRACE_SYS_MAX 256
 #endif
 #ifndef TRACE_USER_EVENT_MAX
 # define TRACE_USER_EVENT_MAX 512

@@ -24,6 +24,7 @@ struct ptx_private {
 	_Atomic(struct ptx_thread *) threads; /* all there ever were */
 	_Atomic(struct ptx_view *) view[PTX_STREAMS];
 	_Atomic uint32_t streams; /* identifiers of active ones */
+	bool has_quota; /* the account in quota.c is of this process */
 	_Atomic(struct ptx_stream *) handle[PTX_HANDLES];
 };
 

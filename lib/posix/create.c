@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arena/quota.h"
 #include "base/clock.h"
 #include "base/shield.h"
 #include "drain/flush.h"
@@ -131,6 +132,7 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 	struct ptx_stream *stream;
 	struct ptx_target target;
 	struct ptx_attr attr;
+	unsigned place;
 	int err;
 
 	if (!trid)
@@ -147,12 +149,16 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 	err = settle_clock(target.arena);
 	if (err)
 		goto undo_target;
+	err = ptx_quota_take(&place);
+	if (err)
+		goto undo_target;
 	stream = calloc(1, sizeof *stream);
 	if (!stream) {
 		err = ENOMEM;
-		goto undo_target;
+		goto undo_quota;
 	}
 	stream->target = target;
+	stream->place = place;
 	stream->kind = kind;
 	stream->log_fd = -1;
 	stream->attr = attr;
@@ -180,6 +186,8 @@ undo_alloc:
 	ptx_registry_delist(stream);
 	pthread_mutex_destroy(&stream->lock);
 	free(stream);
+undo_quota:
+	ptx_quota_give(place);
 undo_target:
 	ptx_target_release(&target);
 	return err;

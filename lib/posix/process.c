@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "arena/arena.h"
+#include "arena/quota.h"
 #include "point/thread.h"
 #include "point/view.h"
 #include "posix/shutdown.h"
@@ -27,6 +28,7 @@ static void in_child(void)
 
 	ptx_process_child();
 	ptx_target_after_fork();
+	ptx_quota_after_fork();
 	ptx_registry_after_fork(true);
 	errno = saved;
 }

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "arena/quota.h"
 #include "base/futex.h"
 #include "drain/flush.h"
 #include "point/view.h"
@@ -94,6 +95,7 @@ static int shut_down(trace_id_t trid, const void *address)
 	ptx_view_destroy(stream->view);
 	ptx_drain_destroy(stream->drain);
 	ptx_target_release(&stream->target);
+	ptx_quota_give(stream->place);
 	ptx_registry_delist(stream);
 	pthread_mutex_destroy(&stream->lock);
 	free(stream);
@@ -111,8 +113,8 @@ PTX_EXPORT int posix_trace_shutdown(trace_id_t trid)
 void ptx_posix_shutdown_all(void)
 {
 	struct ptx_call call = ptx_call_begin();
-	trace_id_t ids[PTX_STREAMS];
-	unsigned count = ptx_registry_active(ids, PTX_STREAMS);
+	trace_id_t ids[PTX_HANDLES]; /* of several targets, each of which may have PTX_STREAMS */
+	unsigned count = ptx_registry_active(ids, PTX_HANDLES);
 
 	for (unsigned i = 0; i < count; i++)
 		shut_down(ids[i], NULL);

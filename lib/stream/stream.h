@@ -43,6 +43,7 @@ struct ptx_stream {
 
 	/* Active streams. */
 	struct ptx_target target;
+	unsigned place;                 /* of TRACE_SYS_MAX */
 	struct ptx_view *view;
 	struct ptx_drain *drain;
 	struct ptx_chunk *control;      /* where START, STOP and FILTER are written; NULL = not yet */

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * TRACE_SYS_MAX: how many streams a user has on a host, in all processes together. The suite has a
+ * runtime folder of its own, so that it counts exactly.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/folder.h"
+#include "support/log.h"
+#include "support/miser.h"
+#include "support/stream.h"
+
+#define MISERS (TRACE_SYS_MAX / MISER_MAX) /* so many fill every place */
+
+_Static_assert(TRACE_SYS_MAX % MISER_MAX == 0, "misers fill every place exactly");
+
+static void start_misers(struct miser *miser, int count)
+{
+	for (int i = 0; i < count; i++)
+		miser[i] = miser_start();
+}
+
+/* How many streams more the user can have. */
+static int count_free(void)
+{
+	struct miser miser[MISERS + 1];
+	int count;
+
+	start_misers(miser, MISERS + 1);
+	count = miser_create_all(miser, MISERS + 1);
+	miser_end(miser, MISERS + 1);
+	return count;
+}
+
+static int create_small(trace_id_t *trid)
+{
+	trace_attr_t attr;
+
+	wish_attr(&attr, &(struct wish){ .size = 4096 });
+	return KEEPS_ERRNO(posix_trace_create(0, &attr, trid));
+}
+
+/* CREATE-11, CREATE-12, SHUT-02 */
+START_TEST(streams_of_all_processes_count_together)
+{
+	struct miser miser[MISERS + 1];
+
+	start_misers(miser, MISERS + 1);
+	ck_assert_int_eq(miser_create_all(miser, MISERS + 1), TRACE_SYS_MAX);
+	for (int i = 0; i < MISERS + 1; i++)
+		ck_assert_int_eq(miser_tell(&miser[i], MISER_CREATE), EAGAIN);
+	ck_assert_int_eq(miser_tell(&miser[1], MISER_SHUT), 0);
+	ck_assert_int_eq(miser_tell(&miser[MISERS], MISER_CREATE), 0);
+	ck_assert_int_eq(miser_tell(&miser[1], MISER_CREATE), EAGAIN);
+	ck_assert_int_eq(miser_tell(&miser[MISERS], MISER_SHUT), 0);
+	ck_assert_int_eq(miser_tell(&miser[1], MISER_CREATE), 0);
+	miser_end(miser, MISERS + 1);
+	ck_assert_int_eq(count_free(), TRACE_SYS_MAX);
+}
+END_TEST
+
+/* CREATE-12: one controller can have them all, but not all of one target */
+START_TEST(one_process_can_have_all_streams)
+{
+	struct miser miser[MISERS];
+	trace_id_t *trid = calloc(TRACE_SYS_MAX + 1, sizeof(*trid)), none = 77;
+	trace_attr_t attr;
+	int count = 0;
+
+	wish_attr(&attr, &(struct wish){ .size = 4096 });
+	start_misers(miser, MISERS);
+	for (int i = 0; i < MISERS; i++) {
+		for (int n = 0; n < MISER_MAX; n++)
+			OK(posix_trace_create(miser[i].pid, &attr, &trid[count++]));
+		FAILS(EAGAIN, posix_trace_create(miser[i].pid, &attr, &none));
+	}
+	FAILS(EAGAIN, posix_trace_create(0, &attr, &none));
+	ck_assert_uint_eq(none, 77);
+	shut(trid[--count]);
+	OK(posix_trace_create(0, &attr, &trid[count++]));
+	FAILS(EAGAIN, posix_trace_create(0, &attr, &none));
+	while (count--)
+		shut(trid[count]);
+	ck_assert_int_eq(miser_create_all(miser, MISERS), TRACE_SYS_MAX);
+	miser_end(miser, MISERS);
+	free(trid);
+}
+END_TEST
+
+/* CREATE-13, EXIT-01, EXIT-03: by SIGKILL, exit() and _exit() */
+START_TEST(whoever_ends_leaves_his_places)
+{
+	for (int way = 0; way < 3; way++) {
+		struct miser miser[MISERS];
+
+		start_misers(miser, MISERS);
+		ck_assert_int_eq(miser_create_all(miser, MISERS), TRACE_SYS_MAX);
+		if (way == 0)
+			miser_kill(&miser[0]);
+		else
+			miser_exit(&miser[0], way == 1 ? MISER_EXIT : MISER_EXIT_AT_ONCE);
+		miser[0] = miser_start();
+		ck_assert_int_eq(miser_tell(&miser[0], MISER_CREATE_ALL), MISER_MAX);
+		miser_end(miser, MISERS);
+	}
+}
+END_TEST
+
+/* EXIT-01, EXIT-02: also of somebody who has more streams than one process can be traced into */
+START_TEST(whoever_exits_completes_all_his_logs)
+{
+	enum { MORE = 16, LOGS = MISER_MAX + MORE };
+	struct miser miser = miser_start();
+	trace_attr_t attr;
+	trace_id_t trid;
+	int fd[LOGS], status;
+	pid_t child;
+
+	log_wish_attr(&attr, &(struct log_wish){ .policy = POSIX_TRACE_LOOP, .size = 4096 });
+	for (int i = 0; i < LOGS; i++)
+		fd[i] = log_file();
+	child = fork();
+	if (child == 0) {
+		for (int i = 0; i < LOGS; i++)
+			if (posix_trace_create_withlog(i < MORE ? miser.pid : 0, &attr, fd[i],
+						       &trid) ||
+			    posix_trace_start(trid))
+				_exit(1);
+		exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	for (int i = 0; i < LOGS; i++) {
+		ck_assert_log(fd[i], "START STOP(0)");
+		ck_assert_int_eq(log_status(fd[i]).posix_stream_flush_error, 0);
+		close(fd[i]);
+	}
+	miser_end(&miser, 1);
+}
+END_TEST
+
+/* CREATE-13, EXEC-06 */
+START_TEST(whoever_executes_another_program_leaves_his_places)
+{
+	for (int way = 0; way < 2; way++) {
+		struct miser miser[MISERS], other;
+
+		start_misers(miser, MISERS);
+		ck_assert_int_eq(miser_create_all(miser, MISERS), TRACE_SYS_MAX);
+		ck_assert_int_eq(miser_tell(&miser[0], way ? MISER_EXEC_PLAIN : MISER_EXEC), 0);
+		other = miser_start();
+		ck_assert_int_eq(miser_tell(&other, MISER_CREATE_ALL), MISER_MAX);
+		if (way == 0) {
+			ck_assert_int_eq(miser_tell(&miser[0], MISER_CREATE), EAGAIN);
+			ck_assert_int_eq(miser_tell(&other, MISER_SHUT), 0);
+			ck_assert_int_eq(miser_tell(&miser[0], MISER_CREATE), 0);
+		}
+		miser_kill(&miser[0]);
+		miser_end(&other, 1);
+		miser_end(&miser[1], MISERS - 1);
+	}
+}
+END_TEST
+
+/* CREATE-13, CREATE-21, FORK-08 */
+START_TEST(children_have_no_places_of_their_parents)
+{
+	struct miser miser[MISERS];
+
+	start_misers(miser, MISERS);
+	/* One that lives on holds nothing of its parent's. */
+	ck_assert_int_eq(miser_create_all(miser, MISERS), TRACE_SYS_MAX);
+	ck_assert_int_eq(miser_tell(&miser[0], MISER_FORK), 0);
+	miser_kill(&miser[0]);
+	miser[0] = miser_start();
+	ck_assert_int_eq(miser_tell(&miser[0], MISER_CREATE_ALL), MISER_MAX);
+	/* One that creates, ends and was not announced takes nothing from its parent. */
+	ck_assert_int_eq(miser_tell(&miser[0], MISER_CLONE), EAGAIN);
+	ck_assert_int_eq(miser_tell(&miser[1], MISER_SHUT), 0);
+	ck_assert_int_eq(miser_tell(&miser[0], MISER_CLONE), 0);
+	ck_assert_int_eq(miser_tell(&miser[1], MISER_CREATE), 0);
+	ck_assert_int_eq(count_free(), 0);
+	miser_end(miser, MISERS);
+}
+END_TEST
+
+/* CREATE-15 */
+START_TEST(a_creation_that_fails_takes_no_place)
+{
+	struct miser miser = miser_start();
+
+	ck_assert_int_eq(miser_tell(&miser, MISER_FAIL), 0);
+	ck_assert_int_eq(count_free(), TRACE_SYS_MAX);
+	ck_assert_int_eq(miser_tell(&miser, MISER_CREATE), 0);
+	ck_assert_int_eq(miser_tell(&miser, MISER_FAIL), 0);
+	ck_assert_int_eq(count_free(), TRACE_SYS_MAX - 1);
+	miser_end(&miser, 1);
+}
+END_TEST
+
+/* CREATE-12: a program that closes what it has not opened holds its places again when it next creates */
+START_TEST(places_are_taken_again_when_the_program_closed_their_file)
+{
+	struct miser miser[MISERS];
+
+	start_misers(miser, MISERS);
+	ck_assert_int_eq(miser_create_all(miser, MISERS), TRACE_SYS_MAX);
+	ck_assert_int_eq(miser_tell(&miser[0], MISER_CLOSE), 0);
+	ck_assert_int_eq(miser_tell(&miser[0], MISER_SHUT), 0);
+	ck_assert_int_eq(miser_tell(&miser[0], MISER_CREATE), 0);
+	ck_assert_int_eq(count_free(), 0);
+	for (int i = 0; i < MISER_MAX; i++)
+		ck_assert_int_eq(miser_tell(&miser[0], MISER_SHUT), 0);
+	ck_assert_int_eq(count_free(), MISER_MAX);
+	miser_end(miser, MISERS);
+}
+END_TEST
+
+/* All try at once, and who has got a place gives it back when all have tried; time and again. */
+enum { RACERS = 16, PLACES = 5, ROUNDS = 100 };
+
+struct race {
+	pthread_barrier_t begin, end;
+	atomic_int winners;
+};
+
+static void *run(void *arg)
+{
+	struct race *race = arg;
+	trace_id_t trid;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		int err;
+
+		pthread_barrier_wait(&race->begin);
+		err = create_small(&trid);
+		ck_assert(err == 0 || err == EAGAIN);
+		if (!err)
+			atomic_fetch_add(&race->winners, 1);
+		pthread_barrier_wait(&race->end);
+		if (!err)
+			OK(posix_trace_shutdown(trid));
+	}
+	return NULL;
+}
+
+static struct race *prepare_race(struct miser miser[MISERS])
+{
+	pthread_barrierattr_t shared;
+	struct race *race = mmap(NULL, sizeof(*race), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(race, MAP_FAILED);
+	pthread_barrierattr_init(&shared);
+	pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+	pthread_barrier_init(&race->begin, &shared, RACERS);
+	pthread_barrier_init(&race->end, &shared, RACERS);
+	start_misers(miser, MISERS);
+	ck_assert_int_eq(miser_create_all(miser, MISERS), TRACE_SYS_MAX);
+	for (int i = 0; i < PLACES; i++)
+		ck_assert_int_eq(miser_tell(&miser[i % MISERS], MISER_SHUT), 0);
+	return race;
+}
+
+/* CREATE-12 */
+START_TEST(processes_that_race_get_every_place_once)
+{
+	struct miser miser[MISERS];
+	struct race *race = prepare_race(miser);
+	pid_t racer[RACERS];
+	int status;
+
+	for (int i = 0; i < RACERS; i++) {
+		racer[i] = fork();
+		if (racer[i] == 0) {
+			run(race);
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < RACERS; i++) {
+		ck_assert_int_eq(waitpid(racer[i], &status, 0), racer[i]);
+		ck_assert_int_eq(status, 0);
+	}
+	ck_assert_int_eq(race->winners, ROUNDS * PLACES);
+	miser_end(miser, MISERS);
+}
+END_TEST
+
+/* CREATE-12 */
+START_TEST(threads_that_race_get_every_place_once)
+{
+	struct miser miser[MISERS];
+	struct race *race = prepare_race(miser);
+	pthread_t racer[RACERS];
+
+	for (int i = 0; i < RACERS; i++)
+		racer[i] = spawn(run, race);
+	for (int i = 0; i < RACERS; i++)
+		join(racer[i]);
+	ck_assert_int_eq(race->winners, ROUNDS * PLACES);
+	miser_end(miser, MISERS);
+}
+END_TEST
+
+/* More than a user may have, since nobody counts them together. */
+static void assert_each_counts_alone(void)
+{
+	struct miser miser[MISERS + 1];
+
+	start_misers(miser, MISERS + 1);
+	ck_assert_int_eq(miser_create_all(miser, MISERS + 1), TRACE_SYS_MAX + MISER_MAX);
+	miser_end(miser, MISERS + 1);
+}
+
+/* Where it may not be made. The suite's own folder stands in another one. */
+START_TEST(without_a_folder_each_process_counts_alone)
+{
+	struct miser miser[MISERS];
+	trace_id_t *trid = calloc(TRACE_SYS_MAX, sizeof(*trid)), none;
+	char *around = strdup(folder_path()), *aside;
+	trace_attr_t attr;
+	int count = 0;
+
+	folder_clear();
+	*strrchr(around, '/') = '\0';
+	ck_assert_int_gt(asprintf(&aside, "%s-aside", around), 0);
+	ck_assert_int_eq(rename(around, aside), 0);
+	assert_each_counts_alone();
+	wish_attr(&attr, &(struct wish){ .size = 4096 });
+	start_misers(miser, MISERS);
+	for (; count < TRACE_SYS_MAX; count++)
+		OK(posix_trace_create(miser[count / MISER_MAX].pid, &attr, &trid[count]));
+	FAILS(EAGAIN, posix_trace_create(0, &attr, &none));
+	while (count--)
+		shut(trid[count]);
+	miser_end(miser, MISERS);
+	ck_assert_int_eq(rename(aside, around), 0);
+	free(around);
+	free(aside);
+	free(trid);
+}
+END_TEST
+
+START_TEST(a_folder_that_is_not_the_users_alone_is_not_used)
+{
+	ck_assert_int_eq(mkdir(folder_path(), 0700), 0);
+	ck_assert_int_eq(chmod(folder_path(), 0750), 0);
+	assert_each_counts_alone();
+	ck_assert_int_eq(chmod(folder_path(), 0707), 0);
+	assert_each_counts_alone();
+	folder_clear();
+	ck_assert_int_eq(symlink("/tmp", folder_path()), 0);
+	assert_each_counts_alone();
+	ck_assert_int_eq(unlink(folder_path()), 0);
+	if (geteuid() == 0) {
+		ck_assert_int_eq(mkdir(folder_path(), 0700), 0);
+		ck_assert_int_eq(chown(folder_path(), 65534, 65534), 0);
+		assert_each_counts_alone();
+	}
+}
+END_TEST
+
+/* Somebody who may not write there: root becomes somebody. */
+START_TEST(where_the_user_may_not_write_each_process_counts_alone)
+{
+	pid_t child;
+	int status;
+
+	ck_assert_int_eq(mkdir(folder_path(), 0700), 0);
+	if (geteuid() == 0)
+		ck_assert_int_eq(chown(folder_path(), 65534, 65534), 0);
+	ck_assert_int_eq(chmod(folder_path(), 0500), 0);
+	child = fork();
+	if (child == 0) {
+		if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
+			_exit(1);
+		assert_each_counts_alone();
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(chmod(folder_path(), 0700), 0);
+}
+END_TEST
+
+START_TEST(what_is_no_file_in_the_folder_is_not_used)
+{
+	char *file;
+
+	ck_assert_int_gt(asprintf(&file, "%s/trace_sys_max", folder_path()), 0);
+	ck_assert_int_eq(mkdir(folder_path(), 0700), 0);
+	ck_assert_int_eq(mkdir(file, 0700), 0);
+	assert_each_counts_alone();
+	ck_assert_int_eq(rmdir(file), 0);
+	ck_assert_int_eq(mkfifo(file, 0600), 0);
+	assert_each_counts_alone();
+	ck_assert_int_eq(unlink(file), 0);
+	ck_assert_int_eq(symlink("/dev/null", file), 0);
+	assert_each_counts_alone();
+	ck_assert_int_eq(unlink(file), 0);
+	ck_assert_int_eq(count_free(), TRACE_SYS_MAX);
+	free(file);
+}
+END_TEST
+
+/* SHUT-02 */
+START_TEST(a_process_keeps_nothing_open_without_streams)
+{
+	int before = support_descriptors();
+	trace_id_t trid[2];
+
+	OK(create_small(&trid[0]));
+	OK(create_small(&trid[1]));
+	shut(trid[0]);
+	ck_assert_int_eq(support_descriptors(), before + 1);
+	shut(trid[1]);
+	ck_assert_int_eq(support_descriptors(), before);
+}
+END_TEST
+
+static Suite *build(void)
+{
+	TCase *tc;
+	Suite *suite = support_suite("TRACE_SYS_MAX", &tc);
+
+	tcase_add_checked_fixture(tc, folder_clear, NULL);
+	tcase_add_test(tc, streams_of_all_processes_count_together);
+	tcase_add_test(tc, one_process_can_have_all_streams);
+	tcase_add_test(tc, whoever_ends_leaves_his_places);
+	tcase_add_test(tc, whoever_exits_completes_all_his_logs);
+	tcase_add_test(tc, whoever_executes_another_program_leaves_his_places);
+	tcase_add_test(tc, children_have_no_places_of_their_parents);
+	tcase_add_test(tc, a_creation_that_fails_takes_no_place);
+	tcase_add_test(tc, places_are_taken_again_when_the_program_closed_their_file);
+	tcase_add_test(tc, processes_that_race_get_every_place_once);
+	tcase_add_test(tc, threads_that_race_get_every_place_once);
+	tcase_add_test(tc, without_a_folder_each_process_counts_alone);
+	tcase_add_test(tc, a_folder_that_is_not_the_users_alone_is_not_used);
+	tcase_add_test(tc, where_the_user_may_not_write_each_process_counts_alone);
+	tcase_add_test(tc, what_is_no_file_in_the_folder_is_not_used);
+	tcase_add_test(tc, a_process_keeps_nothing_open_without_streams);
+	return suite;
+}
+
+int main(int argc, char **argv)
+{
+	miser_main(argc, argv);
+	if (!folder_is_own())
+		return folder_run_again(argv);
+	return support_run(build());
+}
