@@ -10,7 +10,7 @@
 /* Bytes of the file that are locked; they are the control page's, which no one writes by write(). */
 #define LOCKS_AT 0
 
-static struct flock lock_of(unsigned bit, short type)
+struct flock ptx_attachment_lock(unsigned bit, short type)
 {
 	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_start = LOCKS_AT + bit,
 			      .l_len = 1 };
@@ -21,7 +21,7 @@ static struct flock lock_of(unsigned bit, short type)
 /* True also where there is no file to lock: then nobody else can have the arena either. */
 static bool lock(const struct ptx_arena *arena, unsigned bit)
 {
-	struct flock lock = lock_of(bit, F_WRLCK);
+	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
 	int fd = ptx_arena_fd(arena), saved = errno;
 	bool done = fd < 0 || fcntl(fd, F_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES);
 
@@ -31,7 +31,7 @@ static bool lock(const struct ptx_arena *arena, unsigned bit)
 
 static void unlock(const struct ptx_arena *arena, unsigned bit)
 {
-	struct flock lock = lock_of(bit, F_UNLCK);
+	struct flock lock = ptx_attachment_lock(bit, F_UNLCK);
 	int fd = ptx_arena_fd(arena), saved = errno;
 
 	if (fd >= 0)
@@ -41,7 +41,7 @@ static void unlock(const struct ptx_arena *arena, unsigned bit)
 
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 {
-	struct flock lock = lock_of(bit, F_WRLCK);
+	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
 	int fd = ptx_arena_fd(arena), saved = errno;
 	bool is_free;
 

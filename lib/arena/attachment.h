@@ -12,6 +12,8 @@
 #ifndef PTX_ARENA_ATTACHMENT_H
 #define PTX_ARENA_ATTACHMENT_H
 
+#include <fcntl.h>
+
 #include "arena/arena.h"
 
 static inline uint64_t ptx_attachment_make(uint64_t generation, enum ptx_attachment_state state)
@@ -40,6 +42,9 @@ void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generat
 
 /* Gives the place back, claimed or published. */
 void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t generation);
+
+/* The lock that a creator holds on the arena's file, for fcntl(). */
+struct flock ptx_attachment_lock(unsigned bit, short type);
 
 /* Its creator is gone, and was another process than this. */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit);
