@@ -136,19 +136,24 @@ int ptx_arena_fd(const struct ptx_arena *arena);
 
 #define PTX_CONTROL_EPOCH UINT64_C(0x100)
 
-/* After a change; streams: how many more are attached. */
-static inline void ptx_control_changed(struct ptx_control *control, int64_t streams)
+/* After a change of what is attached ptx_attachment_* count anew; this is for every other. */
+static inline void ptx_control_changed(struct ptx_control *control)
 {
-	atomic_fetch_add_explicit(&control->word, PTX_CONTROL_EPOCH + (uint64_t)streams,
-				  memory_order_release);
+	atomic_fetch_add_explicit(&control->word, PTX_CONTROL_EPOCH, memory_order_release);
 }
 
 static inline void ptx_arena_changed(struct ptx_arena *arena)
 {
-	ptx_control_changed(arena->control, 0);
+	ptx_control_changed(arena->control);
 }
 
-/* Zeroed, present memory for a region: ENOMEM if it cannot be had. */
+/*
+ * A place in the file that no other region has or had, 0 without file. ENOMEM: there is not so much
+ * memory.
+ */
+int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t *offset);
+
+/* Zeroed, present memory there, or elsewhere and *offset is 0: ENOMEM if it cannot be had. */
 int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
 		      uint64_t *offset);
 

@@ -10,6 +10,9 @@
 /* Bytes of the file that are locked; they are the control page's, which no one writes by write(). */
 #define LOCKS_AT 0
 
+#define COUNT_TRIES 1000
+#define TAKE_TRIES  8
+
 struct flock ptx_attachment_lock(unsigned bit, short type)
 {
 	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_start = LOCKS_AT + bit,
@@ -52,47 +55,127 @@ bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 	return is_free;
 }
 
-/* Whoever changes the word from attached takes the bit away. */
+/*
+ * Whoever is killed between the change of a bit and this leaves a count that is wrong until the next
+ * change: so it is counted, not added to. In the last exchange the bits of all before are counted.
+ */
+static void count_anew(struct ptx_control *control)
+{
+	uint64_t word = atomic_load_explicit(&control->word, memory_order_acquire), next;
+
+	/* The end is for those who are in the way on purpose. */
+	for (int i = 0; i < COUNT_TRIES; i++) {
+		uint64_t attached = atomic_load_explicit(&control->attached, memory_order_acquire);
+
+		next = (word & ~(PTX_CONTROL_EPOCH - 1)) + PTX_CONTROL_EPOCH +
+		       (uint64_t)__builtin_popcountll(attached);
+		if (atomic_compare_exchange_strong_explicit(&control->word, &word, next,
+							    memory_order_acq_rel,
+							    memory_order_acquire))
+			return;
+	}
+}
+
+/*
+ * Whoever changes the word to anything but attached takes the bit away, and what members of the
+ * family inherited. Killed on the way, it leaves that to who claims the place.
+ */
 static bool leave(struct ptx_arena *arena, unsigned bit, uint64_t from, uint64_t to)
 {
 	struct ptx_control *control = arena->control;
 	const uint64_t mask = UINT64_C(1) << bit;
 
 	if (!atomic_compare_exchange_strong_explicit(&control->attachment[bit].word, &from, to,
-						     memory_order_acq_rel, memory_order_relaxed))
+						     memory_order_seq_cst, memory_order_relaxed))
 		return false;
-	if (ptx_attachment_state(from) == PTX_ATTACHMENT_ATTACHED &&
-	    atomic_fetch_and_explicit(&control->attached, ~mask, memory_order_release) & mask) {
-		ptx_family_forget(control, bit);
-		ptx_control_changed(control, -1);
-	}
+	ptx_family_forget(control, bit);
+	if (atomic_fetch_and_explicit(&control->attached, ~mask, memory_order_release) & mask)
+		count_anew(control);
 	return true;
+}
+
+bool ptx_attachment_plan(const struct ptx_arena *arena, unsigned bit,
+			 struct ptx_attachment_plan *plan)
+{
+	const volatile struct ptx_attachment *attachment = &arena->control->attachment[bit];
+
+	plan->offset = attachment->offset;
+	plan->max_data_size = attachment->max_data_size;
+	return plan->max_data_size <= PTX_RECORD_LEN_MAX &&
+	       ptx_ring_plan(attachment->stream_size, plan->max_data_size, &plan->geometry) == 0 &&
+	       ptx_arena_holds(arena, plan->offset, plan->geometry.bytes);
+}
+
+/* The memory of a creator that is gone. No offset is used twice: at worst nothing is there. */
+static void free_region(const struct ptx_arena *arena, const struct ptx_attachment_plan *plan)
+{
+	int fd = ptx_arena_fd(arena), saved = errno;
+
+	if (fd >= 0)
+		(void)!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)plan->offset,
+				 (off_t)plan->geometry.bytes);
+	errno = saved;
+}
+
+/* Among the threads of this process: a record lock does not tell them apart. */
+static bool set_mine(struct ptx_arena *arena, unsigned bit)
+{
+	const uint64_t mask = UINT64_C(1) << bit;
+
+	return !(atomic_fetch_or_explicit(&arena->mine, mask, memory_order_acq_rel) & mask);
+}
+
+static void clear_mine(struct ptx_arena *arena, unsigned bit)
+{
+	atomic_fetch_and_explicit(&arena->mine, ~(UINT64_C(1) << bit), memory_order_acq_rel);
+}
+
+/* Its lock is ours: whatever the word says, nobody else is at it but one who buries what it said. */
+static bool take(struct ptx_arena *arena, unsigned bit, uint64_t *generation)
+{
+	struct ptx_attachment_plan plan;
+
+	for (int i = 0; i < TAKE_TRIES; i++) {
+		uint64_t word = atomic_load_explicit(&arena->control->attachment[bit].word,
+						     memory_order_acquire);
+
+		*generation = ptx_attachment_generation(word) + 1;
+		if (!leave(arena, bit, word, ptx_attachment_make(*generation, PTX_ATTACHMENT_CLAIMED)))
+			continue;
+		if (ptx_attachment_state(word) != PTX_ATTACHMENT_FREE &&
+		    ptx_attachment_plan(arena, bit, &plan))
+			free_region(arena, &plan);
+		return true;
+	}
+	return false;
 }
 
 int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *generation)
 {
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
-		struct ptx_attachment *attachment = &arena->control->attachment[i];
-		uint64_t word = atomic_load_explicit(&attachment->word, memory_order_acquire);
-		uint64_t next = ptx_attachment_generation(word) + 1;
-		uint64_t claimed = ptx_attachment_make(next, PTX_ATTACHMENT_CLAIMED);
-
-		if (ptx_attachment_state(word) != PTX_ATTACHMENT_FREE &&
-		    !ptx_attachment_is_orphan(arena, i))
+		if (!set_mine(arena, i))
 			continue;
-		if (!leave(arena, i, word, claimed))
-			continue;
-		atomic_fetch_or_explicit(&arena->mine, UINT64_C(1) << i, memory_order_acq_rel);
+		/* First the lock, then the word: a place is never claimed and not locked. */
 		if (lock(arena, i)) {
-			*bit = i;
-			*generation = next;
-			return 0;
+			if (take(arena, i, generation)) {
+				*bit = i;
+				return 0;
+			}
+			unlock(arena, i);
 		}
-		/* Somebody came between, who found it claimed and not locked. */
-		atomic_fetch_and_explicit(&arena->mine, ~(UINT64_C(1) << i), memory_order_acq_rel);
-		leave(arena, i, claimed, ptx_attachment_make(next, PTX_ATTACHMENT_FREE));
+		clear_mine(arena, i);
 	}
 	return EAGAIN;
+}
+
+void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset,
+			  uint64_t stream_size, uint64_t max_data_size)
+{
+	struct ptx_attachment *attachment = &arena->control->attachment[bit];
+
+	attachment->offset = offset;
+	attachment->stream_size = stream_size;
+	attachment->max_data_size = max_data_size;
 }
 
 void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t generation)
@@ -106,7 +189,7 @@ void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t gene
 		    memory_order_relaxed))
 		return; /* memory that somebody scribbled over */
 	atomic_fetch_or_explicit(&control->attached, UINT64_C(1) << bit, memory_order_release);
-	ptx_control_changed(control, 1);
+	count_anew(control);
 }
 
 void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generation)
@@ -122,20 +205,17 @@ void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t gene
 	if (!leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED), none))
 		leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_CLAIMED), none);
 	unlock(arena, bit);
-	atomic_fetch_and_explicit(&arena->mine, ~(UINT64_C(1) << bit), memory_order_acq_rel);
+	clear_mine(arena, bit);
 }
 
-void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generation,
-			 const struct ptx_geometry *geometry)
+void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
-	uint64_t offset = arena->control->attachment[bit].offset;
-	int fd = ptx_arena_fd(arena), saved = errno;
+	struct ptx_attachment_plan plan;
+	/* Before the place is free for the facts of another. */
+	bool is_planned = ptx_attachment_plan(arena, bit, &plan);
 
-	if (!leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
-		   ptx_attachment_make(generation, PTX_ATTACHMENT_FREE)))
-		return;
-	if (fd >= 0 && ptx_arena_holds(arena, offset, geometry->bytes))
-		(void)!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
-				 (off_t)geometry->bytes);
-	errno = saved;
+	if (leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
+		  ptx_attachment_make(generation, PTX_ATTACHMENT_FREE)) &&
+	    is_planned)
+		free_region(arena, &plan);
 }

@@ -16,6 +16,15 @@
 
 #include "arena/arena.h"
 
+/* What the facts of an attachment say of its region; false: nobody can have made such a stream. */
+struct ptx_attachment_plan {
+	uint64_t offset;
+	size_t max_data_size;
+	struct ptx_geometry geometry;
+};
+bool ptx_attachment_plan(const struct ptx_arena *arena, unsigned bit,
+			 struct ptx_attachment_plan *plan);
+
 static inline uint64_t ptx_attachment_make(uint64_t generation, enum ptx_attachment_state state)
 {
 	return generation << 8 | state;
@@ -31,8 +40,15 @@ static inline uint64_t ptx_attachment_generation(uint64_t word)
 	return word >> 8;
 }
 
-/* A place for a stream: EAGAIN when PTX_STREAMS are taken. */
+/*
+ * A place for a stream: EAGAIN when PTX_STREAMS are taken. What a dead creator had there is given
+ * back.
+ */
 int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *generation);
+
+/* The facts by which others find the region, and give its memory back should this process be gone. */
+void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset,
+			  uint64_t stream_size, uint64_t max_data_size);
 
 /* From now on processes find it; its facts stand in the attachment already. */
 void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t generation);
@@ -50,7 +66,6 @@ struct flock ptx_attachment_lock(unsigned bit, short type);
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit);
 
 /* Takes an orphan's place from it, and gives its memory back. */
-void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generation,
-			 const struct ptx_geometry *geometry);
+void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 
 #endif

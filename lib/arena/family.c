@@ -93,8 +93,12 @@ bool ptx_family_is_dead(uint32_t pid)
 	return dead;
 }
 
-/* Where all places are taken, the dead make room; else it is not told to whom it executes. */
-static void enrol(struct ptx_control *control, uint32_t pid, uint64_t bits)
+/*
+ * Where all places are taken, the dead make room; else it is not told to whom it executes. Who takes an
+ * attachment away changes its word and then the members' bits: so of that one and us one sees the other.
+ */
+static void enrol(struct ptx_control *control, uint32_t pid, uint64_t bits,
+		  const uint64_t *generation)
 {
 	for (unsigned i = 0; i < PTX_MEMBERS; i++) {
 		struct ptx_member *member = &control->member[i];
@@ -107,7 +111,13 @@ static void enrol(struct ptx_control *control, uint32_t pid, uint64_t bits)
 									 memory_order_acq_rel,
 									 memory_order_relaxed))
 			continue;
-		atomic_store_explicit(&member->bits, bits, memory_order_release);
+		atomic_store_explicit(&member->bits, bits, memory_order_seq_cst);
+		for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
+			if ((bits >> bit & 1) &&
+			    atomic_load_explicit(&control->attachment[bit].word, memory_order_seq_cst) !=
+				    ptx_attachment_make(generation[bit], PTX_ATTACHMENT_ATTACHED))
+				atomic_fetch_and_explicit(&member->bits, ~(UINT64_C(1) << bit),
+							  memory_order_relaxed);
 		return;
 	}
 }
@@ -115,7 +125,7 @@ static void enrol(struct ptx_control *control, uint32_t pid, uint64_t bits)
 void ptx_family_forget(struct ptx_control *control, unsigned bit)
 {
 	for (unsigned i = 0; i < PTX_MEMBERS; i++)
-		if (atomic_load_explicit(&control->member[i].bits, memory_order_relaxed) >> bit & 1)
+		if (atomic_load_explicit(&control->member[i].bits, memory_order_seq_cst) >> bit & 1)
 			atomic_fetch_and_explicit(&control->member[i].bits, ~(UINT64_C(1) << bit),
 						  memory_order_relaxed);
 }
@@ -150,7 +160,7 @@ bool ptx_family_keep(struct ptx_arena *arena)
 	if (getppid() == 0)
 		atomic_store_explicit(&arena->control->mixed, 1, memory_order_relaxed);
 	atomic_store_explicit(&arena->mine, 0, memory_order_relaxed);
-	enrol(arena->control, self.pid, bits);
+	enrol(arena->control, self.pid, bits, generation);
 	return true;
 }
 
@@ -182,7 +192,7 @@ static bool belongs(struct ptx_control *control)
 		bits = inheritable(control, ancestor, bits_of(control, ancestor), self.generation);
 		if (!bits)
 			continue;
-		enrol(control, pid, bits);
+		enrol(control, pid, bits, self.generation);
 		return true;
 	}
 	return false;

@@ -50,22 +50,27 @@ bool ptx_region_back(void *memory, size_t bytes)
 	return err == 0;
 }
 
+int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t *offset)
+{
+	if (!is_available(geometry->bytes_first))
+		return ENOMEM;
+	*offset = 0;
+	if (ptx_arena_fd(arena) >= 0)
+		*offset = atomic_fetch_add_explicit(&arena->control->next_region, geometry->bytes,
+						    memory_order_relaxed);
+	return 0;
+}
+
 int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
 		      uint64_t *offset)
 {
 	int fd = ptx_arena_fd(arena);
 	void *map;
 
-	if (!is_available(geometry->bytes_first))
-		return ENOMEM;
-	*offset = 0;
-	if (fd >= 0) {
-		*offset = atomic_fetch_add_explicit(&arena->control->next_region, geometry->bytes,
-						    memory_order_relaxed);
-		/* Beyond the end of the file, or of what there is: then anonymous memory. */
-		if (fallocate(fd, 0, (off_t)*offset, (off_t)geometry->bytes_first) != 0)
-			fd = -1;
-	}
+	/* Beyond the end of the file, or of what there is: then anonymous memory. */
+	if (fd >= 0 && (*offset == 0 ||
+			fallocate(fd, 0, (off_t)*offset, (off_t)geometry->bytes_first) != 0))
+		fd = -1;
 	map = mmap(NULL, geometry->bytes, PROT_READ | PROT_WRITE,
 		   MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd,
 		   fd < 0 ? 0 : (off_t)*offset);

@@ -18,37 +18,23 @@
 #include "point/thread.h"
 #include "point/view_private.h"
 
-/* What the region must look like by its facts; false: nobody can have made such a stream. */
-static bool plan(const struct ptx_attachment *attachment, uint64_t *offset,
-		 struct ptx_geometry *geometry, size_t *max_data_size)
-{
-	*offset = *(const volatile uint64_t *)&attachment->offset;
-	*max_data_size = *(const volatile uint64_t *)&attachment->max_data_size;
-	return *max_data_size <= PTX_RECORD_LEN_MAX &&
-	       ptx_ring_plan(*(const volatile uint64_t *)&attachment->stream_size, *max_data_size,
-			     geometry) == 0 &&
-	       ptx_arena_holds(&ptx_arena_self, *offset, geometry->bytes);
-}
-
 static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 {
 	const struct ptx_attachment *attachment = &ptx_own_control.attachment[bit];
-	struct ptx_geometry geometry;
+	struct ptx_attachment_plan plan;
 	struct ptx_view *view;
-	size_t max_data_size;
-	uint64_t offset;
 	void *memory;
 	int fd = ptx_arena_fd(&ptx_arena_self);
 
-	if (fd < 0 || !plan(attachment, &offset, &geometry, &max_data_size) ||
+	if (fd < 0 || !ptx_attachment_plan(&ptx_arena_self, bit, &plan) ||
 	    !ptx_clock_follow(atomic_load_explicit(&ptx_own_control.clock, memory_order_relaxed) ==
 			      PTX_ARENA_CLOCK_COUNTER))
 		return NULL;
 	view = mmap(NULL, sizeof *view, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (view == MAP_FAILED)
 		return NULL;
-	memory = mmap(NULL, geometry.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
-		      (off_t)offset);
+	memory = mmap(NULL, plan.geometry.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+		      fd, (off_t)plan.offset);
 	if (memory == MAP_FAILED) {
 		munmap(view, sizeof *view);
 		return NULL;
@@ -56,10 +42,11 @@ static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 	view->arena = &ptx_arena_self;
 	view->generation = generation;
 	view->serial = ptx_view_serial();
-	view->offset = offset;
+	view->offset = plan.offset;
 	view->bit = bit;
 	view->adopted = true;
-	ptx_ring_view(&view->rings, memory, &geometry, max_data_size, attachment->loop != 0);
+	ptx_ring_view(&view->rings, memory, &plan.geometry, plan.max_data_size,
+		      attachment->loop != 0);
 	view->rings.back = ptx_region_back;
 	return view;
 }
@@ -117,6 +104,5 @@ struct ptx_view *ptx_view_find(unsigned bit)
 void ptx_view_check_creator(struct ptx_view *view)
 {
 	if (view->adopted && ptx_attachment_is_orphan(view->arena, view->bit))
-		ptx_attachment_bury(view->arena, view->bit, view->generation,
-				    &view->rings.geometry);
+		ptx_attachment_bury(view->arena, view->bit, view->generation);
 }

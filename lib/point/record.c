@@ -80,7 +80,7 @@ static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned t
 							    ptx_state_make(PTX_FULL, now),
 							    memory_order_acq_rel,
 							    memory_order_relaxed)) {
-			ptx_control_changed(&ptx_own_control, 0);
+			ptx_control_changed(&ptx_own_control);
 			wake(&region->flush_wish);
 			wake(&region->waiters);
 		}

@@ -75,6 +75,11 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 	err = ptx_attachment_claim(arena, &view->bit, &view->generation);
 	if (err)
 		goto undo_alloc;
+	err = ptx_region_place(arena, geometry, &view->offset);
+	if (err)
+		goto undo_claim;
+	/* Who is killed with the memory in his hands has said where it is. */
+	ptx_attachment_place(arena, view->bit, view->offset, geometry->asked, max_data_size);
 	err = ptx_region_create(arena, geometry, &memory, &view->offset);
 	if (err)
 		goto undo_claim;
@@ -106,9 +111,8 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 	const bool inherited = attr->inheritance == POSIX_TRACE_INHERITED;
 	struct ptx_attachment *attachment = &view->arena->control->attachment[view->bit];
 
-	attachment->offset = view->offset;
-	attachment->stream_size = view->rings.geometry.asked;
-	attachment->max_data_size = view->rings.max_data_size;
+	ptx_attachment_place(view->arena, view->bit, view->offset, view->rings.geometry.asked,
+			     view->rings.max_data_size);
 	attachment->loop = view->rings.loop;
 	attachment->inherited = inherited;
 	attachment->target = target->pid;

@@ -26,6 +26,13 @@ static struct ptx_geometry plan(size_t stream_size)
 	return geometry;
 }
 
+static int create_region(const struct ptx_geometry *geometry, void **memory, uint64_t *offset)
+{
+	int err = ptx_region_place(&ptx_arena_self, geometry, offset);
+
+	return err ? err : ptx_region_create(&ptx_arena_self, geometry, memory, offset);
+}
+
 static unsigned pages_present(void *memory, size_t bytes)
 {
 	unsigned char present[4096];
@@ -45,7 +52,7 @@ START_TEST(a_region_is_present_and_zero_and_what_comes_later_is_address_space)
 	void *memory;
 
 	setup();
-	OK(ptx_region_create(&ptx_arena_self, &geometry, &memory, &offset));
+	OK(create_region(&geometry, &memory, &offset));
 	ck_assert_uint_ne(offset, 0);
 	ck_assert_uint_eq(pages_present(memory, geometry.bytes_first), geometry.bytes_first / PAGE);
 	ck_assert_uint_eq(pages_present((char *)memory + geometry.bytes_first,
@@ -65,7 +72,7 @@ START_TEST(regions_have_places_of_their_own_in_the_arena_and_none_is_used_twice)
 
 	setup();
 	for (int i = 0; i < 4; i++) {
-		OK(ptx_region_create(&ptx_arena_self, &geometry, &memory[i], &offset[i]));
+		OK(create_region(&geometry, &memory[i], &offset[i]));
 		memset(memory[i], 0x11 * (i + 1), geometry.bytes_first);
 		if (i)
 			ck_assert_uint_ge(offset[i], offset[i - 1] + geometry.bytes);
@@ -86,7 +93,7 @@ START_TEST(the_file_has_what_is_written_and_nothing_after_the_end_of_the_region)
 	void *memory;
 
 	setup();
-	OK(ptx_region_create(&ptx_arena_self, &geometry, &memory, &offset));
+	OK(create_region(&geometry, &memory, &offset));
 	memcpy(memory, &word, sizeof word);
 	ck_assert_int_eq(pread(ptx_arena_fd(&ptx_arena_self), &got, sizeof got, (off_t)offset), sizeof got);
 	ck_assert_uint_eq(got, 77);
@@ -105,10 +112,10 @@ START_TEST(more_than_there_is_is_refused_at_once)
 
 	setup();
 	geometry = plan((size_t)1 << 42);
-	FAILS(ENOMEM, ptx_region_create(&ptx_arena_self, &geometry, &memory, &offset));
+	FAILS(ENOMEM, create_region(&geometry, &memory, &offset));
 	/* and that takes nothing away from who asks for little */
 	geometry = plan(8192);
-	OK(ptx_region_create(&ptx_arena_self, &geometry, &memory, &offset));
+	OK(create_region(&geometry, &memory, &offset));
 	ptx_region_destroy(&ptx_arena_self, &geometry, memory, offset, false);
 }
 END_TEST
@@ -120,7 +127,7 @@ START_TEST(memory_is_backed_by_page_wherever_it_begins)
 	char *memory;
 
 	setup();
-	OK(ptx_region_create(&ptx_arena_self, &geometry, (void **)&memory, &offset));
+	OK(create_region(&geometry, (void **)&memory, &offset));
 	memory += geometry.bytes_first;
 	ck_assert(KEEPS_ERRNO(ptx_region_back(memory + PAGE + 100, 2 * PAGE)));
 	ck_assert_uint_eq(pages_present(memory, PAGE), 0);
@@ -148,7 +155,7 @@ START_TEST(a_region_destroyed_in_use_can_still_be_written_to)
 	volatile uint64_t *memory;
 
 	setup();
-	OK(ptx_region_create(&ptx_arena_self, &geometry, (void **)&memory, &offset));
+	OK(create_region(&geometry, (void **)&memory, &offset));
 	memory[0] = 5;
 	ptx_region_destroy(&ptx_arena_self, &geometry, (void *)memory, offset, true);
 	ck_assert_uint_eq(memory[0], 0);
@@ -177,7 +184,7 @@ START_TEST(without_the_arenas_descriptor_a_region_is_memory_of_its_own)
 		ck_assert_int_eq(dup2(other, fd), fd);
 		ck_assert_int_eq(ptx_arena_fd(&ptx_arena_self), -1);
 	}
-	ck_assert_int_eq(ptx_region_create(&ptx_arena_self, &geometry, (void **)&memory, &offset), 0);
+	ck_assert_int_eq(create_region(&geometry, (void **)&memory, &offset), 0);
 	ck_assert_uint_eq(offset, 0);
 	ck_assert_uint_eq(pages_present(memory, geometry.bytes_first), geometry.bytes_first / PAGE);
 	memory[geometry.bytes - 1] = 1;
