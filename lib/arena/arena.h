@@ -29,7 +29,8 @@ enum ptx_attachment_state {
 /*
  * A stream of the arena, for processes that did not create it: they map its region by themselves.
  * While it is not free its creator holds a record lock on the byte PTX_LOCKS_AT + bit of the file,
- * which the kernel takes from whoever exits, is killed or executes another program.
+ * which the kernel takes from whoever exits, is killed or executes another program. A guardian of the
+ * stream holds one at another, attachment.c.
  */
 struct ptx_attachment {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t word; /* generation 56 | state */
@@ -156,6 +157,10 @@ int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometr
 /* Zeroed, present memory there, or elsewhere and *offset is 0: ENOMEM if it cannot be had. */
 int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
 		      uint64_t *offset);
+
+/* The mapping of a region that another process made. */
+int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t offset,
+		   void **memory);
 
 /* Gives the memory back. Addresses stay valid to write to when in_use. */
 void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_geometry *geometry, void *memory,

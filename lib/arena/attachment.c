@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 /* Bytes of the file that are locked; they are the control page's, which no one writes by write(). */
-#define LOCKS_AT 0
+#define LOCKS_AT  0
+#define GUARDS_AT PTX_STREAMS
 
 #define COUNT_TRIES 1000
 #define TAKE_TRIES  8
@@ -42,15 +43,32 @@ static void unlock(const struct ptx_arena *arena, unsigned bit)
 	errno = saved;
 }
 
+static bool is_locked(int fd, uint64_t byte)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)byte,
+			      .l_len = 1 };
+
+	return fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit)
+{
+	struct flock guard = { .l_type = F_WRLCK, .l_whence = SEEK_SET,
+			       .l_start = GUARDS_AT + bit, .l_len = 1 };
+	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
+
+	/* Another may hold the first, whose stream was shut down, and which is about to go. */
+	return fcntl(arena->fd, F_SETLKW, &guard) == 0 && fcntl(arena->fd, F_SETLKW, &lock) == 0;
+}
+
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 {
-	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
 	int fd = ptx_arena_fd(arena), saved = errno;
 	bool is_free;
 
 	if (fd < 0 || atomic_load_explicit(&arena->mine, memory_order_acquire) >> bit & 1)
 		return false;
-	is_free = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+	is_free = !is_locked(fd, LOCKS_AT + bit) && !is_locked(fd, GUARDS_AT + bit);
 	errno = saved;
 	return is_free;
 }

@@ -65,6 +65,10 @@ struct flock ptx_attachment_lock(unsigned bit, short type);
 /* Its creator is gone, and was another process than this. */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit);
 
+/* Waits until the creator lets go of it, or is gone; until then and after it is no orphan. False where
+ * that cannot be had. */
+bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit);
+
 /* Takes an orphan's place from it, and gives its memory back. */
 void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 

@@ -74,11 +74,9 @@ static struct ptx_arena *new_arena(int fd)
 	return arena;
 }
 
-/* NULL: what path leads to is no arena. */
-static struct ptx_arena *open_arena(const char *path)
+struct ptx_arena *ptx_arena_open(int fd)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct ptx_arena *arena = fd < 0 ? NULL : new_arena(fd);
+	struct ptx_arena *arena = new_arena(fd);
 
 	if (!arena)
 		return NULL;
@@ -107,6 +105,14 @@ static bool is_candidate(int folder, const char *name)
 	ssize_t n = readlinkat(folder, name, link, sizeof link);
 
 	return n >= (ssize_t)sizeof wanted - 1 && memcmp(link, wanted, sizeof wanted - 1) == 0;
+}
+
+/* NULL: what path leads to is no arena. */
+static struct ptx_arena *open_arena(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	return fd < 0 ? NULL : ptx_arena_open(fd);
 }
 
 /* The arena behind path, opened if it is not open yet; under lock. */

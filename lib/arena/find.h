@@ -31,6 +31,9 @@ struct ptx_target {
 int ptx_target_find(pid_t pid, struct ptx_target *target);
 void ptx_target_release(struct ptx_target *target);
 
+/* The arena in an open file that was handed over, or NULL: it is none. */
+struct ptx_arena *ptx_arena_open(int fd);
+
 /* In a child, with one thread: closes its parent's files. */
 void ptx_target_after_fork(void);
 

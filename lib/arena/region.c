@@ -86,6 +86,18 @@ int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geomet
 	return 0;
 }
 
+int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t offset,
+		   void **memory)
+{
+	void *map = mmap(NULL, geometry->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			 arena->fd, (off_t)offset);
+
+	if (map == MAP_FAILED)
+		return ENOMEM;
+	*memory = map;
+	return 0;
+}
+
 /* Past the wrapper: late writers write here by design, which ThreadSanitizer would call a race. */
 void ptx_region_sink(void *memory, size_t bytes)
 {

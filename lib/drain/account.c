@@ -143,6 +143,42 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 	}
 }
 
+/*
+ * A writer counts a loss by its thread and then by the type. One that was killed between the two is
+ * counted by neither's name: the event was called, its type is not known. Not so many as could hide a
+ * fault: one for each slot there is.
+ */
+static void reconcile(struct ptx_ledger *ledger, uint32_t slots)
+{
+	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++) {
+		enum ptx_lost cause = column[loss];
+		uint64_t types = 0, threads = 0, more;
+
+		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
+			types += ledger->type[type].lost[cause];
+		for (size_t i = 0; i < ledger->threads; i++)
+			threads += ledger->thread[i].line.lost[cause];
+		more = threads - types;
+		if (more == 0 || more > slots)
+			continue;
+		ledger->type[PTX_TYPE_UNNAMED].lost[cause] += more;
+		ledger->total.lost[cause] += more;
+		ledger->total.called += more;
+	}
+}
+
+/* What a reader of a LOOP stream had taken when it was killed, and not put away. */
+static void count_between(struct ptx_ledger *ledger)
+{
+	uint64_t more = ledger->total.called - ptx_ledger_sum(&ledger->total);
+
+	if (ledger->total.called < more) /* a difference the other way is none */
+		return;
+	ledger->total.lost[PTX_LOST_FLUSH_ERROR] += more;
+	ledger->type[PTX_TYPE_UNNAMED].lost[PTX_LOST_FLUSH_ERROR] += more;
+	ptx_ledger_thread(ledger, 0, 0, 0)->lost[PTX_LOST_FLUSH_ERROR] += more;
+}
+
 int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 {
 	struct ptx_rings *rings = drain->rings;
@@ -175,6 +211,10 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	/* What writers published and what they could not: their own count of what was called. */
 	ledger->total.called = ptx_ring_published(rings) + unwritten + drain->synthetic -
 			       drain->not_running - census.not_running;
+	if (drain->resumed && drain->loop)
+		count_between(ledger);
+	if (drain->shared)
+		reconcile(ledger, atomic_load_explicit(&rings->region->slots, memory_order_relaxed));
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		ledger->type[type].called = ptx_ledger_sum(&ledger->type[type]);
 	for (size_t i = 0; i < ledger->threads; i++)

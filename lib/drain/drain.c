@@ -46,6 +46,7 @@ void ptx_drain_destroy(struct ptx_drain *drain)
 	free(drain->source);
 	free(drain->heap);
 	free(drain->mark);
+	free(drain->debts.chunk);
 	ptx_ledger_fini(&drain->account);
 	free(drain);
 }

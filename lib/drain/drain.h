@@ -109,6 +109,9 @@ struct ptx_drain {
 	bool peeked_queue; /* what consume() takes */
 	struct ptx_source *peeked;
 
+	bool checkpoint;        /* the one of two that was written last */
+	bool resumed;           /* another process read the stream before */
+	struct ptx_debts debts; /* of a stream with log: freed when a block is written */
 	struct ptx_timescale scale;
 	uint64_t synthetic;   /* events of the drain's own that were delivered */
 	uint64_t not_running; /* records that were no members */
@@ -124,6 +127,9 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
 
 /* Takes the event that peek gave, as reported or as lost to cause (PTX_LOST_CAUSES: reported). */
 void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause);
+
+/* Makes sources for as many rings; false without memory. */
+bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings);
 
 /* Looks at the rings again: new events, a new watermark. */
 void ptx_drain_pass(struct ptx_drain *drain);

@@ -8,11 +8,13 @@
 #include "arena/arena.h"
 #include "base/futex.h"
 #include "base/shield.h"
+#include "drain/checkpoint.h"
 #include "drain/flush_private.h"
 
 #define AUTOMATIC_SPAN_NS 1000000000u /* so long one automatic flush goes on behind the writers */
 
-int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, struct ptx_flush **result)
+int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, bool by_itself,
+		     struct ptx_flush **result)
 {
 	struct ptx_flush *flush = calloc(1, sizeof *flush);
 	int err = 0;
@@ -23,8 +25,9 @@ int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, struct ptx_
 	flush->drain = stream->drain;
 	flush->log = log;
 	ptx_ledger_init(&flush->closing);
+	ptx_checkpoint_enable(flush->drain);
 	pthread_mutex_init(&flush->turn, NULL);
-	if (stream->attr.stream_policy == POSIX_TRACE_FLUSH)
+	if (by_itself)
 		err = ptx_flusher_start(flush);
 	if (err) {
 		pthread_mutex_destroy(&flush->turn);
@@ -136,6 +139,7 @@ int ptx_flush_clear(struct ptx_flush *flush)
 {
 	int err = ptx_log_clear(flush->log, &flush->drain->account);
 
+	ptx_drain_settle(flush->drain);
 	memset(flush->named, 0, sizeof flush->named);
 	flush->overwritten = 0;
 	flush->log_full = false;

@@ -27,8 +27,9 @@ struct ptx_flush_caller {
 	uint64_t thread, address;
 };
 
-/* Takes over the log; starts the thread if the stream's policy is FLUSH. EAGAIN if it cannot. */
-int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, struct ptx_flush **flush);
+/* Takes over the log; starts the thread if by_itself. EAGAIN if it cannot. */
+int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, bool by_itself,
+		     struct ptx_flush **flush);
 
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller);

@@ -40,6 +40,14 @@ static bool add_source(struct ptx_drain *drain)
 	return true;
 }
 
+bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings)
+{
+	while (drain->sources < rings && drain->sources < PTX_RINGS)
+		if (!add_source(drain))
+			return false;
+	return true;
+}
+
 /* The records of a batch that cannot be read are gone; how many they were is not known. */
 static void count_damage(struct ptx_drain *drain)
 {
@@ -160,8 +168,7 @@ void ptx_drain_pass(struct ptx_drain *drain)
 
 	if (!ordered)
 		watermark -= ptx_clock_ticks(NO_BARRIER_NS);
-	while (drain->sources < rings && drain->sources < PTX_RINGS && add_source(drain))
-		;
+	ptx_drain_sources(drain, rings);
 	drain->now = now;
 	ptx_timescale_add(&drain->scale, ptx_clock_anchor());
 	ptx_drain_sync(drain);

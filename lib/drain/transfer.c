@@ -7,6 +7,7 @@
 
 #include "arena/arena.h"
 #include "base/futex.h"
+#include "drain/checkpoint.h"
 #include "drain/flush_private.h"
 #include "log/log_put.h"
 
@@ -27,9 +28,12 @@ static int write_out(struct ptx_flush *flush)
 {
 	int err;
 
+	ptx_checkpoint_write(flush->drain, ptx_log_put_count(flush->log));
 	pthread_mutex_unlock(&flush->stream->lock);
 	err = ptx_log_write(flush->log);
 	pthread_mutex_lock(&flush->stream->lock);
+	if (!err)
+		ptx_drain_settle(flush->drain);
 	if (ptx_log_overwritten(flush->log) != flush->overwritten) {
 		flush->overwritten = ptx_log_overwritten(flush->log);
 		flush->log_overrun = true;

@@ -69,6 +69,9 @@ int ptx_log_name(struct ptx_log *log, unsigned type, const char *name);
 /* Writes what was put. 0 when nothing is left to write. */
 int ptx_log_write(struct ptx_log *log);
 
+/* How many events were put so far, also those that are not written yet or overwritten by now. */
+uint64_t ptx_log_put_count(const struct ptx_log *log);
+
 /* LOOP: its space was used up once. UNTIL_FULL: PUT_FULL was answered. */
 bool ptx_log_is_full(const struct ptx_log *log);
 

@@ -189,6 +189,11 @@ void ptx_log_destroy(struct ptx_log *log)
 	ptx_log_free(log);
 }
 
+uint64_t ptx_log_put_count(const struct ptx_log *log)
+{
+	return log->block.first_record + log->hot.records;
+}
+
 int ptx_log_descriptor(const struct ptx_log *log)
 {
 	return log->fd;

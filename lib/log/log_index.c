@@ -63,11 +63,24 @@ static int prepare(struct ptx_log *log, enum ptx_log_type type, const struct ptx
 	return 0;
 }
 
+/* What was noted stands in an INDEX block at offset. */
+static void note_top(struct ptx_log_index *index, uint64_t offset)
+{
+	struct ptx_log_place *top = &index->top[index->tops++];
+
+	top->offset = offset;
+	top->first_record = index->place[0].first_record;
+	top->time_min = index->place[0].time_min;
+	for (uint32_t i = 1; i < index->places; i++)
+		if (index->place[i].time_min < top->time_min)
+			top->time_min = index->place[i].time_min;
+	top->time_top = index->time_top;
+	index->places = 0;
+}
+
 int ptx_log_index_send(struct ptx_log *log)
 {
 	struct ptx_log_index *index = &log->index;
-	const struct ptx_log_block *block;
-	struct ptx_log_place *top;
 	int err;
 
 	if (!index->places)
@@ -78,14 +91,16 @@ int ptx_log_index_send(struct ptx_log *log)
 	if (err)
 		return err;
 	/* Noted now: once prepared, it will be sent before anything else, if not today. */
-	block = (const void *)log->side.bytes;
-	top = &index->top[index->tops++];
-	top->offset = log->at;
-	top->first_record = index->place[0].first_record;
-	top->time_min = block->time_min;
-	top->time_top = index->time_top;
-	index->places = 0;
+	note_top(index, log->at);
 	return ptx_log_side_send(log);
+}
+
+bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset)
+{
+	if (!log->index.places || ptx_log_index_reserve(log))
+		return false;
+	note_top(&log->index, offset);
+	return true;
 }
 
 int ptx_log_top_send(struct ptx_log *log)

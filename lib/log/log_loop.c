@@ -274,6 +274,54 @@ int ptx_log_write_loop(struct ptx_log *log)
 	return err;
 }
 
+/* As if it had just been filled and placed. */
+int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block, const uint8_t *records,
+		      uint32_t slot)
+{
+	struct ptx_log_loop *loop = log->loop;
+
+	if (block->record_bytes > log->block.record_max || block->sources > log->block.sources_max)
+		return EINVAL;
+	memcpy(log->block.bytes + sizeof(*block), records, block->record_bytes);
+	log->hot.at = log->block.bytes + sizeof(*block) + block->record_bytes;
+	log->hot.records = loop->records = block->records;
+	memcpy(log->block.source, records + block->record_bytes,
+	       block->sources * sizeof(*log->block.source));
+	log->block.sources = block->sources;
+	log->block.first_record = block->first_record;
+	log->number[PTX_LOG_DATA] = block->number;
+	loop->placed = true;
+	loop->slot = slot;
+	loop->record_bytes = block->record_bytes;
+	loop->time_min = block->time_min;
+	loop->time_max = block->time_max;
+	if (loop->count == 0 && block->first_record) {
+		loop->overwritten.events = block->first_record;
+		loop->overwritten.type[PTX_TYPE_UNNAMED] = block->first_record;
+		loop->overwritten.nobody = block->first_record;
+		log->full = true;
+	}
+	return reserve(loop) ? ENOMEM : close_block(log);
+}
+
+int ptx_log_loop_taken(struct ptx_log *log, uint32_t slots)
+{
+	struct ptx_log_loop *loop = log->loop;
+
+	loop->slots = slots;
+	if (reserve(loop))
+		return ENOMEM;
+	for (uint32_t slot = 0; slot < slots; slot++) {
+		size_t i = 0;
+
+		while (i < loop->count && live(loop, i)->slot != slot)
+			i++;
+		if (i == loop->count)
+			loop->spare[loop->spares++] = slot;
+	}
+	return 0;
+}
+
 uint32_t ptx_log_loop_written(const struct ptx_log *log)
 {
 	return log->loop ? log->loop->records : 0;

@@ -125,6 +125,8 @@ int ptx_log_index_reserve(struct ptx_log *log);
 void ptx_log_index_note(struct ptx_log *log, uint64_t offset, uint64_t first_record,
 			int64_t time_min, int64_t time_max);
 int ptx_log_index_send(struct ptx_log *log);
+/* The same of an INDEX block that is in the file already; false: it cannot be. */
+bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset);
 int ptx_log_top_send(struct ptx_log *log);
 void ptx_log_index_clear(struct ptx_log *log);
 
@@ -139,6 +141,12 @@ int ptx_log_loop_create(struct ptx_log *log);
 void ptx_log_loop_destroy(struct ptx_log *log);
 void ptx_log_loop_clear(struct ptx_log *log);
 int ptx_log_write_loop(struct ptx_log *log);
+
+/* Of a log that is gone on with: a block that counts, of slot, after those before it; then what slots
+ * there are. ENOMEM. */
+int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block, const uint8_t *records,
+		      uint32_t slot);
+int ptx_log_loop_taken(struct ptx_log *log, uint32_t slots);
 uint32_t ptx_log_loop_written(const struct ptx_log *log);
 size_t ptx_log_loop_written_bytes(const struct ptx_log *log);
 const struct ptx_log_tally *ptx_log_loop_overwritten(const struct ptx_log *log);

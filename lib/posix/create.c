@@ -12,6 +12,7 @@
 #include "posix/attr.h"
 #include "posix/call.h"
 #include "posix/control.h"
+#include "posix/guard.h"
 
 static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
 
@@ -79,7 +80,8 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 		close(fd);
 		return err;
 	}
-	err = ptx_flush_create(stream, log, &stream->flush);
+	err = ptx_flush_create(stream, log, stream->attr.stream_policy == POSIX_TRACE_FLUSH,
+			       &stream->flush);
 	if (err)
 		ptx_log_destroy(log);
 	else
@@ -172,6 +174,8 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 		goto undo_build;
 	*trid = stream->id;
 	ptx_view_attach(stream->view, &stream->target, &stream->attr, kind == PTX_STREAM_LOGGED);
+	if (kind == PTX_STREAM_LOGGED)
+		ptx_guard_start(stream);
 	return 0;
 undo_build:
 	if (stream->flush) {

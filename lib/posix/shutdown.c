@@ -47,7 +47,7 @@ static void lose_unread(struct ptx_ledger_line *line)
 	line->unread = 0;
 }
 
-static int complete_log(struct ptx_stream *stream, const struct ptx_flush_caller *who)
+int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_caller *who)
 {
 	struct ptx_ledger *ledger = ptx_flush_closing(stream->flush);
 	struct ptx_log_status status;
@@ -90,7 +90,7 @@ static int shut_down(trace_id_t trid, const void *address)
 	ptx_registry_settle(stream);
 	if (stream->flush) {
 		ptx_flush_stop(stream->flush);
-		err = complete_log(stream, &who);
+		err = ptx_posix_complete_log(stream, &who);
 	}
 	ptx_view_destroy(stream->view);
 	ptx_drain_destroy(stream->drain);

@@ -51,6 +51,7 @@
 #define PTX_BASE_RINGS  17   /* whose chunks are there from the beginning: 16 threads and control */
 #define PTX_RING_CHUNKS 3    /* what each further ring adds to the pool */
 #define PTX_NONE        UINT32_MAX
+#define PTX_CHECKPOINT_BYTES (40u * 1024u) /* of a region, for its reader: drain/checkpoint.h */
 
 #define PTX_WORDS (PTX_TYPE_MAX / 64)
 
@@ -170,7 +171,7 @@ struct ptx_geometry {
 	uint32_t useful;    /* of them, those that the stream's size asked for */
 	uint32_t chunks_max;
 	uint32_t hint_mask;
-	size_t words_at, claimed_at, rings_at, slots_at, hints_at, chunks_at;
+	size_t words_at, claimed_at, rings_at, slots_at, hints_at, checkpoint_at, chunks_at;
 	size_t bytes;       /* of the whole region */
 	size_t bytes_first; /* of what must be there from the beginning */
 	size_t capacity;    /* event bytes that are never lost for lack of room */
@@ -188,6 +189,8 @@ struct ptx_rings {
 	struct ptx_geometry geometry;
 	size_t max_data_size;
 	bool loop;
+	/* The reader keeps what it reads until it says that it is done; NULL: it is done at once. */
+	struct ptx_debts *debts;
 	/* Makes memory of the region real that was only address space; async-signal-safe. */
 	bool (*back)(void *memory, size_t bytes);
 };

@@ -89,6 +89,7 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, struct ptx_geometry 
 	g->slots_at = place(&end, PTX_SLOTS * sizeof(struct ptx_slot), PTX_CACHE_LINE);
 	g->hints_at = place(&end, 3 * ((size_t)g->hint_mask + 1) * sizeof(uint64_t),
 			    PTX_CACHE_LINE);
+	g->checkpoint_at = place(&end, PTX_CHECKPOINT_BYTES, PTX_CACHE_LINE);
 	g->chunks_at = place(&end, chunks * chunk, PAGE);
 	g->bytes_first = place(&end, 0, PAGE);
 	end += (size_t)(g->chunks_max - g->chunks) * chunk;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ring/ring_read.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "record/attr.h"
@@ -48,6 +49,42 @@ static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 		      generation);
 }
 
+/* False without memory: then it is not kept. */
+static bool owe(struct ptx_debts *debts, uint32_t number, uint64_t word)
+{
+	if (debts->count == debts->room) {
+		uint32_t room = debts->room ? 2 * debts->room : 64;
+		struct ptx_debt *more = realloc(debts->chunk, room * sizeof *more);
+
+		if (!more)
+			return false;
+		debts->chunk = more;
+		debts->room = room;
+	}
+	debts->chunk[debts->count].number = number;
+	debts->chunk[debts->count++].word = word;
+	return true;
+}
+
+void ptx_ring_settle(struct ptx_rings *rings)
+{
+	struct ptx_debts *debts = rings->debts;
+
+	for (uint32_t i = 0; i < debts->count; i++)
+		free_chunk(rings, debts->chunk[i].number, debts->chunk[i].word);
+	debts->count = 0;
+}
+
+void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint32_t offset)
+{
+	uint32_t number = ptx_link_number(place->link);
+
+	if (place->link && number < rings->geometry.chunks_max)
+		atomic_store_explicit(&rings->claimed[number],
+				      (uint64_t)ptx_link_generation(place->link) << 32 | offset,
+				      memory_order_release);
+}
+
 static bool claim(struct ptx_rings *rings, struct ptx_place *place, uint32_t end)
 {
 	uint64_t generation = (uint64_t)ptx_link_generation(place->link) << 32;
@@ -88,7 +125,7 @@ static enum ptx_claim step(struct ptx_rings *rings, struct ptx_place *place, uns
 			copy_out((unsigned char *)ident, (const unsigned char *)&chunk->ident,
 				 sizeof *ident);
 		if (for_good) {
-			if (!claim(rings, place, end))
+			if (!rings->debts && !claim(rings, place, end))
 				return PTX_CLAIM_LOST;
 		} else if (atomic_load_explicit(&rings->word[number], memory_order_acquire) != word &&
 			   !is_there(atomic_load_explicit(&rings->word[number],
@@ -102,7 +139,7 @@ static enum ptx_claim step(struct ptx_rings *rings, struct ptx_place *place, uns
 	next = atomic_load_explicit(&chunk->next, memory_order_acquire); /* before the word again */
 	if (atomic_load_explicit(&rings->word[number], memory_order_acquire) != word || next == 0)
 		return PTX_CLAIM_LOST;
-	if (for_good)
+	if (for_good && !(rings->debts && owe(rings->debts, number, word)))
 		free_chunk(rings, number, word);
 	place->link = next;
 	place->claimed = 0;

@@ -32,6 +32,24 @@ enum ptx_claim ptx_ring_take(struct ptx_rings *rings, uint32_t ring, struct ptx_
 			     unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
 			     bool *fresh);
 
+/*
+ * A reader that must not free what it has not put away, in a stream without policy LOOP: chunks that
+ * it has left are remembered, and freed together. See struct ptx_rings.debts.
+ */
+struct ptx_debts {
+	uint32_t count, room;
+	struct ptx_debt {
+		uint32_t number;
+		uint64_t word;
+	} *chunk;
+};
+
+/* Now the chunks that were left are free. */
+void ptx_ring_settle(struct ptx_rings *rings);
+
+/* What stands before offset in the reader's chunk is done with. */
+void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint32_t offset);
+
 /* The same without claiming or freeing: *place is the caller's own. */
 enum ptx_claim ptx_ring_look(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
 			     unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,

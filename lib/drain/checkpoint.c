@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "drain/checkpoint.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace.h>
+
+#include "drain/heap.h"
+#include "drain/step.h"
+
+struct place {
+	uint64_t link;
+	uint32_t ring;
+	uint32_t offset;
+};
+
+struct checkpoint {
+	_Atomic uint64_t events; /* in the log, + 1; 0: nothing here, or half written */
+	uint64_t last_ticks;
+	int64_t last_ns;
+	uint64_t synthetic;
+	uint64_t not_running;
+	uint64_t lost[PTX_LOST_CAUSES]; /* what the drain itself counted */
+	struct ptx_anchor anchor[2];
+	uint32_t running;
+	uint32_t full;
+	uint32_t count;
+	uint32_t spare;
+	struct place place[PTX_RINGS];
+};
+
+_Static_assert(2 * sizeof(struct checkpoint) <= PTX_CHECKPOINT_BYTES, "the region has room");
+
+static struct checkpoint *checkpoint_at(const struct ptx_drain *drain, unsigned index)
+{
+	unsigned char *memory = (unsigned char *)drain->rings->region +
+				drain->rings->geometry.checkpoint_at;
+
+	return (struct checkpoint *)(void *)memory + index;
+}
+
+static struct checkpoint *find(const struct ptx_drain *drain, uint64_t events)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct checkpoint *checkpoint = checkpoint_at(drain, i);
+
+		if (atomic_load_explicit(&checkpoint->events, memory_order_acquire) == events + 1)
+			return checkpoint;
+	}
+	return NULL;
+}
+
+/* Behind what was delivered of the source's buffer. */
+static uint32_t done_of(const struct ptx_source *source)
+{
+	return source->place.claimed - (source->end - source->at);
+}
+
+static void fill(struct checkpoint *to, const struct ptx_drain *drain, uint64_t events)
+{
+	const struct ptx_timescale *scale = &drain->scale;
+	uint32_t count = 0;
+
+	atomic_store_explicit(&to->events, 0, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	to->last_ticks = drain->last_ticks;
+	to->last_ns = drain->last_ns;
+	to->synthetic = drain->synthetic;
+	to->not_running = drain->not_running;
+	memcpy(to->lost, drain->account.total.lost, sizeof to->lost);
+	to->running = drain->running;
+	to->full = drain->full;
+	to->anchor[1] = scale->anchor[scale->count - 1];
+	to->anchor[0] = scale->count > 1 ? scale->anchor[scale->count - 2] : to->anchor[1];
+	for (uint32_t i = 0; i < drain->sources; i++) {
+		const struct ptx_source *source = drain->source[i];
+
+		if (!source->place.link)
+			continue;
+		to->place[count].ring = i;
+		to->place[count].link = source->place.link;
+		to->place[count++].offset = done_of(source);
+	}
+	to->count = count;
+	atomic_store_explicit(&to->events, events + 1, memory_order_release);
+}
+
+void ptx_checkpoint_enable(struct ptx_drain *drain)
+{
+	if (!drain->loop)
+		drain->rings->debts = &drain->debts;
+	/* Not where somebody goes on. */
+	if (atomic_load_explicit(&checkpoint_at(drain, 0)->events, memory_order_relaxed) == 0 &&
+	    atomic_load_explicit(&checkpoint_at(drain, 1)->events, memory_order_relaxed) == 0)
+		fill(checkpoint_at(drain, 0), drain, 0);
+}
+
+void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
+{
+	struct checkpoint *same = find(drain, events);
+
+	if (same)
+		drain->checkpoint = same == checkpoint_at(drain, 1);
+	else
+		drain->checkpoint = !drain->checkpoint;
+	fill(checkpoint_at(drain, drain->checkpoint), drain, events);
+}
+
+void ptx_drain_settle(struct ptx_drain *drain)
+{
+	if (!drain->rings->debts)
+		return;
+	for (uint32_t i = 0; i < drain->sources; i++)
+		ptx_ring_done(drain->rings, &drain->source[i]->place, done_of(drain->source[i]));
+	ptx_ring_settle(drain->rings);
+}
+
+/* Where the dead reader had come to in a ring, by what it claimed. */
+static void go_to_claim(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place)
+{
+	uint32_t before, number;
+	uint64_t claimed;
+
+	if (!ptx_ring_find(rings, ring, place, &before))
+		return;
+	number = ptx_link_number(place->link);
+	claimed = atomic_load_explicit(&rings->claimed[number], memory_order_acquire);
+	if (claimed >> 32 == ptx_link_generation(place->link))
+		place->claimed = (uint32_t)claimed & ~7u;
+}
+
+/* What the dead reader counted as lost; of which types and threads died with it. */
+static void add_losses(struct ptx_ledger *account, const uint64_t *lost)
+{
+	struct ptx_ledger_line *nobody = ptx_ledger_thread(account, 0, 0, 0);
+
+	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++) {
+		account->total.lost[cause] += lost[cause];
+		account->type[PTX_TYPE_UNNAMED].lost[cause] += lost[cause];
+		nobody->lost[cause] += lost[cause];
+	}
+}
+
+/* Whose records stand at the source's place: the chunk's header says it of its first ones. */
+static void find_ident(struct ptx_drain *drain, uint32_t ring, unsigned char *buffer)
+{
+	struct ptx_source *source = drain->source[ring];
+	struct ptx_place place = { .link = source->place.link };
+	uint32_t bytes = 0, records, at = 0;
+	struct ptx_ident ident = { 0 };
+	uint64_t last;
+	bool fresh = false;
+
+	if (source->place.claimed == 0 ||
+	    ptx_ring_look(drain->rings, ring, &place, buffer, &bytes, &ident, &fresh) !=
+		    PTX_CLAIM_BYTES)
+		return;
+	bytes = ptx_records_check(drain->rings, buffer, bytes, &records, &last);
+	while (at < bytes && at < source->place.claimed) {
+		const struct ptx_record *record = (const void *)(buffer + at);
+
+		if (record->len_flags & PTX_RECORD_IDENT)
+			memcpy(&ident, record + 1, sizeof ident);
+		at += (uint32_t)ptx_record_size(ptx_record_len(record->len_flags));
+	}
+	source->ident = ident;
+	source->line = SIZE_MAX;
+}
+
+static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
+{
+	uint32_t count = from->count;
+
+	ptx_timescale_init(&drain->scale, from->anchor[0]);
+	ptx_timescale_add(&drain->scale, from->anchor[1]);
+	drain->last_ticks = from->last_ticks;
+	drain->last_ns = from->last_ns;
+	drain->synthetic = from->synthetic;
+	drain->not_running = from->not_running;
+	add_losses(&drain->account, from->lost);
+	drain->running = from->running;
+	drain->full = from->full;
+	for (uint32_t i = 0; !drain->loop && i < count && i < PTX_RINGS; i++) {
+		const struct place *place = &from->place[i];
+		struct ptx_source *source;
+
+		if (place->ring >= drain->sources)
+			continue;
+		source = drain->source[place->ring];
+		source->place.link = place->link;
+		source->place.claimed = place->offset & ~7u;
+	}
+}
+
+/* What the controller wrote into its ring and the drain has not delivered. */
+static int mark_starts(struct ptx_drain *drain, unsigned char *buffer)
+{
+	struct ptx_rings *rings = drain->rings;
+	struct ptx_place place;
+	int err = 0;
+
+	if (drain->sources == 0)
+		return 0;
+	place = drain->source[PTX_CONTROL_RING]->place;
+	for (uint32_t tries = 0; !err && tries <= rings->geometry.chunks_max; tries++) {
+		uint32_t bytes = 0, records, at = 0;
+		struct ptx_ident ident;
+		uint64_t last;
+		bool fresh = false;
+
+		if (ptx_ring_look(rings, PTX_CONTROL_RING, &place, buffer, &bytes, &ident, &fresh) !=
+		    PTX_CLAIM_BYTES)
+			break;
+		bytes = ptx_records_check(rings, buffer, bytes, &records, &last);
+		while (!err && at < bytes) {
+			const struct ptx_record *record = (const void *)(buffer + at);
+			struct ptx_mark mark = { .ticks = record->time };
+
+			at += (uint32_t)ptx_record_size(ptx_record_len(record->len_flags));
+			if (record->type != POSIX_TRACE_START && record->type != POSIX_TRACE_STOP)
+				continue;
+			mark.kind = record->type == POSIX_TRACE_START ? PTX_MARK_START :
+									PTX_MARK_STOP;
+			if (!ptx_drain_mark(drain, &mark))
+				err = ENOMEM;
+		}
+	}
+	return err;
+}
+
+int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
+{
+	const struct checkpoint *from = find(drain, events);
+	uint32_t rings = atomic_load_explicit(&drain->rings->region->rings, memory_order_acquire);
+
+	unsigned char *buffer = malloc(drain->rings->geometry.chunk_room);
+	int err = buffer && ptx_drain_sources(drain, rings) ? 0 : ENOMEM;
+
+	if (err)
+		goto out;
+	for (uint32_t i = 0; i < drain->sources; i++)
+		go_to_claim(drain->rings, i, &drain->source[i]->place);
+	if (from)
+		go_on_from(drain, from);
+	drain->resumed = true;
+	for (uint32_t i = 0; i < drain->sources; i++)
+		find_ident(drain, i, buffer);
+	err = mark_starts(drain, buffer);
+out:
+	free(buffer);
+	return err;
+}

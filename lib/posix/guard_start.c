@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/guard_start.c - the guardian's process, from its creator's side.
+ *
+ * It must be no child that wait() tells of, and a process that executes a program becomes one, however
+ * it was made. So it is a grandchild, whose parent, a child without a signal for its end, has gone when
+ * we return: init gets it. Neither copies this process, however large: until the program is executed
+ * they borrow our memory, with all signals blocked, and do nothing but arrange descriptors.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "point/view.h"
+#include "posix/guard.h"
+
+#define STACK_BYTES 16384
+#define HIGH_FD     400 /* out of the way of the numbers that it gets */
+
+struct start {
+	const char *program;
+	char **argv;
+	char *stack; /* of the grandchild */
+	int arena_fd, log_fd;
+};
+
+/* In the borrowed memory: system calls only. */
+static int become_guardian(void *argument)
+{
+	const struct start *start = argument;
+	static char *none[] = { NULL };
+	int arena = fcntl(start->arena_fd, F_DUPFD, HIGH_FD);
+	int log = fcntl(start->log_fd, F_DUPFD, HIGH_FD);
+	int null = open("/dev/null", O_RDWR);
+
+	if (arena < 0 || log < 0 || null < 0)
+		_exit(1);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	dup2(arena, 3);
+	dup2(log, 4);
+	syscall(SYS_close_range, 5, ~0u, 0);
+	setsid();
+	(void)!chdir("/");
+	execve(start->program, start->argv, none);
+	_exit(1);
+}
+
+static int leave_guardian(void *argument)
+{
+	const struct start *start = argument;
+
+	_exit(clone(become_guardian, start->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, argument) < 0);
+}
+
+static const char *program_of(void)
+{
+	const char *wish = secure_getenv("POSIXTRACE_GUARDIAN");
+
+	if (!wish)
+		wish = PTX_GUARDIAN;
+	return wish[0] == '/' && access(wish, X_OK) == 0 ? wish : NULL;
+}
+
+/* A regular file that can be read too: the guardian looks at what was written. */
+static int open_log(int fd)
+{
+	char path[40];
+	struct stat file;
+	int log;
+
+	if (fd < 0 || fstat(fd, &file) != 0 || !S_ISREG(file.st_mode))
+		return -1;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	log = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+	return log;
+}
+
+void ptx_guard_start(struct ptx_stream *stream)
+{
+	char bit[16], generation[24], name[] = "posixtrace-guardian";
+	char *argv[] = { name, bit, generation, NULL };
+	struct start start = { .argv = argv };
+	sigset_t all, before;
+	char *stack;
+	pid_t child;
+
+	start.program = program_of();
+	start.arena_fd = start.program ? ptx_arena_fd(stream->target.arena) : -1;
+	if (start.arena_fd < 0)
+		return;
+	start.log_fd = open_log(stream->log_fd);
+	stack = malloc(2 * STACK_BYTES);
+	if (start.log_fd < 0 || !stack)
+		goto out;
+	snprintf(bit, sizeof bit, "%u", stream->view->bit);
+	snprintf(generation, sizeof generation, "%llu",
+		 (unsigned long long)stream->view->generation);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	start.stack = stack + STACK_BYTES;
+	child = clone(leave_guardian, stack + 2 * STACK_BYTES, CLONE_VM | CLONE_VFORK, &start);
+	while (child > 0 && waitpid(child, NULL, __WCLONE) < 0 && errno == EINTR)
+		;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+out:
+	free(stack);
+	if (start.log_fd >= 0)
+		close(start.log_fd);
+}
