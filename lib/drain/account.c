@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/io.h"
 #include "drain/drain.h"
 #include "ring/ring_write.h"
 
@@ -143,6 +145,13 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 	}
 }
 
+static bool is_gone(uint32_t pid)
+{
+	uint64_t start;
+
+	return !ptx_io_process_start(pid, &start);
+}
+
 /*
  * A writer counts a loss by its thread and then by the type. One that was killed between the two is
  * counted by neither's name: the event was called, its type is not known. Not so many as could hide a
@@ -190,6 +199,10 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	if (!buffer)
 		return ENOMEM;
 	ptx_drain_pass(drain);
+	/* Who was killed while it overwrote a chunk had perhaps not counted that: now somebody does. */
+	if (drain->shared && drain->same_ids &&
+	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
+		ptx_ring_reap(rings, (uint32_t)getpid(), is_gone);
 	err = ptx_ledger_copy(ledger, &drain->account);
 	if (err)
 		goto out;

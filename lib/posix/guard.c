@@ -66,7 +66,7 @@ static int resume(struct ptx_stream *stream, struct ptx_log *log, const struct p
 	if (err)
 		return err;
 	stream->drain->arena = stream->target.arena;
-	stream->drain->shared = true;
+	stream->drain->shared = stream->drain->same_ids = true;
 	err = ptx_log_tally_report(tally, &stream->drain->account);
 	if (!err)
 		err = ptx_checkpoint_resume(stream->drain, ptx_log_put_count(log));
