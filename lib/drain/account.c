@@ -177,15 +177,47 @@ static void reconcile(struct ptx_ledger *ledger, uint32_t slots)
 }
 
 /* What a reader of a LOOP stream had taken when it was killed, and not put away. */
-static void count_between(struct ptx_ledger *ledger)
+static void count_between(struct ptx_ledger *ledger, uint64_t more)
 {
-	uint64_t more = ledger->total.called - ptx_ledger_sum(&ledger->total);
-
-	if (ledger->total.called < more) /* a difference the other way is none */
-		return;
 	ledger->total.lost[PTX_LOST_FLUSH_ERROR] += more;
 	ledger->type[PTX_TYPE_UNNAMED].lost[PTX_LOST_FLUSH_ERROR] += more;
 	ptx_ledger_thread(ledger, 0, 0, 0)->lost[PTX_LOST_FLUSH_ERROR] += more;
+}
+
+/*
+ * A writer that was killed after it had counted an overwritten chunk, and before it could say so, had
+ * the chunk counted again. How many records were written is known; that they were of the type and of
+ * the thread that lost most is likely.
+ */
+static void count_once(struct ptx_ledger *ledger, uint64_t more)
+{
+	struct ptx_ledger_line *type = &ledger->type[0], *thread = NULL;
+
+	for (unsigned i = 1; i < PTX_TYPE_MAX; i++)
+		if (ledger->type[i].lost[PTX_LOST_OVERWRITTEN] > type->lost[PTX_LOST_OVERWRITTEN])
+			type = &ledger->type[i];
+	for (size_t i = 0; i < ledger->threads; i++)
+		if (!thread || ledger->thread[i].line.lost[PTX_LOST_OVERWRITTEN] >
+				       thread->lost[PTX_LOST_OVERWRITTEN])
+			thread = &ledger->thread[i].line;
+	if (!thread || type->lost[PTX_LOST_OVERWRITTEN] < more ||
+	    thread->lost[PTX_LOST_OVERWRITTEN] < more)
+		return;
+	ledger->total.lost[PTX_LOST_OVERWRITTEN] -= more;
+	type->lost[PTX_LOST_OVERWRITTEN] -= more;
+	thread->lost[PTX_LOST_OVERWRITTEN] -= more;
+}
+
+/* Of a LOOP stream whose writers or reader were killed, by what the heads say was published. */
+static void reconcile_loop(const struct ptx_drain *drain, struct ptx_ledger *ledger)
+{
+	uint64_t called = ledger->total.called, sum = ptx_ledger_sum(&ledger->total);
+	uint64_t chunk = drain->rings->geometry.chunk_room / sizeof(struct ptx_record);
+
+	if (sum < called && drain->resumed)
+		count_between(ledger, called - sum);
+	else if (sum > called && sum - called <= chunk * drain->sources)
+		count_once(ledger, sum - called);
 }
 
 int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
@@ -224,8 +256,8 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	/* What writers published and what they could not: their own count of what was called. */
 	ledger->total.called = ptx_ring_published(rings) + unwritten + drain->synthetic -
 			       drain->not_running - census.not_running;
-	if (drain->resumed && drain->loop)
-		count_between(ledger);
+	if (drain->shared && drain->loop)
+		reconcile_loop(drain, ledger);
 	if (drain->shared)
 		reconcile(ledger, atomic_load_explicit(&rings->region->slots, memory_order_relaxed));
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
