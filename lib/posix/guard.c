@@ -119,6 +119,6 @@ int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation)
 	if (!err)
 		err = complete(&stream, log_fd);
 	if (stream.view)
-		ptx_attachment_bury(arena, bit, generation, &stream.view->rings.geometry);
+		ptx_attachment_bury(arena, bit, generation);
 	return err;
 }
