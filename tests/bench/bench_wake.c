@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * bench_wake.c - how long after an event a reader in another process has it, who slept until then.
+ *
+ * The traced process writes the time into the event and traces one every GAP_NS; the reader compares
+ * when posix_trace_getnext_event() returns. Beside it the floor: a byte through a pipe to a process
+ * that sleeps in read().
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "bench_stream.h"
+
+#define EVENTS 2000
+#define GAP_NS 300000
+
+static void pause_a_while(void)
+{
+	struct timespec gap = { .tv_nsec = GAP_NS };
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &gap, NULL);
+}
+
+static void trace(int out)
+{
+	trace_event_id_t type = bench_type("bench_wake");
+	char go;
+
+	if (read(out, &go, 1) != 1)
+		_exit(1);
+	for (int i = 0; i < EVENTS; i++) {
+		double now;
+
+		pause_a_while();
+		now = bench_now_ns();
+		posix_trace_event(type, &now, sizeof(now));
+	}
+	pause();
+}
+
+static void write_times(int out)
+{
+	for (int i = 0; i < EVENTS; i++) {
+		double now;
+
+		pause_a_while();
+		now = bench_now_ns();
+		if (write(out, &now, sizeof(now)) != sizeof(now))
+			_exit(1);
+	}
+	_exit(0);
+}
+
+static double p99(const double *sorted)
+{
+	return sorted[EVENTS * 99 / 100];
+}
+
+static double pipe_floor(double *late)
+{
+	int ends[2];
+	pid_t child;
+	double then;
+
+	if (pipe(ends))
+		bench_die("pipe", errno);
+	child = fork();
+	if (child == 0)
+		write_times(ends[1]);
+	for (int i = 0; i < EVENTS; i++) {
+		if (read(ends[0], &then, sizeof(then)) != sizeof(then))
+			bench_die("reading a pipe", errno);
+		late[i] = bench_now_ns() - then;
+	}
+	waitpid(child, NULL, 0);
+	close(ends[0]);
+	close(ends[1]);
+	return bench_median(late, EVENTS);
+}
+
+int main(void)
+{
+	static double late[EVENTS], pipe_late[EVENTS];
+	struct posix_trace_event_info info;
+	double floor_ns = pipe_floor(pipe_late), median, then;
+	int unavailable, seen = 0, go[2];
+	trace_id_t trid;
+	size_t len;
+	pid_t child;
+
+	if (pipe(go))
+		bench_die("pipe", errno);
+	child = fork();
+	if (child == 0)
+		trace(go[0]);
+	if (posix_trace_create(child, NULL, &trid) || posix_trace_start(trid) ||
+	    write(go[1], "g", 1) != 1)
+		bench_die("tracing another process", ENOTSUP);
+	while (seen < EVENTS) {
+		if (posix_trace_getnext_event(trid, &info, &then, sizeof(then), &len, &unavailable))
+			bench_die("posix_trace_getnext_event", EIO);
+		if (!unavailable && info.posix_pid == child)
+			late[seen++] = bench_now_ns() - then;
+	}
+	median = bench_median(late, EVENTS);
+	posix_trace_shutdown(trid);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	bench_begin("wake events=%d p50_us=%.1f p99_us=%.1f pipe_p50_us=%.1f pipe_p99_us=%.1f", EVENTS,
+		    median / 1000, p99(late) / 1000, floor_ns / 1000, p99(pipe_late) / 1000);
+	printf(" ratio_to_pipe=%.2f", median / floor_ns);
+	bench_end(seen == EVENTS);
+	return bench_status();
+}
