@@ -166,6 +166,53 @@ int posix_trace_check_np(int file_desc,
 			 void (*report)(void *arg, const struct posix_trace_fault_np *fault),
 			 void *arg, struct posix_trace_check_np *result);
 
+/*
+ * Active streams, seen without taking part in them: nobody is stopped, and nothing is read away.
+ * Counts grow while one looks: taken together they are exact only while nobody traces.
+ */
+#define POSIX_TRACE_EVERY_PROCESS_NP ((pid_t)-1)
+#define POSIX_TRACE_CREATOR_GONE_NP  ((pid_t)-1)
+
+struct posix_trace_stream_np {
+	pid_t pid;              /* the process that is traced */
+	int ended;              /* it has ended, or cannot be seen; who inherited the stream goes on */
+	int waiting;            /* it does not use this library yet */
+	pid_t creator;          /* 0: not in this name space; POSIX_TRACE_CREATOR_GONE_NP */
+	const pid_t *member;    /* who inherited the stream, as far as the caller may see them */
+	size_t members;
+
+	char name[TRACE_NAME_MAX + 1];
+	int64_t creation_ns;
+	int inheritance;
+	int stream_full_policy;
+	int log_full_policy;    /* 0: it has no log */
+	size_t stream_size;
+	size_t max_data_size;
+
+	int stream_status;      /* as in struct posix_trace_status_info */
+	int stream_full_status;
+	int stream_overrun_status;
+	unsigned chunks;        /* equal parts of its memory; it is full when all are taken */
+	unsigned chunks_taken;
+	uint64_t recorded;      /* events that were written into it, read or not */
+	/* What could not be, or was overwritten there; what befell later is known to the creator alone. */
+	uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP];
+
+	trace_event_set_t filter;
+	const char *const *event_name; /* by event type, null without one */
+	unsigned event_names;   /* entries of it */
+};
+
+/*
+ * Hands each stream of process pid to visit, those that it inherited too; 0 is the calling process,
+ * POSIX_TRACE_EVERY_PROCESS_NP all that the caller may look at. *stream and what it points to are
+ * valid during the call. ESRCH: no such process. EPERM: its files may not be looked at.
+ * EINVAL: visit is a null pointer. ENOMEM, EMFILE, ENFILE.
+ */
+int posix_trace_look_np(pid_t pid,
+			void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
+			void *arg);
+
 #ifdef __cplusplus
 }
 #endif

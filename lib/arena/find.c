@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "arena/family.h"
+#include "arena/holders.h"
 #include "arena/rendezvous.h"
 #include "base/futex.h"
 #include "base/io.h"
@@ -98,15 +99,6 @@ static struct ptx_arena *known(const struct stat *file)
 	return NULL;
 }
 
-static bool is_candidate(int folder, const char *name)
-{
-	static const char wanted[] = "/memfd:posix-trace";
-	char link[sizeof wanted + 16];
-	ssize_t n = readlinkat(folder, name, link, sizeof link);
-
-	return n >= (ssize_t)sizeof wanted - 1 && memcmp(link, wanted, sizeof wanted - 1) == 0;
-}
-
 /* NULL: what path leads to is no arena. */
 static struct ptx_arena *open_arena(const char *path)
 {
@@ -152,7 +144,7 @@ static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 	while (err && (entry = readdir(folder))) {
 		struct ptx_arena *arena;
 
-		if (entry->d_name[0] == '.' || !is_candidate(dirfd(folder), entry->d_name))
+		if (entry->d_name[0] == '.' || !ptx_holders_is_candidate(dirfd(folder), entry->d_name))
 			continue;
 		snprintf(path, sizeof path, "/proc/%d/fd/%s", (int)pid, entry->d_name);
 		arena = arena_at(path);
@@ -198,22 +190,6 @@ static struct ptx_arena *make_waiting(uint32_t inner_pid)
 	arena->next = others;
 	others = arena;
 	return arena;
-}
-
-/* The id of the process in its own name space: the last one in the list. */
-static uint32_t inner_pid(pid_t pid)
-{
-	char path[40], text[4096], *line, *last;
-
-	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-	if (!ptx_io_read_text(path, text, sizeof text))
-		return (uint32_t)pid;
-	line = strstr(text, "\nNSpid:");
-	if (!line)
-		return (uint32_t)pid;
-	line[strcspn(line + 1, "\n") + 1] = '\0';
-	last = strrchr(line, '\t');
-	return last ? (uint32_t)strtoul(last, NULL, 10) : (uint32_t)pid;
 }
 
 static void sweep(void)
@@ -294,7 +270,7 @@ static int find_other(pid_t pid, struct ptx_target *target)
 
 	if (process < 0)
 		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? errno : ESRCH;
-	target->pid = inner_pid(pid);
+	target->pid = ptx_holders_inner_pid((uint32_t)pid);
 	target->same_ids = target->pid == (uint32_t)pid;
 	snprintf(path, sizeof path, "/proc/%d", (int)pid);
 	pthread_mutex_lock(&lock);
@@ -332,6 +308,59 @@ void ptx_target_release(struct ptx_target *target)
 	target->arena->users--;
 	sweep();
 	pthread_mutex_unlock(&lock);
+}
+
+/* A file that is not this process's own arena, nor one that it uses: closing those would give up locks. */
+static bool peek_at(int file, const struct stat *st,
+		    void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
+{
+	struct ptx_arena arena = { .device = st->st_dev, .inode = st->st_ino,
+				   .bytes = (uint64_t)st->st_size };
+	char path[40];
+	bool is_arena;
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+	arena.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (arena.fd < 0)
+		return false;
+	is_arena = ptx_arena_is_sealed(arena.fd, arena.bytes);
+	if (is_arena)
+		look(arg, &arena);
+	close(arena.fd);
+	return is_arena;
+}
+
+/* Under lock. What path leads to is held fast by a descriptor that has no part in locks. */
+static bool peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
+{
+	int file = open(path, O_PATH | O_CLOEXEC);
+	const struct ptx_arena *arena;
+	struct stat st;
+	bool done = false;
+
+	if (file < 0)
+		return false;
+	if (fstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
+		arena = known(&st);
+		if (arena)
+			look(arg, arena);
+		done = arena || peek_at(file, &st, look, arg);
+	}
+	close(file);
+	return done;
+}
+
+bool ptx_target_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
+		     void *arg)
+{
+	int saved = errno;
+	bool done;
+
+	pthread_mutex_lock(&lock);
+	done = peek(path, look, arg);
+	pthread_mutex_unlock(&lock);
+	errno = saved;
+	return done;
 }
 
 void ptx_target_after_fork(void)

@@ -34,6 +34,13 @@ void ptx_target_release(struct ptx_target *target);
 /* The arena in an open file that was handed over, or NULL: it is none. */
 struct ptx_arena *ptx_arena_open(int fd);
 
+/*
+ * Calls look with the arena that path leads to, which is open meanwhile, and is this process's own if
+ * it has it. False: it is none. look may read it with pread() and ask for locks.
+ */
+bool ptx_target_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
+		     void *arg);
+
 /* In a child, with one thread: closes its parent's files. */
 void ptx_target_after_fork(void);
 

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "arena/holders.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+
+bool ptx_holders_is_candidate(int folder, const char *name)
+{
+	static const char wanted[] = "/memfd:posix-trace";
+	char link[sizeof wanted + 16];
+	ssize_t n = readlinkat(folder, name, link, sizeof link);
+
+	return n >= (ssize_t)sizeof wanted - 1 && memcmp(link, wanted, sizeof wanted - 1) == 0;
+}
+
+/* The last one in the list. */
+uint32_t ptx_holders_inner_pid(uint32_t pid)
+{
+	char path[40], text[4096], *line, *last;
+
+	snprintf(path, sizeof path, "/proc/%u/status", pid);
+	if (!ptx_io_read_text(path, text, sizeof text))
+		return pid;
+	line = strstr(text, "\nNSpid:");
+	if (!line)
+		return pid;
+	line[strcspn(line + 1, "\n") + 1] = '\0';
+	last = strrchr(line, '\t');
+	return last ? (uint32_t)strtoul(last, NULL, 10) : pid;
+}
+
+static bool is_number(const char *name)
+{
+	return name[0] >= '1' && name[0] <= '9' && !name[strspn(name, "0123456789")];
+}
+
+static int add(struct ptx_holders *holders, const struct stat *file, uint32_t pid, uint32_t fd)
+{
+	if (holders->count == holders->room) {
+		size_t room = holders->room ? 2 * holders->room : 64;
+		struct ptx_holder *more = realloc(holders->holder, room * sizeof *more);
+
+		if (!more)
+			return ENOMEM;
+		holders->holder = more;
+		holders->room = room;
+	}
+	holders->holder[holders->count++] = (struct ptx_holder){
+		.device = file->st_dev, .inode = file->st_ino, .pid = pid, .fd = fd,
+	};
+	return 0;
+}
+
+static DIR *open_folder(int at, const char *path)
+{
+	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!folder && fd >= 0)
+		close(fd);
+	return folder;
+}
+
+static int look_into(struct ptx_holders *holders, int proc, uint32_t pid)
+{
+	char path[40];
+	struct dirent *entry;
+	struct stat file;
+	DIR *folder;
+	int err = 0;
+
+	snprintf(path, sizeof path, "%u/fd", pid);
+	folder = open_folder(proc, path);
+	if (!folder)
+		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? errno : 0;
+	while (!err && (entry = readdir(folder)))
+		if ((is_number(entry->d_name) || !strcmp(entry->d_name, "0")) &&
+		    ptx_holders_is_candidate(dirfd(folder), entry->d_name) &&
+		    fstatat(dirfd(folder), entry->d_name, &file, 0) == 0)
+			err = add(holders, &file, pid, (uint32_t)strtoul(entry->d_name, NULL, 10));
+	closedir(folder);
+	return err;
+}
+
+static int order(const void *a, const void *b)
+{
+	const struct ptx_holder *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->inode != y->inode)
+		return x->inode < y->inode ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static void sort(struct ptx_holders *holders)
+{
+	size_t kept = 0;
+
+	if (!holders->count)
+		return;
+	qsort(holders->holder, holders->count, sizeof *holders->holder, order);
+	for (size_t i = 1; i < holders->count; i++)
+		if (order(&holders->holder[kept], &holders->holder[i]) != 0)
+			holders->holder[++kept] = holders->holder[i];
+	holders->count = kept + 1;
+}
+
+int ptx_holders_find(struct ptx_holders *holders)
+{
+	DIR *proc = open_folder(AT_FDCWD, "/proc");
+	struct dirent *entry;
+	int err = 0;
+
+	*holders = (struct ptx_holders){ 0 };
+	if (!proc)
+		return errno;
+	while (!err && (entry = readdir(proc)))
+		if (is_number(entry->d_name))
+			err = look_into(holders, dirfd(proc),
+					(uint32_t)strtoul(entry->d_name, NULL, 10));
+	closedir(proc);
+	if (err)
+		ptx_holders_free(holders);
+	else
+		sort(holders);
+	return err;
+}
+
+void ptx_holders_free(struct ptx_holders *holders)
+{
+	free(holders->holder);
+	*holders = (struct ptx_holders){ 0 };
+}
+
+size_t ptx_holders_same(const struct ptx_holders *holders, size_t index)
+{
+	const struct ptx_holder *first = &holders->holder[index];
+	size_t end = index;
+
+	while (end < holders->count && holders->holder[end].device == first->device &&
+	       holders->holder[end].inode == first->inode)
+		end++;
+	return end - index;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena/holders.h - which processes have files open that may be arenas, as far as this one may know.
+ *
+ * Traced processes hold their arena, and so does whoever traces them. Processes come and go: what is
+ * told here was so a moment ago.
+ */
+#ifndef PTX_ARENA_HOLDERS_H
+#define PTX_ARENA_HOLDERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ptx_holder {
+	uint64_t device, inode;
+	uint32_t pid;
+	uint32_t fd;
+};
+
+/* Ordered by file, then by process; each pair once. */
+struct ptx_holders {
+	struct ptx_holder *holder;
+	size_t count, room;
+};
+
+/* ENOMEM, EMFILE, or why /proc cannot be read. Processes that may not be looked at are left out. */
+int ptx_holders_find(struct ptx_holders *holders);
+void ptx_holders_free(struct ptx_holders *holders);
+
+/* How many from index on hold the same file. */
+size_t ptx_holders_same(const struct ptx_holders *holders, size_t index);
+
+/* An entry of a folder /proc/PID/fd may be an arena. */
+bool ptx_holders_is_candidate(int folder, const char *name);
+
+/* The id of a process in its own name space of process ids, or as it is here if that is not told. */
+uint32_t ptx_holders_inner_pid(uint32_t pid);
+
+#endif

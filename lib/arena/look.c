@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "arena/look.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arena/attachment.h"
+#include "arena/find.h"
+#include "base/io.h"
+
+#define COUNT_TRIES 5
+
+struct looking {
+	struct ptx_look *look;
+	bool is_arena;
+};
+
+static bool copy(const struct ptx_arena *arena, void *to, size_t bytes, uint64_t offset)
+{
+	size_t got;
+
+	return ptx_io_read_at(arena->fd, to, bytes, offset, &got) == 0 && got == bytes;
+}
+
+/* The copy is of a moment when the stream was attached, and nothing else came to its place since. */
+static bool is_still_there(const struct ptx_arena *arena, const struct ptx_attachment *copied,
+			   unsigned bit)
+{
+	uint64_t word;
+
+	return copy(arena, &word, sizeof word,
+		    offsetof(struct ptx_control, attachment) + bit * sizeof *copied +
+			    offsetof(struct ptx_attachment, word)) &&
+	       word == atomic_load_explicit(&copied->word, memory_order_relaxed);
+}
+
+/*
+ * All records of a ring, by the chunk that its writer fills now: that knows, modulo 2^32, how many
+ * came before it. The ring's own count may have those of the chunk before or not. False: the chunk is
+ * another's by now.
+ */
+static bool count_ring(const struct ptx_arena *arena, const struct ptx_look_stream *stream,
+		       const struct ptx_ring *ring, uint64_t *records)
+{
+	const uint64_t region = stream->attachment.offset;
+	uint64_t link = atomic_load_explicit(&ring->current, memory_order_relaxed), word;
+	uint64_t published = atomic_load_explicit(&ring->published, memory_order_relaxed);
+	uint32_t number = ptx_link_number(link);
+	struct ptx_chunk chunk;
+
+	*records = published;
+	if (link == 0 || number >= stream->geometry.chunks_max)
+		return true;
+	if (!copy(arena, &chunk, sizeof chunk,
+		  region + stream->geometry.chunks_at +
+			  (uint64_t)number * stream->geometry.chunk_bytes) ||
+	    !copy(arena, &word, sizeof word,
+		  region + stream->geometry.words_at + (uint64_t)number * sizeof word) ||
+	    ptx_word_generation(word) != ptx_link_generation(link))
+		return false;
+	*records += (uint32_t)(chunk.ident.spare +
+			       ptx_head_records(atomic_load_explicit(&chunk.head,
+								     memory_order_relaxed)) -
+			       (uint32_t)published);
+	return true;
+}
+
+static void count_records(const struct ptx_arena *arena, const struct ptx_look *look,
+			  struct ptx_look_stream *stream)
+{
+	uint32_t rings = atomic_load_explicit(&look->region.rings, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < rings && i < PTX_RINGS; i++) {
+		struct ptx_ring ring = look->ring[i];
+		uint64_t records;
+
+		for (int try = 0; try < COUNT_TRIES && !count_ring(arena, stream, &ring, &records);
+		     try++)
+			if (!copy(arena, &ring, sizeof ring,
+				  stream->attachment.offset + stream->geometry.rings_at +
+					  i * sizeof ring))
+				break;
+		stream->recorded += records;
+	}
+}
+
+static void note_region(const struct ptx_region *region, struct ptx_look_stream *stream)
+{
+	for (int i = 0; i < PTX_WORDS; i++)
+		stream->admit[i] = atomic_load_explicit(&region->admit[i], memory_order_relaxed);
+	stream->state = atomic_load_explicit(&region->state, memory_order_relaxed);
+	stream->overrun = atomic_load_explicit(&region->overrun, memory_order_relaxed) != 0;
+	stream->looped = atomic_load_explicit(&region->looped, memory_order_relaxed) != 0;
+	stream->chunks = atomic_load_explicit(&region->chunks, memory_order_relaxed);
+	stream->free_chunks = atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
+	if (stream->chunks > stream->geometry.chunks_max)
+		stream->chunks = stream->geometry.chunks_max;
+	if (stream->free_chunks > stream->chunks)
+		stream->free_chunks = stream->chunks;
+	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)
+		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
+			stream->lost[loss] += atomic_load_explicit(&region->lost_type[loss][type],
+								   memory_order_relaxed);
+}
+
+static bool look_at_region(const struct ptx_arena *arena, struct ptx_look *look,
+			   struct ptx_look_stream *stream)
+{
+	const struct ptx_attachment *attachment = &stream->attachment;
+
+	if (ptx_ring_plan(attachment->stream_size, attachment->max_data_size,
+			  &stream->geometry) != 0 ||
+	    !ptx_arena_holds(arena, attachment->offset, stream->geometry.bytes) ||
+	    !copy(arena, &look->region, sizeof look->region, attachment->offset) ||
+	    !copy(arena, look->ring, sizeof look->ring,
+		  attachment->offset + stream->geometry.rings_at))
+		return false;
+	note_region(&look->region, stream);
+	count_records(arena, look, stream);
+	return true;
+}
+
+/* The kernel knows who holds the lock, and tells it in this process's name space of process ids. */
+static uint32_t creator_of(const struct ptx_arena *arena, unsigned bit)
+{
+	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
+
+	if (fcntl(arena->fd, F_GETLK, &lock) != 0)
+		return 0;
+	if (lock.l_type != F_UNLCK)
+		return lock.l_pid > 0 ? (uint32_t)lock.l_pid : 0;
+	/* A process's own locks are not in its way. */
+	if (atomic_load_explicit(&arena->mine, memory_order_acquire) >> bit & 1)
+		return (uint32_t)getpid();
+	return PTX_CREATOR_GONE;
+}
+
+static void look_at_stream(const struct ptx_arena *arena, struct ptx_look *look, unsigned bit)
+{
+	struct ptx_look_stream *stream = &look->stream[look->streams];
+	const struct ptx_attachment *attachment = &look->control.attachment[bit];
+
+	if (ptx_attachment_state(atomic_load_explicit(&attachment->word, memory_order_relaxed)) !=
+	    PTX_ATTACHMENT_ATTACHED)
+		return;
+	memset(stream, 0, sizeof *stream);
+	stream->bit = bit;
+	memcpy(&stream->attachment, attachment, sizeof *attachment);
+	stream->creator = creator_of(arena, bit);
+	if (look_at_region(arena, look, stream) && is_still_there(arena, attachment, bit))
+		look->streams++;
+}
+
+static void look_at_arena(void *arg, const struct ptx_arena *arena)
+{
+	struct looking *looking = arg;
+	struct ptx_look *look = looking->look;
+
+	if (ptx_arena_fd(arena) < 0 || !copy(arena, &look->control, sizeof look->control, 0) ||
+	    look->control.magic != PTX_ARENA_MAGIC || look->control.version != PTX_ARENA_VERSION ||
+	    !copy(arena, &look->names, sizeof look->names, PTX_NAMES_AT))
+		return;
+	looking->is_arena = true;
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
+		look_at_stream(arena, look, bit);
+}
+
+bool ptx_look_at(struct ptx_look *look, const char *path)
+{
+	struct looking looking = { .look = look };
+
+	look->streams = 0;
+	return ptx_target_peek(path, look_at_arena, &looking) && looking.is_arena;
+}

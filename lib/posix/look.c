@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/look.c - all streams of a process, or of all processes, for who takes no part in them.
+ *
+ * Streams are found by the files that processes hold: one arena is looked at a time, and its streams
+ * are told when its file is closed again, so that visit may do what it likes.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <trace_np.h>
+
+#include "arena/holders.h"
+#include "arena/look.h"
+#include "base/io.h"
+#include "posix/call.h"
+#include "record/eventset.h"
+
+struct looking {
+	uint32_t pid; /* whose streams are wanted; 0: everybody's */
+	void (*visit)(void *arg, const struct posix_trace_stream_np *stream);
+	void *arg;
+	struct ptx_look *look;
+	/* Who holds the arena that is being looked at, and the ids that those know themselves by. */
+	const struct ptx_holder *holder;
+	uint32_t *inner;
+	pid_t *member;
+	size_t holders;
+	const char *name[PTX_TYPE_MAX];
+	char text[PTX_TYPE_MAX][PTX_TYPE_NAME_BYTES];
+};
+
+static const int column[PTX_WRITER_LOSSES] = {
+	[PTX_WRITER_OVERWRITTEN] = POSIX_TRACE_LOST_OVERWRITTEN_NP,
+	[PTX_WRITER_STREAM_FULL] = POSIX_TRACE_LOST_STREAM_FULL_NP,
+	[PTX_WRITER_NO_MEMORY] = POSIX_TRACE_LOST_NO_MEMORY_NP,
+	[PTX_WRITER_NO_SLOT] = POSIX_TRACE_LOST_NO_SLOT_NP,
+	[PTX_WRITER_NESTING] = POSIX_TRACE_LOST_NESTING_NP,
+};
+
+static bool began_at(uint32_t pid, uint64_t start)
+{
+	uint64_t now;
+
+	return ptx_io_process_start(pid, &now) && now == start;
+}
+
+/* The traced process's id here. One that does not know the library holds nothing. */
+static void find_target(const struct looking *looking, const struct ptx_attachment *attachment,
+			struct posix_trace_stream_np *stream)
+{
+	const uint64_t start = attachment->target_start; /* 0: it traces itself */
+
+	for (size_t i = 0; i < looking->holders; i++)
+		if (looking->inner[i] == attachment->target &&
+		    (start == 0 || began_at(looking->holder[i].pid, start))) {
+			stream->pid = (pid_t)looking->holder[i].pid;
+			return;
+		}
+	stream->pid = (pid_t)attachment->target;
+	stream->ended = start == 0 || !began_at(attachment->target, start);
+	stream->waiting = !stream->ended &&
+			  atomic_load_explicit(&looking->look->control.owner,
+					       memory_order_relaxed) == PTX_ARENA_WAITS;
+}
+
+static bool inherited(const struct ptx_control *control, uint32_t inner, unsigned bit)
+{
+	for (unsigned i = 0; i < PTX_MEMBERS; i++)
+		if (atomic_load_explicit(&control->member[i].pid, memory_order_relaxed) == inner)
+			return atomic_load_explicit(&control->member[i].bits,
+						    memory_order_relaxed) >> bit & 1;
+	return false;
+}
+
+/* An id in the table may be another process's by now; whoever has the file open is meant. */
+static void find_members(const struct looking *looking, unsigned bit,
+			 struct posix_trace_stream_np *stream)
+{
+	for (size_t i = 0; i < looking->holders; i++) {
+		pid_t pid = (pid_t)looking->holder[i].pid;
+
+		if (pid != stream->pid &&
+		    inherited(&looking->look->control, looking->inner[i], bit))
+			looking->member[stream->members++] = pid;
+	}
+	stream->member = looking->member;
+}
+
+static void tell_attributes(const struct ptx_look_stream *from, struct posix_trace_stream_np *to)
+{
+	const struct ptx_attachment *attachment = &from->attachment;
+
+	memcpy(to->name, attachment->name, sizeof(to->name) - 1);
+	to->creation_ns = attachment->creation_ns;
+	to->inheritance = attachment->inherited ? POSIX_TRACE_INHERITED :
+						  POSIX_TRACE_CLOSE_FOR_CHILD;
+	to->stream_full_policy = attachment->stream_policy;
+	to->log_full_policy = attachment->log_policy;
+	to->stream_size = from->geometry.capacity;
+	to->max_data_size = attachment->max_data_size;
+	to->creator = from->creator == PTX_CREATOR_GONE ? POSIX_TRACE_CREATOR_GONE_NP :
+							  (pid_t)from->creator;
+}
+
+static void tell_status(const struct ptx_look_stream *from, struct posix_trace_stream_np *to)
+{
+	enum ptx_state kind = ptx_state_kind(from->state);
+	bool full = kind == PTX_FULL || kind == PTX_HELD ||
+		    (from->attachment.loop && from->looped);
+
+	to->stream_status = kind == PTX_RUNNING ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
+	to->stream_full_status = full ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
+	to->stream_overrun_status = from->overrun ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+	to->chunks = from->chunks;
+	to->chunks_taken = from->chunks - from->free_chunks;
+	to->recorded = from->recorded;
+	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)
+		to->lost[column[loss]] = from->lost[loss];
+	ptx_eventset_empty(&to->filter);
+	for (int i = 0; i < PTX_WORDS; i++)
+		to->filter.__bits[i] = ~from->admit[i];
+	ptx_eventset_del(&to->filter, 0);
+}
+
+static bool is_wanted(const struct looking *looking, const struct posix_trace_stream_np *stream)
+{
+	if (looking->pid == 0 || (!stream->ended && stream->pid == (pid_t)looking->pid))
+		return true;
+	for (size_t i = 0; i < stream->members; i++)
+		if (stream->member[i] == (pid_t)looking->pid)
+			return true;
+	return false;
+}
+
+static void tell_stream(const struct looking *looking, const struct ptx_look_stream *from)
+{
+	struct posix_trace_stream_np stream = { 0 };
+
+	find_target(looking, &from->attachment, &stream);
+	find_members(looking, from->bit, &stream);
+	if (!is_wanted(looking, &stream))
+		return;
+	tell_attributes(from, &stream);
+	tell_status(from, &stream);
+	stream.event_name = looking->name;
+	stream.event_names = PTX_TYPE_MAX;
+	looking->visit(looking->arg, &stream);
+}
+
+static void know_names(struct looking *looking)
+{
+	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
+		looking->name[type] = ptx_names_get(&looking->look->names, type,
+						    looking->text[type]) ?
+					      looking->text[type] : NULL;
+}
+
+/* Any of the holders leads to it: some may have ended since. */
+static bool open_arena(const struct looking *looking)
+{
+	char path[60];
+
+	for (size_t i = 0; i < looking->holders; i++) {
+		snprintf(path, sizeof(path), "/proc/%u/fd/%u", looking->holder[i].pid,
+			 looking->holder[i].fd);
+		if (ptx_look_at(looking->look, path))
+			return true;
+	}
+	return false;
+}
+
+static void tell_arena(struct looking *looking)
+{
+	for (size_t i = 0; i < looking->holders; i++)
+		looking->inner[i] = ptx_holders_inner_pid(looking->holder[i].pid);
+	know_names(looking);
+	for (unsigned i = 0; i < looking->look->streams; i++)
+		tell_stream(looking, &looking->look->stream[i]);
+}
+
+static int look_at_arena(struct looking *looking)
+{
+	int err = 0;
+
+	if (!open_arena(looking) || looking->look->streams == 0)
+		return 0;
+	looking->inner = malloc(looking->holders * sizeof(*looking->inner));
+	looking->member = malloc(looking->holders * sizeof(*looking->member));
+	if (looking->inner && looking->member)
+		tell_arena(looking);
+	else
+		err = ENOMEM;
+	free(looking->inner);
+	free(looking->member);
+	return err;
+}
+
+static int look_at_all(struct looking *looking)
+{
+	struct ptx_holders holders;
+	int err = ptx_holders_find(&holders);
+
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < holders.count; i += looking->holders) {
+		looking->holder = &holders.holder[i];
+		looking->holders = ptx_holders_same(&holders, i);
+		err = look_at_arena(looking);
+	}
+	ptx_holders_free(&holders);
+	return err;
+}
+
+static int may_look_at(pid_t pid)
+{
+	char path[40];
+	DIR *folder;
+
+	if (pid < 0)
+		return ESRCH;
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	folder = opendir(path);
+	if (folder) {
+		closedir(folder);
+		return 0;
+	}
+	return errno == EACCES ? EPERM : errno == ENOENT ? ESRCH : errno;
+}
+
+static int look(pid_t pid, void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
+		void *arg)
+{
+	struct looking *looking;
+	int err = 0;
+
+	if (!visit)
+		return EINVAL;
+	if (ptx_process_is_child())
+		ptx_process_child();
+	if (pid == 0)
+		pid = getpid();
+	if (pid != POSIX_TRACE_EVERY_PROCESS_NP)
+		err = may_look_at(pid);
+	if (err)
+		return err;
+	looking = calloc(1, sizeof(*looking));
+	if (!looking)
+		return ENOMEM;
+	looking->look = malloc(sizeof(*looking->look));
+	if (looking->look) {
+		looking->pid = pid == POSIX_TRACE_EVERY_PROCESS_NP ? 0 : (uint32_t)pid;
+		looking->visit = visit;
+		looking->arg = arg;
+		err = look_at_all(looking);
+		free(looking->look);
+	} else {
+		err = ENOMEM;
+	}
+	free(looking);
+	return err;
+}
+
+PTX_EXPORT int posix_trace_look_np(pid_t pid,
+				   void (*visit)(void *arg,
+						 const struct posix_trace_stream_np *stream),
+				   void *arg)
+{
+	struct ptx_call call = ptx_call_begin();
+
+	return ptx_call_end(call, look(pid, visit, arg));
+}
