@@ -53,6 +53,14 @@ static void make_event(const struct ptx_drain_event *from, struct ptx_log_event 
 	to->data = from->data;
 }
 
+static void count_stop(struct ptx_drain *drain)
+{
+	drain->synthetic++;
+	drain->account.total.reported++;
+	drain->account.type[POSIX_TRACE_STOP].reported++;
+	ptx_ledger_thread(&drain->account, 0, 0, 0)->reported++;
+}
+
 /* The log takes no more: its last event is a STOP, and the stream stops with it (LOG-04 to -07). */
 static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event)
 {
@@ -67,15 +75,16 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 	flush->log_full = true;
 	flush->log_overrun = true;
 	if (atomic_load_explicit(&region->admit[0], memory_order_relaxed) >> POSIX_TRACE_STOP & 1) {
+		enum ptx_log_put put;
+
 		ptx_transfer_name(flush, POSIX_TRACE_STOP);
-		if (ptx_log_put_last(flush->log, &stop) == PTX_LOG_PUT_WRITE_FIRST) {
+		put = ptx_log_put_last(flush->log, &stop);
+		if (put == PTX_LOG_PUT_WRITE_FIRST) {
 			write_out(flush);
-			ptx_log_put_last(flush->log, &stop);
+			put = ptx_log_put_last(flush->log, &stop);
 		}
-		flush->drain->synthetic++;
-		flush->drain->account.total.reported++;
-		flush->drain->account.type[POSIX_TRACE_STOP].reported++;
-		ptx_ledger_thread(&flush->drain->account, 0, 0, 0)->reported++;
+		if (put == PTX_LOG_PUT_DONE) /* it stands there already where a killed writer ended it */
+			count_stop(flush->drain);
 	}
 	state = atomic_load_explicit(&region->state, memory_order_acquire);
 	while (ptx_state_kind(state) != PTX_SUSPENDED) {

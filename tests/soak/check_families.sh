@@ -1,0 +1,10 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Families of processes, controllers and guardians are killed at random for a while, another while
+# each time. FORK-06, FORK-11, EXIT-01 to EXIT-03
+#
+# PTX_SOAK_SECONDS and PTX_SEED say how long, and which.
+: "${top_builddir:=.}"
+seed=${PTX_SEED-$(date +%s)}
+echo "seed $seed"
+exec "$top_builddir/tests/soak/families" "${PTX_SOAK_SECONDS-20}" "$seed"
