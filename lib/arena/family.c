@@ -161,6 +161,7 @@ bool ptx_family_keep(struct ptx_arena *arena)
 		atomic_store_explicit(&arena->control->mixed, 1, memory_order_relaxed);
 	atomic_store_explicit(&arena->mine, 0, memory_order_relaxed);
 	enrol(arena->control, self.pid, bits, generation);
+	ptx_family_settle(); /* its parent may have had no event yet since it is traced */
 	return true;
 }
 

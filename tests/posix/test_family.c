@@ -158,6 +158,21 @@ START_TEST(spawned_and_executed_programs_are_traced_too)
 }
 END_TEST
 
+/* FORK-01, SPAWN-01 */
+START_TEST(a_child_of_a_silent_target_passes_on_what_it_inherited)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ INHERITED });
+
+	puppet_tell(&puppet, PUPPET_FORK);
+	puppet_tell(&puppet, PUPPET_SPAWN);
+	puppet_tell(&puppet, PUPPET_ONE);
+	ck_assert_events(trid, "START u=1");
+	shut(trid);
+	puppet_end(&puppet);
+}
+END_TEST
+
 /* SPAWN-02, FORK-02 */
 START_TEST(nothing_is_inherited_of_a_stream_that_closes_for_children)
 {
@@ -221,6 +236,7 @@ SUITE_MAIN("inheritance", a_child_is_traced_into_the_streams_that_are_inherited,
 	   a_child_by_a_raw_system_call_is_traced_too,
 	   descendants_share_names_and_outlive_the_target, start_stop_and_filter_act_on_all,
 	   spawned_and_executed_programs_are_traced_too,
+	   a_child_of_a_silent_target_passes_on_what_it_inherited,
 	   nothing_is_inherited_of_a_stream_that_closes_for_children,
 	   the_program_behind_a_shell_is_traced,
 	   a_thousand_children_find_room_one_after_the_other)
