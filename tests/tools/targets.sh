@@ -78,7 +78,9 @@ attach() {
 	until_true is_traced
 }
 
-is_traced() { "$posixtrace" dump -e posix_trace_start "$log" | grep -q posix_trace_start; }
+is_traced() {
+	"$posixtrace" list --json | grep '^{"pid":'"$target"',.*"creator":'"$tracer"',.*"\(running\|full\)":true'
+}
 
 # finish_attach STATUS [SIGNAL]: waits for its end; what it said is in $tmp/out and $tmp/err.
 finish_attach() {

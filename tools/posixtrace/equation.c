@@ -55,10 +55,28 @@ void equation_text(struct out *out, const struct posix_trace_ledger_np *ledger)
 	equation_causes(out, ledger);
 }
 
-void equation_json(struct out *out, const struct posix_trace_ledger_np *ledger)
+void equation_causes_json(struct out *out, const uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP])
 {
 	bool first = true;
 
+	out_char(out, '{');
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
+		const char *name = posix_trace_lost_name_np(i);
+
+		if (!lost[i])
+			continue;
+		if (!first)
+			out_char(out, ',');
+		first = false;
+		text_json(out, name, strlen(name));
+		out_char(out, ':');
+		out_unsigned(out, lost[i]);
+	}
+	out_char(out, '}');
+}
+
+void equation_json(struct out *out, const struct posix_trace_ledger_np *ledger)
+{
 	out_str(out, "{\"called\":");
 	out_unsigned(out, ledger->called);
 	out_str(out, ",\"reported\":");
@@ -67,18 +85,7 @@ void equation_json(struct out *out, const struct posix_trace_ledger_np *ledger)
 	out_unsigned(out, ledger->unread);
 	out_str(out, ",\"lost\":");
 	out_unsigned(out, equation_lost(ledger));
-	out_str(out, ",\"lost_by_cause\":{");
-	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
-		const char *name = posix_trace_lost_name_np(i);
-
-		if (!ledger->lost[i])
-			continue;
-		if (!first)
-			out_char(out, ',');
-		first = false;
-		text_json(out, name, strlen(name));
-		out_char(out, ':');
-		out_unsigned(out, ledger->lost[i]);
-	}
-	out_str(out, "}}");
+	out_str(out, ",\"lost_by_cause\":");
+	equation_causes_json(out, ledger->lost);
+	out_char(out, '}');
 }

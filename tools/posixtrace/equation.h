@@ -21,6 +21,9 @@ void equation_text(struct out *out, const struct posix_trace_ledger_np *ledger);
 /* {"called":12,"reported":10,"unread":0,"lost":2,"lost_by_cause":{"stream full":2}} */
 void equation_json(struct out *out, const struct posix_trace_ledger_np *ledger);
 
+/* {"stream full":2}: the causes of what was lost. */
+void equation_causes_json(struct out *out, const uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP]);
+
 /* " (stream full 2, nesting 1)", or nothing when nothing was lost. */
 void equation_causes(struct out *out, const struct posix_trace_ledger_np *ledger);
 

@@ -8,12 +8,12 @@ _posixtrace()
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'attach dump stat verify help --help --version' -- "$current"))
+		COMPREPLY=($(compgen -W 'attach list dump stat verify help --help --version' -- "$current"))
 		return
 	fi
 	case $command in
 	help)
-		COMPREPLY=($(compgen -W 'attach dump stat verify' -- "$current"))
+		COMPREPLY=($(compgen -W 'attach list dump stat verify' -- "$current"))
 		return
 		;;
 	attach)
@@ -34,6 +34,9 @@ _posixtrace()
 			return
 			;;
 		esac
+		;;
+	list)
+		options='--json --fail-on-loss --help'
 		;;
 	dump)
 		options='--event --exclude --pid --tid --begin --end --limit --utc --raw --hex
@@ -57,7 +60,7 @@ _posixtrace()
 	fi
 	if [[ $current == -?* ]]; then
 		COMPREPLY=($(compgen -W "$options" -- "$current"))
-	else
+	elif [[ $command != list ]]; then
 		compopt -o filenames 2>/dev/null
 		local IFS=$'\n'
 		COMPREPLY=($(compgen -f -- "$current"))
