@@ -9,6 +9,7 @@ check "the overview names every command" has out '^  stat .*'
 check "the overview names every command" has out '^  verify .*'
 check "the overview names every command" has out '^  attach .*'
 check "the overview names every command" has out '^  list .*'
+check "the overview names every command" has out '^  status .*'
 run 0 --version
 check "the version is told" has out '^posixtrace (libposixtrace) [0-9]'
 for command in dump stat verify; do
@@ -33,7 +34,7 @@ for command in dump stat verify; do
 	run 1 $command "$tmp/script"
 	check "a script is no log" has err "^posixtrace: .*: this is not a trace log$"
 done
-for command in attach list; do
+for command in attach list status; do
 	run 0 $command --help
 	check "$command explains itself" has out "^Usage: posixtrace $command "
 	check "$command explains its exit statuses" has out '^Exit status: 0 ok'
@@ -55,6 +56,11 @@ for wrong in '' '-p 1' "-o $new" "-p 0 -o $new" "-p -1 -o $new" "-p 1x -o $new" 
 	check "attach $wrong: no file is made" test ! -e "$new"
 done
 run 2 list more
+run 2 status
+for wrong in 0 -1 x 1x 99999999999 ''; do
+	run 2 status "$wrong"
+	check "status $wrong: nothing is on standard output" is_empty out
+done
 run 2
 run 2 no-such-command
 run 2 help no-such-command

@@ -19,6 +19,7 @@
 static const struct tool_command *const commands[] = {
 	&attach_command,
 	&list_command,
+	&status_command,
 	&dump_command,
 	&stat_command,
 	&verify_command,

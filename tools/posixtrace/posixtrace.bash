@@ -8,12 +8,12 @@ _posixtrace()
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'attach list dump stat verify help --help --version' -- "$current"))
+		COMPREPLY=($(compgen -W 'attach list status dump stat verify help --help --version' -- "$current"))
 		return
 	fi
 	case $command in
 	help)
-		COMPREPLY=($(compgen -W 'attach list dump stat verify' -- "$current"))
+		COMPREPLY=($(compgen -W 'attach list status dump stat verify' -- "$current"))
 		return
 		;;
 	attach)
@@ -38,6 +38,9 @@ _posixtrace()
 	list)
 		options='--json --fail-on-loss --help'
 		;;
+	status)
+		options='--utc --raw --json --fail-on-loss --help'
+		;;
 	dump)
 		options='--event --exclude --pid --tid --begin --end --limit --utc --raw --hex
 			--json --salvage --fail-on-loss --help'
@@ -60,6 +63,8 @@ _posixtrace()
 	fi
 	if [[ $current == -?* ]]; then
 		COMPREPLY=($(compgen -W "$options" -- "$current"))
+	elif [[ $command == status ]]; then
+		COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$current"))
 	elif [[ $command != list ]]; then
 		compopt -o filenames 2>/dev/null
 		local IFS=$'\n'

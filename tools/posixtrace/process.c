@@ -29,7 +29,7 @@ bool process_number(const char *option, const char *text, pid_t *pid)
 	return false;
 }
 
-const char *process_name(char name[PROCESS_NAME_BYTES], pid_t pid)
+void process_name(char name[PROCESS_NAME_BYTES], pid_t pid)
 {
 	char path[40];
 	ssize_t n = -1;
@@ -41,12 +41,13 @@ const char *process_name(char name[PROCESS_NAME_BYTES], pid_t pid)
 		n = read(fd, name, PROCESS_NAME_BYTES - 1);
 		close(fd);
 	}
-	if (n <= 0)
-		return strcpy(name, "?");
+	if (n <= 0) {
+		strcpy(name, "?");
+		return;
+	}
 	name[n] = '\0';
 	if (name[n - 1] == '\n') /* it may have others: a program gives itself its name */
 		name[n - 1] = '\0';
-	return name;
 }
 
 static void say_refused(pid_t pid)

@@ -14,7 +14,7 @@
 bool process_number(const char *option, const char *text, pid_t *pid);
 
 /* The name of the program that it runs; "?" when that cannot be told. */
-const char *process_name(char name[PROCESS_NAME_BYTES], pid_t pid);
+void process_name(char name[PROCESS_NAME_BYTES], pid_t pid);
 
 /* Says why a process cannot be traced or looked at. TOOL_FAILURE. */
 int process_say_why(pid_t pid, int err);
