@@ -137,10 +137,27 @@ attach --inherit
 tell e f e s e
 finish_attach 0 TERM
 check "children are with --inherit" test "$(count_of u)" -eq 3
+check "nothing is to be told" is_empty err
 check "they are three processes" test "$("$posixtrace" dump --json -e u "$log" |
 	sed 's/.*"pid":\([0-9]*\).*/\1/' | sort -u | wc -l)" -eq 3
 check "the log is sound" is_sound "$log"
 end_puppet
+start_puppet
+attach --inherit --json
+tell f e
+kill_target
+tell e
+exec 5>&- 6<&-
+finish_attach 0
+check "children are traced until they end" test "$(count_of u)" -eq 2
+check "that is the end of the trace" has out '"end":"process ended"'
+start sleep 1000
+target=$pid
+attach
+finish_attach 0 TERM
+check "a program that has no trace points is told" has err \
+	"^posixtrace: process $target does not use libposixtrace: it is traced when it executes a program that does$"
+kill_target
 
 # Another user's.
 refused() { has err "^posixtrace: process $1: not permitted: it belongs to user root$" &&

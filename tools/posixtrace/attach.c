@@ -26,7 +26,7 @@ static const char help[] =
 	"  -e, --event GLOB         only event types whose name matches; may be repeated\n"
 	"      --policy POLICY      when the stream is full: flush (the default), until-full, loop\n"
 	"  -s, --size BYTES         of the stream: 4M, or another number with K, M or G\n"
-	"      --inherit            also the children that it has from now on\n"
+	"      --inherit            also the children that it has from now on, until they end, too\n"
 	"      --log-policy POLICY  when the log is full: append (never, the default), until-full,\n"
 	"                           loop\n"
 	"      --log-size BYTES     when that is: 1M, or another number with K, M or G\n"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "admit.h"
 #include "attach.h"
@@ -92,13 +93,56 @@ static bool log_fails(trace_id_t trid, int *err)
 	return *err != 0;
 }
 
+/* What others see of our stream; this process has no other one. */
+struct own {
+	bool waiting;
+	size_t members;
+};
+
+static void find_own(void *arg, const struct posix_trace_stream_np *stream)
+{
+	struct own *own = arg;
+
+	if (stream->creator != getpid())
+		return;
+	own->waiting = stream->waiting;
+	own->members = stream->members;
+}
+
+static struct own look_at_own(void)
+{
+	struct own own = { .members = 0 };
+
+	posix_trace_look_np(POSIX_TRACE_EVERY_PROCESS_NP, find_own, &own);
+	return own;
+}
+
+/*
+ * Whether that is the end. The process may have left children that inherited the stream; the last of
+ * them ends without telling us.
+ */
+static bool is_over(const struct attach *attach, struct attach_wait *wait, enum attach_end *end)
+{
+	bool ends = attach_wait_some(wait, end);
+
+	if (!attach->inherit || (ends && *end != ATTACH_TARGET_ENDED))
+		return ends;
+	if (ends)
+		attach_wait_without_process(wait);
+	*end = ATTACH_TARGET_ENDED;
+	return wait->process < 0 && look_at_own().members == 0;
+}
+
 static int follow(const struct attach *attach, struct admit *admit, trace_id_t trid,
 		  struct attach_wait *wait, enum attach_end *end)
 {
 	int err;
 
 	attach_wait_limit(wait, attach->duration_ns);
-	while (!attach_wait_some(wait, end)) {
+	if (look_at_own().waiting)
+		say("process %d does not use libposixtrace: it is traced when it executes a program that does",
+		    (int)attach->pid);
+	while (!is_over(attach, wait, end)) {
 		err = admit_refresh(admit, trid);
 		if (err) {
 			*end = ATTACH_ERROR;

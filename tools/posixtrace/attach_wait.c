@@ -60,8 +60,15 @@ int attach_wait_begin(struct attach_wait *wait, pid_t pid)
 
 void attach_wait_end(struct attach_wait *wait)
 {
-	close(wait->process);
+	if (wait->process >= 0)
+		close(wait->process);
 	close(wait->signals);
+}
+
+void attach_wait_without_process(struct attach_wait *wait)
+{
+	close(wait->process);
+	wait->process = -1; /* poll() passes over it */
 }
 
 void attach_wait_limit(struct attach_wait *wait, int64_t duration_ns)

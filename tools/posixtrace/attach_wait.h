@@ -20,6 +20,9 @@ void attach_wait_end(struct attach_wait *wait);
 /* The time that is left counts from here; 0: there is no end. */
 void attach_wait_limit(struct attach_wait *wait, int64_t duration_ns);
 
+/* From now on the process's end is none: others go on. */
+void attach_wait_without_process(struct attach_wait *wait);
+
 /* Sleeps, for a quarter of a second at most. True: that is the end. */
 bool attach_wait_some(struct attach_wait *wait, enum attach_end *end);
 
