@@ -148,6 +148,17 @@ static void clear_mine(struct ptx_arena *arena, unsigned bit)
 	atomic_fetch_and_explicit(&arena->mine, ~(UINT64_C(1) << bit), memory_order_acq_rel);
 }
 
+/* Its creator is gone and somebody else sees to it. */
+static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t word)
+{
+	int fd = ptx_arena_fd(arena), saved = errno;
+	bool guarded = ptx_attachment_state(word) == PTX_ATTACHMENT_ATTACHED && fd >= 0 &&
+		       is_locked(fd, GUARDS_AT + bit);
+
+	errno = saved;
+	return guarded;
+}
+
 /* Its lock is ours: whatever the word says, nobody else is at it but one who buries what it said. */
 static bool take(struct ptx_arena *arena, unsigned bit, uint64_t *generation)
 {
@@ -157,6 +168,8 @@ static bool take(struct ptx_arena *arena, unsigned bit, uint64_t *generation)
 		uint64_t word = atomic_load_explicit(&arena->control->attachment[bit].word,
 						     memory_order_acquire);
 
+		if (is_guarded(arena, bit, word))
+			return false;
 		*generation = ptx_attachment_generation(word) + 1;
 		if (!leave(arena, bit, word, ptx_attachment_make(*generation, PTX_ATTACHMENT_CLAIMED)))
 			continue;

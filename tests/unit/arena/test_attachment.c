@@ -205,6 +205,61 @@ START_TEST(the_dead_are_buried_once)
 }
 END_TEST
 
+static void guard_one(void)
+{
+	if (!ptx_attachment_guard(ARENA, 0))
+		_exit(1);
+	tell(to_parent);
+	hear(to_child);
+}
+
+/* As it is when the creator has just died. */
+static void guard_half(void)
+{
+	struct flock lock = ptx_attachment_lock(0, F_UNLCK);
+
+	if (!ptx_attachment_guard(ARENA, 0) || fcntl(ptx_arena_fd(ARENA), F_SETLK, &lock) != 0)
+		_exit(1);
+	tell(to_parent);
+	hear(to_child);
+}
+
+/* EXIT-02: between the creator's death and the guardian's work nobody takes the place */
+START_TEST(a_place_that_is_guarded_is_not_taken)
+{
+	pid_t creator, guard;
+	uint64_t generation, word;
+	unsigned bit;
+
+	creator = other_process(attach_and_wait);
+	hear(to_parent);
+	tell(to_child);
+	wait_for(creator);
+	word = atomic_load(&ptx_own_control.attachment[0].word);
+	guard = other_process(guard_one);
+	hear(to_parent);
+	/* It has both locks; and it may have only the one that was never the creator's. */
+	for (int round = 0; round < 2; round++) {
+		ck_assert(!ptx_attachment_is_orphan(ARENA, 0));
+		OK(ptx_attachment_claim(ARENA, &bit, &generation));
+		ck_assert_uint_eq(bit, 1);
+		ptx_attachment_retract(ARENA, bit, generation);
+		ck_assert_uint_eq(atomic_load(&ptx_own_control.attachment[0].word), word);
+		if (round == 0) {
+			tell(to_child);
+			wait_for(guard);
+			guard = other_process(guard_half);
+			hear(to_parent);
+		}
+	}
+	tell(to_child);
+	wait_for(guard);
+	OK(ptx_attachment_claim(ARENA, &bit, &generation));
+	ck_assert_uint_eq(bit, 0);
+	ptx_attachment_retract(ARENA, bit, generation);
+}
+END_TEST
+
 /* The other process is at the lock of a place when this one comes to it. */
 static void pause_there(void)
 {
@@ -392,6 +447,7 @@ static Suite *build(void)
 	tcase_add_test(tc, there_are_as_many_as_a_word_has_bits);
 	tcase_add_test(tc, a_place_of_the_living_is_theirs_and_one_of_the_dead_is_free);
 	tcase_add_test(tc, the_dead_are_buried_once);
+	tcase_add_test(tc, a_place_that_is_guarded_is_not_taken);
 	tcase_add_test(tc, two_processes_that_claim_at_once_get_two_places);
 	tcase_add_test(tc, two_threads_that_claim_at_once_get_two_places);
 	tcase_add_test(tc, a_creator_that_is_killed_while_it_counts_leaves_no_wrong_count);
