@@ -103,8 +103,6 @@ struct ptx_arena {
 	uint64_t bytes;          /* of the file */
 	_Atomic uint64_t mine;   /* a bit an attachment that this process claimed */
 	unsigned users;          /* of another process's: streams that hold it */
-	uint32_t uid, pid;       /* of that process, and when it began */
-	uint64_t start;
 	struct ptx_arena *next;
 };
 

@@ -170,11 +170,11 @@ void ptx_family_begin(void)
 	self.pid = (uint32_t)getpid();
 }
 
-/* What this program is traced into: as the process was before it, or as an ancestor is. */
-static bool belongs(struct ptx_control *control)
+/* As the process was before it executed this program, or as an ancestor is. */
+bool ptx_family_join(struct ptx_control *control)
 {
 	uint32_t pid = (uint32_t)getpid(), ancestor = pid;
-	uint64_t bits = bits_of(control, pid);
+	uint64_t bits = bits_of(control, pid), start;
 
 	self.pid = pid;
 	if (bits) {
@@ -188,7 +188,7 @@ static bool belongs(struct ptx_control *control)
 		    is_target(&control->attachment[bit]))
 			return true;
 	for (int i = 0; i < FIND_ANCESTORS && ancestor > 1; i++) {
-		if (!ptx_io_process_parent(ancestor, &ancestor))
+		if (!ptx_io_process(ancestor, &start, &ancestor))
 			break;
 		bits = inheritable(control, ancestor, bits_of(control, ancestor), self.generation);
 		if (!bits)
@@ -213,7 +213,7 @@ static enum what look_at(int fd)
 	if (control == MAP_FAILED)
 		return NO_ARENA;
 	if (control->magic == PTX_ARENA_MAGIC && control->version == PTX_ARENA_VERSION)
-		what = !getauxval(AT_SECURE) && belongs(control) ? OUR_ARENA : ANOTHERS_ARENA;
+		what = !getauxval(AT_SECURE) && ptx_family_join(control) ? OUR_ARENA : ANOTHERS_ARENA;
 	munmap(control, sizeof(union ptx_control_page));
 	return what;
 }
@@ -248,12 +248,10 @@ void ptx_family_settle(void)
 {
 	uint64_t generation[PTX_STREAMS] = { 0 };
 	int fd = ptx_arena_fd(&ptx_arena_self), saved = errno;
+	bool is_inherited = inheritable(&ptx_own_control, self.pid, inherited_before(&ptx_own_control),
+					generation) != 0;
 
 	if (fd >= 0)
-		fcntl(fd, F_SETFD,
-		      inheritable(&ptx_own_control, self.pid, inherited_before(&ptx_own_control),
-				  generation)
-			      ? 0
-			      : FD_CLOEXEC);
+		fcntl(fd, F_SETFD, is_inherited ? 0 : FD_CLOEXEC);
 	errno = saved;
 }

@@ -24,6 +24,9 @@ bool ptx_family_keep(struct ptx_arena *arena);
 /* An inherited descriptor of an arena in which this new program is traced; -1. */
 int ptx_family_find(void);
 
+/* Whether this new program is traced in that arena, which is not of its own process. */
+bool ptx_family_join(struct ptx_control *control);
+
 /* This process has set up its arena. */
 void ptx_family_begin(void);
 

@@ -16,6 +16,7 @@
 
 #include "arena/family.h"
 #include "arena/holders.h"
+#include "arena/notice.h"
 #include "arena/rendezvous.h"
 #include "base/futex.h"
 #include "base/io.h"
@@ -99,30 +100,40 @@ static struct ptx_arena *known(const struct stat *file)
 	return NULL;
 }
 
-/* NULL: what path leads to is no arena. */
-static struct ptx_arena *open_arena(const char *path)
+/* NULL: the file is no arena. */
+static struct ptx_arena *open_arena(int file)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	char path[40];
+	int fd;
 
-	return fd < 0 ? NULL : ptx_arena_open(fd);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return fd < 0 ? NULL : ptx_arena_open(ptx_io_move_up(fd, PTX_OTHER_FD_MIN));
 }
 
-/* The arena behind path, opened if it is not open yet; under lock. */
+/*
+ * The arena behind path, opened if it is not open yet; under lock. The descriptor that holds the file
+ * fast meanwhile has no part in locks.
+ */
 static struct ptx_arena *arena_at(const char *path)
 {
-	struct ptx_arena *arena;
-	struct stat file;
+	int file = open(path, O_PATH | O_CLOEXEC);
+	struct ptx_arena *arena = NULL;
+	struct stat st;
 
-	if (stat(path, &file) != 0)
+	if (file < 0)
 		return NULL;
-	arena = known(&file);
-	if (arena)
-		return arena;
-	arena = open_arena(path);
-	if (arena) {
-		arena->next = others;
-		others = arena;
+	if (fstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
+		arena = known(&st);
+		if (!arena) {
+			arena = open_arena(file);
+			if (arena) {
+				arena->next = others;
+				others = arena;
+			}
+		}
 	}
+	close(file);
 	return arena;
 }
 
@@ -162,15 +173,21 @@ static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 }
 
 /* What another who traces the process has left for it; under lock. */
-static struct ptx_arena *arena_left(const struct ptx_target *target, uint32_t uid)
+static struct ptx_arena *arena_left(const struct ptx_rendezvous_target *whom)
 {
-	char path[100];
-	struct ptx_arena *arena;
+	char path[PTX_RENDEZVOUS_PATH];
+	struct ptx_rendezvous walk;
+	struct ptx_arena *arena = NULL;
 
-	if (!ptx_rendezvous_path(uid, target->pid, target->start, path))
-		return NULL;
-	arena = arena_at(path);
-	return arena && arena->control->pid == target->pid ? arena : NULL;
+	ptx_rendezvous_begin_for(&walk, whom);
+	while (!arena && ptx_rendezvous_next_path(&walk, path)) {
+		arena = arena_at(path);
+		if (arena && arena->control->pid != whom->pid &&
+		    !ptx_family_has(arena->control, whom->pid))
+			arena = NULL;
+	}
+	ptx_rendezvous_end(&walk);
+	return arena;
 }
 
 /* An arena for a process that has none; under lock. */
@@ -202,37 +219,38 @@ static void sweep(void)
 			continue;
 		}
 		*link = arena->next;
-		if (arena->start)
-			ptx_rendezvous_remove(arena->uid, arena->pid, arena->start);
 		free_arena(arena);
 	}
 }
 
-static void leave_rendezvous(struct ptx_arena *arena, const struct ptx_target *target, uint32_t uid)
+/*
+ * It has no arena, and perhaps makes one at this moment, process.c has the other half; and perhaps
+ * somebody else makes one for it too, whose link was there first. Under lock.
+ */
+static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
+			  struct ptx_target *target)
 {
-	if (arena == &ptx_arena_self || arena->start)
-		return;
-	arena->uid = uid;
-	arena->pid = target->pid;
-	arena->start = target->start;
-	ptx_rendezvous_leave(uid, target->pid, target->start, arena->fd);
-}
-
-/* It has no arena, and perhaps makes one at this moment: process.c has the other half. */
-static int make_or_search(pid_t pid, struct ptx_target *target, uint32_t uid)
-{
-	struct ptx_arena *waiting = make_waiting(target->pid), *own;
+	struct ptx_arena *waiting = make_waiting(target->pid), *other;
 	uint32_t waits = PTX_ARENA_WAITS;
 
 	if (!waiting)
 		return ENOMEM;
-	leave_rendezvous(waiting, target, uid);
 	target->arena = waiting;
-	if (search(pid, target->pid, &own) == 0 &&
+	if (!ptx_rendezvous_leave_first(whom, waiting->fd)) {
+		other = arena_left(whom);
+		if (other) {
+			target->arena = other;
+			return 0;
+		}
+		ptx_rendezvous_leave(whom, waiting->fd, false);
+	}
+	if (search(pid, target->pid, &other) == 0 &&
 	    atomic_compare_exchange_strong_explicit(&waiting->control->owner, &waits,
 						    PTX_ARENA_WITHDRAWN, memory_order_acq_rel,
-						    memory_order_relaxed))
-		target->arena = own;
+						    memory_order_relaxed)) {
+		ptx_rendezvous_remove(whom, false);
+		target->arena = other;
+	}
 	return 0;
 }
 
@@ -244,7 +262,7 @@ static bool runs(int process)
 }
 
 /* Under lock. */
-static int find_arena(pid_t pid, struct ptx_target *target, uint32_t uid)
+static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom, struct ptx_target *target)
 {
 	_Atomic uint32_t never = 0;
 	int err = search(pid, target->pid, &target->arena);
@@ -253,18 +271,16 @@ static int find_arena(pid_t pid, struct ptx_target *target, uint32_t uid)
 		ptx_futex_nap(&never, 0, SETTING_UP_NAP_NS);
 		err = search(pid, target->pid, &target->arena);
 	}
-	if (err == ENXIO || err == EAGAIN) {
-		target->arena = arena_left(target, uid);
-		err = target->arena ? 0 : make_or_search(pid, target, uid);
-	}
-	if (!err)
-		leave_rendezvous(target->arena, target, uid);
-	return err;
+	if (err != ENXIO && err != EAGAIN)
+		return err;
+	target->arena = arena_left(whom);
+	return target->arena ? 0 : make_or_search(pid, whom, target);
 }
 
 static int find_other(pid_t pid, struct ptx_target *target)
 {
 	int err, process = (int)syscall(SYS_pidfd_open, pid, 0); /* refuses a thread that is no process */
+	struct ptx_rendezvous_target whom;
 	struct stat owner;
 	char path[40];
 
@@ -275,33 +291,41 @@ static int find_other(pid_t pid, struct ptx_target *target)
 	snprintf(path, sizeof path, "/proc/%d", (int)pid);
 	pthread_mutex_lock(&lock);
 	err = stat(path, &owner) == 0 && ptx_io_process_start((uint32_t)pid, &target->start) ? 0 : ESRCH;
-	if (!err)
-		err = find_arena(pid, target, owner.st_uid);
-	if (!err && !runs(process))
+	if (!err) {
+		whom = (struct ptx_rendezvous_target){ owner.st_uid, target->pid, target->start };
+		err = find_arena(pid, &whom, target);
+	}
+	if (!err && !runs(process)) {
+		ptx_rendezvous_remove(&whom, false);
 		err = ESRCH;
-	if (!err && target->arena != &ptx_arena_self)
-		target->arena->users++;
+	}
+	if (!err) {
+		target->notice = ptx_notice_leave(target->arena, &whom, target->inherited);
+		if (target->arena != &ptx_arena_self)
+			target->arena->users++;
+	}
 	sweep();
 	pthread_mutex_unlock(&lock);
 	close(process);
 	return err;
 }
 
-int ptx_target_find(pid_t pid, struct ptx_target *target)
+int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 {
 	if (pid < 0)
 		return ESRCH;
+	*target = (struct ptx_target){ .inherited = inherited };
 	if (pid != 0 && pid != getpid())
 		return find_other(pid, target);
 	target->arena = &ptx_arena_self;
 	target->pid = (uint32_t)getpid();
-	target->same_ids = true;
-	target->start = 0; /* nobody else has this arena under this id */
+	target->same_ids = true; /* and no start: nobody else has this arena under this id */
 	return 0;
 }
 
 void ptx_target_release(struct ptx_target *target)
 {
+	ptx_notice_take_back(target->notice, target->inherited);
 	if (target->arena == &ptx_arena_self)
 		return;
 	pthread_mutex_lock(&lock);
@@ -366,6 +390,7 @@ bool ptx_target_peek(const char *path, void (*look)(void *arg, const struct ptx_
 void ptx_target_after_fork(void)
 {
 	pthread_mutex_init(&lock, NULL);
+	ptx_notice_after_fork();
 	for (struct ptx_arena *arena = others; arena; arena = arena->next) {
 		if (ptx_arena_fd(arena) >= 0)
 			close(arena->fd);

@@ -17,18 +17,22 @@
 #include "arena/arena.h"
 
 /* Whom a stream traces. */
+struct ptx_notice;
+
 struct ptx_target {
 	struct ptx_arena *arena;
+	struct ptx_notice *notice; /* NULL: this process */
+	bool inherited;
 	uint32_t pid;   /* as the target itself knows it */
 	uint64_t start; /* in clock ticks after boot */
 	bool same_ids;  /* its name space of process ids is ours */
 };
 
 /*
- * The target that pid names; 0 is this process. ESRCH no such process, EPERM, ENOMEM, EMFILE; ENXIO:
+ * The target that pid names, 0 is this process, for a stream that its children inherit or not. ESRCH no such process, EPERM, ENOMEM, EMFILE; ENXIO:
  * it has no arena.
  */
-int ptx_target_find(pid_t pid, struct ptx_target *target);
+int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target);
 void ptx_target_release(struct ptx_target *target);
 
 /* The arena in an open file that was handed over, or NULL: it is none. */

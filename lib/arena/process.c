@@ -107,48 +107,50 @@ static void know_file(struct ptx_arena *arena, int fd)
 	arena->bytes = (uint64_t)file.st_size;
 }
 
-static bool is_for_us(const struct ptx_control *control)
+static bool is_arena(const struct ptx_control *control)
 {
-	return control->magic == PTX_ARENA_MAGIC && control->version == PTX_ARENA_VERSION &&
-	       control->pid == (uint32_t)getpid();
+	return control->magic == PTX_ARENA_MAGIC && control->version == PTX_ARENA_VERSION;
 }
 
-/* Or it was ours before we executed another program. */
+/*
+ * It was made for us, or was ours before we executed another program; or it is that of a family to
+ * which we belong.
+ */
 static bool take(struct ptx_control *control)
 {
 	uint32_t waits = PTX_ARENA_WAITS;
 
+	if (control->pid != (uint32_t)getpid())
+		return atomic_load_explicit(&control->owner, memory_order_acquire) !=
+			       PTX_ARENA_WITHDRAWN &&
+		       ptx_family_join(control);
 	return atomic_compare_exchange_strong_explicit(&control->owner, &waits, PTX_ARENA_TAKEN,
 						       memory_order_acq_rel,
 						       memory_order_acquire) ||
 	       waits == PTX_ARENA_TAKEN;
 }
 
-/*
- * An arena that somebody made for this process, or that it had before it executed this program,
- * instead of the one just made. That one can be seen already: so of the two that meet here, us and
- * whoever looks for our arena, one sees the other's, and the exchange of owner decides.
- */
-static void take_rendezvous(struct ptx_arena *arena)
+/* The file instead of the arena just made, if it is one for this process. */
+static bool change_to(struct ptx_arena *arena, int fd)
 {
 	struct ptx_control *control;
 	struct ptx_names *names = NULL;
 	struct stat file;
-	int fd = ptx_rendezvous_open();
 
-	if (fd < 0)
-		return;
 	if (fstat(fd, &file) != 0 || !ptx_arena_is_sealed(fd, (uint64_t)file.st_size))
-		goto close;
+		return false;
 	control = mmap(NULL, sizeof(union ptx_control_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (control == MAP_FAILED)
-		goto close;
-	if (is_for_us(control))
+		return false;
+	if (is_arena(control))
 		names = map_names(fd);
-	if (!names || !ptx_names_merge(names, arena->names) || !take(control))
-		goto unmap;
-	if (!map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0))
-		goto unmap;
+	if (!names || !ptx_names_merge(names, arena->names) || !take(control) ||
+	    !map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0)) {
+		if (names)
+			munmap(names, PTX_NAMES_BYTES);
+		munmap(control, sizeof(union ptx_control_page));
+		return false;
+	}
 	munmap(control, sizeof(union ptx_control_page));
 	if (arena->names)
 		munmap(arena->names, PTX_NAMES_BYTES);
@@ -156,13 +158,27 @@ static void take_rendezvous(struct ptx_arena *arena)
 		close(arena->fd);
 	arena->names = names;
 	know_file(arena, ptx_io_move_up(fd, PTX_ARENA_FD_MIN));
-	return;
-unmap:
-	if (names)
-		munmap(names, PTX_NAMES_BYTES);
-	munmap(control, sizeof(union ptx_control_page));
-close:
-	close(fd);
+	ptx_family_settle();
+	return true;
+}
+
+/*
+ * An arena that somebody made for this process or an ancestor, or that it had before it executed this
+ * program. The one just made can be seen already: so of the two that meet here, us and whoever looks
+ * for our arena, one sees the other's, and the exchange of owner decides.
+ */
+static void take_rendezvous(struct ptx_arena *arena, bool is_program)
+{
+	struct ptx_rendezvous walk;
+	int fd;
+
+	ptx_rendezvous_begin(&walk, is_program);
+	while ((fd = ptx_rendezvous_next(&walk)) >= 0) {
+		if (change_to(arena, fd))
+			break;
+		close(fd);
+	}
+	ptx_rendezvous_end(&walk);
 }
 
 /* An arena that came with the process: a program that is executed may find one. */
@@ -177,7 +193,8 @@ static bool take_inherited(struct ptx_arena *arena)
 	return map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0);
 }
 
-static void make_arena(void)
+/* is_program: not a child that still runs its parent's. */
+static void make_arena(bool is_program)
 {
 	struct ptx_arena *arena = &ptx_arena_self;
 	struct ptx_names *old = arena->names, *names;
@@ -196,7 +213,7 @@ static void make_arena(void)
 	if (names)
 		arena->names = names;
 	ptx_arena_begin(&ptx_own_control, (uint32_t)getpid(), PTX_ARENA_TAKEN);
-	take_rendezvous(arena);
+	take_rendezvous(arena, is_program);
 }
 
 void ptx_process_init(void)
@@ -211,7 +228,7 @@ void ptx_process_init(void)
 	ptx_barrier_init();
 	ptx_folder_init();
 	if (!take_inherited(&ptx_arena_self))
-		make_arena();
+		make_arena(true);
 	atomic_store_explicit(&ptx_private.pid, (uint32_t)getpid(), memory_order_release);
 	errno = saved;
 }
@@ -230,7 +247,7 @@ void ptx_process_child(void)
 		if (ptx_process_before_child)
 			ptx_process_before_child();
 		if (!ptx_family_keep(&ptx_arena_self))
-			make_arena();
+			make_arena(false);
 		atomic_store_explicit(&ptx_private.pid, (uint32_t)getpid(), memory_order_release);
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);

@@ -7,14 +7,26 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "arena/folder.h"
 #include "base/io.h"
 
-#define FOLDER         "traced" /* there as long as somebody is: starts look for it */
-#define TRIES          4
-#define NAME_MAX_BYTES 80
+#define TRACED    "traced" /* each is there as long as there is a link: starts look for the first */
+#define INHERITED "inherited"
+#define FIRST     "first"
+#define TRIES     4
+#define ANCESTORS 32
+
+/* As getdents64(2) has it. */
+struct entry {
+	uint64_t inode;
+	int64_t offset;
+	uint16_t bytes;
+	uint8_t type;
+	char name[];
+};
 
 static void put(char *text, const char *more, uint64_t number)
 {
@@ -23,30 +35,137 @@ static void put(char *text, const char *more, uint64_t number)
 	strcat(strcat(text, more), ptx_io_digits(number, digits));
 }
 
-static void name_of(char name[NAME_MAX_BYTES], uint32_t pid, uint64_t start)
+static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t start)
 {
-	name[0] = '\0';
-	put(name, "", pid);
-	put(name, ".", start);
+	prefix[0] = '\0';
+	put(prefix, "", pid);
+	put(prefix, ".", start);
+	strcat(prefix, ".");
 }
 
-int ptx_rendezvous_open(void)
+/* From the beginning of the folder. */
+static bool look_for(struct ptx_rendezvous *walk, uint32_t pid)
 {
-	char name[NAME_MAX_BYTES];
 	uint64_t start;
-	int folder, fd = -1;
 
+	walk->at = walk->end = 0;
+	if (!ptx_io_process(pid, &start, &walk->parent))
+		return false;
+	prefix_of(walk->prefix, pid, start);
+	return true;
+}
+
+void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
+{
+	walk->folder = -1;
 	if (getauxval(AT_SECURE))
-		return -1; /* whoever asks has fewer rights than we (EXEC-08) */
-	folder = ptx_folder_open_in(geteuid(), FOLDER, false);
-	if (folder < 0)
-		return -1;
-	if (ptx_io_process_start((uint32_t)getpid(), &start)) {
-		name_of(name, (uint32_t)getpid(), start);
-		fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		return; /* whoever asks has fewer rights than we (EXEC-08) */
+	walk->folder = ptx_folder_open_in(geteuid(), TRACED, false);
+	walk->ancestors = ancestors ? ANCESTORS : 0;
+	if (walk->folder >= 0 && !look_for(walk, (uint32_t)getpid()))
+		ptx_rendezvous_end(walk);
+}
+
+void ptx_rendezvous_end(struct ptx_rendezvous *walk)
+{
+	if (walk->folder >= 0)
+		close(walk->folder);
+	walk->folder = -1;
+}
+
+/* The name of the next link in the folder that has the prefix, or NULL. */
+static const char *next_name(struct ptx_rendezvous *walk)
+{
+	for (;;) {
+		const struct entry *entry = (const void *)(walk->entries + walk->at);
+
+		if (walk->at >= walk->end) {
+			long n = syscall(SYS_getdents64, walk->folder, walk->entries,
+					 sizeof walk->entries);
+
+			if (n <= 0)
+				return NULL;
+			walk->at = 0;
+			walk->end = (uint32_t)n;
+			continue;
+		}
+		walk->at += entry->bytes;
+		if (strncmp(entry->name, walk->prefix, strlen(walk->prefix)) == 0)
+			return entry->name;
 	}
-	close(folder);
-	return fd;
+}
+
+/* To the parent; ancestors are looked for in the other folder. */
+static bool step_up(struct ptx_rendezvous *walk)
+{
+	if (walk->ancestors == 0 || walk->parent == 0)
+		return false;
+	if (walk->ancestors-- == ANCESTORS) {
+		ptx_rendezvous_end(walk);
+		walk->folder = ptx_folder_open_in(geteuid(), INHERITED, false);
+	}
+	return walk->folder >= 0 && look_for(walk, walk->parent) &&
+	       lseek(walk->folder, 0, SEEK_SET) == 0;
+}
+
+int ptx_rendezvous_next(struct ptx_rendezvous *walk)
+{
+	if (walk->folder < 0)
+		return -1;
+	do {
+		const char *name;
+
+		while ((name = next_name(walk))) {
+			int fd = openat(walk->folder, name, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+			if (fd >= 0)
+				return fd;
+		}
+	} while (step_up(walk));
+	return -1;
+}
+
+static bool read_link(int folder, const char *name, char path[PTX_RENDEZVOUS_PATH])
+{
+	ssize_t n = readlinkat(folder, name, path, PTX_RENDEZVOUS_PATH - 1);
+
+	path[n < 0 ? 0 : n] = '\0';
+	return n > 0;
+}
+
+/* "/proc/PID/fd/N" and nothing else: the folder may be another user's, and its links lead anywhere. */
+static bool is_descriptor(const char *path)
+{
+	static const char digits[] = "0123456789";
+	size_t n;
+
+	if (strncmp(path, "/proc/", 6) != 0)
+		return false;
+	path += 6;
+	n = strspn(path, digits);
+	if (n == 0 || strncmp(path + n, "/fd/", 4) != 0)
+		return false;
+	path += n + 4;
+	n = strspn(path, digits);
+	return n > 0 && path[n] == '\0';
+}
+
+void ptx_rendezvous_begin_for(struct ptx_rendezvous *walk,
+			      const struct ptx_rendezvous_target *target)
+{
+	walk->folder = ptx_folder_open_in(target->uid, TRACED, false);
+	walk->at = walk->end = 0;
+	prefix_of(walk->prefix, target->pid, target->start);
+}
+
+bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZVOUS_PATH])
+{
+	const char *name;
+
+	while (walk->folder >= 0 && (name = next_name(walk)))
+		if (read_link(walk->folder, name, path) && is_descriptor(path))
+			return true;
+	return false;
 }
 
 /* Links whose process has died lead nowhere. */
@@ -70,7 +189,7 @@ static void clean(int folder)
 }
 
 /* Where descriptor fd of this process is; without fd, where all its descriptors are. */
-static void own_path(char path[NAME_MAX_BYTES], int fd)
+static void own_path(char path[PTX_RENDEZVOUS_PATH], int fd)
 {
 	path[0] = '\0';
 	put(path, "/proc/", (uint64_t)getpid());
@@ -80,72 +199,86 @@ static void own_path(char path[NAME_MAX_BYTES], int fd)
 		put(path, "/fd/", (uint64_t)fd);
 }
 
-void ptx_rendezvous_leave(uint32_t uid, uint32_t pid, uint64_t start, int fd)
-{
-	char name[NAME_MAX_BYTES], path[NAME_MAX_BYTES];
-	bool is_gone = true;
+enum left { LEFT, OTHERS, NO_FOLDER };
 
-	name_of(name, pid, start);
+static enum left leave_in(int folder, const char *name, int fd)
+{
+	char path[PTX_RENDEZVOUS_PATH], text[PTX_RENDEZVOUS_PATH];
+
+	clean(folder);
 	own_path(path, fd);
+	if (symlinkat(path, folder, name) == 0)
+		return LEFT;
+	if (errno == ENOENT)
+		return NO_FOLDER;
+	return read_link(folder, name, text) && strcmp(text, path) == 0 ? LEFT : OTHERS;
+}
+
+static enum left leave(const char *which, uint32_t uid, const char *name, int fd)
+{
+	enum left left = NO_FOLDER;
+
 	/* Somebody may remove the folder, which was empty. */
-	for (int i = 0; is_gone && i < TRIES; i++) {
-		int folder = ptx_folder_open_in(uid, FOLDER, true);
+	for (int i = 0; left == NO_FOLDER && i < TRIES; i++) {
+		int folder = ptx_folder_open_in(uid, which, true);
 
 		if (folder < 0)
 			continue;
-		clean(folder);
-		/* One that is there is of another who traces the process: it leads to the same arena. */
-		is_gone = symlinkat(path, folder, name) != 0 && errno == ENOENT;
+		left = leave_in(folder, name, fd);
 		close(folder);
 	}
+	return left;
 }
 
-void ptx_rendezvous_remove(uint32_t uid, uint32_t pid, uint64_t start)
+static void own_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous_target *target)
 {
-	char name[NAME_MAX_BYTES], text[NAME_MAX_BYTES], mine[NAME_MAX_BYTES];
-	int folder = ptx_folder_open_in(uid, FOLDER, false);
-	ssize_t n;
+	prefix_of(name, target->pid, target->start);
+	put(name, "", (uint64_t)getpid());
+}
+
+static void first_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous_target *target)
+{
+	prefix_of(name, target->pid, target->start);
+	strcat(name, FIRST);
+}
+
+void ptx_rendezvous_leave(const struct ptx_rendezvous_target *target, int fd, bool inherited)
+{
+	char name[PTX_RENDEZVOUS_NAME];
+
+	own_name(name, target);
+	leave(inherited ? INHERITED : TRACED, target->uid, name, fd);
+}
+
+bool ptx_rendezvous_leave_first(const struct ptx_rendezvous_target *target, int fd)
+{
+	char name[PTX_RENDEZVOUS_NAME];
+
+	first_name(name, target);
+	return leave(TRACED, target->uid, name, fd) != OTHERS;
+}
+
+static void remove_own(int folder, const char *name)
+{
+	char text[PTX_RENDEZVOUS_PATH], mine[PTX_RENDEZVOUS_PATH];
+
+	own_path(mine, -1);
+	if (read_link(folder, name, text) && strncmp(text, mine, strlen(mine)) == 0)
+		unlinkat(folder, name, 0);
+}
+
+void ptx_rendezvous_remove(const struct ptx_rendezvous_target *target, bool inherited)
+{
+	const char *which = inherited ? INHERITED : TRACED;
+	int folder = ptx_folder_open_in(target->uid, which, false);
+	char name[PTX_RENDEZVOUS_NAME];
 
 	if (folder < 0)
 		return;
-	name_of(name, pid, start);
-	own_path(mine, -1);
-	n = readlinkat(folder, name, text, sizeof text - 1);
-	text[n < 0 ? 0 : n] = '\0';
-	if (strncmp(text, mine, strlen(mine)) == 0)
-		unlinkat(folder, name, 0);
+	own_name(name, target);
+	remove_own(folder, name);
+	first_name(name, target);
+	remove_own(folder, name);
 	close(folder);
-	ptx_folder_remove_from(uid, FOLDER);
-}
-
-/* "/proc/PID/fd/N" and nothing else: the folder may be another user's, and its links lead anywhere. */
-static bool is_descriptor(const char *path)
-{
-	static const char digits[] = "0123456789";
-	size_t n;
-
-	if (strncmp(path, "/proc/", 6) != 0)
-		return false;
-	path += 6;
-	n = strspn(path, digits);
-	if (n == 0 || strncmp(path + n, "/fd/", 4) != 0)
-		return false;
-	path += n + 4;
-	n = strspn(path, digits);
-	return n > 0 && path[n] == '\0';
-}
-
-bool ptx_rendezvous_path(uint32_t uid, uint32_t pid, uint64_t start, char path[100])
-{
-	char name[NAME_MAX_BYTES];
-	int folder = ptx_folder_open_in(uid, FOLDER, false);
-	ssize_t n;
-
-	if (folder < 0)
-		return false;
-	name_of(name, pid, start);
-	n = readlinkat(folder, name, path, 99);
-	close(folder);
-	path[n < 0 ? 0 : n] = '\0';
-	return is_descriptor(path);
+	ptx_folder_remove_from(target->uid, which);
 }

@@ -188,7 +188,7 @@ static bool read_stat(uint32_t pid, char *text, size_t room, const char *field[2
 	return true;
 }
 
-bool ptx_io_process_start(uint32_t pid, uint64_t *start)
+bool ptx_io_process(uint32_t pid, uint64_t *start, uint32_t *parent)
 {
 	const char *field[23];
 	char text[1024];
@@ -199,16 +199,13 @@ bool ptx_io_process_start(uint32_t pid, uint64_t *start)
 	if (*field[3] == 'X' || (*field[3] == 'Z' && number_at(field[20]) <= 1))
 		return false;
 	*start = number_at(field[22]);
+	*parent = (uint32_t)number_at(field[4]);
 	return true;
 }
 
-bool ptx_io_process_parent(uint32_t pid, uint32_t *parent)
+bool ptx_io_process_start(uint32_t pid, uint64_t *start)
 {
-	const char *field[23];
-	char text[1024];
+	uint32_t parent;
 
-	if (!read_stat(pid, text, sizeof(text), field))
-		return false;
-	*parent = (uint32_t)number_at(field[4]);
-	return true;
+	return ptx_io_process(pid, start, &parent);
 }

@@ -32,8 +32,8 @@ size_t ptx_io_read_text(const char *path, char *text, size_t room);
  * or only its remains. */
 bool ptx_io_process_start(uint32_t pid, uint64_t *start);
 
-/* Its parent, in the pid name space of this process: field 4. */
-bool ptx_io_process_parent(uint32_t pid, uint32_t *parent);
+/* And its parent, in the pid name space of this process: field 4. */
+bool ptx_io_process(uint32_t pid, uint64_t *start, uint32_t *parent);
 
 /* A number in decimal digits, without stdio. */
 #define PTX_IO_DIGITS 21

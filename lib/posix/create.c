@@ -145,7 +145,7 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 	if (ptx_process_is_child())
 		ptx_process_child();
 	pthread_once(&clock_once, ptx_clock_init);
-	err = ptx_target_find(pid, &target);
+	err = ptx_target_find(pid, attr.inheritance == POSIX_TRACE_INHERITED, &target);
 	if (err)
 		return err;
 	err = settle_clock(target.arena);

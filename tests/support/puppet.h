@@ -27,9 +27,13 @@ struct puppet {
 /* What a puppet does until its commands end; it opens the name "u" first. */
 void puppet_obey(int in, int out) __attribute__((noreturn));
 
-/* A child of this process; or one that does not know the library until it is told to execute. */
+/*
+ * A child of this process; or one that does not know the library until it is told to execute; or that
+ * never does, and is told to execute a child which is the puppet then.
+ */
 struct puppet puppet_start(void);
 struct puppet puppet_start_plain(void);
+struct puppet puppet_start_shell(void);
 
 void puppet_tell(const struct puppet *puppet, enum puppet_command command);
 void puppet_end(struct puppet *puppet);

@@ -6,18 +6,27 @@
 #include "support/puppet.h"
 #include "support/support.h"
 
-/* Waits for "x", and only then executes a program that knows the library. */
-static void plain(int in, int out)
+/* Waits for "x", and only then begins a program that knows the library. */
+static void wait_in_shell(int in, int out, const char *how)
 {
 	static char shell[] = "/bin/sh";
 	static char option[] = "-c";
 	char text[400], *argv[] = { shell, option, text, NULL };
 
-
-	snprintf(text, sizeof(text), "exec 8<&%d 9>&%d; head -c 1 <&8 >/dev/null; exec %s 8 9 x", in,
-		 out, PUPPET_PROGRAM);
+	snprintf(text, sizeof(text), "exec 8<&%d 9>&%d; head -c 1 <&8 >/dev/null; %s %s 8 9 x; exit $?",
+		 in, out, how, PUPPET_PROGRAM);
 	execv(shell, argv);
 	_exit(8);
+}
+
+static void plain(int in, int out)
+{
+	wait_in_shell(in, out, "exec");
+}
+
+static void shell(int in, int out)
+{
+	wait_in_shell(in, out, "");
 }
 
 static struct puppet begin(void (*life)(int in, int out))
@@ -49,6 +58,11 @@ struct puppet puppet_start(void)
 struct puppet puppet_start_plain(void)
 {
 	return begin(plain);
+}
+
+struct puppet puppet_start_shell(void)
+{
+	return begin(shell);
 }
 
 void puppet_tell(const struct puppet *puppet, enum puppet_command command)
