@@ -18,6 +18,7 @@
 static struct {
 	uint32_t pid;
 	uint64_t start; /* 0: not asked yet */
+	int guard;      /* a second descriptor of the arena, 0: none */
 	uint64_t generation[PTX_STREAMS];
 } self;
 
@@ -145,6 +146,32 @@ static uint64_t inherited_before(const struct ptx_control *control)
 	return bits;
 }
 
+/*
+ * Locks that this process has as a creator are to go when it executes another program, and they go with
+ * any descriptor of the file that is closed then: so there is a second one. It is never closed before,
+ * for the same reason.
+ */
+static void guard_locks(int fd)
+{
+	struct stat file, guarded;
+
+	if (fstat(fd, &file) == 0 &&
+	    (self.guard <= 0 || fstat(self.guard, &guarded) != 0 || guarded.st_dev != file.st_dev ||
+	     guarded.st_ino != file.st_ino))
+		self.guard = fcntl(fd, F_DUPFD_CLOEXEC, PTX_OTHER_FD_MIN);
+}
+
+/* In a child, which has no locks. */
+static void drop_guard(const struct ptx_arena *arena)
+{
+	struct stat guarded;
+
+	if (self.guard > 0 && fstat(self.guard, &guarded) == 0 && guarded.st_dev == arena->device &&
+	    guarded.st_ino == arena->inode)
+		close(self.guard);
+	self.guard = 0;
+}
+
 bool ptx_family_keep(struct ptx_arena *arena)
 {
 	uint64_t generation[PTX_STREAMS] = { 0 };
@@ -154,6 +181,7 @@ bool ptx_family_keep(struct ptx_arena *arena)
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 		self.generation[bit] = generation[bit];
 	self.start = 0;
+	drop_guard(arena);
 	if (!bits || ptx_arena_fd(arena) < 0)
 		return false;
 	self.pid = (uint32_t)getpid();
@@ -251,6 +279,9 @@ void ptx_family_settle(void)
 	bool is_inherited = inheritable(&ptx_own_control, self.pid, inherited_before(&ptx_own_control),
 					generation) != 0;
 
+	if (fd >= 0 && is_inherited &&
+	    atomic_load_explicit(&ptx_arena_self.mine, memory_order_relaxed))
+		guard_locks(fd);
 	if (fd >= 0)
 		fcntl(fd, F_SETFD, is_inherited ? 0 : FD_CLOEXEC);
 	errno = saved;

@@ -126,7 +126,7 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 		atomic_store_explicit(&ptx_private.view[view->bit], view, memory_order_release);
 	}
 	ptx_attachment_publish(view->arena, view->bit, view->generation);
-	if (inherited && view->arena == &ptx_arena_self)
+	if (view->arena == &ptx_arena_self)
 		ptx_family_settle();
 }
 

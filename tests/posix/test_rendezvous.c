@@ -212,10 +212,49 @@ START_TEST(a_child_that_is_traced_itself_goes_on_being_traced)
 }
 END_TEST
 
+/* EXEC-06: and if the program that it executes does not know the library */
+START_TEST(streams_of_who_executes_a_plain_program_are_shut_down)
+{
+	int ready[2];
+	pid_t creator;
+	char c;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	creator = fork();
+	if (creator == 0) {
+		trace_event_id_t u = type_of("u");
+		trace_id_t trid = STARTED(INHERITED);
+
+		(void)trid;
+		if (fork() == 0) {
+			pid_t parent = getppid();
+
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			trace_number(u, 1);
+			/* Until nobody traces this process; a trace point looks now and then. */
+			while (*posix_trace_active_np && getppid() == parent)
+				trace_number(u, 2);
+			if (!*posix_trace_active_np && write(ready[1], "x", 1) == 1)
+				pause();
+			_exit(0);
+		}
+		close(ready[1]);
+		execl("/bin/sleep", "sleep", "1000", NULL);
+		_exit(1);
+	}
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	kill(creator, SIGKILL);
+	ck_assert_int_eq(waitpid(creator, NULL, 0), creator);
+	close(ready[0]);
+}
+END_TEST
+
 SUITE_MAIN("programs that find who traces them",
 	   a_silent_target_hands_its_streams_on,
 	   a_silent_target_hands_on_what_is_inherited_only,
 	   programs_of_a_target_that_does_not_know_the_library_are_traced,
 	   a_stream_is_found_when_the_first_controller_has_gone,
 	   controllers_come_and_go,
-	   a_child_that_is_traced_itself_goes_on_being_traced)
+	   a_child_that_is_traced_itself_goes_on_being_traced,
+	   streams_of_who_executes_a_plain_program_are_shut_down)
