@@ -15,7 +15,9 @@
 #include "ring/ring_write.h"
 
 #define BATCH 8 /* streams served by one reading of the clock */
-#define LOOK_AFTER_TURNS 64 /* so often, in chunks, a thread asks whether a creator is still there */
+/* So often, in chunks, or in events that find the stream full, a thread asks whether a creator is there. */
+#define LOOK_AFTER_TURNS  64
+#define LOOK_AFTER_LOSSES 4096
 
 struct pending {
 	struct ptx_view *view;
@@ -143,6 +145,8 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit, uns
 	if ((kind != PTX_RUNNING && kind != PTX_FULL) || !is_admitted(view->rings.region, type))
 		return false;
 	if (kind == PTX_FULL) {
+		if (++thread->turns % LOOK_AFTER_LOSSES == 0)
+			ptx_view_check_creator(view);
 		lose(thread, view, type, PTX_WRITER_STREAM_FULL);
 		return false;
 	}

@@ -212,6 +212,29 @@ START_TEST(a_child_that_is_traced_itself_goes_on_being_traced)
 }
 END_TEST
 
+/* EXIT-03: also where nothing is recorded any more, since the stream is full */
+START_TEST(a_target_is_rid_of_a_dead_creator_in_the_end)
+{
+	static const int policy[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
+
+	for (int i = 0; i < 2; i++) {
+		trace_event_id_t u = type_of("u");
+		pid_t controller = fork();
+
+		if (controller == 0) {
+			trace_id_t trid = attach_to(getppid(), &(struct wish){ .policy = policy[i] });
+
+			(void)trid;
+			kill(getpid(), SIGKILL);
+		}
+		ck_assert_int_eq(waitpid(controller, NULL, 0), controller);
+		ck_assert_int_ne(*posix_trace_active_np, 0);
+		for (int n = 0; *posix_trace_active_np; n++)
+			trace_number(u, n);
+	}
+}
+END_TEST
+
 /* EXEC-06: and if the program that it executes does not know the library */
 START_TEST(streams_of_who_executes_a_plain_program_are_shut_down)
 {
@@ -257,4 +280,5 @@ SUITE_MAIN("programs that find who traces them",
 	   a_stream_is_found_when_the_first_controller_has_gone,
 	   controllers_come_and_go,
 	   a_child_that_is_traced_itself_goes_on_being_traced,
+	   a_target_is_rid_of_a_dead_creator_in_the_end,
 	   streams_of_who_executes_a_plain_program_are_shut_down)
