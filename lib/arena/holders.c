@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "arena/holders.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,35 +57,33 @@ static int add(struct ptx_holders *holders, const struct stat *file, uint32_t pi
 	return 0;
 }
 
-static DIR *open_folder(int at, const char *path)
-{
-	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+struct one {
+	struct ptx_holders *holders;
+	uint32_t pid;
+};
 
-	if (!folder && fd >= 0)
-		close(fd);
-	return folder;
+static int look_at_file(void *arg, int folder, const char *name)
+{
+	struct one *one = arg;
+	struct stat file;
+
+	if (!ptx_holders_is_candidate(folder, name) || fstatat(folder, name, &file, 0) != 0)
+		return 0;
+	return add(one->holders, &file, one->pid, (uint32_t)strtoul(name, NULL, 10));
 }
 
-static int look_into(struct ptx_holders *holders, int proc, uint32_t pid)
+static int look_at_process(void *arg, int proc, const char *name)
 {
+	struct one one = { .holders = arg, .pid = (uint32_t)strtoul(name, NULL, 10) };
 	char path[40];
-	struct dirent *entry;
-	struct stat file;
-	DIR *folder;
-	int err = 0;
+	int err;
 
-	snprintf(path, sizeof path, "%u/fd", pid);
-	folder = open_folder(proc, path);
-	if (!folder)
-		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? errno : 0;
-	while (!err && (entry = readdir(folder)))
-		if ((is_number(entry->d_name) || !strcmp(entry->d_name, "0")) &&
-		    ptx_holders_is_candidate(dirfd(folder), entry->d_name) &&
-		    fstatat(dirfd(folder), entry->d_name, &file, 0) == 0)
-			err = add(holders, &file, pid, (uint32_t)strtoul(entry->d_name, NULL, 10));
-	closedir(folder);
-	return err;
+	(void)proc;
+	if (!is_number(name))
+		return 0;
+	snprintf(path, sizeof path, "/proc/%u/fd", one.pid);
+	err = ptx_io_list(path, look_at_file, &one);
+	return err == EMFILE || err == ENFILE || err == ENOMEM ? err : 0;
 }
 
 static int order(const void *a, const void *b)
@@ -116,18 +112,10 @@ static void sort(struct ptx_holders *holders)
 
 int ptx_holders_find(struct ptx_holders *holders)
 {
-	DIR *proc = open_folder(AT_FDCWD, "/proc");
-	struct dirent *entry;
-	int err = 0;
+	int err;
 
 	*holders = (struct ptx_holders){ 0 };
-	if (!proc)
-		return errno;
-	while (!err && (entry = readdir(proc)))
-		if (is_number(entry->d_name))
-			err = look_into(holders, dirfd(proc),
-					(uint32_t)strtoul(entry->d_name, NULL, 10));
-	closedir(proc);
+	err = ptx_io_list("/proc", look_at_process, holders);
 	if (err)
 		ptx_holders_free(holders);
 	else

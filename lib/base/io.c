@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -132,6 +133,43 @@ size_t ptx_io_read_text(const char *path, char *text, size_t room)
 	text[got] = '\0';
 	ptx_io_close(fd);
 	return got;
+}
+
+static int list_some(const char *entries, long bytes, int folder,
+		     int (*take)(void *arg, int folder, const char *name), void *arg)
+{
+	int answer = 0;
+
+	for (long at = 0; at < bytes && !answer;) {
+		const struct dirent *entry = (const void *)(entries + at);
+		const char *name = entry->d_name;
+
+		if (name[0] != '.' || (name[1] && (name[1] != '.' || name[2])))
+			answer = take(arg, folder, name);
+		at += entry->d_reclen;
+	}
+	return answer;
+}
+
+int ptx_io_list(const char *path, int (*take)(void *arg, int folder, const char *name), void *arg)
+{
+	_Alignas(struct dirent) char entries[4096];
+	int folder, answer = ptx_io_open(path, O_RDONLY | O_DIRECTORY, &folder);
+
+	if (answer)
+		return answer;
+	for (;;) {
+		long bytes = call(SYS_getdents64, folder, (long)entries, sizeof entries, 0);
+
+		if (bytes <= 0)
+			answer = (int)-bytes;
+		else
+			answer = list_some(entries, bytes, folder, take, arg);
+		if (bytes <= 0 || answer)
+			break;
+	}
+	ptx_io_close(folder);
+	return answer;
 }
 
 const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS])

@@ -28,6 +28,12 @@ int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got
 /* A small file as text with a closing NUL, cut to fit; 0 bytes when it cannot be read. */
 size_t ptx_io_read_text(const char *path, char *text, size_t room);
 
+/*
+ * Hands the names in a folder, without "." and "..", to take, and the folder's descriptor, until one is
+ * not answered with 0: that answer, or an error number.
+ */
+int ptx_io_list(const char *path, int (*take)(void *arg, int folder, const char *name), void *arg);
+
 /* When a process began, in clock ticks after boot: field 22 of /proc/PID/stat. False: no such process,
  * or only its remains. */
 bool ptx_io_process_start(uint32_t pid, uint64_t *start);

@@ -5,7 +5,7 @@
  * Streams are found by the files that processes hold: one arena is looked at a time, and its streams
  * are told when its file is closed again, so that visit may do what it likes.
  */
-#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,17 +218,15 @@ static int look_at_all(struct looking *looking)
 static int may_look_at(pid_t pid)
 {
 	char path[40];
-	DIR *folder;
+	int err, folder;
 
 	if (pid < 0)
 		return ESRCH;
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	folder = opendir(path);
-	if (folder) {
-		closedir(folder);
-		return 0;
-	}
-	return errno == EACCES ? EPERM : errno == ENOENT ? ESRCH : errno;
+	err = ptx_io_open(path, O_RDONLY | O_DIRECTORY, &folder);
+	if (!err)
+		ptx_io_close(folder);
+	return err == EACCES ? EPERM : err == ENOENT ? ESRCH : err;
 }
 
 static int look(pid_t pid, void (*visit)(void *arg, const struct posix_trace_stream_np *stream),

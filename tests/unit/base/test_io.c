@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -138,6 +140,42 @@ START_TEST(writing_is_no_cancellation_point)
 }
 END_TEST
 
+static int count_names(void *arg, int folder, const char *name)
+{
+	struct stat file;
+
+	ck_assert_int_eq(name[0], 'f');
+	OK(fstatat(folder, name, &file, 0));
+	return ++*(int *)arg == 2000 ? -1 : 0;
+}
+
+START_TEST(the_names_of_a_folder_are_listed)
+{
+	char path[] = "/tmp/posixtrace-list-XXXXXX", name[100];
+	int count = 0;
+
+	ck_assert_ptr_nonnull(mkdtemp(path));
+	FAILS(ENOENT, ptx_io_list("/no/such/folder", count_names, &count));
+	FAILS(ENOTDIR, ptx_io_list("/dev/null", count_names, &count));
+	OK(ptx_io_list(path, count_names, &count));
+	ck_assert_int_eq(count, 0);
+	for (int i = 0; i < 999; i++) {
+		snprintf(name, sizeof(name), "%s/f%d", path, i);
+		OK(mkdir(name, 0700));
+	}
+	OK(ptx_io_list(path, count_names, &count));
+	ck_assert_int_eq(count, 999);
+	count = 1500;
+	FAILS(-1, ptx_io_list(path, count_names, &count)); /* take's answer is the last word */
+	ck_assert_int_eq(count, 2000);
+	for (int i = 0; i < 999; i++) {
+		snprintf(name, sizeof(name), "%s/f%d", path, i);
+		OK(rmdir(name));
+	}
+	OK(rmdir(path));
+}
+END_TEST
+
 static Suite *build(void)
 {
 	TCase *tc;
@@ -147,6 +185,7 @@ static Suite *build(void)
 	tcase_add_test(tc, writing_goes_on_where_it_stopped);
 	tcase_add_test(tc, errors_are_returned_and_errno_stays);
 	tcase_add_test(tc, writing_is_no_cancellation_point);
+	tcase_add_test(tc, the_names_of_a_folder_are_listed);
 	return suite;
 }
 
