@@ -38,11 +38,12 @@ struct ptx_attachment {
 	uint64_t stream_size;   /* with these two the geometry is computed anew, never believed */
 	uint64_t max_data_size;
 	uint32_t loop;
-	uint32_t inherited;
-	uint32_t target;        /* in its own pid name space */
+	/* Read also by who does not know yet whether it is the stream that is meant. */
+	_Atomic uint32_t inherited;
+	_Atomic uint32_t target; /* in its own pid name space */
 	uint16_t stream_policy; /* these for people who look at it: nobody acts on them */
 	uint16_t log_policy;    /* 0: no log */
-	uint64_t target_start;
+	_Atomic uint64_t target_start;
 	int64_t creation_ns;
 	char name[PTX_NAME_BYTES];
 };

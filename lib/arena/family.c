@@ -35,8 +35,10 @@ static uint64_t own_start(void)
 /* A stream that a process made for itself has no start: it ends when that process executes. */
 static bool is_target(const struct ptx_attachment *attachment)
 {
-	return attachment->target == self.pid && attachment->target_start != 0 &&
-	       attachment->target_start == own_start();
+	uint64_t start = atomic_load_explicit(&attachment->target_start, memory_order_relaxed);
+
+	return atomic_load_explicit(&attachment->target, memory_order_relaxed) == self.pid &&
+	       start != 0 && start == own_start();
 }
 
 bool ptx_family_is_ours(unsigned bit, uint64_t generation)
@@ -56,7 +58,9 @@ static uint64_t inheritable(const struct ptx_control *control, uint32_t pid, uin
 		uint64_t word = atomic_load_explicit(&attachment->word, memory_order_acquire);
 
 		if (ptx_attachment_state(word) != PTX_ATTACHMENT_ATTACHED ||
-		    !attachment->inherited || (attachment->target != pid && !(more >> bit & 1)))
+		    !atomic_load_explicit(&attachment->inherited, memory_order_relaxed) ||
+		    (atomic_load_explicit(&attachment->target, memory_order_relaxed) != pid &&
+		     !(more >> bit & 1)))
 			continue;
 		bits |= UINT64_C(1) << bit;
 		generation[bit] = ptx_attachment_generation(word);

@@ -63,7 +63,8 @@ static struct ptx_view *adopt(unsigned bit, uint64_t generation)
 	    atomic_compare_exchange_strong_explicit(&ptx_private.view[bit], &none, view,
 						    memory_order_acq_rel, memory_order_acquire)) {
 		ptx_view_note(view);
-		if (ptx_own_control.attachment[bit].inherited)
+		if (atomic_load_explicit(&ptx_own_control.attachment[bit].inherited,
+					 memory_order_relaxed))
 			ptx_family_settle();
 		return view;
 	}

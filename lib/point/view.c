@@ -114,9 +114,9 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 	ptx_attachment_place(view->arena, view->bit, view->offset, view->rings.geometry.asked,
 			     view->rings.max_data_size);
 	attachment->loop = view->rings.loop;
-	attachment->inherited = inherited;
-	attachment->target = target->pid;
-	attachment->target_start = target->start;
+	atomic_store_explicit(&attachment->inherited, inherited, memory_order_relaxed);
+	atomic_store_explicit(&attachment->target, target->pid, memory_order_relaxed);
+	atomic_store_explicit(&attachment->target_start, target->start, memory_order_relaxed);
 	attachment->stream_policy = (uint16_t)attr->stream_policy;
 	attachment->log_policy = (uint16_t)(has_log ? attr->log_policy : 0);
 	attachment->creation_ns = attr->creation_ns;
