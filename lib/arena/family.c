@@ -206,7 +206,7 @@ void ptx_family_begin(void)
 bool ptx_family_join(struct ptx_control *control)
 {
 	uint32_t pid = (uint32_t)getpid(), ancestor = pid;
-	uint64_t bits = bits_of(control, pid), start;
+	uint64_t bits = bits_of(control, pid);
 
 	self.pid = pid;
 	if (bits) {
@@ -220,8 +220,11 @@ bool ptx_family_join(struct ptx_control *control)
 		    is_target(&control->attachment[bit]))
 			return true;
 	for (int i = 0; i < FIND_ANCESTORS && ancestor > 1; i++) {
-		if (!ptx_io_process(ancestor, &start, &ancestor))
+		struct ptx_io_process process;
+
+		if (!ptx_io_process(ancestor, &process))
 			break;
+		ancestor = process.parent;
 		bits = inheritable(control, ancestor, bits_of(control, ancestor), self.generation);
 		if (!bits)
 			continue;

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,11 +253,10 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 	return 0;
 }
 
-static bool runs(int process)
+/* Also one that has ended is a process until somebody has waited for it. */
+static bool exists(int process)
 {
-	struct pollfd poller = { .fd = process, .events = POLLIN };
-
-	return poll(&poller, 1, 0) == 0;
+	return syscall(SYS_pidfd_send_signal, process, 0, NULL, 0) == 0 || errno != ESRCH;
 }
 
 /* Under lock. */
@@ -281,6 +279,7 @@ static int find_other(pid_t pid, struct ptx_target *target)
 {
 	int err, process = (int)syscall(SYS_pidfd_open, pid, 0); /* refuses a thread that is no process */
 	struct ptx_rendezvous_target whom;
+	struct ptx_io_process facts;
 	struct stat owner;
 	char path[40];
 
@@ -290,12 +289,13 @@ static int find_other(pid_t pid, struct ptx_target *target)
 	target->same_ids = target->pid == (uint32_t)pid;
 	snprintf(path, sizeof path, "/proc/%d", (int)pid);
 	pthread_mutex_lock(&lock);
-	err = stat(path, &owner) == 0 && ptx_io_process_start((uint32_t)pid, &target->start) ? 0 : ESRCH;
+	err = stat(path, &owner) == 0 && ptx_io_process((uint32_t)pid, &facts) ? 0 : ESRCH;
 	if (!err) {
+		target->start = facts.start;
 		whom = (struct ptx_rendezvous_target){ owner.st_uid, target->pid, target->start };
 		err = find_arena(pid, &whom, target);
 	}
-	if (!err && !runs(process)) {
+	if (!err && !exists(process)) {
 		ptx_rendezvous_remove(&whom, false);
 		err = ESRCH;
 	}

@@ -46,12 +46,13 @@ static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t s
 /* From the beginning of the folder. */
 static bool look_for(struct ptx_rendezvous *walk, uint32_t pid)
 {
-	uint64_t start;
+	struct ptx_io_process process;
 
 	walk->at = walk->end = 0;
-	if (!ptx_io_process(pid, &start, &walk->parent))
+	if (!ptx_io_process(pid, &process))
 		return false;
-	prefix_of(walk->prefix, pid, start);
+	walk->parent = process.parent;
+	prefix_of(walk->prefix, pid, process.start);
 	return true;
 }
 

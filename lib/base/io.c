@@ -226,24 +226,26 @@ static bool read_stat(uint32_t pid, char *text, size_t room, const char *field[2
 	return true;
 }
 
-bool ptx_io_process(uint32_t pid, uint64_t *start, uint32_t *parent)
+bool ptx_io_process(uint32_t pid, struct ptx_io_process *process)
 {
 	const char *field[23];
 	char text[1024];
 
 	if (!read_stat(pid, text, sizeof(text), field))
 		return false;
+	process->start = number_at(field[22]);
+	process->parent = (uint32_t)number_at(field[4]);
 	/* A first thread that ended leaves "Z" while the other threads go on. */
-	if (*field[3] == 'X' || (*field[3] == 'Z' && number_at(field[20]) <= 1))
-		return false;
-	*start = number_at(field[22]);
-	*parent = (uint32_t)number_at(field[4]);
+	process->runs = *field[3] != 'X' && (*field[3] != 'Z' || number_at(field[20]) > 1);
 	return true;
 }
 
 bool ptx_io_process_start(uint32_t pid, uint64_t *start)
 {
-	uint32_t parent;
+	struct ptx_io_process process;
 
-	return ptx_io_process(pid, start, &parent);
+	if (!ptx_io_process(pid, &process) || !process.runs)
+		return false;
+	*start = process.start;
+	return true;
 }

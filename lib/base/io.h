@@ -34,12 +34,18 @@ size_t ptx_io_read_text(const char *path, char *text, size_t room);
  */
 int ptx_io_list(const char *path, int (*take)(void *arg, int folder, const char *name), void *arg);
 
-/* When a process began, in clock ticks after boot: field 22 of /proc/PID/stat. False: no such process,
- * or only its remains. */
-bool ptx_io_process_start(uint32_t pid, uint64_t *start);
+/* What /proc/PID/stat says of a process, as this process's name space of process ids has it. */
+struct ptx_io_process {
+	uint64_t start;  /* when it began, in clock ticks after boot: field 22 */
+	uint32_t parent; /* field 4 */
+	bool runs;       /* or it has ended, and nobody has waited for it */
+};
 
-/* And its parent, in the pid name space of this process: field 4. */
-bool ptx_io_process(uint32_t pid, uint64_t *start, uint32_t *parent);
+/* False: no such process. */
+bool ptx_io_process(uint32_t pid, struct ptx_io_process *process);
+
+/* When it began; false also for the remains of one. */
+bool ptx_io_process_start(uint32_t pid, uint64_t *start);
 
 /* A number in decimal digits, without stdio. */
 #define PTX_IO_DIGITS 21

@@ -196,6 +196,25 @@ START_TEST(what_is_no_process_is_not_traced)
 }
 END_TEST
 
+/* CREATE-17: it exists until somebody waits for it (CH-13) */
+START_TEST(what_has_ended_is_traced_in_vain)
+{
+	trace_id_t trid, other = 4711;
+	pid_t child = fork();
+	siginfo_t info;
+
+	if (child == 0)
+		_exit(0);
+	ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	trid = attach_to(child, &(struct wish){ 0 });
+	start(trid);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	ck_assert_events(trid, "START");
+	FAILS(ESRCH, posix_trace_create(child, NULL, &other));
+	shut(trid);
+}
+END_TEST
+
 /* EXEC-01, EXEC-03, EXEC-04, EXEC-05 */
 START_TEST(a_program_that_is_executed_goes_on_being_traced)
 {
@@ -451,6 +470,7 @@ SUITE_MAIN("tracing another process",
 	   killed_controllers_leave_nothing_behind,
 	   a_reader_waits_for_another_process,
 	   what_is_no_process_is_not_traced,
+	   what_has_ended_is_traced_in_vain,
 	   a_program_that_is_executed_goes_on_being_traced,
 	   a_process_can_be_traced_before_it_knows_the_library,
 	   a_target_that_is_killed_while_it_traces_harms_nobody,
