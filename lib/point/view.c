@@ -122,8 +122,13 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 	attachment->creation_ns = attr->creation_ns;
 	memcpy(attachment->name, attr->name, sizeof(attachment->name));
 	if (view->arena == &ptx_arena_self) {
+		struct ptx_view *before;
+
 		ptx_view_note(view);
-		atomic_store_explicit(&ptx_private.view[view->bit], view, memory_order_release);
+		before = atomic_exchange_explicit(&ptx_private.view[view->bit], view,
+						  memory_order_acq_rel);
+		if (before) /* another process's, which no trace point has missed yet */
+			ptx_view_discard(before);
 	}
 	ptx_attachment_publish(view->arena, view->bit, view->generation);
 	if (view->arena == &ptx_arena_self)
@@ -168,7 +173,10 @@ void ptx_view_destroy(struct ptx_view *view)
 
 void ptx_view_discard(struct ptx_view *view)
 {
-	atomic_store_explicit(&before_fork[view->bit], NULL, memory_order_relaxed);
+	struct ptx_view *noted = view;
+
+	atomic_compare_exchange_strong_explicit(&before_fork[view->bit], &noted, NULL,
+						memory_order_relaxed, memory_order_relaxed);
 	retire(view);
 }
 

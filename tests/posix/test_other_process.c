@@ -150,6 +150,57 @@ START_TEST(killed_controllers_leave_nothing_behind)
 }
 END_TEST
 
+static int count_mappings(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	int lines = 0;
+
+	ck_assert_ptr_nonnull(maps);
+	for (int c; (c = fgetc(maps)) != EOF;)
+		lines += c == '\n';
+	fclose(maps);
+	return lines;
+}
+
+/* SHUT-02: this process's streams and those of others have the same places in turn */
+START_TEST(streams_that_take_turns_leave_no_memory_behind)
+{
+	trace_event_id_t u = type_of("u");
+	int before = 0;
+
+	for (int i = 0; i < 40; i++) {
+		int ready[2], status;
+		pid_t controller;
+		char c;
+
+		ck_assert_int_eq(pipe(ready), 0);
+		controller = fork();
+		if (controller == 0) {
+			trace_id_t trid;
+
+			if (posix_trace_create(getppid(), NULL, &trid) ||
+			    posix_trace_start(trid) || write(ready[1], "", 1) != 1)
+				_exit(1);
+			kill(getpid(), SIGSTOP);
+			_exit(posix_trace_shutdown(trid));
+		}
+		ck_assert_int_eq(read(ready[0], &c, 1), 1);
+		trace_number(u, i);
+		ck_assert_int_eq(waitpid(controller, &status, WUNTRACED), controller);
+		ck_assert(WIFSTOPPED(status));
+		kill(controller, SIGCONT);
+		ck_assert_int_eq(waitpid(controller, &status, 0), controller);
+		ck_assert_int_eq(status, 0);
+		close(ready[0]);
+		close(ready[1]);
+		shut(STARTED());
+		if (i == 9)
+			before = count_mappings();
+	}
+	ck_assert_int_le(count_mappings(), before + 10);
+}
+END_TEST
+
 /* GETNEXT-13 */
 START_TEST(a_reader_waits_for_another_process)
 {
@@ -468,6 +519,7 @@ SUITE_MAIN("tracing another process",
 	   names_are_the_targets,
 	   what_a_killed_target_recorded_can_be_read,
 	   killed_controllers_leave_nothing_behind,
+	   streams_that_take_turns_leave_no_memory_behind,
 	   a_reader_waits_for_another_process,
 	   what_is_no_process_is_not_traced,
 	   what_has_ended_is_traced_in_vain,
