@@ -28,7 +28,7 @@ enum ptx_attachment_state {
 
 /*
  * A stream of the arena, for processes that did not create it: they map its region by themselves.
- * While it is not free its creator holds a record lock on the byte PTX_LOCKS_AT + bit of the file,
+ * While it is not free its creator holds a record lock on the byte of its number in the file,
  * which the kernel takes from whoever exits, is killed or executes another program. A guardian of the
  * stream holds one at another, attachment.c.
  */
