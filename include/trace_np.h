@@ -32,7 +32,8 @@ long posix_trace_sysconf_np(int name);
 #define posix_trace_point_np(event_id, data, len) \
 	((void)(*posix_trace_active_np ? (posix_trace_event((event_id), (data), (len)), 0) : 0))
 
-/* Not 0 while some stream is attached to this process. The pointer never changes. */
+/* Not 0 while some stream is attached to this process, or to one from which it inherits streams. The
+ * pointer never changes. */
 extern const volatile unsigned char *const posix_trace_active_np;
 
 /*
