@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* posix_trace_look_np() at other processes: whose streams are seen, who traces and who inherited. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/puppet.h"
+#include "support/sight.h"
+
+static trace_id_t attach_to(pid_t pid, const struct wish *wish)
+{
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	wish_attr(&attr, wish);
+	OK(posix_trace_create(pid, &attr, &trid));
+	OK(posix_trace_attr_destroy(&attr));
+	return trid;
+}
+
+START_TEST(another_process_is_seen_and_who_traces_it)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ .name = "mine" });
+	const struct sight *sight;
+
+	start(trid);
+	puppet_tell(&puppet, PUPPET_MANY);
+	sight = look_at_one(puppet.pid);
+	ck_assert_int_eq(sight->stream.pid, puppet.pid);
+	ck_assert_int_eq(sight->stream.creator, getpid());
+	ck_assert_str_eq(sight->stream.name, "mine");
+	ck_assert_uint_eq(sight->stream.recorded, PUPPET_MANY_EVENTS + 1);
+	ck_assert_str_eq(sight->names, "u ");
+	ck_assert_uint_eq(look(0)->n, 0);
+	shut(trid);
+	ck_assert_uint_eq(look(puppet.pid)->n, 0);
+	puppet_end(&puppet);
+}
+END_TEST
+
+/* A child of this process that traces another process; it ends when its life descriptor closes. */
+static pid_t trace_in_child(pid_t target, int *life)
+{
+	int ready[2], end[2];
+	pid_t child;
+	char c = 0;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	ck_assert_int_eq(pipe(end), 0);
+	child = fork();
+	if (child == 0) {
+		trace_id_t trid;
+
+		close(end[1]);
+		if (posix_trace_create(target, NULL, &trid) || posix_trace_start(trid) ||
+		    write(ready[1], &c, 1) != 1)
+			_exit(1);
+		_exit(read(end[0], &c, 1) != 0);
+	}
+	close(ready[1]);
+	close(end[0]);
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	*life = end[1];
+	return child;
+}
+
+/* Whoever looks opens and closes files on which others, and it itself, have locks. */
+START_TEST(looking_takes_nothing_from_anybody)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t mine = attach_to(puppet.pid, &(struct wish){ .name = "mine" });
+	int life, status;
+	pid_t child = trace_in_child(puppet.pid, &life);
+
+	start(mine);
+	for (int i = 0; i < 5; i++) {
+		look(puppet.pid);
+		ck_assert_uint_eq(sights.n, 2);
+		ck_assert_int_eq(sights.sight[0].stream.creator, getpid());
+		ck_assert_int_eq(sights.sight[1].stream.creator, child);
+		ck_assert_uint_eq(look_at_all_for(puppet.pid)->n, 2);
+		/* Its trace points look now and then whether who traces it is still there. */
+		puppet_tell(&puppet, PUPPET_MANY);
+	}
+	/* The kernel tells another process of our lock, but not ourselves. */
+	if (fork() == 0) {
+		look(puppet.pid);
+		_exit(sights.n == 2 && sights.sight[0].stream.creator == getppid() ? 0 : 1);
+	}
+	ck_assert_int_gt(wait(&status), 0);
+	ck_assert_int_eq(status, 0);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	close(life);
+	ck_assert_int_eq(look(puppet.pid)->sight[1].stream.creator, POSIX_TRACE_CREATOR_GONE_NP);
+	stop(mine);
+	ck_assert_uint_eq(look(puppet.pid)->sight[0].stream.recorded, 5 * PUPPET_MANY_EVENTS + 2);
+	shut(mine);
+	puppet_end(&puppet);
+}
+END_TEST
+
+START_TEST(who_inherited_a_stream_is_seen)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t trid = attach_to(puppet.pid,
+				    &(struct wish){ .inheritance = POSIX_TRACE_INHERITED });
+	trace_id_t other = attach_to(puppet.pid, &(struct wish){ .name = "not inherited" });
+	const struct sight *sight;
+	pid_t child;
+
+	start(trid);
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_FORK);
+	puppet_tell(&puppet, PUPPET_ONE);
+	look(puppet.pid);
+	ck_assert_uint_eq(sights.n, 2);
+	ck_assert_uint_eq(sights.sight[0].stream.members, 1);
+	child = sights.sight[0].member[0];
+	ck_assert_int_ne(child, puppet.pid);
+	ck_assert_uint_eq(sights.sight[1].stream.members, 0);
+	/* The child has the one stream that it inherited, and it is its parent's. */
+	sight = look_at_one(child);
+	ck_assert_int_eq(sight->stream.pid, puppet.pid);
+	ck_assert_int_eq(sight->member[0], child);
+	ck_assert_int_eq(sight->stream.ended, 0);
+	/* The parent ends, the child goes on. */
+	kill(puppet.pid, SIGKILL);
+	ck_assert_int_eq(waitpid(puppet.pid, NULL, 0), puppet.pid);
+	puppet_tell(&puppet, PUPPET_ONE);
+	sight = look_at_one(child);
+	ck_assert_int_eq(sight->stream.pid, puppet.pid);
+	ck_assert_int_eq(sight->stream.ended, 1);
+	ck_assert_uint_eq(sight->stream.members, 1);
+	shut(trid);
+	shut(other);
+	close(puppet.command);
+	close(puppet.answer);
+}
+END_TEST
+
+START_TEST(a_process_that_does_not_know_the_library_waits)
+{
+	struct puppet puppet = puppet_start_plain();
+	const struct sight *sight;
+	trace_id_t trid;
+	char name[32] = "";
+
+	/* Until it is a shell: this program's own arena is closed then. */
+	while (strcmp(name, "sh\n") != 0) {
+		char path[40];
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/%d/comm", (int)puppet.pid);
+		file = fopen(path, "r");
+		ck_assert_ptr_nonnull(file);
+		ck_assert_ptr_nonnull(fgets(name, sizeof(name), file));
+		fclose(file);
+	}
+	trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	start(trid);
+	sight = look_at_one(puppet.pid);
+	ck_assert_int_eq(sight->stream.pid, puppet.pid);
+	ck_assert_int_eq(sight->stream.waiting, 1);
+	ck_assert_int_eq(sight->stream.ended, 0);
+	puppet_tell(&puppet, PUPPET_EXEC);
+	puppet_tell(&puppet, PUPPET_ONE);
+	sight = look_at_one(puppet.pid);
+	ck_assert_int_eq(sight->stream.waiting, 0);
+	ck_assert_uint_eq(sight->stream.recorded, 2);
+	shut(trid);
+	puppet_end(&puppet);
+}
+END_TEST
+
+START_TEST(what_cannot_be_looked_at_is_told)
+{
+	pid_t child = fork();
+	int status, calls = 0;
+
+	if (child == 0)
+		_exit(0);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	FAILS(ESRCH, posix_trace_look_np(child, count_sights, &calls));
+	FAILS(ESRCH, posix_trace_look_np(-2, count_sights, &calls));
+	FAILS(EINVAL, posix_trace_look_np(0, NULL, NULL));
+	ck_assert_int_eq(calls, 0);
+}
+END_TEST
+
+/* PRIV-01: as for tracing */
+START_TEST(others_may_not_look)
+{
+	struct puppet puppet;
+	trace_id_t trid;
+	pid_t child;
+	int status, calls = 0;
+
+	if (geteuid() != 0)
+		return; /* only root can become somebody else */
+	puppet = puppet_start();
+	trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	child = fork();
+	if (child == 0) {
+		if (setgid(65534) || setuid(65534))
+			_exit(250);
+		if (posix_trace_look_np(puppet.pid, count_sights, &calls) != EPERM)
+			_exit(1);
+		_exit(look_at_all_for(puppet.pid)->n == 0 ? 0 : 2);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	shut(trid);
+	puppet_end(&puppet);
+}
+END_TEST
+
+SUITE_MAIN("posix_trace_look_np: other processes", another_process_is_seen_and_who_traces_it,
+	   looking_takes_nothing_from_anybody, who_inherited_a_stream_is_seen,
+	   a_process_that_does_not_know_the_library_waits, what_cannot_be_looked_at_is_told,
+	   others_may_not_look)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * support/sight.h - what posix_trace_look_np() shows, kept for a test to look at.
+ */
+#ifndef PTX_TESTS_SIGHT_H
+#define PTX_TESTS_SIGHT_H
+
+#include "support/stream.h"
+
+#define SIGHTS_MOST 80
+
+/* What was seen, with its pointers' contents. */
+struct sight {
+	struct posix_trace_stream_np stream;
+	pid_t member[16];
+	char filtered[256]; /* names of the event types that are filtered out */
+	char names[256];    /* names of user event types */
+};
+
+struct sights {
+	pid_t only; /* whose streams are wanted, 0: all */
+	size_t n;
+	struct sight sight[SIGHTS_MOST];
+};
+
+extern struct sights sights;
+
+/* All streams of pid, into sights. */
+struct sights *look(pid_t pid);
+
+/* Those of pid among all; there may be any number of others on this machine. */
+struct sights *look_at_all_for(pid_t pid);
+
+/* The only stream of pid. */
+const struct sight *look_at_one(pid_t pid);
+
+/* A visitor that counts its calls in an int. */
+void count_sights(void *arg, const struct posix_trace_stream_np *stream);
+
+#endif
