@@ -113,6 +113,13 @@ check "others are not" test "$(count_of u)" -eq 0
 check "system events are" test "$(count_of 'posix_trace_st*')" -eq 2
 end_puppet
 start_puppet
+attach -e u
+tell n e n e
+finish_attach 0 TERM
+check "a plain name lets nothing else through, from the first event on" test "$(count_of v)" -eq 0
+check "but what it names" test "$(count_of u)" -eq 2
+end_puppet
+start_puppet
 attach -e 'u*' -e w
 tell n
 check "a new name is looked at" until_true has_filter

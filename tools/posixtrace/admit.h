@@ -2,9 +2,10 @@
 /*
  * admit.h - a stream's filter, as names tell it: only event types that match a pattern.
  *
- * The traced program may bring names at any time. What has no name yet is let through, and filtered
- * out as soon as its name is seen and does not match: rather a few events too many than one too few.
- * System events always pass: they tell of losses.
+ * The traced program may bring names at any time. Where patterns are plain names, the stream learns
+ * them before it starts, so what they say holds from the first event. Of the others, what has no name
+ * yet is let through, and filtered out as soon as its name is seen and does not match: rather a few
+ * events too many than one too few. System events always pass: they tell of losses.
  */
 #ifndef POSIXTRACE_ADMIT_H
 #define POSIXTRACE_ADMIT_H
@@ -18,7 +19,11 @@ struct admit {
 	const struct choose *choose;
 	trace_event_set_t set; /* filtered out; as last given to the stream */
 	bool any;              /* it was given one */
+	bool exact;            /* all that is included is known by name: what comes is filtered out */
 };
+
+/* Before the stream starts. 0 or an error number. */
+int admit_begin(struct admit *admit, trace_id_t trid);
 
 /* Looks at the names that there are now, and changes the filter if need be. 0 or an error number. */
 int admit_refresh(struct admit *admit, trace_id_t trid);

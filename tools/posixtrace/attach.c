@@ -2,7 +2,6 @@
 /* attach.c - posixtrace attach: a log of a process that runs already. */
 #include "attach.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <string.h>
 
@@ -36,52 +35,7 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 the log is not whole, 4 see --fail-on-loss.\n";
 
-#define STREAM_SIZE ((size_t)4 << 20)
-
-struct policy {
-	const char *name;
-	int value;
-};
-
-static const struct policy stream_policies[] = {
-	{ "loop", POSIX_TRACE_LOOP }, { "until-full", POSIX_TRACE_UNTIL_FULL },
-	{ "flush", POSIX_TRACE_FLUSH }, { NULL, 0 }
-};
-
-static const struct policy log_policies[] = {
-	{ "append", POSIX_TRACE_APPEND }, { "until-full", POSIX_TRACE_UNTIL_FULL },
-	{ "loop", POSIX_TRACE_LOOP }, { NULL, 0 }
-};
-
-static bool find_policy(const char *option, const struct policy *policy, const char *name,
-			int *value)
-{
-	for (; policy->name; policy++)
-		if (!strcmp(policy->name, name)) {
-			*value = policy->value;
-			return true;
-		}
-	say("%s %s: no such policy", option, name);
-	return false;
-}
-
-static void result_text(const struct attach *attach, const struct attach_result *result)
-{
-	struct out *out = &out_stdout;
-
-	text_safe(out, attach->path, strlen(attach->path));
-	out_str(out, ": ");
-	out_unsigned(out, result->ledger.reported);
-	out_str(out, " events, ");
-	out_unsigned(out, equation_lost(&result->ledger));
-	out_str(out, " lost");
-	equation_causes(out, &result->ledger);
-	out_str(out, ", ");
-	out_unsigned(out, result->bytes);
-	out_str(out, " bytes\n");
-}
-
-static void result_json(const struct attach *attach, const struct attach_result *result)
+static void result_json(const struct capture_plan *plan, const struct attach_result *result)
 {
 	static const char *const ends[] = {
 		[ATTACH_SIGNAL] = "signal", [ATTACH_DURATION] = "duration",
@@ -91,14 +45,14 @@ static void result_json(const struct attach *attach, const struct attach_result 
 	struct out *out = &out_stdout;
 
 	out_str(out, "{\"log\":");
-	text_json(out, attach->path, strlen(attach->path));
-	out_printf(out, ",\"pid\":%d,\"program\":", (int)attach->pid);
+	text_json(out, plan->path, strlen(plan->path));
+	out_printf(out, ",\"pid\":%d,\"program\":", (int)plan->pid);
 	text_json(out, result->program, strlen(result->program));
 	out_printf(out, ",\"end\":\"%s\",\"events\":%llu,\"lost\":%llu,\"bytes\":%llu,\"ledger\":",
-		   ends[result->end], (unsigned long long)result->ledger.reported,
-		   (unsigned long long)equation_lost(&result->ledger),
-		   (unsigned long long)result->bytes);
-	equation_json(out, &result->ledger);
+		   ends[result->end], (unsigned long long)result->capture.ledger.reported,
+		   (unsigned long long)equation_lost(&result->capture.ledger),
+		   (unsigned long long)result->capture.bytes);
+	equation_json(out, &result->capture.ledger);
 	out_str(out, "}\n");
 }
 
@@ -129,43 +83,36 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
-static struct attach attach = {
-	.stream_policy = POSIX_TRACE_FLUSH,
-	.log_policy = POSIX_TRACE_APPEND,
-	.stream_size = STREAM_SIZE,
-};
-static bool json, fail_on_loss;
+static struct capture_plan plan = CAPTURE_PLAN_DEFAULT;
+static bool force, json, fail_on_loss;
 
 /* False: the command line is wrong; that has been said. */
 static bool take(int option)
 {
 	switch (option) {
 	case 'p':
-		return process_number("--pid", optarg, &attach.pid);
+		return process_number("--pid", optarg, &plan.pid);
 	case 'o':
-		attach.path = optarg;
+		plan.path = optarg;
 		return true;
 	case 'd':
-		return quantity_span("--duration", optarg, &attach.duration_ns);
+		return quantity_span("--duration", optarg, &plan.duration_ns);
 	case 'e':
-		if (choose_add_name(&attach.choose.include, optarg))
-			return true;
-		say("%s", strerror(ENOMEM));
-		return false;
+		return capture_take_event(&plan, optarg);
 	case 's':
-		return quantity_bytes("--size", optarg, &attach.stream_size);
+		return quantity_bytes("--size", optarg, &plan.stream_size);
 	case OPT_FORCE:
-		attach.force = true;
+		force = true;
 		return true;
 	case OPT_POLICY:
-		return find_policy("--policy", stream_policies, optarg, &attach.stream_policy);
+		return capture_take_policy(&plan, optarg);
 	case OPT_INHERIT:
-		attach.inherit = true;
+		plan.inherit = true;
 		return true;
 	case OPT_LOG_POLICY:
-		return find_policy("--log-policy", log_policies, optarg, &attach.log_policy);
+		return capture_take_log_policy(&plan, optarg);
 	case OPT_LOG_SIZE:
-		return quantity_bytes("--log-size", optarg, &attach.log_size);
+		return quantity_bytes("--log-size", optarg, &plan.log_size);
 	case OPT_JSON:
 		json = true;
 		return true;
@@ -182,15 +129,11 @@ static bool is_complete(int argc, char **argv)
 		say("attach: %s: an argument that belongs to no option", argv[optind]);
 		return false;
 	}
-	if (!attach.pid || !attach.path) {
-		say("attach: %s", attach.pid ? "into which log? (-o)" : "which process? (-p)");
+	if (!plan.pid || !plan.path) {
+		say("attach: %s", plan.pid ? "into which log? (-o)" : "which process? (-p)");
 		return false;
 	}
-	if (attach.log_size && attach.log_policy == POSIX_TRACE_APPEND) {
-		say("attach: --log-size has no meaning for a log that is never full; see --log-policy");
-		return false;
-	}
-	return true;
+	return capture_is_possible(&plan, "attach");
 }
 
 static int run(int argc, char **argv)
@@ -206,15 +149,15 @@ static int run(int argc, char **argv)
 	}
 	if (!is_complete(argc, argv))
 		return tool_usage(&attach_command);
-	status = attach_trace(&attach, &result);
-	choose_fini(&attach.choose);
-	if (result.bytes) {
+	status = attach_trace(&plan, force ? OUTFILE_REPLACE : OUTFILE_REFUSE, &result);
+	choose_fini(&plan.choose);
+	if (result.capture.bytes) {
 		if (json)
-			result_json(&attach, &result);
+			result_json(&plan, &result);
 		else
-			result_text(&attach, &result);
+			capture_result_text(&out_stdout, plan.path, &result.capture);
 	}
-	if (fail_on_loss && losses_count(&result.ledger))
+	if (fail_on_loss && losses_count(&result.capture.ledger))
 		status = tool_worse(status, TOOL_LOST);
 	return status;
 }

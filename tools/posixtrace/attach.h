@@ -6,24 +6,10 @@
 #define POSIXTRACE_ATTACH_H
 
 #include <stdbool.h>
-#include <stdint.h>
-#include <trace_np.h>
 
-#include "choose.h"
+#include "capture.h"
 #include "outfile.h"
 #include "process.h"
-
-struct attach {
-	pid_t pid;
-	const char *path;
-	bool force;
-	int64_t duration_ns; /* 0: no end */
-	struct choose choose;
-	bool inherit;
-	int stream_policy, log_policy;
-	size_t stream_size;
-	size_t log_size;     /* 0: what the library takes */
-};
 
 enum attach_end {
 	ATTACH_SIGNAL,
@@ -36,11 +22,11 @@ enum attach_end {
 struct attach_result {
 	char program[PROCESS_NAME_BYTES];
 	enum attach_end end;
-	struct posix_trace_ledger_np ledger; /* of the log */
-	uint64_t bytes;
+	struct capture_result capture;
 };
 
 /* From the first to the last: returns when the log is complete. TOOL_*, everything said. */
-int attach_trace(const struct attach *attach, struct attach_result *result);
+int attach_trace(const struct capture_plan *plan, enum outfile_mode mode,
+		 struct attach_result *result);
 
 #endif

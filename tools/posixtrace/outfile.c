@@ -50,27 +50,43 @@ static int create_beside(struct outfile *file)
 	return file->fd < 0 ? fail(file, errno) : TOOL_OK;
 }
 
-int outfile_create(struct outfile *file, const char *path, bool force)
+int outfile_create(struct outfile *file, const char *path, enum outfile_mode mode)
 {
 	struct stat st;
 
 	memset(file, 0, sizeof(*file));
 	file->path = path;
 	file->fd = -1;
+	file->mode = mode;
 	if (stat(path, &st))
 		return create_new(file);
 	if (!S_ISREG(st.st_mode)) {
 		say("%s: is no regular file", path);
 		return TOOL_FAILURE;
 	}
-	return force ? create_beside(file) : create_new(file);
+	return mode == OUTFILE_REFUSE ? create_new(file) : create_beside(file);
+}
+
+/* 0, or errno says why not. */
+static int age(const struct outfile *file)
+{
+	char *old;
+	int result;
+
+	if (asprintf(&old, "%s.old", file->place) < 0) {
+		errno = ENOMEM;
+		return -1;
+	}
+	result = rename(file->place, old);
+	free(old);
+	return result && errno != ENOENT ? -1 : 0;
 }
 
 int outfile_keep(struct outfile *file)
 {
 	if (file->made == file->place)
 		return TOOL_OK;
-	if (rename(file->made, file->place)) {
+	if ((file->mode == OUTFILE_AGE && age(file)) || rename(file->made, file->place)) {
 		say("%s: %s", file->path, strerror(errno));
 		return TOOL_FAILURE;
 	}
