@@ -6,87 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "out.h"
 #include "say.h"
+#include "spool.h"
 #include "text.h"
 #include "tool.h"
 
 #define TYPES_MAX 65536 /* more ids than any version of the format can hold */
-
-static int temporary_file(void)
-{
-	const char *dir = getenv("TMPDIR");
-	char path[4096];
-	int fd;
-
-	if (!dir || !*dir)
-		dir = "/tmp";
-	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
-	if ((size_t)snprintf(path, sizeof(path), "%s/posixtrace.XXXXXX", dir) >= sizeof(path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
-static int copy(int from, int to)
-{
-	static char buffer[256 * 1024];
-
-	for (;;) {
-		ssize_t n = read(from, buffer, sizeof(buffer));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? errno : 0;
-		for (char *p = buffer; n;) {
-			ssize_t written = write(to, p, (size_t)n);
-
-			if (written < 0 && errno != EINTR)
-				return errno;
-			if (written > 0) {
-				p += written;
-				n -= written;
-			}
-		}
-	}
-}
-
-/* The library reads by offset from the beginning; what cannot do that becomes a file that can. */
-static int seekable(int fd, int *result)
-{
-	struct stat st;
-	int file, err;
-
-	if (fstat(fd, &st))
-		return errno;
-	if (S_ISDIR(st.st_mode))
-		return EISDIR;
-	if ((S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) && lseek(fd, 0, SEEK_CUR) == 0) {
-		*result = fd;
-		return 0;
-	}
-	file = temporary_file();
-	if (file < 0)
-		return errno;
-	err = copy(fd, file);
-	if (err) {
-		close(file);
-		return err;
-	}
-	close(fd);
-	*result = file;
-	return 0;
-}
 
 int logfile_open_fd(struct logfile *log, const char *path)
 {
@@ -101,7 +29,7 @@ int logfile_open_fd(struct logfile *log, const char *path)
 		say("%s: %s", log->path, strerror(errno));
 		return TOOL_FAILURE;
 	}
-	err = seekable(fd, &log->fd);
+	err = spool_seekable(fd, &log->fd);
 	if (err) {
 		close(fd);
 		say("%s: %s", log->path, strerror(err));
@@ -228,14 +156,10 @@ const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id)
 	return type ? type : &unknown;
 }
 
-int logfile_open(struct logfile *log, const char *path,
-		 bool (*choose)(const struct log_type *type))
+static int open_log(struct logfile *log, bool (*choose)(const struct log_type *type))
 {
-	int status = logfile_open_fd(log, path);
-	int err;
+	int err, status;
 
-	if (status)
-		return status;
 	log->choose = choose;
 	err = open_stream(log);
 	if (err) {
@@ -254,6 +178,22 @@ int logfile_open(struct logfile *log, const char *path,
 	else if (!log->whole)
 		say("%s: damaged; reading every whole block", log->path);
 	return TOOL_OK;
+}
+
+int logfile_open(struct logfile *log, const char *path,
+		 bool (*choose)(const struct log_type *type))
+{
+	int status = logfile_open_fd(log, path);
+
+	return status ? status : open_log(log, choose);
+}
+
+int logfile_open_given(struct logfile *log, int fd, const char *name)
+{
+	memset(log, 0, sizeof(*log));
+	log->path = name;
+	log->fd = fd;
+	return open_log(log, NULL);
 }
 
 void logfile_close(struct logfile *log)

@@ -44,6 +44,8 @@ int logfile_open_fd(struct logfile *log, const char *path);
  */
 int logfile_open(struct logfile *log, const char *path,
 		 bool (*choose)(const struct log_type *type));
+/* The same for a file that is open and can seek; it is the log's from then on. */
+int logfile_open_given(struct logfile *log, int fd, const char *name);
 void logfile_close(struct logfile *log);
 
 /* The type of an event; never NULL. An id without a name is called event#ID. */

@@ -23,6 +23,7 @@ static const struct tool_command *const commands[] = {
 	&dump_command,
 	&stat_command,
 	&verify_command,
+	&convert_command,
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

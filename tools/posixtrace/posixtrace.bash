@@ -8,12 +8,12 @@ _posixtrace()
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'attach list status dump stat verify help --help --version' -- "$current"))
+		COMPREPLY=($(compgen -W 'attach list status dump stat verify convert help --help --version' -- "$current"))
 		return
 	fi
 	case $command in
 	help)
-		COMPREPLY=($(compgen -W 'attach list status dump stat verify' -- "$current"))
+		COMPREPLY=($(compgen -W 'attach list status dump stat verify convert' -- "$current"))
 		return
 		;;
 	attach)
@@ -52,6 +52,22 @@ _posixtrace()
 	verify)
 		options='--limit --json --fail-on-loss --help'
 		value='--limit'
+		;;
+	convert)
+		options='--from --to --output --force --list --fail-on-loss --help'
+		value='-O'
+		case $previous in
+		-f | --from)
+			COMPREPLY=($(compgen -W "$(posixtrace convert --list 2>/dev/null |
+				sed -n 's/^\([a-z]*\) *reads .*/\1/p')" -- "$current"))
+			return
+			;;
+		-t | --to)
+			COMPREPLY=($(compgen -W "$(posixtrace convert --list 2>/dev/null |
+				sed -n 's/^\([a-z]*\) .* writes .*/\1/p')" -- "$current"))
+			return
+			;;
+		esac
 		;;
 	*)
 		return

@@ -22,22 +22,22 @@ static bool is_treacherous(uint32_t c)
 	       (c >= 0x200b && c <= 0x200f) ||    /* zero width, direction marks */
 	       (c >= 0x2028 && c <= 0x202e) ||    /* separators, overrides */
 	       (c >= 0x2060 && c <= 0x206f) ||    /* invisible operators, isolates */
-	       (c >= 0xd800 && c <= 0xdfff) ||    /* surrogates: no UTF-8 at all */
 	       c == 0xfeff || (c >= 0xfff0 && c <= 0xfffb) || (c & 0xfffe) == 0xfffe ||
-	       (c >= 0xe0000 && c <= 0xe0fff) ||  /* tags */
-	       c > 0x10ffff;
+	       (c >= 0xe0000 && c <= 0xe0fff);    /* tags */
 }
 
-/* Bytes of the safe character that begins at p; 0: not a safe one. */
-static size_t safe_character(const unsigned char *p, size_t len, bool utf8)
+size_t text_character(const void *text, size_t len, uint32_t *character)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const unsigned char *p = text;
 	uint32_t c;
 	size_t n;
 
-	if (*p < 0x80)
-		return *p >= 0x20 && *p != 0x7f;
-	if (!utf8 || *p < 0xc2 || *p > 0xf4)
+	if (*p < 0x80) {
+		*character = *p;
+		return 1;
+	}
+	if (*p < 0xc2 || *p > 0xf4)
 		return 0;
 	n = *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
 	if (len < n)
@@ -48,7 +48,25 @@ static size_t safe_character(const unsigned char *p, size_t len, bool utf8)
 			return 0;
 		c = c << 6 | (p[i] & 0x3f);
 	}
-	return c < least[n] || is_treacherous(c) ? 0 : n;
+	*character = c;
+	return c < least[n] || (c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff ? 0 : n;
+}
+
+bool text_is_unsafe(uint32_t c)
+{
+	return c < 0x80 ? c < 0x20 || c == 0x7f : is_treacherous(c);
+}
+
+/* Bytes of the safe character that begins at p; 0: not a safe one. */
+static size_t safe_character(const unsigned char *p, size_t len, bool utf8)
+{
+	uint32_t c;
+	size_t n;
+
+	if (*p < 0x80)
+		return *p >= 0x20 && *p != 0x7f;
+	n = utf8 ? text_character(p, len, &c) : 0;
+	return n && !is_treacherous(c) ? n : 0;
 }
 
 /* Strings are often recorded with their NUL. */

@@ -11,11 +11,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct out;
 
 /* Learns from the locale whether the terminal reads UTF-8. */
 void text_init(void);
+
+/* Bytes of the UTF-8 character that text begins with; 0: those are none. len is not 0. */
+size_t text_character(const void *text, size_t len, uint32_t *character);
+
+/* A control character, or one that reorders or hides text. */
+bool text_is_unsafe(uint32_t character);
 
 /*
  * The data is text: safe characters, tabs and line ends, and NULs at its end only; not what is

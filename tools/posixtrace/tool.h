@@ -33,6 +33,7 @@ extern const struct tool_command status_command;
 extern const struct tool_command dump_command;
 extern const struct tool_command stat_command;
 extern const struct tool_command verify_command;
+extern const struct tool_command convert_command;
 
 /* The status of two logs together: a failure outranks damage, damage outranks loss. */
 int tool_worse(int a, int b);

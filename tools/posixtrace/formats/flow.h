@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * flow.h - a conversion under way: what is behind the fmt_ functions. For convert.c, the files that
+ * have those functions, and sources that prove nesting; other formats see format.h alone.
+ */
+#ifndef POSIXTRACE_FLOW_H
+#define POSIXTRACE_FLOW_H
+
+#include "formats/format.h"
+
+#define FMT_HEAD_BYTES  65536
+#define FMT_FAULTS_SAID 5 /* of a code; the others are counted */
+
+struct fmt_given { /* an option of the command line */
+	const char *name;
+	const char *value;
+};
+
+struct fmt_fault_count {
+	char code[16];
+	uint64_t count;
+};
+
+struct fmt_input {
+	const char *name;
+	int fd;
+	bool is_read;          /* fmt_read() was called */
+	bool ended;
+	size_t head_len, head_at;
+	uint64_t at;           /* bytes that fmt_read() handed out */
+	unsigned char head[FMT_HEAD_BYTES];
+};
+
+struct fmt_flow {
+	const struct format *from, *to;
+	struct fmt_input *input;
+	const struct fmt_output *output;
+	void *context;         /* the sink's */
+	int status;            /* the worst so far */
+	bool stopped;          /* the sink cannot go on */
+	uint64_t events;
+	bool lost;             /* the source told of lost events */
+
+	struct fmt_type **type;
+	size_t types, types_room;
+	bool too_many_types;
+	uint32_t *place;       /* hash table of index + 1 */
+	size_t places;
+
+	const struct fmt_given *given;
+	size_t givens;
+	struct fmt_fault_count *fault;
+	size_t faults;
+};
+
+void flow_init(struct fmt_flow *flow, const struct format *from, const struct format *to);
+void flow_fini(struct fmt_flow *flow);
+
+/* Keeps the sink's answer: false when it was no success; then it has been said. */
+bool flow_answer(struct fmt_flow *flow, int err);
+
+/* Says how many faults of each code were not said in full. */
+void flow_say_faults(struct fmt_flow *flow);
+
+/* The type for a source to change what it finds out later. */
+struct fmt_type *flow_type_at(struct fmt_flow *flow, size_t index);
+
+/* formats/pair.c: the partners of a new type by their names, and their spans. */
+void flow_pair(struct fmt_flow *flow, struct fmt_type *type);
+struct fmt_type *flow_find(const struct fmt_flow *flow, const char *name, size_t len);
+
+/* TOOL_OK, or it has said why not. */
+int input_open(struct fmt_input *input, const char *path);
+/* Reads the head to tell formats apart by. */
+int input_peek(struct fmt_input *input, struct fmt_head *head);
+void input_close(struct fmt_input *input);
+
+#endif

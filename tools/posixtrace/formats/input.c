@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* formats/input.c - the bytes of a source: a file, a pipe, a serial line. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/flow.h"
+#include "say.h"
+#include "spool.h"
+
+#define DETECT_BYTES 4096 /* of a pipe; a file gives all that there is room for */
+
+static int fail(const struct fmt_input *input, int err)
+{
+	say("%s: %s", input->name, strerror(err));
+	return TOOL_FAILURE;
+}
+
+int input_open(struct fmt_input *input, const char *path)
+{
+	bool standard = !strcmp(path, "-");
+	struct stat st;
+
+	memset(input, 0, sizeof(*input));
+	input->name = standard ? "standard input" : path;
+	input->fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (input->fd < 0)
+		return fail(input, errno);
+	if (fstat(input->fd, &st) || S_ISDIR(st.st_mode)) {
+		int err = fail(input, S_ISDIR(st.st_mode) ? EISDIR : errno);
+
+		close(input->fd);
+		return err;
+	}
+	return TOOL_OK;
+}
+
+void input_close(struct fmt_input *input)
+{
+	close(input->fd);
+}
+
+const char *fmt_input_name(const struct fmt_input *input)
+{
+	return input->name;
+}
+
+static ssize_t read_fd(struct fmt_input *input, void *buffer, size_t len)
+{
+	ssize_t n;
+
+	do
+		n = read(input->fd, buffer, len);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+int input_peek(struct fmt_input *input, struct fmt_head *head)
+{
+	struct stat st;
+	bool regular = !fstat(input->fd, &st) && S_ISREG(st.st_mode);
+	size_t want = regular ? sizeof(input->head) : DETECT_BYTES;
+
+	while (input->head_len < want && !input->ended) {
+		ssize_t n = read_fd(input, input->head + input->head_len, want - input->head_len);
+
+		if (n < 0)
+			return fail(input, errno);
+		input->head_len += (size_t)n;
+		input->ended = !n;
+	}
+	head->bytes = input->head;
+	head->len = input->head_len;
+	head->whole = input->ended || (regular && (uint64_t)st.st_size <= input->head_len);
+	head->file_bytes = regular ? (uint64_t)st.st_size : UINT64_MAX;
+	return TOOL_OK;
+}
+
+ssize_t fmt_read(struct fmt_flow *flow, struct fmt_input *input, void *buffer, size_t len)
+{
+	size_t rest = input->head_len - input->head_at;
+	ssize_t n;
+
+	input->is_read = true;
+	if (rest) {
+		n = (ssize_t)(len < rest ? len : rest);
+		memcpy(buffer, input->head + input->head_at, (size_t)n);
+		input->head_at += (size_t)n;
+	} else {
+		n = input->ended ? 0 : read_fd(input, buffer, len);
+	}
+	if (n < 0) {
+		fmt_fault(flow, FMT_REFUSE, input->at, NULL, "%s", strerror(errno));
+		return -1;
+	}
+	input->at += (uint64_t)n;
+	return n;
+}
+
+ssize_t fmt_read_all(struct fmt_flow *flow, struct fmt_input *input, void *buffer, size_t len)
+{
+	size_t have = 0;
+
+	while (have < len) {
+		ssize_t n = fmt_read(flow, input, (char *)buffer + have, len - have);
+
+		if (n < 0)
+			return -1;
+		if (!n)
+			break;
+		have += (size_t)n;
+	}
+	return (ssize_t)have;
+}
+
+/* What was read to tell the format, and then the rest. */
+static int spool_whole(struct fmt_input *input)
+{
+	int file, err = spool_create(&file);
+
+	if (err)
+		return err;
+	for (size_t at = 0; at < input->head_len && !err;) {
+		ssize_t n = write(file, input->head + at, input->head_len - at);
+
+		if (n >= 0)
+			at += (size_t)n;
+		else if (errno != EINTR)
+			err = errno;
+	}
+	if (!err)
+		err = spool_copy(input->fd, file);
+	if (err) {
+		close(file);
+		return err;
+	}
+	close(input->fd);
+	input->fd = file;
+	return 0;
+}
+
+int fmt_file(struct fmt_flow *flow, struct fmt_input *input, uint64_t *size)
+{
+	struct stat st;
+	int err = 0;
+
+	if (fstat(input->fd, &st))
+		err = errno;
+	else if (!(S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) ||
+		 lseek(input->fd, 0, SEEK_CUR) != (off_t)input->head_len)
+		err = spool_whole(input);
+	if (!err && size) {
+		off_t end = lseek(input->fd, 0, SEEK_END);
+
+		*size = (uint64_t)end;
+		err = end < 0 ? errno : 0;
+	}
+	if (!err && lseek(input->fd, 0, SEEK_SET) < 0)
+		err = errno;
+	/* From here on fmt_read() reads the file from its beginning. */
+	input->head_len = input->head_at = 0;
+	input->ended = false;
+	if (!err)
+		return input->fd;
+	fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(err));
+	return -1;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* formats/log_import.c - the logs of libposixtrace as a source: all that they say. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/flow.h"
+#include "formats/log.h"
+#include "logfile.h"
+#include "say.h"
+#include "when.h"
+
+#define FAULTS_SAID 20
+
+struct reading {
+	struct fmt_flow *flow;
+	struct logfile log;
+	const struct fmt_type **type; /* by id */
+	size_t ids;
+	bool overflowed;
+	bool skipped;                 /* a damaged part */
+	int64_t overflow_ns;
+};
+
+bool log_detect(const struct fmt_head *head)
+{
+	return head->len >= 8 && !memcmp(head->bytes, "PXTRLOG1", 8);
+}
+
+static int read_facts(const struct logfile *log, struct fmt_facts *facts)
+{
+	struct posix_trace_ledger_np ledger;
+	struct timespec time;
+	int err = posix_trace_get_attr(log->trid, &facts->attr);
+
+	if (err)
+		return err;
+	facts->has_attr = true;
+	posix_trace_attr_getname(&facts->attr, facts->name);
+	posix_trace_attr_getgenversion(&facts->attr, facts->generation);
+	if (!posix_trace_attr_getclockres(&facts->attr, &time))
+		facts->resolution_ns = when_timespec(&time);
+	if (!posix_trace_attr_getcreatetime(&facts->attr, &time)) {
+		facts->creation_ns = when_timespec(&time);
+		facts->has_creation = true;
+	}
+	memcpy(facts->host, log->info.host, sizeof(facts->host));
+	memcpy(facts->clock, log->info.clock, sizeof(facts->clock));
+	facts->pid = (uint32_t)log->info.pid;
+	facts->has_span = log->info.blocks > 0;
+	facts->first_ns = log->info.first_ns;
+	facts->last_ns = log->info.last_ns;
+	err = posix_trace_get_ledger_np(log->trid, &ledger);
+	facts->has_events = !err && log->whole;
+	facts->events = facts->has_events ? ledger.reported : 0;
+	return err;
+}
+
+static const struct fmt_type *learn(struct reading *reading, trace_event_id_t id)
+{
+	const struct log_type *type = logfile_type(&reading->log, id);
+	struct fmt_type what = { .name = type->name, .id = id, .number = id, .level = -1 };
+
+	if (id >= reading->ids)
+		return fmt_type(reading->flow, &what);
+	reading->type[id] = fmt_type(reading->flow, &what);
+	return reading->type[id];
+}
+
+static inline const struct fmt_type *type_of(struct reading *reading, trace_event_id_t id)
+{
+	return __builtin_expect(id < reading->ids && reading->type[id], true)
+		? reading->type[id] : learn(reading, id);
+}
+
+/* The counts come with the ledger; here is where something is missing. */
+static bool tell_gap(struct reading *reading, int cause, int64_t begin_ns, int64_t end_ns)
+{
+	struct fmt_lost lost = { .cause = cause, .begin_ns = begin_ns, .end_ns = end_ns };
+
+	lost.has_interval = begin_ns <= end_ns;
+	return fmt_lost(reading->flow, &lost);
+}
+
+static bool look_for_gaps(struct reading *reading, const struct posix_trace_event_np *event)
+{
+	if (event->flags & POSIX_TRACE_EVENT_GAP_NP) {
+		reading->skipped = true;
+		if (!tell_gap(reading, POSIX_TRACE_LOST_DAMAGED_NP, event->time_ns, event->time_ns))
+			return false;
+	}
+	switch (event->info.posix_event_id) {
+	case POSIX_TRACE_OVERFLOW:
+		if (!reading->overflowed)
+			reading->overflow_ns = event->time_ns;
+		reading->overflowed = true;
+		break;
+	case POSIX_TRACE_RESUME:
+		if (reading->overflowed && !tell_gap(reading, POSIX_TRACE_LOST_STREAM_FULL_NP,
+						     reading->overflow_ns, event->time_ns))
+			return false;
+		reading->overflowed = false;
+		break;
+	}
+	return true;
+}
+
+static int read_events(struct reading *reading)
+{
+	struct posix_trace_event_np e;
+	struct fmt_event event = { .cpu = -1 };
+	int err, unavailable;
+
+	while (!(err = posix_trace_getnext_np(reading->log.trid, &e, &unavailable)) &&
+	       !unavailable) {
+		if ((e.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || e.flags) &&
+		    !look_for_gaps(reading, &e))
+			return 0;
+		event.type = type_of(reading, e.info.posix_event_id);
+		event.time_ns = e.time_ns;
+		event.pid = (uint32_t)e.info.posix_pid;
+		event.tid = (uint32_t)e.tid;
+		event.thread = (uint64_t)e.info.posix_thread_id;
+		event.address = (uintptr_t)e.info.posix_prog_address;
+		event.truncation = e.info.posix_truncation_status;
+		event.flags = e.flags;
+		event.data = e.data;
+		event.data_len = e.data_len;
+		if (!fmt_event(reading->flow, &event))
+			return 0;
+	}
+	return err;
+}
+
+static int ledger_of_types(struct reading *reading, struct fmt_end *end)
+{
+	struct fmt_type_line *line = calloc(reading->log.types + 1, sizeof(*line));
+
+	if (!line)
+		return ENOMEM;
+	end->type = line;
+	for (size_t i = 0; i < reading->log.types; i++) {
+		trace_event_id_t id = reading->log.list[i]->id;
+
+		if (posix_trace_get_ledger_type_np(reading->log.trid, id,
+						   &line[end->types].ledger))
+			continue;
+		line[end->types++].type = type_of(reading, id);
+	}
+	return 0;
+}
+
+static int ledger_of_threads(struct reading *reading, struct fmt_end *end)
+{
+	struct fmt_thread_line *lines = NULL;
+	size_t room = 0;
+
+	for (;;) {
+		int unavailable, err;
+
+		if (end->threads == room) {
+			struct fmt_thread_line *more;
+
+			room = room ? 2 * room : 64;
+			more = realloc(lines, room * sizeof(*more));
+			if (!more) {
+				free(lines);
+				end->thread = NULL;
+				return ENOMEM;
+			}
+			lines = more;
+			end->thread = lines;
+		}
+		err = posix_trace_get_ledger_thread_np(reading->log.trid, end->threads,
+						       &lines[end->threads].thread,
+						       &lines[end->threads].ledger, &unavailable);
+		if (err || unavailable)
+			return err;
+		end->threads++;
+	}
+}
+
+static int finish(struct reading *reading)
+{
+	struct fmt_end end = { .complete = reading->log.info.complete != 0 };
+	int err = posix_trace_get_status(reading->log.trid, &end.status);
+
+	end.has_status = !err;
+	if (!err)
+		err = posix_trace_get_ledger_np(reading->log.trid, &end.ledger);
+	end.has_ledger = !err;
+	if (!err)
+		err = ledger_of_types(reading, &end);
+	if (!err)
+		err = ledger_of_threads(reading, &end);
+	if (!err)
+		fmt_finish(reading->flow, &end);
+	free((void *)end.type);
+	free((void *)end.thread);
+	return err;
+}
+
+/* Reading ran into damage, or the counts tell of damage that it did not run into. */
+static bool looks_damaged(const struct reading *reading, uint64_t events)
+{
+	struct posix_trace_ledger_np ledger;
+
+	return !reading->log.whole || !reading->log.info.complete || reading->skipped ||
+	       posix_trace_get_ledger_np(reading->log.trid, &ledger) ||
+	       ledger.lost[POSIX_TRACE_LOST_DAMAGED_NP] || ledger.reported != events;
+}
+
+static int read_log(struct reading *reading)
+{
+	struct fmt_flow *flow = reading->flow;
+	struct fmt_facts facts = { .pid = 0 };
+	uint64_t before = flow->events;
+	int err = read_facts(&reading->log, &facts);
+
+	if (!err) {
+		reading->ids = 1024;
+		reading->type = calloc(reading->ids, sizeof(struct fmt_type *));
+		err = reading->type ? 0 : ENOMEM;
+	}
+	if (!err && fmt_begin(flow, &facts)) {
+		for (size_t i = 0; i < reading->log.types; i++)
+			learn(reading, reading->log.list[i]->id);
+		err = read_events(reading);
+		if (!err && !flow->stopped)
+			err = finish(reading);
+	}
+	if (err)
+		return fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(err));
+	if (!flow->stopped && looks_damaged(reading, flow->events - before)) {
+		logfile_say_faults(&reading->log, FAULTS_SAID);
+		flow->status = tool_worse(flow->status, TOOL_DAMAGED);
+	}
+	return TOOL_OK;
+}
+
+int log_import(struct fmt_flow *flow, struct fmt_input *input)
+{
+	struct reading reading = { .flow = flow };
+	int fd = fmt_file(flow, input, NULL), status;
+
+	if (fd < 0)
+		return TOOL_FAILURE;
+	fd = dup(fd);
+	if (fd < 0)
+		return fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(errno));
+	status = logfile_open_given(&reading.log, fd, fmt_input_name(input));
+	if (status)
+		return status;
+	status = read_log(&reading);
+	free(reading.type);
+	logfile_close(&reading.log);
+	return status;
+}
