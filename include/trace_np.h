@@ -32,6 +32,13 @@ long posix_trace_sysconf_np(int name);
 #define posix_trace_point_np(event_id, data, len) \
 	((void)(*posix_trace_active_np ? (posix_trace_event((event_id), (data), (len)), 0) : 0))
 
+/*
+ * posix_trace_event() on behalf of other code: address becomes the event's posix_prog_address. For
+ * wrappers, which trace their callers, and for interpreters. Async-signal-safe as that is.
+ */
+void posix_trace_event_at_np(trace_event_id_t event_id, const void *data, size_t len,
+			     const void *address);
+
 /* Not 0 while some stream is attached to this process, or to one from which it inherits streams. The
  * pointer never changes. */
 extern const volatile unsigned char *const posix_trace_active_np;

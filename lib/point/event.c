@@ -204,10 +204,8 @@ record_other(struct ptx_thread *thread, const void *frame, unsigned type, const 
 		record_lanes(thread, frame, type, data, len, address);
 }
 
-PTX_EXPORT void posix_trace_event(trace_event_id_t event_id, const void *restrict data_ptr,
-				  size_t data_len)
+ptx_inline void record(trace_event_id_t event_id, const void *data, size_t len, uint64_t address)
 {
-	const uint64_t caller = (uint64_t)(uintptr_t)__builtin_return_address(0);
 	struct ptx_thread *thread;
 	const void *frame;
 
@@ -218,15 +216,27 @@ PTX_EXPORT void posix_trace_event(trace_event_id_t event_id, const void *restric
 	thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
 	frame = stack_pointer();
 	if (ptx_unlikely(atomic_load_explicit(&thread->frame[0], memory_order_relaxed) != NULL)) {
-		ptx_record(frame, event_id, data_ptr, data_ptr ? data_len : 0, caller);
+		ptx_record(frame, event_id, data, data ? len : 0, address);
 		return;
 	}
 	atomic_store_explicit(&thread->frame[0], frame, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
-	if (ptx_likely(data_len == 8) && ptx_likely(data_ptr) &&
+	if (ptx_likely(len == 8) && ptx_likely(data) &&
 	    ptx_likely(atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed) ==
 		       thread->word_one))
-		record_lane(thread, frame, event_id, data_ptr, 8, caller); /* all is constant */
+		record_lane(thread, frame, event_id, data, 8, address); /* all is constant */
 	else
-		record_other(thread, frame, event_id, data_ptr, data_len, caller);
+		record_other(thread, frame, event_id, data, len, address);
+}
+
+PTX_EXPORT void posix_trace_event(trace_event_id_t event_id, const void *restrict data_ptr,
+				  size_t data_len)
+{
+	record(event_id, data_ptr, data_len, (uint64_t)(uintptr_t)__builtin_return_address(0));
+}
+
+PTX_EXPORT void posix_trace_event_at_np(trace_event_id_t event_id, const void *data, size_t len,
+					const void *address)
+{
+	record(event_id, data, len, (uint64_t)(uintptr_t)address);
 }

@@ -202,6 +202,40 @@ START_TEST(the_program_address_is_that_of_the_call)
 }
 END_TEST
 
+/* In one stream and in several, of any length. */
+START_TEST(the_program_address_may_be_given)
+{
+	static const char data[40] = "0123456";
+	static const size_t lens[] = { 0, 8, 24, 40 };
+	void *address = (void *)(uintptr_t)0x4711;
+	trace_event_id_t u = type_of("u");
+
+	for (int streams = 1; streams <= 2; streams++) {
+		trace_id_t trid[2];
+		struct history *history;
+
+		for (int i = 0; i < streams; i++)
+			trid[i] = STARTED();
+		for (size_t i = 0; i < 4; i++)
+			posix_trace_event_at_np(u, data, lens[i], address);
+		for (int i = 0; i < streams; i++) {
+			history = read_all(trid[i]);
+			ck_assert_uint_eq(history->n, 5);
+			for (size_t k = 0; k < 4; k++) {
+				struct seen *seen = &history->event[1 + k];
+
+				ck_assert_ptr_eq(seen->info.posix_prog_address, address);
+				ck_assert_uint_eq(seen->len, lens[k]);
+				ck_assert_mem_eq(seen->data, data, seen->len);
+			}
+			history_free(history);
+			shut(trid[i]);
+		}
+	}
+	posix_trace_event_at_np(u, data, 8, address);
+}
+END_TEST
+
 /* EVENT-09, CLOCK-01, CLOCK-04: the times are those of the calls, not of the reading */
 START_TEST(the_time_is_that_of_the_call)
 {
@@ -310,6 +344,7 @@ SUITE_MAIN("posix_trace_event",
 	   every_byte_value_survives,
 	   an_event_tells_its_process_and_its_thread,
 	   the_program_address_is_that_of_the_call,
+	   the_program_address_may_be_given,
 	   the_time_is_that_of_the_call,
 	   the_unnamed_event_needs_no_name,
 	   system_types_and_types_without_a_name_are_ignored,
