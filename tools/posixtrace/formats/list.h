@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* list.h - the formats, in the order in which an input is asked what it is. */
 FORMAT(log)
+FORMAT(tracex)
 FORMAT(jsonl)

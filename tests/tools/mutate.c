@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mutate.c - gives decoders of foreign formats damaged copies of good files.
+ *
+ *	mutate ROUNDS SEED FILE...
+ *
+ * The same arguments give the same copies. A copy has a few bytes changed, often to numbers near a
+ * limit and at places where numbers stand, and sometimes its end cut off. Whatever is in it, the
+ * decoder must come to an end, and a sanitizer must find nothing.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mutate.h"
+
+#define FILE_BYTES (16u << 20)
+
+uint64_t mutate_sum;
+
+static uint64_t state;
+
+static uint64_t roll(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static uint64_t below(uint64_t limit)
+{
+	return limit ? roll() % limit : 0;
+}
+
+/* Most numbers that decide stand at the beginning. */
+static size_t place(size_t size)
+{
+	size_t head = size < 512 ? size : 512;
+
+	return below(2) ? below(head) : below(size);
+}
+
+static void change(unsigned char *bytes, size_t size)
+{
+	static const uint64_t odd[] = {
+		0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 47, 48, 63, 71, 72, 0x7f, 0x80, 0xff, 0x100, 0x7fff,
+		0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xfffffff0, 0xffffffff, 0x7fffffffffffffff,
+		0x8000000000000000, 0xffffffffffffffff,
+	};
+	size_t at = place(size), len = (size_t)1 << below(4);
+	uint64_t value = odd[below(sizeof(odd) / sizeof(odd[0]))];
+
+	switch (below(5)) {
+	case 0:
+		bytes[at] ^= (unsigned char)(1u << below(8));
+		return;
+	case 1:
+		bytes[at] = (unsigned char)roll();
+		return;
+	case 2:
+		value = size - below(64) + below(64);
+		break;
+	case 3: /* a piece of the file somewhere else */
+		len = below(64);
+		if (at + len <= size)
+			memmove(bytes + at, bytes + below(size - len + 1), len);
+		return;
+	}
+	at -= at % len;
+	for (size_t i = 0; i < len && at + i < size; i++)
+		bytes[at + i] = (unsigned char)(value >> 8 * i);
+}
+
+static unsigned char *load(const char *path, size_t *size)
+{
+	FILE *file = fopen(path, "rb");
+	unsigned char *bytes = malloc(FILE_BYTES);
+
+	if (!file || !bytes) {
+		perror(path);
+		exit(99);
+	}
+	*size = fread(bytes, 1, FILE_BYTES, file);
+	fclose(file);
+	return bytes;
+}
+
+static void mutate(const char *path, unsigned long rounds, uint64_t seed)
+{
+	size_t size;
+	unsigned char *good = load(path, &size);
+
+	state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+	for (unsigned long i = 0; i < rounds; i++) {
+		size_t len = below(8) ? size : below(size + 1);
+		/* Exactly as long as it is, so that a sanitizer sees one byte too far. */
+		unsigned char *bad = malloc(len ? len : 1);
+
+		if (!bad)
+			exit(99);
+		memcpy(bad, good, len);
+		for (uint64_t n = below(8); n && len; n--)
+			change(bad, len);
+		mutate_decode(bad, len);
+		free(bad);
+	}
+	free(good);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 4) {
+		fprintf(stderr, "usage: mutate ROUNDS SEED FILE...\n");
+		return 2;
+	}
+	for (int i = 3; i < argc; i++)
+		mutate(argv[i], strtoul(argv[1], NULL, 0), strtoull(argv[2], NULL, 0));
+	printf("%016llx\n", (unsigned long long)mutate_sum);
+	return 0;
+}

@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Damaged foreign traces end nothing but their own conversion.
+. "${0%/*}/lib.sh"
+
+samples=${top_srcdir:-${0%/*}/../..}/tests/samples
+mutate=${top_builddir:-..}/tests/tools/mutate
+
+check "dumps of ThreadX" "$mutate" 300 1 "$samples"/tracex/*.trx
+check "and their text" "$mutate" 100 2 "$samples"/tracex/*.hex "$samples"/tracex/*.srec
+"$mutate" 10 3 "$samples"/tracex/*.trx >"$tmp/a"
+"$mutate" 10 3 "$samples"/tracex/*.trx >"$tmp/b"
+check "the same copies every time" cmp -s "$tmp/a" "$tmp/b"
+finish

@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Trace buffers of ThreadX: read as they are known to be, written so that they are read again.
+. "${0%/*}/lib.sh"
+
+python3 -c 'import json' 2>/dev/null || skip "no python3 to compare with"
+samples=${top_srcdir:-${0%/*}/../..}/tests/samples/tracex
+tracex() { python3 "${0%/*}/tracex.py" "$@"; }
+
+# import FILE NAME [OPTION...]: to $tmp/NAME.jsonl
+import() {
+	file=$1 name=$2
+	shift 2
+	run 0 convert "$file" -o "$tmp/$name.jsonl" --force "$@"
+}
+
+for name in demo_filex demo_threadx derived_be_txlinux_wrapped txlinux_init_unwrapped txlinux_wrapped; do
+	import "$samples/$name.trx" "$name"
+	check "$name is what it is known to be" \
+		tracex expected "$tmp/$name.jsonl" "$samples/$name.trx.expected.json"
+done
+for twin in derived_txlinux_wrapped.hex derived_txlinux_wrapped.srec derived_be_txlinux_wrapped.trx; do
+	import "$samples/$twin" twin
+	check "$twin has the events of txlinux_wrapped.trx" \
+		tracex same "$tmp/twin.jsonl" "$tmp/txlinux_wrapped.jsonl"
+done
+od -An -v -tx1 "$samples/txlinux_wrapped.trx" >"$tmp/plain.txt"
+import "$tmp/plain.txt" twin
+check "hexadecimal text is read" tracex same "$tmp/twin.jsonl" "$tmp/txlinux_wrapped.jsonl"
+tr 'A-F' 'a-f' <"$samples/derived_txlinux_wrapped.hex" | sed 's/\r*$/\r/; s/^\r$//; 20s/$/\n\r/' >"$tmp/low.hex"
+import "$tmp/low.hex" twin
+check "small letters, CR LF and blank lines are read" \
+	tracex same "$tmp/twin.jsonl" "$tmp/txlinux_wrapped.jsonl"
+
+# What import keeps, export puts back.
+for name in demo_filex demo_threadx txlinux_init_unwrapped txlinux_wrapped; do
+	run 0 convert "$samples/$name.trx" --to tracex -o "$tmp/$name.trx" --force
+	check "$name is put back byte for byte" tracex parts "$tmp/$name.trx" "$samples/$name.trx"
+	import "$tmp/$name.trx" again
+	check "$name has the same events again" tracex same "$tmp/again.jsonl" "$tmp/$name.jsonl"
+done
+run 0 convert "$samples/derived_be_txlinux_wrapped.trx" -o "$tmp/be.trx"
+check "big endian becomes little endian" cmp -s "$tmp/be.trx" "$tmp/txlinux_wrapped.trx"
+
+# made CASE STATUS: the dump with that fault; its code is told.
+made() {
+	check "$1 can be made" tracex make "$1" "$samples/${3:-txlinux_wrapped}.trx" "$tmp/made.trx"
+	run "$2" convert --from tracex "$tmp/made.trx" -o "$tmp/made.jsonl" --force
+	check "$1 is told" has err "made.trx:.* ${1%%-*}: "
+}
+made T01 1
+made T02 1
+made T02-tiny 1
+made T02-width 1
+made T03 1
+made T04 0
+made T05 1
+made T05-long 1
+made T05-warn 0 demo_threadx
+made T06 1
+made T06-empty 1
+made T07 0
+made T08 0
+check "the parts are then taken one after the other" test "$(grep -c '^{"event"' "$tmp/made.jsonl")" -eq \
+	"$(grep -c '^{"event"' "$tmp/txlinux_wrapped.jsonl")"
+made T08-refused 1
+made T09 1
+made T09-buffer 1
+made T10 1
+made T10-entry 1
+made T11 3
+made T11-refused 1
+made T12 0
+made T12-odd 0
+made T13 0
+made T14 0
+made T15 0
+check "an unknown event is kept" has made.jsonl '"event":"tx_event_190"'
+made T15-zero 0
+made T15-invalid 0
+check "an invalid one is not" test "$(grep -c '^{"event"' "$tmp/made.jsonl")" -eq \
+	"$(($(grep -c '^{"event"' "$tmp/txlinux_wrapped.jsonl") - 1))"
+made T18-type 0
+made T18-available 0
+made T18-name 0
+made T18-twice 0
+made T20 0
+check "without a mask all times are one" lacks made.jsonl '"ns":"[1-9]'
+made T20-odd 0
+made T21 0
+made T21-part 0
+check "a second dump is offered" has err 'part=2'
+import "$tmp/made.trx" part2 --part 2
+check "and read" has part2.jsonl '"event":"tracex_user_5555"'
+run 1 convert "$tmp/made.trx" --to jsonl --part 3
+check "there is no third" has err 'T21: .*no part 3'
+
+sed '30s/.$/x/' "$samples/derived_txlinux_wrapped.hex" >"$tmp/bad.hex"
+run 1 convert "$tmp/bad.hex" --to jsonl
+check "T16: the line of a bad digit" has err 'T16: line 30: no hex'
+sed '30s/^\(.\{12\}\)../\1EE/' "$samples/derived_txlinux_wrapped.srec" >"$tmp/bad.srec"
+run 1 convert "$tmp/bad.srec" --to jsonl
+check "T16: the line of a wrong checksum" has err 'T16: line 30: wrong checksum'
+sed '30s/..\r*$//' "$samples/derived_txlinux_wrapped.srec" >"$tmp/bad.srec"
+run 1 convert "$tmp/bad.srec" --to jsonl
+check "T16: the line of a wrong count" has err 'T16: line 30: the count'
+printf ':0100000000FF\n:020000047FFF7C\n:0100000000FF\n:00000001FF\n' >"$tmp/far.hex"
+run 1 convert "$tmp/far.hex" --to jsonl
+check "T16: bytes too far apart" has err 'T16: .*span'
+grep -v '^:00000001' "$samples/derived_txlinux_wrapped.hex" >"$tmp/open.hex"
+run 3 convert "$tmp/open.hex" -o "$tmp/open.jsonl"
+check "T17: no end record" has err 'T17: no end'
+sed 90d "$samples/derived_txlinux_wrapped.hex" >"$tmp/hole.hex"
+run 0 convert "$tmp/hole.hex" -o "$tmp/hole.jsonl"
+check "a hole is told" has err 'in no record'
+
+for wide in wide wide-big; do
+	check "$wide can be made" tracex make $wide "$samples/txlinux_init_unwrapped.trx" "$tmp/wide.trx"
+	import "$tmp/wide.trx" wide
+	check "$wide: the same events" tracex narrow "$tmp/wide.jsonl" "$tmp/txlinux_init_unwrapped.jsonl"
+done
+check "one slot can be made" tracex make one "$samples/txlinux_init_unwrapped.trx" "$tmp/one.trx"
+import "$tmp/one.trx" one --no-meta
+check "a buffer of one slot has one event" test "$(grep -c '^{"event"' "$tmp/one.jsonl")" -eq 1
+tracex make no-registry "$samples/txlinux_wrapped.trx" "$tmp/none.trx"
+import "$tmp/none.trx" none --no-meta
+check "a registry of no slots is read" test "$(grep -c '^{"event"' "$tmp/none.jsonl")" -eq 492
+
+# Times by options.
+import "$samples/txlinux_wrapped.trx" timed --tick-hz 1000 --start 2001-09-09T01:46:40Z --no-meta
+check "ticks of 1 ms" has timed.jsonl '"ns":"1000000000180000000"'
+check "no events of the file's own" lacks timed.jsonl tracex_header
+run 2 convert "$samples/txlinux_wrapped.trx" --to jsonl --tick-hz 5 --tick-ns 5
+import "$samples/txlinux_wrapped.trx" modulus --tick-modulus 1000000000
+check "a modulus that is not met changes nothing" \
+	tracex same "$tmp/modulus.jsonl" "$tmp/txlinux_wrapped.jsonl"
+
+# Names from a side file.
+printf 'Start\n4097, ping, P, (1,2,3), (4,5,6), number, I2, I3, I4\nEnd\n' >"$tmp/names"
+import "$samples/txlinux_wrapped.trx" named --tracex-names "$tmp/names"
+check "a name by the side file" has named.jsonl '"event":"ping"'
+check "with labels as fields" has named.jsonl '"type":"ping".*u32 number;'
+printf 'Start\n4097, ping, P, (1,2,3)\nEnd\n' >"$tmp/names"
+run 1 convert "$samples/txlinux_wrapped.trx" --to jsonl --tracex-names "$tmp/names"
+check "a bad side file is told" has err 'names:2: '
+
+# A log of ours, there and back.
+for kind in plain evil; do
+	"$make_log" $kind "$tmp/$kind.log" 2000 >/dev/null || exit 99
+	run 0 convert "$tmp/$kind.log" -o "$tmp/$kind.trx"
+	check "$kind: a side file with the names begins" test "$(head -n 1 "$tmp/$kind.trx.trxc")" = Start
+	check "$kind: and ends" test "$(tail -n 1 "$tmp/$kind.trx.trxc")" = End
+	import "$tmp/$kind.trx" $kind --tracex-names "$tmp/$kind.trx.trxc"
+done
+run 0 convert "$tmp/plain.log" -o "$tmp/log.jsonl"
+check "plain: events, times, threads and data come back" \
+	tracex back "$tmp/log.jsonl" "$tmp/plain.jsonl"
+run 0 convert "$tmp/plain.log" -o "$tmp/len.trx" --tracex-fields len
+import "$tmp/len.trx" len
+check "with the lengths of the data" tracex lens "$tmp/log.jsonl" "$tmp/len.jsonl"
+run 1 convert "$tmp/plain.log" -o "$tmp/len2.trx" --tracex-fields nonsense
+finish
