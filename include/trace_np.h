@@ -148,6 +148,7 @@ struct posix_trace_loginfo_np {
 	uint64_t blocks;
 	int64_t first_ns;       /* time of the oldest block's first event, 0 = no events */
 	int64_t last_ns;
+	uint64_t clock_hz;      /* nominal frequency of the clock, 0 = not known */
 };
 int posix_trace_get_loginfo_np(trace_id_t trid, struct posix_trace_loginfo_np *info);
 
@@ -220,6 +221,76 @@ struct posix_trace_stream_np {
 int posix_trace_look_np(pid_t pid,
 			void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
 			void *arg);
+
+/*
+ * Composing a log: of events that this library did not trace, those of another tracer or of another
+ * log. What is written is a log like any other, complete and with its ledger.
+ *
+ * A composer belongs to one thread at a time. Events stand in the log in the order in which they are
+ * handed over; their times may fall, and may be any. Calls write to the file: they are not
+ * async-signal-safe, and take as long as the file does.
+ */
+struct posix_trace_composer_np;
+
+struct posix_trace_origin_np {
+	pid_t pid;              /* the traced process, 0 = none */
+	char host[64];          /* its machine; empty: this one */
+	char clock[32];         /* what stamped the events, any word; empty: "unknown" */
+	uint64_t clock_hz;      /* its nominal frequency, 0 = not known */
+	int64_t creation_ns;    /* of the stream, unless the attributes were got from a stream or log */
+	int64_t resolution_ns;  /* of the clock; 0: that of the attributes */
+	char generation[TRACE_NAME_MAX + 1]; /* what made the trace; empty: that of the attributes */
+};
+
+/*
+ * Begins a log in file_desc, as posix_trace_create_withlog() would; the descriptor stays the caller's.
+ * attr has name, sizes and policies; NULL: the defaults, and a log that grows as it must (APPEND).
+ * Of an APPEND log the maximum data size bounds an event's data; of the other two, the maximum log
+ * size bounds the file.
+ * EBADF: not writable. EINVAL: a null pointer, bad attributes, or a file that the log's full policy
+ * cannot work with. ENOMEM, and what writing to the file says.
+ */
+int posix_trace_compose_np(int file_desc, const trace_attr_t *attr,
+			   const struct posix_trace_origin_np *origin,
+			   struct posix_trace_composer_np **composer);
+
+/*
+ * Names an event type. With *id 0 the type of that name is found, or made with the next number from
+ * 64 on, and *id set; else the name is for that number, 1 to 1023. The nine names that the standard
+ * has are there from the beginning, and bound to their numbers.
+ * ENAMETOOLONG: more than TRACE_EVENT_NAME_MAX bytes. ENOSPC: *id is 0, and a process can have
+ * TRACE_USER_EVENT_MAX names, but has these. EEXIST: the number has another name. EINVAL.
+ */
+int posix_trace_compose_name_np(struct posix_trace_composer_np *composer, const char *name,
+				trace_event_id_t *id);
+
+/*
+ * Appends an event: of info, all but posix_timestamp, for which there is time_ns; of flags
+ * POSIX_TRACE_EVENT_LATE_NP.
+ * EINVAL: an event type without a name, a null pointer, no truncation status. EMSGSIZE: more data than
+ * the maximum data size. ENOSPC: an UNTIL_FULL log is full. Or what writing says; the event is then
+ * not in the log, and may be handed over again.
+ */
+int posix_trace_compose_event_np(struct posix_trace_composer_np *composer,
+				 const struct posix_trace_event_np *event);
+
+/*
+ * Counts events that are not there, in the ledger: why, how many, and of what. An event type of 0 is
+ * counted as POSIX_TRACE_UNNAMED_USER_EVENT, a thread of NULL as no thread. EINVAL.
+ */
+int posix_trace_compose_lost_np(struct posix_trace_composer_np *composer, int cause, uint64_t count,
+				trace_event_id_t event_id,
+				const struct posix_trace_thread_np *thread);
+
+/*
+ * Completes the log and frees the composer, whatever it returns. The log tells status as its stream's
+ * last; NULL: suspended, and with an overrun if any event was lost.
+ */
+int posix_trace_compose_finish_np(struct posix_trace_composer_np *composer,
+				  const struct posix_trace_status_info *status);
+
+/* Frees the composer; the log is left as if its writer had been killed. */
+void posix_trace_compose_drop_np(struct posix_trace_composer_np *composer);
 
 #ifdef __cplusplus
 }

@@ -22,6 +22,14 @@ static const struct {
 
 #define PREDEFINED (sizeof predefined / sizeof predefined[0])
 
+const char *ptx_names_predefined(unsigned type)
+{
+	for (size_t i = 0; i < PREDEFINED; i++)
+		if (predefined[i].type == type)
+			return predefined[i].name;
+	return NULL;
+}
+
 /* FNV-1a; only saves comparisons. */
 static uint32_t hash(const char *name)
 {

@@ -39,6 +39,9 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name);
 /* Copies the name of type; false if it has none. */
 bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name);
 
+/* The name that the standard gives to that type, or NULL. */
+const char *ptx_names_predefined(unsigned type);
+
 /* The type that follows in the list of all, 0 for the first: predefined ones, then by entry. */
 unsigned ptx_names_next(const struct ptx_names *names, unsigned type);
 

@@ -81,6 +81,7 @@ void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo
 	info->blocks = stored->sum.blocks;
 	info->first_ns = stored->sum.time_first;
 	info->last_ns = stored->sum.time_last;
+	info->clock_hz = h->clock_hz;
 }
 
 int ptx_stored_descriptor(const struct ptx_stored *stored)

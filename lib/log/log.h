@@ -27,6 +27,7 @@ struct ptx_log_facts {
 	uint32_t pid;         /* the traced process */
 	char clock[32];       /* what stamps the events */
 	uint64_t tick_hz;     /* of that clock, nominal */
+	char host[64];        /* the traced process's machine; empty: this one */
 };
 
 struct ptx_log_event {

@@ -178,6 +178,8 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
 	int err, saved = errno;
 
 	ptx_log_origin_here(fd, &origin);
+	if (*facts->host)
+		memcpy(origin.host, facts->host, sizeof(origin.host));
 	err = ptx_log_create_from(fd, facts, &origin, log);
 	errno = saved;
 	return err;

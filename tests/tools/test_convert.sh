@@ -55,4 +55,29 @@ run 2 convert --from jsonl "$tmp/plain.log" --to jsonl
 check "a format that is only written" has err 'can only be written'
 run 2 convert "$tmp/plain.log" --to jsonl -O nonsense=1
 check "an option that neither format has" has err 'no option of'
+
+# A log into a log is the same log, but for the order of the ledger's lines.
+same_log() {
+	"$posixtrace" convert "$1" --to jsonl >"$tmp/first.jsonl" 2>/dev/null
+	"$posixtrace" convert "$2" --to jsonl >"$tmp/second.jsonl" || return 1
+	for half in first second; do
+		grep -v '^{"end"' "$tmp/$half.jsonl" >"$tmp/$half.events"
+		grep '^{"end"' "$tmp/$half.jsonl" | tr '{' '\n' | sed 's/[]},]*$//' | sort >"$tmp/$half.end"
+	done
+	cmp "$tmp/first.events" "$tmp/second.events" && diff "$tmp/first.end" "$tmp/second.end"
+}
+
+for kind in plain blocks stopped overrun loop evil; do
+	"$make_log" $kind "$tmp/$kind.log" 5000 >/dev/null || exit 99
+	run 0 convert "$tmp/$kind.log" -o "$tmp/$kind.ptl"
+	check "$kind: a log into a log is the same" same_log "$tmp/$kind.log" "$tmp/$kind.ptl"
+	run 0 verify "$tmp/$kind.ptl"
+done
+"$posixtrace" convert "$tmp/loop.log" --to log 2>"$tmp/err" | cat >"$tmp/piped.ptl"
+run 0 verify "$tmp/piped.ptl"
+check "a log through a pipe is the same" same_log "$tmp/loop.log" "$tmp/piped.ptl"
+"$make_log" unfinished "$tmp/unfinished.log" 1000 >/dev/null || exit 99
+run 3 convert "$tmp/unfinished.log" -o "$tmp/unfinished.ptl"
+run 0 verify "$tmp/unfinished.ptl"
+check "what was whole is there" test "$("$posixtrace" dump -e 'job_*' "$tmp/unfinished.ptl" | wc -l)" -eq 1000
 finish

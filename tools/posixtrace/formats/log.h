@@ -8,4 +8,12 @@
 bool log_detect(const struct fmt_head *head);
 int log_import(struct fmt_flow *flow, struct fmt_input *input);
 
+int log_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
+int log_sink_begin(void *context, const struct fmt_facts *facts);
+int log_sink_type(void *context, const struct fmt_type *type);
+int log_sink_event(void *context, const struct fmt_event *event);
+int log_sink_lost(void *context, const struct fmt_lost *lost);
+int log_sink_end(void *context, const struct fmt_end *end);
+void log_sink_close(void *context);
+
 #endif

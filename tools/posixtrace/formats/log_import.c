@@ -47,6 +47,7 @@ static int read_facts(const struct logfile *log, struct fmt_facts *facts)
 	}
 	memcpy(facts->host, log->info.host, sizeof(facts->host));
 	memcpy(facts->clock, log->info.clock, sizeof(facts->clock));
+	facts->clock_hz = log->info.clock_hz;
 	facts->pid = (uint32_t)log->info.pid;
 	facts->has_span = log->info.blocks > 0;
 	facts->first_ns = log->info.first_ns;

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/compose.c - a log of events that were not traced here: the log's writer with a ledger, and
+ * no stream before it.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <trace_np.h>
+
+#include "arena/names.h"
+#include "base/shield.h"
+#include "log/log_put.h"
+#include "posix/attr.h"
+#include "posix/call.h"
+
+_Static_assert(sizeof(struct ptx_log_status) == sizeof(struct posix_trace_status_info),
+	       "a log's status is the public one");
+
+struct posix_trace_composer_np {
+	struct ptx_log *log;
+	size_t data_max;
+	unsigned next_type;
+	unsigned user_types;
+	bool lost;
+	uint64_t run;               /* events of one thread that are not in its line yet */
+	struct ptx_ident who;
+	char *name[PTX_TYPE_MAX];
+	struct ptx_ledger ledger;
+};
+
+static void free_composer(struct posix_trace_composer_np *composer)
+{
+	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
+		free(composer->name[type]);
+	ptx_ledger_fini(&composer->ledger);
+	free(composer);
+}
+
+static int write_log(struct posix_trace_composer_np *composer)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_shield shield;
+	int err;
+
+	ptx_shield_raise(&shield);
+	err = ptx_log_write(composer->log);
+	ptx_shield_lower(&shield);
+	return ptx_call_end(call, err);
+}
+
+static void put_text(char *to, size_t room, const char *from)
+{
+	memset(to, 0, room);
+	memcpy(to, from, strnlen(from, room - 1));
+}
+
+static int settle(const trace_attr_t *wish, const struct posix_trace_origin_np *origin,
+		  struct ptx_log_facts *facts)
+{
+	const struct ptx_attr *given = wish ? ptx_posix_attr_const(wish) : NULL;
+	struct ptx_attr *attr = &facts->attr;
+
+	if (wish && !given)
+		return EINVAL;
+	ptx_attr_init(attr);
+	if (given)
+		*attr = *given;
+	else
+		attr->log_policy = POSIX_TRACE_APPEND;
+	if (!(attr->flags & PTX_ATTR_POLICY_SET))
+		attr->stream_policy = POSIX_TRACE_FLUSH;
+	if (origin && !(attr->flags & PTX_ATTR_FROM_STREAM))
+		attr->creation_ns = origin->creation_ns;
+	attr->flags |= PTX_ATTR_POLICY_SET | PTX_ATTR_FROM_STREAM;
+	put_text(facts->clock, sizeof(facts->clock),
+		 origin && *origin->clock ? origin->clock : "unknown");
+	if (!origin)
+		return 0;
+	if (origin->resolution_ns)
+		attr->clock_resolution_ns = origin->resolution_ns;
+	if (*origin->generation)
+		put_text(attr->generation, sizeof(attr->generation), origin->generation);
+	put_text(facts->host, sizeof(facts->host), origin->host);
+	facts->pid = (uint32_t)origin->pid;
+	facts->tick_hz = origin->clock_hz;
+	return 0;
+}
+
+static int bind_name(struct posix_trace_composer_np *composer, unsigned type, const char *name)
+{
+	char *copy = strdup(name);
+	int err = copy ? ptx_log_name(composer->log, type, name) : ENOMEM;
+
+	if (err) {
+		free(copy);
+		return err;
+	}
+	composer->name[type] = copy;
+	composer->user_types += type >= PTX_TYPE_FIRST_USER;
+	return 0;
+}
+
+static int open_log(struct posix_trace_composer_np *composer, int file_desc,
+		    const struct ptx_log_facts *facts)
+{
+	struct ptx_shield shield;
+	int err, fd, flags = fcntl(file_desc, F_GETFL);
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return EBADF;
+	fd = fcntl(file_desc, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return errno;
+	ptx_shield_raise(&shield);
+	err = ptx_log_create(fd, facts, &composer->log);
+	ptx_shield_lower(&shield);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	for (unsigned type = 1; !err && type < PTX_TYPE_FIRST_USER; type++) {
+		const char *name = ptx_names_predefined(type);
+
+		err = name ? bind_name(composer, type, name) : 0;
+	}
+	if (err)
+		ptx_log_destroy(composer->log);
+	return err;
+}
+
+static int compose(int file_desc, const trace_attr_t *attr,
+		   const struct posix_trace_origin_np *origin,
+		   struct posix_trace_composer_np **result)
+{
+	struct posix_trace_composer_np *composer;
+	struct ptx_log_facts facts;
+	int err;
+
+	if (!result)
+		return EINVAL;
+	memset(&facts, 0, sizeof facts);
+	err = settle(attr, origin, &facts);
+	if (err)
+		return err;
+	composer = calloc(1, sizeof *composer);
+	if (!composer)
+		return ENOMEM;
+	ptx_ledger_init(&composer->ledger);
+	composer->next_type = PTX_TYPE_FIRST_USER;
+	composer->data_max = facts.attr.max_data_size;
+	if (composer->data_max < PTX_SYSTEM_DATA_MAX)
+		composer->data_max = PTX_SYSTEM_DATA_MAX;
+	if (composer->data_max > PTX_RECORD_LEN_MAX)
+		composer->data_max = PTX_RECORD_LEN_MAX;
+	err = open_log(composer, file_desc, &facts);
+	if (err) {
+		free_composer(composer);
+		return err;
+	}
+	*result = composer;
+	return 0;
+}
+
+PTX_EXPORT int posix_trace_compose_np(int file_desc, const trace_attr_t *attr,
+				      const struct posix_trace_origin_np *origin,
+				      struct posix_trace_composer_np **composer)
+{
+	struct ptx_call call = ptx_call_begin();
+
+	return ptx_call_end(call, compose(file_desc, attr, origin, composer));
+}
+
+static int name_type(struct posix_trace_composer_np *composer, const char *name,
+		     trace_event_id_t *id)
+{
+	if (!composer || !name || !id || *id >= PTX_TYPE_MAX)
+		return EINVAL;
+	if (strlen(name) >= PTX_TYPE_NAME_BYTES)
+		return ENAMETOOLONG;
+	if (*id && composer->name[*id])
+		return strcmp(composer->name[*id], name) ? EEXIST : 0;
+	if (*id)
+		return bind_name(composer, *id, name);
+	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
+		if (composer->name[type] && !strcmp(composer->name[type], name)) {
+			*id = type;
+			return 0;
+		}
+	}
+	while (composer->next_type < PTX_TYPE_MAX && composer->name[composer->next_type])
+		composer->next_type++;
+	if (composer->user_types >= PTX_NAMES || composer->next_type == PTX_TYPE_MAX)
+		return ENOSPC;
+	*id = composer->next_type;
+	return bind_name(composer, *id, name);
+}
+
+PTX_EXPORT int posix_trace_compose_name_np(struct posix_trace_composer_np *composer,
+					   const char *name, trace_event_id_t *id)
+{
+	struct ptx_call call = ptx_call_begin();
+
+	return ptx_call_end(call, name_type(composer, name, id));
+}
+
+/* The thread's line gets what was put since another thread's turn. */
+static void settle_run(struct posix_trace_composer_np *composer)
+{
+	struct ptx_ledger_line *line;
+
+	if (!composer->run)
+		return;
+	line = ptx_ledger_thread(&composer->ledger, composer->who.pid, composer->who.tid,
+				 composer->who.thread);
+	line->called += composer->run;
+	line->reported += composer->run;
+	composer->run = 0;
+}
+
+static void count(struct posix_trace_composer_np *composer, const struct ptx_log_event *event)
+{
+	struct ptx_ident *who = &composer->who;
+
+	composer->ledger.total.called++;
+	composer->ledger.total.reported++;
+	composer->ledger.type[event->type].called++;
+	composer->ledger.type[event->type].reported++;
+	if (who->tid != event->tid || who->pid != event->pid || who->thread != event->thread) {
+		settle_run(composer);
+		who->pid = event->pid;
+		who->tid = event->tid;
+		who->thread = event->thread;
+	}
+	composer->run++;
+}
+
+/* The closing STOP of an UNTIL_FULL log has room of its own. */
+static enum ptx_log_put put(struct posix_trace_composer_np *composer,
+			    const struct ptx_log_event *event)
+{
+	enum ptx_log_put answer;
+
+	/* No process has that number, and the fast way means nobody by it; a foreign trace may. */
+	if (ptx_unlikely(event->pid == UINT32_MAX))
+		answer = ptx_log_put_slow(composer->log, event);
+	else
+		answer = ptx_log_put_inline(composer->log, event);
+	if (answer == PTX_LOG_PUT_FULL && event->type == POSIX_TRACE_STOP)
+		answer = ptx_log_put_last(composer->log, event);
+	return answer;
+}
+
+static int check_event(const struct posix_trace_composer_np *composer,
+		       const struct posix_trace_event_np *event)
+{
+	if (!composer || !event || (event->data_len && !event->data) ||
+	    event->info.posix_event_id >= PTX_TYPE_MAX ||
+	    !composer->name[event->info.posix_event_id])
+		return EINVAL;
+	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED &&
+	    event->info.posix_truncation_status != POSIX_TRACE_TRUNCATED_RECORD &&
+	    event->info.posix_truncation_status != POSIX_TRACE_TRUNCATED_READ)
+		return EINVAL;
+	return event->data_len > composer->data_max ? EMSGSIZE : 0;
+}
+
+static int put_event(struct posix_trace_composer_np *composer, const struct ptx_log_event *event)
+{
+	enum ptx_log_put answer = put(composer, event);
+
+	if (ptx_unlikely(answer == PTX_LOG_PUT_WRITE_FIRST)) {
+		int err = write_log(composer);
+
+		if (err)
+			return err;
+		answer = put(composer, event);
+	}
+	if (answer != PTX_LOG_PUT_DONE)
+		return ENOSPC;
+	count(composer, event);
+	return 0;
+}
+
+PTX_EXPORT int posix_trace_compose_event_np(struct posix_trace_composer_np *composer,
+					    const struct posix_trace_event_np *from)
+{
+	int err = check_event(composer, from);
+	struct ptx_log_event event;
+
+	if (err)
+		return err;
+	event.len_flags = (uint32_t)from->data_len;
+	if (from->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
+		event.len_flags |= PTX_RECORD_TRUNCATED;
+	if (from->flags & POSIX_TRACE_EVENT_LATE_NP)
+		event.len_flags |= PTX_RECORD_LATE;
+	event.type = (uint16_t)from->info.posix_event_id;
+	event.pid = (uint32_t)from->info.posix_pid;
+	event.tid = (uint32_t)from->tid;
+	event.thread = (uint64_t)from->info.posix_thread_id;
+	event.address = (uintptr_t)from->info.posix_prog_address;
+	event.time_ns = from->time_ns;
+	event.data = from->data;
+	return put_event(composer, &event);
+}
+
+PTX_EXPORT int posix_trace_compose_lost_np(struct posix_trace_composer_np *composer, int cause,
+					   uint64_t events, trace_event_id_t event_id,
+					   const struct posix_trace_thread_np *thread)
+{
+	struct ptx_ledger_line *line[3];
+	struct ptx_ident who = { .pid = 0 };
+
+	if (!event_id)
+		event_id = PTX_TYPE_UNNAMED;
+	if (!composer || cause < 0 || cause >= PTX_LOST_CAUSES || event_id >= PTX_TYPE_MAX)
+		return EINVAL;
+	if (!events)
+		return 0;
+	if (thread) {
+		who.pid = (uint32_t)thread->pid;
+		who.tid = (uint32_t)thread->tid;
+		who.thread = (uint64_t)thread->thread;
+	}
+	line[0] = &composer->ledger.total;
+	line[1] = &composer->ledger.type[event_id];
+	line[2] = ptx_ledger_thread(&composer->ledger, who.pid, who.tid, who.thread);
+	for (int i = 0; i < 3; i++) {
+		line[i]->called += events;
+		line[i]->lost[cause] += events;
+	}
+	composer->lost |= cause != PTX_LOST_CLEARED;
+	return 0;
+}
+
+PTX_EXPORT int posix_trace_compose_finish_np(struct posix_trace_composer_np *composer,
+					     const struct posix_trace_status_info *given)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_log_status status;
+	struct ptx_shield shield;
+	int err;
+
+	if (!composer)
+		return ptx_call_end(call, EINVAL);
+	memset(&status, 0, sizeof status);
+	if (given)
+		memcpy(&status, given, sizeof status);
+	else
+		status.stream_overrun = composer->lost ? POSIX_TRACE_OVERRUN
+						       : POSIX_TRACE_NO_OVERRUN;
+	settle_run(composer);
+	ptx_shield_raise(&shield);
+	err = ptx_log_complete(composer->log, &status, &composer->ledger);
+	ptx_shield_lower(&shield);
+	ptx_log_destroy(composer->log);
+	free_composer(composer);
+	return ptx_call_end(call, err);
+}
+
+PTX_EXPORT void posix_trace_compose_drop_np(struct posix_trace_composer_np *composer)
+{
+	struct ptx_call call = ptx_call_begin();
+
+	if (composer) {
+		ptx_log_destroy(composer->log);
+		free_composer(composer);
+	}
+	ptx_call_end(call, 0);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* formats/log_export.c - the logs of libposixtrace as a sink. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/format.h"
+#include "formats/log.h"
+
+#define DATA_MAX (1u << 20) /* of a source that does not know its largest event */
+
+struct writing {
+	struct fmt_flow *flow;
+	int fd;
+	struct posix_trace_composer_np *composer;
+	trace_event_id_t *id; /* by index of the type */
+	size_t types;
+	size_t data_max;
+	bool too_many;
+};
+
+int log_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+{
+	struct writing *writing = calloc(1, sizeof(*writing));
+
+	if (!writing)
+		return ENOMEM;
+	writing->flow = flow;
+	writing->fd = output->fd;
+	*context = writing;
+	return 0;
+}
+
+void log_sink_close(void *context)
+{
+	struct writing *writing = context;
+
+	posix_trace_compose_drop_np(writing->composer);
+	free(writing->id);
+	free(writing);
+}
+
+/* What the source knows of a stream, for one that has no attributes object. */
+static int make_attr(const struct fmt_facts *facts, trace_attr_t *attr)
+{
+	int err = posix_trace_attr_init(attr);
+
+	if (!err && *facts->name)
+		err = posix_trace_attr_setname(attr, facts->name);
+	if (!err)
+		err = posix_trace_attr_setlogfullpolicy(attr, POSIX_TRACE_APPEND);
+	if (!err)
+		err = posix_trace_attr_setmaxdatasize(attr, facts->data_max ? facts->data_max
+									   : DATA_MAX);
+	return err;
+}
+
+int log_sink_begin(void *context, const struct fmt_facts *facts)
+{
+	struct writing *writing = context;
+	struct posix_trace_origin_np origin = { .pid = (pid_t)facts->pid };
+	trace_attr_t attr = facts->attr;
+	int err = facts->has_attr ? 0 : make_attr(facts, &attr);
+
+	memcpy(origin.host, facts->host, sizeof(origin.host));
+	memcpy(origin.clock, facts->clock, sizeof(origin.clock));
+	memcpy(origin.generation, facts->generation, sizeof(origin.generation));
+	origin.clock_hz = facts->clock_hz;
+	origin.resolution_ns = facts->resolution_ns;
+	origin.creation_ns = facts->has_creation ? facts->creation_ns : 0;
+	if (!err)
+		err = posix_trace_attr_getmaxdatasize(&attr, &writing->data_max);
+	if (!err)
+		err = posix_trace_compose_np(writing->fd, &attr, &origin, &writing->composer);
+	return err;
+}
+
+static int name_type(struct writing *writing, const struct fmt_type *type, trace_event_id_t *id)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1] = "";
+	int err;
+
+	memcpy(name, type->name, type->name_len < sizeof(name) ? type->name_len : sizeof(name) - 1);
+	*id = type->id;
+	err = posix_trace_compose_name_np(writing->composer, name, id);
+	if (err == ENOSPC) {
+		if (!writing->too_many)
+			fmt_fault(writing->flow, FMT_WARN, FMT_NO_OFFSET, NULL,
+				  "a log has room for %d event types: the rest have no name",
+				  TRACE_USER_EVENT_MAX);
+		writing->too_many = true;
+		*id = POSIX_TRACE_UNNAMED_USER_EVENT;
+		return 0;
+	}
+	/* A damaged log may call the standard's types by numbers alone. */
+	return err == EEXIST && type->id <= POSIX_TRACE_UNNAMED_USER_EVENT ? 0 : err;
+}
+
+int log_sink_type(void *context, const struct fmt_type *type)
+{
+	struct writing *writing = context;
+	trace_event_id_t *more = realloc(writing->id, (type->index + 1) * sizeof(*more));
+
+	if (!more)
+		return ENOMEM;
+	writing->id = more;
+	writing->types = type->index + 1;
+	return name_type(writing, type, &more[type->index]);
+}
+
+int log_sink_event(void *context, const struct fmt_event *event)
+{
+	struct writing *writing = context;
+	struct posix_trace_event_np to;
+
+	to.info.posix_event_id = writing->id[event->type->index];
+	to.info.posix_pid = (pid_t)event->pid;
+	to.info.posix_prog_address = (void *)(uintptr_t)event->address;
+	to.info.posix_thread_id = (pthread_t)event->thread;
+	to.info.posix_truncation_status = event->truncation;
+	to.tid = (pid_t)event->tid;
+	to.flags = event->flags;
+	to.time_ns = event->time_ns;
+	to.data = event->data;
+	to.data_len = event->data_len;
+	if (__builtin_expect(event->data_len > writing->data_max, false)) {
+		int err = posix_trace_compose_event_np(writing->composer, &to);
+
+		if (err != EMSGSIZE)
+			return err;
+		fmt_fault(writing->flow, FMT_WARN, FMT_NO_OFFSET, "data",
+			  "an event of %zu bytes was cut to %zu", event->data_len,
+			  writing->data_max);
+		to.data_len = writing->data_max;
+		to.info.posix_truncation_status = POSIX_TRACE_TRUNCATED_RECORD;
+	}
+	return posix_trace_compose_event_np(writing->composer, &to);
+}
+
+int log_sink_lost(void *context, const struct fmt_lost *lost)
+{
+	struct writing *writing = context;
+	struct posix_trace_thread_np thread = {
+		.pid = (pid_t)lost->pid, .tid = (pid_t)lost->tid, .thread = (pthread_t)lost->thread,
+	};
+
+	if (!lost->counted)
+		return 0;
+	return posix_trace_compose_lost_np(writing->composer, lost->cause, lost->count,
+					   lost->type ? writing->id[lost->type->index] : 0,
+					   lost->pid ? &thread : NULL);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * A ledger tells losses by type and by thread, not which type's on which thread; the composer wants
+ * to know both. Any table with these sums gives the same ledger: this one is filled from its
+ * north-west corner. What a damaged ledger has on one side only is of no type, or of no thread.
+ */
+static int losses_of(struct writing *writing, const struct fmt_end *end, int cause)
+{
+	uint64_t left = end->ledger.lost[cause], of_type = 0, of_thread = 0;
+	size_t type = 0, thread = 0;
+
+	while (left) {
+		uint64_t events = left;
+		int err;
+
+		while (!of_type && type < end->types)
+			of_type = end->type[type++].ledger.lost[cause];
+		while (!of_thread && thread < end->threads)
+			of_thread = end->thread[thread++].ledger.lost[cause];
+		if (of_type)
+			events = least(events, of_type);
+		if (of_thread)
+			events = least(events, of_thread);
+		err = posix_trace_compose_lost_np(
+			writing->composer, cause, events,
+			of_type ? writing->id[end->type[type - 1].type->index] : 0,
+			of_thread ? &end->thread[thread - 1].thread : NULL);
+		if (err)
+			return err;
+		left -= events;
+		of_type -= of_type ? events : 0;
+		of_thread -= of_thread ? events : 0;
+	}
+	return 0;
+}
+
+int log_sink_end(void *context, const struct fmt_end *end)
+{
+	struct writing *writing = context;
+	struct posix_trace_composer_np *composer = writing->composer;
+	int err = 0;
+
+	for (int i = 0; !err && end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		err = losses_of(writing, end, i);
+	if (err)
+		return err;
+	writing->composer = NULL;
+	return posix_trace_compose_finish_np(composer, end->has_status ? &end->status : NULL);
+}
