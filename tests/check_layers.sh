@@ -51,6 +51,11 @@ for file in lib/*/*.[ch]; do
 	check "the room of $file has a rank" test -n "$(rank_of "$room")"
 done
 
+# The shim is a user of the library that lives beside it.
+for file in lib/preload/*.[ch]; do
+	none "$file uses the public headers only" "$(includes "$file" | grep -v '^preload/')"
+done
+
 for file in examples/*.[ch] tools/posixtrace/*.[ch] tests/posix/*.c; do
 	test -e "$file" || continue
 	bad=

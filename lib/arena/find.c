@@ -310,6 +310,15 @@ static int find_other(pid_t pid, struct ptx_target *target)
 	return err;
 }
 
+/* For the children that close the descriptor by which they would find it. */
+static struct ptx_notice *leave_for_children(uint32_t pid)
+{
+	struct ptx_rendezvous_target whom = { .uid = geteuid(), .pid = pid };
+
+	return ptx_io_process_start(pid, &whom.start) ?
+		       ptx_notice_leave(&ptx_arena_self, &whom, true) : NULL;
+}
+
 int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 {
 	if (pid < 0)
@@ -320,6 +329,8 @@ int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 	target->arena = &ptx_arena_self;
 	target->pid = (uint32_t)getpid();
 	target->same_ids = true; /* and no start: nobody else has this arena under this id */
+	if (inherited)
+		target->notice = leave_for_children(target->pid);
 	return 0;
 }
 

@@ -21,7 +21,7 @@ struct ptx_notice;
 
 struct ptx_target {
 	struct ptx_arena *arena;
-	struct ptx_notice *notice; /* NULL: this process */
+	struct ptx_notice *notice; /* NULL: none was left */
 	bool inherited;
 	uint32_t pid;   /* as the target itself knows it */
 	uint64_t start; /* in clock ticks after boot */

@@ -216,10 +216,15 @@ static void make_arena(bool is_program)
 	take_rendezvous(arena, is_program);
 }
 
+static bool has_begun;
+
 void ptx_process_init(void)
 {
 	int saved = errno;
 
+	if (has_begun)
+		return;
+	has_begun = true;
 	/* Advice is for anonymous memory, which whole pages of zeros in a library mostly are. */
 	if (madvise(&ptx_private_block, sizeof ptx_private_block, MADV_WIPEONFORK) != 0 &&
 	    mmap(&ptx_private_block, sizeof ptx_private_block, PROT_READ | PROT_WRITE,
@@ -240,6 +245,10 @@ void ptx_process_child(void)
 	sigset_t all, old;
 	int saved = errno;
 
+	if (!has_begun) {
+		ptx_process_init(); /* no child, but a constructor that runs before ours */
+		return;
+	}
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &old);
 	if (ptx_process_is_child()) {

@@ -36,7 +36,7 @@ union ptx_private_block {
 extern union ptx_private_block ptx_private_block;
 #define ptx_private (ptx_private_block.is)
 
-/* Once, from the library's constructor. */
+/* From the library's constructor, or from the first call of all if that comes before it. */
 void ptx_process_init(void);
 
 /*

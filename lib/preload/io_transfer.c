@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* preload/io_transfer.c - family io: bytes are read and written. */
+#include <sys/sendfile.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "preload/shim.h"
+
+struct transfer {
+	uint64_t time;
+	int32_t fd, error;
+	uint64_t size; /* bytes asked for, or buffers */
+	int64_t result;
+	int64_t offset;
+};
+
+/* A call of a read or write; what follows last_ is not told. */
+#define TRANSFER(name, type, params, args, fd_, size_, offset_, last_) \
+	SHIM_NEXT(name, shim_no_number); \
+	SHIM_WRAPPER ssize_t name params \
+	{ \
+		if (!shim_on(type)) \
+			return next(name) args; \
+		struct transfer data = { \
+			.fd = (fd_), .error = ECANCELED, .size = (uint64_t)(size_), .result = -1, \
+			.offset = (offset_) \
+		}; \
+		SHIM_CALL(type, data); \
+		call.len = offsetof(struct transfer, last_) + 8; \
+		data.result = next(name) args; \
+		data.error = data.result < 0 ? errno : 0; \
+		return (ssize_t)data.result; \
+	}
+
+/* What _FORTIFY_SOURCE makes of them where it knows the buffer's size. */
+ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room);
+ssize_t __pread_chk(int fd, void *buffer, size_t size, off_t offset, size_t room);
+ssize_t __pread64_chk(int fd, void *buffer, size_t size, off64_t offset, size_t room);
+
+TRANSFER(read, IO_READ, (int fd, void *buffer, size_t size), (fd, buffer, size), fd, size, 0, result)
+TRANSFER(write, IO_WRITE, (int fd, const void *buffer, size_t size), (fd, buffer, size), fd, size, 0,
+	 result)
+TRANSFER(__read_chk, IO_READ, (int fd, void *buffer, size_t size, size_t room),
+	 (fd, buffer, size, room), fd, size, 0, result)
+TRANSFER(pread, IO_PREAD, (int fd, void *buffer, size_t size, off_t offset),
+	 (fd, buffer, size, offset), fd, size, offset, offset)
+TRANSFER(pread64, IO_PREAD, (int fd, void *buffer, size_t size, off64_t offset),
+	 (fd, buffer, size, offset), fd, size, offset, offset)
+TRANSFER(__pread_chk, IO_PREAD, (int fd, void *buffer, size_t size, off_t offset, size_t room),
+	 (fd, buffer, size, offset, room), fd, size, offset, offset)
+TRANSFER(__pread64_chk, IO_PREAD, (int fd, void *buffer, size_t size, off64_t offset, size_t room),
+	 (fd, buffer, size, offset, room), fd, size, offset, offset)
+TRANSFER(pwrite, IO_PWRITE, (int fd, const void *buffer, size_t size, off_t offset),
+	 (fd, buffer, size, offset), fd, size, offset, offset)
+TRANSFER(pwrite64, IO_PWRITE, (int fd, const void *buffer, size_t size, off64_t offset),
+	 (fd, buffer, size, offset), fd, size, offset, offset)
+TRANSFER(readv, IO_READV, (int fd, const struct iovec *parts, int count), (fd, parts, count), fd,
+	 count, 0, result)
+TRANSFER(writev, IO_WRITEV, (int fd, const struct iovec *parts, int count), (fd, parts, count), fd,
+	 count, 0, result)
+TRANSFER(preadv, IO_PREADV, (int fd, const struct iovec *parts, int count, off_t offset),
+	 (fd, parts, count, offset), fd, count, offset, offset)
+TRANSFER(preadv64, IO_PREADV, (int fd, const struct iovec *parts, int count, off64_t offset),
+	 (fd, parts, count, offset), fd, count, offset, offset)
+TRANSFER(preadv2, IO_PREADV, (int fd, const struct iovec *parts, int count, off_t offset, int flags),
+	 (fd, parts, count, offset, flags), fd, count, offset, offset)
+TRANSFER(preadv64v2, IO_PREADV,
+	 (int fd, const struct iovec *parts, int count, off64_t offset, int flags),
+	 (fd, parts, count, offset, flags), fd, count, offset, offset)
+TRANSFER(pwritev, IO_PWRITEV, (int fd, const struct iovec *parts, int count, off_t offset),
+	 (fd, parts, count, offset), fd, count, offset, offset)
+TRANSFER(pwritev64, IO_PWRITEV, (int fd, const struct iovec *parts, int count, off64_t offset),
+	 (fd, parts, count, offset), fd, count, offset, offset)
+TRANSFER(pwritev2, IO_PWRITEV,
+	 (int fd, const struct iovec *parts, int count, off_t offset, int flags),
+	 (fd, parts, count, offset, flags), fd, count, offset, offset)
+TRANSFER(pwritev64v2, IO_PWRITEV,
+	 (int fd, const struct iovec *parts, int count, off64_t offset, int flags),
+	 (fd, parts, count, offset, flags), fd, count, offset, offset)
+TRANSFER(sendfile, IO_SENDFILE, (int fd, int from, off_t *offset, size_t size),
+	 (fd, from, offset, size), fd, size, from, offset)
+TRANSFER(sendfile64, IO_SENDFILE, (int fd, int from, off64_t *offset, size_t size),
+	 (fd, from, offset, size), fd, size, from, offset)

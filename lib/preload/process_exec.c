@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/process_exec.c - family process: another program is executed.
+ *
+ * The event comes before the call, which does not return; if it does there is another one that says
+ * why. In a child of vfork() the process id of these events is the parent's, whose memory it is; their
+ * field pid is the child's.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "preload/shim.h"
+#include "preload/text.h"
+
+static void before(int fd, const char *path, char *const argv[], const void *caller)
+{
+	struct {
+		int32_t pid, fd;
+		char text[SHIM_TEXT];
+	} data = { .pid = getpid(), .fd = fd };
+	size_t len = shim_text_before(data.text, sizeof data.text / 2, path);
+
+	len += shim_text_arguments(data.text + len, sizeof data.text - len, argv);
+	shim_put(PROCESS_EXEC, &data, 8 + len, caller);
+}
+
+static int after(int result, const void *caller)
+{
+	const int32_t data[2] = { getpid(), errno };
+
+	if (*shim_switch[PROCESS_EXEC_FAILED])
+		shim_put(PROCESS_EXEC_FAILED, data, sizeof data, caller);
+	return result;
+}
+
+#define EXEC(name, params, args, fd, path) \
+	SHIM_NEXT(name, shim_no_number); \
+	SHIM_WRAPPER int name params \
+	{ \
+		if (!shim_on(PROCESS_EXEC)) \
+			return next(name) args; \
+		before(fd, path, argv, shim_caller()); \
+		return after(next(name) args, shim_caller()); \
+	}
+
+EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp), -1, path)
+EXEC(execv, (const char *path, char *const argv[]), (path, argv), -1, path)
+EXEC(execvp, (const char *path, char *const argv[]), (path, argv), -1, path)
+EXEC(execvpe, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp), -1, path)
+EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp), fd, NULL)
+EXEC(execveat, (int fd, const char *path, char *const argv[], char *const envp[], int flags),
+     (fd, path, argv, envp, flags), fd, path)
+
+/*
+ * A list of arguments is a vector in the caller's frame, as in the C library: these functions may be
+ * called in a child that must not allocate memory.
+ */
+#define COUNT(count, first, list) \
+	do { \
+		va_start(list, first); \
+		for ((count) = 1; va_arg(list, const char *); (count)++) \
+			; \
+		va_end(list); \
+	} while (0)
+
+static void fill(char **argv, const char *first, va_list list)
+{
+	*argv = (char *)(uintptr_t)first;
+	while (*argv)
+		*++argv = va_arg(list, char *);
+}
+
+#define EXECL(name, by) \
+	SHIM_WRAPPER int name(const char *path, const char *first, ...) \
+	{ \
+		size_t count; \
+		va_list list; \
+		COUNT(count, first, list); \
+		char **argv = __builtin_alloca((count + 1) * sizeof *argv); \
+		va_start(list, first); \
+		fill(argv, first, list); \
+		va_end(list); \
+		if (!shim_on(PROCESS_EXEC)) \
+			return next(by)(path, argv); \
+		before(-1, path, argv, shim_caller()); \
+		return after(next(by)(path, argv), shim_caller()); \
+	}
+
+EXECL(execl, execv)
+EXECL(execlp, execvp)
+
+SHIM_WRAPPER int execle(const char *path, const char *first, ...)
+{
+	size_t count;
+	char **argv, **envp;
+	va_list list;
+
+	COUNT(count, first, list);
+	argv = __builtin_alloca((count + 1) * sizeof *argv);
+	va_start(list, first);
+	*argv = (char *)(uintptr_t)first;
+	for (size_t i = 0; argv[i]; i++)
+		argv[i + 1] = va_arg(list, char *);
+	envp = va_arg(list, char **);
+	va_end(list);
+	if (!shim_on(PROCESS_EXEC))
+		return next(execve)(path, argv, envp);
+	before(-1, path, argv, shim_caller());
+	return after(next(execve)(path, argv, envp), shim_caller());
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/process_vfork.c - family process: vfork(), which returns twice on one stack.
+ *
+ * The child returns first and goes on in the caller's frame, where it overwrites whatever a wrapper
+ * would have left there. So the wrapper leaves nothing: as the C library's own, it takes the return
+ * address into a register, which the kernel keeps for each of the two, and puts it back afterwards.
+ * What is to be remembered meanwhile is thread-local; the child has that in common with its parent,
+ * which sleeps.
+ *
+ * In the child events are traced as events of the thread whose memory it uses; their own fields tell
+ * the child's process id. It is the parent's thread again when the child has executed or ended.
+ *
+ * On other processors than x86-64 vfork() is the C library's, and not seen.
+ */
+#include <unistd.h>
+
+#include "preload/shim.h"
+#include "preload/vfork.h"
+
+_Thread_local bool shim_is_vfork_child __attribute__((tls_model("initial-exec")));
+
+#if defined __x86_64__
+
+static _Thread_local uint64_t begin __attribute__((tls_model("initial-exec")));
+
+/* Called by the code below. */
+__attribute__((used)) void shim_vfork_before(void);
+__attribute__((used)) void shim_vfork_child(const void *caller);
+__attribute__((used)) pid_t shim_vfork_parent(long result, const void *caller);
+
+void shim_vfork_before(void)
+{
+	begin = *shim_switch[PROCESS_VFORK] ? shim_now() : 0;
+}
+
+void shim_vfork_child(const void *caller)
+{
+	const int32_t data[2] = { getpid(), getppid() };
+
+	shim_is_vfork_child = true;
+	if (*shim_switch[PROCESS_VCHILD] && shim_is_wanted(PROCESS_VCHILD, caller))
+		shim_put(PROCESS_VCHILD, data, sizeof data, caller);
+}
+
+pid_t shim_vfork_parent(long result, const void *caller)
+{
+	struct {
+		uint64_t time;
+		int32_t child, error;
+	} data = { .child = result < 0 ? -1 : (int32_t)result, .error = result < 0 ? (int32_t)-result : 0 };
+
+	shim_is_vfork_child = false;
+	if (result < 0)
+		errno = (int)-result;
+	if (begin && *shim_switch[PROCESS_VFORK] && shim_is_wanted(PROCESS_VFORK, caller)) {
+		data.time = shim_now() - begin;
+		shim_put(PROCESS_VFORK, &data, sizeof data, caller);
+	}
+	return data.child;
+}
+
+__asm__(
+	"	.text\n"
+	"	.globl vfork\n"
+	"	.type vfork, @function\n"
+	"	.p2align 4\n"
+	"vfork:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	subq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	call shim_vfork_before\n"
+	"	addq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq %rdi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	.cfi_register %rip, %rdi\n"
+	"	movl $58, %eax\n" /* SYS_vfork */
+	"	syscall\n"
+	"	pushq %rdi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_offset %rip, -8\n"
+	"	subq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	testq %rax, %rax\n"
+	"	je 1f\n"
+	"	movq %rdi, %rsi\n"
+	"	movq %rax, %rdi\n"
+	"	call shim_vfork_parent\n"
+	"	addq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"1:	call shim_vfork_child\n"
+	"	xorl %eax, %eax\n"
+	"	addq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size vfork, . - vfork\n");
+
+#endif

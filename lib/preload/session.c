@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "preload/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+#define DEFAULT_OUTPUT "posixtrace.ptl"
+#define DEFAULT_SIZE   ((size_t)4 << 20)
+#define MOST_LOGS      1000 /* of one process */
+#define STREAM_NAME    "preload:" /* and the log's name */
+
+static void say(const struct shim_options *options, const char *what, const char *why)
+{
+	if (options->is_verbose)
+		dprintf(STDERR_FILENO, "POSIXTRACE_OPTIONS: %s: %s\n", what, why);
+}
+
+static void find_inherited(void *arg, const struct posix_trace_stream_np *stream)
+{
+	bool *found = arg;
+
+	if (stream->creator != getpid() && stream->inheritance == POSIX_TRACE_INHERITED &&
+	    !strncmp(stream->name, STREAM_NAME, strlen(STREAM_NAME)))
+		*found = true;
+}
+
+static bool has_inherited(void)
+{
+	bool found = false;
+
+	if (*posix_trace_active_np)
+		posix_trace_look_np(0, find_inherited, &found);
+	return found;
+}
+
+/* %p is the process id, %% a %. False: that is too long. */
+static bool expand(char *path, size_t bytes, const char *pattern)
+{
+	size_t len = 0;
+
+	for (; *pattern; pattern++) {
+		if (bytes - len < 16)
+			return false;
+		if (pattern[0] == '%' && pattern[1] == 'p') {
+			len += (size_t)snprintf(path + len, bytes - len, "%d", (int)getpid());
+			pattern++;
+		} else {
+			pattern += pattern[0] == '%' && pattern[1] == '%';
+			path[len++] = *pattern;
+		}
+	}
+	path[len] = '\0';
+	return true;
+}
+
+/* A log of this very process, made before it executed this program. */
+static bool is_own_log(const char *path)
+{
+	struct posix_trace_loginfo_np info = { .pid = 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	trace_id_t trid;
+
+	if (fd < 0)
+		return false;
+	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid) == 0) {
+		posix_trace_get_loginfo_np(trid, &info);
+		posix_trace_close(trid);
+	}
+	close(fd);
+	return info.pid == getpid();
+}
+
+/*
+ * A log that is there already is kept beside the new one, as .old. But a process that executes one
+ * program after another has a log of each: .2, .3 and so on.
+ */
+static int open_output(char *path, size_t bytes)
+{
+	char old[PATH_MAX + 8];
+	size_t len = strlen(path);
+	struct stat file;
+
+	for (int n = 2; n <= MOST_LOGS && lstat(path, &file) == 0 && S_ISREG(file.st_mode); n++) {
+		if (!is_own_log(path)) {
+			snprintf(old, sizeof old, "%s.old", path);
+			if (rename(path, old) != 0)
+				return -1;
+			break;
+		}
+		snprintf(path + len, bytes - len, ".%d", n);
+	}
+	return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+}
+
+static int set_attributes(const struct shim_options *options, const char *path, trace_attr_t *attr)
+{
+	const char *slash = strrchr(path, '/');
+	char name[TRACE_NAME_MAX + 1];
+	int err;
+
+	snprintf(name, sizeof name, STREAM_NAME "%s", slash ? slash + 1 : path);
+	err = posix_trace_attr_setname(attr, name);
+	if (!err)
+		err = posix_trace_attr_setinherited(attr, POSIX_TRACE_INHERITED);
+	if (!err)
+		err = posix_trace_attr_setstreamfullpolicy(
+			attr, options->policy ? options->policy : POSIX_TRACE_FLUSH);
+	if (!err)
+		err = posix_trace_attr_setlogfullpolicy(
+			attr, options->log_policy ? options->log_policy : POSIX_TRACE_APPEND);
+	if (!err)
+		err = posix_trace_attr_setstreamsize(attr,
+						     options->size ? options->size : DEFAULT_SIZE);
+	if (!err && options->log_size)
+		err = posix_trace_attr_setlogsize(attr, options->log_size);
+	return err;
+}
+
+static int create(const struct shim_options *options, const char *path, int fd)
+{
+	trace_attr_t attr;
+	trace_id_t trid;
+	int err = posix_trace_attr_init(&attr);
+
+	if (err)
+		return err;
+	err = set_attributes(options, path, &attr);
+	if (!err)
+		err = posix_trace_create_withlog(0, &attr, fd, &trid);
+	posix_trace_attr_destroy(&attr);
+	if (err)
+		return err;
+	err = posix_trace_start(trid);
+	if (err)
+		posix_trace_shutdown(trid);
+	return err;
+}
+
+void shim_session_begin(const struct shim_options *options)
+{
+	char path[PATH_MAX];
+	int fd, err, saved = errno;
+
+	if (!options->is_given)
+		return;
+	if (options->wrong) {
+		say(options, options->word, options->wrong);
+		return;
+	}
+	if (has_inherited())
+		return;
+	if (!expand(path, sizeof path, options->output ? options->output : DEFAULT_OUTPUT)) {
+		say(options, "-o", strerror(ENAMETOOLONG));
+		return;
+	}
+	fd = open_output(path, sizeof path);
+	if (fd < 0) {
+		say(options, path, strerror(errno));
+		errno = saved;
+		return;
+	}
+	err = create(options, path, fd);
+	close(fd); /* the stream has a descriptor of its own */
+	if (err) {
+		say(options, path, strerror(err));
+		unlink(path);
+	}
+	errno = saved;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/start.c - what was chosen, event types, and the calls that came too early.
+ *
+ * The shim begins with the first call of a wrapper, since constructors of other libraries may run
+ * before its own. But memory is allocated by the dynamic linker before anything has begun, the C
+ * library included: such calls are passed on and counted. Neither is anything traced that is called
+ * while another thread, or the code that a handler interrupted, is about to begin.
+ */
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "preload/choose.h"
+#include "preload/options.h"
+#include "preload/session.h"
+#include "preload/shim.h"
+#include "preload/start.h"
+
+/* Not in every libposixtrace. */
+extern int posix_trace_eventid_describe_np(trace_event_id_t event_id, const char *schema)
+	__attribute__((weak));
+
+static const volatile unsigned char not_known_yet = 1, never;
+
+const volatile unsigned char *shim_switch[SHIM_TYPE_COUNT] = {
+	[0 ... SHIM_TYPE_COUNT - 1] = &not_known_yet
+};
+trace_event_id_t shim_id[SHIM_TYPE_COUNT];
+struct shim_range shim_own[2];
+_Atomic int shim_is_ready;
+_Atomic unsigned shim_untold;
+
+static _Atomic int has_begun;
+static _Atomic uint64_t lost_early[FAMILY_COUNT], lost_unnamed;
+static struct shim_options options;
+
+static const struct {
+	const char *name, *schema;
+} types[SHIM_TYPE_COUNT] = {
+#define TYPE(type, family, name, schema) [type] = { name, schema },
+	SHIM_TYPES(TYPE)
+#undef TYPE
+};
+
+static int note_range(struct dl_phdr_info *object, size_t bytes, void *arg)
+{
+	const uintptr_t here[2] = { (uintptr_t)posix_trace_eventid_open, (uintptr_t)note_range };
+	int *found = arg;
+
+	(void)bytes;
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *header = &object->dlpi_phdr[i];
+		uintptr_t begin = object->dlpi_addr + header->p_vaddr;
+
+		if (header->p_type != PT_LOAD || !(header->p_flags & PF_X))
+			continue;
+		for (int k = 0; k < 2; k++)
+			if (here[k] - begin < header->p_memsz) {
+				shim_own[k].begin = begin;
+				shim_own[k].bytes = header->p_memsz;
+				++*found;
+			}
+	}
+	return *found == 2;
+}
+
+/* Whoever is first; a second one finds the same. */
+static void note_ranges(void)
+{
+	int found = 0;
+
+	if (!shim_own[1].bytes)
+		dl_iterate_phdr(note_range, &found);
+}
+
+static void open_type(enum shim_type type)
+{
+	trace_event_id_t id;
+
+	if (posix_trace_eventid_open(types[type].name, &id) || id == POSIX_TRACE_UNNAMED_USEREVENT)
+		return; /* shim_put() counts what it cannot name */
+	if (posix_trace_eventid_describe_np)
+		posix_trace_eventid_describe_np(id, types[type].schema);
+	shim_id[type] = id;
+}
+
+/* A program with more rights than its caller takes no orders from the environment. */
+static bool is_off(void)
+{
+	const char *word = secure_getenv("POSIXTRACE");
+
+	return getauxval(AT_SECURE) || (word && !strcmp(word, "off"));
+}
+
+static void choose(void)
+{
+	const char *list = secure_getenv("POSIXTRACE_TRACE");
+	bool off = is_off();
+	unsigned families;
+
+	shim_options_read(&options, off ? NULL : secure_getenv("POSIXTRACE_OPTIONS"));
+	families = shim_families(options.families ? options.families : list);
+	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++) {
+		bool wanted = !off && shim_is_chosen(type, families, options.glob, options.globs);
+
+		if (wanted)
+			open_type(type);
+		shim_switch[type] = wanted ? posix_trace_active_np : &never;
+	}
+	for (enum shim_family family = 0; family < FAMILY_COUNT; family++)
+		if (off || !(families >> family & 1))
+			atomic_store_explicit(&lost_early[family], 0, memory_order_relaxed);
+}
+
+static bool begin(void)
+{
+	int no = 0, saved = errno;
+
+	if (!atomic_compare_exchange_strong_explicit(&has_begun, &no, 1, memory_order_acq_rel,
+						     memory_order_relaxed))
+		return atomic_load_explicit(&shim_is_ready, memory_order_acquire);
+	choose();
+	atomic_store_explicit(&shim_is_ready, 1, memory_order_release);
+	errno = saved;
+	return true;
+}
+
+static void count_lost(_Atomic uint64_t *count)
+{
+	atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+	atomic_store_explicit(&shim_untold, 1, memory_order_relaxed);
+}
+
+/* libposixtrace's own constructor calls wrappers too. */
+bool shim_early_call(enum shim_type type, const void *caller)
+{
+	enum shim_family family = shim_family_of(type);
+
+	if (family != FAMILY_ALLOC) {
+		note_ranges();
+		if (shim_is_own(caller))
+			return false;
+		if (begin())
+			return *shim_switch[type];
+	}
+	count_lost(&lost_early[family]);
+	return false;
+}
+
+void shim_lose_unnamed(void)
+{
+	count_lost(&lost_unnamed);
+}
+
+void shim_tell_lost(void)
+{
+	struct {
+		uint64_t early, unnamed;
+	} data = { 0, 0 };
+
+	if (!atomic_load_explicit(&shim_is_ready, memory_order_acquire) ||
+	    !atomic_exchange_explicit(&shim_untold, 0, memory_order_relaxed))
+		return;
+	for (enum shim_family family = 0; family < FAMILY_COUNT; family++)
+		data.early += atomic_exchange_explicit(&lost_early[family], 0, memory_order_relaxed);
+	data.unnamed = atomic_exchange_explicit(&lost_unnamed, 0, memory_order_relaxed);
+	if (data.early || data.unnamed)
+		posix_trace_event(shim_id[SHIM_LOST], &data, sizeof data);
+}
+
+/* Its parent's losses are its parent's to tell. */
+static void in_child(void)
+{
+	for (enum shim_family family = 0; family < FAMILY_COUNT; family++)
+		atomic_store_explicit(&lost_early[family], 0, memory_order_relaxed);
+	atomic_store_explicit(&lost_unnamed, 0, memory_order_relaxed);
+	atomic_store_explicit(&shim_untold, 0, memory_order_relaxed);
+}
+
+static void __attribute__((constructor)) start(void)
+{
+	note_ranges();
+	begin();
+	shim_find_all();
+	pthread_atfork(NULL, NULL, in_child);
+	shim_session_begin(&options);
+	/* What came before anybody traced is nobody's loss. */
+	if (!*posix_trace_active_np)
+		atomic_store_explicit(&shim_untold, 0, memory_order_relaxed);
+	shim_process_begins();
+}
+
+/* Before libposixtrace's own, since the shim depends on it. */
+static void __attribute__((destructor)) end(void)
+{
+	shim_process_ends();
+	if (*posix_trace_active_np)
+		shim_tell_lost();
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "preload/text.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define PAGE 4096
+
+size_t shim_text(char *to, size_t bytes, const char *text)
+{
+	size_t len = text ? strlen(text) : 0;
+
+	if (bytes == 0)
+		return 0;
+	if (len < bytes) {
+		if (len)
+			memcpy(to, text, len);
+		to[len] = '\0';
+		return len + 1;
+	}
+	memcpy(to, text + len - (bytes - 1), bytes);
+	if (bytes > 3)
+		memcpy(to, "...", 3);
+	return bytes;
+}
+
+size_t shim_text_after(char *to, size_t bytes, const char *text, int error)
+{
+	if (error == EFAULT || error == EINVAL || error == ECANCELED || error == ENOSYS)
+		text = NULL;
+	return shim_text(to, bytes, text);
+}
+
+/*
+ * Whether so much can be read there, less where a page ends. The kernel copies it; where it may not,
+ * as in some sandboxes, the program is believed.
+ */
+static size_t copy(void *to, const void *from, size_t bytes)
+{
+	size_t rest = PAGE - (uintptr_t)from % PAGE;
+	struct iovec local = { to, bytes }, remote = { (void *)(uintptr_t)from, bytes };
+	ssize_t copied;
+
+	if (bytes > rest)
+		local.iov_len = remote.iov_len = rest;
+	if (!from)
+		return 0;
+	copied = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+	if (copied < 0 && errno != EFAULT) {
+		memcpy(to, from, local.iov_len);
+		return local.iov_len;
+	}
+	return copied < 0 ? 0 : (size_t)copied;
+}
+
+/* Its beginning, without a NUL. */
+static size_t begin_of(char *to, size_t bytes, const char *text)
+{
+	size_t len = 0;
+
+	while (len < bytes) {
+		size_t part = copy(to + len, text + len, bytes - len);
+		const char *end = memchr(to + len, '\0', part);
+
+		if (end)
+			return (size_t)(end - to);
+		len += part;
+		if (part == 0)
+			break;
+	}
+	return len;
+}
+
+size_t shim_text_before(char *to, size_t bytes, const char *text)
+{
+	int saved = errno;
+	size_t len;
+
+	if (bytes == 0)
+		return 0;
+	len = begin_of(to, bytes - 1, text);
+	to[len] = '\0';
+	errno = saved;
+	return len + 1;
+}
+
+size_t shim_text_arguments(char *to, size_t bytes, char *const argv[])
+{
+	int saved = errno;
+	size_t len = 0;
+	char *argument;
+
+	if (bytes == 0)
+		return 0;
+	for (; len < bytes - 1; argv++) {
+		if (copy(&argument, argv, sizeof argument) != sizeof argument || !argument)
+			break;
+		if (len)
+			to[len++] = ' ';
+		len += begin_of(to + len, bytes - 1 - len, argument);
+	}
+	to[len] = '\0';
+	errno = saved;
+	return len + 1;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/thread.c - family thread: threads from their creation to their end.
+ *
+ * A thread that is created while somebody traces starts in run(), which tells of its beginning and,
+ * however it ends, of its end: destructors of thread-local data come after that. thrd_create() creates
+ * threads inside the C library, unseen; what they do is traced.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "preload/shim.h"
+#include "preload/text.h"
+
+struct start {
+	void *(*function)(void *);
+	void *argument;
+	uint64_t creator;
+};
+
+struct end {
+	uint64_t function;
+};
+
+static uint64_t number_of(pthread_t thread)
+{
+	return (uint64_t)thread;
+}
+
+static void thread_ends(void *arg)
+{
+	const struct end *end = arg;
+
+	if (*shim_switch[THREAD_END])
+		shim_put(THREAD_END, end, sizeof *end, (const void *)(uintptr_t)end->function);
+}
+
+static void *run(void *arg)
+{
+	struct start start = *(struct start *)arg;
+	struct {
+		uint64_t function, creator;
+	} data = { (uint64_t)(uintptr_t)start.function, start.creator };
+	struct end end = { data.function };
+	void *result;
+
+	free(arg);
+	if (*shim_switch[THREAD_BEGIN])
+		shim_put(THREAD_BEGIN, &data, sizeof data, (const void *)start.function);
+	pthread_cleanup_push(thread_ends, &end);
+	result = start.function(start.argument);
+	pthread_cleanup_pop(1);
+	return result;
+}
+
+SHIM_NEXT(pthread_create, shim_no_error);
+
+SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+				void *(*function)(void *), void *argument)
+{
+	struct {
+		uint64_t time;
+		uint64_t thread, function;
+		int32_t error, detached;
+	} data = { .function = (uint64_t)(uintptr_t)function };
+	struct start *start;
+	int saved, detached = PTHREAD_CREATE_JOINABLE;
+
+	if (!shim_on(THREAD_CREATE))
+		return next(pthread_create)(thread, attr, function, argument);
+	saved = errno;
+	start = malloc(sizeof *start);
+	errno = saved;
+	if (!start)
+		return next(pthread_create)(thread, attr, function, argument);
+	*start = (struct start){ function, argument, number_of(pthread_self()) };
+	if (attr)
+		pthread_attr_getdetachstate(attr, &detached);
+	SHIM_CALL(THREAD_CREATE, data);
+	data.detached = detached == PTHREAD_CREATE_DETACHED;
+	data.error = next(pthread_create)(thread, attr, run, start);
+	/* A detached thread may be gone, but its identifier is still ours to read. */
+	data.thread = data.error ? 0 : number_of(*thread);
+	if (data.error)
+		free(start);
+	return data.error;
+}
+
+SHIM_NEXT(pthread_exit, shim_no_return);
+
+SHIM_WRAPPER void pthread_exit(void *value)
+{
+	uint64_t data = (uint64_t)(uintptr_t)value;
+
+	if (shim_on(THREAD_EXIT))
+		shim_put(THREAD_EXIT, &data, sizeof data, shim_caller());
+	next(pthread_exit)(value);
+	__builtin_unreachable();
+}
+
+struct join_data {
+	uint64_t time;
+	uint64_t thread;
+	int32_t error;
+};
+
+#define JOIN(name, params, args) \
+	SHIM_NEXT(name, shim_no_error); \
+	SHIM_WRAPPER int name params \
+	{ \
+		if (!shim_on(THREAD_JOIN)) \
+			return next(name) args; \
+		struct join_data data = { .thread = number_of(thread), .error = ECANCELED }; \
+		SHIM_CALL(THREAD_JOIN, data); \
+		call.len = offsetof(struct join_data, error) + sizeof data.error; \
+		data.error = next(name) args; \
+		return data.error; \
+	}
+
+JOIN(pthread_join, (pthread_t thread, void **value), (thread, value))
+JOIN(pthread_tryjoin_np, (pthread_t thread, void **value), (thread, value))
+JOIN(pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespec *until),
+     (thread, value, until))
+
+SHIM_NEXT(pthread_detach, shim_no_error);
+
+SHIM_WRAPPER int pthread_detach(pthread_t thread)
+{
+	struct {
+		uint64_t thread;
+		int32_t error;
+	} data = { .thread = number_of(thread) };
+	int error = next(pthread_detach)(thread);
+
+	if (shim_on(THREAD_DETACH)) {
+		data.error = error;
+		shim_put(THREAD_DETACH, &data, 12, shim_caller());
+	}
+	return error;
+}
+
+SHIM_NEXT(pthread_setname_np, shim_no_error);
+
+SHIM_WRAPPER int pthread_setname_np(pthread_t thread, const char *name)
+{
+	struct {
+		uint64_t thread;
+		int32_t error;
+		char name[16];
+	} data;
+	int error = next(pthread_setname_np)(thread, name);
+
+	if (shim_on(THREAD_NAME)) {
+		data.thread = number_of(thread);
+		data.error = error;
+		shim_put(THREAD_NAME, &data,
+			 12 + shim_text_after(data.name, sizeof data.name, name, error), shim_caller());
+	}
+	return error;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/probe.c - a program that knows nothing of tracing and does what its argument says. Not a
+ * test itself. Exits with 0, or says what did not go as without the shim and exits with 1.
+ */
+#include "preload/probe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct probe *const all[] = { probes_io, probes_process, probes_thread };
+
+void probe_fail(const char *file, int line, const char *what)
+{
+	fprintf(stderr, "%s:%d: %s\n", file, line, what);
+	exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc >= 2 && i < sizeof all / sizeof all[0]; i++)
+		for (const struct probe *probe = all[i]; probe->name; probe++)
+			if (!strcmp(probe->name, argv[1]))
+				return probe->run(argc - 2, argv + 2);
+	fprintf(stderr, "probe: what?\n");
+	return 2;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* preload/probe.h - what probe can do, by family. */
+#ifndef PRELOAD_PROBE_H
+#define PRELOAD_PROBE_H
+
+struct probe {
+	const char *name;
+	int (*run)(int argc, char **argv);
+};
+
+/* Each ends with a null name. */
+extern const struct probe probes_io[], probes_process[], probes_thread[];
+
+void probe_fail(const char *file, int line, const char *what) __attribute__((noreturn));
+
+#define MUST(condition) \
+	do { \
+		if (!(condition)) \
+			probe_fail(__FILE__, __LINE__, #condition); \
+	} while (0)
+
+#endif

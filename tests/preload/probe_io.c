@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "preload/probe.h"
+
+static char buffer[100];
+
+static int io(int argc, char **argv)
+{
+	struct iovec parts[2] = { { buffer, 10 }, { buffer + 10, 20 } };
+	int fd, other;
+	FILE *file;
+
+	MUST(argc == 1);
+	errno = 4711;
+	fd = open(argv[0], O_RDWR | O_CREAT | O_EXCL, 0640);
+	MUST(fd >= 0);
+	MUST(write(fd, buffer, 100) == 100);
+	MUST(pwrite(fd, buffer, 50, 100) == 50);
+	MUST(writev(fd, parts, 2) == 30);
+	MUST(pwritev(fd, parts, 2, 7) == 30);
+	MUST(pread(fd, buffer, 20, 5) == 20);
+	MUST(preadv(fd, parts, 2, 5) == 30);
+	MUST(lseek(fd, 0, SEEK_SET) == 0);
+	MUST(read(fd, buffer, 30) == 30);
+	MUST(readv(fd, parts, 2) == 30);
+	MUST(fsync(fd) == 0 && fdatasync(fd) == 0);
+	other = openat(AT_FDCWD, "/dev/null", O_WRONLY);
+	MUST(other >= 0 && sendfile(other, fd, NULL, 40) == 40);
+	MUST(errno == 4711);
+	MUST(close(other) == 0);
+	MUST(close(other) == -1 && errno == EBADF);
+	MUST(open("/no/such/folder/x", O_RDONLY) == -1 && errno == ENOENT);
+	MUST(open((const char *)(uintptr_t)8, O_RDONLY) == -1 && errno == EFAULT);
+	MUST(read(other, buffer, 1) == -1 && errno == EBADF);
+	errno = 4711;
+	file = fopen(argv[0], "r");
+	MUST(file && fread(buffer, 1, 100, file) == 100);
+	MUST(fclose(file) == 0);
+	MUST(errno == 4711);
+	MUST(fopen("/no/such/file", "w+") == NULL);
+	return 0;
+}
+
+/* As compiled with _FORTIFY_SOURCE, and large files by name. */
+extern int __open_2(const char *path, int flags);
+extern ssize_t __read_chk(int fd, void *to, size_t size, size_t room);
+
+static int io_variants(int argc, char **argv)
+{
+	int fd;
+
+	MUST(argc == 1);
+	fd = creat64(argv[0], 0600);
+	MUST(fd >= 0 && pwrite64(fd, buffer, 10, 0) == 10 && close(fd) == 0);
+	fd = open64(argv[0], O_RDONLY);
+	MUST(fd >= 0 && pread64(fd, buffer, 10, 0) == 10 && close(fd) == 0);
+	fd = __open_2(argv[0], O_RDONLY);
+	MUST(fd >= 0 && __read_chk(fd, buffer, 10, sizeof buffer) == 10 && close(fd) == 0);
+	return 0;
+}
+
+static int io_long_path(int argc, char **argv)
+{
+	char path[2000];
+
+	(void)argc, (void)argv;
+	memset(path, 'x', sizeof path);
+	for (size_t i = 0; i < sizeof path; i += 100)
+		path[i] = '/';
+	strcpy(path + sizeof path - 5, "/end");
+	MUST(open(path, O_RDONLY) == -1 && errno == ENOENT);
+	return 0;
+}
+
+const struct probe probes_io[] = {
+	{ "io", io }, { "io-variants", io_variants }, { "io-long-path", io_long_path }, { 0 }
+};

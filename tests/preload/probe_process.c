@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "preload/probe.h"
+
+static void wait_for(pid_t child, int wanted)
+{
+	int status;
+
+	MUST(waitpid(child, &status, 0) == child);
+	MUST(WIFEXITED(status) && WEXITSTATUS(status) == wanted);
+}
+
+/* Prints the ids of its children, in order. */
+static int process(int argc, char **argv)
+{
+	char *command[] = { argv[0], argv[1], NULL };
+	siginfo_t info;
+	pid_t child;
+	FILE *pipe;
+
+	MUST(argc == 2); /* a program and its argument */
+	child = fork();
+	if (child == 0)
+		exit(3);
+	printf("fork %d\n", (int)child);
+	wait_for(child, 3);
+	child = vfork();
+	if (child == 0)
+		execv(argv[0], command);
+	printf("vfork %d\n", (int)child);
+	wait_for(child, 0);
+	child = vfork();
+	if (child == 0) {
+		execl("/no/such/program", "no", "such", (char *)NULL);
+		_exit(errno == ENOENT ? 5 : 6);
+	}
+	printf("failed %d\n", (int)child);
+	wait_for(child, 5);
+	MUST(posix_spawn(&child, argv[0], NULL, NULL, command, environ) == 0);
+	printf("spawn %d\n", (int)child);
+	wait_for(child, 0);
+	MUST(posix_spawnp(&child, "no-such-program", NULL, NULL, command, environ) == ENOENT);
+	MUST(system("exit 7") == 7 << 8);
+	pipe = popen("exit 8", "r");
+	MUST(pipe && pclose(pipe) == 8 << 8);
+	child = fork();
+	if (child == 0)
+		_exit(9);
+	printf("waitid %d\n", (int)child);
+	MUST(waitid(P_PID, (id_t)child, &info, WEXITED) == 0 && info.si_status == 9);
+	MUST(waitpid(-1, NULL, 0) == -1 && errno == ECHILD);
+	return 0;
+}
+
+/* One program after another in the same process. */
+static int process_exec(int argc, char **argv)
+{
+	MUST(argc >= 1);
+	MUST(execve((const char *)(uintptr_t)8, argv, environ) == -1 && errno == EFAULT);
+	execlp(argv[0], argv[0], "a b", "c", (char *)NULL);
+	return 1;
+}
+
+/* As daemons and others do: the descriptor by which children would find their trace is closed. */
+static int process_closes(int argc, char **argv)
+{
+	pid_t child;
+
+	MUST(argc >= 1);
+	child = vfork();
+	if (child == 0) {
+		for (int fd = 3; fd < 1024; fd++)
+			close(fd);
+		execv(argv[0], argv);
+		_exit(1);
+	}
+	wait_for(child, 0);
+	return 0;
+}
+
+/* A vfork() that is not the last thing in its function, in a loop, with the stack in use. */
+static int deep(int depth, volatile int *sum)
+{
+	volatile int here[64];
+	pid_t child;
+
+	for (int i = 0; i < 64; i++)
+		here[i] = depth + i;
+	child = vfork();
+	if (child == 0)
+		_exit(depth);
+	wait_for(child, depth);
+	for (int i = 0; i < 64; i++)
+		MUST(here[i] == depth + i);
+	*sum += here[0];
+	return depth ? deep(depth - 1, sum) : 0;
+}
+
+static int process_vfork(int argc, char **argv)
+{
+	volatile int sum = 0;
+
+	(void)argc, (void)argv;
+	deep(50, &sum);
+	MUST(sum == 50 * 51 / 2);
+	return 0;
+}
+
+const struct probe probes_process[] = {
+	{ "process", process },
+	{ "exec", process_exec },
+	{ "closes", process_closes },
+	{ "vfork", process_vfork },
+	{ 0 }
+};

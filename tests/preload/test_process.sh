@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The shim's family process: a family's tree is in the log, whichever way a child was made.
+. "${0%/*}/lib.sh"
+
+child() { sed -n "s/^$1 //p" "$tmp/out"; }
+true=/usr/bin/true
+test -x $true || skip "no true"
+
+shim process "$probe" process "$true" x
+check "the program works as without the shim" exits 0
+check "a program's start tells who it is" shows "process.start pid=[0-9]+ parent=$$ program=$probe\$" 1
+me=$(sed -n 's/.* process.start pid=\([0-9]*\) .*probe$/\1/p' "$tmp/events")
+pid=$(child fork)
+check "fork, in the parent" shows "^$me .* process.fork .* child=$pid error=0\$" 1
+check "fork, in the child" shows "^$pid .* process.child pid=$pid parent=$me\$" 1
+check "exit" shows "^$pid .* process.exit pid=$pid status=3 by=exit\$" 1
+check "the end after it" shows "^$pid .* process.end pid=$pid\$" 1
+check "waitpid" shows "process.wait .* child=$pid error=0 which=$pid options=0x0 status=0x300 known=1\$" 1
+pid=$(child vfork)
+check "vfork, in the parent" shows "^$me .* process.vfork .* child=$pid error=0\$" 1
+check "vfork, in the child" shows "^$me .* process.vchild pid=$pid parent=$me\$" 1
+check "exec, before it" shows "^$me .* process.exec pid=$pid fd=-1 path=$true arguments=$true x\$" 1
+check "the program that was executed" shows "^$pid .* process.start pid=$pid parent=$me program=$true\$" 1
+pid=$(child failed)
+check "a program that is not there" shows "process.exec pid=$pid fd=-1 path=/no/such/program arguments=no such\$" 1
+check "it failed" shows "process.exec_failed pid=$pid error=2\$" 1
+check "and _exit" shows "process.exit pid=$pid status=5 by=_exit\$" 1
+pid=$(child spawn)
+check "posix_spawn" shows "process.spawn .* child=$pid error=0 path=$true arguments=$true x\$" 1
+check "posix_spawn, the program" shows "^$pid .* process.start pid=$pid parent=$me " 1
+check "posix_spawnp that fails" shows 'process.spawn .* child=-1 error=2 path=no-such-program ' 1
+check "system" shows 'process.system .* status=0x700 error=0 command=exit 7$' 1
+check "popen" shows 'process.popen .* error=0 mode=r command=exit 8$' 1
+check "pclose" shows 'process.pclose .* status=0x800 error=0$' 1
+check "the shells of both" shows "process.start pid=[0-9]+ parent=$me program=/bin/sh\$" 2
+pid=$(child waitid)
+check "waitid" shows "process.wait .* child=$pid error=0 which=$pid options=0x4 status=0x900 known=1\$" 1
+check "no children are left" shows 'process.wait .* child=-1 error=10 ' 1
+check "nothing was lost" shows shim_lost 0
+
+shim process "$probe" vfork
+check "vfork leaves the stack as it was" exits 0
+check "51 of them" shows 'process.vfork .* error=0$' 51
+
+shim process "$probe" closes "$true"
+check "a child that closed all descriptors is traced when it executes a program" \
+	shows "process.start .* program=$true\$" 1
+check "into the same log" test ! -e "$log.old"
+
+shim process "$probe" exec "$probe"
+check "each program of a process has its log" test -s "$log.2"
+check "the first tells of the second" shows "process.exec .* path=$probe arguments=$probe a b c\$" 1
+check "memory that is not there is not looked at" shows 'process.exec pid=[0-9]+ fd=-1 path= arguments=' 1
+check "nor executed" shows 'process.exec_failed .* error=14$' 1
+
+finish

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The shim's family thread: threads begin and end, and are cancelled, as without it.
+. "${0%/*}/lib.sh"
+
+shim thread "$probe" thread
+check "the program works as without the shim" exits 0
+check "creations" shows 'thread.create .* thread=0x[0-9a-f]+ function=0x[0-9a-f]+ error=0 detached=0$' 2
+check "a detached one" shows 'thread.create .* error=0 detached=1$' 1
+check "a thread tells that it begins" shows 'thread.begin function=0x[0-9a-f]+ creator=0x'
+check "two are waited for" shows 'thread.join .* error=0$' 2
+check "and one cannot be" shows 'thread.join .* error=35$' 1
+check "a name" shows 'thread.name .* error=0 name=worker$'
+check "pthread_exit" shows 'thread.exit value=0x' 1
+begin=$(grep 'thread.join .* error=0$' "$tmp/events" | head -n 1 | sed 's/.* thread=\([^ ]*\) .*/\1/')
+check "the identifiers are the same" shows "thread.create .* thread=$begin " 
+check "they end, also by pthread_exit" test "$(grep -c thread.end "$tmp/events")" -ge 2
+
+shim thread,io "$probe" cancel
+check "a thread is cancelled in a wrapped call, and unwound" exits 0
+check "the call is told all the same" shows 'io.read .* error=125 size=1 result=-1$' 1
+check "and the thread's end" shows 'thread.end' 1
+
+finish
