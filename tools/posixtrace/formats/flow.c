@@ -45,7 +45,12 @@ bool flow_answer(struct fmt_flow *flow, int err)
 
 bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
 {
-	return TELL(begin, facts);
+	bool go = TELL(begin, facts);
+
+	flow->begun = true;
+	for (size_t i = 0; go && i < flow->types; i++)
+		go = TELL(type, flow->type[i]);
+	return go;
 }
 
 bool fmt_event(struct fmt_flow *flow, const struct fmt_event *event)

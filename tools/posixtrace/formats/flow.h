@@ -37,6 +37,7 @@ struct fmt_flow {
 	const struct fmt_output *output;
 	void *context;         /* the sink's */
 	int status;            /* the worst so far */
+	bool begun;            /* the sink knows the facts, and so types */
 	bool stopped;          /* the sink cannot go on */
 	uint64_t events;
 	bool lost;             /* the source told of lost events */

@@ -9,7 +9,7 @@
  *	fmt_type, fmt_thread, fmt_object, fmt_event, fmt_lost, fmt_note	in any order, any number
  *	fmt_finish	once
  *
- * and the sink's functions of the same names are called for what it has one for. Everything that
+ * and the sink's functions of the same names are called for what it has one for, begin first. Everything that
  * flows is valid during the call alone, but for types: those live as long as the flow.
  *
  * Errors    input is hostile until checked. A source says what is wrong with fmt_fault(), which
@@ -55,6 +55,11 @@ struct fmt_facts {
 	bool has_events;
 	uint64_t events;        /* how many there will be */
 	uint64_t data_max;      /* the most data bytes of an event, if known */
+	/* Of a source that looked at every event before, since the sink scans: */
+	bool has_scan;
+	int64_t least_ns, greatest_ns; /* of all times; 0 without events */
+	uint64_t gaps;          /* calls of fmt_lost() with an interval that will come */
+	uint64_t lost;          /* events lost in all, but for cleared ones */
 };
 
 /* An event type. A sink may keep what it knows of it in an array by index. */
@@ -74,7 +79,7 @@ struct fmt_type {
 	int level;              /* 1 critical ... 5 verbose; -1 unknown */
 	enum fmt_phase phase;
 	const char *span;       /* of BEGIN and END: what begins and ends */
-	bool nests;             /* of BEGIN and END: proven to nest on every thread */
+	bool nests;             /* of BEGIN and END: proven to nest on every thread, see spans.h */
 };
 
 struct fmt_event {
@@ -201,7 +206,7 @@ struct format {
 	int (*end)(void *context, const struct fmt_end *end);
 	/* Frees the context, after end or after a failure. */
 	void (*close)(void *context);
-	bool wants_spans;       /* phase and nests are looked at: a log is then read twice */
+	bool scans;             /* wants facts' has_scan and types' nests: a log is then read twice */
 };
 
 /* ------------------------------------------------------------------ for sources */

@@ -3,3 +3,5 @@
 FORMAT(log)
 FORMAT(tracex)
 FORMAT(jsonl)
+FORMAT(csv)
+FORMAT(ctf)

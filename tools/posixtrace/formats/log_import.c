@@ -224,9 +224,11 @@ static int read_log(struct reading *reading)
 		reading->type = calloc(reading->ids, sizeof(struct fmt_type *));
 		err = reading->type ? 0 : ENOMEM;
 	}
+	for (size_t i = 0; !err && i < reading->log.types; i++)
+		learn(reading, reading->log.list[i]->id);
+	if (!err && flow->to->scans)
+		err = log_scan(flow, reading->log.trid, reading->type, reading->ids, &facts);
 	if (!err && fmt_begin(flow, &facts)) {
-		for (size_t i = 0; i < reading->log.types; i++)
-			learn(reading, reading->log.list[i]->id);
 		err = read_events(reading);
 		if (!err && !flow->stopped)
 			err = finish(reading);

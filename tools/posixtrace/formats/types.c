@@ -135,7 +135,7 @@ static const struct fmt_type *add(struct fmt_flow *flow, const struct fmt_type *
 	flow->type[flow->types++] = type;
 	if (!type->span)
 		flow_pair(flow, type);
-	if (flow->to->type && !flow->stopped)
+	if (flow->to->type && flow->begun && !flow->stopped)
 		flow_answer(flow, flow->to->type(flow->context, type));
 	return type;
 }
