@@ -410,6 +410,33 @@ START_TEST(the_memory_of_the_dead_is_given_back_by_who_takes_their_place)
 }
 END_TEST
 
+/* SHUT-02: pages that a trace point has touched after the memory was given back */
+START_TEST(what_a_late_writer_touched_is_given_back_when_the_place_is_used_again)
+{
+	uint64_t offset = atomic_load(&ptx_own_control.next_region), generation;
+	void *late, *memory;
+	unsigned bit;
+
+	OK(ptx_ring_plan(8192, 64, &geometry));
+	OK(ptx_attachment_claim(ARENA, &bit, &generation));
+	OK(ptx_region_place(ARENA, &geometry, &offset));
+	ptx_attachment_place(ARENA, bit, offset, 8192, 64);
+	OK(ptx_region_create(ARENA, &geometry, &memory, &offset));
+	OK(ptx_region_map(ARENA, &geometry, offset, &late));
+	ptx_attachment_publish(ARENA, bit, generation);
+	ptx_attachment_hide(ARENA, bit, generation);
+	ptx_region_destroy(ARENA, &geometry, memory, offset, false);
+	ptx_attachment_retract(ARENA, bit, generation);
+	ck_assert(!is_present(offset));
+	*(volatile char *)late = 1;
+	ck_assert(is_present(offset));
+	OK(ptx_attachment_claim(ARENA, &bit, &generation));
+	ck_assert(!is_present(offset));
+	ptx_attachment_retract(ARENA, bit, generation);
+	munmap(late, geometry.bytes);
+}
+END_TEST
+
 /* PRIV-03 */
 START_TEST(facts_that_cannot_be_true_are_not_followed)
 {
@@ -453,6 +480,7 @@ static Suite *build(void)
 	tcase_add_test(tc, a_creator_that_is_killed_while_it_counts_leaves_no_wrong_count);
 	tcase_add_test(tc, bits_that_nobody_stands_for_are_gone_once_their_place_is_claimed);
 	tcase_add_test(tc, the_memory_of_the_dead_is_given_back_by_who_takes_their_place);
+	tcase_add_test(tc, what_a_late_writer_touched_is_given_back_when_the_place_is_used_again);
 	tcase_add_test(tc, facts_that_cannot_be_true_are_not_followed);
 	return suite;
 }
