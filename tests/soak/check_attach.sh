@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Streams come to a busy process and go while another is read. CREATE-04, SHUT-02, GETNEXT-13
+#
+# PTX_SOAK_CYCLES and PTX_SEED say how often, and which.
+: "${top_builddir:=.}"
+seed=${PTX_SEED-$(date +%s)}
+echo "seed $seed"
+exec "$top_builddir/tests/soak/attach" "${PTX_SOAK_CYCLES-300}" "$seed"
