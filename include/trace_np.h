@@ -292,6 +292,311 @@ int posix_trace_compose_finish_np(struct posix_trace_composer_np *composer,
 /* Frees the composer; the log is left as if its writer had been killed. */
 void posix_trace_compose_drop_np(struct posix_trace_composer_np *composer);
 
+/*
+ * Payloads that explain themselves. A schema is a text beside the name of an event type: the fields
+ * of its payload in their order, packed without padding, in the byte order of the machine that wrote
+ * them, and what the type means. Items are separated by semicolons, blanks are free:
+ *
+ *	TYPE NAME                   a field; NAME is a letter or _, then letters, digits, _; at most 63
+ *	TYPE NAME{0=read,1=write}   with names for values; numbers as in C
+ *	TYPE NAME{|1=read,2=write}  with names for bits
+ *	@level N                    1 critical, 2 error, 3 warning, 4 information, 5 verbose
+ *	@begin SPAN, @end SPAN      the event begins or ends a span of time of that name
+ *	@key NAME[,NAME]            fields that pair a begin with its end; without, the thread pairs them
+ *
+ * Types: u8 u16 u32 u64 s8 s16 s32 s64; x8 x16 x32 x64, shown in hexadecimal; f32 f64; bool (1 byte);
+ * char (1 byte); ptr (8 bytes, looked up among the objects below); ns (u64, a duration); time (s64,
+ * CLOCK_REALTIME in nanoseconds); errno (s32); str (bytes up to a NUL or to the payload's end); bytes
+ * (a u32 that counts, then the bytes). TYPE[N] is an array of a type of constant size; str[N] is text in
+ * N bytes, ended by a NUL if shorter; bytes[N] is N bytes.
+ *
+ * A payload that is shorter than its schema lacks the fields at the end; one that is longer has bytes
+ * that nobody explains. Neither is an error.
+ */
+#define POSIX_TRACE_SCHEMA_MAX_NP      1023 /* bytes of the text */
+#define POSIX_TRACE_FIELDS_MAX_NP      32
+#define POSIX_TRACE_FIELD_NAME_MAX_NP  63   /* bytes of the name of a field, a value or a span */
+#define POSIX_TRACE_ELEMENTS_MAX_NP    65535
+#define POSIX_TRACE_VALUE_NAMES_MAX_NP 128  /* of all fields of a schema */
+#define POSIX_TRACE_KEYS_MAX_NP        4
+
+/*
+ * Describes an event type of the calling process, for all its streams and their logs, also those
+ * that exist. The first description stays: the same once more is 0. In every thread and before main;
+ * not in signal handlers.
+ * EINVAL: no named type that the process opened, or not a schema. EEXIST: it has another one.
+ * ENOSPC: the descriptions of the process fill their memory (400 KiB). ENOMEM: it has none.
+ */
+int posix_trace_eventid_describe_np(trace_event_id_t event_id, const char *schema);
+
+/*
+ * The schema of an event type of an active stream or an opened log, with its NUL in size bytes. What
+ * a log or another process says may be no schema: see posix_trace_schema_parse_np().
+ * EINVAL: no such stream, no such type, a null pointer. ENOENT: the type has none. ERANGE: size is
+ * too small; POSIX_TRACE_SCHEMA_MAX_NP + 1 always is enough.
+ */
+int posix_trace_eventid_get_schema_np(trace_id_t trid, trace_event_id_t event_id, char *schema,
+				      size_t size);
+
+enum posix_trace_type_np {
+	POSIX_TRACE_TYPE_U8_NP = 1,
+	POSIX_TRACE_TYPE_U16_NP,
+	POSIX_TRACE_TYPE_U32_NP,
+	POSIX_TRACE_TYPE_U64_NP,
+	POSIX_TRACE_TYPE_S8_NP,
+	POSIX_TRACE_TYPE_S16_NP,
+	POSIX_TRACE_TYPE_S32_NP,
+	POSIX_TRACE_TYPE_S64_NP,
+	POSIX_TRACE_TYPE_X8_NP,
+	POSIX_TRACE_TYPE_X16_NP,
+	POSIX_TRACE_TYPE_X32_NP,
+	POSIX_TRACE_TYPE_X64_NP,
+	POSIX_TRACE_TYPE_F32_NP,
+	POSIX_TRACE_TYPE_F64_NP,
+	POSIX_TRACE_TYPE_BOOL_NP,
+	POSIX_TRACE_TYPE_CHAR_NP,
+	POSIX_TRACE_TYPE_PTR_NP,
+	POSIX_TRACE_TYPE_NS_NP,
+	POSIX_TRACE_TYPE_TIME_NP,
+	POSIX_TRACE_TYPE_ERRNO_NP,
+	POSIX_TRACE_TYPE_STR_NP,
+	POSIX_TRACE_TYPE_BYTES_NP
+};
+
+/* Which member of a value a type fills. */
+enum posix_trace_form_np {
+	POSIX_TRACE_FORM_UNSIGNED_NP = 1, /* u64 */
+	POSIX_TRACE_FORM_SIGNED_NP,       /* s64 */
+	POSIX_TRACE_FORM_FLOAT_NP,        /* f64 */
+	POSIX_TRACE_FORM_BYTES_NP         /* data and len */
+};
+
+enum posix_trace_role_np { POSIX_TRACE_POINT_NP, POSIX_TRACE_BEGIN_NP, POSIX_TRACE_END_NP };
+
+struct posix_trace_value_name_np {
+	uint64_t value;         /* of a signed type: as two's complement in 64 bits */
+	const char *name;
+};
+
+#define POSIX_TRACE_OFFSET_VARIES_NP ((size_t)-1)
+
+struct posix_trace_field_np {
+	const char *name;
+	enum posix_trace_type_np type;
+	enum posix_trace_form_np form;
+	unsigned size;          /* of an element, as far as it is constant: 4 of bytes, 0 of str */
+	unsigned count;         /* of values: elements of an array, else 1 */
+	int is_array;           /* TYPE[N], even if N is 1; not str[N] and bytes[N] */
+	unsigned room;          /* N of str[N] and bytes[N], else 0 */
+	size_t offset;          /* in the payload; POSIX_TRACE_OFFSET_VARIES_NP behind str and bytes */
+	int is_key;
+	int has_bits;           /* value_name are of bits */
+	unsigned value_names;
+	const struct posix_trace_value_name_np *value_name;
+};
+
+/* A schema ready for use, in the caller's memory; it points into itself, so it cannot be copied. */
+struct posix_trace_schema_np {
+	unsigned fields;
+	struct posix_trace_field_np field[POSIX_TRACE_FIELDS_MAX_NP];
+	int level;              /* 0: none */
+	enum posix_trace_role_np role;
+	const char *span;       /* NULL: a point */
+	unsigned keys;
+	unsigned key[POSIX_TRACE_KEYS_MAX_NP]; /* fields by number */
+	/* What the rest points to. */
+	unsigned value_names;
+	struct posix_trace_value_name_np value_name[POSIX_TRACE_VALUE_NAMES_MAX_NP];
+	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+};
+
+/*
+ * Makes schema from text, or says EINVAL: what the text is not, *schema is not to be used. Checks
+ * everything, so that any bytes up to a NUL may be given. Async-signal-safe.
+ */
+int posix_trace_schema_parse_np(const char *text, struct posix_trace_schema_np *schema);
+
+#define POSIX_TRACE_VALUE_CUT_NP 1u /* the payload ended within this bytes, bytes[N] or str[N] */
+
+struct posix_trace_value_np {
+	const struct posix_trace_field_np *field;
+	unsigned index;         /* in an array */
+	unsigned flags;         /* POSIX_TRACE_VALUE_*_NP */
+	__extension__ union {
+		uint64_t u64;   /* bool is 0 or 1 */
+		int64_t s64;
+		double f64;
+	};
+	const void *data;       /* in the payload; of str without its NUL */
+	size_t len;
+};
+
+/*
+ * The values of a payload, one by one; an array has one for each element. Nothing outside data and
+ * len is read. Async-signal-safe.
+ */
+struct posix_trace_values_np {
+	const struct posix_trace_schema_np *schema;
+	const unsigned char *data; /* what follows the last value: after all, what no field explains */
+	size_t len;
+	unsigned field;
+	unsigned index;
+	unsigned flags;
+};
+
+#define POSIX_TRACE_VALUES_SWAPPED_NP 1u /* the payload has the other byte order */
+
+void posix_trace_values_begin_np(struct posix_trace_values_np *values,
+				 const struct posix_trace_schema_np *schema, const void *data,
+				 size_t len, unsigned flags);
+
+/* 1 and the next value, 0 behind the last. */
+int posix_trace_field_next_np(struct posix_trace_values_np *values,
+			      struct posix_trace_value_np *value);
+
+/* 1 and one value of a payload, field and index by number; 0: the payload does not have it. */
+int posix_trace_field_get_np(const struct posix_trace_schema_np *schema, unsigned field,
+			     unsigned index, const void *data, size_t len, unsigned flags,
+			     struct posix_trace_value_np *value);
+
+/* The name that the schema has for the value as a whole, or NULL. */
+const char *posix_trace_value_name_np(const struct posix_trace_value_np *value);
+
+/* "u32" and the like; NULL: no type. */
+const char *posix_trace_type_name_np(enum posix_trace_type_np type);
+
+/*
+ * Typed payloads. posix_trace_fields_np() makes a payload of its arguments, of which there is one for
+ * each field of the event type's schema, and records it by one posix_trace_event(); a statement.
+ * Nothing is evaluated while the process is not traced. It takes no memory but a kilobyte of the stack
+ * and is async-signal-safe. Strings and bytes are cut to what is left of that kilobyte; the fields
+ * behind them are there.
+ *
+ *	posix_trace_fields_np(id, POSIX_TRACE_S32_NP(fd), POSIX_TRACE_STR_NP(path));
+ */
+#define POSIX_TRACE_FIELDS_BYTES_NP 1024
+
+struct posix_trace_arg_np {
+	unsigned type;          /* enum posix_trace_type_np */
+	unsigned room;          /* of str[N] and bytes[N], else 0 */
+	uint64_t u64;
+	double f64;
+	const void *data;
+	size_t len;
+};
+
+#define POSIX_TRACE_U8_NP(v)    { POSIX_TRACE_TYPE_U8_NP, 0, (uint8_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_U16_NP(v)   { POSIX_TRACE_TYPE_U16_NP, 0, (uint16_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_U32_NP(v)   { POSIX_TRACE_TYPE_U32_NP, 0, (uint32_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_U64_NP(v)   { POSIX_TRACE_TYPE_U64_NP, 0, (uint64_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_S8_NP(v)    { POSIX_TRACE_TYPE_S8_NP, 0, (uint8_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_S16_NP(v)   { POSIX_TRACE_TYPE_S16_NP, 0, (uint16_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_S32_NP(v)   { POSIX_TRACE_TYPE_S32_NP, 0, (uint32_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_S64_NP(v)   { POSIX_TRACE_TYPE_S64_NP, 0, (uint64_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_X8_NP(v)    { POSIX_TRACE_TYPE_X8_NP, 0, (uint8_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_X16_NP(v)   { POSIX_TRACE_TYPE_X16_NP, 0, (uint16_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_X32_NP(v)   { POSIX_TRACE_TYPE_X32_NP, 0, (uint32_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_X64_NP(v)   { POSIX_TRACE_TYPE_X64_NP, 0, (uint64_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_F32_NP(v)   { POSIX_TRACE_TYPE_F32_NP, 0, 0, (double)(v), 0, 0 }
+#define POSIX_TRACE_F64_NP(v)   { POSIX_TRACE_TYPE_F64_NP, 0, 0, (double)(v), 0, 0 }
+#define POSIX_TRACE_BOOL_NP(v)  { POSIX_TRACE_TYPE_BOOL_NP, 0, (v) ? 1u : 0u, 0, 0, 0 }
+#define POSIX_TRACE_CHAR_NP(v)  { POSIX_TRACE_TYPE_CHAR_NP, 0, (uint8_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_PTR_NP(v)   { POSIX_TRACE_TYPE_PTR_NP, 0, (uint64_t)(uintptr_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_NS_NP(v)    { POSIX_TRACE_TYPE_NS_NP, 0, (uint64_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_TIME_NP(v)  { POSIX_TRACE_TYPE_TIME_NP, 0, (uint64_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_ERRNO_NP(v) { POSIX_TRACE_TYPE_ERRNO_NP, 0, (uint32_t)(v), 0, 0, 0 }
+/* A string; NULL is one too, the empty one. */
+#define POSIX_TRACE_STR_NP(s)        { POSIX_TRACE_TYPE_STR_NP, 0, 0, 0, (s), 0 }
+#define POSIX_TRACE_BYTES_NP(p, n)   { POSIX_TRACE_TYPE_BYTES_NP, 0, 0, 0, (p), (size_t)(n) }
+/* str[N]: a string, cut or filled to n bytes. bytes[N], or an array of any other type: n bytes as they are. */
+#define POSIX_TRACE_STR_N_NP(s, n)   { POSIX_TRACE_TYPE_STR_NP, (unsigned)(n), 0, 0, (s), 0 }
+#define POSIX_TRACE_BYTES_N_NP(p, n) { POSIX_TRACE_TYPE_BYTES_NP, (unsigned)(n), 0, 0, (p), 0 }
+
+#if defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 199901L
+#define posix_trace_fields_np(event_id, ...) \
+	do { \
+		if (*posix_trace_active_np) { \
+			const struct posix_trace_arg_np posix_trace_arg_[] = { __VA_ARGS__ }; \
+			unsigned char posix_trace_payload_[POSIX_TRACE_FIELDS_BYTES_NP]; \
+			posix_trace_event((event_id), posix_trace_payload_, \
+				posix_trace_fields_pack_np(posix_trace_payload_, \
+					sizeof posix_trace_payload_, posix_trace_arg_, \
+					sizeof posix_trace_arg_ / sizeof posix_trace_arg_[0])); \
+		} \
+	} while (0)
+#endif
+
+/* The payload of args in room bytes; how long it is. What does not fit at all is left out, from the
+ * first field on that does not. Async-signal-safe. */
+size_t posix_trace_fields_pack_np(void *payload, size_t room, const struct posix_trace_arg_np *arg,
+				  size_t args);
+
+/*
+ * What things in the memory of the calling process are called: with the name, a field of type ptr can
+ * be shown as what it points to. A name holds from now on, until another is given to the same
+ * pointer, or none (name is a null pointer or empty). Longer names are cut. A child that was forked
+ * has the names of its parent. Async-signal-safe; before main too.
+ * EINVAL: kind is none of these. ENOSPC: there were 4096 names. ENOMEM: the process has no memory for
+ * them.
+ */
+#define POSIX_TRACE_OBJECT_THREAD_NP    1
+#define POSIX_TRACE_OBJECT_MUTEX_NP     2
+#define POSIX_TRACE_OBJECT_RWLOCK_NP    3
+#define POSIX_TRACE_OBJECT_COND_NP      4
+#define POSIX_TRACE_OBJECT_SEMAPHORE_NP 5
+#define POSIX_TRACE_OBJECT_BARRIER_NP   6
+#define POSIX_TRACE_OBJECT_QUEUE_NP     7
+#define POSIX_TRACE_OBJECT_FILE_NP      8
+#define POSIX_TRACE_OBJECT_SOCKET_NP    9
+#define POSIX_TRACE_OBJECT_BUFFER_NP    10
+#define POSIX_TRACE_OBJECT_TIMER_NP     11
+#define POSIX_TRACE_OBJECT_OTHER_NP     12
+
+#define POSIX_TRACE_OBJECT_NAME_MAX_NP  47
+
+int posix_trace_object_np(int kind, const void *pointer, const char *name);
+
+/* Not a thing: process pid was forked by the process whose number is in pointer, and has its things. */
+#define POSIX_TRACE_OBJECT_CHILD_NP     0x8000
+
+struct posix_trace_object_np {
+	int kind;               /* POSIX_TRACE_OBJECT_*_NP; of later versions also others */
+	pid_t pid;
+	uint64_t pointer;
+	int64_t time_ns;        /* since when */
+	char name[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1]; /* empty: no longer called anything */
+};
+
+/*
+ * The next of the names that an active stream's processes gave, or that an opened log holds; in a
+ * stream there may be more later. At the end: 0 and *unavailable non-zero.
+ * EINVAL: no such stream, or a null pointer.
+ */
+int posix_trace_object_getnext_np(trace_id_t trid, struct posix_trace_object_np *object,
+				  int *unavailable);
+int posix_trace_object_rewind_np(trace_id_t trid);
+
+/*
+ * What pointer was called in process pid at a time (CLOCK_REALTIME, nanoseconds).
+ * ENOENT: nothing. EINVAL: no such stream, a null pointer. ENOMEM.
+ */
+int posix_trace_object_find_np(trace_id_t trid, pid_t pid, uint64_t pointer, int64_t time_ns,
+			       struct posix_trace_object_np *object);
+
+/* "mutex" and the like; "object" for what this version does not know. */
+const char *posix_trace_object_kind_name_np(int kind);
+
+/*
+ * A level for an active stream: event types that were described with a greater level (@level) are put
+ * into its filter, those with another are taken out, and those without are left as they are; a type
+ * that is described later is treated likewise then. max_level 0 takes out all with a level, and is the
+ * end of it. So is posix_trace_set_filter() with POSIX_TRACE_SET_EVENTSET.
+ * A change of the filter by this call is an event POSIX_TRACE_FILTER; one by a later description is not.
+ * EINVAL: no such stream, max_level is not 0 to 5, or a null pointer.
+ */
+int posix_trace_set_level_np(trace_id_t trid, int max_level);
+int posix_trace_get_level_np(trace_id_t trid, int *max_level);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,15 +3,17 @@
  * arena/arena.h - the memory that a traced process shares with who traces it.
  *
  * A sealed, sparse memfd: page 0 is the control page, mapped over a static page of the library so
- * that a trace point reaches it by one load; then the event type names; then stream regions, whose
- * offsets are never used twice. Without a memfd (or when the program has closed it) regions are
+ * that a trace point reaches it by one load; then the event type names, with what the types mean and
+ * what things are called; then stream regions, whose offsets are never used twice. Without a memfd (or when the program has closed it) regions are
  * anonymous shared memory, and only this process and its children can trace it.
  */
 #ifndef PTX_ARENA_ARENA_H
 #define PTX_ARENA_ARENA_H
 
 #include "arena/names.h"
+#include "arena/objects.h"
 #include "arena/process.h"
+#include "arena/schemas.h"
 #include "record/attr.h"
 #include "ring/ring.h"
 
@@ -92,13 +94,21 @@ enum ptx_arena_clock { PTX_ARENA_CLOCK_NONE, PTX_ARENA_CLOCK_MONOTONIC, PTX_AREN
 extern union ptx_control_page ptx_control_page;
 #define ptx_own_control (ptx_control_page.is)
 
+/* What only grows; new kinds come at the end, and are zero where an older library knew nothing of them. */
+struct ptx_lists {
+	struct ptx_names names;
+	struct ptx_schemas schemas;
+	struct ptx_objects objects;
+};
+
 /*
  * An arena as this process has it: its own, or that of a process that it traces. In ordinary memory:
  * a child closes its parent's descriptors.
  */
 struct ptx_arena {
 	struct ptx_control *control;
-	struct ptx_names *names; /* NULL: there was no memory for them */
+	struct ptx_lists *lists; /* NULL: there was no memory for them */
+	struct ptx_names *names; /* of them, or NULL */
 	int fd;                  /* -1: none */
 	uint64_t device, inode;
 	uint64_t bytes;          /* of the file */
@@ -110,12 +120,18 @@ struct ptx_arena {
 extern struct ptx_arena ptx_arena_self;
 
 #define PTX_NAMES_AT    sizeof(union ptx_control_page)
-#define PTX_NAMES_BYTES ((sizeof(struct ptx_names) + PTX_PAGE - 1) & ~(size_t)(PTX_PAGE - 1))
+#define PTX_LISTS_BYTES ((sizeof(struct ptx_lists) + PTX_PAGE - 1) & ~(size_t)(PTX_PAGE - 1))
 #define PTX_REGIONS_AT  (UINT64_C(1) << 20)
 
 /* Where the descriptor of a process's own arena is, and from where on all others are. */
 #define PTX_ARENA_FD_MIN 200
 #define PTX_OTHER_FD_MIN 208
+
+static inline void ptx_arena_know_lists(struct ptx_arena *arena, struct ptx_lists *lists)
+{
+	arena->lists = lists;
+	arena->names = lists ? &lists->names : NULL;
+}
 
 /* Whether a region may lie there: what another process wrote is not believed. */
 static inline bool ptx_arena_holds(const struct ptx_arena *arena, uint64_t offset, uint64_t bytes)

@@ -36,8 +36,8 @@ static void free_arena(struct ptx_arena *arena)
 {
 	if (arena->control)
 		munmap(arena->control, sizeof(union ptx_control_page));
-	if (arena->names)
-		munmap(arena->names, PTX_NAMES_BYTES);
+	if (arena->lists)
+		munmap(arena->lists, PTX_LISTS_BYTES);
 	if (arena->fd >= 0)
 		close(arena->fd);
 	free(arena);
@@ -53,8 +53,8 @@ static void *map(int fd, size_t bytes, uint64_t offset)
 static bool map_arena(struct ptx_arena *arena)
 {
 	arena->control = map(arena->fd, sizeof(union ptx_control_page), 0);
-	arena->names = map(arena->fd, PTX_NAMES_BYTES, PTX_NAMES_AT);
-	return arena->control && arena->names;
+	ptx_arena_know_lists(arena, map(arena->fd, PTX_LISTS_BYTES, PTX_NAMES_AT));
+	return arena->control && arena->lists;
 }
 
 static struct ptx_arena *new_arena(int fd)

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "arena/arena.h"
@@ -26,7 +27,8 @@ _Alignas(PTX_PAGE) union ptx_private_block ptx_private_block;
 
 _Static_assert(sizeof ptx_own_control <= sizeof ptx_control_page.bytes, "the pages hold it");
 _Static_assert(sizeof ptx_private <= sizeof ptx_private_block.bytes, "the block holds it");
-_Static_assert(PTX_NAMES_AT + PTX_NAMES_BYTES <= PTX_REGIONS_AT, "the names lie below the regions");
+_Static_assert(PTX_NAMES_AT + PTX_LISTS_BYTES <= PTX_REGIONS_AT, "the lists lie below the regions");
+_Static_assert(offsetof(struct ptx_lists, names) == 0, "the names lie where they always did");
 
 int ptx_arena_file(uint64_t *bytes)
 {
@@ -75,12 +77,20 @@ static bool map_over(void *page, size_t bytes, int fd, uint64_t offset)
 	       MAP_FAILED;
 }
 
-static struct ptx_names *map_names(int fd)
+static struct ptx_lists *map_lists(int fd)
 {
-	void *names = mmap(NULL, PTX_NAMES_BYTES, PROT_READ | PROT_WRITE,
-			   MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, fd < 0 ? 0 : PTX_NAMES_AT);
+	void *lists = mmap(NULL, PTX_LISTS_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd,
+			   fd < 0 ? 0 : PTX_NAMES_AT);
 
-	return names == MAP_FAILED ? NULL : names;
+	return lists == MAP_FAILED ? NULL : lists;
+}
+
+/* What types mean and things are called; what has no room there is lost to it. */
+static void copy_texts(struct ptx_lists *to, const struct ptx_lists *from)
+{
+	ptx_schemas_copy(&to->schemas, &from->schemas);
+	ptx_objects_copy(&to->objects, &from->objects);
 }
 
 /* The program may have closed it, and the number may be another file's by now. */
@@ -134,7 +144,7 @@ static bool take(struct ptx_control *control)
 static bool change_to(struct ptx_arena *arena, int fd)
 {
 	struct ptx_control *control;
-	struct ptx_names *names = NULL;
+	struct ptx_lists *lists = NULL;
 	struct stat file;
 
 	if (fstat(fd, &file) != 0 || !ptx_arena_is_sealed(fd, (uint64_t)file.st_size))
@@ -143,20 +153,22 @@ static bool change_to(struct ptx_arena *arena, int fd)
 	if (control == MAP_FAILED)
 		return false;
 	if (is_arena(control))
-		names = map_names(fd);
-	if (!names || !ptx_names_merge(names, arena->names) || !take(control) ||
+		lists = map_lists(fd);
+	if (!lists || !ptx_names_merge(&lists->names, arena->names) || !take(control) ||
 	    !map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0)) {
-		if (names)
-			munmap(names, PTX_NAMES_BYTES);
+		if (lists)
+			munmap(lists, PTX_LISTS_BYTES);
 		munmap(control, sizeof(union ptx_control_page));
 		return false;
 	}
 	munmap(control, sizeof(union ptx_control_page));
-	if (arena->names)
-		munmap(arena->names, PTX_NAMES_BYTES);
+	if (arena->lists) {
+		copy_texts(lists, arena->lists);
+		munmap(arena->lists, PTX_LISTS_BYTES);
+	}
 	if (arena->fd >= 0)
 		close(arena->fd);
-	arena->names = names;
+	ptx_arena_know_lists(arena, lists);
 	know_file(arena, ptx_io_move_up(fd, PTX_ARENA_FD_MIN));
 	ptx_family_settle();
 	return true;
@@ -189,7 +201,7 @@ static bool take_inherited(struct ptx_arena *arena)
 	if (fd < 0)
 		return false;
 	know_file(arena, fd);
-	arena->names = map_names(fd);
+	ptx_arena_know_lists(arena, map_lists(fd));
 	return map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0);
 }
 
@@ -197,7 +209,7 @@ static bool take_inherited(struct ptx_arena *arena)
 static void make_arena(bool is_program)
 {
 	struct ptx_arena *arena = &ptx_arena_self;
-	struct ptx_names *old = arena->names, *names;
+	struct ptx_lists *old = arena->lists, *lists;
 	int fd = ptx_arena_fd(arena);
 
 	ptx_family_begin();
@@ -207,16 +219,37 @@ static void make_arena(bool is_program)
 	know_file(arena, fd);
 	if (!map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0))
 		return;
-	names = map_names(fd);
-	if (names && old)
-		ptx_names_copy(names, old); /* the old one is the parent's: it stays mapped there */
-	if (names)
-		arena->names = names;
+	lists = map_lists(fd);
+	if (lists && old) { /* the old ones are the parent's: they stay mapped there */
+		ptx_names_copy(&lists->names, &old->names);
+		copy_texts(lists, old);
+	}
+	if (lists)
+		ptx_arena_know_lists(arena, lists);
 	ptx_arena_begin(&ptx_own_control, (uint32_t)getpid(), PTX_ARENA_TAKEN);
 	take_rendezvous(arena, is_program);
 }
 
 static bool has_begun;
+
+/* Whose memory this was; not wiped at fork. */
+static uint32_t last_pid;
+
+/* The things that this process's parent spoke of are here too, as copies under the same pointers. */
+static void inherit_objects(struct ptx_objects *objects, uint32_t parent)
+{
+	struct ptx_object object = { .kind = PTX_OBJECT_CHILD, .pointer = parent };
+	struct timespec now;
+
+	for (unsigned i = ptx_objects_count(objects); i-- > 0;)
+		if (objects->cell[i].object.pid == parent) {
+			clock_gettime(CLOCK_REALTIME, &now);
+			object.time_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+			object.pid = (uint32_t)getpid();
+			ptx_objects_put(objects, &object);
+			return;
+		}
+}
 
 void ptx_process_init(void)
 {
@@ -234,7 +267,8 @@ void ptx_process_init(void)
 	ptx_folder_init();
 	if (!take_inherited(&ptx_arena_self))
 		make_arena(true);
-	atomic_store_explicit(&ptx_private.pid, (uint32_t)getpid(), memory_order_release);
+	last_pid = (uint32_t)getpid();
+	atomic_store_explicit(&ptx_private.pid, last_pid, memory_order_release);
 	errno = saved;
 }
 
@@ -257,7 +291,10 @@ void ptx_process_child(void)
 			ptx_process_before_child();
 		if (!ptx_family_keep(&ptx_arena_self))
 			make_arena(false);
-		atomic_store_explicit(&ptx_private.pid, (uint32_t)getpid(), memory_order_release);
+		if (ptx_arena_self.lists)
+			inherit_objects(&ptx_arena_self.lists->objects, last_pid);
+		last_pid = (uint32_t)getpid();
+		atomic_store_explicit(&ptx_private.pid, last_pid, memory_order_release);
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	errno = saved;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cursor/check_private.h"
+#include "record/schema.h"
 
 static void note_place(struct ptx_check *check, const struct ptx_log_found *found)
 {
@@ -110,6 +111,24 @@ static void note_names(struct ptx_check *check, const struct ptx_log_found *foun
 		check->named[name[i].type / 64] |= UINT64_C(1) << name[i].type % 64;
 }
 
+/* S2: a type whose schema cannot be used is opaque to every reader. */
+static void judge_schemas(struct ptx_check *check, const struct ptx_log_found *found,
+			  const struct ptx_log_schema *entry)
+{
+	struct posix_trace_schema_np schema;
+
+	for (uint32_t i = 0; i < found->block.records; i++, entry = ptx_log_schema_next(entry)) {
+		const char *text = ptx_log_schema_text(entry);
+		const char *why = text ? ptx_schema_parse(text, &schema) :
+				  entry->bytes > PTX_SCHEMA_BYTES ? "it is too long" :
+				  "its end is not where it should be";
+
+		if (why)
+			ptx_check_fault(check, found->offset, found->end - found->offset,
+					"event type %u has no good schema: %s", entry->type, why);
+	}
+}
+
 bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 {
 	const struct ptx_log_block *block = &found->block;
@@ -138,6 +157,9 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 		break;
 	case PTX_LOG_NAMES:
 		note_names(check, found, payload);
+		break;
+	case PTX_LOG_SCHEMAS:
+		judge_schemas(check, found, payload);
 		break;
 	case PTX_LOG_INDEX:
 		judge_index(check, found, payload);

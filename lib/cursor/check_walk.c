@@ -86,6 +86,27 @@ static void check_areas(struct ptx_check *check)
 	check->number[PTX_LOG_NAMES] = next;
 }
 
+/* Block behind block; half a block is where its writer was stopped, or damage. */
+static void check_lists(struct ptx_check *check)
+{
+	const struct ptx_log_header *h = &check->log->header;
+	uint64_t at = h->lists_offset, end = at + h->lists_bytes;
+	struct ptx_log_found found;
+	const char *why;
+
+	while (!check->err && at < end) {
+		enum ptx_log_verdict verdict =
+			ptx_log_find(&check->log->window, at, end, h->log_id, &found, &why);
+
+		if (verdict == PTX_LOG_DAMAGED || verdict == PTX_LOG_WRONG)
+			ptx_check_fault(check, at, 0, "%s", why);
+		if (verdict != PTX_LOG_GOOD)
+			return;
+		ptx_check_block(check, &found);
+		at = found.end;
+	}
+}
+
 /* The tail begins behind the last slot; its first block is the first INDEX block, or TOP. */
 static uint64_t tail(struct ptx_check *check)
 {
@@ -103,6 +124,7 @@ void ptx_check_slots(struct ptx_check *check)
 	const char *why;
 
 	check_areas(check);
+	check_lists(check);
 	for (size_t i = 0; !check->err && i < log->slots; i++) {
 		uint64_t at = log->slot[i].offset;
 

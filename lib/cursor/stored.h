@@ -51,6 +51,12 @@ const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored);
 /* The name of an event type of the log, NULL if it has none. Ids run below PTX_TYPE_MAX. */
 const char *ptx_stored_name(const struct ptx_stored *stored, unsigned type);
 
+/* What the log says that the type means, NULL if nothing; it may be no schema. */
+const char *ptx_stored_schema(const struct ptx_stored *stored, unsigned type);
+
+/* What things are called, in the order that ptx_objects_find() needs. */
+const struct ptx_object *ptx_stored_objects(const struct ptx_stored *stored, size_t *count);
+
 /* The descriptor that it reads from. */
 int ptx_stored_descriptor(const struct ptx_stored *stored);
 

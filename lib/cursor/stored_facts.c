@@ -25,6 +25,17 @@ const char *ptx_stored_name(const struct ptx_stored *stored, unsigned type)
 	return stored->names.name[type];
 }
 
+const char *ptx_stored_schema(const struct ptx_stored *stored, unsigned type)
+{
+	return type < PTX_TYPE_MAX ? stored->said.schema[type] : NULL;
+}
+
+const struct ptx_object *ptx_stored_objects(const struct ptx_stored *stored, size_t *count)
+{
+	*count = stored->said.objects;
+	return stored->said.object;
+}
+
 /* The log's events counted; a reader of its own leaves the caller's position alone. */
 static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *tally)
 {

@@ -120,6 +120,7 @@ static bool is_sequence(const struct ptx_log_header *h, const struct survey *sur
 static void place_areas(struct ptx_log_header *h, const struct survey *survey)
 {
 	h->names_offset = PTX_LOG_HEADER_BYTES;
+	h->lists_offset = h->lists_bytes = 0;
 	if (survey->names)
 		h->names_bytes = survey->names - PTX_LOG_HEADER_BYTES;
 	else

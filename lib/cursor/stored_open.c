@@ -112,6 +112,22 @@ static bool number_slots(struct ptx_stored *stored)
 	return !stored->slots;
 }
 
+/* A log is complete without them: its types are opaque then, and ptx_check_log() says why. */
+static int take_said(struct ptx_stored *stored, uint64_t offset)
+{
+	struct ptx_log_found found;
+	const void *payload = fetch(stored, offset, PTX_LOG_SCHEMAS, &found);
+	int err;
+
+	if (!payload)
+		return 0;
+	err = ptx_log_decode_schemas(&found.block, payload, &stored->said);
+	if (err)
+		return err;
+	payload = fetch(stored, found.end, PTX_LOG_OBJECTS, &found);
+	return payload ? ptx_log_decode_objects(&found.block, payload, &stored->said) : 0;
+}
+
 /* R2. *complete: END and all that it names are good. */
 static int read_ending(struct ptx_stored *stored, bool *complete)
 {
@@ -149,6 +165,8 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 		err = take_slots(stored, &good);
 		good = good && number_slots(stored);
 	}
+	if (!err && good && copy.lists_offset)
+		err = take_said(stored, copy.lists_offset);
 	if (err || !good)
 		return err;
 	stored->sum = copy.sum;
@@ -183,6 +201,7 @@ static void forget(struct ptx_stored *stored)
 	stored->tops = stored->tops_max = stored->slots = 0;
 	memset(&stored->names, 0, sizeof(stored->names));
 	memset(&stored->sum, 0, sizeof(stored->sum));
+	ptx_log_said_fini(&stored->said);
 	ptx_ledger_fini(&stored->ledger);
 }
 
@@ -239,6 +258,7 @@ static int examine(struct ptx_stored *stored)
 	err = read_ending(stored, &stored->complete);
 	if (!err && !stored->complete)
 		err = recover(stored);
+	ptx_objects_sort(stored->said.object, stored->said.objects);
 	return err;
 }
 

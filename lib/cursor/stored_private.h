@@ -53,6 +53,7 @@ struct ptx_stored {
 	bool has_ledger;
 	bool has_total;         /* of the ledger only the total is known, from the header */
 	struct ptx_log_known names;
+	struct ptx_log_said said;
 };
 
 static inline bool ptx_stored_is_sequence(const struct ptx_stored *stored)

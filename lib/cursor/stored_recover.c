@@ -54,6 +54,18 @@ static void note_names(struct ptx_stored *stored, const struct ptx_log_found *fo
 		ptx_log_decode_names(&found->block, payload, &stored->names);
 }
 
+static int note_said(struct ptx_stored *stored, const struct ptx_log_found *found)
+{
+	const char *why;
+	const void *payload = ptx_log_payload(&stored->window, found, &why);
+
+	if (!payload)
+		return 0;
+	return found->block.type == PTX_LOG_SCHEMAS ?
+		       ptx_log_decode_schemas(&found->block, payload, &stored->said) :
+		       ptx_log_decode_objects(&found->block, payload, &stored->said);
+}
+
 static int note_ledger(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const char *why;
@@ -132,6 +144,10 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 			break;
 		case PTX_LOG_END:
 			note_end(stored, &found);
+			break;
+		case PTX_LOG_SCHEMAS:
+		case PTX_LOG_OBJECTS:
+			err = note_said(stored, &found);
 			break;
 		}
 	}
@@ -259,6 +275,24 @@ static void find_names(struct ptx_stored *stored)
 	}
 }
 
+/* Block behind block, as far as they are whole. */
+static int find_said(struct ptx_stored *stored)
+{
+	const struct ptx_log_header *h = &stored->header;
+	uint64_t at = h->lists_offset, end = at + h->lists_bytes;
+	struct ptx_log_found found;
+	const char *why;
+	int err = 0;
+
+	while (!err && h->lists_bytes &&
+	       ptx_log_find(&stored->window, at, end, h->log_id, &found, &why) == PTX_LOG_GOOD) {
+		if (found.block.type == PTX_LOG_SCHEMAS || found.block.type == PTX_LOG_OBJECTS)
+			err = note_said(stored, &found);
+		at = found.end;
+	}
+	return err;
+}
+
 int ptx_stored_recover_slots(struct ptx_stored *stored)
 {
 	struct ptx_log_sum *sum = &stored->sum;
@@ -268,7 +302,9 @@ int ptx_stored_recover_slots(struct ptx_stored *stored)
 	int err;
 
 	find_names(stored);
-	err = gather(stored);
+	err = find_said(stored);
+	if (!err)
+		err = gather(stored);
 	if (err)
 		return err;
 	choose(stored);

@@ -169,6 +169,7 @@ int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *stat
 
 	for (unsigned type = ptx_names_next(names, 0); type; type = ptx_names_next(names, type))
 		ptx_transfer_name(flush, type);
+	ptx_transfer_lists(flush);
 	ptx_shield_raise(&shield);
 	err = ptx_log_complete(flush->log, status, &flush->closing);
 	ptx_shield_lower(&shield);

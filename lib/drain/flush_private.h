@@ -24,6 +24,10 @@ struct ptx_flush {
 	int error;          /* the first since it was last read */
 	uint64_t overwritten; /* of the log, as last seen */
 	uint64_t named[PTX_WORDS];
+	uint64_t descriptions;                /* as many had been said at the last look */
+	uint64_t described[PTX_WORDS];        /* types whose schema the log has */
+	unsigned objects;                     /* the first cells, all of which the log has */
+	uint64_t object_said[PTX_OBJECTS / 64];
 
 	struct ptx_ledger closing; /* of the log; here, since shutting down must not need memory */
 };
@@ -33,6 +37,9 @@ struct ptx_flush {
 /* Everything up to target; UINT64_MAX: all that there is behind writers that go on, until then. */
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until);
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type);
+
+/* lists.c: what was said of types and things since the last time goes to the log. */
+void ptx_transfer_lists(struct ptx_flush *flush);
 
 /*
  * run.c: moves the events that follow one another in the ring of the event that peek gave. How many

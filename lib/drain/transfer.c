@@ -28,6 +28,7 @@ static int write_out(struct ptx_flush *flush)
 {
 	int err;
 
+	ptx_transfer_lists(flush);
 	ptx_checkpoint_write(flush->drain, ptx_log_put_count(flush->log));
 	pthread_mutex_unlock(&flush->stream->lock);
 	err = ptx_log_write(flush->log);

@@ -18,6 +18,7 @@
 
 #include "record/attr.h"
 #include "record/ledger.h"
+#include "record/object.h"
 #include "record/record.h"
 
 struct ptx_log;
@@ -66,6 +67,10 @@ enum ptx_log_put ptx_log_put_last(struct ptx_log *log, const struct ptx_log_even
 
 /* Makes a name known; goes out at the latest with the next block. Each id once. */
 int ptx_log_name(struct ptx_log *log, unsigned type, const char *name);
+
+/* Likewise what a type means (EEXIST: it means something else), and what a thing is called. ENOMEM. */
+int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text);
+int ptx_log_object(struct ptx_log *log, const struct ptx_object *object);
 
 /* Writes what was put. 0 when nothing is left to write. */
 int ptx_log_write(struct ptx_log *log);

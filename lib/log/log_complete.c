@@ -88,6 +88,7 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 	clear_reported(ledger);
 	log->side.len = 0;
 	memset(log->names.written, 0, sizeof(log->names.written));
+	ptx_log_lists_clear(log);
 	memset(log->number, 0, sizeof(log->number));
 	memset(&log->sum, 0, sizeof(log->sum));
 	ptx_log_index_clear(log);
@@ -130,6 +131,19 @@ static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 	return ptx_log_side_send(log);
 }
 
+static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
+{
+	int err;
+
+	end->lists_offset = log->at;
+	err = ptx_log_schemas_prepare(log, true, log->at);
+	if (!err)
+		err = ptx_log_side_send(log);
+	if (!err)
+		err = ptx_log_objects_prepare(log, true, log->at);
+	return err ? err : ptx_log_side_send(log);
+}
+
 static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
 	struct ptx_log_end end;
@@ -143,6 +157,8 @@ static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 	end.top_offset = log->at;
 	if (!err)
 		err = ptx_log_top_send(log);
+	if (!err && ptx_log_lists_any(log))
+		err = send_lists(log, &end);
 	end.names_offset = log->at;
 	if (!err)
 		err = ptx_log_names_prepare(log, true, log->at);

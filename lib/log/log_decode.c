@@ -30,14 +30,19 @@ const char *ptx_log_check_areas(const struct ptx_log_header *h)
 		return NULL;
 	if (h->arrangement != PTX_LOG_SLOTS)
 		return "the header has an arrangement that does not exist";
-	if ((h->names_offset | h->names_bytes | h->slots_offset | h->slot_bytes) & 7)
+	if ((h->names_offset | h->names_bytes | h->lists_offset | h->lists_bytes | h->slots_offset |
+	     h->slot_bytes) & 7)
 		return "an area of the header is not a multiple of 8";
-	if (h->names_offset >= PTX_LOG_OFFSET_MAX || h->names_bytes >= PTX_LOG_OFFSET_MAX ||
+	if (h->lists_offset >= PTX_LOG_OFFSET_MAX || h->lists_bytes >= PTX_LOG_OFFSET_MAX ||
+	    h->names_offset >= PTX_LOG_OFFSET_MAX || h->names_bytes >= PTX_LOG_OFFSET_MAX ||
 	    h->slots_offset >= PTX_LOG_OFFSET_MAX || h->slot_bytes >= PTX_LOG_OFFSET_MAX)
 		return "an area of the header is too large";
 	if (h->names_offset < PTX_LOG_HEADER_BYTES || h->names_bytes <= sizeof(struct ptx_log_block) ||
 	    h->slot_bytes <= sizeof(struct ptx_log_block) ||
 	    h->slots_offset < h->names_offset + 2 * h->names_bytes)
+		return "the areas of the header overlap or are too small";
+	if (h->lists_bytes && (h->lists_offset < h->names_offset + 2 * h->names_bytes ||
+			       h->slots_offset < h->lists_offset + h->lists_bytes))
 		return "the areas of the header overlap or are too small";
 	return NULL;
 }

@@ -49,6 +49,10 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
  * Unknown types are good. */
 const char *ptx_log_check_payload(const struct ptx_log_block *block, const void *payload);
 
+/* Likewise of SCHEMAS and OBJECTS: log_said.c. */
+const char *ptx_log_check_schemas(const struct ptx_log_block *block, const void *payload);
+const char *ptx_log_check_objects(const struct ptx_log_block *block, const void *payload);
+
 /* What a reader can do without: padding, and that some record has time_min and time_max. A packed
  * block has been unpacked. */
 const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void *payload);
@@ -66,6 +70,25 @@ struct ptx_log_known {
 /* Of a NAMES payload that was found good: adds its names. */
 void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload,
 			  struct ptx_log_known *known);
+
+/* An entry of a SCHEMAS payload that was found good: its text, NULL if it cannot be one; the next. */
+const char *ptx_log_schema_text(const struct ptx_log_schema *entry);
+const struct ptx_log_schema *ptx_log_schema_next(const struct ptx_log_schema *entry);
+
+/* What types mean and things are called, as far as a reader wants to know it. */
+#define PTX_LOG_OBJECTS_MAX 65536u
+struct ptx_log_said {
+	char *schema[PTX_TYPE_MAX];
+	struct ptx_object *object;
+	size_t objects;
+};
+
+/* Of SCHEMAS and OBJECTS payloads that were found good: adds what they have. ENOMEM. */
+int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payload,
+			   struct ptx_log_said *said);
+int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payload,
+			   struct ptx_log_said *said);
+void ptx_log_said_fini(struct ptx_log_said *said);
 
 /* Of a LEDGER payload that was found good. ENOMEM. */
 int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload,

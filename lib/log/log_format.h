@@ -13,7 +13,7 @@
 #define PTX_LOG_BLOCK_MAGIC   UINT32_C(0x4b425850) /* "PXBK" on a little-endian machine */
 #define PTX_LOG_END_MAGIC     "PXTREND1"
 #define PTX_LOG_MAJOR         1
-#define PTX_LOG_MINOR         0
+#define PTX_LOG_MINOR         1
 #define PTX_LOG_BYTE_ORDER    UINT64_C(0x0102030405060708)
 #define PTX_LOG_HEADER_BYTES  4096
 #define PTX_LOG_CLOSING_AT    3584
@@ -39,10 +39,12 @@ enum ptx_log_type { /* 3.3 */
 	PTX_LOG_TOP,
 	PTX_LOG_LEDGER,
 	PTX_LOG_END,
+	PTX_LOG_SCHEMAS,
+	PTX_LOG_OBJECTS,
 	PTX_LOG_TYPES
 };
 
-#define PTX_LOG_ALL_NAMES 1u /* flag of a NAMES block */
+#define PTX_LOG_ALL_NAMES 1u /* flag of a NAMES block, also of SCHEMAS and OBJECTS */
 
 struct ptx_log_sum { /* 3.8 */
 	struct ptx_log_status status;
@@ -107,7 +109,9 @@ struct ptx_log_header { /* 2.1 */
 	uint64_t names_bytes;
 	uint64_t slots_offset;
 	uint64_t slot_bytes;
-	uint8_t spare[3128];
+	uint64_t lists_offset;
+	uint64_t lists_bytes;
+	uint8_t spare[3112];
 	struct ptx_log_closing closing;
 };
 
@@ -170,12 +174,19 @@ struct ptx_log_thread_line { /* 3.7 */
 	struct ptx_ledger_line line;
 };
 
+struct ptx_log_schema { /* 3.10; then the text, to a multiple of 8 */
+	uint32_t type;
+	uint32_t bytes;
+};
+
+/* Of OBJECTS, 3.11: struct ptx_object of record/object.h. */
+
 struct ptx_log_end { /* 3.9 */
 	struct ptx_log_sum sum;
 	uint64_t names_offset;
 	uint64_t ledger_offset;
 	uint64_t top_offset;
-	uint64_t spare;
+	uint64_t lists_offset;
 	uint64_t end_offset;
 	char magic[8];
 };

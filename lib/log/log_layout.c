@@ -54,7 +54,9 @@ ROW("2.1", ptx_log_header, names_offset, 424, 8)
 ROW("2.1", ptx_log_header, names_bytes, 432, 8)
 ROW("2.1", ptx_log_header, slots_offset, 440, 8)
 ROW("2.1", ptx_log_header, slot_bytes, 448, 8)
-ROW("2.1", ptx_log_header, spare, 456, 3128)
+ROW("2.1", ptx_log_header, lists_offset, 456, 8)
+ROW("2.1", ptx_log_header, lists_bytes, 464, 8)
+ROW("2.1", ptx_log_header, spare, 472, 3112)
 
 /* FORMAT 2.2 */
 ROW("2.2", ptx_log_closing, state, 0, 8)
@@ -131,9 +133,20 @@ ROW("3.9", ptx_log_end, sum, 0, 80)
 ROW("3.9", ptx_log_end, names_offset, 80, 8)
 ROW("3.9", ptx_log_end, ledger_offset, 88, 8)
 ROW("3.9", ptx_log_end, top_offset, 96, 8)
-ROW("3.9", ptx_log_end, spare, 104, 8)
+ROW("3.9", ptx_log_end, lists_offset, 104, 8)
 ROW("3.9", ptx_log_end, end_offset, 112, 8)
 ROW("3.9", ptx_log_end, magic, 120, 8)
+
+/* FORMAT 3.10 */
+ROW("3.10", ptx_log_schema, type, 0, 4)
+ROW("3.10", ptx_log_schema, bytes, 4, 4)
+
+/* FORMAT 3.11 */
+ROW("3.11", ptx_object, kind, 0, 4)
+ROW("3.11", ptx_object, pid, 4, 4)
+ROW("3.11", ptx_object, pointer, 8, 8)
+ROW("3.11", ptx_object, time_ns, 16, 8)
+ROW("3.11", ptx_object, name, 24, 48)
 
 /* FORMAT 4.1 */
 ROW("4.1", ptx_record, len_flags, 0, 4)

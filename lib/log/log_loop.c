@@ -17,6 +17,7 @@
 #include "log/log_writer.h"
 
 #define SECTOR      512u
+#define LISTS_BYTES (128u * 1024)
 #define NAMES_BYTES ((sizeof(struct ptx_log_block) + PTX_TYPE_MAX * sizeof(struct ptx_log_name) + \
 		      4095) & ~(size_t)4095)
 
@@ -265,6 +266,8 @@ int ptx_log_write_loop(struct ptx_log *log)
 			err = ptx_log_side_send(log);
 	}
 	if (!err)
+		err = ptx_log_lists_write(log);
+	if (!err)
 		err = reserve(log->loop);
 	if (!err && log->hot.records && !is_written(log))
 		err = place(log);
@@ -349,7 +352,9 @@ int ptx_log_loop_create(struct ptx_log *log)
 	header->arrangement = PTX_LOG_SLOTS;
 	header->names_offset = PTX_LOG_HEADER_BYTES;
 	header->names_bytes = NAMES_BYTES;
-	header->slots_offset = header->names_offset + 2 * NAMES_BYTES;
+	header->lists_offset = log->lists.at = header->names_offset + 2 * NAMES_BYTES;
+	header->lists_bytes = LISTS_BYTES;
+	header->slots_offset = header->lists_offset + LISTS_BYTES;
 	header->slot_bytes = (sizeof(struct ptx_log_block) + payload + SECTOR - 1) &
 			     ~(uint64_t)(SECTOR - 1);
 	log->at = 0; /* until the end there is no such place */

@@ -116,6 +116,7 @@ void ptx_log_free(struct ptx_log *log)
 {
 	if (log->loop)
 		ptx_log_loop_destroy(log);
+	ptx_log_lists_free(log);
 	free(log->index.top);
 	free(log->index.place);
 	free(log->names.name);

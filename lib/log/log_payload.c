@@ -117,7 +117,7 @@ static const char *check_end(const struct ptx_log_block *block, const struct ptx
 {
 	if (block->payload_bytes < sizeof(*end))
 		return "the END block is too short";
-	if ((end->names_offset | end->ledger_offset | end->top_offset) & 7)
+	if ((end->names_offset | end->ledger_offset | end->top_offset | end->lists_offset) & 7)
 		return "an offset in the END block is impossible";
 	return NULL;
 }
@@ -143,6 +143,10 @@ const char *ptx_log_check_payload(const struct ptx_log_block *block, const void 
 		return check_ledger(block, payload);
 	case PTX_LOG_END:
 		return check_end(block, payload);
+	case PTX_LOG_SCHEMAS:
+		return ptx_log_check_schemas(block, payload);
+	case PTX_LOG_OBJECTS:
+		return ptx_log_check_objects(block, payload);
 	default:
 		return NULL;
 	}

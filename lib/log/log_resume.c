@@ -52,7 +52,8 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 	const char *why;
 	const void *payload;
 
-	if (block->type < PTX_LOG_DATA || block->type > PTX_LOG_INDEX ||
+	if (block->type < PTX_LOG_DATA || block->type >= PTX_LOG_TYPES ||
+	    (block->type > PTX_LOG_INDEX && block->type < PTX_LOG_SCHEMAS) ||
 	    block->number != log->number[block->type])
 		return false;
 	payload = ptx_log_payload(window, found, &why);
@@ -66,6 +67,14 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 		break;
 	case PTX_LOG_NAMES:
 		take_names(log, found, payload);
+		break;
+	case PTX_LOG_SCHEMAS:
+		if (ptx_log_schemas_take(log, block, payload))
+			return false;
+		break;
+	case PTX_LOG_OBJECTS:
+		if (ptx_log_objects_take(log, block, payload))
+			return false;
 		break;
 	default:
 		if (!ptx_log_index_taken(log, found->offset))
@@ -199,6 +208,32 @@ static void add_overwritten(const struct ptx_log *log, struct ptx_log_tally *tal
 	tally->nobody += overwritten->events;
 }
 
+/* Block behind block in their area, as far as they are whole. */
+static int read_lists(struct ptx_log *log, struct ptx_log_window *window)
+{
+	const struct ptx_log_header *h = log->header;
+	const uint64_t end = h->lists_offset + h->lists_bytes;
+	struct ptx_log_found found;
+	const char *why;
+	int err = 0;
+
+	log->lists.at = h->lists_offset;
+	while (!err && h->lists_bytes &&
+	       ptx_log_find(window, log->lists.at, end, h->log_id, &found, &why) == PTX_LOG_GOOD) {
+		const void *payload = ptx_log_payload(window, &found, &why);
+		const unsigned type = found.block.type;
+
+		if (!payload || (type != PTX_LOG_SCHEMAS && type != PTX_LOG_OBJECTS) ||
+		    found.block.number != log->number[type])
+			break;
+		err = type == PTX_LOG_SCHEMAS ? ptx_log_schemas_take(log, &found.block, payload) :
+						ptx_log_objects_take(log, &found.block, payload);
+		log->number[type]++;
+		log->lists.at = found.end;
+	}
+	return err;
+}
+
 static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 		      struct ptx_log_tally *tally)
 {
@@ -223,7 +258,9 @@ static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 		if (found.block.number >= log->number[PTX_LOG_NAMES])
 			log->number[PTX_LOG_NAMES] = found.block.number + 1;
 	}
-	err = gather_slots(log, window, &slots);
+	err = read_lists(log, window);
+	if (!err)
+		err = gather_slots(log, window, &slots);
 	if (!err)
 		err = take_slots(log, window, &slots, tally);
 	if (!err)

@@ -47,6 +47,8 @@ int ptx_log_write_sequence(struct ptx_log *log)
 		if (!err)
 			err = ptx_log_side_send(log);
 	}
+	if (!err)
+		err = ptx_log_lists_write(log);
 	if (!err && log->hot.records)
 		err = send_block(log);
 	if (!err && log->index.places == PTX_LOG_INDEX_BLOCKS)

@@ -12,6 +12,7 @@
 #ifndef PTX_LOG_LOG_WRITER_H
 #define PTX_LOG_LOG_WRITER_H
 
+#include "log/log_decode.h"
 #include "log/log_encode.h"
 #include "log/log_pack.h"
 #include "log/log_put.h"
@@ -52,6 +53,20 @@ struct ptx_log_names {
 	uint64_t waiting[PTX_TYPE_MAX / 64]; /* in the side */
 };
 
+struct ptx_log_lists {
+	char *schema[PTX_TYPE_MAX]; /* NULL: none */
+	uint64_t known[PTX_TYPE_MAX / 64];
+	uint64_t written[PTX_TYPE_MAX / 64];
+	uint64_t waiting[PTX_TYPE_MAX / 64]; /* in the side */
+	struct ptx_object *object;
+	size_t objects;
+	size_t objects_room;
+	size_t objects_written;
+	size_t objects_waiting;
+	size_t objects_taken; /* of a log that is gone on with: they are not put again */
+	uint64_t at;          /* slots: where the next block goes in their area */
+};
+
 struct ptx_log_index {
 	struct ptx_log_place *place; /* of PTX_LOG_INDEX_BLOCKS */
 	uint32_t places;
@@ -77,6 +92,7 @@ struct ptx_log {
 	size_t sent;          /* of the block or the side, whichever is on its way */
 	struct ptx_log_side side;
 	struct ptx_log_names names;
+	struct ptx_log_lists lists;
 	struct ptx_log_index index;
 	struct ptx_log_sum sum; /* of what was written */
 	uint64_t number[PTX_LOG_TYPES];
@@ -118,6 +134,23 @@ int ptx_log_write_header(struct ptx_log *log);
 /* log_names.c: puts names into the side: those not yet written, or all. */
 bool ptx_log_names_wait(const struct ptx_log *log);
 int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset);
+
+/*
+ * log_lists.c: is there anything; what was not written yet goes to the file; a block of either type
+ * was sent; all of it waits again; for the end: into the side. Of a log that is gone on with: what a
+ * block has.
+ */
+bool ptx_log_lists_any(const struct ptx_log *log);
+int ptx_log_lists_write(struct ptx_log *log);
+void ptx_log_lists_sent(struct ptx_log *log, unsigned type);
+void ptx_log_lists_clear(struct ptx_log *log);
+void ptx_log_lists_free(struct ptx_log *log);
+int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset);
+int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset);
+int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block,
+			 const void *payload);
+int ptx_log_objects_take(struct ptx_log *log, const struct ptx_log_block *block,
+			 const void *payload);
 
 /* log_index.c: room for one more INDEX block to be remembered; a DATA block at offset; what was
  * noted goes out as an INDEX block, all INDEX blocks as TOP. */

@@ -3,6 +3,7 @@
 #include "point/view.h"
 #include "posix/call.h"
 #include "posix/control.h"
+#include "posix/level.h"
 #include "record/eventset.h"
 
 PTX_EXPORT int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
@@ -24,8 +25,8 @@ PTX_EXPORT int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
  * FILTER obeys the filter only where both the old and the new one suppress it (FILTER-12), so it
  * is recorded while the weaker of the two is in force.
  */
-static void change(struct ptx_stream *stream, const trace_event_set_t *old,
-		   const trace_event_set_t *new, const void *address)
+void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
+		       const trace_event_set_t *new, const void *address)
 {
 	struct ptx_region *region = stream->view->rings.region;
 	bool is_running = ptx_state_kind(atomic_load_explicit(&region->state,
@@ -68,7 +69,10 @@ PTX_EXPORT int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *
 		ptx_eventset_unite(&new, set);
 	else
 		ptx_eventset_subtract(&new, set);
-	change(stream, &old, &new, address);
+	if (how == POSIX_TRACE_SET_EVENTSET) /* it replaces a level too */
+		atomic_store_explicit(&stream->view->rings.region->max_level, 0,
+				      memory_order_seq_cst);
+	ptx_filter_change(stream, &old, &new, address);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);
 }

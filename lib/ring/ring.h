@@ -88,6 +88,7 @@ struct ptx_region {
 	_Atomic uint64_t state;
 	_Atomic uint32_t waiters;    /* futex: 1 = a reader sleeps */
 	_Atomic uint32_t flush_wish; /* futex: 1 = the flusher sleeps, wake it at half full */
+	_Atomic uint32_t max_level;  /* of types described later, 0 = none; no event reads it */
 
 	/* Written by writers when they change chunks, and by the reader when it frees one. */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint32_t free_chunks;

@@ -5,7 +5,7 @@ import re
 import struct
 import sys
 
-TYPES = {1: "DATA", 2: "NAMES", 3: "INDEX", 4: "TOP", 5: "LEDGER", 6: "END"}
+TYPES = {1: "DATA", 2: "NAMES", 3: "INDEX", 4: "TOP", 5: "LEDGER", 6: "END", 7: "SCHEMAS", 8: "OBJECTS"}
 INSIDE = {"sum": "ptx_log_sum", "status": "ptx_log_status", "total": "ptx_ledger_line",
           "line": "ptx_ledger_line"}
 COLUMNS = ["overwritten", "stream full", "log full", "log overwritten", "flush error",
@@ -138,6 +138,16 @@ class Writer:
                 self.structure("ptx_log_thread_line", "", 2)
         elif kind == 6:
             self.structure("ptx_log_end", "", 2)
+        elif kind == 7:
+            for n in range(records):
+                print("\t# schema %d" % n)
+                length, = struct.unpack_from("<I", self.data, self.at + 4)
+                self.structure("ptx_log_schema", "", 2)
+                self.line(length + 7 & ~7, "text", 2)
+        elif kind == 8:
+            for n in range(records):
+                print("\t# object %d" % n)
+                self.structure("ptx_object", "", 2)
         assert self.at == end
 
     def log(self):

@@ -53,7 +53,7 @@ static void setup(void)
 	forged.fd = ptx_arena_file(&forged.bytes);
 	ck_assert_int_ge(forged.fd, 0);
 	forged.control = map(sizeof(union ptx_control_page), 0);
-	forged.names = map(PTX_NAMES_BYTES, PTX_NAMES_AT);
+	forged.names = map(PTX_LISTS_BYTES, PTX_NAMES_AT);
 	ptx_arena_begin(forged.control, (uint32_t)getpid(), PTX_ARENA_TAKEN);
 	snprintf(forged.path, sizeof forged.path, "/proc/self/fd/%d", forged.fd);
 	look = calloc(1, sizeof *look);
@@ -63,7 +63,7 @@ static void setup(void)
 static void teardown(void)
 {
 	munmap(forged.control, sizeof(union ptx_control_page));
-	munmap(forged.names, PTX_NAMES_BYTES);
+	munmap(forged.names, PTX_LISTS_BYTES);
 	close(forged.fd);
 	free(look);
 }

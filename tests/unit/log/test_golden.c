@@ -6,9 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/schema.h"
 #include "unit/log/hex.h"
 #include "unit/log/sample.h"
 
+#define SCHEMA "u32 n{0=none, 1=one}; bytes rest; @level 3; @begin work; @key n"
+
+static const char *const versions[] = { "1.0", "1.1" };
 static const char *const names[] = { "append", "until_full", "loop" };
 
 static void begin(struct sample *sample, int fd, uint32_t policy, uint64_t log_size)
@@ -33,6 +37,25 @@ static void put_one(struct sample *sample, const struct ptx_log_event *event)
 	sample->ledger.type[event->type].reported++;
 }
 
+static void describe(struct sample *sample)
+{
+	static const struct ptx_object object = { .kind = POSIX_TRACE_OBJECT_MUTEX_NP, .pid = 500,
+						  .pointer = 0x7f0000001000,
+						  .time_ns = SAMPLE_TIME(3), .name = "pool lock" };
+
+	ck_assert_int_eq(ptx_log_schema(sample->log, 64, SCHEMA), 0);
+	ck_assert_int_eq(ptx_log_object(sample->log, &object), 0);
+}
+
+static void describe_more(struct sample *sample)
+{
+	static const struct ptx_object child = { .kind = PTX_OBJECT_CHILD, .pid = 600, .pointer = 500,
+						 .time_ns = SAMPLE_TIME(8) };
+
+	ck_assert_int_eq(ptx_log_schema(sample->log, 65, "u8 x"), 0);
+	ck_assert_int_eq(ptx_log_object(sample->log, &child), 0);
+}
+
 /* Writes the log of that name to fd. */
 static void write_append(int fd)
 {
@@ -51,12 +74,14 @@ static void write_append(int fd)
 	begin(&sample, fd, POSIX_TRACE_APPEND, 0);
 	sample_add(&sample, 5);
 	sample_write(&sample);
+	describe(&sample);
 	ck_assert_int_eq(ptx_log_name(sample.log, 63, "posix_trace_unnamed_userevent"), 0);
 	sample_add(&sample, 2);
 	put_one(&sample, &late);
 	sample_write(&sample);
 	put_one(&sample, &bare); /* packed it would be as long */
 	sample_write(&sample);
+	describe_more(&sample);
 	sample_add(&sample, 3);
 	put_one(&sample, &again);
 	again.time_ns += 5;
@@ -95,6 +120,10 @@ static void write_loop(int fd)
 	begin(&sample, fd, POSIX_TRACE_LOOP, 800);
 	for (int i = 0; i < 40; i++) {
 		sample_add(&sample, 1);
+		if (i == 3)
+			describe(&sample);
+		if (i == 20)
+			describe_more(&sample);
 		if (i % 2 == 0)
 			sample_write(&sample);
 	}
@@ -130,7 +159,7 @@ START_TEST(what_is_written_is_what_the_text_says)
 	sample_prove(fd);
 	bytes = sample_bytes(fd, &size);
 	keep(names[_i], bytes, size);
-	snprintf(path, sizeof(path), "golden/1.0/%s.hex", names[_i]);
+	snprintf(path, sizeof(path), "golden/1.1/%s.hex", names[_i]);
 	want = hex_read(path, &want_size);
 	for (size_t i = 0; i < size && i < want_size; i++)
 		if (bytes[i] != want[i])
@@ -144,35 +173,50 @@ START_TEST(what_is_written_is_what_the_text_says)
 END_TEST
 
 /* Old logs stay readable. */
-START_TEST(the_logs_of_version_1_0_are_read)
+START_TEST(the_logs_of_all_versions_are_read)
 {
 	static const unsigned events[] = { 14, 12, 0 };
+	const int log = _i % 3, minor = _i / 3;
+	const bool described = minor > 0 && log != 1;
+	struct posix_trace_schema_np schema;
 	struct ptx_stored_event got;
 	struct ptx_stored *stored;
+	const struct ptx_object *object;
+	size_t objects;
 	unsigned n = 0, late = 0, truncated = 0;
 	size_t size;
 	char path[60];
 	uint8_t *bytes;
 	int fd;
 
-	snprintf(path, sizeof(path), "golden/1.0/%s.hex", names[_i]);
+	snprintf(path, sizeof(path), "golden/%s/%s.hex", versions[minor], names[log]);
 	bytes = hex_read(path, &size);
 	fd = sample_file_of(bytes, size);
 	sample_prove(fd);
 	stored = sample_open(fd, false);
 	ck_assert_str_eq(ptx_stored_name(stored, 64), "sample 0");
 	ck_assert_str_eq(ptx_stored_facts(stored)->attr.name, "sample");
+	object = ptx_stored_objects(stored, &objects);
+	ck_assert_uint_eq(objects, described ? 2 : 0);
+	ck_assert_int_eq(ptx_stored_schema(stored, 64) != NULL, described);
+	if (described) {
+		ck_assert_str_eq(ptx_stored_schema(stored, 64), SCHEMA);
+		ck_assert_ptr_null(ptx_schema_parse(ptx_stored_schema(stored, 64), &schema));
+		object = ptx_objects_find(object, objects, 600, 0x7f0000001000, SAMPLE_TIME(10));
+		ck_assert_ptr_nonnull(object);
+		ck_assert_str_eq(object->name, "pool lock");
+	}
 	for (; ptx_stored_next(stored, &got); n++) {
 		late += !!(got.record->len_flags & PTX_RECORD_LATE);
 		truncated += !!(got.record->len_flags & PTX_RECORD_TRUNCATED);
 	}
-	if (events[_i])
-		ck_assert_uint_eq(n, events[_i]);
+	if (events[log])
+		ck_assert_uint_eq(n, events[log]);
 	else
 		ck_assert_uint_eq(n + ptx_stored_ledger(stored)->total
 					      .lost[PTX_LOST_LOG_OVERWRITTEN], 40);
-	ck_assert_uint_eq(late, _i == 0);
-	if (_i == 0) {
+	ck_assert_uint_eq(late, log == 0);
+	if (log == 0) {
 		ck_assert_uint_eq(truncated, 1);
 		ck_assert_uint_eq(ptx_stored_ledger(stored)->type[64].lost[PTX_LOST_STREAM_FULL], 4);
 		ck_assert_int_eq(ptx_stored_status(stored)->stream_overrun, POSIX_TRACE_OVERRUN);
@@ -191,7 +235,7 @@ static Suite *build(void)
 	Suite *suite = support_suite("log golden", &tc);
 
 	tcase_add_loop_test(tc, what_is_written_is_what_the_text_says, 0, 3);
-	tcase_add_loop_test(tc, the_logs_of_version_1_0_are_read, 0, 3);
+	tcase_add_loop_test(tc, the_logs_of_all_versions_are_read, 0, 6);
 	return suite;
 }
 

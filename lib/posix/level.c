@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/level.c - a stream's level: types described with a greater one are filtered out.
+ *
+ * Who sets a level says so in the region and then looks at the types; who describes a type makes it
+ * known and then looks at the regions. Both in one order, so of the two one sees the other; and who
+ * sets a level looks again as long as there were descriptions meanwhile, since it writes the filter
+ * as a whole.
+ */
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <trace_np.h>
+
+#include "arena/attachment.h"
+#include "base/io.h"
+#include "drain/drain.h"
+#include "point/view.h"
+#include "posix/call.h"
+#include "posix/control.h"
+#include "posix/level.h"
+#include "record/eventset.h"
+
+#define TRIES 100 /* of somebody who describes without end, no more is seen */
+
+static int level_of(const struct ptx_lists *lists, unsigned type)
+{
+	struct posix_trace_schema_np schema;
+	char text[PTX_SCHEMA_BYTES];
+
+	if (!ptx_schemas_get(&lists->schemas, type, text) || ptx_schema_parse(text, &schema))
+		return 0;
+	return schema.level;
+}
+
+static void apply(struct ptx_stream *stream, const struct ptx_lists *lists, int max_level,
+		  const void *address)
+{
+	trace_event_set_t old, new;
+
+	ptx_drain_sync(stream->drain);
+	ptx_control_filter(stream, &old);
+	new = old;
+	for (unsigned type = PTX_TYPE_FIRST_USER; type < PTX_TYPE_FIRST_USER + PTX_NAMES; type++) {
+		int level = level_of(lists, type);
+
+		if (level && max_level && level > max_level)
+			ptx_eventset_add(&new, type);
+		else if (level)
+			ptx_eventset_del(&new, type);
+	}
+	if (memcmp(old.__bits, new.__bits, sizeof(new.__bits)))
+		ptx_filter_change(stream, &old, &new, address);
+}
+
+static void set_level(struct ptx_stream *stream, int max_level, const void *address)
+{
+	const struct ptx_lists *lists = stream->drain->arena->lists;
+	uint64_t changes, seen;
+	int tries = TRIES;
+
+	atomic_store_explicit(&stream->view->rings.region->max_level, (uint32_t)max_level,
+			      memory_order_seq_cst);
+	if (!lists)
+		return;
+	changes = atomic_load_explicit(&lists->schemas.changes, memory_order_seq_cst);
+	do {
+		seen = changes;
+		apply(stream, lists, max_level, address);
+		changes = atomic_load_explicit(&lists->schemas.changes, memory_order_seq_cst);
+	} while (changes != seen && tries-- > 0);
+}
+
+PTX_EXPORT int posix_trace_set_level_np(trace_id_t trid, int max_level)
+{
+	struct ptx_call call = ptx_call_begin();
+	const void *address = (const char *)__builtin_return_address(0) - 1;
+	struct ptx_stream *stream;
+
+	if (max_level < 0 || max_level > 5)
+		return ptx_call_end(call, EINVAL);
+	stream = ptx_stream_lock(trid, PTX_ACTIVE);
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	set_level(stream, max_level, address);
+	ptx_stream_unlock(stream);
+	return ptx_call_end(call, 0);
+}
+
+PTX_EXPORT int posix_trace_get_level_np(trace_id_t trid, int *max_level)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_stream *stream;
+	uint32_t level;
+
+	if (!max_level)
+		return ptx_call_end(call, EINVAL);
+	stream = ptx_stream_lock(trid, PTX_ACTIVE);
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	level = atomic_load_explicit(&stream->view->rings.region->max_level, memory_order_relaxed);
+	ptx_stream_unlock(stream);
+	*max_level = level <= 5 ? (int)level : 0;
+	return ptx_call_end(call, 0);
+}
+
+static void obey(struct ptx_region *region, unsigned type, int level)
+{
+	uint32_t max_level = atomic_load_explicit(&region->max_level, memory_order_seq_cst);
+	const uint64_t bit = UINT64_C(1) << type % 64;
+
+	if (!max_level)
+		return;
+	if ((uint32_t)level > max_level)
+		atomic_fetch_and_explicit(&region->admit[type / 64], ~bit, memory_order_seq_cst);
+	else
+		atomic_fetch_or_explicit(&region->admit[type / 64], bit, memory_order_seq_cst);
+	ptx_arena_changed(&ptx_arena_self);
+}
+
+/*
+ * Not through the views of trace points, which are there for who is in one: the first page of a region
+ * is mapped for a moment. If the stream goes meanwhile that page of the file is written in vain.
+ */
+static void obey_at(int fd, unsigned type, int level, uint64_t offset)
+{
+	uint32_t max_level;
+	size_t got;
+	void *page;
+
+	/* Most streams have no level, and a hole in the file shall stay one. */
+	if (ptx_io_read_at(fd, &max_level, sizeof(max_level),
+			   offset + offsetof(struct ptx_region, max_level), &got) ||
+	    got != sizeof(max_level) || max_level == 0)
+		return;
+	page = mmap(NULL, PTX_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+	if (page == MAP_FAILED)
+		return;
+	obey(page, type, level);
+	munmap(page, PTX_PAGE);
+}
+
+_Static_assert(offsetof(struct ptx_region, max_level) < PTX_PAGE, "the first page has it");
+
+/* Without a file only this process traces itself. */
+static void obey_here(unsigned type, int level)
+{
+	trace_id_t ids[PTX_STREAMS];
+	unsigned count = ptx_registry_active(ids, PTX_STREAMS);
+
+	for (unsigned i = 0; i < count; i++) {
+		struct ptx_stream *stream = ptx_stream_lock(ids[i], PTX_ACTIVE);
+
+		if (!stream)
+			continue;
+		if (stream->drain->arena == &ptx_arena_self)
+			obey(stream->view->rings.region, type, level);
+		ptx_stream_unlock(stream);
+	}
+}
+
+void ptx_level_described(unsigned type, int level)
+{
+	int fd = ptx_arena_fd(&ptx_arena_self);
+	struct ptx_attachment_plan plan;
+
+	if (fd < 0) {
+		obey_here(type, level);
+		return;
+	}
+	/* What the kernel reads comes after the description was made known. */
+	atomic_thread_fence(memory_order_seq_cst);
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
+		uint64_t word = atomic_load_explicit(&ptx_own_control.attachment[bit].word,
+						     memory_order_acquire);
+
+		if (ptx_attachment_state(word) == PTX_ATTACHMENT_ATTACHED &&
+		    ptx_attachment_plan(&ptx_arena_self, bit, &plan))
+			obey_at(fd, type, level, plan.offset);
+	}
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/level.h - levels of event types, as filters of streams.
+ */
+#ifndef PTX_POSIX_LEVEL_H
+#define PTX_POSIX_LEVEL_H
+
+#include "stream/stream.h"
+
+/* A type of this process was described with a level: streams that have one obey it. */
+void ptx_level_described(unsigned type, int level);
+
+/* filter.c: the filter of an active stream becomes another, with its event; with the stream's lock. */
+void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
+		       const trace_event_set_t *new, const void *address);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Arguments as a payload: what posix_trace_fields_np() records. Nothing but the two memories is touched. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/export.h"
+#include "record/schema.h"
+
+static bool is_fixed(const struct posix_trace_arg_np *arg)
+{
+	return arg->room || (arg->type != POSIX_TRACE_TYPE_STR_NP &&
+			     arg->type != POSIX_TRACE_TYPE_BYTES_NP);
+}
+
+/* What it takes at least: a NUL, a count, or all of it. */
+static size_t least(const struct posix_trace_arg_np *arg)
+{
+	const struct ptx_schema_type *type = ptx_schema_type((enum posix_trace_type_np)arg->type);
+
+	if (arg->room)
+		return arg->room;
+	if (arg->type == POSIX_TRACE_TYPE_STR_NP)
+		return 1;
+	return type ? type->size : 0;
+}
+
+static void put_number(unsigned char *to, const struct posix_trace_arg_np *arg, size_t size)
+{
+	const uint16_t u16 = (uint16_t)arg->u64;
+	const uint32_t u32 = (uint32_t)arg->u64;
+	const float f32 = (float)arg->f64;
+
+	if (arg->type == POSIX_TRACE_TYPE_F32_NP)
+		memcpy(to, &f32, sizeof(f32));
+	else if (arg->type == POSIX_TRACE_TYPE_F64_NP)
+		memcpy(to, &arg->f64, sizeof(arg->f64));
+	else if (size == 1)
+		*to = (unsigned char)arg->u64;
+	else if (size == 2)
+		memcpy(to, &u16, sizeof(u16));
+	else if (size == 4)
+		memcpy(to, &u32, sizeof(u32));
+	else
+		memcpy(to, &arg->u64, sizeof(arg->u64));
+}
+
+static void put_fixed(unsigned char *to, const struct posix_trace_arg_np *arg, size_t size)
+{
+	const size_t used = !arg->data ? 0 : arg->type == POSIX_TRACE_TYPE_STR_NP ?
+						    strnlen(arg->data, size) : size;
+
+	if (used)
+		memcpy(to, arg->data, used);
+	memset(to + used, 0, size - used);
+}
+
+/* A str or bytes of which more bytes than the least may be taken; how many were. */
+static size_t put_varying(unsigned char *to, const struct posix_trace_arg_np *arg, size_t more)
+{
+	const bool is_text = arg->type == POSIX_TRACE_TYPE_STR_NP;
+	size_t len = !arg->data ? 0 : is_text ? strnlen(arg->data, more) : arg->len;
+	uint32_t count;
+
+	if (len > more)
+		len = more;
+	count = (uint32_t)len;
+	if (!is_text) {
+		memcpy(to, &count, sizeof(count));
+		to += sizeof(count);
+	}
+	if (len)
+		memcpy(to, arg->data, len);
+	if (is_text)
+		to[len] = '\0';
+	return len;
+}
+
+PTX_EXPORT size_t posix_trace_fields_pack_np(void *payload, size_t room,
+					     const struct posix_trace_arg_np *arg, size_t args)
+{
+	unsigned char *to = payload;
+	size_t needed = 0, fit = 0, size;
+
+	while (fit < args && least(&arg[fit]) <= room - needed)
+		needed += least(&arg[fit++]);
+	room -= needed;
+	for (size_t i = 0; i < fit; i++) {
+		size = least(&arg[i]);
+		if (arg[i].room) {
+			put_fixed(to, &arg[i], size);
+		} else if (is_fixed(&arg[i])) {
+			if (size)
+				put_number(to, &arg[i], size);
+		} else {
+			size_t more = put_varying(to, &arg[i], room);
+
+			room -= more;
+			size += more;
+		}
+		to += size;
+	}
+	return (size_t)(to - (unsigned char *)payload);
+}
