@@ -19,10 +19,6 @@
 #include "preload/shim.h"
 #include "preload/start.h"
 
-/* Not in every libposixtrace. */
-extern int posix_trace_eventid_describe_np(trace_event_id_t event_id, const char *schema)
-	__attribute__((weak));
-
 static const volatile unsigned char not_known_yet = 1, never;
 
 const volatile unsigned char *shim_switch[SHIM_TYPE_COUNT] = {
@@ -82,8 +78,7 @@ static void open_type(enum shim_type type)
 
 	if (posix_trace_eventid_open(types[type].name, &id) || id == POSIX_TRACE_UNNAMED_USEREVENT)
 		return; /* shim_put() counts what it cannot name */
-	if (posix_trace_eventid_describe_np)
-		posix_trace_eventid_describe_np(id, types[type].schema);
+	posix_trace_eventid_describe_np(id, types[type].schema);
 	shim_id[type] = id;
 }
 
