@@ -52,6 +52,7 @@ struct fmt_facts {
 	trace_attr_t attr;      /* name, policies and sizes, as posix_trace_get_attr() tells them */
 	bool has_span;          /* the two below hold */
 	int64_t first_ns, last_ns;
+	bool big_endian;        /* the order of numbers in the data */
 	bool has_events;
 	uint64_t events;        /* how many there will be */
 	uint64_t data_max;      /* the most data bytes of an event, if known */

@@ -49,6 +49,7 @@ static int read_facts(const struct logfile *log, struct fmt_facts *facts)
 	memcpy(facts->clock, log->info.clock, sizeof(facts->clock));
 	facts->clock_hz = log->info.clock_hz;
 	facts->pid = (uint32_t)log->info.pid;
+	facts->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__; /* others' logs are not opened */
 	facts->has_span = log->info.blocks > 0;
 	facts->first_ns = log->info.first_ns;
 	facts->last_ns = log->info.last_ns;
