@@ -5,6 +5,7 @@
 
 run 0 --help
 check "the overview names every command" has out '^  dump .*'
+check "the overview names every command" has out '^  report .*'
 check "the overview names every command" has out '^  stat .*'
 check "the overview names every command" has out '^  verify .*'
 check "the overview names every command" has out '^  attach .*'

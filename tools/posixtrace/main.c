@@ -21,6 +21,7 @@ static const struct tool_command *const commands[] = {
 	&list_command,
 	&status_command,
 	&dump_command,
+	&report_command,
 	&stat_command,
 	&verify_command,
 	&convert_command,

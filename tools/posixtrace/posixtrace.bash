@@ -8,12 +8,12 @@ _posixtrace()
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'attach list status dump stat verify convert help --help --version' -- "$current"))
+		COMPREPLY=($(compgen -W 'attach list status dump report stat verify convert help --help --version' -- "$current"))
 		return
 	fi
 	case $command in
 	help)
-		COMPREPLY=($(compgen -W 'attach list status dump stat verify convert' -- "$current"))
+		COMPREPLY=($(compgen -W 'attach list status dump report stat verify convert' -- "$current"))
 		return
 		;;
 	attach)
@@ -45,6 +45,14 @@ _posixtrace()
 		options='--event --exclude --pid --tid --begin --end --limit --utc --raw --hex
 			--json --salvage --fail-on-loss --help'
 		value='-e --event -x --exclude --pid --tid --begin --end --limit'
+		;;
+	report)
+		options='--template --check --list --output --help'
+		value='-d -k -p -T'
+		if [[ $previous == -O ]]; then
+			COMPREPLY=($(compgen -W 'ids= exec= pid= tid= timestamp= starttime= endtime=' -- "$current"))
+			return
+		fi
 		;;
 	stat)
 		options='--utc --raw --json --fail-on-loss --help'

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* report.c - posixtrace report: a trace as people want to read it, by templates of theirs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/flow.h"
+#include "say.h"
+#include "template/sink.h"
+#include "text.h"
+
+static const char help[] =
+	"Usage: posixtrace report --template FILE... [OPTION]... LOG\n"
+	"Prints the events of LOG, of any format that convert reads (- is standard input), each as its\n"
+	"template says; posixtrace-template(5) describes templates, which are those of AIX's trcrpt.\n"
+	"\n"
+	"  -t, --template FILE  templates; may be repeated, later files add to earlier ones\n"
+	"      --check          only read the templates: exit with 0 or 2\n"
+	"      --list           only list them: key and label\n"
+	"  -d LIST              only these event types: hexadecimal numbers or @names, with commas\n"
+	"  -k LIST              all but these event types\n"
+	"  -p LIST              only these processes\n"
+	"  -T LIST              only these threads, by posix_thread_id\n"
+	"  -h                   no header\n"
+	"  -o, --output FILE    write the report to FILE\n"
+	"  -O KEY=VALUE         may be repeated, or a list with commas:\n"
+	"       ids=on|off         event type numbers, on\n"
+	"       exec=on|off        program names, off\n"
+	"       pid=on|off         process numbers, off\n"
+	"       tid=on|off         thread numbers, off\n"
+	"       timestamp=N        0 elapsed s and delta ms, 1 elapsed, 2 delta in us, 3 neither\n"
+	"       starttime=S        from S seconds after the first event on\n"
+	"       endtime=S          up to that time\n"
+	"      --help           this text\n"
+	"\n"
+	"What is wrong with templates is told as FILE:LINE:COLUMN: error: [CODE] TEXT; then nothing is\n"
+	"printed and the exit status is 2.\n"
+	"Exit status: 0 ok, 1 failure, 2 usage or a wrong template, 3 damaged or never closed.\n";
+
+struct report {
+	const char **template;
+	size_t templates;
+	bool check, list;
+	const char *output;
+	struct select select;
+	struct columns columns;
+	bool header;
+};
+
+static bool add_template(struct report *report, const char *path)
+{
+	const char **more = realloc(report->template, (report->templates + 1) * sizeof(*more));
+
+	if (!more) {
+		say("%s", strerror(ENOMEM));
+		return false;
+	}
+	report->template = more;
+	more[report->templates++] = path;
+	return true;
+}
+
+/* ------------------------------------------------------------------ -O */
+
+static bool is_key(const char *text, const char *key, const char **value)
+{
+	size_t len = strlen(key);
+
+	*value = text + len + 1;
+	return !strncmp(text, key, len) && text[len] == '=';
+}
+
+static bool on_or_off(const char *value, bool *on)
+{
+	*on = !strcmp(value, "on");
+	return *on || !strcmp(value, "off");
+}
+
+static bool timestamp(const char *value, unsigned *form)
+{
+	*form = (unsigned)(*value - '0');
+	return *value >= '0' && *value <= '3' && !value[1];
+}
+
+static bool keyed(struct report *report, const char *text)
+{
+	struct columns *columns = &report->columns;
+	struct select *select = &report->select;
+	const char *value;
+
+	if (is_key(text, "ids", &value))
+		return on_or_off(value, &columns->ids);
+	if (is_key(text, "exec", &value))
+		return on_or_off(value, &columns->exec);
+	if (is_key(text, "pid", &value))
+		return on_or_off(value, &columns->pid);
+	if (is_key(text, "tid", &value))
+		return on_or_off(value, &columns->tid);
+	if (is_key(text, "timestamp", &value))
+		return timestamp(value, &columns->timestamp);
+	if (is_key(text, "starttime", &value)) {
+		select->has_start = true;
+		return select_seconds(value, &select->start_ns);
+	}
+	if (is_key(text, "endtime", &value)) {
+		select->has_end = true;
+		return select_seconds(value, &select->end_ns);
+	}
+	return false;
+}
+
+static bool parse_keys(struct report *report, const char *list)
+{
+	char *copy = strdup(list), *rest = copy, *text;
+	bool good = copy != NULL;
+
+	while (good && (text = strsep(&rest, ","))) {
+		good = keyed(report, text);
+		if (!good)
+			say("-O %s: no such key, or not with this value", text);
+	}
+	free(copy);
+	return good;
+}
+
+/* ------------------------------------------------------------------ the report */
+
+static void list_key(const struct program *program, const struct key *key)
+{
+	struct out *out = &out_stdout;
+
+	switch (key->kind) {
+	case KEY_NUMBER:
+		out_printf(out, "%03X", key->number);
+		break;
+	case KEY_NAME:
+		out_char(out, '@');
+		text_safe(out, program->text + key->name.offset, key->name.len);
+		break;
+	default:
+		out_str(out, "@*");
+		break;
+	}
+}
+
+static void list_templates(const struct templates *templates)
+{
+	for (size_t i = 0; i < templates->count; i++) {
+		const struct template *template = templates->list[i];
+
+		if (template->removed)
+			continue;
+		list_key(&templates->program, &template->key);
+		out_str(&out_stdout, "  ");
+		text_safe(&out_stdout, templates->program.text + template->label.offset,
+			  template->label.len);
+		out_char(&out_stdout, '\n');
+	}
+}
+
+static const struct format *source_of(struct fmt_input *input)
+{
+	struct fmt_head head;
+
+	if (input_peek(input, &head))
+		return NULL;
+	for (size_t i = 0; i < formats_count; i++)
+		if (formats[i]->detect && formats[i]->detect(&head))
+			return formats[i];
+	say("%s: this is not a trace log", input->name);
+	return NULL;
+}
+
+static int print_events(struct template_sink *sink, struct fmt_input *input)
+{
+	const struct fmt_output output = { .out = sink->out, .fd = sink->out->fd, .shown = "report" };
+	const struct format *source = source_of(input);
+	struct fmt_flow flow;
+	int status;
+
+	if (!source)
+		return TOOL_FAILURE;
+	flow_init(&flow, source, &template_format);
+	flow.input = input;
+	flow.output = &output;
+	run_init(&sink->run, sink->templates, input->name);
+	template_sink_use(sink);
+	flow_answer(&flow, template_format.open(&flow, &output, &flow.context));
+	status = source->import(&flow, input);
+	template_format.close(flow.context);
+	run_fini(&sink->run);
+	flow_say_faults(&flow);
+	status = sink->done ? sink->status : tool_worse(status, flow.status);
+	flow_fini(&flow);
+	return status;
+}
+
+static int print_to(struct template_sink *sink, struct fmt_input *input, const char *path)
+{
+	static struct out file;
+	int status;
+
+	sink->out = &out_stdout;
+	if (!path || !strcmp(path, "-"))
+		return print_events(sink, input);
+	file.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	if (file.fd < 0) {
+		say("%s: %s", path, strerror(errno));
+		return TOOL_FAILURE;
+	}
+	sink->out = &file;
+	status = print_events(sink, input);
+	if (out_flush(&file) || close(file.fd)) {
+		say("%s: %s", path, strerror(file.err ? file.err : errno));
+		status = tool_worse(status, TOOL_FAILURE);
+	}
+	return status;
+}
+
+static int print_log(const struct report *report, const struct templates *templates,
+		     const char *path)
+{
+	static struct template_sink sink; /* large */
+	static struct fmt_input input;
+	int status = input_open(&input, path);
+
+	if (status)
+		return status;
+	sink.columns = report->columns;
+	sink.select = &report->select;
+	sink.templates = templates;
+	sink.header = report->header;
+	status = print_to(&sink, &input, report->output);
+	input_close(&input);
+	return status;
+}
+
+static int load_templates(const struct report *report, struct templates *templates)
+{
+	bool good;
+
+	for (size_t i = 0; i < report->templates; i++) {
+		int err = templates_load(templates, report->template[i]);
+
+		if (err) {
+			say("%s: %s", report->template[i], strerror(err));
+			return TOOL_FAILURE;
+		}
+	}
+	good = templates_link(templates);
+	diag_tell(&templates->diags);
+	if (templates->program.no_memory) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	return good ? TOOL_OK : TOOL_USAGE;
+}
+
+static int print_report(const struct report *report, const char *path)
+{
+	struct templates templates;
+	int status;
+
+	templates_init(&templates);
+	status = load_templates(report, &templates);
+	if (!status && report->list)
+		list_templates(&templates);
+	if (!status && path)
+		status = print_log(report, &templates, path);
+	templates_fini(&templates);
+	return status;
+}
+
+enum {
+	OPT_CHECK = 256,
+	OPT_LIST,
+	OPT_HELP,
+};
+
+static const struct option options[] = {
+	{ "template", required_argument, NULL, 't' },
+	{ "check", no_argument, NULL, OPT_CHECK },
+	{ "list", no_argument, NULL, OPT_LIST },
+	{ "output", required_argument, NULL, 'o' },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 }
+};
+
+static bool parse_option(struct report *report, int option)
+{
+	switch (option) {
+	case 't':
+		return add_template(report, optarg);
+	case OPT_CHECK:
+		report->check = true;
+		return true;
+	case OPT_LIST:
+		report->list = true;
+		return true;
+	case 'd':
+		return select_add_types(&report->select.only, "-d", optarg);
+	case 'k':
+		return select_add_types(&report->select.but, "-k", optarg);
+	case 'p':
+		return select_add_numbers(&report->select.pids, "-p", optarg);
+	case 'T':
+		return select_add_numbers(&report->select.tids, "-T", optarg);
+	case 'h':
+		report->header = false;
+		return true;
+	case 'o':
+		report->output = optarg;
+		return true;
+	case 'O':
+		return parse_keys(report, optarg);
+	}
+	return false; /* tool_option() has said why */
+}
+
+static int report_on(struct report *report, int argc, char **argv)
+{
+	bool no_log = report->check || report->list;
+
+	if (!report->templates)
+		say("report: which templates?");
+	else if (argc == optind && !no_log)
+		say("report: which log?");
+	else if (argc - optind > 1)
+		say("report: one log at a time");
+	else
+		return print_report(report, no_log ? NULL : argv[optind]);
+	return tool_usage(&report_command);
+}
+
+static int run(int argc, char **argv)
+{
+	struct report report = { .header = true };
+	int option, status = TOOL_OK;
+
+	columns_init(&report.columns);
+	while (!status && (option = tool_option(argc, argv, ":t:d:k:p:T:ho:O:", options)) != -1) {
+		if (option == OPT_HELP)
+			return tool_help(&report_command);
+		if (!parse_option(&report, option))
+			status = tool_usage(&report_command);
+	}
+	if (!status)
+		status = report_on(&report, argc, argv);
+	select_fini(&report.select);
+	free(report.template);
+	return status;
+}
+
+const struct tool_command report_command = {
+	.name = "report",
+	.summary = "prints events by templates, as trcrpt of AIX does",
+	.help = help,
+	.run = run,
+};
