@@ -184,39 +184,55 @@ enum ptx_claim ptx_ring_look(struct ptx_rings *rings, uint32_t ring, struct ptx_
 	return walk(rings, ring, place, buffer, bytes, ident, fresh, false);
 }
 
+/* When the chunk at link was opened; false if it is no longer there. */
+static bool opened_at(const struct ptx_rings *rings, uint64_t link, uint64_t *opened)
+{
+	uint32_t number = ptx_link_number(link);
+
+	if (link == 0 || number >= rings->geometry.chunks_max)
+		return false;
+	copy_out((unsigned char *)opened,
+		 (const unsigned char *)&ptx_ring_chunk(rings, number)->opened, sizeof *opened);
+	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), link);
+}
+
+/*
+ * The ring goes on meanwhile. A chunk that it takes behind our back must not hide one that it took
+ * just before and that we had already passed: so only those count that were the ring's when we began.
+ * Of them we see each, unless it is overwritten, and then so is all before it.
+ */
 bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
 		   uint32_t *before)
 {
-	uint64_t oldest = UINT64_MAX;
+	uint64_t current = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
+	uint64_t newest, oldest = UINT64_MAX, found = 0;
 	struct ptx_ident ident;
 	uint32_t number;
 
-	place->link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
+	if (!opened_at(rings, current, &newest))
+		return false;
 	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
 		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire), opened;
+		uint64_t link = ptx_link(i, ptx_word_generation(word));
 		enum ptx_chunk_state state = ptx_word_state(word);
 
 		if (ptx_word_ring(word) != ring ||
 		    (state != PTX_CHUNK_OPEN && state != PTX_CHUNK_CLOSED))
 			continue;
-		copy_out((unsigned char *)&opened,
-			 (const unsigned char *)&ptx_ring_chunk(rings, i)->opened, sizeof opened);
-		if (opened < oldest &&
-		    is_there(atomic_load_explicit(&rings->word[i], memory_order_acquire),
-			     ptx_link(i, ptx_word_generation(word)))) {
+		if (opened_at(rings, link, &opened) && opened <= newest && opened < oldest) {
 			oldest = opened;
-			place->link = ptx_link(i, ptx_word_generation(word));
+			found = link;
 		}
 	}
-	place->claimed = 0;
-	number = ptx_link_number(place->link);
-	if (place->link == 0 || number >= rings->geometry.chunks_max)
+	if (found == 0)
 		return false;
+	place->link = found;
+	place->claimed = 0;
+	number = ptx_link_number(found);
 	copy_out((unsigned char *)&ident, (const unsigned char *)&ptx_ring_chunk(rings, number)->ident,
 		 sizeof ident);
 	*before = ident.spare;
-	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire),
-			place->link);
+	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), found);
 }
 
 void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *writer)

@@ -57,7 +57,7 @@ enum ptx_claim ptx_ring_look(struct ptx_rings *rings, uint32_t ring, struct ptx_
 
 /*
  * The oldest chunk of ring that is still there. *before: records of the ring before it, modulo
- * 2^32. False: it went away meanwhile.
+ * 2^32. False: it went away meanwhile, and the place is lost as it was.
  */
 bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
 		   uint32_t *before);

@@ -320,6 +320,56 @@ START_TEST(writers_at_any_instruction_of_a_claim_take_it_or_leave_it_whole)
 }
 END_TEST
 
+static bool found;
+static uint32_t before;
+
+static void find(void *state)
+{
+	struct ptx_place *place = state;
+
+	found = ptx_ring_find(&pool->rings, 1, place, &before);
+}
+
+static void write_on_in_one(void *state)
+{
+	(void)state;
+	writer_put_many(&one, POOL_RECORDS, (unsigned)events_between);
+}
+
+/*
+ * The ring goes round through chunks that the search has passed already: none that is still there
+ * may be older than the one that was found. (tests/model/ring.pml, fault FIND_YOUNGER)
+ */
+START_TEST(a_ring_that_goes_on_while_it_is_searched_hides_nothing)
+{
+	struct ptx_place place = { 0, 0 };
+	uint32_t number;
+
+	events_between = _i;
+	pool = pool_make(CHUNKS, true);
+	writer_begin(&two, pool, 2);
+	writer_put_many(&two, 1, (CHUNKS - 1) * POOL_RECORDS);
+	writer_begin(&one, pool, 1); /* in the last chunk */
+	ck_assert_uint_eq(one.ring, 1);
+	writer_put_many(&one, 1, POOL_RECORDS - 1);
+	steps_interrupt(find, write_on_in_one, &place);
+	if (!found)
+		ck_assert(ptx_ring_find(&pool->rings, 1, &place, &before));
+	number = ptx_link_number(place.link);
+	for (uint32_t i = 0; i < CHUNKS; i++) {
+		uint64_t word = atomic_load(&pool->rings.word[i]);
+
+		if (ptx_word_generation(atomic_load(&pool->rings.word[number])) !=
+		    ptx_link_generation(place.link))
+			break; /* overwritten just after: the next claim will say so */
+		if (ptx_word_ring(word) == 1 && ptx_word_state(word) >= PTX_CHUNK_OPEN)
+			ck_assert_uint_ge(ptx_ring_chunk(&pool->rings, i)->opened,
+					  ptx_ring_chunk(&pool->rings, number)->opened);
+	}
+	steps_end(50);
+}
+END_TEST
+
 /* What is stepped through asserts nothing: Check's own work is not what is looked at. */
 static bool put;
 
@@ -396,6 +446,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, losses_of_a_thread_whose_slot_was_given_on_go_to_slot_0);
 	tcase_add_loop_test(tc, writers_at_any_instruction_of_a_claim_take_it_or_leave_it_whole, 1,
 			    4 * POOL_RECORDS);
+	tcase_add_loop_test(tc, a_ring_that_goes_on_while_it_is_searched_hides_nothing, 1,
+			    5 * POOL_RECORDS);
 	tcase_add_loop_test(tc, others_at_any_instruction_of_an_overwriting_turn_keep_the_account,
 			    0, 3);
 	return s;
