@@ -112,8 +112,10 @@ while read -r file line letter partner named; do
 		grep -q "memory_order_$order" "$tmp/statement"
 done <"$tmp/comments"
 
-# A letter in a comment that names no partner is a mention: it must be one of the table.
-for letter in $(grep -ohE '\([A-Z]\)' */*.[ch] | tr -d '()' | sort -u); do
+# A letter in a comment that names no partner is a mention: it must be one of the table. The
+# preload library orders nothing, and lists things by macros that take a macro (X).
+for letter in $(ls */*.[ch] | grep -v '^preload/' | xargs grep -ohE '\([A-Z]\)' |
+		tr -d '()' | sort -u); do
 	check "($letter) is a letter of the table" grep -q "^$letter " "$tmp/table"
 done
 
