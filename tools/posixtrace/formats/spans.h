@@ -19,6 +19,7 @@
 struct spans_thread {
 	uint32_t pid, tid;
 	uint64_t thread;
+	uint64_t mark;         /* what a sink wants to remember of it, at first 0 */
 	unsigned depth;
 	const struct fmt_type *open[SPANS_DEPTH]; /* the types that began them */
 };

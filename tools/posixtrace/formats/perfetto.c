@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* formats/perfetto.c - for ui.perfetto.dev and its trace processor. */
+#include "formats/perfetto.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "formats/plain.h"
+#include "text.h"
+
+extern const struct format format_perfetto;
+
+enum { /* ClockSnapshot, InternedData, TracePacketDefaults */
+	SNAPSHOT_CLOCK = 1,
+	SNAPSHOT_PRIMARY = 2,
+	CLOCK_ID = 1,
+	CLOCK_TIMESTAMP = 2,
+	INTERNED_EVENT_NAME = 2,
+	INTERNED_ANNOTATION_NAME = 3,
+	INTERNED_IID = 1,
+	INTERNED_NAME = 2,
+	DEFAULTS_CLOCK_ID = 58,
+};
+
+static const char *const names[NAMES] = {
+	[NAME_DATA] = "data", [NAME_HEX] = "hex", [NAME_ADDRESS] = "address",
+	[NAME_TRUNCATED] = "truncated", [NAME_LATE] = "late", [NAME_AFTER_DAMAGE] = "after_damage",
+	[NAME_CPU] = "cpu", [NAME_THREAD] = "thread", [NAME_CUT] = "cut_by_lost_events",
+};
+
+size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns)
+{
+	size_t packet;
+
+	perfetto->packet.used = 0;
+	packet = proto_begin(&perfetto->packet, TRACE_PACKET);
+	proto_number(&perfetto->packet, PACKET_TIMESTAMP, (uint64_t)time_ns);
+	proto_number(&perfetto->packet, PACKET_SEQUENCE_ID, SEQUENCE_ID);
+	proto_number(&perfetto->packet, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
+	return packet;
+}
+
+int perfetto_end(struct perfetto *perfetto, size_t packet)
+{
+	proto_end(&perfetto->packet, packet);
+	if (perfetto->packet.failed)
+		return ENOMEM;
+	out_bytes(perfetto->out, perfetto->packet.bytes, perfetto->packet.used);
+	return perfetto->out->err;
+}
+
+static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+{
+	struct perfetto *perfetto = calloc(1, sizeof(*perfetto));
+
+	(void)flow;
+	if (!perfetto)
+		return ENOMEM;
+	perfetto->out = output->out;
+	*context = perfetto;
+	return 0;
+}
+
+static void close_sink(void *context)
+{
+	struct perfetto *perfetto = context;
+
+	for (size_t i = 0; i < perfetto->kinds; i++)
+		free(perfetto->kind[i].name);
+	free(perfetto->kind);
+	free(perfetto->packet.bytes);
+	spans_fini(&perfetto->spans);
+	free(perfetto);
+}
+
+static void intern(struct proto *packet, unsigned field, uint64_t iid, const char *name)
+{
+	size_t entry = proto_begin(packet, field);
+
+	proto_number(packet, INTERNED_IID, iid);
+	proto_text(packet, INTERNED_NAME, name);
+	proto_end(packet, entry);
+}
+
+/* The first packet: names and defaults of the sequence. */
+static int begin_sequence(struct perfetto *perfetto)
+{
+	struct proto *p = &perfetto->packet;
+	size_t packet, inner;
+
+	p->used = 0;
+	packet = proto_begin(p, TRACE_PACKET);
+	proto_number(p, PACKET_SEQUENCE_ID, SEQUENCE_ID);
+	proto_number(p, PACKET_SEQUENCE_FLAGS, STATE_CLEARED);
+	inner = proto_begin(p, PACKET_DEFAULTS);
+	proto_number(p, DEFAULTS_CLOCK_ID, CLOCK_ID_REALTIME);
+	proto_end(p, inner);
+	inner = proto_begin(p, PACKET_INTERNED_DATA);
+	for (unsigned i = 1; i < NAMES; i++)
+		intern(p, INTERNED_ANNOTATION_NAME, i, names[i]);
+	proto_end(p, inner);
+	return perfetto_end(perfetto, packet);
+}
+
+/* The clock of the trace is that of its events: their times come through as they are. */
+static int snapshot(struct perfetto *perfetto, int64_t time_ns)
+{
+	struct proto *p = &perfetto->packet;
+	size_t packet, inner, clock;
+
+	p->used = 0;
+	packet = proto_begin(p, TRACE_PACKET);
+	proto_number(p, PACKET_SEQUENCE_ID, SEQUENCE_ID);
+	inner = proto_begin(p, PACKET_CLOCK_SNAPSHOT);
+	clock = proto_begin(p, SNAPSHOT_CLOCK);
+	proto_number(p, CLOCK_ID, CLOCK_ID_REALTIME);
+	proto_number(p, CLOCK_TIMESTAMP, (uint64_t)time_ns);
+	proto_end(p, clock);
+	proto_number(p, SNAPSHOT_PRIMARY, CLOCK_ID_REALTIME);
+	proto_end(p, inner);
+	return perfetto_end(perfetto, packet);
+}
+
+static size_t begin_event(struct perfetto *perfetto, uint64_t type, uint64_t track)
+{
+	size_t event = proto_begin(&perfetto->packet, PACKET_TRACK_EVENT);
+
+	proto_number(&perfetto->packet, EVENT_TYPE, type);
+	proto_number(&perfetto->packet, EVENT_TRACK_UUID, track);
+	return event;
+}
+
+static void annotate_text(struct proto *p, const char *name, const char *text)
+{
+	size_t annotation;
+
+	if (!*text)
+		return;
+	annotation = proto_begin(p, EVENT_ANNOTATION);
+	proto_text(p, ANNOTATION_NAME, name);
+	proto_text(p, ANNOTATION_STRING, text);
+	proto_end(p, annotation);
+}
+
+static void annotate_number(struct proto *p, const char *name, unsigned field, uint64_t number)
+{
+	size_t annotation = proto_begin(p, EVENT_ANNOTATION);
+
+	proto_text(p, ANNOTATION_NAME, name);
+	proto_number(p, field, number);
+	proto_end(p, annotation);
+}
+
+static void annotate(struct proto *p, enum perfetto_name name, unsigned field, uint64_t number)
+{
+	size_t annotation = proto_begin(p, EVENT_ANNOTATION);
+
+	proto_number(p, ANNOTATION_NAME_IID, name);
+	proto_number(p, field, number);
+	proto_end(p, annotation);
+}
+
+/* What is known of the whole trace, as an event of the stream. */
+static int tell_facts(struct perfetto *perfetto, const struct fmt_facts *facts, int64_t time_ns)
+{
+	struct proto *p = &perfetto->packet;
+	size_t packet = perfetto_begin(perfetto, time_ns);
+	size_t event = begin_event(perfetto, TYPE_INSTANT, PERFETTO_TRACK_STREAM);
+	char name[PLAIN_FACTOR * sizeof(facts->name)];
+
+	plain_text(name, facts->name, strlen(facts->name), NULL);
+	proto_text(p, EVENT_NAME, "trace");
+	annotate_text(p, "name", name);
+	plain_text(name, facts->host, strnlen(facts->host, sizeof(facts->host)), NULL);
+	annotate_text(p, "host", name);
+	plain_text(name, facts->generation, strlen(facts->generation), NULL);
+	annotate_text(p, "generation", name);
+	plain_text(name, facts->clock, strnlen(facts->clock, sizeof(facts->clock)), NULL);
+	annotate_text(p, "clock", name);
+	annotate_number(p, "pid", ANNOTATION_UINT, facts->pid);
+	if (facts->has_creation)
+		annotate_number(p, "creation_ns", ANNOTATION_INT, (uint64_t)facts->creation_ns);
+	proto_end(p, event);
+	return perfetto_end(perfetto, packet);
+}
+
+static int begin(void *context, const struct fmt_facts *facts)
+{
+	struct perfetto *perfetto = context;
+	int64_t time_ns = facts->has_scan ? facts->least_ns : facts->creation_ns;
+	int err = begin_sequence(perfetto);
+
+	perfetto->last_ns = time_ns;
+	if (!err)
+		err = snapshot(perfetto, time_ns);
+	if (!err)
+		err = perfetto_plain_track(perfetto, PERFETTO_TRACK_STREAM, "stream");
+	return err ? err : tell_facts(perfetto, facts, time_ns);
+}
+
+static int type(void *context, const struct fmt_type *type)
+{
+	struct perfetto *perfetto = context;
+	struct perfetto_kind *more = realloc(perfetto->kind, (type->index + 1) * sizeof(*more));
+
+	if (!more)
+		return ENOMEM;
+	memset(&more[type->index], 0, sizeof(*more));
+	more[type->index].type = type;
+	more[type->index].name = plain_copy(type->name,
+					    type->name_len < 4096 ? type->name_len : 4096);
+	perfetto->kind = more;
+	perfetto->kinds = type->index + 1;
+	return more[type->index].name ? 0 : ENOMEM;
+}
+
+/* Digits are made in the message itself. */
+static void hex(struct proto *p, const struct fmt_event *event)
+{
+	size_t annotation = proto_begin(p, EVENT_ANNOTATION), len = event->data_len;
+	const uint8_t *from = event->data;
+	uint8_t *to;
+
+	proto_number(p, ANNOTATION_NAME_IID, NAME_HEX);
+	to = proto_room(p, 2 * len + 16);
+	if (!to)
+		return;
+	to = proto_put_varint(to, ANNOTATION_STRING << 3 | 2);
+	to = proto_put_varint(to, 2 * len);
+	for (size_t i = 0; i < len; i++) {
+		*to++ = (uint8_t)"0123456789abcdef"[from[i] >> 4];
+		*to++ = (uint8_t)"0123456789abcdef"[from[i] & 15];
+	}
+	p->used = (size_t)(to - p->bytes);
+	proto_end(p, annotation);
+}
+
+static void data(struct proto *p, const struct fmt_event *event)
+{
+	size_t annotation;
+
+	/* A string with a NUL in it would end there, in some readers. */
+	if (!text_is_text(event->data, event->data_len, true) ||
+	    memchr(event->data, 0, event->data_len)) {
+		hex(p, event);
+		return;
+	}
+	annotation = proto_begin(p, EVENT_ANNOTATION);
+	proto_number(p, ANNOTATION_NAME_IID, NAME_DATA);
+	proto_bytes(p, ANNOTATION_STRING, event->data, event->data_len);
+	proto_end(p, annotation);
+}
+
+static void annotations(struct proto *p, const struct fmt_event *event)
+{
+	if (event->data_len)
+		data(p, event);
+	if (event->address)
+		annotate(p, NAME_ADDRESS, ANNOTATION_POINTER, event->address);
+	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED)
+		annotate(p, NAME_TRUNCATED, ANNOTATION_BOOL, 1);
+	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
+		annotate(p, NAME_LATE, ANNOTATION_BOOL, 1);
+	if (event->flags & POSIX_TRACE_EVENT_GAP_NP)
+		annotate(p, NAME_AFTER_DAMAGE, ANNOTATION_BOOL, 1);
+	if (event->cpu >= 0)
+		annotate(p, NAME_CPU, ANNOTATION_UINT, (uint64_t)event->cpu);
+}
+
+/* The name goes into the first packet that needs it. */
+static void learn_name(struct proto *p, struct perfetto_kind *kind, uint64_t iid)
+{
+	size_t interned = proto_begin(p, PACKET_INTERNED_DATA);
+
+	intern(p, INTERNED_EVENT_NAME, iid, kind->name);
+	proto_end(p, interned);
+	kind->told = true;
+}
+
+static int event(void *context, const struct fmt_event *event)
+{
+	struct perfetto *perfetto = context;
+	struct perfetto_kind *kind = &perfetto->kind[event->type->index];
+	struct proto *p = &perfetto->packet;
+	bool span = event->type->nests && spans_event(&perfetto->spans, event);
+	bool ends = span && event->type->phase == FMT_END;
+	size_t packet, inner;
+	uint64_t track;
+	int err = perfetto_track(perfetto, event, &track);
+
+	if (err)
+		return err;
+	packet = perfetto_begin(perfetto, event->time_ns);
+	if (!kind->told)
+		learn_name(p, kind, event->type->index + 1);
+	inner = begin_event(perfetto, ends ? TYPE_SLICE_END : span ? TYPE_SLICE_BEGIN : TYPE_INSTANT,
+			    track);
+	if (span && !ends)
+		proto_text(p, EVENT_NAME, event->type->span);
+	else if (!ends)
+		proto_number(p, EVENT_NAME_IID, event->type->index + 1);
+	annotations(p, event);
+	proto_end(p, inner);
+	perfetto->last_ns = event->time_ns;
+	return perfetto_end(perfetto, packet);
+}
+
+struct cut {
+	struct perfetto *perfetto;
+	int64_t time_ns;
+	int err;
+};
+
+/* Nobody knows when the spans that were open really ended. */
+static void cut_spans(void *arg, const struct spans_thread *thread)
+{
+	struct cut *cut = arg;
+	struct proto *p = &cut->perfetto->packet;
+	uint64_t uuid = perfetto_thread_uuid(thread->pid, thread->tid, thread->thread);
+
+	for (unsigned i = 0; i < thread->depth && !cut->err; i++) {
+		size_t packet = perfetto_begin(cut->perfetto, cut->time_ns);
+		size_t event = begin_event(cut->perfetto, TYPE_SLICE_END, uuid);
+
+		annotate(p, NAME_CUT, ANNOTATION_BOOL, 1);
+		proto_end(p, event);
+		cut->err = perfetto_end(cut->perfetto, packet);
+	}
+}
+
+/* On the track of losses. type INSTANT has a name and a count; SLICE_END neither. */
+static int loss(struct perfetto *perfetto, int type, int64_t time_ns, int cause, bool counted,
+		uint64_t count)
+{
+	struct proto *p = &perfetto->packet;
+	size_t packet, inner;
+	int err = perfetto->any ? 0
+				: perfetto_plain_track(perfetto, PERFETTO_TRACK_LOSSES, "lost events");
+
+	perfetto->any = true;
+	if (err)
+		return err;
+	packet = perfetto_begin(perfetto, time_ns);
+	inner = begin_event(perfetto, (uint64_t)type, PERFETTO_TRACK_LOSSES);
+	if (type != TYPE_SLICE_END) {
+		proto_text(p, EVENT_NAME, "events lost");
+		annotate_text(p, "cause", posix_trace_lost_name_np(cause));
+		if (counted)
+			annotate_number(p, "count", ANNOTATION_UINT, count);
+	}
+	proto_end(p, inner);
+	return perfetto_end(perfetto, packet);
+}
+
+static int lost(void *context, const struct fmt_lost *lost)
+{
+	struct perfetto *perfetto = context;
+	struct cut cut = { perfetto, perfetto->last_ns, 0 };
+	int err;
+
+	if (!lost->has_interval) {
+		err = loss(perfetto, TYPE_INSTANT, perfetto->last_ns, lost->cause, lost->counted,
+			   lost->count);
+	} else {
+		cut.time_ns = lost->end_ns;
+		err = loss(perfetto, TYPE_SLICE_BEGIN, lost->begin_ns, lost->cause, lost->counted,
+			   lost->count);
+		if (!err)
+			err = loss(perfetto, TYPE_SLICE_END, lost->end_ns, lost->cause, false, 0);
+	}
+	spans_clear(&perfetto->spans, cut_spans, &cut);
+	return err ? err : cut.err;
+}
+
+static int thread(void *context, const struct fmt_thread *thread)
+{
+	return perfetto_name_track(context, thread);
+}
+
+static int end(void *context, const struct fmt_end *end)
+{
+	struct perfetto *perfetto = context;
+	int err = 0;
+
+	for (int i = 0; !err && end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		if (end->ledger.lost[i])
+			err = loss(perfetto, TYPE_INSTANT, perfetto->last_ns, i, true,
+				   end->ledger.lost[i]);
+	return err;
+}
+
+static int idle(void *context)
+{
+	return out_flush(((struct perfetto *)context)->out);
+}
+
+const struct format format_perfetto = {
+	.name = "perfetto",
+	.summary = "trace of Perfetto (protobuf)",
+	.suffix = "pftrace",
+	.output = FMT_TO_BYTES,
+	.open = open_sink,
+	.begin = begin,
+	.type = type,
+	.thread = thread,
+	.event = event,
+	.lost = lost,
+	.idle = idle,
+	.end = end,
+	.close = close_sink,
+	.scans = true,
+};

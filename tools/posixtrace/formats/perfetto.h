@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * perfetto.h - a trace of Perfetto being written: a sequence of TracePackets, see perfetto.dev's
+ * trace_packet.proto. Field numbers are those of its messages.
+ *
+ * Times are of CLOCK_REALTIME. A thread is a track, and so is a process, and so are the losses.
+ */
+#ifndef POSIXTRACE_FORMATS_PERFETTO_H
+#define POSIXTRACE_FORMATS_PERFETTO_H
+
+#include "formats/format.h"
+#include "formats/proto.h"
+#include "formats/spans.h"
+
+enum { /* Trace, TracePacket */
+	TRACE_PACKET = 1,
+	PACKET_CLOCK_SNAPSHOT = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE_ID = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_INTERNED_DATA = 12,
+	PACKET_SEQUENCE_FLAGS = 13,
+	PACKET_TIMESTAMP_CLOCK_ID = 58,
+	PACKET_DEFAULTS = 59,
+	PACKET_TRACK_DESCRIPTOR = 60,
+};
+
+enum { /* TrackEvent */
+	EVENT_ANNOTATION = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME_IID = 10,
+	EVENT_TRACK_UUID = 11,
+	EVENT_NAME = 23,
+	TYPE_SLICE_BEGIN = 1,
+	TYPE_SLICE_END = 2,
+	TYPE_INSTANT = 3,
+};
+
+enum { /* DebugAnnotation */
+	ANNOTATION_NAME_IID = 1,
+	ANNOTATION_BOOL = 2,
+	ANNOTATION_UINT = 3,
+	ANNOTATION_INT = 4,
+	ANNOTATION_DOUBLE = 5,
+	ANNOTATION_STRING = 6,
+	ANNOTATION_POINTER = 7,
+	ANNOTATION_NAME = 10,
+};
+
+#define SEQUENCE_ID          1
+#define CLOCK_ID_REALTIME    1
+#define STATE_CLEARED        1
+#define NEEDS_STATE          2
+
+/* Names that every trace has, interned in its first packet; an event type's is its index behind. */
+enum perfetto_name { NAME_NONE, NAME_DATA, NAME_HEX, NAME_ADDRESS, NAME_TRUNCATED, NAME_LATE,
+		     NAME_AFTER_DAMAGE, NAME_CPU, NAME_THREAD, NAME_CUT, NAMES };
+
+struct perfetto_kind {
+	const struct fmt_type *type;
+	char *name;            /* as it is shown */
+	bool told;             /* it is interned */
+};
+
+struct perfetto {
+	struct out *out;
+	struct proto packet;
+	struct spans spans;
+	struct spans_thread *last; /* of the last event */
+	struct perfetto_kind *kind; /* by index of the type */
+	size_t kinds;
+	int64_t last_ns;
+	bool any;
+};
+
+/* Begins a packet and ends it, which writes it. */
+size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns);
+int perfetto_end(struct perfetto *perfetto, size_t packet);
+
+/* The track of that event's thread, described if it is new. */
+int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
+
+/* A name for a track: of a thread or, with tid and thread 0, of a process. */
+int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thread);
+
+/* Tracks that belong to no thread. */
+#define PERFETTO_TRACK_STREAM UINT64_C(0x706f73697874)
+#define PERFETTO_TRACK_LOSSES UINT64_C(0x6c6f73736573)
+
+int perfetto_plain_track(struct perfetto *perfetto, uint64_t uuid, const char *name);
+
+/* The uuid of a thread's track, as spans.h knows the thread. */
+uint64_t perfetto_thread_uuid(uint32_t pid, uint32_t tid, uint64_t thread);
+
+#endif
