@@ -7,3 +7,7 @@ FORMAT(csv)
 FORMAT(ctf)
 FORMAT(evt)
 FORMAT(perfetto)
+FORMAT(chrome)
+#ifdef HAVE_SQLITE
+FORMAT(sqlite)
+#endif

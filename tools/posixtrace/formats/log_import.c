@@ -18,6 +18,7 @@ struct reading {
 	struct logfile log;
 	const struct fmt_type **type; /* by id */
 	size_t ids;
+	int cause;                    /* of a gap in the stream, as its policy says */
 	bool overflowed;
 	bool skipped;                 /* a damaged part */
 	int64_t overflow_ns;
@@ -99,7 +100,7 @@ static bool look_for_gaps(struct reading *reading, const struct posix_trace_even
 		reading->overflowed = true;
 		break;
 	case POSIX_TRACE_RESUME:
-		if (reading->overflowed && !tell_gap(reading, POSIX_TRACE_LOST_STREAM_FULL_NP,
+		if (reading->overflowed && !tell_gap(reading, reading->cause,
 						     reading->overflow_ns, event->time_ns))
 			return false;
 		reading->overflowed = false;
@@ -213,6 +214,14 @@ static bool looks_damaged(const struct reading *reading, uint64_t events)
 	       ledger.lost[POSIX_TRACE_LOST_DAMAGED_NP] || ledger.reported != events;
 }
 
+static int cause_of_gaps(const trace_attr_t *attr)
+{
+	int policy;
+
+	return !posix_trace_attr_getstreamfullpolicy(attr, &policy) && policy == POSIX_TRACE_LOOP
+		? POSIX_TRACE_LOST_OVERWRITTEN_NP : POSIX_TRACE_LOST_STREAM_FULL_NP;
+}
+
 static int read_log(struct reading *reading)
 {
 	struct fmt_flow *flow = reading->flow;
@@ -225,6 +234,7 @@ static int read_log(struct reading *reading)
 		reading->type = calloc(reading->ids, sizeof(struct fmt_type *));
 		err = reading->type ? 0 : ENOMEM;
 	}
+	reading->cause = cause_of_gaps(&facts.attr);
 	for (size_t i = 0; !err && i < reading->log.types; i++)
 		learn(reading, reading->log.list[i]->id);
 	if (!err && flow->to->scans)

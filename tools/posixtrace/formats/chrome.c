@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * formats/chrome.c - the JSON trace of Chrome: for chrome://tracing, Perfetto's UI and others.
+ *
+ * Times are microseconds since the first event, with three decimals: as a double since 1970 they
+ * would not be exact. otherData has what they count from.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/format.h"
+#include "formats/jsontext.h"
+#include "formats/spans.h"
+#include "text.h"
+
+extern const struct format format_chrome;
+
+struct kept {
+	char *name; /* "name":"NAME" */
+	char *span; /* the same of its span; NULL: none */
+	size_t name_len, span_len;
+};
+
+struct chrome {
+	struct out *out;
+	struct spans spans;
+	struct kept *kept; /* by index of the type */
+	size_t types;
+	bool has_base;
+	int64_t base_ns, last_ns;
+	struct fmt_facts facts;
+};
+
+static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+{
+	struct chrome *chrome = calloc(1, sizeof(*chrome));
+
+	(void)flow;
+	if (!chrome)
+		return ENOMEM;
+	chrome->out = output->out;
+	*context = chrome;
+	return 0;
+}
+
+static void close_sink(void *context)
+{
+	struct chrome *chrome = context;
+
+	for (size_t i = 0; i < chrome->types; i++) {
+		free(chrome->kept[i].name);
+		free(chrome->kept[i].span);
+	}
+	free(chrome->kept);
+	spans_fini(&chrome->spans);
+	free(chrome);
+}
+
+static int begin(void *context, const struct fmt_facts *facts)
+{
+	struct chrome *chrome = context;
+	struct out *out = chrome->out;
+
+	chrome->facts = *facts;
+	if (facts->has_scan) {
+		chrome->has_base = true;
+		chrome->base_ns = facts->least_ns;
+		chrome->last_ns = facts->least_ns;
+	}
+	out_str(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+	/* Whatever follows begins with a comma. */
+	out_str(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,"
+		     "\"args\":{\"name\":\"stream\"}}");
+	return out->err;
+}
+
+static int type(void *context, const struct fmt_type *type)
+{
+	struct chrome *chrome = context;
+	struct kept *more = realloc(chrome->kept, (type->index + 1) * sizeof(*more));
+	struct kept *kept;
+
+	if (!more)
+		return ENOMEM;
+	chrome->kept = more;
+	kept = &more[type->index];
+	memset(kept, 0, sizeof(*kept));
+	chrome->types = type->index + 1;
+	kept->name = json_text_kept("name", type->name, type->name_len, &kept->name_len);
+	if (type->span)
+		kept->span = json_text_kept("name", type->span, strlen(type->span),
+					    &kept->span_len);
+	return kept->name && (kept->span || !type->span) ? 0 : ENOMEM;
+}
+
+/* Any thread as a number that a double holds. */
+static uint64_t thread_number(uint32_t tid, uint64_t thread)
+{
+	return tid || !thread ? tid : thread & ((UINT64_C(1) << 48) - 1);
+}
+
+static void put_time(struct chrome *chrome, int64_t time_ns)
+{
+	struct out *out = chrome->out;
+	uint64_t since;
+	char *p;
+
+	if (!chrome->has_base)
+		chrome->base_ns = time_ns;
+	chrome->has_base = true;
+	since = (uint64_t)time_ns - (uint64_t)chrome->base_ns;
+	p = out_room(out);
+	if (time_ns < chrome->base_ns) {
+		*p++ = '-';
+		since = 0 - since;
+	}
+	p = put_unsigned(p, since / 1000);
+	*p++ = '.';
+	out_done(out, put_digits(p, since % 1000, 3));
+}
+
+static void put_head(struct chrome *chrome, char phase, int64_t time_ns, uint32_t pid, uint64_t tid)
+{
+	struct out *out = chrome->out;
+	char *p;
+
+	out_str(out, ",\n{\"ph\":\"");
+	out_char(out, phase);
+	out_str(out, "\",\"ts\":");
+	put_time(chrome, time_ns);
+	p = out_room(out);
+	memcpy(p, ",\"pid\":", 7);
+	p = put_unsigned(p + 7, pid);
+	memcpy(p, ",\"tid\":", 7);
+	p = put_unsigned(p + 7, tid);
+	*p++ = ',';
+	out_done(out, p);
+}
+
+static void put_data(struct out *out, const struct fmt_event *event)
+{
+	if (text_is_text(event->data, event->data_len, true)) {
+		out_str(out, ",\"text\":");
+		json_string(out, event->data, event->data_len);
+		return;
+	}
+	out_str(out, ",\"hex\":\"");
+	out_hex(out, event->data, event->data_len);
+	out_char(out, '"');
+}
+
+static void put_args(struct out *out, const struct fmt_event *event)
+{
+	char *p = out_room(out);
+
+	memcpy(p, ",\"args\":{\"address\":\"0x", 22);
+	p = put_hex(p + 22, event->address, 1);
+	memcpy(p, "\",\"thread\":\"0x", 14);
+	p = put_hex(p + 14, event->thread, 1);
+	*p++ = '"';
+	out_done(out, p);
+	if (event->data_len)
+		put_data(out, event);
+	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED)
+		out_str(out, ",\"truncated\":true");
+	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
+		out_str(out, ",\"late\":true");
+	if (event->flags & POSIX_TRACE_EVENT_GAP_NP)
+		out_str(out, ",\"after_damage\":true");
+	if (event->cpu >= 0)
+		out_printf(out, ",\"cpu\":%d", event->cpu);
+	out_str(out, "}}");
+}
+
+static int event(void *context, const struct fmt_event *event)
+{
+	struct chrome *chrome = context;
+	struct out *out = chrome->out;
+	const struct kept *kept = &chrome->kept[event->type->index];
+	bool span = event->type->nests && spans_event(&chrome->spans, event);
+	char phase = !span ? 'i' : event->type->phase == FMT_END ? 'E' : 'B';
+
+	put_head(chrome, phase, event->time_ns, event->pid,
+		 thread_number(event->tid, event->thread));
+	if (span) {
+		out_bytes(out, kept->span, kept->span_len);
+	} else {
+		out_bytes(out, kept->name, kept->name_len);
+		out_str(out, ",\"s\":\"t\"");
+	}
+	put_args(out, event);
+	chrome->last_ns = event->time_ns;
+	return out->err;
+}
+
+struct cut {
+	struct chrome *chrome;
+	int64_t time_ns;
+};
+
+/* Nobody knows when the spans that were open really ended. */
+static void cut_spans(void *arg, const struct spans_thread *thread)
+{
+	struct cut *cut = arg;
+
+	for (unsigned i = 0; i < thread->depth; i++) {
+		put_head(cut->chrome, 'E', cut->time_ns, thread->pid,
+			 thread_number(thread->tid, thread->thread));
+		out_str(cut->chrome->out, "\"args\":{\"cut_by_lost_events\":true}}");
+	}
+}
+
+static void put_loss(struct chrome *chrome, int64_t time_ns, int cause, const uint64_t *count,
+		     const struct fmt_lost *lost)
+{
+	struct out *out = chrome->out;
+
+	put_head(chrome, 'i', time_ns, 0, 0);
+	out_printf(out, "\"name\":\"events lost\",\"cat\":\"lost\",\"s\":\"g\",\"args\":{\"cause\":\"%s\"",
+		   posix_trace_lost_name_np(cause));
+	if (count)
+		out_printf(out, ",\"count\":%llu", (unsigned long long)*count);
+	if (lost && lost->has_interval)
+		out_printf(out, ",\"from_ns\":\"%lld\",\"to_ns\":\"%lld\"",
+			   (long long)lost->begin_ns, (long long)lost->end_ns);
+	out_str(out, "}}");
+}
+
+static int lost(void *context, const struct fmt_lost *lost)
+{
+	struct chrome *chrome = context;
+	struct cut cut = { chrome, lost->has_interval ? lost->end_ns : chrome->last_ns };
+
+	put_loss(chrome, cut.time_ns, lost->cause, lost->counted ? &lost->count : NULL, lost);
+	spans_clear(&chrome->spans, cut_spans, &cut);
+	return chrome->out->err;
+}
+
+static int thread(void *context, const struct fmt_thread *thread)
+{
+	struct chrome *chrome = context;
+	bool process = !thread->tid && !thread->thread;
+
+	out_printf(chrome->out, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%llu,\"args\":{",
+		   process ? "process_name" : "thread_name", thread->pid,
+		   (unsigned long long)thread_number(thread->tid, thread->thread));
+	json_text_member(chrome->out, "name", thread->name, thread->name_len);
+	out_str(chrome->out, "}}");
+	return chrome->out->err;
+}
+
+static void other(struct out *out, const char *key, const char *text, size_t room)
+{
+	if (!*text)
+		return;
+	out_char(out, ',');
+	json_text_member(out, key, text, strnlen(text, room));
+}
+
+static int end(void *context, const struct fmt_end *end)
+{
+	struct chrome *chrome = context;
+	const struct fmt_facts *facts = &chrome->facts;
+	struct out *out = chrome->out;
+
+	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		if (end->ledger.lost[i])
+			put_loss(chrome, chrome->last_ns, i, &end->ledger.lost[i], NULL);
+	out_printf(out, "\n],\"otherData\":{\"base_ns\":\"%lld\",\"pid\":%u",
+		   (long long)chrome->base_ns, facts->pid);
+	other(out, "trace", facts->name, sizeof(facts->name));
+	other(out, "host", facts->host, sizeof(facts->host));
+	other(out, "generation", facts->generation, sizeof(facts->generation));
+	other(out, "clock", facts->clock, sizeof(facts->clock));
+	out_str(out, "}}\n");
+	return out->err;
+}
+
+const struct format format_chrome = {
+	.name = "chrome",
+	.summary = "JSON trace of Chrome",
+	.suffix = "json",
+	.output = FMT_TO_BYTES,
+	.open = open_sink,
+	.begin = begin,
+	.type = type,
+	.thread = thread,
+	.event = event,
+	.lost = lost,
+	.end = end,
+	.close = close_sink,
+	.scans = true,
+};

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * formats/sqlite.c - a database of SQLite. Its tables explain themselves: .schema has comments.
+ */
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/format.h"
+#include "formats/plain.h"
+#include "formats/spans.h"
+#include "say.h"
+
+extern const struct format format_sqlite;
+
+static const char schema[] =
+	"PRAGMA journal_mode = OFF;"
+	"PRAGMA synchronous = OFF;"
+	"PRAGMA locking_mode = EXCLUSIVE;"
+	"PRAGMA cache_size = -16000;"
+	"PRAGMA application_id = 0x50545243;"
+	"BEGIN;"
+	"CREATE TABLE trace ( -- what is known of the whole\n"
+	"  key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+	"CREATE TABLE type (\n"
+	"  id INTEGER PRIMARY KEY, -- of this database\n"
+	"  number INTEGER,         -- what the source calls it\n"
+	"  name TEXT,\n"
+	"  name_bytes BLOB,        -- exactly, where name is not\n"
+	"  schema TEXT, level INTEGER, phase TEXT, span TEXT);"
+	"CREATE TABLE thread (\n"
+	"  id INTEGER PRIMARY KEY, -- of this database\n"
+	"  pid INTEGER, tid INTEGER,\n"
+	"  handle INTEGER);        -- pthread_t, as a signed number\n"
+	"CREATE TABLE name ( -- of threads, and where tid and handle are 0 of processes\n"
+	"  pid INTEGER, tid INTEGER, handle INTEGER, name TEXT);"
+	"CREATE TABLE object (pid INTEGER, kind TEXT, pointer INTEGER, name TEXT);"
+	"CREATE TABLE event (\n"
+	"  id INTEGER PRIMARY KEY, -- their order\n"
+	"  ns INTEGER,             -- since 1970\n"
+	"  type INTEGER REFERENCES type, thread INTEGER REFERENCES thread,\n"
+	"  address INTEGER, cpu INTEGER,\n"
+	"  truncated INTEGER, late INTEGER, after_damage INTEGER, data BLOB);"
+	"CREATE TABLE lost ( -- events, where they are missing; count is NULL if it is not known\n"
+	"  cause TEXT, count INTEGER, from_ns INTEGER, to_ns INTEGER,\n"
+	"  type INTEGER, pid INTEGER, tid INTEGER);"
+	"CREATE TABLE ledger ( -- without type and thread: the total; called is the sum of the others\n"
+	"  type INTEGER, thread INTEGER, called INTEGER, reported INTEGER, unread INTEGER,\n"
+	"  cause TEXT, lost INTEGER);"
+	"CREATE VIEW events AS SELECT event.id, ns,\n"
+	"  strftime('%Y-%m-%dT%H:%M:%S', (ns - ((ns % 1000000000) + 1000000000) % 1000000000) / 1000000000,\n"
+	"    'unixepoch') || printf('.%09dZ', ((ns % 1000000000) + 1000000000) % 1000000000) AS time,\n"
+	"  pid, tid, type.name AS event, address, truncated, data\n"
+	"  FROM event JOIN type ON type.id = type JOIN thread ON thread.id = thread;";
+
+enum statement { INSERT_EVENT, INSERT_TYPE, INSERT_THREAD, INSERT_NAME, INSERT_OBJECT, INSERT_LOST,
+		 INSERT_LEDGER, INSERT_FACT, STATEMENTS };
+
+static const char *const statements[STATEMENTS] = {
+	[INSERT_EVENT] = "INSERT INTO event VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
+	[INSERT_TYPE] = "INSERT INTO type VALUES (?1,?2,?3,?4,?5,?6,?7,?8)",
+	[INSERT_THREAD] = "INSERT INTO thread VALUES (?1,?2,?3,?4)",
+	[INSERT_NAME] = "INSERT INTO name VALUES (?1,?2,?3,?4)",
+	[INSERT_OBJECT] = "INSERT INTO object VALUES (?1,?2,?3,?4)",
+	[INSERT_LOST] = "INSERT INTO lost VALUES (?1,?2,?3,?4,?5,?6,?7)",
+	[INSERT_LEDGER] = "INSERT INTO ledger VALUES (?1,?2,?3,?4,?5,?6,?7)",
+	[INSERT_FACT] = "INSERT OR REPLACE INTO trace VALUES (?1,?2)",
+};
+
+struct base {
+	const char *shown;
+	sqlite3 *db;
+	sqlite3_stmt *statement[STATEMENTS];
+	struct spans spans;
+	struct spans_thread *last;
+	int64_t last_row; /* of a thread that cannot be remembered */
+	int64_t events, threads;
+};
+
+/* -1 after it has said why: SQLite knows better than an error number. */
+static int fail(struct base *base)
+{
+	say("%s: %s", base->shown, base->db ? sqlite3_errmsg(base->db) : strerror(ENOMEM));
+	return -1;
+}
+
+static int execute(struct base *base, const char *sql)
+{
+	return sqlite3_exec(base->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(base);
+}
+
+static void close_sink(void *context)
+{
+	struct base *base = context;
+
+	for (int i = 0; i < STATEMENTS; i++)
+		sqlite3_finalize(base->statement[i]);
+	sqlite3_close(base->db);
+	spans_fini(&base->spans);
+	free(base);
+}
+
+static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+{
+	struct base *base = calloc(1, sizeof(*base));
+	int err = 0;
+
+	(void)flow;
+	if (!base)
+		return ENOMEM;
+	base->shown = output->shown;
+	if (sqlite3_open_v2(output->path, &base->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+		err = fail(base);
+	if (!err)
+		err = execute(base, schema);
+	for (int i = 0; i < STATEMENTS && !err; i++)
+		if (sqlite3_prepare_v3(base->db, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
+				       &base->statement[i], NULL) != SQLITE_OK)
+			err = fail(base);
+	if (err)
+		close_sink(base);
+	else
+		*context = base;
+	return err;
+}
+
+static int insert(struct base *base, enum statement which)
+{
+	sqlite3_stmt *statement = base->statement[which];
+	int answer = sqlite3_step(statement);
+	int err = answer == SQLITE_DONE ? 0 : fail(base);
+
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
+	return err;
+}
+
+static void bind_number(struct base *base, enum statement which, int column, int64_t number)
+{
+	sqlite3_bind_int64(base->statement[which], column, number);
+}
+
+/* As text that every reader takes. */
+static bool bind_text(struct base *base, enum statement which, int column, const char *text,
+		      size_t len)
+{
+	char plain[PLAIN_FACTOR * 1024 + 1];
+	bool exact;
+	size_t n;
+
+	if (len > 1024)
+		len = 1024;
+	n = plain_text(plain, text, len, &exact);
+	sqlite3_bind_text(base->statement[which], column, plain, (int)n, SQLITE_TRANSIENT);
+	return exact;
+}
+
+static int fact(struct base *base, const char *key, const char *text, size_t room)
+{
+	size_t len = strnlen(text, room);
+
+	if (!len)
+		return 0;
+	bind_text(base, INSERT_FACT, 1, key, strlen(key));
+	bind_text(base, INSERT_FACT, 2, text, len);
+	return insert(base, INSERT_FACT);
+}
+
+static int fact_number(struct base *base, const char *key, int64_t number)
+{
+	bind_text(base, INSERT_FACT, 1, key, strlen(key));
+	bind_number(base, INSERT_FACT, 2, number);
+	return insert(base, INSERT_FACT);
+}
+
+static int begin(void *context, const struct fmt_facts *facts)
+{
+	struct base *base = context;
+	int err = fact(base, "name", facts->name, sizeof(facts->name));
+
+	if (!err)
+		err = fact(base, "generation", facts->generation, sizeof(facts->generation));
+	if (!err)
+		err = fact(base, "host", facts->host, sizeof(facts->host));
+	if (!err)
+		err = fact(base, "clock", facts->clock, sizeof(facts->clock));
+	if (!err)
+		err = fact_number(base, "pid", facts->pid);
+	if (!err && facts->has_creation)
+		err = fact_number(base, "creation_ns", facts->creation_ns);
+	if (!err && facts->resolution_ns)
+		err = fact_number(base, "resolution_ns", facts->resolution_ns);
+	return err;
+}
+
+static int type(void *context, const struct fmt_type *type)
+{
+	static const char *const phases[] = { [FMT_BEGIN] = "begin", [FMT_END] = "end" };
+	struct base *base = context;
+
+	bind_number(base, INSERT_TYPE, 1, (int64_t)type->index + 1);
+	if (type->number)
+		bind_number(base, INSERT_TYPE, 2, (int64_t)type->number);
+	if (!bind_text(base, INSERT_TYPE, 3, type->name, type->name_len))
+		sqlite3_bind_blob64(base->statement[INSERT_TYPE], 4, type->name, type->name_len,
+				    SQLITE_TRANSIENT);
+	if (type->schema)
+		bind_text(base, INSERT_TYPE, 5, type->schema, strlen(type->schema));
+	if (type->level >= 0)
+		bind_number(base, INSERT_TYPE, 6, type->level);
+	if (type->phase != FMT_MARK) {
+		bind_text(base, INSERT_TYPE, 7, phases[type->phase], strlen(phases[type->phase]));
+		bind_text(base, INSERT_TYPE, 8, type->span, strlen(type->span));
+	}
+	return insert(base, INSERT_TYPE);
+}
+
+static int add_thread(struct base *base, uint32_t pid, uint32_t tid, uint64_t handle, int64_t *row)
+{
+	*row = ++base->threads;
+	bind_number(base, INSERT_THREAD, 1, *row);
+	bind_number(base, INSERT_THREAD, 2, pid);
+	bind_number(base, INSERT_THREAD, 3, tid);
+	bind_number(base, INSERT_THREAD, 4, (int64_t)handle);
+	return insert(base, INSERT_THREAD);
+}
+
+static int thread_row(struct base *base, const struct fmt_event *event, int64_t *row)
+{
+	struct spans_thread *last = base->last;
+	int err = 0;
+
+	if (!last || last->tid != event->tid || last->pid != event->pid ||
+	    last->thread != event->thread) {
+		last = base->last = spans_of(&base->spans, event);
+		if (!last || !last->mark)
+			err = add_thread(base, event->pid, event->tid, event->thread,
+					 &base->last_row);
+		if (last && !last->mark)
+			last->mark = (uint64_t)base->last_row;
+	}
+	*row = last ? (int64_t)last->mark : base->last_row;
+	return err;
+}
+
+static int event(void *context, const struct fmt_event *event)
+{
+	struct base *base = context;
+	int64_t row;
+	int err = thread_row(base, event, &row);
+
+	if (err)
+		return err;
+	bind_number(base, INSERT_EVENT, 1, ++base->events);
+	bind_number(base, INSERT_EVENT, 2, event->time_ns);
+	bind_number(base, INSERT_EVENT, 3, (int64_t)event->type->index + 1);
+	bind_number(base, INSERT_EVENT, 4, row);
+	bind_number(base, INSERT_EVENT, 5, (int64_t)event->address);
+	if (event->cpu >= 0)
+		bind_number(base, INSERT_EVENT, 6, event->cpu);
+	bind_number(base, INSERT_EVENT, 7, event->truncation != POSIX_TRACE_NOT_TRUNCATED);
+	bind_number(base, INSERT_EVENT, 8, (event->flags & POSIX_TRACE_EVENT_LATE_NP) != 0);
+	bind_number(base, INSERT_EVENT, 9, (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0);
+	sqlite3_bind_blob64(base->statement[INSERT_EVENT], 10, event->data_len ? event->data : "",
+			    event->data_len, SQLITE_STATIC);
+	return insert(base, INSERT_EVENT);
+}
+
+static int thread(void *context, const struct fmt_thread *thread)
+{
+	struct base *base = context;
+
+	bind_number(base, INSERT_NAME, 1, thread->pid);
+	bind_number(base, INSERT_NAME, 2, thread->tid);
+	bind_number(base, INSERT_NAME, 3, (int64_t)thread->thread);
+	bind_text(base, INSERT_NAME, 4, thread->name, thread->name_len);
+	return insert(base, INSERT_NAME);
+}
+
+static int object(void *context, const struct fmt_object *object)
+{
+	struct base *base = context;
+
+	bind_number(base, INSERT_OBJECT, 1, object->pid);
+	bind_text(base, INSERT_OBJECT, 2, object->kind, strlen(object->kind));
+	bind_number(base, INSERT_OBJECT, 3, (int64_t)object->pointer);
+	bind_text(base, INSERT_OBJECT, 4, object->name, object->name_len);
+	return insert(base, INSERT_OBJECT);
+}
+
+static int lost(void *context, const struct fmt_lost *lost)
+{
+	struct base *base = context;
+	const char *cause = posix_trace_lost_name_np(lost->cause);
+
+	bind_text(base, INSERT_LOST, 1, cause, strlen(cause));
+	if (lost->counted)
+		bind_number(base, INSERT_LOST, 2, (int64_t)lost->count);
+	if (lost->has_interval) {
+		bind_number(base, INSERT_LOST, 3, lost->begin_ns);
+		bind_number(base, INSERT_LOST, 4, lost->end_ns);
+	}
+	if (lost->type)
+		bind_number(base, INSERT_LOST, 5, (int64_t)lost->type->index + 1);
+	if (lost->pid) {
+		bind_number(base, INSERT_LOST, 6, lost->pid);
+		bind_number(base, INSERT_LOST, 7, lost->tid);
+	}
+	return insert(base, INSERT_LOST);
+}
+
+/* A row for the counts, and one for each cause that events were lost to. */
+static int ledger(struct base *base, int64_t type, int64_t thread,
+		  const struct posix_trace_ledger_np *line)
+{
+	for (int i = -1; i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
+		int err;
+
+		if (i >= 0 && !line->lost[i])
+			continue;
+		if (type)
+			bind_number(base, INSERT_LEDGER, 1, type);
+		if (thread)
+			bind_number(base, INSERT_LEDGER, 2, thread);
+		if (i < 0) {
+			bind_number(base, INSERT_LEDGER, 3, (int64_t)line->called);
+			bind_number(base, INSERT_LEDGER, 4, (int64_t)line->reported);
+			bind_number(base, INSERT_LEDGER, 5, (int64_t)line->unread);
+		} else {
+			const char *cause = posix_trace_lost_name_np(i);
+
+			bind_text(base, INSERT_LEDGER, 6, cause, strlen(cause));
+			bind_number(base, INSERT_LEDGER, 7, (int64_t)line->lost[i]);
+		}
+		err = insert(base, INSERT_LEDGER);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int ledgers(struct base *base, const struct fmt_end *end)
+{
+	int err = ledger(base, 0, 0, &end->ledger);
+
+	for (size_t i = 0; i < end->types && !err; i++)
+		err = ledger(base, (int64_t)end->type[i].type->index + 1, 0, &end->type[i].ledger);
+	for (size_t i = 0; i < end->threads && !err; i++) {
+		const struct posix_trace_thread_np *who = &end->thread[i].thread;
+		struct fmt_event event = { .pid = (uint32_t)who->pid, .tid = (uint32_t)who->tid,
+					   .thread = (uint64_t)who->thread };
+		int64_t row;
+
+		err = thread_row(base, &event, &row);
+		if (!err)
+			err = ledger(base, 0, row, &end->thread[i].ledger);
+	}
+	return err;
+}
+
+static int end(void *context, const struct fmt_end *end)
+{
+	struct base *base = context;
+	int err = fact_number(base, "complete", end->complete);
+
+	if (!err && end->has_status) {
+		err = fact_number(base, "overrun", end->status.posix_stream_overrun_status);
+		if (!err)
+			err = fact_number(base, "stream_full", end->status.posix_stream_full_status);
+		if (!err)
+			err = fact_number(base, "log_full", end->status.posix_log_full_status);
+		if (!err)
+			err = fact_number(base, "log_overrun", end->status.posix_log_overrun_status);
+		if (!err)
+			err = fact_number(base, "flush_error", end->status.posix_stream_flush_error);
+	}
+	if (!err && end->has_ledger)
+		err = ledgers(base, end);
+	return err ? err : execute(base, "COMMIT; CREATE INDEX event_ns ON event (ns)");
+}
+
+const struct format format_sqlite = {
+	.name = "sqlite",
+	.summary = "database of SQLite",
+	.suffix = "db",
+	.output = FMT_TO_FILE,
+	.open = open_sink,
+	.begin = begin,
+	.type = type,
+	.thread = thread,
+	.object = object,
+	.event = event,
+	.lost = lost,
+	.end = end,
+	.close = close_sink,
+};
