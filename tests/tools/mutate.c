@@ -34,12 +34,19 @@ static uint64_t below(uint64_t limit)
 	return limit ? roll() % limit : 0;
 }
 
-/* Most numbers that decide stand at the beginning. */
+/* Most numbers that decide stand at the beginning, of the file or of one of its blocks. */
 static size_t place(size_t size)
 {
 	size_t head = size < 512 ? size : 512;
+	size_t block = below(size / 4096 + 1) * 4096 + below(256);
 
-	return below(2) ? below(head) : below(size);
+	switch (below(3)) {
+	case 0:
+		return below(head);
+	case 1:
+		return block < size ? block : 0;
+	}
+	return below(size);
 }
 
 static void change(unsigned char *bytes, size_t size)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/etw.h"
 #include "formats/tracex.h"
 #include "mutate.h"
 
@@ -76,9 +77,70 @@ static void decode_tracex(const unsigned char *bytes, size_t size, struct findin
 	free(text);
 }
 
+struct memory {
+	const unsigned char *bytes;
+	size_t size;
+};
+
+static int64_t read_memory(void *arg, uint64_t at, void *to, size_t len)
+{
+	const struct memory *memory = arg;
+	size_t rest = at < memory->size ? memory->size - (size_t)at : 0;
+
+	if (len > rest)
+		len = rest;
+	if (len)
+		memcpy(to, memory->bytes + at, len);
+	return (int64_t)len;
+}
+
+static void read_etw(const struct etw_file *file, struct findings *findings)
+{
+	struct etw_walk *walk;
+	struct etw_record record, before = { 0 };
+	char name[ETW_NAME_BYTES], names[2][256];
+	uint64_t events = 0, cost;
+	int more;
+
+	etw_log_names(&file->log, names[0], names[1], sizeof(names[0]), findings);
+	mutate_sum += strlen(names[0]) + strlen(names[1]);
+	if (etw_walk_begin(file, &walk))
+		return;
+	while ((more = etw_walk_next(walk, &record)) > 0) {
+		must(!events || record.stamp >= before.stamp, "a stamp goes backward");
+		must(record.header <= record.size, "a payload that is not there");
+		add(record.bytes, record.size);
+		etw_name(&record, name);
+		mutate_sum += (uint64_t)etw_time_ns(&file->log, record.stamp) + strlen(name);
+		if (events && etw_cpu_cost(&file->log, &before, &record, &cost))
+			mutate_sum += cost;
+		before = record;
+		events++;
+	}
+	must(more || events == file->events, "other events than were counted");
+	etw_walk_end(walk);
+}
+
+static void decode_etw(const unsigned char *bytes, size_t size, struct findings *findings)
+{
+	struct memory memory = { bytes, size };
+	struct etw_input input = { .read = read_memory, .arg = &memory, .size = size };
+
+	for (int resync = 0; resync < 2; resync++) {
+		struct etw_options options = { .resync = resync };
+		struct etw_file file;
+
+		if (etw_open(&file, &input, &options, findings))
+			continue;
+		read_etw(&file, findings);
+		etw_close(&file);
+	}
+}
+
 void mutate_decode(const unsigned char *bytes, size_t size)
 {
 	struct findings findings = { .tell = tell };
 
 	decode_tracex(bytes, size, &findings);
+	decode_etw(bytes, size, &findings);
 }

@@ -11,6 +11,8 @@ int finding(struct findings *findings, enum finding_kind kind, const char *code,
 	char text[512];
 	va_list args;
 
+	if (!findings)
+		return kind == FINDING_REFUSAL ? EINVAL : 0;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);

@@ -25,7 +25,7 @@ struct findings {
 	void *arg;
 };
 
-/* 0, or EINVAL for a refusal. */
+/* 0, or EINVAL for a refusal. Without findings nothing is told. */
 int finding(struct findings *findings, enum finding_kind kind, const char *code, uint64_t offset,
 	    const char *format, ...) __attribute__((format(printf, 5, 6)));
 

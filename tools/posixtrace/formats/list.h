@@ -2,6 +2,7 @@
 /* list.h - the formats, in the order in which an input is asked what it is. */
 FORMAT(log)
 FORMAT(tracex)
+FORMAT(etw)
 FORMAT(jsonl)
 FORMAT(csv)
 FORMAT(ctf)

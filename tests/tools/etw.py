@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What posixtrace makes of logs of Event Tracing for Windows, against what is known of them.
+
+expected JSONL EXPECTED     the events of convert --to jsonl are those of the .expected.json
+make CASE FROM TO           a copy of a log with one thing made wrong
+events JSONL [JSONL]        how many events, or that two have the same ones
+"""
+import hashlib
+import json
+import struct
+import sys
+import uuid
+from collections import Counter
+
+KINDS = {1: "SYSTEM32", 2: "SYSTEM64", 10: "FULL32", 20: "FULL64", 18: "EVENT32", 19: "EVENT64"}
+
+
+def fail(text):
+    print(text)
+    sys.exit(1)
+
+
+def same(what, got, wanted):
+    if got != wanted:
+        fail("%s: %s, wanted %s" % (what, got, wanted))
+
+
+def lines(path):
+    with open(path, "rb") as file:
+        return [json.loads(line) for line in file.read().decode("utf-8").split("\n") if line]
+
+
+def data_of(line):
+    return bytes.fromhex(line["hex"]) if "hex" in line else line.get("text", "").encode("utf-8")
+
+
+def events(all_lines):
+    return [line for line in all_lines if "event" in line and line["event"] != "etw_header"]
+
+
+def record(line):
+    """The fields of a record, as this script reads them."""
+    d = data_of(line)
+    kind = KINDS[d[2]]
+    r = {"header": kind, "size": len(d), "processor": line["cpu"], "pid": line["pid"], "tid": line["tid"],
+         "timestamp_raw": struct.unpack("<q", d[16:24])[0]}
+    if kind.startswith("FULL"):
+        at = 48
+        r.update(type=d[4], level=d[5], version=struct.unpack("<H", d[6:8])[0],
+                 guid=str(uuid.UUID(bytes_le=d[24:40])))
+        r["kernel_time"], r["user_time"] = struct.unpack("<2I", d[40:48])
+    elif kind.startswith("EVENT"):
+        at = 80
+        r["flags"] = struct.unpack("<H", d[4:6])[0]
+        r["guid"] = str(uuid.UUID(bytes_le=d[24:40]))
+        r["id"], r["version"], r["channel"], r["level"], r["opcode"], r["task"], r["kw"] = \
+            struct.unpack("<H4BHQ", d[40:56])
+        r["kernel_time"], r["user_time"] = struct.unpack("<2I", d[56:64])
+        more = r["flags"] & 1
+        while more:
+            size, item, more, used = struct.unpack("<4H", d[at:at + 8])
+            at += size
+            more &= 1
+    else:
+        at = 32
+        r.update(type=d[6], group=d[7])
+        r["kernel_time"], r["user_time"] = struct.unpack("<2I", d[24:32])
+    r["payload_len"] = len(d) - at
+    r["payload_sha256_16"] = hashlib.sha256(d[at:]).hexdigest()[:16]
+    return r
+
+
+def expected(path, expected_path):
+    with open(expected_path, encoding="utf-8") as file:
+        want = json.load(file)
+    got = lines(path)
+    head = want["logfile_header"]
+    header = data_of([l for l in got if l.get("event") == "etw_header"][0])
+    shift = 8 if header[2] == 2 else 0
+    same("buffer size, processors, build", list(struct.unpack("<I4x2I", header[32:48])),
+         [head["BufferSize"], head["ProviderVersion"], head["NumProcs"]])
+    same("start, clock", list(struct.unpack("<qI", header[32 + 0x100 + shift:][:12])),
+         [head["StartTime"], head["ReservedFlags"]])
+    trace = [l for l in got if "trace" in l][0]
+    same("session", trace["trace"], head["SessionName"])
+    same("version", trace["generation"],
+         "etw %d.%d.%d" % (head["Major"], head["Minor"], head["ProviderVersion"]))
+
+    found = events(got)
+    records = [record(line) for line in found]
+    same("events", len(found), want["data_events"])
+    kinds = Counter(r["header"] for r in records)
+    for kind, count in want["records_by_header_type"].items():
+        if not kind.startswith("SYSTEM"):
+            same(kind, kinds[kind], count)
+    same("processes", dict(Counter(str(r["pid"]) for r in records)), want["events_by_pid"])
+    same("processors", dict(Counter(str(r["processor"]) for r in records)), want["events_by_processor"])
+    classic = [r for r in records if r["header"].startswith("FULL")]
+    same("classic", len(classic), want["classic_events"])
+    classes = Counter((r["guid"], r["type"], r["level"], r["version"]) for r in classic)
+    same("classes", sorted(classes.items()),
+         sorted(((c["guid"], c["type"], c["level"], c["version"]), c["count"])
+                for c in want["classic_by_guid_type_level_version"]))
+    same("providers", dict(Counter(r["guid"] for r in records if r["header"].startswith("EVENT"))),
+         want["manifest_by_provider"])
+    same("order", [int(l["ns"]) for l in found], sorted(int(l["ns"]) for l in found))
+    for part, at in (("first_data_events_by_time", 0), ("last_data_events_by_time", -3)):
+        at = max(at, -len(found))
+        for i, event in enumerate(want[part]):
+            r, line = records[at + i], found[at + i]
+            same("%s %d time" % (part, i),
+                 (int(line["ns"]) + 11644473600 * 10**9) // 100, event["filetime"])
+            for key, value in event.items():
+                if key in r:
+                    same("%s %d %s" % (part, i, key), r[key], value)
+
+
+def compare(path, other=None):
+    a = events(lines(path))
+    if not other:
+        print(len(a))
+        return
+    for line, twin in zip(a, events(lines(other))):
+        line.pop("cpu", None)
+        twin.pop("cpu", None)
+        same("event", line, twin)
+    same("events", len(a), len(events(lines(other))))
+
+
+def put(data, at, form, *values):
+    data[at:at + struct.calcsize(form)] = struct.pack(form, *values)
+
+
+def make(case, source, target):
+    with open(source, "rb") as file:
+        d = bytearray(file.read())
+    first = struct.unpack("<I", d[:4])[0]           # where buffer 1 begins
+    shift = 8 if d[74] == 2 else 0
+    log = 72 + 32                                   # the log file header
+    record_at = first + 72
+    if case == "E01":
+        d = d[:300]
+    elif case == "E01-empty":
+        d = d[:0]
+    elif case == "E02":
+        d[72 + 7] = 3
+    elif case == "E02-short":
+        put(d, 72 + 4, "<H", 32 + 0x100)
+    elif case == "E03":
+        put(d, 0, "<I", 40)
+    elif case == "E03-long":
+        put(d, 0, "<I", len(d) + 1)
+    elif case == "E04":
+        put(d, first, "<I", 0)
+    elif case == "E05":
+        d = d[:first + 72 + 200]
+    elif case == "E06":
+        put(d, first + 0x30, "<I", 0x7fffffff)
+    elif case == "E06-small":
+        put(d, first + 0x30, "<I", 8)
+    elif case == "E07":
+        put(d, record_at, "<H", 20)
+    elif case == "E07-zero":
+        put(d, record_at, "<H", 0)
+    elif case == "E08":
+        put(d, record_at, "<H", 0xfff0)
+    elif case == "E09":
+        d[record_at + 3] = 0x55
+    elif case == "E10":
+        d[record_at + 2] = 99
+    elif case == "E11":
+        d[first + 72:first + 80] = b"\xff" * 8
+    elif case == "E12":
+        put(d, 0x2c, "<I", 4)
+    elif case == "E12-bound":
+        put(d, first + 4, "<I", 0x10000000)
+    elif case == "E13":
+        put(d, log + 0xf8 + shift, "<q", 0)
+    elif case == "E13-cpu":
+        put(d, log + 0x108 + shift, "<I", 3)
+        put(d, log + 0x34, "<I", 0)
+    elif case == "E14":
+        put(d, log + 0x108 + shift, "<I", 7)
+    elif case == "E15":
+        put(d, record_at + 80, "<H", 4)
+    elif case == "E16":
+        put(d, log + 0x24, "<I", 77)
+    elif case == "E16-open":
+        put(d, log + 0x24, "<I", 0)
+    elif case == "E17":
+        at = log + 0x110 + shift
+        put(d, at, "<H", 0xdc00)
+    elif case == "E18":
+        put(d, log + 0x2c, "<I", 5)
+    elif case == "E19":
+        d += b"\xff" * 10
+    elif case == "E19-zero":
+        d += b"\0" * 100
+    elif case == "E20":
+        put(d, record_at + 16, "<q", 2**62)
+    elif case == "E21":
+        put(d, log + 0x0c, "<I", 1)
+    elif case == "E22":
+        put(d, log + 0x30, "<I", 5)
+    elif case == "filetime":                        # every stamp a FILETIME
+        put(d, log + 0x108 + shift, "<I", 2)
+        put(d, record_at + 16, "<q", 129488146139914267)
+    elif case == "lost":                            # a lost-event record
+        d[record_at + 4] = 32
+        d[record_at + 24:record_at + 40] = uuid.UUID("6a399ae0-4bc6-4de9-870b-3657f8947e7e").bytes_le
+    elif case == "backward":                        # the second record is the oldest
+        size = struct.unpack("<H", d[record_at:record_at + 2])[0]
+        put(d, record_at + (size + 7) // 8 * 8 + 16, "<q",
+            struct.unpack("<q", d[record_at + 16:record_at + 24])[0] - 1000)
+    elif case == "extension":                       # the second record goes on with the first
+        size = struct.unpack("<H", d[record_at:record_at + 2])[0]
+        d[record_at + (size + 7) // 8 * 8 + 4] = 5
+    else:
+        fail("no case " + case)
+    with open(target, "wb") as file:
+        file.write(d)
+
+
+{"expected": expected, "events": compare, "make": make}[sys.argv[1]](*sys.argv[2:])

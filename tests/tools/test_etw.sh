@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Logs of Event Tracing for Windows: read as they are known to be.
+. "${0%/*}/lib.sh"
+
+python3 -c 'import json' 2>/dev/null || skip "no python3 to compare with"
+samples=${top_srcdir:-${0%/*}/../..}/tests/samples/etw
+etw() { python3 "${0%/*}/etw.py" "$@"; }
+
+# import FILE NAME [OPTION...]: to $tmp/NAME.jsonl
+import() {
+	file=$1 name=$2
+	shift 2
+	run 0 convert "$file" -o "$tmp/$name.jsonl" --force "$@"
+}
+
+for sample in "$samples"/*.etl; do
+	name=${sample##*/}
+	name=${name%.etl}
+	import "$sample" "$name"
+	check "$name is what it is known to be" \
+		etw expected "$tmp/$name.jsonl" "$sample.expected.json"
+done
+classic=sawbuck_win7_process_data_64_v2
+
+# The first record of its second buffer, as the manual tells it.
+check "class and type name it" has $classic.jsonl '^{"event":"etw.process.dc_start".*"ns":"1304341013991426791","pid":7644,"tid":6452'
+check "processes begin and end, told apart by themselves" \
+	has $classic.jsonl '"type":"etw.process.start".*x64 key;u32 process_id.*@begin etw.process;@key process_id'
+check "the level is kept" has $classic.jsonl '"type":"etw.process.start".*@level 4'
+check "an extended item names an event" has primitive-types.jsonl 'etw.solar_system.PrimitiveTypesTest'
+check "a manifest's event has a number" has powershell.jsonl 'etw.a0c1853b-5c40-4b15-8766-3cf1c58f985a.7937'
+
+# made CASE STATUS [SAMPLE [OPTION...]]: the log with that fault; its code is told.
+made() {
+	case=$1 status=$2 sample=${3:-$classic}
+	shift 2
+	test $# -eq 0 || shift
+	check "$case can be made" etw make "$case" "$samples/$sample.etl" "$tmp/made.etl"
+	run "$status" convert --from etw "$tmp/made.etl" -o "$tmp/made.jsonl" --force "$@"
+	check "$case is told" has err "made.etl:.* ${case%%-*}: "
+}
+events() { test "$(etw events "$tmp/made.jsonl")" -eq "$1"; }
+
+made E01 1
+made E01-empty 1
+made E02 1
+made E02-short 1
+made E03 1
+made E03-long 1
+made E04 3
+check "E04: read up to there" events 0
+made E04 3 $classic --etw-resync
+check "E04: or over it" events 4
+made E05 3
+check "E05: the whole ones are read" events 1
+made E06 3
+check "E06: all is read" events 8
+made E06-small 3
+made E07 3
+check "E07: the rest of the buffer is lost" events 4
+made E07-zero 3
+made E08 3
+made E09 3
+made E10 3
+made E11 3 SelfDescribingSingleEvent
+made E12 1 SelfDescribingSingleEvent
+check "E12: by its name" has err 'XPRESS Huffman'
+made E12-bound 3 SelfDescribingSingleEvent
+made E13 1
+made E13-cpu 1
+made E14 1
+check "E14: a hint" has err 'etw-clock'
+run 0 convert "$tmp/made.etl" -o "$tmp/hint.jsonl" --etw-clock 1
+check "E14: which helps" etw events "$tmp/hint.jsonl" "$tmp/$classic.jsonl"
+made E15 0 lxcore_kernel
+check "E15: the event is kept" events 2
+made E16 0
+made E16-open 0
+made E17 0
+made E18 0
+made E19 0
+made E19-zero 0
+made E20 0
+made E21 0
+made E22 0
+check "E22: the counts are told" has err '5 events and 0 buffers'
+check "E22: and in the ledger" has made.jsonl '"lost":5,"cause":"stream full"'
+
+# made_well CASE [OPTION...]: the log with something rare.
+made_well() {
+	check "$1 can be made" etw make "$1" "$samples/$classic.etl" "$tmp/made.etl"
+	shift
+	run 0 convert "$tmp/made.etl" -o "$tmp/made.jsonl" --force "$@"
+}
+made_well backward
+check "what is out of order is sorted" etw events "$tmp/made.jsonl"
+check "and told" has err 'not in order'
+check "the oldest is first" test "$(grep -n '"event":"etw\.' "$tmp/made.jsonl" | head -n 1 |
+	grep -c '"len":109')" -eq 1
+made_well filetime
+check "a clock of FILETIME" has made.jsonl '"ns":"1304341013991426700"'
+made_well lost
+check "a lost event stands where it was lost" has made.jsonl '"lost":null,"cause":"stream full","from":"2011'
+check "and is an event" has made.jsonl 'etw.lostevent.32'
+made_well extension
+check "an extension is an event" has made.jsonl '"event":"etw.process.extension"'
+made_well extension --join
+check "or joined to the one before" events 7
+
+import "$samples/$classic.etl" level --level 3
+check "a level leaves out what is above it" test "$(etw events "$tmp/level.jsonl")" -eq 0
+import "$samples/$classic.etl" payload --etw-payload --no-meta
+check "the payload alone" has payload.jsonl '"len":59,'
+check "no header of the log" lacks payload.jsonl etw_header
+"$posixtrace" convert --to jsonl - <"$samples/powershell.etl" >"$tmp/pipe.jsonl" 2>"$tmp/err"
+check "standard input" etw events "$tmp/pipe.jsonl" "$tmp/powershell.jsonl"
+finish

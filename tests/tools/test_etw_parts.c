@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Pieces of the decoder of ETW, where no sample reaches. */
+#include <string.h>
+
+#include "formats/etw.h"
+#include "support/support.h"
+
+static const struct etw_log seed = {
+	.timer_resolution = 156250, .clock = ETW_CLOCK_PERFORMANCE, .frequency = 2337949,
+	.start_time = 129488146139883677, .stamp0 = 795737395581,
+};
+
+static struct etw_record at(uint32_t kernel, uint32_t user)
+{
+	return (struct etw_record){
+		.has_cpu = true, .pid = 4, .tid = 8, .kernel = kernel, .user = user,
+	};
+}
+
+START_TEST(cpu_cost_is_what_both_times_grew_by)
+{
+	struct etw_record a = at(100, 50), b = at(110, 65), other = at(110, 65), no = at(110, 65);
+	uint64_t cost;
+
+	ck_assert(etw_cpu_cost(&seed, &a, &b, &cost));
+	ck_assert_uint_eq(cost, 390625000);
+	ck_assert(etw_cpu_cost(&seed, &a, &a, &cost));
+	ck_assert_uint_eq(cost, 0);
+	other.tid = 9;
+	ck_assert(!etw_cpu_cost(&seed, &a, &other, &cost));
+	no.has_cpu = false;
+	ck_assert(!etw_cpu_cost(&seed, &a, &no, &cost));
+	/* The number of the thread was used again. */
+	ck_assert(!etw_cpu_cost(&seed, &b, &a, &cost));
+	/* A wrap. */
+	a = at(0xfffffffe, 0);
+	b = at(1, 0);
+	ck_assert(etw_cpu_cost(&seed, &a, &b, &cost));
+	ck_assert_uint_eq(cost, 3u * 15625000);
+}
+END_TEST
+
+START_TEST(cpu_cost_of_a_private_session_is_in_cycles)
+{
+	struct etw_log log = { .mode = 0x800, .cpu_mhz = 2000 };
+	struct etw_record a = at(0, 1), b = at(4000, 1);
+	uint64_t cost;
+
+	ck_assert(etw_cpu_cost(&log, &a, &b, &cost));
+	ck_assert_uint_eq(cost, 2000);
+}
+END_TEST
+
+START_TEST(times_are_exact_up_to_the_last_stamp)
+{
+	struct etw_log log = seed;
+
+	ck_assert_int_eq(etw_time_ns(&log, 795737402733), (129488146139914267 - ETW_FILETIME_EPOCH) * 100 + 91);
+	/* Before the reference stamp, rounded down too. */
+	ck_assert_int_eq(etw_time_ns(&log, log.stamp0 - 1), etw_filetime_ns(log.start_time) - 428);
+	/* No overflow near 2^62, where the time no longer fits. */
+	ck_assert_int_eq(etw_time_ns(&log, INT64_C(1) << 62), INT64_MAX);
+	ck_assert_int_eq(etw_time_ns(&log, INT64_MIN), INT64_MIN);
+	/* 2^62 ticks at 2^62 ticks after the reference: 100 s later. */
+	log.stamp0 = (INT64_C(1) << 62) - 233794900;
+	ck_assert_int_eq(etw_time_ns(&log, INT64_C(1) << 62),
+			 etw_filetime_ns(log.start_time) + INT64_C(100000000000));
+	log.clock = ETW_CLOCK_CPU;
+	log.cpu_mhz = 3000;
+	log.stamp0 = 0;
+	ck_assert_int_eq(etw_time_ns(&log, 3000), etw_filetime_ns(log.start_time) + 1000);
+	log.clock = ETW_CLOCK_SYSTEM;
+	ck_assert_int_eq(etw_time_ns(&log, ETW_FILETIME_EPOCH + 5), 500);
+}
+END_TEST
+
+/* "abc" and a match of 3 back, as long as it takes; flags from the top: 3 bytes, then a match. */
+START_TEST(a_match_may_overlap_itself)
+{
+	unsigned char out[300];
+	static const unsigned char first[] = { 0, 0, 0, 0x10, 'a', 'b', 'c', 0x10, 0 };
+	/* 2 << 3 | 7, half 15, byte 255, word 297 - 3 */
+	static const unsigned char long_one[] = { 0, 0, 0, 0x10, 'a', 'b', 'c', 0x17, 0,
+						  0x0f, 255, 294 & 255, 294 >> 8 };
+
+	ck_assert(etw_xpress(first, sizeof(first), out, 6));
+	ck_assert_mem_eq(out, "abcabc", 6);
+	ck_assert(etw_xpress(long_one, sizeof(long_one), out, 300));
+	for (int i = 0; i < 300; i++)
+		ck_assert_int_eq(out[i], "abc"[i % 3]);
+	/* One byte more or less than there is. */
+	ck_assert(!etw_xpress(first, sizeof(first), out, 5));
+	ck_assert(!etw_xpress(first, sizeof(first), out, 7));
+	ck_assert(!etw_xpress(first, sizeof(first) - 1, out, 6));
+	ck_assert(!etw_xpress(long_one, sizeof(long_one), out, 299));
+}
+END_TEST
+
+START_TEST(two_matches_share_a_half_byte)
+{
+	/* a, match 1 back of 7 + 2 + 3 = 12, match of 7 + 4 + 3 = 14: the halves are 2 and 4. */
+	static const unsigned char in[] = { 0, 0, 0, 0x60, 'a', 7, 0, 0x42, 7, 0 };
+	unsigned char out[27];
+
+	ck_assert(etw_xpress(in, sizeof(in), out, sizeof(out)));
+	for (size_t i = 0; i < sizeof(out); i++)
+		ck_assert_int_eq(out[i], 'a');
+}
+END_TEST
+
+START_TEST(a_match_before_the_beginning_is_refused)
+{
+	static const unsigned char in[] = { 0, 0, 0, 0x40, 'a', 0x08, 0 };
+	unsigned char out[4];
+
+	ck_assert(!etw_xpress(in, sizeof(in), out, sizeof(out)));
+}
+END_TEST
+
+START_TEST(guids_are_stored_half_swapped)
+{
+	static const unsigned char bytes[] = { 0xd0, 0xa8, 0x6f, 0x3d, 0x05, 0xfe, 0xd0, 0x11,
+					       0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba, 0x7c };
+	unsigned char parsed[ETW_GUID_BYTES];
+	char text[ETW_GUID_TEXT];
+
+	etw_guid_text(bytes, text);
+	ck_assert_str_eq(text, "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c");
+	ck_assert(etw_guid_parse(text, parsed));
+	ck_assert_mem_eq(parsed, bytes, sizeof(bytes));
+	ck_assert(!etw_guid_parse("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7", parsed));
+	ck_assert_str_eq(etw_class_name(bytes), "process");
+}
+END_TEST
+
+START_TEST(a_long_name_ends_in_its_checksum)
+{
+	unsigned char traits[100] = { 100, 0 }, schema[100] = { 100, 0, 0 };
+	struct etw_record r = {
+		.kind = ETW_EVENT, .group = ETW_NO_GROUP, .channel = 11,
+		.traits = traits, .traits_bytes = sizeof(traits),
+		.schema = schema, .schema_bytes = sizeof(schema),
+	};
+	char name[ETW_NAME_BYTES], other[ETW_NAME_BYTES];
+
+	memset(traits + 2, 'p', 60);
+	memcpy(schema + 3, "one", 4);
+	etw_name(&r, name);
+	ck_assert_uint_eq(strlen(name), 63);
+	ck_assert_int_eq(name[54], '~');
+	memcpy(schema + 3, "two", 4);
+	etw_name(&r, other);
+	ck_assert_str_ne(name, other);
+	ck_assert_mem_eq(name, other, 55);
+}
+END_TEST
+
+START_TEST(a_message_has_what_its_options_say)
+{
+	unsigned char m[64] = { 48, 0, 0, 0x90, 7, 0, 0x2a, 0 };
+	struct etw_record r;
+	const char *why;
+
+	m[8 + 16] = 5; /* guid, time, system information */
+	m[8 + 16 + 8] = 2;
+	m[8 + 16 + 12] = 3;
+	ck_assert_int_eq(etw_record(m, sizeof(m), &r, &why), 0);
+	ck_assert_int_eq(r.kind, ETW_MESSAGE);
+	ck_assert_uint_eq(r.id, 7);
+	ck_assert_int_eq(r.stamp, 5);
+	ck_assert_uint_eq(r.tid, 2);
+	ck_assert_uint_eq(r.pid, 3);
+	ck_assert_uint_eq(r.header, 40);
+	m[0] = 39; /* too short for that */
+	ck_assert_int_eq(etw_record(m, sizeof(m), &r, &why), 7);
+}
+END_TEST
+
+SUITE_MAIN("parts of ETW's decoder", cpu_cost_is_what_both_times_grew_by,
+	   cpu_cost_of_a_private_session_is_in_cycles, times_are_exact_up_to_the_last_stamp,
+	   a_match_may_overlap_itself, two_matches_share_a_half_byte,
+	   a_match_before_the_beginning_is_refused, guids_are_stored_half_swapped,
+	   a_long_name_ends_in_its_checksum, a_message_has_what_its_options_say)

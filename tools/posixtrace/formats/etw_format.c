@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_format.c - logs of Event Tracing for Windows as a format of posixtrace convert. */
+#include "formats/etw.h"
+#include "formats/etw_sink.h"
+
+extern const struct format format_etw;
+
+static bool detect(const struct fmt_head *head)
+{
+	return etw_is(head->bytes, head->len);
+}
+
+static const struct fmt_option options[] = {
+	{ "etw-clock", true, "N  1 performance counter, 2 system time, 3 CPU cycles; else by the log" },
+	{ "etw-freq", true, "N  ticks of the clock in a second; else by the log" },
+	{ "etw-payload", false, "the data without the headers of the records" },
+	{ "etw-resync", false, "step over a buffer without a size by the size of the others" },
+	{ "join", false, "append the data of extension records to the event before them" },
+	{ "level", true, "N  only events of levels 0 to N" },
+	{ "no-meta", false, "without the event that keeps the log's own header" },
+	{ 0 },
+};
+
+const struct format format_etw = {
+	.name = "etw",
+	.summary = "log of Event Tracing for Windows (.etl)",
+	.suffix = "etl",
+	.options = options,
+	.detect = detect,
+	.import = etw_import,
+};

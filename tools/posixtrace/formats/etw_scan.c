@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_scan.c - the whole file once: what is wrong with it, and what must be known before the first
+ * event is told.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "formats/etw_part.h"
+#include "formats/octets.h"
+
+#define DAY_NS (INT64_C(86400) * 1000000000)
+#define STILL_RUNNING 259
+
+struct scan {
+	struct etw_file *file;
+	struct findings *f;
+	bool begun;             /* of this processor */
+	int64_t last;
+	bool time_told, order_told;
+	unsigned fits[2];       /* process events that pointers of 4 and of 8 bytes explain */
+	unsigned tries;
+};
+
+static void check_time(struct scan *s, const struct etw_record *r, int64_t ns)
+{
+	int64_t start = etw_filetime_ns(s->file->log.start_time);
+	bool odd = ns < 0 || ns == INT64_MAX || (start >= 0 && ns < start - DAY_NS);
+
+	if (!odd || s->time_told)
+		return;
+	s->time_told = true;
+	finding(s->f, FINDING_WARNING, "E20", r->at,
+		"stamp %lld is before 1970, after 2262 or more than a day before the log began",
+		(long long)r->stamp);
+}
+
+static void check_order(struct scan *s, const struct etw_record *r)
+{
+	if (s->begun && r->stamp < s->last) {
+		s->file->disordered = true;
+		if (!s->order_told)
+			finding(s->f, FINDING_WARNING, NULL, r->at,
+				"the records of processor %u are not in order of time: they are sorted",
+				r->processor);
+		s->order_told = true;
+	}
+	s->begun = true;
+	s->last = r->stamp;
+}
+
+/* The two sizes that a pointer can have: for which of them is the exit status "still running"? */
+static void try_process(struct scan *s, const struct etw_record *r)
+{
+	const char *name = r->has_guid && etw_is_classic(r) ? etw_class_name(r->guid) :
+			   r->group == 3 ? "process" : NULL;
+	size_t payload = r->size - r->header;
+
+	if (!name || strcmp(name, "process") != 0 || r->version < 1 ||
+	    (r->type != 1 && r->type != 3))
+		return;
+	s->tries++;
+	for (unsigned i = 0; i < 2; i++) {
+		size_t at = (i ? 8 : 4) + 12;
+
+		if (payload >= at + 4 && octets_u32(r->bytes + r->header + at) == STILL_RUNNING)
+			s->fits[i]++;
+	}
+}
+
+static void take(struct scan *s, const struct etw_record *r)
+{
+	struct etw_file *file = s->file;
+	int64_t ns;
+
+	file->records++;
+	if (r->kind == ETW_SKIPPED || etw_is_about_log(r))
+		return;
+	check_order(s, r);
+	ns = etw_time_ns(&file->log, r->stamp);
+	check_time(s, r, ns);
+	try_process(s, r);
+	if (!file->events || ns < file->first_ns)
+		file->first_ns = ns;
+	if (!file->events || ns > file->last_ns)
+		file->last_ns = ns;
+	file->events++;
+	file->lost_records += etw_lost_type(r) != 0;
+	if (r->size > file->largest)
+		file->largest = r->size;
+}
+
+static void decide_pointers(struct scan *s)
+{
+	struct etw_file *file = s->file;
+	bool narrow = s->tries && s->fits[0] == s->tries, wide = s->tries && s->fits[1] == s->tries;
+
+	if (narrow != wide)
+		file->pointer_bytes = wide ? 8 : 4;
+	else if (narrow || (!s->fits[0] && !s->fits[1]))
+		file->pointer_bytes = file->log.wide ? 8 : 4;
+	else /* some events say one thing, some the other */
+		file->pointer_bytes = 0;
+}
+
+int etw_scan(struct etw_file *file, struct findings *f)
+{
+	struct scan s = { .file = file, .f = f };
+
+	for (size_t i = 0; i < file->buffers; i++) {
+		const struct etw_buffer *b = &file->buffer[i];
+		struct etw_content content;
+		struct etw_record record;
+		int err = etw_content_load(file, b, &content, f);
+
+		if (err)
+			return err;
+		if (i && b->processor != file->buffer[i - 1].processor)
+			s.begun = false;
+		while (etw_content_next(file, b, &content, &record, f))
+			take(&s, &record);
+		etw_content_free(&content);
+	}
+	decide_pointers(&s);
+	return 0;
+}
+
+int etw_open(struct etw_file *file, const struct etw_input *input,
+	     const struct etw_options *options, struct findings *findings)
+{
+	int err;
+
+	memset(file, 0, sizeof(*file));
+	file->input = *input;
+	file->options = *options;
+	err = etw_read_log(file, findings);
+	if (!err)
+		err = etw_list_buffers(file, findings);
+	if (!err)
+		err = etw_scan(file, findings);
+	if (err)
+		etw_close(file);
+	return err;
+}
