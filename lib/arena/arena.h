@@ -18,7 +18,7 @@
 #include "ring/ring.h"
 
 #define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
-#define PTX_ARENA_VERSION 3u
+#define PTX_ARENA_VERSION 5u
 #define PTX_PAGE          4096u
 
 /* What the word of an attachment says, below its generation. */
@@ -86,8 +86,13 @@ union ptx_control_page {
 	unsigned char bytes[4 * PTX_PAGE];
 };
 
-/* Who made an arena for another process, and that process, agree by one exchange. */
-enum ptx_arena_owner { PTX_ARENA_WAITS, PTX_ARENA_TAKEN, PTX_ARENA_WITHDRAWN };
+/*
+ * Whether the process that an arena is made for has it. One that a process made for itself is SETTLING
+ * while it looks for another that was left for it: then this one is LEFT, else TAKEN. One that somebody
+ * made for another process WAITS until that has TAKEN it. Streams come to arenas that are TAKEN, or that
+ * wait for a process which has shown none of its own yet.
+ */
+enum ptx_arena_owner { PTX_ARENA_SETTLING, PTX_ARENA_WAITS, PTX_ARENA_TAKEN, PTX_ARENA_LEFT };
 
 enum ptx_arena_clock { PTX_ARENA_CLOCK_NONE, PTX_ARENA_CLOCK_MONOTONIC, PTX_ARENA_CLOCK_COUNTER };
 

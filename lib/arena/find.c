@@ -22,6 +22,7 @@
 
 #define SETTING_UP_NAP_NS 1000000
 #define SETTING_UP_NAPS   50
+#define SETTLING_NAPS     1000 /* it is at it, unless somebody has stopped it there */
 
 static struct ptx_arena *others;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -136,11 +137,29 @@ static struct ptx_arena *arena_at(const char *path)
 	return arena;
 }
 
+enum match { NOT_ITS, NOT_YET, ITS };
+
+/* One that it holds open may also wait for it, or be one that it has left. */
+static enum match match(const struct ptx_arena *arena, uint32_t pid)
+{
+	if (arena->control->pid != pid)
+		return ptx_family_has(arena->control, pid) ? ITS : NOT_ITS;
+	switch (atomic_load_explicit(&arena->control->owner, memory_order_acquire)) {
+	case PTX_ARENA_TAKEN:
+		return ITS;
+	case PTX_ARENA_SETTLING:
+		return NOT_YET;
+	default:
+		return NOT_ITS;
+	}
+}
+
 /*
- * Under lock. A process may hold its parent's arena, while it has not set up its own: EAGAIN. ENXIO:
- * it does not know this library.
+ * Under lock. A process may hold its parent's arena, while it has not set up its own: EAGAIN. It is at
+ * it: EINPROGRESS, and *result is what it will have unless it finds another. ENXIO: it does not know
+ * this library.
  */
-static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
+static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
 	char path[300];
 	struct dirent *entry;
@@ -160,15 +179,45 @@ static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 		arena = arena_at(path);
 		if (!arena)
 			continue;
-		err = EAGAIN;
-		if (arena->control->pid != inner_pid &&
-		    !ptx_family_has(arena->control, inner_pid))
-			continue;
-		*result = arena;
-		err = 0;
+		switch (match(arena, inner_pid)) {
+		case ITS:
+			*result = arena;
+			err = 0;
+			break;
+		case NOT_YET:
+			*result = arena;
+			err = EINPROGRESS;
+			break;
+		case NOT_ITS:
+			err = err == ENXIO ? EAGAIN : err;
+		}
 	}
 	closedir(folder);
 	return err;
+}
+
+/*
+ * Under lock. The same, but waits until the process has settled. One that does not, since it was stopped
+ * in the middle of it, is made to keep what it has.
+ */
+static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
+{
+	_Atomic uint32_t never = 0;
+	uint32_t settling = PTX_ARENA_SETTLING;
+	int err = look_through(pid, inner_pid, result);
+
+	for (int i = 0; err == EINPROGRESS && i < SETTLING_NAPS; i++) {
+		ptx_futex_nap(&never, 0, SETTING_UP_NAP_NS);
+		err = look_through(pid, inner_pid, result);
+	}
+	if (err != EINPROGRESS)
+		return err;
+	return atomic_compare_exchange_strong_explicit(&(*result)->control->owner, &settling,
+						       PTX_ARENA_TAKEN, memory_order_acq_rel,
+						       memory_order_acquire) ||
+			       settling == PTX_ARENA_TAKEN ?
+		       0 :
+		       EAGAIN;
 }
 
 /* What another who traces the process has left for it; under lock. */
@@ -224,30 +273,31 @@ static void sweep(void)
 
 /*
  * It has no arena, and perhaps makes one at this moment, process.c has the other half; and perhaps
- * somebody else makes one for it too, whose link was there first. Under lock.
+ * somebody else makes one for it too, whose link was there first. Whoever found nothing before there was
+ * a link looks once more: what is to be seen now may have been made before the process could see that.
+ * Under lock.
  */
 static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 			  struct ptx_target *target)
 {
-	struct ptx_arena *waiting = make_waiting(target->pid), *other;
-	uint32_t waits = PTX_ARENA_WAITS;
+	struct ptx_arena *waiting = NULL, *other = arena_left(whom);
 
-	if (!waiting)
-		return ENOMEM;
-	target->arena = waiting;
-	if (!ptx_rendezvous_leave_first(whom, waiting->fd)) {
-		other = arena_left(whom);
-		if (other) {
-			target->arena = other;
-			return 0;
+	if (!other) {
+		other = waiting = make_waiting(target->pid);
+		if (!waiting)
+			return ENOMEM;
+		if (!ptx_rendezvous_leave_first(whom, waiting->fd)) {
+			other = arena_left(whom);
+			if (!other) {
+				other = waiting;
+				ptx_rendezvous_leave(whom, waiting->fd, false);
+			}
 		}
-		ptx_rendezvous_leave(whom, waiting->fd, false);
 	}
-	if (search(pid, target->pid, &other) == 0 &&
-	    atomic_compare_exchange_strong_explicit(&waiting->control->owner, &waits,
-						    PTX_ARENA_WITHDRAWN, memory_order_acq_rel,
-						    memory_order_relaxed)) {
-		ptx_rendezvous_remove(whom, false);
+	target->arena = other;
+	if (search(pid, target->pid, &other) == 0 && other != target->arena) {
+		if (target->arena == waiting)
+			ptx_rendezvous_remove(whom, false);
 		target->arena = other;
 	}
 	return 0;
@@ -269,10 +319,7 @@ static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom, struc
 		ptx_futex_nap(&never, 0, SETTING_UP_NAP_NS);
 		err = search(pid, target->pid, &target->arena);
 	}
-	if (err != ENXIO && err != EAGAIN)
-		return err;
-	target->arena = arena_left(whom);
-	return target->arena ? 0 : make_or_search(pid, whom, target);
+	return err == ENXIO || err == EAGAIN ? make_or_search(pid, whom, target) : err;
 }
 
 static int find_other(pid_t pid, struct ptx_target *target)

@@ -52,13 +52,14 @@ int ptx_arena_file(uint64_t *bytes)
 	return ptx_io_move_up(fd, PTX_ARENA_FD_MIN);
 }
 
+/* Until the owner says otherwise it is SETTLING, and nobody uses the rest. */
 void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_owner owner)
 {
 	control->magic = PTX_ARENA_MAGIC;
 	control->version = PTX_ARENA_VERSION;
 	control->pid = pid;
-	atomic_store_explicit(&control->owner, owner, memory_order_relaxed);
-	atomic_store_explicit(&control->next_region, PTX_REGIONS_AT, memory_order_release);
+	atomic_store_explicit(&control->next_region, PTX_REGIONS_AT, memory_order_relaxed);
+	atomic_store_explicit(&control->owner, owner, memory_order_release);
 }
 
 bool ptx_arena_is_sealed(int fd, uint64_t bytes)
@@ -132,12 +133,20 @@ static bool take(struct ptx_control *control)
 
 	if (control->pid != (uint32_t)getpid())
 		return atomic_load_explicit(&control->owner, memory_order_acquire) !=
-			       PTX_ARENA_WITHDRAWN &&
+			       PTX_ARENA_LEFT &&
 		       ptx_family_join(control);
 	return atomic_compare_exchange_strong_explicit(&control->owner, &waits, PTX_ARENA_TAKEN,
 						       memory_order_acq_rel,
 						       memory_order_acquire) ||
 	       waits == PTX_ARENA_TAKEN;
+}
+
+static bool set_owner(enum ptx_arena_owner from, enum ptx_arena_owner to)
+{
+	uint32_t owner = from;
+
+	return atomic_compare_exchange_strong_explicit(&ptx_own_control.owner, &owner, to,
+						       memory_order_acq_rel, memory_order_relaxed);
 }
 
 /* The file instead of the arena just made, if it is one for this process. */
@@ -154,8 +163,11 @@ static bool change_to(struct ptx_arena *arena, int fd)
 		return false;
 	if (is_arena(control))
 		lists = map_lists(fd);
-	if (!lists || !ptx_names_merge(&lists->names, arena->names) || !take(control) ||
+	/* Leaving fails if somebody could not wait any longer and made this one ours. */
+	if (!lists || !ptx_names_merge(&lists->names, arena->names) ||
+	    !set_owner(PTX_ARENA_SETTLING, PTX_ARENA_LEFT) || !take(control) ||
 	    !map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0)) {
+		set_owner(PTX_ARENA_LEFT, PTX_ARENA_SETTLING);
 		if (lists)
 			munmap(lists, PTX_LISTS_BYTES);
 		munmap(control, sizeof(union ptx_control_page));
@@ -176,8 +188,8 @@ static bool change_to(struct ptx_arena *arena, int fd)
 
 /*
  * An arena that somebody made for this process or an ancestor, or that it had before it executed this
- * program. The one just made can be seen already: so of the two that meet here, us and whoever looks
- * for our arena, one sees the other's, and the exchange of owner decides.
+ * program. The one just made can be seen already: so whoever looks for our arena after he has left a
+ * link sees it, or we see the link; and he waits until we say which it is.
  */
 static void take_rendezvous(struct ptx_arena *arena, bool is_program)
 {
@@ -191,6 +203,8 @@ static void take_rendezvous(struct ptx_arena *arena, bool is_program)
 		close(fd);
 	}
 	ptx_rendezvous_end(&walk);
+	if (fd < 0)
+		set_owner(PTX_ARENA_SETTLING, PTX_ARENA_TAKEN);
 }
 
 /* An arena that came with the process: a program that is executed may find one. */
@@ -226,7 +240,7 @@ static void make_arena(bool is_program)
 	}
 	if (lists)
 		ptx_arena_know_lists(arena, lists);
-	ptx_arena_begin(&ptx_own_control, (uint32_t)getpid(), PTX_ARENA_TAKEN);
+	ptx_arena_begin(&ptx_own_control, (uint32_t)getpid(), PTX_ARENA_SETTLING);
 	take_rendezvous(arena, is_program);
 }
 
