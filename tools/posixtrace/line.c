@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "line.h"
 
+#include "fields.h"
 #include "sysdata.h"
 #include "text.h"
 
@@ -26,8 +27,10 @@ static char *put_id(char *p, pid_t id)
 }
 
 static void text_data(struct out *out, const struct line_form *form, const struct logfile *log,
-		      const struct posix_trace_event_np *event)
+		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
+	if (!form->hex && fields_text(out, log, type, event, form->when))
+		return;
 	out_char(out, ' ');
 	if (!form->hex && sysdata_text(out, log, event))
 		return;
@@ -61,7 +64,7 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 	out_done(out, p);
 	out_bytes(out, type->shown, type->shown_len);
 	if (event->data_len)
-		text_data(out, form, log, event);
+		text_data(out, form, log, type, event);
 	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
 		out_str(out, " [truncated]");
 	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
@@ -70,8 +73,10 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 }
 
 static void json_data(struct out *out, const struct line_form *form, const struct logfile *log,
-		      const struct posix_trace_event_np *event)
+		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
+	if (!form->hex && fields_json(out, log, type, event))
+		return;
 	if (!form->hex && sysdata_json(out, log, event))
 		return;
 	if (!form->hex && text_is_text(event->data, event->data_len, true)) {
@@ -118,10 +123,16 @@ static void json_line(struct out *out, struct line_form *form, const struct logf
 	memcpy(p, ",\"event\":", 9);
 	out_done(out, p + 9);
 	text_json(out, type->name, type->name_len);
+	if (type->schema && type->schema->level)
+		out_printf(out, ",\"level\":%d", type->schema->level);
+	if (type->schema && type->schema->span)
+		out_printf(out, ",\"%s\":\"%s\"",
+			   type->schema->role == POSIX_TRACE_BEGIN_NP ? "begin" : "end",
+			   type->schema->span);
 	out_str(out, ",\"len\":");
 	out_unsigned(out, event->data_len);
 	if (event->data_len)
-		json_data(out, form, log, event);
+		json_data(out, form, log, type, event);
 	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
 		out_str(out, ",\"truncated\":true");
 	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)

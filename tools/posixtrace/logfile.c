@@ -91,6 +91,44 @@ static bool grow_ids(struct logfile *log, size_t ids)
 	return true;
 }
 
+static void free_type(struct log_type *type)
+{
+	free(type->shown);
+	free(type->schema);
+	free(type->schema_text);
+	free(type);
+}
+
+static bool may_have_labels(const struct posix_trace_schema_np *schema)
+{
+	for (unsigned i = 0; i < schema->fields; i++)
+		if (schema->field[i].value_names ||
+		    schema->field[i].type == POSIX_TRACE_TYPE_ERRNO_NP ||
+		    schema->field[i].type == POSIX_TRACE_TYPE_PTR_NP)
+			return true;
+	return false;
+}
+
+/* False: no memory. A text that is no schema leaves the data opaque; the check tells of it. */
+static bool learn_schema(struct logfile *log, struct log_type *type)
+{
+	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+
+	if (posix_trace_eventid_get_schema_np(log->trid, type->id, text, sizeof(text)))
+		return true;
+	type->schema_text = strdup(text);
+	type->schema = malloc(sizeof(*type->schema));
+	if (!type->schema_text || !type->schema)
+		return false;
+	if (posix_trace_schema_parse_np(text, type->schema)) {
+		free(type->schema);
+		type->schema = NULL;
+	} else {
+		type->has_labels = may_have_labels(type->schema);
+	}
+	return true;
+}
+
 static struct log_type *learn_type(struct logfile *log, trace_event_id_t id)
 {
 	struct log_type *type;
@@ -110,7 +148,11 @@ static struct log_type *learn_type(struct logfile *log, trace_event_id_t id)
 	type->name_len = strlen(type->name);
 	type->shown = shown_name(type, &type->shown_len);
 	if (!type->shown) {
-		free(type);
+		free_type(type);
+		return NULL;
+	}
+	if (!learn_schema(log, type)) {
+		free_type(type);
 		return NULL;
 	}
 	type->chosen = !log->choose || log->choose(type);
@@ -156,6 +198,15 @@ const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id)
 	return type ? type : &unknown;
 }
 
+static void learn_objects(struct logfile *log)
+{
+	struct posix_trace_object_np object;
+	int unavailable;
+
+	log->has_objects = !posix_trace_object_getnext_np(log->trid, &object, &unavailable) &&
+			   !unavailable;
+}
+
 static int open_log(struct logfile *log, bool (*choose)(const struct log_type *type))
 {
 	int err, status;
@@ -167,6 +218,7 @@ static int open_log(struct logfile *log, bool (*choose)(const struct log_type *t
 		close(log->fd);
 		return status;
 	}
+	learn_objects(log);
 	if (!learn_types(log)) {
 		say("%s: %s", log->path, strerror(ENOMEM));
 		logfile_close(log);
@@ -200,8 +252,7 @@ void logfile_close(struct logfile *log)
 {
 	for (size_t i = 0; i < log->ids; i++) {
 		if (log->by_id[i])
-			free(log->by_id[i]->shown);
-		free(log->by_id[i]);
+			free_type(log->by_id[i]);
 	}
 	free(log->by_id);
 	free(log->list);

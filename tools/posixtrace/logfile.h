@@ -18,6 +18,9 @@ struct log_type {
 	size_t index;
 	size_t name_len;
 	size_t shown_len;
+	struct posix_trace_schema_np *schema; /* NULL: not described, or not in a way that can be used */
+	char *schema_text;      /* what the log says, also where that is no schema; NULL: nothing */
+	bool has_labels;        /* values of it may be called something */
 	char *shown;            /* the name, safe for a terminal */
 	char name[TRACE_EVENT_NAME_MAX + 1];
 };
@@ -28,6 +31,7 @@ struct logfile {
 	trace_id_t trid;
 	bool whole;             /* posix_trace_open() takes it */
 	struct posix_trace_loginfo_np info;
+	bool has_objects;       /* names of things in memory */
 	struct log_type **by_id;
 	size_t ids;
 	struct log_type **list; /* in the log's order */

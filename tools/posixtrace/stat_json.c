@@ -97,6 +97,10 @@ static void type_object(struct out *out, const struct tally *tally,
 	out_str(out, "{\"event\":");
 	text_json(out, type->type->name, type->type->name_len);
 	number_member(out, "id", type->type->id);
+	if (type->type->schema_text)
+		text_member(out, "schema", type->type->schema_text, POSIX_TRACE_SCHEMA_MAX_NP);
+	if (type->type->schema && type->type->schema->level)
+		number_member(out, "level", (uint64_t)type->type->schema->level);
 	out_char(out, ',');
 	count_members(out, tally, &type->count);
 	ledger_member(out, &type->ledger);

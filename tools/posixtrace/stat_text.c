@@ -147,6 +147,30 @@ static void print_types(struct out *out, const struct tally *tally)
 		out_printf(out, "and %zu event types without events\n", silent);
 }
 
+/* What the log says that the data mean. */
+static void print_schemas(struct out *out, const struct tally *tally)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < tally->types; i++) {
+		const struct log_type *type = tally->type[i].type;
+
+		if (!type->schema_text)
+			continue;
+		if (!any)
+			out_str(out, "\nlevel  event type: data\n");
+		any = true;
+		if (type->schema && type->schema->level)
+			out_printf(out, "%5d  ", type->schema->level);
+		else
+			out_str(out, "    -  ");
+		out_bytes(out, type->shown, type->shown_len);
+		out_str(out, ": ");
+		text_safe(out, type->schema_text, strlen(type->schema_text));
+		out_str(out, type->schema ? "\n" : " (not valid)\n");
+	}
+}
+
 static void print_threads(struct out *out, const struct tally *tally)
 {
 	out_str(out, "\n" COUNT_TITLES "     pid     tid\n");
@@ -173,4 +197,5 @@ void stat_text(struct out *out, const struct stat_report *report, enum when_form
 	print_total(out, &report->tally, form);
 	print_types(out, &report->tally);
 	print_threads(out, &report->tally);
+	print_schemas(out, &report->tally);
 }
