@@ -5,7 +5,8 @@
  *
  *	victim trace POLICY PATH    POLICY: append, until-full, loop; never ends by itself
  *	victim read POLICY PATH     prints how many events the log has
- *	victim work THREADS         waits for others to trace it, up to 8 threads; never ends either
+ *	victim work THREADS [S]     waits for others to trace it, up to 8 threads; never ends either, or
+ *	                            is killed after S seconds
  *	victim check PATH           as read, of a log that another process has made of it
  *
  * Each thread's events are payloads numbered from 0. "read" exits with 1 and a reason if the log
@@ -158,7 +159,9 @@ static void read_log(bool any_beginning, int flush_error, const char *path)
 
 int main(int argc, char **argv)
 {
-	if (argc == 3 && !strcmp(argv[1], "work"))
+	if (argc == 4 && !strcmp(argv[1], "work"))
+		alarm((unsigned)atoi(argv[3]));
+	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "work"))
 		work_for_others((unsigned)atoi(argv[2]));
 	else if (argc == 3 && !strcmp(argv[1], "check"))
 		read_log(true, 0, argv[2]);

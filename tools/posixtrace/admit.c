@@ -69,8 +69,19 @@ static int unwanted(const struct admit *admit, trace_id_t trid, trace_event_set_
 	return err;
 }
 
+/* Those that are wanted need not be known. */
+static void learn_unwanted(const struct admit *admit, trace_id_t trid)
+{
+	trace_event_id_t id;
+
+	for (const char *const *name = admit->known; name && *name; name++)
+		if (!choose_type(admit->choose, *name))
+			posix_trace_trid_eventid_open(trid, *name, &id);
+}
+
 int admit_begin(struct admit *admit, trace_id_t trid)
 {
+	learn_unwanted(admit, trid);
 	learn(&admit->choose->exclude, trid);
 	admit->exact = learn(&admit->choose->include, trid) && admit->choose->include.count;
 	return admit_refresh(admit, trid);

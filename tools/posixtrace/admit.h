@@ -3,7 +3,8 @@
  * admit.h - a stream's filter, as names tell it: only event types that match a pattern.
  *
  * The traced program may bring names at any time. Where patterns are plain names, the stream learns
- * them before it starts, so what they say holds from the first event. Of the others, what has no name
+ * them before it starts, and so it does names that are known to come: what the patterns say of them holds
+ * from the first event. Of the others, what has no name
  * yet is let through, and filtered out as soon as its name is seen and does not match: rather a few
  * events too many than one too few. System events always pass: they tell of losses.
  */
@@ -17,6 +18,7 @@
 
 struct admit {
 	const struct choose *choose;
+	const char *const *known; /* names that are likely to come, with a null behind them; or null */
 	trace_event_set_t set; /* filtered out; as last given to the stream */
 	bool any;              /* it was given one */
 	bool exact;            /* all that is included is known by name: what comes is filtered out */

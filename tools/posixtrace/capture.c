@@ -66,7 +66,8 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
 	trace_attr_t attr;
 	int err = posix_trace_attr_init(&attr);
 
-	*capture = (struct capture){ .plan = plan, .admit.choose = &plan->choose };
+	*capture = (struct capture){ .plan = plan, .admit.choose = &plan->choose,
+				     .admit.known = plan->known };
 	if (err)
 		return say_why(plan, err);
 	err = set_attributes(plan, &attr);

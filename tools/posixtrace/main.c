@@ -17,6 +17,7 @@
 #endif
 
 static const struct tool_command *const commands[] = {
+	&record_command,
 	&attach_command,
 	&list_command,
 	&status_command,
@@ -40,7 +41,7 @@ static const struct tool_command *find(const char *name)
 static void overview(struct out *out)
 {
 	out_str(out, "Usage: posixtrace COMMAND [OPTION]... [LOG]...\n"
-		     "Traces running processes, and reads the logs of POSIX trace streams.\n\n"
+		     "Traces programs and processes, and reads the logs of POSIX trace streams.\n\n"
 		     "Commands:\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		out_printf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);

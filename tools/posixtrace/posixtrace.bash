@@ -8,13 +8,50 @@ _posixtrace()
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'attach list status dump report stat verify convert help --help --version' -- "$current"))
+		COMPREPLY=($(compgen -W 'record attach list status dump report stat verify convert help --help --version' -- "$current"))
 		return
 	fi
 	case $command in
 	help)
-		COMPREPLY=($(compgen -W 'attach list status dump report stat verify convert' -- "$current"))
+		COMPREPLY=($(compgen -W 'record attach list status dump report stat verify convert' -- "$current"))
 		return
+		;;
+	record)
+		options='--output --trace --event --exclude --follow --no-follow --wait --duration --policy --loop
+			--snapshot-on --size --log-policy --log-size --pid --quiet --fail-on-loss --help'
+		value='-d --duration -e --event -x --exclude -s --size --log-size'
+		case $previous in
+		-p | --pid)
+			COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$current"))
+			return
+			;;
+		--trace)
+			COMPREPLY=($(compgen -W 'alloc lock lock-hold io stdio net thread process signal time dl
+				func all default none' -- "$current"))
+			return
+			;;
+		--policy)
+			COMPREPLY=($(compgen -W 'flush until-full loop' -- "$current"))
+			return
+			;;
+		--log-policy)
+			COMPREPLY=($(compgen -W 'append until-full loop' -- "$current"))
+			return
+			;;
+		--snapshot-on)
+			COMPREPLY=($(compgen -W 'exit crash SIGUSR1' -- "$current"))
+			return
+			;;
+		-o | --output) ;;
+		*)
+			if [[ $current != -* && " ${value//$'\n'/ } " != *" $previous "* ]]; then
+				compopt -o filenames 2>/dev/null
+				local IFS=$'\n'
+				COMPREPLY=($(compgen -c -f -- "$current"))
+				return
+			fi
+			;;
+		esac
 		;;
 	attach)
 		options='--pid --output --force --duration --event --policy --size --inherit --log-policy

@@ -2,7 +2,7 @@
 /*
  * tool.h - what every command of posixtrace shares: its table entry and its exit status.
  *
- * A command gets argv[0] = its own name and returns an exit status. The tool sees the public
+ * A command gets argv[0] = its own name and returns an exit status: of tool_exit, or of its own. The tool sees the public
  * headers alone, as any program that reads logs. What a log says is hostile: it goes to a
  * terminal through text.h only.
  */
@@ -27,6 +27,7 @@ struct tool_command {
 	int (*run)(int argc, char **argv);
 };
 
+extern const struct tool_command record_command;
 extern const struct tool_command attach_command;
 extern const struct tool_command list_command;
 extern const struct tool_command status_command;

@@ -1,0 +1,288 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace record: a program is traced from its start, is what it would be without, and its log is whole.
+# CREATE-22, WITHLOG-01, FILTER-02, EXEC-01
+. "${0%/*}/lib.sh"
+. "${0%/*}/targets.sh"
+
+log=$tmp/posixtrace.ptl
+here=$PWD
+build=$(cd "${top_builddir:-..}" && pwd)
+case $posixtrace in /*) ;; *) posixtrace=$here/$posixtrace ;; esac
+case $victim in /*) ;; *) victim=$here/$victim ;; esac
+test -x "${puppet_program%/*}/.libs/puppet" && puppet_program=${puppet_program%/*}/.libs/puppet
+case $puppet_program in /*) ;; *) puppet_program=$here/$puppet_program ;; esac
+case ${LD_LIBRARY_PATH-} in '' | /*) ;; *) LD_LIBRARY_PATH=$here/$LD_LIBRARY_PATH ;; esac
+cd "$tmp" || exit 99
+unset POSIXTRACE_PRELOAD POSIXTRACE_TRACE LD_PRELOAD
+
+# record STATUS ARGUMENT...: without anything of the C library's calls.
+record() {
+	wanted=$1
+	shift
+	run "$wanted" record --trace=none "$@"
+}
+said() { sed -n "s/^posixtrace: .*: \([0-9]*\) events, \([0-9]*\) lost.*, \([0-9]*\) bytes\$/\\$1/p" err; }
+event_is() { "$posixtrace" dump -e posixtrace_record "$1" | grep -q -F " posixtrace_record \"$2\""; }
+is_whole() {
+	check "$1: the log is sound" is_sound "$log"
+	check "$1: as many events as was said" test "$(said 1)" = "$(count_of '*')"
+	check "$1: its bytes are the file's" test "$(said 3)" = "$(wc -c <"$log")"
+}
+
+# The program is what it would be.
+record 0 true
+is_whole "true"
+check "the command is in the log" event_is "$log" true
+check "only its owner reads the log" test "$(stat -c %a "$log")" -eq 600
+check "nothing is on standard output" is_empty out
+for status in 0 1 2 42 255; do
+	record $status sh -c "echo said; exit $status"
+	check "its output is there" test "$(cat out)" = said
+done
+for signal in KILL:137 SEGV:139 TERM:143 PIPE:141; do
+	record "${signal#*:}" sh -c "kill -${signal%:*} \$\$"
+	is_whole "$signal"
+done
+record 7 -- sh -c 'exit $1' -o 7
+check "what is behind the program is the program's" event_is "$log" 'sh -c exit $1 -o 7'
+printf 'one\ntwo\n' | "$posixtrace" record --trace=none -q sort -r 2>err | sed s/o/0/ >out
+check "it stands in a pipeline" test "$(cat out)" = "tw0
+0ne"
+check "and is silent if asked" is_empty err
+"$posixtrace" record --trace=none -q sh -c 'exec 0<&- && env; umask; ulimit -a; trap' >traced 2>&1
+sh -c 'exec 0<&- && env; umask; ulimit -a; trap' >plain 2>&1
+check "environment, mask and limits are the same" cmp plain traced
+descriptors() { "$@" sh -c 'ls -l /proc/$$/fd' | sed 's/.* \([0-9]* -> .*\)/\1/' | grep -v -e /proc/ -e pipe:; }
+descriptors sh -c '"$@"' - >plain </dev/null
+descriptors "$posixtrace" record --trace=none -q --no-follow </dev/null >traced
+check "it has no descriptor more" cmp plain traced
+descriptors "$posixtrace" record --trace=none -q </dev/null | grep -v '^20[0-9] -> /memfd:posix-trace' >traced
+check "nor one but the one that children inherit" cmp plain traced
+for signal in INT QUIT TERM HUP USR1 CHLD PIPE; do
+	(trap '' $signal; exec grep -e SigBlk -e SigIgn /proc/self/status) >plain
+	(trap '' $signal; exec "$posixtrace" record --trace=none -q grep -e SigBlk -e SigIgn /proc/self/status) >traced
+	check "signals are the same when $signal is ignored" cmp plain traced
+done
+
+# What it calls of the C library.
+shim=$build/lib/.libs/libposixtrace-preload.so
+if test -e "$shim" && ! nm -D "$build/lib/.libs/libposixtrace.so" | grep -q '__[at]san_init'; then
+	POSIXTRACE_PRELOAD=$shim
+	export POSIXTRACE_PRELOAD
+	seq 1000 | sort -R >numbers
+	run 0 record sort -n numbers
+	check "the output is the same" test "$(tail -n 1 out)" = 1000
+	is_whole "shim"
+	check "what it opens is there" test "$(count_of io.open)" -gt 0
+	check "and its end" test "$(count_of process.end)" -eq 1
+	run 3 record --trace=process sh -c 'sort numbers | head -n 1; exit 3'
+	check "a family" test "$(count_of 'io.*')" -eq 0
+	check "programs that children execute" test "$(count_of process.start)" -eq 3
+	run 0 record -e 'io.*' -e '!io.c*' sh -c 'sort numbers >sorted'
+	check "patterns hold from the first event on" test "$("$posixtrace" dump "$log" |
+		sed 's/.* 0x[0-9a-f]* \([^ ]*\).*/\1/' | grep -c -v -e '^io.[^c]' -e ^posix)" -eq 0
+	check "and let through what they name" test "$(count_of io.open)" -gt 0
+	run 0 record env
+	check "the program finds the library" has out "^LD_PRELOAD=$shim$"
+	LD_PRELOAD=libc.so.6 "$posixtrace" record -q --trace=process,-dl env >out
+	check "before others" has out "^LD_PRELOAD=$shim:libc.so.6$"
+	check "and what is to be traced" has out '^POSIXTRACE_TRACE=process,-dl$'
+	run 5 record --wait sh -c '(sleep 0.3; exec sort numbers) & exit 5'
+	check "--wait sees what outlives the program" test "$(count_of process.start)" -eq 3
+	POSIXTRACE_PRELOAD="$tmp/a b.so" run 125 record --trace=io true
+	check "what cannot be preloaded is told" has err 'there is a space or a colon in its name$'
+	unset POSIXTRACE_PRELOAD
+fi
+
+# What cannot be run.
+cp "$log" before
+record 127 "$tmp/missing"
+check "who is missing is named" has err "^posixtrace: $tmp/missing: No such file or directory$"
+record 127 no-such-program-at-all
+record 126 "$tmp"
+: >plain && chmod 644 plain
+record 126 ./plain
+check "who cannot be executed is named" has err "^posixtrace: ./plain: Permission denied$"
+check "then nothing is recorded" cmp "$log" before
+check "and nothing left" test -z "$(ls | grep 'ptl\.[^o]')"
+record 125 -o "$tmp/no/such/folder" sh -c "echo >$tmp/ran"
+record 125 -o /dev/null sh -c "echo >$tmp/ran"
+record 125 -s 900000G sh -c "echo >$tmp/ran"
+check "without a log nothing is run" test ! -e ran
+check "and nothing left" test -z "$(ls | grep 'ptl\.[^o]')"
+POSIXTRACE_PRELOAD=$tmp/missing.so
+export POSIXTRACE_PRELOAD
+run 125 record --trace=io true
+unset POSIXTRACE_PRELOAD
+check "the library that would be preloaded is missed" has err '^posixtrace: .*/missing.so: No such file'
+
+# The log before.
+rm -f posixtrace.*
+record 0 sh -c 'exit 0 first'
+record 0 sh -c 'exit 0 second'
+check "the log before is kept" event_is posixtrace.ptl.old 'sh -c exit 0 first'
+record 0 sh -c 'exit 0 third'
+check "but not the one before that" event_is posixtrace.ptl.old 'sh -c exit 0 second'
+check "the new one is in its place" event_is posixtrace.ptl 'sh -c exit 0 third'
+check "there are no others" test "$(ls posixtrace.* | wc -l)" -eq 2
+record 0 -o other.ptl true
+check "another name is another log" is_sound other.ptl
+
+# Events: of the program itself, from its first on; of children.
+puppet() { # COMMANDS OPTION...
+	commands=$1
+	shift
+	printf %s "$commands" | "$posixtrace" record --trace=none "$@" "$puppet_program" 0 1 r >out 2>err
+	got=$? wanted=0
+	check "record $* of a puppet that is told $commands exits with 0, not $got" exited
+}
+puppet eeene
+is_whole puppet
+check "all events are there" test "$(count_of u)" -eq 4
+check "of both types" test "$(count_of v)" -eq 1
+puppet efeexe
+check "those of a child and of a program that it executes too" test "$(count_of u)" -eq 4
+puppet efeexe --no-follow
+check "unless it is not to be followed" test "$(count_of u)" -eq 1
+puppet exe --no-follow
+check "a program that it executes is the same process" test "$(count_of u)" -eq 2
+puppet enen -e u
+check "a plain name includes, from the first event on" test "$(count_of u)/$(count_of v)" = 2/0
+check "the command is told all the same" event_is "$log" "$puppet_program 0 1 r"
+puppet enen -e '!v'
+check "and excludes" test "$(count_of u)/$(count_of v)" = 2/0
+puppet enen -x u -e '*'
+check "as --exclude does" test "$(count_of u)/$(count_of v)" = 0/2
+
+# The time of it, its end.
+record 3 -d 100ms sh -c 'sleep 0.5; exit 3'
+is_whole duration
+sh -c "exec '$posixtrace' record --trace=none sh -c 'sleep 0.3 & exit 0'" 2>err
+check "children that it leaves are not waited for" is_sound "$log"
+record 5 --wait sh -c 'timeout 1 "$0" work 1 20 & sleep 0.5; exit 5' "$victim"
+check "but with --wait" test "$(count_of payload)" -gt 10
+is_whole wait
+
+# Signals. record_busy OPTION...: a program with many events in the background, traced.
+# Shells let what they start in the background ignore SIGINT and SIGQUIT; env does not.
+env --default-signal=INT true 2>/dev/null && defaults='env --default-signal=INT,QUIT' || defaults=
+record_busy() {
+	rm -f "$log"
+	start $defaults "$posixtrace" record --trace=none "$@" >out 2>err
+	tracer=$pid
+	until_true has_events
+}
+program_of() { "$posixtrace" list --json | sed -n 's/^{"pid":\([0-9]*\),.*"creator":'"$1"',.*/\1/p'; }
+has_events() { "$posixtrace" list --json | grep '"creator":'"$tracer"',' | grep '"recorded":[0-9][0-9][0-9]'; }
+for signal in TERM:143 HUP:129 ${defaults:+INT:130 QUIT:131}; do
+	record_busy "$victim" work 2 20
+	finish_attach "${signal#*:}" "${signal%:*}"
+	is_whole "$signal"
+	check "$signal: there are events" test "$(count_of payload)" -gt 10
+done
+record_busy sh -c 'trap "" TERM; exec "$0" work 2 20' "$victim"
+kill -TERM $tracer
+sleep 0.2
+check "a program that wants to live does" kill -0 $tracer
+program=$(program_of $tracer)
+started="$started $program"
+finish_attach 143 TERM
+is_whole "who insists"
+check "the program goes on untraced" kill -0 "$program"
+kill -KILL "$program"
+if script -qec true /dev/null >/dev/null 2>&1; then
+	script=$(printf %s "'$posixtrace' record --trace=none '$victim' work 1 20; echo status \$?")
+	rm -f "$log"
+	(until_true test -s "$log"; sleep 0.5; printf '\003'; sleep 1) |
+		script -qec "$script" /dev/null >out 2>&1
+	check "an interrupt of the terminal's reaches the program" has out 'status 130'
+	check "and the log is sound" is_sound "$log"
+	rm -f "$log"
+	script -qec "'$posixtrace' record --trace=none -d 1500ms timeout --foreground 2 '$victim' work 1 20" \
+		/dev/null </dev/null >out 2>&1
+	check "a terminal is told how it gets on" has out '\[1s: [0-9]* events, [0-9]*/s, .*B, 0 lost\]'
+fi
+record_busy "$victim" work 1 20
+program=$(program_of $tracer)
+started="$started $program"
+kill -KILL $tracer
+wait $tracer 2>/dev/null
+check "the log of a record that was killed is completed" until_true is_sound "$log"
+check "its program goes on" kill -0 "$program"
+kill -KILL "$program"
+
+# Loss, full logs, loops.
+busy() { # STATUS OPTION...
+	wanted=$1
+	shift
+	record "$wanted" "$@" timeout --preserve-status -s USR2 0.4 sh -c \
+		'trap "kill \$!; wait; exit 0" USR2; "$0" work 4 20 & wait' "$victim"
+}
+busy 4 --policy until-full -s 64K --fail-on-loss
+is_whole until-full
+check "the loss has a cause" has err ' lost (stream full [0-9]*), '
+busy 0 -q --policy until-full -s 64K
+check "loss is told also to who wants silence" has err ' lost (stream full [0-9]*), '
+busy 0 --log-policy loop --log-size 64K
+check "a log that loops is sound" is_sound "$log"
+check "and no larger" test "$(wc -c <"$log")" -lt 500000
+busy 0 --loop -s 64K
+check "the end of a loop is kept" test "$(count_of payload)" -gt 10
+check "and nothing else" has err ' lost (overwritten [0-9]*), '
+check "that is sound" is_sound "$log"
+busy 0 --loop --snapshot-on crash
+check "without a crash there is nothing" test "$(count_of payload)" -eq 0
+check "that is told" has err '^posixtrace: posixtrace.ptl: no snapshot was taken$'
+record 139 --loop --snapshot-on crash -s 64K sh -c 'timeout 0.3 "$0" work 1 20; kill -SEGV $$' "$victim"
+check "a crash is a reason" test "$(count_of payload)" -gt 10
+record 143 --loop --snapshot-on crash -s 64K sh -c 'timeout 0.3 "$0" work 1 20; kill -TERM $$' "$victim"
+check "to be terminated is none" test "$(count_of payload)" -eq 0
+record_busy --loop -s 64K --snapshot-on SIGUSR1 "$victim" work 1 20
+for n in 1 2; do
+	kill -USR1 $tracer
+	check "snapshot $n is told" until_true has err "^posixtrace: .*: snapshot $n$"
+done
+finish_attach 143 TERM
+check "snapshots are in one log" is_sound "$log"
+check "one after the other, and the end" test "$(count_of posix_trace_stop)" -eq 3
+if prlimit --version >/dev/null 2>&1; then
+	record_busy "$victim" work 4 20
+	program=$(program_of $tracer)
+	prlimit --pid $tracer --fsize=$(($(wc -c <"$log") + 100000))
+	check "a log that cannot grow is told" until_true has err "^posixtrace: .*: File too large$"
+	check "the program goes on" kill -0 "$program"
+	kill -TERM "$program"
+	finish_attach 143
+	check "it is told once, and what there is" has_lines err 2
+fi
+
+# A process that runs already.
+start_busy 1
+run 0 record -p "$target" -d 200ms
+is_whole "process"
+check "its events are there" test "$(count_of payload)" -gt 10
+run 0 record -q -p "$target" -d 100ms
+check "silence" is_empty err
+record_process() {
+	start "$posixtrace" record -p "$target" "$@" >out 2>err
+	tracer=$pid
+	until_true is_traced
+}
+record_process
+finish_attach 0 INT
+is_whole "process, interrupted"
+check "the process goes on" kill -0 "$target"
+kill_target
+run 1 record -p "$target"
+
+# Command lines.
+for wrong in '' '-p 1 true' '-p x' '--trace=x true' '--trace= true' '--trace=io,,net true' '-p 1 --trace=io' \
+	'--snapshot-on exit true' '--loop --snapshot-on never true' '-p 1 --loop --snapshot-on crash' \
+	'--loop --snapshot-on crash --log-policy loop --log-size 1M true' '--no-follow --wait true' \
+	'--policy append true' '--log-size 1M true' '-d 0 true' '--no-such-option true'; do
+	run 2 record -o new.ptl $wrong
+	check "record $wrong: nothing is on standard output" is_empty out
+	check "record $wrong: no file is made" test ! -e new.ptl
+done
+finish

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "preload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "say.h"
+#include "../../lib/preload/types.h" /* the one place where they stand */
+
+#ifndef PRELOAD_PATH
+# define PRELOAD_PATH ""
+#endif
+
+const char *const preload_types[] = {
+#define NAME(type, family, name, schema) name,
+	SHIM_TYPES(NAME)
+#undef NAME
+	NULL
+};
+
+const char *preload_find(void)
+{
+	const char *path = getenv("POSIXTRACE_PRELOAD");
+
+	if (!path)
+		path = PRELOAD_PATH;
+	if (strpbrk(path, ": ")) {
+		say("%s: cannot be preloaded: there is a space or a colon in its name", path);
+		return NULL;
+	}
+	if (access(path, R_OK)) {
+		say("%s: %s", path, strerror(errno));
+		return NULL;
+	}
+	return path;
+}
+
+static bool is_family(const char *name, size_t len)
+{
+	static const char *const names[] = {
+		"alloc", "lock", "lock-hold", "io", "stdio", "net", "thread", "process", "signal", "time",
+		"dl", "func", "all", "default", "none",
+	};
+
+	if (len && *name == '-') {
+		name++;
+		len--;
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == len && !memcmp(names[i], name, len))
+			return true;
+	return false;
+}
+
+bool preload_families(const char *option, const char *families)
+{
+	for (const char *p = families;; p++) {
+		size_t len = strcspn(p, ",");
+
+		if (!is_family(p, len)) {
+			say("%s %s: no such family; there are alloc, lock, lock-hold, io, stdio, net, thread, "
+			    "process, signal, time, dl and func, and all, default and none", option, families);
+			return false;
+		}
+		p += len;
+		if (!*p)
+			return true;
+	}
+}
