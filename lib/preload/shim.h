@@ -81,6 +81,7 @@ shim_inline bool shim_is_wanted(enum shim_type type, const void *caller)
 extern _Atomic unsigned shim_untold;
 void shim_tell_lost(void);
 void shim_lose_unnamed(void);
+void shim_lose_hold(void);
 
 shim_inline void shim_put(enum shim_type type, const void *data, size_t len, const void *caller)
 {
@@ -117,7 +118,7 @@ shim_inline void shim_call_end(struct shim_call *call)
 }
 
 #define SHIM_CALL(type_, data_) \
-	struct shim_call call __attribute__((cleanup(shim_call_end))) = { \
+	struct shim_call call __attribute__((cleanup(shim_call_end), unused)) = { \
 		.data = &(data_), .len = sizeof(data_), .caller = shim_caller(), .type = (type_) \
 	}; \
 	(data_).time = shim_now()

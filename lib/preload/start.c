@@ -30,7 +30,7 @@ _Atomic int shim_is_ready;
 _Atomic unsigned shim_untold;
 
 static _Atomic int has_begun;
-static _Atomic uint64_t lost_early[FAMILY_COUNT], lost_unnamed;
+static _Atomic uint64_t lost_early[FAMILY_COUNT], lost_unnamed, lost_holds;
 static struct shim_options options;
 
 static const struct {
@@ -150,11 +150,16 @@ void shim_lose_unnamed(void)
 	count_lost(&lost_unnamed);
 }
 
+void shim_lose_hold(void)
+{
+	count_lost(&lost_holds);
+}
+
 void shim_tell_lost(void)
 {
 	struct {
-		uint64_t early, unnamed;
-	} data = { 0, 0 };
+		uint64_t early, unnamed, holds;
+	} data = { 0, 0, 0 };
 
 	if (!atomic_load_explicit(&shim_is_ready, memory_order_acquire) ||
 	    !atomic_exchange_explicit(&shim_untold, 0, memory_order_relaxed))
@@ -162,7 +167,8 @@ void shim_tell_lost(void)
 	for (enum shim_family family = 0; family < FAMILY_COUNT; family++)
 		data.early += atomic_exchange_explicit(&lost_early[family], 0, memory_order_relaxed);
 	data.unnamed = atomic_exchange_explicit(&lost_unnamed, 0, memory_order_relaxed);
-	if (data.early || data.unnamed)
+	data.holds = atomic_exchange_explicit(&lost_holds, 0, memory_order_relaxed);
+	if (data.early || data.unnamed || data.holds)
 		posix_trace_event(shim_id[SHIM_LOST], &data, sizeof data);
 }
 
@@ -172,6 +178,7 @@ static void in_child(void)
 	for (enum shim_family family = 0; family < FAMILY_COUNT; family++)
 		atomic_store_explicit(&lost_early[family], 0, memory_order_relaxed);
 	atomic_store_explicit(&lost_unnamed, 0, memory_order_relaxed);
+	atomic_store_explicit(&lost_holds, 0, memory_order_relaxed);
 	atomic_store_explicit(&shim_untold, 0, memory_order_relaxed);
 }
 

@@ -12,7 +12,7 @@
 #define PTX_PRELOAD_TYPES_H
 
 #define SHIM_TYPES_SHIM(X) \
-	X(SHIM_LOST, SHIM, "posixtrace_shim_lost", "u64 early; u64 unnamed")
+	X(SHIM_LOST, SHIM, "posixtrace_shim_lost", "u64 early; u64 unnamed; u64 holds")
 
 #define SHIM_TYPES_IO(X) \
 	X(IO_OPEN, IO, "io.open", \
@@ -43,6 +43,21 @@
 	  "ns time; ptr file; u64 size; u64 items; u64 result") \
 	X(STDIO_FWRITE, STDIO, "stdio.fwrite", \
 	  "ns time; ptr file; u64 size; u64 items; u64 result")
+
+/* A lock that is not there at once; how long it was waited for. */
+#define SHIM_TYPES_LOCK(X) \
+	X(LOCK_MUTEX, LOCK, "lock.mutex", "ns time; ptr lock; errno error") \
+	X(LOCK_RDLOCK, LOCK, "lock.rwlock_read", "ns time; ptr lock; errno error") \
+	X(LOCK_WRLOCK, LOCK, "lock.rwlock_write", "ns time; ptr lock; errno error") \
+	X(LOCK_SPIN, LOCK, "lock.spin", "ns time; ptr lock; errno error") \
+	X(LOCK_SEM, LOCK, "lock.sem", "ns time; ptr lock; errno error") \
+	X(LOCK_COND, LOCK, "lock.cond", "ns time; ptr lock; ptr mutex; errno error") \
+	X(LOCK_BARRIER, LOCK, "lock.barrier", "ns time; ptr lock; errno error; s32 last")
+
+/* How long a lock was held, when it is given back. */
+#define SHIM_TYPES_HOLD(X) \
+	X(HOLD_MUTEX, HOLD, "lock.mutex_held", "ns time; ptr lock") \
+	X(HOLD_RWLOCK, HOLD, "lock.rwlock_held", "ns time; ptr lock")
 
 #define SHIM_TYPES_THREAD(X) \
 	X(THREAD_CREATE, THREAD, "thread.create", \
@@ -78,6 +93,8 @@
 	SHIM_TYPES_SHIM(X) \
 	SHIM_TYPES_IO(X) \
 	SHIM_TYPES_STDIO(X) \
+	SHIM_TYPES_LOCK(X) \
+	SHIM_TYPES_HOLD(X) \
 	SHIM_TYPES_THREAD(X) \
 	SHIM_TYPES_PROCESS(X)
 

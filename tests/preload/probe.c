@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct probe *const all[] = { probes_io, probes_process, probes_thread };
+static const struct probe *const all[] = { probes_io, probes_lock, probes_process, probes_thread };
 
 void probe_fail(const char *file, int line, const char *what)
 {

@@ -9,7 +9,7 @@ struct probe {
 };
 
 /* Each ends with a null name. */
-extern const struct probe probes_io[], probes_process[], probes_thread[];
+extern const struct probe probes_io[], probes_lock[], probes_process[], probes_thread[];
 
 void probe_fail(const char *file, int line, const char *what) __attribute__((noreturn));
 

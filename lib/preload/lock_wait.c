@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* preload/lock_wait.c - family lock: condition variables, barriers, semaphores. */
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "preload/lock.h"
+
+struct cond_data {
+	uint64_t time;
+	uint64_t lock, mutex;
+	int32_t error;
+};
+
+#define COND_DATA_BYTES (offsetof(struct cond_data, error) + 4)
+
+/* The mutex is given back meanwhile, and is had again whatever the result. */
+struct meanwhile {
+	const void *mutex;
+};
+
+static void have_again(struct meanwhile *meanwhile)
+{
+	if (*shim_switch[HOLD_MUTEX])
+		shim_hold_begin(meanwhile->mutex);
+}
+
+#define COND(name, params, args) \
+	SHIM_NEXT(name, shim_no_error); \
+	SHIM_WRAPPER int name params \
+	{ \
+		if (!shim_on(LOCK_COND)) \
+			return next(name) args; \
+		struct cond_data data = { \
+			.lock = (uint64_t)(uintptr_t)cond, .mutex = (uint64_t)(uintptr_t)mutex, \
+			.error = ECANCELED \
+		}; \
+		if (*shim_switch[HOLD_MUTEX]) \
+			shim_hold_end(mutex, HOLD_MUTEX, shim_caller()); \
+		struct meanwhile meanwhile __attribute__((cleanup(have_again), unused)) = { mutex }; \
+		SHIM_CALL(LOCK_COND, data); \
+		call.len = COND_DATA_BYTES; \
+		data.error = next(name) args; \
+		return data.error; \
+	}
+
+COND(pthread_cond_wait, (pthread_cond_t *cond, pthread_mutex_t *mutex), (cond, mutex))
+COND(pthread_cond_timedwait,
+     (pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until),
+     (cond, mutex, until))
+COND(pthread_cond_clockwait,
+     (pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
+     (cond, mutex, clock, until))
+
+SHIM_NEXT(pthread_barrier_wait, shim_no_error);
+
+SHIM_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
+{
+	struct {
+		uint64_t time;
+		uint64_t lock;
+		int32_t error, last;
+	} data = { .lock = (uint64_t)(uintptr_t)barrier };
+	int result;
+
+	if (!shim_on(LOCK_BARRIER))
+		return next(pthread_barrier_wait)(barrier);
+	SHIM_CALL(LOCK_BARRIER, data);
+	result = next(pthread_barrier_wait)(barrier);
+	data.last = result == PTHREAD_BARRIER_SERIAL_THREAD;
+	data.error = data.last ? 0 : result;
+	return result;
+}
+
+SHIM_NEXT(sem_trywait, shim_no_number);
+
+/* Without waiting; these are cancellation points also where there is nothing to wait for. */
+static bool sem_is_ours(sem_t *semaphore)
+{
+	int saved = errno;
+	bool is_ours;
+
+	pthread_testcancel();
+	is_ours = next(sem_trywait)(semaphore) == 0;
+	errno = saved;
+	return is_ours;
+}
+
+#define SEM(name, params, args) \
+	SHIM_NEXT(name, shim_no_number); \
+	SHIM_WRAPPER int name params \
+	{ \
+		if (!shim_on(LOCK_SEM)) \
+			return next(name) args; \
+		if (sem_is_ours(semaphore)) \
+			return 0; \
+		struct lock_data data = { \
+			.lock = (uint64_t)(uintptr_t)semaphore, .error = ECANCELED \
+		}; \
+		SHIM_CALL(LOCK_SEM, data); \
+		call.len = LOCK_DATA_BYTES; \
+		int result = next(name) args; \
+		data.error = result ? errno : 0; \
+		return result; \
+	}
+
+SEM(sem_wait, (sem_t *semaphore), (semaphore))
+SEM(sem_timedwait, (sem_t *semaphore, const struct timespec *until), (semaphore, until))
+SEM(sem_clockwait, (sem_t *semaphore, clockid_t clock, const struct timespec *until),
+    (semaphore, clock, until))

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "preload/probe.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_spinlock_t spin;
+static pthread_barrier_t barrier;
+static sem_t semaphore;
+static _Atomic int stage;
+
+static void nap(void)
+{
+	struct timespec a_while = { 0, 20000000 };
+
+	nanosleep(&a_while, NULL);
+}
+
+static void reach(int wanted)
+{
+	while (atomic_load(&stage) != wanted)
+		nap();
+}
+
+/* Waits for everything that the other thread holds. */
+static void *other(void *arg)
+{
+	struct timespec past = { 0, 0 };
+
+	errno = 4711;
+	reach(1);
+	MUST(pthread_mutex_timedlock(&mutex, &past) == ETIMEDOUT);
+	atomic_store(&stage, 2);
+	MUST(pthread_mutex_lock(&mutex) == 0);
+	MUST(pthread_mutex_unlock(&mutex) == 0);
+	MUST(pthread_rwlock_rdlock(&rwlock) == 0);
+	MUST(pthread_rwlock_unlock(&rwlock) == 0);
+	MUST(pthread_spin_lock(&spin) == 0);
+	MUST(pthread_spin_unlock(&spin) == 0);
+	MUST(sem_wait(&semaphore) == 0);
+	pthread_barrier_wait(&barrier);
+	MUST(pthread_mutex_lock(&mutex) == 0);
+	atomic_store(&stage, 3);
+	while (atomic_load(&stage) != 4)
+		MUST(pthread_cond_wait(&cond, &mutex) == 0);
+	MUST(pthread_mutex_unlock(&mutex) == 0);
+	MUST(errno == 4711);
+	return arg;
+}
+
+static int contended(int argc, char **argv)
+{
+	pthread_t thread;
+
+	(void)argc, (void)argv;
+	MUST(sem_init(&semaphore, 0, 0) == 0 && pthread_barrier_init(&barrier, NULL, 2) == 0);
+	MUST(pthread_spin_init(&spin, 0) == 0);
+	MUST(pthread_create(&thread, NULL, other, NULL) == 0);
+	MUST(pthread_mutex_lock(&mutex) == 0);
+	MUST(pthread_rwlock_wrlock(&rwlock) == 0);
+	MUST(pthread_spin_lock(&spin) == 0);
+	atomic_store(&stage, 1);
+	reach(2);
+	nap();
+	MUST(pthread_mutex_unlock(&mutex) == 0);
+	nap();
+	MUST(pthread_rwlock_unlock(&rwlock) == 0);
+	nap();
+	MUST(pthread_spin_unlock(&spin) == 0);
+	nap();
+	MUST(sem_post(&semaphore) == 0);
+	pthread_barrier_wait(&barrier);
+	reach(3);
+	MUST(pthread_mutex_lock(&mutex) == 0);
+	atomic_store(&stage, 4);
+	MUST(pthread_cond_signal(&cond) == 0);
+	MUST(pthread_mutex_unlock(&mutex) == 0);
+	MUST(pthread_join(thread, NULL) == 0);
+	return 0;
+}
+
+/* What each kind of lock answers to its owner, and to nobody's contention. */
+static int uncontended(int argc, char **argv)
+{
+	pthread_mutexattr_t attr;
+	pthread_mutex_t recursive, checked;
+
+	(void)argc, (void)argv;
+	errno = 4711;
+	MUST(pthread_mutexattr_init(&attr) == 0);
+	MUST(pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE) == 0);
+	MUST(pthread_mutex_init(&recursive, &attr) == 0);
+	MUST(pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK) == 0);
+	MUST(pthread_mutex_init(&checked, &attr) == 0);
+	for (int i = 0; i < 100; i++)
+		MUST(pthread_mutex_lock(&recursive) == 0);
+	for (int i = 0; i < 100; i++)
+		MUST(pthread_mutex_unlock(&recursive) == 0);
+	MUST(pthread_mutex_unlock(&recursive) == EPERM);
+	MUST(pthread_mutex_lock(&mutex) == 0);
+	MUST(pthread_mutex_trylock(&mutex) == EBUSY);
+	MUST(pthread_mutex_unlock(&mutex) == 0);
+	MUST(pthread_rwlock_rdlock(&rwlock) == 0 && pthread_rwlock_rdlock(&rwlock) == 0);
+	MUST(pthread_rwlock_trywrlock(&rwlock) == EBUSY);
+	MUST(pthread_rwlock_unlock(&rwlock) == 0 && pthread_rwlock_unlock(&rwlock) == 0);
+	MUST(sem_init(&semaphore, 0, 1) == 0 && sem_wait(&semaphore) == 0);
+	MUST(errno == 4711);
+	MUST(pthread_mutex_lock(&checked) == 0);
+	MUST(pthread_mutex_lock(&checked) == EDEADLK);
+	MUST(pthread_mutex_unlock(&checked) == 0);
+	return 0;
+}
+
+static void *waits(void *arg)
+{
+	(void)arg;
+	sem_wait(&semaphore);
+	return NULL;
+}
+
+/* sem_wait() is a cancellation point also if it need not wait. */
+static int cancelled(int argc, char **argv)
+{
+	pthread_t thread;
+	void *result;
+
+	(void)argc, (void)argv;
+	MUST(sem_init(&semaphore, 0, 0) == 0);
+	MUST(pthread_create(&thread, NULL, waits, NULL) == 0);
+	MUST(pthread_cancel(thread) == 0);
+	MUST(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+	MUST(sem_post(&semaphore) == 0);
+	MUST(pthread_cancel(pthread_self()) == 0);
+	waits(NULL);
+	return 1;
+}
+
+static void *runs_cancelled(void *arg)
+{
+	(void)arg;
+	return cancelled(0, NULL) ? &mutex : NULL;
+}
+
+static int lock_cancel(int argc, char **argv)
+{
+	pthread_t thread;
+	void *result;
+
+	(void)argc, (void)argv;
+	MUST(pthread_create(&thread, NULL, runs_cancelled, NULL) == 0);
+	MUST(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+	return 0;
+}
+
+/* More locks at a time than the shim remembers. */
+static int many(int argc, char **argv)
+{
+	pthread_mutex_t mutexes[20];
+
+	(void)argc, (void)argv;
+	for (int i = 0; i < 20; i++)
+		MUST(pthread_mutex_init(&mutexes[i], NULL) == 0 && pthread_mutex_lock(&mutexes[i]) == 0);
+	for (int i = 0; i < 20; i++)
+		MUST(pthread_mutex_unlock(&mutexes[i]) == 0);
+	return 0;
+}
+
+const struct probe probes_lock[] = {
+	{ "contended", contended },
+	{ "uncontended", uncontended },
+	{ "lock-cancel", lock_cancel },
+	{ "many-locks", many },
+	{ 0 }
+};

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The shim's families lock and lock-hold: who waited for what, and nothing where nobody waited.
+. "${0%/*}/lib.sh"
+
+shim lock "$probe" contended
+check "the program works as without the shim" exits 0
+check "a mutex was waited for" shows 'lock.mutex time=[0-9]{7,} lock=0x[0-9a-f]+ error=0$'
+check "not for ever" shows 'lock.mutex .* error=110$' 1
+check "a lock for reading" shows 'lock.rwlock_read time=[0-9]{7,} .* error=0$' 1
+check "a spin lock" shows 'lock.spin time=[0-9]{7,} .* error=0$' 1
+check "a semaphore" shows 'lock.sem time=[0-9]{7,} .* error=0$' 1
+check "a barrier, by both" shows 'lock.barrier .* error=0 last=[01]$' 2
+check "one of them was the last" shows 'lock.barrier .* last=1$' 1
+check "a condition" shows 'lock.cond time=[0-9]{3,} lock=0x[0-9a-f]+ mutex=0x[0-9a-f]+ error=0$'
+check "how long locks were held is another family" shows '_held' 0
+
+shim lock "$probe" uncontended
+check "kinds of locks work as without the shim" exits 0
+check "where nobody waits there is no event, but for the error" shows 'lock' 1
+check "of whom would wait for himself" shows 'lock.mutex .* error=35$' 1
+
+shim lock-hold "$probe" uncontended
+check "kinds of locks work when holds are timed" exits 0
+check "each hold of a mutex, once" shows 'lock.mutex_held time=[0-9]+ lock=0x' 3
+check "and of the others" shows 'lock.rwlock_held time=[0-9]+ lock=0x' 1
+
+shim lock-hold "$probe" many-locks
+check "many locks are held" exits 0
+check "so many are timed" shows 'lock.mutex_held' 16
+check "the others are counted" shows 'posixtrace_shim_lost early=0 unnamed=0 holds=4$' 1
+
+shim lock,-lock "$probe" contended
+check "without locks there is nothing" shows . 0
+
+shim lock "$probe" lock-cancel
+check "sem_wait is a cancellation point, also where it need not wait" exits 0
+check "who was cancelled while waiting is told of" shows 'lock.sem .* error=125$'
+
+finish
