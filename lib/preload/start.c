@@ -180,6 +180,7 @@ static void in_child(void)
 	atomic_store_explicit(&lost_unnamed, 0, memory_order_relaxed);
 	atomic_store_explicit(&lost_holds, 0, memory_order_relaxed);
 	atomic_store_explicit(&shim_untold, 0, memory_order_relaxed);
+	shim_in_child();
 }
 
 static void __attribute__((constructor)) start(void)

@@ -3,6 +3,9 @@
 #ifndef PTX_PRELOAD_START_H
 #define PTX_PRELOAD_START_H
 
+/* In a child of fork(), which has this process's memory and none of its threads. */
+void shim_in_child(void);
+
 /* The first and the last event of a program. */
 void shim_process_begins(void);
 void shim_process_ends(void);

@@ -14,6 +14,20 @@
 #define SHIM_TYPES_SHIM(X) \
 	X(SHIM_LOST, SHIM, "posixtrace_shim_lost", "u64 early; u64 unnamed; u64 holds")
 
+/* Of those that return memory the event follows the call; of free() it comes before it, since another
+ * thread may be given the same address at once. */
+#define SHIM_TYPES_ALLOC(X) \
+	X(ALLOC_MALLOC, ALLOC, "alloc.malloc", "u64 size; ptr result") \
+	X(ALLOC_CALLOC, ALLOC, "alloc.calloc", "u64 count; u64 size; ptr result") \
+	X(ALLOC_REALLOC, ALLOC, "alloc.realloc", "ptr old; u64 size; ptr result") \
+	X(ALLOC_ALIGNED, ALLOC, "alloc.aligned", "u64 alignment; u64 size; ptr result") \
+	X(ALLOC_FREE, ALLOC, "alloc.free", "ptr old") \
+	X(ALLOC_MMAP, ALLOC, "alloc.mmap", \
+	  "ns time; u64 size; x32 protection; x32 flags; s32 fd; errno error; s64 offset; ptr result") \
+	X(ALLOC_MREMAP, ALLOC, "alloc.mremap", \
+	  "ns time; ptr old; u64 old_size; u64 size; x32 flags; errno error; ptr result") \
+	X(ALLOC_MUNMAP, ALLOC, "alloc.munmap", "ns time; ptr old; u64 size; errno error")
+
 #define SHIM_TYPES_IO(X) \
 	X(IO_OPEN, IO, "io.open", \
 	  "ns time; s32 fd; errno error; s32 folder; x32 flags; x32 mode; str path") \
@@ -43,6 +57,43 @@
 	  "ns time; ptr file; u64 size; u64 items; u64 result") \
 	X(STDIO_FWRITE, STDIO, "stdio.fwrite", \
 	  "ns time; ptr file; u64 size; u64 items; u64 result")
+
+#define SHIM_TYPES_NET(X) \
+	X(NET_SOCKET, NET, "net.socket", \
+	  "s32 fd; errno error; s32 domain; x32 type; s32 protocol; s32 other") \
+	X(NET_CONNECT, NET, "net.connect", "ns time; s32 fd; errno error; str address") \
+	X(NET_BIND, NET, "net.bind", "ns time; s32 fd; errno error; str address") \
+	X(NET_LISTEN, NET, "net.listen", "s32 fd; errno error; s32 backlog") \
+	X(NET_ACCEPT, NET, "net.accept", "ns time; s32 fd; errno error; s32 accepted; str address") \
+	X(NET_SHUTDOWN, NET, "net.shutdown", "s32 fd; errno error; s32 how") \
+	X(NET_SEND, NET, "net.send", "ns time; s32 fd; errno error; u64 size; s64 result") \
+	X(NET_RECV, NET, "net.recv", "ns time; s32 fd; errno error; u64 size; s64 result") \
+	X(NET_SENDTO, NET, "net.sendto", \
+	  "ns time; s32 fd; errno error; u64 size; s64 result; str address") \
+	X(NET_RECVFROM, NET, "net.recvfrom", \
+	  "ns time; s32 fd; errno error; u64 size; s64 result; str address") \
+	X(NET_SENDMSG, NET, "net.sendmsg", "ns time; s32 fd; errno error; u64 messages; s64 result") \
+	X(NET_RECVMSG, NET, "net.recvmsg", "ns time; s32 fd; errno error; u64 messages; s64 result") \
+	X(NET_POLL, NET, "net.poll", "ns time; s64 timeout; u32 fds; s32 result; errno error") \
+	X(NET_SELECT, NET, "net.select", "ns time; s64 timeout; s32 fds; s32 result; errno error") \
+	X(NET_EPOLL, NET, "net.epoll", "ns time; s64 timeout; s32 fd; s32 result; errno error")
+
+#define SHIM_TYPES_TIME(X) \
+	X(TIME_SLEEP, TIME, "time.sleep", "ns time; s64 asked; errno error; str by")
+
+/* A call of dlopen() whose result cannot be seen has only the first event. */
+#define SHIM_TYPES_DL(X) \
+	X(DL_OPEN, DL, "dl.open", "x32 mode; str path") \
+	X(DL_OPENED, DL, "dl.opened", "ns time; ptr handle; x32 mode; str path") \
+	X(DL_CLOSE, DL, "dl.close", "ns time; ptr handle; s32 result")
+
+#define SHIM_TYPES_SIGNAL(X) \
+	X(SIGNAL_ENTER, SIGNAL, "signal.enter", "ptr handler; s32 signal; s32 code; s32 sender") \
+	X(SIGNAL_LEAVE, SIGNAL, "signal.leave", "s32 signal")
+
+#define SHIM_TYPES_FUNC(X) \
+	X(FUNC_ENTER, FUNC, "func.enter", "ptr function") \
+	X(FUNC_LEAVE, FUNC, "func.leave", "ptr function")
 
 /* A lock that is not there at once; how long it was waited for. */
 #define SHIM_TYPES_LOCK(X) \
@@ -91,12 +142,18 @@
 
 #define SHIM_TYPES(X) \
 	SHIM_TYPES_SHIM(X) \
+	SHIM_TYPES_ALLOC(X) \
 	SHIM_TYPES_IO(X) \
 	SHIM_TYPES_STDIO(X) \
 	SHIM_TYPES_LOCK(X) \
 	SHIM_TYPES_HOLD(X) \
 	SHIM_TYPES_THREAD(X) \
-	SHIM_TYPES_PROCESS(X)
+	SHIM_TYPES_PROCESS(X) \
+	SHIM_TYPES_NET(X) \
+	SHIM_TYPES_TIME(X) \
+	SHIM_TYPES_DL(X) \
+	SHIM_TYPES_SIGNAL(X) \
+	SHIM_TYPES_FUNC(X)
 
 enum shim_type {
 #define SHIM_ENUM(type, family, name, schema) type,

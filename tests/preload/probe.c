@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct probe *const all[] = { probes_io, probes_lock, probes_process, probes_thread };
+static const struct probe *const all[] = {
+	probes_alloc, probes_dl, probes_func, probes_io, probes_lock, probes_net, probes_process,
+	probes_signal, probes_thread
+};
 
 void probe_fail(const char *file, int line, const char *what)
 {

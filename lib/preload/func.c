@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/func.c - family func: functions of programs that were compiled with -finstrument-functions.
+ * The event's address is where the function was called from.
+ */
+#include "preload/shim.h"
+
+#define CYG(name, type) \
+	SHIM_WRAPPER __attribute__((no_instrument_function)) void name(void *function, void *caller); \
+	void name(void *function, void *caller) \
+	{ \
+		if (shim_on(type)) { \
+			const uint64_t data = (uint64_t)(uintptr_t)function; \
+			shim_put(type, &data, sizeof data, caller); \
+		} \
+	}
+
+CYG(__cyg_profile_func_enter, FUNC_ENTER)
+CYG(__cyg_profile_func_exit, FUNC_LEAVE)

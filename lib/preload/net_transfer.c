@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* preload/net_transfer.c - family net: messages are sent and received. read() and write() are io's. */
+#include <sys/socket.h>
+
+#include "preload/address.h"
+#include "preload/shim.h"
+
+struct message {
+	uint64_t time;
+	int32_t fd, error;
+	uint64_t size; /* bytes, or messages */
+	int64_t result;
+	char address[SHIM_ADDRESS_TEXT];
+};
+
+#define MESSAGE_BYTES offsetof(struct message, address)
+
+/* after_ may add the address. */
+#define MESSAGE(result_type, name, type, params, args, size_, room_, after_) \
+	SHIM_NEXT(name, shim_no_number); \
+	SHIM_WRAPPER result_type name params \
+	{ \
+		if (!shim_on(type)) \
+			return next(name) args; \
+		struct message data; \
+		data.fd = fd; \
+		data.error = ECANCELED; \
+		data.size = (size_); \
+		data.result = -1; \
+		socklen_t room = (room_); \
+		SHIM_CALL(type, data); \
+		call.len = MESSAGE_BYTES; \
+		data.result = next(name) args; \
+		data.error = data.result < 0 ? errno : 0; \
+		(void)room; \
+		after_; \
+		return (result_type)data.result; \
+	}
+
+ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags);
+ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, int flags,
+		       __SOCKADDR_ARG address, socklen_t *bytes);
+
+MESSAGE(ssize_t, send, NET_SEND, (int fd, const void *buffer, size_t size, int flags),
+	(fd, buffer, size, flags), size, 0, (void)0)
+MESSAGE(ssize_t, recv, NET_RECV, (int fd, void *buffer, size_t size, int flags),
+	(fd, buffer, size, flags), size, 0, (void)0)
+MESSAGE(ssize_t, __recv_chk, NET_RECV, (int fd, void *buffer, size_t size, size_t limit, int flags),
+	(fd, buffer, size, limit, flags), size, 0, (void)0)
+
+static size_t sent_to(struct message *data, const struct sockaddr *address, socklen_t bytes)
+{
+	return shim_address(data->address, data->error ? NULL : address, bytes);
+}
+
+/* room is what there was for the address; afterwards bytes may say more. */
+static size_t received_from(struct message *data, const struct sockaddr *address, socklen_t room,
+			    const socklen_t *bytes)
+{
+	bool is_told = !data->error && bytes;
+
+	return shim_address(data->address, is_told ? address : NULL,
+			    !is_told ? 0 : *bytes < room ? *bytes : room);
+}
+
+MESSAGE(ssize_t, sendto, NET_SENDTO,
+	(int fd, const void *buffer, size_t size, int flags, __CONST_SOCKADDR_ARG address,
+	 socklen_t bytes),
+	(fd, buffer, size, flags, address, bytes), size, bytes,
+	call.len += sent_to(&data, address.__sockaddr__, room))
+MESSAGE(ssize_t, recvfrom, NET_RECVFROM,
+	(int fd, void *buffer, size_t size, int flags, __SOCKADDR_ARG address, socklen_t *bytes),
+	(fd, buffer, size, flags, address, bytes), size, bytes ? *bytes : 0,
+	call.len += received_from(&data, address.__sockaddr__, room, bytes))
+MESSAGE(ssize_t, __recvfrom_chk, NET_RECVFROM,
+	(int fd, void *buffer, size_t size, size_t limit, int flags, __SOCKADDR_ARG address,
+	 socklen_t *bytes),
+	(fd, buffer, size, limit, flags, address, bytes), size, bytes ? *bytes : 0,
+	call.len += received_from(&data, address.__sockaddr__, room, bytes))
+
+MESSAGE(ssize_t, sendmsg, NET_SENDMSG, (int fd, const struct msghdr *message, int flags),
+	(fd, message, flags), 1, 0, (void)0)
+MESSAGE(ssize_t, recvmsg, NET_RECVMSG, (int fd, struct msghdr *message, int flags),
+	(fd, message, flags), 1, 0, (void)0)
+MESSAGE(int, sendmmsg, NET_SENDMSG,
+	(int fd, struct mmsghdr *messages, unsigned count, int flags), (fd, messages, count, flags),
+	count, 0, (void)0)
+MESSAGE(int, recvmmsg, NET_RECVMSG,
+	(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
+	(fd, messages, count, flags, timeout), count, 0, (void)0)

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/signal.c - family signal: when a handler of the program begins and when it returns.
+ *
+ * Where the family is chosen, the kernel gets deliver() instead of the program's handler, and the
+ * program's own words back whenever it asks. Flags and mask are the program's: they say how deliver()
+ * runs too. Nothing is changed for SIG_DFL and SIG_IGN, and what SA_RESETHAND resets is seen as reset.
+ *
+ * A handler is one word, so that a signal that comes meanwhile finds the old or the new one. Two
+ * threads that change the same signal at once take turns, with all signals blocked, so that the
+ * word and the kernel agree; who has waited very long goes on without.
+ *
+ * A child of vfork() has signal actions of its own, but the parent's memory: the handlers that it sets
+ * are not traced. Handlers that the C library or the program sets by other ways are not seen.
+ */
+#include <sched.h>
+#include <signal.h>
+
+#include "preload/shim.h"
+#include "preload/start.h"
+#include "preload/vfork.h"
+
+#define SIGNALS    65
+#define HAS_INFO   ((uint64_t)1 << 63) /* no address of a function has it */
+#define MOST_TURNS 100000
+
+_Static_assert(sizeof(void *) == 8, "a handler and a flag are one word");
+
+typedef void (*plain_handler)(int number);
+typedef void (*info_handler)(int number, siginfo_t *info, void *context);
+
+static _Atomic uint64_t handlers[SIGNALS];
+static _Atomic int taken[SIGNALS];
+
+static uint64_t word_of(info_handler handler, int flags)
+{
+	return (uint64_t)(uintptr_t)handler | (flags & SA_SIGINFO ? HAS_INFO : 0);
+}
+
+static info_handler handler_of(uint64_t word)
+{
+	return (info_handler)(uintptr_t)(word & ~HAS_INFO);
+}
+
+/* Without SA_SIGINFO the kernel leaves info as it was; the handler gets what it would have got. */
+static void deliver(int number, siginfo_t *info, void *context)
+{
+	uint64_t word = atomic_load_explicit(&handlers[number], memory_order_acquire);
+	info_handler handler = handler_of(word);
+	struct {
+		uint64_t handler;
+		int32_t number, code, sender;
+	} data = { .handler = (uint64_t)(uintptr_t)handler, .number = number };
+
+	if (!handler)
+		return;
+	if (*shim_switch[SIGNAL_ENTER]) {
+		if (word & HAS_INFO) {
+			data.code = info->si_code;
+			data.sender = info->si_code <= 0 ? info->si_pid : 0;
+		}
+		shim_put(SIGNAL_ENTER, &data, 20, (const void *)handler);
+	}
+	handler(number, info, context);
+	if (*shim_switch[SIGNAL_LEAVE])
+		shim_put(SIGNAL_LEAVE, &data.number, sizeof data.number, (const void *)handler);
+}
+
+struct turn {
+	sigset_t mask;
+	bool is_ours;
+};
+
+static void take_turn(struct turn *turn, int number)
+{
+	sigset_t all;
+	int no = 0, tries = 0;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &turn->mask);
+	while (!atomic_compare_exchange_weak_explicit(&taken[number], &no, 1, memory_order_acquire,
+						      memory_order_relaxed)) {
+		no = 0;
+		if (++tries > MOST_TURNS)
+			break;
+		sched_yield();
+	}
+	turn->is_ours = tries <= MOST_TURNS;
+}
+
+static void end_turn(const struct turn *turn, int number)
+{
+	if (turn->is_ours)
+		atomic_store_explicit(&taken[number], 0, memory_order_release);
+	pthread_sigmask(SIG_SETMASK, &turn->mask, NULL);
+}
+
+/* Who had a turn in the parent is not here to end it. */
+void shim_in_child(void)
+{
+	for (int number = 0; number < SIGNALS; number++)
+		atomic_store_explicit(&taken[number], 0, memory_order_relaxed);
+}
+
+/* Whether the calls of caller are to be changed: handlers outlive who traces now. */
+static bool takes_part(int number, const void *caller)
+{
+	if (number <= 0 || number >= SIGNALS)
+		return false;
+	if (!atomic_load_explicit(&shim_is_ready, memory_order_relaxed))
+		shim_early_call(SIGNAL_ENTER, caller);
+	return shim_switch[SIGNAL_ENTER] == posix_trace_active_np && !shim_is_own(caller);
+}
+
+static bool is_function(plain_handler handler)
+{
+	return handler != SIG_DFL && handler != SIG_IGN && handler != SIG_HOLD && handler != SIG_ERR;
+}
+
+SHIM_NEXT(sigaction, shim_no_number);
+
+SHIM_WRAPPER int sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+	struct sigaction ours, before;
+	struct turn turn;
+	bool changes;
+	uint64_t word;
+	int result;
+
+	if (!takes_part(number, shim_caller()))
+		return next(sigaction)(number, action, old);
+	changes = action && is_function(action->sa_handler) && !shim_is_vfork_child;
+	take_turn(&turn, number);
+	word = atomic_load_explicit(&handlers[number], memory_order_relaxed);
+	if (changes) {
+		ours = *action;
+		ours.sa_sigaction = deliver;
+		atomic_store_explicit(&handlers[number],
+				      word_of(action->sa_sigaction, action->sa_flags),
+				      memory_order_release);
+	}
+	result = next(sigaction)(number, changes ? &ours : action, &before);
+	if (changes && result)
+		atomic_store_explicit(&handlers[number], word, memory_order_release);
+	end_turn(&turn, number);
+	if (result == 0 && old) {
+		*old = before;
+		if (before.sa_sigaction == deliver)
+			old->sa_sigaction = handler_of(word);
+	}
+	return result;
+}
+
+#define SIGNAL(name) \
+	SHIM_NEXT(name, shim_no_number); \
+	SHIM_WRAPPER plain_handler name(int number, plain_handler handler) \
+	{ \
+		if (!takes_part(number, shim_caller())) \
+			return next(name)(number, handler); \
+		bool changes = is_function(handler) && !shim_is_vfork_child; \
+		struct turn turn; \
+		plain_handler result; \
+		take_turn(&turn, number); \
+		uint64_t word = atomic_load_explicit(&handlers[number], memory_order_relaxed); \
+		if (changes) \
+			atomic_store_explicit(&handlers[number], (uint64_t)(uintptr_t)handler, \
+					      memory_order_release); \
+		result = next(name)(number, changes ? (plain_handler)(void *)deliver : handler); \
+		if (changes && result == SIG_ERR) \
+			atomic_store_explicit(&handlers[number], word, memory_order_release); \
+		end_turn(&turn, number); \
+		return result == (plain_handler)(void *)deliver ? \
+			       (plain_handler)(void *)handler_of(word) : result; \
+	}
+
+plain_handler bsd_signal(int number, plain_handler handler);
+
+SIGNAL(signal)
+SIGNAL(bsd_signal)
+SIGNAL(ssignal)
+SIGNAL(sysv_signal)
+SIGNAL(__sysv_signal)
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+SIGNAL(sigset)

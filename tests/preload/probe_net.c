@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "preload/probe.h"
+
+static void messages(int near, int far)
+{
+	char buffer[50] = "x";
+	struct iovec part = { buffer, 30 };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct mmsghdr several[2] = { { .msg_hdr = message }, { .msg_hdr = message } };
+
+	MUST(send(near, buffer, 20, 0) == 20);
+	MUST(recv(far, buffer, 50, 0) == 20);
+	MUST(sendmsg(near, &message, 0) == 30);
+	MUST(recvmsg(far, &message, 0) == 30);
+	MUST(sendmmsg(near, several, 2, 0) == 2);
+	MUST(recv(far, buffer, 50, MSG_WAITALL) == 50);
+}
+
+static void waiting(int fd)
+{
+	struct pollfd poll_fd = { fd, POLLIN, 0 };
+	struct timespec short_time = { 0, 3000000 };
+	struct timeval short_too = { 0, 4000 };
+	struct epoll_event event = { .events = EPOLLOUT };
+	int epoll = epoll_create1(0);
+	fd_set set;
+
+	MUST(poll(&poll_fd, 1, 2) == 0 || poll_fd.revents);
+	ppoll(&poll_fd, 1, &short_time, NULL);
+	FD_ZERO(&set);
+	FD_SET(fd, &set);
+	MUST(select(fd + 1, NULL, &set, NULL, &short_too) == 1);
+	MUST(epoll >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0);
+	MUST(epoll_wait(epoll, &event, 1, -1) == 1);
+	MUST(close(epoll) == 0);
+}
+
+static int net(int argc, char **argv)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = 0 };
+	struct sockaddr_un local = { .sun_family = AF_UNIX, .sun_path = "/no/such/socket" };
+	struct sockaddr_in from;
+	socklen_t bytes = sizeof address, room;
+	int listener, near, far, pair[2], datagrams;
+
+	(void)argc, (void)argv;
+	errno = 4711;
+	listener = socket(AF_INET, SOCK_STREAM, 0);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	MUST(listener >= 0 && bind(listener, (struct sockaddr *)&address, bytes) == 0);
+	MUST(listen(listener, 7) == 0);
+	MUST(getsockname(listener, (struct sockaddr *)&address, &bytes) == 0);
+	printf("port %d\n", ntohs(address.sin_port));
+	near = socket(AF_INET, SOCK_STREAM, 0);
+	MUST(near >= 0 && connect(near, (struct sockaddr *)&address, sizeof address) == 0);
+	room = sizeof from;
+	far = accept4(listener, (struct sockaddr *)&from, &room, SOCK_CLOEXEC);
+	MUST(far >= 0 && room == sizeof from);
+	printf("peer %d\n", ntohs(from.sin_port));
+	messages(near, far);
+	waiting(near);
+	MUST(shutdown(near, SHUT_WR) == 0);
+	MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+	datagrams = socket(AF_INET, SOCK_DGRAM, 0);
+	MUST(datagrams >= 0 && sendto(datagrams, "x", 1, 0, (struct sockaddr *)&address,
+				      sizeof address) == 1);
+	MUST(errno == 4711);
+	MUST(connect(pair[0], (struct sockaddr *)&local, sizeof local) == -1);
+	MUST(connect(datagrams, (const struct sockaddr *)(uintptr_t)8, 16) == -1 && errno == EFAULT);
+	MUST(bind(datagrams, (struct sockaddr *)&six, sizeof six) == -1);
+	MUST(recvfrom(listener, NULL, 0, MSG_DONTWAIT, NULL, NULL) == -1);
+	return 0;
+}
+
+const struct probe probes_net[] = { { "net", net }, { 0 } };

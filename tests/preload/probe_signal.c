@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "preload/probe.h"
+
+static volatile sig_atomic_t plain, info, sender, on_stack;
+static sigset_t mask_in_handler;
+
+static void is_plain(int number)
+{
+	plain = number;
+	pthread_sigmask(SIG_BLOCK, NULL, &mask_in_handler);
+}
+
+static void has_info(int number, siginfo_t *siginfo, void *context)
+{
+	stack_t stack;
+
+	info = context ? number : 0;
+	sender = siginfo->si_pid;
+	sigaltstack(NULL, &stack);
+	on_stack = stack.ss_flags & SS_ONSTACK;
+}
+
+/* The program finds its own words again, and the kernel does what it said. */
+static int actions(int argc, char **argv)
+{
+	static char memory[65536];
+	struct sigaction action = { .sa_flags = SA_RESTART }, old;
+	stack_t stack = { .ss_sp = memory, .ss_size = sizeof memory };
+
+	(void)argc, (void)argv;
+	action.sa_handler = is_plain;
+	sigaddset(&action.sa_mask, SIGUSR2);
+	MUST(sigaction(SIGUSR1, &action, &old) == 0 && old.sa_handler == SIG_DFL);
+	MUST(sigaction(SIGUSR1, NULL, &old) == 0);
+	MUST(old.sa_handler == is_plain && (old.sa_flags & SA_RESTART) &&
+	     !(old.sa_flags & SA_SIGINFO) && sigismember(&old.sa_mask, SIGUSR2) == 1);
+	MUST(raise(SIGUSR1) == 0 && plain == SIGUSR1);
+	MUST(sigismember(&mask_in_handler, SIGUSR1) == 1 && sigismember(&mask_in_handler, SIGUSR2) == 1);
+	MUST(sigaltstack(&stack, NULL) == 0);
+	action.sa_sigaction = has_info;
+	action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+	MUST(sigaction(SIGUSR1, &action, &old) == 0 && old.sa_handler == is_plain);
+	MUST(raise(SIGUSR1) == 0 && info == SIGUSR1 && sender == getpid() && on_stack);
+	MUST(sigaction(SIGUSR1, NULL, &old) == 0 && old.sa_handler == SIG_DFL);
+	MUST(signal(SIGUSR2, is_plain) == SIG_DFL);
+	MUST(signal(SIGUSR2, SIG_IGN) == is_plain);
+	MUST(raise(SIGUSR2) == 0 && plain == SIGUSR1);
+	MUST(signal(SIGUSR2, is_plain) == SIG_IGN);
+	MUST(sigaction(SIGUSR2, NULL, &old) == 0 && old.sa_handler == is_plain &&
+	     (old.sa_flags & SA_RESTART));
+	MUST(raise(SIGUSR2) == 0 && plain == SIGUSR2);
+	errno = 0;
+	MUST(sigaction(SIGKILL, &action, NULL) == -1 && errno == EINVAL);
+	MUST(signal(SIGSTOP, is_plain) == SIG_ERR);
+	MUST(sigaction(1000, &action, NULL) == -1);
+	return 0;
+}
+
+static sigjmp_buf back;
+static volatile int leaps;
+
+static void leaps_away(int number)
+{
+	(void)number;
+	leaps++;
+	siglongjmp(back, 1);
+}
+
+/* Handlers that never return, in and around wrapped calls; then all is still traced. */
+static int leap(int argc, char **argv)
+{
+	struct itimerspec soon = { { 0, 300000 }, { 0, 300000 } };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
+	timer_t timer;
+
+	(void)argc, (void)argv;
+	signal(SIGALRM, leaps_away);
+	MUST(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+	MUST(timer_settime(timer, 0, &soon, NULL) == 0);
+	sigsetjmp(back, 1);
+	while (leaps < 500)
+		usleep(1);
+	MUST(timer_delete(timer) == 0);
+	MUST(close(-4711) == -1);
+	return 0;
+}
+
+static void *closes(void *arg)
+{
+	for (volatile int *go = arg; *go;)
+		close(-1);
+	return NULL;
+}
+
+static volatile sig_atomic_t storms;
+
+static void storm_comes(int number)
+{
+	int saved = errno;
+
+	(void)number;
+	storms++;
+	close(-2);
+	errno = saved;
+}
+
+/* A timer every 100 us whose handler makes traced calls, into threads that do too. */
+static int storm(int argc, char **argv)
+{
+	struct itimerspec often = { { 0, 100000 }, { 0, 100000 } };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
+	struct sigaction action = { .sa_handler = storm_comes, .sa_flags = SA_RESTART };
+	pthread_t thread[4];
+	volatile int go = 1;
+	timer_t timer;
+
+	(void)argc, (void)argv;
+	MUST(sigaction(SIGALRM, &action, NULL) == 0);
+	for (int i = 0; i < 4; i++)
+		MUST(pthread_create(&thread[i], NULL, closes, (void *)&go) == 0);
+	MUST(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+	MUST(timer_settime(timer, 0, &often, NULL) == 0);
+	while (storms < 2000)
+		free(malloc(100));
+	MUST(timer_delete(timer) == 0);
+	go = 0;
+	for (int i = 0; i < 4; i++)
+		MUST(pthread_join(thread[i], NULL) == 0);
+	return 0;
+}
+
+/* A child of vfork() sets signals as it likes; its parent's handlers stay. */
+static int vfork_signals(int argc, char **argv)
+{
+	int status;
+	pid_t child;
+
+	(void)argc, (void)argv;
+	signal(SIGUSR1, is_plain);
+	child = vfork();
+	if (child == 0) {
+		signal(SIGUSR1, leaps_away);
+		signal(SIGUSR2, SIG_DFL);
+		signal(SIGUSR1, SIG_DFL);
+		_exit(0);
+	}
+	MUST(waitpid(child, &status, 0) == child && status == 0);
+	MUST(raise(SIGUSR1) == 0 && plain == SIGUSR1);
+	MUST(signal(SIGUSR1, SIG_DFL) == is_plain);
+	return 0;
+}
+
+static int sleeps(int argc, char **argv)
+{
+	struct timespec asked = { 0, 5000000 }, until;
+
+	(void)argc, (void)argv;
+	MUST(nanosleep(&asked, NULL) == 0);
+	MUST(usleep(6000) == 0);
+	MUST(sleep(0) == 0);
+	MUST(clock_gettime(CLOCK_MONOTONIC, &until) == 0);
+	MUST(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == 0);
+	return 0;
+}
+
+const struct probe probes_signal[] = {
+	{ "signal", actions },
+	{ "leap", leap },
+	{ "storm", storm },
+	{ "vfork-signals", vfork_signals },
+	{ "sleep", sleeps },
+	{ 0 }
+};

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The shim's family signal: handlers do as without it, and the program never finds another's words.
+. "${0%/*}/lib.sh"
+
+shim signal "$probe" signal
+check "actions, masks, stacks and flags are the program's" exits 0
+check "three deliveries" shows 'signal.enter handler=0x' 3
+check "by whom" shows "signal.enter handler=0x[0-9a-f]+ signal=10 code=-6 sender=[1-9][0-9]*\$" 1
+check "each returns" shows 'signal.leave signal=' 3
+
+"$probe" signal >/dev/null 2>&1
+check "the same without the shim" test $? -eq 0
+
+shim signal,io,time "$probe" leap
+check "handlers that never return" exits 0
+check "each delivery is told" shows 'signal.enter .* signal=14 ' "$(grep -c 'signal.enter' "$tmp/events")"
+check "500 at least" test "$(grep -c 'signal.enter' "$tmp/events")" -ge 500
+check "what came after is traced" shows 'io.close .* fd=-4711 error=9$' 1
+check "none returned" shows 'signal.leave' 0
+
+shim signal,io,alloc "$probe" storm
+check "a storm of signals" exits 0
+check "every handler's call is told or counted" \
+	test "$(grep -c 'io.close .* fd=-2 ' "$tmp/events")" -gt 0
+run 0 verify "$log"
+check "the ledger is closed" has out ': called [0-9]* = reported '
+
+shim signal "$probe" vfork-signals
+check "a child of vfork leaves its parent's handlers alone" exits 0
+
+finish
