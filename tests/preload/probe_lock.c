@@ -4,7 +4,10 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "preload/probe.h"
 
@@ -118,11 +121,31 @@ static int uncontended(int argc, char **argv)
 	return 0;
 }
 
+static _Atomic int waiter;
+
 static void *waits(void *arg)
 {
 	(void)arg;
+	atomic_store(&waiter, (int)syscall(SYS_gettid));
 	sem_wait(&semaphore);
 	return NULL;
+}
+
+/* Until it sleeps in the kernel. */
+static void until_waiting(void)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	for (int seen = 0; seen < 5; seen = state == 'S' ? seen + 1 : 0) {
+		nap();
+		snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(&waiter));
+		file = fopen(path, "r");
+		if (!file)
+			continue; /* it has not told its number yet */
+		MUST(fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+		fclose(file);
+	}
 }
 
 /* sem_wait() is a cancellation point also if it need not wait. */
@@ -134,6 +157,7 @@ static int cancelled(int argc, char **argv)
 	(void)argc, (void)argv;
 	MUST(sem_init(&semaphore, 0, 0) == 0);
 	MUST(pthread_create(&thread, NULL, waits, NULL) == 0);
+	until_waiting();
 	MUST(pthread_cancel(thread) == 0);
 	MUST(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
 	MUST(sem_post(&semaphore) == 0);
