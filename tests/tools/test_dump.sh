@@ -84,6 +84,36 @@ check "a blank may stand for the T" has_lines out $((total - before))
 raw=$("$posixtrace" dump --raw "$log" | sed -n 400p | cut -d' ' -f1)
 run 0 dump --begin "${raw%?????????}.${raw#??????????}" "$log"
 check "seconds since 1970 are a time" has_lines out $((total - before))
+first=$(head -n 1 "$tmp/all" | cut -d' ' -f1)
+run 0 dump --begin +0 "$log"
+check "+0 is the first event" has_lines out "$total"
+run 0 dump --begin -0s "$log"
+check "-0s is the last one" test "$(sed 1q "$tmp/out" | cut -d' ' -f1)" = "$(sed '$!d' "$tmp/all" | cut -d' ' -f1)"
+run 0 dump --begin +1h "$log"
+check "an hour behind the first event there is nothing" is_empty out
+run 0 dump --end -1h "$log"
+check "nor an hour before the last one" is_empty out
+run 0 dump --raw "$log"
+run 0 dump --begin "$(awk 'NR == 1 { first = substr($1, 6) } NR == 400 { printf "+%.0fns", substr($1, 6) - first }' "$tmp/out")" "$log"
+check "+SPAN counts from the first event" has_lines out $((total - before))
+run 0 dump --begin "${time#*T}" "$log"
+check "a time of day is one of the log's day" has_lines out $((total - before))
+run 0 dump --utc --end "${time#*T}" "$log"
+check "also in UTC" has_lines out "$upto"
+run 0 dump --tail 7 "$log"
+sed 's/^\([^ ]*\) [^ ]* /\1 /' "$tmp/out" >"$tmp/tail"
+tail -n 7 "$tmp/all" | sed 's/^\([^ ]*\) [^ ]* /\1 /' >"$tmp/last"
+check "--tail shows the last events" cmp "$tmp/tail" "$tmp/last"
+run 0 dump --tail 1000000 "$log"
+check "--tail of more than there are shows all" cmp "$tmp/out" "$tmp/all"
+run 0 dump --tail 3 --limit 5 -e job_begin "$log"
+check "--tail of what --limit leaves" sh -c "cut -d'\"' -f2 '$tmp/out' | tr '\n' ' ' | grep -q '^job 4 job 6 job 8 $'"
+for wrong in 0 1000001 -1 x ''; do
+	run 2 dump --tail "$wrong" "$log"
+done
+for wrong in + +x +1x +1. -x 25:00 10:60 10: +99999999999999999999 +9999999999h; do
+	run 2 dump --begin "$wrong" "$log"
+done
 run 0 dump --begin 2200-01-01 "$log"
 check "nothing is after the log" is_empty out
 run 0 dump --end 1990-01-01T00:00+01:00 "$log"

@@ -1,40 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* dump.c - posixtrace dump: every event of a log as a line. */
+#include <errno.h>
 #include <getopt.h>
 #include <string.h>
 #include <time.h>
 
-#include "choose.h"
 #include "line.h"
 #include "logfile.h"
 #include "losses.h"
 #include "say.h"
+#include "tail.h"
 #include "text.h"
 #include "tool.h"
+#include "wanted.h"
 #include "when.h"
 
 #define SECOND_NS  INT64_C(1000000000)
 #define FAULTS_MAX 20
-
-/*
- * An event whose writer was held up stands after younger ones. So the first event past --end does
- * not end the dump; one this much past it does, or a dump of a large log's first second would
- * read all of it.
- */
-#define LATE_NS SECOND_NS
 
 static const char help[] =
 	"Usage: posixtrace dump [OPTION]... LOG...\n"
 	"Prints the events of each LOG (- is standard input), a line an event: time, seconds since\n"
 	"the event shown before, process, thread, program address, event type, data.\n"
 	"\n"
-	"  -e, --event GLOB     only event types whose name matches; may be repeated\n"
-	"  -x, --exclude GLOB   no event types whose name matches; may be repeated\n"
-	"      --pid N          only this process; may be repeated\n"
-	"      --tid N          only this thread (its Linux number); may be repeated\n"
-	"      --begin TIME     only events not before TIME; uses the log's index\n"
-	"      --end TIME       only events not after TIME\n"
-	"      --limit N        at most N events of each log\n"
+	WANTED_HELP
 	"      --utc            times in UTC\n"
 	"      --raw            times in nanoseconds since 1970\n"
 	"      --hex            all data as bytes\n"
@@ -43,26 +32,24 @@ static const char help[] =
 	"      --fail-on-loss   exit with 4 when events were lost\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"TIME is 2025-02-03T10:15:32.123456789, or less of that from the right; local time, or UTC\n"
-	"with --utc or a Z behind it, or with an offset such as +01:00; or seconds since 1970.\n"
+	WANTED_TIME_HELP
 	"A log that is damaged, was cut or was never closed is read as far as it is whole; standard\n"
 	"error says what is wrong. Lost events are told there too, as WARNING lines in their place.\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see --fail-on-loss.\n";
 
 struct dump {
-	struct choose choose;
+	struct wanted wanted;
 	struct line_form form;
-	const char *begin, *end;
-	uint64_t limit;
+	struct tail tail;
 	bool fail_on_loss;
 };
 
 /* choose() of a log's types has no argument of its own. */
-static struct dump dump = { .limit = UINT64_MAX };
+static struct dump dump;
 
 static bool choose_log_type(const struct log_type *type)
 {
-	return choose_type(&dump.choose, type->name);
+	return choose_type(&dump.wanted.choose, type->name);
 }
 
 static int seek(const struct logfile *log, int64_t when_ns)
@@ -73,11 +60,34 @@ static int seek(const struct logfile *log, int64_t when_ns)
 	return when_ns <= 0 ? 0 : posix_trace_seek_np(log->trid, &when);
 }
 
-static bool is_past_end(int64_t time_ns)
+/* False: this was the last one. */
+static bool show(struct logfile *log, const struct log_type *type,
+		 const struct posix_trace_event_np *event)
 {
-	int64_t last_ns;
+	if (dump.tail.limit) {
+		if (tail_add(&dump.tail, event, event->data, event->data_len))
+			return true;
+		say("%s", strerror(ENOMEM));
+		out_stdout.err = out_stdout.err ? out_stdout.err : ENOMEM;
+		return false;
+	}
+	line_put(&out_stdout, &dump.form, log, type, event);
+	return !out_stdout.err;
+}
 
-	return !__builtin_add_overflow(dump.choose.end_ns, LATE_NS, &last_ns) && time_ns > last_ns;
+static void show_tail(struct logfile *log)
+{
+	const struct posix_trace_event_np *kept;
+	const void *data;
+
+	for (size_t i = 0; dump.tail.limit && (kept = tail_at(&dump.tail, i, &data)); i++) {
+		struct posix_trace_event_np event = *kept;
+
+		event.data = data;
+		line_put(&out_stdout, &dump.form, log,
+			 logfile_type(log, event.info.posix_event_id), &event);
+	}
+	dump.tail.count = 0;
 }
 
 /* *total is every event of the log, or 0 when not all were looked at. */
@@ -92,23 +102,23 @@ static int events(struct logfile *log, struct losses *losses, uint64_t *total)
 		const struct log_type *type;
 
 		read++;
-		if (event.time_ns > dump.choose.end_ns && is_past_end(event.time_ns))
+		if (wanted_is_past(&dump.wanted, event.time_ns))
 			return 0;
 		/* Also of types that are not shown: what is missing concerns every type. */
 		if (event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || event.flags)
 			losses_event(losses, &event);
 		type = logfile_type(log, event.info.posix_event_id);
-		if (!type->chosen || !choose_event(&dump.choose, &event))
+		if (!type->chosen ||
+		    !wanted_event(&dump.wanted, &event, type->name, type->schema, 0))
 			continue;
-		if (shown == dump.limit)
+		if (shown == dump.wanted.limit)
 			return 0;
 		shown++;
-		line_put(&out_stdout, &dump.form, log, type, &event);
-		if (out_stdout.err)
+		if (!show(log, type, &event))
 			return 0;
 	}
 	losses_end(losses);
-	if (dump.choose.begin_ns == INT64_MIN)
+	if (dump.wanted.choose.begin_ns == INT64_MIN)
 		*total = read;
 	return err;
 }
@@ -121,6 +131,15 @@ static bool looks_damaged(const struct logfile *log, const struct losses *losses
 	       (total && total != ledger->reported);
 }
 
+/* A name that no event type of the log has is a slip of the pen. */
+static bool where_fits(const struct logfile *log)
+{
+	for (size_t i = 0; i < log->types; i++)
+		if (log->list[i]->schema)
+			where_learn(dump.wanted.where, log->list[i]->schema);
+	return !where_say_unknown(dump.wanted.where);
+}
+
 static int dump_open_log(struct logfile *log)
 {
 	struct posix_trace_ledger_np ledger;
@@ -128,11 +147,15 @@ static int dump_open_log(struct logfile *log)
 	uint64_t total = 0;
 	int status = TOOL_OK, err = 0;
 
+	if (dump.wanted.where && !where_fits(log))
+		return TOOL_USAGE;
 	losses_init(&losses, log->path, dump.form.when);
-	if (dump.choose.begin_ns != INT64_MIN)
-		err = seek(log, dump.choose.begin_ns);
+	wanted_begin(&dump.wanted, log->info.first_ns, log->info.last_ns);
+	if (dump.wanted.choose.begin_ns != INT64_MIN)
+		err = seek(log, dump.wanted.choose.begin_ns);
 	if (!err)
 		err = events(log, &losses, &total);
+	show_tail(log);
 	if (!err)
 		err = posix_trace_get_ledger_np(log->trid, &ledger);
 	if (!err)
@@ -171,29 +194,8 @@ static int dump_log(const char *path, bool several)
 	return status;
 }
 
-static bool parse_time(const char *option, const char *text, int64_t *time_ns)
-{
-	if (!text || when_parse(text, dump.form.when == WHEN_UTC, time_ns))
-		return true;
-	say("%s %s: no time", option, text);
-	return false;
-}
-
-static bool parse_number(const char *option, const char *text, struct choose_numbers *numbers)
-{
-	if (choose_add_number(numbers, text))
-		return true;
-	say("%s %s: no number", option, text);
-	return false;
-}
-
 enum {
-	OPT_PID = 256,
-	OPT_TID,
-	OPT_BEGIN,
-	OPT_END,
-	OPT_LIMIT,
-	OPT_UTC,
+	OPT_UTC = 256,
 	OPT_RAW,
 	OPT_HEX,
 	OPT_JSON,
@@ -202,13 +204,7 @@ enum {
 };
 
 static const struct option options[] = {
-	{ "event", required_argument, NULL, 'e' },
-	{ "exclude", required_argument, NULL, 'x' },
-	{ "pid", required_argument, NULL, OPT_PID },
-	{ "tid", required_argument, NULL, OPT_TID },
-	{ "begin", required_argument, NULL, OPT_BEGIN },
-	{ "end", required_argument, NULL, OPT_END },
-	{ "limit", required_argument, NULL, OPT_LIMIT },
+	WANTED_OPTIONS,
 	{ "utc", no_argument, NULL, OPT_UTC },
 	{ "raw", no_argument, NULL, OPT_RAW },
 	{ "hex", no_argument, NULL, OPT_HEX },
@@ -221,23 +217,11 @@ static const struct option options[] = {
 
 static bool parse_option(int option)
 {
+	bool good;
+
+	if (wanted_option(&dump.wanted, option, optarg, &good))
+		return good;
 	switch (option) {
-	case 'e':
-		return choose_add_name(&dump.choose.include, optarg);
-	case 'x':
-		return choose_add_name(&dump.choose.exclude, optarg);
-	case OPT_PID:
-		return parse_number("--pid", optarg, &dump.choose.pid);
-	case OPT_TID:
-		return parse_number("--tid", optarg, &dump.choose.tid);
-	case OPT_BEGIN:
-		dump.begin = optarg;
-		return true;
-	case OPT_END:
-		dump.end = optarg;
-		return true;
-	case OPT_LIMIT:
-		return tool_number("--limit", optarg, &dump.limit);
 	case OPT_UTC:
 		dump.form.when = WHEN_UTC;
 		return true;
@@ -263,23 +247,28 @@ static int run(int argc, char **argv)
 {
 	int option, status = TOOL_OK;
 
-	choose_init(&dump.choose);
+	wanted_init(&dump.wanted);
 	while ((option = tool_option(argc, argv, ":e:x:h", options)) != -1) {
 		if (option == 'h')
 			return tool_help(&dump_command);
 		if (!parse_option(option))
 			return tool_usage(&dump_command);
 	}
-	if (!parse_time("--begin", dump.begin, &dump.choose.begin_ns) ||
-	    !parse_time("--end", dump.end, &dump.choose.end_ns))
+	if (!wanted_ready(&dump.wanted, dump.form.when == WHEN_UTC))
 		return tool_usage(&dump_command);
 	if (optind == argc) {
 		say("dump: which log?");
 		return tool_usage(&dump_command);
 	}
+	if (dump.wanted.tail &&
+	    !tail_init(&dump.tail, dump.wanted.tail, sizeof(struct posix_trace_event_np))) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
 	for (int i = optind; i < argc && !out_stdout.err; i++)
 		status = tool_worse(status, dump_log(argv[i], argc - optind > 1));
-	choose_fini(&dump.choose);
+	wanted_fini(&dump.wanted);
+	tail_fini(&dump.tail);
 	return status;
 }
 

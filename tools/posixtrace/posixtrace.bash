@@ -79,9 +79,9 @@ _posixtrace()
 		options='--utc --raw --json --fail-on-loss --help'
 		;;
 	dump)
-		options='--event --exclude --pid --tid --begin --end --limit --utc --raw --hex
+		options='--event --exclude --pid --tid --begin --end --where --limit --tail --utc --raw --hex
 			--json --salvage --fail-on-loss --help'
-		value='-e --event -x --exclude --pid --tid --begin --end --limit'
+		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail'
 		;;
 	report)
 		options='--template --check --list --output --help'

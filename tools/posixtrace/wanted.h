@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * wanted.h - the options by which dump and report choose events, and the choice.
+ */
+#ifndef POSIXTRACE_WANTED_H
+#define POSIXTRACE_WANTED_H
+
+#include "bound.h"
+#include "choose.h"
+#include "where.h"
+
+/*
+ * An event whose writer was held up stands after younger ones. So the first event past --end does not
+ * end the reading; one this much past it does, or a large log's first second would take as long as
+ * all of it.
+ */
+#define WANTED_LATE_NS INT64_C(1000000000)
+
+struct wanted {
+	struct choose choose;   /* its times are those of the log at hand: see wanted_begin() */
+	const char *begin_text, *end_text;
+	struct bound begin, end;
+	struct where *where;    /* NULL: all */
+	uint64_t limit;
+	size_t tail;            /* 0: none */
+};
+
+enum { /* values of the options */
+	WANTED_PID = 1024,
+	WANTED_TID,
+	WANTED_BEGIN,
+	WANTED_END,
+	WANTED_WHERE,
+	WANTED_LIMIT,
+	WANTED_TAIL,
+	WANTED_LAST
+};
+
+/* Of an array of struct option. */
+#define WANTED_OPTIONS \
+	{ "event", required_argument, NULL, 'e' }, \
+	{ "exclude", required_argument, NULL, 'x' }, \
+	{ "pid", required_argument, NULL, WANTED_PID }, \
+	{ "tid", required_argument, NULL, WANTED_TID }, \
+	{ "begin", required_argument, NULL, WANTED_BEGIN }, \
+	{ "end", required_argument, NULL, WANTED_END }, \
+	{ "where", required_argument, NULL, WANTED_WHERE }, \
+	{ "limit", required_argument, NULL, WANTED_LIMIT }, \
+	{ "tail", required_argument, NULL, WANTED_TAIL }
+
+#define WANTED_HELP \
+	"  -e, --event GLOB     only event types whose name matches; may be repeated\n" \
+	"  -x, --exclude GLOB   no event types whose name matches; may be repeated\n" \
+	"      --pid N          only this process; may be repeated\n" \
+	"      --tid N          only this thread (its Linux number); may be repeated\n" \
+	"      --begin TIME     only events not before TIME; uses the log's index\n" \
+	"      --end TIME       only events not after TIME\n" \
+	"      --where EXPR     only events of which this is true: 'fd == 3 && duration > 1ms'\n" \
+	"      --limit N        at most N events of each log\n" \
+	"      --tail N         of those, the last N\n"
+
+#define WANTED_TIME_HELP \
+	"TIME is 2025-02-03T10:15:32.123456789, or less of that from the right; local time, or UTC\n" \
+	"with --utc or a Z behind it, or with an offset such as +01:00; seconds since 1970; 10:15 on\n" \
+	"the day of the log; +1.5s behind its first event, -200ms before its last one.\n"
+
+void wanted_init(struct wanted *wanted);
+void wanted_fini(struct wanted *wanted);
+
+/* Whether the option is one of ours; false for *good: it has been said what is wrong. */
+bool wanted_option(struct wanted *wanted, int option, const char *value, bool *good);
+
+/* When all options were seen. utc: a time without a zone is in UTC. False: it has been said. */
+bool wanted_ready(struct wanted *wanted, bool utc);
+
+/* For a log that begins and ends at these times. */
+void wanted_begin(struct wanted *wanted, int64_t first_ns, int64_t last_ns);
+
+/* No event from this one on is wanted. */
+static inline bool wanted_is_past(const struct wanted *wanted, int64_t time_ns)
+{
+	int64_t last_ns;
+
+	return time_ns > wanted->choose.end_ns &&
+	       !__builtin_add_overflow(wanted->choose.end_ns, WANTED_LATE_NS, &last_ns) &&
+	       time_ns > last_ns;
+}
+
+/* Of a type that choose_type() took. address and thread are those of event->info. */
+bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *event, const char *name,
+		  const struct posix_trace_schema_np *schema, unsigned value_flags);
+
+#endif

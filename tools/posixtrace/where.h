@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * where.h - which events are wanted, as an expression over the fields of their schemas.
+ *
+ *	fd == 3 && duration > 1ms || op == "write" && !(event.pid == 7)
+ *
+ * || && ! == != < <= > >= + - * / % & and parentheses as in C; ~ and !~ match a shell pattern. Names are
+ * of fields, NAME[2] of an element; event.name event.pid event.tid event.time event.len event.address
+ * are known of every event. Numbers may be of ns, us, ms, s, or of K, M, G; text stands in quotes.
+ * Text is also compared with what a field's value is called.
+ *
+ * What an event does not have is unknown: so is what is calculated with it or compared with it, and
+ * an event is wanted only for what is known to be true.
+ */
+#ifndef POSIXTRACE_WHERE_H
+#define POSIXTRACE_WHERE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <trace_np.h>
+
+struct where;
+
+struct where_event {
+	const char *name;      /* of the event type */
+	size_t name_len;
+	int64_t pid, tid;
+	int64_t time_ns;
+	uint64_t address;
+	const struct posix_trace_schema_np *schema; /* NULL: none */
+	const void *data;
+	size_t data_len;
+	unsigned flags;        /* POSIX_TRACE_VALUES_*_NP */
+};
+
+/* NULL: it is none, or there is no memory; that has been said, with a caret below what is wrong. */
+struct where *where_parse(const char *option, const char *text);
+void where_free(struct where *where);
+
+/* A schema must stay where it is as long as the expression is asked about its events. */
+bool where_holds(struct where *where, const struct where_event *event);
+
+/*
+ * Marks the fields that this schema has. When it was asked of all schemas, where_say_unknown() is
+ * true and has said so if one of the expression's names is in none of them.
+ */
+void where_learn(struct where *where, const struct posix_trace_schema_np *schema);
+bool where_say_unknown(const struct where *where);
+
+#endif
