@@ -10,6 +10,7 @@ check "the overview names every command" has out '^  stat .*'
 check "the overview names every command" has out '^  verify .*'
 check "the overview names every command" has out '^  attach .*'
 check "the overview names every command" has out '^  record .*'
+check "the overview names every command" has out '^  top .*'
 check "the overview names every command" has out '^  list .*'
 check "the overview names every command" has out '^  status .*'
 run 0 --version
@@ -36,7 +37,7 @@ for command in dump stat verify; do
 	run 1 $command "$tmp/script"
 	check "a script is no log" has err "^posixtrace: .*: this is not a trace log$"
 done
-for command in record attach list status; do
+for command in record attach top list status; do
 	run 0 $command --help
 	check "$command explains itself" has out "^Usage: posixtrace $command "
 	check "$command explains its exit statuses" has out '^Exit status: 0 ok'

@@ -19,6 +19,7 @@
 static const struct tool_command *const commands[] = {
 	&record_command,
 	&attach_command,
+	&top_command,
 	&list_command,
 	&status_command,
 	&dump_command,

@@ -8,12 +8,12 @@ _posixtrace()
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'record attach list status dump report stat verify convert help --help --version' -- "$current"))
+		COMPREPLY=($(compgen -W 'record attach top list status dump report stat verify convert help --help --version' -- "$current"))
 		return
 	fi
 	case $command in
 	help)
-		COMPREPLY=($(compgen -W 'record attach list status dump report stat verify convert' -- "$current"))
+		COMPREPLY=($(compgen -W 'record attach top list status dump report stat verify convert' -- "$current"))
 		return
 		;;
 	record)
@@ -68,6 +68,16 @@ _posixtrace()
 			;;
 		--log-policy)
 			COMPREPLY=($(compgen -W 'append until-full loop' -- "$current"))
+			return
+			;;
+		esac
+		;;
+	top)
+		options='--pid --delay --count --batch --once --rows --size --help'
+		value='-d --delay -n --count --rows -s --size'
+		case $previous in
+		-p | --pid)
+			COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$current"))
 			return
 			;;
 		esac

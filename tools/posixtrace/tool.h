@@ -29,6 +29,7 @@ struct tool_command {
 
 extern const struct tool_command record_command;
 extern const struct tool_command attach_command;
+extern const struct tool_command top_command;
 extern const struct tool_command list_command;
 extern const struct tool_command status_command;
 extern const struct tool_command dump_command;

@@ -1,0 +1,122 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace top: what a process does, without taking anything from anybody.
+. "${0%/*}/lib.sh"
+. "${0%/*}/targets.sh"
+
+log=$tmp/a.log
+top() {
+	wanted=$1
+	shift
+	run "$wanted" top "$@"
+}
+
+# A process.
+start_busy 3
+top 0 -p "$target" --once -d 300ms
+check "whose it is" has out "^process $target (victim), [0-9]*\.[0-9] s$"
+check "how many events, how fast" has out '^[0-9][0-9]* events, [0-9][0-9]*/s, [0-9]* lost'
+check "its event type with a rate" has out '^ *[1-9][0-9]* *[1-9][0-9]* *[0-9]*  payload$'
+check "each of its threads" test "$(grep -c "^ *[1-9][0-9]* *[1-9][0-9]* *$target *[0-9]*  victim$" "$tmp/out")" -eq 3
+check "not those of the tool" test "$(grep -c '  posixtrace$' "$tmp/out")" -eq 0
+check "its stream" has out '%.*  posixtrace top (running)$'
+check "nothing is wrong" is_empty err
+top 0 -p "$target" -b -n 3 -d 100ms --rows 1
+check "as many pages as wanted" test "$(grep -c '^process ' "$tmp/out")" -eq 3
+check "as many lines as wanted" test "$(grep -c '  victim$' "$tmp/out")" -eq 3
+check "counts grow" test "$(sed -n 's/ events, .*//p' "$tmp/out" | sort -n -u | wc -l)" -eq 3
+check "the process has no stream afterwards" test "$("$posixtrace" list | grep -c "^ *$target ")" -eq 0
+
+# Nobody's trace changes.
+attach
+"$posixtrace" top -p "$target" -b -n 3 -d 100ms >"$tmp/top"
+check "other streams are shown" grep -q '  a\.log (running)$' "$tmp/top"
+finish_attach 0 TERM
+check "the log of another is sound" is_sound "$log"
+"$victim" check "$log" >"$tmp/events" 2>"$tmp/why"
+check "whole and in order" is_empty why
+check "nothing was lost" has out ', 0 lost, '
+attached=$(sed -n 's/.*: \([0-9]*\) events.*/\1/p' "$tmp/out")
+
+# A log.
+top 0 "$log"
+check "a log is named" has out "^$log, [0-9]*\.[0-9]* s$"
+check "all its events" has out "^$attached events, "
+check "its threads" test "$(grep -c "^ *[0-9]* *[0-9]* *$target *[0-9]*$" "$tmp/out")" -eq 3
+cp "$log" "$tmp/cut.log"
+truncate -s -5000 "$tmp/cut.log" 2>/dev/null && top 3 "$tmp/cut.log"
+top 1 "$tmp/missing"
+: >"$tmp/empty"
+top 1 "$tmp/empty"
+
+# Its end.
+"$posixtrace" top -p "$target" -b -d 100ms >"$tmp/out" 2>"$tmp/err" &
+tracer=$!
+until_true grep -q events "$tmp/out"
+kill_target
+wait $tracer
+check "the end of the process is the end" test $? -eq 0
+check "that is told" has out ', it has ended$'
+top 1 -p "$target"
+start_busy 1
+"$posixtrace" top -p "$target" -b -d 100ms >"$tmp/out" 2>"$tmp/err" &
+tracer=$!
+until_true grep -q events "$tmp/out"
+kill -TERM $tracer
+wait $tracer
+check "a signal ends it well" test $? -eq 0
+("$posixtrace" top -p "$target" -b -d 50ms; echo $? >"$tmp/status") | head -n 1 >"$tmp/out"
+check "so does a reader that goes away" test "$(cat "$tmp/status")" -ne 0
+
+# Durations and locks.
+"${top_builddir:-..}/tests/tools/make_times" "$tmp/times.log"
+top 0 "$tmp/times.log"
+# within TYPE COLUMN LEAST MOST: a time, in any unit, as microseconds
+within() {
+	awk -v type="$1" -v column="$2" -v least="$3" -v most="$4" '
+		BEGIN { unit["ns"] = 0.001; unit["us"] = 1; unit["ms"] = 1000; unit["s"] = 1000000 }
+		/DURATION OF/ { on = 1 } /CONTENDED LOCK/ { on = 0 }
+		on && $NF == type { value = $(2 * column) * unit[$(2 * column + 1)]; found = 1 }
+		END { exit !(found && value >= least && value <= most) }' "$tmp/out"
+}
+check "50 percentile" within call 1 50 57
+check "90 percentile" within call 2 90 100
+check "99 percentile" within call 3 99 100
+check "maximum" within call 4 100 100
+check "total" within call 5 5050 5050
+check "spans are paired by their key" has out '^ *4 .*  job$'
+check "and last as long as they do" within job 1 5000 1000000
+check "the lock that is waited for longest comes first" test "$(grep -A 1 'CONTENDED LOCK$' "$tmp/out" |
+	grep -c '^ *3 *6000.0 us *2000.0 us *[0-9]*  lock 0x[0-9a-f]* "pool"$')" -eq 1
+check "then others" has out '^ *1 *1000.0 us *1000.0 us *[0-9]*  lock 0x[0-9a-f]*$'
+check "to hold one is not to wait" test "$(grep -c '^ *10 .*0x' "$tmp/out")" -eq 0
+
+# A terminal.
+if script -qec true /dev/null >/dev/null 2>&1; then
+	cat >"$tmp/session" <<-END
+		stty rows 24 cols 80
+		stty -g >"$tmp/before"
+		TERM=xterm "$posixtrace" top -p $target -d 100ms
+		echo \$? >"$tmp/status"
+		stty -g >"$tmp/after"
+	END
+	(sleep 1; printf '\t\ta'; sleep 0.3; printf 's '; sleep 0.3; printf 'pr'; sleep 0.3; printf q) |
+		script -qec "sh $tmp/session" /dev/null >"$tmp/out" 2>&1
+	check "q ends it" test "$(cat "$tmp/status")" = 0
+	check "the terminal is as it was" cmp "$tmp/before" "$tmp/after"
+	check "the process was shown" has out "process $target (victim)"
+	(sleep 1; printf '\003'; sleep 0.5) | script -qec "sh $tmp/session" /dev/null >"$tmp/out" 2>&1
+	check "so does an interrupt" test "$(cat "$tmp/status")" = 0
+	check "the terminal is as it was again" cmp "$tmp/before" "$tmp/after"
+	sed -i.bak 's/TERM=xterm/TERM=no-such-terminal/; s/ top / top -n 1 /' "$tmp/session"
+	script -qec "sh $tmp/session" /dev/null </dev/null >"$tmp/out" 2>&1
+	check "a terminal that nobody knows is no place for it" test "$(cat "$tmp/status")" -le 1
+	check "but stays as it was" cmp "$tmp/before" "$tmp/after"
+fi
+kill_target
+
+for wrong in '' '-p x' "-p 1 $log" "$log $log" "-d 0 $log" "--rows x $log" "-s 1T $log" "-n x $log"; do
+	top 2 $wrong
+	check "top $wrong: nothing is on standard output" is_empty out
+done
+finish
