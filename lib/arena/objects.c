@@ -27,8 +27,10 @@ static bool is_said(const struct ptx_objects *objects, const struct ptx_object *
 	struct ptx_object old;
 
 	for (unsigned i = ptx_objects_count(objects); i-- > 0;) {
-		if (objects->cell[i].object.pointer != object->pointer ||
-		    !ptx_objects_get(objects, i, &old) || old.pid != object->pid ||
+		const struct ptx_object_cell *cell = &objects->cell[i];
+
+		if (!atomic_load_explicit(&cell->ready, memory_order_acquire) ||
+		    cell->object.pointer != object->pointer || !ptx_objects_get(objects, i, &old) || old.pid != object->pid ||
 		    old.pointer != object->pointer)
 			continue;
 		return old.kind == object->kind &&

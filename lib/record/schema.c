@@ -347,6 +347,7 @@ static bool take_keys(struct parser *parser)
 /* Behind the @. */
 static bool take_attribute(struct parser *parser)
 {
+	skip_blanks(parser);
 	if (take_keyword(parser, "level"))
 		return take_level(parser);
 	if (take_keyword(parser, "begin"))

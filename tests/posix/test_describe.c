@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Schemas of event types, typed payloads, names of things: in streams, logs, children and other processes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "support/log.h"
+
+static const char *const read_schema = "s32 fd; str path; ptr lock; s64 result; @level 4";
+
+static int before_main_result = -1;
+static char before_main;
+
+__attribute__((constructor)) static void name_before_main(void)
+{
+	before_main_result = posix_trace_object_np(POSIX_TRACE_OBJECT_BUFFER_NP, &before_main, "early");
+}
+
+static void assert_schema(trace_id_t trid, trace_event_id_t id, const char *expected)
+{
+	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+
+	OK(posix_trace_eventid_get_schema_np(trid, id, text, sizeof(text)));
+	ck_assert_str_eq(text, expected);
+}
+
+/* What the pointer was called then, "-" if nothing. */
+static const char *called(trace_id_t trid, pid_t pid, const void *pointer, int64_t time_ns)
+{
+	static struct posix_trace_object_np object;
+	int err = posix_trace_object_find_np(trid, pid, (uintptr_t)pointer, time_ns, &object);
+
+	if (err == ENOENT)
+		return "-";
+	ck_assert_int_eq(err, 0);
+	return object.name;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return nanoseconds(&now);
+}
+
+static unsigned count_objects(trace_id_t trid)
+{
+	struct posix_trace_object_np object;
+	int unavailable;
+	unsigned n = 0;
+
+	OK(posix_trace_object_rewind_np(trid));
+	for (;; n++) {
+		OK(posix_trace_object_getnext_np(trid, &object, &unavailable));
+		if (unavailable)
+			return n;
+	}
+}
+
+START_TEST(the_first_description_stays_and_faults_are_told)
+{
+	trace_event_id_t id = type_of("read"), other = type_of("other");
+	trace_id_t trid = STREAM();
+	char text[2000];
+
+	FAILS(EINVAL, posix_trace_eventid_describe_np(id, NULL));
+	FAILS(EINVAL, posix_trace_eventid_describe_np(id, ""));
+	FAILS(EINVAL, posix_trace_eventid_describe_np(id, "u9 x"));
+	FAILS(EINVAL, posix_trace_eventid_describe_np(0, "u8 x"));
+	FAILS(EINVAL, posix_trace_eventid_describe_np(POSIX_TRACE_START, "u8 x"));
+	FAILS(EINVAL, posix_trace_eventid_describe_np(POSIX_TRACE_UNNAMED_USEREVENT, "u8 x"));
+	FAILS(EINVAL, posix_trace_eventid_describe_np(other + 1, "u8 x"));
+	FAILS(EINVAL, posix_trace_eventid_describe_np(5000, "u8 x"));
+	memset(text, ' ', sizeof(text) - 1);
+	memcpy(text, "u8 x", 4);
+	text[POSIX_TRACE_SCHEMA_MAX_NP + 1] = '\0';
+	FAILS(EINVAL, posix_trace_eventid_describe_np(id, text));
+
+	FAILS(ENOENT, posix_trace_eventid_get_schema_np(trid, id, text, sizeof(text)));
+	OK(posix_trace_eventid_describe_np(id, read_schema));
+	OK(posix_trace_eventid_describe_np(id, read_schema));
+	FAILS(EEXIST, posix_trace_eventid_describe_np(id, "u8 x"));
+	assert_schema(trid, id, read_schema);
+	FAILS(ERANGE, posix_trace_eventid_get_schema_np(trid, id, text, strlen(read_schema)));
+	OK(posix_trace_eventid_get_schema_np(trid, id, text, strlen(read_schema) + 1));
+	FAILS(ENOENT, posix_trace_eventid_get_schema_np(trid, other, text, sizeof(text)));
+	FAILS(ENOENT, posix_trace_eventid_get_schema_np(trid, POSIX_TRACE_START, text, sizeof(text)));
+	FAILS(EINVAL, posix_trace_eventid_get_schema_np(trid, other + 1, text, sizeof(text)));
+	FAILS(EINVAL, posix_trace_eventid_get_schema_np(trid, id, NULL, sizeof(text)));
+	FAILS(EINVAL, posix_trace_eventid_get_schema_np(4711, id, text, sizeof(text)));
+	shut(trid);
+}
+END_TEST
+
+static const int log_policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };
+
+/* Before the stream, while it runs, between flushes and after the last one. */
+START_TEST(whenever_it_is_said_it_reaches_the_log)
+{
+	trace_event_id_t id[4] = { type_of("a"), type_of("b"), type_of("c"), type_of("d") };
+	static char thing[4];
+	static const char *const schema[4] = { "u8 a", "u16 b; str s", "u32 c; @level 1", "s64 d" };
+	static const char *const name[4] = { "thing a", "thing b", "thing c", "thing d" };
+	int fd = log_file();
+	trace_id_t trid = 0;
+
+	for (int i = 0; i < 4; i++) {
+		OK(posix_trace_eventid_describe_np(id[i], schema[i]));
+		OK(posix_trace_object_np(POSIX_TRACE_OBJECT_MUTEX_NP, &thing[i], name[i]));
+		if (i == 0)
+			trid = LOGGED_STARTED(fd, .log_policy = log_policies[_i]);
+		trace_number(id[i], i);
+		if (i == 2)
+			OK(posix_trace_flush(trid));
+	}
+	shut(trid);
+	assert_log_whole(fd);
+	trid = log_open(fd);
+	for (int i = 0; i < 4; i++) {
+		assert_schema(trid, id[i], schema[i]);
+		ck_assert_str_eq(called(trid, getpid(), &thing[i], now_ns()), name[i]);
+	}
+	ck_assert_int_eq(before_main_result, 0);
+	ck_assert_uint_eq(count_objects(trid), 6); /* the test is a child of where main began */
+	ck_assert_uint_eq(log_info(fd).format_minor, 1);
+	log_close(trid);
+	close(fd);
+}
+END_TEST
+
+/* A copy of the log as it is while its writer is at work is what a killed writer leaves. */
+START_TEST(a_log_that_was_not_completed_has_what_was_said)
+{
+	trace_event_id_t id = type_of("a"), late = type_of("b");
+	int fd = log_file(), copy;
+	static char thing;
+	trace_id_t trid;
+	unsigned char *bytes;
+	size_t len;
+
+	OK(posix_trace_eventid_describe_np(id, "u8 a"));
+	trid = LOGGED_STARTED(fd, .log_policy = log_policies[_i]);
+	trace_number(id, 1);
+	OK(posix_trace_flush(trid));
+	wait_until(status_of(trid).posix_stream_flush_status == POSIX_TRACE_NOT_FLUSHING);
+	OK(posix_trace_eventid_describe_np(late, "u8 b"));
+	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_QUEUE_NP, &thing, "queue"));
+	trace_number(late, 1);
+	OK(posix_trace_flush(trid));
+	wait_until(status_of(trid).posix_stream_flush_status == POSIX_TRACE_NOT_FLUSHING);
+	bytes = log_bytes(fd, &len);
+	copy = log_file_of(bytes, len);
+	free(bytes);
+	shut(trid);
+	trid = log_open(copy);
+	assert_schema(trid, id, "u8 a");
+	assert_schema(trid, late, "u8 b");
+	ck_assert_str_eq(called(trid, getpid(), &thing, now_ns()), "queue");
+	log_close(trid);
+	close(copy);
+	close(fd);
+}
+END_TEST
+
+START_TEST(a_log_that_was_cleared_has_them_again)
+{
+	trace_event_id_t id = type_of("a");
+	int fd = log_file();
+	static char thing;
+	trace_id_t trid;
+
+	OK(posix_trace_eventid_describe_np(id, "u8 a"));
+	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_QUEUE_NP, &thing, "queue"));
+	trid = LOGGED_STARTED(fd, .log_policy = log_policies[_i]);
+	trace_number(id, 1);
+	OK(posix_trace_flush(trid));
+	OK(posix_trace_clear(trid));
+	trace_number(id, 2);
+	shut(trid);
+	assert_log_whole(fd);
+	trid = log_open(fd);
+	assert_schema(trid, id, "u8 a");
+	ck_assert_str_eq(called(trid, getpid(), &thing, now_ns()), "queue");
+	log_close(trid);
+	close(fd);
+}
+END_TEST
+
+/* More than the area for it in a log of slots has room for. */
+START_TEST(a_log_has_all_that_a_process_can_say)
+{
+	static char text[POSIX_TRACE_SCHEMA_MAX_NP + 1], thing[5000];
+	trace_event_id_t id[350];
+	int fd = log_file(), err = 0;
+	unsigned named = 0;
+	trace_id_t trid;
+
+	memset(text, ' ', POSIX_TRACE_SCHEMA_MAX_NP);
+	memcpy(text, "u32 n", 5);
+	for (unsigned i = 0; i < 350; i++) {
+		char name[20];
+
+		snprintf(name, sizeof(name), "type %u", i);
+		id[i] = type_of(name);
+		OK(posix_trace_eventid_describe_np(id[i], text));
+	}
+	for (; !err; named++)
+		err = posix_trace_object_np(POSIX_TRACE_OBJECT_BUFFER_NP, &thing[named], "buffer");
+	ck_assert_int_eq(err, ENOSPC);
+	ck_assert_uint_gt(named, 4000);
+	trid = LOGGED_STARTED(fd, .log_policy = log_policies[_i]);
+	trace_number(id[349], 1);
+	shut(trid);
+	assert_log_whole(fd);
+	trid = log_open(fd);
+	for (unsigned i = 0; i < 350; i++)
+		assert_schema(trid, id[i], text);
+	ck_assert_uint_eq(count_objects(trid), 4096);
+	log_close(trid);
+	close(fd);
+}
+END_TEST
+
+static int evaluated;
+
+static int once(int value)
+{
+	evaluated++;
+	return value;
+}
+
+START_TEST(fields_are_evaluated_and_recorded_while_there_is_a_stream)
+{
+	static const unsigned char expected[] = { 5, 0, 0, 0, 'h', 'i', 0, 7 };
+	trace_event_id_t id = type_of("a");
+	struct seen seen;
+	trace_id_t trid;
+
+	posix_trace_fields_np(id, POSIX_TRACE_S32_NP(once(5)), POSIX_TRACE_STR_NP("hi"),
+			      POSIX_TRACE_U8_NP(once(7)));
+	ck_assert_int_eq(evaluated, 0);
+	trid = STARTED();
+	errno = 4711;
+	posix_trace_fields_np(id, POSIX_TRACE_S32_NP(once(5)), POSIX_TRACE_STR_NP("hi"),
+			      POSIX_TRACE_U8_NP(once(7)));
+	ck_assert_int_eq(errno, 4711);
+	ck_assert_int_eq(evaluated, 2);
+	ck_assert_int_eq(read_one(trid, &seen), 1); /* START */
+	free(seen.data);
+	ck_assert_int_eq(read_one(trid, &seen), 1);
+	ck_assert_uint_eq(seen.info.posix_event_id, id);
+	ck_assert_uint_eq(seen.len, sizeof(expected));
+	if (*(const unsigned char *)&(const int){ 1 }) /* as this is written */
+		ck_assert_mem_eq(seen.data, expected, sizeof(expected));
+	free(seen.data);
+	shut(trid);
+}
+END_TEST
+
+START_TEST(names_hold_from_their_time_on)
+{
+	static char a, b;
+	const pid_t pid = getpid();
+	struct posix_trace_object_np object;
+	trace_id_t trid = STREAM();
+	char longer[100];
+	int64_t times[3];
+	unsigned before;
+
+	FAILS(EINVAL, posix_trace_object_np(0, &a, "a"));
+	FAILS(EINVAL, posix_trace_object_np(-1, &a, "a"));
+	FAILS(EINVAL, posix_trace_object_np(POSIX_TRACE_OBJECT_OTHER_NP + 1, &a, "a"));
+	before = count_objects(trid);
+	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_MUTEX_NP, &a, "first"));
+	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_MUTEX_NP, &a, "first"));
+	times[0] = now_ns();
+	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_COND_NP, &a, "second"));
+	times[1] = now_ns();
+	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_COND_NP, &a, NULL));
+	times[2] = now_ns();
+	ck_assert_uint_eq(count_objects(trid), before + 3);
+	ck_assert_str_eq(called(trid, pid, &a, times[0] - 2000000), "-");
+	ck_assert_str_eq(called(trid, pid, &a, times[0]), "first");
+	ck_assert_str_eq(called(trid, pid, &a, times[1]), "second");
+	ck_assert_str_eq(called(trid, pid, &a, times[2]), "-");
+	ck_assert_str_eq(called(trid, pid, &b, times[2]), "-");
+	ck_assert_str_eq(called(trid, pid + 1, &a, times[0]), "-");
+
+	memset(longer, 'x', sizeof(longer) - 1);
+	memcpy(longer + POSIX_TRACE_OBJECT_NAME_MAX_NP - 1, "\xc3\xa4", 2);
+	longer[sizeof(longer) - 1] = '\0';
+	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_FILE_NP, &b, longer));
+	OK(posix_trace_object_find_np(trid, pid, (uintptr_t)&b, now_ns(), &object));
+	ck_assert_uint_eq(strlen(object.name), POSIX_TRACE_OBJECT_NAME_MAX_NP - 1);
+	ck_assert_int_eq(object.kind, POSIX_TRACE_OBJECT_FILE_NP);
+	ck_assert_int_eq(object.pid, pid);
+	ck_assert_str_eq(posix_trace_object_kind_name_np(object.kind), "file");
+	ck_assert_str_eq(posix_trace_object_kind_name_np(4711), "object");
+
+	FAILS(EINVAL, posix_trace_object_find_np(trid, pid, 0, 0, NULL));
+	FAILS(EINVAL, posix_trace_object_find_np(4711, pid, 0, 0, &object));
+	FAILS(EINVAL, posix_trace_object_getnext_np(trid, NULL, NULL));
+	FAILS(EINVAL, posix_trace_object_rewind_np(4711));
+	shut(trid);
+}
+END_TEST
+
+static int finish(pid_t child)
+{
+	int status;
+
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* With an arena of its own, and with its parent's. */
+START_TEST(a_child_has_what_its_parent_said_before)
+{
+	static char parents, childs, later;
+	trace_event_id_t id = type_of("a"), own;
+	trace_id_t trid = 0, mine;
+	pid_t parent = getpid(), child;
+
+	OK(posix_trace_eventid_describe_np(id, "u8 a"));
+	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_MUTEX_NP, &parents, "parent's"));
+	if (_i)
+		trid = STARTED(.inheritance = POSIX_TRACE_INHERITED);
+	child = fork();
+	if (child == 0) {
+		own = type_of("own");
+		OK(posix_trace_eventid_describe_np(own, "u16 own"));
+		OK(posix_trace_object_np(POSIX_TRACE_OBJECT_MUTEX_NP, &childs, "child's"));
+		mine = STREAM();
+		assert_schema(mine, id, "u8 a");
+		assert_schema(mine, own, "u16 own");
+		ck_assert_str_eq(called(mine, getpid(), &parents, now_ns()), "parent's");
+		ck_assert_str_eq(called(mine, getpid(), &childs, now_ns()), "child's");
+		ck_assert_str_eq(called(mine, parent, &childs, now_ns()), "-");
+		shut(mine);
+		_exit(0);
+	}
+	ck_assert_int_eq(finish(child), 0);
+	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_MUTEX_NP, &later, "later"));
+	if (_i) { /* the stream is of both */
+		ck_assert_str_eq(called(trid, child, &parents, now_ns()), "parent's");
+		ck_assert_str_eq(called(trid, child, &childs, now_ns()), "child's");
+		ck_assert_str_eq(called(trid, child, &later, now_ns()), "-");
+		ck_assert_str_eq(called(trid, parent, &childs, now_ns()), "-");
+		shut(trid);
+	}
+}
+END_TEST
+
+static char shared_thing; /* at the same address in a child */
+
+/* A process that says what it is told to: d describes, o names. */
+static pid_t other_process(const int *in, const int *out)
+{
+	pid_t child = fork();
+	char command;
+
+	if (child)
+		return child;
+	close(in[1]); /* or the end of commands would never come */
+	while (read(in[0], &command, 1) == 1) {
+		trace_event_id_t id = type_of("theirs");
+
+		if (command == 'd')
+			OK(posix_trace_eventid_describe_np(id, "u32 n; @level 5"));
+		else
+			OK(posix_trace_object_np(POSIX_TRACE_OBJECT_THREAD_NP, &shared_thing, "theirs"));
+		trace_number(id, 1);
+		if (write(out[1], &command, 1) != 1)
+			_exit(1);
+	}
+	_exit(0);
+}
+
+static void tell(const int *in, const int *out, char command)
+{
+	char answer;
+
+	ck_assert_int_eq(write(in[1], &command, 1), 1);
+	ck_assert_int_eq(read(out[0], &answer, 1), 1);
+}
+
+START_TEST(what_another_process_says_reaches_its_controller_and_the_log)
+{
+	int in[2], out[2], fd = log_file();
+	trace_event_id_t id;
+	trace_attr_t attr;
+	trace_id_t trid;
+	pid_t child;
+
+	ck_assert_int_eq(pipe(in), 0);
+	ck_assert_int_eq(pipe(out), 0);
+	child = other_process(in, out);
+	if (_i)
+		tell(in, out, 'd');
+	wish_attr(&attr, &(struct wish){ 0 });
+	OK(posix_trace_create_withlog(child, &attr, fd, &trid));
+	OK(posix_trace_attr_destroy(&attr));
+	OK(posix_trace_trid_eventid_open(trid, "theirs", &id));
+	start(trid);
+	tell(in, out, 'd');
+	tell(in, out, 'o');
+	assert_schema(trid, id, "u32 n; @level 5");
+	ck_assert_str_eq(called(trid, child, &shared_thing, now_ns()), "theirs");
+	ck_assert_str_eq(called(trid, getpid(), &shared_thing, now_ns()), "-");
+	shut(trid);
+	close(in[0]);
+	close(in[1]);
+	close(out[0]);
+	close(out[1]);
+	ck_assert_int_eq(finish(child), 0);
+	assert_log_whole(fd);
+	trid = log_open(fd);
+	assert_schema(trid, id, "u32 n; @level 5");
+	ck_assert_str_eq(called(trid, child, &shared_thing, now_ns()), "theirs");
+	log_close(trid);
+	close(fd);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("describe", &tc);
+
+	tcase_add_test(tc, the_first_description_stays_and_faults_are_told);
+	tcase_add_loop_test(tc, whenever_it_is_said_it_reaches_the_log, 0, 3);
+	tcase_add_loop_test(tc, a_log_that_was_not_completed_has_what_was_said, 0, 3);
+	tcase_add_loop_test(tc, a_log_that_was_cleared_has_them_again, 0, 3);
+	tcase_add_loop_test(tc, a_log_has_all_that_a_process_can_say, 0, 3);
+	tcase_add_test(tc, fields_are_evaluated_and_recorded_while_there_is_a_stream);
+	tcase_add_test(tc, names_hold_from_their_time_on);
+	tcase_add_loop_test(tc, a_child_has_what_its_parent_said_before, 0, 2);
+	tcase_add_loop_test(tc, what_another_process_says_reaches_its_controller_and_the_log, 0, 2);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)

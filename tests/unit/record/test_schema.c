@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Schemas: what is one and what is not; payloads that are shorter, longer and damaged. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/schema.h"
+#include "support/support.h"
+
+static struct posix_trace_schema_np schema;
+
+/* Text, fields, constant bytes at its beginning. */
+static const struct {
+	const char *text;
+	unsigned fields, bytes;
+} good[] = {
+	{ "u8 a", 1, 1 }, { "u16 a", 1, 2 }, { "u32 a", 1, 4 }, { "u64 a", 1, 8 },
+	{ "s8 a", 1, 1 }, { "s16 a", 1, 2 }, { "s32 a", 1, 4 }, { "s64 a", 1, 8 },
+	{ "x8 a", 1, 1 }, { "x16 a", 1, 2 }, { "x32 a", 1, 4 }, { "x64 a", 1, 8 },
+	{ "f32 a", 1, 4 }, { "f64 a", 1, 8 }, { "bool a", 1, 1 }, { "char a", 1, 1 },
+	{ "ptr a", 1, 8 }, { "ns a", 1, 8 }, { "time a", 1, 8 }, { "errno a", 1, 4 },
+	{ "str a", 1, 0 }, { "bytes a", 1, 0 },
+	{ "u8 a;u8 b", 2, 2 }, { "u8 a; u8 b;", 2, 2 }, { ";;u8 a;;u8 b;;", 2, 2 },
+	{ "  u8\ta\n;\r\n u16  b ", 2, 3 }, { "u8[4] a", 1, 4 }, { "u8 [ 4 ] a", 1, 4 },
+	{ "u16[3]a", 1, 6 }, { "u8[1] a", 1, 1 }, { "u8[65535] a", 1, 65535 },
+	{ "str[16] a; u8 b", 2, 17 }, { "bytes[6] mac", 1, 6 }, { "u8[0x10] a", 1, 16 },
+	{ "u8[010] a", 1, 8 }, { "str a; u8 b", 2, 0 }, { "u32 n; bytes b; u8 c", 3, 4 },
+	{ "u8 _; u8 A1", 2, 2 }, { "u8 u8", 1, 1 }, { "str str; u64 u64", 2, 0 },
+	{ "u32 op{0=read}", 1, 4 }, { "u32 op{0=read,1=write}", 1, 4 },
+	{ "u32 op { 0 = read , 1 = write } ; u8 b", 2, 5 }, { "s8 a{-1=no,-128=least}", 1, 1 },
+	{ "s64 a{-9223372036854775808=least}", 1, 8 }, { "u64 a{18446744073709551615=most}", 1, 8 },
+	{ "x32 f{|1=A,2=B}", 1, 4 }, { "x32 f{|1=A|2=B}", 1, 4 }, { "x32 f{|1=A,|2=B}", 1, 4 },
+	{ "x32 f{| 0x100 = O_CREAT, 0=O_RDONLY}", 1, 4 }, { "u32 a{0777=all}", 1, 4 },
+	{ "u8 a{1=a+b,2=x/y,3=k:v,4=1.5,5=-}", 1, 1 }, { "bool b{0=off,1=on}", 1, 1 },
+	{ "@level 1", 0, 0 }, { "@level 5; u8 a", 1, 1 }, { "u8 a; @level 3", 1, 1 },
+	{ "@begin io", 0, 0 }, { "@end io; u8 a", 1, 1 }, { "@begin a.b-c:d/e", 0, 0 },
+	{ "@begin io; @key a; u8 a", 1, 1 }, { "u8 a; u8 b; @key a,b; @end io", 2, 2 },
+	{ "@key a , b; @begin x; u8 a; str b", 2, 1 }, { "@ level 2", 0, 0 },
+	{ "time errno; errno time; ns ns; ptr ptr", 4, 28 },
+};
+
+static const char *const bad[] = {
+	"", " ", ";", ";;;", "u8", "u8 ", "u8;", "a", "u9 a", "U8 a", "u128 a", "int a", "u8a",
+	"u8 1a", "u8 a b", "u8 a,b", "u8 a.b", "u8 a-b", "u8 \xc3\xa4", "u8 a; u8 a", "u8 a u8 b",
+	"u8[] a", "u8[0] a", "u8[65536] a", "u8[-1] a", "u8[x] a", "u8[1 a", "u8[1]]a", "u8[1][2] a",
+	"u8[99999999999999999999] a", "u8[08] a", "u8[0x] a", "u8[1u] a", "u8] a", "[4] a", "u8[4]",
+	"u8 a[4]", "u8 a{", "u8 a{}", "u8 a{0", "u8 a{0=", "u8 a{0=}", "u8 a{=x}", "u8 a{x=1}",
+	"u8 a{0=a,}", "u8 a{0=a 1=b}", "u8 a{0=a;1=b}", "u8 a{0=a}{1=b}", "u8 a}", "u8 a{-1=x}",
+	"u8 a{0=a|1=b}", "s8 a{|-1=x}", "u8 a{0==a}", "u8 a{0=a=b}", "u8 a{18446744073709551616=x}",
+	"s64 a{9223372036854775808=x}", "s64 a{-9223372036854775809=x}", "u8 a{|}", "u8 a{||1=A}",
+	"f32 a{0=x}", "f64 a{0=x}", "str a{0=x}", "bytes a{0=x}", "bytes[4] a{0=x}", "u8 a{0=\"x\"}",
+	"u8 a{0=\\x}", "u8 a{0=\x7f}", "u8 a{0=@x}", "{0=a}", "u8 a{1e3=x}", "u8 a{0x=x}",
+	"@", "@;", "@x", "@level", "@level 0", "@level 6", "@level x", "@level 1 2", "@level -1",
+	"@level 1; @level 1", "@level1", "@Level 1", "@begin", "@begin ;", "@begin a b", "@end",
+	"@begin a; @begin b", "@begin a; @end a", "@end a; @end b", "@key a", "@key; @begin x",
+	"@key a; @begin x", "u8 a; @key b; @begin x", "u8 a; @key a,a; @begin x", "u8 a; @key a",
+	"u8 a; @key a,; @begin x", "u8 a; @key ,a; @begin x", "u8[2] a; @key a; @begin x",
+	"u8 a; @key a; @key a; @begin x", "u8 a;u8 b;u8 c;u8 d;u8 e; @key a,b,c,d,e; @begin x",
+	"@begin \"x\"", "@begin a;u8 a;@key a b", "u8 a;;@", "\x01u8 a", "u8 a\x01", "u8\xa0" "a",
+	"// u8 a", "u8 a; # x", "%s %n", "u8 a{0=a,1}", "str[] a", "str[0] a", "bytes[65536] a",
+	"u32 op{0=read,1=write", "u8 a; u16", "char 'c'", "ptr *p", "ns", "errno", "u8 a == 3",
+};
+
+START_TEST(a_schema_is_one)
+{
+	size_t bytes = 0;
+
+	ck_assert_msg(!ptx_schema_parse(good[_i].text, &schema), "%s", good[_i].text);
+	ck_assert_uint_eq(schema.fields, good[_i].fields);
+	for (unsigned i = 0; i < schema.fields; i++) {
+		const struct posix_trace_field_np *field = &schema.field[i];
+
+		ck_assert_ptr_nonnull(ptx_schema_type(field->type));
+		if (field->form == POSIX_TRACE_FORM_BYTES_NP && !field->room)
+			break;
+		ck_assert_uint_eq(field->offset, bytes);
+		bytes += (size_t)field->size * field->count;
+	}
+	ck_assert_uint_eq(bytes, good[_i].bytes);
+}
+END_TEST
+
+START_TEST(what_is_no_schema_is_refused_with_a_reason)
+{
+	const char *why = ptx_schema_parse(bad[_i], &schema);
+
+	ck_assert_msg(why != NULL, "%s", bad[_i]);
+	ck_assert_uint_gt(strlen(why), 5);
+	ck_assert_int_eq(posix_trace_schema_parse_np(bad[_i], &schema), 22 /* EINVAL */);
+}
+END_TEST
+
+START_TEST(the_parts_of_a_schema_are_found)
+{
+	ck_assert_ptr_null(ptx_schema_parse("s32 fd; str path; x32 how{|1=A,2=B}; s8 op{-1=no,1=yes};"
+					    "u16[3] n; str[5] t; @level 4; @end io; @key path, fd",
+					    &schema));
+	ck_assert_int_eq(schema.level, 4);
+	ck_assert_int_eq(schema.role, POSIX_TRACE_END_NP);
+	ck_assert_str_eq(schema.span, "io");
+	ck_assert_uint_eq(schema.keys, 2);
+	ck_assert_uint_eq(schema.key[0], 1);
+	ck_assert_uint_eq(schema.key[1], 0);
+	ck_assert(schema.field[0].is_key && schema.field[1].is_key && !schema.field[2].is_key);
+	ck_assert_str_eq(schema.field[0].name, "fd");
+	ck_assert_uint_eq(schema.field[0].offset, 0);
+	ck_assert_uint_eq(schema.field[1].offset, 4);
+	ck_assert_uint_eq(schema.field[2].offset, POSIX_TRACE_OFFSET_VARIES_NP);
+	ck_assert(schema.field[2].has_bits);
+	ck_assert_uint_eq(schema.field[2].value_names, 2);
+	ck_assert_str_eq(schema.field[2].value_name[1].name, "B");
+	ck_assert(!schema.field[3].has_bits);
+	ck_assert_int_eq((int64_t)schema.field[3].value_name[0].value, -1);
+	ck_assert(schema.field[4].is_array);
+	ck_assert_uint_eq(schema.field[4].count, 3);
+	ck_assert_uint_eq(schema.field[5].room, 5);
+	ck_assert_uint_eq(schema.field[5].count, 1);
+}
+END_TEST
+
+static void put_fields(char *text, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		text += sprintf(text, "u8 f%u;", i);
+}
+
+static void put_names(char *text, unsigned count)
+{
+	text += sprintf(text, "u8 a{");
+	for (unsigned i = 0; i < count; i++)
+		text += sprintf(text, "%s%u=a", i ? "," : "", i);
+	sprintf(text, "}");
+}
+
+START_TEST(limits_hold_at_their_last_value_and_not_beyond)
+{
+	static char text[4096];
+	char name[70];
+
+	put_fields(text, POSIX_TRACE_FIELDS_MAX_NP);
+	ck_assert_ptr_null(ptx_schema_parse(text, &schema));
+	put_fields(text, POSIX_TRACE_FIELDS_MAX_NP + 1);
+	ck_assert_ptr_nonnull(ptx_schema_parse(text, &schema));
+
+	put_names(text, POSIX_TRACE_VALUE_NAMES_MAX_NP);
+	ck_assert_ptr_null(ptx_schema_parse(text, &schema));
+	put_names(text, POSIX_TRACE_VALUE_NAMES_MAX_NP + 1);
+	ck_assert_ptr_nonnull(ptx_schema_parse(text, &schema));
+
+	memset(name, 'n', sizeof(name));
+	name[POSIX_TRACE_FIELD_NAME_MAX_NP] = '\0';
+	sprintf(text, "u8 %s{1=%s}; @begin %s; @key %s", name, name, name, name);
+	ck_assert_ptr_null(ptx_schema_parse(text, &schema));
+	ck_assert_str_eq(schema.span, name);
+	name[POSIX_TRACE_FIELD_NAME_MAX_NP] = 'n';
+	name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1] = '\0';
+	sprintf(text, "u8 %s", name);
+	ck_assert_ptr_nonnull(ptx_schema_parse(text, &schema));
+
+	memset(text, ' ', sizeof(text));
+	memcpy(text, "u8 a", 4);
+	text[POSIX_TRACE_SCHEMA_MAX_NP] = '\0';
+	ck_assert_ptr_null(ptx_schema_parse(text, &schema));
+	text[POSIX_TRACE_SCHEMA_MAX_NP] = ' ';
+	text[POSIX_TRACE_SCHEMA_MAX_NP + 1] = '\0';
+	ck_assert_str_eq(ptx_schema_parse(text, &schema), "it is too long");
+	memset(text, ';', POSIX_TRACE_SCHEMA_MAX_NP);
+	text[POSIX_TRACE_SCHEMA_MAX_NP] = '\0';
+	ck_assert_ptr_nonnull(ptx_schema_parse(text, &schema));
+}
+END_TEST
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* Whatever is accepted can be used on whatever payload, and points into itself alone. */
+static void use(const unsigned char *payload, size_t len)
+{
+	const char *from = (const char *)&schema, *to = from + sizeof(schema);
+	unsigned char *exact = malloc(len ? len : 1);
+	struct posix_trace_values_np values;
+	struct posix_trace_value_np value;
+	size_t count = 0;
+
+	memcpy(exact, payload, len);
+	for (unsigned i = 0; i < schema.fields; i++)
+		ck_assert(schema.field[i].name > from && schema.field[i].name < to);
+	posix_trace_values_begin_np(&values, &schema, exact, len, len & 1);
+	while (posix_trace_field_next_np(&values, &value)) {
+		struct posix_trace_value_np again;
+
+		ck_assert(count++ < len + 1);
+		ck_assert((const unsigned char *)value.data >= exact);
+		ck_assert((const unsigned char *)value.data + value.len <= exact + len);
+		posix_trace_value_name_np(&value);
+		if (count < 40)
+			ck_assert_int_eq(posix_trace_field_get_np(
+						 &schema, (unsigned)(value.field - schema.field),
+						 value.index, exact, len, len & 1, &again), 1);
+	}
+	ck_assert(values.data + values.len == exact + len);
+	free(exact);
+}
+
+START_TEST(mutated_schemas_are_refused_or_can_be_used)
+{
+	static const char letters[] = "u816324sxfbolcharptnimeyg;@{}[]|=,-0 \t\n_.";
+	uint64_t random = 88172645463325252u + (uint64_t)_i;
+	unsigned char payload[64];
+	char text[600];
+
+	for (unsigned round = 0; round < 4000; round++) {
+		size_t len;
+
+		snprintf(text, sizeof(text), "%s;%s", good[next_random(&random) % 20].text,
+			 good[next_random(&random) % (sizeof(good) / sizeof(good[0]))].text);
+		len = strlen(text);
+		for (unsigned n = next_random(&random) % 5; n > 0 && len; n--)
+			text[next_random(&random) % len] =
+				next_random(&random) % 8 ?
+					letters[next_random(&random) % (sizeof(letters) - 1)] :
+					(char)next_random(&random);
+		for (unsigned i = 0; i < sizeof(payload); i += 8) {
+			uint64_t word = next_random(&random) & (round % 2 ? UINT64_MAX : 0x0f0f);
+
+			memcpy(payload + i, &word, 8);
+		}
+		if (!ptx_schema_parse(text, &schema))
+			use(payload, next_random(&random) % sizeof(payload));
+	}
+}
+END_TEST
+
+static const char *const wide =
+	"u8 a; s16 b; u32 c; s64 d; f32 e; f64 f; bool g; char h; str i; bytes j; u16[2] k; str[4] l;"
+	"bytes[2] m; str n";
+
+static size_t pack_wide(unsigned char *payload, size_t room)
+{
+	static const uint16_t k[2] = { 10, 11 };
+	const struct posix_trace_arg_np args[] = {
+		POSIX_TRACE_U8_NP(255), POSIX_TRACE_S16_NP(-2), POSIX_TRACE_U32_NP(3000000000u),
+		POSIX_TRACE_S64_NP(-4), POSIX_TRACE_F32_NP(0.5), POSIX_TRACE_F64_NP(-0.25),
+		POSIX_TRACE_BOOL_NP("yes"), POSIX_TRACE_CHAR_NP('h'), POSIX_TRACE_STR_NP("iii"),
+		POSIX_TRACE_BYTES_NP("jj", 2), POSIX_TRACE_BYTES_N_NP(k, sizeof(k)),
+		POSIX_TRACE_STR_N_NP("l", 4), POSIX_TRACE_BYTES_N_NP("mm", 2), POSIX_TRACE_STR_NP(NULL),
+	};
+
+	return posix_trace_fields_pack_np(payload, room, args, sizeof(args) / sizeof(args[0]));
+}
+
+START_TEST(what_is_packed_is_what_is_read)
+{
+	struct posix_trace_values_np values;
+	struct posix_trace_value_np v;
+	unsigned char payload[200];
+	size_t len = pack_wide(payload, sizeof(payload));
+
+	ck_assert_ptr_null(ptx_schema_parse(wide, &schema));
+	ck_assert_uint_eq(len, 1 + 2 + 4 + 8 + 4 + 8 + 1 + 1 + 4 + 6 + 4 + 4 + 2 + 1);
+	posix_trace_values_begin_np(&values, &schema, payload, len, 0);
+#define NEXT() ck_assert_int_eq(posix_trace_field_next_np(&values, &v), 1)
+	NEXT(); ck_assert_uint_eq(v.u64, 255);
+	NEXT(); ck_assert_int_eq(v.s64, -2);
+	NEXT(); ck_assert_uint_eq(v.u64, 3000000000u);
+	NEXT(); ck_assert_int_eq(v.s64, -4);
+	NEXT(); ck_assert_double_eq(v.f64, 0.5);
+	NEXT(); ck_assert_double_eq(v.f64, -0.25);
+	NEXT(); ck_assert_uint_eq(v.u64, 1);
+	NEXT(); ck_assert_uint_eq(v.u64, 'h');
+	NEXT(); ck_assert(v.len == 3 && !memcmp(v.data, "iii", 3) && !v.flags);
+	NEXT(); ck_assert(v.len == 2 && !memcmp(v.data, "jj", 2));
+	NEXT(); ck_assert(v.u64 == 10 && v.index == 0);
+	NEXT(); ck_assert(v.u64 == 11 && v.index == 1);
+	NEXT(); ck_assert(v.len == 1 && !memcmp(v.data, "l", 1));
+	NEXT(); ck_assert(v.len == 2 && !memcmp(v.data, "mm", 2));
+	NEXT(); ck_assert_uint_eq(v.len, 0);
+#undef NEXT
+	ck_assert_int_eq(posix_trace_field_next_np(&values, &v), 0);
+	ck_assert_uint_eq(values.len, 0);
+	ck_assert_int_eq(posix_trace_field_get_np(&schema, 10, 1, payload, len, 0, &v), 1);
+	ck_assert_uint_eq(v.u64, 11);
+	ck_assert_int_eq(posix_trace_field_get_np(&schema, 10, 2, payload, len, 0, &v), 0);
+	ck_assert_int_eq(posix_trace_field_get_np(&schema, 14, 0, payload, len, 0, &v), 0);
+}
+END_TEST
+
+/* Cut anywhere, the payload has the same values as far as it goes; nothing outside is written or read. */
+START_TEST(a_payload_may_end_anywhere)
+{
+	unsigned char whole[200], *cut;
+	size_t len = pack_wide(whole, sizeof(whole)), packed;
+	struct posix_trace_values_np a, b;
+	struct posix_trace_value_np x, y;
+
+	ck_assert_ptr_null(ptx_schema_parse(wide, &schema));
+	for (size_t room = 0; room <= len; room++) {
+		cut = malloc(room + 1);
+		memcpy(cut, whole, room);
+		posix_trace_values_begin_np(&a, &schema, whole, len, 0);
+		posix_trace_values_begin_np(&b, &schema, cut, room, 0);
+		while (posix_trace_field_next_np(&b, &y)) {
+			ck_assert_int_eq(posix_trace_field_next_np(&a, &x), 1);
+			ck_assert_ptr_eq(x.field, y.field);
+			ck_assert_uint_eq(x.index, y.index);
+			if (x.field->form == POSIX_TRACE_FORM_BYTES_NP)
+				ck_assert(y.len <= x.len && !memcmp(x.data, y.data, y.len));
+			else
+				ck_assert_uint_eq(x.u64, y.u64);
+		}
+		ck_assert_uint_lt(b.len, 8);
+		cut[room] = 0x5a;
+		packed = pack_wide(cut, room);
+		ck_assert_uint_le(packed, room);
+		ck_assert_uint_eq(cut[room], 0x5a);
+		free(cut);
+	}
+}
+END_TEST
+
+START_TEST(strings_are_cut_so_that_the_fields_behind_them_fit)
+{
+	static char text[3000];
+	unsigned char payload[POSIX_TRACE_FIELDS_BYTES_NP];
+	struct posix_trace_value_np v;
+	size_t len;
+
+	memset(text, 't', sizeof(text) - 1);
+	{
+		const struct posix_trace_arg_np args[] = {
+			POSIX_TRACE_STR_NP(text), POSIX_TRACE_BYTES_NP(text, 7), POSIX_TRACE_U64_NP(42),
+		};
+
+		len = posix_trace_fields_pack_np(payload, sizeof(payload), args, 3);
+	}
+	ck_assert_ptr_null(ptx_schema_parse("str s; bytes b; u64 n", &schema));
+	ck_assert_uint_eq(len, sizeof(payload));
+	ck_assert_int_eq(posix_trace_field_get_np(&schema, 0, 0, payload, len, 0, &v), 1);
+	ck_assert_uint_eq(v.len, sizeof(payload) - 1 - 4 - 8);
+	ck_assert_int_eq(posix_trace_field_get_np(&schema, 2, 0, payload, len, 0, &v), 1);
+	ck_assert_uint_eq(v.u64, 42);
+}
+END_TEST
+
+START_TEST(the_other_byte_order_is_read)
+{
+	static const unsigned char payload[] = { 0xff, 0xfe, 0, 0, 0, 2, 'a', 'b', 0x3f, 0xc0, 0, 0 };
+	static const uint16_t one = 1;
+	unsigned flags = *(const unsigned char *)&one ? POSIX_TRACE_VALUES_SWAPPED_NP : 0;
+	struct posix_trace_value_np v;
+
+	ck_assert_ptr_null(ptx_schema_parse("s16 a; bytes b; f32 c", &schema));
+	ck_assert_int_eq(posix_trace_field_get_np(&schema, 0, 0, payload, sizeof(payload), flags, &v), 1);
+	ck_assert_int_eq(v.s64, -2);
+	ck_assert_int_eq(posix_trace_field_get_np(&schema, 1, 0, payload, sizeof(payload), flags, &v), 1);
+	ck_assert_uint_eq(v.len, 2);
+	ck_assert_int_eq(posix_trace_field_get_np(&schema, 2, 0, payload, sizeof(payload), flags, &v), 1);
+	ck_assert_double_eq(v.f64, 1.5);
+}
+END_TEST
+
+START_TEST(values_have_their_names)
+{
+	const int8_t no = -1;
+	struct posix_trace_value_np v;
+
+	ck_assert_ptr_null(ptx_schema_parse("s8 a{-1=no,1=yes}", &schema));
+	ck_assert_int_eq(posix_trace_field_get_np(&schema, 0, 0, &no, 1, 0, &v), 1);
+	ck_assert_str_eq(posix_trace_value_name_np(&v), "no");
+	v.s64 = 2;
+	ck_assert_ptr_null(posix_trace_value_name_np(&v));
+	ck_assert_str_eq(posix_trace_type_name_np(POSIX_TRACE_TYPE_ERRNO_NP), "errno");
+	ck_assert_ptr_null(posix_trace_type_name_np((enum posix_trace_type_np)0));
+	ck_assert_ptr_null(posix_trace_type_name_np((enum posix_trace_type_np)99));
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("record: schema", &tc);
+
+	tcase_add_loop_test(tc, a_schema_is_one, 0, sizeof(good) / sizeof(good[0]));
+	tcase_add_loop_test(tc, what_is_no_schema_is_refused_with_a_reason, 0,
+			    sizeof(bad) / sizeof(bad[0]));
+	tcase_add_test(tc, the_parts_of_a_schema_are_found);
+	tcase_add_test(tc, limits_hold_at_their_last_value_and_not_beyond);
+	tcase_add_loop_test(tc, mutated_schemas_are_refused_or_can_be_used, 0, 10);
+	tcase_add_test(tc, what_is_packed_is_what_is_read);
+	tcase_add_test(tc, a_payload_may_end_anywhere);
+	tcase_add_test(tc, strings_are_cut_so_that_the_fields_behind_them_fit);
+	tcase_add_test(tc, the_other_byte_order_is_read);
+	tcase_add_test(tc, values_have_their_names);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
