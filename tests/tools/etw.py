@@ -3,6 +3,7 @@
 
 expected JSONL EXPECTED     the events of convert --to jsonl are those of the .expected.json
 make CASE FROM TO           a copy of a log with one thing made wrong
+exported ETL JSONL [OPT]    what the manual says of an export, and the events of the log in it
 events JSONL [JSONL]        how many events, or that two have the same ones
 """
 import hashlib
@@ -221,4 +222,105 @@ def make(case, source, target):
         file.write(d)
 
 
-{"expected": expected, "events": compare, "make": make}[sys.argv[1]](*sys.argv[2:])
+SPACE = uuid.UUID("8f6d2c1e-5b1a-4c57-9a3e-7d0b6f1e2a94")
+STREAM = {1: (11, 2), 2: (3, 4), 3: (4, 4), 4: (10, 4), 5: (8, 3), 6: (7, 4), 7: (1, 4), 8: (2, 4)}
+SYSTEM = ["posix_trace_error", "posix_trace_start", "posix_trace_stop", "posix_trace_filter",
+          "posix_trace_overflow", "posix_trace_resume", "posix_trace_flush_start",
+          "posix_trace_flush_stop"]
+PAIRS = [("_start", "_stop"), ("_start", "_end"), ("_begin", "_end"), ("_enter", "_exit"),
+         ("_enter", "_leave"), ("_entry", "_exit")]
+
+
+def class_of(name, names):
+    """By the rule of the manual, with another implementation of version 5."""
+    if name in SYSTEM:
+        return "posixtrace-stream", None
+    if name == "posix_trace_unnamed_userevent":
+        return "posixtrace-unnamed", 0
+    for begin, end in PAIRS:
+        for own, other, number in ((begin, end, 1), (end, begin, 2)):
+            if name.endswith(own) and len(name) > len(own) and name[:-len(own)] + other in names:
+                return name[:-len(own)], number
+    return name, 0
+
+
+def exported(path, log_path, option=""):
+    with open(path, "rb") as file:
+        d = file.read()
+    want = [l for l in lines(log_path) if "event" in l]
+    size = 65536
+    same("file", len(d) % size, 0)
+    count = len(d) // size
+    at = 72
+    log = d[at + 32:at + 32 + 0x118]
+    same("log record", list(d[at + 2:at + 4]) + [d[at + 6], d[at + 7]], [2, 0xc0, 0, 0])
+    h0 = struct.unpack("<q", d[at + 16:at + 24])[0]
+    same("buffers, processors", struct.unpack("<I", log[0x24:0x28]) + struct.unpack("<I", log[12:16]), (count, 1))
+    freq, start, clock, lost = struct.unpack("<2qII", log[0x100:0x118])
+    same("clock", (freq, clock), (10**7, 2) if option == "filetime" else (10**9, 1))
+    if option != "filetime":
+        same("reference", h0, 10**9)
+    if want:
+        same("start", start, int(want[0]["ns"]) // 100 + 116444736000000000)
+
+    records, types = [], {}
+    for i in range(count):
+        b = d[i * size:(i + 1) * size]
+        filled = struct.unpack("<I", b[0x30:0x34])[0]
+        same("buffer", [struct.unpack("<I", b[:4])[0], struct.unpack("<I", b[4:8])[0],
+                        struct.unpack("<q", b[0x18:0x20])[0], struct.unpack("<H", b[0x28:0x2a])[0],
+                        struct.unpack("<I", b[0x2c:0x30])[0], struct.unpack("<2H", b[0x34:0x38])],
+             [size, filled, i, 0, 3, (0x21 if i in (0, count - 1) else 0x20, 0 if i else 4)])
+        same("rest of the buffer", b[filled:].strip(b"\xff"), b"")
+        at = 72
+        while i and at < filled:
+            length = struct.unpack("<H", b[at:at + 2])[0]
+            records.append(b[at:at + length])
+            same("padding", b[at + length:(at + length + 7) // 8 * 8].strip(b"\0"), b"")
+            at = (at + length + 7) // 8 * 8
+
+    registry = uuid.uuid5(SPACE, "posixtrace-registry")
+    prefix = 0 if option == "plain" else 24
+    events, level_of = [], {}
+    for r in records:
+        same("header", list(r[2:4]) + list(r[40:48]), [20, 0xc0] + [0] * 8)
+        guid, kind = uuid.UUID(bytes_le=bytes(r[24:40])), r[4]
+        if guid == registry:
+            if kind == 10:
+                number = struct.unpack("<I", r[48:52])[0]
+                types[number] = (bytes(r[72:-1]), uuid.UUID(bytes_le=bytes(r[52:68])),
+                                 struct.unpack("<I", r[68:72])[0])
+        elif kind == 5:
+            events[-1][1] += r[48 + prefix:]
+        else:
+            events.append([r, bytearray(r[48 + prefix:])])
+    names = {name.decode("utf-8", "surrogateescape") for name, guid, kind in types.values()
+             if name.decode("utf-8", "surrogateescape") not in SYSTEM}
+    for number, (raw, guid, kind) in types.items():
+        name = raw.decode("utf-8", "surrogateescape")
+        if any("\udc80" <= c <= "\udcff" for c in name):
+            continue                                # uuid5 takes text alone
+        stem, wanted = class_of(name, names)
+        same("class of " + name, guid, uuid.uuid5(SPACE, stem))
+        same("type of " + name, kind, STREAM[number][0] if wanted is None else wanted)
+    same("events", len(events), len(want))
+    for (r, data), line in zip(events, want):
+        stamp = struct.unpack("<q", r[16:24])[0]
+        tid, pid = struct.unpack("<2I", r[8:16])
+        if option == "filetime":
+            same("time", stamp, int(line["ns"]) // 100 + 116444736000000000)
+        else:
+            same("time", (start - 116444736000000000) * 100 + stamp - h0, int(line["ns"]))
+        same("process", pid, line["pid"])
+        same("data", bytes(data), data_of(line))
+        if line["tid"]:
+            same("thread", tid, line["tid"])
+        if prefix:
+            number, truncation, thread, address = struct.unpack("<2I2Q", r[48:72])
+            same("name", types[number][0].decode("utf-8", "replace"), line["event"])
+            same("class", (uuid.UUID(bytes_le=bytes(r[24:40])), r[4]), types[number][1:])
+            same("ids", (thread, address), (int(line["thread"], 16) or line["tid"], int(line["address"], 16)))
+            same("truncated", truncation != 0, "truncated" in line)
+
+
+{"expected": expected, "exported": exported, "events": compare, "make": make}[sys.argv[1]](*sys.argv[2:])

@@ -115,4 +115,56 @@ check "the payload alone" has payload.jsonl '"len":59,'
 check "no header of the log" lacks payload.jsonl etw_header
 "$posixtrace" convert --to jsonl - <"$samples/powershell.etl" >"$tmp/pipe.jsonl" 2>"$tmp/err"
 check "standard input" etw events "$tmp/pipe.jsonl" "$tmp/powershell.jsonl"
+
+# Records go back as they were.
+for sample in "$samples"/*.etl; do
+	name=${sample##*/}
+	name=${name%.etl}
+	run 0 convert "$sample" -o "$tmp/there.log" --to log --force
+	run 0 convert "$tmp/there.log" -o "$tmp/back.etl" --force
+	import "$tmp/back.etl" back
+	check "$name has the same events again" etw events "$tmp/back.jsonl" "$tmp/$name.jsonl"
+done
+
+# A log of ours, there and back.
+for kind in plain evil overrun stopped loop; do
+	"$make_log" $kind "$tmp/$kind.log" 3000 >/dev/null || exit 99
+	run 0 convert "$tmp/$kind.log" -o "$tmp/$kind.jsonl" --force
+	run 0 convert "$tmp/$kind.log" -o "$tmp/$kind.etl" --force
+	check "$kind is written by the rules" etw exported "$tmp/$kind.etl" "$tmp/$kind.jsonl"
+	run 0 convert "$tmp/$kind.etl" -o "$tmp/back.log" --to log --force
+	run 0 verify "$tmp/back.log"
+	run 0 convert "$tmp/back.log" -o "$tmp/back.jsonl" --force
+	test $kind = loop && # whose losses by type and thread are not told
+		sed -i '/^{"end"/s/,"types".*//' "$tmp/back.jsonl" "$tmp/$kind.jsonl"
+	check "$kind is what it was" cmp "$tmp/back.jsonl" "$tmp/$kind.jsonl"
+done
+run 0 convert "$tmp/plain.log" -o "$tmp/filetime.etl" --etw-clock filetime
+check "FILETIMEs" etw exported "$tmp/filetime.etl" "$tmp/plain.jsonl" filetime
+run 0 convert "$tmp/plain.log" -o "$tmp/plain.etl" --etw-plain --force
+check "data alone" etw exported "$tmp/plain.etl" "$tmp/plain.jsonl" plain
+
+# Everything that is rare in one log: text in, ETW, text again.
+cat >"$tmp/rare.evt" <<'EVT'
+order le
+name 0x041 "job_start"
+name 0x042 "job_end"
+name 0x043 "ünï"
+evt id=0x041 pid=7 tid=140737488355328 addr=0x4005d0 time=-1.500000001 data=00ff
+evt id=0x03f pid=7 tid=8 addr=0x4005d0 time=5000000000.000000007 trunc=1 data=-
+evt id=0x043 pid=7 tid=140737488355329 time=1.25 trunc=2 data=41424344
+EVT
+{
+	printf 'evt id=0x042 pid=7 tid=140737488355328 time=-1.5 data='
+	head -c 200000 /dev/zero | tr '\0' a | sed 's/./ab/g'
+	echo
+} >>"$tmp/rare.evt"
+run 0 convert "$tmp/rare.evt" -o "$tmp/rare.log" --to log
+run 0 convert "$tmp/rare.log" -o "$tmp/rare.jsonl"
+run 0 convert "$tmp/rare.log" -o "$tmp/rare.etl"
+check "rare things are written by the rules" etw exported "$tmp/rare.etl" "$tmp/rare.jsonl"
+run 0 convert "$tmp/rare.etl" -o "$tmp/again.log" --to log
+run 0 convert "$tmp/again.log" -o "$tmp/again.jsonl"
+check "and are what they were" cmp "$tmp/again.jsonl" "$tmp/rare.jsonl"
+check "the data of 200000 bytes too" has again.jsonl '"len":200000'
 finish

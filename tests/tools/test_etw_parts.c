@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "formats/etw.h"
+#include "formats/etw_write.h"
 #include "support/support.h"
 
 static const struct etw_log seed = {
@@ -133,6 +134,26 @@ START_TEST(guids_are_stored_half_swapped)
 }
 END_TEST
 
+START_TEST(a_class_is_made_of_its_name)
+{
+	static const char *const vectors[][2] = {
+		{ "disk_read", "7c19f463-2af3-5b37-aa7b-712da0679cd8" },
+		{ "posix_trace_start", "e71af98d-5aa6-560a-b962-59dba9856bc6" },
+		{ "posixtrace-registry", "086fa334-b9da-5ceb-b5bf-ced3a39cd91a" },
+		{ "posixtrace-stream", "c5a84e40-60d3-510f-9c79-4bc24584ef4e" },
+	};
+
+	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+		unsigned char guid[ETW_GUID_BYTES];
+		char text[ETW_GUID_TEXT];
+
+		etw_guid_of_name(vectors[i][0], strlen(vectors[i][0]), guid);
+		etw_guid_text(guid, text);
+		ck_assert_str_eq(text, vectors[i][1]);
+	}
+}
+END_TEST
+
 START_TEST(a_long_name_ends_in_its_checksum)
 {
 	unsigned char traits[100] = { 100, 0 }, schema[100] = { 100, 0, 0 };
@@ -180,4 +201,4 @@ SUITE_MAIN("parts of ETW's decoder", cpu_cost_is_what_both_times_grew_by,
 	   cpu_cost_of_a_private_session_is_in_cycles, times_are_exact_up_to_the_last_stamp,
 	   a_match_may_overlap_itself, two_matches_share_a_half_byte,
 	   a_match_before_the_beginning_is_refused, guids_are_stored_half_swapped,
-	   a_long_name_ends_in_its_checksum, a_message_has_what_its_options_say)
+	   a_class_is_made_of_its_name, a_long_name_ends_in_its_checksum, a_message_has_what_its_options_say)

@@ -39,6 +39,11 @@ for name in demo_filex demo_threadx txlinux_init_unwrapped txlinux_wrapped; do
 	import "$tmp/$name.trx" again
 	check "$name has the same events again" tracex same "$tmp/again.jsonl" "$tmp/$name.jsonl"
 done
+for name in demo_filex demo_threadx txlinux_init_unwrapped txlinux_wrapped; do
+	run 0 convert "$samples/$name.trx" -o "$tmp/there.log" --to log --force
+	run 0 convert "$tmp/there.log" -o "$tmp/back.trx" --force
+	check "$name is the same by way of a log" cmp "$tmp/back.trx" "$tmp/$name.trx"
+done
 run 0 convert "$samples/derived_be_txlinux_wrapped.trx" -o "$tmp/be.trx"
 check "big endian becomes little endian" cmp -s "$tmp/be.trx" "$tmp/txlinux_wrapped.trx"
 

@@ -165,6 +165,7 @@ struct etw_file {
 	uint64_t lost_records;
 	size_t largest;         /* record */
 	int64_t first_ns, last_ns;
+	bool ours;              /* exported by us: it can be restored, in the order of the file */
 	bool disordered;        /* a processor's records are not in order of time */
 	size_t pointer_bytes;   /* of process events; 0: it cannot be told */
 };

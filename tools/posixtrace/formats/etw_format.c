@@ -11,9 +11,10 @@ static bool detect(const struct fmt_head *head)
 }
 
 static const struct fmt_option options[] = {
-	{ "etw-clock", true, "N  1 performance counter, 2 system time, 3 CPU cycles; else by the log" },
+	{ "etw-clock", true, "N  read: 1 performance counter, 2 system time, 3 cycles; write: filetime" },
 	{ "etw-freq", true, "N  ticks of the clock in a second; else by the log" },
 	{ "etw-payload", false, "the data without the headers of the records" },
+	{ "etw-plain", false, "write the data alone, which cannot be restored" },
 	{ "etw-resync", false, "step over a buffer without a size by the size of the others" },
 	{ "join", false, "append the data of extension records to the event before them" },
 	{ "level", true, "N  only events of levels 0 to N" },
@@ -28,4 +29,11 @@ const struct format format_etw = {
 	.options = options,
 	.detect = detect,
 	.import = etw_import,
+	.output = FMT_TO_FILE,
+	.open = etw_sink_open,
+	.begin = etw_sink_begin,
+	.event = etw_sink_event,
+	.lost = etw_sink_lost,
+	.end = etw_sink_end,
+	.close = etw_sink_close,
 };

@@ -13,6 +13,7 @@
 
 #include "formats/etw.h"
 #include "formats/etw_part.h"
+#include "formats/etw_restore.h"
 #include "formats/etw_sink.h"
 #include "formats/etw_types.h"
 #include "say.h"
@@ -55,16 +56,19 @@ static int64_t read_at(void *arg, uint64_t at, void *to, size_t len)
 static bool read_options(struct import *im, struct etw_options *options)
 {
 	struct fmt_flow *flow = im->flow;
+	const char *given = fmt_option(flow, "etw-clock");
 	uint64_t clock = 0;
 
 	im->level = 255;
-	im->meta = !fmt_flag(flow, "no-meta");
 	im->join = fmt_flag(flow, "join");
 	im->types.payload_only = fmt_flag(flow, "etw-payload") || im->join;
+	/* Records that are cut cannot go back behind the header. */
+	im->meta = !fmt_flag(flow, "no-meta") && !im->types.payload_only;
 	options->resync = fmt_flag(flow, "etw-resync");
 	if (!fmt_option_number(flow, "etw-freq", 1, INT64_MAX, &options->frequency) ||
 	    !fmt_option_number(flow, "level", 0, 255, &im->level) ||
-	    !fmt_option_number(flow, "etw-clock", 1, 3, &clock))
+	    (given && strcmp(given, "filetime") != 0 && /* which is the sink's */
+	     !fmt_option_number(flow, "etw-clock", 1, 3, &clock)))
 		return false;
 	options->clock = (unsigned)clock;
 	return true;
@@ -278,6 +282,9 @@ static bool finish(struct import *im)
 
 static int convert(struct import *im, struct findings *findings)
 {
+	/* Without what it says of itself it is a log of ETW as any other. */
+	if (im->file.ours && im->meta)
+		return etw_restore(im->flow, &im->file);
 	if (!begin(im, findings) || (im->meta && !put_header(im)) || !put_events(im) || !finish(im))
 		return TOOL_FAILURE;
 	return TOOL_OK;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/etw_part.h"
+#include "formats/etw_write.h"
 #include "formats/octets.h"
 
 #define DAY_NS (INT64_C(86400) * 1000000000)
@@ -37,7 +38,8 @@ static void check_time(struct scan *s, const struct etw_record *r, int64_t ns)
 
 static void check_order(struct scan *s, const struct etw_record *r)
 {
-	if (s->begun && r->stamp < s->last) {
+	/* What we have written ourselves is in the order in which it was. */
+	if (s->begun && r->stamp < s->last && !s->file->ours) {
 		s->file->disordered = true;
 		if (!s->order_told)
 			finding(s->f, FINDING_WARNING, NULL, r->at,
@@ -68,6 +70,16 @@ static void try_process(struct scan *s, const struct etw_record *r)
 	}
 }
 
+/* The first record of an export of ours describes the stream. */
+static bool is_ours(const struct etw_record *r)
+{
+	unsigned char guid[ETW_GUID_BYTES];
+
+	etw_guid_of_name(ETW_CLASS_REGISTRY, strlen(ETW_CLASS_REGISTRY), guid);
+	return r->kind == ETW_FULL && r->type == ETW_REGISTRY_STREAM && r->version == 1 &&
+	       !memcmp(r->guid, guid, sizeof(guid));
+}
+
 static void take(struct scan *s, const struct etw_record *r)
 {
 	struct etw_file *file = s->file;
@@ -76,6 +88,8 @@ static void take(struct scan *s, const struct etw_record *r)
 	file->records++;
 	if (r->kind == ETW_SKIPPED || etw_is_about_log(r))
 		return;
+	if (!file->events)
+		file->ours = is_ours(r);
 	check_order(s, r);
 	ns = etw_time_ns(&file->log, r->stamp);
 	check_time(s, r, ns);

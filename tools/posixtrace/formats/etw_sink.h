@@ -12,7 +12,6 @@ int etw_import(struct fmt_flow *flow, struct fmt_input *input);
 
 int etw_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
 int etw_sink_begin(void *context, const struct fmt_facts *facts);
-int etw_sink_type(void *context, const struct fmt_type *type);
 int etw_sink_event(void *context, const struct fmt_event *event);
 int etw_sink_lost(void *context, const struct fmt_lost *lost);
 int etw_sink_end(void *context, const struct fmt_end *end);

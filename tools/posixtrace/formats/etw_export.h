@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_export.h - an export to a log of ETW under way. */
+#ifndef POSIXTRACE_FORMATS_ETW_EXPORT_H
+#define POSIXTRACE_FORMATS_ETW_EXPORT_H
+
+#include "formats/etw_sink.h"
+#include "formats/etw_write.h"
+
+/* What an event type becomes; all types are known only when the last event is. */
+struct etw_class {
+	uint32_t id;
+	unsigned type, level;
+	unsigned char guid[ETW_GUID_BYTES];
+};
+
+struct etw_sink {
+	struct fmt_flow *flow;
+	const struct fmt_output *output;
+	struct fmt_facts facts;
+	char session[TRACE_NAME_MAX + 1];
+	bool plain, filetime;
+	struct out spool;       /* events, each behind a struct spooled */
+	uint64_t events;
+	int64_t first_ns, last_ns;
+	uint32_t *thread;       /* hash table of index + 1: threads whose ids do not fit in 32 bits */
+	uint64_t *wide;         /* those ids, by index */
+	size_t threads, places;
+	uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP];
+	struct etw_writer writer;
+
+	/* of a log that was imported: its records go back as they are */
+	bool rewrite;
+	unsigned char *log_record;
+	size_t log_record_bytes;
+	uint64_t foreign;
+};
+
+struct spooled {
+	int64_t time_ns;
+	uint64_t thread, address;
+	uint64_t len;
+	uint32_t type;          /* index */
+	uint32_t pid, tid;
+	int32_t truncation;
+};
+
+/* By index of the types; NULL: no memory. */
+struct etw_class *etw_classes(const struct fmt_flow *flow);
+
+/* Records about the log itself, before and behind the events. */
+int etw_registry_begin(struct etw_sink *sink, const struct etw_class *classes, int64_t stamp);
+int etw_registry_end(struct etw_sink *sink, const struct fmt_end *end, int64_t stamp);
+
+/* Whether the event is the header of an imported log, or is of one; and takes it in. */
+bool etw_rewrite_wants(struct etw_sink *sink, const struct fmt_event *event);
+int etw_rewrite_event(struct etw_sink *sink, const struct fmt_event *event);
+int etw_rewrite_end(struct etw_sink *sink);
+
+#endif
