@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# make check-model: the models of the engine, searched exhaustively by spin at the sizes of the file
+# cases. A model holds when nothing is found in all of its states; a fault put into it must be found.
+# Prints a table: model, what, sizes, states, verdict. MODELS="ring wake" runs some only.
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/count.sh"
+
+here=$top_srcdir/tests/model
+MEGABYTES=${MEGABYTES:-6000}
+for tool in spin "${CC:=cc}"; do
+	if ! command -v "${tool%% *}" >/dev/null; then
+		echo "check_model.sh: needs $tool"
+		exit 77
+	fi
+done
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+# search MODEL SIZES...: prints the states, "unfinished" and what was found, if anything
+search() {
+	cp "$here/$1.pml" "$tmp/" || return 1
+	shift_model=$1
+	shift
+	(cd "$tmp" && rm -f pan* ./*.trail && spin -a "$@" "$shift_model.pml" >spin.out 2>&1 &&
+		$CC -O2 -w -DSAFETY -DCOLLAPSE -DVECTORSZ=1024 -DMEMLIM="$MEGABYTES" -o pan pan.c &&
+		./pan -m20000 >pan.out 2>&1)
+	sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' "$tmp/pan.out" | head -n 1
+	grep -E -m 1 'pan: reached|max search depth too small|out of memory|Search not completed' \
+		"$tmp/pan.out" | sed 's/^/unfinished: /'
+	grep -E -m 1 '^pan:1: (assertion violated|invalid end state)' "$tmp/pan.out" |
+		sed 's/^pan:1: /found: /'
+}
+
+holds() {
+	case $1 in
+	*found:* | *unfinished:* | '') return 1 ;;
+	esac
+}
+
+is_found() {
+	case $1 in
+	*found:*) ;;
+	*) return 1 ;;
+	esac
+}
+
+printf '%-9s %-22s %-48s %10s  %s\n' model what sizes states verdict
+grep -v -e '^#' -e '^$' "$here/cases" >"$tmp/cases"
+while read -r model what sizes; do
+	case " ${MODELS:-$model} " in
+	*" $model "*) ;;
+	*) continue ;;
+	esac
+	if [ "$what" = holds ]; then
+		# shellcheck disable=SC2086
+		result=$(search "$model" $sizes)
+		verdict=holds
+		holds "$result" || verdict='DOES NOT HOLD'
+		check "$model $sizes holds: $result" holds "$result"
+	else
+		# shellcheck disable=SC2086
+		result=$(search "$model" $sizes "-DFAULT_$what")
+		verdict=found
+		is_found "$result" || verdict='NOT FOUND'
+		check "$model finds $what" is_found "$result"
+	fi
+	printf '%-9s %-22s %-48s %10s  %s\n' "$model" "$what" "$(echo "$sizes" | sed 's/-D//g')" \
+		"$(echo "$result" | head -n 1)" "$verdict"
+done <"$tmp/cases"
+finish

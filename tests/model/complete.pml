@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * complete.pml - a log is completed by another process when its writer is killed: nothing twice,
+ * nothing missing (lib/drain/checkpoint.[ch], lib/log/log_resume.c).
+ *
+ * The ring is the sequence of its events; what was given up (freed) may be overwritten at once.
+ * The flusher takes what is there, writes a checkpoint of how far it will have come, writes the
+ * block, and gives up what the block holds. It is killed before any step; a block that was written in
+ * part is none. The guardian counts what the file has and looks for the checkpoint of that count. It
+ * may be killed itself, and is followed by another.
+ *
+ * Sizes: EVENTS, BLOCK, KILLS.
+ */
+byte published, freed;
+byte file[EVENTS + 1];
+byte in_file;
+byte checkpoint_events[2], checkpoint_place[2]; /* events + 1; 0: half written or none */
+byte kills;
+bit dead;
+
+#define STEP \
+	atomic { \
+		if \
+		:: kills < KILLS -> kills++; goto killed \
+		:: true \
+		fi;
+#define END }
+
+proctype Writer()
+{
+	do
+	:: published < EVENTS -> published++
+	:: else -> break
+	od
+}
+
+inline write_checkpoint(events, to)
+{
+	STEP
+		if
+#ifdef FAULT_ONE_CHECKPOINT
+		:: true -> slot = 0
+#else
+		:: checkpoint_events[0] == events + 1 -> slot = 0
+		:: checkpoint_events[1] == events + 1 -> slot = 1
+		:: else -> slot = 1 - slot
+#endif
+		fi
+	END;
+	STEP checkpoint_events[slot] = 0 END;
+	STEP checkpoint_place[slot] = to END;
+	STEP checkpoint_events[slot] = events + 1 END
+}
+
+inline write_block()
+{
+	STEP
+		do
+		:: at < place ->
+			assert(at >= freed); /* not given up: it is still what it was */
+			file[in_file] = at + 1;
+			in_file++;
+			at++
+		:: else -> break
+		od
+	END
+}
+
+inline give_up()
+{
+	STEP
+		if
+		:: place > freed -> freed = place
+		:: else
+		fi
+	END
+}
+
+proctype Flusher()
+{
+	byte at, place, slot = 1, i;
+
+begin:
+	/* The first one finds an empty file and an empty ring. */
+	atomic {
+		place = freed; /* go_to_claim */
+		if
+		:: checkpoint_events[0] == in_file + 1 -> place = checkpoint_place[0]; slot = 0
+		:: checkpoint_events[1] == in_file + 1 -> place = checkpoint_place[1]; slot = 1
+		:: else
+		fi
+	}
+	do
+	:: place < published ->
+		atomic {
+			at = place;
+			place = (published - at > BLOCK -> at + BLOCK : published)
+		}
+#ifdef FAULT_GIVE_UP_FIRST
+		give_up();
+#endif
+#ifdef FAULT_CHECKPOINT_LATE
+		write_block();
+		write_checkpoint(in_file, place);
+#else
+		write_checkpoint(in_file + place - at, place);
+		write_block();
+#endif
+#ifndef FAULT_GIVE_UP_FIRST
+		give_up()
+#endif
+	:: place == EVENTS -> break
+	od;
+	atomic {
+		assert(in_file == EVENTS);
+		for (i : 0 .. EVENTS - 1) { assert(file[i] == i + 1) }
+	}
+	goto done;
+killed:
+	atomic { at = 0; place = 0; slot = 1 }
+	goto begin;
+done:
+	skip
+}
+
+init { atomic { run Writer(); run Flusher() } }
