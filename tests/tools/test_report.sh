@@ -81,7 +81,7 @@ check "- is standard input" has out '"x" 5$'
 check "templates too may come from there" has out '"x" 5$'
 run 0 report -t "$tmp/t" -h -d @nobody "$tmp/e"
 check "-d by a name that no event has leaves nothing" is_empty out
-for wrong in "" "$tmp/e" "-t $tmp/t" "-t $tmp/t $tmp/e $tmp/e" "-t $tmp/t -O ids $tmp/e" \
+for wrong in "" "--check" "-O pid=on $tmp/e" "-t $tmp/t" "-t $tmp/t $tmp/e $tmp/e" "-t $tmp/t -O ids $tmp/e" \
 	"-t $tmp/t -O ids=maybe $tmp/e" "-t $tmp/t -O cpuid=on $tmp/e" "-t $tmp/t -O timestamp=4 $tmp/e" \
 	"-t $tmp/t -O timestamp= $tmp/e" "-t $tmp/t -O starttime=x $tmp/e" "-t $tmp/t -O endtime=1. $tmp/e" \
 	"-t $tmp/t -O endtime=99999999999999999999 $tmp/e" "-t $tmp/t -d 1g $tmp/e" "-t $tmp/t -d 1,,2 $tmp/e" \

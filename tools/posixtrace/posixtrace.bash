@@ -94,8 +94,9 @@ _posixtrace()
 		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail'
 		;;
 	report)
-		options='--template --check --list --output --help'
-		value='-d -k -p -T'
+		options='--template --check --list --event --exclude --pid --tid --begin --end --where --limit
+			--tail --output --utc --raw --help'
+		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail -d -k -p -T'
 		if [[ $previous == -O ]]; then
 			COMPREPLY=($(compgen -W 'ids= exec= pid= tid= timestamp= starttime= endtime=' -- "$current"))
 			return

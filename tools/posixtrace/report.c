@@ -8,25 +8,29 @@
 #include <unistd.h>
 
 #include "formats/flow.h"
+#include "report_sink.h"
 #include "say.h"
-#include "template/sink.h"
 #include "text.h"
 
 static const char help[] =
-	"Usage: posixtrace report --template FILE... [OPTION]... LOG\n"
-	"Prints the events of LOG, of any format that convert reads (- is standard input), each as its\n"
-	"template says; posixtrace-template(5) describes templates, which are those of AIX's trcrpt.\n"
+	"Usage: posixtrace report [--template FILE]... [OPTION]... LOG\n"
+	"Prints the events of LOG, of any format that convert reads (- is standard input), in columns:\n"
+	"time, seconds since the event shown before, process, thread, event type, fields. With templates,\n"
+	"those of AIX's trcrpt, each event as its template says; see posixtrace-template(5).\n"
 	"\n"
 	"  -t, --template FILE  templates; may be repeated, later files add to earlier ones\n"
 	"      --check          only read the templates: exit with 0 or 2\n"
 	"      --list           only list them: key and label\n"
+	WANTED_HELP
 	"  -d LIST              only these event types: hexadecimal numbers or @names, with commas\n"
 	"  -k LIST              all but these event types\n"
 	"  -p LIST              only these processes\n"
 	"  -T LIST              only these threads, by posix_thread_id\n"
 	"  -h                   no header\n"
 	"  -o, --output FILE    write the report to FILE\n"
-	"  -O KEY=VALUE         may be repeated, or a list with commas:\n"
+	"      --utc            times in UTC\n"
+	"      --raw            times in nanoseconds since 1970\n"
+	"  -O KEY=VALUE         may be repeated, or a list with commas; all but the last two need --template:\n"
 	"       ids=on|off         event type numbers, on\n"
 	"       exec=on|off        program names, off\n"
 	"       pid=on|off         process numbers, off\n"
@@ -36,6 +40,7 @@ static const char help[] =
 	"       endtime=S          up to that time\n"
 	"      --help           this text\n"
 	"\n"
+	WANTED_TIME_HELP
 	"What is wrong with templates is told as FILE:LINE:COLUMN: error: [CODE] TEXT; then nothing is\n"
 	"printed and the exit status is 2.\n"
 	"Exit status: 0 ok, 1 failure, 2 usage or a wrong template, 3 damaged or never closed.\n";
@@ -46,7 +51,10 @@ struct report {
 	bool check, list;
 	const char *output;
 	struct select select;
+	struct wanted wanted;
 	struct columns columns;
+	bool columns_given;
+	enum when_form when;
 	bool header;
 };
 
@@ -85,12 +93,12 @@ static bool timestamp(const char *value, unsigned *form)
 	return *value >= '0' && *value <= '3' && !value[1];
 }
 
-static bool keyed(struct report *report, const char *text)
+static bool column(struct report *report, const char *text)
 {
 	struct columns *columns = &report->columns;
-	struct select *select = &report->select;
 	const char *value;
 
+	report->columns_given = true;
 	if (is_key(text, "ids", &value))
 		return on_or_off(value, &columns->ids);
 	if (is_key(text, "exec", &value))
@@ -99,8 +107,14 @@ static bool keyed(struct report *report, const char *text)
 		return on_or_off(value, &columns->pid);
 	if (is_key(text, "tid", &value))
 		return on_or_off(value, &columns->tid);
-	if (is_key(text, "timestamp", &value))
-		return timestamp(value, &columns->timestamp);
+	return is_key(text, "timestamp", &value) && timestamp(value, &columns->timestamp);
+}
+
+static bool keyed(struct report *report, const char *text)
+{
+	struct select *select = &report->select;
+	const char *value;
+
 	if (is_key(text, "starttime", &value)) {
 		select->has_start = true;
 		return select_seconds(value, &select->start_ns);
@@ -109,7 +123,7 @@ static bool keyed(struct report *report, const char *text)
 		select->has_end = true;
 		return select_seconds(value, &select->end_ns);
 	}
-	return false;
+	return column(report, text);
 }
 
 static bool parse_keys(struct report *report, const char *list)
@@ -174,7 +188,7 @@ static const struct format *source_of(struct fmt_input *input)
 	return NULL;
 }
 
-static int print_events(struct template_sink *sink, struct fmt_input *input)
+static int print_events(struct report_sink *sink, struct fmt_input *input)
 {
 	const struct fmt_output output = { .out = sink->out, .fd = sink->out->fd, .shown = "report" };
 	const struct format *source = source_of(input);
@@ -183,14 +197,14 @@ static int print_events(struct template_sink *sink, struct fmt_input *input)
 
 	if (!source)
 		return TOOL_FAILURE;
-	flow_init(&flow, source, &template_format);
+	flow_init(&flow, source, &report_format);
 	flow.input = input;
 	flow.output = &output;
 	run_init(&sink->run, sink->templates, input->name);
-	template_sink_use(sink);
-	flow_answer(&flow, template_format.open(&flow, &output, &flow.context));
+	report_sink_use(sink);
+	flow_answer(&flow, report_format.open(&flow, &output, &flow.context));
 	status = source->import(&flow, input);
-	template_format.close(flow.context);
+	report_format.close(flow.context);
 	run_fini(&sink->run);
 	flow_say_faults(&flow);
 	status = sink->done ? sink->status : tool_worse(status, flow.status);
@@ -198,7 +212,7 @@ static int print_events(struct template_sink *sink, struct fmt_input *input)
 	return status;
 }
 
-static int print_to(struct template_sink *sink, struct fmt_input *input, const char *path)
+static int print_to(struct report_sink *sink, struct fmt_input *input, const char *path)
 {
 	static struct out file;
 	int status;
@@ -220,18 +234,20 @@ static int print_to(struct template_sink *sink, struct fmt_input *input, const c
 	return status;
 }
 
-static int print_log(const struct report *report, const struct templates *templates,
+static int print_log(struct report *report, const struct templates *templates,
 		     const char *path)
 {
-	static struct template_sink sink; /* large */
+	static struct report_sink sink; /* large */
 	static struct fmt_input input;
 	int status = input_open(&input, path);
 
 	if (status)
 		return status;
 	sink.columns = report->columns;
+	sink.table.when = report->when;
 	sink.select = &report->select;
-	sink.templates = templates;
+	sink.wanted = &report->wanted;
+	sink.templates = report->templates ? templates : NULL;
 	sink.header = report->header;
 	status = print_to(&sink, &input, report->output);
 	input_close(&input);
@@ -259,7 +275,7 @@ static int load_templates(const struct report *report, struct templates *templat
 	return good ? TOOL_OK : TOOL_USAGE;
 }
 
-static int print_report(const struct report *report, const char *path)
+static int print_report(struct report *report, const char *path)
 {
 	struct templates templates;
 	int status;
@@ -277,6 +293,8 @@ static int print_report(const struct report *report, const char *path)
 enum {
 	OPT_CHECK = 256,
 	OPT_LIST,
+	OPT_UTC,
+	OPT_RAW,
 	OPT_HELP,
 };
 
@@ -285,12 +303,19 @@ static const struct option options[] = {
 	{ "check", no_argument, NULL, OPT_CHECK },
 	{ "list", no_argument, NULL, OPT_LIST },
 	{ "output", required_argument, NULL, 'o' },
+	{ "utc", no_argument, NULL, OPT_UTC },
+	{ "raw", no_argument, NULL, OPT_RAW },
+	WANTED_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 }
 };
 
 static bool parse_option(struct report *report, int option)
 {
+	bool good;
+
+	if (wanted_option(&report->wanted, option, optarg, &good))
+		return good;
 	switch (option) {
 	case 't':
 		return add_template(report, optarg);
@@ -299,6 +324,12 @@ static bool parse_option(struct report *report, int option)
 		return true;
 	case OPT_LIST:
 		report->list = true;
+		return true;
+	case OPT_UTC:
+		report->when = WHEN_UTC;
+		return true;
+	case OPT_RAW:
+		report->when = WHEN_RAW;
 		return true;
 	case 'd':
 		return select_add_types(&report->select.only, "-d", optarg);
@@ -324,8 +355,12 @@ static int report_on(struct report *report, int argc, char **argv)
 {
 	bool no_log = report->check || report->list;
 
-	if (!report->templates)
+	if (!report->templates && no_log)
 		say("report: which templates?");
+	else if (!report->templates && report->columns_given)
+		say("report: ids, exec, pid, tid and timestamp are of reports by templates");
+	else if (!wanted_ready(&report->wanted, report->when == WHEN_UTC))
+		return tool_usage(&report_command);
 	else if (argc == optind && !no_log)
 		say("report: which log?");
 	else if (argc - optind > 1)
@@ -341,7 +376,8 @@ static int run(int argc, char **argv)
 	int option, status = TOOL_OK;
 
 	columns_init(&report.columns);
-	while (!status && (option = tool_option(argc, argv, ":t:d:k:p:T:ho:O:", options)) != -1) {
+	wanted_init(&report.wanted);
+	while (!status && (option = tool_option(argc, argv, ":t:e:x:d:k:p:T:ho:O:", options)) != -1) {
 		if (option == OPT_HELP)
 			return tool_help(&report_command);
 		if (!parse_option(&report, option))
@@ -349,6 +385,7 @@ static int run(int argc, char **argv)
 	}
 	if (!status)
 		status = report_on(&report, argc, argv);
+	wanted_fini(&report.wanted);
 	select_fini(&report.select);
 	free(report.template);
 	return status;
@@ -356,7 +393,7 @@ static int run(int argc, char **argv)
 
 const struct tool_command report_command = {
 	.name = "report",
-	.summary = "prints events by templates, as trcrpt of AIX does",
+	.summary = "prints events in columns, or by templates as those of AIX",
 	.help = help,
 	.run = run,
 };

@@ -39,6 +39,7 @@ struct fmt_flow {
 	int status;            /* the worst so far */
 	bool begun;            /* the sink knows the facts, and so types */
 	bool stopped;          /* the sink cannot go on */
+	int64_t seek_ns;       /* set by a sink as it begins: nothing before that need come; 0: all */
 	uint64_t events;
 	bool lost;             /* the source told of lost events */
 

@@ -65,6 +65,8 @@ static const struct fmt_type *learn(struct reading *reading, trace_event_id_t id
 	const struct log_type *type = logfile_type(&reading->log, id);
 	struct fmt_type what = { .name = type->name, .id = id, .number = id, .level = -1 };
 
+	what.schema = type->schema_text;
+
 	if (id >= reading->ids)
 		return fmt_type(reading->flow, &what);
 	reading->type[id] = fmt_type(reading->flow, &what);
@@ -211,7 +213,7 @@ static bool looks_damaged(const struct reading *reading, uint64_t events)
 
 	return !reading->log.whole || !reading->log.info.complete || reading->skipped ||
 	       posix_trace_get_ledger_np(reading->log.trid, &ledger) ||
-	       ledger.lost[POSIX_TRACE_LOST_DAMAGED_NP] || ledger.reported != events;
+	       ledger.lost[POSIX_TRACE_LOST_DAMAGED_NP] || (ledger.reported != events && !reading->flow->seek_ns);
 }
 
 static int cause_of_gaps(const trace_attr_t *attr)
@@ -220,6 +222,14 @@ static int cause_of_gaps(const trace_attr_t *attr)
 
 	return !posix_trace_attr_getstreamfullpolicy(attr, &policy) && policy == POSIX_TRACE_LOOP
 		? POSIX_TRACE_LOST_OVERWRITTEN_NP : POSIX_TRACE_LOST_STREAM_FULL_NP;
+}
+
+static int seek(const struct reading *reading)
+{
+	int64_t when_ns = reading->flow->seek_ns;
+	struct timespec when = { .tv_sec = when_ns / 1000000000, .tv_nsec = when_ns % 1000000000 };
+
+	return when_ns > 0 ? posix_trace_seek_np(reading->log.trid, &when) : 0;
 }
 
 static int read_log(struct reading *reading)
@@ -240,7 +250,9 @@ static int read_log(struct reading *reading)
 	if (!err && flow->to->scans)
 		err = log_scan(flow, reading->log.trid, reading->type, reading->ids, &facts);
 	if (!err && fmt_begin(flow, &facts)) {
-		err = read_events(reading);
+		err = seek(reading);
+		if (!err)
+			err = read_events(reading);
 		if (!err && !flow->stopped)
 			err = finish(reading);
 	}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_sink.h - a report, as where a trace of any format flows to: by templates, or as a table.
+ */
+#ifndef POSIXTRACE_REPORT_SINK_H
+#define POSIXTRACE_REPORT_SINK_H
+
+#include "formats/flow.h"
+#include "report_table.h"
+#include "tail.h"
+#include "template/columns.h"
+#include "template/run.h"
+#include "template/select.h"
+#include "wanted.h"
+
+struct report_sink {
+	/* set before */
+	const struct templates *templates; /* NULL: a table */
+	struct columns columns;            /* by templates */
+	struct report_table table;         /* as a table */
+	const struct select *select;
+	struct wanted *wanted;
+	struct out *out;
+	bool header;
+
+	/* zero before */
+	struct run run;
+	struct tail tail;
+	struct fmt_flow *flow;
+	struct report_type **type;         /* by index of the flow's types */
+	size_t types;
+	struct logfile log;                /* the names of its types alone */
+	uint64_t shown;
+	int64_t first_ns;                  /* of the trace */
+	bool any;                          /* first_ns is known */
+	bool has_span;                     /* the trace said when it begins and ends */
+	bool big_endian;
+	bool done;                         /* the rest of the trace does not matter */
+	int status;                        /* when it was done: the flow takes a stop for a failure */
+};
+
+/* Its context is the struct report_sink that report_sink_use() names. */
+extern const struct format report_format;
+void report_sink_use(struct report_sink *sink);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_table.h - events in columns: time, delta, process, thread, event type, and what the type's
+ * schema makes of the data.
+ */
+#ifndef POSIXTRACE_REPORT_TABLE_H
+#define POSIXTRACE_REPORT_TABLE_H
+
+#include "logfile.h"
+#include "out.h"
+#include "when.h"
+
+struct report_table {
+	enum when_form when;
+	bool any;            /* an event was shown before */
+	int64_t previous_ns;
+};
+
+void report_table_header(struct out *out, const struct report_table *table);
+
+/* log and type need no more than what fields_text() and sysdata_text() look at. */
+void report_table_event(struct out *out, struct report_table *table, const struct logfile *log,
+			const struct log_type *type, const struct posix_trace_event_np *event);
+
+#endif
