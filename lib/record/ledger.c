@@ -137,7 +137,8 @@ struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pi
 
 int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from)
 {
-	if (from->threads > to->room) {
+	/* Also the room for nobody. */
+	if (from->threads >= to->room && from->room > to->room) {
 		int saved_errno = errno;
 		struct ptx_ledger_thread *more = malloc(from->room * sizeof(*more));
 

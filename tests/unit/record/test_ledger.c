@@ -119,6 +119,23 @@ START_TEST(without_memory_events_go_to_the_line_of_nobody)
 }
 END_TEST
 
+START_TEST(a_copy_has_room_for_nobody_too)
+{
+	struct ptx_ledger copy;
+
+	ptx_ledger_init(&ledger);
+	ptx_ledger_init(&copy);
+	for (uint32_t tid = 1; tid <= (uint32_t)_i; tid++)
+		one_event_of(tid);
+	ck_assert_int_eq(ptx_ledger_copy(&copy, &ledger), 0);
+	ptx_ledger_thread(&copy, 0, 0, 0)->reported++;
+	ck_assert_uint_le(copy.threads, copy.room);
+	ck_assert_uint_eq(copy.thread[copy.threads - 1].line.reported, 1);
+	ptx_ledger_fini(&copy);
+	ptx_ledger_fini(&ledger);
+}
+END_TEST
+
 START_TEST(the_sum_has_every_column_but_called)
 {
 	struct ptx_ledger_line line = { .called = 1u << 20, .reported = 1, .unread = 2 };
@@ -138,6 +155,7 @@ static Suite *ledger_suite(void)
 	tcase_add_test(tc, a_reused_thread_id_is_another_thread);
 	tcase_add_test(tc, all_events_without_a_thread_share_one_line);
 	tcase_add_loop_test(tc, without_memory_events_go_to_the_line_of_nobody, 0, 41);
+	tcase_add_loop_test(tc, a_copy_has_room_for_nobody_too, 0, 20);
 	tcase_add_test(tc, the_sum_has_every_column_but_called);
 	return suite;
 }
