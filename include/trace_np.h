@@ -210,6 +210,8 @@ struct posix_trace_stream_np {
 	trace_event_set_t filter;
 	const char *const *event_name; /* by event type, null without one */
 	unsigned event_names;   /* entries of it */
+
+	const struct posix_trace_source_np *source; /* for posix_trace_snapshot_np() */
 };
 
 /*
@@ -596,6 +598,16 @@ const char *posix_trace_object_kind_name_np(int kind);
  */
 int posix_trace_set_level_np(trace_id_t trid, int max_level);
 int posix_trace_get_level_np(trace_id_t trid, int *max_level);
+
+/*
+ * From a visit: writes a log of the stream as it is at this moment to file_desc, which stays open and is
+ * the log from its beginning on, and complete. Nobody is stopped or kept waiting, and nothing is read
+ * away: the log has what its creator could still read. Its account is of these events and of those that
+ * were lost before; what was read before is in neither. ESRCH: the stream is gone. EAGAIN: it is
+ * overwritten faster than it can be copied. EINVAL: a null pointer, or not from a visit. EBADF: not open
+ * for writing. EIO: its memory cannot be read. ENOMEM, and what writing the log may fail with.
+ */
+int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file_desc);
 
 #ifdef __cplusplus
 }

@@ -18,7 +18,7 @@
 #include "ring/ring.h"
 
 #define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
-#define PTX_ARENA_VERSION 5u
+#define PTX_ARENA_VERSION 6u
 #define PTX_PAGE          4096u
 
 /* What the word of an attachment says, below its generation. */
@@ -139,10 +139,15 @@ static inline void ptx_arena_know_lists(struct ptx_arena *arena, struct ptx_list
 }
 
 /* Whether a region may lie there: what another process wrote is not believed. */
+static inline bool ptx_region_fits(uint64_t file_bytes, uint64_t offset, uint64_t bytes)
+{
+	return offset >= PTX_REGIONS_AT && offset % PTX_PAGE == 0 && offset < file_bytes &&
+	       bytes <= file_bytes - offset;
+}
+
 static inline bool ptx_arena_holds(const struct ptx_arena *arena, uint64_t offset, uint64_t bytes)
 {
-	return offset >= PTX_REGIONS_AT && offset % PTX_PAGE == 0 && offset < arena->bytes &&
-	       bytes <= arena->bytes - offset;
+	return ptx_region_fits(arena->bytes, offset, bytes);
 }
 
 /* A new, sealed file for an arena of process pid, with its first pages; -1. */

@@ -8,7 +8,6 @@
 
 #include "arena/attachment.h"
 #include "arena/find.h"
-#include "base/io.h"
 
 #define COUNT_TRIES 5
 
@@ -17,20 +16,18 @@ struct looking {
 	bool is_arena;
 };
 
-static bool copy(const struct ptx_arena *arena, void *to, size_t bytes, uint64_t offset)
+static bool copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset)
 {
-	size_t got;
-
-	return ptx_io_read_at(arena->fd, to, bytes, offset, &got) == 0 && got == bytes;
+	return image->copy(image, to, bytes, offset);
 }
 
 /* The copy is of a moment when the stream was attached, and nothing else came to its place since. */
-static bool is_still_there(const struct ptx_arena *arena, const struct ptx_attachment *copied,
+static bool is_still_there(const struct ptx_image *image, const struct ptx_attachment *copied,
 			   unsigned bit)
 {
 	uint64_t word;
 
-	return copy(arena, &word, sizeof word,
+	return copy(image, &word, sizeof word,
 		    offsetof(struct ptx_control, attachment) + bit * sizeof *copied +
 			    offsetof(struct ptx_attachment, word)) &&
 	       word == atomic_load_explicit(&copied->word, memory_order_relaxed);
@@ -41,7 +38,7 @@ static bool is_still_there(const struct ptx_arena *arena, const struct ptx_attac
  * came before it. The ring's own count may have those of the chunk before or not. False: the chunk is
  * another's by now.
  */
-static bool count_ring(const struct ptx_arena *arena, const struct ptx_look_stream *stream,
+static bool count_ring(const struct ptx_image *image, const struct ptx_look_stream *stream,
 		       const struct ptx_ring *ring, uint64_t *records)
 {
 	const uint64_t region = stream->attachment.offset;
@@ -53,10 +50,10 @@ static bool count_ring(const struct ptx_arena *arena, const struct ptx_look_stre
 	*records = published;
 	if (link == 0 || number >= stream->geometry.chunks_max)
 		return true;
-	if (!copy(arena, &chunk, sizeof chunk,
+	if (!copy(image, &chunk, sizeof chunk,
 		  region + stream->geometry.chunks_at +
 			  (uint64_t)number * stream->geometry.chunk_bytes) ||
-	    !copy(arena, &word, sizeof word,
+	    !copy(image, &word, sizeof word,
 		  region + stream->geometry.words_at + (uint64_t)number * sizeof word) ||
 	    ptx_word_generation(word) != ptx_link_generation(link))
 		return false;
@@ -67,7 +64,7 @@ static bool count_ring(const struct ptx_arena *arena, const struct ptx_look_stre
 	return true;
 }
 
-static void count_records(const struct ptx_arena *arena, const struct ptx_look *look,
+static void count_records(const struct ptx_image *image, const struct ptx_look *look,
 			  struct ptx_look_stream *stream)
 {
 	uint32_t rings = atomic_load_explicit(&look->region.rings, memory_order_relaxed);
@@ -76,9 +73,9 @@ static void count_records(const struct ptx_arena *arena, const struct ptx_look *
 		struct ptx_ring ring = look->ring[i];
 		uint64_t records;
 
-		for (int try = 0; try < COUNT_TRIES && !count_ring(arena, stream, &ring, &records);
+		for (int try = 0; try < COUNT_TRIES && !count_ring(image, stream, &ring, &records);
 		     try++)
-			if (!copy(arena, &ring, sizeof ring,
+			if (!copy(image, &ring, sizeof ring,
 				  stream->attachment.offset + stream->geometry.rings_at +
 					  i * sizeof ring))
 				break;
@@ -105,20 +102,20 @@ static void note_region(const struct ptx_region *region, struct ptx_look_stream 
 								   memory_order_relaxed);
 }
 
-static bool look_at_region(const struct ptx_arena *arena, struct ptx_look *look,
+static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 			   struct ptx_look_stream *stream)
 {
 	const struct ptx_attachment *attachment = &stream->attachment;
 
 	if (ptx_ring_plan(attachment->stream_size, attachment->max_data_size,
 			  &stream->geometry) != 0 ||
-	    !ptx_arena_holds(arena, attachment->offset, stream->geometry.bytes) ||
-	    !copy(arena, &look->region, sizeof look->region, attachment->offset) ||
-	    !copy(arena, look->ring, sizeof look->ring,
+	    !ptx_region_fits(image->bytes, attachment->offset, stream->geometry.bytes) ||
+	    !copy(image, &look->region, sizeof look->region, attachment->offset) ||
+	    !copy(image, look->ring, sizeof look->ring,
 		  attachment->offset + stream->geometry.rings_at))
 		return false;
 	note_region(&look->region, stream);
-	count_records(arena, look, stream);
+	count_records(image, look, stream);
 	return true;
 }
 
@@ -137,7 +134,7 @@ static uint32_t creator_of(const struct ptx_arena *arena, unsigned bit)
 	return PTX_CREATOR_GONE;
 }
 
-static void look_at_stream(const struct ptx_arena *arena, struct ptx_look *look, unsigned bit)
+static void look_at_stream(const struct ptx_image *image, struct ptx_look *look, unsigned bit)
 {
 	struct ptx_look_stream *stream = &look->stream[look->streams];
 	const struct ptx_attachment *attachment = &look->control.attachment[bit];
@@ -148,23 +145,34 @@ static void look_at_stream(const struct ptx_arena *arena, struct ptx_look *look,
 	memset(stream, 0, sizeof *stream);
 	stream->bit = bit;
 	memcpy(&stream->attachment, attachment, sizeof *attachment);
-	stream->creator = creator_of(arena, bit);
-	if (look_at_region(arena, look, stream) && is_still_there(arena, attachment, bit))
+	stream->creator = image->arena ? creator_of(image->arena, bit) : PTX_CREATOR_GONE;
+	if (look_at_region(image, look, stream) && is_still_there(image, attachment, bit))
 		look->streams++;
+}
+
+bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image)
+{
+	look->streams = 0;
+	if (!copy(image, &look->control, sizeof look->control, 0) ||
+	    look->control.magic != PTX_ARENA_MAGIC || look->control.version != PTX_ARENA_VERSION ||
+	    !copy(image, &look->names, sizeof look->names, PTX_NAMES_AT))
+		return false;
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
+		look_at_stream(image, look, bit);
+	return true;
 }
 
 static void look_at_arena(void *arg, const struct ptx_arena *arena)
 {
 	struct looking *looking = arg;
-	struct ptx_look *look = looking->look;
+	struct ptx_image image;
 
-	if (ptx_arena_fd(arena) < 0 || !copy(arena, &look->control, sizeof look->control, 0) ||
-	    look->control.magic != PTX_ARENA_MAGIC || look->control.version != PTX_ARENA_VERSION ||
-	    !copy(arena, &look->names, sizeof look->names, PTX_NAMES_AT))
+	if (ptx_arena_fd(arena) < 0)
 		return;
-	looking->is_arena = true;
-	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
-		look_at_stream(arena, look, bit);
+	ptx_image_of_file(&image, arena->fd);
+	image.is_live = true;
+	image.arena = arena;
+	looking->is_arena = ptx_look_at_image(looking->look, &image);
 }
 
 bool ptx_look_at(struct ptx_look *look, const char *path)

@@ -2,9 +2,7 @@
 /*
  * arena/look.h - the streams of an arena as they are now, seen by who takes no part in them.
  *
- * Everything is copied out of the file first and checked then; nothing is mapped, so that memory
- * which its owner changes, scribbles over or gives back meanwhile can at worst make a number wrong,
- * and looking does not bring memory back that was given back.
+ * Everything is copied out of the file first and checked then (image.h).
  *
  * Threads   all. The file is open for as long as the copying takes, and no longer.
  */
@@ -12,6 +10,7 @@
 #define PTX_ARENA_LOOK_H
 
 #include "arena/arena.h"
+#include "arena/image.h"
 
 #define PTX_CREATOR_GONE UINT32_MAX
 
@@ -41,5 +40,6 @@ struct ptx_look {
 
 /* All that is attached in the arena behind path; false: it is no arena of this version. */
 bool ptx_look_at(struct ptx_look *look, const char *path);
+bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image);
 
 #endif

@@ -126,16 +126,36 @@ const char *ptx_clock_name(void)
 #endif
 }
 
+static uint64_t ordered(bool counter)
+{
+	uint64_t ticks;
+
+	if (!counter)
+		return ptx_clock_monotonic();
+#if defined __x86_64__
+	__builtin_ia32_lfence();
+	ticks = ptx_clock_counter();
+	__builtin_ia32_lfence();
+#elif defined __aarch64__
+	__asm__ volatile("isb" ::: "memory");
+	ticks = ptx_clock_counter();
+	__asm__ volatile("isb" ::: "memory");
+#else
+	ticks = ptx_clock_counter();
+#endif
+	return ticks;
+}
+
 /* The tightest of a few readings: an interruption between the two clocks would bend the scale. */
-struct ptx_anchor ptx_clock_anchor(void)
+static struct ptx_anchor anchor_of(bool counter)
 {
 	struct ptx_anchor best = { 0, 0 };
 	uint64_t width = UINT64_MAX;
 
 	for (int i = 0; i < 3 || (width > WIDE_TICKS && i < MANY_TRIES); i++) {
-		uint64_t before = ptx_clock_ordered();
+		uint64_t before = ordered(counter);
 		int64_t ns = realtime();
-		uint64_t after = ptx_clock_ordered();
+		uint64_t after = ordered(counter);
 
 		if (after - before >= width)
 			continue;
@@ -144,4 +164,24 @@ struct ptx_anchor ptx_clock_anchor(void)
 		best.realtime_ns = ns;
 	}
 	return best;
+}
+
+struct ptx_anchor ptx_clock_anchor(void)
+{
+	return anchor_of(ptx_clock_is_counter);
+}
+
+bool ptx_clock_anchor_of(bool counter, struct ptx_anchor *anchor)
+{
+#if defined __x86_64__
+	int mode;
+
+	if (counter && prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
+		return false; /* reading it would raise SIGSEGV */
+#elif !defined __aarch64__
+	if (counter)
+		return false;
+#endif
+	*anchor = anchor_of(counter);
+	return true;
 }

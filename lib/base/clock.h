@@ -90,4 +90,8 @@ struct ptx_anchor {
 
 struct ptx_anchor ptx_clock_anchor(void);
 
+/* The same on the scale of another process's clock, whatever that of this one is; false if this process
+ * cannot read it. */
+bool ptx_clock_anchor_of(bool counter, struct ptx_anchor *anchor);
+
 #endif

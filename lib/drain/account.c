@@ -255,7 +255,7 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	add_slots(rings, ledger);
 	/* What writers published and what they could not: their own count of what was called. */
 	ledger->total.called = ptx_ring_published(rings) + unwritten + drain->synthetic -
-			       drain->not_running - census.not_running;
+			       drain->not_running - census.not_running - drain->before;
 	if (drain->shared && drain->loop)
 		reconcile_loop(drain, ledger);
 	if (drain->shared)

@@ -107,12 +107,21 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	fill(checkpoint_at(drain, drain->checkpoint), drain, events);
 }
 
+/* All records that were booked; the drain's own events are none. */
+static uint64_t taken(const struct ptx_drain *drain)
+{
+	return ptx_ledger_sum(&drain->account.total) - drain->synthetic + drain->not_running;
+}
+
 void ptx_drain_settle(struct ptx_drain *drain)
 {
 	if (!drain->rings->debts)
 		return;
-	for (uint32_t i = 0; i < drain->sources; i++)
+	atomic_store_explicit(&drain->rings->region->taken, taken(drain), memory_order_relaxed);
+	for (uint32_t i = 0; i < drain->sources; i++) {
 		ptx_ring_done(drain->rings, &drain->source[i]->place, done_of(drain->source[i]));
+		ptx_step_note(drain, i);
+	}
 	ptx_ring_settle(drain->rings);
 }
 
@@ -142,8 +151,7 @@ static void add_losses(struct ptx_ledger *account, const uint64_t *lost)
 	}
 }
 
-/* Whose records stand at the source's place: the chunk's header says it of its first ones. */
-static void find_ident(struct ptx_drain *drain, uint32_t ring, unsigned char *buffer)
+void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char *buffer)
 {
 	struct ptx_source *source = drain->source[ring];
 	struct ptx_place place = { .link = source->place.link };
@@ -193,8 +201,7 @@ static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 	}
 }
 
-/* What the controller wrote into its ring and the drain has not delivered. */
-static int mark_starts(struct ptx_drain *drain, unsigned char *buffer)
+int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
 {
 	struct ptx_rings *rings = drain->rings;
 	struct ptx_place place;
@@ -245,8 +252,8 @@ int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 		go_on_from(drain, from);
 	drain->resumed = true;
 	for (uint32_t i = 0; i < drain->sources; i++)
-		find_ident(drain, i, buffer);
-	err = mark_starts(drain, buffer);
+		ptx_checkpoint_ident(drain, i, buffer);
+	err = ptx_checkpoint_starts(drain, buffer);
 out:
 	free(buffer);
 	return err;

@@ -76,6 +76,9 @@ struct ptx_drain {
 	struct ptx_arena *arena; /* that the stream lies in; this process's if nobody said otherwise */
 	bool loop;
 	bool shared;       /* other processes write into the stream */
+	bool still;        /* it is a copy: nobody writes, and this is its time */
+	uint64_t still_at;
+	uint64_t before;   /* records that others had taken */
 	bool same_ids;     /* and their ids are the same here */
 	bool flush_policy; /* losses while full are told by OVERFLOW and RESUME */
 	uint32_t sources;

@@ -86,7 +86,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		source->end = ptx_records_check(drain->rings, source->buffer, bytes, &records, &last);
 		if (source->end < bytes)
 			count_damage(drain);
-		if (last > ptx_clock_now() + ptx_clock_ticks(FUTURE_NS)) {
+		if (!drain->still && last > ptx_clock_now() + ptx_clock_ticks(FUTURE_NS)) {
 			drain->account.total.lost[PTX_LOST_DAMAGED] += records;
 			source->records += records;
 			continue; /* nobody can have written that yet */
@@ -160,7 +160,18 @@ static bool barrier_for(const struct ptx_drain *drain)
 	return drain->shared ? ptx_barrier_everywhere() : ptx_barrier();
 }
 
-void ptx_drain_pass(struct ptx_drain *drain)
+/* Everything is there, and nobody comes any more. */
+static void pass_still(struct ptx_drain *drain)
+{
+	drain->now = drain->watermark = drain->still_at;
+	ptx_drain_sync(drain);
+	for (uint32_t i = 0; i < drain->sources; i++)
+		if (drain->source[i]->key == UINT64_MAX)
+			ptx_drain_refill(drain, i);
+	ptx_heap_build(drain);
+}
+
+static void pass_live(struct ptx_drain *drain)
 {
 	uint64_t now = ptx_clock_ordered(), watermark = now;
 	bool ordered = barrier_for(drain); /* (L) with (K) in ring/ring_write.h */
@@ -185,4 +196,12 @@ void ptx_drain_pass(struct ptx_drain *drain)
 	if (watermark > drain->watermark)
 		drain->watermark = watermark;
 	ptx_heap_build(drain);
+}
+
+void ptx_drain_pass(struct ptx_drain *drain)
+{
+	if (drain->still)
+		pass_still(drain);
+	else
+		pass_live(drain);
 }

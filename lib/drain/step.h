@@ -41,12 +41,33 @@ static inline void ptx_step_settle(struct ptx_drain *drain)
 	ptx_heap_fix_top(drain);
 }
 
+/* Up to where the source's records have been delivered: for who looks on. */
+static inline void ptx_step_note(struct ptx_drain *drain, uint32_t index)
+{
+	const struct ptx_source *source = drain->source[index];
+	uint64_t link = source->place.link;
+
+	atomic_store_explicit(&drain->rings->ring[index].delivered,
+			      ptx_delivered(ptx_link_generation(link), ptx_link_number(link),
+					    source->place.claimed - (source->end - source->at)),
+			      memory_order_relaxed);
+}
+
 /* To the next record of the top source. */
 static inline void ptx_step_advance(struct ptx_drain *drain)
 {
 	struct ptx_source *source = ptx_step_first(drain);
+	uint32_t len_flags = ptx_step_record(source)->len_flags;
 
-	source->at += (uint32_t)ptx_record_size(ptx_record_len(ptx_step_record(source)->len_flags));
+	source->at += (uint32_t)ptx_record_size(ptx_record_len(len_flags));
+	if (!drain->rings->debts) { /* else it is delivered when it is written */
+		_Atomic uint64_t *taken = &drain->rings->region->taken;
+
+		ptx_step_note(drain, drain->heap[0]);
+		if (!(len_flags & PTX_RECORD_IDENT))
+			atomic_store_explicit(taken, atomic_load_explicit(taken,
+					      memory_order_relaxed) + 1, memory_order_relaxed);
+	}
 	ptx_step_settle(drain);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arena/facts.h"
 #include "arena/quota.h"
 #include "base/clock.h"
 #include "base/shield.h"
@@ -105,6 +106,8 @@ static int build(struct ptx_stream *stream, int file_desc)
 		return err;
 	created = ptx_clock_anchor();
 	stream->attr.creation_ns = created.realtime_ns;
+	ptx_ring_calibrate(&stream->view->rings, created);
+	ptx_facts_write(&stream->view->rings, &stream->attr, stream->target.pid);
 	err = ptx_drain_create(&stream->view->rings, &stream->attr, created, &stream->drain);
 	if (err)
 		goto undo_view;

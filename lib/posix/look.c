@@ -13,10 +13,9 @@
 
 #include <trace_np.h>
 
-#include "arena/holders.h"
-#include "arena/look.h"
 #include "base/io.h"
 #include "posix/call.h"
+#include "posix/source.h"
 #include "record/eventset.h"
 
 struct looking {
@@ -139,6 +138,8 @@ static bool is_wanted(const struct looking *looking, const struct posix_trace_st
 static void tell_stream(const struct looking *looking, const struct ptx_look_stream *from)
 {
 	struct posix_trace_stream_np stream = { 0 };
+	struct posix_trace_source_np source = { .stream = from, .holder = looking->holder,
+						.holders = looking->holders };
 
 	find_target(looking, &from->attachment, &stream);
 	find_members(looking, from->bit, &stream);
@@ -148,6 +149,7 @@ static void tell_stream(const struct looking *looking, const struct ptx_look_str
 	tell_status(from, &stream);
 	stream.event_name = looking->name;
 	stream.event_names = PTX_TYPE_MAX;
+	stream.source = &source;
 	looking->visit(looking->arg, &stream);
 }
 

@@ -40,6 +40,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "record/ledger.h"
 #include "record/record.h"
@@ -52,6 +53,7 @@
 #define PTX_RING_CHUNKS 3    /* what each further ring adds to the pool */
 #define PTX_NONE        UINT32_MAX
 #define PTX_CHECKPOINT_BYTES (40u * 1024u) /* of a region, for its reader: drain/checkpoint.h */
+#define PTX_FACTS_BYTES 512 /* of a region, for who reads it when nobody is left: arena/facts.h */
 
 #define PTX_WORDS (PTX_TYPE_MAX / 64)
 
@@ -82,6 +84,18 @@ enum ptx_writer_loss {
 	PTX_WRITER_LOSSES
 };
 
+/*
+ * What the stream's ticks are, for who reads a region when nobody is left to ask. The creator writes
+ * it; once in a second a writer that changes chunks adds the newest anchor, and after it the count.
+ */
+struct ptx_calibration {
+	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t due; /* when an anchor is to be added; UINT64_MAX: never */
+	_Atomic uint64_t count;                        /* the newest is anchor[count % 2] */
+	struct ptx_anchor anchor[2];
+	struct ptx_anchor created;
+	uint64_t hz;
+};
+
 struct ptx_region {
 	/* Read by every event; written by the controller, state also by a writer that finds no room. */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t admit[PTX_WORDS]; /* event types not filtered out */
@@ -104,8 +118,11 @@ struct ptx_region {
 	_Atomic uint64_t first_overwritten;             /* time of the first one, UINT64_MAX = none */
 	_Atomic uint32_t overrun;
 	_Atomic uint32_t looped; /* a LOOP stream is full */
+	_Atomic uint64_t taken;  /* records that the reader has delivered; written by it alone */
 
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t lost_type[PTX_WRITER_LOSSES][PTX_TYPE_MAX];
+
+	struct ptx_calibration calibration;
 };
 
 /* A chunk is FREE, or belongs to a ring. One word: generation 32 | ring 16 | state. */
@@ -147,7 +164,25 @@ struct ptx_ring {
 	_Atomic uint64_t first;     /* generation 32 | number + 1 of its first chunk, 0 = none yet */
 	_Atomic uint64_t current;   /* likewise, the chunk being filled */
 	_Atomic uint64_t published; /* records in its closed chunks */
+	/* Written by the reader: up to where it has delivered them, ptx_delivered(). What it has claimed
+	 * and not delivered is with it alone, but still there for who looks on. */
+	_Atomic uint64_t delivered;
 };
+
+/* A chunk and an offset in it, in one word: generation 12 | number 26 | offset / 8 26. */
+static inline uint64_t ptx_delivered(uint32_t generation, uint32_t number, uint32_t offset)
+{
+	return (uint64_t)(generation & 0xfff) << 52 | (uint64_t)(number & 0x3ffffff) << 26 |
+	       (offset / 8 & 0x3ffffff);
+}
+
+/* The offset, if that is the chunk; else 0. */
+static inline uint32_t ptx_delivered_of(uint64_t delivered, uint32_t generation, uint32_t number)
+{
+	uint32_t offset = (uint32_t)(delivered & 0x3ffffff) * 8;
+
+	return ptx_delivered(generation, number, offset) == delivered ? offset : 0;
+}
 
 /* One thread of a traced process, as the region sees it. Word: generation 16 | state. */
 #define PTX_SLOT_UNUSED 0u
@@ -172,7 +207,7 @@ struct ptx_geometry {
 	uint32_t useful;    /* of them, those that the stream's size asked for */
 	uint32_t chunks_max;
 	uint32_t hint_mask;
-	size_t words_at, claimed_at, rings_at, slots_at, hints_at, checkpoint_at, chunks_at;
+	size_t words_at, claimed_at, rings_at, slots_at, hints_at, checkpoint_at, facts_at, chunks_at;
 	size_t bytes;       /* of the whole region */
 	size_t bytes_first; /* of what must be there from the beginning */
 	size_t capacity;    /* event bytes that are never lost for lack of room */
@@ -205,6 +240,9 @@ void ptx_ring_view(struct ptx_rings *rings, void *memory, const struct ptx_geome
 
 /* Makes zeroed memory an empty, suspended region. */
 void ptx_ring_init(struct ptx_rings *rings);
+
+/* From now on its writers keep its calibration, which begins with created. */
+void ptx_ring_calibrate(struct ptx_rings *rings, struct ptx_anchor created);
 
 static inline struct ptx_chunk *ptx_ring_chunk(const struct ptx_rings *rings, uint32_t number)
 {

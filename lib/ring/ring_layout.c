@@ -90,6 +90,7 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, struct ptx_geometry 
 	g->hints_at = place(&end, 3 * ((size_t)g->hint_mask + 1) * sizeof(uint64_t),
 			    PTX_CACHE_LINE);
 	g->checkpoint_at = place(&end, PTX_CHECKPOINT_BYTES, PTX_CACHE_LINE);
+	g->facts_at = place(&end, PTX_FACTS_BYTES, PTX_CACHE_LINE);
 	g->chunks_at = place(&end, chunks * chunk, PAGE);
 	g->bytes_first = place(&end, 0, PAGE);
 	end += (size_t)(g->chunks_max - g->chunks) * chunk;
@@ -124,6 +125,7 @@ void ptx_ring_init(struct ptx_rings *rings)
 	for (int i = 0; i < PTX_WORDS; i++)
 		atomic_store_explicit(&region->admit[i], ~UINT64_C(0), memory_order_relaxed);
 	atomic_store_explicit(&region->first_overwritten, UINT64_MAX, memory_order_relaxed);
+	atomic_store_explicit(&region->calibration.due, UINT64_MAX, memory_order_relaxed);
 	for (uint32_t i = 0; i < g->chunks; i++) {
 		atomic_store_explicit(&rings->word[i], ptx_chunk_word(0, 0, PTX_CHUNK_FREE),
 				      memory_order_relaxed);
@@ -131,4 +133,13 @@ void ptx_ring_init(struct ptx_rings *rings)
 	}
 	atomic_store_explicit(&region->chunks, g->chunks, memory_order_relaxed);
 	atomic_store_explicit(&region->free_chunks, g->chunks, memory_order_release);
+}
+
+void ptx_ring_calibrate(struct ptx_rings *rings, struct ptx_anchor created)
+{
+	struct ptx_calibration *calibration = &rings->region->calibration;
+
+	calibration->created = calibration->anchor[0] = calibration->anchor[1] = created;
+	calibration->hz = ptx_clock_hz;
+	atomic_store_explicit(&calibration->due, created.ticks + ptx_clock_hz, memory_order_release);
 }

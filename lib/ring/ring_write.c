@@ -186,6 +186,19 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint64
 			      rings->geometry.hint_mask, number, generation);
 }
 
+/* Killed in between, nobody adds one for a second, and the count says which is whole. */
+ptx_cold static void add_anchor(struct ptx_calibration *calibration, uint64_t now, uint64_t due)
+{
+	uint64_t count = atomic_load_explicit(&calibration->count, memory_order_relaxed) + 1;
+
+	if (!atomic_compare_exchange_strong_explicit(&calibration->due, &due,
+						     now + calibration->hz, memory_order_acquire,
+						     memory_order_relaxed))
+		return;
+	calibration->anchor[count % 2] = ptx_clock_anchor();
+	atomic_store_explicit(&calibration->count, count, memory_order_release);
+}
+
 bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 		   const struct ptx_ident *ident)
 {
@@ -193,7 +206,7 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 	uint64_t word = atomic_load_explicit(&rings->word[chunk_number(rings, chunk)],
 					     memory_order_relaxed);
 	uint32_t ring = ptx_word_ring(word), number;
-	uint64_t link;
+	uint64_t link, due;
 
 	if (ring >= PTX_RINGS)
 		return false; /* somebody wrote over the word */
@@ -206,6 +219,9 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&rings->ring[ring].current, link, memory_order_release);
 	close_chunk(rings, chunk, link);
+	due = atomic_load_explicit(&rings->region->calibration.due, memory_order_relaxed);
+	if (ptx_unlikely(fresh->opened >= due))
+		add_anchor(&rings->region->calibration, fresh->opened, due);
 	return true;
 }
 

@@ -22,6 +22,7 @@ static const struct tool_command *const commands[] = {
 	&top_command,
 	&list_command,
 	&status_command,
+	&snapshot_command,
 	&dump_command,
 	&report_command,
 	&stat_command,

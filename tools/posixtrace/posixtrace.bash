@@ -8,12 +8,12 @@ _posixtrace()
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'record attach top list status dump report stat verify convert help --help --version' -- "$current"))
+		COMPREPLY=($(compgen -W 'record attach top list status snapshot dump report stat verify convert help --help --version' -- "$current"))
 		return
 	fi
 	case $command in
 	help)
-		COMPREPLY=($(compgen -W 'record attach top list status dump report stat verify convert' -- "$current"))
+		COMPREPLY=($(compgen -W 'record attach top list status snapshot dump report stat verify convert' -- "$current"))
 		return
 		;;
 	record)
@@ -87,6 +87,16 @@ _posixtrace()
 		;;
 	status)
 		options='--utc --raw --json --fail-on-loss --help'
+		;;
+	snapshot)
+		options='--pid --output --force --name --json --fail-on-loss --help'
+		value='-n --name'
+		case $previous in
+		-p | --pid)
+			COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$current"))
+			return
+			;;
+		esac
 		;;
 	dump)
 		options='--event --exclude --pid --tid --begin --end --where --limit --tail --utc --raw --hex

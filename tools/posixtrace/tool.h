@@ -32,6 +32,7 @@ extern const struct tool_command attach_command;
 extern const struct tool_command top_command;
 extern const struct tool_command list_command;
 extern const struct tool_command status_command;
+extern const struct tool_command snapshot_command;
 extern const struct tool_command dump_command;
 extern const struct tool_command report_command;
 extern const struct tool_command stat_command;

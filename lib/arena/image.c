@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "arena/image.h"
+
+#include <sys/stat.h>
+
+#include "base/io.h"
+
+static bool copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset)
+{
+	size_t got;
+
+	return ptx_io_read_at(image->fd, to, bytes, offset, &got) == 0 && got == bytes;
+}
+
+void ptx_image_of_file(struct ptx_image *image, int fd)
+{
+	struct stat file;
+
+	*image = (struct ptx_image){ .copy = copy, .fd = fd };
+	if (fstat(fd, &file) != 0)
+		return;
+	image->bytes = (uint64_t)file.st_size;
+	image->memory = (uint64_t)file.st_blocks * 512;
+}

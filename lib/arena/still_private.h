@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena/still_private.h - what taking a copy and putting it in order share.
+ */
+#ifndef PTX_ARENA_STILL_PRIVATE_H
+#define PTX_ARENA_STILL_PRIVATE_H
+
+#include "arena/still.h"
+
+/* A copy being made. */
+struct ptx_taking {
+	const struct ptx_image *image;
+	struct ptx_still *still;
+	uint64_t region;  /* where it begins in the image */
+	uint64_t *word;   /* chunks_max each: the chunks' words before they were copied, */
+	uint64_t *after;  /* and when all was copied and counted */
+	uint64_t *claimed;
+	int naps;         /* that were taken for writers */
+	uint64_t budget;  /* bytes that may still be copied: what a sparse file says it has is not believed */
+};
+
+/* still_order.c: makes what was copied the copy. ENOMEM. */
+int ptx_still_order(struct ptx_taking *taking);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/source.h - where a stream that is being looked at can be copied from.
+ */
+#ifndef PTX_POSIX_SOURCE_H
+#define PTX_POSIX_SOURCE_H
+
+#include "arena/holders.h"
+#include "arena/look.h"
+
+struct posix_trace_source_np {
+	const struct ptx_look_stream *stream;
+	/* Processes that have its arena open; or, without any, the arena's bytes. */
+	const struct ptx_holder *holder;
+	size_t holders;
+	const struct ptx_image *image;
+};
+
+#endif

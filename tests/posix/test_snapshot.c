@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* posix_trace_snapshot_np(): a log of what a stream holds, while it goes on. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/numbers.h"
+
+#define SNAPSHOTS 20
+
+START_TEST(what_is_unread_is_in_the_log)
+{
+	trace_event_id_t n = type_of("n");
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL);
+	int fd;
+
+	for (int i = 0; i < 3; i++)
+		trace_number(n, i);
+	fd = snapshot_of(0);
+	ck_assert_log_all(fd, "START n=0 n=1 n=2");
+	assert_log_whole(fd);
+	close(fd);
+	ck_assert_events(trid, "START n=0 n=1 n=2");
+	shut(trid);
+}
+END_TEST
+
+START_TEST(what_was_read_is_not_in_it)
+{
+	trace_event_id_t n = type_of("n");
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL);
+	struct posix_trace_ledger_np ledger;
+	int fd;
+
+	trace_number(n, 0);
+	ck_assert_events(trid, "START n=0");
+	trace_number(n, 1);
+	trace_number(n, 2);
+	fd = snapshot_of(0);
+	ck_assert_log_all(fd, "n=1 n=2");
+	ledger = numbers_read(fd).ledger;
+	ck_assert_uint_eq(ledger.called, 2);
+	close(fd);
+	ck_assert_events(trid, "n=1 n=2");
+	shut(trid);
+}
+END_TEST
+
+START_TEST(it_says_of_the_stream_what_the_stream_says)
+{
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 30000, .max_data = 77,
+				  .name = "a name"), log;
+	struct timespec created, same;
+	char name[TRACE_NAME_MAX + 1];
+	trace_attr_t attr;
+	size_t bytes;
+	int fd, policy;
+
+	trace_number(type_of("n"), 0);
+	OK(posix_trace_get_attr(trid, &attr));
+	OK(posix_trace_attr_getcreatetime(&attr, &created));
+	fd = snapshot_of(0);
+	log = log_open(fd);
+	OK(posix_trace_get_attr(log, &attr));
+	OK(posix_trace_attr_getname(&attr, name));
+	ck_assert_str_eq(name, "a name");
+	OK(posix_trace_attr_getcreatetime(&attr, &same));
+	ck_assert_int_eq(nanoseconds(&same), nanoseconds(&created));
+	OK(posix_trace_attr_getstreamfullpolicy(&attr, &policy));
+	ck_assert_int_eq(policy, POSIX_TRACE_LOOP);
+	OK(posix_trace_attr_getmaxdatasize(&attr, &bytes));
+	ck_assert_uint_eq(bytes, 77);
+	ck_assert_status(log, RUNNING, NOT_FULL);
+	log_close(log);
+	ck_assert_int_eq(log_info(fd).pid, getpid());
+	ck_assert_int_eq(log_info(fd).complete, 1);
+	close(fd);
+	shut(trid);
+}
+END_TEST
+
+/* The scale is drawn by one more moment, nothing else. */
+START_TEST(times_are_those_that_a_reader_gets)
+{
+	trace_event_id_t n = type_of("n");
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL);
+	struct history *log, *live;
+	int fd;
+
+	for (int i = 0; i < 10; i++)
+		trace_number(n, i);
+	fd = snapshot_of(0);
+	log = log_history(fd);
+	live = read_all(trid);
+	ck_assert_uint_eq(log->n, live->n);
+	for (size_t i = 0; i < log->n; i++) {
+		int64_t apart = nanoseconds(&log->event[i].info.posix_timestamp) -
+				nanoseconds(&live->event[i].info.posix_timestamp);
+
+		ck_assert_int_lt(apart < 0 ? -apart : apart, 1000000);
+		ck_assert_ptr_eq(log->event[i].info.posix_prog_address,
+				 live->event[i].info.posix_prog_address);
+	}
+	history_free(log);
+	history_free(live);
+	close(fd);
+	shut(trid);
+}
+END_TEST
+
+static void *write_many(void *arg)
+{
+	numbers_write(*(trace_event_id_t *)arg, 0, 0, 99999);
+	return NULL;
+}
+
+START_TEST(of_an_overwritten_stream_the_youngest_part_is_in_it)
+{
+	trace_event_id_t n = type_of("n");
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 8192);
+	struct numbered numbered;
+	struct history *history;
+	int fd;
+
+	join(spawn(write_many, &n));
+	fd = snapshot_of(0);
+	numbered = numbers_read(fd);
+	ck_assert_int_eq(numbered.last[0], 99999);
+	numbers_account(fd, &numbered);
+	ck_assert_uint_gt(numbered.events, 8192 / 40);
+	/* START was overwritten too; OVERFLOW and RESUME tell of it. */
+	ck_assert_uint_eq(numbered.ledger.called, 100000 + 3);
+	ck_assert_uint_eq(numbered.ledger.reported, numbered.events + 2);
+	history = log_history(fd);
+	ck_assert_int_eq(history->event[0].info.posix_event_id, POSIX_TRACE_OVERFLOW);
+	ck_assert_int_eq(history->event[1].info.posix_event_id, POSIX_TRACE_RESUME);
+	history_free(history);
+	ck_assert_status(trid, RUNNING, FULL);
+	close(fd);
+	shut(trid);
+}
+END_TEST
+
+START_TEST(a_full_stream_says_so)
+{
+	trace_event_id_t n = type_of("n");
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL, .size = 8192);
+	struct posix_trace_ledger_np ledger, live;
+	int fd, events = fill(trid, n, 4, 0);
+
+	for (int i = 0; i < 50; i++)
+		trace_number(n, i);
+	OK(posix_trace_get_ledger_np(trid, &live));
+	fd = snapshot_of(0);
+	ledger = numbers_read(fd).ledger;
+	ck_assert_uint_eq(ledger.lost[POSIX_TRACE_LOST_STREAM_FULL_NP],
+			  live.lost[POSIX_TRACE_LOST_STREAM_FULL_NP]);
+	ck_assert_uint_ge(ledger.lost[POSIX_TRACE_LOST_STREAM_FULL_NP], 50);
+	ck_assert_uint_eq(ledger.reported, live.unread + 1); /* STOP, which nobody has read yet */
+	ck_assert_uint_ge(ledger.called, (uint64_t)events);
+	ck_assert_int_eq(log_status(fd).posix_stream_status, POSIX_TRACE_SUSPENDED);
+	ck_assert_int_eq(log_status(fd).posix_stream_full_status, POSIX_TRACE_FULL);
+	close(fd);
+	ck_assert_status(trid, SUSPENDED, FULL);
+	shut(trid);
+}
+END_TEST
+
+START_TEST(starts_and_stops_are_in_it)
+{
+	trace_event_id_t n = type_of("n");
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL);
+	int fd;
+
+	trace_number(n, 0);
+	stop(trid);
+	trace_number(n, 1);
+	start(trid);
+	trace_number(n, 2);
+	stop(trid);
+	fd = snapshot_of(0);
+	ck_assert_log_all(fd, "START n=0 STOP(0) START n=2 STOP(0)");
+	assert_log_whole(fd);
+	ck_assert_int_eq(log_status(fd).posix_stream_status, POSIX_TRACE_SUSPENDED);
+	close(fd);
+	shut(trid);
+}
+END_TEST
+
+START_TEST(an_empty_stream_makes_an_empty_log)
+{
+	trace_id_t trid = STREAM();
+	int fd = snapshot_of(0);
+
+	ck_assert_log_all(fd, "");
+	assert_log_whole(fd);
+	close(fd);
+	shut(trid);
+}
+END_TEST
+
+/* What is in the stream's own log is not in the stream any more. */
+START_TEST(of_a_stream_with_log_what_is_not_flushed_is_in_it)
+{
+	trace_event_id_t n = type_of("n");
+	int own = log_file(), fd;
+	trace_id_t trid = LOGGED_STARTED(own, .policy = POSIX_TRACE_UNTIL_FULL,
+					 .log_policy = POSIX_TRACE_APPEND);
+
+	trace_number(n, 0);
+	OK(posix_trace_flush(trid));
+	trace_number(n, 1);
+	trace_number(n, 2);
+	fd = snapshot_of(0);
+	ck_assert_log_all(fd, "n=1 n=2");
+	assert_log_whole(fd);
+	close(fd);
+	shut(trid);
+	ck_assert_log(own, "START n=0 n=1 n=2 STOP(0)");
+	close(own);
+}
+END_TEST
+
+static void *number_for_ever(void *arg)
+{
+	trace_event_id_t id = type_of("n");
+
+	for (uint64_t i = 0;; i++)
+		numbers_write(id, (uint64_t)(uintptr_t)arg, i, i);
+	return NULL;
+}
+
+/* A child with four threads that never end and a LOOP stream of its own. */
+static pid_t start_busy(size_t bytes)
+{
+	int ready[2];
+	pid_t child;
+	char c = 0;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		STARTED(.policy = POSIX_TRACE_LOOP, .size = bytes);
+		for (uintptr_t i = 0; i < 4; i++)
+			spawn(number_for_ever, (void *)i);
+		if (write(ready[1], &c, 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	return child;
+}
+
+static void end(pid_t child)
+{
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+
+START_TEST(a_busy_stream_of_another_process_has_no_hole)
+{
+	pid_t child = start_busy(1 << 20);
+	uint64_t called = 0;
+
+	for (int i = 0; i < SNAPSHOTS; i++) {
+		int fd = snapshot_of(child);
+		struct numbered numbered;
+
+		kill(child, SIGSTOP); /* checking takes longer than copying */
+		numbered = numbers_read(fd);
+		ck_assert_uint_gt(numbered.ledger.called, called);
+		called = numbered.ledger.called;
+		close(fd);
+		kill(child, SIGCONT);
+	}
+	end(child);
+}
+END_TEST
+
+/* Its threads may have been stopped anywhere, also where others wait for them. */
+START_TEST(a_stopped_process_is_copied_too)
+{
+	pid_t child = start_busy(1 << 18);
+
+	for (int i = 0; i < 5; i++) {
+		struct numbered numbered;
+		int fd, status;
+
+		usleep(20000);
+		kill(child, SIGSTOP);
+		ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);
+		fd = snapshot_of(child);
+		numbered = numbers_read(fd);
+		ck_assert_uint_gt(numbered.events, 0);
+		close(fd);
+		kill(child, SIGCONT);
+	}
+	end(child);
+}
+END_TEST
+
+static _Atomic uint64_t taken;
+static _Atomic bool enough;
+static trace_event_id_t number_id;
+
+/* As fast as the reader reads: so nothing is lost for lack of room, however slow that is. */
+static void *number_with_reader(void *arg)
+{
+	uint64_t i = 0;
+
+	while (!atomic_load(&enough)) {
+		numbers_write(number_id, (uint64_t)(uintptr_t)arg, i, i + 99);
+		i += 100;
+		while (4 * i > atomic_load(&taken) + 4000 && !atomic_load(&enough))
+			usleep(100);
+	}
+	return (void *)(uintptr_t)i;
+}
+
+/* Checks of a child and of its parent do not mix. */
+static pid_t take_snapshots_in_child(void)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child)
+		return child;
+	for (int i = 0; i < SNAPSHOTS; i++) {
+		int fd = snapshot_of(parent);
+
+		numbers_read(fd);
+		close(fd);
+	}
+	_exit(0);
+}
+
+/* Each thread's numbers, without one missing. */
+static void read_some(trace_id_t trid, uint64_t *next)
+{
+	struct seen seen;
+
+	while (read_one(trid, &seen)) {
+		struct number data;
+
+		if (seen.len == sizeof(data)) {
+			memcpy(&data, seen.data, sizeof(data));
+			ck_assert_uint_eq(data.number, next[data.thread]);
+			next[data.thread]++;
+			atomic_fetch_add(&taken, 1);
+		}
+		free(seen.data);
+	}
+}
+
+START_TEST(who_reads_the_stream_misses_nothing)
+{
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL, .size = 1 << 20);
+	pid_t child = take_snapshots_in_child();
+	uint64_t next[4] = { 0 }, written = 0;
+	pthread_t writer[4];
+	int status;
+
+	number_id = type_of("n");
+	for (uintptr_t i = 0; i < 4; i++)
+		writer[i] = spawn(number_with_reader, (void *)i);
+	while (waitpid(child, &status, WNOHANG) == 0)
+		read_some(trid, next);
+	ck_assert_int_eq(status, 0);
+	atomic_store(&enough, true);
+	for (int i = 0; i < 4; i++)
+		written += (uint64_t)(uintptr_t)join(writer[i]);
+	read_some(trid, next);
+	ck_assert_uint_eq(atomic_load(&taken), written);
+	shut(trid);
+}
+END_TEST
+
+static void refuse(void *arg, const struct posix_trace_stream_np *stream)
+{
+	int fd = log_file(), read_only = log_file_again(fd, O_RDONLY);
+	trace_id_t *trid = arg;
+
+	FAILS(EINVAL, posix_trace_snapshot_np(NULL, fd));
+	FAILS(EINVAL, posix_trace_snapshot_np(&(struct posix_trace_stream_np){ .pid = 1 }, fd));
+	FAILS(EBADF, posix_trace_snapshot_np(stream, -1));
+	FAILS(EBADF, posix_trace_snapshot_np(stream, read_only));
+	shut(*trid);
+	FAILS(ESRCH, posix_trace_snapshot_np(stream, fd));
+	/* Another one at the same place is not that one. */
+	*trid = STREAM();
+	FAILS(ESRCH, posix_trace_snapshot_np(stream, fd));
+	close(read_only);
+	close(fd);
+}
+
+START_TEST(what_cannot_be_copied_is_refused)
+{
+	trace_id_t trid = STREAM();
+
+	OK(posix_trace_look_np(0, refuse, &trid));
+	shut(trid);
+}
+END_TEST
+
+SUITE_MAIN("posix_trace_snapshot_np", what_is_unread_is_in_the_log, what_was_read_is_not_in_it,
+	   it_says_of_the_stream_what_the_stream_says, times_are_those_that_a_reader_gets,
+	   of_an_overwritten_stream_the_youngest_part_is_in_it, a_full_stream_says_so,
+	   starts_and_stops_are_in_it, an_empty_stream_makes_an_empty_log,
+	   of_a_stream_with_log_what_is_not_flushed_is_in_it,
+	   a_busy_stream_of_another_process_has_no_hole, a_stopped_process_is_copied_too,
+	   who_reads_the_stream_misses_nothing, what_cannot_be_copied_is_refused)

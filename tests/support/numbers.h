@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * support/numbers.h - threads that number their events, and logs of what a stream held at some moment.
+ *
+ * The log of a copied stream has the youngest part of what each thread wrote, without a hole; and what
+ * its ledger says of the thread is how many events it had written by then.
+ */
+#ifndef PTX_TESTS_NUMBERS_H
+#define PTX_TESTS_NUMBERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "support/log.h"
+
+#define NUMBERS_THREADS 8
+
+struct number {
+	uint64_t thread, number;
+};
+
+struct numbered {
+	uint64_t events;                 /* numbered ones */
+	int64_t last[NUMBERS_THREADS];   /* -1: none of that thread */
+	struct posix_trace_ledger_np ledger;
+};
+
+/* Records the events first to last of a thread. */
+void numbers_write(trace_event_id_t id, uint64_t thread, uint64_t first, uint64_t last);
+
+/* Fails unless the log in fd is whole and each thread's events are numbered without a hole. */
+struct numbered numbers_read(int fd);
+
+/* Fails unless the log's ledger says of each thread that is in it that it wrote last + 1 events. */
+void numbers_account(int fd, const struct numbered *numbered);
+
+/* A log of the only stream of a process, in a file without a name. */
+int snapshot_of(pid_t pid);
+
+#endif

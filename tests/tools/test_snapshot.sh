@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace snapshot: logs of streams that go on.
+. "${0%/*}/lib.sh"
+. "${0%/*}/targets.sh"
+
+log=$tmp/a.log
+copy=$tmp/copy.log
+
+start_puppet
+run 1 snapshot -p "$target" -o "$copy"
+check "a process without streams is told" has err "process $target: there is no stream in it"
+check "no log is made" test ! -e "$copy"
+
+attach --policy loop
+tell e e e
+run 0 snapshot -p "$target" -o "$copy"
+check "it is told what is in it" has out "^process $target, stream a.log: .*copy.log: 4 events, 0 lost, [0-9]* bytes$"
+run 0 verify "$copy"
+check "the log is sound" has out ': sound: '
+run 0 dump "$copy"
+check "it has the events" has_lines out 4
+check "their names are known" has out ' u 03000000$'
+run 1 snapshot -p "$target" -o "$copy"
+check "a log that is there is kept" has err 'is there already'
+tell e
+run 0 snapshot -p "$target" -o "$copy" --force --json
+check "unless it may be replaced" has out '"events":5,'
+check "the stream is told" has out "^{\"log\":\".*copy.log\",\"pid\":$target,\"stream\":\"a.log\",\"created\":\"[^\"]*\",\"ended\":false,"
+run 0 snapshot -p "$target" -o "$copy" --force -n 'a*'
+run 1 snapshot -p "$target" -o "$copy" --force -n 'b*'
+check "a name that is nobody's is told" has err "process $target: none of its 1 streams is called b\*"
+
+first=$tracer
+log=$tmp/b.log
+attach -e nothing
+run 0 snapshot -p "$target" -o "$tmp/both.log"
+check "each stream has a log" test -e "$tmp/both.log.2"
+check "which are told in turn" has_lines out 2
+run 0 verify "$tmp/both.log" "$tmp/both.log.2"
+finish_attach 0 TERM
+tracer=$first
+finish_attach 0 TERM
+run 0 dump "$tmp/a.log"
+check "nothing was read away" has out ' u 04000000$'
+end_puppet
+
+# Four threads that never rest.
+start_busy 4
+log=$tmp/busy.log
+attach -s 1M
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	run 0 snapshot -p "$target" -o "$copy" --force
+	run 0 verify "$copy"
+done
+finish_attach 0 TERM
+run 0 verify "$log"
+check "its own log is what it was" "$victim" check "$log"
+kill_target
+run 1 snapshot -p "$target" -o "$copy" --force
+check "who has ended is told" has err "process $target: no such process"
+
+run 2 snapshot -p 1
+check "what is missing is told" has err 'into which log? (-o)'
+run 2 snapshot -o "$copy"
+check "what else is missing is told" has err 'of which process? (-p)'
+run 2 snapshot -p 1 -o "$copy" extra
+run 2 snapshot --no-such-option
+run 0 snapshot --help
+check "help is there" has out '^Usage: posixtrace snapshot'
+
+finish
