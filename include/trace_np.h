@@ -609,6 +609,15 @@ int posix_trace_get_level_np(trace_id_t trid, int *max_level);
  */
 int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file_desc);
 
+/*
+ * To a composed log: what the data of an event type means, and what a thing is called. The type has a
+ * name already; EEXIST: it means something else. EINVAL, ENOMEM.
+ */
+int posix_trace_compose_schema_np(struct posix_trace_composer_np *composer,
+				  trace_event_id_t event_id, const char *schema);
+int posix_trace_compose_object_np(struct posix_trace_composer_np *composer,
+				  const struct posix_trace_object_np *object);
+
 #ifdef __cplusplus
 }
 #endif

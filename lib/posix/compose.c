@@ -15,6 +15,7 @@
 #include "log/log_put.h"
 #include "posix/attr.h"
 #include "posix/call.h"
+#include "record/schema.h"
 
 _Static_assert(sizeof(struct ptx_log_status) == sizeof(struct posix_trace_status_info),
 	       "a log's status is the public one");
@@ -204,6 +205,46 @@ PTX_EXPORT int posix_trace_compose_name_np(struct posix_trace_composer_np *compo
 	struct ptx_call call = ptx_call_begin();
 
 	return ptx_call_end(call, name_type(composer, name, id));
+}
+
+static int describe_type(struct posix_trace_composer_np *composer, trace_event_id_t id,
+			 const char *text)
+{
+	struct posix_trace_schema_np *schema;
+	int err;
+
+	if (!composer || !text || id >= PTX_TYPE_MAX || !composer->name[id])
+		return EINVAL;
+	schema = malloc(sizeof *schema);
+	if (!schema)
+		return ENOMEM;
+	err = ptx_schema_parse(text, schema) ? EINVAL : ptx_log_schema(composer->log, id, text);
+	free(schema);
+	return err;
+}
+
+PTX_EXPORT int posix_trace_compose_schema_np(struct posix_trace_composer_np *composer,
+					     trace_event_id_t event_id, const char *schema)
+{
+	struct ptx_call call = ptx_call_begin();
+
+	return ptx_call_end(call, describe_type(composer, event_id, schema));
+}
+
+PTX_EXPORT int posix_trace_compose_object_np(struct posix_trace_composer_np *composer,
+					     const struct posix_trace_object_np *from)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_object object;
+
+	if (!composer || !from)
+		return ptx_call_end(call, EINVAL);
+	object.kind = (uint32_t)from->kind;
+	object.pid = (uint32_t)from->pid;
+	object.pointer = from->pointer;
+	object.time_ns = from->time_ns;
+	put_text(object.name, sizeof object.name, from->name);
+	return ptx_call_end(call, ptx_log_object(composer->log, &object));
 }
 
 /* The thread's line gets what was put since another thread's turn. */

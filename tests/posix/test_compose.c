@@ -199,6 +199,42 @@ START_TEST(there_are_as_many_names_as_a_process_can_have)
 }
 END_TEST
 
+START_TEST(schemas_and_objects_are_read_back)
+{
+	const struct posix_trace_object_np lock = {
+		.kind = POSIX_TRACE_OBJECT_MUTEX_NP, .pid = 77, .pointer = 0x1000, .time_ns = -3,
+		.name = "the lock",
+	};
+	int fd = log_file(), unavailable;
+	composer_t *composer = compose(fd, NULL);
+	trace_event_id_t id = name_of(composer, "take");
+	char schema[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+	struct posix_trace_object_np object;
+	trace_id_t trid;
+
+	OK(posix_trace_compose_schema_np(composer, id, "ptr lock; u32 spins"));
+	OK(posix_trace_compose_schema_np(composer, id, "ptr lock; u32 spins"));
+	FAILS(EEXIST, posix_trace_compose_schema_np(composer, id, "u32 spins"));
+	FAILS(EINVAL, posix_trace_compose_schema_np(composer, id, "nonsense"));
+	FAILS(EINVAL, posix_trace_compose_schema_np(composer, id + 1, "u32 spins"));
+	OK(posix_trace_compose_object_np(composer, &lock));
+	FAILS(EINVAL, posix_trace_compose_object_np(composer, NULL));
+	put(composer, id, 1, "");
+	OK(posix_trace_compose_finish_np(composer, NULL));
+	assert_log_whole(fd);
+	trid = log_open(fd);
+	OK(posix_trace_eventid_get_schema_np(trid, id, schema, sizeof(schema)));
+	ck_assert_str_eq(schema, "ptr lock; u32 spins");
+	OK(posix_trace_object_getnext_np(trid, &object, &unavailable));
+	ck_assert(!unavailable);
+	ck_assert_mem_eq(&object, &lock, sizeof(object));
+	OK(posix_trace_object_getnext_np(trid, &object, &unavailable));
+	ck_assert(unavailable);
+	log_close(trid);
+	close(fd);
+}
+END_TEST
+
 START_TEST(what_is_lost_is_in_the_ledger)
 {
 	const struct posix_trace_thread_np thread = { 77, 78, 0x7000 };
@@ -461,7 +497,8 @@ END_TEST
 
 SUITE_MAIN("posix_trace_compose_np", an_event_is_read_back_as_it_was_handed_over,
 	   a_log_tells_where_it_comes_from, names_are_numbered_as_they_come_or_as_is_asked,
-	   there_are_as_many_names_as_a_process_can_have, what_is_lost_is_in_the_ledger,
+	   there_are_as_many_names_as_a_process_can_have,
+	   schemas_and_objects_are_read_back, what_is_lost_is_in_the_ledger,
 	   the_status_is_the_one_that_was_given, events_that_no_log_can_have_are_refused,
 	   bad_files_and_attributes_are_refused, a_process_may_have_any_number, a_large_log_is_in_order,
 	   an_until_full_log_is_full_when_it_is, a_loop_log_overwrites_its_oldest_events,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "formats/format.h"
+#include "formats/jsonfields.h"
 #include "formats/jsontext.h"
 #include "formats/spans.h"
 #include "text.h"
@@ -163,6 +164,7 @@ static void put_args(struct out *out, const struct fmt_event *event)
 	out_done(out, p);
 	if (event->data_len)
 		put_data(out, event);
+	json_fields(out, event);
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED)
 		out_str(out, ",\"truncated\":true");
 	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)

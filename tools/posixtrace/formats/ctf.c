@@ -143,26 +143,8 @@ static int find_stream(struct ctf *ctf, uint64_t *time, struct ctf_stream **stre
 	return 0;
 }
 
-static int event(void *context, const struct fmt_event *event)
+static void put_head(struct ctf_event_head *head, const struct fmt_event *event, uint64_t time)
 {
-	struct ctf *ctf = context;
-	struct ctf_kind *kind = &ctf->kind[event->type->index];
-	uint64_t time = clock_of(ctf, event->time_ns);
-	struct ctf_stream *stream = &ctf->stream[0];
-	struct ctf_event_head *head;
-	uint32_t len = (uint32_t)event->data_len;
-	uint8_t *room;
-	int err;
-
-	if (time < stream->last) {
-		err = find_stream(ctf, &time, &stream);
-		if (err)
-			return err;
-	}
-	err = ctf_room(ctf, stream, time, sizeof(*head) + sizeof(len) + event->data_len, &room);
-	if (err)
-		return err;
-	head = (struct ctf_event_head *)(void *)room;
 	head->id = (uint32_t)(2 * event->type->index);
 	head->timestamp = time;
 	head->pid = event->pid;
@@ -173,10 +155,45 @@ static int event(void *context, const struct fmt_event *event)
 	head->truncated = event->truncation != POSIX_TRACE_NOT_TRUNCATED;
 	head->late = (event->flags & POSIX_TRACE_EVENT_LATE_NP) != 0;
 	head->after_damage = (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
-	kind->used[0] = true;
-	memcpy(room + sizeof(*head), &len, sizeof(len));
+}
+
+static void put_data(uint8_t *to, const struct fmt_event *event, bool typed, bool add_nul)
+{
+	uint32_t len = (uint32_t)event->data_len;
+
+	if (!typed) {
+		memcpy(to, &len, sizeof(len));
+		to += sizeof(len);
+	}
 	if (len)
-		memcpy(room + sizeof(*head) + sizeof(len), event->data, len);
+		memcpy(to, event->data, len);
+	if (typed && add_nul)
+		to[len] = '\0';
+}
+
+static int event(void *context, const struct fmt_event *event)
+{
+	struct ctf *ctf = context;
+	struct ctf_kind *kind = &ctf->kind[event->type->index];
+	uint64_t time = clock_of(ctf, event->time_ns);
+	struct ctf_stream *stream = &ctf->stream[0];
+	bool add_nul = false;
+	bool typed = event->type->fields && ctf_fields_fit(event->type->fields, event->data,
+							   event->data_len, &add_nul);
+	size_t bytes = sizeof(struct ctf_event_head) + event->data_len + (typed ? add_nul : 4);
+	uint8_t *room;
+	int err = 0;
+
+	if (time < stream->last)
+		err = find_stream(ctf, &time, &stream);
+	if (!err)
+		err = ctf_room(ctf, stream, time, bytes, &room);
+	if (err)
+		return err;
+	put_head((struct ctf_event_head *)(void *)room, event, time);
+	((struct ctf_event_head *)(void *)room)->id += typed;
+	kind->used[typed] = true;
+	put_data(room + sizeof(struct ctf_event_head), event, typed, add_nul);
 	return 0;
 }
 

@@ -86,4 +86,14 @@ int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint6
 /* formats/ctf_metadata.c */
 int ctf_metadata(struct ctf *ctf);
 
+/*
+ * formats/ctf_fields.c. A schema's fields as TSDL; and whether data is, byte for byte, what that
+ * describes, but perhaps for the NUL that the last string has not: *add_nul. An event whose data is
+ * not, since it was cut or has more, is of another class of the same name, with its data as bytes.
+ */
+void ctf_fields(struct out *out, const struct posix_trace_schema_np *schema);
+bool ctf_fields_fit(const struct posix_trace_schema_np *schema, const void *data, size_t len,
+		    bool *add_nul);
+void ctf_literal(struct out *out, const char *text);
+
 #endif

@@ -39,6 +39,11 @@ static bool literal(struct out *out, const char *text, size_t len)
 	return exact;
 }
 
+void ctf_literal(struct out *out, const char *text)
+{
+	literal(out, text, strlen(text));
+}
+
 static void env_text(struct out *out, const char *key, const char *text)
 {
 	if (!*text)
@@ -162,17 +167,19 @@ static int loglevel(int level)
 	return level >= 1 && level <= 5 ? levels[level - 1] : -1;
 }
 
-static void event_class(struct out *out, const struct fmt_type *type)
+static void event_class(struct out *out, const struct fmt_type *type, bool typed)
 {
 	out_str(out, "event {\n\tname = ");
 	literal(out, type->name, type->name_len < 4096 ? type->name_len : 4096);
-	out_printf(out, ";\n\tid = %zu;\n\tstream_id = 0;\n", 2 * type->index);
+	out_printf(out, ";\n\tid = %zu;\n\tstream_id = 0;\n", 2 * type->index + typed);
 	if (loglevel(type->level) >= 0)
 		out_printf(out, "\tloglevel = %d;\n", loglevel(type->level));
-	out_str(out, "\tfields := struct {\n"
-		     "\t\tu32 _data_length;\n"
-		     "\t\tx8 _data[_data_length];\n"
-		     "\t};\n};\n\n");
+	out_str(out, "\tfields := struct {\n");
+	if (typed)
+		ctf_fields(out, type->fields);
+	else
+		out_str(out, "\t\tu32 _data_length;\n\t\tx8 _data[_data_length];\n");
+	out_str(out, "\t};\n};\n\n");
 }
 
 int ctf_metadata(struct ctf *ctf)
@@ -192,8 +199,9 @@ int ctf_metadata(struct ctf *ctf)
 	env(out, ctf);
 	clock_and_stream(out, ctf);
 	for (size_t i = 0; i < ctf->kinds; i++)
-		if (ctf->kind[i].used[0])
-			event_class(out, ctf->kind[i].type);
+		for (int typed = 0; typed < 2; typed++)
+			if (ctf->kind[i].used[typed])
+				event_class(out, ctf->kind[i].type, typed);
 	err = out_flush(out);
 	close(out->fd);
 	free(out);

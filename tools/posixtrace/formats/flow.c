@@ -20,8 +20,10 @@ void flow_init(struct fmt_flow *flow, const struct format *from, const struct fo
 
 void flow_fini(struct fmt_flow *flow)
 {
-	for (size_t i = 0; i < flow->types; i++)
+	for (size_t i = 0; i < flow->types; i++) {
+		free((void *)(uintptr_t)flow->type[i]->fields);
 		free(flow->type[i]);
+	}
 	free(flow->type);
 	free(flow->place);
 	free(flow->fault);
@@ -121,6 +123,18 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end)
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		flow->lost |= i != POSIX_TRACE_LOST_CLEARED_NP && end->ledger.lost[i];
 	return TELL(end, end);
+}
+
+bool fmt_object_name(struct fmt_flow *flow, uint32_t pid, uint64_t pointer, int64_t time_ns,
+		     char name[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1])
+{
+	struct posix_trace_object_np object;
+
+	if (!flow->objects || posix_trace_object_find_np(flow->objects, (pid_t)pid, pointer,
+							 time_ns, &object))
+		return false;
+	memcpy(name, object.name, sizeof(object.name));
+	return true;
 }
 
 bool fmt_is_damaged(const struct fmt_flow *flow)

@@ -42,10 +42,12 @@ struct fmt_flow {
 	int64_t seek_ns;       /* set by a sink as it begins: nothing before that need come; 0: all */
 	uint64_t events;
 	bool lost;             /* the source told of lost events */
+	trace_id_t objects;    /* the log that knows them; 0: none */
 
 	struct fmt_type **type;
 	size_t types, types_room;
 	bool too_many_types;
+	size_t schemas;
 	uint32_t *place;       /* hash table of index + 1 */
 	size_t places;
 

@@ -77,6 +77,8 @@ struct fmt_type {
 	size_t name_len;
 	const char *name;       /* any bytes but NUL; a NUL behind it */
 	const char *schema;     /* the text that describes the data; NULL: none */
+	/* The same ready for use; NULL: none, or that is no schema. A sink's; sources leave it alone. */
+	const struct posix_trace_schema_np *fields;
 	int level;              /* 1 critical ... 5 verbose; -1 unknown */
 	enum fmt_phase phase;
 	const char *span;       /* of BEGIN and END: what begins and ends */
@@ -106,12 +108,15 @@ struct fmt_thread {
 
 /* Something that events point to: a mutex, a queue, a file. */
 struct fmt_object {
-	const char *kind;       /* "mutex", "thread", "queue" ... */
+	const char *kind;       /* "mutex", "thread", "queue" ...: posix_trace_object_kind_name_np() */
+	int number;             /* of the kind, POSIX_TRACE_OBJECT_*_NP; 0: kind tells it */
 	uint32_t pid;           /* 0: of all */
 	uint64_t pointer;       /* what events call it */
 	const char *name;
 	size_t name_len;
 	uint64_t parameter[2];  /* by kind */
+	bool has_since;
+	int64_t since_ns;       /* it is called so from then on; with an empty name no longer */
 };
 
 /* Events that are missing here. A source whose ledger comes with fmt_finish() tells no counts. */
@@ -238,6 +243,10 @@ const struct fmt_type *fmt_type_named(struct fmt_flow *flow, const char *name);
 /* How many types there are, and each by its index. */
 size_t fmt_types(const struct fmt_flow *flow);
 const struct fmt_type *fmt_type_at(const struct fmt_flow *flow, size_t index);
+
+/* For sinks: what pointer was called in process pid at that time, if the source knows; else false. */
+bool fmt_object_name(struct fmt_flow *flow, uint32_t pid, uint64_t pointer, int64_t time_ns,
+		     char name[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1]);
 
 enum fmt_verdict {
 	FMT_NOTICE,  /* something to know */

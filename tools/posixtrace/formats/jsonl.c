@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "formats/format.h"
+#include "formats/jsonfields.h"
 #include "formats/jsontext.h"
 #include "text.h"
 #include "when.h"
@@ -163,6 +164,8 @@ static int type(void *context, const struct fmt_type *type)
 		string_member(out, "schema", type->schema);
 	if (type->level >= 0)
 		out_printf(out, ",\"level\":%d", type->level);
+	if (type->span)
+		string_member(out, type->phase == FMT_BEGIN ? "begins" : "ends", type->span);
 	out_str(out, "}\n");
 	return remember(jsonl, type);
 }
@@ -187,9 +190,13 @@ static int object(void *context, const struct fmt_object *object)
 	string_member(out, "kind", object->kind);
 	out_printf(out, ",\"pid\":%u,\"pointer\":\"0x%llx\"", object->pid,
 		   (unsigned long long)object->pointer);
-	out_printf(out, ",\"parameters\":[\"%llu\",\"%llu\"]}\n",
-		   (unsigned long long)object->parameter[0],
-		   (unsigned long long)object->parameter[1]);
+	if (object->has_since)
+		time_member(out, "since", "since_ns", object->since_ns);
+	if (object->parameter[0] || object->parameter[1])
+		out_printf(out, ",\"parameters\":[\"%llu\",\"%llu\"]",
+			   (unsigned long long)object->parameter[0],
+			   (unsigned long long)object->parameter[1]);
+	out_str(out, "}\n");
 	return out->err;
 }
 
@@ -252,6 +259,7 @@ static int event(void *context, const struct fmt_event *event)
 	out_done(out, p);
 	if (event->data_len)
 		data(out, event);
+	json_fields(out, event);
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED || event->flags || event->cpu >= 0)
 		rare(out, event);
 	out_str(out, "}\n");

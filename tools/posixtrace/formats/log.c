@@ -14,6 +14,7 @@ const struct format format_log = {
 	.open = log_sink_open,
 	.begin = log_sink_begin,
 	.type = log_sink_type,
+	.object = log_sink_object,
 	.event = log_sink_event,
 	.lost = log_sink_lost,
 	.end = log_sink_end,

@@ -15,6 +15,7 @@ int log_scan(struct fmt_flow *flow, trace_id_t trid, const struct fmt_type **typ
 int log_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
 int log_sink_begin(void *context, const struct fmt_facts *facts);
 int log_sink_type(void *context, const struct fmt_type *type);
+int log_sink_object(void *context, const struct fmt_object *object);
 int log_sink_event(void *context, const struct fmt_event *event);
 int log_sink_lost(void *context, const struct fmt_lost *lost);
 int log_sink_end(void *context, const struct fmt_end *end);

@@ -100,12 +100,41 @@ int log_sink_type(void *context, const struct fmt_type *type)
 {
 	struct writing *writing = context;
 	trace_event_id_t *more = realloc(writing->id, (type->index + 1) * sizeof(*more));
+	int err;
 
 	if (!more)
 		return ENOMEM;
 	writing->id = more;
 	writing->types = type->index + 1;
-	return name_type(writing, type, &more[type->index]);
+	err = name_type(writing, type, &more[type->index]);
+	/* The unnamed type stands for many; what is no schema was none before. */
+	if (!err && type->fields && more[type->index] != POSIX_TRACE_UNNAMED_USER_EVENT)
+		err = posix_trace_compose_schema_np(writing->composer, more[type->index],
+						    type->schema);
+	return err == EEXIST ? 0 : err;
+}
+
+/* A source that has words of its own for kinds. */
+static int kind_number(const char *kind)
+{
+	for (int i = 1; i < POSIX_TRACE_OBJECT_OTHER_NP; i++)
+		if (!strcmp(posix_trace_object_kind_name_np(i), kind))
+			return i;
+	return POSIX_TRACE_OBJECT_OTHER_NP;
+}
+
+int log_sink_object(void *context, const struct fmt_object *object)
+{
+	struct writing *writing = context;
+	struct posix_trace_object_np to = {
+		.kind = object->number ? object->number : kind_number(object->kind),
+		.pid = (pid_t)object->pid, .pointer = object->pointer,
+		.time_ns = object->has_since ? object->since_ns : INT64_MIN,
+	};
+
+	memcpy(to.name, object->name,
+	       object->name_len < sizeof(to.name) ? object->name_len : sizeof(to.name) - 1);
+	return posix_trace_compose_object_np(writing->composer, &to);
 }
 
 int log_sink_event(void *context, const struct fmt_event *event)

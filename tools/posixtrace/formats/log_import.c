@@ -66,7 +66,6 @@ static const struct fmt_type *learn(struct reading *reading, trace_event_id_t id
 	struct fmt_type what = { .name = type->name, .id = id, .number = id, .level = -1 };
 
 	what.schema = type->schema_text;
-
 	if (id >= reading->ids)
 		return fmt_type(reading->flow, &what);
 	reading->type[id] = fmt_type(reading->flow, &what);
@@ -107,6 +106,25 @@ static bool look_for_gaps(struct reading *reading, const struct posix_trace_even
 			return false;
 		reading->overflowed = false;
 		break;
+	}
+	return true;
+}
+
+static bool tell_objects(struct reading *reading)
+{
+	struct posix_trace_object_np from;
+	int unavailable;
+
+	while (!posix_trace_object_getnext_np(reading->log.trid, &from, &unavailable) &&
+	       !unavailable) {
+		struct fmt_object object = {
+			.kind = posix_trace_object_kind_name_np(from.kind), .number = from.kind,
+			.pid = (uint32_t)from.pid, .pointer = from.pointer, .name = from.name,
+			.name_len = strlen(from.name), .has_since = true, .since_ns = from.time_ns,
+		};
+
+		if (!fmt_object(reading->flow, &object))
+			return false;
 	}
 	return true;
 }
@@ -249,7 +267,8 @@ static int read_log(struct reading *reading)
 		learn(reading, reading->log.list[i]->id);
 	if (!err && flow->to->scans)
 		err = log_scan(flow, reading->log.trid, reading->type, reading->ids, &facts);
-	if (!err && fmt_begin(flow, &facts)) {
+	flow->objects = reading->log.trid;
+	if (!err && fmt_begin(flow, &facts) && tell_objects(reading)) {
 		err = seek(reading);
 		if (!err)
 			err = read_events(reading);
@@ -279,6 +298,7 @@ int log_import(struct fmt_flow *flow, struct fmt_input *input)
 	if (status)
 		return status;
 	status = read_log(&reading);
+	flow->objects = 0;
 	free(reading.type);
 	logfile_close(&reading.log);
 	return status;

@@ -120,7 +120,8 @@ static void presume(struct scan *scan)
 	for (size_t i = 0; i < fmt_types(scan->flow); i++) {
 		struct fmt_type *type = flow_type_at(scan->flow, i);
 
-		type->nests = type->phase != FMT_MARK;
+		/* A key pairs them across threads: nothing follows for one thread. */
+		type->nests = type->phase != FMT_MARK && !(type->fields && type->fields->keys);
 		scan->any_spans |= type->nests;
 	}
 }

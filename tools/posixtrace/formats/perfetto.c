@@ -53,9 +53,10 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 {
 	struct perfetto *perfetto = calloc(1, sizeof(*perfetto));
 
-	(void)flow;
 	if (!perfetto)
 		return ENOMEM;
+	perfetto->flow = flow;
+	perfetto->next_iid = NAMES;
 	perfetto->out = output->out;
 	*context = perfetto;
 	return 0;
@@ -211,6 +212,8 @@ static int type(void *context, const struct fmt_type *type)
 					    type->name_len < 4096 ? type->name_len : 4096);
 	perfetto->kind = more;
 	perfetto->kinds = type->index + 1;
+	more[type->index].field_iid = perfetto->next_iid;
+	perfetto->next_iid += type->fields ? type->fields->fields : 0;
 	return more[type->index].name ? 0 : ENOMEM;
 }
 
@@ -273,6 +276,9 @@ static void learn_name(struct proto *p, struct perfetto_kind *kind, uint64_t iid
 	size_t interned = proto_begin(p, PACKET_INTERNED_DATA);
 
 	intern(p, INTERNED_EVENT_NAME, iid, kind->name);
+	for (unsigned i = 0; kind->type->fields && i < kind->type->fields->fields; i++)
+		intern(p, INTERNED_ANNOTATION_NAME, kind->field_iid + i,
+		       kind->type->fields->field[i].name);
 	proto_end(p, interned);
 	kind->told = true;
 }
@@ -300,6 +306,8 @@ static int event(void *context, const struct fmt_event *event)
 	else if (!ends)
 		proto_number(p, EVENT_NAME_IID, event->type->index + 1);
 	annotations(p, event);
+	if (event->type->fields)
+		perfetto_fields(perfetto, event);
 	proto_end(p, inner);
 	perfetto->last_ns = event->time_ns;
 	return perfetto_end(perfetto, packet);

@@ -45,6 +45,7 @@ enum { /* DebugAnnotation */
 	ANNOTATION_STRING = 6,
 	ANNOTATION_POINTER = 7,
 	ANNOTATION_NAME = 10,
+	ANNOTATION_ARRAY = 12,
 };
 
 #define SEQUENCE_ID          1
@@ -59,12 +60,15 @@ enum perfetto_name { NAME_NONE, NAME_DATA, NAME_HEX, NAME_ADDRESS, NAME_TRUNCATE
 struct perfetto_kind {
 	const struct fmt_type *type;
 	char *name;            /* as it is shown */
-	bool told;             /* it is interned */
+	bool told;             /* it is interned, and so are its fields' names, from field_iid on */
+	uint64_t field_iid;
 };
 
 struct perfetto {
+	struct fmt_flow *flow;
 	struct out *out;
 	struct proto packet;
+	uint64_t next_iid;     /* of names of annotations */
 	struct spans spans;
 	struct spans_thread *last; /* of the last event */
 	struct perfetto_kind *kind; /* by index of the type */
@@ -76,6 +80,9 @@ struct perfetto {
 /* Begins a packet and ends it, which writes it. */
 size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns);
 int perfetto_end(struct perfetto *perfetto, size_t packet);
+
+/* formats/perfetto_fields.c: an annotation for each field of the event's data. */
+void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event);
 
 /* The track of that event's thread, described if it is new. */
 int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);

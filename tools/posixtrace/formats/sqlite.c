@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "formats/format.h"
+#include "formats/jsonfields.h"
 #include "formats/plain.h"
 #include "formats/spans.h"
 #include "say.h"
@@ -36,13 +37,16 @@ static const char schema[] =
 	"  handle INTEGER);        -- pthread_t, as a signed number\n"
 	"CREATE TABLE name ( -- of threads, and where tid and handle are 0 of processes\n"
 	"  pid INTEGER, tid INTEGER, handle INTEGER, name TEXT);"
-	"CREATE TABLE object (pid INTEGER, kind TEXT, pointer INTEGER, name TEXT);"
+	"CREATE TABLE object ( -- an empty name: no longer called anything\n"
+	"  pid INTEGER, kind TEXT, pointer INTEGER, name TEXT, since_ns INTEGER);"
 	"CREATE TABLE event (\n"
 	"  id INTEGER PRIMARY KEY, -- their order\n"
 	"  ns INTEGER,             -- since 1970\n"
 	"  type INTEGER REFERENCES type, thread INTEGER REFERENCES thread,\n"
 	"  address INTEGER, cpu INTEGER,\n"
-	"  truncated INTEGER, late INTEGER, after_damage INTEGER, data BLOB);"
+	"  truncated INTEGER, late INTEGER, after_damage INTEGER, data BLOB,\n"
+	"  fields TEXT             -- of data, as the schema says: JSON, for json_extract()\n"
+	");"
 	"CREATE TABLE lost ( -- events, where they are missing; count is NULL if it is not known\n"
 	"  cause TEXT, count INTEGER, from_ns INTEGER, to_ns INTEGER,\n"
 	"  type INTEGER, pid INTEGER, tid INTEGER);"
@@ -52,18 +56,18 @@ static const char schema[] =
 	"CREATE VIEW events AS SELECT event.id, ns,\n"
 	"  strftime('%Y-%m-%dT%H:%M:%S', (ns - ((ns % 1000000000) + 1000000000) % 1000000000) / 1000000000,\n"
 	"    'unixepoch') || printf('.%09dZ', ((ns % 1000000000) + 1000000000) % 1000000000) AS time,\n"
-	"  pid, tid, type.name AS event, address, truncated, data\n"
+	"  pid, tid, type.name AS event, address, truncated, data, fields\n"
 	"  FROM event JOIN type ON type.id = type JOIN thread ON thread.id = thread;";
 
 enum statement { INSERT_EVENT, INSERT_TYPE, INSERT_THREAD, INSERT_NAME, INSERT_OBJECT, INSERT_LOST,
 		 INSERT_LEDGER, INSERT_FACT, STATEMENTS };
 
 static const char *const statements[STATEMENTS] = {
-	[INSERT_EVENT] = "INSERT INTO event VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
+	[INSERT_EVENT] = "INSERT INTO event VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)",
 	[INSERT_TYPE] = "INSERT INTO type VALUES (?1,?2,?3,?4,?5,?6,?7,?8)",
 	[INSERT_THREAD] = "INSERT INTO thread VALUES (?1,?2,?3,?4)",
 	[INSERT_NAME] = "INSERT INTO name VALUES (?1,?2,?3,?4)",
-	[INSERT_OBJECT] = "INSERT INTO object VALUES (?1,?2,?3,?4)",
+	[INSERT_OBJECT] = "INSERT INTO object VALUES (?1,?2,?3,?4,?5)",
 	[INSERT_LOST] = "INSERT INTO lost VALUES (?1,?2,?3,?4,?5,?6,?7)",
 	[INSERT_LEDGER] = "INSERT INTO ledger VALUES (?1,?2,?3,?4,?5,?6,?7)",
 	[INSERT_FACT] = "INSERT OR REPLACE INTO trace VALUES (?1,?2)",
@@ -77,6 +81,7 @@ struct base {
 	struct spans_thread *last;
 	int64_t last_row; /* of a thread that cannot be remembered */
 	int64_t events, threads;
+	struct out scratch;
 };
 
 /* -1 after it has said why: SQLite knows better than an error number. */
@@ -111,6 +116,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 	if (!base)
 		return ENOMEM;
 	base->shown = output->shown;
+	base->scratch.fd = -1;
 	if (sqlite3_open_v2(output->path, &base->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		err = fail(base);
 	if (!err)
@@ -245,6 +251,22 @@ static int thread_row(struct base *base, const struct fmt_event *event, int64_t 
 	return err;
 }
 
+/* Of data that is too much for the buffer there is no JSON. */
+static void bind_fields(struct base *base, const struct fmt_event *event)
+{
+	static const char member[] = ",\"fields\":";
+	struct out *out = &base->scratch;
+
+	out->used = 0;
+	if (event->data_len > OUT_BYTES / 16)
+		return;
+	json_fields(out, event);
+	if (out->used > sizeof(member))
+		sqlite3_bind_text(base->statement[INSERT_EVENT], 11,
+				  out->bytes + sizeof(member) - 1,
+				  (int)(out->used - sizeof(member) + 1), SQLITE_STATIC);
+}
+
 static int event(void *context, const struct fmt_event *event)
 {
 	struct base *base = context;
@@ -265,6 +287,8 @@ static int event(void *context, const struct fmt_event *event)
 	bind_number(base, INSERT_EVENT, 9, (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0);
 	sqlite3_bind_blob64(base->statement[INSERT_EVENT], 10, event->data_len ? event->data : "",
 			    event->data_len, SQLITE_STATIC);
+	if (event->type->fields)
+		bind_fields(base, event);
 	return insert(base, INSERT_EVENT);
 }
 
@@ -287,6 +311,8 @@ static int object(void *context, const struct fmt_object *object)
 	bind_text(base, INSERT_OBJECT, 2, object->kind, strlen(object->kind));
 	bind_number(base, INSERT_OBJECT, 3, (int64_t)object->pointer);
 	bind_text(base, INSERT_OBJECT, 4, object->name, object->name_len);
+	if (object->has_since)
+		bind_number(base, INSERT_OBJECT, 5, object->since_ns);
 	return insert(base, INSERT_OBJECT);
 }
 

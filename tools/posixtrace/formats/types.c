@@ -7,7 +7,8 @@
 #include "formats/flow.h"
 #include "say.h"
 
-#define TYPES_MAX 65535
+#define TYPES_MAX   65535
+#define SCHEMAS_MAX 4096 /* that are kept ready; each takes six kilobytes */
 
 static const struct {
 	unsigned id;
@@ -120,6 +121,31 @@ static struct fmt_type *copy_of(const struct fmt_type *what, size_t len)
 	return type;
 }
 
+/* What the schema says of the type, unless the source knows better. */
+static void learn_schema(struct fmt_flow *flow, struct fmt_type *type)
+{
+	struct posix_trace_schema_np *schema;
+
+	type->fields = NULL;
+	if (!type->schema || flow->schemas == SCHEMAS_MAX)
+		return;
+	schema = malloc(sizeof(*schema));
+	if (!schema)
+		return;
+	if (posix_trace_schema_parse_np(type->schema, schema)) {
+		free(schema);
+		return;
+	}
+	flow->schemas++;
+	type->fields = schema;
+	if (type->level < 0 && schema->level)
+		type->level = schema->level;
+	if (!type->span && schema->span) {
+		type->span = schema->span;
+		type->phase = schema->role == POSIX_TRACE_BEGIN_NP ? FMT_BEGIN : FMT_END;
+	}
+}
+
 static const struct fmt_type *add(struct fmt_flow *flow, const struct fmt_type *what, size_t len,
 				  unsigned id)
 {
@@ -133,6 +159,7 @@ static const struct fmt_type *add(struct fmt_flow *flow, const struct fmt_type *
 	type->index = flow->types;
 	*slot_of(flow, type->name, len, id, false) = (uint32_t)flow->types + 1;
 	flow->type[flow->types++] = type;
+	learn_schema(flow, type);
 	if (!type->span)
 		flow_pair(flow, type);
 	if (flow->to->type && flow->begun && !flow->stopped)

@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What make check-exchange runs: makes the rich log, proves it, and compares what others read in it.
+: "${top_srcdir:=..}" "${top_builddir:=..}"
+here=$top_srcdir/tests/exchange
+tool=$(cd "$top_builddir/tools/posixtrace" && pwd)/posixtrace
+folder=$(mktemp -d "${TMPDIR:-/tmp}/posixtrace-exchange.XXXXXX") || exit 1
+trap 'rm -rf "$folder"' 0
+
+python3 -c 'import sqlite3' 2>/dev/null || { echo "check-exchange: no python3" >&2; exit 1; }
+"$top_builddir/tests/exchange/rich" "$folder/source.ptl" "${EVENTS:-4000}" || exit 1
+"$tool" verify "$folder/source.ptl" || exit 1
+python3 "$here/check_exchange.py" "$tool" "$folder/source.ptl" "$folder"

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * jsonfields.h - the fields of an event's data, as its schema says, as a JSON object.
+ *
+ * Numbers that a double cannot hold, and what a double cannot be, are strings; so are numbers that
+ * the schema shows in hexadecimal. Arrays are arrays, bytes are digits. Fields that the data is too
+ * short for are left out.
+ */
+#ifndef POSIXTRACE_FORMATS_JSONFIELDS_H
+#define POSIXTRACE_FORMATS_JSONFIELDS_H
+
+#include "formats/format.h"
+
+/* ,"fields":{...} if the type has a schema that means anything. */
+void json_fields(struct out *out, const struct fmt_event *event);
+
+#endif
