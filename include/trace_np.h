@@ -307,8 +307,8 @@ void posix_trace_compose_drop_np(struct posix_trace_composer_np *composer);
  *	@key NAME[,NAME]            fields that pair a begin with its end; without, the thread pairs them
  *
  * Types: u8 u16 u32 u64 s8 s16 s32 s64; x8 x16 x32 x64, shown in hexadecimal; f32 f64; bool (1 byte);
- * char (1 byte); ptr (8 bytes, looked up among the objects below); ns (u64, a duration); time (s64,
- * CLOCK_REALTIME in nanoseconds); errno (s32); str (bytes up to a NUL or to the payload's end); bytes
+ * char (1 byte); ptr (8 bytes) and ptr32 (4 bytes), looked up among the objects below; ns (u64, a
+ * duration); time (s64, CLOCK_REALTIME in nanoseconds); errno (s32); str (bytes up to a NUL or to the payload's end); bytes
  * (a u32 that counts, then the bytes). TYPE[N] is an array of a type of constant size; str[N] is text in
  * N bytes, ended by a NUL if shorter; bytes[N] is N bytes.
  *
@@ -362,7 +362,8 @@ enum posix_trace_type_np {
 	POSIX_TRACE_TYPE_TIME_NP,
 	POSIX_TRACE_TYPE_ERRNO_NP,
 	POSIX_TRACE_TYPE_STR_NP,
-	POSIX_TRACE_TYPE_BYTES_NP
+	POSIX_TRACE_TYPE_BYTES_NP,
+	POSIX_TRACE_TYPE_PTR32_NP
 };
 
 /* Which member of a value a type fills. */

@@ -33,6 +33,7 @@ static const struct ptx_schema_type types[] = {
 	[POSIX_TRACE_TYPE_ERRNO_NP] = { "errno", POSIX_TRACE_FORM_SIGNED_NP, 4 },
 	[POSIX_TRACE_TYPE_STR_NP] = { "str", POSIX_TRACE_FORM_BYTES_NP, 0 },
 	[POSIX_TRACE_TYPE_BYTES_NP] = { "bytes", POSIX_TRACE_FORM_BYTES_NP, 4 },
+	[POSIX_TRACE_TYPE_PTR32_NP] = { "ptr32", POSIX_TRACE_FORM_UNSIGNED_NP, 4 },
 };
 
 #define TYPES (sizeof(types) / sizeof(types[0]))

@@ -113,7 +113,8 @@ static bool find_object(const struct logfile *log, const struct posix_trace_even
 			const struct posix_trace_value_np *value,
 			struct posix_trace_object_np *object)
 {
-	return log->has_objects && value->field->type == POSIX_TRACE_TYPE_PTR_NP &&
+	return log->has_objects && (value->field->type == POSIX_TRACE_TYPE_PTR_NP ||
+				    value->field->type == POSIX_TRACE_TYPE_PTR32_NP) &&
 	       !posix_trace_object_find_np(log->trid, event->info.posix_pid, value->u64,
 					   event->time_ns, object);
 }
@@ -170,6 +171,7 @@ void value_text(struct out *out, const struct logfile *log, const struct posix_t
 		hex(out, value->u64);
 		return;
 	case POSIX_TRACE_TYPE_PTR_NP:
+	case POSIX_TRACE_TYPE_PTR32_NP:
 		pointer(out, log, event, value);
 		return;
 	case POSIX_TRACE_TYPE_BOOL_NP:
