@@ -131,6 +131,23 @@ tracex make no-registry "$samples/txlinux_wrapped.trx" "$tmp/none.trx"
 import "$tmp/none.trx" none --no-meta
 check "a registry of no slots is read" test "$(grep -c '^{"event"' "$tmp/none.jsonl")" -eq 492
 
+tracex make never-used "$samples/txlinux_wrapped.trx" "$tmp/never.trx"
+import "$tmp/never.trx" never --no-meta
+check "a buffer that was never used has no events" lacks never.jsonl '^{"event"'
+tracex make smp "$samples/txlinux_wrapped.trx" "$tmp/smp.trx"
+import "$tmp/smp.trx" smp --no-meta
+check "an event of another processor" has smp.jsonl '^{"event":"t[^"]*",.*"cpu":7'
+tracex make legacy "$samples/txlinux_wrapped.trx" "$tmp/legacy.trx"
+import "$tmp/legacy.trx" legacy --no-meta
+check "without USB, 1030 is a user event" has legacy.jsonl '"event":"tracex_user_1030"'
+tracex make usb "$samples/txlinux_wrapped.trx" "$tmp/usb.trx"
+import "$tmp/usb.trx" usb --no-meta
+check "with USB it is USBX's" has usb.jsonl '"event":"ux_dc_ccid_auto_seq_start"'
+import "$tmp/usb.trx" usb --no-meta --tracex-user-ids 1025
+check "unless one says so" has usb.jsonl '"event":"tracex_user_1030"'
+check "pointers are fields that objects are looked up by" \
+	has txlinux_wrapped.jsonl '"type":"tx_mutex_get".*ptr32 context;.*ptr32 mutex_ptr;u32 wait_option{'
+
 # Times by options.
 import "$samples/txlinux_wrapped.trx" timed --tick-hz 1000 --start 2001-09-09T01:46:40Z --no-meta
 check "ticks of 1 ms" has timed.jsonl '"ns":"1000000000180000000"'

@@ -223,6 +223,16 @@ def make(case, source, target):
         put(d, 28, "<I", first + 32)
         put(d, 32, "<I", first + 32)
         d = d[:entries + 32]
+    elif case == "smp":                             # the third entry of processor 7, with junk
+        put(d, entries + 2 * 32 + 8, "<I", struct.unpack("<I", d[entries + 72:entries + 76])[0] | 0x07550000)
+    elif case == "never-used":
+        for at in range(entries, entries + last - first, 32):
+            put(d, at, "<I", 0)
+    elif case == "usb":                             # an id that user events had too
+        put(d, entries + 8, "<I", 1030)
+        put(d, entries + 32 + 8, "<I", 601)
+    elif case == "legacy":
+        put(d, entries + 8, "<I", 1030)
     elif case == "no-registry":
         put(d, 20, "<I", start)
         put(d, 24, "<I", start)

@@ -18,12 +18,27 @@ static bool is_state(const char *info)
 	       !strcmp(info, "thread state");
 }
 
-/* Better read in hexadecimal: pointers, addresses, bits. */
-static bool is_hex(const char *info)
+/* What the registry may have a name for. */
+static bool is_pointer(const char *info)
 {
 	return ends(info, "ptr") || ends(info, "pointer") || ends(info, "instance") ||
-	       ends(info, "address") || ends(info, "mask") || ends(info, "flags") ||
-	       ends(info, "thread") || !strncmp(info, "header", 6);
+	       ends(info, "thread");
+}
+
+/* Better read in hexadecimal: addresses, bits, and what nobody knows. */
+static bool is_hex(const char *info)
+{
+	return ends(info, "address") || ends(info, "mask") || ends(info, "flags") ||
+	       !strncmp(info, "header", 6) || !*info;
+}
+
+static const char *type_of(const struct tracex *d, const char *info)
+{
+	if (is_pointer(info))
+		return d->wide ? "ptr" : "ptr32";
+	if (is_hex(info))
+		return d->wide ? "x64" : "x32";
+	return d->wide ? "u64" : "u32";
 }
 
 /* "thread ptr" is no name of a field, thread_ptr is one. */
@@ -63,11 +78,11 @@ void tracex_schema_entry(const struct tracex *d, const char *const info[4], cons
 
 	if (d->wide)
 		used = snprintf(schema, TRACEX_SCHEMA_BYTES,
-				"x64 context;x64 priority_word;u16 event;x8 id_high;u8 cpu;x32 id_upper;"
+				"ptr context;x64 priority_word;u16 event;x8 id_high;u8 cpu;x32 id_upper;"
 				"u64 stamp");
 	else
 		used = snprintf(schema, TRACEX_SCHEMA_BYTES,
-				"x32 context;x32 priority_word;u16 event;x8 id_high;u8 cpu;u32 stamp");
+				"ptr32 context;x32 priority_word;u16 event;x8 id_high;u8 cpu;u32 stamp");
 	for (unsigned i = 0; i < 4; i++) {
 		put_identifier(name[i], sizeof(name[i]), info[i], i + 1);
 		for (unsigned k = 0; k < i + sizeof(own) / sizeof(own[0]); k++) {
@@ -76,9 +91,8 @@ void tracex_schema_entry(const struct tracex *d, const char *const info[4], cons
 			if (!strcmp(name[i], taken))
 				snprintf(name[i], sizeof(name[i]), "info%u", i + 1);
 		}
-		used += snprintf(schema + used, TRACEX_SCHEMA_BYTES - (size_t)used, ";%c%s %s%s",
-				 !*info[i] || is_hex(info[i]) ? 'x' : 'u', d->wide ? "64" : "32",
-				 name[i], values_of(info[i]));
+		used += snprintf(schema + used, TRACEX_SCHEMA_BYTES - (size_t)used, ";%s %s%s",
+				 type_of(d, info[i]), name[i], values_of(info[i]));
 	}
 	snprintf(schema + used, TRACEX_SCHEMA_BYTES - (size_t)used, "%s", items);
 }
