@@ -13,19 +13,42 @@
 #include "preload/alloc_first.h"
 #include "preload/shim.h"
 
-/* This thread is looking for the real function: whoever wants memory for that gets the first. */
+SHIM_NEXT(malloc, shim_no_pointer);
+SHIM_NEXT(calloc, shim_no_pointer);
+SHIM_NEXT(realloc, shim_no_pointer);
+SHIM_NEXT(free, shim_no_number);
+SHIM_NEXT(aligned_alloc, shim_no_pointer);
+SHIM_NEXT(memalign, shim_no_pointer);
+SHIM_NEXT(posix_memalign, shim_no_error);
+SHIM_NEXT(valloc, shim_no_pointer);
+SHIM_NEXT(pvalloc, shim_no_pointer);
+SHIM_NEXT(malloc_usable_size, shim_no_pointer);
+
+static struct shim_next *const all[] = {
+	&malloc_next, &calloc_next, &realloc_next, &free_next, &aligned_alloc_next, &memalign_next,
+	&posix_memalign_next, &valloc_next, &pvalloc_next, &malloc_usable_size_next,
+};
+
+/* This thread is looking for the real functions: whoever wants memory for that gets the first. */
 static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
 
+/*
+ * The very first call of any of these. All are looked up before one is used: what comes from the real
+ * malloc() goes to the real free(), what came before to ours.
+ */
 static __attribute__((noinline, cold)) void *look_for(struct shim_next *next)
 {
-	void *function;
+	void *function[sizeof all / sizeof all[0]];
 
 	if (looking)
 		return NULL;
 	looking = true;
-	function = shim_find(next);
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		function[i] = shim_look_up(all[i]);
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		atomic_store_explicit(&all[i]->function, function[i], memory_order_release);
 	looking = false;
-	return function;
+	return atomic_load_explicit(&next->function, memory_order_relaxed);
 }
 
 shim_inline void *found(struct shim_next *next)
@@ -37,17 +60,6 @@ shim_inline void *found(struct shim_next *next)
 
 /* The real function, NULL while it is looked for. */
 #define real(name_) ((name_##_function *)found(&name_##_next))
-
-SHIM_NEXT(malloc, shim_no_pointer);
-SHIM_NEXT(calloc, shim_no_pointer);
-SHIM_NEXT(realloc, shim_no_pointer);
-SHIM_NEXT(free, shim_no_number);
-SHIM_NEXT(aligned_alloc, shim_no_pointer);
-SHIM_NEXT(memalign, shim_no_pointer);
-SHIM_NEXT(posix_memalign, shim_no_error);
-SHIM_NEXT(valloc, shim_no_pointer);
-SHIM_NEXT(pvalloc, shim_no_pointer);
-SHIM_NEXT(malloc_usable_size, shim_no_pointer);
 
 shim_inline uint64_t number(const void *pointer)
 {
@@ -151,7 +163,13 @@ ALIGNED(memalign)
 
 SHIM_WRAPPER int posix_memalign(void **result, size_t alignment, size_t size)
 {
-	int error = next(posix_memalign)(result, alignment, size);
+	posix_memalign_function *function = real(posix_memalign);
+	int error = 0;
+
+	if (shim_likely(function))
+		error = function(result, alignment, size);
+	else if (!(*result = shim_first_alloc(alignment, size)))
+		error = ENOMEM;
 
 	if (shim_on(ALLOC_ALIGNED))
 		aligned(alignment, size, error ? NULL : *result, shim_caller());
@@ -161,7 +179,8 @@ SHIM_WRAPPER int posix_memalign(void **result, size_t alignment, size_t size)
 #define PAGE_ALIGNED(name) \
 	SHIM_WRAPPER void *name(size_t size) \
 	{ \
-		void *result = next(name)(size); \
+		name##_function *function = real(name); \
+		void *result = shim_likely(function) ? function(size) : NULL; \
 		if (shim_on(ALLOC_ALIGNED)) \
 			aligned(4096, size, result, shim_caller()); \
 		return result; \
@@ -172,5 +191,9 @@ PAGE_ALIGNED(pvalloc)
 
 SHIM_WRAPPER size_t malloc_usable_size(void *memory)
 {
-	return shim_is_first(memory) ? shim_first_size(memory) : next(malloc_usable_size)(memory);
+	malloc_usable_size_function *function = real(malloc_usable_size);
+
+	if (shim_is_first(memory) || !function)
+		return memory ? shim_first_size(memory) : 0;
+	return function(memory);
 }

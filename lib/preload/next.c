@@ -15,15 +15,20 @@
 extern struct shim_next *const __start_shim_nexts[] __attribute__((visibility("hidden")));
 extern struct shim_next *const __stop_shim_nexts[] __attribute__((visibility("hidden")));
 
-void *shim_find(struct shim_next *next)
+void *shim_look_up(const struct shim_next *next)
 {
 	int saved = errno;
 	void *function = dlsym(RTLD_NEXT, next->name);
 
-	if (!function)
-		function = next->otherwise;
-	atomic_store_explicit(&next->function, function, memory_order_release);
 	errno = saved;
+	return function ? function : next->otherwise;
+}
+
+void *shim_find(struct shim_next *next)
+{
+	void *function = shim_look_up(next);
+
+	atomic_store_explicit(&next->function, function, memory_order_release);
 	return function;
 }
 

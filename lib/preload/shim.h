@@ -136,7 +136,8 @@ struct shim_next {
 	void *otherwise;
 };
 
-void *shim_find(struct shim_next *next);
+void *shim_look_up(const struct shim_next *next);
+void *shim_find(struct shim_next *next); /* and keeps it */
 void shim_find_all(void);
 
 long shim_no_number(void);  /* -1 and ENOSYS */

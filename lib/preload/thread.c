@@ -27,12 +27,22 @@ static uint64_t number_of(pthread_t thread)
 	return (uint64_t)thread;
 }
 
+/* This thread has given itself a name, which the next one at its address must not have. */
+static _Thread_local bool has_name __attribute__((tls_model("initial-exec")));
+
+static void name_thread(pthread_t thread, const char *name)
+{
+	posix_trace_object_np(POSIX_TRACE_OBJECT_THREAD_NP, (const void *)(uintptr_t)thread, name);
+}
+
 static void thread_ends(void *arg)
 {
 	const struct end *end = arg;
 
 	if (*shim_switch[THREAD_END])
 		shim_put(THREAD_END, end, sizeof *end, (const void *)(uintptr_t)end->function);
+	if (has_name)
+		name_thread(pthread_self(), NULL);
 }
 
 static void *run(void *arg)
@@ -151,6 +161,9 @@ SHIM_WRAPPER int pthread_setname_np(pthread_t thread, const char *name)
 	int error = next(pthread_setname_np)(thread, name);
 
 	if (shim_on(THREAD_NAME)) {
+		if (!error)
+			name_thread(thread, name);
+		has_name |= !error && pthread_equal(thread, pthread_self());
 		data.thread = number_of(thread);
 		data.error = error;
 		shim_put(THREAD_NAME, &data,

@@ -12,7 +12,7 @@
 #define PTX_PRELOAD_TYPES_H
 
 #define SHIM_TYPES_SHIM(X) \
-	X(SHIM_LOST, SHIM, "posixtrace_shim_lost", "u64 early; u64 unnamed; u64 holds")
+	X(SHIM_LOST, SHIM, "posixtrace_shim_lost", "u64 early; u64 unnamed; u64 holds; @level 3")
 
 /* Of those that return memory the event follows the call; of free() it comes before it, since another
  * thread may be given the same address at once. */
@@ -87,13 +87,19 @@
 	X(DL_OPENED, DL, "dl.opened", "ns time; ptr handle; x32 mode; str path") \
 	X(DL_CLOSE, DL, "dl.close", "ns time; ptr handle; s32 result")
 
+/* Those that have the same numbers on all processors of ours. */
+#define SHIM_SIGNALS \
+	"{1=HUP,2=INT,3=QUIT,4=ILL,5=TRAP,6=ABRT,7=BUS,8=FPE,9=KILL,10=USR1,11=SEGV,12=USR2," \
+	"13=PIPE,14=ALRM,15=TERM,17=CHLD,18=CONT,19=STOP,20=TSTP,21=TTIN,22=TTOU,23=URG,24=XCPU," \
+	"25=XFSZ,26=VTALRM,27=PROF,28=WINCH,29=IO,30=PWR,31=SYS}"
+
 #define SHIM_TYPES_SIGNAL(X) \
-	X(SIGNAL_ENTER, SIGNAL, "signal.enter", "ptr handler; s32 signal; s32 code; s32 sender") \
-	X(SIGNAL_LEAVE, SIGNAL, "signal.leave", "s32 signal")
+	X(SIGNAL_ENTER, SIGNAL, "signal.enter", "ptr handler; s32 signal" SHIM_SIGNALS "; s32 code; s32 sender; @begin signal") \
+	X(SIGNAL_LEAVE, SIGNAL, "signal.leave", "s32 signal" SHIM_SIGNALS "; @end signal")
 
 #define SHIM_TYPES_FUNC(X) \
-	X(FUNC_ENTER, FUNC, "func.enter", "ptr function") \
-	X(FUNC_LEAVE, FUNC, "func.leave", "ptr function")
+	X(FUNC_ENTER, FUNC, "func.enter", "ptr function; @begin function") \
+	X(FUNC_LEAVE, FUNC, "func.leave", "ptr function; @end function")
 
 /* A lock that is not there at once; how long it was waited for. */
 #define SHIM_TYPES_LOCK(X) \
@@ -112,13 +118,13 @@
 
 #define SHIM_TYPES_THREAD(X) \
 	X(THREAD_CREATE, THREAD, "thread.create", \
-	  "ns time; x64 thread; ptr function; errno error; s32 detached") \
-	X(THREAD_BEGIN, THREAD, "thread.begin", "ptr function; x64 creator") \
-	X(THREAD_END, THREAD, "thread.end", "ptr function") \
+	  "ns time; ptr thread; ptr function; errno error; s32 detached") \
+	X(THREAD_BEGIN, THREAD, "thread.begin", "ptr function; ptr creator; @begin thread") \
+	X(THREAD_END, THREAD, "thread.end", "ptr function; @end thread") \
 	X(THREAD_EXIT, THREAD, "thread.exit", "ptr value") \
-	X(THREAD_JOIN, THREAD, "thread.join", "ns time; x64 thread; errno error") \
-	X(THREAD_DETACH, THREAD, "thread.detach", "x64 thread; errno error") \
-	X(THREAD_NAME, THREAD, "thread.name", "x64 thread; errno error; str name")
+	X(THREAD_JOIN, THREAD, "thread.join", "ns time; ptr thread; errno error") \
+	X(THREAD_DETACH, THREAD, "thread.detach", "ptr thread; errno error") \
+	X(THREAD_NAME, THREAD, "thread.name", "ptr thread; errno error; str name")
 
 #define SHIM_TYPES_PROCESS(X) \
 	X(PROCESS_START, PROCESS, "process.start", "s32 pid; s32 parent; str program") \

@@ -84,7 +84,7 @@ static bool print_fields(const char *schema)
 	while (*schema) {
 		schema += strspn(schema, " ");
 		if (*schema != '@' &&
-		    (sscanf(schema, "%63[a-z0-9] %63[^;]", type, name) != 2 || !print_field(type, name)))
+		    (sscanf(schema, "%63[a-z0-9] %63[^;{]", type, name) != 2 || !print_field(type, name)))
 			return false;
 		schema += strcspn(schema, ";");
 		schema += *schema == ';';

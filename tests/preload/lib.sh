@@ -50,7 +50,7 @@ shows() {
 	found=$(grep -c -E -e "$1" "$tmp/events")
 	if test -n "$2"; then test "$found" -eq "$2"; else test "$found" -gt 0; fi && return 0
 	echo "$found events match $1:"
-	head -n 40 "$tmp/events"
+	head -n 25 "$tmp/events"
 	return 1
 }
 

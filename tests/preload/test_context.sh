@@ -1,0 +1,179 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Where preloaded libraries usually break. Each part is a line of the table in README.
+. "${0%/*}/lib.sh"
+
+: "${CC:=cc}"
+POSIXTRACE_PRELOAD=$shim
+export POSIXTRACE_PRELOAD
+
+# [without="-x GLOB"] recorded FAMILIES COMMAND...: as shim, by posixtrace record: traced from before its start.
+recorded() {
+	families=$1
+	shift
+	rm -f "$log"*
+	"$posixtrace" record -q -o "$log" --trace="$families" $without -- "$@" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	"$decode" "$log" >"$tmp/events" 2>"$tmp/why"
+	check "$2: every event is what its schema says" is_empty why
+}
+call() { shows "io.close .* fd=-$1 error=9\$" "$2"; }
+ledger_is_closed() { "$posixtrace" verify "$log" | grep ': called [0-9]* = reported '; }
+# build OPTION...: a program or library of the C that is on standard input
+build() { $CC -g -x c - -x none "$@" 2>"$tmp/cc" || { cat "$tmp/cc"; return 1; }; }
+
+# before main, constructor, at exit, after exit
+build -shared -fPIC -o "$tmp/libctor.so" <<'EOF' || skip "no compiler"
+#include <stdlib.h>
+#include <unistd.h>
+static void __attribute__((constructor)) begin(void) { close(-11); free(malloc(10)); }
+static void __attribute__((destructor)) end(void) { close(-16); free(malloc(10)); }
+int needed(void) { return 0; }
+EOF
+build -o "$tmp/ctor" "$tmp/libctor.so" -Wl,-rpath,"$tmp" <<'EOF'
+#include <stdlib.h>
+#include <unistd.h>
+int needed(void);
+static void __attribute__((constructor)) begin(void) { close(-12); }
+static void __attribute__((destructor)) end(void) { close(-15); }
+static void last(void) { close(-14); }
+int main(void) { atexit(last); close(-13); return needed(); }
+EOF
+recorded io,process,alloc "$tmp/ctor"
+check "constructors and destructors run as without the shim" exits 0
+for each in 11 12 13 14 15 16; do
+	check "close($each) is traced" call $each 1
+done
+order=$(grep -o 'fd=-1[1-6] ' "$tmp/events" | tr -d '\n')
+check "in their order" test "$order" = "fd=-11 fd=-12 fd=-13 fd=-14 fd=-15 fd=-16 "
+check "what the dynamic linker allocated before is counted" shows 'posixtrace_shim_lost early=[1-9]' 1
+shim io "$tmp/ctor"
+check "a log of its own has all from main on" call 13 1
+check "and what is done at the exit" call 14 1
+
+# TLS destructor
+recorded io,thread,alloc "$probe" tls-destructor
+check "destructors of thread-local data" exits 0
+check "are traced" call 21 10
+
+# signal handler, sigaltstack
+recorded all "$probe" altstack
+check "a handler on a stack of its own" exits 0
+check "is traced" call 31 1
+check "and so is vfork in it" shows 'process.vfork .* error=0$' 1
+
+# fork in a threaded program
+without="-x alloc.*" recorded all,-lock "$probe" fork-threads
+check "children of a program whose threads are in wrappers" exits 0
+check "are traced" call 41 50
+check "each begins once" shows 'process.child ' 50
+check "their ledger is closed" ledger_is_closed
+
+# dlclose'd caller
+build -shared -fPIC -o "$tmp/libcall.so" <<'EOF'
+#include <unistd.h>
+void call(void) { close(-51); }
+EOF
+recorded io,dl "$probe" dlclosed "$tmp/libcall.so"
+check "a caller that is unloaded" exits 0
+check "is traced each time" call 51 10
+
+# many threads, many children
+recorded all "$probe" many-threads
+check "200 threads" exits 0
+check "are traced" call 61 2000
+check "and end" shows 'thread.end ' 200
+recorded io,process "$probe" many-children
+check "500 children" exits 0
+check "are traced" call 71 500
+check "their processes are told" shows 'process.fork .* error=0$' 500
+check "their ledger is closed" ledger_is_closed
+
+# _exit
+shim io "$probe" _exit
+check "_exit ends with its status" exits 3
+check "what came before is in the log, which the guardian completes" call 81 1
+
+# a program with its own malloc
+build -o "$tmp/own" <<'EOF'
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static char memory[1 << 20];
+static size_t used;
+void *malloc(size_t n) { void *p = memory + used; used += n + 15 & ~15ul; return used < sizeof memory ? p : NULL; }
+void *calloc(size_t n, size_t m) { return malloc(n * m); }
+void *realloc(void *p, size_t n) { void *q = malloc(n); return p ? memcpy(q, p, n) : q; }
+void free(void *p) { (void)p; }
+int main(void) { char *p = malloc(123); close(-91); free(p); return !(p >= memory && p < memory + sizeof memory); }
+EOF
+recorded io,alloc "$tmp/own"
+check "a program with its own malloc" exits 0
+check "uses that, unseen" shows 'alloc.malloc size=123' 0
+check "and is traced" call 91 1
+
+# malloc called by dlsym; RTLD_NEXT missing
+build -shared -fPIC -o "$tmp/libdlsym.so" <<'EOF'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+void *dlsym(void *handle, const char *name)
+{
+	static void *(*real)(void *, const char *);
+	void *p, *q = malloc(100), *r = calloc(10, 10), *result;
+	if (!q || !r || memcmp(r, "\0\0\0", 3)) abort();
+	strcpy(q, "hello");
+	q = realloc(q, 200);
+	if (!q || strcmp(q, "hello")) abort();
+	if (posix_memalign(&p, 64, 64) == 0) free(p);
+	if (!real) real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+	if (!real) real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+	result = getenv("HIDE") && !strcmp(name, getenv("HIDE")) ? NULL : real(handle, name);
+	free(q);
+	free(r);
+	return result;
+}
+EOF
+plain=$shim
+for families in alloc io; do
+	shim="$plain:$tmp/libdlsym.so" # behind: what is next to it is next to us
+	shim $families "$probe" alloc
+	check "$families: dlsym may allocate memory" exits 0
+done
+check "a function that there is" "$probe" syncs
+HIDE=fdatasync shim io "$probe" syncs
+check "one that there is not says so" exits 38
+check "and is traced" shows 'io.fdatasync .* fd=-1 error=38$' 1
+shim=$plain
+
+# static TLS exhausted
+GLIBC_TUNABLES=glibc.rtld.optional_static_tls=0 recorded all "$probe" io "$tmp/file"
+check "no room for static TLS is kept for libraries that come later" exits 0
+check "this one came at the start" shows 'io.open .* path=.*/file$'
+
+# set-user-id
+cp "$probe" "$tmp/suid"
+if test "$(id -u)" -eq 0 && chown 65534 "$tmp/suid" && chmod 4755 "$tmp/suid" && chmod 755 "$tmp"; then
+	rm -f "$log"*
+	LD_PRELOAD=$shim POSIXTRACE_OPTIONS="-o $log" "$tmp/suid" syncs
+	check "a set-user-id program runs" test $? -eq 0
+	check "and makes no log" test ! -e "$log"
+fi
+
+# static binary
+if echo 'int main(void) { return 5; }' | build -static -o "$tmp/static"; then
+	recorded all "$tmp/static"
+	check "a static program runs" exits 5
+	check "and is not seen" shows 'process.start' 0
+fi
+
+# all off
+rm -f "$log"*
+POSIXTRACE=off LD_PRELOAD=$shim POSIXTRACE_OPTIONS="-o $log" "$probe" syncs
+check "POSIXTRACE=off: the program runs" test $? -eq 0
+check "and makes no log" test ! -e "$log"
+POSIXTRACE=off recorded all "$probe" syncs
+check "POSIXTRACE=off: nothing is traced" shows . 0
+
+finish
