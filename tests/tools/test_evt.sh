@@ -87,4 +87,7 @@ printf '# only a comment\n' >"$tmp/comment.evt"
 run 1 convert "$tmp/comment.evt" --to evt
 run 0 convert --from evt "$tmp/comment.evt" --to evt
 check "a list without events is one" has_lines out 1
+: >"$tmp/empty.evt"
+run 0 convert --from evt "$tmp/empty.evt" --to evt
+check "so is an empty file" has_lines out 1
 finish

@@ -84,8 +84,6 @@ static const struct fmt_type *type_of(struct reading *reading, struct slot *slot
 	return slot->type;
 }
 
-/* ------------------------------------------------------------------ lines */
-
 static bool begin(struct reading *reading)
 {
 	struct fmt_facts facts = { .big_endian = reading->big_endian };
@@ -332,11 +330,13 @@ static bool skip_line(struct reading *reading)
 static bool lines(struct reading *reading)
 {
 	while (!reading->ended || reading->begin < reading->end) {
-		const char *text = reading->bytes + reading->begin, *newline = NULL;
+		const char *text = NULL, *newline = NULL;
 		size_t have = reading->end - reading->begin, len;
 
-		if (have)
+		if (have) {
+			text = reading->bytes + reading->begin;
 			newline = memchr(text, '\n', have);
+		}
 		reading->line += newline || have > LINE_BYTES || (reading->ended && have);
 		if (!newline && have > LINE_BYTES) {
 			if (!skip_line(reading))

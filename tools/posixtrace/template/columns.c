@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "template/columns.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "template/print.h"
 
-#define VALUE_BYTES 64
+#define VALUE_BYTES PRINT_BYTES
 #define LEVEL_WIDTH 8
 
 enum column { ID, PROCESS_NAME, PID, TID, ELAPSED, DELTA_MS, DELTA_US, COLUMNS };
@@ -50,50 +48,59 @@ static bool is_shown(const struct columns *columns, enum column column)
 	}
 }
 
-/* Any two times: their difference may need a bit more. The rest that no digit has is cut. */
-static void put_time(char *value, __int128 ns, unsigned unit_ns, unsigned decimals)
-{
-	bool negative = ns < 0;
-	unsigned __int128 size = negative ? -(unsigned __int128)ns : (unsigned __int128)ns;
-	int len = snprintf(value, VALUE_BYTES, "%s%" PRIu64, negative ? "-" : "",
-			   (uint64_t)(size / unit_ns));
+/* From one time to another. Any two may come, and their difference may need all bits. */
+struct span {
+	uint64_t ns;
+	bool negative;
+};
 
-	if (!decimals)
-		return;
-	/* A unit has as many digits as there are decimals, or more. */
-	snprintf(value + len, VALUE_BYTES - (size_t)len, unit_ns == 1000000 ? ".%06u" : ".%09u",
-		 (unsigned)(size % unit_ns));
-	value[(size_t)len + 1 + decimals] = '\0';
+static struct span span_of(int64_t from_ns, int64_t to_ns)
+{
+	bool negative = to_ns < from_ns;
+
+	return (struct span){
+		negative ? (uint64_t)from_ns - (uint64_t)to_ns : (uint64_t)to_ns - (uint64_t)from_ns,
+		negative,
+	};
 }
 
-static void value_of(char *value, const struct columns *columns, enum column column,
-		     const struct template_event *event)
+/* Digits behind the point that are not asked for are cut. */
+static char *put_span(char *p, struct span span, uint64_t unit_ns, unsigned digits, unsigned shown)
 {
-	__int128 elapsed_ns = (__int128)event->time_ns - columns->first_ns;
-	__int128 delta_ns = columns->any ? (__int128)event->time_ns - columns->previous_ns : 0;
+	if (span.negative)
+		*p++ = '-';
+	p = put_unsigned(p, span.ns / unit_ns);
+	if (!shown)
+		return p;
+	*p++ = '.';
+	return put_digits(p, span.ns % unit_ns, digits) - (digits - shown);
+}
 
+/* The end of it. */
+static char *value_of(char *value, const struct columns *columns, enum column column,
+		      const struct template_event *event)
+{
+	struct span delta = { 0, false };
+
+	if (columns->any)
+		delta = span_of(columns->previous_ns, event->time_ns);
 	switch (column) {
 	case ID:
-		value[print_id(value, event->id)] = '\0';
-		break;
+		return value + print_id(value, event->id);
 	case PROCESS_NAME: /* no log knows it */
-		strcpy(value, "?");
-		break;
+		*value = '?';
+		return value + 1;
 	case PID:
-		snprintf(value, VALUE_BYTES, "%" PRId64, event->pid);
-		break;
+		return value + print_number(value, (uint64_t)event->pid, 'D', 8);
 	case TID:
-		snprintf(value, VALUE_BYTES, "%" PRIu64, event->tid);
-		break;
+		return put_unsigned(value, event->tid);
 	case ELAPSED:
-		put_time(value, elapsed_ns, 1000000000, columns->timestamp == 1 ? 6 : 9);
-		break;
+		return put_span(value, span_of(columns->first_ns, event->time_ns), 1000000000, 9,
+				columns->timestamp == 1 ? 6 : 9);
 	case DELTA_MS:
-		put_time(value, delta_ns, 1000000, 6);
-		break;
+		return put_span(value, delta, 1000000, 6, 6);
 	default:
-		put_time(value, delta_ns, 1000, 0);
-		break;
+		return put_span(value, delta, 1000, 3, 0);
 	}
 }
 
@@ -135,9 +142,9 @@ static size_t width_of(enum column column)
 	return (size_t)(form[column].width < 0 ? -form[column].width : form[column].width);
 }
 
-static void cell(struct line *line, enum column column, const char *value)
+static void cell(struct line *line, enum column column, const char *value, size_t len)
 {
-	size_t len = strlen(value), width = width_of(column);
+	size_t width = width_of(column);
 	size_t pad = len < width ? width - len : 0;
 
 	if (form[column].width > 0)
@@ -155,7 +162,7 @@ void columns_header(struct out *out, const struct columns *columns)
 
 	for (enum column column = 0; column < COLUMNS; column++)
 		if (is_shown(columns, column))
-			cell(&line, column, form[column].name);
+			cell(&line, column, form[column].name, strlen(form[column].name));
 	text_of(&line, levels, sizeof(levels) - 1);
 	end_line(&line);
 	end_line(&line);
@@ -182,8 +189,8 @@ void columns_event(struct out *out, struct columns *columns, const struct templa
 	for (enum column column = 0; column < COLUMNS; column++) {
 		if (!is_shown(columns, column))
 			continue;
-		value_of(value, columns, column, event);
-		cell(&line, column, value);
+		cell(&line, column, value,
+		     (size_t)(value_of(value, columns, column, event) - value));
 	}
 	blanks(&line, LEVEL_WIDTH * (size_t)level);
 	while ((newline = memchr(text, '\n', (size_t)(end - text)))) {

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "out.h"
+
 static size_t binary(char *text, uint64_t value, unsigned bits)
 {
 	for (unsigned i = 0; i < bits; i++)
@@ -22,7 +24,11 @@ static size_t hexadecimal(char *text, uint64_t value, unsigned digits)
 
 static size_t decimal(char *text, int64_t value)
 {
-	return (size_t)snprintf(text, PRINT_BYTES, "%" PRId64, value);
+	char *p = text;
+
+	if (value < 0)
+		*p++ = '-';
+	return (size_t)(put_unsigned(p, value < 0 ? -(uint64_t)value : (uint64_t)value) - text);
 }
 
 static size_t floating(char *text, uint64_t value, unsigned bytes)
@@ -73,7 +79,7 @@ size_t print_number(char *text, uint64_t value, char letter, unsigned m)
 	case 'D':
 		return decimal(text, (int64_t)narrow(value, 'D', m, 0));
 	case 'U':
-		return (size_t)snprintf(text, PRINT_BYTES, "%" PRIu64, narrow(value, 'U', m, 0));
+		return (size_t)(put_unsigned(text, narrow(value, 'U', m, 0)) - text);
 	case 'o':
 		return (size_t)snprintf(text, PRINT_BYTES, "%" PRIo64, narrow(value, 'o', m, 0));
 	case 'B':
@@ -93,7 +99,11 @@ size_t print_number(char *text, uint64_t value, char letter, unsigned m)
 
 size_t print_id(char *text, uint64_t id)
 {
-	return (size_t)snprintf(text, PRINT_BYTES, "%03" PRIX64, id);
+	unsigned digits = 3;
+
+	while (digits < 16 && id >> (4 * digits))
+		digits++;
+	return hexadecimal(text, id, digits);
 }
 
 size_t print_macro(char *text, uint64_t value, enum macro_print print)
