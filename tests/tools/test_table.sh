@@ -16,6 +16,7 @@ check "columns stand below one another" awk '
 	length($0) > fields && substr($0, fields - 1, 2) !~ /^ [^ ]$/ { exit 1 }' "$tmp/out"
 check "fields have names" has out ' text  *path="/etc/passwd" raw=00ff fixed="four" pair=\[7 8\] tail="end"$'
 check "values have names" has out ' named  *op=write fl=A|B|0x4 lock='
+check "pointers have names" has out ' named  *op=write .* lock=mutex:0x[0-9a-f]* "pool lock"$'
 check "what no field explains is there" has out ' named  *op=7 fl=0x0 lock=.* +0102$'
 check "data that is not described is bytes" has out ' opaque  *0[09]000000000000[09]*$'
 check "system events say what they mean" has out ' posix_trace_start  *filter=none$'
@@ -37,6 +38,8 @@ for choice in "-e job_begin" "-x job_begin" "--limit 7" "--tail 9" "--begin +1h"
 done
 run 0 report -h --where 'op == "write"' "$log"
 check "--where knows the fields" has_lines out 2
+run 0 report -h --tail 1 --where 'op == "write"' "$log"
+check "the last ones have the names of things too" has out '"pool lock"$'
 run 2 report --where 'nobody == 1' "$log"
 check "and tells of names that none has" has err 'no event type has a field of this name'
 run 2 report --where 'op ==' "$log"

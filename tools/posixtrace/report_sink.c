@@ -38,9 +38,12 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 	return 0;
 }
 
+static void show_tail(struct report_sink *sink);
+
 /* What is left does not matter: the flow is told to stop, which is no failure of ours. */
 static int stop(struct report_sink *sink, int status)
 {
+	show_tail(sink);
 	sink->done = true;
 	sink->status = tool_worse(sink->flow->status, status);
 	return -1;
@@ -122,20 +125,14 @@ static bool show_name(struct log_type *shown, const struct fmt_type *type)
 	return shown->shown != NULL;
 }
 
-/* Fields are read in the byte order of this machine. */
+/* Fields are read in the byte order of this machine. The flow has the schema ready, as long as it lives. */
 static void learn_schema(struct report_sink *sink, struct log_type *shown, const struct fmt_type *type)
 {
-	if (!type->schema || sink->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
+	if (!type->fields || sink->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
 		return;
-	shown->schema = malloc(sizeof(*shown->schema));
-	if (!shown->schema)
-		return;
-	if (posix_trace_schema_parse_np(type->schema, shown->schema)) {
-		free(shown->schema);
-		shown->schema = NULL;
-	} else if (sink->wanted->where) {
-		where_learn(sink->wanted->where, shown->schema);
-	}
+	shown->schema = (struct posix_trace_schema_np *)(uintptr_t)type->fields;
+	if (sink->wanted->where)
+		where_learn(sink->wanted->where, type->fields);
 }
 
 /* What the trace calls it; without a number of its own, the one that logs know it by. */
@@ -218,6 +215,9 @@ static void by_template(struct report_sink *sink, const struct report_type *type
 static void print(struct report_sink *sink, const struct report_type *type,
 		  const struct posix_trace_event_np *event)
 {
+	/* What pointers point to. */
+	sink->log.trid = sink->flow->objects;
+	sink->log.has_objects = sink->log.trid != 0;
 	if (sink->templates)
 		by_template(sink, type, event);
 	else
@@ -280,7 +280,7 @@ static int take(void *context, const struct fmt_event *from)
 	return show(sink, type, &event);
 }
 
-/* Whether the trace ended or the limit was reached: what waits is shown. */
+/* At the end of the trace, or where the rest of it does not matter: what waits is shown, once. */
 static void show_tail(struct report_sink *sink)
 {
 	const struct kept *kept;
@@ -293,6 +293,7 @@ static void show_tail(struct report_sink *sink)
 		event.data = data;
 		print(sink, kept->type, &event);
 	}
+	sink->tail.count = 0;
 }
 
 /* ------------------------------------------------------------------ losses, the end */
@@ -316,6 +317,7 @@ static int end(void *context, const struct fmt_end *end)
 	struct report_sink *sink = context;
 	const struct posix_trace_ledger_np *ledger = &end->ledger;
 
+	show_tail(sink);
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		if (ledger->lost[i])
 			say_warning("%s: %llu of %llu events lost: %s",
@@ -335,7 +337,6 @@ static void close_sink(void *context)
 	show_tail(sink);
 	tail_fini(&sink->tail);
 	for (size_t i = 0; i < sink->types; i++) {
-		free(sink->type[i]->shown.schema);
 		free(sink->type[i]->shown.shown);
 		free(sink->type[i]);
 	}

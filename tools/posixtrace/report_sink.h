@@ -29,7 +29,7 @@ struct report_sink {
 	struct fmt_flow *flow;
 	struct report_type **type;         /* by index of the flow's types */
 	size_t types;
-	struct logfile log;                /* the names of its types alone */
+	struct logfile log;                /* only the names of types and things */
 	uint64_t shown;
 	int64_t first_ns;                  /* of the trace */
 	bool any;                          /* first_ns is known */
