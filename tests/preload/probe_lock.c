@@ -32,12 +32,49 @@ static void reach(int wanted)
 		nap();
 }
 
+static _Atomic int waiter;
+
+/* Its state and the time that it has run, in ticks; 0: it has not told its number yet. */
+static char state_of(unsigned long *ticks)
+{
+	char path[64], state;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(&waiter));
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	MUST(fscanf(file, "%*d (%*[^)]) %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu", &state,
+		    ticks) == 2);
+	fclose(file);
+	return state;
+}
+
+/* Until it sleeps in the kernel. */
+static void until_waiting(void)
+{
+	unsigned long ticks;
+
+	for (int seen = 0; seen < 5; seen = state_of(&ticks) == 'S' ? seen + 1 : 0)
+		nap();
+}
+
+/* Until it has run for a while, where a lock is waited for without sleeping. */
+static void until_spinning(void)
+{
+	unsigned long first = 0, ticks = 0;
+
+	for (state_of(&first); ticks < first + 3; state_of(&ticks))
+		nap();
+}
+
 /* Waits for everything that the other thread holds. */
 static void *other(void *arg)
 {
 	struct timespec past = { 0, 0 };
 
 	errno = 4711;
+	atomic_store(&waiter, (int)syscall(SYS_gettid));
 	reach(1);
 	MUST(pthread_mutex_timedlock(&mutex, &past) == ETIMEDOUT);
 	atomic_store(&stage, 2);
@@ -71,13 +108,13 @@ static int contended(int argc, char **argv)
 	MUST(pthread_spin_lock(&spin) == 0);
 	atomic_store(&stage, 1);
 	reach(2);
-	nap();
+	until_waiting();
 	MUST(pthread_mutex_unlock(&mutex) == 0);
-	nap();
+	until_waiting();
 	MUST(pthread_rwlock_unlock(&rwlock) == 0);
-	nap();
+	until_spinning();
 	MUST(pthread_spin_unlock(&spin) == 0);
-	nap();
+	until_waiting();
 	MUST(sem_post(&semaphore) == 0);
 	pthread_barrier_wait(&barrier);
 	reach(3);
@@ -121,31 +158,12 @@ static int uncontended(int argc, char **argv)
 	return 0;
 }
 
-static _Atomic int waiter;
-
 static void *waits(void *arg)
 {
 	(void)arg;
 	atomic_store(&waiter, (int)syscall(SYS_gettid));
 	sem_wait(&semaphore);
 	return NULL;
-}
-
-/* Until it sleeps in the kernel. */
-static void until_waiting(void)
-{
-	char path[64], state = 0;
-	FILE *file;
-
-	for (int seen = 0; seen < 5; seen = state == 'S' ? seen + 1 : 0) {
-		nap();
-		snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(&waiter));
-		file = fopen(path, "r");
-		if (!file)
-			continue; /* it has not told its number yet */
-		MUST(fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
-		fclose(file);
-	}
 }
 
 /* sem_wait() is a cancellation point also if it need not wait. */
