@@ -125,6 +125,10 @@ for sample in "$samples"/*.etl; do
 	import "$tmp/back.etl" back
 	check "$name has the same events again" etw events "$tmp/back.jsonl" "$tmp/$name.jsonl"
 done
+run 0 convert "$samples/$classic.etl" -o "$tmp/there.log" --to log --force
+run 0 dump "$tmp/there.log"
+check "a log of it has the fields by their names" \
+	has out 'etw.process.start size=.* level=information .* kernel_time=[0-9]* user_time=[0-9]* key=0x[0-9a-f]* process_id='
 
 # A log of ours, there and back.
 for kind in plain evil overrun stopped loop; do

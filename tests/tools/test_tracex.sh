@@ -44,6 +44,10 @@ for name in demo_filex demo_threadx txlinux_init_unwrapped txlinux_wrapped; do
 	run 0 convert "$tmp/there.log" -o "$tmp/back.trx" --force
 	check "$name is the same by way of a log" cmp "$tmp/back.trx" "$tmp/$name.trx"
 done
+run 0 dump "$tmp/there.log"
+check "a log of it says what pointers are called" \
+	has out 'tx_mutex_get context=thread:0x8552c4b8 "locker A" .* owning_thread=thread:0x8552c4b8 "locker A"'
+check "and what values mean" has out 'new_state=mutex '
 run 0 convert "$samples/derived_be_txlinux_wrapped.trx" -o "$tmp/be.trx"
 check "big endian becomes little endian" cmp -s "$tmp/be.trx" "$tmp/txlinux_wrapped.trx"
 
