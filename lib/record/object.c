@@ -85,6 +85,16 @@ static const struct ptx_object *newest(const struct ptx_object *object, size_t c
 	return NULL;
 }
 
+/* What is said of no process holds for all of which nothing else is said. */
+static const struct ptx_object *of_any(const struct ptx_object *object, size_t count,
+				       uint64_t pointer, int64_t time_ns)
+{
+	struct key thing = { pointer, 0, false, time_ns };
+	const struct ptx_object *found = newest(object, count, &thing, true);
+
+	return found && found->name[0] ? found : NULL;
+}
+
 const struct ptx_object *ptx_objects_find(const struct ptx_object *object, size_t count,
 					  uint32_t pid, uint64_t pointer, int64_t time_ns)
 {
@@ -96,10 +106,10 @@ const struct ptx_object *ptx_objects_find(const struct ptx_object *object, size_
 			return found->name[0] ? found : NULL;
 		found = newest(object, count, &child, i == 0);
 		if (!found)
-			return NULL;
+			break;
 		pid = (uint32_t)found->pointer;
 		if (found->time_ns < time_ns)
 			time_ns = found->time_ns;
 	}
-	return NULL;
+	return count ? of_any(object, count, pointer, time_ns) : NULL;
 }

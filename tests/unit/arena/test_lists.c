@@ -289,6 +289,7 @@ START_TEST(a_name_holds_from_its_time_to_the_next)
 		{ .kind = PTX_OBJECT_CHILD, .pid = 3, .pointer = 1, .time_ns = 200 * MS },
 		{ .kind = PTX_OBJECT_CHILD, .pid = 4, .pointer = 3, .time_ns = 400 * MS },
 		thing(3, 11, 250 * MS, "eleven of 3"),
+		thing(0, 12, 100 * MS, "anybody's"), thing(0, 11, 0, "not eleven"),
 		{ .kind = PTX_OBJECT_CHILD, .pid = 5, .pointer = 5, .time_ns = 0 },
 	};
 	const size_t n = sizeof(all) / sizeof(all[0]);
@@ -301,7 +302,9 @@ START_TEST(a_name_holds_from_its_time_to_the_next)
 	ck_assert_str_eq(name_at(all, n, 1, 10, 300 * MS), "second");
 	ck_assert_str_eq(name_at(all, n, 1, 10, 500 * MS), "nothing");
 	ck_assert_str_eq(name_at(all, n, 2, 10, 300 * MS), "other's");
-	ck_assert_str_eq(name_at(all, n, 1, 12, 300 * MS), "nothing");
+	ck_assert_str_eq(name_at(all, n, 1, 13, 300 * MS), "nothing");
+	ck_assert_str_eq(name_at(all, n, 1, 12, 300 * MS), "anybody's");
+	ck_assert_str_eq(name_at(all, n, 4, 12, 600 * MS), "anybody's");
 	/* A child has what its parent had then, until it says otherwise; and so has its child. */
 	ck_assert_str_eq(name_at(all, n, 3, 10, 400 * MS), "first");
 	ck_assert_str_eq(name_at(all, n, 3, 11, 210 * MS), "eleven");
