@@ -148,18 +148,30 @@ int etw_sink_event(void *context, const struct fmt_event *event)
 	return s->spool.err;
 }
 
-static int read_spool(const struct etw_sink *s, void *to, size_t len, uint64_t *at)
+/* The next bytes of the spool; events are many and short. */
+static int read_spool(struct etw_sink *s, void *to, size_t len)
 {
 	while (len) {
-		ssize_t n = pread(s->spool.fd, to, len, (off_t)*at);
+		size_t n = s->piece_len - s->piece_used;
 
-		if (n < 0 && errno == EINTR)
+		if (!n) {
+			ssize_t got = pread(s->spool.fd, s->piece, sizeof(s->piece), (off_t)s->piece_at);
+
+			if (got < 0 && errno == EINTR)
+				continue;
+			if (got <= 0)
+				return got < 0 ? errno : EIO;
+			s->piece_at += (uint64_t)got;
+			s->piece_len = (size_t)got;
+			s->piece_used = 0;
 			continue;
-		if (n <= 0)
-			return n < 0 ? errno : EIO;
+		}
+		if (n > len)
+			n = len;
+		memcpy(to, s->piece + s->piece_used, n);
+		s->piece_used += n;
 		to = (char *)to + n;
-		len -= (size_t)n;
-		*at += (uint64_t)n;
+		len -= n;
 	}
 	return 0;
 }
@@ -181,7 +193,7 @@ static int64_t stamp_of(const struct etw_sink *s, int64_t start_ns, int64_t ns)
 
 /* An event, and what does not fit into its record in extension records behind it. */
 static int put_event(struct etw_sink *s, const struct etw_class *class, const struct spooled *e,
-		     int64_t stamp, uint64_t *at)
+		     int64_t stamp)
 {
 	static unsigned char piece[ETW_PREFIX_BYTES + DATA_IN_RECORD];
 	struct etw_full full = {
@@ -200,7 +212,7 @@ static int put_event(struct etw_sink *s, const struct etw_class *class, const st
 	do {
 		size_t len = left < DATA_IN_RECORD ? (size_t)left : DATA_IN_RECORD;
 		unsigned char header[ETW_FULL_BYTES];
-		int err = read_spool(s, piece + prefix, len, at);
+		int err = read_spool(s, piece + prefix, len);
 
 		if (err)
 			return err;
@@ -216,14 +228,12 @@ static int put_event(struct etw_sink *s, const struct etw_class *class, const st
 
 static int put_events(struct etw_sink *s, const struct etw_class *classes, int64_t start_ns)
 {
-	uint64_t at = 0;
-
 	for (uint64_t i = 0; i < s->events; i++) {
 		struct spooled e;
-		int err = read_spool(s, &e, sizeof(e), &at);
+		int err = read_spool(s, &e, sizeof(e));
 
 		if (!err)
-			err = put_event(s, &classes[e.type], &e, stamp_of(s, start_ns, e.time_ns), &at);
+			err = put_event(s, &classes[e.type], &e, stamp_of(s, start_ns, e.time_ns));
 		if (err)
 			return err;
 	}

@@ -27,6 +27,9 @@ struct etw_sink {
 	size_t threads, places;
 	uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP];
 	struct etw_writer writer;
+	uint64_t piece_at;      /* of the spool, read back */
+	size_t piece_len, piece_used;
+	unsigned char piece[65536];
 
 	/* of a log that was imported: its records go back as they are */
 	bool rewrite;
