@@ -7,6 +7,7 @@ python3 python3
 strace strace'
 . "${0%/*}/lib.sh"
 
+PATH=/usr/bin:/bin # the distribution's compiler, without a cache in front of it
 # A makefile of its own: the same commands each time, whatever this tree was configured with.
 cat >"$tmp/Makefile" <<END
 sources := \$(wildcard $source/lib/record/*.c $source/lib/ring/*.c $source/lib/base/*.c)
