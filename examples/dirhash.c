@@ -5,7 +5,8 @@
  *	dirhash [-j THREADS] [-l LOGFILE] [-p] DIR
  *
  * The trace goes to LOGFILE (dirhash.trace), to be read with dirhash-report. With -p the FNV-1a
- * hash and the path of each file are printed. Portable <trace.h>: nothing here is ours alone.
+ * hash and the path of each file are printed. Portable <trace.h>; where <trace_np.h> is, the events
+ * are described, so that posixtrace dump shows their fields.
  */
 #define _XOPEN_SOURCE 700
 
@@ -23,6 +24,12 @@
 #include <sys/types.h>
 #include <trace.h>
 #include <unistd.h>
+
+#ifdef __has_include
+#if __has_include(<trace_np.h>)
+#include <trace_np.h>
+#endif
+#endif
 
 #define THREADS_MAX 256
 #define STREAM_BYTES (1024 * 1024) /* what may be recorded between two flushes */
@@ -84,16 +91,28 @@ static void trace_queue_empty(uint32_t length)
 static void open_event_types(void)
 {
 	static const char *const names[EV_TYPES] = {
-#define AS_NAME(symbol, name) name,
+#define AS_NAME(symbol, name, schema) name,
 		EVENT_TYPES(AS_NAME)
 #undef AS_NAME
 	};
+#ifdef _TRACE_NP_H
+	static const char *const schemas[EV_TYPES] = {
+#define AS_SCHEMA(symbol, name, schema) schema,
+		EVENT_TYPES(AS_SCHEMA)
+#undef AS_SCHEMA
+	};
+#endif
 	int error, type;
 
 	for (type = 0; type < EV_TYPES; type++) {
 		error = posix_trace_eventid_open(names[type], &event_id[type]);
 		if (error)
 			die(names[type], error);
+#ifdef _TRACE_NP_H
+		error = posix_trace_eventid_describe_np(event_id[type], schemas[type]);
+		if (error)
+			die(schemas[type], error);
+#endif
 	}
 }
 

@@ -14,24 +14,39 @@
 
 #define EV_DATA_MAX 512 /* the stream's max-data-size */
 
-#define EVENT_TYPES(X)                                                                     \
-	X(DIR_BEGIN, "dirhash_dir_begin")       /* path */                                 \
-	X(DIR_END, "dirhash_dir_end")           /* path */                                 \
-	X(FILE_QUEUED, "dirhash_file_queued")   /* struct ev_file, path */                 \
-	X(QUEUE_FULL, "dirhash_queue_full")     /* struct ev_queue: the walk waits */      \
-	X(QUEUE_EMPTY, "dirhash_queue_empty")   /* struct ev_queue: a worker waits */      \
-	X(QUEUE_LENGTH, "dirhash_queue_length") /* struct ev_queue, after a file was taken */ \
-	X(FILE_OPEN, "dirhash_file_open")       /* struct ev_file */                       \
-	X(FILE_CHUNK, "dirhash_file_chunk")     /* struct ev_chunk */                      \
-	X(FILE_HASHED, "dirhash_file_hashed")   /* struct ev_hashed */                     \
-	X(FILE_ERROR, "dirhash_file_error")     /* struct ev_error, path */                \
-	X(DIR_ERROR, "dirhash_dir_error")       /* struct ev_error, path */                \
-	X(WORKER_START, "dirhash_worker_start") /* struct ev_worker */                     \
-	X(WORKER_STOP, "dirhash_worker_stop")   /* struct ev_worker */                     \
-	X(WALK_DONE, "dirhash_walk_done")       /* struct ev_walk */
+/* The last text says the same to readers of <trace_np.h>; other implementations have no use for it. */
+#define EVENT_TYPES(X) \
+	X(DIR_BEGIN, "dirhash_dir_begin", /* path */ \
+	  "str path; @level 4; @begin dir; @key path") \
+	X(DIR_END, "dirhash_dir_end", /* path */ \
+	  "str path; @level 4; @end dir; @key path") \
+	X(FILE_QUEUED, "dirhash_file_queued", /* struct ev_file, path */ \
+	  "u32 file; u32 worker; str path; @level 4") \
+	X(QUEUE_FULL, "dirhash_queue_full", /* struct ev_queue: the walk waits */ \
+	  "u32 length; @level 3") \
+	X(QUEUE_EMPTY, "dirhash_queue_empty", /* struct ev_queue: a worker waits */ \
+	  "u32 length; @level 3") \
+	X(QUEUE_LENGTH, "dirhash_queue_length", /* struct ev_queue, after a file was taken */ \
+	  "u32 length; @level 5") \
+	X(FILE_OPEN, "dirhash_file_open", /* struct ev_file */ \
+	  "u32 file; u32 worker; @level 4; @begin hash; @key file") \
+	X(FILE_CHUNK, "dirhash_file_chunk", /* struct ev_chunk */ \
+	  "u32 file; u32 bytes; @level 5") \
+	X(FILE_HASHED, "dirhash_file_hashed", /* struct ev_hashed */ \
+	  "u32 file; u32 worker; u64 bytes; x64 hash; @level 4; @end hash; @key file") \
+	X(FILE_ERROR, "dirhash_file_error", /* struct ev_error, path */ \
+	  "u32 file; errno error; str path; @level 2") \
+	X(DIR_ERROR, "dirhash_dir_error", /* struct ev_error, path */ \
+	  "u32 file; errno error; str path; @level 2") \
+	X(WORKER_START, "dirhash_worker_start", /* struct ev_worker */ \
+	  "u32 worker; u32 files; u64 bytes; @level 4") \
+	X(WORKER_STOP, "dirhash_worker_stop", /* struct ev_worker */ \
+	  "u32 worker; u32 files; u64 bytes; @level 4") \
+	X(WALK_DONE, "dirhash_walk_done", /* struct ev_walk */ \
+	  "u32 files; u32 dirs; @level 4")
 
 enum event_type {
-#define AS_ENUM(symbol, name) EV_##symbol,
+#define AS_ENUM(symbol, name, schema) EV_##symbol,
 	EVENT_TYPES(AS_ENUM)
 #undef AS_ENUM
 	EV_TYPES

@@ -40,7 +40,7 @@ static void *grow(void *array, size_t count, size_t size)
 static int type_of(const char *name)
 {
 	static const char *const names[EV_TYPES] = {
-#define AS_NAME(symbol, name) name,
+#define AS_NAME(symbol, name, schema) name,
 		EVENT_TYPES(AS_NAME)
 #undef AS_NAME
 	};
