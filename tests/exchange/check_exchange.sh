@@ -7,6 +7,14 @@ tool=$(cd "$top_builddir/tools/posixtrace" && pwd)/posixtrace
 folder=$(mktemp -d "${TMPDIR:-/tmp}/posixtrace-exchange.XXXXXX") || exit 1
 trap 'rm -rf "$folder"' 0
 
+# Babeltrace's plugin from this build, if it was built.
+plugins=$top_builddir/tools/babeltrace/.libs
+if test -e "$plugins/babeltrace-plugin-posixtrace.so"; then
+	BABELTRACE_PLUGIN_PATH=$(cd "$plugins" && pwd)${BABELTRACE_PLUGIN_PATH:+:$BABELTRACE_PLUGIN_PATH}
+	LD_LIBRARY_PATH=$(cd "$top_builddir/lib/.libs" && pwd)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	export BABELTRACE_PLUGIN_PATH LD_LIBRARY_PATH
+fi
+
 python3 -c 'import sqlite3' 2>/dev/null || { echo "check-exchange: no python3" >&2; exit 1; }
 "$top_builddir/tests/exchange/rich" "$folder/source.ptl" "${EVENTS:-4000}" || exit 1
 "$tool" verify "$folder/source.ptl" || exit 1

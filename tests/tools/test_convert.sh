@@ -73,6 +73,10 @@ for kind in plain blocks stopped overrun loop evil; do
 	check "$kind: a log into a log is the same" same_log "$tmp/$kind.log" "$tmp/$kind.ptl"
 	run 0 verify "$tmp/$kind.ptl"
 done
+"${top_builddir:-..}/tests/exchange/rich" "$tmp/rich.log" 100 || exit 99
+run 0 convert "$tmp/rich.log" -o "$tmp/rich.ptl"
+check "rich: a log with schemas and objects into a log is the same" same_log "$tmp/rich.log" "$tmp/rich.ptl"
+check "its objects are told" test "$(grep -c '^{"object"' "$tmp/first.jsonl")" -eq 3
 "$posixtrace" convert "$tmp/loop.log" --to log 2>"$tmp/err" | cat >"$tmp/piped.ptl"
 run 0 verify "$tmp/piped.ptl"
 check "a log through a pipe is the same" same_log "$tmp/loop.log" "$tmp/piped.ptl"

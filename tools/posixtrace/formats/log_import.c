@@ -115,6 +115,7 @@ static bool tell_objects(struct reading *reading)
 	struct posix_trace_object_np from;
 	int unavailable;
 
+	posix_trace_object_rewind_np(reading->log.trid); /* opening the log has looked at the first */
 	while (!posix_trace_object_getnext_np(reading->log.trid, &from, &unavailable) &&
 	       !unavailable) {
 		struct fmt_object object = {

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * source.h - a source of Babeltrace 2 that reads logs of libposixtrace.
+ *
+ * Babeltrace wants the times of what a port delivers never to fall. So the log is read once, which
+ * tells how many lanes it has: an event that is older than the one before goes to the next lane whose
+ * last event is not younger. Each lane is a port and a stream; its iterator reads the log by itself and
+ * passes over what belongs to others. Nearly every log has one.
+ */
+#ifndef POSIXTRACE_BABELTRACE_SOURCE_H
+#define POSIXTRACE_BABELTRACE_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <babeltrace2/babeltrace.h>
+#include <trace_np.h>
+
+#define LANES_MAX 32   /* what is older than the events of all of them gets the time of the last */
+#define IDS       1024
+
+struct kind {                  /* of an event type */
+	bool known;
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	struct posix_trace_schema_np *schema; /* NULL: none */
+	bt_event_class *bytes, *fields;
+};
+
+struct source {
+	char *path;
+	bt_trace_class *trace_class;
+	bt_stream_class *stream_class;
+	bt_trace *trace;
+	bt_stream *stream[LANES_MAX];
+	unsigned lanes;
+	int64_t offset_s;      /* of the clock */
+	uint64_t lost, gaps;
+	struct kind kind[IDS];
+};
+
+/* Which lane an event is of, as all iterators find out alike. */
+struct lanes {
+	unsigned lanes;
+	int64_t last_ns[LANES_MAX];
+};
+
+/* May change the time, see LANES_MAX. */
+unsigned lane_of(struct lanes *lanes, int64_t *time_ns);
+
+/* Opens the log at path, as far as it can be read. An error number. */
+int source_open_log(const char *path, trace_id_t *trid);
+
+/* classes.c: 0 or -1, without memory. */
+int classes_create(struct source *source, bt_self_component *self, trace_id_t trid);
+
+/* The class for that event and, where that has fields, their values. */
+bt_event_class *classes_choose(struct source *source, const struct posix_trace_event_np *event);
+int classes_fill(struct source *source, const struct posix_trace_event_np *event, bt_event *to);
+
+#endif
