@@ -68,7 +68,7 @@ shim_inline bool shim_is_own(const void *caller)
 /* Whether a call from caller is to be traced. */
 shim_inline bool shim_is_wanted(enum shim_type type, const void *caller)
 {
-	if (shim_unlikely(!atomic_load_explicit(&shim_is_ready, memory_order_relaxed)) &&
+	if (shim_unlikely(!atomic_load_explicit(&shim_is_ready, memory_order_acquire)) &&
 	    !shim_early_call(type, caller))
 		return false;
 	return !shim_is_own(caller);
