@@ -97,7 +97,7 @@ compare() {
 		}
 		END {
 			ratio_ = median(ratio, NR)
-			printf "RESULT %-8s %9.3f %9.3f %7.3f %10d  %s\n", name, median(plain, NR) / 1e9,
+			printf "RESULT %-8s %9.4g %9.4g %7.3f %10d  %s\n", name, median(plain, NR) / 1e9,
 			       median(traced, NR) / 1e9, ratio_, events, lost
 		}' "$tmp/ratios"
 }
