@@ -250,6 +250,7 @@ static inline struct ptx_chunk *ptx_ring_chunk(const struct ptx_rings *rings, ui
 }
 
 #define PTX_HEAD_RECORD (UINT64_C(1) << 32)
+#define PTX_HEAD_MASK   (~UINT64_C(7)) /* offsets are multiples of 8, whoever wrote there */
 
 static inline uint32_t ptx_head_offset(uint64_t head)
 {

@@ -49,9 +49,14 @@ static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 		      generation);
 }
 
-/* False without memory: then it is not kept. */
-static bool owe(struct ptx_debts *debts, uint32_t number, uint64_t word)
+/*
+ * False: it is not kept. Without memory; or where more are owed than there are, since a hostile chain
+ * goes round in a circle, which freeing breaks.
+ */
+static bool owe(struct ptx_debts *debts, uint32_t number, uint64_t word, uint32_t most)
 {
+	if (debts->count >= most)
+		return false;
 	if (debts->count == debts->room) {
 		uint32_t room = debts->room ? 2 * debts->room : 64;
 		struct ptx_debt *more = realloc(debts->chunk, room * sizeof *more);
@@ -139,7 +144,7 @@ static enum ptx_claim step(struct ptx_rings *rings, struct ptx_place *place, uns
 	next = atomic_load_explicit(&chunk->next, memory_order_acquire); /* before the word again */
 	if (atomic_load_explicit(&rings->word[number], memory_order_acquire) != word || next == 0)
 		return PTX_CLAIM_LOST;
-	if (for_good && !(rings->debts && owe(rings->debts, number, word)))
+	if (for_good && !(rings->debts && owe(rings->debts, number, word, rings->geometry.chunks_max)))
 		free_chunk(rings, number, word);
 	place->link = next;
 	place->claimed = 0;

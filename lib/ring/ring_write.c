@@ -141,7 +141,8 @@ static struct ptx_chunk *open_chunk(struct ptx_rings *rings, uint32_t number, ui
 static uint64_t last_time(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
 {
 	uint32_t end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed));
-	uint32_t at = ptx_head_offset(atomic_load_explicit(&chunk->window, memory_order_relaxed));
+	uint32_t at = ptx_head_offset(atomic_load_explicit(&chunk->window, memory_order_relaxed) &
+				      PTX_HEAD_MASK);
 	uint64_t last = chunk->opened;
 
 	if (end > rings->geometry.chunk_room)
@@ -165,11 +166,12 @@ static uint32_t records_so_far(const struct ptx_chunk *chunk)
 }
 
 /* Whoever does this again, after a handler jumped out of it, changes nothing. */
-static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint64_t next)
+static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32_t ring,
+			uint64_t next)
 {
 	uint32_t number = chunk_number(rings, chunk);
 	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_relaxed);
-	uint32_t generation = ptx_word_generation(word), ring = ptx_word_ring(word);
+	uint32_t generation = ptx_word_generation(word);
 	uint64_t published = atomic_load_explicit(&rings->ring[ring].published,
 						  memory_order_relaxed);
 
@@ -218,7 +220,7 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 	*place = fresh;
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&rings->ring[ring].current, link, memory_order_release);
-	close_chunk(rings, chunk, link);
+	close_chunk(rings, chunk, ring, link);
 	due = atomic_load_explicit(&rings->region->calibration.due, memory_order_relaxed);
 	if (ptx_unlikely(fresh->opened >= due))
 		add_anchor(&rings->region->calibration, fresh->opened, due);
@@ -256,7 +258,7 @@ struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring)
 		} else if (atomic_load_explicit(&chunk->head, memory_order_relaxed) == 0) {
 			drop_chunk(rings, i, word); /* opened, but not yet the ring's */
 		} else {
-			close_chunk(rings, chunk, current);
+			close_chunk(rings, chunk, ring, current);
 		}
 	}
 	if (current == 0 || ptx_link_number(current) >= rings->geometry.chunks_max)
@@ -319,10 +321,13 @@ static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
 	uint32_t generation, numbered;
 
-	while (ptx_hint_pop(&rings->region->idle_hints, rings->idle_queue,
-			    rings->geometry.hint_mask, ring, &generation))
+	for (uint32_t i = 0; i < PTX_RINGS; i++) {
+		if (!ptx_hint_pop(&rings->region->idle_hints, rings->idle_queue,
+				  rings->geometry.hint_mask, ring, &generation))
+			break;
 		if (hold(rings, *ring, pid))
 			return true;
+	}
 	numbered = atomic_load_explicit(&rings->region->rings, memory_order_relaxed);
 	if (numbered < PTX_RINGS && is_empty(&rings->region->idle_hints))
 		return false;

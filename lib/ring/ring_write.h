@@ -119,7 +119,7 @@ ptx_inline struct ptx_record *ptx_ring_reserve(const struct ptx_rings *rings,
 					       struct ptx_chunk *chunk, size_t size,
 					       uint64_t *head)
 {
-	uint64_t h = atomic_load_explicit(&chunk->head, memory_order_relaxed);
+	uint64_t h = atomic_load_explicit(&chunk->head, memory_order_relaxed) & PTX_HEAD_MASK;
 
 	*head = h;
 	if (ptx_unlikely(ptx_head_offset(h) + size > rings->geometry.chunk_room))
