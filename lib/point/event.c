@@ -48,6 +48,7 @@ ptx_inline const void *stack_pointer(void)
 
 struct pending {
 	const struct ptx_lane *lane;
+	struct ptx_chunk *chunk; /* loaded once: who frees another view may take it from the lane */
 	struct ptx_record *record;
 	uint64_t head;
 };
@@ -56,8 +57,8 @@ struct pending {
 ptx_inline bool prepare(const struct ptx_lane *lane, unsigned type, const void *data, size_t len,
 			uint64_t address, struct pending *pending)
 {
-	struct ptx_chunk *chunk = lane->chunk;
-	uint64_t head = atomic_load_explicit(&chunk->head, memory_order_relaxed);
+	struct ptx_chunk *chunk = atomic_load_explicit(&lane->chunk, memory_order_relaxed);
+	uint64_t head = atomic_load_explicit(&chunk->head, memory_order_relaxed) & PTX_HEAD_MASK;
 	uint64_t at = ptx_head_offset(head);
 	size_t size = ptx_record_size(len);
 	struct ptx_record *record = (struct ptx_record *)(void *)(chunk->records + at);
@@ -67,6 +68,7 @@ ptx_inline bool prepare(const struct ptx_lane *lane, unsigned type, const void *
 	ptx_record_fill(record, (uint32_t)len, type, address);
 	ptx_copy_in((unsigned char *)(record + 1), data, len);
 	pending->lane = lane;
+	pending->chunk = chunk;
 	pending->record = record;
 	pending->head = head;
 	return true;
@@ -80,7 +82,7 @@ ptx_inline bool is_ours(const struct ptx_thread *thread, const void *frame)
 
 ptx_inline void publish(const struct pending *pending, size_t len, uint64_t time)
 {
-	ptx_ring_commit(pending->lane->chunk, pending->record, pending->head,
+	ptx_ring_commit(pending->chunk, pending->record, pending->head,
 			ptx_record_size(len), time);
 }
 
@@ -129,7 +131,7 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 		count++;
 	}
 	for (unsigned i = 0; i < count; i++)
-		ptx_ring_enter(pending[i].lane->chunk, pending[i].head);
+		ptx_ring_enter(pending[i].chunk, pending[i].head);
 	atomic_signal_fence(memory_order_seq_cst);
 	time = ptx_clock_counter();
 	atomic_signal_fence(memory_order_seq_cst);
@@ -173,7 +175,7 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 		give_up(thread, frame, type, data, len, address);
 		return;
 	}
-	ptx_ring_enter(lane->chunk, pending.head);
+	ptx_ring_enter(pending.chunk, pending.head);
 	time = ptx_clock_counter();
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!is_ours(thread, frame))

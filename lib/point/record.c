@@ -246,14 +246,12 @@ static void spread(uint8_t *enabled, const struct ptx_region *region)
 	}
 }
 
-/* The chunk of a thread that has not joined: it has no room, which leads to the long way. */
-static struct ptx_chunk nowhere = { .head = UINT32_MAX };
-
+/* The chunk of a thread that has not joined is nowhere. */
 static struct ptx_chunk *chunk_of(const struct ptx_thread *thread, const struct ptx_view *view)
 {
 	const struct ptx_cell *cell = &thread->cell[0][view->bit];
 
-	return cell->serial == view->serial ? cell->chunk : &nowhere;
+	return cell->serial == view->serial ? cell->chunk : &ptx_thread_nowhere;
 }
 
 static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
@@ -263,8 +261,9 @@ static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
 	enum ptx_state kind = ptx_state_kind(atomic_load_explicit(&region->state,
 								  memory_order_acquire));
 
-	lane->chunk = chunk_of(thread, view);
+	atomic_store_explicit(&lane->chunk, chunk_of(thread, view), memory_order_relaxed);
 	lane->region = region;
+	lane->serial = view->serial;
 	lane->room = view->rings.geometry.chunk_room;
 	lane->max_data = (uint32_t)view->rings.max_data_size;
 	lane->bit = (uint16_t)view->bit;
@@ -330,9 +329,9 @@ static void mend_lanes(struct ptx_thread *thread)
 		const struct ptx_view *view = atomic_load_explicit(&ptx_private.view[lane->bit],
 								   memory_order_acquire);
 
-		if (!view)
+		if (!view || view->serial != lane->serial)
 			continue; /* the word will say so */
-		lane->chunk = chunk_of(thread, view);
+		atomic_store_explicit(&lane->chunk, chunk_of(thread, view), memory_order_relaxed);
 	}
 }
 

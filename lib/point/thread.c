@@ -224,6 +224,18 @@ void ptx_thread_mend(struct ptx_thread *thread, unsigned level)
 	}
 }
 
+struct ptx_chunk ptx_thread_nowhere = { .head = UINT32_MAX };
+
+void ptx_threads_drop_lanes(void)
+{
+	for (struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,
+							      memory_order_acquire);
+	     thread; thread = thread->next)
+		for (int i = 0; i < PTX_LANES; i++)
+			atomic_store_explicit(&thread->lane[i].chunk, &ptx_thread_nowhere,
+					      memory_order_relaxed);
+}
+
 bool ptx_threads_busy(const struct ptx_thread *self)
 {
 	for (struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,

@@ -27,8 +27,9 @@ struct ptx_cell {
  * It holds while ptx_own_control.word is the one that it was made under.
  */
 struct ptx_lane {
-	struct ptx_chunk *chunk;
+	_Atomic(struct ptx_chunk *) chunk; /* also taken away by who frees a view */
 	struct ptx_region *region;
+	uint64_t serial;   /* of the view */
 	uint64_t room;     /* chunk_room */
 	uint32_t max_data;
 	uint16_t bit;
@@ -90,6 +91,15 @@ void ptx_thread_mend(struct ptx_thread *thread, unsigned level);
 /* Ends threads that died without telling: no key for a destructor, or tracing after the last one.
  * True if there was one. */
 bool ptx_threads_sweep(void);
+
+/* A chunk that has no room, which leads to the long way. */
+extern struct ptx_chunk ptx_thread_nowhere;
+
+/*
+ * What threads keep of streams counts no more, whatever the control word says, which others can write:
+ * before ptx_barrier(), by who frees views.
+ */
+void ptx_threads_drop_lanes(void);
 
 /* True if some thread but self is inside a trace point; call after ptx_barrier(). */
 bool ptx_threads_busy(const struct ptx_thread *self);

@@ -48,6 +48,7 @@ void ptx_views_sweep(const struct ptx_thread *self)
 
 	if (!view)
 		return;
+	ptx_threads_drop_lanes();
 	busy = !ptx_barrier() || ptx_threads_busy(self);
 	while (view) {
 		struct ptx_view *next = view->retired;
@@ -141,6 +142,7 @@ static void destroy_own(struct ptx_view *view)
 
 	atomic_store_explicit(&ptx_private.view[view->bit], NULL, memory_order_release);
 	atomic_store_explicit(&before_fork[view->bit], NULL, memory_order_relaxed);
+	ptx_threads_drop_lanes();
 	/* Who is inside now may have read the pointer before. */
 	in_use = !ptx_barrier() || ptx_threads_busy(NULL);
 	ptx_region_destroy(view->arena, &view->rings.geometry, view->rings.region, view->offset,
