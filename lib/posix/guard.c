@@ -19,19 +19,17 @@
 static int map_region(struct ptx_arena *arena, unsigned bit, uint64_t generation,
 		      struct ptx_view **result)
 {
-	const struct ptx_attachment *attachment = &arena->control->attachment[bit];
-	struct ptx_geometry geometry;
+	const bool loop = arena->control->attachment[bit].loop != 0;
 	struct ptx_view *view = calloc(1, sizeof *view);
+	struct ptx_attachment_plan plan;
 	void *memory;
 	int err;
 
 	if (!view)
 		return ENOMEM;
-	err = ptx_ring_plan(attachment->stream_size, attachment->max_data_size, &geometry);
-	if (!err && !ptx_arena_holds(arena, attachment->offset, geometry.bytes))
-		err = EINVAL;
+	err = ptx_attachment_plan(arena, bit, &plan) ? 0 : EINVAL;
 	if (!err)
-		err = ptx_region_map(arena, &geometry, attachment->offset, &memory);
+		err = ptx_region_map(arena, &plan.geometry, plan.offset, &memory);
 	if (err) {
 		free(view);
 		return err;
@@ -39,9 +37,8 @@ static int map_region(struct ptx_arena *arena, unsigned bit, uint64_t generation
 	view->arena = arena;
 	view->bit = bit;
 	view->generation = generation;
-	view->offset = attachment->offset;
-	ptx_ring_view(&view->rings, memory, &geometry, attachment->max_data_size,
-		      attachment->loop != 0);
+	view->offset = plan.offset;
+	ptx_ring_view(&view->rings, memory, &plan.geometry, plan.max_data_size, loop);
 	view->rings.back = ptx_region_back;
 	*result = view;
 	return 0;
