@@ -176,19 +176,38 @@ void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char 
 	source->line = SIZE_MAX;
 }
 
+/* Not of the future, and times that can be subtracted. */
+static bool is_past(const struct ptx_anchor *anchor, uint64_t now)
+{
+	return anchor->ticks <= now && anchor->realtime_ns >= 0 &&
+	       anchor->realtime_ns < INT64_MAX / 2;
+}
+
+static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
+{
+	const uint64_t now = ptx_clock_ordered(), last_ticks = from->last_ticks;
+	const struct ptx_anchor first = from->anchor[0], second = from->anchor[1];
+
+	/* Else the drain begins with what it found itself. */
+	if (is_past(&first, now) && is_past(&second, now)) {
+		ptx_timescale_init(&drain->scale, first);
+		ptx_timescale_add(&drain->scale, second);
+	}
+	drain->last_ticks = last_ticks < now ? last_ticks : now;
+	drain->last_ns = from->last_ns;
+}
+
+/* What a dead process wrote and its target could change. */
 static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 {
 	uint32_t count = from->count;
 
-	ptx_timescale_init(&drain->scale, from->anchor[0]);
-	ptx_timescale_add(&drain->scale, from->anchor[1]);
-	drain->last_ticks = from->last_ticks;
-	drain->last_ns = from->last_ns;
+	take_times(drain, from);
 	drain->synthetic = from->synthetic;
 	drain->not_running = from->not_running;
 	add_losses(&drain->account, from->lost);
-	drain->running = from->running;
-	drain->full = from->full;
+	drain->running = from->running != 0;
+	drain->full = from->full != 0;
 	for (uint32_t i = 0; !drain->loop && i < count && i < PTX_RINGS; i++) {
 		const struct place *place = &from->place[i];
 		struct ptx_source *source;
@@ -204,6 +223,7 @@ static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
 {
 	struct ptx_rings *rings = drain->rings;
+	const uint64_t now = ptx_clock_ordered();
 	struct ptx_place place;
 	int err = 0;
 
@@ -220,7 +240,7 @@ int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
 		    PTX_CLAIM_BYTES)
 			break;
 		bytes = ptx_records_check(rings, buffer, bytes, &records, &last);
-		while (!err && at < bytes) {
+		while (!err && at < bytes && last <= now) {
 			const struct ptx_record *record = (const void *)(buffer + at);
 			struct ptx_mark mark = { .ticks = record->time };
 

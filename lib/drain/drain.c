@@ -10,6 +10,7 @@
 #include "drain/step.h"
 #include "drain/told.h"
 
+#define CUTS_MOST 1000 /* between two looks; no writer is that fast who means it */
 
 int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,
 		     struct ptx_anchor created, struct ptx_drain **result)
@@ -82,6 +83,8 @@ static bool pass_over(struct ptx_drain *drain, struct ptx_source *source)
 /* False: nothing to deliver at hand. */
 static bool find_next(struct ptx_drain *drain)
 {
+	unsigned cuts = 0;
+
 	for (;;) {
 		const struct ptx_mark *mark;
 		struct ptx_source *source;
@@ -110,7 +113,8 @@ static bool find_next(struct ptx_drain *drain)
 		if (drain->gap && !drain->survivor) {
 			/* What showed the gap may have come with a newer cut: no survivor is older. */
 			if (atomic_load_explicit(&drain->rings->region->cut,
-						 memory_order_acquire) != drain->cut)
+						 memory_order_acquire) != drain->cut &&
+			    ++cuts < CUTS_MOST)
 				continue;
 			ptx_told_gap(drain, key);
 			continue;

@@ -67,6 +67,7 @@ struct ptx_source {
 	/* The writer as last seen inside its window, and as last seen outside. */
 	uint64_t inside_link, inside_head, inside_since, bound;
 	uint64_t idle_link, idle_head, idle_at;
+	uint64_t looked_at;
 };
 
 #define PTX_DRAIN_QUEUE 4
@@ -87,6 +88,7 @@ struct ptx_drain {
 	uint32_t *heap;             /* of sources with something at hand, smallest key first */
 	uint64_t watermark;
 	uint64_t now;       /* when it was last computed */
+	uint64_t takes;     /* from rings, that are left until the next pass: enough for any pool */
 	bool held_back;     /* something is there that is younger than the watermark */
 	bool running;       /* at the point that delivery has reached */
 	bool full;          /* not running because of FULL */
@@ -120,6 +122,14 @@ struct ptx_drain {
 	uint64_t not_running; /* records that were no members */
 	struct ptx_ledger account;
 };
+
+/* So many chunks the pool can have, by the rings that there are, and what is at hand of each. */
+static inline uint64_t ptx_drain_chunks(const struct ptx_drain *drain)
+{
+	uint64_t more = drain->sources > PTX_BASE_RINGS ? drain->sources - PTX_BASE_RINGS : 0;
+
+	return drain->rings->geometry.chunks + PTX_RING_CHUNKS * more + 2 * (uint64_t)drain->sources;
+}
 
 int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,
 		     struct ptx_anchor created, struct ptx_drain **drain);

@@ -11,6 +11,7 @@
 #include "drain/checkpoint.h"
 #include "drain/flush_private.h"
 
+#define LET_GO_FIRST_NS   1000000
 #define AUTOMATIC_SPAN_NS 1000000000u /* so long one automatic flush goes on behind the writers */
 
 int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, bool by_itself,
@@ -62,6 +63,22 @@ static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int 
 	flush->failing = true;
 }
 
+/* A mutex is not fair, and a flusher that has no end of work would take it again and again. */
+static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
+{
+	_Atomic uint32_t never = 0;
+
+	if (kind == PTX_FLUSH_AUTOMATIC) {
+		if (atomic_load_explicit(&flush->callers, memory_order_relaxed))
+			ptx_futex_nap(&never, 0, LET_GO_FIRST_NS);
+		pthread_mutex_lock(&flush->turn);
+		return;
+	}
+	atomic_fetch_add_explicit(&flush->callers, 1, memory_order_relaxed);
+	pthread_mutex_lock(&flush->turn);
+	atomic_fetch_sub_explicit(&flush->callers, 1, memory_order_relaxed);
+}
+
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller)
 {
@@ -71,7 +88,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	uint64_t target;
 	int err;
 
-	pthread_mutex_lock(&flush->turn);
+	wait_for_turn(flush, kind);
 	ptx_shield_raise(&shield);
 	pthread_mutex_lock(&flush->stream->lock);
 	flush->flushing = true;

@@ -12,6 +12,7 @@ struct ptx_flush {
 	struct ptx_drain *drain;
 	struct ptx_log *log;
 	pthread_mutex_t turn; /* held through a flush; taken before the stream's lock */
+	_Atomic uint32_t callers; /* that wait for the turn: the flusher lets them go first */
 	pthread_t thread;
 	bool has_thread;
 	_Atomic uint32_t quit;

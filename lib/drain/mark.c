@@ -90,11 +90,15 @@ void ptx_drain_sync(struct ptx_drain *drain)
 	uint64_t state = atomic_load_explicit(&region->state, memory_order_acquire);
 	enum ptx_state kind = ptx_state_kind(state);
 	struct ptx_mark mark = { .ticks = ptx_state_time(state), .kind = PTX_MARK_FULL };
-	uint64_t last = last_moment(drain);
+	uint64_t last = last_moment(drain), now;
 
 	if (kind != PTX_FULL && kind != PTX_HELD)
 		return;
 	if (!drain->full_marked) {
+		/* Shared memory may say anything; nobody is to wait for a moment that is far off. */
+		now = ptx_clock_ordered();
+		if (mark.ticks > now)
+			mark.ticks = now;
 		/* Whoever stamped before the reader noticed was delivered: the STOP comes behind. */
 		if (mark.ticks <= last)
 			mark.ticks = last + 1;

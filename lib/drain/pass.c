@@ -21,6 +21,7 @@
 #define STALL_NS      200000000u /* for so long a writer inside its window is waited for */
 #define LONG_INSIDE_NS 1000000u
 #define FUTURE_NS     1000000u
+#define LOSSES_MOST   16 /* of its place in one ring, until the next pass */
 #define NO_BARRIER_NS 2000000u   /* without barrier: nobody is assumed to take longer */
 
 static bool add_source(struct ptx_drain *drain)
@@ -60,7 +61,8 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 
 	source->at = source->end = 0;
 	source->key = UINT64_MAX;
-	for (uint32_t tries = 0; tries <= drain->rings->geometry.chunks_max; tries++) {
+	/* Where none is left all that the last pass saw has been taken: somebody writes for ever. */
+	for (unsigned losses = 0; drain->takes && losses < LOSSES_MOST; drain->takes--) {
 		uint32_t bytes = 0, records, before;
 		struct ptx_ident ident;
 		uint64_t last;
@@ -71,6 +73,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		case PTX_CLAIM_NOTHING:
 			return;
 		case PTX_CLAIM_LOST:
+			losses++;
 			if (ptx_ring_find(drain->rings, index, &source->place, &before)) {
 				drain->gap = drain->gap || before != source->records;
 				source->records = before;
@@ -129,9 +132,11 @@ static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t insi
 static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 {
 	struct ptx_source *source = drain->source[index];
+	const uint64_t looked_at = source->looked_at;
 	struct ptx_writer writer;
 
 	ptx_ring_watch(drain->rings, index, &writer);
+	source->looked_at = now;
 	if (!writer.inside) {
 		source->idle_link = writer.link;
 		source->idle_head = writer.head;
@@ -148,6 +153,9 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 			source->bound = writer.opened;
 		else
 			source->bound = source->last;
+		/* It has come on since the last look, and read the clock after that. */
+		if (looked_at > source->bound)
+			source->bound = looked_at;
 	} else if (now - source->inside_since > ptx_clock_ticks(STALL_NS)) {
 		return now; /* stopped there, or gone by siglongjmp(): its event will be late */
 	}
@@ -181,6 +189,7 @@ static void pass_live(struct ptx_drain *drain)
 		watermark -= ptx_clock_ticks(NO_BARRIER_NS);
 	ptx_drain_sources(drain, rings);
 	drain->now = now;
+	drain->takes = 4 * ptx_drain_chunks(drain);
 	ptx_timescale_add(&drain->scale, ptx_clock_anchor());
 	ptx_drain_sync(drain);
 	for (uint32_t i = 0; i < drain->sources; i++) {

@@ -12,6 +12,9 @@
 #include "log/log_put.h"
 
 #define HELD_BACK_NAP_NS 50000
+#define HELD_BACK_NAPS   4000
+#define HELD_BACK_MOST_NS UINT64_C(2000000000) /* ten times as long as one writer is waited for */
+#define MARKS_MOST       1000
 
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type)
 {
@@ -128,18 +131,33 @@ static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *
 	return true;
 }
 
-/* Everything up to target, or all that there is behind writers that go on, until then. */
+/* What a stream can hold, and some events of the drain's own. */
+static uint64_t most_records(const struct ptx_drain *drain)
+{
+	return ptx_drain_chunks(drain) *
+		       (drain->rings->geometry.chunk_room / sizeof(struct ptx_record)) +
+	       MARKS_MOST;
+}
+
+/*
+ * Everything up to target, or all that there is behind writers that go on, until then. A hostile writer
+ * stamps event after event with the same time, or holds back the order for ever: more than a stream can
+ * hold is not waited for.
+ */
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 {
+	const uint64_t too_long = ptx_clock_now() + ptx_clock_ticks(HELD_BACK_MOST_NS);
+	uint64_t moved = 0;
 	struct ptx_drain_event event;
 	_Atomic uint32_t never = 0;
-	unsigned count = 0;
+	unsigned count = 0, naps = 0;
 	uint32_t run;
 	int err;
 
 	for (;;) {
 		if (!ptx_drain_peek(flush->drain, &event)) {
-			if (flush->drain->watermark >= target || target == UINT64_MAX)
+			if (flush->drain->watermark >= target || target == UINT64_MAX ||
+			    (++naps > HELD_BACK_NAPS && ptx_clock_now() > too_long))
 				break;
 			/* Somebody older than the target may be about to publish. */
 			pthread_mutex_unlock(&flush->stream->lock);
@@ -152,6 +170,9 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 		run = flush->drain->peeked_queue ? 0 : ptx_transfer_run(flush, target);
 		if (run == 0 && !transfer_one(flush, &event, &err))
 			return err;
+		moved += run ? run : 1;
+		if (target != UINT64_MAX && moved > most_records(flush->drain))
+			break;
 		if (++count % 256 == 0 && target == UINT64_MAX && ptx_clock_now() > until)
 			break;
 	}
