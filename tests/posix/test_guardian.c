@@ -153,6 +153,8 @@ START_TEST(the_log_of_a_killed_writer_is_complete)
 		int fd = log_file();
 		pid_t child = start_writer(fd, &wish);
 
+		while (!atomic_load(&progress[0].traced))
+			usleep(100); /* before that there is no log */
 		usleep(50000);
 		kill(child, SIGKILL);
 		ck_assert_int_eq(waitpid(child, NULL, 0), child);
