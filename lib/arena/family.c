@@ -258,23 +258,18 @@ int ptx_family_find(void)
 	int found = -1;
 
 	for (int fd = PTX_ARENA_FD_MIN; fd < PTX_OTHER_FD_MIN; fd++) {
+		enum what whose;
+
 		if (fcntl(fd, F_GETFD) < 0) {
 			if (fd == PTX_ARENA_FD_MIN)
 				break; /* as nearly always */
 			continue;
 		}
-		switch (look_at(fd)) {
-		case NO_ARENA:
-			break;
-		case OUR_ARENA:
-			if (found < 0) {
-				found = fd;
-				break;
-			}
-			/* fall through */
-		case ANOTHERS_ARENA:
+		whose = look_at(fd);
+		if (whose == OUR_ARENA && found < 0)
+			found = fd;
+		else if (whose != NO_ARENA)
 			close(fd); /* it is nothing to this program */
-		}
 	}
 	return found;
 }

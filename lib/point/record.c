@@ -117,11 +117,13 @@ static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *vie
 		ptx_thread_revive(thread); /* a child's, wiped by the fork */
 	if (ptx_thread_join(thread, level, view, &loss))
 		return true;
-	if (loss == PTX_WRITER_NO_SLOT &&
-	    (ptx_threads_sweep() |
-	     ptx_ring_reap(&view->rings, thread->pid, ptx_family_is_dead)) &&
-	    ptx_thread_join(thread, level, view, &loss))
-		return true;
+	if (loss == PTX_WRITER_NO_SLOT) {
+		bool swept = ptx_threads_sweep();
+		bool reaped = ptx_ring_reap(&view->rings, thread->pid, ptx_family_is_dead);
+
+		if ((swept || reaped) && ptx_thread_join(thread, level, view, &loss))
+			return true;
+	}
 	if (loss == PTX_WRITER_STREAM_FULL)
 		fill_up(thread, view, type);
 	else

@@ -246,7 +246,7 @@ void ptx_ring_calibrate(struct ptx_rings *rings, struct ptx_anchor created);
 
 static inline struct ptx_chunk *ptx_ring_chunk(const struct ptx_rings *rings, uint32_t number)
 {
-	return (struct ptx_chunk *)(rings->chunk + (size_t)number * rings->geometry.chunk_bytes);
+	return (struct ptx_chunk *)(void *)(rings->chunk + (size_t)number * rings->geometry.chunk_bytes);
 }
 
 #define PTX_HEAD_RECORD (UINT64_C(1) << 32)
