@@ -619,6 +619,31 @@ int posix_trace_compose_schema_np(struct posix_trace_composer_np *composer,
 int posix_trace_compose_object_np(struct posix_trace_composer_np *composer,
 				  const struct posix_trace_object_np *object);
 
+/*
+ * The black box: a stream whose memory lies in a file, from which `posixtrace recover` makes a log when
+ * its process is gone, however that ended. path names a new file, which posix_trace_create() makes, for
+ * its owner alone, and allocates; it is locked (flock) while the stream lives, and stays. A null pointer
+ * or an empty path: no file. Streams of other processes, and inherited ones, cannot have one: ENOTSUP at
+ * their creation, which with a file also fails as open() with O_CREAT | O_EXCL and posix_fallocate() do.
+ * EINVAL: bad attributes. ENAMETOOLONG: more than POSIX_TRACE_BACKING_MAX_NP bytes.
+ */
+#define POSIX_TRACE_BACKING_MAX_NP 183
+
+int posix_trace_attr_setbacking_np(trace_attr_t *attr, const char *path);
+
+/* Into POSIX_TRACE_BACKING_MAX_NP + 1 bytes; empty: no file. */
+int posix_trace_attr_getbacking_np(const trace_attr_t *attr, char *path);
+
+/*
+ * Hands the stream of a backing file to visit, as posix_trace_look_np() does those of processes. What is
+ * wrong with the file is handed to report, which may be a null pointer, with the offset where it stands;
+ * posix_trace_snapshot_np() reports, too. EINVAL: no backing file, or visit is a null pointer. ENOMEM.
+ */
+int posix_trace_look_file_np(int file_desc,
+			     void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
+			     void (*report)(void *arg, const struct posix_trace_fault_np *fault),
+			     void *arg);
+
 #ifdef __cplusplus
 }
 #endif

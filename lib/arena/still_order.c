@@ -323,6 +323,21 @@ static uint64_t first_opened(const struct order *order)
 	return first < TICKS_MAX ? first : 1;
 }
 
+/* On the machine where it was written, and before that was started anew, the clock still runs. */
+static void know_now(const struct ptx_taking *taking, const struct ptx_calibration *c)
+{
+	struct ptx_still *still = taking->still;
+	char boot[sizeof still->facts.boot];
+
+	if (taking->image->is_live)
+		return;
+	ptx_facts_boot(boot);
+	if (!boot[0] || memcmp(boot, still->facts.boot, sizeof boot - 1) != 0 ||
+	    !ptx_clock_anchor_of(still->facts.counter != 0, &still->now) ||
+	    !is_in_line(c, &still->now))
+		still->now.ticks = 0;
+}
+
 static void calibrate(struct order *order)
 {
 	struct ptx_still *still = order->still;
@@ -344,6 +359,7 @@ static void calibrate(struct order *order)
 	c->anchor[0] = c->anchor[atomic_load_explicit(&c->count, memory_order_relaxed) % 2];
 	if (!is_in_line(c, &c->anchor[0]))
 		c->anchor[0] = c->created;
+	know_now(order->taking, c);
 	back = BACK_S * c->hz;
 	order->first_ticks = c->created.ticks > back ? c->created.ticks - back : 0;
 	order->last_ticks = c->hz < TICKS_MAX / SPAN_S ? c->created.ticks + c->hz * SPAN_S : TICKS_MAX;

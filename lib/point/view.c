@@ -10,6 +10,7 @@
 #include <trace.h>
 
 #include "arena/attachment.h"
+#include "arena/backing.h"
 #include "arena/family.h"
 #include "base/barrier.h"
 #include "point/view_private.h"
@@ -61,8 +62,20 @@ void ptx_views_sweep(const struct ptx_thread *self)
 	}
 }
 
+static int make_region(struct ptx_view *view, const struct ptx_geometry *geometry,
+		       size_t max_data_size, void **memory)
+{
+	int err = ptx_region_place(view->arena, geometry, &view->offset);
+
+	if (err)
+		return err;
+	/* Who is killed with the memory in his hands has said where it is. */
+	ptx_attachment_place(view->arena, view->bit, view->offset, geometry->asked, max_data_size);
+	return ptx_region_create(view->arena, geometry, memory, &view->offset);
+}
+
 int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry,
-		    size_t max_data_size, bool loop, struct ptx_view **result)
+		    size_t max_data_size, bool loop, const char *backing, struct ptx_view **result)
 {
 	struct ptx_view *view;
 	void *memory;
@@ -76,17 +89,16 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 	err = ptx_attachment_claim(arena, &view->bit, &view->generation);
 	if (err)
 		goto undo_alloc;
-	err = ptx_region_place(arena, geometry, &view->offset);
-	if (err)
-		goto undo_claim;
-	/* Who is killed with the memory in his hands has said where it is. */
-	ptx_attachment_place(arena, view->bit, view->offset, geometry->asked, max_data_size);
-	err = ptx_region_create(arena, geometry, &memory, &view->offset);
+	view->backed = backing != NULL;
+	if (backing)
+		err = ptx_backing_create(view->bit, backing, geometry, &memory);
+	else
+		err = make_region(view, geometry, max_data_size, &memory);
 	if (err)
 		goto undo_claim;
 	view->serial = ptx_view_serial();
 	ptx_ring_view(&view->rings, memory, geometry, max_data_size, loop);
-	view->rings.back = ptx_region_back;
+	view->rings.back = backing ? ptx_backing_extend : ptx_region_back;
 	ptx_ring_init(&view->rings);
 	if (arena == &ptx_arena_self)
 		ptx_threads_prepare(PREPARED_THREADS);
@@ -122,6 +134,8 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 	attachment->log_policy = (uint16_t)(has_log ? attr->log_policy : 0);
 	attachment->creation_ns = attr->creation_ns;
 	memcpy(attachment->name, attr->name, sizeof(attachment->name));
+	if (view->backed)
+		ptx_backing_publish(view->bit, view->arena, attachment);
 	if (view->arena == &ptx_arena_self) {
 		struct ptx_view *before;
 
@@ -145,6 +159,8 @@ static void destroy_own(struct ptx_view *view)
 	ptx_threads_drop_lanes();
 	/* Who is inside now may have read the pointer before. */
 	in_use = !ptx_barrier() || ptx_threads_busy(NULL);
+	if (view->backed)
+		ptx_backing_leave(view->bit);
 	ptx_region_destroy(view->arena, &view->rings.geometry, view->rings.region, view->offset,
 			   in_use);
 	if (in_use)
@@ -173,6 +189,13 @@ void ptx_view_destroy(struct ptx_view *view)
 		ptx_family_settle();
 }
 
+void ptx_view_withdraw(struct ptx_view *view, const char *backing)
+{
+	if (view->backed)
+		ptx_backing_withdraw(view->bit, backing);
+	ptx_view_destroy(view);
+}
+
 void ptx_view_discard(struct ptx_view *view)
 {
 	struct ptx_view *noted = view;
@@ -189,6 +212,7 @@ uint64_t ptx_view_serial(void)
 
 void ptx_view_child(void)
 {
+	ptx_backing_child();
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
 		struct ptx_view *view = atomic_exchange_explicit(&before_fork[bit], NULL,
 								 memory_order_relaxed);

@@ -23,13 +23,21 @@ struct ptx_view {
 	struct ptx_rings rings;
 	uint64_t offset; /* of the region in the arena */
 	unsigned bit;
+	bool backed;    /* its memory is in a file of its own */
 	bool adopted;   /* from another process: a mapping of its own, made by a trace point */
 	struct ptx_view *retired;
 };
 
-/* Maps memory for a stream in arena: ENOMEM, or EAGAIN when PTX_STREAMS are attached there. */
+/*
+ * Maps memory for a stream in arena: ENOMEM, or EAGAIN when PTX_STREAMS are attached there. With backing
+ * it is in that file (arena/backing.h), for streams of this process alone.
+ */
 int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry,
-		    size_t max_data_size, bool loop, struct ptx_view **view);
+		    size_t max_data_size, bool loop, const char *backing,
+		    struct ptx_view **view);
+
+/* Undoes a creation: a backing file goes, too. */
+void ptx_view_withdraw(struct ptx_view *view, const char *backing);
 
 /* From now on trace points find it, those of the arena's process. */
 void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,

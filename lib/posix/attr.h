@@ -7,6 +7,7 @@
 #ifndef PTX_POSIX_ATTR_H
 #define PTX_POSIX_ATTR_H
 
+#include <string.h>
 #include <trace.h>
 
 #include "record/attr.h"
@@ -27,6 +28,21 @@ static inline const struct ptx_attr *ptx_posix_attr_const(const trace_attr_t *ob
 	const struct ptx_attr *attr = (const struct ptx_attr *)object;
 
 	return ptx_attr_is_valid(attr) ? attr : NULL;
+}
+
+/* Behind what goes into logs: where the stream's memory is to be. Empty: as usual. */
+struct ptx_posix_attr_more {
+	struct ptx_attr attr;
+	char backing[sizeof(trace_attr_t) - sizeof(struct ptx_attr)];
+} __attribute__((may_alias));
+
+/* NULL: none, or attributes that are not valid. */
+static inline const char *ptx_posix_backing(const trace_attr_t *object)
+{
+	const struct ptx_posix_attr_more *more = (const struct ptx_posix_attr_more *)object;
+
+	return ptx_posix_attr_const(object) && more->backing[0] &&
+			       memchr(more->backing, 0, sizeof(more->backing)) ? more->backing : NULL;
 }
 
 #endif

@@ -90,7 +90,7 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 	return err;
 }
 
-static int build(struct ptx_stream *stream, int file_desc)
+static int build(struct ptx_stream *stream, const char *backing, int file_desc)
 {
 	struct ptx_geometry geometry;
 	struct ptx_anchor created;
@@ -101,7 +101,8 @@ static int build(struct ptx_stream *stream, int file_desc)
 		return err;
 	stream->attr.stream_size = geometry.capacity;
 	err = ptx_view_create(stream->target.arena, &geometry, stream->attr.max_data_size,
-			      stream->attr.stream_policy == POSIX_TRACE_LOOP, &stream->view);
+			      stream->attr.stream_policy == POSIX_TRACE_LOOP, backing,
+			      &stream->view);
 	if (err)
 		return err;
 	created = ptx_clock_anchor();
@@ -127,7 +128,7 @@ static int build(struct ptx_stream *stream, int file_desc)
 undo_drain:
 	ptx_drain_destroy(stream->drain);
 undo_view:
-	ptx_view_destroy(stream->view);
+	ptx_view_withdraw(stream->view, backing);
 	return err;
 }
 
@@ -136,6 +137,7 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 {
 	struct ptx_stream *stream;
 	struct ptx_target target;
+	const char *backing = wish ? ptx_posix_backing(wish) : NULL;
 	struct ptx_attr attr;
 	unsigned place;
 	int err;
@@ -147,6 +149,9 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 		return err;
 	if (ptx_process_is_child())
 		ptx_process_child();
+	/* Others would have to find the file, and to be trusted with it. */
+	if (backing && ((pid != 0 && pid != getpid()) || attr.inheritance == POSIX_TRACE_INHERITED))
+		return ENOTSUP;
 	pthread_once(&clock_once, ptx_clock_init);
 	err = ptx_target_find(pid, attr.inheritance == POSIX_TRACE_INHERITED, &target);
 	if (err)
@@ -169,7 +174,7 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 	stream->attr = attr;
 	pthread_mutex_init(&stream->lock, NULL);
 	ptx_registry_enlist(stream);
-	err = build(stream, file_desc);
+	err = build(stream, backing, file_desc);
 	if (err)
 		goto undo_alloc;
 	err = ptx_registry_add(stream);
@@ -188,7 +193,7 @@ undo_build:
 		ptx_flush_destroy(stream->flush, &none);
 	}
 	ptx_drain_destroy(stream->drain);
-	ptx_view_destroy(stream->view);
+	ptx_view_withdraw(stream->view, backing);
 undo_alloc:
 	ptx_registry_delist(stream);
 	pthread_mutex_destroy(&stream->lock);

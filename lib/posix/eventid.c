@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "arena/arena.h"
+#include "arena/backing.h"
 #include "cursor/stored.h"
 #include "drain/drain.h"
 #include "posix/call.h"
@@ -32,8 +33,10 @@ static int open_name(struct ptx_arena *arena, const char *name, trace_event_id_t
 	if (!arena->names)
 		return ENOMEM;
 	type = ptx_names_open(arena->names, name);
-	if (arena == &ptx_arena_self)
+	if (arena == &ptx_arena_self) {
+		ptx_backing_copy_lists();
 		map(type);
+	}
 	*event_id = type;
 	return 0;
 }

@@ -28,6 +28,7 @@ struct looking {
 	uint32_t *inner;
 	pid_t *member;
 	size_t holders;
+	const struct ptx_image *image; /* instead of holders */
 	const char *name[PTX_TYPE_MAX];
 	char text[PTX_TYPE_MAX][PTX_TYPE_NAME_BYTES];
 };
@@ -139,7 +140,8 @@ static void tell_stream(const struct looking *looking, const struct ptx_look_str
 {
 	struct posix_trace_stream_np stream = { 0 };
 	struct posix_trace_source_np source = { .stream = from, .holder = looking->holder,
-						.holders = looking->holders };
+						.holders = looking->holders,
+						.image = looking->image };
 
 	find_target(looking, &from->attachment, &stream);
 	find_members(looking, from->bit, &stream);
@@ -259,6 +261,31 @@ static int look(pid_t pid, void (*visit)(void *arg, const struct posix_trace_str
 		free(looking->look);
 	} else {
 		err = ENOMEM;
+	}
+	free(looking);
+	return err;
+}
+
+int ptx_posix_look_at_image(const struct ptx_image *image,
+			    void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
+			    void *arg)
+{
+	struct looking *looking = calloc(1, sizeof(*looking));
+	int err = looking ? 0 : ENOMEM;
+
+	if (!err)
+		looking->look = malloc(sizeof(*looking->look));
+	if (!err && !looking->look)
+		err = ENOMEM;
+	if (!err) {
+		looking->image = image;
+		looking->visit = visit;
+		looking->arg = arg;
+		if (!ptx_look_at_image(looking->look, image))
+			err = EINVAL;
+		else
+			tell_arena(looking);
+		free(looking->look);
 	}
 	free(looking);
 	return err;

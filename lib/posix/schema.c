@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "arena/arena.h"
+#include "arena/backing.h"
 #include "cursor/stored.h"
 #include "drain/drain.h"
 #include "posix/call.h"
@@ -26,6 +27,8 @@ static int describe(trace_event_id_t type, const char *text)
 		return EINVAL;
 	is_new = !ptx_schemas_get(&arena->lists->schemas, type, name);
 	err = ptx_schemas_put(&arena->lists->schemas, type, text);
+	if (!err)
+		ptx_backing_copy_lists();
 	if (!err && is_new && schema.level)
 		ptx_level_described(type, schema.level);
 	return err;

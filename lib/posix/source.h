@@ -16,4 +16,11 @@ struct posix_trace_source_np {
 	const struct ptx_image *image;
 };
 
+struct posix_trace_stream_np;
+
+/* Hands the streams of an image to visit. EINVAL: it is none. ENOMEM. */
+int ptx_posix_look_at_image(const struct ptx_image *image,
+			    void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
+			    void *arg);
+
 #endif

@@ -7,6 +7,7 @@
  *	victim read POLICY PATH     prints how many events the log has
  *	victim work THREADS [S]     waits for others to trace it, up to 8 threads; never ends either, or
  *	                            is killed after S seconds
+ *	victim box PATH            as trace, into a LOOP stream whose memory is the file PATH
  *	victim check PATH           as read, of a log that another process has made of it
  *
  * Each thread's events are payloads numbered from 0. "read" exits with 1 and a reason if the log
@@ -22,7 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <trace.h>
+#include <trace_np.h>
 #include <unistd.h>
 
 #include "support/payload.h"
@@ -91,6 +92,24 @@ static void trace(int policy, const char *path)
 		posix_trace_flush(trid);
 		usleep(1500);
 	}
+}
+
+static void trace_into_box(const char *path)
+{
+	trace_attr_t attr;
+	pthread_t thread;
+	trace_id_t trid;
+
+	must(posix_trace_attr_init(&attr), "attr_init");
+	must(posix_trace_attr_setname(&attr, "box"), "setname");
+	must(posix_trace_attr_setmaxdatasize(&attr, MAX_DATA), "setmaxdatasize");
+	must(posix_trace_attr_setbacking_np(&attr, path), "setbacking");
+	must(posix_trace_create(0, &attr, &trid), path);
+	must(posix_trace_start(trid), "start");
+	for (uintptr_t who = 0; who < THREADS; who++)
+		must(pthread_create(&thread, NULL, work, (void *)who), "pthread_create");
+	for (;;)
+		pause();
 }
 
 struct reading {
@@ -163,6 +182,8 @@ int main(int argc, char **argv)
 		alarm((unsigned)atoi(argv[3]));
 	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "work"))
 		work_for_others((unsigned)atoi(argv[2]));
+	else if (argc == 3 && !strcmp(argv[1], "box"))
+		trace_into_box(argv[2]);
 	else if (argc == 3 && !strcmp(argv[1], "check"))
 		read_log(true, 0, argv[2]);
 	else if (argc == 4 && !strcmp(argv[1], "trace"))

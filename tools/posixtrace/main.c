@@ -23,6 +23,7 @@ static const struct tool_command *const commands[] = {
 	&list_command,
 	&status_command,
 	&snapshot_command,
+	&recover_command,
 	&dump_command,
 	&report_command,
 	&stat_command,

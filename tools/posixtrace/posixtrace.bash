@@ -8,12 +8,12 @@ _posixtrace()
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'record attach top list status snapshot dump report stat verify convert help --help --version' -- "$current"))
+		COMPREPLY=($(compgen -W 'record attach top list status snapshot recover dump report stat verify convert help --help --version' -- "$current"))
 		return
 	fi
 	case $command in
 	help)
-		COMPREPLY=($(compgen -W 'record attach top list status snapshot dump report stat verify convert' -- "$current"))
+		COMPREPLY=($(compgen -W 'record attach top list status snapshot recover dump report stat verify convert' -- "$current"))
 		return
 		;;
 	record)
@@ -97,6 +97,10 @@ _posixtrace()
 			return
 			;;
 		esac
+		;;
+	recover)
+		options='--output --force --name --json --fail-on-loss --help'
+		value='-n --name'
 		;;
 	dump)
 		options='--event --exclude --pid --tid --begin --end --where --limit --tail --utc --raw --hex

@@ -33,6 +33,7 @@ extern const struct tool_command top_command;
 extern const struct tool_command list_command;
 extern const struct tool_command status_command;
 extern const struct tool_command snapshot_command;
+extern const struct tool_command recover_command;
 extern const struct tool_command dump_command;
 extern const struct tool_command report_command;
 extern const struct tool_command stat_command;

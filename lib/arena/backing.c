@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "arena/backing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "arena/attachment.h"
+#include "base/io.h"
+
+/* Never freed: who is late in a trace point may still look. */
+static struct backing {
+	_Atomic(unsigned char *) region; /* NULL: none */
+	size_t bytes;
+	int fd;
+	uint64_t device, inode;
+	struct ptx_control *control;
+	struct ptx_lists *lists;
+} backings[PTX_STREAMS];
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *map(int fd, size_t bytes, uint64_t offset)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void unmap(void *memory, size_t bytes)
+{
+	if (memory)
+		munmap(memory, bytes);
+}
+
+/* A file that is larger than the limit would raise SIGXFSZ. */
+static int allocate(int fd, const struct ptx_geometry *geometry)
+{
+	uint64_t bytes = PTX_REGIONS_AT + geometry->bytes;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
+		return EFBIG;
+	if (ftruncate(fd, (off_t)bytes) != 0)
+		return errno;
+	return posix_fallocate(fd, 0, (off_t)(PTX_REGIONS_AT + geometry->bytes_first));
+}
+
+static int map_file(struct backing *backing, const struct ptx_geometry *geometry, void **memory)
+{
+	struct stat file;
+
+	if (fstat(backing->fd, &file) != 0)
+		return errno;
+	backing->device = file.st_dev;
+	backing->inode = file.st_ino;
+	backing->bytes = geometry->bytes;
+	backing->control = map(backing->fd, sizeof(union ptx_control_page), 0);
+	backing->lists = map(backing->fd, PTX_LISTS_BYTES, PTX_NAMES_AT);
+	*memory = map(backing->fd, geometry->bytes, PTX_REGIONS_AT);
+	if (backing->control && backing->lists && *memory &&
+	    ptx_region_back(*memory, geometry->bytes_first))
+		return 0;
+	unmap(*memory, geometry->bytes);
+	unmap(backing->lists, PTX_LISTS_BYTES);
+	unmap(backing->control, sizeof(union ptx_control_page));
+	return ENOMEM;
+}
+
+int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry *geometry,
+		       void **memory)
+{
+	struct backing *backing = &backings[bit];
+	int err, fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+
+	if (fd < 0)
+		return errno;
+	backing->fd = ptx_io_move_up(fd, PTX_OTHER_FD_MIN);
+	err = flock(backing->fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+	if (err == ENOLCK || err == EOPNOTSUPP || err == ENOSYS)
+		err = 0; /* a file system without: nobody can tell then that it is in use */
+	if (!err)
+		err = allocate(backing->fd, geometry);
+	if (!err)
+		err = map_file(backing, geometry, memory);
+	if (err) {
+		unlink(path);
+		close(backing->fd);
+		return err;
+	}
+	atomic_store_explicit(&backing->region, *memory, memory_order_release);
+	return 0;
+}
+
+/* The program may have closed it, and the number may be another file's by now. */
+static bool has_file(const struct backing *backing)
+{
+	struct stat file;
+
+	return fstat(backing->fd, &file) == 0 && file.st_dev == backing->device &&
+	       file.st_ino == backing->inode;
+}
+
+void ptx_backing_withdraw(unsigned bit, const char *path)
+{
+	const struct backing *backing = &backings[bit];
+	struct stat file;
+
+	if (lstat(path, &file) == 0 && file.st_dev == backing->device &&
+	    file.st_ino == backing->inode)
+		unlink(path);
+	ptx_backing_leave(bit);
+}
+
+static void copy_lists(struct backing *backing)
+{
+	if (!ptx_arena_self.lists)
+		return;
+	ptx_names_copy(&backing->lists->names, &ptx_arena_self.lists->names);
+	ptx_schemas_copy(&backing->lists->schemas, &ptx_arena_self.lists->schemas);
+}
+
+void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
+			 const struct ptx_attachment *attachment)
+{
+	struct backing *backing = &backings[bit];
+	struct ptx_attachment *to = &backing->control->attachment[0];
+
+	memcpy(to, attachment, sizeof *to);
+	to->offset = PTX_REGIONS_AT;
+	atomic_store_explicit(&backing->control->clock,
+			      atomic_load_explicit(&arena->control->clock, memory_order_relaxed),
+			      memory_order_relaxed);
+	ptx_arena_begin(backing->control, arena->control->pid, PTX_ARENA_TAKEN);
+	pthread_mutex_lock(&lock);
+	copy_lists(backing);
+	pthread_mutex_unlock(&lock);
+	atomic_store_explicit(&to->word, ptx_attachment_make(1, PTX_ATTACHMENT_ATTACHED),
+			      memory_order_release);
+}
+
+void ptx_backing_leave(unsigned bit)
+{
+	struct backing *backing = &backings[bit];
+
+	pthread_mutex_lock(&lock);
+	if (atomic_exchange_explicit(&backing->region, NULL, memory_order_acq_rel)) {
+		unmap(backing->lists, PTX_LISTS_BYTES);
+		unmap(backing->control, sizeof(union ptx_control_page));
+		if (has_file(backing))
+			close(backing->fd);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+bool ptx_backing_extend(void *memory, size_t bytes)
+{
+	int saved = errno;
+	bool done = false;
+
+	for (unsigned i = 0; i < PTX_STREAMS; i++) {
+		struct backing *backing = &backings[i];
+		unsigned char *region = atomic_load_explicit(&backing->region, memory_order_acquire);
+		size_t at = (size_t)((unsigned char *)memory - region);
+
+		if (!region || (unsigned char *)memory < region || at >= backing->bytes)
+			continue;
+		done = has_file(backing) &&
+		       fallocate(backing->fd, 0, (off_t)(PTX_REGIONS_AT + at), (off_t)bytes) == 0 &&
+		       ptx_region_back(memory, bytes);
+	}
+	errno = saved;
+	return done;
+}
+
+void ptx_backing_copy_lists(void)
+{
+	for (unsigned i = 0; i < PTX_STREAMS; i++) {
+		if (!atomic_load_explicit(&backings[i].region, memory_order_acquire))
+			continue;
+		pthread_mutex_lock(&lock);
+		if (atomic_load_explicit(&backings[i].region, memory_order_relaxed))
+			copy_lists(&backings[i]);
+		pthread_mutex_unlock(&lock);
+	}
+}
+
+/* The mappings stay where they are: a frame that the fork interrupted may still write there. */
+void ptx_backing_child(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	for (unsigned i = 0; i < PTX_STREAMS; i++)
+		if (atomic_exchange_explicit(&backings[i].region, NULL, memory_order_relaxed) &&
+		    has_file(&backings[i]))
+			close(backings[i].fd);
+}

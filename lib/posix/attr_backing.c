@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* posix_trace_attr_setbacking_np(): a stream's memory in a file. */
+#include <errno.h>
+
+#include <trace_np.h>
+
+#include "base/export.h"
+#include "posix/attr.h"
+
+_Static_assert(sizeof(((struct ptx_posix_attr_more *)0)->backing) == POSIX_TRACE_BACKING_MAX_NP + 1,
+	       "a path has room for its NUL");
+
+PTX_EXPORT int posix_trace_attr_setbacking_np(trace_attr_t *object, const char *path)
+{
+	struct ptx_posix_attr_more *more = (struct ptx_posix_attr_more *)object;
+	size_t len;
+
+	if (!ptx_posix_attr(object))
+		return EINVAL;
+	len = path ? strnlen(path, sizeof(more->backing)) : 0;
+	if (len == sizeof(more->backing))
+		return ENAMETOOLONG;
+	memset(more->backing, 0, sizeof(more->backing));
+	memcpy(more->backing, path ? path : "", len);
+	return 0;
+}
+
+PTX_EXPORT int posix_trace_attr_getbacking_np(const trace_attr_t *object, char *path)
+{
+	const char *backing;
+
+	if (!ptx_posix_attr_const(object) || !path)
+		return EINVAL;
+	backing = ptx_posix_backing(object);
+	strcpy(path, backing ? backing : "");
+	return 0;
+}

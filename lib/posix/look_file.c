@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/look_file.c - the streams in a file that outlived its process.
+ */
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <trace_np.h>
+
+#include "posix/call.h"
+#include "posix/source.h"
+
+struct hearer {
+	void (*report)(void *arg, const struct posix_trace_fault_np *fault);
+	void *arg;
+};
+
+static void hear(const struct ptx_image *image, uint64_t offset, uint64_t bytes,
+		 const char *reason)
+{
+	const struct hearer *hearer = image->fault_arg;
+	struct posix_trace_fault_np fault = { .offset = offset, .bytes = bytes, .reason = reason };
+
+	if (hearer->report)
+		hearer->report(hearer->arg, &fault);
+}
+
+/* Who has it locked may be writing into it. A lock of this call's own is of this description only. */
+static bool is_in_use(int fd)
+{
+	if (flock(fd, LOCK_SH | LOCK_NB) != 0)
+		return errno == EWOULDBLOCK;
+	flock(fd, LOCK_UN);
+	return false;
+}
+
+static int look_at_file(int fd,
+			void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
+			void (*report)(void *arg, const struct posix_trace_fault_np *fault),
+			void *arg)
+{
+	struct hearer hearer = { report, arg };
+	struct ptx_image image;
+	struct stat st;
+	int err;
+
+	if (!visit)
+		return EINVAL;
+	if (fstat(fd, &st) != 0)
+		return errno;
+	ptx_image_of_file(&image, fd);
+	image.fault = hear;
+	image.fault_arg = &hearer;
+	image.is_live = is_in_use(fd);
+	err = S_ISREG(st.st_mode) ? ptx_posix_look_at_image(&image, visit, arg) : EINVAL;
+	if (err == EINVAL)
+		ptx_image_fault(&image, 0, 0,
+				"this is no backing file of a stream, or one of another version");
+	return err;
+}
+
+PTX_EXPORT int posix_trace_look_file_np(
+	int file_desc, void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
+	void (*report)(void *arg, const struct posix_trace_fault_np *fault), void *arg)
+{
+	struct ptx_call call = ptx_call_begin();
+
+	return ptx_call_end(call, look_at_file(file_desc, visit, report, arg));
+}

@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace recover: logs of what is left of streams.
+. "${0%/*}/lib.sh"
+. "${0%/*}/targets.sh"
+
+box=$tmp/box
+copy=$tmp/copy.log
+
+# A program with a backing file, while it runs and after it was killed.
+has_events() { "$posixtrace" recover "$box" -o "$copy" --force --json | grep -q '"events":[1-9][0-9][0-9]'; }
+start "$victim" box "$box" >/dev/null 2>&1
+target=$pid
+check "its file can be read while it runs" until_true has_events
+run 0 verify "$copy"
+kill_target
+run 0 recover "$box" -o "$copy" --force
+check "it is told what is in it" has out "^process $target, stream box: .*copy.log: [0-9]* events, "
+run 0 verify "$copy"
+check "the log is sound" has out ': sound: '
+check "each thread's events are whole and in order" "$victim" check "$copy"
+run 0 recover "$box" -o "$copy" --force --json -n 'b?x'
+check "there is JSON" has out "^{\"log\":\".*copy.log\",\"pid\":$target,\"stream\":\"box\",.*\"ended\":true,"
+run 1 recover "$box" -o "$copy"
+check "a log that is there is kept" has err 'is there already'
+run 1 recover "$box" -o "$copy" --force -n other
+check "a name that is nobody's is told" has err 'none of its 1 streams is called other'
+
+# What is no backing file, or only a part of one.
+run 1 recover "$copy" -o "$tmp/new.log"
+check "what it is not is told, with file and offset" has err "^posixtrace: $copy:0: this is no backing file"
+check "no log is made" test ! -e "$tmp/new.log"
+run 1 recover "$tmp/missing" -o "$tmp/new.log"
+check "a missing file is told" has err "$tmp/missing: No such file"
+run 1 recover "$tmp" -o "$tmp/new.log"
+check "a folder is told" has err "$tmp: Is a directory"
+dd if="$box" of="$tmp/short" bs=4096 count=256 2>/dev/null
+run 1 recover "$tmp/short" -o "$tmp/new.log"
+check "a file that was cut is told" has err "$tmp/short"
+check "no log is made" test ! -e "$tmp/new.log"
+
+# Processes.
+start_puppet
+log=$tmp/a.log
+attach --policy loop
+tell e e e
+kill -STOP "$target"
+run 0 recover "$target" -o "$copy" --force
+check "a process that is stopped has its events" has out ': 4 events, 0 lost'
+run 0 verify "$copy"
+kill -CONT "$target"
+finish_attach 0 TERM
+run 1 recover "$target" -o "$copy" --force
+check "a process without streams is told" has err "process $target: it has no stream whose memory is left"
+end_puppet
+run 1 recover "$target" -o "$copy" --force
+check "a process that is gone is told" has err "process $target: it has ended, and nobody holds a stream of it"
+
+run 2 recover
+check "what is missing is told" has err 'from what?'
+run 2 recover "$box"
+check "what is missing is told" has err 'into which log? (-o)'
+run 2 recover "$box" "$box" -o "$copy"
+run 2 recover --no-such-option
+
+finish
