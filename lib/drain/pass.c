@@ -172,6 +172,7 @@ static bool barrier_for(const struct ptx_drain *drain)
 static void pass_still(struct ptx_drain *drain)
 {
 	drain->now = drain->watermark = drain->still_at;
+	drain->takes = 4 * ptx_drain_chunks(drain);
 	ptx_drain_sync(drain);
 	for (uint32_t i = 0; i < drain->sources; i++)
 		if (drain->source[i]->key == UINT64_MAX)
