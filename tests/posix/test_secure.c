@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Programs with more rights than whoever executes them.
+ *
+ * Each test runs with three copies of support/secure: without such rights, which shows that the program
+ * would be traced; set-group-id, where user and runtime folder stay the same; and set-user-id to root,
+ * executed by another user. What this machine does not let us make is left out, and said.
+ */
+#include <fcntl.h>
+#include <grp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/secure.h"
+#include "support/stream.h"
+
+#define INHERITED .inheritance = POSIX_TRACE_INHERITED
+#define NOBODY    65534
+#define ORDER_FD  8 /* a shell names only these */
+#define REPORT_FD 9
+#define ARENA_FD  200 /* posixtrace(7) */
+#define REPORT    "9"
+
+enum rights { PLAIN, GROUP, USER, RIGHTS };
+
+static char folder[] = "/tmp/posixtrace-test-XXXXXX";
+static char program[sizeof(folder) + 16], runtime[sizeof(folder) + 16];
+
+/* Before the tests, in the process that lasts. */
+static void make_folder(void)
+{
+	char bytes[4096];
+	int from, to;
+	ssize_t n;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	ck_assert_int_eq(chmod(folder, 0711), 0);
+	snprintf(program, sizeof(program), "%s/secure", folder);
+	snprintf(runtime, sizeof(runtime), "%s/run", folder);
+	ck_assert_int_eq(mkdir(runtime, 0700), 0);
+	from = open(SECURE_PROGRAM, O_RDONLY | O_CLOEXEC);
+	to = open(program, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+	ck_assert_int_ge(from, 0);
+	ck_assert_int_ge(to, 0);
+	while ((n = read(from, bytes, sizeof(bytes))) > 0)
+		ck_assert_int_eq(write(to, bytes, (size_t)n), n);
+	ck_assert_int_eq(n, 0);
+	close(from);
+	close(to);
+}
+
+static void remove_folder(void)
+{
+	rmdir(runtime);
+	unlink(program);
+	rmdir(folder);
+}
+
+/* A group of this user's that is not its first one; root has all. */
+static gid_t other_group(void)
+{
+	gid_t group[64];
+	int count = getgroups(64, group);
+
+	for (int i = 0; i < count; i++)
+		if (group[i] != getegid())
+			return group[i];
+	return geteuid() == 0 ? NOBODY : getegid();
+}
+
+/* NULL, or why it cannot be. */
+static const char *give_rights(enum rights rights)
+{
+	if (rights == PLAIN)
+		return chmod(program, 0755) ? "the program is another user's" : NULL;
+	if (rights == GROUP) {
+		if (other_group() == getegid() || chown(program, (uid_t)-1, other_group()))
+			return "there is no other group";
+		return chmod(program, 02755) ? "it must not be made" : NULL;
+	}
+	if (geteuid() != 0)
+		return "this is not root";
+	if (chmod(program, 04755) || setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
+		return "there is no other user";
+	prctl(PR_SET_DUMPABLE, 1); /* so that it sees its own descriptors */
+	return NULL;
+}
+
+struct run {
+	pid_t child;
+	int order, report;
+};
+
+static void exchange(struct run *run, int order[2], int report[2])
+{
+	ck_assert_int_eq(pipe(order), 0);
+	ck_assert_int_eq(pipe(report), 0);
+	run->order = order[1];
+	run->report = report[0];
+}
+
+/* Of what this process shares with its streams: 0 when it has none. */
+static unsigned long memory_inode(void)
+{
+	struct stat file;
+
+	return fstat(ARENA_FD, &file) == 0 ? file.st_ino : 0;
+}
+
+/* The program at once, or behind a shell that waits for an order. */
+static struct run run_program(bool in_shell, const char *variable)
+{
+	static char shell[] = "/bin/sh", option[] = "-c";
+	char text[200], inode[24], *argv[] = { shell, option, text, NULL };
+	int order[2], report[2];
+	struct run run;
+
+	snprintf(text, sizeof(text), "head -c 1 <&8 >/dev/null; exec %s " REPORT " %s 0", program,
+		 runtime);
+	snprintf(inode, sizeof(inode), "%lu", memory_inode());
+	exchange(&run, order, report);
+	run.child = fork();
+	if (run.child == 0) {
+		if (variable)
+			setenv("POSIXTRACE_RUNTIME_DIR", variable, 1);
+		/* The pipes may have these numbers themselves. */
+		order[0] = fcntl(order[0], F_DUPFD_CLOEXEC, 20);
+		report[1] = fcntl(report[1], F_DUPFD_CLOEXEC, 20);
+		dup2(order[0], ORDER_FD);
+		dup2(report[1], REPORT_FD);
+		if (in_shell)
+			execv(shell, argv);
+		else
+			execl(program, program, REPORT, runtime, inode, NULL);
+		_exit(1);
+	}
+	close(order[0]);
+	close(report[1]);
+	return run;
+}
+
+static struct secure_report end(struct run *run)
+{
+	struct secure_report report;
+	int status;
+
+	close(run->order);
+	ck_assert_int_eq(waitpid(run->child, &status, 0), run->child);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(read(run->report, &report, sizeof(report)), sizeof(report));
+	close(run->report);
+	return report;
+}
+
+/* False, and a line that says so, where such a program cannot be had. */
+static bool begin(enum rights rights)
+{
+	static const char *const words[] = { "plain", "set-group-id", "set-user-id" };
+	const char *why = give_rights(rights);
+	struct secure_report report = { 0 };
+	struct run run;
+
+	if (!why) {
+		run = run_program(false, NULL);
+		report = end(&run);
+		if (rights != PLAIN && !report.privileged)
+			why = "the folder is nosuid, or nobody gets rights here";
+	}
+	if (why)
+		fprintf(stderr, "test_secure: left out for a %s program: %s\n", words[rights], why);
+	else
+		ck_assert_int_eq(report.privileged, rights != PLAIN);
+	return !why;
+}
+
+/* EXEC-08 */
+START_TEST(a_privileged_program_is_not_traced_into_what_it_inherits)
+{
+	struct secure_report report;
+	trace_event_id_t u;
+	trace_id_t trid;
+	struct run run;
+
+	if (!begin((enum rights)_i))
+		return;
+	u = type_of("u");
+	trid = STARTED(INHERITED);
+	trace_number(u, 1);
+	run = run_program(false, NULL);
+	report = end(&run);
+	ck_assert_int_eq(report.traced, _i == PLAIN);
+	ck_assert_int_eq(report.memory, _i == PLAIN);
+	ck_assert_events(trid, _i == PLAIN ? "START u=1 s=1" : "START u=1");
+	shut(trid);
+}
+END_TEST
+
+/* EXEC-08: nor into a stream that waits for it */
+START_TEST(a_privileged_program_does_not_look_for_who_traces_it)
+{
+	struct secure_report report;
+	trace_attr_t attr;
+	trace_id_t trid;
+	struct run run;
+
+	if (!begin((enum rights)_i))
+		return;
+	run = run_program(true, NULL);
+	usleep(50000); /* most probably it is a shell by now; if not, all is true as well */
+	wish_attr(&attr, &(struct wish){ 0 });
+	OK(posix_trace_create(run.child, &attr, &trid));
+	OK(posix_trace_attr_destroy(&attr));
+	start(trid);
+	ck_assert_int_eq(write(run.order, "x", 1), 1);
+	report = end(&run);
+	ck_assert_int_eq(report.traced, _i == PLAIN);
+	ck_assert_events(trid, _i == PLAIN ? "START s=1" : "START");
+	shut(trid);
+}
+END_TEST
+
+/* EXEC-08 */
+START_TEST(a_privileged_program_takes_no_orders_from_the_environment)
+{
+	struct secure_report report;
+	struct run run;
+
+	if (!begin((enum rights)_i))
+		return;
+	run = run_program(false, runtime);
+	report = end(&run);
+	ck_assert_int_eq(report.obedient, _i == PLAIN);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("privileged programs", &tc);
+
+	tcase_add_unchecked_fixture(tc, make_folder, remove_folder);
+	tcase_add_loop_test(tc, a_privileged_program_is_not_traced_into_what_it_inherits, 0, RIGHTS);
+	tcase_add_loop_test(tc, a_privileged_program_does_not_look_for_who_traces_it, 0, RIGHTS);
+	tcase_add_loop_test(tc, a_privileged_program_takes_no_orders_from_the_environment, 0,
+			    RIGHTS);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
