@@ -2,8 +2,11 @@
 /* Inheritance: who is traced with a process, through fork, exec, spawn and programs in between. */
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -206,6 +209,116 @@ START_TEST(the_program_behind_a_shell_is_traced)
 }
 END_TEST
 
+#define ROUNDS 4
+
+/* Runs the command by a shell until it has ended. */
+static bool by_system(const char *command)
+{
+	return system(command) == 0;
+}
+
+static bool by_popen(const char *command)
+{
+	FILE *pipe = popen(command, "w");
+
+	return pipe && pclose(pipe) == 0;
+}
+
+static bool by_vfork(const char *command)
+{
+	int status;
+	pid_t child = vfork();
+
+	if (child == 0) {
+		execl("/bin/sh", "sh", "-c", command, NULL);
+		_exit(1);
+	}
+	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static bool (*const ways[])(const char *command) = { by_system, by_popen, by_vfork };
+#define WAYS (sizeof(ways) / sizeof(ways[0]))
+
+static int program_of[WAYS][ROUNDS]; /* their process ids */
+
+/* The process id of a program that traced two events, as the shell said before it became that. */
+static int run_one(bool (*way)(const char *command))
+{
+	int commands = memfd_create("commands", 0), answers[2], pid = 0;
+	char command[600], text[64] = "", end[8] = "";
+
+	/* What other programs inherit of this does not keep any of them waiting. */
+	if (commands < 0 || pwrite(commands, "ee", 2, 0) != 2 || pipe(answers))
+		return 0;
+	snprintf(command, sizeof(command), "echo $$ >/dev/fd/%d; exec %s %d %d x", answers[1],
+		 PUPPET_PROGRAM, commands, answers[1]);
+	if (!way(command) || read(answers[0], text, sizeof(text) - 1) < 0 ||
+	    sscanf(text, "%d %7s", &pid, end) != 2 || strcmp(end, "xee") != 0)
+		pid = 0;
+	close(commands);
+	close(answers[0]);
+	close(answers[1]);
+	return pid;
+}
+
+static void *run_some(void *arg)
+{
+	int *pid = arg;
+	trace_event_id_t t;
+
+	if (posix_trace_eventid_open("t", &t))
+		return NULL;
+	for (int i = 0; i < ROUNDS; i++) {
+		posix_trace_event(t, &i, sizeof(i));
+		pid[i] = run_one(ways[(pid - program_of[0]) / ROUNDS]);
+	}
+	return NULL;
+}
+
+/* u=1 and u=2 of this process and no other event of it. */
+static void assert_two_of(const struct history *history, trace_event_id_t u, pid_t pid)
+{
+	int next = 1;
+
+	for (size_t i = 0; i < history->n; i++) {
+		const struct seen *seen = &history->event[i];
+
+		if (seen->info.posix_pid != pid)
+			continue;
+		ck_assert_uint_eq(seen->info.posix_event_id, u);
+		ck_assert_int_eq(number_of(seen), next++);
+	}
+	ck_assert_int_eq(next, 3);
+}
+
+/* SPAWN-03: whatever starts a program, in several threads at once */
+START_TEST(programs_that_threads_start_by_all_means_are_traced_under_their_ids)
+{
+	trace_event_id_t u = type_of("u"), t = type_of("t");
+	trace_id_t trid = STARTED(INHERITED, .size = 1 << 20);
+	struct history *history;
+	pthread_t thread[WAYS];
+	size_t own = 0;
+
+	for (size_t i = 0; i < WAYS; i++)
+		thread[i] = spawn(run_some, program_of[i]);
+	for (size_t i = 0; i < WAYS; i++)
+		join(thread[i]);
+	history = read_all(trid);
+	for (size_t i = 0; i < WAYS * ROUNDS; i++) {
+		ck_assert_int_gt(program_of[i / ROUNDS][i % ROUNDS], 0);
+		assert_two_of(history, u, program_of[i / ROUNDS][i % ROUNDS]);
+	}
+	for (size_t i = 0; i < history->n; i++)
+		own += history->event[i].info.posix_pid == getpid() &&
+		       history->event[i].info.posix_event_id == t;
+	ck_assert_uint_eq(own, WAYS * ROUNDS);
+	ck_assert_uint_eq(history->n, 1 + 3 * WAYS * ROUNDS); /* START and these */
+	history_free(history);
+	shut(trid);
+}
+END_TEST
+
 /* FORK-02, FORK-09, EXIT-05: many children come and go in one stream */
 START_TEST(a_thousand_children_find_room_one_after_the_other)
 {
@@ -239,4 +352,5 @@ SUITE_MAIN("inheritance", a_child_is_traced_into_the_streams_that_are_inherited,
 	   a_child_of_a_silent_target_passes_on_what_it_inherited,
 	   nothing_is_inherited_of_a_stream_that_closes_for_children,
 	   the_program_behind_a_shell_is_traced,
+	   programs_that_threads_start_by_all_means_are_traced_under_their_ids,
 	   a_thousand_children_find_room_one_after_the_other)
