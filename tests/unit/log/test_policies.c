@@ -41,7 +41,7 @@ START_TEST(a_log_tells_attributes_names_and_clock)
 	ck_assert(info.complete);
 	ck_assert_int_eq(info.log_full_policy, POSIX_TRACE_APPEND);
 	ck_assert_uint_eq(info.format_major, 1);
-	ck_assert_uint_eq(info.format_minor, 0);
+	ck_assert_uint_eq(info.format_minor, 1);
 	ck_assert_int_eq(info.pid, 500);
 	ck_assert_str_eq(info.clock, "tsc");
 	ck_assert_uint_eq(info.blocks, 1);
@@ -205,9 +205,11 @@ START_TEST(an_old_log_is_invalid_at_once_its_space_stays_and_its_rest_is_cut_at_
 	struct sample sample;
 	struct ptx_stored *stored;
 	struct stat before, after;
+	/* A LOOP log keeps room for schemas and objects (FORMAT 2.1, lists_bytes). */
+	const long more = policies[_i] == POSIX_TRACE_LOOP ? 128 * 1024 : 0;
 	int fd = sample_file();
 
-	sample_make(fd, POSIX_TRACE_APPEND, 0, 100, 20000, 20000);
+	sample_make(fd, POSIX_TRACE_APPEND, 0, 100, 50000, 50000);
 	ck_assert_int_eq(fstat(fd, &before), 0);
 	ck_assert_int_eq(lseek(fd, 12, SEEK_SET), 12);
 	ck_assert_int_eq(sample_begin(&sample, fd, policies[_i], 100000, 8), 0);
@@ -217,7 +219,8 @@ START_TEST(an_old_log_is_invalid_at_once_its_space_stays_and_its_rest_is_cut_at_
 	sample_add(&sample, 10);
 	ck_assert_int_eq(sample_end(&sample), 0);
 	ck_assert_int_eq(fstat(fd, &after), 0);
-	ck_assert_int_lt(after.st_size, 200000);
+	ck_assert_int_lt(after.st_size, 200000 + more);
+	ck_assert_int_lt(after.st_size, before.st_size);
 	ck_assert_int_eq(lseek(fd, 0, SEEK_CUR), 12); /* WITHLOG-09 */
 	ck_assert_uint_eq(sample_read_file(fd, 0, 8), 10);
 	ck_assert_int_eq(lseek(fd, 0, SEEK_CUR), 12); /* OPEN-05 */
