@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/etw.h"
+#include "formats/rkh.h"
 #include "formats/tracex.h"
 #include "mutate.h"
 
@@ -137,10 +138,65 @@ static void decode_etw(const unsigned char *bytes, size_t size, struct findings 
 	}
 }
 
+struct rkh_reading {
+	struct rkh_decoder decoder;
+	struct rkh_names *names;
+	struct rkh_text text;
+	uint64_t frames;
+};
+
+static bool read_frame(void *arg, const struct rkh_frame *frame)
+{
+	struct rkh_reading *reading = arg;
+
+	must(frame->used <= frame->len, "arguments that are not there");
+	must(!rkh_names_learn(reading->names, &reading->decoder.config, frame), "no memory");
+	rkh_list_frame(&reading->text, frame, &reading->decoder, reading->names);
+	add((const unsigned char *)reading->text.bytes, reading->text.len);
+	reading->frames++;
+	return true;
+}
+
+static void read_trouble(void *arg, const struct rkh_trouble *trouble)
+{
+	struct rkh_reading *reading = arg;
+
+	rkh_list_trouble(&reading->text, trouble);
+	add((const unsigned char *)reading->text.bytes, reading->text.len);
+}
+
+static void decode_rkh(const unsigned char *bytes, size_t size)
+{
+	for (int dialect = RKH_DIALECT_3; dialect <= RKH_DIALECT_PTX; dialect++) {
+		struct rkh_reading reading = { .names = rkh_names_new() };
+		struct rkh_decoder *decoder = &reading.decoder;
+		const struct rkh_counts *counts = &decoder->counts;
+
+		must(reading.names && !rkh_open(decoder, dialect == RKH_DIALECT_2 ? 16 : 1024),
+		     "no memory");
+		decoder->dialect = (enum rkh_dialect)dialect;
+		decoder->fixed = dialect;
+		decoder->listener =
+			(struct rkh_listener){ read_trouble, read_frame, &reading };
+		for (size_t at = 0; at < size; at += 7)
+			rkh_feed(decoder, bytes + at, size - at < 7 ? size - at : 7);
+		rkh_end(decoder);
+		must(counts->good == reading.frames, "other frames than were counted");
+		must(counts->frames == counts->good + counts->of[RKH_DUPLICATE] +
+		     counts->of[RKH_CHECKSUM] + counts->of[RKH_SHORT] + counts->of[RKH_ABORT] +
+		     counts->of[RKH_BAD_ESCAPE] + counts->of[RKH_OVERLONG],
+		     "a frame that is neither good nor bad");
+		rkh_close(decoder);
+		rkh_names_free(reading.names);
+		free(reading.text.bytes);
+	}
+}
+
 void mutate_decode(const unsigned char *bytes, size_t size)
 {
 	struct findings findings = { .tell = tell };
 
 	decode_tracex(bytes, size, &findings);
 	decode_etw(bytes, size, &findings);
+	decode_rkh(bytes, size);
 }

@@ -7,6 +7,8 @@ FORMAT(jsonl)
 FORMAT(csv)
 FORMAT(ctf)
 FORMAT(evt)
+FORMAT(rkh)
+FORMAT(listing)
 FORMAT(perfetto)
 FORMAT(chrome)
 #ifdef HAVE_SQLITE

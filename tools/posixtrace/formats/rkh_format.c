@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* rkh_format.c - the framed byte stream of RKH as a format of posixtrace convert. */
+#include "formats/rkh_source.h"
+
+extern const struct format format_rkh;
+
+static bool detect(const struct fmt_head *head)
+{
+	return rkh_is(head->bytes, head->len);
+}
+
+static const struct fmt_option options[] = {
+	{ "cfg", true, "KEY=N,...  sizes and flags before the stream's own tell them" },
+	{ "dialect", true, "NAME  rkh3, rkh2 or ptx, whatever the stream tells" },
+	{ "max-frame", true, "N  bytes of the longest frame; else 1024" },
+	{ 0 },
+};
+
+const struct format format_rkh = {
+	.name = "rkh",
+	.summary = "framed event stream of RKH",
+	.options = options,
+	.detect = detect,
+	.import = rkh_import,
+};
