@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* ring/reap.c: what the dead held is there for others, and what the living hold stays theirs. */
+#include "ring/ring_write.h"
+#include "support/support.h"
+#include "unit/ring/pool.h"
+
+enum { CHUNKS = 12, SELF = 7, DEAD = 8, LIVING = 9, DEAD_TOO = 10 };
+
+static struct pool *pool;
+static struct reader reader;
+static unsigned asked;
+
+static bool is_dead(uint32_t pid)
+{
+	asked++;
+	return pid == DEAD || pid == DEAD_TOO;
+}
+
+static bool nobody_is_dead(uint32_t pid)
+{
+	(void)pid;
+	return false;
+}
+
+/* A thread of another process; pool.h's writers are of this one, which is SELF. */
+static void begin_of(struct writer *writer, uint32_t pid, uint32_t tid)
+{
+	struct ptx_rings *rings = &pool->rings;
+
+	writer_begin(writer, pool, tid);
+	writer->ident.pid = pid;
+	atomic_store(&rings->slot[writer->ident.slot & 0xffff].pid, pid);
+	atomic_store(&rings->ring[writer->ring].holder, ptx_ring_held_by(pid));
+	ck_assert(ptx_ring_identify(rings, &writer->chunk, &writer->ident));
+}
+
+static uint32_t holder(const struct writer *writer)
+{
+	return atomic_load(&pool->rings.ring[writer->ring].holder);
+}
+
+static uint32_t slot_state(const struct writer *writer)
+{
+	return atomic_load(&pool->rings.slot[writer->ident.slot & 0xffff].word) & 0xffff;
+}
+
+static struct writer control, self, dead, living, dead_too;
+
+/* The controller's ring is the first, whoever claims it. */
+static void begin(void)
+{
+	pool = pool_make(CHUNKS, false);
+	reader_init(&reader, pool);
+	asked = 0;
+	begin_of(&control, DEAD, 1);
+	writer_begin(&self, pool, 2);
+	begin_of(&dead, DEAD, 3);
+	begin_of(&living, LIVING, 4);
+	begin_of(&dead_too, DEAD_TOO, 5);
+	ck_assert_uint_eq(control.ring, 0);
+}
+
+START_TEST(rings_and_slots_of_the_dead_are_let_go_and_no_others)
+{
+	begin();
+	ck_assert(ptx_ring_reap(&pool->rings, SELF, is_dead));
+	ck_assert_uint_eq(holder(&dead), PTX_RING_IDLE);
+	ck_assert_uint_eq(holder(&dead_too), PTX_RING_IDLE);
+	ck_assert_uint_eq(holder(&self), ptx_ring_held_by(SELF));
+	ck_assert_uint_eq(holder(&living), ptx_ring_held_by(LIVING));
+	ck_assert_uint_eq(holder(&control), ptx_ring_held_by(DEAD));
+	ck_assert_uint_eq(slot_state(&dead), PTX_SLOT_ENDED);
+	ck_assert_uint_eq(slot_state(&dead_too), PTX_SLOT_ENDED);
+	ck_assert_uint_eq(slot_state(&self), PTX_SLOT_LIVE);
+	ck_assert_uint_eq(slot_state(&living), PTX_SLOT_LIVE);
+	ck_assert(!ptx_ring_reap(&pool->rings, SELF, is_dead));
+}
+END_TEST
+
+START_TEST(where_nobody_died_nothing_changes)
+{
+	begin();
+	ck_assert(!ptx_ring_reap(&pool->rings, SELF, nobody_is_dead));
+	ck_assert_uint_eq(holder(&dead), ptx_ring_held_by(DEAD));
+	ck_assert_uint_eq(slot_state(&dead), PTX_SLOT_LIVE);
+}
+END_TEST
+
+/* It asks for itself as little as for the controller. */
+START_TEST(this_process_is_not_dead_whatever_is_said)
+{
+	begin();
+	ck_assert(ptx_ring_reap(&pool->rings, DEAD, is_dead));
+	ck_assert_uint_eq(holder(&dead), ptx_ring_held_by(DEAD));
+	ck_assert_uint_eq(slot_state(&dead), PTX_SLOT_LIVE);
+	ck_assert_uint_eq(holder(&dead_too), PTX_RING_IDLE);
+}
+END_TEST
+
+START_TEST(idle_rings_are_nobodys)
+{
+	begin();
+	ptx_ring_release(&pool->rings, dead.ring);
+	ptx_slot_release(&pool->rings, dead.ident.slot);
+	ptx_ring_release(&pool->rings, dead_too.ring);
+	ptx_slot_release(&pool->rings, dead_too.ident.slot);
+	ck_assert(!ptx_ring_reap(&pool->rings, SELF, is_dead));
+	ck_assert_uint_eq(slot_state(&dead), PTX_SLOT_ENDED);
+}
+END_TEST
+
+/* The heir writes behind the dead one's records, which are read as its own. */
+START_TEST(what_the_dead_one_wrote_stays_and_others_write_behind_it)
+{
+	struct writer heir;
+
+	begin();
+	writer_put_many(&dead, 1, 2 * POOL_RECORDS);
+	writer_put_many(&living, 1, 2);
+	ck_assert(ptx_ring_reap(&pool->rings, SELF, is_dead));
+	writer_begin(&heir, pool, 6);
+	ck_assert(heir.ring == dead.ring || heir.ring == dead_too.ring);
+	writer_put_many(&heir, 1, 2 * POOL_RECORDS);
+	writer_begin(&heir, pool, 7);
+	ck_assert(heir.ring == dead.ring || heir.ring == dead_too.ring);
+	writer_put_many(&heir, 1, 2 * POOL_RECORDS);
+	writer_put_many(&living, 3, 2);
+	reader_read(&reader);
+	assert_seen(&reader, 3, 1, 2 * POOL_RECORDS);
+	assert_seen(&reader, 4, 1, 4);
+	assert_seen(&reader, 6, 1, 2 * POOL_RECORDS);
+	assert_seen(&reader, 7, 1, 2 * POOL_RECORDS);
+}
+END_TEST
+
+/* It died when its next chunk was taken and was not its current one yet: the chunk is given back. */
+START_TEST(what_the_dead_one_was_about_is_finished)
+{
+	struct ptx_rings *rings;
+	unsigned is_free;
+	uint32_t number, generation;
+
+	begin();
+	rings = &pool->rings;
+	writer_put_many(&dead, 1, 2);
+	is_free = pool_chunks_in(pool, PTX_CHUNK_FREE);
+	ck_assert(ptx_hint_pop(&rings->region->free_hints, rings->free_queue,
+			       rings->geometry.hint_mask, &number, &generation));
+	generation = ptx_word_generation(atomic_load(&rings->word[number]));
+	atomic_store(&rings->word[number],
+		     ptx_chunk_word(generation + 1, dead.ring, PTX_CHUNK_OPENING));
+	atomic_fetch_sub(&rings->region->free_chunks, 1);
+	ck_assert(!ptx_ring_reap(rings, SELF, nobody_is_dead));
+	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), is_free - 1);
+	ck_assert(ptx_ring_reap(rings, SELF, is_dead));
+	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), is_free);
+	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_OPENING), 0);
+	reader_read(&reader);
+	assert_seen(&reader, 3, 1, 2);
+}
+END_TEST
+
+/* One answer will do for the rings of one process. */
+START_TEST(of_a_process_with_many_rings_all_are_let_go)
+{
+	static struct writer many[40];
+
+	pool = pool_make_planned(65536, 8, false);
+	pool->young = true;
+	asked = 0;
+	writer_begin(&control, pool, 1);
+	for (uint32_t i = 0; i < 40; i++)
+		begin_of(&many[i], i % 2 ? DEAD : LIVING, 2 + i);
+	ck_assert(ptx_ring_reap(&pool->rings, SELF, is_dead));
+	for (uint32_t i = 0; i < 40; i++) {
+		ck_assert_uint_eq(holder(&many[i]),
+				  i % 2 ? PTX_RING_IDLE : ptx_ring_held_by(LIVING));
+		ck_assert_uint_eq(slot_state(&many[i]), i % 2 ? PTX_SLOT_ENDED : PTX_SLOT_LIVE);
+	}
+	ck_assert_uint_gt(asked, 0);
+}
+END_TEST
+
+SUITE_MAIN("ring: the dead make room", rings_and_slots_of_the_dead_are_let_go_and_no_others,
+	   where_nobody_died_nothing_changes, this_process_is_not_dead_whatever_is_said,
+	   idle_rings_are_nobodys, what_the_dead_one_wrote_stays_and_others_write_behind_it,
+	   what_the_dead_one_was_about_is_finished, of_a_process_with_many_rings_all_are_let_go)
