@@ -142,6 +142,55 @@ check "and it has no configuration" has out ' id=AC - seq=2 '
 stream 7E $(frame AC 00 34 00 80 03 00 11 42 11 02 14 64 00) $(frame A0 00 FA) $(frame A0 01 0A)
 run 0 convert --from rkh --to evt "$tmp/s"
 check "ticks that go back went around" has out '^evt id=0x4a0 time=2.660000000 data=-$'
+
+# Our own dialect.
+run 0 convert "$samples/08-export/input.evt" -o "$tmp/o.rkh"
+check "events are written as expected" cmp "$tmp/o.rkh" "$samples/08-export/expected.bin"
+run 0 convert "$tmp/o.rkh" --to evt
+check "and read again without the configuration" has_lines out 4
+check "with their name" has out '^name 0x1000 "app.loop"$'
+check "and context and data" has out '^evt id=0x1000 pid=7 tid=9 addr=0x401000 time=100.000001500 data=01020304$'
+check "time has whole microseconds from the epoch on" has out ' time=100.002001500 data=-$'
+run 0 convert "$tmp/o.rkh" --dialect rkh3 --to evt
+check "another dialect takes it for user events" has out '"rkh.USR.app.loop"'
+run 0 convert --no-context "$samples/08-export/input.evt" -o "$tmp/n.rkh"
+run 0 convert "$tmp/n.rkh" --to evt
+check "without a context there is none" has out '^evt id=0x1000 time=100.000001500 data=01020304$'
+{
+	awk 'BEGIN { for (i = 0; i < 40; i++) { printf "name 0x%x \"&type %d\"\n", 4096 + i, i
+		printf "evt id=0x%x pid=%d tid=18446744073709551615 addr=0xffffffffffffffff time=%d.%09d trunc=%d data=", 4096 + i, i % 3 + 1, i * i * 97 % 5000, i * 1000, i % 2 + 1
+		if (!i) printf "-"
+		for (n = 0; n < i * 16; n++) printf "%02x", (n * 7 + 0x7d) % 256
+		print "" } }'
+	echo 'name 0x2000 "rkh.USR.items"'
+	for data in 0701020300 30ff0763616c6c00 0801aa0802bbcc 31ff f102 -; do
+		echo "evt id=0x2000 pid=1 time=-9223372036.854775000 data=$data"
+	done
+	echo 'evt id=0x1000 pid=1 time=9223372036.854775000 data=-'
+} >"$tmp/many.evt"
+run 0 convert "$tmp/many.evt" -o "$tmp/many.rkh"
+run 0 convert "$tmp/many.rkh" --to evt
+grep -a '^evt' "$tmp/many.evt" | sed 's/^evt id=[^ ]* //' >"$tmp/should"
+grep -a '^evt' "$tmp/out" | sed 's/^evt id=[^ ]* //' >"$tmp/is"
+check "any data, status, context and time comes back" cmp "$tmp/is" "$tmp/should"
+grep -a '^name' "$tmp/many.evt" | sed 's/^name [^ ]* //' >"$tmp/should"
+grep -a '^name' "$tmp/out" | sed 's/^name [^ ]* //' >"$tmp/is"
+check "so do names of more types than there are ids" cmp "$tmp/is" "$tmp/should"
+run 0 convert "$tmp/many.rkh" --to rkh --force -o "$tmp/again.rkh"
+check "and the stream is the same once more" cmp "$tmp/many.rkh" "$tmp/again.rkh"
+head -c 1200 /dev/zero | od -An -v -tx1 | tr -d ' \n' >"$tmp/zeros"
+echo "evt id=0x10 time=1.0 data=$(cat "$tmp/zeros")" >"$tmp/big.evt"
+run 0 convert --from evt "$tmp/big.evt" -o "$tmp/big.rkh"
+check "a long frame is announced" has err '[-]-max-frame=1217 '
+run 3 convert "$tmp/big.rkh" --to evt
+run 0 convert --max-frame=1217 "$tmp/big.rkh" --to evt
+check "and read with that limit" has out "data=$(cat "$tmp/zeros")\$"
+for bad in 'DC 00 00 00 00 00 05 00 00 00 00' 'DD 00 00 00 00 00 05 01' 'DE 00 00 00 00 00 05 01 00 00 00' \
+	'DF 00 00 00 00 00 07 00'; do
+	stream 7E $(frame $bad)
+	run 3 convert --from rkh --dialect ptx --to evt "$tmp/s"
+	check "$bad is no record of ours" has err '1: record: '
+done
 run 1 convert "$samples/08-export/input.evt" --to listing
 check "what has no listing is told" has err 'no listing'
 finish

@@ -193,6 +193,9 @@ int rkh_names_learn(struct rkh_names *names, const struct rkh_config *config,
 /* NULL: none. Without the leading &; valid until the next record is learned. */
 const char *rkh_names_find(const struct rkh_names *names, enum rkh_space space, uint32_t value);
 
+/* With it. */
+const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space, uint32_t value);
+
 /* ------------------------------------------------------------------ the listing */
 
 struct rkh_text {

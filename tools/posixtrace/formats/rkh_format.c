@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* rkh_format.c - the framed byte stream of RKH as a format of posixtrace convert. */
+#include "formats/rkh_sink.h"
 #include "formats/rkh_source.h"
 
 extern const struct format format_rkh;
@@ -13,13 +14,22 @@ static const struct fmt_option options[] = {
 	{ "cfg", true, "KEY=N,...  sizes and flags before the stream's own tell them" },
 	{ "dialect", true, "NAME  rkh3, rkh2 or ptx, whatever the stream tells" },
 	{ "max-frame", true, "N  bytes of the longest frame; else 1024" },
+	{ "no-context", false, "write no processes, threads and addresses" },
 	{ 0 },
 };
 
 const struct format format_rkh = {
 	.name = "rkh",
 	.summary = "framed event stream of RKH",
+	.suffix = "rkh",
 	.options = options,
 	.detect = detect,
 	.import = rkh_import,
+	.output = FMT_TO_BYTES,
+	.open = rkh_sink_open,
+	.begin = rkh_sink_begin,
+	.event = rkh_sink_event,
+	.idle = rkh_sink_idle,
+	.end = rkh_sink_end,
+	.close = rkh_sink_close,
 };

@@ -75,9 +75,14 @@ int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value,
 	return 0;
 }
 
+const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space, uint32_t value)
+{
+	return place_of(names, key_of(space, value))->name;
+}
+
 const char *rkh_names_find(const struct rkh_names *names, enum rkh_space space, uint32_t value)
 {
-	const char *name = place_of(names, key_of(space, value))->name;
+	const char *name = rkh_names_whole(names, space, value);
 
 	return name && *name == '&' ? name + 1 : name;
 }

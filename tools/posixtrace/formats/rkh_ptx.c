@@ -43,14 +43,16 @@ static bool odd(struct rkh_source *source, const struct rkh_frame *frame, const 
 static bool epoch(struct rkh_source *source, const struct rkh_frame *frame)
 {
 	uint32_t word[3];
-	int64_t time_ns;
+	__extension__ __int128 time_ns;
 
-	if (!words(source, frame, word, 3) || word[2] > 999999999 ||
-	    __builtin_mul_overflow((int64_t)((uint64_t)word[1] << 32 | word[0]), INT64_C(1000000000),
-				   &time_ns) ||
-	    __builtin_add_overflow(time_ns, (int64_t)word[2], &time_ns))
+	if (!words(source, frame, word, 3) || word[2] > 999999999)
 		return odd(source, frame, "an epoch");
-	source->epoch_ns = time_ns;
+	/* Whole seconds may be before the first time that there is, and the sum not. */
+	time_ns = (int64_t)((uint64_t)word[1] << 32 | word[0]);
+	time_ns = time_ns * 1000000000 + word[2];
+	if (time_ns < INT64_MIN || time_ns > INT64_MAX)
+		return odd(source, frame, "an epoch");
+	source->epoch_ns = (int64_t)time_ns;
 	return true;
 }
 
@@ -83,13 +85,13 @@ static bool name(struct rkh_source *source, const struct rkh_frame *frame)
 
 static const struct fmt_type *type_of(struct rkh_source *source, uint32_t number)
 {
-	const char *known = rkh_names_find(source->names, RKH_EVENTS, number);
+	const char *known = rkh_names_whole(source->names, RKH_EVENTS, number);
 	struct fmt_type what = { .name = known, .level = -1 };
 	char nameless[32];
 
 	if (number < RKH_EPOCH - RKH_USER && source->type[RKH_USER + number])
 		return source->type[RKH_USER + number];
-	if (!known || !*known) {
+	if (!known) {
 		snprintf(nameless, sizeof(nameless), "rkh.USR.%u", (unsigned)number);
 		what.name = nameless;
 	}
