@@ -55,6 +55,12 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
 	}
 }
 
+bool shim_is_until(clockid_t clock, const struct timespec *until)
+{
+	return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) &&
+	       (!until || (until->tv_nsec >= 0 && until->tv_nsec < 1000000000));
+}
+
 SHIM_TRYLOCK(pthread_mutex_trylock, HOLD_MUTEX, (pthread_mutex_t *mutex), (mutex), mutex)
 SHIM_UNLOCK(pthread_mutex_unlock, HOLD_MUTEX, (pthread_mutex_t *mutex), (mutex), mutex)
 
@@ -65,7 +71,8 @@ SHIM_LOCK(pthread_mutex_timedlock, LOCK_MUTEX, HOLD_MUTEX,
 	  next(pthread_mutex_trylock)(mutex))
 SHIM_LOCK(pthread_mutex_clocklock, LOCK_MUTEX, HOLD_MUTEX,
 	  (pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
-	  (mutex, clock, until), mutex, next(pthread_mutex_trylock)(mutex))
+	  (mutex, clock, until), mutex,
+	  shim_is_until(clock, NULL) ? next(pthread_mutex_trylock)(mutex) : EBUSY)
 
 SHIM_TRYLOCK(pthread_rwlock_tryrdlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock)
 SHIM_TRYLOCK(pthread_rwlock_trywrlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock)
@@ -75,18 +82,20 @@ SHIM_LOCK(pthread_rwlock_rdlock, LOCK_RDLOCK, HOLD_RWLOCK, (pthread_rwlock_t *lo
 	  next(pthread_rwlock_tryrdlock)(lock))
 SHIM_LOCK(pthread_rwlock_timedrdlock, LOCK_RDLOCK, HOLD_RWLOCK,
 	  (pthread_rwlock_t *lock, const struct timespec *until), (lock, until), lock,
-	  next(pthread_rwlock_tryrdlock)(lock))
+	  shim_is_until(CLOCK_REALTIME, until) ? next(pthread_rwlock_tryrdlock)(lock) : EBUSY)
 SHIM_LOCK(pthread_rwlock_clockrdlock, LOCK_RDLOCK, HOLD_RWLOCK,
 	  (pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until),
-	  (lock, clock, until), lock, next(pthread_rwlock_tryrdlock)(lock))
+	  (lock, clock, until), lock,
+	  shim_is_until(clock, until) ? next(pthread_rwlock_tryrdlock)(lock) : EBUSY)
 SHIM_LOCK(pthread_rwlock_wrlock, LOCK_WRLOCK, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock,
 	  next(pthread_rwlock_trywrlock)(lock))
 SHIM_LOCK(pthread_rwlock_timedwrlock, LOCK_WRLOCK, HOLD_RWLOCK,
 	  (pthread_rwlock_t *lock, const struct timespec *until), (lock, until), lock,
-	  next(pthread_rwlock_trywrlock)(lock))
+	  shim_is_until(CLOCK_REALTIME, until) ? next(pthread_rwlock_trywrlock)(lock) : EBUSY)
 SHIM_LOCK(pthread_rwlock_clockwrlock, LOCK_WRLOCK, HOLD_RWLOCK,
 	  (pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until),
-	  (lock, clock, until), lock, next(pthread_rwlock_trywrlock)(lock))
+	  (lock, clock, until), lock,
+	  shim_is_until(clock, until) ? next(pthread_rwlock_trywrlock)(lock) : EBUSY)
 
 SHIM_NEXT(pthread_spin_trylock, shim_no_error);
 SHIM_NEXT(pthread_spin_lock, shim_no_error);

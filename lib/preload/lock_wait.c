@@ -85,13 +85,13 @@ static bool sem_is_ours(sem_t *semaphore)
 	return is_ours;
 }
 
-#define SEM(name, params, args) \
+#define SEM(name, params, args, may_try_) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name params \
 	{ \
 		if (!shim_on(LOCK_SEM)) \
 			return next(name) args; \
-		if (sem_is_ours(semaphore)) \
+		if ((may_try_) && sem_is_ours(semaphore)) \
 			return 0; \
 		struct lock_data data = { \
 			.lock = (uint64_t)(uintptr_t)semaphore, .error = ECANCELED \
@@ -103,7 +103,8 @@ static bool sem_is_ours(sem_t *semaphore)
 		return result; \
 	}
 
-SEM(sem_wait, (sem_t *semaphore), (semaphore))
-SEM(sem_timedwait, (sem_t *semaphore, const struct timespec *until), (semaphore, until))
+SEM(sem_wait, (sem_t *semaphore), (semaphore), true)
+SEM(sem_timedwait, (sem_t *semaphore, const struct timespec *until), (semaphore, until),
+    shim_is_until(CLOCK_REALTIME, until))
 SEM(sem_clockwait, (sem_t *semaphore, clockid_t clock, const struct timespec *until),
-    (semaphore, clock, until))
+    (semaphore, clock, until), shim_is_until(clock, until))

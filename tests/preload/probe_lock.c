@@ -214,7 +214,29 @@ static int many(int argc, char **argv)
 	return 0;
 }
 
+/* Times and clocks that there are not: what is an error also where nobody need wait stays one. */
+static int wrong_time(int argc, char **argv)
+{
+	const struct timespec late = { 0, 1000000000 }, never = { 0, -1 };
+	pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+	pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+	sem_t some;
+
+	(void)argc, (void)argv;
+	MUST(sem_init(&some, 0, 4) == 0);
+	MUST(pthread_mutex_timedlock(&one, &late) == 0 && pthread_mutex_unlock(&one) == 0);
+	MUST(pthread_mutex_clocklock(&one, 99, &late) == EINVAL);
+	MUST(pthread_rwlock_timedrdlock(&lock, &late) == EINVAL);
+	MUST(pthread_rwlock_timedwrlock(&lock, &never) == EINVAL);
+	MUST(pthread_rwlock_clockrdlock(&lock, CLOCK_MONOTONIC, &late) == EINVAL);
+	MUST(pthread_rwlock_clockwrlock(&lock, 99, &never) == EINVAL);
+	MUST(sem_timedwait(&some, &late) == -1 && errno == EINVAL);
+	MUST(sem_clockwait(&some, 99, &late) == -1 && errno == EINVAL);
+	return 0;
+}
+
 const struct probe probes_lock[] = {
+	{ "wrong-time", wrong_time },
 	{ "contended", contended },
 	{ "uncontended", uncontended },
 	{ "lock-cancel", lock_cancel },

@@ -37,4 +37,9 @@ shim lock "$probe" lock-cancel
 check "sem_wait is a cancellation point, also where it need not wait" exits 0
 check "who was cancelled while waiting is told of" shows 'lock.sem .* error=125$'
 
+check "wrong times are errors here" "$probe" wrong-time
+shim lock "$probe" wrong-time
+check "and with the shim, also where nobody need wait" exits 0
+check "and are told" shows 'lock.* error=22$' 7
+
 finish
