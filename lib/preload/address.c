@@ -5,6 +5,13 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "preload/text.h"
+
+socklen_t shim_address_room(const struct sockaddr *address, const socklen_t *bytes)
+{
+	return address && bytes && shim_is_there(bytes) ? *bytes : 0;
+}
+
 static char *put_text(char *to, const char *text)
 {
 	size_t len = strlen(text);

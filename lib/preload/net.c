@@ -99,7 +99,7 @@ struct accepted {
 static void accepts(struct shim_call *call, struct accepted *data, const struct sockaddr *address,
 		    socklen_t room, const socklen_t *bytes)
 {
-	bool is_told = data->accepted >= 0 && bytes;
+	bool is_told = data->accepted >= 0 && address && bytes;
 
 	data->error = data->accepted < 0 ? errno : 0;
 	call->len += shim_address(data->address, is_told ? address : NULL,
@@ -116,7 +116,7 @@ static void accepts(struct shim_call *call, struct accepted *data, const struct 
 		data.fd = fd; \
 		data.error = ECANCELED; \
 		data.accepted = -1; \
-		socklen_t room = bytes ? *bytes : 0; \
+		socklen_t room = shim_address_room(address.__sockaddr__, bytes); \
 		SHIM_CALL(NET_ACCEPT, data); \
 		call.len = offsetof(struct accepted, address); \
 		data.accepted = next(name) args; \

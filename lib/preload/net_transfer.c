@@ -57,7 +57,7 @@ static size_t sent_to(struct message *data, const struct sockaddr *address, sock
 static size_t received_from(struct message *data, const struct sockaddr *address, socklen_t room,
 			    const socklen_t *bytes)
 {
-	bool is_told = !data->error && bytes;
+	bool is_told = !data->error && address && bytes;
 
 	return shim_address(data->address, is_told ? address : NULL,
 			    !is_told ? 0 : *bytes < room ? *bytes : room);
@@ -70,12 +70,12 @@ MESSAGE(ssize_t, sendto, NET_SENDTO,
 	call.len += sent_to(&data, address.__sockaddr__, room))
 MESSAGE(ssize_t, recvfrom, NET_RECVFROM,
 	(int fd, void *buffer, size_t size, int flags, __SOCKADDR_ARG address, socklen_t *bytes),
-	(fd, buffer, size, flags, address, bytes), size, bytes ? *bytes : 0,
+	(fd, buffer, size, flags, address, bytes), size, shim_address_room(address.__sockaddr__, bytes),
 	call.len += received_from(&data, address.__sockaddr__, room, bytes))
 MESSAGE(ssize_t, __recvfrom_chk, NET_RECVFROM,
 	(int fd, void *buffer, size_t size, size_t limit, int flags, __SOCKADDR_ARG address,
 	 socklen_t *bytes),
-	(fd, buffer, size, limit, flags, address, bytes), size, bytes ? *bytes : 0,
+	(fd, buffer, size, limit, flags, address, bytes), size, shim_address_room(address.__sockaddr__, bytes),
 	call.len += received_from(&data, address.__sockaddr__, room, bytes))
 
 MESSAGE(ssize_t, sendmsg, NET_SENDMSG, (int fd, const struct msghdr *message, int flags),

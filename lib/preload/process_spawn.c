@@ -39,7 +39,8 @@ struct spawn_data {
 			if (child) \
 				*child = pid; \
 		} \
-		len = shim_text_after(data.text, sizeof data.text / 2, path, data.error); \
+		/* What failed may have been another thing than the path. */ \
+		len = (data.error ? shim_text_before : shim_text)(data.text, sizeof data.text / 2, path); \
 		len += shim_text_arguments(data.text + len, sizeof data.text - len, argv); \
 		call.len += len; \
 		return data.error; \

@@ -2,17 +2,17 @@
 #include "preload/text.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #define PAGE 4096
 
-size_t shim_text(char *to, size_t bytes, const char *text)
+static size_t put(char *to, size_t bytes, const char *text, size_t len)
 {
-	size_t len = text ? strlen(text) : 0;
-
 	if (bytes == 0)
 		return 0;
 	if (len < bytes) {
@@ -27,8 +27,16 @@ size_t shim_text(char *to, size_t bytes, const char *text)
 	return bytes;
 }
 
+size_t shim_text(char *to, size_t bytes, const char *text)
+{
+	return put(to, bytes, text, text ? strlen(text) : 0);
+}
+
+/* The kernel looks for the NUL of a path no further than there may be one. */
 size_t shim_text_after(char *to, size_t bytes, const char *text, int error)
 {
+	if (error == ENAMETOOLONG)
+		return put(to, bytes, text, strnlen(text, PATH_MAX));
 	if (error == EFAULT || error == EINVAL || error == ECANCELED || error == ENOSYS)
 		text = NULL;
 	return shim_text(to, bytes, text);
@@ -54,6 +62,30 @@ static size_t copy(void *to, const void *from, size_t bytes)
 		return local.iov_len;
 	}
 	return copied < 0 ? 0 : (size_t)copied;
+}
+
+bool shim_copy(void *to, const void *from, size_t bytes)
+{
+	int saved = errno;
+	bool is_whole = copy(to, from, bytes) == bytes;
+
+	errno = saved;
+	return is_whole;
+}
+
+/* No signal mask is changed in a way that there is none; but first the kernel reads the mask. */
+bool shim_is_there(const void *from)
+{
+	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	int saved = errno;
+	bool is_there;
+
+	if (!(((uintptr_t)from ^ here) & ~(uintptr_t)(PAGE - 1)))
+		return true;
+	syscall(SYS_rt_sigprocmask, -1, (uintptr_t)from & ~(uintptr_t)7, NULL, 8);
+	is_there = errno != EFAULT;
+	errno = saved;
+	return is_there;
 }
 
 /* Its beginning, without a NUL. */

@@ -8,6 +8,7 @@
 #ifndef PTX_PRELOAD_TEXT_H
 #define PTX_PRELOAD_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define SHIM_TEXT 512 /* bytes for all strings of an event */
@@ -23,6 +24,13 @@ size_t shim_text_after(char *to, size_t bytes, const char *text, int error);
 
 /* The same before the call: memory that is not there reads as an empty string. */
 size_t shim_text_before(char *to, size_t bytes, const char *text);
+
+/* Memory that may be gone at any time, if it lies on one page: false and to unchanged if it is. */
+bool shim_copy(void *to, const void *from, size_t bytes);
+
+/* Whether what begins at from, and does not reach the next page, is there to be read. Cheaper than
+ * shim_copy(), and allowed in most sandboxes; for memory that stays. */
+bool shim_is_there(const void *from);
 
 /* An argument vector, with blanks between; the end is left out where it is too long. */
 size_t shim_text_arguments(char *to, size_t bytes, char *const argv[]);

@@ -89,9 +89,10 @@ SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	SHIM_CALL(THREAD_CREATE, data);
 	data.detached = detached == PTHREAD_CREATE_DETACHED;
 	data.error = next(pthread_create)(thread, attr, run, start);
-	/* A detached thread may be gone, but its identifier is still ours to read. */
-	data.thread = data.error ? 0 : number_of(*thread);
-	if (data.error)
+	/* Where its identifier was stored belongs to the thread as well, which may have given it back. */
+	if (!data.error)
+		shim_copy(&data.thread, thread, sizeof *thread);
+	else
 		free(start);
 	return data.error;
 }

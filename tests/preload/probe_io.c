@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -80,6 +81,25 @@ static int io_long_path(int argc, char **argv)
 	return 0;
 }
 
+/* Bytes without a NUL up to where memory ends: too many for a path, or too few. */
+static int io_endless_path(int argc, char **argv)
+{
+	const size_t half = 1 << 16;
+	char *memory = mmap(NULL, 2 * half, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)argc, (void)argv;
+	MUST(memory != MAP_FAILED && munmap(memory + half, half) == 0);
+	memset(memory, 'x', half);
+	MUST(open(memory + half - 5000, O_RDONLY) == -1 && errno == ENAMETOOLONG);
+	MUST(fopen(memory + half - 5000, "r") == NULL && errno == ENAMETOOLONG);
+	MUST(open(memory + half - 50, O_RDONLY) == -1 && errno == EFAULT);
+	return 0;
+}
+
 const struct probe probes_io[] = {
-	{ "io", io }, { "io-variants", io_variants }, { "io-long-path", io_long_path }, { 0 }
+	{ "io", io },
+	{ "io-variants", io_variants },
+	{ "io-long-path", io_long_path },
+	{ "io-endless-path", io_endless_path },
+	{ 0 }
 };

@@ -86,4 +86,29 @@ static int net(int argc, char **argv)
 	return 0;
 }
 
-const struct probe probes_net[] = { { "net", net }, { 0 } };
+/* Where an address is to go is not looked at where the kernel does not, nor believed where it does. */
+static int net_faults(int argc, char **argv)
+{
+	const uintptr_t bad[2] = { 8, (uintptr_t)-4096 };
+	struct sockaddr_un from, name = { .sun_family = AF_UNIX };
+	socklen_t bytes = sizeof name;
+	int pair[2], listener = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX, SOCK_STREAM, 0);
+	char byte;
+
+	(void)argc, (void)argv;
+	MUST(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) == 0);
+	MUST(bind(listener, (struct sockaddr *)&name, sizeof name.sun_family) == 0 && !listen(listener, 7));
+	MUST(getsockname(listener, (struct sockaddr *)&name, &bytes) == 0);
+	for (int i = 0; i < 2; i++) {
+		MUST(send(pair[0], "x", 1, 0) == 1 && send(pair[0], "x", 1, 0) == 1);
+		MUST(recvfrom(pair[1], &byte, 1, 0, NULL, (socklen_t *)bad[i]) == 1);
+		MUST(recvfrom(pair[1], &byte, 1, 0, (struct sockaddr *)&from, (socklen_t *)bad[i]) == -1 &&
+		     errno == EFAULT);
+		MUST(accept(pair[0], (struct sockaddr *)&from, (socklen_t *)bad[i]) == -1);
+	}
+	MUST(connect(client, (struct sockaddr *)&name, bytes) == 0);
+	MUST(accept(listener, NULL, (socklen_t *)bad[0]) >= 0);
+	return 0;
+}
+
+const struct probe probes_net[] = { { "net", net }, { "net-faults", net_faults }, { 0 } };

@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "preload/probe.h"
@@ -75,6 +77,35 @@ static int thread_cancel(int argc, char **argv)
 	return 0;
 }
 
+static _Atomic int unmapped;
+
+static void *unmaps(void *arg)
+{
+	MUST(munmap(*(void **)arg, 4096) == 0);
+	unmapped++;
+	return NULL;
+}
+
+/* The memory that a detached thread's identifier is stored in is the thread's to give back. */
+static int thread_gone(int argc, char **argv)
+{
+	pthread_attr_t attr;
+
+	(void)argc, (void)argv;
+	MUST(pthread_attr_init(&attr) == 0);
+	MUST(pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED) == 0);
+	for (int i = 0; i < 300; i++) {
+		void **own = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		MUST(own != MAP_FAILED);
+		own[0] = own;
+		MUST(pthread_create((pthread_t *)&own[1], &attr, unmaps, own) == 0);
+	}
+	while (unmapped < 300)
+		sched_yield();
+	return 0;
+}
+
 const struct probe probes_thread[] = {
-	{ "thread", thread }, { "cancel", thread_cancel }, { 0 }
+	{ "thread", thread }, { "cancel", thread_cancel }, { "thread-gone", thread_gone }, { 0 }
 };

@@ -43,4 +43,8 @@ check "pwrite64" shows 'io.pwrite .* result=10 offset=0$' 1
 shim io "$probe" io-long-path
 check "of a long path the end is told" shows 'io.open .* path=\.\.\.x.*/end$' 1
 
+shim io "$probe" io-endless-path
+check "a path without an end is an error as without the shim" exits 0
+check "and told as far as it may be" shows 'io.(open|fopen) .* error=36 .*path=\.\.\.x{400,}$' 2
+
 finish

@@ -29,4 +29,9 @@ check "epoll_wait" shows 'net.epoll .* timeout=-1 fd=[0-9]+ result=1 error=0$' 1
 check "a path" shows 'net.connect .* error=2 address=unix:/no/such/socket$' 1
 check "memory that is not there is not looked at" shows 'net.connect .* error=14 address=$' 1
 
+shim net "$probe" net-faults
+check "lengths that are not there are errors, or none, as without the shim" exits 0
+check "an error is told" shows 'net.recvfrom .* error=14 size=1 result=-1 address=$' 2
+check "no address is told that nobody asked for" shows 'net.accept .* error=0 accepted=[0-9]+ address=$' 1
+
 finish

@@ -21,4 +21,8 @@ check "a thread is cancelled in a wrapped call, and unwound" exits 0
 check "the call is told all the same" shows 'io.read .* error=125 size=1 result=-1$' 1
 check "and the thread's end" shows 'thread.end' 1
 
+shim thread "$probe" thread-gone
+check "threads that give back where their identifier was stored" exits 0
+check "are all told" shows 'thread.create .* error=0 detached=1$' 300
+
 finish
