@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "arena/arena.h"
 #include "base/io.h"
 
 static bool copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset)
@@ -21,4 +22,11 @@ void ptx_image_of_file(struct ptx_image *image, int fd)
 		return;
 	image->bytes = (uint64_t)file.st_size;
 	image->memory = (uint64_t)file.st_blocks * 512;
+}
+
+bool ptx_image_holds(const struct ptx_image *image, uint64_t offset,
+		     const struct ptx_geometry *geometry)
+{
+	return ptx_region_fits(image->bytes, offset,
+			       image->is_live ? geometry->bytes : geometry->chunks_at);
 }

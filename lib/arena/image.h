@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct ptx_arena;
+struct ptx_geometry;
 
 struct ptx_image {
 	/* bytes from offset on, all of them; false: they are not there, or cannot be read. */
@@ -30,6 +31,13 @@ struct ptx_image {
 		      const char *reason);
 	void *fault_arg;
 };
+
+/*
+ * Whether a region may lie there. A file that nobody writes any more may have been cut among the chunks:
+ * what is left of those is there.
+ */
+bool ptx_image_holds(const struct ptx_image *image, uint64_t offset,
+		     const struct ptx_geometry *geometry);
 
 /* An arena in an open file, from its beginning on. */
 void ptx_image_of_file(struct ptx_image *image, int fd);

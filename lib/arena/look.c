@@ -109,7 +109,7 @@ static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 
 	if (ptx_ring_plan(attachment->stream_size, attachment->max_data_size,
 			  &stream->geometry) != 0 ||
-	    !ptx_region_fits(image->bytes, attachment->offset, stream->geometry.bytes) ||
+	    !ptx_image_holds(image, attachment->offset, &stream->geometry) ||
 	    !copy(image, &look->region, sizeof look->region, attachment->offset) ||
 	    !copy(image, look->ring, sizeof look->ring,
 		  attachment->offset + stream->geometry.rings_at))

@@ -297,7 +297,7 @@ static int make_room(struct ptx_taking *taking)
 
 	if (max_data_size > PTX_RECORD_LEN_MAX ||
 	    ptx_ring_plan(attachment->stream_size, max_data_size, &g) != 0 ||
-	    !ptx_region_fits(taking->image->bytes, attachment->offset, g.bytes)) {
+	    !ptx_image_holds(taking->image, attachment->offset, &g)) {
 		ptx_image_fault(taking->image, 0, 0, "no stream can be of the size that it says it has");
 		return EINVAL;
 	}

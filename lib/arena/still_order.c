@@ -392,6 +392,7 @@ int ptx_still_order(struct ptx_taking *taking)
 		atomic_store_explicit(&region->rings, PTX_RINGS, memory_order_relaxed);
 	know_facts(taking->still);
 	finish_overwriting(&order);
+	ptx_still_check_counts(taking);
 	err = find_links(&order);
 	if (err)
 		return err;

@@ -19,6 +19,9 @@ struct ptx_taking {
 	uint64_t budget;  /* bytes that may still be copied: what a sparse file says it has is not believed */
 };
 
+/* still_counts.c: makes what cannot be a count of losses 0. */
+void ptx_still_check_counts(struct ptx_taking *taking);
+
 /* still_order.c: makes what was copied the copy. ENOMEM. */
 int ptx_still_order(struct ptx_taking *taking);
 

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/ledger.h"
 #include "support/numbers.h"
 
 static char path[64];
@@ -458,6 +459,90 @@ START_TEST(of_a_damaged_file_there_is_a_whole_log_or_an_error)
 }
 END_TEST
 
+static void leave_box(void)
+{
+	trace_id_t trid = BACKED(.policy = POSIX_TRACE_LOOP, .size = 1 << 16, .max_data = 64);
+
+	start(trid);
+	numbers_write(type_of("n"), 0, 0, 5000);
+	shut(trid);
+}
+
+/* Counters everywhere: no sum of them wraps, and what was left out is told. */
+START_TEST(counts_that_cannot_be_are_left_out)
+{
+	for (unsigned i = 0; i < 10; i++) {
+		struct recovery recovery;
+		int fd;
+
+		new_path();
+		leave_box();
+		random_state = (i + 1) * 977;
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+		ck_assert_int_ge(fd, 0);
+		for (int n = 0; n < 300; n++) {
+			unsigned char byte = (unsigned char)random_below(256);
+			off_t at = (off_t)((1 << 20) + 512 + random_below(190000));
+
+			ck_assert_int_eq(pwrite(fd, &byte, 1, at), 1);
+		}
+		close(fd);
+		recovery = recover();
+		ck_assert_int_ge(recovery.fd, 0);
+		ck_assert_uint_gt(recovery.faults, 0);
+		assert_log_whole(recovery.fd);
+		close(recovery.fd);
+		unlink(path);
+	}
+}
+END_TEST
+
+static uint64_t events_in(int fd)
+{
+	trace_id_t trid = log_open(fd);
+	uint64_t events = ledger_total(trid).reported;
+
+	log_close(trid);
+	return events;
+}
+
+/* Memory that holds events comes last in the file: where it was cut, what is before the cut is there. */
+START_TEST(of_a_file_that_was_cut_the_rest_is_there)
+{
+	uint64_t all, before;
+	unsigned parts = 0;
+	struct stat st;
+	int fd;
+
+	new_path();
+	leave_box();
+	fd = recover_whole();
+	all = before = events_in(fd);
+	close(fd);
+	ck_assert_int_eq(stat(path, &st), 0);
+	for (off_t bytes = st.st_size; bytes > 0; bytes -= 16384) {
+		struct recovery recovery;
+		uint64_t events;
+
+		ck_assert_int_eq(truncate(path, bytes), 0);
+		recovery = recover();
+		if (recovery.fd < 0)
+			break;
+		assert_log_whole(recovery.fd);
+		events = events_in(recovery.fd);
+		close(recovery.fd);
+		ck_assert_uint_le(events, before);
+		if (events < all) {
+			ck_assert_uint_gt(recovery.faults, 0);
+			parts += events > 0;
+		}
+		before = events;
+	}
+	ck_assert_uint_gt(parts, 0);
+	unlink(path);
+}
+END_TEST
+
 START_TEST(what_is_no_backing_file_is_told)
 {
 	struct recovery recovery;
@@ -495,6 +580,8 @@ static Suite *backing_suite(void)
 	tcase_add_test(tc, the_attribute_is_a_path);
 	tcase_add_test(tc, a_child_has_no_part_in_it);
 	tcase_add_test(tc, of_a_damaged_file_there_is_a_whole_log_or_an_error);
+	tcase_add_test(tc, counts_that_cannot_be_are_left_out);
+	tcase_add_test(tc, of_a_file_that_was_cut_the_rest_is_there);
 	tcase_add_test(tc, what_is_no_backing_file_is_told);
 	return suite;
 }
