@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace.h>
@@ -239,6 +240,20 @@ static int write_events(struct ptx_stream *stream)
 	return err;
 }
 
+/* The names of damaged memory may be gone, or its types never have had one. */
+static void name_the_nameless(struct ptx_flush *flush)
+{
+	char text[PTX_TYPE_NAME_BYTES];
+
+	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
+		if (!flush->drain->account.type[type].reported ||
+		    flush->named[type / 64] >> (type % 64) & 1)
+			continue;
+		snprintf(text, sizeof text, "event#%u", type);
+		ptx_log_name(flush->log, type, text);
+	}
+}
+
 static int write_log(struct ptx_still *still, struct ptx_stream *stream, struct ptx_log *log)
 {
 	struct ptx_log_status status;
@@ -252,6 +267,7 @@ static int write_log(struct ptx_still *still, struct ptx_stream *stream, struct 
 		return err;
 	}
 	err = write_events(stream);
+	name_the_nameless(stream->flush);
 	ledger = ptx_flush_closing(stream->flush);
 	err2 = ptx_drain_ledger(stream->drain, ledger);
 	if (!err2)

@@ -276,7 +276,7 @@ START_TEST(a_busy_stream_of_another_process_has_no_hole)
 
 		kill(child, SIGSTOP); /* checking takes longer than copying */
 		numbered = numbers_read(fd);
-		ck_assert_uint_gt(numbered.ledger.called, called);
+		ck_assert_uint_ge(numbered.ledger.called, called); /* it may not have run since */
 		called = numbered.ledger.called;
 		close(fd);
 		kill(child, SIGCONT);
