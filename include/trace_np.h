@@ -635,7 +635,8 @@ int posix_trace_attr_setbacking_np(trace_attr_t *attr, const char *path);
 int posix_trace_attr_getbacking_np(const trace_attr_t *attr, char *path);
 
 /*
- * Hands the stream of a backing file to visit, as posix_trace_look_np() does those of processes. What is
+ * Hands the stream of a backing file to visit, as posix_trace_look_np() does those of processes; of a core
+ * dump (ELF, of this kind of machine) the streams that the process had mapped. What is
  * wrong with the file is handed to report, which may be a null pointer, with the offset where it stands;
  * posix_trace_snapshot_np() reports, too. EINVAL: no backing file, or visit is a null pointer. ENOMEM.
  */

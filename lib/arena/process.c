@@ -30,6 +30,18 @@ _Static_assert(sizeof ptx_private <= sizeof ptx_private_block.bytes, "the block 
 _Static_assert(PTX_NAMES_AT + PTX_LISTS_BYTES <= PTX_REGIONS_AT, "the lists lie below the regions");
 _Static_assert(offsetof(struct ptx_lists, names) == 0, "the names lie where they always did");
 
+/* A name of its own, by which the parts of arenas in a core dump are told apart (core.h). */
+static int make_file(void)
+{
+	static _Atomic uint32_t made;
+	char name[sizeof "posix-trace" + 2 * PTX_IO_DIGITS] = "posix-trace.", digits[PTX_IO_DIGITS];
+
+	strcat(name, ptx_io_digits((uint64_t)getpid(), digits));
+	strcat(name, ".");
+	strcat(name, ptx_io_digits(atomic_fetch_add_explicit(&made, 1, memory_order_relaxed), digits));
+	return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
 int ptx_arena_file(uint64_t *bytes)
 {
 	struct rlimit limit;
@@ -41,7 +53,7 @@ int ptx_arena_file(uint64_t *bytes)
 		*bytes = limit.rlim_cur & ~(uint64_t)(PTX_PAGE - 1);
 	if (*bytes < 2 * PTX_REGIONS_AT)
 		return -1;
-	fd = memfd_create("posix-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	fd = make_file();
 	if (fd < 0)
 		return -1;
 	if (ftruncate(fd, (off_t)*bytes) != 0 ||

@@ -8,6 +8,7 @@
 
 #include <trace_np.h>
 
+#include "arena/core.h"
 #include "posix/call.h"
 #include "posix/source.h"
 
@@ -35,12 +36,35 @@ static bool is_in_use(int fd)
 	return false;
 }
 
+static int look_at_core(const struct ptx_core *core, struct hearer *hearer,
+			void (*visit)(void *arg, const struct posix_trace_stream_np *stream))
+{
+	struct ptx_image image = { .fault = hear, .fault_arg = hearer };
+	int err = 0;
+
+	if (ptx_core_arenas(core) == 0)
+		ptx_image_fault(&image, 0, 0,
+				"this core dump has no arena: the process had none, or shared memory was "
+				"not dumped (bit 1 of coredump_filter, core(5)), or the file is cut");
+	for (unsigned i = 0; i < ptx_core_arenas(core) && err != ENOMEM; i++) {
+		ptx_image_of_core(&image, core, i);
+		image.fault = hear;
+		image.fault_arg = hearer;
+		err = ptx_posix_look_at_image(&image, visit, hearer->arg);
+		if (err == EINVAL)
+			ptx_image_fault(&image, 0, 0,
+					"an arena of this core dump is cut, or of another version");
+	}
+	return err == ENOMEM ? ENOMEM : 0;
+}
+
 static int look_at_file(int fd,
 			void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
 			void (*report)(void *arg, const struct posix_trace_fault_np *fault),
 			void *arg)
 {
 	struct hearer hearer = { report, arg };
+	struct ptx_core *core;
 	struct ptx_image image;
 	struct stat st;
 	int err;
@@ -52,8 +76,20 @@ static int look_at_file(int fd,
 	ptx_image_of_file(&image, fd);
 	image.fault = hear;
 	image.fault_arg = &hearer;
-	image.is_live = is_in_use(fd);
-	err = S_ISREG(st.st_mode) ? ptx_posix_look_at_image(&image, visit, arg) : EINVAL;
+	if (!S_ISREG(st.st_mode)) {
+		err = EINVAL;
+	} else if ((err = ptx_core_open(fd, &core)) == ENOEXEC) {
+		image.is_live = is_in_use(fd);
+		err = ptx_posix_look_at_image(&image, visit, arg);
+	} else if (err == 0) {
+		err = look_at_core(core, &hearer, visit);
+		ptx_core_close(core);
+		return err;
+	} else if (err == EINVAL) {
+		ptx_image_fault(&image, 0, 0,
+				"this core dump is damaged, or of another kind of machine");
+		return err;
+	}
 	if (err == EINVAL)
 		ptx_image_fault(&image, 0, 0,
 				"this is no backing file of a stream, or one of another version");

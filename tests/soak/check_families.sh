@@ -3,8 +3,9 @@
 # Families of processes, controllers and guardians are killed at random for a while, another while
 # each time. FORK-06, FORK-11, EXIT-01 to EXIT-03
 #
-# PTX_SOAK_SECONDS and PTX_SEED say how long, and which.
+# PTX_SOAK_SECONDS and PTX_SEED say how long, and which; 20 seconds, where CI is set a minute.
 : "${top_builddir:=.}"
 seed=${PTX_SEED-$(date +%s)}
 echo "seed $seed"
-exec "$top_builddir/tests/soak/families" "${PTX_SOAK_SECONDS-20}" "$seed"
+seconds=${PTX_SOAK_SECONDS:-${CI:+60}}
+exec "$top_builddir/tests/soak/families" "${seconds:-20}" "$seed"

@@ -56,6 +56,40 @@ end_puppet
 run 1 recover "$target" -o "$copy" --force
 check "a process that is gone is told" has err "process $target: it has ended, and nobody holds a stream of it"
 
+# A core dump, where this system lets programs leave one beside themselves. The shared memory of the
+# arena is in it by the usual coredump_filter.
+mkdir "$tmp/fall"
+victim_path=$(realpath "$victim")
+libraries=$(cd "${top_builddir:-..}/lib/.libs" 2>/dev/null && pwd)
+(LD_LIBRARY_PATH=$libraries && export LD_LIBRARY_PATH && cd "$tmp/fall" &&
+	ulimit -c unlimited && exec "$victim_path" fall 500) >/dev/null 2>&1
+core=$(find "$tmp/fall" -name 'core*' -size +0 | head -n 1)
+if [ -n "$core" ]; then
+	cp "$core" "$tmp/core.77"
+	run 0 recover "$tmp/core.77" -o "$copy" --force
+	check "a core dump has all of the stream" has out 'stream fallen: .*: 501 events, 0 lost'
+	run 0 verify "$copy"
+	check "the log is sound" has out ': sound: '
+	check "each event is whole and in order" "$victim" check "$copy"
+	run 0 dump "$copy"
+	check "names are known" has out ' payload '
+	head -c 300000 "$tmp/core.77" >"$tmp/core.cut"
+	run 1 recover "$tmp/core.cut" -o "$tmp/new.log"
+	check "a dump that was cut is told" has err "^posixtrace: $tmp/core.cut:0: "
+	check "no log is made" test ! -e "$tmp/new.log"
+	(cd "$tmp/fall" && rm -f core* && ulimit -c unlimited &&
+		exec sh -c 'kill -ABRT $$') >/dev/null 2>&1
+	core=$(find "$tmp/fall" -name 'core*' -size +0 | head -n 1)
+	run 1 recover "$core" -o "$tmp/new.log"
+	check "a dump of a program without is told" has err 'this core dump has no arena'
+else
+	echo "no core dumps here: not tried"
+fi
+# The list of mapped files, the segments and what they say may be anything.
+printf '\177ELF\002\001\001\000\000\000\000\000\000\000\000\000\004\000' >"$tmp/core.short"
+run 1 recover "$tmp/core.short" -o "$tmp/new.log"
+check "what is only the beginning of a dump is told" has err "^posixtrace: $tmp/core.short:0: "
+
 run 2 recover
 check "what is missing is told" has err 'from what?'
 run 2 recover "$box"

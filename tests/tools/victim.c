@@ -8,6 +8,7 @@
  *	victim work THREADS [S]     waits for others to trace it, up to 8 threads; never ends either, or
  *	                            is killed after S seconds
  *	victim box PATH            as trace, into a LOOP stream whose memory is the file PATH
+ *	victim fall N               a LOOP stream with N events of one thread, then abort()
  *	victim check PATH           as read, of a log that another process has made of it
  *
  * Each thread's events are payloads numbered from 0. "read" exits with 1 and a reason if the log
@@ -143,6 +144,26 @@ static void work_for_others(unsigned threads)
 		pause();
 }
 
+static void fall(uint64_t events)
+{
+	unsigned char data[PAYLOAD_MIN];
+	trace_event_id_t id;
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	must(posix_trace_attr_init(&attr), "attr_init");
+	must(posix_trace_attr_setname(&attr, "fallen"), "attr_setname");
+	must(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP), "setstreamfullpolicy");
+	must(posix_trace_create(0, &attr, &trid), "create");
+	must(posix_trace_eventid_open("payload", &id), "eventid_open");
+	must(posix_trace_start(trid), "start");
+	for (uint64_t n = 0; n < events; n++) {
+		payload_make(data, sizeof(data), 0, n);
+		posix_trace_event(id, data, sizeof(data));
+	}
+	abort();
+}
+
 static void read_log(bool any_beginning, int flush_error, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), unavailable;
@@ -184,6 +205,8 @@ int main(int argc, char **argv)
 		work_for_others((unsigned)atoi(argv[2]));
 	else if (argc == 3 && !strcmp(argv[1], "box"))
 		trace_into_box(argv[2]);
+	else if (argc == 3 && !strcmp(argv[1], "fall"))
+		fall(strtoull(argv[2], NULL, 10));
 	else if (argc == 3 && !strcmp(argv[1], "check"))
 		read_log(true, 0, argv[2]);
 	else if (argc == 4 && !strcmp(argv[1], "trace"))
