@@ -161,13 +161,13 @@ static enum match match(const struct ptx_arena *arena, uint32_t pid)
  */
 static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
-	char path[300];
+	char files[PTX_HOLDER_PATH], path[sizeof files + sizeof(struct dirent)];
 	struct dirent *entry;
 	DIR *folder;
 	int err = ENXIO;
 
-	snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
-	folder = opendir(path);
+	ptx_holders_files((uint32_t)pid, files, sizeof files);
+	folder = opendir(files);
 	if (!folder)
 		return errno == EACCES || errno == EPERM ? EPERM : errno == ENOENT ? ESRCH : errno;
 	while (err && (entry = readdir(folder))) {
@@ -175,7 +175,7 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 
 		if (entry->d_name[0] == '.' || !ptx_holders_is_candidate(dirfd(folder), entry->d_name))
 			continue;
-		snprintf(path, sizeof path, "/proc/%d/fd/%s", (int)pid, entry->d_name);
+		snprintf(path, sizeof path, "%s/%s", files, entry->d_name);
 		arena = arena_at(path);
 		if (!arena)
 			continue;

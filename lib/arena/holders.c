@@ -72,16 +72,65 @@ static int look_at_file(void *arg, int folder, const char *name)
 	return add(one->holders, &file, one->pid, (uint32_t)strtoul(name, NULL, 10));
 }
 
+struct living {
+	uint32_t pid;
+	char *path;
+	size_t room;
+};
+
+static int is_any(void *arg, int folder, const char *name)
+{
+	(void)arg;
+	(void)folder;
+	(void)name;
+	return 1;
+}
+
+static int look_at_thread(void *arg, int tasks, const char *name)
+{
+	struct living *living = arg;
+
+	(void)tasks;
+	if (!is_number(name) || strtoul(name, NULL, 10) == living->pid)
+		return 0;
+	snprintf(living->path, living->room, "/proc/%u/task/%lu/fd", living->pid,
+		 strtoul(name, NULL, 10));
+	return ptx_io_list(living->path, is_any, NULL) == 1;
+}
+
+void ptx_holders_files(uint32_t pid, char *path, size_t room)
+{
+	struct living living = { pid, path, room };
+	struct ptx_io_process process;
+	char tasks[40];
+
+	snprintf(path, room, "/proc/%u/fd", pid);
+	if (!ptx_io_process(pid, &process) || !process.headless)
+		return;
+	snprintf(tasks, sizeof tasks, "/proc/%u/task", pid);
+	if (ptx_io_list(tasks, look_at_thread, &living) != 1)
+		snprintf(path, room, "/proc/%u/fd", pid);
+}
+
+void ptx_holders_path(const struct ptx_holder *holder, char *path, size_t room)
+{
+	size_t length;
+
+	ptx_holders_files(holder->pid, path, room);
+	length = strlen(path);
+	snprintf(path + length, room - length, "/%u", holder->fd);
+}
+
 static int look_at_process(void *arg, int proc, const char *name)
 {
 	struct one one = { .holders = arg, .pid = (uint32_t)strtoul(name, NULL, 10) };
-	char path[40];
+	char path[PTX_HOLDER_PATH];
 	int err;
 
 	(void)proc;
 	if (!is_number(name))
 		return 0;
-	snprintf(path, sizeof path, "/proc/%u/fd", one.pid);
+	ptx_holders_files(one.pid, path, sizeof path);
 	err = ptx_io_list(path, look_at_file, &one);
 	return err == EMFILE || err == ENFILE || err == ENOMEM ? err : 0;
 }

@@ -31,6 +31,17 @@ void ptx_holders_free(struct ptx_holders *holders);
 /* How many from index on hold the same file. */
 size_t ptx_holders_same(const struct ptx_holders *holders, size_t index);
 
+#define PTX_HOLDER_PATH 64
+
+/*
+ * The folder of a process's descriptors, /proc/PID/fd. That of a process whose first thread has ended is
+ * empty: then the one of another thread of it.
+ */
+void ptx_holders_files(uint32_t pid, char *path, size_t room);
+
+/* What the holder has open; both paths fit in PTX_HOLDER_PATH bytes. */
+void ptx_holders_path(const struct ptx_holder *holder, char *path, size_t room);
+
 /* An entry of a folder /proc/PID/fd may be an arena. */
 bool ptx_holders_is_candidate(int folder, const char *name);
 

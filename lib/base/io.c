@@ -236,7 +236,8 @@ bool ptx_io_process(uint32_t pid, struct ptx_io_process *process)
 	process->start = number_at(field[22]);
 	process->parent = (uint32_t)number_at(field[4]);
 	/* A first thread that ended leaves "Z" while the other threads go on. */
-	process->runs = *field[3] != 'X' && (*field[3] != 'Z' || number_at(field[20]) > 1);
+	process->headless = *field[3] == 'Z' && number_at(field[20]) > 1;
+	process->runs = *field[3] != 'X' && (*field[3] != 'Z' || process->headless);
 	return true;
 }
 

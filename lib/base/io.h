@@ -39,6 +39,7 @@ struct ptx_io_process {
 	uint64_t start;  /* when it began, in clock ticks after boot: field 22 */
 	uint32_t parent; /* field 4 */
 	bool runs;       /* or it has ended, and nobody has waited for it */
+	bool headless;   /* its first thread has ended, and others run */
 };
 
 /* False: no such process. */

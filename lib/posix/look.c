@@ -166,11 +166,10 @@ static void know_names(struct looking *looking)
 /* Any of the holders leads to it: some may have ended since. */
 static bool open_arena(const struct looking *looking)
 {
-	char path[60];
+	char path[PTX_HOLDER_PATH];
 
 	for (size_t i = 0; i < looking->holders; i++) {
-		snprintf(path, sizeof(path), "/proc/%u/fd/%u", looking->holder[i].pid,
-			 looking->holder[i].fd);
+		ptx_holders_path(&looking->holder[i], path, sizeof(path));
 		if (ptx_look_at(looking->look, path))
 			return true;
 	}
@@ -221,12 +220,12 @@ static int look_at_all(struct looking *looking)
 
 static int may_look_at(pid_t pid)
 {
-	char path[40];
+	char path[PTX_HOLDER_PATH];
 	int err, folder;
 
 	if (pid < 0)
 		return ESRCH;
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	ptx_holders_files((uint32_t)pid, path, sizeof(path));
 	err = ptx_io_open(path, O_RDONLY | O_DIRECTORY, &folder);
 	if (!err)
 		ptx_io_close(folder);

@@ -44,11 +44,10 @@ static void take_from(void *arg, const struct ptx_arena *arena)
 static int take_live(const struct posix_trace_source_np *source, struct ptx_still **still)
 {
 	struct taking taking = { .source = source, .err = ESRCH };
-	char path[60];
+	char path[PTX_HOLDER_PATH];
 
 	for (size_t i = 0; i < source->holders && taking.err == ESRCH; i++) {
-		snprintf(path, sizeof(path), "/proc/%u/fd/%u", source->holder[i].pid,
-			 source->holder[i].fd);
+		ptx_holders_path(&source->holder[i], path, sizeof(path));
 		ptx_target_peek(path, take_from, &taking);
 	}
 	*still = taking.still;

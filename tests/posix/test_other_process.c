@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tracing another process: found by its id, attached while it runs, and either one's death. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -513,7 +514,51 @@ START_TEST(who_traced_itself_is_not_traced_as_another_program)
 }
 END_TEST
 
+static int pipe_in[2], pipe_out[2];
+
+static void *obey_alone(void *leader)
+{
+	if (pthread_join(*(pthread_t *)leader, NULL) || write(pipe_out[1], "r", 1) != 1)
+		_exit(251);
+	puppet_obey(pipe_in[0], pipe_out[1]);
+}
+
+/* Its folder in /proc has no descriptors then. CREATE-04 */
+START_TEST(a_process_whose_first_thread_has_ended_is_traced)
+{
+	struct puppet puppet;
+	trace_id_t trid;
+	char c = 'e';
+
+	ck_assert(pipe(pipe_in) == 0 && pipe(pipe_out) == 0);
+	puppet = (struct puppet){ .command = pipe_in[1], .answer = pipe_out[0] };
+	puppet.pid = fork();
+	if (puppet.pid == 0) {
+		static pthread_t leader;
+		pthread_t thread;
+
+		close(pipe_in[1]); /* the end of the commands is seen */
+		leader = pthread_self();
+		if (pthread_create(&thread, NULL, obey_alone, &leader))
+			_exit(250);
+		pthread_exit(NULL);
+	}
+	ck_assert_int_gt(puppet.pid, 0);
+	ck_assert_int_eq(read(pipe_out[0], &c, 1), 1); /* it is ready */
+	trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	start(trid);
+	puppet_tell(&puppet, PUPPET_ONE);
+	stop(trid);
+	ck_assert_events(trid, "START u=1 STOP(0)");
+	shut(trid);
+	puppet_end(&puppet);
+	close(pipe_in[0]);
+	close(pipe_out[1]);
+}
+END_TEST
+
 SUITE_MAIN("tracing another process",
+	   a_process_whose_first_thread_has_ended_is_traced,
 	   a_running_process_is_traced_without_its_help,
 	   its_events_bear_its_id_and_the_controllers_bear_the_controllers,
 	   names_are_the_targets,
