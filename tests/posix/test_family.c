@@ -16,18 +16,6 @@
 
 #define INHERITED .inheritance = POSIX_TRACE_INHERITED
 
-static trace_id_t attach_to(pid_t pid, const struct wish *wish)
-{
-	trace_attr_t attr;
-	trace_id_t trid;
-
-	wish_attr(&attr, wish);
-	OK(posix_trace_create(pid, &attr, &trid));
-	OK(posix_trace_attr_destroy(&attr));
-	start(trid);
-	return trid;
-}
-
 static void wait_well(pid_t child)
 {
 	int status;
@@ -90,7 +78,7 @@ END_TEST
 START_TEST(descendants_share_names_and_outlive_the_target)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ INHERITED });
+	trace_id_t trid = stream_attach_started(puppet.pid, &(struct wish){ INHERITED });
 	trace_event_id_t v, w;
 	char name[TRACE_EVENT_NAME_MAX + 1];
 
@@ -120,7 +108,7 @@ END_TEST
 START_TEST(start_stop_and_filter_act_on_all)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ INHERITED });
+	trace_id_t trid = stream_attach_started(puppet.pid, &(struct wish){ INHERITED });
 	trace_event_set_t set;
 	trace_event_id_t u;
 
@@ -146,7 +134,7 @@ END_TEST
 START_TEST(spawned_and_executed_programs_are_traced_too)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ INHERITED });
+	trace_id_t trid = stream_attach_started(puppet.pid, &(struct wish){ INHERITED });
 
 	puppet_tell(&puppet, PUPPET_ONE);
 	puppet_tell(&puppet, PUPPET_SPAWN);
@@ -165,7 +153,7 @@ END_TEST
 START_TEST(a_child_of_a_silent_target_passes_on_what_it_inherited)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ INHERITED });
+	trace_id_t trid = stream_attach_started(puppet.pid, &(struct wish){ INHERITED });
 
 	puppet_tell(&puppet, PUPPET_FORK);
 	puppet_tell(&puppet, PUPPET_SPAWN);
@@ -180,7 +168,7 @@ END_TEST
 START_TEST(nothing_is_inherited_of_a_stream_that_closes_for_children)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	trace_id_t trid = stream_attach_started(puppet.pid, &(struct wish){ 0 });
 
 	puppet_tell(&puppet, PUPPET_ONE);
 	puppet_tell(&puppet, PUPPET_SPAWN);

@@ -10,21 +10,10 @@
 #include "support/puppet.h"
 #include "support/sight.h"
 
-static trace_id_t attach_to(pid_t pid, const struct wish *wish)
-{
-	trace_attr_t attr;
-	trace_id_t trid;
-
-	wish_attr(&attr, wish);
-	OK(posix_trace_create(pid, &attr, &trid));
-	OK(posix_trace_attr_destroy(&attr));
-	return trid;
-}
-
 START_TEST(another_process_is_seen_and_who_traces_it)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ .name = "mine" });
+	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ .name = "mine" });
 	const struct sight *sight;
 
 	start(trid);
@@ -73,7 +62,7 @@ static pid_t trace_in_child(pid_t target, int *life)
 START_TEST(looking_takes_nothing_from_anybody)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t mine = attach_to(puppet.pid, &(struct wish){ .name = "mine" });
+	trace_id_t mine = stream_attach(puppet.pid, &(struct wish){ .name = "mine" });
 	int life, status;
 	pid_t child = trace_in_child(puppet.pid, &life);
 
@@ -108,9 +97,9 @@ END_TEST
 START_TEST(who_inherited_a_stream_is_seen)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t trid = attach_to(puppet.pid,
+	trace_id_t trid = stream_attach(puppet.pid,
 				    &(struct wish){ .inheritance = POSIX_TRACE_INHERITED });
-	trace_id_t other = attach_to(puppet.pid, &(struct wish){ .name = "not inherited" });
+	trace_id_t other = stream_attach(puppet.pid, &(struct wish){ .name = "not inherited" });
 	const struct sight *sight;
 	pid_t child;
 
@@ -162,7 +151,7 @@ START_TEST(a_process_that_does_not_know_the_library_waits)
 		ck_assert_ptr_nonnull(fgets(name, sizeof(name), file));
 		fclose(file);
 	}
-	trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	start(trid);
 	sight = look_at_one(puppet.pid);
 	ck_assert_int_eq(sight->stream.pid, puppet.pid);
@@ -204,7 +193,7 @@ START_TEST(others_may_not_look)
 	if (geteuid() != 0)
 		return; /* only root can become somebody else */
 	puppet = puppet_start();
-	trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	child = fork();
 	if (child == 0) {
 		if (setgid(65534) || setuid(65534))

@@ -11,17 +11,6 @@
 #include "support/puppet.h"
 #include "support/stream.h"
 
-static trace_id_t attach_to(pid_t pid, const struct wish *wish)
-{
-	trace_attr_t attr;
-	trace_id_t trid;
-
-	wish_attr(&attr, wish);
-	OK(posix_trace_create(pid, &attr, &trid));
-	OK(posix_trace_attr_destroy(&attr));
-	return trid;
-}
-
 /* CREATE-04, CREATE-10, EVID-06 */
 START_TEST(a_running_process_is_traced_without_its_help)
 {
@@ -29,7 +18,7 @@ START_TEST(a_running_process_is_traced_without_its_help)
 	trace_id_t trid;
 
 	puppet_tell(&puppet, PUPPET_ONE);
-	trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	puppet_tell(&puppet, PUPPET_ONE); /* suspended */
 	start(trid);
 	puppet_tell(&puppet, PUPPET_ONE);
@@ -50,7 +39,7 @@ END_TEST
 START_TEST(its_events_bear_its_id_and_the_controllers_bear_the_controllers)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	struct seen seen;
 
 	start(trid);
@@ -70,8 +59,8 @@ END_TEST
 START_TEST(names_are_the_targets)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ 0 });
-	trace_id_t other = attach_to(puppet.pid, &(struct wish){ 0 });
+	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ 0 });
+	trace_id_t other = stream_attach(puppet.pid, &(struct wish){ 0 });
 	trace_event_id_t mine, v, again;
 	trace_event_set_t set;
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -101,7 +90,7 @@ END_TEST
 START_TEST(what_a_killed_target_recorded_can_be_read)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ .size = 1 << 20 });
+	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ .size = 1 << 20 });
 	struct posix_trace_ledger_np ledger;
 	int status;
 
@@ -142,7 +131,7 @@ START_TEST(killed_controllers_leave_nothing_behind)
 		ck_assert(WIFSIGNALED(status));
 		puppet_tell(&puppet, PUPPET_ONE);
 	}
-	trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	start(trid);
 	puppet_tell(&puppet, PUPPET_ONE);
 	ck_assert_events(trid, "START u=201");
@@ -206,7 +195,7 @@ END_TEST
 START_TEST(a_reader_waits_for_another_process)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	struct posix_trace_event_info info;
 	const char one = PUPPET_ONE;
 	int unavailable, number;
@@ -258,7 +247,7 @@ START_TEST(what_has_ended_is_traced_in_vain)
 	if (child == 0)
 		_exit(0);
 	ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-	trid = attach_to(child, &(struct wish){ 0 });
+	trid = stream_attach(child, &(struct wish){ 0 });
 	start(trid);
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
 	ck_assert_events(trid, "START");
@@ -271,7 +260,7 @@ END_TEST
 START_TEST(a_program_that_is_executed_goes_on_being_traced)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	trace_event_id_t v;
 	trace_event_set_t set;
 
@@ -300,8 +289,8 @@ START_TEST(a_process_can_be_traced_before_it_knows_the_library)
 	trace_id_t trid, other;
 
 	usleep(50000); /* most probably it is a shell by now; if not, all is true as well */
-	trid = attach_to(puppet.pid, &(struct wish){ 0 });
-	other = attach_to(puppet.pid, &(struct wish){ 0 });
+	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
+	other = stream_attach(puppet.pid, &(struct wish){ 0 });
 	start(trid);
 	puppet_tell(&puppet, PUPPET_EXEC);
 	puppet_tell(&puppet, PUPPET_ONE);
@@ -321,7 +310,7 @@ START_TEST(a_target_that_is_killed_while_it_traces_harms_nobody)
 {
 	for (int i = 0; i < 60; i++) {
 		struct puppet puppet = puppet_start();
-		trace_id_t trid = attach_to(puppet.pid, &(struct wish){ .size = 1 << 18 });
+		trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ .size = 1 << 18 });
 		const char many = PUPPET_MANY;
 		struct posix_trace_ledger_np ledger;
 		struct history *history;
@@ -359,7 +348,7 @@ END_TEST
 START_TEST(waiting_goes_on_when_the_target_is_dead)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	struct posix_trace_event_info info;
 	struct timespec until;
 	int unavailable;
@@ -382,7 +371,7 @@ END_TEST
 START_TEST(a_suspended_target_holds_nobody_up)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t trid = attach_to(puppet.pid, &(struct wish){ 0 }), other;
+	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ 0 }), other;
 	const char many = PUPPET_MANY;
 	struct posix_trace_ledger_np ledger;
 
@@ -394,7 +383,7 @@ START_TEST(a_suspended_target_holds_nobody_up)
 	stop(trid);
 	history_free(read_all(trid));
 	OK(posix_trace_get_ledger_np(trid, &ledger));
-	other = attach_to(puppet.pid, &(struct wish){ 0 });
+	other = stream_attach(puppet.pid, &(struct wish){ 0 });
 	start(other);
 	shut(trid);
 	shut(other);
@@ -431,7 +420,7 @@ START_TEST(others_may_not_trace)
 	if (geteuid() != 0)
 		return; /* only root can become somebody else */
 	puppet = puppet_start();
-	trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	start(trid);
 	ck_assert_int_eq(answer_to_nobody(puppet.pid), EPERM);
 	ck_assert_int_eq(answer_to_nobody(0), 0);
@@ -447,7 +436,7 @@ END_TEST
 START_TEST(an_id_that_is_used_again_is_another_process)
 {
 	struct puppet first = puppet_start(), second;
-	trace_id_t trid = attach_to(first.pid, &(struct wish){ 0 }), other;
+	trace_id_t trid = stream_attach(first.pid, &(struct wish){ 0 }), other;
 	pid_t pid = first.pid;
 	FILE *last;
 
@@ -462,7 +451,7 @@ START_TEST(an_id_that_is_used_again_is_another_process)
 		second = puppet_start();
 		if (second.pid == pid) {
 			puppet_tell(&second, PUPPET_ONE);
-			other = attach_to(pid, &(struct wish){ 0 });
+			other = stream_attach(pid, &(struct wish){ 0 });
 			start(other);
 			puppet_tell(&second, PUPPET_ONE);
 			puppet_tell(&second, PUPPET_EXEC);
@@ -545,7 +534,7 @@ START_TEST(a_process_whose_first_thread_has_ended_is_traced)
 	}
 	ck_assert_int_gt(puppet.pid, 0);
 	ck_assert_int_eq(read(pipe_out[0], &c, 1), 1); /* it is ready */
-	trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	start(trid);
 	puppet_tell(&puppet, PUPPET_ONE);
 	stop(trid);

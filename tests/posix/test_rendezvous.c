@@ -13,18 +13,6 @@
 
 #define INHERITED .inheritance = POSIX_TRACE_INHERITED
 
-static trace_id_t attach_to(pid_t pid, const struct wish *wish)
-{
-	trace_attr_t attr;
-	trace_id_t trid;
-
-	wish_attr(&attr, wish);
-	OK(posix_trace_create(pid, &attr, &trid));
-	OK(posix_trace_attr_destroy(&attr));
-	start(trid);
-	return trid;
-}
-
 /* The only child of a process that waits for it. */
 static pid_t child_of(pid_t pid)
 {
@@ -47,7 +35,7 @@ START_TEST(a_silent_target_hands_its_streams_on)
 	trace_id_t trid;
 
 	puppet_tell(&puppet, PUPPET_ONE);
-	trid = attach_to(puppet.pid, &(struct wish){ INHERITED });
+	trid = stream_attach_started(puppet.pid, &(struct wish){ INHERITED });
 	puppet_tell(&puppet, PUPPET_SPAWN);
 	puppet_tell(&puppet, PUPPET_ONE);
 	puppet_tell(&puppet, PUPPET_FORK);
@@ -66,8 +54,8 @@ START_TEST(a_silent_target_hands_on_what_is_inherited_only)
 	trace_id_t trid, alone;
 
 	puppet_tell(&puppet, PUPPET_ONE);
-	trid = attach_to(puppet.pid, &(struct wish){ INHERITED });
-	alone = attach_to(puppet.pid, &(struct wish){ 0 });
+	trid = stream_attach_started(puppet.pid, &(struct wish){ INHERITED });
+	alone = stream_attach_started(puppet.pid, &(struct wish){ 0 });
 	puppet_tell(&puppet, PUPPET_SPAWN);
 	puppet_tell(&puppet, PUPPET_ONE);
 	ck_assert_events(trid, "START u=1");
@@ -85,8 +73,8 @@ START_TEST(programs_of_a_target_that_does_not_know_the_library_are_traced)
 	trace_id_t trid, alone;
 
 	usleep(50000); /* most probably it is a shell by now; if not, all is true as well */
-	trid = attach_to(puppet.pid, &(struct wish){ INHERITED });
-	alone = attach_to(puppet.pid, &(struct wish){ 0 });
+	trid = stream_attach_started(puppet.pid, &(struct wish){ INHERITED });
+	alone = stream_attach_started(puppet.pid, &(struct wish){ 0 });
 	puppet_tell(&puppet, PUPPET_EXEC);
 	puppet_tell(&puppet, PUPPET_ONE);
 	puppet_tell(&puppet, PUPPET_SPAWN);
@@ -154,7 +142,7 @@ START_TEST(a_stream_is_found_when_the_first_controller_has_gone)
 		if (way >= 2)
 			usleep(50000);
 		first = other_controller(puppet.pid, &command);
-		trid = attach_to(puppet.pid, &(struct wish){ 0 });
+		trid = stream_attach_started(puppet.pid, &(struct wish){ 0 });
 		dismiss(first, command, way % 2);
 		puppet_tell(&puppet, PUPPET_EXEC);
 		puppet_tell(&puppet, PUPPET_ONE);
@@ -176,7 +164,7 @@ START_TEST(controllers_come_and_go)
 	usleep(50000);
 	for (int i = 0; i < 6; i++)
 		other[i] = other_controller(puppet.pid, &command[i]);
-	trid = attach_to(puppet.pid, &(struct wish){ 0 });
+	trid = stream_attach_started(puppet.pid, &(struct wish){ 0 });
 	for (int i = 0; i < 6; i++) {
 		dismiss(other[i], command[i], i % 2);
 		if (i < 3)
@@ -199,10 +187,10 @@ END_TEST
 START_TEST(a_child_that_is_traced_itself_goes_on_being_traced)
 {
 	struct puppet puppet = puppet_start();
-	trace_id_t family = attach_to(puppet.pid, &(struct wish){ INHERITED }), alone;
+	trace_id_t family = stream_attach_started(puppet.pid, &(struct wish){ INHERITED }), alone;
 
 	puppet_tell(&puppet, PUPPET_FORK);
-	alone = attach_to(child_of(puppet.pid), &(struct wish){ 0 });
+	alone = stream_attach_started(child_of(puppet.pid), &(struct wish){ 0 });
 	shut(family);
 	puppet_tell(&puppet, PUPPET_EXEC);
 	puppet_tell(&puppet, PUPPET_ONE);
@@ -222,7 +210,7 @@ START_TEST(a_target_is_rid_of_a_dead_creator_in_the_end)
 		pid_t controller = fork();
 
 		if (controller == 0) {
-			trace_id_t trid = attach_to(getppid(), &(struct wish){ .policy = policy[i] });
+			trace_id_t trid = stream_attach_started(getppid(), &(struct wish){ .policy = policy[i] });
 
 			(void)trid;
 			kill(getpid(), SIGKILL);

@@ -23,23 +23,33 @@ void wish_attr(trace_attr_t *attr, const struct wish *wish)
 		OK(posix_trace_attr_setname(attr, wish->name));
 }
 
-trace_id_t stream_create(const struct wish *wish)
+trace_id_t stream_attach(pid_t pid, const struct wish *wish)
 {
 	trace_attr_t attr;
 	trace_id_t trid;
 
 	wish_attr(&attr, wish);
-	OK(posix_trace_create(0, &attr, &trid));
+	OK(posix_trace_create(pid, &attr, &trid));
 	OK(posix_trace_attr_destroy(&attr));
 	return trid;
 }
 
-trace_id_t stream_create_started(const struct wish *wish)
+trace_id_t stream_attach_started(pid_t pid, const struct wish *wish)
 {
-	trace_id_t trid = stream_create(wish);
+	trace_id_t trid = stream_attach(pid, wish);
 
 	start(trid);
 	return trid;
+}
+
+trace_id_t stream_create(const struct wish *wish)
+{
+	return stream_attach(0, wish);
+}
+
+trace_id_t stream_create_started(const struct wish *wish)
+{
+	return stream_attach_started(0, wish);
 }
 
 void start(trace_id_t trid)

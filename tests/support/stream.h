@@ -31,6 +31,9 @@ void wish_attr(trace_attr_t *attr, const struct wish *wish);
 /* A stream of the calling process, suspended as created; STARTED() also starts it. */
 trace_id_t stream_create(const struct wish *wish);
 trace_id_t stream_create_started(const struct wish *wish);
+/* The same of another process. */
+trace_id_t stream_attach(pid_t pid, const struct wish *wish);
+trace_id_t stream_attach_started(pid_t pid, const struct wish *wish);
 #define STREAM(...)  stream_create(&(struct wish){ __VA_ARGS__ })
 #define STARTED(...) stream_create_started(&(struct wish){ __VA_ARGS__ })
 
