@@ -2,7 +2,6 @@
 #include "drain/still.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,17 +280,12 @@ static int write_log(struct ptx_still *still, struct ptx_stream *stream, struct 
 static int create_log(const struct ptx_still *still, int fd, struct ptx_log **log)
 {
 	struct ptx_log_facts facts = { .attr = still->facts.attr, .pid = still->facts.pid };
-	struct ptx_shield shield;
-	int err;
 
 	facts.attr.log_policy = POSIX_TRACE_APPEND;
 	facts.attr.max_data_size = still->rings.max_data_size;
 	memcpy(facts.clock, still->facts.clock, sizeof facts.clock);
 	facts.tick_hz = still->calibration.hz;
-	ptx_shield_raise(&shield);
-	err = ptx_log_create(fd, &facts, log);
-	ptx_shield_lower(&shield);
-	return err;
+	return ptx_log_create_beside(fd, &facts, log);
 }
 
 int ptx_still_log(struct ptx_still *still, int fd)
@@ -299,17 +293,12 @@ int ptx_still_log(struct ptx_still *still, int fd)
 	struct ptx_stream stream = { .log_fd = -1, .kind = PTX_STREAM_LOGGED,
 				     .attr = still->facts.attr };
 	struct ptx_log *log;
-	int err, own;
+	int err;
 
-	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (own < 0)
-		return errno;
 	stream.attr.log_policy = POSIX_TRACE_APPEND;
-	err = create_log(still, own, &log);
-	if (err) {
-		close(own);
+	err = create_log(still, fd, &log);
+	if (err)
 		return err;
-	}
 	err = make_drain(still, &stream.drain);
 	if (err) {
 		ptx_log_destroy(log);

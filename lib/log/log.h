@@ -60,6 +60,9 @@ enum ptx_log_put {
  */
 int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
 
+/* The same on a descriptor of the log's own: fd stays the caller's. EMFILE. Any signals. */
+int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
+
 enum ptx_log_put ptx_log_put(struct ptx_log *log, const struct ptx_log_event *event);
 
 /* As put, for the closing STOP of an UNTIL_FULL log: may use the room kept for it. */

@@ -18,6 +18,7 @@
 #include <trace.h>
 
 #include "base/io.h"
+#include "base/shield.h"
 #include "log/log_writer.h"
 
 /* A second description of the same file, for writing at given places; or an error. */
@@ -184,6 +185,24 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
 		memcpy(origin.host, facts->host, sizeof(origin.host));
 	err = ptx_log_create_from(fd, facts, &origin, log);
 	errno = saved;
+	return err;
+}
+
+int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log)
+{
+	struct ptx_shield shield;
+	int err, own, flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return EBADF;
+	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (own < 0)
+		return errno;
+	ptx_shield_raise(&shield);
+	err = ptx_log_create(own, facts, log);
+	ptx_shield_lower(&shield);
+	if (err)
+		ptx_io_close(own);
 	return err;
 }
 

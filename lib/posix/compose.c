@@ -107,21 +107,10 @@ static int bind_name(struct posix_trace_composer_np *composer, unsigned type, co
 static int open_log(struct posix_trace_composer_np *composer, int file_desc,
 		    const struct ptx_log_facts *facts)
 {
-	struct ptx_shield shield;
-	int err, fd, flags = fcntl(file_desc, F_GETFL);
+	int err = ptx_log_create_beside(file_desc, facts, &composer->log);
 
-	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-		return EBADF;
-	fd = fcntl(file_desc, F_DUPFD_CLOEXEC, 0);
-	if (fd < 0)
-		return errno;
-	ptx_shield_raise(&shield);
-	err = ptx_log_create(fd, facts, &composer->log);
-	ptx_shield_lower(&shield);
-	if (err) {
-		close(fd);
+	if (err)
 		return err;
-	}
 	for (unsigned type = 1; !err && type < PTX_TYPE_FIRST_USER; type++) {
 		const char *name = ptx_names_predefined(type);
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,7 +6,6 @@
 #include "arena/facts.h"
 #include "arena/quota.h"
 #include "base/clock.h"
-#include "base/shield.h"
 #include "drain/flush.h"
 #include "point/view.h"
 #include "posix/attr.h"
@@ -63,24 +61,14 @@ static int settle_attr(const trace_attr_t *wish, bool has_log, struct ptx_attr *
 static int open_log(struct ptx_stream *stream, int file_desc)
 {
 	struct ptx_log_facts facts = { .attr = stream->attr, .pid = stream->target.pid };
-	struct ptx_shield shield;
 	struct ptx_log *log;
-	int err, fd, flags = fcntl(file_desc, F_GETFL);
+	int err;
 
-	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-		return EBADF;
-	fd = fcntl(file_desc, F_DUPFD_CLOEXEC, 0);
-	if (fd < 0)
-		return errno;
 	strncpy(facts.clock, ptx_clock_name(), sizeof facts.clock - 1);
 	facts.tick_hz = ptx_clock_hz;
-	ptx_shield_raise(&shield);
-	err = ptx_log_create(fd, &facts, &log);
-	ptx_shield_lower(&shield);
-	if (err) {
-		close(fd);
+	err = ptx_log_create_beside(file_desc, &facts, &log);
+	if (err)
 		return err;
-	}
 	err = ptx_flush_create(stream, log, stream->attr.stream_policy == POSIX_TRACE_FLUSH,
 			       &stream->flush);
 	if (err)
