@@ -194,7 +194,8 @@ is_whole "who insists"
 check "the program goes on untraced" kill -0 "$program"
 kill -KILL "$program"
 if script -qec true /dev/null >/dev/null 2>&1; then
-	script=$(printf %s "'$posixtrace' record --trace=none '$victim' work 1 20; echo status \$?")
+	# The shell between is to outlive the interrupt; not every one does by itself.
+	script=$(printf %s "trap : INT; '$posixtrace' record --trace=none '$victim' work 1 20; echo status \$?")
 	rm -f "$log"
 	(until_true test -s "$log"; sleep 0.5; printf '\003'; sleep 1) |
 		script -qec "$script" /dev/null >out 2>&1
