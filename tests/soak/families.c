@@ -131,8 +131,11 @@ static void control(pid_t target, int fd, unsigned life, volatile int *done)
 	}
 }
 
-/* Kills children of this process, who is their subreaper, that bear the name or any. */
-static unsigned descendants(pid_t *pid, unsigned room)
+/*
+ * The children of this process, who is their subreaper. Guardians have sessions of their own, before
+ * they execute their program, and thus before they can be found here; their names come later.
+ */
+static unsigned descendants(pid_t *pid, unsigned room, bool guardians_too)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -141,7 +144,7 @@ static unsigned descendants(pid_t *pid, unsigned room)
 	while (proc && (entry = readdir(proc)) && count < room) {
 		char path[300], text[400];
 		const char *rest;
-		int parent;
+		int parent, session;
 		FILE *file;
 
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
@@ -151,7 +154,8 @@ static unsigned descendants(pid_t *pid, unsigned room)
 		if (!file)
 			continue;
 		if (fgets(text, sizeof(text), file) && (rest = strrchr(text, ')')) &&
-		    sscanf(rest + 1, " %*c %d", &parent) == 1 && parent == getpid())
+		    sscanf(rest + 1, " %*c %d %*d %d", &parent, &session) == 2 &&
+		    parent == getpid() && (guardians_too || session == getsid(0)))
 			pid[count++] = atoi(entry->d_name);
 		fclose(file);
 	}
@@ -233,21 +237,9 @@ static void round_of_lives(void)
 	}
 	for (unsigned n = 2 + below(8); n; n--) {
 		nap_us(below(8000));
-		count = descendants(pid, 256);
+		count = descendants(pid, 256, guardians_too);
 		for (unsigned i = 0; i < count; i++) {
-			char path[40], name[20] = "";
-			FILE *file;
-
 			if (below(6))
-				continue;
-			snprintf(path, sizeof(path), "/proc/%d/comm", pid[i]);
-			file = fopen(path, "r");
-			if (file) {
-				if (!fgets(name, sizeof(name), file))
-					name[0] = '\0';
-				fclose(file);
-			}
-			if (!guardians_too && strncmp(name, "posixtrace-guar", 15) == 0)
 				continue;
 			kill(pid[i], SIGKILL);
 			kills++;
@@ -255,27 +247,12 @@ static void round_of_lives(void)
 	}
 	/* All but guardians, which go by themselves. */
 	for (int tries = 0; tries < 200; tries++) {
-		unsigned left = 0;
-
-		count = descendants(pid, 256);
-		for (unsigned i = 0; i < count; i++) {
-			char path[40], name[20] = "";
-			FILE *file;
-
-			snprintf(path, sizeof(path), "/proc/%d/comm", pid[i]);
-			file = fopen(path, "r");
-			if (file && !fgets(name, sizeof(name), file))
-				name[0] = '\0';
-			if (file)
-				fclose(file);
-			if (strncmp(name, "posixtrace-guar", 15) != 0) {
-				kill(pid[i], SIGKILL);
-				left++;
-			}
-		}
+		count = descendants(pid, 256, false);
+		for (unsigned i = 0; i < count; i++)
+			kill(pid[i], SIGKILL);
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
-		if (!left)
+		if (!count)
 			break;
 		nap_us(1000);
 	}
@@ -283,12 +260,12 @@ static void round_of_lives(void)
 		judge(log[i], created[i] && !guardians_too);
 		close(log[i]);
 	}
-	for (int ms = 0; ms < COMPLETED_MS && descendants(pid, 256); ms++) {
+	for (int ms = 0; ms < COMPLETED_MS && descendants(pid, 256, true); ms++) {
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
 		nap_us(1000);
 	}
-	if (descendants(pid, 256)) {
+	if (descendants(pid, 256, true)) {
 		fprintf(stderr, "families: round %lu: a process is left\n", rounds);
 		faults++;
 	}
