@@ -191,6 +191,50 @@ for bad in 'DC 00 00 00 00 00 05 00 00 00 00' 'DD 00 00 00 00 00 05 01' 'DE 00 0
 	run 3 convert --from rkh --dialect ptx --to evt "$tmp/s"
 	check "$bad is no record of ours" has err '1: record: '
 done
+# Filters: what a set bit lets through, at three levels.
+# passes IDS RULE...: of $tmp/s
+passes() {
+	ids=$1
+	shift
+	"$posixtrace" convert --from rkh --to listing "$@" "$tmp/s" >"$tmp/out" 2>"$tmp/err"
+	check "$* passes $ids" test "$(sed -n 's/^F .* id=\([0-9A-F]*\) .*/\1/p' "$tmp/out" | tr '\n' ' ')" = "$ids "
+}
+stream 7E $(frame AE 00 01 00 00 00 10 00 00 00 61 00) $(frame A7 01 02 00 00 00 03 53 00) \
+	$(frame 25 02 03 00 00 00 10 00 00 00) $(frame 42 03 04 00 00 00 10 00 00 00 03 00 00 00) \
+	$(frame 42 04 05 00 00 00 20 00 00 00 04 00 00 00) $(frame 40 05 06 00 00 00 10 00 00 00 01 02) \
+	$(frame 6A 06 07 00 00 00 20 00 00 00 FE) $(frame AB 07 08 00 00 00 02 75 00) \
+	$(frame C2 08 09 00 00 00 01 07) $(frame 1F 09 0A 00 00 00)
+passes 'AE A7 25 42 42 40 6A AB C2 1F' --filter 'pass all'
+passes 'AE A7 AB' --filter 'drop all'
+passes 'AE A7 AB' --filter 'pass SMA'
+passes 'AE A7 42 42 40 AB' --filter 'pass SMA.*'
+passes 'AE A7 42 42 AB' --filter 'pass SMA.GET'
+passes 'AE A7 42 42 AB' --filter 'pass SMA.2'
+passes 'AE A7 25 42 42 6A AB C2 1F' --filter 'drop SMA.ACT'
+passes 'AE A7 25 6A AB C2 1F' --filter 'drop SMA'
+passes 'AE A7 25 42 42 40 6A AB C2 1F' --filter 'drop SMA, pass SMA' --filter 'pass QUE.DPT'
+passes 'AE A7 42 42 AB' --filter 'pass SMA.*, drop SMA.ACT'
+passes 'AE A7 42 42 40 AB' --filter 'drop all, pass SMA.GET, pass SMA.*'
+passes 'AE A7 25 42 42 40 AB' --filter 'pass all, drop SM.*, drop USR, drop MP'
+passes 'AE A7 25 42 42 40 AB' --filter 'pass all' --filter 'drop SM' --filter 'drop USR.u, drop MP.31'
+passes 'AE A7 25 42 40 AB C2 1F' --filter 'pass ao=a'
+passes 'AE A7 25 42 40 AB C2 1F' --filter 'pass ao=0x10'
+passes 'AE A7 25 42 6A AB C2 1F' --filter 'drop ao=a'
+passes 'AE A7 25 42 40 6A AB C2 1F' --filter 'pass sig=S'
+passes 'AE A7 25 42 40 6A AB C2 1F' --filter 'drop sig=4'
+check "the completion signal always passes the third level" has out ' id=6A SM.EVT_NFOUND .* sig=254$'
+passes 'AE A7 25 42 40 AB C2 1F' --filter 'drop sig=*, pass sig=3, drop ao=32'
+passes 'AE A7 42 40 AB' --filter 'pass SMA.*, pass ao=16, pass sig=3'
+passes 'AE A7 AB C2' --filter 'pass USR.u'
+for bad in '' pass 'pass ' 'let all' 'pass  ' 'pass .x' 'pass SMA.' 'pass ao=' 'pass sig=' 'pass q=1' 'pass all,' 'passall'; do
+	run 2 convert --from rkh --to listing --filter "$bad" "$tmp/s"
+done
+run 0 convert --from rkh --to evt --filter 'pass USR.*' "$tmp/s"
+check "what does not pass is no event" test "$(grep -c ^evt "$tmp/out")" -eq 4
+run 0 convert "$tmp/many.rkh" --to evt --filter 'pass USR.items,pass USR.&type 3'
+check "so with our own events" test "$(grep -a -c ^evt "$tmp/out")" -eq 0
+run 0 convert "$tmp/many.rkh" --to evt --filter 'pass USR.rkh.USR.items,pass USR.type 3'
+check "which have their whole name" test "$(grep -a -c ^evt "$tmp/out")" -eq 7
 run 1 convert "$samples/08-export/input.evt" --to listing
 check "what has no listing is told" has err 'no listing'
 finish

@@ -52,8 +52,13 @@ enum rkh_kind {
 	RKH_NTICK, RKH_STR, RKH_SNDR, RKH_LWMNELEM, RKH_LWMNBLK
 };
 
+enum { /* of filters that a record goes through at the target */
+	RKH_BY_EVENT = 1, RKH_BY_OBJECT = 2, RKH_BY_SIGNAL = 4
+};
+
 struct rkh_record {
 	const char *group, *name; /* NULL: no such id */
+	unsigned char levels;
 	unsigned args;
 	struct {
 		const char *name;
@@ -195,6 +200,31 @@ const char *rkh_names_find(const struct rkh_names *names, enum rkh_space space, 
 
 /* With it. */
 const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space, uint32_t value);
+
+/* ------------------------------------------------------------------ filters */
+
+/*
+ * Rules as the target's filters have them, by what a set bit there means: a record passes when its
+ * group and event pass, its active object passes, and its signal passes, as far as it goes through
+ * these levels. Rules of a level count in their order. A level without a rule lets all pass; else
+ * everything is dropped before a first rule that passes, and passes before one that drops.
+ */
+struct rkh_filter;
+
+struct rkh_filter *rkh_filter_new(void);
+void rkh_filter_free(struct rkh_filter *filter);
+
+/*
+ * pass or drop, and then all; GROUP (its bit alone); GROUP.* (its bit and its events); GROUP.NAME or
+ * GROUP.NUMBER; ao=NAME, sig=NAME, or a number, or *. Several with commas between. EINVAL; ENOMEM.
+ */
+int rkh_filter_add(struct rkh_filter *filter, const char *rules);
+
+bool rkh_filter_passes(const struct rkh_filter *filter, const struct rkh_decoder *decoder,
+		       const struct rkh_names *names, const struct rkh_frame *frame);
+
+/* A user event of that number in its group; name may be NULL. */
+bool rkh_filter_passes_user(const struct rkh_filter *filter, const char *name, uint32_t number);
 
 /* ------------------------------------------------------------------ the listing */
 

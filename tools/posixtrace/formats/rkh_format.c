@@ -13,6 +13,7 @@ static bool detect(const struct fmt_head *head)
 static const struct fmt_option options[] = {
 	{ "cfg", true, "KEY=N,...  sizes and flags before the stream's own tell them" },
 	{ "dialect", true, "NAME  rkh3, rkh2 or ptx, whatever the stream tells" },
+	{ "filter", true, "RULE,...  pass or drop all, GROUP, GROUP.*, GROUP.NAME, ao=NAME, sig=NAME" },
 	{ "max-frame", true, "N  bytes of the longest frame; else 1024" },
 	{ "no-context", false, "write no processes, threads and addresses" },
 	{ 0 },

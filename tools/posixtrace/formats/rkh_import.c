@@ -182,6 +182,9 @@ static bool on_frame(void *arg, const struct rkh_frame *frame)
 	bool more;
 
 	rkh_source_named(source, rkh_names_learn(source->names, &source->decoder.config, frame));
+	if (source->filter && (source->lines || source->decoder.dialect != RKH_DIALECT_PTX) &&
+	    !rkh_filter_passes(source->filter, &source->decoder, source->names, frame))
+		return true;
 	if (source->lines) {
 		rkh_list_frame(&source->text, frame, &source->decoder, source->names);
 		more = line(source);
@@ -300,6 +303,7 @@ int rkh_import(struct fmt_flow *flow, struct fmt_input *input)
 	status = convert(source, input);
 	rkh_close(&source->decoder);
 	rkh_names_free(source->names);
+	rkh_filter_free(source->filter);
 	free(source->text.bytes);
 	free(source->data);
 	free(source);

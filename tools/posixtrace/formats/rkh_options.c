@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* rkh_options.c - what the command line says of a stream that does not say it itself. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +95,28 @@ static bool read_pairs(struct rkh_decoder *decoder, const char *given)
 	return good;
 }
 
+/* Rules of several options count in their order. */
+static int read_filter(struct rkh_source *source)
+{
+	const char *rules;
+
+	for (size_t i = 0; (rules = fmt_option_at(source->flow, "filter", i)); i++) {
+		int err = 0;
+
+		if (!source->filter)
+			source->filter = rkh_filter_new();
+		err = source->filter ? rkh_filter_add(source->filter, rules) : ENOMEM;
+		if (err == EINVAL) {
+			say("--filter %s: pass or drop, and all, GROUP, GROUP.*, GROUP.NAME, ao=NAME "
+			    "or sig=NAME; several with commas between", rules);
+			return TOOL_USAGE;
+		}
+		if (err)
+			return fmt_fault(source->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "no memory");
+	}
+	return TOOL_OK;
+}
+
 int rkh_source_open(struct rkh_source *source)
 {
 	static const char *const names[] = { "rkh3", "rkh2", "ptx" };
@@ -118,5 +141,5 @@ int rkh_source_open(struct rkh_source *source)
 	source->data = malloc((size_t)max);
 	if (!source->data)
 		return fmt_fault(source->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "no memory");
-	return !pairs || read_pairs(decoder, pairs) ? TOOL_OK : TOOL_USAGE;
+	return !pairs || read_pairs(decoder, pairs) ? read_filter(source) : TOOL_USAGE;
 }

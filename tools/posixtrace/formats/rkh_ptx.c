@@ -150,6 +150,10 @@ bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame)
 		number = octets_u32(item.value);
 		break;
 	}
+	if (source->filter &&
+	    !rkh_filter_passes_user(source->filter,
+				    rkh_names_find(source->names, RKH_EVENTS, number), number))
+		return true;
 	event.type = type_of(source, number);
 	if (frame->raw) {
 		event.data = frame->args + at;

@@ -10,6 +10,7 @@ struct rkh_source {
 	struct fmt_flow *flow;
 	struct rkh_decoder decoder;
 	struct rkh_names *names;
+	struct rkh_filter *filter; /* NULL: all are wanted */
 	bool lines;          /* the sink wants the listing, and nothing else */
 	struct rkh_text text;
 	bool begun, stopped, too_many;

@@ -20,7 +20,8 @@ FNR == 1 {
 {
 	args = ""
 	n = split($4, arg, " ")
-	if (n > 7 || $1 !~ /^[0-9A-F][0-9A-F]$/ || $3 == "") {
+	levels = $5 == "none" ? 0 : $5 == "GE" ? 1 : $5 == "GE+AO" ? 3 : $5 == "GE+AO+SIG" ? 7 : -1
+	if (n > 7 || $1 !~ /^[0-9A-F][0-9A-F]$/ || $3 == "" || levels < 0) {
 		print FILENAME ":" FNR ": bad line" >"/dev/stderr"
 		exit bad = 1
 	}
@@ -28,7 +29,7 @@ FNR == 1 {
 		split(arg[i], part, ":")
 		args = args sprintf("{ \"%s\", RKH_%s }, ", part[1], toupper(part[2]))
 	}
-	printf "\t[0x%s] = { \"%s\", \"%s\", %d, { %s} },\n", $1, $2, $3, n, args
+	printf "\t[0x%s] = { \"%s\", \"%s\", %d, %d, { %s} },\n", $1, $2, $3, levels, n, args
 }
 
 END {
