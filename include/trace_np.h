@@ -649,4 +649,7 @@ int posix_trace_look_file_np(int file_desc,
 }
 #endif
 
+/* Events of typed items, TRACE_USER_BEGIN_NP() and the others. */
+#include <trace_user_np.h>
+
 #endif

@@ -12,12 +12,23 @@
 #include "arena/family.h"
 #include "base/clock.h"
 #include "base/futex.h"
+#include "record/items.h"
 #include "ring/ring_write.h"
 
 #define BATCH 8 /* streams served by one reading of the clock */
 /* So often, in chunks, or in events that find the stream full, a thread asks whether a creator is there. */
 #define LOOK_AFTER_TURNS  64
 #define LOOK_AFTER_LOSSES 4096
+
+/* What is to be recorded. */
+struct payload {
+	unsigned type;
+	const void *data;
+	size_t len;
+	uint64_t address;
+	bool is_items;  /* where it is too long, it is cut between two items */
+	bool is_short;  /* something is missing already */
+};
 
 struct pending {
 	struct ptx_view *view;
@@ -132,13 +143,15 @@ static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *vie
 }
 
 /* Everything but the time. False: this stream does not get the event. */
-static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit, unsigned type,
-		    const void *data, size_t len, uint64_t address, struct pending *pending)
+static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
+		    const struct payload *payload, struct pending *pending)
 {
 	struct ptx_view *view = ptx_view_find(bit);
 	struct ptx_cell *cell = &thread->cell[level][bit];
+	unsigned type = payload->type;
+	size_t len = payload->len;
 	enum ptx_state kind;
-	uint32_t flags = 0;
+	uint32_t flags = payload->is_short ? PTX_RECORD_TRUNCATED : 0;
 
 	if (!view)
 		return false; /* being detached, or another process's */
@@ -156,6 +169,8 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit, uns
 		return false;
 	if (len > view->rings.max_data_size) {
 		len = view->rings.max_data_size;
+		if (payload->is_items)
+			len = ptx_items_fit(payload->data, payload->len, len);
 		flags = PTX_RECORD_TRUNCATED;
 	}
 	pending->size = ptx_record_size(len);
@@ -167,8 +182,8 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit, uns
 		fill_up(thread, view, type);
 		return false;
 	}
-	ptx_record_fill(pending->record, (uint32_t)len | flags, type, address);
-	ptx_copy_in((unsigned char *)(pending->record + 1), data, len);
+	ptx_record_fill(pending->record, (uint32_t)len | flags, type, payload->address);
+	ptx_copy_in((unsigned char *)(pending->record + 1), payload->data, len);
 	pending->view = view;
 	pending->chunk = cell->chunk;
 	return true;
@@ -191,7 +206,7 @@ static bool is_ours(struct ptx_thread *thread, unsigned level, const void *frame
 
 /* Into every attached stream. False: a fork interrupted us, and this is the child. */
 static bool record_all(struct ptx_thread *thread, unsigned level, const void *frame,
-		       unsigned type, const void *data, size_t len, uint64_t address)
+		       const struct payload *payload)
 {
 	uint64_t attached = atomic_load_explicit(&ptx_own_control.attached, memory_order_acquire);
 
@@ -201,8 +216,8 @@ static bool record_all(struct ptx_thread *thread, unsigned level, const void *fr
 		uint64_t time;
 
 		for (; attached && count < BATCH; attached &= attached - 1)
-			count += prepare(thread, level, (unsigned)__builtin_ctzll(attached), type,
-					 data, len, address, &pending[count]);
+			count += prepare(thread, level, (unsigned)__builtin_ctzll(attached),
+					 payload, &pending[count]);
 		for (unsigned i = 0; i < count; i++)
 			ptx_ring_enter(pending[i].chunk, pending[i].head);
 		atomic_signal_fence(memory_order_seq_cst);
@@ -337,8 +352,9 @@ static void mend_lanes(struct ptx_thread *thread)
 	}
 }
 
-void ptx_record(const void *frame, unsigned type, const void *data, size_t len, uint64_t address)
+static void record(const void *frame, const struct payload *payload)
 {
+	unsigned type = payload->type;
 	struct ptx_thread *thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
 	unsigned level = 0;
 	bool is_abandoned;
@@ -365,10 +381,30 @@ void ptx_record(const void *frame, unsigned type, const void *data, size_t len, 
 	atomic_signal_fence(memory_order_seq_cst);
 	if (is_abandoned)
 		ptx_thread_mend(thread, level);
-	if (!record_all(thread, level, frame, type, data, len, address))
+	if (!record_all(thread, level, frame, payload))
 		return;
 	if (level == 0)
 		mend_lanes(thread);
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&thread->frame[level], NULL, memory_order_release);
+}
+
+void ptx_record(const void *frame, unsigned type, const void *data, size_t len, uint64_t address)
+{
+	const struct payload payload = {
+		.type = type, .data = data, .len = len, .address = address,
+	};
+
+	record(frame, &payload);
+}
+
+void ptx_record_items(const void *frame, unsigned type, const void *items, size_t len, bool is_short,
+		      uint64_t address)
+{
+	const struct payload payload = {
+		.type = type, .data = items, .len = len, .address = address, .is_items = true,
+		.is_short = is_short,
+	};
+
+	record(frame, &payload);
 }

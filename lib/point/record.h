@@ -14,6 +14,10 @@
 void ptx_record(const void *frame, unsigned type, const void *data, size_t len, uint64_t address)
 	__attribute__((noinline, cold));
 
+/* The same of a row of items; is_short: some are missing already. */
+void ptx_record_items(const void *frame, unsigned type, const void *items, size_t len, bool is_short,
+		      uint64_t address) __attribute__((noinline, cold));
+
 /* Wakes a reader that said it sleeps. */
 void ptx_record_wake(struct ptx_region *region) __attribute__((noinline, cold));
 void ptx_record_wake_and_leave(struct ptx_thread *thread, struct ptx_region *region)

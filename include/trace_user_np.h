@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * trace_user_np.h - events of typed items, as user events of RKH have them. Included by <trace_np.h>.
+ *
+ *	TRACE_USER_BEGIN_NP(id);
+ *	TRACE_U32_NP(0, bytes);
+ *	TRACE_STR_NP(path);
+ *	TRACE_USER_END_NP();
+ *
+ * is one event, whose data is the items: each a byte with the type (low four bits) and the width that
+ * a listing shows it with (0 to 14; greater ones are 14), and the value, little-endian. They are built
+ * on the stack and recorded at once, so that the event is whole, and async-signal-safe as
+ * posix_trace_event() is. An item for which there is no room, in POSIX_TRACE_USER_BYTES_NP or in the
+ * stream's maximum data size, is left out whole, and so are all behind it; the event is then
+ * truncated. Nothing is evaluated while the process is not traced. `posixtrace convert --to rkh` sends
+ * the items of types called rkh.USR.NAME as they are.
+ */
+#ifndef _TRACE_USER_NP_H
+#define _TRACE_USER_NP_H
+
+#include <stdint.h>
+#include <trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define POSIX_TRACE_USER_BYTES_NP 1024
+
+enum posix_trace_item_np {
+	POSIX_TRACE_ITEM_I8_NP,
+	POSIX_TRACE_ITEM_U8_NP,
+	POSIX_TRACE_ITEM_I16_NP,
+	POSIX_TRACE_ITEM_U16_NP,
+	POSIX_TRACE_ITEM_I32_NP,
+	POSIX_TRACE_ITEM_U32_NP,
+	POSIX_TRACE_ITEM_X32_NP,
+	POSIX_TRACE_ITEM_STR_NP,
+	POSIX_TRACE_ITEM_MEM_NP,
+	POSIX_TRACE_ITEM_OBJ_NP,
+	POSIX_TRACE_ITEM_FUN_NP,
+	POSIX_TRACE_ITEM_SIG_NP,
+	POSIX_TRACE_ITEM_I64_NP,
+	POSIX_TRACE_ITEM_U64_NP,
+	POSIX_TRACE_ITEM_F32_NP,
+	POSIX_TRACE_ITEM_F64_NP
+};
+
+/* An event that is being built; its fields are the macros' own. */
+struct posix_trace_user_np {
+	size_t used;
+	int full;               /* an item had no room */
+	unsigned char bytes[POSIX_TRACE_USER_BYTES_NP];
+};
+
+/* Each adds one item; of a type that it is not for, none. Async-signal-safe. */
+void posix_trace_user_number_np(struct posix_trace_user_np *user, enum posix_trace_item_np type,
+				unsigned width, uint64_t value);
+void posix_trace_user_real_np(struct posix_trace_user_np *user, enum posix_trace_item_np type,
+			      unsigned width, double value);
+/* A null pointer is an empty string. */
+void posix_trace_user_str_np(struct posix_trace_user_np *user, const char *string);
+/* 255 bytes at most; of more the first. */
+void posix_trace_user_mem_np(struct posix_trace_user_np *user, const void *memory, size_t len);
+
+/* Records what was added. Async-signal-safe. */
+void posix_trace_user_event_np(const struct posix_trace_user_np *user, trace_event_id_t event_id);
+
+#define TRACE_USER_BEGIN_NP(event_id) \
+	do { \
+		if (*posix_trace_active_np) { \
+			struct posix_trace_user_np posix_trace_user_; \
+			const trace_event_id_t posix_trace_user_id_ = (event_id); \
+			posix_trace_user_.used = 0; \
+			posix_trace_user_.full = 0
+
+#define TRACE_USER_END_NP() \
+			posix_trace_user_event_np(&posix_trace_user_, posix_trace_user_id_); \
+		} \
+	} while (0)
+
+#define POSIX_TRACE_USER_NUMBER_NP_(type, w, v) \
+	posix_trace_user_number_np(&posix_trace_user_, POSIX_TRACE_ITEM_##type##_NP, (unsigned)(w), \
+				   (uint64_t)(v))
+#define POSIX_TRACE_USER_REAL_NP_(type, w, v) \
+	posix_trace_user_real_np(&posix_trace_user_, POSIX_TRACE_ITEM_##type##_NP, (unsigned)(w), \
+				 (double)(v))
+
+#define TRACE_I8_NP(w, v)  POSIX_TRACE_USER_NUMBER_NP_(I8, w, v)
+#define TRACE_U8_NP(w, v)  POSIX_TRACE_USER_NUMBER_NP_(U8, w, v)
+#define TRACE_I16_NP(w, v) POSIX_TRACE_USER_NUMBER_NP_(I16, w, v)
+#define TRACE_U16_NP(w, v) POSIX_TRACE_USER_NUMBER_NP_(U16, w, v)
+#define TRACE_I32_NP(w, v) POSIX_TRACE_USER_NUMBER_NP_(I32, w, v)
+#define TRACE_U32_NP(w, v) POSIX_TRACE_USER_NUMBER_NP_(U32, w, v)
+#define TRACE_X32_NP(w, v) POSIX_TRACE_USER_NUMBER_NP_(X32, w, v)
+#define TRACE_I64_NP(w, v) POSIX_TRACE_USER_NUMBER_NP_(I64, w, v)
+#define TRACE_U64_NP(w, v) POSIX_TRACE_USER_NUMBER_NP_(U64, w, v)
+#define TRACE_F32_NP(w, v) POSIX_TRACE_USER_REAL_NP_(F32, w, v)
+#define TRACE_F64_NP(w, v) POSIX_TRACE_USER_REAL_NP_(F64, w, v)
+#define TRACE_STR_NP(s)    posix_trace_user_str_np(&posix_trace_user_, (s))
+#define TRACE_MEM_NP(p, n) posix_trace_user_mem_np(&posix_trace_user_, (p), (size_t)(n))
+/* Pointers to things and to functions: their low 32 bits. A signal: its low 8. */
+#define TRACE_OBJ_NP(p)    POSIX_TRACE_USER_NUMBER_NP_(OBJ, 0, (uintptr_t)(p))
+#define TRACE_FUN_NP(p)    POSIX_TRACE_USER_NUMBER_NP_(FUN, 0, (uintptr_t)(p))
+#define TRACE_SIG_NP(v)    POSIX_TRACE_USER_NUMBER_NP_(SIG, 0, v)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

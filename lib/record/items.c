@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "record/items.h"
+
+#include <string.h>
+
+size_t ptx_item_size(enum posix_trace_item_np type)
+{
+	static const unsigned char sizes[16] = {
+		[POSIX_TRACE_ITEM_I8_NP] = 1, [POSIX_TRACE_ITEM_U8_NP] = 1,
+		[POSIX_TRACE_ITEM_I16_NP] = 2, [POSIX_TRACE_ITEM_U16_NP] = 2,
+		[POSIX_TRACE_ITEM_I32_NP] = 4, [POSIX_TRACE_ITEM_U32_NP] = 4,
+		[POSIX_TRACE_ITEM_X32_NP] = 4, [POSIX_TRACE_ITEM_OBJ_NP] = 4,
+		[POSIX_TRACE_ITEM_FUN_NP] = 4, [POSIX_TRACE_ITEM_SIG_NP] = 1,
+		[POSIX_TRACE_ITEM_I64_NP] = 8, [POSIX_TRACE_ITEM_U64_NP] = 8,
+		[POSIX_TRACE_ITEM_F32_NP] = 4, [POSIX_TRACE_ITEM_F64_NP] = 8,
+	};
+
+	return (unsigned)type < 16 ? sizes[type] : 0;
+}
+
+/* The type and value; 0: it is not whole. */
+static size_t item_bytes(const unsigned char *item, size_t len)
+{
+	enum posix_trace_item_np type = (enum posix_trace_item_np)(*item & 15);
+	const unsigned char *nul;
+	size_t bytes;
+
+	switch (type) {
+	case POSIX_TRACE_ITEM_STR_NP:
+		nul = memchr(item + 1, 0, len - 1);
+		return nul ? (size_t)(nul - item) + 1 : 0;
+	case POSIX_TRACE_ITEM_MEM_NP:
+		bytes = len > 1 ? 2u + item[1] : len + 1;
+		break;
+	default:
+		bytes = 1 + ptx_item_size(type);
+	}
+	return bytes <= len ? bytes : 0;
+}
+
+size_t ptx_items_fit(const void *items, size_t len, size_t room)
+{
+	const unsigned char *p = items;
+	size_t at = 0, bytes;
+
+	while (at < len && (bytes = item_bytes(p + at, len - at)) && bytes <= room - at)
+		at += bytes;
+	return at;
+}
