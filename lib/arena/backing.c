@@ -14,11 +14,15 @@
 #include "arena/attachment.h"
 #include "base/io.h"
 
+#define BACKING_OPEN 0x80000000u
+#define LATE_MS      100 /* for who is in the middle of extending a stream that is gone */
+
 /* Never freed: who is late in a trace point may still look. */
 static struct backing {
 	_Atomic(unsigned char *) region; /* NULL: none */
 	size_t bytes;
 	int fd;
+	_Atomic unsigned held; /* BACKING_OPEN and the threads that extend it; who makes it 0 closes fd */
 	uint64_t device, inode;
 	struct ptx_control *control;
 	struct ptx_lists *lists;
@@ -73,12 +77,26 @@ static int map_file(struct backing *backing, const struct ptx_geometry *geometry
 	return ENOMEM;
 }
 
+/* Who extends the file that this place had before needs its descriptor yet. */
+static bool wait_until_free(const struct backing *backing)
+{
+	for (int ms = 0; atomic_load_explicit(&backing->held, memory_order_acquire); ms++) {
+		if (ms == LATE_MS)
+			return false;
+		usleep(1000);
+	}
+	return true;
+}
+
 int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry *geometry,
 		       void **memory)
 {
 	struct backing *backing = &backings[bit];
-	int err, fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+	int err, fd;
 
+	if (!wait_until_free(backing))
+		return EAGAIN;
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
 	if (fd < 0)
 		return errno;
 	backing->fd = ptx_io_move_up(fd, PTX_OTHER_FD_MIN);
@@ -94,6 +112,7 @@ int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry
 		close(backing->fd);
 		return err;
 	}
+	atomic_store_explicit(&backing->held, BACKING_OPEN, memory_order_relaxed);
 	atomic_store_explicit(&backing->region, *memory, memory_order_release);
 	return 0;
 }
@@ -105,6 +124,30 @@ static bool has_file(const struct backing *backing)
 
 	return fstat(backing->fd, &file) == 0 && file.st_dev == backing->device &&
 	       file.st_ino == backing->inode;
+}
+
+static bool hold(struct backing *backing)
+{
+	unsigned held = atomic_load_explicit(&backing->held, memory_order_relaxed);
+
+	while (held & BACKING_OPEN)
+		if (atomic_compare_exchange_weak_explicit(&backing->held, &held, held + 1,
+							  memory_order_acquire, memory_order_relaxed))
+			return true;
+	return false;
+}
+
+static void let_go(struct backing *backing, unsigned mine)
+{
+	unsigned held = atomic_load_explicit(&backing->held, memory_order_relaxed);
+
+	do {
+		if (held < mine)
+			return; /* a child, forked in the middle: it has let go already */
+	} while (!atomic_compare_exchange_weak_explicit(&backing->held, &held, held - mine,
+							memory_order_acq_rel, memory_order_relaxed));
+	if (held == mine && has_file(backing))
+		close(backing->fd);
 }
 
 void ptx_backing_withdraw(unsigned bit, const char *path)
@@ -153,8 +196,7 @@ void ptx_backing_leave(unsigned bit)
 	if (atomic_exchange_explicit(&backing->region, NULL, memory_order_acq_rel)) {
 		unmap(backing->lists, PTX_LISTS_BYTES);
 		unmap(backing->control, sizeof(union ptx_control_page));
-		if (has_file(backing))
-			close(backing->fd);
+		let_go(backing, BACKING_OPEN);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -169,11 +211,12 @@ bool ptx_backing_extend(void *memory, size_t bytes)
 		unsigned char *region = atomic_load_explicit(&backing->region, memory_order_acquire);
 		size_t at = (size_t)((unsigned char *)memory - region);
 
-		if (!region || (unsigned char *)memory < region || at >= backing->bytes)
+		if (!region || (unsigned char *)memory < region || at >= backing->bytes || !hold(backing))
 			continue;
 		done = has_file(backing) &&
 		       fallocate(backing->fd, 0, (off_t)(PTX_REGIONS_AT + at), (off_t)bytes) == 0 &&
 		       ptx_region_back(memory, bytes);
+		let_go(backing, 1);
 	}
 	errno = saved;
 	return done;
@@ -195,8 +238,10 @@ void ptx_backing_copy_lists(void)
 void ptx_backing_child(void)
 {
 	pthread_mutex_init(&lock, NULL);
-	for (unsigned i = 0; i < PTX_STREAMS; i++)
+	for (unsigned i = 0; i < PTX_STREAMS; i++) {
 		if (atomic_exchange_explicit(&backings[i].region, NULL, memory_order_relaxed) &&
 		    has_file(&backings[i]))
 			close(backings[i].fd);
+		atomic_store_explicit(&backings[i].held, 0, memory_order_relaxed); /* by this process */
+	}
 }
