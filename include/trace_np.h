@@ -126,6 +126,14 @@ int posix_trace_getnext_np(trace_id_t trid, struct posix_trace_event_np *event,
 int posix_trace_seek_np(trace_id_t trid, const struct timespec *when);
 
 /*
+ * From now on, events of an opened log that are younger than *when are not wanted: by the log's index,
+ * parts that have no others are passed over, and the end is where no others follow, although events may
+ * stand behind younger ones. Younger ones that stand beside wanted ones still come. The position stays.
+ * A null pointer: all are wanted again. EINVAL: not an opened log, bad time.
+ */
+int posix_trace_until_np(trace_id_t trid, const struct timespec *when);
+
+/*
  * Opens a log as posix_trace_open() does, but reads on after damaged parts and accepts a log
  * that its writer never completed, or is still writing, or whose header is damaged: every whole
  * block is delivered. Of a damaged header, attributes are told as far as they can be true.

@@ -44,7 +44,11 @@ static bool next_in_sequence(struct ptx_stored *stored)
 	const char *why;
 
 	for (;;) {
-		enum ptx_log_verdict verdict =
+		enum ptx_log_verdict verdict;
+
+		if (stored->next_offset > stored->stop_offset)
+			return false;
+		verdict =
 			ptx_log_find(&stored->window, stored->next_offset, stored->data_end,
 				     stored->header.log_id, &found, &why);
 
@@ -75,6 +79,12 @@ static bool next_in_sequence(struct ptx_stored *stored)
 				continue;
 			}
 		}
+		if (found.block.time_min > stored->until_ns) {
+			stored->next_offset = found.end;
+			stored->next_number = found.block.number + 1;
+			stored->any_number = false;
+			continue;
+		}
 		if (ptx_stored_take(stored, &found)) {
 			stored->next_offset = found.end;
 			return true;
@@ -88,7 +98,7 @@ static bool next_in_sequence(struct ptx_stored *stored)
 
 static bool next_in_slots(struct ptx_stored *stored)
 {
-	while (stored->next_slot < stored->slots) {
+	while (stored->next_slot < stored->slots && stored->next_slot < stored->stop_slot) {
 		const struct ptx_stored_slot *slot = &stored->slot[stored->next_slot];
 		struct ptx_log_found found;
 		bool good = ptx_log_find(&stored->window, slot->offset,

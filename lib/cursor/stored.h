@@ -40,6 +40,10 @@ bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_event *event);
 void ptx_stored_rewind(struct ptx_stored *stored);
 void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns);
 
+/* From now on, blocks whose events are all younger are passed over, and the end is where no others
+ * follow. INT64_MAX: all again. The position stays. */
+void ptx_stored_until(struct ptx_stored *stored, int64_t until_ns);
+
 /* Facts, valid until close. */
 const struct ptx_log_facts *ptx_stored_facts(const struct ptx_stored *stored);
 const struct ptx_log_status *ptx_stored_status(const struct ptx_stored *stored);

@@ -85,6 +85,7 @@ static int take_slots(struct ptx_stored *stored, bool *good)
 			memset(slot, 0, sizeof(*slot));
 			slot->offset = place->offset;
 			slot->first_record = place->first_record;
+			slot->time_min = place->time_min;
 			slot->time_max = place->time_top;
 			if (place->offset < h->slots_offset) {
 				*good = false;
@@ -282,6 +283,7 @@ int ptx_stored_open(int fd, bool salvage, struct ptx_stored **result)
 	err = examine(stored);
 	if (err)
 		goto undo_window;
+	ptx_stored_until(stored, INT64_MAX);
 	ptx_stored_rewind(stored);
 	*result = stored;
 	goto out;

@@ -3,7 +3,8 @@
  * cursor/stored_private.h - an opened log, for the files that implement cursor/stored.h.
  *
  * stored_open.c finds out what the log is, stored_mend.c where its header cannot say, and
- * stored_recover.c what is in it when its writer could not; stored.c steps; stored_seek.c jumps.
+ * stored_recover.c what is in it when its writer could not; stored.c steps; stored_seek.c and
+ * stored_until.c find where to begin and to stop.
  */
 #ifndef PTX_CURSOR_STORED_PRIVATE_H
 #define PTX_CURSOR_STORED_PRIVATE_H
@@ -16,6 +17,7 @@ struct ptx_stored_slot {
 	uint64_t offset;
 	uint64_t number;
 	uint64_t first_record;
+	int64_t time_min;
 	int64_t time_max;
 	uint32_t records;
 };
@@ -36,6 +38,9 @@ struct ptx_stored {
 	uint64_t data_end;      /* sequence: where the blocks end */
 	uint64_t tail;          /* complete: where TOP is */
 	size_t next_slot;       /* slots: index into slot[] */
+	int64_t until_ns;       /* younger events are not wanted */
+	uint64_t stop_offset;   /* sequence: no wanted block begins behind it */
+	size_t stop_slot;       /* slots: none from this one on is wanted */
 	const char *damage;
 	const char *header_damage; /* what is wrong with the header, of which as much is used as can be */
 

@@ -202,6 +202,7 @@ static int gather(struct ptx_stored *stored)
 		slot->number = found.block.number;
 		slot->first_record = found.block.first_record;
 		slot->records = found.block.records;
+		slot->time_min = found.block.time_min;
 		slot->time_max = found.block.time_max;
 	}
 	return 0;

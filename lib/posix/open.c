@@ -89,19 +89,40 @@ PTX_EXPORT int posix_trace_rewind(trace_id_t trid)
 	return ptx_call_end(call, 0);
 }
 
+static bool is_time(const struct timespec *when)
+{
+	return when->tv_nsec >= 0 && when->tv_nsec < PTX_NS_PER_S &&
+	       when->tv_sec <= INT64_MAX / PTX_NS_PER_S - 1 &&
+	       when->tv_sec >= INT64_MIN / PTX_NS_PER_S + 1;
+}
+
 PTX_EXPORT int posix_trace_seek_np(trace_id_t trid, const struct timespec *when)
 {
 	struct ptx_call call = ptx_call_begin();
 	struct ptx_stream *stream;
 
-	if (!when || when->tv_nsec < 0 || when->tv_nsec >= PTX_NS_PER_S ||
-	    when->tv_sec > INT64_MAX / PTX_NS_PER_S - 1 ||
-	    when->tv_sec < INT64_MIN / PTX_NS_PER_S + 1)
+	if (!when || !is_time(when))
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_STORED);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
 	ptx_stored_seek(stream->stored, when->tv_sec * PTX_NS_PER_S + when->tv_nsec);
+	ptx_stream_unlock(stream);
+	return ptx_call_end(call, 0);
+}
+
+PTX_EXPORT int posix_trace_until_np(trace_id_t trid, const struct timespec *when)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_stream *stream;
+
+	if (when && !is_time(when))
+		return ptx_call_end(call, EINVAL);
+	stream = ptx_stream_lock(trid, PTX_STORED);
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	ptx_stored_until(stream->stored,
+			 when ? when->tv_sec * PTX_NS_PER_S + when->tv_nsec : INT64_MAX);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);
 }

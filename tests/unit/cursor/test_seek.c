@@ -158,6 +158,104 @@ START_TEST(seek_is_right_where_times_do_not_rise)
 }
 END_TEST
 
+enum { FALLING = 3000 };
+
+/* Late events, and a clock that is set back half way: times do not rise. */
+static int falling_log(int policy, size_t log_size, bool dies, int64_t times[FALLING])
+{
+	struct sample sample;
+	uint64_t random = 11;
+	int fd = sample_file();
+
+	ck_assert_int_eq(sample_begin(&sample, fd, policy, log_size, 8), 0);
+	for (int i = 0; i < FALLING; i++) {
+		struct ptx_log_event event = { .type = 64, .address = (uint64_t)i };
+
+		times[i] = 1000 * i - (int64_t)random_between(&random, 0, 20000);
+		if (i > FALLING / 2)
+			times[i] -= 500000;
+		if (i == FALLING - 10)
+			times[i] = 700000; /* by far the latest */
+		event.time_ns = times[i];
+		while (ptx_log_put(sample.log, &event) != PTX_LOG_PUT_DONE)
+			sample_write(&sample);
+		if (i % 2)
+			sample_write(&sample);
+	}
+	if (dies)
+		sample_die(&sample);
+	else
+		sample_end(&sample);
+	return fd;
+}
+
+/* posix_trace_until_np(): i & 1 without its end, i & 2 in slots. */
+START_TEST(until_leaves_out_nothing_that_is_old_enough)
+{
+	static int64_t times[FALLING];
+	int fd = falling_log(_i & 2 ? POSIX_TRACE_LOOP : POSIX_TRACE_APPEND,
+			     _i & 2 ? 128 << 10 : 0, _i & 1, times);
+	struct ptx_stored *stored = sample_open(fd, _i & 1);
+	struct ptx_stored_event got;
+	uint64_t random = 3, passed = 0;
+
+	for (int n = 0; n < 300; n++) {
+		int64_t until = (int64_t)random_between(&random, 0, 1000 * FALLING) - 30000;
+		int next_wanted = 0;
+
+		ptx_stored_until(stored, until);
+		ptx_stored_rewind(stored);
+		while (ptx_stored_next(stored, &got)) {
+			int i = (int)got.record->address;
+
+			ck_assert_int_ge(i, next_wanted);
+			for (; next_wanted < i; next_wanted++, passed++)
+				ck_assert_int_gt(times[next_wanted], until);
+			next_wanted = i + 1;
+		}
+		ck_assert_ptr_null(ptx_stored_damage(stored));
+		for (; next_wanted < FALLING; next_wanted++, passed++)
+			ck_assert_int_gt(times[next_wanted], until);
+	}
+	ck_assert_uint_gt(passed, 300 * FALLING / (_i & 2 ? 8 : 4));
+	ptx_stored_until(stored, INT64_MAX);
+	ptx_stored_rewind(stored);
+	for (int i = 0; i < FALLING; i++)
+		ck_assert(ptx_stored_next(stored, &got));
+	ck_assert(!ptx_stored_next(stored, &got));
+	ptx_stored_close(stored);
+	close(fd);
+}
+END_TEST
+
+START_TEST(a_window_of_a_long_log_takes_few_reads)
+{
+	struct ptx_stored_event got;
+	struct ptx_stored *stored;
+	struct sample sample;
+	int fd = sample_file();
+	int events = 0;
+
+	ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_APPEND, 0, 8), 0);
+	for (int i = 0; i < 7000; i++) {
+		sample_add(&sample, 3);
+		sample_write(&sample);
+	}
+	ck_assert_int_eq(sample_end(&sample), 0);
+	stored = sample_open(fd, false);
+	reads = 0;
+	ptx_stored_until(stored, SAMPLE_TIME(9010));
+	ptx_stored_seek(stored, SAMPLE_TIME(9000));
+	while (ptx_stored_next(stored, &got))
+		events++;
+	ck_assert_int_ge(events, 11);
+	ck_assert_int_le(events, 11 + 3);
+	ck_assert_uint_le(reads, 6);
+	ptx_stored_close(stored);
+	close(fd);
+}
+END_TEST
+
 /* One block of memory, whatever the log's size: reads of a long log, and no more than needed. */
 START_TEST(reading_a_log_reads_each_byte_about_once)
 {
@@ -185,6 +283,8 @@ static Suite *build(void)
 	tcase_add_loop_test(tc, seek_finds_the_first_event_not_older_than_a_moment, 0, 2);
 	tcase_add_loop_test(tc, seek_in_a_wrapped_log, 0, 2);
 	tcase_add_test(tc, seek_is_right_where_times_do_not_rise);
+	tcase_add_loop_test(tc, until_leaves_out_nothing_that_is_old_enough, 0, 4);
+	tcase_add_test(tc, a_window_of_a_long_log_takes_few_reads);
 	tcase_add_test(tc, reading_a_log_reads_each_byte_about_once);
 	return suite;
 }
