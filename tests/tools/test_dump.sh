@@ -114,6 +114,25 @@ done
 for wrong in + +x +1x +1. -x 25:00 10:60 10: +99999999999999999999 +9999999999h; do
 	run 2 dump --begin "$wrong" "$log"
 done
+# Late events are found wherever they stand, and nothing behind the last of them is read.
+awk 'BEGIN {
+	print "order le"; print "name 0x040 \"tick\""
+	for (i = 0; i < 20000; i++)
+		printf "evt id=0x040 pid=1 time=%d.%03d000000 data=%064d\n", i / 1000, i % 1000, i
+	print "evt id=0x040 pid=1 time=1.000500000 data=aa"
+	for (i = 20000; i < 40000; i++)
+		printf "evt id=0x040 pid=1 time=%d.%03d000000 data=%064d\n", i / 1000, i % 1000, i
+}' >"$tmp/late.evt"
+"$posixtrace" convert "$tmp/late.evt" --to log -o "$tmp/late.log" 2>"$tmp/err" || exit 99
+run 0 dump --begin 1 --end 1.001 --raw "$tmp/late.log"
+check "an event 19 s late is within --end" has_lines out 3
+check "it stands where the log has it" sh -c "sed -n 3p '$tmp/out' | grep -q '^1000500000 '"
+run 0 report -h --begin 1 --end 1.001 --raw "$tmp/late.log"
+check "report shows it too" has_lines out 3
+run 0 dump --end 0 "$tmp/late.log"
+check "--end at the first event shows it" has_lines out 1
+run 0 dump --end -1s "$tmp/late.log"
+check "--end before the last event" has_lines out $((40001 - 1000))
 run 0 dump --begin 2200-01-01 "$log"
 check "nothing is after the log" is_empty out
 run 0 dump --end 1990-01-01T00:00+01:00 "$log"

@@ -15,7 +15,6 @@
 #include "wanted.h"
 #include "when.h"
 
-#define SECOND_NS  INT64_C(1000000000)
 #define FAULTS_MAX 20
 
 static const char help[] =
@@ -50,14 +49,6 @@ static struct dump dump;
 static bool choose_log_type(const struct log_type *type)
 {
 	return choose_type(&dump.wanted.choose, type->name);
-}
-
-static int seek(const struct logfile *log, int64_t when_ns)
-{
-	struct timespec when = { .tv_sec = when_ns / SECOND_NS, .tv_nsec = when_ns % SECOND_NS };
-
-	/* Before 1970 there is nothing to skip. */
-	return when_ns <= 0 ? 0 : posix_trace_seek_np(log->trid, &when);
 }
 
 /* False: this was the last one. */
@@ -102,8 +93,6 @@ static int events(struct logfile *log, struct losses *losses, uint64_t *total)
 		const struct log_type *type;
 
 		read++;
-		if (wanted_is_past(&dump.wanted, event.time_ns))
-			return 0;
 		/* Also of types that are not shown: what is missing concerns every type. */
 		if (event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || event.flags)
 			losses_event(losses, &event);
@@ -117,8 +106,10 @@ static int events(struct logfile *log, struct losses *losses, uint64_t *total)
 		if (!show(log, type, &event))
 			return 0;
 	}
-	losses_end(losses);
-	if (dump.wanted.choose.begin_ns == INT64_MIN)
+	if (logfile_ends_before(log, dump.wanted.choose.end_ns))
+		losses_end(losses);
+	if (dump.wanted.choose.begin_ns == INT64_MIN &&
+	    logfile_ends_before(log, dump.wanted.choose.end_ns))
 		*total = read;
 	return err;
 }
@@ -145,14 +136,13 @@ static int dump_open_log(struct logfile *log)
 	struct posix_trace_ledger_np ledger;
 	struct losses losses;
 	uint64_t total = 0;
-	int status = TOOL_OK, err = 0;
+	int status = TOOL_OK, err;
 
 	if (dump.wanted.where && !where_fits(log))
 		return TOOL_USAGE;
 	losses_init(&losses, log->path, dump.form.when);
 	wanted_begin(&dump.wanted, log->info.first_ns, log->info.last_ns);
-	if (dump.wanted.choose.begin_ns != INT64_MIN)
-		err = seek(log, dump.wanted.choose.begin_ns);
+	err = logfile_window(log, dump.wanted.choose.begin_ns, dump.wanted.choose.end_ns);
 	if (!err)
 		err = events(log, &losses, &total);
 	show_tail(log);

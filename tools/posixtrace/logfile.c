@@ -249,6 +249,36 @@ int logfile_open_given(struct logfile *log, int fd, const char *name)
 	return open_log(log, NULL);
 }
 
+static struct timespec moment(int64_t time_ns)
+{
+	struct timespec when = { .tv_sec = time_ns / 1000000000, .tv_nsec = time_ns % 1000000000 };
+
+	if (when.tv_nsec < 0) {
+		when.tv_sec--;
+		when.tv_nsec += 1000000000;
+	}
+	return when;
+}
+
+/* Times at the ends of what a number can say are no bound: the library takes none there. */
+static bool is_bound(int64_t time_ns)
+{
+	return time_ns > INT64_MIN / 2 && time_ns < INT64_MAX - INT64_C(2000000000);
+}
+
+int logfile_window(const struct logfile *log, int64_t begin_ns, int64_t end_ns)
+{
+	struct timespec begin = moment(begin_ns), end = moment(end_ns);
+	int err = 0;
+
+	/* Before 1970 there is nothing to skip. */
+	if (begin_ns > 0)
+		err = posix_trace_seek_np(log->trid, &begin);
+	if (!err && is_bound(end_ns) && !logfile_ends_before(log, end_ns))
+		err = posix_trace_until_np(log->trid, &end);
+	return err;
+}
+
 void logfile_close(struct logfile *log)
 {
 	for (size_t i = 0; i < log->ids; i++) {

@@ -50,6 +50,18 @@ int logfile_open(struct logfile *log, const char *path,
 		 bool (*choose)(const struct log_type *type));
 /* The same for a file that is open and can seek; it is the log's from then on. */
 int logfile_open_given(struct logfile *log, int fd, const char *name);
+/*
+ * Of the log's events only those in these times are wanted, both included; others may come that stand
+ * beside them. INT64_MIN and INT64_MAX: no bound. 0 or an error number.
+ */
+int logfile_window(const struct logfile *log, int64_t begin_ns, int64_t end_ns);
+
+/* Such an end leaves nothing out. */
+static inline bool logfile_ends_before(const struct logfile *log, int64_t end_ns)
+{
+	return log->info.last_ns <= end_ns;
+}
+
 void logfile_close(struct logfile *log);
 
 /* The type of an event; never NULL. An id without a name is called event#ID. */

@@ -63,6 +63,17 @@ static int64_t seek_time(const struct report_sink *sink)
 	return begin_ns;
 }
 
+static int64_t until_time(const struct report_sink *sink)
+{
+	int64_t until_ns = sink->wanted->choose.end_ns, end_ns;
+
+	if (sink->select->has_end &&
+	    !__builtin_add_overflow(sink->first_ns, sink->select->end_ns, &end_ns) &&
+	    end_ns < until_ns)
+		until_ns = end_ns;
+	return until_ns;
+}
+
 /* Most formats say nothing of their times before the events come. */
 static int know_first(struct report_sink *sink, int64_t time_ns)
 {
@@ -88,6 +99,7 @@ static void know_span(struct report_sink *sink, int64_t first_ns, int64_t last_n
 	sink->has_span = true;
 	sink->first_ns = first_ns;
 	wanted_begin(sink->wanted, first_ns, last_ns);
+	sink->flow->until_ns = until_time(sink);
 	seek_ns = seek_time(sink);
 	if (seek_ns <= first_ns)
 		return;
@@ -269,8 +281,10 @@ static int take(void *context, const struct fmt_event *from)
 	if (!sink->any && know_first(sink, from->time_ns))
 		return -1;
 	elapsed_ns = (__int128)from->time_ns - sink->first_ns;
-	if (wanted_is_past(sink->wanted, from->time_ns) ||
-	    (sink->select->has_end && elapsed_ns > (__int128)sink->select->end_ns + WANTED_LATE_NS))
+	if (!sink->flow->knows_until &&
+	    (wanted_is_past(sink->wanted, from->time_ns) ||
+	     (sink->select->has_end &&
+	      elapsed_ns > (__int128)sink->select->end_ns + WANTED_LATE_NS)))
 		return stop(sink, TOOL_OK);
 	if (!type->shown.chosen ||
 	    !select_event(sink->select, from->pid, from->thread ? from->thread : from->tid,

@@ -11,8 +11,8 @@
 
 /*
  * An event whose writer was held up stands after younger ones. So the first event past --end does not
- * end the reading; one this much past it does, or a large log's first second would take as long as
- * all of it.
+ * end the reading. Logs know where nothing else follows; of other formats, an event this much past it
+ * ends it, or a large trace's first second would take as long as all of it.
  */
 #define WANTED_LATE_NS INT64_C(1000000000)
 

@@ -16,6 +16,7 @@ void flow_init(struct fmt_flow *flow, const struct format *from, const struct fo
 	flow->from = from;
 	flow->to = to;
 	flow->status = TOOL_OK;
+	flow->until_ns = INT64_MAX;
 }
 
 void flow_fini(struct fmt_flow *flow)

@@ -40,6 +40,8 @@ struct fmt_flow {
 	bool begun;            /* the sink knows the facts, and so types */
 	bool stopped;          /* the sink cannot go on */
 	int64_t seek_ns;       /* set by a sink as it begins: nothing before that need come; 0: all */
+	int64_t until_ns;      /* likewise: nothing behind that need come; INT64_MAX: all */
+	bool knows_until;      /* the source keeps to it: it ends where nothing else follows */
 	uint64_t events;
 	bool lost;             /* the source told of lost events */
 	trace_id_t objects;    /* the log that knows them; 0: none */

@@ -232,7 +232,9 @@ static bool looks_damaged(const struct reading *reading, uint64_t events)
 
 	return !reading->log.whole || !reading->log.info.complete || reading->skipped ||
 	       posix_trace_get_ledger_np(reading->log.trid, &ledger) ||
-	       ledger.lost[POSIX_TRACE_LOST_DAMAGED_NP] || (ledger.reported != events && !reading->flow->seek_ns);
+	       ledger.lost[POSIX_TRACE_LOST_DAMAGED_NP] ||
+	       (ledger.reported != events && !reading->flow->seek_ns &&
+		logfile_ends_before(&reading->log, reading->flow->until_ns));
 }
 
 static int cause_of_gaps(const trace_attr_t *attr)
@@ -241,14 +243,6 @@ static int cause_of_gaps(const trace_attr_t *attr)
 
 	return !posix_trace_attr_getstreamfullpolicy(attr, &policy) && policy == POSIX_TRACE_LOOP
 		? POSIX_TRACE_LOST_OVERWRITTEN_NP : POSIX_TRACE_LOST_STREAM_FULL_NP;
-}
-
-static int seek(const struct reading *reading)
-{
-	int64_t when_ns = reading->flow->seek_ns;
-	struct timespec when = { .tv_sec = when_ns / 1000000000, .tv_nsec = when_ns % 1000000000 };
-
-	return when_ns > 0 ? posix_trace_seek_np(reading->log.trid, &when) : 0;
 }
 
 static int read_log(struct reading *reading)
@@ -270,7 +264,8 @@ static int read_log(struct reading *reading)
 		err = log_scan(flow, reading->log.trid, reading->type, reading->ids, &facts);
 	flow->objects = reading->log.trid;
 	if (!err && fmt_begin(flow, &facts) && tell_objects(reading)) {
-		err = seek(reading);
+		flow->knows_until = true;
+		err = logfile_window(&reading->log, flow->seek_ns, flow->until_ns);
 		if (!err)
 			err = read_events(reading);
 		if (!err && !flow->stopped)
