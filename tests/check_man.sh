@@ -24,8 +24,8 @@ trap 'rm -rf "$scratch"' EXIT
 
 # path NAME SECTION: the file of a page, links not followed.
 path() {
-	if [ "$1.$2" = posixtrace.1 ]; then
-		echo "$src/tools/posixtrace/posixtrace.1"
+	if [ "$2" = 1 ]; then
+		echo "$src/tools/posixtrace/$1.$2"
 	else
 		echo "$man/$1.$2"
 	fi
@@ -40,7 +40,7 @@ page() {
 	[ ! -f "$file" ] || echo "$file"
 }
 
-pages="$(grep -L '^\.so ' "$man"/*.[0-9]) $src/tools/posixtrace/posixtrace.1"
+pages="$(grep -L '^\.so ' "$man"/*.[0-9]) $(echo "$src"/tools/posixtrace/*.1)"
 
 # --- pages
 

@@ -15,7 +15,7 @@ check "the overview names every command" has out '^  list .*'
 check "the overview names every command" has out '^  status .*'
 run 0 --version
 check "the version is told" has out '^posixtrace (libposixtrace) [0-9]'
-for command in dump stat verify; do
+for command in dump stat latency verify; do
 	run 0 $command --help
 	check "$command explains itself" has out "^Usage: posixtrace $command "
 	check "$command explains its exit statuses" has out '^Exit status: 0 ok'

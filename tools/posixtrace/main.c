@@ -27,6 +27,7 @@ static const struct tool_command *const commands[] = {
 	&dump_command,
 	&report_command,
 	&stat_command,
+	&latency_command,
 	&verify_command,
 	&convert_command,
 };

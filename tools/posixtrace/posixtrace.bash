@@ -8,12 +8,12 @@ _posixtrace()
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'record attach top list status snapshot recover dump report stat verify convert help --help --version' -- "$current"))
+		COMPREPLY=($(compgen -W 'record attach top list status snapshot recover dump report stat latency verify convert help --help --version' -- "$current"))
 		return
 	fi
 	case $command in
 	help)
-		COMPREPLY=($(compgen -W 'record attach top list status snapshot recover dump report stat verify convert' -- "$current"))
+		COMPREPLY=($(compgen -W 'record attach top list status snapshot recover dump report stat latency verify convert' -- "$current"))
 		return
 		;;
 	record)
@@ -118,6 +118,11 @@ _posixtrace()
 		;;
 	stat)
 		options='--utc --raw --json --fail-on-loss --help'
+		;;
+	latency)
+		options='--pair --slowest --around --event --exclude --pid --tid --begin --end --where --utc --raw
+			--json --help'
+		value='--pair --slowest --around -e --event -x --exclude --pid --tid --begin --end --where'
 		;;
 	verify)
 		options='--limit --json --fail-on-loss --help'

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* latency.c - posixtrace latency: how long things took. */
+#include "latency/latency.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+#include "say.h"
+#include "tool.h"
+
+static const char help[] =
+	"Usage: posixtrace latency [OPTION]... LOG\n"
+	"Prints how long things took in LOG (- is standard input): spans of event types that begin and end\n"
+	"them, and events with a field that says how long something took. Counts, rates, percentiles to\n"
+	"1/128 of the value; what waited for locks; the slowest with the events around them.\n"
+	"\n"
+	"      --pair BEGIN,END[,FIELD]...\n"
+	"                       event types that are a span, and the fields that pair them; without a\n"
+	"                       field the thread does; may be repeated\n"
+	"      --slowest N      the N slowest and the events around them; none without it\n"
+	"      --around N       so many events on each side, 3 without it\n"
+	READING_HELP
+	"      --utc            times in UTC\n"
+	"      --raw            times in nanoseconds since 1970\n"
+	"      --json           a JSON object\n"
+	"  -h, --help           this text\n"
+	"\n"
+	WANTED_TIME_HELP
+	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed.\n";
+
+struct options {
+	enum when_form form;
+	bool json;
+	uint64_t slowest, around;
+};
+
+double latency_rate(const struct latency *latency, uint64_t count)
+{
+	int64_t ns;
+
+	if (__builtin_sub_overflow(latency->last_ns, latency->first_ns, &ns) || ns <= 0)
+		return 0;
+	return (double)count * 1e9 / (double)ns;
+}
+
+/* ------------------------------------------------------------------ counting */
+
+static struct latency_series *series_of(struct latency *latency, const struct series *series)
+{
+	struct latency_series *more;
+
+	if (series->index < latency->count)
+		return &latency->series[series->index];
+	more = realloc(latency->series, (series->index + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	latency->series = more;
+	memset(more + latency->count, 0, (series->index + 1 - latency->count) * sizeof(*more));
+	for (size_t i = latency->count; i <= series->index; i++)
+		more[i].series = latency->pairing.series[i];
+	latency->count = series->index + 1;
+	return &more[series->index];
+}
+
+static void add_cpu(struct latency_series *to, const struct span *span)
+{
+	to->cpu_count++;
+	to->cpu_ns += span->cpu_ns;
+	to->cpu_wall_ns += (double)span->time_ns;
+	if (span->cpu_ns > to->cpu_max_ns)
+		to->cpu_max_ns = span->cpu_ns;
+}
+
+static void take(void *arg, const struct span *span, const struct posix_trace_event_np *end)
+{
+	struct latency *latency = arg;
+	struct latency_series *to = series_of(latency, span->series);
+
+	(void)end;
+	if (!to || !histogram_add(&to->time, span->time_ns)) {
+		latency->err = ENOMEM;
+		return;
+	}
+	if (span->has_cpu)
+		add_cpu(to, span);
+	slowest_add(&latency->slowest, span);
+}
+
+static int count_events(struct latency *latency, struct reading *reading)
+{
+	int err = reading_begin(reading, &latency->log, &latency->wanted);
+
+	while (!err && !latency->err && reading_next(reading, &err)) {
+		pairing_event(&latency->pairing, reading->type, &reading->event, reading->ordinal,
+			      reading->is_wanted);
+		if (reading->is_wanted && reading->type->schema)
+			locks_event(&latency->locks, reading->type, &reading->event);
+		if (latency->pairing.err)
+			latency->err = latency->pairing.err;
+	}
+	pairing_end(&latency->pairing);
+	latency->events = reading->taken;
+	latency->first_ns = reading->first_ns;
+	latency->last_ns = reading->last_ns;
+	if (latency->pairing.count && !series_of(latency, latency->pairing.series[latency->pairing.count - 1]))
+		return ENOMEM;
+	return err ? err : latency->err;
+}
+
+static int look_around(struct latency *latency)
+{
+	struct reading again;
+	int err;
+
+	if (!slowest_sort(&latency->slowest))
+		return ENOMEM;
+	if (!latency->slowest.left)
+		return 0;
+	err = reading_begin(&again, &latency->log, &latency->wanted);
+	while (!err && reading_next(&again, &err))
+		if (again.is_wanted && !slowest_event(&latency->slowest, &again))
+			break;
+	return err;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct latency_series *x = a, *y = b;
+
+	if (x->time.total < y->time.total || x->time.total > y->time.total)
+		return x->time.total < y->time.total ? 1 : -1;
+	return strcmp(x->series->name, y->series->name);
+}
+
+/* ------------------------------------------------------------------ the command */
+
+static int measure(struct latency *latency, const struct options *options)
+{
+	struct reading reading;
+	int err;
+
+	if (!pairing_begin(&latency->pairing, &latency->log))
+		return TOOL_USAGE;
+	err = count_events(latency, &reading);
+	if (!err)
+		err = look_around(latency);
+	if (err) {
+		say("%s: %s", latency->log.path, strerror(err));
+		return TOOL_FAILURE;
+	}
+	locks_sort(&latency->locks);
+	if (latency->count)
+		qsort(latency->series, latency->count, sizeof(*latency->series), by_total);
+	if (options->json)
+		latency_json(&out_stdout, latency);
+	else
+		latency_text(&out_stdout, latency, options->form);
+	return reading_status(&reading);
+}
+
+static int measure_log(struct latency *latency, const struct options *options, const char *path)
+{
+	int status;
+
+	if (!locks_init(&latency->locks) ||
+	    !slowest_init(&latency->slowest, (size_t)options->slowest, (size_t)options->around)) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	status = reading_open(&latency->log, path, &latency->wanted);
+	if (status)
+		return status;
+	status = measure(latency, options);
+	logfile_close(&latency->log);
+	return status;
+}
+
+enum {
+	OPT_PAIR = 256,
+	OPT_SLOWEST,
+	OPT_AROUND,
+	OPT_UTC,
+	OPT_RAW,
+	OPT_JSON,
+};
+
+static const struct option long_options[] = {
+	READING_OPTIONS,
+	{ "pair", required_argument, NULL, OPT_PAIR },
+	{ "slowest", required_argument, NULL, OPT_SLOWEST },
+	{ "around", required_argument, NULL, OPT_AROUND },
+	{ "utc", no_argument, NULL, OPT_UTC },
+	{ "raw", no_argument, NULL, OPT_RAW },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static bool number_up_to(const char *option, const char *text, uint64_t most, uint64_t *number)
+{
+	if (!tool_number(option, text, number))
+		return false;
+	if (*number <= most)
+		return true;
+	say("%s %s: %llu is the most", option, text, (unsigned long long)most);
+	return false;
+}
+
+static bool parse_option(struct latency *latency, struct options *options, int option)
+{
+	bool good;
+
+	if (wanted_option(&latency->wanted, option, optarg, &good))
+		return good;
+	switch (option) {
+	case OPT_PAIR:
+		return pairing_add(&latency->pairing, optarg);
+	case OPT_SLOWEST:
+		return number_up_to("--slowest", optarg, SLOWEST_MAX, &options->slowest);
+	case OPT_AROUND:
+		return number_up_to("--around", optarg, SLOWEST_AROUND, &options->around);
+	case OPT_UTC:
+		options->form = WHEN_UTC;
+		return true;
+	case OPT_RAW:
+		options->form = WHEN_RAW;
+		return true;
+	case OPT_JSON:
+		options->json = true;
+		return true;
+	}
+	return false; /* tool_option() has said why */
+}
+
+static void fini(struct latency *latency)
+{
+	for (size_t i = 0; i < latency->count; i++)
+		histogram_fini(&latency->series[i].time);
+	free(latency->series);
+	pairing_fini(&latency->pairing);
+	locks_fini(&latency->locks);
+	slowest_fini(&latency->slowest);
+	wanted_fini(&latency->wanted);
+}
+
+static int run(int argc, char **argv)
+{
+	static struct latency latency;
+	struct options options = { .around = 3 };
+	int option, status = TOOL_OK;
+
+	wanted_init(&latency.wanted);
+	pairing_init(&latency.pairing, take, &latency);
+	while (!status && (option = tool_option(argc, argv, ":e:x:h", long_options)) != -1) {
+		if (option == 'h') {
+			fini(&latency);
+			return tool_help(&latency_command);
+		}
+		if (!parse_option(&latency, &options, option))
+			status = tool_usage(&latency_command);
+	}
+	if (!status && !wanted_ready(&latency.wanted, options.form == WHEN_UTC)) {
+		status = tool_usage(&latency_command);
+	} else if (!status && optind + 1 != argc) {
+		say(optind == argc ? "latency: which log?" : "latency: one log at a time");
+		status = tool_usage(&latency_command);
+	}
+	if (!status)
+		status = measure_log(&latency, &options, argv[optind]);
+	fini(&latency);
+	return status;
+}
+
+const struct tool_command latency_command = {
+	.name = "latency",
+	.summary = "how long spans, calls and waits for locks took",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "latency/latency.h"
+
+#include <string.h>
+
+#include "latency/brief.h"
+#include "line.h"
+#include "out.h"
+#include "text.h"
+
+static void column(struct out *out, double ns)
+{
+	char text[BRIEF_BYTES];
+
+	out_printf(out, " %8s", brief_ns(text, ns));
+}
+
+static void name(struct out *out, const struct series *series)
+{
+	out_str(out, "  ");
+	text_name(out, series->name, strlen(series->name));
+	out_char(out, '\n');
+}
+
+static void print_times(struct out *out, const struct latency *latency)
+{
+	out_str(out, "\n       count    per second      min      p50      p90      p99    p99.9      max"
+		     "    total  span or event\n");
+	for (size_t i = 0; i < latency->count; i++) {
+		const struct histogram *time = &latency->series[i].time;
+
+		if (!time->count)
+			continue;
+		out_printf(out, "%12llu %13.1f", (unsigned long long)time->count,
+			   latency_rate(latency, time->count));
+		column(out, (double)time->min);
+		column(out, (double)histogram_percentile(time, 0.5));
+		column(out, (double)histogram_percentile(time, 0.9));
+		column(out, (double)histogram_percentile(time, 0.99));
+		column(out, (double)histogram_percentile(time, 0.999));
+		column(out, (double)time->max);
+		column(out, time->total);
+		name(out, latency->series[i].series);
+	}
+}
+
+static void print_cpu(struct out *out, const struct latency *latency)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < latency->count; i++) {
+		const struct latency_series *series = &latency->series[i];
+
+		if (!series->cpu_count)
+			continue;
+		if (!any)
+			out_str(out, "\n       count wall tot. cpu tot. cpu max. cpu/wall  span or event\n");
+		any = true;
+		out_printf(out, "%12llu", (unsigned long long)series->cpu_count);
+		column(out, series->cpu_wall_ns);
+		column(out, (double)series->cpu_ns);
+		column(out, (double)series->cpu_max_ns);
+		out_printf(out, " %7.1f%%", series->cpu_wall_ns > 0 ?
+			   100.0 * (double)series->cpu_ns / series->cpu_wall_ns : 0.0);
+		name(out, series->series);
+	}
+}
+
+static void print_unmatched(struct out *out, const struct latency *latency)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < latency->count; i++) {
+		const struct series *series = latency->series[i].series;
+
+		if (!(series->no_begin | series->no_end | series->cut | series->dropped |
+		      series->backwards))
+			continue;
+		if (!any)
+			out_str(out, "\n    no begin       no end cut by loss    no room  backwards"
+				     "  unmatched in\n");
+		any = true;
+		out_printf(out, "%12llu %12llu %11llu %10llu %10llu",
+			   (unsigned long long)series->no_begin, (unsigned long long)series->no_end,
+			   (unsigned long long)series->cut, (unsigned long long)series->dropped,
+			   (unsigned long long)series->backwards);
+		name(out, series);
+	}
+	if (latency->pairing.types_without_room)
+		out_printf(out, "\n%llu event types more than %d spans could be told apart\n",
+			   (unsigned long long)latency->pairing.types_without_room, PAIRING_SERIES);
+}
+
+/* ------------------------------------------------------------------ locks */
+
+static void sum(struct out *out, const struct locks_sum *sum)
+{
+	out_printf(out, "%9llu", (unsigned long long)sum->count);
+	column(out, (double)sum->total_ns);
+	column(out, sum->count ? (double)sum->total_ns / (double)sum->count : 0);
+	column(out, (double)sum->max_ns);
+}
+
+static void lock_name(struct out *out, const struct latency *latency, pid_t pid, uint64_t pointer,
+		      int64_t time_ns)
+{
+	struct posix_trace_object_np object;
+	const char *called = locks_name(&latency->log, pid, pointer, time_ns, &object);
+
+	out_printf(out, "0x%llx", (unsigned long long)pointer);
+	if (called) {
+		out_char(out, ' ');
+		text_quoted(out, called, strlen(called));
+	}
+}
+
+static void print_locks(struct out *out, const struct latency *latency)
+{
+	const struct locks *locks = &latency->locks;
+
+	if (!locks->count)
+		return;
+	out_str(out, "\n    waits    total     mean      max    holds    total     mean      max"
+		     "     pid  lock\n");
+	for (size_t i = 0; i < locks->count; i++) {
+		const struct lock *lock = &locks->lock[i];
+
+		sum(out, &lock->wait);
+		sum(out, &lock->held);
+		out_printf(out, " %7d  ", (int)lock->pid);
+		lock_name(out, latency, lock->pid, lock->pointer, lock->last_ns);
+		if (lock->type) {
+			out_char(out, ' ');
+			out_bytes(out, lock->type->shown, lock->type->shown_len);
+		}
+		out_char(out, '\n');
+	}
+	if (!locks->other_events)
+		return;
+	sum(out, &locks->other_wait);
+	sum(out, &locks->other_held);
+	out_printf(out, "       -  others than the first %d\n", LOCKS_MAX);
+}
+
+static void print_waiters(struct out *out, const struct latency *latency)
+{
+	const struct locks *locks = &latency->locks;
+
+	if (!locks->waiters)
+		return;
+	out_str(out, "\n    waits    total     mean      max     pid     tid  longest wait for\n");
+	for (size_t i = 0; i < locks->waiters; i++) {
+		const struct waiter *waiter = &locks->waiter[i];
+
+		sum(out, &waiter->wait);
+		out_printf(out, " %7d %7d  ", (int)waiter->pid, (int)waiter->tid);
+		lock_name(out, latency, waiter->pid, waiter->longest, waiter->last_ns);
+		out_char(out, '\n');
+	}
+	if (locks->other_waiters.count) {
+		sum(out, &locks->other_waiters);
+		out_printf(out, "       -       -  others than the first %d\n", LOCKS_MAX);
+	}
+}
+
+/* ------------------------------------------------------------------ the slowest */
+
+static void event_line(struct out *out, const struct latency *latency, struct line_form *form,
+		       const struct slow_event *event, const struct span *span)
+{
+	bool is_end = event->ordinal == span->end_ordinal;
+	/* As a log that is not written to while it is printed; types are learned already. */
+	const struct log_type *type = logfile_type((struct logfile *)&latency->log,
+						   event->event.info.posix_event_id);
+
+	out_str(out, event->ordinal == span->begin_ordinal ? "  > " : is_end ? "  < " : "    ");
+	line_put(out, form, &latency->log, type, &event->event);
+}
+
+static void part(struct out *out, const struct latency *latency, struct line_form *form,
+		 const struct slow *slow, enum slow_part which)
+{
+	const struct slow_event *event;
+
+	for (size_t i = 0; (event = slowest_at(&latency->slowest, slow, which, i)); i++)
+		event_line(out, latency, form, event, &slow->span);
+}
+
+static void print_slow(struct out *out, const struct latency *latency, const struct slow *slow,
+		       size_t number, enum when_form when)
+{
+	const struct span *span = &slow->span;
+	struct line_form form = { .when = when };
+	char text[BRIEF_BYTES], time[WHEN_BYTES];
+	uint64_t hidden = slow->seen[SLOW_LAST] > latency->slowest.around ?
+			  slow->seen[SLOW_LAST] - latency->slowest.around : 0;
+
+	out_printf(out, "\nslowest %zu: %s, from %s, pid %d tid %d", number,
+		   brief_ns(text, (double)span->time_ns), when_string(time, span->begin_ns, when),
+		   (int)span->pid, (int)span->begin_tid);
+	if (span->tid != span->begin_tid)
+		out_printf(out, " to tid %d", (int)span->tid);
+	if (span->has_cpu)
+		out_printf(out, ", cpu %s", brief_ns(text, (double)span->cpu_ns));
+	out_char(out, ':');
+	out_char(out, ' ');
+	text_name(out, span->series->name, strlen(span->series->name));
+	out_char(out, '\n');
+	if (!latency->slowest.around)
+		return;
+	part(out, latency, &form, slow, SLOW_BEFORE);
+	part(out, latency, &form, slow, SLOW_FIRST);
+	if (hidden)
+		out_printf(out, "    ... %llu events\n", (unsigned long long)hidden);
+	part(out, latency, &form, slow, SLOW_LAST);
+	part(out, latency, &form, slow, SLOW_AFTER);
+}
+
+void latency_text(struct out *out, const struct latency *latency, enum when_form form)
+{
+	char span[WHEN_BYTES];
+	int64_t ns;
+
+	if (__builtin_sub_overflow(latency->last_ns, latency->first_ns, &ns))
+		ns = INT64_MAX;
+	text_safe(out, latency->log.path, strlen(latency->log.path));
+	out_printf(out, ": %llu events, %s s\n", (unsigned long long)latency->events,
+		   when_span_string(span, ns));
+	print_times(out, latency);
+	print_cpu(out, latency);
+	print_unmatched(out, latency);
+	print_locks(out, latency);
+	print_waiters(out, latency);
+	for (size_t i = 0; i < latency->slowest.count; i++)
+		print_slow(out, latency, &latency->slowest.slow[i], i + 1, form);
+}

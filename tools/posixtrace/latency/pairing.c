@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "latency/pairing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "latency/opened.h"
+#include "latency/roles.h"
+
+void pairing_init(struct pairing *pairing,
+		  void (*take)(void *arg, const struct span *span,
+			       const struct posix_trace_event_np *end),
+		  void *arg)
+{
+	memset(pairing, 0, sizeof(*pairing));
+	pairing->take = take;
+	pairing->arg = arg;
+	if (!opened_init(pairing))
+		pairing->err = ENOMEM;
+}
+
+void pairing_fini(struct pairing *pairing)
+{
+	for (size_t i = 0; i < pairing->count; i++) {
+		free(pairing->series[i]->name);
+		free(pairing->series[i]);
+	}
+	free(pairing->series);
+	roles_fini(pairing);
+	opened_fini(pairing);
+}
+
+const char *pairing_kind_name(enum series_kind kind)
+{
+	static const char *const name[] = {
+		[SERIES_SPAN] = "span", [SERIES_PAIR] = "pair", [SERIES_EVENT] = "event",
+	};
+
+	return name[kind];
+}
+
+/* ------------------------------------------------------------------ spans */
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static uint64_t mix_number(uint64_t hash, uint64_t number)
+{
+	hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+/* What a begin and its end have in common. A field that the payload lacks pairs those that lack it. */
+static uint64_t key_of(const struct role *role, const struct log_type *type,
+		       const struct posix_trace_event_np *event)
+{
+	uint64_t hash = mix_number(role->series->index + 1, (uint64_t)event->info.posix_pid);
+	struct posix_trace_value_np value;
+
+	if (!role->keys) {
+		hash = mix_number(hash, (uint64_t)event->info.posix_thread_id);
+		return mix_number(hash, (uint64_t)event->tid);
+	}
+	for (unsigned i = 0; i < role->keys; i++) {
+		if (!posix_trace_field_get_np(type->schema, role->key[i], 0, event->data,
+					      event->data_len, 0, &value))
+			continue;
+		if (value.field->form == POSIX_TRACE_FORM_BYTES_NP)
+			hash = mix(hash, value.data, value.len);
+		else
+			hash = mix_number(hash, value.u64);
+	}
+	return hash;
+}
+
+/* Kernel and user time together. */
+static bool cpu_of(const struct role *role, const struct log_type *type,
+		   const struct posix_trace_event_np *event, uint64_t *cpu_ns)
+{
+	struct posix_trace_value_np value;
+
+	*cpu_ns = 0;
+	for (unsigned i = 0; i < role->cpu_fields; i++) {
+		if (!posix_trace_field_get_np(type->schema, role->cpu[i], 0, event->data,
+					      event->data_len, 0, &value))
+			return false;
+		*cpu_ns += value.u64;
+	}
+	return role->cpu_fields != 0;
+}
+
+static void begin(struct pairing *pairing, const struct role *role, const struct log_type *type,
+		  const struct posix_trace_event_np *event, uint64_t ordinal)
+{
+	struct pairing_open open = {
+		.key = key_of(role, type, event), .series = role->series, .begin_ns = event->time_ns,
+		.tid = event->tid, .ordinal = ordinal,
+	};
+
+	open.has_cpu = cpu_of(role, type, event, &open.cpu_ns);
+	opened_add(pairing, &open);
+}
+
+static void end(struct pairing *pairing, const struct role *role, const struct log_type *type,
+		const struct posix_trace_event_np *event, uint64_t ordinal)
+{
+	struct pairing_open open;
+	struct span span = {
+		.series = role->series, .end_ns = event->time_ns, .pid = event->info.posix_pid,
+		.tid = event->tid, .end_ordinal = ordinal,
+	};
+	uint64_t cpu_ns;
+
+	if (!opened_take(pairing, key_of(role, type, event), role->series, &open)) {
+		role->series->no_begin++;
+		return;
+	}
+	if (open.begin_ns > event->time_ns) {
+		role->series->backwards++;
+		return;
+	}
+	span.begin_ns = open.begin_ns;
+	span.time_ns = (uint64_t)event->time_ns - (uint64_t)open.begin_ns;
+	span.begin_tid = open.tid;
+	span.begin_ordinal = open.ordinal;
+	/* A clock of another thread may be behind. */
+	span.has_cpu = cpu_of(role, type, event, &cpu_ns) && open.has_cpu && cpu_ns >= open.cpu_ns;
+	if (span.has_cpu)
+		span.cpu_ns = cpu_ns - open.cpu_ns;
+	role->series->spans++;
+	pairing->take(pairing->arg, &span, event);
+}
+
+static void lasted(struct pairing *pairing, const struct role *role, const struct log_type *type,
+		   const struct posix_trace_event_np *event, uint64_t ordinal)
+{
+	struct posix_trace_value_np time;
+	struct span span = {
+		.series = role->series, .end_ns = event->time_ns, .pid = event->info.posix_pid,
+		.begin_tid = event->tid, .tid = event->tid, .end_ordinal = ordinal,
+	};
+
+	if (!posix_trace_field_get_np(type->schema, role->time, 0, event->data, event->data_len, 0,
+				      &time))
+		return;
+	span.time_ns = time.u64;
+	if (time.u64 > INT64_MAX ||
+	    __builtin_sub_overflow(event->time_ns, (int64_t)time.u64, &span.begin_ns))
+		span.begin_ns = INT64_MIN;
+	span.has_cpu = cpu_of(role, type, event, &span.cpu_ns);
+	role->series->spans++;
+	pairing->take(pairing->arg, &span, event);
+}
+
+/* ------------------------------------------------------------------ events */
+
+/* Behind these, events may be missing. */
+static bool is_loss(const struct posix_trace_event_np *event)
+{
+	return event->info.posix_event_id == POSIX_TRACE_START ||
+	       event->info.posix_event_id == POSIX_TRACE_OVERFLOW ||
+	       event->info.posix_event_id == POSIX_TRACE_RESUME ||
+	       (event->flags & POSIX_TRACE_EVENT_GAP_NP);
+}
+
+void pairing_event(struct pairing *pairing, const struct log_type *type,
+		   const struct posix_trace_event_np *event, uint64_t ordinal, bool is_wanted)
+{
+	const struct role *role;
+	struct series *series;
+
+	if (pairing->err)
+		return;
+	while (is_loss(event) && (series = opened_drop(pairing)))
+		series->cut++;
+	if (!is_wanted)
+		return;
+	for (role = roles_of(pairing, type); role; role = role->next) {
+		if (role->phase == POSIX_TRACE_BEGIN_NP)
+			begin(pairing, role, type, event, ordinal);
+		else if (role->phase == POSIX_TRACE_END_NP)
+			end(pairing, role, type, event, ordinal);
+		else
+			lasted(pairing, role, type, event, ordinal);
+	}
+}
+
+void pairing_end(struct pairing *pairing)
+{
+	struct series *series;
+
+	while ((series = opened_drop(pairing)))
+		series->no_end++;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "latency/reading.h"
+
+#include <string.h>
+
+#include "say.h"
+#include "tool.h"
+
+#define SECOND_NS INT64_C(1000000000)
+
+/* A name that no event type of the log has is a slip of the pen. */
+static bool where_fits(const struct logfile *log, struct where *where)
+{
+	for (size_t i = 0; i < log->types; i++)
+		if (log->list[i]->schema)
+			where_learn(where, log->list[i]->schema);
+	return !where_say_unknown(where);
+}
+
+int reading_open(struct logfile *log, const char *path, struct wanted *wanted)
+{
+	int status = logfile_open(log, path, NULL);
+
+	if (status)
+		return status;
+	if (wanted->where && !where_fits(log, wanted->where)) {
+		logfile_close(log);
+		return TOOL_USAGE;
+	}
+	wanted_begin(wanted, log->info.first_ns, log->info.last_ns);
+	for (size_t i = 0; i < log->types; i++)
+		log->list[i]->chosen = choose_type(&wanted->choose, log->list[i]->name);
+	return TOOL_OK;
+}
+
+int reading_begin(struct reading *reading, struct logfile *log, struct wanted *wanted)
+{
+	int64_t begin_ns = wanted->choose.begin_ns;
+	struct timespec when = { .tv_sec = begin_ns / SECOND_NS, .tv_nsec = begin_ns % SECOND_NS };
+	int err = posix_trace_rewind(log->trid);
+
+	memset(reading, 0, sizeof(*reading));
+	reading->log = log;
+	reading->wanted = wanted;
+	/* Before 1970 there is nothing to skip. */
+	return err || begin_ns <= 0 ? err : posix_trace_seek_np(log->trid, &when);
+}
+
+/* Types that the log does not list are learned as they come. */
+static bool is_chosen(const struct reading *reading)
+{
+	return reading->type->listed ? reading->type->chosen :
+	       choose_type(&reading->wanted->choose, reading->type->name);
+}
+
+bool reading_next(struct reading *reading, int *err)
+{
+	struct posix_trace_event_np *event = &reading->event;
+	int unavailable;
+
+	*err = posix_trace_getnext_np(reading->log->trid, event, &unavailable);
+	if (*err || unavailable || wanted_is_past(reading->wanted, event->time_ns) ||
+	    reading->taken == reading->wanted->limit)
+		return false;
+	reading->ordinal++;
+	reading->skipped |= (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
+	reading->type = logfile_type(reading->log, event->info.posix_event_id);
+	reading->is_wanted = is_chosen(reading) &&
+			     wanted_event(reading->wanted, event, reading->type->name,
+					  reading->type->schema, 0);
+	if (!reading->is_wanted)
+		return true;
+	if (!reading->taken++)
+		reading->first_ns = reading->last_ns = event->time_ns;
+	if (event->time_ns < reading->first_ns)
+		reading->first_ns = event->time_ns;
+	if (event->time_ns > reading->last_ns)
+		reading->last_ns = event->time_ns;
+	return true;
+}
+
+int reading_status(const struct reading *reading)
+{
+	struct posix_trace_ledger_np ledger;
+	const struct logfile *log = reading->log;
+
+	if (log->whole && log->info.complete && !reading->skipped &&
+	    !posix_trace_get_ledger_np(log->trid, &ledger) &&
+	    !ledger.lost[POSIX_TRACE_LOST_DAMAGED_NP])
+		return TOOL_OK;
+	say("%s: damaged or not complete; 'posixtrace verify' says where", log->path);
+	return TOOL_DAMAGED;
+}

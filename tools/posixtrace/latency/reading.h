@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * reading.h - the events of a log one after the other, with what the options of wanted.h choose.
+ *
+ * What is not wanted is handed out, too, and marked: losses concern every type. An event's ordinal is
+ * the same whenever the log is read with the same options.
+ */
+#ifndef POSIXTRACE_LATENCY_READING_H
+#define POSIXTRACE_LATENCY_READING_H
+
+#include "logfile.h"
+#include "wanted.h"
+
+/* The options of wanted.h that make sense where events are counted. */
+#define READING_OPTIONS \
+	{ "event", required_argument, NULL, 'e' }, \
+	{ "exclude", required_argument, NULL, 'x' }, \
+	{ "pid", required_argument, NULL, WANTED_PID }, \
+	{ "tid", required_argument, NULL, WANTED_TID }, \
+	{ "begin", required_argument, NULL, WANTED_BEGIN }, \
+	{ "end", required_argument, NULL, WANTED_END }, \
+	{ "where", required_argument, NULL, WANTED_WHERE }
+
+#define READING_HELP \
+	"  -e, --event GLOB     only event types whose name matches; may be repeated\n" \
+	"  -x, --exclude GLOB   no event types whose name matches; may be repeated\n" \
+	"      --pid N          only this process; may be repeated\n" \
+	"      --tid N          only this thread (its Linux number); may be repeated\n" \
+	"      --begin TIME     only events not before TIME; uses the log's index\n" \
+	"      --end TIME       only events not after TIME\n" \
+	"      --where EXPR     only events of which this is true: 'fd == 3 && duration > 1ms'\n"
+
+struct reading {
+	struct logfile *log;
+	struct wanted *wanted;
+	struct posix_trace_event_np event;
+	const struct log_type *type;
+	bool is_wanted;
+	uint64_t ordinal;      /* of this event, from 1 on */
+	uint64_t taken;        /* events that were wanted */
+	int64_t first_ns, last_ns; /* of those */
+	bool skipped;          /* a damaged part was seen */
+};
+
+/* Opens the log for these options. TOOL_OK, or it has said why not; then nothing is open. */
+int reading_open(struct logfile *log, const char *path, struct wanted *wanted);
+
+/* At the log's first event, or at the first that can be wanted. 0 or an error number. */
+int reading_begin(struct reading *reading, struct logfile *log, struct wanted *wanted);
+
+/* The next event. False: there is none; *err is 0 or an error number. */
+bool reading_next(struct reading *reading, int *err);
+
+/* What a command that has read the log exits with: TOOL_OK or TOOL_DAMAGED, which it has said. */
+int reading_status(const struct reading *reading);
+
+#endif

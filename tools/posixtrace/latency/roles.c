@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* roles.c - what event types do, by their schemas and by --pair. */
+#include "latency/roles.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "say.h"
+
+struct pairing_type {
+	struct role *role;
+};
+
+/* ------------------------------------------------------------------ fields */
+
+/* Case and underscores apart: KernelTime is kernel_time. */
+static bool is_called(const char *name, const char *wanted)
+{
+	for (; *wanted; name++) {
+		if (*name == '_')
+			continue;
+		if (tolower((unsigned char)*name) != *wanted++)
+			return false;
+	}
+	return !*name;
+}
+
+static bool is_cpu(const struct posix_trace_field_np *field)
+{
+	return field->type == POSIX_TRACE_TYPE_NS_NP && !field->is_array &&
+	       (is_called(field->name, "kerneltime") || is_called(field->name, "usertime") ||
+		is_called(field->name, "cputime"));
+}
+
+int pairing_time_field(const struct posix_trace_schema_np *schema)
+{
+	for (unsigned i = 0; schema && i < schema->fields; i++)
+		if (schema->field[i].type == POSIX_TRACE_TYPE_NS_NP && !is_cpu(&schema->field[i]))
+			return (int)i;
+	return -1;
+}
+
+static void find_cpu(struct role *role, const struct posix_trace_schema_np *schema)
+{
+	for (unsigned i = 0; schema && i < schema->fields && role->cpu_fields < ROLE_CPU_FIELDS; i++)
+		if (is_cpu(&schema->field[i]))
+			role->cpu[role->cpu_fields++] = i;
+}
+
+static int find_field(const struct posix_trace_schema_np *schema, const char *name)
+{
+	for (unsigned i = 0; schema && i < schema->fields; i++)
+		if (!strcmp(schema->field[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+/* ------------------------------------------------------------------ series */
+
+static char *pair_name(const struct pairing_option *option)
+{
+	size_t size = strlen(option->begin) + strlen(option->end) + 3;
+	char *text = malloc(size);
+
+	if (text)
+		snprintf(text, size, "%s..%s", option->begin, option->end);
+	return text;
+}
+
+/* Made if it is not there; NULL: there is no room for more, or no memory. */
+static struct series *series_of(struct pairing *pairing, enum series_kind kind, const char *name)
+{
+	struct series **more, *series;
+
+	for (size_t i = 0; i < pairing->count; i++)
+		if (pairing->series[i]->kind == kind && !strcmp(pairing->series[i]->name, name))
+			return pairing->series[i];
+	if (pairing->count == PAIRING_SERIES) {
+		pairing->types_without_room++;
+		return NULL;
+	}
+	more = realloc(pairing->series, (pairing->count + 1) * sizeof(*more));
+	series = calloc(1, sizeof(*series));
+	if (more)
+		pairing->series = more;
+	if (series) {
+		series->kind = kind;
+		series->name = strdup(name);
+	}
+	if (!more || !series || !series->name) {
+		if (series)
+			free(series->name);
+		free(series);
+		pairing->err = ENOMEM;
+		return NULL;
+	}
+	series->index = pairing->count;
+	pairing->series[pairing->count++] = series;
+	return series;
+}
+
+/* ------------------------------------------------------------------ --pair */
+
+static void free_option(struct pairing_option *option)
+{
+	free(option->begin);
+	free(option->end);
+	for (unsigned i = 0; i < option->keys; i++)
+		free(option->key[i]);
+}
+
+bool pairing_add(struct pairing *pairing, const char *text)
+{
+	struct pairing_option option = { 0 };
+	const char *rest = text;
+	unsigned parts = 0;
+
+	if (pairing->options == PAIRING_PAIRS) {
+		say("--pair %s: %d pairs are the most", text, PAIRING_PAIRS);
+		return false;
+	}
+	for (;; rest++, parts++) {
+		size_t len = strcspn(rest, ",");
+		char *part = len ? strndup(rest, len) : NULL;
+
+		if (!part || parts == 2 + POSIX_TRACE_KEYS_MAX_NP) {
+			free(part);
+			parts = 0;
+			break;
+		}
+		if (parts == 0)
+			option.begin = part;
+		else if (parts == 1)
+			option.end = part;
+		else
+			option.key[option.keys++] = part;
+		rest += len;
+		if (!*rest) {
+			parts++;
+			break;
+		}
+	}
+	for (size_t i = 0; parts >= 2 && i < pairing->options; i++)
+		if (!strcmp(pairing->option[i].begin, option.begin) &&
+		    !strcmp(pairing->option[i].end, option.end)) {
+			say("--pair %s: these two are a pair already", text);
+			free_option(&option);
+			return false;
+		}
+	if (parts >= 2) {
+		pairing->option[pairing->options++] = option;
+		return true;
+	}
+	say("--pair %s: not BEGIN,END or BEGIN,END,FIELD with %d fields at most", text,
+	    POSIX_TRACE_KEYS_MAX_NP);
+	free_option(&option);
+	return false;
+}
+
+static bool has_keys(const struct pairing_option *option, const struct log_type *type)
+{
+	for (unsigned i = 0; i < option->keys; i++)
+		if (find_field(type->schema, option->key[i]) < 0) {
+			say("--pair: %s has no field %s", type->name, option->key[i]);
+			return false;
+		}
+	return true;
+}
+
+static bool option_fits(struct pairing_option *option, struct logfile *log)
+{
+	for (size_t i = 0; i < log->types; i++) {
+		const struct log_type *type = log->list[i];
+		bool begins = !strcmp(type->name, option->begin);
+		bool ends = !strcmp(type->name, option->end);
+
+		if ((begins || ends) && !has_keys(option, type))
+			return false;
+		option->found_begin |= begins;
+		option->found_end |= ends;
+	}
+	if (option->found_begin && option->found_end)
+		return true;
+	say("--pair: %s: %s has no such event type",
+	    option->found_begin ? option->end : option->begin, log->path);
+	return false;
+}
+
+bool pairing_begin(struct pairing *pairing, struct logfile *log)
+{
+	for (size_t i = 0; i < pairing->options; i++)
+		if (!option_fits(&pairing->option[i], log))
+			return false;
+	return true;
+}
+
+/* ------------------------------------------------------------------ roles */
+
+/* NULL also where there is no series for it. */
+static struct role *add_role(struct pairing *pairing, struct pairing_type *to,
+			     const struct posix_trace_schema_np *schema, enum series_kind kind,
+			     const char *name)
+{
+	struct series *series = series_of(pairing, kind, name);
+	struct role *role = series ? calloc(1, sizeof(*role)) : NULL;
+
+	if (!role) {
+		if (series)
+			pairing->err = ENOMEM;
+		return NULL;
+	}
+	role->series = series;
+	find_cpu(role, schema);
+	role->next = to->role;
+	to->role = role;
+	return role;
+}
+
+static void add_described(struct pairing *pairing, struct pairing_type *to,
+			  const struct log_type *type)
+{
+	const struct posix_trace_schema_np *schema = type->schema;
+	int time = pairing_time_field(schema);
+	struct role *role;
+
+	if (schema->role != POSIX_TRACE_POINT_NP) {
+		role = add_role(pairing, to, schema, SERIES_SPAN, schema->span);
+		if (!role)
+			return;
+		role->phase = schema->role;
+		role->keys = schema->keys;
+		memcpy(role->key, schema->key, sizeof(role->key));
+		return;
+	}
+	role = time < 0 ? NULL : add_role(pairing, to, schema, SERIES_EVENT, type->name);
+	if (role)
+		role->time = (unsigned)time;
+}
+
+static void add_pair(struct pairing *pairing, struct pairing_type *to, const struct log_type *type,
+		     const struct pairing_option *option, enum posix_trace_role_np phase)
+{
+	char *name = pair_name(option);
+	struct role *role = name ? add_role(pairing, to, type->schema, SERIES_PAIR, name) : NULL;
+
+	if (!name)
+		pairing->err = ENOMEM;
+	free(name);
+	if (!role)
+		return;
+	role->phase = phase;
+	for (unsigned i = 0; i < option->keys; i++)
+		role->key[role->keys++] = (unsigned)find_field(type->schema, option->key[i]);
+}
+
+/* An event that both ends and begins a pair ends first: the roles are taken from the last one on. */
+static struct pairing_type *learn(struct pairing *pairing, const struct log_type *type)
+{
+	struct pairing_type *to = calloc(1, sizeof(*to));
+
+	if (!to)
+		return NULL;
+	for (size_t i = 0; i < pairing->options; i++)
+		if (type->listed && !strcmp(type->name, pairing->option[i].begin))
+			add_pair(pairing, to, type, &pairing->option[i], POSIX_TRACE_BEGIN_NP);
+	for (size_t i = 0; i < pairing->options; i++)
+		if (type->listed && !strcmp(type->name, pairing->option[i].end))
+			add_pair(pairing, to, type, &pairing->option[i], POSIX_TRACE_END_NP);
+	if (type->schema)
+		add_described(pairing, to, type);
+	return to;
+}
+
+static bool make_room(struct pairing *pairing, size_t id)
+{
+	struct pairing_type **more;
+	size_t ids = id < 1024 ? 1024 : 65536;
+
+	if (id < pairing->ids)
+		return true;
+	more = id < 65536 ? realloc(pairing->by_id, ids * sizeof(*more)) : NULL;
+	if (!more)
+		return false;
+	memset(more + pairing->ids, 0, (ids - pairing->ids) * sizeof(*more));
+	pairing->by_id = more;
+	pairing->ids = ids;
+	return true;
+}
+
+const struct role *roles_of(struct pairing *pairing, const struct log_type *type)
+{
+	if (!type->listed)
+		return NULL;
+	if (!make_room(pairing, type->id)) {
+		pairing->err = ENOMEM;
+		return NULL;
+	}
+	if (!pairing->by_id[type->id])
+		pairing->by_id[type->id] = learn(pairing, type);
+	if (!pairing->by_id[type->id]) {
+		pairing->err = ENOMEM;
+		return NULL;
+	}
+	return pairing->by_id[type->id]->role;
+}
+
+void roles_fini(struct pairing *pairing)
+{
+	for (size_t i = 0; i < pairing->ids; i++) {
+		struct role *role = pairing->by_id[i] ? pairing->by_id[i]->role : NULL, *next;
+
+		for (; role; role = next) {
+			next = role->next;
+			free(role);
+		}
+		free(pairing->by_id[i]);
+	}
+	free(pairing->by_id);
+	for (size_t i = 0; i < pairing->options; i++)
+		free_option(&pairing->option[i]);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "latency/slowest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool slowest_init(struct slowest *slowest, size_t limit, size_t around)
+{
+	memset(slowest, 0, sizeof(*slowest));
+	slowest->limit = limit;
+	slowest->around = around;
+	slowest->slow = limit ? calloc(limit, sizeof(*slowest->slow)) : NULL;
+	return !limit || slowest->slow;
+}
+
+void slowest_fini(struct slowest *slowest)
+{
+	for (size_t i = 0; i < slowest->count; i++)
+		for (unsigned part = 0; part < SLOW_PARTS; part++)
+			free(slowest->slow[i].part[part]);
+	free(slowest->slow);
+}
+
+/* Of two that took as long the earlier one counts as the slower. */
+static bool is_faster(const struct span *a, const struct span *b)
+{
+	return a->time_ns == b->time_ns ? a->end_ordinal > b->end_ordinal : a->time_ns < b->time_ns;
+}
+
+static void sink(struct slowest *slowest, size_t i)
+{
+	for (;;) {
+		size_t least = i;
+
+		for (size_t child = 2 * i + 1; child <= 2 * i + 2; child++)
+			if (child < slowest->count && is_faster(&slowest->slow[child].span,
+								&slowest->slow[least].span))
+				least = child;
+		if (least == i)
+			return;
+		struct slow other = slowest->slow[i];
+
+		slowest->slow[i] = slowest->slow[least];
+		slowest->slow[least] = other;
+		i = least;
+	}
+}
+
+void slowest_add(struct slowest *slowest, const struct span *span)
+{
+	if (slowest->count < slowest->limit) {
+		slowest->slow[slowest->count++].span = *span;
+		if (slowest->count == slowest->limit)
+			for (size_t i = slowest->limit / 2 + 1; i-- > 0;)
+				sink(slowest, i);
+		return;
+	}
+	if (!slowest->limit || !is_faster(&slowest->slow[0].span, span))
+		return;
+	slowest->slow[0].span = *span;
+	sink(slowest, 0);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct slow *x = a, *y = b;
+
+	return is_faster(&x->span, &y->span) ? 1 : -1;
+}
+
+bool slowest_sort(struct slowest *slowest)
+{
+	if (slowest->count)
+		qsort(slowest->slow, slowest->count, sizeof(*slowest->slow), by_time);
+	slowest->left = slowest->around ? slowest->count : 0;
+	for (size_t i = 0; slowest->around && i < slowest->count; i++)
+		for (unsigned part = 0; part < SLOW_PARTS; part++) {
+			slowest->slow[i].part[part] =
+				calloc(slowest->around, sizeof(struct slow_event));
+			if (!slowest->slow[i].part[part])
+				return false;
+		}
+	return true;
+}
+
+static void keep(const struct slowest *slowest, struct slow *slow, enum slow_part part,
+		 const struct reading *reading)
+{
+	struct slow_event *to = &slow->part[part][slow->seen[part] % slowest->around];
+
+	to->event = reading->event;
+	to->ordinal = reading->ordinal;
+	if (to->event.data_len > SLOWEST_BYTES)
+		to->event.data_len = SLOWEST_BYTES;
+	if (to->event.data_len)
+		memcpy(to->bytes, reading->event.data, to->event.data_len);
+	slow->seen[part]++;
+}
+
+/* Whether the event stands before the span: an event that says how long something took has no begin. */
+static bool is_before(const struct span *span, const struct reading *reading)
+{
+	return span->begin_ordinal ? reading->ordinal < span->begin_ordinal :
+	       reading->event.time_ns < span->begin_ns;
+}
+
+static void offer(struct slowest *slowest, struct slow *slow, const struct reading *reading)
+{
+	const struct span *span = &slow->span;
+	bool begins = reading->event.tid == span->begin_tid, ends = reading->event.tid == span->tid;
+
+	if (reading->event.info.posix_pid != span->pid || (!begins && !ends))
+		return;
+	if (reading->ordinal > span->end_ordinal) {
+		if (!ends || slow->seen[SLOW_AFTER] >= slowest->around)
+			return;
+		keep(slowest, slow, SLOW_AFTER, reading);
+		slowest->left -= slow->seen[SLOW_AFTER] == slowest->around;
+	} else if (is_before(span, reading) && reading->ordinal != span->end_ordinal) {
+		if (begins)
+			keep(slowest, slow, SLOW_BEFORE, reading);
+	} else if (slow->seen[SLOW_FIRST] < slowest->around) {
+		keep(slowest, slow, SLOW_FIRST, reading);
+	} else {
+		keep(slowest, slow, SLOW_LAST, reading);
+	}
+}
+
+bool slowest_event(struct slowest *slowest, const struct reading *reading)
+{
+	for (size_t i = 0; i < slowest->count; i++)
+		offer(slowest, &slowest->slow[i], reading);
+	return slowest->left != 0;
+}
+
+const struct slow_event *slowest_at(const struct slowest *slowest, const struct slow *slow,
+				    enum slow_part part, size_t index)
+{
+	uint64_t seen = slow->seen[part];
+	struct slow_event *at;
+
+	if (index >= seen || index >= slowest->around)
+		return NULL;
+	at = &slow->part[part][(seen > slowest->around ? seen + index : index) % slowest->around];
+	at->event.data = at->bytes;
+	return at;
+}
