@@ -23,6 +23,7 @@ static const char help[] =
 	"the event shown before, process, thread, program address, event type, data.\n"
 	"\n"
 	WANTED_HELP
+	PICK_HELP
 	"      --utc            times in UTC\n"
 	"      --raw            times in nanoseconds since 1970\n"
 	"      --hex            all data as bytes\n"
@@ -38,6 +39,7 @@ static const char help[] =
 
 struct dump {
 	struct wanted wanted;
+	struct pick pick;
 	struct line_form form;
 	struct tail tail;
 	bool fail_on_loss;
@@ -123,12 +125,20 @@ static bool looks_damaged(const struct logfile *log, const struct losses *losses
 }
 
 /* A name that no event type of the log has is a slip of the pen. */
-static bool where_fits(const struct logfile *log)
+static bool names_fit(const struct logfile *log)
 {
-	for (size_t i = 0; i < log->types; i++)
-		if (log->list[i]->schema)
+	bool unknown = false;
+
+	for (size_t i = 0; i < log->types; i++) {
+		if (!log->list[i]->schema)
+			continue;
+		pick_learn(&dump.pick, log->list[i]->schema);
+		if (dump.wanted.where)
 			where_learn(dump.wanted.where, log->list[i]->schema);
-	return !where_say_unknown(dump.wanted.where);
+	}
+	if (dump.wanted.where)
+		unknown = where_say_unknown(dump.wanted.where);
+	return !pick_say_unknown(&dump.pick) && !unknown;
 }
 
 static int dump_open_log(struct logfile *log)
@@ -138,7 +148,7 @@ static int dump_open_log(struct logfile *log)
 	uint64_t total = 0;
 	int status = TOOL_OK, err;
 
-	if (dump.wanted.where && !where_fits(log))
+	if (!names_fit(log))
 		return TOOL_USAGE;
 	losses_init(&losses, log->path, dump.form.when);
 	wanted_begin(&dump.wanted, log->info.first_ns, log->info.last_ns);
@@ -195,6 +205,7 @@ enum {
 
 static const struct option options[] = {
 	WANTED_OPTIONS,
+	PICK_OPTION,
 	{ "utc", no_argument, NULL, OPT_UTC },
 	{ "raw", no_argument, NULL, OPT_RAW },
 	{ "hex", no_argument, NULL, OPT_HEX },
@@ -212,6 +223,9 @@ static bool parse_option(int option)
 	if (wanted_option(&dump.wanted, option, optarg, &good))
 		return good;
 	switch (option) {
+	case PICK_FIELDS:
+		dump.form.pick = &dump.pick;
+		return pick_parse(&dump.pick, optarg);
 	case OPT_UTC:
 		dump.form.when = WHEN_UTC;
 		return true;

@@ -142,10 +142,24 @@ static void json_line(struct out *out, struct line_form *form, const struct logf
 	out_str(out, "}\n");
 }
 
+static void picked_line(struct out *out, struct line_form *form, const struct logfile *log,
+			const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	const struct pick_line line = {
+		.when = form->json && form->when == WHEN_LOCAL ? WHEN_UTC : form->when,
+		.delta_ns = delta(form, event->time_ns),
+		.log_name = log->path,
+	};
+
+	(form->json ? pick_json : pick_tabs)(out, form->pick, &line, log, type, event);
+}
+
 void line_put(struct out *out, struct line_form *form, const struct logfile *log,
 	      const struct log_type *type, const struct posix_trace_event_np *event)
 {
-	if (form->json)
+	if (form->pick)
+		picked_line(out, form, log, type, event);
+	else if (form->json)
 		json_line(out, form, log, type, event);
 	else
 		text_line(out, form, log, type, event);

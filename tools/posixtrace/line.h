@@ -7,6 +7,7 @@
 
 #include "logfile.h"
 #include "out.h"
+#include "pick.h"
 #include "when.h"
 
 struct line_form {
@@ -14,6 +15,7 @@ struct line_form {
 	bool json;
 	bool hex;          /* all data as bytes */
 	const char *log;   /* named in each JSON line, NULL = not */
+	struct pick *pick; /* only these columns; NULL: all of the line */
 	bool any;          /* an event was shown before */
 	int64_t previous_ns;
 };

@@ -103,14 +103,15 @@ _posixtrace()
 		value='-n --name'
 		;;
 	dump)
-		options='--event --exclude --pid --tid --begin --end --where --limit --tail --utc --raw --hex
-			--json --salvage --fail-on-loss --help'
-		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail'
+		options='--event --exclude --pid --tid --begin --end --where --limit --tail --fields --utc --raw
+			--hex --json --salvage --fail-on-loss --help'
+		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail --fields'
 		;;
 	report)
 		options='--template --check --list --event --exclude --pid --tid --begin --end --where --limit
-			--tail --output --utc --raw --help'
+			--tail --fields --output --utc --raw --help'
 		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail -d -k -p -T'
+		value+=' --fields'
 		if [[ $previous == -O ]]; then
 			COMPREPLY=($(compgen -W 'ids= exec= pid= tid= timestamp= starttime= endtime=' -- "$current"))
 			return

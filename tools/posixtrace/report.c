@@ -2,12 +2,12 @@
 /* report.c - posixtrace report: a trace as people want to read it, by templates of theirs. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "formats/flow.h"
+#include "report.h"
 #include "report_sink.h"
 #include "say.h"
 #include "text.h"
@@ -22,6 +22,7 @@ static const char help[] =
 	"      --check          only read the templates: exit with 0 or 2\n"
 	"      --list           only list them: key and label\n"
 	WANTED_HELP
+	PICK_HELP
 	"  -d LIST              only these event types: hexadecimal numbers or @names, with commas\n"
 	"  -k LIST              all but these event types\n"
 	"  -p LIST              only these processes\n"
@@ -44,103 +45,6 @@ static const char help[] =
 	"What is wrong with templates is told as FILE:LINE:COLUMN: error: [CODE] TEXT; then nothing is\n"
 	"printed and the exit status is 2.\n"
 	"Exit status: 0 ok, 1 failure, 2 usage or a wrong template, 3 damaged or never closed.\n";
-
-struct report {
-	const char **template;
-	size_t templates;
-	bool check, list;
-	const char *output;
-	struct select select;
-	struct wanted wanted;
-	struct columns columns;
-	bool columns_given;
-	enum when_form when;
-	bool header;
-};
-
-static bool add_template(struct report *report, const char *path)
-{
-	const char **more = realloc(report->template, (report->templates + 1) * sizeof(*more));
-
-	if (!more) {
-		say("%s", strerror(ENOMEM));
-		return false;
-	}
-	report->template = more;
-	more[report->templates++] = path;
-	return true;
-}
-
-/* ------------------------------------------------------------------ -O */
-
-static bool is_key(const char *text, const char *key, const char **value)
-{
-	size_t len = strlen(key);
-
-	*value = text + len + 1;
-	return !strncmp(text, key, len) && text[len] == '=';
-}
-
-static bool on_or_off(const char *value, bool *on)
-{
-	*on = !strcmp(value, "on");
-	return *on || !strcmp(value, "off");
-}
-
-static bool timestamp(const char *value, unsigned *form)
-{
-	*form = (unsigned)(*value - '0');
-	return *value >= '0' && *value <= '3' && !value[1];
-}
-
-static bool column(struct report *report, const char *text)
-{
-	struct columns *columns = &report->columns;
-	const char *value;
-
-	report->columns_given = true;
-	if (is_key(text, "ids", &value))
-		return on_or_off(value, &columns->ids);
-	if (is_key(text, "exec", &value))
-		return on_or_off(value, &columns->exec);
-	if (is_key(text, "pid", &value))
-		return on_or_off(value, &columns->pid);
-	if (is_key(text, "tid", &value))
-		return on_or_off(value, &columns->tid);
-	return is_key(text, "timestamp", &value) && timestamp(value, &columns->timestamp);
-}
-
-static bool keyed(struct report *report, const char *text)
-{
-	struct select *select = &report->select;
-	const char *value;
-
-	if (is_key(text, "starttime", &value)) {
-		select->has_start = true;
-		return select_seconds(value, &select->start_ns);
-	}
-	if (is_key(text, "endtime", &value)) {
-		select->has_end = true;
-		return select_seconds(value, &select->end_ns);
-	}
-	return column(report, text);
-}
-
-static bool parse_keys(struct report *report, const char *list)
-{
-	char *copy = strdup(list), *rest = copy, *text;
-	bool good = copy != NULL;
-
-	while (good && (text = strsep(&rest, ","))) {
-		good = keyed(report, text);
-		if (!good)
-			say("-O %s: no such key, or not with this value", text);
-	}
-	free(copy);
-	return good;
-}
-
-/* ------------------------------------------------------------------ the report */
 
 static void list_key(const struct program *program, const struct key *key)
 {
@@ -245,6 +149,7 @@ static int print_log(struct report *report, const struct templates *templates,
 		return status;
 	sink.columns = report->columns;
 	sink.table.when = report->when;
+	sink.table.pick = report->pick.count ? &report->pick : NULL;
 	sink.select = &report->select;
 	sink.wanted = &report->wanted;
 	sink.templates = report->templates ? templates : NULL;
@@ -290,67 +195,6 @@ static int print_report(struct report *report, const char *path)
 	return status;
 }
 
-enum {
-	OPT_CHECK = 256,
-	OPT_LIST,
-	OPT_UTC,
-	OPT_RAW,
-	OPT_HELP,
-};
-
-static const struct option options[] = {
-	{ "template", required_argument, NULL, 't' },
-	{ "check", no_argument, NULL, OPT_CHECK },
-	{ "list", no_argument, NULL, OPT_LIST },
-	{ "output", required_argument, NULL, 'o' },
-	{ "utc", no_argument, NULL, OPT_UTC },
-	{ "raw", no_argument, NULL, OPT_RAW },
-	WANTED_OPTIONS,
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ NULL, 0, NULL, 0 }
-};
-
-static bool parse_option(struct report *report, int option)
-{
-	bool good;
-
-	if (wanted_option(&report->wanted, option, optarg, &good))
-		return good;
-	switch (option) {
-	case 't':
-		return add_template(report, optarg);
-	case OPT_CHECK:
-		report->check = true;
-		return true;
-	case OPT_LIST:
-		report->list = true;
-		return true;
-	case OPT_UTC:
-		report->when = WHEN_UTC;
-		return true;
-	case OPT_RAW:
-		report->when = WHEN_RAW;
-		return true;
-	case 'd':
-		return select_add_types(&report->select.only, "-d", optarg);
-	case 'k':
-		return select_add_types(&report->select.but, "-k", optarg);
-	case 'p':
-		return select_add_numbers(&report->select.pids, "-p", optarg);
-	case 'T':
-		return select_add_numbers(&report->select.tids, "-T", optarg);
-	case 'h':
-		report->header = false;
-		return true;
-	case 'o':
-		report->output = optarg;
-		return true;
-	case 'O':
-		return parse_keys(report, optarg);
-	}
-	return false; /* tool_option() has said why */
-}
-
 static int report_on(struct report *report, int argc, char **argv)
 {
 	bool no_log = report->check || report->list;
@@ -359,6 +203,8 @@ static int report_on(struct report *report, int argc, char **argv)
 		say("report: which templates?");
 	else if (!report->templates && report->columns_given)
 		say("report: ids, exec, pid, tid and timestamp are of reports by templates");
+	else if (report->templates && report->pick.count)
+		say("report: --fields is of reports without templates");
 	else if (!wanted_ready(&report->wanted, report->when == WHEN_UTC))
 		return tool_usage(&report_command);
 	else if (argc == optind && !no_log)
@@ -377,10 +223,11 @@ static int run(int argc, char **argv)
 
 	columns_init(&report.columns);
 	wanted_init(&report.wanted);
-	while (!status && (option = tool_option(argc, argv, ":t:e:x:d:k:p:T:ho:O:", options)) != -1) {
-		if (option == OPT_HELP)
+	while (!status && (option = tool_option(argc, argv, ":t:e:x:d:k:p:T:ho:O:",
+					       report_options)) != -1) {
+		if (option == REPORT_HELP)
 			return tool_help(&report_command);
-		if (!parse_option(&report, option))
+		if (!report_option(&report, option, optarg))
 			status = tool_usage(&report_command);
 	}
 	if (!status)

@@ -145,6 +145,8 @@ static void learn_schema(struct report_sink *sink, struct log_type *shown, const
 	shown->schema = (struct posix_trace_schema_np *)(uintptr_t)type->fields;
 	if (sink->wanted->where)
 		where_learn(sink->wanted->where, type->fields);
+	if (sink->table.pick)
+		pick_learn(sink->table.pick, type->fields);
 }
 
 /* What the trace calls it; without a number of its own, the one that logs know it by. */
@@ -338,6 +340,8 @@ static int end(void *context, const struct fmt_end *end)
 				    fmt_input_name(sink->flow->input),
 				    (unsigned long long)ledger->lost[i],
 				    (unsigned long long)ledger->called, posix_trace_lost_name_np(i));
+	if (sink->table.pick && pick_say_unknown(sink->table.pick))
+		return stop(sink, TOOL_USAGE);
 	/* A name that nothing in the whole trace has is a slip of the pen. */
 	if (sink->wanted->where && !sink->shown && where_say_unknown(sink->wanted->where))
 		return stop(sink, TOOL_USAGE);

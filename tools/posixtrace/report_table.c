@@ -36,6 +36,10 @@ static void left(struct out *out, const char *text, size_t len, size_t width)
 
 void report_table_header(struct out *out, const struct report_table *table)
 {
+	if (table->pick) {
+		pick_header(out, table->pick, table->when);
+		return;
+	}
 	left(out, "TIME", 4, time_width(table->when));
 	right(out, "DELTA", 5, DELTA_WIDTH);
 	right(out, "PROCESS", 7, ID_WIDTH);
@@ -80,7 +84,19 @@ static void data(struct out *out, const struct report_table *table, const struct
 		out_hex(out, event->data, event->data_len);
 }
 
-void report_table_event(struct out *out, struct report_table *table, const struct logfile *log,
+static void picked_event(struct out *out, struct report_table *table, const struct logfile *log,
+			 const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	const struct pick_line line = {
+		.when = table->when,
+		.delta_ns = delta(table, event->time_ns),
+		.log_name = log->path ? log->path : "-",
+	};
+
+	pick_columns(out, table->pick, &line, log, type, event);
+}
+
+static void whole_event(struct out *out, struct report_table *table, const struct logfile *log,
 			const struct log_type *type, const struct posix_trace_event_np *event)
 {
 	char text[WHEN_BYTES];
@@ -101,6 +117,15 @@ void report_table_event(struct out *out, struct report_table *table, const struc
 	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
 		out_str(out, " [late]");
 	out_char(out, '\n');
+}
+
+void report_table_event(struct out *out, struct report_table *table, const struct logfile *log,
+			const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	if (table->pick)
+		picked_event(out, table, log, type, event);
+	else
+		whole_event(out, table, log, type, event);
 	table->any = true;
 	table->previous_ns = event->time_ns;
 }

@@ -8,10 +8,12 @@
 
 #include "logfile.h"
 #include "out.h"
+#include "pick.h"
 #include "when.h"
 
 struct report_table {
 	enum when_form when;
+	struct pick *pick;   /* only these columns, NULL: all */
 	bool any;            /* an event was shown before */
 	int64_t previous_ns;
 };

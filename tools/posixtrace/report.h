@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report.h - what the command line asks of a report.
+ */
+#ifndef POSIXTRACE_REPORT_H
+#define POSIXTRACE_REPORT_H
+
+#include <getopt.h>
+
+#include "pick.h"
+#include "template/columns.h"
+#include "template/select.h"
+#include "wanted.h"
+
+struct report {
+	const char **template;
+	size_t templates;
+	bool check, list;
+	const char *output;
+	struct select select;
+	struct wanted wanted;
+	struct pick pick;
+	struct columns columns;
+	bool columns_given;
+	enum when_form when;
+	bool header;
+};
+
+
+enum { REPORT_HELP = 256 }; /* value of --help */
+
+extern const struct option report_options[];
+
+/* False: it is none of ours, or not in this form, and that has been said. */
+bool report_option(struct report *report, int option, const char *value);
+
+#endif
