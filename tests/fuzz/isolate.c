@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fuzz/isolate.h"
+
+/* What -fsanitize=fuzzer counts edges in; not there without it. */
+extern uint8_t counters_begin[] __asm__("__start___sancov_cntrs") __attribute__((weak));
+extern uint8_t counters_end[] __asm__("__stop___sancov_cntrs") __attribute__((weak));
+
+static uint8_t *brought_back; /* shared with the child */
+
+static size_t counters(void)
+{
+	return counters_begin ? (size_t)(counters_end - counters_begin) : 0;
+}
+
+static void prepare(void)
+{
+	if (brought_back)
+		return;
+	setenv("POSIXTRACE_GUARDIAN", "no", 1);
+	brought_back = mmap(NULL, counters() + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			    -1, 0);
+	FUZZ_MUST(brought_back != MAP_FAILED, "no memory");
+}
+
+static void __attribute__((noreturn))
+be_child(void (*work)(const uint8_t *data, size_t size), const uint8_t *data, size_t size)
+{
+	signal(SIGALRM, SIG_DFL);
+	alarm(ISOLATE_PATIENCE_S);
+	work(data, size);
+	memcpy(brought_back, counters_begin, counters());
+	_exit(0);
+}
+
+void fuzz_isolated(void (*work)(const uint8_t *data, size_t size), const uint8_t *data, size_t size)
+{
+	int status;
+	pid_t child;
+
+	prepare();
+	child = fork();
+	FUZZ_MUST(child >= 0, "no process");
+	if (child == 0)
+		be_child(work, data, size);
+	while (waitpid(child, &status, 0) < 0)
+		FUZZ_MUST(errno == EINTR, "no child");
+	memcpy(counters_begin, brought_back, counters());
+	FUZZ_MUST(!WIFSIGNALED(status) || WTERMSIG(status) != SIGALRM, "the process came to no end");
+	FUZZ_MUST(!WIFSIGNALED(status), "the process died of signal %d", WTERMSIG(status));
+	FUZZ_MUST(WEXITSTATUS(status) == 0, "the process ended with status %d", WEXITSTATUS(status));
+}

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# run.sh SECONDS REPLAY FUZZ [TARGET...] - each target in its turn, SECONDS in all, from the texts in
+# corpus/ and what was kept of earlier runs, in the current folder. REPLAY and FUZZ are the
+# folders of the targets without and with an engine. What is found is left in found/TARGET-*, and
+# the status is 1.
+#
+# FUZZ_ENGINE says what drives them: libfuzzer, or afl (which wants a build by afl-clang-fast).
+set -u
+seconds=$1 replay=$2 fuzz=$3
+shift 3
+corpus=$top_srcdir/tests/fuzz/corpus
+POSIXTRACE_GUARDIAN=no
+export POSIXTRACE_GUARDIAN
+ASAN_OPTIONS=${ASAN_OPTIONS-abort_on_error=1:detect_stack_use_after_return=0:symbolize=1}
+test "${FUZZ_ENGINE-libfuzzer}" = afl && ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0
+export ASAN_OPTIONS
+UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:abort_on_error=1
+export UBSAN_OPTIONS
+
+test $# -gt 0 || set -- $(cd "$corpus" && echo *)
+each=$((seconds / $#))
+test "$each" -gt 0 || each=1
+mkdir -p found
+failed=0
+
+# The longest input that makes sense.
+longest() {
+	case $1 in
+	log) echo 300000 ;;
+	*) echo 4096 ;;
+	esac
+}
+
+libfuzzer() {
+	target=$1
+	"$fuzz/$target" -max_total_time="$each" -timeout=25 -rss_limit_mb=3000 \
+		-artifact_prefix="found/$target-" -print_final_stats=1 -verbosity=1 \
+		-max_len="$(longest "$target")" \
+		"kept/$target" "seeds/$target" >"found/$target.log" 2>&1
+	status=$?
+	awk -v target="$target" '
+	/^stat::number_of_executed_units/ { runs = $2 }
+	/ cov: / { for (i = 1; i < NF; i++) if ($i == "cov:") cov = $(i + 1) }
+	END { printf "fuzz %-8s inputs %d edges %d\n", target, runs, cov }' "found/$target.log"
+	return $status
+}
+
+afl() {
+	target=$1
+	AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_AFFINITY=1 \
+		afl-fuzz -V "$each" -t 25000 -m none -i "seeds/$target" -o "afl/$target" -- \
+		"$fuzz/$target" >"found/$target.log" 2>&1
+	status=$?
+	awk -F ': *' -v target="$target" '
+	/^execs_done/ { runs = $2 } /^edges_found/ { cov = $2 } /^saved_(crashes|hangs)/ { bad += $2 }
+	END { printf "fuzz %-8s inputs %d edges %d\n", target, runs, cov; exit bad > 0 }' \
+		"afl/$target/default/fuzzer_stats" && return $status
+	cp "afl/$target"/default/crashes/id* "afl/$target"/default/hangs/id* found/ 2>/dev/null
+	return 1
+}
+
+for target; do
+	mkdir -p "kept/$target" "seeds/$target" afl
+	rm -f "seeds/$target"/*
+	"$replay/$target" -o "seeds/$target" "$corpus/$target"/* || exit 2
+	if ! "${FUZZ_ENGINE-libfuzzer}" "$target"; then
+		failed=1
+		grep -E -A 30 'FOUND|ERROR: |runtime error|panic|ALARM' "found/$target.log" | head -60
+		echo "FOUND by $target: see found/$target.log and found/$target-*"
+	fi
+done
+exit $failed

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * fuzz/text.h - inputs as text, and back. A superset of the language of golden/:
+ *
+ *	# a comment, to the end of the line
+ *	50 58 "BK" 00*4         the bytes 50 58, the letters B and K, four zero bytes
+ *	4:300 8:-1              a number in so many bytes, in the byte order of this machine
+ *	word                    a byte that the target has this word for
+ *	=golden/1.1/loop.hex    all bytes of another file below tests/
+ *	@0x40                   what follows replaces the bytes from this place on
+ *	!                       nothing follows the bytes up to here
+ */
+#ifndef PTX_TESTS_FUZZ_TEXT_H
+#define PTX_TESTS_FUZZ_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "fuzz/fuzz.h"
+
+struct text_bytes {
+	uint8_t *bytes; /* the caller frees them, whatever was returned */
+	size_t size;
+	size_t room;
+};
+
+/* The bytes that the text in file says; false, and a message, where it is none. */
+bool text_read(const char *path, struct text_bytes *out);
+
+/* The bytes of a file as they are. */
+bool text_read_raw(const char *path, struct text_bytes *out);
+
+/* Bytes as text: of base, if there is one, with what differs. */
+void text_write(FILE *out, const uint8_t *bytes, size_t size, const char *base);
+
+#endif
