@@ -37,7 +37,7 @@ for command in dump stat latency verify; do
 	run 1 $command "$tmp/script"
 	check "a script is no log" has err "^posixtrace: .*: this is not a trace log$"
 done
-for command in record attach top list status snapshot recover; do
+for command in record attach top list status snapshot recover send receive; do
 	run 0 $command --help
 	check "$command explains itself" has out "^Usage: posixtrace $command "
 	check "$command explains its exit statuses" has out '^Exit status: 0 ok'

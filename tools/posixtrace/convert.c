@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/flow.h"
-#include "formats/output.h"
+#include "formats/through.h"
 #include "say.h"
 
 #define FORMAT_OPTION 512 /* and up: long options of the formats */
@@ -25,6 +24,7 @@ static const char help[] =
 	"      --fail-on-loss   exit with 4 when events were lost\n"
 	"  -h, --help           this text\n"
 	"\n"
+	"IN and OUT may be tcp:HOST:PORT or listen:[HOST:]PORT, and IN a serial line.\n"
 	"What a format has no place for is left out; posixtrace(1) says what that is.\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 IN is damaged or not complete and was converted as\n"
 	"far as it is whole, 4 see --fail-on-loss.\n";
@@ -54,14 +54,6 @@ static const struct option own_options[] = {
 };
 
 #define OWN_OPTIONS (sizeof(own_options) / sizeof(own_options[0]))
-
-static const struct fmt_option *option_of(const struct format *format, const char *name)
-{
-	for (const struct fmt_option *o = format->options; o && o->name; o++)
-		if (!strcmp(o->name, name))
-			return o;
-	return NULL;
-}
 
 /* The options of all formats, each name once, behind our own. */
 static struct option *all_options(void)
@@ -140,137 +132,23 @@ static void list(void)
 	}
 }
 
-static const struct format *named(const char *name, bool source)
-{
-	const struct format *format = fmt_by_name(name);
-
-	if (!format)
-		say("%s: no such format; --list lists them", name);
-	else if (source ? !format->import : !format->open)
-		say("%s: this format can only be %s", name, source ? "written" : "read");
-	else
-		return format;
-	return NULL;
-}
-
-static const struct format *by_suffix(const char *path)
-{
-	const char *dot = strrchr(path, '.');
-
-	for (size_t i = 0; dot && i < formats_count; i++)
-		if (formats[i]->open && formats[i]->suffix && !strcmp(formats[i]->suffix, dot + 1))
-			return formats[i];
-	say("%s: which format? --to names it, and --list lists them",
-	    strcmp(path, "-") ? path : "standard output");
-	return NULL;
-}
-
-static const struct format *by_contents(struct fmt_input *input, int *status)
-{
-	struct fmt_head head;
-
-	*status = input_peek(input, &head);
-	if (*status)
-		return NULL;
-	for (size_t i = 0; i < formats_count; i++)
-		if (formats[i]->detect && formats[i]->detect(&head))
-			return formats[i];
-	say("%s: no format that can be read; --from names one, and --list lists them", input->name);
-	*status = TOOL_FAILURE;
-	return NULL;
-}
-
-/* Every option belongs to one of the two formats, and has a value or none as that says. */
-static bool options_fit(const struct convert *convert, const struct fmt_flow *flow)
-{
-	for (size_t i = 0; i < convert->givens; i++) {
-		const char *name = convert->given[i].name;
-		const struct fmt_option *option = option_of(flow->from, name);
-
-		if (!option)
-			option = option_of(flow->to, name);
-		if (!option) {
-			say("--%s: no option of %s or %s", name, flow->from->name, flow->to->name);
-			return false;
-		}
-		if (!option->has_value && *convert->given[i].value) {
-			say("--%s: has no value", name);
-			return false;
-		}
-		if (option->has_value && !*convert->given[i].value) {
-			say("--%s: needs a value", name);
-			return false;
-		}
-	}
-	return true;
-}
-
-static int flow_through(struct fmt_flow *flow, struct output *output)
-{
-	int status, err;
-
-	flow->output = &output->shown;
-	err = flow->to->open(flow, &output->shown, &flow->context);
-	if (!flow_answer(flow, err))
-		return flow->status;
-	status = flow->from->import(flow, flow->input);
-	flow->to->close(flow->context);
-	flow_say_faults(flow);
-	return tool_worse(status, flow->status);
-}
-
-static int convert_to(const struct convert *convert, struct fmt_flow *flow)
-{
-	static struct output output;
-	int status = output_open(&output, convert->output, flow->to->output, convert->force);
-	int kept;
-
-	if (status)
-		return status;
-	status = flow_through(flow, &output);
-	if (status != TOOL_OK && status != TOOL_DAMAGED) {
-		output_drop(&output);
-		return status;
-	}
-	kept = output_keep(&output);
-	if (!kept && convert->fail_on_loss && flow->lost)
-		kept = TOOL_LOST;
-	return tool_worse(status, kept);
-}
-
-static int convert_input(const struct convert *convert, struct fmt_input *input)
-{
-	const struct format *to = convert->to ? named(convert->to, false)
-					      : by_suffix(convert->output);
-	const struct format *from = NULL;
-	struct fmt_flow flow;
-	int status = TOOL_USAGE;
-
-	if (!to)
-		return TOOL_USAGE;
-	if (convert->from)
-		from = named(convert->from, true);
-	else
-		from = by_contents(input, &status);
-	if (!from)
-		return status;
-	flow_init(&flow, from, to);
-	flow.input = input;
-	flow.given = convert->given;
-	flow.givens = convert->givens;
-	status = options_fit(convert, &flow) ? convert_to(convert, &flow) : TOOL_USAGE;
-	flow_fini(&flow);
-	return status;
-}
-
 static int convert_path(const struct convert *convert, const char *path)
 {
+	struct through plan = {
+		.output = convert->output, .force = convert->force,
+		.fail_on_loss = convert->fail_on_loss, .given = convert->given,
+		.givens = convert->givens,
+	};
 	static struct fmt_input input;
-	int status = input_open(&input, path);
+	int status;
 
+	plan.to = convert->to ? through_named(convert->to, false) : through_suffix(convert->output);
+	if (!plan.to || (convert->from && !(plan.from = through_named(convert->from, true))))
+		return TOOL_USAGE;
+	status = input_open(&input, path);
 	if (status)
 		return status;
-	status = convert_input(convert, &input);
+	status = through(&plan, &input);
 	input_close(&input);
 	return status;
 }

@@ -30,6 +30,8 @@ static const struct tool_command *const commands[] = {
 	&latency_command,
 	&verify_command,
 	&convert_command,
+	&send_command,
+	&receive_command,
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -8,12 +8,12 @@ _posixtrace()
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'record attach top list status snapshot recover dump report stat latency verify convert help --help --version' -- "$current"))
+		COMPREPLY=($(compgen -W 'record attach top list status snapshot recover dump report stat latency verify convert send receive help --help --version' -- "$current"))
 		return
 	fi
 	case $command in
 	help)
-		COMPREPLY=($(compgen -W 'record attach top list status snapshot recover dump report stat latency verify convert' -- "$current"))
+		COMPREPLY=($(compgen -W 'record attach top list status snapshot recover dump report stat latency verify convert send receive' -- "$current"))
 		return
 		;;
 	record)
@@ -141,6 +141,31 @@ _posixtrace()
 		-t | --to)
 			COMPREPLY=($(compgen -W "$(posixtrace convert --list 2>/dev/null |
 				sed -n 's/^\([a-z]*\) .* writes .*/\1/p')" -- "$current"))
+			return
+			;;
+		esac
+		;;
+	send)
+		options='--pid --output --force --duration --size --inherit --no-context --help'
+		value='-d --duration -s --size'
+		case $previous in
+		-p | --pid)
+			COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$current"))
+			return
+			;;
+		esac
+		;;
+	receive)
+		options='--output --force --to --dialect --baud --max-frame --fail-on-loss --help'
+		value='--baud --max-frame'
+		case $previous in
+		-t | --to)
+			COMPREPLY=($(compgen -W "$(posixtrace convert --list 2>/dev/null |
+				sed -n 's/^\([a-z]*\) .* writes .*/\1/p')" -- "$current"))
+			return
+			;;
+		--dialect)
+			COMPREPLY=($(compgen -W 'ptx rkh3 rkh2' -- "$current"))
 			return
 			;;
 		esac

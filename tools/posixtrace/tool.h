@@ -40,6 +40,8 @@ extern const struct tool_command stat_command;
 extern const struct tool_command latency_command;
 extern const struct tool_command verify_command;
 extern const struct tool_command convert_command;
+extern const struct tool_command send_command;
+extern const struct tool_command receive_command;
 
 /* The status of two logs together: a failure outranks damage, damage outranks loss. */
 int tool_worse(int a, int b);

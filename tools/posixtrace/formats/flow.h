@@ -6,6 +6,8 @@
 #ifndef POSIXTRACE_FLOW_H
 #define POSIXTRACE_FLOW_H
 
+#include <termios.h>
+
 #include "formats/format.h"
 
 #define FMT_HEAD_BYTES  65536
@@ -24,6 +26,10 @@ struct fmt_fault_count {
 struct fmt_input {
 	const char *name;
 	int fd;
+	int signals;           /* signalfd: signals that end the input; -1: they end us */
+	bool is_named;         /* we opened it */
+	bool is_line;          /* a serial line that was as line says */
+	struct termios line;
 	bool is_read;          /* fmt_read() was called */
 	bool ended;
 	size_t head_len, head_at;
@@ -80,5 +86,11 @@ int input_open(struct fmt_input *input, const char *path);
 /* Reads the head to tell formats apart by. */
 int input_peek(struct fmt_input *input, struct fmt_head *head);
 void input_close(struct fmt_input *input);
+
+/* From now on SIGINT, SIGTERM and SIGHUP are the input's end: for sources that have none by themselves. */
+void input_end_at_signals(struct fmt_input *input);
+
+/* formats/serial.c: the line as it was. */
+void input_leave_line(struct fmt_input *input);
 
 #endif

@@ -283,6 +283,12 @@ ssize_t fmt_read_all(struct fmt_flow *flow, struct fmt_input *input, void *buffe
  */
 int fmt_file(struct fmt_flow *flow, struct fmt_input *input, uint64_t *size);
 
+/*
+ * Of an input that is a serial line: all bytes as they come, at the speed of --baud, which is an option
+ * of the source. Other inputs are left alone. False: it has said why not, and the source fails.
+ */
+bool fmt_serial(struct fmt_flow *flow, struct fmt_input *input);
+
 /* ------------------------------------------------------------------ options */
 
 /* The option's value, "" for one without; NULL when it was not given. The last one counts. */

@@ -2,13 +2,16 @@
 /* formats/input.c - the bytes of a source: a file, a pipe, a serial line. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "endpoint.h"
 #include "formats/flow.h"
 #include "say.h"
 #include "spool.h"
+#include "until.h"
 
 #define DETECT_BYTES 4096 /* of a pipe; a file gives all that there is room for */
 
@@ -24,7 +27,16 @@ int input_open(struct fmt_input *input, const char *path)
 	struct stat st;
 
 	memset(input, 0, sizeof(*input));
+	input->signals = -1;
 	input->name = standard ? "standard input" : path;
+	if (endpoint_is(path)) {
+		int status = endpoint_open(path, &input->fd);
+
+		if (!status)
+			input_end_at_signals(input);
+		return status;
+	}
+	input->is_named = !standard;
 	input->fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (input->fd < 0)
 		return fail(input, errno);
@@ -39,7 +51,23 @@ int input_open(struct fmt_input *input, const char *path)
 
 void input_close(struct fmt_input *input)
 {
+	input_leave_line(input);
 	close(input->fd);
+	if (input->signals >= 0)
+		close(input->signals);
+}
+
+void input_end_at_signals(struct fmt_input *input)
+{
+	struct until until = { .signals = -1 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	if (input->signals < 0 && !until_signals(&until, &set))
+		input->signals = until.signals;
 }
 
 const char *fmt_input_name(const struct fmt_input *input)
@@ -47,13 +75,31 @@ const char *fmt_input_name(const struct fmt_input *input)
 	return input->name;
 }
 
+/* False: a signal came first. */
+static bool wait_for_bytes(const struct fmt_input *input)
+{
+	struct pollfd poller[2] = {
+		{ .fd = input->fd, .events = POLLIN },
+		{ .fd = input->signals, .events = POLLIN },
+	};
+
+	if (input->signals < 0)
+		return true;
+	while (poll(poller, 2, -1) < 0 && errno == EINTR)
+		;
+	return !poller[1].revents;
+}
+
 static ssize_t read_fd(struct fmt_input *input, void *buffer, size_t len)
 {
 	ssize_t n;
 
 	do
-		n = read(input->fd, buffer, len);
+		n = wait_for_bytes(input) ? read(input->fd, buffer, len) : 0;
 	while (n < 0 && errno == EINTR);
+	/* So a serial line says that the other side is gone. */
+	if (n < 0 && errno == EIO && input->is_line)
+		return 0;
 	return n;
 }
 
@@ -90,6 +136,10 @@ ssize_t fmt_read(struct fmt_flow *flow, struct fmt_input *input, void *buffer, s
 		input->head_at += (size_t)n;
 	} else {
 		n = input->ended ? 0 : read_fd(input, buffer, len);
+	}
+	if (n < 0 && errno == ECONNRESET) {
+		fmt_fault(flow, FMT_DAMAGED, input->at, NULL, "%s", strerror(errno));
+		n = 0;
 	}
 	if (n < 0) {
 		fmt_fault(flow, FMT_REFUSE, input->at, NULL, "%s", strerror(errno));

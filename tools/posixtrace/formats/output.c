@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "endpoint.h"
 #include "say.h"
 #include "spool.h"
 
@@ -85,7 +86,12 @@ int output_open(struct output *output, const char *path, enum fmt_output_kind ki
 	output->shown.fd = -1;
 	if (kind == FMT_TO_FOLDER)
 		return open_folder(output, path);
-	if (standard) {
+	if (endpoint_is(path)) {
+		output->state = OUTPUT_THERE;
+		status = endpoint_open(path, &output->shown.fd);
+		output->shown.path = path;
+		seeks = false;
+	} else if (standard) {
 		output->state = OUTPUT_STANDARD;
 		output->shown.fd = dup(STDOUT_FILENO);
 		if (output->shown.fd < 0)

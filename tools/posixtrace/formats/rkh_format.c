@@ -11,6 +11,8 @@ static bool detect(const struct fmt_head *head)
 }
 
 static const struct fmt_option options[] = {
+	{ "account", false, "write (or, of ptx, expect) counts of events and losses" },
+	{ "baud", true, "N  bits per second of a serial line" },
 	{ "cfg", true, "KEY=N,...  sizes and flags before the stream's own tell them" },
 	{ "dialect", true, "NAME  rkh3, rkh2 or ptx, whatever the stream tells" },
 	{ "filter", true, "RULE,...  pass or drop all, GROUP, GROUP.*, GROUP.NAME, ao=NAME, sig=NAME" },
@@ -30,6 +32,7 @@ const struct format format_rkh = {
 	.open = rkh_sink_open,
 	.begin = rkh_sink_begin,
 	.event = rkh_sink_event,
+	.lost = rkh_sink_lost,
 	.idle = rkh_sink_idle,
 	.end = rkh_sink_end,
 	.close = rkh_sink_close,

@@ -2,9 +2,8 @@
 /*
  * rkh_import.c - frames of RKH become events: their data is the arguments as they were sent.
  *
- * A gap in the sequence numbers is told at the time of the frame behind it. Of the frames that are
- * missing, those that came damaged are counted as that; the others the target overwrote before it
- * sent them.
+ * A gap in the sequence numbers is told at the time of the frame behind it; rkh_ledger.c counts what is
+ * missing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,31 +30,18 @@ static bool begin(struct rkh_source *source)
 	return fmt_begin(source->flow, &facts);
 }
 
-static bool tell_lost(struct rkh_source *source, int cause, uint64_t count, int64_t end_ns)
-{
-	struct fmt_lost lost = {
-		.cause = cause, .counted = true, .count = count, .has_interval = true,
-		.begin_ns = source->time_ns < end_ns ? source->time_ns : end_ns, .end_ns = end_ns,
-	};
-
-	return !count || fmt_lost(source->flow, &lost);
-}
-
 static bool tell_gap(struct rkh_source *source, int64_t time_ns)
 {
-	uint64_t damaged = source->damaged < source->missing ? source->damaged : source->missing;
 	struct fmt_event event = { .cpu = -1, .time_ns = time_ns };
-	uint64_t missing = source->missing - damaged;
+	uint64_t frames = source->gap_frames, damaged = source->gap_damaged;
 
 	source->has_gap = false;
-	source->missing = source->damaged = 0;
+	source->gap_frames = source->gap_damaged = 0;
 	event.type = fmt_type_named(source->flow, "posix_trace_overflow");
 	if (!fmt_event(source->flow, &event))
 		return false;
 	event.type = fmt_type_named(source->flow, "posix_trace_resume");
-	return fmt_event(source->flow, &event) &&
-	       tell_lost(source, POSIX_TRACE_LOST_DAMAGED_NP, damaged, time_ns) &&
-	       tell_lost(source, POSIX_TRACE_LOST_OVERWRITTEN_NP, missing, time_ns);
+	return fmt_event(source->flow, &event) && rkh_ledger_gap(source, frames, damaged, time_ns);
 }
 
 bool rkh_source_event(struct rkh_source *source, const struct fmt_event *event)
@@ -145,7 +131,7 @@ static bool tell_config(struct rkh_source *source)
 
 static bool take_config(struct rkh_source *source, const struct rkh_frame *frame)
 {
-	if (!tell_config(source))
+	if (!tell_config(source) || (source->begun && !source->lines && !rkh_ledger_end(source)))
 		return false;
 	memcpy(source->config, frame->args, sizeof(source->config));
 	memset(source->type, 0, sizeof(source->type));
@@ -220,8 +206,8 @@ static void on_trouble(void *arg, const struct rkh_trouble *t)
 	}
 	if (t->what == RKH_GAP) {
 		source->has_gap = true;
-		source->missing += t->missing;
-		source->damaged += t->damaged;
+		source->gap_frames += t->missing;
+		source->gap_damaged += t->damaged;
 		fmt_fault(source->flow, FMT_WARN, t->offset, rkh_anomaly_names[t->what],
 			  "number %u where %u was expected: at least %u frames are missing", t->got,
 			  t->expected, t->missing);
@@ -265,7 +251,8 @@ static void finish(struct rkh_source *source)
 		source->stopped |= !line(source);
 	}
 	if (source->stopped || !tell_config(source) || !begin(source) ||
-	    (source->has_gap && !source->lines && !tell_gap(source, source->time_ns)))
+	    (source->has_gap && !source->lines && !tell_gap(source, source->time_ns)) ||
+	    !rkh_ledger_end(source))
 		return;
 	end.complete = !fmt_is_damaged(source->flow);
 	fmt_finish(source->flow, &end);
@@ -275,6 +262,8 @@ static int convert(struct rkh_source *source, struct fmt_input *input)
 {
 	int status = rkh_source_open(source);
 
+	if (!status && !fmt_serial(source->flow, input))
+		status = TOOL_USAGE;
 	if (status)
 		return status;
 	source->names = rkh_names_new();

@@ -137,6 +137,7 @@ int rkh_source_open(struct rkh_source *source)
 	if (rkh_open(decoder, (size_t)max))
 		return fmt_fault(source->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "no memory");
 	decoder->fixed = dialect;
+	source->wants_accounts = which == RKH_DIALECT_PTX && fmt_flag(source->flow, "account");
 	decoder->dialect = (enum rkh_dialect)which;
 	source->data = malloc((size_t)max);
 	if (!source->data)

@@ -135,6 +135,7 @@ bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame)
 	};
 	struct rkh_item item;
 	size_t at = 0;
+	bool go, is_account;
 
 	switch (frame->id) {
 	case RKH_EPOCH:
@@ -150,6 +151,11 @@ bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame)
 		number = octets_u32(item.value);
 		break;
 	}
+	go = rkh_ledger_account(source, frame, at,
+				rkh_names_whole(source->names, RKH_EVENTS, number), &is_account);
+	if (is_account)
+		return go;
+	source->account.received++;
 	if (source->filter &&
 	    !rkh_filter_passes_user(source->filter,
 				    rkh_names_find(source->names, RKH_EVENTS, number), number))

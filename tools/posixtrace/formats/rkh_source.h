@@ -6,6 +6,22 @@
 #include "formats/format.h"
 #include "formats/rkh.h"
 
+/* Frames that are missing and not told yet. */
+struct rkh_missing {
+	uint64_t frames, damaged;
+	bool has_interval;
+	int64_t begin_ns, end_ns;
+};
+
+/* Of the stream so far: since its configuration. */
+struct rkh_account {
+	bool any, last;      /* there was one, the last of all */
+	uint64_t received;   /* events */
+	uint64_t lost;       /* of those that were sent */
+	uint64_t sent;       /* as the last account says */
+	uint64_t at_sender[POSIX_TRACE_LOST_CAUSES_NP]; /* were lost before */
+};
+
 struct rkh_source {
 	struct fmt_flow *flow;
 	struct rkh_decoder decoder;
@@ -25,7 +41,10 @@ struct rkh_source {
 	bool has_config;
 	unsigned char config[RKH_TCFG_BYTES];
 	bool has_gap;
-	uint64_t missing, damaged;
+	uint64_t gap_frames, gap_damaged;
+	struct rkh_missing missing;
+	struct rkh_account account;
+	bool wants_accounts; /* the sender is one that sends them */
 
 	/* Our own dialect: what its records say of the events behind them. */
 	int64_t epoch_ns;
@@ -44,6 +63,15 @@ bool rkh_source_event(struct rkh_source *source, const struct fmt_event *event);
 
 /* A name that there is no room for is told once. */
 void rkh_source_named(struct rkh_source *source, int err);
+
+/*
+ * rkh_ledger.c. Each false: stop. A gap before an event of that time; the end of a stream; and a frame of
+ * an event whose type has that name (NULL: not known) and whose items stand at at: is it an account?
+ */
+bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged, int64_t end_ns);
+bool rkh_ledger_end(struct rkh_source *source);
+bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
+			const char *name, bool *is_one);
 
 /* A frame of a user event in our own dialect. */
 bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tools/feed_line.c - a serial line for the tests of posixtrace: a pseudo-terminal, whose other side's
+ * name is the first line of standard output. Not a test itself.
+ *
+ * What is on standard input goes through it, once somebody listens there in raw mode; then the line is
+ * hung up. Exits with 1 when nobody does.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define TRIES 6000 /* of 10 ms */
+
+static void nap(void)
+{
+	poll(NULL, 0, 10);
+}
+
+static int is_raw(int fd)
+{
+	struct termios line;
+
+	return !tcgetattr(fd, &line) && !(line.c_lflag & (ICANON | ECHO | ISIG)) &&
+	       !(line.c_iflag & (ICRNL | IXON));
+}
+
+static int write_all(int fd, const char *bytes, ssize_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, bytes, (size_t)len);
+
+		if (n < 0)
+			return 0;
+		bytes += n;
+		len -= n;
+	}
+	return 1;
+}
+
+/* Hanging up throws away what was not read. */
+static void wait_until_read(int slave)
+{
+	struct pollfd poller = { .fd = slave, .events = POLLIN };
+
+	for (int i = 0; i < TRIES && poll(&poller, 1, 0) == 1; i++)
+		nap();
+}
+
+int main(void)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
+	char bytes[4096];
+	ssize_t n;
+
+	if (master < 0 || grantpt(master) || unlockpt(master))
+		return 99;
+	/* Ours stays open, so that nothing is hung up before it is opened there. */
+	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+	if (slave < 0)
+		return 99;
+	puts(ptsname(master));
+	fflush(stdout);
+	for (int i = 0; !is_raw(slave); i++, nap())
+		if (i == TRIES)
+			return 1;
+	while ((n = read(STDIN_FILENO, bytes, sizeof(bytes))) > 0)
+		if (!write_all(master, bytes, n))
+			return 1;
+	wait_until_read(slave);
+	close(slave);
+	close(master);
+	return 0;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "formats/through.h"
+
+#include <string.h>
+
+#include "formats/output.h"
+#include "say.h"
+
+static const struct fmt_option *option_of(const struct format *format, const char *name)
+{
+	for (const struct fmt_option *o = format->options; o && o->name; o++)
+		if (!strcmp(o->name, name))
+			return o;
+	return NULL;
+}
+
+const struct format *through_named(const char *name, bool source)
+{
+	const struct format *format = fmt_by_name(name);
+
+	if (!format)
+		say("%s: no such format; --list lists them", name);
+	else if (source ? !format->import : !format->open)
+		say("%s: this format can only be %s", name, source ? "written" : "read");
+	else
+		return format;
+	return NULL;
+}
+
+const struct format *through_suffix(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	for (size_t i = 0; dot && i < formats_count; i++)
+		if (formats[i]->open && formats[i]->suffix && !strcmp(formats[i]->suffix, dot + 1))
+			return formats[i];
+	say("%s: which format? --to names it, and --list lists them",
+	    strcmp(path, "-") ? path : "standard output");
+	return NULL;
+}
+
+static const struct format *by_contents(struct fmt_input *input, int *status)
+{
+	struct fmt_head head;
+
+	*status = input_peek(input, &head);
+	if (*status)
+		return NULL;
+	for (size_t i = 0; i < formats_count; i++)
+		if (formats[i]->detect && formats[i]->detect(&head))
+			return formats[i];
+	say("%s: no format that can be read; --from names one, and --list lists them", input->name);
+	*status = TOOL_FAILURE;
+	return NULL;
+}
+
+/* Every option belongs to one of the two formats, and has a value or none as that says. */
+static bool options_fit(const struct through *through, const struct fmt_flow *flow)
+{
+	for (size_t i = 0; i < through->givens; i++) {
+		const char *name = through->given[i].name;
+		const struct fmt_option *option = option_of(flow->from, name);
+
+		if (!option)
+			option = option_of(flow->to, name);
+		if (!option) {
+			say("--%s: no option of %s or %s", name, flow->from->name, flow->to->name);
+			return false;
+		}
+		if (!option->has_value && *through->given[i].value) {
+			say("--%s: has no value", name);
+			return false;
+		}
+		if (option->has_value && !*through->given[i].value) {
+			say("--%s: needs a value", name);
+			return false;
+		}
+	}
+	return true;
+}
+
+static int flow_through(struct fmt_flow *flow, struct output *output)
+{
+	int status, err;
+
+	flow->output = &output->shown;
+	err = flow->to->open(flow, &output->shown, &flow->context);
+	if (!flow_answer(flow, err))
+		return flow->status;
+	status = flow->from->import(flow, flow->input);
+	flow->to->close(flow->context);
+	flow_say_faults(flow);
+	return tool_worse(status, flow->status);
+}
+
+static int into_output(const struct through *through, struct fmt_flow *flow)
+{
+	static struct output output;
+	int status = output_open(&output, through->output, flow->to->output, through->force);
+	int kept;
+
+	if (status)
+		return status;
+	status = flow_through(flow, &output);
+	if (status != TOOL_OK && status != TOOL_DAMAGED) {
+		output_drop(&output);
+		return status;
+	}
+	kept = output_keep(&output);
+	if (!kept && through->fail_on_loss && flow->lost)
+		kept = TOOL_LOST;
+	return tool_worse(status, kept);
+}
+
+int through(const struct through *through, struct fmt_input *input)
+{
+	const struct format *from = through->from;
+	struct fmt_flow flow;
+	int status = TOOL_USAGE;
+
+	if (!from)
+		from = by_contents(input, &status);
+	if (!from)
+		return status;
+	flow_init(&flow, from, through->to);
+	flow.input = input;
+	flow.given = through->given;
+	flow.givens = through->givens;
+	status = options_fit(through, &flow) ? into_output(through, &flow) : TOOL_USAGE;
+	flow_fini(&flow);
+	return status;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* through.h - one conversion from its input to its output: what convert, send and receive share. */
+#ifndef POSIXTRACE_FORMATS_THROUGH_H
+#define POSIXTRACE_FORMATS_THROUGH_H
+
+#include "formats/flow.h"
+
+struct through {
+	const struct format *from; /* NULL: the contents tell */
+	const struct format *to;
+	const char *output;        /* - is standard output */
+	bool force, fail_on_loss;
+	const struct fmt_given *given;
+	size_t givens;
+};
+
+/* What the command exits with; what is wrong has been said. */
+int through(const struct through *through, struct fmt_input *input);
+
+/* The format of that name that can be read, or written; NULL: it has said that there is none. */
+const struct format *through_named(const char *name, bool source);
+
+/* The format that the end of an output's name tells; NULL: it has said that it does not. */
+const struct format *through_suffix(const char *path);
+
+#endif
