@@ -19,6 +19,7 @@
 #include "arena/attachment.h"
 #include "arena/still_private.h"
 #include "base/barrier.h"
+#include "base/clock.h"
 #include "base/futex.h"
 
 #define TRIES         200
@@ -26,6 +27,7 @@
 #define TRY_NAP_NS    1000000
 #define INSIDE_NAP_NS 50000
 #define INSIDE_NAPS   2000
+#define INSIDE_NS_MAX (2 * (uint64_t)PTX_NS_PER_S)
 #define HELD_BACK_NS  4000000u
 #define NO_BARRIER_NS 2000000u
 #define MIB           (UINT64_C(1) << 20)
@@ -96,6 +98,12 @@ static uint64_t ticks_of(const struct ptx_taking *taking, uint64_t ns)
 	return (uint64_t)((unsigned __int128)ns * hz / (uint64_t)PTX_NS_PER_S);
 }
 
+/* Looking takes long where a region says that it has many writers of much: it may be lying. */
+static bool is_late(const struct ptx_taking *taking)
+{
+	return ptx_clock_monotonic() > taking->late;
+}
+
 static int look_at_writers(struct ptx_taking *taking)
 {
 	struct ptx_still *still = taking->still;
@@ -105,7 +113,7 @@ static int look_at_writers(struct ptx_taking *taking)
 	ordered = ptx_barrier_everywhere();
 	if (!copy_part(taking, 0, sizeof(struct ptx_region)))
 		return EIO;
-	for (uint32_t ring = 0; ring < rings_of(taking); ring++) {
+	for (uint32_t ring = 0; ring < rings_of(taking) && !is_late(taking); ring++) {
 		uint64_t bound = bound_of(taking, ring, still->now.ticks);
 
 		if (bound < still->moment)
@@ -131,13 +139,14 @@ static int find_moment(struct ptx_taking *taking)
 	int err;
 
 	still->moment = UINT64_MAX;
+	taking->late = ptx_clock_monotonic() + INSIDE_NS_MAX;
 	for (;;) {
 		if (!taking->image->is_live || !ptx_clock_anchor_of(counter, &still->now))
 			return 0;
 		err = look_at_writers(taking);
 		if (err || still->now.ticks - still->moment <= ticks_of(taking, HELD_BACK_NS))
 			return err;
-		if (taking->naps++ >= INSIDE_NAPS) {
+		if (taking->naps++ >= INSIDE_NAPS || is_late(taking)) {
 			still->moment = still->now.ticks;
 			return 0;
 		}

@@ -16,6 +16,7 @@ struct ptx_taking {
 	uint64_t *after;  /* and when all was copied and counted */
 	uint64_t *claimed;
 	int naps;         /* that were taken for writers */
+	uint64_t late;    /* after it no writer is waited for, on the monotonic clock */
 	uint64_t budget;  /* bytes that may still be copied: what a sparse file says it has is not believed */
 };
 

@@ -6,12 +6,14 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <trace_np.h>
 #include <unistd.h>
 
 #define DEFAULT_OUTPUT "posixtrace.ptl"
 #define DEFAULT_SIZE   ((size_t)4 << 20)
+#define LOCK_FD_MIN    240
 #define MOST_LOGS      1000 /* of one process */
 #define STREAM_NAME    "preload:" /* and the log's name */
 
@@ -59,43 +61,68 @@ static bool expand(char *path, size_t bytes, const char *pattern)
 	return true;
 }
 
-/* A log of this very process, made before it executed this program. */
-static bool is_own_log(const char *path)
+/* A log of this very process, made before it executed this program; or one that is being written: whoever
+ * writes has locked it. */
+static bool is_in_use(const char *path, const struct stat *file)
 {
 	struct posix_trace_loginfo_np info = { .pid = 0 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	bool locked;
 	trace_id_t trid;
 
 	if (fd < 0)
 		return false;
-	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid) == 0) {
+	if (file->st_size == 0) { /* its writer is about to lock it, and is not to find our lock */
+		close(fd);
+		return true;
+	}
+	locked = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	if (!locked && posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid) == 0) {
 		posix_trace_get_loginfo_np(trid, &info);
 		posix_trace_close(trid);
 	}
 	close(fd);
-	return info.pid == getpid();
+	return locked || info.pid == getpid();
 }
 
 /*
  * A log that is there already is kept beside the new one, as .old. But a process that executes one
- * program after another has a log of each: .2, .3 and so on.
+ * program after another has a log of each, and so have processes that share a name and run at once:
+ * .2, .3 and so on.
  */
 static int open_output(char *path, size_t bytes)
 {
 	char old[PATH_MAX + 8];
 	size_t len = strlen(path);
 	struct stat file;
+	int fd = -1;
 
-	for (int n = 2; n <= MOST_LOGS && lstat(path, &file) == 0 && S_ISREG(file.st_mode); n++) {
-		if (!is_own_log(path)) {
-			snprintf(old, sizeof old, "%s.old", path);
-			if (rename(path, old) != 0)
-				return -1;
+	for (int n = 2, tries = 0; n <= MOST_LOGS && tries < MOST_LOGS; tries++) {
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+		if (fd >= 0 || errno != EEXIST)
 			break;
+		if (lstat(path, &file) != 0)
+			continue; /* another has just moved it away */
+		if (!S_ISREG(file.st_mode))
+			break;
+		if (is_in_use(path, &file)) {
+			snprintf(path + len, bytes - len, ".%d", n++);
+			continue;
 		}
-		snprintf(path + len, bytes - len, ".%d", n);
+		snprintf(old, sizeof old, "%s.old", path);
+		if (rename(path, old) != 0 && errno != ENOENT)
+			break;
 	}
-	return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+	if (fd >= 0)
+		(void)flock(fd, LOCK_EX | LOCK_NB); /* on file systems without, names are not to be shared */
+	return fd;
+}
+
+/* The stream has a description of its own: the lock lasts as long as this one. Out of the program's way. */
+static void hold_lock(int fd)
+{
+	(void)fcntl(fd, F_DUPFD_CLOEXEC, LOCK_FD_MIN);
+	close(fd);
 }
 
 static int set_attributes(const struct shim_options *options, const char *path, trace_attr_t *attr)
@@ -166,8 +193,10 @@ void shim_session_begin(const struct shim_options *options)
 		return;
 	}
 	err = create(options, path, fd);
-	close(fd); /* the stream has a descriptor of its own */
-	if (err) {
+	if (!err) {
+		hold_lock(fd);
+	} else {
+		close(fd);
 		say(options, path, strerror(err));
 		unlink(path);
 	}

@@ -54,4 +54,31 @@ check "the first tells of the second" shows "process.exec .* path=$probe argumen
 check "memory that is not there is not looked at" shows 'process.exec pid=[0-9]+ fd=-1 path= arguments=' 1
 check "nor executed" shows 'process.exec_failed .* error=14$' 1
 
+# Programs that run at once and share a name of a log have a log each.
+rm -f "$log"*
+mkfifo "$tmp/go"
+exec 9<>"$tmp/go"
+for n in 1 2 3 4 5; do
+	LD_PRELOAD=$shim POSIXTRACE_OPTIONS="-v -o $log --trace=io" sh -c 'read line' <"$tmp/go" &
+done
+logs() { ls "$tmp" | grep -c '^log\(\.[2-5]\)*$'; }
+has_logs() { test "$(logs)" -eq "$1"; }
+until_true() {
+	for try in $(seq 600); do
+		"$@" && return 0
+		sleep 0.05
+	done
+	return 1
+}
+check "each has a log" until_true has_logs 5
+check "none took the place of another's" test ! -e "$log.old"
+seq 5 >&9
+wait
+exec 9>&-
+for each in "$log" "$log.2" "$log.3" "$log.4" "$log.5"; do
+	(log=$each && until_complete)
+	check "${each#"$tmp/"} is sound" "$posixtrace" verify "$each"
+	"$decode" "$each" >>"$tmp/all" 2>>"$tmp/why"
+done
+
 finish
