@@ -28,6 +28,7 @@ static const struct tool_command *const commands[] = {
 	&report_command,
 	&stat_command,
 	&latency_command,
+	&diff_command,
 	&verify_command,
 	&convert_command,
 	&send_command,

@@ -6,14 +6,32 @@ _posixtrace()
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
 	local command=${COMP_WORDS[1]} options= value=
 
+	local commands='
+		record
+		attach
+		top
+		list
+		status
+		snapshot
+		recover
+		dump
+		report
+		stat
+		latency
+		diff
+		verify
+		convert
+		send
+		receive'
+
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'record attach top list status snapshot recover dump report stat latency verify convert send receive help --help --version' -- "$current"))
+		COMPREPLY=($(compgen -W "$commands help --help --version" -- "$current"))
 		return
 	fi
 	case $command in
 	help)
-		COMPREPLY=($(compgen -W 'record attach top list status snapshot recover dump report stat latency verify convert send receive' -- "$current"))
+		COMPREPLY=($(compgen -W "$commands" -- "$current"))
 		return
 		;;
 	record)
@@ -124,6 +142,11 @@ _posixtrace()
 		options='--pair --slowest --around --event --exclude --pid --tid --begin --end --where --utc --raw
 			--json --help'
 		value='--pair --slowest --around -e --event -x --exclude --pid --tid --begin --end --where'
+		;;
+	diff)
+		options='--level --margin --relative --all --pair --event --exclude --pid --tid --begin --end --where
+			--utc --json --fail-on-difference --help'
+		value='--level --margin --pair -e --event -x --exclude --pid --tid --begin --end --where'
 		;;
 	verify)
 		options='--limit --json --fail-on-loss --help'

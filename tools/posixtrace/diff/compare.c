@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "diff/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff/paired.h"
+
+#define CONFIDENCE   0.95
+#define COUNT_LEAST  (3 * SAMPLE_PARTS) /* events in one of the two logs, for a count to be tested */
+#define COMMON_LEAST 3                  /* spans that tell a common ratio */
+
+const char *compare_quantity_name(int quantity)
+{
+	return quantity == COMPARE_COUNT ? "count" :
+	       quantity == COMPARE_RATE ? "rate" : sample_quantile_name[quantity];
+}
+
+const char *compare_kind_name(int kind)
+{
+	return kind == COMPARE_TYPE ? "type" : pairing_kind_name((enum series_kind)kind);
+}
+
+static struct comparison *add(struct compare *compare, const char *name, int kind, int quantity)
+{
+	struct comparison *more;
+
+	if (compare->rows == compare->room) {
+		compare->room = compare->room ? 2 * compare->room : 64;
+		more = realloc(compare->row, compare->room * sizeof(*more));
+		if (!more)
+			return NULL;
+		compare->row = more;
+	}
+	more = &compare->row[compare->rows++];
+	memset(more, 0, sizeof(*more));
+	more->name = name;
+	more->kind = kind;
+	more->quantity = quantity;
+	return more;
+}
+
+static void set_interval(struct comparison *to, const double *difference, double shift)
+{
+	struct paired paired = paired_of(difference, SAMPLE_PARTS);
+	double width = paired_width(&paired, CONFIDENCE);
+
+	to->ratio = exp(paired.middle + shift);
+	to->low = exp(paired.middle + shift - width);
+	to->high = exp(paired.middle + shift + width);
+	to->has_interval = true;
+}
+
+static void test(const struct compare *compare, struct comparison *to, const double *difference)
+{
+	struct paired paired = paired_of(difference, SAMPLE_PARTS);
+
+	set_interval(to, difference, 0);
+	to->p = paired_p(&paired, log(1 + compare->margin));
+	to->is_tested = true;
+}
+
+/* ------------------------------------------------------------------ event types */
+
+static const struct sample_type *find_type(const struct sample *sample, const char *name)
+{
+	for (size_t i = 0; i < sample->types; i++)
+		if (!strcmp(sample->type[i].name, name))
+			return &sample->type[i];
+	return NULL;
+}
+
+/*
+ * The logarithm of the ratio of the sums, and around it what each part is off from that ratio: parts of
+ * bursts, that fall on one side of a border here and on the other there, make up for one another.
+ */
+static void count_differences(const struct sample_type *a, const struct sample_type *b,
+			      double *difference)
+{
+	double ratio = (double)b->count / (double)a->count;
+
+	for (int i = 0; i < SAMPLE_PARTS; i++)
+		difference[i] = a->count && b->count ?
+			log(ratio) + ((double)b->part[i] - ratio * (double)a->part[i]) /
+				((double)b->count / SAMPLE_PARTS) :
+			/* Half an event more has a logarithm, where there is none. */
+			log(((double)b->part[i] + 0.5) / ((double)a->part[i] + 0.5));
+}
+
+static bool add_type(struct compare *compare, const char *name, const struct sample_type *a,
+		     const struct sample_type *b, double seconds_a, double seconds_b)
+{
+	static const struct sample_type none;
+	struct comparison *count = add(compare, name, COMPARE_TYPE, COMPARE_COUNT), *rate;
+	double difference[SAMPLE_PARTS];
+
+	if (!count)
+		return false;
+	a = a ? a : &none;
+	b = b ? b : &none;
+	count->a = (double)a->count;
+	count->b = (double)b->count;
+	count_differences(a, b, difference);
+	if (a->count >= COUNT_LEAST || b->count >= COUNT_LEAST)
+		test(compare, count, difference);
+	if (seconds_a <= 0 || seconds_b <= 0)
+		return true;
+	rate = add(compare, name, COMPARE_TYPE, COMPARE_RATE);
+	if (!rate)
+		return false;
+	rate->a = (double)a->count / seconds_a;
+	rate->b = (double)b->count / seconds_b;
+	if (!compare->row[compare->rows - 2].is_tested)
+		return true;
+	set_interval(rate, difference, log(seconds_a / seconds_b));
+	return true;
+}
+
+static bool add_types(struct compare *compare, const struct sample *a, const struct sample *b)
+{
+	double seconds_a = sample_seconds(a), seconds_b = sample_seconds(b);
+
+	for (size_t i = 0; i < a->types; i++) {
+		const struct sample_type *other = find_type(b, a->type[i].name);
+
+		if ((a->type[i].count || (other && other->count)) &&
+		    !add_type(compare, a->type[i].name, &a->type[i], other, seconds_a, seconds_b))
+			return false;
+	}
+	for (size_t i = 0; i < b->types; i++)
+		if (b->type[i].count && !find_type(a, b->type[i].name) &&
+		    !add_type(compare, b->type[i].name, NULL, &b->type[i], seconds_a, seconds_b))
+			return false;
+	return true;
+}
+
+/* ------------------------------------------------------------------ spans */
+
+static const struct sample_series *find_series(const struct sample *sample,
+					       const struct series *series)
+{
+	for (size_t i = 0; i < sample->count; i++)
+		if (sample->series[i].series->kind == series->kind &&
+		    !strcmp(sample->series[i].series->name, series->name))
+			return &sample->series[i];
+	return NULL;
+}
+
+static void differences(const struct sample_series *a, const struct sample_series *b,
+			enum sample_quantile quantile, double *difference)
+{
+	/* A duration of no nanosecond has no logarithm. */
+	for (int i = 0; i < SAMPLE_PARTS; i++)
+		difference[i] = log((b->quantile[quantile][i] + 0.5) /
+				    (a->quantile[quantile][i] + 0.5));
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The middle one of the ratios of what most spans took. */
+static bool find_common(struct compare *compare, const struct sample *a, const struct sample *b)
+{
+	double *middle = calloc(a->count + 1, sizeof(*middle));
+	size_t n = 0;
+
+	if (!middle)
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct sample_series *other = find_series(b, a->series[i].series);
+		double difference[SAMPLE_PARTS];
+
+		if (!other || !sample_has(&a->series[i], SAMPLE_P50) ||
+		    !sample_has(other, SAMPLE_P50))
+			continue;
+		differences(&a->series[i], other, SAMPLE_P50, difference);
+		middle[n++] = paired_of(difference, SAMPLE_PARTS).middle;
+	}
+	if (n >= COMMON_LEAST) {
+		qsort(middle, n, sizeof(*middle), ascending);
+		compare->common_of = n;
+		compare->common = n % 2 ? middle[n / 2] : (middle[n / 2 - 1] + middle[n / 2]) / 2;
+	}
+	free(middle);
+	return true;
+}
+
+static bool add_series(struct compare *compare, const struct sample_series *a,
+		       const struct sample_series *b)
+{
+	for (int i = 0; i < SAMPLE_QUANTILES; i++) {
+		struct comparison *row = add(compare, a->series->name, (int)a->series->kind, i);
+		double difference[SAMPLE_PARTS];
+
+		if (!row)
+			return false;
+		row->a = histogram_quantile(&a->all, sample_quantile[i]);
+		row->b = histogram_quantile(&b->all, sample_quantile[i]);
+		if (!sample_has(a, i) || !sample_has(b, i))
+			continue;
+		differences(a, b, i, difference);
+		for (int part = 0; part < SAMPLE_PARTS; part++)
+			difference[part] -= compare->common;
+		test(compare, row, difference);
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ all together */
+
+static int by_p(const void *a, const void *b)
+{
+	const struct comparison *x = *(struct comparison *const *)a;
+	const struct comparison *y = *(struct comparison *const *)b;
+
+	return (x->p > y->p) - (x->p < y->p);
+}
+
+/* Holm: the least p counts for all tests, the next for one less, and none for less than one before. */
+static bool adjust(struct compare *compare)
+{
+	struct comparison **order = calloc(compare->rows + 1, sizeof(*order));
+	double before = 0;
+
+	if (!order)
+		return false;
+	for (size_t i = 0; i < compare->rows; i++)
+		if (compare->row[i].is_tested)
+			order[compare->tested++] = &compare->row[i];
+	if (compare->tested)
+		qsort(order, compare->tested, sizeof(*order), by_p);
+	for (size_t i = 0; i < compare->tested; i++) {
+		before = fmax(before, fmin(1, order[i]->p * (double)(compare->tested - i)));
+		order[i]->adjusted = before;
+		order[i]->differs = before <= compare->level;
+		compare->differ += order[i]->differs;
+	}
+	free(order);
+	return true;
+}
+
+bool compare_samples(struct compare *compare, const struct sample *a, const struct sample *b)
+{
+	if (!add_types(compare, a, b) || (compare->relative && !find_common(compare, a, b)))
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct sample_series *other = find_series(b, a->series[i].series);
+
+		if (other && !add_series(compare, &a->series[i], other))
+			return false;
+	}
+	return adjust(compare);
+}
+
+void compare_fini(struct compare *compare)
+{
+	free(compare->row);
+}

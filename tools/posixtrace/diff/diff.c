@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* diff.c - posixtrace diff: what differs between two logs, and is not chance. */
+#include "diff/diff.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+#include "say.h"
+#include "tool.h"
+
+static const char help[] =
+	"Usage: posixtrace diff [OPTION]... A B\n"
+	"Compares two logs: how often each event type came, and how long spans, calls and waits took\n"
+	"(p50, p90, p99), each with the interval of 95 % of the ratio of B to A. What differs by more than\n"
+	"chance and a margin is marked; posixtrace-diff(1) says how that is decided.\n"
+	"\n"
+	"      --level P        the chance to mark anything where nothing differs, 0.05\n"
+	"      --margin PERCENT differences that do not matter, 5\n"
+	"      --relative       take out first by how much most spans were slower\n"
+	"      --all            also what there are too few events of to be tested\n"
+	"      --pair BEGIN,END[,FIELD]...\n"
+	"                       event types that are a span, as for posixtrace latency\n"
+	READING_HELP
+	"      --utc            times given are in UTC\n"
+	"      --json           a JSON object\n"
+	"      --fail-on-difference  exit with 4 when something differs\n"
+	"  -h, --help           this text\n"
+	"\n"
+	WANTED_TIME_HELP
+	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see --fail-on-difference.\n";
+
+enum {
+	OPT_LEVEL = 256,
+	OPT_MARGIN,
+	OPT_RELATIVE,
+	OPT_ALL,
+	OPT_PAIR,
+	OPT_UTC,
+	OPT_JSON,
+	OPT_FAIL,
+};
+
+static const struct option long_options[] = {
+	READING_OPTIONS,
+	{ "level", required_argument, NULL, OPT_LEVEL },
+	{ "margin", required_argument, NULL, OPT_MARGIN },
+	{ "relative", no_argument, NULL, OPT_RELATIVE },
+	{ "all", no_argument, NULL, OPT_ALL },
+	{ "pair", required_argument, NULL, OPT_PAIR },
+	{ "utc", no_argument, NULL, OPT_UTC },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "fail-on-difference", no_argument, NULL, OPT_FAIL },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+struct diff {
+	struct sample sample[2];
+	struct compare compare;
+	bool utc, all, json, fail;
+};
+
+static bool parse_part(const char *option, const char *text, double most, double *value)
+{
+	char *end;
+
+	*value = strtod(text, &end);
+	if (((*text >= '0' && *text <= '9') || *text == '.') && !*end && *value >= 0 && *value <= most)
+		return true;
+	say("%s %s: no number from 0 to %g", option, text, most);
+	return false;
+}
+
+/* Both logs are read alike. */
+static bool parse_option(struct diff *diff, int option)
+{
+	bool good = true;
+
+	if (wanted_option(&diff->sample[0].wanted, option, optarg, &good))
+		return good && wanted_option(&diff->sample[1].wanted, option, optarg, &good) && good;
+	switch (option) {
+	case OPT_LEVEL:
+		return parse_part("--level", optarg, 1, &diff->compare.level);
+	case OPT_MARGIN:
+		good = parse_part("--margin", optarg, 1000, &diff->compare.margin);
+		diff->compare.margin /= 100;
+		return good;
+	case OPT_RELATIVE:
+		diff->compare.relative = true;
+		return true;
+	case OPT_ALL:
+		diff->all = true;
+		return true;
+	case OPT_PAIR:
+		return pairing_add(&diff->sample[0].pairing, optarg) &&
+		       pairing_add(&diff->sample[1].pairing, optarg);
+	case OPT_UTC:
+		diff->utc = true;
+		return true;
+	case OPT_JSON:
+		diff->json = true;
+		return true;
+	case OPT_FAIL:
+		diff->fail = true;
+		return true;
+	}
+	return false; /* tool_option() has said why */
+}
+
+static int compare_logs(struct diff *diff, char **path)
+{
+	int status = TOOL_OK;
+
+	for (int i = 0; i < 2; i++) {
+		int taken = sample_take(&diff->sample[i], path[i]);
+
+		if (taken == TOOL_FAILURE || taken == TOOL_USAGE)
+			return taken;
+		status = tool_worse(status, taken);
+	}
+	if (!compare_samples(&diff->compare, &diff->sample[0], &diff->sample[1])) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	if (diff->json)
+		diff_json(&out_stdout, &diff->compare, &diff->sample[0], &diff->sample[1]);
+	else
+		diff_text(&out_stdout, &diff->compare, &diff->sample[0], &diff->sample[1], diff->all);
+	return diff->fail && diff->compare.differ ? tool_worse(status, TOOL_LOST) : status;
+}
+
+static int diff_logs(struct diff *diff, int argc, char **argv)
+{
+	int option;
+
+	while ((option = tool_option(argc, argv, ":e:x:h", long_options)) != -1) {
+		if (option == 'h')
+			return tool_help(&diff_command);
+		if (!parse_option(diff, option))
+			return tool_usage(&diff_command);
+	}
+	if (!wanted_ready(&diff->sample[0].wanted, diff->utc) ||
+	    !wanted_ready(&diff->sample[1].wanted, diff->utc))
+		return tool_usage(&diff_command);
+	if (argc - optind != 2) {
+		say("diff: two logs");
+		return tool_usage(&diff_command);
+	}
+	return compare_logs(diff, argv + optind);
+}
+
+static int run(int argc, char **argv)
+{
+	static struct diff diff = { .compare = { .level = 0.05, .margin = 0.05 } };
+	int status;
+
+	for (int i = 0; i < 2; i++) {
+		wanted_init(&diff.sample[i].wanted);
+		pairing_init(&diff.sample[i].pairing, NULL, NULL);
+	}
+	status = diff_logs(&diff, argc, argv);
+	compare_fini(&diff.compare);
+	sample_fini(&diff.sample[0]);
+	sample_fini(&diff.sample[1]);
+	return status;
+}
+
+const struct tool_command diff_command = {
+	.name = "diff",
+	.summary = "what differs between two logs and is not chance",
+	.help = help,
+	.run = run,
+};

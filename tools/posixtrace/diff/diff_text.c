@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "diff/diff.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "latency/brief.h"
+#include "out.h"
+#include "text.h"
+
+static void print_log(struct out *out, char which, const struct sample *sample)
+{
+	out_printf(out, "%c: ", which);
+	text_safe(out, sample->log.path, strlen(sample->log.path));
+	out_printf(out, ": %llu events, %.3f s\n", (unsigned long long)sample->events,
+		   sample_seconds(sample));
+}
+
+static void value(struct out *out, const struct comparison *row, double number)
+{
+	char text[BRIEF_BYTES];
+
+	if (row->quantity == COMPARE_COUNT)
+		snprintf(text, sizeof(text), "%.0f", number);
+	else if (row->quantity == COMPARE_RATE)
+		snprintf(text, sizeof(text), "%.1f/s", number);
+	else
+		brief_ns(text, number);
+	out_printf(out, " %12s", text);
+}
+
+static void print_row(struct out *out, const struct comparison *row)
+{
+	out_str(out, row->differs ? "* " : "  ");
+	out_printf(out, "%-5s", compare_quantity_name(row->quantity));
+	value(out, row, row->a);
+	value(out, row, row->b);
+	if (row->has_interval)
+		out_printf(out, " %9.4g %9.4g to %-9.4g", row->ratio, row->low, row->high);
+	else
+		out_printf(out, " %9s %9s    %-9s", "-", "-", "-");
+	if (row->is_tested)
+		out_printf(out, " %8.2g", row->adjusted);
+	else
+		out_printf(out, " %8s", "-");
+	out_printf(out, "  %s ", compare_kind_name(row->kind));
+	text_name(out, row->name, strlen(row->name));
+	out_char(out, '\n');
+}
+
+void diff_text(struct out *out, const struct compare *compare, const struct sample *a,
+	       const struct sample *b, bool all)
+{
+	print_log(out, 'A', a);
+	print_log(out, 'B', b);
+	if (compare->common_of)
+		out_printf(out, "%zu spans together took %.4g times as long in B; that is taken out of"
+			   " the ratios of durations\n", compare->common_of, exp(compare->common));
+	out_str(out, "\n  what             A            B       B/A 95 % of B/A            p (Holm)\n");
+	for (size_t i = 0; i < compare->rows; i++)
+		if (all || compare->row[i].has_interval)
+			print_row(out, &compare->row[i]);
+	out_printf(out, "\n%zu of %zu comparisons differ by more than %g %% at the level %g\n",
+		   compare->differ, compare->tested, 100 * compare->margin, compare->level);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "diff/paired.h"
+
+#include <math.h>
+
+#define STEPS   300
+#define BETWEEN 2 /* what drifts is slow: more of it lies between two runs than within one */
+
+/* The continued fraction of the incomplete beta function, by Lentz's method. */
+static double fraction(double a, double b, double x)
+{
+	const double tiny = 1e-300;
+	double c = 1, d = 1 - (a + b) * x / (a + 1), result;
+
+	d = 1 / (fabs(d) < tiny ? tiny : d);
+	result = d;
+	for (int m = 1; m <= STEPS; m++) {
+		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+		double step;
+
+		d = 1 + even * d;
+		c = 1 + even / c;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		c = fabs(c) < tiny ? tiny : c;
+		result *= d * c;
+		d = 1 + odd * d;
+		c = 1 + odd / c;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		c = fabs(c) < tiny ? tiny : c;
+		step = d * c;
+		result *= step;
+		if (fabs(step - 1) < 1e-12)
+			break;
+	}
+	return result;
+}
+
+static double beta(double a, double b, double x)
+{
+	double front;
+
+	if (x <= 0 || x >= 1)
+		return x > 0;
+	front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+	return x < (a + 1) / (a + b + 2) ? front * fraction(a, b, x) / a :
+	       1 - front * fraction(b, a, 1 - x) / b;
+}
+
+/* How likely a value of Student's distribution is above t, which is not negative. */
+static double above(double t, double freedom)
+{
+	return beta(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2;
+}
+
+struct paired paired_of(const double *difference, size_t count)
+{
+	struct paired paired = { .freedom = (double)count / 2 - 1 };
+	double variance = 0, covariance = 0;
+
+	for (size_t i = 0; i < count; i++)
+		paired.middle += difference[i] / (double)count;
+	for (size_t i = 0; i < count; i++) {
+		double off = difference[i] - paired.middle;
+
+		variance += off * off / (double)(count - 1);
+		if (i)
+			covariance += off * (difference[i - 1] - paired.middle) / (double)(count - 1);
+	}
+	paired.error = sqrt(variance / (double)count + BETWEEN * fmax(0, covariance));
+	return paired;
+}
+
+double paired_p(const struct paired *paired, double margin)
+{
+	double beyond = fabs(paired->middle) - margin;
+
+	if (beyond <= 0)
+		return 1;
+	return paired->error > 0 ? fmin(1, 2 * above(beyond / paired->error, paired->freedom)) : 0;
+}
+
+double paired_width(const struct paired *paired, double confidence)
+{
+	double low = 0, high = 1e6;
+
+	for (int i = 0; i < 100; i++) {
+		double t = (low + high) / 2;
+
+		if (2 * above(t, paired->freedom) > 1 - confidence)
+			low = t;
+		else
+			high = t;
+	}
+	return high * paired->error;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "diff/sample.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "say.h"
+#include "tool.h"
+
+const double sample_quantile[] = { 0.5, 0.9, 0.99 };
+const char *const sample_quantile_name[] = { "p50", "p90", "p99" };
+
+/* Of fewer spans in a part its quantile says little. */
+static const uint64_t least[] = { 8, 50, 200 };
+
+bool sample_has(const struct sample_series *series, enum sample_quantile quantile)
+{
+	return series->count >= SAMPLE_PARTS * least[quantile];
+}
+
+double sample_seconds(const struct sample *sample)
+{
+	int64_t ns;
+
+	return __builtin_sub_overflow(sample->last_ns, sample->first_ns, &ns) || ns < 0 ? 0 :
+	       (double)ns / 1e9;
+}
+
+static struct sample_series *series_of(struct sample *sample, const struct series *series)
+{
+	struct sample_series *more;
+
+	if (series->index < sample->count)
+		return &sample->series[series->index];
+	more = realloc(sample->series, (series->index + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	sample->series = more;
+	memset(more + sample->count, 0, (series->index + 1 - sample->count) * sizeof(*more));
+	for (size_t i = sample->count; i <= series->index; i++)
+		more[i].series = sample->pairing.series[i];
+	sample->count = series->index + 1;
+	return &more[series->index];
+}
+
+static void end_part(struct sample_series *series, uint64_t part)
+{
+	for (int i = 0; i < SAMPLE_QUANTILES; i++)
+		series->quantile[i][part] = histogram_quantile(&series->part, sample_quantile[i]);
+	histogram_clear(&series->part);
+}
+
+static bool add(struct sample_series *series, uint64_t ns)
+{
+	uint64_t part = series->done * SAMPLE_PARTS / series->count;
+
+	if (!histogram_add(&series->all, ns) || !histogram_add(&series->part, ns))
+		return false;
+	series->done++;
+	if (series->done == series->count || series->done * SAMPLE_PARTS / series->count != part)
+		end_part(series, part);
+	return true;
+}
+
+static void take(void *arg, const struct span *span, const struct posix_trace_event_np *end)
+{
+	struct sample *sample = arg;
+	struct sample_series *series = series_of(sample, span->series);
+
+	(void)end;
+	if (!series)
+		sample->err = ENOMEM;
+	else if (!sample->second)
+		series->count++;
+	else if (series->done < series->count && series->count >= SAMPLE_PARTS &&
+		 !add(series, span->time_ns))
+		sample->err = ENOMEM;
+	else if (series->count < SAMPLE_PARTS && !histogram_add(&series->all, span->time_ns))
+		sample->err = ENOMEM;
+}
+
+static void count(struct sample *sample, const struct reading *reading)
+{
+	const struct log_type *type = reading->type;
+	struct sample_type *to;
+	double part;
+
+	if (!type->listed || type->index >= sample->types)
+		return;
+	to = &sample->type[type->index];
+	if (!sample->second) {
+		to->count++;
+		return;
+	}
+	part = ((double)reading->event.time_ns - (double)sample->first_ns) / 1e9 /
+	       sample_seconds(sample) * SAMPLE_PARTS;
+	to->part[part >= 0 && part < SAMPLE_PARTS ? (int)part : part > 0 ? SAMPLE_PARTS - 1 : 0]++;
+}
+
+static int read_once(struct sample *sample, struct reading *reading)
+{
+	int err = reading_begin(reading, &sample->log, &sample->wanted);
+
+	while (!err && !sample->err && reading_next(reading, &err)) {
+		if (reading->is_wanted)
+			count(sample, reading);
+		pairing_event(&sample->pairing, reading->type, &reading->event, reading->ordinal,
+			      reading->is_wanted);
+		if (sample->pairing.err)
+			sample->err = sample->pairing.err;
+	}
+	pairing_end(&sample->pairing);
+	return err ? err : sample->err;
+}
+
+static int name_types(struct sample *sample)
+{
+	sample->type = calloc(sample->log.types + 1, sizeof(*sample->type));
+	if (!sample->type)
+		return ENOMEM;
+	sample->types = sample->log.types;
+	for (size_t i = 0; i < sample->types; i++) {
+		sample->type[i].name = strdup(sample->log.list[i]->name);
+		if (!sample->type[i].name)
+			return ENOMEM;
+	}
+	return 0;
+}
+
+int sample_take(struct sample *sample, const char *path)
+{
+	struct reading reading;
+	int status = reading_open(&sample->log, path, &sample->wanted), err;
+
+	if (status)
+		return status;
+	sample->pairing.take = take;
+	sample->pairing.arg = sample;
+	if (!pairing_begin(&sample->pairing, &sample->log)) {
+		logfile_close(&sample->log);
+		return TOOL_USAGE;
+	}
+	err = name_types(sample);
+	if (!err)
+		err = read_once(sample, &reading);
+	if (!err) {
+		sample->events = reading.taken;
+		sample->first_ns = reading.first_ns;
+		sample->last_ns = reading.last_ns;
+		sample->second = true;
+		err = read_once(sample, &reading);
+	}
+	if (err) {
+		say("%s: %s", sample->log.path, strerror(err));
+		status = TOOL_FAILURE;
+	} else {
+		status = reading_status(&reading);
+	}
+	logfile_close(&sample->log);
+	return status;
+}
+
+void sample_fini(struct sample *sample)
+{
+	for (size_t i = 0; i < sample->types; i++)
+		free(sample->type[i].name);
+	free(sample->type);
+	for (size_t i = 0; i < sample->count; i++) {
+		histogram_fini(&sample->series[i].all);
+		histogram_fini(&sample->series[i].part);
+	}
+	free(sample->series);
+	pairing_fini(&sample->pairing);
+	wanted_fini(&sample->wanted);
+}
