@@ -276,11 +276,34 @@ static void append(struct rkh_decoder *d, unsigned char byte)
 	d->bytes[d->len++] = byte;
 }
 
+/* Up to the next byte that means something, or as many as there is room for. */
+static size_t append_run(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
+{
+	size_t room = d->max - d->len, most = len < room ? len : room, n = 0;
+	unsigned char *to = d->bytes + d->len;
+
+	while (n < most && bytes[n] != RKH_FLAG && bytes[n] != RKH_ESCAPE) {
+		to[n] = bytes[n];
+		n++;
+	}
+	d->len += n;
+	return n;
+}
+
 bool rkh_feed(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i++, d->at++) {
-		unsigned char byte = bytes[i];
+		unsigned char byte;
 
+		if (d->state == RKH_COLLECT) {
+			size_t run = append_run(d, bytes + i, len - i);
+
+			i += run;
+			d->at += run;
+			if (i == len)
+				break;
+		}
+		byte = bytes[i];
 		if (byte == RKH_FLAG) {
 			if (!flag(d))
 				return false;

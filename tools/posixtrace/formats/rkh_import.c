@@ -19,15 +19,18 @@
 
 /* ------------------------------------------------------------------ the flow */
 
-static bool begin(struct rkh_source *source)
+static bool begin_first(struct rkh_source *source)
 {
 	struct fmt_facts facts = { .relative = source->decoder.dialect != RKH_DIALECT_PTX };
 
-	if (source->begun)
-		return true;
 	source->begun = true;
 	facts.clock_hz = source->decoder.config.hz;
 	return fmt_begin(source->flow, &facts);
+}
+
+static bool begin(struct rkh_source *source)
+{
+	return source->begun || begin_first(source);
 }
 
 static bool tell_gap(struct rkh_source *source, int64_t time_ns)
