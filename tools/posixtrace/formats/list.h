@@ -11,6 +11,7 @@ FORMAT(rkh)
 FORMAT(listing)
 FORMAT(perfetto)
 FORMAT(chrome)
+FORMAT(speedscope)
 #ifdef HAVE_SQLITE
 FORMAT(sqlite)
 #endif
