@@ -101,6 +101,7 @@ const char *posix_trace_lost_name_np(int cause);
  */
 #define POSIX_TRACE_EVENT_LATE_NP 1u /* its writer was held up; it stands after younger events */
 #define POSIX_TRACE_EVENT_GAP_NP  2u /* a damaged part of the log was skipped before it */
+#define POSIX_TRACE_EVENT_BLOCK_NP 4u /* the first that is read of one of the log's blocks */
 
 struct posix_trace_event_np {
 	struct posix_trace_event_info info;

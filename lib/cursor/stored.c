@@ -147,9 +147,11 @@ bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_event *event)
 	const struct ptx_log_source *source;
 	const struct ptx_record *record;
 
+	event->first = false;
 	if (ptx_unlikely(stored->at == stored->end)) {
 		if (!ptx_stored_next_block(stored))
 			return false;
+		event->first = true;
 	}
 	record = (const void *)stored->at;
 	stored->at += ptx_record_size(ptx_record_len(record->len_flags));

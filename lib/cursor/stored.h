@@ -24,6 +24,7 @@ struct ptx_stored_event {
 	uint32_t tid;
 	uint64_t thread;
 	bool gap; /* a damaged part was skipped before it (salvage only) */
+	bool first; /* of a block */
 };
 
 /*

@@ -162,6 +162,8 @@ static void fill(const struct ptx_stored_event *from, struct posix_trace_event_n
 		to->flags |= POSIX_TRACE_EVENT_LATE_NP;
 	if (from->gap)
 		to->flags |= POSIX_TRACE_EVENT_GAP_NP;
+	if (from->first)
+		to->flags |= POSIX_TRACE_EVENT_BLOCK_NP;
 	to->time_ns = ns;
 	to->data = record + 1;
 	to->data_len = ptx_record_len(record->len_flags);

@@ -23,4 +23,35 @@ for kind in plain overrun; do
 	check "$kind: the log is found to be one, and read" events $kind
 done
 check "what was lost is told" has err 'Tracer discarded'
+test -e "$plugins/babeltrace-plugin-posixtrace.so" || finish
+
+# details NAME [ARGUMENT...]: what the plugin delivers, message by message
+details() {
+	name=$1
+	shift
+	babeltrace2 --plugin-path="$plugins" "$tmp/$name.log" -c sink.text.details "$@" >"$tmp/out" 2>"$tmp/err"
+}
+"$make_log" blocks "$tmp/blocks.log" 5000 >/dev/null
+details blocks
+blocks=$("$posixtrace" verify "$tmp/blocks.log" | sed -n 's/.* sound: \([0-9]*\) blocks.*/\1/p')
+check "a block of the log is a packet" test "$(grep -c 'Packet beginning' "$tmp/out")" -eq "$blocks" -a "$blocks" -gt 10
+check "each ends" test "$(grep -c 'Packet end' "$tmp/out")" -eq "$blocks"
+check "no event is missing" test "$(grep -c '^Event ' "$tmp/out" || grep -c ' Event `' "$tmp/out")" -ge 5000
+details overrun
+lost=$("$posixtrace" verify "$tmp/overrun.log" 2>/dev/null | sed -n 's/.* lost \([0-9]*\).*/\1/p')
+check "what is discarded is what was lost: $lost" test "$(sed -n 's/.*Discarded events (\([0-9,]*\) events).*/\1/p' "$tmp/out" | tr -d , | awk '{ n += $1 } END { print n + 0 }')" -eq "$lost"
+
+# To a time by the log's index: from there on all events, whichever they are.
+"$posixtrace" convert --to evt "$tmp/blocks.log" >"$tmp/evt"
+for line in 2 7 1234 5003; do
+	time=$(sed -n 's/^evt .* time=\([0-9.]*\) .*/\1/p' "$tmp/evt" | sed -n "${line}p")
+	wanted=$(sed -n 's/^evt .* time=\([0-9.]*\) .*/\1/p' "$tmp/evt" | awk -v t="$time" '($1 "") >= (t "")' | wc -l)
+	TZ=UTC0 babeltrace2 --plugin-path="$plugins" "$tmp/blocks.log" --begin "$time" >"$tmp/out" 2>"$tmp/err"
+	check "from $time on there are $wanted events" test "$(wc -l <"$tmp/out")" -eq "$wanted"
+	TZ=UTC0 babeltrace2 --plugin-path="$plugins" run \
+		--component=log:source.posixtrace.log --params="inputs=[\"$tmp/blocks.log\"]" \
+		--component=cut:filter.utils.trimmer --params="begin=\"$time\"" \
+		--component=text:sink.text.pretty --connect=log:cut --connect=cut:text >"$tmp/out" 2>"$tmp/err"
+	check "also without a muxer between, by the index" test "$(wc -l <"$tmp/out")" -eq "$wanted"
+done
 finish

@@ -16,6 +16,8 @@
 #include <babeltrace2/babeltrace.h>
 #include <trace_np.h>
 
+#define SECOND_NS INT64_C(1000000000)
+
 #define LANES_MAX 32   /* what is older than the events of all of them gets the time of the last */
 #define IDS       1024
 
@@ -56,5 +58,22 @@ int classes_create(struct source *source, bt_self_component *self, trace_id_t tr
 /* The class for that event and, where that has fields, their values. */
 bt_event_class *classes_choose(struct source *source, const struct posix_trace_event_np *event);
 int classes_fill(struct source *source, const struct posix_trace_event_np *event, bt_event *to);
+
+/* iterator.c */
+bt_message_iterator_class_initialize_method_status
+iterator_initialize(bt_self_message_iterator *self, bt_self_message_iterator_configuration *config,
+		    bt_self_component_port_output *port);
+void iterator_finalize(bt_self_message_iterator *self);
+bt_message_iterator_class_next_method_status
+iterator_next(bt_self_message_iterator *self, bt_message_array_const messages, uint64_t capacity,
+	      uint64_t *count);
+bt_message_iterator_class_seek_beginning_method_status
+iterator_seek_beginning(bt_self_message_iterator *self);
+bt_message_iterator_class_can_seek_beginning_method_status
+iterator_can_seek_beginning(bt_self_message_iterator *self, bt_bool *can);
+bt_message_iterator_class_seek_ns_from_origin_method_status
+iterator_seek_time(bt_self_message_iterator *self, int64_t time_ns);
+bt_message_iterator_class_can_seek_ns_from_origin_method_status
+iterator_can_seek_time(bt_self_message_iterator *self, int64_t time_ns, bt_bool *can);
 
 #endif

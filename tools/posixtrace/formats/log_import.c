@@ -148,7 +148,7 @@ static int read_events(struct reading *reading)
 		event.thread = (uint64_t)e.info.posix_thread_id;
 		event.address = (uintptr_t)e.info.posix_prog_address;
 		event.truncation = e.info.posix_truncation_status;
-		event.flags = e.flags;
+		event.flags = e.flags & ~POSIX_TRACE_EVENT_BLOCK_NP;
 		event.data = e.data;
 		event.data_len = e.data_len;
 		if (!fmt_event(reading->flow, &event))
