@@ -29,6 +29,9 @@ static const struct tool_command *const commands[] = {
 	&stat_command,
 	&latency_command,
 	&diff_command,
+#ifdef HAVE_SQLITE_QUERY
+	&query_command,
+#endif
 	&verify_command,
 	&convert_command,
 	&send_command,

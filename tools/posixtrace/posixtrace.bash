@@ -19,6 +19,7 @@ _posixtrace()
 		stat
 		latency
 		diff
+		query
 		verify
 		convert
 		send
@@ -137,6 +138,9 @@ _posixtrace()
 		;;
 	stat)
 		options='--utc --raw --json --fail-on-loss --help'
+		;;
+	query)
+		options='--csv --json --tables --utc --help'
 		;;
 	latency)
 		options='--pair --slowest --around --event --exclude --pid --tid --begin --end --where --utc --raw

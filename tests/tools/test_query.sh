@@ -1,0 +1,164 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace query: SQL over a log.
+. "${0%/*}/lib.sh"
+
+"$posixtrace" query --help >/dev/null 2>&1 || skip "built without SQLite"
+log=$tmp/plain.log
+"$make_log" plain "$log" 3000 >/dev/null || exit 99
+described=$tmp/described.log
+"${top_builddir:-..}/tests/tools/make_described" append "$described" || exit 99
+times=$tmp/times.log
+"${top_builddir:-..}/tests/tools/make_times" "$times" || exit 99
+
+# answers LOG SQL ROWS: as CSV, without the header, rows joined by blanks.
+answers() {
+	run 0 query --csv "$1" "$2"
+	check "$2: '$3'" test "$(sed 1d "$tmp/out" | paste -sd ' ')" = "$3"
+}
+
+total=$("$posixtrace" dump "$log" 2>/dev/null | wc -l)
+answers "$log" 'select count(*) from events' "$total"
+"$posixtrace" dump --fields event "$log" 2>/dev/null | sort | uniq -c | awk '{ print $2 "," $1 }' |
+	paste -sd ' ' >"$tmp/counts"
+answers "$log" 'select name, count(*) from events group by name' "$(cat "$tmp/counts")"
+answers "$log" 'select name, count(*) from events group by +name' "$(cat "$tmp/counts")"
+answers "$log" 'select name, events from types where events order by name' "$(cat "$tmp/counts")"
+answers "$log" 'select sum(n) from (select count(*) n from events group by type)' "$total"
+answers "$log" 'select count(*) from (select distinct name from events)' "$(wc -w <"$tmp/counts")"
+answers "$log" 'select max(name) from events' "$(tr ' ' '\n' <"$tmp/counts" | tail -n 1 | cut -d , -f 1)"
+answers "$log" 'select name from events order by name limit 1' job_begin
+answers "$log" 'select count(*) from (select name, pid, tid from events order by name desc)' "$total"
+
+# What is pushed down to the log and what is not answer the same.
+while read -r condition; do
+	answers "$log" "select count(*) from events where $condition" "$("$posixtrace" query --csv "$log" \
+		"select sum($condition) from (select +name name, +type type, +time time, +pid pid, +tid tid
+		from events)" | sed 1d)"
+	check "$condition: some but not all events" test "$(sed 1d "$tmp/out")" -gt 0 -a \
+		"$(sed 1d "$tmp/out")" -lt "$total"
+done <<'END'
+name = 'job_begin'
+name in ('job_begin', 'job_end')
+name glob 'job*'
+name like 'JOB_BEGIN'
+name = 'JOB_BEGIN' collate nocase
+name = 'job_begin' or type < 10
+type = 64
+type = 64.0
+time >= at('+1us')
+time < at('-1us')
+time between at('+1us') and at('-1us')
+time > at('+1us') + 0.5
+name = 'job_end' and time >= at('+1us')
+pid = 0 or name = 'job_end'
+END
+answers "$log" "select count(*) from events where name = 'job_begin' and name = 'job_end'" 0
+answers "$log" "select count(*) from events where pid = 1 and pid = 2" 0
+answers "$log" "select count(*) from events where pid = (select max(pid) from threads) and tid > 0" \
+	"$("$posixtrace" query --csv "$log" 'select count(*) from events where +pid > 0' | sed 1d)"
+answers "$log" "select count(*) from events where time = null or name = null or type = 'x'" 0
+answers "$log" "select count(*) from events a join types t on a.type = t.type" "$total"
+answers "$log" "select count(*) from types t join events a using (type) where t.name = 'job_end'" \
+	"$("$posixtrace" dump -e job_end "$log" 2>/dev/null | wc -l)"
+run 0 query "$log" "explain query plan select name, count(*) from events where time > 5 group by name"
+check "a condition on time and grouping by name are the table's" has out 'VIRTUAL TABLE INDEX 0:a>#b'
+check "nothing is sorted" lacks out 'TEMP B-TREE'
+
+answers "$described" "select u8, s16, x32, took, at, e, f64 from events where name = 'every'" \
+	'1,-2,48879,1500000,1700000000000000001,-ENOENT,-2.5'
+answers "$described" "select path, hex(raw), fixed, pair, tail from events where name = 'text' limit 1" \
+	'/etc/passwd,00FF,four,"[7,8]",end'
+answers "$described" "select pair from events where path = 'short'" ''
+answers "$described" "select op, fl from events where name = 'named' order by time limit 1" 'write,7'
+answers "$described" "select count(*) from events where op = 'write'" 2
+answers "$described" 'select count(u8), count(path), count(level) from events' '1,3,4'
+answers "$described" "select value from events, json_each(pair) where json_array_length(pair) = 2" '7 8'
+answers "$described" "select kind, name from objects" "$(
+	"$posixtrace" query --csv "$described" 'select kind, name from objects' | sed 1d | paste -sd ' ')"
+check "things have names" has out '^mutex,"pool lock"$'
+
+run 0 query --csv "$times" 'select span, kind, count(*), max(duration), max(end - begin = duration) from spans
+	group by span order by span'
+check "spans are those of begins and ends" has out '^job,span,4,[0-9]*,1$'
+check "and of events that took time" has out '^call,event,100,100000,1$'
+answers "$times" "select duration from spans where span = 'call' order by duration desc limit 2" '100000 99000'
+
+"$make_log" overrun "$tmp/lossy.log" 5000 >/dev/null || exit 99
+lost=$("$posixtrace" query --csv "$tmp/lossy.log" 'select lost from streams' | sed 1d)
+check "events were lost" test "$lost" -gt 0
+answers "$tmp/lossy.log" 'select sum(lost) from losses' "$lost"
+answers "$tmp/lossy.log" 'select sum(lost), sum(called) = sum(events) + sum(lost) from threads' "$lost,1"
+answers "$tmp/lossy.log" 'select sum(lost), sum(called) = sum(events) + sum(lost) from types' "$lost,1"
+answers "$log" 'select events = (select count(*) from events), complete from streams' '1,1'
+
+run 0 query --utc "$described" "select stamp(at) as shown, stamp('x') as none from events where name = 'every'"
+check "times are shown, and a table has its columns" has out '^2023-11-14T22:13:20.000000001Z  -$'
+check "and their names" has out '^shown                           none$'
+run 0 query --json "$described" "select time, u8, u64, path, raw, f64 from events where name = 'every'"
+check "JSON has members as they were asked for" has out \
+	'^{"time":"[0-9]*","u8":1,"u64":1.8446744073709552e+19,"path":null,"raw":null,"f64":-2.5}$'
+run 0 query --csv "$log" "select 'a,b', '', null, 'say \"x\"', 1.0, x'00ff'"
+check "CSV quotes what must be" test "$(sed 1d "$tmp/out")" = '"a,b","",,"say ""x""",1.0,00ff'
+run 0 query "$log" "select char(27) || '[31m', 1"
+check "no control character reaches the terminal" has out '^\\x1b\[31m'
+run 0 query --tables "$described"
+check "--tables lists columns" has out '^events *path *-*$'
+check "those of tables too" has out '^streams *host *TEXT$'
+run 0 query - 'select count(*) from events' <"$log"
+check "standard input is a log, too" has out "^ *$total$"
+run 0 query "$log" 'select 1 where 0'
+check "no row is no failure" has_lines out 1
+
+# wrong LINE:COLUMN REASON SQL
+wrong() {
+	run 2 query "$log" "$3"
+	check "'$3': where and why" has err "^posixtrace: query${1:+:$1}: $2"
+	check "'$3': nothing is printed" is_empty out
+}
+
+wrong 1:8 'no such column: foo' 'select foo from events'
+wrong 2:3 'near "from": syntax error' 'select name,
+  from events'
+wrong '' 'no such table: event$' 'select * from event'
+wrong '' 'incomplete input' 'select name from'
+wrong 1:1 'no statement' '  '
+wrong 1:11 'one statement' 'select 1; select 2'
+for sql in 'delete from types' 'insert into types(name) values (1)' 'update threads set pid = 1' 'drop table types' \
+	'create table x(y)' "attach '$tmp/new.db' as x" 'vacuum' "vacuum into '$tmp/new.db'" 'begin' \
+	'pragma journal_mode = wal' 'create temp table x(y)' 'delete from events' 'create view v as select 1' \
+	"select load_extension('x')"; do
+	run 2 query "$log" "$sql"
+	check "$sql: is not done" has err '^posixtrace: query:.*\(only SELECT\|not authorized\|may not be modified\)'
+	check "$sql: nothing is printed" is_empty out
+done
+check "no file is made" test ! -e "$tmp/new.db"
+run 0 query "$log" 'select 1; -- no more
+	;'
+run 1 query "$log" "select abs(-9223372036854775808)"
+check "what fails later is told" has err 'integer overflow$'
+run 1 query "$log" "select length(group_concat(hex(randomblob(1000000)))) from events"
+check "memory has a limit" has err 'memory\|too big'
+run 1 query "$log" "select at('nonsense')"
+check "what is no time is told" has err 'at(): no time$'
+run 2 query "$log"
+run 2 query
+run 2 query "$log" 'select 1' more
+run 2 query --tables "$log" 'select 1'
+
+# ^C ends it, wherever it is; what is there is shown.
+for sql in 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n' \
+	'select count(*) from events a, events b, events c, events d'; do
+	timeout --preserve-status -s INT 1 "$posixtrace" query "$log" "$sql" >"$tmp/out" 2>"$tmp/err"
+	got=$? wanted=130
+	check "$sql: ends by SIGINT" exited
+	check "$sql: and says so" has err 'query: interrupted$'
+done
+
+head -c 30000 "$log" >"$tmp/cut.log"
+run 3 query "$tmp/cut.log" 'select count(*) from events'
+check "a log that was cut is answered about as far as it goes" has out '^ *[1-9][0-9]*$'
+"$make_log" evil "$tmp/evil.log" >/dev/null || exit 99
+run 0 query "$tmp/evil.log" 'select name, data, * from events'
+check "nothing hostile reaches the terminal" lacks out "$(printf '\033')"
+finish

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* query.c - posixtrace query: SQL over a log. */
+#include "query/query.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+#include "query/query_columns.h"
+#include "say.h"
+#include "text.h"
+#include "tool.h"
+
+#define HEAP_BYTES (40 * 1024 * 1024)
+
+static const char help[] =
+	"Usage: posixtrace query [OPTION]... LOG 'SELECT ...'\n"
+	"Answers a question in SQL, as SQLite understands it, about LOG (- is standard input). Nothing is\n"
+	"changed and no database is made: the log is read as the statement needs it.\n"
+	"\n"
+	"  events    time name type pid tid thread address level len data flags, and every field of the\n"
+	"            schemas, NULL where an event does not have it\n"
+	"  spans     span kind begin end duration cpu pid tid begin_tid event\n"
+	"  types     type name events called lost level role span schema\n"
+	"  threads   pid tid thread events called lost\n"
+	"  losses    name cause lost\n"
+	"  objects   kind pid pointer name since\n"
+	"  streams   log name pid host clock hz created first last events called lost complete bytes\n"
+	"\n"
+	"Times are nanoseconds since 1970, durations nanoseconds. at('+1.5s') is a TIME as dump takes it,\n"
+	"stamp(time) shows one. Conditions on time use the log's index.\n"
+	"\n"
+	"      --csv            comma-separated values, with a header\n"
+	"      --json           a JSON object a line\n"
+	"      --tables         only lists the tables and their columns\n"
+	"      --utc            at() and stamp() in UTC\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"  posixtrace query LOG 'select name, count(*) from events group by name'\n"
+	"  posixtrace query LOG \"select fd, sum(len) from events where name glob 'io.*' group by fd\"\n"
+	"\n"
+	"Exit status: 0 ok, 1 failure, 2 usage or a wrong statement, 3 damaged or never closed.\n";
+
+volatile sig_atomic_t query_interrupted;
+
+static struct {
+	enum query_form form;
+	enum when_form when;
+	bool tables;
+} options;
+
+static void interrupt(int number)
+{
+	(void)number;
+	query_interrupted = 1;
+}
+
+static int progress(void *arg)
+{
+	(void)arg;
+	return query_interrupted;
+}
+
+/* ------------------------------------------------------------------ what is allowed */
+
+static int authorize(void *arg, int action, const char *a, const char *b, const char *c,
+		     const char *d)
+{
+	(void)arg;
+	(void)c;
+	(void)d;
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_RECURSIVE:
+		return SQLITE_OK;
+	case SQLITE_FUNCTION:
+		return b && !sqlite3_stricmp(b, "load_extension") ? SQLITE_DENY : SQLITE_OK;
+	case SQLITE_PRAGMA: /* what pragma_table_info() asks */
+		return a && !sqlite3_stricmp(a, "table_info") ? SQLITE_OK : SQLITE_DENY;
+	}
+	return SQLITE_DENY;
+}
+
+/* ------------------------------------------------------------------ errors */
+
+/* With the line of the statement, and a caret below the place, if that is known. */
+static int say_wrong(const char *sql, int offset, const char *reason)
+{
+	static const char blanks[121] =
+		"                                                                                "
+		"                                        ";
+	size_t begin, len, line = 1, shown;
+
+	if (offset < 0 || (size_t)offset > strlen(sql)) {
+		say("query: %s", reason);
+		return TOOL_USAGE;
+	}
+	begin = (size_t)offset;
+	while (begin && sql[begin - 1] != '\n')
+		begin--;
+	for (size_t i = 0; i < begin; i++)
+		line += sql[i] == '\n';
+	say("query:%zu:%zu: %s", line, (size_t)offset - begin + 1, reason);
+	shown = begin; /* of a long line what stands around it */
+	if ((size_t)offset - begin > 100)
+		shown = (size_t)offset - 100;
+	len = strcspn(sql + shown, "\n");
+	say("  %.*s", (int)(len < 120 ? len : 120), sql + shown);
+	say("  %.*s^", (int)((size_t)offset - shown), blanks);
+	return TOOL_USAGE;
+}
+
+static int say_sqlite(sqlite3 *db, const char *sql, int err)
+{
+	if (err == SQLITE_AUTH)
+		return say_wrong(sql, sqlite3_error_offset(db), "only SELECT: a log is not changed");
+	return say_wrong(sql, sqlite3_error_offset(db), sqlite3_errmsg(db));
+}
+
+static int say_failed(sqlite3 *db, int err)
+{
+	if (err == SQLITE_NOMEM)
+		say("query: this takes more memory than it may have (%d MiB)", HEAP_BYTES >> 20);
+	else if (err != SQLITE_INTERRUPT)
+		say("query: %s", sqlite3_errmsg(db));
+	return TOOL_FAILURE;
+}
+
+/* ------------------------------------------------------------------ the statement */
+
+/* More than blanks and semicolons stands behind the statement. */
+static bool has_more(sqlite3 *db, const char *tail)
+{
+	sqlite3_stmt *second = NULL;
+	bool more = sqlite3_prepare_v2(db, tail, -1, &second, NULL) != SQLITE_OK || second;
+
+	sqlite3_finalize(second);
+	return more;
+}
+
+static int run_statement(sqlite3 *db, struct query *query, const char *sql)
+{
+	sqlite3_stmt *statement = NULL;
+	const char *tail;
+	int status = TOOL_OK, err;
+
+	sqlite3_set_authorizer(db, authorize, NULL);
+	err = sqlite3_prepare_v2(db, sql, -1, &statement, &tail);
+
+	if (err)
+		return say_sqlite(db, sql, err);
+	if (!statement)
+		return say_wrong(sql, 0, "no statement");
+	while (*tail == ';' || *tail == ' ' || *tail == '\n' || *tail == '\t')
+		tail++;
+	if (*tail && has_more(db, tail)) {
+		status = say_wrong(sql, (int)(tail - sql), "one statement is enough");
+	} else if (!sqlite3_stmt_readonly(statement) || !sqlite3_column_count(statement)) {
+		status = say_wrong(sql, 0, "only SELECT: a log is not changed");
+	} else {
+		meter_begin(&query->meter, query->events);
+		err = query_print(statement, options.form);
+		meter_end(&query->meter);
+		if (err != SQLITE_DONE && !out_stdout.err)
+			status = say_failed(db, err);
+	}
+	sqlite3_finalize(statement);
+	return status;
+}
+
+static int list_tables(sqlite3 *db)
+{
+	static const char sql[] =
+		"SELECT m.name AS \"table\", i.name AS \"column\", i.type FROM sqlite_schema AS m, "
+		"pragma_table_info(m.name) AS i WHERE m.type = 'table' ORDER BY m.rowid, i.cid";
+	sqlite3_stmt *statement = NULL;
+	int err = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+
+	if (!err)
+		err = query_print(statement, options.form);
+	if (err != SQLITE_DONE)
+		return say_failed(db, err);
+	sqlite3_finalize(statement);
+	return TOOL_OK;
+}
+
+/* ------------------------------------------------------------------ the log */
+
+/* SQLite's own tables come to be when they are first asked for, which is no SELECT. */
+static void connect_tables(sqlite3 *db)
+{
+	static const char *const sql[] = {
+		"SELECT 1 FROM json_each('[]')", "SELECT 1 FROM json_tree('[]')",
+		"SELECT 1 FROM pragma_table_info('events')",
+	};
+
+	for (size_t i = 0; i < sizeof(sql) / sizeof(sql[0]); i++)
+		sqlite3_exec(db, sql[i], NULL, NULL, NULL);
+}
+
+static int answer(struct query *query, const char *sql)
+{
+	sqlite3 *db = NULL;
+	int status, err;
+
+	sqlite3_hard_heap_limit64(HEAP_BYTES);
+	err = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+			      SQLITE_OPEN_NOMUTEX, NULL);
+	if (!err)
+		err = query_tables(db, query);
+	if (!err)
+		err = query_functions(db, query);
+	if (err) {
+		status = db ? say_failed(db, err) : TOOL_FAILURE;
+	} else {
+		sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+		connect_tables(db);
+		sqlite3_progress_handler(db, 10000, progress, NULL);
+		if (options.tables)
+			status = list_tables(db);
+		else
+			status = run_statement(db, query, sql);
+	}
+	sqlite3_close(db);
+	return status;
+}
+
+static int query_open_log_file(struct logfile *log, const char *sql)
+{
+	struct query query = { .log = log, .when = options.when };
+	int status;
+
+	query.events_of = calloc(log->types + 1, sizeof(*query.events_of));
+	if (!query.events_of || !query_fields_learn(&query)) {
+		say("%s", strerror(ENOMEM));
+		status = TOOL_FAILURE;
+	} else {
+		status = answer(&query, sql);
+	}
+	if (!status && (query.gap || !log->whole || !log->info.complete)) {
+		if (query.gap)
+			say("%s: damaged; 'posixtrace verify' says where", log->path);
+		status = TOOL_DAMAGED;
+	}
+	query_fields_forget(&query);
+	free(query.events_of);
+	return status;
+}
+
+/* What is there is shown; then the process ends as others do at ^C. */
+static void end_interrupted(void)
+{
+	out_flush(&out_stdout);
+	say("query: interrupted");
+	signal(SIGINT, SIG_DFL);
+	raise(SIGINT);
+}
+
+static int query_log(const char *path, const char *sql)
+{
+	struct sigaction action = { .sa_handler = interrupt }, before;
+	struct logfile log;
+	int status = logfile_open(&log, path, NULL);
+
+	if (status)
+		return status;
+	/* A shell lets its background commands ignore it. */
+	if (!sigaction(SIGINT, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(SIGINT, &action, NULL);
+	status = query_open_log_file(&log, sql);
+	logfile_close(&log);
+	if (query_interrupted)
+		end_interrupted();
+	return status;
+}
+
+enum {
+	OPT_CSV = 256,
+	OPT_JSON,
+	OPT_TABLES,
+	OPT_UTC,
+};
+
+static const struct option long_options[] = {
+	{ "csv", no_argument, NULL, OPT_CSV },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "tables", no_argument, NULL, OPT_TABLES },
+	{ "utc", no_argument, NULL, OPT_UTC },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static int run(int argc, char **argv)
+{
+	int option;
+
+	while ((option = tool_option(argc, argv, ":h", long_options)) != -1) {
+		switch (option) {
+		case 'h':
+			return tool_help(&query_command);
+		case OPT_CSV:
+			options.form = QUERY_CSV;
+			break;
+		case OPT_JSON:
+			options.form = QUERY_JSON;
+			break;
+		case OPT_TABLES:
+			options.tables = true;
+			break;
+		case OPT_UTC:
+			options.when = WHEN_UTC;
+			break;
+		default:
+			return tool_usage(&query_command);
+		}
+	}
+	if (argc - optind != (options.tables ? 1 : 2)) {
+		say(argc == optind ? "query: which log?" :
+		    options.tables ? "query: --tables takes no statement" :
+		    argc - optind == 1 ? "query: which statement?" :
+					 "query: one log and one statement, in quotes");
+		return tool_usage(&query_command);
+	}
+	return query_log(argv[optind], options.tables ? NULL : argv[optind + 1]);
+}
+
+const struct tool_command query_command = {
+	.name = "query",
+	.summary = "answers questions in SQL about a log",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * query.h - a log as a database: what the files of posixtrace query share.
+ *
+ * events and spans are virtual tables that read the log whenever they are asked; each cursor has the log
+ * opened for itself. The other tables are small and are filled before the statement runs.
+ *
+ * Memory    SQLite's is limited; what does not fit is sorted in temporary files.
+ */
+#ifndef POSIXTRACE_QUERY_H
+#define POSIXTRACE_QUERY_H
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+
+#include "logfile.h"
+#include "meter.h"
+#include "when.h"
+
+#define QUERY_FIELDS 1900 /* columns of fields: a table has at most 2000 */
+
+struct query_field {
+	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 8]; /* of the column */
+	const char *field;
+};
+
+struct query {
+	struct logfile *log;
+	enum when_form when;
+	uint64_t events;              /* of the whole log */
+	uint64_t *events_of;          /* by the log's index of types */
+	struct query_field *field;    /* all fields of all schemas, each name once */
+	size_t fields;
+	signed char **place;          /* by a type's id: by field the number in its schema, or -1 */
+	bool gap;                     /* a damaged part was skipped */
+	struct meter meter;
+};
+
+extern volatile sig_atomic_t query_interrupted;
+
+/* query_fields.c. False: no memory. */
+bool query_fields_learn(struct query *query);
+void query_fields_forget(struct query *query);
+
+/* What an event's column of a field is. */
+void query_field_result(sqlite3_context *context, struct query *query, size_t field,
+			const struct log_type *type, const struct posix_trace_event_np *event);
+
+/* query_events.c, query_spans.c: the modules; their auxiliary data is the struct query. */
+extern const sqlite3_module query_events;
+extern const sqlite3_module query_spans;
+
+/* A reader of the log of its own. 0 or an error number. */
+int query_open_log(const struct query *query, trace_id_t *trid);
+
+/* query_tables.c, query_functions.c: SQLITE_OK, or what SQLite says. */
+int query_tables(sqlite3 *db, struct query *query);
+int query_functions(sqlite3 *db, struct query *query);
+
+/* query_print.c: the rows of a statement. */
+enum query_form { QUERY_TABLE, QUERY_CSV, QUERY_JSON };
+
+/* What sqlite3_step() said last. */
+int query_print(sqlite3_stmt *statement, enum query_form form);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* query_columns.h - the columns that every event has; those of fields stand behind them. */
+#ifndef POSIXTRACE_QUERY_COLUMNS_H
+#define POSIXTRACE_QUERY_COLUMNS_H
+
+enum query_column {
+	QUERY_TIME, QUERY_NAME, QUERY_TYPE, QUERY_PID, QUERY_TID, QUERY_THREAD, QUERY_ADDRESS,
+	QUERY_LEVEL, QUERY_LEN, QUERY_DATA, QUERY_FLAGS,
+	QUERY_COLUMNS
+};
+
+static const struct {
+	const char *name, *type;
+} query_columns[QUERY_COLUMNS] = {
+	[QUERY_TIME] = { "time", "INTEGER" }, [QUERY_NAME] = { "name", "TEXT" },
+	[QUERY_TYPE] = { "type", "INTEGER" }, [QUERY_PID] = { "pid", "INTEGER" },
+	[QUERY_TID] = { "tid", "INTEGER" }, [QUERY_THREAD] = { "thread", "INTEGER" },
+	[QUERY_ADDRESS] = { "address", "INTEGER" }, [QUERY_LEVEL] = { "level", "INTEGER" },
+	[QUERY_LEN] = { "len", "INTEGER" }, [QUERY_DATA] = { "data", "BLOB" },
+	[QUERY_FLAGS] = { "flags", "TEXT" },
+};
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* query_events.c - the table events: the log, read as often as it takes. */
+#include <string.h>
+
+#include "query/query_columns.h"
+#include "query/query_cursor.h"
+
+/* ------------------------------------------------------------------ the table */
+
+static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **result,
+		   char **error)
+{
+	struct query *query = aux;
+	sqlite3_str *sql = sqlite3_str_new(db);
+	struct query_table *table;
+	char *text;
+	int err;
+
+	(void)argc;
+	(void)argv;
+	(void)error;
+	sqlite3_str_appendall(sql, "CREATE TABLE events(");
+	for (size_t i = 0; i < QUERY_COLUMNS; i++)
+		sqlite3_str_appendf(sql, "%s%s %s", i ? "," : "", query_columns[i].name,
+				    query_columns[i].type);
+	for (size_t i = 0; i < query->fields; i++)
+		sqlite3_str_appendf(sql, ",\"%w\"", query->field[i].name);
+	sqlite3_str_appendchar(sql, 1, ')');
+	text = sqlite3_str_finish(sql);
+	err = text ? sqlite3_declare_vtab(db, text) : SQLITE_NOMEM;
+	sqlite3_free(text);
+	if (err)
+		return err;
+	table = sqlite3_malloc(sizeof(*table));
+	if (!table)
+		return SQLITE_NOMEM;
+	memset(table, 0, sizeof(*table));
+	table->query = query;
+	*result = &table->base;
+	return SQLITE_OK;
+}
+
+static int disconnect(sqlite3_vtab *base)
+{
+	sqlite3_free(base);
+	return SQLITE_OK;
+}
+
+/* ------------------------------------------------------------------ cursors */
+
+int query_open_log(const struct query *query, trace_id_t *trid)
+{
+	return posix_trace_open_np(query->log->fd, POSIX_TRACE_OPEN_SALVAGE_NP, trid);
+}
+
+static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
+{
+	struct query_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+
+	if (!cursor)
+		return SQLITE_NOMEM;
+	memset(cursor, 0, sizeof(*cursor));
+	cursor->query = ((struct query_table *)base)->query;
+	if (query_open_log(cursor->query, &cursor->trid)) {
+		sqlite3_free(cursor);
+		return SQLITE_CANTOPEN;
+	}
+	*result = &cursor->base;
+	return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base)
+{
+	struct query_cursor *cursor = (struct query_cursor *)base;
+
+	posix_trace_close(cursor->trid);
+	sqlite3_free(cursor->chosen);
+	sqlite3_free(cursor);
+	return SQLITE_OK;
+}
+
+static int go_to_begin(struct query_cursor *cursor)
+{
+	int err = posix_trace_until_np(cursor->trid, NULL);
+	struct logfile window = { .trid = cursor->trid, .info = cursor->query->log->info };
+
+	if (!err)
+		err = posix_trace_rewind(cursor->trid);
+	if (!err)
+		err = logfile_window(&window, cursor->begin_ns, cursor->end_ns);
+	return err ? SQLITE_IOERR : SQLITE_OK;
+}
+
+static bool is_wanted(const struct query_cursor *cursor)
+{
+	const struct posix_trace_event_np *event = &cursor->event;
+
+	return event->time_ns >= cursor->begin_ns && event->time_ns <= cursor->end_ns &&
+	       (!cursor->has_pid || event->info.posix_pid == cursor->pid) &&
+	       (!cursor->has_tid || event->tid == cursor->tid) &&
+	       (cursor->passes ? event->info.posix_event_id == cursor->pass_type[cursor->pass]
+			       : query_is_chosen(cursor, event->info.posix_event_id));
+}
+
+/* The end of the log: once more for the next type, or the end. */
+static int next_pass(struct query_cursor *cursor)
+{
+	if (++cursor->pass < cursor->passes)
+		return go_to_begin(cursor);
+	cursor->eof = true;
+	return SQLITE_OK;
+}
+
+static int next(sqlite3_vtab_cursor *base)
+{
+	struct query_cursor *cursor = (struct query_cursor *)base;
+	int unavailable, err;
+
+	for (;;) {
+		if (++cursor->looks % 65536 == 0 && query_interrupted)
+			return SQLITE_INTERRUPT;
+		if (posix_trace_getnext_np(cursor->trid, &cursor->event, &unavailable))
+			return SQLITE_IOERR;
+		if (__builtin_expect(unavailable, 0)) {
+			err = next_pass(cursor);
+			if (err || cursor->eof)
+				return err;
+			continue;
+		}
+		meter_step(&cursor->query->meter);
+		if (cursor->event.flags & POSIX_TRACE_EVENT_GAP_NP)
+			cursor->query->gap = true;
+		if (is_wanted(cursor))
+			break;
+	}
+	cursor->type = logfile_type(cursor->query->log, cursor->event.info.posix_event_id);
+	cursor->row++;
+	return SQLITE_OK;
+}
+
+static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
+		  sqlite3_value **argv)
+{
+	struct query_cursor *cursor = (struct query_cursor *)base;
+	int err = query_plan_take(cursor, plan, argc, argv);
+
+	(void)number;
+	cursor->eof = cursor->nothing;
+	if (!err && !cursor->eof)
+		err = go_to_begin(cursor);
+	return err || cursor->eof ? err : next(base);
+}
+
+/* ------------------------------------------------------------------ rows */
+
+static int is_eof(sqlite3_vtab_cursor *base)
+{
+	return ((struct query_cursor *)base)->eof;
+}
+
+static void result_flags(sqlite3_context *context, const struct posix_trace_event_np *event)
+{
+	bool truncated = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
+	bool late = event->flags & POSIX_TRACE_EVENT_LATE_NP;
+
+	if (truncated || late)
+		sqlite3_result_text(context, !late ? "truncated" : truncated ? "truncated,late" : "late",
+				    -1, SQLITE_STATIC);
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
+{
+	struct query_cursor *cursor = (struct query_cursor *)base;
+	const struct posix_trace_event_np *event = &cursor->event;
+
+	switch (number) {
+	case QUERY_TIME:
+		sqlite3_result_int64(context, event->time_ns);
+		break;
+	case QUERY_NAME:
+		sqlite3_result_text(context, cursor->type->name, (int)cursor->type->name_len,
+				    SQLITE_STATIC);
+		break;
+	case QUERY_TYPE:
+		sqlite3_result_int64(context, event->info.posix_event_id);
+		break;
+	case QUERY_PID:
+		sqlite3_result_int64(context, event->info.posix_pid);
+		break;
+	case QUERY_TID:
+		sqlite3_result_int64(context, event->tid);
+		break;
+	case QUERY_THREAD:
+		sqlite3_result_int64(context, (int64_t)event->info.posix_thread_id);
+		break;
+	case QUERY_ADDRESS:
+		sqlite3_result_int64(context, (intptr_t)event->info.posix_prog_address);
+		break;
+	case QUERY_LEVEL:
+		if (cursor->type->schema && cursor->type->schema->level)
+			sqlite3_result_int(context, cursor->type->schema->level);
+		break;
+	case QUERY_LEN:
+		sqlite3_result_int64(context, (sqlite3_int64)event->data_len);
+		break;
+	case QUERY_DATA:
+		sqlite3_result_blob64(context, event->data_len ? event->data : "", event->data_len,
+				      SQLITE_TRANSIENT);
+		break;
+	case QUERY_FLAGS:
+		result_flags(context, event);
+		break;
+	default:
+		query_field_result(context, cursor->query, (size_t)(number - QUERY_COLUMNS),
+				   cursor->type, event);
+	}
+	return SQLITE_OK;
+}
+
+static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
+{
+	*row = ((struct query_cursor *)base)->row;
+	return SQLITE_OK;
+}
+
+const sqlite3_module query_events = {
+	.xCreate = connect,
+	.xConnect = connect,
+	.xBestIndex = query_plan,
+	.xDisconnect = disconnect,
+	.xDestroy = disconnect,
+	.xOpen = open_cursor,
+	.xClose = close_cursor,
+	.xFilter = filter,
+	.xNext = next,
+	.xEof = is_eof,
+	.xColumn = column,
+	.xRowid = row_id,
+};

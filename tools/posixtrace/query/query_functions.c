@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* query_functions.c - times as people write them, for SQL. */
+#include "bound.h"
+#include "query/query.h"
+
+/* at('10:15'), at('+1.5s'), at('2025-02-03T10:15:32Z'): nanoseconds since 1970. */
+static void at(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	const struct query *query = sqlite3_user_data(context);
+	const char *text = (const char *)sqlite3_value_text(argv[0]);
+	struct bound bound;
+
+	(void)argc;
+	if (!text)
+		return;
+	if (bound_parse(text, query->when == WHEN_UTC, &bound))
+		sqlite3_result_int64(context, bound_at(&bound, query->log->info.first_ns,
+						       query->log->info.last_ns, 0));
+	else
+		sqlite3_result_error(context, "at(): no time", -1);
+}
+
+/* stamp(time): the time as dump shows it. */
+static void stamp(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	const struct query *query = sqlite3_user_data(context);
+	char text[WHEN_BYTES];
+
+	(void)argc;
+	if (sqlite3_value_numeric_type(argv[0]) != SQLITE_INTEGER)
+		return;
+	when_string(text, sqlite3_value_int64(argv[0]), query->when);
+	sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+}
+
+int query_functions(sqlite3 *db, struct query *query)
+{
+	int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+	int err = sqlite3_create_function(db, "at", 1, flags, query, at, NULL, NULL);
+
+	return err ? err : sqlite3_create_function(db, "stamp", 1, flags, query, stamp, NULL, NULL);
+}

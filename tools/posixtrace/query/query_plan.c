@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * query_plan.c - what a statement asks of events, before SQLite sees them.
+ *
+ * What it asks of time goes to the log's index, what it asks of names, types, processes and threads to a
+ * filter. All of it is only made use of: SQLite asks again itself. Where a statement groups by name or
+ * type and few types have events, the log is read once for each of them, which is faster by far than
+ * sorting all rows.
+ *
+ * The plan is a string: for each argument of xFilter the column and the comparison, then the order.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/query_columns.h"
+#include "query/query_cursor.h"
+
+/* The letter of a comparison that can be made use of in that column; 0: none. */
+static char comparison(int column, int op)
+{
+	switch (op) {
+	case SQLITE_INDEX_CONSTRAINT_EQ:
+		return column == QUERY_TIME || column == QUERY_NAME || column == QUERY_TYPE ||
+		       column == QUERY_PID || column == QUERY_TID ? '=' : 0;
+	case SQLITE_INDEX_CONSTRAINT_GE:
+	case SQLITE_INDEX_CONSTRAINT_GT:
+		return column == QUERY_TIME ? '>' : 0;
+	case SQLITE_INDEX_CONSTRAINT_LE:
+	case SQLITE_INDEX_CONSTRAINT_LT:
+		return column == QUERY_TIME ? '<' : 0;
+	case SQLITE_INDEX_CONSTRAINT_GLOB:
+		return column == QUERY_NAME ? '*' : 0;
+	}
+	return 0;
+}
+
+static double rows_left(int column, char op)
+{
+	if (column == QUERY_TIME)
+		return op == '=' ? 0.00001 : 0.1;
+	return op == '*' ? 0.5 : 0.1;
+}
+
+static size_t types_with_events(const struct query *query)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < query->log->types; i++)
+		count += query->events_of[i] > 0;
+	return count;
+}
+
+/*
+ * Types that the log does not list come from damaged logs alone. The order by name is that of the bytes,
+ * as SQLite's is.
+ */
+static char order(const struct query *query, const sqlite3_index_info *info)
+{
+	int column;
+
+	if (info->nOrderBy != 1 || info->aOrderBy[0].desc || !query->log->whole ||
+	    !query->log->info.complete || types_with_events(query) > QUERY_PASSES)
+		return 0;
+	column = info->aOrderBy[0].iColumn;
+	return column == QUERY_NAME || column == QUERY_TYPE ? (char)('a' + column) : 0;
+}
+
+int query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	struct query *query = ((struct query_table *)base)->query;
+	double rows = (double)query->events + 1, cost = rows;
+	char *plan = sqlite3_malloc(2 * info->nConstraint + 3), *p = plan;
+	int arguments = 0;
+	char by;
+
+	if (!plan)
+		return SQLITE_NOMEM;
+	for (int i = 0; i < info->nConstraint; i++) {
+		int column = info->aConstraint[i].iColumn;
+		char op = column < 0 ? 0 : comparison(column, info->aConstraint[i].op);
+
+		if (!op || !info->aConstraint[i].usable ||
+		    (column == QUERY_NAME && strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0))
+			continue;
+		info->aConstraintUsage[i].argvIndex = ++arguments;
+		*p++ = (char)('a' + column);
+		*p++ = op;
+		rows *= rows_left(column, op);
+		if (column == QUERY_TIME)
+			cost *= rows_left(column, op); /* what is not read; a filter reads all */
+	}
+	by = order(query, info);
+	if (by) {
+		info->orderByConsumed = 1;
+		*p++ = '#';
+		*p++ = by;
+	}
+	*p = '\0';
+	info->idxStr = plan;
+	info->needToFreeIdxStr = 1;
+	info->estimatedRows = (sqlite3_int64)rows + 1;
+	info->estimatedCost = cost + 10 * rows + 1;
+	return SQLITE_OK;
+}
+
+/* ------------------------------------------------------------------ filters */
+
+static bool choose(struct query_cursor *cursor)
+{
+	if (cursor->chosen)
+		return true;
+	cursor->chosen_ids = cursor->query->log->ids;
+	cursor->chosen = sqlite3_malloc64(cursor->chosen_ids + 1);
+	if (cursor->chosen)
+		memset(cursor->chosen, 1, cursor->chosen_ids);
+	return cursor->chosen != NULL;
+}
+
+/* Leaves of the types those that the argument names. */
+static bool only_types(struct query_cursor *cursor, int column, char op, sqlite3_value *value)
+{
+	const struct logfile *log = cursor->query->log;
+	const char *text = (const char *)sqlite3_value_text(value);
+
+	if (column == QUERY_TYPE ? sqlite3_value_type(value) != SQLITE_INTEGER
+				 : sqlite3_value_type(value) != SQLITE_TEXT)
+		return true; /* SQLite knows what that means */
+	if (!text || !choose(cursor))
+		return false;
+	for (size_t id = 0; id < log->ids; id++) {
+		const struct log_type *type = log->by_id[id];
+		bool good = true;
+
+		if (column == QUERY_TYPE)
+			good = (sqlite3_int64)id == sqlite3_value_int64(value);
+		else if (type)
+			good = op == '*' ? !sqlite3_strglob(text, type->name) : !strcmp(text, type->name);
+		cursor->chosen[id] &= good;
+	}
+	return true;
+}
+
+/* A bound that may be too wide by a nanosecond. Of what is no number, SQLite knows what it means. */
+static void bound_time(struct query_cursor *cursor, char op, sqlite3_value *value)
+{
+	int64_t low, high;
+
+	if (sqlite3_value_type(value) == SQLITE_INTEGER) {
+		low = high = sqlite3_value_int64(value);
+	} else if (sqlite3_value_type(value) == SQLITE_FLOAT) {
+		double ns = sqlite3_value_double(value);
+
+		if (!(fabs(ns) < 9e18))
+			return;
+		low = (int64_t)floor(ns);
+		high = (int64_t)ceil(ns);
+	} else {
+		return;
+	}
+	if (op != '<' && low > cursor->begin_ns)
+		cursor->begin_ns = low;
+	if (op != '>' && high < cursor->end_ns)
+		cursor->end_ns = high;
+}
+
+static void only_number(bool *has, int64_t *number, bool *nothing, sqlite3_value *value)
+{
+	if (sqlite3_value_type(value) != SQLITE_INTEGER)
+		return;
+	if (*has && *number != sqlite3_value_int64(value))
+		*nothing = true;
+	*has = true;
+	*number = sqlite3_value_int64(value);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct log_type *const *x = a, *const *y = b;
+	int names = strcmp((*x)->name, (*y)->name);
+
+	return names ? names : ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct log_type *const *x = a, *const *y = b;
+
+	return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
+}
+
+/* Those that have events and are wanted. */
+static void plan_passes(struct query_cursor *cursor, int column)
+{
+	const struct logfile *log = cursor->query->log;
+	const struct log_type *type[QUERY_PASSES];
+	unsigned count = 0;
+
+	for (size_t i = 0; i < log->types && count < QUERY_PASSES; i++)
+		if (cursor->query->events_of[i] && query_is_chosen(cursor, log->list[i]->id))
+			type[count++] = log->list[i];
+	if (count)
+		qsort(type, count, sizeof(*type), column == QUERY_NAME ? by_name : by_id);
+	else
+		cursor->nothing = true;
+	for (unsigned i = 0; i < count; i++)
+		cursor->pass_type[i] = type[i]->id;
+	cursor->passes = count;
+	if (count > 1)
+		cursor->query->meter.total += (count - 1) * cursor->query->events;
+}
+
+int query_plan_take(struct query_cursor *cursor, const char *plan, int argc, sqlite3_value **argv)
+{
+	sqlite3_free(cursor->chosen);
+	cursor->chosen = NULL;
+	cursor->begin_ns = INT64_MIN;
+	cursor->end_ns = INT64_MAX;
+	cursor->has_pid = cursor->has_tid = cursor->nothing = false;
+	cursor->pass = cursor->passes = 0;
+	for (int i = 0; i < argc; i++, plan += 2) {
+		int column = plan[0] - 'a';
+
+		if (column == QUERY_TIME)
+			bound_time(cursor, plan[1], argv[i]);
+		else if (column == QUERY_PID)
+			only_number(&cursor->has_pid, &cursor->pid, &cursor->nothing, argv[i]);
+		else if (column == QUERY_TID)
+			only_number(&cursor->has_tid, &cursor->tid, &cursor->nothing, argv[i]);
+		else if (!only_types(cursor, column, plan[1], argv[i]))
+			return SQLITE_NOMEM;
+	}
+	if (*plan == '#')
+		plan_passes(cursor, plan[1] - 'a');
+	return SQLITE_OK;
+}

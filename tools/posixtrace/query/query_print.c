@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * query_print.c - the rows of an answer: as a table, CSV or JSON.
+ *
+ * A table's columns are as wide as its first rows need; what comes later and is wider stands out.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+#include "query/query.h"
+#include "text.h"
+
+#define LOOK_ROWS  1000
+#define LOOK_BYTES (1024 * 1024)
+#define WIDTH_MAX  200
+
+/* As short as it can be without being another number when it is read again. */
+static void put_real(struct out *out, double value)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%.15g", value);
+	if (strtod(text, NULL) != value)
+		snprintf(text, sizeof(text), "%.17g", value);
+	out_str(out, text);
+	if (!strpbrk(text, ".en"))
+		out_str(out, ".0");
+}
+
+static void put_value(struct out *out, sqlite3_stmt *statement, int i)
+{
+	switch (sqlite3_column_type(statement, i)) {
+	case SQLITE_INTEGER:
+		out_signed(out, sqlite3_column_int64(statement, i));
+		break;
+	case SQLITE_FLOAT:
+		put_real(out, sqlite3_column_double(statement, i));
+		break;
+	case SQLITE_TEXT:
+		text_safe(out, sqlite3_column_text(statement, i),
+			  (size_t)sqlite3_column_bytes(statement, i));
+		break;
+	case SQLITE_BLOB:
+		out_hex(out, sqlite3_column_blob(statement, i),
+			(size_t)sqlite3_column_bytes(statement, i));
+		break;
+	}
+}
+
+/* ------------------------------------------------------------------ a table */
+
+struct cell {
+	size_t at, len;
+	bool number;
+};
+
+struct look { /* the first rows */
+	struct cell *cell;
+	size_t cells;
+	char *bytes;
+	size_t used, room;
+	size_t *width;
+	bool *number;        /* all that was seen of a column are */
+	int columns;
+	bool no_memory;
+};
+
+static void cell_text(struct out *scratch, sqlite3_stmt *statement, int i)
+{
+	scratch->used = 0;
+	if (sqlite3_column_type(statement, i) == SQLITE_NULL)
+		out_char(scratch, '-');
+	else if (sqlite3_column_bytes(statement, i) < OUT_BYTES / 8)
+		put_value(scratch, statement, i);
+	else
+		out_str(scratch, "(too long for a table)");
+}
+
+/* Characters, not bytes, take room; those of UTF-8 begin with a byte that is no continuation. */
+static size_t width_of(const char *text, size_t len)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < len; i++)
+		width += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return width;
+}
+
+static bool is_number(sqlite3_stmt *statement, int i)
+{
+	int type = sqlite3_column_type(statement, i);
+
+	return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+}
+
+static bool keep(struct look *look, const char *text, size_t len, bool number)
+{
+	if (look->used + len > look->room) {
+		size_t room = 2 * (look->used + len) + 4096;
+		char *bytes = realloc(look->bytes, room);
+
+		if (!bytes)
+			return false;
+		look->bytes = bytes;
+		look->room = room;
+	}
+	if (look->cells % 1024 == 0) {
+		struct cell *cell = realloc(look->cell, (look->cells + 1024) * sizeof(*cell));
+
+		if (!cell)
+			return false;
+		look->cell = cell;
+	}
+	memcpy(look->bytes + look->used, text, len);
+	look->cell[look->cells++] = (struct cell){ look->used, len, number };
+	look->used += len;
+	return true;
+}
+
+static bool look_at_row(struct look *look, struct out *scratch, sqlite3_stmt *statement)
+{
+	for (int i = 0; i < look->columns; i++) {
+		size_t width;
+
+		cell_text(scratch, statement, i);
+		width = width_of(scratch->bytes, scratch->used);
+		if (width > look->width[i])
+			look->width[i] = width < WIDTH_MAX ? width : WIDTH_MAX;
+		if (sqlite3_column_type(statement, i) != SQLITE_NULL)
+			look->number[i] &= is_number(statement, i);
+		if (!keep(look, scratch->bytes, scratch->used, is_number(statement, i)))
+			return false;
+	}
+	return true;
+}
+
+static void put_cell(const struct look *look, int i, const char *text, size_t len, bool right)
+{
+	size_t width = width_of(text, len);
+	size_t pad = width < look->width[i] ? look->width[i] - width : 0;
+
+	for (size_t n = 0; right && n < pad; n++)
+		out_char(&out_stdout, ' ');
+	out_bytes(&out_stdout, text, len);
+	if (i + 1 == look->columns) {
+		out_char(&out_stdout, '\n');
+		return;
+	}
+	for (size_t n = right ? pad : 0; n < pad + 2; n++)
+		out_char(&out_stdout, ' ');
+}
+
+static void put_look(const struct look *look, struct out *scratch, sqlite3_stmt *statement)
+{
+	for (int i = 0; i < look->columns; i++) {
+		const char *name = sqlite3_column_name(statement, i);
+
+		scratch->used = 0;
+		text_safe(scratch, name, strnlen(name, 1000));
+		put_cell(look, i, scratch->bytes, scratch->used, look->number[i]);
+	}
+	for (size_t n = 0; n < look->cells; n++) {
+		const struct cell *cell = &look->cell[n];
+
+		put_cell(look, (int)(n % (size_t)look->columns), look->bytes + cell->at, cell->len,
+			 cell->number);
+	}
+}
+
+static int print_table(sqlite3_stmt *statement)
+{
+	static struct out scratch = { .fd = -1 };
+	struct look look = { .columns = sqlite3_column_count(statement) };
+	size_t columns = (size_t)look.columns;
+	int answer = SQLITE_NOMEM;
+
+	look.width = calloc(columns, sizeof(*look.width));
+	look.number = malloc(columns);
+	if (!look.width || !look.number)
+		goto out;
+	for (size_t i = 0; i < columns; i++) {
+		const char *name = sqlite3_column_name(statement, (int)i);
+
+		look.number[i] = true;
+		look.width[i] = name ? width_of(name, strnlen(name, WIDTH_MAX)) : 0;
+	}
+	while ((answer = sqlite3_step(statement)) == SQLITE_ROW &&
+	       look.cells < LOOK_ROWS * columns && look.used < LOOK_BYTES) {
+		if (!look_at_row(&look, &scratch, statement)) {
+			answer = SQLITE_NOMEM;
+			goto out;
+		}
+	}
+	put_look(&look, &scratch, statement);
+	for (; answer == SQLITE_ROW && !out_stdout.err; answer = sqlite3_step(statement)) {
+		for (int i = 0; i < look.columns; i++) {
+			cell_text(&scratch, statement, i);
+			put_cell(&look, i, scratch.bytes, scratch.used, is_number(statement, i));
+		}
+	}
+out:
+	free(look.width);
+	free(look.number);
+	free(look.cell);
+	free(look.bytes);
+	return answer;
+}
+
+/* ------------------------------------------------------------------ CSV */
+
+static bool needs_quotes(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (strchr(",\" ;\t'", text[i]))
+			return true;
+	return !len;
+}
+
+/* NULL is nothing, the empty text is quoted. Text is safe for terminals; quotes are doubled. */
+static void csv_text(const char *text, size_t len)
+{
+	bool quotes = needs_quotes(text, len);
+
+	if (quotes)
+		out_char(&out_stdout, '"');
+	for (size_t begin = 0, i = 0; i <= len; i++) {
+		if (i < len && text[i] != '"')
+			continue;
+		text_safe(&out_stdout, text + begin, i - begin);
+		if (i < len)
+			out_str(&out_stdout, "\"\"");
+		begin = i + 1;
+	}
+	if (quotes)
+		out_char(&out_stdout, '"');
+}
+
+static int print_csv(sqlite3_stmt *statement)
+{
+	int columns = sqlite3_column_count(statement), answer;
+
+	for (int i = 0; i < columns; i++) {
+		const char *name = sqlite3_column_name(statement, i);
+
+		if (i)
+			out_char(&out_stdout, ',');
+		csv_text(name, strlen(name));
+	}
+	out_char(&out_stdout, '\n');
+	while ((answer = sqlite3_step(statement)) == SQLITE_ROW && !out_stdout.err) {
+		for (int i = 0; i < columns; i++) {
+			if (i)
+				out_char(&out_stdout, ',');
+			if (sqlite3_column_type(statement, i) == SQLITE_TEXT)
+				csv_text((const char *)sqlite3_column_text(statement, i),
+					 (size_t)sqlite3_column_bytes(statement, i));
+			else
+				put_value(&out_stdout, statement, i);
+		}
+		out_char(&out_stdout, '\n');
+	}
+	return answer;
+}
+
+/* ------------------------------------------------------------------ JSON */
+
+/* What a double cannot hold, as most readers keep numbers, is a string. */
+static void json_value(sqlite3_stmt *statement, int i)
+{
+	static const int64_t exact = INT64_C(1) << 53;
+	int type = sqlite3_column_type(statement, i);
+	bool quoted = type == SQLITE_BLOB;
+
+	if (type == SQLITE_INTEGER)
+		quoted = sqlite3_column_int64(statement, i) > exact ||
+			 sqlite3_column_int64(statement, i) < -exact;
+	if (type == SQLITE_TEXT) {
+		text_json(&out_stdout, sqlite3_column_text(statement, i),
+			  (size_t)sqlite3_column_bytes(statement, i));
+	} else if (type == SQLITE_NULL ||
+		   (type == SQLITE_FLOAT && !isfinite(sqlite3_column_double(statement, i)))) {
+		out_str(&out_stdout, "null");
+	} else {
+		if (quoted)
+			out_char(&out_stdout, '"');
+		put_value(&out_stdout, statement, i);
+		if (quoted)
+			out_char(&out_stdout, '"');
+	}
+}
+
+static int print_json(sqlite3_stmt *statement)
+{
+	int columns = sqlite3_column_count(statement), answer;
+
+	while ((answer = sqlite3_step(statement)) == SQLITE_ROW && !out_stdout.err) {
+		for (int i = 0; i < columns; i++) {
+			const char *name = sqlite3_column_name(statement, i);
+
+			out_char(&out_stdout, i ? ',' : '{');
+			text_json(&out_stdout, name, strlen(name));
+			out_char(&out_stdout, ':');
+			json_value(statement, i);
+		}
+		out_str(&out_stdout, "}\n");
+	}
+	return answer;
+}
+
+int query_print(sqlite3_stmt *statement, enum query_form form)
+{
+	return form == QUERY_JSON ? print_json(statement) :
+	       form == QUERY_CSV ? print_csv(statement) : print_table(statement);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * query_spans.c - the table spans: begins and their ends, as posixtrace latency pairs them.
+ *
+ * A row comes when its span ends. What has no end, or no begin, is no span.
+ */
+#include <string.h>
+
+#include "latency/pairing.h"
+#include "query/query.h"
+
+#define WAITING 64 /* spans that one event can end */
+
+struct table {
+	sqlite3_vtab base;
+	struct query *query;
+};
+
+struct row {
+	struct span span;
+	const struct log_type *type;
+};
+
+struct cursor {
+	sqlite3_vtab_cursor base;
+	struct query *query;
+	trace_id_t trid;
+	struct pairing pairing;
+	bool has_pairing;
+	const struct log_type *type;   /* of the event that is looked at */
+	struct row row[WAITING];
+	unsigned rows, at;
+	uint64_t ordinal;
+	sqlite3_int64 number;
+	bool eof;
+};
+
+enum { NAME, KIND, BEGIN, END, DURATION, CPU, PID, TID, BEGIN_TID, EVENT };
+
+static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **result,
+		   char **error)
+{
+	struct table *table;
+	int err = sqlite3_declare_vtab(db, "CREATE TABLE spans(span TEXT, kind TEXT, begin INTEGER, "
+				       "\"end\" INTEGER, duration INTEGER, cpu INTEGER, pid INTEGER, "
+				       "tid INTEGER, begin_tid INTEGER, event TEXT)");
+
+	(void)argc;
+	(void)argv;
+	(void)error;
+	if (err)
+		return err;
+	table = sqlite3_malloc(sizeof(*table));
+	if (!table)
+		return SQLITE_NOMEM;
+	memset(table, 0, sizeof(*table));
+	table->query = aux;
+	*result = &table->base;
+	return SQLITE_OK;
+}
+
+static int disconnect(sqlite3_vtab *base)
+{
+	sqlite3_free(base);
+	return SQLITE_OK;
+}
+
+static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	struct query *query = ((struct table *)base)->query;
+
+	info->estimatedCost = 20 * (double)query->events + 100;
+	info->estimatedRows = (sqlite3_int64)query->events / 2 + 1;
+	return SQLITE_OK;
+}
+
+static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
+{
+	struct cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+
+	if (!cursor)
+		return SQLITE_NOMEM;
+	memset(cursor, 0, sizeof(*cursor));
+	cursor->query = ((struct table *)base)->query;
+	if (query_open_log(cursor->query, &cursor->trid)) {
+		sqlite3_free(cursor);
+		return SQLITE_CANTOPEN;
+	}
+	*result = &cursor->base;
+	return SQLITE_OK;
+}
+
+static void forget(struct cursor *cursor)
+{
+	if (cursor->has_pairing)
+		pairing_fini(&cursor->pairing);
+	cursor->has_pairing = false;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base)
+{
+	struct cursor *cursor = (struct cursor *)base;
+
+	forget(cursor);
+	posix_trace_close(cursor->trid);
+	sqlite3_free(cursor);
+	return SQLITE_OK;
+}
+
+static void take(void *arg, const struct span *span, const struct posix_trace_event_np *end)
+{
+	struct cursor *cursor = arg;
+
+	(void)end;
+	if (cursor->rows < WAITING)
+		cursor->row[cursor->rows++] = (struct row){ *span, cursor->type };
+}
+
+static int next(sqlite3_vtab_cursor *base)
+{
+	struct cursor *cursor = (struct cursor *)base;
+	struct posix_trace_event_np event;
+	int unavailable;
+
+	cursor->number++;
+	if (++cursor->at < cursor->rows)
+		return SQLITE_OK;
+	cursor->at = cursor->rows = 0;
+	while (!cursor->rows) {
+		if (++cursor->ordinal % 65536 == 0 && query_interrupted)
+			return SQLITE_INTERRUPT;
+		if (posix_trace_getnext_np(cursor->trid, &event, &unavailable))
+			return SQLITE_IOERR;
+		if (unavailable) {
+			cursor->eof = true;
+			return SQLITE_OK;
+		}
+		meter_step(&cursor->query->meter);
+		if (event.flags & POSIX_TRACE_EVENT_GAP_NP)
+			cursor->query->gap = true;
+		cursor->type = logfile_type(cursor->query->log, event.info.posix_event_id);
+		pairing_event(&cursor->pairing, cursor->type, &event, cursor->ordinal, true);
+		if (cursor->pairing.err)
+			return SQLITE_NOMEM;
+	}
+	return SQLITE_OK;
+}
+
+static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
+		  sqlite3_value **argv)
+{
+	struct cursor *cursor = (struct cursor *)base;
+
+	(void)number;
+	(void)plan;
+	(void)argc;
+	(void)argv;
+	forget(cursor);
+	pairing_init(&cursor->pairing, take, cursor);
+	cursor->has_pairing = true;
+	cursor->rows = cursor->at = 0;
+	cursor->ordinal = 0;
+	cursor->eof = false;
+	if (!pairing_begin(&cursor->pairing, cursor->query->log) || cursor->pairing.err)
+		return SQLITE_NOMEM;
+	if (posix_trace_rewind(cursor->trid))
+		return SQLITE_IOERR;
+	return next(base);
+}
+
+static int is_eof(sqlite3_vtab_cursor *base)
+{
+	return ((struct cursor *)base)->eof;
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
+{
+	struct cursor *cursor = (struct cursor *)base;
+	const struct row *row = &cursor->row[cursor->at];
+	const struct span *span = &row->span;
+
+	switch (number) {
+	case NAME: /* the cursor's names do not outlive it */
+		sqlite3_result_text(context, span->series->name, -1, SQLITE_TRANSIENT);
+		break;
+	case KIND:
+		sqlite3_result_text(context, pairing_kind_name(span->series->kind), -1, SQLITE_STATIC);
+		break;
+	case BEGIN:
+		sqlite3_result_int64(context, span->begin_ns);
+		break;
+	case END:
+		sqlite3_result_int64(context, span->end_ns);
+		break;
+	case DURATION:
+		sqlite3_result_int64(context, (int64_t)span->time_ns);
+		break;
+	case CPU:
+		if (span->has_cpu)
+			sqlite3_result_int64(context, (int64_t)span->cpu_ns);
+		break;
+	case PID:
+		sqlite3_result_int64(context, span->pid);
+		break;
+	case TID:
+		sqlite3_result_int64(context, span->tid);
+		break;
+	case BEGIN_TID:
+		sqlite3_result_int64(context, span->begin_tid);
+		break;
+	case EVENT:
+		sqlite3_result_text(context, row->type->name, (int)row->type->name_len, SQLITE_STATIC);
+		break;
+	}
+	return SQLITE_OK;
+}
+
+static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
+{
+	*row = ((struct cursor *)base)->number;
+	return SQLITE_OK;
+}
+
+const sqlite3_module query_spans = {
+	.xCreate = connect,
+	.xConnect = connect,
+	.xBestIndex = best_index,
+	.xDisconnect = disconnect,
+	.xDestroy = disconnect,
+	.xOpen = open_cursor,
+	.xClose = close_cursor,
+	.xFilter = filter,
+	.xNext = next,
+	.xEof = is_eof,
+	.xColumn = column,
+	.xRowid = row_id,
+};

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* query_tables.c - the tables that are small: what the log says of its types, threads and losses. */
+#include <string.h>
+
+#include "query/query.h"
+
+static const char schema[] =
+	"CREATE VIRTUAL TABLE events USING events;"
+	"CREATE VIRTUAL TABLE spans USING spans;"
+	"CREATE TABLE types(type INTEGER, name TEXT, events INTEGER, called INTEGER, lost INTEGER, "
+	"level INTEGER, role TEXT, span TEXT, schema TEXT);"
+	"CREATE TABLE threads(pid INTEGER, tid INTEGER, thread INTEGER, events INTEGER, "
+	"called INTEGER, lost INTEGER);"
+	"CREATE TABLE losses(name TEXT, cause TEXT, lost INTEGER);"
+	"CREATE TABLE objects(kind TEXT, pid INTEGER, pointer INTEGER, name TEXT, since INTEGER);"
+	"CREATE TABLE streams(log TEXT, name TEXT, pid INTEGER, host TEXT, clock TEXT, hz INTEGER, "
+	"created INTEGER, first INTEGER, last INTEGER, events INTEGER, called INTEGER, lost INTEGER, "
+	"complete INTEGER, bytes INTEGER);";
+
+static void bind_text(sqlite3_stmt *row, int column, const char *text)
+{
+	if (text)
+		sqlite3_bind_text(row, column, text, -1, SQLITE_TRANSIENT);
+}
+
+static int insert(sqlite3_stmt *row)
+{
+	sqlite3_step(row);
+	sqlite3_clear_bindings(row);
+	return sqlite3_reset(row);
+}
+
+static int64_t lost(const struct posix_trace_ledger_np *ledger)
+{
+	uint64_t sum = 0;
+
+	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
+		sum += ledger->lost[cause];
+	return (int64_t)sum;
+}
+
+static void bind_ledger(sqlite3_stmt *row, int column, const struct posix_trace_ledger_np *ledger)
+{
+	sqlite3_bind_int64(row, column, (int64_t)ledger->reported);
+	sqlite3_bind_int64(row, column + 1, (int64_t)ledger->called);
+	sqlite3_bind_int64(row, column + 2, lost(ledger));
+}
+
+static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct log_type *type,
+		     const struct posix_trace_ledger_np *ledger)
+{
+	int err;
+
+	sqlite3_bind_int64(types, 1, type->id);
+	bind_text(types, 2, type->name);
+	bind_ledger(types, 3, ledger);
+	if (type->schema && type->schema->level)
+		sqlite3_bind_int(types, 6, type->schema->level);
+	if (type->schema && type->schema->span)
+		bind_text(types, 7, type->schema->role == POSIX_TRACE_BEGIN_NP ? "begin" : "end");
+	bind_text(types, 8, type->schema ? type->schema->span : NULL);
+	bind_text(types, 9, type->schema_text);
+	err = insert(types);
+	for (int cause = 0; !err && cause < POSIX_TRACE_LOST_CAUSES_NP; cause++) {
+		if (!ledger->lost[cause])
+			continue;
+		bind_text(losses, 1, type->name);
+		bind_text(losses, 2, posix_trace_lost_name_np(cause));
+		sqlite3_bind_int64(losses, 3, (int64_t)ledger->lost[cause]);
+		err = insert(losses);
+	}
+	return err;
+}
+
+static int fill_types(sqlite3_stmt *types, sqlite3_stmt *losses, struct query *query)
+{
+	const struct logfile *log = query->log;
+	int err = SQLITE_OK;
+
+	for (size_t i = 0; !err && i < log->types; i++) {
+		struct posix_trace_ledger_np ledger = { 0 };
+
+		posix_trace_get_ledger_type_np(log->trid, log->list[i]->id, &ledger);
+		query->events_of[i] = ledger.reported;
+		err = fill_type(types, losses, log->list[i], &ledger);
+	}
+	return err;
+}
+
+static int fill_threads(sqlite3_stmt *row, const struct logfile *log)
+{
+	struct posix_trace_ledger_np ledger;
+	struct posix_trace_thread_np thread;
+	int unavailable, err = SQLITE_OK;
+
+	for (size_t i = 0; !err; i++) {
+		if (posix_trace_get_ledger_thread_np(log->trid, i, &thread, &ledger, &unavailable) ||
+		    unavailable)
+			break;
+		sqlite3_bind_int64(row, 1, thread.pid);
+		sqlite3_bind_int64(row, 2, thread.tid);
+		sqlite3_bind_int64(row, 3, (int64_t)thread.thread);
+		bind_ledger(row, 4, &ledger);
+		err = insert(row);
+	}
+	return err;
+}
+
+static int fill_objects(sqlite3_stmt *row, const struct logfile *log)
+{
+	struct posix_trace_object_np object;
+	int unavailable, err = SQLITE_OK;
+
+	posix_trace_object_rewind_np(log->trid);
+	while (!err && !posix_trace_object_getnext_np(log->trid, &object, &unavailable) &&
+	       !unavailable) {
+		if (object.kind == POSIX_TRACE_OBJECT_CHILD_NP)
+			continue;
+		bind_text(row, 1, posix_trace_object_kind_name_np(object.kind));
+		sqlite3_bind_int64(row, 2, object.pid);
+		sqlite3_bind_int64(row, 3, (int64_t)object.pointer);
+		bind_text(row, 4, object.name);
+		sqlite3_bind_int64(row, 5, object.time_ns);
+		err = insert(row);
+	}
+	return err;
+}
+
+static int fill_stream(sqlite3_stmt *row, const struct logfile *log,
+		       const struct posix_trace_ledger_np *ledger)
+{
+	char name[TRACE_NAME_MAX + 1] = "";
+	struct timespec created;
+	trace_attr_t attr;
+
+	if (!posix_trace_attr_init(&attr)) {
+		if (!posix_trace_get_attr(log->trid, &attr)) {
+			posix_trace_attr_getname(&attr, name);
+			if (!posix_trace_attr_getcreatetime(&attr, &created))
+				sqlite3_bind_int64(row, 7, when_timespec(&created));
+		}
+		posix_trace_attr_destroy(&attr);
+	}
+	bind_text(row, 1, log->path);
+	bind_text(row, 2, name);
+	sqlite3_bind_int64(row, 3, log->info.pid);
+	bind_text(row, 4, log->info.host);
+	bind_text(row, 5, log->info.clock);
+	sqlite3_bind_int64(row, 6, (int64_t)log->info.clock_hz);
+	sqlite3_bind_int64(row, 8, log->info.first_ns);
+	sqlite3_bind_int64(row, 9, log->info.last_ns);
+	bind_ledger(row, 10, ledger);
+	sqlite3_bind_int(row, 13, log->info.complete);
+	sqlite3_bind_int64(row, 14, (int64_t)log->info.file_bytes);
+	return insert(row);
+}
+
+enum { TYPES, THREADS, LOSSES, OBJECTS, STREAMS, TABLES };
+
+static int fill(sqlite3_stmt *row[TABLES], struct query *query)
+{
+	struct posix_trace_ledger_np ledger = { 0 };
+	int err;
+
+	posix_trace_get_ledger_np(query->log->trid, &ledger);
+	query->events = ledger.reported;
+	err = fill_types(row[TYPES], row[LOSSES], query);
+	if (!err)
+		err = fill_threads(row[THREADS], query->log);
+	if (!err)
+		err = fill_objects(row[OBJECTS], query->log);
+	return err ? err : fill_stream(row[STREAMS], query->log, &ledger);
+}
+
+int query_tables(sqlite3 *db, struct query *query)
+{
+	static const char *const sql[TABLES] = {
+		[TYPES] = "INSERT INTO types VALUES(?,?,?,?,?,?,?,?,?)",
+		[THREADS] = "INSERT INTO threads VALUES(?,?,?,?,?,?)",
+		[LOSSES] = "INSERT INTO losses VALUES(?,?,?)",
+		[OBJECTS] = "INSERT INTO objects VALUES(?,?,?,?,?)",
+		[STREAMS] = "INSERT INTO streams VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	};
+	sqlite3_stmt *row[TABLES] = { NULL };
+	int err = sqlite3_create_module(db, "events", &query_events, query);
+
+	if (!err)
+		err = sqlite3_create_module(db, "spans", &query_spans, query);
+	if (!err)
+		err = sqlite3_exec(db, "PRAGMA journal_mode = OFF; BEGIN;", NULL, NULL, NULL);
+	if (!err)
+		err = sqlite3_exec(db, schema, NULL, NULL, NULL);
+	for (int i = 0; !err && i < TABLES; i++)
+		err = sqlite3_prepare_v2(db, sql[i], -1, &row[i], NULL);
+	if (!err)
+		err = fill(row, query);
+	for (int i = 0; i < TABLES; i++)
+		sqlite3_finalize(row[i]);
+	return err ? err : sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+}
