@@ -20,6 +20,10 @@ LTTNG_UST_TRACEPOINT_EVENT(posixtrace_bench, thirty_two,
 	LTTNG_UST_TP_ARGS(const unsigned char *, data),
 	LTTNG_UST_TP_FIELDS(lttng_ust_field_array(unsigned char, data, data, 32)))
 
+LTTNG_UST_TRACEPOINT_EVENT(posixtrace_bench, bytes,
+	LTTNG_UST_TP_ARGS(const unsigned char *, data, size_t, len),
+	LTTNG_UST_TP_FIELDS(lttng_ust_field_sequence(unsigned char, data, data, size_t, len)))
+
 #endif
 
 #include <lttng/tracepoint-event.h>

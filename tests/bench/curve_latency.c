@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * curve_latency.c - how long single calls take, the slowest of a million included.
+ *
+ * The end of one call is the begin of the next: a turn of the loop is one reading of the clock and one
+ * event. A turn without the event, the floor, is measured in the same way beside it.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "bench.h"
+#include "curve.h"
+
+#define SAMPLES     2000000
+#define LINEAR      2048 /* ticks that are counted one by one */
+#define SUB         64   /* and so many steps in each octave behind */
+#define OCTAVES     40
+#define THREADS_MAX 64
+
+struct histogram {
+	uint64_t count[LINEAR + OCTAVES * SUB];
+	uint64_t most;
+};
+
+static const unsigned char data[8];
+static atomic_bool over;
+
+static unsigned place_of(uint64_t ticks)
+{
+	unsigned octave;
+
+	if (ticks < LINEAR)
+		return (unsigned)ticks;
+	octave = 63 - (unsigned)__builtin_clzll(ticks) - 11;
+	if (octave >= OCTAVES)
+		return LINEAR + OCTAVES * SUB - 1;
+	return LINEAR + octave * SUB + (unsigned)(ticks >> (octave + 5) & (SUB - 1));
+}
+
+static uint64_t ticks_of(unsigned place)
+{
+	unsigned octave;
+
+	if (place < LINEAR)
+		return place;
+	octave = (place - LINEAR) / SUB;
+	return ((uint64_t)SUB + (place - LINEAR) % SUB) << (octave + 5);
+}
+
+static void take(struct histogram *histogram, const struct curve_tracer *tracer)
+{
+	uint64_t before = ptx_clock_counter();
+
+	for (long i = 0; i < SAMPLES; i++) {
+		uint64_t now;
+
+		if (tracer)
+			tracer->trace(1, data, sizeof(data), 1);
+		now = ptx_clock_counter();
+		histogram->count[place_of(now - before)]++;
+		if (now - before > histogram->most)
+			histogram->most = now - before;
+		before = ptx_clock_counter(); /* what counting took is no event's */
+	}
+}
+
+static double ns_per_tick(void)
+{
+	double ns = bench_now_ns();
+	uint64_t ticks = ptx_clock_counter();
+
+	while (bench_now_ns() - ns < 50e6)
+		;
+	ns = bench_now_ns() - ns;
+	return ns / (double)(ptx_clock_counter() - ticks);
+}
+
+static void tell(const struct histogram *histogram, const char *tracer, const char *how, bool law)
+{
+	static const double percents[] = { 50, 90, 99, 99.9, 99.99 };
+	double ns = ns_per_tick();
+	char series[80];
+	uint64_t seen = 0;
+	unsigned place = 0;
+
+	snprintf(series, sizeof(series), "%s %s", tracer, how);
+	for (size_t i = 0; i < sizeof(percents) / sizeof(*percents); i++) {
+		double value;
+
+		while (seen + histogram->count[place] < SAMPLES * percents[i] / 100)
+			seen += histogram->count[place++];
+		value = (double)ticks_of(place) * ns;
+		curve_point("latency", percents[i], series, value, value, "ns", law);
+	}
+	curve_point("latency", 100, series, (double)histogram->most * ns,
+		    (double)histogram->most * ns, "ns", law);
+}
+
+static void *load(void *arg)
+{
+	const struct curve_tracer *tracer = arg;
+	uint64_t calls = 0;
+
+	while (!atomic_load_explicit(&over, memory_order_relaxed)) {
+		tracer->trace(1, data, sizeof(data), 100);
+		calls += 100;
+	}
+	return (void *)(uintptr_t)calls;
+}
+
+void curve_latency(const struct curve_tracer *tracer)
+{
+	static struct histogram floor, alone, loaded;
+	unsigned threads = 2 * (unsigned)bench_cpus();
+	pthread_t thread[THREADS_MAX];
+	uint64_t calls = 2 * SAMPLES;
+	bool law;
+
+	if (threads > THREADS_MAX)
+		threads = THREADS_MAX;
+	bench_pin(0);
+	tracer->trace(1, data, sizeof(data), 1);
+	take(&floor, NULL);
+	take(&alone, tracer);
+	for (unsigned i = 0; i < threads; i++)
+		pthread_create(&thread[i], NULL, load, (void *)tracer);
+	take(&loaded, tracer);
+	atomic_store(&over, true);
+	for (unsigned i = 0; i < threads; i++) {
+		void *result;
+
+		pthread_join(thread[i], &result);
+		calls += (uintptr_t)result;
+	}
+	law = !tracer->law || tracer->law(calls + 1);
+	if (tracer->floor)
+		tell(&floor, tracer->floor, "alone", law);
+	tell(&alone, tracer->series, "alone", law);
+	tell(&loaded, tracer->series, "loaded", law);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * curve_ours.c - the curves of posix_trace_event(): curve_ours FOLDER
+ *
+ * Streams are LOOP streams without a reader, and for the drain's throughput one with a log in
+ * FOLDER, with policy FLUSH.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "bench_stream.h"
+#include "curve.h"
+
+#define STREAMS_MAX 8
+#define TYPES_MAX   1024
+#define PRODUCE_NS  300e6
+#define TRIES       3
+
+static trace_event_id_t type[TYPES_MAX];
+static trace_id_t stream[STREAMS_MAX];
+static unsigned streams;
+
+static void trace(unsigned types, const void *data, size_t len, long calls)
+{
+	if (types == 1)
+		for (long i = 0; i < calls; i++)
+			posix_trace_event(type[0], data, len);
+	else
+		for (long i = 0; i < calls; i++)
+			posix_trace_event(type[i % types], data, len);
+}
+
+/* Of the first stream's first type: the others' are in the total's equation. */
+static bool law(uint64_t calls)
+{
+	return bench_law(stream[0], type[0], calls);
+}
+
+static bool law_of_total(uint64_t calls)
+{
+	struct posix_trace_ledger_np total;
+
+	return posix_trace_get_ledger_np(stream[0], &total) == 0 &&
+	       total.called == total.reported + total.unread + bench_lost(&total) &&
+	       total.called >= calls;
+}
+
+static void open_stream(int policy, size_t bytes, int fd)
+{
+	trace_attr_t attr;
+	int err;
+
+	posix_trace_attr_init(&attr);
+	posix_trace_attr_setstreamsize(&attr, bytes);
+	posix_trace_attr_setmaxdatasize(&attr, CURVE_DATA_MAX);
+	posix_trace_attr_setstreamfullpolicy(&attr, policy);
+	posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+	err = fd < 0 ? posix_trace_create(0, &attr, &stream[streams]) :
+		       posix_trace_create_withlog(0, &attr, fd, &stream[streams]);
+	posix_trace_attr_destroy(&attr);
+	if (!err)
+		err = posix_trace_start(stream[streams]);
+	if (err)
+		bench_die("creating a stream", err);
+	streams++;
+}
+
+static void close_streams(void)
+{
+	while (streams)
+		posix_trace_shutdown(stream[--streams]);
+}
+
+static const struct curve_tracer tracer = { "posixtrace", "clock", trace, law };
+
+static void by(void (*curve)(const struct curve_tracer *tracer))
+{
+	open_stream(POSIX_TRACE_LOOP, BENCH_BUFFER_BYTES, -1);
+	curve(&tracer);
+	close_streams();
+}
+
+static void by_streams(void)
+{
+	for (unsigned n = 1; n <= STREAMS_MAX; n++) {
+		struct curve_cost cost;
+
+		while (streams < n)
+			open_stream(POSIX_TRACE_LOOP, BENCH_BUFFER_BYTES / 4, -1);
+		cost = curve_measure(&tracer, 1, 1, 8);
+		curve_point("streams", n, tracer.series, cost.median, cost.low, "ns", law(cost.calls));
+		close_streams();
+	}
+}
+
+static void by_size(void)
+{
+	for (size_t kib = 64; kib <= 65536; kib *= 4) {
+		struct curve_cost cost;
+
+		open_stream(POSIX_TRACE_LOOP, kib << 10, -1);
+		cost = curve_measure(&tracer, 1, 1, 8);
+		curve_point("size", kib, tracer.series, cost.median, cost.low, "ns", law(cost.calls));
+		close_streams();
+	}
+}
+
+static void by_types(void)
+{
+	for (unsigned n = 1; n <= TYPES_MAX && type[n - 1]; n *= 4) {
+		struct curve_cost cost;
+
+		open_stream(POSIX_TRACE_LOOP, BENCH_BUFFER_BYTES, -1);
+		cost = curve_measure(&tracer, 1, n, 8);
+		curve_point("types", n, tracer.series, cost.median, cost.low, "ns",
+			    law_of_total(cost.calls));
+		close_streams();
+	}
+}
+
+static double produce(size_t len, uint64_t *calls)
+{
+	static const unsigned char data[CURVE_DATA_MAX];
+	double begin = bench_now_ns(), took;
+
+	*calls = 0;
+	do {
+		trace(1, data, len, 256);
+		*calls += 256;
+		took = bench_now_ns() - begin;
+	} while (took < PRODUCE_NS);
+	return took;
+}
+
+/* What comes into the log of what a producer at full speed traces; the best of a few tries. */
+static void by_drain(const char *folder)
+{
+	static const size_t lens[] = { 8, 32, 128, 512, 2048, 4096 };
+
+	for (size_t i = 0; i < sizeof(lens) / sizeof(*lens); i++) {
+		double best = 0, least = 100;
+		bool lawful = true;
+
+		for (int try = 0; try < TRIES; try++) {
+			struct posix_trace_ledger_np line;
+			char path[4000];
+			uint64_t calls;
+			double took, kept;
+			int fd;
+
+			snprintf(path, sizeof(path), "%s/curve.%ld", folder, (long)getpid());
+			fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+			if (fd < 0)
+				bench_die(path, errno);
+			unlink(path);
+			open_stream(POSIX_TRACE_FLUSH, BENCH_BUFFER_BYTES, fd);
+			took = produce(lens[i], &calls);
+			posix_trace_stop(stream[0]);
+			posix_trace_flush(stream[0]);
+			lawful &= law(calls);
+			posix_trace_get_ledger_type_np(stream[0], type[0], &line);
+			lawful &= line.unread == 0 && line.reported + bench_lost(&line) == calls;
+			kept = (double)line.reported / took * 1e3;
+			if (kept > best)
+				best = kept;
+			if (100.0 * (double)bench_lost(&line) / (double)calls < least)
+				least = 100.0 * (double)bench_lost(&line) / (double)calls;
+			close_streams();
+			close(fd);
+		}
+		curve_point("drain", (double)lens[i], tracer.series, best, best, "Mevents/s", lawful);
+		curve_point("drain_lost", (double)lens[i], tracer.series, least, least, "%", lawful);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: curve_ours FOLDER\n");
+		return 2;
+	}
+	bench_cpus(); /* known before threads are pinned */
+	for (unsigned i = 0; i < TYPES_MAX; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "curve%u", i);
+		if (posix_trace_eventid_open(name, &type[i]) || type[i] == POSIX_TRACE_UNNAMED_USEREVENT) {
+			type[i] = 0; /* there are no more */
+			break;
+		}
+	}
+	by(curve_threads);
+	by(curve_payload);
+	by_streams();
+	by_size();
+	by_types();
+	by_drain(argv[1]);
+	by(curve_latency);
+	return 0;
+}
