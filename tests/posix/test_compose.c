@@ -105,7 +105,7 @@ START_TEST(an_event_is_read_back_as_it_was_handed_over)
 		ck_assert_int_eq(event.tid, 78);
 		ck_assert_uint_eq(event.info.posix_thread_id, 0x7000);
 		ck_assert_ptr_eq(event.info.posix_prog_address, (void *)0x4711);
-		ck_assert_uint_eq(event.flags, 0);
+		ck_assert_uint_eq(event.flags, i == 0 ? POSIX_TRACE_EVENT_BLOCK_NP : 0);
 		ck_assert_int_eq(event.info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
 		ck_assert_uint_eq(event.data_len, 6);
 		ck_assert_mem_eq(event.data, "shadow", 6);
