@@ -32,6 +32,7 @@ static const struct tool_command *const commands[] = {
 #ifdef HAVE_SQLITE_QUERY
 	&query_command,
 #endif
+	&check_command,
 	&verify_command,
 	&convert_command,
 	&send_command,

@@ -20,6 +20,7 @@ _posixtrace()
 		latency
 		diff
 		query
+		check
 		verify
 		convert
 		send
@@ -151,6 +152,10 @@ _posixtrace()
 		options='--level --margin --relative --all --pair --event --exclude --pid --tid --begin --end --where
 			--utc --json --fail-on-difference --help'
 		value='--level --margin --pair -e --event -x --exclude --pid --tid --begin --end --where'
+		;;
+	check)
+		options='--tap --junit --syntax --event --exclude --pid --tid --begin --end --where --utc --help'
+		value='-e --event -x --exclude --pid --tid --begin --end --where'
 		;;
 	verify)
 		options='--limit --json --fail-on-loss --help'

@@ -1,0 +1,182 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace check: rules that are kept and that are not, what is wrong with rules, its three forms.
+. "${0%/*}/lib.sh"
+
+compose=${top_builddir:-..}/tests/tools/compose
+awk 'BEGIN {
+	print "type req_begin u32 id"; print "type req_end u32 id; s32 result"
+	print "type worker_start"; print "type log.line u32 n"
+	print "type lock.mutex_held ns time; ptr lock"
+	print "object 7 0xa0 A"; print "object 7 0xb0 B"
+	# 100 requests of 1 ms; number 40 takes 6 ms, number 41 never ends.
+	for (i = 0; i < 100; i++) {
+		t = i * 10000000
+		print "req_begin 7 8", t, i
+		if (i != 41) print "req_end 7 9", t + (i == 40 ? 6000000 : 1000000), i, i == 50 ? -1 : 0
+	}
+	for (i = 0; i < 4; i++) print "worker_start 7 8", 1000000000 + i
+	# 20 lines in 20 ms, then one each 100 ms.
+	for (i = 0; i < 20; i++) print "log.line 7 8", 1100000000 + i * 1000000, i
+	for (i = 0; i < 9; i++) print "log.line 7 8", 1200000000 + i * 100000000, i
+	# Thread 8 takes A, B in A; thread 9 takes B, A in B; thread 10 takes A, then B over its end.
+	t = 3000000000
+	print "lock.mutex_held 7 8", t + 500, 200, "0xb0"; print "lock.mutex_held 7 8", t + 1000, 900, "0xa0"
+	print "lock.mutex_held 7 9", t + 2500, 200, "0xa0"; print "lock.mutex_held 7 9", t + 3000, 900, "0xb0"
+	print "lock.mutex_held 7 10", t + 5000, 1000, "0xa0"; print "lock.mutex_held 7 10", t + 6000, 1500, "0xb0"
+	print "lock.mutex_held 7 11", t + 7000, 100, "0xa0"; print "lock.mutex_held 7 11", t + 8000, 100, "0xb0"
+}' | "$compose" "$tmp/log" || exit 99
+
+# one RULE STATUS: that rule alone
+one() {
+	echo "$1" >"$tmp/rule"
+	run "$2" check "$tmp/rule" "$tmp/log"
+}
+
+one 'every req_begin is followed by req_end of the same id within 5ms' 1
+check "both are told" has out '^.*/rule:1: violated: every .* (100 events, 2 violations)$'
+check "the late one" has out '^    1970-01-01T00:00:00.400000000Z pid 7 tid 8: req_begin id=40: no req_end within 5.000ms$'
+check "the one without an end" has out '00:00:00.410000000Z .* req_begin id=41: no req_end within'
+one 'every req_begin is followed by req_end of the same id within 6 ms' 1
+check "what is in time to the nanosecond is in time" has out '1 violations)$'
+one 'every req_begin is followed by req_end of the same id' 1
+check "without a time the log's end is the end" has out 'id=41: no req_end up to the end of the log$'
+one 'every req_begin where "id != 41" is followed by req_end of the same id' 0
+check "where leaves events out" has out ': ok: .* (99 events, 0 violations)$'
+one 'every req_begin where "id < 40" is followed by req_end where "result == 0" of the same id within 1ms' 0
+one 'every req_begin where "id == 50" is followed by req_end where "result == 0" of the same id within 1ms' 1
+one 'every req_begin is followed by req_end' 1
+check "without a field the thread must be the same" has out '(100 events, 100 violations)$'
+check "ten are told, the others counted" has out '^    and 90 more$'
+
+one 'never req_end where "result != 0"' 1
+check "an event that must not be is told" has out '^    1970-01-01T00:00:00.501000000Z pid 7 tid 9: req_end$'
+one 'never req_end where "result > 0"' 0
+one 'never gone' 0
+check "a rule about nothing is kept, and that is told" has out 'the log has no such event type)$'
+
+one 'never lock A then B' 1
+check "A then B is found in two threads" has out '(8 events, 2 violations)$'
+check "inside, and over the end" test "$(grep -c 'tid \(8\|10\): B was taken while A was held$' "$tmp/out")" -eq 2
+one 'never lock B then A' 1
+check "B then A in one" has out '00:00:03.000002300Z pid 7 tid 9: A was taken while B was held$'
+one 'never lock "0xa0" then 0xb0' 1
+one 'never lock A then C' 0
+
+for rule in 'worker_start <= 4' 'worker_start == 4' 'worker_start >= 4' 'worker_start < 5' 'worker_start > 3' \
+	'gone == 0' 'req_begin where "id < 10" == 10'; do
+	one "count $rule" 0
+done
+for rule in 'worker_start <= 3' 'worker_start == 5' 'worker_start >= 5' 'worker_start < 4' 'worker_start > 4'; do
+	one "count $rule" 1
+	check "how many there are is told" has out '4 events worker_start$'
+done
+one 'rate log.line <= 29 per 1s' 0
+one 'rate log.line <= 28 per 1s' 1
+check "each event too many is told" has out '00:00:02.000000000Z .*: log\.line: more than 28 in 1\.000s$'
+one 'rate log.line <= 10 per 10 ms' 0
+one 'rate log.line < 10 per 10ms' 1
+one 'rate log.line <= 0 per 1s' 1
+
+# Many rules, names, comments; the three forms.
+cat >"$tmp/rules" <<'END'
+# requests
+answers: every req_begin is followed by req_end of the same id within 5ms
+
+	never "gone"	# nothing of it
+lock order: never lock A then B
+END
+run 2 check "$tmp/rules" "$tmp/log"
+check "a name is one word" has err '^.*/rules:5:1: error: expected every, never, count or rate, found "lock"$'
+check "the line is shown" has err '^    lock order: never lock A then B$'
+check "with a caret" has err '^    ^$'
+sed -i.bak 's/^lock order:/"lock <order>":/' "$tmp/rules"
+run 1 check "$tmp/rules" "$tmp/log"
+check "rules have lines and names" has out '/rules:2: violated: answers (100 events, 2 violations)$'
+check "or their text" has out '/rules:4: ok: never "gone"'
+run 1 check --tap "$tmp/rules" "$tmp/log"
+check "TAP has a plan" test "$(sed -n 2p "$tmp/out")" = 1..3
+check "TAP tells what is not ok" has out '^not ok 1 - answers$'
+check "TAP tells what is ok" has out '^ok 2 - never'
+run 1 check --junit "$tmp/rules" "$tmp/log"
+check "JUnit counts" has out ' tests="3" failures="2" errors="0">$'
+check "JUnit is XML" has out 'name="lock &lt;order&gt;"><failure message="8 events, 2 violations">'
+if command -v python3 >/dev/null; then
+	check "that can be read" python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$tmp/out"
+fi
+run 0 check --syntax "$tmp/rules"
+check "--syntax prints nothing" is_empty out
+run 1 check - "$tmp/log" <"$tmp/rules"
+
+# What cannot be decided.
+awk 'BEGIN { print "type a u32 id"; print "type b u32 id"
+	print "a 1 1 1000 1"; print "posix_trace_overflow 1 1 2000"; print "posix_trace_resume 1 1 3000"; print "a 1 1 4000 2"; print "b 1 1 5000 2" }' |
+	"$compose" "$tmp/lost"
+echo 'every a is followed by b of the same id' >"$tmp/rule"
+run 2 check "$tmp/rule" "$tmp/lost"
+check "a loss leaves a rule undecided" has out ': undecided: .* (2 events, 0 violations, 1 undecided)$'
+run 2 check --tap "$tmp/rule" "$tmp/lost"
+check "which is not ok" has out '^not ok 1 - every a'
+awk 'BEGIN { print "type a u32 id"; print "type b u32 id"; for (i = 0; i < 65537; i++) print "a 1 1", i, i }' |
+	"$compose" "$tmp/many"
+echo 'every a is followed by b of the same id within 1h' >"$tmp/rule"
+run 2 check "$tmp/rule" "$tmp/many"
+check "so does want of room" has out '(65537 events, 0 violations, 65537 undecided)$'
+head -c $(($(wc -c <"$tmp/many") / 2)) "$tmp/many" >"$tmp/cut"
+echo 'never b' >"$tmp/rule"
+run 2 check "$tmp/rule" "$tmp/cut"
+check "a log that was cut does not prove a rule" has err 'damaged or not complete'
+
+# What is wrong with rules: where, and what was expected.
+while IFS='|' read -r column text; do
+	printf '# x\n%s\n' "$text" >"$tmp/rule"
+	run 2 check --syntax "$tmp/rule"
+	check "'$text' is wrong at $column" has err "^\(posixtrace: \)\{0,1\}$tmp/rule:2:$column: error"
+done <<'END'
+1|foo
+6|every
+8|every a
+9|every a was followed by b
+26|every a is followed by b on c
+33|every a is followed by b of the other id
+37|every a is followed by b of the same
+50|every a is followed by b of the same a, b, c, d, e
+33|every a is followed by b within soon
+34|every a is followed by b within 5
+35|every a is followed by b within 5 weeks
+33|every a is followed by b within 0s
+6|never
+9|never a b
+15|never a where b
+15|never a where "b =="
+15|never a where "b
+14|never lock A than B
+18|never lock A then
+8|count a
+9|count a => 5
+12|count a <= x
+14|rate a <= 100
+8|rate a == 5 per 1s
+8|rate a <= 99999999 per 1s
+END
+printf 'foo\nnever a\nbar\n' >"$tmp/rule"
+run 2 check --syntax "$tmp/rule"
+check "every wrong line is told" test "$(grep -c ': error: ' "$tmp/err")" -eq 2
+printf 'never\t"\033[2J" x\n' >"$tmp/rule"
+run 2 check --syntax "$tmp/rule"
+check "no rule harms a terminal" test "$(grep -c "$(printf '\033')" "$tmp/err")" -eq 0
+awk 'BEGIN { for (i = 0; i < 1001; i++) print "never a" }' >"$tmp/rule"
+run 2 check --syntax "$tmp/rule"
+check "a thousand rules are the most" has err "^$tmp/rule:1001:1: error"
+awk 'BEGIN { for (i = 0; i < 5000; i++) printf "a"; print "" }' >"$tmp/rule"
+run 2 check --syntax "$tmp/rule"
+echo 'never a where "nothing == 1"' >"$tmp/rule"
+run 2 check "$tmp/rule" "$tmp/log"
+check "a field that no event has is told" has err '^posixtrace: .*/rule:1: in this rule$'
+echo 'every req_begin is followed by req_end of the same nothing' >"$tmp/rule"
+run 2 check "$tmp/rule" "$tmp/log"
+run 2 check "$tmp/rules"
+run 2 check "$tmp/missing" "$tmp/log"
+run 2 check "$tmp/rules" "$tmp/missing"
+run 2 check --no-such-option "$tmp/rules" "$tmp/log"
+finish

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* check.c - posixtrace check: rules that a log must keep. */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "out.h"
+#include "rules/judge.h"
+#include "rules/verdict.h"
+#include "say.h"
+#include "tool.h"
+
+#define CHECK_VIOLATED 1
+#define CHECK_FAILED   2
+
+static const char help[] =
+	"Usage: posixtrace check [OPTION]... RULES LOG\n"
+	"Holds LOG (- is standard input) against the rules of the file RULES, a rule a line:\n"
+	"\n"
+	"    every req_begin is followed by req_end of the same id within 5ms\n"
+	"    never io.* where \"error != 0\"\n"
+	"    never lock A then B\n"
+	"    count worker_start <= 4\n"
+	"    rate log.line <= 100 per 1s\n"
+	"\n"
+	"posixtrace-check(1) has the language. A rule may have a name before it, with a colon.\n"
+	"\n"
+	"      --tap            what became of the rules in the Test Anything Protocol\n"
+	"      --junit          as the XML that JUnit writes\n"
+	"      --syntax         only read RULES; no LOG\n"
+	READING_HELP
+	"      --utc            times given are in UTC\n"
+	"  -h, --help           this text\n"
+	"\n"
+	WANTED_TIME_HELP
+	"Exit status: 0 ok, all rules are kept; 1 one is violated; 2 RULES or the command line is wrong,\n"
+	"LOG cannot be read or is damaged, or a rule could not be decided, events having been lost.\n";
+
+enum check_form { CHECK_TEXT, CHECK_TAP, CHECK_JUNIT };
+
+struct check {
+	struct rules rules;
+	struct judge judge;
+	struct wanted wanted;
+	struct logfile log;
+	enum check_form form;
+	bool utc, syntax;
+};
+
+static bool knows_field(const struct logfile *log, const char *name)
+{
+	for (size_t i = 0; i < log->types; i++)
+		for (unsigned f = 0; log->list[i]->schema && f < log->list[i]->schema->fields; f++)
+			if (!strcmp(log->list[i]->schema->field[f].name, name))
+				return true;
+	return false;
+}
+
+static bool where_fits(const struct logfile *log, struct where *where)
+{
+	if (!where)
+		return true;
+	for (size_t i = 0; i < log->types; i++)
+		if (log->list[i]->schema)
+			where_learn(where, log->list[i]->schema);
+	return !where_say_unknown(where);
+}
+
+/* Names that no event type has are slips of the pen. */
+static bool rules_fit(const struct rules *rules, const struct logfile *log)
+{
+	bool fit = true;
+
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct rule *rule = &rules->rule[i];
+
+		if (!where_fits(log, rule->first.where) || !where_fits(log, rule->second.where)) {
+			say("%s:%u: in this rule", rules->path, rule->line);
+			fit = false;
+		}
+		for (unsigned f = 0; f < rule->fields; f++)
+			if (!knows_field(log, rule->field[f])) {
+				say("%s:%u: no event type of %s has a field %s", rules->path,
+				    rule->line, log->path, rule->field[f]);
+				fit = false;
+			}
+	}
+	return fit;
+}
+
+static int answer(const struct check *check, int status)
+{
+	for (size_t i = 0; i < check->rules.count; i++)
+		if (check->rules.rule[i].violations)
+			return CHECK_VIOLATED;
+	for (size_t i = 0; i < check->rules.count; i++)
+		if (check->rules.rule[i].undecided)
+			status = CHECK_FAILED;
+	return status ? CHECK_FAILED : TOOL_OK;
+}
+
+static int judge_log(struct check *check)
+{
+	struct reading reading;
+	int err = reading_begin(&reading, &check->log, &check->wanted);
+
+	while (!err && !check->judge.err && reading_next(&reading, &err))
+		judge_event(&check->judge, &reading);
+	if (!err)
+		err = check->judge.err;
+	if (err) {
+		say("%s: %s", check->log.path, strerror(err));
+		return CHECK_FAILED;
+	}
+	judge_end(&check->judge);
+	if (check->form == CHECK_TAP)
+		verdict_tap(&out_stdout, &check->rules);
+	else if (check->form == CHECK_JUNIT)
+		verdict_junit(&out_stdout, &check->rules, check->log.path);
+	else
+		verdict_text(&out_stdout, &check->rules);
+	return answer(check, reading_status(&reading));
+}
+
+static int check_log(struct check *check, const char *rules, const char *path)
+{
+	int status = CHECK_FAILED;
+
+	if (!rules_read(&check->rules, rules) || check->rules.errors)
+		return CHECK_FAILED;
+	if (check->syntax)
+		return TOOL_OK;
+	if (reading_open(&check->log, path, &check->wanted))
+		return CHECK_FAILED;
+	if (!rules_fit(&check->rules, &check->log))
+		status = CHECK_FAILED;
+	else if (!judge_init(&check->judge, &check->rules, &check->log))
+		say("%s", strerror(ENOMEM));
+	else
+		status = judge_log(check);
+	logfile_close(&check->log);
+	return status;
+}
+
+enum {
+	OPT_TAP = 256,
+	OPT_JUNIT,
+	OPT_SYNTAX,
+	OPT_UTC,
+};
+
+static const struct option long_options[] = {
+	READING_OPTIONS,
+	{ "tap", no_argument, NULL, OPT_TAP },
+	{ "junit", no_argument, NULL, OPT_JUNIT },
+	{ "syntax", no_argument, NULL, OPT_SYNTAX },
+	{ "utc", no_argument, NULL, OPT_UTC },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static bool parse_option(struct check *check, int option)
+{
+	bool good;
+
+	if (wanted_option(&check->wanted, option, optarg, &good))
+		return good;
+	switch (option) {
+	case OPT_TAP:
+		check->form = CHECK_TAP;
+		return true;
+	case OPT_JUNIT:
+		check->form = CHECK_JUNIT;
+		return true;
+	case OPT_SYNTAX:
+		check->syntax = true;
+		return true;
+	case OPT_UTC:
+		check->utc = true;
+		return true;
+	}
+	return false; /* tool_option() has said why */
+}
+
+static int check_rules(struct check *check, int argc, char **argv)
+{
+	int option;
+
+	while ((option = tool_option(argc, argv, ":e:x:h", long_options)) != -1) {
+		if (option == 'h')
+			return tool_help(&check_command);
+		if (!parse_option(check, option))
+			return tool_usage(&check_command);
+	}
+	if (!wanted_ready(&check->wanted, check->utc))
+		return tool_usage(&check_command);
+	if (argc - optind != (check->syntax ? 1 : 2)) {
+		say(check->syntax ? "check: which rules?" : "check: rules and a log");
+		return tool_usage(&check_command);
+	}
+	return check_log(check, argv[optind], argv[optind + 1]);
+}
+
+static int run(int argc, char **argv)
+{
+	static struct check check;
+	int status;
+
+	wanted_init(&check.wanted);
+	status = check_rules(&check, argc, argv);
+	judge_fini(&check.judge);
+	rules_fini(&check.rules);
+	wanted_fini(&check.wanted);
+	return status;
+}
+
+const struct tool_command check_command = {
+	.name = "check",
+	.summary = "rules that a log must keep: order, time, number",
+	.help = help,
+	.run = run,
+};

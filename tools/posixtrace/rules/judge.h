@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * judge.h - rules held against the events of a log, which come one after the other.
+ *
+ * An event that must be followed by another waits for it until its time is over, the log ends, or events
+ * were lost: then nobody knows whether it came, and the case is undecided, as are those for which there
+ * is no room.
+ */
+#ifndef POSIXTRACE_RULES_JUDGE_H
+#define POSIXTRACE_RULES_JUDGE_H
+
+#include "latency/reading.h"
+#include "rules/rules.h"
+
+struct judge {
+	struct rules *rules;
+	struct logfile *log;
+	struct judge_type **by_id; /* which rules an event type is for */
+	size_t ids;
+	struct pending *pending;
+	uint32_t free, *first, *last; /* of each rule, by age */
+	struct holder *holder;     /* threads that held locks: a hash table */
+	size_t holders;
+	int64_t last_ns;
+	bool lost;                 /* events were, somewhere */
+	int err;
+};
+
+/* False: no memory. */
+bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log);
+void judge_fini(struct judge *judge);
+
+/* Each wanted event; and each one that says of losses. */
+void judge_event(struct judge *judge, const struct reading *reading);
+
+/* The end of the log. */
+void judge_end(struct judge *judge);
+
+/* Counts a violation, and keeps what there is to tell, if there is room. */
+void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pid_t pid, pid_t tid,
+		     const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* order.c: locks that are held, by the events that say so when they are given back. */
+void order_event(struct judge *judge, struct rule *rule, const struct reading *reading);
+
+#define ORDER_KEPT 16 /* times of each of the two locks that a thread's are compared with */
+
+struct holder {
+	const struct rule *rule;   /* NULL: free */
+	pid_t pid, tid;
+	struct held {
+		int64_t from_ns, to_ns;
+	} held[2][ORDER_KEPT];
+	unsigned count[2];
+};
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * order.c - in which order a thread took two locks.
+ *
+ * A lock is told when it is given back: how long it was held, so when it was taken. Which of two is given
+ * back first is open; so the last ORDER_KEPT times of both are kept for each thread.
+ */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "latency/locks.h"
+#include "latency/pairing.h"
+#include "rules/judge.h"
+
+static struct holder *find(struct judge *judge, const struct rule *rule,
+			   const struct posix_trace_event_np *event)
+{
+	size_t room = 2 * (size_t)RULES_HOLDERS;
+	uint64_t hash = ((uint64_t)event->info.posix_pid << 32 ^ (uint64_t)(uint32_t)event->tid ^
+			 (uint64_t)rule->line << 20) * UINT64_C(0x9e3779b97f4a7c15);
+	size_t i = (size_t)(hash >> 32) % room;
+
+	for (; judge->holder[i].rule; i = (i + 1) % room)
+		if (judge->holder[i].rule == rule && judge->holder[i].tid == event->tid &&
+		    judge->holder[i].pid == event->info.posix_pid)
+			return &judge->holder[i];
+	if (judge->holders == RULES_HOLDERS)
+		return NULL;
+	judge->holders++;
+	judge->holder[i] = (struct holder){ .rule = rule, .pid = event->info.posix_pid,
+					    .tid = event->tid };
+	return &judge->holder[i];
+}
+
+/* By its name, its kind and name, or its address. */
+static bool is_lock(const struct judge *judge, const struct rule_event *lock,
+		    const struct posix_trace_event_np *event, uint64_t pointer)
+{
+	struct posix_trace_object_np object;
+	const char *name = locks_name(judge->log, event->info.posix_pid, pointer, event->time_ns,
+				      &object);
+	char address[24];
+
+	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)pointer);
+	return !strcmp(lock->pattern, address) || (name && !fnmatch(lock->pattern, name, 0));
+}
+
+static void compare(struct judge *judge, struct rule *rule, const struct holder *holder,
+		    const struct held *first, const struct held *second)
+{
+	if (second->from_ns <= first->from_ns || second->from_ns >= first->to_ns)
+		return;
+	judge_violation(judge, rule, second->from_ns, holder->pid, holder->tid,
+			"%s was taken while %s was held", rule->second.pattern, rule->first.pattern);
+}
+
+static void gave_back(struct judge *judge, struct rule *rule, struct holder *holder, int which,
+		      const struct held *held)
+{
+	unsigned others = holder->count[!which];
+
+	for (unsigned i = 0; i < others && i < ORDER_KEPT; i++) {
+		const struct held *other = &holder->held[!which][i];
+
+		compare(judge, rule, holder, which ? other : held, which ? held : other);
+	}
+	holder->held[which][holder->count[which]++ % ORDER_KEPT] = *held;
+}
+
+void order_event(struct judge *judge, struct rule *rule, const struct reading *reading)
+{
+	const struct posix_trace_schema_np *schema = reading->type->schema;
+	const struct posix_trace_event_np *event = &reading->event;
+	struct posix_trace_value_np time, lock;
+	struct held held = { .to_ns = event->time_ns };
+	struct holder *holder;
+	unsigned field = 0;
+	bool is[2];
+
+	while (field < schema->fields && strcmp(schema->field[field].name, "lock") != 0)
+		field++;
+	if (!posix_trace_field_get_np(schema, (unsigned)pairing_time_field(schema), 0, event->data,
+				      event->data_len, 0, &time) ||
+	    !posix_trace_field_get_np(schema, field, 0, event->data, event->data_len, 0, &lock) ||
+	    lock.field->form != POSIX_TRACE_FORM_UNSIGNED_NP)
+		return;
+	is[0] = is_lock(judge, &rule->first, event, lock.u64);
+	is[1] = is_lock(judge, &rule->second, event, lock.u64);
+	rule->first.exists |= is[0];
+	rule->second.exists |= is[1];
+	if (!is[0] && !is[1])
+		return;
+	rule->cases++;
+	if (time.u64 > INT64_MAX ||
+	    __builtin_sub_overflow(event->time_ns, (int64_t)time.u64, &held.from_ns))
+		held.from_ns = INT64_MIN;
+	holder = find(judge, rule, event);
+	if (!holder) {
+		rule->undecided++;
+		return;
+	}
+	/* A lock that both patterns mean is not taken while it is held. */
+	for (int which = 0; which < 2; which++)
+		if (is[which] && !is[!which])
+			gave_back(judge, rule, holder, which, &held);
+}

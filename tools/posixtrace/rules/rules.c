@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* rules.c - the language of rules: its reader. */
+#include "rules/rules.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+#include "say.h"
+#include "text.h"
+
+struct parser {
+	struct rules *rules;
+	const char *line;
+	unsigned number;       /* of the line */
+	const char *at, *word; /* behind the last word; where it began */
+	size_t len;            /* of the word; 0: the end of the line */
+	bool quoted, failed, no_memory;
+	char text[RULES_LINE]; /* of the word, without quotes */
+};
+
+/* ------------------------------------------------------------------ errors */
+
+static struct out out_stderr = { .fd = 2 };
+
+/* The line, and a caret below what is wrong; tabs stay tabs, so that it stands there. */
+static void fail(struct parser *parser, const char *expected)
+{
+	size_t column = (size_t)(parser->word - parser->line);
+
+	if (parser->failed)
+		return;
+	parser->failed = true;
+	parser->rules->errors++;
+	out_flush(&out_stdout);
+	text_safe(&out_stderr, parser->rules->path, strlen(parser->rules->path));
+	out_printf(&out_stderr, ":%u:%zu: error: expected %s, ", parser->number, column + 1, expected);
+	if (parser->len) {
+		out_str(&out_stderr, "found ");
+		text_quoted(&out_stderr, parser->word, parser->len);
+	} else {
+		out_str(&out_stderr, "found the end of the line");
+	}
+	out_str(&out_stderr, "\n    ");
+	for (const char *p = parser->line; *p; p++)
+		if (*p == '\t')
+			out_char(&out_stderr, '\t');
+		else
+			text_safe(&out_stderr, p, 1);
+	out_str(&out_stderr, "\n    ");
+	for (size_t i = 0; i < column; i++)
+		out_char(&out_stderr, parser->line[i] == '\t' ? '\t' : ' ');
+	out_str(&out_stderr, "^\n");
+	out_flush(&out_stderr);
+}
+
+/* ------------------------------------------------------------------ words */
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || (c && strchr("_.*?[]!-:#@/", c)) || (unsigned char)c >= 128;
+}
+
+static void quoted(struct parser *parser)
+{
+	size_t n = 0;
+
+	for (parser->at++; *parser->at && *parser->at != '"'; parser->at++) {
+		if (*parser->at == '\\' && parser->at[1])
+			parser->at++;
+		parser->text[n++] = *parser->at;
+	}
+	parser->text[n] = '\0';
+	parser->quoted = true;
+	parser->len = (size_t)(parser->at - parser->word) + 1;
+	if (*parser->at) {
+		parser->at++;
+		return;
+	}
+	parser->len--;
+	fail(parser, "a \" at the end of the text");
+}
+
+/* The next word: of letters, a text in quotes, or of signs. */
+static void next(struct parser *parser)
+{
+	const char *p = parser->at;
+
+	while (*p == ' ' || *p == '\t')
+		p++;
+	parser->word = parser->at = p;
+	parser->quoted = false;
+	parser->len = 0;
+	parser->text[0] = '\0';
+	if (!*p || *p == '#')
+		return;
+	if (*p == '"') {
+		quoted(parser);
+		return;
+	}
+	if (is_word(*p))
+		while (is_word(*p) && !(*p == ':' && (p[1] == ' ' || !p[1])))
+			p++;
+	else if (*p && strchr("<>=", *p))
+		p += strspn(p, "<>=");
+	else
+		p++;
+	parser->len = (size_t)(p - parser->word);
+	parser->at = p;
+	memcpy(parser->text, parser->word, parser->len);
+	parser->text[parser->len] = '\0';
+}
+
+static bool is(const struct parser *parser, const char *word)
+{
+	return !parser->quoted && !strcmp(parser->text, word);
+}
+
+static bool skip(struct parser *parser, const char *word)
+{
+	if (!is(parser, word))
+		return false;
+	next(parser);
+	return true;
+}
+
+static void want(struct parser *parser, const char *word)
+{
+	char expected[32];
+
+	if (skip(parser, word) || parser->failed)
+		return;
+	snprintf(expected, sizeof(expected), "\"%s\"", word);
+	fail(parser, expected);
+}
+
+static char *copy(struct parser *parser)
+{
+	char *text = strdup(parser->text);
+
+	if (!text)
+		parser->failed = parser->no_memory = true;
+	return text;
+}
+
+/* ------------------------------------------------------------------ parts of rules */
+
+static void parse_event(struct parser *parser, struct rule_event *event)
+{
+	char option[512];
+
+	if (parser->failed)
+		return;
+	if (!parser->len || (!parser->quoted && !is_word(*parser->word))) {
+		fail(parser, "an event type");
+		return;
+	}
+	event->pattern = copy(parser);
+	next(parser);
+	if (!skip(parser, "where") || parser->failed)
+		return;
+	if (!parser->quoted) {
+		fail(parser, "an expression in quotes");
+		return;
+	}
+	snprintf(option, sizeof(option), "%s:%u:%zu: error", parser->rules->path, parser->number,
+		 (size_t)(parser->word - parser->line) + 1);
+	event->where = where_parse(option, parser->text);
+	if (!event->where) {
+		parser->failed = true;
+		parser->rules->errors++;
+	}
+	next(parser);
+}
+
+static void parse_lock(struct parser *parser, struct rule_event *lock)
+{
+	if (parser->failed)
+		return;
+	if (!parser->len || (!parser->quoted && !is_word(*parser->word))) {
+		fail(parser, "the name or address of a lock");
+		return;
+	}
+	lock->pattern = copy(parser);
+	next(parser);
+}
+
+static uint64_t parse_number(struct parser *parser, const char *what)
+{
+	char *end;
+	uint64_t number;
+
+	errno = 0;
+	number = strtoull(parser->text, &end, 10);
+	if (parser->quoted || !isdigit((unsigned char)*parser->text) || *end || errno) {
+		fail(parser, what);
+		return 0;
+	}
+	next(parser);
+	return number;
+}
+
+/* 5ms or 5 ms, perhaps with a fraction. */
+static uint64_t parse_span(struct parser *parser)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "m", 6e10 },
+		      { "h", 3.6e12 } };
+	char *end;
+	double number = strtod(parser->text, &end);
+
+	if (parser->failed)
+		return 0;
+	if (parser->quoted || !isdigit((unsigned char)*parser->text)) {
+		fail(parser, "a span of time, such as 5ms");
+		return 0;
+	}
+	if (!*end) {
+		next(parser);
+		end = parser->text;
+	}
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(end, units[i].name) != 0)
+			continue;
+		number *= units[i].ns;
+		if (number < 1 || number > 9e18)
+			break;
+		next(parser);
+		return (uint64_t)number;
+	}
+	fail(parser, "ns, us, ms, s, m or h, and a span from 1 ns to 292 years");
+	return 0;
+}
+
+static void parse_relation(struct parser *parser, struct rule *rule)
+{
+	static const char *const names[] = { [RULE_LESS] = "<", [RULE_AT_MOST] = "<=",
+		[RULE_EQUAL] = "==", [RULE_AT_LEAST] = ">=", [RULE_MORE] = ">" };
+	bool is_rate = rule->kind == RULE_RATE;
+
+	for (int i = RULE_LESS; i <= (is_rate ? RULE_AT_MOST : RULE_MORE); i++)
+		if (skip(parser, names[i])) {
+			rule->relation = i;
+			return;
+		}
+	fail(parser, is_rate ? "< or <=" : "<, <=, ==, >= or >");
+}
+
+/* ------------------------------------------------------------------ rules */
+
+static void parse_every(struct parser *parser, struct rule *rule)
+{
+	rule->kind = RULE_EVERY;
+	parse_event(parser, &rule->first);
+	want(parser, "is");
+	want(parser, "followed");
+	want(parser, "by");
+	parse_event(parser, &rule->second);
+	if (!parser->failed && skip(parser, "of")) {
+		want(parser, "the");
+		want(parser, "same");
+		do {
+			if (parser->failed)
+				return;
+			if (rule->fields == POSIX_TRACE_KEYS_MAX_NP) {
+				fail(parser, "four fields at most");
+				return;
+			}
+			if (!isalpha((unsigned char)*parser->text) && *parser->text != '_') {
+				fail(parser, "a field");
+				return;
+			}
+			if (!is(parser, "thread"))
+				rule->field[rule->fields++] = copy(parser);
+			next(parser);
+		} while (skip(parser, ","));
+	}
+	if (!parser->failed && skip(parser, "within"))
+		rule->within_ns = parse_span(parser);
+}
+
+static void parse_never(struct parser *parser, struct rule *rule)
+{
+	const char *word = parser->word;
+
+	rule->kind = RULE_NEVER;
+	if (!is(parser, "lock")) {
+		parse_event(parser, &rule->first);
+		return;
+	}
+	next(parser);
+	/* An event type may be called lock. */
+	if (!parser->len || is(parser, "where")) {
+		parser->at = word;
+		next(parser);
+		parse_event(parser, &rule->first);
+		return;
+	}
+	rule->kind = RULE_ORDER;
+	parse_lock(parser, &rule->first);
+	want(parser, "then");
+	parse_lock(parser, &rule->second);
+}
+
+static void parse_number_of(struct parser *parser, struct rule *rule, enum rule_kind kind)
+{
+	rule->kind = kind;
+	parse_event(parser, &rule->first);
+	if (parser->failed)
+		return;
+	parse_relation(parser, rule);
+	if (!parser->failed)
+		rule->number = parse_number(parser, "a number");
+	if (kind != RULE_RATE || parser->failed)
+		return;
+	if (rule->relation == RULE_LESS && rule->number) {
+		rule->relation = RULE_AT_MOST;
+		rule->number--;
+	}
+	want(parser, "per");
+	rule->within_ns = parse_span(parser);
+	if (rule->number > RULES_WINDOW || (rule->relation == RULE_LESS && !parser->failed)) {
+		parser->word = strpbrk(parser->line, "<");
+		parser->len = 1;
+		fail(parser, "at most 65536 and not less than 0");
+	}
+}
+
+static void parse_rule(struct parser *parser, struct rule *rule)
+{
+	const char *colon;
+
+	next(parser);
+	colon = parser->at;
+	if (parser->len && colon && *colon == ':') {
+		rule->name = copy(parser);
+		parser->at++;
+		next(parser);
+	}
+	rule->text = strdup(parser->word);
+	if (!rule->text || parser->no_memory) {
+		parser->failed = parser->no_memory = true;
+		return;
+	}
+	if (skip(parser, "every"))
+		parse_every(parser, rule);
+	else if (skip(parser, "never"))
+		parse_never(parser, rule);
+	else if (skip(parser, "count"))
+		parse_number_of(parser, rule, RULE_COUNT);
+	else if (skip(parser, "rate"))
+		parse_number_of(parser, rule, RULE_RATE);
+	else
+		fail(parser, "every, never, count or rate");
+	if (!parser->failed && parser->len)
+		fail(parser, "the end of the line");
+	for (char *end = rule->text + strlen(rule->text); end > rule->text && isspace((unsigned char)end[-1]);)
+		*--end = '\0';
+}
+
+/* ------------------------------------------------------------------ the file */
+
+static void free_event(struct rule_event *event)
+{
+	free(event->pattern);
+	where_free(event->where);
+}
+
+static void free_rule(struct rule *rule)
+{
+	free(rule->text);
+	free(rule->name);
+	free_event(&rule->first);
+	free_event(&rule->second);
+	for (unsigned i = 0; i < rule->fields; i++)
+		free(rule->field[i]);
+	for (int i = 0; i < RULES_TOLD; i++)
+		free(rule->told[i]);
+	free(rule->window);
+}
+
+/* False: no memory. */
+static bool read_line(struct parser *parser)
+{
+	struct rules *rules = parser->rules;
+	struct rule *more;
+
+	parser->at = parser->line;
+	parser->failed = false;
+	next(parser);
+	if (!parser->len)
+		return true;
+	parser->at = parser->line;
+	if (rules->count == RULES_MAX) {
+		fail(parser, "a thousand rules at most");
+		return true;
+	}
+	more = realloc(rules->rule, (rules->count + 1) * sizeof(*more));
+	if (!more)
+		return false;
+	rules->rule = more;
+	more += rules->count++;
+	memset(more, 0, sizeof(*more));
+	more->line = parser->number;
+	parse_rule(parser, more);
+	return !parser->no_memory;
+}
+
+bool rules_read(struct rules *rules, const char *path)
+{
+	static char line[RULES_LINE];
+	static struct parser parser;
+	FILE *file = !strcmp(path, "-") ? stdin : fopen(path, "re");
+	bool good = file != NULL;
+
+	memset(rules, 0, sizeof(*rules));
+	memset(&parser, 0, sizeof(parser));
+	rules->path = file == stdin ? "standard input" : path;
+	parser.rules = rules;
+	parser.line = line;
+	if (!file) {
+		say("%s: %s", path, strerror(errno));
+		return false;
+	}
+	while (good && fgets(line, sizeof(line), file)) {
+		size_t len = strlen(line);
+
+		parser.number++;
+		if (len + 1 == sizeof(line) && line[len - 1] != '\n') {
+			parser.word = line;
+			parser.len = 8;
+			parser.failed = false;
+			fail(&parser, "a line of 4094 bytes at most");
+			break;
+		}
+		if (len && line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		good = read_line(&parser);
+		if (!good)
+			say("%s", strerror(ENOMEM));
+	}
+	if (ferror(file)) {
+		say("%s: %s", path, strerror(errno));
+		good = false;
+	}
+	if (file != stdin)
+		fclose(file);
+	return good;
+}
+
+void rules_fini(struct rules *rules)
+{
+	for (size_t i = 0; i < rules->count; i++)
+		free_rule(&rules->rule[i]);
+	free(rules->rule);
+}

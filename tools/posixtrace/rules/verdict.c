@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "rules/verdict.h"
+
+#include <string.h>
+
+#include "out.h"
+#include "text.h"
+
+bool verdict_is_about_nothing(const struct rule *rule)
+{
+	return !rule->first.exists;
+}
+
+static const char *name_of(const struct rule *rule)
+{
+	return rule->name ? rule->name : rule->text;
+}
+
+static const char *told(const struct rule *rule, uint64_t i)
+{
+	return rule->told[i] ? rule->told[i] : "";
+}
+
+static uint64_t told_count(const struct rule *rule)
+{
+	return rule->violations < RULES_TOLD ? rule->violations : RULES_TOLD;
+}
+
+static const char *word(const struct rule *rule)
+{
+	return rule->violations ? "violated" : rule->undecided ? "undecided" : "ok";
+}
+
+static void numbers(struct out *out, const struct rule *rule)
+{
+	out_printf(out, "%llu events, %llu violations", (unsigned long long)rule->cases,
+		   (unsigned long long)rule->violations);
+	if (rule->undecided)
+		out_printf(out, ", %llu undecided", (unsigned long long)rule->undecided);
+	if (verdict_is_about_nothing(rule))
+		out_str(out, rule->kind == RULE_ORDER ? "; the log has no such lock" :
+			"; the log has no such event type");
+}
+
+void verdict_text(struct out *out, const struct rules *rules)
+{
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct rule *rule = &rules->rule[i];
+
+		text_safe(out, rules->path, strlen(rules->path));
+		out_printf(out, ":%u: %s: ", rule->line, word(rule));
+		text_safe(out, name_of(rule), strlen(name_of(rule)));
+		out_str(out, " (");
+		numbers(out, rule);
+		out_str(out, ")\n");
+		for (uint64_t j = 0; j < told_count(rule); j++) {
+			out_str(out, "    ");
+			text_safe(out, told(rule, j), strlen(told(rule, j)));
+			out_char(out, '\n');
+		}
+		if (rule->violations > RULES_TOLD)
+			out_printf(out, "    and %llu more\n",
+				   (unsigned long long)(rule->violations - RULES_TOLD));
+	}
+}
+
+/* A hash begins a directive of TAP. */
+static void tap_text(struct out *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '#' || *text == '\\')
+			out_char(out, '\\');
+		text_safe(out, text, 1);
+	}
+}
+
+void verdict_tap(struct out *out, const struct rules *rules)
+{
+	out_printf(out, "TAP version 13\n1..%zu\n", rules->count);
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct rule *rule = &rules->rule[i];
+
+		out_printf(out, "%s %zu - ", rule->violations || rule->undecided ? "not ok" : "ok",
+			   i + 1);
+		tap_text(out, name_of(rule));
+		out_str(out, "\n  ---\n  message: \"");
+		numbers(out, rule);
+		out_str(out, "\"\n  severity: ");
+		out_str(out, rule->violations ? "fail" : rule->undecided ? "todo" : "comment");
+		out_printf(out, "\n  at: { file: ");
+		text_json(out, rules->path, strlen(rules->path));
+		out_printf(out, ", line: %u }\n", rule->line);
+		if (rule->violations)
+			out_str(out, "  violations:\n");
+		for (uint64_t j = 0; j < told_count(rule); j++) {
+			out_str(out, "    - ");
+			text_json(out, told(rule, j), strlen(told(rule, j)));
+			out_char(out, '\n');
+		}
+		out_str(out, "  ...\n");
+	}
+}
+
+/* XML has no control characters, escaped or not. */
+static void xml(struct out *out, const char *text)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '&')
+			out_str(out, "&amp;");
+		else if (c == '<')
+			out_str(out, "&lt;");
+		else if (c == '>')
+			out_str(out, "&gt;");
+		else if (c == '"')
+			out_str(out, "&quot;");
+		else if (c < 0x20 || c >= 0x7f)
+			out_printf(out, "\\x%02x", c);
+		else
+			out_char(out, (char)c);
+	}
+}
+
+void verdict_junit(struct out *out, const struct rules *rules, const char *log)
+{
+	size_t failures = 0, errors = 0;
+
+	for (size_t i = 0; i < rules->count; i++) {
+		failures += rules->rule[i].violations != 0;
+		errors += !rules->rule[i].violations && rules->rule[i].undecided;
+	}
+	out_str(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"");
+	xml(out, log);
+	out_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n", rules->count, failures,
+		   errors);
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct rule *rule = &rules->rule[i];
+		const char *element = rule->violations ? "failure" : "error";
+
+		out_str(out, "<testcase classname=\"");
+		xml(out, rules->path);
+		out_str(out, "\" name=\"");
+		xml(out, name_of(rule));
+		if (!rule->violations && !rule->undecided) {
+			out_str(out, "\"/>\n");
+			continue;
+		}
+		out_printf(out, "\"><%s message=\"", element);
+		numbers(out, rule);
+		out_str(out, "\">");
+		for (uint64_t j = 0; j < told_count(rule); j++) {
+			xml(out, told(rule, j));
+			out_char(out, '\n');
+		}
+		out_printf(out, "</%s></testcase>\n", element);
+	}
+	out_str(out, "</testsuite>\n</testsuites>\n");
+}

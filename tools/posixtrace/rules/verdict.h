@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * verdict.h - what became of the rules, for people and for those who run tests.
+ */
+#ifndef POSIXTRACE_RULES_VERDICT_H
+#define POSIXTRACE_RULES_VERDICT_H
+
+#include "rules/rules.h"
+
+struct out;
+
+void verdict_text(struct out *out, const struct rules *rules);
+void verdict_tap(struct out *out, const struct rules *rules);
+void verdict_junit(struct out *out, const struct rules *rules, const char *log);
+
+/* No event type, or no lock, of the log is what the rule names. */
+bool verdict_is_about_nothing(const struct rule *rule);
+
+#endif
