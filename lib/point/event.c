@@ -47,17 +47,28 @@ ptx_inline const void *stack_pointer(void)
 }
 
 struct pending {
-	const struct ptx_lane *lane;
+	struct ptx_region *region;
 	struct ptx_chunk *chunk; /* loaded once: who frees another view may take it from the lane */
 	struct ptx_record *record;
 	uint64_t head;
 };
 
-/* The record, but for its time, beyond the head. False: it does not fit. */
-ptx_inline bool prepare(const struct ptx_lane *lane, unsigned type, const void *data, size_t len,
-			uint64_t address, struct pending *pending)
+/*
+ * The lane's chunk, loaded before the lane says that it is enabled: a child of fork() finds the lane
+ * wiped at whatever point, and what is wiped is not enabled.
+ */
+ptx_inline struct ptx_chunk *chunk_of(const struct ptx_lane *lane)
 {
 	struct ptx_chunk *chunk = atomic_load_explicit(&lane->chunk, memory_order_relaxed);
+
+	atomic_signal_fence(memory_order_seq_cst);
+	return chunk;
+}
+
+/* The record, but for its time, beyond the head. False: it does not fit. */
+ptx_inline bool prepare(const struct ptx_lane *lane, struct ptx_chunk *chunk, unsigned type,
+			const void *data, size_t len, uint64_t address, struct pending *pending)
+{
 	uint64_t head = atomic_load_explicit(&chunk->head, memory_order_relaxed) & PTX_HEAD_MASK;
 	uint64_t at = ptx_head_offset(head);
 	size_t size = ptx_record_size(len);
@@ -67,7 +78,7 @@ ptx_inline bool prepare(const struct ptx_lane *lane, unsigned type, const void *
 		return false;
 	ptx_record_fill(record, (uint32_t)len, type, address);
 	ptx_copy_in((unsigned char *)(record + 1), data, len);
-	pending->lane = lane;
+	pending->region = lane->region; /* before it is known that the lane was not wiped */
 	pending->chunk = chunk;
 	pending->record = record;
 	pending->head = head;
@@ -87,9 +98,9 @@ ptx_inline void publish(const struct pending *pending, size_t len, uint64_t time
 }
 
 /* (M) with (N) in posix/getnext.c */
-ptx_inline bool has_waiter(const struct ptx_lane *lane)
+ptx_inline bool has_waiter(const struct ptx_region *region)
 {
-	return ptx_unlikely(atomic_load_explicit(&lane->region->waiters, memory_order_relaxed));
+	return ptx_unlikely(atomic_load_explicit(&region->waiters, memory_order_relaxed));
 }
 
 ptx_inline void leave(struct ptx_thread *thread)
@@ -119,6 +130,7 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 		goto unusual;
 	for (uint32_t i = 0; i < thread->lanes; i++) {
 		const struct ptx_lane *lane = &thread->lane[i];
+		struct ptx_chunk *chunk = chunk_of(lane);
 
 		if (!lane->enabled[type]) {
 			if (ptx_unlikely(lane->is_full))
@@ -126,7 +138,7 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 			continue;
 		}
 		if (ptx_unlikely(len > lane->max_data) ||
-		    !prepare(lane, type, data, len, address, &pending[count]))
+		    !prepare(lane, chunk, type, data, len, address, &pending[count]))
 			goto unusual; /* nothing is published yet: it starts over */
 		count++;
 	}
@@ -141,8 +153,8 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 		publish(&pending[i], len, time);
 	atomic_signal_fence(memory_order_seq_cst);
 	for (unsigned i = 0; i < count; i++)
-		if (has_waiter(pending[i].lane))
-			ptx_record_wake(pending[i].lane->region);
+		if (has_waiter(pending[i].region))
+			ptx_record_wake(pending[i].region);
 	leave(thread);
 	return;
 unusual:
@@ -161,6 +173,7 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 			    const void *data, size_t len, uint64_t address)
 {
 	const struct ptx_lane *lane = &thread->lane[0];
+	struct ptx_chunk *chunk = chunk_of(lane);
 	struct pending pending;
 	uint64_t time;
 
@@ -171,7 +184,7 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 			leave(thread);
 		return;
 	}
-	if (!prepare(lane, type, data, len, address, &pending)) {
+	if (!prepare(lane, chunk, type, data, len, address, &pending)) {
 		give_up(thread, frame, type, data, len, address);
 		return;
 	}
@@ -182,8 +195,8 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 		return;
 	publish(&pending, len, time);
 	atomic_signal_fence(memory_order_seq_cst);
-	if (has_waiter(lane)) {
-		ptx_record_wake_and_leave(thread, lane->region);
+	if (has_waiter(pending.region)) {
+		ptx_record_wake_and_leave(thread, pending.region);
 		return;
 	}
 	leave(thread);

@@ -103,7 +103,8 @@ static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned t
 
 /* A new chunk for the ring; now and then a word to the flusher. */
 static struct ptx_record *turn(struct ptx_thread *thread, struct ptx_cell *cell,
-			       struct ptx_view *view, size_t size, uint64_t *head)
+			       struct ptx_view *view, size_t size, struct ptx_chunk **chunk,
+			       uint64_t *head)
 {
 	struct ptx_region *region = view->rings.region;
 	struct ptx_ident ident;
@@ -113,11 +114,14 @@ static struct ptx_record *turn(struct ptx_thread *thread, struct ptx_cell *cell,
 		ptx_view_check_creator(view);
 	if (!ptx_ring_turn(&view->rings, &cell->chunk, &ident))
 		return NULL;
+	*chunk = cell->chunk;
+	if (!*chunk)
+		return NULL; /* this is a child, and the cell was wiped */
 	if (ptx_unlikely(atomic_load_explicit(&region->flush_wish, memory_order_relaxed)) &&
 	    atomic_load_explicit(&region->free_chunks, memory_order_relaxed) <
 		    view->rings.geometry.chunks / 2)
 		wake(&region->flush_wish);
-	return ptx_ring_reserve(&view->rings, cell->chunk, size, head);
+	return ptx_ring_reserve(&view->rings, *chunk, size, head);
 }
 
 static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *view, unsigned type)
@@ -150,6 +154,7 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 	struct ptx_cell *cell = &thread->cell[level][bit];
 	unsigned type = payload->type;
 	size_t len = payload->len;
+	struct ptx_chunk *chunk;
 	enum ptx_state kind;
 	uint32_t flags = payload->is_short ? PTX_RECORD_TRUNCATED : 0;
 
@@ -167,6 +172,9 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 	}
 	if (cell->serial != view->serial && !join(thread, level, view, type))
 		return false;
+	chunk = cell->chunk;
+	if (!chunk)
+		return false; /* wiped: this is a child, whose frame does not publish */
 	if (len > view->rings.max_data_size) {
 		len = view->rings.max_data_size;
 		if (payload->is_items)
@@ -174,10 +182,9 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 		flags = PTX_RECORD_TRUNCATED;
 	}
 	pending->size = ptx_record_size(len);
-	pending->record = ptx_ring_reserve(&view->rings, cell->chunk, pending->size,
-					   &pending->head);
+	pending->record = ptx_ring_reserve(&view->rings, chunk, pending->size, &pending->head);
 	if (!pending->record)
-		pending->record = turn(thread, cell, view, pending->size, &pending->head);
+		pending->record = turn(thread, cell, view, pending->size, &chunk, &pending->head);
 	if (!pending->record) {
 		fill_up(thread, view, type);
 		return false;
@@ -185,7 +192,7 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 	ptx_record_fill(pending->record, (uint32_t)len | flags, type, payload->address);
 	ptx_copy_in((unsigned char *)(pending->record + 1), payload->data, len);
 	pending->view = view;
-	pending->chunk = cell->chunk;
+	pending->chunk = chunk;
 	return true;
 }
 

@@ -92,43 +92,72 @@ void ptx_threads_prepare(unsigned count)
 	}
 }
 
-static void name_thread(struct ptx_thread *thread)
+static uint32_t this_process(void)
+{
+	return atomic_load_explicit(&ptx_private.pid, memory_order_relaxed);
+}
+
+/*
+ * pid is the process in which the object was taken. False: a handler has forked since, this is the
+ * child, and the object has been wiped on the way.
+ */
+static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 {
 	thread->tid = (uint32_t)syscall(SYS_gettid);
 	thread->self = (uint64_t)pthread_self();
 	atomic_signal_fence(memory_order_seq_cst);
-	atomic_store_explicit(&thread->pid, (uint32_t)getpid(), memory_order_release);
+	atomic_store_explicit(&thread->pid, pid, memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (this_process() == pid)
+		return true;
+	atomic_store_explicit(&thread->pid, 0, memory_order_relaxed);
+	return false;
 }
 
+/* Once in a child: no handler is to fork or to trace while the object is half another process's. */
 void ptx_thread_revive(struct ptx_thread *thread)
 {
+	sigset_t all, old;
 	int saved = errno;
 
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old);
 	if (ptx_process_is_child())
 		ptx_process_child();
-	if (take(thread)) /* not if a handler has just done it */
-		link_thread(thread);
-	name_thread(thread);
+	if (thread->pid == 0) { /* else a handler has just done it */
+		if (take(thread))
+			link_thread(thread);
+		name_thread(thread, this_process());
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
 	errno = saved;
+}
+
+static struct ptx_thread *find_or_make(void)
+{
+	struct ptx_thread *thread = find_free();
+
+	if (!thread && !have_key && ptx_threads_sweep())
+		thread = find_free();
+	return thread ? thread : make_slab();
 }
 
 struct ptx_thread *ptx_thread_make(void)
 {
 	struct ptx_thread *thread, *none = &ptx_thread_nobody;
 	int saved = errno;
+	uint32_t pid;
 
-	if (ptx_process_is_child())
-		ptx_process_child();
-	thread = find_free();
-	if (!thread && !have_key && ptx_threads_sweep())
-		thread = find_free();
-	if (!thread)
-		thread = make_slab();
+	do {
+		if (ptx_process_is_child())
+			ptx_process_child();
+		pid = this_process();
+		thread = find_or_make();
+	} while (thread && !name_thread(thread, pid));
 	if (!thread) {
 		errno = saved;
 		return NULL;
 	}
-	name_thread(thread);
 	/* A handler may have interrupted this very function and been here already. */
 	if (!atomic_compare_exchange_strong_explicit(&ptx_thread_self, &none, thread,
 						     memory_order_relaxed, memory_order_relaxed)) {

@@ -205,11 +205,14 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 		   const struct ptx_ident *ident)
 {
 	struct ptx_chunk *chunk = *place, *fresh;
-	uint64_t word = atomic_load_explicit(&rings->word[chunk_number(rings, chunk)],
-					     memory_order_relaxed);
-	uint32_t ring = ptx_word_ring(word), number;
-	uint64_t link, due;
+	uint64_t word, link, due;
+	uint32_t ring, number;
 
+	if (!chunk)
+		return false; /* the place was wiped: this is a child of fork() */
+	word = atomic_load_explicit(&rings->word[chunk_number(rings, chunk)],
+				    memory_order_relaxed);
+	ring = ptx_word_ring(word);
 	if (ring >= PTX_RINGS)
 		return false; /* somebody wrote over the word */
 	number = take(rings, ring);
