@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * path.c - the ways that posix_trace_event() can take. The streams are of the smallest size that
+ * there is, with chunks of 2 KiB.
+ */
+#include "steps.h"
+
+#define LOOP  { .policy = POSIX_TRACE_LOOP, .max_data = 64 }
+#define UNTIL { .policy = POSIX_TRACE_UNTIL_FULL, .max_data = 64 }
+#define FLUSH { .policy = POSIX_TRACE_FLUSH, .max_data = 64, .log = true }
+
+const struct path paths[] = {
+	{ "loop", { LOOP }, .bytes = 8, .prepare = 5 },
+	{ "until full", { UNTIL }, .bytes = 8, .prepare = 5 },
+	{ "flush", { FLUSH }, .bytes = 8, .prepare = 5 },
+	{ "0 bytes", { UNTIL }, .bytes = 8, .prepare = 5, .call_bytes = CALL_BYTES(0) },
+	{ "33 bytes", { UNTIL }, .bytes = 33, .prepare = 5 },
+	{ "truncated", { UNTIL }, .bytes = 8, .prepare = 5, .call_bytes = CALL_BYTES(200) },
+	{ "filtered", { { .policy = POSIX_TRACE_UNTIL_FULL, .max_data = 64, .filtered = true } },
+	  .bytes = 8, .prepare = 5 },
+	{ "several streams", { LOOP, UNTIL, FLUSH }, .bytes = 8, .prepare = 5 },
+	{ "inherited", { { .policy = POSIX_TRACE_UNTIL_FULL, .max_data = 64, .inherited = true } },
+	  .bytes = 8, .prepare = 5 },
+	{ "next chunk", { UNTIL }, .bytes = 8, .prepare = 5, .longest = true },
+	{ "overwriting", { LOOP }, .bytes = 8, .prepare = 4000, .longest = true, .stranger = true },
+	{ "first event", { UNTIL }, .bytes = 8 },
+	{ "becomes full", { UNTIL }, .bytes = 8, .until_full = true },
+	{ "is full", { UNTIL }, .bytes = 8, .until_full = true, .prepare = 5 },
+};
+const unsigned path_count = sizeof(paths) / sizeof(paths[0]);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * steps.h - something happens to a thread at every instruction of posix_trace_event().
+ *
+ * A try: a fresh process, the target, prepares itself so that its next call goes the way that is
+ * looked at (a path), and is led by ptrace to the n-th instruction of that call. There something
+ * is done (an action); then it goes on, traces some more, and the account is looked at.
+ *
+ *	target.c   the process that is led
+ *	lead.c     leading it: what instructions a path has, and stopping at one of them
+ *	count.c    reading streams and logs, and whether they agree with what the target did
+ *	path.c     the ways that a call can take
+ *	action.c   what happens there
+ *	steps.c    all paths and all actions; the table
+ */
+#ifndef PTX_TESTS_STEPS_H
+#define PTX_TESTS_STEPS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <trace_np.h>
+
+#define STREAMS   4
+#define AFTERWARDS 5 /* events that the target traces behind the call that is looked at */
+
+/* Who traces; each by event types of its own, MAIN by MAIN_TYPES of them in turn. */
+enum maker { MAIN, HANDLER, HELPER, CHILD, MAKERS };
+#define MAIN_TYPES 3
+
+/* Where a target stops by itself. */
+enum stop { STOP_READY = 0x501, STOP_BEFORE, STOP_AFTER, STOP_DONE };
+
+/* What the target's handler does. */
+enum deed { DEED_TRACE, DEED_FORK, DEED_JUMP };
+
+/* What the target's second thread does. */
+enum order { ORDER_NONE, ORDER_TRACE, ORDER_END };
+
+/* Between the target, its child and the controller. */
+struct share {
+	_Atomic uint64_t made[MAKERS]; /* calls that were begun */
+	_Atomic uint64_t done[MAKERS]; /* and those that have returned */
+	_Atomic int deed;
+	_Atomic int order;
+	_Atomic unsigned order_count;
+	_Atomic int child_ok, child_status;
+	_Atomic int helper_tid;
+	trace_event_id_t main_type[MAIN_TYPES], maker_type[MAKERS];
+};
+extern struct share *share;
+
+struct stream_kind {
+	int policy; /* 0: there is none */
+	bool log;
+	size_t max_data;
+	bool inherited;
+	bool filtered; /* MAIN's types are */
+};
+
+#define CALL_BYTES(bytes) ((bytes) + 1) /* for call_bytes, where 0 says nothing */
+
+struct path {
+	const char *name;
+	struct stream_kind stream[STREAMS];
+	size_t bytes;      /* of MAIN's events; the first 8 say whose it is */
+	size_t call_bytes; /* of the one that is looked at, by CALL_BYTES(); 0: the same */
+	unsigned prepare;  /* events before it */
+	bool longest;      /* of the next calls from there on it is the longest: one that turns */
+	bool until_full;   /* as many as the stream holds, then so many */
+	bool stranger;     /* another thread had the ring before */
+	bool waiter;       /* a reader sleeps */
+};
+extern const struct path paths[];
+extern const unsigned path_count;
+
+/* target.c: never returns */
+void target_run(const struct path *path, unsigned prepare, bool helper) __attribute__((noreturn));
+/* The bytes of an event; at least 8 of them tell maker and number. */
+void target_payload(unsigned char *data, size_t len, enum maker maker, uint64_t number);
+
+/* lead.c */
+struct way {
+	uint32_t count;     /* of instructions */
+	uint64_t *address;  /* of each */
+	uint32_t *lead;     /* the last one up to it that is reached there for the first time */
+	uint8_t *seen;      /* so often the address came before, at most 255 */
+	uint64_t end;       /* what follows the last one */
+};
+pid_t lead_start(const struct path *path, unsigned prepare, bool helper);
+/* Goes on to the next stop of its own; 0: the process has ended. signal as for ptrace. */
+int lead_on(pid_t pid, int signal);
+/* From STOP_BEFORE to STOP_AFTER, all instructions. */
+void lead_record(pid_t pid, struct way *way);
+/* From STOP_BEFORE to instruction n; false: it went another way. by_steps: without breakpoints. */
+bool lead_to(pid_t pid, const struct way *way, uint32_t n, bool by_steps);
+void lead_free(struct way *way);
+void lead_kill(pid_t pid, bool wait);
+void lead_reap(pid_t pid);
+
+/* count.c: of one stream. */
+struct count {
+	trace_id_t trid;
+	pid_t pid;   /* of the target */
+	int fd;      /* of the log, -1 = none */
+	bool stored; /* trid is the opened log */
+	size_t max_data;
+	uint64_t low[MAKERS], high[MAKERS]; /* so many events of each are its members */
+	uint64_t out[MAKERS];               /* made while it was stopped or not there */
+	uint64_t unsure[MAKERS];            /* under way when it stopped or came */
+	bool may_lose;
+	bool whole_suffix; /* LOOP, and nothing was read before the end: the youngest is left */
+	uint64_t read_all, read[MAKERS];
+	uint64_t first[MAKERS], next[MAKERS]; /* numbers */
+	bool hole[MAKERS];
+};
+
+/* Complaints: the first is kept. */
+extern char complaint[400];
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+bool count_read(struct count *count);    /* one event, without waiting; false: there is none */
+bool count_wait(struct count *count);    /* one event, waiting for it */
+void count_close(struct count *count);   /* reads all; the account is looked at */
+void count_log(struct count *count);     /* the same of a log that was completed */
+
+/* action.c */
+struct try {
+	const struct path *path;
+	pid_t pid; /* of the target, 0 = reaped */
+	uint32_t n;
+	unsigned streams;
+	bool forked; /* the child ended the call, too */
+	struct count count[STREAMS];
+};
+struct action {
+	const char *name;
+	bool helper;
+	bool (*applies)(const struct path *path);
+	void (*act)(struct try *try); /* until the target is at STOP_DONE, or gone */
+};
+extern const struct action actions[];
+extern const unsigned action_count;
+void try_open(struct try *try);  /* the streams of the path, on the target */
+void try_close(struct try *try); /* the accounts, and all is shut down */
+/* One try; action NULL: nothing happens. False: the call went another way. */
+bool try_one(const struct path *path, unsigned prepare, const struct action *action,
+	     const struct way *way, uint32_t n);
+/* The way of the call, and how many events found the stream full before. */
+void try_record(const struct path *path, unsigned prepare, struct way *way, uint64_t *lost);
+
+#endif

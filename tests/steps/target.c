@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * target.c - the process that is led through a call.
+ *
+ * It stops by a breakpoint instruction, with what it has to say in a register.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "steps.h"
+
+struct share *share;
+
+static pid_t parent;
+static sigjmp_buf out;
+static unsigned char payload[MAKERS][8192];
+
+static inline __attribute__((always_inline)) void stop_at(enum stop where)
+{
+#if defined __x86_64__
+	__asm__ volatile("int3" : : "a"((uint64_t)where) : "memory");
+#else
+	(void)where;
+#endif
+}
+
+static void open_types(void)
+{
+	static const char *const name[MAKERS] = { "main", "handler", "helper", "child" };
+
+	for (int i = 0; i < MAIN_TYPES; i++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "main%d", i);
+		if (posix_trace_eventid_open(text, &share->main_type[i]))
+			_exit(3);
+	}
+	for (int i = HANDLER; i < MAKERS; i++)
+		if (posix_trace_eventid_open(name[i], &share->maker_type[i]))
+			_exit(3);
+}
+
+void target_payload(unsigned char *data, size_t len, enum maker maker, uint64_t number)
+{
+	uint32_t head[2] = { (uint32_t)maker, (uint32_t)number };
+
+	for (size_t i = sizeof(head); i < len; i++)
+		data[i] = (unsigned char)(number * 31 + i * 7 + (unsigned)maker);
+	memcpy(data, head, len < sizeof(head) ? len : sizeof(head));
+}
+
+static trace_event_id_t type_of(enum maker maker, uint64_t number)
+{
+	return maker == MAIN ? share->main_type[number % MAIN_TYPES] :
+				 share->maker_type[maker];
+}
+
+static void make(enum maker maker, size_t bytes)
+{
+	uint64_t number = atomic_fetch_add(&share->made[maker], 1);
+
+	target_payload(payload[maker], bytes, maker, number);
+	posix_trace_event(type_of(maker, number), payload[maker], bytes);
+	atomic_fetch_add(&share->done[maker], 1);
+}
+
+/* The call that is looked at. Its frame lies below those of later ones, which see by that if it is gone. */
+static void __attribute__((noinline)) call(size_t bytes)
+{
+	volatile unsigned char depth[1024];
+	uint64_t number = atomic_fetch_add(&share->made[MAIN], 1);
+	trace_event_id_t type = type_of(MAIN, number);
+
+	depth[0] = (unsigned char)bytes;
+	(void)depth[0];
+	target_payload(payload[MAIN], bytes, MAIN, number);
+	if (sigsetjmp(out, 1) == 0) {
+		stop_at(STOP_BEFORE);
+		(posix_trace_event)(type, payload[MAIN], bytes);
+		stop_at(STOP_AFTER);
+		if (getpid() == parent)
+			atomic_fetch_add(&share->done[MAIN], 1);
+	}
+}
+
+static void on_trap(int signal)
+{
+	(void)signal; /* a child of the target: nobody leads it */
+}
+
+static void on_signal(int signal)
+{
+	int saved = errno;
+
+	(void)signal;
+	switch (atomic_load(&share->deed)) {
+	case DEED_TRACE:
+		make(HANDLER, 8);
+		make(HANDLER, 16);
+		break;
+	case DEED_FORK:
+		if (fork() < 0)
+			_exit(4);
+		break;
+	default:
+		make(HANDLER, 8);
+		siglongjmp(out, 1);
+	}
+	errno = saved;
+}
+
+/* A child goes on as its parent does, and is a program like any other. */
+static bool whole_use(void)
+{
+	struct posix_trace_ledger_np ledger;
+	struct posix_trace_event_info info;
+	unsigned char data[64];
+	unsigned found = 0;
+	trace_id_t trid;
+	size_t bytes;
+	int none;
+
+	for (int i = 0; i < AFTERWARDS; i++)
+		make(CHILD, 8);
+	if (posix_trace_create(0, NULL, &trid) || posix_trace_start(trid))
+		return false;
+	for (int i = 0; i < AFTERWARDS; i++)
+		make(CHILD, 16);
+	while (posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &bytes, &none) == 0 &&
+	       !none)
+		found += info.posix_event_id == share->maker_type[CHILD] && info.posix_pid == getpid();
+	return found == AFTERWARDS && posix_trace_get_ledger_np(trid, &ledger) == 0 &&
+	       ledger.called == ledger.reported && ledger.called == AFTERWARDS + 1 &&
+	       posix_trace_shutdown(trid) == 0;
+}
+
+static void *help(void *arg)
+{
+	(void)arg;
+	atomic_store(&share->helper_tid, (int)syscall(SYS_gettid));
+	for (;;) {
+		int order;
+
+		while ((order = atomic_load(&share->order)) == ORDER_NONE)
+			syscall(SYS_futex, &share->order, 0 /* FUTEX_WAIT */, ORDER_NONE, NULL, NULL, 0);
+		if (order == ORDER_END)
+			return NULL;
+		for (unsigned n = atomic_load(&share->order_count); n; n--)
+			make(HELPER, 8);
+		atomic_store(&share->order, ORDER_NONE);
+		syscall(SYS_futex, &share->order, 1 /* FUTEX_WAKE */, 64, NULL, NULL, 0);
+	}
+}
+
+static void *be_a_stranger(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 3; i++)
+		make(HELPER, 8);
+	return NULL;
+}
+
+void target_run(const struct path *path, unsigned prepare, bool helper)
+{
+	pthread_t thread;
+	int status;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	parent = getpid();
+	signal(SIGTRAP, on_trap);
+	signal(SIGUSR1, on_signal);
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	open_types();
+	if (helper && pthread_create(&thread, NULL, help, NULL))
+		_exit(5);
+	stop_at(STOP_READY);
+	if (path->stranger) {
+		pthread_t stranger;
+
+		if (pthread_create(&stranger, NULL, be_a_stranger, NULL))
+			_exit(5);
+		pthread_join(stranger, NULL);
+	}
+	while (prepare--)
+		make(MAIN, path->bytes);
+	call(path->call_bytes ? path->call_bytes - 1 : path->bytes);
+	if (getpid() != parent) {
+		atomic_store(&share->child_ok, whole_use() ? 1 : -1);
+		_exit(0);
+	}
+	for (int i = 0; i < AFTERWARDS; i++)
+		make(MAIN, path->bytes);
+	while (waitpid(-1, &status, 0) > 0)
+		atomic_store(&share->child_status, status);
+	stop_at(STOP_DONE);
+	for (;;) {
+		for (int i = 0; i < AFTERWARDS; i++)
+			make(MAIN, path->bytes);
+		stop_at(STOP_DONE);
+	}
+}
