@@ -34,7 +34,7 @@ sweep() {
 		knows "$compiler" "$language" "$std" || continue
 		tried=$((tried + 1))
 		for mode in $modes; do
-			for file in trace_alone trace_np_alone; do
+			for file in trace_alone trace_np_alone trace_user_np_alone; do
 				check "$file.c with $compiler -std=$std $mode" \
 					compiles "$compiler" "$language" -std="$std" "$mode" \
 					"$headers/$file.c"
@@ -49,7 +49,7 @@ sweep() {
 	check "$compiler knows standards of $language" test "$tried" -gt 0
 }
 
-c_standards='c89 c99 c11 c17 c2x gnu89 gnu11 gnu17'
+c_standards='c89 c99 c11 c17 c2x gnu89 gnu11 gnu17 gnu2x'
 cxx_standards='c++98 c++11 c++14 c++17 c++20 c++23 gnu++17'
 sweep "$CC" c "$c_standards"
 sweep "$CXX" c++ "$cxx_standards"
@@ -60,6 +60,13 @@ for other in gcc clang; do
 	esac
 	command -v "$other" >/dev/null || continue
 	sweep "$other" c "$c_standards"
+done
+for other in g++ clang++; do
+	case " $CXX " in
+	*" $other "*) continue ;;
+	esac
+	command -v "$other" >/dev/null || continue
+	sweep "$other" c++ "$cxx_standards"
 done
 
 # HDR-13: no macro but the standard's own, and our include guard.

@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# A program that was built against an earlier library works with this one: everything in the baseline
+# of tests/abi is there and is the same. What was added since is told, and is no failure.
+: "${top_srcdir:=$(dirname "$0")/..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
+export top_srcdir CC
+. "$top_srcdir/tests/support/count.sh"
+LC_ALL=C
+export LC_ALL
+
+abi=$top_srcdir/tests/abi
+library=$top_builddir/lib/.libs/libposixtrace.so
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+added=0
+
+# told LIST: what is new, if anything is
+told() {
+	test -z "$1" && return
+	added=1
+	printf '%s\n' "$1" | sed 's/^/added: /'
+}
+
+# Symbols, and sizes, offsets and values of the headers: these need a compiler only. Those of the
+# headers are of machines whose long and pointers have 64 bits.
+sh "$abi/facts.sh" "$library" >"$scratch/facts" 2>"$scratch/errors"
+check "the public headers and the library are understood: $(head -n 3 "$scratch/errors")" \
+	test "$(grep -c . "$scratch/facts")" -gt 300
+kinds='^'
+if ! echo | $CC -dM -E - | grep -q __LP64__; then
+	echo "not checked: sizes, offsets and values, which are recorded for 64-bit machines"
+	kinds='^symbol '
+fi
+grep "$kinds" "$abi/facts" >"$scratch/before"
+grep "$kinds" "$scratch/facts" >"$scratch/after"
+none "nothing that programs rely on is gone or has changed (what it was)" \
+	"$(comm -23 "$scratch/before" "$scratch/after")"
+told "$(comm -13 "$scratch/before" "$scratch/after")"
+
+# Parameters and results of functions, and the types behind them: libabigail, from debug information.
+if ! command -v abidw >/dev/null || ! command -v abidiff >/dev/null; then
+	echo "not checked: parameters and results of functions, for want of abidw and abidiff"
+elif ! readelf -SW "$library" | grep -q '\.debug_info'; then
+	echo "not checked: parameters and results of functions, for want of debug information (-g)"
+elif ! readelf -hW "$library" | grep -q 'Machine:.*X86-64'; then
+	echo "not checked: parameters and results of functions, which are recorded for x86-64"
+else
+	sh "$abi/dump.sh" "$library" >"$scratch/abi"
+	check "the baseline has every exported function of its time" \
+		test "$(grep -c '<function-decl' "$abi/x86_64.abi")" -ge \
+			"$(grep -c '^symbol .* function' "$abi/facts")"
+	check "functions have the parameters, results and types that they had" \
+		abidiff --no-added-syms "$abi/x86_64.abi" "$scratch/abi"
+	told "$(abidiff --no-default-suppression "$abi/x86_64.abi" "$scratch/abi" |
+		sed -n 's/^ *\[A\] //p')"
+fi
+
+test "$added" -eq 0 || echo "to take what was added into the baseline: make abi-baseline"
+finish
