@@ -37,4 +37,36 @@ check "csv: a line an event and one of names" test "$(wc -l <"$tmp/out")" -eq \
 	$(($("$posixtrace" dump "$tmp/plain.log" | wc -l) + 1))
 run 0 convert "$tmp/overrun.log" --to csv
 check "csv: what was lost is the last line" test -n "$(tail -n 1 "$tmp/out" | grep ',overwritten,')"
+
+# What data means, and what is called.
+"${make_log%/*}/make_described" append "$tmp/described.log" || exit 99
+run 0 convert "$tmp/described.log" --to csv
+check "csv: fields are a column" has out ',"{""op"":1,""fl"":""0x7"",""lock"":""0x[0-9a-f]*""}"'
+for sink in jsonl chrome; do
+	run 0 convert "$tmp/described.log" --to $sink
+	check "$sink: a value and a pointer have their names" has out \
+		'"lock":"0x[0-9a-f]*"},"names":{"op":"write","lock":"pool lock"}'
+done
+
+# Spans that nest, by thread; one that is open where events were lost ends there.
+cat >"$tmp/spans.evt" <<'EOF'
+name 0x100 "job_begin"
+name 0x101 "job_end"
+name 0x102 "part_begin"
+name 0x103 "part_end"
+evt id=0x100 pid=1 tid=7 time=10.0 data=-
+evt id=0x102 pid=1 tid=7 time=10.000000001 data=-
+evt id=0x100 pid=1 tid=8 time=10.000000002 data=-
+evt id=0x103 pid=1 tid=7 time=10.000000003 data=-
+evt id=0x101 pid=1 tid=7 time=10.000000004 data=-
+EOF
+run 0 convert "$tmp/spans.evt" --to log -o "$tmp/spans.log"
+run 0 convert "$tmp/spans.log" --to speedscope
+tr -d '\n' <"$tmp/out" >"$tmp/line"
+check "speedscope: spans of a thread in their order" grep -q '"name":"thread 0x7 of process 1".*"endValue":4,"events":\[{"type":"O","frame":0,"at":0},{"type":"O","frame":1,"at":1},{"type":"C","frame":1,"at":3},{"type":"C","frame":0,"at":4}\]' "$tmp/line"
+check "speedscope: what does not end ends at the end" grep -q '"name":"thread 0x8 .*{"type":"O","frame":0,"at":2},{"type":"C","frame":0,"at":4}\]' "$tmp/line"
+check "speedscope: frames are called by their spans" grep -q '"frames":\[{"name":"job"},{"name":"part"}\]' "$tmp/line"
+run 0 convert "$tmp/plain.log" --to speedscope
+run 0 convert "$tmp/described.log" --to speedscope
+check "speedscope: a trace without spans is told" has err 'no spans that nest'
 finish

@@ -25,6 +25,7 @@ struct kept {
 };
 
 struct chrome {
+	struct fmt_flow *flow;
 	struct out *out;
 	struct spans spans;
 	struct kept *kept; /* by index of the type */
@@ -38,9 +39,9 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 {
 	struct chrome *chrome = calloc(1, sizeof(*chrome));
 
-	(void)flow;
 	if (!chrome)
 		return ENOMEM;
+	chrome->flow = flow;
 	chrome->out = output->out;
 	*context = chrome;
 	return 0;
@@ -152,8 +153,9 @@ static void put_data(struct out *out, const struct fmt_event *event)
 	out_char(out, '"');
 }
 
-static void put_args(struct out *out, const struct fmt_event *event)
+static void put_args(struct chrome *chrome, const struct fmt_event *event)
 {
+	struct out *out = chrome->out;
 	char *p = out_room(out);
 
 	memcpy(p, ",\"args\":{\"address\":\"0x", 22);
@@ -164,7 +166,7 @@ static void put_args(struct out *out, const struct fmt_event *event)
 	out_done(out, p);
 	if (event->data_len)
 		put_data(out, event);
-	json_fields(out, event);
+	json_fields(out, chrome->flow, event);
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED)
 		out_str(out, ",\"truncated\":true");
 	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
@@ -192,7 +194,7 @@ static int event(void *context, const struct fmt_event *event)
 		out_bytes(out, kept->name, kept->name_len);
 		out_str(out, ",\"s\":\"t\"");
 	}
-	put_args(out, event);
+	put_args(chrome, event);
 	chrome->last_ns = event->time_ns;
 	return out->err;
 }

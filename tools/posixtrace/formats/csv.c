@@ -10,13 +10,17 @@
 #include <string.h>
 
 #include "formats/format.h"
+#include "formats/jsonfields.h"
 #include "text.h"
 #include "when.h"
 
 extern const struct format format_csv;
 
+#define FIELDS_DATA_MAX (OUT_BYTES / 16) /* of longer data there are no fields: hex has it */
+
 struct csv {
 	struct out *out;
+	struct out *scratch;
 	char **name; /* by index of the type, quoted */
 	size_t types;
 	int64_t last_ns;
@@ -29,6 +33,12 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 	(void)flow;
 	if (!csv)
 		return ENOMEM;
+	csv->scratch = calloc(1, sizeof(*csv->scratch));
+	if (!csv->scratch) {
+		free(csv);
+		return ENOMEM;
+	}
+	csv->scratch->fd = -1;
 	csv->out = output->out;
 	*context = csv;
 	return 0;
@@ -41,6 +51,7 @@ static void close_sink(void *context)
 	for (size_t i = 0; i < csv->types; i++)
 		free(csv->name[i]);
 	free(csv->name);
+	free(csv->scratch);
 	free(csv);
 }
 
@@ -79,7 +90,7 @@ static int begin(void *context, const struct fmt_facts *facts)
 
 	(void)facts;
 	out_str(out, "time,ns,pid,tid,thread,address,cpu,event,truncated,late,after_damage,"
-		     "lost,cause,len,hex,text\r\n");
+		     "lost,cause,len,hex,text,fields\r\n");
 	return out->err;
 }
 
@@ -98,6 +109,22 @@ static int type(void *context, const struct fmt_type *type)
 	out_char(&scratch, '\0');
 	more[type->index] = strdup(scratch.bytes);
 	return more[type->index] ? 0 : ENOMEM;
+}
+
+/* The fields as a JSON object, in which there is nothing to escape but quotes. */
+static void put_fields(struct csv *csv, const struct fmt_event *event)
+{
+	struct out *out = csv->out, *scratch = csv->scratch;
+
+	scratch->used = 0;
+	json_fields_object(scratch, event);
+	out_char(out, '"');
+	for (size_t i = 0; i < scratch->used; i++) {
+		if (scratch->bytes[i] == '"')
+			out_char(out, '"');
+		out_char(out, scratch->bytes[i]);
+	}
+	out_char(out, '"');
 }
 
 static int event(void *context, const struct fmt_event *event)
@@ -137,6 +164,9 @@ static int event(void *context, const struct fmt_event *event)
 	out_char(out, ',');
 	if (event->data_len && text_is_text(event->data, event->data_len, true))
 		quoted(out, event->data, event->data_len);
+	out_char(out, ',');
+	if (event->type->fields && event->type->fields->fields && event->data_len <= FIELDS_DATA_MAX)
+		put_fields(csv, event);
 	out_str(out, "\r\n");
 	csv->last_ns = event->time_ns;
 	return out->err;
@@ -158,7 +188,7 @@ static void loss(struct csv *csv, int64_t time_ns, bool counted, uint64_t count,
 	*p++ = ',';
 	out_done(out, p);
 	out_str(out, posix_trace_lost_name_np(cause));
-	out_str(out, ",,,\r\n");
+	out_str(out, ",,,,\r\n");
 }
 
 static int lost(void *context, const struct fmt_lost *lost)

@@ -2,6 +2,7 @@
 #include "formats/jsonfields.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "formats/jsontext.h"
 
@@ -70,15 +71,60 @@ static void put_value(struct out *out, const struct posix_trace_value_np *value)
 	}
 }
 
-void json_fields(struct out *out, const struct fmt_event *event)
+static bool may_be_called(const struct posix_trace_schema_np *schema)
+{
+	for (unsigned i = 0; i < schema->fields; i++)
+		if (schema->field[i].type == POSIX_TRACE_TYPE_PTR_NP ||
+		    schema->field[i].type == POSIX_TRACE_TYPE_ERRNO_NP || schema->field[i].value_names)
+			return true;
+	return false;
+}
+
+/* ,"names":{...}: what pointers point to, and what values are called. */
+static void put_names(struct out *out, struct fmt_flow *flow, const struct fmt_event *event)
+{
+	char object[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1];
+	struct posix_trace_values_np values;
+	struct posix_trace_value_np value;
+	bool any = false;
+
+	posix_trace_values_begin_np(&values, event->type->fields, event->data, event->data_len, 0);
+	while (posix_trace_field_next_np(&values, &value) &&
+	       !(value.flags & POSIX_TRACE_VALUE_CUT_NP)) {
+		const char *name = posix_trace_value_name_np(&value);
+
+		if (value.field->type == POSIX_TRACE_TYPE_PTR_NP &&
+		    fmt_object_name(flow, event->pid, value.u64, event->time_ns, object))
+			name = object;
+		if (!name || value.field->is_array)
+			continue;
+		out_str(out, any ? ",\"" : ",\"names\":{\"");
+		out_str(out, value.field->name);
+		out_str(out, "\":");
+		json_string(out, name, strlen(name));
+		any = true;
+	}
+	if (any)
+		out_char(out, '}');
+}
+
+void json_fields(struct out *out, struct fmt_flow *flow, const struct fmt_event *event)
+{
+	if (!event->type->fields || !event->type->fields->fields)
+		return;
+	out_str(out, ",\"fields\":");
+	json_fields_object(out, event);
+	if (may_be_called(event->type->fields))
+		put_names(out, flow, event);
+}
+
+void json_fields_object(struct out *out, const struct fmt_event *event)
 {
 	const struct posix_trace_field_np *last = NULL;
 	struct posix_trace_values_np values;
 	struct posix_trace_value_np value;
 
-	if (!event->type->fields || !event->type->fields->fields)
-		return;
-	out_str(out, ",\"fields\":{");
+	out_char(out, '{');
 	posix_trace_values_begin_np(&values, event->type->fields, event->data, event->data_len, 0);
 	while (posix_trace_field_next_np(&values, &value) &&
 	       !(value.flags & POSIX_TRACE_VALUE_CUT_NP)) {

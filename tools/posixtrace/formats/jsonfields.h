@@ -11,7 +11,13 @@
 
 #include "formats/format.h"
 
-/* ,"fields":{...} if the type has a schema that means anything. */
-void json_fields(struct out *out, const struct fmt_event *event);
+/*
+ * ,"fields":{...} if the type has a schema that means anything, and ,"names":{...} of those whose values
+ * have one: what a pointer points to, what a number stands for.
+ */
+void json_fields(struct out *out, struct fmt_flow *flow, const struct fmt_event *event);
+
+/* {...} alone, of a type that has fields. */
+void json_fields_object(struct out *out, const struct fmt_event *event);
 
 #endif

@@ -24,6 +24,7 @@ struct kept {
 };
 
 struct jsonl {
+	struct fmt_flow *flow;
 	struct out *out;
 	struct kept *event; /* by index of its type: "event":"NAME" */
 	size_t types;
@@ -33,9 +34,9 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 {
 	struct jsonl *jsonl = calloc(1, sizeof(*jsonl));
 
-	(void)flow;
 	if (!jsonl)
 		return ENOMEM;
+	jsonl->flow = flow;
 	jsonl->out = output->out;
 	*context = jsonl;
 	return 0;
@@ -259,7 +260,7 @@ static int event(void *context, const struct fmt_event *event)
 	out_done(out, p);
 	if (event->data_len)
 		data(out, event);
-	json_fields(out, event);
+	json_fields(out, jsonl->flow, event);
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED || event->flags || event->cpu >= 0)
 		rare(out, event);
 	out_str(out, "}\n");

@@ -254,17 +254,13 @@ static int thread_row(struct base *base, const struct fmt_event *event, int64_t 
 /* Of data that is too much for the buffer there is no JSON. */
 static void bind_fields(struct base *base, const struct fmt_event *event)
 {
-	static const char member[] = ",\"fields\":";
 	struct out *out = &base->scratch;
 
 	out->used = 0;
-	if (event->data_len > OUT_BYTES / 16)
+	if (event->data_len > OUT_BYTES / 16 || !event->type->fields || !event->type->fields->fields)
 		return;
-	json_fields(out, event);
-	if (out->used > sizeof(member))
-		sqlite3_bind_text(base->statement[INSERT_EVENT], 11,
-				  out->bytes + sizeof(member) - 1,
-				  (int)(out->used - sizeof(member) + 1), SQLITE_STATIC);
+	json_fields_object(out, event);
+	sqlite3_bind_text(base->statement[INSERT_EVENT], 11, out->bytes, (int)out->used, SQLITE_STATIC);
 }
 
 static int event(void *context, const struct fmt_event *event)

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a log says, in words that consumers of other formats can be compared by."""
+import collections
+import hashlib
+import re
+import struct
+
+import readlog
+
+# ------------------------------------------------------------------ what a payload says
+
+SCALARS = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "s8": "b", "s16": "h", "s32": "i",
+           "s64": "q", "x8": "B", "x16": "H", "x32": "I", "x64": "Q", "f32": "f", "f64": "d",
+           "bool": "B", "char": "B", "ptr": "Q", "ptr32": "I", "ns": "Q", "time": "q", "errno": "i"}
+
+
+def parse_schema(text):
+    fields, facts = [], {}
+    for item in text.decode().split(";"):
+        item = item.strip()
+        if not item:
+            continue
+        if item.startswith("@"):
+            word, value = item[1:].split(None, 1)
+            facts[word] = value.strip()
+            continue
+        match = re.match(r"(\w+)(?:\[(\d+)\])?\s+(\w+)\s*(?:\{.*\})?$", item)
+        fields.append((match.group(1), int(match.group(2) or 0), match.group(3)))
+    return fields, facts
+
+
+def decode(fields, data):
+    """The fields as far as the data has them whole, and whether it has all and no more."""
+    values, at = {}, 0
+    for kind, count, name in fields:
+        if kind == "str" and not count:
+            if at >= len(data):
+                return values, False
+            end = data.find(0, at)
+            values[name] = bytes(data[at:end if end >= 0 else len(data)])
+            at = end + 1 if end >= 0 else len(data)
+        elif kind in ("str", "bytes"):
+            size = count
+            if not count:
+                if at + 4 > len(data):
+                    return values, False
+                size, = struct.unpack_from("=I", data, at)
+                at += 4
+            if at + size > len(data):
+                return values, False
+            value = bytes(data[at:at + size])
+            values[name] = value.split(b"\0")[0] if kind == "str" else value
+            at += size
+        else:
+            code = SCALARS[kind]
+            size = struct.calcsize("=" + code)
+            there = min(count or 1, (len(data) - at) // size)
+            got = struct.unpack_from("=%d%s" % (there, code), data, at)
+            if there:
+                values[name] = list(got) if count else got[0]
+            if there < (count or 1):
+                return values, False
+            at += size * there
+    return values, at == len(data)
+
+
+# ------------------------------------------------------------------ the wanted answers
+
+Event = collections.namedtuple("Event", "ns name pid tid thread address data truncated late fields")
+
+
+class Answers(dict):
+    """What a consumer found, by property; what is missing was not looked for."""
+
+
+def without(answers, *properties):
+    for key in properties:
+        del answers[key]
+    return answers
+
+
+def digest(items):
+    sha = hashlib.sha256()
+    for item in sorted(repr(item) for item in items):
+        sha.update(item.encode() + b"\n")
+    return sha.hexdigest()[:16]
+
+
+def in_order(events):
+    sha = hashlib.sha256()
+    for event in events:
+        sha.update(repr((event.ns, event.name)).encode())
+    return sha.hexdigest()[:16]
+
+
+def answer(events, **more):
+    answers = Answers()
+    answers["events"] = len(events)
+    answers["names"] = digest(collections.Counter(e.name for e in events).items())
+    answers["order"] = in_order(events)
+    answers["first and last"] = (min(e.ns for e in events), max(e.ns for e in events))
+    answers["times"] = digest((e.ns, e.name) for e in events)
+    answers["threads"] = digest(collections.Counter((e.pid, e.tid) for e in events).items())
+    answers["handles"] = digest(collections.Counter((e.pid, e.tid, e.thread)
+                                                    for e in events).items())
+    answers["addresses"] = digest((e.ns, e.name, e.address) for e in events)
+    answers["payloads"] = digest((e.ns, e.name, e.data) for e in events)
+    answers["truncation"] = digest((e.ns, e.name) for e in events if e.truncated)
+    answers["late"] = digest((e.ns, e.name) for e in events if e.late)
+    answers["fields"] = digest((e.ns, e.name, sorted(e.fields.items())) for e in events
+                               if e.fields)
+    answers.update(more)
+    return answers
+
+
+def proven(events, roles):
+    """Spans that nest on every thread, as the manual says, losses end what is open; and other events."""
+    guilty = set()
+    while True:
+        stacks, spans, again = collections.defaultdict(list), collections.Counter(), False
+        points = []
+        for e in events:
+            if e.name == b"posix_trace_resume":
+                stacks.clear()
+            phase, span = roles.get(e.name, (None, None))
+            if not phase or span in guilty:
+                points.append(e)
+                continue
+            stack = stacks[e.pid, e.tid, e.thread]
+            if phase == "begin":
+                stack.append((span, e.ns))
+            elif stack and stack[-1][0] == span:
+                spans[span, stack.pop()[1], e.ns] += 1
+            elif any(entry[0] == span for entry in stack):
+                at = max(i for i, entry in enumerate(stack) if entry[0] == span)
+                guilty |= {entry[0] for entry in stack[at:]}
+                again = True
+                break
+            else:
+                points.append(e)
+        if not again:
+            return spans, points
+
+
+def proven_spans(events, roles):
+    return digest(proven(events, roles)[0].items())
+
+
+ENDINGS = [("_start", "_stop"), ("_start", "_end"), ("_begin", "_end"), ("_enter", "_exit"),
+           ("_enter", "_leave"), ("_entry", "_exit")]
+
+
+def roles_of(log):
+    roles, names = {}, set(log.names.values())
+    for number, name in log.names.items():
+        facts = parse_schema(log.schemas[number])[1] if number in log.schemas else {}
+        if "begin" in facts:
+            roles[name] = ("begin", facts["begin"])
+        elif "end" in facts:
+            roles[name] = ("end", facts["end"])
+        elif number >= 64:
+            for begin, end in ENDINGS:
+                for phase, mine, other in ("begin", begin, end), ("end", end, begin):
+                    stem = name[:-len(mine)]
+                    if name.endswith(mine.encode()) and stem and stem + other.encode() in names:
+                        roles[name] = (phase, stem.decode())
+    return roles
+
+
+def lost_of(ledger):
+    return sum(count for cause, count in enumerate(ledger["lost"]) if cause != 8)
+
+
+def attributes_of(log):
+    return (log.name, log.host, log.generation, log.clock, log.pid, log.creation_ns)
+
+
+def events_of(log):
+    schemas = {number: parse_schema(text)[0] for number, text in log.schemas.items()}
+    for e in log.events():
+        fields = decode(schemas[e.type], e.data)[0] if e.type in schemas else None
+        yield Event(e.ns, log.names[e.type], e.pid, e.tid, e.thread, e.address, bytes(e.data),
+                    e.truncated, e.late, fields)
+
+
+def answers_of(log):
+    events = list(events_of(log))
+    levels = {log.names[n]: int(parse_schema(t)[1]["level"]) for n, t in log.schemas.items()
+              if "level" in parse_schema(t)[1]}
+    return events, answer(
+        events, levels=digest(levels.items()), spans=proven_spans(events, roles_of(log)),
+        objects=digest((pid, pointer, name) for _, pid, pointer, _, name in log.objects),
+        losses=lost_of(log.ledger), attributes=digest(map(repr, attributes_of(log))),
+        ledger=digest([sorted(log.ledger.items()),
+                       sorted((log.names[n], sorted(l.items()))
+                              for n, l in log.ledger_types.items()),
+                       sorted((k, sorted(l.items()))
+                              for k, l in log.ledger_threads.items())]))
+
+
+CAUSES = ["overwritten", "stream full", "log full", "overwritten in the log", "flush error",
+          "no memory", "too many threads", "nested too deep", "cleared", "damaged"]
+
+
+def answer_of(known):
+    answers = Answers()
+    answers.update(known)
+    return answers

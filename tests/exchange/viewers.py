@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Formats of viewers: what a viewer's own reader finds, or a reader of its file."""
+import collections
+import json
+import math
+import os
+import shutil
+import subprocess
+
+from answers import answer_of, digest
+from consumers import ESCAPED, Consumer, plain
+
+class Perfetto(Consumer):
+    """Perfetto's own trace processor, in Node."""
+    suffix = "pftrace"
+    shown = staticmethod(plain)
+    lost = {"names": ESCAPED, "order": "of times that fall",
+            "handles": "a thread that has a Linux number is known by that",
+            "levels": "no place", "objects": "names of what a ptr field points to",
+            "ledger": "its totals only", "fields": "compared by payloads",
+            "late": "an annotation", "times": "a span's end has the span's name",
+            "threads": "see handles", "addresses": "by time and name, see times",
+            "payloads": "see times", "truncation": "see times"}
+
+    def available(self):
+        return self.gate.perfetto and shutil.which("node")
+
+    def read(self, path):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "perfetto_query.js")
+        queries = [
+            "select s.ts, s.dur, s.name, s.arg_set_id, s.track_id from slice s",
+            "select arg_set_id, key, coalesce(string_value, int_value, real_value) from args "
+            "where key like 'debug.%'",
+            "select tt.id, t.tid, p.pid from thread_track tt join thread t using (utid) "
+            "left join process p using (upid)",
+            "select name, value from stats where severity = 'error' and value > 0",
+            "select id, name from track",
+        ]
+        done = subprocess.run(["node", script, self.gate.perfetto, path, *queries],
+                              capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        slices, args, threads, errors, tracks = map(json.loads, done.stdout.splitlines())
+        if errors:
+            raise RuntimeError("the trace processor complains: %s" % errors)
+        said = collections.defaultdict(dict)
+        for number, key, value in args:
+            said[number][key[6:]] = value
+        names = dict(tracks)
+        count, lost, facts, spans = 0, 0, None, collections.Counter()
+        first, last, points = math.inf, -math.inf, []
+        threads = {row[0]: (int(row[2] or 0), int(row[1])) for row in threads}
+        for ts, dur, name, arg, track in slices:
+            ts, dur = int(ts), int(dur)
+            notes = said[arg]
+            if names[track] == "lost events":
+                lost += int(notes.get("count", 0)) if not dur else 0
+                continue
+            if name == "trace" and names[track] == "stream":
+                facts = notes
+                continue
+            first, last = min(first, ts), max(last, ts + max(dur, 0))
+            if dur > 0 or (dur < 0 and name in self.gate.span_names):
+                count += 2 if dur > 0 and "cut_by_lost_events" not in notes else 1
+                if dur > 0 and "cut_by_lost_events" not in notes:
+                    spans[name, ts, ts + dur] += 1
+            else:
+                count += 1
+                points.append((ts, name.encode(), int(notes.get("address", 0)),
+                               "truncated" in notes, "late" in notes))
+        return answer_of({
+            "events": count, "points": digest(points), "first and last": (first, last), "losses": lost,
+            "spans": digest(spans.items()),
+            "attributes": digest(map(repr, (
+                facts["name"].encode(), facts["host"].encode(), facts["generation"].encode(),
+                facts["clock"].encode(), int(facts["pid"]), int(facts["creation_ns"]))))})
+
+
+class Chrome(Consumer):
+    """Python's json."""
+    suffix = "json"
+    lost = {"handles": "a thread is its low bits, or its Linux number", "names": "a span's events have the span's name", "order": "see names",
+            "times": "see names", "addresses": "see names", "payloads": "see names",
+            "truncation": "see names", "late": "see names", "fields": "see names",
+            "threads": "a thread without a Linux number has its handle's low bits",
+            "levels": "no place", "objects": "no place", "ledger": "its totals only",
+            "attributes": "the time of creation"}
+
+    def read(self, path):
+        with open(path, encoding="utf-8") as file:
+            trace = json.load(file, parse_float=str)
+        base, count, lost, handles = int(trace["otherData"]["base_ns"]), 0, 0, collections.Counter()
+        points, data = [], []
+        first, last, spans, open_spans = math.inf, -math.inf, collections.Counter(), \
+            collections.defaultdict(list)
+        for entry in trace["traceEvents"]:
+            if entry["ph"] == "M":
+                continue
+            if entry.get("cat") == "lost":
+                lost += entry["args"].get("count", 0)
+                continue
+            ts = entry["ts"]
+            whole, part = ts.lstrip("-").split(".")
+            ns = base + (-1 if ts[0] == "-" else 1) * (int(whole) * 1000 + int(part))
+            where = entry["pid"], entry["tid"]
+            if "cut_by_lost_events" in entry["args"]:
+                open_spans[where].pop()
+                continue
+            count += 1
+            first, last = min(first, ns), max(last, ns)
+            args = entry["args"]
+            handles[entry["pid"], int(args["thread"], 16)] += 1
+            if entry["ph"] == "i":
+                name = bytes.fromhex(entry["name_hex"]) if "name_hex" in entry else \
+                    entry["name"].encode()
+                points.append((ns, name, int(args["address"], 16), "truncated" in args, "late" in args))
+                data.append((ns, name, args["text"].encode() if "text" in args else
+                             bytes.fromhex(args.get("hex", ""))))
+            if entry["ph"] == "B":
+                open_spans[where].append((entry["name"], ns))
+            elif entry["ph"] == "E":
+                name, begun = open_spans[where].pop()
+                assert name == entry["name"]
+                spans[name, begun, ns] += 1
+        return answer_of({"events": count, "first and last": (first, last), "losses": lost,
+                          "spans": digest(spans.items()), "points": digest(points),
+                          "points' payloads": digest(data),
+                          "pids and handles": digest(handles.items())})
+
+
+class Speedscope(Consumer):
+    """Python's json, and the schema of speedscope's package where that is there."""
+    suffix = "speedscope"
+    lost = {key: "spans alone" for key in
+            ("events", "names", "order", "times", "addresses", "payloads", "truncation", "late", "fields")}
+    lost.update({"first and last": "from the first event on, in ns", "levels": "no place",
+                 "spans": "one that lost events cut ends there", "threads": "those with spans",
+                 "handles": "see threads", "objects": "names of threads", "ledger": "their sum",
+                 "attributes": "the name"})
+
+    def read(self, path):
+        with open(path, encoding="utf-8") as file:
+            trace = json.load(file)
+        self.validate(trace)
+        spans, threads = collections.Counter(), set()
+        base, last = min(e.ns for e in self.gate.events), max(e.ns for e in self.gate.events)
+        names = [frame["name"] for frame in trace["shared"]["frames"]]
+        for profile in trace["profiles"]:
+            stack, at = [], 0
+            for event in profile["events"]:
+                assert event["at"] >= at, "time goes back"
+                at = event["at"]
+                if event["type"] == "O":
+                    stack.append((event["frame"], at))
+                else:
+                    frame, begun = stack.pop()
+                    assert frame == event["frame"], "spans cross"
+                    spans[names[frame], base + begun, base + at] += 1
+            assert not stack and at <= profile["endValue"] == last - base
+            threads.add(profile["name"])
+        assert len(threads) == len(trace["profiles"])
+        # More than the whole ones are those that were cut: where events were lost, or at the end.
+        ends = {e.ns for e in self.gate.events if e.name == b"posix_trace_resume"} | {last}
+        whole = self.gate.spans
+        cut = spans - whole
+        right = not whole - spans and all(end in ends for _, _, end in cut)
+        lost = trace["name"].rsplit(", ", 1)
+        return answer_of({"spans": self.gate.wanted["spans"] if right else digest(spans.items()),
+                          "losses": int(lost[1].split()[0]) if len(lost) > 1 else 0})
+
+    @staticmethod
+    def validate(trace):
+        folder = os.environ.get("SPEEDSCOPE")
+        if not folder:
+            return
+        import jsonschema
+        with open(os.path.join(folder, "dist", "release", "file-format-schema.json"),
+                  encoding="utf-8") as file:
+            jsonschema.validate(trace, json.load(file))
