@@ -189,6 +189,7 @@ int posix_trace_check_np(int file_desc,
  * Counts grow while one looks: taken together they are exact only while nobody traces.
  */
 #define POSIX_TRACE_EVERY_PROCESS_NP ((pid_t)-1)
+#define POSIX_TRACE_THIS_PROCESS_NP  ((pid_t)-2)
 #define POSIX_TRACE_CREATOR_GONE_NP  ((pid_t)-1)
 
 struct posix_trace_stream_np {
@@ -225,8 +226,9 @@ struct posix_trace_stream_np {
 
 /*
  * Hands each stream of process pid to visit, those that it inherited too; 0 is the calling process,
- * POSIX_TRACE_EVERY_PROCESS_NP all that the caller may look at. *stream and what it points to are
- * valid during the call. ESRCH: no such process. EPERM: its files may not be looked at.
+ * POSIX_TRACE_EVERY_PROCESS_NP all that the caller may look at. POSIX_TRACE_THIS_PROCESS_NP is the calling
+ * process too, but who else takes part in its streams is not looked for: that takes a look at every
+ * process of the system, this at none. *stream and what it points to are valid during the call. ESRCH: no such process. EPERM: its files may not be looked at.
  * EINVAL: visit is a null pointer. ENOMEM, EMFILE, ENFILE.
  */
 int posix_trace_look_np(pid_t pid,

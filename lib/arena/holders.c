@@ -159,17 +159,28 @@ static void sort(struct ptx_holders *holders)
 	holders->count = kept + 1;
 }
 
-int ptx_holders_find(struct ptx_holders *holders)
+static int finish(struct ptx_holders *holders, int err)
 {
-	int err;
-
-	*holders = (struct ptx_holders){ 0 };
-	err = ptx_io_list("/proc", look_at_process, holders);
 	if (err)
 		ptx_holders_free(holders);
 	else
 		sort(holders);
 	return err;
+}
+
+int ptx_holders_find(struct ptx_holders *holders)
+{
+	*holders = (struct ptx_holders){ 0 };
+	return finish(holders, ptx_io_list("/proc", look_at_process, holders));
+}
+
+int ptx_holders_find_of(uint32_t pid, struct ptx_holders *holders)
+{
+	char name[16];
+
+	*holders = (struct ptx_holders){ 0 };
+	snprintf(name, sizeof name, "%u", pid);
+	return finish(holders, look_at_process(holders, -1, name));
 }
 
 void ptx_holders_free(struct ptx_holders *holders)

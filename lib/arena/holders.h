@@ -26,6 +26,7 @@ struct ptx_holders {
 
 /* ENOMEM, EMFILE, or why /proc cannot be read. Processes that may not be looked at are left out. */
 int ptx_holders_find(struct ptx_holders *holders);
+int ptx_holders_find_of(uint32_t pid, struct ptx_holders *holders); /* in this process alone */
 void ptx_holders_free(struct ptx_holders *holders);
 
 /* How many from index on hold the same file. */

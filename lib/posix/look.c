@@ -20,6 +20,7 @@
 
 struct looking {
 	uint32_t pid; /* whose streams are wanted; 0: everybody's */
+	bool alone;   /* nobody else who takes part in them is */
 	void (*visit)(void *arg, const struct posix_trace_stream_np *stream);
 	void *arg;
 	struct ptx_look *look;
@@ -205,7 +206,8 @@ static int look_at_arena(struct looking *looking)
 static int look_at_all(struct looking *looking)
 {
 	struct ptx_holders holders;
-	int err = ptx_holders_find(&holders);
+	int err = looking->alone ? ptx_holders_find_of(looking->pid, &holders) :
+				   ptx_holders_find(&holders);
 
 	if (err)
 		return err;
@@ -236,13 +238,14 @@ static int look(pid_t pid, void (*visit)(void *arg, const struct posix_trace_str
 		void *arg)
 {
 	struct looking *looking;
+	bool alone = pid == POSIX_TRACE_THIS_PROCESS_NP;
 	int err = 0;
 
 	if (!visit)
 		return EINVAL;
 	if (ptx_process_is_child())
 		ptx_process_child();
-	if (pid == 0)
+	if (pid == 0 || alone)
 		pid = getpid();
 	if (pid != POSIX_TRACE_EVERY_PROCESS_NP)
 		err = may_look_at(pid);
@@ -254,6 +257,7 @@ static int look(pid_t pid, void (*visit)(void *arg, const struct posix_trace_str
 	looking->look = malloc(sizeof(*looking->look));
 	if (looking->look) {
 		looking->pid = pid == POSIX_TRACE_EVERY_PROCESS_NP ? 0 : (uint32_t)pid;
+		looking->alone = alone;
 		looking->visit = visit;
 		looking->arg = arg;
 		err = look_at_all(looking);

@@ -37,7 +37,7 @@ static bool has_inherited(void)
 	bool found = false;
 
 	if (*posix_trace_active_np)
-		posix_trace_look_np(0, find_inherited, &found);
+		posix_trace_look_np(POSIX_TRACE_THIS_PROCESS_NP, find_inherited, &found);
 	return found;
 }
 

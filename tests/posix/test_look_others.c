@@ -10,6 +10,15 @@
 #include "support/puppet.h"
 #include "support/sight.h"
 
+static void assert_exits(pid_t child, int with)
+{
+	int status;
+
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), with);
+}
+
 START_TEST(another_process_is_seen_and_who_traces_it)
 {
 	struct puppet puppet = puppet_start();
@@ -176,7 +185,7 @@ START_TEST(what_cannot_be_looked_at_is_told)
 		_exit(0);
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	FAILS(ESRCH, posix_trace_look_np(child, count_sights, &calls));
-	FAILS(ESRCH, posix_trace_look_np(-2, count_sights, &calls));
+	FAILS(ESRCH, posix_trace_look_np(-3, count_sights, &calls));
 	FAILS(EINVAL, posix_trace_look_np(0, NULL, NULL));
 	ck_assert_int_eq(calls, 0);
 }
@@ -209,7 +218,34 @@ START_TEST(others_may_not_look)
 }
 END_TEST
 
+/* Of a process that looks at itself alone: what it inherited is told, and none of the others. */
+START_TEST(a_process_may_look_at_itself_alone)
+{
+	trace_id_t trid = STARTED(.inheritance = POSIX_TRACE_INHERITED);
+	const struct sight *sight;
+	pid_t parent = getpid(), child = fork();
+
+	if (child == 0) {
+		trace_number(type_of("n"), 1);
+		sight = look_at_one(POSIX_TRACE_THIS_PROCESS_NP);
+		ck_assert_int_eq(sight->stream.pid, parent);
+		ck_assert_int_eq(sight->stream.creator, parent);
+		ck_assert_uint_eq(sight->stream.members, 1);
+		ck_assert_int_eq(sight->member[0], getpid());
+		sight = look_at_one(0);
+		ck_assert_int_eq(sight->member[0], getpid());
+		_exit(7);
+	}
+	sight = look_at_one(POSIX_TRACE_THIS_PROCESS_NP);
+	ck_assert_int_eq(sight->stream.pid, parent);
+	ck_assert_uint_eq(sight->stream.members, 0);
+	assert_exits(child, 7);
+	shut(trid);
+	ck_assert_uint_eq(look(POSIX_TRACE_THIS_PROCESS_NP)->n, 0);
+}
+END_TEST
+
 SUITE_MAIN("posix_trace_look_np: other processes", another_process_is_seen_and_who_traces_it,
 	   looking_takes_nothing_from_anybody, who_inherited_a_stream_is_seen,
 	   a_process_that_does_not_know_the_library_waits, what_cannot_be_looked_at_is_told,
-	   others_may_not_look)
+	   others_may_not_look, a_process_may_look_at_itself_alone)
