@@ -21,14 +21,14 @@
 
 #if defined __SANITIZE_ADDRESS__
 #undef STRIDE
-#define STRIDE 7 /* ten instructions are made of one */
+#define STRIDE 31 /* ten instructions are made of one, and a fork takes a millisecond */
 #elif defined __SANITIZE_THREAD__
 #undef STEPS_WORK
 #define STEPS_WORK 0
 #elif defined __has_feature
 #if __has_feature(address_sanitizer)
 #undef STRIDE
-#define STRIDE 7
+#define STRIDE 31
 #elif __has_feature(thread_sanitizer)
 #undef STEPS_WORK
 #define STEPS_WORK 0
