@@ -2,7 +2,7 @@
 /*
  * tools/compose.c - a log of the events that lines of text name. Not a test itself.
  *
- *	compose PATH <LINES
+ *	compose PATH [HOST] <LINES
  *
  *	type NAME [SCHEMA]
  *	object PID POINTER NAME              a mutex of that name
@@ -143,12 +143,14 @@ static void take(char *text)
 
 int main(int argc, char **argv)
 {
-	int fd = argc == 2 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
+	int fd = argc == 2 || argc == 3 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
 	struct posix_trace_origin_np origin = { .pid = 1, .host = "host", .clock = "none",
 						.resolution_ns = 1, .generation = "compose" };
 	static char text[4096];
 
 	must(fd < 0 ? EINVAL : 0, "PATH");
+	if (argc == 3)
+		snprintf(origin.host, sizeof(origin.host), "%s", argv[2]);
 	must(posix_trace_compose_np(fd, NULL, &origin, &composer), "compose");
 	while (fgets(text, sizeof(text), stdin)) {
 		line++;

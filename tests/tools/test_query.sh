@@ -155,6 +155,31 @@ for sql in 'with recursive n(i) as (select 1 union all select i + 1 from n) sele
 	check "$sql: and says so" has err 'query: interrupted$'
 done
 
+# A bar on a terminal, as soon as it takes two seconds; not where the answer is shown.
+cat >"$tmp/bar.py" <<'END'
+import os, pty, sys
+pid, terminal = pty.fork()
+if not pid:
+    os.execvp("sh", ["sh", "-c", 'exec "$0" query "$1" "$2" >"$3"'] + sys.argv[1:])
+shown = b""
+while b"%" not in shown:  # until the test's own limit
+    shown += os.read(terminal, 1000)
+os.write(terminal, b"\x03")
+try:
+    while True:
+        shown += os.read(terminal, 1000)
+except OSError:
+    pass
+print(os.WTERMSIG(os.waitpid(pid, 0)[1]))
+sys.exit(b"[" not in shown or not shown.rstrip().endswith(b"query: interrupted"))
+END
+if python3 -c 'import pty' 2>/dev/null; then
+	python3 "$tmp/bar.py" "$posixtrace" "$log" 'select count(*) from events a, events b, events c' \
+		"$tmp/out" >"$tmp/signal"
+	check "a bar tells how far it is, and goes away" test $? -eq 0
+	check "^C at the terminal ends it" test "$(cat "$tmp/signal")" = 2
+fi
+
 head -c 30000 "$log" >"$tmp/cut.log"
 run 3 query "$tmp/cut.log" 'select count(*) from events'
 check "a log that was cut is answered about as far as it goes" has out '^ *[1-9][0-9]*$'

@@ -8,6 +8,7 @@
 #include "line.h"
 #include "logfile.h"
 #include "losses.h"
+#include "merge.h"
 #include "say.h"
 #include "tail.h"
 #include "text.h"
@@ -24,6 +25,8 @@ static const char help[] =
 	"\n"
 	WANTED_HELP
 	PICK_HELP
+	"      --merge          the events of all logs in one order, by time\n"
+	MERGE_HELP
 	"      --utc            times in UTC\n"
 	"      --raw            times in nanoseconds since 1970\n"
 	"      --hex            all data as bytes\n"
@@ -43,6 +46,9 @@ struct dump {
 	struct line_form form;
 	struct tail tail;
 	bool fail_on_loss;
+	bool merged;
+	struct merge merge;
+	struct meter meter;
 };
 
 /* choose() of a log's types has no argument of its own. */
@@ -95,9 +101,12 @@ static int events(struct logfile *log, struct losses *losses, uint64_t *total)
 		const struct log_type *type;
 
 		read++;
+		meter_step(&dump.meter);
 		/* Also of types that are not shown: what is missing concerns every type. */
-		if (event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || event.flags)
+		if (event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || event.flags) {
+			meter_pause(&dump.meter);
 			losses_event(losses, &event);
+		}
 		type = logfile_type(log, event.info.posix_event_id);
 		if (!type->chosen ||
 		    !wanted_event(&dump.wanted, &event, type->name, type->schema, 0))
@@ -153,8 +162,10 @@ static int dump_open_log(struct logfile *log)
 	losses_init(&losses, log->path, dump.form.when);
 	wanted_begin(&dump.wanted, log->info.first_ns, log->info.last_ns);
 	err = logfile_window(log, dump.wanted.choose.begin_ns, dump.wanted.choose.end_ns);
+	meter_begin(&dump.meter, logfile_events(log));
 	if (!err)
 		err = events(log, &losses, &total);
+	meter_end(&dump.meter);
 	show_tail(log);
 	if (!err)
 		err = posix_trace_get_ledger_np(log->trid, &ledger);
@@ -194,18 +205,45 @@ static int dump_log(const char *path, bool several)
 	return status;
 }
 
+static bool show_merged(void *arg, const struct merge_source *source, const struct log_type *type,
+			const struct posix_trace_event_np *event)
+{
+	(void)arg;
+	dump.form.log = source->log.path;
+	dump.form.log_width = dump.merge.path_len;
+	line_put(&out_stdout, &dump.form, &source->log, type, event);
+	return !out_stdout.err;
+}
+
+static int dump_merged(char **path, size_t paths)
+{
+	int status;
+
+	dump.merge.wanted = &dump.wanted;
+	dump.merge.pick = dump.form.pick;
+	dump.merge.choose = choose_log_type;
+	dump.merge.when = dump.form.when;
+	dump.merge.fail_on_loss = dump.fail_on_loss;
+	status = merge_run(&dump.merge, path, paths, show_merged, NULL);
+	merge_fini(&dump.merge);
+	return status;
+}
+
 enum {
 	OPT_UTC = 256,
 	OPT_RAW,
 	OPT_HEX,
 	OPT_JSON,
 	OPT_SALVAGE,
+	OPT_MERGE,
 	OPT_FAIL_ON_LOSS,
 };
 
 static const struct option options[] = {
 	WANTED_OPTIONS,
 	PICK_OPTION,
+	MERGE_OPTION,
+	{ "merge", no_argument, NULL, OPT_MERGE },
 	{ "utc", no_argument, NULL, OPT_UTC },
 	{ "raw", no_argument, NULL, OPT_RAW },
 	{ "hex", no_argument, NULL, OPT_HEX },
@@ -238,6 +276,11 @@ static bool parse_option(int option)
 	case OPT_JSON:
 		dump.form.json = true;
 		return true;
+	case OPT_MERGE:
+		dump.merged = true;
+		return true;
+	case MERGE_CLOCK_ERROR:
+		return merge_add_error(&dump.merge, optarg);
 	case OPT_SALVAGE: /* what happens anyway */
 		return true;
 	case OPT_FAIL_ON_LOSS:
@@ -263,6 +306,11 @@ static int run(int argc, char **argv)
 	if (optind == argc) {
 		say("dump: which log?");
 		return tool_usage(&dump_command);
+	}
+	if (dump.merged) {
+		status = dump_merged(argv + optind, (size_t)(argc - optind));
+		wanted_fini(&dump.wanted);
+		return status;
 	}
 	if (dump.wanted.tail &&
 	    !tail_init(&dump.tail, dump.wanted.tail, sizeof(struct posix_trace_event_np))) {

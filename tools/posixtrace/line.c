@@ -40,13 +40,24 @@ static void text_data(struct out *out, const struct line_form *form, const struc
 		out_hex(out, event->data, event->data_len);
 }
 
+static void text_log(struct out *out, const struct line_form *form)
+{
+	size_t len = strlen(form->log);
+
+	text_safe(out, form->log, len);
+	for (; len <= form->log_width; len++)
+		out_char(out, ' ');
+}
+
 static void text_line(struct out *out, struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
 	int64_t delta_ns = delta(form, event->time_ns);
-	char *p = out_room(out);
+	char *p;
 
-	p = when_put(p, event->time_ns, form->when);
+	if (form->log_width)
+		text_log(out, form);
+	p = when_put(out_room(out), event->time_ns, form->when);
 	*p++ = ' ';
 	if (form->when == WHEN_RAW) {
 		*p++ = delta_ns < 0 ? '-' : '+';
@@ -69,6 +80,8 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 		out_str(out, " [truncated]");
 	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
 		out_str(out, " [late]");
+	if (event->flags & LINE_UNORDERED)
+		out_str(out, " [unordered]");
 	out_char(out, '\n');
 }
 
@@ -137,6 +150,8 @@ static void json_line(struct out *out, struct line_form *form, const struct logf
 		out_str(out, ",\"truncated\":true");
 	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
 		out_str(out, ",\"late\":true");
+	if (event->flags & LINE_UNORDERED)
+		out_str(out, ",\"unordered\":true");
 	if (event->flags & POSIX_TRACE_EVENT_GAP_NP)
 		out_str(out, ",\"after_damage\":true");
 	out_str(out, "}\n");

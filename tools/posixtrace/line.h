@@ -10,11 +10,15 @@
 #include "pick.h"
 #include "when.h"
 
+/* Of the flags of an event that is shown: of several logs in one order, this one's place is not known. */
+#define LINE_UNORDERED (1u << 31)
+
 struct line_form {
 	enum when_form when;
 	bool json;
 	bool hex;          /* all data as bytes */
 	const char *log;   /* named in each JSON line, NULL = not */
+	size_t log_width;  /* of the column of it that begins lines of text; 0: none */
 	struct pick *pick; /* only these columns; NULL: all of the line */
 	bool any;          /* an event was shown before */
 	int64_t previous_ns;

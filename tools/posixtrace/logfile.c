@@ -249,6 +249,15 @@ int logfile_open_given(struct logfile *log, int fd, const char *name)
 	return open_log(log, NULL);
 }
 
+uint64_t logfile_events(const struct logfile *log)
+{
+	struct posix_trace_ledger_np ledger;
+
+	/* Of others the library would have to read the whole log. */
+	return log->info.complete && !posix_trace_get_ledger_np(log->trid, &ledger) ? ledger.reported
+										     : 0;
+}
+
 static struct timespec moment(int64_t time_ns)
 {
 	struct timespec when = { .tv_sec = time_ns / 1000000000, .tv_nsec = time_ns % 1000000000 };

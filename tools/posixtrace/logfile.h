@@ -56,6 +56,9 @@ int logfile_open_given(struct logfile *log, int fd, const char *name);
  */
 int logfile_window(const struct logfile *log, int64_t begin_ns, int64_t end_ns);
 
+/* How many events it has, if its writer has counted them; else 0. */
+uint64_t logfile_events(const struct logfile *log);
+
 /* Such an end leaves nothing out. */
 static inline bool logfile_ends_before(const struct logfile *log, int64_t end_ns)
 {

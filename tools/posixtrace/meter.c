@@ -57,10 +57,15 @@ void meter_look(struct meter *meter)
 	show(meter, now_ns - meter->begin_ns);
 }
 
-void meter_end(struct meter *meter)
+void meter_pause(struct meter *meter)
 {
 	if (meter->shown && write(STDERR_FILENO, "\r\033[K", 4) > 0)
 		meter->shown = false;
+}
+
+void meter_end(struct meter *meter)
+{
+	meter_pause(meter);
 	meter->wanted = false;
 	meter->next = UINT64_MAX;
 }

@@ -26,6 +26,9 @@ void meter_begin(struct meter *meter, uint64_t total);
 /* Takes the line away; before anything else is said, and at the end. */
 void meter_end(struct meter *meter);
 
+/* The same for now: something is about to be said. */
+void meter_pause(struct meter *meter);
+
 void meter_look(struct meter *meter);
 
 /* An event was read. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fields.h"
+#include "line.h"
 #include "pick_part.h"
 #include "sysdata.h"
 #include "text.h"
@@ -39,14 +40,26 @@ static void text_number(struct out *out, int64_t id)
 		out_char(out, '-');
 }
 
-static void text_flags(struct out *out, const struct posix_trace_event_np *event)
+/* With quotes as JSON has them, or without. */
+static bool put_flags(struct out *out, const struct posix_trace_event_np *event, const char *quote)
 {
-	bool late = event->flags & POSIX_TRACE_EVENT_LATE_NP;
+	const struct {
+		bool is;
+		const char *name;
+	} flags[] = {
+		{ is_truncated(event), "truncated" },
+		{ (event->flags & POSIX_TRACE_EVENT_LATE_NP) != 0, "late" },
+		{ (event->flags & LINE_UNORDERED) != 0, "unordered" },
+	};
+	bool any = false;
 
-	if (is_truncated(event))
-		out_str(out, late ? "truncated,late" : "truncated");
-	else
-		out_str(out, late ? "late" : "-");
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		if (!flags[i].is)
+			continue;
+		out_printf(out, "%s%s%s%s", any ? "," : "", quote, flags[i].name, quote);
+		any = true;
+	}
+	return any;
 }
 
 /* A blank stands before the fields of a schema; it can be taken away unless more than a buffer follows. */
@@ -151,7 +164,8 @@ static void text_cell(struct out *out, struct pick *pick, unsigned i, const stru
 		text_data(out, cell);
 		break;
 	case PICK_FLAGS:
-		text_flags(out, event);
+		if (!put_flags(out, event, ""))
+			out_char(out, '-');
 		break;
 	case PICK_LOG:
 		text_safe(out, cell->line->log_name, strlen(cell->line->log_name));
@@ -351,9 +365,9 @@ static void json_cell(struct out *out, struct pick *pick, unsigned i, const stru
 			out_str(out, "null");
 		break;
 	case PICK_FLAGS:
-		out_printf(out, "[%s%s%s]", is_truncated(event) ? "\"truncated\"" : "",
-			   is_truncated(event) && event->flags & POSIX_TRACE_EVENT_LATE_NP ? "," : "",
-			   event->flags & POSIX_TRACE_EVENT_LATE_NP ? "\"late\"" : "");
+		out_char(out, '[');
+		put_flags(out, event, "\"");
+		out_char(out, ']');
 		break;
 	case PICK_LOG:
 		text_json(out, cell->line->log_name, strlen(cell->line->log_name));

@@ -123,15 +123,16 @@ _posixtrace()
 		value='-n --name'
 		;;
 	dump)
-		options='--event --exclude --pid --tid --begin --end --where --limit --tail --fields --utc --raw
-			--hex --json --salvage --fail-on-loss --help'
-		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail --fields'
+		options='--event --exclude --pid --tid --begin --end --where --limit --tail --fields --merge
+			--clock-error --utc --raw --hex --json --salvage --fail-on-loss --help'
+		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail --fields
+			--clock-error '
 		;;
 	report)
 		options='--template --check --list --event --exclude --pid --tid --begin --end --where --limit
-			--tail --fields --output --utc --raw --help'
+			--tail --fields --clock-error --output --utc --raw --help'
 		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail -d -k -p -T'
-		value+=' --fields'
+		value+=' --fields --clock-error'
 		if [[ $previous == -O ]]; then
 			COMPREPLY=($(compgen -W 'ids= exec= pid= tid= timestamp= starttime= endtime=' -- "$current"))
 			return

@@ -13,7 +13,7 @@
 #include "text.h"
 
 static const char help[] =
-	"Usage: posixtrace report [--template FILE]... [OPTION]... LOG\n"
+	"Usage: posixtrace report [--template FILE]... [OPTION]... LOG...\n"
 	"Prints the events of LOG, of any format that convert reads (- is standard input), in columns:\n"
 	"time, seconds since the event shown before, process, thread, event type, fields. With templates,\n"
 	"those of AIX's trcrpt, each event as its template says; see posixtrace-template(5).\n"
@@ -23,6 +23,7 @@ static const char help[] =
 	"      --list           only list them: key and label\n"
 	WANTED_HELP
 	PICK_HELP
+	MERGE_HELP
 	"  -d LIST              only these event types: hexadecimal numbers or @names, with commas\n"
 	"  -k LIST              all but these event types\n"
 	"  -p LIST              only these processes\n"
@@ -209,8 +210,10 @@ static int report_on(struct report *report, int argc, char **argv)
 		return tool_usage(&report_command);
 	else if (argc == optind && !no_log)
 		say("report: which log?");
+	else if (argc - optind > 1 && (report->templates || no_log))
+		say("report: with templates one log at a time");
 	else if (argc - optind > 1)
-		say("report: one log at a time");
+		return report_merge(report, argv + optind, (size_t)(argc - optind));
 	else
 		return print_report(report, no_log ? NULL : argv[optind]);
 	return tool_usage(&report_command);
@@ -232,6 +235,7 @@ static int run(int argc, char **argv)
 	}
 	if (!status)
 		status = report_on(&report, argc, argv);
+	merge_fini(&report.merge);
 	wanted_fini(&report.wanted);
 	select_fini(&report.select);
 	free(report.template);

@@ -7,6 +7,7 @@
 
 #include <getopt.h>
 
+#include "merge.h"
 #include "pick.h"
 #include "template/columns.h"
 #include "template/select.h"
@@ -20,6 +21,7 @@ struct report {
 	struct select select;
 	struct wanted wanted;
 	struct pick pick;
+	struct merge merge;
 	struct columns columns;
 	bool columns_given;
 	enum when_form when;
@@ -33,5 +35,8 @@ extern const struct option report_options[];
 
 /* False: it is none of ours, or not in this form, and that has been said. */
 bool report_option(struct report *report, int option, const char *value);
+
+/* The events of several logs in one order, as a table: what the command exits with. */
+int report_merge(struct report *report, char **path, size_t paths);
 
 #endif

@@ -103,6 +103,7 @@ const struct option report_options[] = {
 	{ "raw", no_argument, NULL, OPT_RAW },
 	WANTED_OPTIONS,
 	PICK_OPTION,
+	MERGE_OPTION,
 	{ "help", no_argument, NULL, REPORT_HELP },
 	{ NULL, 0, NULL, 0 }
 };
@@ -118,6 +119,8 @@ bool report_option(struct report *report, int option, const char *value)
 		return add_template(report, value);
 	case PICK_FIELDS:
 		return pick_parse(&report->pick, value);
+	case MERGE_CLOCK_ERROR:
+		return merge_add_error(&report->merge, value);
 	case OPT_CHECK:
 		report->check = true;
 		return true;

@@ -43,6 +43,7 @@ static void show_tail(struct report_sink *sink);
 /* What is left does not matter: the flow is told to stop, which is no failure of ours. */
 static int stop(struct report_sink *sink, int status)
 {
+	meter_end(&sink->meter);
 	show_tail(sink);
 	sink->done = true;
 	sink->status = tool_worse(sink->flow->status, status);
@@ -113,6 +114,7 @@ static int begin(void *context, const struct fmt_facts *facts)
 	struct report_sink *sink = context;
 
 	sink->big_endian = facts->big_endian;
+	meter_begin(&sink->meter, facts->has_events ? facts->events : 0);
 	if (facts->has_span && facts->first_ns)
 		know_span(sink, facts->first_ns, facts->last_ns);
 	if (sink->header && sink->templates)
@@ -280,6 +282,7 @@ static int take(void *context, const struct fmt_event *from)
 	struct posix_trace_event_np event = event_of(from);
 	__int128 elapsed_ns;
 
+	meter_step(&sink->meter);
 	if (!sink->any && know_first(sink, from->time_ns))
 		return -1;
 	elapsed_ns = (__int128)from->time_ns - sink->first_ns;
@@ -320,6 +323,7 @@ static int lost(void *context, const struct fmt_lost *lost)
 	const char *cause = posix_trace_lost_name_np(lost->cause);
 	const char *path = fmt_input_name(sink->flow->input);
 
+	meter_pause(&sink->meter);
 	if (lost->counted)
 		say_warning("%s: %llu events lost: %s", path, (unsigned long long)lost->count,
 			    cause ? cause : "?");
@@ -333,6 +337,7 @@ static int end(void *context, const struct fmt_end *end)
 	struct report_sink *sink = context;
 	const struct posix_trace_ledger_np *ledger = &end->ledger;
 
+	meter_end(&sink->meter);
 	show_tail(sink);
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		if (ledger->lost[i])
@@ -352,6 +357,7 @@ static void close_sink(void *context)
 {
 	struct report_sink *sink = context;
 
+	meter_end(&sink->meter);
 	show_tail(sink);
 	tail_fini(&sink->tail);
 	for (size_t i = 0; i < sink->types; i++) {

@@ -6,6 +6,7 @@
 #define POSIXTRACE_REPORT_SINK_H
 
 #include "formats/flow.h"
+#include "meter.h"
 #include "report_table.h"
 #include "tail.h"
 #include "template/columns.h"
@@ -26,6 +27,7 @@ struct report_sink {
 	/* zero before */
 	struct run run;
 	struct tail tail;
+	struct meter meter;                /* how far it is */
 	struct fmt_flow *flow;
 	struct report_type **type;         /* by index of the flow's types */
 	size_t types;

@@ -29,7 +29,7 @@ static void right(struct out *out, const char *text, size_t len, size_t width)
 
 static void left(struct out *out, const char *text, size_t len, size_t width)
 {
-	out_bytes(out, text, len);
+	text_safe(out, text, len);
 	pad(out, len, width);
 	out_char(out, ' ');
 }
@@ -40,6 +40,8 @@ void report_table_header(struct out *out, const struct report_table *table)
 		pick_header(out, table->pick, table->when);
 		return;
 	}
+	if (table->log_width)
+		left(out, "LOG", 3, table->log_width);
 	left(out, "TIME", 4, time_width(table->when));
 	right(out, "DELTA", 5, DELTA_WIDTH);
 	right(out, "PROCESS", 7, ID_WIDTH);
@@ -101,6 +103,8 @@ static void whole_event(struct out *out, struct report_table *table, const struc
 {
 	char text[WHEN_BYTES];
 
+	if (table->log_width)
+		left(out, table->log_name, strlen(table->log_name), table->log_width);
 	left(out, text, (size_t)(when_put(text, event->time_ns, table->when) - text),
 	     time_width(table->when));
 	right(out, text,
@@ -116,6 +120,8 @@ static void whole_event(struct out *out, struct report_table *table, const struc
 		out_str(out, " [truncated]");
 	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
 		out_str(out, " [late]");
+	if (event->flags & LINE_UNORDERED)
+		out_str(out, " [unordered]");
 	out_char(out, '\n');
 }
 

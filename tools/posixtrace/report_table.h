@@ -6,6 +6,7 @@
 #ifndef POSIXTRACE_REPORT_TABLE_H
 #define POSIXTRACE_REPORT_TABLE_H
 
+#include "line.h"
 #include "logfile.h"
 #include "out.h"
 #include "pick.h"
@@ -14,6 +15,8 @@
 struct report_table {
 	enum when_form when;
 	struct pick *pick;   /* only these columns, NULL: all */
+	const char *log_name; /* of several logs that of the event shown next; NULL: one log */
+	size_t log_width;    /* of its column */
 	bool any;            /* an event was shown before */
 	int64_t previous_ns;
 };

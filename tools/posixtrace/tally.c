@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "meter.h"
+
 static void add(struct tally_count *count, const struct posix_trace_event_np *event)
 {
 	if (!count->events++) {
@@ -102,8 +104,10 @@ static int count_events(struct tally *tally, struct logfile *log)
 {
 	struct tally_thread *thread = NULL;
 	struct posix_trace_event_np event;
+	struct meter meter;
 	int err, unavailable;
 
+	meter_begin(&meter, logfile_events(log));
 	while (!(err = posix_trace_getnext_np(log->trid, &event, &unavailable)) && !unavailable) {
 		struct posix_trace_thread_np id = {
 			event.info.posix_pid, event.tid, event.info.posix_thread_id,
@@ -112,13 +116,17 @@ static int count_events(struct tally *tally, struct logfile *log)
 
 		if (!thread || !is_thread(&thread->id, &id))
 			thread = find_thread(tally, &id);
-		if (!type || !thread)
-			return ENOMEM;
+		if (!type || !thread) {
+			err = ENOMEM;
+			break;
+		}
+		meter_step(&meter);
 		add(&tally->total, &event);
 		add(&type->count, &event);
 		add(&thread->count, &event);
 		tally->gaps += (event.flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
 	}
+	meter_end(&meter);
 	return err;
 }
 
