@@ -180,6 +180,9 @@ def make(case, source, target):
     elif case == "E13-cpu":
         put(d, log + 0x108 + shift, "<I", 3)
         put(d, log + 0x34, "<I", 0)
+    elif case == "E23":
+        d[first + 0x36] = 9                         # no such type of buffer
+        put(d, first + 0x2c, "<I", 7)               # nor state
     elif case == "E14":
         put(d, log + 0x108 + shift, "<I", 7)
     elif case == "E15":

@@ -83,6 +83,10 @@ made E19 0
 made E19-zero 0
 made E20 0
 made E21 0
+check "E23 can be made" etw make E23 "$samples/$classic.etl" "$tmp/made.etl"
+run 0 convert "$tmp/made.etl" -o "$tmp/made.jsonl" --force
+check "E23: what a buffer says of itself costs nothing" events 8
+check "E23: and nothing is said" lacks err E23
 made E22 0
 check "E22: the counts are told" has err '5 events and 0 buffers'
 check "E22: and in the ledger" has made.jsonl '"lost":5,"cause":"stream full"'

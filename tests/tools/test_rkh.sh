@@ -235,6 +235,12 @@ run 0 convert "$tmp/many.rkh" --to evt --filter 'pass USR.items,pass USR.&type 3
 check "so with our own events" test "$(grep -a -c ^evt "$tmp/out")" -eq 0
 run 0 convert "$tmp/many.rkh" --to evt --filter 'pass USR.rkh.USR.items,pass USR.type 3'
 check "which have their whole name" test "$(grep -a -c ^evt "$tmp/out")" -eq 7
+awk 'BEGIN { for (i = 0; i < 33000; i++) printf "name 0x%x \"t%d\"\nevt id=0x%x time=1.0 data=-\n", 65536 + i, i, 65536 + i }' \
+	>"$tmp/names.evt"
+run 0 convert "$tmp/names.evt" -o "$tmp/names.rkh"
+run 0 convert "$tmp/names.rkh" -o "$tmp/names2.evt"
+check "names that there is no room for are told" has err ' names: .*more names than'
+check "and their events kept" test "$(grep -c ^evt "$tmp/names2.evt")" -eq 33000
 run 1 convert "$samples/08-export/input.evt" --to listing
 check "what has no listing is told" has err 'no listing'
 finish

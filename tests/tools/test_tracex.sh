@@ -93,6 +93,11 @@ made T18-type 0
 made T18-available 0
 made T18-name 0
 made T18-twice 0
+check "T19 can be made" tracex make T19 "$samples/txlinux_wrapped.trx" "$tmp/made.trx"
+run 0 convert "$tmp/made.trx" -o "$tmp/made.jsonl" --force
+check "T19: a thread that no slot has is one nevertheless" \
+	test "$(grep -c '"thread":"0x12345678"' "$tmp/made.jsonl")" -eq 1
+check "T19: and nothing is said" lacks err T19
 made T20 0
 check "without a mask all times are one" lacks made.jsonl '"ns":"[1-9]'
 made T20-odd 0

@@ -193,6 +193,8 @@ def make(case, source, target):
         put(d, entries + (current - first + 64) % (last - first), "<I", 0)
     elif case == "T15":
         put(d, entries + 8, "<I", 190)
+    elif case == "T19":
+        put(d, entries, "<I", 0x12345678)
     elif case == "T15-zero":
         put(d, entries + 8, "<I", 0)
     elif case == "T15-invalid":
