@@ -33,6 +33,8 @@ static const struct tool_command *const commands[] = {
 	&query_command,
 #endif
 	&check_command,
+	&plot_command,
+	&html_command,
 	&verify_command,
 	&convert_command,
 	&send_command,

@@ -21,6 +21,8 @@ _posixtrace()
 		diff
 		query
 		check
+		plot
+		html
 		verify
 		convert
 		send
@@ -157,6 +159,14 @@ _posixtrace()
 	check)
 		options='--tap --junit --syntax --event --exclude --pid --tid --begin --end --where --utc --help'
 		value='-e --event -x --exclude --pid --tid --begin --end --where'
+		;;
+	plot)
+		options='--output --pair --event --exclude --pid --tid --begin --end --where --utc --help'
+		value='--pair -e --event -x --exclude --pid --tid --begin --end --where'
+		;;
+	html)
+		options='--output --items --pair --event --exclude --pid --tid --begin --end --where --utc --help'
+		value='--items --pair -e --event -x --exclude --pid --tid --begin --end --where'
 		;;
 	verify)
 		options='--limit --json --fail-on-loss --help'

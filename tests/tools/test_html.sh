@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace html and plot: what is in the pictures is what is in the log; the page in a browser where there
+# is one.
+. "${0%/*}/lib.sh"
+
+compose=${top_builddir:-..}/tests/tools/compose
+awk 'BEGIN {
+	print "type io.read ns time; s32 fd"; print "type </script><b>&\"x ns time"
+	print "type req.begin u32 id; @begin request; @key id"; print "type req.end u32 id; @end request; @key id"
+	for (i = 0; i < 20000; i++) {
+		t += 1000 + i % 977; w = 100 + i % 4
+		if (i == 8000) { print "posix_trace_overflow 0 0", t; t += 2000000; print "posix_trace_resume 0 0", t }
+		if (i == 14000) { print "posix_trace_stop 0 0", t; t += 3000000; print "posix_trace_start 0 0", t }
+		print "req.begin 100", w, t, i
+		print "io.read 100", w, t + 700, 10 + i % 500, 3
+		if (i % 1000 == 0) print "</script><b>&\"x 100", w, t + 800, 500000
+		print "req.end 100", w, t + 900, i
+	}
+	print "lost io.read 1234"
+}' | "$compose" "$tmp/log" || exit 99
+events=$("$posixtrace" dump "$tmp/log" 2>/dev/null | wc -l)
+
+run 0 html "$tmp/log" -o "$tmp/page.html"
+check "nothing is printed" is_empty out
+check "the page fetches nothing" test "$(grep -o 'https\{0,1\}://[^"]*' "$tmp/page.html" | grep -v -c '^http://www.w3.org/')" -eq 0
+check "it has no other file" test "$(grep -c -i '<link\|src=\|@import\|url(' "$tmp/page.html")" -eq 0
+check "no name ends the script that it is in" test "$(grep -c '</script><b>' "$tmp/page.html")" -eq 0
+run 0 html "$tmp/log" -o -
+check "- is standard output" cmp "$tmp/out" "$tmp/page.html"
+
+# in_browser FILE SCRIPT: the page with that run in it; what it sets as data-test is in $tmp/answer.
+in_browser() {
+	sed "s|^</body>|<script>document.documentElement.dataset.test = JSON.stringify($2)</script></body>|" "$1" >"$tmp/asked.html"
+	HOME=$tmp timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
+		--user-data-dir="$tmp/profile" --window-size=1200,700 --dump-dom "file://$tmp/asked.html" \
+		>"$tmp/dom" 2>"$tmp/browser.err"
+	sed -n 's/.*<html[^>]* data-test="\([^"]*\)".*/\1/p' "$tmp/dom" | sed 's/&quot;/"/g' >"$tmp/answer"
+}
+answers() { test "$(cat "$tmp/answer")" = "$1" && return 0; echo "answer: $(cat "$tmp/answer"), not $1"; return 1; }
+in_dom() { grep -q -e "$1" "$tmp/dom"; }
+
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if test -n "$browser"; then
+	in_browser "$tmp/page.html" 'document.documentElement.dataset.ready'
+	check "the page is drawn without an error" answers '"true"'
+	check "it says how many events there are" in_dom "id=\"summary\" data-events=\"$events\" data-spans=\"40020\" data-lost=\"1234\""
+	"$posixtrace" stat "$tmp/log" 2>/dev/null | sed -n '/event type$/,/^$/p' |
+		awk '/%/ && !/event type$/ && $1 > 0 && $NF !~ /script/ { print $1, $6 }' >"$tmp/counts"
+	check "there are counts to compare" test "$(wc -l <"$tmp/counts")" -ge 7
+	while read -r count name; do
+		check "the DOM has $count $name" in_dom "data-name=\"$name\" data-count=\"$count\""
+	done <"$tmp/counts"
+	check "a hostile name is text" in_dom 'data-name="&lt;/script&gt;&lt;b&gt;&amp;&quot;x" data-count="20"\|data-name="</script><b>&amp;&quot;x" data-count="20"'
+	check "spans are counted" in_dom 'data-name="request" data-count="20000"'
+	check "threads are counted" test "$(grep -o 'data-pid="100" data-tid="[0-9]*" data-count="[0-9]*"' "$tmp/dom" |
+		sed 's/.*count="\([0-9]*\)"/\1/' | awk '{ s += $1 } END { print s }')" -eq $((events - 4))
+	check "the loss and the stop are listed" test "$(sed -n '/id="gap-list"/,$p' "$tmp/dom" |
+		grep -o 'events were lost</td>\|the stream was stopped</td>' | sort -u | wc -l)" -eq 2
+	in_browser "$tmp/page.html" 'posixtrace.levels.map(level => level.rows.reduce((sum, row) => sum + row.points.reduce((a, b) => a + b, 0), 0))'
+	check "every level of the pyramid has every event" answers "[$events,$events,$events,$events,$events]"
+	in_browser "$tmp/page.html" '[posixtrace.inRange(0, posixtrace.meta.length_ns).total, posixtrace.inRange(0, posixtrace.meta.length_ns).took.map(of => of.length)]'
+	check "a selection of all has every event and span" answers "[$events,[20000,20000,20]]"
+	in_browser "$tmp/page.html" '(posixtrace.find("req"), [document.getElementById("found").dataset.events, document.getElementById("found").dataset.spans])'
+	check "a search finds what has the name" answers '["40000","20000"]'
+	in_browser "$tmp/page.html" '(posixtrace.find("script"), [1, 1, 1, -1].map(by => (posixtrace.step_to(by > 0), posixtrace.state.mark)).map((at, i, all) => i ? at > all[i - 1] : at >= 0))'
+	check "n and N go from match to match" answers '[true,true,true,false]'
+	in_browser "$tmp/page.html" '(posixtrace.show(5e6, 5e6 + 2000), posixtrace.drawView(), [posixtrace.state.to - posixtrace.state.from, Math.round(posixtrace.state.from)])'
+	check "it zooms to single events" answers '[2000,5000000]'
+	run 0 html --items 100 "$tmp/log" -o "$tmp/few.html"
+	in_browser "$tmp/few.html" '[posixtrace.meta.has_points, posixtrace.rows.reduce((sum, row) => sum + row.begin.length, 0) <= 100, posixtrace.inRange(0, posixtrace.meta.length_ns).total]'
+	check "with less room events are counted" answers "[false,true,$events]"
+else
+	echo "no chromium: the page is not looked at"
+fi
+
+run 0 plot "$tmp/log" -o "$tmp/plot.svg"
+check "the picture counts" grep -q ">$events events, 40020 spans, .*; 1234 lost<" "$tmp/plot.svg"
+check "the loss is a band" grep -q 'class="band lost"><title>events were lost for 2.000ms<' "$tmp/plot.svg"
+check "the stop is a band" grep -q 'class="band stopped"><title>the stream was stopped for 3.000ms<' "$tmp/plot.svg"
+check "each thread has a row" test "$(grep -c '>100 / 10[0-3]<' "$tmp/plot.svg")" -eq 4
+check "durations are drawn" grep -q '>20000, p50 900ns, p99 900ns, max 900ns<' "$tmp/plot.svg"
+if command -v python3 >/dev/null; then
+	check "it is XML" python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$tmp/plot.svg"
+fi
+"$make_log" evil "$tmp/evil.log" >/dev/null || exit 99
+for kind in plain stopped overrun; do
+	"$make_log" $kind "$tmp/$kind.log" 5000 >/dev/null || exit 99
+done
+for log in evil plain stopped overrun; do
+	run 0 html "$tmp/$log.log" -o "$tmp/x.html"
+	run 0 plot "$tmp/$log.log" -o "$tmp/x.svg"
+	if command -v python3 >/dev/null; then
+		check "$log: SVG is XML" python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$tmp/x.svg"
+	fi
+done
+run 0 html --pair job_begin,job_end "$tmp/plain.log" -o "$tmp/x.html"
+check "pairs are spans" grep -q '"name":"job_begin..job_end","count":' "$tmp/x.html"
+printf '' | "$compose" "$tmp/empty.log" || exit 99
+run 0 html "$tmp/empty.log" -o "$tmp/x.html"
+run 0 plot "$tmp/empty.log" -o "$tmp/x.svg"
+
+# More threads than rows.
+awk 'BEGIN { print "type a"; for (i = 0; i < 2000; i++) print "a 1", i % 700 + 1, i * 1000 }' | "$compose" "$tmp/threads.log"
+run 0 html "$tmp/threads.log" -o "$tmp/x.html"
+check "threads without a row have one together" grep -q '"pid":-1,"tid":-1,.*"points":[1-9]' "$tmp/x.html"
+run 0 plot "$tmp/threads.log" -o "$tmp/x.svg"
+check "a picture says what it leaves out" grep -q 'and 481 threads more' "$tmp/x.svg"
+
+head -c $(($(wc -c <"$tmp/log") / 2)) "$tmp/log" >"$tmp/cut"
+for command in html plot; do
+	run 3 $command "$tmp/cut" -o "$tmp/x"
+	run 2 $command "$tmp/log"
+	run 2 $command -o "$tmp/x"
+	run 2 $command "$tmp/log" "$tmp/log" -o "$tmp/x"
+	run 2 $command --pair a "$tmp/log" -o "$tmp/x"
+	run 1 $command "$tmp/missing" -o "$tmp/x"
+	run 1 $command "$tmp/log" -o "$tmp/no/x"
+done
+run 2 html --items x "$tmp/log" -o "$tmp/x"
+finish

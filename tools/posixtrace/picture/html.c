@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* html.c - posixtrace html: a log as a page to look at, complete in one file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "losses.h"
+#include "out.h"
+#include "picture/items_text.h"
+#include "picture/page.h"
+#include "picture/picture.h"
+#include "say.h"
+#include "text.h"
+#include "tool.h"
+
+#define HTML_BINS  65536
+#define HTML_ITEMS 1000000
+
+static const char help[] =
+	"Usage: posixtrace html [OPTION]... LOG -o FILE\n"
+	"Writes LOG (- is standard input) as a page for a browser, complete in one file: threads as rows,\n"
+	"spans and events on an axis of time to zoom and move, search, selection with statistics, how long\n"
+	"spans took, and where events are missing. Nothing is fetched from anywhere.\n"
+	"\n"
+	"  -o, --output FILE    the page; - is standard output\n"
+	"      --items N        keep N events and N spans, 1000000; of more, the counts and the longest spans\n"
+	"      --pair BEGIN,END[,FIELD]...\n"
+	"                       event types that are a span, as for posixtrace latency\n"
+	READING_HELP
+	"      --utc            times given are in UTC\n"
+	"  -h, --help           this text\n"
+	"\n"
+	WANTED_TIME_HELP
+	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed; then what is whole is shown.\n";
+
+/* ------------------------------------------------------------------ what the page is told */
+
+/* No name ends the script that it stands in. */
+static void string(struct out *out, const char *text, size_t len)
+{
+	static struct out scratch = { .fd = -1 };
+
+	scratch.used = 0;
+	text_json(&scratch, text, len < OUT_BYTES / 8 ? len : OUT_BYTES / 8);
+	for (size_t i = 0; i < scratch.used; i++)
+		if (scratch.bytes[i] == '<')
+			out_str(out, "\\u003c");
+		else
+			out_char(out, scratch.bytes[i]);
+	scratch.used = 0;
+}
+
+static void member(struct out *out, const char *name, uint64_t value)
+{
+	out_printf(out, ",\"%s\":%llu", name, (unsigned long long)value);
+}
+
+static void types(struct out *out, const struct picture *picture)
+{
+	out_str(out, ",\n\"types\":[");
+	for (size_t i = 0; i <= picture->types; i++) {
+		const struct log_type *type = picture->type[i].type;
+
+		out_str(out, i ? ",\n{\"name\":" : "\n{\"name\":");
+		string(out, type ? type->name : "(without a name)", type ? type->name_len : 16);
+		member(out, "count", picture->type[i].count);
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+}
+
+/* Four bars to a power of two. */
+static void bars(struct out *out, const struct histogram *time)
+{
+	struct histogram_bucket bucket;
+	unsigned cursor = 0;
+	uint64_t from = 0, count = 0;
+	bool any = false;
+
+	out_str(out, ",\"bars\":[");
+	while (histogram_next(time, &cursor, &bucket)) {
+		unsigned power = bucket.low ? 63 - (unsigned)__builtin_clzll(bucket.low) : 0;
+		uint64_t bar = power < 2 ? bucket.low : bucket.low >> (power - 2) << (power - 2);
+
+		if (bar != from && count) {
+			out_printf(out, "%s[%llu,%llu]", any ? "," : "", (unsigned long long)from,
+				   (unsigned long long)count);
+			any = true;
+			count = 0;
+		}
+		from = bar;
+		count += bucket.count;
+	}
+	out_printf(out, "%s[%llu,%llu]]", any ? "," : "", (unsigned long long)from,
+		   (unsigned long long)count);
+}
+
+static void series(struct out *out, const struct picture *picture)
+{
+	out_str(out, ",\n\"series\":[");
+	for (size_t i = 0; i < picture->count; i++) {
+		const struct series *series = picture->series[i].series;
+		const struct histogram *time = &picture->series[i].time;
+
+		out_str(out, i ? ",\n{\"name\":" : "\n{\"name\":");
+		string(out, series->name, strlen(series->name));
+		member(out, "count", time->count);
+		out_printf(out, ",\"total\":%.0f", time->total);
+		member(out, "min", time->min);
+		member(out, "p50", histogram_percentile(time, 0.5));
+		member(out, "p99", histogram_percentile(time, 0.99));
+		member(out, "max", time->max);
+		bars(out, time);
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+}
+
+static void rows(struct out *out, const struct picture *picture)
+{
+	out_str(out, ",\n\"rows\":[");
+	for (size_t shown = 0; shown < picture->rows; shown++)
+		for (size_t i = 0; i <= PICTURE_ROWS; i++) {
+			const struct picture_row *row = &picture->row[i];
+
+			if (row->index != shown || (!row->points && !row->spans))
+				continue;
+			out_printf(out, "%s\n{\"pid\":%d,\"tid\":%d,\"lanes\":%u", shown ? "," : "",
+				   (int)row->pid, (int)row->tid, row->lanes);
+			member(out, "points", row->points);
+			member(out, "spans", row->spans);
+			out_char(out, '}');
+		}
+	out_char(out, ']');
+}
+
+static uint64_t place(const struct picture *picture, int64_t time_ns)
+{
+	uint64_t ns = time_ns < picture->begin_ns ? 0 :
+		      (uint64_t)time_ns - (uint64_t)picture->begin_ns;
+
+	return ns < picture->length_ns ? ns : picture->length_ns;
+}
+
+static void bands(struct out *out, const struct picture *picture)
+{
+	static const char *const kind[] = { [BAND_LOST] = "lost", [BAND_STOPPED] = "stopped",
+					    [BAND_FULL] = "full", [BAND_DAMAGED] = "damaged" };
+
+	out_str(out, ",\n\"bands\":[");
+	for (size_t i = 0; i < picture->bands; i++)
+		out_printf(out, "%s\n{\"begin\":%llu,\"end\":%llu,\"kind\":\"%s\",\"name\":\"%s\"}",
+			   i ? "," : "",
+			   (unsigned long long)place(picture, picture->band[i].begin_ns),
+			   (unsigned long long)place(picture, picture->band[i].end_ns),
+			   kind[picture->band[i].kind], bands_name(picture->band[i].kind));
+	out_char(out, ']');
+}
+
+static void meta(struct out *out, const struct picture *picture)
+{
+	const struct posix_trace_loginfo_np *info = &picture->log.info;
+
+	out_str(out, "{\"log\":");
+	string(out, picture->log.path, strlen(picture->log.path));
+	out_str(out, ",\"host\":");
+	string(out, info->host, strnlen(info->host, sizeof(info->host)));
+	member(out, "events", picture->events);
+	member(out, "spans", picture->spans);
+	member(out, "lost", losses_count(&picture->ledger));
+	out_printf(out, ",\"begin_ns\":\"%lld\"", (long long)picture->begin_ns);
+	member(out, "length_ns", picture->length_ns);
+	out_printf(out, ",\"has_points\":%s,\"has_spans\":%s",
+		   picture->events <= picture->limit ? "true" : "false",
+		   picture->least_ns ? "false" : "true");
+	out_str(out, ",\"levels\":[");
+	for (size_t level = 0; level < picture->levels; level++)
+		out_printf(out, "%s%zu", level ? "," : "", pyramid_bins(picture, level));
+	out_char(out, ']');
+	types(out, picture);
+	series(out, picture);
+	rows(out, picture);
+	bands(out, picture);
+	out_char(out, '}');
+}
+
+/* ------------------------------------------------------------------ the page */
+
+static void page(struct out *out, const struct picture *picture)
+{
+	const char *at = (const char *)page_html, *end = at + page_html_bytes;
+
+	for (const char *mark; (mark = memchr(at, '@', (size_t)(end - at))); at = strchr(mark + 1, '@') + 1) {
+		out_bytes(out, at, (size_t)(mark - at));
+		if (!strncmp(mark, "@STYLE@", 7))
+			out_bytes(out, page_css, page_css_bytes);
+		else if (!strncmp(mark, "@META@", 6))
+			meta(out, picture);
+		else if (!strncmp(mark, "@ITEMS@", 7))
+			items_text(out, picture);
+		else
+			out_bytes(out, page_js, page_js_bytes);
+	}
+	out_bytes(out, at, (size_t)(end - at));
+}
+
+static int write_page(const struct picture *picture, const char *path)
+{
+	static struct out file;
+	int err;
+
+	if (!strcmp(path, "-")) {
+		page(&out_stdout, picture);
+		return TOOL_OK;
+	}
+	file.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	if (file.fd < 0) {
+		say("%s: %s", path, strerror(errno));
+		return TOOL_FAILURE;
+	}
+	page(&file, picture);
+	err = out_flush(&file);
+	if (close(file.fd) && !err)
+		err = errno;
+	if (err)
+		say("%s: %s", path, strerror(err));
+	return err ? TOOL_FAILURE : TOOL_OK;
+}
+
+static int draw(struct picture *picture, const char *log, const char *path, size_t items)
+{
+	int status = picture_take(picture, log, HTML_BINS, items), written;
+
+	if (status == TOOL_FAILURE || status == TOOL_USAGE)
+		return status;
+	written = write_page(picture, path);
+	logfile_close(&picture->log);
+	return tool_worse(status, written);
+}
+
+enum {
+	OPT_ITEMS = 256,
+	OPT_PAIR,
+	OPT_UTC,
+};
+
+static const struct option long_options[] = {
+	READING_OPTIONS,
+	{ "output", required_argument, NULL, 'o' },
+	{ "items", required_argument, NULL, OPT_ITEMS },
+	{ "pair", required_argument, NULL, OPT_PAIR },
+	{ "utc", no_argument, NULL, OPT_UTC },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+struct options {
+	const char *output;
+	uint64_t items;
+	bool utc;
+};
+
+static bool parse_option(struct picture *picture, struct options *options, int option)
+{
+	bool good;
+
+	if (wanted_option(&picture->wanted, option, optarg, &good))
+		return good;
+	switch (option) {
+	case 'o':
+		options->output = optarg;
+		return true;
+	case OPT_ITEMS:
+		if (!tool_number("--items", optarg, &options->items))
+			return false;
+		if (options->items <= UINT32_MAX)
+			return true;
+		say("--items %s: too many", optarg);
+		return false;
+	case OPT_PAIR:
+		return pairing_add(&picture->pairing, optarg);
+	case OPT_UTC:
+		options->utc = true;
+		return true;
+	}
+	return false; /* tool_option() has said why */
+}
+
+static int html(struct picture *picture, int argc, char **argv)
+{
+	struct options options = { .items = HTML_ITEMS };
+	int option;
+
+	while ((option = tool_option(argc, argv, ":e:x:o:h", long_options)) != -1) {
+		if (option == 'h')
+			return tool_help(&html_command);
+		if (!parse_option(picture, &options, option))
+			return tool_usage(&html_command);
+	}
+	if (!wanted_ready(&picture->wanted, options.utc))
+		return tool_usage(&html_command);
+	if (optind + 1 != argc || !options.output) {
+		say("html: a log, and -o FILE");
+		return tool_usage(&html_command);
+	}
+	return draw(picture, argv[optind], options.output, (size_t)options.items);
+}
+
+static int run(int argc, char **argv)
+{
+	static struct picture picture;
+	int status;
+
+	wanted_init(&picture.wanted);
+	pairing_init(&picture.pairing, NULL, NULL);
+	status = html(&picture, argc, argv);
+	picture_fini(&picture);
+	return status;
+}
+
+const struct tool_command html_command = {
+	.name = "html",
+	.summary = "a page to look at: threads, spans, gaps on an axis of time",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* items.c - points and spans in the order in which they are drawn, and side by side where they overlap. */
+#include <stdlib.h>
+
+#include "picture/picture.h"
+
+static int by_point(const void *a, const void *b)
+{
+	const struct picture_point *x = a, *y = b;
+
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+/* Of two that begin together the longer one is around the other. */
+static int by_span(const void *a, const void *b)
+{
+	const struct picture_span *x = a, *y = b;
+
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return (x->time_ns < y->time_ns) - (x->time_ns > y->time_ns);
+}
+
+bool items_sort(struct picture *picture)
+{
+	uint64_t end_ns[PICTURE_LANES] = { 0 };
+	unsigned *lanes = calloc(picture->rows + 1, sizeof(*lanes));
+	unsigned used = 0;
+
+	if (!lanes)
+		return false;
+	qsort(picture->point, picture->kept_points, sizeof(*picture->point), by_point);
+	qsort(picture->span, picture->kept_spans, sizeof(*picture->span), by_span);
+	for (size_t i = 0; i < picture->kept_spans; i++) {
+		struct picture_span *span = &picture->span[i];
+		uint64_t begin_ns = (uint64_t)span->begin_ns - (uint64_t)picture->begin_ns;
+		unsigned lane = 0;
+
+		if (!i || picture->span[i - 1].row != span->row)
+			used = 0;
+		while (lane < used && lane < PICTURE_LANES - 1 && end_ns[lane] > begin_ns)
+			lane++;
+		if (lane == used)
+			used++;
+		span->lane = (uint8_t)lane;
+		end_ns[lane] = begin_ns + span->time_ns;
+		if (used > lanes[span->row])
+			lanes[span->row] = used;
+	}
+	for (size_t i = 0; i < picture->rows; i++)
+		picture->row[i].lanes = lanes[picture->row[i].index];
+	free(lanes);
+	return true;
+}

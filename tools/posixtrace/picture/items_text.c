@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "picture/items_text.h"
+
+struct text {
+	struct out *out;
+	unsigned bits, held, column;
+};
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static void byte(struct text *text, unsigned char value)
+{
+	text->bits = text->bits << 8 | value;
+	if (++text->held < 3)
+		return;
+	for (int shift = 18; shift >= 0; shift -= 6)
+		out_char(text->out, digits[text->bits >> shift & 63]);
+	text->bits = text->held = 0;
+	if ((text->column += 4) >= 4096) {
+		out_char(text->out, '\n');
+		text->column = 0;
+	}
+}
+
+static void finish(struct text *text)
+{
+	unsigned held = text->held;
+
+	if (!held)
+		return;
+	while (text->held < 2)
+		text->bits <<= 8, text->held++;
+	text->bits <<= 8;
+	out_char(text->out, digits[text->bits >> 18 & 63]);
+	out_char(text->out, digits[text->bits >> 12 & 63]);
+	out_char(text->out, held == 2 ? digits[text->bits >> 6 & 63] : '=');
+	out_char(text->out, '=');
+}
+
+static void number(struct text *text, uint64_t value)
+{
+	for (; value >= 128; value >>= 7)
+		byte(text, (unsigned char)(value & 127) | 128);
+	byte(text, (unsigned char)value);
+}
+
+static uint64_t since_begin(const struct picture *picture, int64_t time_ns)
+{
+	return time_ns < picture->begin_ns ? 0 : (uint64_t)time_ns - (uint64_t)picture->begin_ns;
+}
+
+static void points(struct text *text, const struct picture *picture)
+{
+	size_t i = 0;
+
+	for (size_t row = 0; row < picture->rows; row++) {
+		size_t end = i;
+		uint64_t before = 0;
+
+		while (end < picture->kept_points && picture->point[end].row == row)
+			end++;
+		number(text, end - i);
+		for (; i < end; i++) {
+			uint64_t time = since_begin(picture, picture->point[i].time_ns);
+
+			number(text, time - before);
+			number(text, picture->point[i].type);
+			before = time;
+		}
+	}
+}
+
+static void spans(struct text *text, const struct picture *picture)
+{
+	size_t i = 0;
+
+	for (size_t row = 0; row < picture->rows; row++) {
+		size_t end = i;
+		uint64_t before = 0;
+
+		while (end < picture->kept_spans && picture->span[end].row == row)
+			end++;
+		number(text, end - i);
+		for (; i < end; i++) {
+			const struct picture_span *span = &picture->span[i];
+			uint64_t begin = since_begin(picture, span->begin_ns);
+
+			number(text, begin - before);
+			number(text, span->time_ns);
+			number(text, span->series);
+			number(text, span->lane);
+			before = begin;
+		}
+	}
+}
+
+static void bins(struct text *text, const struct picture_bin *bin, size_t count)
+{
+	uint64_t used = 0;
+	size_t before = 0;
+
+	for (size_t i = 0; i < count; i++)
+		used += bin[i].points || bin[i].spans;
+	number(text, used);
+	for (size_t i = 0; i < count; i++) {
+		if (!bin[i].points && !bin[i].spans)
+			continue;
+		number(text, i + 1 - before);
+		before = i + 1;
+		number(text, bin[i].points);
+		number(text, bin[i].spans);
+		if (bin[i].points)
+			number(text, bin[i].type);
+		if (bin[i].spans)
+			number(text, bin[i].series);
+	}
+}
+
+void items_text(struct out *out, const struct picture *picture)
+{
+	struct text text = { .out = out };
+
+	points(&text, picture);
+	spans(&text, picture);
+	for (size_t level = 0; level < picture->levels; level++)
+		for (size_t row = 0; row < picture->rows; row++)
+			bins(&text, pyramid_row(picture, level, row), pyramid_bins(picture, level));
+	finish(&text);
+}

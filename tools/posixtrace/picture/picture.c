@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "picture/picture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "say.h"
+#include "tool.h"
+
+static struct picture_series *series_of(struct picture *picture, const struct series *series)
+{
+	struct picture_series *more;
+
+	if (series->index < picture->count)
+		return &picture->series[series->index];
+	more = realloc(picture->series, (series->index + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	picture->series = more;
+	memset(more + picture->count, 0, (series->index + 1 - picture->count) * sizeof(*more));
+	for (size_t i = picture->count; i <= series->index; i++)
+		more[i].series = picture->pairing.series[i];
+	picture->count = series->index + 1;
+	return &more[series->index];
+}
+
+static void survey_span(struct picture *picture, const struct span *span, struct picture_row *row)
+{
+	struct picture_series *series = series_of(picture, span->series);
+
+	if (!series || !histogram_add(&series->time, span->time_ns)) {
+		picture->err = ENOMEM;
+		return;
+	}
+	row->spans++;
+	picture->spans++;
+	picture->lengths[span->time_ns ? 63 - __builtin_clzll(span->time_ns) : 0]++;
+	if (span->begin_ns < picture->begin_ns || picture->spans == 1)
+		picture->begin_ns = span->begin_ns;
+}
+
+static void keep_span(struct picture *picture, const struct span *span, size_t row)
+{
+	int64_t begin_ns = span->begin_ns < picture->begin_ns ? picture->begin_ns : span->begin_ns;
+	uint64_t time_ns = (uint64_t)span->end_ns - (uint64_t)begin_ns;
+
+	if (span->end_ns < begin_ns)
+		return;
+	pyramid_span(picture, row, (uint16_t)span->series->index, begin_ns, time_ns);
+	if (span->time_ns < picture->least_ns || picture->kept_spans == picture->limit)
+		return;
+	picture->span[picture->kept_spans++] = (struct picture_span){
+		.begin_ns = begin_ns, .time_ns = time_ns, .row = (uint16_t)row,
+		.series = (uint16_t)span->series->index,
+	};
+}
+
+static void take(void *arg, const struct span *span, const struct posix_trace_event_np *end)
+{
+	struct picture *picture = arg;
+	struct picture_row *row = rows_find(picture, span->pid, span->begin_tid);
+
+	(void)end;
+	if (!picture->second)
+		survey_span(picture, span, row);
+	else
+		keep_span(picture, span, row->index);
+}
+
+static void survey_event(struct picture *picture, const struct reading *reading)
+{
+	struct picture_row *row = rows_find(picture, reading->event.info.posix_pid,
+					    reading->event.tid);
+
+	row->points++;
+	if (reading->type->listed && reading->type->index < picture->types)
+		picture->type[reading->type->index].count++;
+	else
+		picture->type[picture->types].count++;
+}
+
+static void keep_event(struct picture *picture, const struct reading *reading)
+{
+	const struct picture_row *row = rows_find(picture, reading->event.info.posix_pid,
+						  reading->event.tid);
+	uint16_t type = (uint16_t)(reading->type->listed && reading->type->index < picture->types ?
+				   reading->type->index : picture->types);
+
+	pyramid_point(picture, row->index, type, reading->event.time_ns);
+	if (picture->events > picture->limit || picture->kept_points == picture->limit)
+		return;
+	picture->point[picture->kept_points++] = (struct picture_point){
+		.time_ns = reading->event.time_ns, .row = (uint16_t)row->index, .type = type,
+	};
+}
+
+static int read_once(struct picture *picture, struct reading *reading)
+{
+	int err = reading_begin(reading, &picture->log, &picture->wanted);
+
+	while (!err && !picture->err && reading_next(reading, &err)) {
+		if (!picture->second)
+			bands_event(picture, &reading->event);
+		if (reading->is_wanted && picture->second)
+			keep_event(picture, reading);
+		else if (reading->is_wanted)
+			survey_event(picture, reading);
+		pairing_event(&picture->pairing, reading->type, &reading->event, reading->ordinal,
+			      reading->is_wanted);
+		if (picture->pairing.err)
+			picture->err = picture->pairing.err;
+	}
+	pairing_end(&picture->pairing);
+	return err ? err : picture->err;
+}
+
+/* The longest spans, whole powers of two of them, that there is room for. */
+static uint64_t least_length(const struct picture *picture)
+{
+	uint64_t sum = 0;
+
+	for (int power = 63; power >= 0; power--) {
+		sum += picture->lengths[power];
+		if (sum > picture->limit)
+			return power == 63 ? UINT64_MAX : UINT64_C(1) << (power + 1);
+	}
+	return 0;
+}
+
+/* A duration that a damaged trace has may be any: not more than as much again lies before the events. */
+static void set_axis(struct picture *picture, const struct reading *reading)
+{
+	uint64_t length;
+
+	picture->events = reading->taken;
+	picture->first_ns = reading->first_ns;
+	picture->last_ns = reading->last_ns;
+	length = (uint64_t)picture->last_ns - (uint64_t)picture->first_ns;
+	if (!picture->spans || picture->begin_ns > picture->first_ns)
+		picture->begin_ns = picture->first_ns;
+	if ((uint64_t)picture->first_ns - (uint64_t)picture->begin_ns > length)
+		picture->begin_ns = picture->first_ns - INT64_MIN < (int64_t)length ? picture->first_ns :
+				    (int64_t)((uint64_t)picture->first_ns - length);
+	picture->length_ns = (uint64_t)picture->last_ns - (uint64_t)picture->begin_ns;
+	if (!picture->length_ns)
+		picture->length_ns = 1;
+	picture->least_ns = least_length(picture);
+}
+
+static int make(struct picture *picture, struct reading *reading, size_t bins)
+{
+	int err;
+
+	picture->types = picture->log.types;
+	picture->type = calloc(picture->types + 1, sizeof(*picture->type));
+	if (!picture->type || !rows_init(picture))
+		return ENOMEM;
+	for (size_t i = 0; i < picture->types; i++)
+		picture->type[i].type = picture->log.list[i];
+	err = read_once(picture, reading);
+	if (err)
+		return err;
+	set_axis(picture, reading);
+	bands_end(picture);
+	rows_sort(picture);
+	picture->point = calloc(picture->limit + 1, sizeof(*picture->point));
+	picture->span = calloc(picture->limit + 1, sizeof(*picture->span));
+	if (!picture->point || !picture->span || !pyramid_init(picture, bins))
+		return ENOMEM;
+	picture->second = true;
+	err = read_once(picture, reading);
+	if (!err)
+		err = posix_trace_get_ledger_np(picture->log.trid, &picture->ledger);
+	return err ? err : items_sort(picture) ? 0 : ENOMEM;
+}
+
+int picture_take(struct picture *picture, const char *path, size_t bins, size_t limit)
+{
+	struct reading reading;
+	int status = reading_open(&picture->log, path, &picture->wanted), err;
+
+	if (status)
+		return status;
+	picture->limit = limit;
+	picture->pairing.take = take;
+	picture->pairing.arg = picture;
+	if (!pairing_begin(&picture->pairing, &picture->log)) {
+		logfile_close(&picture->log);
+		return TOOL_USAGE;
+	}
+	err = make(picture, &reading, bins);
+	if (err) {
+		say("%s: %s", picture->log.path, strerror(err));
+		logfile_close(&picture->log);
+		return TOOL_FAILURE;
+	}
+	return reading_status(&reading);
+}
+
+void picture_fini(struct picture *picture)
+{
+	for (size_t i = 0; i < picture->count; i++)
+		histogram_fini(&picture->series[i].time);
+	for (size_t i = 0; i < PICTURE_LEVELS; i++)
+		free(picture->level[i]);
+	free(picture->series);
+	free(picture->type);
+	free(picture->row);
+	free(picture->row_place);
+	free(picture->band);
+	free(picture->point);
+	free(picture->span);
+	pairing_fini(&picture->pairing);
+	wanted_fini(&picture->wanted);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * picture.h - what pictures of a log are drawn from: its threads as rows, its events as points and spans on
+ * one axis of time, where events are missing, and how long spans took.
+ *
+ * Points, and spans that are shorter than a bin, are counted in bins: a pyramid of levels, each with a
+ * quarter of the bins of the one below. Whoever draws takes the level whose bins are about a pixel, and
+ * from the items only the spans that are longer.
+ *
+ * Memory    PICTURE_ROWS threads have a row of their own, the others one together; at most
+ *           PICTURE_BINS_ALL bins, a million points and a million spans are kept, of more spans the longest,
+ *           of more points none; PICTURE_BANDS times without events, further ones are part of the last.
+ */
+#ifndef POSIXTRACE_PICTURE_PICTURE_H
+#define POSIXTRACE_PICTURE_PICTURE_H
+
+#include "latency/histogram.h"
+#include "latency/pairing.h"
+#include "latency/reading.h"
+
+#define PICTURE_ROWS     512
+#define PICTURE_BANDS    10000
+#define PICTURE_LEVELS   8
+#define PICTURE_BINS_ALL (1u << 21) /* of the lowest level, of all rows */
+#define PICTURE_LANES    12         /* of spans that overlap on one row */
+
+struct picture_type {
+	const struct log_type *type;
+	uint64_t count;
+};
+
+struct picture_series {
+	const struct series *series;
+	struct histogram time;
+};
+
+struct picture_row {
+	pid_t pid, tid;
+	uint64_t points, spans;    /* of the log, kept or not */
+	unsigned lanes;
+	size_t index;              /* where it is shown: by process and thread */
+};
+
+enum picture_band_kind { BAND_LOST, BAND_STOPPED, BAND_FULL, BAND_DAMAGED };
+
+struct picture_band {
+	int64_t begin_ns, end_ns;
+	enum picture_band_kind kind;
+};
+
+/* What comes most often is found by votes: each one for another takes one away. */
+struct picture_bin {
+	uint32_t points, spans;
+	uint16_t type, type_votes;
+	uint16_t series, series_votes;
+};
+
+struct picture_point {
+	int64_t time_ns;
+	uint16_t row, type;
+};
+
+struct picture_span {
+	int64_t begin_ns;
+	uint64_t time_ns;
+	uint16_t row, series;
+	uint8_t lane;
+};
+
+struct picture {
+	struct logfile log;
+	struct wanted wanted;
+	struct pairing pairing;
+	struct posix_trace_ledger_np ledger;
+	uint64_t events, spans;
+	int64_t first_ns, last_ns;     /* of events */
+	int64_t begin_ns;              /* of the axis, which ends at last_ns */
+	uint64_t length_ns;            /* of it, at least 1 */
+	struct picture_type *type;     /* by the log's type index */
+	size_t types;
+	struct picture_series *series;
+	size_t count;
+	struct picture_row *row;       /* as they came; the last one may be of the others */
+	size_t rows;
+	uint32_t *row_place;           /* hash table */
+	bool has_others;
+	struct picture_band *band;
+	size_t bands;
+	struct picture_band open;      /* one that has not ended */
+	bool is_open;
+	uint64_t lengths[64];          /* spans by the power of two of their length */
+	/* the second time */
+	bool second;
+	size_t limit;                  /* of points, and of spans */
+	size_t bins, levels;           /* of the lowest level; 0: no levels */
+	struct picture_bin *level[PICTURE_LEVELS]; /* row by row, as they are shown */
+	struct picture_point *point;
+	struct picture_span *span;
+	size_t kept_points, kept_spans;
+	uint64_t least_ns;             /* shorter spans are not kept */
+	int err;
+};
+
+/* Reads the log, whose options are in wanted and pairing, twice. bins: of the lowest level, a power of
+ * four, made less where there are many rows. TOOL_OK or TOOL_DAMAGED: there is a picture; else it has
+ * been said. To be ended in every case. */
+int picture_take(struct picture *picture, const char *path, size_t bins, size_t limit);
+void picture_fini(struct picture *picture);
+
+/* rows.c */
+bool rows_init(struct picture *picture);
+struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid);
+void rows_sort(struct picture *picture);
+
+/* bands.c */
+void bands_event(struct picture *picture, const struct posix_trace_event_np *event);
+void bands_end(struct picture *picture);
+const char *bands_name(enum picture_band_kind kind);
+
+/* pyramid.c: the bins of a row on a level; how long one is. */
+bool pyramid_init(struct picture *picture, size_t bins);
+size_t pyramid_bins(const struct picture *picture, size_t level);
+double pyramid_width_ns(const struct picture *picture, size_t level);
+struct picture_bin *pyramid_row(const struct picture *picture, size_t level, size_t row);
+void pyramid_point(struct picture *picture, size_t row, uint16_t type, int64_t time_ns);
+void pyramid_span(struct picture *picture, size_t row, uint16_t series, int64_t begin_ns,
+		  uint64_t time_ns);
+
+/* items.c: points by row and time; spans by row and begin, with lanes. */
+bool items_sort(struct picture *picture);
+
+#endif

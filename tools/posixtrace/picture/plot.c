@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* plot.c - posixtrace plot: a log as a picture for a report. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "out.h"
+#include "picture/plot.h"
+#include "say.h"
+#include "tool.h"
+
+static const char help[] =
+	"Usage: posixtrace plot [OPTION]... LOG -o FILE.svg\n"
+	"Draws LOG (- is standard input) as an SVG picture: events per second over time, how long spans\n"
+	"took, and what each thread did when; times of which events are missing are marked.\n"
+	"\n"
+	"  -o, --output FILE    the picture; - is standard output\n"
+	"      --pair BEGIN,END[,FIELD]...\n"
+	"                       event types that are a span, as for posixtrace latency\n"
+	READING_HELP
+	"      --utc            times given are in UTC\n"
+	"  -h, --help           this text\n"
+	"\n"
+	WANTED_TIME_HELP
+	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed; then what is whole is drawn.\n";
+
+static int write_plot(const struct picture *picture, const char *path)
+{
+	static struct out file;
+	int err;
+
+	if (!strcmp(path, "-")) {
+		plot_svg(&out_stdout, picture);
+		return TOOL_OK;
+	}
+	file.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	if (file.fd < 0) {
+		say("%s: %s", path, strerror(errno));
+		return TOOL_FAILURE;
+	}
+	plot_svg(&file, picture);
+	err = out_flush(&file);
+	if (close(file.fd) && !err)
+		err = errno;
+	if (err)
+		say("%s: %s", path, strerror(err));
+	return err ? TOOL_FAILURE : TOOL_OK;
+}
+
+static int draw(struct picture *picture, const char *log, const char *path)
+{
+	int status = picture_take(picture, log, PLOT_BINS, 0), written;
+
+	if (status == TOOL_FAILURE || status == TOOL_USAGE)
+		return status;
+	written = write_plot(picture, path);
+	logfile_close(&picture->log);
+	return tool_worse(status, written);
+}
+
+enum {
+	OPT_PAIR = 256,
+	OPT_UTC,
+};
+
+static const struct option long_options[] = {
+	READING_OPTIONS,
+	{ "output", required_argument, NULL, 'o' },
+	{ "pair", required_argument, NULL, OPT_PAIR },
+	{ "utc", no_argument, NULL, OPT_UTC },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static int plot(struct picture *picture, int argc, char **argv)
+{
+	const char *output = NULL;
+	bool utc = false, good;
+	int option;
+
+	while ((option = tool_option(argc, argv, ":e:x:o:h", long_options)) != -1) {
+		if (wanted_option(&picture->wanted, option, optarg, &good)) {
+			if (!good)
+				return tool_usage(&plot_command);
+		} else if (option == 'h') {
+			return tool_help(&plot_command);
+		} else if (option == 'o') {
+			output = optarg;
+		} else if (option == OPT_UTC) {
+			utc = true;
+		} else if (option != OPT_PAIR || !pairing_add(&picture->pairing, optarg)) {
+			return tool_usage(&plot_command);
+		}
+	}
+	if (!wanted_ready(&picture->wanted, utc))
+		return tool_usage(&plot_command);
+	if (optind + 1 != argc || !output) {
+		say("plot: a log, and -o FILE");
+		return tool_usage(&plot_command);
+	}
+	return draw(picture, argv[optind], output);
+}
+
+static int run(int argc, char **argv)
+{
+	static struct picture picture;
+	int status;
+
+	wanted_init(&picture.wanted);
+	pairing_init(&picture.pairing, NULL, NULL);
+	status = plot(&picture, argc, argv);
+	picture_fini(&picture);
+	return status;
+}
+
+const struct tool_command plot_command = {
+	.name = "plot",
+	.summary = "an SVG picture: rates, durations, threads over time",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "latency/brief.h"
+#include "losses.h"
+#include "picture/plot.h"
+#include "text.h"
+
+#define WIDTH   1000
+#define LEFT    130
+#define RIGHT   20
+#define ACROSS  (WIDTH - LEFT - RIGHT)
+#define TOP     64
+#define RATE    150
+#define ROW     16
+#define BARS    110  /* height of a histogram's cell */
+#define COLUMNS 2
+
+/* ------------------------------------------------------------------ XML */
+
+static void xml(struct out *out, const char *text)
+{
+	static struct out scratch = { .fd = -1 };
+	size_t len = strlen(text);
+
+	/* No control character is one of XML's. */
+	scratch.used = 0;
+	text_safe(&scratch, text, len < OUT_BYTES / 8 ? len : OUT_BYTES / 8);
+	for (size_t i = 0; i < scratch.used; i++)
+		switch (scratch.bytes[i]) {
+		case '&':
+			out_str(out, "&amp;");
+			break;
+		case '<':
+			out_str(out, "&lt;");
+			break;
+		case '>':
+			out_str(out, "&gt;");
+			break;
+		case '"':
+			out_str(out, "&quot;");
+			break;
+		default:
+			out_char(out, scratch.bytes[i]);
+		}
+	scratch.used = 0;
+}
+
+static void rect(struct out *out, double x, double y, double width, double height,
+		 const char *style)
+{
+	out_printf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" class=\"%s\"/>\n", x, y,
+		   width, height, style);
+}
+
+static void label(struct out *out, double x, double y, const char *style, const char *text)
+{
+	out_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, style);
+	xml(out, text);
+	out_str(out, "</text>\n");
+}
+
+/* ------------------------------------------------------------------ time */
+
+static double x_of(const struct picture *picture, int64_t time_ns)
+{
+	double part = ((double)time_ns - (double)picture->begin_ns) / (double)picture->length_ns;
+
+	return LEFT + ACROSS * fmin(1, fmax(0, part));
+}
+
+/* 1, 2 or 5 of a power of ten. */
+static double step_of(double least)
+{
+	double power = pow(10, floor(log10(least)));
+
+	return least <= power ? power : least <= 2 * power ? 2 * power :
+	       least <= 5 * power ? 5 * power : 10 * power;
+}
+
+static void axis(struct out *out, const struct picture *picture, double top, double bottom)
+{
+	double length = (double)picture->length_ns, by = step_of(length / 8);
+	char text[BRIEF_BYTES + 1] = "+";
+
+	for (double t = 0; t <= length; t += by) {
+		double x = LEFT + ACROSS * t / length;
+
+		out_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n", x, top,
+			   x, bottom);
+		brief_ns(text + 1, t);
+		label(out, x + 3, bottom + 12, "tick", t > 0 ? text : "0");
+	}
+}
+
+static void bands(struct out *out, const struct picture *picture, double top, double bottom)
+{
+	static const char *const style[] = { [BAND_LOST] = "lost", [BAND_STOPPED] = "stopped",
+					     [BAND_FULL] = "full", [BAND_DAMAGED] = "damaged" };
+
+	for (size_t i = 0; i < picture->bands; i++) {
+		const struct picture_band *band = &picture->band[i];
+		double from = x_of(picture, band->begin_ns), to = x_of(picture, band->end_ns);
+		char text[BRIEF_BYTES];
+
+		out_printf(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" class=\"band %s\"><title>",
+			   from, top, fmax(1, to - from), bottom - top, style[band->kind]);
+		out_printf(out, "%s for %s</title></rect>\n", bands_name(band->kind),
+			   brief_ns(text, (double)band->end_ns - (double)band->begin_ns));
+	}
+}
+
+/* ------------------------------------------------------------------ rate over time */
+
+static uint64_t events_of(const struct picture *picture, size_t bin)
+{
+	uint64_t sum = 0;
+
+	for (size_t row = 0; row < picture->rows; row++)
+		sum += pyramid_row(picture, 0, row)[bin].points;
+	return sum;
+}
+
+static double rate(struct out *out, const struct picture *picture, double top)
+{
+	double seconds = pyramid_width_ns(picture, 0) / 1e9, most = 0, by, bottom = top + RATE;
+	char text[32];
+
+	label(out, LEFT, top - 8, "head", "Events per second");
+	for (size_t i = 0; i < picture->bins; i++)
+		most = fmax(most, (double)events_of(picture, i) / seconds);
+	axis(out, picture, top, bottom);
+	by = step_of(fmax(most, 1e-9) / 4);
+	for (double at = 0; at <= most; at += by) {
+		double y = bottom - RATE * at / fmax(most, 1e-9);
+
+		if (at >= 1e6)
+			snprintf(text, sizeof(text), "%gM", at / 1e6);
+		else
+			snprintf(text, sizeof(text), "%g", at);
+		label(out, LEFT - 6, y + 4, "scale", text);
+		out_printf(out, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" class=\"grid\"/>\n", LEFT, y,
+			   WIDTH - RIGHT, y);
+	}
+	out_printf(out, "<path class=\"area\" d=\"M%d %.1f", LEFT, bottom);
+	for (size_t i = 0; i < picture->bins; i++) {
+		double y = bottom - RATE * ((double)events_of(picture, i) / seconds) / fmax(most, 1e-9);
+		double each = (double)ACROSS / (double)picture->bins;
+
+		out_printf(out, "V%.2fH%.2f", y, LEFT + each * (double)(i + 1));
+	}
+	out_printf(out, "V%.1fZ\"/>\n", bottom);
+	bands(out, picture, top, bottom);
+	return bottom + 50;
+}
+
+/* ------------------------------------------------------------------ threads */
+
+static const struct picture_row *row_at(const struct picture *picture, size_t shown)
+{
+	for (size_t i = 0; i <= PICTURE_ROWS; i++)
+		if (picture->row[i].index == shown && (picture->row[i].points || picture->row[i].spans))
+			return &picture->row[i];
+	return NULL;
+}
+
+static void row_name(const struct picture_row *row, char *text, size_t size)
+{
+	if (row->pid < 0)
+		snprintf(text, size, "other threads");
+	else if (!row->pid)
+		snprintf(text, size, "the stream");
+	else
+		snprintf(text, size, "%d / %d", (int)row->pid, (int)row->tid);
+}
+
+static double threads(struct out *out, const struct picture *picture, double top)
+{
+	size_t rows = picture->rows < PLOT_ROWS ? picture->rows : PLOT_ROWS;
+	double each = (double)ACROSS / (double)picture->bins, bottom = top + (double)rows * ROW, most = 1;
+	char text[64];
+
+	label(out, LEFT, top - 8, "head", "Activity of threads (process / thread)");
+	axis(out, picture, top, bottom);
+	for (size_t row = 0; row < rows; row++)
+		for (size_t i = 0; i < picture->bins; i++)
+			most = fmax(most, (double)pyramid_row(picture, 0, row)[i].points);
+	for (size_t shown = 0; shown < rows; shown++) {
+		const struct picture_row *row = row_at(picture, shown);
+		const struct picture_bin *bin = pyramid_row(picture, 0, shown);
+		double y = top + (double)shown * ROW;
+
+		if (!row)
+			continue;
+		row_name(row, text, sizeof(text));
+		label(out, LEFT - 6, y + 12, "scale", text);
+		for (size_t i = 0; i < picture->bins; i++)
+			if (bin[i].points)
+				out_printf(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\" class=\"busy\" "
+					   "fill-opacity=\"%.2f\"/>\n", LEFT + each * (double)i, y + 2, each,
+					   ROW - 4, 0.25 + 0.75 * log1p(bin[i].points) / log1p(most));
+	}
+	bands(out, picture, top, bottom);
+	if (picture->rows > rows) {
+		snprintf(text, sizeof(text), "and %zu threads more", picture->rows - rows);
+		label(out, LEFT, bottom + 28, "tick", text);
+	}
+	return bottom + 56;
+}
+
+/* ------------------------------------------------------------------ durations */
+
+/* Four bars to a power of two. */
+static int bar_of(uint64_t ns)
+{
+	return (int)floor(4 * log2((double)(ns ? ns : 1)));
+}
+
+static void histogram(struct out *out, const struct picture_series *series, double left, double top,
+		      double width)
+{
+	const struct histogram *time = &series->time;
+	struct histogram_bucket bucket;
+	uint64_t count[4 * 64 + 4] = { 0 }, most = 1;
+	int low = bar_of(time->min), high = bar_of(time->max), bars = high - low + 1;
+	double each = width / (bars < 12 ? 12 : bars), bottom = top + BARS - 44;
+	char p50[BRIEF_BYTES], p99[BRIEF_BYTES], max[BRIEF_BYTES], text[160];
+	unsigned cursor = 0;
+
+	while (histogram_next(time, &cursor, &bucket)) {
+		int bar = bar_of(bucket.low);
+
+		count[bar < low ? low : bar > high ? high : bar] += bucket.count;
+	}
+	for (int i = low; i <= high; i++)
+		most = count[i] > most ? count[i] : most;
+	label(out, left, top, "name", series->series->name);
+	snprintf(text, sizeof(text), "%llu, p50 %s, p99 %s, max %s", (unsigned long long)time->count,
+		 brief_ns(p50, (double)histogram_percentile(time, 0.5)),
+		 brief_ns(p99, (double)histogram_percentile(time, 0.99)),
+		 brief_ns(max, (double)time->max));
+	label(out, left, top + 13, "tick", text);
+	for (int i = low; i <= high; i++) {
+		double tall = 46.0 * (double)count[i] / (double)most;
+
+		if (count[i])
+			rect(out, left + each * (i - low), bottom - fmax(1, tall), fmax(0.6, each - 0.8),
+			     fmax(1, tall), "bar");
+	}
+	out_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"base\"/>\n", left, bottom,
+		   left + width, bottom);
+	for (int i = low; i <= high; i += bars > 40 ? 16 : bars > 12 ? 8 : 4) {
+		out_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"base\"/>\n",
+			   left + each * (i - low), bottom, left + each * (i - low), bottom + 3);
+		if (each * (i - low) < width - 40)
+			label(out, left + each * (i - low), bottom + 13, "tick",
+			      brief_ns(text, exp2(i / 4.0)));
+	}
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct picture_series *x = *(const struct picture_series *const *)a;
+	const struct picture_series *y = *(const struct picture_series *const *)b;
+
+	return (x->time.total < y->time.total) - (x->time.total > y->time.total);
+}
+
+static double durations(struct out *out, const struct picture *picture, double top)
+{
+	const struct picture_series **order = calloc(picture->count + 1, sizeof(*order));
+	size_t n = 0, drawn;
+	double width = (double)(WIDTH - 40 - RIGHT) / COLUMNS - 30;
+	char text[64];
+
+	for (size_t i = 0; order && i < picture->count; i++)
+		if (picture->series[i].time.count)
+			order[n++] = &picture->series[i];
+	if (n) {
+		qsort(order, n, sizeof(*order), by_total);
+		label(out, 40, top - 8, "head", "How long spans and calls took");
+	}
+	drawn = n < PLOT_SERIES ? n : PLOT_SERIES;
+	for (size_t i = 0; i < drawn; i++)
+		histogram(out, order[i], 40 + (double)(i % COLUMNS) * (width + 30),
+			  top + 16 + (double)(i / COLUMNS) * BARS, width);
+	if (n > drawn) {
+		snprintf(text, sizeof(text), "and %zu more", n - drawn);
+		label(out, 40, top + 16 + (double)((drawn + 1) / COLUMNS) * BARS, "tick", text);
+	}
+	free(order);
+	return n ? top + 30 + (double)((drawn + COLUMNS - 1) / COLUMNS) * BARS : top;
+}
+
+/* ------------------------------------------------------------------ all */
+
+static const char style[] =
+	"<style>\n"
+	"text { font: 11px system-ui, 'DejaVu Sans', sans-serif; fill: #1d2430; }\n"
+	".title { font-size: 16px; font-weight: 600; } .head { font-size: 13px; font-weight: 600; }\n"
+	".name { font-weight: 600; } .tick, .scale { fill: #5c6675; font-size: 10px; } .scale { text-anchor: end; }\n"
+	".grid { stroke: #e3e7ec; } .base { stroke: #98a2b0; } .area { fill: #1f6feb; fill-opacity: .75; }\n"
+	".bar { fill: #1f6feb; } .busy { fill: #0f8a5f; shape-rendering: crispEdges; }\n"
+	".band { fill-opacity: .3; } .lost { fill: #c5221f; } .stopped { fill: #7b8494; } .full { fill: #c26a00; }\n"
+	".damaged { fill: #8d24c4; }\n"
+	"</style>\n";
+
+static double parts(struct out *out, const struct picture *picture)
+{
+	char text[160], length[BRIEF_BYTES];
+	uint64_t lost = losses_count(&picture->ledger);
+
+	label(out, 40, 28, "title", picture->log.path);
+	snprintf(text, sizeof(text), "%llu events, %llu spans, %s; %llu lost",
+		 (unsigned long long)picture->events, (unsigned long long)picture->spans,
+		 brief_ns(length, (double)picture->length_ns), (unsigned long long)lost);
+	label(out, 40, 44, lost ? "name" : "tick", text);
+	return durations(out, picture, threads(out, picture, rate(out, picture, TOP + 16)));
+}
+
+/* How high it is, is known when it was drawn: once for nobody. */
+void plot_svg(struct out *out, const struct picture *picture)
+{
+	static struct out nobody = { .fd = -1 };
+	double height = parts(&nobody, picture);
+
+	out_printf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
+		   "width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" role=\"img\">\n<title>", WIDTH, height,
+		   WIDTH, height);
+	xml(out, picture->log.path);
+	out_str(out, "</title>\n");
+	out_str(out, style);
+	out_printf(out, "<rect width=\"%d\" height=\"%.0f\" fill=\"#ffffff\"/>\n", WIDTH, height);
+	parts(out, picture);
+	out_str(out, "</svg>\n");
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* pyramid.c - points and short spans counted in bins, on levels of ever fewer. */
+#include <stdlib.h>
+
+#include "picture/picture.h"
+
+#define LEAST_BINS 256 /* of a level above another */
+
+size_t pyramid_bins(const struct picture *picture, size_t level)
+{
+	return picture->bins >> 2 * level;
+}
+
+double pyramid_width_ns(const struct picture *picture, size_t level)
+{
+	return (double)picture->length_ns / (double)pyramid_bins(picture, level);
+}
+
+struct picture_bin *pyramid_row(const struct picture *picture, size_t level, size_t row)
+{
+	return picture->level[level] + row * pyramid_bins(picture, level);
+}
+
+bool pyramid_init(struct picture *picture, size_t bins)
+{
+	while (bins > LEAST_BINS && bins * picture->rows > PICTURE_BINS_ALL)
+		bins /= 4;
+	picture->bins = bins;
+	do {
+		size_t level = picture->levels++;
+
+		picture->level[level] = calloc(pyramid_bins(picture, level) * picture->rows + 1,
+					       sizeof(struct picture_bin));
+		if (!picture->level[level])
+			return false;
+	} while (picture->levels < PICTURE_LEVELS &&
+		 pyramid_bins(picture, picture->levels) >= LEAST_BINS);
+	return true;
+}
+
+static struct picture_bin *bin_at(const struct picture *picture, size_t row, int64_t time_ns)
+{
+	double place = ((double)time_ns - (double)picture->begin_ns) / (double)picture->length_ns *
+		       (double)picture->bins;
+	size_t bin = place <= 0 ? 0 : place >= (double)picture->bins ? picture->bins - 1 :
+		     (size_t)place;
+
+	return pyramid_row(picture, 0, row) + bin;
+}
+
+static void vote(uint16_t *who, uint16_t *votes, uint16_t one)
+{
+	if (!*votes)
+		*who = one;
+	if (*who != one)
+		--*votes;
+	else if (*votes < UINT16_MAX)
+		++*votes;
+}
+
+/* The bin above. */
+static struct picture_bin *above(const struct picture *picture, size_t row, size_t bin, size_t level)
+{
+	return pyramid_row(picture, level, row) + (bin >> 2 * level);
+}
+
+void pyramid_point(struct picture *picture, size_t row, uint16_t type, int64_t time_ns)
+{
+	size_t bin = (size_t)(bin_at(picture, row, time_ns) - pyramid_row(picture, 0, row));
+
+	for (size_t level = 0; level < picture->levels; level++) {
+		struct picture_bin *to = above(picture, row, bin, level);
+
+		to->points++;
+		vote(&to->type, &to->type_votes, type);
+	}
+}
+
+void pyramid_span(struct picture *picture, size_t row, uint16_t series, int64_t begin_ns,
+		  uint64_t time_ns)
+{
+	size_t bin = (size_t)(bin_at(picture, row, begin_ns) - pyramid_row(picture, 0, row));
+
+	for (size_t level = 0; level < picture->levels; level++) {
+		struct picture_bin *to = above(picture, row, bin, level);
+
+		/* The longer ones are drawn themselves, if they are kept. */
+		if ((double)time_ns >= pyramid_width_ns(picture, level) &&
+		    time_ns >= picture->least_ns)
+			continue;
+		to->spans++;
+		vote(&to->series, &to->series_votes, series);
+	}
+}
