@@ -51,20 +51,21 @@ static void lose(struct ptx_thread *thread, struct ptx_view *view, unsigned type
 	atomic_store_explicit(&view->rings.region->overrun, 1, memory_order_relaxed);
 }
 
-static void wake(_Atomic uint32_t *word)
+/* It sleeps a second at most, should its waker be killed in between. */
+static void wake_flusher(struct ptx_region *region)
 {
-	if (atomic_exchange_explicit(word, 0, memory_order_acq_rel))
-		ptx_futex_wake(word);
+	if (atomic_exchange_explicit(&region->flush_wish, 0, memory_order_acq_rel))
+		ptx_futex_wake(&region->flush_wish);
 }
 
 void ptx_record_wake(struct ptx_region *region)
 {
-	wake(&region->waiters);
+	ptx_ring_wake(region);
 }
 
 void ptx_record_wake_and_leave(struct ptx_thread *thread, struct ptx_region *region)
 {
-	wake(&region->waiters);
+	ptx_ring_wake(region);
 	atomic_store_explicit(&thread->frame[0], NULL, memory_order_release);
 }
 
@@ -94,8 +95,8 @@ static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned t
 							    memory_order_acq_rel,
 							    memory_order_relaxed)) {
 			ptx_control_changed(&ptx_own_control);
-			wake(&region->flush_wish);
-			wake(&region->waiters);
+			wake_flusher(region);
+			ptx_ring_wake(region);
 		}
 	}
 	lose(thread, view, type, PTX_WRITER_STREAM_FULL);
@@ -120,7 +121,7 @@ static struct ptx_record *turn(struct ptx_thread *thread, struct ptx_cell *cell,
 	if (ptx_unlikely(atomic_load_explicit(&region->flush_wish, memory_order_relaxed)) &&
 	    atomic_load_explicit(&region->free_chunks, memory_order_relaxed) <
 		    view->rings.geometry.chunks / 2)
-		wake(&region->flush_wish);
+		wake_flusher(region);
 	return ptx_ring_reserve(&view->rings, *chunk, size, head);
 }
 
@@ -203,7 +204,7 @@ static void publish(const struct pending *pending, uint64_t time)
 	ptx_ring_commit(pending->chunk, pending->record, pending->head, pending->size, time);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&region->waiters, memory_order_relaxed)) /* (M) with (N) in posix/getnext.c */
-		wake(&region->waiters);
+		ptx_ring_wake(region);
 }
 
 static bool is_ours(struct ptx_thread *thread, unsigned level, const void *frame)

@@ -81,12 +81,6 @@ static void no_room(struct ptx_stream *stream, unsigned type)
 	atomic_store_explicit(&region->overrun, 1, memory_order_relaxed);
 }
 
-static void wake_readers(struct ptx_region *region)
-{
-	if (atomic_exchange_explicit(&region->waiters, 0, memory_order_acq_rel))
-		ptx_futex_wake(&region->waiters);
-}
-
 void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *data, size_t len,
 			uint64_t ticks, const void *address)
 {
@@ -113,7 +107,8 @@ void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *da
 	}
 	write_record(stream->control, record, head, type, data, len, ticks, address);
 	atomic_thread_fence(memory_order_seq_cst); /* (M) with (N) in posix/getnext.c */
-	wake_readers(rings->region);
+	if (atomic_load_explicit(&rings->region->waiters, memory_order_relaxed))
+		ptx_ring_wake(rings->region);
 }
 
 void ptx_control_filter(const struct ptx_stream *stream, trace_event_set_t *set)

@@ -95,7 +95,7 @@ static void let_go(void *stream)
 
 /* The only place where a cancellation request is acted on: nothing is held but the stream. */
 static int sleep_open(struct ptx_stream *stream, int cancel_state, const struct timespec *until,
-		      bool held_back)
+		      uint32_t ticket, bool held_back)
 {
 	_Atomic uint32_t *waiters = &stream->view->rings.region->waiters;
 	int type, none, err;
@@ -104,8 +104,8 @@ static int sleep_open(struct ptx_stream *stream, int cancel_state, const struct 
 	/* In this order: a request that is pending already is acted on by setcanceltype. */
 	pthread_setcancelstate(cancel_state, &none);
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
-	err = held_back ? ptx_futex_nap(waiters, 1, HELD_BACK_NAP_NS)
-			: ptx_futex_wait(waiters, 1, until);
+	err = held_back ? ptx_futex_nap(waiters, ticket, HELD_BACK_NAP_NS)
+			: ptx_futex_wait(waiters, ticket, until);
 	pthread_setcanceltype(type, &none);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &none);
 	pthread_cleanup_pop(0);
@@ -131,6 +131,22 @@ static int check_deadline(const struct timespec *until)
 	return is_past(until) ? ETIMEDOUT : 0; /* the kernel would refuse a negative tv_sec */
 }
 
+/* What to sleep on: that of others who sleep, unless somebody is about to wake them. */
+static uint32_t take_ticket(struct ptx_stream *stream)
+{
+	_Atomic uint32_t *waiters = &stream->view->rings.region->waiters;
+	uint32_t ticket = atomic_load_explicit(waiters, memory_order_relaxed);
+
+	if (ticket != 0 && ticket % 2 == 0)
+		return ticket;
+	stream->tickets += 2;
+	if (stream->tickets == 0)
+		stream->tickets = 2;
+	/* (N) with (M) in point/event.c, point/record.c and posix/control.c */
+	atomic_store_explicit(waiters, stream->tickets, memory_order_seq_cst);
+	return stream->tickets;
+}
+
 /*
  * Sleeping without a lost wake-up: say that we sleep, barrier (inside the pass of peek), look once
  * more (N). A writer that published before the barrier is seen; one that publishes after it sees
@@ -139,10 +155,9 @@ static int check_deadline(const struct timespec *until)
 static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 		     const struct timespec *until, int cancel_state)
 {
-	_Atomic uint32_t *waiters = &stream->view->rings.region->waiters;
-
 	for (;;) {
 		bool done, held_back;
+		uint32_t ticket = 0;
 		int err;
 
 		if (atomic_load_explicit(&stream->gone, memory_order_acquire))
@@ -150,8 +165,7 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 		pthread_mutex_lock(&stream->lock);
 		done = take_live(stream, to);
 		if (!done) {
-			/* (N) with (M) in point/event.c, point/record.c and posix/control.c */
-			atomic_store_explicit(waiters, 1, memory_order_seq_cst);
+			ticket = take_ticket(stream);
 			done = take_live(stream, to);
 		}
 		/* A writer inside its window wakes nobody when another's event is held back by it. */
@@ -165,7 +179,7 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 			return err;
 		if (atomic_load_explicit(&stream->gone, memory_order_acquire))
 			return EINVAL;
-		err = sleep_open(stream, cancel_state, until, held_back);
+		err = sleep_open(stream, cancel_state, until, ticket, held_back);
 		if (err == EINTR)
 			return EINTR;
 	}

@@ -100,7 +100,7 @@ struct ptx_region {
 	/* Read by every event; written by the controller, state also by a writer that finds no room. */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t admit[PTX_WORDS]; /* event types not filtered out */
 	_Atomic uint64_t state;
-	_Atomic uint32_t waiters;    /* futex: 1 = a reader sleeps */
+	_Atomic uint32_t waiters;    /* futex: not 0 = a reader sleeps; see wake.c */
 	_Atomic uint32_t flush_wish; /* futex: 1 = the flusher sleeps, wake it at half full */
 	_Atomic uint32_t max_level;  /* of types described later, 0 = none; no event reads it */
 

@@ -48,6 +48,9 @@ void ptx_slot_release(struct ptx_rings *rings, uint32_t slot);
 void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, unsigned type,
 			 uint32_t slot, uint64_t count);
 
+/* Readers that sleep look again; where region->waiters is not 0. */
+void ptx_ring_wake(struct ptx_region *region);
+
 /* Raises *word to at least value. */
 void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order);
 

@@ -53,6 +53,7 @@ struct ptx_stream {
 		uint64_t thread;
 	} control_writer;               /* whose the records of control are */
 	struct ptx_flush *flush;        /* with log */
+	uint32_t tickets;               /* that readers slept on; even */
 
 	/* Opened logs. */
 	struct ptx_stored *stored;

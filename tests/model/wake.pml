@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * wake.pml - no lost wake-up: a reader that sleeps while there is an event never happens (lib/ring/
- * DESIGN 5, lib/posix/getnext.c, lib/point/record.c).
+ * DESIGN 5, lib/ring/wake.c, lib/posix/getnext.c, lib/point/record.c).
  *
- * Stores reach memory late, as in order.pml. An exchange lets all earlier stores of its processor
- * through first. A sleep is refused when the word is no longer what the sleeper believes. Whether
- * anybody sleeps for ever is seen as an end of everything that is not an end.
+ * Stores reach memory late, as in order.pml. An exchange and a system call let all earlier stores of
+ * their processor through first. A sleep is refused when the word is no longer the sleeper's ticket. A
+ * writer may leave before any step of its waking, by a jump or as one that is killed; then there is
+ * one event more at the end, a STOP, whose writer does not. Whether anybody sleeps for ever is seen as an end
+ * of everything that is not an end.
  *
- * Sizes: WRITERS, EVENTS of each, READERS.
+ * Sizes: WRITERS, EVENTS of each, READERS, JUMPS.
  */
-byte head[WRITERS], waiting[WRITERS]; /* published; on the way to memory */
+#define WAKING 1
+#define STOPS  (JUMPS > 0)
+#define ALL    (WRITERS * EVENTS + STOPS)
+
+byte head[WRITERS + 1], waiting[WRITERS + 1]; /* published; on the way to memory */
 byte got;
-bit waiters;
-byte sleeping;
+byte word; /* waiters: 0, a ticket, or a ticket and WAKING */
+byte tickets;
+bit asleep[READERS];
+bit lock; /* the stream's, of its readers */
+byte jumps, writers = WRITERS;
 
 proctype Memory(byte w)
 {
@@ -24,40 +33,104 @@ end:
 
 #define SETTLE(w) head[w] = head[w] + waiting[w]; waiting[w] = 0
 
+/* A step of waking, before which its writer may be gone. */
+#define STEP \
+	atomic { \
+		if \
+		:: may_jump && jumps < JUMPS -> jumps++; goto gone \
+		:: true \
+		fi;
+#define END }
+
+#define WAKE_ALL for (r : 0 .. READERS - 1) { asleep[r] = 0 } r = 0
+
 inline wake()
 {
-#ifdef FAULT_WAKE_BEFORE_CLEAR
-	sleeping = 0;
-	atomic { SETTLE(w); waiters = 0 }
+#ifdef FAULT_CLEAR_FIRST
+	STEP SETTLE(w); seen = word; word = 0 END;
+	STEP
+		if
+		:: seen -> WAKE_ALL
+		:: else
+		fi
+	END
 #else
-	atomic { SETTLE(w); seen = waiters; waiters = 0 }
+#ifndef FAULT_WAKE_BEFORE_CLEAR
+	STEP
+		SETTLE(w);
+		if
+		:: !(seen & WAKING) && word == seen ->
+#ifdef FAULT_ONE_MARK
+			word = WAKING
+#else
+			word = seen | WAKING
+#endif
+			;
+			seen = word
+		:: !(seen & WAKING) && word != seen -> seen = word
+		:: else
+		fi;
+		if
+		:: !(seen & WAKING) -> goto gone
+		:: else
+		fi
+	END;
+#endif
+	STEP SETTLE(w); WAKE_ALL END;
+	STEP
+		if
+		:: word == seen -> word = 0
+		:: else
+		fi
+	END
+#endif
+}
+
+inline event()
+{
+#ifdef FAULT_LOAD_FIRST
+	seen = word;
+	atomic { waiting[w]++; n++ }
+#else
+	atomic { waiting[w]++; n++ } /* (A), (M) */
+	seen = word;
+#endif
 	if
-	:: seen -> sleeping = 0
+	:: seen -> wake()
 	:: else
 	fi
-#endif
 }
 
 proctype Writer(byte w)
 {
-	byte n;
-	bit seen;
+	byte n, seen, r;
+	bit may_jump = 1;
 
+again:
 	do
-	:: n < EVENTS ->
-#ifdef FAULT_LOAD_FIRST
-		seen = waiters;
-		atomic { waiting[w]++; n++ }
-#else
-		atomic { waiting[w]++; n++ } /* (A), (M) */
-		seen = waiters;
-#endif
-		if
-		:: seen -> wake()
-		:: else
-		fi
-	:: else -> break
-	od
+	:: n < EVENTS -> event()
+	:: else -> goto end
+	od;
+gone:
+	atomic { r = 0; goto again }
+end:
+	writers--
+}
+
+/* posix_trace_stop(): a fence stands between its event and its look at the word. */
+proctype Stop()
+{
+	byte w = WRITERS, n, seen, r;
+	bit may_jump;
+
+	writers == 0 && STOPS;
+	atomic { head[w]++; seen = word }
+	if
+	:: seen -> wake()
+	:: else
+	fi;
+gone:
+	skip
 }
 
 inline take(there)
@@ -66,7 +139,7 @@ inline take(there)
 		there = 0;
 		w = 0;
 		do
-		:: w < WRITERS -> there = there + head[w]; w++
+		:: w <= WRITERS -> there = there + head[w]; w++
 		:: else -> break
 		od;
 		w = 0;
@@ -77,18 +150,36 @@ inline take(there)
 	}
 }
 
-proctype Reader()
+proctype Reader(byte me)
 {
-	byte w, there, mine;
+	byte w, there, ticket;
 
 	do
-	:: got == WRITERS * EVENTS -> break
+	:: got == ALL -> break
 	:: else ->
+		atomic { lock == 0 || got == ALL -> lock = 1 }
 		take(there);
 		if
-		:: there
+		:: there -> lock = 0
 		:: else ->
-			waiters = 1; /* (N) */
+			ticket = word;
+			if
+#ifdef FAULT_JOIN_WAKING
+			:: ticket != 0
+#else
+			:: ticket != 0 && !(ticket & WAKING)
+#endif
+			:: else ->
+				atomic { /* (N) */
+#ifdef FAULT_SAME_TICKET
+					tickets = 2;
+#else
+					tickets = tickets + 2;
+#endif
+					word = tickets;
+					ticket = tickets
+				}
+			fi;
 #ifndef FAULT_NO_BARRIER
 			do
 			:: w < WRITERS -> atomic { SETTLE(w); w++ }
@@ -99,31 +190,34 @@ proctype Reader()
 #ifndef FAULT_NO_SECOND_LOOK
 			take(there);
 #endif
+			lock = 0;
 			if
 			:: there
 			:: else ->
 				if
-				:: got == WRITERS * EVENTS -> break
+				:: got == ALL -> break
 				:: else
 				fi;
 				atomic {
 					if
 #ifdef FAULT_SLEEP_BLINDLY
-					:: true -> sleeping++
+					:: true -> asleep[me] = 1
 #else
-					:: waiters -> sleeping++
-					:: else -> goto again
+					:: word == ticket -> asleep[me] = 1
+					:: else
 #endif
 					fi
 				}
-				sleeping == 0;
-again:
-				skip
+				asleep[me] == 0
 			fi
 		fi
 	od;
 	/* The last one: whoever waits for more is told that there will be none (shutdown). */
-	atomic { waiters = 0; sleeping = 0 }
+	atomic {
+		lock = 0;
+		word = 0;
+		for (w : 0 .. READERS - 1) { asleep[w] = 0 }
+	}
 }
 
 init {
@@ -131,7 +225,11 @@ init {
 
 	atomic {
 		for (w : 0 .. WRITERS - 1) { run Memory(w); run Writer(w) }
-		for (w : 1 .. READERS) { run Reader() }
+		for (w : 0 .. READERS - 1) { run Reader(w) }
+		if
+		:: STOPS -> run Stop()
+		:: else
+		fi;
 		w = 0
 	}
 }

@@ -21,6 +21,7 @@ const struct path paths[] = {
 	{ "several streams", { LOOP, UNTIL, FLUSH }, .bytes = 8, .prepare = 5 },
 	{ "inherited", { { .policy = POSIX_TRACE_UNTIL_FULL, .max_data = 64, .inherited = true } },
 	  .bytes = 8, .prepare = 5 },
+	{ "a reader sleeps", { UNTIL }, .bytes = 8, .prepare = 5, .waiter = true },
 	{ "next chunk", { UNTIL }, .bytes = 8, .prepare = 5, .longest = true },
 	{ "overwriting", { LOOP }, .bytes = 8, .prepare = 4000, .longest = true, .stranger = true },
 	{ "first event", { UNTIL }, .bytes = 8 },
