@@ -56,7 +56,7 @@ static const char *const bad[] = {
 	"@key a; @begin x", "u8 a; @key b; @begin x", "u8 a; @key a,a; @begin x", "u8 a; @key a",
 	"u8 a; @key a,; @begin x", "u8 a; @key ,a; @begin x", "u8[2] a; @key a; @begin x",
 	"u8 a; @key a; @key a; @begin x", "u8 a;u8 b;u8 c;u8 d;u8 e; @key a,b,c,d,e; @begin x",
-	"@begin \"x\"", "@begin a;u8 a;@key a b", "u8 a;;@", "\x01u8 a", "u8 a\x01", "u8\xa0" "a",
+	"@begin \"x\"", "@begin a;u8 a;@key a b", "u8 a;;@", "\x01u8 a", "u8 a\x01", "u8\240a",
 	"// u8 a", "u8 a; # x", "%s %n", "u8 a{0=a,1}", "str[] a", "str[0] a", "bytes[65536] a",
 	"u32 op{0=read,1=write", "u8 a; u16", "char 'c'", "ptr *p", "ns", "errno", "u8 a == 3",
 };

@@ -48,7 +48,7 @@ static bool set(struct rkh_decoder *decoder, const char *key, unsigned long valu
 			continue;
 		if (value != 1 && value != 2 && value != 4 && value != 8)
 			return false;
-		*(unsigned *)((char *)config + size_keys[i].offset) = (unsigned)value;
+		*(unsigned *)(void *)((char *)config + size_keys[i].offset) = (unsigned)value;
 		if (!strcmp(key, "fun"))
 			decoder->fun = (unsigned)value;
 		return true;
