@@ -182,6 +182,9 @@ static struct harvest salvage(int fd, int begins)
 	ck_assert_int_ne(unavailable, 0);
 	OK(posix_trace_seek_np(trid, &when));
 	OK(posix_trace_getnext_np(trid, &event, &unavailable));
+	OK(posix_trace_until_np(trid, &when));
+	OK(posix_trace_seek_np(trid, &when));
+	OK(posix_trace_getnext_np(trid, &event, &unavailable));
 	ask(trid);
 	log_close(trid);
 	return harvest;
