@@ -78,6 +78,12 @@ answers "$described" "select kind, name from objects" "$(
 	"$posixtrace" query --csv "$described" 'select kind, name from objects' | sed 1d | paste -sd ' ')"
 check "things have names" has out '^mutex,"pool lock"$'
 
+# Names that SQL does not tell apart, or that mean something else in it
+printf '%s\n' 'type a u32 Fd; u32 fd; u32 time; u32 select; u32 FD' 'a 1 1 1700000000000000000 1 2 3 4 5' |
+	"${top_builddir:-..}/tests/tools/compose" "$tmp/names.log" || exit 99
+answers "$tmp/names.log" 'select Fd, "fd.2", [field.time], "select", "FD.3", time from events' \
+	1,2,3,4,5,1700000000000000000
+
 run 0 query --csv "$times" 'select span, kind, count(*), max(duration), max(end - begin = duration) from spans
 	group by span order by span'
 check "spans are those of begins and ends" has out '^job,span,4,[0-9]*,1$'
