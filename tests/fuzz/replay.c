@@ -16,16 +16,6 @@
 /* An engine has its own main. */
 #ifndef PTX_FUZZ_ENGINE
 
-static bool read_input(const char *path, struct text_bytes *input)
-{
-	size_t len = strlen(path);
-
-	memset(input, 0, sizeof(*input));
-	if (len > 4 && strcmp(path + len - 4, ".hex") == 0)
-		return text_read(path, input);
-	return text_read_raw(path, input);
-}
-
 static bool write_input(const char *folder, const char *path, const struct text_bytes *input)
 {
 	const char *name = strrchr(path, '/');
@@ -56,9 +46,9 @@ int main(int argc, char **argv)
 	if (as_text)
 		first = 2;
 	for (int i = first; i < (as_text ? 3 : argc); i++) {
-		struct text_bytes input;
+		struct text_bytes input = { 0 };
 
-		if (!read_input(argv[i], &input))
+		if (!text_read(argv[i], &input))
 			return 2;
 		if (as_text) {
 			text_write(stdout, input.bytes, input.size, argc > 3 ? argv[3] : NULL);

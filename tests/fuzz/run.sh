@@ -28,6 +28,7 @@ failed=0
 longest() {
 	case $1 in
 	log) echo 300000 ;;
+	foreign) echo 40000 ;;
 	*) echo 4096 ;;
 	esac
 }

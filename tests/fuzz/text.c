@@ -81,7 +81,7 @@ static const char *below_tests(const char *name, char path[TEXT_PATH])
 	return path;
 }
 
-static bool read_from(struct reader *reader);
+static bool read_named(struct reader *reader, const char *name);
 
 static bool include(struct reader *reader, const char *name)
 {
@@ -89,7 +89,7 @@ static bool include(struct reader *reader, const char *name)
 	struct reader inner = { .path = below_tests(name, path), .out = reader->out };
 
 	inner.at = reader->at;
-	if (!read_from(&inner))
+	if (!read_named(&inner, name))
 		return false;
 	reader->at = inner.at;
 	return true;
@@ -166,8 +166,19 @@ static bool read_all(struct reader *reader)
 	return true;
 }
 
-static bool read_from(struct reader *reader)
+static bool read_as_it_is(struct reader *reader)
 {
+	int c;
+
+	while ((c = getc(reader->file)) != EOF)
+		if (!put(reader, (uint8_t)c))
+			return false;
+	return true;
+}
+
+static bool read_named(struct reader *reader, const char *name)
+{
+	size_t len = strlen(name);
 	bool good;
 
 	reader->file = fopen(reader->path, "re");
@@ -175,7 +186,10 @@ static bool read_from(struct reader *reader)
 		perror(reader->path);
 		return false;
 	}
-	good = read_all(reader);
+	if (len > 4 && strcmp(name + len - 4, ".hex") == 0)
+		good = read_all(reader);
+	else
+		good = read_as_it_is(reader);
 	fclose(reader->file);
 	return good;
 }
@@ -184,23 +198,7 @@ bool text_read(const char *path, struct text_bytes *out)
 {
 	struct reader reader = { .path = path, .out = out };
 
-	return read_from(&reader);
-}
-
-bool text_read_raw(const char *path, struct text_bytes *out)
-{
-	struct reader reader = { .path = path, .out = out };
-	int c;
-
-	reader.file = fopen(path, "re");
-	if (!reader.file) {
-		perror(path);
-		return false;
-	}
-	while ((c = getc(reader.file)) != EOF && put(&reader, (uint8_t)c))
-		continue;
-	fclose(reader.file);
-	return c == EOF;
+	return read_named(&reader, path);
 }
 
 static void write_run(FILE *out, const uint8_t *bytes, size_t size)

@@ -6,7 +6,7 @@
  *	50 58 "BK" 00*4         the bytes 50 58, the letters B and K, four zero bytes
  *	4:300 8:-1              a number in so many bytes, in the byte order of this machine
  *	word                    a byte that the target has this word for
- *	=golden/1.1/loop.hex    all bytes of another file below tests/
+ *	=golden/1.1/loop.hex    all bytes of another file below tests/, which need not be text
  *	@0x40                   what follows replaces the bytes from this place on
  *	!                       nothing follows the bytes up to here
  */
@@ -26,11 +26,9 @@ struct text_bytes {
 	size_t room;
 };
 
-/* The bytes that the text in file says; false, and a message, where it is none. */
+/* The bytes that a file says whose name ends in .hex, those of any other as they are; false, and a
+ * message, where that is none. */
 bool text_read(const char *path, struct text_bytes *out);
-
-/* The bytes of a file as they are. */
-bool text_read_raw(const char *path, struct text_bytes *out);
 
 /* Bytes as text: of base, if there is one, with what differs. */
 void text_write(FILE *out, const uint8_t *bytes, size_t size, const char *base);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* foreign.c - traces of other tracers: whatever decoder takes the bytes. */
+#include "fuzz/fuzz.h"
+#include "tools/mutate.h"
+
+const struct fuzz_word fuzz_words[] = { { 0 } };
+
+uint64_t mutate_sum;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	mutate_decode(data, size);
+	return 0;
+}
