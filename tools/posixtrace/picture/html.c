@@ -16,7 +16,7 @@
 #include "tool.h"
 
 #define HTML_BINS  65536
-#define HTML_ITEMS 1000000
+#define HTML_ITEMS 2000000
 
 static const char help[] =
 	"Usage: posixtrace html [OPTION]... LOG -o FILE\n"
@@ -25,7 +25,7 @@ static const char help[] =
 	"spans took, and where events are missing. Nothing is fetched from anywhere.\n"
 	"\n"
 	"  -o, --output FILE    the page; - is standard output\n"
-	"      --items N        keep N events and N spans, 1000000; of more, the counts and the longest spans\n"
+	"      --items N        keep N events and N spans, 2000000; of more, the counts and the longest spans\n"
 	"      --pair BEGIN,END[,FIELD]...\n"
 	"                       event types that are a span, as for posixtrace latency\n"
 	READING_HELP
@@ -188,6 +188,14 @@ static void meta(struct out *out, const struct picture *picture)
 
 /* ------------------------------------------------------------------ the page */
 
+static void script(struct out *out)
+{
+	out_bytes(out, page_items_js, page_items_js_bytes);
+	out_bytes(out, page_view_js, page_view_js_bytes);
+	out_bytes(out, page_panels_js, page_panels_js_bytes);
+	out_bytes(out, page_hands_js, page_hands_js_bytes);
+}
+
 static void page(struct out *out, const struct picture *picture)
 {
 	const char *at = (const char *)page_html, *end = at + page_html_bytes;
@@ -201,7 +209,7 @@ static void page(struct out *out, const struct picture *picture)
 		else if (!strncmp(mark, "@ITEMS@", 7))
 			items_text(out, picture);
 		else
-			out_bytes(out, page_js, page_js_bytes);
+			script(out);
 	}
 	out_bytes(out, at, (size_t)(end - at));
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * page.h - the page of posixtrace html, as page.html, page.css and page.js have it.
+ * page.h - the page of posixtrace html, as page.html, page.css and page_*.js have it.
  */
 #ifndef POSIXTRACE_PICTURE_PAGE_H
 #define POSIXTRACE_PICTURE_PAGE_H
 
 #include <stddef.h>
 
-extern const unsigned char page_html[], page_css[], page_js[];
-extern const size_t page_html_bytes, page_css_bytes, page_js_bytes;
+extern const unsigned char page_html[], page_css[], page_items_js[], page_view_js[], page_panels_js[],
+	page_hands_js[];
+extern const size_t page_html_bytes, page_css_bytes, page_items_js_bytes, page_view_js_bytes,
+	page_panels_js_bytes, page_hands_js_bytes;
 
 #endif

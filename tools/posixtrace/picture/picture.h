@@ -8,8 +8,8 @@
  * from the items only the spans that are longer.
  *
  * Memory    PICTURE_ROWS threads have a row of their own, the others one together; at most
- *           PICTURE_BINS_ALL bins, a million points and a million spans are kept, of more spans the longest,
- *           of more points none; PICTURE_BANDS times without events, further ones are part of the last.
+ *           PICTURE_BINS_ALL bins are counted in; as many points and spans are kept as the caller says, of
+ *           more spans the longest, of more points none; PICTURE_BANDS times without events, further ones are part of the last.
  */
 #ifndef POSIXTRACE_PICTURE_PICTURE_H
 #define POSIXTRACE_PICTURE_PICTURE_H

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * page_items.js - what posixtrace html embedded: rows of points and spans, to be drawn at any zoom in
+ * constant time. The four files page_*.js are one function, in the order items, view, panels, hands.
+ *
+ * The tool counted points and short spans in bins, on levels of ever fewer. The level whose bins are about a
+ * pixel wide is drawn, and of the spans those that are longer than its bins, which cannot be more
+ * than the pixels have room for; below the lowest level, items are drawn pixel by pixel.
+ */
+"use strict";
+(function () {
+
+const byId = id => document.getElementById(id);
+const meta = JSON.parse(byId("meta").textContent);
+const length = meta.length_ns;
+const LABEL = 132, AXIS = 26, POINTS = 13, LANE = 15, SHORT = 7, GAP = 7;
+
+/* ------------------------------------------------------------------ items */
+
+function bytesOf(text) {
+	const raw = atob(text.trim()), bytes = new Uint8Array(raw.length);
+	for (let i = 0; i < raw.length; i++)
+		bytes[i] = raw.charCodeAt(i);
+	return bytes;
+}
+
+const rows = meta.rows.map(row => Object.assign({}, row));
+const levels = [];
+
+(function decode() {
+	const bytes = bytesOf(byId("items").textContent);
+	let at = 0;
+
+	function number() {
+		let value = 0, scale = 1, byte;
+		do {
+			byte = bytes[at++];
+			value += (byte & 127) * scale;
+			scale *= 128;
+		} while (byte & 128);
+		return value;
+	}
+
+	for (const row of rows) {
+		const n = number();
+		row.time = new Float64Array(n);
+		row.type = new Uint16Array(n);
+		for (let i = 0, time = 0; i < n; i++) {
+			row.time[i] = time += number();
+			row.type[i] = number();
+		}
+	}
+	for (const row of rows) {
+		const n = number();
+		row.begin = new Float64Array(n);
+		row.took = new Float64Array(n);
+		row.series = new Uint16Array(n);
+		row.lane = new Uint8Array(n);
+		for (let i = 0, time = 0; i < n; i++) {
+			row.begin[i] = time += number();
+			row.took[i] = number();
+			row.series[i] = number();
+			row.lane[i] = number();
+		}
+	}
+	for (let l = 0; l < meta.levels.length; l++) {
+		const level = { bins: meta.levels[l], width: length / meta.levels[l], rows: [], most: 1, shortest: 1 };
+		for (let r = 0; r < rows.length; r++) {
+			const n = number();
+			const to = { bin: new Uint32Array(n), points: new Uint32Array(n), spans: new Uint32Array(n),
+				type: new Uint16Array(n), series: new Uint16Array(n) };
+			for (let i = 0, bin = -1; i < n; i++) {
+				to.bin[i] = bin += number();
+				to.points[i] = number();
+				to.spans[i] = number();
+				if (to.points[i]) to.type[i] = number();
+				if (to.spans[i]) to.series[i] = number();
+				level.most = Math.max(level.most, to.points[i]);
+				level.shortest = Math.max(level.shortest, to.spans[i]);
+			}
+			level.rows.push(to);
+		}
+		levels.push(level);
+	}
+})();
+
+/* Spans by length, in powers of four of the lowest level's bins: the first are shorter than one. */
+const TIERS = levels.length + 1;
+for (const row of rows) {
+	const of = new Uint8Array(row.begin.length), size = new Array(TIERS).fill(0);
+	for (let i = 0; i < of.length; i++) {
+		let tier = 0;
+		while (tier < levels.length && row.took[i] >= levels[tier].width) tier++;
+		of[i] = tier;
+		size[tier]++;
+	}
+	row.tiers = size.map(n => new Uint32Array(n));
+	row.longest = new Array(TIERS).fill(0);
+	const fill = new Array(TIERS).fill(0);
+	for (let i = 0; i < of.length; i++) {
+		row.tiers[of[i]][fill[of[i]]++] = i;
+		row.longest[of[i]] = Math.max(row.longest[of[i]], row.took[i]);
+	}
+	row.hasShort = levels.some(level => level.rows[rows.indexOf(row)].spans.some(n => n));
+	row.height = POINTS + row.lanes * LANE + (row.hasShort ? SHORT : 0) + GAP;
+}
+{
+	let y = 0;
+	for (const row of rows) {
+		row.y = y;
+		y += row.height;
+	}
+	rows.total = y;
+}
+
+/* The first index from which on value(i) is not less. */
+function search(n, value, wanted) {
+	let low = 0, high = n;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (value(middle) < wanted) low = middle + 1; else high = middle;
+	}
+	return low;
+}
+
+/* ------------------------------------------------------------------ words */
+
+const grouped = n => n.toLocaleString("en");
+
+function span(ns) {
+	for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]])
+		if (ns >= size) return (ns / size).toPrecision(ns >= 1000 * size ? 6 : 4) + " " + unit;
+	return Math.round(ns) + " ns";
+}
+
+/* Exact, as far as a number of nanoseconds from the beginning is. */
+function clock(ns) {
+	const time = BigInt(meta.begin_ns) + BigInt(Math.round(ns));
+	const second = time / 1000000000n - (time % 1000000000n < 0n ? 1n : 0n);
+	const date = new Date(Number(second) * 1000);
+	return date.toISOString().slice(0, 19).replace("T", " ") + "." +
+		String(time - second * 1000000000n).padStart(9, "0") + " UTC";
+}
+
+function element(name, attributes, ...children) {
+	const it = document.createElement(name);
+	for (const key in attributes || {})
+		if (key === "class") it.className = attributes[key];
+		else if (key === "click") it.addEventListener("click", attributes[key]);
+		else it.setAttribute(key, attributes[key]);
+	it.append(...children);
+	return it;
+}
+
+const threadName = row => row.pid < 0 ? "other threads" : row.pid === 0 ? "the stream" :
+	row.pid + " / " + row.tid;
+
+/* ------------------------------------------------------------------ colours */
+
+let dark = matchMedia("(prefers-color-scheme: dark)").matches;
+let colours;
+
+function hue(i, light, strength) {
+	return "hsl(" + (i * 137.508 + 205) % 360 + " " + strength + "% " + light + "%)";
+}
+
+function setTheme() {
+	document.documentElement.dataset.theme = dark ? "dark" : "light";
+	byId("theme").textContent = dark ? "Light" : "Dark";
+	const style = getComputedStyle(document.documentElement);
+	const get = name => style.getPropertyValue(name).trim();
+	colours = {
+		paper: get("--paper"), panel: get("--panel"), line: get("--line"), ink: get("--ink"),
+		faint: get("--faint"), accent: get("--accent"), chosen: get("--chosen"), stripe: get("--stripe"),
+		type: meta.types.map((type, i) => hue(i, dark ? 66 : 42, 62)),
+		series: meta.series.map((series, i) => hue(i + 3.4, dark ? 38 : 74, dark ? 46 : 62)),
+		band: { lost: dark ? "#ff6b60" : "#c5221f", stopped: dark ? "#8a94a3" : "#7b8494",
+			full: dark ? "#ffb454" : "#c26a00", damaged: dark ? "#d28bff" : "#8d24c4" },
+	};
+	for (const dot of document.querySelectorAll(".dot"))
+		dot.style.background = colours[dot.dataset.of][dot.dataset.index];
+	for (const bar of document.querySelectorAll("svg rect.bar"))
+		bar.setAttribute("fill", colours.accent);
+}

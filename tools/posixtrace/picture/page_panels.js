@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* page_panels.js - the side: counts, durations, threads, gaps, and what is selected or searched. */
+
+/* ------------------------------------------------------------------ selection */
+
+function inRange(from, to) {
+	const types = new Float64Array(meta.types.length), took = meta.series.map(() => []);
+	let total = 0, exact = meta.has_points;
+
+	rows.forEach((row, index) => {
+		if (meta.has_points) {
+			let i = search(row.time.length, k => row.time[k], from);
+			for (; i < row.time.length && row.time[i] <= to; i++) { types[row.type[i]]++; total++; }
+		} else {
+			const level = levels[0], of = level.rows[index];
+			let i = search(of.bin.length, k => of.bin[k], Math.floor(from / level.width));
+			for (; i < of.bin.length && of.bin[i] * level.width <= to; i++) {
+				types[of.type[i]] += of.points[i];
+				total += of.points[i];
+			}
+		}
+		let i = search(row.begin.length, k => row.begin[k], from);
+		for (; i < row.begin.length && row.begin[i] <= to; i++) took[row.series[i]].push(row.took[i]);
+	});
+	return { types, took, total, exact };
+}
+
+function dot(of, index) {
+	const it = element("span", { class: "dot" });
+	it.dataset.of = of;
+	it.dataset.index = index;
+	it.style.background = colours[of][index];
+	return it;
+}
+
+function table(id, heads, lines) {
+	const body = element("tbody");
+	for (const line of lines) body.append(line);
+	return element("table", { id },
+		element("thead", {}, element("tr", {}, ...heads.map(([text, right]) =>
+			element("th", right ? { class: "n", scope: "col" } : { scope: "col" }, text)))), body);
+}
+
+const cell = text => element("td", { class: "n" }, text);
+
+function showSelection() {
+	const to = byId("selection");
+
+	to.textContent = "";
+	if (!state.chosen) {
+		to.append(element("p", { class: "note" }, "Shift and drag, or drag on the axis, to select a span of time."));
+		return;
+	}
+	const [from, end] = state.chosen, found = inRange(from, end);
+	const order = [...meta.types.keys()].filter(i => found.types[i]).sort((a, b) => found.types[b] - found.types[a]);
+	to.append(element("p", { class: "note" }, clock(from), element("br"), span(end - from) + ", ",
+		element("b", { id: "selected-events" }, grouped(found.total)), found.exact ? " events, " : " events, about, ",
+		span((end - from) / Math.max(1, found.total)) + " apart"));
+	to.append(table("selected-types", [["Event type"], ["Events", 1], ["Per second", 1]], order.map(i =>
+		element("tr", {}, element("td", { class: "name" }, dot("type", i), meta.types[i].name),
+			cell(grouped(found.types[i])), cell((found.types[i] * 1e9 / Math.max(1, end - from)).toPrecision(4))))));
+	const spans = [...meta.series.keys()].filter(i => found.took[i].length);
+	if (!spans.length) return;
+	to.append(table("selected-spans", [["Span that begins here"], ["Count", 1], ["p50", 1], ["p99", 1], ["Max", 1]], spans.map(i => {
+		const sorted = Float64Array.from(found.took[i]).sort(), n = sorted.length;
+		const at = part => span(sorted[Math.min(n - 1, Math.max(0, Math.ceil(n * part) - 1))]);
+		return element("tr", {}, element("td", { class: "name" }, dot("series", i), meta.series[i].name),
+			cell(grouped(n)), cell(at(0.5)), cell(at(0.99)), cell(span(sorted[n - 1])));
+	})));
+}
+
+function choose(range) {
+	state.chosen = range && range[1] > range[0] ? range : null;
+	showSelection();
+	redraw();
+}
+
+/* ------------------------------------------------------------------ search */
+
+function find(text) {
+	const wanted = text.trim().toLowerCase(), found = byId("found");
+
+	state.mark = null;
+	if (!wanted) {
+		state.matching = null;
+		found.textContent = "";
+	} else {
+		const fits = it => it.name.toLowerCase().includes(wanted);
+		state.matching = { types: meta.types.map(fits), series: meta.series.map(fits) };
+		const events = meta.types.reduce((sum, it) => sum + (fits(it) ? it.count : 0), 0);
+		const spans = meta.series.reduce((sum, it) => sum + (fits(it) ? it.count : 0), 0);
+		found.textContent = events || !spans ? grouped(events) + " events" : grouped(spans) + " spans";
+		found.dataset.events = events;
+		found.dataset.spans = spans;
+	}
+	redraw();
+}
+
+/* The match next to the mark, or to the middle, on any row. */
+function step_to(forward) {
+	if (!state.matching) return;
+	const from = state.mark === null ? (forward ? state.from - 1 : state.to + 1) : state.mark;
+	let best = null, bestRow = null;
+	const offer = (time, row) => {
+		if (forward ? time > from && (best === null || time < best) : time < from && (best === null || time > best)) {
+			best = time;
+			bestRow = row;
+		}
+	};
+	for (const row of rows) {
+		for (const [times, kinds, fits] of [[row.time, row.type, state.matching.types], [row.begin, row.series, state.matching.series]]) {
+			let i = search(times.length, k => times[k], from);
+			if (forward) {
+				while (i < times.length && (times[i] <= from || !fits[kinds[i]])) i++;
+				if (i < times.length) offer(times[i], row);
+			} else {
+				i--;
+				while (i >= 0 && (times[i] >= from || !fits[kinds[i]])) i--;
+				if (i >= 0) offer(times[i], row);
+			}
+		}
+	}
+	if (best === null) return;
+	state.mark = best;
+	if (best < state.from || best > state.to) {
+		const half = (state.to - state.from) / 2;
+		show(best - half, best + half);
+	}
+	const y = bestRow.y - state.top;
+	if (y < 0 || y + bestRow.height > height - AXIS) scroll(y - (height - AXIS) / 2);
+	redraw();
+}
+
+/* ------------------------------------------------------------------ panels */
+
+function searchFor(name) {
+	byId("search").value = name;
+	find(name);
+}
+
+function bars(series) {
+	const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+	const most = Math.max(...series.bars.map(bar => bar[1]), 1);
+	const low = Math.log2(Math.max(1, series.bars[0][0])), high = Math.log2(series.bars[series.bars.length - 1][0] + 1);
+	const slots = Math.max(8, Math.round((high - low) * 4) + 1), each = 360 / slots;
+
+	svg.setAttribute("viewBox", "0 0 360 64");
+	svg.setAttribute("role", "img");
+	svg.setAttribute("aria-label", "How often which duration");
+	for (const [from, count] of series.bars) {
+		const slot = Math.round((Math.log2(Math.max(1, from)) - low) * 4), rect = document.createElementNS(svg.namespaceURI, "rect");
+		const tall = Math.max(1, 48 * count / most);
+		rect.setAttribute("class", "bar");
+		rect.setAttribute("x", slot * each);
+		rect.setAttribute("y", 50 - tall);
+		rect.setAttribute("width", Math.max(1, each - 1));
+		rect.setAttribute("height", tall);
+		rect.setAttribute("fill", colours.accent);
+		const title = document.createElementNS(svg.namespaceURI, "title");
+		title.textContent = "from " + span(from) + ": " + grouped(count);
+		rect.append(title);
+		svg.append(rect);
+	}
+	for (const [x, text, anchor] of [[0, span(series.min), "start"], [180, "", "middle"], [360, span(series.max), "end"]]) {
+		const label = document.createElementNS(svg.namespaceURI, "text");
+		label.setAttribute("x", x);
+		label.setAttribute("y", 62);
+		label.setAttribute("font-size", 10);
+		label.setAttribute("fill", "currentColor");
+		label.setAttribute("opacity", 0.7);
+		label.setAttribute("text-anchor", anchor);
+		label.textContent = text;
+		svg.append(label);
+	}
+	return svg;
+}
+
+function fillPanels() {
+	const order = (list, value) => [...list.keys()].sort((a, b) => value(list[b]) - value(list[a]));
+
+	byId("types").append(table("type-counts", [["Event type"], ["Events", 1]],
+		order(meta.types, t => t.count).filter(i => meta.types[i].count).map(i => {
+			const line = element("tr", { class: "link", click: () => searchFor(meta.types[i].name) },
+				element("td", { class: "name" }, dot("type", i), meta.types[i].name), cell(grouped(meta.types[i].count)));
+			line.dataset.name = meta.types[i].name;
+			line.dataset.count = meta.types[i].count;
+			return line;
+		})));
+	const durations = byId("spans");
+	if (!meta.series.length)
+		durations.append(element("p", { class: "note" }, "No event type of this log begins, ends or times anything."));
+	for (const i of order(meta.series, s => s.total)) {
+		const series = meta.series[i];
+		if (!series.count) continue;
+		const card = element("div", { class: "card" },
+			element("h3", { click: () => searchFor(series.name) }, dot("series", i), series.name),
+			element("p", {}, grouped(series.count) + " × — p50 " + span(series.p50) + ", p99 " + span(series.p99) +
+				", max " + span(series.max)), bars(series));
+		card.dataset.name = series.name;
+		card.dataset.count = series.count;
+		durations.append(card);
+	}
+	byId("threads").append(table("thread-counts", [["Process / thread"], ["Events", 1], ["Spans", 1]], rows.map(row => {
+		const line = element("tr", { class: "link", click: () => { scroll(row.y - state.top); } },
+			element("td", { class: "name" }, threadName(row)), cell(grouped(row.points)), cell(grouped(row.spans)));
+		line.dataset.pid = row.pid;
+		line.dataset.tid = row.tid;
+		line.dataset.count = row.points;
+		return line;
+	})));
+	const gaps = byId("gaps");
+	gaps.append(element("p", { class: "note" }, meta.lost ? grouped(meta.lost) + " events were lost." : "No event was lost."));
+	if (meta.bands.length)
+		gaps.append(table("gap-list", [["From"], ["What"], ["How long", 1]], meta.bands.map(band =>
+			element("tr", { class: "link", click: () => { const by = Math.max(band.end - band.begin, length / 1000); show(band.begin - by, band.end + by); } },
+				element("td", {}, clock(band.begin).slice(11, 26)), element("td", {}, band.name), cell(span(band.end - band.begin))))));
+	showSelection();
+}
+
+function openTab(name) {
+	for (const tab of document.querySelectorAll("nav button")) {
+		const is = tab.dataset.tab === name;
+		tab.setAttribute("aria-selected", is);
+		byId(tab.dataset.tab).hidden = !is;
+	}
+}
