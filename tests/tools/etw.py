@@ -183,6 +183,13 @@ def make(case, source, target):
     elif case == "E23":
         d[first + 0x36] = 9                         # no such type of buffer
         put(d, first + 0x2c, "<I", 7)               # nor state
+    elif case == "cost":
+        put(d, log + 0x18, "<I", 156250)
+        at = record_at
+        for kernel, user in (0xfffffff0, 50), (8, 51), (4, 90), (10, 90):
+            put(d, at + 8, "<2I", 6452, 7644)
+            put(d, at + 40, "<2I", kernel, user)
+            at += (struct.unpack("<H", d[at:at + 2])[0] + 7) // 8 * 8
     elif case == "E14":
         put(d, log + 0x108 + shift, "<I", 7)
     elif case == "E15":

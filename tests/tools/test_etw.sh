@@ -91,6 +91,19 @@ made E22 0
 check "E22: the counts are told" has err '5 events and 0 buffers'
 check "E22: and in the ledger" has made.jsonl '"lost":5,"cause":"stream full"'
 
+# What the time between two records of a thread cost.
+check "costs can be made" etw make cost "$samples/$classic.etl" "$tmp/cost.etl"
+run 0 convert --from etw "$tmp/cost.etl" --to listing
+sed -n 's/^R .* cost=//p' "$tmp/out" | sed 4q | tr '\n' ' ' >"$tmp/costs"
+check "a cost is the growth of both times, which may go around; one that falls is another thread's" \
+	test "$(cat "$tmp/costs")" = "- 0.390625000 unknown 0.093750000 "
+check "their unit is told, and that they are statistical" has out '^= records=8 .* unit=0.015625000 .*statistical'
+for name in lxcore_kernel powershell; do
+	run 0 convert "$samples/$name.etl" --to listing
+	check "$name: a line for each record" test "$(grep -c '^R off=' "$tmp/out")" -eq \
+		"$(($(wc -l <"$tmp/out") - 1))"
+done
+
 # made_well CASE [OPTION...]: the log with something rare.
 made_well() {
 	check "$1 can be made" etw make "$1" "$samples/$classic.etl" "$tmp/made.etl"

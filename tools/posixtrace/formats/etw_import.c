@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "formats/etw.h"
+#include "formats/etw_listing.h"
 #include "formats/etw_part.h"
 #include "formats/etw_restore.h"
 #include "formats/etw_sink.h"
@@ -27,6 +28,7 @@ struct import {
 	bool meta, join;
 	uint64_t level;         /* events above it are left out */
 	int fd;
+	struct etw_listing *listing; /* wanted, and nothing else; NULL: events are */
 
 	/* with --join: an event that may go on */
 	bool has_pending;
@@ -221,6 +223,8 @@ static bool put_event(struct import *im, const struct etw_record *r)
 		fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
 		return false;
 	}
+	if (im->listing)
+		return etw_list(im->listing, r, event.type->name, event.time_ns);
 	if (im->join ? !join(im, r, &event) : !fmt_event(im->flow, &event))
 		return false;
 	return !etw_lost_type(r) || put_lost(im, r, event.time_ns);
@@ -282,6 +286,14 @@ static bool finish(struct import *im)
 
 static int convert(struct import *im, struct findings *findings)
 {
+	if (fmt_wants_lines(im->flow)) {
+		im->listing = etw_listing_new(im->flow, &im->file.log);
+		if (!im->listing)
+			return fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s",
+					 strerror(ENOMEM));
+		return begin(im, findings) && put_events(im) && etw_list_end(im->listing) && finish(im)
+			? TOOL_OK : TOOL_FAILURE;
+	}
 	/* Without what it says of itself it is a log of ETW as any other. */
 	if (im->file.ours && im->meta)
 		return etw_restore(im->flow, &im->file);
@@ -315,6 +327,7 @@ int etw_import(struct fmt_flow *flow, struct fmt_input *input)
 			etw_close(&im->file);
 		}
 	}
+	etw_listing_free(im->listing);
 	etw_types_free(&im->types);
 	free(im->data);
 	free(im);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_listing.h - a line for each record of a log, with what the time before it cost. */
+#ifndef POSIXTRACE_FORMATS_ETW_LISTING_H
+#define POSIXTRACE_FORMATS_ETW_LISTING_H
+
+#include "formats/etw.h"
+#include "formats/format.h"
+
+struct etw_listing;
+
+/* NULL without memory. */
+struct etw_listing *etw_listing_new(struct fmt_flow *flow, const struct etw_log *log);
+void etw_listing_free(struct etw_listing *listing);
+
+/* Each false: stop. */
+bool etw_list(struct etw_listing *listing, const struct etw_record *record, const char *name,
+	      int64_t time_ns);
+bool etw_list_end(struct etw_listing *listing);
+
+#endif
