@@ -178,22 +178,24 @@ static uint64_t write_log(const char *events)
 	return written;
 }
 
-/* A thousandth of the log's time, in its middle. */
-static void find_window(struct lines *lines)
+/* A thousandth of the log's events, in its middle. */
+static void find_window(struct lines *lines, uint64_t events)
 {
-	struct posix_trace_loginfo_np info;
-	int fd = open(logfile, O_RDONLY | O_CLOEXEC);
+	struct posix_trace_event_np event;
+	int fd = open(logfile, O_RDONLY | O_CLOEXEC), unavailable = 0;
 	trace_id_t trid;
 	int err = fd < 0 ? errno : posix_trace_open(fd, &trid);
 
-	if (!err)
-		err = posix_trace_get_loginfo_np(trid, &info);
-	if (err)
-		bench_die("opening the log", err);
+	for (uint64_t i = 0; !err && !unavailable && i <= events / 2 + events / 1000; i++) {
+		err = posix_trace_getnext_np(trid, &event, &unavailable);
+		if (i == events / 2)
+			lines->begin_ns = event.time_ns;
+		lines->end_ns = event.time_ns;
+	}
+	if (err || unavailable)
+		bench_die("reading the log", err ? err : EIO);
 	posix_trace_close(trid);
 	close(fd);
-	lines->begin_ns = info.first_ns + (info.last_ns - info.first_ns) / 2;
-	lines->end_ns = lines->begin_ns + (info.last_ns - info.first_ns) / 1000;
 }
 
 /* ------------------------------------------------------------------ the figures */
@@ -307,7 +309,7 @@ int main(int argc, char **argv)
 	snprintf(ctf, sizeof(ctf), "%s/bench_reading.%ld.ctf", argv[1], (long)getpid());
 	atexit(remove_files);
 	events = write_log(argc == 4 ? argv[3] : EVENTS);
-	find_window(&lines);
+	find_window(&lines, events);
 	measure(events, &lines);
 	return bench_status();
 }
