@@ -100,6 +100,16 @@ printf '' | "$compose" "$tmp/empty.log" || exit 99
 run 0 html "$tmp/empty.log" -o "$tmp/x.html"
 run 0 plot "$tmp/empty.log" -o "$tmp/x.svg"
 
+# Times and durations that no clock has.
+for time in -9223372036854775808 9223372036854775807 0; do
+	{ echo "type a ns time"; echo "a 1 1 $time 18446744073709551615"; echo "a 1 1 0 9223372036854775807"
+		echo "a 1 1 5 1"; } | "$compose" "$tmp/far.log" || exit 99
+	for command in latency "html -o $tmp/x.html" "plot -o $tmp/x.svg" "diff $tmp/log"; do
+		run 0 $command "$tmp/far.log"
+	done
+	check "no number of a picture is none" test "$(grep -c 'nan\|inf' "$tmp/x.svg")" -eq 0
+done
+
 # More threads than rows.
 awk 'BEGIN { print "type a"; for (i = 0; i < 2000; i++) print "a 1", i % 700 + 1, i * 1000 }' | "$compose" "$tmp/threads.log"
 run 0 html "$tmp/threads.log" -o "$tmp/x.html"

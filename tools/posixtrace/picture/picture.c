@@ -140,7 +140,8 @@ static void set_axis(struct picture *picture, const struct reading *reading)
 	if (!picture->spans || picture->begin_ns > picture->first_ns)
 		picture->begin_ns = picture->first_ns;
 	if ((uint64_t)picture->first_ns - (uint64_t)picture->begin_ns > length)
-		picture->begin_ns = picture->first_ns - INT64_MIN < (int64_t)length ? picture->first_ns :
+		picture->begin_ns = (uint64_t)picture->first_ns - (uint64_t)INT64_MIN < length ?
+				    picture->first_ns :
 				    (int64_t)((uint64_t)picture->first_ns - length);
 	picture->length_ns = (uint64_t)picture->last_ns - (uint64_t)picture->begin_ns;
 	if (!picture->length_ns)
