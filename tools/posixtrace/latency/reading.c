@@ -6,8 +6,6 @@
 #include "say.h"
 #include "tool.h"
 
-#define SECOND_NS INT64_C(1000000000)
-
 /* A name that no event type of the log has is a slip of the pen. */
 static bool where_fits(const struct logfile *log, struct where *where)
 {
@@ -35,15 +33,12 @@ int reading_open(struct logfile *log, const char *path, struct wanted *wanted)
 
 int reading_begin(struct reading *reading, struct logfile *log, struct wanted *wanted)
 {
-	int64_t begin_ns = wanted->choose.begin_ns;
-	struct timespec when = { .tv_sec = begin_ns / SECOND_NS, .tv_nsec = begin_ns % SECOND_NS };
 	int err = posix_trace_rewind(log->trid);
 
 	memset(reading, 0, sizeof(*reading));
 	reading->log = log;
 	reading->wanted = wanted;
-	/* Before 1970 there is nothing to skip. */
-	return err || begin_ns <= 0 ? err : posix_trace_seek_np(log->trid, &when);
+	return err ? err : logfile_window(log, wanted->choose.begin_ns, wanted->choose.end_ns);
 }
 
 /* Types that the log does not list are learned as they come. */
@@ -59,8 +54,7 @@ bool reading_next(struct reading *reading, int *err)
 	int unavailable;
 
 	*err = posix_trace_getnext_np(reading->log->trid, event, &unavailable);
-	if (*err || unavailable || wanted_is_past(reading->wanted, event->time_ns) ||
-	    reading->taken == reading->wanted->limit)
+	if (*err || unavailable || reading->taken == reading->wanted->limit)
 		return false;
 	reading->ordinal++;
 	reading->skipped |= (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
