@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "formats/plain.h"
-#include "text.h"
 
 extern const struct format format_perfetto;
 
@@ -122,65 +121,26 @@ static int snapshot(struct perfetto *perfetto, int64_t time_ns)
 	return perfetto_end(perfetto, packet);
 }
 
-static size_t begin_event(struct perfetto *perfetto, uint64_t type, uint64_t track)
-{
-	size_t event = proto_begin(&perfetto->packet, PACKET_TRACK_EVENT);
-
-	proto_number(&perfetto->packet, EVENT_TYPE, type);
-	proto_number(&perfetto->packet, EVENT_TRACK_UUID, track);
-	return event;
-}
-
-static void annotate_text(struct proto *p, const char *name, const char *text)
-{
-	size_t annotation;
-
-	if (!*text)
-		return;
-	annotation = proto_begin(p, EVENT_ANNOTATION);
-	proto_text(p, ANNOTATION_NAME, name);
-	proto_text(p, ANNOTATION_STRING, text);
-	proto_end(p, annotation);
-}
-
-static void annotate_number(struct proto *p, const char *name, unsigned field, uint64_t number)
-{
-	size_t annotation = proto_begin(p, EVENT_ANNOTATION);
-
-	proto_text(p, ANNOTATION_NAME, name);
-	proto_number(p, field, number);
-	proto_end(p, annotation);
-}
-
-static void annotate(struct proto *p, enum perfetto_name name, unsigned field, uint64_t number)
-{
-	size_t annotation = proto_begin(p, EVENT_ANNOTATION);
-
-	proto_number(p, ANNOTATION_NAME_IID, name);
-	proto_number(p, field, number);
-	proto_end(p, annotation);
-}
-
 /* What is known of the whole trace, as an event of the stream. */
 static int tell_facts(struct perfetto *perfetto, const struct fmt_facts *facts, int64_t time_ns)
 {
 	struct proto *p = &perfetto->packet;
 	size_t packet = perfetto_begin(perfetto, time_ns);
-	size_t event = begin_event(perfetto, TYPE_INSTANT, PERFETTO_TRACK_STREAM);
+	size_t event = perfetto_begin_event(perfetto, TYPE_INSTANT, PERFETTO_TRACK_STREAM);
 	char name[PLAIN_FACTOR * sizeof(facts->name)];
 
 	plain_text(name, facts->name, strlen(facts->name), NULL);
 	proto_text(p, EVENT_NAME, "trace");
-	annotate_text(p, "name", name);
+	perfetto_annotate_text(p, "name", name);
 	plain_text(name, facts->host, strnlen(facts->host, sizeof(facts->host)), NULL);
-	annotate_text(p, "host", name);
+	perfetto_annotate_text(p, "host", name);
 	plain_text(name, facts->generation, strlen(facts->generation), NULL);
-	annotate_text(p, "generation", name);
+	perfetto_annotate_text(p, "generation", name);
 	plain_text(name, facts->clock, strnlen(facts->clock, sizeof(facts->clock)), NULL);
-	annotate_text(p, "clock", name);
-	annotate_number(p, "pid", ANNOTATION_UINT, facts->pid);
+	perfetto_annotate_text(p, "clock", name);
+	perfetto_annotate_number(p, "pid", ANNOTATION_UINT, facts->pid);
 	if (facts->has_creation)
-		annotate_number(p, "creation_ns", ANNOTATION_INT, (uint64_t)facts->creation_ns);
+		perfetto_annotate_number(p, "creation_ns", ANNOTATION_INT, (uint64_t)facts->creation_ns);
 	proto_end(p, event);
 	return perfetto_end(perfetto, packet);
 }
@@ -217,59 +177,6 @@ static int type(void *context, const struct fmt_type *type)
 	return more[type->index].name ? 0 : ENOMEM;
 }
 
-/* Digits are made in the message itself. */
-static void hex(struct proto *p, const struct fmt_event *event)
-{
-	size_t annotation = proto_begin(p, EVENT_ANNOTATION), len = event->data_len;
-	const uint8_t *from = event->data;
-	uint8_t *to;
-
-	proto_number(p, ANNOTATION_NAME_IID, NAME_HEX);
-	to = proto_room(p, 2 * len + 16);
-	if (!to)
-		return;
-	to = proto_put_varint(to, ANNOTATION_STRING << 3 | 2);
-	to = proto_put_varint(to, 2 * len);
-	for (size_t i = 0; i < len; i++) {
-		*to++ = (uint8_t)"0123456789abcdef"[from[i] >> 4];
-		*to++ = (uint8_t)"0123456789abcdef"[from[i] & 15];
-	}
-	p->used = (size_t)(to - p->bytes);
-	proto_end(p, annotation);
-}
-
-static void data(struct proto *p, const struct fmt_event *event)
-{
-	size_t annotation;
-
-	/* A string with a NUL in it would end there, in some readers. */
-	if (!text_is_text(event->data, event->data_len, true) ||
-	    memchr(event->data, 0, event->data_len)) {
-		hex(p, event);
-		return;
-	}
-	annotation = proto_begin(p, EVENT_ANNOTATION);
-	proto_number(p, ANNOTATION_NAME_IID, NAME_DATA);
-	proto_bytes(p, ANNOTATION_STRING, event->data, event->data_len);
-	proto_end(p, annotation);
-}
-
-static void annotations(struct proto *p, const struct fmt_event *event)
-{
-	if (event->data_len)
-		data(p, event);
-	if (event->address)
-		annotate(p, NAME_ADDRESS, ANNOTATION_POINTER, event->address);
-	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED)
-		annotate(p, NAME_TRUNCATED, ANNOTATION_BOOL, 1);
-	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
-		annotate(p, NAME_LATE, ANNOTATION_BOOL, 1);
-	if (event->flags & POSIX_TRACE_EVENT_GAP_NP)
-		annotate(p, NAME_AFTER_DAMAGE, ANNOTATION_BOOL, 1);
-	if (event->cpu >= 0)
-		annotate(p, NAME_CPU, ANNOTATION_UINT, (uint64_t)event->cpu);
-}
-
 /* The name goes into the first packet that needs it. */
 static void learn_name(struct proto *p, struct perfetto_kind *kind, uint64_t iid)
 {
@@ -299,13 +206,13 @@ static int event(void *context, const struct fmt_event *event)
 	packet = perfetto_begin(perfetto, event->time_ns);
 	if (!kind->told)
 		learn_name(p, kind, event->type->index + 1);
-	inner = begin_event(perfetto, ends ? TYPE_SLICE_END : span ? TYPE_SLICE_BEGIN : TYPE_INSTANT,
+	inner = perfetto_begin_event(perfetto, ends ? TYPE_SLICE_END : span ? TYPE_SLICE_BEGIN : TYPE_INSTANT,
 			    track);
 	if (span && !ends)
 		proto_text(p, EVENT_NAME, event->type->span);
 	else if (!ends)
 		proto_number(p, EVENT_NAME_IID, event->type->index + 1);
-	annotations(p, event);
+	perfetto_annotations(p, event);
 	if (event->type->fields)
 		perfetto_fields(perfetto, event);
 	proto_end(p, inner);
@@ -328,9 +235,9 @@ static void cut_spans(void *arg, const struct spans_thread *thread)
 
 	for (unsigned i = 0; i < thread->depth && !cut->err; i++) {
 		size_t packet = perfetto_begin(cut->perfetto, cut->time_ns);
-		size_t event = begin_event(cut->perfetto, TYPE_SLICE_END, uuid);
+		size_t event = perfetto_begin_event(cut->perfetto, TYPE_SLICE_END, uuid);
 
-		annotate(p, NAME_CUT, ANNOTATION_BOOL, 1);
+		perfetto_annotate(p, NAME_CUT, ANNOTATION_BOOL, 1);
 		proto_end(p, event);
 		cut->err = perfetto_end(cut->perfetto, packet);
 	}
@@ -349,12 +256,12 @@ static int loss(struct perfetto *perfetto, int type, int64_t time_ns, int cause,
 	if (err)
 		return err;
 	packet = perfetto_begin(perfetto, time_ns);
-	inner = begin_event(perfetto, (uint64_t)type, PERFETTO_TRACK_LOSSES);
+	inner = perfetto_begin_event(perfetto, (uint64_t)type, PERFETTO_TRACK_LOSSES);
 	if (type != TYPE_SLICE_END) {
 		proto_text(p, EVENT_NAME, "events lost");
-		annotate_text(p, "cause", posix_trace_lost_name_np(cause));
+		perfetto_annotate_text(p, "cause", posix_trace_lost_name_np(cause));
 		if (counted)
-			annotate_number(p, "count", ANNOTATION_UINT, count);
+			perfetto_annotate_number(p, "count", ANNOTATION_UINT, count);
 	}
 	proto_end(p, inner);
 	return perfetto_end(perfetto, packet);

@@ -81,6 +81,17 @@ struct perfetto {
 size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns);
 int perfetto_end(struct perfetto *perfetto, size_t packet);
 
+/* Begins an event on a track in the packet; proto_end() ends it. */
+size_t perfetto_begin_event(struct perfetto *perfetto, uint64_t type, uint64_t track);
+
+/* formats/perfetto_annotate.c: an annotation, of a name that is interned or any other; an empty text is none. */
+void perfetto_annotate(struct proto *p, enum perfetto_name name, unsigned field, uint64_t number);
+void perfetto_annotate_text(struct proto *p, const char *name, const char *text);
+void perfetto_annotate_number(struct proto *p, const char *name, unsigned field, uint64_t number);
+
+/* All that is known of an event but for its fields. */
+void perfetto_annotations(struct proto *p, const struct fmt_event *event);
+
 /* formats/perfetto_fields.c: an annotation for each field of the event's data. */
 void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event);
 
