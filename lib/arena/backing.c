@@ -48,12 +48,17 @@ static int allocate(int fd, const struct ptx_geometry *geometry)
 {
 	uint64_t bytes = PTX_REGIONS_AT + geometry->bytes;
 	struct rlimit limit;
+	int err;
 
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
 		return EFBIG;
-	if (ftruncate(fd, (off_t)bytes) != 0)
-		return errno;
-	return posix_fallocate(fd, 0, (off_t)(PTX_REGIONS_AT + geometry->bytes_first));
+	err = ptx_io_truncate(fd, bytes);
+	if (err)
+		return err;
+	do
+		err = posix_fallocate(fd, 0, (off_t)(PTX_REGIONS_AT + geometry->bytes_first));
+	while (err == EINTR);
+	return err;
 }
 
 static int map_file(struct backing *backing, const struct ptx_geometry *geometry, void **memory)

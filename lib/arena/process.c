@@ -56,7 +56,7 @@ int ptx_arena_file(uint64_t *bytes)
 	fd = make_file();
 	if (fd < 0)
 		return -1;
-	if (ftruncate(fd, (off_t)*bytes) != 0 ||
+	if (ptx_io_truncate(fd, *bytes) != 0 ||
 	    fcntl(fd, F_ADD_SEALS, SEALS) != 0) {
 		close(fd);
 		return -1;

@@ -114,6 +114,17 @@ int ptx_io_open(const char *path, int flags, int *fd)
 	return 0;
 }
 
+int ptx_io_truncate(int fd, uint64_t bytes)
+{
+	int saved = errno, err;
+
+	do
+		err = ftruncate(fd, (off_t)bytes) ? errno : 0;
+	while (err == EINTR);
+	errno = saved;
+	return err;
+}
+
 void ptx_io_close(int fd)
 {
 	call(SYS_close, fd, 0, 0, 0);

@@ -58,6 +58,9 @@ const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS]);
  */
 int ptx_io_move_up(int fd, int min);
 
+/* ftruncate(), which a signal does not interrupt; the error. */
+int ptx_io_truncate(int fd, uint64_t bytes);
+
 /* open() with O_CLOEXEC and close(). */
 int ptx_io_open(const char *path, int flags, int *fd);
 void ptx_io_close(int fd);

@@ -254,6 +254,8 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 	else
 		ptx_check_slots(check);
 	err = check->err;
+	if (!err && check->log->window.no_memory)
+		err = ENOMEM; /* what was reported may be no fault of the log */
 	if (!err)
 		end(check);
 	ptx_stored_close(check->log);

@@ -230,6 +230,12 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 
 	if (!buffer)
 		return ENOMEM;
+	/* The events of a ring that the pass has no memory for would be in no column. */
+	if (!ptx_drain_sources(drain, atomic_load_explicit(&rings->region->rings,
+							   memory_order_acquire))) {
+		err = ENOMEM;
+		goto out;
+	}
 	ptx_drain_pass(drain);
 	/* Who was killed while it overwrote a chunk had perhaps not counted that: now somebody does. */
 	if (drain->shared && drain->same_ids &&

@@ -79,6 +79,17 @@ static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
 	atomic_fetch_sub_explicit(&flush->callers, 1, memory_order_relaxed);
 }
 
+/* ENOMEM: the events of some thread cannot be taken, and a flush that left them out would be none. */
+static int know_rings(const struct ptx_flush *flush)
+{
+	const struct ptx_region *region = flush->drain->rings->region;
+
+	return ptx_drain_sources(flush->drain,
+				 atomic_load_explicit(&region->rings, memory_order_acquire)) ?
+		       0 :
+		       ENOMEM;
+}
+
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller)
 {
@@ -96,9 +107,10 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	if (framed)
 		mark(flush, PTX_MARK_FLUSH_START, 0, caller);
 	target = ptx_drain_moment(flush->drain, false);
-	if (kind == PTX_FLUSH_AUTOMATIC)
+	err = know_rings(flush);
+	if (!err && kind == PTX_FLUSH_AUTOMATIC)
 		err = ptx_transfer(flush, UINT64_MAX, target + ptx_clock_ticks(AUTOMATIC_SPAN_NS));
-	else
+	else if (!err)
 		err = ptx_transfer(flush, target, 0);
 	if (framed)
 		mark(flush, PTX_MARK_FLUSH_STOP, 0, caller);

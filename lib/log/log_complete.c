@@ -82,8 +82,12 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 		}
 		return 0;
 	}
-	if (!log->positional && ftruncate(log->fd, 0))
-		return errno;
+	if (!log->positional) {
+		int err = ptx_io_truncate(log->fd, 0);
+
+		if (err)
+			return err;
+	}
 	ptx_log_account(log, ledger); /* what a LOOP log overwrote stays lost to that */
 	clear_reported(ledger);
 	log->side.len = 0;
@@ -211,8 +215,8 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 	if (!log->header_waits && (log->positional || !log->sent))
 		late = send_tail(log, ledger);
 	if (log->positional && !log->header_waits) {
-		if (ftruncate(log->fd, (off_t)log->at) && !late)
-			late = errno;
+		closed = ptx_io_truncate(log->fd, log->at);
+		late = late ? late : closed;
 		closed = close_header(log, ledger);
 		late = late ? late : closed;
 	}

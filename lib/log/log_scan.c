@@ -49,8 +49,10 @@ static bool grow(struct ptx_log_window *window, size_t len)
 	uint8_t *more = malloc(len);
 
 	errno = saved;
-	if (!more)
+	if (!more) {
+		window->no_memory = true;
 		return false;
+	}
 	free(window->bytes);
 	window->bytes = more;
 	window->room = len;
@@ -121,6 +123,8 @@ static uint8_t *unpacked_room(struct ptx_log_window *window, size_t len)
 	free(window->unpacked);
 	window->unpacked = malloc(room);
 	window->unpacked_room = window->unpacked ? room : 0;
+	if (!window->unpacked)
+		window->no_memory = true;
 	errno = saved;
 	return window->unpacked;
 }

@@ -22,6 +22,7 @@ struct ptx_log_window {
 	uint64_t file_bytes;
 	uint8_t *unpacked; /* records and table of a packed block */
 	size_t unpacked_room;
+	bool no_memory; /* there was none once: what was not found may be there */
 };
 
 /* A block whose header was found good. */

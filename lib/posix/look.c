@@ -261,6 +261,7 @@ static int look(pid_t pid, void (*visit)(void *arg, const struct posix_trace_str
 		looking->visit = visit;
 		looking->arg = arg;
 		err = look_at_all(looking);
+		err = err == EACCES ? EPERM : err;
 		free(looking->look);
 	} else {
 		err = ENOMEM;

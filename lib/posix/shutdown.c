@@ -51,12 +51,12 @@ int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_cal
 {
 	struct ptx_ledger *ledger = ptx_flush_closing(stream->flush);
 	struct ptx_log_status status;
-	int err, err2;
+	int err, err2, err3;
 
 	err = ptx_flush_run(stream->flush, PTX_FLUSH_FINAL, who);
 	pthread_mutex_lock(&stream->lock);
 	last_status(stream, &status);
-	ptx_drain_ledger(stream->drain, ledger);
+	err3 = ptx_drain_ledger(stream->drain, ledger);
 	lose_unread(&ledger->total);
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		lose_unread(&ledger->type[type]);
@@ -64,7 +64,7 @@ int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_cal
 		lose_unread(&ledger->thread[i].line);
 	pthread_mutex_unlock(&stream->lock);
 	err2 = ptx_flush_destroy(stream->flush, &status);
-	return err ? err : err2;
+	return err ? err : err2 ? err2 : err3;
 }
 
 static int shut_down(trace_id_t trid, const void *address)

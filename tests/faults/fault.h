@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * faults/fault.h - the n-th of the library's calls of something fails.
+ *
+ * The linker lets every call of the library's objects (and of the test's own) come to fault.c, for the
+ * functions that FAULT_WRAPS of Makefile.inc names. What the C library does by itself does not.
+ */
+#ifndef PTX_TESTS_FAULT_H
+#define PTX_TESTS_FAULT_H
+
+#include <stdbool.h>
+
+/* Functions, and what goes through syscall(). */
+#define FAULT_LIST(X)                                                                             \
+	X(malloc) X(calloc) X(realloc) X(strdup) X(memfd_create) X(ftruncate) X(mmap) X(fallocate)  \
+	X(posix_fallocate) X(madvise) X(open) X(openat) X(dup) X(lock) X(flock) X(fstat) X(fstatat)       \
+	X(lseek) X(read) X(opendir) X(fdopendir) X(readlinkat) X(symlinkat) X(mkdirat)              \
+	X(unlinkat) X(getrandom) X(kill) X(prctl) X(clone) X(pthread_create)                        \
+	X(pthread_key_create) X(waitpid) X(sys_write) X(sys_pwrite) X(sys_pread) X(sys_openat)      \
+	X(sys_futex) X(sys_membarrier) X(sys_pidfd_open) X(sys_getdents)
+
+#define FAULT_NUMBER(name) FAULT_##name,
+enum fault_call { FAULT_LIST(FAULT_NUMBER) FAULT_CALLS };
+
+extern const char *const fault_name[FAULT_CALLS];
+
+/* No error: half of what was asked for is done, and that is said. */
+#define FAULT_SHORT (-1)
+
+/* From now on: the nth call, from 1, fails with err, and with lasts all after it. */
+void fault_arm(enum fault_call call, unsigned nth, int err, bool lasts);
+
+/* The end of it: whether any call failed. */
+bool fault_disarm(void);
+
+/* Pieces of memory that the library has and has not freed. */
+long fault_pieces(void);
+
+#endif

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "faults/scenario.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+#include "faults/fault.h"
+
+/* What the test itself needs does not fail. */
+int __real_ftruncate(int fd, off_t size);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*work)(void *),
+			  void *arg);
+pid_t __real_waitpid(pid_t pid, int *status, int options);
+
+#define EVENTS 300
+#define DATA   100
+
+struct scenario_diary *scenario_diary;
+
+static void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void wrong(const char *format, ...)
+{
+	va_list args;
+
+	if (scenario_diary->wrong[0])
+		return;
+	va_start(args, format);
+	vsnprintf(scenario_diary->wrong, sizeof(scenario_diary->wrong), format, args);
+	va_end(args);
+}
+
+static int note(const char *call, int err)
+{
+	struct scenario_said *said = &scenario_diary->said[scenario_diary->steps];
+
+	if (errno != 4711)
+		wrong("errno was changed by %s", call);
+	if (scenario_diary->steps == SCENARIO_STEPS) {
+		wrong("too many steps");
+		return err;
+	}
+	snprintf(said->step, sizeof(said->step), "%.*s", (int)strcspn(call, "("), call);
+	said->err = err;
+	scenario_diary->steps++;
+	return err;
+}
+
+/* A call that may fail for a fault: what it says, which is noted. */
+#define STEP(call) (errno = 4711, note(#call, call))
+
+static int file = -1;
+
+static int an_empty_file(void)
+{
+	if (__real_ftruncate(file, 0))
+		wrong("the test's file: %d", errno);
+	return file;
+}
+
+static int a_stream(pid_t pid, int policy, int log_policy, bool log, trace_id_t *trid)
+{
+	trace_attr_t attr;
+	int err;
+
+	posix_trace_attr_init(&attr);
+	posix_trace_attr_setstreamfullpolicy(&attr, policy);
+	posix_trace_attr_setlogfullpolicy(&attr, log_policy);
+	posix_trace_attr_setlogsize(&attr, 64 << 10);
+	posix_trace_attr_setstreamsize(&attr, 16384);
+	posix_trace_attr_setmaxdatasize(&attr, DATA);
+	posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED);
+	if (log)
+		err = STEP(posix_trace_create_withlog(pid, &attr, an_empty_file(), trid));
+	else
+		err = STEP(posix_trace_create(pid, &attr, trid));
+	posix_trace_attr_destroy(&attr);
+	return err;
+}
+
+static void trace(trace_event_id_t id, unsigned n)
+{
+	unsigned char data[DATA] = { 0 };
+
+	errno = 4711;
+	for (unsigned i = 0; i < n; i++) {
+		memcpy(data, &i, sizeof(i));
+		posix_trace_event(id, data, sizeof(data));
+	}
+	if (errno != 4711)
+		wrong("errno was changed by events");
+}
+
+/* Events are in their order, and every one is in one column of the ledger. */
+static void account(trace_id_t trid, trace_event_id_t id, uint64_t called)
+{
+	struct posix_trace_ledger_np ledger;
+	uint64_t sum;
+
+	if (STEP(posix_trace_get_ledger_type_np(trid, id, &ledger)))
+		return;
+	sum = ledger.reported + ledger.unread;
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		sum += ledger.lost[i];
+	if (ledger.called != called || sum != called)
+		wrong("%llu events: ledger has %llu called, %llu in its columns",
+		      (unsigned long long)called, (unsigned long long)ledger.called,
+		      (unsigned long long)sum);
+}
+
+static void read_all(trace_id_t trid, trace_event_id_t id, bool in_order)
+{
+	struct posix_trace_event_info info;
+	int unavailable = 0, before = -1, number;
+	unsigned char data[DATA];
+	size_t len;
+
+	for (int n = 0; n < 3 * EVENTS && !unavailable; n++) {
+		errno = 4711;
+		if (posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &len,
+						 &unavailable)) {
+			wrong("an event cannot be read");
+			return;
+		}
+		if (unavailable || info.posix_event_id != id)
+			continue;
+		memcpy(&number, data, sizeof(number));
+		if (in_order && number <= before)
+			wrong("event %d after %d", number, before);
+		before = number;
+	}
+}
+
+static void play_stream(void)
+{
+	struct posix_trace_status_info status;
+	trace_event_id_t id;
+	trace_id_t trid;
+	bool started;
+
+	if (STEP(posix_trace_eventid_open("fault", &id)))
+		return;
+	if (a_stream(0, POSIX_TRACE_LOOP, POSIX_TRACE_LOOP, false, &trid))
+		return;
+	started = !STEP(posix_trace_start(trid));
+	trace(id, EVENTS);
+	STEP(posix_trace_get_status(trid, &status));
+	read_all(trid, id, true);
+	account(trid, id, started ? EVENTS : 0);
+	STEP(posix_trace_stop(trid));
+	STEP(posix_trace_clear(trid));
+	STEP(posix_trace_shutdown(trid));
+}
+
+/* How many events of type id there are, and what the log's account says of them. */
+static int read_log(int fd, trace_event_id_t id, struct posix_trace_ledger_np *ledger)
+{
+	struct posix_trace_event_info info;
+	int unavailable = 0, before = -1, number;
+	unsigned char data[DATA];
+	int found = 0;
+	trace_id_t trid;
+	size_t len;
+
+	if (STEP(posix_trace_open(fd, &trid)))
+		return 0;
+	for (int n = 0; n < 3 * EVENTS && !unavailable; n++) {
+		errno = 4711;
+		if (posix_trace_getnext_event(trid, &info, data, sizeof(data), &len, &unavailable)) {
+			wrong("an event of the log cannot be read");
+			break;
+		}
+		if (unavailable || info.posix_event_id != id)
+			continue;
+		memcpy(&number, data, sizeof(number));
+		if (number <= before)
+			wrong("in the log: event %d after %d", number, before);
+		before = number;
+		found++;
+	}
+	memset(ledger, 0, sizeof(*ledger));
+	STEP(posix_trace_get_ledger_type_np(trid, id, ledger));
+	STEP(posix_trace_close(trid));
+	return found;
+}
+
+/*
+ * What flushes could not write stayed in the stream, and what cannot be read now can be later: but for
+ * memory, which a thread had not for its first event, every one is there.
+ */
+static void read_whole_log(int fd, trace_event_id_t id, uint64_t due)
+{
+	struct posix_trace_ledger_np ledger;
+	int found = read_log(fd, id, &ledger);
+
+	if ((uint64_t)found != due) {
+		fault_disarm();
+		found = read_log(fd, id, &ledger);
+	}
+	if (ledger.called != due || ledger.reported != (uint64_t)found ||
+	    found + ledger.lost[POSIX_TRACE_LOST_NO_MEMORY_NP] != due)
+		wrong("%d of %llu events are in the log, its account has %llu", found,
+		      (unsigned long long)due, (unsigned long long)ledger.reported);
+}
+
+static void play_log(int policy, int log_policy)
+{
+	struct posix_trace_ledger_np ledger;
+	struct posix_trace_status_info status;
+	trace_event_id_t id;
+	trace_id_t trid;
+	bool started;
+
+	if (STEP(posix_trace_eventid_open("fault", &id)))
+		return;
+	if (a_stream(0, policy, log_policy, true, &trid))
+		return;
+	started = !STEP(posix_trace_start(trid));
+	trace(id, EVENTS / 3);
+	STEP(posix_trace_flush(trid));
+	STEP(posix_trace_get_status(trid, &status));
+	if (policy != POSIX_TRACE_FLUSH)
+		account(trid, id, started ? EVENTS / 3 : 0);
+	STEP(posix_trace_stop(trid));
+	if (STEP(posix_trace_shutdown(trid)))
+		read_log(file, id, &ledger);
+	else
+		read_whole_log(file, id, started ? EVENTS / 3 : 0);
+}
+
+static void play_log_append(void)
+{
+	play_log(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND);
+}
+
+static void play_log_loop(void)
+{
+	play_log(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP);
+}
+
+static void play_log_flusher(void)
+{
+	play_log(POSIX_TRACE_FLUSH, POSIX_TRACE_UNTIL_FULL);
+}
+
+static void *trace_in_thread(void *arg)
+{
+	trace(*(trace_event_id_t *)arg, EVENTS / 3);
+	return NULL;
+}
+
+/* A thread's first event, and those of a child that inherits the stream. */
+static void play_threads(void)
+{
+	trace_event_id_t id;
+	pthread_t thread;
+	trace_id_t trid;
+	int status;
+	pid_t child;
+
+	if (STEP(posix_trace_eventid_open("fault", &id)))
+		return;
+	if (a_stream(0, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP, false, &trid))
+		return;
+	STEP(posix_trace_start(trid));
+	if (__real_pthread_create(&thread, NULL, trace_in_thread, &id) == 0)
+		pthread_join(thread, NULL);
+	else
+		trace(id, EVENTS / 3);
+	child = fork();
+	if (child == 0) {
+		trace(id, EVENTS / 3);
+		_exit(scenario_diary->wrong[0] != 0);
+	}
+	while (__real_waitpid(child, &status, 0) < 0 && errno == EINTR)
+		continue;
+	if (status)
+		wrong("the child ended with %#x", status);
+	read_all(trid, id, false); /* two of each number */
+	STEP(posix_trace_shutdown(trid));
+}
+
+static void visit(void *arg, const struct posix_trace_stream_np *stream)
+{
+	(void)stream;
+	*(int *)arg = STEP(posix_trace_snapshot_np(stream, an_empty_file()));
+}
+
+static void play_look(void)
+{
+	struct posix_trace_ledger_np ledger;
+	trace_event_id_t id;
+	trace_id_t trid;
+	int err = -1;
+
+	if (STEP(posix_trace_eventid_open("fault", &id)))
+		return;
+	if (a_stream(0, POSIX_TRACE_LOOP, POSIX_TRACE_LOOP, false, &trid))
+		return;
+	STEP(posix_trace_start(trid));
+	trace(id, 10);
+	if (STEP(posix_trace_look_np(0, visit, &err)) == 0 && err == 0)
+		read_log(file, id, &ledger);
+	STEP(posix_trace_shutdown(trid));
+}
+
+/* A target that traces until its pipe ends. */
+static pid_t a_target(int *end)
+{
+	trace_event_id_t id;
+	int ends[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(ends))
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		posix_trace_eventid_open("target", &id);
+		while (read(ends[0], &c, 1) == 1)
+			posix_trace_event(id, NULL, 0);
+		_exit(0);
+	}
+	close(ends[0]);
+	*end = ends[1];
+	return pid;
+}
+
+static pid_t target;
+static int target_end;
+
+static void play_other(void)
+{
+	trace_event_id_t id;
+	trace_id_t trid;
+
+	if (a_stream(target, POSIX_TRACE_LOOP, POSIX_TRACE_LOOP, false, &trid))
+		return;
+	STEP(posix_trace_trid_eventid_open(trid, "other", &id));
+	STEP(posix_trace_start(trid));
+	read_all(trid, id, true);
+	STEP(posix_trace_shutdown(trid));
+}
+
+static void tell_fault(void *arg, const struct posix_trace_fault_np *fault)
+{
+	(void)arg;
+	wrong("the log at %llu: %s", (unsigned long long)fault->offset, fault->reason);
+}
+
+static void play_compose(void)
+{
+	struct posix_trace_event_np event = {
+		.info = { .posix_truncation_status = POSIX_TRACE_NOT_TRUNCATED },
+		.data = "data", .data_len = 4,
+	};
+	struct posix_trace_composer_np *composer;
+	struct posix_trace_check_np check;
+	trace_event_id_t id = 0;
+
+	if (STEP(posix_trace_compose_np(an_empty_file(), NULL, NULL, &composer)))
+		return;
+	if (STEP(posix_trace_compose_name_np(composer, "composed", &id)) == 0) {
+		event.info.posix_event_id = id;
+		STEP(posix_trace_compose_schema_np(composer, id, "u32 a"));
+		STEP(posix_trace_compose_event_np(composer, &event));
+		STEP(posix_trace_compose_lost_np(composer, POSIX_TRACE_LOST_DAMAGED_NP, 1, id, NULL));
+	}
+	if (STEP(posix_trace_compose_finish_np(composer, NULL)) == 0 &&
+	    STEP(posix_trace_check_np(file, NULL, NULL, &check)) == 0 && check.faults)
+		posix_trace_check_np(file, tell_fault, NULL, &check);
+}
+
+void scenario_prepare(const struct scenario *scenario)
+{
+	trace_event_id_t id;
+
+	file = memfd_create("log", MFD_CLOEXEC);
+	/* What a process has from its beginning. */
+	if (posix_trace_eventid_open("begin", &id))
+		wrong("no event type");
+	if (scenario->play == play_other)
+		target = a_target(&target_end);
+}
+
+void scenario_end(void)
+{
+	int status;
+
+	close(file);
+	if (target <= 0)
+		return;
+	close(target_end);
+	waitpid(target, &status, 0);
+	if (status)
+		wrong("the target ended with %#x", status);
+}
+
+const struct scenario scenarios[] = {
+	{ "stream", play_stream },
+	{ "log-append", play_log_append },
+	{ "log-loop", play_log_loop },
+	{ "log-flusher", play_log_flusher },
+	{ "threads", play_threads },
+	{ "look", play_look },
+	{ "other", play_other },
+	{ "compose", play_compose },
+};
+const size_t scenario_count = sizeof(scenarios) / sizeof(scenarios[0]);
