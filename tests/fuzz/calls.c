@@ -510,7 +510,7 @@ static void have_child(unsigned which)
 {
 	unsigned type = type_of[which % NAMES], data = ++number;
 	pid_t child;
-	int status;
+	int status = -1;
 
 	for (unsigned s = 0; s < STREAMS; s++)
 		if (model[s].auto_stopped || model[s].overwritten)
