@@ -395,11 +395,38 @@ START_TEST(salvage_costs_only_the_damaged_block_and_marks_the_gap)
 }
 END_TEST
 
+/* FORMAT: a length that no writer makes is none, whatever its checksum says. */
+START_TEST(a_block_with_an_impossible_length_is_wrong)
+{
+	static const struct {
+		uint32_t bytes;
+		enum ptx_log_verdict verdict;
+	} length[] = {
+		{ 0, PTX_LOG_GOOD }, { 8, PTX_LOG_GOOD }, { 4, PTX_LOG_WRONG },
+		{ PTX_LOG_PAYLOAD_MAX, PTX_LOG_GOOD }, { PTX_LOG_PAYLOAD_MAX + 8, PTX_LOG_WRONG },
+		{ UINT32_MAX & ~7u, PTX_LOG_WRONG },
+	};
+
+	for (size_t i = 0; i < sizeof(length) / sizeof(length[0]); i++) {
+		struct ptx_log_block block = { .magic = PTX_LOG_BLOCK_MAGIC, .log_id = 7 }, got;
+		const char *why;
+
+		block.header_bytes = sizeof(block);
+		block.payload_bytes = length[i].bytes;
+		block.header_crc = ptx_log_crc_without(&block, sizeof(block),
+						       offsetof(struct ptx_log_block, header_crc));
+		ck_assert_int_eq(ptx_log_decode_block(&block, sizeof(block), 7, &got, &why),
+				 length[i].verdict);
+	}
+}
+END_TEST
+
 static Suite *build(void)
 {
 	TCase *tc;
 	Suite *suite = support_suite("cursor hostile", &tc);
 
+	tcase_add_test(tc, a_block_with_an_impossible_length_is_wrong);
 	tcase_add_loop_test(tc, two_thousand_single_bits_turned_over, 0, 3);
 	tcase_add_loop_test(tc, two_hundred_cuts, 0, 3);
 	tcase_add_loop_test(tc, pages_exchanged_and_zeroed, 0, 3);

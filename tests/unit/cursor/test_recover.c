@@ -218,6 +218,31 @@ START_TEST(a_salvaged_log_that_grows_is_read_on)
 }
 END_TEST
 
+/* A file that was written over an older log may still hold blocks of that. */
+START_TEST(blocks_of_another_log_are_not_read)
+{
+	struct ptx_stored_event event;
+	struct ptx_stored *stored;
+	int fd = sample_file(), other;
+	struct ptx_log_header *header;
+	uint8_t *bytes;
+	size_t size;
+
+	sample_make(fd, POSIX_TRACE_APPEND, 0, 12, 100, 10);
+	bytes = sample_bytes(fd, &size);
+	header = (struct ptx_log_header *)(void *)bytes;
+	header->log_id++;
+	ptx_log_seal_header(header);
+	other = sample_file_of(bytes, size);
+	stored = sample_open(other, true);
+	ck_assert(!ptx_stored_next(stored, &event));
+	ptx_stored_close(stored);
+	close(other);
+	free(bytes);
+	close(fd);
+}
+END_TEST
+
 /* OPEN-01, OPEN-02, OPEN-03 */
 START_TEST(what_is_no_log_or_another_machines_is_refused)
 {
@@ -350,6 +375,7 @@ static Suite *build(void)
 	tcase_add_test(tc, bytes_behind_the_end_are_a_fault_but_no_hindrance);
 	tcase_add_loop_test(tc, a_log_opens_when_its_writer_is_dead_and_not_before, 0, 3);
 	tcase_add_test(tc, a_salvaged_log_that_grows_is_read_on);
+	tcase_add_test(tc, blocks_of_another_log_are_not_read);
 	tcase_add_test(tc, what_is_no_log_or_another_machines_is_refused);
 	tcase_add_test(tc, unknown_blocks_and_longer_headers_are_read_over);
 	tcase_add_test(tc, a_log_opens_many_times_with_positions_of_their_own);

@@ -74,6 +74,24 @@ START_TEST(what_is_older_than_what_was_overwritten_goes_too)
 }
 END_TEST
 
+/* SLOOP-01: of two at the same moment, one overwritten, none is younger than the gap */
+START_TEST(what_is_as_old_as_the_last_overwritten_goes_too)
+{
+	begin();
+	writer_put_many(&one, 1, POOL_RECORDS);
+	pool_now--;
+	writer_put_many(&two, 500, 2); /* in a chunk that stays; 500 as old as the last of one */
+	writer_put_many(&one, 100, 3 * POOL_RECORDS + 1);
+	stage_expect(POSIX_TRACE_OVERFLOW, 0);
+	stage_expect(POSIX_TRACE_RESUME, 0);
+	stage_expect_values(501, 1);
+	stage_expect_values(100, 3 * POOL_RECORDS + 1);
+	stage_expect_none();
+	ck_assert_uint_eq(stage_lost(PTX_LOST_OVERWRITTEN), POOL_RECORDS + 1);
+	stage_assert_account();
+}
+END_TEST
+
 START_TEST(one_gap_is_told_once_however_much_was_overwritten)
 {
 	begin();
@@ -285,6 +303,7 @@ static Suite *suite(void)
 
 	tcase_add_test(tc, overflow_has_the_time_of_the_first_lost_and_resume_that_of_the_survivor);
 	tcase_add_test(tc, what_is_older_than_what_was_overwritten_goes_too);
+	tcase_add_test(tc, what_is_as_old_as_the_last_overwritten_goes_too);
 	tcase_add_test(tc, one_gap_is_told_once_however_much_was_overwritten);
 	tcase_add_test(tc, each_gap_is_told_where_it_is);
 	tcase_add_test(tc, the_survivor_is_delivered_and_a_gap_behind_it_is_another);
