@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state.pml - a stream starts, stops, stops by itself when it is is_full, goes on when there is room, is
- * cleared and shut down, while writers trace and nobody waits for them (lib/ring/DESIGN 6).
+ * state.pml - a stream starts, stops, stops by itself when it is full, goes on when there is room, and is
+ * cleared, while writers trace and nobody waits for them (lib/ring/DESIGN 6).
  *
  * A step is one access to what writers and the controller share: the region's state (kind and time
  * are one word), the control word by which writers know that it has changed, the pool, the clock.
@@ -10,7 +10,7 @@
  *
  * Claims, of an event as its call saw the stream: begun when a start had returned and ended before
  * anything else was called, it is delivered or counted; begun when a stop had returned and ended
- * before a start was called, it is neither. What finds the stream is_full, the reader is told of. A stream
+ * before a start was called, it is neither. What finds the stream full, the reader is told of. A stream
  * that was stopped does not run until it is started. One that is full and read empty goes on.
  *
  * Sizes: WRITERS, EVENTS of each, CALLS (start, stop, clear in any order), ROOM (records; the last of
