@@ -101,7 +101,7 @@ const char *posix_trace_lost_name_np(int cause);
  */
 #define POSIX_TRACE_EVENT_LATE_NP 1u /* its writer was held up; it stands after younger events */
 #define POSIX_TRACE_EVENT_GAP_NP  2u /* a damaged part of the log was skipped before it */
-#define POSIX_TRACE_EVENT_BLOCK_NP 4u /* the first that is read of one of the log's blocks */
+#define POSIX_TRACE_EVENT_BLOCK_NP 4u /* the first of one of the log's blocks; not behind a seek */
 
 struct posix_trace_event_np {
 	struct posix_trace_event_info info;
@@ -128,7 +128,7 @@ int posix_trace_seek_np(trace_id_t trid, const struct timespec *when);
 
 /*
  * From now on, events of an opened log that are younger than *when are not wanted: by the log's index,
- * parts that have no others are passed over, and the end is where no others follow, although events may
+ * parts that have no others may be passed over, and the end is where no others follow, although events may
  * stand behind younger ones. Younger ones that stand beside wanted ones still come. The position stays.
  * A null pointer: all are wanted again. EINVAL: not an opened log, bad time.
  */
@@ -228,7 +228,9 @@ struct posix_trace_stream_np {
  * Hands each stream of process pid to visit, those that it inherited too; 0 is the calling process,
  * POSIX_TRACE_EVERY_PROCESS_NP all that the caller may look at. POSIX_TRACE_THIS_PROCESS_NP is the calling
  * process too, but who else takes part in its streams is not looked for: that takes a look at every
- * process of the system, this at none. *stream and what it points to are valid during the call. ESRCH: no such process. EPERM: its files may not be looked at.
+ * process of the system, this at none; an inherited stream's process then seems to have ended. *stream
+ * and what it points to are valid during the call. ESRCH: no such process. EPERM: its files may not be
+ * looked at.
  * EINVAL: visit is a null pointer. ENOMEM, EMFILE, ENFILE.
  */
 int posix_trace_look_np(pid_t pid,

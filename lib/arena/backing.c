@@ -117,7 +117,7 @@ int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry
 		close(backing->fd);
 		return err;
 	}
-	atomic_store_explicit(&backing->held, BACKING_OPEN, memory_order_relaxed);
+	atomic_store_explicit(&backing->held, BACKING_OPEN, memory_order_release);
 	atomic_store_explicit(&backing->region, *memory, memory_order_release);
 	return 0;
 }
@@ -145,14 +145,16 @@ static bool hold(struct backing *backing)
 static void let_go(struct backing *backing, unsigned mine)
 {
 	unsigned held = atomic_load_explicit(&backing->held, memory_order_relaxed);
+	const int fd = backing->fd; /* whoever comes when we have let go has another */
+	const bool is_ours = has_file(backing);
 
 	do {
 		if (held < mine)
 			return; /* a child, forked in the middle: it has let go already */
 	} while (!atomic_compare_exchange_weak_explicit(&backing->held, &held, held - mine,
 							memory_order_acq_rel, memory_order_relaxed));
-	if (held == mine && has_file(backing))
-		close(backing->fd);
+	if (held == mine && is_ours)
+		close(fd);
 }
 
 void ptx_backing_withdraw(unsigned bit, const char *path)
@@ -218,7 +220,9 @@ bool ptx_backing_extend(void *memory, size_t bytes)
 
 		if (!region || (unsigned char *)memory < region || at >= backing->bytes || !hold(backing))
 			continue;
-		done = has_file(backing) &&
+		/* Held, it stays; it may have been replaced before. */
+		done = atomic_load_explicit(&backing->region, memory_order_acquire) == region &&
+		       has_file(backing) &&
 		       fallocate(backing->fd, 0, (off_t)(PTX_REGIONS_AT + at), (off_t)bytes) == 0 &&
 		       ptx_region_back(memory, bytes);
 		let_go(backing, 1);

@@ -17,7 +17,8 @@
 
 /*
  * Zeroed memory for the region of the stream at bit, in a new file at path. EEXIST, EFBIG, ENOSPC, and
- * what else open() and posix_fallocate() fail with; ENOMEM.
+ * what else open() and posix_fallocate() fail with; ENOMEM. EAGAIN: somebody extends the file that this
+ * place had before, for longer than a tenth of a second.
  */
 int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry *geometry,
 		       void **memory);

@@ -28,6 +28,7 @@
 #define INSIDE_NAP_NS 50000
 #define INSIDE_NAPS   2000
 #define INSIDE_NS_MAX (2 * (uint64_t)PTX_NS_PER_S)
+#define TRIES_NS_MAX  (10 * (uint64_t)PTX_NS_PER_S)
 #define HELD_BACK_NS  4000000u
 #define NO_BARRIER_NS 2000000u
 #define MIB           (UINT64_C(1) << 20)
@@ -340,10 +341,11 @@ static int take(struct ptx_taking *taking, unsigned bit, uint64_t generation)
 {
 	struct ptx_still *still = taking->still;
 	const uint64_t budget = taking->budget;
+	const uint64_t give_up = ptx_clock_monotonic() + TRIES_NS_MAX;
 	_Atomic uint32_t never = 0;
 	int err = 0;
 
-	for (int i = 0; i < TRIES; i++) {
+	for (int i = 0; i < TRIES && ptx_clock_monotonic() < give_up; i++) {
 		taking->budget = budget;
 		err = copy_stream(taking);
 		if (err || !is_too_late(still))

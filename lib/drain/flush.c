@@ -97,7 +97,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		      flush->stream->attr.log_policy != POSIX_TRACE_UNTIL_FULL;
 	struct ptx_shield shield;
 	uint64_t target;
-	int err;
+	int err, lacking;
 
 	wait_for_turn(flush, kind);
 	ptx_shield_raise(&shield);
@@ -107,15 +107,20 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	if (framed)
 		mark(flush, PTX_MARK_FLUSH_START, 0, caller);
 	target = ptx_drain_moment(flush->drain, false);
-	err = know_rings(flush);
-	if (!err && kind == PTX_FLUSH_AUTOMATIC)
+	/* What is transferred without a ring's older events would make those late; at the end, all goes that can. */
+	lacking = know_rings(flush);
+	if (lacking && kind != PTX_FLUSH_FINAL)
+		err = lacking;
+	else if (kind == PTX_FLUSH_AUTOMATIC)
 		err = ptx_transfer(flush, UINT64_MAX, target + ptx_clock_ticks(AUTOMATIC_SPAN_NS));
-	else if (!err)
+	else
 		err = ptx_transfer(flush, target, 0);
 	if (framed)
 		mark(flush, PTX_MARK_FLUSH_STOP, 0, caller);
 	if (!err && kind == PTX_FLUSH_FINAL)
 		err = ptx_transfer(flush, ptx_drain_moment(flush->drain, false), 0);
+	if (!err)
+		err = lacking;
 	if (err)
 		note_failure(flush, kind, err);
 	else

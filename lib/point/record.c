@@ -174,7 +174,7 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 	if (cell->serial != view->serial && !join(thread, level, view, type))
 		return false;
 	chunk = cell->chunk;
-	if (!chunk)
+	if (!chunk || cell->serial != view->serial)
 		return false; /* wiped: this is a child, whose frame does not publish */
 	if (len > view->rings.max_data_size) {
 		len = view->rings.max_data_size;
@@ -187,7 +187,8 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 	if (!pending->record)
 		pending->record = turn(thread, cell, view, pending->size, &chunk, &pending->head);
 	if (!pending->record) {
-		fill_up(thread, view, type);
+		if (!ptx_process_is_child()) /* whose stream is its parent's yet */
+			fill_up(thread, view, type);
 		return false;
 	}
 	ptx_record_fill(pending->record, (uint32_t)len | flags, type, payload->address);

@@ -45,16 +45,20 @@ PTX_EXPORT void posix_trace_user_number_np(struct posix_trace_user_np *user,
 PTX_EXPORT void posix_trace_user_real_np(struct posix_trace_user_np *user,
 					 enum posix_trace_item_np type, unsigned width, double value)
 {
-	const float f32 = (float)value;
-	uint32_t bits32;
-	uint64_t bits64;
+	uint64_t bits = 0;
 
-	memcpy(&bits32, &f32, sizeof(bits32));
-	memcpy(&bits64, &value, sizeof(bits64));
-	if (type == POSIX_TRACE_ITEM_F32_NP)
-		put(user, type, width, bits32);
-	else if (type == POSIX_TRACE_ITEM_F64_NP)
-		put(user, type, width, bits64);
+	if (type == POSIX_TRACE_ITEM_F32_NP) {
+		const float f32 = (float)value;
+		uint32_t bits32;
+
+		memcpy(&bits32, &f32, sizeof(bits32));
+		bits = bits32;
+	} else if (type == POSIX_TRACE_ITEM_F64_NP) {
+		memcpy(&bits, &value, sizeof(bits));
+	} else {
+		return;
+	}
+	put(user, type, width, bits);
 }
 
 PTX_EXPORT void posix_trace_user_str_np(struct posix_trace_user_np *user, const char *string)

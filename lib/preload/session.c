@@ -8,12 +8,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <trace_np.h>
 #include <unistd.h>
 
 #define DEFAULT_OUTPUT "posixtrace.ptl"
 #define DEFAULT_SIZE   ((size_t)4 << 20)
 #define LOCK_FD_MIN    240
+#define YOUNG_S        5
 #define MOST_LOGS      1000 /* of one process */
 #define STREAM_NAME    "preload:" /* and the log's name */
 
@@ -61,28 +63,51 @@ static bool expand(char *path, size_t bytes, const char *pattern)
 	return true;
 }
 
-/* A log of this very process, made before it executed this program; or one that is being written: whoever
- * writes has locked it. */
-static bool is_in_use(const char *path, const struct stat *file)
+/* Of this very process, made before it executed this program. */
+static bool is_own(int fd)
 {
 	struct posix_trace_loginfo_np info = { .pid = 0 };
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	bool locked;
 	trace_id_t trid;
 
-	if (fd < 0)
-		return false;
-	if (file->st_size == 0) { /* its writer is about to lock it, and is not to find our lock */
-		close(fd);
-		return true;
-	}
-	locked = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-	if (!locked && posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid) == 0) {
+	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid) == 0) {
 		posix_trace_get_loginfo_np(trid, &info);
 		posix_trace_close(trid);
 	}
+	return info.pid == getpid();
+}
+
+/* An empty file that is this young may be a log whose writer is about to lock it. */
+static bool is_just_made(const struct stat *file)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return file->st_size == 0 && file->st_mtim.tv_sec + YOUNG_S > now.tv_sec;
+}
+
+/*
+ * Moves a log out of the way, to .old, unless somebody writes it: who writes has locked it. The lock is
+ * held until it is moved, so that of several who want its name one moves it, and no other's after it.
+ * False: the name is in use, and errno is what it was before.
+ */
+static bool move_away(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+	char old[PATH_MAX + 8];
+	struct stat file, now;
+	bool moved;
+
+	if (fd < 0)
+		return errno == ENOENT; /* another has just moved it; a stranger's is not touched */
+	moved = fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && !is_just_made(&file) &&
+		(flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && !is_own(fd);
+	if (moved && lstat(path, &now) == 0 && now.st_dev == file.st_dev &&
+	    now.st_ino == file.st_ino) {
+		snprintf(old, sizeof old, "%s.old", path);
+		moved = rename(path, old) == 0;
+	}
 	close(fd);
-	return locked || info.pid == getpid();
+	return moved;
 }
 
 /*
@@ -92,26 +117,15 @@ static bool is_in_use(const char *path, const struct stat *file)
  */
 static int open_output(char *path, size_t bytes)
 {
-	char old[PATH_MAX + 8];
 	size_t len = strlen(path);
-	struct stat file;
 	int fd = -1;
 
 	for (int n = 2, tries = 0; n <= MOST_LOGS && tries < MOST_LOGS; tries++) {
 		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
 		if (fd >= 0 || errno != EEXIST)
 			break;
-		if (lstat(path, &file) != 0)
-			continue; /* another has just moved it away */
-		if (!S_ISREG(file.st_mode))
-			break;
-		if (is_in_use(path, &file)) {
+		if (!move_away(path))
 			snprintf(path + len, bytes - len, ".%d", n++);
-			continue;
-		}
-		snprintf(old, sizeof old, "%s.old", path);
-		if (rename(path, old) != 0 && errno != ENOENT)
-			break;
 	}
 	if (fd >= 0)
 		(void)flock(fd, LOCK_EX | LOCK_NB); /* on file systems without, names are not to be shared */
@@ -121,8 +135,8 @@ static int open_output(char *path, size_t bytes)
 /* The stream has a description of its own: the lock lasts as long as this one. Out of the program's way. */
 static void hold_lock(int fd)
 {
-	(void)fcntl(fd, F_DUPFD_CLOEXEC, LOCK_FD_MIN);
-	close(fd);
+	if (fcntl(fd, F_DUPFD_CLOEXEC, LOCK_FD_MIN) >= 0)
+		close(fd);
 }
 
 static int set_attributes(const struct shim_options *options, const char *path, trace_attr_t *attr)
