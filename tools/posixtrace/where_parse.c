@@ -191,14 +191,18 @@ static bool parse_all(struct where_reader *reader)
 struct where *where_parse(const char *option, const char *text)
 {
 	struct where *where = calloc(1, sizeof(*where));
-	struct where_reader reader = { where, text, 0 };
+	struct where_reader reader = { where, NULL, 0 };
 
-	if (!where) {
+	if (where) {
+		where->option = strdup(option);
+		where->text = strdup(text);
+	}
+	if (!where || !where->option || !where->text) {
 		say("%s: %s", option, strerror(ENOMEM));
+		where_free(where);
 		return NULL;
 	}
-	where->option = option;
-	where->text = text;
+	reader.p = where->text;
 	if (parse_all(&reader))
 		return where;
 	where_free(where);
@@ -209,6 +213,10 @@ void where_free(struct where *where)
 {
 	for (unsigned i = 0; where && i < where->nodes; i++)
 		free(where->node[i].text);
+	if (where) {
+		free(where->option);
+		free(where->text);
+	}
 	free(where);
 }
 

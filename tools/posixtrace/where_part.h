@@ -43,7 +43,7 @@ struct where_place {
 };
 
 struct where {
-	const char *option, *text;
+	char *option, *text;   /* copies: names are looked up when the log is known */
 	struct where_node node[WHERE_NODES];
 	unsigned nodes, root;
 	struct where_name field[WHERE_FIELDS];

@@ -141,6 +141,24 @@ static bool has_more(sqlite3 *db, const char *tail)
 	return more;
 }
 
+/* SQLite tells rows that several scans find apart by their numbers, which are those of one scan. */
+static bool scans_by_parts(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *plan = NULL;
+	char *explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
+	bool parts = false;
+
+	if (explain && !sqlite3_prepare_v2(db, explain, -1, &plan, NULL))
+		while (!parts && sqlite3_step(plan) == SQLITE_ROW) {
+			const char *detail = (const char *)sqlite3_column_text(plan, 3);
+
+			parts = detail && strstr(detail, "MULTI-INDEX OR");
+		}
+	sqlite3_finalize(plan);
+	sqlite3_free(explain);
+	return parts;
+}
+
 static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 {
 	sqlite3_stmt *statement = NULL;
@@ -148,6 +166,7 @@ static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 	int status = TOOL_OK, err;
 
 	sqlite3_set_authorizer(db, authorize, NULL);
+	query->plain = scans_by_parts(db, sql);
 	err = sqlite3_prepare_v2(db, sql, -1, &statement, &tail);
 
 	if (err)

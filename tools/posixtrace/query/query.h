@@ -32,6 +32,8 @@ struct query {
 	uint64_t *events_of;          /* by the log's index of types */
 	struct query_field *field;    /* all fields of all schemas, each name once */
 	size_t fields;
+	size_t ids;                   /* of place: more may be met in a damaged log */
+	bool plain;                   /* rows have to have the same numbers in every scan */
 	signed char **place;          /* by a type's id: by field the number in its schema, or -1 */
 	bool gap;                     /* a damaged part was skipped */
 	struct meter meter;

@@ -145,6 +145,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int a
 	int err = query_plan_take(cursor, plan, argc, argv);
 
 	(void)number;
+	cursor->row = 0;
 	cursor->eof = cursor->nothing;
 	if (!err && !cursor->eof)
 		err = go_to_begin(cursor);

@@ -77,6 +77,7 @@ bool query_fields_learn(struct query *query)
 {
 	const struct logfile *log = query->log;
 
+	query->ids = log->ids;
 	query->place = calloc(log->ids + 1, sizeof(*query->place));
 	if (!query->place)
 		return false;
@@ -92,7 +93,7 @@ bool query_fields_learn(struct query *query)
 
 void query_fields_forget(struct query *query)
 {
-	for (size_t i = 0; query->place && i < query->log->ids; i++)
+	for (size_t i = 0; query->place && i < query->ids; i++)
 		free(query->place[i]);
 	free(query->place);
 	free(query->field);
@@ -184,7 +185,7 @@ void query_field_result(sqlite3_context *context, struct query *query, size_t fi
 	struct posix_trace_value_np value;
 	signed char number;
 
-	if (!type->schema || type->id >= query->log->ids || !query->place[type->id])
+	if (!type->schema || type->id >= query->ids || !query->place[type->id])
 		return;
 	number = query->place[type->id][field];
 	if (number < 0)

@@ -80,7 +80,7 @@ int query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 		int column = info->aConstraint[i].iColumn;
 		char op = column < 0 ? 0 : comparison(column, info->aConstraint[i].op);
 
-		if (!op || !info->aConstraint[i].usable ||
+		if (query->plain || !op || !info->aConstraint[i].usable ||
 		    (column == QUERY_NAME && strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0))
 			continue;
 		info->aConstraintUsage[i].argvIndex = ++arguments;
@@ -90,7 +90,7 @@ int query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 		if (column == QUERY_TIME)
 			cost *= rows_left(column, op); /* what is not read; a filter reads all */
 	}
-	by = order(query, info);
+	by = query->plain ? 0 : order(query, info);
 	if (by) {
 		info->orderByConsumed = 1;
 		*p++ = '#';
