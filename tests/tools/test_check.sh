@@ -179,4 +179,11 @@ run 2 check "$tmp/rules"
 run 2 check "$tmp/missing" "$tmp/log"
 run 2 check "$tmp/rules" "$tmp/missing"
 run 2 check --no-such-option "$tmp/rules" "$tmp/log"
+echo 'never "*" where "nothing == 1"' >"$tmp/rule"
+run 2 check "$tmp/rule" "$tmp/log"
+check "the field is quoted" has err "nothing"
+run 2 check --tap "$tmp/rules" "$tmp/missing"
+check "that nothing was checked is told by TAP" has out '^Bail out! '
+run 2 check --junit "$tmp/rule" "$tmp/log"
+check "and by JUnit" has out 'errors="1"'
 finish

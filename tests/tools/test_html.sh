@@ -128,4 +128,13 @@ for command in html plot; do
 	run 1 $command "$tmp/log" -o "$tmp/no/x"
 done
 run 2 html --items x "$tmp/log" -o "$tmp/x"
+# What is read is not written over, by whatever name.
+cp "$tmp/log" "$tmp/kept"
+ln "$tmp/log" "$tmp/alias"
+for command in html plot report; do
+	run 1 $command "$tmp/log" -o "$tmp/alias"
+	check "$command says so" has err 'that is what is read$'
+done
+run 1 report -o "$tmp/alias" "$tmp/kept" "$tmp/log"
+check "the log is what it was" cmp "$tmp/log" "$tmp/kept"
 finish

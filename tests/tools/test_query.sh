@@ -52,6 +52,10 @@ time between at('+1us') and at('-1us')
 time > at('+1us') + 0.5
 name = 'job_end' and time >= at('+1us')
 pid = 0 or name = 'job_end'
+name = 'job_begin' or name = 'job_end'
+time < at('+1us') or time > at('-1us')
+type > 64 or time <= at('-1us')
+type < 10 or time < at('+1us')
 END
 answers "$log" "select count(*) from events where name = 'job_begin' and name = 'job_end'" 0
 answers "$log" "select count(*) from events where pid = 1 and pid = 2" 0

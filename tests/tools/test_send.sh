@@ -123,7 +123,7 @@ until_true waits waits
 run 0 convert --from rkh "tcp:127.0.0.1:$(port_of waits)" -o "$tmp/u.evt"
 wait $sender
 check "a sender waits for its receiver" test "$(grep -c ^evt "$tmp/u.evt")" -eq 20005
-for bad in tcp: tcp:1 tcp:host: tcp::1 listen: listen:host:; do
+for bad in listen:65536 listen:99999999999 tcp:127.0.0.1:99999 tcp: tcp:1 tcp:host: tcp::1 listen: listen:host:; do
 	run 2 receive "$bad" -o "$tmp/x.ptl"
 done
 run 1 receive tcp:127.0.0.1:1 -o "$tmp/x.ptl"

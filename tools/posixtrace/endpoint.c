@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -47,6 +48,14 @@ static bool cut(struct address *address, const char *from)
 		colon[-1] = '\0';
 	}
 	return *address->host && *address->port;
+}
+
+/* getaddrinfo() takes larger ones for others. */
+static bool is_port(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	return text[digits] || (digits <= 5 && atoi(text) <= 65535);
 }
 
 static int fail(const char *name, int err)
@@ -122,6 +131,10 @@ int endpoint_open(const char *name, int *fd)
 
 	if (!cut(&address, strchr(name, ':') + 1) || (!waits && !address.host)) {
 		say("%s: %s", name, waits ? "listen:[HOST:]PORT" : "tcp:HOST:PORT");
+		return TOOL_USAGE;
+	}
+	if (!is_port(address.port)) {
+		say("%s: a port is at most 65535", name);
 		return TOOL_USAGE;
 	}
 	if (waits && !address.host)

@@ -117,7 +117,8 @@ static int print_events(struct report_sink *sink, struct fmt_input *input)
 	return status;
 }
 
-static int print_to(struct report_sink *sink, struct fmt_input *input, const char *path)
+static int print_to(struct report_sink *sink, struct fmt_input *input, char *const *log,
+		    const char *path)
 {
 	static struct out file;
 	int status;
@@ -125,11 +126,8 @@ static int print_to(struct report_sink *sink, struct fmt_input *input, const cha
 	sink->out = &out_stdout;
 	if (!path || !strcmp(path, "-"))
 		return print_events(sink, input);
-	file.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-	if (file.fd < 0) {
-		say("%s: %s", path, strerror(errno));
+	if (out_open(&file, path, log, 1))
 		return TOOL_FAILURE;
-	}
 	sink->out = &file;
 	status = print_events(sink, input);
 	if (out_flush(&file) || close(file.fd)) {
@@ -140,7 +138,7 @@ static int print_to(struct report_sink *sink, struct fmt_input *input, const cha
 }
 
 static int print_log(struct report *report, const struct templates *templates,
-		     const char *path)
+		     char *path)
 {
 	static struct report_sink sink; /* large */
 	static struct fmt_input input;
@@ -155,7 +153,7 @@ static int print_log(struct report *report, const struct templates *templates,
 	sink.wanted = &report->wanted;
 	sink.templates = report->templates ? templates : NULL;
 	sink.header = report->header;
-	status = print_to(&sink, &input, report->output);
+	status = print_to(&sink, &input, &path, report->output);
 	input_close(&input);
 	return status;
 }
@@ -181,7 +179,7 @@ static int load_templates(const struct report *report, struct templates *templat
 	return good ? TOOL_OK : TOOL_USAGE;
 }
 
-static int print_report(struct report *report, const char *path)
+static int print_report(struct report *report, char *path)
 {
 	struct templates templates;
 	int status;

@@ -76,11 +76,8 @@ int report_merge(struct report *report, char **path, size_t paths)
 
 	if (!report->output || !strcmp(report->output, "-"))
 		return print(report, &out_stdout, path, paths);
-	file.fd = open(report->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-	if (file.fd < 0) {
-		say("%s: %s", report->output, strerror(errno));
+	if (out_open(&file, report->output, path, paths))
 		return TOOL_FAILURE;
-	}
 	status = print(report, &file, path, paths);
 	if (out_flush(&file) || close(file.fd)) {
 		say("%s: %s", report->output, strerror(file.err ? file.err : errno));

@@ -214,7 +214,7 @@ static void page(struct out *out, const struct picture *picture)
 	out_bytes(out, at, (size_t)(end - at));
 }
 
-static int write_page(const struct picture *picture, const char *path)
+static int write_page(const struct picture *picture, const char *path, char *const *log)
 {
 	static struct out file;
 	int err;
@@ -223,11 +223,8 @@ static int write_page(const struct picture *picture, const char *path)
 		page(&out_stdout, picture);
 		return TOOL_OK;
 	}
-	file.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-	if (file.fd < 0) {
-		say("%s: %s", path, strerror(errno));
+	if (out_open(&file, path, log, 1))
 		return TOOL_FAILURE;
-	}
 	page(&file, picture);
 	err = out_flush(&file);
 	if (close(file.fd) && !err)
@@ -237,13 +234,13 @@ static int write_page(const struct picture *picture, const char *path)
 	return err ? TOOL_FAILURE : TOOL_OK;
 }
 
-static int draw(struct picture *picture, const char *log, const char *path, size_t items)
+static int draw(struct picture *picture, char *const *log, const char *path, size_t items)
 {
-	int status = picture_take(picture, log, HTML_BINS, items), written;
+	int status = picture_take(picture, *log, HTML_BINS, items), written;
 
 	if (status == TOOL_FAILURE || status == TOOL_USAGE)
 		return status;
-	written = write_page(picture, path);
+	written = write_page(picture, path, log);
 	logfile_close(&picture->log);
 	return tool_worse(status, written);
 }
@@ -313,7 +310,7 @@ static int html(struct picture *picture, int argc, char **argv)
 		say("html: a log, and -o FILE");
 		return tool_usage(&html_command);
 	}
-	return draw(picture, argv[optind], options.output, (size_t)options.items);
+	return draw(picture, &argv[optind], options.output, (size_t)options.items);
 }
 
 static int run(int argc, char **argv)

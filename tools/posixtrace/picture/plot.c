@@ -26,7 +26,7 @@ static const char help[] =
 	WANTED_TIME_HELP
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed; then what is whole is drawn.\n";
 
-static int write_plot(const struct picture *picture, const char *path)
+static int write_plot(const struct picture *picture, const char *path, char *const *log)
 {
 	static struct out file;
 	int err;
@@ -35,11 +35,8 @@ static int write_plot(const struct picture *picture, const char *path)
 		plot_svg(&out_stdout, picture);
 		return TOOL_OK;
 	}
-	file.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-	if (file.fd < 0) {
-		say("%s: %s", path, strerror(errno));
+	if (out_open(&file, path, log, 1))
 		return TOOL_FAILURE;
-	}
 	plot_svg(&file, picture);
 	err = out_flush(&file);
 	if (close(file.fd) && !err)
@@ -49,13 +46,13 @@ static int write_plot(const struct picture *picture, const char *path)
 	return err ? TOOL_FAILURE : TOOL_OK;
 }
 
-static int draw(struct picture *picture, const char *log, const char *path)
+static int draw(struct picture *picture, char *const *log, const char *path)
 {
-	int status = picture_take(picture, log, PLOT_BINS, 0), written;
+	int status = picture_take(picture, *log, PLOT_BINS, 0), written;
 
 	if (status == TOOL_FAILURE || status == TOOL_USAGE)
 		return status;
-	written = write_plot(picture, path);
+	written = write_plot(picture, path, log);
 	logfile_close(&picture->log);
 	return tool_worse(status, written);
 }
@@ -100,7 +97,7 @@ static int plot(struct picture *picture, int argc, char **argv)
 		say("plot: a log, and -o FILE");
 		return tool_usage(&plot_command);
 	}
-	return draw(picture, argv[optind], output);
+	return draw(picture, &argv[optind], output);
 }
 
 static int run(int argc, char **argv)

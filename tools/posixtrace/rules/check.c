@@ -122,22 +122,34 @@ static int judge_log(struct check *check)
 	return answer(check, reading_status(&reading));
 }
 
+/* Who reads only standard output is to see that nothing was checked. */
+static int fail(const struct check *check)
+{
+	if (check->form == CHECK_TAP)
+		verdict_tap_none(&out_stdout);
+	if (check->form == CHECK_JUNIT)
+		verdict_junit_none(&out_stdout);
+	return CHECK_FAILED;
+}
+
 static int check_log(struct check *check, const char *rules, const char *path)
 {
-	int status = CHECK_FAILED;
+	int status;
 
 	if (!rules_read(&check->rules, rules) || check->rules.errors)
-		return CHECK_FAILED;
+		return fail(check);
 	if (check->syntax)
 		return TOOL_OK;
 	if (reading_open(&check->log, path, &check->wanted))
-		return CHECK_FAILED;
-	if (!rules_fit(&check->rules, &check->log))
-		status = CHECK_FAILED;
-	else if (!judge_init(&check->judge, &check->rules, &check->log))
+		return fail(check);
+	if (!rules_fit(&check->rules, &check->log)) {
+		status = fail(check);
+	} else if (!judge_init(&check->judge, &check->rules, &check->log)) {
 		say("%s", strerror(ENOMEM));
-	else
+		status = fail(check);
+	} else {
 		status = judge_log(check);
+	}
 	logfile_close(&check->log);
 	return status;
 }

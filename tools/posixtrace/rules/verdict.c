@@ -157,3 +157,16 @@ void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 	}
 	out_str(out, "</testsuite>\n</testsuites>\n");
 }
+
+void verdict_tap_none(struct out *out)
+{
+	out_str(out, "TAP version 13\nBail out! The rules could not be checked\n");
+}
+
+void verdict_junit_none(struct out *out)
+{
+	out_str(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+		     "<testsuite name=\"posixtrace check\" tests=\"1\" errors=\"1\">\n"
+		     "<testcase name=\"rules\"><error message=\"The rules could not be checked\"/></testcase>\n"
+		     "</testsuite>\n</testsuites>\n");
+}

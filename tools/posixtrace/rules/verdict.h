@@ -13,6 +13,10 @@ void verdict_text(struct out *out, const struct rules *rules);
 void verdict_tap(struct out *out, const struct rules *rules);
 void verdict_junit(struct out *out, const struct rules *rules, const char *log);
 
+/* When nothing could be checked. */
+void verdict_tap_none(struct out *out);
+void verdict_junit_none(struct out *out);
+
 /* No event type, or no lock, of the log is what the rule names. */
 bool verdict_is_about_nothing(const struct rule *rule);
 
