@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* posix_trace_until_np() while a block is being read that is stored as it is, not packed. */
+#include <stdio.h>
+#include <string.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+#include "support/log.h"
+#include "support/stream.h"
+
+#define EVENTS  400000
+#define TYPES   64
+#define STEP_NS INT64_C(5000000000) /* too far apart for packing */
+
+static uint64_t some_number(void)
+{
+	static uint64_t state = UINT64_C(88172645463325252);
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	return state ^= state << 17;
+}
+
+/* Events whose data is their number, twice, and then anything. */
+static int plain_log(void)
+{
+	struct posix_trace_origin_np origin = { .pid = 77 };
+	struct posix_trace_composer_np *composer;
+	int fd = log_file();
+	trace_event_id_t id[TYPES] = { 0 };
+
+	OK(posix_trace_compose_np(fd, NULL, &origin, &composer));
+	for (int i = 0; i < TYPES; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "t%d", i);
+		OK(posix_trace_compose_name_np(composer, name, &id[i]));
+	}
+	for (uint32_t i = 0; i < EVENTS; i++) {
+		uint32_t data[8] = { i, i };
+		struct posix_trace_event_np event = {
+			.info = { .posix_event_id = id[some_number() % TYPES], .posix_pid = 77,
+				  .posix_thread_id = (pthread_t)(some_number() % 8),
+				  .posix_truncation_status = POSIX_TRACE_NOT_TRUNCATED,
+				  .posix_prog_address = (void *)(uintptr_t)some_number() },
+			.tid = 78, .time_ns = STEP_NS * (i + 1), .data = data,
+			.data_len = 8 * (some_number() % 4 + 1),
+		};
+
+		for (int k = 2; k < 8; k++)
+			data[k] = (uint32_t)some_number();
+		OK(posix_trace_compose_event_np(composer, &event));
+	}
+	OK(posix_trace_compose_finish_np(composer, NULL));
+	return fd;
+}
+
+START_TEST(what_is_being_read_stays_what_it_is)
+{
+	const uint32_t from = EVENTS / 4, to = EVENTS / 2;
+	struct timespec begin = { .tv_sec = 5 * ((time_t)from + 1) };
+	struct timespec end = { .tv_sec = 5 * ((time_t)to + 1) };
+	int fd = plain_log(), unavailable;
+	trace_id_t trid = log_open(fd);
+	uint32_t next = from;
+
+	OK(posix_trace_seek_np(trid, &begin));
+	OK(posix_trace_until_np(trid, &end));
+	for (;;) {
+		struct posix_trace_event_np event;
+		uint32_t number[2];
+
+		OK(posix_trace_getnext_np(trid, &event, &unavailable));
+		if (unavailable)
+			break;
+		ck_assert_uint_ge(event.data_len, sizeof(number));
+		memcpy(number, event.data, sizeof(number));
+		ck_assert_uint_eq(number[0], next);
+		ck_assert_uint_eq(number[1], next);
+		ck_assert_int_eq(event.time_ns, STEP_NS * (next + 1));
+		next++;
+	}
+	ck_assert_uint_gt(next, to);
+	ck_assert_uint_lt(next, EVENTS);
+	log_close(trid);
+	close(fd);
+}
+END_TEST
+
+SUITE_MAIN("posix_trace_until_np", what_is_being_read_stays_what_it_is)
