@@ -36,7 +36,7 @@ struct start {
  * borrowed memory, would make this process blind. */
 extern int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
 
-#define UNSEEN __attribute__((no_sanitize("thread")))
+#define UNSEEN __attribute__((no_sanitize("thread", "address")))
 
 /*
  * In the borrowed memory: system calls only, and not by functions of the C library's names, which a

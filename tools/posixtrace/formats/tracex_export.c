@@ -26,10 +26,14 @@
 
 int tracex_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
-	struct tracex_sink *s = calloc(1, sizeof(*s));
 	const char *fields = fmt_option(flow, "tracex-fields");
-	int err;
+	struct tracex_sink *s;
 
+	if (fields && strcmp(fields, "len") != 0) {
+		say("--tracex-fields: len");
+		return -1;
+	}
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return ENOMEM;
 	*context = s;
@@ -37,12 +41,7 @@ int tracex_sink_open(struct fmt_flow *flow, const struct fmt_output *output, voi
 	s->output = output;
 	s->spool.fd = -1;
 	s->with_len = fields != NULL;
-	if (fields && strcmp(fields, "len") != 0) {
-		say("--tracex-fields: len");
-		return -1;
-	}
-	err = spool_create(&s->spool.fd);
-	return err;
+	return spool_create(&s->spool.fd);
 }
 
 void tracex_sink_close(void *context)
