@@ -33,6 +33,16 @@ static bool lock(const struct ptx_arena *arena, unsigned bit)
 	return done;
 }
 
+bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit)
+{
+	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
+	int fd = ptx_arena_fd(arena), saved = errno;
+	bool held = fd >= 0 && fcntl(fd, F_SETLK, &lock) == 0;
+
+	errno = saved;
+	return held;
+}
+
 static void unlock(const struct ptx_arena *arena, unsigned bit)
 {
 	struct flock lock = ptx_attachment_lock(bit, F_UNLCK);

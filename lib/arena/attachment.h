@@ -65,6 +65,9 @@ struct flock ptx_attachment_lock(unsigned bit, short type);
 /* Its creator is gone, and was another process than this. */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit);
 
+/* By its creator: that it has the lock by which a guardian knows that it lives. The system may lack locks. */
+bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit);
+
 /* Waits until the creator lets go of it, or is gone; until then and after it is no orphan. False where
  * that cannot be had. */
 bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit);

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "arena/attachment.h"
 #include "point/view.h"
 #include "posix/guard.h"
 
@@ -111,8 +112,8 @@ void ptx_guard_start(struct ptx_stream *stream)
 
 	start.program = program_of();
 	start.arena_fd = start.program ? ptx_arena_fd(stream->target.arena) : -1;
-	if (start.arena_fd < 0)
-		return;
+	if (start.arena_fd < 0 || !ptx_attachment_hold(stream->target.arena, stream->view->bit))
+		return; /* one that cannot tell whether we live would complete the log beside us */
 	start.log_fd = open_log(stream->log_fd);
 	stack = malloc(2 * STACK_BYTES);
 	if (start.log_fd < 0 || !stack)
