@@ -25,6 +25,7 @@
 #include "faults/scenario.h"
 #include "support/support.h"
 
+#define EXIT_MS    2000
 #define PATIENCE_S 60 /* far more than any takes */
 #define NTH_MAX 400 /* more than any scenario makes of one call */
 
@@ -80,6 +81,8 @@ static bool signals_are_the_programs(void)
 	return true;
 }
 
+static int threads_due; /* that a run without a fault leaves */
+
 static void play(const struct scenario *scenario, enum fault_call call, unsigned nth, int err,
 		 bool lasts)
 {
@@ -95,6 +98,9 @@ static void play(const struct scenario *scenario, enum fault_call call, unsigned
 	scenario_diary = &outcome->after;
 	scenario->play();
 	outcome->left.descriptors = entries("/proc/self/fd");
+	/* A thread that was joined may be on its way out yet. */
+	for (int ms = 0; ms < EXIT_MS && entries("/proc/self/task") > threads_due; ms++)
+		usleep(1000);
 	outcome->left.threads = entries("/proc/self/task");
 	outcome->left.mappings = shared_mappings();
 	outcome->left.pieces = fault_pieces();
@@ -250,6 +256,7 @@ START_TEST(whatever_call_fails_it_is_told_counted_and_over)
 	ck_assert_ptr_ne(outcome, MAP_FAILED);
 	play_apart(scenario, FAULT_malloc, NTH_MAX, ENOMEM, false);
 	due = outcome->left;
+	threads_due = due.threads;
 	judge(scenario, FAULT_malloc, NTH_MAX, ENOMEM, false, &due);
 	for (int call = 0; call < FAULT_CALLS; call++)
 		for (int i = 0; i < 6 && errors_of[call][i]; i++) {
