@@ -24,7 +24,7 @@ static void wait_well(pid_t child)
 	ck_assert_int_eq(status, 0);
 }
 
-/* FORK-01 to FORK-04, FORK-08 */
+/* FORK-01, FORK-02, FORK-03, FORK-04, FORK-08 */
 START_TEST(a_child_is_traced_into_the_streams_that_are_inherited)
 {
 	trace_event_id_t u = type_of("u");

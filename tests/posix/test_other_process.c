@@ -411,7 +411,7 @@ static int answer_to_nobody(pid_t pid)
 	return WEXITSTATUS(status);
 }
 
-/* CREATE-16, PRIV-01 to PRIV-03 */
+/* CREATE-16, PRIV-01, PRIV-02, PRIV-03 */
 START_TEST(others_may_not_trace)
 {
 	struct puppet puppet;
