@@ -7,23 +7,6 @@
 #include "tool.h"
 #include "until.h"
 
-static int begin_until(struct until *until, pid_t pid)
-{
-	sigset_t set;
-	int err = until_begin(until, pid);
-
-	if (err)
-		return err;
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	err = until_signals(until, &set);
-	if (err)
-		until_end(until);
-	return err;
-}
-
 /*
  * Whether that is the end. The process may have left children that inherited the stream; the last of
  * them ends without telling us.
@@ -97,7 +80,7 @@ int attach_trace(const struct capture_plan *plan, enum outfile_mode mode,
 
 	memset(result, 0, sizeof(*result));
 	result->end = ATTACH_ERROR;
-	err = begin_until(&until, plan->pid);
+	err = until_begin_asked(&until, plan->pid);
 	if (err)
 		return process_say_why(plan->pid, err);
 	process_name(result->program, plan->pid);

@@ -31,6 +31,9 @@ extern struct out out_stdout;
  */
 int out_open(struct out *out, const char *path, char *const *inputs, size_t count);
 
+/* Ends what out_open() began. TOOL_OK, or it has said what is missing. */
+int out_close(struct out *out, const char *path);
+
 /* 0 or the first error. */
 int out_flush(struct out *out);
 

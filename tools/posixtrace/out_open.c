@@ -42,3 +42,14 @@ int out_open(struct out *out, const char *path, char *const *inputs, size_t coun
 	close(out->fd);
 	return TOOL_FAILURE;
 }
+
+int out_close(struct out *out, const char *path)
+{
+	int err = out_flush(out);
+
+	if (close(out->fd) && !err)
+		err = errno;
+	if (err)
+		say("%s: %s", path, strerror(err));
+	return err ? TOOL_FAILURE : TOOL_OK;
+}

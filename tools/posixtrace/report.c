@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* report.c - posixtrace report: a trace as people want to read it, by templates of theirs. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -130,11 +129,7 @@ static int print_to(struct report_sink *sink, struct fmt_input *input, char *con
 		return TOOL_FAILURE;
 	sink->out = &file;
 	status = print_events(sink, input);
-	if (out_flush(&file) || close(file.fd)) {
-		say("%s: %s", path, strerror(file.err ? file.err : errno));
-		status = tool_worse(status, TOOL_FAILURE);
-	}
-	return status;
+	return tool_worse(status, out_close(&file, path));
 }
 
 static int print_log(struct report *report, const struct templates *templates,

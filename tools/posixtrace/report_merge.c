@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* report_merge.c - a report of several logs, their events in one order. */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "report.h"
 #include "report_table.h"
@@ -79,9 +76,5 @@ int report_merge(struct report *report, char **path, size_t paths)
 	if (out_open(&file, report->output, path, paths))
 		return TOOL_FAILURE;
 	status = print(report, &file, path, paths);
-	if (out_flush(&file) || close(file.fd)) {
-		say("%s: %s", report->output, strerror(file.err ? file.err : errno));
-		status = tool_worse(status, TOOL_FAILURE);
-	}
-	return status;
+	return tool_worse(status, out_close(&file, report->output));
 }

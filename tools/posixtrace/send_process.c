@@ -153,30 +153,13 @@ static int follow(struct sending *sending, struct until *until)
 	return err ? err : read_all(sending);
 }
 
-static int begin_until(struct until *until)
-{
-	sigset_t set;
-	int err = until_begin(until, send_plan.pid);
-
-	if (err)
-		return err;
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	err = until_signals(until, &set);
-	if (err)
-		until_end(until);
-	return err;
-}
-
 static int import_process(struct fmt_flow *flow, struct fmt_input *input)
 {
 	struct fmt_facts facts = { .name = "posixtrace send", .pid = (uint32_t)send_plan.pid };
 	struct fmt_end end = { .complete = true };
 	static struct sending sending;
 	struct until until;
-	int err = begin_until(&until);
+	int err = until_begin_asked(&until, send_plan.pid);
 
 	(void)input;
 	if (err)

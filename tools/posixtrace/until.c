@@ -55,6 +55,23 @@ int until_signals(struct until *until, sigset_t *set)
 	return until->signals < 0 ? errno : 0;
 }
 
+int until_begin_asked(struct until *until, pid_t pid)
+{
+	sigset_t set;
+	int err = until_begin(until, pid);
+
+	if (err)
+		return err;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	err = until_signals(until, &set);
+	if (err)
+		until_end(until);
+	return err;
+}
+
 bool until_signal(struct until *until, int *sig, bool *sent)
 {
 	struct signalfd_siginfo info;

@@ -25,6 +25,8 @@ struct until {
 
 /* Of that process. 0 or an error number: ESRCH, EPERM, ... */
 int until_begin(struct until *until, pid_t pid);
+/* The same, and who interrupts, terminates or hangs up this process asks for its end. */
+int until_begin_asked(struct until *until, pid_t pid);
 void until_end(struct until *until);
 
 /* From now on these signals wait to be asked for; SIGHUP only where nohup(1) does not hold. 0 or an

@@ -36,26 +36,32 @@ enum { /* values of the options */
 	WANTED_LAST
 };
 
-/* Of an array of struct option. */
-#define WANTED_OPTIONS \
+/* Of an array of struct option: those that make sense where events are counted, and all. */
+#define WANTED_CHOICE_OPTIONS \
 	{ "event", required_argument, NULL, 'e' }, \
 	{ "exclude", required_argument, NULL, 'x' }, \
 	{ "pid", required_argument, NULL, WANTED_PID }, \
 	{ "tid", required_argument, NULL, WANTED_TID }, \
 	{ "begin", required_argument, NULL, WANTED_BEGIN }, \
 	{ "end", required_argument, NULL, WANTED_END }, \
-	{ "where", required_argument, NULL, WANTED_WHERE }, \
+	{ "where", required_argument, NULL, WANTED_WHERE }
+
+#define WANTED_OPTIONS \
+	WANTED_CHOICE_OPTIONS, \
 	{ "limit", required_argument, NULL, WANTED_LIMIT }, \
 	{ "tail", required_argument, NULL, WANTED_TAIL }
 
-#define WANTED_HELP \
+#define WANTED_CHOICE_HELP \
 	"  -e, --event GLOB     only event types whose name matches; may be repeated\n" \
 	"  -x, --exclude GLOB   no event types whose name matches; may be repeated\n" \
 	"      --pid N          only this process; may be repeated\n" \
 	"      --tid N          only this thread (its Linux number); may be repeated\n" \
 	"      --begin TIME     only events not before TIME; uses the log's index\n" \
 	"      --end TIME       only events not after TIME\n" \
-	"      --where EXPR     only events of which this is true: 'fd == 3 && duration > 1ms'\n" \
+	"      --where EXPR     only events of which this is true: 'fd == 3 && duration > 1ms'\n"
+
+#define WANTED_HELP \
+	WANTED_CHOICE_HELP \
 	"      --limit N        at most N events of each log\n" \
 	"      --tail N         of those, the last N\n"
 

@@ -23,7 +23,7 @@ static const char help[] =
 	"      --all            also what there are too few events of to be tested\n"
 	"      --pair BEGIN,END[,FIELD]...\n"
 	"                       event types that are a span, as for posixtrace latency\n"
-	READING_HELP
+	WANTED_CHOICE_HELP
 	"      --utc            times given are in UTC\n"
 	"      --json           a JSON object\n"
 	"      --fail-on-difference  exit with 4 when something differs\n"
@@ -44,7 +44,7 @@ enum {
 };
 
 static const struct option long_options[] = {
-	READING_OPTIONS,
+	WANTED_CHOICE_OPTIONS,
 	{ "level", required_argument, NULL, OPT_LEVEL },
 	{ "margin", required_argument, NULL, OPT_MARGIN },
 	{ "relative", no_argument, NULL, OPT_RELATIVE },

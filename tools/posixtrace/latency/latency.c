@@ -22,7 +22,7 @@ static const char help[] =
 	"                       field the thread does; may be repeated\n"
 	"      --slowest N      the N slowest and the events around them; none without it\n"
 	"      --around N       so many events on each side, 3 without it\n"
-	READING_HELP
+	WANTED_CHOICE_HELP
 	"      --utc            times in UTC\n"
 	"      --raw            times in nanoseconds since 1970\n"
 	"      --json           a JSON object\n"
@@ -188,7 +188,7 @@ enum {
 };
 
 static const struct option long_options[] = {
-	READING_OPTIONS,
+	WANTED_CHOICE_OPTIONS,
 	{ "pair", required_argument, NULL, OPT_PAIR },
 	{ "slowest", required_argument, NULL, OPT_SLOWEST },
 	{ "around", required_argument, NULL, OPT_AROUND },

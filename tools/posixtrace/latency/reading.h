@@ -11,25 +11,6 @@
 #include "logfile.h"
 #include "wanted.h"
 
-/* The options of wanted.h that make sense where events are counted. */
-#define READING_OPTIONS \
-	{ "event", required_argument, NULL, 'e' }, \
-	{ "exclude", required_argument, NULL, 'x' }, \
-	{ "pid", required_argument, NULL, WANTED_PID }, \
-	{ "tid", required_argument, NULL, WANTED_TID }, \
-	{ "begin", required_argument, NULL, WANTED_BEGIN }, \
-	{ "end", required_argument, NULL, WANTED_END }, \
-	{ "where", required_argument, NULL, WANTED_WHERE }
-
-#define READING_HELP \
-	"  -e, --event GLOB     only event types whose name matches; may be repeated\n" \
-	"  -x, --exclude GLOB   no event types whose name matches; may be repeated\n" \
-	"      --pid N          only this process; may be repeated\n" \
-	"      --tid N          only this thread (its Linux number); may be repeated\n" \
-	"      --begin TIME     only events not before TIME; uses the log's index\n" \
-	"      --end TIME       only events not after TIME\n" \
-	"      --where EXPR     only events of which this is true: 'fd == 3 && duration > 1ms'\n"
-
 struct reading {
 	struct logfile *log;
 	struct wanted *wanted;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* html.c - posixtrace html: a log as a page to look at, complete in one file. */
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "losses.h"
 #include "out.h"
@@ -28,7 +25,7 @@ static const char help[] =
 	"      --items N        keep N events and N spans, 2000000; of more, the counts and the longest spans\n"
 	"      --pair BEGIN,END[,FIELD]...\n"
 	"                       event types that are a span, as for posixtrace latency\n"
-	READING_HELP
+	WANTED_CHOICE_HELP
 	"      --utc            times given are in UTC\n"
 	"  -h, --help           this text\n"
 	"\n"
@@ -217,7 +214,6 @@ static void page(struct out *out, const struct picture *picture)
 static int write_page(const struct picture *picture, const char *path, char *const *log)
 {
 	static struct out file;
-	int err;
 
 	if (!strcmp(path, "-")) {
 		page(&out_stdout, picture);
@@ -226,12 +222,7 @@ static int write_page(const struct picture *picture, const char *path, char *con
 	if (out_open(&file, path, log, 1))
 		return TOOL_FAILURE;
 	page(&file, picture);
-	err = out_flush(&file);
-	if (close(file.fd) && !err)
-		err = errno;
-	if (err)
-		say("%s: %s", path, strerror(err));
-	return err ? TOOL_FAILURE : TOOL_OK;
+	return out_close(&file, path);
 }
 
 static int draw(struct picture *picture, char *const *log, const char *path, size_t items)
@@ -252,7 +243,7 @@ enum {
 };
 
 static const struct option long_options[] = {
-	READING_OPTIONS,
+	WANTED_CHOICE_OPTIONS,
 	{ "output", required_argument, NULL, 'o' },
 	{ "items", required_argument, NULL, OPT_ITEMS },
 	{ "pair", required_argument, NULL, OPT_PAIR },

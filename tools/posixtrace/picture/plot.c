@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* plot.c - posixtrace plot: a log as a picture for a report. */
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "out.h"
 #include "picture/plot.h"
@@ -19,7 +16,7 @@ static const char help[] =
 	"  -o, --output FILE    the picture; - is standard output\n"
 	"      --pair BEGIN,END[,FIELD]...\n"
 	"                       event types that are a span, as for posixtrace latency\n"
-	READING_HELP
+	WANTED_CHOICE_HELP
 	"      --utc            times given are in UTC\n"
 	"  -h, --help           this text\n"
 	"\n"
@@ -29,7 +26,6 @@ static const char help[] =
 static int write_plot(const struct picture *picture, const char *path, char *const *log)
 {
 	static struct out file;
-	int err;
 
 	if (!strcmp(path, "-")) {
 		plot_svg(&out_stdout, picture);
@@ -38,12 +34,7 @@ static int write_plot(const struct picture *picture, const char *path, char *con
 	if (out_open(&file, path, log, 1))
 		return TOOL_FAILURE;
 	plot_svg(&file, picture);
-	err = out_flush(&file);
-	if (close(file.fd) && !err)
-		err = errno;
-	if (err)
-		say("%s: %s", path, strerror(err));
-	return err ? TOOL_FAILURE : TOOL_OK;
+	return out_close(&file, path);
 }
 
 static int draw(struct picture *picture, char *const *log, const char *path)
@@ -63,7 +54,7 @@ enum {
 };
 
 static const struct option long_options[] = {
-	READING_OPTIONS,
+	WANTED_CHOICE_OPTIONS,
 	{ "output", required_argument, NULL, 'o' },
 	{ "pair", required_argument, NULL, OPT_PAIR },
 	{ "utc", no_argument, NULL, OPT_UTC },

@@ -28,7 +28,7 @@ static const char help[] =
 	"      --tap            what became of the rules in the Test Anything Protocol\n"
 	"      --junit          as the XML that JUnit writes\n"
 	"      --syntax         only read RULES; no LOG\n"
-	READING_HELP
+	WANTED_CHOICE_HELP
 	"      --utc            times given are in UTC\n"
 	"  -h, --help           this text\n"
 	"\n"
@@ -162,7 +162,7 @@ enum {
 };
 
 static const struct option long_options[] = {
-	READING_OPTIONS,
+	WANTED_CHOICE_OPTIONS,
 	{ "tap", no_argument, NULL, OPT_TAP },
 	{ "junit", no_argument, NULL, OPT_JUNIT },
 	{ "syntax", no_argument, NULL, OPT_SYNTAX },
