@@ -71,6 +71,11 @@ def fault_of(source, check):
     return None
 
 
+def path_of(check):
+    """The path and the action behind steps:PATH/ACTION."""
+    return check[len("steps:"):].replace("_", " ").split("/")
+
+
 def why_wrong(case, source):
     path = os.path.join(source, case.file or "?")
     if not os.path.exists(path):
@@ -84,6 +89,10 @@ def why_wrong(case, source):
         if check.startswith("model:"):
             if not fault_of(source, check):
                 return "tests/model/cases has no %s" % check
+        elif check.startswith("steps:"):
+            if '"%s"' % path_of(check)[0] not in open(
+                    os.path.join(source, "tests/steps/path.c"), encoding="utf-8").read():
+                return "tests/steps has no path of %s" % check
         elif not any(os.path.exists(os.path.join(source, "tests", check + end))
                      for end in (".c", "")):
             return "there is no tests/%s" % check
@@ -118,7 +127,7 @@ def run(command, where, env, seconds):
 def make(build, env, checks, all_of_it=False):
     """None, or what the compiler said. A suite of a unit has the library's objects in it."""
     programs = [check for check in checks if ":" not in check and not check.endswith(".sh")]
-    if any(check.startswith("steps/") for check in checks):
+    if any(check.startswith("steps") for check in checks):
         programs.append("steps/steps")
     library = ["libptx.la"]
     if all_of_it:
@@ -150,7 +159,9 @@ def notices(check, source, build, env):
         # Here the model finds what it was given: that is success.
         return "the model" if status == 0 and " found" in text else None
     tests = os.path.join(build, "tests")
-    if check.endswith(".sh"):
+    if check.startswith("steps:"):
+        command = ["./steps/steps"] + path_of(check)
+    elif check.endswith(".sh"):
         command = ["sh", os.path.join(source, "tests", check)]
     else:
         command = ["./" + check]

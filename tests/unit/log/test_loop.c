@@ -89,6 +89,41 @@ START_TEST(large_events_push_out_what_they_need_and_no_more)
 }
 END_TEST
 
+/* LOG-09: its size is what a log may have, and not what it may not reach. */
+START_TEST(a_log_may_be_as_large_as_its_limit)
+{
+	const size_t record = ptx_record_size(0);
+	const uint64_t events = 80, limit = events * record; /* in eight blocks, each full */
+	struct posix_trace_loginfo_np info;
+	struct ptx_stored *stored;
+	struct sample sample;
+	int fd = sample_file();
+
+	ck_assert_uint_eq(limit / 8 % record, 0);
+	ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_LOOP, limit, 0), 0);
+	for (uint64_t i = 0; i < events; i++) {
+		sample_add(&sample, 1);
+		sample_write(&sample);
+		ck_assert_uint_eq(ptx_log_overwritten(sample.log), 0);
+		ck_assert_int_eq(ptx_log_is_full(sample.log), i + 1 == events);
+	}
+	if (_i) { /* one more costs one block */
+		sample_add(&sample, 1);
+		sample_write(&sample);
+		ck_assert_uint_eq(ptx_log_overwritten(sample.log), events / 8);
+	}
+	ck_assert_int_eq(sample_end(&sample), 0);
+	stored = sample_open(fd, false);
+	ptx_stored_info(stored, &info);
+	ck_assert_uint_eq(info.event_bytes, _i ? limit - limit / 8 + record : limit);
+	ck_assert_uint_eq(sample_read(stored, _i ? events / 8 : 0, 0),
+			  _i ? events - events / 8 + 1 : events);
+	ptx_stored_close(stored);
+	sample_prove(fd);
+	close(fd);
+}
+END_TEST
+
 /* The file of a log that was wrapped a hundred times is not larger than one wrapped once. */
 START_TEST(the_file_does_not_grow_while_the_log_goes_round)
 {
@@ -212,6 +247,7 @@ static Suite *build(void)
 
 	tcase_add_loop_test(tc, a_wrapped_log_holds_exactly_the_newest_events, 0, 7);
 	tcase_add_test(tc, large_events_push_out_what_they_need_and_no_more);
+	tcase_add_loop_test(tc, a_log_may_be_as_large_as_its_limit, 0, 2);
 	tcase_add_test(tc, the_file_does_not_grow_while_the_log_goes_round);
 	tcase_add_test(tc, a_torn_write_leaves_the_state_before_or_after_it);
 	tcase_add_test(tc, names_survive_overwriting_and_a_torn_names_area);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* posix/getnext.c: on what a reader sleeps, and what it does before; the sleep is the test's. */
+#include "base/futex.h"
+#include "drain/drain.h"
+#include "point/view.h"
+#include "stream/registry.h"
+#include "support/stream.h"
+
+enum { SLEEPS_MOST = 8 };
+
+static trace_id_t trid;
+static _Atomic uint32_t *word;
+static uint32_t slept_on[SLEEPS_MOST];
+static unsigned sleeps;
+static void (*asleep)(void), (*found_nothing)(void);
+
+bool __real_ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
+bool __wrap_ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
+bool __wrap_ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
+{
+	void (*act)(void) = found_nothing;
+
+	if (__real_ptx_drain_peek(drain, event))
+		return true;
+	found_nothing = NULL;
+	if (act)
+		act();
+	return false;
+}
+
+/* As the kernel does it, but for the sleep. */
+int __wrap_ptx_futex_wait(_Atomic uint32_t *at, uint32_t value, const struct timespec *until);
+int __wrap_ptx_futex_wait(_Atomic uint32_t *at, uint32_t value, const struct timespec *until)
+{
+	(void)until;
+	if (atomic_load(at) != value)
+		return EAGAIN;
+	ck_assert_uint_lt(sleeps, SLEEPS_MOST);
+	slept_on[sleeps++] = value;
+	asleep();
+	return 0;
+}
+
+static trace_event_id_t u;
+
+static void begin(void)
+{
+	struct ptx_stream *stream;
+
+	u = type_of("u");
+	trid = STARTED();
+	history_free(read_all(trid));
+	stream = ptx_registry_enter(trid);
+	ck_assert_ptr_nonnull(stream);
+	word = &stream->view->rings.region->waiters;
+	ptx_registry_leave();
+}
+
+static void trace_it(void)
+{
+	trace_number(u, 1);
+}
+
+static void wait_for_one(void)
+{
+	struct posix_trace_event_info info;
+	int unavailable;
+	size_t len;
+
+	OK(posix_trace_getnext_event(trid, &info, NULL, 0, &len, &unavailable));
+	ck_assert_int_eq(unavailable, 0);
+	ck_assert_uint_eq(info.posix_event_id, u);
+}
+
+/* GETNEXT-04 */
+START_TEST(an_event_that_comes_between_the_look_and_the_sleep_is_seen)
+{
+	begin();
+	found_nothing = trace_it;
+	wait_for_one();
+	ck_assert_uint_eq(sleeps, 0);
+	shut(trid);
+}
+END_TEST
+
+static void start_it(void)
+{
+	OK(posix_trace_start(trid));
+}
+
+static void *trace_once(void *nothing)
+{
+	trace_it();
+	return nothing;
+}
+
+/* A thread's first event goes another way than its second. */
+static void trace_from_a_new_thread(void)
+{
+	join(spawn(trace_once, NULL));
+}
+
+/* GETNEXT-04: of this thread, of a new one, of the system */
+START_TEST(whoever_records_wakes_who_sleeps)
+{
+	void (*const ways[])(void) = { trace_it, trace_from_a_new_thread, start_it };
+	struct posix_trace_event_info info;
+	int unavailable;
+	size_t len;
+
+	begin();
+	if (ways[_i] == start_it) {
+		stop(trid);
+		history_free(read_all(trid));
+	}
+	asleep = ways[_i];
+	OK(posix_trace_getnext_event(trid, &info, NULL, 0, &len, &unavailable));
+	ck_assert_int_eq(unavailable, 0);
+	ck_assert_uint_eq(sleeps, 1);
+	ck_assert_uint_eq(atomic_load(word), 0);
+	shut(trid);
+}
+END_TEST
+
+/* A waker that was late wakes who sleeps now, or finds another ticket: never the same one again. */
+START_TEST(no_ticket_comes_twice)
+{
+	begin();
+	asleep = trace_it;
+	for (int i = 0; i < 5; i++) {
+		wait_for_one();
+		ck_assert_uint_eq(atomic_load(word), 0);
+	}
+	ck_assert_uint_eq(sleeps, 5);
+	for (unsigned i = 0; i < sleeps; i++) {
+		ck_assert_uint_ne(slept_on[i], 0);
+		ck_assert_uint_eq(slept_on[i] % 2, 0);
+		for (unsigned k = 0; k < i; k++)
+			ck_assert_uint_ne(slept_on[i], slept_on[k]);
+	}
+	shut(trid);
+}
+END_TEST
+
+/* It may have woken all by now; whoever joined them would sleep on. */
+START_TEST(nobody_joins_those_who_are_being_woken)
+{
+	begin();
+	asleep = trace_it;
+	atomic_store(word, 1001);
+	wait_for_one();
+	ck_assert_uint_eq(sleeps, 1);
+	ck_assert_uint_eq(slept_on[0] % 2, 0);
+	shut(trid);
+}
+END_TEST
+
+/* All of them are woken by one call. */
+START_TEST(who_comes_to_a_sleeper_takes_its_ticket)
+{
+	begin();
+	asleep = trace_it;
+	atomic_store(word, 1000);
+	wait_for_one();
+	ck_assert_uint_eq(sleeps, 1);
+	ck_assert_uint_eq(slept_on[0], 1000);
+	shut(trid);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("posix: before a reader sleeps", &tc);
+
+	tcase_add_test(tc, an_event_that_comes_between_the_look_and_the_sleep_is_seen);
+	tcase_add_loop_test(tc, whoever_records_wakes_who_sleeps, 0, 3);
+	tcase_add_test(tc, no_ticket_comes_twice);
+	tcase_add_test(tc, nobody_joins_those_who_are_being_woken);
+	tcase_add_test(tc, who_comes_to_a_sleeper_takes_its_ticket);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
