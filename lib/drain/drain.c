@@ -52,8 +52,7 @@ void ptx_drain_destroy(struct ptx_drain *drain)
 	free(drain);
 }
 
-/* A record that is not delivered: a handle's work, or no member of the stream. */
-static bool pass_over(struct ptx_drain *drain, struct ptx_source *source)
+bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
 {
 	const struct ptx_record *record = ptx_step_record(source);
 
@@ -108,7 +107,7 @@ static bool find_next(struct ptx_drain *drain)
 		}
 		if (key == UINT64_MAX)
 			return false;
-		if (pass_over(drain, source))
+		if (ptx_step_pass_over(drain, source))
 			continue;
 		if (drain->gap && !drain->survivor) {
 			/* What showed the gap may have come with a newer cut: no survivor is older. */
@@ -184,37 +183,4 @@ uint64_t ptx_drain_oldest(const struct ptx_drain *drain)
 	const struct ptx_source *source = ptx_step_top(drain);
 
 	return source ? source->key : 0;
-}
-
-void ptx_drain_clear(struct ptx_drain *drain)
-{
-	struct ptx_region *region = drain->rings->region;
-	uint64_t now = ptx_clock_ordered();
-
-	ptx_drain_pass(drain);
-	drain->queued = 0;
-	drain->survivor = false;
-	for (;;) {
-		const struct ptx_mark *mark = ptx_drain_first_mark(drain);
-		struct ptx_source *source = ptx_step_top(drain);
-		uint64_t key = source ? source->key : UINT64_MAX;
-
-		if (mark && mark->ticks <= key) {
-			ptx_told_mark(drain, true);
-			continue;
-		}
-		if (!source || key > now)
-			break;
-		if (!pass_over(drain, source))
-			ptx_step_book(drain, PTX_LOST_CLEARED);
-	}
-	drain->gap = false;
-	drain->gap_first = UINT64_MAX;
-	atomic_store_explicit(&region->first_overwritten, UINT64_MAX, memory_order_relaxed);
-	drain->told_cut = drain->cut = atomic_load_explicit(&region->cut, memory_order_acquire);
-	atomic_store_explicit(&region->overrun, 0, memory_order_relaxed);
-	atomic_store_explicit(&region->looped, 0, memory_order_relaxed);
-	drain->full_marked = false;
-	drain->full = false;
-	drain->last_ticks = drain->last_ticks > now ? drain->last_ticks : now;
 }

@@ -23,9 +23,19 @@ static inline struct ptx_source *ptx_step_first(const struct ptx_drain *drain)
 	return drain->source[drain->heap[0]];
 }
 
+static inline const struct ptx_record *ptx_step_at(const struct ptx_source *source, uint32_t at)
+{
+	return (const void *)(source->buffer + at);
+}
+
+static inline uint32_t ptx_step_size(const struct ptx_source *source, uint32_t at)
+{
+	return (uint32_t)ptx_record_size(ptx_record_len(ptx_step_at(source, at)->len_flags));
+}
+
 static inline const struct ptx_record *ptx_step_record(const struct ptx_source *source)
 {
-	return (const void *)(source->buffer + source->at);
+	return ptx_step_at(source, source->at);
 }
 
 /* The top source is at another record, or at its end. */
@@ -59,7 +69,7 @@ static inline void ptx_step_advance(struct ptx_drain *drain)
 	struct ptx_source *source = ptx_step_first(drain);
 	uint32_t len_flags = ptx_step_record(source)->len_flags;
 
-	source->at += (uint32_t)ptx_record_size(ptx_record_len(len_flags));
+	source->at += ptx_step_size(source, source->at);
 	if (!drain->rings->debts) { /* else it is delivered when it is written */
 		_Atomic uint64_t *taken = &drain->rings->region->taken;
 
@@ -111,6 +121,9 @@ static inline void ptx_step_ident(struct ptx_drain *drain, struct ptx_source *so
 	source->line = SIZE_MAX;
 	ptx_step_advance(drain);
 }
+
+/* drain.c: a record that is not delivered, a handle's work or no member of the stream, has been dealt with. */
+bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source);
 
 /* Labels never go back by the jitter of the scale's anchors; of events that are not LATE. */
 static inline int64_t ptx_drain_unjitter(int64_t ns, int64_t last_ns)

@@ -297,6 +297,25 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 	return at;
 }
 
+uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
+{
+	for (int tries = 0; tries < 3; tries++) {
+		uint64_t link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
+		uint32_t number = ptx_link_number(link);
+		struct ptx_ident ident;
+		uint64_t head;
+
+		if (link == 0 || number >= rings->geometry.chunks_max)
+			break;
+		head = atomic_load_explicit(&ptx_ring_chunk(rings, number)->head, memory_order_acquire);
+		copy_out((unsigned char *)&ident,
+			 (const unsigned char *)&ptx_ring_chunk(rings, number)->ident, sizeof ident);
+		if (is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), link))
+			return ident.spare + ptx_head_records(head);
+	}
+	return (uint32_t)atomic_load_explicit(&rings->ring[ring].published, memory_order_relaxed);
+}
+
 uint64_t ptx_ring_published(struct ptx_rings *rings)
 {
 	uint32_t n = atomic_load_explicit(&rings->region->rings, memory_order_acquire);

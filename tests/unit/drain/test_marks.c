@@ -309,6 +309,28 @@ START_TEST(what_was_there_is_cleared_and_what_comes_is_delivered)
 }
 END_TEST
 
+/* CLEAR-01: a processor's counter may be ahead of the clearer's, in more than its last chunk */
+START_TEST(what_was_there_is_cleared_though_its_time_is_later)
+{
+	const uint64_t records = 3 * POOL_RECORDS / 2;
+
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, 2);
+	pool_now += 1000;
+	writer_put_many(&one, 3, records);
+	writer_put_many(&two, 500, 2);
+	pool_now -= 1000;
+	ptx_drain_clear(stage.drain);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), records + 4);
+	stage_expect_none();
+	pool_now += 2000;
+	writer_put_many(&one, 1000, 1);
+	stage_expect_values(1000, 1);
+	stage_expect_none();
+	stage_assert_account();
+}
+END_TEST
+
 START_TEST(what_did_not_belong_to_the_stream_is_not_cleared_but_forgotten)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);
@@ -404,6 +426,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, what_the_filter_keeps_out_is_not_told);
 	tcase_add_test(tc, a_system_event_of_another_ring_is_no_event);
 	tcase_add_test(tc, what_was_there_is_cleared_and_what_comes_is_delivered);
+	tcase_add_test(tc, what_was_there_is_cleared_though_its_time_is_later);
 	tcase_add_test(tc, what_did_not_belong_to_the_stream_is_not_cleared_but_forgotten);
 	tcase_add_test(tc, a_gap_is_not_told_after_a_clear);
 	tcase_add_loop_test(tc, events_at_any_instruction_of_a_clear_are_cleared_or_delivered, 0, 2);

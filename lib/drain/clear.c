@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * drain/clear.c - the stream without what was in it.
+ *
+ * An event is gone if its call had returned before the clear. Of that its time alone is no proof: the
+ * counters of two processors may disagree by some nanoseconds, and then it seems younger than our
+ * reading. So what was published when we began goes, too; we know it by its number in its ring.
+ */
+#include "drain/drain.h"
+#include "drain/step.h"
+#include "drain/told.h"
+
+/* The latest time of what the source has at hand and what was published when we began; 0: nothing. */
+static uint64_t latest_published(const struct ptx_source *source)
+{
+	uint32_t at, ahead = 0, left;
+	uint64_t latest = 0;
+
+	for (at = source->at; at < source->end; at += ptx_step_size(source, at))
+		ahead += !(ptx_step_at(source, at)->len_flags & PTX_RECORD_IDENT);
+	left = source->published - (source->records - ahead);
+	if (left > INT32_MAX)
+		return 0; /* the first one at hand came later */
+	for (at = source->at; left && at < source->end; at += ptx_step_size(source, at)) {
+		const struct ptx_record *record = ptx_step_at(source, at);
+
+		if (record->len_flags & PTX_RECORD_IDENT)
+			continue;
+		latest = record->time > latest ? record->time : latest;
+		left--;
+	}
+	return latest;
+}
+
+static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
+{
+	for (;;) {
+		const struct ptx_mark *mark = ptx_drain_first_mark(drain);
+		struct ptx_source *source = ptx_step_top(drain);
+		uint64_t key = source ? source->key : UINT64_MAX;
+
+		if (mark && mark->ticks <= key) {
+			ptx_told_mark(drain, true);
+			continue;
+		}
+		if (!source || key > limit)
+			return;
+		if (!ptx_step_pass_over(drain, source))
+			ptx_step_book(drain, PTX_LOST_CLEARED);
+	}
+}
+
+void ptx_drain_clear(struct ptx_drain *drain)
+{
+	struct ptx_region *region = drain->rings->region;
+	uint64_t limit = ptx_clock_ordered(), latest = limit;
+
+	ptx_drain_pass(drain);
+	for (uint32_t i = 0; i < drain->sources; i++)
+		drain->source[i]->published = ptx_ring_records(drain->rings, i);
+	drain->queued = 0;
+	drain->survivor = false;
+	do {
+		limit = latest;
+		clear_up_to(drain, limit);
+		for (uint32_t i = 0; i < drain->sources; i++) {
+			uint64_t last = latest_published(drain->source[i]);
+
+			latest = last > latest ? last : latest;
+		}
+	} while (latest > limit);
+	drain->gap = false;
+	drain->gap_first = UINT64_MAX;
+	atomic_store_explicit(&region->first_overwritten, UINT64_MAX, memory_order_relaxed);
+	drain->told_cut = drain->cut = atomic_load_explicit(&region->cut, memory_order_acquire);
+	atomic_store_explicit(&region->overrun, 0, memory_order_relaxed);
+	atomic_store_explicit(&region->looped, 0, memory_order_relaxed);
+	drain->full_marked = false;
+	drain->full = false;
+	drain->last_ticks = drain->last_ticks > limit ? drain->last_ticks : limit;
+}
