@@ -66,6 +66,41 @@ run 0 stat "$tmp/plain.log" "$tmp/loop.log"
 check "several logs are told apart" test "$(grep -c '^log  ' "$tmp/out")" -eq 2
 run 0 verify "$tmp/plain.log" "$tmp/loop.log"
 check "several logs are verified" has_lines out 4
+# Several threads say what one says, whatever is wrong with the log.
+one_and_many() {
+	"$posixtrace" stat --threads 1 "$1" >"$tmp/one" 2>"$tmp/one.err"
+	status=$?
+	for threads in 2 3 7 32; do
+		run $status stat --threads $threads "$1"
+		check "$2: $threads threads count as one does" cmp "$tmp/one" "$tmp/out"
+		check "$2: $threads threads say what one says" cmp "$tmp/one.err" "$tmp/err"
+	done
+}
+
+"$make_log" plain "$tmp/long.log" 60000 >/dev/null || exit 99
+for kind in long stopped overrun loop evil falling; do
+	one_and_many "$tmp/$kind.log" $kind
+done
+# Times that fall, many that are equal, and all of them within an hour but one.
+awk 'BEGIN {
+	print "order le"
+	for (i = 0; i < 30000; i++)
+		printf "evt id=0x0%d pid=%d time=%d.%09d data=0102\n", 10 + i % 7, i % 3, 1000 + i / 10 - i % 11 * 40, i * 7919 % 13
+	print "evt id=0x010 time=9000000.0 data=-"
+}' >"$tmp/falling.evt"
+"$posixtrace" convert --to log "$tmp/falling.evt" -o "$tmp/falling.log" || exit 99
+size=$(wc -c <"$tmp/long.log")
+for part in 1 2 3 4 5 6 7; do
+	cp "$tmp/long.log" "$tmp/hurt.log"
+	printf 'damaged!' | dd of="$tmp/hurt.log" bs=1 seek=$((size * part / 8)) conv=notrunc 2>/dev/null
+	one_and_many "$tmp/hurt.log" "damaged at $part/8"
+done
+check "damage is told" has err 'damaged'
+head -c $((size / 2)) "$tmp/long.log" >"$tmp/cut.log"
+one_and_many "$tmp/cut.log" cut
+for threads in 0 33 -1 x; do
+	run 2 stat --threads $threads "$tmp/long.log"
+done
 cat "$tmp/plain.log" | "$posixtrace" verify - >"$tmp/out"
 check "standard input is verified" has out '^standard input: sound'
 finish

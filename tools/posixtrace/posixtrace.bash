@@ -141,7 +141,7 @@ _posixtrace()
 		fi
 		;;
 	stat)
-		options='--utc --raw --json --fail-on-loss --help'
+		options='--utc --raw --json --fail-on-loss --threads --help'
 		;;
 	query)
 		options='--csv --json --tables --utc --help'

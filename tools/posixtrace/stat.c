@@ -9,6 +9,7 @@
 #include "losses.h"
 #include "out.h"
 #include "say.h"
+#include "tally_parts.h"
 #include "tool.h"
 
 static const char help[] =
@@ -20,6 +21,8 @@ static const char help[] =
 	"      --raw            times in nanoseconds since 1970\n"
 	"      --json           a JSON object for each log\n"
 	"      --fail-on-loss   exit with 4 when events were lost\n"
+	"      --threads N      count by so many threads, at most 32; by default as many as there are\n"
+	"                       processors, and one for logs of less than a million events\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see --fail-on-loss.\n";
@@ -28,6 +31,7 @@ static struct {
 	enum when_form form;
 	bool json;
 	bool fail_on_loss;
+	uint64_t threads; /* 0: as many as are of use */
 } options;
 
 const char *stat_policy(int policy)
@@ -108,7 +112,8 @@ static int stat_open_log(struct logfile *log)
 	if (!err)
 		err = posix_trace_get_status(log->trid, &report.status);
 	if (!err)
-		err = tally_count(&report.tally, log);
+		err = tally_count(&report.tally, log,
+				  options.threads ? (unsigned)options.threads : tally_threads(log));
 	if (err) {
 		say("%s: %s", log->path, strerror(err));
 		return TOOL_FAILURE;
@@ -144,6 +149,7 @@ enum {
 	OPT_RAW,
 	OPT_JSON,
 	OPT_FAIL_ON_LOSS,
+	OPT_THREADS,
 };
 
 static const struct option long_options[] = {
@@ -151,9 +157,20 @@ static const struct option long_options[] = {
 	{ "raw", no_argument, NULL, OPT_RAW },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS },
+	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 }
 };
+
+static bool threads_given(const char *text)
+{
+	if (!tool_number("--threads", text, &options.threads))
+		return false;
+	if (options.threads >= 1 && options.threads <= TALLY_THREADS_MAX)
+		return true;
+	say("--threads: 1 to %d are possible", TALLY_THREADS_MAX);
+	return false;
+}
 
 static int run(int argc, char **argv)
 {
@@ -174,6 +191,10 @@ static int run(int argc, char **argv)
 			break;
 		case OPT_FAIL_ON_LOSS:
 			options.fail_on_loss = true;
+			break;
+		case OPT_THREADS:
+			if (!threads_given(optarg))
+				return tool_usage(&stat_command);
 			break;
 		default:
 			return tool_usage(&stat_command);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "meter.h"
+#include "tally_parts.h"
 
 static void add(struct tally_count *count, const struct posix_trace_event_np *event)
 {
@@ -100,34 +101,73 @@ static struct tally_type *find_type(struct tally *tally, struct logfile *log,
 	return more;
 }
 
+int tally_event(struct tally *tally, struct logfile *log, const struct posix_trace_event_np *event)
+{
+	struct posix_trace_thread_np id = {
+		event->info.posix_pid, event->tid, event->info.posix_thread_id,
+	};
+	struct tally_type *type = find_type(tally, log, event);
+	struct tally_thread *thread = tally->last;
+
+	/* It stands in a table that moves when it grows. */
+	if (!thread || !is_thread(&thread->id, &id))
+		thread = tally->last = find_thread(tally, &id);
+	if (!type || !thread)
+		return ENOMEM;
+	add(&tally->total, event);
+	add(&type->count, event);
+	add(&thread->count, event);
+	tally->gaps += (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
+	return 0;
+}
+
 static int count_events(struct tally *tally, struct logfile *log)
 {
-	struct tally_thread *thread = NULL;
 	struct posix_trace_event_np event;
 	struct meter meter;
 	int err, unavailable;
 
 	meter_begin(&meter, logfile_events(log));
 	while (!(err = posix_trace_getnext_np(log->trid, &event, &unavailable)) && !unavailable) {
-		struct posix_trace_thread_np id = {
-			event.info.posix_pid, event.tid, event.info.posix_thread_id,
-		};
-		struct tally_type *type = find_type(tally, log, &event);
-
-		if (!thread || !is_thread(&thread->id, &id))
-			thread = find_thread(tally, &id);
-		if (!type || !thread) {
-			err = ENOMEM;
+		err = tally_event(tally, log, &event);
+		if (err)
 			break;
-		}
 		meter_step(&meter);
-		add(&tally->total, &event);
-		add(&type->count, &event);
-		add(&thread->count, &event);
-		tally->gaps += (event.flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
 	}
 	meter_end(&meter);
 	return err;
+}
+
+static void add_count(struct tally_count *to, const struct tally_count *from)
+{
+	if (!from->events)
+		return;
+	if (!to->events || from->first_ns < to->first_ns)
+		to->first_ns = from->first_ns;
+	if (!to->events || from->last_ns > to->last_ns)
+		to->last_ns = from->last_ns;
+	to->events += from->events;
+	to->bytes += from->bytes;
+	to->truncated += from->truncated;
+	to->late += from->late;
+}
+
+int tally_add(struct tally *tally, const struct tally *part)
+{
+	for (size_t i = 0; i < part->types; i++)
+		add_count(&tally->type[i].count, &part->type[i].count);
+	for (size_t i = 0; i < part->room; i++) {
+		struct tally_thread *thread;
+
+		if (!part->thread[i].used)
+			continue;
+		thread = find_thread(tally, &part->thread[i].id);
+		if (!thread)
+			return ENOMEM;
+		add_count(&thread->count, &part->thread[i].count);
+	}
+	add_count(&tally->total, &part->total);
+	return 0;
 }
 
 static int read_ledger(struct tally *tally, const struct logfile *log)
@@ -176,7 +216,10 @@ static int by_thread(const void *a, const void *b)
 
 	if (!order)
 		order = (x->id.pid > y->id.pid) - (x->id.pid < y->id.pid);
-	return order ? order : (x->id.tid > y->id.tid) - (x->id.tid < y->id.tid);
+	if (!order)
+		order = (x->id.tid > y->id.tid) - (x->id.tid < y->id.tid);
+	/* The same table, however it was filled. */
+	return order ? order : (x->id.thread > y->id.thread) - (x->id.thread < y->id.thread);
 }
 
 static void sort(struct tally *tally)
@@ -192,10 +235,8 @@ static void sort(struct tally *tally)
 		qsort(tally->type, tally->types, sizeof(*tally->type), by_type);
 }
 
-int tally_count(struct tally *tally, struct logfile *log)
+int tally_init(struct tally *tally, const struct logfile *log)
 {
-	int err;
-
 	memset(tally, 0, sizeof(*tally));
 	tally->type = calloc(log->types + 1, sizeof(*tally->type));
 	if (!tally->type)
@@ -203,7 +244,18 @@ int tally_count(struct tally *tally, struct logfile *log)
 	tally->types = log->types;
 	for (size_t i = 0; i < log->types; i++)
 		tally->type[i].type = log->list[i];
-	err = count_events(tally, log);
+	return 0;
+}
+
+int tally_count(struct tally *tally, struct logfile *log, unsigned threads)
+{
+	int err = tally_init(tally, log);
+
+	if (err)
+		return err;
+	err = threads > 1 ? tally_count_parts(tally, log, threads) : EAGAIN;
+	if (err == EAGAIN)
+		err = count_events(tally, log);
 	if (!err)
 		err = read_ledger(tally, log);
 	if (err)

@@ -39,10 +39,16 @@ struct tally {
 	struct tally_thread *thread;  /* a hash table while counting; then sorted like type */
 	size_t threads;
 	size_t room;
+	struct tally_thread *last;    /* of the event that was counted last */
 };
 
-/* Reads the log to its end. 0 or an error number. */
-int tally_count(struct tally *tally, struct logfile *log);
+/* Reads the log to its end, by so many threads if that is possible. 0 or an error number. */
+int tally_count(struct tally *tally, struct logfile *log, unsigned threads);
 void tally_fini(struct tally *tally);
+
+/* The pieces of it: an empty one, one event more, and another's events; without ledgers, not sorted. */
+int tally_init(struct tally *tally, const struct logfile *log);
+int tally_event(struct tally *tally, struct logfile *log, const struct posix_trace_event_np *event);
+int tally_add(struct tally *tally, const struct tally *part);
 
 #endif

@@ -91,7 +91,7 @@ static int read_log(struct top_source *source, struct top *top)
 {
 	struct posix_trace_event_np event;
 	struct tally tally;
-	int unavailable, err = tally_count(&tally, &source->log);
+	int unavailable, err = tally_count(&tally, &source->log, 1);
 
 	if (err)
 		return err;
