@@ -53,7 +53,15 @@ one 'never req_end where "result != 0"' 1
 check "an event that must not be is told" has out '^    1970-01-01T00:00:00.501000000Z pid 7 tid 9: req_end$'
 one 'never req_end where "result > 0"' 0
 one 'never gone' 0
-check "a rule about nothing is kept, and that is told" has out 'the log has no such event type)$'
+check "a rule about nothing is skipped" has out ': skipped: never gone (.*the log has no such event type)$'
+check "and that is said" has err 'WARNING: .*/rule:1: gone: the log has no such event type$'
+run 0 check --tap "$tmp/rule" "$tmp/log"
+check "in TAP, too" has out '^ok 1 - never gone # SKIP the log has no such event type$'
+run 0 check --junit "$tmp/rule" "$tmp/log"
+check "and in JUnit" has out '<skipped message="the log has no such event type"/></testcase>$'
+check "where it is counted" has out 'failures="0" errors="0" skipped="1">$'
+one 'count gone == 0' 0
+check "to count what is not there is a check" has out ': ok: count gone == 0 (.*the log has no such event type)$'
 
 one 'never lock A then B' 1
 check "A then B is found in two threads" has out '(8 events, 2 violations)$'
@@ -93,13 +101,13 @@ check "with a caret" has err '^    ^$'
 sed -i.bak 's/^lock order:/"lock <order>":/' "$tmp/rules"
 run 1 check "$tmp/rules" "$tmp/log"
 check "rules have lines and names" has out '/rules:2: violated: answers (100 events, 2 violations)$'
-check "or their text" has out '/rules:4: ok: never "gone"'
+check "or their text" has out '/rules:4: skipped: never "gone"'
 run 1 check --tap "$tmp/rules" "$tmp/log"
 check "TAP has a plan" test "$(sed -n 2p "$tmp/out")" = 1..3
 check "TAP tells what is not ok" has out '^not ok 1 - answers$'
 check "TAP tells what is ok" has out '^ok 2 - never'
 run 1 check --junit "$tmp/rules" "$tmp/log"
-check "JUnit counts" has out ' tests="3" failures="2" errors="0">$'
+check "JUnit counts" has out ' tests="3" failures="2" errors="0" skipped="1">$'
 check "JUnit is XML" has out 'name="lock &lt;order&gt;"><failure message="8 events, 2 violations">'
 if command -v python3 >/dev/null; then
 	check "that can be read" python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$tmp/out"
@@ -148,7 +156,8 @@ done <<'END'
 6|never
 9|never a b
 15|never a where b
-15|never a where "b =="
+20|never a where "b =="
+27|never a where "b == \"x\" )"
 15|never a where "b
 14|never lock A than B
 18|never lock A then
@@ -159,6 +168,9 @@ done <<'END'
 8|rate a == 5 per 1s
 8|rate a <= 99999999 per 1s
 END
+printf 'every req_begin is followed by req_end of the same id within 5ms\r\nnever gone\r\n' >"$tmp/rule"
+run 1 check "$tmp/rule" "$tmp/log"
+check "lines may end as those of other systems do" has out 'rule:2: skipped: never gone ('
 printf 'foo\nnever a\nbar\n' >"$tmp/rule"
 run 2 check --syntax "$tmp/rule"
 check "every wrong line is told" test "$(grep -c ': error: ' "$tmp/err")" -eq 2
@@ -172,7 +184,7 @@ awk 'BEGIN { for (i = 0; i < 5000; i++) printf "a"; print "" }' >"$tmp/rule"
 run 2 check --syntax "$tmp/rule"
 echo 'never a where "nothing == 1"' >"$tmp/rule"
 run 2 check "$tmp/rule" "$tmp/log"
-check "a field that no event has is told" has err '^posixtrace: .*/rule:1: in this rule$'
+check "a field that no event has is told" has err '^posixtrace: .*/rule:1:16: error: no event type has a field of this name$'
 echo 'every req_begin is followed by req_end of the same nothing' >"$tmp/rule"
 run 2 check "$tmp/rule" "$tmp/log"
 run 2 check "$tmp/rules"

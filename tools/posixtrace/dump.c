@@ -49,6 +49,7 @@ struct dump {
 	bool merged;
 	struct merge merge;
 	struct meter meter;
+	struct durations durations;
 };
 
 /* choose() of a log's types has no argument of its own. */
@@ -108,8 +109,9 @@ static int events(struct logfile *log, struct losses *losses, uint64_t *total)
 			losses_event(losses, &event);
 		}
 		type = logfile_type(log, event.info.posix_event_id);
+		durations_event(&dump.durations, type, &event);
 		if (!type->chosen ||
-		    !wanted_event(&dump.wanted, &event, type->name, type->schema, 0))
+		    !wanted_event(&dump.wanted, &event, type->name, type->schema, &dump.durations))
 			continue;
 		if (shown == dump.wanted.limit)
 			return 0;
@@ -134,9 +136,12 @@ static bool looks_damaged(const struct logfile *log, const struct losses *losses
 }
 
 /* A name that no event type of the log has is a slip of the pen. */
-static bool names_fit(const struct logfile *log)
+static bool names_fit(struct logfile *log)
 {
 	bool unknown = false;
+
+	if (!durations_begin(&dump.durations, &dump.wanted, log))
+		return false;
 
 	for (size_t i = 0; i < log->types; i++) {
 		if (!log->list[i]->schema)
@@ -201,6 +206,7 @@ static int dump_log(const char *path, bool several)
 		out_str(&out_stdout, " <==\n");
 	}
 	status = dump_open_log(&log);
+	durations_end(&dump.durations);
 	logfile_close(&log);
 	return status;
 }

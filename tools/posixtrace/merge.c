@@ -45,7 +45,10 @@ static bool names_fit(struct merge *merge)
 	bool unknown = false;
 
 	for (size_t s = 0; s < merge->sources; s++) {
-		const struct logfile *log = &merge->source[s].log;
+		struct logfile *log = &merge->source[s].log;
+
+		if (!durations_begin(&merge->source[s].durations, merge->wanted, log))
+			return false;
 
 		for (size_t i = 0; i < log->types; i++) {
 			if (!log->list[i]->schema)
@@ -101,8 +104,10 @@ static void advance(struct merge *merge, struct merge_source *source)
 			losses_event(&source->losses, &source->event);
 		}
 		source->type = logfile_type(&source->log, source->event.info.posix_event_id);
+		durations_event(&source->durations, source->type, &source->event);
 		if (!source->type->chosen ||
-		    !wanted_event(wanted, &source->event, source->type->name, source->type->schema, 0))
+		    !wanted_event(wanted, &source->event, source->type->name, source->type->schema,
+				  &source->durations))
 			continue;
 		source->has = true;
 		if (!source->any || source->event.time_ns > source->key_ns)
@@ -275,8 +280,10 @@ int merge_run(struct merge *merge, char **path, size_t paths,
 
 void merge_fini(struct merge *merge)
 {
-	for (size_t i = 0; i < merge->sources; i++)
+	for (size_t i = 0; i < merge->sources; i++) {
+		durations_end(&merge->source[i].durations);
 		logfile_close(&merge->source[i].log);
+	}
 	free(merge->source);
 	free(merge->error);
 }

@@ -41,6 +41,7 @@ struct merge_error {
 struct merge_source {
 	struct logfile log;
 	struct losses losses;
+	struct durations durations;
 	struct posix_trace_event_np event;
 	const struct log_type *type;
 	bool has;              /* an event that was not shown yet */

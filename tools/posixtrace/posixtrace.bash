@@ -125,15 +125,15 @@ _posixtrace()
 		value='-n --name'
 		;;
 	dump)
-		options='--event --exclude --pid --tid --begin --end --where --limit --tail --fields --merge
+		options='--event --exclude --pid --tid --begin --end --where --limit --tail --pair --fields --merge
 			--clock-error --utc --raw --hex --json --salvage --fail-on-loss --help'
-		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail --fields
+		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail --pair --fields
 			--clock-error '
 		;;
 	report)
 		options='--template --check --list --event --exclude --pid --tid --begin --end --where --limit
-			--tail --fields --clock-error --output --utc --raw --help'
-		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail -d -k -p -T'
+			--tail --pair --fields --clock-error --output --utc --raw --help'
+		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail --pair -d -k -p -T'
 		value+=' --fields --clock-error'
 		if [[ $previous == -O ]]; then
 			COMPREPLY=($(compgen -W 'ids= exec= pid= tid= timestamp= starttime= endtime=' -- "$current"))

@@ -2,6 +2,7 @@
 #include "report_sink.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 
 struct report_type {
 	const struct fmt_type *from;
-	struct log_type shown;           /* no name, but as it is shown; its schema if it can be used */
+	struct log_type shown;           /* its schema if it can be used */
 	const struct template *template; /* NULL: the built-in form */
 	uint32_t number;
 };
@@ -33,6 +34,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 	(void)output;
 	used->flow = flow;
 	*context = used;
+	durations_begin_open(&used->durations, used->wanted);
 	if (used->wanted->tail && !tail_init(&used->tail, used->wanted->tail, sizeof(struct kept)))
 		return ENOMEM;
 	return 0;
@@ -168,6 +170,8 @@ static struct report_type *make_type(struct report_sink *sink, const struct fmt_
 	type->from = from;
 	type->number = number_of(from);
 	type->shown.id = from->id;
+	type->shown.listed = from->id != 0;
+	snprintf(type->shown.name, sizeof(type->shown.name), "%s", from->name);
 	type->shown.chosen = select_type(sink->select, from->name, type->number) &&
 			     choose_type(&sink->wanted->choose, from->name);
 	if (sink->templates)
@@ -283,6 +287,7 @@ static int take(void *context, const struct fmt_event *from)
 	__int128 elapsed_ns;
 
 	meter_step(&sink->meter);
+	durations_event(&sink->durations, &type->shown, &event);
 	if (!sink->any && know_first(sink, from->time_ns))
 		return -1;
 	elapsed_ns = (__int128)from->time_ns - sink->first_ns;
@@ -294,7 +299,8 @@ static int take(void *context, const struct fmt_event *from)
 	if (!type->shown.chosen ||
 	    !select_event(sink->select, from->pid, from->thread ? from->thread : from->tid,
 			  elapsed_ns) ||
-	    !wanted_event(sink->wanted, &event, from->type->name, type->shown.schema, 0))
+	    !wanted_event(sink->wanted, &event, from->type->name, type->shown.schema,
+			  &sink->durations))
 		return 0;
 	return show(sink, type, &event);
 }
@@ -347,6 +353,9 @@ static int end(void *context, const struct fmt_end *end)
 				    (unsigned long long)ledger->called, posix_trace_lost_name_np(i));
 	if (sink->table.pick && pick_say_unknown(sink->table.pick))
 		return stop(sink, TOOL_USAGE);
+	sink->log.path = fmt_input_name(sink->flow->input);
+	if (!durations_fits(&sink->durations, sink->wanted, &sink->log))
+		return stop(sink, TOOL_USAGE);
 	/* A name that nothing in the whole trace has is a slip of the pen. */
 	if (sink->wanted->where && !sink->shown && where_say_unknown(sink->wanted->where))
 		return stop(sink, TOOL_USAGE);
@@ -360,6 +369,7 @@ static void close_sink(void *context)
 	meter_end(&sink->meter);
 	show_tail(sink);
 	tail_fini(&sink->tail);
+	durations_end(&sink->durations);
 	for (size_t i = 0; i < sink->types; i++) {
 		free(sink->type[i]->shown.shown);
 		free(sink->type[i]);

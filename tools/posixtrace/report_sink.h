@@ -28,6 +28,7 @@ struct report_sink {
 	struct run run;
 	struct tail tail;
 	struct meter meter;                /* how far it is */
+	struct durations durations;
 	struct fmt_flow *flow;
 	struct report_type **type;         /* by index of the flow's types */
 	size_t types;

@@ -52,6 +52,22 @@ static bool parse_where(struct wanted *wanted, const char *text)
 	return wanted->where != NULL;
 }
 
+/* What is wrong with it, or with all of them together, a pairing of its own finds out. */
+bool wanted_pair(struct wanted *wanted, const char *text)
+{
+	struct pairing pairing;
+	bool good;
+
+	pairing_init(&pairing, NULL, NULL);
+	for (size_t i = 0; i < wanted->pairs; i++)
+		pairing_add(&pairing, wanted->pair[i]);
+	good = pairing_add(&pairing, text);
+	pairing_fini(&pairing);
+	if (good)
+		wanted->pair[wanted->pairs++] = text;
+	return good;
+}
+
 bool wanted_option(struct wanted *wanted, int option, const char *value, bool *good)
 {
 	*good = true;
@@ -83,6 +99,10 @@ bool wanted_option(struct wanted *wanted, int option, const char *value, bool *g
 	case WANTED_TAIL:
 		*good = parse_tail(wanted, value);
 		return true;
+	case WANTED_PAIR:
+		wanted->pair_given = true;
+		*good = wanted_pair(wanted, value);
+		return true;
 	}
 	return false;
 }
@@ -97,6 +117,11 @@ static bool parse_time(const char *option, const char *text, bool utc, struct bo
 
 bool wanted_ready(struct wanted *wanted, bool utc)
 {
+	if (wanted->pair_given && !wanted_asks_duration(wanted)) {
+		say("--pair %s: nothing asks for a duration; --where 'duration > 1ms' would",
+		    wanted->pair[0]);
+		return false;
+	}
 	return parse_time("--begin", wanted->begin_text, utc, &wanted->begin) &&
 	       parse_time("--end", wanted->end_text, utc, &wanted->end);
 }
@@ -108,9 +133,10 @@ void wanted_begin(struct wanted *wanted, int64_t first_ns, int64_t last_ns)
 }
 
 bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *event, const char *name,
-		  const struct posix_trace_schema_np *schema, unsigned value_flags)
+		  const struct posix_trace_schema_np *schema, const struct durations *durations)
 {
 	struct where_event asked;
+	enum where_answer answer;
 
 	if (!choose_event(&wanted->choose, event))
 		return false;
@@ -123,7 +149,9 @@ bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *even
 		.address = (uintptr_t)event->info.posix_prog_address,
 		.schema = schema,
 		.data = event->data, .data_len = event->data_len,
-		.flags = value_flags,
+		.has_duration = durations->on && durations->has, .duration_ns = durations->ns,
 	};
-	return where_holds(wanted->where, &asked);
+	answer = where_ask(wanted->where, &asked);
+	return answer == WHERE_YES || (answer == WHERE_UNKNOWN && durations->on &&
+				       durations->keeps_begins && durations->is_begin);
 }

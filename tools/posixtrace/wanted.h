@@ -7,6 +7,7 @@
 
 #include "bound.h"
 #include "choose.h"
+#include "latency/durations.h"
 #include "where.h"
 
 /*
@@ -23,6 +24,10 @@ struct wanted {
 	struct where *where;    /* NULL: all */
 	uint64_t limit;
 	size_t tail;            /* 0: none */
+	const char *pair[PAIRING_PAIRS]; /* for durations */
+	size_t pairs;
+	bool asks_duration;     /* something beside the expression does */
+	bool pair_given;        /* by the option of dump and report, where it serves nothing else */
 };
 
 enum { /* values of the options */
@@ -33,6 +38,7 @@ enum { /* values of the options */
 	WANTED_WHERE,
 	WANTED_LIMIT,
 	WANTED_TAIL,
+	WANTED_PAIR,
 	WANTED_LAST
 };
 
@@ -49,7 +55,8 @@ enum { /* values of the options */
 #define WANTED_OPTIONS \
 	WANTED_CHOICE_OPTIONS, \
 	{ "limit", required_argument, NULL, WANTED_LIMIT }, \
-	{ "tail", required_argument, NULL, WANTED_TAIL }
+	{ "tail", required_argument, NULL, WANTED_TAIL }, \
+	{ "pair", required_argument, NULL, WANTED_PAIR }
 
 #define WANTED_CHOICE_HELP \
 	"  -e, --event GLOB     only event types whose name matches; may be repeated\n" \
@@ -63,7 +70,8 @@ enum { /* values of the options */
 #define WANTED_HELP \
 	WANTED_CHOICE_HELP \
 	"      --limit N        at most N events of each log\n" \
-	"      --tail N         of those, the last N\n"
+	"      --tail N         of those, the last N\n" \
+	"      --pair BEGIN,END[,FIELD]...  for durations: these event types, too, are a span\n"
 
 #define WANTED_TIME_HELP \
 	"TIME is 2025-02-03T10:15:32.123456789, or less of that from the right; local time, or UTC\n" \
@@ -92,8 +100,17 @@ static inline bool wanted_is_past(const struct wanted *wanted, int64_t time_ns)
 	       time_ns > last_ns;
 }
 
-/* Of a type that choose_type() took. address and thread are those of event->info. */
+/* Whether it matters how long what events tell of took. */
+static inline bool wanted_asks_duration(const struct wanted *wanted)
+{
+	return wanted->asks_duration || (wanted->where && where_asks_duration(wanted->where));
+}
+
+/* A value of --pair, which the command takes itself. False: it has been said what is wrong. */
+bool wanted_pair(struct wanted *wanted, const char *text);
+
+/* Of a type that choose_type() took. address and thread are those of event->info; durations saw it. */
 bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *event, const char *name,
-		  const struct posix_trace_schema_np *schema, unsigned value_flags);
+		  const struct posix_trace_schema_np *schema, const struct durations *durations);
 
 #endif

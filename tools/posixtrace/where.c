@@ -77,6 +77,16 @@ static const char *label_of(const struct posix_trace_value_np *value)
 	return posix_trace_value_name_np(value);
 }
 
+static struct value duration(const struct where_event *event)
+{
+	return event->has_duration ? number(event->duration_ns) : unknown();
+}
+
+static bool is_duration(const struct where_name *name)
+{
+	return !strcmp(name->name, WHERE_DURATION_NAME);
+}
+
 static struct value field_value(const struct asking *asking, const struct where_node *node)
 {
 	const struct where_event *event = asking->event;
@@ -84,10 +94,10 @@ static struct value field_value(const struct asking *asking, const struct where_
 	struct value value = { .kind = NUMBER };
 	int field;
 
-	if (!event->schema)
-		return unknown();
-	field = asking->place->field[node->field];
-	if (field < 0 || !posix_trace_field_get_np(event->schema, (unsigned)field, node->index,
+	field = event->schema ? asking->place->field[node->field] : -1;
+	if (field < 0)
+		return is_duration(&asking->where->field[node->field]) ? duration(event) : unknown();
+	if (!posix_trace_field_get_np(event->schema, (unsigned)field, node->index,
 						   event->data, event->data_len, event->flags, &got))
 		return unknown();
 	switch (got.field->form) {
@@ -286,6 +296,8 @@ static struct value fact(const struct where_event *event, enum where_op op)
 		return number(event->time_ns);
 	case WHERE_LEN:
 		return number(event->data_len);
+	case WHERE_DURATION:
+		return duration(event);
 	default:
 		return number(event->address);
 	}
@@ -332,6 +344,7 @@ static struct value ask(const struct asking *asking, unsigned index)
 	case WHERE_TIME:
 	case WHERE_LEN:
 	case WHERE_ADDRESS:
+	case WHERE_DURATION:
 		return fact(asking->event, node->op);
 	default:
 		break;
@@ -345,10 +358,26 @@ static struct value ask(const struct asking *asking, unsigned index)
 	return compared(node->op, &a, &b);
 }
 
-bool where_holds(struct where *where, const struct where_event *event)
+enum where_answer where_ask(struct where *where, const struct where_event *event)
 {
 	struct asking asking = { where, event, place_of(where, event->schema) };
 	struct value value = ask(&asking, where->root);
 
-	return truth(&value) == 1;
+	return (enum where_answer)truth(&value);
+}
+
+bool where_holds(struct where *where, const struct where_event *event)
+{
+	return where_ask(where, event) == WHERE_YES;
+}
+
+bool where_asks_duration(const struct where *where)
+{
+	return where->asks_duration;
+}
+
+void where_know_duration(struct where *where)
+{
+	for (unsigned i = 0; i < where->fields; i++)
+		where->field[i].known |= is_duration(&where->field[i]);
 }

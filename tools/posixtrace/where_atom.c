@@ -7,6 +7,16 @@
 #include "say.h"
 #include "where_part.h"
 
+/* A backslash before a byte is not in the text. */
+static size_t column_of(const struct where *where, size_t at)
+{
+	size_t raw = 0;
+
+	for (size_t i = 0; i < at && where->raw[raw]; i++)
+		raw += where->raw[raw] == '\\' && where->raw[raw + 1] ? 2 : 1;
+	return where->column + raw;
+}
+
 bool where_wrong(const struct where *where, size_t at, size_t len, const char *reason)
 {
 	char marks[128];
@@ -18,7 +28,10 @@ bool where_wrong(const struct where *where, size_t at, size_t len, const char *r
 	for (; len > 1 && used < sizeof(marks) - 1; len--)
 		marks[used++] = '~';
 	marks[used] = '\0';
-	say("%s: %s", where->option, reason);
+	if (where->raw)
+		say("%s:%zu: error: %s", where->option, column_of(where, at), reason);
+	else
+		say("%s: %s", where->option, reason);
 	say("  %.120s", where->text + first);
 	say("  %s", marks);
 	return false;
@@ -158,6 +171,7 @@ bool where_fact(struct where_reader *reader, unsigned *node)
 	} facts[] = {
 		{ "name", WHERE_NAME }, { "pid", WHERE_PID }, { "tid", WHERE_TID },
 		{ "time", WHERE_TIME }, { "len", WHERE_LEN }, { "address", WHERE_ADDRESS },
+		{ "duration", WHERE_DURATION },
 	};
 	size_t len;
 
@@ -167,10 +181,16 @@ bool where_fact(struct where_reader *reader, unsigned *node)
 		if (strlen(facts[i].name) != len || strncmp(facts[i].name, reader->p, len) != 0)
 			continue;
 		reader->p += len;
+		reader->where->asks_duration |= facts[i].op == WHERE_DURATION;
 		return where_add(reader, facts[i].op, node) != NULL;
 	}
 	return where_wrong(reader->where, (size_t)(reader->p - reader->where->text), len,
-		     "of an event there are name, pid, tid, time, len and address");
+		     "of an event there are name, pid, tid, time, len, address and duration");
+}
+
+static bool is_duration(const struct where_name *name)
+{
+	return !strcmp(name->name, WHERE_DURATION_NAME);
 }
 
 static bool field_number(struct where_reader *reader, const char *name, size_t len, unsigned *number)
@@ -187,7 +207,8 @@ static bool field_number(struct where_reader *reader, const char *name, size_t l
 								 : "too many fields");
 	where->field[where->fields].at = (size_t)(name - where->text);
 	where->field[where->fields].len = len;
-	memcpy(where->field[where->fields++].name, name, len);
+	memcpy(where->field[where->fields].name, name, len);
+	where->asks_duration |= is_duration(&where->field[where->fields++]);
 	return true;
 }
 

@@ -190,14 +190,21 @@ static bool parse_all(struct where_reader *reader)
 
 struct where *where_parse(const char *option, const char *text)
 {
+	return where_parse_at(option, 0, NULL, text);
+}
+
+struct where *where_parse_at(const char *option, size_t column, const char *raw, const char *text)
+{
 	struct where *where = calloc(1, sizeof(*where));
 	struct where_reader reader = { where, NULL, 0 };
 
 	if (where) {
 		where->option = strdup(option);
 		where->text = strdup(text);
+		where->raw = raw ? strdup(raw) : NULL;
+		where->column = column;
 	}
-	if (!where || !where->option || !where->text) {
+	if (!where || !where->option || !where->text || (raw && !where->raw)) {
 		say("%s: %s", option, strerror(ENOMEM));
 		where_free(where);
 		return NULL;
@@ -216,6 +223,7 @@ void where_free(struct where *where)
 	if (where) {
 		free(where->option);
 		free(where->text);
+		free(where->raw);
 	}
 	free(where);
 }

@@ -8,6 +8,7 @@
 #define WHERE_NODES  512
 #define WHERE_FIELDS 32
 #define WHERE_DEPTH  64  /* of parentheses and signs within one another */
+#define WHERE_DURATION_NAME "duration"
 #define WHERE_CACHE  256 /* schemas whose fields are remembered */
 
 enum where_op {
@@ -17,7 +18,7 @@ enum where_op {
 	WHERE_ADD, WHERE_SUBTRACT, WHERE_MULTIPLY, WHERE_DIVIDE, WHERE_REST, WHERE_BITS,
 	WHERE_NEGATE,
 	WHERE_NUMBER, WHERE_REAL, WHERE_TEXT, WHERE_FIELD,
-	WHERE_NAME, WHERE_PID, WHERE_TID, WHERE_TIME, WHERE_LEN, WHERE_ADDRESS,
+	WHERE_NAME, WHERE_PID, WHERE_TID, WHERE_TIME, WHERE_LEN, WHERE_ADDRESS, WHERE_DURATION,
 };
 
 struct where_node {
@@ -44,9 +45,12 @@ struct where_place {
 
 struct where {
 	char *option, *text;   /* copies: names are looked up when the log is known */
+	char *raw;             /* as it stands in a file, from this column on; NULL: in none */
+	size_t column;
 	struct where_node node[WHERE_NODES];
 	unsigned nodes, root;
 	struct where_name field[WHERE_FIELDS];
+	bool asks_duration;
 	unsigned fields;
 	struct where_place place[WHERE_CACHE];
 };

@@ -95,7 +95,9 @@ static bool parse_option(struct diff *diff, int option)
 		diff->all = true;
 		return true;
 	case OPT_PAIR:
-		return pairing_add(&diff->sample[0].pairing, optarg) &&
+		return wanted_pair(&diff->sample[0].wanted, optarg) &&
+		       wanted_pair(&diff->sample[1].wanted, optarg) &&
+		       pairing_add(&diff->sample[0].pairing, optarg) &&
 		       pairing_add(&diff->sample[1].pairing, optarg);
 	case OPT_UTC:
 		diff->utc = true;

@@ -137,6 +137,7 @@ int sample_take(struct sample *sample, const char *path)
 		return status;
 	sample->pairing.take = take;
 	sample->pairing.arg = sample;
+	sample->pairing.takes_back = wanted_asks_duration(&sample->wanted);
 	if (!pairing_begin(&sample->pairing, &sample->log)) {
 		logfile_close(&sample->log);
 		return TOOL_USAGE;

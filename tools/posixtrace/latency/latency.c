@@ -144,6 +144,7 @@ static int measure(struct latency *latency, const struct options *options)
 
 	if (!pairing_begin(&latency->pairing, &latency->log))
 		return TOOL_USAGE;
+	latency->pairing.takes_back = wanted_asks_duration(&latency->wanted);
 	err = count_events(latency, &reading);
 	if (!err)
 		err = look_around(latency);
@@ -217,7 +218,8 @@ static bool parse_option(struct latency *latency, struct options *options, int o
 		return good;
 	switch (option) {
 	case OPT_PAIR:
-		return pairing_add(&latency->pairing, optarg);
+		return wanted_pair(&latency->wanted, optarg) &&
+		       pairing_add(&latency->pairing, optarg);
 	case OPT_SLOWEST:
 		return number_up_to("--slowest", optarg, SLOWEST_MAX, &options->slowest);
 	case OPT_AROUND:

@@ -168,6 +168,17 @@ static bool is_loss(const struct posix_trace_event_np *event)
 	       (event->flags & POSIX_TRACE_EVENT_GAP_NP);
 }
 
+/* Begins were kept because nobody knew how long it would take. */
+static void take_back(struct pairing *pairing, const struct log_type *type,
+		      const struct posix_trace_event_np *event)
+{
+	struct pairing_open open;
+
+	for (const struct role *role = roles_of(pairing, type); role; role = role->next)
+		if (role->phase == POSIX_TRACE_END_NP)
+			opened_take(pairing, key_of(role, type, event), role->series, &open);
+}
+
 void pairing_event(struct pairing *pairing, const struct log_type *type,
 		   const struct posix_trace_event_np *event, uint64_t ordinal, bool is_wanted)
 {
@@ -178,8 +189,11 @@ void pairing_event(struct pairing *pairing, const struct log_type *type,
 		return;
 	while (is_loss(event) && (series = opened_drop(pairing)))
 		series->cut++;
-	if (!is_wanted)
+	if (!is_wanted) {
+		if (pairing->takes_back)
+			take_back(pairing, type, event);
 		return;
+	}
 	for (role = roles_of(pairing, type); role; role = role->next) {
 		if (role->phase == POSIX_TRACE_BEGIN_NP)
 			begin(pairing, role, type, event, ordinal);

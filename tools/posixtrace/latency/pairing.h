@@ -66,6 +66,7 @@ struct pairing {
 	size_t opened;
 	void (*take)(void *arg, const struct span *span, const struct posix_trace_event_np *end);
 	void *arg;
+	bool takes_back;             /* an end that is not wanted takes its begin with it */
 	int err;                     /* ENOMEM: what comes is not looked at */
 };
 

@@ -7,12 +7,17 @@
 #include "tool.h"
 
 /* A name that no event type of the log has is a slip of the pen. */
-static bool where_fits(const struct logfile *log, struct where *where)
+static bool where_fits(struct logfile *log, struct wanted *wanted)
 {
+	struct durations durations;
+
+	if (!durations_begin(&durations, wanted, log))
+		return false;
+	durations_end(&durations);
 	for (size_t i = 0; i < log->types; i++)
 		if (log->list[i]->schema)
-			where_learn(where, log->list[i]->schema);
-	return !where_say_unknown(where);
+			where_learn(wanted->where, log->list[i]->schema);
+	return !where_say_unknown(wanted->where);
 }
 
 int reading_open(struct logfile *log, const char *path, struct wanted *wanted)
@@ -21,7 +26,7 @@ int reading_open(struct logfile *log, const char *path, struct wanted *wanted)
 
 	if (status)
 		return status;
-	if (wanted->where && !where_fits(log, wanted->where)) {
+	if (wanted->where && !where_fits(log, wanted)) {
 		logfile_close(log);
 		return TOOL_USAGE;
 	}
@@ -38,6 +43,8 @@ int reading_begin(struct reading *reading, struct logfile *log, struct wanted *w
 	memset(reading, 0, sizeof(*reading));
 	reading->log = log;
 	reading->wanted = wanted;
+	durations_begin_open(&reading->durations, wanted);
+	reading->durations.keeps_begins = true;
 	return err ? err : logfile_window(log, wanted->choose.begin_ns, wanted->choose.end_ns);
 }
 
@@ -54,14 +61,17 @@ bool reading_next(struct reading *reading, int *err)
 	int unavailable;
 
 	*err = posix_trace_getnext_np(reading->log->trid, event, &unavailable);
-	if (*err || unavailable || reading->taken == reading->wanted->limit)
+	if (*err || unavailable || reading->taken == reading->wanted->limit) {
+		durations_end(&reading->durations);
 		return false;
+	}
 	reading->ordinal++;
 	reading->skipped |= (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
 	reading->type = logfile_type(reading->log, event->info.posix_event_id);
+	durations_event(&reading->durations, reading->type, event);
 	reading->is_wanted = is_chosen(reading) &&
 			     wanted_event(reading->wanted, event, reading->type->name,
-					  reading->type->schema, 0);
+					  reading->type->schema, &reading->durations);
 	if (!reading->is_wanted)
 		return true;
 	if (!reading->taken++)

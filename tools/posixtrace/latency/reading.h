@@ -21,6 +21,7 @@ struct reading {
 	uint64_t taken;        /* events that were wanted */
 	int64_t first_ns, last_ns; /* of those */
 	bool skipped;          /* a damaged part was seen */
+	struct durations durations;
 };
 
 /* Opens the log for these options. TOOL_OK, or it has said why not; then nothing is open. */

@@ -276,7 +276,8 @@ static bool parse_option(struct picture *picture, struct options *options, int o
 		say("--items %s: too many", optarg);
 		return false;
 	case OPT_PAIR:
-		return pairing_add(&picture->pairing, optarg);
+		return wanted_pair(&picture->wanted, optarg) &&
+		       pairing_add(&picture->pairing, optarg);
 	case OPT_UTC:
 		options->utc = true;
 		return true;

@@ -186,6 +186,7 @@ int picture_take(struct picture *picture, const char *path, size_t bins, size_t 
 	picture->limit = limit;
 	picture->pairing.take = take;
 	picture->pairing.arg = picture;
+	picture->pairing.takes_back = wanted_asks_duration(&picture->wanted);
 	if (!pairing_begin(&picture->pairing, &picture->log)) {
 		logfile_close(&picture->log);
 		return TOOL_USAGE;

@@ -45,6 +45,7 @@ struct check {
 	struct logfile log;
 	enum check_form form;
 	bool utc, syntax;
+	bool durations_possible; /* some event type of the log has them */
 };
 
 static bool knows_field(const struct logfile *log, const char *name)
@@ -56,28 +57,44 @@ static bool knows_field(const struct logfile *log, const char *name)
 	return false;
 }
 
-static bool where_fits(const struct logfile *log, struct where *where)
+static bool where_fits(const struct check *check, const struct logfile *log, struct where *where)
 {
 	if (!where)
 		return true;
+	if (check->durations_possible)
+		where_know_duration(where);
 	for (size_t i = 0; i < log->types; i++)
 		if (log->list[i]->schema)
 			where_learn(where, log->list[i]->schema);
 	return !where_say_unknown(where);
 }
 
-/* Names that no event type has are slips of the pen. */
-static bool rules_fit(const struct rules *rules, const struct logfile *log)
+static bool asks_duration(const struct rule_event *event)
 {
+	return event->where && where_asks_duration(event->where);
+}
+
+/* Names that no event type has are slips of the pen. */
+static bool rules_fit(struct check *check)
+{
+	const struct rules *rules = &check->rules;
+	struct logfile *log = &check->log;
+	struct durations durations;
 	bool fit = true;
 
+	for (size_t i = 0; i < rules->count; i++)
+		check->wanted.asks_duration |= asks_duration(&rules->rule[i].first) ||
+					       asks_duration(&rules->rule[i].second);
+	if (!durations_begin(&durations, &check->wanted, log))
+		return false;
+	check->durations_possible = durations.on && durations.possible;
+	durations_end(&durations);
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->rule[i];
 
-		if (!where_fits(log, rule->first.where) || !where_fits(log, rule->second.where)) {
-			say("%s:%u: in this rule", rules->path, rule->line);
+		if (!where_fits(check, log, rule->first.where) ||
+		    !where_fits(check, log, rule->second.where))
 			fit = false;
-		}
 		for (unsigned f = 0; f < rule->fields; f++)
 			if (!knows_field(log, rule->field[f])) {
 				say("%s:%u: no event type of %s has a field %s", rules->path,
@@ -119,6 +136,7 @@ static int judge_log(struct check *check)
 		verdict_junit(&out_stdout, &check->rules, check->log.path);
 	else
 		verdict_text(&out_stdout, &check->rules);
+	verdict_warn(&check->rules);
 	return answer(check, reading_status(&reading));
 }
 
@@ -142,7 +160,7 @@ static int check_log(struct check *check, const char *rules, const char *path)
 		return TOOL_OK;
 	if (reading_open(&check->log, path, &check->wanted))
 		return fail(check);
-	if (!rules_fit(&check->rules, &check->log)) {
+	if (!rules_fit(check)) {
 		status = fail(check);
 	} else if (!judge_init(&check->judge, &check->rules, &check->log)) {
 		say("%s", strerror(ENOMEM));

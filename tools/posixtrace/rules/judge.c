@@ -369,6 +369,8 @@ static bool is_meant(struct rule_event *event, const struct reading *reading)
 		.pid = of->info.posix_pid, .tid = of->tid, .time_ns = of->time_ns,
 		.address = (uintptr_t)of->info.posix_prog_address, .schema = reading->type->schema,
 		.data = of->data, .data_len = of->data_len,
+		.has_duration = reading->durations.on && reading->durations.has,
+		.duration_ns = reading->durations.ns,
 	};
 
 	return !event->where || where_holds(event->where, &asked);

@@ -150,7 +150,7 @@ static char *copy(struct parser *parser)
 
 static void parse_event(struct parser *parser, struct rule_event *event)
 {
-	char option[512];
+	char place[512];
 
 	if (parser->failed)
 		return;
@@ -166,9 +166,9 @@ static void parse_event(struct parser *parser, struct rule_event *event)
 		fail(parser, "an expression in quotes");
 		return;
 	}
-	snprintf(option, sizeof(option), "%s:%u:%zu: error", parser->rules->path, parser->number,
-		 (size_t)(parser->word - parser->line) + 1);
-	event->where = where_parse(option, parser->text);
+	snprintf(place, sizeof(place), "%s:%u", parser->rules->path, parser->number);
+	event->where = where_parse_at(place, (size_t)(parser->word - parser->line) + 2, parser->word + 1,
+				      parser->text);
 	if (!event->where) {
 		parser->failed = true;
 		parser->rules->errors++;
@@ -439,6 +439,8 @@ bool rules_read(struct rules *rules, const char *path)
 			break;
 		}
 		if (len && line[len - 1] == '\n')
+			line[--len] = '\0';
+		if (len && line[len - 1] == '\r') /* of an editor that ends lines with both */
 			line[len - 1] = '\0';
 		good = read_line(&parser);
 		if (!good)

@@ -4,11 +4,32 @@
 #include <string.h>
 
 #include "out.h"
+#include "say.h"
 #include "text.h"
 
-bool verdict_is_about_nothing(const struct rule *rule)
+static bool is_about_nothing(const struct rule *rule)
 {
 	return !rule->first.exists;
+}
+
+static bool is_skipped(const struct rule *rule)
+{
+	return is_about_nothing(rule) && rule->kind != RULE_COUNT && !rule->violations &&
+	       !rule->undecided;
+}
+
+static const char *what_is_missing(const struct rule *rule)
+{
+	return rule->kind == RULE_ORDER ? "the log has no such lock" :
+	       "the log has no such event type";
+}
+
+void verdict_warn(const struct rules *rules)
+{
+	for (size_t i = 0; i < rules->count; i++)
+		if (is_about_nothing(&rules->rule[i]))
+			say_warning("%s:%u: %s: %s", rules->path, rules->rule[i].line,
+				    rules->rule[i].first.pattern, what_is_missing(&rules->rule[i]));
 }
 
 static const char *name_of(const struct rule *rule)
@@ -28,7 +49,8 @@ static uint64_t told_count(const struct rule *rule)
 
 static const char *word(const struct rule *rule)
 {
-	return rule->violations ? "violated" : rule->undecided ? "undecided" : "ok";
+	return rule->violations ? "violated" : rule->undecided ? "undecided" :
+	       is_skipped(rule) ? "skipped" : "ok";
 }
 
 static void numbers(struct out *out, const struct rule *rule)
@@ -37,9 +59,8 @@ static void numbers(struct out *out, const struct rule *rule)
 		   (unsigned long long)rule->violations);
 	if (rule->undecided)
 		out_printf(out, ", %llu undecided", (unsigned long long)rule->undecided);
-	if (verdict_is_about_nothing(rule))
-		out_str(out, rule->kind == RULE_ORDER ? "; the log has no such lock" :
-			"; the log has no such event type");
+	if (is_about_nothing(rule))
+		out_printf(out, "; %s", what_is_missing(rule));
 }
 
 void verdict_text(struct out *out, const struct rules *rules)
@@ -83,6 +104,8 @@ void verdict_tap(struct out *out, const struct rules *rules)
 		out_printf(out, "%s %zu - ", rule->violations || rule->undecided ? "not ok" : "ok",
 			   i + 1);
 		tap_text(out, name_of(rule));
+		if (is_skipped(rule))
+			out_printf(out, " # SKIP %s", what_is_missing(rule));
 		out_str(out, "\n  ---\n  message: \"");
 		numbers(out, rule);
 		out_str(out, "\"\n  severity: ");
@@ -124,16 +147,17 @@ static void xml(struct out *out, const char *text)
 
 void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 {
-	size_t failures = 0, errors = 0;
+	size_t failures = 0, errors = 0, skipped = 0;
 
 	for (size_t i = 0; i < rules->count; i++) {
 		failures += rules->rule[i].violations != 0;
 		errors += !rules->rule[i].violations && rules->rule[i].undecided;
+		skipped += is_skipped(&rules->rule[i]);
 	}
 	out_str(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"");
 	xml(out, log);
-	out_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n", rules->count, failures,
-		   errors);
+	out_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", rules->count,
+		   failures, errors, skipped);
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->rule[i];
 		const char *element = rule->violations ? "failure" : "error";
@@ -142,6 +166,11 @@ void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 		xml(out, rules->path);
 		out_str(out, "\" name=\"");
 		xml(out, name_of(rule));
+		if (is_skipped(rule)) {
+			out_printf(out, "\"><skipped message=\"%s\"/></testcase>\n",
+				   what_is_missing(rule));
+			continue;
+		}
 		if (!rule->violations && !rule->undecided) {
 			out_str(out, "\"/>\n");
 			continue;

@@ -17,7 +17,10 @@ void verdict_junit(struct out *out, const struct rules *rules, const char *log);
 void verdict_tap_none(struct out *out);
 void verdict_junit_none(struct out *out);
 
-/* No event type, or no lock, of the log is what the rule names. */
-bool verdict_is_about_nothing(const struct rule *rule);
+/*
+ * Says on standard error which rules are about nothing: no event type, or no lock, of the log is what
+ * they name. Such a rule was not checked; but to count what is not there is a check.
+ */
+void verdict_warn(const struct rules *rules);
 
 #endif
