@@ -43,8 +43,8 @@ static void lose(struct ptx_thread *thread, struct ptx_view *view, unsigned type
 {
 	struct ptx_ident ident = { .slot = 0 };
 
-	if (thread && thread->pid == 0)
-		ptx_thread_revive(thread);
+	if (thread && ptx_thread_is_left(thread))
+		return; /* this is a child, and the event its parent's */
 	if (thread)
 		ptx_thread_identify(thread, view, &ident);
 	ptx_ring_count_loss(&view->rings, loss, type, ident.slot, 1);
@@ -129,8 +129,8 @@ static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *vie
 {
 	enum ptx_writer_loss loss;
 
-	if (thread->pid == 0)
-		ptx_thread_revive(thread); /* a child's, wiped by the fork */
+	if (ptx_thread_is_left(thread))
+		return false; /* this is a child, and the frame its parent's */
 	if (ptx_thread_join(thread, level, view, &loss))
 		return true;
 	if (loss == PTX_WRITER_NO_SLOT) {
@@ -364,7 +364,7 @@ static void mend_lanes(struct ptx_thread *thread)
 static void record(const void *frame, const struct payload *payload)
 {
 	unsigned type = payload->type;
-	struct ptx_thread *thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+	struct ptx_thread *thread;
 	unsigned level = 0;
 	bool is_abandoned;
 
@@ -373,7 +373,8 @@ static void record(const void *frame, const struct payload *payload)
 	/* Names that this process opened, and the unnamed type; all below 63 are the system's. */
 	if (!is_mapped(type))
 		return;
-	if (thread == &ptx_thread_nobody)
+	thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+	if (ptx_thread_is_left(thread))
 		thread = ptx_thread_make();
 	if (!thread) {
 		lose_everywhere(NULL, type, PTX_WRITER_NO_MEMORY);
@@ -392,7 +393,7 @@ static void record(const void *frame, const struct payload *payload)
 		ptx_thread_mend(thread, level);
 	if (!record_all(thread, level, frame, payload))
 		return;
-	if (level == 0)
+	if (level == 0 && !ptx_thread_is_left(thread))
 		mend_lanes(thread);
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&thread->frame[level], NULL, memory_order_release);

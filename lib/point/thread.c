@@ -114,25 +114,6 @@ static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 	return false;
 }
 
-/* Once in a child: no handler is to fork or to trace while the object is half another process's. */
-void ptx_thread_revive(struct ptx_thread *thread)
-{
-	sigset_t all, old;
-	int saved = errno;
-
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &old);
-	if (ptx_process_is_child())
-		ptx_process_child();
-	if (thread->pid == 0) { /* else a handler has just done it */
-		if (take(thread))
-			link_thread(thread);
-		name_thread(thread, this_process());
-	}
-	sigprocmask(SIG_SETMASK, &old, NULL);
-	errno = saved;
-}
-
 static struct ptx_thread *find_or_make(void)
 {
 	struct ptx_thread *thread = find_free();
@@ -142,9 +123,25 @@ static struct ptx_thread *find_or_make(void)
 	return thread ? thread : make_slab();
 }
 
+/* Unless a handler has interrupted this very function and been here already. */
+static struct ptx_thread *become(struct ptx_thread *thread)
+{
+	struct ptx_thread *old = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+
+	if (!ptx_thread_is_left(old) ||
+	    !atomic_compare_exchange_strong_explicit(&ptx_thread_self, &old, thread,
+						     memory_order_relaxed, memory_order_relaxed)) {
+		atomic_store_explicit(&thread->taken, 0, memory_order_release);
+		return old;
+	}
+	if (have_key)
+		pthread_setspecific(end_of_thread, thread);
+	return thread;
+}
+
 struct ptx_thread *ptx_thread_make(void)
 {
-	struct ptx_thread *thread, *none = &ptx_thread_nobody;
+	struct ptx_thread *thread;
 	int saved = errno;
 	uint32_t pid;
 
@@ -154,20 +151,15 @@ struct ptx_thread *ptx_thread_make(void)
 		pid = this_process();
 		thread = find_or_make();
 	} while (thread && !name_thread(thread, pid));
-	if (!thread) {
-		errno = saved;
-		return NULL;
-	}
-	/* A handler may have interrupted this very function and been here already. */
-	if (!atomic_compare_exchange_strong_explicit(&ptx_thread_self, &none, thread,
-						     memory_order_relaxed, memory_order_relaxed)) {
-		atomic_store_explicit(&thread->taken, 0, memory_order_release);
-		thread = none;
-	} else if (have_key) {
-		pthread_setspecific(end_of_thread, thread);
-	}
+	if (thread)
+		thread = become(thread);
 	errno = saved;
 	return thread;
+}
+
+void ptx_thread_leave(void)
+{
+	atomic_store_explicit(&ptx_thread_self, &ptx_thread_nobody, memory_order_relaxed);
 }
 
 extern void *__libc_stack_end;

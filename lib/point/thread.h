@@ -71,8 +71,17 @@ extern _Thread_local _Atomic(struct ptx_thread *) ptx_thread_self
 extern struct ptx_thread ptx_thread_nobody;
 struct ptx_thread *ptx_thread_make(void);
 
-/* In a child: the thread's object, wiped by the fork, becomes that of the child's only thread. */
-void ptx_thread_revive(struct ptx_thread *thread);
+/*
+ * In a child, whose only thread's object was wiped by the fork: it gets another with its next event. The
+ * old one stays as it is, for a frame that the fork interrupted may go on with it; it finds no stream there.
+ */
+void ptx_thread_leave(void);
+
+/* The object is such an old one, or nobody. */
+ptx_inline bool ptx_thread_is_left(const struct ptx_thread *thread)
+{
+	return thread->pid == 0;
+}
 
 /* A level for a trace point at frame, PTX_LEVELS if all are in use. */
 unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame);

@@ -212,6 +212,7 @@ uint64_t ptx_view_serial(void)
 
 void ptx_view_child(void)
 {
+	ptx_thread_leave();
 	ptx_backing_child();
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
 		struct ptx_view *view = atomic_exchange_explicit(&before_fork[bit], NULL,

@@ -130,14 +130,24 @@ static void act_jump(struct try *try)
 	go_on(try, SIGUSR1);
 }
 
-static void act_fork(struct try *try)
+static void fork_and(struct try *try, enum deed deed)
 {
-	atomic_store(&share->deed, DEED_FORK);
+	atomic_store(&share->deed, deed);
 	try->forked = true;
 	go_on(try, SIGUSR1);
 	if (atomic_load(&share->child_ok) != 1)
 		complain("the child ended with status %#x, %d", atomic_load(&share->child_status),
 			 atomic_load(&share->child_ok));
+}
+
+static void act_fork(struct try *try)
+{
+	fork_and(try, DEED_FORK);
+}
+
+static void act_fork_signal(struct try *try)
+{
+	fork_and(try, DEED_FORK_TRACE);
 }
 
 static void at_each(struct try *try, const char *what, int (*call)(trace_id_t))
@@ -294,6 +304,12 @@ static bool if_all_is_there(const struct path *path)
 	       !path->until_full && !path->stranger;
 }
 
+/* Where a child's events go somewhere. */
+static bool if_inherited(const struct path *path)
+{
+	return path->stream[0].inherited;
+}
+
 /* posix_trace_clear() resets the filter. */
 static bool unless_filtered(const struct path *path)
 {
@@ -305,6 +321,7 @@ const struct action actions[] = {
 	{ "signal", false, any, act_signal },
 	{ "jump", false, any, act_jump },
 	{ "fork", false, any, act_fork },
+	{ "fork+sig", false, if_inherited, act_fork_signal },
 	{ "read", false, unless_read, act_read },
 	{ "wait", false, if_all_is_there, act_wait },
 	{ "fill", true, unless_read, act_fill },

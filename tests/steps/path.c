@@ -9,6 +9,9 @@
 #define UNTIL { .policy = POSIX_TRACE_UNTIL_FULL, .max_data = 64 }
 #define FLUSH { .policy = POSIX_TRACE_FLUSH, .max_data = 64, .log = true }
 
+#define HEIR  { .policy = POSIX_TRACE_UNTIL_FULL, .max_data = 64, .inherited = true }
+#define LOOP_HEIR { .policy = POSIX_TRACE_LOOP, .max_data = 4000, .inherited = true }
+
 const struct path paths[] = {
 	{ "loop", { LOOP }, .bytes = 8, .prepare = 5 },
 	{ "until full", { UNTIL }, .bytes = 8, .prepare = 5 },
@@ -19,8 +22,10 @@ const struct path paths[] = {
 	{ "filtered", { { .policy = POSIX_TRACE_UNTIL_FULL, .max_data = 64, .filtered = true } },
 	  .bytes = 8, .prepare = 5 },
 	{ "several streams", { LOOP, UNTIL, FLUSH }, .bytes = 8, .prepare = 5 },
-	{ "inherited", { { .policy = POSIX_TRACE_UNTIL_FULL, .max_data = 64, .inherited = true } },
-	  .bytes = 8, .prepare = 5 },
+	{ "inherited", { HEIR }, .bytes = 8, .prepare = 5 },
+	{ "heirs", { HEIR, UNTIL, LOOP_HEIR }, .bytes = 33, .prepare = 5 },
+	{ "heir's chunk", { HEIR }, .bytes = 8, .prepare = 5, .longest = true },
+	{ "heir's first", { HEIR }, .bytes = 8 },
 	{ "a reader sleeps", { UNTIL }, .bytes = 8, .prepare = 5, .waiter = true },
 	{ "next chunk", { UNTIL }, .bytes = 8, .prepare = 5, .longest = true },
 	{ "overwriting", { LOOP }, .bytes = 8, .prepare = 4000, .longest = true, .stranger = true },

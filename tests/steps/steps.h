@@ -33,8 +33,8 @@ enum maker { MAIN, HANDLER, HELPER, CHILD, MAKERS };
 /* Where a target stops by itself. */
 enum stop { STOP_READY = 0x501, STOP_BEFORE, STOP_AFTER, STOP_DONE };
 
-/* What the target's handler does. */
-enum deed { DEED_TRACE, DEED_FORK, DEED_JUMP };
+/* What the target's handler does; DEED_FORK_TRACE: another traces in the child behind each instruction. */
+enum deed { DEED_TRACE, DEED_FORK, DEED_FORK_TRACE, DEED_JUMP };
 
 /* What the target's second thread does. */
 enum order { ORDER_NONE, ORDER_TRACE, ORDER_END };

@@ -14,11 +14,15 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "steps.h"
 
 struct share *share;
+
+#define TRAP_FLAG  0x100
+#define TRAPS_MOST 100 /* for the stream to have room */
 
 static pid_t parent;
 static sigjmp_buf out;
@@ -92,24 +96,66 @@ static void __attribute__((noinline)) call(size_t bytes)
 	}
 }
 
-static void on_trap(int signal)
+/* The thread stops behind each instruction from where the handler returns to, or does so no more. */
+static void step_on(void *context, bool on)
 {
-	(void)signal; /* a child of the target: nobody leads it */
+#if defined __x86_64__
+	greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
+
+	*flags = on ? *flags | TRAP_FLAG : *flags & ~(greg_t)TRAP_FLAG;
+#else
+	(void)context;
+	(void)on;
+#endif
 }
 
-static void on_signal(int signal)
+/* A trap that finds its signal blocked would kill. */
+static bool is_about_to_block(void *context)
 {
+#if defined __x86_64__
+	const greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	const unsigned char *code = (const unsigned char *)regs[REG_RIP];
+
+	return code[0] == 0x0f && code[1] == 0x05 && regs[REG_RAX] == SYS_rt_sigprocmask;
+#else
+	(void)context;
+	return true;
+#endif
+}
+
+/* In a child of the target, which nobody leads: it traces behind each instruction, or is at a stop. */
+static void on_trap(int signal, siginfo_t *info, void *context)
+{
+	static unsigned traps;
 	int saved = errno;
 
 	(void)signal;
+	if (info->si_code == TRAP_TRACE)
+		make(CHILD, 8);
+	if (info->si_code != TRAP_TRACE || ++traps == TRAPS_MOST || is_about_to_block(context))
+		step_on(context, false);
+	errno = saved;
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+	int saved = errno;
+	pid_t child;
+
+	(void)signal;
+	(void)info;
 	switch (atomic_load(&share->deed)) {
 	case DEED_TRACE:
 		make(HANDLER, 8);
 		make(HANDLER, 16);
 		break;
 	case DEED_FORK:
-		if (fork() < 0)
+	case DEED_FORK_TRACE:
+		child = fork();
+		if (child < 0)
 			_exit(4);
+		if (child == 0 && atomic_load(&share->deed) == DEED_FORK_TRACE)
+			step_on(context, true);
 		break;
 	default:
 		make(HANDLER, 8);
@@ -171,13 +217,15 @@ static void *be_a_stranger(void *arg)
 
 void target_run(const struct path *path, unsigned prepare, bool helper)
 {
+	struct sigaction trap = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+	struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
 	pthread_t thread;
 	int status;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	parent = getpid();
-	signal(SIGTRAP, on_trap);
-	signal(SIGUSR1, on_signal);
+	sigaction(SIGTRAP, &trap, NULL);
+	sigaction(SIGUSR1, &act, NULL);
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	open_types();
 	if (helper && pthread_create(&thread, NULL, help, NULL))
