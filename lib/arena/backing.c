@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -208,15 +209,13 @@ void ptx_backing_leave(unsigned bit)
 	pthread_mutex_unlock(&lock);
 }
 
-bool ptx_backing_extend(void *memory, size_t bytes)
+static bool extend(void *memory, size_t bytes)
 {
-	int saved = errno;
-	bool done = false;
-
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
 		struct backing *backing = &backings[i];
 		unsigned char *region = atomic_load_explicit(&backing->region, memory_order_acquire);
 		size_t at = (size_t)((unsigned char *)memory - region);
+		bool done;
 
 		if (!region || (unsigned char *)memory < region || at >= backing->bytes || !hold(backing))
 			continue;
@@ -226,7 +225,23 @@ bool ptx_backing_extend(void *memory, size_t bytes)
 		       fallocate(backing->fd, 0, (off_t)(PTX_REGIONS_AT + at), (off_t)bytes) == 0 &&
 		       ptx_region_back(memory, bytes);
 		let_go(backing, 1);
+		if (done)
+			return true;
 	}
+	return false;
+}
+
+/* A handler that left by siglongjmp() would hold the file for good: none comes in between. */
+bool ptx_backing_extend(void *memory, size_t bytes)
+{
+	sigset_t all, old;
+	int saved = errno;
+	bool done;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old);
+	done = extend(memory, bytes);
+	sigprocmask(SIG_SETMASK, &old, NULL);
 	errno = saved;
 	return done;
 }
