@@ -29,13 +29,21 @@ longest() {
 	case $1 in
 	log) echo 300000 ;;
 	foreign) echo 40000 ;;
+	import_*) echo 20000 ;;
 	*) echo 4096 ;;
+	esac
+}
+
+# An import says of every input what is wrong with it: nobody would read that.
+silence() {
+	case $1 in
+	import_*) echo -close_fd_mask=2 ;;
 	esac
 }
 
 libfuzzer() {
 	target=$1
-	"$fuzz/$target" -max_total_time="$each" -timeout=25 -rss_limit_mb=3000 \
+	"$fuzz/$target" $(silence "$target") -max_total_time="$each" -timeout=25 -rss_limit_mb=3000 \
 		-artifact_prefix="found/$target-" -print_final_stats=1 -verbosity=1 \
 		-max_len="$(longest "$target")" \
 		"kept/$target" "seeds/$target" >"found/$target.log" 2>&1

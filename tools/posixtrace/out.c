@@ -50,7 +50,8 @@ void out_bytes(struct out *out, const void *bytes, size_t len)
 			return;
 		}
 	}
-	memcpy(out->bytes + out->used, bytes, len);
+	if (len) /* none may be at NULL */
+		memcpy(out->bytes + out->used, bytes, len);
 	out->used += len;
 }
 

@@ -390,8 +390,9 @@ int evt_import(struct fmt_flow *flow, struct fmt_input *input)
 	good = lines(&reading);
 	if (good && begin(&reading))
 		fmt_finish(flow, &end);
-	for (size_t i = 0; i < SLOTS; i++)
-		free(reading.slot[i].name);
+	for (size_t i = 0; reading.types && i < SLOTS; i++)
+		if (reading.slot[i].used)
+			free(reading.slot[i].name);
 	free(reading.slot);
 	free(reading.named);
 	free(reading.bytes);

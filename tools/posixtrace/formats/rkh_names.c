@@ -29,7 +29,8 @@ void rkh_names_clear(struct rkh_names *names)
 	if (!names->entries)
 		return;
 	for (size_t i = 0; i < PLACES; i++)
-		free(names->entry[i].name);
+		if (names->entry[i].key)
+			free(names->entry[i].name);
 	memset(names, 0, sizeof(*names));
 }
 
