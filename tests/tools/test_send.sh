@@ -107,6 +107,33 @@ printf "\\176$(frame AB 00 01 00 00 00 00 $name 00)$(frame C0 01 01 00 00 00 05 
 receives 3 wrong wrong.ptl
 check "an account that cannot be is told" has err ' record: an account that is none'
 
+# What data means goes with it, so that the log of what came has fields; also where a schema is longer than
+# a frame, and where its frame does not come.
+long=$(awk 'BEGIN { for (i = 0; i < 25; i++) printf "; u8 a_field_whose_name_is_rather_long_%d", i }')
+"${make_log%/*}/compose" "$tmp/typed.ptl" <<EOF || exit 99
+type read ns time; s32 fd; str path; @level 3
+type wide u8 first$long
+type plain
+read 7 8 1000000 250 3 /etc/passwd
+wide 7 8 2000000 1 2 3
+plain 7 8 3000000
+read 7 8 4000000 1250 4 x
+EOF
+run 0 send "$tmp/typed.ptl" -o "$tmp/typed.rkh"
+receives 0 typed.rkh typed2.ptl
+run 0 dump "$tmp/typed2.ptl"
+check "fields arrive" has out ' read time=250ns fd=3 path="/etc/passwd"$'
+check "those of long schemas, too" has out ' wide first=1 a_field_whose_name_is_rather_long_0=2 a_field_whose_name_is_rather_long_1=3'
+check "and no events for it" test "$(account "$tmp/typed2.ptl")" = "4 4 0"
+run 0 convert --from rkh --to listing --max-frame 1024 "$tmp/typed.rkh"
+check "in frames that anybody reads" has out '^= frames=\([0-9]*\) good=\1 checksum=0 .* overlong=0 '
+run 0 convert "$tmp/typed.ptl" --to rkh -o "$tmp/untyped.rkh"
+check "convert writes them if it shall" test "$(grep -c posixtrace.schema "$tmp/untyped.rkh")" -eq 0
+sed 's/ns time; s32 fd/ns tine; s32 fd/' "$tmp/typed.rkh" >"$tmp/hurt.rkh"
+receives 3 hurt.rkh hurt.ptl
+check "without its schema an event is there as it is" test "$(events "$tmp/hurt.ptl" | wc -l)" -eq 6
+check "and none is counted as lost" test "$(account "$tmp/hurt.ptl" | cut -d ' ' -f 3)" = 0
+
 # Through sockets, both ways around.
 # port_of FILE: where somebody waits
 port_of() { sed -n 's/.* at 127\.0\.0\.1:\([0-9]*\)$/\1/p' "$tmp/$1"; }
@@ -154,6 +181,11 @@ check "a process's events are sent for as long as asked" test $? -eq 0
 receives 0 live.rkh live.ptl
 set -- $(account "$tmp/live.ptl")
 check "each is there or counted: $*" test "$1" -eq $(($2 + $3)) -a "$2" -gt 100
+start sleep 1000
+"$posixtrace" send -p $pid -d 0.1 >"$tmp/none.rkh" 2>"$tmp/err"
+check "a process without the library is told" has err \
+	"^posixtrace: process $pid does not use libposixtrace: it is traced when it executes a program that does\$"
+kill -KILL $pid
 mkfifo "$tmp/pipe"
 start "$posixtrace" receive "$tmp/pipe" -o "$tmp/killed.ptl" 2>"$tmp/err"
 receiver=$pid

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "attach.h"
-#include "say.h"
 #include "tool.h"
 #include "until.h"
 
@@ -35,9 +34,7 @@ static int follow(struct capture *capture, struct until *until, enum attach_end 
 	int status;
 
 	until_limit(until, capture->plan->duration_ns);
-	if (capture_look_at_own().waiting)
-		say("process %d does not use libposixtrace: it is traced when it executes a program that does",
-		    (int)capture->plan->pid);
+	capture_say_waiting(capture->plan->pid);
 	while (!is_over(capture->plan, until, end)) {
 		status = capture_look(capture);
 		if (status) {

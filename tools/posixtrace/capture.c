@@ -151,6 +151,13 @@ struct capture_own capture_look_at_own(void)
 	return own;
 }
 
+void capture_say_waiting(pid_t pid)
+{
+	if (capture_look_at_own().waiting)
+		say("process %d does not use libposixtrace: it is traced when it executes a program that does",
+		    (int)pid);
+}
+
 void capture_result_text(struct out *out, const char *path, const struct capture_result *result)
 {
 	text_safe(out, path, strlen(path));

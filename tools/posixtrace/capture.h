@@ -72,6 +72,9 @@ struct capture_own {
 
 struct capture_own capture_look_at_own(void);
 
+/* Says so if the process of our stream has no library that could record anything. */
+void capture_say_waiting(pid_t pid);
+
 /* "12 events, 3 lost (stream full 3), 4567 bytes" */
 struct out;
 void capture_result_text(struct out *out, const char *path, const struct capture_result *result);

@@ -257,9 +257,8 @@ static int trace(struct run *run)
 		outfile_drop(&run->file);
 		return exit_status(run, status);
 	}
-	if (!has_program(run) && capture_look_at_own().waiting)
-		say("process %d does not use libposixtrace: it is traced when it executes a program that does",
-		    (int)run->plan->pid);
+	if (!has_program(run))
+		capture_say_waiting(run->plan->pid);
 	progress_begin(&run->progress, !run->record->quiet);
 	status = follow(run);
 	status = tool_worse(status, complete(run));

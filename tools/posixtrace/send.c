@@ -46,7 +46,7 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
-static const struct fmt_given given[] = { { "account", "" }, { "no-context", "" } };
+static const struct fmt_given given[] = { { "account", "" }, { "schemas", "" }, { "no-context", "" } };
 
 /* False: the command line is wrong; that has been said. */
 static bool take(int option, struct through *plan)
@@ -68,7 +68,7 @@ static bool take(int option, struct through *plan)
 		send_plan.inherit = true;
 		return true;
 	case OPT_NO_CONTEXT:
-		plan->givens = 2;
+		plan->givens = 3;
 		return true;
 	}
 	return false;
@@ -92,7 +92,7 @@ static bool is_possible(int argc)
 
 static int run(int argc, char **argv)
 {
-	struct through plan = { .to = fmt_by_name("rkh"), .output = "-", .given = given, .givens = 1 };
+	struct through plan = { .to = fmt_by_name("rkh"), .output = "-", .given = given, .givens = 2 };
 	static struct fmt_input input = { .name = "process", .fd = -1, .signals = -1 };
 	int option, status;
 

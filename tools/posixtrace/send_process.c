@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture.h"
 #include "process.h"
 #include "say.h"
 #include "send.h"
@@ -66,12 +67,14 @@ static int begin_stream(struct sending *sending)
 
 static const struct fmt_type *type_of(struct sending *sending, trace_event_id_t id)
 {
-	char name[TRACE_EVENT_NAME_MAX + 1] = "?";
+	char name[TRACE_EVENT_NAME_MAX + 1] = "?", schema[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 	struct fmt_type what = { .name = name, .id = id, .number = id, .level = -1 };
 
 	if (id < TYPES && sending->type[id])
 		return sending->type[id];
 	posix_trace_eventid_get_name(sending->trid, id, name);
+	if (!posix_trace_eventid_get_schema_np(sending->trid, id, schema, sizeof(schema)) && *schema)
+		what.schema = schema;
 	if (id >= TYPES)
 		return fmt_type(sending->flow, &what);
 	return sending->type[id] = fmt_type(sending->flow, &what);
@@ -139,6 +142,7 @@ static int follow(struct sending *sending, struct until *until)
 	int err = 0;
 
 	until_limit(until, send_plan.duration_ns);
+	capture_say_waiting(send_plan.pid);
 	do {
 		bool more;
 

@@ -180,7 +180,8 @@ int rkh_item(const struct rkh_config *config, bool wide, const unsigned char *ar
 
 /* ------------------------------------------------------------------ names */
 
-enum rkh_space { RKH_ADDRESSES, RKH_SIGNALS, RKH_POOLS, RKH_EVENTS };
+/* SCHEMAS: of our own dialect, what the data of user events means. */
+enum rkh_space { RKH_ADDRESSES, RKH_SIGNALS, RKH_POOLS, RKH_EVENTS, RKH_SCHEMAS };
 
 struct rkh_names;
 

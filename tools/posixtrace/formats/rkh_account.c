@@ -44,7 +44,9 @@ void rkh_sink_account(struct rkh_sink *sink, bool last)
 	sink->told_ns = until_now_ns();
 	sink->has_epoch = false;
 	sink->is_context_known = false;
-	memset(sink->named, 0, sink->types * sizeof(*sink->named));
+	sink->is_schema_named = false;
+	for (size_t i = 0; i < sink->types; i++)
+		sink->named[i] = false;
 }
 
 int rkh_sink_lost(void *context, const struct fmt_lost *lost)

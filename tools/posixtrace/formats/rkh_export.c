@@ -105,8 +105,11 @@ static uint32_t number_of(struct rkh_sink *sink, const struct fmt_type *type, ui
 
 	if (*number == UINT32_MAX)
 		*number = (uint32_t)sink->used++;
-	if (!sink->named[type->index])
-		rkh_sink_name(sink, *number, type->name, type->name_len, ticks);
+	if (sink->named[type->index])
+		return *number;
+	rkh_sink_name(sink, *number, type->name, type->name_len, ticks);
+	if (sink->schemas && type->schema)
+		rkh_sink_schema(sink, *number, type->schema, ticks);
 	sink->named[type->index] = true;
 	return *number;
 }
@@ -190,6 +193,7 @@ int rkh_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void *
 	sink->writer.out = output->out;
 	sink->has_context = !fmt_flag(flow, "no-context");
 	sink->accounts = fmt_flag(flow, "account");
+	sink->schemas = fmt_flag(flow, "schemas");
 	sink->is_context_known = true; /* at first there is none */
 	sink->told_ns = until_now_ns();
 	*context = sink;

@@ -18,6 +18,7 @@ static const struct fmt_option options[] = {
 	{ "filter", true, "RULE,...  pass or drop all, GROUP, GROUP.*, GROUP.NAME, ao=NAME, sig=NAME" },
 	{ "max-frame", true, "N  bytes of the longest frame; else 1024" },
 	{ "no-context", false, "write no processes, threads and addresses" },
+	{ "schemas", false, "write what the data means, for our own reader" },
 	{ 0 },
 };
 

@@ -91,6 +91,7 @@ static const struct fmt_type *type_of(struct rkh_source *source, uint32_t number
 
 	if (number < RKH_EPOCH - RKH_USER && source->type[RKH_USER + number])
 		return source->type[RKH_USER + number];
+	what.schema = rkh_names_whole(source->names, RKH_SCHEMAS, number);
 	if (!known) {
 		snprintf(nameless, sizeof(nameless), "rkh.USR.%u", (unsigned)number);
 		what.name = nameless;
@@ -135,6 +136,7 @@ bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame)
 	};
 	struct rkh_item item;
 	size_t at = 0;
+	const char *known;
 	bool go, is_account;
 
 	switch (frame->id) {
@@ -151,10 +153,12 @@ bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame)
 		number = octets_u32(item.value);
 		break;
 	}
-	go = rkh_ledger_account(source, frame, at,
-				rkh_names_whole(source->names, RKH_EVENTS, number), &is_account);
+	known = rkh_names_whole(source->names, RKH_EVENTS, number);
+	go = rkh_ledger_account(source, frame, at, known, &is_account);
 	if (is_account)
 		return go;
+	if (rkh_source_schema(source, frame, at, known))
+		return true;
 	source->account.received++;
 	if (source->filter &&
 	    !rkh_filter_passes_user(source->filter,

@@ -24,6 +24,9 @@ void rkh_write_end(struct rkh_writer *writer);
 #define RKH_ACCOUNT       "posixtrace.account"
 #define RKH_ACCOUNT_LAST  1u
 
+/* rkh_schema.c: events of this type say what the data of another means. */
+#define RKH_SCHEMA        "posixtrace.schema"
+
 struct rkh_sink {
 	struct fmt_flow *flow;
 	struct rkh_writer writer;
@@ -32,6 +35,10 @@ struct rkh_sink {
 	bool *named;               /* by index of the type */
 	uint32_t *numbers;
 	size_t types, used;
+	bool schemas;              /* wanted */
+	bool has_schema;           /* its type has a number */
+	bool is_schema_named;      /* and a name, for who reads */
+	uint32_t schema;
 	bool has_epoch;
 	int64_t epoch_ns, last_ns;
 	uint32_t pid;
@@ -52,6 +59,9 @@ void rkh_sink_name(struct rkh_sink *sink, uint32_t number, const char *name, siz
 
 /* An event's own frame, up to its items. */
 void rkh_sink_begin_event(struct rkh_sink *sink, uint32_t number, uint32_t ticks);
+
+/* What the data of the type of that number means. */
+void rkh_sink_schema(struct rkh_sink *sink, uint32_t number, const char *schema, uint32_t ticks);
 
 /* An account, if it is due. What was said before is said once more behind it, for who came later. */
 void rkh_sink_account(struct rkh_sink *sink, bool last);

@@ -22,6 +22,13 @@ struct rkh_account {
 	uint64_t at_sender[POSIX_TRACE_LOST_CAUSES_NP]; /* were lost before */
 };
 
+/* A schema that comes in pieces. */
+struct rkh_schema_text {
+	uint32_t number, total;
+	size_t len;
+	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+};
+
 struct rkh_source {
 	struct fmt_flow *flow;
 	struct rkh_decoder decoder;
@@ -51,6 +58,7 @@ struct rkh_source {
 	uint32_t pid;
 	uint64_t thread, address;
 	unsigned char *data; /* room for a frame */
+	struct rkh_schema_text schema;
 };
 
 int rkh_import(struct fmt_flow *flow, struct fmt_input *input);
@@ -72,6 +80,10 @@ bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged
 bool rkh_ledger_end(struct rkh_source *source);
 bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
 			const char *name, bool *is_one);
+
+/* rkh_schema.c: whether that is a piece of a schema; then it has been taken. */
+bool rkh_source_schema(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
+		       const char *name);
 
 /* A frame of a user event in our own dialect. */
 bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame);
