@@ -50,6 +50,7 @@ class Gate:
         self.kinds = {name: {f[2]: (f[0], f[1]) for f in fields}
                       for name, fields in self.schemas.items()}
         self.spans, self.points = proven(self.events, roles_of(log))
+        self.role_names = set(roles_of(log))
         self.span_names = {span for _, span in roles_of(log).values()}
         self.formats = subprocess.run([tool, "convert", "--list"], capture_output=True,
                                       text=True, check=True).stdout

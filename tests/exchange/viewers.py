@@ -4,6 +4,7 @@ import collections
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 
@@ -142,7 +143,7 @@ class Speedscope(Consumer):
         with open(path, encoding="utf-8") as file:
             trace = json.load(file)
         self.validate(trace)
-        spans, threads = collections.Counter(), set()
+        spans, threads, lanes = collections.Counter(), set(), collections.defaultdict(collections.Counter)
         base, last = min(e.ns for e in self.gate.events), max(e.ns for e in self.gate.events)
         names = [frame["name"] for frame in trace["shared"]["frames"]]
         for profile in trace["profiles"]:
@@ -156,17 +157,45 @@ class Speedscope(Consumer):
                     frame, begun = stack.pop()
                     assert frame == event["frame"], "spans cross"
                     spans[names[frame], base + begun, base + at] += 1
+                    lanes[self.lane(profile["name"])][names[frame], base + begun, base + at] += 1
             assert not stack and at <= profile["endValue"] == last - base
             threads.add(profile["name"])
         assert len(threads) == len(trace["profiles"])
-        # More than the whole ones are those that were cut: where events were lost, or at the end.
+        # More than the whole ones are those that were cut, where events were lost or at the end, and
+        # events that say how long they took.
         ends = {e.ns for e in self.gate.events if e.name == b"posix_trace_resume"} | {last}
         whole = self.gate.spans
-        cut = spans - whole
-        right = not whole - spans and all(end in ends for _, _, end in cut)
+        took = self.took(base)
+        cut = spans - whole - sum(took.values(), collections.Counter())
+        right = not whole - spans and all(end in ends for _, _, end in cut) and \
+            all(self.crossed(one, lanes[lane]) for lane in took for one in took[lane] - lanes[lane])
         lost = trace["name"].rsplit(", ", 1)
         return answer_of({"spans": self.gate.wanted["spans"] if right else digest(spans.items()),
                           "losses": int(lost[1].split()[0]) if len(lost) > 1 else 0})
+
+    @staticmethod
+    def lane(name):
+        """A thread's name stands before what it is."""
+        return re.search(r"thread \S+ of process \d+$", name).group()
+
+    def took(self, base):
+        """By thread, what events say that they took; where its time fell, the profile's stands still."""
+        took, latest = collections.defaultdict(collections.Counter), {}
+        for e in self.gate.events:
+            thread = e.pid, e.tid, e.thread
+            field = next((f[2] for f in self.gate.schemas.get(e.name, ()) if f[0] == "ns"), None)
+            if field in (e.fields or ()) and e.name not in self.gate.role_names and \
+                    e.ns >= latest.get(thread, e.ns):
+                handle = hex(e.thread) if e.thread else 0
+                lane = "thread %s of process %d" % (e.tid or handle, e.pid)
+                took[lane][e.name.decode(), max(base, e.ns - e.fields[field]), e.ns] += 1
+            latest[thread] = max(e.ns, latest.get(thread, e.ns))
+        return took
+
+    @staticmethod
+    def crossed(one, shown):
+        _, begin, end = one
+        return any(b < begin < e < end or begin < b < end < e for _, b, e in shown)
 
     @staticmethod
     def validate(trace):

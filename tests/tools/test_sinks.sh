@@ -67,6 +67,38 @@ check "speedscope: spans of a thread in their order" grep -q '"name":"thread 0x7
 check "speedscope: what does not end ends at the end" grep -q '"name":"thread 0x8 .*{"type":"O","frame":0,"at":2},{"type":"C","frame":0,"at":4}\]' "$tmp/line"
 check "speedscope: frames are called by their spans" grep -q '"frames":\[{"name":"job"},{"name":"part"}\]' "$tmp/line"
 run 0 convert "$tmp/plain.log" --to speedscope
-run 0 convert "$tmp/described.log" --to speedscope
+printf 'evt id=0x100 time=1.0 data=-\n' | "$posixtrace" convert - --to log -o "$tmp/mark.log"
+run 0 convert "$tmp/mark.log" --to speedscope
 check "speedscope: a trace without spans is told" has err 'no spans that nest'
+
+# Events that say how long they took end where they stand: outer calls come after inner ones, what began
+# before the trace begins with it, what crosses a span or another one is left out, and so are held locks.
+"${make_log%/*}/compose" "$tmp/took.log" <<'EOF' || exit 99
+type read ns time; s32 fd
+type call ns time
+type lock_held ns time; ptr lock
+type job_begin @begin job
+type job_end @end job
+read 1 6 900 0 3
+job_begin 1 7 1000
+read 1 7 1030 10 3
+read 1 7 1040 10 3
+call 1 7 1050 40
+lock_held 1 7 1055 1000 20480
+read 1 7 1060 1000 3
+job_end 1 7 1080
+read 1 7 1090 20 3
+read 1 8 1100 1000 3
+call 1 8 1200 150
+read 1 9 1200 0 3
+call 1 9 1200 0
+EOF
+run 0 convert "$tmp/took.log" --to speedscope
+tr -d '\n{}"' <"$tmp/out" | sed 's/type:\([OC]\),frame:\([0-9]*\),at:\([0-9]*\)/\1\2@\3/g' >"$tmp/line"
+check "speedscope: calls stand in calls, and both in spans" grep -q \
+	'name:thread 7 .*events:\[O2@100,O1@110,O0@120,C0@130,O0@130,C0@140,C1@150,C2@180\]' "$tmp/line"
+check "speedscope: what began before the trace begins with it; what crosses is left out" grep -q \
+	'name:thread 8 .*events:\[O1@150,C1@300\]' "$tmp/line"
+check "speedscope: what took no time is there" grep -q 'name:thread 9 .*events:\[O0@300,C0@300,O1@300,C1@300\]' "$tmp/line"
+check "speedscope: how many are left out is told" has err ': 3 spans that cross another one of their thread are left out$'
 finish

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * formats/speedscope.c - the file of speedscope: for each thread the spans that nest, as a flame graph.
+ * formats/speedscope.c - the file of speedscope: for each thread the spans that nest, and the events
+ * that say how long they took, as a flame graph.
  *
- * The file wants all of a thread in one place, and a trace has the threads mixed. So what opens and
- * closes goes into a temporary file first, in blocks of one thread each, which are then written thread
- * by thread. Times are nanoseconds since the first event, since readers take numbers as doubles.
+ * The file wants all of a thread in one place, and a trace has the threads mixed: nesting.h. Times are
+ * nanoseconds since the first event, since readers take numbers as doubles.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,43 +13,39 @@
 #include <unistd.h>
 
 #include "formats/format.h"
+#include "formats/duration.h"
 #include "formats/jsontext.h"
+#include "formats/lane.h"
 #include "formats/spans.h"
-#include "spool.h"
 
 extern const struct format format_speedscope;
 
-#define BLOCK_EDGES 32
-
-struct edge { /* a span opens or closes */
-	int64_t at_ns;
-	uint32_t frame;
-	bool closes;
-};
+#define FRAME_NAME_BYTES 4096
 
 /* A thread with spans. */
-struct lane {
+struct track {
 	uint32_t pid, tid;
 	uint64_t thread;
-	int64_t last_ns;
-	struct edge edge[BLOCK_EDGES]; /* not yet in the file */
-	size_t edges;
-	uint64_t *block;               /* those in the file */
-	size_t blocks, room;
+	struct lane lane;
+};
+
+/* What is shown of a type. */
+struct kind {
+	uint32_t frame;
+	int field; /* of how long it took; -1: none */
 };
 
 struct speedscope {
 	struct fmt_flow *flow;
 	struct out *out;
 	struct spans spans;
-	struct lane **lane;
+	struct track **lane;
 	size_t lanes, lanes_room;
-	uint32_t *frame;               /* by index of a type that begins spans */
+	struct kind *kind;             /* by index of the type */
 	size_t types;
 	char **name;                   /* of frames */
 	size_t frames;
-	int spool;
-	uint64_t spooled;              /* blocks */
+	struct nesting nesting;
 	bool has_base;
 	int64_t base_ns, last_ns;
 	uint64_t lost;
@@ -64,7 +60,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 
 	if (!s)
 		return ENOMEM;
-	err = spool_create(&s->spool);
+	err = nesting_init(&s->nesting);
 	if (err) {
 		free(s);
 		return err;
@@ -80,17 +76,17 @@ static void close_sink(void *context)
 	struct speedscope *s = context;
 
 	for (size_t i = 0; i < s->lanes; i++) {
-		free(s->lane[i]->block);
+		nesting_lane_fini(&s->lane[i]->lane.nesting);
 		free(s->lane[i]);
 	}
 	for (size_t i = 0; i < s->frames; i++)
 		free(s->name[i]);
 	free(s->lane);
 	free(s->name);
-	free(s->frame);
+	free(s->kind);
 	free(s->trace);
 	spans_fini(&s->spans);
-	close(s->spool);
+	nesting_fini(&s->nesting);
 	free(s);
 }
 
@@ -107,53 +103,35 @@ static int begin(void *context, const struct fmt_facts *facts)
 static int type(void *context, const struct fmt_type *type)
 {
 	struct speedscope *s = context;
-	uint32_t *frame = realloc(s->frame, (type->index + 1) * sizeof(*frame));
+	struct kind *kind = realloc(s->kind, (type->index + 1) * sizeof(*kind));
 	char **name;
 
-	if (!frame)
+	if (!kind)
 		return ENOMEM;
-	s->frame = frame;
+	s->kind = kind;
 	s->types = type->index + 1;
-	frame[type->index] = (uint32_t)s->frames;
-	if (type->phase != FMT_BEGIN)
+	kind += type->index;
+	kind->frame = (uint32_t)s->frames;
+	kind->field = duration_field(type);
+	if (type->phase != FMT_BEGIN && kind->field < 0)
 		return 0;
 	name = realloc(s->name, (s->frames + 1) * sizeof(*name));
 	if (!name)
 		return ENOMEM;
 	s->name = name;
-	name[s->frames] = strdup(type->span);
+	name[s->frames] = strndup(type->phase == FMT_BEGIN ? type->span : type->name, FRAME_NAME_BYTES);
 	return name[s->frames++] ? 0 : ENOMEM;
 }
 
 /* ------------------------------------------------------------------ by thread */
 
-static int write_block(struct speedscope *s, struct lane *lane)
+static struct track *new_lane(struct speedscope *s, const struct spans_thread *thread)
 {
-	size_t len = sizeof(lane->edge);
-
-	if (lane->blocks == lane->room) {
-		size_t room = lane->room ? 2 * lane->room : 16;
-		uint64_t *more = realloc(lane->block, room * sizeof(*more));
-
-		if (!more)
-			return ENOMEM;
-		lane->block = more;
-		lane->room = room;
-	}
-	if (pwrite(s->spool, lane->edge, len, (off_t)(s->spooled * len)) != (ssize_t)len)
-		return errno ? errno : ENOSPC;
-	lane->block[lane->blocks++] = s->spooled++;
-	lane->edges = 0;
-	return 0;
-}
-
-static struct lane *new_lane(struct speedscope *s, const struct spans_thread *thread)
-{
-	struct lane *lane;
+	struct track *lane;
 
 	if (s->lanes == s->lanes_room) {
 		size_t room = s->lanes_room ? 2 * s->lanes_room : 64;
-		struct lane **more = realloc(s->lane, room * sizeof(*more));
+		struct track **more = realloc(s->lane, room * sizeof(*more));
 
 		if (!more)
 			return NULL;
@@ -166,52 +144,66 @@ static struct lane *new_lane(struct speedscope *s, const struct spans_thread *th
 	lane->pid = thread->pid;
 	lane->tid = thread->tid;
 	lane->thread = thread->thread;
-	lane->last_ns = INT64_MIN;
+	lane_init(&lane->lane);
 	s->lane[s->lanes++] = lane;
 	return lane;
 }
 
-/* A thread's time never goes back there: what does stands where the one before stood. */
-static int put_edge(struct speedscope *s, struct lane *lane, uint32_t frame, int64_t at_ns, bool closes)
+static struct track *lane_of(struct speedscope *s, struct spans_thread *thread)
 {
-	struct edge *edge = &lane->edge[lane->edges++];
+	if (!thread->mark) {
+		if (!new_lane(s, thread))
+			return NULL;
+		thread->mark = s->lanes;
+	}
+	return s->lane[thread->mark - 1];
+}
 
-	if (at_ns < lane->last_ns)
-		at_ns = lane->last_ns;
-	lane->last_ns = at_ns;
-	memset(edge, 0, sizeof(*edge));
-	edge->at_ns = at_ns;
-	edge->frame = frame;
-	edge->closes = closes;
-	return lane->edges == BLOCK_EDGES ? write_block(s, lane) : 0;
+static int put_duration(struct speedscope *s, const struct fmt_event *event, uint64_t took_ns)
+{
+	struct spans_thread *thread = spans_of(&s->spans, event);
+	struct track *lane = thread ? lane_of(s, thread) : NULL;
+
+	if (!lane)
+		return thread ? ENOMEM : 0;
+	return lane_add(&lane->lane, &s->nesting, s->kind[event->type->index].frame, thread->depth,
+			event->time_ns, took_ns, s->base_ns);
+}
+
+static int put_span(struct speedscope *s, const struct fmt_event *event)
+{
+	bool ends = event->type->phase == FMT_END;
+	struct spans_thread *thread = spans_of(&s->spans, event);
+	unsigned depth = thread ? thread->depth : 0;
+	const struct fmt_type *opened = ends && depth ? thread->open[depth - 1] : event->type;
+	struct track *lane;
+
+	if (!thread || !spans_event(&s->spans, event))
+		return 0;
+	lane = lane_of(s, thread);
+	if (!lane)
+		return ENOMEM;
+	if (ends)
+		return lane_end_span(&lane->lane, &s->nesting, s->kind[opened->index].frame, depth,
+				     event->time_ns);
+	lane_begin_span(&lane->lane, depth, event->time_ns);
+	return 0;
 }
 
 static int event(void *context, const struct fmt_event *event)
 {
 	struct speedscope *s = context;
-	bool closes = event->type->phase == FMT_END;
-	struct spans_thread *thread;
-	const struct fmt_type *opened;
-	struct lane *lane;
+	uint64_t took_ns;
 
 	if (!s->has_base)
 		s->base_ns = s->last_ns = event->time_ns;
 	s->has_base = true;
 	if (event->time_ns > s->last_ns)
 		s->last_ns = event->time_ns;
-	if (!event->type->nests)
-		return 0;
-	thread = spans_of(&s->spans, event);
-	opened = thread && closes && thread->depth ? thread->open[thread->depth - 1] : event->type;
-	if (!thread || !spans_event(&s->spans, event))
-		return 0;
-	if (!thread->mark) {
-		if (!new_lane(s, thread))
-			return ENOMEM;
-		thread->mark = s->lanes;
-	}
-	lane = s->lane[thread->mark - 1];
-	return put_edge(s, lane, s->frame[opened->index], event->time_ns, closes);
+	if (event->type->nests)
+		return put_span(s, event);
+	return duration_of(event, s->kind[event->type->index].field, &took_ns)
+		? put_duration(s, event, took_ns) : 0;
 }
 
 struct cut {
@@ -224,9 +216,10 @@ static void cut_spans(void *arg, const struct spans_thread *thread)
 {
 	struct cut *cut = arg;
 
-	for (unsigned i = thread->depth; i-- && !cut->s->err;)
-		cut->s->err = put_edge(cut->s, cut->s->lane[thread->mark - 1],
-				       cut->s->frame[thread->open[i]->index], cut->at_ns, true);
+	for (unsigned depth = thread->depth; depth && !cut->s->err; depth--)
+		cut->s->err = lane_end_span(&cut->s->lane[thread->mark - 1]->lane, &cut->s->nesting,
+					    cut->s->kind[thread->open[depth - 1]->index].frame,
+					    depth, cut->at_ns);
 }
 
 static int lost(void *context, const struct fmt_lost *lost)
@@ -242,24 +235,29 @@ static int lost(void *context, const struct fmt_lost *lost)
 
 /* ------------------------------------------------------------------ the file */
 
-static void put_edges(struct speedscope *s, const struct edge *edge, size_t edges, bool *first)
-{
-	for (size_t i = 0; i < edges; i++) {
-		char *p = out_room(s->out);
+struct edges {
+	struct speedscope *s;
+	bool any;
+};
 
-		memcpy(p, *first ? "\n{" : ",\n{", 3);
-		p += *first ? 2 : 3;
-		*first = false;
-		memcpy(p, edge[i].closes ? "\"type\":\"C\",\"frame\":" : "\"type\":\"O\",\"frame\":", 19);
-		p = put_unsigned(p + 19, edge[i].frame);
-		memcpy(p, ",\"at\":", 6);
-		p = put_unsigned(p + 6, (uint64_t)edge[i].at_ns - (uint64_t)s->base_ns);
-		*p++ = '}';
-		out_done(s->out, p);
-	}
+static void put_edge(void *arg, const struct edge *edge)
+{
+	struct edges *edges = arg;
+	struct out *out = edges->s->out;
+	char *p = out_room(out);
+
+	memcpy(p, edges->any ? ",\n{" : "\n{", 3);
+	p += edges->any ? 3 : 2;
+	edges->any = true;
+	memcpy(p, edge->closes ? "\"type\":\"C\",\"frame\":" : "\"type\":\"O\",\"frame\":", 19);
+	p = put_unsigned(p + 19, edge->frame);
+	memcpy(p, ",\"at\":", 6);
+	p = put_unsigned(p + 6, (uint64_t)edge->at_ns - (uint64_t)edges->s->base_ns);
+	*p++ = '}';
+	out_done(out, p);
 }
 
-static void put_thread_name(struct speedscope *s, const struct lane *lane)
+static void put_thread_name(struct speedscope *s, const struct track *lane)
 {
 	char known[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1], *text;
 	bool has_name = fmt_object_name(s->flow, lane->pid, lane->thread, s->last_ns, known);
@@ -279,25 +277,19 @@ static void put_thread_name(struct speedscope *s, const struct lane *lane)
 	free(text);
 }
 
-static int put_lane(struct speedscope *s, const struct lane *lane)
+static int put_lane(struct speedscope *s, const struct track *lane)
 {
-	struct edge block[BLOCK_EDGES];
-	bool first = true;
+	struct edges edges = { .s = s };
+	int err;
 
 	out_str(s->out, "{\"type\":\"evented\",\"name\":");
 	put_thread_name(s, lane);
 	out_printf(s->out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%llu,\"events\":[",
-		   (unsigned long long)((uint64_t)(s->last_ns > lane->last_ns ? s->last_ns : lane->last_ns) -
+		   (unsigned long long)((uint64_t)(s->last_ns > lane->lane.last_ns ? s->last_ns : lane->lane.last_ns) -
 					(uint64_t)s->base_ns));
-	for (size_t i = 0; i < lane->blocks; i++) {
-		if (pread(s->spool, block, sizeof(block), (off_t)(lane->block[i] * sizeof(block))) !=
-		    (ssize_t)sizeof(block))
-			return EIO;
-		put_edges(s, block, BLOCK_EDGES, &first);
-	}
-	put_edges(s, lane->edge, lane->edges, &first);
+	err = nesting_tell(&s->nesting, &lane->lane.nesting, put_edge, &edges);
 	out_str(s->out, "]}");
-	return s->err;
+	return err ? err : s->err;
 }
 
 static int put_name(struct speedscope *s)
@@ -339,7 +331,12 @@ static int end(void *context, const struct fmt_end *end)
 	out_str(out, "]}}\n");
 	if (!s->lanes)
 		fmt_fault(s->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
-			  "it has no spans that nest: speedscope has nothing to show");
+			  "it has no spans that nest, and no events that say how long they took: "
+			  "speedscope has nothing to show");
+	if (s->nesting.left_out)
+		fmt_fault(s->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
+			  "%llu spans that cross another one of their thread are left out",
+			  (unsigned long long)s->nesting.left_out);
 	return err ? err : out->err;
 }
 
