@@ -37,6 +37,7 @@ static int put_stream(struct etw_sink *s, int64_t stamp)
 	const struct fmt_facts *f = &s->facts;
 	int inherited = 0, stream_policy = 0, log_policy = 0;
 	size_t stream_size = 0, data_size = 0, log_size = 0;
+	int64_t seconds = f->has_creation ? f->creation_ns / 1000000000 : 0;
 	int64_t ns = f->has_creation ? f->creation_ns % 1000000000 : 0;
 
 	if (f->has_attr) {
@@ -47,11 +48,13 @@ static int put_stream(struct etw_sink *s, int64_t stamp)
 		posix_trace_attr_getmaxdatasize(&f->attr, &data_size);
 		posix_trace_attr_getlogsize(&f->attr, &log_size);
 	}
-	if (ns < 0)
+	if (ns < 0) {
+		seconds--;
 		ns += 1000000000;
+	}
 	p = octets_put(p, LAYOUT, 4);
 	p = octets_put(p, f->pid, 4);
-	p = octets_put(p, f->has_creation ? (uint64_t)((f->creation_ns - ns) / 1000000000) : 0, 8);
+	p = octets_put(p, (uint64_t)seconds, 8);
 	p = octets_put(p, (uint64_t)ns, 4);
 	p = octets_put(p, f->resolution_ns < UINT32_MAX ? (uint64_t)f->resolution_ns : UINT32_MAX, 4);
 	p = octets_put(p, (uint64_t)inherited, 4);
