@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ring/chunk.h - a chunk for a ring, between ring_write.c and claim.c.
+ */
+#ifndef PTX_RING_CHUNK_H
+#define PTX_RING_CHUNK_H
+
+#include "ring/ring.h"
+
+/*
+ * Takes a chunk of the pool, overwriting one where that is the stream's policy, and opens it; before
+ * are the ring's records before it. It is not yet the ring's: *link is what the ring's current is to be.
+ * NULL when there is none.
+ */
+struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
+				 const struct ptx_ident *ident, uint32_t before, uint64_t *link);
+
+#endif
