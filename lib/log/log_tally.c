@@ -46,7 +46,7 @@ static struct ptx_log_count *find(const struct ptx_log_tally *tally,
 /* Keeps the table at most half full. */
 static bool grow(struct ptx_log_tally *tally)
 {
-	size_t size = tally->hash_size ? 2 * tally->hash_size : 64, place;
+	size_t size = tally->hash_size ? 2 * tally->hash_size : 64, place = 0;
 	struct ptx_log_count *thread;
 	uint32_t *hash;
 
