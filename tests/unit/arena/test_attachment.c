@@ -227,6 +227,7 @@ static void guard_half(void)
 /* EXIT-02: between the creator's death and the guardian's work nobody takes the place */
 START_TEST(a_place_that_is_guarded_is_not_taken)
 {
+	struct flock lock = ptx_attachment_lock(0, F_WRLCK);
 	pid_t creator, guard;
 	uint64_t generation, word;
 	unsigned bit;
@@ -238,6 +239,8 @@ START_TEST(a_place_that_is_guarded_is_not_taken)
 	word = atomic_load(&ptx_own_control.attachment[0].word);
 	guard = other_process(guard_one);
 	hear(to_parent);
+	ck_assert_int_eq(fcntl(ptx_arena_fd(ARENA), F_GETLK, &lock), 0);
+	ck_assert_int_eq(lock.l_pid, guard); /* the creator's, which it waited for */
 	/* It has both locks; and it may have only the one that was never the creator's. */
 	for (int round = 0; round < 2; round++) {
 		ck_assert(!ptx_attachment_is_orphan(ARENA, 0));
