@@ -18,17 +18,17 @@ const struct fuzz_word fuzz_words[] = {
 	{ "log-a", TO_LOG + SINKS }, { "log-b", TO_LOG + 2 * SINKS }, { "log-c", TO_LOG + 3 * SINKS }, { 0 },
 };
 
-/* Up to two at a time; those that the format does not have are never asked for. */
-static const struct fmt_given options[][2] = {
+/* Up to three at a time; those that the format does not have are never asked for. */
+static const struct fmt_given options[][3] = {
 	{ { 0 } },
-	{ { "etw-payload", "" }, { "part", "2" } },
-	{ { "join", "" }, { "tracex-user-ids", "1025" } },
-	{ { "etw-resync", "" }, { "tick-modulus", "1000000000" } },
-	{ { "level", "3" }, { "tick-hz", "3" } },
-	{ { "dialect", "rkh2" }, { "etw-freq", "2337949" } },
-	{ { "dialect", "ptx" }, { "account", "" } },
-	{ { "filter", "pass SMA,drop SMA.GET,drop sig=3,pass ao=*" }, { "max-frame", "30" } },
-	{ { "cfg", "sig=2,ts=2,ptr=2,nseq=0,chk=0,hz=40000" }, { "no-meta", "" } },
+	{ { "etw-payload", "" }, { "part", "2" }, { "spans", "" } },
+	{ { "join", "" }, { "tracex-user-ids", "1025" }, { "schemas", "" } },
+	{ { "etw-resync", "" }, { "tick-modulus", "1000000000" }, { "spans", "" } },
+	{ { "level", "3" }, { "tick-hz", "3" }, { "schemas", "" } },
+	{ { "dialect", "rkh2" }, { "etw-freq", "2337949" }, { "schemas", "" } },
+	{ { "dialect", "ptx" }, { "account", "" }, { "schemas", "" } },
+	{ { "filter", "pass SMA,drop SMA.GET,drop sig=3,pass ao=*" }, { "max-frame", "30" }, { "schemas", "" } },
+	{ { "cfg", "sig=2,ts=2,ptr=2,nseq=0,chk=0,hz=40000" }, { "no-meta", "" }, { "schemas", "" } },
 };
 
 #define OPTIONS (sizeof(options) / sizeof(options[0]))
@@ -72,7 +72,7 @@ static void convert(struct fmt_input *input, uint8_t how)
 	flow.input = input;
 	flow.output = &output;
 	flow.given = options[how / SINKS % OPTIONS];
-	flow.givens = flow.given[0].name ? 2 : 0;
+	flow.givens = flow.given[0].name ? 3 : 0;
 	output.fd = fuzz_file(NULL, 0);
 	memset(&out, 0, offsetof(struct out, bytes));
 	out.fd = output.fd;

@@ -13,26 +13,10 @@ import sys
 import uuid
 from collections import Counter
 
+sys.dont_write_bytecode = True
+from jsonlog import data_of, fail, lines, same  # noqa: E402
+
 KINDS = {1: "SYSTEM32", 2: "SYSTEM64", 10: "FULL32", 20: "FULL64", 18: "EVENT32", 19: "EVENT64"}
-
-
-def fail(text):
-    print(text)
-    sys.exit(1)
-
-
-def same(what, got, wanted):
-    if got != wanted:
-        fail("%s: %s, wanted %s" % (what, got, wanted))
-
-
-def lines(path):
-    with open(path, "rb") as file:
-        return [json.loads(line) for line in file.read().decode("utf-8").split("\n") if line]
-
-
-def data_of(line):
-    return bytes.fromhex(line["hex"]) if "hex" in line else line.get("text", "").encode("utf-8")
 
 
 def events(all_lines):
@@ -190,6 +174,24 @@ def make(case, source, target):
             put(d, at + 8, "<2I", 6452, 7644)
             put(d, at + 40, "<2I", kernel, user)
             at += (struct.unpack("<H", d[at:at + 2])[0] + 7) // 8 * 8
+    elif case == "spans":                           # all that a thread does, in buffer 1 alone
+        d = d[:2 * first]
+        put(d, log + 0x18, "<I", 156250)
+        put(d, log + 0x24, "<I", 2)
+        put(d, log + 0xf8 + shift, "<q", 10 ** 7)
+        stamp, at = struct.unpack("<q", d[72 + 16:72 + 24])[0], record_at
+        for name, kind, seconds, kernel, user in (
+                ("3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", 1, 1, 0, 0),
+                ("3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", 7, 1.5, 1, 1),
+                ("2cb15d1d-5fc1-11d2-abe1-00a0c911f518", 1, 2, 1, 1),
+                ("2cb15d1d-5fc1-11d2-abe1-00a0c911f518", 2, 2.5, 2, 2),
+                ("3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", 2, 3, 2, 3),
+                ("3282fc76-feed-498e-8aa7-e70f459d430e", 1, 4, 2, 3)):
+            d[at:at + 48] = struct.pack("<H4BH2Iq16s2I", 48, 20, 0xc0, kind, 4, 0, 5, 6,
+                                        stamp + int(seconds * 10 ** 7), uuid.UUID(name).bytes_le, kernel, user)
+            at += 48
+        for field in 4, 0x30:
+            put(d, first + field, "<I", at - first)
     elif case == "E14":
         put(d, log + 0x108 + shift, "<I", 7)
     elif case == "E15":

@@ -101,8 +101,25 @@ check "their unit is told, and that they are statistical" has out '^= records=8 
 for name in lxcore_kernel powershell; do
 	run 0 convert "$samples/$name.etl" --to listing
 	check "$name: a line for each record" test "$(grep -c '^R off=' "$tmp/out")" -eq \
-		"$(($(wc -l <"$tmp/out") - 1))"
+		"$(($(wc -l <"$tmp/out") - $(grep -c '^[S!] ' "$tmp/out") - 1))"
 done
+
+# Spans: from START to END, their wait before a DEQUEUE, and what their thread cost.
+run 0 convert "$samples/$classic.etl" --to listing
+check "a process has a span, whoever ended it" has out '^S etw.process begin=[0-9.]* took=1.000078701 wait=- pid=7644 tid=6452 cost=-$'
+check "spans can be made" etw make spans "$samples/$classic.etl" "$tmp/spans.etl"
+run 0 convert --from etw "$tmp/spans.etl" --to listing
+check "a span has what its thread cost, and the inner one its part" test \
+	"$(sed -n 's/^S \([^ ]*\) .* wait=\([^ ]*\) .* cost=/\1 \2 /p' "$tmp/out" | tr '\n' ',')" = \
+	'etw.image - 0.031250000,etw.thread 0.500000000 0.078125000,'
+check "one without an END is told" has out '^! open etw.job begin='
+check "all are counted" has out '^= .* spans=2 '
+run 0 convert --from etw --spans "$tmp/spans.etl" -o "$tmp/spans.log" --to log --force
+run 0 dump -e '*.span' "$tmp/spans.log"
+check "events tell the same" has out ' etw.thread.span took=[0-9.]*m*s waited=500ms cpu_time=78.125ms$'
+run 0 latency "$tmp/spans.log"
+check "which latency knows" has out ' etw.thread.span$'
+run 0 convert --from etw --no-meta --spans --level 0 "$tmp/spans.etl" -o "$tmp/none.log" --to log --force
 
 # made_well CASE [OPTION...]: the log with something rare.
 made_well() {

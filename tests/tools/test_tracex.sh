@@ -32,6 +32,18 @@ import "$tmp/low.hex" twin
 check "small letters, CR LF and blank lines are read" \
 	tracex same "$tmp/twin.jsonl" "$tmp/txlinux_wrapped.jsonl"
 
+# What entries tell without saying it; the entries themselves are the same.
+run 0 convert --spans "$samples/txlinux_wrapped.trx" -o "$tmp/spans.jsonl" --force
+check "threads run and mutexes are held as the entries say" tracex spans "$tmp/spans.jsonl"
+grep -v -E '^\{"(type|event)":"tracex_(running|mutex_held)"' "$tmp/spans.jsonl" >"$tmp/entries.jsonl"
+check "the rest is as it is without that" cmp "$tmp/entries.jsonl" "$tmp/txlinux_wrapped.jsonl"
+run 0 convert --spans "$samples/txlinux_wrapped.trx" -o "$tmp/spans.log" --to log --force
+run 0 latency "$tmp/spans.log"
+check "latency knows how long threads ran" has out ' tracex_running$'
+check "and how long which mutex was held" has out ' 0x8552be60'
+run 0 convert "$tmp/spans.log" -o "$tmp/spans.trx" --to tracex --force
+check "and goes back without it" tracex parts "$tmp/spans.trx" "$samples/txlinux_wrapped.trx"
+
 # What import keeps, export puts back.
 for name in demo_filex demo_threadx txlinux_init_unwrapped txlinux_wrapped; do
 	run 0 convert "$samples/$name.trx" --to tracex -o "$tmp/$name.trx" --force

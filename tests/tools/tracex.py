@@ -8,42 +8,25 @@ make CASE FROM TO           a copy of a dump with one thing made wrong
 back JSONL JSONL            what an exported log must give back
 lens JSONL JSONL            the same with the length of the data before it
 narrow JSONL JSONL          a dump of 64-bit words has the events of the other
+spans JSONL                 threads run one at a time and when they say so; mutexes are held from put to put
 """
 import json
 import struct
 import sys
 from collections import Counter
 
-
-def fail(text):
-    print(text)
-    sys.exit(1)
-
-
-def same(what, got, wanted):
-    if got != wanted:
-        fail("%s: %s, wanted %s" % (what, got, wanted))
-
-
-def lines(path):
-    with open(path, "rb") as file:
-        return [json.loads(line) for line in file.read().decode("utf-8").split("\n") if line]
+sys.dont_write_bytecode = True
+from jsonlog import data_of, fail, lines, same  # noqa: E402
 
 
 def words(line):
     return list(struct.unpack("<8I", data_of(line)))
 
 
-def data_of(line):
-    if "hex" in line:
-        return bytes.fromhex(line["hex"])
-    return line.get("text", "").encode("utf-8")
-
-
 def events(all_lines):
     return [line for line in all_lines
             if "event" in line and not line["event"].startswith("tracex_header")
-            and line["event"] != "tracex_object"]
+            and line["event"] not in ("tracex_object", "tracex_running", "tracex_mutex_held")]
 
 
 def expected(path, expected_path):
@@ -273,5 +256,34 @@ def narrow(path, other):
              [y["event"], y["ns"], y["thread"], words(y)])
 
 
-{"expected": expected, "same": twins, "parts": parts, "make": make, "back": back,
+def spans(path):
+    """Of a buffer of one processor whose only mutex somebody always waits for."""
+    got = lines(path)
+    entries = [(int(l["ns"]), words(l)) for l in events(got) if len(data_of(l)) == 32]
+    runs = [(int(l["ns"]) - l["fields"]["took"], int(l["ns"]), int(l["thread"], 16), l["fields"])
+            for l in got if l.get("event") == "tracex_running"]
+    held = [(int(l["ns"]), l["fields"]["took"], int(l["thread"], 16))
+            for l in got if l.get("event") == "tracex_mutex_held"]
+    for before, after in zip(runs, runs[1:]):
+        if after[0] < before[1]:
+            fail("two threads run at %d" % after[0])
+    for begin, end, thread, fields in runs:
+        if not any(begin <= ns <= end and word[0] == thread for ns, word in entries):
+            fail("%x runs without an entry" % thread)
+        same("time of interrupts", 0 <= fields["cpu_time"] <= fields["took"], True)
+        isr = [ns for ns, word in entries if begin <= ns <= end and word[0] == 0xffffffff]
+        if isr and fields["cpu_time"] == fields["took"] and isr[0] != isr[-1]:
+            fail("interrupts of %x are its own" % thread)
+    for ns, word in entries:
+        if word[0] not in (0xffffffff, 0xf0f0f0f0) and runs[0][0] < ns < runs[-1][1] and \
+                not any(begin <= ns <= end and word[0] == thread for begin, end, thread, _ in runs):
+            fail("an entry of %x at %d, which does not run" % (word[0], ns))
+    puts = [(ns, word[0]) for ns, word in entries if word[2] & 0xffff == 57 and word[6] == 1]
+    wanted = [(b, b - a, owner) for (a, _), (b, owner) in zip(puts, puts[1:])]
+    # The get of the first who waited is older than the buffer.
+    same("mutexes", held, wanted[1:])
+    print("%d runs, %d times held" % (len(runs), len(held)))
+
+
+{"expected": expected, "spans": spans, "same": twins, "parts": parts, "make": make, "back": back,
  "lens": lens, "narrow": narrow}[sys.argv[1]](*sys.argv[2:])

@@ -19,6 +19,7 @@ static const struct fmt_option options[] = {
 	{ "join", false, "append the data of extension records to the event before them" },
 	{ "level", true, "N  only events of levels 0 to N" },
 	{ "no-meta", false, "without the event that keeps the log's own header" },
+	{ "spans", false, "add an event for each span: how long it took, and what it cost" },
 	{ 0 },
 };
 

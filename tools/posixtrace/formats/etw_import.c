@@ -16,6 +16,7 @@
 #include "formats/etw_part.h"
 #include "formats/etw_restore.h"
 #include "formats/etw_sink.h"
+#include "formats/etw_span_events.h"
 #include "formats/etw_types.h"
 #include "say.h"
 
@@ -29,6 +30,7 @@ struct import {
 	uint64_t level;         /* events above it are left out */
 	int fd;
 	struct etw_listing *listing; /* wanted, and nothing else; NULL: events are */
+	struct etw_span_events *spans; /* wanted beside events; NULL: not */
 
 	/* with --join: an event that may go on */
 	bool has_pending;
@@ -126,6 +128,8 @@ static bool begin(struct import *im, struct findings *findings)
 		facts.resolution_ns = 1;
 	if (im->meta && log->record_bytes > facts.data_max)
 		facts.data_max = log->record_bytes;
+	if (im->spans && facts.data_max < ETW_SPAN_EVENT_BYTES)
+		facts.data_max = ETW_SPAN_EVENT_BYTES;
 	if (im->join)
 		facts.data_max = 0;
 	return fmt_begin(im->flow, &facts);
@@ -227,6 +231,8 @@ static bool put_event(struct import *im, const struct etw_record *r)
 		return etw_list(im->listing, r, event.type->name, event.time_ns);
 	if (im->join ? !join(im, r, &event) : !fmt_event(im->flow, &event))
 		return false;
+	if (im->spans && !etw_span_events_put(im->spans, r, event.time_ns))
+		return false;
 	return !etw_lost_type(r) || put_lost(im, r, event.time_ns);
 }
 
@@ -287,7 +293,7 @@ static bool finish(struct import *im)
 static int convert(struct import *im, struct findings *findings)
 {
 	if (fmt_wants_lines(im->flow)) {
-		im->listing = etw_listing_new(im->flow, &im->file.log);
+		im->listing = etw_listing_new(im->flow, &im->file);
 		if (!im->listing)
 			return fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s",
 					 strerror(ENOMEM));
@@ -297,6 +303,12 @@ static int convert(struct import *im, struct findings *findings)
 	/* Without what it says of itself it is a log of ETW as any other. */
 	if (im->file.ours && im->meta)
 		return etw_restore(im->flow, &im->file);
+	if (fmt_flag(im->flow, "spans")) {
+		im->spans = etw_span_events_new(im->flow, &im->file);
+		if (!im->spans)
+			return fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s",
+					 strerror(ENOMEM));
+	}
 	if (!begin(im, findings) || (im->meta && !put_header(im)) || !put_events(im) || !finish(im))
 		return TOOL_FAILURE;
 	return TOOL_OK;
@@ -328,6 +340,7 @@ int etw_import(struct fmt_flow *flow, struct fmt_input *input)
 		}
 	}
 	etw_listing_free(im->listing);
+	etw_span_events_free(im->spans);
 	etw_types_free(&im->types);
 	free(im->data);
 	free(im);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_listing.h - a line for each record of a log, with what the time before it cost. */
+/* etw_listing.h - a line for each record of a log, with what the time before it cost, and for each span. */
 #ifndef POSIXTRACE_FORMATS_ETW_LISTING_H
 #define POSIXTRACE_FORMATS_ETW_LISTING_H
 
@@ -9,7 +9,7 @@
 struct etw_listing;
 
 /* NULL without memory. */
-struct etw_listing *etw_listing_new(struct fmt_flow *flow, const struct etw_log *log);
+struct etw_listing *etw_listing_new(struct fmt_flow *flow, const struct etw_file *file);
 void etw_listing_free(struct etw_listing *listing);
 
 /* Each false: stop. */

@@ -13,6 +13,7 @@ static bool detect(const struct fmt_head *head)
 static const struct fmt_option options[] = {
 	{ "no-meta", false, "without the events that keep the header and the objects" },
 	{ "part", true, "N  of a file with several dumps: which one" },
+	{ "spans", false, "add events that say how long threads ran and held mutexes" },
 	{ "start", true, "TIME  of the first event" },
 	{ "tick-hz", true, "N  ticks in a second" },
 	{ "tick-ns", true, "N  nanoseconds of a tick; else 1" },

@@ -211,6 +211,8 @@ static bool put_events(struct tracex_source *im)
 				tracex_source_thread(&slot, &event.pid, &event.thread);
 			}
 		}
+		if (im->spans && !tracex_source_spans(im, &entry))
+			return false;
 		if (!fmt_event(im->flow, &event))
 			return false;
 	}
@@ -256,6 +258,9 @@ static int convert(struct tracex_source *im, struct fmt_input *input)
 		return TOOL_USAGE;
 	if (tracex_refs(&im->dump, &im->refs, &im->refs_count))
 		return fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
+	im->spans = fmt_flag(im->flow, "spans") ? tracex_spans_new() : NULL;
+	if (fmt_flag(im->flow, "spans") && !im->spans)
+		return fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
 	if (im->relative)
 		fmt_fault(im->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
 			  "the file does not tell when it was made%s: times count from the first "
@@ -300,6 +305,7 @@ int tracex_import(struct fmt_flow *flow, struct fmt_input *input)
 		status = err ? TOOL_FAILURE : convert(im, input);
 	}
 	tracex_names_free(&im->names);
+	tracex_spans_free(im->spans);
 	free(im->refs);
 	free(bytes);
 	free(im);

@@ -6,6 +6,7 @@
 #include "formats/format.h"
 #include "formats/tracex.h"
 #include "formats/tracex_names.h"
+#include "formats/tracex_spans.h"
 
 #define NANOSECONDS 1000000000u
 
@@ -21,6 +22,8 @@ struct tracex_source {
 	int64_t start_ns;
 	uint64_t tick_ns, tick_hz; /* one of them, the other is 0 */
 	bool clamped;
+	struct tracex_spans *spans; /* wanted; NULL: not */
+	const struct fmt_type *run, *mutex;
 	uint64_t strangers;     /* events of threads that the registry does not have */
 };
 
@@ -33,5 +36,8 @@ const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw
 
 /* Of a log that we exported: the ids that the name of a thread's slot is made of. */
 bool tracex_source_thread(const struct tracex_slot *slot, uint32_t *pid, uint64_t *thread);
+
+/* Events for the spans that end with this entry, before its own. False: stop. */
+bool tracex_source_spans(struct tracex_source *im, const struct tracex_entry *entry);
 
 #endif
