@@ -8,6 +8,14 @@ plugins=${top_builddir:-..}/tools/babeltrace/.libs
 LD_LIBRARY_PATH=${top_builddir:-..}/lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
+# A sanitizer of the plugin has to be there before babeltrace2, whose own leaks it is not to tell.
+sanitizer=$(ldd "$plugins/babeltrace-plugin-posixtrace.so" 2>/dev/null | sed -n 's/.*lib[at]san.* => \([^ ]*\) .*/\1/p')
+if test -n "$sanitizer"; then
+	babeltrace2() {
+		ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 LD_PRELOAD=$sanitizer command babeltrace2 "$@"
+	}
+fi
+
 # events NAME: what babeltrace2 shows of it is as many lines as dump shows.
 events() {
 	test "$(wc -l <"$tmp/out")" -eq "$("$posixtrace" dump "$tmp/$1.log" 2>/dev/null | grep -c .)"
