@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A process is suspended at any moment: who is traced, who reads, who guards a log. Nobody else waits for
+ * it, and when it goes on every account closes. What hangs, the time limit ends.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/log.h"
+
+#define ROUNDS  6
+#define MANY    20000
+#define LOOKS   500 /* through /proc, for a guardian */
+
+/* What the processes of a test tell one another. */
+static struct shared {
+	_Atomic uint64_t made, done; /* events that were begun, and that have returned */
+	_Atomic uint64_t read;
+	_Atomic int end;
+} *shared;
+
+static void setup(void)
+{
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(shared, MAP_FAILED);
+}
+
+static void teardown(void)
+{
+	munmap(shared, sizeof(*shared));
+}
+
+static void trace_next(trace_event_id_t id)
+{
+	uint64_t n = atomic_fetch_add(&shared->made, 1);
+
+	posix_trace_event(id, &n, sizeof(n));
+	atomic_fetch_add(&shared->done, 1);
+}
+
+static void __attribute__((noreturn)) trace_until_told(void)
+{
+	trace_event_id_t id;
+
+	if (posix_trace_eventid_open("n", &id))
+		_exit(2);
+	while (!atomic_load(&shared->end))
+		trace_next(id);
+	_exit(0);
+}
+
+/* It is suspended when this returns. */
+static void suspend(pid_t pid)
+{
+	int status;
+
+	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+	ck_assert(WIFSTOPPED(status));
+}
+
+static void expect_end(pid_t pid)
+{
+	int status;
+
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "it ended with %#x", status);
+}
+
+static uint64_t lost_of(const struct posix_trace_ledger_np *ledger)
+{
+	uint64_t sum = 0;
+
+	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
+		sum += ledger->lost[cause];
+	return sum;
+}
+
+/* The numbers rise. */
+struct reading {
+	uint64_t events, next;
+	bool disorder;
+};
+
+static bool take(trace_id_t trid, struct reading *reading)
+{
+	struct posix_trace_event_info info;
+	int unavailable = 1;
+	uint64_t number = 0;
+	size_t len;
+
+	if (posix_trace_trygetnext_event(trid, &info, &number, sizeof(number), &len, &unavailable) ||
+	    unavailable)
+		return false;
+	if (info.posix_event_id <= POSIX_TRACE_UNNAMED_USEREVENT)
+		return true;
+	reading->events++;
+	reading->disorder |= number < reading->next;
+	reading->next = number + 1;
+	return true;
+}
+
+static uint64_t unread(trace_id_t trid)
+{
+	struct posix_trace_ledger_np ledger = { .called = 0 };
+
+	posix_trace_get_ledger_np(trid, &ledger);
+	return ledger.unread;
+}
+
+/* Whatever a thread stands in holds back what is younger for a moment only. */
+static void read_all_there_is(trace_id_t trid, struct reading *reading)
+{
+	do
+		while (take(trid, reading))
+			;
+	while (unread(trid));
+}
+
+/* The events called, if each is in one column; else more than there can be. */
+static uint64_t account(trace_id_t trid, const struct reading *reading)
+{
+	struct posix_trace_ledger_np ledger;
+	trace_event_id_t id;
+
+	if (posix_trace_eventid_open("n", &id) ||
+	    posix_trace_get_ledger_type_np(trid, id, &ledger) || reading->disorder ||
+	    ledger.reported != reading->events || ledger.unread ||
+	    ledger.called != ledger.reported + lost_of(&ledger))
+		return UINT64_MAX;
+	return ledger.called;
+}
+
+/* Where the target stands in the middle of an event this may be missing, and no more. */
+START_TEST(a_suspended_target_is_read_and_controlled)
+{
+	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
+
+	for (int round = 0; round < ROUNDS; round++) {
+		struct reading reading = { .events = 0 };
+		struct posix_trace_event_info info;
+		struct timespec soon;
+		uint64_t number, done;
+		int unavailable;
+		trace_id_t trid;
+		pid_t target;
+		size_t len;
+
+		memset(shared, 0, sizeof(*shared));
+		target = fork();
+		if (target == 0) {
+			while (!atomic_load(&shared->read))
+				usleep(100);
+			trace_until_told();
+		}
+		trid = stream_attach(target, &(struct wish){ .policy = policies[round % 2] });
+		start(trid);
+		atomic_store(&shared->read, 1);
+		while (atomic_load(&shared->done) < 100)
+			usleep(100);
+		usleep(137 * (unsigned)round);
+		suspend(target);
+		done = atomic_load(&shared->done);
+		read_all_there_is(trid, &reading);
+		ck_assert_uint_ge(account(trid, &reading), done);
+		ck_assert_uint_le(account(trid, &reading), done + 1);
+		clock_gettime(CLOCK_REALTIME, &soon);
+		FAILS(ETIMEDOUT, posix_trace_timedgetnext_event(trid, &info, &number, sizeof(number),
+								&len, &unavailable, &soon));
+		if (round % 3 == 1) {
+			OK(posix_trace_stop(trid));
+			OK(posix_trace_start(trid));
+		}
+		ck_assert_int_eq(kill(target, SIGCONT), 0);
+		while (atomic_load(&shared->done) < done + 100)
+			usleep(100);
+		atomic_store(&shared->end, 1);
+		expect_end(target);
+		read_all_there_is(trid, &reading);
+		/* One may have been under way when the stream was stopped. */
+		ck_assert_uint_ge(account(trid, &reading) + (round % 3 == 1),
+				  atomic_load(&shared->made));
+		ck_assert_uint_le(account(trid, &reading), atomic_load(&shared->made));
+		shut(trid);
+	}
+}
+END_TEST
+
+/* A controller that reads, or whose stream flushes, until it is told to end; then it closes the account. */
+static void __attribute__((noreturn)) control(pid_t target, int policy, int fd)
+{
+	struct reading reading = { .events = 0 };
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	log_wish_attr(&attr, &(struct log_wish){ .policy = policy });
+	if (fd < 0 ? posix_trace_create(target, &attr, &trid) :
+		     posix_trace_create_withlog(target, &attr, fd, &trid))
+		_exit(3);
+	posix_trace_attr_destroy(&attr);
+	if (posix_trace_start(trid))
+		_exit(4);
+	atomic_store(&shared->read, 1);
+	while (!atomic_load(&shared->end)) {
+		if (fd >= 0)
+			posix_trace_flush(trid);
+		else if (!take(trid, &reading))
+			usleep(100);
+		atomic_fetch_add(&shared->read, 1);
+	}
+	if (fd < 0) {
+		read_all_there_is(trid, &reading);
+		if (account(trid, &reading) != atomic_load(&shared->made))
+			_exit(6);
+	}
+	_exit(posix_trace_shutdown(trid) ? 5 : 0);
+}
+
+static void suspend_a_controller(int policy, int fd)
+{
+	trace_event_id_t id = type_of("n");
+
+	for (int round = 0; round < ROUNDS; round++) {
+		pid_t controller, self = getpid();
+		uint64_t before;
+
+		memset(shared, 0, sizeof(*shared));
+		if (fd >= 0)
+			ck_assert_int_eq(ftruncate(fd, 0), 0);
+		controller = fork();
+		if (controller == 0)
+			control(self, policy, fd);
+		while (!atomic_load(&shared->read))
+			usleep(100);
+		for (int n = 0; n < 300 * round; n++)
+			trace_next(id);
+		suspend(controller);
+		before = atomic_load(&shared->read);
+		for (int n = 0; n < MANY; n++)
+			trace_next(id); /* it waits for nobody, whatever is full by now */
+		ck_assert_uint_eq(atomic_load(&shared->read), before);
+		ck_assert_int_eq(kill(controller, SIGCONT), 0);
+		while (atomic_load(&shared->read) < before + 10)
+			trace_next(id);
+		atomic_store(&shared->end, 1);
+		expect_end(controller);
+		if (fd >= 0) {
+			struct posix_trace_ledger_np ledger;
+			trace_id_t trid;
+
+			assert_log_whole(fd);
+			trid = log_open(fd);
+			OK(posix_trace_get_ledger_type_np(trid, id, &ledger));
+			ck_assert_uint_eq(ledger.called, atomic_load(&shared->made));
+			ck_assert_uint_eq(ledger.called, ledger.reported + lost_of(&ledger));
+			log_close(trid);
+		}
+	}
+}
+
+START_TEST(the_target_of_a_suspended_reader_goes_on)
+{
+	suspend_a_controller(POSIX_TRACE_LOOP, -1);
+	suspend_a_controller(POSIX_TRACE_UNTIL_FULL, -1);
+}
+END_TEST
+
+START_TEST(the_target_of_a_suspended_flush_goes_on)
+{
+	int fd = log_file();
+
+	suspend_a_controller(POSIX_TRACE_FLUSH, fd);
+	close(fd);
+}
+END_TEST
+
+static bool has_file(const char *pid, const struct stat *log)
+{
+	char path[300];
+	struct stat file;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd/4", pid);
+	return stat(path, &file) == 0 && file.st_dev == log->st_dev && file.st_ino == log->st_ino;
+}
+
+static bool is_guardian(const char *pid)
+{
+	char path[300], name[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(name, sizeof(name), file))
+		name[0] = '\0';
+	fclose(file);
+	return strncmp(name, "posixtrace-guar", 15) == 0;
+}
+
+/* That of the log in fd; 0: there is none. */
+static pid_t find_guardian(int fd)
+{
+	DIR *folder = opendir("/proc");
+	struct stat log = log_stat(fd);
+	struct dirent *entry;
+	pid_t found = 0;
+
+	while (folder && !found && (entry = readdir(folder)))
+		if (is_guardian(entry->d_name) && has_file(entry->d_name, &log))
+			found = (pid_t)atoi(entry->d_name);
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+static pid_t suspend_guardian(int fd)
+{
+	pid_t guardian;
+
+	for (int n = 0; n < LOOKS && !(guardian = find_guardian(fd)); n++)
+		usleep(1000);
+	ck_assert_msg(guardian > 0, "there is no guardian");
+	ck_assert_int_eq(kill(guardian, SIGSTOP), 0);
+	return guardian;
+}
+
+static bool is_complete(int fd)
+{
+	struct posix_trace_check_np check;
+
+	return posix_trace_check_np(fd, NULL, NULL, &check) == 0 && check.complete &&
+	       check.faults == 0;
+}
+
+START_TEST(a_suspended_guardian_holds_nobody_up)
+{
+	int fd = log_file();
+	trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH);
+	trace_event_id_t id = type_of("n");
+	pid_t guardian = suspend_guardian(fd);
+
+	for (int n = 0; n < MANY; n++)
+		trace_number(id, n);
+	OK(posix_trace_flush(trid));
+	stop(trid);
+	shut(trid);
+	assert_log_whole(fd);
+	ck_assert_int_eq(kill(guardian, SIGCONT), 0);
+	wait_until(find_guardian(fd) == 0);
+	assert_log_whole(fd);
+	close(fd);
+}
+END_TEST
+
+/* EXIT-01, EXIT-02: later */
+START_TEST(a_guardian_that_was_suspended_completes_the_log_all_the_same)
+{
+	for (int round = 0; round < 3; round++) {
+		int fd = log_file();
+		struct posix_trace_ledger_np ledger;
+		trace_event_id_t id = type_of("n");
+		pid_t guardian, writer;
+		trace_id_t trid;
+
+		memset(shared, 0, sizeof(*shared));
+		writer = fork();
+		if (writer == 0) {
+			LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL);
+			for (int n = 0; n < 500; n++)
+				trace_next(id);
+			atomic_store(&shared->read, 1);
+			pause();
+		}
+		while (!atomic_load(&shared->read))
+			usleep(100);
+		guardian = suspend_guardian(fd);
+		ck_assert_int_eq(kill(writer, SIGKILL), 0);
+		ck_assert_int_eq(waitpid(writer, NULL, 0), writer);
+		usleep(20000);
+		ck_assert(!is_complete(fd));
+		ck_assert_int_eq(kill(guardian, SIGCONT), 0);
+		wait_until(find_guardian(fd) == 0);
+		assert_log_whole(fd);
+		trid = log_open(fd);
+		OK(posix_trace_get_ledger_type_np(trid, id, &ledger));
+		ck_assert_uint_eq(ledger.called, 500);
+		ck_assert_uint_eq(ledger.reported, 500);
+		log_close(trid);
+		close(fd);
+	}
+}
+END_TEST
+
+static Suite *build(void)
+{
+	TCase *tc;
+	Suite *suite = support_suite("suspended", &tc);
+
+	tcase_set_timeout(tc, 240);
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, a_suspended_target_is_read_and_controlled);
+	tcase_add_test(tc, the_target_of_a_suspended_reader_goes_on);
+	tcase_add_test(tc, the_target_of_a_suspended_flush_goes_on);
+	tcase_add_test(tc, a_suspended_guardian_holds_nobody_up);
+	tcase_add_test(tc, a_guardian_that_was_suspended_completes_the_log_all_the_same);
+	return suite;
+}
+
+SUITE_MAIN_OF(build)
