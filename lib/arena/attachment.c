@@ -22,6 +22,14 @@ struct flock ptx_attachment_lock(unsigned bit, short type)
 	return lock;
 }
 
+struct flock ptx_attachment_guard_lock(unsigned bit)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = GUARDS_AT + bit,
+			      .l_len = 1 };
+
+	return lock;
+}
+
 /* True also where there is no file to lock: then nobody else can have the arena either. */
 static bool lock(const struct ptx_arena *arena, unsigned bit)
 {
@@ -63,8 +71,7 @@ static bool is_locked(int fd, uint64_t byte)
 
 bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit)
 {
-	struct flock guard = { .l_type = F_WRLCK, .l_whence = SEEK_SET,
-			       .l_start = GUARDS_AT + bit, .l_len = 1 };
+	struct flock guard = ptx_attachment_guard_lock(bit);
 	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
 
 	/* Another may hold the first, whose stream was shut down, and which is about to go. */

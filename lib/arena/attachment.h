@@ -59,8 +59,9 @@ void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generat
 /* Gives the place back, claimed or published. */
 void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 
-/* The lock that a creator holds on the arena's file, for fcntl(). */
+/* The lock that a creator holds on the arena's file, for fcntl(); and that of its guardian. */
 struct flock ptx_attachment_lock(unsigned bit, short type);
+struct flock ptx_attachment_guard_lock(unsigned bit);
 
 /* Its creator is gone, and was another process than this. */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit);

@@ -31,6 +31,7 @@ struct start {
 	char **argv;
 	char *stack; /* of the grandchild */
 	int arena_fd, log_fd;
+	struct flock guard;
 };
 
 /* The C library's clone() by a name that nobody has put another in the place of: ThreadSanitizer's, in the
@@ -65,6 +66,12 @@ static int UNSEEN become_guardian(void *argument)
 	syscall(SYS_dup3, arena, 3, 0);
 	syscall(SYS_dup3, log, 4, 0);
 	syscall(SYS_close_range, 5, ~0u, 0);
+	/*
+	 * Not left to the program, which may take its time: if the creator were killed before, whoever looks
+	 * would find a place that nobody sees to. A lock outlives execve(), but no close() of the file: now
+	 * only this descriptor is left. Where it cannot be had at once the program waits for it.
+	 */
+	syscall(SYS_fcntl, 3, F_SETLK, &start->guard);
 	syscall(SYS_setsid);
 	syscall(SYS_chdir, "/");
 	syscall(SYS_execve, start->program, start->argv, none);
@@ -118,6 +125,7 @@ void ptx_guard_start(struct ptx_stream *stream)
 	stack = malloc(2 * STACK_BYTES);
 	if (start.log_fd < 0 || !stack)
 		goto out;
+	start.guard = ptx_attachment_guard_lock(stream->view->bit);
 	snprintf(bit, sizeof bit, "%u", stream->view->bit);
 	snprintf(generation, sizeof generation, "%llu",
 		 (unsigned long long)stream->view->generation);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A log is completed whatever becomes of its writer. The children here are the writers. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -263,6 +266,68 @@ START_TEST(the_log_of_a_killed_controller_has_the_targets_events)
 }
 END_TEST
 
+/* A guardian that does not begin before the file "go" is there. */
+static void make_slow_guardian(char *program, const char *go)
+{
+	int fd = mkstemp(program);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_gt(dprintf(fd, "#!/bin/sh\nuntil test -e %s; do sleep 0.01; done\nexec %s \"$@\"\n",
+				 go, getenv("POSIXTRACE_GUARDIAN")), 0);
+	ck_assert_int_eq(fchmod(fd, 0700), 0);
+	close(fd);
+}
+
+/* EXIT-01: though its controller was killed before its guardian had come to anything, and others looked */
+START_TEST(a_guardian_that_is_late_finds_its_stream)
+{
+	char program[] = "/tmp/posixtrace-slow-XXXXXX", go[] = "/tmp/posixtrace-go-XXXXXX";
+	struct puppet puppet = puppet_start();
+	int fd = log_file(), ready[2];
+	struct history *history;
+	trace_id_t trid[3];
+	pid_t child;
+	char c;
+
+	ck_assert_int_ge(close(mkstemp(go)), 0);
+	ck_assert_int_eq(unlink(go), 0);
+	make_slow_guardian(program, go);
+	ck_assert_int_eq(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		trace_attr_t attr;
+
+		setenv("POSIXTRACE_GUARDIAN", program, 1);
+		log_wish_attr(&attr, &(struct log_wish){ .policy = POSIX_TRACE_UNTIL_FULL });
+		if (posix_trace_create_withlog(puppet.pid, &attr, fd, &trid[0]) ||
+		    posix_trace_start(trid[0]) || write(ready[1], "r", 1) != 1)
+			_exit(1);
+		pause();
+	}
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	puppet_tell(&puppet, PUPPET_MANY);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	for (int i = 0; i < 3; i++)
+		OK(posix_trace_create(puppet.pid, NULL, &trid[i]));
+	puppet_tell(&puppet, PUPPET_ONE);
+	close(creat(go, 0600));
+	wait_for_end(fd);
+	for (int i = 0; i < 3; i++)
+		shut(trid[i]);
+	history = log_history(fd);
+	ck_assert_uint_eq(history_count(history, 64), PUPPET_MANY_EVENTS + 1);
+	history_free(history);
+	assert_log_whole(fd);
+	puppet_end(&puppet);
+	unlink(go);
+	unlink(program);
+	close(fd);
+	close(ready[0]);
+	close(ready[1]);
+}
+END_TEST
+
 /* The guardian is nobody's child that waits, and gone when its work is. */
 START_TEST(nobody_waits_for_a_guardian)
 {
@@ -304,5 +369,5 @@ END_TEST
 
 SUITE_MAIN("the guardian of a log", the_log_of_a_killed_writer_is_complete,
 	   a_writer_may_be_killed_at_any_moment, a_log_is_completed_after_exit_and_exec_too,
-	   the_log_of_a_killed_controller_has_the_targets_events, nobody_waits_for_a_guardian,
-	   a_guardian_may_be_missing)
+	   the_log_of_a_killed_controller_has_the_targets_events, a_guardian_that_is_late_finds_its_stream,
+	   nobody_waits_for_a_guardian, a_guardian_may_be_missing)
