@@ -137,7 +137,7 @@ static int convert_path(const struct convert *convert, const char *path)
 	struct through plan = {
 		.output = convert->output, .force = convert->force,
 		.fail_on_loss = convert->fail_on_loss, .given = convert->given,
-		.givens = convert->givens,
+		.givens = convert->givens, .is_metered = true,
 	};
 	static struct fmt_input input;
 	int status;

@@ -104,10 +104,8 @@ static int events(struct logfile *log, struct losses *losses, uint64_t *total)
 		read++;
 		meter_step(&dump.meter);
 		/* Also of types that are not shown: what is missing concerns every type. */
-		if (event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || event.flags) {
-			meter_pause(&dump.meter);
+		if (event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || event.flags)
 			losses_event(losses, &event);
-		}
 		type = logfile_type(log, event.info.posix_event_id);
 		durations_event(&dump.durations, type, &event);
 		if (!type->chosen ||
@@ -167,7 +165,7 @@ static int dump_open_log(struct logfile *log)
 	losses_init(&losses, log->path, dump.form.when);
 	wanted_begin(&dump.wanted, log->info.first_ns, log->info.last_ns);
 	err = logfile_window(log, dump.wanted.choose.begin_ns, dump.wanted.choose.end_ns);
-	meter_begin(&dump.meter, logfile_events(log));
+	meter_begin(&dump.meter, logfile_events(log), false);
 	if (!err)
 		err = events(log, &losses, &total);
 	meter_end(&dump.meter);

@@ -99,10 +99,8 @@ static void advance(struct merge *merge, struct merge_source *source)
 		source->read++;
 		meter_step(&merge->meter);
 		if (source->event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP ||
-		    source->event.flags) {
-			meter_pause(&merge->meter);
+		    source->event.flags)
 			losses_event(&source->losses, &source->event);
-		}
 		source->type = logfile_type(&source->log, source->event.info.posix_event_id);
 		durations_event(&source->durations, source->type, &source->event);
 		if (!source->type->chosen ||
@@ -242,7 +240,7 @@ static int begin_reading(struct merge *merge)
 		}
 		total += logfile_events(&source->log);
 	}
-	meter_begin(&merge->meter, total);
+	meter_begin(&merge->meter, total, false);
 	return TOOL_OK;
 }
 

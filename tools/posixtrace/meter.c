@@ -5,17 +5,37 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "meter_follow.h"
+#include "say.h"
 #include "until.h"
 
 #define PATIENCE_NS INT64_C(2000000000) /* what takes less needs no line */
 #define EVERY_NS    INT64_C(200000000)
 #define BAR         40
 
-void meter_begin(struct meter *meter, uint64_t total)
+static struct meter *current; /* that may be shown */
+
+static void pause_current(void)
+{
+	if (!current)
+		return;
+	if (current->follower)
+		meter_hold(current);
+	if (current->shown && write(STDERR_FILENO, "\r\033[K", 4) > 0)
+		current->shown = false;
+	if (current->follower)
+		meter_let_go(current);
+}
+
+void meter_begin(struct meter *meter, uint64_t total, bool quiet)
 {
 	memset(meter, 0, sizeof(*meter));
-	meter->wanted = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) &&
+	meter->wanted = isatty(STDERR_FILENO) && (quiet || !isatty(STDOUT_FILENO)) &&
 			tcgetpgrp(STDERR_FILENO) == getpgrp();
+	if (meter->wanted) {
+		current = meter;
+		say_after(pause_current);
+	}
 	meter->total = total;
 	meter->next = meter->wanted ? METER_EVERY : UINT64_MAX;
 	meter->begin_ns = until_now_ns();
@@ -48,24 +68,29 @@ static void show(struct meter *meter, int64_t passed_ns)
 
 void meter_look(struct meter *meter)
 {
+	meter->next = meter->wanted ? meter->done + METER_EVERY : UINT64_MAX;
+	if (meter->wanted)
+		meter_show(meter);
+}
+
+void meter_show(struct meter *meter)
+{
 	int64_t now_ns = until_now_ns();
 
-	meter->next = meter->wanted ? meter->done + METER_EVERY : UINT64_MAX;
-	if (!meter->wanted || now_ns - meter->last_ns < EVERY_NS)
+	if (now_ns - meter->last_ns < EVERY_NS)
 		return;
 	meter->last_ns = now_ns;
 	show(meter, now_ns - meter->begin_ns);
 }
 
-void meter_pause(struct meter *meter)
-{
-	if (meter->shown && write(STDERR_FILENO, "\r\033[K", 4) > 0)
-		meter->shown = false;
-}
-
 void meter_end(struct meter *meter)
 {
-	meter_pause(meter);
+	if (meter->follower)
+		meter_unfollow(meter);
+	if (current == meter) {
+		pause_current();
+		current = NULL;
+	}
 	meter->wanted = false;
 	meter->next = UINT64_MAX;
 }

@@ -116,7 +116,7 @@ static int begin(void *context, const struct fmt_facts *facts)
 	struct report_sink *sink = context;
 
 	sink->big_endian = facts->big_endian;
-	meter_begin(&sink->meter, facts->has_events ? facts->events : 0);
+	meter_begin(&sink->meter, facts->has_events ? facts->events : 0, false);
 	if (facts->has_span && facts->first_ns)
 		know_span(sink, facts->first_ns, facts->last_ns);
 	if (sink->header && sink->templates)
@@ -329,7 +329,6 @@ static int lost(void *context, const struct fmt_lost *lost)
 	const char *cause = posix_trace_lost_name_np(lost->cause);
 	const char *path = fmt_input_name(sink->flow->input);
 
-	meter_pause(&sink->meter);
 	if (lost->counted)
 		say_warning("%s: %llu events lost: %s", path, (unsigned long long)lost->count,
 			    cause ? cause : "?");

@@ -9,12 +9,21 @@
 #include "out.h"
 #include "text.h"
 
+static void (*clear_line)(void);
+
+void say_after(void (*clear)(void))
+{
+	clear_line = clear;
+}
+
 static void __attribute__((format(printf, 2, 0)))
 say_line(const char *prefix, const char *format, va_list args)
 {
 	static struct out err = { .fd = STDERR_FILENO };
 	char *text;
 
+	if (clear_line)
+		clear_line();
 	out_flush(&out_stdout);
 	out_str(&err, prefix);
 	if (vasprintf(&text, format, args) < 0) {

@@ -7,6 +7,9 @@
 #ifndef POSIXTRACE_SAY_H
 #define POSIXTRACE_SAY_H
 
+/* What is called before anything is said, to take away what stands in the line; NULL: nothing. */
+void say_after(void (*clear)(void));
+
 /* "posixtrace: " and the text. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

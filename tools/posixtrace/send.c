@@ -111,6 +111,7 @@ static int run(int argc, char **argv)
 	status = input_open(&input, argv[optind]);
 	if (status)
 		return status;
+	plan.is_metered = true;
 	status = through(&plan, &input);
 	input_close(&input);
 	return status;

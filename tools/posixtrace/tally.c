@@ -127,7 +127,7 @@ static int count_events(struct tally *tally, struct logfile *log)
 	struct meter meter;
 	int err, unavailable;
 
-	meter_begin(&meter, logfile_events(log));
+	meter_begin(&meter, logfile_events(log), true);
 	while (!(err = posix_trace_getnext_np(log->trid, &event, &unavailable)) && !unavailable) {
 		err = tally_event(tally, log, &event);
 		if (err)

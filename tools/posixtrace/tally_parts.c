@@ -182,7 +182,7 @@ static int run(struct worker *worker, unsigned workers)
 	unsigned running = 0;
 	int err;
 
-	meter_begin(&meter, logfile_events(worker[0].log));
+	meter_begin(&meter, logfile_events(worker[0].log), true);
 	worker[0].meter = &meter;
 	while (running + 1 < workers &&
 	       !pthread_create(&worker[running + 1].thread, NULL, work, &worker[running + 1]))

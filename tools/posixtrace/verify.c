@@ -4,10 +4,12 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "equation.h"
 #include "logfile.h"
 #include "losses.h"
+#include "meter.h"
 #include "out.h"
 #include "say.h"
 #include "text.h"
@@ -140,11 +142,19 @@ static int try_to_open(const struct logfile *log)
 	return err;
 }
 
+static uint64_t size_of(const struct logfile *log)
+{
+	struct stat st;
+
+	return fstat(log->fd, &st) ? 0 : (uint64_t)st.st_size;
+}
+
 static int verify_open_log(const struct logfile *log)
 {
 	struct posix_trace_check_np check;
 	struct report report = { .log = log };
 	int err = try_to_open(log), status;
+	struct meter meter;
 	bool sound;
 
 	if (err && !verify.json)
@@ -152,7 +162,10 @@ static int verify_open_log(const struct logfile *log)
 	if (verify.json)
 		begin_json(log);
 	memset(&check, 0, sizeof(check));
+	meter_begin(&meter, 0, !verify.json);
+	meter_follow(&meter, size_of(log));
 	err = posix_trace_check_np(log->fd, report_fault, &report, &check);
+	meter_end(&meter);
 	if (err) {
 		if (verify.json) {
 			out_str(&out_stdout, "],\"error\":");

@@ -110,6 +110,7 @@ static int read_once(struct sample *sample, struct reading *reading)
 		if (sample->pairing.err)
 			sample->err = sample->pairing.err;
 	}
+	reading_end(reading);
 	pairing_end(&sample->pairing);
 	return err ? err : sample->err;
 }

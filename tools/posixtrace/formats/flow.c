@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "say.h"
 
@@ -17,10 +18,12 @@ void flow_init(struct fmt_flow *flow, const struct format *from, const struct fo
 	flow->to = to;
 	flow->status = TOOL_OK;
 	flow->until_ns = INT64_MAX;
+	flow->meter.next = UINT64_MAX;
 }
 
 void flow_fini(struct fmt_flow *flow)
 {
+	meter_end(&flow->meter);
 	for (size_t i = 0; i < flow->types; i++) {
 		free((void *)(uintptr_t)flow->type[i]->fields);
 		free(flow->type[i]);
@@ -50,6 +53,9 @@ bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
 {
 	bool go = TELL(begin, facts);
 
+	if (flow->is_metered)
+		meter_begin(&flow->meter, facts->has_events ? facts->events : 0,
+			    flow->output->fd != STDOUT_FILENO);
 	flow->begun = true;
 	for (size_t i = 0; go && i < flow->types; i++)
 		go = TELL(type, flow->type[i]);
@@ -66,6 +72,7 @@ bool fmt_event(struct fmt_flow *flow, const struct fmt_event *event)
 	if (__builtin_expect(err, 0))
 		return flow_answer(flow, err);
 	flow->events++;
+	meter_step(&flow->meter);
 	return true;
 }
 

@@ -9,6 +9,7 @@
 #include <termios.h>
 
 #include "formats/format.h"
+#include "meter.h"
 
 #define FMT_HEAD_BYTES  65536
 #define FMT_FAULTS_SAID 5 /* of a code; the others are counted */
@@ -49,6 +50,8 @@ struct fmt_flow {
 	int64_t until_ns;      /* likewise: nothing behind that need come; INT64_MAX: all */
 	bool knows_until;      /* the source keeps to it: it ends where nothing else follows */
 	uint64_t events;
+	bool is_metered;       /* how far it is is shown on a terminal */
+	struct meter meter;
 	bool lost;             /* the source told of lost events */
 	trace_id_t objects;    /* the log that knows them; 0: none */
 

@@ -88,6 +88,7 @@ static int flow_through(struct fmt_flow *flow, struct output *output)
 	if (!flow_answer(flow, err))
 		return flow->status;
 	status = flow->from->import(flow, flow->input);
+	meter_end(&flow->meter);
 	flow->to->close(flow->context);
 	flow_say_faults(flow);
 	return tool_worse(status, flow->status);
@@ -125,6 +126,7 @@ int through(const struct through *through, struct fmt_input *input)
 	flow_init(&flow, from, through->to);
 	flow.input = input;
 	flow.given = through->given;
+	flow.is_metered = through->is_metered;
 	flow.givens = through->givens;
 	status = options_fit(through, &flow) ? into_output(through, &flow) : TOOL_USAGE;
 	flow_fini(&flow);

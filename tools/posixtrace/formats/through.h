@@ -10,6 +10,7 @@ struct through {
 	const struct format *to;
 	const char *output;        /* - is standard output */
 	bool force, fail_on_loss;
+	bool is_metered;           /* how far it is is shown on a terminal */
 	const struct fmt_given *given;
 	size_t givens;
 };

@@ -101,6 +101,7 @@ static int count_events(struct latency *latency, struct reading *reading)
 		if (latency->pairing.err)
 			latency->err = latency->pairing.err;
 	}
+	reading_end(reading);
 	pairing_end(&latency->pairing);
 	latency->events = reading->taken;
 	latency->first_ns = reading->first_ns;
@@ -123,6 +124,7 @@ static int look_around(struct latency *latency)
 	while (!err && reading_next(&again, &err))
 		if (again.is_wanted && !slowest_event(&latency->slowest, &again))
 			break;
+	reading_end(&again);
 	return err;
 }
 

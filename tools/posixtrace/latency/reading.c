@@ -45,6 +45,7 @@ int reading_begin(struct reading *reading, struct logfile *log, struct wanted *w
 	reading->wanted = wanted;
 	durations_begin_open(&reading->durations, wanted);
 	reading->durations.keeps_begins = true;
+	meter_begin(&reading->meter, logfile_events(log), true);
 	return err ? err : logfile_window(log, wanted->choose.begin_ns, wanted->choose.end_ns);
 }
 
@@ -61,10 +62,9 @@ bool reading_next(struct reading *reading, int *err)
 	int unavailable;
 
 	*err = posix_trace_getnext_np(reading->log->trid, event, &unavailable);
-	if (*err || unavailable || reading->taken == reading->wanted->limit) {
-		durations_end(&reading->durations);
+	if (*err || unavailable || reading->taken == reading->wanted->limit)
 		return false;
-	}
+	meter_step(&reading->meter);
 	reading->ordinal++;
 	reading->skipped |= (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
 	reading->type = logfile_type(reading->log, event->info.posix_event_id);
@@ -81,6 +81,12 @@ bool reading_next(struct reading *reading, int *err)
 	if (event->time_ns > reading->last_ns)
 		reading->last_ns = event->time_ns;
 	return true;
+}
+
+void reading_end(struct reading *reading)
+{
+	durations_end(&reading->durations);
+	meter_end(&reading->meter);
 }
 
 int reading_status(const struct reading *reading)

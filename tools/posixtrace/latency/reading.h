@@ -9,6 +9,7 @@
 #define POSIXTRACE_LATENCY_READING_H
 
 #include "logfile.h"
+#include "meter.h"
 #include "wanted.h"
 
 struct reading {
@@ -22,6 +23,7 @@ struct reading {
 	int64_t first_ns, last_ns; /* of those */
 	bool skipped;          /* a damaged part was seen */
 	struct durations durations;
+	struct meter meter;
 };
 
 /* Opens the log for these options. TOOL_OK, or it has said why not; then nothing is open. */
@@ -32,6 +34,9 @@ int reading_begin(struct reading *reading, struct logfile *log, struct wanted *w
 
 /* The next event. False: there is none; *err is 0 or an error number. */
 bool reading_next(struct reading *reading, int *err);
+
+/* After the last event that is asked for. */
+void reading_end(struct reading *reading);
 
 /* What a command that has read the log exits with: TOOL_OK or TOOL_DAMAGED, which it has said. */
 int reading_status(const struct reading *reading);

@@ -111,6 +111,7 @@ static int read_once(struct picture *picture, struct reading *reading)
 		if (picture->pairing.err)
 			picture->err = picture->pairing.err;
 	}
+	reading_end(reading);
 	pairing_end(&picture->pairing);
 	return err ? err : picture->err;
 }

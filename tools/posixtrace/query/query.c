@@ -180,7 +180,7 @@ static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 	} else if (!sqlite3_stmt_readonly(statement) || !sqlite3_column_count(statement)) {
 		status = say_wrong(sql, 0, "only SELECT: a log is not changed");
 	} else {
-		meter_begin(&query->meter, query->events);
+		meter_begin(&query->meter, query->events, false);
 		err = query_print(statement, options.form);
 		meter_end(&query->meter);
 		if (err != SQLITE_DONE && !out_stdout.err)

@@ -123,6 +123,7 @@ static int judge_log(struct check *check)
 
 	while (!err && !check->judge.err && reading_next(&reading, &err))
 		judge_event(&check->judge, &reading);
+	reading_end(&reading);
 	if (!err)
 		err = check->judge.err;
 	if (err) {
