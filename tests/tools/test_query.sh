@@ -94,6 +94,28 @@ check "spans are those of begins and ends" has out '^job,span,4,[0-9]*,1$'
 check "and of events that took time" has out '^call,event,100,100000,1$'
 answers "$times" "select duration from spans where span = 'call' order by duration desc limit 2" '100000 99000'
 
+# What asks of begins and ends is answered by the index, and is what a reading of all answers.
+spans=$tmp/spans.log
+awk 'BEGIN {
+	print "type job.begin u32 n; @begin job; @key n"; print "type job.end u32 n; @end job; @key n"; print "type call ns time"
+	for (i = 0; i < 30000; i++) {
+		if (i % 3 == 0) print "job.begin 1", i % 5, 1000000 + i * 100, i / 3
+		else if (i % 3 == 1) print "call 1 1", 1000000 + i * 100, i % 1000
+		else print "job.end 1", i % 5, 1000000 + i * 100, int((i - 2) / 3) - int((i - 2) / 3) % 2
+	}
+}' | "${top_builddir:-..}/tests/tools/compose" "$spans" || exit 99
+for asked in 'begin >= 2000000' 'begin > 2000050 and "end" < 2100000' '"end" <= 1500000' '"end" = 1500200' \
+	'begin = 1500000' 'begin >= 2000000.5 and begin < 2100000' '"end" > 3900000' 'begin <= 1000000' \
+	'begin >= 5000000' "begin >= 'x'" 'begin >= null' '"end" <= 0' 'begin >= 2000000 and "end" <= 1900000'; do
+	"$posixtrace" query --csv "$spans" "select * from spans where $asked" >"$tmp/asked" || exit 99
+	all=$(echo "$asked" | sed 's/begin/+begin/g; s/"end"/+"end"/g')
+	"$posixtrace" query --csv "$spans" "select * from spans where $all" >"$tmp/all"
+	check "spans where $asked" cmp "$tmp/asked" "$tmp/all"
+done
+run 0 query --csv "$spans" 'select count(*) from spans a, spans b where a.begin >= 1999900 and a."end" <= 2000300
+	and b.begin = a.begin and b.span = a.span'
+check "also of spans of spans" has out '^[1-9][0-9]*$'
+
 "$make_log" overrun "$tmp/lossy.log" 5000 >/dev/null || exit 99
 lost=$("$posixtrace" query --csv "$tmp/lossy.log" 'select lost from streams' | sed 1d)
 check "events were lost" test "$lost" -gt 0
@@ -101,6 +123,22 @@ answers "$tmp/lossy.log" 'select sum(lost) from losses' "$lost"
 answers "$tmp/lossy.log" 'select sum(lost), sum(called) = sum(events) + sum(lost) from threads' "$lost,1"
 answers "$tmp/lossy.log" 'select sum(lost), sum(called) = sum(events) + sum(lost) from types' "$lost,1"
 answers "$log" 'select events = (select count(*) from events), complete from streams' '1,1'
+
+# What readers of CSV and JSON get is the text, whatever is in it.
+if command -v python3 >/dev/null; then
+	hard="select 'a,\"' || char(13, 10) || 'b;''' || char(9, 8232, 8238, 233, 127, 133, 128512, 10) as hard, '' as none, 7 as n"
+	"$posixtrace" query --csv "$log" "$hard" >"$tmp/hard.csv" || exit 99
+	"$posixtrace" query --json "$log" "$hard" >"$tmp/hard.json" || exit 99
+	check "CSV and JSON are read as the same text" python3 -c '
+import csv, json, sys
+rows = list(csv.reader(open(sys.argv[1], newline="", encoding="utf-8"), strict=True))
+wanted = "a,\"\r\nb;\x27\t\u2028\u202e\u00e9\x7f\x85\U0001f600\n"
+assert rows == [["hard", "none", "n"], [wanted, "", "7"]], rows
+text = open(sys.argv[2], encoding="utf-8", newline="").read()
+assert json.loads(text) == {"hard": wanted, "none": "", "n": 7}, text
+assert not any(c in text for c in "\u2028\u202e\x85"), text
+' "$tmp/hard.csv" "$tmp/hard.json"
+fi
 
 run 0 query --utc "$described" "select stamp(at) as shown, stamp('x') as none from events where name = 'every'"
 check "times are shown, and a table has its columns" has out '^2023-11-14T22:13:20.000000001Z  -$'

@@ -151,14 +151,27 @@ void text_quoted(struct out *out, const void *data, size_t len)
 	out_char(out, '"');
 }
 
+/* \uXXXX, two of them for a character above 0xffff. */
+static char *put_unicode(char *to, uint32_t c)
+{
+	if (c >= 0x10000) {
+		to = put_unicode(to, 0xd800 + ((c - 0x10000) >> 10));
+		c = 0xdc00 + ((c - 0x10000) & 0x3ff);
+	}
+	*to++ = '\\';
+	*to++ = 'u';
+	return put_hex(to, c, 4);
+}
+
 void text_json(struct out *out, const void *data, size_t len)
 {
 	const unsigned char *p = data;
 
 	out_char(out, '"');
 	for (size_t i = 0; i < len;) {
-		size_t n = safe_character(p + i, len - i, true);
+		size_t n = safe_character(p + i, len - i, true), bytes;
 		char *to = out_room(out);
+		uint32_t c;
 
 		if (n == 1 && (p[i] == '"' || p[i] == '\\')) {
 			*to++ = '\\';
@@ -169,9 +182,9 @@ void text_json(struct out *out, const void *data, size_t len)
 		} else if (short_escape(p[i])) {
 			*to++ = '\\';
 			*to++ = short_escape(p[i]);
-		} else if (p[i] < 0x80) {
-			memcpy(to, "\\u00", 4);
-			to = put_hex(to + 4, p[i], 2);
+		} else if ((bytes = text_character(p + i, len - i, &c))) {
+			to = put_unicode(to, c);
+			n = bytes;
 		} else {
 			memcpy(to, "\\\\x", 3);
 			to = put_hex(to + 3, p[i], 2);

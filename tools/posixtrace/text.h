@@ -38,8 +38,8 @@ void text_name(struct out *out, const void *text, size_t len);
 void text_quoted(struct out *out, const void *data, size_t len);
 
 /*
- * A JSON string. Bytes that are no safe UTF-8 become \\xNN, two characters of backslash and x:
- * JSON has no bytes. Data for which text_is_text() holds comes through exactly.
+ * A JSON string. Characters that reorder or hide text are escaped, as control characters are. Bytes that are
+ * no UTF-8 become \\xNN, two characters of backslash and x: JSON has no bytes. All UTF-8 comes through exactly.
  */
 void text_json(struct out *out, const void *data, size_t len);
 

@@ -56,6 +56,14 @@ extern const sqlite3_module query_spans;
 /* A reader of the log of its own. 0 or an error number. */
 int query_open_log(const struct query *query, trace_id_t *trid);
 
+/* Of the log at hand only these times, both included; from its first event on. SQLITE_OK or SQLITE_IOERR. */
+int query_go_to(const struct query *query, trace_id_t trid, int64_t begin_ns, int64_t end_ns);
+
+/* query_plan.c: the letter of a comparison of a time, 0: of no use; and what it leaves of a window, which may
+ * be too wide by a nanosecond. Of what is no number, SQLite knows what it means. */
+char query_time_comparison(int op);
+void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *value);
+
 /* query_tables.c, query_functions.c: SQLITE_OK, or what SQLite says. */
 int query_tables(sqlite3 *db, struct query *query);
 int query_functions(sqlite3 *db, struct query *query);

@@ -79,16 +79,21 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-static int go_to_begin(struct query_cursor *cursor)
+int query_go_to(const struct query *query, trace_id_t trid, int64_t begin_ns, int64_t end_ns)
 {
-	int err = posix_trace_until_np(cursor->trid, NULL);
-	struct logfile window = { .trid = cursor->trid, .info = cursor->query->log->info };
+	int err = posix_trace_until_np(trid, NULL);
+	struct logfile window = { .trid = trid, .info = query->log->info };
 
 	if (!err)
-		err = posix_trace_rewind(cursor->trid);
+		err = posix_trace_rewind(trid);
 	if (!err)
-		err = logfile_window(&window, cursor->begin_ns, cursor->end_ns);
+		err = logfile_window(&window, begin_ns, end_ns);
 	return err ? SQLITE_IOERR : SQLITE_OK;
+}
+
+static int go_to_begin(struct query_cursor *cursor)
+{
+	return query_go_to(cursor->query, cursor->trid, cursor->begin_ns, cursor->end_ns);
 }
 
 static bool is_wanted(const struct query_cursor *cursor)

@@ -16,23 +16,30 @@
 #include "query/query_columns.h"
 #include "query/query_cursor.h"
 
-/* The letter of a comparison that can be made use of in that column; 0: none. */
-static char comparison(int column, int op)
+char query_time_comparison(int op)
 {
 	switch (op) {
 	case SQLITE_INDEX_CONSTRAINT_EQ:
-		return column == QUERY_TIME || column == QUERY_NAME || column == QUERY_TYPE ||
-		       column == QUERY_PID || column == QUERY_TID ? '=' : 0;
+		return '=';
 	case SQLITE_INDEX_CONSTRAINT_GE:
 	case SQLITE_INDEX_CONSTRAINT_GT:
-		return column == QUERY_TIME ? '>' : 0;
+		return '>';
 	case SQLITE_INDEX_CONSTRAINT_LE:
 	case SQLITE_INDEX_CONSTRAINT_LT:
-		return column == QUERY_TIME ? '<' : 0;
-	case SQLITE_INDEX_CONSTRAINT_GLOB:
-		return column == QUERY_NAME ? '*' : 0;
+		return '<';
 	}
 	return 0;
+}
+
+/* The letter of a comparison that can be made use of in that column; 0: none. */
+static char comparison(int column, int op)
+{
+	if (column == QUERY_TIME)
+		return query_time_comparison(op);
+	if (op == SQLITE_INDEX_CONSTRAINT_EQ)
+		return column == QUERY_NAME || column == QUERY_TYPE || column == QUERY_PID ||
+		       column == QUERY_TID ? '=' : 0;
+	return op == SQLITE_INDEX_CONSTRAINT_GLOB && column == QUERY_NAME ? '*' : 0;
 }
 
 static double rows_left(int column, char op)
@@ -141,8 +148,7 @@ static bool only_types(struct query_cursor *cursor, int column, char op, sqlite3
 	return true;
 }
 
-/* A bound that may be too wide by a nanosecond. Of what is no number, SQLite knows what it means. */
-static void bound_time(struct query_cursor *cursor, char op, sqlite3_value *value)
+void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *value)
 {
 	int64_t low, high;
 
@@ -158,10 +164,10 @@ static void bound_time(struct query_cursor *cursor, char op, sqlite3_value *valu
 	} else {
 		return;
 	}
-	if (op != '<' && low > cursor->begin_ns)
-		cursor->begin_ns = low;
-	if (op != '>' && high < cursor->end_ns)
-		cursor->end_ns = high;
+	if (op != '<' && low > *begin_ns)
+		*begin_ns = low;
+	if (op != '>' && high < *end_ns)
+		*end_ns = high;
 }
 
 static void only_number(bool *has, int64_t *number, bool *nothing, sqlite3_value *value)
@@ -222,7 +228,7 @@ int query_plan_take(struct query_cursor *cursor, const char *plan, int argc, sql
 		int column = plan[0] - 'a';
 
 		if (column == QUERY_TIME)
-			bound_time(cursor, plan[1], argv[i]);
+			query_bound(&cursor->begin_ns, &cursor->end_ns, plan[1], argv[i]);
 		else if (column == QUERY_PID)
 			only_number(&cursor->has_pid, &cursor->pid, &cursor->nothing, argv[i]);
 		else if (column == QUERY_TID)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "out.h"
 #include "query/query.h"
@@ -214,13 +215,16 @@ out:
 static bool needs_quotes(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		if (strchr(",\" ;\t'", text[i]))
+		if (strchr(",\" ;\t'\r\n", text[i]))
 			return true;
 	return !len;
 }
 
-/* NULL is nothing, the empty text is quoted. Text is safe for terminals; quotes are doubled. */
-static void csv_text(const char *text, size_t len)
+/*
+ * As RFC 4180 has it: a text is its bytes, in quotes also with the ends of lines that it has; quotes are
+ * doubled. A terminal gets escapes instead. NULL is nothing, the empty text is quoted.
+ */
+static void csv_text(const char *text, size_t len, bool exactly)
 {
 	bool quotes = needs_quotes(text, len);
 
@@ -229,7 +233,10 @@ static void csv_text(const char *text, size_t len)
 	for (size_t begin = 0, i = 0; i <= len; i++) {
 		if (i < len && text[i] != '"')
 			continue;
-		text_safe(&out_stdout, text + begin, i - begin);
+		if (exactly)
+			out_bytes(&out_stdout, text + begin, i - begin);
+		else
+			text_safe(&out_stdout, text + begin, i - begin);
 		if (i < len)
 			out_str(&out_stdout, "\"\"");
 		begin = i + 1;
@@ -241,13 +248,14 @@ static void csv_text(const char *text, size_t len)
 static int print_csv(sqlite3_stmt *statement)
 {
 	int columns = sqlite3_column_count(statement), answer;
+	bool exactly = !isatty(out_stdout.fd);
 
 	for (int i = 0; i < columns; i++) {
 		const char *name = sqlite3_column_name(statement, i);
 
 		if (i)
 			out_char(&out_stdout, ',');
-		csv_text(name, strlen(name));
+		csv_text(name, strlen(name), exactly);
 	}
 	out_char(&out_stdout, '\n');
 	while ((answer = sqlite3_step(statement)) == SQLITE_ROW && !out_stdout.err) {
@@ -256,7 +264,7 @@ static int print_csv(sqlite3_stmt *statement)
 				out_char(&out_stdout, ',');
 			if (sqlite3_column_type(statement, i) == SQLITE_TEXT)
 				csv_text((const char *)sqlite3_column_text(statement, i),
-					 (size_t)sqlite3_column_bytes(statement, i));
+					 (size_t)sqlite3_column_bytes(statement, i), exactly);
 			else
 				put_value(&out_stdout, statement, i);
 		}

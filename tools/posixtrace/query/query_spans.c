@@ -65,12 +65,36 @@ static int disconnect(sqlite3_vtab *base)
 	return SQLITE_OK;
 }
 
+/*
+ * What begins not before a time needs no event before it, and what ends not after one none behind it. The
+ * other two bounds are of no use: its other end may be anywhere. A letter for the comparison of each
+ * argument, small for the begin, is the plan.
+ */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	struct query *query = ((struct table *)base)->query;
+	double part = 1;
+	char *plan = sqlite3_malloc(info->nConstraint + 1), *p = plan;
 
-	info->estimatedCost = 20 * (double)query->events + 100;
-	info->estimatedRows = (sqlite3_int64)query->events / 2 + 1;
+	if (!plan)
+		return SQLITE_NOMEM;
+	for (int i = 0; i < info->nConstraint; i++) {
+		int column = info->aConstraint[i].iColumn;
+		char op = query_time_comparison(info->aConstraint[i].op);
+		bool is_begin = column == BEGIN && (op == '>' || op == '=');
+		bool is_end = column == END && (op == '<' || op == '=');
+
+		if (query->plain || !info->aConstraint[i].usable || (!is_begin && !is_end))
+			continue;
+		*p++ = is_begin ? 'b' : 'e';
+		info->aConstraintUsage[i].argvIndex = (int)(p - plan);
+		part /= 10;
+	}
+	*p = '\0';
+	info->idxStr = plan;
+	info->needToFreeIdxStr = 1;
+	info->estimatedCost = 20 * (double)query->events * part + 100;
+	info->estimatedRows = (sqlite3_int64)((double)query->events / 2 * part) + 1;
 	return SQLITE_OK;
 }
 
@@ -150,11 +174,11 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int a
 		  sqlite3_value **argv)
 {
 	struct cursor *cursor = (struct cursor *)base;
+	int64_t begin_ns = INT64_MIN, end_ns = INT64_MAX;
 
 	(void)number;
-	(void)plan;
-	(void)argc;
-	(void)argv;
+	for (int i = 0; i < argc; i++)
+		query_bound(&begin_ns, &end_ns, plan[i] == 'b' ? '>' : '<', argv[i]);
 	forget(cursor);
 	pairing_init(&cursor->pairing, take, cursor);
 	cursor->has_pairing = true;
@@ -163,7 +187,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int a
 	cursor->eof = false;
 	if (!pairing_begin(&cursor->pairing, cursor->query->log) || cursor->pairing.err)
 		return SQLITE_NOMEM;
-	if (posix_trace_rewind(cursor->trid))
+	if (query_go_to(cursor->query, cursor->trid, begin_ns, end_ns))
 		return SQLITE_IOERR;
 	return next(base);
 }
