@@ -121,6 +121,14 @@ int posix_trace_getnext_np(trace_id_t trid, struct posix_trace_event_np *event,
 			   int *unavailable);
 
 /*
+ * How many damaged parts of an opened log were met since its position was moved to a time or to the
+ * beginning: of events, which are missing, and of what is there to recover them, names and index. When the
+ * end was reached from the beginning, every checksum was looked at. A reader that opened the log without
+ * POSIX_TRACE_OPEN_SALVAGE_NP stops at the first missing event. EINVAL: not an opened log, null pointer.
+ */
+int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts);
+
+/*
  * Moves the position of an opened log to its first event not older than *when, by the log's
  * index. A time past the last event moves to the end. EINVAL: not an opened log, bad time.
  */

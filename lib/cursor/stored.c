@@ -24,6 +24,13 @@ bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *foun
 	return true;
 }
 
+/* The next event is told to stand behind damage. */
+static void skipped(struct ptx_stored *stored)
+{
+	stored->gap = true;
+	stored->damaged_parts++;
+}
+
 /* Where reading goes on after offset, in a log whose damaged parts are skipped. */
 static bool skip_damage(struct ptx_stored *stored, uint64_t offset)
 {
@@ -34,7 +41,7 @@ static bool skip_damage(struct ptx_stored *stored, uint64_t offset)
 			    &found))
 		return false;
 	stored->next_offset = found.offset;
-	stored->gap = true;
+	skipped(stored);
 	return true;
 }
 
@@ -63,9 +70,13 @@ static bool next_in_sequence(struct ptx_stored *stored)
 		}
 		if (found.block.type == PTX_LOG_END) {
 			stored->damage = NULL;
+			stored->ended = true;
 			return false;
 		}
 		if (found.block.type != PTX_LOG_DATA) {
+			/* It is for others, who need it when the log was cut; no event is missing. */
+			if (!stored->live && !ptx_log_payload(&stored->window, &found, &why))
+				stored->damaged_parts++;
 			stored->next_offset = found.end;
 			continue;
 		}
@@ -73,7 +84,7 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			stored->damage = "a block is missing";
 			if (!stored->salvage)
 				return false;
-			stored->gap = true;
+			skipped(stored);
 			if (found.block.number < stored->next_number) { /* seen already */
 				stored->next_offset = found.end;
 				continue;
@@ -91,7 +102,7 @@ static bool next_in_sequence(struct ptx_stored *stored)
 		}
 		if (!stored->salvage)
 			return false;
-		stored->gap = true;
+		skipped(stored);
 		stored->next_offset = found.end;
 	}
 }
@@ -115,7 +126,7 @@ static bool next_in_slots(struct ptx_stored *stored)
 			stored->damage = "a block is missing";
 			if (!stored->salvage)
 				return false;
-			stored->gap = true;
+			skipped(stored);
 		}
 		good = good && ptx_stored_take(stored, &found);
 		if (!good && !stored->salvage)
@@ -123,8 +134,9 @@ static bool next_in_slots(struct ptx_stored *stored)
 		stored->next_slot++;
 		if (good)
 			return true;
-		stored->gap = true;
+		skipped(stored);
 	}
+	stored->ended = stored->next_slot == stored->slots;
 	return false;
 }
 
@@ -174,6 +186,8 @@ void ptx_stored_rewind(struct ptx_stored *stored)
 	stored->next_number = stored->slots ? stored->slot[0].number : 0;
 	stored->any_number = false;
 	stored->damage = NULL;
+	stored->damaged_parts = 0;
+	stored->ended = false;
 }
 
 const char *ptx_stored_damage(const struct ptx_stored *stored)

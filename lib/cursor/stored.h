@@ -65,6 +65,13 @@ const struct ptx_object *ptx_stored_objects(const struct ptx_stored *stored, siz
 /* The descriptor that it reads from. */
 int ptx_stored_descriptor(const struct ptx_stored *stored);
 
+/*
+ * Parts of the log that were met since ptx_stored_rewind() and are damaged: of events, names, index or
+ * account. What a reader of events never meets, the names and lists beside slots, is looked at when the
+ * end was reached.
+ */
+uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored);
+
 /* What posix_trace_get_loginfo_np() tells. */
 void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo_np *info);
 

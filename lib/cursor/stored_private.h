@@ -4,7 +4,7 @@
  *
  * stored_open.c finds out what the log is, stored_mend.c where its header cannot say, and
  * stored_recover.c what is in it when its writer could not; stored.c steps; stored_seek.c and
- * stored_until.c find where to begin and to stop.
+ * stored_until.c find where to begin and to stop; stored_damage.c counts what is wrong.
  */
 #ifndef PTX_CURSOR_STORED_PRIVATE_H
 #define PTX_CURSOR_STORED_PRIVATE_H
@@ -41,6 +41,8 @@ struct ptx_stored {
 	int64_t until_ns;       /* younger events are not wanted */
 	uint64_t stop_offset;   /* sequence: no wanted block begins behind it */
 	size_t stop_slot;       /* slots: none from this one on is wanted */
+	uint64_t damaged_parts; /* met since the beginning */
+	bool ended;             /* the end of the log was reached */
 	const char *damage;
 	const char *header_damage; /* what is wrong with the header, of which as much is used as can be */
 

@@ -142,6 +142,21 @@ PTX_EXPORT int posix_trace_get_loginfo_np(trace_id_t trid, struct posix_trace_lo
 	return ptx_call_end(call, 0);
 }
 
+PTX_EXPORT int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_stream *stream;
+
+	if (!parts)
+		return ptx_call_end(call, EINVAL);
+	stream = ptx_stream_lock(trid, PTX_STORED);
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	*parts = ptx_stored_damaged_parts(stream->stored);
+	ptx_stream_unlock(stream);
+	return ptx_call_end(call, 0);
+}
+
 static void fill(const struct ptx_stored_event *from, struct posix_trace_event_np *to)
 {
 	const struct ptx_record *record = from->record;

@@ -355,22 +355,27 @@ START_TEST(the_empty_name_is_a_name_in_a_log_too)
 }
 END_TEST
 
-/* posix_trace_until_np() */
+/* posix_trace_until_np(), posix_trace_get_damage_np() */
 START_TEST(reading_ends_where_no_event_is_old_enough)
 {
 	int fd = log_file();
 	trace_id_t trid = LOGGED_STARTED(fd, .size = 4u << 20);
 	struct posix_trace_event_info info;
 	struct timespec early = { 0, 0 }, until, bad = { 0, 1000000000 };
+	uint64_t parts;
 	size_t len;
 	int none, last = 0;
 
 	for (int i = 0; i < 20000; i++)
 		trace_number(type_of("n"), i);
 	FAILS(posix_trace_until_np(trid, &early), EINVAL); /* not an opened log */
+	FAILS(posix_trace_get_damage_np(trid, &parts), EINVAL);
 	shut(trid);
 	trid = log_open(fd);
 	FAILS(posix_trace_until_np(trid, &bad), EINVAL);
+	FAILS(posix_trace_get_damage_np(trid, NULL), EINVAL);
+	OK(posix_trace_get_damage_np(trid, &parts));
+	ck_assert_uint_eq(parts, 0);
 	for (int i = 0; i < 100; i++)
 		OK(posix_trace_getnext_event(trid, &info, NULL, 0, &len, &none));
 	until = info.posix_timestamp;

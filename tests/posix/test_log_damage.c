@@ -73,6 +73,7 @@ struct harvest {
 	size_t events; /* whole user events */
 	int first, last;
 	int gap; /* one was reported since the last user event, or since the beginning */
+	uint64_t damaged; /* parts, as the reader that skips them tells */
 	int begins; /* the number that the first event must have, if no gap is before it; -1: any */
 };
 
@@ -180,6 +181,7 @@ static struct harvest salvage(int fd, int begins)
 		when = event.info.posix_timestamp;
 	}
 	ck_assert_int_ne(unavailable, 0);
+	OK(posix_trace_get_damage_np(trid, &harvest.damaged));
 	OK(posix_trace_seek_np(trid, &when));
 	OK(posix_trace_getnext_np(trid, &event, &unavailable));
 	OK(posix_trace_until_np(trid, &when));
@@ -321,6 +323,9 @@ static void flip_bits(int log_policy)
 			saved_events += saved.events;
 			all += sample.events;
 		}
+		/* Who reads all meets all that the check finds, also where no event is missing. */
+		if (plain.opened && saved.opened && result.complete)
+			ck_assert_int_eq(saved.damaged != 0, result.faults != 0);
 		/* An event may only be missing with a fault to show for it. */
 		if (err || result.faults)
 			noticed++;

@@ -129,7 +129,7 @@ static int events(struct logfile *log, struct losses *losses, uint64_t *total)
 static bool looks_damaged(const struct logfile *log, const struct losses *losses,
 			  const struct posix_trace_ledger_np *ledger, uint64_t total)
 {
-	return !log->whole || !log->info.complete || losses->skipped || ledger->lost[POSIX_TRACE_LOST_DAMAGED_NP] ||
+	return logfile_is_damaged(log) || losses->skipped ||
 	       (total && total != ledger->reported);
 }
 
@@ -182,6 +182,8 @@ static int dump_open_log(struct logfile *log)
 		/* It reads the whole file, as the dump did unless it was told to stop early. */
 		if (total)
 			logfile_say_faults(log, FAULTS_MAX);
+		else if (log->whole && log->info.complete && !losses.skipped)
+			say("%s: damaged; 'posixtrace verify' says where", log->path);
 		status = TOOL_DAMAGED;
 	}
 	if (dump.fail_on_loss && losses_count(&ledger))

@@ -249,6 +249,22 @@ int logfile_open_given(struct logfile *log, int fd, const char *name)
 	return open_log(log, NULL);
 }
 
+bool logfile_reader_is_damaged(trace_id_t trid)
+{
+	uint64_t parts;
+
+	return posix_trace_get_damage_np(trid, &parts) || parts;
+}
+
+bool logfile_is_damaged(const struct logfile *log)
+{
+	struct posix_trace_ledger_np ledger;
+
+	return !log->whole || !log->info.complete || logfile_reader_is_damaged(log->trid) ||
+	       posix_trace_get_ledger_np(log->trid, &ledger) ||
+	       ledger.lost[POSIX_TRACE_LOST_DAMAGED_NP];
+}
+
 uint64_t logfile_events(const struct logfile *log)
 {
 	struct posix_trace_ledger_np ledger;

@@ -56,6 +56,14 @@ int logfile_open_given(struct logfile *log, int fd, const char *name);
  */
 int logfile_window(const struct logfile *log, int64_t begin_ns, int64_t end_ns);
 
+/*
+ * Whether something is wrong with it, as far as it was opened and read since its position was moved last.
+ * True also where it was never completed.
+ */
+bool logfile_is_damaged(const struct logfile *log);
+/* Of a reader of it of its own, which was read. */
+bool logfile_reader_is_damaged(trace_id_t trid);
+
 /* How many events it has, if its writer has counted them; else 0. */
 uint64_t logfile_events(const struct logfile *log);
 

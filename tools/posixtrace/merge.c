@@ -148,10 +148,11 @@ static int finish(const struct merge *merge, struct merge_source *source, bool a
 		return TOOL_FAILURE;
 	}
 	all = all && !bounded && merge->wanted->choose.begin_ns == INT64_MIN;
-	if (!log->whole || !log->info.complete || source->losses.skipped ||
-	    ledger.lost[POSIX_TRACE_LOST_DAMAGED_NP] || (all && source->read != ledger.reported)) {
+	if (logfile_is_damaged(log) || source->losses.skipped || (all && source->read != ledger.reported)) {
 		if (all)
 			logfile_say_faults(log, FAULTS_MAX);
+		else if (log->whole && log->info.complete && !source->losses.skipped)
+			say("%s: damaged; 'posixtrace verify' says where", log->path);
 		status = TOOL_DAMAGED;
 	}
 	if (merge->fail_on_loss && losses_count(&ledger))

@@ -98,8 +98,7 @@ static bool looks_damaged(const struct stat_report *report)
 {
 	const struct tally *tally = &report->tally;
 
-	return !report->log->whole || !report->log->info.complete || tally->gaps ||
-	       tally->ledger.lost[POSIX_TRACE_LOST_DAMAGED_NP] ||
+	return logfile_is_damaged(report->log) || tally->gaps ||
 	       tally->total.events != tally->ledger.reported;
 }
 

@@ -134,7 +134,8 @@ static int count_part(struct worker *worker, size_t part)
 				return 0;
 		}
 	}
-	return err;
+	/* What is not of events has no event that could tell. */
+	return err ? err : logfile_reader_is_damaged(worker->trid) ? EAGAIN : 0;
 }
 
 static void *work(void *arg)

@@ -230,9 +230,8 @@ static bool looks_damaged(const struct reading *reading, uint64_t events)
 {
 	struct posix_trace_ledger_np ledger;
 
-	return !reading->log.whole || !reading->log.info.complete || reading->skipped ||
+	return logfile_is_damaged(&reading->log) || reading->skipped ||
 	       posix_trace_get_ledger_np(reading->log.trid, &ledger) ||
-	       ledger.lost[POSIX_TRACE_LOST_DAMAGED_NP] ||
 	       (ledger.reported != events && !reading->flow->seek_ns &&
 		logfile_ends_before(&reading->log, reading->flow->until_ns));
 }

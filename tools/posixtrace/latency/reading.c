@@ -91,12 +91,9 @@ void reading_end(struct reading *reading)
 
 int reading_status(const struct reading *reading)
 {
-	struct posix_trace_ledger_np ledger;
 	const struct logfile *log = reading->log;
 
-	if (log->whole && log->info.complete && !reading->skipped &&
-	    !posix_trace_get_ledger_np(log->trid, &ledger) &&
-	    !ledger.lost[POSIX_TRACE_LOST_DAMAGED_NP])
+	if (!logfile_is_damaged(log) && !reading->skipped)
 		return TOOL_OK;
 	say("%s: damaged or not complete; 'posixtrace verify' says where", log->path);
 	return TOOL_DAMAGED;

@@ -56,8 +56,11 @@ extern const sqlite3_module query_spans;
 /* A reader of the log of its own. 0 or an error number. */
 int query_open_log(const struct query *query, trace_id_t *trid);
 
+/* A reader that has read: whether it met damage is noted. */
+void query_note_damage(struct query *query, trace_id_t trid);
+
 /* Of the log at hand only these times, both included; from its first event on. SQLITE_OK or SQLITE_IOERR. */
-int query_go_to(const struct query *query, trace_id_t trid, int64_t begin_ns, int64_t end_ns);
+int query_go_to(struct query *query, trace_id_t trid, int64_t begin_ns, int64_t end_ns);
 
 /* query_plan.c: the letter of a comparison of a time, 0: of no use; and what it leaves of a window, which may
  * be too wide by a nanosecond. Of what is no number, SQLite knows what it means. */

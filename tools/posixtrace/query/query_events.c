@@ -73,17 +73,24 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 {
 	struct query_cursor *cursor = (struct query_cursor *)base;
 
+	query_note_damage(cursor->query, cursor->trid);
 	posix_trace_close(cursor->trid);
 	sqlite3_free(cursor->chosen);
 	sqlite3_free(cursor);
 	return SQLITE_OK;
 }
 
-int query_go_to(const struct query *query, trace_id_t trid, int64_t begin_ns, int64_t end_ns)
+void query_note_damage(struct query *query, trace_id_t trid)
+{
+	query->gap |= logfile_reader_is_damaged(trid);
+}
+
+int query_go_to(struct query *query, trace_id_t trid, int64_t begin_ns, int64_t end_ns)
 {
 	int err = posix_trace_until_np(trid, NULL);
 	struct logfile window = { .trid = trid, .info = query->log->info };
 
+	query_note_damage(query, trid);
 	if (!err)
 		err = posix_trace_rewind(trid);
 	if (!err)

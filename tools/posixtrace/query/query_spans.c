@@ -126,6 +126,7 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 	struct cursor *cursor = (struct cursor *)base;
 
 	forget(cursor);
+	query_note_damage(cursor->query, cursor->trid);
 	posix_trace_close(cursor->trid);
 	sqlite3_free(cursor);
 	return SQLITE_OK;
