@@ -607,6 +607,41 @@ int posix_trace_object_rewind_np(trace_id_t trid);
 int posix_trace_object_find_np(trace_id_t trid, pid_t pid, uint64_t pointer, int64_t time_ns,
 			       struct posix_trace_object_np *object);
 
+/*
+ * Which file was mapped executable where in a traced process, and from when until when: with it the
+ * program address of an event is one in a file. A log says it of its processes as far as whoever wrote
+ * it could see.
+ */
+#define POSIX_TRACE_BUILD_ID_MAX_NP 32
+
+struct posix_trace_mapping_np {
+	int64_t from_ns;        /* it was seen to be there from then on, */
+	int64_t until_ns;       /* and not from here on; INT64_MAX: to the end */
+	uint64_t start, end;    /* addresses; the end is not part of it */
+	uint64_t offset;        /* in the file, of start */
+	uint64_t base;          /* an address less this is one in the file, as its symbols have it */
+	pid_t pid;
+	pid_t parent;           /* not 0: no file, but pid is a child of it and has what it had then */
+	uint32_t build_id_len;  /* 0: unknown */
+	unsigned char build_id[POSIX_TRACE_BUILD_ID_MAX_NP];
+	const char *path;       /* as it was then; the library's, until the log is closed */
+};
+
+/*
+ * The next of those that an opened log holds, by process and time. At the end: 0 and *unavailable
+ * non-zero. EINVAL: no opened log, or a null pointer.
+ */
+int posix_trace_mapping_getnext_np(trace_id_t trid, struct posix_trace_mapping_np *mapping,
+				   int *unavailable);
+int posix_trace_mapping_rewind_np(trace_id_t trid);
+
+/*
+ * The file at an address of process pid when it was time_ns, as an event tells it; a child has what its
+ * parent had. ENOENT: it is not known. EINVAL: as above.
+ */
+int posix_trace_mapping_find_np(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns,
+				struct posix_trace_mapping_np *mapping);
+
 /* "mutex" and the like; "object" for what this version does not know. */
 const char *posix_trace_object_kind_name_np(int kind);
 

@@ -18,7 +18,7 @@
 #include "ring/ring.h"
 
 #define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
-#define PTX_ARENA_VERSION 7u
+#define PTX_ARENA_VERSION 8u
 #define PTX_PAGE          4096u
 
 /* What the word of an attachment says, below its generation. */
@@ -54,6 +54,8 @@ struct ptx_attachment {
 struct ptx_member {
 	_Atomic uint64_t pid;  /* 0: the place is free */
 	_Atomic uint64_t bits; /* the attachments that it inherited */
+	_Atomic uint64_t parent;  /* that it was forked from, and runs the program of; else 0 */
+	_Atomic int64_t since_ns; /* it runs that program since then, CLOCK_REALTIME */
 };
 
 #define PTX_MEMBERS 256
@@ -83,7 +85,7 @@ struct ptx_control {
 
 union ptx_control_page {
 	struct ptx_control is;
-	unsigned char bytes[4 * PTX_PAGE];
+	unsigned char bytes[5 * PTX_PAGE];
 };
 
 /*

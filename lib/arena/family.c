@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "arena/attachment.h"
@@ -68,7 +69,7 @@ static uint64_t inheritable(const struct ptx_control *control, uint32_t pid, uin
 	return bits;
 }
 
-static const struct ptx_member *member_of(const struct ptx_control *control, uint32_t pid)
+static struct ptx_member *member_of(struct ptx_control *control, uint32_t pid)
 {
 	for (unsigned i = 0; i < PTX_MEMBERS; i++)
 		if (atomic_load_explicit(&control->member[i].pid, memory_order_acquire) == pid)
@@ -76,12 +77,12 @@ static const struct ptx_member *member_of(const struct ptx_control *control, uin
 	return NULL;
 }
 
-bool ptx_family_has(const struct ptx_control *control, uint32_t pid)
+bool ptx_family_has(struct ptx_control *control, uint32_t pid)
 {
 	return member_of(control, pid);
 }
 
-static uint64_t bits_of(const struct ptx_control *control, uint32_t pid)
+static uint64_t bits_of(struct ptx_control *control, uint32_t pid)
 {
 	const struct ptx_member *member = member_of(control, pid);
 
@@ -98,11 +99,24 @@ bool ptx_family_is_dead(uint32_t pid)
 	return dead;
 }
 
+/* Which program it runs: its parent's, or another from now on. */
+static void tell_program(struct ptx_member *member, uint32_t parent)
+{
+	struct timespec now;
+
+	if (!member)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	atomic_store_explicit(&member->parent, parent, memory_order_relaxed);
+	atomic_store_explicit(&member->since_ns,
+			      now.tv_sec * INT64_C(1000000000) + now.tv_nsec, memory_order_relaxed);
+}
+
 /*
  * Where all places are taken, the dead make room; else it is not told to whom it executes. Who takes an
  * attachment away changes its word and then the members' bits: so of that one and us one sees the other.
  */
-static void enrol(struct ptx_control *control, uint32_t pid, uint64_t bits,
+static void enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
 		  const uint64_t *generation)
 {
 	for (unsigned i = 0; i < PTX_MEMBERS; i++) {
@@ -116,6 +130,7 @@ static void enrol(struct ptx_control *control, uint32_t pid, uint64_t bits,
 									 memory_order_acq_rel,
 									 memory_order_relaxed))
 			continue;
+		tell_program(member, parent);
 		atomic_store_explicit(&member->bits, bits, memory_order_seq_cst);
 		for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 			if ((bits >> bit & 1) &&
@@ -179,7 +194,8 @@ static void drop_guard(const struct ptx_arena *arena)
 bool ptx_family_keep(struct ptx_arena *arena)
 {
 	uint64_t generation[PTX_STREAMS] = { 0 };
-	uint64_t bits = inheritable(arena->control, self.pid, inherited_before(arena->control),
+	const uint32_t parent = self.pid;
+	uint64_t bits = inheritable(arena->control, parent, inherited_before(arena->control),
 				    generation);
 
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
@@ -192,7 +208,7 @@ bool ptx_family_keep(struct ptx_arena *arena)
 	if (getppid() == 0)
 		atomic_store_explicit(&arena->control->mixed, 1, memory_order_relaxed);
 	atomic_store_explicit(&arena->mine, 0, memory_order_relaxed);
-	enrol(arena->control, self.pid, bits, generation);
+	enrol(arena->control, self.pid, parent, bits, generation);
 	ptx_family_settle(); /* its parent may have had no event yet since it is traced */
 	return true;
 }
@@ -210,6 +226,7 @@ bool ptx_family_join(struct ptx_control *control)
 
 	self.pid = pid;
 	if (bits) {
+		tell_program(member_of(control, pid), 0);
 		inheritable(control, 0, bits, self.generation);
 		return true;
 	}
@@ -228,7 +245,7 @@ bool ptx_family_join(struct ptx_control *control)
 		bits = inheritable(control, ancestor, bits_of(control, ancestor), self.generation);
 		if (!bits)
 			continue;
-		enrol(control, pid, bits, self.generation);
+		enrol(control, pid, 0, bits, self.generation);
 		return true;
 	}
 	return false;

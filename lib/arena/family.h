@@ -40,6 +40,6 @@ void ptx_family_forget(struct ptx_control *control, unsigned bit);
 bool ptx_family_is_dead(uint32_t pid);
 
 /* The process is a member. */
-bool ptx_family_has(const struct ptx_control *control, uint32_t pid);
+bool ptx_family_has(struct ptx_control *control, uint32_t pid);
 
 #endif

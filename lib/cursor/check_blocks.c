@@ -129,6 +129,19 @@ static void judge_schemas(struct ptx_check *check, const struct ptx_log_found *f
 	}
 }
 
+/* M2 */
+static void judge_mappings(struct ptx_check *check, const struct ptx_log_found *found,
+			   const struct ptx_log_mapping *entry)
+{
+	for (uint32_t i = 0; i < found->block.records; i++, entry = ptx_log_mapping_next(entry)) {
+		const char *why = ptx_log_check_mapping(entry);
+
+		if (why)
+			ptx_check_fault(check, found->offset, found->end - found->offset,
+					"entry %u of a block of mappings is useless: %s", i, why);
+	}
+}
+
 bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 {
 	const struct ptx_log_block *block = &found->block;
@@ -160,6 +173,9 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 		break;
 	case PTX_LOG_SCHEMAS:
 		judge_schemas(check, found, payload);
+		break;
+	case PTX_LOG_MAPPINGS:
+		judge_mappings(check, found, payload);
 		break;
 	case PTX_LOG_INDEX:
 		judge_index(check, found, payload);

@@ -62,6 +62,9 @@ const char *ptx_stored_schema(const struct ptx_stored *stored, unsigned type);
 /* What things are called, in the order that ptx_objects_find() needs. */
 const struct ptx_object *ptx_stored_objects(const struct ptx_stored *stored, size_t *count);
 
+/* What was mapped, settled. */
+const struct ptx_mappings *ptx_stored_mappings(const struct ptx_stored *stored);
+
 /* The descriptor that it reads from. */
 int ptx_stored_descriptor(const struct ptx_stored *stored);
 

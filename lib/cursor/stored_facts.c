@@ -36,6 +36,11 @@ const struct ptx_object *ptx_stored_objects(const struct ptx_stored *stored, siz
 	return stored->said.object;
 }
 
+const struct ptx_mappings *ptx_stored_mappings(const struct ptx_stored *stored)
+{
+	return &stored->said.mappings;
+}
+
 /* The log's events counted; a reader of its own leaves the caller's position alone. */
 static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *tally)
 {

@@ -126,7 +126,11 @@ static int take_said(struct ptx_stored *stored, uint64_t offset)
 	if (err)
 		return err;
 	payload = fetch(stored, found.end, PTX_LOG_OBJECTS, &found);
-	return payload ? ptx_log_decode_objects(&found.block, payload, &stored->said) : 0;
+	err = payload ? ptx_log_decode_objects(&found.block, payload, &stored->said) : 0;
+	if (!payload || err)
+		return err;
+	payload = fetch(stored, found.end, PTX_LOG_MAPPINGS, &found);
+	return payload ? ptx_log_decode_mappings(&found.block, payload, &stored->said) : 0;
 }
 
 /* R2. *complete: END and all that it names are good. */
@@ -260,6 +264,7 @@ static int examine(struct ptx_stored *stored)
 	if (!err && !stored->complete)
 		err = recover(stored);
 	ptx_objects_sort(stored->said.object, stored->said.objects);
+	ptx_mappings_settle(&stored->said.mappings);
 	return err;
 }
 

@@ -61,9 +61,14 @@ static int note_said(struct ptx_stored *stored, const struct ptx_log_found *foun
 
 	if (!payload)
 		return 0;
-	return found->block.type == PTX_LOG_SCHEMAS ?
-		       ptx_log_decode_schemas(&found->block, payload, &stored->said) :
-		       ptx_log_decode_objects(&found->block, payload, &stored->said);
+	switch (found->block.type) {
+	case PTX_LOG_SCHEMAS:
+		return ptx_log_decode_schemas(&found->block, payload, &stored->said);
+	case PTX_LOG_OBJECTS:
+		return ptx_log_decode_objects(&found->block, payload, &stored->said);
+	default:
+		return ptx_log_decode_mappings(&found->block, payload, &stored->said);
+	}
 }
 
 static int note_ledger(struct ptx_stored *stored, const struct ptx_log_found *found)
@@ -147,6 +152,7 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 			break;
 		case PTX_LOG_SCHEMAS:
 		case PTX_LOG_OBJECTS:
+		case PTX_LOG_MAPPINGS:
 			err = note_said(stored, &found);
 			break;
 		}
@@ -287,7 +293,7 @@ static int find_said(struct ptx_stored *stored)
 
 	while (!err && h->lists_bytes &&
 	       ptx_log_find(&stored->window, at, end, h->log_id, &found, &why) == PTX_LOG_GOOD) {
-		if (found.block.type == PTX_LOG_SCHEMAS || found.block.type == PTX_LOG_OBJECTS)
+		if (found.block.type >= PTX_LOG_SCHEMAS && found.block.type <= PTX_LOG_MAPPINGS)
 			err = note_said(stored, &found);
 		at = found.end;
 	}

@@ -15,7 +15,7 @@
 #define AUTOMATIC_SPAN_NS 1000000000u /* so long one automatic flush goes on behind the writers */
 
 int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, bool by_itself,
-		     struct ptx_flush **result)
+		     struct ptx_mapped *mapped, struct ptx_flush **result)
 {
 	struct ptx_flush *flush = calloc(1, sizeof *flush);
 	int err = 0;
@@ -28,6 +28,8 @@ int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, bool by_its
 	ptx_ledger_init(&flush->closing);
 	ptx_checkpoint_enable(flush->drain);
 	pthread_mutex_init(&flush->turn, NULL);
+	flush->mapped = mapped;
+	ptx_mapped_look(mapped, false);
 	if (by_itself)
 		err = ptx_flusher_start(flush);
 	if (err) {
@@ -99,6 +101,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	uint64_t target;
 	int err, lacking;
 
+	ptx_mapped_look(flush->mapped, kind == PTX_FLUSH_AUTOMATIC);
 	wait_for_turn(flush, kind);
 	ptx_shield_raise(&shield);
 	pthread_mutex_lock(&flush->stream->lock);
@@ -209,6 +212,7 @@ int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *stat
 	ptx_shield_lower(&shield);
 	ptx_log_destroy(flush->log);
 	ptx_ledger_fini(&flush->closing);
+	ptx_mapped_destroy(flush->mapped);
 	pthread_mutex_destroy(&flush->turn);
 	free(flush);
 	return err;

@@ -12,6 +12,7 @@
 #define PTX_DRAIN_FLUSH_H
 
 #include "drain/drain.h"
+#include "drain/mapped.h"
 #include "log/log.h"
 #include "stream/stream.h"
 
@@ -27,9 +28,10 @@ struct ptx_flush_caller {
 	uint64_t thread, address;
 };
 
-/* Takes over the log; starts the thread if by_itself. EAGAIN if it cannot. */
+/* Takes over the log and mapped, which may be NULL, unless it fails; starts the thread if by_itself.
+ * EAGAIN if it cannot. */
 int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, bool by_itself,
-		     struct ptx_flush **flush);
+		     struct ptx_mapped *mapped, struct ptx_flush **flush);
 
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller);

@@ -11,6 +11,7 @@ struct ptx_flush {
 	struct ptx_stream *stream;
 	struct ptx_drain *drain;
 	struct ptx_log *log;
+	struct ptx_mapped *mapped; /* NULL: the log does not say it */
 	pthread_mutex_t turn; /* held through a flush; taken before the stream's lock */
 	_Atomic uint32_t callers; /* that wait for the turn: the flusher lets them go first */
 	pthread_t thread;

@@ -260,7 +260,7 @@ static int write_log(struct ptx_still *still, struct ptx_stream *stream, struct 
 	int err, err2;
 
 	tell_status(still, &status);
-	err = ptx_flush_create(stream, log, false, &stream->flush);
+	err = ptx_flush_create(stream, log, false, NULL, &stream->flush);
 	if (err) {
 		ptx_log_destroy(log);
 		return err;

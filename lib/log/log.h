@@ -18,6 +18,7 @@
 
 #include "record/attr.h"
 #include "record/ledger.h"
+#include "record/mapping.h"
 #include "record/object.h"
 #include "record/record.h"
 
@@ -74,6 +75,9 @@ int ptx_log_name(struct ptx_log *log, unsigned type, const char *name);
 /* Likewise what a type means (EEXIST: it means something else), and what a thing is called. ENOMEM. */
 int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text);
 int ptx_log_object(struct ptx_log *log, const struct ptx_object *object);
+
+/* Likewise which file was mapped where: what was seen, not settled. ENOSPC: a log has no more of them. */
+int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping);
 
 /* Writes what was put. 0 when nothing is left to write. */
 int ptx_log_write(struct ptx_log *log);

@@ -145,6 +145,10 @@ static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 		err = ptx_log_side_send(log);
 	if (!err)
 		err = ptx_log_objects_prepare(log, true, log->at);
+	if (!err)
+		err = ptx_log_side_send(log);
+	if (!err && log->lists.mappings)
+		err = ptx_log_mappings_prepare(log, true, log->at);
 	return err ? err : ptx_log_side_send(log);
 }
 

@@ -52,6 +52,7 @@ const char *ptx_log_check_payload(const struct ptx_log_block *block, const void 
 /* Likewise of SCHEMAS and OBJECTS: log_said.c. */
 const char *ptx_log_check_schemas(const struct ptx_log_block *block, const void *payload);
 const char *ptx_log_check_objects(const struct ptx_log_block *block, const void *payload);
+const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void *payload);
 
 /* What a reader can do without: padding, and that some record has time_min and time_max. A packed
  * block has been unpacked. */
@@ -75,19 +76,26 @@ void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload
 const char *ptx_log_schema_text(const struct ptx_log_schema *entry);
 const struct ptx_log_schema *ptx_log_schema_next(const struct ptx_log_schema *entry);
 
-/* What types mean and things are called, as far as a reader wants to know it. */
+/* Of a MAPPINGS payload that was found good: the next entry; what is wrong with one, or NULL. */
+const struct ptx_log_mapping *ptx_log_mapping_next(const struct ptx_log_mapping *entry);
+const char *ptx_log_check_mapping(const struct ptx_log_mapping *entry);
+
+/* What types mean and things are called, and what was mapped, as far as a reader wants to know it. */
 #define PTX_LOG_OBJECTS_MAX 65536u
 struct ptx_log_said {
 	char *schema[PTX_TYPE_MAX];
 	struct ptx_object *object;
 	size_t objects;
+	struct ptx_mappings mappings;
 };
 
-/* Of SCHEMAS and OBJECTS payloads that were found good: adds what they have. ENOMEM. */
+/* Of SCHEMAS, OBJECTS and MAPPINGS payloads that were found good: adds what they have. ENOMEM. */
 int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payload,
 			   struct ptx_log_said *said);
 int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payload,
 			   struct ptx_log_said *said);
+int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *payload,
+			    struct ptx_log_said *said);
 void ptx_log_said_fini(struct ptx_log_said *said);
 
 /* Of a LEDGER payload that was found good. ENOMEM. */

@@ -128,7 +128,7 @@ int ptx_log_side_send(struct ptx_log *log)
 	log->number[block->type]++;
 	if (block->type == PTX_LOG_NAMES)
 		memcpy(log->names.written, log->names.waiting, sizeof(log->names.written));
-	else if (block->type == PTX_LOG_SCHEMAS || block->type == PTX_LOG_OBJECTS)
+	else if (block->type >= PTX_LOG_SCHEMAS && block->type <= PTX_LOG_MAPPINGS)
 		ptx_log_lists_sent(log, block->type);
 	log->side.len = 0;
 	return 0;

@@ -13,7 +13,7 @@
 #define PTX_LOG_BLOCK_MAGIC   UINT32_C(0x4b425850) /* "PXBK" on a little-endian machine */
 #define PTX_LOG_END_MAGIC     "PXTREND1"
 #define PTX_LOG_MAJOR         1
-#define PTX_LOG_MINOR         1
+#define PTX_LOG_MINOR         2
 #define PTX_LOG_BYTE_ORDER    UINT64_C(0x0102030405060708)
 #define PTX_LOG_HEADER_BYTES  4096
 #define PTX_LOG_CLOSING_AT    3584
@@ -41,10 +41,11 @@ enum ptx_log_type { /* 3.3 */
 	PTX_LOG_END,
 	PTX_LOG_SCHEMAS,
 	PTX_LOG_OBJECTS,
+	PTX_LOG_MAPPINGS,
 	PTX_LOG_TYPES
 };
 
-#define PTX_LOG_ALL_NAMES 1u /* flag of a NAMES block, also of SCHEMAS and OBJECTS */
+#define PTX_LOG_ALL_NAMES 1u /* flag of a NAMES block, also of SCHEMAS, OBJECTS and MAPPINGS */
 
 struct ptx_log_sum { /* 3.8 */
 	struct ptx_log_status status;
@@ -180,6 +181,19 @@ struct ptx_log_schema { /* 3.10; then the text, to a multiple of 8 */
 };
 
 /* Of OBJECTS, 3.11: struct ptx_object of record/object.h. */
+
+struct ptx_log_mapping { /* 3.12; then the path, to a multiple of 8 */
+	uint32_t kind; /* enum ptx_mapping_kind */
+	uint32_t pid;
+	uint64_t start;
+	uint64_t end;
+	uint64_t file_offset;
+	uint64_t base;
+	int64_t time_ns;
+	uint32_t build_id_bytes;
+	uint32_t path_bytes;
+	uint8_t build_id[PTX_MAPPING_ID_BYTES];
+};
 
 struct ptx_log_end { /* 3.9 */
 	struct ptx_log_sum sum;

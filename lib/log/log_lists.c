@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/log_lists.c - what event types mean and what things are called, on the way to the file.
+ * log/log_lists.c - what event types mean, what things are called and, with log_mappings.c, what was
+ * mapped, on the way to the file.
  *
  * In a sequence they go out as names do, before the block of events that waits. In a file of slots
  * they have an area in which block follows block; what has no room there waits for the end.
@@ -68,7 +69,7 @@ bool ptx_log_lists_any(const struct ptx_log *log)
 {
 	static const uint64_t none[PTX_TYPE_MAX / 64];
 
-	return log->lists.objects || memcmp(log->lists.known, none, sizeof(none));
+	return log->lists.objects || log->lists.mappings || memcmp(log->lists.known, none, sizeof(none));
 }
 
 static size_t schema_bytes(const char *text)
@@ -157,6 +158,11 @@ int ptx_log_lists_write(struct ptx_log *log)
 		if (!err)
 			err = send(log);
 	}
+	if (!err && ptx_log_mappings_wait(log)) {
+		err = ptx_log_mappings_prepare(log, false, log->loop ? lists->at : log->at);
+		if (!err)
+			err = send(log);
+	}
 	return err;
 }
 
@@ -166,8 +172,10 @@ void ptx_log_lists_sent(struct ptx_log *log, unsigned type)
 
 	if (type == PTX_LOG_SCHEMAS)
 		memcpy(lists->written, lists->waiting, sizeof(lists->written));
-	else
+	else if (type == PTX_LOG_OBJECTS)
 		lists->objects_written = lists->objects_waiting;
+	else
+		lists->mappings_written = lists->mappings_waiting;
 	if (log->loop && log->side.offset == lists->at)
 		lists->at += log->side.len;
 }
@@ -176,6 +184,7 @@ void ptx_log_lists_clear(struct ptx_log *log)
 {
 	memset(log->lists.written, 0, sizeof(log->lists.written));
 	log->lists.objects_written = 0;
+	memset(&log->lists.mappings_written, 0, sizeof(log->lists.mappings_written));
 	log->lists.at = log->header->lists_offset;
 }
 
@@ -210,4 +219,5 @@ void ptx_log_lists_free(struct ptx_log *log)
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		free(log->lists.schema[type]);
 	free(log->lists.object);
+	free(log->lists.mapping);
 }

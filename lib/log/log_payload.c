@@ -147,6 +147,8 @@ const char *ptx_log_check_payload(const struct ptx_log_block *block, const void 
 		return ptx_log_check_schemas(block, payload);
 	case PTX_LOG_OBJECTS:
 		return ptx_log_check_objects(block, payload);
+	case PTX_LOG_MAPPINGS:
+		return ptx_log_check_mappings(block, payload);
 	default:
 		return NULL;
 	}

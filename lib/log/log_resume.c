@@ -76,6 +76,10 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 		if (ptx_log_objects_take(log, block, payload))
 			return false;
 		break;
+	case PTX_LOG_MAPPINGS:
+		if (ptx_log_mappings_take(log, block, payload))
+			return false;
+		break;
 	default:
 		if (!ptx_log_index_taken(log, found->offset))
 			return false;
@@ -223,11 +227,12 @@ static int read_lists(struct ptx_log *log, struct ptx_log_window *window)
 		const void *payload = ptx_log_payload(window, &found, &why);
 		const unsigned type = found.block.type;
 
-		if (!payload || (type != PTX_LOG_SCHEMAS && type != PTX_LOG_OBJECTS) ||
+		if (!payload || type < PTX_LOG_SCHEMAS || type > PTX_LOG_MAPPINGS ||
 		    found.block.number != log->number[type])
 			break;
 		err = type == PTX_LOG_SCHEMAS ? ptx_log_schemas_take(log, &found.block, payload) :
-						ptx_log_objects_take(log, &found.block, payload);
+		      type == PTX_LOG_OBJECTS ? ptx_log_objects_take(log, &found.block, payload) :
+						ptx_log_mappings_take(log, &found.block, payload);
 		log->number[type]++;
 		log->lists.at = found.end;
 	}

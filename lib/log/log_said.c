@@ -105,5 +105,6 @@ void ptx_log_said_fini(struct ptx_log_said *said)
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		free(said->schema[type]);
 	free(said->object);
+	ptx_mappings_fini(&said->mappings);
 	memset(said, 0, sizeof(*said));
 }

@@ -64,6 +64,15 @@ struct ptx_log_lists {
 	size_t objects_written;
 	size_t objects_waiting;
 	size_t objects_taken; /* of a log that is gone on with: they are not put again */
+	uint8_t *mapping;     /* entries as they stand in the file */
+	size_t mapping_bytes, mapping_room;
+	size_t path_bytes;    /* of them all */
+	uint32_t mappings;
+	bool mappings_ended;  /* the last says that no more is known */
+	struct ptx_log_mappings {
+		size_t bytes;
+		uint32_t count;
+	} mappings_written, mappings_waiting; /* from the first on */
 	uint64_t at;          /* slots: where the next block goes in their area */
 };
 
@@ -147,6 +156,11 @@ void ptx_log_lists_clear(struct ptx_log *log);
 void ptx_log_lists_free(struct ptx_log *log);
 int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset);
 int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset);
+/* log_mappings.c: likewise; some were not written, and in slots, there is room for them. */
+bool ptx_log_mappings_wait(const struct ptx_log *log);
+int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset);
+int ptx_log_mappings_take(struct ptx_log *log, const struct ptx_log_block *block,
+			  const void *payload);
 int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block,
 			 const void *payload);
 int ptx_log_objects_take(struct ptx_log *log, const struct ptx_log_block *block,

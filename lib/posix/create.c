@@ -61,6 +61,7 @@ static int settle_attr(const trace_attr_t *wish, bool has_log, struct ptx_attr *
 static int open_log(struct ptx_stream *stream, int file_desc)
 {
 	struct ptx_log_facts facts = { .attr = stream->attr, .pid = stream->target.pid };
+	struct ptx_mapped *mapped;
 	struct ptx_log *log;
 	int err;
 
@@ -69,13 +70,17 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 	err = ptx_log_create_beside(file_desc, &facts, &log);
 	if (err)
 		return err;
+	mapped = ptx_mapped_create(stream->target.arena, stream->view->bit, stream->target.pid,
+				   stream->target.same_ids);
 	err = ptx_flush_create(stream, log, stream->attr.stream_policy == POSIX_TRACE_FLUSH,
-			       &stream->flush);
-	if (err)
+			       mapped, &stream->flush);
+	if (err) {
 		ptx_log_destroy(log);
-	else
-		ptx_registry_note_log(stream, ptx_log_descriptor(log));
-	return err;
+		ptx_mapped_destroy(mapped);
+		return err;
+	}
+	ptx_registry_note_log(stream, ptx_log_descriptor(log));
+	return 0;
 }
 
 static int build(struct ptx_stream *stream, const char *backing, int file_desc)

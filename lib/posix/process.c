@@ -7,6 +7,7 @@
 
 #include "arena/arena.h"
 #include "arena/quota.h"
+#include "drain/mapped.h"
 #include "point/thread.h"
 #include "point/view.h"
 #include "posix/shutdown.h"
@@ -15,10 +16,12 @@
 static void before_fork(void)
 {
 	ptx_registry_before_fork();
+	ptx_mapped_before_fork();
 }
 
 static void in_parent(void)
 {
+	ptx_mapped_after_fork();
 	ptx_registry_after_fork(false);
 }
 
@@ -29,6 +32,7 @@ static void in_child(void)
 	ptx_process_child();
 	ptx_target_after_fork();
 	ptx_quota_after_fork();
+	ptx_mapped_after_fork();
 	ptx_registry_after_fork(true);
 	errno = saved;
 }

@@ -41,6 +41,7 @@ struct ptx_stream {
 	struct ptx_attr attr;
 	unsigned type_cursor; /* the last type that the type list delivered, 0 = none */
 	size_t object_cursor; /* how many objects were looked at */
+	size_t mapping_cursor; /* likewise mappings */
 
 	/* Active streams. */
 	struct ptx_target target;

@@ -43,7 +43,7 @@ def text(data):
     return bytes(data[:end])
 
 
-DATA, NAMES, INDEX, TOP, LEDGER, END, SCHEMAS, OBJECTS = range(1, 9)
+DATA, NAMES, INDEX, TOP, LEDGER, END, SCHEMAS, OBJECTS, MAPPINGS = range(1, 10)
 LOST_CAUSES = 10
 
 
@@ -87,7 +87,7 @@ class Log:
             self.data = file.read()
         self._header()
         self._end()
-        self.names, self.schemas, self.objects = {}, {}, []
+        self.names, self.schemas, self.objects, self.mappings = {}, {}, [], []
         self._names()
         self._lists()
         self._ledger()
@@ -144,6 +144,16 @@ class Log:
                     name = text(block.payload[at + 24:at + 72])
                     self.objects.append((kind, pid, pointer, ns, name))
                     at += 72
+                elif block.type == MAPPINGS:
+                    kind, pid, start, end, file_offset, base, ns, id_size, size = \
+                        struct.unpack_from("=IIQQQQqII", block.payload, at)
+                    build_id = block.payload[at + 56:at + 56 + min(id_size, 32)]
+                    path = text(block.payload[at + 88:at + 88 + size]) if size else b""
+                    if kind in (1, 2) and start >= end or id_size > 32 or len(path) != max(size, 1) - 1:
+                        raise Damaged("a mapping")
+                    self.mappings.append((kind, pid, start, end, file_offset, base, ns,
+                                          build_id.hex(), path))
+                    at += 88 + (size + 7 & ~7)
             offset = block.end
 
     def _ledger(self):

@@ -135,6 +135,29 @@ static void list_objects(trace_id_t trid)
 	}
 }
 
+static void list_mappings(trace_id_t trid)
+{
+	struct posix_trace_mapping_np mapping, found;
+	int unavailable = 0;
+
+	FUZZ_MUST(posix_trace_mapping_rewind_np(trid) == 0, "no rewind of mappings");
+	for (size_t i = 0;; i++) {
+		FUZZ_MUST(posix_trace_mapping_getnext_np(trid, &mapping, &unavailable) == 0,
+			  "no next mapping");
+		if (unavailable)
+			return;
+		FUZZ_MUST(i < EVENTS_MAX, "mappings without an end");
+		FUZZ_MUST(mapping.parent || mapping.start < mapping.end, "an empty mapping");
+		FUZZ_MUST(mapping.from_ns <= mapping.until_ns, "a mapping that ends before it begins");
+		FUZZ_MUST(mapping.build_id_len <= sizeof(mapping.build_id), "a long build-id");
+		must_be_text(mapping.path, 4096, "a path");
+		if (i < 100 && posix_trace_mapping_find_np(trid, mapping.pid, mapping.start,
+							   mapping.from_ns, &found) == 0)
+			FUZZ_MUST(found.start <= mapping.start && mapping.start < found.end,
+				  "another mapping than was asked for");
+	}
+}
+
 static void ask(trace_id_t trid)
 {
 	struct posix_trace_status_info status;
@@ -187,6 +210,7 @@ static size_t read_log(trace_id_t trid)
 	list_types(trid);
 	list_threads(trid);
 	list_objects(trid);
+	list_mappings(trid);
 	FUZZ_MUST(posix_trace_rewind(trid) == 0, "no rewind");
 	FUZZ_MUST(read_on(trid) == all, "%zu events, and others after rewinding", all);
 	FUZZ_MUST(posix_trace_rewind(trid) == 0, "no rewind");

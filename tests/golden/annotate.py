@@ -5,7 +5,8 @@ import re
 import struct
 import sys
 
-TYPES = {1: "DATA", 2: "NAMES", 3: "INDEX", 4: "TOP", 5: "LEDGER", 6: "END", 7: "SCHEMAS", 8: "OBJECTS"}
+TYPES = {1: "DATA", 2: "NAMES", 3: "INDEX", 4: "TOP", 5: "LEDGER", 6: "END", 7: "SCHEMAS", 8: "OBJECTS",
+         9: "MAPPINGS"}
 INSIDE = {"sum": "ptx_log_sum", "status": "ptx_log_status", "total": "ptx_ledger_line",
           "line": "ptx_ledger_line"}
 COLUMNS = ["overwritten", "stream full", "log full", "log overwritten", "flush error",
@@ -148,6 +149,13 @@ class Writer:
             for n in range(records):
                 print("\t# object %d" % n)
                 self.structure("ptx_object", "", 2)
+        elif kind == 9:
+            for n in range(records):
+                print("\t# mapping %d" % n)
+                length, = struct.unpack_from("<I", self.data, self.at + 52)
+                self.structure("ptx_log_mapping", "", 2)
+                if length:
+                    self.line(length + 7 & ~7, "path", 2)
         assert self.at == end
 
     def log(self):

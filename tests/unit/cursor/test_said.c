@@ -42,7 +42,7 @@ static int a_log_and(enum ptx_log_type type, uint32_t records, const void *paylo
 	block = (struct ptx_log_block *)(void *)(whole + size);
 	block->type = (uint16_t)type;
 	block->log_id = ((struct ptx_log_header *)(void *)whole)->log_id;
-	block->number = 1;
+	block->number = type != PTX_LOG_MAPPINGS; /* of its type the log has one already, or none */
 	block->first_record = 5;
 	block->records = records;
 	memcpy(block + 1, payload, bytes);
@@ -226,6 +226,87 @@ START_TEST(of_very_many_objects_some_are_kept)
 }
 END_TEST
 
+struct mapped {
+	struct ptx_log_mapping head;
+	char path[24];
+};
+
+static const struct mapped good = { .head = { .kind = PTX_MAPPING_FILE, .pid = 500, .start = 0x1000,
+					      .end = 0x2000, .time_ns = 1, .path_bytes = 5 },
+				    .path = "/bin" };
+
+static const struct {
+	uint32_t kind, build_id_bytes, path_bytes;
+	uint64_t end;
+	const char *fault;
+} mapped[] = {
+	{ 1, 20, 5, 0x2000, NULL },
+	{ 1, 32, 5, UINT64_MAX, NULL },
+	{ 2, UINT32_MAX, 0, 0x2000, NULL },
+	{ 3, 0, 0, 0, NULL },
+	{ 4, 99, 5, 0, NULL },
+	{ 1, 33, 5, 0x2000, "its build-id is too long" },
+	{ 1, UINT32_MAX, 5, 0x2000, "its build-id is too long" },
+	{ 1, 20, 0, 0x2000, "its path has an impossible length" },
+	{ 1, 20, 4, 0x2000, "the end of its path is not where it should be" },
+	{ 1, 20, 6, 0x2000, "the end of its path is not where it should be" },
+	{ 1, 20, 25, 0x2000, "a mapping runs past its block" },
+	{ 1, 20, UINT32_MAX, 0x2000, "a mapping runs past its block" },
+	{ 1, 20, UINT32_MAX - 7, 0x2000, "a mapping runs past its block" },
+	{ 1, 20, 5, 0x1000, "it ends before it starts" },
+	{ 2, 0, 0, 0, "it ends before it starts" },
+};
+
+START_TEST(a_mapping_that_is_none_does_not_count)
+{
+	const uint32_t path = mapped[_i].path_bytes;
+	struct ptx_stored *stored;
+	struct mapped entry = good;
+	bool is_file = mapped[_i].kind == PTX_MAPPING_FILE && !mapped[_i].fault;
+	int fd;
+
+	entry.head.kind = mapped[_i].kind;
+	entry.head.build_id_bytes = mapped[_i].build_id_bytes;
+	entry.head.path_bytes = path;
+	entry.head.end = mapped[_i].end;
+	fd = a_log_and(PTX_LOG_MAPPINGS, 1, &entry,
+		       sizeof(entry.head) + (path < 24 ? (path + 7u) & ~7u : 24));
+	stored = open_and_find_the_good(fd);
+	ck_assert_int_eq(ptx_mappings_find(ptx_stored_mappings(stored), 500, 0x1fff, 10) != NULL,
+			 is_file);
+	if (mapped[_i].fault)
+		assert_first_fault(fd, mapped[_i].fault);
+	else
+		ck_assert_uint_eq(sample_faults(fd, true), 0);
+	ptx_stored_close(stored);
+	close(fd);
+}
+END_TEST
+
+/* As many as there can be, all of one process and never gone; one time, so that all are compared. */
+START_TEST(of_very_many_mappings_some_are_kept)
+{
+	enum { MANY = 100000 };
+	struct ptx_log_mapping *entry = calloc(MANY, sizeof(*entry));
+	struct ptx_stored *stored;
+	int fd;
+
+	for (unsigned i = 0; i < MANY; i++) {
+		entry[i].kind = PTX_MAPPING_CHILD;
+		entry[i].pid = 500;
+		entry[i].file_offset = 500; /* its own parent */
+	}
+	fd = a_log_and(PTX_LOG_MAPPINGS, MANY, entry, MANY * sizeof(*entry));
+	stored = open_and_find_the_good(fd);
+	ck_assert_uint_eq(ptx_stored_mappings(stored)->count, PTX_MAPPINGS_MAX);
+	ck_assert_ptr_null(ptx_mappings_find(ptx_stored_mappings(stored), 500, 1, 10));
+	ck_assert_uint_eq(sample_faults(fd, true), 0);
+	ptx_stored_close(stored);
+	close(fd);
+	free(entry);
+}
+END_TEST
+
 /* Every byte of what is said changed once, its checksum not: nothing crashes, and the check sees it. */
 START_TEST(damage_is_seen_and_takes_its_block_alone)
 {
@@ -261,6 +342,9 @@ static Suite *suite(void)
 	tcase_add_test(tc, of_two_schemas_of_a_type_the_first_counts);
 	tcase_add_loop_test(tc, objects_that_are_none_do_not_count, 0, 3);
 	tcase_add_test(tc, of_very_many_objects_some_are_kept);
+	tcase_add_loop_test(tc, a_mapping_that_is_none_does_not_count, 0,
+			    sizeof(mapped) / sizeof(mapped[0]));
+	tcase_add_test(tc, of_very_many_mappings_some_are_kept);
 	tcase_add_test(tc, damage_is_seen_and_takes_its_block_alone);
 	return s;
 }

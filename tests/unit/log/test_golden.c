@@ -12,7 +12,7 @@
 
 #define SCHEMA "u32 n{0=none, 1=one}; bytes rest; @level 3; @begin work; @key n"
 
-static const char *const versions[] = { "1.0", "1.1" };
+static const char *const versions[] = { "1.0", "1.1", "1.2" };
 static const char *const names[] = { "append", "until_full", "loop" };
 
 static void begin(struct sample *sample, int fd, uint32_t policy, uint64_t log_size)
@@ -47,6 +47,49 @@ static void describe(struct sample *sample)
 	ck_assert_int_eq(ptx_log_object(sample->log, &object), 0);
 }
 
+static const struct ptx_mapping program = { .kind = PTX_MAPPING_FILE, .pid = 500, .start = 0x401000,
+					    .end = 0x402345, .offset = 0x1000, .base = 0x400000,
+					    .from_ns = SAMPLE_TIME(1), .id_bytes = 20,
+					    .id = "0123456789abcdefghi", .path = "/bin/sample" };
+static const struct ptx_mapping plugin = { .kind = PTX_MAPPING_FILE, .pid = 500,
+					   .start = 0x7f0000002000, .end = 0x7f0000004000,
+					   .base = 0x7f0000002000, .from_ns = SAMPLE_TIME(2),
+					   .path = "/lib/plugin.so" };
+static const struct ptx_mapping unloaded = { .kind = PTX_MAPPING_GONE, .pid = 500,
+					     .start = 0x7f0000002000, .end = 0x7f0000004000,
+					     .from_ns = SAMPLE_TIME(9) };
+static const struct ptx_mapping descent = { .kind = PTX_MAPPING_CHILD, .pid = 600, .parent = 500,
+					    .from_ns = SAMPLE_TIME(8) };
+
+static void map(struct sample *sample)
+{
+	ck_assert_int_eq(ptx_log_mapping(sample->log, &program), 0);
+	ck_assert_int_eq(ptx_log_mapping(sample->log, &plugin), 0);
+}
+
+static void map_more(struct sample *sample)
+{
+	ck_assert_int_eq(ptx_log_mapping(sample->log, &unloaded), 0);
+	ck_assert_int_eq(ptx_log_mapping(sample->log, &descent), 0);
+}
+
+static void assert_mapped(const struct ptx_stored *stored)
+{
+	const struct ptx_mappings *list = ptx_stored_mappings(stored);
+	const struct ptx_mapping *found;
+
+	ck_assert_uint_eq(list->count, 3);
+	found = ptx_mappings_find(list, 600, 0x401234, SAMPLE_TIME(20));
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->path, "/bin/sample");
+	ck_assert_mem_eq(found->id, program.id, 20);
+	ck_assert_uint_eq(found->base, 0x400000);
+	found = ptx_mappings_find(list, 500, 0x7f0000003fff, SAMPLE_TIME(9) - 1);
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->path, "/lib/plugin.so");
+	ck_assert_ptr_null(ptx_mappings_find(list, 500, 0x7f0000003fff, SAMPLE_TIME(9)));
+}
+
 static void describe_more(struct sample *sample)
 {
 	static const struct ptx_object child = { .kind = PTX_OBJECT_CHILD, .pid = 600, .pointer = 500,
@@ -75,6 +118,7 @@ static void write_append(int fd)
 	sample_add(&sample, 5);
 	sample_write(&sample);
 	describe(&sample);
+	map(&sample);
 	ck_assert_int_eq(ptx_log_name(sample.log, 63, "posix_trace_unnamed_userevent"), 0);
 	sample_add(&sample, 2);
 	put_one(&sample, &late);
@@ -82,6 +126,7 @@ static void write_append(int fd)
 	put_one(&sample, &bare); /* packed it would be as long */
 	sample_write(&sample);
 	describe_more(&sample);
+	map_more(&sample);
 	sample_add(&sample, 3);
 	put_one(&sample, &again);
 	again.time_ns += 5;
@@ -107,6 +152,8 @@ static void write_until_full(int fd)
 
 	begin(&sample, fd, POSIX_TRACE_UNTIL_FULL, 400);
 	ck_assert_int_eq(ptx_log_name(sample.log, POSIX_TRACE_STOP, "posix_trace_stop"), 0);
+	map(&sample);
+	map_more(&sample);
 	ck_assert_int_eq(sample_put(&sample, 100, &err), PTX_LOG_PUT_FULL);
 	put_one(&sample, &stop);
 	sample_write(&sample);
@@ -120,10 +167,14 @@ static void write_loop(int fd)
 	begin(&sample, fd, POSIX_TRACE_LOOP, 800);
 	for (int i = 0; i < 40; i++) {
 		sample_add(&sample, 1);
-		if (i == 3)
+		if (i == 3) {
 			describe(&sample);
-		if (i == 20)
+			map(&sample);
+		}
+		if (i == 20) {
 			describe_more(&sample);
+			map_more(&sample);
+		}
 		if (i % 2 == 0)
 			sample_write(&sample);
 	}
@@ -159,7 +210,7 @@ START_TEST(what_is_written_is_what_the_text_says)
 	sample_prove(fd);
 	bytes = sample_bytes(fd, &size);
 	keep(names[_i], bytes, size);
-	snprintf(path, sizeof(path), "golden/1.1/%s.hex", names[_i]);
+	snprintf(path, sizeof(path), "golden/1.2/%s.hex", names[_i]);
 	want = hex_read(path, &want_size);
 	for (size_t i = 0; i < size && i < want_size; i++)
 		if (bytes[i] != want[i])
@@ -206,6 +257,10 @@ START_TEST(the_logs_of_all_versions_are_read)
 		ck_assert_ptr_nonnull(object);
 		ck_assert_str_eq(object->name, "pool lock");
 	}
+	if (minor < 2)
+		ck_assert_uint_eq(ptx_stored_mappings(stored)->count, 0);
+	else
+		assert_mapped(stored);
 	for (; ptx_stored_next(stored, &got); n++) {
 		late += !!(got.record->len_flags & PTX_RECORD_LATE);
 		truncated += !!(got.record->len_flags & PTX_RECORD_TRUNCATED);
@@ -235,7 +290,7 @@ static Suite *build(void)
 	Suite *suite = support_suite("log golden", &tc);
 
 	tcase_add_loop_test(tc, what_is_written_is_what_the_text_says, 0, 3);
-	tcase_add_loop_test(tc, the_logs_of_all_versions_are_read, 0, 6);
+	tcase_add_loop_test(tc, the_logs_of_all_versions_are_read, 0, 9);
 	return suite;
 }
 

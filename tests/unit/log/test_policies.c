@@ -41,7 +41,7 @@ START_TEST(a_log_tells_attributes_names_and_clock)
 	ck_assert(info.complete);
 	ck_assert_int_eq(info.log_full_policy, POSIX_TRACE_APPEND);
 	ck_assert_uint_eq(info.format_major, 1);
-	ck_assert_uint_eq(info.format_minor, 1);
+	ck_assert_uint_eq(info.format_minor, 2);
 	ck_assert_int_eq(info.pid, 500);
 	ck_assert_str_eq(info.clock, "tsc");
 	ck_assert_uint_eq(info.blocks, 1);

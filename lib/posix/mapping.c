@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include <trace_np.h>
+
+#include "cursor/stored.h"
+#include "posix/call.h"
+#include "record/mapping.h"
+
+_Static_assert(POSIX_TRACE_BUILD_ID_MAX_NP == PTX_MAPPING_ID_BYTES, "as in <trace_np.h>");
+
+/* The path is the list's, which lives as long as the opened log. */
+static void tell(const struct ptx_mapping *from, struct posix_trace_mapping_np *to)
+{
+	memset(to, 0, sizeof(*to));
+	to->from_ns = from->from_ns;
+	to->until_ns = from->until_ns;
+	to->start = from->start;
+	to->end = from->end;
+	to->offset = from->offset;
+	to->base = from->base;
+	to->pid = (pid_t)from->pid;
+	to->parent = (pid_t)from->parent;
+	to->build_id_len = from->id_bytes;
+	memcpy(to->build_id, from->id, sizeof(to->build_id));
+	to->path = from->path ? from->path : "";
+}
+
+PTX_EXPORT int posix_trace_mapping_getnext_np(trace_id_t trid, struct posix_trace_mapping_np *mapping,
+					      int *unavailable)
+{
+	struct ptx_call call = ptx_call_begin();
+	const struct ptx_mappings *list;
+	struct ptx_stream *stream;
+
+	if (!mapping || !unavailable)
+		return ptx_call_end(call, EINVAL);
+	stream = ptx_stream_lock(trid, PTX_STORED);
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	list = ptx_stored_mappings(stream->stored);
+	*unavailable = stream->mapping_cursor >= list->count;
+	if (!*unavailable)
+		tell(&list->mapping[stream->mapping_cursor++], mapping);
+	ptx_stream_unlock(stream);
+	return ptx_call_end(call, 0);
+}
+
+PTX_EXPORT int posix_trace_mapping_rewind_np(trace_id_t trid)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_stream *stream = ptx_stream_lock(trid, PTX_STORED);
+
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	stream->mapping_cursor = 0;
+	ptx_stream_unlock(stream);
+	return ptx_call_end(call, 0);
+}
+
+PTX_EXPORT int posix_trace_mapping_find_np(trace_id_t trid, pid_t pid, uint64_t address,
+					   int64_t time_ns, struct posix_trace_mapping_np *mapping)
+{
+	struct ptx_call call = ptx_call_begin();
+	const struct ptx_mapping *found;
+	struct ptx_stream *stream;
+
+	if (!mapping)
+		return ptx_call_end(call, EINVAL);
+	stream = ptx_stream_lock(trid, PTX_STORED);
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	found = ptx_mappings_find(ptx_stored_mappings(stream->stored), (uint32_t)pid, address,
+				  time_ns);
+	if (found)
+		tell(found, mapping);
+	ptx_stream_unlock(stream);
+	return ptx_call_end(call, found ? 0 : ENOENT);
+}

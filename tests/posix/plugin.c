@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* plugin.c - a library to be loaded and unloaded, of which test_mapping.c has two that differ. */
+#include <trace.h>
+
+void plugin_trace(trace_event_id_t id, int number);
+int plugin_is(void);
+
+void plugin_trace(trace_event_id_t id, int number)
+{
+	posix_trace_event(id, &number, sizeof(number));
+	__asm__ volatile(""); /* the call is not the last thing: its address is one of this library */
+}
+
+int plugin_is(void)
+{
+	return PLUGIN;
+}
