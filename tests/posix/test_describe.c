@@ -124,7 +124,7 @@ START_TEST(whenever_it_is_said_it_reaches_the_log)
 	}
 	ck_assert_int_eq(before_main_result, 0);
 	ck_assert_uint_eq(count_objects(trid), 6); /* the test is a child of where main began */
-	ck_assert_uint_eq(log_info(fd).format_minor, 1);
+	ck_assert_uint_eq(log_info(fd).format_minor, 2);
 	log_close(trid);
 	close(fd);
 }
