@@ -9,4 +9,12 @@ for folder in "$corpus"/*; do
 	target=${folder##*/}
 	check "all inputs of $target" "$top_builddir/tests/fuzz/$target" "$folder"/*
 done
+
+# Every function of the standard is among the calls that the model predicts.
+is_called() {
+	grep -q "$1(" "$top_srcdir"/tests/fuzz/calls*.c
+}
+for function in $(sed -n 's/.*[ *]\(posix_trace_[a-z_]*\)(.*/\1/p' "$top_srcdir/include/trace.h" | sort -u); do
+	check "calls makes $function()" is_called "$function"
+done
 finish

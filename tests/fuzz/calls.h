@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * fuzz/calls.h - what calls.c shares among its files: the streams, and what the model says of them.
+ *
+ *	calls.c         an input's words, in their order
+ *	calls_life.c    streams and logs come and go
+ *	calls_event.c   events are recorded, until a stream is full, and by children
+ *	calls_read.c    what is read
+ *	calls_ask.c     status, attributes, types and filters
+ */
+#ifndef PTX_TESTS_FUZZ_CALLS_H
+#define PTX_TESTS_FUZZ_CALLS_H
+
+#include <errno.h>
+#include <string.h>
+#include <trace_np.h>
+
+#include "fuzz/fuzz.h"
+#include "fuzz/model.h"
+
+#define STREAMS   4
+#define NAMES     8
+#define EVENTS_MAX 300 /* of an input, without floods: no stream is too small for them */
+#define STREAM_BYTES 65536u
+#define LOG_BYTES    (4 * STREAM_BYTES)
+#define STREAM_NAME  "fuzz"
+#define READ_BYTES (2 * sizeof(trace_event_set_t))
+
+extern struct model_stream model[STREAMS];
+extern trace_id_t trid[STREAMS];
+extern int log_fd[STREAMS];
+extern trace_event_id_t type_of[NAMES]; /* 0: not opened yet */
+extern unsigned number, events, floods;
+
+/* What a call must say; errno stays. */
+#define SAYS(expected, call) says(#call, expected, (errno = 4711, call))
+void says(const char *call, int expected, int said);
+
+bool active(unsigned s);
+int if_active(unsigned s);
+int if_any(unsigned s);
+int if_kind(unsigned s, enum model_kind kind);
+
+void create(unsigned s, unsigned policy, unsigned max_data, bool inherited);
+void create_withlog(unsigned s, unsigned log_policy, unsigned max_data);
+void shut_down(unsigned s);
+void reopen(unsigned s);
+void close_log(unsigned s);
+
+void make_event(unsigned which, unsigned len);
+void flood(unsigned s);
+void have_child(unsigned which);
+
+void compare_set(const struct model_set *set, const void *data);
+void read_some(unsigned s, unsigned most, size_t room);
+
+void ask_status(unsigned s);
+void ask_attr(unsigned s);
+void open_name(unsigned which, unsigned s, bool by_stream);
+void list_types(unsigned s);
+void filter(unsigned s, unsigned how, unsigned first, unsigned second);
+void do_wrong(unsigned s, unsigned what);
+
+#endif
