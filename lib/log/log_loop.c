@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/log_contents.h"
 #include "log/log_writer.h"
 
 #define SECTOR      512u
@@ -30,18 +31,7 @@ struct slot_block {
 	int64_t time_max;
 	uint32_t slot;
 	uint32_t records;
-	struct contents *contents;
-};
-
-/* How many events of which type and thread. */
-struct contents {
-	uint32_t types;
-	uint32_t sources;
-	struct {
-		uint32_t type;
-		uint32_t events;
-	} type[];
-	/* then sources times struct ptx_log_count */
+	struct ptx_log_contents *contents;
 };
 
 struct ptx_log_loop {
@@ -61,8 +51,7 @@ struct ptx_log_loop {
 	int64_t time_min;
 	int64_t time_max;
 	struct ptx_log_tally overwritten;
-	uint32_t by_type[PTX_TYPE_MAX];
-	uint32_t by_source[1024];
+	struct ptx_log_counting counting;
 };
 
 size_t ptx_log_loop_records(uint64_t log_size)
@@ -79,11 +68,6 @@ size_t ptx_log_loop_records(uint64_t log_size)
 static struct slot_block *live(const struct ptx_log_loop *loop, size_t i)
 {
 	return &loop->live[(loop->first + i) & (loop->live_max - 1)];
-}
-
-static struct ptx_log_count *thread_counts(struct contents *c)
-{
-	return (struct ptx_log_count *)(void *)&c->type[c->types];
 }
 
 static bool is_written(const struct ptx_log *log)
@@ -119,53 +103,12 @@ static int reserve(struct ptx_log_loop *loop)
 	return 0;
 }
 
-static struct contents *summarize(struct ptx_log *log)
-{
-	struct ptx_log_loop *loop = log->loop;
-	const uint8_t *at = log->block.bytes + sizeof(struct ptx_log_block);
-	struct ptx_log_count *count;
-	struct contents *c;
-	uint32_t types = 0, n = 0;
-
-	memset(loop->by_source, 0, sizeof(loop->by_source));
-	while (at < log->hot.at) {
-		const struct ptx_record *record = (const void *)at;
-
-		types += !loop->by_type[record->type]++;
-		loop->by_source[record->source]++;
-		at += ptx_record_size(ptx_record_len(record->len_flags));
-	}
-	c = malloc(sizeof(*c) + types * sizeof(c->type[0]) + log->block.sources * sizeof(*count));
-	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
-		if (c && loop->by_type[type]) {
-			c->type[n].type = type;
-			c->type[n++].events = loop->by_type[type];
-		}
-		loop->by_type[type] = 0;
-	}
-	if (!c)
-		return NULL;
-	c->types = types;
-	c->sources = log->block.sources;
-	count = thread_counts(c);
-	for (uint32_t i = 0; i < c->sources; i++) {
-		count[i].who = log->block.source[i];
-		count[i].events = loop->by_source[i];
-	}
-	return c;
-}
-
 static void give_up(struct ptx_log_loop *loop)
 {
 	struct slot_block *old = live(loop, 0);
-	struct ptx_log_count *count = thread_counts(old->contents);
 
 	loop->overwritten.events += old->records;
-	for (uint32_t i = 0; i < old->contents->types; i++)
-		loop->overwritten.type[old->contents->type[i].type] +=
-			old->contents->type[i].events;
-	for (uint32_t i = 0; i < old->contents->sources; i++)
-		ptx_log_tally_thread(&loop->overwritten, &count[i].who, count[i].events);
+	ptx_log_contents_tally(old->contents, &loop->overwritten);
 	free(old->contents);
 	loop->bytes -= old->bytes;
 	loop->spare[loop->spares++] = old->slot;
@@ -230,7 +173,7 @@ static int place(struct ptx_log *log)
 static int close_block(struct ptx_log *log)
 {
 	struct ptx_log_loop *loop = log->loop;
-	struct contents *contents = summarize(log);
+	struct ptx_log_contents *contents = ptx_log_contents_of(log, &loop->counting);
 	struct slot_block *block;
 
 	if (!contents)
