@@ -54,7 +54,7 @@ static bool kernel_trusts_counter(void)
 static bool counter_is_usable(void)
 {
 	unsigned a, b, c, d;
-	int mode;
+	int mode = PR_TSC_ENABLE;
 
 	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & (1u << 8)))
 		return false; /* not constant, or stops in sleep states */
@@ -86,7 +86,7 @@ bool ptx_clock_follow(bool counter)
 {
 	if (!atomic_load_explicit(&is_chosen, memory_order_acquire)) {
 #if defined __x86_64__
-		int mode;
+		int mode = PR_TSC_ENABLE;
 
 		if (counter && prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
 			return false; /* reading it would raise SIGSEGV */
@@ -174,7 +174,7 @@ struct ptx_anchor ptx_clock_anchor(void)
 bool ptx_clock_anchor_of(bool counter, struct ptx_anchor *anchor)
 {
 #if defined __x86_64__
-	int mode;
+	int mode = PR_TSC_ENABLE;
 
 	if (counter && prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
 		return false; /* reading it would raise SIGSEGV */
