@@ -331,6 +331,39 @@ START_TEST(what_was_there_is_cleared_though_its_time_is_later)
 }
 END_TEST
 
+static bool writes_meanwhile;
+
+/* The clearer's look at how much a ring has published. */
+uint32_t __real_ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
+uint32_t __wrap_ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
+uint32_t __wrap_ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
+{
+	uint32_t records = __real_ptx_ring_records(rings, ring);
+
+	if (writes_meanwhile && ring == one.ring) {
+		writes_meanwhile = false;
+		pool_now += 1000;
+		writer_put_many(&one, 3, 2);
+	}
+	return records;
+}
+
+/* CLEAR-01: or a busy writer would keep a clear for ever */
+START_TEST(what_comes_after_a_clear_began_is_not_cleared)
+{
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, 2);
+	writes_meanwhile = true;
+	ptx_drain_clear(stage.drain);
+	ck_assert(!writes_meanwhile);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 2);
+	pool_now += 1000;
+	stage_expect_values(3, 2);
+	stage_expect_none();
+	stage_assert_account();
+}
+END_TEST
+
 START_TEST(what_did_not_belong_to_the_stream_is_not_cleared_but_forgotten)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);
@@ -427,6 +460,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_system_event_of_another_ring_is_no_event);
 	tcase_add_test(tc, what_was_there_is_cleared_and_what_comes_is_delivered);
 	tcase_add_test(tc, what_was_there_is_cleared_though_its_time_is_later);
+	tcase_add_test(tc, what_comes_after_a_clear_began_is_not_cleared);
 	tcase_add_test(tc, what_did_not_belong_to_the_stream_is_not_cleared_but_forgotten);
 	tcase_add_test(tc, a_gap_is_not_told_after_a_clear);
 	tcase_add_loop_test(tc, events_at_any_instruction_of_a_clear_are_cleared_or_delivered, 0, 2);
