@@ -10,6 +10,7 @@
 #include "losses.h"
 #include "merge.h"
 #include "say.h"
+#include "symbols.h"
 #include "tail.h"
 #include "text.h"
 #include "tool.h"
@@ -30,6 +31,8 @@ static const char help[] =
 	"      --utc            times in UTC\n"
 	"      --raw            times in nanoseconds since 1970\n"
 	"      --hex            all data as bytes\n"
+	"      --symbols        behind an event, in which function and line its program address is\n"
+	SYMBOLS_HELP
 	"      --json           a JSON object a line\n"
 	"      --salvage        read on after damage; always the case\n"
 	"      --fail-on-loss   exit with 4 when events were lost\n"
@@ -239,6 +242,7 @@ enum {
 	OPT_UTC = 256,
 	OPT_RAW,
 	OPT_HEX,
+	OPT_SYMBOLS,
 	OPT_JSON,
 	OPT_SALVAGE,
 	OPT_MERGE,
@@ -253,6 +257,8 @@ static const struct option options[] = {
 	{ "utc", no_argument, NULL, OPT_UTC },
 	{ "raw", no_argument, NULL, OPT_RAW },
 	{ "hex", no_argument, NULL, OPT_HEX },
+	{ "symbols", no_argument, NULL, OPT_SYMBOLS },
+	SYMBOLS_OPTIONS,
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "salvage", no_argument, NULL, OPT_SALVAGE },
 	{ "fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS },
@@ -279,6 +285,11 @@ static bool parse_option(int option)
 	case OPT_HEX:
 		dump.form.hex = true;
 		return true;
+	case OPT_SYMBOLS:
+		dump.form.symbols = true;
+		return true;
+	case SYMBOLS_DEBUG_DIR:
+		return symbols_add_dir(optarg);
 	case OPT_JSON:
 		dump.form.json = true;
 		return true;

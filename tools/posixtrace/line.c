@@ -2,6 +2,7 @@
 #include "line.h"
 
 #include "fields.h"
+#include "symbols.h"
 #include "sysdata.h"
 #include "text.h"
 
@@ -49,6 +50,17 @@ static void text_log(struct out *out, const struct line_form *form)
 		out_char(out, ' ');
 }
 
+static void text_symbol(struct out *out, const struct logfile *log,
+			const struct posix_trace_event_np *event)
+{
+	const struct symbol *symbol = symbols_of(log, event);
+
+	if (!symbol)
+		return;
+	out_str(out, " in");
+	symbols_text(out, symbol);
+}
+
 static void text_line(struct out *out, struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
@@ -76,6 +88,8 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 	out_bytes(out, type->shown, type->shown_len);
 	if (event->data_len)
 		text_data(out, form, log, type, event);
+	if (form->symbols)
+		text_symbol(out, log, event);
 	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
 		out_str(out, " [truncated]");
 	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
@@ -100,6 +114,21 @@ static void json_data(struct out *out, const struct line_form *form, const struc
 		out_hex(out, event->data, event->data_len);
 		out_char(out, '"');
 	}
+}
+
+static void json_symbol(struct out *out, const struct logfile *log,
+			const struct posix_trace_event_np *event)
+{
+	const struct symbol *symbol = symbols_of(log, event);
+
+	if (!symbol)
+		return;
+	out_str(out, ",\"symbol\":");
+	text_json(out, symbol->name, strlen(symbol->name));
+	if (!symbol->file)
+		return;
+	out_str(out, ",\"source\":");
+	symbols_source(out, symbol, true);
 }
 
 /* Nanoseconds and addresses are strings: many readers keep numbers as doubles. */
@@ -142,6 +171,8 @@ static void json_line(struct out *out, struct line_form *form, const struct logf
 		out_printf(out, ",\"%s\":\"%s\"",
 			   type->schema->role == POSIX_TRACE_BEGIN_NP ? "begin" : "end",
 			   type->schema->span);
+	if (form->symbols)
+		json_symbol(out, log, event);
 	out_str(out, ",\"len\":");
 	out_unsigned(out, event->data_len);
 	if (event->data_len)

@@ -17,6 +17,7 @@ struct line_form {
 	enum when_form when;
 	bool json;
 	bool hex;          /* all data as bytes */
+	bool symbols;      /* function and line of the program address */
 	const char *log;   /* named in each JSON line, NULL = not */
 	size_t log_width;  /* of the column of it that begins lines of text; 0: none */
 	struct pick *pick; /* only these columns; NULL: all of the line */

@@ -33,6 +33,7 @@ static const struct tool_command *const commands[] = {
 	&check_command,
 	&plot_command,
 	&html_command,
+	&symbols_command,
 	&verify_command,
 	&convert_command,
 	&send_command,

@@ -16,6 +16,7 @@ static const struct {
 	{ "event", PICK_EVENT, 24 }, { "name", PICK_EVENT, 24 }, { "id", PICK_ID, 5 },
 	{ "level", PICK_LEVEL, 5 }, { "len", PICK_LEN, 6 }, { "data", PICK_DATA, 24 },
 	{ "flags", PICK_FLAGS, 9 }, { "log", PICK_LOG, 16 },
+	{ "symbol", PICK_SYMBOL, 24 }, { "source", PICK_SOURCE, 32 },
 };
 
 #define FIELD_WIDTH 12

@@ -24,14 +24,15 @@
 
 #define PICK_HELP \
 	"      --fields LIST    only these columns, in this order: time delta pid tid thread address\n" \
-	"                       event id level len data flags log, and fields of the events' schemas\n"
+	"                       event id level len data flags log, symbol and source (the function and\n" \
+	"                       line of the address), and fields of the events' schemas\n"
 
 enum { PICK_FIELDS = 1100 }; /* value of the option */
 
 enum pick_fact {
 	PICK_FIELD,
 	PICK_TIME, PICK_DELTA, PICK_PID, PICK_TID, PICK_THREAD, PICK_ADDRESS, PICK_EVENT, PICK_ID,
-	PICK_LEVEL, PICK_LEN, PICK_DATA, PICK_FLAGS, PICK_LOG,
+	PICK_LEVEL, PICK_LEN, PICK_DATA, PICK_FLAGS, PICK_LOG, PICK_SYMBOL, PICK_SOURCE,
 };
 
 struct pick_column {

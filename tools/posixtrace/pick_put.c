@@ -7,6 +7,7 @@
 #include "line.h"
 #include "pick_part.h"
 #include "sysdata.h"
+#include "symbols.h"
 #include "text.h"
 #include "value.h"
 
@@ -124,6 +125,18 @@ static void text_field(struct out *out, const struct cell *cell, const struct pi
 	out_char(out, index ? ']' : '-');
 }
 
+static void text_symbol(struct out *out, const struct cell *cell, bool source)
+{
+	const struct symbol *symbol = symbols_of(cell->log, cell->event);
+
+	if (!symbol || (source && !symbol->file))
+		out_char(out, '-');
+	else if (source)
+		symbols_source(out, symbol, false);
+	else
+		text_safe(out, symbol->name, strlen(symbol->name));
+}
+
 static void text_cell(struct out *out, struct pick *pick, unsigned i, const struct cell *cell)
 {
 	const struct pick_column *column = &pick->column[i];
@@ -169,6 +182,10 @@ static void text_cell(struct out *out, struct pick *pick, unsigned i, const stru
 		break;
 	case PICK_LOG:
 		text_safe(out, cell->line->log_name, strlen(cell->line->log_name));
+		break;
+	case PICK_SYMBOL:
+	case PICK_SOURCE:
+		text_symbol(out, cell, column->fact == PICK_SOURCE);
 		break;
 	case PICK_FIELD:
 		text_field(out, cell, column,
@@ -316,6 +333,18 @@ static void json_field(struct out *out, const struct cell *cell, const struct pi
 	out_str(out, index ? "]" : "null");
 }
 
+static void json_symbol(struct out *out, const struct cell *cell, bool source)
+{
+	const struct symbol *symbol = symbols_of(cell->log, cell->event);
+
+	if (!symbol || (source && !symbol->file))
+		out_str(out, "null");
+	else if (source)
+		symbols_source(out, symbol, true);
+	else
+		text_json(out, symbol->name, strlen(symbol->name));
+}
+
 static void json_cell(struct out *out, struct pick *pick, unsigned i, const struct cell *cell)
 {
 	const struct pick_column *column = &pick->column[i];
@@ -371,6 +400,10 @@ static void json_cell(struct out *out, struct pick *pick, unsigned i, const stru
 		break;
 	case PICK_LOG:
 		text_json(out, cell->line->log_name, strlen(cell->line->log_name));
+		break;
+	case PICK_SYMBOL:
+	case PICK_SOURCE:
+		json_symbol(out, cell, column->fact == PICK_SOURCE);
 		break;
 	case PICK_FIELD:
 		json_field(out, cell, column,

@@ -23,6 +23,7 @@ _posixtrace()
 		check
 		plot
 		html
+		symbols
 		verify
 		convert
 		send
@@ -126,19 +127,22 @@ _posixtrace()
 		;;
 	dump)
 		options='--event --exclude --pid --tid --begin --end --where --limit --tail --pair --fields --merge
-			--clock-error --utc --raw --hex --json --salvage --fail-on-loss --help'
+			--clock-error --utc --raw --hex --symbols --debug-dir --json --salvage --fail-on-loss --help'
 		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail --pair --fields
-			--clock-error '
+			--clock-error'
 		;;
 	report)
 		options='--template --check --list --event --exclude --pid --tid --begin --end --where --limit
-			--tail --pair --fields --clock-error --output --utc --raw --help'
+			--tail --pair --fields --debug-dir --clock-error --output --utc --raw --help'
 		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail --pair -d -k -p -T'
 		value+=' --fields --clock-error'
 		if [[ $previous == -O ]]; then
 			COMPREPLY=($(compgen -W 'ids= exec= pid= tid= timestamp= starttime= endtime=' -- "$current"))
 			return
 		fi
+		;;
+	symbols)
+		options='--debug-dir --json --help'
 		;;
 	stat)
 		options='--utc --raw --json --fail-on-loss --threads --help'

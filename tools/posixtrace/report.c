@@ -9,6 +9,7 @@
 #include "report.h"
 #include "report_sink.h"
 #include "say.h"
+#include "symbols.h"
 #include "text.h"
 
 static const char help[] =
@@ -22,6 +23,7 @@ static const char help[] =
 	"      --list           only list them: key and label\n"
 	WANTED_HELP
 	PICK_HELP
+	SYMBOLS_HELP
 	MERGE_HELP
 	"  -d LIST              only these event types: hexadecimal numbers or @names, with commas\n"
 	"  -k LIST              all but these event types\n"

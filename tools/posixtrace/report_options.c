@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "symbols.h"
 #include "say.h"
 
 static bool add_template(struct report *report, const char *path)
@@ -103,6 +104,7 @@ const struct option report_options[] = {
 	{ "raw", no_argument, NULL, OPT_RAW },
 	WANTED_OPTIONS,
 	PICK_OPTION,
+	SYMBOLS_OPTIONS,
 	MERGE_OPTION,
 	{ "help", no_argument, NULL, REPORT_HELP },
 	{ NULL, 0, NULL, 0 }
@@ -119,6 +121,8 @@ bool report_option(struct report *report, int option, const char *value)
 		return add_template(report, value);
 	case PICK_FIELDS:
 		return pick_parse(&report->pick, value);
+	case SYMBOLS_DEBUG_DIR:
+		return symbols_add_dir(value);
 	case MERGE_CLOCK_ERROR:
 		return merge_add_error(&report->merge, value);
 	case OPT_CHECK:

@@ -43,6 +43,7 @@ extern const struct tool_command query_command;
 extern const struct tool_command check_command;
 extern const struct tool_command plot_command;
 extern const struct tool_command html_command;
+extern const struct tool_command symbols_command;
 extern const struct tool_command verify_command;
 extern const struct tool_command convert_command;
 extern const struct tool_command send_command;

@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Program addresses as functions and lines: of programs at fixed addresses and not, of plugins that were
+# unloaded, of children, of stripped files with their debug information elsewhere, of files that are gone,
+# replaced or no ELF at all. What is shown is what addr2line says of the same address, or MODULE+0xOFFSET.
+: "${CC:=cc}"
+. "${0%/*}/lib.sh"
+
+if test -n "${ASAN_OPTIONS-}" && nm "$posixtrace" 2>/dev/null | grep -q __asan_init; then
+	skip "programs are linked here without the sanitizer"
+fi
+src=$(cd "${top_srcdir:-..}" && pwd)
+lib=$(cd "${top_builddir:-..}/lib/.libs" && pwd)
+has_elf() { "$posixtrace" symbols "$tmp/pie.ptl" | grep -q -- ' -> '; }
+
+build() {
+	output=$1
+	shift
+	$CC -g -O1 -Wl,--build-id=sha1 -I"$src/include" "$@" -o "$output" -L"$lib" -Wl,-rpath,"$lib" -lposixtrace
+}
+build "$tmp/pie" -fPIE -pie "$src/tests/tools/traced.c" -ldl &&
+	build "$tmp/fixed" -fno-pie -no-pie "$src/tests/tools/traced.c" -ldl &&
+	build "$tmp/first.so" -shared -fPIC -DPLUGIN=1 "$src/tests/posix/plugin.c" &&
+	build "$tmp/second.so" -shared -fPIC -DPLUGIN=22 -DMORE "$src/tests/posix/plugin.c" ||
+	skip "no compiler for programs and libraries"
+
+# fields LOG OPTION...: number of the event, function, source.
+fields() {
+	log=$1
+	shift
+	run 0 dump -e here --fields address,symbol,source,data "$@" "$log"
+}
+
+# Every module of the log: what addr2line says of each address.
+agrees() {
+	program=$1 base=$2
+	while read -r address symbol source rest; do
+		offset=$(printf '0x%x' $((address - base - 1))) # in the call, which returns to address
+		addr2line -f -e "$program" "$offset" >"$tmp/said" 2>/dev/null || return 1
+		test "$(head -n 1 "$tmp/said")" = "$symbol" || { echo "$address: $symbol"; cat "$tmp/said"; return 1; }
+		test "$(tail -n 1 "$tmp/said" | sed 's/ (discriminator.*//')" = "$source" ||
+			{ echo "$address: $source"; cat "$tmp/said"; return 1; }
+	done <"$tmp/out"
+}
+
+base_of() {
+	"$posixtrace" symbols --json "$1" | grep "/$2\"" | sed -n 's/.*"base":"\([^"]*\)".*/\1/p' | head -n 1
+}
+
+for program in pie fixed; do
+	check "$program: traces" "$tmp/$program" "$tmp/$program.ptl" "$tmp/first.so" "$tmp/second.so"
+	run 0 verify "$tmp/$program.ptl"
+done
+run 0 symbols "$tmp/pie.ptl"
+check "the program is listed" has out " $tmp/pie"
+check "the plugin is listed as unloaded" has out "$tmp/first.so \[until unloaded\]"
+check "the child is listed" has out 'child of'
+if ! has_elf; then
+	fields "$tmp/pie.ptl"
+	check "without elfutils offsets are shown" has out 'pie+0x'
+	finish
+	exit
+fi
+
+for program in pie fixed; do
+	fields "$tmp/$program.ptl"
+	check "$program: there are six events" has_lines out 6
+	for name in in_the_program inlined hidden plugin_trace; do
+		check "$program: $name is found" has out "	$name	.*/[a-z]*\.c:[0-9]"
+	done
+	check "$program: the child's event has its function" \
+		test "$(grep -c '	in_the_program	' "$tmp/out")" -eq 2
+	check "$program: no event is without" lacks out '	-	'
+	if command -v addr2line >/dev/null; then
+		# The innermost inlined function, as -i begins with.
+		grep '	/.*traced\.c' "$tmp/out" | grep -v "	inlined	" >"$tmp/own"
+		mv "$tmp/own" "$tmp/out"
+		check "$program: addr2line says the same" agrees "$tmp/$program" "$(base_of "$tmp/$program.ptl" $program)"
+	fi
+done
+run 0 dump -e here --symbols "$tmp/pie.ptl"
+check "a line of text has function and line" has out ' in hidden (.*traced\.c:[0-9]*)$'
+run 0 dump -e here --symbols --json "$tmp/pie.ptl"
+check "a line of JSON has them" has out '"symbol":"hidden","source":".*traced\.c:[0-9]*"'
+run 0 report --fields symbol,event "$tmp/pie.ptl"
+check "a report has them" has out '^inlined *here'
+
+# Debug information in a file of its own.
+cp "$tmp/pie" "$tmp/whole"
+if objcopy --only-keep-debug "$tmp/pie" "$tmp/pie.debug" 2>/dev/null && strip "$tmp/pie"; then
+	fields "$tmp/pie.ptl"
+	check "of a stripped program local functions are not known" lacks out '	hidden	'
+	check "and its events are offsets" has out '	pie+0x[0-9a-f]*	'
+	mkdir "$tmp/debug"
+	mv "$tmp/pie.debug" "$tmp/debug/any name"
+	fields "$tmp/pie.ptl" --debug-dir "$tmp/debug"
+	check "with the folder of its debug information they are" has out '	hidden	.*traced\.c:[0-9]'
+	id=$("$posixtrace" symbols "$tmp/pie.ptl" | grep "$tmp/pie ->" | awk '{ print $3 }' | head -n 1)
+	rest=${id#??}
+	mkdir -p "$tmp/debug/.build-id/${id%"$rest"}"
+	mv "$tmp/debug/any name" "$tmp/debug/.build-id/${id%"$rest"}/$rest.debug"
+	fields "$tmp/pie.ptl" --debug-dir "$tmp/debug"
+	check "by the name of its build-id too" has out '	hidden	.*traced\.c:[0-9]'
+	rm "$tmp/pie"
+	fields "$tmp/pie.ptl" --debug-dir "$tmp/debug"
+	check "the debug information is enough when the program is gone" has out '	hidden	.*traced\.c:[0-9]'
+fi
+
+# Gone, replaced, cut, garbage.
+rm -f "$tmp/pie"
+fields "$tmp/pie.ptl"
+check "of a program that is gone there are offsets" has out '	pie+0x[0-9a-f]*	-	'
+check "and it is said why" has err 'pie: no file with its build-id was found'
+cp "$tmp/fixed" "$tmp/pie"
+fields "$tmp/pie.ptl"
+check "another program at its path is not used" lacks out '	hidden	'
+check "but offsets are" has out '	pie+0x[0-9a-f]*	-	'
+check "and it is said that it is another" has err 'pie: there is another file at its path now'
+mkdir "$tmp/copies"
+cp "$tmp/whole" "$tmp/copies/renamed"
+fields "$tmp/pie.ptl" --debug-dir "$tmp/copies"
+check "a copy is found by its build-id" has out '	hidden	.*traced\.c:[0-9]'
+for bytes in 0 4 64 500 5000; do
+	head -c $bytes "$tmp/whole" >"$tmp/pie"
+	fields "$tmp/pie.ptl"
+	check "cut to $bytes bytes it is not believed" has out '	pie+0x[0-9a-f]*	-	\|	in_the_program	'
+done
+head -c 20000 /dev/urandom >"$tmp/pie"
+fields "$tmp/pie.ptl"
+check "garbage is not believed" has out '	pie+0x[0-9a-f]*	-	'
+(head -c 4096 "$tmp/whole"; head -c 30000 /dev/urandom) >"$tmp/pie"
+fields "$tmp/pie.ptl"
+check "garbage behind good headers does no harm" has_lines out 6
+run 2 dump --debug-dir "$tmp/nowhere" "$tmp/pie.ptl"
+check "a folder that is not there is said" has err 'nowhere: No such file'
+run 2 symbols
+finish
