@@ -10,9 +10,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "steps.h"
+
+#define COMPLETE_MOST_MS 60000
 
 static void must(const char *what, int err)
 {
@@ -52,8 +55,21 @@ static void open_stream(struct try *try, const struct stream_kind *kind, struct 
 	must("start", posix_trace_start(count->trid));
 }
 
+/* The target makes it itself; who reads it waits for the guardian, where there is no other. */
+static void expect_log(struct try *try)
+{
+	struct count *count = &try->count[0];
+
+	memset(count, 0, sizeof(*count));
+	count->fd = share->log_fd;
+	count->pid = try->pid;
+	count->max_data = OWN_LOG_DATA;
+}
+
 void try_open(struct try *try)
 {
+	if (try->path->own_log)
+		expect_log(try);
 	while (try->streams < STREAMS && try->path->stream[try->streams].policy) {
 		open_stream(try, &try->path->stream[try->streams], &try->count[try->streams]);
 		try->streams++;
@@ -78,8 +94,30 @@ static void settle_members(struct try *try, unsigned i)
 	}
 }
 
+static void close_own_log(struct try *try)
+{
+	const struct timespec nap = { 0, 1000000 };
+	struct posix_trace_check_np check = { .complete = 0 };
+
+	for (unsigned n = 0; n < COMPLETE_MOST_MS; n++) {
+		if (posix_trace_check_np(share->log_fd, NULL, NULL, &check) == 0 && check.complete)
+			break;
+		nanosleep(&nap, NULL);
+	}
+	for (int maker = 0; maker < MAKERS; maker++) {
+		if (maker == CHILD)
+			continue;
+		try->count[0].low[maker] = atomic_load(&share->done[maker]);
+		try->count[0].high[maker] = atomic_load(&share->made[maker]);
+	}
+	count_log(&try->count[0]);
+	close(share->log_fd);
+}
+
 void try_close(struct try *try)
 {
+	if (try->path->own_log)
+		close_own_log(try);
 	for (unsigned i = 0; i < try->streams; i++) {
 		struct count *count = &try->count[i];
 
@@ -295,12 +333,12 @@ static bool any(const struct path *path)
 /* The reader that sleeps is the only one. */
 static bool unless_read(const struct path *path)
 {
-	return !path->waiter;
+	return !path->waiter && !path->own_log;
 }
 
 static bool if_all_is_there(const struct path *path)
 {
-	return !path->waiter && !path->stream[0].log && !path->stream[1].policy &&
+	return !path->waiter && !path->own_log && !path->stream[0].log && !path->stream[1].policy &&
 	       !path->until_full && !path->stranger;
 }
 
@@ -313,7 +351,7 @@ static bool if_inherited(const struct path *path)
 /* posix_trace_clear() resets the filter. */
 static bool unless_filtered(const struct path *path)
 {
-	return !path->waiter && !path->stream[0].filtered;
+	return unless_read(path) && !path->stream[0].filtered;
 }
 
 const struct action actions[] = {
@@ -438,7 +476,8 @@ void try_record(const struct path *path, unsigned prepare, struct way *way, uint
 	try_open(&try);
 	if (lead_on(try.pid, 0) != STOP_BEFORE)
 		complain("the target did not come to the call");
-	must("ledger", posix_trace_get_ledger_np(try.count[0].trid, &ledger));
+	if (try.streams)
+		must("ledger", posix_trace_get_ledger_np(try.count[0].trid, &ledger));
 	*lost = ledger.lost[POSIX_TRACE_LOST_STREAM_FULL_NP];
 	if (path->waiter)
 		begin_waiting(&waiter, &try.count[0]);
@@ -449,4 +488,6 @@ void try_record(const struct path *path, unsigned prepare, struct way *way, uint
 	for (unsigned i = 0; i < try.streams; i++)
 		if (try.count[i].fd >= 0)
 			close(try.count[i].fd);
+	if (path->own_log)
+		close(share->log_fd);
 }

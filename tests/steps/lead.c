@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -81,6 +82,7 @@ pid_t lead_start(const struct path *path, unsigned prepare, bool helper)
 	pid_t pid;
 
 	memset(share, 0, sizeof(*share));
+	share->log_fd = path->own_log ? memfd_create("log", MFD_CLOEXEC) : -1;
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0)

@@ -24,6 +24,7 @@
 #include <trace_np.h>
 
 #define STREAMS   4
+#define OWN_LOG_DATA 64 /* bytes of an event */
 #define AFTERWARDS 5 /* events that the target traces behind the call that is looked at */
 
 /* Who traces; each by event types of its own, MAIN by MAIN_TYPES of them in turn. */
@@ -48,6 +49,7 @@ struct share {
 	_Atomic unsigned order_count;
 	_Atomic int child_ok, child_status;
 	_Atomic int helper_tid;
+	int log_fd; /* where a target's own stream has its log */
 	trace_event_id_t main_type[MAIN_TYPES], maker_type[MAKERS];
 };
 extern struct share *share;
@@ -72,6 +74,8 @@ struct path {
 	bool until_full;   /* as many as the stream holds, then so many */
 	bool stranger;     /* another thread had the ring before */
 	bool waiter;       /* a reader sleeps */
+	bool sibling;      /* another process has inherited the streams, and is there */
+	bool own_log;      /* the target's own stream, with a log and its guardian, instead of others */
 };
 extern const struct path paths[];
 extern const unsigned path_count;

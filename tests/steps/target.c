@@ -215,8 +215,42 @@ static void *be_a_stranger(void *arg)
 	return NULL;
 }
 
+/* A child that has events in the inherited streams, too, and lives as long as this process. */
+static pid_t have_sibling(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (int i = 0; i < AFTERWARDS; i++)
+			make(CHILD, 8);
+		for (;;)
+			pause();
+	}
+	while (child > 0 && atomic_load(&share->done[CHILD]) < AFTERWARDS)
+		usleep(100);
+	return child;
+}
+
+/* A stream of this process's own, with its log in the file that came with it. */
+static trace_id_t log_own_events(void)
+{
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	posix_trace_attr_init(&attr);
+	if (posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH) ||
+	    posix_trace_attr_setmaxdatasize(&attr, OWN_LOG_DATA) ||
+	    posix_trace_create_withlog(0, &attr, share->log_fd, &trid) || posix_trace_start(trid))
+		_exit(6);
+	posix_trace_attr_destroy(&attr);
+	return trid;
+}
+
 void target_run(const struct path *path, unsigned prepare, bool helper)
 {
+	trace_id_t own = 0;
+	pid_t sibling = 0;
 	struct sigaction trap = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
 	struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
 	pthread_t thread;
@@ -238,6 +272,10 @@ void target_run(const struct path *path, unsigned prepare, bool helper)
 			_exit(5);
 		pthread_join(stranger, NULL);
 	}
+	if (path->sibling)
+		sibling = have_sibling();
+	if (path->own_log)
+		own = log_own_events();
 	while (prepare--)
 		make(MAIN, path->bytes);
 	call(path->call_bytes ? path->call_bytes - 1 : path->bytes);
@@ -247,8 +285,12 @@ void target_run(const struct path *path, unsigned prepare, bool helper)
 	}
 	for (int i = 0; i < AFTERWARDS; i++)
 		make(MAIN, path->bytes);
+	if (sibling > 0 && (kill(sibling, SIGKILL) || waitpid(sibling, NULL, 0) != sibling))
+		_exit(7);
 	while (waitpid(-1, &status, 0) > 0)
 		atomic_store(&share->child_status, status);
+	if (path->own_log && posix_trace_shutdown(own))
+		_exit(8);
 	stop_at(STOP_DONE);
 	for (;;) {
 		for (int i = 0; i < AFTERWARDS; i++)

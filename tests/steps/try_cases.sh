@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Faults in a copy of the source, which steps must find: by hand, in a tree that was configured.
-#	sh tests/steps/try_cases.sh [NAME]...
+# make check-steps-seeded [CASES='NAME...']: faults in a copy of the source, which steps must find. In a
+# checkout where autogen.sh ran.
 # Prints a table: fault, path, action, failures of tries, verdict.
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/count.sh"
