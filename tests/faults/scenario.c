@@ -139,25 +139,39 @@ static void read_all(trace_id_t trid, trace_event_id_t id, bool in_order)
 	}
 }
 
-static void play_stream(void)
-{
-	struct posix_trace_status_info status;
+/* A stream of this process, with events in it. */
+struct traced {
 	trace_event_id_t id;
 	trace_id_t trid;
-	bool started;
+	unsigned called; /* of them; 0: it could not be started */
+};
 
-	if (STEP(posix_trace_eventid_open("fault", &id)))
+static bool begin(struct traced *traced, int policy, int log_policy, bool log, unsigned events)
+{
+	struct posix_trace_status_info status;
+
+	if (STEP(posix_trace_eventid_open("fault", &traced->id)) ||
+	    a_stream(0, policy, log_policy, log, &traced->trid))
+		return false;
+	traced->called = STEP(posix_trace_start(traced->trid)) ? 0 : events;
+	trace(traced->id, events);
+	if (log)
+		STEP(posix_trace_flush(traced->trid));
+	STEP(posix_trace_get_status(traced->trid, &status));
+	return true;
+}
+
+static void play_stream(void)
+{
+	struct traced traced;
+
+	if (!begin(&traced, POSIX_TRACE_LOOP, POSIX_TRACE_LOOP, false, EVENTS))
 		return;
-	if (a_stream(0, POSIX_TRACE_LOOP, POSIX_TRACE_LOOP, false, &trid))
-		return;
-	started = !STEP(posix_trace_start(trid));
-	trace(id, EVENTS);
-	STEP(posix_trace_get_status(trid, &status));
-	read_all(trid, id, true);
-	account(trid, id, started ? EVENTS : 0);
-	STEP(posix_trace_stop(trid));
-	STEP(posix_trace_clear(trid));
-	STEP(posix_trace_shutdown(trid));
+	read_all(traced.trid, traced.id, true);
+	account(traced.trid, traced.id, traced.called);
+	STEP(posix_trace_stop(traced.trid));
+	STEP(posix_trace_clear(traced.trid));
+	STEP(posix_trace_shutdown(traced.trid));
 }
 
 /* How many events of type id there are, and what the log's account says of them. */
@@ -214,26 +228,17 @@ static void read_whole_log(int fd, trace_event_id_t id, uint64_t due)
 static void play_log(int policy, int log_policy)
 {
 	struct posix_trace_ledger_np ledger;
-	struct posix_trace_status_info status;
-	trace_event_id_t id;
-	trace_id_t trid;
-	bool started;
+	struct traced traced;
 
-	if (STEP(posix_trace_eventid_open("fault", &id)))
+	if (!begin(&traced, policy, log_policy, true, EVENTS / 3))
 		return;
-	if (a_stream(0, policy, log_policy, true, &trid))
-		return;
-	started = !STEP(posix_trace_start(trid));
-	trace(id, EVENTS / 3);
-	STEP(posix_trace_flush(trid));
-	STEP(posix_trace_get_status(trid, &status));
 	if (policy != POSIX_TRACE_FLUSH)
-		account(trid, id, started ? EVENTS / 3 : 0);
-	STEP(posix_trace_stop(trid));
-	if (STEP(posix_trace_shutdown(trid)))
-		read_log(file, id, &ledger);
+		account(traced.trid, traced.id, traced.called);
+	STEP(posix_trace_stop(traced.trid));
+	if (STEP(posix_trace_shutdown(traced.trid)))
+		read_log(file, traced.id, &ledger);
 	else
-		read_whole_log(file, id, started ? EVENTS / 3 : 0);
+		read_whole_log(file, traced.id, traced.called);
 }
 
 static void play_log_append(void)
