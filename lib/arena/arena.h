@@ -18,7 +18,7 @@
 #include "ring/ring.h"
 
 #define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
-#define PTX_ARENA_VERSION 8u
+#define PTX_ARENA_VERSION 9u
 #define PTX_PAGE          4096u
 
 /* What the word of an attachment says, below its generation. */
@@ -46,6 +46,7 @@ struct ptx_attachment {
 	uint16_t stream_policy; /* these for people who look at it: nobody acts on them */
 	uint16_t log_policy;    /* 0: no log */
 	_Atomic uint64_t target_start;
+	_Atomic int64_t executed_ns; /* the target runs another program since then; 0: as at creation */
 	int64_t creation_ns;
 	char name[PTX_NAME_BYTES];
 };
@@ -85,7 +86,7 @@ struct ptx_control {
 
 union ptx_control_page {
 	struct ptx_control is;
-	unsigned char bytes[5 * PTX_PAGE];
+	unsigned char bytes[6 * PTX_PAGE];
 };
 
 /*

@@ -99,17 +99,21 @@ bool ptx_family_is_dead(uint32_t pid)
 	return dead;
 }
 
-/* Which program it runs: its parent's, or another from now on. */
-static void tell_program(struct ptx_member *member, uint32_t parent)
+static int64_t now_ns(void)
 {
 	struct timespec now;
 
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* Which program it runs: its parent's, or another from now on. */
+static void tell_program(struct ptx_member *member, uint32_t parent)
+{
 	if (!member)
 		return;
-	clock_gettime(CLOCK_REALTIME, &now);
 	atomic_store_explicit(&member->parent, parent, memory_order_relaxed);
-	atomic_store_explicit(&member->since_ns,
-			      now.tv_sec * INT64_C(1000000000) + now.tv_nsec, memory_order_relaxed);
+	atomic_store_explicit(&member->since_ns, now_ns(), memory_order_relaxed);
 }
 
 /*
@@ -218,24 +222,40 @@ void ptx_family_begin(void)
 	self.pid = (uint32_t)getpid();
 }
 
+bool ptx_family_tell_executed(struct ptx_control *control)
+{
+	bool any = false;
+
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
+		struct ptx_attachment *attachment = &control->attachment[bit];
+
+		if (ptx_attachment_state(atomic_load_explicit(&attachment->word,
+							      memory_order_acquire)) !=
+			    PTX_ATTACHMENT_ATTACHED ||
+		    !is_target(attachment))
+			continue;
+		atomic_store_explicit(&attachment->executed_ns, now_ns(), memory_order_relaxed);
+		any = true;
+	}
+	return any;
+}
+
 /* As the process was before it executed this program, or as an ancestor is. */
 bool ptx_family_join(struct ptx_control *control)
 {
 	uint32_t pid = (uint32_t)getpid(), ancestor = pid;
 	uint64_t bits = bits_of(control, pid);
+	bool targeted;
 
 	self.pid = pid;
+	targeted = ptx_family_tell_executed(control);
 	if (bits) {
 		tell_program(member_of(control, pid), 0);
 		inheritable(control, 0, bits, self.generation);
 		return true;
 	}
-	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
-		if (ptx_attachment_state(atomic_load_explicit(&control->attachment[bit].word,
-							      memory_order_acquire)) ==
-			    PTX_ATTACHMENT_ATTACHED &&
-		    is_target(&control->attachment[bit]))
-			return true;
+	if (targeted)
+		return true;
 	for (int i = 0; i < FIND_ANCESTORS && ancestor > 1; i++) {
 		struct ptx_io_process process;
 

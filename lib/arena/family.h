@@ -27,6 +27,10 @@ int ptx_family_find(void);
 /* Whether this new program is traced in that arena, which is not of its own process. */
 bool ptx_family_join(struct ptx_control *control);
 
+/* The streams of which this new program's process is the target learn that it runs since now; whether
+ * there are any. */
+bool ptx_family_tell_executed(struct ptx_control *control);
+
 /* This process has set up its arena. */
 void ptx_family_begin(void);
 

@@ -147,6 +147,7 @@ static bool take(struct ptx_control *control)
 		return atomic_load_explicit(&control->owner, memory_order_acquire) !=
 			       PTX_ARENA_LEFT &&
 		       ptx_family_join(control);
+	ptx_family_tell_executed(control);
 	return atomic_compare_exchange_strong_explicit(&control->owner, &waits, PTX_ARENA_TAKEN,
 						       memory_order_acq_rel,
 						       memory_order_acquire) ||

@@ -276,6 +276,21 @@ static void take_member(struct ptx_mapped *mapped, const struct ptx_member *memb
 		note(mapped, &child);
 }
 
+/* What a target had before it executed another program is gone. */
+static void take_target(struct ptx_mapped *mapped)
+{
+	const struct ptx_attachment *attachment = &mapped->arena->control->attachment[mapped->bit];
+	int64_t since_ns = atomic_load_explicit(&attachment->executed_ns, memory_order_acquire);
+	struct process *target = &mapped->process[0];
+
+	if (since_ns <= 0 || since_ns == target->since_ns || target->pid == (uint32_t)getpid())
+		return;
+	note_all_gone(mapped, target->pid, since_ns);
+	ptx_mapped_set_fini(&target->set);
+	target->is_seen = target->is_hopeless = false;
+	target->since_ns = since_ns;
+}
+
 static void look_at_others(struct ptx_mapped *mapped, bool patient)
 {
 	const struct ptx_control *control = mapped->arena->control;
@@ -284,6 +299,7 @@ static void look_at_others(struct ptx_mapped *mapped, bool patient)
 	if (patient && now >= mapped->looked_ns && now - mapped->looked_ns < PATIENCE_NS)
 		return;
 	mapped->looked_ns = now;
+	take_target(mapped);
 	for (unsigned i = 0; i < PTX_MEMBERS; i++)
 		take_member(mapped, &control->member[i]);
 	for (size_t i = 0; i < mapped->processes; i++)

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "support/log.h"
+#include "support/puppet.h"
 
 static const int log_policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
 
@@ -308,6 +309,42 @@ START_TEST(of_another_process_it_is_told_too)
 }
 END_TEST
 
+/* Seen while it lives, or gone before anybody looked: what it was before, it is not any more. */
+START_TEST(a_target_that_executes_has_the_files_of_its_new_program)
+{
+	struct puppet puppet = puppet_start();
+	struct posix_trace_mapping_np mapping;
+	char path[PATH_MAX];
+	int fd = log_file();
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	OK(posix_trace_attr_init(&attr));
+	OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
+	OK(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL));
+	OK(posix_trace_create_withlog(puppet.pid, &attr, fd, &trid));
+	OK(posix_trace_start(trid));
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_EXEC);
+	for (int i = 0; i < 3; i++)
+		puppet_tell(&puppet, PUPPET_ONE);
+	if (_i)
+		puppet_end(&puppet);
+	shut(trid);
+	if (!_i)
+		puppet_end(&puppet);
+	OK(posix_trace_attr_destroy(&attr));
+	assert_from(fd, 1, program());
+	if (_i) {
+		ck_assert(!mapping_of(fd, 3, &mapping, path));
+	} else {
+		ck_assert(mapping_of(fd, 3, &mapping, path));
+		ck_assert_str_ne(path, program());
+	}
+	close(fd);
+}
+END_TEST
+
 static Suite *build(void)
 {
 	TCase *tc;
@@ -320,6 +357,7 @@ static Suite *build(void)
 	tcase_add_test(tc, a_plugin_that_stays_is_found_from_its_first_event_on);
 	tcase_add_test(tc, a_child_that_ended_had_what_its_parent_had);
 	tcase_add_test(tc, of_another_process_it_is_told_too);
+	tcase_add_loop_test(tc, a_target_that_executes_has_the_files_of_its_new_program, 0, 2);
 	return suite;
 }
 
