@@ -2,20 +2,28 @@
 /*
  * diff/work.c - a program that traces how long its work takes, for check-diff. Not a test itself.
  *
- *	work PATH ROUNDS [SLOW]
+ *	work A B ROUNDS [SLOW]
  *
- * Six kinds of work, each a span. Of the kind of number SLOW a tenth more is done.
+ * Six kinds of work, each a span. Of the kind of number SLOW the process that writes B does a tenth more.
+ *
+ * Two processes, on one processor, take turns of a hundred rounds. What the machine's other work does to
+ * one it does to the other: one after the other, or on a processor each, the difference of two runs is the
+ * difference of two moments, or of two processors, and on a busy machine that is more than a tenth.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <trace_np.h>
 #include <unistd.h>
 
 #define KINDS 6
+#define TURN  100 /* rounds, some milliseconds */
 
 static unsigned char bytes[16384], copy[16384];
 static unsigned numbers[64];
@@ -83,20 +91,47 @@ static void root(void)
 	sum = x;
 }
 
-int main(int argc, char **argv)
+/* As far as the machine lets us. */
+static void stay_here(void)
+{
+	cpu_set_t set;
+	int here = sched_getcpu();
+
+	CPU_ZERO(&set);
+	if (here >= 0)
+		CPU_SET(here, &set);
+	if (here < 0 || sched_setaffinity(0, sizeof(set), &set))
+		perror("work: sched_setaffinity");
+}
+
+/* Waits for the other, or lets it go on; one that is gone holds nobody up. */
+static void await_turn(int fd)
+{
+	char turn;
+
+	while (read(fd, &turn, 1) < 0 && errno == EINTR)
+		;
+}
+
+static void give_turn(int fd)
+{
+	while (write(fd, "", 1) < 0 && errno == EINTR)
+		;
+}
+
+static void run(const char *path, int rounds, int slow, int from, int to)
 {
 	static const struct {
 		const char *name;
 		void (*work)(void);
 	} kind[KINDS] = { { "hash", hash }, { "sort", sort }, { "move", move }, { "divide", divide },
 			  { "print", print }, { "root", root } };
-	int fd = argc > 2 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
-	int rounds = argc > 2 ? atoi(argv[2]) : 0, slow = argc > 3 ? atoi(argv[3]) : -1;
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	trace_event_id_t begin[KINDS], end[KINDS];
 	trace_attr_t attr;
 	trace_id_t trid;
 
-	must(fd < 0 ? EINVAL : 0, "PATH ROUNDS [SLOW]");
+	must(fd < 0 ? errno : 0, path);
 	must(posix_trace_attr_init(&attr), "attr_init");
 	must(posix_trace_attr_setstreamsize(&attr, (size_t)8 << 20), "setstreamsize");
 	must(posix_trace_create_withlog(0, &attr, fd, &trid), "create_withlog");
@@ -113,7 +148,9 @@ int main(int argc, char **argv)
 		snprintf(text, sizeof(text), "@end %s", kind[i].name);
 		must(posix_trace_eventid_describe_np(end[i], text), text);
 	}
-	for (int round = 0; round < rounds; round++)
+	for (int round = 0; round < rounds; round++) {
+		if (round % TURN == 0)
+			await_turn(from);
 		for (int i = 0; i < KINDS; i++) {
 			int times = i == slow ? 33 : 30;
 
@@ -122,6 +159,32 @@ int main(int argc, char **argv)
 				kind[i].work();
 			posix_trace_event(end[i], NULL, 0);
 		}
+		if (round % TURN == TURN - 1)
+			give_turn(to);
+	}
 	must(posix_trace_shutdown(trid), "shutdown");
-	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int to_a[2], to_b[2], status = 0;
+	pid_t child;
+
+	must(argc < 4 ? EINVAL : 0, "A B ROUNDS [SLOW]");
+	must(pipe2(to_a, O_CLOEXEC) || pipe2(to_b, O_CLOEXEC) ? errno : 0, "pipe");
+	signal(SIGPIPE, SIG_IGN);
+	stay_here();
+	give_turn(to_a[1]);
+	child = fork();
+	must(child < 0 ? errno : 0, "fork");
+	if (!child) {
+		close(to_b[1]);
+		run(argv[2], atoi(argv[3]), argc > 4 ? atoi(argv[4]) : -1, to_b[0], to_a[1]);
+		return 0;
+	}
+	close(to_a[1]);
+	run(argv[1], atoi(argv[3]), -1, to_a[0], to_b[1]);
+	close(to_b[1]);
+	must(waitpid(child, &status, 0) == child ? 0 : errno, "waitpid");
+	return status != 0;
 }
