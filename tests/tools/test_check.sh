@@ -198,4 +198,6 @@ run 2 check --tap "$tmp/rules" "$tmp/missing"
 check "that nothing was checked is told by TAP" has out '^Bail out! '
 run 2 check --junit "$tmp/rule" "$tmp/log"
 check "and by JUnit" has out 'errors="1"'
+run 2 check - - <"$tmp/rules"
+check "rules and log are not both standard input" has err 'cannot both be standard input$'
 finish

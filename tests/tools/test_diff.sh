@@ -109,4 +109,6 @@ for wrong in "" "$tmp/one" "$tmp/one $tmp/two $tmp/one" "--level 2 $tmp/one $tmp
 	check "diff $wrong: nothing is on standard output" is_empty out
 done
 run 1 diff "$tmp/one" "$tmp/missing"
+cat "$tmp/one" | "$posixtrace" diff - - >"$tmp/out" 2>"$tmp/err"
+check "a pipe is no two logs, and that is said" has err 'standard input: can only be read once$'
 finish

@@ -18,6 +18,7 @@
 
 int logfile_open_fd(struct logfile *log, const char *path)
 {
+	static bool input_taken;
 	bool input = !strcmp(path, "-");
 	int fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	int err;
@@ -29,6 +30,13 @@ int logfile_open_fd(struct logfile *log, const char *path)
 		say("%s: %s", log->path, strerror(errno));
 		return TOOL_FAILURE;
 	}
+	/* A pipe is empty then, which would be told as a log that is none. */
+	if (input && input_taken && lseek(fd, 0, SEEK_CUR) < 0) {
+		close(fd);
+		say("%s: can only be read once", log->path);
+		return TOOL_FAILURE;
+	}
+	input_taken |= input;
 	err = spool_seekable(fd, &log->fd);
 	if (err) {
 		close(fd);

@@ -52,6 +52,16 @@ static bool parse_where(struct wanted *wanted, const char *text)
 	return wanted->where != NULL;
 }
 
+/* Of two that are given, the one that is left out would be missed too late. */
+static bool take_time(const char *option, const char *text, const char **time)
+{
+	if (*time)
+		say("%s %s: only one; %s was given", option, text, *time);
+	else
+		*time = text;
+	return *time == text;
+}
+
 /* What is wrong with it, or with all of them together, a pairing of its own finds out. */
 bool wanted_pair(struct wanted *wanted, const char *text)
 {
@@ -85,10 +95,10 @@ bool wanted_option(struct wanted *wanted, int option, const char *value, bool *g
 		*good = parse_number("--tid", value, &wanted->choose.tid);
 		return true;
 	case WANTED_BEGIN:
-		wanted->begin_text = value;
+		*good = take_time("--begin", value, &wanted->begin_text);
 		return true;
 	case WANTED_END:
-		wanted->end_text = value;
+		*good = take_time("--end", value, &wanted->end_text);
 		return true;
 	case WANTED_WHERE:
 		*good = parse_where(wanted, value);

@@ -229,6 +229,10 @@ static int check_rules(struct check *check, int argc, char **argv)
 		say(check->syntax ? "check: which rules?" : "check: rules and a log");
 		return tool_usage(&check_command);
 	}
+	if (!check->syntax && !strcmp(argv[optind], "-") && !strcmp(argv[optind + 1], "-")) {
+		say("check: rules and log cannot both be standard input");
+		return tool_usage(&check_command);
+	}
 	return check_log(check, argv[optind], argv[optind + 1]);
 }
 
