@@ -6,7 +6,7 @@
  *
  * Six kinds of work, each a span. Of the kind of number SLOW the process that writes B does a tenth more.
  *
- * Two processes, on one processor, take turns of a hundred rounds. What the machine's other work does to
+ * Two processes, on one processor, take turns of ten rounds. What the machine's other work does to
  * one it does to the other: one after the other, or on a processor each, the difference of two runs is the
  * difference of two moments, or of two processors, and on a busy machine that is more than a tenth.
  */
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define KINDS 6
-#define TURN  100 /* rounds, some milliseconds */
+#define TURN  10 /* rounds, a third of a millisecond */
 
 static unsigned char bytes[16384], copy[16384];
 static unsigned numbers[64];
