@@ -57,14 +57,17 @@ static uint64_t damaged_lists(struct ptx_stored *stored)
 	return parts + is_damage(verdict);
 }
 
-static uint64_t damaged_index(struct ptx_stored *stored)
+/* From the index to END, each block where the one before it ends. */
+static uint64_t damaged_tail(struct ptx_stored *stored)
 {
+	uint64_t at = stored->tops ? stored->top[0].offset : stored->tail, parts = 0;
 	struct ptx_log_found found;
-	uint64_t parts = 0;
 
-	for (size_t i = 0; i < stored->tops; i++)
-		parts += find(stored, stored->top[i].offset, UINT64_MAX, &found) != PTX_LOG_GOOD ||
-			 !is_sound(stored, &found);
+	for (; stored->complete && at <= stored->data_end; at = found.end) {
+		if (find(stored, at, UINT64_MAX, &found) != PTX_LOG_GOOD)
+			return parts + 1;
+		parts += !is_sound(stored, &found);
+	}
 	return parts;
 }
 
@@ -75,5 +78,5 @@ uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored)
 	/* Where the end was reached, the window has no block that is being read. */
 	if (!stored->ended || ptx_stored_is_sequence(stored) || stored->live)
 		return parts;
-	return parts + damaged_names(stored) + damaged_lists(stored) + damaged_index(stored);
+	return parts + damaged_names(stored) + damaged_lists(stored) + damaged_tail(stored);
 }
