@@ -90,6 +90,7 @@ void ptx_checkpoint_enable(struct ptx_drain *drain)
 {
 	if (!drain->loop)
 		drain->rings->debts = &drain->debts;
+	drain->settled = true;
 	/* Not where somebody goes on. */
 	if (atomic_load_explicit(&checkpoint_at(drain, 0)->events, memory_order_relaxed) == 0 &&
 	    atomic_load_explicit(&checkpoint_at(drain, 1)->events, memory_order_relaxed) == 0)
@@ -98,13 +99,16 @@ void ptx_checkpoint_enable(struct ptx_drain *drain)
 
 void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 {
-	struct checkpoint *same = find(drain, events);
+	struct checkpoint *other;
 
-	if (same)
-		drain->checkpoint = same == checkpoint_at(drain, 1);
-	else
+	/* What the file holds stays until the next is whole: also where nothing was put since. */
+	if (drain->settled)
 		drain->checkpoint = !drain->checkpoint;
+	drain->settled = false;
 	fill(checkpoint_at(drain, drain->checkpoint), drain, events);
+	other = checkpoint_at(drain, !drain->checkpoint);
+	if (atomic_load_explicit(&other->events, memory_order_relaxed) == events + 1)
+		atomic_store_explicit(&other->events, 0, memory_order_relaxed);
 }
 
 /* All records that were booked; the drain's own events are none. */
@@ -115,6 +119,7 @@ static uint64_t taken(const struct ptx_drain *drain)
 
 void ptx_drain_settle(struct ptx_drain *drain)
 {
+	drain->settled = true;
 	if (!drain->rings->debts)
 		return;
 	atomic_store_explicit(&drain->rings->region->taken, taken(drain), memory_order_relaxed);
@@ -256,6 +261,30 @@ int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
 	return err;
 }
 
+/*
+ * Starts and stops by call are in the controller's ring. That the stream became full and went on by
+ * itself the dead one had perhaps marked and not told yet; or told, and died while it was so.
+ */
+static int take_full(struct ptx_drain *drain)
+{
+	struct ptx_region *region = drain->rings->region;
+	uint64_t state = atomic_load_explicit(&region->state, memory_order_acquire);
+	struct ptx_mark full = { .kind = PTX_MARK_FULL }, restart = { .kind = PTX_MARK_RESTART };
+
+	full.ticks = atomic_load_explicit(&region->full_from, memory_order_relaxed);
+	restart.ticks = atomic_load_explicit(&region->full_until, memory_order_relaxed);
+	if (restart.ticks > drain->last_ticks && restart.ticks <= ptx_clock_ordered()) {
+		ptx_drain_admitted(drain, &restart);
+		if (full.ticks > drain->last_ticks && full.ticks < restart.ticks &&
+		    !ptx_drain_mark_in_order(drain, &full))
+			return ENOMEM;
+		return ptx_drain_mark_in_order(drain, &restart) ? 0 : ENOMEM;
+	}
+	drain->full_marked = drain->full && ptx_state_time(state) <= drain->last_ticks &&
+			     (ptx_state_kind(state) == PTX_FULL || ptx_state_kind(state) == PTX_HELD);
+	return 0;
+}
+
 int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 {
 	const struct checkpoint *from = find(drain, events);
@@ -268,12 +297,16 @@ int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 		goto out;
 	for (uint32_t i = 0; i < drain->sources; i++)
 		go_to_claim(drain->rings, i, &drain->source[i]->place);
-	if (from)
+	if (from) {
+		drain->checkpoint = from == checkpoint_at(drain, 1);
 		go_on_from(drain, from);
+	}
 	drain->resumed = true;
 	for (uint32_t i = 0; i < drain->sources; i++)
 		ptx_checkpoint_ident(drain, i, buffer);
 	err = ptx_checkpoint_starts(drain, buffer);
+	if (!err)
+		err = take_full(drain);
 out:
 	free(buffer);
 	return err;

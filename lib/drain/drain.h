@@ -94,6 +94,7 @@ struct ptx_drain {
 	bool running;       /* at the point that delivery has reached */
 	bool full;          /* not running because of FULL */
 	bool full_marked;   /* the FULL state of the region has its mark */
+	uint64_t full_at;   /* of that mark */
 	uint64_t last_ticks;
 	int64_t last_ns;
 
@@ -116,6 +117,7 @@ struct ptx_drain {
 	struct ptx_source *peeked;
 
 	bool checkpoint;        /* the one of two that was written last */
+	bool settled;           /* and what it tells of is in the file */
 	bool resumed;           /* another process read the stream before */
 	struct ptx_debts debts; /* of a stream with log: freed when a block is written */
 	struct ptx_timescale scale;
@@ -150,6 +152,10 @@ void ptx_drain_pass(struct ptx_drain *drain);
 
 /* Marks: mark.c. False without memory. */
 bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark);
+/* One that is told of late: before those that are younger. */
+bool ptx_drain_mark_in_order(struct ptx_drain *drain, const struct ptx_mark *mark);
+/* Which types pass now: what a restart tells. */
+void ptx_drain_admitted(const struct ptx_drain *drain, struct ptx_mark *mark);
 const struct ptx_mark *ptx_drain_first_mark(const struct ptx_drain *drain);
 void ptx_drain_drop_mark(struct ptx_drain *drain);
 

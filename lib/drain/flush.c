@@ -174,9 +174,13 @@ void ptx_flush_give_turn(struct ptx_flush *flush)
 /* The log starts anew, where it can; the log knows which events are no longer reported. */
 int ptx_flush_clear(struct ptx_flush *flush)
 {
-	int err = ptx_log_clear(flush->log, &flush->drain->account);
+	int err;
 
+	/* Whoever finds the log empty goes on from here; until it is, the other checkpoint holds. */
+	ptx_checkpoint_write(flush->drain, 0);
+	err = ptx_log_clear(flush->log, &flush->drain->account);
 	ptx_drain_settle(flush->drain);
+	ptx_checkpoint_write(flush->drain, ptx_log_put_count(flush->log));
 	memset(flush->named, 0, sizeof flush->named);
 	flush->overwritten = 0;
 	flush->log_full = false;

@@ -31,6 +31,23 @@ bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark)
 	return true;
 }
 
+bool ptx_drain_mark_in_order(struct ptx_drain *drain, const struct ptx_mark *mark)
+{
+	if (!ptx_drain_mark(drain, mark))
+		return false;
+	for (size_t i = drain->marks - 1; i > 0; i--) {
+		struct ptx_mark *last = &drain->mark[(drain->mark_first + i) % drain->mark_room];
+		struct ptx_mark *before = &drain->mark[(drain->mark_first + i - 1) % drain->mark_room];
+		struct ptx_mark moved = *before;
+
+		if (before->ticks <= last->ticks)
+			break;
+		*before = *last;
+		*last = moved;
+	}
+	return true;
+}
+
 const struct ptx_mark *ptx_drain_first_mark(const struct ptx_drain *drain)
 {
 	return drain->marks ? &drain->mark[drain->mark_first] : NULL;
@@ -65,10 +82,11 @@ uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early)
 	return now > last ? now : last + 1;
 }
 
-static void copy_admitted(const struct ptx_region *region, uint64_t *words)
+void ptx_drain_admitted(const struct ptx_drain *drain, struct ptx_mark *mark)
 {
 	for (int i = 0; i < PTX_WORDS; i++)
-		words[i] = atomic_load_explicit(&region->admit[i], memory_order_relaxed);
+		mark->admit[i] = atomic_load_explicit(&drain->rings->region->admit[i],
+						      memory_order_relaxed);
 }
 
 /*
@@ -102,6 +120,7 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		/* Whoever stamped before the reader noticed was delivered: the STOP comes behind. */
 		if (mark.ticks <= last)
 			mark.ticks = last + 1;
+		drain->full_at = mark.ticks;
 		drain->full_marked = ptx_drain_mark(drain, &mark);
 		return;
 	}
@@ -118,10 +137,12 @@ void ptx_drain_sync(struct ptx_drain *drain)
 	mark.kind = PTX_MARK_RESTART;
 	/* Not early: who stamped before it is lost to FULL, so that the gap is at the pair. */
 	mark.ticks = ptx_drain_moment(drain, false);
-	copy_admitted(region, mark.admit);
+	ptx_drain_admitted(drain, &mark);
 	if (!ptx_drain_mark(drain, &mark))
 		return;
 	drain->full_marked = false;
+	atomic_store_explicit(&region->full_from, drain->full_at, memory_order_relaxed);
+	atomic_store_explicit(&region->full_until, mark.ticks, memory_order_relaxed);
 	atomic_store_explicit(&region->state, ptx_state_make(PTX_RUNNING, mark.ticks),
 			      memory_order_release);
 	ptx_arena_changed(drain->arena);

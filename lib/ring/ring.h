@@ -119,6 +119,9 @@ struct ptx_region {
 	_Atomic uint32_t overrun;
 	_Atomic uint32_t looped; /* a LOOP stream is full */
 	_Atomic uint64_t taken;  /* records that the reader has delivered; written by it alone */
+	/* Since when it was full, and from when on it was not: the last time that it went on by itself.
+	 * Written by the reader, for who goes on in its place. */
+	_Atomic uint64_t full_from, full_until;
 
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t lost_type[PTX_WRITER_LOSSES][PTX_TYPE_MAX];
 

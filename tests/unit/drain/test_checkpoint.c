@@ -221,6 +221,93 @@ START_TEST(one_that_is_half_written_is_not_taken)
 }
 END_TEST
 
+static const unsigned char *first_slot(void)
+{
+	return (const unsigned char *)stage.pool->rings.region +
+	       stage.pool->rings.geometry.checkpoint_at;
+}
+
+/* The file has what the last one tells of, and nothing was put since: the next is made beside it. */
+START_TEST(one_of_the_same_count_is_not_made_in_its_place)
+{
+	uint64_t before, after;
+
+	checkpoint_twice();
+	ptx_drain_settle(stage.drain);
+	memcpy(&before, first_slot(), sizeof before);
+	ck_assert_uint_eq(before, SECOND + 1);
+	ptx_checkpoint_write(stage.drain, SECOND);
+	memcpy(&after, first_slot(), sizeof after);
+	ck_assert_uint_eq(after, 0); /* the other is the newer */
+	resume(SECOND);
+	expect_all_behind(SECOND);
+}
+END_TEST
+
+/* Writes fail, and more is put meanwhile: what the file has is not forgotten. */
+START_TEST(failures_leave_the_one_of_what_the_file_has)
+{
+	checkpoint_twice();
+	for (unsigned n = SECOND; n < SECOND + 3; n++) {
+		ptx_checkpoint_write(stage.drain, n);
+		ck_assert(stage_take());
+	}
+	resume(FIRST);
+	expect_all_behind(FIRST);
+}
+END_TEST
+
+/* UFULL-09: the dead one had made room, and told nobody yet that the stream went on */
+START_TEST(a_restart_that_was_not_told_is_told)
+{
+	unsigned n = 0, told, full, later = 0;
+
+	begin(POSIX_TRACE_UNTIL_FULL);
+	while (writer_put(&one, POOL_TYPE, ++n))
+		;
+	stage_fill_up();
+	stage_take_all();
+	ck_assert_uint_eq(stage.told[stage.n - 1].type, POSIX_TRACE_STOP);
+	ptx_checkpoint_write(stage.drain, stage.n);
+	ptx_drain_settle(stage.drain);
+	full = stage.n;
+	ptx_drain_sync(stage.drain);
+	ck_assert_int_eq(stage_state(), PTX_RUNNING);
+	writer_put_many(&one, 5000, 3);
+	resume(full);
+	told = stage.n;
+	stage_take_all();
+	ck_assert_uint_eq(stage.told[told].type, POSIX_TRACE_START);
+	for (unsigned i = told + 1; i < stage.n; i++, later++)
+		ck_assert_uint_eq(stage.told[i].value, 5000 + later);
+	ck_assert_uint_eq(later, 3);
+}
+END_TEST
+
+/* UFULL-04: a stop that is in the log is not told again, and one that nobody told is */
+START_TEST(a_stop_of_a_full_stream_is_told_once)
+{
+	unsigned n = 0, told;
+
+	begin(POSIX_TRACE_UNTIL_FULL);
+	while (writer_put(&one, POOL_TYPE, ++n))
+		;
+	if (_i == 0)
+		stage_fill_up();
+	stage_take_all();
+	ptx_checkpoint_write(stage.drain, stage.n);
+	if (_i == 1)
+		stage_fill_up();
+	told = stage.n;
+	resume(told);
+	ptx_drain_sync(stage.drain);
+	stage_take_all();
+	ck_assert_uint_eq(stage.n - told, (unsigned)_i);
+	if (_i == 1)
+		ck_assert_uint_eq(stage.told[told].type, POSIX_TRACE_STOP);
+}
+END_TEST
+
 START_TEST(what_the_dead_one_counted_as_lost_stays_lost)
 {
 	begin(POSIX_TRACE_UNTIL_FULL);
@@ -249,6 +336,10 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc, a_checkpoint_made_again_leaves_the_other, 0, 2);
 	tcase_add_test(tc, one_that_is_half_written_leaves_the_other);
 	tcase_add_test(tc, one_that_is_half_written_is_not_taken);
+	tcase_add_test(tc, one_of_the_same_count_is_not_made_in_its_place);
+	tcase_add_test(tc, failures_leave_the_one_of_what_the_file_has);
+	tcase_add_test(tc, a_restart_that_was_not_told_is_told);
+	tcase_add_loop_test(tc, a_stop_of_a_full_stream_is_told_once, 0, 2);
 	tcase_add_test(tc, what_the_dead_one_counted_as_lost_stays_lost);
 	return s;
 }

@@ -204,6 +204,20 @@ START_TEST(a_jump_out_of_any_instruction_of_a_turn_is_mended)
 }
 END_TEST
 
+/* EXIT-01: whoever is killed there, what it had recorded is known, and no record twice */
+START_TEST(what_was_published_is_known_after_any_instruction_of_a_turn)
+{
+	uint64_t published;
+
+	begin(_i, _i ? CHUNKS * POOL_RECORDS : POOL_RECORDS);
+	steps_leave(put, &one);
+	published = ptx_ring_published(&pool->rings) - POOL_PUBLISHED;
+	ck_assert_uint_ge(published, _i ? CHUNKS * POOL_RECORDS : POOL_RECORDS);
+	ck_assert_uint_le(published, (_i ? CHUNKS * POOL_RECORDS : POOL_RECORDS) + 1);
+	steps_end(100);
+}
+END_TEST
+
 /* EVENT-13, SLOOP-01 */
 START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended)
 {
@@ -375,6 +389,7 @@ static Suite *suite(void)
 			    CLOSED + 1);
 	tcase_add_test(tc, mending_leaves_other_rings_alone);
 	tcase_add_test(tc, a_jump_out_of_any_instruction_of_a_turn_is_mended);
+	tcase_add_loop_test(tc, what_was_published_is_known_after_any_instruction_of_a_turn, 0, 2);
 	tcase_add_test(tc, a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended);
 	tcase_add_loop_test(tc, a_ring_left_in_the_middle_of_a_turn_is_whole_for_the_next_thread, 0,
 			    2);
