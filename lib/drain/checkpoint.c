@@ -300,6 +300,8 @@ int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 	if (from) {
 		drain->checkpoint = from == checkpoint_at(drain, 1);
 		go_on_from(drain, from);
+	} else {
+		drain->running = true; /* as good as all that rings hold was recorded while it ran */
 	}
 	drain->resumed = true;
 	for (uint32_t i = 0; i < drain->sources; i++)

@@ -208,6 +208,8 @@ END_TEST
 
 START_TEST(one_that_is_half_written_is_not_taken)
 {
+	unsigned before;
+
 	checkpoint_twice();
 	tear();
 	resume(SECOND);
@@ -218,6 +220,11 @@ START_TEST(one_that_is_half_written_is_not_taken)
 	/* What was settled is not read again. */
 	ck_assert_uint_gt(stage.drain->source[one.ring]->place.claimed, 0);
 	ck_assert_uint_eq(pool_chunks_in(stage.pool, PTX_CHUNK_CLOSED), 6);
+	/* What is there still is not lost for that. */
+	before = stage.n;
+	stage_take_all();
+	ck_assert_uint_gt(stage.n - before, VALUES);
+	ck_assert_uint_eq(stage.told[stage.n - 1].value, 2 * VALUES);
 }
 END_TEST
 
