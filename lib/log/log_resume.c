@@ -3,7 +3,9 @@
  * log/log_resume.c - a log whose writer was killed, to be written on.
  *
  * Everything that the writer remembered stands in the blocks that it wrote. The log is read from its
- * beginning to its last whole block; what stands behind that was being written, and is overwritten.
+ * beginning to its last whole block; what stands behind that was being written. It is overwritten, and in
+ * a sequence cut off before that: the dead writer may have been at the end of the log, whose blocks are as
+ * good as any, and would be found behind what we write until we come to our own end.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -100,6 +102,9 @@ static int read_blocks(struct ptx_log *log, struct ptx_log_window *window,
 	       take_block(log, window, &found, tally))
 		;
 	ptx_log_block_begin(log);
+	/* Where that cannot be, they are cut off when the log is completed. */
+	if (window->file_bytes > log->at)
+		ptx_io_truncate(log->fd, log->at);
 	return 0;
 }
 

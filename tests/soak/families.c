@@ -29,6 +29,7 @@
 
 static unsigned long rounds, kills, logs, unfinished, events, lost, faults;
 static unsigned seed;
+static bool guardians_too; /* in this round */
 static volatile int *created; /* by the controllers of a round, in shared memory */
 
 static unsigned below(unsigned n)
@@ -135,7 +136,7 @@ static void control(pid_t target, int fd, unsigned life, volatile int *done)
  * The children of this process, who is their subreaper. Guardians have sessions of their own, before
  * they execute their program, and thus before they can be found here; their names come later.
  */
-static unsigned descendants(pid_t *pid, unsigned room, bool guardians_too)
+static unsigned descendants(pid_t *pid, unsigned room, bool with_guardians)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -155,7 +156,7 @@ static unsigned descendants(pid_t *pid, unsigned room, bool guardians_too)
 			continue;
 		if (fgets(text, sizeof(text), file) && (rest = strrchr(text, ')')) &&
 		    sscanf(rest + 1, " %*c %d %*d %d", &parent, &session) == 2 &&
-		    parent == getpid() && (guardians_too || session == getsid(0)))
+		    parent == getpid() && (with_guardians || session == getsid(0)))
 			pid[count++] = atoi(entry->d_name);
 		fclose(file);
 	}
@@ -179,15 +180,34 @@ static bool is_complete(int fd)
 static void tell(void *arg, const struct posix_trace_fault_np *fault)
 {
 	(void)arg;
-	fprintf(stderr, "families: round %lu: fault at %llu: %s\n", rounds,
-		(unsigned long long)fault->offset, fault->reason);
+	fprintf(stderr, "families: round %lu, guardians killed %s: fault at %llu: %s\n", rounds,
+		guardians_too ? "too" : "never", (unsigned long long)fault->offset, fault->reason);
 	faults++;
+}
+
+/* Into the working folder: a fault of one log in thousands is not had again for the asking. */
+static void keep(int fd)
+{
+	char path[64], buffer[65536];
+	off_t at = 0;
+	ssize_t got;
+	int to;
+
+	snprintf(path, sizeof(path), "families-%lu-%d.log", rounds, fd);
+	to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (to < 0)
+		return;
+	while ((got = pread(fd, buffer, sizeof(buffer), at)) > 0 && write(to, buffer, (size_t)got) == got)
+		at += got;
+	close(to);
+	fprintf(stderr, "families: the log is kept as %s\n", path);
 }
 
 static void judge(int fd, bool must_be_complete)
 {
 	struct posix_trace_check_np result;
 	bool complete = is_complete(fd);
+	unsigned long before = faults;
 
 	for (int ms = 0; !complete && must_be_complete && ms < COMPLETED_MS; ms++) {
 		nap_us(1000);
@@ -208,15 +228,17 @@ static void judge(int fd, bool must_be_complete)
 		for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
 			lost += result.ledger.lost[cause];
 	}
+	if (faults > before)
+		keep(fd);
 }
 
 static void round_of_lives(void)
 {
-	bool guardians_too = below(4) == 0;
 	pid_t member[MEMBERS], pid[256];
 	int log[CONTROLLERS];
 	unsigned count;
 
+	guardians_too = below(4) == 0;
 	for (int i = 0; i < MEMBERS; i++) {
 		unsigned life = below(1u << 30);
 

@@ -180,6 +180,41 @@ START_TEST(a_last_block_with_a_hole_is_overwritten)
 }
 END_TEST
 
+/* Killed while it completed the log; and who goes on, in one of its first writes. */
+START_TEST(what_is_left_of_an_end_is_no_fault_of_who_goes_on)
+{
+	int fd = killed(POSIX_TRACE_APPEND, 400);
+	uint8_t *before, *after;
+	size_t was, is;
+	struct sample sample;
+
+	before = sample_bytes(fd, &was);
+	ck_assert_int_eq(resume(&sample, fd), 0);
+	ck_assert_int_eq(sample_end(&sample), 0);
+	after = sample_bytes(fd, &is);
+	memcpy(after, before, PTX_LOG_HEADER_BYTES); /* it is still being written */
+	ck_assert_uint_gt(is, was);
+	/* Whole, it would have been completed. */
+	for (size_t len = was; len < is; len += 8) {
+		int cut = sample_file_of(after, len);
+
+		ck_assert_int_eq(resume(&sample, cut), 0);
+		ck_assert_uint_eq(sample.events, 400);
+		sample_add(&sample, 2);
+		sample_write(&sample);
+		sample_die(&sample);
+		ck_assert_uint_eq(sample_faults(cut, true), 0);
+		ck_assert_uint_eq(events_in(cut), 402);
+		ck_assert_int_eq(resume(&sample, cut), 0);
+		go_on_to(&sample, cut, 500);
+		close(cut);
+	}
+	free(before);
+	free(after);
+	close(fd);
+}
+END_TEST
+
 /* LOG-16 in slots: the state before the write or behind it. */
 START_TEST(a_torn_slot_leaves_the_state_before_it)
 {
@@ -258,6 +293,7 @@ static Suite *build(void)
 	tcase_add_loop_test(tc, who_goes_on_may_be_killed_too, 0, 3);
 	tcase_add_test(tc, a_torn_last_block_is_overwritten);
 	tcase_add_test(tc, a_last_block_with_a_hole_is_overwritten);
+	tcase_add_test(tc, what_is_left_of_an_end_is_no_fault_of_who_goes_on);
 	tcase_add_test(tc, a_torn_slot_leaves_the_state_before_it);
 	tcase_add_loop_test(tc, what_is_no_log_or_was_completed_is_left_alone, 0, 3);
 	return suite;
