@@ -7,10 +7,10 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "arena/attachment.h"
+#include "base/clock.h"
 #include "base/io.h"
 
 #define FIND_ANCESTORS   32
@@ -99,21 +99,13 @@ bool ptx_family_is_dead(uint32_t pid)
 	return dead;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 /* Which program it runs: its parent's, or another from now on. */
 static void tell_program(struct ptx_member *member, uint32_t parent)
 {
 	if (!member)
 		return;
 	atomic_store_explicit(&member->parent, parent, memory_order_relaxed);
-	atomic_store_explicit(&member->since_ns, now_ns(), memory_order_relaxed);
+	atomic_store_explicit(&member->since_ns, ptx_clock_realtime(), memory_order_relaxed);
 }
 
 /*
@@ -234,7 +226,7 @@ bool ptx_family_tell_executed(struct ptx_control *control)
 			    PTX_ATTACHMENT_ATTACHED ||
 		    !is_target(attachment))
 			continue;
-		atomic_store_explicit(&attachment->executed_ns, now_ns(), memory_order_relaxed);
+		atomic_store_explicit(&attachment->executed_ns, ptx_clock_realtime(), memory_order_relaxed);
 		any = true;
 	}
 	return any;

@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "arena/arena.h"
@@ -16,6 +15,7 @@
 #include "arena/folder.h"
 #include "arena/rendezvous.h"
 #include "base/barrier.h"
+#include "base/clock.h"
 #include "base/io.h"
 
 #define ARENA_BYTES (UINT64_C(1) << 40) /* of address space in the file; only what is used exists */
@@ -266,12 +266,10 @@ static uint32_t last_pid;
 static void inherit_objects(struct ptx_objects *objects, uint32_t parent)
 {
 	struct ptx_object object = { .kind = PTX_OBJECT_CHILD, .pointer = parent };
-	struct timespec now;
 
 	for (unsigned i = ptx_objects_count(objects); i-- > 0;)
 		if (objects->cell[i].object.pid == parent) {
-			clock_gettime(CLOCK_REALTIME, &now);
-			object.time_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+			object.time_ns = ptx_clock_realtime();
 			object.pid = (uint32_t)getpid();
 			ptx_objects_put(objects, &object);
 			return;

@@ -27,7 +27,7 @@ uint64_t ptx_clock_monotonic(void)
 	return (uint64_t)now.tv_sec * PTX_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static int64_t realtime(void)
+int64_t ptx_clock_realtime(void)
 {
 	struct timespec now;
 
@@ -154,7 +154,7 @@ static struct ptx_anchor anchor_of(bool counter)
 
 	for (int i = 0; i < 3 || (width > WIDE_TICKS && i < MANY_TRIES); i++) {
 		uint64_t before = ordered(counter);
-		int64_t ns = realtime();
+		int64_t ns = ptx_clock_realtime();
 		uint64_t after = ordered(counter);
 
 		if (after - before >= width)

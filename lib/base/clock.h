@@ -7,8 +7,8 @@
  * made once in a process, by ptx_clock_init(), before the first stream exists.
  *
  * Threads   all functions may run concurrently after ptx_clock_init().
- * Signals   ptx_clock_now() and ptx_clock_ordered() are async-signal-safe.
- * Units     ticks fit in 61 bits; ptx_clock_hz is nominal.
+ * Signals   ptx_clock_now(), ptx_clock_ordered() and ptx_clock_realtime() are async-signal-safe.
+ * Units     ticks fit in 61 bits; ptx_clock_hz is nominal; CLOCK_REALTIME in nanoseconds.
  */
 #ifndef PTX_BASE_CLOCK_H
 #define PTX_BASE_CLOCK_H
@@ -32,6 +32,7 @@ void ptx_clock_init(void);
  */
 bool ptx_clock_follow(bool counter);
 uint64_t ptx_clock_monotonic(void);
+int64_t ptx_clock_realtime(void);
 const char *ptx_clock_name(void);
 
 /* The counter itself; only where ptx_clock_is_counter. */

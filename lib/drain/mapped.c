@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -39,14 +38,6 @@ struct ptx_mapped {
 	bool is_lost;         /* there was no memory for something that was seen then: */
 	int64_t lost_ns;
 };
-
-int64_t ptx_mapped_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * PTX_NS_PER_S + now.tv_nsec;
-}
 
 void ptx_mapped_set_fini(struct ptx_mapped_set *set)
 {
@@ -199,7 +190,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 	const struct ptx_mapped_set *old = process->is_seen ? &process->set : NULL;
 	struct ptx_mapped_set set = { .count = 0 };
 	enum ptx_mapped_found found = PTX_MAPPED_NOTHING;
-	int64_t now = ptx_mapped_now();
+	int64_t now = ptx_clock_realtime();
 
 	if (process->is_hopeless)
 		return;
@@ -223,7 +214,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 		process->is_seen = true;
 		break;
 	case PTX_MAPPED_TOO_MUCH:
-		note_all_gone(mapped, process->pid, old ? old->before_ns : ptx_mapped_now());
+		note_all_gone(mapped, process->pid, old ? old->before_ns : ptx_clock_realtime());
 		process->is_hopeless = true;
 		break;
 	}
@@ -294,7 +285,7 @@ static void take_target(struct ptx_mapped *mapped)
 static void look_at_others(struct ptx_mapped *mapped, bool patient)
 {
 	const struct ptx_control *control = mapped->arena->control;
-	int64_t now = ptx_mapped_now();
+	int64_t now = ptx_clock_realtime();
 
 	if (patient && now >= mapped->looked_ns && now - mapped->looked_ns < PATIENCE_NS)
 		return;

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "drain/mapped_set.h"
 
@@ -306,9 +307,9 @@ enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
 	size_t lines;
 
 	memset(set, 0, sizeof *set);
-	set->before_ns = ptx_mapped_now();
+	set->before_ns = ptx_clock_realtime();
 	set->text = read_all(pid);
-	set->after_ns = ptx_mapped_now();
+	set->after_ns = ptx_clock_realtime();
 	if (!set->text)
 		return PTX_MAPPED_NOTHING;
 	line = split(set->text, &lines);

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/futex.h"
 #include "drain/mapped.h"
 #include "drain/mapped_set.h"
@@ -232,9 +233,9 @@ static enum ptx_mapped_found look(struct walk *walk)
 	set->range = malloc(walk->ranges * sizeof *set->range);
 	set->text = malloc(walk->text);
 	if (set->range && set->text) {
-		set->before_ns = ptx_mapped_now();
+		set->before_ns = ptx_clock_realtime();
 		dl_iterate_phdr(gather, walk);
-		set->after_ns = ptx_mapped_now();
+		set->after_ns = ptx_clock_realtime();
 		if (!walk->is_over)
 			return PTX_MAPPED_NEW;
 	}

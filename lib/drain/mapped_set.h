@@ -44,7 +44,6 @@ enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
 				       struct ptx_mapped_set *set);
 
 void ptx_mapped_set_fini(struct ptx_mapped_set *set);
-int64_t ptx_mapped_now(void);
 
 /* The one of set that is in the same place, of the same file, or NULL. */
 const struct ptx_mapped_range *ptx_mapped_twin(const struct ptx_mapped_set *set,

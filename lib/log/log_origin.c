@@ -5,9 +5,9 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "log/log_origin.h"
 
@@ -46,14 +46,6 @@ static void writer_here(struct ptx_log_writer *writer)
 	read_boot_id(writer->boot_id);
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 /* Random enough without entropy: no two logs of a machine begin at one time in one thread. */
 static void make_ids(struct ptx_log_origin *origin)
 {
@@ -83,7 +75,7 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 	int saved = errno;
 
 	memset(origin, 0, sizeof(*origin));
-	origin->begin_ns = now_ns();
+	origin->begin_ns = ptx_clock_realtime();
 	writer_here(&origin->writer);
 	make_ids(origin);
 	if (!fstat(fd, &st)) {

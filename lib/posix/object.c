@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <trace_np.h>
@@ -51,7 +50,6 @@ static void put_name(char *to, const char *name)
 static int name_object(int kind, const void *pointer, const char *name)
 {
 	struct ptx_object object = { .kind = (uint32_t)kind };
-	struct timespec now;
 
 	if (kind <= 0 || (unsigned)kind >= KINDS)
 		return EINVAL;
@@ -59,10 +57,9 @@ static int name_object(int kind, const void *pointer, const char *name)
 		ptx_process_child();
 	if (!ptx_arena_self.lists)
 		return ENOMEM;
-	clock_gettime(CLOCK_REALTIME, &now);
 	object.pid = (uint32_t)getpid();
 	object.pointer = (uintptr_t)pointer;
-	object.time_ns = now.tv_sec * PTX_NS_PER_S + now.tv_nsec;
+	object.time_ns = ptx_clock_realtime();
 	if (name)
 		put_name(object.name, name);
 	return ptx_objects_put(&ptx_arena_self.lists->objects, &object);
