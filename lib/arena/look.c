@@ -46,6 +46,7 @@ static bool count_ring(const struct ptx_image *image, const struct ptx_look_stre
 	uint64_t published = atomic_load_explicit(&ring->published, memory_order_relaxed);
 	uint32_t number = ptx_link_number(link);
 	struct ptx_chunk chunk;
+	uint64_t head;
 
 	*records = published;
 	if (link == 0 || number >= stream->geometry.chunks_max)
@@ -57,10 +58,8 @@ static bool count_ring(const struct ptx_image *image, const struct ptx_look_stre
 		  region + stream->geometry.words_at + (uint64_t)number * sizeof word) ||
 	    ptx_word_generation(word) != ptx_link_generation(link))
 		return false;
-	*records += (uint32_t)(chunk.ident.spare +
-			       ptx_head_records(atomic_load_explicit(&chunk.head,
-								     memory_order_relaxed)) -
-			       (uint32_t)published);
+	head = atomic_load_explicit(&chunk.head, memory_order_relaxed);
+	*records += ptx_chunk_records(&chunk.ident, head) - (uint32_t)published;
 	return true;
 }
 

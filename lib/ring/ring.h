@@ -265,6 +265,12 @@ static inline uint32_t ptx_head_records(uint64_t head)
 	return (uint32_t)(head >> 32);
 }
 
+/* Records of the ring up to the end of the chunk that begins so, modulo 2^32. */
+static inline uint32_t ptx_chunk_records(const struct ptx_ident *ident, uint64_t head)
+{
+	return ident->spare + ptx_head_records(head);
+}
+
 static inline uint64_t ptx_chunk_word(uint32_t generation, uint32_t ring,
 				      enum ptx_chunk_state state)
 {

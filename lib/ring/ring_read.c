@@ -311,7 +311,7 @@ uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 		copy_out((unsigned char *)&ident,
 			 (const unsigned char *)&ptx_ring_chunk(rings, number)->ident, sizeof ident);
 		if (is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), link))
-			return ident.spare + ptx_head_records(head);
+			return ptx_chunk_records(&ident, head);
 	}
 	return (uint32_t)atomic_load_explicit(&rings->ring[ring].published, memory_order_relaxed);
 }

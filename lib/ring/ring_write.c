@@ -165,8 +165,8 @@ static uint64_t last_time(const struct ptx_rings *rings, const struct ptx_chunk 
 /* Records of the ring up to the end of the chunk, modulo 2^32. */
 static uint32_t records_so_far(const struct ptx_chunk *chunk)
 {
-	return chunk->ident.spare +
-	       ptx_head_records(atomic_load_explicit(&chunk->head, memory_order_relaxed));
+	return ptx_chunk_records(&chunk->ident,
+				 atomic_load_explicit(&chunk->head, memory_order_relaxed));
 }
 
 /* Whoever does this again, after a handler jumped out of it, changes nothing. */
