@@ -14,59 +14,58 @@
 #define COUNT_TRIES 1000
 #define TAKE_TRIES  8
 
+static struct flock byte_lock(unsigned byte, short type)
+{
+	return (struct flock){ .l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
+}
+
 struct flock ptx_attachment_lock(unsigned bit, short type)
 {
-	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_start = LOCKS_AT + bit,
-			      .l_len = 1 };
-
-	return lock;
+	return byte_lock(LOCKS_AT + bit, type);
 }
 
 struct flock ptx_attachment_guard_lock(unsigned bit)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = GUARDS_AT + bit,
-			      .l_len = 1 };
+	return byte_lock(GUARDS_AT + bit, F_WRLCK);
+}
 
-	return lock;
+/* EBADF: there is no file to lock. */
+static int set_lock(const struct ptx_arena *arena, unsigned bit, short type)
+{
+	struct flock lock = ptx_attachment_lock(bit, type);
+	int fd = ptx_arena_fd(arena), saved = errno;
+	int err = fd < 0 ? EBADF : fcntl(fd, F_SETLK, &lock) ? errno : 0;
+
+	errno = saved;
+	return err;
 }
 
 /* True also where there is no file to lock: then nobody else can have the arena either. */
 static bool lock(const struct ptx_arena *arena, unsigned bit)
 {
-	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
-	int fd = ptx_arena_fd(arena), saved = errno;
-	bool done = fd < 0 || fcntl(fd, F_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES);
+	int err = set_lock(arena, bit, F_WRLCK);
 
-	errno = saved;
-	return done;
+	return err != EAGAIN && err != EACCES;
 }
 
 bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit)
 {
-	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
-	int fd = ptx_arena_fd(arena), saved = errno;
-	bool held = fd >= 0 && fcntl(fd, F_SETLK, &lock) == 0;
-
-	errno = saved;
-	return held;
+	return set_lock(arena, bit, F_WRLCK) == 0;
 }
 
 static void unlock(const struct ptx_arena *arena, unsigned bit)
 {
-	struct flock lock = ptx_attachment_lock(bit, F_UNLCK);
-	int fd = ptx_arena_fd(arena), saved = errno;
-
-	if (fd >= 0)
-		fcntl(fd, F_SETLK, &lock);
-	errno = saved;
+	set_lock(arena, bit, F_UNLCK);
 }
 
-static bool is_locked(int fd, uint64_t byte)
+static bool is_locked(int fd, unsigned byte)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)byte,
-			      .l_len = 1 };
+	struct flock lock = byte_lock(byte, F_WRLCK);
+	int saved = errno;
+	bool locked = fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 
-	return fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+	errno = saved;
+	return locked;
 }
 
 bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit)
@@ -80,14 +79,11 @@ bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit)
 
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 {
-	int fd = ptx_arena_fd(arena), saved = errno;
-	bool is_free;
+	int fd = ptx_arena_fd(arena);
 
 	if (fd < 0 || atomic_load_explicit(&arena->mine, memory_order_acquire) >> bit & 1)
 		return false;
-	is_free = !is_locked(fd, LOCKS_AT + bit) && !is_locked(fd, GUARDS_AT + bit);
-	errno = saved;
-	return is_free;
+	return !is_locked(fd, LOCKS_AT + bit) && !is_locked(fd, GUARDS_AT + bit);
 }
 
 /*
@@ -168,12 +164,10 @@ static void clear_mine(struct ptx_arena *arena, unsigned bit)
 /* Its creator is gone and somebody else sees to it. */
 static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t word)
 {
-	int fd = ptx_arena_fd(arena), saved = errno;
-	bool guarded = ptx_attachment_state(word) == PTX_ATTACHMENT_ATTACHED && fd >= 0 &&
-		       is_locked(fd, GUARDS_AT + bit);
+	int fd = ptx_arena_fd(arena);
 
-	errno = saved;
-	return guarded;
+	return ptx_attachment_state(word) == PTX_ATTACHMENT_ATTACHED && fd >= 0 &&
+	       is_locked(fd, GUARDS_AT + bit);
 }
 
 /* Its lock is ours: whatever the word says, nobody else is at it but one who buries what it said. */
