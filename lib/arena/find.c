@@ -3,12 +3,9 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,6 +13,7 @@
 #include "arena/family.h"
 #include "arena/holders.h"
 #include "arena/notice.h"
+#include "arena/others.h"
 #include "arena/rendezvous.h"
 #include "base/futex.h"
 #include "base/io.h"
@@ -23,119 +21,6 @@
 #define SETTING_UP_NAP_NS 1000000
 #define SETTING_UP_NAPS   50
 #define SETTLING_NAPS     1000 /* it is at it, unless somebody has stopped it there */
-
-static struct ptx_arena *others;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static bool is_arena(const struct ptx_arena *arena)
-{
-	return arena->control->magic == PTX_ARENA_MAGIC &&
-	       arena->control->version == PTX_ARENA_VERSION;
-}
-
-static void free_arena(struct ptx_arena *arena)
-{
-	if (arena->control)
-		munmap(arena->control, sizeof(union ptx_control_page));
-	if (arena->lists)
-		munmap(arena->lists, PTX_LISTS_BYTES);
-	if (arena->fd >= 0)
-		close(arena->fd);
-	free(arena);
-}
-
-static void *map(int fd, size_t bytes, uint64_t offset)
-{
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
-
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
-static bool map_arena(struct ptx_arena *arena)
-{
-	arena->control = map(arena->fd, sizeof(union ptx_control_page), 0);
-	ptx_arena_know_lists(arena, map(arena->fd, PTX_LISTS_BYTES, PTX_NAMES_AT));
-	return arena->control && arena->lists;
-}
-
-static struct ptx_arena *new_arena(int fd)
-{
-	struct ptx_arena *arena = calloc(1, sizeof *arena);
-	struct stat file;
-
-	if (!arena) {
-		close(fd);
-		return NULL;
-	}
-	arena->fd = fd;
-	if (fstat(fd, &file) == 0) {
-		arena->device = file.st_dev;
-		arena->inode = file.st_ino;
-		arena->bytes = (uint64_t)file.st_size;
-	}
-	return arena;
-}
-
-struct ptx_arena *ptx_arena_open(int fd)
-{
-	struct ptx_arena *arena = new_arena(fd);
-
-	if (!arena)
-		return NULL;
-	if (ptx_arena_is_sealed(fd, arena->bytes) && map_arena(arena) && is_arena(arena))
-		return arena;
-	free_arena(arena);
-	return NULL;
-}
-
-/* Under lock. */
-static struct ptx_arena *known(const struct stat *file)
-{
-	if (ptx_arena_self.fd >= 0 && file->st_dev == ptx_arena_self.device &&
-	    file->st_ino == ptx_arena_self.inode)
-		return &ptx_arena_self;
-	for (struct ptx_arena *arena = others; arena; arena = arena->next)
-		if (file->st_dev == arena->device && file->st_ino == arena->inode)
-			return arena;
-	return NULL;
-}
-
-/* NULL: the file is no arena. */
-static struct ptx_arena *open_arena(int file)
-{
-	char path[40];
-	int fd;
-
-	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	return fd < 0 ? NULL : ptx_arena_open(ptx_io_move_up(fd, PTX_OTHER_FD_MIN));
-}
-
-/*
- * The arena behind path, opened if it is not open yet; under lock. The descriptor that holds the file
- * fast meanwhile has no part in locks.
- */
-static struct ptx_arena *arena_at(const char *path)
-{
-	int file = open(path, O_PATH | O_CLOEXEC);
-	struct ptx_arena *arena = NULL;
-	struct stat st;
-
-	if (file < 0)
-		return NULL;
-	if (fstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
-		arena = known(&st);
-		if (!arena) {
-			arena = open_arena(file);
-			if (arena) {
-				arena->next = others;
-				others = arena;
-			}
-		}
-	}
-	close(file);
-	return arena;
-}
 
 enum match { NOT_ITS, NOT_YET, ITS };
 
@@ -176,7 +61,7 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 		if (entry->d_name[0] == '.' || !ptx_holders_is_candidate(dirfd(folder), entry->d_name))
 			continue;
 		snprintf(path, sizeof path, "%s/%s", files, entry->d_name);
-		arena = arena_at(path);
+		arena = ptx_others_at(path);
 		if (!arena)
 			continue;
 		switch (match(arena, inner_pid)) {
@@ -229,46 +114,13 @@ static struct ptx_arena *arena_left(const struct ptx_rendezvous_target *whom)
 
 	ptx_rendezvous_begin_for(&walk, whom);
 	while (!arena && ptx_rendezvous_next_path(&walk, path)) {
-		arena = arena_at(path);
+		arena = ptx_others_at(path);
 		if (arena && arena->control->pid != whom->pid &&
 		    !ptx_family_has(arena->control, whom->pid))
 			arena = NULL;
 	}
 	ptx_rendezvous_end(&walk);
 	return arena;
-}
-
-/* An arena for a process that has none; under lock. */
-static struct ptx_arena *make_waiting(uint32_t inner_pid)
-{
-	uint64_t bytes;
-	int fd = ptx_arena_file(&bytes);
-	struct ptx_arena *arena = fd < 0 ? NULL : new_arena(fd);
-
-	if (!arena)
-		return NULL;
-	if (!map_arena(arena)) {
-		free_arena(arena);
-		return NULL;
-	}
-	ptx_arena_begin(arena->control, inner_pid, PTX_ARENA_WAITS);
-	arena->next = others;
-	others = arena;
-	return arena;
-}
-
-static void sweep(void)
-{
-	for (struct ptx_arena **link = &others; *link;) {
-		struct ptx_arena *arena = *link;
-
-		if (arena->users) {
-			link = &arena->next;
-			continue;
-		}
-		*link = arena->next;
-		free_arena(arena);
-	}
 }
 
 /*
@@ -283,7 +135,7 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 	struct ptx_arena *waiting = NULL, *other = arena_left(whom);
 
 	if (!other) {
-		other = waiting = make_waiting(target->pid);
+		other = waiting = ptx_others_make(target->pid);
 		if (!waiting)
 			return ENOMEM;
 		if (!ptx_rendezvous_leave_first(whom, waiting->fd)) {
@@ -335,7 +187,7 @@ static int find_other(pid_t pid, struct ptx_target *target)
 	target->pid = ptx_holders_inner_pid((uint32_t)pid);
 	target->same_ids = target->pid == (uint32_t)pid;
 	snprintf(path, sizeof path, "/proc/%d", (int)pid);
-	pthread_mutex_lock(&lock);
+	ptx_others_lock();
 	err = stat(path, &owner) == 0 && ptx_io_process((uint32_t)pid, &facts) ? 0 : ESRCH;
 	if (!err) {
 		target->start = facts.start;
@@ -351,8 +203,7 @@ static int find_other(pid_t pid, struct ptx_target *target)
 		if (target->arena != &ptx_arena_self)
 			target->arena->users++;
 	}
-	sweep();
-	pthread_mutex_unlock(&lock);
+	ptx_others_unlock();
 	close(process);
 	return err;
 }
@@ -386,73 +237,7 @@ void ptx_target_release(struct ptx_target *target)
 	ptx_notice_take_back(target->notice, target->inherited);
 	if (target->arena == &ptx_arena_self)
 		return;
-	pthread_mutex_lock(&lock);
+	ptx_others_lock();
 	target->arena->users--;
-	sweep();
-	pthread_mutex_unlock(&lock);
-}
-
-/* A file that is not this process's own arena, nor one that it uses: closing those would give up locks. */
-static bool peek_at(int file, const struct stat *st,
-		    void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
-{
-	struct ptx_arena arena = { .device = st->st_dev, .inode = st->st_ino,
-				   .bytes = (uint64_t)st->st_size };
-	char path[40];
-	bool is_arena;
-
-	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-	arena.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (arena.fd < 0)
-		return false;
-	is_arena = ptx_arena_is_sealed(arena.fd, arena.bytes);
-	if (is_arena)
-		look(arg, &arena);
-	close(arena.fd);
-	return is_arena;
-}
-
-/* Under lock. What path leads to is held fast by a descriptor that has no part in locks. */
-static bool peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
-{
-	int file = open(path, O_PATH | O_CLOEXEC);
-	const struct ptx_arena *arena;
-	struct stat st;
-	bool done = false;
-
-	if (file < 0)
-		return false;
-	if (fstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
-		arena = known(&st);
-		if (arena)
-			look(arg, arena);
-		done = arena || peek_at(file, &st, look, arg);
-	}
-	close(file);
-	return done;
-}
-
-bool ptx_target_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
-		     void *arg)
-{
-	int saved = errno;
-	bool done;
-
-	pthread_mutex_lock(&lock);
-	done = peek(path, look, arg);
-	pthread_mutex_unlock(&lock);
-	errno = saved;
-	return done;
-}
-
-void ptx_target_after_fork(void)
-{
-	pthread_mutex_init(&lock, NULL);
-	ptx_notice_after_fork();
-	for (struct ptx_arena *arena = others; arena; arena = arena->next) {
-		if (ptx_arena_fd(arena) >= 0)
-			close(arena->fd);
-		arena->fd = -1;
-	}
-	others = NULL; /* the mappings stay: a frame of a call may still look at them */
+	ptx_others_unlock();
 }

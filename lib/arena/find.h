@@ -16,9 +16,9 @@
 
 #include "arena/arena.h"
 
-/* Whom a stream traces. */
 struct ptx_notice;
 
+/* Whom a stream traces. */
 struct ptx_target {
 	struct ptx_arena *arena;
 	struct ptx_notice *notice; /* NULL: none was left */
@@ -29,23 +29,10 @@ struct ptx_target {
 };
 
 /*
- * The target that pid names, 0 is this process, for a stream that its children inherit or not. ESRCH no such process, EPERM, ENOMEM, EMFILE; ENXIO:
- * it has no arena.
+ * The target that pid names, 0 is this process, for a stream that its children inherit or not. ESRCH:
+ * no such process; EPERM, ENOMEM, EMFILE; ENXIO: it has no arena.
  */
 int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target);
 void ptx_target_release(struct ptx_target *target);
-
-/* The arena in an open file that was handed over, or NULL: it is none. */
-struct ptx_arena *ptx_arena_open(int fd);
-
-/*
- * Calls look with the arena that path leads to, which is open meanwhile, and is this process's own if
- * it has it. False: it is none. look may read it with pread() and ask for locks.
- */
-bool ptx_target_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
-		     void *arg);
-
-/* In a child, with one thread: closes its parent's files. */
-void ptx_target_after_fork(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "arena/attachment.h"
-#include "arena/find.h"
+#include "arena/others.h"
 
 #define COUNT_TRIES 5
 
@@ -179,5 +179,5 @@ bool ptx_look_at(struct ptx_look *look, const char *path)
 	struct looking looking = { .look = look };
 
 	look->streams = 0;
-	return ptx_target_peek(path, look_at_arena, &looking) && looking.is_arena;
+	return ptx_others_peek(path, look_at_arena, &looking) && looking.is_arena;
 }

@@ -13,13 +13,6 @@
 #include "arena/still_private.h"
 #include "ring/overwrite.h"
 
-#define TICKS_MAX   (UINT64_C(1) << 61) /* base/clock.h */
-#define HZ_MIN      UINT64_C(1000000)
-#define HZ_MAX      UINT64_C(100000000000)
-#define SPAN_S      UINT64_C(3000000000) /* about a hundred years: then nanoseconds are no numbers */
-#define BACK_S      10                   /* so much earlier than the stream an event's clock may be */
-#define REALTIME_MAX (INT64_C(1) << 62)
-
 /* A chunk that counts. */
 struct link {
 	uint32_t ring, number;
@@ -32,7 +25,7 @@ struct order {
 	struct ptx_still *still;
 	struct link *link;
 	size_t links;
-	uint64_t first_ticks, last_ticks; /* no event's time lies outside */
+	struct ptx_still_span span;
 };
 
 /* What a chunk holds up to the moment. */
@@ -51,7 +44,7 @@ static size_t record_size(const struct order *order, const unsigned char *record
 	unsigned type = ptx_record_first_type(first);
 
 	if (size > order->still->rings.geometry.record_max || size > room ||
-	    time < order->first_ticks || time > order->last_ticks)
+	    time < order->span.first_ticks || time > order->span.last_ticks)
 		return 0;
 	if (first & PTX_RECORD_IDENT)
 		return len == sizeof(struct ptx_ident) ? size : 0;
@@ -295,24 +288,6 @@ static void finish_overwriting(struct order *order)
 	}
 }
 
-static bool is_moment(const struct ptx_anchor *anchor)
-{
-	return anchor->ticks > 0 && anchor->ticks < TICKS_MAX && anchor->realtime_ns > 0 &&
-	       anchor->realtime_ns < REALTIME_MAX;
-}
-
-/* Two anchors that are one second or more apart say how long a tick is; the nominal rate must agree. */
-static bool is_in_line(const struct ptx_calibration *calibration, const struct ptx_anchor *anchor)
-{
-	const struct ptx_anchor *from = &calibration->created;
-	uint64_t span;
-
-	if (!is_moment(anchor) || anchor->ticks <= from->ticks)
-		return false;
-	span = (anchor->ticks - from->ticks) / calibration->hz;
-	return span < SPAN_S;
-}
-
 static uint64_t first_opened(const struct order *order)
 {
 	uint64_t first = UINT64_MAX;
@@ -320,51 +295,7 @@ static uint64_t first_opened(const struct order *order)
 	for (size_t i = 0; i < order->links; i++)
 		if (order->link[i].opened && order->link[i].opened < first)
 			first = order->link[i].opened;
-	return first < TICKS_MAX ? first : 1;
-}
-
-/* On the machine where it was written, and before that was started anew, the clock still runs. */
-static void know_now(const struct ptx_taking *taking, const struct ptx_calibration *c)
-{
-	struct ptx_still *still = taking->still;
-	char boot[sizeof still->facts.boot];
-
-	if (taking->image->is_live)
-		return;
-	ptx_facts_boot(boot);
-	if (!boot[0] || memcmp(boot, still->facts.boot, sizeof boot - 1) != 0 ||
-	    !ptx_clock_anchor_of(still->facts.counter != 0, &still->now) ||
-	    !is_in_line(c, &still->now))
-		still->now.ticks = 0;
-}
-
-static void calibrate(struct order *order)
-{
-	struct ptx_still *still = order->still;
-	struct ptx_calibration *c = &still->calibration;
-	uint64_t back;
-
-	memcpy(c, &still->rings.region->calibration, sizeof *c);
-	if (c->hz < HZ_MIN || c->hz > HZ_MAX || !is_moment(&c->created)) {
-		ptx_image_fault(order->taking->image,
-				order->taking->region + offsetof(struct ptx_region, calibration),
-				sizeof *c, "the stream's clock cannot be told: times are about right");
-		c->hz = (uint64_t)PTX_NS_PER_S;
-		c->created.ticks = first_opened(order);
-		c->created.realtime_ns = still->attachment.creation_ns;
-		if (!is_moment(&c->created))
-			c->created.realtime_ns = 1;
-		c->anchor[0] = c->anchor[1] = c->created;
-	}
-	c->anchor[0] = c->anchor[atomic_load_explicit(&c->count, memory_order_relaxed) % 2];
-	if (!is_in_line(c, &c->anchor[0]))
-		c->anchor[0] = c->created;
-	know_now(order->taking, c);
-	back = BACK_S * c->hz;
-	order->first_ticks = c->created.ticks > back ? c->created.ticks - back : 0;
-	order->last_ticks = c->hz < TICKS_MAX / SPAN_S ? c->created.ticks + c->hz * SPAN_S : TICKS_MAX;
-	if (order->last_ticks > TICKS_MAX)
-		order->last_ticks = TICKS_MAX;
+	return first;
 }
 
 static void know_facts(struct ptx_still *still)
@@ -396,7 +327,7 @@ int ptx_still_order(struct ptx_taking *taking)
 	err = find_links(&order);
 	if (err)
 		return err;
-	calibrate(&order);
+	ptx_still_calibrate(taking, first_opened(&order), &order.span);
 	for (size_t i = 0, n; i < order.links; i += n) {
 		for (n = 1; i + n < order.links && order.link[i + n].ring == order.link[i].ring; n++)
 			;

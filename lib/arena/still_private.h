@@ -23,6 +23,16 @@ struct ptx_taking {
 /* still_counts.c: makes what cannot be a count of losses 0. */
 void ptx_still_check_counts(struct ptx_taking *taking);
 
+struct ptx_still_span {
+	uint64_t first_ticks, last_ticks;
+};
+
+/*
+ * still_clock.c: makes the copy's calibration one that can be reckoned with, and says where no event's
+ * time lies outside. opened: when the oldest chunk was, UINT64_MAX if there is none.
+ */
+void ptx_still_calibrate(struct ptx_taking *taking, uint64_t opened, struct ptx_still_span *span);
+
 /* still_order.c: makes what was copied the copy. ENOMEM. */
 int ptx_still_order(struct ptx_taking *taking);
 

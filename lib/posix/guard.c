@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "arena/attachment.h"
+#include "arena/others.h"
 #include "base/clock.h"
 #include "drain/checkpoint.h"
 #include "log/log_resume.h"

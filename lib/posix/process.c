@@ -6,6 +6,8 @@
 #include <pthread.h>
 
 #include "arena/arena.h"
+#include "arena/notice.h"
+#include "arena/others.h"
 #include "arena/quota.h"
 #include "drain/mapped.h"
 #include "point/thread.h"
@@ -30,7 +32,8 @@ static void in_child(void)
 	int saved = errno;
 
 	ptx_process_child();
-	ptx_target_after_fork();
+	ptx_others_after_fork();
+	ptx_notice_after_fork();
 	ptx_quota_after_fork();
 	ptx_mapped_after_fork();
 	ptx_registry_after_fork(true);

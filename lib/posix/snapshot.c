@@ -8,6 +8,7 @@
 #include <trace_np.h>
 
 #include "arena/attachment.h"
+#include "arena/others.h"
 #include "drain/still.h"
 #include "posix/call.h"
 #include "posix/source.h"
@@ -48,7 +49,7 @@ static int take_live(const struct posix_trace_source_np *source, struct ptx_stil
 
 	for (size_t i = 0; i < source->holders && taking.err == ESRCH; i++) {
 		ptx_holders_path(&source->holder[i], path, sizeof(path));
-		ptx_target_peek(path, take_from, &taking);
+		ptx_others_peek(path, take_from, &taking);
 	}
 	*still = taking.still;
 	return taking.err;
