@@ -10,39 +10,6 @@
 
 #include "record/schema.h"
 
-static const struct ptx_schema_type types[] = {
-	[POSIX_TRACE_TYPE_U8_NP] = { "u8", POSIX_TRACE_FORM_UNSIGNED_NP, 1 },
-	[POSIX_TRACE_TYPE_U16_NP] = { "u16", POSIX_TRACE_FORM_UNSIGNED_NP, 2 },
-	[POSIX_TRACE_TYPE_U32_NP] = { "u32", POSIX_TRACE_FORM_UNSIGNED_NP, 4 },
-	[POSIX_TRACE_TYPE_U64_NP] = { "u64", POSIX_TRACE_FORM_UNSIGNED_NP, 8 },
-	[POSIX_TRACE_TYPE_S8_NP] = { "s8", POSIX_TRACE_FORM_SIGNED_NP, 1 },
-	[POSIX_TRACE_TYPE_S16_NP] = { "s16", POSIX_TRACE_FORM_SIGNED_NP, 2 },
-	[POSIX_TRACE_TYPE_S32_NP] = { "s32", POSIX_TRACE_FORM_SIGNED_NP, 4 },
-	[POSIX_TRACE_TYPE_S64_NP] = { "s64", POSIX_TRACE_FORM_SIGNED_NP, 8 },
-	[POSIX_TRACE_TYPE_X8_NP] = { "x8", POSIX_TRACE_FORM_UNSIGNED_NP, 1 },
-	[POSIX_TRACE_TYPE_X16_NP] = { "x16", POSIX_TRACE_FORM_UNSIGNED_NP, 2 },
-	[POSIX_TRACE_TYPE_X32_NP] = { "x32", POSIX_TRACE_FORM_UNSIGNED_NP, 4 },
-	[POSIX_TRACE_TYPE_X64_NP] = { "x64", POSIX_TRACE_FORM_UNSIGNED_NP, 8 },
-	[POSIX_TRACE_TYPE_F32_NP] = { "f32", POSIX_TRACE_FORM_FLOAT_NP, 4 },
-	[POSIX_TRACE_TYPE_F64_NP] = { "f64", POSIX_TRACE_FORM_FLOAT_NP, 8 },
-	[POSIX_TRACE_TYPE_BOOL_NP] = { "bool", POSIX_TRACE_FORM_UNSIGNED_NP, 1 },
-	[POSIX_TRACE_TYPE_CHAR_NP] = { "char", POSIX_TRACE_FORM_UNSIGNED_NP, 1 },
-	[POSIX_TRACE_TYPE_PTR_NP] = { "ptr", POSIX_TRACE_FORM_UNSIGNED_NP, 8 },
-	[POSIX_TRACE_TYPE_NS_NP] = { "ns", POSIX_TRACE_FORM_UNSIGNED_NP, 8 },
-	[POSIX_TRACE_TYPE_TIME_NP] = { "time", POSIX_TRACE_FORM_SIGNED_NP, 8 },
-	[POSIX_TRACE_TYPE_ERRNO_NP] = { "errno", POSIX_TRACE_FORM_SIGNED_NP, 4 },
-	[POSIX_TRACE_TYPE_STR_NP] = { "str", POSIX_TRACE_FORM_BYTES_NP, 0 },
-	[POSIX_TRACE_TYPE_BYTES_NP] = { "bytes", POSIX_TRACE_FORM_BYTES_NP, 4 },
-	[POSIX_TRACE_TYPE_PTR32_NP] = { "ptr32", POSIX_TRACE_FORM_UNSIGNED_NP, 4 },
-};
-
-#define TYPES (sizeof(types) / sizeof(types[0]))
-
-const struct ptx_schema_type *ptx_schema_type(enum posix_trace_type_np type)
-{
-	return (unsigned)type < TYPES && types[type].name ? &types[type] : NULL;
-}
-
 struct parser {
 	struct posix_trace_schema_np *schema;
 	const char *at;
@@ -234,15 +201,16 @@ static bool take_value_names(struct parser *parser, struct posix_trace_field_np 
 
 static bool take_type(struct parser *parser, struct posix_trace_field_np *field)
 {
-	unsigned type = 1;
+	enum posix_trace_type_np type = POSIX_TRACE_TYPE_U8_NP;
+	const struct ptx_schema_type *known = ptx_schema_type(type);
 
-	while (type < TYPES && !take_keyword(parser, types[type].name))
-		type++;
-	if (type == TYPES)
+	while (known && !take_keyword(parser, known->name))
+		known = ptx_schema_type(++type);
+	if (!known)
 		return fault(parser, "this is not a type");
-	field->type = (enum posix_trace_type_np)type;
-	field->form = types[type].form;
-	field->size = types[type].size;
+	field->type = type;
+	field->form = known->form;
+	field->size = known->size;
 	field->count = 1;
 	return true;
 }
