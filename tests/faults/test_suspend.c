@@ -72,14 +72,6 @@ static void suspend(pid_t pid)
 	ck_assert(WIFSTOPPED(status));
 }
 
-static void expect_end(pid_t pid)
-{
-	int status;
-
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "it ended with %#x", status);
-}
-
 static uint64_t lost_of(const struct posix_trace_ledger_np *ledger)
 {
 	uint64_t sum = 0;
@@ -191,7 +183,7 @@ START_TEST(a_suspended_target_is_read_and_controlled)
 		while (atomic_load(&shared->done) < done + 100)
 			usleep(100);
 		atomic_store(&shared->end, 1);
-		expect_end(target);
+		wait_well(target);
 		read_all_there_is(trid, &reading);
 		/* One may have been under way when the stream was stopped. */
 		ck_assert_uint_ge(account(trid, &reading) + (round % 3 == 1),
@@ -259,7 +251,7 @@ static void suspend_a_controller(int policy, int fd)
 		while (atomic_load(&shared->read) < before + 10)
 			trace_next(id);
 		atomic_store(&shared->end, 1);
-		expect_end(controller);
+		wait_well(controller);
 		if (fd >= 0) {
 			struct posix_trace_ledger_np ledger;
 			trace_id_t trid;

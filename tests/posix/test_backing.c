@@ -367,7 +367,7 @@ START_TEST(a_child_has_no_part_in_it)
 	trace_event_id_t n = type_of("n");
 	trace_id_t trid;
 	pid_t child;
-	int fd, status;
+	int fd;
 
 	new_path();
 	trid = BACKED();
@@ -379,8 +379,7 @@ START_TEST(a_child_has_no_part_in_it)
 		type_of("the child's");
 		_exit(0);
 	}
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_int_eq(status, 0);
+	wait_well(child);
 	trace_number(n, 3);
 	shut(trid);
 	fd = recover_whole();

@@ -16,14 +16,6 @@
 
 #define INHERITED .inheritance = POSIX_TRACE_INHERITED
 
-static void wait_well(pid_t child)
-{
-	int status;
-
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_int_eq(status, 0);
-}
-
 /* FORK-01, FORK-02, FORK-03, FORK-04, FORK-08 */
 START_TEST(a_child_is_traced_into_the_streams_that_are_inherited)
 {

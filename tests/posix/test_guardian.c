@@ -227,13 +227,13 @@ START_TEST(a_log_is_completed_after_exit_and_exec_too)
 }
 END_TEST
 
-/* EXIT-01: and the process that was traced goes on */
-START_TEST(the_log_of_a_killed_controller_has_the_targets_events)
+/*
+ * A process that traces the puppet into fd, and has started to. It has this program for guardian; NULL:
+ * the usual one.
+ */
+static pid_t start_controller(const struct puppet *puppet, int fd, const char *guardian)
 {
-	struct puppet puppet = puppet_start();
-	int fd = log_file(), ready[2];
-	struct posix_trace_ledger_np ledger;
-	trace_id_t trid;
+	int ready[2];
 	pid_t child;
 	char c;
 
@@ -241,14 +241,32 @@ START_TEST(the_log_of_a_killed_controller_has_the_targets_events)
 	child = fork();
 	if (child == 0) {
 		trace_attr_t attr;
+		trace_id_t trid;
 
+		if (guardian)
+			setenv("POSIXTRACE_GUARDIAN", guardian, 1);
 		log_wish_attr(&attr, &(struct log_wish){ .policy = POSIX_TRACE_UNTIL_FULL });
-		if (posix_trace_create_withlog(puppet.pid, &attr, fd, &trid) ||
+		if (posix_trace_create_withlog(puppet->pid, &attr, fd, &trid) ||
 		    posix_trace_start(trid) || write(ready[1], "r", 1) != 1)
 			_exit(1);
 		pause();
 	}
+	ck_assert_int_eq(close(ready[1]), 0); /* so that a child that fails is noticed */
 	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	ck_assert_int_eq(close(ready[0]), 0);
+	return child;
+}
+
+/* EXIT-01: and the process that was traced goes on */
+START_TEST(the_log_of_a_killed_controller_has_the_targets_events)
+{
+	struct puppet puppet = puppet_start();
+	int fd = log_file();
+	struct posix_trace_ledger_np ledger;
+	trace_id_t trid;
+	pid_t child;
+
+	child = start_controller(&puppet, fd, NULL);
 	puppet_tell(&puppet, PUPPET_MANY);
 	kill(child, SIGKILL);
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
@@ -261,8 +279,6 @@ START_TEST(the_log_of_a_killed_controller_has_the_targets_events)
 	log_close(trid);
 	puppet_end(&puppet);
 	close(fd);
-	close(ready[0]);
-	close(ready[1]);
 }
 END_TEST
 
@@ -283,28 +299,15 @@ START_TEST(a_guardian_that_is_late_finds_its_stream)
 {
 	char program[] = "/tmp/posixtrace-slow-XXXXXX", go[] = "/tmp/posixtrace-go-XXXXXX";
 	struct puppet puppet = puppet_start();
-	int fd = log_file(), ready[2];
+	int fd = log_file();
 	struct history *history;
 	trace_id_t trid[3];
 	pid_t child;
-	char c;
 
 	ck_assert_int_ge(close(mkstemp(go)), 0);
 	ck_assert_int_eq(unlink(go), 0);
 	make_slow_guardian(program, go);
-	ck_assert_int_eq(pipe(ready), 0);
-	child = fork();
-	if (child == 0) {
-		trace_attr_t attr;
-
-		setenv("POSIXTRACE_GUARDIAN", program, 1);
-		log_wish_attr(&attr, &(struct log_wish){ .policy = POSIX_TRACE_UNTIL_FULL });
-		if (posix_trace_create_withlog(puppet.pid, &attr, fd, &trid[0]) ||
-		    posix_trace_start(trid[0]) || write(ready[1], "r", 1) != 1)
-			_exit(1);
-		pause();
-	}
-	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	child = start_controller(&puppet, fd, program);
 	puppet_tell(&puppet, PUPPET_MANY);
 	kill(child, SIGKILL);
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
@@ -323,8 +326,6 @@ START_TEST(a_guardian_that_is_late_finds_its_stream)
 	unlink(go);
 	unlink(program);
 	close(fd);
-	close(ready[0]);
-	close(ready[1]);
 }
 END_TEST
 

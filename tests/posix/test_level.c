@@ -156,7 +156,7 @@ END_TEST
 
 START_TEST(another_process_obeys_when_it_describes_a_type)
 {
-	int in[2], status;
+	int in[2];
 	trace_event_id_t id;
 	trace_attr_t attr;
 	trace_id_t trid;
@@ -183,8 +183,7 @@ START_TEST(another_process_obeys_when_it_describes_a_type)
 	ck_assert_int_eq(write(in[1], &byte, 1), 1);
 	close(in[0]);
 	close(in[1]);
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_int_eq(status, 0);
+	wait_well(child);
 	stop(trid);
 	ck_assert_events(trid, "START theirs=1 error=3 STOP(0)");
 	shut(trid);

@@ -86,7 +86,6 @@ static void outsider_tell(struct outsider *outsider, char *text, size_t size)
 {
 	size_t len = 0;
 	ssize_t n;
-	int status;
 
 	ck_assert_int_eq(write(outsider->go, "", 1), 1);
 	close(outsider->go);
@@ -94,8 +93,7 @@ static void outsider_tell(struct outsider *outsider, char *text, size_t size)
 		len += (size_t)n;
 	text[len] = '\0';
 	close(outsider->answer);
-	ck_assert_int_eq(waitpid(outsider->pid, &status, 0), outsider->pid);
-	ck_assert_int_eq(status, 0);
+	wait_well(outsider->pid);
 }
 
 /* LOG-10, LOG-12, LIST-04, LIST-07, NAMEOF-03, ATTR-16, STATUS-16, STATUS-18 */

@@ -217,14 +217,6 @@ START_TEST(a_plugin_that_stays_is_found_from_its_first_event_on)
 }
 END_TEST
 
-static void finish(pid_t child)
-{
-	int status;
-
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_int_eq(status, 0);
-}
-
 START_TEST(a_child_that_ended_had_what_its_parent_had)
 {
 	trace_event_id_t id = type_of("a");
@@ -248,7 +240,7 @@ START_TEST(a_child_that_ended_had_what_its_parent_had)
 		}
 		_exit(waitpid(child, NULL, 0) != child);
 	}
-	finish(child);
+	wait_well(child);
 	shut(trid);
 	OK(posix_trace_attr_destroy(&attr));
 	assert_from(fd, 1, program());
@@ -301,7 +293,7 @@ START_TEST(of_another_process_it_is_told_too)
 	shut(trid);
 	close(go[1]);
 	close(stay[0]);
-	finish(child);
+	wait_well(child);
 	OK(posix_trace_attr_destroy(&attr));
 	assert_from(fd, 1, program());
 	assert_from(fd, 3, realpath("posix/.libs/first.so", (char[PATH_MAX]){ 0 }));

@@ -125,7 +125,7 @@ END_TEST
 /* OPEN-07, CREATE-21 */
 START_TEST(a_childs_copy_of_the_identifier_is_invalid)
 {
-	int fd = log_of(10), status;
+	int fd = log_of(10);
 	trace_id_t trid = log_open(fd);
 	pid_t child = fork();
 
@@ -145,8 +145,7 @@ START_TEST(a_childs_copy_of_the_identifier_is_invalid)
 		wrong += posix_trace_open(fd, &trid) != 0;
 		_exit(wrong);
 	}
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_int_eq(status, 0);
+	wait_well(child);
 	ck_assert_int_eq(log_next_number(trid), 0);
 	log_close(trid);
 	close(fd);

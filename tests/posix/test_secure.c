@@ -152,11 +152,9 @@ static struct run run_program(bool in_shell, const char *variable)
 static struct secure_report end(struct run *run)
 {
 	struct secure_report report;
-	int status;
 
 	close(run->order);
-	ck_assert_int_eq(waitpid(run->child, &status, 0), run->child);
-	ck_assert_int_eq(status, 0);
+	wait_well(run->child);
 	ck_assert_int_eq(read(run->report, &report, sizeof(report)), sizeof(report));
 	close(run->report);
 	return report;

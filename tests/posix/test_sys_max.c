@@ -121,7 +121,7 @@ START_TEST(whoever_exits_completes_all_his_logs)
 	struct miser miser = miser_start();
 	trace_attr_t attr;
 	trace_id_t trid;
-	int fd[LOGS], status;
+	int fd[LOGS];
 	pid_t child;
 
 	log_wish_attr(&attr, &(struct log_wish){ .policy = POSIX_TRACE_LOOP, .size = 4096 });
@@ -136,8 +136,7 @@ START_TEST(whoever_exits_completes_all_his_logs)
 				_exit(1);
 		exit(0);
 	}
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_int_eq(status, 0);
+	wait_well(child);
 	for (int i = 0; i < LOGS; i++) {
 		ck_assert_log(fd[i], "START STOP(0)");
 		ck_assert_int_eq(log_status(fd[i]).posix_stream_flush_error, 0);
@@ -276,7 +275,6 @@ START_TEST(processes_that_race_get_every_place_once)
 	struct miser miser[MISERS];
 	struct race *race = prepare_race(miser);
 	pid_t racer[RACERS];
-	int status;
 
 	for (int i = 0; i < RACERS; i++) {
 		racer[i] = fork();
@@ -285,10 +283,8 @@ START_TEST(processes_that_race_get_every_place_once)
 			_exit(0);
 		}
 	}
-	for (int i = 0; i < RACERS; i++) {
-		ck_assert_int_eq(waitpid(racer[i], &status, 0), racer[i]);
-		ck_assert_int_eq(status, 0);
-	}
+	for (int i = 0; i < RACERS; i++)
+		wait_well(racer[i]);
 	ck_assert_int_eq(race->winners, ROUNDS * PLACES);
 	miser_end(miser, MISERS);
 }
@@ -372,7 +368,6 @@ END_TEST
 START_TEST(where_the_user_may_not_write_each_process_counts_alone)
 {
 	pid_t child;
-	int status;
 
 	ck_assert_int_eq(mkdir(folder_path(), 0700), 0);
 	if (geteuid() == 0)
@@ -385,8 +380,7 @@ START_TEST(where_the_user_may_not_write_each_process_counts_alone)
 		assert_each_counts_alone();
 		_exit(0);
 	}
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_int_eq(status, 0);
+	wait_well(child);
 	ck_assert_int_eq(chmod(folder_path(), 0700), 0);
 }
 END_TEST

@@ -76,10 +76,7 @@ void puppet_tell(const struct puppet *puppet, enum puppet_command command)
 
 void puppet_end(struct puppet *puppet)
 {
-	int status;
-
 	close(puppet->command);
-	ck_assert_int_eq(waitpid(puppet->pid, &status, 0), puppet->pid);
-	ck_assert_int_eq(status, 0);
+	wait_well(puppet->pid);
 	close(puppet->answer);
 }

@@ -15,6 +15,7 @@
 
 #include <check.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* A suite with one test case in *tc, which has the descriptor count as fixture. */
 Suite *support_suite(const char *name, TCase **tc);
@@ -48,6 +49,9 @@ int support_main(const char *name, const TTest *const *tests, size_t count);
 
 #define OK(call)          ck_assert_int_eq(KEEPS_ERRNO(call), 0)
 #define FAILS(error, call) ck_assert_int_eq(KEEPS_ERRNO(call), error)
+
+/* Waits for a child of the caller, which must end with exit status 0. */
+void wait_well(pid_t child);
 
 /* Open descriptors of this process, without the library's own memory (a memfd). */
 int support_descriptors(void);

@@ -82,14 +82,6 @@ static pid_t other_process(void (*life)(void))
 	return child;
 }
 
-static void wait_for(pid_t child)
-{
-	int status;
-
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_int_eq(status, 0);
-}
-
 static unsigned streams(void)
 {
 	return (unsigned)(atomic_load(&ptx_own_control.word) & 0xff);
@@ -177,7 +169,7 @@ START_TEST(a_place_of_the_living_is_theirs_and_one_of_the_dead_is_free)
 	ck_assert_uint_eq(bit, 1);
 	ptx_attachment_retract(ARENA, bit, generation);
 	tell(to_child);
-	wait_for(child);
+	wait_well(child);
 	ck_assert(ptx_attachment_is_orphan(ARENA, 0));
 	ck_assert_uint_eq(streams(), 1);
 	OK(ptx_attachment_claim(ARENA, &bit, &generation));
@@ -192,7 +184,7 @@ START_TEST(the_dead_are_buried_once)
 	pid_t child = other_process(attach);
 	uint64_t generation;
 
-	wait_for(child);
+	wait_well(child);
 	generation = ptx_attachment_generation(atomic_load(&ptx_own_control.attachment[0].word));
 	ptx_attachment_bury(ARENA, 0, generation + 1);
 	ck_assert_uint_eq(streams(), 1);
@@ -235,7 +227,7 @@ START_TEST(a_place_that_is_guarded_is_not_taken)
 	creator = other_process(attach_and_wait);
 	hear(to_parent);
 	tell(to_child);
-	wait_for(creator);
+	wait_well(creator);
 	word = atomic_load(&ptx_own_control.attachment[0].word);
 	guard = other_process(guard_one);
 	hear(to_parent);
@@ -250,13 +242,13 @@ START_TEST(a_place_that_is_guarded_is_not_taken)
 		ck_assert_uint_eq(atomic_load(&ptx_own_control.attachment[0].word), word);
 		if (round == 0) {
 			tell(to_child);
-			wait_for(guard);
+			wait_well(guard);
 			guard = other_process(guard_half);
 			hear(to_parent);
 		}
 	}
 	tell(to_child);
-	wait_for(guard);
+	wait_well(guard);
 	OK(ptx_attachment_claim(ARENA, &bit, &generation));
 	ck_assert_uint_eq(bit, 0);
 	ptx_attachment_retract(ARENA, bit, generation);
@@ -302,7 +294,7 @@ START_TEST(two_processes_that_claim_at_once_get_two_places)
 	ck_assert_uint_eq(streams(), 2);
 	ck_assert_uint_eq(atomic_load(&ptx_own_control.attached), 3);
 	tell(to_child);
-	wait_for(child);
+	wait_well(child);
 }
 END_TEST
 
@@ -330,7 +322,7 @@ START_TEST(a_creator_that_is_killed_while_it_counts_leaves_no_wrong_count)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		pid_t child = other_process(attach);
 
-		wait_for(child);
+		wait_well(child);
 		atomic_fetch_add(&ptx_own_control.word, (uint64_t)wrong[i]);
 		ck_assert_uint_eq(attach_one(), 0);
 		ck_assert_uint_eq(streams(), 1);
@@ -400,7 +392,7 @@ START_TEST(the_memory_of_the_dead_is_given_back_by_who_takes_their_place)
 		uint64_t offset = atomic_load(&ptx_own_control.next_region), generation;
 		unsigned bit;
 
-		wait_for(other_process(way[i]));
+		wait_well(other_process(way[i]));
 		ck_assert(is_present(offset));
 		if (i == 2)
 			ptx_attachment_bury(ARENA, 0, ptx_attachment_generation(

@@ -151,13 +151,11 @@ static pid_t start_target(void)
 static void find_it_and_compare(pid_t child)
 {
 	struct ptx_target target;
-	int status;
 
 	ck_assert_int_eq(ptx_target_find(child, false, &target), 0);
 	go_on();
 	tell(to_target);
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_int_eq(status, 0);
+	wait_well(child);
 	ck_assert_uint_ne(*inode_of_target, ptx_arena_self.inode);
 	ck_assert_uint_eq(*inode_of_target, target.arena->inode);
 	ptx_target_release(&target);

@@ -233,8 +233,7 @@ START_TEST(a_child_starts_as_a_process_that_never_traced_and_gets_an_arena)
 			_exit(3);
 		_exit(ptx_names_open(ptx_arena_self.names, "mine") == PTX_TYPE_FIRST_USER ? 0 : 4);
 	}
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_int_eq(status, 0);
+	wait_well(child);
 	ck_assert_uint_eq(ptx_own_control.pid, getpid());
 	ck_assert_ptr_eq(atomic_load(&ptx_private.handle[1]), &status);
 }

@@ -87,7 +87,6 @@ START_TEST(a_sleeper_in_another_process_is_woken)
 {
 	_Atomic uint32_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int status;
 	pid_t child;
 
 	ck_assert_ptr_ne(shared, MAP_FAILED);
@@ -102,8 +101,7 @@ START_TEST(a_sleeper_in_another_process_is_woken)
 		sched_yield();
 	atomic_store(&shared[0], 1);
 	ptx_futex_wake(&shared[0]);
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_int_eq(status, 0);
+	wait_well(child);
 	munmap((void *)shared, 4096);
 }
 END_TEST
