@@ -174,6 +174,9 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 	uint64_t claimed = atomic_load_explicit(&rings->claimed[number], memory_order_relaxed);
 	const uint64_t mine = (uint64_t)generation << 32;
 
+	/* It was free: the log has what it held, whatever the claimed word says (ptx_ring_settle). */
+	if (!rings->loop)
+		return;
 	while ((uint32_t)(claimed >> 32) == generation - 1) {
 		uint64_t marked = mine | ((uint32_t)claimed & ~7u) | UNCOUNTED;
 

@@ -3,6 +3,7 @@
  * A signal handler jumps out of a writer, at each step by hand and then at each instruction. The
  * ring's next writer mends it, and nothing is lost, counted twice or kept from the pool.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -218,6 +219,31 @@ START_TEST(what_was_published_is_known_after_any_instruction_of_a_turn)
 }
 END_TEST
 
+/* EVENT-13, EXIT-01: nobody overwrites there; the reader gives chunks up when its log has what they held. */
+START_TEST(a_jump_out_of_a_turn_into_a_chunk_that_was_read_loses_nothing)
+{
+	struct ptx_debts debts = { 0, 0, NULL };
+
+	begin(false, 1);
+	pool->rings.debts = &debts;
+	writer_put_many(&one, 2, CHUNKS * POOL_RECORDS - 1);
+	reader_read(&reader);
+	ptx_ring_done(&pool->rings, &reader.place[0], reader.place[0].claimed);
+	ptx_ring_settle(&pool->rings);
+	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), CHUNKS - 1);
+	steps_leave(put, &one);
+	mend(&one);
+	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, POOL_RECORDS);
+	reader_read(&reader);
+	forget_the_one(1);
+	assert_seen(&reader, 1, 1, (CHUNKS + 1) * POOL_RECORDS);
+	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), 0);
+	assert_account(&reader);
+	free(debts.chunk);
+	steps_end(100);
+}
+END_TEST
+
 /* EVENT-13, SLOOP-01 */
 START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended)
 {
@@ -390,6 +416,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, mending_leaves_other_rings_alone);
 	tcase_add_test(tc, a_jump_out_of_any_instruction_of_a_turn_is_mended);
 	tcase_add_loop_test(tc, what_was_published_is_known_after_any_instruction_of_a_turn, 0, 2);
+	tcase_add_test(tc, a_jump_out_of_a_turn_into_a_chunk_that_was_read_loses_nothing);
 	tcase_add_test(tc, a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended);
 	tcase_add_loop_test(tc, a_ring_left_in_the_middle_of_a_turn_is_whole_for_the_next_thread, 0,
 			    2);
