@@ -67,6 +67,14 @@ if test -n "$browser"; then
 	check "n and N go from match to match" answers '[true,true,true,false]'
 	in_browser "$tmp/page.html" '(posixtrace.show(5e6, 5e6 + 2000), posixtrace.drawView(), [posixtrace.state.to - posixtrace.state.from, Math.round(posixtrace.state.from)])'
 	check "it zooms to single events" answers '[2000,5000000]'
+	# Sixteen at a time, of which twelve have room.
+	awk 'BEGIN { print "type a ns time"; for (i = 0; i < 4000; i++) print "a 1 1", 2000000 + i * 1000, 16000 }' |
+		"$compose" "$tmp/crowd.log" || exit 99
+	run 0 html "$tmp/crowd.log" -o "$tmp/crowd.html"
+	in_browser "$tmp/crowd.html" '(row => [row.lanes, row.begin.length, row.crowded.length, row.tiers.every(tiers => tiers.every(of => of.slice(1).every((it, i) => row.begin[it] >= row.begin[of[i]] + row.took[of[i]])))])(posixtrace.rows[0])'
+	check "spans of a lane do not overlap; who has no room is crowded out" answers '[12,4000,1000,true]'
+	in_browser "$tmp/crowd.html" '(row => posixtrace.levels.map((level, l) => level.rows[0].spans.reduce((a, b) => a + b, 0) + row.tiers.reduce((sum, tiers) => sum + tiers.slice(l + 1).reduce((n, of) => n + of.length, 0), 0)))(posixtrace.rows[0])'
+	check "on each level a span is drawn or counted" answers '[4000,4000,4000,4000,4000]'
 	run 0 html --items 100 "$tmp/log" -o "$tmp/few.html"
 	in_browser "$tmp/few.html" '[posixtrace.meta.has_points, posixtrace.rows.reduce((sum, row) => sum + row.begin.length, 0) <= 100, posixtrace.inRange(0, posixtrace.meta.length_ns).total]'
 	check "with less room events are counted" answers "[false,true,$events]"

@@ -188,6 +188,8 @@ static void meta(struct out *out, const struct picture *picture)
 static void script(struct out *out)
 {
 	out_bytes(out, page_items_js, page_items_js_bytes);
+	out_bytes(out, page_paint_js, page_paint_js_bytes);
+	out_bytes(out, page_rows_js, page_rows_js_bytes);
 	out_bytes(out, page_view_js, page_view_js_bytes);
 	out_bytes(out, page_panels_js, page_panels_js_bytes);
 	out_bytes(out, page_hands_js, page_hands_js_bytes);

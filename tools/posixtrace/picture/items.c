@@ -42,11 +42,15 @@ bool items_sort(struct picture *picture)
 
 		if (!i || picture->span[i - 1].row != span->row)
 			used = 0;
-		while (lane < used && lane < PICTURE_LANES - 1 && end_ns[lane] > begin_ns)
+		while (lane < used && end_ns[lane] > begin_ns)
 			lane++;
+		span->lane = (uint8_t)lane;
+		if (lane == PICTURE_LANES) {
+			pyramid_crowded(picture, span);
+			continue;
+		}
 		if (lane == used)
 			used++;
-		span->lane = (uint8_t)lane;
 		end_ns[lane] = begin_ns + span->time_ns;
 		if (used > lanes[span->row])
 			lanes[span->row] = used;

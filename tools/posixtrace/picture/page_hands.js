@@ -104,8 +104,9 @@ function summarise() {
 		to.append("; at the deepest zoom " + (!meta.has_points ? "events" : "short spans") + " are counted, not shown");
 }
 
-/* For those who look from outside, tests above all: how much was drawn from, and how long it took. */
-window.posixtrace = { state, rows, levels, meta, show, zoom, find, step_to, choose, inRange, drawView };
+/* For those who look from outside, tests above all: how much was drawn from, and, if they set
+ * drew(), how many milliseconds each drawing took. */
+window.posixtrace = { state, rows, levels, meta, show, zoom, find, step_to, choose, inRange, drawView, drew: null };
 
 setTheme();
 summarise();

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * page_items.js - what posixtrace html embedded: rows of points and spans, to be drawn at any zoom in
- * constant time. The four files page_*.js are one function, in the order items, view, panels, hands.
+ * constant time. The files page_*.js are one function, in the order items, paint, rows, view, panels, hands.
  *
  * The tool counted points and short spans in bins, on levels of ever fewer. The level whose bins are about a
- * pixel wide is drawn, and of the spans those that are longer than its bins, which cannot be more
- * than the pixels have room for; below the lowest level, items are drawn pixel by pixel.
+ * pixel wide is drawn, and of the spans those that are longer than its bins. Spans of a lane do not overlap,
+ * so that these cannot be more than the pixels have room for; those that no lane had room for are counted
+ * with the short ones. Below the lowest level, items are drawn pixel by pixel.
  */
 "use strict";
 (function () {
@@ -84,26 +85,27 @@ const levels = [];
 	}
 })();
 
-/* Spans by length, in powers of four of the lowest level's bins: the first are shorter than one. */
+/*
+ * Spans of a lane by length, in powers of four of the lowest level's bins: the first are shorter than one.
+ * Behind the lanes are those that none had room for.
+ */
 const TIERS = levels.length + 1;
-for (const row of rows) {
-	const of = new Uint8Array(row.begin.length), size = new Array(TIERS).fill(0);
-	for (let i = 0; i < of.length; i++) {
+rows.forEach((row, index) => {
+	const place = new Uint16Array(row.begin.length), size = new Array((row.lanes + 1) * TIERS).fill(0);
+	for (let i = 0; i < place.length; i++) {
 		let tier = 0;
 		while (tier < levels.length && row.took[i] >= levels[tier].width) tier++;
-		of[i] = tier;
-		size[tier]++;
+		place[i] = row.lane[i] < row.lanes ? row.lane[i] * TIERS + tier : row.lanes * TIERS;
+		size[place[i]]++;
 	}
-	row.tiers = size.map(n => new Uint32Array(n));
-	row.longest = new Array(TIERS).fill(0);
-	const fill = new Array(TIERS).fill(0);
-	for (let i = 0; i < of.length; i++) {
-		row.tiers[of[i]][fill[of[i]]++] = i;
-		row.longest[of[i]] = Math.max(row.longest[of[i]], row.took[i]);
-	}
-	row.hasShort = levels.some(level => level.rows[rows.indexOf(row)].spans.some(n => n));
+	const lists = size.map(n => new Uint32Array(n));
+	size.fill(0);
+	for (let i = 0; i < place.length; i++) lists[place[i]][size[place[i]]++] = i;
+	row.tiers = Array.from({ length: row.lanes }, (none, lane) => lists.slice(lane * TIERS, (lane + 1) * TIERS));
+	row.crowded = lists[row.lanes * TIERS];
+	row.hasShort = levels.some(level => level.rows[index].spans.some(n => n));
 	row.height = POINTS + row.lanes * LANE + (row.hasShort ? SHORT : 0) + GAP;
-}
+});
 {
 	let y = 0;
 	for (const row of rows) {
@@ -177,6 +179,9 @@ function setTheme() {
 		band: { lost: dark ? "#ff6b60" : "#c5221f", stopped: dark ? "#8a94a3" : "#7b8494",
 			full: dark ? "#ffb454" : "#c26a00", damaged: dark ? "#d28bff" : "#8d24c4" },
 	};
+	colours.typeWord = colours.type.map(word);
+	colours.seriesWord = colours.series.map(word);
+	colours.accentWord = word(colours.accent);
 	for (const dot of document.querySelectorAll(".dot"))
 		dot.style.background = colours[dot.dataset.of][dot.dataset.index];
 	for (const bar of document.querySelectorAll("svg rect.bar"))

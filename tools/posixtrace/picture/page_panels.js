@@ -4,7 +4,7 @@
 /* ------------------------------------------------------------------ selection */
 
 function inRange(from, to) {
-	const types = new Float64Array(meta.types.length), took = meta.series.map(() => []);
+	const types = new Float64Array(meta.types.length), count = meta.series.map(() => 0);
 	let total = 0, exact = meta.has_points;
 
 	rows.forEach((row, index) => {
@@ -19,9 +19,16 @@ function inRange(from, to) {
 				total += of.points[i];
 			}
 		}
-		let i = search(row.begin.length, k => row.begin[k], from);
-		for (; i < row.begin.length && row.begin[i] <= to; i++) took[row.series[i]].push(row.took[i]);
 	});
+	const each = use => rows.forEach(row => {
+		const first = search(row.begin.length, k => row.begin[k], from);
+		for (let i = first; i < row.begin.length && row.begin[i] <= to; i++) use(row.series[i], row.took[i]);
+	});
+	each(series => { count[series]++; });
+	const took = count.map(n => new Float64Array(n));
+	count.fill(0);
+	each((series, ns) => { took[series][count[series]++] = ns; });
+	for (const list of took) list.sort();
 	return { types, took, total, exact };
 }
 
@@ -62,7 +69,7 @@ function showSelection() {
 	const spans = [...meta.series.keys()].filter(i => found.took[i].length);
 	if (!spans.length) return;
 	to.append(table("selected-spans", [["Span that begins here"], ["Count", 1], ["p50", 1], ["p99", 1], ["Max", 1]], spans.map(i => {
-		const sorted = Float64Array.from(found.took[i]).sort(), n = sorted.length;
+		const sorted = found.took[i], n = sorted.length;
 		const at = part => span(sorted[Math.min(n - 1, Math.max(0, Math.ceil(n * part) - 1))]);
 		return element("tr", {}, element("td", { class: "name" }, dot("series", i), meta.series[i].name),
 			cell(grouped(n)), cell(at(0.5)), cell(at(0.99)), cell(span(sorted[n - 1])));

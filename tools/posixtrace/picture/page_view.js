@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* page_view.js - draws the rows, the axis, the bands and the whole log; what is under the pointer. */
+/* page_view.js - what is shown: the axis, the rows, the bands and the whole log; what is under the pointer. */
 
 const view = byId("view"), map = byId("map"), tip = byId("tip");
 const pen = view.getContext("2d"), mapPen = map.getContext("2d");
@@ -7,16 +7,19 @@ const state = { from: 0, to: length, top: 0, chosen: null, matching: null, mark:
 let width = 0, height = 0, mapWidth = 0, mapHeight = 0, drawn = false;
 
 const timeWidth = () => Math.max(1, width - LABEL);
-const xOf = time => LABEL + (time - state.from) / (state.to - state.from) * timeWidth();
+const placeOf = time => (time - state.from) / (state.to - state.from) * timeWidth();
+const xOf = time => LABEL + placeOf(time);
 const timeOf = x => state.from + (x - LABEL) / timeWidth() * (state.to - state.from);
 
 function redraw() {
 	if (drawn) return;
 	drawn = true;
 	requestAnimationFrame(() => {
+		const began = performance.now();
 		drawn = false;
 		drawView();
 		drawMap();
+		if (window.posixtrace.drew) window.posixtrace.drew(performance.now() - began);
 	});
 }
 
@@ -30,6 +33,7 @@ function resize() {
 		if (canvas === view) { width = box.width; height = box.height; }
 		else { mapWidth = box.width; mapHeight = box.height; }
 	}
+	paint.resize(timeWidth(), Math.max(1, height - AXIS), scale);
 	redraw();
 }
 
@@ -57,113 +61,6 @@ function scroll(by) {
 	state.top = Math.max(0, Math.min(rows.total - (height - AXIS), state.top + by));
 	if (state.top < 0) state.top = 0;
 	redraw();
-}
-
-const dimType = type => state.matching && !state.matching.types[type];
-const dimSeries = series => state.matching && !state.matching.series[series];
-
-/* The coarsest level whose bins are three pixels wide at most; -1: the items themselves. */
-function levelFor(perPixel) {
-	for (let l = levels.length - 1; l >= 0; l--)
-		if (levels[l].width <= 3 * perPixel) return l;
-	return -1;
-}
-
-function drawPoints(row, index, y, perPixel, l) {
-	const raw = meta.has_points && l < 0;
-
-	if (raw) {
-		const time = row.time;
-		let i = search(time.length, k => time[k], state.from);
-		while (i < time.length && time[i] <= state.to) {
-			const x = xOf(time[i]);
-			pen.globalAlpha = dimType(row.type[i]) ? 0.15 : 1;
-			pen.fillStyle = colours.type[row.type[i]];
-			pen.fillRect(Math.floor(x), y, 1.6, POINTS - 2);
-			/* What falls on the same pixel is not seen. */
-			const next = time[i] + perPixel;
-			i = time[i + 1] >= next ? i + 1 : search(time.length, k => time[k], next);
-		}
-		pen.globalAlpha = 1;
-		return;
-	}
-	const level = levels[Math.max(0, l)], of = level.rows[index];
-	const last = Math.ceil(state.to / level.width);
-	for (let i = search(of.bin.length, k => of.bin[k], Math.floor(state.from / level.width));
-	     i < of.bin.length && of.bin[i] <= last; i++) {
-		if (!of.points[i]) continue;
-		const x = xOf(of.bin[i] * level.width), right = xOf((of.bin[i] + 1) * level.width);
-		const part = 0.3 + 0.7 * Math.log(1 + of.points[i]) / Math.log(1 + level.most);
-		const high = (POINTS - 2) * part;
-		pen.globalAlpha = dimType(of.type[i]) ? 0.15 : 1;
-		pen.fillStyle = colours.type[of.type[i]];
-		pen.fillRect(x, y + POINTS - 2 - high, Math.max(1, right - x), high);
-	}
-	pen.globalAlpha = 1;
-}
-
-function drawSpan(row, i, y) {
-	const left = Math.max(LABEL, xOf(row.begin[i]));
-	const right = Math.min(width, xOf(row.begin[i] + row.took[i]));
-	const wide = Math.max(1, right - left);
-
-	pen.globalAlpha = dimSeries(row.series[i]) ? 0.15 : 1;
-	pen.fillStyle = colours.series[row.series[i]];
-	pen.fillRect(left, y + row.lane[i] * LANE, wide > 3 ? wide - 0.6 : wide, LANE - 2);
-	if (wide > 38) {
-		pen.fillStyle = colours.ink;
-		pen.save();
-		pen.beginPath();
-		pen.rect(left, y + row.lane[i] * LANE, wide - 3, LANE);
-		pen.clip();
-		pen.fillText(meta.series[row.series[i]].name, left + 3, y + row.lane[i] * LANE + 7);
-		pen.restore();
-	}
-	pen.globalAlpha = 1;
-}
-
-/* Those that are too short to be seen: how many, as a strip, and behind all lanes where there are any. */
-function drawShort(row, index, y, l) {
-	if (!row.hasShort || (l < 0 && meta.has_spans)) return;
-	const level = levels[Math.max(0, l)], of = level.rows[index], lanes = row.lanes * LANE;
-	const last = Math.ceil(state.to / level.width);
-	const first = search(of.bin.length, k => of.bin[k], Math.floor(state.from / level.width));
-	/* One rectangle for all that touch: there may be many. */
-	pen.globalAlpha = 0.1;
-	pen.fillStyle = colours.accent;
-	for (let i = first, from = -1; lanes && i < of.bin.length && of.bin[i] <= last; i++) {
-		if (from < 0) from = of.bin[i];
-		if (i + 1 < of.bin.length && of.bin[i + 1] === of.bin[i] + 1 && of.bin[i] < last) continue;
-		pen.fillRect(xOf(from * level.width), y, xOf((of.bin[i] + 1) * level.width) - xOf(from * level.width), lanes - 2);
-		from = -1;
-	}
-	for (let i = first; i < of.bin.length && of.bin[i] <= last; i++) {
-		if (!of.spans[i]) continue;
-		const x = xOf(of.bin[i] * level.width), right = xOf((of.bin[i] + 1) * level.width);
-		pen.globalAlpha = dimSeries(of.series[i]) ? 0.15 :
-			0.45 + 0.55 * Math.log(1 + of.spans[i]) / Math.log(1 + level.shortest);
-		pen.fillStyle = colours.series[of.series[i]];
-		pen.fillRect(x, y + lanes, Math.max(1, right - x), SHORT - 1);
-	}
-	pen.globalAlpha = 1;
-}
-
-function drawSpans(row, index, y, perPixel, l) {
-	const least = l < 0 ? 0 : l + 1;
-
-	drawShort(row, index, y, l);
-	for (let tier = TIERS - 1; tier >= least; tier--) {
-		const of = row.tiers[tier];
-		let i = search(of.length, k => row.begin[of[k]], state.from - row.longest[tier]);
-		while (i < of.length && row.begin[of[i]] <= state.to) {
-			const it = of[i];
-			if (row.begin[it] + row.took[it] >= state.from) drawSpan(row, it, y);
-			if (row.took[it] >= perPixel) { i++; continue; }
-			const next = row.begin[it] + perPixel / 4;
-			i = i + 1 < of.length && row.begin[of[i + 1]] >= next ? i + 1 :
-				Math.max(i + 1, search(of.length, k => row.begin[of[k]], next));
-		}
-	}
 }
 
 const patterns = {};
@@ -236,6 +133,7 @@ function drawView() {
 	pen.font = "11px system-ui, 'DejaVu Sans', sans-serif";
 	pen.textBaseline = "middle";
 	drawAxis(perPixel);
+	paint.begin();
 	pen.save();
 	pen.beginPath();
 	pen.rect(0, AXIS, width, height - AXIS);
@@ -249,13 +147,8 @@ function drawView() {
 			pen.fillRect(0, y, width, row.height);
 			pen.globalAlpha = 1;
 		}
-		pen.save();
-		pen.beginPath();
-		pen.rect(LABEL, AXIS, width - LABEL, height - AXIS);
-		pen.clip();
-		drawPoints(row, index, y + 3, perPixel, l);
-		drawSpans(row, index, y + 3 + POINTS, perPixel, l);
-		pen.restore();
+		drawPoints(row, index, y - AXIS + 3, perPixel, l);
+		drawSpans(row, index, y - AXIS + 3 + POINTS, perPixel, l);
 		pen.fillStyle = colours.ink;
 		pen.fillText(threadName(row), 8, y + 3 + POINTS / 2);
 		pen.strokeStyle = colours.line;
@@ -264,6 +157,7 @@ function drawView() {
 		pen.lineTo(width, y + row.height - 0.5);
 		pen.stroke();
 	});
+	paint.show(pen, LABEL, AXIS, colours.ink);
 	pen.restore();
 	drawBands();
 	pen.strokeStyle = colours.line;
@@ -340,13 +234,9 @@ function describe(x, y) {
 	const row = rows[index], lane = Math.floor((y + state.top - AXIS - row.y - 3 - POINTS) / LANE);
 	if (lane >= 0 && lane < row.lanes) {
 		let best = -1;
-		for (let tier = 0; tier < TIERS; tier++) {
-			const of = row.tiers[tier];
-			let i = search(of.length, k => row.begin[of[k]], time - row.longest[tier] - near);
-			for (let steps = 0; i < of.length && row.begin[of[i]] <= time + near / 2 && steps < 50000; i++, steps++) {
-				const it = of[i];
-				if (row.lane[it] === lane && row.begin[it] + Math.max(row.took[it], near / 2) >= time) best = it;
-			}
+		for (const of of row.tiers[lane]) {
+			const i = search(of.length, k => row.begin[of[k]], time + near / 2) - 1, it = of[i];
+			if (i >= 0 && row.begin[it] + Math.max(row.took[it], near / 2) >= time) best = it;
 		}
 		if (best >= 0)
 			return meta.series[row.series[best]].name + ": " + span(row.took[best]) + "\n" +

@@ -43,17 +43,16 @@ static void survey_span(struct picture *picture, const struct span *span, struct
 static void keep_span(struct picture *picture, const struct span *span, size_t row)
 {
 	int64_t begin_ns = span->begin_ns < picture->begin_ns ? picture->begin_ns : span->begin_ns;
-	uint64_t time_ns = (uint64_t)span->end_ns - (uint64_t)begin_ns;
+	const struct picture_span it = {
+		.begin_ns = begin_ns, .time_ns = (uint64_t)span->end_ns - (uint64_t)begin_ns,
+		.row = (uint16_t)row, .series = (uint16_t)span->series->index,
+	};
 
 	if (span->end_ns < begin_ns)
 		return;
-	pyramid_span(picture, row, (uint16_t)span->series->index, begin_ns, time_ns);
-	if (span->time_ns < picture->least_ns || picture->kept_spans == picture->limit)
-		return;
-	picture->span[picture->kept_spans++] = (struct picture_span){
-		.begin_ns = begin_ns, .time_ns = time_ns, .row = (uint16_t)row,
-		.series = (uint16_t)span->series->index,
-	};
+	pyramid_span(picture, &it);
+	if (it.time_ns >= picture->least_ns && picture->kept_spans < picture->limit)
+		picture->span[picture->kept_spans++] = it;
 }
 
 static void take(void *arg, const struct span *span, const struct posix_trace_event_np *end)

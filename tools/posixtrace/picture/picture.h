@@ -3,9 +3,10 @@
  * picture.h - what pictures of a log are drawn from: its threads as rows, its events as points and spans on
  * one axis of time, where events are missing, and how long spans took.
  *
- * Points, and spans that are shorter than a bin, are counted in bins: a pyramid of levels, each with a
- * quarter of the bins of the one below. Whoever draws takes the level whose bins are about a pixel, and
- * from the items only the spans that are longer.
+ * Points, spans that are shorter than a bin, and spans that no lane has room for are counted in bins: a
+ * pyramid of levels, each with a quarter of the bins of the one below. Whoever draws takes the level whose
+ * bins are about a pixel, and from the items only the spans that are longer; those of a lane do not
+ * overlap, so that there are no more of them than pixels.
  *
  * Memory    PICTURE_ROWS threads have a row of their own, the others one together; at most
  *           PICTURE_BINS_ALL bins are counted in; as many points and spans are kept as the caller says, of
@@ -22,7 +23,7 @@
 #define PICTURE_BANDS    10000
 #define PICTURE_LEVELS   8
 #define PICTURE_BINS_ALL (1u << 21) /* of the lowest level, of all rows */
-#define PICTURE_LANES    12         /* of spans that overlap on one row */
+#define PICTURE_LANES    12         /* of spans that overlap on one row; further ones are crowded out */
 
 struct picture_type {
 	const struct log_type *type;
@@ -64,7 +65,7 @@ struct picture_span {
 	int64_t begin_ns;
 	uint64_t time_ns;
 	uint16_t row, series;
-	uint8_t lane;
+	uint8_t lane;              /* PICTURE_LANES: crowded out */
 };
 
 struct picture {
@@ -123,8 +124,9 @@ size_t pyramid_bins(const struct picture *picture, size_t level);
 double pyramid_width_ns(const struct picture *picture, size_t level);
 struct picture_bin *pyramid_row(const struct picture *picture, size_t level, size_t row);
 void pyramid_point(struct picture *picture, size_t row, uint16_t type, int64_t time_ns);
-void pyramid_span(struct picture *picture, size_t row, uint16_t series, int64_t begin_ns,
-		  uint64_t time_ns);
+/* On the levels on which it is not drawn itself; one that is crowded out, on the others, too. */
+void pyramid_span(struct picture *picture, const struct picture_span *span);
+void pyramid_crowded(struct picture *picture, const struct picture_span *span);
 
 /* items.c: points by row and time; spans by row and begin, with lanes. */
 bool items_sort(struct picture *picture);

@@ -76,19 +76,33 @@ void pyramid_point(struct picture *picture, size_t row, uint16_t type, int64_t t
 	}
 }
 
-void pyramid_span(struct picture *picture, size_t row, uint16_t series, int64_t begin_ns,
-		  uint64_t time_ns)
+/* Whether a span is drawn itself on a level: the longer ones are, if they are kept. */
+static bool is_drawn(const struct picture *picture, size_t level, uint64_t time_ns)
 {
-	size_t bin = (size_t)(bin_at(picture, row, begin_ns) - pyramid_row(picture, 0, row));
+	return (double)time_ns >= pyramid_width_ns(picture, level) && time_ns >= picture->least_ns;
+}
+
+static void count_span(struct picture *picture, const struct picture_span *span, bool drawn)
+{
+	size_t bin = (size_t)(bin_at(picture, span->row, span->begin_ns) -
+			      pyramid_row(picture, 0, span->row));
 
 	for (size_t level = 0; level < picture->levels; level++) {
-		struct picture_bin *to = above(picture, row, bin, level);
+		struct picture_bin *to = above(picture, span->row, bin, level);
 
-		/* The longer ones are drawn themselves, if they are kept. */
-		if ((double)time_ns >= pyramid_width_ns(picture, level) &&
-		    time_ns >= picture->least_ns)
+		if (is_drawn(picture, level, span->time_ns) != drawn)
 			continue;
 		to->spans++;
-		vote(&to->series, &to->series_votes, series);
+		vote(&to->series, &to->series_votes, span->series);
 	}
+}
+
+void pyramid_span(struct picture *picture, const struct picture_span *span)
+{
+	count_span(picture, span, false);
+}
+
+void pyramid_crowded(struct picture *picture, const struct picture_span *span)
+{
+	count_span(picture, span, true);
 }

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * page_paint.js - rectangles by the ten thousand, for each frame anew: written as pixels, which takes a tenth of the
+ * time that a canvas's own take. Names are written over them when all are there.
+ */
+
+const paint = (function () {
+	const canvas = document.createElement("canvas");
+	const to = canvas.getContext("2d", { willReadFrequently: true });
+	let image, pixels, wide = 0, high = 0, scale = 1, any = false, labels = [];
+
+	/* The place to paint in, in CSS pixels. */
+	function resize(width, height, ratio) {
+		scale = ratio;
+		wide = canvas.width = Math.max(1, Math.floor(width * scale));
+		high = canvas.height = Math.max(1, Math.floor(height * scale));
+		image = to.createImageData(wide, high);
+		pixels = new Uint32Array(image.data.buffer);
+	}
+
+	function begin() {
+		if (any) pixels.fill(0);
+		any = false;
+		labels = [];
+	}
+
+	/* From left to right, at least a pixel; colour as word() has it, and how much of it. */
+	function box(left, right, top, height, colour, part) {
+		const x = Math.max(0, Math.floor(left * scale)), y = Math.max(0, Math.round(top * scale));
+		const end = Math.min(wide, Math.max(Math.floor(left * scale) + 1, Math.floor(right * scale)));
+		const bottom = Math.min(high, Math.max(Math.round(top * scale) + 1, Math.round((top + height) * scale)));
+		const value = part < 1 ? (colour & 0xffffff | Math.round(part * 255) << 24) >>> 0 : colour;
+		if (end <= x) return;
+		any = true;
+		for (let line = y; line < bottom; line++) {
+			const at = line * wide;
+			if (end - x < 16)
+				for (let i = at + x; i < at + end; i++) pixels[i] = value;
+			else
+				pixels.fill(value, at + x, at + end);
+		}
+	}
+
+	function label(text, left, right, middle) {
+		labels.push([text, left, right, middle]);
+	}
+
+	/* Names are cut to what they have room for. */
+	const widths = new Map();
+	function fit(pen, text, room) {
+		if (!widths.has(text)) widths.set(text, pen.measureText(text).width);
+		const all = widths.get(text);
+		return all <= room ? text : text.slice(0, Math.max(1, Math.floor(text.length * room / all) - 1)) + "\u2026";
+	}
+
+	/* Onto a canvas, its left upper corner at x, y. */
+	function show(pen, x, y, ink) {
+		if (any) {
+			to.putImageData(image, 0, 0);
+			pen.imageSmoothingEnabled = false;
+			pen.drawImage(canvas, x, y, wide / scale, high / scale);
+		}
+		pen.fillStyle = ink;
+		for (const [text, left, right, middle] of labels)
+			pen.fillText(fit(pen, text, right - left), x + left, y + middle, right - left);
+	}
+
+	return { resize, begin, box, label, show };
+})();
+
+/* A colour as it stands in an image. */
+const word = (function () {
+	const one = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+	return colour => {
+		one.fillStyle = colour;
+		one.fillRect(0, 0, 1, 1);
+		return new Uint32Array(one.getImageData(0, 0, 1, 1).data.buffer)[0];
+	};
+})();
