@@ -642,6 +642,14 @@ int posix_trace_mapping_rewind_np(trace_id_t trid);
 int posix_trace_mapping_find_np(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns,
 				struct posix_trace_mapping_np *mapping);
 
+/*
+ * Says which files this process has mapped, for the logs of others who trace it: to be called before
+ * dlclose() and after dlopen(). It is said anyway when a program starts and when it ends, and who
+ * traces looks a few times a second. Nothing is done while nobody traces. Not in a signal handler.
+ * ENOSPC: there was no room for all of it.
+ */
+int posix_trace_mapping_tell_np(void);
+
 /* "mutex" and the like; "object" for what this version does not know. */
 const char *posix_trace_object_kind_name_np(int kind);
 

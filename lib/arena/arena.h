@@ -3,13 +3,14 @@
  * arena/arena.h - the memory that a traced process shares with who traces it.
  *
  * A sealed, sparse memfd: page 0 is the control page, mapped over a static page of the library so
- * that a trace point reaches it by one load; then the event type names, with what the types mean and
- * what things are called; then stream regions, whose offsets are never used twice. Without a memfd (or when the program has closed it) regions are
+ * that a trace point reaches it by one load; then the event type names, with what the types mean, what
+ * things are called and what is mapped; then stream regions, whose offsets are never used twice. Without a memfd (or when the program has closed it) regions are
  * anonymous shared memory, and only this process and its children can trace it.
  */
 #ifndef PTX_ARENA_ARENA_H
 #define PTX_ARENA_ARENA_H
 
+#include "arena/maps.h"
 #include "arena/names.h"
 #include "arena/objects.h"
 #include "arena/process.h"
@@ -107,6 +108,7 @@ struct ptx_lists {
 	struct ptx_names names;
 	struct ptx_schemas schemas;
 	struct ptx_objects objects;
+	struct ptx_maps maps;
 };
 
 /*

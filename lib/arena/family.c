@@ -19,6 +19,7 @@
 static struct {
 	uint32_t pid;
 	uint64_t start; /* 0: not asked yet */
+	int64_t since_ns;
 	int guard;      /* a second descriptor of the arena, 0: none */
 	uint64_t generation[PTX_STREAMS];
 } self;
@@ -104,8 +105,9 @@ static void tell_program(struct ptx_member *member, uint32_t parent)
 {
 	if (!member)
 		return;
+	self.since_ns = ptx_clock_realtime();
 	atomic_store_explicit(&member->parent, parent, memory_order_relaxed);
-	atomic_store_explicit(&member->since_ns, ptx_clock_realtime(), memory_order_relaxed);
+	atomic_store_explicit(&member->since_ns, self.since_ns, memory_order_relaxed);
 }
 
 /*
@@ -197,6 +199,7 @@ bool ptx_family_keep(struct ptx_arena *arena)
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 		self.generation[bit] = generation[bit];
 	self.start = 0;
+	self.since_ns = 0;
 	drop_guard(arena);
 	if (!bits || ptx_arena_fd(arena) < 0)
 		return false;
@@ -207,6 +210,11 @@ bool ptx_family_keep(struct ptx_arena *arena)
 	enrol(arena->control, self.pid, parent, bits, generation);
 	ptx_family_settle(); /* its parent may have had no event yet since it is traced */
 	return true;
+}
+
+int64_t ptx_family_since(void)
+{
+	return self.since_ns;
 }
 
 void ptx_family_begin(void)
@@ -226,7 +234,8 @@ bool ptx_family_tell_executed(struct ptx_control *control)
 			    PTX_ATTACHMENT_ATTACHED ||
 		    !is_target(attachment))
 			continue;
-		atomic_store_explicit(&attachment->executed_ns, ptx_clock_realtime(), memory_order_relaxed);
+		self.since_ns = ptx_clock_realtime();
+		atomic_store_explicit(&attachment->executed_ns, self.since_ns, memory_order_relaxed);
 		any = true;
 	}
 	return any;

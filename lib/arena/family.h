@@ -31,6 +31,9 @@ bool ptx_family_join(struct ptx_control *control);
  * there are any. */
 bool ptx_family_tell_executed(struct ptx_control *control);
 
+/* Since when this process, which is traced, runs its program, CLOCK_REALTIME; 0: before it was traced. */
+int64_t ptx_family_since(void);
+
 /* This process has set up its arena. */
 void ptx_family_begin(void);
 

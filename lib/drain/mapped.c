@@ -29,6 +29,8 @@ struct ptx_mapped {
 	bool same_ids;
 	pthread_mutex_t looking;
 	int64_t looked_ns;   /* at others */
+	unsigned heard;      /* notes of the arena's, all before that one */
+	uint64_t was_heard[PTX_MAPS_NOTES / 64];
 	struct process *process;
 	size_t processes;
 	char executable[PTX_MAPPING_PATH_BYTES];
@@ -39,43 +41,10 @@ struct ptx_mapped {
 	int64_t lost_ns;
 };
 
-void ptx_mapped_set_fini(struct ptx_mapped_set *set)
+static void note(void *to, const struct ptx_mapping *mapping)
 {
-	free(set->range);
-	free(set->text);
-	set->range = NULL;
-	set->text = NULL;
-	set->count = 0;
-}
+	struct ptx_mapped *mapped = to;
 
-static bool is_twin(const struct ptx_mapped_range *a, const struct ptx_mapped_range *b)
-{
-	const struct ptx_mapping *x = &a->mapping, *y = &b->mapping;
-
-	return x->start == y->start && x->end == y->end && x->offset == y->offset &&
-	       a->device == b->device && a->inode == b->inode && !strcmp(x->path, y->path);
-}
-
-const struct ptx_mapped_range *ptx_mapped_twin(const struct ptx_mapped_set *set,
-					       const struct ptx_mapped_range *range)
-{
-	for (size_t i = 0; i < set->count; i++)
-		if (is_twin(&set->range[i], range))
-			return &set->range[i];
-	return NULL;
-}
-
-static bool is_free(const struct ptx_mapped_set *set, const struct ptx_mapping *mapping)
-{
-	for (size_t i = 0; i < set->count; i++)
-		if (mapping->start < set->range[i].mapping.end &&
-		    set->range[i].mapping.start < mapping->end)
-			return false;
-	return true;
-}
-
-static void note(struct ptx_mapped *mapped, const struct ptx_mapping *mapping)
-{
 	pthread_mutex_lock(&mapped->lock);
 	if (!mapped->is_lost && ptx_mappings_add(&mapped->noted, mapping)) {
 		mapped->is_lost = true;
@@ -92,104 +61,12 @@ static void note_all_gone(struct ptx_mapped *mapped, uint32_t pid, int64_t when_
 	note(mapped, &gone);
 }
 
-/*
- * The linker puts what it loads at the end of its list. What stands there may have come since the old
- * look, even if it was in the same place then: it may have gone and come again. Not so what stands before
- * something that stays.
- */
-static bool may_be_new(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set,
-		       const struct ptx_mapped_range *range)
-{
-	return range->object > set->pinned &&
-	       set->adds - old->adds >= set->objects - range->object;
-}
-
-/* Of two looks, the new one's range that was there in the old one, and the other way. */
-static const struct ptx_mapped_range *stayed(const struct ptx_mapped_set *old,
-					     const struct ptx_mapped_set *set,
-					     const struct ptx_mapped_range *range)
-{
-	if (set->adds && may_be_new(old, set, range))
-		return NULL;
-	return ptx_mapped_twin(old, range);
-}
-
-static bool stays(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set,
-		  const struct ptx_mapped_range *range)
-{
-	const struct ptx_mapped_range *twin = ptx_mapped_twin(set, range);
-
-	return twin && !(set->adds && may_be_new(old, set, twin));
-}
-
-/* Nothing came and went between the looks but what they show: of this process that can be told. */
-static bool is_exact(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set)
-{
-	uint64_t came = 0, went = 0;
-
-	if (!set->adds)
-		return false;
-	for (size_t i = 0; i < set->count; i++)
-		came += set->range[i].heads && !ptx_mapped_twin(old, &set->range[i]);
-	for (size_t i = 0; i < old->count; i++)
-		went += old->range[i].heads && !ptx_mapped_twin(set, &old->range[i]);
-	return set->adds - old->adds == came && set->subs - old->subs == went;
-}
-
-/* Never before it came: a file that was seen once was there for a moment. */
-static void note_gone(struct ptx_mapped *mapped, const struct ptx_mapping *mapping, int64_t when_ns)
-{
-	struct ptx_mapping gone = *mapping;
-
-	gone.kind = PTX_MAPPING_GONE;
-	gone.path = NULL;
-	gone.from_ns = when_ns > mapping->from_ns ? when_ns : mapping->from_ns + 1;
-	note(mapped, &gone);
-}
-
-static void compare(struct ptx_mapped *mapped, const struct ptx_mapped_set *old,
-		    struct ptx_mapped_set *set)
-{
-	bool exact = is_exact(old, set);
-
-	for (size_t i = 0; i < old->count; i++) {
-		const struct ptx_mapping *gone = &old->range[i].mapping;
-
-		if (!stays(old, set, &old->range[i]))
-			note_gone(mapped, gone, exact && is_free(set, gone) ? set->before_ns :
-									       old->before_ns);
-	}
-	for (size_t i = 0; i < set->count; i++) {
-		const struct ptx_mapped_range *twin = stayed(old, set, &set->range[i]);
-		struct ptx_mapping *came = &set->range[i].mapping;
-
-		if (twin) {
-			came->from_ns = twin->mapping.from_ns;
-			continue;
-		}
-		came->from_ns = exact && is_free(old, came) ? old->before_ns : set->after_ns;
-		note(mapped, came);
-	}
-}
-
-/* All that a process has: there since it runs this program, if that is known. */
-static void note_first(struct ptx_mapped *mapped, const struct process *process,
-		       struct ptx_mapped_set *set)
-{
-	for (size_t i = 0; i < set->count; i++) {
-		struct ptx_mapping *came = &set->range[i].mapping;
-
-		came->from_ns = !process->parent && process->since_ns ? process->since_ns :
-									set->after_ns;
-		note(mapped, came);
-	}
-}
-
 static void look_at(struct ptx_mapped *mapped, struct process *process)
 {
 	const struct ptx_mapped_set *old = process->is_seen ? &process->set : NULL;
 	struct ptx_mapped_set set = { .count = 0 };
 	enum ptx_mapped_found found = PTX_MAPPED_NOTHING;
+	const struct ptx_mapped_notes notes = { note, mapped };
 	int64_t now = ptx_clock_realtime();
 
 	if (process->is_hopeless)
@@ -206,9 +83,9 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 		break;
 	case PTX_MAPPED_NEW:
 		if (old)
-			compare(mapped, old, &set);
+			ptx_mapped_compare(&notes, old, &set);
 		else
-			note_first(mapped, process, &set);
+			ptx_mapped_first(&notes, &set, process->parent ? 0 : process->since_ns);
 		ptx_mapped_set_fini(&process->set);
 		process->set = set;
 		process->is_seen = true;
@@ -282,6 +159,56 @@ static void take_target(struct ptx_mapped *mapped)
 	target->since_ns = since_ns;
 }
 
+/* Its words go to the log as they are, and count as seen at their time. */
+static void take_told(struct ptx_mapped *mapped, const struct ptx_mapping *told)
+{
+	struct process *process = know(mapped, told->pid);
+
+	note(mapped, told);
+	if (!process)
+		return;
+	if (told->kind == PTX_MAPPING_CHILD || (told->start == 0 && told->end == UINT64_MAX)) {
+		ptx_mapped_set_fini(&process->set);
+		process->is_seen = process->is_hopeless = false;
+		process->parent = told->parent;
+		process->since_ns = told->from_ns;
+	} else if (!ptx_mapped_set_tell(&process->set, told)) {
+		process->is_seen = true;
+	}
+}
+
+static bool is_of_stream(const struct ptx_mapped *mapped, uint32_t pid)
+{
+	const struct ptx_attachment *attachment = &mapped->arena->control->attachment[mapped->bit];
+
+	if (mapped->arena == &ptx_arena_self && pid == (uint32_t)getpid())
+		return false; /* this process knows better */
+	return pid == mapped->target ||
+	       (pid && pid <= INT32_MAX &&
+		atomic_load_explicit(&attachment->inherited, memory_order_relaxed));
+}
+
+/* A note may be ready later than those behind it, or never. */
+static void hear(struct ptx_mapped *mapped)
+{
+	const struct ptx_maps *maps = mapped->arena->lists ? &mapped->arena->lists->maps : NULL;
+	unsigned count = maps ? ptx_maps_count(maps) : 0;
+	char path[PTX_MAPPING_PATH_BYTES];
+	struct ptx_mapping told;
+
+	for (unsigned i = mapped->heard; i < count; i++) {
+		uint64_t *heard = &mapped->was_heard[i / 64], bit = UINT64_C(1) << i % 64;
+
+		if (!(*heard & bit) && ptx_maps_get(maps, i, &told, path)) {
+			*heard |= bit;
+			if (is_of_stream(mapped, told.pid))
+				take_told(mapped, &told);
+		}
+		if (*heard & bit && i == mapped->heard)
+			mapped->heard++;
+	}
+}
+
 static void look_at_others(struct ptx_mapped *mapped, bool patient)
 {
 	const struct ptx_control *control = mapped->arena->control;
@@ -293,8 +220,19 @@ static void look_at_others(struct ptx_mapped *mapped, bool patient)
 	take_target(mapped);
 	for (unsigned i = 0; i < PTX_MEMBERS; i++)
 		take_member(mapped, &control->member[i]);
+	hear(mapped);
 	for (size_t i = 0; i < mapped->processes; i++)
 		if (mapped->process[i].pid != (uint32_t)getpid())
+			look_at(mapped, &mapped->process[i]);
+}
+
+/* The target, or who traces it: some events are its own. */
+static void look_at_self(struct ptx_mapped *mapped)
+{
+	if (mapped->target != (uint32_t)getpid() && !mapped->same_ids)
+		return;
+	for (size_t i = 0; i < mapped->processes; i++)
+		if (mapped->process[i].pid == (uint32_t)getpid())
 			look_at(mapped, &mapped->process[i]);
 }
 
@@ -304,8 +242,7 @@ void ptx_mapped_look(struct ptx_mapped *mapped, bool patient)
 
 	if (!mapped || pthread_mutex_trylock(&mapped->looking) != 0)
 		return;
-	if (mapped->target == (uint32_t)getpid())
-		look_at(mapped, &mapped->process[0]);
+	look_at_self(mapped);
 	look_at_others(mapped, patient);
 	pthread_mutex_unlock(&mapped->looking);
 	errno = saved;
@@ -343,7 +280,8 @@ struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit
 	len = readlink("/proc/self/exe", mapped->executable, sizeof mapped->executable - 1);
 	if (len <= 0)
 		strcpy(mapped->executable, "[program]");
-	if (!know(mapped, pid)) {
+	if (!know(mapped, pid) || !know(mapped, (uint32_t)getpid())) {
+		free(mapped->process);
 		free(mapped);
 		return NULL;
 	}

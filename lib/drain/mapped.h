@@ -4,7 +4,8 @@
  *
  * Whoever flushes the stream looks, never the threads that trace: at this process by dl_iterate_phdr(),
  * which tells whether anything changed, also what came and went in between; at others, where the system
- * lets it, by /proc/PID/maps. What is noted is what was seen: where two files may have had a range
+ * lets it, by /proc/PID/maps. Others also tell by themselves, at a few moments, what they see of
+ * themselves (arena/maps.h): so there is something of those that were gone before the first look. What is noted is what was seen: where two files may have had a range
  * between two looks, neither has it.
  *
  * Owner     a flush; one look at a time, further callers go away.
@@ -31,6 +32,14 @@ void ptx_mapped_look(struct ptx_mapped *mapped, bool patient);
 
 /* What was noted since the last time goes to the log. */
 void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log);
+
+/*
+ * This process says what it has mapped, for those who trace it; nothing if nobody does. is_start: its
+ * program starts. ENOSPC: the rest is left to who looks from outside. In a child of fork() it has what
+ * its parent had.
+ */
+int ptx_mapped_tell(bool is_start);
+void ptx_mapped_tell_child(void);
 
 /*
  * From the fork handlers, one fork at a time: a child would inherit the dynamic linker's lock from a

@@ -257,10 +257,41 @@ static bool is_wanted(const struct line *line)
 	return line->is_code && ((line->inode && *line->path == '/') || !strcmp(line->path, "[vdso]"));
 }
 
+/* The process said that this part of a file is there, where the system shows whole pages of one. */
+static bool may_be(const struct ptx_mapped_range *told, const struct line *line)
+{
+	const struct ptx_mapping *part = &told->mapping;
+
+	return told->is_told && part->start >= line->start && part->start < line->end &&
+	       part->offset >= line->offset && part->offset - line->offset == part->start - line->start &&
+	       (!told->inode || (told->inode == line->inode && told->device == line->device));
+}
+
+/* What was told may have been replaced by another file since: it is looked at once. */
+static const struct ptx_mapped_range *as_told(const struct ptx_mapped_set *old, uint32_t pid,
+					      const struct line *lines, size_t i)
+{
+	struct ptx_mapping seen = { .kind = PTX_MAPPING_FILE };
+
+	for (size_t k = 0; old && k < old->count; k++) {
+		const struct ptx_mapped_range *told = &old->range[k];
+
+		if (!may_be(told, &lines[i]))
+			continue;
+		if (!told->inode)
+			learn(pid, lines, i, &seen);
+		if (told->inode || !seen.id_bytes || !told->mapping.id_bytes ||
+		    (seen.id_bytes == told->mapping.id_bytes &&
+		     !memcmp(seen.id, told->mapping.id, seen.id_bytes)))
+			return told;
+	}
+	return NULL;
+}
+
 static void take(const struct ptx_mapped_set *old, uint32_t pid, const struct line *lines, size_t i,
 		 struct ptx_mapped_range *range)
 {
-	const struct ptx_mapped_range *twin;
+	const struct ptx_mapped_range *known;
 
 	memset(range, 0, sizeof *range);
 	range->device = lines[i].device;
@@ -271,9 +302,12 @@ static void take(const struct ptx_mapped_set *old, uint32_t pid, const struct li
 	range->mapping.end = lines[i].end;
 	range->mapping.offset = lines[i].offset;
 	range->mapping.path = lines[i].path;
-	twin = old ? ptx_mapped_twin(old, range) : NULL;
-	if (twin) {
-		range->mapping = twin->mapping;
+	known = as_told(old, pid, lines, i);
+	range->is_told = known != NULL;
+	if (!known && old)
+		known = ptx_mapped_twin(old, range);
+	if (known) {
+		range->mapping = known->mapping;
 		range->mapping.path = lines[i].path;
 	} else {
 		learn(pid, lines, i, &range->mapping);

@@ -13,6 +13,7 @@
 struct ptx_mapped_range {
 	struct ptx_mapping mapping; /* its path lies in the set's text */
 	uint64_t device, inode;     /* 0: not asked */
+	bool is_told;               /* by the process itself; its path is not kept */
 	size_t object;              /* of this process: its place in the dynamic linker's list */
 	bool heads;                 /* of its object the first */
 };
@@ -42,6 +43,22 @@ enum ptx_mapped_found ptx_mapped_self(const struct ptx_mapped_set *old, const ch
 enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
 				       const struct ptx_arena *arena, uint32_t pid,
 				       struct ptx_mapped_set *set);
+
+/* Where notes go that are made of looks. */
+struct ptx_mapped_notes {
+	void (*put)(void *to, const struct ptx_mapping *mapping);
+	void *to;
+};
+
+/* Notes all that a process has: there since then; 0: since the look. */
+void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *set, int64_t since_ns);
+
+/* Notes what came and went between two looks. */
+void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_mapped_set *old,
+			struct ptx_mapped_set *set);
+
+/* What the process said of itself, into the set of what is known of it. ENOMEM. */
+int ptx_mapped_set_tell(struct ptx_mapped_set *set, const struct ptx_mapping *mapping);
 
 void ptx_mapped_set_fini(struct ptx_mapped_set *set);
 

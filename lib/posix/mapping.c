@@ -4,6 +4,7 @@
 #include <trace_np.h>
 
 #include "cursor/stored.h"
+#include "drain/mapped.h"
 #include "posix/call.h"
 #include "record/mapping.h"
 
@@ -76,4 +77,13 @@ PTX_EXPORT int posix_trace_mapping_find_np(trace_id_t trid, pid_t pid, uint64_t 
 		tell(found, mapping);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, found ? 0 : ENOENT);
+}
+
+PTX_EXPORT int posix_trace_mapping_tell_np(void)
+{
+	struct ptx_call call = ptx_call_begin();
+
+	if (ptx_process_is_child())
+		ptx_process_child();
+	return ptx_call_end(call, ptx_mapped_tell(false));
 }

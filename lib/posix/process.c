@@ -36,6 +36,7 @@ static void in_child(void)
 	ptx_notice_after_fork();
 	ptx_quota_after_fork();
 	ptx_mapped_after_fork();
+	ptx_mapped_tell_child();
 	ptx_registry_after_fork(true);
 	errno = saved;
 }
@@ -48,13 +49,16 @@ static void __attribute__((constructor)) begin(void)
 	ptx_process_init();
 	ptx_threads_init();
 	pthread_atfork(before_fork, in_parent, in_child);
+	ptx_mapped_tell(true);
 	errno = saved;
 }
 
 /* After the program's own exit handlers, so that their events are in the logs (EXIT-06). */
 static void __attribute__((destructor)) end(void)
 {
-	if (!ptx_process_is_child() &&
-	    atomic_load_explicit(&ptx_private.streams, memory_order_relaxed))
+	if (ptx_process_is_child())
+		return;
+	ptx_mapped_tell(false);
+	if (atomic_load_explicit(&ptx_private.streams, memory_order_relaxed))
 		ptx_posix_shutdown_all();
 }

@@ -8,6 +8,10 @@
  * no object has a DT_RPATH, is opened the same whoever asks; then the call is timed and its result
  * told. Everything else goes to dlopen() by a jump, and the event comes before.
  *
+ * What is mapped is told whatever family is chosen: before a library goes, so that its addresses are
+ * known even if nobody looked while it was there, after that, so that they are free again, and after one
+ * came, where the call comes back here.
+ *
  * On other processors than x86-64 dlopen() is the C library's, and not seen. Nor is dlmopen().
  */
 #include <dlfcn.h>
@@ -17,9 +21,18 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
+static void tell_mappings(void)
+{
+	int saved = errno;
+
+	if (*posix_trace_active_np)
+		posix_trace_mapping_tell_np();
+	errno = saved;
+}
+
 SHIM_NEXT(dlclose, shim_no_number);
 
-SHIM_WRAPPER int dlclose(void *handle)
+static int close_timed(void *handle, const void *caller)
 {
 	struct dlclose_data {
 		uint64_t time;
@@ -27,12 +40,21 @@ SHIM_WRAPPER int dlclose(void *handle)
 		int32_t result;
 	} data = { .handle = (uint64_t)(uintptr_t)handle, .result = -1 };
 
-	if (!shim_on(DL_CLOSE))
-		return next(dlclose)(handle);
 	SHIM_CALL(DL_CLOSE, data);
+	call.caller = caller;
 	call.len = offsetof(struct dlclose_data, result) + 4;
 	data.result = next(dlclose)(handle);
 	return data.result;
+}
+
+SHIM_WRAPPER int dlclose(void *handle)
+{
+	int result;
+
+	tell_mappings();
+	result = shim_on(DL_CLOSE) ? close_timed(handle, shim_caller()) : next(dlclose)(handle);
+	tell_mappings();
+	return result;
 }
 
 #if defined __x86_64__
@@ -96,8 +118,12 @@ struct opening shim_dlopen(const char *path, int mode, const void *caller)
 
 	if (!*shim_switch[DL_OPEN] || !shim_is_wanted(DL_OPEN, caller))
 		return (struct opening){ .jump = (void *)next(dlopen) };
-	if (is_same_for_all(path))
-		return (struct opening){ .handle = open_timed(path, mode, caller) };
+	if (is_same_for_all(path)) {
+		struct opening opening = { .handle = open_timed(path, mode, caller) };
+
+		tell_mappings();
+		return opening;
+	}
 	data.mode = (uint32_t)mode;
 	shim_put(DL_OPEN, &data, 4 + shim_text(data.path, sizeof data.path, path), caller);
 	return (struct opening){ .jump = (void *)next(dlopen) };

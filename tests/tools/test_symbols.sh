@@ -86,6 +86,77 @@ check "a line of JSON has them" has out '"symbol":"hidden","source":".*traced\.c
 run 0 report --fields symbol,event "$tmp/pie.ptl"
 check "a report has them" has out '^inlined *here'
 
+# Programs that are gone before anybody could have looked, under posixtrace record.
+POSIXTRACE_PRELOAD=$lib/libposixtrace-preload.so
+export POSIXTRACE_PRELOAD
+cat >"$tmp/reads.c" <<'END'
+#include <fcntl.h>
+#include <unistd.h>
+void reads(void);
+void reads(void)
+{
+	close(open("/dev/null", O_RDONLY));
+}
+END
+cat >"$tmp/short.c" <<'END'
+#include <dlfcn.h>
+#include <unistd.h>
+static void run(const char *path, int end)
+{
+	void *handle = dlopen(path, RTLD_NOW);
+	void (*reads)(void);
+
+	*(void **)&reads = handle ? dlsym(handle, "reads") : 0;
+	if (!handle || !reads)
+		_exit(1);
+	reads();
+	if (!end)
+		dlclose(handle);
+}
+int main(int argc, char **argv)
+{
+	close(dup(0));
+	for (int i = 1; i < argc; i++)
+		run(argv[i], i + 1 == argc);
+	return 0;
+}
+END
+short() {
+	$CC -g -O1 -Wl,--build-id=sha1 "$@"
+}
+short -fPIE -pie "$tmp/short.c" -o "$tmp/short" -ldl && short -fPIC -shared "$tmp/reads.c" -o "$tmp/one.so" &&
+	sed 's/null/zero/' "$tmp/reads.c" >"$tmp/reads2.c" && short -fPIC -shared "$tmp/reads2.c" -o "$tmp/two.so" ||
+	exit 99
+
+# Of every event that has an address: function, or module and offset.
+all_known() {
+	run 0 dump --fields address,symbol,event "$1"
+	check "$2: no address is unknown" test "$(grep -v '^0x0*	' "$tmp/out" | grep -c '	-	')" -eq 0
+	check "$2: there are such events" has out "${3-	posix_trace_start}"
+}
+for families in io,dl io; do
+	run 0 record -q -o "$tmp/short.ptl" --trace $families -- "$tmp/short" "$tmp/one.so" "$tmp/two.so" "$tmp/one.so"
+	all_known "$tmp/short.ptl" "$families, libraries that come and go" '	main	io.close'
+	check "$families: each library's events are in it" test "$(grep -c '	reads	io.open' "$tmp/out")" -eq 3
+	run 0 dump -e io.open --fields source "$tmp/short.ptl"
+	check "$families: and in the right one" \
+		test "$(sed 's/:.*//; s/.*\///' "$tmp/out" | paste -sd ' ')" = 'reads.c reads2.c reads.c'
+done
+run 0 record -q -o "$tmp/short.ptl" -- true
+all_known "$tmp/short.ptl" true
+run 0 record -q -o "$tmp/short.ptl" -- ls "$tmp"
+all_known "$tmp/short.ptl" ls '	io\.'
+run 0 symbols "$tmp/short.ptl"
+check "ls is listed" has out '/ls -> '
+run 0 record -q -o "$tmp/short.ptl" -- sh -c "$tmp/short; ($tmp/short); ls $tmp | cat >/dev/null; true"
+all_known "$tmp/short.ptl" "a shell and its children" '	main	io.close'
+run 137 record -q -o "$tmp/short.ptl" -- sh -c 'cat /dev/null; kill -9 $$'
+all_known "$tmp/short.ptl" "a program that is killed" '	io\.'
+if short -static-pie "$tmp/short.c" -o "$tmp/alone" -ldl 2>/dev/null; then
+	run 0 record -q -o "$tmp/short.ptl" -- "$tmp/alone"
+	all_known "$tmp/short.ptl" "a program without libraries" '	tell_command	posixtrace_record'
+fi
+
 # Debug information in a file of its own.
 cp "$tmp/pie" "$tmp/whole"
 if objcopy --only-keep-debug "$tmp/pie" "$tmp/pie.debug" 2>/dev/null && strip "$tmp/pie"; then
