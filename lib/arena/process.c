@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -323,4 +324,16 @@ void ptx_process_child(void)
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	errno = saved;
+}
+
+void ptx_process_forked(void)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old); /* a handler that traces must not come between */
+	if (!ptx_process_is_child() && last_pid != (uint32_t)getpid())
+		memset(&ptx_private_block, 0, sizeof ptx_private_block);
+	ptx_process_child();
+	sigprocmask(SIG_SETMASK, &old, NULL);
 }

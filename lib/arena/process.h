@@ -41,11 +41,17 @@ void ptx_process_init(void);
 
 /*
  * In a child: gives it an arena of its own with a copy of the event names. From the fork handler,
- * or from the first call that finds pid 0. Async-signal-safe.
+ * ptx_process_forked(), or from the first call that finds pid 0. Async-signal-safe.
  */
 void ptx_process_child(void);
 
-/* Called by it first, with all signals blocked. */
+/*
+ * The same, of the fork handler in a child: zeroes the block itself where the advice was without effect,
+ * in an emulator that takes it and does nothing, or with Linux before 4.14.
+ */
+void ptx_process_forked(void);
+
+/* Called by ptx_process_child() first, with all signals blocked. */
 extern void (*ptx_process_before_child)(void);
 
 static inline bool ptx_process_is_child(void)

@@ -31,7 +31,7 @@ static void in_child(void)
 {
 	int saved = errno;
 
-	ptx_process_child();
+	ptx_process_forked();
 	ptx_others_after_fork();
 	ptx_notice_after_fork();
 	ptx_quota_after_fork();

@@ -8,8 +8,8 @@ from collections import OrderedDict
 from html import escape
 
 WIDTH, HEIGHT = 720, 420
-LEFT, RIGHT, TOP, BOTTOM = 70, 20, 50, 60
-COLOURS = ["#1b6ca8", "#d1495b", "#6b8f23", "#8d5fb0", "#c98a00"]
+LEFT, RIGHT, TOP, BOTTOM = 70, 30, 50, 60
+COLOURS = {"posixtrace": "#1b6ca8", "LTTng-UST": "#d1495b", "clock": "#777"}
 TITLES = {
     "threads": ("An event of 8 bytes, by threads that trace at once", "threads"),
     "faults": ("Page faults, by threads that trace at once", "threads"),
@@ -22,6 +22,7 @@ TITLES = {
     "latency": ("Single calls: no more than so long", "percent of the calls"),
 }
 LOGARITHMIC = {"threads", "faults", "payload", "size", "types", "drain", "drain_lost"}
+WIDE = {"latency", "drain"}  # from one to a thousand times, whose small values matter too
 
 
 class Axis:
@@ -35,12 +36,10 @@ class Axis:
             self.low = math.floor(math.log2(min(positive))) - (0 in self.values)
             self.high = max(math.ceil(math.log2(max(positive))), self.low + 1)
         elif kind == "linear":
-            self.low, self.high = 0, self.nice(max(self.values) or 1)
-
-    @staticmethod
-    def nice(value):
-        step = 10 ** math.floor(math.log10(value))
-        return next(step * m for m in (1, 2, 2.5, 5, 10) if step * m >= value)
+            most = max(self.values) or 1
+            decade = 10 ** math.floor(math.log10(most)) / 10
+            self.step = next(decade * m for m in (2, 2.5, 5, 10, 20, 25) if decade * m * 6 >= most)
+            self.low, self.high = 0, self.step * math.ceil(most / self.step)
 
     def __call__(self, value):
         if self.kind == "steps":
@@ -54,7 +53,7 @@ class Axis:
 
     def ticks(self):
         if self.kind == "linear":
-            return [self.high * i / 5 for i in range(6)]
+            return [self.step * i for i in range(round(self.high / self.step) + 1)]
         if self.kind == "log" and self.high - self.low > 14:
             return [2.0 ** i for i in range(self.low, self.high + 1, 2)]
         return self.values if self.kind == "steps" or len(self.values) < 14 else [
@@ -72,46 +71,72 @@ def duration(ns):
     return f"{ns:g} ns"
 
 
+def place(name, value):
+    return "slowest" if name == "latency" and value == 100 else number(value)
+
+
 def draw(name, points):
     title, below = TITLES[name]
     unit = points[0]["unit"]
     xs = [float(p["x"]) for p in points]
     ys = [float(p["median"]) for p in points]
     x_axis = Axis(xs, LEFT, WIDTH - RIGHT, "log" if name in LOGARITHMIC else "steps")
-    wide = name in ("latency", "payload") and max(ys) > 50 * max(min(ys), 0.01)
+    wide = name in WIDE
     y_axis = Axis(ys, HEIGHT - BOTTOM, TOP, "log" if wide else "linear")
+    tell = duration if unit == "ns" and wide else number
+    # Durations name their unit.
+    beside = "" if tell is duration else unit
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
            f'font-family="sans-serif" font-size="12" role="img" aria-label="{escape(title)}">',
            f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
            f'<text x="{LEFT}" y="20" font-size="15">{escape(title)}</text>',
            f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 18}" text-anchor="middle">{below}</text>',
            f'<text x="14" y="{(TOP + HEIGHT - BOTTOM) / 2}" text-anchor="middle" '
-           f'transform="rotate(-90 14 {(TOP + HEIGHT - BOTTOM) / 2})">{escape(unit)}</text>']
-    y_ticks = y_axis.ticks() if not wide else [10.0 ** i for i in range(12)
+           f'transform="rotate(-90 14 {(TOP + HEIGHT - BOTTOM) / 2})">{escape(beside)}</text>']
+    y_ticks = y_axis.ticks() if not wide else [10.0 ** i for i in range(-3, 12)
                                                if y_axis.low <= i * math.log2(10) <= y_axis.high]
     for value in y_ticks:
         y = y_axis(value)
         out.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}" stroke="#ddd"/>'
-                   f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{duration(value) if wide else number(value)}</text>')
+                   f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{tell(value)}</text>')
     for value in x_axis.ticks():
         x = x_axis(value)
         out.append(f'<path d="M{x:.1f} {HEIGHT - BOTTOM}v5" stroke="#333"/>'
-                   f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{number(value)}</text>')
+                   f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{place(name, value)}</text>')
     series = OrderedDict()
     for point in points:
         series.setdefault(point["series"], []).append(point)
     key_x = LEFT
-    for colour, (label, line) in zip(COLOURS, series.items()):
+    shades, lines = [], []
+    for label, line in series.items():
+        tracer = label.split()[0]
+        colour = COLOURS[tracer]
+        dashes = ' stroke-dasharray="7 5"' if label.endswith(" loaded") else ""
         line.sort(key=lambda p: float(p["x"]))
-        path = " ".join(f'{x_axis(float(p["x"])):.1f},{y_axis(float(p["median"])):.1f}' for p in line)
-        out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        for p in line:
-            out.append(f'<circle cx="{x_axis(float(p["x"])):.1f}" cy="{y_axis(float(p["median"])):.1f}" '
-                       f'r="3" fill="{colour}"><title>{escape(label)}, {number(float(p["x"]))}: '
-                       f'{p["median"]} {escape(unit)} (least {p["low"]})</title></circle>')
-        out.append(f'<rect x="{key_x}" y="30" width="12" height="4" fill="{colour}"/>'
-                   f'<text x="{key_x + 17}" y="37">{escape(label)}</text>')
-        key_x += 34 + 6.2 * len(label)
+        spot = [(x_axis(float(p["x"])), y_axis(float(p["median"]))) for p in line]
+        least = [(x_axis(float(p["x"])), y_axis(float(p["low"]))) for p in line]
+        if spot != least:
+            area = " ".join(f"{x:.1f},{y:.1f}" for x, y in spot + least[::-1])
+            shades.append(f'<polygon points="{area}" fill="{colour}" fill-opacity="0.18"/>')
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in spot)
+        drawn = [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>']
+        for p, (x, y) in zip(line, spot):
+            # The other's are rings, so that both are seen where they meet.
+            form = ('r="3" fill="{0}"' if tracer == "posixtrace" else
+                    'r="4.5" fill="#fff" stroke="{0}" stroke-width="2"').format(colour)
+            drawn.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" {form}><title>{escape(label)}, '
+                         f'{place(name, float(p["x"]))}: {p["median"]} {escape(unit)} '
+                         f'(least {p["low"]})</title></circle>')
+        lines.append((tracer == "posixtrace", drawn))
+        out.append(f'<path d="M{key_x} 33h22" stroke="{colour}" stroke-width="3"{dashes}/>'
+                   f'<text x="{key_x + 27}" y="37">{escape(label)}</text>')
+        key_x += 46 + 6.2 * len(label)
+    if shades:
+        out.append(f'<text x="{WIDTH - RIGHT}" y="37" text-anchor="end" fill="#777">'
+                   'shade: from the least of the rounds to their median</text>')
+    out += shades
+    for _, drawn in sorted(lines, key=lambda pair: pair[0]):
+        out += drawn
     out.append(f'<path d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}" fill="none" stroke="#333"/></svg>')
     return "\n".join(out) + "\n"
 
