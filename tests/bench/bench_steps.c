@@ -22,13 +22,14 @@
 #include "bench.h"
 #include "bench_stream.h"
 
-#define STEP_CALLS   1000 /* several chunks of a stream's memory */
+#define STEP_CALLS   512 /* some chunks of a stream's memory; less than a second of steps */
 #define STEADY_CALLS 1000000
 /*
- * Once a second of the clock a turn to another chunk reads the clocks for who recovers the stream. That
- * is a few thousand instructions, which a thread that is stepped meets often: the least of so many times.
+ * Once a second of the clock a turn to another chunk reads the clocks for who recovers the stream, until
+ * it has read them close together, which a thread that is stepped never does: some thirty thousand
+ * instructions that nobody else has. The least of so many times is without.
  */
-#define STEP_TIMES   5
+#define STEP_TIMES   9
 
 static struct shared {
 	uint64_t faults;

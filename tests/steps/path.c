@@ -29,6 +29,7 @@ const struct path paths[] = {
 	{ "family", { HEIR, LOOP_HEIR }, .bytes = 8, .prepare = 5, .sibling = true },
 	{ "family's chunk", { HEIR }, .bytes = 8, .prepare = 5, .longest = true, .sibling = true },
 	{ "log of its own", { { 0 } }, .bytes = 8, .prepare = 5, .own_log = true },
+	{ "own log's chunk", { { 0 } }, .bytes = 8, .prepare = 4000, .longest = true, .own_log = true },
 	{ "a reader sleeps", { UNTIL }, .bytes = 8, .prepare = 5, .waiter = true },
 	{ "next chunk", { UNTIL }, .bytes = 8, .prepare = 5, .longest = true },
 	{ "overwriting", { LOOP }, .bytes = 8, .prepare = 4000, .longest = true, .stranger = true },

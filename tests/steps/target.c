@@ -241,10 +241,24 @@ static trace_id_t log_own_events(void)
 	posix_trace_attr_init(&attr);
 	if (posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH) ||
 	    posix_trace_attr_setmaxdatasize(&attr, OWN_LOG_DATA) ||
+	    posix_trace_attr_setstreamsize(&attr, 1) ||
 	    posix_trace_create_withlog(0, &attr, share->log_fd, &trid) || posix_trace_start(trid))
 		_exit(6);
 	posix_trace_attr_destroy(&attr);
 	return trid;
+}
+
+/* The log has all that was traced, and its chunks are free. */
+static void catch_up(trace_id_t trid)
+{
+	struct posix_trace_status_info status;
+
+	if (posix_trace_flush(trid))
+		_exit(9);
+	do
+		if (posix_trace_get_status(trid, &status))
+			_exit(9);
+	while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
 }
 
 void target_run(const struct path *path, unsigned prepare, bool helper)
@@ -276,8 +290,11 @@ void target_run(const struct path *path, unsigned prepare, bool helper)
 		sibling = have_sibling();
 	if (path->own_log)
 		own = log_own_events();
-	while (prepare--)
+	while (prepare--) {
 		make(MAIN, path->bytes);
+		if (path->own_log && prepare % 64 == 0)
+			catch_up(own);
+	}
 	call(path->call_bytes ? path->call_bytes - 1 : path->bytes);
 	if (getpid() != parent) {
 		atomic_store(&share->child_ok, whole_use() ? 1 : -1);

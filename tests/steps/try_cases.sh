@@ -23,6 +23,9 @@ is_found() {
 	esac
 }
 
+# That of the tree would complete the logs as if nothing were wrong.
+POSIXTRACE_GUARDIAN=$tmp/build/lib/posixtrace-guardian
+export POSIXTRACE_GUARDIAN
 printf '%-20s %-16s %-8s %s\n' fault path action verdict
 grep -v -e '^#' -e '^$' "$top_srcdir/tests/steps/cases" >"$tmp/cases"
 while read -r name file path action sed; do
