@@ -2,8 +2,8 @@
 /*
  * curve.h - what an event costs as one thing varies, for any tracer.
  *
- * A point is a line "curve,x,series,median,low,unit,law" on standard output; ./curves puts them together
- * and draws them. Costs are of a thread's own CPU time, so that a machine with fewer CPUs than
+ * A point is a line "curve,x,series,median,low,unit,law" on standard output; ./measure_curves puts them
+ * together and draws them. Costs are of a thread's own CPU time, so that a machine with fewer CPUs than
  * threads tells of the tracer, not of waiting for a CPU.
  */
 #ifndef CURVE_H

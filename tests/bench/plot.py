@@ -51,6 +51,13 @@ class Axis:
             place, low, high = value, self.low, self.high
         return self.begin + (place - low) / (high - low) * (self.end - self.begin)
 
+    def decades(self):
+        """Powers of ten; with twice and five times those, where they are few."""
+        decades = range(math.floor(self.low * math.log10(2)), math.ceil(self.high * math.log10(2)) + 1)
+        steps = (1, 2, 5) if len(decades) < 6 else (1,)
+        ticks = [m * 10.0 ** i for i in decades for m in steps]
+        return [t for t in ticks if self.low <= math.log2(t) <= self.high]
+
     def ticks(self):
         if self.kind == "linear":
             return [self.step * i for i in range(round(self.high / self.step) + 1)]
@@ -93,8 +100,7 @@ def draw(name, points):
            f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 18}" text-anchor="middle">{below}</text>',
            f'<text x="14" y="{(TOP + HEIGHT - BOTTOM) / 2}" text-anchor="middle" '
            f'transform="rotate(-90 14 {(TOP + HEIGHT - BOTTOM) / 2})">{escape(beside)}</text>']
-    y_ticks = y_axis.ticks() if not wide else [10.0 ** i for i in range(-3, 12)
-                                               if y_axis.low <= i * math.log2(10) <= y_axis.high]
+    y_ticks = y_axis.decades() if wide else y_axis.ticks()
     for value in y_ticks:
         y = y_axis(value)
         out.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}" stroke="#ddd"/>'
@@ -128,9 +134,9 @@ def draw(name, points):
                          f'{place(name, float(p["x"]))}: {p["median"]} {escape(unit)} '
                          f'(least {p["low"]})</title></circle>')
         lines.append((tracer == "posixtrace", drawn))
-        out.append(f'<path d="M{key_x} 33h22" stroke="{colour}" stroke-width="3"{dashes}/>'
-                   f'<text x="{key_x + 27}" y="37">{escape(label)}</text>')
-        key_x += 46 + 6.2 * len(label)
+        out.append(f'<path d="M{key_x} 33h18" stroke="{colour}" stroke-width="3"{dashes}/>'
+                   f'<text x="{key_x + 22}" y="37">{escape(label)}</text>')
+        key_x += 34 + 6 * len(label)
     if shades:
         out.append(f'<text x="{WIDTH - RIGHT}" y="37" text-anchor="end" fill="#777">'
                    'shade: from the least of the rounds to their median</text>')
