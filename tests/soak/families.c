@@ -3,10 +3,11 @@
  * families.c - families of processes that trace, fork, execute, and are killed at random, while
  * controllers attach to them with logs and are killed too: families SECONDS [SEED]
  *
- * Each round starts one family and a few controllers, of random policies and sizes, and kills whom it
- * likes when it likes, guardians among them. Afterwards every log must be completed, or, where its
- * guardian was killed, open up to its last whole block; every account that was closed must hold; and
- * no process, descriptor, mapping or file may be left. Prints one line.
+ * Each round starts one family, a few controllers and a reader, of random policies and sizes, and kills
+ * whom it likes when it likes, guardians among them. Afterwards every log must be completed, or, where its
+ * guardian was killed, open up to its last whole block; every account that was closed must hold, in logs
+ * and with readers who live on; and no process, descriptor, mapping, file or place of the host's may be
+ * left. Prints one line.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,113 +24,20 @@
 #include <trace_np.h>
 #include <unistd.h>
 
-#define CONTROLLERS  3
+#include "soak/lives.h"
+
 #define MEMBERS      4
 #define COMPLETED_MS 20000
+#define READ_MS      15000
 
 static unsigned long rounds, kills, logs, unfinished, events, lost, faults;
-static unsigned seed;
 static bool guardians_too; /* in this round */
-static volatile int *created; /* by the controllers of a round, in shared memory */
-
-static unsigned below(unsigned n)
-{
-	seed = seed * 1103515245 + 12345;
-	return seed / 65536 % n;
-}
+static int soak_fd;
 
 static void die(const char *what)
 {
 	fprintf(stderr, "families: %s: %s\n", what, strerror(errno));
 	exit(2);
-}
-
-static void nap_us(long us)
-{
-	struct timespec nap = { us / 1000000, us % 1000000 * 1000 };
-
-	nanosleep(&nap, NULL);
-}
-
-/* A member traces, and now and then has a child that goes on in its place. */
-static void __attribute__((noreturn)) live(unsigned generation, unsigned life)
-{
-	trace_event_id_t type;
-	char name[16];
-
-	seed = life;
-	snprintf(name, sizeof(name), "g%u", generation % 7);
-	if (posix_trace_eventid_open(name, &type))
-		_exit(1);
-	for (unsigned n = 0;; n++) {
-		posix_trace_event(type, &n, below(2) ? sizeof(n) : below(4));
-		if (below(20000) == 0 && generation < 6) {
-			pid_t child = fork();
-
-			if (child == 0) {
-				generation++; /* it goes on as its parent does */
-				seed += n;
-				continue;
-			}
-			if (child > 0 && below(2))
-				_exit(0);
-		}
-		if (below(64) == 0)
-			nap_us(below(200));
-	}
-}
-
-static int attributes(trace_attr_t *attr)
-{
-	static const int stream[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH };
-	static const int log[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND };
-
-	return posix_trace_attr_init(attr) ||
-	       posix_trace_attr_setstreamfullpolicy(attr, stream[below(3)]) ||
-	       posix_trace_attr_setlogfullpolicy(attr, log[below(3)]) ||
-	       posix_trace_attr_setstreamsize(attr, 1u << (14 + below(7))) ||
-	       posix_trace_attr_setlogsize(attr, 1u << (14 + below(8))) ||
-	       posix_trace_attr_setinherited(attr, below(2) ? POSIX_TRACE_INHERITED :
-							      POSIX_TRACE_CLOSE_FOR_CHILD);
-}
-
-/* Until it is killed, or ends by itself in one of the ways that there are. */
-static void control(pid_t target, int fd, unsigned life, volatile int *done)
-{
-	trace_attr_t attr;
-	trace_id_t trid;
-
-	seed = life;
-	if (attributes(&attr))
-		_exit(1);
-	if (posix_trace_create_withlog(target, &attr, fd, &trid))
-		_exit(0); /* it was killed already */
-	*done = 1;
-	posix_trace_start(trid);
-	for (unsigned n = below(40); n; n--) {
-		nap_us(below(3000));
-		switch (below(4)) {
-		case 0:
-			posix_trace_stop(trid);
-			posix_trace_start(trid);
-			break;
-		case 1:
-			posix_trace_flush(trid);
-			break;
-		default:
-			break;
-		}
-	}
-	switch (below(3)) {
-	case 0:
-		posix_trace_shutdown(trid);
-		exit(0);
-	case 1:
-		execl("/bin/true", "true", (char *)NULL);
-		_exit(0);
-	default:
-		exit(0);
-	}
 }
 
 /*
@@ -236,27 +144,32 @@ static void round_of_lives(void)
 {
 	pid_t member[MEMBERS], pid[256];
 	int log[CONTROLLERS];
-	unsigned count;
+	unsigned count, life, which;
+	pid_t reader;
 
 	guardians_too = below(4) == 0;
+	atomic_store(&soak->born, 0);
 	for (int i = 0; i < MEMBERS; i++) {
-		unsigned life = below(1u << 30);
-
+		life = below(1u << 30);
 		member[i] = fork();
 		if (member[i] == 0)
-			live(0, life);
+			live(0, life, soak_fd);
 	}
-	for (int i = 0; i < CONTROLLERS; i++)
-		created[i] = 0;
 	for (int i = 0; i < CONTROLLERS; i++) {
-		unsigned life = below(1u << 30), which = below(MEMBERS);
-
+		life = below(1u << 30);
+		which = below(MEMBERS);
+		atomic_store(&soak->created[i], 0);
 		log[i] = memfd_create("log", MFD_CLOEXEC);
 		if (log[i] < 0)
 			die("memfd_create");
 		if (fork() == 0)
-			control(member[which], log[i], life, &created[i]);
+			control(member[which], log[i], life, &soak->created[i]);
 	}
+	life = below(1u << 30);
+	which = below(MEMBERS);
+	reader = fork();
+	if (reader == 0)
+		watch(member[which], life);
 	for (unsigned n = 2 + below(8); n; n--) {
 		nap_us(below(8000));
 		count = descendants(pid, 256, guardians_too);
@@ -267,11 +180,12 @@ static void round_of_lives(void)
 			kills++;
 		}
 	}
-	/* All but guardians, which go by themselves. */
-	for (int tries = 0; tries < 200; tries++) {
+	/* All but guardians, which go by themselves; and the reader, who has an account to close. */
+	for (int tries = 0; tries < READ_MS; tries++) {
 		count = descendants(pid, 256, false);
 		for (unsigned i = 0; i < count; i++)
-			kill(pid[i], SIGKILL);
+			if (pid[i] != reader)
+				kill(pid[i], SIGKILL);
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
 		if (!count)
@@ -279,7 +193,7 @@ static void round_of_lives(void)
 		nap_us(1000);
 	}
 	for (int i = 0; i < CONTROLLERS; i++) {
-		judge(log[i], created[i] && !guardians_too);
+		judge(log[i], atomic_load(&soak->created[i]) && !guardians_too);
 		close(log[i]);
 	}
 	for (int ms = 0; ms < COMPLETED_MS && descendants(pid, 256, true); ms++) {
@@ -318,17 +232,99 @@ static unsigned lines(const char *path)
 	return count;
 }
 
+/* A folder of our own for what the library leaves on the host, so that it can be looked at in the end. */
+static char *own_folder(char **argv)
+{
+	char *folder = getenv("POSIXTRACE_RUNTIME_DIR"), made[] = "/tmp/families-XXXXXX";
+
+	if (!folder) {
+		if (!mkdtemp(made) || setenv("POSIXTRACE_RUNTIME_DIR", made, 1))
+			die("mkdtemp");
+		execv("/proc/self/exe", argv); /* the library has looked already */
+		die("execv");
+	}
+	return folder;
+}
+
+/* What the killed left there for processes to come goes when the next one leaves something. */
+static void clean_folder(void)
+{
+	int pipe_fd[2];
+	char byte;
+	pid_t child;
+
+	if (pipe2(pipe_fd, O_CLOEXEC))
+		die("pipe2");
+	child = fork();
+	if (child == 0) {
+		execl("/bin/sleep", "sleep", "60", (char *)NULL);
+		_exit(1);
+	}
+	close(pipe_fd[1]);
+	while (read(pipe_fd[0], &byte, 1) < 0 && errno == EINTR)
+		; /* now it is a process without the library */
+	close(pipe_fd[0]);
+	for (int inherited = 0; inherited < 2; inherited++) {
+		trace_attr_t attr;
+		trace_id_t trid;
+
+		if (posix_trace_attr_init(&attr) ||
+		    posix_trace_attr_setinherited(&attr, inherited ? POSIX_TRACE_INHERITED :
+								     POSIX_TRACE_CLOSE_FOR_CHILD) ||
+		    posix_trace_create(child, &attr, &trid) || posix_trace_shutdown(trid))
+			die("a stream of a process without the library");
+		posix_trace_attr_destroy(&attr);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+/* The file of the host's places may be there, without a place that is held by anybody. */
+static void look_at_folder(const char *folder)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), file;
+
+	file = openat(at, "trace_sys_max", O_RDWR | O_CLOEXEC);
+	if (file >= 0 && (fcntl(file, F_GETLK, &lock) || lock.l_type != F_UNLCK)) {
+		fprintf(stderr, "families: a place of the host's is held by process %d\n",
+			(int)lock.l_pid);
+		faults++;
+	}
+	close(file);
+	unlinkat(at, "trace_sys_max", 0);
+	close(at);
+	if (rmdir(folder)) {
+		fprintf(stderr, "families: something is left in %s\n", folder);
+		faults++;
+	}
+}
+
+static void share(int fd)
+{
+	soak_fd = fd;
+	if (fd < 0 || ftruncate(fd, sizeof(*soak)))
+		die("memfd_create");
+	soak = mmap(NULL, sizeof(*soak), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (soak == MAP_FAILED)
+		die("mmap");
+}
+
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 10;
 	unsigned descriptors, mappings, descriptors_after, mappings_after;
+	char *folder;
 	time_t end;
 
+	if (argc == 5 && strcmp(argv[1], LIVE_ON) == 0) {
+		share(atoi(argv[4]));
+		live((unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]), soak_fd);
+	}
+	folder = own_folder(argv);
 	seed = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 4711;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	created = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (created == MAP_FAILED)
-		die("mmap");
+	share(memfd_create("soak", 0)); /* members that execute a program keep it */
 	round_of_lives(); /* what is set up once is there */
 	descriptors = entries("/proc/self/fd");
 	mappings = lines("/proc/self/maps");
@@ -339,11 +335,15 @@ int main(int argc, char **argv)
 	} while (time(NULL) < end);
 	descriptors_after = entries("/proc/self/fd");
 	mappings_after = lines("/proc/self/maps");
-	if (descriptors_after != descriptors)
+	if (descriptors_after != descriptors || mappings_after != mappings)
 		faults++;
-	printf("SOAK families seconds=%.0f rounds=%lu kills=%lu logs=%lu unfinished=%lu events=%lu lost=%lu "
-	       "descriptors=%u->%u mappings=%u->%u faults=%lu\n", seconds, rounds, kills, logs,
-	       unfinished, events, lost, descriptors, descriptors_after, mappings, mappings_after,
-	       faults);
+	clean_folder();
+	look_at_folder(folder);
+	faults += atomic_load(&soak->broken);
+	printf("SOAK families seconds=%.0f rounds=%lu kills=%lu executed=%lu logs=%lu unfinished=%lu "
+	       "events=%lu lost=%lu readers=%lu read=%lu descriptors=%u->%u mappings=%u->%u faults=%lu\n",
+	       seconds, rounds, kills, atomic_load(&soak->executed), logs, unfinished, events, lost,
+	       atomic_load(&soak->readers), atomic_load(&soak->read), descriptors, descriptors_after,
+	       mappings, mappings_after, faults);
 	return faults != 0;
 }
