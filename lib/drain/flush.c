@@ -180,6 +180,7 @@ int ptx_flush_clear(struct ptx_flush *flush)
 	ptx_checkpoint_write(flush->drain, 0);
 	err = ptx_log_clear(flush->log, &flush->drain->account);
 	ptx_drain_settle(flush->drain);
+	/* Once more: now what the log had is counted as cleared; if it has it still, that is so many events. */
 	ptx_checkpoint_write(flush->drain, ptx_log_put_count(flush->log));
 	memset(flush->named, 0, sizeof flush->named);
 	flush->overwritten = 0;
