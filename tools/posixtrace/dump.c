@@ -289,7 +289,9 @@ static bool parse_option(int option)
 		dump.form.symbols = true;
 		return true;
 	case SYMBOLS_DEBUG_DIR:
-		return symbols_add_dir(optarg);
+	case SYMBOLS_DEMANGLE:
+	case SYMBOLS_NO_DEMANGLE:
+		return symbols_option(option, optarg);
 	case OPT_JSON:
 		dump.form.json = true;
 		return true;

@@ -20,7 +20,7 @@ static const char help[] =
 	"process, addresses, build-id, path, and the file in which functions and lines are found now,\n"
 	"or why none is.\n"
 	"\n"
-	SYMBOLS_HELP
+	SYMBOLS_DIR_HELP
 	"      --json           a JSON object a line\n"
 	"  -h, --help           this text\n"
 	"\n"
@@ -122,7 +122,7 @@ static int list_log(const char *path, bool json)
 enum { OPT_JSON = 256 };
 
 static const struct option options[] = {
-	SYMBOLS_OPTIONS,
+	SYMBOLS_DIR_OPTION,
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 }
@@ -141,7 +141,7 @@ static int run(int argc, char **argv)
 			json = true;
 			break;
 		case SYMBOLS_DEBUG_DIR:
-			if (!symbols_add_dir(optarg))
+			if (!symbols_option(option, optarg))
 				return tool_usage(&symbols_command);
 			break;
 		default:

@@ -96,6 +96,32 @@ const char *module_load(struct module *module, int fd)
 	return NULL;
 }
 
+/* What the linker knows a function by, if that is another name; else its own. */
+static const char *name_of(Dwarf_Die *function)
+{
+	static const unsigned attributes[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name };
+	Dwarf_Attribute attribute;
+	const char *name = NULL;
+
+	for (unsigned i = 0; !name && i < 2; i++)
+		name = dwarf_formstring(dwarf_attr_integrate(function, attributes[i], &attribute));
+	return name ? name : dwarf_diename(function);
+}
+
+static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
+{
+	GElf_Off offset;
+	GElf_Sym symbol;
+
+	return dwfl_module_addrinfo(elf, address, &offset, &symbol, NULL, NULL, NULL);
+}
+
+/* Of a function of C++ that nothing is linked with, the namespace stands in the symbol's name alone. */
+static const char *better_name(const char *name, const char *symbol)
+{
+	return name && strncmp(name, "_Z", 2) != 0 && symbol && !strncmp(symbol, "_Z", 2) ? symbol : name;
+}
+
 /* The function that is inlined last, or that there is. */
 static const char *innermost(struct Dwfl_Module *elf, Dwarf_Addr address)
 {
@@ -108,18 +134,12 @@ static const char *innermost(struct Dwfl_Module *elf, Dwarf_Addr address)
 		int tag = dwarf_tag(&scopes[i]);
 
 		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
-			name = dwarf_diename(&scopes[i]);
+			name = name_of(&scopes[i]);
+		if (tag == DW_TAG_subprogram)
+			name = better_name(name, in_table(elf, address));
 	}
 	free(scopes);
 	return name;
-}
-
-static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
-{
-	GElf_Off offset;
-	GElf_Sym symbol;
-
-	return dwfl_module_addrinfo(elf, address, &offset, &symbol, NULL, NULL, NULL);
 }
 
 bool module_find(struct module *module, uint64_t address, struct module_place *place)

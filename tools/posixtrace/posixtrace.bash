@@ -127,13 +127,15 @@ _posixtrace()
 		;;
 	dump)
 		options='--event --exclude --pid --tid --begin --end --where --limit --tail --pair --fields --merge
-			--clock-error --utc --raw --hex --symbols --debug-dir --json --salvage --fail-on-loss --help'
+			--clock-error --utc --raw --hex --symbols --debug-dir --no-demangle
+			--json --salvage --fail-on-loss --help'
 		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail --pair --fields
 			--clock-error'
 		;;
 	report)
 		options='--template --check --list --event --exclude --pid --tid --begin --end --where --limit
-			--tail --pair --fields --debug-dir --clock-error --output --utc --raw --help'
+			--tail --pair --fields --debug-dir --no-demangle --clock-error --output --utc --raw
+			--help'
 		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail --pair -d -k -p -T'
 		value+=' --fields --clock-error'
 		if [[ $previous == -O ]]; then
@@ -148,7 +150,7 @@ _posixtrace()
 		options='--utc --raw --json --fail-on-loss --threads --help'
 		;;
 	query)
-		options='--csv --json --tables --utc --help'
+		options='--csv --json --tables --utc --debug-dir --no-demangle --help'
 		;;
 	latency)
 		options='--pair --slowest --around --event --exclude --pid --tid --begin --end --where --utc --raw

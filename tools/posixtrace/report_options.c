@@ -122,7 +122,9 @@ bool report_option(struct report *report, int option, const char *value)
 	case PICK_FIELDS:
 		return pick_parse(&report->pick, value);
 	case SYMBOLS_DEBUG_DIR:
-		return symbols_add_dir(value);
+	case SYMBOLS_DEMANGLE:
+	case SYMBOLS_NO_DEMANGLE:
+		return symbols_option(option, value);
 	case MERGE_CLOCK_ERROR:
 		return merge_add_error(&report->merge, value);
 	case OPT_CHECK:

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "demangle.h"
 #include "module.h"
 #include "text.h"
 
@@ -27,9 +28,19 @@ static struct {
 	size_t places, used;
 } known;
 
-bool symbols_add_dir(const char *path)
+static bool as_the_linker_has_it;
+
+bool symbols_option(int option, const char *value)
 {
-	return module_add_dir(path);
+	switch (option) {
+	case SYMBOLS_DEBUG_DIR:
+		return module_add_dir(value);
+	case SYMBOLS_DEMANGLE:
+	case SYMBOLS_NO_DEMANGLE:
+		as_the_linker_has_it = option == SYMBOLS_NO_DEMANGLE;
+		return true;
+	}
+	return false;
 }
 
 static void forget(void)
@@ -100,12 +111,15 @@ static bool learn(struct known *entry, const struct posix_trace_mapping_np *mapp
 	free(entry->own);
 	entry->own = NULL;
 	memset(&entry->symbol, 0, sizeof(entry->symbol));
+	entry->symbol.module = mapping->path;
 	entry->from_ns = mapping->from_ns;
 	entry->until_ns = mapping->until_ns;
 	if (module && module_find(module, address - mapping->base - 1, &place)) {
 		entry->symbol.file = place.file;
 		entry->symbol.line = place.line;
-		entry->symbol.name = place.function;
+		if (!as_the_linker_has_it && place.function)
+			entry->own = demangle(place.function);
+		entry->symbol.name = entry->own ? entry->own : place.function;
 		entry->symbol.is_function = place.function != NULL;
 	} else if (module) {
 		module_say_lack(module);

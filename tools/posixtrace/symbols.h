@@ -12,23 +12,32 @@
 #include "logfile.h"
 #include "out.h"
 
-#define SYMBOLS_OPTIONS \
+/* For commands that look for files; and for those that show functions. */
+#define SYMBOLS_DIR_OPTION \
 	{ "debug-dir", required_argument, NULL, SYMBOLS_DEBUG_DIR }
+#define SYMBOLS_OPTIONS \
+	SYMBOLS_DIR_OPTION, \
+	{ "demangle", no_argument, NULL, SYMBOLS_DEMANGLE }, \
+	{ "no-demangle", no_argument, NULL, SYMBOLS_NO_DEMANGLE }
 
-#define SYMBOLS_HELP \
+#define SYMBOLS_DIR_HELP \
 	"      --debug-dir DIR  look for files by build-id in DIR too, as it is or in .build-id/\n"
+#define SYMBOLS_HELP \
+	SYMBOLS_DIR_HELP \
+	"      --no-demangle    names of C++ functions as the linker has them\n"
 
-enum { SYMBOLS_DEBUG_DIR = 1120 }; /* value of the option */
+enum { SYMBOLS_DEBUG_DIR = 1120, SYMBOLS_DEMANGLE, SYMBOLS_NO_DEMANGLE }; /* values of options */
 
 struct symbol {
 	const char *name;   /* the innermost function, or MODULE+0xOFFSET */
+	const char *module; /* the file that was mapped there; the log's */
 	const char *file;   /* of the source; NULL: unknown */
 	unsigned line;      /* 0: unknown */
 	bool is_function;
 };
 
-/* --debug-dir. False: it has said what is wrong. */
-bool symbols_add_dir(const char *path);
+/* One of these options. False: it is none, or it has said what is wrong. */
+bool symbols_option(int option, const char *value);
 
 /* Where the event was; NULL: nothing is known. It is valid until the next call. */
 const struct symbol *symbols_of(const struct logfile *log, const struct posix_trace_event_np *event);
