@@ -124,6 +124,47 @@ answers "$tmp/lossy.log" 'select sum(lost), sum(called) = sum(events) + sum(lost
 answers "$tmp/lossy.log" 'select sum(lost), sum(called) = sum(events) + sum(lost) from types' "$lost,1"
 answers "$log" 'select events = (select count(*) from events), complete from streams' '1,1'
 
+# Several logs, one after the other.
+# both SQL ROWS
+both() {
+	run 0 query --csv "$log" "$described" "$1"
+	check "of two logs, $1: '$2'" test "$(sed 1d "$tmp/out" | paste -sd ' ')" = "$2"
+}
+more=$("$posixtrace" dump "$described" 2>/dev/null | wc -l)
+both 'select log, count(*) from events group by log order by count(*) desc' "$log,$total $described,$more"
+both "select count(*) from events where log = '$described'" "$more"
+both "select count(*) from events where log = '$log' and log = '$described'" 0
+both "select count(*) from events where log in ('$log', '$described', 'none')" $((total + more))
+both "select log, u8 from events where name = 'every'" "$described,1"
+both "select log, count(*) from events where name = 'job_begin' group by log" \
+	"$log,$("$posixtrace" dump -e job_begin "$log" 2>/dev/null | wc -l)"
+both 'select sum(n) from (select count(*) n from events group by name)' $((total + more))
+both 'select count(*), max(t = time) from (select time, min(time) t from events)' "1,1"
+both "select at('+0') = min(first), at('-1us') = max(last) - 1000, count(*) from streams" 1,1,2
+both 'select log, events from streams order by events desc' "$log,$total $described,$more"
+both "select t.log, count(*) from types t join events e using (log, type) group by 1 order by 2 desc" \
+	"$log,$total $described,$more"
+both "select sum(e) from (select sum(events) e from threads group by log)" $((total + more))
+both "select count(*) from (select * from objects where log = '$described')" \
+	"$("$posixtrace" query --csv "$described" 'select count(*) from objects' | sed 1d)"
+both "select count(*) from events a, events b where a.name = 'every' and b.log = '$described' and b.time = a.time" \
+	"$("$posixtrace" query --csv "$described" "select count(*) from events where time in (select time from events
+	where name = 'every')" | sed 1d)"
+run 0 query --csv "$times" "$described" "$times" 'select span, log, count(*) from spans group by span, log'
+check "spans are those of each log" has out "^job,$times,8$"
+run 0 query --csv "$log" "$described" 'select * from events limit 1'
+check "of several logs * has their names" has out '^.*,flags,log,'
+run 0 query --csv "$log" 'select * from events limit 1'
+check "of one it has not" lacks out 'flags,log\|function'
+answers "$log" 'select distinct log from events' "$log"
+cat "$described" | "$posixtrace" query --csv - "$log" 'select count(*) from events' >"$tmp/out" 2>"$tmp/err"
+check "one of them may be standard input" test "$(sed 1d "$tmp/out")" = $((total + more))
+head -c 30000 "$log" >"$tmp/half.log"
+run 3 query --csv "$described" "$tmp/half.log" 'select count(*) > 0 from events group by log'
+check "one that is cut does not spoil the other" test "$(sed 1d "$tmp/out" | paste -sd ' ')" = '1 1'
+run 1 query "$log" "$tmp/none.log" 'select 1'
+check "one that is not there is told" has err 'none.log: No such file'
+
 # What readers of CSV and JSON get is the text, whatever is in it.
 if command -v python3 >/dev/null; then
 	hard="select 'a,\"' || char(13, 10) || 'b;''' || char(9, 8232, 8238, 233, 127, 133, 128512, 10) as hard, '' as none, 7 as n"
@@ -191,8 +232,9 @@ run 1 query "$log" "select at('nonsense')"
 check "what is no time is told" has err 'at(): no time$'
 run 2 query "$log"
 run 2 query
-run 2 query "$log" 'select 1' more
-run 2 query --tables "$log" 'select 1'
+run 1 query "$log" 'select 1' more
+check "a log that is none is named" has err 'select 1: No such file'
+run 1 query --tables "$log" 'select 1'
 
 # ^C ends it, wherever it is; what is there is shown.
 for sql in 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n' \

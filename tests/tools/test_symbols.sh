@@ -12,6 +12,8 @@ if test -n "${ASAN_OPTIONS-}" && nm "$posixtrace" 2>/dev/null | grep -q __asan_i
 fi
 src=$(cd "${top_srcdir:-..}" && pwd)
 lib=$(cd "${top_builddir:-..}/lib/.libs" && pwd)
+POSIXTRACE_PRELOAD=$lib/libposixtrace-preload.so
+export POSIXTRACE_PRELOAD
 has_elf() { "$posixtrace" symbols "$tmp/pie.ptl" | grep -q -- ' -> '; }
 
 build() {
@@ -87,8 +89,6 @@ run 0 report --fields symbol,event "$tmp/pie.ptl"
 check "a report has them" has out '^inlined *here'
 
 # Programs that are gone before anybody could have looked, under posixtrace record.
-POSIXTRACE_PRELOAD=$lib/libposixtrace-preload.so
-export POSIXTRACE_PRELOAD
 cat >"$tmp/reads.c" <<'END'
 #include <fcntl.h>
 #include <unistd.h>
@@ -155,6 +155,72 @@ all_known "$tmp/short.ptl" "a program that is killed" '	io\.'
 if short -static-pie "$tmp/short.c" -o "$tmp/alone" -ldl 2>/dev/null; then
 	run 0 record -q -o "$tmp/short.ptl" -- "$tmp/alone"
 	all_known "$tmp/short.ptl" "a program without libraries" '	tell_command	posixtrace_record'
+fi
+
+# In SQL, and asked for only there.
+if "$posixtrace" query --help >/dev/null 2>&1; then
+	run 0 query --csv "$tmp/pie.ptl" "select name, function, source, line, module from events where name = 'here'"
+	sed 1d "$tmp/out" | sed "s,$src/,," >"$tmp/rows"
+	fields "$tmp/pie.ptl"
+	cut -f 2,3 "$tmp/out" | sed "s,$src/,,; s/	/,/; s/:/,/; s/^/here,/" >"$tmp/wanted"
+	sed 's/,[^,]*$//' "$tmp/rows" >"$tmp/shown"
+	check "function, source and line are those of dump" cmp "$tmp/shown" "$tmp/wanted"
+	check "and the module is the file" test "$(grep -c ",$tmp/pie\$" "$tmp/rows")" -ge 3
+	run 0 query --csv "$tmp/pie.ptl" "$tmp/fixed.ptl" \
+		"select log, count(*) from events where function = 'in_the_program' group by log"
+	check "of several logs too" test "$(sed 1d "$tmp/out" | paste -sd ' ')" = "$tmp/fixed.ptl,2 $tmp/pie.ptl,2"
+	mv "$tmp/pie" "$tmp/away"
+	run 0 query "$tmp/pie.ptl" 'select * from events'
+	check "where they are not asked for no file is looked for" is_empty err
+	run 0 query "$tmp/pie.ptl" 'select function from events'
+	check "where they are, it is told once what is missing" test "$(grep -c 'pie: no file' "$tmp/err")" -eq 1
+	mv "$tmp/away" "$tmp/pie"
+fi
+
+# C++
+: "${CXX:=c++}"
+cat >"$tmp/cart.cc" <<'END'
+#include <fcntl.h>
+#include <unistd.h>
+namespace shop {
+struct cart {
+	template <class T> __attribute__((noinline)) int add(const T &, int n)
+	{
+		return close(dup(0)) + n;
+	}
+};
+static __attribute__((noinline)) int own(const cart *)
+{
+	return close(dup(0)) + 1;
+}
+}
+extern "C" __attribute__((noinline)) int plain(void)
+{
+	return close(dup(0)) + 1;
+}
+int main()
+{
+	shop::cart cart;
+
+	return (cart.add(1L, 1) + shop::own(&cart) + plain()) * 0;
+}
+END
+if $CXX -g -O1 -Wl,--build-id=sha1 "$tmp/cart.cc" -o "$tmp/cart" 2>/dev/null; then
+	run 0 record -q -o "$tmp/cart.ptl" --trace io -- "$tmp/cart"
+	run 0 dump -e io.close --no-demangle --fields symbol "$tmp/cart.ptl"
+	check "--no-demangle: as the linker has it" has out '^_ZN4shop4cart3addIlEEiRKT_i$'
+	check "--no-demangle: what nothing is linked with, too" has out '^_ZN4shopL3ownEPKNS_4cartE$'
+	check "--no-demangle: a function of C" has out '^plain$'
+	if grep -q '^[^#].*-DHAVE_CXA_DEMANGLE' "$tools/Makefile"; then
+		for how in '' --demangle '--no-demangle --demangle'; do
+			run 0 dump -e io.close $how --fields symbol "$tmp/cart.ptl"
+			check "'$how': as people write it" has out '^int shop::cart::add<long>(long const&, int)$'
+			check "'$how': of a namespace" has out '^shop::own(shop::cart const\*)$'
+			check "'$how': a function of C" has out '^plain$'
+		done
+		run 0 report -e io.close --fields symbol "$tmp/cart.ptl"
+		check "in a report too" has out '^shop::own(shop::cart const\*) *$'
+	fi
 fi
 
 # Debug information in a file of its own.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query.c - posixtrace query: SQL over a log. */
+/* query.c - posixtrace query: SQL over logs. */
 #include "query/query.h"
 
 #include <errno.h>
@@ -10,32 +10,36 @@
 #include "out.h"
 #include "query/query_columns.h"
 #include "say.h"
+#include "symbols.h"
 #include "text.h"
 #include "tool.h"
 
 #define HEAP_BYTES (40 * 1024 * 1024)
 
 static const char help[] =
-	"Usage: posixtrace query [OPTION]... LOG 'SELECT ...'\n"
-	"Answers a question in SQL, as SQLite understands it, about LOG (- is standard input). Nothing is\n"
-	"changed and no database is made: the log is read as the statement needs it.\n"
+	"Usage: posixtrace query [OPTION]... LOG... 'SELECT ...'\n"
+	"Answers a question in SQL, as SQLite understands it, about each LOG (- is standard input). Nothing\n"
+	"is changed and no database is made: the logs are read as the statement needs it.\n"
 	"\n"
 	"  events    time name type pid tid thread address level len data flags, and every field of the\n"
-	"            schemas, NULL where an event does not have it\n"
+	"            schemas, NULL where an event does not have it; and not in *, since it takes longer:\n"
+	"            function source line module, what the event's address is\n"
 	"  spans     span kind begin end duration cpu pid tid begin_tid event\n"
 	"  types     type name events called lost level role span schema\n"
 	"  threads   pid tid thread events called lost\n"
 	"  losses    name cause lost\n"
 	"  objects   kind pid pointer name since\n"
-	"  streams   log name pid host clock hz created first last events called lost complete bytes\n"
+	"  streams   name pid host clock hz created first last events called lost complete bytes\n"
 	"\n"
-	"Times are nanoseconds since 1970, durations nanoseconds. at('+1.5s') is a TIME as dump takes it,\n"
-	"stamp(time) shows one. Conditions on time use the log's index.\n"
+	"All have the column log, which tells several apart. Times are nanoseconds since 1970, durations\n"
+	"nanoseconds. at('+1.5s') is a TIME as dump takes it, stamp(time) shows one. Conditions on time use\n"
+	"the logs' indexes.\n"
 	"\n"
 	"      --csv            comma-separated values, with a header\n"
 	"      --json           a JSON object a line\n"
 	"      --tables         only lists the tables and their columns\n"
 	"      --utc            at() and stamp() in UTC\n"
+	SYMBOLS_HELP
 	"  -h, --help           this text\n"
 	"\n"
 	"  posixtrace query LOG 'select name, count(*) from events group by name'\n"
@@ -194,7 +198,7 @@ static int list_tables(sqlite3 *db)
 {
 	static const char sql[] =
 		"SELECT m.name AS \"table\", i.name AS \"column\", i.type FROM sqlite_schema AS m, "
-		"pragma_table_info(m.name) AS i WHERE m.type = 'table' ORDER BY m.rowid, i.cid";
+		"pragma_table_xinfo(m.name) AS i WHERE m.type = 'table' ORDER BY m.rowid, i.cid";
 	sqlite3_stmt *statement = NULL;
 	int err = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
 
@@ -247,25 +251,43 @@ static int answer(struct query *query, const char *sql)
 	return status;
 }
 
-static int query_open_log_file(struct logfile *log, const char *sql)
+static bool prepare(struct query *query)
 {
-	struct query query = { .log = log, .when = options.when };
-	int status;
+	for (unsigned i = 0; i < query->logs; i++) {
+		struct query_log *log = &query->log[i];
+		const struct posix_trace_loginfo_np *info = &log->file.info;
 
-	query.events_of = calloc(log->types + 1, sizeof(*query.events_of));
-	if (!query.events_of || !query_fields_learn(&query)) {
+		log->events_of = calloc(log->file.types + 1, sizeof(*log->events_of));
+		if (!log->events_of)
+			return false;
+		if (i == 0 || info->first_ns < query->first_ns)
+			query->first_ns = info->first_ns;
+		if (i == 0 || info->last_ns > query->last_ns)
+			query->last_ns = info->last_ns;
+	}
+	return query_fields_learn(query);
+}
+
+static int how_whole(const struct query_log *log)
+{
+	if (log->gap)
+		say("%s: damaged; 'posixtrace verify' says where", log->file.path);
+	return log->gap || !log->file.whole || !log->file.info.complete ? TOOL_DAMAGED : TOOL_OK;
+}
+
+static int query_logs(struct query *query, const char *sql)
+{
+	int status = TOOL_FAILURE;
+
+	if (prepare(query))
+		status = answer(query, sql);
+	else
 		say("%s", strerror(ENOMEM));
-		status = TOOL_FAILURE;
-	} else {
-		status = answer(&query, sql);
-	}
-	if (!status && (query.gap || !log->whole || !log->info.complete)) {
-		if (query.gap)
-			say("%s: damaged; 'posixtrace verify' says where", log->path);
-		status = TOOL_DAMAGED;
-	}
-	query_fields_forget(&query);
-	free(query.events_of);
+	for (unsigned i = 0; i < query->logs && (status == TOOL_OK || status == TOOL_DAMAGED); i++)
+		status = tool_worse(status, how_whole(&query->log[i]));
+	query_fields_forget(query);
+	for (unsigned i = 0; i < query->logs; i++)
+		free(query->log[i].events_of);
 	return status;
 }
 
@@ -278,19 +300,29 @@ static void end_interrupted(void)
 	raise(SIGINT);
 }
 
-static int query_log(const char *path, const char *sql)
+static int open_and_query(char **paths, unsigned count, const char *sql)
 {
 	struct sigaction action = { .sa_handler = interrupt }, before;
-	struct logfile log;
-	int status = logfile_open(&log, path, NULL);
+	struct query query = { .when = options.when };
+	int status = TOOL_OK;
 
-	if (status)
-		return status;
+	query.log = calloc(count, sizeof(*query.log));
+	if (!query.log) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	while (!status && query.logs < count) {
+		status = logfile_open(&query.log[query.logs].file, paths[query.logs], NULL);
+		query.logs += !status;
+	}
 	/* A shell lets its background commands ignore it. */
-	if (!sigaction(SIGINT, NULL, &before) && before.sa_handler != SIG_IGN)
+	if (!status && !sigaction(SIGINT, NULL, &before) && before.sa_handler != SIG_IGN)
 		sigaction(SIGINT, &action, NULL);
-	status = query_open_log_file(&log, sql);
-	logfile_close(&log);
+	if (!status)
+		status = query_logs(&query, sql);
+	for (unsigned i = 0; i < query.logs; i++)
+		logfile_close(&query.log[i].file);
+	free(query.log);
 	if (query_interrupted)
 		end_interrupted();
 	return status;
@@ -308,6 +340,7 @@ static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "tables", no_argument, NULL, OPT_TABLES },
 	{ "utc", no_argument, NULL, OPT_UTC },
+	SYMBOLS_OPTIONS,
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 }
 };
@@ -333,22 +366,22 @@ static int run(int argc, char **argv)
 			options.when = WHEN_UTC;
 			break;
 		default:
-			return tool_usage(&query_command);
+			if (!symbols_option(option, optarg))
+				return tool_usage(&query_command);
 		}
 	}
-	if (argc - optind != (options.tables ? 1 : 2)) {
-		say(argc == optind ? "query: which log?" :
-		    options.tables ? "query: --tables takes no statement" :
-		    argc - optind == 1 ? "query: which statement?" :
-					 "query: one log and one statement, in quotes");
+	if (argc - optind < (options.tables ? 1 : 2)) {
+		say(argc == optind ? "query: which log?" : "query: which statement?");
 		return tool_usage(&query_command);
 	}
-	return query_log(argv[optind], options.tables ? NULL : argv[optind + 1]);
+	if (options.tables)
+		return open_and_query(argv + optind, (unsigned)(argc - optind), NULL);
+	return open_and_query(argv + optind, (unsigned)(argc - optind - 1), argv[argc - 1]);
 }
 
 const struct tool_command query_command = {
 	.name = "query",
-	.summary = "answers questions in SQL about a log",
+	.summary = "answers questions in SQL about logs",
 	.help = help,
 	.run = run,
 };

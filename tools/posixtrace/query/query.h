@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query.h - a log as a database: what the files of posixtrace query share.
+ * query.h - logs as a database: what the files of posixtrace query share.
  *
- * events and spans are virtual tables that read the log whenever they are asked; each cursor has the log
- * opened for itself. The other tables are small and are filled before the statement runs.
+ * events and spans are virtual tables that read the logs whenever they are asked, one after the other;
+ * each cursor has the one at hand opened for itself. The other tables are small and are filled before the statement runs.
  *
  * Memory    SQLite's is limited; what does not fit is sorted in temporary files.
  */
@@ -25,17 +25,24 @@ struct query_field {
 	const char *field;
 };
 
-struct query {
-	struct logfile *log;
-	enum when_form when;
-	uint64_t events;              /* of the whole log */
+struct query_log {
+	struct logfile file;
+	uint64_t events;
 	uint64_t *events_of;          /* by the log's index of types */
-	struct query_field *field;    /* all fields of all schemas, each name once */
-	size_t fields;
 	size_t ids;                   /* of place: more may be met in a damaged log */
-	bool plain;                   /* rows have to have the same numbers in every scan */
 	signed char **place;          /* by a type's id: by field the number in its schema, or -1 */
 	bool gap;                     /* a damaged part was skipped */
+};
+
+struct query {
+	struct query_log *log;
+	unsigned logs;
+	enum when_form when;
+	uint64_t events;              /* of all logs */
+	int64_t first_ns, last_ns;
+	struct query_field *field;    /* all fields of all schemas, each name once */
+	size_t fields;
+	bool plain;                   /* rows have to have the same numbers in every scan */
 	struct meter meter;
 };
 
@@ -46,7 +53,7 @@ bool query_fields_learn(struct query *query);
 void query_fields_forget(struct query *query);
 
 /* What an event's column of a field is. */
-void query_field_result(sqlite3_context *context, struct query *query, size_t field,
+void query_field_result(sqlite3_context *context, const struct query_log *log, size_t field,
 			const struct log_type *type, const struct posix_trace_event_np *event);
 
 /* query_events.c, query_spans.c: the modules; their auxiliary data is the struct query. */
@@ -54,13 +61,13 @@ extern const sqlite3_module query_events;
 extern const sqlite3_module query_spans;
 
 /* A reader of the log of its own. 0 or an error number. */
-int query_open_log(const struct query *query, trace_id_t *trid);
+int query_open_log(const struct query_log *log, trace_id_t *trid);
 
 /* A reader that has read: whether it met damage is noted. */
-void query_note_damage(struct query *query, trace_id_t trid);
+void query_note_damage(struct query_log *log, trace_id_t trid);
 
 /* Of the log at hand only these times, both included; from its first event on. SQLITE_OK or SQLITE_IOERR. */
-int query_go_to(struct query *query, trace_id_t trid, int64_t begin_ns, int64_t end_ns);
+int query_go_to(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t end_ns);
 
 /* query_plan.c: the letter of a comparison of a time, 0: of no use; and what it leaves of a window, which may
  * be too wide by a nanosecond. Of what is no number, SQLite knows what it means. */

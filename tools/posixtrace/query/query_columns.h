@@ -5,7 +5,8 @@
 
 enum query_column {
 	QUERY_TIME, QUERY_NAME, QUERY_TYPE, QUERY_PID, QUERY_TID, QUERY_THREAD, QUERY_ADDRESS,
-	QUERY_LEVEL, QUERY_LEN, QUERY_DATA, QUERY_FLAGS,
+	QUERY_LEVEL, QUERY_LEN, QUERY_DATA, QUERY_FLAGS, QUERY_LOG,
+	QUERY_FUNCTION, QUERY_SOURCE, QUERY_LINE, QUERY_MODULE, /* found out when they are asked for */
 	QUERY_COLUMNS
 };
 
@@ -17,7 +18,9 @@ static const struct {
 	[QUERY_TID] = { "tid", "INTEGER" }, [QUERY_THREAD] = { "thread", "INTEGER" },
 	[QUERY_ADDRESS] = { "address", "INTEGER" }, [QUERY_LEVEL] = { "level", "INTEGER" },
 	[QUERY_LEN] = { "len", "INTEGER" }, [QUERY_DATA] = { "data", "BLOB" },
-	[QUERY_FLAGS] = { "flags", "TEXT" },
+	[QUERY_FLAGS] = { "flags", "TEXT" }, [QUERY_LOG] = { "log", "TEXT" },
+	[QUERY_FUNCTION] = { "function", "TEXT HIDDEN" }, [QUERY_SOURCE] = { "source", "TEXT HIDDEN" },
+	[QUERY_LINE] = { "line", "INTEGER HIDDEN" }, [QUERY_MODULE] = { "module", "TEXT HIDDEN" },
 };
 
 #endif

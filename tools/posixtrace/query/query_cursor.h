@@ -18,6 +18,8 @@ struct query_table {
 struct query_cursor {
 	sqlite3_vtab_cursor base;
 	struct query *query;
+	unsigned log;                /* the one at hand */
+	bool is_open;
 	trace_id_t trid;
 	struct posix_trace_event_np event;
 	const struct log_type *type;
@@ -28,16 +30,26 @@ struct query_cursor {
 	int64_t begin_ns, end_ns;
 	bool has_pid, has_tid, nothing;
 	int64_t pid, tid;
-	unsigned char *chosen;       /* by id of a type; NULL: all */
-	size_t chosen_ids;
+	unsigned char **chosen;      /* by log: by id of a type; NULL: all */
+	unsigned char *unwanted;     /* by log: true; NULL: none */
 	unsigned pass, passes;       /* 0: one for all types */
 	trace_event_id_t pass_type[QUERY_PASSES];
 };
 
+static inline struct query_log *query_log_of(const struct query_cursor *cursor)
+{
+	return &cursor->query->log[cursor->log];
+}
+
 static inline bool query_is_chosen(const struct query_cursor *cursor, trace_event_id_t id)
 {
-	return !cursor->chosen || id >= cursor->chosen_ids || cursor->chosen[id];
+	const unsigned char *chosen = cursor->chosen ? cursor->chosen[cursor->log] : NULL;
+
+	return !chosen || id >= query_log_of(cursor)->file.ids || chosen[id];
 }
+
+/* Of what a plan chose. */
+void query_plan_forget(struct query_cursor *cursor);
 
 /* SQLite's xBestIndex; and what its plan and arguments choose, into a cursor: SQLITE_OK or SQLITE_NOMEM. */
 int query_plan(sqlite3_vtab *base, sqlite3_index_info *info);

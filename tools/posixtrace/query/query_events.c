@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_events.c - the table events: the log, read as often as it takes. */
+/* query_events.c - the table events: the logs, read as often as it takes. */
 #include <string.h>
 
 #include "query/query_columns.h"
 #include "query/query_cursor.h"
+#include "symbols.h"
 
 /* ------------------------------------------------------------------ the table */
 
@@ -21,8 +22,9 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 	(void)error;
 	sqlite3_str_appendall(sql, "CREATE TABLE events(");
 	for (size_t i = 0; i < QUERY_COLUMNS; i++)
-		sqlite3_str_appendf(sql, "%s%s %s", i ? "," : "", query_columns[i].name,
-				    query_columns[i].type);
+		sqlite3_str_appendf(sql, "%s%s %s%s", i ? "," : "", query_columns[i].name,
+				    query_columns[i].type,
+				    i == QUERY_LOG && query->logs == 1 ? " HIDDEN" : "");
 	for (size_t i = 0; i < query->fields; i++)
 		sqlite3_str_appendf(sql, ",\"%w\"", query->field[i].name);
 	sqlite3_str_appendchar(sql, 1, ')');
@@ -48,9 +50,9 @@ static int disconnect(sqlite3_vtab *base)
 
 /* ------------------------------------------------------------------ cursors */
 
-int query_open_log(const struct query *query, trace_id_t *trid)
+int query_open_log(const struct query_log *log, trace_id_t *trid)
 {
-	return posix_trace_open_np(query->log->fd, POSIX_TRACE_OPEN_SALVAGE_NP, trid);
+	return posix_trace_open_np(log->file.fd, POSIX_TRACE_OPEN_SALVAGE_NP, trid);
 }
 
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
@@ -61,36 +63,40 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
 		return SQLITE_NOMEM;
 	memset(cursor, 0, sizeof(*cursor));
 	cursor->query = ((struct query_table *)base)->query;
-	if (query_open_log(cursor->query, &cursor->trid)) {
-		sqlite3_free(cursor);
-		return SQLITE_CANTOPEN;
-	}
 	*result = &cursor->base;
 	return SQLITE_OK;
+}
+
+static void close_log(struct query_cursor *cursor)
+{
+	if (!cursor->is_open)
+		return;
+	query_note_damage(query_log_of(cursor), cursor->trid);
+	posix_trace_close(cursor->trid);
+	cursor->is_open = false;
 }
 
 static int close_cursor(sqlite3_vtab_cursor *base)
 {
 	struct query_cursor *cursor = (struct query_cursor *)base;
 
-	query_note_damage(cursor->query, cursor->trid);
-	posix_trace_close(cursor->trid);
-	sqlite3_free(cursor->chosen);
+	close_log(cursor);
+	query_plan_forget(cursor);
 	sqlite3_free(cursor);
 	return SQLITE_OK;
 }
 
-void query_note_damage(struct query *query, trace_id_t trid)
+void query_note_damage(struct query_log *log, trace_id_t trid)
 {
-	query->gap |= logfile_reader_is_damaged(trid);
+	log->gap |= logfile_reader_is_damaged(trid);
 }
 
-int query_go_to(struct query *query, trace_id_t trid, int64_t begin_ns, int64_t end_ns)
+int query_go_to(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t end_ns)
 {
 	int err = posix_trace_until_np(trid, NULL);
-	struct logfile window = { .trid = trid, .info = query->log->info };
+	struct logfile window = { .trid = trid, .info = log->file.info };
 
-	query_note_damage(query, trid);
+	query_note_damage(log, trid);
 	if (!err)
 		err = posix_trace_rewind(trid);
 	if (!err)
@@ -100,7 +106,26 @@ int query_go_to(struct query *query, trace_id_t trid, int64_t begin_ns, int64_t 
 
 static int go_to_begin(struct query_cursor *cursor)
 {
-	return query_go_to(cursor->query, cursor->trid, cursor->begin_ns, cursor->end_ns);
+	if (!cursor->is_open && query_open_log(query_log_of(cursor), &cursor->trid))
+		return SQLITE_CANTOPEN;
+	cursor->is_open = true;
+	return query_go_to(query_log_of(cursor), cursor->trid, cursor->begin_ns, cursor->end_ns);
+}
+
+/* The log with that number, or one behind it; eof: there is none. */
+static int go_to_log(struct query_cursor *cursor, unsigned log)
+{
+	if (log != cursor->log)
+		close_log(cursor);
+	while (log < cursor->query->logs && cursor->unwanted && cursor->unwanted[log])
+		log++;
+	cursor->eof = log == cursor->query->logs;
+	if (cursor->eof)
+		return SQLITE_OK;
+	if (log != cursor->log)
+		close_log(cursor);
+	cursor->log = log;
+	return go_to_begin(cursor);
 }
 
 static bool is_wanted(const struct query_cursor *cursor)
@@ -114,13 +139,12 @@ static bool is_wanted(const struct query_cursor *cursor)
 			       : query_is_chosen(cursor, event->info.posix_event_id));
 }
 
-/* The end of the log: once more for the next type, or the end. */
+/* The end of the log: once more for the next type, or the next log. */
 static int next_pass(struct query_cursor *cursor)
 {
 	if (++cursor->pass < cursor->passes)
 		return go_to_begin(cursor);
-	cursor->eof = true;
-	return SQLITE_OK;
+	return go_to_log(cursor, cursor->log + 1);
 }
 
 static int next(sqlite3_vtab_cursor *base)
@@ -141,11 +165,11 @@ static int next(sqlite3_vtab_cursor *base)
 		}
 		meter_step(&cursor->query->meter);
 		if (cursor->event.flags & POSIX_TRACE_EVENT_GAP_NP)
-			cursor->query->gap = true;
+			query_log_of(cursor)->gap = true;
 		if (is_wanted(cursor))
 			break;
 	}
-	cursor->type = logfile_type(cursor->query->log, cursor->event.info.posix_event_id);
+	cursor->type = logfile_type(&query_log_of(cursor)->file, cursor->event.info.posix_event_id);
 	cursor->row++;
 	return SQLITE_OK;
 }
@@ -154,13 +178,16 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int a
 		  sqlite3_value **argv)
 {
 	struct query_cursor *cursor = (struct query_cursor *)base;
-	int err = query_plan_take(cursor, plan, argc, argv);
+	int err;
 
 	(void)number;
+	if (cursor->log)
+		close_log(cursor);
+	err = query_plan_take(cursor, plan, argc, argv);
 	cursor->row = 0;
 	cursor->eof = cursor->nothing;
 	if (!err && !cursor->eof)
-		err = go_to_begin(cursor);
+		err = go_to_log(cursor, 0);
 	return err || cursor->eof ? err : next(base);
 }
 
@@ -179,6 +206,33 @@ static void result_flags(sqlite3_context *context, const struct posix_trace_even
 	if (truncated || late)
 		sqlite3_result_text(context, !late ? "truncated" : truncated ? "truncated,late" : "late",
 				    -1, SQLITE_STATIC);
+}
+
+/* The functions of a log that is closed may be forgotten: text is copied. */
+static void result_symbol(sqlite3_context *context, const struct query_cursor *cursor, int column)
+{
+	const struct symbol *symbol = symbols_of(&query_log_of(cursor)->file, &cursor->event);
+	const char *text = NULL;
+
+	if (!symbol)
+		return;
+	switch (column) {
+	case QUERY_FUNCTION:
+		text = symbol->is_function ? symbol->name : NULL;
+		break;
+	case QUERY_SOURCE:
+		text = symbol->file;
+		break;
+	case QUERY_MODULE:
+		text = symbol->module;
+		break;
+	case QUERY_LINE:
+		if (symbol->line)
+			sqlite3_result_int64(context, symbol->line);
+		return;
+	}
+	if (text)
+		sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
 }
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
@@ -223,8 +277,17 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 	case QUERY_FLAGS:
 		result_flags(context, event);
 		break;
+	case QUERY_LOG:
+		sqlite3_result_text(context, query_log_of(cursor)->file.path, -1, SQLITE_STATIC);
+		break;
+	case QUERY_FUNCTION:
+	case QUERY_SOURCE:
+	case QUERY_LINE:
+	case QUERY_MODULE:
+		result_symbol(context, cursor, number);
+		break;
 	default:
-		query_field_result(context, cursor->query, (size_t)(number - QUERY_COLUMNS),
+		query_field_result(context, query_log_of(cursor), (size_t)(number - QUERY_COLUMNS),
 				   cursor->type, event);
 	}
 	return SQLITE_OK;

@@ -56,7 +56,7 @@ static bool add(struct query *query, const char *field)
 	return true;
 }
 
-static bool place(struct query *query, const struct log_type *type)
+static bool place(const struct query *query, struct query_log *log, const struct log_type *type)
 {
 	signed char *at = malloc(query->fields + 1);
 
@@ -69,33 +69,53 @@ static bool place(struct query *query, const struct log_type *type)
 		if (column >= 0)
 			at[column] = (signed char)i;
 	}
-	query->place[type->id] = at;
+	log->place[type->id] = at;
+	return true;
+}
+
+static bool add_fields(struct query *query, const struct logfile *log)
+{
+	for (size_t i = 0; i < log->types; i++)
+		for (unsigned f = 0; log->list[i]->schema && f < log->list[i]->schema->fields; f++)
+			if (!add(query, log->list[i]->schema->field[f].name))
+				return false;
+	return true;
+}
+
+static bool place_fields(const struct query *query, struct query_log *log)
+{
+	const struct logfile *file = &log->file;
+
+	log->place = calloc(file->ids + 1, sizeof(*log->place));
+	if (!log->place)
+		return false;
+	log->ids = file->ids;
+	for (size_t i = 0; i < file->types; i++)
+		if (file->list[i]->schema && !place(query, log, file->list[i]))
+			return false;
 	return true;
 }
 
 bool query_fields_learn(struct query *query)
 {
-	const struct logfile *log = query->log;
+	bool good = true;
 
-	query->ids = log->ids;
-	query->place = calloc(log->ids + 1, sizeof(*query->place));
-	if (!query->place)
-		return false;
-	for (size_t i = 0; i < log->types; i++)
-		for (unsigned f = 0; log->list[i]->schema && f < log->list[i]->schema->fields; f++)
-			if (!add(query, log->list[i]->schema->field[f].name))
-				return false;
-	for (size_t i = 0; i < log->types; i++)
-		if (log->list[i]->schema && !place(query, log->list[i]))
-			return false;
-	return true;
+	for (unsigned i = 0; good && i < query->logs; i++)
+		good = add_fields(query, &query->log[i].file);
+	for (unsigned i = 0; good && i < query->logs; i++)
+		good = place_fields(query, &query->log[i]);
+	return good;
 }
 
 void query_fields_forget(struct query *query)
 {
-	for (size_t i = 0; query->place && i < query->ids; i++)
-		free(query->place[i]);
-	free(query->place);
+	for (unsigned i = 0; i < query->logs; i++) {
+		struct query_log *log = &query->log[i];
+
+		for (size_t id = 0; id < log->ids; id++)
+			free(log->place[id]);
+		free(log->place);
+	}
 	free(query->field);
 }
 
@@ -179,15 +199,15 @@ static void result_value(sqlite3_context *context, const struct posix_trace_valu
 	}
 }
 
-void query_field_result(sqlite3_context *context, struct query *query, size_t field,
+void query_field_result(sqlite3_context *context, const struct query_log *log, size_t field,
 			const struct log_type *type, const struct posix_trace_event_np *event)
 {
 	struct posix_trace_value_np value;
 	signed char number;
 
-	if (!type->schema || type->id >= query->ids || !query->place[type->id])
+	if (!type->schema || type->id >= log->ids || !log->place[type->id])
 		return;
-	number = query->place[type->id][field];
+	number = log->place[type->id][field];
 	if (number < 0)
 		return;
 	if (type->schema->field[number].is_array)

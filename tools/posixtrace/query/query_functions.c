@@ -14,8 +14,7 @@ static void at(sqlite3_context *context, int argc, sqlite3_value **argv)
 	if (!text)
 		return;
 	if (bound_parse(text, query->when == WHEN_UTC, &bound))
-		sqlite3_result_int64(context, bound_at(&bound, query->log->info.first_ns,
-						       query->log->info.last_ns, 0));
+		sqlite3_result_int64(context, bound_at(&bound, query->first_ns, query->last_ns, 0));
 	else
 		sqlite3_result_error(context, "at(): no time", -1);
 }

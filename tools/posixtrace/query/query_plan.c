@@ -38,7 +38,7 @@ static char comparison(int column, int op)
 		return query_time_comparison(op);
 	if (op == SQLITE_INDEX_CONSTRAINT_EQ)
 		return column == QUERY_NAME || column == QUERY_TYPE || column == QUERY_PID ||
-		       column == QUERY_TID ? '=' : 0;
+		       column == QUERY_TID || column == QUERY_LOG ? '=' : 0;
 	return op == SQLITE_INDEX_CONSTRAINT_GLOB && column == QUERY_NAME ? '*' : 0;
 }
 
@@ -49,25 +49,26 @@ static double rows_left(int column, char op)
 	return op == '*' ? 0.5 : 0.1;
 }
 
-static size_t types_with_events(const struct query *query)
+static size_t types_with_events(const struct query_log *log)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < query->log->types; i++)
-		count += query->events_of[i] > 0;
+	for (size_t i = 0; i < log->file.types; i++)
+		count += log->events_of[i] > 0;
 	return count;
 }
 
 /*
  * Types that the log does not list come from damaged logs alone. The order by name is that of the bytes,
- * as SQLite's is.
+ * as SQLite's is. Of several logs each would have its own.
  */
 static char order(const struct query *query, const sqlite3_index_info *info)
 {
 	int column;
 
-	if (info->nOrderBy != 1 || info->aOrderBy[0].desc || !query->log->whole ||
-	    !query->log->info.complete || types_with_events(query) > QUERY_PASSES)
+	if (query->logs != 1 || info->nOrderBy != 1 || info->aOrderBy[0].desc ||
+	    !query->log->file.whole || !query->log->file.info.complete ||
+	    types_with_events(query->log) > QUERY_PASSES)
 		return 0;
 	column = info->aOrderBy[0].iColumn;
 	return column == QUERY_NAME || column == QUERY_TYPE ? (char)('a' + column) : 0;
@@ -88,13 +89,14 @@ int query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 		char op = column < 0 ? 0 : comparison(column, info->aConstraint[i].op);
 
 		if (query->plain || !op || !info->aConstraint[i].usable ||
-		    (column == QUERY_NAME && strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0))
+		    ((column == QUERY_NAME || column == QUERY_LOG) &&
+		     strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0))
 			continue;
 		info->aConstraintUsage[i].argvIndex = ++arguments;
 		*p++ = (char)('a' + column);
 		*p++ = op;
 		rows *= rows_left(column, op);
-		if (column == QUERY_TIME)
+		if (column == QUERY_TIME || column == QUERY_LOG)
 			cost *= rows_left(column, op); /* what is not read; a filter reads all */
 	}
 	by = query->plain ? 0 : order(query, info);
@@ -113,21 +115,56 @@ int query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 
 /* ------------------------------------------------------------------ filters */
 
+void query_plan_forget(struct query_cursor *cursor)
+{
+	for (unsigned i = 0; cursor->chosen && i < cursor->query->logs; i++)
+		sqlite3_free(cursor->chosen[i]);
+	sqlite3_free(cursor->chosen);
+	sqlite3_free(cursor->unwanted);
+	cursor->chosen = NULL;
+	cursor->unwanted = NULL;
+}
+
+static void *get(size_t bytes, int value)
+{
+	void *memory = sqlite3_malloc64(bytes);
+
+	return memory ? memset(memory, value, bytes) : NULL;
+}
+
 static bool choose(struct query_cursor *cursor)
 {
+	const struct query *query = cursor->query;
+
 	if (cursor->chosen)
 		return true;
-	cursor->chosen_ids = cursor->query->log->ids;
-	cursor->chosen = sqlite3_malloc64(cursor->chosen_ids + 1);
-	if (cursor->chosen)
-		memset(cursor->chosen, 1, cursor->chosen_ids);
+	cursor->chosen = get(query->logs * sizeof(*cursor->chosen), 0);
+	for (unsigned i = 0; cursor->chosen && i < query->logs; i++) {
+		cursor->chosen[i] = get(query->log[i].file.ids + 1, 1);
+		if (!cursor->chosen[i])
+			return false;
+	}
 	return cursor->chosen != NULL;
+}
+
+static void only_types_of(const struct logfile *log, unsigned char *chosen, int column, char op,
+			  const char *text, sqlite3_int64 number)
+{
+	for (size_t id = 0; id < log->ids; id++) {
+		const struct log_type *type = log->by_id[id];
+		bool good = true;
+
+		if (column == QUERY_TYPE)
+			good = (sqlite3_int64)id == number;
+		else if (type)
+			good = op == '*' ? !sqlite3_strglob(text, type->name) : !strcmp(text, type->name);
+		chosen[id] &= good;
+	}
 }
 
 /* Leaves of the types those that the argument names. */
 static bool only_types(struct query_cursor *cursor, int column, char op, sqlite3_value *value)
 {
-	const struct logfile *log = cursor->query->log;
 	const char *text = (const char *)sqlite3_value_text(value);
 
 	if (column == QUERY_TYPE ? sqlite3_value_type(value) != SQLITE_INTEGER
@@ -135,16 +172,25 @@ static bool only_types(struct query_cursor *cursor, int column, char op, sqlite3
 		return true; /* SQLite knows what that means */
 	if (!text || !choose(cursor))
 		return false;
-	for (size_t id = 0; id < log->ids; id++) {
-		const struct log_type *type = log->by_id[id];
-		bool good = true;
+	for (unsigned i = 0; i < cursor->query->logs; i++)
+		only_types_of(&cursor->query->log[i].file, cursor->chosen[i], column, op, text,
+			      sqlite3_value_int64(value));
+	return true;
+}
 
-		if (column == QUERY_TYPE)
-			good = (sqlite3_int64)id == sqlite3_value_int64(value);
-		else if (type)
-			good = op == '*' ? !sqlite3_strglob(text, type->name) : !strcmp(text, type->name);
-		cursor->chosen[id] &= good;
-	}
+static bool only_log(struct query_cursor *cursor, sqlite3_value *value)
+{
+	const char *text = (const char *)sqlite3_value_text(value);
+	const struct query *query = cursor->query;
+
+	if (sqlite3_value_type(value) != SQLITE_TEXT)
+		return true;
+	if (!cursor->unwanted)
+		cursor->unwanted = get(query->logs, 0);
+	if (!text || !cursor->unwanted)
+		return false;
+	for (unsigned i = 0; i < query->logs; i++)
+		cursor->unwanted[i] |= strcmp(text, query->log[i].file.path) != 0;
 	return true;
 }
 
@@ -198,12 +244,13 @@ static int by_id(const void *a, const void *b)
 /* Those that have events and are wanted. */
 static void plan_passes(struct query_cursor *cursor, int column)
 {
-	const struct logfile *log = cursor->query->log;
+	const struct query_log *only = cursor->query->log;
+	const struct logfile *log = &only->file;
 	const struct log_type *type[QUERY_PASSES];
 	unsigned count = 0;
 
 	for (size_t i = 0; i < log->types && count < QUERY_PASSES; i++)
-		if (cursor->query->events_of[i] && query_is_chosen(cursor, log->list[i]->id))
+		if (only->events_of[i] && query_is_chosen(cursor, log->list[i]->id))
 			type[count++] = log->list[i];
 	if (count)
 		qsort(type, count, sizeof(*type), column == QUERY_NAME ? by_name : by_id);
@@ -218,8 +265,8 @@ static void plan_passes(struct query_cursor *cursor, int column)
 
 int query_plan_take(struct query_cursor *cursor, const char *plan, int argc, sqlite3_value **argv)
 {
-	sqlite3_free(cursor->chosen);
-	cursor->chosen = NULL;
+	query_plan_forget(cursor);
+	cursor->log = 0;
 	cursor->begin_ns = INT64_MIN;
 	cursor->end_ns = INT64_MAX;
 	cursor->has_pid = cursor->has_tid = cursor->nothing = false;
@@ -233,7 +280,8 @@ int query_plan_take(struct query_cursor *cursor, const char *plan, int argc, sql
 			only_number(&cursor->has_pid, &cursor->pid, &cursor->nothing, argv[i]);
 		else if (column == QUERY_TID)
 			only_number(&cursor->has_tid, &cursor->tid, &cursor->nothing, argv[i]);
-		else if (!only_types(cursor, column, plan[1], argv[i]))
+		else if (!(column == QUERY_LOG ? only_log(cursor, argv[i])
+					       : only_types(cursor, column, plan[1], argv[i])))
 			return SQLITE_NOMEM;
 	}
 	if (*plan == '#')

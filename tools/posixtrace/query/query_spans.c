@@ -24,7 +24,10 @@ struct row {
 struct cursor {
 	sqlite3_vtab_cursor base;
 	struct query *query;
+	unsigned log;
+	bool is_open;
 	trace_id_t trid;
+	int64_t begin_ns, end_ns;
 	struct pairing pairing;
 	bool has_pairing;
 	const struct log_type *type;   /* of the event that is looked at */
@@ -35,7 +38,7 @@ struct cursor {
 	bool eof;
 };
 
-enum { NAME, KIND, BEGIN, END, DURATION, CPU, PID, TID, BEGIN_TID, EVENT };
+enum { NAME, KIND, BEGIN, END, DURATION, CPU, PID, TID, BEGIN_TID, EVENT, LOG };
 
 static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **result,
 		   char **error)
@@ -43,7 +46,7 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 	struct table *table;
 	int err = sqlite3_declare_vtab(db, "CREATE TABLE spans(span TEXT, kind TEXT, begin INTEGER, "
 				       "\"end\" INTEGER, duration INTEGER, cpu INTEGER, pid INTEGER, "
-				       "tid INTEGER, begin_tid INTEGER, event TEXT)");
+				       "tid INTEGER, begin_tid INTEGER, event TEXT, log TEXT)");
 
 	(void)argc;
 	(void)argv;
@@ -106,28 +109,27 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
 		return SQLITE_NOMEM;
 	memset(cursor, 0, sizeof(*cursor));
 	cursor->query = ((struct table *)base)->query;
-	if (query_open_log(cursor->query, &cursor->trid)) {
-		sqlite3_free(cursor);
-		return SQLITE_CANTOPEN;
-	}
 	*result = &cursor->base;
 	return SQLITE_OK;
 }
 
-static void forget(struct cursor *cursor)
+static void leave_log(struct cursor *cursor)
 {
 	if (cursor->has_pairing)
 		pairing_fini(&cursor->pairing);
 	cursor->has_pairing = false;
+	if (!cursor->is_open)
+		return;
+	query_note_damage(&cursor->query->log[cursor->log], cursor->trid);
+	posix_trace_close(cursor->trid);
+	cursor->is_open = false;
 }
 
 static int close_cursor(sqlite3_vtab_cursor *base)
 {
 	struct cursor *cursor = (struct cursor *)base;
 
-	forget(cursor);
-	query_note_damage(cursor->query, cursor->trid);
-	posix_trace_close(cursor->trid);
+	leave_log(cursor);
 	sqlite3_free(cursor);
 	return SQLITE_OK;
 }
@@ -141,11 +143,32 @@ static void take(void *arg, const struct span *span, const struct posix_trace_ev
 		cursor->row[cursor->rows++] = (struct row){ *span, cursor->type };
 }
 
+/* No span has its begin in one log and its end in another. */
+static int go_to_log(struct cursor *cursor, unsigned number)
+{
+	struct query_log *log = &cursor->query->log[number];
+
+	leave_log(cursor);
+	cursor->eof = number == cursor->query->logs;
+	if (cursor->eof)
+		return SQLITE_OK;
+	cursor->log = number;
+	if (query_open_log(log, &cursor->trid))
+		return SQLITE_CANTOPEN;
+	cursor->is_open = true;
+	pairing_init(&cursor->pairing, take, cursor);
+	cursor->has_pairing = true;
+	if (!pairing_begin(&cursor->pairing, &log->file) || cursor->pairing.err)
+		return SQLITE_NOMEM;
+	return query_go_to(log, cursor->trid, cursor->begin_ns, cursor->end_ns);
+}
+
 static int next(sqlite3_vtab_cursor *base)
 {
 	struct cursor *cursor = (struct cursor *)base;
 	struct posix_trace_event_np event;
-	int unavailable;
+	struct query_log *log;
+	int unavailable, err;
 
 	cursor->number++;
 	if (++cursor->at < cursor->rows)
@@ -157,13 +180,16 @@ static int next(sqlite3_vtab_cursor *base)
 		if (posix_trace_getnext_np(cursor->trid, &event, &unavailable))
 			return SQLITE_IOERR;
 		if (unavailable) {
-			cursor->eof = true;
-			return SQLITE_OK;
+			err = go_to_log(cursor, cursor->log + 1);
+			if (err || cursor->eof)
+				return err;
+			continue;
 		}
+		log = &cursor->query->log[cursor->log];
 		meter_step(&cursor->query->meter);
 		if (event.flags & POSIX_TRACE_EVENT_GAP_NP)
-			cursor->query->gap = true;
-		cursor->type = logfile_type(cursor->query->log, event.info.posix_event_id);
+			log->gap = true;
+		cursor->type = logfile_type(&log->file, event.info.posix_event_id);
 		pairing_event(&cursor->pairing, cursor->type, &event, cursor->ordinal, true);
 		if (cursor->pairing.err)
 			return SQLITE_NOMEM;
@@ -175,22 +201,17 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int a
 		  sqlite3_value **argv)
 {
 	struct cursor *cursor = (struct cursor *)base;
-	int64_t begin_ns = INT64_MIN, end_ns = INT64_MAX;
+	int err;
 
 	(void)number;
+	cursor->begin_ns = INT64_MIN;
+	cursor->end_ns = INT64_MAX;
 	for (int i = 0; i < argc; i++)
-		query_bound(&begin_ns, &end_ns, plan[i] == 'b' ? '>' : '<', argv[i]);
-	forget(cursor);
-	pairing_init(&cursor->pairing, take, cursor);
-	cursor->has_pairing = true;
+		query_bound(&cursor->begin_ns, &cursor->end_ns, plan[i] == 'b' ? '>' : '<', argv[i]);
 	cursor->rows = cursor->at = 0;
 	cursor->ordinal = 0;
-	cursor->eof = false;
-	if (!pairing_begin(&cursor->pairing, cursor->query->log) || cursor->pairing.err)
-		return SQLITE_NOMEM;
-	if (query_go_to(cursor->query, cursor->trid, begin_ns, end_ns))
-		return SQLITE_IOERR;
-	return next(base);
+	err = go_to_log(cursor, 0);
+	return err || cursor->eof ? err : next(base);
 }
 
 static int is_eof(sqlite3_vtab_cursor *base)
@@ -232,6 +253,9 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 		break;
 	case BEGIN_TID:
 		sqlite3_result_int64(context, span->begin_tid);
+		break;
+	case LOG:
+		sqlite3_result_text(context, cursor->query->log[cursor->log].file.path, -1, SQLITE_STATIC);
 		break;
 	case EVENT:
 		sqlite3_result_text(context, row->type->name, (int)row->type->name_len, SQLITE_STATIC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_tables.c - the tables that are small: what the log says of its types, threads and losses. */
+/* query_tables.c - the tables that are small: what the logs say of their types, threads and losses. */
 #include <string.h>
 
 #include "query/query.h"
@@ -8,11 +8,11 @@ static const char schema[] =
 	"CREATE VIRTUAL TABLE events USING events;"
 	"CREATE VIRTUAL TABLE spans USING spans;"
 	"CREATE TABLE types(type INTEGER, name TEXT, events INTEGER, called INTEGER, lost INTEGER, "
-	"level INTEGER, role TEXT, span TEXT, schema TEXT);"
+	"level INTEGER, role TEXT, span TEXT, schema TEXT, log TEXT);"
 	"CREATE TABLE threads(pid INTEGER, tid INTEGER, thread INTEGER, events INTEGER, "
-	"called INTEGER, lost INTEGER);"
-	"CREATE TABLE losses(name TEXT, cause TEXT, lost INTEGER);"
-	"CREATE TABLE objects(kind TEXT, pid INTEGER, pointer INTEGER, name TEXT, since INTEGER);"
+	"called INTEGER, lost INTEGER, log TEXT);"
+	"CREATE TABLE losses(name TEXT, cause TEXT, lost INTEGER, log TEXT);"
+	"CREATE TABLE objects(kind TEXT, pid INTEGER, pointer INTEGER, name TEXT, since INTEGER, log TEXT);"
 	"CREATE TABLE streams(log TEXT, name TEXT, pid INTEGER, host TEXT, clock TEXT, hz INTEGER, "
 	"created INTEGER, first INTEGER, last INTEGER, events INTEGER, called INTEGER, lost INTEGER, "
 	"complete INTEGER, bytes INTEGER);";
@@ -46,8 +46,8 @@ static void bind_ledger(sqlite3_stmt *row, int column, const struct posix_trace_
 	sqlite3_bind_int64(row, column + 2, lost(ledger));
 }
 
-static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct log_type *type,
-		     const struct posix_trace_ledger_np *ledger)
+static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct logfile *log,
+		     const struct log_type *type, const struct posix_trace_ledger_np *ledger)
 {
 	int err;
 
@@ -60,6 +60,7 @@ static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct log
 		bind_text(types, 7, type->schema->role == POSIX_TRACE_BEGIN_NP ? "begin" : "end");
 	bind_text(types, 8, type->schema ? type->schema->span : NULL);
 	bind_text(types, 9, type->schema_text);
+	bind_text(types, 10, log->path);
 	err = insert(types);
 	for (int cause = 0; !err && cause < POSIX_TRACE_LOST_CAUSES_NP; cause++) {
 		if (!ledger->lost[cause])
@@ -67,22 +68,23 @@ static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct log
 		bind_text(losses, 1, type->name);
 		bind_text(losses, 2, posix_trace_lost_name_np(cause));
 		sqlite3_bind_int64(losses, 3, (int64_t)ledger->lost[cause]);
+		bind_text(losses, 4, log->path);
 		err = insert(losses);
 	}
 	return err;
 }
 
-static int fill_types(sqlite3_stmt *types, sqlite3_stmt *losses, struct query *query)
+static int fill_types(sqlite3_stmt *types, sqlite3_stmt *losses, struct query_log *query_log)
 {
-	const struct logfile *log = query->log;
+	const struct logfile *log = &query_log->file;
 	int err = SQLITE_OK;
 
 	for (size_t i = 0; !err && i < log->types; i++) {
 		struct posix_trace_ledger_np ledger = { 0 };
 
 		posix_trace_get_ledger_type_np(log->trid, log->list[i]->id, &ledger);
-		query->events_of[i] = ledger.reported;
-		err = fill_type(types, losses, log->list[i], &ledger);
+		query_log->events_of[i] = ledger.reported;
+		err = fill_type(types, losses, log, log->list[i], &ledger);
 	}
 	return err;
 }
@@ -101,6 +103,7 @@ static int fill_threads(sqlite3_stmt *row, const struct logfile *log)
 		sqlite3_bind_int64(row, 2, thread.tid);
 		sqlite3_bind_int64(row, 3, (int64_t)thread.thread);
 		bind_ledger(row, 4, &ledger);
+		bind_text(row, 7, log->path);
 		err = insert(row);
 	}
 	return err;
@@ -121,6 +124,7 @@ static int fill_objects(sqlite3_stmt *row, const struct logfile *log)
 		sqlite3_bind_int64(row, 3, (int64_t)object.pointer);
 		bind_text(row, 4, object.name);
 		sqlite3_bind_int64(row, 5, object.time_ns);
+		bind_text(row, 6, log->path);
 		err = insert(row);
 	}
 	return err;
@@ -157,28 +161,39 @@ static int fill_stream(sqlite3_stmt *row, const struct logfile *log,
 
 enum { TYPES, THREADS, LOSSES, OBJECTS, STREAMS, TABLES };
 
-static int fill(sqlite3_stmt *row[TABLES], struct query *query)
+static int fill_log(sqlite3_stmt *row[TABLES], struct query_log *log)
 {
 	struct posix_trace_ledger_np ledger = { 0 };
 	int err;
 
-	posix_trace_get_ledger_np(query->log->trid, &ledger);
-	query->events = ledger.reported;
-	err = fill_types(row[TYPES], row[LOSSES], query);
+	posix_trace_get_ledger_np(log->file.trid, &ledger);
+	log->events = ledger.reported;
+	err = fill_types(row[TYPES], row[LOSSES], log);
 	if (!err)
-		err = fill_threads(row[THREADS], query->log);
+		err = fill_threads(row[THREADS], &log->file);
 	if (!err)
-		err = fill_objects(row[OBJECTS], query->log);
-	return err ? err : fill_stream(row[STREAMS], query->log, &ledger);
+		err = fill_objects(row[OBJECTS], &log->file);
+	return err ? err : fill_stream(row[STREAMS], &log->file, &ledger);
+}
+
+static int fill(sqlite3_stmt *row[TABLES], struct query *query)
+{
+	int err = SQLITE_OK;
+
+	for (unsigned i = 0; !err && i < query->logs; i++) {
+		err = fill_log(row, &query->log[i]);
+		query->events += query->log[i].events;
+	}
+	return err;
 }
 
 int query_tables(sqlite3 *db, struct query *query)
 {
 	static const char *const sql[TABLES] = {
-		[TYPES] = "INSERT INTO types VALUES(?,?,?,?,?,?,?,?,?)",
-		[THREADS] = "INSERT INTO threads VALUES(?,?,?,?,?,?)",
-		[LOSSES] = "INSERT INTO losses VALUES(?,?,?)",
-		[OBJECTS] = "INSERT INTO objects VALUES(?,?,?,?,?)",
+		[TYPES] = "INSERT INTO types VALUES(?,?,?,?,?,?,?,?,?,?)",
+		[THREADS] = "INSERT INTO threads VALUES(?,?,?,?,?,?,?)",
+		[LOSSES] = "INSERT INTO losses VALUES(?,?,?,?)",
+		[OBJECTS] = "INSERT INTO objects VALUES(?,?,?,?,?,?)",
 		[STREAMS] = "INSERT INTO streams VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	};
 	sqlite3_stmt *row[TABLES] = { NULL };
