@@ -2,6 +2,7 @@
 # For tools/check and tools/demo: installs what is missing (Debian 12; as root or with sudo).
 #
 #	need PACKAGE WHAT	WHAT shows that it is there: a command, or pc:MODULE of pkg-config
+#	want PACKAGE WHAT	the same, but without it there is only less to build and to test
 #	install_missing
 
 fail() {
@@ -9,13 +10,20 @@ fail() {
 	exit 1
 }
 
-missing=
-need() {
-	case $2 in
-	pc:*) pkg-config --exists "${2#pc:}" 2>/dev/null && return ;;
-	*) command -v "$2" >/dev/null 2>&1 && return ;;
+is_there() {
+	case $1 in
+	pc:*) pkg-config --exists "${1#pc:}" 2>/dev/null ;;
+	*) command -v "$1" >/dev/null 2>&1 ;;
 	esac
-	missing="$missing $1"
+}
+
+missing=
+wanted=
+need() {
+	is_there "$2" || missing="$missing $1"
+}
+want() {
+	is_there "$2" || wanted="$wanted $1"
 }
 
 # What every build from a checkout needs.
@@ -31,24 +39,33 @@ need_to_build() {
 	need liburcu-dev pc:liburcu-bp
 }
 
-install_missing() {
-	[ -n "$missing" ] || return 0
-	echo "installing:$missing"
-	command -v apt-get >/dev/null || fail "please install:$missing"
+# apt-get prints a page for every package; what it said is in $log.
+install() {
 	sudo=
 	if [ "$(id -u)" -ne 0 ]; then
-		command -v sudo >/dev/null || fail "root or sudo is needed to install:$missing"
+		command -v sudo >/dev/null || {
+			echo "root or sudo is needed" >"$log"
+			return 1
+		}
 		sudo=sudo
 	fi
-	# apt-get prints a page for every package; the log is shown only if it fails.
-	log=$(mktemp) || exit 1
-	# shellcheck disable=SC2086 # a list of words
-	if ! { $sudo env DEBIAN_FRONTEND=noninteractive apt-get -q update &&
+	{ $sudo env DEBIAN_FRONTEND=noninteractive apt-get -q update &&
 		$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qy --no-install-recommends \
-			install $missing; } >"$log" 2>&1 </dev/null; then
+			install "$@"; } >"$log" 2>&1 </dev/null
+}
+
+install_missing() {
+	[ -n "$missing$wanted" ] || return 0
+	log=$(mktemp) || exit 1
+	# shellcheck disable=SC2086 # lists of words
+	if echo "installing:$missing$wanted" && install $missing $wanted; then
+		:
+	elif [ -z "$missing" ] || { [ -n "$wanted" ] && install $missing; }; then
+		echo "not installed, so that what needs it is left out:$wanted"
+	else
 		cat "$log"
 		rm -f "$log"
-		fail "apt-get failed"
+		fail "please install:$missing"
 	fi
 	rm -f "$log"
 }
