@@ -7,6 +7,9 @@
 LC_ALL=C.UTF-8 TZ=UTC0
 export LC_ALL TZ
 
+# Times are whole numbers that mawk would print as 3e+09.
+awk() { command awk -v OFMT=%.15g -v CONVFMT=%.15g "$@"; }
+
 tools=${top_builddir:-..}/tools/posixtrace
 make_log=${top_builddir:-..}/tests/tools/make_log
 # libtool's wrapper is a shell script; the program behind it starts much faster.
