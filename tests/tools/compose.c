@@ -6,6 +6,7 @@
  *
  *	type NAME [SCHEMA]
  *	object PID POINTER NAME              a mutex of that name
+ *	thread-name PID TID NAME             a thread of that name
  *	NAME PID TID TIME_NS [VALUE]...      an event; values are of the fields of the schema
  *	lost NAME COUNT                      events that are not there
  */
@@ -101,9 +102,9 @@ static void event(const char *name)
 	must(posix_trace_compose_event_np(composer, &event), name);
 }
 
-static void object(void)
+static void object(int kind)
 {
-	struct posix_trace_object_np object = { .kind = POSIX_TRACE_OBJECT_MUTEX_NP };
+	struct posix_trace_object_np object = { .kind = kind };
 	const char *name;
 
 	object.pid = (pid_t)number();
@@ -128,7 +129,9 @@ static void take(char *text)
 		if (schema)
 			describe(type_of(name), schema);
 	} else if (!strcmp(word, "object")) {
-		object();
+		object(POSIX_TRACE_OBJECT_MUTEX_NP);
+	} else if (!strcmp(word, "thread-name")) {
+		object(POSIX_TRACE_OBJECT_THREAD_NP);
 	} else if (!strcmp(word, "lost")) {
 		const char *name = strtok(NULL, " ");
 

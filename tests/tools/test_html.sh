@@ -118,6 +118,17 @@ for time in -9223372036854775808 9223372036854775807 0; do
 	check "no number of a picture is none" test "$(grep -c 'nan\|inf' "$tmp/x.svg")" -eq 0
 done
 
+# Threads have the names that they gave themselves, the first one of a process that of its program.
+printf '%s\n' 'type process.start s32 pid; s32 parent; str program' 'type work s32 n' 'process.start 70 70 1 70 1 /usr/bin/serv<er' \
+	'thread-name 70 71 helper' 'work 70 71 2 1' 'work 70 72 3 1' 'thread-name 80 80 called' 'work 80 80 4 1' | "$compose" "$tmp/named.log" || exit 99
+run 0 html "$tmp/named.log" -o "$tmp/named.html"
+for name in '"pid":70,"tid":70,"lanes":0,"name":"serv\u003cer"' '"tid":71,"lanes":0,"name":"helper"' \
+	'"tid":72,"lanes":0,"name":""' '"tid":80,"lanes":0,"name":"called"'; do
+	check "the page has $name" grep -q -F "$name" "$tmp/named.html"
+done
+run 0 plot "$tmp/named.log" -o "$tmp/named.svg"
+check "the picture has them, too" test "$(grep -c '>helper  70 / 71<\|>serv&lt;er  70 / 70<\|>70 / 72<' "$tmp/named.svg")" -eq 3
+
 # More threads than rows.
 awk 'BEGIN { print "type a"; for (i = 0; i < 2000; i++) print "a 1", i % 700 + 1, i * 1000 }' | "$compose" "$tmp/threads.log"
 run 0 html "$tmp/threads.log" -o "$tmp/x.html"

@@ -126,6 +126,8 @@ static void rows(struct out *out, const struct picture *picture)
 				continue;
 			out_printf(out, "%s\n{\"pid\":%d,\"tid\":%d,\"lanes\":%u", shown ? "," : "",
 				   (int)row->pid, (int)row->tid, row->lanes);
+			out_str(out, ",\"name\":");
+			string(out, row->name, strlen(row->name));
 			member(out, "points", row->points);
 			member(out, "spans", row->spans);
 			out_char(out, '}');

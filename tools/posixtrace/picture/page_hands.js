@@ -89,8 +89,8 @@ function hands() {
 }
 
 function summarise() {
-	const text = [grouped(meta.events) + " events", grouped(meta.spans) + " spans", rows.filter(row => row.pid > 0).length + " threads",
-		span(length), meta.host ? "on " + meta.host : ""].filter(Boolean).join(", ");
+	const text = [counted(meta.events, "event"), counted(meta.spans, "span"),
+		counted(rows.filter(row => row.pid > 0).length, "thread"), span(length), meta.host ? "on " + meta.host : ""].filter(Boolean).join(", ");
 	const to = byId("summary");
 
 	document.title = meta.log + " - posixtrace";

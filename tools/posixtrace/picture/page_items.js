@@ -14,7 +14,7 @@
 const byId = id => document.getElementById(id);
 const meta = JSON.parse(byId("meta").textContent);
 const length = meta.length_ns;
-const LABEL = 132, AXIS = 26, POINTS = 13, LANE = 15, SHORT = 7, GAP = 7;
+const LABEL = meta.rows.some(row => row.name) ? 190 : 132, AXIS = 26, POINTS = 13, LANE = 15, SHORT = 7, GAP = 7;
 
 /* ------------------------------------------------------------------ items */
 
@@ -155,7 +155,8 @@ function element(name, attributes, ...children) {
 }
 
 const threadName = row => row.pid < 0 ? "other threads" : row.pid === 0 ? "the stream" :
-	row.pid + " / " + row.tid;
+	(row.name ? row.name + " " : "") + row.pid + " / " + row.tid;
+const counted = (n, what) => grouped(n) + " " + what + (n === 1 ? "" : "s");
 
 /* ------------------------------------------------------------------ colours */
 
@@ -166,6 +167,13 @@ function hue(i, light, strength) {
 	return "hsl(" + (i * 137.508 + 205) % 360 + " " + strength + "% " + light + "%)";
 }
 
+/*
+ * Neighbours in this list are far apart in colour: event types, those with most events first, then what has no
+ * type of its name. What times itself has the colour of its events.
+ */
+const coloured = [...new Set([...meta.types].sort((a, b) => b.count - a.count).concat(meta.series).map(it => it.name))];
+const hueOf = it => coloured.indexOf(it.name);
+
 function setTheme() {
 	document.documentElement.dataset.theme = dark ? "dark" : "light";
 	byId("theme").textContent = dark ? "Light" : "Dark";
@@ -174,8 +182,8 @@ function setTheme() {
 	colours = {
 		paper: get("--paper"), panel: get("--panel"), line: get("--line"), ink: get("--ink"),
 		faint: get("--faint"), accent: get("--accent"), chosen: get("--chosen"), stripe: get("--stripe"),
-		type: meta.types.map((type, i) => hue(i, dark ? 66 : 42, 62)),
-		series: meta.series.map((series, i) => hue(i + 3.4, dark ? 38 : 74, dark ? 46 : 62)),
+		type: meta.types.map(type => hue(hueOf(type), dark ? 66 : 42, 62)),
+		series: meta.series.map(series => hue(hueOf(series), dark ? 38 : 74, dark ? 46 : 62)),
 		band: { lost: dark ? "#ff6b60" : "#c5221f", stopped: dark ? "#8a94a3" : "#7b8494",
 			full: dark ? "#ffb454" : "#c26a00", damaged: dark ? "#d28bff" : "#8d24c4" },
 	};

@@ -48,6 +48,7 @@ function table(id, heads, lines) {
 			element("th", right ? { class: "n", scope: "col" } : { scope: "col" }, text)))), body);
 }
 
+const perSecond = rate => rate >= 1000 ? grouped(Math.round(rate)) : rate.toPrecision(4);
 const cell = text => element("td", { class: "n" }, text);
 
 function showSelection() {
@@ -65,7 +66,7 @@ function showSelection() {
 		span((end - from) / Math.max(1, found.total)) + " apart"));
 	to.append(table("selected-types", [["Event type"], ["Events", 1], ["Per second", 1]], order.map(i =>
 		element("tr", {}, element("td", { class: "name" }, dot("type", i), meta.types[i].name),
-			cell(grouped(found.types[i])), cell((found.types[i] * 1e9 / Math.max(1, end - from)).toPrecision(4))))));
+			cell(grouped(found.types[i])), cell(perSecond(found.types[i] * 1e9 / Math.max(1, end - from)))))));
 	const spans = [...meta.series.keys()].filter(i => found.took[i].length);
 	if (!spans.length) return;
 	to.append(table("selected-spans", [["Span that begins here"], ["Count", 1], ["p50", 1], ["p99", 1], ["Max", 1]], spans.map(i => {
@@ -96,7 +97,7 @@ function find(text) {
 		state.matching = { types: meta.types.map(fits), series: meta.series.map(fits) };
 		const events = meta.types.reduce((sum, it) => sum + (fits(it) ? it.count : 0), 0);
 		const spans = meta.series.reduce((sum, it) => sum + (fits(it) ? it.count : 0), 0);
-		found.textContent = events || !spans ? grouped(events) + " events" : grouped(spans) + " spans";
+		found.textContent = events || !spans ? counted(events, "event") : counted(spans, "span");
 		found.dataset.events = events;
 		found.dataset.spans = spans;
 	}
@@ -216,7 +217,8 @@ function fillPanels() {
 		return line;
 	})));
 	const gaps = byId("gaps");
-	gaps.append(element("p", { class: "note" }, meta.lost ? grouped(meta.lost) + " events were lost." : "No event was lost."));
+	gaps.append(element("p", { class: "note" }, meta.lost ? counted(meta.lost, "event") + " lost." :
+		meta.bands.some(band => band.kind === "lost") ? "How many events were lost is not known." : "No event was lost."));
 	if (meta.bands.length)
 		gaps.append(table("gap-list", [["From"], ["What"], ["How long", 1]], meta.bands.map(band =>
 			element("tr", { class: "link", click: () => { const by = Math.max(band.end - band.begin, length / 1000); show(band.begin - by, band.end + by); } },

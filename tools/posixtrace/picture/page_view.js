@@ -150,7 +150,7 @@ function drawView() {
 		drawPoints(row, index, y - AXIS + 3, perPixel, l);
 		drawSpans(row, index, y - AXIS + 3 + POINTS, perPixel, l);
 		pen.fillStyle = colours.ink;
-		pen.fillText(threadName(row), 8, y + 3 + POINTS / 2);
+		pen.fillText(threadName(row), 8, y + 3 + POINTS / 2, LABEL - 14);
 		pen.strokeStyle = colours.line;
 		pen.beginPath();
 		pen.moveTo(0, y + row.height - 0.5);
@@ -198,7 +198,7 @@ function drawMap() {
 	const each = (mapWidth - LABEL) / level.bins;
 	for (let i = 0; i < level.bins; i++) {
 		const high = drawMap.sums[i] ? 2 + (mapHeight - 8) * Math.log(1 + drawMap.sums[i]) / Math.log(1 + drawMap.most) : 0;
-		mapPen.fillRect(LABEL + i * each, mapHeight - high, Math.max(0.7, each), high);
+		mapPen.fillRect(Math.floor(LABEL + i * each), mapHeight - high, Math.ceil(each), high);
 	}
 	for (const band of meta.bands) {
 		mapPen.globalAlpha = 0.5;

@@ -73,6 +73,9 @@ static void survey_event(struct picture *picture, const struct reading *reading)
 					    reading->event.tid);
 
 	row->points++;
+	row->thread = (uint64_t)reading->event.info.posix_thread_id;
+	row->last_ns = reading->event.time_ns;
+	rows_program(row, reading->type, &reading->event);
 	if (reading->type->listed && reading->type->index < picture->types)
 		picture->type[reading->type->index].count++;
 	else
@@ -165,6 +168,7 @@ static int make(struct picture *picture, struct reading *reading, size_t bins)
 	set_axis(picture, reading);
 	bands_end(picture);
 	rows_sort(picture);
+	rows_name(picture);
 	picture->point = calloc(picture->limit + 1, sizeof(*picture->point));
 	picture->span = calloc(picture->limit + 1, sizeof(*picture->span));
 	if (!picture->point || !picture->span || !pyramid_init(picture, bins))

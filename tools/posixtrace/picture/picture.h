@@ -39,6 +39,9 @@ struct picture_row {
 	pid_t pid, tid;
 	uint64_t points, spans;    /* of the log, kept or not */
 	unsigned lanes;
+	uint64_t thread;           /* its pthread_t, and when it was last heard of */
+	int64_t last_ns;
+	char name[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1]; /* its own, or of a first thread the program's; or empty */
 	size_t index;              /* where it is shown: by process and thread */
 };
 
@@ -112,6 +115,13 @@ void picture_fini(struct picture *picture);
 bool rows_init(struct picture *picture);
 struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid);
 void rows_sort(struct picture *picture);
+
+/* names.c: what an event says of its thread's program; gives the rows their names; what one is called, with its
+ * process and thread. */
+void rows_program(struct picture_row *row, const struct log_type *type,
+		  const struct posix_trace_event_np *event);
+void rows_name(struct picture *picture);
+void rows_label(const struct picture_row *row, char *text, size_t size);
 
 /* bands.c */
 void bands_event(struct picture *picture, const struct posix_trace_event_np *event);

@@ -10,7 +10,7 @@
 #include "text.h"
 
 #define WIDTH   1000
-#define LEFT    130
+#define LEFT    190
 #define RIGHT   20
 #define ACROSS  (WIDTH - LEFT - RIGHT)
 #define TOP     64
@@ -88,11 +88,12 @@ static void axis(struct out *out, const struct picture *picture, double top, dou
 
 	for (double t = 0; t <= length; t += by) {
 		double x = LEFT + ACROSS * t / length;
+		bool is_last = x > WIDTH - 60; /* there is no room behind it */
 
 		out_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n", x, top,
 			   x, bottom);
 		brief_ns(text + 1, t);
-		label(out, x + 3, bottom + 12, "tick", t > 0 ? text : "0");
+		label(out, is_last ? x - 3 : x + 3, bottom + 12, is_last ? "scale" : "tick", t > 0 ? text : "0");
 	}
 }
 
@@ -167,21 +168,11 @@ static const struct picture_row *row_at(const struct picture *picture, size_t sh
 	return NULL;
 }
 
-static void row_name(const struct picture_row *row, char *text, size_t size)
-{
-	if (row->pid < 0)
-		snprintf(text, size, "other threads");
-	else if (!row->pid)
-		snprintf(text, size, "the stream");
-	else
-		snprintf(text, size, "%d / %d", (int)row->pid, (int)row->tid);
-}
-
 static double threads(struct out *out, const struct picture *picture, double top)
 {
 	size_t rows = picture->rows < PLOT_ROWS ? picture->rows : PLOT_ROWS;
 	double each = (double)ACROSS / (double)picture->bins, bottom = top + (double)rows * ROW, most = 1;
-	char text[64];
+	char text[POSIX_TRACE_OBJECT_NAME_MAX_NP + 32];
 
 	label(out, LEFT, top - 8, "head", "Activity of threads (process / thread)");
 	axis(out, picture, top, bottom);
@@ -195,7 +186,7 @@ static double threads(struct out *out, const struct picture *picture, double top
 
 		if (!row)
 			continue;
-		row_name(row, text, sizeof(text));
+		rows_label(row, text, sizeof(text));
 		label(out, LEFT - 6, y + 12, "scale", text);
 		for (size_t i = 0; i < picture->bins; i++)
 			if (bin[i].points)
