@@ -329,6 +329,48 @@ START_TEST(a_guardian_that_is_late_finds_its_stream)
 }
 END_TEST
 
+/* CLEAR-05, EXIT-01: what the log had is counted, though nothing was flushed between the clear and the death */
+START_TEST(what_was_cleared_before_a_death_is_counted)
+{
+	int fd = log_file(), ready[2];
+	struct posix_trace_ledger_np ledger;
+	trace_id_t trid;
+	pid_t child;
+	char c;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		trace_event_id_t id;
+		trace_attr_t attr;
+
+		log_wish_attr(&attr, &(struct log_wish){ .policy = POSIX_TRACE_UNTIL_FULL });
+		if (posix_trace_create_withlog(0, &attr, fd, &trid) || posix_trace_start(trid) ||
+		    posix_trace_eventid_open("n", &id))
+			_exit(2);
+		for (int n = 0; n < 100; n++)
+			posix_trace_event(id, &n, sizeof(n));
+		if (posix_trace_flush(trid) || posix_trace_clear(trid) ||
+		    write(ready[1], "r", 1) != 1)
+			_exit(3);
+		pause();
+	}
+	ck_assert_int_eq(close(ready[1]), 0);
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	ck_assert_int_eq(close(ready[0]), 0);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	wait_for_end(fd);
+	trid = log_open(fd);
+	OK(posix_trace_get_ledger_np(trid, &ledger));
+	ck_assert_uint_eq(ledger.lost[POSIX_TRACE_LOST_CLEARED_NP], 102); /* START and FLUSH_START */
+	ck_assert_uint_eq(ledger.called, ledger.reported + lost_of(&ledger));
+	log_close(trid);
+	assert_log_whole(fd);
+	close(fd);
+}
+END_TEST
+
 /* The guardian is nobody's child that waits, and gone when its work is. */
 START_TEST(nobody_waits_for_a_guardian)
 {
@@ -371,4 +413,4 @@ END_TEST
 SUITE_MAIN("the guardian of a log", the_log_of_a_killed_writer_is_complete,
 	   a_writer_may_be_killed_at_any_moment, a_log_is_completed_after_exit_and_exec_too,
 	   the_log_of_a_killed_controller_has_the_targets_events, a_guardian_that_is_late_finds_its_stream,
-	   nobody_waits_for_a_guardian, a_guardian_may_be_missing)
+	   what_was_cleared_before_a_death_is_counted, nobody_waits_for_a_guardian, a_guardian_may_be_missing)
