@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define TRIES 6000 /* of 10 ms */
+#define QUIET 50   /* so many in a row */
 
 static void nap(void)
 {
@@ -41,13 +42,17 @@ static int write_all(int fd, const char *bytes, ssize_t len)
 	return 1;
 }
 
-/* Hanging up throws away what was not read. */
+/*
+ * Hanging up throws away what was not read. The line holds more than the 4096 bytes that can be read at
+ * once, and for a moment after these were read there is nothing to be seen of the others.
+ */
 static void wait_until_read(int slave)
 {
 	struct pollfd poller = { .fd = slave, .events = POLLIN };
+	int quiet = 0;
 
-	for (int i = 0; i < TRIES && poll(&poller, 1, 0) == 1; i++)
-		nap();
+	for (int i = 0; i < TRIES && quiet < QUIET; i++, nap())
+		quiet = poll(&poller, 1, 0) == 1 ? 0 : quiet + 1;
 }
 
 int main(void)
