@@ -92,6 +92,9 @@ if test -e "$shim" && ! nm -D "$build/lib/.libs/libposixtrace.so" | grep -q '__[
 	check "and what is to be traced" has out '^POSIXTRACE_TRACE=process,-dl$'
 	run 5 record --wait sh -c '(sleep 0.3; exec sort numbers) & exit 5'
 	check "--wait sees what outlives the program" test "$(count_of process.start)" -eq 3
+	run 0 record -q --trace=process --trace=io --trace=-process cat numbers
+	check "--trace is one list, however often it is given" test "$(count_of 'io.*')" -gt 0
+	check "from which a later minus takes" test "$(count_of 'process.*')" -eq 0
 	POSIXTRACE_PRELOAD="$tmp/a b.so" run 125 record --trace=io true
 	check "what cannot be preloaded is told" has err 'there is a space or a colon in its name$'
 	unset POSIXTRACE_PRELOAD
@@ -280,7 +283,7 @@ kill_target
 run 1 record -p "$target"
 
 # Command lines.
-for wrong in '' '-p 1 true' '-p x' '--trace=x true' '--trace= true' '--trace=io,,net true' '-p 1 --trace=io' \
+for wrong in '' '-p 1 true' '-p x' '-p 1 -p 2' '--trace=x true' '--trace= true' '--trace=io,,net true' '-p 1 --trace=io' \
 	'--snapshot-on exit true' '--loop --snapshot-on never true' '-p 1 --loop --snapshot-on crash' \
 	'--loop --snapshot-on crash --log-policy loop --log-size 1M true' '--no-follow --wait true' \
 	'--policy append true' '--log-size 1M true' '-d 0 true' '--no-such-option true'; do

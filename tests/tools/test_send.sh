@@ -222,7 +222,7 @@ check "which is sound" is_sound "$tmp/left.ptl"
 wait $sender
 check "its sender is told by the broken pipe" test $? -ne 0
 kill_target
-for wrong in '' '-p 0' '-p 1 x' '-d 1 x' '-s 4M x' '--inherit x' 'x y' '-p'; do
+for wrong in '' '-p 0' '-p 1 -p 2' '-p 1 x' '-d 1 x' '-s 4M x' '--inherit x' 'x y' '-p'; do
 	run 2 send $wrong
 done
 run 2 receive

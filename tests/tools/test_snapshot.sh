@@ -65,6 +65,8 @@ check "what is missing is told" has err 'into which log? (-o)'
 run 2 snapshot -o "$copy"
 check "what else is missing is told" has err 'of which process? (-p)'
 run 2 snapshot -p 1 -o "$copy" extra
+run 2 snapshot -p 1 -p 2 -o "$copy"
+check "a second process is not left out in silence" has err "only one; 1 was given"
 run 2 snapshot --no-such-option
 run 0 snapshot --help
 check "help is there" has out '^Usage: posixtrace snapshot'

@@ -116,7 +116,7 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 fi
 kill_target
 
-for wrong in '' '-p x' "-p 1 $log" "$log $log" "-d 0 $log" "--rows x $log" "-s 1T $log" "-n x $log"; do
+for wrong in '' '-p x' '-p 1 -p 2' "-p 1 $log" "$log $log" "-d 0 $log" "--rows x $log" "-s 1T $log" "-n x $log"; do
 	top 2 $wrong
 	check "top $wrong: nothing is on standard output" is_empty out
 done

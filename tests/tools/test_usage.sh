@@ -53,7 +53,7 @@ for wrong in '' '-p 1' "-o $new" "-p 0 -o $new" "-p -1 -o $new" "-p 1x -o $new" 
 	"-p 1 -o $new -d 0" "-p 1 -o $new -d -1" "-p 1 -o $new -d 1x" "-p 1 -o $new -d 1." \
 	"-p 1 -o $new -d 99999999999h" "-p 1 -o $new -s 0" "-p 1 -o $new -s 1T" "-p 1 -o $new -s -1" \
 	"-p 1 -o $new -s 99999999999G" "-p 1 -o $new --policy append" "-p 1 -o $new --log-policy flush" \
-	"-p 1 -o $new --log-size 1M" "-p 1 -o $new more" "-p 1 -o $new -d" "-p"; do
+	"-p 1 -o $new --log-size 1M" "-p 1 -o $new more" "-p 1 -o $new -d" "-p" "-p 1 -p 2 -o $new"; do
 	run 2 attach $wrong
 	check "attach $wrong: nothing is on standard output" is_empty out
 	check "attach $wrong: no file is made" test ! -e "$new"

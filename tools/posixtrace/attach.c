@@ -91,7 +91,7 @@ static bool take(int option)
 {
 	switch (option) {
 	case 'p':
-		return process_number("--pid", optarg, &plan.pid);
+		return process_once("--pid", optarg, &plan.pid);
 	case 'o':
 		plan.path = optarg;
 		return true;

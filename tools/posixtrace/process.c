@@ -29,6 +29,15 @@ bool process_number(const char *option, const char *text, pid_t *pid)
 	return false;
 }
 
+bool process_once(const char *option, const char *text, pid_t *pid)
+{
+	pid_t given = *pid;
+
+	if (given)
+		say("%s %s: only one; %d was given", option, text, (int)given);
+	return !given && process_number(option, text, pid);
+}
+
 void process_name(char name[PROCESS_NAME_BYTES], pid_t pid)
 {
 	char path[40];

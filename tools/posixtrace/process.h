@@ -13,6 +13,9 @@
 /* A process id after an option, or as an argument. False: it is none; that has been said. */
 bool process_number(const char *option, const char *text, pid_t *pid);
 
+/* For an option of a command that takes one process: a second one is refused, not left out. */
+bool process_once(const char *option, const char *text, pid_t *pid);
+
 /* The name of the program that it runs; "?" when that cannot be told. */
 void process_name(char name[PROCESS_NAME_BYTES], pid_t pid);
 

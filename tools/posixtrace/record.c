@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "preload.h"
@@ -22,7 +24,8 @@ static const char help[] =
 	"                           kept as LOG.old\n"
 	"      --trace FAMILIES     what is traced of the calls to the C library: alloc, lock, lock-hold,\n"
 	"                           io, stdio, net, thread, process, signal, time, dl, func, separated\n"
-	"                           by commas; all, default, none; a minus before a name leaves it out\n"
+	"                           by commas; all, default, none; a minus before a name leaves it out;\n"
+	"                           may be repeated\n"
 	"  -e, --event GLOB         only event types whose name matches; may be repeated;\n"
 	"                           a ! before the pattern: none that match\n"
 	"  -x, --exclude GLOB       no event types whose name matches; may be repeated\n"
@@ -111,12 +114,29 @@ static bool take_snapshot_on(const char *when)
 	}
 }
 
+/* Several are one list. */
+static bool take_families(const char *families)
+{
+	static char *joined;
+	char *all = NULL;
+
+	if (!preload_families("--trace", families))
+		return false;
+	if (asprintf(&all, "%s%s%s", joined ? joined : "", joined ? "," : "", families) < 0) {
+		say("%s", strerror(ENOMEM));
+		return false;
+	}
+	free(joined);
+	record.launch.families = joined = all;
+	return true;
+}
+
 /* False: the command line is wrong; that has been said. */
 static bool take(int option)
 {
 	switch (option) {
 	case 'p':
-		return process_number("--pid", optarg, &record.plan.pid);
+		return process_once("--pid", optarg, &record.plan.pid);
 	case 'o':
 		record.plan.path = optarg;
 		return true;
@@ -133,8 +153,7 @@ static bool take(int option)
 		record.quiet = true;
 		return true;
 	case OPT_TRACE:
-		record.launch.families = optarg;
-		return preload_families("--trace", optarg);
+		return take_families(optarg);
 	case OPT_FOLLOW:
 	case OPT_NO_FOLLOW:
 		record.plan.inherit = option == OPT_FOLLOW;

@@ -53,7 +53,7 @@ static bool take(int option, struct through *plan)
 {
 	switch (option) {
 	case 'p':
-		return process_number("--pid", optarg, &send_plan.pid);
+		return process_once("--pid", optarg, &send_plan.pid);
 	case 'o':
 		plan->output = optarg;
 		return true;

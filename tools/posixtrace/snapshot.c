@@ -51,7 +51,7 @@ static int run(int argc, char **argv)
 	while ((option = tool_option(argc, argv, ":p:h" RESCUE_LETTERS, long_options)) != -1) {
 		if (option == 'h')
 			return tool_help(&snapshot_command);
-		if (option == 'p' ? !process_number("--pid", optarg, &pid)
+		if (option == 'p' ? !process_once("--pid", optarg, &pid)
 				  : !rescue_take(&rescue, option, optarg))
 			return tool_usage(&snapshot_command);
 	}

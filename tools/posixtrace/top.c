@@ -68,7 +68,7 @@ static bool take(int option)
 {
 	switch (option) {
 	case 'p':
-		return process_number("--pid", optarg, &pid);
+		return process_once("--pid", optarg, &pid);
 	case 'd':
 		return quantity_span("--delay", optarg, &delay_ns);
 	case 'n':
