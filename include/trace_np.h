@@ -645,7 +645,8 @@ int posix_trace_mapping_find_np(trace_id_t trid, pid_t pid, uint64_t address, in
 /*
  * Says which files this process has mapped, for the logs of others who trace it: to be called before
  * dlclose() and after dlopen(). It is said anyway when a program starts and when it ends, and who
- * traces looks a few times a second. Nothing is done while nobody traces. Not in a signal handler.
+ * traces looks a few times a second. Nothing is done while nobody traces. From any thread, not
+ * in a signal handler.
  * ENOSPC: there was no room for all of it.
  */
 int posix_trace_mapping_tell_np(void);

@@ -42,6 +42,12 @@ int ptx_mapped_tell(bool is_start);
 void ptx_mapped_tell_child(void);
 
 /*
+ * The process ends by exit(). A child of a program with threads says nothing then: one that it has not may
+ * have had the dynamic linker's lock at the fork, which nobody lets go of in the child.
+ */
+void ptx_mapped_tell_end(void);
+
+/*
  * From the fork handlers, one fork at a time: a child would inherit the dynamic linker's lock from a
  * look in progress, and nobody would ever let go of it.
  */

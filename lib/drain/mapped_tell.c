@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #include "arena/family.h"
@@ -18,6 +19,7 @@
 
 static struct {
 	atomic_flag busy;
+	bool had_threads; /* at the fork that made it */
 	bool is_seen;
 	uint32_t pid;    /* of whom it is known */
 	uint64_t inode;  /* of the arena where it was said */
@@ -123,6 +125,7 @@ void ptx_mapped_tell_child(void)
 	struct ptx_mapping child = { .kind = PTX_MAPPING_CHILD, .pid = (uint32_t)getpid(),
 				     .parent = self.pid, .from_ns = ptx_family_since() };
 
+	self.had_threads = !__libc_single_threaded;
 	if (atomic_flag_test_and_set_explicit(&self.busy, memory_order_acquire)) {
 		self.is_seen = false; /* a thread was at it that is not here */
 		memset(&self.set, 0, sizeof self.set);
@@ -134,4 +137,10 @@ void ptx_mapped_tell_child(void)
 		child.from_ns = ptx_clock_realtime();
 	if (!ptx_maps_put(&ptx_arena_self.lists->maps, &child))
 		self.pid = child.pid;
+}
+
+void ptx_mapped_tell_end(void)
+{
+	if (!self.had_threads)
+		ptx_mapped_tell(false);
 }

@@ -58,7 +58,7 @@ static void __attribute__((destructor)) end(void)
 {
 	if (ptx_process_is_child())
 		return;
-	ptx_mapped_tell(false);
+	ptx_mapped_tell_end();
 	if (atomic_load_explicit(&ptx_private.streams, memory_order_relaxed))
 		ptx_posix_shutdown_all();
 }

@@ -2,6 +2,8 @@
 /* Which file the address of an event is in: the program, plugins that come and go, children, others. */
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -356,6 +358,57 @@ START_TEST(what_another_process_tells_needs_no_look)
 }
 END_TEST
 
+static int hold_linker(struct dl_phdr_info *object, size_t bytes, void *arg)
+{
+	const int *held = arg;
+
+	(void)object;
+	(void)bytes;
+	ck_assert_int_eq(write(held[1], "", 1), 1);
+	for (;;)
+		pause();
+}
+
+static void *hold_linker_for_good(void *arg)
+{
+	dl_iterate_phdr(hold_linker, arg);
+	return NULL;
+}
+
+/* It inherits the dynamic linker's lock from a thread that it has not; a fork that hangs is a timeout. */
+START_TEST(a_child_ends_whatever_a_thread_of_its_parent_did_to_the_linker)
+{
+	int fd = log_file(), held[2];
+	trace_attr_t attr;
+	trace_id_t trid;
+	pid_t child;
+	char byte;
+
+	OK(posix_trace_attr_init(&attr));
+	OK(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED));
+	OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
+	OK(posix_trace_create_withlog(0, &attr, fd, &trid));
+	OK(posix_trace_start(trid));
+	child = fork(); /* traced by another process from now on */
+	if (!child) {
+		pthread_t thread;
+
+		ck_assert_int_eq(pipe(held), 0);
+		ck_assert_int_eq(pthread_create(&thread, NULL, hold_linker_for_good, held), 0);
+		ck_assert_int_eq(read(held[0], &byte, 1), 1);
+		child = fork();
+		if (!child)
+			exit(0);
+		wait_well(child);
+		_exit(0);
+	}
+	wait_well(child);
+	shut(trid);
+	OK(posix_trace_attr_destroy(&attr));
+	close(fd);
+}
+END_TEST
+
 /* Seen while it lives, or gone before anybody looked: what it was before, it is not any more. */
 START_TEST(a_target_that_executes_has_the_files_of_its_new_program)
 {
@@ -401,6 +454,7 @@ static Suite *build(void)
 	tcase_add_test(tc, a_child_that_ended_had_what_its_parent_had);
 	tcase_add_test(tc, of_another_process_it_is_told_too);
 	tcase_add_test(tc, what_another_process_tells_needs_no_look);
+	tcase_add_test(tc, a_child_ends_whatever_a_thread_of_its_parent_did_to_the_linker);
 	tcase_add_loop_test(tc, a_target_that_executes_has_the_files_of_its_new_program, 0, 2);
 	return suite;
 }
