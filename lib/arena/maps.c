@@ -66,6 +66,8 @@ bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *m
 	mapping->offset = note->offset;
 	mapping->base = note->base;
 	mapping->from_ns = note->from_ns;
+	if (mapping->pid == 0 || mapping->from_ns <= 0 || mapping->from_ns == INT64_MAX)
+		return false;
 	switch (mapping->kind) {
 	case PTX_MAPPING_FILE:
 		return mapping->start < mapping->end && get_file(maps, note->file, mapping, path);
@@ -115,6 +117,8 @@ int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 	uint32_t i, file = 0;
 	int err = 0;
 
+	if (ptx_maps_count(maps) == PTX_MAPS_NOTES)
+		return ENOSPC; /* so no file is looked for in vain */
 	if (mapping->kind == PTX_MAPPING_FILE)
 		err = put_file(maps, mapping, &file);
 	if (err || !take(&maps->taken, 1, PTX_MAPS_NOTES, &i))

@@ -181,10 +181,10 @@ static bool is_of_stream(const struct ptx_mapped *mapped, uint32_t pid)
 {
 	const struct ptx_attachment *attachment = &mapped->arena->control->attachment[mapped->bit];
 
-	if (mapped->arena == &ptx_arena_self && pid == (uint32_t)getpid())
+	if (pid == (uint32_t)getpid())
 		return false; /* this process knows better */
 	return pid == mapped->target ||
-	       (pid && pid <= INT32_MAX &&
+	       (pid <= INT32_MAX &&
 		atomic_load_explicit(&attachment->inherited, memory_order_relaxed));
 }
 

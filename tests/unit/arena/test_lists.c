@@ -171,7 +171,7 @@ START_TEST(what_is_mapped_is_read_as_it_was_said)
 {
 	struct ptx_maps *maps = calloc(1, sizeof *maps);
 	struct ptx_mapping said = mapping_of(5, 8192, "/lib/a"), got;
-	struct ptx_mapping gone = { .kind = PTX_MAPPING_GONE, .pid = 5, .end = UINT64_MAX };
+	struct ptx_mapping gone = { .kind = PTX_MAPPING_GONE, .pid = 5, .end = UINT64_MAX, .from_ns = 3 };
 	char path[PTX_MAPPING_PATH_BYTES];
 	uint32_t used;
 
@@ -207,6 +207,30 @@ START_TEST(what_is_mapped_is_read_as_it_was_said)
 }
 END_TEST
 
+/* Another process of the family may write anything there; a time after the last would overflow. */
+START_TEST(what_cannot_be_of_a_process_or_a_time_is_not_read)
+{
+	static const int64_t times[] = { INT64_MIN, -1, 0, INT64_MAX };
+	struct ptx_maps *maps = calloc(1, sizeof *maps);
+	struct ptx_mapping said = mapping_of(0, 8192, "/lib/a"), got;
+	char path[PTX_MAPPING_PATH_BYTES];
+	unsigned notes = 0;
+
+	ck_assert_int_eq(ptx_maps_put(maps, &said), 0);
+	ck_assert(!ptx_maps_get(maps, notes++, &got, path));
+	said.pid = 5;
+	for (unsigned i = 0; i < sizeof times / sizeof times[0]; i++) {
+		said.from_ns = times[i];
+		ck_assert_int_eq(ptx_maps_put(maps, &said), 0);
+		ck_assert(!ptx_maps_get(maps, notes++, &got, path));
+	}
+	said.from_ns = INT64_MAX - 1;
+	ck_assert_int_eq(ptx_maps_put(maps, &said), 0);
+	ck_assert(ptx_maps_get(maps, notes, &got, path));
+	free(maps);
+}
+END_TEST
+
 START_TEST(what_is_mapped_ends_where_its_room_does)
 {
 	struct ptx_maps *maps = calloc(1, sizeof *maps);
@@ -229,6 +253,8 @@ START_TEST(what_is_mapped_ends_where_its_room_does)
 	ck_assert_uint_eq(notes, PTX_MAPS_NOTES);
 	for (unsigned i = 0; i < notes; i++)
 		ck_assert(ptx_maps_get(maps, i, &got, path) && strlen(path) == sizeof text - 1);
+	text[0] = '!';
+	ck_assert_int_eq(ptx_maps_put(maps, &said), ENOSPC);
 	free(maps);
 }
 END_TEST
@@ -419,6 +445,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc, lists_of_garbage_are_read_within_their_bounds, 0, 20);
 	tcase_add_test(tc, what_holds_already_takes_no_place);
 	tcase_add_test(tc, what_is_mapped_is_read_as_it_was_said);
+	tcase_add_test(tc, what_cannot_be_of_a_process_or_a_time_is_not_read);
 	tcase_add_test(tc, what_is_mapped_ends_where_its_room_does);
 	tcase_add_test(tc, things_end_where_their_room_does);
 	tcase_add_test(tc, a_cell_that_was_never_filled_is_passed_over);
