@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pick_put.c - the columns of --fields, written. */
+/* pick_put.c - the columns of --fields as text. */
 #include <ctype.h>
 #include <string.h>
 
@@ -11,27 +11,6 @@
 #include "text.h"
 #include "value.h"
 
-/* All that the value of a column is made from. */
-struct cell {
-	const struct pick_line *line;
-	const struct logfile *log;
-	const struct log_type *type;
-	const struct posix_trace_event_np *event;
-};
-
-static bool is_truncated(const struct posix_trace_event_np *event)
-{
-	return event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
-}
-
-static void text_hex(struct out *out, uint64_t value)
-{
-	char *p = out_room(out);
-
-	memcpy(p, "0x", 2);
-	out_done(out, put_hex(p + 2, value, 1));
-}
-
 /* 0 is nobody: what the stream itself did. */
 static void text_number(struct out *out, int64_t id)
 {
@@ -41,30 +20,8 @@ static void text_number(struct out *out, int64_t id)
 		out_char(out, '-');
 }
 
-/* With quotes as JSON has them, or without. */
-static bool put_flags(struct out *out, const struct posix_trace_event_np *event, const char *quote)
-{
-	const struct {
-		bool is;
-		const char *name;
-	} flags[] = {
-		{ is_truncated(event), "truncated" },
-		{ (event->flags & POSIX_TRACE_EVENT_LATE_NP) != 0, "late" },
-		{ (event->flags & LINE_UNORDERED) != 0, "unordered" },
-	};
-	bool any = false;
-
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		if (!flags[i].is)
-			continue;
-		out_printf(out, "%s%s%s%s", any ? "," : "", quote, flags[i].name, quote);
-		any = true;
-	}
-	return any;
-}
-
 /* A blank stands before the fields of a schema; it can be taken away unless more than a buffer follows. */
-static bool described_data(struct out *out, const struct cell *cell)
+static bool described_data(struct out *out, const struct pick_cell *cell)
 {
 	size_t before = out->used;
 
@@ -75,7 +32,7 @@ static bool described_data(struct out *out, const struct cell *cell)
 	return true;
 }
 
-static void text_data(struct out *out, const struct cell *cell)
+static void text_data(struct out *out, const struct pick_cell *cell)
 {
 	const struct posix_trace_event_np *event = cell->event;
 
@@ -89,33 +46,14 @@ static void text_data(struct out *out, const struct cell *cell)
 		out_hex(out, event->data, event->data_len);
 }
 
-/* The next value of a column's field; index counts on. An array without index has several. */
-static bool next_value(const struct cell *cell, const struct pick_column *column, int field,
-		       unsigned *index, struct posix_trace_value_np *value)
-{
-	unsigned element = column->has_index ? column->index : *index;
-
-	if (field < 0 || (column->has_index && *index) ||
-	    !posix_trace_field_get_np(cell->type->schema, (unsigned)field, element,
-				      cell->event->data, cell->event->data_len, 0, value))
-		return false;
-	++*index;
-	return true;
-}
-
-static bool is_list(const struct cell *cell, const struct pick_column *column, int field)
-{
-	return field >= 0 && !column->has_index && cell->type->schema->field[field].is_array;
-}
-
-static void text_field(struct out *out, const struct cell *cell, const struct pick_column *column,
+static void text_field(struct out *out, const struct pick_cell *cell, const struct pick_column *column,
 		       int field)
 {
-	bool list = is_list(cell, column, field);
+	bool list = pick_is_list(cell, column, field);
 	struct posix_trace_value_np value;
 	unsigned index = 0;
 
-	while (next_value(cell, column, field, &index, &value)) {
+	while (pick_next_value(cell, column, field, &index, &value)) {
 		if (list)
 			out_char(out, index == 1 ? '[' : ' ');
 		value_text(out, cell->log, cell->event, &value, cell->line->when);
@@ -125,7 +63,7 @@ static void text_field(struct out *out, const struct cell *cell, const struct pi
 	out_char(out, index ? ']' : '-');
 }
 
-static void text_symbol(struct out *out, const struct cell *cell, bool source)
+static void text_symbol(struct out *out, const struct pick_cell *cell, bool source)
 {
 	const struct symbol *symbol = symbols_of(cell->log, cell->event);
 
@@ -137,7 +75,7 @@ static void text_symbol(struct out *out, const struct cell *cell, bool source)
 		text_safe(out, symbol->name, strlen(symbol->name));
 }
 
-static void text_cell(struct out *out, struct pick *pick, unsigned i, const struct cell *cell)
+static void text_cell(struct out *out, struct pick *pick, unsigned i, const struct pick_cell *cell)
 {
 	const struct pick_column *column = &pick->column[i];
 	const struct posix_trace_event_np *event = cell->event;
@@ -156,10 +94,10 @@ static void text_cell(struct out *out, struct pick *pick, unsigned i, const stru
 		text_number(out, event->tid);
 		break;
 	case PICK_THREAD:
-		text_hex(out, (uint64_t)event->info.posix_thread_id);
+		pick_put_hex(out, (uint64_t)event->info.posix_thread_id);
 		break;
 	case PICK_ADDRESS:
-		text_hex(out, (uintptr_t)event->info.posix_prog_address);
+		pick_put_hex(out, (uintptr_t)event->info.posix_prog_address);
 		break;
 	case PICK_EVENT:
 		out_bytes(out, cell->type->shown, cell->type->shown_len);
@@ -177,7 +115,7 @@ static void text_cell(struct out *out, struct pick *pick, unsigned i, const stru
 		text_data(out, cell);
 		break;
 	case PICK_FLAGS:
-		if (!put_flags(out, event, ""))
+		if (!pick_put_flags(out, event, ""))
 			out_char(out, '-');
 		break;
 	case PICK_LOG:
@@ -205,7 +143,7 @@ void pick_tabs(struct out *out, struct pick *pick, const struct pick_line *line,
 	       const struct logfile *log, const struct log_type *type,
 	       const struct posix_trace_event_np *event)
 {
-	const struct cell cell = { line, log, type, event };
+	const struct pick_cell cell = { line, log, type, event };
 
 	make_room(out);
 	for (unsigned i = 0; i < pick->count; i++) {
@@ -270,7 +208,7 @@ void pick_columns(struct out *out, struct pick *pick, const struct pick_line *li
 		  const struct logfile *log, const struct log_type *type,
 		  const struct posix_trace_event_np *event)
 {
-	const struct cell cell = { line, log, type, event };
+	const struct pick_cell cell = { line, log, type, event };
 	static struct out scratch = { .fd = -1 }; /* of numbers */
 
 	make_room(out);
@@ -288,141 +226,4 @@ void pick_columns(struct out *out, struct pick *pick, const struct pick_line *li
 		pad_column(out, pick, i, before);
 	}
 	out_char(out, '\n');
-}
-
-static void json_hex(struct out *out, uint64_t value)
-{
-	out_char(out, '"');
-	text_hex(out, value);
-	out_char(out, '"');
-}
-
-/* Of a described type an object, else text or bytes as a string. */
-static void json_data(struct out *out, const struct cell *cell)
-{
-	const struct posix_trace_event_np *event = cell->event;
-
-	if (cell->type->schema) {
-		out_str(out, "{\"len\":");
-		out_unsigned(out, event->data_len);
-		fields_json(out, cell->log, cell->type, event);
-		out_char(out, '}');
-	} else if (text_is_text(event->data, event->data_len, true)) {
-		text_json(out, event->data, event->data_len);
-	} else {
-		out_char(out, '"');
-		out_hex(out, event->data, event->data_len);
-		out_char(out, '"');
-	}
-}
-
-static void json_field(struct out *out, const struct cell *cell, const struct pick_column *column,
-		       int field)
-{
-	bool list = is_list(cell, column, field);
-	struct posix_trace_value_np value;
-	unsigned index = 0;
-
-	while (next_value(cell, column, field, &index, &value)) {
-		if (list)
-			out_char(out, index == 1 ? '[' : ',');
-		value_json(out, &value);
-		if (!list)
-			return;
-	}
-	out_str(out, index ? "]" : "null");
-}
-
-static void json_symbol(struct out *out, const struct cell *cell, bool source)
-{
-	const struct symbol *symbol = symbols_of(cell->log, cell->event);
-
-	if (!symbol || (source && !symbol->file))
-		out_str(out, "null");
-	else if (source)
-		symbols_source(out, symbol, true);
-	else
-		text_json(out, symbol->name, strlen(symbol->name));
-}
-
-static void json_cell(struct out *out, struct pick *pick, unsigned i, const struct cell *cell)
-{
-	const struct pick_column *column = &pick->column[i];
-	const struct posix_trace_event_np *event = cell->event;
-
-	switch (column->fact) {
-	case PICK_TIME:
-	case PICK_DELTA:
-		out_char(out, '"');
-		out_done(out, when_put(out_room(out),
-				       column->fact == PICK_TIME ? event->time_ns
-								 : cell->line->delta_ns,
-				       column->fact == PICK_TIME ? cell->line->when : WHEN_RAW));
-		out_char(out, '"');
-		break;
-	case PICK_PID:
-		out_signed(out, event->info.posix_pid);
-		break;
-	case PICK_TID:
-		out_signed(out, event->tid);
-		break;
-	case PICK_THREAD:
-		json_hex(out, (uint64_t)event->info.posix_thread_id);
-		break;
-	case PICK_ADDRESS:
-		json_hex(out, (uintptr_t)event->info.posix_prog_address);
-		break;
-	case PICK_EVENT:
-		text_json(out, cell->type->name, cell->type->name_len);
-		break;
-	case PICK_ID:
-		out_unsigned(out, event->info.posix_event_id);
-		break;
-	case PICK_LEVEL:
-		if (cell->type->schema && cell->type->schema->level)
-			out_signed(out, cell->type->schema->level);
-		else
-			out_str(out, "null");
-		break;
-	case PICK_LEN:
-		out_unsigned(out, event->data_len);
-		break;
-	case PICK_DATA:
-		if (event->data_len)
-			json_data(out, cell);
-		else
-			out_str(out, "null");
-		break;
-	case PICK_FLAGS:
-		out_char(out, '[');
-		put_flags(out, event, "\"");
-		out_char(out, ']');
-		break;
-	case PICK_LOG:
-		text_json(out, cell->line->log_name, strlen(cell->line->log_name));
-		break;
-	case PICK_SYMBOL:
-	case PICK_SOURCE:
-		json_symbol(out, cell, column->fact == PICK_SOURCE);
-		break;
-	case PICK_FIELD:
-		json_field(out, cell, column,
-			   cell->type->schema ? pick_field(pick, cell->type->schema, i) : -1);
-		break;
-	}
-}
-
-void pick_json(struct out *out, struct pick *pick, const struct pick_line *line,
-	       const struct logfile *log, const struct log_type *type,
-	       const struct posix_trace_event_np *event)
-{
-	const struct cell cell = { line, log, type, event };
-
-	for (unsigned i = 0; i < pick->count; i++) {
-		out_str(out, i ? ",\"" : "{\"");
-		out_str(out, pick->column[i].label); /* letters, by the grammar */
-		out_str(out, "\":");
-		json_cell(out, pick, i, &cell);
-	}
-	out_str(out, "}\n");
 }

@@ -7,6 +7,7 @@
 
 #include "formats/evt.h"
 #include "formats/evt_cursor.h"
+#include "formats/evt_event.h"
 
 #define LINE_BYTES ((size_t)1 << 22) /* a line of more is left out */
 #define READ_BYTES 65536
@@ -159,85 +160,19 @@ static bool name_line(struct reading *reading, struct cursor *cursor)
 	return (slot->name && keep_named(reading, slot)) || bad(reading, strerror(ENOMEM));
 }
 
-static bool data_of(struct reading *reading, struct cursor *cursor, struct fmt_event *event)
-{
-	const char *begin = cursor->p;
-
-	if (cursor_take(cursor, "-"))
-		return true;
-	/* A line's bytes hold twice as many digits: room for all is there. */
-	for (; cursor->end - cursor->p >= 2; cursor->p += 2) {
-		unsigned high = cursor_digit_value(cursor->p[0]), low = cursor_digit_value(cursor->p[1]);
-
-		if (high > 15 || low > 15)
-			break;
-		reading->data[event->data_len++] = (unsigned char)(high << 4 | low);
-	}
-	return cursor->p > begin;
-}
-
-enum member { MEMBER_ID, MEMBER_PID, MEMBER_TID, MEMBER_ADDR, MEMBER_TIME, MEMBER_TRUNC, MEMBER_DATA };
-
-static const char *const members[] = { "id=", "pid=", "tid=", "addr=", "time=", "trunc=", "data=" };
-
-static bool member(struct reading *reading, struct cursor *cursor, enum member which,
-		   struct fmt_event *event, uint64_t *id)
-{
-	uint64_t value = 0;
-	bool good;
-
-	switch (which) {
-	case MEMBER_ID:
-		return cursor_hexadecimal(cursor, UINT32_MAX, id);
-	case MEMBER_PID:
-		good = cursor_digits(cursor, 10, &value) && value <= INT32_MAX;
-		event->pid = (uint32_t)value;
-		return good;
-	case MEMBER_TID:
-		return cursor_digits(cursor, 10, &event->thread);
-	case MEMBER_ADDR:
-		return cursor_hexadecimal(cursor, UINT64_MAX, &event->address);
-	case MEMBER_TIME:
-		return cursor_seconds(cursor, &event->time_ns);
-	case MEMBER_TRUNC:
-		good = cursor_digits(cursor, 10, &value) && value <= POSIX_TRACE_TRUNCATED_READ;
-		event->truncation = (int)value;
-		return good;
-	default:
-		return data_of(reading, cursor, event);
-	}
-}
-
-/* Each member at most once; id, time and data must be there. */
-static bool event_members(struct reading *reading, struct cursor *cursor, struct fmt_event *event,
-			  uint64_t *id)
-{
-	unsigned seen = 0, needed = 1u << MEMBER_ID | 1u << MEMBER_TIME | 1u << MEMBER_DATA;
-
-	while (!cursor_at_end(cursor)) {
-		enum member which = MEMBER_ID;
-
-		while (which <= MEMBER_DATA && !cursor_take(cursor, members[which]))
-			which++;
-		if (which > MEMBER_DATA || seen & 1u << which)
-			return bad(reading, "a member that no event has, or a second one");
-		seen |= 1u << which;
-		if (!member(reading, cursor, which, event, id) ||
-		    (cursor->p < cursor->end && *cursor->p != ' ' && *cursor->p != '\t'))
-			return bad(reading, "a member without a value that it can have");
-	}
-	return (seen & needed) == needed || bad(reading, "an event has at least id, time and data");
-}
-
 /* False: the flow stops. */
 static bool event_line(struct reading *reading, struct cursor *cursor)
 {
 	struct fmt_event event = { .cpu = -1, .data = reading->data };
+	const char *reason;
 	struct slot *slot;
 	uint64_t id = 0;
 
-	if (!event_members(reading, cursor, &event, &id))
+	reason = evt_event(cursor, reading->data, &event, &id);
+	if (reason) {
+		bad(reading, reason);
 		return true;
+	}
 	slot = slot_of(reading, (uint32_t)id);
 	if (!slot) {
 		bad(reading, "too many event types");

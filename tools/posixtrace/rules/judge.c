@@ -10,30 +10,7 @@
 
 #include "latency/brief.h"
 #include "latency/pairing.h"
-#include "out.h"
-#include "value.h"
-
-#define NONE       UINT32_MAX
-#define KEY_BYTES  64
-
-/* An event that wants another. */
-struct pending {
-	uint64_t key;
-	int64_t time_ns;
-	pid_t pid, tid;
-	uint32_t older, younger; /* of its rule; younger also among the free ones */
-	char text[KEY_BYTES];    /* its key, to be told */
-};
-
-/* What an event type is to a rule. */
-struct judge_type {
-	size_t uses;
-	struct judge_use {
-		struct rule *rule;
-		bool is_second;
-		unsigned field[POSIX_TRACE_KEYS_MAX_NP];
-	} use[];
-};
+#include "when.h"
 
 void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pid_t pid, pid_t tid,
 		     const char *format, ...)
@@ -150,24 +127,18 @@ bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log)
 	judge->log = log;
 	judge->ids = 65536;
 	judge->by_id = calloc(judge->ids, sizeof(*judge->by_id));
-	judge->pending = calloc(RULES_PENDING, sizeof(*judge->pending));
-	judge->first = malloc((rules->count + 1) * sizeof(*judge->first));
-	judge->last = malloc((rules->count + 1) * sizeof(*judge->last));
 	judge->holder = calloc(2 * RULES_HOLDERS, sizeof(*judge->holder));
-	if (!judge->by_id || !judge->pending || !judge->first || !judge->last || !judge->holder)
+	if (!judge->by_id || !judge->holder || !every_init(judge))
 		return false;
 	for (size_t i = 0; i < rules->count; i++) {
 		struct rule *rule = &rules->rule[i];
 
-		judge->first[i] = judge->last[i] = NONE;
 		if (rule->kind == RULE_RATE) {
 			rule->window = calloc(rule->number + 1, sizeof(*rule->window));
 			if (!rule->window)
 				return false;
 		}
 	}
-	for (uint32_t i = 0; i < RULES_PENDING; i++)
-		judge->pending[i].younger = i + 1 < RULES_PENDING ? i + 1 : NONE;
 	/* Also types that have no event: a rule that means none of them is a slip of the pen. */
 	for (size_t i = 0; i < log->types; i++)
 		if (log->list[i]->id < judge->ids)
@@ -180,140 +151,8 @@ void judge_fini(struct judge *judge)
 	for (size_t i = 0; judge->by_id && i < judge->ids; i++)
 		free(judge->by_id[i]);
 	free(judge->by_id);
-	free(judge->pending);
-	free(judge->first);
-	free(judge->last);
+	every_fini(judge);
 	free(judge->holder);
-}
-
-/* ------------------------------------------------------------------ every */
-
-static void take_out(struct judge *judge, size_t rule, uint32_t index)
-{
-	struct pending *pending = &judge->pending[index];
-
-	if (pending->older == NONE)
-		judge->first[rule] = pending->younger;
-	else
-		judge->pending[pending->older].younger = pending->younger;
-	if (pending->younger == NONE)
-		judge->last[rule] = pending->older;
-	else
-		judge->pending[pending->younger].older = pending->older;
-	pending->younger = judge->free;
-	judge->free = index;
-}
-
-static void too_late(struct judge *judge, struct rule *rule, const struct pending *pending,
-		     const char *why)
-{
-	judge_violation(judge, rule, pending->time_ns, pending->pid, pending->tid, "%s%s: no %s%s",
-			rule->first.pattern, pending->text, rule->second.pattern, why);
-}
-
-/* Those that have waited too long. */
-static void expire(struct judge *judge, size_t index, int64_t now_ns)
-{
-	struct rule *rule = &judge->rules->rule[index];
-	char span[BRIEF_BYTES], why[BRIEF_BYTES + 16];
-
-	while (judge->first[index] != NONE) {
-		const struct pending *pending = &judge->pending[judge->first[index]];
-
-		if (now_ns < pending->time_ns ||
-		    (uint64_t)now_ns - (uint64_t)pending->time_ns <= rule->within_ns)
-			return;
-		snprintf(why, sizeof(why), " within %s", brief_ns(span, (double)rule->within_ns));
-		too_late(judge, rule, pending, why);
-		take_out(judge, index, judge->first[index]);
-	}
-}
-
-static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
-/* The key of an event, and how it is told. */
-static uint64_t key_of(const struct judge *judge, const struct judge_use *use,
-		       const struct reading *reading, char *text)
-{
-	static struct out scratch = { .fd = -1 };
-	const struct posix_trace_event_np *event = &reading->event;
-	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), &event->info.posix_pid,
-			    sizeof(event->info.posix_pid));
-	struct posix_trace_value_np value;
-
-	scratch.used = 0;
-	if (!use->rule->fields) {
-		hash = mix(hash, &event->tid, sizeof(event->tid));
-		hash = mix(hash, &event->info.posix_thread_id, sizeof(event->info.posix_thread_id));
-	}
-	for (unsigned i = 0; i < use->rule->fields; i++) {
-		if (!posix_trace_field_get_np(reading->type->schema, use->field[i], 0, event->data,
-					      event->data_len, 0, &value))
-			continue;
-		if (value.field->form == POSIX_TRACE_FORM_BYTES_NP)
-			hash = mix(hash, value.data, value.len);
-		else
-			hash = mix(hash, &value.u64, sizeof(value.u64));
-		if (text && scratch.used < KEY_BYTES) {
-			out_printf(&scratch, " %s=", use->rule->field[i]);
-			value_text(&scratch, judge->log, event, &value, WHEN_UTC);
-		}
-	}
-	if (text) {
-		size_t len = scratch.used < KEY_BYTES ? scratch.used : KEY_BYTES - 1;
-
-		memcpy(text, scratch.bytes, len);
-		text[len] = '\0';
-	}
-	scratch.used = 0;
-	return hash;
-}
-
-static void begin(struct judge *judge, size_t index, const struct judge_use *use,
-		  const struct reading *reading)
-{
-	struct pending *pending;
-	uint32_t at = judge->free;
-
-	use->rule->cases++;
-	if (at == NONE) {
-		use->rule->undecided++;
-		return;
-	}
-	pending = &judge->pending[at];
-	judge->free = pending->younger;
-	pending->time_ns = reading->event.time_ns;
-	pending->pid = reading->event.info.posix_pid;
-	pending->tid = reading->event.tid;
-	pending->key = key_of(judge, use, reading, pending->text);
-	pending->younger = NONE;
-	pending->older = judge->last[index];
-	if (pending->older == NONE)
-		judge->first[index] = at;
-	else
-		judge->pending[pending->older].younger = at;
-	judge->last[index] = at;
-}
-
-/* The youngest that waits for it: calls in calls end from inside. */
-static void end(struct judge *judge, size_t index, const struct judge_use *use,
-		const struct reading *reading)
-{
-	uint64_t key;
-	uint32_t at = judge->last[index];
-
-	if (at == NONE)
-		return;
-	key = key_of(judge, use, reading, NULL);
-	while (at != NONE && judge->pending[at].key != key)
-		at = judge->pending[at].older;
-	if (at != NONE)
-		take_out(judge, index, at);
 }
 
 /* ------------------------------------------------------------------ the others */
@@ -388,9 +227,9 @@ static void judge_use(struct judge *judge, const struct judge_use *use,
 	switch (rule->kind) {
 	case RULE_EVERY:
 		if (use->is_second)
-			end(judge, index, use, reading);
+			every_end(judge, index, use, reading);
 		else
-			begin(judge, index, use, reading);
+			every_begin(judge, index, use, reading);
 		break;
 	case RULE_NEVER:
 		never(judge, rule, reading);
@@ -407,29 +246,17 @@ static void judge_use(struct judge *judge, const struct judge_use *use,
 	}
 }
 
-/* What waits cannot be decided any more; what held a lock may have given it back. */
-static void cut(struct judge *judge)
-{
-	for (size_t i = 0; i < judge->rules->count; i++)
-		while (judge->first[i] != NONE) {
-			judge->rules->rule[i].undecided++;
-			take_out(judge, i, judge->first[i]);
-		}
-}
-
 void judge_event(struct judge *judge, const struct reading *reading)
 {
 	const struct posix_trace_event_np *event = &reading->event;
 	const struct judge_type *type;
 
-	for (size_t i = 0; i < judge->rules->count; i++)
-		if (judge->rules->rule[i].within_ns && judge->first[i] != NONE)
-			expire(judge, i, event->time_ns);
+	every_expire(judge, event->time_ns);
 	if (event->info.posix_event_id == POSIX_TRACE_OVERFLOW ||
 	    event->info.posix_event_id == POSIX_TRACE_RESUME ||
 	    event->info.posix_event_id == POSIX_TRACE_START ||
 	    (event->flags & POSIX_TRACE_EVENT_GAP_NP))
-		cut(judge);
+		every_cut(judge); /* what held a lock may have given it back, too */
 	if (event->time_ns > judge->last_ns)
 		judge->last_ns = event->time_ns;
 	if (!reading->is_wanted)
@@ -441,18 +268,10 @@ void judge_event(struct judge *judge, const struct reading *reading)
 
 void judge_end(struct judge *judge)
 {
+	every_finish(judge);
 	for (size_t i = 0; i < judge->rules->count; i++) {
 		struct rule *rule = &judge->rules->rule[i];
 
-		/* With time left, the other might still have come. */
-		while (judge->first[i] != NONE) {
-			if (rule->within_ns)
-				rule->undecided++;
-			else
-				too_late(judge, rule, &judge->pending[judge->first[i]],
-					 " up to the end of the log");
-			take_out(judge, i, judge->first[i]);
-		}
 		if (rule->kind == RULE_COUNT && !holds(rule))
 			judge_violation(judge, rule, judge->last_ns, 0, 0, "%llu events %s",
 					(unsigned long long)rule->cases, rule->first.pattern);

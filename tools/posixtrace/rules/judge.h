@@ -12,6 +12,16 @@
 #include "latency/reading.h"
 #include "rules/rules.h"
 
+/* What an event type is to a rule. */
+struct judge_type {
+	size_t uses;
+	struct judge_use {
+		struct rule *rule;
+		bool is_second;
+		unsigned field[POSIX_TRACE_KEYS_MAX_NP];
+	} use[];
+};
+
 struct judge {
 	struct rules *rules;
 	struct logfile *log;
@@ -39,6 +49,22 @@ void judge_end(struct judge *judge);
 /* Counts a violation, and keeps what there is to tell, if there is room. */
 void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pid_t pid, pid_t tid,
 		     const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* every.c: false: no memory. */
+bool every_init(struct judge *judge);
+void every_fini(struct judge *judge);
+
+/* Of the rule at index, an event that wants another; one that others want: the youngest of them gets it, as calls
+ * in calls end from inside. */
+void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
+		 const struct reading *reading);
+void every_end(struct judge *judge, size_t index, const struct judge_use *use,
+	       const struct reading *reading);
+
+/* Who has waited too long; events were lost, so that of nobody who waits it is known; the log ends. */
+void every_expire(struct judge *judge, int64_t now_ns);
+void every_cut(struct judge *judge);
+void every_finish(struct judge *judge);
 
 /* order.c: locks that are held, by the events that say so when they are given back. */
 void order_event(struct judge *judge, struct rule *rule, const struct reading *reading);

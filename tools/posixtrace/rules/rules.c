@@ -8,143 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "out.h"
+#include "rules/parser.h"
 #include "say.h"
-#include "text.h"
-
-struct parser {
-	struct rules *rules;
-	const char *line;
-	unsigned number;       /* of the line */
-	const char *at, *word; /* behind the last word; where it began */
-	size_t len;            /* of the word; 0: the end of the line */
-	bool quoted, failed, no_memory;
-	char text[RULES_LINE]; /* of the word, without quotes */
-};
-
-/* ------------------------------------------------------------------ errors */
-
-static struct out out_stderr = { .fd = 2 };
-
-/* The line, and a caret below what is wrong; tabs stay tabs, so that it stands there. */
-static void fail(struct parser *parser, const char *expected)
-{
-	size_t column = (size_t)(parser->word - parser->line);
-
-	if (parser->failed)
-		return;
-	parser->failed = true;
-	parser->rules->errors++;
-	out_flush(&out_stdout);
-	text_safe(&out_stderr, parser->rules->path, strlen(parser->rules->path));
-	out_printf(&out_stderr, ":%u:%zu: error: expected %s, ", parser->number, column + 1, expected);
-	if (parser->len) {
-		out_str(&out_stderr, "found ");
-		text_quoted(&out_stderr, parser->word, parser->len);
-	} else {
-		out_str(&out_stderr, "found the end of the line");
-	}
-	out_str(&out_stderr, "\n    ");
-	for (const char *p = parser->line; *p; p++)
-		if (*p == '\t')
-			out_char(&out_stderr, '\t');
-		else
-			text_safe(&out_stderr, p, 1);
-	out_str(&out_stderr, "\n    ");
-	for (size_t i = 0; i < column; i++)
-		out_char(&out_stderr, parser->line[i] == '\t' ? '\t' : ' ');
-	out_str(&out_stderr, "^\n");
-	out_flush(&out_stderr);
-}
-
-/* ------------------------------------------------------------------ words */
-
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || (c && strchr("_.*?[]!-:#@/", c)) || (unsigned char)c >= 128;
-}
-
-static void quoted(struct parser *parser)
-{
-	size_t n = 0;
-
-	for (parser->at++; *parser->at && *parser->at != '"'; parser->at++) {
-		if (*parser->at == '\\' && parser->at[1])
-			parser->at++;
-		parser->text[n++] = *parser->at;
-	}
-	parser->text[n] = '\0';
-	parser->quoted = true;
-	parser->len = (size_t)(parser->at - parser->word) + 1;
-	if (*parser->at) {
-		parser->at++;
-		return;
-	}
-	parser->len--;
-	fail(parser, "a \" at the end of the text");
-}
-
-/* The next word: of letters, a text in quotes, or of signs. */
-static void next(struct parser *parser)
-{
-	const char *p = parser->at;
-
-	while (*p == ' ' || *p == '\t')
-		p++;
-	parser->word = parser->at = p;
-	parser->quoted = false;
-	parser->len = 0;
-	parser->text[0] = '\0';
-	if (!*p || *p == '#')
-		return;
-	if (*p == '"') {
-		quoted(parser);
-		return;
-	}
-	if (is_word(*p))
-		while (is_word(*p) && !(*p == ':' && (p[1] == ' ' || !p[1])))
-			p++;
-	else if (*p && strchr("<>=", *p))
-		p += strspn(p, "<>=");
-	else
-		p++;
-	parser->len = (size_t)(p - parser->word);
-	parser->at = p;
-	memcpy(parser->text, parser->word, parser->len);
-	parser->text[parser->len] = '\0';
-}
-
-static bool is(const struct parser *parser, const char *word)
-{
-	return !parser->quoted && !strcmp(parser->text, word);
-}
-
-static bool skip(struct parser *parser, const char *word)
-{
-	if (!is(parser, word))
-		return false;
-	next(parser);
-	return true;
-}
-
-static void want(struct parser *parser, const char *word)
-{
-	char expected[32];
-
-	if (skip(parser, word) || parser->failed)
-		return;
-	snprintf(expected, sizeof(expected), "\"%s\"", word);
-	fail(parser, expected);
-}
-
-static char *copy(struct parser *parser)
-{
-	char *text = strdup(parser->text);
-
-	if (!text)
-		parser->failed = parser->no_memory = true;
-	return text;
-}
 
 /* ------------------------------------------------------------------ parts of rules */
 
@@ -154,16 +19,16 @@ static void parse_event(struct parser *parser, struct rule_event *event)
 
 	if (parser->failed)
 		return;
-	if (!parser->len || (!parser->quoted && !is_word(*parser->word))) {
-		fail(parser, "an event type");
+	if (!parser_is_name(parser)) {
+		parser_fail(parser, "an event type");
 		return;
 	}
-	event->pattern = copy(parser);
-	next(parser);
-	if (!skip(parser, "where") || parser->failed)
+	event->pattern = parser_copy(parser);
+	parser_next(parser);
+	if (!parser_skip(parser, "where") || parser->failed)
 		return;
 	if (!parser->quoted) {
-		fail(parser, "an expression in quotes");
+		parser_fail(parser, "an expression in quotes");
 		return;
 	}
 	snprintf(place, sizeof(place), "%s:%u", parser->rules->path, parser->number);
@@ -173,19 +38,19 @@ static void parse_event(struct parser *parser, struct rule_event *event)
 		parser->failed = true;
 		parser->rules->errors++;
 	}
-	next(parser);
+	parser_next(parser);
 }
 
 static void parse_lock(struct parser *parser, struct rule_event *lock)
 {
 	if (parser->failed)
 		return;
-	if (!parser->len || (!parser->quoted && !is_word(*parser->word))) {
-		fail(parser, "the name or address of a lock");
+	if (!parser_is_name(parser)) {
+		parser_fail(parser, "the name or address of a lock");
 		return;
 	}
-	lock->pattern = copy(parser);
-	next(parser);
+	lock->pattern = parser_copy(parser);
+	parser_next(parser);
 }
 
 static uint64_t parse_number(struct parser *parser, const char *what)
@@ -196,10 +61,10 @@ static uint64_t parse_number(struct parser *parser, const char *what)
 	errno = 0;
 	number = strtoull(parser->text, &end, 10);
 	if (parser->quoted || !isdigit((unsigned char)*parser->text) || *end || errno) {
-		fail(parser, what);
+		parser_fail(parser, what);
 		return 0;
 	}
-	next(parser);
+	parser_next(parser);
 	return number;
 }
 
@@ -217,11 +82,11 @@ static uint64_t parse_span(struct parser *parser)
 	if (parser->failed)
 		return 0;
 	if (parser->quoted || !isdigit((unsigned char)*parser->text)) {
-		fail(parser, "a span of time, such as 5ms");
+		parser_fail(parser, "a span of time, such as 5ms");
 		return 0;
 	}
 	if (!*end) {
-		next(parser);
+		parser_next(parser);
 		end = parser->text;
 	}
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
@@ -230,10 +95,10 @@ static uint64_t parse_span(struct parser *parser)
 		number *= units[i].ns;
 		if (number < 1 || number > 9e18)
 			break;
-		next(parser);
+		parser_next(parser);
 		return (uint64_t)number;
 	}
-	fail(parser, "ns, us, ms, s, m or h, and a span from 1 ns to 292 years");
+	parser_fail(parser, "ns, us, ms, s, m or h, and a span from 1 ns to 292 years");
 	return 0;
 }
 
@@ -244,11 +109,11 @@ static void parse_relation(struct parser *parser, struct rule *rule)
 	bool is_rate = rule->kind == RULE_RATE;
 
 	for (int i = RULE_LESS; i <= (is_rate ? RULE_AT_MOST : RULE_MORE); i++)
-		if (skip(parser, names[i])) {
+		if (parser_skip(parser, names[i])) {
 			rule->relation = i;
 			return;
 		}
-	fail(parser, is_rate ? "< or <=" : "<, <=, ==, >= or >");
+	parser_fail(parser, is_rate ? "< or <=" : "<, <=, ==, >= or >");
 }
 
 /* ------------------------------------------------------------------ rules */
@@ -257,30 +122,30 @@ static void parse_every(struct parser *parser, struct rule *rule)
 {
 	rule->kind = RULE_EVERY;
 	parse_event(parser, &rule->first);
-	want(parser, "is");
-	want(parser, "followed");
-	want(parser, "by");
+	parser_want(parser, "is");
+	parser_want(parser, "followed");
+	parser_want(parser, "by");
 	parse_event(parser, &rule->second);
-	if (!parser->failed && skip(parser, "of")) {
-		want(parser, "the");
-		want(parser, "same");
+	if (!parser->failed && parser_skip(parser, "of")) {
+		parser_want(parser, "the");
+		parser_want(parser, "same");
 		do {
 			if (parser->failed)
 				return;
 			if (rule->fields == POSIX_TRACE_KEYS_MAX_NP) {
-				fail(parser, "four fields at most");
+				parser_fail(parser, "four fields at most");
 				return;
 			}
 			if (!isalpha((unsigned char)*parser->text) && *parser->text != '_') {
-				fail(parser, "a field");
+				parser_fail(parser, "a field");
 				return;
 			}
-			if (!is(parser, "thread"))
-				rule->field[rule->fields++] = copy(parser);
-			next(parser);
-		} while (skip(parser, ","));
+			if (!parser_is(parser, "thread"))
+				rule->field[rule->fields++] = parser_copy(parser);
+			parser_next(parser);
+		} while (parser_skip(parser, ","));
 	}
-	if (!parser->failed && skip(parser, "within"))
+	if (!parser->failed && parser_skip(parser, "within"))
 		rule->within_ns = parse_span(parser);
 }
 
@@ -289,21 +154,21 @@ static void parse_never(struct parser *parser, struct rule *rule)
 	const char *word = parser->word;
 
 	rule->kind = RULE_NEVER;
-	if (!is(parser, "lock")) {
+	if (!parser_is(parser, "lock")) {
 		parse_event(parser, &rule->first);
 		return;
 	}
-	next(parser);
+	parser_next(parser);
 	/* An event type may be called lock. */
-	if (!parser->len || is(parser, "where")) {
+	if (!parser->len || parser_is(parser, "where")) {
 		parser->at = word;
-		next(parser);
+		parser_next(parser);
 		parse_event(parser, &rule->first);
 		return;
 	}
 	rule->kind = RULE_ORDER;
 	parse_lock(parser, &rule->first);
-	want(parser, "then");
+	parser_want(parser, "then");
 	parse_lock(parser, &rule->second);
 }
 
@@ -322,12 +187,12 @@ static void parse_number_of(struct parser *parser, struct rule *rule, enum rule_
 		rule->relation = RULE_AT_MOST;
 		rule->number--;
 	}
-	want(parser, "per");
+	parser_want(parser, "per");
 	rule->within_ns = parse_span(parser);
 	if (rule->number > RULES_WINDOW || (rule->relation == RULE_LESS && !parser->failed)) {
 		parser->word = strpbrk(parser->line, "<");
 		parser->len = 1;
-		fail(parser, "at most 65536 and not less than 0");
+		parser_fail(parser, "at most 65536 and not less than 0");
 	}
 }
 
@@ -335,30 +200,30 @@ static void parse_rule(struct parser *parser, struct rule *rule)
 {
 	const char *colon;
 
-	next(parser);
+	parser_next(parser);
 	colon = parser->at;
 	if (parser->len && colon && *colon == ':') {
-		rule->name = copy(parser);
+		rule->name = parser_copy(parser);
 		parser->at++;
-		next(parser);
+		parser_next(parser);
 	}
 	rule->text = strdup(parser->word);
 	if (!rule->text || parser->no_memory) {
 		parser->failed = parser->no_memory = true;
 		return;
 	}
-	if (skip(parser, "every"))
+	if (parser_skip(parser, "every"))
 		parse_every(parser, rule);
-	else if (skip(parser, "never"))
+	else if (parser_skip(parser, "never"))
 		parse_never(parser, rule);
-	else if (skip(parser, "count"))
+	else if (parser_skip(parser, "count"))
 		parse_number_of(parser, rule, RULE_COUNT);
-	else if (skip(parser, "rate"))
+	else if (parser_skip(parser, "rate"))
 		parse_number_of(parser, rule, RULE_RATE);
 	else
-		fail(parser, "every, never, count or rate");
+		parser_fail(parser, "every, never, count or rate");
 	if (!parser->failed && parser->len)
-		fail(parser, "the end of the line");
+		parser_fail(parser, "the end of the line");
 	for (char *end = rule->text + strlen(rule->text); end > rule->text && isspace((unsigned char)end[-1]);)
 		*--end = '\0';
 }
@@ -392,12 +257,12 @@ static bool read_line(struct parser *parser)
 
 	parser->at = parser->line;
 	parser->failed = false;
-	next(parser);
+	parser_next(parser);
 	if (!parser->len)
 		return true;
 	parser->at = parser->line;
 	if (rules->count == RULES_MAX) {
-		fail(parser, "a thousand rules at most");
+		parser_fail(parser, "a thousand rules at most");
 		return true;
 	}
 	more = realloc(rules->rule, (rules->count + 1) * sizeof(*more));
@@ -435,7 +300,7 @@ bool rules_read(struct rules *rules, const char *path)
 			parser.word = line;
 			parser.len = 8;
 			parser.failed = false;
-			fail(&parser, "a line of 4094 bytes at most");
+			parser_fail(&parser, "a line of 4094 bytes at most");
 			break;
 		}
 		if (len && line[len - 1] == '\n')

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * evt_event.h - a line of an event list that is an event, behind its first word.
+ */
+#ifndef POSIXTRACE_FORMATS_EVT_EVENT_H
+#define POSIXTRACE_FORMATS_EVT_EVENT_H
+
+#include "formats/evt_cursor.h"
+#include "formats/format.h"
+
+/*
+ * Each member at most once; id, time and data must be there. data has room for half as many bytes as the line
+ * has; event points to it. NULL: that was it; else what is wrong.
+ */
+const char *evt_event(struct cursor *cursor, unsigned char *data, struct fmt_event *event, uint64_t *id);
+
+#endif

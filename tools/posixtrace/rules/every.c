@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* every.c - events that must be followed by another: those that wait for it, and what becomes of them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "latency/brief.h"
+#include "out.h"
+#include "rules/judge.h"
+#include "value.h"
+
+#define NONE       UINT32_MAX
+#define KEY_BYTES  64
+
+/* An event that wants another. */
+struct pending {
+	uint64_t key;
+	int64_t time_ns;
+	pid_t pid, tid;
+	uint32_t older, younger; /* of its rule; younger also among the free ones */
+	char text[KEY_BYTES];    /* its key, to be told */
+};
+
+bool every_init(struct judge *judge)
+{
+	size_t rules = judge->rules->count;
+
+	judge->pending = calloc(RULES_PENDING, sizeof(*judge->pending));
+	judge->first = malloc((rules + 1) * sizeof(*judge->first));
+	judge->last = malloc((rules + 1) * sizeof(*judge->last));
+	if (!judge->pending || !judge->first || !judge->last)
+		return false;
+	for (size_t i = 0; i < rules; i++)
+		judge->first[i] = judge->last[i] = NONE;
+	for (uint32_t i = 0; i < RULES_PENDING; i++)
+		judge->pending[i].younger = i + 1 < RULES_PENDING ? i + 1 : NONE;
+	return true;
+}
+
+void every_fini(struct judge *judge)
+{
+	free(judge->pending);
+	free(judge->first);
+	free(judge->last);
+}
+
+static void take_out(struct judge *judge, size_t rule, uint32_t index)
+{
+	struct pending *pending = &judge->pending[index];
+
+	if (pending->older == NONE)
+		judge->first[rule] = pending->younger;
+	else
+		judge->pending[pending->older].younger = pending->younger;
+	if (pending->younger == NONE)
+		judge->last[rule] = pending->older;
+	else
+		judge->pending[pending->younger].older = pending->older;
+	pending->younger = judge->free;
+	judge->free = index;
+}
+
+static void too_late(struct judge *judge, struct rule *rule, const struct pending *pending,
+		     const char *why)
+{
+	judge_violation(judge, rule, pending->time_ns, pending->pid, pending->tid, "%s%s: no %s%s",
+			rule->first.pattern, pending->text, rule->second.pattern, why);
+}
+
+/* Those that have waited too long. */
+static void expire(struct judge *judge, size_t index, int64_t now_ns)
+{
+	struct rule *rule = &judge->rules->rule[index];
+	char span[BRIEF_BYTES], why[BRIEF_BYTES + 16];
+
+	while (judge->first[index] != NONE) {
+		const struct pending *pending = &judge->pending[judge->first[index]];
+
+		if (now_ns < pending->time_ns ||
+		    (uint64_t)now_ns - (uint64_t)pending->time_ns <= rule->within_ns)
+			return;
+		snprintf(why, sizeof(why), " within %s", brief_ns(span, (double)rule->within_ns));
+		too_late(judge, rule, pending, why);
+		take_out(judge, index, judge->first[index]);
+	}
+}
+
+void every_expire(struct judge *judge, int64_t now_ns)
+{
+	for (size_t i = 0; i < judge->rules->count; i++)
+		if (judge->rules->rule[i].within_ns && judge->first[i] != NONE)
+			expire(judge, i, now_ns);
+}
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* The key of an event, and how it is told. */
+static uint64_t key_of(const struct judge *judge, const struct judge_use *use,
+		       const struct reading *reading, char *text)
+{
+	static struct out scratch = { .fd = -1 };
+	const struct posix_trace_event_np *event = &reading->event;
+	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), &event->info.posix_pid,
+			    sizeof(event->info.posix_pid));
+	struct posix_trace_value_np value;
+
+	scratch.used = 0;
+	if (!use->rule->fields) {
+		hash = mix(hash, &event->tid, sizeof(event->tid));
+		hash = mix(hash, &event->info.posix_thread_id, sizeof(event->info.posix_thread_id));
+	}
+	for (unsigned i = 0; i < use->rule->fields; i++) {
+		if (!posix_trace_field_get_np(reading->type->schema, use->field[i], 0, event->data,
+					      event->data_len, 0, &value))
+			continue;
+		if (value.field->form == POSIX_TRACE_FORM_BYTES_NP)
+			hash = mix(hash, value.data, value.len);
+		else
+			hash = mix(hash, &value.u64, sizeof(value.u64));
+		if (text && scratch.used < KEY_BYTES) {
+			out_printf(&scratch, " %s=", use->rule->field[i]);
+			value_text(&scratch, judge->log, event, &value, WHEN_UTC);
+		}
+	}
+	if (text) {
+		size_t len = scratch.used < KEY_BYTES ? scratch.used : KEY_BYTES - 1;
+
+		memcpy(text, scratch.bytes, len);
+		text[len] = '\0';
+	}
+	scratch.used = 0;
+	return hash;
+}
+
+void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
+		 const struct reading *reading)
+{
+	struct pending *pending;
+	uint32_t at = judge->free;
+
+	use->rule->cases++;
+	if (at == NONE) {
+		use->rule->undecided++;
+		return;
+	}
+	pending = &judge->pending[at];
+	judge->free = pending->younger;
+	pending->time_ns = reading->event.time_ns;
+	pending->pid = reading->event.info.posix_pid;
+	pending->tid = reading->event.tid;
+	pending->key = key_of(judge, use, reading, pending->text);
+	pending->younger = NONE;
+	pending->older = judge->last[index];
+	if (pending->older == NONE)
+		judge->first[index] = at;
+	else
+		judge->pending[pending->older].younger = at;
+	judge->last[index] = at;
+}
+
+void every_end(struct judge *judge, size_t index, const struct judge_use *use,
+		const struct reading *reading)
+{
+	uint64_t key;
+	uint32_t at = judge->last[index];
+
+	if (at == NONE)
+		return;
+	key = key_of(judge, use, reading, NULL);
+	while (at != NONE && judge->pending[at].key != key)
+		at = judge->pending[at].older;
+	if (at != NONE)
+		take_out(judge, index, at);
+}
+
+void every_cut(struct judge *judge)
+{
+	for (size_t i = 0; i < judge->rules->count; i++)
+		while (judge->first[i] != NONE) {
+			judge->rules->rule[i].undecided++;
+			take_out(judge, i, judge->first[i]);
+		}
+}
+
+void every_finish(struct judge *judge)
+{
+	for (size_t i = 0; i < judge->rules->count; i++) {
+		struct rule *rule = &judge->rules->rule[i];
+
+		/* With time left, the other might still have come. */
+		while (judge->first[i] != NONE) {
+			if (rule->within_ns)
+				rule->undecided++;
+			else
+				too_late(judge, rule, &judge->pending[judge->first[i]],
+					 " up to the end of the log");
+			take_out(judge, i, judge->first[i]);
+		}
+	}
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "rules/parser.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "out.h"
+#include "text.h"
+
+/* ------------------------------------------------------------------ errors */
+
+static struct out out_stderr = { .fd = 2 };
+
+/* The line, and a caret below what is wrong; tabs stay tabs, so that it stands there. */
+void parser_fail(struct parser *parser, const char *expected)
+{
+	size_t column = (size_t)(parser->word - parser->line);
+
+	if (parser->failed)
+		return;
+	parser->failed = true;
+	parser->rules->errors++;
+	out_flush(&out_stdout);
+	text_safe(&out_stderr, parser->rules->path, strlen(parser->rules->path));
+	out_printf(&out_stderr, ":%u:%zu: error: expected %s, ", parser->number, column + 1, expected);
+	if (parser->len) {
+		out_str(&out_stderr, "found ");
+		text_quoted(&out_stderr, parser->word, parser->len);
+	} else {
+		out_str(&out_stderr, "found the end of the line");
+	}
+	out_str(&out_stderr, "\n    ");
+	for (const char *p = parser->line; *p; p++)
+		if (*p == '\t')
+			out_char(&out_stderr, '\t');
+		else
+			text_safe(&out_stderr, p, 1);
+	out_str(&out_stderr, "\n    ");
+	for (size_t i = 0; i < column; i++)
+		out_char(&out_stderr, parser->line[i] == '\t' ? '\t' : ' ');
+	out_str(&out_stderr, "^\n");
+	out_flush(&out_stderr);
+}
+
+/* ------------------------------------------------------------------ words */
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || (c && strchr("_.*?[]!-:#@/", c)) || (unsigned char)c >= 128;
+}
+
+static void quoted(struct parser *parser)
+{
+	size_t n = 0;
+
+	for (parser->at++; *parser->at && *parser->at != '"'; parser->at++) {
+		if (*parser->at == '\\' && parser->at[1])
+			parser->at++;
+		parser->text[n++] = *parser->at;
+	}
+	parser->text[n] = '\0';
+	parser->quoted = true;
+	parser->len = (size_t)(parser->at - parser->word) + 1;
+	if (*parser->at) {
+		parser->at++;
+		return;
+	}
+	parser->len--;
+	parser_fail(parser, "a \" at the end of the text");
+}
+
+void parser_next(struct parser *parser)
+{
+	const char *p = parser->at;
+
+	while (*p == ' ' || *p == '\t')
+		p++;
+	parser->word = parser->at = p;
+	parser->quoted = false;
+	parser->len = 0;
+	parser->text[0] = '\0';
+	if (!*p || *p == '#')
+		return;
+	if (*p == '"') {
+		quoted(parser);
+		return;
+	}
+	if (is_word(*p))
+		while (is_word(*p) && !(*p == ':' && (p[1] == ' ' || !p[1])))
+			p++;
+	else if (*p && strchr("<>=", *p))
+		p += strspn(p, "<>=");
+	else
+		p++;
+	parser->len = (size_t)(p - parser->word);
+	parser->at = p;
+	memcpy(parser->text, parser->word, parser->len);
+	parser->text[parser->len] = '\0';
+}
+
+bool parser_is(const struct parser *parser, const char *word)
+{
+	return !parser->quoted && !strcmp(parser->text, word);
+}
+
+bool parser_skip(struct parser *parser, const char *word)
+{
+	if (!parser_is(parser, word))
+		return false;
+	parser_next(parser);
+	return true;
+}
+
+void parser_want(struct parser *parser, const char *word)
+{
+	char expected[32];
+
+	if (parser_skip(parser, word) || parser->failed)
+		return;
+	snprintf(expected, sizeof(expected), "\"%s\"", word);
+	parser_fail(parser, expected);
+}
+
+bool parser_is_name(const struct parser *parser)
+{
+	return parser->len && (parser->quoted || is_word(*parser->word));
+}
+
+char *parser_copy(struct parser *parser)
+{
+	char *text = strdup(parser->text);
+
+	if (!text)
+		parser->failed = parser->no_memory = true;
+	return text;
+}
