@@ -38,7 +38,7 @@ for folder in "${0%/*}"/trcfmt/*/; do
 		test "exit status $got" = "$(grep '^exit status' "$folder/why.txt")"
 	count=$((count + 1))
 done
-check "the cases are found" test $count -ge 45
+check "the cases are found" test $count -ge 60
 cat "${0%/*}"/trcfmt/*/expected.err | sed 's/.*\[\(.*\)\].*/\1/' | sort -u >"$tmp/triggered"
 for code in E02 E03 E04 E05 E06 E07 E08 E09 E10 E11 E12 E13 E14 E15 E16 E17 E18 E19 E20 E21 E22 E23 \
 	W01 W02; do
