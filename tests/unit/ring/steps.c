@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -44,13 +45,17 @@ bool steps_happened(void)
 	return happened;
 }
 
+static bool machine_steps(void);
+
 void steps_end(unsigned at_least)
 {
 	if (happened)
 		_exit(EXIT_SUCCESS);
 	ck_assert_msg(!failed, "it failed when it happened at moment %u, at %p", moments, where);
-	if (STEPS_WORK)
+	if (machine_steps())
 		ck_assert_uint_ge(moments, at_least);
+	else
+		puts("nothing happened: this machine does not step");
 }
 
 #if STEPS_WORK
@@ -93,6 +98,28 @@ static void step(int signal, siginfo_t *info, void *context)
 	__asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\t" operation                         \
 			 "\n\tpopfq\n\tlea 128(%%rsp), %%rsp" ::: "memory", "cc")
 
+static volatile sig_atomic_t traps;
+
+static void count_trap(int signal)
+{
+	(void)signal;
+	traps++;
+}
+
+/* Not in valgrind, which takes the flag and goes on. */
+static bool machine_steps(void)
+{
+	struct sigaction trap = { .sa_handler = count_trap }, before;
+
+	sigemptyset(&trap.sa_mask);
+	sigaction(SIGTRAP, &trap, &before);
+	traps = 0;
+	SET_FLAGS("orq $0x100, (%%rsp)");
+	SET_FLAGS("andq $~0x100, (%%rsp)");
+	sigaction(SIGTRAP, &before, NULL);
+	return traps > 0;
+}
+
 static void run(void (*code)(void *), void (*other)(void *), void *state)
 {
 	struct sigaction trap = { .sa_sigaction = step, .sa_flags = SA_SIGINFO }, before;
@@ -111,6 +138,11 @@ static void run(void (*code)(void *), void (*other)(void *), void *state)
 	sigaction(SIGTRAP, &before, NULL);
 }
 #else
+static bool machine_steps(void)
+{
+	return false;
+}
+
 static void run(void (*code)(void *), void (*other)(void *), void *state)
 {
 	(void)other;
