@@ -17,6 +17,7 @@ struct process {
 	uint32_t pid;
 	uint64_t parent;     /* as the members' table has them */
 	int64_t since_ns;
+	bool is_member;      /* or the target; of others only what they tell is known */
 	bool is_seen;
 	bool is_hopeless;
 	struct ptx_mapped_set set;
@@ -130,6 +131,8 @@ static void take_member(struct ptx_mapped *mapped, const struct ptx_member *memb
 	    !(bits >> mapped->bit & 1) || pid == (uint64_t)getpid())
 		return;
 	process = know(mapped, (uint32_t)pid);
+	if (process)
+		process->is_member = true;
 	if (!process || (process->since_ns == since_ns && process->parent == parent))
 		return;
 	if (process->since_ns)
@@ -222,7 +225,7 @@ static void look_at_others(struct ptx_mapped *mapped, bool patient)
 		take_member(mapped, &control->member[i]);
 	hear(mapped);
 	for (size_t i = 0; i < mapped->processes; i++)
-		if (mapped->process[i].pid != (uint32_t)getpid())
+		if (mapped->process[i].is_member && mapped->process[i].pid != (uint32_t)getpid())
 			look_at(mapped, &mapped->process[i]);
 }
 
@@ -285,6 +288,7 @@ struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit
 		free(mapped);
 		return NULL;
 	}
+	mapped->process[0].is_member = true;
 	pthread_mutex_init(&mapped->looking, NULL);
 	pthread_mutex_init(&mapped->lock, NULL);
 	return mapped;
