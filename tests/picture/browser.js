@@ -66,7 +66,7 @@ async function openPage(program, url, width, height) {
 		},
 		mouse: (type, x, y, more) => page.send("Input.dispatchMouseEvent", { type, x, y, ...more }),
 		async key(key, modifiers) {
-			const text = key.length === 1 ? { text: key } : {};
+			const text = key.length === 1 ? { text: key } : key === "Enter" ? { text: "\r", windowsVirtualKeyCode: 13 } : key === "Escape" ? { windowsVirtualKeyCode: 27 } : {};
 			await page.send("Input.dispatchKeyEvent", { type: "keyDown", key, modifiers, ...text });
 			await page.send("Input.dispatchKeyEvent", { type: "keyUp", key, modifiers });
 		},
