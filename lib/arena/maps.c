@@ -111,14 +111,14 @@ static int put_file(struct ptx_maps *maps, const struct ptx_mapping *mapping, ui
 	return 0;
 }
 
-int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping)
+static int put_note(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 {
 	struct ptx_maps_note *note;
 	uint32_t i, file = 0;
 	int err = 0;
 
-	if (ptx_maps_count(maps) == PTX_MAPS_NOTES)
-		return ENOSPC; /* so no file is looked for in vain */
+	if (atomic_load_explicit(&maps->ended_ns, memory_order_acquire))
+		return ENOSPC; /* what could be said now would be taken with what was not */
 	if (mapping->kind == PTX_MAPPING_FILE)
 		err = put_file(maps, mapping, &file);
 	if (err || !take(&maps->taken, 1, PTX_MAPS_NOTES, &i))
@@ -135,4 +135,30 @@ int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 	note->file = file;
 	atomic_store_explicit(&note->ready, 1, memory_order_release);
 	return 0;
+}
+
+static void end(struct ptx_maps *maps, int64_t when_ns)
+{
+	int64_t old = atomic_load_explicit(&maps->ended_ns, memory_order_relaxed);
+
+	while ((!old || when_ns < old) &&
+	       !atomic_compare_exchange_weak_explicit(&maps->ended_ns, &old, when_ns,
+						      memory_order_acq_rel, memory_order_relaxed))
+		;
+}
+
+int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping)
+{
+	int err = put_note(maps, mapping);
+
+	if (err)
+		end(maps, mapping->from_ns);
+	return err;
+}
+
+int64_t ptx_maps_ended(const struct ptx_maps *maps)
+{
+	int64_t ended_ns = atomic_load_explicit(&maps->ended_ns, memory_order_acquire);
+
+	return ended_ns > 0 && ended_ns < INT64_MAX ? ended_ns : 0;
 }

@@ -31,12 +31,16 @@ struct ptx_maps_note {
 struct ptx_maps {
 	_Atomic uint32_t taken; /* notes, from the first on */
 	_Atomic uint32_t used;  /* of the text */
+	_Atomic int64_t ended_ns; /* since when something could not be said; 0: all was. Nothing is after that */
 	struct ptx_maps_note note[PTX_MAPS_NOTES];
 	unsigned char text[PTX_MAPS_ROOM]; /* of a file: bytes of its build-id, build-id, path, NUL */
 };
 
 /* ENOSPC: there is no room for it. Async-signal-safe. */
 int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping);
+
+/* The earliest time of what had no room: what was said before may have changed since; 0: all was said. */
+int64_t ptx_maps_ended(const struct ptx_maps *maps);
 
 /* How many notes may be in use. */
 unsigned ptx_maps_count(const struct ptx_maps *maps);

@@ -17,6 +17,7 @@ struct process {
 	uint32_t pid;
 	uint64_t parent;     /* as the members' table has them */
 	int64_t since_ns;
+	int64_t told_ns;     /* its last words; 0: it has said nothing */
 	bool is_member;      /* or the target; of others only what they tell is known */
 	bool is_seen;
 	bool is_hopeless;
@@ -30,6 +31,7 @@ struct ptx_mapped {
 	bool same_ids;
 	pthread_mutex_t looking;
 	int64_t looked_ns;   /* at others */
+	int64_t ended_ns;    /* the arena's list of notes; 0: not yet */
 	unsigned heard;      /* notes of the arena's, all before that one */
 	uint64_t was_heard[PTX_MAPS_NOTES / 64];
 	struct process *process;
@@ -86,7 +88,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 		if (old)
 			ptx_mapped_compare(&notes, old, &set);
 		else
-			ptx_mapped_first(&notes, &set, process->parent ? 0 : process->since_ns);
+			ptx_mapped_first(&notes, &set, process->parent || process->told_ns ? 0 : process->since_ns);
 		ptx_mapped_set_fini(&process->set);
 		process->set = set;
 		process->is_seen = true;
@@ -141,6 +143,7 @@ static void take_member(struct ptx_mapped *mapped, const struct ptx_member *memb
 	process->is_seen = process->is_hopeless = false;
 	process->parent = parent;
 	process->since_ns = since_ns;
+	process->told_ns = 0;
 	child.pid = (uint32_t)pid;
 	child.parent = (uint32_t)parent;
 	if (parent)
@@ -160,6 +163,7 @@ static void take_target(struct ptx_mapped *mapped)
 	ptx_mapped_set_fini(&target->set);
 	target->is_seen = target->is_hopeless = false;
 	target->since_ns = since_ns;
+	target->told_ns = 0;
 }
 
 /* Its words go to the log as they are, and count as seen at their time. */
@@ -170,6 +174,8 @@ static void take_told(struct ptx_mapped *mapped, const struct ptx_mapping *told)
 	note(mapped, told);
 	if (!process)
 		return;
+	if (told->from_ns > process->told_ns)
+		process->told_ns = told->from_ns;
 	if (told->kind == PTX_MAPPING_CHILD || (told->start == 0 && told->end == UINT64_MAX)) {
 		ptx_mapped_set_fini(&process->set);
 		process->is_seen = process->is_hopeless = false;
@@ -191,6 +197,22 @@ static bool is_of_stream(const struct ptx_mapped *mapped, uint32_t pid)
 		atomic_load_explicit(&attachment->inherited, memory_order_relaxed));
 }
 
+/* What could not be said any more may be that something went: what was said holds up to then. */
+static void stop_believing(struct ptx_mapped *mapped, int64_t ended_ns)
+{
+	mapped->ended_ns = ended_ns;
+	for (size_t i = 0; i < mapped->processes; i++) {
+		struct process *process = &mapped->process[i];
+
+		if (!process->told_ns)
+			continue;
+		note_all_gone(mapped, process->pid,
+			      ended_ns > process->told_ns ? ended_ns : process->told_ns + 1);
+		ptx_mapped_set_fini(&process->set);
+		process->is_seen = false;
+	}
+}
+
 /* A note may be ready later than those behind it, or never. */
 static void hear(struct ptx_mapped *mapped)
 {
@@ -210,6 +232,8 @@ static void hear(struct ptx_mapped *mapped)
 		if (*heard & bit && i == mapped->heard)
 			mapped->heard++;
 	}
+	if (maps && ptx_maps_ended(maps) != mapped->ended_ns)
+		stop_believing(mapped, ptx_maps_ended(maps));
 }
 
 static void look_at_others(struct ptx_mapped *mapped, bool patient)

@@ -358,6 +358,62 @@ START_TEST(what_another_process_tells_needs_no_look)
 }
 END_TEST
 
+/*
+ * The last that can be said is that the first plugin is there; then the second is. In one of the two runs, that
+ * is: in the other it is that the first went.
+ */
+START_TEST(what_could_not_be_told_makes_nothing_wrong_of_what_was)
+{
+	int fd = log_file(), go[2], stay[2];
+	trace_id_t trid;
+	trace_attr_t attr;
+	pid_t child;
+	char byte, path[PATH_MAX];
+	struct posix_trace_mapping_np mapping;
+
+	ck_assert(pipe(go) == 0 && pipe(stay) == 0);
+	child = fork();
+	if (!child) {
+		trace_event_id_t id = type_of("a");
+		struct plugin plugin;
+
+		close(go[1]);
+		close(stay[0]);
+		OK(posix_trace_mapping_tell_np()); /* to nobody yet */
+		ck_assert_int_eq(write(stay[1], "", 1), 1);
+		ck_assert_int_eq(read(go[0], &byte, 1), 1);
+		OK(posix_trace_mapping_tell_np());
+		ck_assert(!_i || dlopen("libresolv.so.2", RTLD_NOW)); /* one more to say */
+		for (int told = 0; !told;) {
+			plugin = load("first");
+			told = posix_trace_mapping_tell_np();
+			dlclose(plugin.handle);
+			told = told ? told : posix_trace_mapping_tell_np();
+		}
+		plugin = load("second");
+		plugin.trace(id, 1);
+		_exit(0);
+	}
+	close(go[0]);
+	close(stay[1]);
+	ck_assert_int_eq(read(stay[0], &byte, 1), 1);
+	OK(posix_trace_attr_init(&attr));
+	OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
+	OK(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL));
+	OK(posix_trace_create_withlog(child, &attr, fd, &trid));
+	OK(posix_trace_start(trid));
+	ck_assert_int_eq(write(go[1], "", 1), 1);
+	close(go[1]);
+	wait_well(child);
+	close(stay[0]);
+	shut(trid);
+	OK(posix_trace_attr_destroy(&attr));
+	if (mapping_of(fd, 1, &mapping, path))
+		assert_from(fd, 1, realpath("posix/.libs/second.so", (char[PATH_MAX]){ 0 }));
+	close(fd);
+}
+END_TEST
+
 static int hold_linker(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
 	const int *held = arg;
@@ -454,6 +510,7 @@ static Suite *build(void)
 	tcase_add_test(tc, a_child_that_ended_had_what_its_parent_had);
 	tcase_add_test(tc, of_another_process_it_is_told_too);
 	tcase_add_test(tc, what_another_process_tells_needs_no_look);
+	tcase_add_loop_test(tc, what_could_not_be_told_makes_nothing_wrong_of_what_was, 0, 2);
 	tcase_add_test(tc, a_child_ends_whatever_a_thread_of_its_parent_did_to_the_linker);
 	tcase_add_loop_test(tc, a_target_that_executes_has_the_files_of_its_new_program, 0, 2);
 	return suite;

@@ -247,10 +247,16 @@ START_TEST(what_is_mapped_ends_where_its_room_does)
 			break;
 	}
 	ck_assert_uint_eq(files, PTX_MAPS_ROOM / (PTX_MAPPING_PATH_BYTES + 21));
-	text[0] = 'a'; /* is there */
+	ck_assert_int_eq(ptx_maps_ended(maps), 3);
+	text[0] = 'a'; /* is there, but what is said now may be wrong without what was not */
+	ck_assert_int_eq(ptx_maps_put(maps, &said), ENOSPC);
+	atomic_store(&maps->ended_ns, 0);
 	for (notes = files; !ptx_maps_put(maps, &said); notes++)
 		;
 	ck_assert_uint_eq(notes, PTX_MAPS_NOTES);
+	said.from_ns = 2;
+	ck_assert_int_eq(ptx_maps_put(maps, &said), ENOSPC);
+	ck_assert_int_eq(ptx_maps_ended(maps), 2);
 	for (unsigned i = 0; i < notes; i++)
 		ck_assert(ptx_maps_get(maps, i, &got, path) && strlen(path) == sizeof text - 1);
 	text[0] = '!';
