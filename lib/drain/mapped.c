@@ -74,9 +74,9 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 
 	if (process->is_hopeless)
 		return;
-	if (process->pid == (uint32_t)getpid())
+	if (process->pid == (uint32_t)getpid() && !ptx_mapped_linker_may_hang())
 		found = ptx_mapped_self(old, mapped->executable, &set);
-	else if (mapped->same_ids)
+	else if (mapped->same_ids || process->pid == (uint32_t)getpid())
 		found = ptx_mapped_other(old, mapped->arena, process->pid, &set);
 	switch (found) {
 	case PTX_MAPPED_NOTHING:

@@ -42,9 +42,12 @@ int ptx_mapped_tell(bool is_start);
 void ptx_mapped_tell_child(void);
 
 /*
- * The process ends by exit(). A child of a program with threads says nothing then: one that it has not may
- * have had the dynamic linker's lock at the fork, which nobody lets go of in the child.
+ * This is a child of a program with threads: one that it has not may have had the dynamic linker's lock at
+ * the fork, which nobody lets go of in the child. It is looked at from outside, also by itself.
  */
+bool ptx_mapped_linker_may_hang(void);
+
+/* The process ends by exit(). Where the linker may hang it says nothing then. */
 void ptx_mapped_tell_end(void);
 
 /*

@@ -139,6 +139,11 @@ void ptx_mapped_tell_child(void)
 		self.pid = child.pid;
 }
 
+bool ptx_mapped_linker_may_hang(void)
+{
+	return self.had_threads;
+}
+
 void ptx_mapped_tell_end(void)
 {
 	if (!self.had_threads)
