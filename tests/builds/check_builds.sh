@@ -50,6 +50,8 @@ runs() {
 needs() {
 	grep -Eq 'puppet_start|miser_start|folder_run_again|wait_for_end|exec[lv]p?e?\(|posix_spawn' \
 		"$source/tests/$1.c" && echo exec
+	# Who traces another process knows it by when it began.
+	grep -q 'puppet_start' "$source/tests/$1.c" && echo stat
 	case $1 in
 	unit/arena/test_attachment | unit/arena/test_region) echo populate ;;
 	unit/cursor/test_recover) echo stat ;;
