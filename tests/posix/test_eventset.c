@@ -26,13 +26,20 @@ static int has(const trace_event_set_t *set, trace_event_id_t id)
 	return member != 0;
 }
 
+/* As has() for every id, but asserted by whoever compares: Check notes each assertion in a file. */
 static int members(const trace_event_set_t *set)
 {
 	int count = 0;
 
-	for (trace_event_id_t id = 1; id <= LAST; id++)
-		count += has(set, id);
-	return count;
+	errno = 4711;
+	for (trace_event_id_t id = 1; id <= LAST; id++) {
+		int member = 4711;
+
+		if (posix_trace_eventset_ismember(id, set, &member) || member == 4711)
+			return -1;
+		count += member != 0;
+	}
+	return errno == 4711 ? count : -1;
 }
 
 /* SET-01, SET-06, SET-09 */
