@@ -78,6 +78,8 @@ if test -n "$browser"; then
 	run 0 html --items 100 "$tmp/log" -o "$tmp/few.html"
 	in_browser "$tmp/few.html" '[posixtrace.meta.has_points, posixtrace.rows.reduce((sum, row) => sum + row.begin.length, 0) <= 100, posixtrace.inRange(0, posixtrace.meta.length_ns).total]'
 	check "with less room events are counted" answers "[false,true,$events]"
+	in_browser "$tmp/few.html" '(posixtrace.choose([0, posixtrace.meta.length_ns]), document.querySelector("#selected-spans th").textContent)'
+	check "a selection says that short spans are missing" answers '"Span that begins here; short ones were not kept"'
 else
 	echo "no chromium: the page is not looked at"
 fi

@@ -69,7 +69,7 @@ function showSelection() {
 			cell(grouped(found.types[i])), cell(perSecond(found.types[i] * 1e9 / Math.max(1, end - from)))))));
 	const spans = [...meta.series.keys()].filter(i => found.took[i].length);
 	if (!spans.length) return;
-	to.append(table("selected-spans", [["Span that begins here"], ["Count", 1], ["p50", 1], ["p99", 1], ["Max", 1]], spans.map(i => {
+	to.append(table("selected-spans", [[meta.has_spans ? "Span that begins here" : "Span that begins here; short ones were not kept"], ["Count", 1], ["p50", 1], ["p99", 1], ["Max", 1]], spans.map(i => {
 		const sorted = found.took[i], n = sorted.length;
 		const at = part => span(sorted[Math.min(n - 1, Math.max(0, Math.ceil(n * part) - 1))]);
 		return element("tr", {}, element("td", { class: "name" }, dot("series", i), meta.series[i].name),
