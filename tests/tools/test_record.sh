@@ -225,10 +225,17 @@ busy() { # STATUS OPTION...
 	record "$wanted" "$@" timeout --preserve-status -s USR2 0.4 sh -c \
 		'trap "kill \$!; wait; exit 0" USR2; "$0" work 4 20 & wait' "$victim"
 }
-busy 4 --policy until-full -s 64K --fail-on-loss
+# Nobody reads while the stream becomes full, however slow the program is.
+unread() { # STATUS OPTION...
+	wanted=$1
+	shift
+	record "$wanted" "$@" sh -c 'kill -STOP $PPID
+		"$0" work 4 20 & sleep 0.4; kill -CONT $PPID; kill $!; wait; exit 0' "$victim"
+}
+unread 4 --policy until-full -s 64K --fail-on-loss
 is_whole until-full
 check "the loss has a cause" has err ' lost (stream full [0-9]*), '
-busy 0 -q --policy until-full -s 64K
+unread 0 -q --policy until-full -s 64K
 check "loss is told also to who wants silence" has err ' lost (stream full [0-9]*), '
 busy 0 --log-policy loop --log-size 64K
 check "a log that loops is sound" is_sound "$log"
