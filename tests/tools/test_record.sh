@@ -200,7 +200,8 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 	# The shell between is to outlive the interrupt; not every one does by itself.
 	script=$(printf %s "trap : INT; '$posixtrace' record --trace=none '$victim' work 1 20; echo status \$?")
 	rm -f "$log"
-	(until_true test -s "$log"; sleep 0.5; printf '\003'; sleep 1) |
+	: >out
+	(until_true test -s "$log"; sleep 0.5; printf '\003'; until_true grep -q 'status [0-9]' out) |
 		script -qec "$script" /dev/null >out 2>&1
 	check "an interrupt of the terminal's reaches the program" has out 'status 130'
 	check "and the log is sound" is_sound "$log"
