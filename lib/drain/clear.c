@@ -40,7 +40,7 @@ static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 		uint64_t key = source ? source->key : UINT64_MAX;
 
 		if (mark && mark->ticks <= key) {
-			ptx_told_mark(drain, true);
+			ptx_told_mark(drain, mark, true);
 			continue;
 		}
 		if (!source || key > limit)

@@ -54,5 +54,5 @@ void ptx_cut_apply(struct ptx_drain *drain)
 		ptx_step_book(drain, PTX_LOST_OVERWRITTEN); /* OVERRUN was told by who overwrote */
 	}
 	while ((mark = ptx_drain_first_mark(drain)) && mark->ticks <= drain->cut)
-		ptx_told_mark(drain, true);
+		ptx_told_mark(drain, mark, true);
 }

@@ -102,7 +102,7 @@ static bool find_next(struct ptx_drain *drain)
 			/* A restart is told before the next event, not before there is one. */
 			if (mark->kind == PTX_MARK_RESTART && key == UINT64_MAX && drain->marks == 1)
 				return false;
-			ptx_told_mark(drain, false);
+			ptx_told_mark(drain, mark, false);
 			continue;
 		}
 		if (key == UINT64_MAX)

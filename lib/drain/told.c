@@ -59,9 +59,9 @@ static void queue_restart(struct ptx_drain *drain, const struct ptx_mark *mark)
 	queue(drain, POSIX_TRACE_START, mark->ticks, drain->queue_set, PTX_EVENT_SET_BYTES);
 }
 
-void ptx_told_mark(struct ptx_drain *drain, bool silent)
+void ptx_told_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent)
 {
-	struct ptx_mark mark = *ptx_drain_first_mark(drain);
+	struct ptx_mark mark = *first;
 
 	ptx_drain_drop_mark(drain);
 	switch (mark.kind) {

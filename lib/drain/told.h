@@ -9,7 +9,7 @@
 #include "drain/drain.h"
 
 /* Delivery has reached the first mark. silent: it lies in what was lost. */
-void ptx_told_mark(struct ptx_drain *drain, bool silent);
+void ptx_told_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent);
 
 /* OVERFLOW, at the time of the first event lost, and RESUME, at that of the survivor. */
 void ptx_told_gap(struct ptx_drain *drain, uint64_t survivor);
