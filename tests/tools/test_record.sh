@@ -181,12 +181,12 @@ record_busy() {
 program_of() { "$posixtrace" list --json | sed -n 's/^{"pid":\([0-9]*\),.*"creator":'"$1"',.*/\1/p'; }
 has_events() { "$posixtrace" list --json | grep '"creator":'"$tracer"',' | grep '"recorded":[0-9][0-9][0-9]'; }
 for signal in TERM:143 HUP:129 ${defaults:+INT:130 QUIT:131}; do
-	record_busy "$victim" work 2 20
+	record_busy "$victim" work 2 120
 	finish_attach "${signal#*:}" "${signal%:*}"
 	is_whole "$signal"
 	check "$signal: there are events" test "$(count_of payload)" -gt 10
 done
-record_busy sh -c 'trap "" TERM; exec "$0" work 2 20' "$victim"
+record_busy sh -c 'trap "" TERM; exec "$0" work 2 120' "$victim"
 kill -TERM $tracer
 sleep 0.2
 check "a program that wants to live does" kill -0 $tracer
@@ -198,7 +198,7 @@ check "the program goes on untraced" kill -0 "$program"
 kill -KILL "$program"
 if script -qec true /dev/null >/dev/null 2>&1; then
 	# The shell between is to outlive the interrupt; not every one does by itself.
-	script=$(printf %s "trap : INT; '$posixtrace' record --trace=none '$victim' work 1 20; echo status \$?")
+	script=$(printf %s "trap : INT; '$posixtrace' record --trace=none '$victim' work 1 120; echo status \$?")
 	rm -f "$log"
 	: >out
 	(until_true test -s "$log"; sleep 0.5; printf '\003'; until_true grep -q 'status [0-9]' out) |
@@ -210,7 +210,7 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 		/dev/null </dev/null >out 2>&1
 	check "a terminal is told how it gets on" has out '\[1s: [0-9]* events, [0-9]*/s, .*B, 0 lost\]'
 fi
-record_busy "$victim" work 1 20
+record_busy "$victim" work 1 120
 program=$(program_of $tracer)
 started="$started $program"
 kill -KILL $tracer
@@ -252,7 +252,7 @@ record 139 --loop --snapshot-on crash -s 64K sh -c 'timeout 0.3 "$0" work 1 20; 
 check "a crash is a reason" test "$(count_of payload)" -gt 10
 record 143 --loop --snapshot-on crash -s 64K sh -c 'timeout 0.3 "$0" work 1 20; kill -TERM $$' "$victim"
 check "to be terminated is none" test "$(count_of payload)" -eq 0
-record_busy --loop -s 64K --snapshot-on SIGUSR1 "$victim" work 1 20
+record_busy --loop -s 64K --snapshot-on SIGUSR1 "$victim" work 1 120
 for n in 1 2; do
 	kill -USR1 $tracer
 	check "snapshot $n is told" until_true has err "^posixtrace: .*: snapshot $n$"
@@ -261,7 +261,7 @@ finish_attach 143 TERM
 check "snapshots are in one log" is_sound "$log"
 check "one after the other, and the end" test "$(count_of posix_trace_stop)" -eq 3
 if prlimit --version >/dev/null 2>&1; then
-	record_busy "$victim" work 4 20
+	record_busy "$victim" work 4 120
 	program=$(program_of $tracer)
 	prlimit --pid $tracer --fsize=$(($(wc -c <"$log") + 100000))
 	check "a log that cannot grow is told" until_true has err "^posixtrace: .*: File too large$"
