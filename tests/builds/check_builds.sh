@@ -21,12 +21,15 @@ suites() {
 		for file in "$source"/tests/$pattern.c; do
 			test -e "$file" || continue
 			suite=${file#"$source/tests/"}
+			# These put functions of their own in the place of some, which are inlined then.
+			case $build/$suite in lto/unit/*) continue ;; esac
 			echo "${suite%.c}"
 		done
 	done
 }
 
 # builds NAME CC CFLAGS LDFLAGS [CONFIGURE_ARGUMENT...]: configured and built, output in NAME.log
+# Suites are not optimized across files: the linker would not find what they put before a function (--wrap).
 builds() {
 	folder=$1 with_cc=$2 with_cflags=$3 with_ldflags=$4
 	shift 4
@@ -35,8 +38,8 @@ builds() {
 		  "$source/configure" -q --enable-werror CC="$with_cc" CFLAGS="$with_cflags" \
 			LDFLAGS="$with_ldflags" "$@"; } &&
 		make -s -j2 -C lib all &&
-		make -s -j2 -C tests libsupport.la support/puppet support/secure posix/first.la \
-			posix/second.la $(suites)) >"$folder.log" 2>&1 </dev/null
+		make -s -j2 -C tests CFLAGS="${with_cflags% -flto=auto}" libsupport.la support/puppet \
+			support/secure posix/first.la posix/second.la $(suites)) >"$folder.log" 2>&1 </dev/null
 }
 
 # runs NAME SUITE [EMULATOR]
