@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tracing another process: found by its id, attached while it runs, and either one's death. */
+/* Tracing another process: found by its id, attached while it runs. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,60 +84,6 @@ START_TEST(names_are_the_targets)
 	ck_assert_events(other, "START v=1 u=2");
 	shut(trid);
 	shut(other);
-	puppet_end(&puppet);
-}
-END_TEST
-
-/* EXIT-05 */
-START_TEST(what_a_killed_target_recorded_can_be_read)
-{
-	struct puppet puppet = puppet_start();
-	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ .size = 1 << 20 });
-	struct posix_trace_ledger_np ledger;
-	int status;
-
-	start(trid);
-	puppet_tell(&puppet, PUPPET_MANY);
-	kill(puppet.pid, SIGKILL);
-	ck_assert_int_eq(waitpid(puppet.pid, &status, 0), puppet.pid);
-	ck_assert_status(trid, RUNNING, NOT_FULL);
-	OK(posix_trace_get_ledger_np(trid, &ledger));
-	ck_assert_uint_eq(ledger.called, PUPPET_MANY_EVENTS + 1);
-	ck_assert_uint_eq(ledger.unread, PUPPET_MANY_EVENTS + 1);
-	stop(trid);
-	shut(trid);
-	close(puppet.command);
-	close(puppet.answer);
-}
-END_TEST
-
-/* EXIT-01, EXIT-03, CREATE-13: the target goes on, and the places of the dead are free again */
-START_TEST(killed_controllers_leave_nothing_behind)
-{
-	struct puppet puppet = puppet_start();
-	trace_id_t trid;
-
-	for (int i = 0; i < 200; i++) {
-		pid_t controller = fork();
-		int status;
-
-		if (controller == 0) {
-			trace_id_t of_it;
-
-			if (posix_trace_create(puppet.pid, NULL, &of_it) ||
-			    posix_trace_start(of_it))
-				_exit(1);
-			kill(getpid(), SIGKILL);
-		}
-		ck_assert_int_eq(waitpid(controller, &status, 0), controller);
-		ck_assert(WIFSIGNALED(status));
-		puppet_tell(&puppet, PUPPET_ONE);
-	}
-	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
-	start(trid);
-	puppet_tell(&puppet, PUPPET_ONE);
-	ck_assert_events(trid, "START u=201");
-	shut(trid);
 	puppet_end(&puppet);
 }
 END_TEST
@@ -239,163 +184,6 @@ START_TEST(what_is_no_process_is_not_traced)
 }
 END_TEST
 
-/* CREATE-17: it exists until somebody waits for it (CH-13) */
-START_TEST(what_has_ended_is_traced_in_vain)
-{
-	trace_id_t trid, other = 4711;
-	pid_t child = fork();
-	siginfo_t info;
-
-	if (child == 0)
-		_exit(0);
-	ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-	trid = stream_attach(child, &(struct wish){ 0 });
-	start(trid);
-	ck_assert_int_eq(waitpid(child, NULL, 0), child);
-	ck_assert_events(trid, "START");
-	FAILS(ESRCH, posix_trace_create(child, NULL, &other));
-	shut(trid);
-}
-END_TEST
-
-/* EXEC-01, EXEC-03, EXEC-04, EXEC-05 */
-START_TEST(a_program_that_is_executed_goes_on_being_traced)
-{
-	struct puppet puppet = puppet_start();
-	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ 0 });
-	trace_event_id_t v;
-	trace_event_set_t set;
-
-	OK(posix_trace_trid_eventid_open(trid, "v", &v));
-	OK(posix_trace_eventset_empty(&set));
-	OK(posix_trace_eventset_add(v, &set));
-	OK(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
-	start(trid);
-	puppet_tell(&puppet, PUPPET_ONE);
-	puppet_tell(&puppet, PUPPET_EXEC);
-	puppet_tell(&puppet, PUPPET_ONE);
-	puppet_tell(&puppet, PUPPET_NAME);
-	puppet_tell(&puppet, PUPPET_ONE);
-	puppet_tell(&puppet, PUPPET_EXEC);
-	puppet_tell(&puppet, PUPPET_ONE);
-	ck_assert_events(trid, "START{v} u=1 u=1 u=3 u=1");
-	shut(trid);
-	puppet_end(&puppet);
-}
-END_TEST
-
-/* CREATE-22, EXEC-09 */
-START_TEST(a_process_can_be_traced_before_it_knows_the_library)
-{
-	struct puppet puppet = puppet_start_plain();
-	trace_id_t trid, other;
-
-	usleep(50000); /* most probably it is a shell by now; if not, all is true as well */
-	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
-	other = stream_attach(puppet.pid, &(struct wish){ 0 });
-	start(trid);
-	puppet_tell(&puppet, PUPPET_EXEC);
-	puppet_tell(&puppet, PUPPET_ONE);
-	ck_assert_events(trid, "START u=1");
-	start(other);
-	puppet_tell(&puppet, PUPPET_ONE);
-	ck_assert_events(trid, "u=2");
-	ck_assert_events(other, "START u=2");
-	shut(trid);
-	shut(other);
-	puppet_end(&puppet);
-}
-END_TEST
-
-/* EVENT-21, EXIT-05: at whatever instruction it dies, at most the event it was making is missing */
-START_TEST(a_target_that_is_killed_while_it_traces_harms_nobody)
-{
-	for (int i = 0; i < 60; i++) {
-		struct puppet puppet = puppet_start();
-		trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ .size = 1 << 18 });
-		const char many = PUPPET_MANY;
-		struct posix_trace_ledger_np ledger;
-		struct history *history;
-		int last = 0;
-
-		start(trid);
-		puppet_tell(&puppet, PUPPET_ONE);
-		for (int n = 0; n < 20; n++)
-			ck_assert_int_eq(write(puppet.command, &many, 1), 1);
-		usleep(i * 20);
-		kill(puppet.pid, SIGKILL);
-		ck_assert_int_eq(waitpid(puppet.pid, NULL, 0), puppet.pid);
-		stop(trid);
-		history = read_all(trid);
-		for (size_t n = 0; n < history->n; n++) {
-			const struct seen *seen = &history->event[n];
-
-			if (seen->info.posix_pid != puppet.pid)
-				continue;
-			ck_assert_int_gt(number_of(seen), last);
-			last = number_of(seen);
-		}
-		ck_assert_int_ge(last, 1);
-		history_free(history);
-		OK(posix_trace_get_ledger_np(trid, &ledger));
-		ck_assert_uint_eq(ledger.unread, 0);
-		shut(trid);
-		close(puppet.command);
-		close(puppet.answer);
-	}
-}
-END_TEST
-
-/* GETNEXT-14 */
-START_TEST(waiting_goes_on_when_the_target_is_dead)
-{
-	struct puppet puppet = puppet_start();
-	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ 0 });
-	struct posix_trace_event_info info;
-	struct timespec until;
-	int unavailable;
-	size_t len;
-
-	puppet_end(&puppet);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += 50000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_nsec -= 1000000000;
-		until.tv_sec++;
-	}
-	FAILS(ETIMEDOUT, posix_trace_timedgetnext_event(trid, &info, NULL, 0, &len, &unavailable,
-							&until));
-	shut(trid);
-}
-END_TEST
-
-/* SIGCAN-05 */
-START_TEST(a_suspended_target_holds_nobody_up)
-{
-	struct puppet puppet = puppet_start();
-	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ 0 }), other;
-	const char many = PUPPET_MANY;
-	struct posix_trace_ledger_np ledger;
-
-	start(trid);
-	for (int n = 0; n < 50; n++)
-		ck_assert_int_eq(write(puppet.command, &many, 1), 1);
-	usleep(1000);
-	kill(puppet.pid, SIGSTOP);
-	stop(trid);
-	history_free(read_all(trid));
-	OK(posix_trace_get_ledger_np(trid, &ledger));
-	other = stream_attach(puppet.pid, &(struct wish){ 0 });
-	start(other);
-	shut(trid);
-	shut(other);
-	kill(puppet.pid, SIGKILL);
-	ck_assert_int_eq(waitpid(puppet.pid, NULL, 0), puppet.pid);
-	close(puppet.command);
-	close(puppet.answer);
-}
-END_TEST
-
 /* What posix_trace_create() answers a process of another user. */
 static int answer_to_nobody(pid_t pid)
 {
@@ -430,78 +218,6 @@ START_TEST(others_may_not_trace)
 	ck_assert_events(trid, "START u=1");
 	shut(trid);
 	puppet_end(&puppet);
-}
-END_TEST
-
-/* CREATE-24: the id was another's, whose arena and whose link are of no use for this one. The kernel
- * tells when a process began in hundredths of a second; ids do not come round that fast. */
-START_TEST(an_id_that_is_used_again_is_another_process)
-{
-	struct puppet first = puppet_start(), second;
-	trace_id_t trid = stream_attach(first.pid, &(struct wish){ 0 }), other;
-	pid_t pid = first.pid;
-	FILE *last;
-
-	start(trid);
-	puppet_tell(&first, PUPPET_ONE);
-	puppet_end(&first);
-	usleep(30000);
-	for (int i = 0; i < 100; i++) {
-		last = fopen("/proc/sys/kernel/ns_last_pid", "w");
-		if (!last || fprintf(last, "%d", (int)pid - 1) < 0 || fclose(last))
-			break; /* not ours to set */
-		second = puppet_start();
-		if (second.pid == pid) {
-			puppet_tell(&second, PUPPET_ONE);
-			other = stream_attach(pid, &(struct wish){ 0 });
-			start(other);
-			puppet_tell(&second, PUPPET_ONE);
-			puppet_tell(&second, PUPPET_EXEC);
-			puppet_tell(&second, PUPPET_ONE);
-			ck_assert_events(other, "START u=2 u=1");
-			shut(other);
-			puppet_end(&second);
-			break;
-		}
-		puppet_end(&second);
-	}
-	ck_assert_events(trid, "START u=1");
-	shut(trid);
-}
-END_TEST
-
-/* EXEC-06, EXEC-07 */
-START_TEST(who_traced_itself_is_not_traced_as_another_program)
-{
-	int in[2], out[2];
-	char c;
-	pid_t child;
-
-	ck_assert_int_eq(pipe(in), 0);
-	ck_assert_int_eq(pipe(out), 0);
-	child = fork();
-	if (child == 0) {
-		char text[2][16];
-		trace_id_t trid;
-		trace_attr_t attr;
-
-		wish_attr(&attr, &(struct wish){ .inheritance = POSIX_TRACE_INHERITED });
-		if (posix_trace_create(0, &attr, &trid) || posix_trace_start(trid))
-			_exit(1);
-		snprintf(text[0], sizeof(text[0]), "%d", in[0]);
-		snprintf(text[1], sizeof(text[1]), "%d", out[1]);
-		execl(PUPPET_PROGRAM, PUPPET_PROGRAM, text[0], text[1], "x", NULL);
-		_exit(2);
-	}
-	ck_assert_int_eq(read(out[0], &c, 1), 1);
-	ck_assert_int_eq(write(in[1], "e", 1), 1);
-	ck_assert_int_eq(read(out[0], &c, 1), 1);
-	ck_assert_int_eq(kill(child, SIGKILL), 0);
-	ck_assert_int_eq(waitpid(child, NULL, 0), child);
-	for (int i = 0; i < 2; i++) {
-		close(in[i]);
-		close(out[i]);
-	}
 }
 END_TEST
 
@@ -569,17 +285,7 @@ SUITE_MAIN("tracing another process",
 	   a_running_process_is_traced_without_its_help,
 	   its_events_bear_its_id_and_the_controllers_bear_the_controllers,
 	   names_are_the_targets,
-	   what_a_killed_target_recorded_can_be_read,
-	   killed_controllers_leave_nothing_behind,
 	   streams_that_take_turns_leave_no_memory_behind,
 	   a_reader_waits_for_another_process,
 	   what_is_no_process_is_not_traced,
-	   what_has_ended_is_traced_in_vain,
-	   a_program_that_is_executed_goes_on_being_traced,
-	   a_process_can_be_traced_before_it_knows_the_library,
-	   a_target_that_is_killed_while_it_traces_harms_nobody,
-	   waiting_goes_on_when_the_target_is_dead,
-	   a_suspended_target_holds_nobody_up,
-	   others_may_not_trace,
-	   an_id_that_is_used_again_is_another_process,
-	   who_traced_itself_is_not_traced_as_another_program)
+	   others_may_not_trace)

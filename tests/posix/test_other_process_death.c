@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Tracing another process: either one dies, or stands still. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/puppet.h"
+#include "support/stream.h"
+
+/* EXIT-05 */
+START_TEST(what_a_killed_target_recorded_can_be_read)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ .size = 1 << 20 });
+	struct posix_trace_ledger_np ledger;
+	int status;
+
+	start(trid);
+	puppet_tell(&puppet, PUPPET_MANY);
+	kill(puppet.pid, SIGKILL);
+	ck_assert_int_eq(waitpid(puppet.pid, &status, 0), puppet.pid);
+	ck_assert_status(trid, RUNNING, NOT_FULL);
+	OK(posix_trace_get_ledger_np(trid, &ledger));
+	ck_assert_uint_eq(ledger.called, PUPPET_MANY_EVENTS + 1);
+	ck_assert_uint_eq(ledger.unread, PUPPET_MANY_EVENTS + 1);
+	stop(trid);
+	shut(trid);
+	close(puppet.command);
+	close(puppet.answer);
+}
+END_TEST
+
+/* EXIT-01, EXIT-03, CREATE-13: the target goes on, and the places of the dead are free again */
+START_TEST(killed_controllers_leave_nothing_behind)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t trid;
+
+	for (int i = 0; i < 200; i++) {
+		pid_t controller = fork();
+		int status;
+
+		if (controller == 0) {
+			trace_id_t of_it;
+
+			if (posix_trace_create(puppet.pid, NULL, &of_it) ||
+			    posix_trace_start(of_it))
+				_exit(1);
+			kill(getpid(), SIGKILL);
+		}
+		ck_assert_int_eq(waitpid(controller, &status, 0), controller);
+		ck_assert(WIFSIGNALED(status));
+		puppet_tell(&puppet, PUPPET_ONE);
+	}
+	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
+	start(trid);
+	puppet_tell(&puppet, PUPPET_ONE);
+	ck_assert_events(trid, "START u=201");
+	shut(trid);
+	puppet_end(&puppet);
+}
+END_TEST
+
+/* CREATE-17: it exists until somebody waits for it (CH-13) */
+START_TEST(what_has_ended_is_traced_in_vain)
+{
+	trace_id_t trid, other = 4711;
+	pid_t child = fork();
+	siginfo_t info;
+
+	if (child == 0)
+		_exit(0);
+	ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	trid = stream_attach(child, &(struct wish){ 0 });
+	start(trid);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	ck_assert_events(trid, "START");
+	FAILS(ESRCH, posix_trace_create(child, NULL, &other));
+	shut(trid);
+}
+END_TEST
+
+/* EVENT-21, EXIT-05: at whatever instruction it dies, at most the event it was making is missing */
+START_TEST(a_target_that_is_killed_while_it_traces_harms_nobody)
+{
+	for (int i = 0; i < 60; i++) {
+		struct puppet puppet = puppet_start();
+		trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ .size = 1 << 18 });
+		const char many = PUPPET_MANY;
+		struct posix_trace_ledger_np ledger;
+		struct history *history;
+		int last = 0;
+
+		start(trid);
+		puppet_tell(&puppet, PUPPET_ONE);
+		for (int n = 0; n < 20; n++)
+			ck_assert_int_eq(write(puppet.command, &many, 1), 1);
+		usleep(i * 20);
+		kill(puppet.pid, SIGKILL);
+		ck_assert_int_eq(waitpid(puppet.pid, NULL, 0), puppet.pid);
+		stop(trid);
+		history = read_all(trid);
+		for (size_t n = 0; n < history->n; n++) {
+			const struct seen *seen = &history->event[n];
+
+			if (seen->info.posix_pid != puppet.pid)
+				continue;
+			ck_assert_int_gt(number_of(seen), last);
+			last = number_of(seen);
+		}
+		ck_assert_int_ge(last, 1);
+		history_free(history);
+		OK(posix_trace_get_ledger_np(trid, &ledger));
+		ck_assert_uint_eq(ledger.unread, 0);
+		shut(trid);
+		close(puppet.command);
+		close(puppet.answer);
+	}
+}
+END_TEST
+
+/* GETNEXT-14 */
+START_TEST(waiting_goes_on_when_the_target_is_dead)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ 0 });
+	struct posix_trace_event_info info;
+	struct timespec until;
+	int unavailable;
+	size_t len;
+
+	puppet_end(&puppet);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 50000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	FAILS(ETIMEDOUT, posix_trace_timedgetnext_event(trid, &info, NULL, 0, &len, &unavailable,
+							&until));
+	shut(trid);
+}
+END_TEST
+
+/* SIGCAN-05 */
+START_TEST(a_suspended_target_holds_nobody_up)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ 0 }), other;
+	const char many = PUPPET_MANY;
+	struct posix_trace_ledger_np ledger;
+
+	start(trid);
+	for (int n = 0; n < 50; n++)
+		ck_assert_int_eq(write(puppet.command, &many, 1), 1);
+	usleep(1000);
+	kill(puppet.pid, SIGSTOP);
+	stop(trid);
+	history_free(read_all(trid));
+	OK(posix_trace_get_ledger_np(trid, &ledger));
+	other = stream_attach(puppet.pid, &(struct wish){ 0 });
+	start(other);
+	shut(trid);
+	shut(other);
+	kill(puppet.pid, SIGKILL);
+	ck_assert_int_eq(waitpid(puppet.pid, NULL, 0), puppet.pid);
+	close(puppet.command);
+	close(puppet.answer);
+}
+END_TEST
+
+/* CREATE-24: the id was another's, whose arena and whose link are of no use for this one. The kernel
+ * tells when a process began in hundredths of a second; ids do not come round that fast. */
+START_TEST(an_id_that_is_used_again_is_another_process)
+{
+	struct puppet first = puppet_start(), second;
+	trace_id_t trid = stream_attach(first.pid, &(struct wish){ 0 }), other;
+	pid_t pid = first.pid;
+	FILE *last;
+
+	start(trid);
+	puppet_tell(&first, PUPPET_ONE);
+	puppet_end(&first);
+	usleep(30000);
+	for (int i = 0; i < 100; i++) {
+		last = fopen("/proc/sys/kernel/ns_last_pid", "w");
+		if (!last || fprintf(last, "%d", (int)pid - 1) < 0 || fclose(last))
+			break; /* not ours to set */
+		second = puppet_start();
+		if (second.pid == pid) {
+			puppet_tell(&second, PUPPET_ONE);
+			other = stream_attach(pid, &(struct wish){ 0 });
+			start(other);
+			puppet_tell(&second, PUPPET_ONE);
+			puppet_tell(&second, PUPPET_EXEC);
+			puppet_tell(&second, PUPPET_ONE);
+			ck_assert_events(other, "START u=2 u=1");
+			shut(other);
+			puppet_end(&second);
+			break;
+		}
+		puppet_end(&second);
+	}
+	ck_assert_events(trid, "START u=1");
+	shut(trid);
+}
+END_TEST
+
+SUITE_MAIN("tracing another process: death",
+	   what_a_killed_target_recorded_can_be_read,
+	   killed_controllers_leave_nothing_behind,
+	   what_has_ended_is_traced_in_vain,
+	   a_target_that_is_killed_while_it_traces_harms_nobody,
+	   waiting_goes_on_when_the_target_is_dead,
+	   a_suspended_target_holds_nobody_up,
+	   an_id_that_is_used_again_is_another_process)
