@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* plugin.c - a library to be loaded and unloaded, of which test_mapping.c has two that differ. */
+/* plugin.c - a library to be loaded and unloaded, of which mapped.h has two that differ. */
 #include <trace.h>
 
 void plugin_trace(trace_event_id_t id, int number);
