@@ -1,59 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Composed logs: what is handed over is read back, the account closes, and the file is proven to be
- * in order.
- */
+/* Composed logs: what is handed over is read back, and the account closes. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "posix/composer.h"
 #include "support/ledger.h"
 #include "support/log.h"
-
-typedef struct posix_trace_composer_np composer_t;
-
-static composer_t *compose(int fd, const trace_attr_t *attr)
-{
-	static const struct posix_trace_origin_np origin = {
-		.pid = 77, .host = "elsewhere", .clock = "sundial", .clock_hz = 24,
-		.creation_ns = -5000000001, .resolution_ns = 3600, .generation = "gnomon 1",
-	};
-	composer_t *composer;
-
-	OK(posix_trace_compose_np(fd, attr, &origin, &composer));
-	return composer;
-}
-
-static trace_event_id_t name_of(composer_t *composer, const char *name)
-{
-	trace_event_id_t id = 0;
-
-	OK(posix_trace_compose_name_np(composer, name, &id));
-	return id;
-}
-
-static struct posix_trace_event_np event_of(trace_event_id_t id, int64_t time_ns, const char *text)
-{
-	struct posix_trace_event_np event = {
-		.info = { .posix_event_id = id, .posix_pid = 77, .posix_thread_id = 0x7000,
-			  .posix_prog_address = (void *)0x4711,
-			  .posix_truncation_status = POSIX_TRACE_NOT_TRUNCATED },
-		.tid = 78, .time_ns = time_ns, .data = text, .data_len = strlen(text),
-	};
-
-	return event;
-}
-
-static void put(composer_t *composer, trace_event_id_t id, int64_t time_ns, const char *text)
-{
-	struct posix_trace_event_np event = event_of(id, time_ns, text);
-
-	OK(posix_trace_compose_event_np(composer, &event));
-}
 
 static struct posix_trace_event_np next_of(trace_id_t trid)
 {
@@ -63,15 +18,6 @@ static struct posix_trace_event_np next_of(trace_id_t trid)
 	OK(posix_trace_getnext_np(trid, &event, &unavailable));
 	ck_assert(!unavailable);
 	return event;
-}
-
-static size_t events_of(int fd)
-{
-	struct history *history = log_history(fd);
-	size_t events = history->n;
-
-	history_free(history);
-	return events;
 }
 
 START_TEST(an_event_is_read_back_as_it_was_handed_over)
@@ -329,24 +275,6 @@ START_TEST(events_that_no_log_can_have_are_refused)
 }
 END_TEST
 
-START_TEST(bad_files_and_attributes_are_refused)
-{
-	int fd = log_file(), reading = open("/dev/null", O_RDONLY);
-	composer_t *composer;
-	trace_attr_t attr;
-
-	memset(&attr, 0, sizeof(attr));
-	FAILS(EINVAL, posix_trace_compose_np(fd, NULL, NULL, NULL));
-	FAILS(EINVAL, posix_trace_compose_np(fd, &attr, NULL, &composer));
-	FAILS(EBADF, posix_trace_compose_np(reading, NULL, NULL, &composer));
-	FAILS(EBADF, posix_trace_compose_np(-1, NULL, NULL, &composer));
-	FAILS(EINVAL, posix_trace_compose_finish_np(NULL, NULL));
-	posix_trace_compose_drop_np(NULL);
-	close(reading);
-	close(fd);
-}
-END_TEST
-
 /* The writer means nobody by the number of no process. */
 START_TEST(a_process_may_have_any_number)
 {
@@ -372,144 +300,13 @@ START_TEST(a_process_may_have_any_number)
 }
 END_TEST
 
-/* Of many blocks and many threads; the descriptor is the caller's all the time. */
-START_TEST(a_large_log_is_in_order)
-{
-	int fd = log_file();
-	composer_t *composer = compose(fd, NULL);
-	trace_event_id_t id = name_of(composer, "event");
-	struct posix_trace_event_np event = event_of(id, 0, "some data of an event");
-	trace_id_t trid;
-
-	for (int i = 0; i < 200000; i++) {
-		event.time_ns = i % 7;
-		event.tid = 100 + i % 1500;
-		OK(posix_trace_compose_event_np(composer, &event));
-	}
-	OK(posix_trace_compose_finish_np(composer, NULL));
-	assert_log_whole(fd);
-	trid = log_open(fd);
-	ck_assert_ledger_closes(trid);
-	ck_assert_uint_eq(ledger_total(trid).reported, 200000);
-	ck_assert_uint_eq(ledger_of_thread(trid, 100).reported, 134);
-	log_close(trid);
-	close(fd);
-}
-END_TEST
-
-static void bounded(trace_attr_t *attr, int policy)
-{
-	OK(posix_trace_attr_init(attr));
-	OK(posix_trace_attr_setlogfullpolicy(attr, policy));
-	OK(posix_trace_attr_setlogsize(attr, 20000));
-}
-
-START_TEST(an_until_full_log_is_full_when_it_is)
-{
-	const int by_call = 0;
-	int fd = log_file(), err;
-	struct posix_trace_event_np event;
-	composer_t *composer;
-	trace_attr_t attr;
-	unsigned events = 0;
-
-	bounded(&attr, POSIX_TRACE_UNTIL_FULL);
-	composer = compose(fd, &attr);
-	event = event_of(name_of(composer, "event"), 0, "some data of an event");
-	while (!(err = posix_trace_compose_event_np(composer, &event)))
-		events++;
-	ck_assert_int_eq(err, ENOSPC);
-	ck_assert_uint_gt(events, 300);
-	event = event_of(POSIX_TRACE_STOP, 1, "");
-	event.data = &by_call;
-	event.data_len = sizeof(by_call);
-	OK(posix_trace_compose_event_np(composer, &event));
-	OK(posix_trace_compose_finish_np(composer, NULL));
-	assert_log_whole(fd);
-	ck_assert_int_eq(log_status(fd).posix_log_full_status, POSIX_TRACE_FULL);
-	ck_assert_uint_eq(events_of(fd), events + 1);
-	ck_assert_uint_le(log_info(fd).event_bytes, 20000);
-	close(fd);
-}
-END_TEST
-
-START_TEST(a_loop_log_overwrites_its_oldest_events)
-{
-	int fd = log_file();
-	struct posix_trace_event_np event;
-	composer_t *composer;
-	trace_attr_t attr;
-	trace_id_t trid;
-
-	bounded(&attr, POSIX_TRACE_LOOP);
-	composer = compose(fd, &attr);
-	event = event_of(name_of(composer, "event"), 0, "some data of an event");
-	for (int i = 0; i < 5000; i++)
-		OK(posix_trace_compose_event_np(composer, &event));
-	OK(posix_trace_compose_finish_np(composer, NULL));
-	assert_log_whole(fd);
-	trid = log_open(fd);
-	ck_assert_ledger_closes(trid);
-	ck_assert_uint_eq(ledger_total(trid).called, 5000);
-	ck_assert_uint_gt(ledger_total(trid).lost[POSIX_TRACE_LOST_LOG_OVERWRITTEN_NP], 4000);
-	log_close(trid);
-	close(fd);
-}
-END_TEST
-
-START_TEST(a_pipe_gets_a_log_too)
-{
-	struct siphon *siphon = siphon_start();
-	composer_t *composer = compose(siphon_fd(siphon), NULL);
-	trace_event_id_t id = name_of(composer, "event");
-	int fd;
-
-	siphon_release(siphon);
-	for (int i = 0; i < 20000; i++)
-		put(composer, id, i, "some data of an event");
-	OK(posix_trace_compose_finish_np(composer, NULL));
-	close(siphon_fd(siphon));
-	fd = siphon_finish(siphon);
-	assert_log_whole(fd);
-	ck_assert_uint_eq(events_of(fd), 20000);
-	close(fd);
-}
-END_TEST
-
-START_TEST(a_full_disk_is_told_and_the_descriptor_stays_open)
-{
-	int fd = open("/dev/full", O_WRONLY);
-	composer_t *composer;
-
-	ck_assert_int_ge(fd, 0);
-	FAILS(ENOSPC, posix_trace_compose_np(fd, NULL, NULL, &composer));
-	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
-	close(fd);
-}
-END_TEST
-
-START_TEST(a_dropped_log_is_one_whose_writer_was_killed)
-{
-	int fd = log_file();
-	composer_t *composer = compose(fd, NULL);
-	trace_id_t trid;
-
-	put(composer, name_of(composer, "event"), 1, "");
-	posix_trace_compose_drop_np(composer);
-	/* This process is the writer and lives: strictly, the log is still being written. */
-	FAILS(EINVAL, posix_trace_open(fd, &trid));
-	OK(posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid));
-	log_close(trid);
-	close(fd);
-}
-END_TEST
-
-SUITE_MAIN("posix_trace_compose_np", an_event_is_read_back_as_it_was_handed_over,
-	   a_log_tells_where_it_comes_from, names_are_numbered_as_they_come_or_as_is_asked,
+SUITE_MAIN("posix_trace_compose_np",
+	   an_event_is_read_back_as_it_was_handed_over,
+	   a_log_tells_where_it_comes_from,
+	   names_are_numbered_as_they_come_or_as_is_asked,
 	   there_are_as_many_names_as_a_process_can_have,
-	   schemas_and_objects_are_read_back, what_is_lost_is_in_the_ledger,
-	   the_status_is_the_one_that_was_given, events_that_no_log_can_have_are_refused,
-	   bad_files_and_attributes_are_refused, a_process_may_have_any_number, a_large_log_is_in_order,
-	   an_until_full_log_is_full_when_it_is, a_loop_log_overwrites_its_oldest_events,
-	   a_pipe_gets_a_log_too, a_full_disk_is_told_and_the_descriptor_stays_open,
-	   a_dropped_log_is_one_whose_writer_was_killed)
+	   schemas_and_objects_are_read_back,
+	   what_is_lost_is_in_the_ledger,
+	   the_status_is_the_one_that_was_given,
+	   events_that_no_log_can_have_are_refused,
+	   a_process_may_have_any_number)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/composer.h - logs that are composed, of a process 77 that never was.
+ *
+ * Every function here that can fail asserts that it does not.
+ */
+#ifndef PTX_TESTS_POSIX_COMPOSER_H
+#define PTX_TESTS_POSIX_COMPOSER_H
+
+#include "support/stream.h"
+
+typedef struct posix_trace_composer_np composer_t;
+
+composer_t *compose(int fd, const trace_attr_t *attr);
+trace_event_id_t name_of(composer_t *composer, const char *name);
+
+/* An event of thread 78, and one that is handed over. */
+struct posix_trace_event_np event_of(trace_event_id_t id, int64_t time_ns, const char *text);
+void put(composer_t *composer, trace_event_id_t id, int64_t time_ns, const char *text);
+
+/* How many a log has. */
+size_t events_of(int fd);
+
+#endif
