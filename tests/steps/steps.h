@@ -10,6 +10,7 @@
  *	lead.c     leading it: what instructions a path has, and stopping at one of them
  *	count.c    reading streams and logs, and whether they agree with what the target did
  *	path.c     the ways that a call can take
+ *	try.c      a try
  *	action.c   what happens there
  *	steps.c    all paths and all actions; the table
  */
@@ -130,15 +131,33 @@ bool count_wait(struct count *count);    /* one event, waiting for it */
 void count_close(struct count *count);   /* reads all; the account is looked at */
 void count_log(struct count *count);     /* the same of a log that was completed */
 
-/* action.c */
+/* try.c */
 struct try {
 	const struct path *path;
 	pid_t pid; /* of the target, 0 = reaped */
 	uint32_t n;
 	unsigned streams;
+	bool killed; /* the target */
 	bool forked; /* the child ended the call, too */
 	struct count count[STREAMS];
 };
+struct action;
+void try_open(struct try *try);  /* the streams of the path, on the target */
+void try_close(struct try *try); /* the accounts, and all is shut down */
+/* Up to the target's end, or to the next one. */
+void try_go_on(struct try *try, int signal);
+void try_each(struct try *try, const char *what, int (*call)(trace_id_t));
+/* What of all that was made was the stream's. */
+void try_settle(struct try *try, unsigned stream);
+/* Complains about an error of a call. */
+void must(const char *what, int err);
+/* One try; action NULL: nothing happens. False: the call went another way. */
+bool try_one(const struct path *path, unsigned prepare, const struct action *action,
+	     const struct way *way, uint32_t n);
+/* The way of the call, and how many events found the stream full before. */
+void try_record(const struct path *path, unsigned prepare, struct way *way, uint64_t *lost);
+
+/* action.c */
 struct action {
 	const char *name;
 	bool helper;
@@ -147,12 +166,5 @@ struct action {
 };
 extern const struct action actions[];
 extern const unsigned action_count;
-void try_open(struct try *try);  /* the streams of the path, on the target */
-void try_close(struct try *try); /* the accounts, and all is shut down */
-/* One try; action NULL: nothing happens. False: the call went another way. */
-bool try_one(const struct path *path, unsigned prepare, const struct action *action,
-	     const struct way *way, uint32_t n);
-/* The way of the call, and how many events found the stream full before. */
-void try_record(const struct path *path, unsigned prepare, struct way *way, uint64_t *lost);
 
 #endif
