@@ -56,7 +56,7 @@ needs() {
 	# Who traces another process knows it by when it began.
 	grep -q 'puppet_start' "$source/tests/$1.c" && echo stat
 	case $1 in
-	unit/arena/test_attachment | unit/arena/test_region) echo populate ;;
+	unit/arena/test_orphan | unit/arena/test_region) echo populate ;;
 	unit/cursor/test_recover) echo stat ;;
 	esac
 }

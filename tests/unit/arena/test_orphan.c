@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Places for streams in an arena whose creator died: given back by the kernel, guarded, and what a kill
+ * leaves where it was.
+ */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "unit/arena/places.h"
+
+static void attach_and_wait(void)
+{
+	attach();
+	tell(to_parent);
+	hear(to_child);
+}
+
+/* EXIT-03 */
+START_TEST(a_place_of_the_living_is_theirs_and_one_of_the_dead_is_free)
+{
+	pid_t child = other_process(attach_and_wait);
+	uint64_t generation;
+	unsigned bit;
+
+	hear(to_parent);
+	ck_assert(!ptx_attachment_is_orphan(ARENA, 0));
+	OK(ptx_attachment_claim(ARENA, &bit, &generation));
+	ck_assert_uint_eq(bit, 1);
+	ptx_attachment_retract(ARENA, bit, generation);
+	tell(to_child);
+	wait_well(child);
+	ck_assert(ptx_attachment_is_orphan(ARENA, 0));
+	ck_assert_uint_eq(streams(), 1);
+	OK(ptx_attachment_claim(ARENA, &bit, &generation));
+	ck_assert_uint_eq(bit, 0);
+	ck_assert_uint_eq(streams(), 0);
+	ptx_attachment_retract(ARENA, bit, generation);
+}
+END_TEST
+
+START_TEST(the_dead_are_buried_once)
+{
+	pid_t child = other_process(attach);
+	uint64_t generation;
+
+	wait_well(child);
+	generation = ptx_attachment_generation(atomic_load(&ptx_own_control.attachment[0].word));
+	ptx_attachment_bury(ARENA, 0, generation + 1);
+	ck_assert_uint_eq(streams(), 1);
+	ptx_attachment_bury(ARENA, 0, generation);
+	ck_assert_uint_eq(streams(), 0);
+	ck_assert_int_eq(state_of(0), PTX_ATTACHMENT_FREE);
+	ck_assert_uint_eq(attach_one(), 0);
+	ptx_attachment_bury(ARENA, 0, generation);
+	ck_assert_uint_eq(streams(), 1);
+}
+END_TEST
+
+static void guard_one(void)
+{
+	if (!ptx_attachment_guard(ARENA, 0))
+		_exit(1);
+	tell(to_parent);
+	hear(to_child);
+}
+
+/* As it is when the creator has just died. */
+static void guard_half(void)
+{
+	struct flock lock = ptx_attachment_lock(0, F_UNLCK);
+
+	if (!ptx_attachment_guard(ARENA, 0) || fcntl(ptx_arena_fd(ARENA), F_SETLK, &lock) != 0)
+		_exit(1);
+	tell(to_parent);
+	hear(to_child);
+}
+
+/* EXIT-02: between the creator's death and the guardian's work nobody takes the place */
+START_TEST(a_place_that_is_guarded_is_not_taken)
+{
+	struct flock lock = ptx_attachment_lock(0, F_WRLCK);
+	pid_t creator, guard;
+	uint64_t generation, word;
+	unsigned bit;
+
+	creator = other_process(attach_and_wait);
+	hear(to_parent);
+	tell(to_child);
+	wait_well(creator);
+	word = atomic_load(&ptx_own_control.attachment[0].word);
+	guard = other_process(guard_one);
+	hear(to_parent);
+	ck_assert_int_eq(fcntl(ptx_arena_fd(ARENA), F_GETLK, &lock), 0);
+	ck_assert_int_eq(lock.l_pid, guard); /* the creator's, which it waited for */
+	/* It has both locks; and it may have only the one that was never the creator's. */
+	for (int round = 0; round < 2; round++) {
+		ck_assert(!ptx_attachment_is_orphan(ARENA, 0));
+		OK(ptx_attachment_claim(ARENA, &bit, &generation));
+		ck_assert_uint_eq(bit, 1);
+		ptx_attachment_retract(ARENA, bit, generation);
+		ck_assert_uint_eq(atomic_load(&ptx_own_control.attachment[0].word), word);
+		if (round == 0) {
+			tell(to_child);
+			wait_well(guard);
+			guard = other_process(guard_half);
+			hear(to_parent);
+		}
+	}
+	tell(to_child);
+	wait_well(guard);
+	OK(ptx_attachment_claim(ARENA, &bit, &generation));
+	ck_assert_uint_eq(bit, 0);
+	ptx_attachment_retract(ARENA, bit, generation);
+}
+END_TEST
+
+/* EXIT-03: killed between two stores, by which the count would be wrong for ever */
+START_TEST(a_creator_that_is_killed_while_it_counts_leaves_no_wrong_count)
+{
+	static const int wrong[] = { -1, 1, 3 };
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		pid_t child = other_process(attach);
+
+		wait_well(child);
+		atomic_fetch_add(&ptx_own_control.word, (uint64_t)wrong[i]);
+		ck_assert_uint_eq(attach_one(), 0);
+		ck_assert_uint_eq(streams(), 1);
+		ptx_attachment_retract(ARENA, 0, ptx_attachment_generation(
+			atomic_load(&ptx_own_control.attachment[0].word)));
+		ck_assert_uint_eq(streams(), 0);
+	}
+}
+END_TEST
+
+/* The word is free, the bits are not: killed between them. A member is to inherit nothing new by that. */
+START_TEST(bits_that_nobody_stands_for_are_gone_once_their_place_is_claimed)
+{
+	uint64_t epoch = atomic_load(&ptx_own_control.word) >> 8, generation;
+	unsigned bit;
+
+	atomic_fetch_or(&ptx_own_control.attached, 1);
+	atomic_fetch_add(&ptx_own_control.word, 1);
+	atomic_store(&ptx_own_control.member[3].bits, 3);
+	OK(ptx_attachment_claim(ARENA, &bit, &generation));
+	ck_assert_uint_eq(streams(), 0);
+	ck_assert_uint_eq(atomic_load(&ptx_own_control.attached), 0);
+	ck_assert_uint_eq(atomic_load(&ptx_own_control.member[3].bits), 2);
+	ck_assert_uint_gt(atomic_load(&ptx_own_control.word) >> 8, epoch);
+	ptx_attachment_retract(ARENA, bit, generation);
+}
+END_TEST
+
+static struct ptx_geometry geometry;
+
+static bool is_present(uint64_t offset)
+{
+	return lseek(ptx_arena_fd(ARENA), (off_t)offset, SEEK_DATA) == (off_t)offset;
+}
+
+static void make_region(bool publish)
+{
+	uint64_t offset, generation;
+	unsigned bit;
+	void *memory;
+
+	OK(ptx_attachment_claim(ARENA, &bit, &generation));
+	OK(ptx_region_place(ARENA, &geometry, &offset));
+	ptx_attachment_place(ARENA, bit, offset, 8192, 64);
+	OK(ptx_region_create(ARENA, &geometry, &memory, &offset));
+	if (publish)
+		ptx_attachment_publish(ARENA, bit, generation);
+}
+
+static void make_and_publish(void)
+{
+	make_region(true);
+}
+
+static void make_only(void)
+{
+	make_region(false);
+}
+
+/* CREATE-13: memory too, before and after the stream was attached */
+START_TEST(the_memory_of_the_dead_is_given_back_by_who_takes_their_place)
+{
+	void (*const way[])(void) = { make_and_publish, make_only, make_and_publish };
+
+	OK(ptx_ring_plan(8192, 64, &geometry));
+	for (int i = 0; i < 3; i++) {
+		uint64_t offset = atomic_load(&ptx_own_control.next_region), generation;
+		unsigned bit;
+
+		wait_well(other_process(way[i]));
+		ck_assert(is_present(offset));
+		if (i == 2)
+			ptx_attachment_bury(ARENA, 0, ptx_attachment_generation(
+				atomic_load(&ptx_own_control.attachment[0].word)));
+		OK(ptx_attachment_claim(ARENA, &bit, &generation));
+		ck_assert_uint_eq(bit, 0);
+		ck_assert(!is_present(offset));
+		ptx_attachment_retract(ARENA, bit, generation);
+	}
+}
+END_TEST
+
+/* SHUT-02: pages that a trace point has touched after the memory was given back */
+START_TEST(what_a_late_writer_touched_is_given_back_when_the_place_is_used_again)
+{
+	uint64_t offset = atomic_load(&ptx_own_control.next_region), generation;
+	void *late, *memory;
+	unsigned bit;
+
+	OK(ptx_ring_plan(8192, 64, &geometry));
+	OK(ptx_attachment_claim(ARENA, &bit, &generation));
+	OK(ptx_region_place(ARENA, &geometry, &offset));
+	ptx_attachment_place(ARENA, bit, offset, 8192, 64);
+	OK(ptx_region_create(ARENA, &geometry, &memory, &offset));
+	OK(ptx_region_map(ARENA, &geometry, offset, &late));
+	ptx_attachment_publish(ARENA, bit, generation);
+	ptx_attachment_hide(ARENA, bit, generation);
+	ptx_region_destroy(ARENA, &geometry, memory, offset, false);
+	ptx_attachment_retract(ARENA, bit, generation);
+	ck_assert(!is_present(offset));
+	*(volatile char *)late = 1;
+	ck_assert(is_present(offset));
+	OK(ptx_attachment_claim(ARENA, &bit, &generation));
+	ck_assert(!is_present(offset));
+	ptx_attachment_retract(ARENA, bit, generation);
+	munmap(late, geometry.bytes);
+}
+END_TEST
+
+static Suite *build(void)
+{
+	TCase *tc;
+	Suite *suite = support_suite("arena: orphans", &tc);
+
+	tcase_add_checked_fixture(tc, places_begin, places_end);
+	tcase_add_test(tc, a_place_of_the_living_is_theirs_and_one_of_the_dead_is_free);
+	tcase_add_test(tc, the_dead_are_buried_once);
+	tcase_add_test(tc, a_place_that_is_guarded_is_not_taken);
+	tcase_add_test(tc, a_creator_that_is_killed_while_it_counts_leaves_no_wrong_count);
+	tcase_add_test(tc, bits_that_nobody_stands_for_are_gone_once_their_place_is_claimed);
+	tcase_add_test(tc, the_memory_of_the_dead_is_given_back_by_who_takes_their_place);
+	tcase_add_test(tc, what_a_late_writer_touched_is_given_back_when_the_place_is_used_again);
+	return suite;
+}
+
+SUITE_MAIN_OF(build)
