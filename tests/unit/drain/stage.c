@@ -82,6 +82,19 @@ void stage_fill_up(void)
 	set_state(PTX_FULL, ptx_clock_ordered());
 }
 
+void stage_mark(enum ptx_mark_kind kind, int error)
+{
+	struct ptx_mark mark = { .kind = kind, .error = error, .tid = 77 };
+
+	mark.ticks = ptx_drain_moment(stage.drain, false);
+	ck_assert(ptx_drain_mark(stage.drain, &mark));
+}
+
+unsigned stage_overrun(void)
+{
+	return atomic_exchange(&stage.pool->rings.region->overrun, 0);
+}
+
 enum ptx_state stage_state(void)
 {
 	return ptx_state_kind(atomic_load(&stage.pool->rings.region->state));

@@ -45,6 +45,12 @@ void stage_stop(void);
 void stage_fill_up(void);
 enum ptx_state stage_state(void);
 
+/* As a flush tells that something happened: now, by thread 77. */
+void stage_mark(enum ptx_mark_kind kind, int error);
+
+/* Whether events were lost, since the last look. */
+unsigned stage_overrun(void);
+
 /* Delivers one event; false: there is none. Asserts nothing. */
 bool stage_take(void);
 void stage_take_all(void);

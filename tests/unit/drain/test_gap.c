@@ -23,11 +23,6 @@ static uint64_t cut(void)
 	return atomic_load(&stage.pool->rings.region->cut);
 }
 
-static unsigned overrun(void)
-{
-	return atomic_exchange(&stage.pool->rings.region->overrun, 0);
-}
-
 /* SLOOP-05 to SLOOP-08 */
 START_TEST(overflow_has_the_time_of_the_first_lost_and_resume_that_of_the_survivor)
 {
@@ -36,9 +31,9 @@ START_TEST(overflow_has_the_time_of_the_first_lost_and_resume_that_of_the_surviv
 	begin();
 	first = pool_now + 1;
 	writer_put_many(&one, 1, 4 * POOL_RECORDS); /* full, nothing lost */
-	ck_assert_uint_eq(overrun(), 0);
+	ck_assert_uint_eq(stage_overrun(), 0);
 	writer_put_many(&one, 100, 1);
-	ck_assert_uint_eq(overrun(), 1);
+	ck_assert_uint_eq(stage_overrun(), 1);
 	stage_expect(POSIX_TRACE_OVERFLOW, 0);
 	ck_assert_uint_eq(stage.told[stage.n - 1].ticks, first);
 	stage_expect(POSIX_TRACE_RESUME, 0);
@@ -47,7 +42,7 @@ START_TEST(overflow_has_the_time_of_the_first_lost_and_resume_that_of_the_surviv
 	stage_expect_values(POOL_RECORDS + 2, 3 * POOL_RECORDS - 1);
 	stage_expect_values(100, 1);
 	stage_expect_none();
-	ck_assert_uint_eq(overrun(), 0); /* of the reading itself */
+	ck_assert_uint_eq(stage_overrun(), 0); /* of the reading itself */
 	ck_assert_uint_eq(stage_lost(PTX_LOST_OVERWRITTEN), POOL_RECORDS);
 	stage_assert_account();
 }

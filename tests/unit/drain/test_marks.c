@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Started, stopped, full, going on, cleared: which events belong to the stream, and what is told. */
+/* Started, stopped, full, going on: which events belong to the stream, and what is told. */
 #include "record/eventset.h"
 #include "support/support.h"
 #include "unit/drain/stage.h"
-#include "unit/ring/steps.h"
 
 enum { CHUNKS = 12 };
 
@@ -24,19 +23,6 @@ static void begin_started(int policy)
 	stage_expect(POSIX_TRACE_START, 0);
 }
 
-static unsigned overrun(void)
-{
-	return atomic_exchange(&stage.pool->rings.region->overrun, 0);
-}
-
-static void mark(enum ptx_mark_kind kind, int error)
-{
-	struct ptx_mark mark = { .kind = kind, .error = error, .tid = 77 };
-
-	mark.ticks = ptx_drain_moment(stage.drain, false);
-	ck_assert(ptx_drain_mark(stage.drain, &mark));
-}
-
 /* EVENT-05, START-01, STOP-01 */
 START_TEST(what_was_stamped_while_the_stream_did_not_run_is_no_part_of_it)
 {
@@ -55,7 +41,7 @@ START_TEST(what_was_stamped_while_the_stream_did_not_run_is_no_part_of_it)
 	stage_expect_values(7, 1);
 	stage_expect_none();
 	ck_assert_uint_eq(stage.drain->not_running, 4);
-	ck_assert_uint_eq(overrun(), 0);
+	ck_assert_uint_eq(stage_overrun(), 0);
 	stage_assert_account();
 }
 END_TEST
@@ -102,10 +88,10 @@ START_TEST(a_full_stream_tells_its_stop_behind_its_last_event_and_loses_what_com
 	stage_expect_values(1, 4);
 	stage_expect(POSIX_TRACE_STOP, 1);
 	ck_assert_int_eq(stage_state(), PTX_FULL);
-	ck_assert_uint_eq(overrun(), 0);
+	ck_assert_uint_eq(stage_overrun(), 0);
 	stage_take_all();
 	ck_assert_uint_eq(stage_lost(PTX_LOST_STREAM_FULL), 2);
-	ck_assert_uint_eq(overrun(), 1);
+	ck_assert_uint_eq(stage_overrun(), 1);
 	stage_assert_account();
 }
 END_TEST
@@ -209,10 +195,10 @@ START_TEST(marks_are_told_in_their_order_among_the_events)
 {
 	begin_started(POSIX_TRACE_FLUSH);
 	writer_put_many(&one, 1, 1);
-	mark(PTX_MARK_FLUSH_START, 0);
+	stage_mark(PTX_MARK_FLUSH_START, 0);
 	writer_put_many(&two, 2, 1);
-	mark(PTX_MARK_ERROR, 28);
-	mark(PTX_MARK_FLUSH_STOP, 0);
+	stage_mark(PTX_MARK_ERROR, 28);
+	stage_mark(PTX_MARK_FLUSH_STOP, 0);
 	writer_put_many(&one, 3, 1);
 	stage_expect_values(1, 1);
 	stage_expect(POSIX_TRACE_FLUSH_START, 0);
@@ -236,7 +222,7 @@ START_TEST(a_moment_is_younger_than_all_that_was_delivered_or_marked)
 	ck_assert_uint_gt(ptx_drain_moment(stage.drain, false), stage.told[stage.n - 1].ticks);
 	/* it looks back by a microsecond, and there is the event */
 	ck_assert_uint_eq(ptx_drain_moment(stage.drain, true), stage.told[stage.n - 1].ticks + 1);
-	mark(PTX_MARK_ERROR, 1);
+	stage_mark(PTX_MARK_ERROR, 1);
 	ck_assert_uint_gt(ptx_drain_moment(stage.drain, true), stage.drain->mark[0].ticks);
 	pool_now += 10000;
 	ck_assert_uint_lt(ptx_drain_moment(stage.drain, true), pool_now - 500);
@@ -247,11 +233,11 @@ START_TEST(more_marks_than_there_was_room_for_keep_their_order)
 {
 	begin_started(POSIX_TRACE_FLUSH);
 	for (int i = 0; i < 5; i++)
-		mark(PTX_MARK_ERROR, 1000 + i);
+		stage_mark(PTX_MARK_ERROR, 1000 + i);
 	for (int i = 0; i < 3; i++)
 		stage_expect(POSIX_TRACE_ERROR, 1000 + (unsigned)i);
 	for (int i = 5; i < 100; i++)
-		mark(PTX_MARK_ERROR, 1000 + i);
+		stage_mark(PTX_MARK_ERROR, 1000 + i);
 	for (int i = 3; i < 100; i++)
 		stage_expect(POSIX_TRACE_ERROR, 1000 + (unsigned)i);
 	stage_expect_none();
@@ -263,7 +249,7 @@ START_TEST(what_the_filter_keeps_out_is_not_told)
 	begin_started(POSIX_TRACE_FLUSH);
 	atomic_store(&stage.pool->rings.region->admit[0],
 		     ~(UINT64_C(1) << POSIX_TRACE_STOP | UINT64_C(1) << POSIX_TRACE_ERROR));
-	mark(PTX_MARK_ERROR, 5);
+	stage_mark(PTX_MARK_ERROR, 5);
 	writer_put_many(&one, 1, 1);
 	stage_fill_up();
 	stage_expect_values(1, 1);
@@ -283,158 +269,6 @@ START_TEST(a_system_event_of_another_ring_is_no_event)
 	stage_expect_none();
 	ck_assert_uint_eq(stage_lost(PTX_LOST_DAMAGED), 1);
 	stage_assert_account();
-}
-END_TEST
-
-/* CLEAR-01, CLEAR-02, CLEAR-04 */
-START_TEST(what_was_there_is_cleared_and_what_comes_is_delivered)
-{
-	begin_started(POSIX_TRACE_UNTIL_FULL);
-	writer_put_many(&one, 1, 10);
-	writer_put_many(&two, 20, 3);
-	mark(PTX_MARK_ERROR, 5);
-	atomic_store(&stage.pool->rings.region->overrun, 1);
-	ptx_drain_clear(stage.drain);
-	ck_assert_uint_eq(overrun(), 0);
-	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 13);
-	stage_expect_none();
-	stage_assert_account();
-	writer_put_many(&one, 11, 2);
-	stage_expect_values(11, 2);
-	ck_assert(!stage.told[stage.n - 1].late);
-	stage_expect_none();
-	stage_assert_account();
-	/* and the chunks are there again, but for the open ones and the reader's */
-	ck_assert_uint_ge(pool_chunks_in(stage.pool, PTX_CHUNK_FREE), CHUNKS - 4);
-}
-END_TEST
-
-/* CLEAR-01: a processor's counter may be ahead of the clearer's, in more than its last chunk */
-START_TEST(what_was_there_is_cleared_though_its_time_is_later)
-{
-	const uint64_t records = 3 * POOL_RECORDS / 2;
-
-	begin_started(POSIX_TRACE_UNTIL_FULL);
-	writer_put_many(&one, 1, 2);
-	pool_now += 1000;
-	writer_put_many(&one, 3, records);
-	writer_put_many(&two, 500, 2);
-	pool_now -= 1000;
-	ptx_drain_clear(stage.drain);
-	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), records + 4);
-	stage_expect_none();
-	pool_now += 2000;
-	writer_put_many(&one, 1000, 1);
-	stage_expect_values(1000, 1);
-	stage_expect_none();
-	stage_assert_account();
-}
-END_TEST
-
-static bool writes_meanwhile;
-
-/* The clearer's look at how much a ring has published. */
-uint32_t __real_ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
-uint32_t __wrap_ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
-uint32_t __wrap_ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
-{
-	uint32_t records = __real_ptx_ring_records(rings, ring);
-
-	if (writes_meanwhile && ring == one.ring) {
-		writes_meanwhile = false;
-		pool_now += 1000;
-		writer_put_many(&one, 3, 2);
-	}
-	return records;
-}
-
-/* CLEAR-01: or a busy writer would keep a clear for ever */
-START_TEST(what_comes_after_a_clear_began_is_not_cleared)
-{
-	begin_started(POSIX_TRACE_UNTIL_FULL);
-	writer_put_many(&one, 1, 2);
-	writes_meanwhile = true;
-	ptx_drain_clear(stage.drain);
-	ck_assert(!writes_meanwhile);
-	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 2);
-	pool_now += 1000;
-	stage_expect_values(3, 2);
-	stage_expect_none();
-	stage_assert_account();
-}
-END_TEST
-
-START_TEST(what_did_not_belong_to_the_stream_is_not_cleared_but_forgotten)
-{
-	begin_started(POSIX_TRACE_UNTIL_FULL);
-	writer_put_many(&one, 1, 1);
-	stage_stop();
-	writer_put_many(&one, 2, 3);
-	ptx_drain_clear(stage.drain);
-	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 2); /* 1 and the STOP */
-	stage_start();
-	writer_put_many(&one, 5, 1);
-	stage_expect(POSIX_TRACE_START, 0);
-	stage_expect_values(5, 1);
-	stage_expect_none();
-	stage_assert_account();
-}
-END_TEST
-
-/* CLEAR-01 */
-START_TEST(a_gap_is_not_told_after_a_clear)
-{
-	begin_started(POSIX_TRACE_LOOP);
-	writer_put_many(&one, 1, 2 * CHUNKS * POOL_RECORDS);
-	ck_assert_uint_gt(pool_lost(stage.pool, PTX_WRITER_OVERWRITTEN), 0);
-	ptx_drain_clear(stage.drain);
-	writer_put_many(&one, 1000, 1);
-	stage_expect_values(1000, 1);
-	stage_expect_none();
-	stage_assert_account();
-}
-END_TEST
-
-static void clear(void *state)
-{
-	(void)state;
-	ptx_drain_clear(stage.drain);
-}
-
-static uint64_t some_at;
-
-static void put_some(void *state)
-{
-	(void)state;
-	some_at = pool_now + 1;
-	for (uint64_t i = 0; i < 6; i++)
-		writer_put(&one, POOL_TYPE, 1000 + i);
-}
-
-START_TEST(events_at_any_instruction_of_a_clear_are_cleared_or_delivered)
-{
-	uint64_t cleared_at;
-
-	stage_make(_i ? POSIX_TRACE_LOOP : POSIX_TRACE_UNTIL_FULL, _i ? 4 : 6);
-	writer_begin(&one, stage.pool, 11);
-	writer_begin(&two, stage.pool, 12);
-	stage_start();
-	stage_expect(POSIX_TRACE_START, 0);
-	writer_put_many(&one, 1, 2 * POOL_RECORDS + 1); /* of LOOP, four are overwritten */
-	writer_put_many(&two, 20, 1);
-	steps_interrupt(clear, put_some, NULL);
-	cleared_at = stage.drain->last_ticks;
-	writer_put_many(&two, 2000, 1);
-	stage_take_all();
-	if (some_at > cleared_at)
-		ck_assert_uint_ge(stage.n, 1 + 6 + 1);
-	ck_assert_uint_eq(stage.told[stage.n - 1].value, 2000);
-	for (unsigned i = 1; i + 1 < stage.n; i++) {
-		ck_assert_uint_ge(stage.told[i].value, 1000);
-		ck_assert_uint_eq(stage.told[i].type, POOL_TYPE);
-	}
-	stage_assert_account();
-	steps_end(100);
 }
 END_TEST
 
@@ -458,12 +292,6 @@ static Suite *suite(void)
 	tcase_add_test(tc, more_marks_than_there_was_room_for_keep_their_order);
 	tcase_add_test(tc, what_the_filter_keeps_out_is_not_told);
 	tcase_add_test(tc, a_system_event_of_another_ring_is_no_event);
-	tcase_add_test(tc, what_was_there_is_cleared_and_what_comes_is_delivered);
-	tcase_add_test(tc, what_was_there_is_cleared_though_its_time_is_later);
-	tcase_add_test(tc, what_comes_after_a_clear_began_is_not_cleared);
-	tcase_add_test(tc, what_did_not_belong_to_the_stream_is_not_cleared_but_forgotten);
-	tcase_add_test(tc, a_gap_is_not_told_after_a_clear);
-	tcase_add_loop_test(tc, events_at_any_instruction_of_a_clear_are_cleared_or_delivered, 0, 2);
 	return s;
 }
 

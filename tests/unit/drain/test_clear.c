@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A stream that is cleared: what was there is gone and counted, what comes is delivered. */
+#include "support/support.h"
+#include "unit/drain/stage.h"
+#include "unit/ring/steps.h"
+
+enum { CHUNKS = 12 };
+
+static struct writer one, two;
+
+static void begin(int policy)
+{
+	stage_make(policy, CHUNKS);
+	writer_begin(&one, stage.pool, 11);
+	writer_begin(&two, stage.pool, 12);
+	stage_start();
+	stage_expect(POSIX_TRACE_START, 0);
+}
+
+/* CLEAR-01, CLEAR-02, CLEAR-04 */
+START_TEST(what_was_there_is_cleared_and_what_comes_is_delivered)
+{
+	begin(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, 10);
+	writer_put_many(&two, 20, 3);
+	stage_mark(PTX_MARK_ERROR, 5);
+	atomic_store(&stage.pool->rings.region->overrun, 1);
+	ptx_drain_clear(stage.drain);
+	ck_assert_uint_eq(stage_overrun(), 0);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 13);
+	stage_expect_none();
+	stage_assert_account();
+	writer_put_many(&one, 11, 2);
+	stage_expect_values(11, 2);
+	ck_assert(!stage.told[stage.n - 1].late);
+	stage_expect_none();
+	stage_assert_account();
+	/* and the chunks are there again, but for the open ones and the reader's */
+	ck_assert_uint_ge(pool_chunks_in(stage.pool, PTX_CHUNK_FREE), CHUNKS - 4);
+}
+END_TEST
+
+/* CLEAR-01: a processor's counter may be ahead of the clearer's, in more than its last chunk */
+START_TEST(what_was_there_is_cleared_though_its_time_is_later)
+{
+	const uint64_t records = 3 * POOL_RECORDS / 2;
+
+	begin(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, 2);
+	pool_now += 1000;
+	writer_put_many(&one, 3, records);
+	writer_put_many(&two, 500, 2);
+	pool_now -= 1000;
+	ptx_drain_clear(stage.drain);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), records + 4);
+	stage_expect_none();
+	pool_now += 2000;
+	writer_put_many(&one, 1000, 1);
+	stage_expect_values(1000, 1);
+	stage_expect_none();
+	stage_assert_account();
+}
+END_TEST
+
+static bool writes_meanwhile;
+
+/* The clearer's look at how much a ring has published. */
+uint32_t __real_ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
+uint32_t __wrap_ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
+uint32_t __wrap_ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
+{
+	uint32_t records = __real_ptx_ring_records(rings, ring);
+
+	if (writes_meanwhile && ring == one.ring) {
+		writes_meanwhile = false;
+		pool_now += 1000;
+		writer_put_many(&one, 3, 2);
+	}
+	return records;
+}
+
+/* CLEAR-01: or a busy writer would keep a clear for ever */
+START_TEST(what_comes_after_a_clear_began_is_not_cleared)
+{
+	begin(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, 2);
+	writes_meanwhile = true;
+	ptx_drain_clear(stage.drain);
+	ck_assert(!writes_meanwhile);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 2);
+	pool_now += 1000;
+	stage_expect_values(3, 2);
+	stage_expect_none();
+	stage_assert_account();
+}
+END_TEST
+
+START_TEST(what_did_not_belong_to_the_stream_is_not_cleared_but_forgotten)
+{
+	begin(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, 1);
+	stage_stop();
+	writer_put_many(&one, 2, 3);
+	ptx_drain_clear(stage.drain);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 2); /* 1 and the STOP */
+	stage_start();
+	writer_put_many(&one, 5, 1);
+	stage_expect(POSIX_TRACE_START, 0);
+	stage_expect_values(5, 1);
+	stage_expect_none();
+	stage_assert_account();
+}
+END_TEST
+
+/* CLEAR-01 */
+START_TEST(a_gap_is_not_told_after_a_clear)
+{
+	begin(POSIX_TRACE_LOOP);
+	writer_put_many(&one, 1, 2 * CHUNKS * POOL_RECORDS);
+	ck_assert_uint_gt(pool_lost(stage.pool, PTX_WRITER_OVERWRITTEN), 0);
+	ptx_drain_clear(stage.drain);
+	writer_put_many(&one, 1000, 1);
+	stage_expect_values(1000, 1);
+	stage_expect_none();
+	stage_assert_account();
+}
+END_TEST
+
+static void clear(void *state)
+{
+	(void)state;
+	ptx_drain_clear(stage.drain);
+}
+
+static uint64_t some_at;
+
+static void put_some(void *state)
+{
+	(void)state;
+	some_at = pool_now + 1;
+	for (uint64_t i = 0; i < 6; i++)
+		writer_put(&one, POOL_TYPE, 1000 + i);
+}
+
+START_TEST(events_at_any_instruction_of_a_clear_are_cleared_or_delivered)
+{
+	uint64_t cleared_at;
+
+	stage_make(_i ? POSIX_TRACE_LOOP : POSIX_TRACE_UNTIL_FULL, _i ? 4 : 6);
+	writer_begin(&one, stage.pool, 11);
+	writer_begin(&two, stage.pool, 12);
+	stage_start();
+	stage_expect(POSIX_TRACE_START, 0);
+	writer_put_many(&one, 1, 2 * POOL_RECORDS + 1); /* of LOOP, four are overwritten */
+	writer_put_many(&two, 20, 1);
+	steps_interrupt(clear, put_some, NULL);
+	cleared_at = stage.drain->last_ticks;
+	writer_put_many(&two, 2000, 1);
+	stage_take_all();
+	if (some_at > cleared_at)
+		ck_assert_uint_ge(stage.n, 1 + 6 + 1);
+	ck_assert_uint_eq(stage.told[stage.n - 1].value, 2000);
+	for (unsigned i = 1; i + 1 < stage.n; i++) {
+		ck_assert_uint_ge(stage.told[i].value, 1000);
+		ck_assert_uint_eq(stage.told[i].type, POOL_TYPE);
+	}
+	stage_assert_account();
+	steps_end(100);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("drain: clearing", &tc);
+
+	tcase_add_test(tc, what_was_there_is_cleared_and_what_comes_is_delivered);
+	tcase_add_test(tc, what_was_there_is_cleared_though_its_time_is_later);
+	tcase_add_test(tc, what_comes_after_a_clear_began_is_not_cleared);
+	tcase_add_test(tc, what_did_not_belong_to_the_stream_is_not_cleared_but_forgotten);
+	tcase_add_test(tc, a_gap_is_not_told_after_a_clear);
+	tcase_add_loop_test(tc, events_at_any_instruction_of_a_clear_are_cleared_or_delivered, 0, 2);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
