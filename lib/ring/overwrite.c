@@ -189,5 +189,5 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 		return;
 	count_records(rings, ptx_ring_chunk(rings, number), (uint32_t)claimed & ~7u,
 		      &rings->claimed[number], mine);
-	atomic_store_explicit(&rings->claimed[number], mine, memory_order_relaxed);
+	atomic_store_explicit(&rings->claimed[number], mine, memory_order_release); /* as (E) */
 }

@@ -27,6 +27,9 @@
  *                                                   release                  is filled again
  *   (I) raise cut, release,       <- pairs ->   (J) load cut, acquire,       who loses a claim knows how far
  *       before (E)                                  after a failed (F)       back the loss reaches
+ *   (O) fence release behind (G), <- pairs ->   (P) fence acquire behind a   what a chunk holds in its next
+ *       then anything of the                        copy, then load state    life is not taken for its last
+ *       chunk
  *   (K) store window, then clock, <- pairs ->   (L) clock, barrier, load     what is not visible yet will be
  *       then (A), no fence                          window, then head        stamped later than the clock read
  *   (M) store head, then load     <- pairs ->   (N) store waiters, barrier,  either the writer sees the sleeper

@@ -20,7 +20,7 @@ static void copy_out(unsigned char *to, const unsigned char *from, size_t bytes)
 	}
 #else
 	memcpy(to, from, bytes);
-	atomic_thread_fence(memory_order_acquire);
+	atomic_thread_fence(memory_order_acquire); /* (P) with (O) in ring_write.c */
 #endif
 }
 
@@ -97,7 +97,7 @@ static bool claim(struct ptx_rings *rings, struct ptx_place *place, uint32_t end
 
 	return atomic_compare_exchange_strong_explicit( /* (F) with (E) in overwrite.c */
 		&rings->claimed[ptx_link_number(place->link)], &expected, generation | end,
-		memory_order_acq_rel, memory_order_relaxed);
+		memory_order_acq_rel, memory_order_acquire); /* lost: (J) comes next */
 }
 
 /* One step: bytes of the chunk at *place, or the chunk behind it. */

@@ -127,6 +127,7 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 	generation = ptx_word_generation(
 		atomic_load_explicit(&rings->word[number], memory_order_relaxed));
 	first.spare = before;
+	atomic_thread_fence(memory_order_release); /* (O) with (P) in ring_read.c: also for records */
 	atomic_store_explicit(&chunk->head, 0, memory_order_relaxed);
 	atomic_store_explicit(&chunk->window, UINT64_MAX, memory_order_relaxed);
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
@@ -236,7 +237,8 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 /* free_chunks is never too low: a jump between the two leaves it one too high, which harms nobody. */
 static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 {
-	atomic_store_explicit(&ptx_ring_chunk(rings, number)->head, 0, memory_order_relaxed);
+	atomic_store_explicit(&ptx_ring_chunk(rings, number)->head, 0,
+			      memory_order_release); /* (O) with (P) in ring_read.c */
 	atomic_fetch_add_explicit(&rings->region->free_chunks, 1, memory_order_relaxed);
 	atomic_store_explicit(&rings->word[number],
 			      ptx_chunk_word(ptx_word_generation(word), 0, PTX_CHUNK_FREE),
