@@ -112,6 +112,15 @@ while read -r file line letter partner named; do
 		grep -q "memory_order_$order" "$tmp/statement"
 done <"$tmp/comments"
 
+# What herd7 is asked has the orders of the table, so that it is about this code.
+sed -n 's,.*memory_order_\([a-z_]*\)[^a-z_]*/\* (\([A-Z]\)) \*/.*,\2 \1,p' \
+	../tests/litmus/*.litmus | sort -u >"$tmp/litmus"
+while read -r letter order; do
+	check "($letter) of tests/litmus is memory_order_$order in the table" \
+		grep -qE "^$letter [A-Z] ($order|-)$" "$tmp/table"
+done <"$tmp/litmus"
+check "tests/litmus has the letters of the table" test "$(cut -c1 "$tmp/litmus" | sort -u | wc -l)" -eq "$letters"
+
 # A letter in a comment that names no partner is a mention: it must be one of the table. The
 # preload library orders nothing, and lists things by macros that take a macro (X).
 for letter in $(ls */*.[ch] | grep -v '^preload/' | xargs grep -ohE '\([A-Z]\)' |
