@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A LOOP stream's oldest chunk is taken while the reader is at it, in every order. */
-#include <string.h>
-
 #include "ring/overwrite.h"
 #include "support/support.h"
 #include "unit/ring/pool.h"
-#include "unit/ring/steps.h"
 
 enum { CHUNKS = 4 };
 
@@ -254,182 +251,6 @@ START_TEST(losses_of_a_thread_whose_slot_was_given_on_go_to_slot_0)
 }
 END_TEST
 
-/* Values grow, nothing comes twice, and what is missing has been counted. */
-static void assert_growing(uint32_t tid)
-{
-	uint64_t last = 0;
-
-	for (unsigned i = 0; i < reader.n; i++)
-		if (reader.seen[i].tid == tid) {
-			ck_assert_uint_gt(reader.seen[i].value, last);
-			last = reader.seen[i].value;
-		}
-}
-
-static unsigned char buffer[POOL_ROOM];
-static uint32_t got_bytes;
-static struct ptx_ident got_ident;
-static bool got_fresh;
-static enum ptx_claim got;
-
-static void take(void *state)
-{
-	struct ptx_place *place = state;
-
-	got = ptx_ring_take(&pool->rings, 0, place, buffer, &got_bytes, &got_ident, &got_fresh);
-}
-
-/* As many events as make the writer come by the reader's chunk: _i of them. */
-static int events_between;
-
-static void write_on(void *state)
-{
-	(void)state;
-	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, (unsigned)events_between);
-}
-
-/* SLOOP-01, SLOOP-04 */
-START_TEST(writers_at_any_instruction_of_a_claim_take_it_or_leave_it_whole)
-{
-	uint64_t value;
-
-	events_between = _i;
-	fill_up();
-	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
-	steps_interrupt(take, write_on, &reader.place[0]);
-	if (got == PTX_CLAIM_BYTES) {
-		ck_assert_uint_eq(got_bytes, POOL_ROOM);
-		for (unsigned i = 0; i < POOL_RECORDS; i++) {
-			memcpy(&value, buffer + i * POOL_RECORD + 24, sizeof value);
-			ck_assert_uint_eq(value, POOL_RECORDS + 1 + i);
-			reader.seen[reader.n].tid = 1;
-			reader.seen[reader.n++].value = value;
-		}
-		reader.records[0] += POOL_RECORDS;
-	} else {
-		ck_assert_int_eq(got, PTX_CLAIM_LOST);
-		reader_find(&reader, 0);
-	}
-	reader_read(&reader);
-	ck_assert_uint_eq(reader.seen[reader.n - 1].value,
-			  CHUNKS * POOL_RECORDS + (unsigned)(steps_happened() ? events_between : 0));
-	assert_growing(1);
-	assert_account(&reader);
-	pool_assert_counted(pool);
-	steps_end(100);
-}
-END_TEST
-
-static bool found;
-static uint32_t before;
-
-static void find(void *state)
-{
-	struct ptx_place *place = state;
-
-	found = ptx_ring_find(&pool->rings, 1, place, &before);
-}
-
-static void write_on_in_one(void *state)
-{
-	(void)state;
-	writer_put_many(&one, POOL_RECORDS, (unsigned)events_between);
-}
-
-/*
- * The ring goes round through chunks that the search has passed already: none that is still there
- * may be older than the one that was found. (tests/model/ring.pml, fault FIND_YOUNGER)
- */
-START_TEST(a_ring_that_goes_on_while_it_is_searched_hides_nothing)
-{
-	struct ptx_place place = { 0, 0 };
-	uint32_t number;
-
-	events_between = _i;
-	pool = pool_make(CHUNKS, true);
-	writer_begin(&two, pool, 2);
-	writer_put_many(&two, 1, (CHUNKS - 1) * POOL_RECORDS);
-	writer_begin(&one, pool, 1); /* in the last chunk */
-	ck_assert_uint_eq(one.ring, 1);
-	writer_put_many(&one, 1, POOL_RECORDS - 1);
-	steps_interrupt(find, write_on_in_one, &place);
-	if (!found)
-		ck_assert(ptx_ring_find(&pool->rings, 1, &place, &before));
-	number = ptx_link_number(place.link);
-	for (uint32_t i = 0; i < CHUNKS; i++) {
-		uint64_t word = atomic_load(&pool->rings.word[i]);
-
-		if (ptx_word_generation(atomic_load(&pool->rings.word[number])) !=
-		    ptx_link_generation(place.link))
-			break; /* overwritten just after: the next claim will say so */
-		if (ptx_word_ring(word) == 1 && ptx_word_state(word) >= PTX_CHUNK_OPEN)
-			ck_assert_uint_ge(ptx_ring_chunk(&pool->rings, i)->opened,
-					  ptx_ring_chunk(&pool->rings, number)->opened);
-	}
-	steps_end(50);
-}
-END_TEST
-
-/* What is stepped through asserts nothing: Check's own work is not what is looked at. */
-static bool put;
-
-static void turn_one(void *state)
-{
-	(void)state;
-	put = writer_put(&one, POOL_TYPE, 101);
-}
-
-static void turn_two(void *state)
-{
-	(void)state;
-	writer_put_many(&two, 201, 1);
-}
-
-static void turn_two_thrice(void *state)
-{
-	(void)state;
-	writer_put_many(&two, 201, 2 * POOL_RECORDS + 1);
-}
-
-static void read_all(void *state)
-{
-	(void)state;
-	reader_read(&reader);
-}
-
-static void (*const others[])(void *) = { turn_two, turn_two_thrice, read_all };
-
-/* Both writers at their chunks' ends and the pool taken. */
-static void fill_up_by_two(void)
-{
-	pool = pool_make(CHUNKS, true);
-	writer_begin(&one, pool, 1);
-	writer_begin(&two, pool, 2);
-	reader_init(&reader, pool);
-	for (unsigned i = 0; i < 2 * POOL_RECORDS; i++) {
-		ck_assert(writer_put(&one, 64 + i % 3, 1 + i));
-		ck_assert(writer_put(&two, 64 + i % 5, 1 + i));
-	}
-}
-
-/* SLOOP-01, EVENT-18 */
-START_TEST(others_at_any_instruction_of_an_overwriting_turn_keep_the_account)
-{
-	fill_up_by_two();
-	steps_interrupt(turn_one, others[_i], NULL);
-	ck_assert(put);
-	ck_assert_ptr_ne(one.chunk, two.chunk);
-	writer_put_many(&one, 102, 2 * POOL_RECORDS);
-	writer_put_many(&two, 302, 2 * POOL_RECORDS);
-	reader_read(&reader);
-	assert_growing(1);
-	assert_growing(2);
-	assert_account(&reader);
-	pool_assert_counted(pool);
-	steps_end(100);
-}
-END_TEST
-
 static Suite *suite(void)
 {
 	TCase *tc;
@@ -444,12 +265,6 @@ static Suite *suite(void)
 	tcase_add_test(tc, without_hints_the_chunk_with_the_oldest_last_time_is_found);
 	tcase_add_test(tc, what_is_lost_is_counted_by_type_and_by_thread);
 	tcase_add_test(tc, losses_of_a_thread_whose_slot_was_given_on_go_to_slot_0);
-	tcase_add_loop_test(tc, writers_at_any_instruction_of_a_claim_take_it_or_leave_it_whole, 1,
-			    4 * POOL_RECORDS);
-	tcase_add_loop_test(tc, a_ring_that_goes_on_while_it_is_searched_hides_nothing, 1,
-			    5 * POOL_RECORDS);
-	tcase_add_loop_test(tc, others_at_any_instruction_of_an_overwriting_turn_keep_the_account,
-			    0, 3);
 	return s;
 }
 
