@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "posix/box.h"
+#include "support/box.h"
 #include "support/numbers.h"
 
 START_TEST(a_stream_that_was_shut_down_is_in_its_file)

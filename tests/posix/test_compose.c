@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "posix/composer.h"
+#include "support/composer.h"
 #include "support/ledger.h"
 #include "support/log.h"
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "posix/box.h"
+#include "support/box.h"
 #include "support/ledger.h"
 #include "support/numbers.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-#include "posix/mapped.h"
+#include "support/mapped.h"
 #include "support/log.h"
 #include "support/puppet.h"
 

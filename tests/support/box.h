@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/box.h - a stream whose memory is in a file, and what can be recovered of it.
+ * support/box.h - a stream whose memory is in a file, and what can be recovered of it.
  *
  * There is one file; who is done with it unlinks it.
  */
-#ifndef PTX_TESTS_POSIX_BOX_H
-#define PTX_TESTS_POSIX_BOX_H
+#ifndef PTX_TESTS_BOX_H
+#define PTX_TESTS_BOX_H
 
 #include "support/stream.h"
 

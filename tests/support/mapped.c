@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "posix/mapped.h"
+#include "support/mapped.h"
 
 #include <dlfcn.h>
 #include <limits.h>

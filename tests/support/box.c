@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "posix/box.h"
+#include "support/box.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/composer.h - logs that are composed, of a process 77 that never was.
+ * support/composer.h - logs that are composed, of a process 77 that never was.
  *
  * Every function here that can fail asserts that it does not.
  */
-#ifndef PTX_TESTS_POSIX_COMPOSER_H
-#define PTX_TESTS_POSIX_COMPOSER_H
+#ifndef PTX_TESTS_COMPOSER_H
+#define PTX_TESTS_COMPOSER_H
 
 #include "support/stream.h"
 

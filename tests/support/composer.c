@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "posix/composer.h"
+#include "support/composer.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/mapped.h - which file an event of a log came from, and two libraries that can be loaded and have
+ * support/mapped.h - which file an event of a log came from, and two libraries that can be loaded and have
  * events come from them. It runs in the folder that holds posix/, as make check does it.
  */
-#ifndef PTX_TESTS_POSIX_MAPPED_H
-#define PTX_TESTS_POSIX_MAPPED_H
+#ifndef PTX_TESTS_MAPPED_H
+#define PTX_TESTS_MAPPED_H
 
 #include <limits.h>
 #include <stdbool.h>
