@@ -70,10 +70,13 @@ end_puppet() {
 	wait "$target"
 }
 
+# Under nohup SIGHUP is ignored, which what is started would inherit.
+env --default-signal=HUP true 2>/dev/null && defaults='env --default-signal=HUP' || defaults=
+
 # attach ARGUMENT...: in the background, into $log; returns when it traces. Its id in $tracer.
 attach() {
 	rm -f "$log"
-	start "$posixtrace" attach -p "$target" -o "$log" "$@" >"$tmp/out" 2>"$tmp/err"
+	start $defaults "$posixtrace" attach -p "$target" -o "$log" "$@" >"$tmp/out" 2>"$tmp/err"
 	tracer=$pid
 	until_true is_traced
 }

@@ -247,9 +247,10 @@ done
 
 # A bar on a terminal, as soon as it takes two seconds; not where the answer is shown.
 cat >"$tmp/bar.py" <<'END'
-import os, pty, sys
+import os, pty, signal, sys
 pid, terminal = pty.fork()
 if not pid:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # shells ignore it in the background
     os.execvp("sh", ["sh", "-c", 'exec "$0" query "$1" "$2" >"$3"'] + sys.argv[1:])
 shown = b""
 while b"%" not in shown:  # until the test's own limit

@@ -170,8 +170,8 @@ check "but with --wait" test "$(count_of payload)" -gt 10
 is_whole wait
 
 # Signals. record_busy OPTION...: a program with many events in the background, traced.
-# Shells let what they start in the background ignore SIGINT and SIGQUIT; env does not.
-env --default-signal=INT true 2>/dev/null && defaults='env --default-signal=INT,QUIT' || defaults=
+# Shells let what they start in the background ignore SIGINT and SIGQUIT, and nohup SIGHUP; env does not.
+env --default-signal=INT true 2>/dev/null && defaults='env --default-signal=INT,QUIT,HUP' || defaults=
 record_busy() {
 	rm -f "$log"
 	start $defaults "$posixtrace" record --trace=none "$@" >out 2>err
