@@ -25,23 +25,13 @@
 #include <trace_np.h>
 #include <unistd.h>
 
+#include "soak/memory.h"
+
 #define THREADS     8
 #define WARM_CYCLES 64 /* as many as there are places, so that each has been used */
 #define AHEAD       4000
 #define FIRST_USER  64
 #define END         UINT64_MAX
-
-/* Sanitizers keep memory that was freed for a while. */
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define MEMORY_IS_OURS false
-#elif defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define MEMORY_IS_OURS false
-#endif
-#endif
-#ifndef MEMORY_IS_OURS
-#define MEMORY_IS_OURS true
-#endif
 #define MEMORY_BOUND 64 /* pages: what late writers touch, and how a heap lies */
 
 struct event {

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* soak/memory.h - whether what a process has mapped is its own doing: sanitizers keep for a while what was
+ * freed, and map more for it. */
+#ifndef SOAK_MEMORY_H
+#define SOAK_MEMORY_H
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define MEMORY_IS_OURS false
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define MEMORY_IS_OURS false
+#endif
+#endif
+#ifndef MEMORY_IS_OURS
+#define MEMORY_IS_OURS true
+#endif
+
+#endif
