@@ -5,40 +5,14 @@
  */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/folder.h"
 #include "support/log.h"
 #include "support/miser.h"
 #include "support/stream.h"
-
-#define MISERS (TRACE_SYS_MAX / MISER_MAX) /* so many fill every place */
-
-_Static_assert(TRACE_SYS_MAX % MISER_MAX == 0, "misers fill every place exactly");
-
-static void start_misers(struct miser *miser, int count)
-{
-	for (int i = 0; i < count; i++)
-		miser[i] = miser_start();
-}
-
-/* How many streams more the user can have. */
-static int count_free(void)
-{
-	struct miser miser[MISERS + 1];
-	int count;
-
-	start_misers(miser, MISERS + 1);
-	count = miser_create_all(miser, MISERS + 1);
-	miser_end(miser, MISERS + 1);
-	return count;
-}
 
 static int create_small(trace_id_t *trid)
 {
@@ -53,7 +27,7 @@ START_TEST(streams_of_all_processes_count_together)
 {
 	struct miser miser[MISERS + 1];
 
-	start_misers(miser, MISERS + 1);
+	miser_start_all(miser, MISERS + 1);
 	ck_assert_int_eq(miser_create_all(miser, MISERS + 1), TRACE_SYS_MAX);
 	for (int i = 0; i < MISERS + 1; i++)
 		ck_assert_int_eq(miser_tell(&miser[i], MISER_CREATE), EAGAIN);
@@ -63,7 +37,7 @@ START_TEST(streams_of_all_processes_count_together)
 	ck_assert_int_eq(miser_tell(&miser[MISERS], MISER_SHUT), 0);
 	ck_assert_int_eq(miser_tell(&miser[1], MISER_CREATE), 0);
 	miser_end(miser, MISERS + 1);
-	ck_assert_int_eq(count_free(), TRACE_SYS_MAX);
+	ck_assert_int_eq(miser_count_free(), TRACE_SYS_MAX);
 }
 END_TEST
 
@@ -76,7 +50,7 @@ START_TEST(one_process_can_have_all_streams)
 	int count = 0;
 
 	wish_attr(&attr, &(struct wish){ .size = 4096 });
-	start_misers(miser, MISERS);
+	miser_start_all(miser, MISERS);
 	for (int i = 0; i < MISERS; i++) {
 		for (int n = 0; n < MISER_MAX; n++)
 			OK(posix_trace_create(miser[i].pid, &attr, &trid[count++]));
@@ -101,7 +75,7 @@ START_TEST(whoever_ends_leaves_his_places)
 	for (int way = 0; way < 3; way++) {
 		struct miser miser[MISERS];
 
-		start_misers(miser, MISERS);
+		miser_start_all(miser, MISERS);
 		ck_assert_int_eq(miser_create_all(miser, MISERS), TRACE_SYS_MAX);
 		if (way == 0)
 			miser_kill(&miser[0]);
@@ -152,7 +126,7 @@ START_TEST(whoever_executes_another_program_leaves_his_places)
 	for (int way = 0; way < 2; way++) {
 		struct miser miser[MISERS], other;
 
-		start_misers(miser, MISERS);
+		miser_start_all(miser, MISERS);
 		ck_assert_int_eq(miser_create_all(miser, MISERS), TRACE_SYS_MAX);
 		ck_assert_int_eq(miser_tell(&miser[0], way ? MISER_EXEC_PLAIN : MISER_EXEC), 0);
 		other = miser_start();
@@ -174,7 +148,7 @@ START_TEST(children_have_no_places_of_their_parents)
 {
 	struct miser miser[MISERS];
 
-	start_misers(miser, MISERS);
+	miser_start_all(miser, MISERS);
 	/* One that lives on holds nothing of its parent's. */
 	ck_assert_int_eq(miser_create_all(miser, MISERS), TRACE_SYS_MAX);
 	ck_assert_int_eq(miser_tell(&miser[0], MISER_FORK), 0);
@@ -186,7 +160,7 @@ START_TEST(children_have_no_places_of_their_parents)
 	ck_assert_int_eq(miser_tell(&miser[1], MISER_SHUT), 0);
 	ck_assert_int_eq(miser_tell(&miser[0], MISER_CLONE), 0);
 	ck_assert_int_eq(miser_tell(&miser[1], MISER_CREATE), 0);
-	ck_assert_int_eq(count_free(), 0);
+	ck_assert_int_eq(miser_count_free(), 0);
 	miser_end(miser, MISERS);
 }
 END_TEST
@@ -197,10 +171,10 @@ START_TEST(a_creation_that_fails_takes_no_place)
 	struct miser miser = miser_start();
 
 	ck_assert_int_eq(miser_tell(&miser, MISER_FAIL), 0);
-	ck_assert_int_eq(count_free(), TRACE_SYS_MAX);
+	ck_assert_int_eq(miser_count_free(), TRACE_SYS_MAX);
 	ck_assert_int_eq(miser_tell(&miser, MISER_CREATE), 0);
 	ck_assert_int_eq(miser_tell(&miser, MISER_FAIL), 0);
-	ck_assert_int_eq(count_free(), TRACE_SYS_MAX - 1);
+	ck_assert_int_eq(miser_count_free(), TRACE_SYS_MAX - 1);
 	miser_end(&miser, 1);
 }
 END_TEST
@@ -210,15 +184,15 @@ START_TEST(places_are_taken_again_when_the_program_closed_their_file)
 {
 	struct miser miser[MISERS];
 
-	start_misers(miser, MISERS);
+	miser_start_all(miser, MISERS);
 	ck_assert_int_eq(miser_create_all(miser, MISERS), TRACE_SYS_MAX);
 	ck_assert_int_eq(miser_tell(&miser[0], MISER_CLOSE), 0);
 	ck_assert_int_eq(miser_tell(&miser[0], MISER_SHUT), 0);
 	ck_assert_int_eq(miser_tell(&miser[0], MISER_CREATE), 0);
-	ck_assert_int_eq(count_free(), 0);
+	ck_assert_int_eq(miser_count_free(), 0);
 	for (int i = 0; i < MISER_MAX; i++)
 		ck_assert_int_eq(miser_tell(&miser[0], MISER_SHUT), 0);
-	ck_assert_int_eq(count_free(), MISER_MAX);
+	ck_assert_int_eq(miser_count_free(), MISER_MAX);
 	miser_end(miser, MISERS);
 }
 END_TEST
@@ -262,7 +236,7 @@ static struct race *prepare_race(struct miser miser[MISERS])
 	pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
 	pthread_barrier_init(&race->begin, &shared, RACERS);
 	pthread_barrier_init(&race->end, &shared, RACERS);
-	start_misers(miser, MISERS);
+	miser_start_all(miser, MISERS);
 	ck_assert_int_eq(miser_create_all(miser, MISERS), TRACE_SYS_MAX);
 	for (int i = 0; i < PLACES; i++)
 		ck_assert_int_eq(miser_tell(&miser[i % MISERS], MISER_SHUT), 0);
@@ -306,105 +280,6 @@ START_TEST(threads_that_race_get_every_place_once)
 }
 END_TEST
 
-/* More than a user may have, since nobody counts them together. */
-static void assert_each_counts_alone(void)
-{
-	struct miser miser[MISERS + 1];
-
-	start_misers(miser, MISERS + 1);
-	ck_assert_int_eq(miser_create_all(miser, MISERS + 1), TRACE_SYS_MAX + MISER_MAX);
-	miser_end(miser, MISERS + 1);
-}
-
-/* Where it may not be made. The suite's own folder stands in another one. */
-START_TEST(without_a_folder_each_process_counts_alone)
-{
-	struct miser miser[MISERS];
-	trace_id_t *trid = calloc(TRACE_SYS_MAX, sizeof(*trid)), none;
-	char *around = strdup(folder_path()), *aside;
-	trace_attr_t attr;
-	int count = 0;
-
-	folder_clear();
-	*strrchr(around, '/') = '\0';
-	ck_assert_int_gt(asprintf(&aside, "%s-aside", around), 0);
-	ck_assert_int_eq(rename(around, aside), 0);
-	assert_each_counts_alone();
-	wish_attr(&attr, &(struct wish){ .size = 4096 });
-	start_misers(miser, MISERS);
-	for (; count < TRACE_SYS_MAX; count++)
-		OK(posix_trace_create(miser[count / MISER_MAX].pid, &attr, &trid[count]));
-	FAILS(EAGAIN, posix_trace_create(0, &attr, &none));
-	while (count--)
-		shut(trid[count]);
-	miser_end(miser, MISERS);
-	ck_assert_int_eq(rename(aside, around), 0);
-	free(around);
-	free(aside);
-	free(trid);
-}
-END_TEST
-
-START_TEST(a_folder_that_is_not_the_users_alone_is_not_used)
-{
-	ck_assert_int_eq(mkdir(folder_path(), 0700), 0);
-	ck_assert_int_eq(chmod(folder_path(), 0750), 0);
-	assert_each_counts_alone();
-	ck_assert_int_eq(chmod(folder_path(), 0707), 0);
-	assert_each_counts_alone();
-	folder_clear();
-	ck_assert_int_eq(symlink("/tmp", folder_path()), 0);
-	assert_each_counts_alone();
-	ck_assert_int_eq(unlink(folder_path()), 0);
-	if (geteuid() == 0) {
-		ck_assert_int_eq(mkdir(folder_path(), 0700), 0);
-		ck_assert_int_eq(chown(folder_path(), 65534, 65534), 0);
-		assert_each_counts_alone();
-	}
-}
-END_TEST
-
-/* Somebody who may not write there: root becomes somebody. */
-START_TEST(where_the_user_may_not_write_each_process_counts_alone)
-{
-	pid_t child;
-
-	ck_assert_int_eq(mkdir(folder_path(), 0700), 0);
-	if (geteuid() == 0)
-		ck_assert_int_eq(chown(folder_path(), 65534, 65534), 0);
-	ck_assert_int_eq(chmod(folder_path(), 0500), 0);
-	child = fork();
-	if (child == 0) {
-		if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
-			_exit(1);
-		assert_each_counts_alone();
-		_exit(0);
-	}
-	wait_well(child);
-	ck_assert_int_eq(chmod(folder_path(), 0700), 0);
-}
-END_TEST
-
-START_TEST(what_is_no_file_in_the_folder_is_not_used)
-{
-	char *file;
-
-	ck_assert_int_gt(asprintf(&file, "%s/trace_sys_max", folder_path()), 0);
-	ck_assert_int_eq(mkdir(folder_path(), 0700), 0);
-	ck_assert_int_eq(mkdir(file, 0700), 0);
-	assert_each_counts_alone();
-	ck_assert_int_eq(rmdir(file), 0);
-	ck_assert_int_eq(mkfifo(file, 0600), 0);
-	assert_each_counts_alone();
-	ck_assert_int_eq(unlink(file), 0);
-	ck_assert_int_eq(symlink("/dev/null", file), 0);
-	assert_each_counts_alone();
-	ck_assert_int_eq(unlink(file), 0);
-	ck_assert_int_eq(count_free(), TRACE_SYS_MAX);
-	free(file);
-}
-END_TEST
-
 /* SHUT-02 */
 START_TEST(a_process_keeps_nothing_open_without_streams)
 {
@@ -436,10 +311,6 @@ static Suite *build(void)
 	tcase_add_test(tc, places_are_taken_again_when_the_program_closed_their_file);
 	tcase_add_test(tc, processes_that_race_get_every_place_once);
 	tcase_add_test(tc, threads_that_race_get_every_place_once);
-	tcase_add_test(tc, without_a_folder_each_process_counts_alone);
-	tcase_add_test(tc, a_folder_that_is_not_the_users_alone_is_not_used);
-	tcase_add_test(tc, where_the_user_may_not_write_each_process_counts_alone);
-	tcase_add_test(tc, what_is_no_file_in_the_folder_is_not_used);
 	tcase_add_test(tc, a_process_keeps_nothing_open_without_streams);
 	return suite;
 }

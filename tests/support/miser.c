@@ -176,6 +176,12 @@ struct miser miser_start(void)
 	return miser;
 }
 
+void miser_start_all(struct miser *miser, int count)
+{
+	for (int i = 0; i < count; i++)
+		miser[i] = miser_start();
+}
+
 int miser_tell(const struct miser *miser, enum miser_command command)
 {
 	char c = (char)command;
@@ -224,4 +230,15 @@ void miser_end(struct miser *miser, int count)
 {
 	for (int i = 0; i < count; i++)
 		miser_exit(&miser[i], MISER_EXIT_AT_ONCE);
+}
+
+int miser_count_free(void)
+{
+	struct miser miser[MISERS + 1];
+	int count;
+
+	miser_start_all(miser, MISERS + 1);
+	count = miser_create_all(miser, MISERS + 1);
+	miser_end(miser, MISERS + 1);
+	return count;
 }

@@ -7,6 +7,7 @@
 #define PTX_TESTS_MISER_H
 
 #include <sys/types.h>
+#include <trace.h>
 
 enum miser_command {
 	MISER_CREATE = 'c',  /* one stream more: the error number */
@@ -25,6 +26,10 @@ enum miser_command {
 /* So many streams can trace one process. */
 #define MISER_MAX 64
 
+#define MISERS (TRACE_SYS_MAX / MISER_MAX) /* so many fill every place */
+
+_Static_assert(TRACE_SYS_MAX % MISER_MAX == 0, "misers fill every place exactly");
+
 struct miser {
 	pid_t pid;
 	int command, answer;
@@ -34,9 +39,12 @@ struct miser {
 void miser_main(int argc, char **argv);
 
 struct miser miser_start(void);
+void miser_start_all(struct miser *miser, int count);
 int miser_tell(const struct miser *miser, enum miser_command command);
 /* The number of streams that all of them together have made. */
 int miser_create_all(struct miser *miser, int count);
+/* How many streams more the user can have. */
+int miser_count_free(void);
 
 /* Ends one as told, or by SIGKILL; or all of them in the shortest way. */
 void miser_exit(struct miser *miser, enum miser_command how);
