@@ -11,14 +11,6 @@
 
 #define SLOP_NS 1000000
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return nanoseconds(&now);
-}
-
 /* CLOCK-02, ATTR-11 */
 START_TEST(the_resolution_is_a_microsecond_or_better)
 {

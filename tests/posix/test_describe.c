@@ -37,14 +37,6 @@ static const char *called(trace_id_t trid, pid_t pid, const void *pointer, int64
 	return object.name;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return nanoseconds(&now);
-}
-
 static unsigned count_objects(trace_id_t trid)
 {
 	struct posix_trace_object_np object;

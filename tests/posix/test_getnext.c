@@ -118,14 +118,6 @@ START_TEST(try_finds_nothing_in_an_empty_stream_and_says_so)
 }
 END_TEST
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return nanoseconds(&now);
-}
-
 static void deadline_in(int64_t ns)
 {
 	ns += now_ns();

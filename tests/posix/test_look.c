@@ -2,18 +2,9 @@
 /* posix_trace_look_np() at the streams of this process. */
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "support/sight.h"
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return nanoseconds(&now);
-}
 
 START_TEST(a_stream_is_seen_with_its_attributes)
 {

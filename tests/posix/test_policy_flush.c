@@ -170,14 +170,6 @@ static const struct seen *next_mark(const struct history *history, size_t *i)
 	return NULL;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return nanoseconds(&now);
-}
-
 /* SFLUSH-04, SFLUSH-05, SFLUSH-06, UFULL-10 */
 START_TEST(the_log_tells_of_the_gap_by_stop_overflow_resume_start)
 {

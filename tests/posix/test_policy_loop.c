@@ -2,21 +2,12 @@
 /* Stream-full policy LOOP: the stream holds the most recent events, and says what it lost. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "support/payload.h"
 #include "support/stream.h"
 
 #define SLOP_NS 1000000 /* granted to the conversion between the clocks */
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return nanoseconds(&now);
-}
 
 static int64_t time_of(const struct seen *seen)
 {

@@ -5,19 +5,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "support/payload.h"
 #include "support/stream.h"
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return nanoseconds(&now);
-}
 
 static void assert_type(const struct seen *seen, trace_event_id_t id)
 {

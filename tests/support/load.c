@@ -24,14 +24,6 @@ static _Thread_local uint32_t my_handler;
 static _Atomic int at_work;
 static pthread_barrier_t together;
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void make_one(uint32_t who)
 {
 	unsigned char data[DATA_MAX];

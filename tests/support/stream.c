@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* More than any test's stream holds, so that a stream that never fills fails and does not hang. */
 #define FILL_BOUND 4000000
@@ -178,6 +179,14 @@ int int_of(const struct seen *seen)
 int64_t nanoseconds(const struct timespec *time)
 {
 	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
+int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return nanoseconds(&now);
 }
 
 void assert_empty(trace_id_t trid)

@@ -103,6 +103,8 @@ int number_of(const struct seen *seen);
 /* The bare int of STOP and ERROR. */
 int int_of(const struct seen *seen);
 int64_t nanoseconds(const struct timespec *time);
+/* By the clock of events. */
+int64_t now_ns(void);
 
 /* Fails unless posix_trace_trygetnext_event() finds nothing. */
 void assert_empty(trace_id_t trid);
