@@ -1,55 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Schemas of event types, typed payloads, names of things: in streams, logs, children and other processes. */
-#include <stdio.h>
+/* Schemas of event types, typed payloads, names of things: in streams, children and other processes. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "support/log.h"
+#include "support/said.h"
 
 static const char *const read_schema = "s32 fd; str path; ptr lock; s64 result; @level 4";
-
-static int before_main_result = -1;
-static char before_main;
-
-__attribute__((constructor)) static void name_before_main(void)
-{
-	before_main_result = posix_trace_object_np(POSIX_TRACE_OBJECT_BUFFER_NP, &before_main, "early");
-}
-
-static void assert_schema(trace_id_t trid, trace_event_id_t id, const char *expected)
-{
-	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
-
-	OK(posix_trace_eventid_get_schema_np(trid, id, text, sizeof(text)));
-	ck_assert_str_eq(text, expected);
-}
-
-/* What the pointer was called then, "-" if nothing. */
-static const char *called(trace_id_t trid, pid_t pid, const void *pointer, int64_t time_ns)
-{
-	static struct posix_trace_object_np object;
-	int err = posix_trace_object_find_np(trid, pid, (uintptr_t)pointer, time_ns, &object);
-
-	if (err == ENOENT)
-		return "-";
-	ck_assert_int_eq(err, 0);
-	return object.name;
-}
-
-static unsigned count_objects(trace_id_t trid)
-{
-	struct posix_trace_object_np object;
-	int unavailable;
-	unsigned n = 0;
-
-	OK(posix_trace_object_rewind_np(trid));
-	for (;; n++) {
-		OK(posix_trace_object_getnext_np(trid, &object, &unavailable));
-		if (unavailable)
-			return n;
-	}
-}
 
 START_TEST(the_first_description_stays_and_faults_are_told)
 {
@@ -83,135 +41,6 @@ START_TEST(the_first_description_stays_and_faults_are_told)
 	FAILS(EINVAL, posix_trace_eventid_get_schema_np(trid, id, NULL, sizeof(text)));
 	FAILS(EINVAL, posix_trace_eventid_get_schema_np(4711, id, text, sizeof(text)));
 	shut(trid);
-}
-END_TEST
-
-static const int log_policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };
-
-/* Before the stream, while it runs, between flushes and after the last one. */
-START_TEST(whenever_it_is_said_it_reaches_the_log)
-{
-	trace_event_id_t id[4] = { type_of("a"), type_of("b"), type_of("c"), type_of("d") };
-	static char thing[4];
-	static const char *const schema[4] = { "u8 a", "u16 b; str s", "u32 c; @level 1", "s64 d" };
-	static const char *const name[4] = { "thing a", "thing b", "thing c", "thing d" };
-	int fd = log_file();
-	trace_id_t trid = 0;
-
-	for (int i = 0; i < 4; i++) {
-		OK(posix_trace_eventid_describe_np(id[i], schema[i]));
-		OK(posix_trace_object_np(POSIX_TRACE_OBJECT_MUTEX_NP, &thing[i], name[i]));
-		if (i == 0)
-			trid = LOGGED_STARTED(fd, .log_policy = log_policies[_i]);
-		trace_number(id[i], i);
-		if (i == 2)
-			OK(posix_trace_flush(trid));
-	}
-	shut(trid);
-	assert_log_whole(fd);
-	trid = log_open(fd);
-	for (int i = 0; i < 4; i++) {
-		assert_schema(trid, id[i], schema[i]);
-		ck_assert_str_eq(called(trid, getpid(), &thing[i], now_ns()), name[i]);
-	}
-	ck_assert_int_eq(before_main_result, 0);
-	ck_assert_uint_eq(count_objects(trid), 6); /* the test is a child of where main began */
-	ck_assert_uint_eq(log_info(fd).format_minor, 2);
-	log_close(trid);
-	close(fd);
-}
-END_TEST
-
-/* A copy of the log as it is while its writer is at work is what a killed writer leaves. */
-START_TEST(a_log_that_was_not_completed_has_what_was_said)
-{
-	trace_event_id_t id = type_of("a"), late = type_of("b");
-	int fd = log_file(), copy;
-	static char thing;
-	trace_id_t trid;
-	unsigned char *bytes;
-	size_t len;
-
-	OK(posix_trace_eventid_describe_np(id, "u8 a"));
-	trid = LOGGED_STARTED(fd, .log_policy = log_policies[_i]);
-	trace_number(id, 1);
-	OK(posix_trace_flush(trid));
-	wait_until(status_of(trid).posix_stream_flush_status == POSIX_TRACE_NOT_FLUSHING);
-	OK(posix_trace_eventid_describe_np(late, "u8 b"));
-	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_QUEUE_NP, &thing, "queue"));
-	trace_number(late, 1);
-	OK(posix_trace_flush(trid));
-	wait_until(status_of(trid).posix_stream_flush_status == POSIX_TRACE_NOT_FLUSHING);
-	bytes = log_bytes(fd, &len);
-	copy = log_file_of(bytes, len);
-	free(bytes);
-	shut(trid);
-	trid = log_open(copy);
-	assert_schema(trid, id, "u8 a");
-	assert_schema(trid, late, "u8 b");
-	ck_assert_str_eq(called(trid, getpid(), &thing, now_ns()), "queue");
-	log_close(trid);
-	close(copy);
-	close(fd);
-}
-END_TEST
-
-START_TEST(a_log_that_was_cleared_has_them_again)
-{
-	trace_event_id_t id = type_of("a");
-	int fd = log_file();
-	static char thing;
-	trace_id_t trid;
-
-	OK(posix_trace_eventid_describe_np(id, "u8 a"));
-	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_QUEUE_NP, &thing, "queue"));
-	trid = LOGGED_STARTED(fd, .log_policy = log_policies[_i]);
-	trace_number(id, 1);
-	OK(posix_trace_flush(trid));
-	OK(posix_trace_clear(trid));
-	trace_number(id, 2);
-	shut(trid);
-	assert_log_whole(fd);
-	trid = log_open(fd);
-	assert_schema(trid, id, "u8 a");
-	ck_assert_str_eq(called(trid, getpid(), &thing, now_ns()), "queue");
-	log_close(trid);
-	close(fd);
-}
-END_TEST
-
-/* More than the area for it in a log of slots has room for. */
-START_TEST(a_log_has_all_that_a_process_can_say)
-{
-	static char text[POSIX_TRACE_SCHEMA_MAX_NP + 1], thing[5000];
-	trace_event_id_t id[350];
-	int fd = log_file(), err = 0;
-	unsigned named = 0;
-	trace_id_t trid;
-
-	memset(text, ' ', POSIX_TRACE_SCHEMA_MAX_NP);
-	memcpy(text, "u32 n", 5);
-	for (unsigned i = 0; i < 350; i++) {
-		char name[20];
-
-		snprintf(name, sizeof(name), "type %u", i);
-		id[i] = type_of(name);
-		OK(posix_trace_eventid_describe_np(id[i], text));
-	}
-	for (; !err; named++)
-		err = posix_trace_object_np(POSIX_TRACE_OBJECT_BUFFER_NP, &thing[named], "buffer");
-	ck_assert_int_eq(err, ENOSPC);
-	ck_assert_uint_gt(named, 4000);
-	trid = LOGGED_STARTED(fd, .log_policy = log_policies[_i]);
-	trace_number(id[349], 1);
-	shut(trid);
-	assert_log_whole(fd);
-	trid = log_open(fd);
-	for (unsigned i = 0; i < 350; i++)
-		assert_schema(trid, id[i], text);
-	ck_assert_uint_eq(count_objects(trid), 4096);
-	log_close(trid);
-	close(fd);
 }
 END_TEST
 
@@ -422,10 +251,6 @@ static Suite *suite(void)
 	Suite *s = support_suite("describe", &tc);
 
 	tcase_add_test(tc, the_first_description_stays_and_faults_are_told);
-	tcase_add_loop_test(tc, whenever_it_is_said_it_reaches_the_log, 0, 3);
-	tcase_add_loop_test(tc, a_log_that_was_not_completed_has_what_was_said, 0, 3);
-	tcase_add_loop_test(tc, a_log_that_was_cleared_has_them_again, 0, 3);
-	tcase_add_loop_test(tc, a_log_has_all_that_a_process_can_say, 0, 3);
 	tcase_add_test(tc, fields_are_evaluated_and_recorded_while_there_is_a_stream);
 	tcase_add_test(tc, names_hold_from_their_time_on);
 	tcase_add_loop_test(tc, a_child_has_what_its_parent_said_before, 0, 2);
