@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Garbage in all that is shared, and a writer and a reader who go on: nobody leaves the region. */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "ring/overwrite.h"
+#include "support/payload.h"
+#include "support/support.h"
+#include "unit/ring/pool.h"
+
+#define PAGE 4096u
+
+static struct pool *pool;
+static uint64_t state = 88172645463325252u;
+
+/* A region of a stream's size whose last chunk ends where memory ends. */
+static void make_guarded(bool loop)
+{
+	static struct pool guarded;
+	struct ptx_geometry geometry;
+	unsigned char *memory;
+
+	OK(ptx_ring_plan(8192, 64, &geometry));
+	memory = mmap(NULL, geometry.bytes + 2 * PAGE, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	OK(mprotect(memory, PAGE, PROT_NONE));
+	OK(mprotect(memory + PAGE + geometry.bytes, PAGE, PROT_NONE));
+	pool = pool_make(1, loop);
+	guarded.rings.back = pool->rings.back;
+	ptx_ring_view(&guarded.rings, memory + PAGE, &geometry, 64, loop);
+	ptx_ring_init(&guarded.rings);
+	pool = &guarded;
+}
+
+/*
+ * Garbage over some or all of what is shared. A head stays a multiple of 8: a writer whose head is
+ * none would write its records askew, which both our machines allow and the sanitizer does not.
+ */
+static void scribble(unsigned percent)
+{
+	const struct ptx_geometry *geometry = &pool->rings.geometry;
+	uint64_t *word = (uint64_t *)(void *)pool->rings.region;
+	size_t words = geometry->bytes_first / sizeof *word;
+	size_t chunks_at = geometry->chunks_at / sizeof *word;
+	size_t chunk_words = geometry->chunk_bytes / sizeof *word;
+
+	for (size_t i = 0; i < words; i++) {
+		uint64_t value = random_word(&state);
+
+		if (value % 100 >= percent)
+			continue;
+		value = random_word(&state);
+		switch (value & 3) {
+		case 0: /* a plausible word of a chunk, a link, a head */
+			value = (value >> 8 & 3) << 32 | (value >> 16 & 0xff);
+			break;
+		case 1:
+			value = (value >> 8 & 3) << 32 | (value >> 16 & 0x1f) << 8 |
+				(value >> 40) % 5;
+			break;
+		default:
+			break;
+		}
+		if (i >= chunks_at && (i - chunks_at) % chunk_words < 2) /* head, window */
+			value &= ~UINT64_C(7);
+		word[i] = value;
+	}
+}
+
+/* What a writer and a reader may do is done, in some order. */
+static void do_something(struct ptx_chunk **chunk, uint32_t *ring, struct ptx_place *place)
+{
+	struct ptx_rings *rings = &pool->rings;
+	static unsigned char buffer[1 << 14];
+	struct ptx_ident ident = { 1, 2, 3, (uint32_t)random_word(&state), 0 };
+	struct ptx_record *record;
+	struct ptx_writer seen;
+	enum ptx_writer_loss loss;
+	uint32_t bytes, before;
+	uint64_t head;
+	bool fresh;
+
+	switch (random_word(&state) % 12) {
+	case 0:
+		*chunk = ptx_ring_claim(rings, &ident, ring, &loss);
+		break;
+	case 1:
+		if (*chunk)
+			ptx_ring_turn(rings, chunk, &ident);
+		break;
+	case 2:
+		*ring = (uint32_t)random_word(&state) % PTX_RINGS;
+		*chunk = ptx_ring_mend(rings, *ring);
+		break;
+	case 3:
+	case 4:
+		if (!*chunk)
+			break;
+		record = ptx_ring_reserve(rings, *chunk, ptx_record_size(64), &head);
+		if (!record)
+			break;
+		ptx_record_fill(record, 64, 100, 0);
+		ptx_copy_in((unsigned char *)(record + 1), buffer, 64);
+		ptx_ring_enter(*chunk, head);
+		ptx_ring_commit(*chunk, record, head, ptx_record_size(64), 1);
+		break;
+	case 5:
+		ptx_ring_release(rings, *ring % PTX_RINGS);
+		*chunk = NULL;
+		break;
+	case 6:
+		ptx_slot_release(rings, ptx_slot_claim(rings, 1, 2, 3));
+		break;
+	case 7:
+		ptx_overwrite(rings, (uint32_t)random_word(&state) % rings->geometry.chunks_max, PTX_NONE,
+			      (uint32_t)random_word(&state) % PTX_RINGS);
+		break;
+	case 8:
+		ptx_ring_find(rings, (uint32_t)random_word(&state) % PTX_RINGS, place, &before);
+		break;
+	case 9:
+		ptx_ring_watch(rings, (uint32_t)random_word(&state) % PTX_RINGS, &seen);
+		(void)ptx_ring_published(rings);
+		break;
+	case 10:
+		ptx_ring_look(rings, (uint32_t)random_word(&state) % PTX_RINGS, place, buffer, &bytes,
+			      &ident, &fresh);
+		break;
+	default:
+		ptx_ring_take(rings, (uint32_t)random_word(&state) % PTX_RINGS, place, buffer, &bytes,
+			      &ident, &fresh);
+		break;
+	}
+}
+
+START_TEST(whatever_stands_in_the_region_nobody_leaves_it)
+{
+	static const unsigned percents[] = { 1, 10, 50, 100 };
+	struct ptx_place place = { 0, 0 };
+	struct ptx_chunk *chunk = NULL;
+	uint32_t ring = 0;
+
+	for (int i = 0; i <= _i; i++)
+		(void)random_word(&state);
+	make_guarded(_i % 2);
+	for (int round = 0; round < 20; round++) {
+		scribble(percents[_i / 2 % 4]);
+		for (int i = 0; i < 100; i++)
+			do_something(&chunk, &ring, &place);
+	}
+	munmap((unsigned char *)pool->rings.region - PAGE, pool->rings.geometry.bytes + 2 * PAGE);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("ring: garbage", &tc);
+
+	tcase_add_loop_test(tc, whatever_stands_in_the_region_nobody_leaves_it, 0, 32);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
