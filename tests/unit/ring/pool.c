@@ -124,6 +124,14 @@ void pool_assert_counted(const struct pool *pool)
 			  pool_chunks_in(pool, PTX_CHUNK_FREE));
 }
 
+void pool_assert_counted_after(const struct pool *pool, unsigned jumps)
+{
+	uint32_t counted = atomic_load(&pool->rings.region->free_chunks);
+
+	ck_assert_uint_ge(counted, pool_chunks_in(pool, PTX_CHUNK_FREE));
+	ck_assert_uint_le(counted, pool_chunks_in(pool, PTX_CHUNK_FREE) + jumps);
+}
+
 void writer_begin(struct writer *writer, struct pool *pool, uint32_t tid)
 {
 	enum ptx_writer_loss loss;
@@ -178,6 +186,11 @@ void writer_end(struct writer *writer)
 {
 	ptx_ring_release(&writer->pool->rings, writer->ring);
 	ptx_slot_release(&writer->pool->rings, writer->ident.slot);
+}
+
+void writer_mend(struct writer *writer)
+{
+	writer->chunk = ptx_ring_mend(&writer->pool->rings, writer->ring);
 }
 
 void reader_init(struct reader *reader, struct pool *pool)

@@ -46,6 +46,8 @@ uint64_t pool_lost_by_slots(const struct pool *pool, enum ptx_writer_loss loss);
 uint64_t pool_published(const struct pool *pool);
 /* The counter of free chunks is the number of free words. */
 void pool_assert_counted(const struct pool *pool);
+/* It is never too low, and one too high for each jump. */
+void pool_assert_counted_after(const struct pool *pool, unsigned jumps);
 
 struct writer {
 	struct pool *pool;
@@ -59,6 +61,8 @@ void writer_begin(struct writer *writer, struct pool *pool, uint32_t tid);
 bool writer_put(struct writer *writer, unsigned type, uint64_t value);
 void writer_put_many(struct writer *writer, uint64_t first, unsigned count);
 void writer_end(struct writer *writer);
+/* What the ring's next writer does after a jump. */
+void writer_mend(struct writer *writer);
 
 /* What a reader has got, in the order in which it came. */
 struct seen {

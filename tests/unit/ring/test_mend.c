@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A signal handler jumps out of a writer, at each step by hand and then at each instruction. The
- * ring's next writer mends it, and nothing is lost, counted twice or kept from the pool.
+ * A signal handler jumps out of a writer, at each step by hand. The ring's next writer mends it, and
+ * nothing is lost, counted twice or kept from the pool.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "ring/overwrite.h"
 #include "support/support.h"
 #include "unit/ring/pool.h"
 #include "unit/ring/steps.h"
@@ -24,36 +21,6 @@ static void begin(bool loop, unsigned records)
 	writer_begin(&one, pool, 1);
 	reader_init(&reader, pool);
 	writer_put_many(&one, 1, records);
-}
-
-static void mend(struct writer *writer)
-{
-	writer->chunk = ptx_ring_mend(&pool->rings, writer->ring);
-}
-
-/* The counter of free chunks is never too low, and one too high for each jump. */
-static void assert_counted_after(unsigned jumps)
-{
-	uint32_t counted = atomic_load(&pool->rings.region->free_chunks);
-
-	ck_assert_uint_ge(counted, pool_chunks_in(pool, PTX_CHUNK_FREE));
-	ck_assert_uint_le(counted, pool_chunks_in(pool, PTX_CHUNK_FREE) + jumps);
-}
-
-/*
- * A jump out of the counting of overwritten records: those between two changes of thread are
- * counted again. A chunk's records at most.
- */
-static void assert_account_but_for_a_chunk(void)
-{
-	uint64_t lost = pool_lost(pool, PTX_WRITER_OVERWRITTEN);
-	uint64_t by_slots = pool_lost_by_slots(pool, PTX_WRITER_OVERWRITTEN);
-
-	ck_assert_uint_eq(pool_published(pool), reader.n + reader.missed);
-	ck_assert_uint_ge(lost, reader.missed);
-	ck_assert_uint_le(lost, reader.missed + POOL_RECORDS);
-	ck_assert_uint_ge(by_slots, reader.missed);
-	ck_assert_uint_le(by_slots, reader.missed + POOL_RECORDS);
 }
 
 static uint64_t word_of(uint32_t number)
@@ -108,7 +75,7 @@ static void write_on_and_look(unsigned jumps)
 	reader_read(&reader);
 	assert_seen(&reader, 1, 1, 3 * POOL_RECORDS);
 	assert_account(&reader);
-	assert_counted_after(jumps);
+	pool_assert_counted_after(pool, jumps);
 	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_OPEN), 1);
 	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), CHUNKS - 1);
 }
@@ -118,7 +85,7 @@ START_TEST(a_turn_left_after_any_of_its_steps_is_mended)
 {
 	begin(false, POOL_RECORDS);
 	turn_up_to((enum step)_i);
-	mend(&one);
+	writer_mend(&one);
 	ck_assert_ptr_eq(one.chunk, ptx_ring_chunk(&pool->rings, _i < CURRENT ? 0 : 1));
 	ck_assert_uint_eq(pool_published(pool), POOL_RECORDS);
 	write_on_and_look(1);
@@ -132,10 +99,10 @@ START_TEST(mending_again_changes_nothing)
 
 	begin(false, POOL_RECORDS);
 	turn_up_to((enum step)_i);
-	mend(&one);
+	writer_mend(&one);
 	rings = &pool->rings;
 	memcpy(before, rings->chunk, CHUNKS * rings->geometry.chunk_bytes);
-	mend(&one);
+	writer_mend(&one);
 	ck_assert_mem_eq(before, rings->chunk, CHUNKS * rings->geometry.chunk_bytes);
 	write_on_and_look(1);
 }
@@ -148,7 +115,7 @@ START_TEST(a_reader_is_not_confused_by_what_is_to_be_mended)
 	turn_up_to((enum step)_i);
 	reader_read(&reader);
 	assert_seen(&reader, 1, 1, POOL_RECORDS);
-	mend(&one);
+	writer_mend(&one);
 	write_on_and_look(1);
 }
 END_TEST
@@ -159,7 +126,7 @@ START_TEST(mending_leaves_other_rings_alone)
 	begin(false, POOL_RECORDS);
 	writer_begin(&two, pool, 2); /* chunk 1 */
 	writer_put_many(&two, 1, 1);
-	mend(&one);
+	writer_mend(&one);
 	writer_put_many(&two, 2, POOL_RECORDS);
 	writer_put_many(&one, POOL_RECORDS + 1, 1);
 	reader_read(&reader);
@@ -170,167 +137,10 @@ START_TEST(mending_leaves_other_rings_alone)
 }
 END_TEST
 
-static void put(void *state)
-{
-	struct writer *writer = state;
-
-	writer_put(writer, POOL_TYPE, 1000);
-}
-
-/* 1000 has been seen or not; but for it all is there. */
-static void forget_the_one(uint32_t tid)
-{
-	for (unsigned i = 0; i < reader.n; i++) {
-		if (reader.seen[i].value != 1000 || reader.seen[i].tid != tid)
-			continue;
-		reader.seen[i].tid = 9999;
-		return;
-	}
-}
-
-/* EVENT-13 */
-START_TEST(a_jump_out_of_any_instruction_of_a_turn_is_mended)
-{
-	begin(false, POOL_RECORDS);
-	steps_leave(put, &one);
-	mend(&one);
-	writer_put_many(&one, POOL_RECORDS + 1, 2 * POOL_RECORDS);
-	reader_read(&reader);
-	forget_the_one(1);
-	assert_seen(&reader, 1, 1, 3 * POOL_RECORDS);
-	assert_account(&reader);
-	assert_counted_after(1);
-	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), CHUNKS - 1);
-	steps_end(100);
-}
-END_TEST
-
-/* EXIT-01: whoever is killed there, what it had recorded is known, and no record twice */
-START_TEST(what_was_published_is_known_after_any_instruction_of_a_turn)
-{
-	uint64_t published;
-
-	begin(_i, _i ? CHUNKS * POOL_RECORDS : POOL_RECORDS);
-	steps_leave(put, &one);
-	published = ptx_ring_published(&pool->rings) - POOL_PUBLISHED;
-	ck_assert_uint_ge(published, _i ? CHUNKS * POOL_RECORDS : POOL_RECORDS);
-	ck_assert_uint_le(published, (_i ? CHUNKS * POOL_RECORDS : POOL_RECORDS) + 1);
-	steps_end(100);
-}
-END_TEST
-
-/* EVENT-13, EXIT-01: nobody overwrites there; the reader gives chunks up when its log has what they held. */
-START_TEST(a_jump_out_of_a_turn_into_a_chunk_that_was_read_loses_nothing)
-{
-	struct ptx_debts debts = { 0, 0, NULL };
-
-	begin(false, 1);
-	pool->rings.debts = &debts;
-	writer_put_many(&one, 2, CHUNKS * POOL_RECORDS - 1);
-	reader_read(&reader);
-	ptx_ring_done(&pool->rings, &reader.place[0], reader.place[0].claimed);
-	ptx_ring_settle(&pool->rings);
-	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), CHUNKS - 1);
-	steps_leave(put, &one);
-	mend(&one);
-	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, POOL_RECORDS);
-	reader_read(&reader);
-	forget_the_one(1);
-	assert_seen(&reader, 1, 1, (CHUNKS + 1) * POOL_RECORDS);
-	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), 0);
-	assert_account(&reader);
-	free(debts.chunk);
-	steps_end(100);
-}
-END_TEST
-
-/* EVENT-13, SLOOP-01 */
-START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended)
-{
-	begin(true, CHUNKS * POOL_RECORDS);
-	steps_leave(put, &one);
-	mend(&one);
-	for (unsigned i = 0; i < 3 * CHUNKS * POOL_RECORDS; i++)
-		ck_assert(writer_put(&one, POOL_TYPE, 2000 + i));
-	reader_read(&reader);
-	for (unsigned i = 1; i < reader.n; i++)
-		ck_assert_uint_gt(reader.seen[i].value, reader.seen[i - 1].value);
-	ck_assert_uint_eq(reader.seen[reader.n - 1].value, 1999 + 3 * CHUNKS * POOL_RECORDS);
-	assert_account_but_for_a_chunk();
-	assert_counted_after(1);
-	steps_end(200);
-}
-END_TEST
-
-/* EVENT-13, EVENT-07: the thread ends, as lib/point/thread.c ends it, and another takes over. */
-START_TEST(a_ring_left_in_the_middle_of_a_turn_is_whole_for_the_next_thread)
-{
-	begin(_i, (_i ? CHUNKS : 1) * POOL_RECORDS);
-	steps_leave(put, &one);
-	mend(&one);
-	writer_end(&one);
-	writer_begin(&two, pool, 2);
-	ck_assert_uint_eq(two.ring, one.ring);
-	writer_put_many(&two, 1, 2 * POOL_RECORDS);
-	reader_read(&reader);
-	assert_seen(&reader, 2, 1, 2 * POOL_RECORDS);
-	if (_i)
-		assert_account_but_for_a_chunk();
-	else
-		assert_account(&reader);
-	assert_counted_after(1);
-	steps_end(100);
-}
-END_TEST
-
-/*
- * EVENT-13, SLOOP-01: between the jump and the mending others go on, and come by every chunk. The
- * chunk that the ring writes in is never theirs.
- */
-START_TEST(others_that_overwrite_all_before_it_is_mended_leave_the_ring_its_chunk)
-{
-	begin(true, (CHUNKS - 1) * POOL_RECORDS);
-	writer_begin(&two, pool, 2);
-	steps_leave(put, &one);
-	for (uint64_t i = 1; i <= 3 * CHUNKS * POOL_RECORDS; i++)
-		ck_assert(writer_put(&two, POOL_TYPE, i));
-	mend(&one);
-	ck_assert_ptr_ne(one.chunk, two.chunk);
-	for (uint64_t i = 1; i <= POOL_RECORDS; i++) {
-		ck_assert(writer_put(&one, POOL_TYPE, 2000 + i));
-		ck_assert(writer_put(&two, POOL_TYPE, 2000 + i));
-	}
-	reader_read(&reader);
-	for (unsigned i = 1; i < reader.n; i++)
-		if (reader.seen[i].tid == reader.seen[i - 1].tid)
-			ck_assert_uint_gt(reader.seen[i].value, reader.seen[i - 1].value);
-	assert_account_but_for_a_chunk();
-	assert_counted_after(1);
-	steps_end(100);
-}
-END_TEST
-
-/* Overwritten, counted, and given up; taken again, and given up again. */
-START_TEST(a_chunk_given_up_after_it_was_overwritten_is_not_counted_again)
-{
-	begin(true, CHUNKS * POOL_RECORDS);
-	ck_assert(ptx_overwrite(&pool->rings, 0, PTX_NONE, one.ring));
-	mend(&one);
-	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), POOL_RECORDS);
-	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), 1);
-	steps_leave(put, &one);
-	mend(&one);
-	reader_read(&reader);
-	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), POOL_RECORDS);
-	assert_account(&reader);
-	steps_end(100);
-}
-END_TEST
-
 static void mend_one(void *state)
 {
 	(void)state;
-	mend(&one);
+	writer_mend(&one);
 }
 
 START_TEST(a_jump_out_of_mending_is_mended)
@@ -338,69 +148,9 @@ START_TEST(a_jump_out_of_mending_is_mended)
 	begin(false, POOL_RECORDS);
 	turn_up_to((enum step)_i);
 	steps_leave(mend_one, NULL);
-	mend(&one);
+	writer_mend(&one);
 	write_on_and_look(2);
 	steps_end(20);
-}
-END_TEST
-
-static void claim(void *state)
-{
-	writer_begin(state, pool, 2);
-}
-
-static struct ptx_ident ident_of_two = { .pid = 7, .tid = 2, .thread = 1002 };
-static enum ptx_writer_loss loss;
-
-static void claim_ring(void *state)
-{
-	struct writer *writer = state;
-
-	writer->chunk = ptx_ring_claim(&pool->rings, &ident_of_two, &writer->ring, &loss);
-}
-
-/* What a jump there may cost: the ring, and one chunk. Nobody else is harmed. */
-START_TEST(a_jump_out_of_any_instruction_of_a_claim_costs_no_more_than_a_ring_and_a_chunk)
-{
-	static struct writer three;
-
-	begin(false, 1);
-	if (_i)
-		writer_end(&one); /* then it is adopted */
-	steps_leave(claim_ring, &two);
-	if (_i) {
-		writer_begin(&three, pool, 3);
-	} else {
-		three = one;
-		three.ident.tid = 1;
-	}
-	writer_put_many(&three, 100, POOL_RECORDS + 1);
-	reader_read(&reader);
-	ck_assert_uint_eq(reader.seen[0].value, 1);
-	ck_assert_uint_eq(reader.n, POOL_RECORDS + 2);
-	ck_assert_uint_le(atomic_load(&pool->rings.region->rings), 3);
-	ck_assert_uint_ge(pool_chunks_in(pool, PTX_CHUNK_FREE), CHUNKS - 3u);
-	steps_end(50);
-}
-END_TEST
-
-static void end_one(void *state)
-{
-	(void)state;
-	writer_end(&one);
-}
-
-START_TEST(a_jump_out_of_letting_a_ring_go_leaves_it_held_or_idle)
-{
-	begin(false, 1);
-	steps_leave(end_one, NULL);
-	claim(&two);
-	writer_put_many(&two, 1, 1);
-	reader_read(&reader);
-	assert_seen(&reader, 1, 1, 1);
-	assert_seen(&reader, 2, 1, 1);
-	assert_account(&reader);
-	steps_end(10);
 }
 END_TEST
 
@@ -414,20 +164,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc, a_reader_is_not_confused_by_what_is_to_be_mended, TAKEN,
 			    CLOSED + 1);
 	tcase_add_test(tc, mending_leaves_other_rings_alone);
-	tcase_add_test(tc, a_jump_out_of_any_instruction_of_a_turn_is_mended);
-	tcase_add_loop_test(tc, what_was_published_is_known_after_any_instruction_of_a_turn, 0, 2);
-	tcase_add_test(tc, a_jump_out_of_a_turn_into_a_chunk_that_was_read_loses_nothing);
-	tcase_add_test(tc, a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended);
-	tcase_add_loop_test(tc, a_ring_left_in_the_middle_of_a_turn_is_whole_for_the_next_thread, 0,
-			    2);
-	tcase_add_test(tc,
-		       others_that_overwrite_all_before_it_is_mended_leave_the_ring_its_chunk);
-	tcase_add_test(tc, a_chunk_given_up_after_it_was_overwritten_is_not_counted_again);
 	tcase_add_loop_test(tc, a_jump_out_of_mending_is_mended, TAKEN, CLOSED + 1);
-	tcase_add_loop_test(
-		tc, a_jump_out_of_any_instruction_of_a_claim_costs_no_more_than_a_ring_and_a_chunk,
-		0, 2);
-	tcase_add_test(tc, a_jump_out_of_letting_a_ring_go_leaves_it_held_or_idle);
 	return s;
 }
 
