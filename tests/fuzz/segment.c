@@ -9,15 +9,13 @@
  */
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <trace_np.h>
 #include <unistd.h>
 
-#include "arena/attachment.h"
 #include "fuzz/isolate.h"
+#include "fuzz/segment.h"
 
 enum step { WRITE, EVENT, READ, ASK, NAMES, STOP, START, CLEAR, FLUSH, FILTER, OPEN, LOOK, FORK, MORE,
 	    DESCRIBE, STEPS };
@@ -46,11 +44,6 @@ struct input {
 	const uint8_t *at, *end;
 };
 
-static struct seen {
-	unsigned char *control, *region;
-	struct ptx_geometry geometry;
-} seen;
-
 static trace_id_t trid, more[4];
 static trace_event_id_t type[4];
 static int log_fd = -1;
@@ -66,98 +59,6 @@ static unsigned next2(struct input *input)
 
 	return low | next(input) << 8;
 }
-
-/* Places. */
-
-static void see(void)
-{
-	struct ptx_attachment_plan plan;
-	int fd = ptx_arena_fd(&ptx_arena_self);
-
-	seen.control = mmap(NULL, PTX_REGIONS_AT, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	FUZZ_MUST(seen.control != MAP_FAILED && ptx_attachment_plan(&ptx_arena_self, 0, &plan),
-		  "no stream to be seen");
-	seen.geometry = plan.geometry;
-	seen.region = mmap(NULL, plan.geometry.bytes, PROT_READ | PROT_WRITE,
-			   MAP_SHARED | MAP_NORESERVE, fd, (off_t)plan.offset);
-	FUZZ_MUST(seen.region != MAP_FAILED, "no region to be seen");
-}
-
-struct part {
-	unsigned char *at;
-	size_t bytes;
-};
-
-static struct part part_of(unsigned which, unsigned place)
-{
-	const struct ptx_geometry *g = &seen.geometry;
-	size_t queues = 3 * ((size_t)g->hint_mask + 1) * 8;
-	unsigned char *chunk = seen.region + g->chunks_at +
-			       (place / 512 % g->chunks) * g->chunk_bytes;
-	const struct part part[] = {
-		{ seen.region, offsetof(struct ptx_region, lost_type) },
-		{ seen.region + offsetof(struct ptx_region, lost_type),
-		  sizeof(struct ptx_region) - offsetof(struct ptx_region, lost_type) },
-		{ seen.region + g->words_at, g->chunks * 8 },
-		{ seen.region + g->claimed_at, g->chunks * 8 },
-		{ seen.region + g->rings_at, 4 * sizeof(struct ptx_ring) },
-		{ seen.region + g->slots_at, 4 * sizeof(struct ptx_slot) },
-		{ seen.region + g->hints_at, queues },
-		{ seen.region + g->checkpoint_at, g->facts_at - g->checkpoint_at },
-		{ seen.control, offsetof(struct ptx_control, attachment) },
-		{ seen.control + offsetof(struct ptx_control, attachment),
-		  4 * sizeof(struct ptx_attachment) },
-		{ seen.control + offsetof(struct ptx_control, member), 8 * sizeof(struct ptx_member) },
-		{ seen.control + PTX_NAMES_AT, sizeof(struct ptx_names) },
-		{ seen.control + PTX_NAMES_AT + sizeof(struct ptx_names),
-		  sizeof(struct ptx_lists) - sizeof(struct ptx_names) },
-		{ chunk, sizeof(struct ptx_chunk) },
-		{ chunk + sizeof(struct ptx_chunk), g->chunk_room },
-		{ seen.region + g->facts_at, g->chunks_at - g->facts_at },
-	};
-
-	return part[which % (sizeof(part) / sizeof(part[0]))];
-}
-
-static _Atomic uint64_t *word_at(unsigned which, unsigned place)
-{
-	struct part part = part_of(which, place);
-
-	return (void *)(part.at + (part.bytes < 8 ? 0 : 8 * (place % (part.bytes / 8))));
-}
-
-static void write_word(struct input *input)
-{
-	unsigned which = next(input), place = next2(input), kind = next(input), value = next2(input);
-	_Atomic uint64_t *word = word_at(which, place);
-	uint64_t small = (uint64_t)(int64_t)(int16_t)value, old = atomic_load(word);
-
-	switch (kind % 7) {
-	case 0:
-		old = small;
-		break;
-	case 1:
-		old = UINT64_MAX;
-		break;
-	case 2:
-		old ^= UINT64_C(1) << value % 64;
-		break;
-	case 3:
-		old += small;
-		break;
-	case 4:
-		old = (old & ~UINT64_C(0xffffffff)) | (small & UINT64_C(0xffffffff));
-		break;
-	case 5:
-		old = (old & UINT64_C(0xffffffff)) | small << 32;
-		break;
-	default:
-		old = atomic_load(word_at(value, value / 16));
-	}
-	atomic_store(word, old);
-}
-
-/* What is done meanwhile. */
 
 static void must_be_text(const char *text, size_t room, const char *what)
 {
@@ -360,12 +261,15 @@ static void describe(unsigned which)
 
 static void step(struct input *input)
 {
-	unsigned a, b;
+	unsigned a, b, c;
 	bool log;
 
 	switch (next(input) % STEPS) {
 	case WRITE:
-		write_word(input);
+		a = next(input);
+		b = next2(input);
+		c = next(input);
+		segment_write(a, b, c, next2(input));
 		break;
 	case EVENT:
 		a = next(input);
@@ -428,7 +332,7 @@ static void work(const uint8_t *data, size_t size)
 		type[i] = type[0];
 	FUZZ_MUST(create(policy, bytes, log, inherited, 8 * next(&input), &trid) == 0, "no stream");
 	FUZZ_MUST(posix_trace_start(trid) == 0, "not started");
-	see();
+	segment_see();
 	for (int n = 0; n < STEPS_MAX && input.at < input.end; n++)
 		step(&input);
 	if (!log)
