@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tools/damaged.h - what posixtrace verify and dump say of a damaged log, against what dump says of the sound
+ * one. Both are asserted to keep what test_damage.c says of every damaged log.
+ */
+#ifndef PTX_TESTS_DAMAGED_H
+#define PTX_TESTS_DAMAGED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/run_tool.h"
+
+struct lines { /* of dump */
+	uint64_t *hash;
+	size_t count;
+};
+
+bool is_in_order(const struct lines *some, const struct lines *all);
+bool is_beginning(const struct lines *some, const struct lines *all);
+
+struct sound { /* the log before the damage, and what dump says of it */
+	struct text log;
+	struct lines lines;
+	size_t blocks;
+};
+
+/* As make_log() makes it. */
+struct sound sound_make(const char *kind, const char *events);
+void sound_free(struct sound *sound);
+
+struct verdict {
+	int status;
+	size_t events;
+	bool told; /* with the number of events: it could be opened */
+};
+
+/* what and where say what was damaged, for messages. */
+struct verdict verify(const char *log, size_t log_len, const char *what, size_t where);
+
+/* What dump does not read, such as the index, may be damaged as long as no event is missing. */
+struct lines dump(const char *log, const struct verdict *verdict, const struct sound *sound,
+		  const char *what, size_t where);
+
+#endif
