@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * cursor/: logs in which something was changed by chance. Run with the sanitizers it proves that nobody reads
+ * beside them; without them, that what is delivered was written.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/payload.h"
+#include "unit/cursor/changed.h"
+
+/* OPEN-08, LOG-11: i is the policy */
+START_TEST(two_thousand_single_bits_turned_over)
+{
+	uint64_t random = 7 + (uint64_t)_i;
+	unsigned silent = 0, tries = 0;
+	size_t size;
+	uint8_t *bytes = changed_log(changed_policies[_i], &size);
+	int fd = sample_file_of(bytes, size);
+
+	while (tries < 2000) {
+		size_t at = random_between(&random, 0, size - 1);
+		uint8_t turned = bytes[at] ^ (uint8_t)(1u << random_between(&random, 0, 7));
+		struct posix_trace_check_np result;
+
+		/* In the holes of a LOOP log nothing has a meaning: mostly elsewhere, then. */
+		if (!bytes[at] && random_between(&random, 0, 9))
+			continue;
+		tries++;
+		if (pwrite(fd, &turned, 1, (off_t)at) != 1)
+			ck_abort();
+		if (tries % 4 == 0)
+			changed_use(fd, true);
+		if (!ptx_check_log(fd, NULL, NULL, &result) && !result.faults)
+			silent++;
+		if (pwrite(fd, &bytes[at], 1, (off_t)at) != 1)
+			ck_abort();
+	}
+	/* A sequence has no byte without a checksum. */
+	if (changed_policies[_i] != POSIX_TRACE_LOOP)
+		ck_assert_uint_eq(silent, 0);
+	sample_prove(fd);
+	close(fd);
+	free(bytes);
+}
+END_TEST
+
+/* OPEN-08 */
+START_TEST(two_hundred_cuts)
+{
+	uint64_t random = 77 + (uint64_t)_i;
+	size_t size;
+	uint8_t *bytes = changed_log(changed_policies[_i], &size);
+	int fd = sample_file_of(bytes, size);
+
+	for (int n = 0; n < 200; n++) {
+		struct posix_trace_check_np result;
+
+		if (ftruncate(fd, (off_t)random_between(&random, 0, size - 1)))
+			ck_abort();
+		changed_use(fd, true);
+		if (!ptx_check_log(fd, NULL, NULL, &result) && !result.faults)
+			ck_abort();
+		if (pwrite(fd, bytes, size, 0) != (ssize_t)size)
+			ck_abort();
+	}
+	close(fd);
+	free(bytes);
+}
+END_TEST
+
+/* Whole pages gone, doubled, or from elsewhere. */
+START_TEST(pages_exchanged_and_zeroed)
+{
+	uint64_t random = 777 + (uint64_t)_i;
+	size_t size;
+	uint8_t *bytes = changed_log(changed_policies[_i], &size), *work = malloc(size);
+	int fd = sample_file();
+
+	for (int n = 0; n < 200; n++) {
+		memcpy(work, bytes, size);
+		for (size_t k = random_between(&random, 1, 3); k--;) {
+			size_t len = random_between(&random, 1, 5000);
+			size_t to = random_between(&random, 0, size - len);
+
+			if (random_between(&random, 0, 1))
+				memset(work + to, 0, len);
+			else
+				memmove(work + to, bytes + random_between(&random, 0, size - len),
+					len);
+		}
+		if (ftruncate(fd, 0) || pwrite(fd, work, size, 0) != (ssize_t)size)
+			ck_abort();
+		changed_use(fd, true);
+	}
+	close(fd);
+	free(work);
+	free(bytes);
+}
+END_TEST
+
+/* Nothing but noise behind a good header, behind the magic, behind the version. */
+START_TEST(noise)
+{
+	uint64_t random = 99;
+	size_t size;
+	uint8_t *bytes = changed_log(changed_policies[_i], &size), *work = malloc(size);
+	int fd = sample_file();
+
+	for (int n = 0; n < 150; n++) {
+		memcpy(work, bytes, size);
+		const size_t from[] = { PTX_LOG_HEADER_BYTES, 8, 12 };
+
+		for (size_t i = from[n % 3]; i < size; i += 4) {
+			uint32_t word = random_next(&random) % 5 ? random_next(&random) :
+								  PTX_LOG_BLOCK_MAGIC;
+
+			memcpy(work + i, &word, i + 4 <= size ? 4 : size - i);
+		}
+		if (pwrite(fd, work, size, 0) != (ssize_t)size)
+			ck_abort();
+		changed_use(fd, false);
+	}
+	close(fd);
+	free(work);
+	free(bytes);
+}
+END_TEST
+
+/* What a part in the middle that is gone costs: itself. GETNEXT of the rest by salvage. */
+START_TEST(salvage_costs_only_the_damaged_block_and_marks_the_gap)
+{
+	struct ptx_stored_event got;
+	struct ptx_stored *stored;
+	size_t size, blocks, at[500], gaps = 0, n = 0;
+	uint8_t *bytes = changed_log(POSIX_TRACE_APPEND, &size);
+	int fd;
+
+	blocks = changed_blocks(bytes, size, at, 500);
+	ck_assert_uint_gt(blocks, 20);
+	memset(bytes + at[5], 0, 40);            /* a header */
+	bytes[at[10] + 100] ^= 0x10;             /* a payload */
+	fd = sample_file_of(bytes, size);
+	ck_assert_uint_ge(sample_faults(fd, false), 2);
+
+	stored = sample_open(fd, false);
+	ck_assert_uint_eq(changed_read(stored), 80); /* names, four blocks of 20, then the first fault */
+	ck_assert_ptr_nonnull(ptx_stored_damage(stored));
+	ptx_stored_close(stored);
+
+	stored = sample_open(fd, true);
+	ck_assert_uint_eq(changed_read(stored), CHANGED_EVENTS - 40);
+	ptx_stored_rewind(stored);
+	for (; ptx_stored_next(stored, &got); n++) {
+		ck_assert_int_eq(got.gap, n == 80 || n == 160);
+		gaps += got.gap;
+	}
+	ck_assert_uint_eq(gaps, 2);
+	ptx_stored_close(stored);
+	close(fd);
+	free(bytes);
+}
+END_TEST
+
+static Suite *build(void)
+{
+	TCase *tc;
+	Suite *suite = support_suite("cursor damage", &tc);
+
+	tcase_add_loop_test(tc, two_thousand_single_bits_turned_over, 0, 3);
+	tcase_add_loop_test(tc, two_hundred_cuts, 0, 3);
+	tcase_add_loop_test(tc, pages_exchanged_and_zeroed, 0, 3);
+	tcase_add_loop_test(tc, noise, 0, 3);
+	tcase_add_test(tc, salvage_costs_only_the_damaged_block_and_marks_the_gap);
+	return suite;
+}
+
+SUITE_MAIN_OF(build)
