@@ -12,7 +12,7 @@
 #include <trace_np.h>
 #include <unistd.h>
 
-#include "faults/fault.h"
+#include "faults/play.h"
 
 /* What the test itself needs does not fail. */
 int __real_ftruncate(int fd, off_t size);
@@ -20,14 +20,9 @@ int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 			  void *arg);
 pid_t __real_waitpid(pid_t pid, int *status, int options);
 
-#define EVENTS 300
-#define DATA   100
-
 struct scenario_diary *scenario_diary;
 
-static void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void wrong(const char *format, ...)
+void wrong(const char *format, ...)
 {
 	va_list args;
 
@@ -38,7 +33,7 @@ static void wrong(const char *format, ...)
 	va_end(args);
 }
 
-static int note(const char *call, int err)
+int note(const char *call, int err)
 {
 	struct scenario_said *said = &scenario_diary->said[scenario_diary->steps];
 
@@ -54,12 +49,9 @@ static int note(const char *call, int err)
 	return err;
 }
 
-/* A call that may fail for a fault: what it says, which is noted. */
-#define STEP(call) (errno = 4711, note(#call, call))
+int file = -1;
 
-static int file = -1;
-
-static int an_empty_file(void)
+int an_empty_file(void)
 {
 	if (__real_ftruncate(file, 0))
 		wrong("the test's file: %d", errno);
@@ -99,8 +91,7 @@ static void trace(trace_event_id_t id, unsigned n)
 		wrong("errno was changed by events");
 }
 
-/* Events are in their order, and every one is in one column of the ledger. */
-static void account(trace_id_t trid, trace_event_id_t id, uint64_t called)
+void account(trace_id_t trid, trace_event_id_t id, uint64_t called)
 {
 	struct posix_trace_ledger_np ledger;
 	uint64_t sum;
@@ -139,14 +130,7 @@ static void read_all(trace_id_t trid, trace_event_id_t id, bool in_order)
 	}
 }
 
-/* A stream of this process, with events in it. */
-struct traced {
-	trace_event_id_t id;
-	trace_id_t trid;
-	unsigned called; /* of them; 0: it could not be started */
-};
-
-static bool begin(struct traced *traced, int policy, int log_policy, bool log, unsigned events)
+bool begin(struct traced *traced, int policy, int log_policy, bool log, unsigned events)
 {
 	struct posix_trace_status_info status;
 
@@ -172,88 +156,6 @@ static void play_stream(void)
 	STEP(posix_trace_stop(traced.trid));
 	STEP(posix_trace_clear(traced.trid));
 	STEP(posix_trace_shutdown(traced.trid));
-}
-
-/* How many events of type id there are, and what the log's account says of them. */
-static int read_log(int fd, trace_event_id_t id, struct posix_trace_ledger_np *ledger)
-{
-	struct posix_trace_event_info info;
-	int unavailable = 0, before = -1, number;
-	unsigned char data[DATA];
-	int found = 0;
-	trace_id_t trid;
-	size_t len;
-
-	if (STEP(posix_trace_open(fd, &trid)))
-		return 0;
-	for (int n = 0; n < 3 * EVENTS && !unavailable; n++) {
-		errno = 4711;
-		if (posix_trace_getnext_event(trid, &info, data, sizeof(data), &len, &unavailable)) {
-			wrong("an event of the log cannot be read");
-			break;
-		}
-		if (unavailable || info.posix_event_id != id)
-			continue;
-		memcpy(&number, data, sizeof(number));
-		if (number <= before)
-			wrong("in the log: event %d after %d", number, before);
-		before = number;
-		found++;
-	}
-	memset(ledger, 0, sizeof(*ledger));
-	STEP(posix_trace_get_ledger_type_np(trid, id, ledger));
-	STEP(posix_trace_close(trid));
-	return found;
-}
-
-/*
- * What flushes could not write stayed in the stream, and what cannot be read now can be later: but for
- * memory, which a thread had not for its first event, every one is there.
- */
-static void read_whole_log(int fd, trace_event_id_t id, uint64_t due)
-{
-	struct posix_trace_ledger_np ledger;
-	int found = read_log(fd, id, &ledger);
-
-	if ((uint64_t)found != due) {
-		fault_disarm();
-		found = read_log(fd, id, &ledger);
-	}
-	if (ledger.called != due || ledger.reported != (uint64_t)found ||
-	    found + ledger.lost[POSIX_TRACE_LOST_NO_MEMORY_NP] != due)
-		wrong("%d of %llu events are in the log, its account has %llu", found,
-		      (unsigned long long)due, (unsigned long long)ledger.reported);
-}
-
-static void play_log(int policy, int log_policy)
-{
-	struct posix_trace_ledger_np ledger;
-	struct traced traced;
-
-	if (!begin(&traced, policy, log_policy, true, EVENTS / 3))
-		return;
-	if (policy != POSIX_TRACE_FLUSH)
-		account(traced.trid, traced.id, traced.called);
-	STEP(posix_trace_stop(traced.trid));
-	if (STEP(posix_trace_shutdown(traced.trid)))
-		read_log(file, traced.id, &ledger);
-	else
-		read_whole_log(file, traced.id, traced.called);
-}
-
-static void play_log_append(void)
-{
-	play_log(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND);
-}
-
-static void play_log_loop(void)
-{
-	play_log(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP);
-}
-
-static void play_log_flusher(void)
-{
-	play_log(POSIX_TRACE_FLUSH, POSIX_TRACE_UNTIL_FULL);
 }
 
 static void *trace_in_thread(void *arg)
@@ -354,35 +256,6 @@ static void play_other(void)
 	STEP(posix_trace_start(trid));
 	read_all(trid, id, true);
 	STEP(posix_trace_shutdown(trid));
-}
-
-static void tell_fault(void *arg, const struct posix_trace_fault_np *fault)
-{
-	(void)arg;
-	wrong("the log at %llu: %s", (unsigned long long)fault->offset, fault->reason);
-}
-
-static void play_compose(void)
-{
-	struct posix_trace_event_np event = {
-		.info = { .posix_truncation_status = POSIX_TRACE_NOT_TRUNCATED },
-		.data = "data", .data_len = 4,
-	};
-	struct posix_trace_composer_np *composer;
-	struct posix_trace_check_np check;
-	trace_event_id_t id = 0;
-
-	if (STEP(posix_trace_compose_np(an_empty_file(), NULL, NULL, &composer)))
-		return;
-	if (STEP(posix_trace_compose_name_np(composer, "composed", &id)) == 0) {
-		event.info.posix_event_id = id;
-		STEP(posix_trace_compose_schema_np(composer, id, "u32 a"));
-		STEP(posix_trace_compose_event_np(composer, &event));
-		STEP(posix_trace_compose_lost_np(composer, POSIX_TRACE_LOST_DAMAGED_NP, 1, id, NULL));
-	}
-	if (STEP(posix_trace_compose_finish_np(composer, NULL)) == 0 &&
-	    STEP(posix_trace_check_np(file, NULL, NULL, &check)) == 0 && check.faults)
-		posix_trace_check_np(file, tell_fault, NULL, &check);
 }
 
 void scenario_prepare(const struct scenario *scenario)
