@@ -29,7 +29,7 @@ static void take_signal(int number)
 static trace_id_t stream_of_many(int fd, trace_event_id_t id, int n)
 {
 	trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL,
-					 .log_policy = POSIX_TRACE_APPEND, .size = 1 << 20);
+					 .log_policy = POSIX_TRACE_APPEND, .size = (size_t)n * 64);
 
 	for (int i = 0; i < n; i++)
 		trace_number(id, i);
@@ -71,27 +71,74 @@ START_TEST(a_file_size_limit_gives_efbig_and_no_signal)
 }
 END_TEST
 
-/* FLUSHF-07, FLUSHF-08, SHUT-05, SHUT-06, STATUS-12 */
-START_TEST(a_full_device_gives_enospc)
+/* A log that is full before all events are in it. */
+static trace_id_t fill_device(const char *folder, int *fd, trace_event_id_t id, int n)
 {
-	const char *folder = small_device(64 << 10);
-	trace_event_id_t id = type_of("n");
 	char path[4096];
-	trace_id_t trid, opened;
+	trace_id_t trid;
+
+	snprintf(path, sizeof(path), "%s/log", folder);
+	*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	ck_assert_int_ge(*fd, 0);
+	trid = stream_of_many(*fd, id, n);
+	FAILS(ENOSPC, posix_trace_flush(trid));
+	ck_assert_int_eq(status_of(trid).posix_stream_flush_error, ENOSPC);
+	return trid;
+}
+
+enum { DEVICE = 1 << 20, TOO_MANY = 200000 };
+
+/* FLUSHF-07, FLUSHF-08, SHUT-05, SHUT-06, STATUS-12 */
+START_TEST(a_full_device_gives_enospc_and_keeps_what_it_has)
+{
+	const char *folder = small_device(DEVICE);
+	trace_event_id_t id = type_of("n");
+	struct history *history;
+	trace_id_t trid;
+	size_t kept;
 	int fd;
 
 	if (!folder)
-		return; /* needs a mount name space */
-	snprintf(path, sizeof(path), "%s/log", folder);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	ck_assert_int_ge(fd, 0);
-	trid = stream_of_many(fd, id, 10000);
-	FAILS(ENOSPC, posix_trace_flush(trid));
-	ck_assert_int_eq(status_of(trid).posix_stream_flush_error, ENOSPC);
+		return;
+	trid = fill_device(folder, &fd, id, TOO_MANY);
 	FAILS(ENOSPC, posix_trace_shutdown(trid));
 	FAILS(EINVAL, posix_trace_flush(trid));
-	OK(posix_trace_open(fd, &opened));
-	log_close(opened);
+	history = log_history(fd);
+	kept = history_count(history, id);
+	ck_assert_uint_ge(kept, TOO_MANY / 4);
+	ck_assert_uint_lt(kept, TOO_MANY);
+	assert_numbers_from(history, id, 0, kept);
+	history_free(history);
+	close(fd);
+}
+END_TEST
+
+/* FLUSHF-07, FLUSHF-08 */
+START_TEST(events_wait_until_a_full_device_has_room)
+{
+	const char *folder = small_device(DEVICE);
+	trace_event_id_t id = type_of("n");
+	struct posix_trace_ledger_np ledger;
+	struct history *history;
+	trace_id_t trid;
+	int fd;
+
+	if (!folder)
+		return;
+	trid = fill_device(folder, &fd, id, TOO_MANY);
+	OK(posix_trace_get_ledger_type_np(trid, id, &ledger));
+	ck_assert_uint_eq(ledger.called, TOO_MANY);
+	ck_assert_uint_gt(ledger.unread, 0);
+	ck_assert_uint_eq(ledger.reported + ledger.unread, TOO_MANY);
+	small_device_grow(folder, 16 * DEVICE);
+	OK(posix_trace_flush(trid));
+	OK(posix_trace_get_ledger_type_np(trid, id, &ledger));
+	ck_assert_uint_eq(ledger.reported, TOO_MANY);
+	shut(trid);
+	history = log_history(fd);
+	assert_numbers_from(history, id, 0, TOO_MANY);
+	history_free(history);
+	assert_log_whole(fd);
 	close(fd);
 }
 END_TEST
@@ -149,5 +196,6 @@ START_TEST(a_signal_that_the_program_had_pending_stays_pending)
 END_TEST
 
 SUITE_MAIN("posix_trace_flush, errors", a_file_size_limit_gives_efbig_and_no_signal,
-	   a_full_device_gives_enospc, a_broken_pipe_is_an_error_and_no_signal,
+	   a_full_device_gives_enospc_and_keeps_what_it_has,
+	   events_wait_until_a_full_device_has_room, a_broken_pipe_is_an_error_and_no_signal,
 	   a_signal_that_the_program_had_pending_stays_pending)

@@ -90,6 +90,7 @@ int siphon_finish(struct siphon *siphon); /* after the last writer closed: the f
 
 /* A folder on a device of so many bytes, seen by this process only; NULL where that cannot be. */
 const char *small_device(size_t bytes);
+void small_device_grow(const char *folder, size_t bytes);
 
 /* Waits, without limit but that of the test, until it says true. */
 #define wait_until(condition)                \
