@@ -1,55 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A process is suspended at any moment: who is traced, who reads, who guards a log. Nobody else waits for
- * it, and when it goes on every account closes. What hangs, the time limit ends.
+ * A process is suspended at any moment: who is traced, or who reads or flushes. Nobody else waits for it, and
+ * when it goes on every account closes. What hangs, the time limit ends.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "faults/suspended.h"
+#include "support/ledger.h"
 #include "support/log.h"
 
 #define OF_A_CHUNK 256 /* events of 8 bytes, at most */
 #define ROUNDS  6
 #define MANY    20000
-#define LOOKS   500 /* through /proc, for a guardian */
-
-/* What the processes of a test tell one another. */
-static struct shared {
-	_Atomic uint64_t made, done; /* events that were begun, and that have returned */
-	_Atomic uint64_t read;
-	_Atomic int end;
-} *shared;
-
-static void setup(void)
-{
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ck_assert_ptr_ne(shared, MAP_FAILED);
-}
-
-static void teardown(void)
-{
-	munmap(shared, sizeof(*shared));
-}
-
-static void trace_next(trace_event_id_t id)
-{
-	uint64_t n = atomic_fetch_add(&shared->made, 1);
-
-	posix_trace_event(id, &n, sizeof(n));
-	atomic_fetch_add(&shared->done, 1);
-}
 
 static void __attribute__((noreturn)) trace_until_told(void)
 {
@@ -70,15 +37,6 @@ static void suspend(pid_t pid)
 	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
 	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
 	ck_assert(WIFSTOPPED(status));
-}
-
-static uint64_t lost_of(const struct posix_trace_ledger_np *ledger)
-{
-	uint64_t sum = 0;
-
-	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
-		sum += ledger->lost[cause];
-	return sum;
 }
 
 /* The numbers rise. */
@@ -131,7 +89,7 @@ static uint64_t account(trace_id_t trid, const struct reading *reading)
 	if (posix_trace_eventid_open("n", &id) ||
 	    posix_trace_get_ledger_type_np(trid, id, &ledger) || reading->disorder ||
 	    ledger.reported != reading->events || ledger.unread ||
-	    ledger.called != ledger.reported + lost_of(&ledger))
+	    ledger.called != ledger.reported + ledger_lost(&ledger))
 		return UINT64_MAX;
 	return ledger.called;
 }
@@ -260,7 +218,7 @@ static void suspend_a_controller(int policy, int fd)
 			trid = log_open(fd);
 			OK(posix_trace_get_ledger_type_np(trid, id, &ledger));
 			ck_assert_uint_eq(ledger.called, atomic_load(&shared->made));
-			ck_assert_uint_eq(ledger.called, ledger.reported + lost_of(&ledger));
+			ck_assert_uint_eq(ledger.called, ledger.reported + ledger_lost(&ledger));
 			log_close(trid);
 		}
 	}
@@ -282,136 +240,16 @@ START_TEST(the_target_of_a_suspended_flush_goes_on)
 }
 END_TEST
 
-static bool has_file(const char *pid, const struct stat *log)
-{
-	char path[300];
-	struct stat file;
-
-	snprintf(path, sizeof(path), "/proc/%s/fd/4", pid);
-	return stat(path, &file) == 0 && file.st_dev == log->st_dev && file.st_ino == log->st_ino;
-}
-
-static bool is_guardian(const char *pid)
-{
-	char path[300], name[32] = "";
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	if (!fgets(name, sizeof(name), file))
-		name[0] = '\0';
-	fclose(file);
-	return strncmp(name, "posixtrace-guar", 15) == 0;
-}
-
-/* That of the log in fd; 0: there is none. */
-static pid_t find_guardian(int fd)
-{
-	DIR *folder = opendir("/proc");
-	struct stat log = log_stat(fd);
-	struct dirent *entry;
-	pid_t found = 0;
-
-	while (folder && !found && (entry = readdir(folder)))
-		if (is_guardian(entry->d_name) && has_file(entry->d_name, &log))
-			found = (pid_t)atoi(entry->d_name);
-	if (folder)
-		closedir(folder);
-	return found;
-}
-
-static pid_t suspend_guardian(int fd)
-{
-	pid_t guardian;
-
-	for (int n = 0; n < LOOKS && !(guardian = find_guardian(fd)); n++)
-		usleep(1000);
-	ck_assert_msg(guardian > 0, "there is no guardian");
-	ck_assert_int_eq(kill(guardian, SIGSTOP), 0);
-	return guardian;
-}
-
-static bool is_complete(int fd)
-{
-	struct posix_trace_check_np check;
-
-	return posix_trace_check_np(fd, NULL, NULL, &check) == 0 && check.complete &&
-	       check.faults == 0;
-}
-
-START_TEST(a_suspended_guardian_holds_nobody_up)
-{
-	int fd = log_file();
-	trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH);
-	trace_event_id_t id = type_of("n");
-	pid_t guardian = suspend_guardian(fd);
-
-	for (int n = 0; n < MANY; n++)
-		trace_number(id, n);
-	OK(posix_trace_flush(trid));
-	stop(trid);
-	shut(trid);
-	assert_log_whole(fd);
-	ck_assert_int_eq(kill(guardian, SIGCONT), 0);
-	wait_until(find_guardian(fd) == 0);
-	assert_log_whole(fd);
-	close(fd);
-}
-END_TEST
-
-/* EXIT-01, EXIT-02: later */
-START_TEST(a_guardian_that_was_suspended_completes_the_log_all_the_same)
-{
-	for (int round = 0; round < 3; round++) {
-		int fd = log_file();
-		struct posix_trace_ledger_np ledger;
-		trace_event_id_t id = type_of("n");
-		pid_t guardian, writer;
-		trace_id_t trid;
-
-		memset(shared, 0, sizeof(*shared));
-		writer = fork();
-		if (writer == 0) {
-			LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL);
-			for (int n = 0; n < 500; n++)
-				trace_next(id);
-			atomic_store(&shared->read, 1);
-			pause();
-		}
-		while (!atomic_load(&shared->read))
-			usleep(100);
-		guardian = suspend_guardian(fd);
-		ck_assert_int_eq(kill(writer, SIGKILL), 0);
-		ck_assert_int_eq(waitpid(writer, NULL, 0), writer);
-		usleep(20000);
-		ck_assert(!is_complete(fd));
-		ck_assert_int_eq(kill(guardian, SIGCONT), 0);
-		wait_until(find_guardian(fd) == 0);
-		assert_log_whole(fd);
-		trid = log_open(fd);
-		OK(posix_trace_get_ledger_type_np(trid, id, &ledger));
-		ck_assert_uint_eq(ledger.called, 500);
-		ck_assert_uint_eq(ledger.reported, 500);
-		log_close(trid);
-		close(fd);
-	}
-}
-END_TEST
-
 static Suite *build(void)
 {
 	TCase *tc;
 	Suite *suite = support_suite("suspended", &tc);
 
 	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_checked_fixture(tc, suspended_begin, suspended_end);
 	tcase_add_test(tc, a_suspended_target_is_read_and_controlled);
 	tcase_add_test(tc, the_target_of_a_suspended_reader_goes_on);
 	tcase_add_test(tc, the_target_of_a_suspended_flush_goes_on);
-	tcase_add_test(tc, a_suspended_guardian_holds_nobody_up);
-	tcase_add_test(tc, a_guardian_that_was_suspended_completes_the_log_all_the_same);
 	return suite;
 }
 
