@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define END_MS 20000
+
 void log_wish_attr(trace_attr_t *attr, const struct log_wish *wish)
 {
 	wish_attr(attr, &(struct wish){ .policy = wish->policy, .size = wish->size,
@@ -252,4 +254,22 @@ int log_next_number(trace_id_t trid)
 	} while (info.posix_event_id < POSIX_TRACE_UNNAMED_USEREVENT);
 	memcpy(&number, data, sizeof(number));
 	return number;
+}
+
+void log_wait_for_end(int fd)
+{
+	for (int ms = 0; ms < END_MS; ms++) {
+		trace_id_t trid;
+
+		if (posix_trace_open(fd, &trid) == 0) {
+			struct posix_trace_loginfo_np info;
+
+			OK(posix_trace_get_loginfo_np(trid, &info));
+			OK(posix_trace_close(trid));
+			if (info.complete)
+				return;
+		}
+		usleep(1000);
+	}
+	ck_abort_msg("the log was not completed");
 }

@@ -73,6 +73,9 @@ int log_of(int count);
 /* The number of an opened log's next user event, -1 at the end. */
 int log_next_number(trace_id_t trid);
 
+/* Waits until the log says that it is complete, after its writer's death. */
+void log_wait_for_end(int fd);
+
 /* What the log in fd says of itself. */
 struct posix_trace_loginfo_np log_info(int fd);
 struct posix_trace_status_info log_status(int fd);
