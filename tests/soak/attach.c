@@ -7,9 +7,7 @@
  * CYCLES times, in one way or another. Before and after, with the threads standing still, the process
  * must have as many descriptors and mappings and as much memory, and so must this one. Prints one line.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -20,19 +18,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <trace_np.h>
 #include <unistd.h>
 
-#include "soak/memory.h"
+#include "soak/estate.h"
 
 #define THREADS     8
 #define WARM_CYCLES 64 /* as many as there are places, so that each has been used */
 #define AHEAD       4000
 #define FIRST_USER  64
 #define END         UINT64_MAX
-#define MEMORY_BOUND 64 /* pages: what late writers touch, and how a heap lies */
 
 struct event {
 	uint32_t thread;
@@ -183,67 +179,6 @@ static void __attribute__((noreturn)) read_on(pid_t target)
 	_exit(0);
 }
 
-/* What a process has. */
-
-struct estate {
-	unsigned descriptors, mappings;
-	unsigned long size, resident, arena; /* in pages of 4096 bytes; arena: what the file has */
-};
-
-static unsigned long arena_pages(pid_t pid)
-{
-	char path[64];
-	struct stat st;
-
-	/* Its first descriptor of this kind. */
-	snprintf(path, sizeof(path), "/proc/%d/fd/200", (int)pid);
-	return stat(path, &st) == 0 ? (unsigned long)st.st_blocks / 8 : 0;
-}
-
-static struct estate estate_of(pid_t pid)
-{
-	struct estate estate = { .arena = arena_pages(pid) };
-	char path[64];
-	FILE *file;
-	DIR *list;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	list = opendir(path);
-	while (list && readdir(list))
-		estate.descriptors++;
-	if (list)
-		closedir(list);
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	file = fopen(path, "r");
-	for (int c; file && (c = fgetc(file)) != EOF;)
-		estate.mappings += c == '\n';
-	if (file)
-		fclose(file);
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	file = fopen(path, "r");
-	if (!file || fscanf(file, "%lu %lu", &estate.size, &estate.resident) != 2)
-		die(path, errno);
-	fclose(file);
-	return estate;
-}
-
-static bool is_within(unsigned long before, unsigned long after, unsigned long bound)
-{
-	return after <= before + bound;
-}
-
-static void compare(const char *whose, const struct estate *before, const struct estate *after,
-		    unsigned long heap)
-{
-	if (after->descriptors != before->descriptors || after->mappings != before->mappings ||
-	    (MEMORY_IS_OURS && (!is_within(before->size, after->size, heap) ||
-				!is_within(before->resident, after->resident, MEMORY_BOUND))) ||
-	    !is_within(before->arena, after->arena, MEMORY_BOUND)) {
-		fprintf(stderr, "attach: %s has more than before\n", whose);
-		faults++;
-	}
-}
-
 /* Attaching, and detaching. */
 
 static trace_id_t attach(pid_t target)
@@ -327,12 +262,13 @@ static void calm(pid_t target)
 	}
 }
 
-static void tell(const char *whose, const struct estate *before, const struct estate *after)
+static void compare(const char *whose, const struct estate *before, const struct estate *after,
+		    unsigned long heap)
 {
-	printf(" %s: descriptors=%u->%u mappings=%u->%u size_pages=%lu->%lu resident_pages=%lu->%lu "
-	       "arena_pages=%lu->%lu", whose, before->descriptors, after->descriptors,
-	       before->mappings, after->mappings, before->size, after->size, before->resident,
-	       after->resident, before->arena, after->arena);
+	if (!estate_is_as_before(before, after, heap)) {
+		fprintf(stderr, "attach: %s has more than before\n", whose);
+		faults++;
+	}
 }
 
 static int end_of(pid_t child)
@@ -394,8 +330,8 @@ int main(int argc, char **argv)
 	faults += atomic_load(&shared->lost) != 0;
 	printf("SOAK attach cycles=%lu threads=%d events=%llu lost=%llu", cycles, THREADS,
 	       (unsigned long long)events, (unsigned long long)atomic_load(&shared->lost));
-	tell("target", &before, &after);
-	tell("controller", &own_before, &own_after);
+	estate_tell("target", &before, &after);
+	estate_tell("controller", &own_before, &own_after);
 	printf(" faults=%lu\n", faults);
 	return faults != 0;
 }
