@@ -353,52 +353,11 @@ START_TEST(the_empty_name_is_a_name_in_a_log_too)
 }
 END_TEST
 
-/* posix_trace_until_np(), posix_trace_get_damage_np() */
-START_TEST(reading_ends_where_no_event_is_old_enough)
-{
-	int fd = log_file();
-	trace_id_t trid = LOGGED_STARTED(fd, .size = 4u << 20);
-	struct posix_trace_event_info info;
-	struct timespec early = { 0, 0 }, until, bad = { 0, 1000000000 };
-	uint64_t parts;
-	size_t len;
-	int none, last = 0;
-
-	for (int i = 0; i < 20000; i++)
-		trace_number(type_of("n"), i);
-	FAILS(posix_trace_until_np(trid, &early), EINVAL); /* not an opened log */
-	FAILS(posix_trace_get_damage_np(trid, &parts), EINVAL);
-	shut(trid);
-	trid = log_open(fd);
-	FAILS(posix_trace_until_np(trid, &bad), EINVAL);
-	FAILS(posix_trace_get_damage_np(trid, NULL), EINVAL);
-	OK(posix_trace_get_damage_np(trid, &parts));
-	ck_assert_uint_eq(parts, 0);
-	for (int i = 0; i < 100; i++)
-		OK(posix_trace_getnext_event(trid, &info, NULL, 0, &len, &none));
-	until = info.posix_timestamp;
-	OK(posix_trace_rewind(trid));
-	OK(posix_trace_until_np(trid, &until));
-	for (int number; (number = log_next_number(trid)) >= 0;)
-		last = number;
-	ck_assert_int_ge(last, 98); /* START is the first of the hundred */
-	ck_assert_int_lt(last, 10000);
-	OK(posix_trace_until_np(trid, &early));
-	OK(posix_trace_rewind(trid));
-	ck_assert_int_eq(log_next_number(trid), -1);
-	OK(posix_trace_until_np(trid, NULL));
-	OK(posix_trace_rewind(trid));
-	for (int i = 0; i < 20000; i++)
-		ck_assert_int_eq(log_next_number(trid), i);
-	log_close(trid);
-	close(fd);
-}
-END_TEST
-
-SUITE_MAIN("trace logs", another_process_reads_events_types_attributes_and_status,
+SUITE_MAIN("trace logs",
+	   another_process_reads_events_types_attributes_and_status,
 	   a_log_that_is_still_being_written_is_not_opened,
 	   truncation_when_recorded_is_kept_in_the_log,
 	   what_a_failing_shutdown_could_not_write_is_counted_in_the_log_it_leaves,
 	   shutdown_stops_flushes_and_leaves_the_last_status_in_the_log,
 	   a_wrapped_log_keeps_every_type_and_attribute,
-	   the_empty_name_is_a_name_in_a_log_too, reading_ends_where_no_event_is_old_enough)
+	   the_empty_name_is_a_name_in_a_log_too)
