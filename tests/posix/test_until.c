@@ -100,12 +100,12 @@ START_TEST(reading_ends_where_no_event_is_old_enough)
 
 	for (int i = 0; i < 20000; i++)
 		trace_number(type_of("n"), i);
-	FAILS(posix_trace_until_np(trid, &early), EINVAL); /* not an opened log */
-	FAILS(posix_trace_get_damage_np(trid, &parts), EINVAL);
+	FAILS(EINVAL, posix_trace_until_np(trid, &early)); /* not an opened log */
+	FAILS(EINVAL, posix_trace_get_damage_np(trid, &parts));
 	shut(trid);
 	trid = log_open(fd);
-	FAILS(posix_trace_until_np(trid, &bad), EINVAL);
-	FAILS(posix_trace_get_damage_np(trid, NULL), EINVAL);
+	FAILS(EINVAL, posix_trace_until_np(trid, &bad));
+	FAILS(EINVAL, posix_trace_get_damage_np(trid, NULL));
 	OK(posix_trace_get_damage_np(trid, &parts));
 	ck_assert_uint_eq(parts, 0);
 	for (int i = 0; i < 100; i++)
