@@ -87,7 +87,7 @@ static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_
 	link = atomic_load_explicit(&state.current, memory_order_relaxed);
 	at = g->chunks_at + (uint64_t)ptx_link_number(link) * g->chunk_bytes;
 	if (!link || ptx_link_number(link) >= g->chunks_max || !copy(taking, &chunk, sizeof chunk, at) ||
-	    chunk.window != chunk.head)
+	    chunk.window == UINT64_MAX || chunk.window < chunk.head)
 		return now;
 	return last_time(taking, at, &chunk);
 }

@@ -256,8 +256,12 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 	writer->head = atomic_load_explicit(&chunk->head, memory_order_acquire);
 	copy_out((unsigned char *)&writer->opened, (const unsigned char *)&chunk->opened,
 		 sizeof writer->opened);
-	/* A writer that has changed chunks since the barrier reads a later clock anyway. */
-	writer->inside = window == writer->head &&
+	/*
+	 * A window ahead of the head: it was stored for the next event, and the head of the one before,
+	 * which was stamped perhaps before now, cannot be seen yet. A writer that has changed chunks
+	 * since the barrier reads a later clock anyway.
+	 */
+	writer->inside = window != UINT64_MAX && window >= writer->head &&
 			 atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire) ==
 				 link;
 }

@@ -92,6 +92,7 @@ while read -r test what letter; do
 	must=Never verdict=holds
 	case $what in
 	holds) got=$(answers "$test") ;;
+	can) got=$(answers "$test") must=Sometimes verdict=can ;;
 	no-barrier) got=$(without_barrier "$test") must=Sometimes verdict=needed ;;
 	spare) letter=${letter#(} letter=${letter%)} got=$(answers "$test" "$letter") verdict=spare ;;
 	*)

@@ -202,6 +202,24 @@ START_TEST(a_writer_that_left_its_window_by_a_jump_is_seen_inside_until_it_write
 }
 END_TEST
 
+/* A processor may show the window of the next event before the head of this one. */
+START_TEST(a_writer_whose_window_is_ahead_of_its_head_is_seen_inside)
+{
+	struct ptx_writer seen;
+	uint64_t head;
+
+	begin(false, 1);
+	head = atomic_load(&one.chunk->head);
+	atomic_store(&one.chunk->window, head + POOL_RECORD + PTX_HEAD_RECORD);
+	ptx_ring_watch(&pool->rings, 0, &seen);
+	ck_assert(seen.inside);
+	ck_assert_uint_eq(seen.head, head);
+	writer_put_many(&one, 2, 1);
+	ptx_ring_watch(&pool->rings, 0, &seen);
+	ck_assert(!seen.inside);
+}
+END_TEST
+
 SUITE_MAIN("ring: reading",
 	   a_ring_that_nobody_has_claimed_has_nothing,
 	   a_chunk_is_freed_when_it_is_closed_and_claimed_whole_and_the_reader_goes_on,
@@ -211,4 +229,5 @@ SUITE_MAIN("ring: reading",
 	   the_oldest_chunk_of_the_ring_is_found_and_how_many_came_before_it,
 	   a_reader_that_is_overrun_again_and_again_sees_the_rest_in_order,
 	   a_writer_is_seen_inside_its_window_and_outside_of_it,
-	   a_writer_that_left_its_window_by_a_jump_is_seen_inside_until_it_writes_again)
+	   a_writer_that_left_its_window_by_a_jump_is_seen_inside_until_it_writes_again,
+	   a_writer_whose_window_is_ahead_of_its_head_is_seen_inside)
