@@ -191,7 +191,7 @@ static inline uint32_t ptx_delivered_of(uint64_t delivered, uint32_t generation,
 }
 
 /* One thread of a traced process, as the region sees it. Word: generation 16 | state. */
-#define PTX_SLOT_UNUSED 0u
+#define PTX_SLOT_UNUSED 0u /* also while its next owner says who he is */
 #define PTX_SLOT_LIVE   1u
 #define PTX_SLOT_ENDED  2u /* keeps its counts until the slot is needed */
 

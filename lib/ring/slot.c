@@ -3,7 +3,8 @@
  * ring/slot.c - which thread lost what.
  *
  * Slot 0 belongs to no thread: it gathers what cannot be told apart. A thread that ends leaves its
- * counts where they are until another needs the slot; they then move to slot 0.
+ * counts where they are until another needs the slot; they then move to slot 0. Whose a slot is stands in
+ * it before it is LIVE: nobody takes its owner for the one before, who may be dead.
  */
 #include "ring/ring_write.h"
 
@@ -13,6 +14,7 @@ static uint32_t take(struct ptx_slot *slot, uint32_t index, uint32_t pid, uint32
 	atomic_store_explicit(&slot->pid, pid, memory_order_relaxed);
 	atomic_store_explicit(&slot->tid, tid, memory_order_relaxed);
 	atomic_store_explicit(&slot->thread, thread, memory_order_relaxed);
+	atomic_store_explicit(&slot->word, generation << 16 | PTX_SLOT_LIVE, memory_order_release);
 	return generation << 16 | index;
 }
 
@@ -36,9 +38,7 @@ uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uin
 							   memory_order_relaxed,
 							   memory_order_relaxed))
 			continue;
-		take(slot, used + 1, pid, tid, thread, 0);
-		atomic_store_explicit(&slot->word, PTX_SLOT_LIVE, memory_order_release);
-		return used + 1;
+		return take(slot, used + 1, pid, tid, thread, 0);
 	}
 	for (uint32_t i = 1; i < PTX_SLOTS; i++) {
 		struct ptx_slot *slot = &rings->slot[i];
@@ -47,7 +47,7 @@ uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uin
 
 		if ((word & 0xffff) != PTX_SLOT_ENDED ||
 		    !atomic_compare_exchange_strong_explicit(&slot->word, &word,
-							     generation << 16 | PTX_SLOT_LIVE,
+							     generation << 16 | PTX_SLOT_UNUSED,
 							     memory_order_acq_rel,
 							     memory_order_relaxed))
 			continue;
