@@ -130,7 +130,7 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 
 		for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++) {
 			uint64_t count = atomic_load_explicit(&slot->lost[loss],
-							      memory_order_relaxed);
+							      memory_order_acquire);
 
 			if (count == 0)
 				continue;

@@ -42,7 +42,8 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
 	    atomic_load_explicit(&rings->slot[index].word, memory_order_relaxed) >> 16 !=
 		    slot >> 16)
 		index = 0; /* the thread's slot is another's by now */
-	atomic_fetch_add_explicit(&rings->slot[index].lost[loss], count, memory_order_relaxed);
+	/* Who sees the count sees whose it is. */
+	atomic_fetch_add_explicit(&rings->slot[index].lost[loss], count, memory_order_release);
 	atomic_fetch_add_explicit(&rings->region->lost_type[loss][type % PTX_TYPE_MAX], count,
 				  memory_order_relaxed);
 }
