@@ -184,6 +184,8 @@ static bool take(struct ptx_arena *arena, unsigned bit, uint64_t *generation)
 		*generation = ptx_attachment_generation(word) + 1;
 		if (!leave(arena, bit, word, ptx_attachment_make(*generation, PTX_ATTACHMENT_CLAIMED)))
 			continue;
+		/* Who sees facts of what comes now sees that the word is another. */
+		atomic_thread_fence(memory_order_release);
 		/* Also where it was given back: a late writer may have touched it after that. */
 		if (ptx_attachment_plan(arena, bit, &plan))
 			free_region(arena, &plan);

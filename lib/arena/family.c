@@ -64,6 +64,10 @@ static uint64_t inheritable(const struct ptx_control *control, uint32_t pid, uin
 		    (atomic_load_explicit(&attachment->target, memory_order_relaxed) != pid &&
 		     !(more >> bit & 1)))
 			continue;
+		/* What was read was said of this stream, and not of the next one there. */
+		atomic_thread_fence(memory_order_acquire);
+		if (atomic_load_explicit(&attachment->word, memory_order_relaxed) != word)
+			continue;
 		bits |= UINT64_C(1) << bit;
 		generation[bit] = ptx_attachment_generation(word);
 	}
