@@ -61,7 +61,7 @@ int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text
 	if (!atomic_compare_exchange_strong_explicit(place, &entry, len << 32 | (at + 1),
 						     memory_order_seq_cst, memory_order_acquire))
 		return compare(schemas, entry, text);
-	atomic_fetch_add_explicit(&schemas->changes, 1, memory_order_release);
+	atomic_fetch_add_explicit(&schemas->changes, 1, memory_order_seq_cst);
 	return 0;
 }
 

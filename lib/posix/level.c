@@ -54,6 +54,13 @@ static void apply(struct ptx_stream *stream, const struct ptx_lists *lists, int 
 		ptx_filter_change(stream, &old, &new, address);
 }
 
+/* Of what we have written so far and a description that is not counted here, that one sees ours. */
+static uint64_t count_descriptions(const struct ptx_lists *lists)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	return atomic_load_explicit(&lists->schemas.changes, memory_order_seq_cst);
+}
+
 static void set_level(struct ptx_stream *stream, int max_level, const void *address)
 {
 	const struct ptx_lists *lists = stream->drain->arena->lists;
@@ -64,11 +71,11 @@ static void set_level(struct ptx_stream *stream, int max_level, const void *addr
 			      memory_order_seq_cst);
 	if (!lists)
 		return;
-	changes = atomic_load_explicit(&lists->schemas.changes, memory_order_seq_cst);
+	changes = count_descriptions(lists);
 	do {
 		seen = changes;
 		apply(stream, lists, max_level, address);
-		changes = atomic_load_explicit(&lists->schemas.changes, memory_order_seq_cst);
+		changes = count_descriptions(lists);
 	} while (changes != seen && tries-- > 0);
 }
 
