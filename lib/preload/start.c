@@ -126,7 +126,7 @@ static bool begin(void)
 static void count_lost(_Atomic uint64_t *count)
 {
 	atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
-	atomic_store_explicit(&shim_untold, 1, memory_order_relaxed);
+	atomic_store_explicit(&shim_untold, 1, memory_order_release); /* with what is counted */
 }
 
 /* libposixtrace's own constructor calls wrappers too. */
@@ -162,7 +162,7 @@ void shim_tell_lost(void)
 	} data = { 0, 0, 0 };
 
 	if (!atomic_load_explicit(&shim_is_ready, memory_order_acquire) ||
-	    !atomic_exchange_explicit(&shim_untold, 0, memory_order_relaxed))
+	    !atomic_exchange_explicit(&shim_untold, 0, memory_order_acquire))
 		return;
 	for (enum shim_family family = 0; family < FAMILY_COUNT; family++)
 		data.early += atomic_exchange_explicit(&lost_early[family], 0, memory_order_relaxed);
