@@ -89,7 +89,7 @@ shim_inline void shim_put(enum shim_type type, const void *data, size_t len, con
 		shim_tell_lost();
 	if (shim_likely(shim_id[type]))
 		posix_trace_event_at_np(shim_id[type], data, len, caller);
-	else
+	else if (*shim_switch[type]) /* not one that was looked up while the shim began, and is not wanted */
 		shim_lose_unnamed();
 }
 
