@@ -27,9 +27,12 @@ enum match { NOT_ITS, NOT_YET, ITS };
 /* One that it holds open may also wait for it, or be one that it has left. */
 static enum match match(const struct ptx_arena *arena, uint32_t pid)
 {
+	/* Before what was written before it. */
+	const uint32_t owner = atomic_load_explicit(&arena->control->owner, memory_order_acquire);
+
 	if (arena->control->pid != pid)
 		return ptx_family_has(arena->control, pid) ? ITS : NOT_ITS;
-	switch (atomic_load_explicit(&arena->control->owner, memory_order_acquire)) {
+	switch (owner) {
 	case PTX_ARENA_TAKEN:
 		return ITS;
 	case PTX_ARENA_SETTLING:
@@ -147,6 +150,7 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 		}
 	}
 	target->arena = other;
+	atomic_thread_fence(memory_order_seq_cst); /* what is there now, behind the link */
 	if (search(pid, target->pid, &other) == 0 && other != target->arena) {
 		if (target->arena == waiting)
 			ptx_rendezvous_remove(whom, false);

@@ -210,6 +210,7 @@ static void take_rendezvous(struct ptx_arena *arena, bool is_program)
 	struct ptx_rendezvous walk;
 	int fd;
 
+	atomic_thread_fence(memory_order_seq_cst); /* what the kernel looks up is as new as what we wrote */
 	ptx_rendezvous_begin(&walk, is_program);
 	while ((fd = ptx_rendezvous_next(&walk)) >= 0) {
 		if (change_to(arena, fd))
