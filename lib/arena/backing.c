@@ -173,6 +173,8 @@ static void copy_lists(struct backing *backing)
 {
 	if (!ptx_arena_self.lists)
 		return;
+	/* Who adds something and who makes a backing: one sees the other. */
+	atomic_thread_fence(memory_order_seq_cst);
 	ptx_names_copy(&backing->lists->names, &ptx_arena_self.lists->names);
 	ptx_schemas_copy(&backing->lists->schemas, &ptx_arena_self.lists->schemas);
 }
@@ -248,6 +250,7 @@ bool ptx_backing_extend(void *memory, size_t bytes)
 
 void ptx_backing_copy_lists(void)
 {
+	atomic_thread_fence(memory_order_seq_cst);
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
 		if (!atomic_load_explicit(&backings[i].region, memory_order_acquire))
 			continue;
