@@ -115,12 +115,12 @@ static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t insi
 	int saved = errno;
 	bool dead;
 
-	if (!drain->shared || !drain->same_ids ||
-	    atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
+	if (!drain->shared || !drain->same_ids)
 		return false;
-	holder = atomic_load_explicit(&drain->rings->ring[index].holder, memory_order_relaxed);
+	/* Whose ids are others has said so before he held a ring. */
+	holder = atomic_load_explicit(&drain->rings->ring[index].holder, memory_order_acquire);
 	pid = holder >> PTX_RING_PID_SHIFT;
-	if (pid == 0)
+	if (pid == 0 || atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
 		return false;
 	dead = kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 	errno = saved;

@@ -96,8 +96,9 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 	if (!hold_idle(rings, &ring, ident->pid)) {
 		if (!number_a_ring(rings, &ring, loss))
 			return NULL;
+		/* Who takes rings from the dead sees what we said about our ids before. */
 		atomic_store_explicit(&rings->ring[ring].holder, ptx_ring_held_by(ident->pid),
-				      memory_order_relaxed);
+				      memory_order_release);
 	}
 	*held = ring;
 	*loss = PTX_WRITER_STREAM_FULL;
