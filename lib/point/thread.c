@@ -131,6 +131,7 @@ static struct ptx_thread *become(struct ptx_thread *thread)
 	if (!ptx_thread_is_left(old) ||
 	    !atomic_compare_exchange_strong_explicit(&ptx_thread_self, &old, thread,
 						     memory_order_relaxed, memory_order_relaxed)) {
+		atomic_store_explicit(&thread->pid, 0, memory_order_relaxed);
 		atomic_store_explicit(&thread->taken, 0, memory_order_release);
 		return old;
 	}
@@ -306,23 +307,37 @@ static void end_object(struct ptx_thread *thread)
 	atomic_store_explicit(&thread->taken, 0, memory_order_release);
 }
 
+/* Dead, as far as the object says whose it is. */
+static bool is_gone(const struct ptx_thread *thread)
+{
+	const uint32_t pid = atomic_load_explicit(&thread->pid, memory_order_acquire);
+
+	return pid != 0 && syscall(SYS_tgkill, pid, thread->tid, 0) != 0 && errno == ESRCH;
+}
+
 bool ptx_threads_sweep(void)
 {
+	const uint32_t mine = (uint32_t)syscall(SYS_gettid) + 2; /* neither free nor taken, nor another's */
 	struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,
 							 memory_order_acquire);
 	int saved = errno;
 	bool found = false;
 
 	for (; thread; thread = thread->next) {
-		uint32_t one = 1;
+		uint32_t one = 1, swept = mine;
 
-		if (atomic_load_explicit(&thread->taken, memory_order_acquire) != 1 ||
-		    thread->pid == 0 ||
-		    syscall(SYS_tgkill, thread->pid, thread->tid, 0) == 0 || errno != ESRCH ||
-		    !atomic_compare_exchange_strong_explicit(&thread->taken, &one, 2,
+		if (atomic_load_explicit(&thread->taken, memory_order_acquire) != 1 || !is_gone(thread) ||
+		    !atomic_compare_exchange_strong_explicit(&thread->taken, &one, mine,
 							     memory_order_acq_rel,
 							     memory_order_relaxed))
 			continue;
+		/* Another sweep may have ended it since we asked, and one that lives have taken it. */
+		if (!is_gone(thread)) {
+			atomic_compare_exchange_strong_explicit(&thread->taken, &swept, 1,
+								memory_order_release,
+								memory_order_relaxed);
+			continue;
+		}
 		end_object(thread);
 		found = true;
 	}
