@@ -14,6 +14,7 @@
 #include "base/io.h"
 
 #define FIND_ANCESTORS   32
+#define BEING_WRITTEN    (UINT64_C(1) << 32) /* in a member's pid: not yet what stands beside it */
 
 /* Of this process, in memory that a child inherits: who it is, and what it inherited. */
 static struct {
@@ -104,14 +105,14 @@ bool ptx_family_is_dead(uint32_t pid)
 	return dead;
 }
 
-/* Which program it runs: its parent's, or another from now on. */
+/* Which program it runs: its parent's, or another from now on; who sees which sees since when. */
 static void tell_program(struct ptx_member *member, uint32_t parent)
 {
 	if (!member)
 		return;
 	self.since_ns = ptx_clock_realtime();
-	atomic_store_explicit(&member->parent, parent, memory_order_relaxed);
 	atomic_store_explicit(&member->since_ns, self.since_ns, memory_order_relaxed);
+	atomic_store_explicit(&member->parent, parent, memory_order_release);
 }
 
 /*
@@ -125,15 +126,20 @@ static void enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, ui
 		struct ptx_member *member = &control->member[i];
 		uint64_t old = atomic_load_explicit(&member->pid, memory_order_relaxed);
 		int saved = errno;
-		bool is_free = old == 0 || old == pid || (kill((pid_t)old, 0) != 0 && errno == ESRCH);
+		bool is_free = old == 0 || (uint32_t)old == pid ||
+			       (kill((pid_t)old, 0) != 0 && errno == ESRCH);
 
 		errno = saved;
-		if (!is_free || !atomic_compare_exchange_strong_explicit(&member->pid, &old, pid,
+		if (!is_free || !atomic_compare_exchange_strong_explicit(&member->pid, &old,
+									 pid | BEING_WRITTEN,
 									 memory_order_acq_rel,
 									 memory_order_relaxed))
 			continue;
+		/* Who looks on sees all of the one before, or all of us: take_member() of drain/mapped.c. */
+		atomic_thread_fence(memory_order_release);
 		tell_program(member, parent);
 		atomic_store_explicit(&member->bits, bits, memory_order_seq_cst);
+		atomic_store_explicit(&member->pid, pid, memory_order_release);
 		for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 			if ((bits >> bit & 1) &&
 			    atomic_load_explicit(&control->attachment[bit].word, memory_order_seq_cst) !=

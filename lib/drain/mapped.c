@@ -122,13 +122,17 @@ static struct process *know(struct ptx_mapped *mapped, uint32_t pid)
 /* A child has what its parent had; what it had as that is gone when it executes another program. */
 static void take_member(struct ptx_mapped *mapped, const struct ptx_member *member)
 {
-	uint64_t bits = atomic_load_explicit(&member->bits, memory_order_acquire);
 	uint64_t pid = atomic_load_explicit(&member->pid, memory_order_acquire);
+	uint64_t bits = atomic_load_explicit(&member->bits, memory_order_acquire);
 	uint64_t parent = atomic_load_explicit(&member->parent, memory_order_acquire);
 	int64_t since_ns = atomic_load_explicit(&member->since_ns, memory_order_acquire);
 	struct ptx_mapping child = { .kind = PTX_MAPPING_CHILD, .from_ns = since_ns };
 	struct process *process;
 
+	/* The place is another's by now, or was while we read it. */
+	atomic_thread_fence(memory_order_acquire);
+	if (atomic_load_explicit(&member->pid, memory_order_relaxed) != pid)
+		return;
 	if (pid == 0 || pid > INT32_MAX || parent > INT32_MAX || since_ns <= 0 ||
 	    !(bits >> mapped->bit & 1) || pid == (uint64_t)getpid())
 		return;
