@@ -119,6 +119,9 @@ while read -r letter order; do
 	check "($letter) of tests/litmus is memory_order_$order in the table" \
 		grep -qE "^$letter [A-Z] ($order|-)$" "$tmp/table"
 done <"$tmp/litmus"
+for name in $(grep -ohE '[a-z_]+\(\)' ../tests/litmus/*.litmus | tr -d '()' | sort -u); do
+	check "$name() of tests/litmus is in the library" grep -qE "(^|[^a-z_])$name\(" */*.[ch]
+done
 check "tests/litmus has the letters of the table" test "$(cut -c1 "$tmp/litmus" | sort -u | wc -l)" -eq "$letters"
 
 # A letter in a comment that names no partner is a mention: it must be one of the table. The

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# make check-litmus: the orderings of lib/ring/ring.h, each in as few accesses as show it, in all the
-# executions that C11 allows, whatever the processor; and that each is needed. By herd7 (of
-# herdtools7), with its model of C11 that lets loads and stores pass each other most.
+# make check-litmus: the orderings of lib/ring/ring.h (letters) and of other rooms (words), each in as few
+# accesses as show it, in all the executions that C11 allows, whatever the processor; and that each is
+# needed. By herd7 (of herdtools7), with its model of C11 that lets loads and stores pass each other most.
 #
 # HERD7		the program, with -I where it does not know its models
 # TESTS="a b"	these tests alone
