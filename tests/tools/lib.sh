@@ -53,7 +53,7 @@ exited() {
 
 has() { grep -q -e "$2" "$tmp/$1"; }
 lacks() { ! grep -q -e "$2" "$tmp/$1"; }
-is_empty() { ! test -s "$tmp/$1"; }
+is_empty() { ! test -s "$tmp/$1" || { head -n 5 "$tmp/$1"; return 1; }; }
 lines() { wc -l <"$tmp/$1"; }
 
 # has_lines FILE NUMBER
