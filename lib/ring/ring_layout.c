@@ -4,15 +4,31 @@
  *
  * The promise (SIZE-10): events whose computed maximum sizes add up to no more than the stream
  * size are all recorded. A writer fails, or overwrites, only when every chunk is taken. Let R be
- * the number of rings. Of the P chunks at most R are open, at most R were open when the reader
- * last came by and so hold less that is unread, and in a LOOP stream at most R more lie partly
- * below the cut of the chunk to be overwritten. Every other chunk was closed because the next
- * record, with an IDENT record before it, did not fit: it holds at least
+ * the number of rings. A chunk that is no ring's open one was closed because the next record, with an
+ * IDENT record before it, did not fit: it holds at least
  *
  *	useful = room - (largest record + IDENT record - 8)
  *
- * bytes. So P = ceil(size / useful) + 3 R + 2 keeps the promise. R is not known beforehand: the
- * pool is made for PTX_BASE_RINGS, and each ring beyond them brings PTX_RING_CHUNKS of its own.
+ * bytes of events, and so does the open one of the writer who needs another. Less is in
+ *
+ *	1. the open chunks of the other rings, R - 1;
+ *	2. of each ring, the chunk that was open when the reader last came by, if he has claimed part
+ *	   of it; or, in a LOOP stream, the one that was open when X was closed, the chunk that is to
+ *	   be overwritten: its records may be below the cut. It is one chunk and not two. Chunks
+ *	   are overwritten in the order in which they were closed, so the ring has none left from
+ *	   before; and what the reader claims is the ring's oldest chunk, so he has freed that one
+ *	   if he is beyond it. R, X's ring among them: what X's ring has open is counted above, and
+ *	   instead of another one there is X.
+ *
+ * So a stream that is full has P - (2 R - 1) chunks with `useful` bytes each that nobody has read and
+ * that are above the cut. With N = ceil(size / useful) and P = N + 2 R - 1 these, and the event that
+ * finds no room or is overwritten, are more than the promise. There are N + 3 R + 2: R + 3 that the
+ * proof has no use for. R is not known beforehand: the pool is made for PTX_BASE_RINGS, and each
+ * ring beyond them brings PTX_RING_CHUNKS of its own, where two would do.
+ *
+ * What `useful` sets off for an IDENT record pays for one in each chunk that no event follows: its
+ * thread was killed, or left by a jump, before its record was there. All others are paid for by the
+ * events, whose computed sizes have room for an IDENT record each.
  */
 #include <errno.h>
 

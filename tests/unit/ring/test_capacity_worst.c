@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The worst case of the proof in ring_layout.c, made on purpose: every ring holds as many chunks with as
+ * little in them as it can, and every other chunk is closed as early as it can be. Then so much is
+ * written as the stream promises, to the byte.
+ */
+#include <errno.h>
+
+#include "record/attr.h"
+#include "support/support.h"
+#include "unit/ring/pool.h"
+
+enum { MOST_RINGS = 40 };
+
+static const struct plan {
+	size_t stream_size, max_data_size;
+} plans[] = { { 1 << 20, 8 }, { PTX_ATTR_STREAM_SIZE, PTX_ATTR_MAX_DATA_SIZE }, { 300000, 9000 } };
+
+/* A way in which the worst case comes about: _i counts through all. */
+struct way {
+	struct plan plan;
+	unsigned rings;
+	bool loop;
+	bool wasted; /* in each chunk a thread ends between its IDENT record and its first event */
+};
+enum { WAYS = 3 * 3 * 2 * 2 };
+
+static struct way way_of(int i)
+{
+	static const unsigned rings[] = { 1, PTX_BASE_RINGS, MOST_RINGS };
+	struct way way = { plans[i % 3], rings[i / 3 % 3], i / 9 % 2, i / 18 % 2 };
+
+	return way;
+}
+
+static struct pool *pool;
+static const struct ptx_geometry *geometry;
+static struct reader reader;
+static struct writer writers[MOST_RINGS]; /* the first of them is the one that fills the stream */
+static size_t held; /* of the events that are to be there in the end, by their computed sizes */
+
+static const size_t smallest = sizeof(struct ptx_record);
+
+/* What an event takes, as the attributes compute it. */
+static size_t computed(size_t size)
+{
+	return PTX_IDENT_RECORD_BYTES + size;
+}
+
+/* False: there is no chunk. */
+static bool put(struct writer *writer, size_t size)
+{
+	struct ptx_rings *rings = &pool->rings;
+	struct ptx_record *record;
+	uint64_t head;
+
+	record = ptx_ring_reserve(rings, writer->chunk, size, &head);
+	if (!record) {
+		if (!ptx_ring_turn(rings, &writer->chunk, &writer->ident))
+			return false;
+		record = ptx_ring_reserve(rings, writer->chunk, size, &head);
+	}
+	ptx_record_fill(record, (uint32_t)(size - sizeof *record), POOL_TYPE, 0);
+	ptx_ring_enter(writer->chunk, head);
+	ptx_ring_commit(writer->chunk, record, head, size, ptx_clock_now());
+	held += computed(size);
+	return true;
+}
+
+static size_t room_left(const struct writer *writer)
+{
+	return geometry->chunk_room - ptx_head_offset(atomic_load(&writer->chunk->head));
+}
+
+/* Until no event fits, or only so many more. */
+static void fill_chunk(struct writer *writer, size_t but)
+{
+	while (room_left(writer) >= (1 + but) * smallest)
+		ck_assert(put(writer, smallest));
+}
+
+/* The ring goes from thread to thread. */
+static void next_thread(struct writer *writer)
+{
+	writer->ident.tid++;
+	ck_assert(ptx_ring_identify(&pool->rings, &writer->chunk, &writer->ident));
+}
+
+/*
+ * The chunk gets events of as many threads as can be, and so much that the IDENT record of one more
+ * and the largest record do not fit any more. What it holds then is `useful`, by the events' computed
+ * sizes, or an IDENT record more if none was wasted.
+ */
+static void fill_early(struct writer *writer, bool wasted)
+{
+	size_t idents = (wasted ? 2 : 1) * PTX_IDENT_RECORD_BYTES;
+
+	for (;;) {
+		size_t left = room_left(writer) - idents - (geometry->record_max - 8), size = smallest;
+
+		if (left == 0)
+			break;
+		if (left < 2 * computed(smallest))
+			size = left - PTX_IDENT_RECORD_BYTES;
+		if (held + computed(size) + computed(smallest) > geometry->capacity)
+			return;
+		next_thread(writer);
+		ck_assert(put(writer, size));
+	}
+	if (wasted)
+		next_thread(writer);
+	next_thread(writer);
+}
+
+/* The pool has so many chunks from now on. */
+static void leave_chunks(unsigned chunks)
+{
+	unsigned have = geometry->chunks_max - pool_chunks_in(pool, PTX_CHUNK_ABSENT);
+
+	ck_assert_msg(have >= chunks, "the proof needs %u chunks, and there are %u", chunks, have);
+	for (uint32_t i = 0; i < geometry->chunks_max && have > chunks; i++)
+		if (ptx_word_state(atomic_load(&pool->rings.word[i])) == PTX_CHUNK_FREE) {
+			atomic_store(&pool->rings.word[i], 0);
+			atomic_fetch_sub(&pool->rings.region->free_chunks, 1);
+			have--;
+		}
+	ck_assert_uint_eq(have, chunks);
+}
+
+/* A reader that comes by once. */
+static void read_once(unsigned ring)
+{
+	ck_assert_int_eq(reader_take(&reader, ring), PTX_CLAIM_BYTES);
+	reader.n = 0;
+}
+
+/* Every ring has a chunk that holds nothing that counts, or one event: read, or to be below the cut. */
+static void begin(const struct way *way)
+{
+	pool = pool_make_planned(way->plan.stream_size, way->plan.max_data_size, way->loop);
+	pool->young = true;
+	geometry = &pool->rings.geometry;
+	reader_init(&reader, pool);
+	for (unsigned i = 0; i < way->rings; i++)
+		writer_begin(&writers[i], pool, 1000000 * (i + 1));
+	for (unsigned i = 1; i < way->rings; i++) {
+		fill_chunk(&writers[i], i % 2);
+		if (!way->loop || i % 3 == 0)
+			read_once(writers[i].ring);
+	}
+	fill_chunk(&writers[0], 0);
+	if (!way->loop)
+		read_once(writers[0].ring);
+	/* In a LOOP stream its last event is the one that is not to be lost. */
+	held = way->loop ? computed(smallest) : 0;
+}
+
+/* False: something is lost that is promised not to be. */
+static bool fill_stream(const struct way *way, unsigned chunks)
+{
+	struct writer *writer = &writers[0];
+	size_t rest;
+
+	begin(way);
+	leave_chunks(chunks);
+	ck_assert(put(writer, geometry->record_max));
+	for (unsigned i = 1; i < way->rings; i++) {
+		if (i % 2)
+			ck_assert(put(&writers[i], smallest)); /* above the cut, or unread */
+		ck_assert(put(&writers[i], smallest));         /* in its next chunk */
+	}
+	fill_early(writer, way->wasted);
+	while (held + computed(geometry->record_max) + computed(smallest) <= geometry->capacity) {
+		if (!put(writer, geometry->record_max))
+			return false;
+		fill_early(writer, way->wasted);
+	}
+	while ((rest = geometry->capacity - held) > 0)
+		if (!put(writer, rest < 2 * computed(smallest) ? rest - PTX_IDENT_RECORD_BYTES : smallest))
+			return false;
+	return atomic_load(&pool->rings.region->cut) == 0 &&
+	       pool_lost(pool, PTX_WRITER_OVERWRITTEN) == 0;
+}
+
+/* N + 2 R - 1, in the words of ring_layout.c. */
+static unsigned needed(const struct way *way)
+{
+	struct ptx_geometry g;
+
+	OK(ptx_ring_plan(way->plan.stream_size, way->plan.max_data_size, &g));
+	return g.useful + 2 * way->rings - 1;
+}
+
+/* SIZE-10 */
+START_TEST(in_the_worst_case_all_that_was_promised_is_there)
+{
+	struct way way = way_of(_i);
+
+	ck_assert(fill_stream(&way, needed(&way)));
+	ck_assert_uint_eq(held, geometry->capacity);
+	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), 0);
+}
+END_TEST
+
+/* So it is the worst case, and the proof's numbers are not larger than they must be. */
+START_TEST(with_one_chunk_less_than_the_proof_needs_something_is_lost)
+{
+	struct way way = way_of(_i);
+
+	ck_assert(!fill_stream(&way, needed(&way) - 1));
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("ring: the worst case of its capacity", &tc);
+
+	tcase_add_loop_test(tc, in_the_worst_case_all_that_was_promised_is_there, 0, WAYS);
+	tcase_add_loop_test(tc, with_one_chunk_less_than_the_proof_needs_something_is_lost, 0, WAYS);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
