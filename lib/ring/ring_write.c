@@ -78,11 +78,37 @@ static uint32_t oldest_closed(const struct ptx_rings *rings)
 	return found;
 }
 
+/*
+ * Who is killed, or jumps away, between a chunk and its hint leaves a closed chunk that no hint leads to.
+ * The others pass it by, and soon all that it holds is below the cut: it would be of no use for good.
+ * So each look into the queue also looks at one chunk, and at the next chunk the next time.
+ */
+static uint32_t take_forgotten(struct ptx_rings *rings, uint32_t ring)
+{
+	const struct ptx_region *region = rings->region;
+	uint32_t chunks = atomic_load_explicit(&region->chunks, memory_order_relaxed), number;
+	uint64_t word;
+
+	if (chunks == 0 || chunks > rings->geometry.chunks_max)
+		chunks = rings->geometry.chunks_max;
+	number = (uint32_t)(atomic_load_explicit(&region->closed_hints.head, memory_order_relaxed) %
+			    chunks);
+	word = atomic_load_explicit(&rings->word[number], memory_order_acquire);
+	if (ptx_word_state(word) != PTX_CHUNK_CLOSED ||
+	    atomic_load_explicit(&ptx_ring_chunk(rings, number)->last, memory_order_relaxed) >
+		    atomic_load_explicit(&region->cut, memory_order_relaxed) ||
+	    !ptx_overwrite(rings, number, ptx_word_generation(word) & 0xffff, ring))
+		return PTX_NONE;
+	return number;
+}
+
 /* The chunk that was closed longest ago, as far as the hints know. */
 static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 {
-	uint32_t number, generation;
+	uint32_t number = take_forgotten(rings, ring), generation;
 
+	if (number != PTX_NONE)
+		return number;
 	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
 		if (!ptx_hint_pop(&rings->region->closed_hints, rings->closed_queue,
 				  rings->geometry.hint_mask, &number, &generation))

@@ -132,6 +132,21 @@ START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended)
 }
 END_TEST
 
+/* SLOOP-01: the ring comes by all chunks again, and none keeps what is older than what was overwritten. */
+START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_costs_no_chunk)
+{
+	begin(true, CHUNKS * POOL_RECORDS);
+	steps_leave(put, &one);
+	writer_mend(&one);
+	for (unsigned i = 0; i < 3 * CHUNKS * POOL_RECORDS; i++)
+		ck_assert(writer_put(&one, POOL_TYPE, 2000 + i));
+	reader_read(&reader);
+	ck_assert_uint_gt(reader.n, (CHUNKS - 1) * POOL_RECORDS);
+	ck_assert_uint_eq(reader.seen[0].value, 2000 + 3 * CHUNKS * POOL_RECORDS - reader.n);
+	steps_end(200);
+}
+END_TEST
+
 /* EVENT-13, EVENT-07: the thread ends, as lib/point/thread.c ends it, and another takes over. */
 START_TEST(a_ring_left_in_the_middle_of_a_turn_is_whole_for_the_next_thread)
 {
@@ -266,6 +281,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc, what_was_published_is_known_after_any_instruction_of_a_turn, 0, 2);
 	tcase_add_test(tc, a_jump_out_of_a_turn_into_a_chunk_that_was_read_loses_nothing);
 	tcase_add_test(tc, a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended);
+	tcase_add_test(tc, a_jump_out_of_any_instruction_of_an_overwriting_turn_costs_no_chunk);
 	tcase_add_loop_test(tc, a_ring_left_in_the_middle_of_a_turn_is_whole_for_the_next_thread, 0,
 			    2);
 	tcase_add_test(tc,
