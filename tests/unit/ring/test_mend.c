@@ -137,6 +137,29 @@ START_TEST(mending_leaves_other_rings_alone)
 }
 END_TEST
 
+/* SLOOP-01: who overwrites the chunk raises the cut to that time, and all that is older is lost. */
+START_TEST(the_time_of_a_record_given_up_is_not_the_last_of_its_chunk)
+{
+	const struct ptx_record *third;
+	struct ptx_record *fourth;
+	struct ptx_chunk *chunk;
+	uint64_t head;
+
+	begin(true, POOL_RECORDS - 1);
+	chunk = one.chunk;
+	third = (const void *)(chunk->records + (POOL_RECORDS - 2) * POOL_RECORD);
+	fourth = ptx_ring_reserve(&pool->rings, chunk, POOL_RECORD, &head);
+	ck_assert_ptr_nonnull(fourth);
+	ptx_record_fill(fourth, sizeof(uint64_t), POOL_TYPE, 0);
+	ptx_ring_enter(chunk, head);
+	fourth->time = pool_now + 1000000;
+	writer_mend(&one); /* and the next event is one that does not fit */
+	ck_assert_ptr_eq(one.chunk, chunk);
+	ck_assert(ptx_ring_turn(&pool->rings, &one.chunk, &one.ident));
+	ck_assert_uint_eq(atomic_load(&chunk->last), third->time);
+}
+END_TEST
+
 static void mend_one(void *state)
 {
 	(void)state;
@@ -164,6 +187,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc, a_reader_is_not_confused_by_what_is_to_be_mended, TAKEN,
 			    CLOSED + 1);
 	tcase_add_test(tc, mending_leaves_other_rings_alone);
+	tcase_add_test(tc, the_time_of_a_record_given_up_is_not_the_last_of_its_chunk);
 	tcase_add_loop_test(tc, a_jump_out_of_mending_is_mended, TAKEN, CLOSED + 1);
 	return s;
 }

@@ -160,6 +160,29 @@ START_TEST(what_the_dead_one_was_about_is_finished)
 }
 END_TEST
 
+static struct writer heir;
+
+/* While it is asked for the ring's holder, another process takes the ring over and a thread of its own goes on
+ * in it. */
+static bool others_are_quicker(uint32_t pid)
+{
+	if (pid == DEAD && slot_state(&dead) == PTX_SLOT_ENDED && !heir.pool) {
+		ptx_ring_reap(&pool->rings, LIVING, is_dead);
+		begin_of(&heir, LIVING, 6);
+	}
+	return is_dead(pid);
+}
+
+START_TEST(what_another_took_from_the_dead_meanwhile_is_not_taken_from_it)
+{
+	begin();
+	ck_assert(!ptx_ring_reap(&pool->rings, SELF, others_are_quicker));
+	ck_assert_uint_eq(heir.ring, dead.ring);
+	ck_assert_uint_eq(holder(&heir), ptx_ring_held_by(LIVING));
+	ck_assert_uint_eq(holder(&dead_too), PTX_RING_IDLE);
+}
+END_TEST
+
 /* One answer will do for the rings of one process. */
 START_TEST(of_a_process_with_many_rings_all_are_let_go)
 {
@@ -184,4 +207,6 @@ END_TEST
 SUITE_MAIN("ring: the dead make room", rings_and_slots_of_the_dead_are_let_go_and_no_others,
 	   where_nobody_died_nothing_changes, this_process_is_not_dead_whatever_is_said,
 	   idle_rings_are_nobodys, what_the_dead_one_wrote_stays_and_others_write_behind_it,
-	   what_the_dead_one_was_about_is_finished, of_a_process_with_many_rings_all_are_let_go)
+	   what_the_dead_one_was_about_is_finished,
+	   what_another_took_from_the_dead_meanwhile_is_not_taken_from_it,
+	   of_a_process_with_many_rings_all_are_let_go)

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A thread takes a ring, and others look at it or take rings at any instruction of that. */
+#include "support/support.h"
+#include "unit/ring/pool.h"
+#include "unit/ring/steps.h"
+
+enum { CHUNKS = 4 };
+
+static struct pool *pool;
+static struct reader reader;
+static struct writer one, two, three;
+static enum ptx_claim got;
+
+/* Ring 0 is taken; the next is to be ring 1. */
+static void begin(void)
+{
+	pool = pool_make(CHUNKS, false);
+	pool->young = true;
+	writer_begin(&one, pool, 1);
+	reader_init(&reader, pool);
+	got = PTX_CLAIM_NOTHING;
+}
+
+static void claim(void *state)
+{
+	struct writer *writer = state;
+	enum ptx_writer_loss loss;
+
+	writer->pool = pool;
+	writer->ident.pid = 7;
+	writer->chunk = ptx_ring_claim(&pool->rings, &writer->ident, &writer->ring, &loss);
+}
+
+static void take(void *state)
+{
+	(void)state;
+	got = reader_take(&reader, 1);
+}
+
+/* EVENT-18: nothing has been overwritten that it could have lost. */
+START_TEST(a_reader_at_any_instruction_of_a_rings_first_claim_sees_nothing_or_its_chunk)
+{
+	begin();
+	two.ident.tid = 2;
+	steps_interrupt(claim, take, &two);
+	ck_assert_int_eq(got, PTX_CLAIM_NOTHING);
+	ck_assert_uint_eq(two.ring, 1);
+	writer_put_many(&two, 1, POOL_RECORDS + 1);
+	reader_read(&reader);
+	assert_seen(&reader, 2, 1, POOL_RECORDS + 1);
+	ck_assert_uint_eq(reader.missed, 0);
+	steps_end(100);
+}
+END_TEST
+
+static void claim_three(void *state)
+{
+	(void)state;
+	claim(&three);
+}
+
+/* EVENT-07: also where an idle ring waits for one of them. */
+START_TEST(two_that_claim_at_once_get_a_ring_each)
+{
+	begin();
+	if (_i)
+		writer_end(&one);
+	two.ident.tid = 2;
+	three.ident.tid = 3;
+	steps_interrupt(claim, claim_three, &two);
+	if (!steps_happened())
+		claim(&three);
+	ck_assert_uint_ne(two.ring, three.ring);
+	ck_assert_ptr_ne(two.chunk, three.chunk);
+	ck_assert_uint_eq(atomic_load(&pool->rings.region->rings), _i ? 2 : 3);
+	writer_put_many(&two, 1, 2);
+	writer_put_many(&three, 1, 2);
+	reader_read(&reader);
+	assert_seen(&reader, 2, 1, 2);
+	assert_seen(&reader, 3, 1, 2);
+	steps_end(100);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("ring: claims, at any instruction", &tc);
+
+	tcase_add_test(tc, a_reader_at_any_instruction_of_a_rings_first_claim_sees_nothing_or_its_chunk);
+	tcase_add_loop_test(tc, two_that_claim_at_once_get_a_ring_each, 0, 2);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
