@@ -210,11 +210,11 @@ START_TEST(the_stream_is_no_longer_full_when_something_has_been_read)
 }
 END_TEST
 
-static uint64_t times[1000]; /* of one's values */
+static uint64_t times[1000]; /* of the values, in whose order they were written */
 
 /*
- * What was delivered of one: each value is the next, or OVERFLOW and RESUME stand right before it,
- * the RESUME with its time, and something is missing indeed.
+ * What was delivered: each value is the next, or OVERFLOW and RESUME stand right before it, the
+ * RESUME with its time, and something is missing indeed.
  */
 static void assert_gaps_told(void)
 {
@@ -242,17 +242,14 @@ static void assert_gaps_told(void)
 }
 
 static int burst;
+static uint64_t values; /* the next of write_burst() */
 
 static void write_burst(void *state)
 {
-	static uint64_t next;
-
 	(void)state;
-	if (!next)
-		next = 4 * POOL_RECORDS + 2;
 	for (int i = 0; i < burst; i++) {
-		writer_put(&one, POOL_TYPE, next);
-		times[next++] = pool_now;
+		writer_put(&one, POOL_TYPE, values);
+		times[values++] = pool_now;
 	}
 }
 
@@ -277,6 +274,7 @@ START_TEST(overwriters_at_any_instruction_of_a_delivery_are_told_in_their_place)
 		writer_put_many(&one, i, 1);
 		times[i] = pool_now;
 	}
+	values = 4 * POOL_RECORDS + 2;
 	for (unsigned i = 0; i < before[_i / 4]; i++)
 		ck_assert(stage_take());
 	steps_interrupt(take_one, write_burst, NULL);
@@ -284,6 +282,38 @@ START_TEST(overwriters_at_any_instruction_of_a_delivery_are_told_in_their_place)
 	assert_gaps_told();
 	stage_assert_account();
 	write_burst(NULL);
+	stage_take_all();
+	assert_gaps_told();
+	stage_assert_account();
+	steps_end(50);
+}
+END_TEST
+
+static void write_next(struct writer *writer, unsigned count, uint64_t *next)
+{
+	while (count--) {
+		writer_put_many(writer, *next, 1);
+		times[(*next)++] = pool_now;
+	}
+}
+
+/*
+ * SLOOP-01, SLOOP-05: the reader drops what it has of one for the cut, and learns from the ring that a
+ * newer one has taken more. What two wrote in between is older than that and no survivor.
+ */
+START_TEST(overwriters_at_any_instruction_leave_no_survivor_that_is_older)
+{
+	uint64_t next = 1;
+
+	begin();
+	write_next(&one, 2 * POOL_RECORDS, &next);
+	write_next(&two, 1, &next);
+	write_next(&one, 2 * POOL_RECORDS, &next);
+	stage_expect_values(1, 1); /* of one's first chunk, which is at hand; two's is, too */
+	write_next(&one, POOL_RECORDS + 1, &next); /* the cut is behind one's second chunk, before two's */
+	values = next;
+	burst = _i ? 9 * POOL_RECORDS : 2 * POOL_RECORDS;
+	steps_interrupt(take_one, write_burst, NULL);
 	stage_take_all();
 	assert_gaps_told();
 	stage_assert_account();
@@ -309,6 +339,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc,
 			    overwriters_at_any_instruction_of_a_delivery_are_told_in_their_place, 0,
 			    16);
+	tcase_add_loop_test(tc, overwriters_at_any_instruction_leave_no_survivor_that_is_older, 0, 2);
 	return s;
 }
 
