@@ -81,6 +81,30 @@ START_TEST(a_full_until_full_stream_is_as_new)
 }
 END_TEST
 
+/* CLEAR-01, UFULL-04: when it fills up again, that is told as the first time was to be */
+START_TEST(a_stream_that_fills_up_again_after_a_clear_says_so)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL, .size = 4000);
+	struct history *history;
+	const struct seen *last;
+
+	fill(trid, u, 64, 0);
+	OK(posix_trace_clear(trid));
+	start(trid);
+	fill(trid, u, 64, 0);
+	history = read_all(trid);
+	last = &history->event[history->n - 1];
+	ck_assert_uint_eq(history->event[0].info.posix_event_id, POSIX_TRACE_START);
+	ck_assert_uint_eq(last->info.posix_event_id, POSIX_TRACE_STOP);
+	ck_assert_int_eq(int_of(last), 1);
+	ck_assert_uint_eq(history_count(history, POSIX_TRACE_STOP), 1);
+	ck_assert_uint_eq(history_count(history, POSIX_TRACE_START), 1);
+	history_free(history);
+	shut(trid);
+}
+END_TEST
+
 /* CLEAR-06, SIZE-10: all of the size is there again, in every round */
 START_TEST(the_resources_are_used_again)
 {
@@ -289,6 +313,7 @@ SUITE_MAIN("posix_trace_clear",
 	   a_suspended_stream_loses_its_events_and_stays_suspended,
 	   a_full_loop_stream_is_as_new,
 	   a_full_until_full_stream_is_as_new,
+	   a_stream_that_fills_up_again_after_a_clear_says_so,
 	   the_resources_are_used_again,
 	   the_filter_is_emptied_and_the_creation_time_stays,
 	   names_and_ids_stay,
