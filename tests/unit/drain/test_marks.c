@@ -96,6 +96,29 @@ START_TEST(a_full_stream_tells_its_stop_behind_its_last_event_and_loses_what_com
 }
 END_TEST
 
+/* UFULL-04: who found it full had read the clock before what has been delivered since was stamped */
+START_TEST(a_full_stream_tells_its_stop_behind_what_was_delivered_before_it_was_noticed)
+{
+	uint64_t found_at;
+
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	stage.drain->rings->geometry.useful = 1000; /* there is no room */
+	writer_put_many(&one, 1, 1);
+	found_at = pool_now;
+	writer_put_many(&two, 2, 2); /* they saw the stream running */
+	stage_expect_values(1, 3);
+	if (_i)
+		stage_mark(PTX_MARK_ERROR, 28); /* this, too, is to be told before it */
+	atomic_store(&stage.pool->rings.region->state, ptx_state_make(PTX_FULL, found_at));
+	if (_i)
+		stage_expect(POSIX_TRACE_ERROR, 28);
+	stage_expect(POSIX_TRACE_STOP, 1);
+	for (unsigned i = 1; i < stage.n; i++)
+		ck_assert_uint_gt(stage.told[i].ticks, stage.told[i - 1].ticks);
+	stage_assert_account();
+}
+END_TEST
+
 /* UFULL-08: at the latest when it is empty; its START is told before the next event */
 START_TEST(an_empty_stream_goes_on_and_says_so_before_the_next_event)
 {
@@ -283,6 +306,8 @@ static Suite *suite(void)
 		an_event_stamped_before_the_stop_and_published_after_it_belongs_to_the_stream);
 	tcase_add_test(tc, unread_events_of_a_stopped_stream_are_in_its_account);
 	tcase_add_test(tc, a_full_stream_tells_its_stop_behind_its_last_event_and_loses_what_comes);
+	tcase_add_loop_test(
+		tc, a_full_stream_tells_its_stop_behind_what_was_delivered_before_it_was_noticed, 0, 2);
 	tcase_add_test(tc, an_empty_stream_goes_on_and_says_so_before_the_next_event);
 	tcase_add_test(tc, a_stream_half_read_goes_on_and_the_pair_stands_in_the_gap);
 	tcase_add_test(tc, a_full_stream_that_was_stopped_by_call_does_not_go_on);
