@@ -107,8 +107,10 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	drain->settled = false;
 	fill(checkpoint_at(drain, drain->checkpoint), drain, events);
 	other = checkpoint_at(drain, !drain->checkpoint);
-	if (atomic_load_explicit(&other->events, memory_order_relaxed) == events + 1)
+	if (atomic_load_explicit(&other->events, memory_order_relaxed) == events + 1) {
 		atomic_store_explicit(&other->events, 0, memory_order_relaxed);
+		drain->settled = true; /* so many are in the file, whether more is written or not */
+	}
 }
 
 /* All records that were booked; the drain's own events are none. */
@@ -269,19 +271,21 @@ static int take_full(struct ptx_drain *drain)
 {
 	struct ptx_region *region = drain->rings->region;
 	uint64_t state = atomic_load_explicit(&region->state, memory_order_acquire);
+	bool is_full = ptx_state_kind(state) == PTX_FULL || ptx_state_kind(state) == PTX_HELD, made;
 	struct ptx_mark full = { .kind = PTX_MARK_FULL }, restart = { .kind = PTX_MARK_RESTART };
 
 	full.ticks = atomic_load_explicit(&region->full_from, memory_order_relaxed);
 	restart.ticks = atomic_load_explicit(&region->full_until, memory_order_relaxed);
-	if (restart.ticks > drain->last_ticks && restart.ticks <= ptx_clock_ordered()) {
+	/* It is noted first: where the stream has been full since before, that was all. */
+	made = !is_full || ptx_state_time(state) >= restart.ticks;
+	if (made && restart.ticks > drain->last_ticks && restart.ticks <= ptx_clock_ordered()) {
 		ptx_drain_admitted(drain, &restart);
 		if (full.ticks > drain->last_ticks && full.ticks < restart.ticks &&
 		    !ptx_drain_mark_in_order(drain, &full))
 			return ENOMEM;
 		return ptx_drain_mark_in_order(drain, &restart) ? 0 : ENOMEM;
 	}
-	drain->full_marked = drain->full && ptx_state_time(state) <= drain->last_ticks &&
-			     (ptx_state_kind(state) == PTX_FULL || ptx_state_kind(state) == PTX_HELD);
+	drain->full_marked = drain->full && is_full && ptx_state_time(state) <= drain->last_ticks;
 	return 0;
 }
 

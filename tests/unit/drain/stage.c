@@ -5,6 +5,7 @@
 
 #include "arena/arena.h"
 #include "base/barrier.h"
+#include "drain/checkpoint.h"
 #include "support/support.h"
 
 struct stage stage;
@@ -36,6 +37,18 @@ void stage_make(int stream_policy, uint32_t chunks)
 					  &stage.drain), 0);
 	writer_begin(&stage.control, stage.pool, 1);
 	stage.control.ident.slot = 0;
+}
+
+void stage_resume(uint64_t events)
+{
+	struct ptx_attr attr = { .stream_policy = POSIX_TRACE_UNTIL_FULL };
+	struct ptx_anchor created = { pool_now, STAGE_BASE_NS + (int64_t)pool_now };
+
+	ptx_drain_destroy(stage.drain);
+	stage.pool->rings.debts = NULL;
+	ck_assert_int_eq(ptx_drain_create(&stage.pool->rings, &attr, created, &stage.drain), 0);
+	ck_assert_int_eq(ptx_checkpoint_resume(stage.drain, events), 0);
+	ptx_checkpoint_enable(stage.drain);
 }
 
 static void set_state(enum ptx_state kind, uint64_t ticks)

@@ -47,19 +47,6 @@ static void checkpoint_twice(void)
 	ptx_checkpoint_write(stage.drain, SECOND);
 }
 
-/* Another process takes over a log of so many events. */
-static void resume(uint64_t events)
-{
-	struct ptx_attr attr = { .stream_policy = POSIX_TRACE_UNTIL_FULL };
-	struct ptx_anchor created = { pool_now, STAGE_BASE_NS + (int64_t)pool_now };
-
-	ptx_drain_destroy(stage.drain);
-	stage.pool->rings.debts = NULL;
-	ck_assert_int_eq(ptx_drain_create(&stage.pool->rings, &attr, created, &stage.drain), 0);
-	ck_assert_int_eq(ptx_checkpoint_resume(stage.drain, events), 0);
-	ptx_checkpoint_enable(stage.drain);
-}
-
 /* What is delivered from here on are the values that the log lacks, and whose they are. */
 static void expect_all_behind(unsigned events)
 {
@@ -135,7 +122,7 @@ static const unsigned counts[] = { FIRST, SECOND };
 START_TEST(another_drain_goes_on_where_the_log_ends)
 {
 	checkpoint_twice();
-	resume(counts[_i]);
+	stage_resume(counts[_i]);
 	expect_all_behind(counts[_i]);
 }
 END_TEST
@@ -143,7 +130,7 @@ END_TEST
 START_TEST(where_it_goes_on_from_what_was_settled_it_gives_all_back)
 {
 	checkpoint_twice();
-	resume(FIRST);
+	stage_resume(FIRST);
 	stage_take_all();
 	ptx_checkpoint_write(stage.drain, 2 * VALUES + 1);
 	ptx_drain_settle(stage.drain);
@@ -157,7 +144,7 @@ START_TEST(nothing_is_missing_where_not_even_the_first_write_was_made)
 	begin(POSIX_TRACE_UNTIL_FULL);
 	write_and_take(FIRST);
 	ptx_checkpoint_write(stage.drain, FIRST);
-	resume(0);
+	stage_resume(0);
 	ck_assert(stage_take());
 	ck_assert_uint_eq(stage.told[stage.n - 1].type, POSIX_TRACE_START);
 	expect_all_behind(1);
@@ -168,7 +155,7 @@ START_TEST(it_may_be_killed_too_before_it_has_read_anything)
 {
 	checkpoint_twice();
 	for (int i = 0; i < 3; i++)
-		resume(counts[_i]);
+		stage_resume(counts[_i]);
 	expect_all_behind(counts[_i]);
 }
 END_TEST
@@ -179,7 +166,7 @@ START_TEST(a_checkpoint_made_again_leaves_the_other)
 	checkpoint_twice();
 	for (int i = 0; i < 3; i++)
 		ptx_checkpoint_write(stage.drain, SECOND);
-	resume(counts[_i]);
+	stage_resume(counts[_i]);
 	expect_all_behind(counts[_i]);
 }
 END_TEST
@@ -201,7 +188,7 @@ START_TEST(one_that_is_half_written_leaves_the_other)
 {
 	checkpoint_twice();
 	tear();
-	resume(FIRST);
+	stage_resume(FIRST);
 	expect_all_behind(FIRST);
 }
 END_TEST
@@ -212,7 +199,7 @@ START_TEST(one_that_is_half_written_is_not_taken)
 
 	checkpoint_twice();
 	tear();
-	resume(SECOND);
+	stage_resume(SECOND);
 	ck_assert_uint_eq(stage.drain->last_ticks, 0);
 	ck_assert_uint_eq(stage.drain->synthetic, 0);
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
@@ -246,7 +233,7 @@ START_TEST(one_of_the_same_count_is_not_made_in_its_place)
 	ptx_checkpoint_write(stage.drain, SECOND);
 	memcpy(&after, first_slot(), sizeof after);
 	ck_assert_uint_eq(after, 0); /* the other is the newer */
-	resume(SECOND);
+	stage_resume(SECOND);
 	expect_all_behind(SECOND);
 }
 END_TEST
@@ -259,59 +246,8 @@ START_TEST(failures_leave_the_one_of_what_the_file_has)
 		ptx_checkpoint_write(stage.drain, n);
 		ck_assert(stage_take());
 	}
-	resume(FIRST);
+	stage_resume(FIRST);
 	expect_all_behind(FIRST);
-}
-END_TEST
-
-/* UFULL-09: the dead one had made room, and told nobody yet that the stream went on */
-START_TEST(a_restart_that_was_not_told_is_told)
-{
-	unsigned n = 0, told, full, later = 0;
-
-	begin(POSIX_TRACE_UNTIL_FULL);
-	while (writer_put(&one, POOL_TYPE, ++n))
-		;
-	stage_fill_up();
-	stage_take_all();
-	ck_assert_uint_eq(stage.told[stage.n - 1].type, POSIX_TRACE_STOP);
-	ptx_checkpoint_write(stage.drain, stage.n);
-	ptx_drain_settle(stage.drain);
-	full = stage.n;
-	ptx_drain_sync(stage.drain);
-	ck_assert_int_eq(stage_state(), PTX_RUNNING);
-	writer_put_many(&one, 5000, 3);
-	resume(full);
-	told = stage.n;
-	stage_take_all();
-	ck_assert_uint_eq(stage.told[told].type, POSIX_TRACE_START);
-	for (unsigned i = told + 1; i < stage.n; i++, later++)
-		ck_assert_uint_eq(stage.told[i].value, 5000 + later);
-	ck_assert_uint_eq(later, 3);
-}
-END_TEST
-
-/* UFULL-04: a stop that is in the log is not told again, and one that nobody told is */
-START_TEST(a_stop_of_a_full_stream_is_told_once)
-{
-	unsigned n = 0, told;
-
-	begin(POSIX_TRACE_UNTIL_FULL);
-	while (writer_put(&one, POOL_TYPE, ++n))
-		;
-	if (_i == 0)
-		stage_fill_up();
-	stage_take_all();
-	ptx_checkpoint_write(stage.drain, stage.n);
-	if (_i == 1)
-		stage_fill_up();
-	told = stage.n;
-	resume(told);
-	ptx_drain_sync(stage.drain);
-	stage_take_all();
-	ck_assert_uint_eq(stage.n - told, (unsigned)_i);
-	if (_i == 1)
-		ck_assert_uint_eq(stage.told[told].type, POSIX_TRACE_STOP);
 }
 END_TEST
 
@@ -322,7 +258,7 @@ START_TEST(what_the_dead_one_counted_as_lost_stays_lost)
 	ptx_drain_clear(stage.drain);
 	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 2 * VALUES + 1 - FIRST);
 	ptx_checkpoint_write(stage.drain, FIRST);
-	resume(FIRST);
+	stage_resume(FIRST);
 	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 2 * VALUES + 1 - FIRST);
 	ck_assert(!stage_take());
 }
@@ -345,8 +281,6 @@ static Suite *suite(void)
 	tcase_add_test(tc, one_that_is_half_written_is_not_taken);
 	tcase_add_test(tc, one_of_the_same_count_is_not_made_in_its_place);
 	tcase_add_test(tc, failures_leave_the_one_of_what_the_file_has);
-	tcase_add_test(tc, a_restart_that_was_not_told_is_told);
-	tcase_add_loop_test(tc, a_stop_of_a_full_stream_is_told_once, 0, 2);
 	tcase_add_test(tc, what_the_dead_one_counted_as_lost_stays_lost);
 	return s;
 }
