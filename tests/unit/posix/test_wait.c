@@ -3,12 +3,14 @@
 #include "base/futex.h"
 #include "drain/drain.h"
 #include "point/view.h"
+#include "ring/ring_write.h"
 #include "stream/registry.h"
 #include "support/stream.h"
 
 enum { SLEEPS_MOST = 8 };
 
 static trace_id_t trid;
+static struct ptx_rings *rings;
 static _Atomic uint32_t *word;
 static uint32_t slept_on[SLEEPS_MOST];
 static unsigned sleeps;
@@ -43,17 +45,23 @@ int __wrap_ptx_futex_wait(_Atomic uint32_t *at, uint32_t value, const struct tim
 
 static trace_event_id_t u;
 
-static void begin(void)
+static void begin_with(trace_id_t started)
 {
 	struct ptx_stream *stream;
 
 	u = type_of("u");
-	trid = STARTED();
+	trid = started;
 	history_free(read_all(trid));
 	stream = ptx_registry_enter(trid);
 	ck_assert_ptr_nonnull(stream);
-	word = &stream->view->rings.region->waiters;
+	rings = &stream->view->rings;
+	word = &rings->region->waiters;
 	ptx_registry_leave();
+}
+
+static void begin(void)
+{
+	begin_with(STARTED());
 }
 
 static void trace_it(void)
@@ -168,6 +176,65 @@ START_TEST(who_comes_to_a_sleeper_takes_its_ticket)
 }
 END_TEST
 
+/* Between its look at the clock and its publishing; then it is killed. */
+static void leave_a_writer_in_its_window(void)
+{
+	static const struct ptx_ident nobody = { .pid = 1, .tid = 1, .thread = 1 };
+	enum ptx_writer_loss loss;
+	struct ptx_record *record;
+	struct ptx_chunk *chunk;
+	uint64_t head;
+	uint32_t ring;
+
+	chunk = ptx_ring_claim(rings, &nobody, &ring, &loss);
+	ck_assert_ptr_nonnull(chunk);
+	record = ptx_ring_reserve(rings, chunk, ptx_record_size(0), &head);
+	ck_assert_ptr_nonnull(record);
+	ptx_record_fill(record, 0, u, 0);
+	ptx_ring_enter(chunk, head);
+}
+
+static void sleep_for_good(void)
+{
+	ck_abort_msg("nobody will wake it, and an event is there");
+}
+
+/* GETNEXT-02, GETNEXT-04: the order is waited for, but not for ever; and nobody is left to wake who waits */
+START_TEST(an_event_behind_a_writer_that_was_killed_is_waited_for_by_the_clock)
+{
+	begin();
+	leave_a_writer_in_its_window();
+	trace_it();
+	asleep = sleep_for_good;
+	wait_for_one();
+	ck_assert_uint_eq(sleeps, 0);
+	shut(trid);
+}
+END_TEST
+
+/* UFULL-04, SFLUSH-02: the STOP of a full stream is an event, though the one that was lost is none */
+START_TEST(who_finds_the_stream_full_wakes_who_sleeps)
+{
+	_Atomic uint32_t *wish;
+	bool early = false, full = false;
+
+	begin_with(STARTED(.policy = POSIX_TRACE_UNTIL_FULL, .size = 1 << 14));
+	wish = &rings->region->flush_wish;
+	for (int i = 0; i < 1 << 14 && !full; i++) {
+		atomic_store(word, 1000);
+		atomic_store(wish, 1);
+		trace_it();
+		full = ptx_state_kind(atomic_load(&rings->region->state)) == PTX_FULL;
+		early = early || (!full && atomic_load(wish) == 0);
+		ck_assert_uint_eq(atomic_load(word), 0);
+	}
+	ck_assert(full);
+	ck_assert_uint_eq(atomic_load(wish), 0);
+	ck_assert_msg(early, "when half of the pool was taken, the flusher slept on");
+	shut(trid);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	TCase *tc;
@@ -178,6 +245,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, no_ticket_comes_twice);
 	tcase_add_test(tc, nobody_joins_those_who_are_being_woken);
 	tcase_add_test(tc, who_comes_to_a_sleeper_takes_its_ticket);
+	tcase_add_test(tc, an_event_behind_a_writer_that_was_killed_is_waited_for_by_the_clock);
+	tcase_add_test(tc, who_finds_the_stream_full_wakes_who_sleeps);
 	return s;
 }
 

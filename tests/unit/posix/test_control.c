@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* posix/control.c, posix/clear.c: a writer finds the stream full while a call is about to change its state. */
+#include "drain/drain.h"
+#include "point/view.h"
+#include "stream/registry.h"
+#include "support/stream.h"
+
+static trace_id_t trid;
+static trace_event_id_t u;
+static struct ptx_region *region;
+static bool fills_at_a_moment, fills_at_a_clear;
+
+static enum ptx_state state(void)
+{
+	return ptx_state_kind(atomic_load(&region->state));
+}
+
+static void fill_up(void)
+{
+	ck_assert_int_eq(state(), PTX_RUNNING);
+	for (int i = 0; i < 1 << 14 && state() != PTX_FULL; i++)
+		trace_number(u, i);
+	ck_assert_int_eq(state(), PTX_FULL);
+}
+
+/* posix_trace_stop() has looked at the state by now. */
+uint64_t __real_ptx_drain_moment(const struct ptx_drain *drain, bool early);
+uint64_t __wrap_ptx_drain_moment(const struct ptx_drain *drain, bool early);
+uint64_t __wrap_ptx_drain_moment(const struct ptx_drain *drain, bool early)
+{
+	if (fills_at_a_moment) {
+		fills_at_a_moment = false;
+		fill_up();
+	}
+	return __real_ptx_drain_moment(drain, early);
+}
+
+/* And posix_trace_clear(). */
+void __real_ptx_drain_clear(struct ptx_drain *drain);
+void __wrap_ptx_drain_clear(struct ptx_drain *drain);
+void __wrap_ptx_drain_clear(struct ptx_drain *drain)
+{
+	if (fills_at_a_clear) {
+		fills_at_a_clear = false;
+		fill_up();
+	}
+	__real_ptx_drain_clear(drain);
+}
+
+static void begin(void)
+{
+	struct ptx_stream *stream;
+
+	u = type_of("u");
+	trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL, .size = 1 << 14);
+	stream = ptx_registry_enter(trid);
+	ck_assert_ptr_nonnull(stream);
+	region = stream->view->rings.region;
+	ptx_registry_leave();
+}
+
+/* STOP-05, UFULL-04: it was full before it was stopped, and its STOP says so */
+START_TEST(a_stream_that_is_found_full_while_it_is_being_stopped_is_full_and_stopped)
+{
+	struct history *history;
+	const struct seen *last;
+
+	begin();
+	fills_at_a_moment = true;
+	stop(trid);
+	ck_assert(!fills_at_a_moment);
+	ck_assert_int_eq(state(), PTX_HELD);
+	history = read_all(trid);
+	last = &history->event[history->n - 1];
+	ck_assert_uint_eq(last->info.posix_event_id, POSIX_TRACE_STOP);
+	ck_assert_int_eq(int_of(last), 1);
+	ck_assert_uint_eq(history_count(history, POSIX_TRACE_STOP), 1);
+	history_free(history);
+	ck_assert_status(trid, SUSPENDED, NOT_FULL); /* and does not go on by itself */
+	start(trid);
+	trace_number(u, 1);
+	ck_assert_events(trid, "START u=1");
+	shut(trid);
+}
+END_TEST
+
+/* CLEAR-01, CLEAR-02: what filled it is gone, and it was running */
+START_TEST(a_stream_that_is_found_full_while_it_is_being_cleared_runs_on)
+{
+	begin();
+	fills_at_a_clear = true;
+	OK(posix_trace_clear(trid));
+	ck_assert(!fills_at_a_clear);
+	ck_assert_int_eq(state(), PTX_RUNNING);
+	trace_number(u, 1);
+	ck_assert_events(trid, "u=1");
+	ck_assert_status(trid, RUNNING, NOT_FULL);
+	shut(trid);
+}
+END_TEST
+
+SUITE_MAIN("posix: full while a call is under way",
+	   a_stream_that_is_found_full_while_it_is_being_stopped_is_full_and_stopped,
+	   a_stream_that_is_found_full_while_it_is_being_cleared_runs_on)
