@@ -132,7 +132,7 @@ def make(build, env, checks, all_of_it=False):
     library = ["libptx.la"]
     if all_of_it:
         library = ["all"]
-    elif not all(check.startswith(("unit/", "model:")) for check in checks):
+    elif not all(check.startswith(("unit/", "model:", "check_")) for check in checks):
         library = ["libposixtrace.la", "posixtrace-guardian"]
     for where, targets in (("lib", library), ("tests", ["libsupport.la"] + programs)):
         status, text = run(["make", "-s", "-j2"] + targets, os.path.join(build, where), env, 1200)

@@ -2,6 +2,7 @@
 /* Writers between their clock and their head: who waits for them, how long, and what comes late. */
 #include <string.h>
 
+#include "base/barrier.h"
 #include "support/support.h"
 #include "unit/drain/stage.h"
 #include "unit/ring/steps.h"
@@ -22,6 +23,15 @@ static void begin(void)
 	stage_expect_values(101, 1);
 	stage_expect_values(201, 1);
 	stage_expect_none();
+}
+
+static bool no_barrier; /* on other threads: the kernel has none, or refuses it */
+
+bool __real_ptx_barrier(void);
+bool __wrap_ptx_barrier(void);
+bool __wrap_ptx_barrier(void)
+{
+	return __real_ptx_barrier() && !no_barrier;
 }
 
 static void assert_late(bool late)
@@ -113,6 +123,24 @@ START_TEST(a_writer_never_seen_outside_holds_back_what_is_younger_than_its_last_
 	stage_expect_values(103, 1);
 	stage_expect_values(203, 1);
 	stage_expect_none();
+}
+END_TEST
+
+/* Then a writer that is not seen inside may be there all the same, for as long as a store takes to be seen. */
+START_TEST(without_a_barrier_what_is_younger_than_two_milliseconds_waits)
+{
+	begin();
+	no_barrier = true;
+	writer_put_many(&two, 202, 1);
+	stage_expect_none();
+	ck_assert(stage.drain->held_back);
+	pool_now += 1900000;
+	stage_expect_none();
+	pool_now += 200000;
+	stage_expect_values(202, 1);
+	assert_late(false);
+	stage_expect_none();
+	stage_assert_account();
 }
 END_TEST
 
@@ -308,6 +336,7 @@ static Suite *suite(void)
 		a_writer_in_the_window_of_a_fresh_chunk_holds_back_what_is_younger_than_the_chunk);
 	tcase_add_test(
 		tc, a_writer_never_seen_outside_holds_back_what_is_younger_than_its_last_record);
+	tcase_add_test(tc, without_a_barrier_what_is_younger_than_two_milliseconds_waits);
 	tcase_add_test(tc, after_a_stall_nobody_waits_and_the_event_comes_late_and_says_so);
 	tcase_add_test(tc, each_stall_is_waited_for_anew);
 	tcase_add_test(tc, a_window_left_by_a_jump_delays_once_and_then_no_more);
