@@ -12,6 +12,8 @@
 #ifndef PTX_LOG_LOG_WRITER_H
 #define PTX_LOG_LOG_WRITER_H
 
+#include <stdatomic.h>
+
 #include "log/log_decode.h"
 #include "log/log_encode.h"
 #include "log/log_pack.h"
@@ -91,7 +93,7 @@ struct ptx_log {
 	struct ptx_log_hot hot;
 	struct ptx_log_filling block;
 	uint32_t policy;
-	bool full;
+	_Atomic bool full;    /* asked for by others than who writes, too */
 	bool positional;      /* the file can seek: writes name their place */
 	bool regular;
 	bool header_waits;    /* clear could not write it */
