@@ -143,7 +143,8 @@ ptx_inline void ptx_record_fill(struct ptx_record *record, uint32_t len_flags, u
 
 ptx_inline void ptx_ring_enter(struct ptx_chunk *chunk, uint64_t head)
 {
-	atomic_store_explicit(&chunk->window, head, memory_order_relaxed); /* (K) with (L) in ring_read.c, drain/pass.c */
+	atomic_store_explicit(&chunk->window, head, /* (K) with (L) in ring_read.c, drain/pass.c */
+			      memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 

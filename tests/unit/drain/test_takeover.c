@@ -144,6 +144,41 @@ START_TEST(a_stop_of_a_full_stream_is_told_once)
 }
 END_TEST
 
+static volatile unsigned written;
+
+/* As drain/transfer.c does it; the file has the events from one moment to the next. */
+static void write_out(void *state)
+{
+	(void)state;
+	ptx_checkpoint_write(stage.drain, stage.n);
+	written = stage.n;
+	ptx_drain_settle(stage.drain);
+}
+
+/* EXIT-01: nothing is missing, nothing comes twice */
+START_TEST(a_block_whose_writing_was_left_at_any_instruction_is_gone_on_from)
+{
+	const unsigned all = 1 + 5 * POOL_RECORDS;
+	unsigned told;
+
+	begin(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, all - 1);
+	while (stage.n < 1 + POOL_RECORDS + 2)
+		ck_assert(stage_take());
+	write_out(NULL);
+	while (stage.n < 1 + 4 * POOL_RECORDS + 1)
+		ck_assert(stage_take());
+	steps_leave(write_out, NULL);
+	told = stage.n;
+	stage_resume(written);
+	stage_take_all();
+	ck_assert_uint_eq(stage.n - told, all - written);
+	for (unsigned i = told; i < stage.n; i++)
+		ck_assert_uint_eq(stage.told[i].value, written + i - told);
+	steps_end(100);
+}
+END_TEST
+
 /* What a process calls and the stream does not want is in nobody's account, whoever keeps it. */
 START_TEST(what_did_not_belong_to_the_stream_is_called_by_nobody_where_another_goes_on)
 {
@@ -179,6 +214,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_restart_that_was_not_told_is_told);
 	tcase_add_test(tc, a_restart_that_was_left_at_any_instruction_is_told_when_it_was_made);
 	tcase_add_loop_test(tc, a_stop_of_a_full_stream_is_told_once, 0, 2);
+	tcase_add_test(tc, a_block_whose_writing_was_left_at_any_instruction_is_gone_on_from);
 	tcase_add_test(tc, what_did_not_belong_to_the_stream_is_called_by_nobody_where_another_goes_on);
 	return s;
 }

@@ -60,7 +60,7 @@ int __real_ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns);
 int __wrap_ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns);
 int __wrap_ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns)
 {
-	if (region && word == &region->flush_wish && atomic_load(&filled) && !atomic_load(&flushed))
+	if (atomic_load(&filled) && word == &region->flush_wish && !atomic_load(&flushed))
 		atomic_store(&slept_on, true);
 	return __real_ptx_futex_nap(word, value, ns);
 }
