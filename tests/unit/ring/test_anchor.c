@@ -81,6 +81,16 @@ START_TEST(an_anchor_is_added_when_one_is_due_and_no_sooner)
 }
 END_TEST
 
+START_TEST(a_region_that_is_not_calibrated_gets_no_anchors)
+{
+	pool = pool_make(CHUNKS, true);
+	writer_begin(&one, pool, 1);
+	write_chunk(&one);
+	turn(&one);
+	ck_assert_uint_eq(added, 0);
+}
+END_TEST
+
 static struct ptx_anchor seen;
 
 static void look(void *state)
@@ -126,4 +136,6 @@ START_TEST(of_two_writers_that_find_one_due_one_adds_it)
 END_TEST
 
 SUITE_MAIN("ring: anchors", an_anchor_is_added_when_one_is_due_and_no_sooner,
-	   at_any_instruction_the_newest_anchor_is_whole, of_two_writers_that_find_one_due_one_adds_it)
+	   a_region_that_is_not_calibrated_gets_no_anchors,
+	   at_any_instruction_the_newest_anchor_is_whole,
+	   of_two_writers_that_find_one_due_one_adds_it)

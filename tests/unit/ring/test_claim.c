@@ -82,6 +82,42 @@ START_TEST(two_that_claim_at_once_get_a_ring_each)
 }
 END_TEST
 
+static void end_one(void *state)
+{
+	(void)state;
+	ptx_ring_release(&pool->rings, one.ring);
+}
+
+/* EVENT-07: whoever comes while a ring is let go, the next one after him finds it. */
+START_TEST(a_claim_at_any_instruction_of_letting_a_ring_go_does_not_lose_it)
+{
+	begin();
+	steps_interrupt(end_one, claim_three, NULL);
+	if (!steps_happened())
+		claim(&three);
+	claim(&two);
+	ck_assert_uint_ne(two.ring, three.ring);
+	ck_assert_uint_eq(atomic_load(&pool->rings.region->rings), 2);
+	steps_end(20);
+}
+END_TEST
+
+/* UFULL-05, EVENT-07 */
+START_TEST(a_ring_that_found_no_chunk_is_there_for_the_next_thread)
+{
+	begin();
+	writer_put_many(&one, 1, CHUNKS * POOL_RECORDS);
+	claim(&two);
+	ck_assert_ptr_null(two.chunk);
+	ck_assert_uint_eq(atomic_load(&pool->rings.ring[1].holder), PTX_RING_IDLE);
+	reader_read(&reader);
+	claim(&three);
+	ck_assert_ptr_nonnull(three.chunk);
+	ck_assert_uint_eq(three.ring, 1);
+	ck_assert_uint_eq(atomic_load(&pool->rings.region->rings), 2);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	TCase *tc;
@@ -89,6 +125,8 @@ static Suite *suite(void)
 
 	tcase_add_test(tc, a_reader_at_any_instruction_of_a_rings_first_claim_sees_nothing_or_its_chunk);
 	tcase_add_loop_test(tc, two_that_claim_at_once_get_a_ring_each, 0, 2);
+	tcase_add_test(tc, a_claim_at_any_instruction_of_letting_a_ring_go_does_not_lose_it);
+	tcase_add_test(tc, a_ring_that_found_no_chunk_is_there_for_the_next_thread);
 	return s;
 }
 

@@ -212,6 +212,24 @@ START_TEST(a_chunk_given_up_after_it_was_overwritten_is_not_counted_again)
 }
 END_TEST
 
+/* SLOOP-04: the reader has had all of the chunk, that before the change of thread and that behind it. */
+START_TEST(what_was_read_of_a_chunk_is_not_counted_when_its_overwriting_is_mended)
+{
+	begin(true, 1);
+	writer_end(&one);
+	writer_begin(&two, pool, 2);
+	writer_put_many(&two, 1, 1);
+	ck_assert_int_eq(reader_take(&reader, two.ring), PTX_CLAIM_BYTES);
+	writer_put_many(&two, 2, (CHUNKS - 1) * POOL_RECORDS);
+	steps_leave(put, &two);
+	writer_mend(&two);
+	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), 0);
+	reader_read(&reader);
+	assert_account(&reader);
+	steps_end(200);
+}
+END_TEST
+
 static void claim(void *state)
 {
 	writer_begin(state, pool, 2);
@@ -287,6 +305,7 @@ static Suite *suite(void)
 	tcase_add_test(tc,
 		       others_that_overwrite_all_before_it_is_mended_leave_the_ring_its_chunk);
 	tcase_add_test(tc, a_chunk_given_up_after_it_was_overwritten_is_not_counted_again);
+	tcase_add_test(tc, what_was_read_of_a_chunk_is_not_counted_when_its_overwriting_is_mended);
 	tcase_add_loop_test(
 		tc, a_jump_out_of_any_instruction_of_a_claim_costs_no_more_than_a_ring_and_a_chunk,
 		0, 2);

@@ -172,9 +172,19 @@ static void read_all(void *state)
 static void (*const others[])(void *) = { turn_two, turn_two_thrice, read_all };
 
 /* Both writers at their chunks' ends and the pool taken. */
-static void fill_up_by_two(void)
+static void fill_up_by_two(uint32_t hint_mask)
 {
+	struct ptx_geometry geometry;
+
 	pool = pool_make(CHUNKS, true);
+	geometry = pool->rings.geometry;
+	if (hint_mask > geometry.hint_mask) {
+		geometry.hint_mask = hint_mask;
+		ptx_ring_view(&pool->rings, pool->memory, &geometry, sizeof(uint64_t), true);
+		/* Where tickets begin as in a stream, what nobody has written yet is of no lap. */
+		atomic_store(&pool->rings.region->closed_hints.head, 0);
+		atomic_store(&pool->rings.region->closed_hints.tail, 0);
+	}
 	writer_begin(&one, pool, 1);
 	writer_begin(&two, pool, 2);
 	reader_init(&reader, pool);
@@ -187,7 +197,7 @@ static void fill_up_by_two(void)
 /* SLOOP-01, EVENT-18 */
 START_TEST(others_at_any_instruction_of_an_overwriting_turn_keep_the_account)
 {
-	fill_up_by_two();
+	fill_up_by_two(0);
 	steps_interrupt(turn_one, others[_i], NULL);
 	ck_assert(put);
 	ck_assert_ptr_ne(one.chunk, two.chunk);
@@ -198,6 +208,41 @@ START_TEST(others_at_any_instruction_of_an_overwriting_turn_keep_the_account)
 	assert_growing(2);
 	assert_account(&reader);
 	pool_assert_counted(pool);
+	steps_end(100);
+}
+END_TEST
+
+static bool is_hinted(uint32_t number, uint64_t word)
+{
+	const struct ptx_hints *hints = &pool->rings.region->closed_hints;
+	uint32_t mask = pool->rings.geometry.hint_mask;
+	uint64_t hint = (uint64_t)(ptx_word_generation(word) & 0xffff) << 32 | number;
+
+	for (uint64_t at = atomic_load(&hints->head); at != atomic_load(&hints->tail); at++)
+		if ((atomic_load(&pool->rings.closed_queue[at & mask]) << 16 >> 16) == hint)
+			return true;
+	return false;
+}
+
+static void turn_two_twice(void *state)
+{
+	(void)state;
+	writer_put_many(&two, 201, POOL_RECORDS + 1);
+}
+
+/*
+ * SLOOP-01: none is passed by when its turn comes. The queue is so long that the other does not pass over
+ * the hint that one is about to give.
+ */
+START_TEST(another_at_any_instruction_of_an_overwriting_turn_leaves_every_closed_chunk_its_hint)
+{
+	fill_up_by_two(63);
+	steps_interrupt(turn_one, turn_two_twice, NULL);
+	for (uint32_t i = 0; i < CHUNKS; i++) {
+		uint64_t word = atomic_load(&pool->rings.word[i]);
+
+		ck_assert(ptx_word_state(word) != PTX_CHUNK_CLOSED || is_hinted(i, word));
+	}
 	steps_end(100);
 }
 END_TEST
@@ -213,6 +258,9 @@ static Suite *suite(void)
 			    5 * POOL_RECORDS);
 	tcase_add_loop_test(tc, others_at_any_instruction_of_an_overwriting_turn_keep_the_account,
 			    0, 3);
+	tcase_add_test(
+		tc,
+		another_at_any_instruction_of_an_overwriting_turn_leaves_every_closed_chunk_its_hint);
 	return s;
 }
 

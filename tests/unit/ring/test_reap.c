@@ -183,6 +183,29 @@ START_TEST(what_another_took_from_the_dead_meanwhile_is_not_taken_from_it)
 }
 END_TEST
 
+/* Likewise with its slot: it was let go, and a living thread has it. */
+static bool the_slot_is_anothers(uint32_t pid)
+{
+	struct ptx_slot *slot = &pool->rings.slot[dead.ident.slot & 0xffff];
+
+	if (pid == DEAD && slot_state(&control) == PTX_SLOT_ENDED &&
+	    atomic_load(&slot->word) == PTX_SLOT_LIVE) {
+		atomic_store(&slot->pid, LIVING);
+		atomic_store(&slot->word, 1u << 16 | PTX_SLOT_LIVE);
+	}
+	return is_dead(pid);
+}
+
+START_TEST(a_slot_that_is_anothers_meanwhile_stays_with_it)
+{
+	begin();
+	ck_assert(ptx_ring_reap(&pool->rings, SELF, the_slot_is_anothers));
+	ck_assert_uint_eq(slot_state(&control), PTX_SLOT_ENDED);
+	ck_assert_uint_eq(atomic_load(&pool->rings.slot[dead.ident.slot & 0xffff].word),
+			  1u << 16 | PTX_SLOT_LIVE);
+}
+END_TEST
+
 /* One answer will do for the rings of one process. */
 START_TEST(of_a_process_with_many_rings_all_are_let_go)
 {
@@ -209,4 +232,5 @@ SUITE_MAIN("ring: the dead make room", rings_and_slots_of_the_dead_are_let_go_an
 	   idle_rings_are_nobodys, what_the_dead_one_wrote_stays_and_others_write_behind_it,
 	   what_the_dead_one_was_about_is_finished,
 	   what_another_took_from_the_dead_meanwhile_is_not_taken_from_it,
+	   a_slot_that_is_anothers_meanwhile_stays_with_it,
 	   of_a_process_with_many_rings_all_are_let_go)
