@@ -54,8 +54,14 @@ void ptx_drain_clear(struct ptx_drain *drain)
 {
 	struct ptx_region *region = drain->rings->region;
 	uint64_t limit = ptx_clock_ordered(), latest = limit;
+	size_t marks = drain->marks;
 
 	ptx_drain_pass(drain);
+	/*
+	 * A writer that finds it full from now on stops it for nobody: it is empty in a moment, and our
+	 * caller lets it go on. Were the mark left behind a late event, the STOP would be told.
+	 */
+	drain->marks = marks;
 	for (uint32_t i = 0; i < drain->sources; i++)
 		drain->source[i]->published = ptx_ring_records(drain->rings, i);
 	drain->queued = 0;

@@ -62,7 +62,8 @@ START_TEST(what_was_there_is_cleared_though_its_time_is_later)
 }
 END_TEST
 
-static bool writes_meanwhile;
+static bool writes_meanwhile, publishes_meanwhile;
+static struct half half;
 
 /* The clearer's look at how much a ring has published. */
 uint32_t __real_ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
@@ -75,6 +76,10 @@ uint32_t __wrap_ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 		writes_meanwhile = false;
 		pool_now += 1000;
 		writer_put_many(&one, 3, 2);
+	}
+	if (publishes_meanwhile && ring == one.ring) {
+		publishes_meanwhile = false;
+		writer_commit(&one, &half);
 	}
 	return records;
 }
@@ -89,6 +94,38 @@ START_TEST(what_comes_after_a_clear_began_is_not_cleared)
 	ck_assert(!writes_meanwhile);
 	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 2);
 	pool_now += 1000;
+	stage_expect_values(3, 2);
+	stage_expect_none();
+	stage_assert_account();
+}
+END_TEST
+
+/* As posix/clear.c does it. */
+static void resume(void)
+{
+	struct ptx_mark start = { .kind = PTX_MARK_START };
+
+	ck_assert_int_eq(stage_state(), PTX_FULL);
+	start.ticks = ptx_drain_moment(stage.drain, true);
+	ck_assert(ptx_drain_mark(stage.drain, &start));
+	atomic_store(&stage.pool->rings.region->state, ptx_state_make(PTX_RUNNING, start.ticks));
+}
+
+/* CLEAR-01, CLEAR-02: the STOP would have no START */
+START_TEST(that_a_writer_finds_it_full_during_a_clear_is_not_told)
+{
+	begin(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, 2);
+	writer_enter(&one, 3, &half);
+	half.time = pool_now + 2; /* the clear begins a tick before, and looks for a full stream after */
+	atomic_store(&stage.pool->rings.region->state, ptx_state_make(PTX_FULL, pool_now + 100));
+	publishes_meanwhile = true;
+	ptx_drain_clear(stage.drain);
+	resume();
+	ck_assert(!publishes_meanwhile);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 2);
+	pool_now += 10000;
+	writer_put_many(&one, 4, 1);
 	stage_expect_values(3, 2);
 	stage_expect_none();
 	stage_assert_account();
@@ -177,6 +214,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, what_was_there_is_cleared_and_what_comes_is_delivered);
 	tcase_add_test(tc, what_was_there_is_cleared_though_its_time_is_later);
 	tcase_add_test(tc, what_comes_after_a_clear_began_is_not_cleared);
+	tcase_add_test(tc, that_a_writer_finds_it_full_during_a_clear_is_not_told);
 	tcase_add_test(tc, what_did_not_belong_to_the_stream_is_not_cleared_but_forgotten);
 	tcase_add_test(tc, a_gap_is_not_told_after_a_clear);
 	tcase_add_loop_test(tc, events_at_any_instruction_of_a_clear_are_cleared_or_delivered, 0, 2);
