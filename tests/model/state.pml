@@ -10,11 +10,17 @@
  *
  * Claims, of an event as its call saw the stream: begun when a start had returned and ended before
  * anything else was called, it is delivered or counted; begun when a stop had returned and ended
- * before a start was called, it is neither. What finds the stream full, the reader is told of. A stream
- * that was stopped does not run until it is started. One that is full and read empty goes on.
+ * before a start was called, it is neither. What was stamped while the stream ran, and nobody had found
+ * it full, is delivered, and not lost to FULL. Of each time that the stream was full the reader is told,
+ * before what is told next, and no event follows until he is told that it goes on. A stream that
+ * was stopped does not run until it is started, one that ran and is cleared runs. One that is full
+ * and read empty goes on.
  *
- * Sizes: WRITERS, EVENTS of each, CALLS (start, stop, clear in any order), ROOM (records; the last of
- * each writer stays in its open chunk).
+ * Not here: a START that the clock dates early, a log that takes no more (drain/transfer.c), several
+ * processes, each with a control word of its own.
+ *
+ * Sizes: WRITERS, EVENTS of the first and one of each other, CALLS (start, stop, clear in any order),
+ * ROOM (records; the last of each writer stays in its open chunk).
  */
 #define SUSPENDED 0
 #define RUNNING   1
@@ -25,34 +31,37 @@
 #define M_STOP    1
 #define M_FULL    2
 #define M_RESTART 3
+#define M_RESUMED 4 /* by a clear, and no record tells the reader */
 
 #define ALL   (WRITERS * EVENTS)
 #define NONE  255
-#define MARKS 12
+#define MARKS 5
 
 /* Shared: struct ptx_region.state, ptx_own_control.word, the pool, the clock. */
-byte state, since, word, clock, free = ROOM;
+byte state, since, word = 1, clock, free = ROOM;
 
 /* The records: stamped, published, taken from the ring; closed: the chunk is no longer the open one. */
 byte stamp[ALL];
 bit published[ALL], taken[ALL], closed[ALL];
-byte counted, found_full; /* by writers, as lost to FULL; of these, who saw the state FULL */
 
-/* The drain's. */
-byte mark_kind[MARKS], mark_at[MARKS], marks, first_mark, last;
-bit running, is_full, full_marked;
-byte fulls_told;
+/* The drain's: marks that are not told, the oldest first; hand: records were at hand at the last look. */
+byte mark_kind[MARKS], mark_at[MARKS], marks, last;
+bit running, is_full, full_marked, hand;
 
-/* What is true, for the assertions: how the calls around an event were. */
+/* What is true, for the assertions: how the calls around an event were; if it was stamped while it ran. */
 #define UNKNOWN 0
 #define ON      1
 #define OFF     2
 byte phase = OFF;
 byte view_of[ALL];
-bit under_way[ALL], was_counted[ALL];
-byte writers;
+bit under_way[ALL], ran[ALL];
+bit untold;         /* it was full, and the reader does not know */
+bit told_off = 1;   /* what the reader was told last */
+byte told_at, writers;
+byte changing;      /* so many have read the clock at which it is to have stopped */
 
 #define EVENT(w, n) ((w) * EVENTS + (n))
+#define ME          EVENT(w, n)
 
 inline call_begins()
 {
@@ -70,12 +79,80 @@ inline call_begins()
 
 proctype Writer(byte w)
 {
-	byte n, seen, at, kind, lane, before = NONE;
+	byte n, at, now, seen, kind, lane, before = NONE;
+	bit counted, slow;
 
 	do
-	:: n < EVENTS ->
-		atomic { view_of[EVENT(w, n)] = phase; under_way[EVENT(w, n)] = 1 }
-		/* point/event.c: what the lane says holds while the word is the same; make_lanes() */
+	:: n < (w == 0 -> EVENTS : 1) ->
+		/* point/event.c: what the lane says holds while the word is the same. */
+		atomic {
+			view_of[ME] = phase;
+			under_way[ME] = 1;
+			if
+			:: word == lane && kind == RUNNING -> goto reserve
+			:: word == lane && kind != RUNNING && kind != FULL -> goto done
+			:: else -> slow = 1
+			fi
+		}
+ask:		/* record.c, prepare(): asks the region */
+		atomic {
+			seen = state;
+			if
+			:: seen == FULL -> counted = 1; goto mend
+			:: seen != FULL && seen != RUNNING -> goto mend
+			:: else
+			fi
+		}
+reserve:
+		atomic {
+			if
+			:: before != NONE && !closed[before] && free > 0 ->
+				closed[before] = 1;
+				free = free + taken[before]
+			:: else
+			fi;
+			if
+			:: free > 0 -> free--; goto window
+			:: free == 0 && !slow -> slow = 1; goto ask
+			:: else
+			fi
+		}
+		atomic { seen = state; at = since } /* fill_up() */
+		if
+		:: seen == RUNNING ->
+			atomic { clock++; now = clock; changing++ }
+			atomic {
+				changing--;
+				if
+				:: state == RUNNING && since == at ->
+					state = FULL;
+					since = now;
+					untold = 1
+				:: else -> seen = NONE
+				fi
+			}
+			if
+			:: seen == RUNNING -> word++
+			:: else
+			fi
+		:: else
+		fi;
+		atomic { counted = 1; goto mend }
+window:
+		atomic {
+			clock++;
+			stamp[ME] = clock;
+			ran[ME] = state == RUNNING && !changing
+		}
+		atomic {
+			published[ME] = 1;
+			before = ME;
+			if
+			:: !slow -> goto done
+			:: else
+			fi
+		}
+mend:		/* ptx_lanes_mend() */
 		if
 		:: word == lane
 		:: else ->
@@ -87,61 +164,22 @@ proctype Writer(byte w)
 			kind = state
 #endif
 		fi;
-		if
-		:: kind == FULL -> /* record.c, prepare(): asks the region again */
-			atomic { kind = state; found_full = found_full + (kind == FULL) }
-			if
-			:: kind == FULL ->
-				atomic { counted++; was_counted[EVENT(w, n)] = 1 }
-				goto done
-			:: else
-			fi
-		:: else
-		fi;
-		if
-		:: kind != RUNNING -> goto done
-		:: else
-		fi;
-		atomic {
-			if
-			:: before != NONE && !closed[before] && free > 0 ->
-				closed[before] = 1;
-				free = free + taken[before]
-			:: else
-			fi;
-			if
-			:: free > 0 -> free--; seen = RUNNING
-			:: else -> seen = FULL
-			fi
-		}
-		if
-		:: seen == FULL -> /* fill_up() */
-			atomic { seen = state; at = since }
-			if
-			:: seen == RUNNING ->
-				clock++;
-				atomic {
-					if
-					:: state == RUNNING && since == at ->
-						state = FULL;
-						since = clock;
-						word++
-					:: else
-					fi
-				}
-			:: else
-			fi;
-			atomic { counted++; was_counted[EVENT(w, n)] = 1 }
-			goto done
-		:: else
-		fi;
-		atomic { clock++; stamp[EVENT(w, n)] = clock }
-		atomic { published[EVENT(w, n)] = 1; before = EVENT(w, n) }
 done:
-		atomic { under_way[EVENT(w, n)] = 0; n++; seen = 0; at = 0 }
+		atomic {
+			/* An event that had to be a member is there; the others are not even missing. */
+			assert(view_of[ME] != ON || published[ME] || counted);
+			assert(view_of[ME] != OFF || !counted);
+			if
+			:: !published[ME] -> view_of[ME] = UNKNOWN
+			:: else
+			fi;
+			under_way[ME] = 0;
+			n++;
+			seen = 0; at = 0; now = 0; counted = 0; slow = 0
+		}
 	:: else -> break
 	od;
-	writers--
+	atomic { writers--; before = NONE; lane = 0; kind = 0 }
 }
 
 /* ptx_drain_moment() */
@@ -149,33 +187,36 @@ done:
 
 inline add_mark(what, when)
 {
+	assert(marks < MARKS);
 	mark_kind[marks] = what;
 	mark_at[marks] = when;
 	marks++;
 	last = when
 }
 
-/* The oldest record that may be taken: nobody is about to publish an older one. */
+/* The oldest record that may come yet; hand: whether any is published. */
 inline find()
 {
 	found = NONE;
+	hand = 0;
 	for (e : 0 .. ALL - 1) {
 		if
-		:: stamp[e] && !taken[e] && (found == NONE || stamp[e] < stamp[found]) -> found = e
+		:: stamp[e] && !taken[e] ->
+			hand = hand || published[e];
+			if
+			:: found == NONE || stamp[e] < stamp[found] -> found = e
+			:: else
+			fi
 		:: else
 		fi
 	}
-	e = 0;
-	if
-	:: found != NONE && !published[found] -> found = NONE; held_back = 1
-	:: else -> held_back = 0
-	fi
+	e = 0
 }
 
 #ifdef FAULT_ONLY_HALF
-#define HAS_ROOM (free >= ROOM)
+#define HAS_ROOM (free >= (ROOM + 1) / 2)
 #else
-#define HAS_ROOM (free >= ROOM || (found == NONE && !held_back && is_full))
+#define HAS_ROOM (free >= (ROOM + 1) / 2 || (!hand && is_full))
 #endif
 
 #ifdef FAULT_WORD_FIRST
@@ -188,83 +229,152 @@ inline find()
 #endif
 #endif
 
+#ifdef FAULT_MARK_BEFORE_LAST
+#define FULL_AT at
+#else
+#define FULL_AT (at > last -> at : last + 1)
+#endif
+
 /* ptx_drain_sync() in drain/mark.c */
 inline sync()
 {
-	atomic { s = state; at = since; find() }
-	if
-	:: (s == FULL || s == HELD) && !full_marked ->
-		atomic {
-			t = (at > last -> at : last + 1);
-			add_mark(M_FULL, t);
-			full_marked = 1
-		}
-	:: (s == FULL || s == HELD) && full_marked && HAS_ROOM ->
-		full_marked = 0;
+	atomic {
+		s = state;
+		at = since;
 		if
-#ifdef FAULT_HELD_RUNS
-		:: false
-#else
-		:: s == HELD -> SET_STATE(SUSPENDED, at)
-#endif
-		:: else ->
-			atomic { MOMENT; add_mark(M_RESTART, t) }
-			SET_STATE(RUNNING, t)
+		:: (s == FULL || s == HELD) && !full_marked ->
+			t = FULL_AT;
+			add_mark(M_FULL, t);
+			full_marked = 1;
+			t = 0;
+			s = NONE
+		:: (s == FULL || s == HELD) && full_marked && HAS_ROOM ->
+			full_marked = 0
+		:: else -> s = NONE
 		fi
+	}
+	if
+	:: s == HELD ->
+#ifdef FAULT_HELD_RUNS
+		atomic { MOMENT; add_mark(M_RESTART, t) }
+		SET_STATE(RUNNING, t)
+#else
+		SET_STATE(SUSPENDED, at)
+#endif
+	:: s == FULL ->
+		atomic { MOMENT; add_mark(M_RESTART, t) }
+		SET_STATE(RUNNING, t)
 	:: else
-	fi
+	fi;
+	atomic { s = 0; at = 0; t = 0 }
 }
 
-/* ptx_told_mark() in drain/told.c */
-inline tell_mark()
+/* ptx_told_mark() in drain/told.c; a clear does not tell the reader. */
+inline tell_mark(silent)
 {
-	running = mark_kind[first_mark] == M_START || mark_kind[first_mark] == M_RESTART;
-	is_full = mark_kind[first_mark] == M_FULL;
-	fulls_told = fulls_told + is_full;
-	first_mark++
+	if
+	:: mark_kind[0] == M_START -> assert(!running)
+	:: mark_kind[0] == M_STOP -> assert(running || is_full)
+	:: mark_kind[0] == M_FULL -> assert(running)
+	:: mark_kind[0] == M_RESTART -> assert(is_full)
+	:: mark_kind[0] == M_RESUMED
+	fi;
+	running = mark_kind[0] == M_START || mark_kind[0] == M_RESTART || mark_kind[0] == M_RESUMED;
+	is_full = mark_kind[0] == M_FULL;
+	if
+	:: !silent ->
+		assert(mark_at[0] >= told_at);
+		told_at = mark_at[0];
+		if
+		:: mark_kind[0] != M_RESUMED -> told_off = !running
+		:: else -> assert(!told_off)
+		fi;
+		if
+		:: is_full -> untold = 0
+		:: else
+		fi
+	:: else
+	fi;
+	for (e : 1 .. MARKS - 1) {
+		mark_kind[e - 1] = mark_kind[e];
+		mark_at[e - 1] = mark_at[e]
+	}
+	mark_kind[MARKS - 1] = 0;
+	mark_at[MARKS - 1] = 0;
+	e = 0;
+	marks--
+}
+
+inline take(e2)
+{
+	taken[e2] = 1;
+	free = free + closed[e2];
+	stamp[e2] = 0;
+	view_of[e2] = UNKNOWN;
+	ran[e2] = 0
 }
 
 inline book(e2)
 {
-	taken[e2] = 1;
-	free = free + closed[e2];
 	if
-	:: stamp[e2] > last -> last = stamp[e2]
-	:: else
+	:: running -> /* delivered */
+		assert(view_of[e2] != OFF);
+		assert(!told_off);
+		last = (stamp[e2] > last -> stamp[e2] : last);
+		told_at = (stamp[e2] > told_at -> stamp[e2] : told_at)
+	:: !running && is_full -> /* lost to FULL */
+		assert(view_of[e2] != OFF);
+		assert(!ran[e2] || view_of[e2] != ON)
+	:: else -> /* no member */
+		assert(view_of[e2] != ON)
 	fi;
-	if
-	:: running || is_full -> assert(view_of[e2] != OFF) /* delivered, cleared, or lost to FULL */
-	:: else -> assert(view_of[e2] != ON)             /* no member */
-	fi
+	take(e2)
 }
 
-/* One step of drain.c's find_next() and ptx_drain_consume(). */
+/* One step of drain.c's find_next() and ptx_drain_consume(). A restart is told when something follows. */
 inline read_one()
 {
 	atomic {
 		find();
 		more = 1;
 		if
-		:: first_mark < marks && !held_back &&
-		   (found == NONE || mark_at[first_mark] <= stamp[found]) -> tell_mark()
-		:: found != NONE && !(first_mark < marks && mark_at[first_mark] <= stamp[found]) ->
-			book(found)
-		:: else -> more = 0
-		fi
+		:: marks > 0 && (found == NONE || mark_at[0] <= stamp[found]) ->
+			if
+			:: mark_kind[0] == M_RESTART && marks == 1 &&
+			   (found == NONE || !published[found]) -> more = 0
+			:: else -> tell_mark(0)
+			fi
+		:: else ->
+			if
+			:: found != NONE && published[found] -> book(found)
+			:: else -> more = 0
+			fi
+		fi;
+		find();
+		found = 0
 	}
 }
 
 inline start()
 {
 	sync();
-	s = state;
+	atomic { s = state; at = since }
 	if
-	:: s == HELD -> at = since; SET_STATE(FULL, at)
+#ifdef FAULT_HELD_STAYS
+	:: s == HELD
+#else
+#ifdef FAULT_HELD_RUNS_NOW
+	:: s == HELD -> SET_STATE(RUNNING, at)
+#else
+	:: s == HELD -> SET_STATE(FULL, at)
+#endif
+#endif
 	:: s == SUSPENDED ->
 		atomic { MOMENT; add_mark(M_START, t) }
 		SET_STATE(RUNNING, t)
 	:: else
-	fi
+	fi;
+	atomic { s = 0; at = 0; t = 0 }
 }
 
 inline stop()
@@ -274,12 +384,16 @@ inline stop()
 	:: atomic { s = state; at = since }
 		if
 		:: s == RUNNING ->
-#ifdef FAULT_STOP_EARLY
-			atomic { t = (clock - 1 > last -> clock - 1 : last + 1) }
-#else
-			atomic { MOMENT }
-#endif
 			atomic {
+#ifdef FAULT_STOP_EARLY
+				t = (clock - 1 > last -> clock - 1 : last + 1);
+#else
+				MOMENT;
+#endif
+				changing++
+			}
+			atomic {
+				changing--;
 				if
 #ifdef FAULT_STOP_STORES
 				:: true ->
@@ -300,102 +414,127 @@ inline stop()
 		:: s == FULL -> SET_STATE(HELD, at); break
 		:: else -> break
 		fi
-	od
+	od;
+	atomic { s = 0; at = 0; t = 0 }
 }
 
-/* posix/clear.c */
+/* posix/clear.c and drain/clear.c; was is the state that it found. */
 inline clear()
 {
-	atomic { s = state; t = clock }
+	was = state;
 	if
-	:: s == FULL || s == HELD ->
+	:: was == FULL || was == HELD ->
+#ifdef FAULT_CLEAR_NO_STOP
+		clock++; t = clock;
+#else
 		atomic { MOMENT; add_mark(M_STOP, t) }
-		atomic { state = SUSPENDED; since = t }
+#endif
+		atomic { state = SUSPENDED; since = t; t = 0 }
 	:: else
 	fi;
-	clock++;
-	to = clock;
+	atomic { clock++; to = clock }
+#ifdef FAULT_CLEAR_TELLS_FULL
+	sync(); /* the mark of a writer that has found it full since stays */
+#endif
+	atomic { /* what is published goes, how late its time may be; there is no watermark here */
+		for (e : 0 .. ALL - 1) {
+			if
+			:: published[e] && !taken[e] && stamp[e] > to -> to = stamp[e]
+			:: else
+			fi
+		}
+		e = 0
+	}
 	do
 	:: atomic {
-		find();
+		found = NONE;
+		for (e : 0 .. ALL - 1) {
+			if
+			:: published[e] && !taken[e] && (found == NONE || stamp[e] < stamp[found]) ->
+				found = e
+			:: else
+			fi
+		}
+		e = 0;
 		if
-		:: first_mark < marks &&
-		   (found == NONE || mark_at[first_mark] <= stamp[found]) -> tell_mark()
-		:: found != NONE && stamp[found] <= to &&
-		   !(first_mark < marks && mark_at[first_mark] <= stamp[found]) -> book(found)
-		:: else -> break
+		:: marks > 0 && (found == NONE || mark_at[0] <= stamp[found]) -> tell_mark(1)
+		:: else ->
+			if
+			:: found != NONE && stamp[found] <= to -> take(found)
+			:: else -> break
+			fi
 		fi
 	}
 	od;
 	atomic {
+#ifndef FAULT_CLEAR_KEEPS_MARK
 		full_marked = 0;
+#endif
 		is_full = 0;
-		last = (last > to -> last : to)
+		told_off = 0;
+		last = (last > to -> last : to);
+		found = 0;
+		to = 0
 	}
-	if
-	:: state == FULL -> /* resume_if_full(): who found it full meanwhile is counted, and not told */
-		atomic { MOMENT; add_mark(M_START, t) }
-		atomic { state = RUNNING; since = t; found_full = 0 }
-	:: else -> found_full = 0 /* nothing of before the clear is told */
-	fi;
+	atomic { /* resume_if_full(): who found it full meanwhile is counted, and not told */
+#ifndef FAULT_CLEAR_NO_RESUME
+		if
+		:: state == FULL ->
+			MOMENT;
+			add_mark(M_RESUMED, t);
+			state = RUNNING;
+			since = t;
+			t = 0
+		:: else
+		fi;
+#endif
+		untold = 0;
+		assert(was != RUNNING || state == RUNNING)
+	}
 	word++
 }
 
 proctype Control()
 {
-	byte calls, s, at, t, e, found, to;
-	bit held_back, more, stopped;
+	byte calls, s, at, t, e, found, to, was;
+	bit more, stopped;
 
 	do
 	:: calls < CALLS ->
 		calls++;
 		call_begins();
 		if
-		:: start(); stopped = 0; phase = ON
-		:: stop(); stopped = 1; phase = OFF
+		:: start(); atomic { stopped = 0; phase = ON }
+		:: stop(); atomic { stopped = 1; phase = OFF }
 		:: clear();
 			atomic {
 				/* It stays as it was; full is suspended by itself, and stays so. */
-				if
-				:: s == FULL || s == HELD || s == SUSPENDED -> stopped = 1; phase = OFF
-				:: else -> phase = ON
-				fi
+				stopped = was != RUNNING;
+				phase = (stopped -> OFF : ON);
+				was = 0
 			}
 		fi
 	:: true -> /* a reader's look: peek, consume */
 		sync();
 		read_one();
-		assert(!stopped || state != RUNNING);
-		if
-		:: !more && calls == CALLS && writers == 0 -> break
-		:: else
-		fi
+		atomic { more = 0; assert(!stopped || state != RUNNING) }
+	:: calls == CALLS && writers == 0 -> break
 	od;
-	/* Nobody traces any more: what is left is read; twice a look, as a reader that waits has. */
-	more = 1;
+	/* Nobody traces any more: what is left is read, until a third look finds nothing. */
+	calls = 0;
 	do
-	:: more || s == FULL || s == HELD ->
+	:: calls < 3 ->
 		sync();
 		read_one();
-		if
-		:: !more -> sync(); read_one(); break
-		:: else
-		fi
+		calls = (more -> 0 : calls + 1)
 	:: else -> break
 	od;
-	do
-	:: more -> sync(); read_one()
-	:: else -> break
-	od;
-	sync();
 	atomic {
 		assert(state != FULL && state != HELD);
-		assert(found_full == 0 || fulls_told > 0);
+		assert(!untold);
+		assert(marks == 0 || (marks == 1 && mark_kind[0] == M_RESTART));
 		for (e : 0 .. ALL - 1) {
-			assert(!published[e] || taken[e]);
-			/* called = reported + unread + lost: an event that had to be a member is there. */
-			assert(view_of[e] != ON || taken[e] || was_counted[e]);
-			assert(view_of[e] != OFF || !was_counted[e])
+			assert(!published[e] || taken[e])
 		}
 	}
 }
