@@ -6,6 +6,7 @@
  * counters of two processors may disagree by some nanoseconds, and then it seems younger than our
  * reading. So what was published when we began goes, too; we know it by its number in its ring.
  */
+#include "drain/cut.h"
 #include "drain/drain.h"
 #include "drain/step.h"
 #include "drain/told.h"
@@ -62,6 +63,9 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	 * caller lets it go on. Were the mark left behind a late event, the STOP would be told.
 	 */
 	drain->marks = marks;
+	/* What is as old as what was overwritten was lost to that already, and the ledger told it so. */
+	if (drain->loop && !drain->survivor)
+		ptx_cut_apply(drain);
 	for (uint32_t i = 0; i < drain->sources; i++)
 		drain->source[i]->published = ptx_ring_records(drain->rings, i);
 	drain->queued = 0;
