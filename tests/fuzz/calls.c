@@ -6,11 +6,13 @@
  * An input is words with operands, of which each is a byte. STREAM is one of four: what was
  * created or opened there last, or nothing. What there is may be stale.
  */
+#include <limits.h>
+
 #include "fuzz/calls.h"
 #include "fuzz/isolate.h"
 
 enum step { CREATE, WITHLOG, REOPEN, SHUTDOWN, CLOSE, START, STOP, CLEAR, FLUSH, EVENT, FILTER, READ,
-	    STATUS, OPEN, TYPES, REWIND, ATTR, FLOOD, CHILD, WRONG, STEPS };
+	    STATUS, OPEN, TYPES, REWIND, ATTR, FLOOD, CHILD, WRONG, ACCOUNT, STEPS };
 
 const struct fuzz_word fuzz_words[] = {
 	{ "create", CREATE }, { "withlog", WITHLOG }, { "reopen", REOPEN }, { "shutdown", SHUTDOWN },
@@ -18,7 +20,11 @@ const struct fuzz_word fuzz_words[] = {
 	{ "flush", FLUSH }, { "event", EVENT }, { "filter", FILTER }, { "read", READ },
 	{ "status", STATUS }, { "open", OPEN }, { "types", TYPES }, { "rewind", REWIND },
 	{ "attr", ATTR }, { "flood", FLOOD }, { "child", CHILD }, { "wrong", WRONG },
+	{ "account", ACCOUNT },
 	{ "loop", 0 }, { "until-full", 1 },
+	/* with log: the stream's policy is UNTIL_FULL but in the latter three */
+	{ "appended", 0 }, { "log-that-ends", 10 }, { "log-that-loops", 11 }, { "loop-appended", 3 },
+	{ "flush-appended", 6 }, { "flush-looped", 8 },
 	{ "set", 0 }, { "add", 1 }, { "sub", 2 },
 	{ 0 }
 };
@@ -97,22 +103,21 @@ static void step(struct input *input)
 			model_start(&model[s]);
 		break;
 	case STOP:
-		/* What becomes of a restart that is due is not said. */
-		if (model[s].auto_stopped)
-			break;
 		SAYS(if_active(s), posix_trace_stop(trid[s]));
 		if (active(s))
 			model_stop(&model[s]);
 		break;
 	case CLEAR:
+		adopt_account(s);
 		SAYS(if_active(s), posix_trace_clear(trid[s]));
-		if (active(s))
-			model_clear(&model[s]);
+		if (!active(s))
+			break;
+		model_clear(&model[s]);
+		model[s].log_lost = model[s].lost_before =
+			model[s].kind == MODEL_LOGGED ? lost_by_log(s) : 0;
 		break;
 	case FLUSH:
-		SAYS(if_kind(s, MODEL_LOGGED), posix_trace_flush(trid[s]));
-		if (model[s].kind == MODEL_LOGGED)
-			model_flush(&model[s]);
+		flush(s);
 		break;
 	case EVENT:
 		a = next(input);
@@ -121,7 +126,7 @@ static void step(struct input *input)
 	case FILTER:
 		a = next(input);
 		b = next(input);
-		if (model[s].auto_stopped || model[s].overwritten || model[s].start_due)
+		if (model[s].auto_stopped || model[s].overwritten || model_start_is_due(&model[s]))
 			break; /* which filter its marks meet is not said */
 		filter(s, a, b, next(input));
 		break;
@@ -143,7 +148,7 @@ static void step(struct input *input)
 	case REWIND:
 		SAYS(if_kind(s, MODEL_STORED), posix_trace_rewind(trid[s]));
 		if (model[s].kind == MODEL_STORED)
-			model[s].next = 0;
+			model_rewind(&model[s]);
 		break;
 	case ATTR:
 		ask_attr(s);
@@ -153,6 +158,9 @@ static void step(struct input *input)
 		break;
 	case CHILD:
 		have_child(next(input));
+		break;
+	case ACCOUNT:
+		ask_account(s);
 		break;
 	default:
 		do_wrong(s, next(input));
@@ -172,7 +180,9 @@ static void work(const uint8_t *data, size_t size)
 			shut_down(s);
 		reopen(s);
 		if (model[s].kind == MODEL_STORED) {
-			read_some(s, MODEL_ITEMS, READ_BYTES);
+			SAYS(0, posix_trace_rewind(trid[s]));
+			model_rewind(&model[s]);
+			read_some(s, UINT_MAX, READ_BYTES);
 			close_log(s);
 		}
 		model_free(&model[s]);

@@ -7,6 +7,8 @@
  *	calls_event.c   events are recorded, until a stream is full, and by children
  *	calls_read.c    what is read
  *	calls_ask.c     status, attributes, types and filters
+ *	calls_account.c ledgers
+ *	calls_log.c     what is read of a log that lost some
  */
 #ifndef PTX_TESTS_FUZZ_CALLS_H
 #define PTX_TESTS_FUZZ_CALLS_H
@@ -23,6 +25,7 @@
 #define EVENTS_MAX 300 /* of an input, without floods: no stream is too small for them */
 #define STREAM_BYTES 65536u
 #define LOG_BYTES    (4 * STREAM_BYTES)
+#define SMALL_LOG_BYTES 4096u /* some dozens of events, and it is full */
 #define STREAM_NAME  "fuzz"
 #define READ_BYTES (2 * sizeof(trace_event_set_t))
 
@@ -42,7 +45,7 @@ int if_any(unsigned s);
 int if_kind(unsigned s, enum model_kind kind);
 
 void create(unsigned s, unsigned policy, unsigned max_data, bool inherited);
-void create_withlog(unsigned s, unsigned log_policy, unsigned max_data);
+void create_withlog(unsigned s, unsigned policies, unsigned max_data);
 void shut_down(unsigned s);
 void reopen(unsigned s);
 void close_log(unsigned s);
@@ -51,8 +54,34 @@ void make_event(unsigned which, unsigned len);
 void flood(unsigned s);
 void have_child(unsigned which);
 
+struct read {
+	struct posix_trace_event_info info;
+	unsigned char data[READ_BYTES];
+	size_t len;
+	int unavailable;
+};
+extern struct read got;
+
+/* The next event; false: there is none. */
+bool get(unsigned s, size_t room);
+void skip_overwritten(unsigned s, size_t room, bool overflow, bool resume);
+bool is_item(const struct model_item *item);
+
+/* Of a log that lost some or was flushed by itself: brings the model to the event that was read, which
+ * is compared then. False: it was the log's own. */
+bool find_in_log(unsigned s);
+void end_of_log(unsigned s);
+
 void compare_set(const struct model_set *set, const void *data);
 void read_some(unsigned s, unsigned most, size_t room);
+
+void flush(unsigned s);
+
+/* The model's account is as the ledgers say. adopt: what it could not know it takes from there. */
+void ask_account(unsigned s);
+void adopt_account(unsigned s);
+uint64_t lost_by_log(unsigned s);
+void compare_reported(unsigned s);
 
 void ask_status(unsigned s);
 void ask_attr(unsigned s);

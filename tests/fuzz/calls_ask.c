@@ -1,31 +1,85 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "fuzz/calls.h"
 
+static bool flag(const char *what, int said, int set, int unset)
+{
+	FUZZ_MUST(said == set || said == unset, "%s is %d", what, said);
+	return said == set;
+}
+
+/* What a log loses is told once (STATUS-07, STATUS-13), that it is full until it is cleared. */
+static void compare_log_status(unsigned s, const struct posix_trace_status_info *status)
+{
+	struct model_stream *m = &model[s];
+	bool full = flag("the log's full status", status->posix_log_full_status, POSIX_TRACE_FULL,
+			 POSIX_TRACE_NOT_FULL);
+	bool overrun = flag("the log's overrun status", status->posix_log_overrun_status,
+			    POSIX_TRACE_OVERRUN, POSIX_TRACE_NO_OVERRUN);
+	bool flushing = flag("the flush status", status->posix_stream_flush_status,
+			     POSIX_TRACE_FLUSHING, POSIX_TRACE_NOT_FLUSHING);
+	uint64_t lost = m->kind == MODEL_LOGGED ? lost_by_log(s) : 0;
+
+	FUZZ_MUST(status->posix_stream_flush_error == 0, "the flush error is %d",
+		  status->posix_stream_flush_error);
+	FUZZ_MUST(!flushing || m->policy == POSIX_TRACE_FLUSH, "it is being flushed");
+	if (m->policy == POSIX_TRACE_FLUSH && flushing)
+		return;
+	FUZZ_MUST(overrun == (lost > m->log_lost), "the log's overrun status is %d, it lost %llu", overrun,
+		  (unsigned long long)(lost - m->log_lost));
+	FUZZ_MUST(full || lost == m->lost_before, "a log that is not full lost %llu",
+		  (unsigned long long)(lost - m->lost_before));
+	FUZZ_MUST(!full || m->log_fills || (m->flooded && m->log_policy == POSIX_TRACE_LOOP),
+		  "the log is full");
+	FUZZ_MUST(m->log_policy != POSIX_TRACE_UNTIL_FULL || full == m->log_full,
+		  "the log's full status is %d", full);
+	m->log_lost = lost;
+}
+
+static void compare_status(unsigned s, const struct posix_trace_status_info *status)
+{
+	struct model_stream *m = &model[s];
+
+	FUZZ_MUST(status->posix_stream_status == (m->running ? POSIX_TRACE_RUNNING :
+							       POSIX_TRACE_SUSPENDED),
+		  "the status is %d", status->posix_stream_status);
+	FUZZ_MUST(!m->full_known || (status->posix_stream_full_status == POSIX_TRACE_FULL) == m->full,
+		  "the full status is %d", status->posix_stream_full_status);
+	FUZZ_MUST(!m->overrun_known ||
+			  (status->posix_stream_overrun_status == POSIX_TRACE_OVERRUN) == m->overrun,
+		  "the overrun status is %d", status->posix_stream_overrun_status);
+	compare_log_status(s, status);
+	m->overrun = false; /* STATUS-06 */
+	m->overrun_known = true;
+}
+
 void ask_status(unsigned s)
 {
 	struct posix_trace_status_info status;
-	struct model_stream *m = &model[s];
 
 	SAYS(if_any(s), posix_trace_get_status(trid[s], &status));
-	if (m->kind == MODEL_NONE)
+	if (active(s))
+		compare_status(s, &status);
+}
+
+void flush(unsigned s)
+{
+	struct posix_trace_status_info status;
+	struct model_stream *m = &model[s];
+	bool ended = false;
+
+	SAYS(if_kind(s, MODEL_LOGGED), posix_trace_flush(trid[s]));
+	if (m->kind != MODEL_LOGGED)
 		return;
-	if (m->kind == MODEL_STORED)
+	if (!m->log_fills || m->log_policy != POSIX_TRACE_UNTIL_FULL) {
+		model_flush(m, false);
 		return;
-	FUZZ_MUST(status.posix_stream_status == (m->running ? POSIX_TRACE_RUNNING :
-							      POSIX_TRACE_SUSPENDED),
-		  "the status is %d", status.posix_stream_status);
-	FUZZ_MUST(!m->full_known || (status.posix_stream_full_status == POSIX_TRACE_FULL) == m->full,
-		  "the full status is %d", status.posix_stream_full_status);
-	FUZZ_MUST(!m->overrun_known ||
-			  (status.posix_stream_overrun_status == POSIX_TRACE_OVERRUN) == m->overrun,
-		  "the overrun status is %d", status.posix_stream_overrun_status);
-	FUZZ_MUST(status.posix_stream_flush_status == POSIX_TRACE_NOT_FLUSHING &&
-			  status.posix_stream_flush_error == 0 &&
-			  status.posix_log_overrun_status == POSIX_TRACE_NO_OVERRUN &&
-			  status.posix_log_full_status == POSIX_TRACE_NOT_FULL,
-		  "the log's status");
-	m->overrun = false; /* STATUS-06 */
-	m->overrun_known = true;
+	}
+	SAYS(0, posix_trace_get_status(trid[s], &status)); /* how much fits is not said */
+	ended = status.posix_log_full_status == POSIX_TRACE_FULL && !m->log_full;
+	model_flush(m, ended);
+	if (ended)
+		model_log_ended(m);
+	compare_status(s, &status);
 }
 
 static unsigned type_number(unsigned which)
@@ -138,7 +192,8 @@ void ask_attr(unsigned s)
 	FUZZ_MUST((inherited == POSIX_TRACE_INHERITED) == m->inherited, "inheritance %d", inherited);
 	SAYS(0, posix_trace_attr_getlogfullpolicy(&attr, &log_policy));
 	SAYS(0, posix_trace_attr_getlogsize(&attr, &size));
-	FUZZ_MUST(!m->log_policy || (log_policy == m->log_policy && size >= LOG_BYTES),
+	FUZZ_MUST(!m->log_policy || (log_policy == m->log_policy &&
+					   size >= (m->log_fills ? SMALL_LOG_BYTES : LOG_BYTES)),
 		  "attributes of the log: %#x %zu", (unsigned)log_policy, size);
 	SAYS(0, posix_trace_attr_getname(&attr, text));
 	FUZZ_MUST(strcmp(text, STREAM_NAME) == 0, "the name is %s", text);

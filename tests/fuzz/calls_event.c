@@ -5,6 +5,7 @@
 #include "fuzz/calls.h"
 
 #define FLOOD_MAX (MODEL_ITEMS - 2 * EVENTS_MAX)
+#define FLUSHED_FLOOD (LOG_BYTES / MODEL_DATA) /* more than a log of this size can hold */
 
 void make_event(unsigned which, unsigned len)
 {
@@ -28,14 +29,53 @@ void make_event(unsigned which, unsigned len)
 			model_event(&model[s], type, data, len % MODEL_DATA, getpid());
 }
 
+/* Those that tell where a FLUSH stream was full; nor may an UNTIL_FULL log end at an unknown moment. */
+static bool marks_are_filtered(const struct model_stream *stream)
+{
+	return stream->log_policy == POSIX_TRACE_UNTIL_FULL ||
+	       stream->filter.member[POSIX_TRACE_START] || stream->filter.member[POSIX_TRACE_STOP] ||
+	       stream->filter.member[POSIX_TRACE_OVERFLOW] ||
+	       stream->filter.member[POSIX_TRACE_RESUME];
+}
+
 /* What survives must be known by its data: its number. */
 static bool can_be_told(const struct model_stream *stream)
 {
-	for (size_t i = stream->next; i < stream->items; i++)
+	for (size_t i = stream->policy == POSIX_TRACE_FLUSH ? 0 : stream->next; i < stream->items; i++)
 		if (stream->item[i].type >= POSIX_TRACE_UNNAMED_USEREVENT &&
 		    stream->item[i].len < sizeof(number))
 			return false;
 	return stream->max_data >= sizeof(number);
+}
+
+static void fill_event(unsigned s)
+{
+	unsigned char data[MODEL_DATA] = { 0 };
+
+	number++;
+	memcpy(data, &number, sizeof(number));
+	posix_trace_event(type_of[0], data, sizeof(data));
+	model_event(&model[s], type_of[0], data, sizeof(data), getpid());
+}
+
+/* SFLUSH-01 to SFLUSH-05: whether the flusher comes in time is not said; what is lost the log tells. */
+static void flood_flushed(unsigned s)
+{
+	struct posix_trace_status_info status;
+	struct model_stream *m = &model[s];
+
+	m->flooded = true;
+	for (unsigned n = 0; n < FLUSHED_FLOOD; n++)
+		fill_event(s);
+	SAYS(0, posix_trace_get_status(trid[s], &status));
+	FUZZ_MUST((status.posix_stream_status == POSIX_TRACE_RUNNING) ==
+			  (status.posix_stream_full_status == POSIX_TRACE_NOT_FULL),
+		  "running %d, full %d", status.posix_stream_status, status.posix_stream_full_status);
+	flush(s);
+	SAYS(0, posix_trace_get_status(trid[s], &status)); /* now there is room, and it runs */
+	FUZZ_MUST((status.posix_log_overrun_status == POSIX_TRACE_OVERRUN) <= (lost_by_log(s) > 0),
+		  "the log told of a loss that is none");
+	m->log_lost = lost_by_log(s);
 }
 
 /* Only a stream that alone records: how much others take is theirs. */
@@ -43,19 +83,20 @@ void flood(unsigned s)
 {
 	struct posix_trace_status_info status;
 	struct model_stream *m = &model[s];
-	unsigned char data[MODEL_DATA] = { 0 };
 
 	for (unsigned other = 0; other < STREAMS; other++)
 		if (other != s && active(other) && model[other].running)
 			return;
-	if (m->kind != MODEL_LIVE || !m->running || !type_of[0] || m->filter.member[type_of[0]] ||
-	    m->full || !can_be_told(m) || floods++)
+	if (!active(s) || !m->running || !type_of[0] || m->filter.member[type_of[0]] || m->full ||
+	    !can_be_told(m) || (m->log_fills && m->policy == POSIX_TRACE_LOOP) ||
+	    (m->policy == POSIX_TRACE_FLUSH && marks_are_filtered(m)) || floods++)
 		return;
+	if (m->policy == POSIX_TRACE_FLUSH) {
+		flood_flushed(s);
+		return;
+	}
 	for (unsigned n = 0; n < FLOOD_MAX; n++) {
-		number++;
-		memcpy(data, &number, sizeof(number));
-		posix_trace_event(type_of[0], data, sizeof(data));
-		model_event(m, type_of[0], data, sizeof(data), getpid());
+		fill_event(s);
 		SAYS(0, posix_trace_get_status(trid[s], &status));
 		if (m->policy == POSIX_TRACE_LOOP ? status.posix_stream_overrun_status :
 						    status.posix_stream_full_status) {

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "fuzz/calls.h"
+#include "fuzz/isolate.h"
 
 void create(unsigned s, unsigned policy, unsigned max_data, bool inherited)
 {
@@ -29,17 +30,26 @@ void create(unsigned s, unsigned policy, unsigned max_data, bool inherited)
 	model[s].inherited = inherited;
 }
 
-void create_withlog(unsigned s, unsigned log_policy, unsigned max_data)
+/*
+ * Of both policies, and whether the log is small. A FLUSH stream's is not: when it is flushed is not
+ * said, and an end of the log would stop it at any moment.
+ */
+void create_withlog(unsigned s, unsigned policies, unsigned max_data)
 {
-	static const int policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };
+	static const int of_log[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };
+	static const int of_stream[] = { POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP, POSIX_TRACE_FLUSH };
+	const int log_policy = of_log[policies % 3], policy = of_stream[policies / 3 % 3];
+	const bool fills = policies / 9 % 2 && policy != POSIX_TRACE_FLUSH &&
+			   log_policy != POSIX_TRACE_APPEND;
 	trace_attr_t attr;
 
 	if (model[s].kind != MODEL_NONE)
 		return;
 	SAYS(0, posix_trace_attr_init(&attr));
-	SAYS(0, posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL));
-	SAYS(0, posix_trace_attr_setlogfullpolicy(&attr, policies[log_policy % 3]));
-	SAYS(0, posix_trace_attr_setlogsize(&attr, LOG_BYTES));
+	if (policy != POSIX_TRACE_FLUSH) /* POLICY-04 */
+		SAYS(0, posix_trace_attr_setstreamfullpolicy(&attr, policy));
+	SAYS(0, posix_trace_attr_setlogfullpolicy(&attr, log_policy));
+	SAYS(0, posix_trace_attr_setlogsize(&attr, fills ? SMALL_LOG_BYTES : LOG_BYTES));
 	SAYS(0, posix_trace_attr_setname(&attr, STREAM_NAME));
 	SAYS(0, posix_trace_attr_setmaxdatasize(&attr, max_data % MODEL_DATA));
 	SAYS(0, posix_trace_attr_setstreamsize(&attr, STREAM_BYTES));
@@ -49,13 +59,17 @@ void create_withlog(unsigned s, unsigned log_policy, unsigned max_data)
 	log_fd[s] = fuzz_file(NULL, 0);
 	SAYS(0, posix_trace_create_withlog(0, &attr, log_fd[s], &trid[s]));
 	SAYS(0, posix_trace_attr_destroy(&attr));
-	model_create(&model[s], MODEL_LOGGED, POSIX_TRACE_UNTIL_FULL, max_data % MODEL_DATA);
-	model[s].log_policy = policies[log_policy % 3];
+	model_create(&model[s], MODEL_LOGGED, policy, max_data % MODEL_DATA);
+	model[s].log_policy = log_policy;
+	model[s].log_fills = fills;
+	model[s].uncertain = fills || policy == POSIX_TRACE_FLUSH;
+	fuzz_barriers |= policy == POSIX_TRACE_FLUSH; /* whose flusher is a thread */
 }
 
 /* Of a stream with log the log stays, and what it must have: then it can be reopened. */
 void shut_down(unsigned s)
 {
+	ask_account(s);
 	SAYS(if_active(s), posix_trace_shutdown(trid[s]));
 	if (!active(s))
 		return;
@@ -64,7 +78,7 @@ void shut_down(unsigned s)
 		struct posix_trace_check_np check;
 
 		model_finish(&model[s]);
-		model[s].next = 0;
+		model_rewind(&model[s]);
 		SAYS(0, posix_trace_check_np(log_fd[s], NULL, NULL, &check));
 		FUZZ_MUST(check.faults == 0 && check.complete, "the log has faults");
 		model[s].kind = MODEL_NONE;
@@ -79,8 +93,9 @@ void reopen(unsigned s)
 		return;
 	SAYS(0, posix_trace_open(log_fd[s], &trid[s]));
 	model[s].kind = MODEL_STORED;
-	model[s].next = 0;
+	model_rewind(&model[s]);
 	model[s].full_known = model[s].overrun_known = false;
+	ask_account(s);
 }
 
 void close_log(unsigned s)

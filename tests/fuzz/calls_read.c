@@ -33,6 +33,11 @@ static void compare(const struct model_item *item, const struct posix_trace_even
 		  info->posix_truncation_status, truncation);
 	FUZZ_MUST(info->posix_timestamp.tv_nsec >= 0 && info->posix_timestamp.tv_nsec < 1000000000,
 		  "no time");
+	FUZZ_MUST(info->posix_pid == item->pid, "an event of process %d, expected is %d",
+		  (int)info->posix_pid, (int)item->pid);
+	if (item->pid == getpid() || item->pid == 0)
+		FUZZ_MUST(pthread_equal(info->posix_thread_id, item->pid ? pthread_self() : 0),
+			  "another thread");
 	if (item->type < POSIX_TRACE_UNNAMED_USEREVENT && item->type != POSIX_TRACE_STOP) {
 		if (item->type == POSIX_TRACE_START && len == item->len)
 			compare_set(&item->set[0], data);
@@ -46,21 +51,18 @@ static void compare(const struct model_item *item, const struct posix_trace_even
 		FUZZ_MUST(data[0], "an automatic stop as one by call");
 	else
 		FUZZ_MUST(memcmp(data, item->data, due) == 0, "other data of type %u", item->type);
-	if (item->pid)
-		FUZZ_MUST(info->posix_pid == item->pid, "an event of process %d",
-			  (int)info->posix_pid);
-	if (item->pid == getpid())
-		FUZZ_MUST(pthread_equal(info->posix_thread_id, pthread_self()), "another thread");
 }
 
-static struct read {
-	struct posix_trace_event_info info;
-	unsigned char data[READ_BYTES];
-	size_t len;
-	int unavailable;
-} got;
+struct read got;
 
-static bool get(unsigned s, size_t room)
+bool is_item(const struct model_item *item)
+{
+	return item->type == got.info.posix_event_id && item->len == got.len &&
+	       (item->type < POSIX_TRACE_UNNAMED_USEREVENT ||
+		memcmp(item->data, got.data, got.len) == 0);
+}
+
+bool get(unsigned s, size_t room)
 {
 	const unsigned char mark = 0xa5;
 
@@ -74,34 +76,44 @@ static bool get(unsigned s, size_t room)
 						     &got.unavailable));
 	for (size_t i = got.unavailable ? 0 : got.len; i < sizeof(got.data); i++) /* TRUNC-07 */
 		FUZZ_MUST(got.data[i] == mark, "byte %zu was written, of %zu", i, got.len);
+	if (!got.unavailable && model[s].kind == MODEL_STORED)
+		model_count(&model[s].read, got.info.posix_event_id % MODEL_TYPES, got.info.posix_pid,
+			    MODEL_COLUMN(reported), 1);
 	return !got.unavailable;
 }
 
+static void count_told(struct model_stream *m)
+{
+	if (m->kind != MODEL_LIVE)
+		return;
+	model_count(&m->account, got.info.posix_event_id, 0, MODEL_COLUMN(called), 1);
+	model_count(&m->account, got.info.posix_event_id, 0, MODEL_COLUMN(reported), 1);
+}
+
 /* SLOOP-05 to SLOOP-07; the marks obey the filter. */
-static void skip_overwritten(unsigned s, size_t room)
+void skip_overwritten(unsigned s, size_t room, bool overflow, bool resume)
 {
 	struct model_stream *m = &model[s];
 
-	m->overwritten = false;
-	if (!m->filter.member[POSIX_TRACE_OVERFLOW]) {
+	if (overflow) {
 		FUZZ_MUST(got.info.posix_event_id == POSIX_TRACE_OVERFLOW && got.len == 0,
 			  "no OVERFLOW but type %u", (unsigned)got.info.posix_event_id);
+		count_told(m);
 		FUZZ_MUST(get(s, room), "nothing behind OVERFLOW");
 	}
-	if (!m->filter.member[POSIX_TRACE_RESUME]) {
+	if (resume) {
 		FUZZ_MUST(got.info.posix_event_id == POSIX_TRACE_RESUME && got.len == 0,
 			  "no RESUME but type %u", (unsigned)got.info.posix_event_id);
+		count_told(m);
 		FUZZ_MUST(get(s, room), "nothing behind RESUME");
 	}
-	for (; m->next < m->items; m->next++) {
-		const struct model_item *item = &m->item[m->next];
-
-		if (item->type == got.info.posix_event_id && item->len == got.len &&
-		    (item->type < POSIX_TRACE_UNNAMED_USEREVENT ||
-		     memcmp(item->data, got.data, got.len) == 0))
-			return;
+	while (m->next < m->items && !is_item(&m->item[m->next])) {
+		if (m->kind == MODEL_LIVE)
+			model_overwritten(m);
+		else
+			m->next++;
 	}
-	fuzz_found("what survived was never recorded");
+	FUZZ_MUST(m->next < m->items, "what survived was never recorded");
 }
 
 /* Who waits for what is not there, until a moment that is gone. */
@@ -124,19 +136,34 @@ static bool read_one(unsigned s, size_t room)
 
 	if (!get(s, room)) {
 		wait_in_vain(s, room);
+		if (m->kind == MODEL_STORED)
+			end_of_log(s);
 		FUZZ_MUST(m->next == m->items && !m->overwritten, "nothing, but %zu are due",
 			  m->items - m->next);
 		return false;
 	}
-	if (m->overwritten)
-		skip_overwritten(s, room);
+	if (m->kind == MODEL_STORED && !find_in_log(s))
+		return true;
+	if (m->overwritten && m->kind == MODEL_LIVE) {
+		m->overwritten = false;
+		skip_overwritten(s, room, !m->filter.member[POSIX_TRACE_OVERFLOW],
+				 !m->filter.member[POSIX_TRACE_RESUME]);
+	}
+	if (m->kind == MODEL_STORED && m->next < m->items && m->item[m->next].gap)
+		skip_overwritten(s, room, !m->item[m->next].silent_overflow,
+				 !m->item[m->next].silent_resume);
 	if (m->next == m->items && m->start_due && got.info.posix_event_id == POSIX_TRACE_START) {
 		m->start_due = false; /* the START of its restart may be there before an event */
+		count_told(m);
 		return true;
 	}
 	FUZZ_MUST(m->next < m->items, "type %u, but nothing is due",
 		  (unsigned)got.info.posix_event_id);
-	compare(&m->item[m->next++], &got.info, got.data, got.len, room);
+	compare(&m->item[m->next], &got.info, got.data, got.len, room);
+	if (m->kind == MODEL_LIVE)
+		model_read(m);
+	else
+		m->next++;
 	return true;
 }
 
@@ -153,7 +180,7 @@ void read_some(unsigned s, unsigned most, size_t room)
 	if (m->kind == MODEL_STORED)
 		SAYS(EINVAL, posix_trace_trygetnext_event(trid[s], &got.info, got.data, room, &got.len,
 							  &got.unavailable));
-	if (all)
+	if (all || m->uncertain)
 		room = sizeof(got.data);
 	while (all || most--)
 		if (!read_one(s, room)) {

@@ -23,18 +23,21 @@ static size_t counters(void)
 }
 
 /*
- * A barrier on all processors takes milliseconds, and an input has one thread at a time that writes, in
- * whatever process.
+ * A barrier on all processors takes milliseconds, and most inputs have one thread at a time that writes
+ * or reads, in whatever process.
  */
+bool fuzz_barriers;
+bool __real_ptx_barrier(void);
+bool __real_ptx_barrier_everywhere(void);
 bool __wrap_ptx_barrier(void);
 bool __wrap_ptx_barrier_everywhere(void);
 bool __wrap_ptx_barrier(void)
 {
-	return true;
+	return !fuzz_barriers || __real_ptx_barrier();
 }
 bool __wrap_ptx_barrier_everywhere(void)
 {
-	return true;
+	return !fuzz_barriers || __real_ptx_barrier_everywhere();
 }
 
 static void prepare(void)
