@@ -225,6 +225,7 @@ int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block, co
 		      uint32_t slot)
 {
 	struct ptx_log_loop *loop = log->loop;
+	uint64_t missing = block->first_record - log->block.first_record; /* since the one before */
 
 	if (block->record_bytes > log->block.record_max || block->sources > log->block.sources_max)
 		return EINVAL;
@@ -241,10 +242,10 @@ int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block, co
 	loop->record_bytes = block->record_bytes;
 	loop->time_min = block->time_min;
 	loop->time_max = block->time_max;
-	if (loop->count == 0 && block->first_record) {
-		loop->overwritten.events = block->first_record;
-		loop->overwritten.type[PTX_TYPE_UNNAMED] = block->first_record;
-		loop->overwritten.nobody = block->first_record;
+	if (missing) {
+		loop->overwritten.events += missing;
+		loop->overwritten.type[PTX_TYPE_UNNAMED] += missing;
+		loop->overwritten.nobody += missing;
 		log->full = true;
 	}
 	return reserve(loop) ? ENOMEM : close_block(log);

@@ -197,7 +197,8 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 			continue;
 		for (size_t j = i + 1; !records && j-- > best;)
 			records = whole(log, window, &slots->slot[j], &found);
-		if (!records)
+		/* Nor one that counts events which an older one has. */
+		if (!records || found.block.first_record < log->block.first_record)
 			continue;
 		ptx_log_tally_records(tally, records, found.block.record_bytes,
 				      (const void *)(records + found.block.record_bytes));
