@@ -204,6 +204,21 @@ static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
 	drain->last_ns = from->last_ns;
 }
 
+/*
+ * In a LOOP stream what the dead reader took is gone, and it may have been a START that no checkpoint knows of:
+ * then what the rings hold was recorded while it ran, as good as all.
+ */
+static bool control_was_taken(const struct ptx_drain *drain, const struct checkpoint *from)
+{
+	const struct ptx_place *now = &drain->source[PTX_CONTROL_RING]->place;
+	uint32_t count = from->count;
+
+	for (uint32_t i = 0; i < count && i < PTX_RINGS; i++)
+		if (from->place[i].ring == PTX_CONTROL_RING)
+			return from->place[i].link != now->link || from->place[i].offset != now->claimed;
+	return now->claimed != 0;
+}
+
 /* What a dead process wrote and its target could change. */
 static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -213,7 +228,8 @@ static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 	drain->synthetic = from->synthetic;
 	drain->not_running = from->not_running;
 	add_losses(&drain->account, from->lost);
-	drain->running = from->running != 0;
+	drain->running = from->running != 0 ||
+			 (drain->loop && drain->sources && control_was_taken(drain, from));
 	drain->full = from->full != 0;
 	for (uint32_t i = 0; !drain->loop && i < count && i < PTX_RINGS; i++) {
 		const struct place *place = &from->place[i];
