@@ -27,7 +27,7 @@ failed=0
 # The longest input that makes sense.
 longest() {
 	case $1 in
-	log) echo 300000 ;;
+	log | resume) echo 300000 ;;
 	foreign) echo 40000 ;;
 	import_*) echo 20000 ;;
 	*) echo 4096 ;;

@@ -5,7 +5,8 @@
  *
  * An input is five bytes (full policy, size, log, inheritance, maximum data size), then steps. A step
  * is a word with its operands, or write PART PLACE.2 KIND VALUE.2. Whatever is written, no call
- * crashes or hangs, events and names are such, a log that comes of it can be read.
+ * crashes or hangs, events and names are such, a log that comes of it can be read. If the log is left to
+ * a guardian, the process dies at last, and no event that stood in the log is gone when it was completed.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -22,6 +23,7 @@ enum step { WRITE, EVENT, READ, ASK, NAMES, STOP, START, CLEAR, FLUSH, FILTER, O
 
 const struct fuzz_word fuzz_words[] = {
 	{ "loop", 0 }, { "until-full", 1 }, { "flush-policy", 2 }, /* with a log */
+	{ "log", 1 }, { "log-left-to-guardian", 3 },
 	{ "write", WRITE }, { "event", EVENT }, { "read", READ }, { "ask", ASK }, { "names", NAMES },
 	{ "stop", STOP }, { "start", START }, { "clear", CLEAR }, { "flush", FLUSH },
 	{ "filter", FILTER }, { "open", OPEN }, { "look", LOOK }, { "fork", FORK },
@@ -47,6 +49,7 @@ struct input {
 static trace_id_t trid, more[4];
 static trace_event_id_t type[4];
 static int log_fd = -1;
+static bool hostile;
 
 static unsigned next(struct input *input)
 {
@@ -270,6 +273,7 @@ static void step(struct input *input)
 		b = next2(input);
 		c = next(input);
 		segment_write(a, b, c, next2(input));
+		hostile = true;
 		break;
 	case EVENT:
 		a = next(input);
@@ -325,19 +329,26 @@ static void work(const uint8_t *data, size_t size)
 {
 	struct input input = { data, data + size };
 	unsigned policy = next(&input), bytes = next(&input);
-	bool log = next(&input) & 1, inherited = next(&input) & 1;
+	unsigned file = next(&input);
+	bool log = file & 1, inherited = next(&input) & 1, dies = log && file & 2;
 
 	FUZZ_MUST(posix_trace_eventid_open("u", &type[0]) == 0, "no type");
 	for (int i = 1; i < 4; i++)
 		type[i] = type[0];
+	/* A flusher is a thread, which does not die. */
+	policy = dies ? policy / 3 * 3 + policy % 3 % 2 : policy;
 	FUZZ_MUST(create(policy, bytes, log, inherited, 8 * next(&input), &trid) == 0, "no stream");
 	FUZZ_MUST(posix_trace_start(trid) == 0, "not started");
 	segment_see();
+	segment_live();
 	for (int n = 0; n < STEPS_MAX && input.at < input.end; n++)
 		step(&input);
 	if (!log)
 		read_some(trid, READS_MAX);
-	posix_trace_shutdown(trid);
+	if (dies)
+		segment_die(trid, log_fd, type[0], policy % 3 == 0, policy / 3 % 3 == 0, hostile);
+	else
+		posix_trace_shutdown(trid);
 	if (log)
 		read_log(log_fd);
 }

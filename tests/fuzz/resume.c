@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * resume.c - a log of any bytes, as one whose writer died, and who goes on with it.
+ *
+ * What can be resumed, goes on and is completed must be a log without fault, in which stands every event
+ * that stood there before, but for the oldest that a LOOP log gave up, and then every new one that
+ * the log took.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+#include "fuzz/fuzz.h"
+#include "fuzz/kept.h"
+#include "log/log_resume.h"
+
+#define LOG_MAX    (320u << 10)
+#define NEW_EVENTS 20
+#define NEW_TYPE   100
+#define REASON_BYTES 200
+
+const struct fuzz_word fuzz_words[] = { { 0 } };
+
+static unsigned put_some(struct ptx_log *log, struct ptx_ledger *ledger)
+{
+	unsigned n = 0;
+
+	/* Refused where they are known by another name. */
+	ptx_log_name(log, NEW_TYPE, "new");
+	ptx_log_name(log, POSIX_TRACE_UNNAMED_USEREVENT, "posix_trace_unnamed_userevent");
+	for (uint32_t i = 0; i < NEW_EVENTS; i++) {
+		const struct ptx_log_event event = { .len_flags = sizeof(i), .type = NEW_TYPE,
+						     .pid = 4711, .tid = 4711,
+						     .time_ns = INT64_C(2000000000000000000) + i,
+						     .data = &i };
+		enum ptx_log_put put = ptx_log_put(log, &event);
+
+		if (put == PTX_LOG_PUT_WRITE_FIRST) {
+			FUZZ_MUST(ptx_log_write(log) == 0, "not written");
+			put = ptx_log_put(log, &event);
+		}
+		FUZZ_MUST(put != PTX_LOG_PUT_WRITE_FIRST, "no room in what was just written");
+		if (put != PTX_LOG_PUT_DONE)
+			continue;
+		n++;
+		ledger->total.reported++;
+		ledger->type[NEW_TYPE].reported++;
+		ptx_ledger_thread(ledger, 4711, 4711, 0)->reported++;
+	}
+	return n;
+}
+
+static void close_account(struct ptx_ledger *ledger)
+{
+	ledger->total.called = ptx_ledger_sum(&ledger->total);
+	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
+		ledger->type[type].called = ptx_ledger_sum(&ledger->type[type]);
+	for (size_t i = 0; i < ledger->threads; i++)
+		ledger->thread[i].line.called = ptx_ledger_sum(&ledger->thread[i].line);
+}
+
+/* As the guardian does. False: it is no log that can be gone on with. */
+static bool go_on(int fd, int *policy, unsigned *put)
+{
+	static const struct ptx_log_status status;
+	struct ptx_ledger ledger;
+	struct ptx_log_tally tally;
+	struct ptx_log_facts facts;
+	struct ptx_log *log;
+	const int own = dup(fd);
+	bool resumed;
+
+	ptx_ledger_init(&ledger);
+	ptx_log_tally_init(&tally);
+	resumed = ptx_log_resume(own, &log, &facts, &tally) == 0;
+	if (resumed) {
+		*policy = (int)facts.attr.log_policy;
+		FUZZ_MUST(ptx_log_tally_report(&tally, &ledger) == 0, "no memory");
+		*put = put_some(log, &ledger);
+		FUZZ_MUST(ptx_log_write(log) == 0, "not written");
+		close_account(&ledger);
+		FUZZ_MUST(ptx_log_complete(log, &status, &ledger) == 0, "not completed");
+		ptx_log_destroy(log);
+	} else {
+		close(own);
+	}
+	ptx_log_tally_fini(&tally);
+	ptx_ledger_fini(&ledger);
+	return resumed;
+}
+
+static void see_fault(void *arg, const struct posix_trace_fault_np *fault)
+{
+	/* Which is said truly: going on does not bring them back, nor names that a guardian does not know. */
+	if (!strstr(fault->reason, "are missing before this block") &&
+	    !strstr(fault->reason, "has events but no name"))
+		snprintf(arg, REASON_BYTES, "%s", fault->reason);
+}
+
+/* What stands behind damage is cut off, but in a LOOP log, whose blocks stand in any order. */
+static unsigned flags_of(int policy)
+{
+	return policy == POSIX_TRACE_LOOP ? POSIX_TRACE_OPEN_SALVAGE_NP : 0;
+}
+
+static void compare(int fd, const struct kept *before, int policy, unsigned put)
+{
+	struct posix_trace_check_np check;
+	struct kept after = { NULL, 0 };
+	char reason[REASON_BYTES] = "";
+	size_t gone;
+
+	FUZZ_MUST(posix_trace_check_np(fd, see_fault, reason, &check) == 0 && check.complete,
+		  "it was completed and is not complete");
+	FUZZ_MUST(!reason[0], "the log has a fault: %s", reason);
+	FUZZ_MUST(kept_open(fd, flags_of(policy), &after), "it was completed and cannot be opened");
+	FUZZ_MUST(after.n >= put, "%u were put, %zu read", put, after.n);
+	for (size_t i = after.n - put; i < after.n; i++)
+		FUZZ_MUST(after.event[i].type == NEW_TYPE && after.event[i].len == 4, "new event %zu",
+			  i + put - after.n);
+	after.n -= put;
+	gone = kept_compare(before, &after, policy == POSIX_TRACE_LOOP);
+	FUZZ_MUST(before->n == KEPT_MAX || after.n + gone == before->n,
+		  "%zu events stood there, %zu do now", before->n, after.n);
+	free(after.event);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int fd, next = fuzz_next_descriptor(), policy = 0;
+	struct kept before = { NULL, 0 }, salvaged = { NULL, 0 };
+	unsigned put = 0;
+
+	if (size > LOG_MAX)
+		return 0;
+	fd = fuzz_file(data, size);
+	kept_open(fd, 0, &before);
+	kept_open(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &salvaged);
+	if (go_on(fd, &policy, &put))
+		compare(fd, flags_of(policy) ? &salvaged : &before, policy, put);
+	free(salvaged.event);
+	free(before.event);
+	close(fd);
+	FUZZ_MUST(fuzz_next_descriptor() == next, "a descriptor was left open");
+	return 0;
+}
