@@ -153,26 +153,21 @@ static bool is_gone(uint32_t pid)
 }
 
 /*
- * A writer counts a loss by its thread and then by the type. One that was killed between the two is
- * counted by neither's name: the event was called, its type is not known. Not so many as could hide a
- * fault: one for each slot there is.
+ * A writer counts a loss by the type and then by its thread. One that was killed between the two, or
+ * jumped away, left a loss of which the thread is not known. Not so many as could hide a fault: one for
+ * each slot there is. Overwritten records are counted again, and reconcile_loop() looks at them.
  */
 static void reconcile(struct ptx_ledger *ledger, uint32_t slots)
 {
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++) {
 		enum ptx_lost cause = column[loss];
-		uint64_t types = 0, threads = 0, more;
+		uint64_t threads = 0, more;
 
-		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
-			types += ledger->type[type].lost[cause];
 		for (size_t i = 0; i < ledger->threads; i++)
 			threads += ledger->thread[i].line.lost[cause];
-		more = threads - types;
-		if (more == 0 || more > slots)
-			continue;
-		ledger->type[PTX_TYPE_UNNAMED].lost[cause] += more;
-		ledger->total.lost[cause] += more;
-		ledger->total.called += more;
+		more = ledger->total.lost[cause] - threads;
+		if (more != 0 && more <= slots && loss != PTX_WRITER_OVERWRITTEN)
+			ptx_ledger_thread(ledger, 0, 0, 0)->lost[cause] += more;
 	}
 }
 
@@ -184,40 +179,48 @@ static void count_between(struct ptx_ledger *ledger, uint64_t more)
 	ptx_ledger_thread(ledger, 0, 0, 0)->lost[PTX_LOST_FLUSH_ERROR] += more;
 }
 
-/*
- * A writer that was killed after it had counted an overwritten chunk, and before it could say so, had
- * the chunk counted again. How many records were written is known; that they were of the type and of
- * the thread that lost most is likely.
- */
-static void count_once(struct ptx_ledger *ledger, uint64_t more)
+/* Of so many it is not known which were counted twice: of those that lost most, likely. */
+static void count_once(void *lines, size_t size, size_t count, uint64_t more)
 {
-	struct ptx_ledger_line *type = &ledger->type[0], *thread = NULL;
+	while (more) {
+		struct ptx_ledger_line *most = lines;
+		uint64_t less;
 
-	for (unsigned i = 1; i < PTX_TYPE_MAX; i++)
-		if (ledger->type[i].lost[PTX_LOST_OVERWRITTEN] > type->lost[PTX_LOST_OVERWRITTEN])
-			type = &ledger->type[i];
-	for (size_t i = 0; i < ledger->threads; i++)
-		if (!thread || ledger->thread[i].line.lost[PTX_LOST_OVERWRITTEN] >
-				       thread->lost[PTX_LOST_OVERWRITTEN])
-			thread = &ledger->thread[i].line;
-	if (!thread || type->lost[PTX_LOST_OVERWRITTEN] < more ||
-	    thread->lost[PTX_LOST_OVERWRITTEN] < more)
-		return;
-	ledger->total.lost[PTX_LOST_OVERWRITTEN] -= more;
-	type->lost[PTX_LOST_OVERWRITTEN] -= more;
-	thread->lost[PTX_LOST_OVERWRITTEN] -= more;
+		for (size_t i = 1; i < count; i++) {
+			struct ptx_ledger_line *line = (void *)((char *)lines + i * size);
+
+			if (line->lost[PTX_LOST_OVERWRITTEN] > most->lost[PTX_LOST_OVERWRITTEN])
+				most = line;
+		}
+		less = most->lost[PTX_LOST_OVERWRITTEN] < more ? most->lost[PTX_LOST_OVERWRITTEN] : more;
+		if (less == 0)
+			return;
+		most->lost[PTX_LOST_OVERWRITTEN] -= less;
+		more -= less;
+	}
 }
 
-/* Of a LOOP stream whose writers or reader were killed, by what the heads say was published. */
+/*
+ * A writer that was killed or jumped away while it counted an overwritten chunk had it counted again.
+ * What the heads say was published is right; what is more is taken off, by type and by thread, but no
+ * more than was counted again: where nobody was broken off, nothing.
+ */
 static void reconcile_loop(const struct ptx_drain *drain, struct ptx_ledger *ledger)
 {
-	uint64_t called = ledger->total.called, sum = ptx_ledger_sum(&ledger->total);
-	uint64_t chunk = drain->rings->geometry.chunk_room / sizeof(struct ptx_record);
+	uint64_t again = atomic_load_explicit(&drain->rings->region->recounted, memory_order_relaxed);
+	uint64_t called = ledger->total.called, sum = ptx_ledger_sum(&ledger->total), threads = 0;
 
 	if (sum < called && drain->resumed)
 		count_between(ledger, called - sum);
-	else if (sum > called && sum - called <= chunk * drain->sources)
-		count_once(ledger, sum - called);
+	if (sum > called && sum - called <= again) {
+		count_once(ledger->type, sizeof *ledger->type, PTX_TYPE_MAX, sum - called);
+		ledger->total.lost[PTX_LOST_OVERWRITTEN] -= sum - called;
+	}
+	for (size_t i = 0; i < ledger->threads; i++)
+		threads += ledger->thread[i].line.lost[PTX_LOST_OVERWRITTEN];
+	threads -= ledger->total.lost[PTX_LOST_OVERWRITTEN];
+	if (ledger->threads && threads <= again)
+		count_once(&ledger->thread[0].line, sizeof *ledger->thread, ledger->threads, threads);
 }
 
 int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
@@ -262,10 +265,9 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	/* What writers published and what they could not: their own count of what was called. */
 	ledger->total.called = ptx_ring_published(rings) + unwritten + drain->synthetic -
 			       drain->not_running - census.not_running - drain->before;
-	if (drain->shared && drain->loop)
+	if (drain->loop)
 		reconcile_loop(drain, ledger);
-	if (drain->shared)
-		reconcile(ledger, atomic_load_explicit(&rings->region->slots, memory_order_relaxed));
+	reconcile(ledger, atomic_load_explicit(&rings->region->slots, memory_order_relaxed));
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		ledger->type[type].called = ptx_ledger_sum(&ledger->type[type]);
 	for (size_t i = 0; i < ledger->threads; i++)

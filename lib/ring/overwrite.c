@@ -42,10 +42,12 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
 	    atomic_load_explicit(&rings->slot[index].word, memory_order_relaxed) >> 16 !=
 		    slot >> 16)
 		index = 0; /* the thread's slot is another's by now */
-	/* Who sees the count sees whose it is. */
-	atomic_fetch_add_explicit(&rings->slot[index].lost[loss], count, memory_order_release);
+	/* The type, and so the total, before the thread: who is killed between leaves a loss of nobody's. */
 	atomic_fetch_add_explicit(&rings->region->lost_type[loss][type % PTX_TYPE_MAX], count,
 				  memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	/* Who sees the count sees whose it is. */
+	atomic_fetch_add_explicit(&rings->slot[index].lost[loss], count, memory_order_release);
 }
 
 /* Few types make up most of a chunk: gathered here, they cost few atomic additions. */
@@ -175,9 +177,16 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 	uint64_t claimed = atomic_load_explicit(&rings->claimed[number], memory_order_relaxed);
 	const uint64_t mine = (uint64_t)generation << 32;
 
+	const struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
+
 	/* It was free: the log has what it held, whatever the claimed word says (ptx_ring_settle). */
 	if (!rings->loop)
 		return;
+	/* Somebody was here before, and had perhaps counted some: before they are counted again. */
+	if (claimed >> 32 == generation && claimed & UNCOUNTED)
+		atomic_fetch_add_explicit(&rings->region->recounted,
+					  atomic_load_explicit(&chunk->head, memory_order_relaxed) >> 32,
+					  memory_order_relaxed);
 	while ((uint32_t)(claimed >> 32) == generation - 1) {
 		uint64_t marked = mine | ((uint32_t)claimed & ~7u) | UNCOUNTED;
 
@@ -188,7 +197,6 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 	}
 	if (claimed >> 32 != generation || !(claimed & UNCOUNTED))
 		return;
-	count_records(rings, ptx_ring_chunk(rings, number), (uint32_t)claimed & ~7u,
-		      &rings->claimed[number], mine);
+	count_records(rings, chunk, (uint32_t)claimed & ~7u, &rings->claimed[number], mine);
 	atomic_store_explicit(&rings->claimed[number], mine, memory_order_release); /* as (E) */
 }

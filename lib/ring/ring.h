@@ -125,6 +125,8 @@ struct ptx_region {
 	/* Since when it was full, and from when on it was not: the last time that it went on by itself.
 	 * Written by the reader, for who goes on in its place. */
 	_Atomic uint64_t full_from, full_until;
+	/* Records at most that were counted again, after the counting of a chunk was broken off. */
+	_Atomic uint64_t recounted;
 
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t lost_type[PTX_WRITER_LOSSES][PTX_TYPE_MAX];
 

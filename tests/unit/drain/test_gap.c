@@ -321,6 +321,57 @@ START_TEST(overwriters_at_any_instruction_leave_no_survivor_that_is_older)
 }
 END_TEST
 
+static void ask(struct ptx_ledger *ledger)
+{
+	ptx_ledger_init(ledger);
+	ck_assert_int_eq(ptx_drain_ledger(stage.drain, ledger), 0);
+}
+
+/* What was counted twice is taken off no further than a counting that was broken off can have done. */
+START_TEST(an_account_is_repaired_only_as_far_as_chunks_were_counted_again)
+{
+	struct ptx_ledger ledger;
+
+	begin();
+	writer_put_many(&one, 1, 6 * POOL_RECORDS);
+	stage_take_all();
+	stage_assert_account();
+	ptx_ring_count_loss(&stage.pool->rings, PTX_WRITER_OVERWRITTEN, POOL_TYPE, 0, 2);
+	atomic_store(&stage.pool->rings.region->recounted, 1);
+	ask(&ledger);
+	ck_assert_uint_eq(ptx_ledger_sum(&ledger.total), ledger.total.called + 2);
+	ptx_ledger_fini(&ledger);
+	atomic_store(&stage.pool->rings.region->recounted, 2);
+	stage_assert_account();
+}
+END_TEST
+
+/* Killed between the two counters: it is known what was lost, not whose it was. */
+START_TEST(a_loss_that_no_thread_has_is_nobodys_up_to_one_for_each_slot)
+{
+	struct ptx_region *region;
+	struct ptx_ledger ledger;
+	uint64_t slots;
+
+	stage_make(POSIX_TRACE_UNTIL_FULL, CHUNKS);
+	writer_begin(&one, stage.pool, 11);
+	stage_start();
+	stage_take_all();
+	region = stage.pool->rings.region;
+	slots = atomic_load(&region->slots);
+	ck_assert_uint_gt(slots, 0);
+	atomic_store(&region->lost_type[PTX_WRITER_STREAM_FULL][POOL_TYPE], slots);
+	stage_assert_account();
+	ask(&ledger);
+	ck_assert_uint_eq(ptx_ledger_thread(&ledger, 0, 0, 0)->lost[PTX_LOST_STREAM_FULL], slots);
+	ptx_ledger_fini(&ledger);
+	atomic_store(&region->lost_type[PTX_WRITER_STREAM_FULL][POOL_TYPE], slots + 1);
+	ask(&ledger);
+	ck_assert_uint_eq(ptx_ledger_thread(&ledger, 0, 0, 0)->lost[PTX_LOST_STREAM_FULL], 0);
+	ptx_ledger_fini(&ledger);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	TCase *tc;
@@ -336,6 +387,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, marks_in_what_was_lost_are_not_told);
 	tcase_add_test(tc, an_event_that_comes_late_and_is_older_than_the_cut_is_lost_and_told);
 	tcase_add_test(tc, the_stream_is_no_longer_full_when_something_has_been_read);
+	tcase_add_test(tc, an_account_is_repaired_only_as_far_as_chunks_were_counted_again);
+	tcase_add_test(tc, a_loss_that_no_thread_has_is_nobodys_up_to_one_for_each_slot);
 	tcase_add_loop_test(tc,
 			    overwriters_at_any_instruction_of_a_delivery_are_told_in_their_place, 0,
 			    16);
