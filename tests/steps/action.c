@@ -2,9 +2,8 @@
 /*
  * action.c - what happens at the instruction, and what must be true afterwards.
  */
-#include <linux/futex.h>
 #include <signal.h>
-#include <sys/syscall.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "steps.h"
@@ -22,15 +21,23 @@ static void act_signal(struct try *try)
 {
 	atomic_store(&share->deed, DEED_TRACE);
 	try_go_on(try, SIGUSR1);
-	if (atomic_load(&share->done[HANDLER]) != 2)
-		complain("the handler made %d events", (int)atomic_load(&share->done[HANDLER]));
+	if (atomic_load(&share->done[target_type(HANDLER, 0)]) != 2)
+		complain("the handler made %d events",
+			 (int)atomic_load(&share->done[target_type(HANDLER, 0)]));
+}
+
+/* The order in which what is left comes says no more how it was lost. */
+static void disturb(struct try *try)
+{
+	for (unsigned i = 0; i < try->streams; i++)
+		try->count[i].whole_suffix = false;
 }
 
 /* What the call was about may be there or not. */
 static void act_jump(struct try *try)
 {
-	for (unsigned i = 0; i < try->streams; i++)
-		try->count[i].whole_suffix = false;
+	disturb(try);
+	try->jumped = true;
 	atomic_store(&share->deed, DEED_JUMP);
 	try_go_on(try, SIGUSR1);
 }
@@ -55,38 +62,50 @@ static void act_fork_signal(struct try *try)
 	fork_and(try, DEED_FORK_TRACE);
 }
 
-static bool under_way(enum maker maker)
+static uint64_t done_by_main(void)
 {
-	return atomic_load(&share->made[maker]) != atomic_load(&share->done[maker]);
+	uint64_t done = 0;
+
+	for (int type = 0; type < MAIN_TYPES; type++)
+		done += atomic_load(&share->done[type]);
+	return done;
+}
+
+static void read_all(struct try *try)
+{
+	for (unsigned i = 0; i < try->streams; i++) {
+		struct count *count = &try->count[i];
+
+		if (count->fd >= 0)
+			must("flush", posix_trace_flush(count->trid));
+		while (count->fd < 0 && count_read(count))
+			;
+	}
 }
 
 /* Another reads what is there. */
 static void act_read(struct try *try)
 {
-	for (unsigned i = 0; i < try->streams; i++) {
-		struct count *count = &try->count[i];
-
-		if (count->fd >= 0) {
-			must("flush", posix_trace_flush(count->trid));
-			continue;
-		}
-		while (count_read(count))
-			;
-		count->whole_suffix = false;
-	}
+	try_by_owner(try, read_all);
+	disturb(try);
 	try_go_on(try, 0);
 }
 
 /* The same by the call that waits: what has been done must come, whatever the thread is about. */
-static void act_wait(struct try *try)
+static void wait_for_all(struct try *try)
 {
 	const struct stream_kind *kind = &try->path->stream[0];
 	struct count *count = &try->count[0];
-	uint64_t there = kind->filtered ? 1 : atomic_load(&share->done[MAIN]) + 1; /* and START */
+	uint64_t there = kind->filtered ? 1 : done_by_main() + 1; /* and START */
 
 	while (count->read_all < there && count_wait(count))
 		;
-	count->whole_suffix = false;
+}
+
+static void act_wait(struct try *try)
+{
+	try_by_owner(try, wait_for_all);
+	disturb(try);
 	try_go_on(try, 0);
 }
 
@@ -96,63 +115,107 @@ static void act_fill(struct try *try)
 	for (unsigned i = 0; i < try->streams; i++)
 		try->count[i].may_lose = true;
 	atomic_store(&share->order_count, 3000);
-	atomic_store(&share->order, ORDER_TRACE);
-	syscall(SYS_futex, &share->order, FUTEX_WAKE, 1, NULL, NULL, 0);
-	while (atomic_load(&share->order) != ORDER_NONE)
-		syscall(SYS_futex, &share->order, FUTEX_WAIT, ORDER_TRACE, NULL, NULL, 0);
-	if (atomic_load(&share->done[HELPER]) < 3000)
+	try_order(try, ORDER_TRACE);
+	if (atomic_load(&share->done[target_type(HELPER, 0)]) < 3000)
 		complain("the other thread did not trace");
+	try_go_on(try, 0);
+}
+
+static void stop(struct try *try)
+{
+	try_each(try, "stop", posix_trace_stop);
+}
+
+static void start(struct try *try)
+{
+	try_each(try, "start", posix_trace_start);
+}
+
+/* From n to the target's end; then they are members again. */
+static void out_for_a_while(struct try *try, void (*begin)(struct try *), void (*end)(struct try *))
+{
+	try_mark(try);
+	try_by_owner(try, begin);
+	disturb(try);
+	try_go_on(try, 0);
+	for (unsigned i = 0; i < try->streams; i++)
+		try_out(try, i);
+	try_by_owner(try, end);
 	try_go_on(try, 0);
 }
 
 static void act_stop(struct try *try)
 {
-	uint64_t before = atomic_load(&share->made[MAIN]), unsure = under_way(MAIN);
+	out_for_a_while(try, stop, start);
+}
 
-	try_each(try, "stop", posix_trace_stop);
-	try_go_on(try, 0);
-	for (unsigned i = 0; i < try->streams; i++) {
-		try->count[i].out[MAIN] = atomic_load(&share->made[MAIN]) - before;
-		try->count[i].unsure[MAIN] = unsure;
-		try->count[i].whole_suffix = false;
-	}
-	try_each(try, "start", posix_trace_start);
-	try_go_on(try, 0);
+static void keep_out(struct try *try)
+{
+	try_filter(try, true);
+}
+
+static void let_in(struct try *try)
+{
+	try_filter(try, false);
+}
+
+static void act_filter(struct try *try)
+{
+	out_for_a_while(try, keep_out, let_in);
+}
+
+static void restart(struct try *try)
+{
+	stop(try);
+	start(try);
 }
 
 static void act_restart(struct try *try)
 {
-	for (unsigned i = 0; i < try->streams; i++) {
-		try->count[i].unsure[MAIN] = under_way(MAIN);
-		try->count[i].whole_suffix = false;
-	}
-	try_each(try, "stop", posix_trace_stop);
-	try_each(try, "start", posix_trace_start);
+	try_mark(try); /* so that what is under way may be out */
+	try_by_owner(try, restart);
+	disturb(try);
 	try_go_on(try, 0);
+}
+
+/* What is traced from here on is there: no thread remembers that it was not wanted. */
+static void act_start(struct try *try)
+{
+	for (unsigned i = 0; i < try->streams; i++)
+		try->count[i].held = false;
+	disturb(try);
+	try_came(try);
+	try_by_owner(try, try->path->held == HELD_FILTERED ? let_in : start);
+	try_go_on(try, 0);
+}
+
+static void clear(struct try *try)
+{
+	struct posix_trace_status_info status = { .posix_stream_status = POSIX_TRACE_RUNNING };
+
+	try_each(try, "clear", posix_trace_clear);
+	must("status", posix_trace_get_status(try->count[0].trid, &status));
+	try->is_running = status.posix_stream_status == POSIX_TRACE_RUNNING;
 }
 
 /* A stream that was full stays suspended. */
 static void act_clear(struct try *try)
 {
-	uint64_t before = atomic_load(&share->made[MAIN]), unsure = under_way(MAIN);
-	struct posix_trace_status_info status = { .posix_stream_status = POSIX_TRACE_RUNNING };
-
-	for (unsigned i = 0; i < try->streams; i++) {
+	for (unsigned i = 0; i < try->streams; i++)
 		try->count[i].may_lose = true;
-		try->count[i].whole_suffix = false;
-	}
-	try_each(try, "clear", posix_trace_clear);
-	must("status", posix_trace_get_status(try->count[0].trid, &status));
+	disturb(try);
+	try_mark(try);
+	try_by_owner(try, clear);
 	try_go_on(try, 0);
-	if (status.posix_stream_status == POSIX_TRACE_RUNNING)
+	for (unsigned i = try->is_running ? 0 : 1; i < try->streams; i++)
+		memset(try->count[i].unsure, 0, sizeof(try->count[i].unsure));
+	if (try->is_running)
 		return;
-	try->count[0].out[MAIN] = atomic_load(&share->made[MAIN]) - before;
-	try->count[0].unsure[MAIN] = unsure;
-	try_each(try, "start", posix_trace_start);
+	try_out(try, 0);
+	try_by_owner(try, start);
 	try_go_on(try, 0);
 }
 
-/* While the thread is about something its account is not at rest: of streams it is not looked at. */
 static void shut_all(struct try *try)
 {
 	for (unsigned i = 0; i < try->streams; i++) {
@@ -160,8 +223,10 @@ static void shut_all(struct try *try)
 
 		while (count->fd < 0 && count_read(count))
 			;
-		must("shutdown", posix_trace_shutdown(count->trid));
 		try_settle(try, i);
+		if (count->fd < 0)
+			account_under_way(count);
+		must("shutdown", posix_trace_shutdown(count->trid));
 		if (count->fd >= 0) {
 			count_log(count);
 			close(count->fd);
@@ -172,16 +237,12 @@ static void shut_all(struct try *try)
 /* Every second time there are new streams at once. */
 static void act_shutdown(struct try *try)
 {
-	shut_all(try);
+	try_by_owner(try, shut_all);
 	if (try->n % 2)
 		try_go_on(try, 0);
 	try->streams = 0;
-	try_open(try);
-	for (unsigned i = 0; i < try->streams; i++)
-		for (int maker = 0; maker < MAKERS; maker++) {
-			try->count[i].out[maker] = atomic_load(&share->done[maker]);
-			try->count[i].unsure[maker] = under_way((enum maker)maker);
-		}
+	try_by_owner(try, try_open);
+	try_came(try);
 	try_go_on(try, 0);
 }
 
@@ -191,15 +252,31 @@ static bool any(const struct path *path)
 	return true;
 }
 
+/* The streams of the target's own are gone with it. */
+static bool unless_gone(const struct path *path)
+{
+	return !path->own;
+}
+
 /* The reader that sleeps is the only one. */
-static bool unless_read(const struct path *path)
+static bool unless_asleep(const struct path *path)
 {
 	return !path->waiter && !path->own_log;
 }
 
+static bool unless_held(const struct path *path)
+{
+	return unless_asleep(path) && !path->held;
+}
+
+static bool if_held(const struct path *path)
+{
+	return path->held;
+}
+
 static bool if_all_is_there(const struct path *path)
 {
-	return !path->waiter && !path->own_log && !path->stream[0].log && !path->stream[1].policy &&
+	return unless_held(path) && !path->stream[0].log && !path->stream[1].policy &&
 	       !path->until_full && !path->stranger;
 }
 
@@ -212,21 +289,23 @@ static bool if_inherited(const struct path *path)
 /* posix_trace_clear() resets the filter. */
 static bool unless_filtered(const struct path *path)
 {
-	return unless_read(path) && !path->stream[0].filtered;
+	return unless_held(path) && !path->stream[0].filtered;
 }
 
 const struct action actions[] = {
-	{ "kill", false, any, act_kill },
+	{ "kill", false, unless_gone, act_kill },
 	{ "signal", false, any, act_signal },
 	{ "jump", false, any, act_jump },
 	{ "fork", false, any, act_fork },
 	{ "fork+sig", false, if_inherited, act_fork_signal },
-	{ "read", false, unless_read, act_read },
+	{ "read", false, unless_asleep, act_read },
 	{ "wait", false, if_all_is_there, act_wait },
-	{ "fill", true, unless_read, act_fill },
-	{ "stop", false, unless_read, act_stop },
-	{ "restart", false, unless_read, act_restart },
+	{ "fill", true, unless_held, act_fill },
+	{ "stop", false, unless_held, act_stop },
+	{ "restart", false, unless_held, act_restart },
+	{ "start", false, if_held, act_start },
+	{ "filter", false, unless_filtered, act_filter },
 	{ "clear", false, unless_filtered, act_clear },
-	{ "shutdown", false, unless_read, act_shutdown },
+	{ "shutdown", false, unless_held, act_shutdown },
 };
 const unsigned action_count = sizeof(actions) / sizeof(actions[0]);

@@ -178,11 +178,31 @@ static bool run_to(pid_t pid, uint64_t address)
 	return there;
 }
 
-bool lead_to(pid_t pid, const struct way *way, uint32_t n, bool by_steps)
+static bool watch(pid_t pid, uint64_t address)
+{
+	return ptrace(PTRACE_POKEUSER, pid, offsetof(struct user, u_debugreg[0]), address) == 0 &&
+	       ptrace(PTRACE_POKEUSER, pid, offsetof(struct user, u_debugreg[7]), 1L) == 0;
+}
+
+/* As run_to(), by a register of the thread's own, so that no other thread runs into it. */
+static bool run_alone_to(pid_t pid, uint64_t address)
+{
+	bool there = go_on(pid, 0) && instruction(pid) == address;
+
+	ptrace(PTRACE_POKEUSER, pid, offsetof(struct user, u_debugreg[7]), 0L);
+	return there;
+}
+
+bool lead_to(pid_t pid, const struct way *way, uint32_t n, bool alone, bool by_steps)
 {
 	uint32_t at = by_steps ? 0 : way->lead[n];
 
-	if (at > 0 && !run_to(pid, way->address[at]))
+	if (at > 0 && alone && !run_to(pid, way->address[at]))
+		return false;
+	/* Not every machine has such registers to give. */
+	if (at > 0 && !alone && !watch(pid, way->address[at]))
+		at = 0;
+	else if (at > 0 && !alone && !run_alone_to(pid, way->address[at]))
 		return false;
 	for (; at < n; at++)
 		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) || wait_for(pid) != SIGTRAP ||

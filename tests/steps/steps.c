@@ -27,7 +27,7 @@
 #define CANDIDATES    64  /* a chunk holds less of the events of 8 bytes */
 #define WORKERS_MOST  8
 #define TRY_SECONDS   120 /* a try that takes longer is said not to end */
-#define PATHS_MOST    32
+#define PATHS_MOST    48
 #define ACTIONS_MOST  16
 #define COMPLAINTS    40
 
@@ -69,7 +69,7 @@ static void note(const char *path, const char *action, const char *where)
 
 	if (i < COMPLAINTS)
 		snprintf(table->complaint[i], sizeof(table->complaint[i]), "%s, %s%s: %s", path,
-			 action, where, complaint);
+			 action, where, share->complaint);
 }
 
 /* "at instruction 17, ptx_record+0x21" as far as names are known. */
@@ -98,7 +98,7 @@ static void do_job(unsigned worker, unsigned path, unsigned action)
 		table->cell[path][action].tries++;
 		if (!try_one(&paths[path], plan[path].prepare, &actions[action], &plan[path].way, n))
 			table->cell[path][action].astray++;
-		if (!complaint[0])
+		if (!share->complaint[0])
 			continue;
 		table->cell[path][action].failures++;
 		describe(where, sizeof(where), &plan[path].way, n);
@@ -183,7 +183,7 @@ static unsigned prepare_for(const struct path *path)
 		return 4000 - (unsigned)lost + path->prepare;
 	}
 	for (unsigned i = 0; path->longest && i < CANDIDATES; i++) {
-		try_record(path, path->prepare + i, &way, &lost);
+		try_record(path, path->prepare + i, &way, NULL);
 		if (way.count > longest) {
 			longest = way.count;
 			best = path->prepare + i;
@@ -197,13 +197,12 @@ static bool make_plan(unsigned i)
 {
 	struct way *way = &plan[i].way;
 	uint32_t points = 0, wanted = 0;
-	uint64_t lost;
 
 	plan[i].prepare = prepare_for(&paths[i]);
-	try_record(&paths[i], plan[i].prepare, way, &lost);
-	if (!complaint[0])
+	try_record(&paths[i], plan[i].prepare, way, NULL);
+	if (!share->complaint[0])
 		try_one(&paths[i], plan[i].prepare, NULL, NULL, 0);
-	if (complaint[0]) {
+	if (share->complaint[0]) {
 		note(paths[i].name, "nothing", "");
 		return false;
 	}

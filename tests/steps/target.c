@@ -39,17 +39,11 @@ static inline __attribute__((always_inline)) void stop_at(enum stop where)
 
 static void open_types(void)
 {
-	static const char *const name[MAKERS] = { "main", "handler", "helper", "child" };
+	static const char *const name[TYPES] = { "main0", "main1", "main2", "handler", "helper",
+						 "child" };
 
-	for (int i = 0; i < MAIN_TYPES; i++) {
-		char text[16];
-
-		snprintf(text, sizeof(text), "main%d", i);
-		if (posix_trace_eventid_open(text, &share->main_type[i]))
-			_exit(3);
-	}
-	for (int i = HANDLER; i < MAKERS; i++)
-		if (posix_trace_eventid_open(name[i], &share->maker_type[i]))
+	for (int i = 0; i < TYPES; i++)
+		if (posix_trace_eventid_open(name[i], &share->type[i]))
 			_exit(3);
 }
 
@@ -62,37 +56,47 @@ void target_payload(unsigned char *data, size_t len, enum maker maker, uint64_t 
 	memcpy(data, head, len < sizeof(head) ? len : sizeof(head));
 }
 
-static trace_event_id_t type_of(enum maker maker, uint64_t number)
+unsigned target_type(enum maker maker, uint64_t number)
 {
-	return maker == MAIN ? share->main_type[number % MAIN_TYPES] :
-				 share->maker_type[maker];
+	return maker == MAIN ? (unsigned)(number % MAIN_TYPES) : MAIN_TYPES + (unsigned)maker - 1;
+}
+
+static uint64_t begin(enum maker maker, unsigned *type)
+{
+	uint64_t number = atomic_fetch_add(&share->number[maker], 1);
+
+	*type = target_type(maker, number);
+	atomic_fetch_add(&share->made[*type], 1);
+	return number;
 }
 
 static void make(enum maker maker, size_t bytes)
 {
-	uint64_t number = atomic_fetch_add(&share->made[maker], 1);
+	unsigned type;
+	uint64_t number = begin(maker, &type);
 
 	target_payload(payload[maker], bytes, maker, number);
-	posix_trace_event(type_of(maker, number), payload[maker], bytes);
-	atomic_fetch_add(&share->done[maker], 1);
+	posix_trace_event(share->type[type], payload[maker], bytes);
+	atomic_fetch_add(&share->done[type], 1);
 }
 
 /* The call that is looked at. Its frame lies below those of later ones, which see by that if it is gone. */
 static void __attribute__((noinline)) call(size_t bytes)
 {
 	volatile unsigned char depth[1024];
-	uint64_t number = atomic_fetch_add(&share->made[MAIN], 1);
-	trace_event_id_t type = type_of(MAIN, number);
+	unsigned type;
+	uint64_t number = begin(MAIN, &type);
 
+	atomic_store(&share->called, type);
 	depth[0] = (unsigned char)bytes;
 	(void)depth[0];
 	target_payload(payload[MAIN], bytes, MAIN, number);
 	if (sigsetjmp(out, 1) == 0) {
 		stop_at(STOP_BEFORE);
-		(posix_trace_event)(type, payload[MAIN], bytes);
+		(posix_trace_event)(share->type[type], payload[MAIN], bytes);
 		stop_at(STOP_AFTER);
 		if (getpid() == parent)
-			atomic_fetch_add(&share->done[MAIN], 1);
+			atomic_fetch_add(&share->done[type], 1);
 	}
 }
 
@@ -183,7 +187,7 @@ static bool whole_use(void)
 		make(CHILD, 16);
 	while (posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &bytes, &none) == 0 &&
 	       !none)
-		found += info.posix_event_id == share->maker_type[CHILD] && info.posix_pid == getpid();
+		found += info.posix_event_id == share->type[target_type(CHILD, 0)] && info.posix_pid == getpid();
 	return found == AFTERWARDS && posix_trace_get_ledger_np(trid, &ledger) == 0 &&
 	       ledger.called == ledger.reported && ledger.called == AFTERWARDS + 1 &&
 	       posix_trace_shutdown(trid) == 0;
@@ -200,7 +204,9 @@ static void *help(void *arg)
 			syscall(SYS_futex, &share->order, 0 /* FUTEX_WAIT */, ORDER_NONE, NULL, NULL, 0);
 		if (order == ORDER_END)
 			return NULL;
-		for (unsigned n = atomic_load(&share->order_count); n; n--)
+		if (order == ORDER_CALL)
+			share->order_call(&share->try);
+		for (unsigned n = atomic_load(&share->order_count); order == ORDER_TRACE && n; n--)
 			make(HELPER, 8);
 		atomic_store(&share->order, ORDER_NONE);
 		syscall(SYS_futex, &share->order, 1 /* FUTEX_WAKE */, 64, NULL, NULL, 0);
@@ -227,7 +233,7 @@ static pid_t have_sibling(void)
 		for (;;)
 			pause();
 	}
-	while (child > 0 && atomic_load(&share->done[CHILD]) < AFTERWARDS)
+	while (child > 0 && atomic_load(&share->done[target_type(CHILD, 0)]) < AFTERWARDS)
 		usleep(100);
 	return child;
 }

@@ -3,7 +3,8 @@
  * try.c - a try: the streams of its path, a reader that may sleep, the target led to the instruction, what
  * happens there, and the account.
  */
-#include <pthread.h>
+#include <errno.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "steps.h"
 
 #define COMPLETE_MOST_MS 60000
+#define ORDER_MOST_S     20
 
 void must(const char *what, int err)
 {
@@ -22,16 +24,77 @@ void must(const char *what, int err)
 		complain("%s: %s", what, strerror(err));
 }
 
-static void open_stream(struct try *try, const struct stream_kind *kind, struct count *count)
+/* False: it takes too long. */
+static bool wait_for_order(enum order order)
+{
+	const struct timespec most = { .tv_sec = ORDER_MOST_S };
+
+	while (atomic_load(&share->order) == (int)order)
+		if (syscall(SYS_futex, &share->order, FUTEX_WAIT, (int)order, &most, NULL, 0) &&
+		    errno == ETIMEDOUT)
+			return false;
+	return true;
+}
+
+/*
+ * The engine promises that nothing waits for a thread that is in its trace point. What does so all the
+ * same would wait for ever, and the harness for it: it is let go on, to see whether that was the cause.
+ */
+void try_order(struct try *try, enum order order)
+{
+	if (try->killed)
+		return;
+	atomic_store(&share->order, order);
+	syscall(SYS_futex, &share->order, FUTEX_WAKE, 1, NULL, NULL, 0);
+	if (wait_for_order(order))
+		return;
+	lead_on(try->pid, 0);
+	if (wait_for_order(order))
+		complain("another thread waited for the one that was at this instruction");
+	else
+		complain("what another thread was told to do did not end");
+	lead_kill(try->pid, true);
+	try->pid = 0;
+	try->killed = true;
+}
+
+void try_by_owner(struct try *try, void (*call)(struct try *))
+{
+	if (!try->path->own) {
+		call(try);
+		return;
+	}
+	share->order_call = call;
+	try_order(try, ORDER_CALL);
+}
+
+static void set_filter(struct count *count, bool main_types)
 {
 	trace_event_set_t set;
+
+	must("filter", posix_trace_eventset_empty(&set));
+	for (int i = 0; i < MAIN_TYPES && main_types; i++)
+		posix_trace_eventset_add(share->type[i], &set);
+	must("filter", posix_trace_set_filter(count->trid, &set, POSIX_TRACE_SET_EVENTSET));
+}
+
+void try_filter(struct try *try, bool main_types)
+{
+	for (unsigned i = 0; i < try->streams; i++)
+		set_filter(&try->count[i], main_types);
+}
+
+static void open_stream(struct try *try, const struct stream_kind *kind, struct count *count)
+{
+	const pid_t pid = try->path->own ? getpid() : try->pid;
 	trace_attr_t attr;
 
 	memset(count, 0, sizeof(*count));
 	count->fd = kind->log ? memfd_create("log", MFD_CLOEXEC) : -1;
 	count->pid = try->pid;
 	count->max_data = kind->max_data;
-	count->may_lose = kind->policy == POSIX_TRACE_LOOP || try->path->until_full;
+	count->loop = kind->policy == POSIX_TRACE_LOOP;
+	count->may_lose = count->loop || try->path->until_full;
 	count->whole_suffix = kind->policy == POSIX_TRACE_LOOP;
 	posix_trace_attr_init(&attr);
 	must("attributes", posix_trace_attr_setstreamfullpolicy(&attr, kind->policy));
@@ -41,17 +104,30 @@ static void open_stream(struct try *try, const struct stream_kind *kind, struct 
 	if (kind->inherited)
 		must("attributes", posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED));
 	if (kind->log)
-		must("create", posix_trace_create_withlog(try->pid, &attr, count->fd, &count->trid));
+		must("create", posix_trace_create_withlog(pid, &attr, count->fd, &count->trid));
 	else
-		must("create", posix_trace_create(try->pid, &attr, &count->trid));
+		must("create", posix_trace_create(pid, &attr, &count->trid));
 	posix_trace_attr_destroy(&attr);
-	if (kind->filtered) {
-		must("filter", posix_trace_eventset_empty(&set));
-		for (int i = 0; i < MAIN_TYPES; i++)
-			posix_trace_eventset_add(share->main_type[i], &set);
-		must("filter", posix_trace_set_filter(count->trid, &set, POSIX_TRACE_SET_EVENTSET));
+	if (kind->filtered)
+		set_filter(count, true);
+	if (try->path->held != HELD_STOPPED || !try->path->held_first)
+		must("start", posix_trace_start(count->trid));
+}
+
+/* What the target has done so far are members, nothing else. */
+static void hold(struct try *try)
+{
+	if (try->path->held == HELD_FILTERED)
+		try_filter(try, true);
+	else if (!try->path->held_first)
+		try_each(try, "stop", posix_trace_stop);
+	for (unsigned i = 0; i < try->streams; i++) {
+		struct count *count = &try->count[i];
+
+		count->held = true;
+		for (int type = 0; type < TYPES; type++)
+			count->mark[type] = atomic_load(&share->done[type]);
 	}
-	must("start", posix_trace_start(count->trid));
 }
 
 /* The target makes it itself; who reads it waits for the guardian, where there is no other. */
@@ -63,6 +139,7 @@ static void expect_log(struct try *try)
 	count->fd = share->log_fd;
 	count->pid = try->pid;
 	count->max_data = OWN_LOG_DATA;
+	count->controls = true;
 }
 
 void try_open(struct try *try)
@@ -73,6 +150,39 @@ void try_open(struct try *try)
 		open_stream(try, &try->path->stream[try->streams], &try->count[try->streams]);
 		try->streams++;
 	}
+	if (try->path->held && try->path->held_first)
+		hold(try);
+}
+
+void try_mark(struct try *try)
+{
+	for (unsigned i = 0; i < try->streams; i++)
+		for (int type = 0; type < TYPES; type++) {
+			uint64_t made = atomic_load(&share->made[type]);
+
+			try->count[i].mark[type] = made;
+			try->count[i].unsure[type] = made - atomic_load(&share->done[type]);
+		}
+}
+
+void try_out(struct try *try, unsigned stream)
+{
+	struct count *count = &try->count[stream];
+
+	for (int type = 0; type < TYPES; type++)
+		count->out[type] = atomic_load(&share->made[type]) - count->mark[type];
+}
+
+void try_came(struct try *try)
+{
+	for (unsigned i = 0; i < try->streams; i++)
+		for (int type = 0; type < TYPES; type++) {
+			struct count *count = &try->count[i];
+			uint64_t done = atomic_load(&share->done[type]);
+
+			count->out[type] = done - count->mark[type];
+			count->unsure[type] = atomic_load(&share->made[type]) - done;
+		}
 }
 
 void try_settle(struct try *try, unsigned i)
@@ -80,15 +190,20 @@ void try_settle(struct try *try, unsigned i)
 	const struct stream_kind *kind = &try->path->stream[i];
 	struct count *count = &try->count[i];
 
-	for (int maker = 0; maker < MAKERS; maker++) {
-		uint64_t done = atomic_load(&share->done[maker]);
-		uint64_t made = atomic_load(&share->made[maker]);
+	count->broken_off = try->killed || try->jumped;
+	for (unsigned type = 0; type < TYPES; type++) {
+		uint64_t done = atomic_load(&share->done[type]);
+		uint64_t made = atomic_load(&share->made[type]);
 
-		if ((maker == MAIN && kind->filtered) || (maker == CHILD && !kind->inherited))
+		if ((type < MAIN_TYPES && kind->filtered) ||
+		    (type == target_type(CHILD, 0) && !kind->inherited))
 			continue;
-		count->low[maker] = done - count->out[maker] - count->unsure[maker];
-		count->high[maker] = made - count->out[maker] +
-				     (maker == MAIN && kind->inherited && try->forked);
+		if (count->held && (type < MAIN_TYPES || try->path->held == HELD_STOPPED))
+			done = made = count->mark[type];
+		count->low[type] = done - count->out[type] - count->unsure[type];
+		count->high[type] = made - count->out[type] +
+				    (type == atomic_load(&share->called) && kind->inherited &&
+				     try->forked);
 	}
 }
 
@@ -102,12 +217,7 @@ static void close_own_log(struct try *try)
 			break;
 		nanosleep(&nap, NULL);
 	}
-	for (int maker = 0; maker < MAKERS; maker++) {
-		if (maker == CHILD)
-			continue;
-		try->count[0].low[maker] = atomic_load(&share->done[maker]);
-		try->count[0].high[maker] = atomic_load(&share->made[maker]);
-	}
+	try_settle(try, 0);
 	count_log(&try->count[0]);
 	close(share->log_fd);
 }
@@ -132,8 +242,11 @@ void try_close(struct try *try)
 
 void try_go_on(struct try *try, int signal)
 {
-	int stop = lead_on(try->pid, signal);
+	int stop;
 
+	if (try->killed)
+		return;
+	stop = lead_on(try->pid, signal);
 	if (stop == STOP_AFTER)
 		stop = lead_on(try->pid, 0);
 	if (stop != STOP_DONE)
@@ -146,19 +259,12 @@ void try_each(struct try *try, const char *what, int (*call)(trace_id_t))
 		must(what, call(try->count[i].trid));
 }
 
-/* A thread that waits for an event when the call begins. */
-struct waiter {
-	pthread_t thread;
-	_Atomic pid_t tid;
-	struct count *count;
-};
-
 static void *wait_in(void *arg)
 {
-	struct waiter *waiter = arg;
+	struct try *try = arg;
 
-	atomic_store(&waiter->tid, (pid_t)syscall(SYS_gettid));
-	if (!count_wait(waiter->count))
+	atomic_store(&try->waiter.tid, (pid_t)syscall(SYS_gettid));
+	if (!count_wait(&try->count[0]))
 		complain("the reader that slept got nothing");
 	return NULL;
 }
@@ -179,57 +285,67 @@ static bool is_asleep(pid_t tid)
 	return end && end[1] == ' ' && end[2] == 'S';
 }
 
-static void begin_waiting(struct waiter *waiter, struct count *count)
+static void begin_waiting(struct try *try)
 {
-	waiter->count = count;
-	atomic_store(&waiter->tid, 0);
-	while (count_read(count))
+	while (count_read(&try->count[0]))
 		;
-	count->whole_suffix = false;
-	if (pthread_create(&waiter->thread, NULL, wait_in, waiter)) {
+	try->count[0].whole_suffix = false;
+	if (pthread_create(&try->waiter.thread, NULL, wait_in, try)) {
 		complain("no thread");
-		waiter->count = NULL;
 		return;
 	}
-	while (!atomic_load(&waiter->tid) || !is_asleep(atomic_load(&waiter->tid)))
+	try->waits = true;
+	while (!atomic_load(&try->waiter.tid) || !is_asleep(atomic_load(&try->waiter.tid)))
 		sched_yield();
 }
 
-static void end_waiting(struct waiter *waiter, bool nobody_traces)
+static void end_waiting(struct try *try)
 {
-	if (!waiter->count)
+	if (!try->waits)
 		return;
-	if (nobody_traces)
-		must("stop", posix_trace_stop(waiter->count->trid));
-	pthread_join(waiter->thread, NULL);
+	if (try->killed)
+		must("stop", posix_trace_stop(try->count[0].trid));
+	pthread_join(try->waiter.thread, NULL);
+}
+
+/* The target, and what it needs to go the path's way; it is where the call begins. */
+static struct try *begin(const struct path *path, unsigned prepare, bool helper)
+{
+	struct try *try = &share->try;
+	pid_t pid = lead_start(path, prepare, helper || path->own);
+
+	*try = (struct try){ .path = path, .pid = pid };
+	if (share->complaint[0])
+		return NULL;
+	try_by_owner(try, try_open);
+	if (lead_on(pid, 0) != STOP_BEFORE)
+		complain("the target did not come to the call");
+	if (path->held && !path->held_first)
+		try_by_owner(try, hold);
+	if (path->waiter)
+		try_by_owner(try, begin_waiting);
+	return try;
 }
 
 static bool try_once(const struct path *path, unsigned prepare, const struct action *action,
 		     const struct way *way, uint32_t n, bool by_steps)
 {
-	struct try try = { .path = path, .n = n };
-	struct waiter waiter = { .count = NULL };
+	struct try *try = begin(path, prepare, action && action->helper);
 	bool there = true;
 
-	complaint[0] = '\0';
-	try.pid = lead_start(path, prepare, action && action->helper);
-	if (complaint[0])
+	if (!try)
 		return true;
-	try_open(&try);
-	if (lead_on(try.pid, 0) != STOP_BEFORE)
-		complain("the target did not come to the call");
-	if (path->waiter)
-		begin_waiting(&waiter, &try.count[0]);
+	try->n = n;
 	if (action)
-		there = lead_to(try.pid, way, n, by_steps);
+		there = lead_to(try->pid, way, n, !path->own && !path->own_log, by_steps);
 	if (there && action)
-		action->act(&try);
+		action->act(try);
 	else
-		try_go_on(&try, 0);
-	end_waiting(&waiter, try.killed);
-	try_close(&try);
-	if (try.pid)
-		lead_kill(try.pid, true);
+		try_go_on(try, 0);
+	try_by_owner(try, end_waiting);
+	try_by_owner(try, try_close);
+	if (try->pid)
+		lead_kill(try->pid, true);
 	return there;
 }
 
@@ -240,30 +356,39 @@ bool try_one(const struct path *path, unsigned prepare, const struct action *act
 	       try_once(path, prepare, action, way, n, true);
 }
 
-/* The way of the call, its target being as path and prepare say; *lost: events that were. */
+static void ask_ledger(struct try *try)
+{
+	must("ledger", posix_trace_get_ledger_np(try->count[0].trid, &try->ledger));
+}
+
+/* Without looking at anything. */
+static void shut_down(struct try *try)
+{
+	try_each(try, "shutdown", posix_trace_shutdown);
+	for (unsigned i = 0; i < try->streams; i++)
+		if (try->count[i].fd >= 0)
+			close(try->count[i].fd);
+}
+
+/* The way of the call, its target being as path and prepare say. */
 void try_record(const struct path *path, unsigned prepare, struct way *way, uint64_t *lost)
 {
-	struct try try = { .path = path };
-	struct waiter waiter = { .count = NULL };
-	struct posix_trace_ledger_np ledger = { .called = 0 };
+	struct try *try = begin(path, prepare, false);
 
-	complaint[0] = '\0';
-	try.pid = lead_start(path, prepare, false);
-	try_open(&try);
-	if (lead_on(try.pid, 0) != STOP_BEFORE)
-		complain("the target did not come to the call");
-	if (try.streams)
-		must("ledger", posix_trace_get_ledger_np(try.count[0].trid, &ledger));
-	*lost = ledger.lost[POSIX_TRACE_LOST_STREAM_FULL_NP];
-	if (path->waiter)
-		begin_waiting(&waiter, &try.count[0]);
-	lead_record(try.pid, way);
-	lead_kill(try.pid, true);
-	end_waiting(&waiter, true);
-	try_each(&try, "shutdown", posix_trace_shutdown);
-	for (unsigned i = 0; i < try.streams; i++)
-		if (try.count[i].fd >= 0)
-			close(try.count[i].fd);
+	if (!try)
+		return;
+	/* Who asks takes events out of the rings, and the way may be another. */
+	if (lost) {
+		try_by_owner(try, ask_ledger);
+		*lost = try->ledger.lost[POSIX_TRACE_LOST_STREAM_FULL_NP];
+	}
+	lead_record(try->pid, way);
+	lead_kill(try->pid, true);
+	try->killed = true;
+	if (!path->own) {
+		end_waiting(try);
+		shut_down(try);
+	}
 	if (path->own_log)
 		close(share->log_fd);
 }
