@@ -10,9 +10,9 @@
  *
  * Claims, of an event as its call saw the stream: begun when a start had returned and ended before
  * anything else was called, it is delivered or counted; begun when a stop had returned and ended
- * before a start was called, it is neither. What was stamped while the stream ran, and nobody had found
- * it full, is delivered, and not lost to FULL. Of each time that the stream was full the reader is told,
- * before what is told next, and no event follows until he is told that it goes on. A stream that
+ * before a start was called, it is neither. Of the first kind none is lost to FULL that was stamped while
+ * the stream ran. When all is over the reader has been told of the last time that the stream was full,
+ * and no event follows until he is told that it goes on. A stream that
  * was stopped does not run until it is started, one that ran and is cleared runs. One that is full
  * and read empty goes on.
  *
