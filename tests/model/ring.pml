@@ -176,6 +176,9 @@ inline overwrite(to, which, seen)
 
 inline open_chunk(fresh, so_far)
 {
+#ifdef FAULT_OPEN_FIRST
+	STEP state[fresh] = OPEN END;
+#endif
 	STEP
 		head[fresh] = 0;
 		next[fresh] = NONE;
@@ -199,10 +202,12 @@ inline close_chunk(filled, follower, follower_gen)
 	STEP
 		next[filled] = follower;
 		next_gen[filled] = follower_gen;
+#ifndef FAULT_NO_LAST
 		if
 		:: head[filled] > 0 -> last[filled] = stamp[REC(filled, head[filled] - 1)]
 		:: else -> last[filled] = 0
 		fi
+#endif
 	END
 #ifndef FAULT_CLOSE_FIRST
 	;
@@ -233,17 +238,30 @@ inline turn(r, c, n)
 	:: else ->
 		k = (c == NONE -> 0 : before[c] + head[c]);
 		open_chunk(n, k);
+#ifdef FAULT_CLOSE_BEFORE_CURRENT
+		if
+		:: c != NONE -> close_chunk(c, n, gen[n])
+		:: else
+		fi;
+#endif
+#ifdef FAULT_CURRENT_BEFORE_FIRST
+		STEP current[r] = n; current_gen[r] = gen[n] END;
+#endif
 		STEP
 			if
 			:: c == NONE -> first[r] = n; first_gen[r] = gen[n]
 			:: else
 			fi
 		END;
+#ifndef FAULT_CURRENT_BEFORE_FIRST
 		STEP current[r] = n; current_gen[r] = gen[n] END;
+#endif
+#ifndef FAULT_CLOSE_BEFORE_CURRENT
 		if
 		:: c != NONE -> close_chunk(c, n, gen[n])
 		:: else
 		fi
+#endif
 	fi
 }
 
@@ -257,19 +275,29 @@ inline mend(r, c)
 			n = k;
 			g = state[n];
 			if
+#ifdef FAULT_MEND_CURRENT
+			:: owner[n] != r -> g = FREE
+#else
 			:: owner[n] != r || (n == current[r] && gen[n] == current_gen[r]) -> g = FREE
+#endif
 			:: else
 			fi
 		}
 		if
 		:: g == OPENING ->
+#ifndef FAULT_MEND_UNFINISHED
 			finish_overwrite(n);
+#endif
 			STEP head[n] = 0 END;
 			STEP state[n] = FREE END
 		:: g == OPEN && head[n] == 0 ->
 			STEP state[n] = FREE END
 		:: g == OPEN && head[n] > 0 ->
+#ifdef FAULT_MEND_DROPS
+			STEP state[n] = FREE END
+#else
 			close_chunk(n, current[r], current_gen[r])
+#endif
 		:: else
 		fi;
 		k = n + 1
@@ -357,8 +385,18 @@ inline find(r)
 	:: i < CHUNKS ->
 		atomic {
 			if
+#ifdef FAULT_FIND_ANYBODYS
+			:: (state[i] == OPEN || state[i] == CLOSED) &&
+			   before[i] <= newest && before[i] < oldest ->
+#else
+#ifdef FAULT_FIND_YOUNGEST
+			:: (state[i] == OPEN || state[i] == CLOSED) && owner[i] == r &&
+			   before[i] <= newest && (oldest == 255 || before[i] > oldest) ->
+#else
 			:: (state[i] == OPEN || state[i] == CLOSED) && owner[i] == r &&
 			   before[i] <= newest && before[i] < oldest ->
+#endif
+#endif
 				oldest = before[i];
 				was = i;
 				g = gen[i]
@@ -463,7 +501,11 @@ proctype Reader()
 			atomic { i = next[n]; oldest = next_gen[n] }
 			atomic {
 				if
+#ifdef FAULT_NEXT_BELIEVED
+				:: i == NONE -> goto lost_it
+#else
 				:: i == NONE || !(state[n] == CLOSED && gen[n] == g) -> goto lost_it
+#endif
 				:: else
 				fi
 			}
