@@ -22,7 +22,7 @@
 #include "bench.h"
 #include "bench_stream.h"
 
-#define STEP_CALLS   512 /* some chunks of a stream's memory; less than a second of steps */
+#define STEP_CALLS   340 /* two chunks of a stream's memory; less than a second of steps */
 #define STEADY_CALLS 1000000
 /*
  * Once a second of the clock a turn to another chunk reads the clocks for who recovers the stream, until
