@@ -6,20 +6,14 @@
 #include <unistd.h>
 
 #include "support/log.h"
+#include "support/payload.h"
 #include "support/stream.h"
 
 #define EVENTS  400000
 #define TYPES   64
 #define STEP_NS INT64_C(5000000000) /* too far apart for packing */
 
-static uint64_t some_number(void)
-{
-	static uint64_t state = UINT64_C(88172645463325252);
-
-	state ^= state << 13;
-	state ^= state >> 7;
-	return state ^= state << 17;
-}
+static uint64_t state = UINT64_C(88172645463325252);
 
 /* Events whose data is their number, twice, and then anything. */
 static int plain_log(void)
@@ -39,16 +33,16 @@ static int plain_log(void)
 	for (uint32_t i = 0; i < EVENTS; i++) {
 		uint32_t data[8] = { i, i };
 		struct posix_trace_event_np event = {
-			.info = { .posix_event_id = id[some_number() % TYPES], .posix_pid = 77,
-				  .posix_thread_id = (pthread_t)(some_number() % 8),
+			.info = { .posix_event_id = id[random_word(&state) % TYPES], .posix_pid = 77,
+				  .posix_thread_id = (pthread_t)(random_word(&state) % 8),
 				  .posix_truncation_status = POSIX_TRACE_NOT_TRUNCATED,
-				  .posix_prog_address = (void *)(uintptr_t)some_number() },
+				  .posix_prog_address = (void *)(uintptr_t)random_word(&state) },
 			.tid = 78, .time_ns = STEP_NS * (i + 1), .data = data,
-			.data_len = 8 * (some_number() % 4 + 1),
+			.data_len = 8 * (random_word(&state) % 4 + 1),
 		};
 
 		for (int k = 2; k < 8; k++)
-			data[k] = (uint32_t)some_number();
+			data[k] = (uint32_t)random_word(&state);
 		OK(posix_trace_compose_event_np(composer, &event));
 	}
 	OK(posix_trace_compose_finish_np(composer, NULL));

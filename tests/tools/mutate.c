@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "mutate.h"
+#include "support/payload.h"
 
 #define FILE_BYTES (16u << 20)
 
@@ -21,17 +22,9 @@ uint64_t mutate_sum;
 
 static uint64_t state;
 
-static uint64_t roll(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
 static uint64_t below(uint64_t limit)
 {
-	return limit ? roll() % limit : 0;
+	return limit ? random_word(&state) % limit : 0;
 }
 
 /* Most numbers that decide stand at the beginning, of the file or of one of its blocks. */
@@ -64,7 +57,7 @@ static void change(unsigned char *bytes, size_t size)
 		bytes[at] ^= (unsigned char)(1u << below(8));
 		return;
 	case 1:
-		bytes[at] = (unsigned char)roll();
+		bytes[at] = (unsigned char)random_word(&state);
 		return;
 	case 2:
 		value = size - below(64) + below(64);

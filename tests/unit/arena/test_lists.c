@@ -10,6 +10,7 @@
 #include "arena/maps.h"
 #include "arena/objects.h"
 #include "arena/schemas.h"
+#include "support/payload.h"
 #include "support/support.h"
 
 enum { THREADS = 8 };
@@ -148,9 +149,7 @@ static void scribble(void *memory, size_t bytes, uint64_t seed)
 	uint64_t random = 88172645463325252u + seed;
 
 	for (size_t i = 0; i < bytes / 8; i++) {
-		random ^= random << 13;
-		random ^= random >> 7;
-		random ^= random << 17;
+		random_word(&random);
 		/* Half of the numbers are small, so that they mean something. */
 		((uint64_t *)memory)[i] = random & 1 ? random :
 					  (random >> 40 & 0x3ff) << 32 | (random & 0x7ffff);

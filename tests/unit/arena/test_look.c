@@ -15,6 +15,7 @@
 
 #include "arena/attachment.h"
 #include "arena/look.h"
+#include "support/payload.h"
 #include "support/support.h"
 
 static struct forged {
@@ -27,15 +28,7 @@ static struct forged {
 
 static struct ptx_look *look;
 
-static uint64_t random_word(void)
-{
-	static uint64_t state = 88172645463325252u;
-
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
+static uint64_t state = 88172645463325252u;
 
 static void *map(size_t bytes, uint64_t offset)
 {
@@ -198,7 +191,7 @@ START_TEST(counts_and_links_are_bounded)
 	atomic_store(&region->free_chunks, UINT32_MAX);
 	for (uint32_t i = 0; i < PTX_RINGS; i++) {
 		atomic_store(&ring[i].published, 1);
-		atomic_store(&ring[i].current, ptx_link((uint32_t)random_word(), 0));
+		atomic_store(&ring[i].current, ptx_link((uint32_t)random_word(&state), 0));
 	}
 	ck_assert(ptx_look_at(look, forged.path));
 	check_bounds();
@@ -218,7 +211,7 @@ static void scribble(void *memory, size_t bytes)
 	uint64_t *word = memory;
 
 	for (size_t i = 0; i < bytes / 8; i++)
-		word[i] = random_word() >> (random_word() % 64);
+		word[i] = random_word(&state) >> (random_word(&state) % 64);
 }
 
 /* Most words at random, those that lead on in order now and then. */
@@ -230,14 +223,14 @@ static void scribble_over_all(void)
 	scribble(forged.control->attachment, sizeof *forged.control -
 						     offsetof(struct ptx_control, attachment));
 	scribble(forged.names, sizeof *forged.names);
-	for (unsigned bit = 0; bit < PTX_STREAMS; bit += 1 + (unsigned)(random_word() % 16)) {
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit += 1 + (unsigned)(random_word(&state) % 16)) {
 		struct ptx_attachment *attachment = attach(bit, PTX_REGIONS_AT);
 
 		memset(attachment->name, 0xff, sizeof attachment->name);
-		if (random_word() % 2)
-			attachment->stream_size = random_word() >> (random_word() % 64);
-		if (random_word() % 2)
-			attachment->max_data_size = random_word() >> (random_word() % 64);
+		if (random_word(&state) % 2)
+			attachment->stream_size = random_word(&state) >> (random_word(&state) % 64);
+		if (random_word(&state) % 2)
+			attachment->max_data_size = random_word(&state) >> (random_word(&state) % 64);
 	}
 	OK(ptx_ring_plan(65536, 100, &geometry));
 	region = map(geometry.bytes_first, PTX_REGIONS_AT);

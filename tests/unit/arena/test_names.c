@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arena/names.h"
+#include "support/payload.h"
 #include "support/support.h"
 
 enum { THREADS = 8 };
@@ -279,9 +280,7 @@ START_TEST(a_table_of_garbage_is_read_within_its_bounds)
 
 	begin();
 	for (size_t i = 0; i < sizeof *names / 8; i++) {
-		random ^= random << 13;
-		random ^= random >> 7;
-		random ^= random << 17;
+		random_word(&random);
 		/* half of the numbers are small: they name cells */
 		((uint64_t *)(void *)names)[i] =
 			random & 1 ? random : random >> 32 << 32 | (random & 0x3ff);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "record/attr.h"
+#include "support/payload.h"
 #include "support/support.h"
 #include "unit/ring/pool.h"
 
@@ -17,10 +18,7 @@ static uint64_t state;
 
 static uint64_t random_below(uint64_t n)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 11) % n;
+	return (random_word(&state) >> 11) % n;
 }
 
 static struct pool *pool;

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "ring/ring.h"
+#include "support/payload.h"
 #include "support/support.h"
 
 enum { MASK = 15, SIZE = MASK + 1 };
@@ -177,12 +178,8 @@ START_TEST(a_queue_of_garbage_is_left_in_bounded_time)
 	uint32_t number, generation;
 
 	begin(0);
-	for (int i = 0; i < SIZE; i++) {
-		random ^= random << 13;
-		random ^= random >> 7;
-		random ^= random << 17;
-		atomic_store(&queue[i], random);
-	}
+	for (int i = 0; i < SIZE; i++)
+		atomic_store(&queue[i], random_word(&random));
 	atomic_store(&hints.head, random);
 	atomic_store(&hints.tail, _i % 2 ? random + (random >> 2) : random - 5);
 	for (int i = 0; i < 100; i++)
