@@ -13,6 +13,7 @@
 
 #include "support/box.h"
 #include "support/numbers.h"
+#include "support/small_device.h"
 
 START_TEST(a_stream_that_was_shut_down_is_in_its_file)
 {

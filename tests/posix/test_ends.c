@@ -113,7 +113,6 @@ static void await_completion(int fd)
 START_TEST(the_last_words_of_a_process_are_in_its_log)
 {
 	int fd = log_file();
-	struct history *history;
 	pid_t child = fork();
 
 	if (child == 0) {
@@ -126,9 +125,7 @@ START_TEST(the_last_words_of_a_process_are_in_its_log)
 	}
 	reap(child, 0);
 	await_completion(fd);
-	history = log_history(fd);
-	assert_numbers_from(history, last_words = type_of("last words"), 1, 3);
-	history_free(history);
+	assert_log_numbers(fd, last_words = type_of("last words"), 1, 3);
 	assert_log_whole(fd);
 	close(fd);
 }

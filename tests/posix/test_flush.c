@@ -19,7 +19,6 @@ START_TEST(a_flush_moves_everything_to_the_log_and_frees_its_space)
 	const int each = 100, rounds = 20;
 	int fd = log_file();
 	trace_event_id_t id = type_of("n");
-	struct history *history;
 	trace_attr_t attr;
 	trace_id_t trid;
 
@@ -38,9 +37,7 @@ START_TEST(a_flush_moves_everything_to_the_log_and_frees_its_space)
 	}
 	ck_assert_int_eq(status_of(trid).posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
 	shut(trid);
-	history = log_history(fd);
-	assert_numbers_from(history, id, 0, (size_t)(rounds * each));
-	history_free(history);
+	assert_log_numbers(fd, id, 0, (size_t)(rounds * each));
 	close(fd);
 }
 END_TEST

@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "support/log.h"
+#include "support/small_device.h"
 
 static void limit_files(rlim_t bytes)
 {
@@ -26,16 +26,6 @@ static void take_signal(int number)
 	atomic_fetch_add(&signals_taken, 1);
 }
 
-static trace_id_t stream_of_many(int fd, trace_event_id_t id, int n)
-{
-	trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL,
-					 .log_policy = POSIX_TRACE_APPEND, .size = (size_t)n * 64);
-
-	for (int i = 0; i < n; i++)
-		trace_number(id, i);
-	return trid;
-}
-
 /* FLUSHF-07, FLUSHF-08, FLUSHF-09, STATUS-07, STATUS-12 */
 START_TEST(a_file_size_limit_gives_efbig_and_no_signal)
 {
@@ -43,7 +33,6 @@ START_TEST(a_file_size_limit_gives_efbig_and_no_signal)
 	int fd = log_file();
 	trace_event_id_t id = type_of("n");
 	struct posix_trace_status_info status;
-	struct history *history;
 	trace_id_t trid;
 
 	signal(SIGXFSZ, take_signal);
@@ -62,53 +51,28 @@ START_TEST(a_file_size_limit_gives_efbig_and_no_signal)
 	OK(posix_trace_flush(trid));
 	ck_assert_int_eq(status_of(trid).posix_stream_flush_error, 0);
 	shut(trid);
-	history = log_history(fd);
-	assert_numbers_from(history, id, 0, (size_t)n);
-	history_free(history);
+	assert_log_numbers(fd, id, 0, (size_t)n);
 	assert_log_whole(fd);
 	signal(SIGXFSZ, SIG_DFL);
 	close(fd);
 }
 END_TEST
 
-/* A log that is full before all events are in it. */
-static trace_id_t fill_device(const char *folder, int *fd, trace_event_id_t id, int n)
-{
-	char path[4096];
-	trace_id_t trid;
-
-	snprintf(path, sizeof(path), "%s/log", folder);
-	*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	ck_assert_int_ge(*fd, 0);
-	trid = stream_of_many(*fd, id, n);
-	FAILS(ENOSPC, posix_trace_flush(trid));
-	ck_assert_int_eq(status_of(trid).posix_stream_flush_error, ENOSPC);
-	return trid;
-}
-
-enum { DEVICE = 1 << 20, TOO_MANY = 200000 };
-
 /* FLUSHF-07, FLUSHF-08, SHUT-05, SHUT-06, STATUS-12 */
 START_TEST(a_full_device_gives_enospc_and_keeps_what_it_has)
 {
-	const char *folder = small_device(DEVICE);
+	const char *folder = small_device(DEVICE_BYTES);
 	trace_event_id_t id = type_of("n");
-	struct history *history;
 	trace_id_t trid;
-	size_t kept;
 	int fd;
 
 	if (!folder)
 		return;
-	trid = fill_device(folder, &fd, id, TOO_MANY);
+	fd = small_device_log(folder);
+	trid = small_device_fill(fd, id);
 	FAILS(ENOSPC, posix_trace_shutdown(trid));
 	FAILS(EINVAL, posix_trace_flush(trid));
-	history = log_history(fd);
-	kept = history_count(history, id);
-	ck_assert_uint_ge(kept, TOO_MANY / 4);
-	ck_assert_uint_lt(kept, TOO_MANY);
-	assert_numbers_from(history, id, 0, kept);
-	history_free(history);
+	assert_log_cut(fd, id);
 	close(fd);
 }
 END_TEST
@@ -116,28 +80,26 @@ END_TEST
 /* FLUSHF-07, FLUSHF-08 */
 START_TEST(events_wait_until_a_full_device_has_room)
 {
-	const char *folder = small_device(DEVICE);
+	const char *folder = small_device(DEVICE_BYTES);
 	trace_event_id_t id = type_of("n");
 	struct posix_trace_ledger_np ledger;
-	struct history *history;
 	trace_id_t trid;
 	int fd;
 
 	if (!folder)
 		return;
-	trid = fill_device(folder, &fd, id, TOO_MANY);
+	fd = small_device_log(folder);
+	trid = small_device_fill(fd, id);
 	OK(posix_trace_get_ledger_type_np(trid, id, &ledger));
-	ck_assert_uint_eq(ledger.called, TOO_MANY);
+	ck_assert_uint_eq(ledger.called, DEVICE_TOO_MANY);
 	ck_assert_uint_gt(ledger.unread, 0);
-	ck_assert_uint_eq(ledger.reported + ledger.unread, TOO_MANY);
-	small_device_grow(folder, 16 * DEVICE);
+	ck_assert_uint_eq(ledger.reported + ledger.unread, DEVICE_TOO_MANY);
+	small_device_grow(folder, 16 * DEVICE_BYTES);
 	OK(posix_trace_flush(trid));
 	OK(posix_trace_get_ledger_type_np(trid, id, &ledger));
-	ck_assert_uint_eq(ledger.reported, TOO_MANY);
+	ck_assert_uint_eq(ledger.reported, DEVICE_TOO_MANY);
 	shut(trid);
-	history = log_history(fd);
-	assert_numbers_from(history, id, 0, TOO_MANY);
-	history_free(history);
+	assert_log_numbers(fd, id, 0, DEVICE_TOO_MANY);
 	assert_log_whole(fd);
 	close(fd);
 }

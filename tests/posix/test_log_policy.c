@@ -35,16 +35,13 @@ START_TEST(append_keeps_everything_and_ignores_the_size)
 					 .log_policy = POSIX_TRACE_APPEND, .log_size = 1);
 	trace_event_id_t id = type_of("n");
 	struct posix_trace_status_info status;
-	struct history *history;
 
 	trace_and_flush(trid, id, 0, 5000);
 	status = status_of(trid);
 	ck_assert_int_eq(status.posix_log_full_status, POSIX_TRACE_NOT_FULL);
 	ck_assert_int_eq(status.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
 	shut(trid);
-	history = log_history(fd);
-	assert_numbers_from(history, id, 0, 5000);
-	history_free(history);
+	assert_log_numbers(fd, id, 0, 5000);
 	ck_assert_int_eq(log_status(fd).posix_log_full_status, POSIX_TRACE_NOT_FULL);
 	assert_log_whole(fd);
 	close(fd);

@@ -188,6 +188,14 @@ void assert_numbers_from(const struct history *history, trace_event_id_t id, int
 	free(numbers.number);
 }
 
+void assert_log_numbers(int fd, trace_event_id_t id, int first, size_t n)
+{
+	struct history *history = log_history(fd);
+
+	assert_numbers_from(history, id, first, n);
+	history_free(history);
+}
+
 static void name_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
 	(void)arg;

@@ -63,6 +63,8 @@ struct numbers {
 struct numbers numbers_of(const struct history *history, trace_event_id_t id);
 /* Fails unless they are first, first + 1, ... */
 void assert_numbers_from(const struct history *history, trace_event_id_t id, int first, size_t n);
+/* The same of the log in fd. */
+void assert_log_numbers(int fd, trace_event_id_t id, int first, size_t n);
 
 /* posix_trace_check_np() finds the whole file in order: every checksum, length and equation. */
 void assert_log_whole(int fd);
@@ -90,10 +92,6 @@ struct siphon *siphon_start_at(int from_fd);
 int siphon_fd(const struct siphon *siphon); /* for writing; the caller may close it */
 void siphon_release(struct siphon *siphon);
 int siphon_finish(struct siphon *siphon); /* after the last writer closed: the file */
-
-/* A folder on a device of so many bytes, seen by this process only; NULL where that cannot be. */
-const char *small_device(size_t bytes);
-void small_device_grow(const char *folder, size_t bytes);
 
 /* Waits, without limit but that of the test, until it says true. */
 #define wait_until(condition)                \

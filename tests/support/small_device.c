@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A device that can be full: a tmpfs in a mount name space of the test's own. */
-#include "support/log.h"
+/* The device is a tmpfs in a mount name space of the test's own. */
+#include "support/small_device.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <unistd.h>
+
+#include "support/log.h"
 
 static bool put(const char *path, const char *text)
 {
@@ -56,4 +59,45 @@ void small_device_grow(const char *folder, size_t bytes)
 
 	snprintf(options, sizeof(options), "size=%zu,mode=0777", bytes);
 	ck_assert_int_eq(mount("none", folder, "tmpfs", MS_REMOUNT, options), 0);
+}
+
+int small_device_log(const char *folder)
+{
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/log", folder);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	ck_assert_int_ge(fd, 0);
+	return fd;
+}
+
+trace_id_t stream_of_many(int fd, trace_event_id_t id, int n)
+{
+	trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL,
+					 .log_policy = POSIX_TRACE_APPEND, .size = (size_t)n * 64);
+
+	for (int i = 0; i < n; i++)
+		trace_number(id, i);
+	return trid;
+}
+
+trace_id_t small_device_fill(int fd, trace_event_id_t id)
+{
+	trace_id_t trid = stream_of_many(fd, id, DEVICE_TOO_MANY);
+
+	FAILS(ENOSPC, posix_trace_flush(trid));
+	ck_assert_int_eq(status_of(trid).posix_stream_flush_error, ENOSPC);
+	return trid;
+}
+
+void assert_log_cut(int fd, trace_event_id_t id)
+{
+	struct history *history = log_history(fd);
+	size_t kept = history_count(history, id);
+
+	ck_assert_uint_ge(kept, DEVICE_TOO_MANY / 4);
+	ck_assert_uint_lt(kept, DEVICE_TOO_MANY);
+	assert_numbers_from(history, id, 0, kept);
+	history_free(history);
 }

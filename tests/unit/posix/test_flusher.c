@@ -116,7 +116,6 @@ static void *trace_some(void *unused)
 /* A thread's events that cannot be taken are not left out in silence. FLUSH-01 */
 START_TEST(a_flush_without_memory_for_a_thread_fails_and_the_next_brings_its_events)
 {
-	struct history *history;
 	int fd = log_file();
 
 	begin(LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL));
@@ -127,9 +126,7 @@ START_TEST(a_flush_without_memory_for_a_thread_fails_and_the_next_brings_its_eve
 	out_of_memory = false;
 	OK(posix_trace_flush(trid));
 	shut(trid);
-	history = log_history(fd);
-	assert_numbers_from(history, u, 0, 10);
-	history_free(history);
+	assert_log_numbers(fd, u, 0, 10);
 	close(fd);
 }
 END_TEST
