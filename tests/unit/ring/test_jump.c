@@ -7,22 +7,8 @@
 
 #include "ring/overwrite.h"
 #include "support/support.h"
-#include "unit/ring/pool.h"
+#include "unit/ring/scene.h"
 #include "unit/ring/steps.h"
-
-enum { CHUNKS = 4 };
-
-static struct pool *pool;
-static struct reader reader;
-static struct writer one, two;
-
-static void begin(bool loop, unsigned records)
-{
-	pool = pool_make(CHUNKS, loop);
-	writer_begin(&one, pool, 1);
-	reader_init(&reader, pool);
-	writer_put_many(&one, 1, records);
-}
 
 /*
  * A jump out of the counting of overwritten records: those between two changes of thread are
@@ -117,7 +103,7 @@ END_TEST
 /* EVENT-13, SLOOP-01 */
 START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended)
 {
-	begin(true, CHUNKS * POOL_RECORDS);
+	begin_full();
 	steps_leave(put, &one);
 	writer_mend(&one);
 	for (unsigned i = 0; i < 3 * CHUNKS * POOL_RECORDS; i++)
@@ -135,7 +121,7 @@ END_TEST
 /* SLOOP-01: the ring comes by all chunks again, and none keeps what is older than what was overwritten. */
 START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_costs_no_chunk)
 {
-	begin(true, CHUNKS * POOL_RECORDS);
+	begin_full();
 	steps_leave(put, &one);
 	writer_mend(&one);
 	for (unsigned i = 0; i < 3 * CHUNKS * POOL_RECORDS; i++)
@@ -198,7 +184,7 @@ END_TEST
 /* Overwritten, counted, and given up; taken again, and given up again. */
 START_TEST(a_chunk_given_up_after_it_was_overwritten_is_not_counted_again)
 {
-	begin(true, CHUNKS * POOL_RECORDS);
+	begin_full();
 	ck_assert(ptx_overwrite(&pool->rings, 0, PTX_NONE, one.ring));
 	writer_mend(&one);
 	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), POOL_RECORDS);

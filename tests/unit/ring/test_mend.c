@@ -6,22 +6,8 @@
 #include <string.h>
 
 #include "support/support.h"
-#include "unit/ring/pool.h"
+#include "unit/ring/scene.h"
 #include "unit/ring/steps.h"
-
-enum { CHUNKS = 4 };
-
-static struct pool *pool;
-static struct reader reader;
-static struct writer one, two;
-
-static void begin(bool loop, unsigned records)
-{
-	pool = pool_make(CHUNKS, loop);
-	writer_begin(&one, pool, 1);
-	reader_init(&reader, pool);
-	writer_put_many(&one, 1, records);
-}
 
 static uint64_t word_of(uint32_t number)
 {

@@ -2,22 +2,7 @@
 /* A LOOP stream's oldest chunk is taken while the reader is at it, in every order. */
 #include "ring/overwrite.h"
 #include "support/support.h"
-#include "unit/ring/pool.h"
-
-enum { CHUNKS = 4 };
-
-static struct pool *pool;
-static struct reader reader;
-static struct writer one, two;
-
-/* Every chunk is taken: CHUNKS - 1 closed ones and the open one, values 1 and up. */
-static void fill_up(void)
-{
-	pool = pool_make(CHUNKS, true);
-	writer_begin(&one, pool, 1);
-	reader_init(&reader, pool);
-	writer_put_many(&one, 1, CHUNKS * POOL_RECORDS);
-}
+#include "unit/ring/scene.h"
 
 static uint64_t cut(void)
 {
@@ -54,7 +39,7 @@ START_TEST(the_oldest_chunk_is_taken_and_told_with_its_first_and_its_last_time)
 	uint32_t oldest;
 	uint64_t first, last;
 
-	fill_up();
+	begin_full();
 	oldest = ptx_link_number(atomic_load(&pool->rings.ring[0].first));
 	first = time_of(oldest, 0);
 	last = time_of(oldest, POOL_RECORDS - 1);
@@ -77,7 +62,7 @@ END_TEST
 /* SLOOP-04: what was reported is not overwritten */
 START_TEST(a_chunk_claimed_whole_is_taken_and_nothing_is_lost)
 {
-	fill_up();
+	begin_full();
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
 	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, 1);
 	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), 0);
@@ -97,10 +82,7 @@ START_TEST(of_a_chunk_claimed_in_part_the_rest_is_lost)
 {
 	uint32_t mine;
 
-	pool = pool_make(CHUNKS, true);
-	writer_begin(&one, pool, 1);
-	reader_init(&reader, pool);
-	writer_put_many(&one, 1, 1);
+	begin(true, 1);
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
 	mine = number_of(0);
 	writer_put_many(&one, 2, CHUNKS * POOL_RECORDS - 1);
@@ -122,7 +104,7 @@ START_TEST(a_claim_after_the_exchange_fails_and_the_copy_is_worth_nothing)
 	struct ptx_place before;
 	uint32_t number, generation;
 
-	fill_up();
+	begin_full();
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES); /* in the second chunk */
 	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, 4); /* takes the first, now free */
@@ -144,7 +126,7 @@ START_TEST(a_claim_before_the_exchange_succeeds_and_is_not_counted_as_lost)
 	uint32_t number;
 	uint64_t word, expected, claimed, before;
 
-	fill_up();
+	begin_full();
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
 	number = ptx_link_number(atomic_load(&ptx_ring_chunk(&pool->rings, number_of(0))->next));
 	word = atomic_load(&pool->rings.word[number]);
@@ -172,7 +154,7 @@ START_TEST(a_hint_about_a_chunk_that_is_another_by_now_is_passed_over)
 {
 	uint64_t word;
 
-	fill_up();
+	begin_full();
 	word = atomic_load(&pool->rings.word[0]);
 	ck_assert_int_eq(ptx_word_state(word), PTX_CHUNK_CLOSED);
 	ck_assert(!ptx_overwrite(&pool->rings, 0, (ptx_word_generation(word) + 1) & 0xffff, 5));
@@ -191,7 +173,7 @@ START_TEST(without_hints_the_chunk_with_the_oldest_last_time_is_found)
 {
 	uint32_t second;
 
-	fill_up();
+	begin_full();
 	second = ptx_link_number(atomic_load(&ptx_ring_chunk(&pool->rings, 0)->next));
 	atomic_store(&pool->rings.region->closed_hints.head,
 		     atomic_load(&pool->rings.region->closed_hints.tail));
@@ -209,9 +191,7 @@ START_TEST(what_is_lost_is_counted_by_type_and_by_thread)
 	struct ptx_slot *slot;
 	unsigned i;
 
-	pool = pool_make(CHUNKS, true);
-	writer_begin(&one, pool, 1);
-	reader_init(&reader, pool);
+	begin(true, 0);
 	ck_assert(writer_put(&one, types[0], 0));
 	writer_end(&one);
 	writer_begin(&two, pool, 2); /* the identity leaves room for one record more */
@@ -242,7 +222,7 @@ END_TEST
 /* A thread that ended and whose slot is another's: the loss goes to slot 0, not to that other. */
 START_TEST(losses_of_a_thread_whose_slot_was_given_on_go_to_slot_0)
 {
-	fill_up();
+	begin_full();
 	atomic_store(&pool->rings.slot[1].word, (uint32_t)1 << 16 | PTX_SLOT_LIVE);
 	writer_put_many(&one, 1, 1);
 	ck_assert_uint_eq(atomic_load(&pool->rings.slot[0].lost[PTX_WRITER_OVERWRITTEN]),

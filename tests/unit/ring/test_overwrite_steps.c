@@ -3,23 +3,8 @@
 #include <string.h>
 
 #include "support/support.h"
-#include "unit/ring/pool.h"
+#include "unit/ring/scene.h"
 #include "unit/ring/steps.h"
-
-enum { CHUNKS = 4 };
-
-static struct pool *pool;
-static struct reader reader;
-static struct writer one, two;
-
-/* Every chunk is taken: CHUNKS - 1 closed ones and the open one, values 1 and up. */
-static void fill_up(void)
-{
-	pool = pool_make(CHUNKS, true);
-	writer_begin(&one, pool, 1);
-	reader_init(&reader, pool);
-	writer_put_many(&one, 1, CHUNKS * POOL_RECORDS);
-}
 
 /* Values grow, nothing comes twice, and what is missing has been counted. */
 static void assert_growing(uint32_t tid)
@@ -61,7 +46,7 @@ START_TEST(writers_at_any_instruction_of_a_claim_take_it_or_leave_it_whole)
 	uint64_t value;
 
 	events_between = _i;
-	fill_up();
+	begin_full();
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
 	steps_interrupt(take, write_on, &reader.place[0]);
 	if (got == PTX_CLAIM_BYTES) {

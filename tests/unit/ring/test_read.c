@@ -3,22 +3,9 @@
 #include <string.h>
 
 #include "support/support.h"
-#include "unit/ring/pool.h"
+#include "unit/ring/scene.h"
 
-enum { CHUNKS = 4 };
-
-static struct pool *pool;
-static struct reader reader;
-static struct writer one;
 static unsigned char buffer[POOL_ROOM];
-
-static void begin(bool loop, unsigned records)
-{
-	pool = pool_make(CHUNKS, loop);
-	writer_begin(&one, pool, 1);
-	reader_init(&reader, pool);
-	writer_put_many(&one, 1, records);
-}
 
 static enum ptx_claim look(struct ptx_place *place, uint32_t *bytes)
 {
@@ -93,7 +80,7 @@ START_TEST(who_looks_at_a_chunk_that_is_taken_has_lost_its_place)
 	struct ptx_place place = { 0, 0 };
 	uint32_t bytes, before;
 
-	begin(true, CHUNKS * POOL_RECORDS);
+	begin_full();
 	ck_assert_int_eq(look(&place, &bytes), PTX_CLAIM_BYTES);
 	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, 1);
 	ck_assert_int_eq(look(&place, &bytes), PTX_CLAIM_LOST);
@@ -107,7 +94,6 @@ END_TEST
 START_TEST(the_oldest_chunk_of_the_ring_is_found_and_how_many_came_before_it)
 {
 	struct ptx_place place;
-	struct writer two;
 	uint32_t before, first;
 
 	begin(true, 1);
