@@ -211,7 +211,6 @@ START_TEST(what_another_process_says_reaches_its_controller_and_the_log)
 {
 	int in[2], out[2], fd = log_file();
 	trace_event_id_t id;
-	trace_attr_t attr;
 	trace_id_t trid;
 	pid_t child;
 
@@ -220,9 +219,7 @@ START_TEST(what_another_process_says_reaches_its_controller_and_the_log)
 	child = other_process(in, out);
 	if (_i)
 		tell(in, out, 'd');
-	wish_attr(&attr, &(struct wish){ 0 });
-	OK(posix_trace_create_withlog(child, &attr, fd, &trid));
-	OK(posix_trace_attr_destroy(&attr));
+	trid = log_attach(child, fd, &(struct log_wish){ 0 });
 	OK(posix_trace_trid_eventid_open(trid, "theirs", &id));
 	start(trid);
 	tell(in, out, 'd');

@@ -11,20 +11,74 @@
 #include "support/log.h"
 #include "support/puppet.h"
 
+/* A child of the test and the test itself, each of which can wait for a word of the other. */
+struct side {
+	pid_t child; /* 0: it is the child's side */
+	int hears, says;
+};
+
+static struct side part(void)
+{
+	int down[2], up[2];
+	pid_t child;
+
+	ck_assert(pipe(down) == 0 && pipe(up) == 0);
+	child = fork();
+	if (!child) {
+		close(down[1]);
+		close(up[0]);
+		return (struct side){ 0, down[0], up[1] };
+	}
+	close(down[0]);
+	close(up[1]);
+	return (struct side){ child, up[0], down[1] };
+}
+
+static void say(const struct side *side)
+{
+	ck_assert_int_eq(write(side->says, "", 1), 1);
+}
+
+static void hear(const struct side *side)
+{
+	char byte;
+
+	ck_assert_int_eq(read(side->hears, &byte, 1), 1);
+}
+
+/* Says no more, and waits for the child's end; the child can wait for that. */
+static void leave(const struct side *side)
+{
+	close(side->says);
+	close(side->hears);
+	wait_well(side->child);
+}
+
+static void hear_of_leaving(const struct side *side)
+{
+	char byte;
+
+	ck_assert_int_eq(read(side->hears, &byte, 1), 0);
+}
+
+static trace_id_t log_inherited(int fd)
+{
+	return LOGGED_STARTED(fd, .log_policy = POSIX_TRACE_APPEND, .inheritance = POSIX_TRACE_INHERITED);
+}
+
+static trace_id_t log_until_full(pid_t pid, int fd)
+{
+	return log_attach_started(pid, fd, &(struct log_wish){ .policy = POSIX_TRACE_UNTIL_FULL,
+							       .log_policy = POSIX_TRACE_APPEND });
+}
+
 START_TEST(a_child_that_ended_had_what_its_parent_had)
 {
 	trace_event_id_t id = type_of("a");
 	int fd = log_file();
-	trace_attr_t attr;
-	trace_id_t trid;
-	pid_t child;
+	trace_id_t trid = log_inherited(fd);
+	pid_t child = fork();
 
-	OK(posix_trace_attr_init(&attr));
-	OK(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED));
-	OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
-	OK(posix_trace_create_withlog(0, &attr, fd, &trid));
-	OK(posix_trace_start(trid));
-	child = fork();
 	if (!child) {
 		trace_number(id, 1);
 		child = fork();
@@ -36,7 +90,6 @@ START_TEST(a_child_that_ended_had_what_its_parent_had)
 	}
 	wait_well(child);
 	shut(trid);
-	OK(posix_trace_attr_destroy(&attr));
 	assert_from(fd, 1, program_path());
 	assert_from(fd, 2, program_path());
 	close(fd);
@@ -46,51 +99,37 @@ END_TEST
 /* The child waits until it is traced, and is there until its parent has seen everything. */
 START_TEST(of_another_process_it_is_told_too)
 {
-	int fd = log_file(), go[2], stay[2];
+	int fd = log_file();
+	struct side side = part();
 	trace_id_t trid;
-	trace_attr_t attr;
-	pid_t child;
-	char byte;
 
-	ck_assert(pipe(go) == 0 && pipe(stay) == 0);
-	child = fork();
-	if (!child) {
+	if (!side.child) {
 		trace_event_id_t id = type_of("a");
 		struct plugin first;
 
-		close(go[1]);
-		close(stay[0]);
-		ck_assert_int_eq(write(stay[1], "", 1), 1);
-		ck_assert_int_eq(read(go[0], &byte, 1), 1);
+		say(&side);
+		hear(&side);
 		trace_number(id, 1);
 		first = plugin_load("first");
 		first.trace(id, 2);
-		ck_assert_int_eq(write(stay[1], "", 1), 1);
-		ck_assert_int_eq(read(go[0], &byte, 1), 1);
+		say(&side);
+		hear(&side);
 		first.trace(id, 3);
-		ck_assert_int_eq(write(stay[1], "", 1), 1);
-		ck_assert_int_eq(read(go[0], &byte, 1), 0);
+		say(&side);
+		hear_of_leaving(&side);
 		_exit(0);
 	}
-	close(go[0]);
-	close(stay[1]);
-	ck_assert_int_eq(read(stay[0], &byte, 1), 1);
-	OK(posix_trace_attr_init(&attr));
-	OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
-	OK(posix_trace_create_withlog(child, &attr, fd, &trid));
-	OK(posix_trace_start(trid));
-	ck_assert_int_eq(write(go[1], "", 1), 1);
-	ck_assert_int_eq(read(stay[0], &byte, 1), 1);
+	hear(&side);
+	trid = log_attach_started(side.child, fd, &(struct log_wish){ .log_policy = POSIX_TRACE_APPEND });
+	say(&side);
+	hear(&side);
 	OK(posix_trace_flush(trid));
-	ck_assert_int_eq(write(go[1], "", 1), 1);
-	ck_assert_int_eq(read(stay[0], &byte, 1), 1);
+	say(&side);
+	hear(&side);
 	shut(trid);
-	close(go[1]);
-	close(stay[0]);
-	wait_well(child);
-	OK(posix_trace_attr_destroy(&attr));
+	leave(&side);
 	assert_from(fd, 1, program_path());
-	assert_from(fd, 3, realpath("posix/.libs/first.so", (char[PATH_MAX]){ 0 }));
+	assert_from_plugin(fd, 3, "first");
 	close(fd);
 }
 END_TEST
@@ -98,23 +137,17 @@ END_TEST
 /* Nobody sees the plugins while they are there: the process itself says what came and went. */
 START_TEST(what_another_process_tells_needs_no_look)
 {
-	int fd = log_file(), go[2], stay[2];
+	int fd = log_file();
+	struct side side = part();
 	trace_id_t trid;
-	trace_attr_t attr;
-	pid_t child;
-	char byte;
 
-	ck_assert(pipe(go) == 0 && pipe(stay) == 0);
-	child = fork();
-	if (!child) {
+	if (!side.child) {
 		trace_event_id_t id = type_of("a");
 		struct plugin plugin;
 
-		close(go[1]);
-		close(stay[0]);
 		OK(posix_trace_mapping_tell_np()); /* to nobody yet */
-		ck_assert_int_eq(write(stay[1], "", 1), 1);
-		ck_assert_int_eq(read(go[0], &byte, 1), 1);
+		say(&side);
+		hear(&side);
 		OK(posix_trace_mapping_tell_np());
 		for (int i = 0; i < 4; i++) {
 			plugin = plugin_load(i % 2 ? "second" : "first");
@@ -128,24 +161,13 @@ START_TEST(what_another_process_tells_needs_no_look)
 		OK(posix_trace_mapping_tell_np());
 		_exit(0);
 	}
-	close(go[0]);
-	close(stay[1]);
-	ck_assert_int_eq(read(stay[0], &byte, 1), 1);
-	OK(posix_trace_attr_init(&attr));
-	OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
-	OK(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL));
-	OK(posix_trace_create_withlog(child, &attr, fd, &trid));
-	OK(posix_trace_start(trid));
-	ck_assert_int_eq(write(go[1], "", 1), 1);
-	close(go[1]);
-	wait_well(child);
-	close(stay[0]);
+	hear(&side);
+	trid = log_until_full(side.child, fd);
+	say(&side);
+	leave(&side);
 	shut(trid);
-	OK(posix_trace_attr_destroy(&attr));
 	for (int i = 0; i < 5; i++)
-		assert_from(fd, 1 + i,
-			    realpath(i % 2 ? "posix/.libs/second.so" : "posix/.libs/first.so",
-				     (char[PATH_MAX]){ 0 }));
+		assert_from_plugin(fd, 1 + i, i % 2 ? "second" : "first");
 	close(fd);
 }
 END_TEST
@@ -156,24 +178,19 @@ END_TEST
  */
 START_TEST(what_could_not_be_told_makes_nothing_wrong_of_what_was)
 {
-	int fd = log_file(), go[2], stay[2];
-	trace_id_t trid;
-	trace_attr_t attr;
-	pid_t child;
-	char byte, path[PATH_MAX];
 	struct posix_trace_mapping_np mapping;
+	char path[PATH_MAX];
+	int fd = log_file();
+	struct side side = part();
+	trace_id_t trid;
 
-	ck_assert(pipe(go) == 0 && pipe(stay) == 0);
-	child = fork();
-	if (!child) {
+	if (!side.child) {
 		trace_event_id_t id = type_of("a");
 		struct plugin plugin;
 
-		close(go[1]);
-		close(stay[0]);
 		OK(posix_trace_mapping_tell_np()); /* to nobody yet */
-		ck_assert_int_eq(write(stay[1], "", 1), 1);
-		ck_assert_int_eq(read(go[0], &byte, 1), 1);
+		say(&side);
+		hear(&side);
 		OK(posix_trace_mapping_tell_np());
 		ck_assert(!_i || dlopen("libresolv.so.2", RTLD_NOW)); /* one more to say */
 		for (int told = 0; !told;) {
@@ -186,22 +203,13 @@ START_TEST(what_could_not_be_told_makes_nothing_wrong_of_what_was)
 		plugin.trace(id, 1);
 		_exit(0);
 	}
-	close(go[0]);
-	close(stay[1]);
-	ck_assert_int_eq(read(stay[0], &byte, 1), 1);
-	OK(posix_trace_attr_init(&attr));
-	OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
-	OK(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL));
-	OK(posix_trace_create_withlog(child, &attr, fd, &trid));
-	OK(posix_trace_start(trid));
-	ck_assert_int_eq(write(go[1], "", 1), 1);
-	close(go[1]);
-	wait_well(child);
-	close(stay[0]);
+	hear(&side);
+	trid = log_until_full(side.child, fd);
+	say(&side);
+	leave(&side);
 	shut(trid);
-	OK(posix_trace_attr_destroy(&attr));
 	if (mapping_of(fd, 1, &mapping, path))
-		assert_from(fd, 1, realpath("posix/.libs/second.so", (char[PATH_MAX]){ 0 }));
+		assert_from_plugin(fd, 1, "second");
 	close(fd);
 }
 END_TEST
@@ -230,16 +238,10 @@ static void log_something(void)
 	trace_event_id_t id = type_of("a");
 	char path[PATH_MAX];
 	int fd = log_file();
-	trace_attr_t attr;
-	trace_id_t trid;
+	trace_id_t trid = LOGGED_STARTED(fd, .log_policy = POSIX_TRACE_APPEND);
 
-	OK(posix_trace_attr_init(&attr));
-	OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
-	OK(posix_trace_create_withlog(0, &attr, fd, &trid));
-	OK(posix_trace_start(trid));
 	trace_number(id, 1);
 	shut(trid);
-	OK(posix_trace_attr_destroy(&attr));
 	assert_from(fd, 1, program_path());
 	ck_assert(mapping_of(fd, 1, &mapping, path));
 	close(fd);
@@ -266,17 +268,10 @@ int __lsan_is_turned_off(void)
 START_TEST(a_child_ends_whatever_a_thread_of_its_parent_did_to_the_linker)
 {
 	int fd = log_file(), held[2];
-	trace_attr_t attr;
-	trace_id_t trid;
-	pid_t child;
+	trace_id_t trid = log_inherited(fd);
+	pid_t child = fork(); /* traced by another process from now on */
 	char byte;
 
-	OK(posix_trace_attr_init(&attr));
-	OK(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED));
-	OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
-	OK(posix_trace_create_withlog(0, &attr, fd, &trid));
-	OK(posix_trace_start(trid));
-	child = fork(); /* traced by another process from now on */
 	if (!child) {
 		pthread_t thread;
 
@@ -295,7 +290,6 @@ START_TEST(a_child_ends_whatever_a_thread_of_its_parent_did_to_the_linker)
 	}
 	wait_well(child);
 	shut(trid);
-	OK(posix_trace_attr_destroy(&attr));
 	close(fd);
 }
 END_TEST
@@ -307,14 +301,8 @@ START_TEST(a_target_that_executes_has_the_files_of_its_new_program)
 	struct posix_trace_mapping_np mapping;
 	char path[PATH_MAX];
 	int fd = log_file();
-	trace_attr_t attr;
-	trace_id_t trid;
+	trace_id_t trid = log_until_full(puppet.pid, fd);
 
-	OK(posix_trace_attr_init(&attr));
-	OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
-	OK(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL));
-	OK(posix_trace_create_withlog(puppet.pid, &attr, fd, &trid));
-	OK(posix_trace_start(trid));
 	puppet_tell(&puppet, PUPPET_ONE);
 	puppet_tell(&puppet, PUPPET_EXEC);
 	for (int i = 0; i < 3; i++)
@@ -324,7 +312,6 @@ START_TEST(a_target_that_executes_has_the_files_of_its_new_program)
 	shut(trid);
 	if (!_i)
 		puppet_end(&puppet);
-	OK(posix_trace_attr_destroy(&attr));
 	assert_from(fd, 1, program_path());
 	ck_assert(mapping_of(fd, 3, &mapping, path));
 	ck_assert_str_ne(path, program_path());

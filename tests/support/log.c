@@ -12,30 +12,41 @@
 void log_wish_attr(trace_attr_t *attr, const struct log_wish *wish)
 {
 	wish_attr(attr, &(struct wish){ .policy = wish->policy, .size = wish->size,
-					.max_data = wish->max_data, .name = wish->name });
+					.max_data = wish->max_data, .inheritance = wish->inheritance,
+					.name = wish->name });
 	if (wish->log_policy)
 		OK(posix_trace_attr_setlogfullpolicy(attr, wish->log_policy));
 	if (wish->log_size)
 		OK(posix_trace_attr_setlogsize(attr, wish->log_size));
 }
 
-trace_id_t log_create(int fd, const struct log_wish *wish)
+trace_id_t log_attach(pid_t pid, int fd, const struct log_wish *wish)
 {
 	trace_attr_t attr;
 	trace_id_t trid;
 
 	log_wish_attr(&attr, wish);
-	OK(posix_trace_create_withlog(0, &attr, fd, &trid));
+	OK(posix_trace_create_withlog(pid, &attr, fd, &trid));
 	OK(posix_trace_attr_destroy(&attr));
 	return trid;
 }
 
-trace_id_t log_create_started(int fd, const struct log_wish *wish)
+trace_id_t log_attach_started(pid_t pid, int fd, const struct log_wish *wish)
 {
-	trace_id_t trid = log_create(fd, wish);
+	trace_id_t trid = log_attach(pid, fd, wish);
 
 	start(trid);
 	return trid;
+}
+
+trace_id_t log_create(int fd, const struct log_wish *wish)
+{
+	return log_attach(0, fd, wish);
+}
+
+trace_id_t log_create_started(int fd, const struct log_wish *wish)
+{
+	return log_attach_started(0, fd, wish);
 }
 
 int log_file(void)

@@ -21,6 +21,7 @@ struct log_wish {
 	size_t size;
 	size_t log_size;
 	size_t max_data;
+	int inheritance;
 	const char *name;
 };
 
@@ -29,6 +30,9 @@ void log_wish_attr(trace_attr_t *attr, const struct log_wish *wish);
 /* A stream of the calling process with its log in fd, suspended; LOGGED_STARTED() starts it. */
 trace_id_t log_create(int fd, const struct log_wish *wish);
 trace_id_t log_create_started(int fd, const struct log_wish *wish);
+/* The same of another process. */
+trace_id_t log_attach(pid_t pid, int fd, const struct log_wish *wish);
+trace_id_t log_attach_started(pid_t pid, int fd, const struct log_wish *wish);
 #define LOGGED(fd, ...)         log_create(fd, &(struct log_wish){ __VA_ARGS__ })
 #define LOGGED_STARTED(fd, ...) log_create_started(fd, &(struct log_wish){ __VA_ARGS__ })
 

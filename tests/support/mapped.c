@@ -61,13 +61,27 @@ void assert_from(int fd, int number, const char *expected)
 	ck_assert_str_eq(real, expected);
 }
 
+/* From the working folder, and from the root. */
+static void plugin_paths(const char *name, char *path, char *real)
+{
+	snprintf(path, PATH_MAX, "posix/.libs/%s.so", name);
+	ck_assert_ptr_nonnull(realpath(path, real));
+}
+
+void assert_from_plugin(int fd, int number, const char *name)
+{
+	char path[PATH_MAX], real[PATH_MAX];
+
+	plugin_paths(name, path, real);
+	assert_from(fd, number, real);
+}
+
 struct plugin plugin_load(const char *name)
 {
 	struct plugin plugin;
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "posix/.libs/%s.so", name);
-	ck_assert_ptr_nonnull(realpath(path, plugin.path));
+	plugin_paths(name, path, plugin.path);
 	plugin.handle = dlopen(path, RTLD_NOW); /* from the working folder: the log has it whole */
 	ck_assert_msg(plugin.handle, "%s", dlerror());
 	*(void **)&plugin.trace = dlsym(plugin.handle, "plugin_trace");

@@ -20,13 +20,16 @@ bool mapping_of(int fd, int number, struct posix_trace_mapping_np *mapping, char
 /* Fails unless that event came from this file, which has no link in its path. */
 void assert_from(int fd, int number, const char *expected);
 
+/* Two of them: the "first" and the "second". */
 struct plugin {
 	void *handle;
 	void (*trace)(trace_event_id_t id, int number);
 	char path[PATH_MAX];
 };
 
-/* The "first" or the "second". */
 struct plugin plugin_load(const char *name);
+
+/* Fails unless that event came from this plugin, whoever loaded it. */
+void assert_from_plugin(int fd, int number, const char *name);
 
 #endif
