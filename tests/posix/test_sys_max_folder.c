@@ -128,7 +128,5 @@ static Suite *build(void)
 int main(int argc, char **argv)
 {
 	miser_main(argc, argv);
-	if (!folder_is_own())
-		return folder_run_again(argv);
-	return support_run(build());
+	return folder_run(build, argv);
 }

@@ -2,6 +2,7 @@
 #include "support/folder.h"
 
 #include <ftw.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,7 +12,7 @@
 #define VARIABLE "POSIXTRACE_RUNTIME_DIR"
 #define MARK     "PTX_TESTS_FOLDER_IS_OWN"
 
-bool folder_is_own(void)
+static bool is_own(void)
 {
 	return getenv(VARIABLE) && getenv(MARK);
 }
@@ -39,7 +40,8 @@ void folder_clear(void)
 	remove_all(folder_path());
 }
 
-int folder_run_again(char **argv)
+/* Its exit status. */
+static int run_again(char **argv)
 {
 	char around[] = "/tmp/posixtrace-test-XXXXXX", path[sizeof(around) + 4];
 	int status = -1;
@@ -60,4 +62,9 @@ int folder_run_again(char **argv)
 		waitpid(child, &status, 0);
 	remove_all(around);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
+int folder_run(Suite *(*build)(void), char **argv)
+{
+	return is_own() ? support_run(build()) : run_again(argv);
 }

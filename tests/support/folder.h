@@ -2,20 +2,17 @@
 /*
  * support/folder.h - a runtime folder of a suite's own, so that it counts its own streams only.
  *
- * The library reads POSIXTRACE_RUNTIME_DIR when a program starts. So main() of such a suite begins
+ * The library reads POSIXTRACE_RUNTIME_DIR when a program starts. So main() of such a suite is
  *
- *	if (!folder_is_own())
- *		return folder_run_again(argv);
+ *	return folder_run(build, argv);
  */
 #ifndef PTX_TESTS_FOLDER_H
 #define PTX_TESTS_FOLDER_H
 
-#include <stdbool.h>
+#include "support/support.h"
 
-bool folder_is_own(void);
-
-/* Runs the program again with a folder of its own and removes that; its exit status. */
-int folder_run_again(char **argv);
+/* Runs the suite in a folder of its own, which is gone when it ends: main's exit status. */
+int folder_run(Suite *(*build)(void), char **argv);
 
 /* The folder. It can be made, but is not there yet; the second makes it so again. */
 const char *folder_path(void);

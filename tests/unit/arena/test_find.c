@@ -221,5 +221,5 @@ static Suite *build(void)
 int main(int argc, char **argv)
 {
 	(void)argc;
-	return folder_is_own() ? support_run(build()) : folder_run_again(argv);
+	return folder_run(build, argv);
 }
