@@ -39,9 +39,7 @@ START_TEST(an_event_is_read_back_as_it_was_handed_over)
 	event.info.posix_truncation_status = POSIX_TRACE_TRUNCATED_RECORD;
 	event.flags = POSIX_TRACE_EVENT_LATE_NP;
 	OK(posix_trace_compose_event_np(composer, &event));
-	OK(posix_trace_compose_finish_np(composer, NULL));
-
-	assert_log_whole(fd);
+	finish(composer, fd);
 	trid = log_open(fd);
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		event = next_of(trid);
@@ -125,7 +123,7 @@ START_TEST(names_are_numbered_as_they_come_or_as_is_asked)
 	FAILS(ENAMETOOLONG, posix_trace_compose_name_np(composer, name, &id));
 	name[TRACE_EVENT_NAME_MAX] = '\0';
 	ck_assert_uint_eq(name_of(composer, name), 68);
-	OK(posix_trace_compose_finish_np(composer, NULL));
+	finish(composer, fd);
 	trid = log_open(fd);
 	OK(posix_trace_eventid_get_name(trid, 65, name));
 	ck_assert_str_eq(name, "asked");
@@ -148,8 +146,7 @@ START_TEST(there_are_as_many_names_as_a_process_can_have)
 	}
 	FAILS(ENOSPC, posix_trace_compose_name_np(composer, "one more", &id));
 	ck_assert_uint_eq(name_of(composer, name), 63 + TRACE_USER_EVENT_MAX - 1);
-	OK(posix_trace_compose_finish_np(composer, NULL));
-	assert_log_whole(fd);
+	finish(composer, fd);
 	close(fd);
 }
 END_TEST
@@ -175,8 +172,7 @@ START_TEST(schemas_and_objects_are_read_back)
 	OK(posix_trace_compose_object_np(composer, &lock));
 	FAILS(EINVAL, posix_trace_compose_object_np(composer, NULL));
 	put(composer, id, 1, "");
-	OK(posix_trace_compose_finish_np(composer, NULL));
-	assert_log_whole(fd);
+	finish(composer, fd);
 	trid = log_open(fd);
 	OK(posix_trace_eventid_get_schema_np(trid, id, schema, sizeof(schema)));
 	ck_assert_str_eq(schema, "ptr lock; u32 spins");
@@ -207,8 +203,7 @@ START_TEST(what_is_lost_is_in_the_ledger)
 	FAILS(EINVAL, posix_trace_compose_lost_np(composer, -1, 1, id, NULL));
 	FAILS(EINVAL, posix_trace_compose_lost_np(composer, POSIX_TRACE_LOST_CAUSES_NP, 1, id, NULL));
 	FAILS(EINVAL, posix_trace_compose_lost_np(composer, 0, 1, 1024, NULL));
-	OK(posix_trace_compose_finish_np(composer, NULL));
-	assert_log_whole(fd);
+	finish(composer, fd);
 	ck_assert_int_eq(log_status(fd).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
 	trid = log_open(fd);
 	ck_assert_ledger_closes(trid);
@@ -269,7 +264,7 @@ START_TEST(events_that_no_log_can_have_are_refused)
 	FAILS(EMSGSIZE, posix_trace_compose_event_np(composer, &event));
 	event.data_len = 1024;
 	OK(posix_trace_compose_event_np(composer, &event));
-	OK(posix_trace_compose_finish_np(composer, NULL));
+	finish(composer, fd);
 	ck_assert_uint_eq(events_of(fd), 1);
 	close(fd);
 }
@@ -290,8 +285,7 @@ START_TEST(a_process_may_have_any_number)
 		event.info.posix_pid = pids[i % 5];
 		OK(posix_trace_compose_event_np(composer, &event));
 	}
-	OK(posix_trace_compose_finish_np(composer, NULL));
-	assert_log_whole(fd);
+	finish(composer, fd);
 	trid = log_open(fd);
 	for (int i = 0; i < 20000; i++)
 		ck_assert_int_eq(next_of(trid).info.posix_pid, pids[i % 5]);

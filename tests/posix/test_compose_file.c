@@ -27,13 +27,17 @@ START_TEST(bad_files_and_attributes_are_refused)
 }
 END_TEST
 
+static struct posix_trace_event_np some_event(composer_t *composer)
+{
+	return event_of(name_of(composer, "event"), 0, "some data of an event");
+}
+
 /* Of many blocks and many threads; the descriptor is the caller's all the time. */
 START_TEST(a_large_log_is_in_order)
 {
 	int fd = log_file();
 	composer_t *composer = compose(fd, NULL);
-	trace_event_id_t id = name_of(composer, "event");
-	struct posix_trace_event_np event = event_of(id, 0, "some data of an event");
+	struct posix_trace_event_np event = some_event(composer);
 	trace_id_t trid;
 
 	for (int i = 0; i < 200000; i++) {
@@ -41,8 +45,7 @@ START_TEST(a_large_log_is_in_order)
 		event.tid = 100 + i % 1500;
 		OK(posix_trace_compose_event_np(composer, &event));
 	}
-	OK(posix_trace_compose_finish_np(composer, NULL));
-	assert_log_whole(fd);
+	finish(composer, fd);
 	trid = log_open(fd);
 	ck_assert_ledger_closes(trid);
 	ck_assert_uint_eq(ledger_total(trid).reported, 200000);
@@ -52,25 +55,25 @@ START_TEST(a_large_log_is_in_order)
 }
 END_TEST
 
-static void bounded(trace_attr_t *attr, int policy)
+static composer_t *compose_bounded(int fd, int policy)
 {
-	OK(posix_trace_attr_init(attr));
-	OK(posix_trace_attr_setlogfullpolicy(attr, policy));
-	OK(posix_trace_attr_setlogsize(attr, 20000));
+	composer_t *composer;
+	trace_attr_t attr;
+
+	log_wish_attr(&attr, &(struct log_wish){ .log_policy = policy, .log_size = 20000 });
+	composer = compose(fd, &attr);
+	OK(posix_trace_attr_destroy(&attr));
+	return composer;
 }
 
 START_TEST(an_until_full_log_is_full_when_it_is)
 {
 	const int by_call = 0;
 	int fd = log_file(), err;
-	struct posix_trace_event_np event;
-	composer_t *composer;
-	trace_attr_t attr;
+	composer_t *composer = compose_bounded(fd, POSIX_TRACE_UNTIL_FULL);
+	struct posix_trace_event_np event = some_event(composer);
 	unsigned events = 0;
 
-	bounded(&attr, POSIX_TRACE_UNTIL_FULL);
-	composer = compose(fd, &attr);
-	event = event_of(name_of(composer, "event"), 0, "some data of an event");
 	while (!(err = posix_trace_compose_event_np(composer, &event)))
 		events++;
 	ck_assert_int_eq(err, ENOSPC);
@@ -79,8 +82,7 @@ START_TEST(an_until_full_log_is_full_when_it_is)
 	event.data = &by_call;
 	event.data_len = sizeof(by_call);
 	OK(posix_trace_compose_event_np(composer, &event));
-	OK(posix_trace_compose_finish_np(composer, NULL));
-	assert_log_whole(fd);
+	finish(composer, fd);
 	ck_assert_int_eq(log_status(fd).posix_log_full_status, POSIX_TRACE_FULL);
 	ck_assert_uint_eq(events_of(fd), events + 1);
 	ck_assert_uint_le(log_info(fd).event_bytes, 20000);
@@ -91,18 +93,13 @@ END_TEST
 START_TEST(a_loop_log_overwrites_its_oldest_events)
 {
 	int fd = log_file();
-	struct posix_trace_event_np event;
-	composer_t *composer;
-	trace_attr_t attr;
+	composer_t *composer = compose_bounded(fd, POSIX_TRACE_LOOP);
+	struct posix_trace_event_np event = some_event(composer);
 	trace_id_t trid;
 
-	bounded(&attr, POSIX_TRACE_LOOP);
-	composer = compose(fd, &attr);
-	event = event_of(name_of(composer, "event"), 0, "some data of an event");
 	for (int i = 0; i < 5000; i++)
 		OK(posix_trace_compose_event_np(composer, &event));
-	OK(posix_trace_compose_finish_np(composer, NULL));
-	assert_log_whole(fd);
+	finish(composer, fd);
 	trid = log_open(fd);
 	ck_assert_ledger_closes(trid);
 	ck_assert_uint_eq(ledger_total(trid).called, 5000);

@@ -44,6 +44,12 @@ void put(composer_t *composer, trace_event_id_t id, int64_t time_ns, const char 
 	OK(posix_trace_compose_event_np(composer, &event));
 }
 
+void finish(composer_t *composer, int fd)
+{
+	OK(posix_trace_compose_finish_np(composer, NULL));
+	assert_log_whole(fd);
+}
+
 size_t events_of(int fd)
 {
 	struct history *history = log_history(fd);

@@ -18,6 +18,9 @@ trace_event_id_t name_of(composer_t *composer, const char *name);
 struct posix_trace_event_np event_of(trace_event_id_t id, int64_t time_ns, const char *text);
 void put(composer_t *composer, trace_event_id_t id, int64_t time_ns, const char *text);
 
+/* Fails unless its log, which is in fd, is whole when it is finished. */
+void finish(composer_t *composer, int fd);
+
 /* How many a log has. */
 size_t events_of(int fd);
 
