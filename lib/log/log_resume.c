@@ -6,6 +6,9 @@
  * beginning to its last whole block; what stands behind that was being written. It is overwritten, and in
  * a sequence cut off before that: the dead writer may have been at the end of the log, whose blocks are as
  * good as any, and would be found behind what we write until we come to our own end.
+ *
+ * No writer that was killed leaves events behind that. Where there are some the file is damaged, and left
+ * as it is: posix_trace_open_np() can read both sides of what is damaged, which nobody could of what we cut.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +20,14 @@
 #include "log/log_writer.h"
 
 #define SLOTS_WITHOUT 4096u /* so many without a block, and there are no more (R6) */
+/* So far events are looked for behind damage: an older log, of any size, may be there too (W2). */
+#define LOOK_BEYOND   (UINT64_C(16) << 20)
+
+/* Why there may be more than was found, or 0. */
+static int not_seen(const struct ptx_log_window *window)
+{
+	return window->no_memory ? ENOMEM : window->failed;
+}
 
 static void take_data(struct ptx_log *log, const struct ptx_log_found *found, const uint8_t *records,
 		      struct ptx_log_tally *tally)
@@ -46,17 +57,22 @@ static void take_names(struct ptx_log *log, const struct ptx_log_found *found,
 	}
 }
 
-/* False: this is not the next block of a log that is being written. */
+static bool is_of_the_end(const struct ptx_log_block *block)
+{
+	return block->type == PTX_LOG_TOP || block->type == PTX_LOG_LEDGER ||
+	       block->type == PTX_LOG_END;
+}
+
+/* Whether a block is the next one of a log that is being written, and what came of taking it. */
 static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
-		       const struct ptx_log_found *found, struct ptx_log_tally *tally)
+		       const struct ptx_log_found *found, struct ptx_log_tally *tally, int *err)
 {
 	const struct ptx_log_block *block = &found->block;
+	const bool known = block->type >= PTX_LOG_DATA && block->type < PTX_LOG_TYPES;
 	const char *why;
 	const void *payload;
 
-	if (block->type < PTX_LOG_DATA || block->type >= PTX_LOG_TYPES ||
-	    (block->type > PTX_LOG_INDEX && block->type < PTX_LOG_SCHEMAS) ||
-	    block->number != log->number[block->type])
+	if (is_of_the_end(block) || (known && block->number != log->number[block->type]))
 		return false;
 	payload = ptx_log_payload(window, found, &why);
 	if (!payload)
@@ -71,24 +87,45 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 		take_names(log, found, payload);
 		break;
 	case PTX_LOG_SCHEMAS:
-		if (ptx_log_schemas_take(log, block, payload))
-			return false;
+		*err = ptx_log_schemas_take(log, block, payload);
 		break;
 	case PTX_LOG_OBJECTS:
-		if (ptx_log_objects_take(log, block, payload))
-			return false;
+		*err = ptx_log_objects_take(log, block, payload);
 		break;
 	case PTX_LOG_MAPPINGS:
-		if (ptx_log_mappings_take(log, block, payload))
-			return false;
+		*err = ptx_log_mappings_take(log, block, payload);
 		break;
-	default:
+	case PTX_LOG_INDEX:
 		if (!ptx_log_index_taken(log, found->offset))
 			return false;
+		break;
+	default: /* skipped, as by any reader (3.1) */
+		break;
 	}
-	log->number[block->type]++;
+	if (*err)
+		return false;
+	if (known)
+		log->number[block->type]++;
 	log->at = found->end;
 	return true;
+}
+
+/* EINVAL: whole events stand behind the last block that was taken. */
+static int look_beyond(const struct ptx_log *log, struct ptx_log_window *window)
+{
+	const uint64_t limit = log->at + LOOK_BEYOND;
+	struct ptx_log_found found;
+	uint64_t at = log->at;
+	const char *why;
+
+	while (ptx_log_resync(window, at, limit, log->header->log_id, &found)) {
+		const bool whole = ptx_log_payload(window, &found, &why) != NULL;
+
+		if (whole && found.block.type == PTX_LOG_DATA)
+			return EINVAL;
+		at = whole ? found.end : found.offset + sizeof(found.block);
+	}
+	return not_seen(window);
 }
 
 static int read_blocks(struct ptx_log *log, struct ptx_log_window *window,
@@ -96,11 +133,16 @@ static int read_blocks(struct ptx_log *log, struct ptx_log_window *window,
 {
 	struct ptx_log_found found;
 	const char *why;
+	int err = 0;
 
 	while (ptx_log_find(window, log->at, UINT64_MAX, log->header->log_id, &found, &why) ==
 		       PTX_LOG_GOOD &&
-	       take_block(log, window, &found, tally))
+	       take_block(log, window, &found, tally, &err))
 		;
+	if (!err)
+		err = look_beyond(log, window);
+	if (err)
+		return err;
 	ptx_log_block_begin(log);
 	/* Where that cannot be, they are cut off when the log is completed. */
 	if (window->file_bytes > log->at)
@@ -278,7 +320,7 @@ static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 		err = ptx_log_loop_taken(log, slots.numbered);
 	free(slots.slot);
 	add_overwritten(log, tally);
-	return err;
+	return err ? err : not_seen(window);
 }
 
 int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,

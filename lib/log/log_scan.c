@@ -62,6 +62,8 @@ static bool grow(struct ptx_log_window *window, size_t len)
 
 const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t len)
 {
+	int err;
+
 	if (offset >= w->offset && offset - w->offset <= w->have &&
 	    len <= w->have - (offset - w->offset))
 		return w->bytes + (offset - w->offset);
@@ -72,7 +74,9 @@ const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t 
 		return NULL;
 	w->offset = offset;
 	/* What came before an error is as good as any. */
-	ptx_io_read_at(w->fd, w->bytes, w->room, offset, &w->have);
+	err = ptx_io_read_at(w->fd, w->bytes, w->room, offset, &w->have);
+	if (err)
+		w->failed = err;
 	return len <= w->have ? w->bytes : NULL;
 }
 

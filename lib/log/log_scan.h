@@ -23,6 +23,7 @@ struct ptx_log_window {
 	uint8_t *unpacked; /* records and table of a packed block */
 	size_t unpacked_room;
 	bool no_memory; /* there was none once: what was not found may be there */
+	int failed;     /* errno of a read that failed, the same */
 };
 
 /* A block whose header was found good. */

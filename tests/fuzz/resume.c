@@ -4,7 +4,7 @@
  *
  * What can be resumed, goes on and is completed must be a log without fault, in which stands every event
  * that stood there before, but for the oldest that a LOOP log gave up, and then every new one that
- * the log took.
+ * the log took. What cannot be resumed is as it was.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,6 +21,7 @@
 #define NEW_EVENTS 20
 #define NEW_TYPE   100
 #define REASON_BYTES 200
+#define OLD_FAULTS 64
 
 const struct fuzz_word fuzz_words[] = { { 0 } };
 
@@ -92,31 +93,63 @@ static bool go_on(int fd, int *policy, unsigned *put)
 	return resumed;
 }
 
-static void see_fault(void *arg, const struct posix_trace_fault_np *fault)
+/* What was said of the log before is no fault of who goes on with it. */
+static struct {
+	char reason[OLD_FAULTS][REASON_BYTES];
+	size_t n;
+} old;
+
+static void see_old_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
-	/* Which is said truly: going on does not bring them back, nor names that a guardian does not know. */
-	if (!strstr(fault->reason, "are missing before this block") &&
-	    !strstr(fault->reason, "has events but no name"))
-		snprintf(arg, REASON_BYTES, "%s", fault->reason);
+	(void)arg;
+	if (old.n < OLD_FAULTS)
+		snprintf(old.reason[old.n++], REASON_BYTES, "%s", fault->reason);
 }
 
-/* What stands behind damage is cut off, but in a LOOP log, whose blocks stand in any order. */
-static unsigned flags_of(int policy)
+struct faults {
+	char reason[REASON_BYTES]; /* the last that is ours */
+	char number[REASON_BYTES]; /* ours, unless events are missing before the block at offset */
+	uint64_t offset;
+};
+
+/*
+ * What is said truly: going on does not bring back what is missing, and another number goes with
+ * that, nor names that a guardian does not know.
+ */
+static void see_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
-	return policy == POSIX_TRACE_LOOP ? POSIX_TRACE_OPEN_SALVAGE_NP : 0;
+	struct faults *faults = arg;
+
+	if (strstr(fault->reason, "has events but no name"))
+		return;
+	if (strstr(fault->reason, "are missing before this block")) {
+		if (faults->offset == fault->offset)
+			faults->number[0] = '\0';
+		return;
+	}
+	for (size_t i = 0; i < old.n; i++)
+		if (!strcmp(fault->reason, old.reason[i]))
+			return;
+	if (!faults->number[0] && strstr(fault->reason, " of its type, expected is ")) {
+		snprintf(faults->number, REASON_BYTES, "%s", fault->reason);
+		faults->offset = fault->offset;
+		return;
+	}
+	snprintf(faults->reason, REASON_BYTES, "%s", fault->reason);
 }
 
 static void compare(int fd, const struct kept *before, int policy, unsigned put)
 {
 	struct posix_trace_check_np check;
 	struct kept after = { NULL, 0 };
-	char reason[REASON_BYTES] = "";
+	struct faults faults = { "", "", 0 };
 	size_t gone;
 
-	FUZZ_MUST(posix_trace_check_np(fd, see_fault, reason, &check) == 0 && check.complete,
+	FUZZ_MUST(posix_trace_check_np(fd, see_fault, &faults, &check) == 0 && check.complete,
 		  "it was completed and is not complete");
-	FUZZ_MUST(!reason[0], "the log has a fault: %s", reason);
-	FUZZ_MUST(kept_open(fd, flags_of(policy), &after), "it was completed and cannot be opened");
+	FUZZ_MUST(!faults.reason[0], "the log has a fault: %s", faults.reason);
+	FUZZ_MUST(!faults.number[0], "the log has a fault: %s", faults.number);
+	FUZZ_MUST(kept_open(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &after), "it was completed and cannot be opened");
 	FUZZ_MUST(after.n >= put, "%u were put, %zu read", put, after.n);
 	for (size_t i = after.n - put; i < after.n; i++)
 		FUZZ_MUST(after.event[i].type == NEW_TYPE && after.event[i].len == 4, "new event %zu",
@@ -128,20 +161,31 @@ static void compare(int fd, const struct kept *before, int policy, unsigned put)
 	free(after.event);
 }
 
+static void must_be(int fd, const uint8_t *data, size_t size)
+{
+	static uint8_t now[LOG_MAX + 1];
+
+	FUZZ_MUST(pread(fd, now, sizeof(now), 0) == (ssize_t)size && !memcmp(now, data, size),
+		  "it was not gone on with, and is not as it was");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd, next = fuzz_next_descriptor(), policy = 0;
-	struct kept before = { NULL, 0 }, salvaged = { NULL, 0 };
+	struct posix_trace_check_np check;
+	struct kept before = { NULL, 0 };
 	unsigned put = 0;
 
 	if (size > LOG_MAX)
 		return 0;
 	fd = fuzz_file(data, size);
-	kept_open(fd, 0, &before);
-	kept_open(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &salvaged);
+	kept_open(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &before);
+	old.n = 0;
+	posix_trace_check_np(fd, see_old_fault, NULL, &check);
 	if (go_on(fd, &policy, &put))
-		compare(fd, flags_of(policy) ? &salvaged : &before, policy, put);
-	free(salvaged.event);
+		compare(fd, &before, policy, put);
+	else
+		must_be(fd, data, size);
 	free(before.event);
 	close(fd);
 	FUZZ_MUST(fuzz_next_descriptor() == next, "a descriptor was left open");

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "log/log_encode.h"
 #include "log/log_resume.h"
 #include "unit/log/sample.h"
 
@@ -284,6 +285,86 @@ START_TEST(what_is_no_log_or_was_completed_is_left_alone)
 }
 END_TEST
 
+/* Of a type that a later version or somebody else made: any reader skips it (FORMAT 3.1). */
+START_TEST(a_block_of_no_type_that_is_known_is_skipped)
+{
+	struct {
+		struct ptx_log_block header;
+		uint8_t payload[24];
+	} foreign = { .header = { .type = 0x8001, .number = 7 } };
+	int fd = killed(POSIX_TRACE_APPEND, 30);
+	struct ptx_log_block first;
+	struct sample sample;
+
+	ck_assert_int_eq(pread(fd, &first, sizeof(first), PTX_LOG_HEADER_BYTES), sizeof(first));
+	foreign.header.log_id = first.log_id;
+	ptx_log_seal_block(&foreign.header, sizeof(foreign.payload));
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_gt(lseek(fd, 0, SEEK_END), 0);
+		ck_assert_int_eq(write(fd, &foreign, sizeof(foreign)), sizeof(foreign));
+		ck_assert_int_eq(resume(&sample, fd), 0);
+		ck_assert_uint_eq(sample.events, 30 + 10 * i);
+		sample_add(&sample, 10);
+		sample_write(&sample);
+		sample_die(&sample);
+	}
+	ck_assert_int_eq(resume(&sample, fd), 0);
+	go_on_to(&sample, fd, 100);
+	close(fd);
+}
+END_TEST
+
+/* Where the last block with events begins. */
+static size_t last_data(const uint8_t *bytes, size_t size)
+{
+	size_t last = 0;
+
+	for (size_t at = PTX_LOG_HEADER_BYTES; at < size;) {
+		const struct ptx_log_block *block = (const void *)(bytes + at);
+
+		if (block->type == PTX_LOG_DATA)
+			last = at;
+		at += block->header_bytes + block->payload_bytes;
+	}
+	return last;
+}
+
+/* Which no killed writer leaves behind: what can still be read there is not cut off. */
+START_TEST(a_log_with_events_behind_damage_is_left_alone)
+{
+	int fd = killed(POSIX_TRACE_APPEND, 40);
+	uint8_t *bytes;
+	size_t size, last;
+
+	bytes = sample_bytes(fd, &size);
+	last = last_data(bytes, size);
+	ck_assert_uint_gt(last, PTX_LOG_HEADER_BYTES);
+	for (size_t at = PTX_LOG_HEADER_BYTES; at < size; at += 7) {
+		int damaged = sample_file_of(bytes, size), err;
+		uint8_t other = bytes[at] ^ 0x55, *now;
+		struct sample sample;
+		size_t is;
+
+		ck_assert_int_eq(pwrite(damaged, &other, 1, (off_t)at), 1);
+		err = resume(&sample, damaged);
+		if (at < last) {
+			ck_assert_int_eq(err, EINVAL);
+			now = sample_bytes(damaged, &is);
+			ck_assert_uint_eq(is, size);
+			ck_assert_mem_eq(now, bytes, at);
+			ck_assert_mem_eq(now + at + 1, bytes + at + 1, size - at - 1);
+			free(now);
+		} else {
+			ck_assert_int_eq(err, 0);
+			go_on_to(&sample, damaged, 60);
+		}
+		close(damaged);
+	}
+	free(bytes);
+	close(fd);
+}
+END_TEST
+
 static Suite *build(void)
 {
 	TCase *tc;
@@ -294,6 +375,8 @@ static Suite *build(void)
 	tcase_add_test(tc, a_torn_last_block_is_overwritten);
 	tcase_add_test(tc, a_last_block_with_a_hole_is_overwritten);
 	tcase_add_test(tc, what_is_left_of_an_end_is_no_fault_of_who_goes_on);
+	tcase_add_test(tc, a_block_of_no_type_that_is_known_is_skipped);
+	tcase_add_test(tc, a_log_with_events_behind_damage_is_left_alone);
 	tcase_add_test(tc, a_torn_slot_leaves_the_state_before_it);
 	tcase_add_loop_test(tc, what_is_no_log_or_was_completed_is_left_alone, 0, 3);
 	return suite;
