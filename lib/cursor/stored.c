@@ -107,6 +107,18 @@ static bool next_in_sequence(struct ptx_stored *stored)
 	}
 }
 
+/*
+ * The index of a completed log does not say the numbers, which are taken to rise by one: where a writer died
+ * and blocks were damaged before somebody went on, they do not.
+ */
+static bool belongs(const struct ptx_stored *stored, const struct ptx_stored_slot *slot,
+		    const struct ptx_log_block *block)
+{
+	return block->type == PTX_LOG_DATA &&
+	       (block->number == slot->number ||
+		(stored->complete && stored->salvage && block->number >= stored->next_number));
+}
+
 static bool next_in_slots(struct ptx_stored *stored)
 {
 	while (stored->next_slot < stored->slots && stored->next_slot < stored->stop_slot) {
@@ -117,12 +129,11 @@ static bool next_in_slots(struct ptx_stored *stored)
 					 stored->header.log_id, &found,
 					 &stored->damage) == PTX_LOG_GOOD;
 
-		if (good && (found.block.type != PTX_LOG_DATA ||
-			     found.block.number != slot->number)) {
+		if (good && !belongs(stored, slot, &found.block)) {
 			stored->damage = "a slot holds another block than it should";
 			good = false;
 		}
-		if (good && slot->number != stored->next_number && !stored->any_number) {
+		if (good && found.block.number != stored->next_number && !stored->any_number) {
 			stored->damage = "a block is missing";
 			if (!stored->salvage)
 				return false;

@@ -3,10 +3,13 @@
  * cursor/: logs in which something was changed by chance. Run with the sanitizers it proves that nobody reads
  * beside them; without them, that what is delivered was written.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cursor/stored_private.h"
+#include "log/log_resume.h"
 #include "support/payload.h"
 #include "unit/cursor/changed.h"
 
@@ -163,6 +166,69 @@ START_TEST(salvage_costs_only_the_damaged_block_and_marks_the_gap)
 }
 END_TEST
 
+/* One of a LOOP log's blocks that is neither its oldest nor its newest becomes zeros. */
+static void wipe_a_block(int fd)
+{
+	struct ptx_stored *stored = sample_open(fd, true);
+	const struct ptx_stored_slot *slot = &stored->slot[stored->slots / 2];
+	const struct ptx_log_block nothing = { .magic = 0 };
+
+	ck_assert_uint_gt(stored->slots, 4);
+	ck_assert_int_eq(pwrite(fd, &nothing, sizeof(nothing), (off_t)slot->offset), sizeof(nothing));
+	ptx_stored_close(stored);
+}
+
+/* LOG-13, R7: its index says nothing of numbers. */
+START_TEST(a_loop_log_that_was_ended_without_a_block_is_salvaged_behind_it)
+{
+	int fd = sample_file(), own;
+	struct ptx_stored *stored;
+	struct ptx_stored_event got;
+	struct ptx_log_facts facts;
+	struct ptx_log_tally tally;
+	struct sample sample;
+	uint64_t n = 0, gaps = 0, strictly;
+	int64_t first = 0, last = 0;
+
+	ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_LOOP, 4096, 12), 0);
+	for (int i = 0; i < 60; i++) {
+		sample_add(&sample, 7);
+		sample_write(&sample);
+	}
+	sample_die(&sample);
+	wipe_a_block(fd);
+
+	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	memset(&sample, 0, sizeof(sample));
+	ptx_ledger_init(&sample.ledger);
+	ptx_log_tally_init(&tally);
+	ck_assert_int_eq(ptx_log_resume(own, &sample.log, &facts, &tally), 0);
+	ck_assert_int_eq(ptx_log_tally_report(&tally, &sample.ledger), 0);
+	ptx_log_tally_fini(&tally);
+	ck_assert_int_eq(sample_end(&sample), 0);
+
+	strictly = 0;
+	stored = sample_open(fd, false);
+	while (ptx_stored_next(stored, &got))
+		strictly++;
+	ck_assert_ptr_nonnull(ptx_stored_damage(stored));
+	ptx_stored_close(stored);
+	stored = sample_open(fd, true);
+	for (; ptx_stored_next(stored, &got); n++) {
+		first = n ? first : (int64_t)got.record->time;
+		last = (int64_t)got.record->time;
+		gaps += got.gap;
+	}
+	ck_assert_int_eq(last, SAMPLE_TIME(60 * 7 - 1));
+	ck_assert_uint_gt(n, strictly);
+	ck_assert_uint_eq(gaps, 1);
+	ck_assert_uint_lt(n, (uint64_t)(last - first) / 1000 + 1);
+	ck_assert_uint_ge(n + 32, (uint64_t)(last - first) / 1000 + 1); /* a block has so many at most */
+	ptx_stored_close(stored);
+	close(fd);
+}
+END_TEST
+
 static Suite *build(void)
 {
 	TCase *tc;
@@ -172,6 +238,7 @@ static Suite *build(void)
 	tcase_add_loop_test(tc, two_hundred_cuts, 0, 3);
 	tcase_add_loop_test(tc, pages_exchanged_and_zeroed, 0, 3);
 	tcase_add_loop_test(tc, noise, 0, 3);
+	tcase_add_test(tc, a_loop_log_that_was_ended_without_a_block_is_salvaged_behind_it);
 	tcase_add_test(tc, salvage_costs_only_the_damaged_block_and_marks_the_gap);
 	return suite;
 }
