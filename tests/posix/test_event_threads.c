@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "support/payload.h"
+#include "support/random.h"
 #include "support/stream.h"
 
 enum { THREADS = 16, EVENTS = 2000 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/payload.h"
+#include "support/random.h"
 #include "support/stream.h"
 
 /* A set of the ids up to the closing 0. */

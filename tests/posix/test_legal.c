@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/payload.h"
+#include "support/random.h"
 #include "support/stream.h"
 
 /* Where every call puts its results, so that one look tells whether it put any. */

@@ -12,6 +12,7 @@
 #include "support/ledger.h"
 #include "support/log.h"
 #include "support/payload.h"
+#include "support/random.h"
 
 enum { THREADS = 6, TYPES = 4, EVENTS = 20000, DATA_MAX = 200 };
 

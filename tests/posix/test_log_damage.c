@@ -10,6 +10,7 @@
 
 #include "support/log.h"
 #include "support/payload.h"
+#include "support/random.h"
 
 #define CUTS   200
 #define FLIPS  2000

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "support/payload.h"
+#include "support/random.h"
 #include "support/stream.h"
 
 #define SLOP_NS 1000000 /* granted to the conversion between the clocks */

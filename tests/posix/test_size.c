@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "support/payload.h"
+#include "support/random.h"
 #include "support/stream.h"
 
 static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };

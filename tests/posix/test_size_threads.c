@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "support/payload.h"
+#include "support/random.h"
 #include "support/stream.h"
 
 enum { MAX_THREADS = 40, MAX_DATA = 500, MAX_EVENTS = 20000 };

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/payload.h"
+#include "support/random.h"
 #include "support/stream.h"
 
 /* START-01, START-02, STOP-01, SYSEV-01 */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "support/log.h"
-#include "support/payload.h"
+#include "support/random.h"
 #include "support/stream.h"
 
 #define EVENTS  400000

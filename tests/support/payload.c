@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "support/random.h"
+
 struct head {
 	uint32_t who;
 	uint32_t len;
@@ -12,24 +14,15 @@ struct head {
 
 _Static_assert(sizeof(struct head) == PAYLOAD_MIN, "the smallest payload is its head");
 
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= UINT64_C(0xbf58476d1ce4e5b9);
-	x ^= x >> 27;
-	x *= UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 static uint64_t head_check(const struct head *head)
 {
-	return mix(head->sequence ^ mix((uint64_t)head->who << 32 | head->len));
+	return random_mix(head->sequence ^ random_mix((uint64_t)head->who << 32 | head->len));
 }
 
 /* The byte at one place after the head. */
 static unsigned char noise(uint64_t check, size_t at)
 {
-	return (unsigned char)(mix(check + at / 8) >> 8 * (at % 8));
+	return (unsigned char)(random_mix(check + at / 8) >> 8 * (at % 8));
 }
 
 void payload_make(void *data, size_t len, uint32_t who, uint64_t sequence)
@@ -59,23 +52,4 @@ int payload_read(const void *data, size_t len, uint32_t *who, uint64_t *sequence
 	*who = head.who;
 	*sequence = head.sequence;
 	return 1;
-}
-
-uint32_t random_next(uint64_t *state)
-{
-	*state += UINT64_C(0x9e3779b97f4a7c15);
-	return (uint32_t)(mix(*state) >> 32);
-}
-
-uint64_t random_word(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
-
-size_t random_between(uint64_t *state, size_t low, size_t high)
-{
-	return low + random_next(state) % (high - low + 1);
 }

@@ -23,11 +23,4 @@ void payload_make(void *data, size_t len, uint32_t who, uint64_t sequence);
 /* 1 and the maker and its number, or 0 when the bytes are not one whole payload. */
 int payload_read(const void *data, size_t len, uint32_t *who, uint64_t *sequence);
 
-/* A generator for tests: the same numbers on every run. */
-uint32_t random_next(uint64_t *state);
-/* Of 64 bits; the state is not 0. */
-uint64_t random_word(uint64_t *state);
-/* Between low and high, both included. */
-size_t random_between(uint64_t *state, size_t low, size_t high);
-
 #endif

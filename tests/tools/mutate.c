@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "mutate.h"
-#include "support/payload.h"
+#include "support/random.h"
 
 #define FILE_BYTES (16u << 20)
 

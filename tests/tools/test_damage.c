@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/payload.h"
+#include "support/random.h"
 #include "support/support.h"
 #include "tools/damaged.h"
 

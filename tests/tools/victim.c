@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "support/payload.h"
+#include "support/random.h"
 
 #define THREADS  3
 #define MOST     8

@@ -10,7 +10,7 @@
 #include "arena/maps.h"
 #include "arena/objects.h"
 #include "arena/schemas.h"
-#include "support/payload.h"
+#include "support/random.h"
 #include "support/support.h"
 
 enum { THREADS = 8 };

@@ -15,7 +15,7 @@
 
 #include "arena/attachment.h"
 #include "arena/look.h"
-#include "support/payload.h"
+#include "support/random.h"
 #include "support/support.h"
 
 static struct forged {

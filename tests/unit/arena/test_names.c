@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "arena/names.h"
-#include "support/payload.h"
+#include "support/random.h"
 #include "support/support.h"
 
 enum { THREADS = 8 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/crc32c.h"
-#include "support/payload.h"
+#include "support/random.h"
 #include "support/support.h"
 
 typedef uint32_t crc_fn(uint32_t crc, const void *bytes, size_t len);

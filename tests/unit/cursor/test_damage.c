@@ -10,7 +10,7 @@
 
 #include "cursor/stored_private.h"
 #include "log/log_resume.h"
-#include "support/payload.h"
+#include "support/random.h"
 #include "unit/cursor/changed.h"
 
 /* OPEN-08, LOG-11: i is the policy */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/crc32c.h"
-#include "support/payload.h"
+#include "support/random.h"
 #include "unit/cursor/changed.h"
 
 static uint64_t interesting(uint64_t *random)

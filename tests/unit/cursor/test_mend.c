@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/payload.h"
+#include "support/random.h"
 #include "unit/log/sample.h"
 
 #define EVENTS    240

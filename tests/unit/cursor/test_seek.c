@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/payload.h"
+#include "support/random.h"
 #include "unit/log/sample.h"
 
 static unsigned reads;

@@ -5,7 +5,7 @@
 
 #include "base/crc32c.h"
 #include "log/log_decode.h"
-#include "support/payload.h"
+#include "support/random.h"
 #include "unit/log/pile.h"
 
 const struct ptx_log_source pile_threads[PILE_THREADS] = {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "log/log_scan.h"
-#include "support/payload.h"
+#include "support/random.h"
 #include "unit/log/pile.h"
 #include "unit/log/sample.h"
 

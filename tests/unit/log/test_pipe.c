@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "support/payload.h"
+#include "support/random.h"
 #include "unit/log/budget.h"
 #include "unit/log/sample.h"
 

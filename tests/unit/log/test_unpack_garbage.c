@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "log/log_decode.h"
-#include "support/payload.h"
+#include "support/random.h"
 #include "unit/log/pile.h"
 #include "unit/log/sample.h"
 

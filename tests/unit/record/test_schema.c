@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "record/schema.h"
-#include "support/payload.h"
+#include "support/random.h"
 #include "support/support.h"
 
 static struct posix_trace_schema_np schema;

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "record/attr.h"
-#include "support/payload.h"
+#include "support/random.h"
 #include "support/support.h"
 #include "unit/ring/pool.h"
 

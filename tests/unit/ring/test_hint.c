@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "ring/ring.h"
-#include "support/payload.h"
+#include "support/random.h"
 #include "support/support.h"
 
 enum { MASK = 15, SIZE = MASK + 1 };

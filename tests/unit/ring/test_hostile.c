@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "support/payload.h"
+#include "support/random.h"
 #include "support/support.h"
 #include "unit/ring/pool.h"
 
