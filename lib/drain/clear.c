@@ -79,6 +79,11 @@ void ptx_drain_clear(struct ptx_drain *drain)
 			latest = last > latest ? last : latest;
 		}
 	} while (latest > limit);
+	/*
+	 * A writer that goes round as fast as we read drives us from our place until ptx_drain_refill() gives
+	 * up. What we did not come to then goes when we do.
+	 */
+	drain->cleared = limit;
 	drain->gap = false;
 	drain->gap_first = UINT64_MAX;
 	atomic_store_explicit(&region->first_overwritten, UINT64_MAX, memory_order_relaxed);

@@ -60,6 +60,10 @@ bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
 		ptx_step_ident(drain, source);
 		return true;
 	}
+	if (ptx_unlikely(record->time <= drain->cleared)) {
+		ptx_step_book(drain, PTX_LOST_CLEARED);
+		return true;
+	}
 	if (source == drain->source[PTX_CONTROL_RING])
 		return false;
 	if (record->type < PTX_TYPE_UNNAMED) {

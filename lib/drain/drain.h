@@ -105,6 +105,7 @@ struct ptx_drain {
 	uint64_t gap_first; /* time of the first event lost in it, UINT64_MAX = not known */
 	uint64_t cut;       /* what was overwritten reaches up to here */
 	uint64_t told_cut;  /* and up to here it has been told */
+	uint64_t cleared;   /* and what a clear did not come to, for others overwrote it all the time, too */
 	bool survivor;      /* RESUME promised the next event: it is delivered whatever happens */
 
 	/* Events of the drain's own, before the next record. */

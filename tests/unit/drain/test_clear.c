@@ -163,6 +163,43 @@ START_TEST(a_gap_is_not_told_after_a_clear)
 }
 END_TEST
 
+static unsigned overtaken; /* so often more has the reader lost its place by the time it looks */
+
+enum ptx_claim __real_ptx_ring_take(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
+				    unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident, bool *fresh);
+enum ptx_claim __wrap_ptx_ring_take(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
+				    unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident, bool *fresh);
+enum ptx_claim __wrap_ptx_ring_take(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
+				    unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident, bool *fresh)
+{
+	if (overtaken && ring == one.ring) {
+		overtaken--;
+		return PTX_CLAIM_LOST;
+	}
+	return __real_ptx_ring_take(rings, ring, place, buffer, bytes, ident, fresh);
+}
+
+/* CLEAR-01: a writer that goes round faster than the clearer reads, which gives up then */
+START_TEST(what_a_clear_did_not_come_to_is_cleared_too)
+{
+	const uint64_t records = (CHUNKS - 4) * POOL_RECORDS;
+
+	begin(POSIX_TRACE_LOOP);
+	writer_put_many(&one, 1, records);
+	overtaken = 100;
+	ptx_drain_clear(stage.drain);
+	ck_assert_uint_lt(overtaken, 100);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 0); /* the case that is meant */
+	overtaken = 0;
+	pool_now += 1000;
+	writer_put_many(&one, 1000, 1);
+	stage_expect_values(1000, 1);
+	stage_expect_none();
+	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), records);
+	stage_assert_account();
+}
+END_TEST
+
 static void clear(void *state)
 {
 	(void)state;
@@ -216,6 +253,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, what_comes_after_a_clear_began_is_not_cleared);
 	tcase_add_test(tc, that_a_writer_finds_it_full_during_a_clear_is_not_told);
 	tcase_add_test(tc, what_did_not_belong_to_the_stream_is_not_cleared_but_forgotten);
+	tcase_add_test(tc, what_a_clear_did_not_come_to_is_cleared_too);
 	tcase_add_test(tc, a_gap_is_not_told_after_a_clear);
 	tcase_add_loop_test(tc, events_at_any_instruction_of_a_clear_are_cleared_or_delivered, 0, 2);
 	return s;
