@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # make check-model: the models of the engine, searched exhaustively by spin at the sizes of the file
 # cases. A model holds when nothing is found in all of its states; a fault put into it must be found.
+# What is never reached proves nothing: each statement of a model is, at some of the sizes at which it
+# holds.
 # Prints a table: model, what, sizes, states, verdict. MODELS="ring wake" runs some only.
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/count.sh"
@@ -17,19 +19,61 @@ done
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-# search MODEL SIZES...: prints the states, "unfinished" and what was found, if anything
+# search MODEL SIZES...: prints the states, "unfinished" and what was found, if anything. No statements are
+# merged (-o3), and each is counted (-DPEG), for count_reached().
 search() {
 	cp "$here/$1.pml" "$tmp/" || return 1
 	shift_model=$1
 	shift
-	(cd "$tmp" && rm -f pan* ./*.trail && spin -a "$@" "$shift_model.pml" >spin.out 2>&1 &&
-		$CC -O2 -w -DSAFETY -DCOLLAPSE -DVECTORSZ=1024 -DMEMLIM="$MEGABYTES" -o pan pan.c &&
+	(cd "$tmp" && rm -f pan* ./*.trail && spin -a -o3 "$@" "$shift_model.pml" >spin.out 2>&1 &&
+		$CC -O2 -w -DSAFETY -DPEG -DCOLLAPSE -DVECTORSZ=1024 -DMEMLIM="$MEGABYTES" -o pan pan.c &&
 		./pan -m20000 >pan.out 2>&1)
 	sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' "$tmp/pan.out" | head -n 1
 	grep -E -m 1 'pan: reached|max search depth too small|out of memory|Search not completed' \
 		"$tmp/pan.out" | sed 's/^/unfinished: /'
 	grep -E -m 1 '^pan:1: (assertion violated|invalid end state)' "$tmp/pan.out" |
 		sed 's/^pan:1: /found: /'
+}
+
+# count_reached MODEL: adds to MODEL.steps what the last search had: "LINE reached" or "LINE missed", and
+# the statement. Sizes are left out of it, so that rows can be compared. Of a statement that stands in
+# several places, as an inline's does, one is enough. To spin a jump and a bare else are none, and an
+# end is none to us.
+count_reached() {
+	(cd "$tmp" && ./pan -d) 2>&1 | awk -v file="$1.pml" '
+		FNR == NR {
+			if ($2 == "trans")
+				executed[$3] = 1
+			next
+		}
+		/ -\(tr / && match($0, file ":[0-9]+ => ") {
+			split($0, part, /-\(tr +|\)->/)
+			line = substr($0, RSTART + length(file) + 1, RLENGTH - length(file) - 5)
+			text = substr($0, RSTART + RLENGTH)
+			gsub(/[0-9]+/, "N", text)
+			if (part[2] > 2 && text != "-end-")
+				print line, part[2] in executed ? "reached" : "missed", text
+		}
+	' "$tmp/pan.out" - >>"$tmp/$1.steps"
+}
+
+# unreached MODEL: the statements that no row has reached; spin gives an option the line of its if or do
+unreached() {
+	awk -v file="$1.pml" '
+		{
+			line = $1
+			is_reached = $2 == "reached"
+			sub(/^[0-9]+ [a-z]+ /, "")
+			step[line, $0] = step[line, $0] || is_reached
+		}
+		END {
+			for (each in step) {
+				split(each, part, SUBSEP)
+				if (!step[each])
+					print file ":" part[1] ": " part[2]
+			}
+		}
+	' "$tmp/$1.steps" | sort -t : -k 2n
 }
 
 # covered MODEL SIZES FAULT: a row says that the model holds at these sizes, or at larger ones. What is
@@ -85,6 +129,7 @@ while read -r model what sizes; do
 		result=$(search "$model" $sizes)
 		verdict=holds
 		holds "$result" || verdict='DOES NOT HOLD'
+		count_reached "$model"
 		check "$model $sizes holds: $result" holds "$result"
 	else
 		# shellcheck disable=SC2086
@@ -97,4 +142,10 @@ while read -r model what sizes; do
 	printf '%-9s %-22s %-48s %10s  %s\n' "$model" "$what" "$(echo "$sizes" | sed 's/-D//g')" \
 		"$(echo "$result" | head -n 1)" "$verdict"
 done <"$tmp/cases"
+for steps in "$tmp"/*.steps; do
+	test -e "$steps" || continue
+	model=$(basename "$steps" .steps)
+	check "$model has statements" test -s "$steps"
+	none "each statement of $model is reached" "$(unreached "$model")"
+done
 finish

@@ -203,10 +203,8 @@ inline close_chunk(filled, follower, follower_gen)
 		next[filled] = follower;
 		next_gen[filled] = follower_gen;
 #ifndef FAULT_NO_LAST
-		if
-		:: head[filled] > 0 -> last[filled] = stamp[REC(filled, head[filled] - 1)]
-		:: else -> last[filled] = 0
-		fi
+		assert(head[filled] > 0);
+		last[filled] = stamp[REC(filled, head[filled] - 1)]
 #endif
 	END
 #ifndef FAULT_CLOSE_FIRST
@@ -367,14 +365,14 @@ end:
 /* ptx_ring_find: the oldest chunk of the ring that is left, of those that were there at the start. */
 inline find(r)
 {
+	atomic { n = current[r]; g = current_gen[r] }
 	atomic {
-		n = current[r];
 		newest = before[n];
 		oldest = 255;
 		was = NONE;
 		i = 0;
 		if
-		:: !THERE(n, current_gen[r]) -> i = CHUNKS
+		:: !THERE(n, g) -> i = CHUNKS /* it is overwritten since */
 		:: else
 		fi;
 #ifdef FAULT_FIND_YOUNGER
