@@ -7,23 +7,48 @@
  * reach memory at any moment; the barrier makes one writer's reach it at one point of its
  * instructions. Reading the clock is no store, and may happen before earlier stores are seen.
  *
- * Sizes: WRITERS, EVENTS of the first and one of each other, PASSES of the reader.
+ * A writer has its first chunk, and each is opened once; that one is used again is ring.pml's. A place is a
+ * chunk and a head: the end of one and the start of the next are two.
+ *
+ * Sizes: WRITERS, EVENTS of the first and one of each other, CAP of them in a chunk, PASSES of the reader.
  */
-#define NEVER 99 /* no window yet */
+#define NEVER  99 /* no window yet */
+#define TIMES  (2 * EVENTS + WRITERS + PASSES)
+#define CHUNKS ((EVENTS + CAP - 1) / CAP)
 
-byte window[WRITERS] = NEVER, head[WRITERS], stamp[WRITERS * EVENTS];
+#define AT(w, c)        ((w) * CHUNKS + (c))
+#define RECORD(w, c, i) (AT(w, c) * CAP + (i))
+#define PLACE(c, i)     ((c) * (CAP + 1) + (i))
+
+byte current[WRITERS];
+byte window[WRITERS * CHUNKS] = NEVER, head[WRITERS * CHUNKS], opened[WRITERS * CHUNKS];
+byte stamp[WRITERS * CHUNKS * CAP];
 byte clock;
 
-/* A store on its way: of the window (what it will be), or of the head with its record (the time). */
-mtype = { WINDOW, HEAD };
+/* What is true, for the assertion: an event with this time is stamped, and is not delivered. */
+bit missing[TIMES];
+
+/*
+ * A store on its way: of the ring's next chunk, with when it was opened, that nobody looks at before; of
+ * its window (what it will be); or of its head with its record (the time).
+ */
+mtype = { CHUNK, WINDOW, HEAD, OPENED };
 chan buffer[WRITERS] = [3] of { mtype, byte };
 
 inline arrive(w)
 {
 	buffer[w]?kind, value;
 	if
-	:: kind == WINDOW -> window[w] = value
-	:: else -> stamp[w * EVENTS + head[w]] = value; head[w]++
+	:: kind == CHUNK ->
+		current[w]++;
+		opened[AT(w, current[w])] = value
+	:: kind == WINDOW -> window[AT(w, current[w])] = value
+	:: kind == HEAD ->
+		stamp[RECORD(w, current[w], head[AT(w, current[w])])] = value;
+		head[AT(w, current[w])]++
+#ifdef FAULT_OPENED_LATE
+	:: kind == OPENED -> opened[AT(w, current[w])] = value
+#endif
 	fi;
 	kind = 0;
 	value = 0
@@ -39,18 +64,38 @@ end:
 	od
 }
 
+inline read_clock()
+{
+	clock++;
+	time = clock
+}
+
 proctype Writer(byte w)
 {
 	byte h, time;
 
 	do
 	:: h < (w == 0 -> EVENTS : 1) ->
+		if
+		:: h > 0 && h % CAP == 0 ->
+#ifndef FAULT_OPENED_LATE
+			atomic { read_clock() }
+#endif
+			buffer[w]!CHUNK, time
+		:: else
+		fi;
 #ifdef FAULT_CLOCK_BEFORE_WINDOW
-		atomic { clock++; time = clock }
-		buffer[w]!WINDOW, h; /* (K) */
+		atomic { read_clock(); missing[time] = 1 }
+		buffer[w]!WINDOW, h % CAP; /* (K) */
 #else
-		buffer[w]!WINDOW, h; /* (K) */
-		atomic { clock++; time = clock }
+		buffer[w]!WINDOW, h % CAP; /* (K) */
+		atomic { read_clock(); missing[time] = 1 }
+#endif
+#ifdef FAULT_OPENED_LATE
+		if
+		:: h > 0 && h % CAP == 0 -> atomic { clock++; buffer[w]!OPENED, clock }
+		:: else
+		fi;
 #endif
 		buffer[w]!HEAD, time; /* (A) */
 		atomic { h++; time = 0 }
@@ -78,11 +123,79 @@ inline everywhere()
 	w = 0
 }
 
+/* ptx_ring_watch() and bound_of(): i is the latest time such that the writer publishes nothing older. */
+inline look(w)
+{
+	cur = current[w];
+	win = window[AT(w, cur)]; /* (L) */
+	hd = head[AT(w, cur)];
+	atomic {
+		place = PLACE(cur, hd);
+		if
+		:: win == NEVER || win < hd || current[w] != cur ->
+			idle_place[w] = place;
+#ifdef FAULT_SEEN_LATER
+			idle_at[w] = clock;
+#else
+			idle_at[w] = now;
+#endif
+			i = now;
+			inside_place[w] = NEVER;
+			bound[w] = 0
+		:: else ->
+			if
+			:: place != inside_place[w] ->
+				inside_place[w] = place;
+				if
+				:: place == idle_place[w] -> i = idle_at[w]
+				:: place != idle_place[w] && hd == 0 && opened[AT(w, cur)] < now ->
+					i = opened[AT(w, cur)]
+				:: else -> i = last[w]
+				fi;
+				bound[w] = (looked_at[w] > i -> looked_at[w] : i)
+			:: else
+#ifdef FAULT_LOOKED_AT_STAYED
+				-> bound[w] = looked_at[w]
+#endif
+			fi;
+#ifdef FAULT_INSIDE_IGNORED
+			bound[w] = now;
+#endif
+			i = bound[w];
+			idle_place[w] = NEVER;
+			idle_at[w] = 0
+		fi;
+#ifdef FAULT_LOOKED_AT_LATER
+		looked_at[w] = clock;
+#else
+		looked_at[w] = now;
+#endif
+		if
+		:: i < watermark -> watermark = i
+		:: else
+		fi;
+		i = 0; win = 0; hd = 0; cur = 0; place = 0
+	}
+}
+
+/* What was seen published is at hand, and what has come since. */
+inline take(w)
+{
+	atomic {
+		taken[w] = current[w] * CAP + head[AT(w, current[w])];
+		if
+		:: taken[w] > 0 -> last[w] = stamp[w * CHUNKS * CAP + taken[w] - 1]
+		:: else
+		fi
+	}
+}
+
 proctype Reader()
 {
-	byte w, pass, now, watermark, win, hd, i, least, from, delivered;
+	byte w, pass, now, watermark, cur, win, hd, place, i, least, from;
 	byte taken[WRITERS], given[WRITERS], last[WRITERS];
-	byte idle_head[WRITERS] = NEVER, idle_at[WRITERS], inside_head[WRITERS] = NEVER, bound[WRITERS];
+	byte idle_place[WRITERS] = NEVER, idle_at[WRITERS], inside_place[WRITERS] = NEVER, bound[WRITERS];
+	byte looked_at[WRITERS];
 	mtype kind;
 	byte value;
 
@@ -90,57 +203,16 @@ proctype Reader()
 	:: pass < PASSES ->
 #ifdef FAULT_BARRIER_BEFORE_CLOCK
 		everywhere();
-		now = clock;
+		atomic { clock++; now = clock }
 #else
-		now = clock;
+		atomic { clock++; now = clock }
 #ifndef FAULT_NO_BARRIER
 		everywhere();
 #endif
 #endif
 		watermark = now;
 		do
-		:: w < WRITERS ->
-			win = window[w]; /* (L) */
-			hd = head[w];
-			atomic {
-				if
-				:: win != hd ->
-					idle_head[w] = hd;
-#ifdef FAULT_SEEN_LATER
-					idle_at[w] = clock;
-#else
-					idle_at[w] = now;
-#endif
-					i = now
-				:: else ->
-					if
-					:: hd != inside_head[w] ->
-						inside_head[w] = hd;
-						bound[w] = (hd == idle_head[w] -> idle_at[w] : last[w])
-					:: else
-					fi;
-#ifdef FAULT_INSIDE_IGNORED
-					bound[w] = now;
-#endif
-					i = bound[w]
-				fi;
-				if
-				:: i < watermark -> watermark = i
-				:: else
-				fi;
-				i = 0;
-				win = 0
-			}
-			/* What was seen published is at hand, and what has come since. */
-			atomic {
-				taken[w] = head[w];
-				if
-				:: taken[w] > 0 -> last[w] = stamp[w * EVENTS + taken[w] - 1]
-				:: else
-				fi;
-				hd = 0;
-				w++
-			}
+		:: w < WRITERS -> look(w); take(w); w++
 		:: else -> break
 		od;
 		atomic {
@@ -150,8 +222,8 @@ proctype Reader()
 				least = NEVER;
 				for (i : 0 .. WRITERS - 1) {
 					if
-					:: given[i] < taken[i] && stamp[i * EVENTS + given[i]] < least ->
-						least = stamp[i * EVENTS + given[i]];
+					:: given[i] < taken[i] && stamp[i * CHUNKS * CAP + given[i]] < least ->
+						least = stamp[i * CHUNKS * CAP + given[i]];
 						from = i
 					:: else
 					fi
@@ -159,9 +231,9 @@ proctype Reader()
 				if
 				:: least > watermark -> break
 				:: else ->
-					assert(least > delivered);
-					delivered = least;
-					given[from]++
+					given[from]++;
+					missing[least] = 0;
+					for (i : 0 .. least) { assert(!missing[i]) }
 				fi
 			od;
 			i = 0; w = 0; least = 0; from = 0; watermark = 0; now = 0;
