@@ -10,11 +10,12 @@
  *
  * Claims, of an event as its call saw the stream: begun when a start had returned and ended before
  * anything else was called, it is delivered or counted; begun when a stop had returned and ended
- * before a start was called, it is neither. Of the first kind none is lost to FULL that was stamped while
- * the stream ran. When all is over the reader has been told of the last time that the stream was full,
- * and no event follows until he is told that it goes on. A stream that
- * was stopped does not run until it is started, one that ran and is cleared runs. One that is full
- * and read empty goes on.
+ * before a start was called, it is neither. None is lost to FULL that was stamped while the stream ran, or
+ * that was called when the stream was not full, or had been cleared since. A STOP and a START that are told
+ * take turns, each of the times that the stream was full is told once or cleared, and no event follows
+ * until it is told that the stream goes on. A stream that was stopped does not run until it is started, one
+ * that ran and is cleared runs. One that is full and read empty goes on. When all is over each event called
+ * is accounted for once, the pool has all but the open chunks, and the stream runs if that was asked for.
  *
  * Not here: a START that the clock dates early, a log that takes no more (drain/transfer.c), several
  * processes, each with a control word of its own.
@@ -55,9 +56,11 @@ bit running, is_full, full_marked, hand;
 byte phase = OFF;
 byte view_of[ALL];
 bit under_way[ALL], ran[ALL];
-bit untold;         /* it was full, and the reader does not know */
-bit told_off = 1;   /* what the reader was told last */
+bit is_really_full; /* and that was not cleared */
+byte untold;        /* so many times it was full, and the reader does not know */
+byte told = OFF;    /* what the reader was told last; UNKNOWN: nothing since a clear */
 byte told_at, writers;
+byte accounted;     /* events: read, lost to FULL, cleared or no members */
 byte changing;      /* so many have read the clock at which it is to have stopped */
 
 #define EVENT(w, n) ((w) * EVENTS + (n))
@@ -98,7 +101,7 @@ ask:		/* record.c, prepare(): asks the region */
 		atomic {
 			seen = state;
 			if
-			:: seen == FULL -> counted = 1; goto mend
+			:: seen == FULL -> assert(is_really_full); counted = 1; goto mend
 			:: seen != FULL && seen != RUNNING -> goto mend
 			:: else
 			fi
@@ -127,7 +130,8 @@ reserve:
 				:: state == RUNNING && since == at ->
 					state = FULL;
 					since = now;
-					untold = 1
+					is_really_full = 1;
+					untold++
 				:: else -> seen = NONE
 				fi
 			}
@@ -169,8 +173,9 @@ done:
 			/* An event that had to be a member is there; the others are not even missing. */
 			assert(view_of[ME] != ON || published[ME] || counted);
 			assert(view_of[ME] != OFF || !counted);
+			assert(!published[ME] || !counted);
 			if
-			:: !published[ME] -> view_of[ME] = UNKNOWN
+			:: !published[ME] -> view_of[ME] = UNKNOWN; accounted++
 			:: else
 			fi;
 			under_way[ME] = 0;
@@ -219,13 +224,19 @@ inline find()
 #define HAS_ROOM (free >= (ROOM + 1) / 2 || (!hand && is_full))
 #endif
 
+#define STORE_STATE(kind, when) \
+	atomic { \
+		state = kind; \
+		since = when; \
+		is_really_full = is_really_full && (kind == FULL || kind == HELD) \
+	}
 #ifdef FAULT_WORD_FIRST
-#define SET_STATE(kind, when) word++; atomic { state = kind; since = when }
+#define SET_STATE(kind, when) word++; STORE_STATE(kind, when)
 #else
 #ifdef FAULT_WORD_UNCHANGED
-#define SET_STATE(kind, when) atomic { state = kind; since = when }
+#define SET_STATE(kind, when) STORE_STATE(kind, when)
 #else
-#define SET_STATE(kind, when) atomic { state = kind; since = when }; word++
+#define SET_STATE(kind, when) STORE_STATE(kind, when); word++
 #endif
 #endif
 
@@ -286,11 +297,12 @@ inline tell_mark(silent)
 		assert(mark_at[0] >= told_at);
 		told_at = mark_at[0];
 		if
-		:: mark_kind[0] != M_RESUMED -> told_off = !running
-		:: else -> assert(!told_off)
+		:: mark_kind[0] == M_RESUMED -> assert(told != OFF)
+		:: mark_kind[0] != M_RESUMED && running -> assert(told != ON); told = ON
+		:: !running -> assert(told != OFF); told = OFF
 		fi;
 		if
-		:: is_full -> untold = 0
+		:: is_full -> assert(untold > 0); untold--
 		:: else
 		fi
 	:: else
@@ -307,8 +319,12 @@ inline tell_mark(silent)
 
 inline take(e2)
 {
+	assert(!taken[e2]);
 	taken[e2] = 1;
+	accounted++;
+#ifndef FAULT_KEEP_ROOM
 	free = free + closed[e2];
+#endif
 	stamp[e2] = 0;
 	view_of[e2] = UNKNOWN;
 	ran[e2] = 0
@@ -319,12 +335,12 @@ inline book(e2)
 	if
 	:: running -> /* delivered */
 		assert(view_of[e2] != OFF);
-		assert(!told_off);
+		assert(told != OFF);
 		last = (stamp[e2] > last -> stamp[e2] : last);
 		told_at = (stamp[e2] > told_at -> stamp[e2] : told_at)
 	:: !running && is_full -> /* lost to FULL */
 		assert(view_of[e2] != OFF);
-		assert(!ran[e2] || view_of[e2] != ON)
+		assert(!ran[e2])
 	:: else -> /* no member */
 		assert(view_of[e2] != ON)
 	fi;
@@ -429,7 +445,8 @@ inline clear()
 #else
 		atomic { MOMENT; add_mark(M_STOP, t) }
 #endif
-		atomic { state = SUSPENDED; since = t; t = 0 }
+		STORE_STATE(SUSPENDED, t);
+		t = 0
 	:: else
 	fi;
 	atomic { clock++; to = clock }
@@ -471,7 +488,7 @@ inline clear()
 		full_marked = 0;
 #endif
 		is_full = 0;
-		told_off = 0;
+		told = UNKNOWN;
 		last = (last > to -> last : to);
 		found = 0;
 		to = 0
@@ -488,8 +505,8 @@ inline clear()
 		:: else
 		fi;
 #endif
-		untold = 0;
-		assert(was != RUNNING || state == RUNNING)
+		is_really_full = 0;
+		untold = 0
 	}
 	word++
 }
@@ -530,12 +547,16 @@ proctype Control()
 	:: else -> break
 	od;
 	atomic {
-		assert(state != FULL && state != HELD);
-		assert(!untold);
+		assert(state == (phase == ON -> RUNNING : SUSPENDED));
+		assert(untold == 0);
 		assert(marks == 0 || (marks == 1 && mark_kind[0] == M_RESTART));
+		assert(told == UNKNOWN || (told == ON) == (state == RUNNING && marks == 0));
+		assert(accounted == EVENTS + WRITERS - 1);
 		for (e : 0 .. ALL - 1) {
-			assert(!published[e] || taken[e])
+			assert(!published[e] || taken[e]);
+			free = free + (published[e] && !closed[e])
 		}
+		assert(free == ROOM)
 	}
 }
 
