@@ -26,7 +26,7 @@ static size_t counters(void)
  * A barrier on all processors takes milliseconds, and most inputs have one thread at a time that writes
  * or reads, in whatever process.
  */
-bool fuzz_barriers;
+_Atomic bool fuzz_barriers;
 bool __real_ptx_barrier(void);
 bool __real_ptx_barrier_everywhere(void);
 bool __wrap_ptx_barrier(void);

@@ -16,7 +16,7 @@
 #define ISOLATE_PATIENCE_S 60
 
 /* Of this input several threads run at once, and barriers are needed. */
-extern bool fuzz_barriers;
+extern _Atomic bool fuzz_barriers;
 
 /* A process that does not end by itself, and with 0, is a finding. */
 void fuzz_isolated(void (*work)(const uint8_t *data, size_t size), const uint8_t *data, size_t size);

@@ -26,7 +26,7 @@ start_busy 8
 rm -f "$log"
 run 0 attach -p "$target" -o "$log" -d 300ms
 is_whole "duration"
-check "duration: there were events" test "$(said 1)" -gt 1000
+check "duration: there were events" test "$(said 1)" -gt 0
 for signal in INT TERM HUP; do
 	attach
 	finish_attach 0 $signal
