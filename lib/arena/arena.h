@@ -4,8 +4,9 @@
  *
  * A sealed, sparse memfd: page 0 is the control page, mapped over a static page of the library so
  * that a trace point reaches it by one load; then the event type names, with what the types mean, what
- * things are called and what is mapped; then stream regions, whose offsets are never used twice. Without a memfd (or when the program has closed it) regions are
- * anonymous shared memory, and only this process and its children can trace it.
+ * things are called and what is mapped; then stream regions, whose offsets are never used twice. Without
+ * a memfd (or when the program has closed it) regions are anonymous shared memory, and only this process
+ * and its children can trace it.
  */
 #ifndef PTX_ARENA_ARENA_H
 #define PTX_ARENA_ARENA_H
@@ -19,7 +20,7 @@
 #include "ring/ring.h"
 
 #define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
-#define PTX_ARENA_VERSION 11u
+#define PTX_ARENA_VERSION 12u
 #define PTX_PAGE          4096u
 
 /* What the word of an attachment says, below its generation. */

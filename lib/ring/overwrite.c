@@ -176,7 +176,6 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 		atomic_load_explicit(&rings->word[number], memory_order_relaxed));
 	uint64_t claimed = atomic_load_explicit(&rings->claimed[number], memory_order_relaxed);
 	const uint64_t mine = (uint64_t)generation << 32;
-
 	const struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
 
 	/* It was free: the log has what it held, whatever the claimed word says (ptx_ring_settle). */

@@ -24,8 +24,8 @@
  * that are above the cut. With N = ceil(size / useful) and P = N + 2 R - 1 these, and the event that
  * finds no room or is overwritten, are more than the promise. There are N + 3 R + 2: R + 3 that the
  * proof has no use for but one: who dies between a chunk of a LOOP stream and its hint takes the chunk
- * out of the order, until it is found (ring_write.c). R is not known beforehand: the pool is made for PTX_BASE_RINGS, and each
- * ring beyond them brings PTX_RING_CHUNKS of its own, where two would do.
+ * out of the order, until it is found (ring_write.c). R is not known beforehand: the pool is made for
+ * PTX_BASE_RINGS, and each ring beyond them brings PTX_RING_CHUNKS of its own, where two would do.
  *
  * What `useful` sets off for an IDENT record pays for one in each chunk that no event follows: its
  * thread was killed, or left by a jump, before its record was there. All others are paid for by the
