@@ -46,7 +46,7 @@ byte stamp[ALL];
 bit published[ALL], taken[ALL], closed[ALL];
 
 /* The drain's: marks that are not told, the oldest first; hand: records were at hand at the last look. */
-byte mark_kind[MARKS], mark_at[MARKS], marks, last;
+byte mark_kind[MARKS], mark_at[MARKS], marks, last, cleared;
 bit running, is_full, full_marked, hand;
 
 /* What is true, for the assertions: how the calls around an event were; if it was stamped while it ran. */
@@ -333,12 +333,14 @@ inline take(e2)
 inline book(e2)
 {
 	if
-	:: running -> /* delivered */
+	:: stamp[e2] <= cleared -> /* it was under way when all was cleared */
+		assert(view_of[e2] == UNKNOWN)
+	:: stamp[e2] > cleared && running -> /* delivered */
 		assert(view_of[e2] != OFF);
 		assert(told != OFF);
 		last = (stamp[e2] > last -> stamp[e2] : last);
 		told_at = (stamp[e2] > told_at -> stamp[e2] : told_at)
-	:: !running && is_full -> /* lost to FULL */
+	:: stamp[e2] > cleared && !running && is_full -> /* lost to FULL */
 		assert(view_of[e2] != OFF);
 		assert(!ran[e2])
 	:: else -> /* no member */
@@ -490,6 +492,17 @@ inline clear()
 		is_full = 0;
 		told = UNKNOWN;
 		last = (last > to -> last : to);
+#ifdef FAULT_CLEARED_LATER
+		cleared = clock + 1;
+#else
+		for (e : 0 .. ALL - 1) { /* what is stamped from now on is younger */
+			if
+			:: stamp[e] && !taken[e] && stamp[e] <= to -> cleared = to
+			:: else
+			fi
+		}
+		e = 0;
+#endif
 		found = 0;
 		to = 0
 	}
