@@ -19,7 +19,7 @@
 /* Of this process, in memory that a child inherits: who it is, and what it inherited. */
 static struct {
 	uint32_t pid;
-	uint64_t start; /* 0: not asked yet */
+	_Atomic uint64_t start; /* 0: not asked yet; threads that ask at once find the same */
 	int64_t since_ns;
 	int guard;      /* a second descriptor of the arena, 0: none */
 	uint64_t generation[PTX_STREAMS];
@@ -27,12 +27,16 @@ static struct {
 
 static uint64_t own_start(void)
 {
+	uint64_t start = atomic_load_explicit(&self.start, memory_order_relaxed);
 	int saved = errno;
 
-	if (self.start == 0 && !ptx_io_process_start(self.pid, &self.start))
-		self.start = UINT64_MAX;
+	if (start)
+		return start;
+	if (!ptx_io_process_start(self.pid, &start))
+		start = UINT64_MAX;
+	atomic_store_explicit(&self.start, start, memory_order_relaxed);
 	errno = saved;
-	return self.start;
+	return start;
 }
 
 /* A stream that a process made for itself has no start: it ends when that process executes. */
@@ -208,7 +212,7 @@ bool ptx_family_keep(struct ptx_arena *arena)
 
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 		self.generation[bit] = generation[bit];
-	self.start = 0;
+	atomic_store_explicit(&self.start, 0, memory_order_relaxed);
 	self.since_ns = 0;
 	drop_guard(arena);
 	if (!bits || ptx_arena_fd(arena) < 0)

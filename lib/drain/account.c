@@ -28,6 +28,7 @@ struct census {
 	bool control;
 	uint64_t cut;
 	uint64_t not_running;
+	uint64_t looks; /* at rings, that are left: a chunk is one ring's, whatever hostile memory says */
 	struct ptx_ident ident;
 };
 
@@ -98,12 +99,13 @@ static void count_source(struct census *census, uint32_t index, unsigned char *b
 	census->control = index == 0;
 	census->ident = source->ident;
 	count_records(census, source->buffer + source->at, source->end - source->at);
-	for (uint32_t tries = 0; tries <= drain->rings->geometry.chunks_max; tries++) {
+	for (uint32_t tries = 0; tries <= drain->rings->geometry.chunks_max && census->looks; tries++) {
 		struct ptx_ident ident;
 		uint32_t bytes, records, before;
 		uint64_t last;
 		bool fresh = false;
 
+		census->looks--;
 		switch (ptx_ring_look(drain->rings, index, &place, buffer, &bytes, &ident, &fresh)) {
 		case PTX_CLAIM_NOTHING:
 			return;
@@ -249,6 +251,7 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 		goto out;
 	census.cut = drain->survivor ? 0 : atomic_load_explicit(&rings->region->cut,
 								memory_order_acquire);
+	census.looks = 4 * (rings->geometry.chunks_max + (uint64_t)drain->sources);
 	for (uint32_t i = 0; i < drain->sources; i++)
 		count_source(&census, i, buffer);
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)
