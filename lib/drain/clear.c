@@ -54,7 +54,8 @@ static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 void ptx_drain_clear(struct ptx_drain *drain)
 {
 	struct ptx_region *region = drain->rings->region;
-	uint64_t limit = ptx_clock_ordered(), latest = limit;
+	const uint64_t began = ptx_clock_ordered();
+	uint64_t limit = began, latest = began;
 	size_t marks = drain->marks;
 
 	ptx_drain_pass(drain);
@@ -81,9 +82,10 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	} while (latest > limit);
 	/*
 	 * A writer that goes round as fast as we read drives us from our place until ptx_drain_refill() gives
-	 * up. What we did not come to then goes when we do.
+	 * up. What we did not come to then goes when we do: by our own clock, since who is called from now on
+	 * may be where it is behind another's.
 	 */
-	drain->cleared = limit;
+	drain->cleared = began;
 	drain->gap = false;
 	drain->gap_first = UINT64_MAX;
 	atomic_store_explicit(&region->first_overwritten, UINT64_MAX, memory_order_relaxed);
