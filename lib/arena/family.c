@@ -27,16 +27,16 @@ static struct {
 
 static uint64_t own_start(void)
 {
-	uint64_t start = atomic_load_explicit(&self.start, memory_order_relaxed);
+	uint64_t known = atomic_load_explicit(&self.start, memory_order_relaxed), start;
 	int saved = errno;
 
-	if (start)
-		return start;
+	if (known)
+		return known;
 	if (!ptx_io_process_start(self.pid, &start))
 		start = UINT64_MAX;
-	atomic_store_explicit(&self.start, start, memory_order_relaxed);
 	errno = saved;
-	return start;
+	return atomic_compare_exchange_strong_explicit(&self.start, &known, start, memory_order_relaxed,
+						       memory_order_relaxed) ? start : known;
 }
 
 /* A stream that a process made for itself has no start: it ends when that process executes. */

@@ -109,14 +109,15 @@ static bool next_in_sequence(struct ptx_stored *stored)
 
 /*
  * The index of a completed log does not say the numbers, which are taken to rise by one: where a writer died
- * and blocks were damaged before somebody went on, they do not.
+ * and blocks were damaged before somebody went on, they do not. It says how many events came before.
  */
 static bool belongs(const struct ptx_stored *stored, const struct ptx_stored_slot *slot,
 		    const struct ptx_log_block *block)
 {
 	return block->type == PTX_LOG_DATA &&
 	       (block->number == slot->number ||
-		(stored->complete && stored->salvage && block->number >= stored->next_number));
+		(stored->complete && stored->salvage && block->number >= stored->next_number &&
+		 block->first_record == slot->first_record));
 }
 
 static bool next_in_slots(struct ptx_stored *stored)
@@ -130,7 +131,10 @@ static bool next_in_slots(struct ptx_stored *stored)
 					 &stored->damage) == PTX_LOG_GOOD;
 
 		if (good && !belongs(stored, slot, &found.block)) {
-			stored->damage = "a slot holds another block than it should";
+			stored->damage = stored->complete &&
+						 found.block.first_record == slot->first_record ?
+					 "a block is missing" :
+					 "a slot holds another block than it should";
 			good = false;
 		}
 		if (good && found.block.number != stored->next_number && !stored->any_number) {

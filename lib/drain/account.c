@@ -28,7 +28,6 @@ struct census {
 	bool control;
 	uint64_t cut;
 	uint64_t not_running;
-	uint64_t looks; /* at rings, that are left: a chunk is one ring's, whatever hostile memory says */
 	struct ptx_ident ident;
 };
 
@@ -78,6 +77,8 @@ static void count_records(struct census *census, const unsigned char *bytes, uin
 
 		if (record->len_flags & PTX_RECORD_IDENT)
 			memcpy(&census->ident, record + 1, sizeof census->ident);
+		else if (record->time <= census->drain->cleared)
+			add(census, record->type, PTX_LOST_CLEARED);
 		else if (census->drain->loop && record->time <= census->cut)
 			add(census, record->type, PTX_LOST_OVERWRITTEN);
 		else if (census->control || was_running(census->drain, record->time, &full))
@@ -99,13 +100,12 @@ static void count_source(struct census *census, uint32_t index, unsigned char *b
 	census->control = index == 0;
 	census->ident = source->ident;
 	count_records(census, source->buffer + source->at, source->end - source->at);
-	for (uint32_t tries = 0; tries <= drain->rings->geometry.chunks_max && census->looks; tries++) {
+	for (uint32_t tries = 0; tries <= drain->rings->geometry.chunks_max; tries++) {
 		struct ptx_ident ident;
 		uint32_t bytes, records, before;
 		uint64_t last;
 		bool fresh = false;
 
-		census->looks--;
 		switch (ptx_ring_look(drain->rings, index, &place, buffer, &bytes, &ident, &fresh)) {
 		case PTX_CLAIM_NOTHING:
 			return;
@@ -251,7 +251,6 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 		goto out;
 	census.cut = drain->survivor ? 0 : atomic_load_explicit(&rings->region->cut,
 								memory_order_acquire);
-	census.looks = 4 * (rings->geometry.chunks_max + (uint64_t)drain->sources);
 	for (uint32_t i = 0; i < drain->sources; i++)
 		count_source(&census, i, buffer);
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)

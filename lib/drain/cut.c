@@ -49,6 +49,10 @@ void ptx_cut_apply(struct ptx_drain *drain)
 			ptx_step_ident(drain, source);
 			continue;
 		}
+		if (source->key <= drain->cleared) { /* and nobody misses it */
+			ptx_step_book(drain, PTX_LOST_CLEARED);
+			continue;
+		}
 		lower_gap(drain, source->key);
 		drain->gap = true;
 		ptx_step_book(drain, PTX_LOST_OVERWRITTEN); /* OVERRUN was told by who overwrote */

@@ -55,6 +55,12 @@ static void count_damage(struct ptx_drain *drain)
 	drain->account.total.lost[PTX_LOST_DAMAGED]++;
 }
 
+/* What was overwritten is more than what a clear had not come to. */
+static bool is_missed(const struct ptx_drain *drain)
+{
+	return atomic_load_explicit(&drain->rings->region->cut, memory_order_acquire) > drain->cleared;
+}
+
 void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 {
 	struct ptx_source *source = drain->source[index];
@@ -75,7 +81,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		case PTX_CLAIM_LOST:
 			losses++;
 			if (ptx_ring_find(drain->rings, index, &source->place, &before)) {
-				drain->gap = drain->gap || before != source->records;
+				drain->gap = drain->gap || (before != source->records && is_missed(drain));
 				source->records = before;
 			}
 			continue;

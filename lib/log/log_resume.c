@@ -8,7 +8,8 @@
  * good as any, and would be found behind what we write until we come to our own end.
  *
  * No writer that was killed leaves events behind that. Where there are some the file is damaged, and left
- * as it is: posix_trace_open_np() can read both sides of what is damaged, which nobody could of what we cut.
+ * as it is: posix_trace_open_np() can read both sides of what is damaged, which nobody could of what we
+ * cut. They are looked for as far as LOOK_BEYOND.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,12 +23,6 @@
 #define SLOTS_WITHOUT 4096u /* so many without a block, and there are no more (R6) */
 /* So far events are looked for behind damage: an older log, of any size, may be there too (W2). */
 #define LOOK_BEYOND   (UINT64_C(16) << 20)
-
-/* Why there may be more than was found, or 0. */
-static int not_seen(const struct ptx_log_window *window)
-{
-	return window->no_memory ? ENOMEM : window->failed;
-}
 
 static void take_data(struct ptx_log *log, const struct ptx_log_found *found, const uint8_t *records,
 		      struct ptx_log_tally *tally)
@@ -125,7 +120,7 @@ static int look_beyond(const struct ptx_log *log, struct ptx_log_window *window)
 			return EINVAL;
 		at = whole ? found.end : found.offset + sizeof(found.block);
 	}
-	return not_seen(window);
+	return window->no_memory ? ENOMEM : window->failed; /* what is there was not all seen */
 }
 
 static int read_blocks(struct ptx_log *log, struct ptx_log_window *window,
@@ -223,12 +218,14 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 		      struct ptx_log_tally *tally)
 {
 	struct ptx_log_found found;
-	uint64_t oldest = UINT64_MAX;
+	uint64_t oldest = UINT64_MAX, newest_record = 0;
 	int err = 0;
 
 	for (size_t i = slots->count; i-- > 0 && oldest == UINT64_MAX;)
-		if (whole(log, window, &slots->slot[i], &found))
+		if (whole(log, window, &slots->slot[i], &found)) {
 			oldest = slots->slot[i].oldest;
+			newest_record = found.block.first_record;
+		}
 	for (size_t i = 0; !err && i < slots->count; i++) {
 		size_t best = i;
 		const uint8_t *records = NULL;
@@ -239,8 +236,9 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 			continue;
 		for (size_t j = i + 1; !records && j-- > best;)
 			records = whole(log, window, &slots->slot[j], &found);
-		/* Nor one that counts events which an older one has. */
-		if (!records || found.block.first_record < log->block.first_record)
+		/* Nor one that counts events which an older one has, or the newest. */
+		if (!records || found.block.first_record < log->block.first_record ||
+		    found.block.first_record > newest_record)
 			continue;
 		ptx_log_tally_records(tally, records, found.block.record_bytes,
 				      (const void *)(records + found.block.record_bytes));
@@ -320,7 +318,8 @@ static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 		err = ptx_log_loop_taken(log, slots.numbered);
 	free(slots.slot);
 	add_overwritten(log, tally);
-	return err ? err : not_seen(window);
+	/* A slot that cannot be read is given up as one that is damaged. */
+	return !err && window->no_memory ? ENOMEM : err;
 }
 
 int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,

@@ -97,11 +97,14 @@ static bool go_on(int fd, int *policy, unsigned *put)
 static struct {
 	char reason[OLD_FAULTS][REASON_BYTES];
 	size_t n;
+	bool lied; /* a block counts another's events: one of the two is given up */
 } old;
 
 static void see_old_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
 	(void)arg;
+	if (strstr(fault->reason, "counts events that an earlier block has"))
+		old.lied = true;
 	if (old.n < OLD_FAULTS)
 		snprintf(old.reason[old.n++], REASON_BYTES, "%s", fault->reason);
 }
@@ -155,6 +158,11 @@ static void compare(int fd, const struct kept *before, int policy, unsigned put)
 		FUZZ_MUST(after.event[i].type == NEW_TYPE && after.event[i].len == 4, "new event %zu",
 			  i + put - after.n);
 	after.n -= put;
+	if (policy == POSIX_TRACE_LOOP && old.lied) {
+		FUZZ_MUST(kept_within(before, &after), "an event came that was not there");
+		free(after.event);
+		return;
+	}
 	gone = kept_compare(before, &after, policy == POSIX_TRACE_LOOP);
 	FUZZ_MUST(before->n == KEPT_MAX || after.n + gone == before->n,
 		  "%zu events stood there, %zu do now", before->n, after.n);
@@ -181,6 +189,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fd = fuzz_file(data, size);
 	kept_open(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &before);
 	old.n = 0;
+	old.lied = false;
 	posix_trace_check_np(fd, see_old_fault, NULL, &check);
 	if (go_on(fd, &policy, &put))
 		compare(fd, &before, policy, put);
