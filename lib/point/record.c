@@ -233,6 +233,7 @@ static bool record_all(struct ptx_thread *thread, unsigned level, const void *fr
 		atomic_signal_fence(memory_order_seq_cst);
 		time = ptx_clock_now();
 		atomic_signal_fence(memory_order_seq_cst);
+		/* Of a child of fork() the regions are sunk by now; of one without fork handlers they are not. */
 		if (!is_ours(thread, level, frame))
 			return false;
 		for (unsigned i = 0; i < count; i++)

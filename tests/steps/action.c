@@ -45,6 +45,8 @@ static void act_jump(struct try *try)
 static void fork_and(struct try *try, enum deed deed)
 {
 	atomic_store(&share->deed, deed);
+	atomic_store(&share->child_waits, try->n % 2);
+	atomic_store(&share->parent_is_on, 0);
 	try->forked = true;
 	try_go_on(try, SIGUSR1);
 	if (atomic_load(&share->child_ok) != 1)

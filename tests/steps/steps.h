@@ -170,6 +170,7 @@ struct share {
 	_Atomic unsigned order_count;
 	void (*order_call)(struct try *try);
 	_Atomic int child_ok, child_status;
+	_Atomic int child_waits, parent_is_on; /* a child goes on when its parent has */
 	_Atomic int helper_tid;
 	int log_fd; /* where a target's own stream has its log */
 	trace_event_id_t type[TYPES];

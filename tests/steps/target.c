@@ -158,6 +158,9 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		child = fork();
 		if (child < 0)
 			_exit(4);
+		while (child == 0 && atomic_load(&share->child_waits) &&
+		       !atomic_load(&share->parent_is_on) && getppid() == parent)
+			usleep(50);
 		if (child == 0 && atomic_load(&share->deed) == DEED_FORK_TRACE)
 			step_on(context, true);
 		break;
@@ -308,6 +311,7 @@ void target_run(const struct path *path, unsigned prepare, bool helper)
 	}
 	for (int i = 0; i < AFTERWARDS; i++)
 		make(MAIN, path->bytes);
+	atomic_store(&share->parent_is_on, 1);
 	if (sibling > 0 && (kill(sibling, SIGKILL) || waitpid(sibling, NULL, 0) != sibling))
 		_exit(7);
 	while (waitpid(-1, &status, 0) > 0)
