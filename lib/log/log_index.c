@@ -95,11 +95,15 @@ int ptx_log_index_send(struct ptx_log *log)
 	return ptx_log_side_send(log);
 }
 
-bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset)
+bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset, const struct ptx_log_place *place,
+			 size_t count)
 {
-	if (!log->index.places || ptx_log_index_reserve(log))
+	struct ptx_log_index *index = &log->index;
+
+	if (!count || count != index->places ||
+	    memcmp(place, index->place, count * sizeof(*place)) != 0 || ptx_log_index_reserve(log))
 		return false;
-	note_top(&log->index, offset);
+	note_top(index, offset);
 	return true;
 }
 

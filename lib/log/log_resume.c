@@ -74,7 +74,8 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 		return false;
 	switch (block->type) {
 	case PTX_LOG_DATA:
-		if (log->index.places == PTX_LOG_INDEX_BLOCKS)
+		if (log->index.places == PTX_LOG_INDEX_BLOCKS ||
+		    block->first_record != log->block.first_record)
 			return false;
 		take_data(log, found, payload, tally);
 		break;
@@ -91,7 +92,7 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 		*err = ptx_log_mappings_take(log, block, payload);
 		break;
 	case PTX_LOG_INDEX:
-		if (!ptx_log_index_taken(log, found->offset))
+		if (!ptx_log_index_taken(log, found->offset, payload, block->records))
 			return false;
 		break;
 	default: /* skipped, as by any reader (3.1) */
@@ -149,6 +150,7 @@ static int read_blocks(struct ptx_log *log, struct ptx_log_window *window,
 struct slot {
 	uint64_t number;
 	uint64_t oldest;
+	uint64_t first_record;
 	uint32_t slot;
 	uint32_t records;
 };
@@ -197,8 +199,8 @@ static int gather_slots(const struct ptx_log *log, struct ptx_log_window *window
 		}
 		slots->numbered = i + 1;
 		slots->slot[slots->count++] =
-			(struct slot){ found.block.number, found.block.oldest, i,
-				       found.block.records };
+			(struct slot){ found.block.number, found.block.oldest,
+				       found.block.first_record, i, found.block.records };
 	}
 	if (slots->count)
 		qsort(slots->slot, slots->count, sizeof(*slots->slot), by_number);
@@ -218,14 +220,12 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 		      struct ptx_log_tally *tally)
 {
 	struct ptx_log_found found;
-	uint64_t oldest = UINT64_MAX, newest_record = 0;
+	uint64_t oldest = UINT64_MAX;
 	int err = 0;
 
 	for (size_t i = slots->count; i-- > 0 && oldest == UINT64_MAX;)
-		if (whole(log, window, &slots->slot[i], &found)) {
+		if (whole(log, window, &slots->slot[i], &found))
 			oldest = slots->slot[i].oldest;
-			newest_record = found.block.first_record;
-		}
 	for (size_t i = 0; !err && i < slots->count; i++) {
 		size_t best = i;
 		const uint8_t *records = NULL;
@@ -236,9 +236,11 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 			continue;
 		for (size_t j = i + 1; !records && j-- > best;)
 			records = whole(log, window, &slots->slot[j], &found);
-		/* Nor one that counts events which an older one has, or the newest. */
+		/* Nor one that counts events which an older one has, or the next that agrees with those. */
 		if (!records || found.block.first_record < log->block.first_record ||
-		    found.block.first_record > newest_record)
+		    (i + 1 < slots->count &&
+		     slots->slot[i + 1].first_record >= log->block.first_record &&
+		     slots->slot[i + 1].first_record < found.block.first_record))
 			continue;
 		ptx_log_tally_records(tally, records, found.block.record_bytes,
 				      (const void *)(records + found.block.record_bytes));

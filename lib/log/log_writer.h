@@ -175,7 +175,8 @@ void ptx_log_index_note(struct ptx_log *log, uint64_t offset, uint64_t first_rec
 			int64_t time_min, int64_t time_max);
 int ptx_log_index_send(struct ptx_log *log);
 /* The same of an INDEX block that is in the file already; false: it cannot be. */
-bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset);
+bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset, const struct ptx_log_place *place,
+			 size_t count);
 int ptx_log_top_send(struct ptx_log *log);
 void ptx_log_index_clear(struct ptx_log *log);
 

@@ -62,12 +62,3 @@ size_t kept_compare(const struct kept *before, const struct kept *after, bool ol
 			  "of %zu events number %zu is not there, of %zu", before->n, i, after->n);
 	return gone;
 }
-
-bool kept_within(const struct kept *before, const struct kept *after)
-{
-	size_t found = 0;
-
-	for (size_t i = 0; i < before->n && found < after->n; i++)
-		found += !memcmp(&before->event[i], &after->event[found], sizeof(struct kept_event));
-	return found == after->n || before->n == KEPT_MAX;
-}

@@ -31,7 +31,4 @@ bool kept_open(int fd, unsigned flags, struct kept *kept);
  * oldest; how many of them. */
 size_t kept_compare(const struct kept *before, const struct kept *after, bool oldest_may_go);
 
-/* Whether all events after were there before, in that order. */
-bool kept_within(const struct kept *before, const struct kept *after);
-
 #endif
