@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "steps.h"
+#include "support/columns.h"
 
-#define COLUMNS (sizeof(struct posix_trace_ledger_np) / sizeof(uint64_t))
 /* A chunk's records, at most: of so many may not be known of what type they were. */
 #define CHUNK_EVENTS (2048 / 24)
 
@@ -26,18 +26,9 @@ unsigned account_type(trace_event_id_t id)
 	return type;
 }
 
-static uint64_t lost(const struct posix_trace_ledger_np *line)
-{
-	uint64_t sum = 0;
-
-	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
-		sum += line->lost[cause];
-	return sum;
-}
-
 static uint64_t sum_of(const struct posix_trace_ledger_np *line)
 {
-	return line->reported + line->unread + lost(line);
+	return line->reported + line->unread + ledger_lost(line);
 }
 
 /* The law. slack: so many may be in two columns or in none yet. */
@@ -45,7 +36,7 @@ static void check_total(const struct posix_trace_ledger_np *total, uint64_t slac
 {
 	if (total->called > sum_of(total) + slack || sum_of(total) > total->called + slack)
 		complain("called %" PRIu64 ", reported %" PRIu64 ", unread %" PRIu64 ", lost %" PRIu64,
-			 total->called, total->reported, total->unread, lost(total));
+			 total->called, total->reported, total->unread, ledger_lost(total));
 }
 
 static void check_line(const char *what, uint64_t which, const struct posix_trace_ledger_np *line)
@@ -58,28 +49,13 @@ static void check_line(const char *what, uint64_t which, const struct posix_trac
 			 line->lost[POSIX_TRACE_LOST_DAMAGED_NP]);
 }
 
-static void add(struct posix_trace_ledger_np *sum, const struct posix_trace_ledger_np *line)
-{
-	uint64_t column[COLUMNS], other[COLUMNS];
-
-	memcpy(column, sum, sizeof(column));
-	memcpy(other, line, sizeof(other));
-	for (size_t i = 0; i < COLUMNS; i++)
-		column[i] += other[i];
-	memcpy(sum, column, sizeof(column));
-}
-
 static void compare(const char *what, const struct posix_trace_ledger_np *total,
 		    const struct posix_trace_ledger_np *sum)
 {
-	uint64_t expected[COLUMNS], column[COLUMNS];
-
-	memcpy(expected, total, sizeof(expected));
-	memcpy(column, sum, sizeof(column));
-	for (size_t i = 0; i < COLUMNS; i++)
-		if (expected[i] != column[i])
+	for (size_t i = 0; i < LEDGER_COLUMNS; i++)
+		if (ledger_column(total, i) != ledger_column(sum, i))
 			complain("column %zu: total %" PRIu64 ", sum over %s %" PRIu64, i,
-				 expected[i], what, column[i]);
+				 ledger_column(total, i), what, ledger_column(sum, i));
 }
 
 static void check_bounds(const char *what, unsigned which, uint64_t called, uint64_t low, uint64_t high,
@@ -107,8 +83,8 @@ static bool read_types(struct count *count, struct posix_trace_ledger_np of[TYPE
 			break;
 		if (at_rest)
 			check_line("type", id, &line);
-		add(sum, &line);
-		add(&of[account_type(id)], &line);
+		ledger_add(sum, &line);
+		ledger_add(&of[account_type(id)], &line);
 	}
 	if (err)
 		complain("the ledger of a type: %s", strerror(err));
@@ -161,10 +137,10 @@ static void check_threads(struct count *count, const struct posix_trace_ledger_n
 		if (at_rest)
 			check_line("thread", (uint64_t)thread.tid, &line);
 		if (thread.tid == count->pid)
-			add(&first, &line);
+			ledger_add(&first, &line);
 		if (thread.tid == 0)
 			nobody = line.called;
-		add(&sum, &line);
+		ledger_add(&sum, &line);
 	}
 	if (err)
 		complain("the ledger of a thread: %s", strerror(err));
@@ -203,8 +179,8 @@ void account_close(struct count *count)
 	check_line("total", 0, &total);
 	check_types(count, &total, true);
 	check_threads(count, &total, true);
-	if (!count->may_lose && lost(&total))
-		complain("lost %" PRIu64 " where nothing need be", lost(&total));
+	if (!count->may_lose && ledger_lost(&total))
+		complain("lost %" PRIu64 " where nothing need be", ledger_lost(&total));
 	for (int maker = 0; maker < MAKERS && count->whole_suffix; maker++)
 		if (count->hole[maker])
 			complain("what is left of a LOOP stream has a hole of maker %d", maker);

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define COLUMNS (sizeof(struct posix_trace_ledger_np) / sizeof(uint64_t))
-
 _Static_assert(sizeof(struct posix_trace_ledger_np) ==
 		       (3 + POSIX_TRACE_LOST_CAUSES_NP) * sizeof(uint64_t),
 	       "a line is nothing but its columns");
@@ -45,15 +43,6 @@ struct posix_trace_ledger_np ledger_of_thread(trace_id_t trid, pid_t tid)
 	return line;
 }
 
-uint64_t ledger_lost(const struct posix_trace_ledger_np *line)
-{
-	uint64_t sum = 0;
-
-	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
-		sum += line->lost[cause];
-	return sum;
-}
-
 static void check_line(const char *file, int at, const char *what,
 		       const struct posix_trace_ledger_np *line)
 {
@@ -64,29 +53,15 @@ static void check_line(const char *file, int at, const char *what,
 			     what, line->called, sum);
 }
 
-static void add(struct posix_trace_ledger_np *sum, const struct posix_trace_ledger_np *line)
-{
-	uint64_t column[COLUMNS], other[COLUMNS];
-
-	memcpy(column, sum, sizeof(column));
-	memcpy(other, line, sizeof(other));
-	for (size_t i = 0; i < COLUMNS; i++)
-		column[i] += other[i];
-	memcpy(sum, column, sizeof(column));
-}
-
 static void compare(const char *file, int at, const char *what,
 		    const struct posix_trace_ledger_np *total,
 		    const struct posix_trace_ledger_np *sum)
 {
-	uint64_t expected[COLUMNS], column[COLUMNS];
-
-	memcpy(expected, total, sizeof(expected));
-	memcpy(column, sum, sizeof(column));
-	for (size_t i = 0; i < COLUMNS; i++)
-		if (expected[i] != column[i])
+	for (size_t i = 0; i < LEDGER_COLUMNS; i++)
+		if (ledger_column(total, i) != ledger_column(sum, i))
 			ck_abort_msg("%s:%d: column %zu: total %" PRIu64 ", sum over %s %" PRIu64,
-				     file, at, i, expected[i], what, column[i]);
+				     file, at, i, ledger_column(total, i), what,
+				     ledger_column(sum, i));
 }
 
 void assert_ledger_closes(const char *file, int at, trace_id_t trid)
@@ -106,7 +81,7 @@ void assert_ledger_closes(const char *file, int at, trace_id_t trid)
 			break;
 		line = ledger_of_type(trid, id);
 		check_line(file, at, "an event type", &line);
-		add(&types, &line);
+		ledger_add(&types, &line);
 	}
 	compare(file, at, "types", &total, &types);
 	for (size_t i = 0;; i++) {
@@ -114,7 +89,7 @@ void assert_ledger_closes(const char *file, int at, trace_id_t trid)
 		if (end)
 			break;
 		check_line(file, at, "a thread", &line);
-		add(&threads, &line);
+		ledger_add(&threads, &line);
 	}
 	compare(file, at, "threads", &total, &threads);
 }

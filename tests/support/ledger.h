@@ -5,6 +5,7 @@
 #ifndef PTX_TESTS_LEDGER_H
 #define PTX_TESTS_LEDGER_H
 
+#include "support/columns.h"
 #include "support/stream.h"
 
 struct posix_trace_ledger_np ledger_total(trace_id_t trid);
@@ -12,8 +13,6 @@ struct posix_trace_ledger_np ledger_of_type(trace_id_t trid, trace_event_id_t id
 
 /* The line of the Linux thread; zeros when the ledger has none. */
 struct posix_trace_ledger_np ledger_of_thread(trace_id_t trid, pid_t tid);
-
-uint64_t ledger_lost(const struct posix_trace_ledger_np *line);
 
 /*
  * called = reported + unread + lost in the total and in every line, and each column of the total
