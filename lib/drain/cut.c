@@ -45,14 +45,8 @@ void ptx_cut_apply(struct ptx_drain *drain)
 	if (first != UINT64_MAX && cut > drain->told_cut)
 		lower_gap(drain, first > drain->told_cut ? first : drain->told_cut + 1);
 	while ((source = ptx_step_top(drain)) && source->key <= drain->cut) {
-		if (ptx_step_record(source)->len_flags & PTX_RECORD_IDENT) {
-			ptx_step_ident(drain, source);
+		if (ptx_step_pass_gone(drain, source))
 			continue;
-		}
-		if (source->key <= drain->cleared) { /* and nobody misses it */
-			ptx_step_book(drain, PTX_LOST_CLEARED);
-			continue;
-		}
 		lower_gap(drain, source->key);
 		drain->gap = true;
 		ptx_step_book(drain, PTX_LOST_OVERWRITTEN); /* OVERRUN was told by who overwrote */

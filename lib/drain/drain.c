@@ -56,14 +56,8 @@ bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
 {
 	const struct ptx_record *record = ptx_step_record(source);
 
-	if (record->len_flags & PTX_RECORD_IDENT) {
-		ptx_step_ident(drain, source);
+	if (ptx_step_pass_gone(drain, source))
 		return true;
-	}
-	if (ptx_unlikely(record->time <= drain->cleared)) {
-		ptx_step_book(drain, PTX_LOST_CLEARED);
-		return true;
-	}
 	if (source == drain->source[PTX_CONTROL_RING])
 		return false;
 	if (record->type < PTX_TYPE_UNNAMED) {

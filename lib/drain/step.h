@@ -122,6 +122,21 @@ static inline void ptx_step_ident(struct ptx_drain *drain, struct ptx_source *so
 	ptx_step_advance(drain);
 }
 
+/* What is no event, or one that a clear did not come to, which nobody misses, has been dealt with. */
+static inline bool ptx_step_pass_gone(struct ptx_drain *drain, struct ptx_source *source)
+{
+	const struct ptx_record *record = ptx_step_record(source);
+
+	if (record->len_flags & PTX_RECORD_IDENT) {
+		ptx_step_ident(drain, source);
+		return true;
+	}
+	if (ptx_likely(record->time > drain->cleared))
+		return false;
+	ptx_step_book(drain, PTX_LOST_CLEARED);
+	return true;
+}
+
 /* drain.c: a record that is not delivered, a handle's work or no member of the stream, has been dealt with. */
 bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source);
 
