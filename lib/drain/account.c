@@ -28,8 +28,11 @@ struct census {
 	bool control;
 	uint64_t cut;
 	uint64_t not_running;
+	uint64_t looks; /* at chunks, that are left: enough for any pool, and hostile chains end */
 	struct ptx_ident ident;
 };
+
+#define LOSSES_MOST 16 /* of the place in one ring */
 
 /* Whether the stream was running at a time that delivery has not reached. */
 static bool was_running(const struct ptx_drain *drain, uint64_t ticks, bool *full)
@@ -91,25 +94,31 @@ static void count_records(struct census *census, const unsigned char *bytes, uin
 	}
 }
 
+/* To where the ring's writer was when the ledger began: it goes on meanwhile, as fast as we look, maybe. */
 static void count_source(struct census *census, uint32_t index, unsigned char *buffer)
 {
 	struct ptx_drain *drain = census->drain;
 	const struct ptx_source *source = drain->source[index];
 	struct ptx_place place = source->place;
+	unsigned losses = 0;
 
 	census->control = index == 0;
 	census->ident = source->ident;
 	count_records(census, source->buffer + source->at, source->end - source->at);
-	for (uint32_t tries = 0; tries <= drain->rings->geometry.chunks_max; tries++) {
+	for (; census->looks; census->looks--) {
 		struct ptx_ident ident;
 		uint32_t bytes, records, before;
 		uint64_t last;
 		bool fresh = false;
 
+		if (place.link == source->newest.link && place.claimed >= source->newest.claimed)
+			return;
 		switch (ptx_ring_look(drain->rings, index, &place, buffer, &bytes, &ident, &fresh)) {
 		case PTX_CLAIM_NOTHING:
 			return;
 		case PTX_CLAIM_LOST:
+			if (++losses > LOSSES_MOST)
+				return;
 			ptx_ring_find(drain->rings, index, &place, &before);
 			continue;
 		case PTX_CLAIM_BYTES:
@@ -251,6 +260,9 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 		goto out;
 	census.cut = drain->survivor ? 0 : atomic_load_explicit(&rings->region->cut,
 								memory_order_acquire);
+	for (uint32_t i = 0; i < drain->sources; i++)
+		drain->source[i]->newest = ptx_ring_newest(rings, i);
+	census.looks = 4 * ptx_drain_chunks(drain);
 	for (uint32_t i = 0; i < drain->sources; i++)
 		count_source(&census, i, buffer);
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)

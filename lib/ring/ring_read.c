@@ -301,6 +301,20 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 	return at;
 }
 
+struct ptx_place ptx_ring_newest(const struct ptx_rings *rings, uint32_t ring)
+{
+	struct ptx_place place = {
+		.link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire)
+	};
+	uint32_t number = ptx_link_number(place.link);
+
+	/* Of a later life of the chunk, the place is never come to, or somewhere in it: both do. */
+	if (place.link != 0 && number < rings->geometry.chunks_max)
+		place.claimed = ptx_head_offset(atomic_load_explicit(
+			&ptx_ring_chunk(rings, number)->head, memory_order_acquire)) & ~7u;
+	return place;
+}
+
 uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 {
 	for (int tries = 0; tries < 3; tries++) {

@@ -78,6 +78,9 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *bytes,
 			   uint32_t length, uint32_t *records, uint64_t *last);
 
+/* Up to where the ring's writer has published. */
+struct ptx_place ptx_ring_newest(const struct ptx_rings *rings, uint32_t ring);
+
 /* Records that the ring's writer has published by now, or some time before it was caught in the
  * middle of the next chunk; modulo 2^32, as *before above. */
 uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
