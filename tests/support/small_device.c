@@ -46,7 +46,7 @@ const char *small_device(size_t bytes)
 	char options[64];
 
 	snprintf(options, sizeof(options), "size=%zu,mode=0777", bytes);
-	if (own_mounts() && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	if (own_mounts() && !mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) &&
 	    !mount("none", folder, "tmpfs", 0, options))
 		return folder;
 	fprintf(stderr, "left out: a full device, for want of a mount name space: %s\n", strerror(errno));
