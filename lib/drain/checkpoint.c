@@ -21,6 +21,7 @@ struct checkpoint {
 	int64_t last_ns;
 	uint64_t synthetic;
 	uint64_t not_running;
+	uint64_t cleared;
 	uint64_t lost[PTX_LOST_CAUSES]; /* what the drain itself counted */
 	struct ptx_anchor anchor[2];
 	uint32_t running;
@@ -68,6 +69,7 @@ static void fill(struct checkpoint *to, const struct ptx_drain *drain, uint64_t 
 	to->last_ns = drain->last_ns;
 	to->synthetic = drain->synthetic;
 	to->not_running = drain->not_running;
+	to->cleared = drain->cleared;
 	memcpy(to->lost, drain->account.total.lost, sizeof to->lost);
 	to->running = drain->running;
 	to->full = drain->full;
@@ -192,7 +194,7 @@ static bool is_past(const struct ptx_anchor *anchor, uint64_t now)
 
 static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
 {
-	const uint64_t now = ptx_clock_ordered(), last_ticks = from->last_ticks;
+	const uint64_t now = ptx_clock_ordered(), last_ticks = from->last_ticks, cleared = from->cleared;
 	const struct ptx_anchor first = from->anchor[0], second = from->anchor[1];
 
 	/* Else the drain begins with what it found itself. */
@@ -202,6 +204,7 @@ static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
 	}
 	drain->last_ticks = last_ticks < now ? last_ticks : now;
 	drain->last_ns = from->last_ns;
+	drain->cleared = cleared < now ? cleared : 0;
 }
 
 /*

@@ -41,7 +41,8 @@ void stage_make(int stream_policy, uint32_t chunks)
 
 void stage_resume(uint64_t events)
 {
-	struct ptx_attr attr = { .stream_policy = POSIX_TRACE_UNTIL_FULL };
+	struct ptx_attr attr = { .stream_policy = stage.drain->loop ? POSIX_TRACE_LOOP :
+								      POSIX_TRACE_UNTIL_FULL };
 	struct ptx_anchor created = { pool_now, STAGE_BASE_NS + (int64_t)pool_now };
 
 	ptx_drain_destroy(stage.drain);

@@ -45,7 +45,7 @@ void stage_stop(void);
 void stage_fill_up(void);
 enum ptx_state stage_state(void);
 
-/* Another process takes over a log of so many events, of an UNTIL_FULL stream whose controller died. */
+/* Another process takes over a log of so many events, of a stream whose controller died. */
 void stage_resume(uint64_t events);
 
 /* As a flush tells that something happened: now, by thread 77. */

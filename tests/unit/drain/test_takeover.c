@@ -205,6 +205,27 @@ START_TEST(what_did_not_belong_to_the_stream_is_called_by_nobody_where_another_g
 }
 END_TEST
 
+/* CLEAR-01: what a clear had not come to, for writers overwrote it all the time, stays cleared. */
+START_TEST(what_was_cleared_is_not_told_by_who_goes_on)
+{
+	unsigned in_file;
+
+	begin(POSIX_TRACE_LOOP);
+	stage_take_all();
+	writer_put_many(&one, 1, 2);
+	stage.drain->cleared = pool_now;
+	writer_put_many(&one, 3, 2);
+	in_file = stage.n;
+	ptx_checkpoint_write(stage.drain, in_file);
+	ptx_drain_settle(stage.drain);
+	stage_resume(in_file);
+	stage_take_all();
+	ck_assert_uint_eq(stage.n - in_file, 2);
+	ck_assert_uint_eq(stage.told[in_file].value, 3);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 2);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	TCase *tc;
@@ -216,6 +237,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc, a_stop_of_a_full_stream_is_told_once, 0, 2);
 	tcase_add_test(tc, a_block_whose_writing_was_left_at_any_instruction_is_gone_on_from);
 	tcase_add_test(tc, what_did_not_belong_to_the_stream_is_called_by_nobody_where_another_goes_on);
+	tcase_add_test(tc, what_was_cleared_is_not_told_by_who_goes_on);
 	return s;
 }
 
