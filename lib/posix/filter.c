@@ -21,6 +21,22 @@ PTX_EXPORT int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 	return ptx_call_end(call, 0);
 }
 
+/* What changes, and nothing else: who describes a type may change its bit meanwhile (level.c). */
+static void put_change(struct ptx_region *region, const trace_event_set_t *old,
+		       const trace_event_set_t *new)
+{
+	for (int i = 0; i < PTX_WORDS; i++) {
+		const uint64_t before = old->__bits[i], after = new->__bits[i];
+
+		if (before & ~after)
+			atomic_fetch_or_explicit(&region->admit[i], before & ~after,
+						 memory_order_seq_cst);
+		if (after & ~before)
+			atomic_fetch_and_explicit(&region->admit[i], ~(after & ~before),
+						  memory_order_seq_cst);
+	}
+}
+
 /*
  * FILTER obeys the filter only where both the old and the new one suppress it (FILTER-12), so it
  * is recorded while the weaker of the two is in force.
@@ -37,9 +53,7 @@ void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
 	if (is_running && before)
 		ptx_control_record(stream, POSIX_TRACE_FILTER, sets, sizeof sets,
 				   ptx_drain_moment(stream->drain, false), address);
-	for (int i = 0; i < PTX_WORDS; i++)
-		atomic_store_explicit(&region->admit[i], ~(uint64_t)new->__bits[i],
-				      memory_order_release);
+	put_change(region, old, new);
 	ptx_arena_changed(stream->drain->arena);
 	if (is_running && !before)
 		ptx_control_record(stream, POSIX_TRACE_FILTER, sets, sizeof sets,
@@ -60,6 +74,9 @@ PTX_EXPORT int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *
 	stream = ptx_stream_lock(trid, PTX_ACTIVE);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	if (how == POSIX_TRACE_SET_EVENTSET) /* it replaces a level too, whose types are in the filter */
+		atomic_store_explicit(&stream->view->rings.region->max_level, 0,
+				      memory_order_seq_cst);
 	ptx_drain_sync(stream->drain);
 	ptx_control_filter(stream, &old);
 	new = old;
@@ -69,9 +86,6 @@ PTX_EXPORT int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *
 		ptx_eventset_unite(&new, set);
 	else
 		ptx_eventset_subtract(&new, set);
-	if (how == POSIX_TRACE_SET_EVENTSET) /* it replaces a level too */
-		atomic_store_explicit(&stream->view->rings.region->max_level, 0,
-				      memory_order_seq_cst);
 	ptx_filter_change(stream, &old, &new, address);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);

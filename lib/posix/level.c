@@ -4,8 +4,8 @@
  *
  * Who sets a level says so in the region and then looks at the types; who describes a type makes it
  * known and then looks at the regions. Both in one order, so of the two one sees the other; and who
- * sets a level looks again as long as there were descriptions meanwhile, since it writes the filter
- * as a whole.
+ * sets a level looks again as long as there were descriptions meanwhile, since what it saw of a type may
+ * be older than what its describer wrote.
  */
 #include <stddef.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix/control.c, posix/clear.c: a writer finds the stream full while a call is about to change its state. */
+/*
+ * posix/control.c, posix/clear.c, posix/filter.c: a writer finds the stream full, or a type is described,
+ * while a call is about to change the stream.
+ */
 #include "drain/drain.h"
 #include "point/view.h"
 #include "stream/registry.h"
@@ -9,6 +12,7 @@ static trace_id_t trid;
 static trace_event_id_t u;
 static struct ptx_region *region;
 static bool fills_at_a_moment, fills_at_a_clear;
+static trace_event_id_t describes_at_a_moment;
 
 static enum ptx_state state(void)
 {
@@ -23,7 +27,7 @@ static void fill_up(void)
 	ck_assert_int_eq(state(), PTX_FULL);
 }
 
-/* posix_trace_stop() has looked at the state by now. */
+/* posix_trace_stop() has looked at the state by now, posix_trace_set_filter() at the filter. */
 uint64_t __real_ptx_drain_moment(const struct ptx_drain *drain, bool early);
 uint64_t __wrap_ptx_drain_moment(const struct ptx_drain *drain, bool early);
 uint64_t __wrap_ptx_drain_moment(const struct ptx_drain *drain, bool early)
@@ -31,6 +35,10 @@ uint64_t __wrap_ptx_drain_moment(const struct ptx_drain *drain, bool early)
 	if (fills_at_a_moment) {
 		fills_at_a_moment = false;
 		fill_up();
+	}
+	if (describes_at_a_moment) {
+		OK(posix_trace_eventid_describe_np(describes_at_a_moment, "u32 n; @level 5"));
+		describes_at_a_moment = 0;
 	}
 	return __real_ptx_drain_moment(drain, early);
 }
@@ -99,6 +107,42 @@ START_TEST(a_stream_that_is_found_full_while_it_is_being_cleared_runs_on)
 }
 END_TEST
 
-SUITE_MAIN("posix: full while a call is under way",
+static bool is_filtered(trace_event_id_t id)
+{
+	trace_event_set_t set;
+	int member;
+
+	OK(posix_trace_get_filter(trid, &set));
+	OK(posix_trace_eventset_ismember(id, &set, &member));
+	return member != 0;
+}
+
+/* FILTER-02: what is added or taken away is so of the filter as it is then */
+START_TEST(a_type_that_is_described_while_the_filter_changes_obeys_the_level)
+{
+	trace_event_id_t other = type_of("other"), later = type_of("later");
+	trace_event_set_t set;
+
+	begin();
+	OK(posix_trace_set_level_np(trid, 3));
+	OK(posix_trace_eventset_empty(&set));
+	OK(posix_trace_eventset_add(other, &set));
+	describes_at_a_moment = u;
+	OK(posix_trace_set_filter(trid, &set, POSIX_TRACE_ADD_EVENTSET));
+	ck_assert_uint_eq(describes_at_a_moment, 0);
+	ck_assert(is_filtered(u));
+	ck_assert(is_filtered(other));
+	describes_at_a_moment = later;
+	OK(posix_trace_set_filter(trid, &set, POSIX_TRACE_SUB_EVENTSET));
+	ck_assert_uint_eq(describes_at_a_moment, 0);
+	ck_assert(is_filtered(u));
+	ck_assert(is_filtered(later));
+	ck_assert(!is_filtered(other));
+	shut(trid);
+}
+END_TEST
+
+SUITE_MAIN("posix: what comes while a call is under way",
 	   a_stream_that_is_found_full_while_it_is_being_stopped_is_full_and_stopped,
-	   a_stream_that_is_found_full_while_it_is_being_cleared_runs_on)
+	   a_stream_that_is_found_full_while_it_is_being_cleared_runs_on,
+	   a_type_that_is_described_while_the_filter_changes_obeys_the_level)
