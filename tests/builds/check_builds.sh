@@ -12,6 +12,7 @@
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/count.sh"
 source=$(cd "$top_srcdir" && pwd)
+. "$source/tests/builds/needs.sh"
 
 : "${BUILDS:=O0 O1 O3 lto clang arm64}" "${SUITES:=unit/*/test_* posix/test_*}"
 
@@ -49,28 +50,6 @@ runs() {
 		../libtool --mode=execute ${3+"$3"} "./$2" </dev/null)
 }
 
-# What a suite needs that an emulator may not do, in the words of emulated.c.
-needs() {
-	grep -Eq 'puppet_start|miser_start|folder_run_again|wait_for_end|exec[lv]p?e?\(|posix_spawn' \
-		"$source/tests/$1.c" && echo exec
-	# Who traces another process knows it by when it began.
-	grep -q 'puppet_start' "$source/tests/$1.c" && echo stat
-	case $1 in
-	unit/arena/test_orphan | unit/arena/test_region) echo populate ;;
-	unit/cursor/test_recover) echo stat ;;
-	esac
-}
-
-# lacks SUITE: tells what is not done here and the suite needs
-lacks() {
-	for word in $(needs "$1"); do
-		case " $undone " in
-		*" $word "*) echo "$word" && return 0 ;;
-		esac
-	done
-	return 1
-}
-
 # What programs that link can use is there for aarch64, too.
 has_urcu_for_arm64() {
 	echo '#include <urcu/urcu-bp.h>
@@ -86,10 +65,8 @@ arm64() {
 		echo "arm64: nothing is run for want of qemu-aarch64"
 		return
 	fi
-	aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE -o emulated.arm64 "$source/tests/builds/emulated.c" &&
-		undone=$(qemu-aarch64 ./emulated.arm64) ||
-		{ check "qemu-aarch64 runs a program" false && return; }
-	undone=$(echo $undone) left=0
+	not_done aarch64-linux-gnu-gcc qemu-aarch64 || { check "qemu-aarch64 runs a program" false && return; }
+	left=0
 	for suite in $(suites); do
 		if want=$(lacks "$suite"); then
 			echo "arm64: $suite is left out, since qemu-aarch64 does not do $want"

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * emulated.c - what suites need of Linux and an emulator of programs may not do: a word on standard
- * output for each thing that is not done here.
+ * emulated.c - what suites need of Linux and an emulator or a checker of programs may not do: a word on
+ * standard output for each thing that is not done here.
  *
  *	exec		a program executes another of its kind
  *	populate	MADV_POPULATE_WRITE makes memory present
  *	stat		what /proc/self/stat says of a process's begin is what others see
+ *	pidfd		pidfd_open() holds a process
+ *	memory		/proc/self/statm tells of the program's memory alone
+ *	mask		a program's signals are blocked when it says so
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +31,12 @@ static int ends_well(pid_t child)
 	return waitpid(child, &status, 0) == child && status == 0;
 }
 
-static int executes(char *self)
+static int executes(void)
 {
 	pid_t child = fork();
 
 	if (child == 0) {
-		execl(self, self, "again", (char *)NULL);
+		execl("/proc/self/exe", "emulated", "again", (char *)NULL);
 		_exit(1);
 	}
 	return ends_well(child);
@@ -82,15 +86,59 @@ static int tells_its_begin(void)
 	return own > 0 && ends_well(child);
 }
 
+static int holds_a_process(void)
+{
+	return syscall(434, getpid(), 0) >= 0; /* pidfd_open() */
+}
+
+/* This program has not so much. */
+static int tells_its_memory(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	long pages = 0;
+	int well = file && fscanf(file, "%ld", &pages) == 1;
+
+	if (file)
+		fclose(file);
+	return well && pages * 4096 < 32 << 20;
+}
+
+/* But those that nobody can block, and the C library's own. */
+static int blocks_signals(void)
+{
+	const unsigned long long all = ~(1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1) | 3ull << 31);
+	unsigned long long mask = 0;
+	char line[256];
+	FILE *file;
+	sigset_t set;
+
+	sigfillset(&set);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	file = fopen("/proc/self/status", "r");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "SigBlk: %llx", &mask) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return (mask & all) == all;
+}
+
 int main(int argc, char **argv)
 {
+	(void)argv;
 	if (argc > 1)
 		return 0;
-	if (!executes(argv[0]))
+	if (!executes())
 		puts("exec");
 	if (!populates())
 		puts("populate");
 	if (!tells_its_begin())
 		puts("stat");
+	if (!holds_a_process())
+		puts("pidfd");
+	if (!tells_its_memory())
+		puts("memory");
+	if (!blocks_signals())
+		puts("mask");
 	return 0;
 }

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# can.sh CC EMULATOR SUITE...: those of the suites that can be run so; of the others, why not, on
+# standard error. EMULATOR is one word of words.
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+source=$(cd "$top_srcdir" && pwd)
+. "$source/tests/builds/needs.sh"
+cc=$1 emulator=$2
+shift 2
+# shellcheck disable=SC2086
+not_done "$cc" $emulator || exit 1
+for suite; do
+	if want=$(lacks "$suite"); then
+		echo "$suite is left out, since ${emulator%% *} does not do $want" >&2
+	else
+		echo "$suite"
+	fi
+done
