@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # can.sh CC EMULATOR SUITE...: those of the suites that can be run so; of the others, why not, on
 # standard error. EMULATOR is one word of words.
