@@ -216,6 +216,7 @@ START_TEST(a_loop_log_that_was_ended_without_a_block_is_salvaged_behind_it)
 	stored = sample_open(fd, true);
 	for (; ptx_stored_next(stored, &got); n++) {
 		first = n ? first : (int64_t)got.record->time;
+		ck_assert_int_gt((int64_t)got.record->time, last);
 		last = (int64_t)got.record->time;
 		gaps += got.gap;
 	}
@@ -229,6 +230,51 @@ START_TEST(a_loop_log_that_was_ended_without_a_block_is_salvaged_behind_it)
 }
 END_TEST
 
+/* R7: one with the events that the index names, which says that it is older; and a younger one. */
+START_TEST(a_block_of_a_loop_log_that_is_not_the_one_of_its_place_is_passed_over)
+{
+	const struct ptx_stored_slot *slot;
+	struct ptx_stored *stored;
+	struct ptx_stored_event got;
+	struct ptx_log_block *block;
+	int fd = sample_file(), changed;
+	uint64_t n = 0, all = 0, gaps = 0, fewer;
+	uint8_t *bytes;
+	size_t size;
+
+	sample_make(fd, POSIX_TRACE_LOOP, 4096, 12, 60 * 7, 7);
+	bytes = sample_bytes(fd, &size);
+	stored = sample_open(fd, true);
+	slot = &stored->slot[stored->slots / 2];
+	block = (void *)(bytes + slot->offset);
+	ck_assert_uint_eq(block->number, slot->number);
+	fewer = block->records;
+	if (_i == 0) {
+		block->number = 0;
+		ptx_log_seal_block(block, block->payload_bytes);
+	} else {
+		const struct ptx_log_block *last =
+			(void *)(bytes + stored->slot[stored->slots - 1].offset);
+
+		memmove(block, last, last->header_bytes + last->payload_bytes);
+	}
+	while (ptx_stored_next(stored, &got))
+		all++;
+	ptx_stored_close(stored);
+
+	changed = sample_file_of(bytes, size);
+	stored = sample_open(changed, true);
+	for (; ptx_stored_next(stored, &got); n++)
+		gaps += got.gap;
+	ck_assert_uint_eq(n, all - fewer);
+	ck_assert_uint_eq(gaps, 1);
+	ptx_stored_close(stored);
+	close(changed);
+	close(fd);
+	free(bytes);
+}
+END_TEST
+
 static Suite *build(void)
 {
 	TCase *tc;
@@ -239,6 +285,8 @@ static Suite *build(void)
 	tcase_add_loop_test(tc, pages_exchanged_and_zeroed, 0, 3);
 	tcase_add_loop_test(tc, noise, 0, 3);
 	tcase_add_test(tc, a_loop_log_that_was_ended_without_a_block_is_salvaged_behind_it);
+	tcase_add_loop_test(tc, a_block_of_a_loop_log_that_is_not_the_one_of_its_place_is_passed_over, 0,
+			    2);
 	tcase_add_test(tc, salvage_costs_only_the_damaged_block_and_marks_the_gap);
 	return suite;
 }

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* log/log_resume.c: what no killed writer leaves behind, and what cannot be read, is left as it is. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "unit/log/heir.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static unsigned reads, fails_at; /* the n-th read from now on; 0: none */
+static bool goes_on_failing;
+
+int __real_ptx_io_read_at(int fd, void *buf, size_t len, uint64_t offset, size_t *got);
+int __wrap_ptx_io_read_at(int fd, void *buf, size_t len, uint64_t offset, size_t *got);
+int __wrap_ptx_io_read_at(int fd, void *buf, size_t len, uint64_t offset, size_t *got)
+{
+	reads++;
+	if (fails_at && (goes_on_failing ? reads >= fails_at : reads == fails_at)) {
+		*got = 0;
+		return EIO;
+	}
+	return __real_ptx_io_read_at(fd, buf, len, offset, got);
+}
+
+/* Where the last block with events begins. */
+static size_t last_data(const uint8_t *bytes, size_t size)
+{
+	size_t last = 0;
+
+	for (size_t at = PTX_LOG_HEADER_BYTES; at < size;) {
+		const struct ptx_log_block *block = (const void *)(bytes + at);
+
+		if (block->type == PTX_LOG_DATA)
+			last = at;
+		at += block->header_bytes + block->payload_bytes;
+	}
+	return last;
+}
+
+/* Which no killed writer leaves behind: what can still be read there is not cut off. */
+START_TEST(a_log_with_events_behind_damage_is_left_alone)
+{
+	int fd = heir_killed(POSIX_TRACE_APPEND, 40);
+	uint8_t *bytes;
+	size_t size, last;
+
+	bytes = sample_bytes(fd, &size);
+	last = last_data(bytes, size);
+	ck_assert_uint_gt(last, PTX_LOG_HEADER_BYTES);
+	for (size_t at = PTX_LOG_HEADER_BYTES; at < size; at += 7) {
+		int damaged = sample_file_of(bytes, size), err;
+		uint8_t other = bytes[at] ^ 0x55, *now;
+		struct sample sample;
+		size_t is;
+
+		ck_assert_int_eq(pwrite(damaged, &other, 1, (off_t)at), 1);
+		err = heir_resume(&sample, damaged);
+		if (at < last) {
+			ck_assert_int_eq(err, EINVAL);
+			now = sample_bytes(damaged, &is);
+			ck_assert_uint_eq(is, size);
+			ck_assert_mem_eq(now, bytes, at);
+			ck_assert_mem_eq(now + at + 1, bytes + at + 1, size - at - 1);
+			free(now);
+		} else {
+			ck_assert_int_eq(err, 0);
+			heir_go_on_to(&sample, damaged, 60);
+		}
+		close(damaged);
+	}
+	free(bytes);
+	close(fd);
+}
+END_TEST
+
+/* The first block with events once more, so far behind the end. */
+static int with_events_behind(uint64_t distance)
+{
+	int fd = heir_killed(POSIX_TRACE_APPEND, 40);
+	const struct ptx_log_block *block;
+	uint64_t at;
+	size_t size, first = PTX_LOG_HEADER_BYTES;
+	uint8_t *bytes = sample_bytes(fd, &size);
+
+	for (;; first += block->header_bytes + block->payload_bytes) {
+		ck_assert_uint_lt(first, size);
+		block = (const void *)(bytes + first);
+		if (block->type == PTX_LOG_DATA)
+			break;
+	}
+	at = (size + distance) & ~UINT64_C(7);
+	ck_assert_int_gt(pwrite(fd, block, block->header_bytes + block->payload_bytes, (off_t)at), 0);
+	free(bytes);
+	return fd;
+}
+
+/* FORMAT W2: an older log, of any size, may have been there */
+START_TEST(events_are_looked_for_as_far_as_a_killed_writer_may_have_written)
+{
+	struct sample sample;
+	int fd = with_events_behind(15 * MIB);
+
+	ck_assert_int_eq(heir_resume(&sample, fd), EINVAL);
+	close(fd);
+	fd = with_events_behind(17 * MIB);
+	ck_assert_int_eq(heir_resume(&sample, fd), 0);
+	ck_assert_uint_eq(sample.events, 40);
+	heir_go_on_to(&sample, fd, 100);
+	close(fd);
+}
+END_TEST
+
+/* A disk that fails, for a moment or for longer: what could not be seen is not cut off. */
+START_TEST(a_log_that_cannot_be_read_is_left_alone)
+{
+	int fd = heir_killed(POSIX_TRACE_APPEND, 40000), err;
+	struct sample sample;
+	uint8_t *bytes, *now;
+	size_t size, is;
+
+	bytes = sample_bytes(fd, &size);
+	goes_on_failing = _i;
+	for (unsigned n = 1;; n++) {
+		reads = 0;
+		fails_at = n;
+		err = heir_resume(&sample, fd);
+		fails_at = 0;
+		if (reads < n)
+			break;
+		ck_assert_int_ne(err, 0);
+		if (n > 1 && goes_on_failing)
+			ck_assert_int_eq(err, EIO);
+		now = sample_bytes(fd, &is);
+		ck_assert_uint_eq(is, size);
+		ck_assert_mem_eq(now, bytes, size);
+		free(now);
+	}
+	ck_assert_uint_gt(reads, 3);
+	ck_assert_int_eq(err, 0);
+	ck_assert_uint_eq(sample.events, 40000);
+	heir_go_on_to(&sample, fd, 40100);
+	free(bytes);
+	close(fd);
+}
+END_TEST
+
+static Suite *build(void)
+{
+	TCase *tc;
+	Suite *suite = support_suite("log: going on behind damage", &tc);
+
+	tcase_add_test(tc, a_log_with_events_behind_damage_is_left_alone);
+	tcase_add_test(tc, events_are_looked_for_as_far_as_a_killed_writer_may_have_written);
+	tcase_add_loop_test(tc, a_log_that_cannot_be_read_is_left_alone, 0, 2);
+	return suite;
+}
+
+SUITE_MAIN_OF(build)
