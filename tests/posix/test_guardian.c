@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -216,6 +218,70 @@ START_TEST(nobody_waits_for_a_guardian)
 }
 END_TEST
 
+/* Traces itself into fd: 100 events and a flush, three times, whose ends it tells. Then it waits. */
+static void trace_three_times(int fd, off_t *end, int ready)
+{
+	trace_event_id_t id;
+	trace_id_t trid;
+
+	trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL, .log_policy = POSIX_TRACE_APPEND);
+	id = type_of("n");
+	for (int n = 0; n < 300; n++) {
+		trace_number(id, n);
+		if (n % 100 != 99)
+			continue;
+		OK(posix_trace_flush(trid));
+		*end++ = log_stat(fd).st_size;
+	}
+	if (write(ready, "r", 1) == 1)
+		pause();
+	_exit(1);
+}
+
+/*
+ * EXIT-01: but not where there is more than its writer left to be completed: whole blocks behind what
+ * something else has damaged. Cut off, nobody could read them.
+ */
+START_TEST(a_guardian_leaves_a_damaged_log_as_it_is)
+{
+	off_t *end = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int fd = log_file(), ready[2], status;
+	unsigned char *before, *after;
+	size_t size, len;
+	trace_id_t trid;
+	pid_t child;
+	char c;
+
+	ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	ck_assert_ptr_ne(end, MAP_FAILED);
+	ck_assert_int_eq(pipe(ready), 0);
+	child = fork();
+	if (child == 0)
+		trace_three_times(fd, end, ready[1]);
+	ck_assert_int_eq(close(ready[1]), 0);
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	ck_assert_int_eq(close(ready[0]), 0);
+	ck_assert_int_gt(end[1], end[0]);
+	ck_assert_int_eq(pwrite(fd, "damage", 6, (end[0] + end[1]) / 2), 6);
+	before = log_bytes(fd, &size);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	ck_assert_int_gt(wait(&status), 0); /* its guardian */
+	ck_assert_int_eq(WEXITSTATUS(status), EINVAL);
+	after = log_bytes(fd, &len);
+	ck_assert_uint_eq(len, size);
+	ck_assert_mem_eq(after, before, size);
+	OK(posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid));
+	for (int n = 0; n < 200; n++)
+		ck_assert_int_eq(log_next_number(trid), n < 100 ? n : n + 100);
+	ck_assert_int_eq(log_next_number(trid), -1);
+	log_close(trid);
+	free(before);
+	free(after);
+	close(fd);
+}
+END_TEST
+
 /* Without one everything else works. */
 START_TEST(a_guardian_may_be_missing)
 {
@@ -236,5 +302,6 @@ SUITE_MAIN("the guardian of a log",
 	   the_log_of_a_killed_controller_has_the_targets_events,
 	   a_guardian_that_is_late_finds_its_stream,
 	   what_was_cleared_before_a_death_is_counted,
+	   a_guardian_leaves_a_damaged_log_as_it_is,
 	   nobody_waits_for_a_guardian,
 	   a_guardian_may_be_missing)
