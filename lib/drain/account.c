@@ -28,7 +28,7 @@ struct census {
 	bool control;
 	uint64_t cut;
 	uint64_t not_running;
-	uint64_t looks; /* at chunks, that are left: enough for any pool, and hostile chains end */
+	uint64_t looks; /* at chunks, that are left: enough for any pool, and hostile ones end */
 	struct ptx_ident ident;
 };
 
@@ -71,16 +71,21 @@ static void add(struct census *census, unsigned type, enum ptx_lost cause)
 	}
 }
 
-static void count_records(struct census *census, const unsigned char *bytes, uint32_t length)
+static void count_records(struct census *census, const unsigned char *bytes, uint32_t length,
+			  uint32_t most)
 {
 	bool full;
 
-	for (uint32_t at = 0; at < length;) {
+	for (uint32_t at = 0; at < length && most;) {
 		const struct ptx_record *record = (const void *)(bytes + at);
 
-		if (record->len_flags & PTX_RECORD_IDENT)
+		at += (uint32_t)ptx_record_size(ptx_record_len(record->len_flags));
+		if (record->len_flags & PTX_RECORD_IDENT) {
 			memcpy(&census->ident, record + 1, sizeof census->ident);
-		else if (record->time <= census->drain->cleared)
+			continue;
+		}
+		most--;
+		if (record->time <= census->drain->cleared)
 			add(census, record->type, PTX_LOST_CLEARED);
 		else if (census->drain->loop && record->time <= census->cut)
 			add(census, record->type, PTX_LOST_OVERWRITTEN);
@@ -90,44 +95,60 @@ static void count_records(struct census *census, const unsigned char *bytes, uin
 			add(census, record->type, PTX_LOST_STREAM_FULL);
 		else
 			census->not_running++;
-		at += (uint32_t)ptx_record_size(ptx_record_len(record->len_flags));
 	}
 }
 
-/* To where the ring's writer was when the ledger began: it goes on meanwhile, as fast as we look, maybe. */
+/*
+ * Up to what the ring had published when the ledger began, by number: its writer goes on meanwhile, as
+ * fast as we look, maybe, and round. Never back: nothing is freed here, so what we have seen is still there.
+ */
 static void count_source(struct census *census, uint32_t index, unsigned char *buffer)
 {
 	struct ptx_drain *drain = census->drain;
 	const struct ptx_source *source = drain->source[index];
 	struct ptx_place place = source->place;
+	uint32_t next = source->records;
+	bool known = place.link != 0;
 	unsigned losses = 0;
 
 	census->control = index == 0;
 	census->ident = source->ident;
-	count_records(census, source->buffer + source->at, source->end - source->at);
+	count_records(census, source->buffer + source->at, source->end - source->at, UINT32_MAX);
 	for (; census->looks; census->looks--) {
 		struct ptx_ident ident;
-		uint32_t bytes, records, before;
+		uint32_t bytes, records, before, end;
 		uint64_t last;
 		bool fresh = false;
 
-		if (place.link == source->newest.link && place.claimed >= source->newest.claimed)
-			return;
+		if (known && source->published - next - 1 >= INT32_MAX)
+			return; /* that was all; or it was overwritten, and what is here now came later */
 		switch (ptx_ring_look(drain->rings, index, &place, buffer, &bytes, &ident, &fresh)) {
 		case PTX_CLAIM_NOTHING:
 			return;
 		case PTX_CLAIM_LOST:
 			if (++losses > LOSSES_MOST)
 				return;
-			ptx_ring_find(drain->rings, index, &place, &before);
+			if (known ? ptx_ring_find_from(drain->rings, index, next, &place, &before) :
+				    ptx_ring_find(drain->rings, index, &place, &before)) {
+				next = before;
+				known = true;
+			}
 			continue;
 		case PTX_CLAIM_BYTES:
 			break;
 		}
-		if (fresh)
+		if (fresh) {
+			if (known && ident.spare - next > INT32_MAX)
+				return; /* hostile */
 			census->ident = ident;
-		count_records(census, buffer,
-			      ptx_records_check(drain->rings, buffer, bytes, &records, &last));
+			next = ident.spare;
+			known = true;
+			if (source->published - next > INT32_MAX)
+				return;
+		}
+		end = ptx_records_check(drain->rings, buffer, bytes, &records, &last);
+		count_records(census, buffer, end, source->published - next);
+		next += records;
 	}
 }
 
@@ -238,7 +259,7 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 {
 	struct ptx_rings *rings = drain->rings;
 	struct census census = { .drain = drain, .ledger = ledger };
-	uint64_t unwritten = 0;
+	uint64_t unwritten = 0, published = 0;
 	unsigned char *buffer = malloc(rings->geometry.chunk_room);
 	int err;
 
@@ -260,9 +281,14 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 		goto out;
 	census.cut = drain->survivor ? 0 : atomic_load_explicit(&rings->region->cut,
 								memory_order_acquire);
-	for (uint32_t i = 0; i < drain->sources; i++)
-		drain->source[i]->newest = ptx_ring_newest(rings, i);
-	census.looks = 4 * ptx_drain_chunks(drain);
+	for (uint32_t i = 0; i < drain->sources; i++) {
+		uint64_t by = ptx_ring_published_by(rings, i);
+
+		drain->source[i]->published = (uint32_t)by;
+		published += by;
+	}
+	/* Each chunk that was a ring's then, what is at hand, and after each loss one more. */
+	census.looks = ptx_drain_chunks(drain) + (uint64_t)drain->sources * (LOSSES_MOST + 1);
 	for (uint32_t i = 0; i < drain->sources; i++)
 		count_source(&census, i, buffer);
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)
@@ -276,8 +302,8 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 				unwritten += count;
 		}
 	add_slots(rings, ledger);
-	/* What writers published and what they could not: their own count of what was called. */
-	ledger->total.called = ptx_ring_published(rings) + unwritten + drain->synthetic -
+	/* What writers had published and what they could not: their own count of what was called. */
+	ledger->total.called = published + unwritten + drain->synthetic -
 			       drain->not_running - census.not_running - drain->before;
 	if (drain->loop)
 		reconcile_loop(drain, ledger);

@@ -169,7 +169,7 @@ void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char 
 	uint64_t last;
 	bool fresh = false;
 
-	if (source->place.claimed == 0 ||
+	if (!ptx_ring_before(drain->rings, &place, &source->records) || source->place.claimed == 0 ||
 	    ptx_ring_look(drain->rings, ring, &place, buffer, &bytes, &ident, &fresh) !=
 		    PTX_CLAIM_BYTES)
 		return;
@@ -179,6 +179,8 @@ void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char 
 
 		if (record->len_flags & PTX_RECORD_IDENT)
 			memcpy(&ident, record + 1, sizeof ident);
+		else
+			source->records++;
 		at += (uint32_t)ptx_record_size(ptx_record_len(record->len_flags));
 	}
 	source->ident = ident;

@@ -64,8 +64,7 @@ struct ptx_source {
 	size_t line;            /* in account.thread; SIZE_MAX = look it up */
 	uint64_t last;          /* time of the last record claimed */
 	uint32_t records;       /* claimed, modulo 2^32: what is missing shows in the next chunk */
-	uint32_t published;     /* records of the ring when a clear began, modulo 2^32 */
-	struct ptx_place newest; /* where its writer was when a ledger began */
+	uint32_t published;     /* records of the ring when a clear or a ledger began, modulo 2^32 */
 	/* The writer as last seen inside its window, and as last seen outside. */
 	uint64_t inside_link, inside_head, inside_since, bound;
 	uint64_t idle_link, idle_head, idle_at;

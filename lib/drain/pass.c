@@ -91,6 +91,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		if (fresh) {
 			source->ident = ident;
 			source->line = SIZE_MAX;
+			source->records = ident.spare; /* as was found; and what it is at first */
 		}
 		source->end = ptx_records_check(drain->rings, source->buffer, bytes, &records, &last);
 		if (source->end < bytes)

@@ -40,6 +40,7 @@ static int clear(struct ptx_stream *stream)
 	ptx_drain_clear(stream->drain);
 	if (!resume_if_full(stream))
 		return ENOMEM;
+	atomic_store_explicit(&region->max_level, 0, memory_order_seq_cst);
 	for (int i = 0; i < PTX_WORDS; i++)
 		atomic_store_explicit(&region->admit[i], ~UINT64_C(0), memory_order_release);
 	ptx_arena_changed(stream->drain->arena);

@@ -21,12 +21,15 @@ PTX_EXPORT int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 	return ptx_call_end(call, 0);
 }
 
-/* What changes, and nothing else: who describes a type may change its bit meanwhile (level.c). */
+/*
+ * What changes, and nothing else: who describes a type may change its bit meanwhile (level.c). Of a whole
+ * filter, each bit.
+ */
 static void put_change(struct ptx_region *region, const trace_event_set_t *old,
-		       const trace_event_set_t *new)
+		       const trace_event_set_t *new, bool whole)
 {
 	for (int i = 0; i < PTX_WORDS; i++) {
-		const uint64_t before = old->__bits[i], after = new->__bits[i];
+		const uint64_t after = new->__bits[i], before = whole ? ~after : old->__bits[i];
 
 		if (before & ~after)
 			atomic_fetch_or_explicit(&region->admit[i], before & ~after,
@@ -42,7 +45,7 @@ static void put_change(struct ptx_region *region, const trace_event_set_t *old,
  * is recorded while the weaker of the two is in force.
  */
 void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
-		       const trace_event_set_t *new, const void *address)
+		       const trace_event_set_t *new, bool whole, const void *address)
 {
 	struct ptx_region *region = stream->view->rings.region;
 	bool is_running = ptx_state_kind(atomic_load_explicit(&region->state,
@@ -53,7 +56,7 @@ void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
 	if (is_running && before)
 		ptx_control_record(stream, POSIX_TRACE_FILTER, sets, sizeof sets,
 				   ptx_drain_moment(stream->drain, false), address);
-	put_change(region, old, new);
+	put_change(region, old, new, whole);
 	ptx_arena_changed(stream->drain->arena);
 	if (is_running && !before)
 		ptx_control_record(stream, POSIX_TRACE_FILTER, sets, sizeof sets,
@@ -86,7 +89,7 @@ PTX_EXPORT int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *
 		ptx_eventset_unite(&new, set);
 	else
 		ptx_eventset_subtract(&new, set);
-	ptx_filter_change(stream, &old, &new, address);
+	ptx_filter_change(stream, &old, &new, how == POSIX_TRACE_SET_EVENTSET, address);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);
 }

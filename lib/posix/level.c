@@ -51,7 +51,7 @@ static void apply(struct ptx_stream *stream, const struct ptx_lists *lists, int 
 			ptx_eventset_del(&new, type);
 	}
 	if (memcmp(old.__bits, new.__bits, sizeof(new.__bits)))
-		ptx_filter_change(stream, &old, &new, address);
+		ptx_filter_change(stream, &old, &new, false, address);
 }
 
 /* Of what we have written so far and a description that is not counted here, that one sees ours. */
@@ -112,17 +112,22 @@ PTX_EXPORT int posix_trace_get_level_np(trace_id_t trid, int *max_level)
 	return ptx_call_end(call, 0);
 }
 
+/* Who sets another level at this moment sees the description, or we see the level. */
 static void obey(struct ptx_region *region, unsigned type, int level)
 {
-	uint32_t max_level = atomic_load_explicit(&region->max_level, memory_order_seq_cst);
+	uint32_t max_level = atomic_load_explicit(&region->max_level, memory_order_seq_cst), seen = 0;
 	const uint64_t bit = UINT64_C(1) << type % 64;
 
 	if (!max_level)
 		return;
-	if ((uint32_t)level > max_level)
-		atomic_fetch_and_explicit(&region->admit[type / 64], ~bit, memory_order_seq_cst);
-	else
-		atomic_fetch_or_explicit(&region->admit[type / 64], bit, memory_order_seq_cst);
+	for (int tries = TRIES; max_level && max_level != seen && tries > 0; tries--) {
+		seen = max_level;
+		if ((uint32_t)level > max_level)
+			atomic_fetch_and_explicit(&region->admit[type / 64], ~bit, memory_order_seq_cst);
+		else
+			atomic_fetch_or_explicit(&region->admit[type / 64], bit, memory_order_seq_cst);
+		max_level = atomic_load_explicit(&region->max_level, memory_order_seq_cst);
+	}
 	ptx_arena_changed(&ptx_arena_self);
 }
 

@@ -10,8 +10,11 @@
 /* A type of this process was described with a level: streams that have one obey it. */
 void ptx_level_described(unsigned type, int level);
 
-/* filter.c: the filter of an active stream becomes another, with its event; with the stream's lock. */
+/*
+ * filter.c: the filter of an active stream becomes another, with its event; with the stream's lock. Not
+ * whole: what others changed since old was looked at stays.
+ */
 void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
-		       const trace_event_set_t *new, const void *address);
+		       const trace_event_set_t *new, bool whole, const void *address);
 
 #endif

@@ -201,18 +201,42 @@ static bool opened_at(const struct ptx_rings *rings, uint64_t link, uint64_t *op
 	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), link);
 }
 
+/* Records of the ring before the chunk at link; false if that is no longer there. */
+static bool begins_at(const struct ptx_rings *rings, uint64_t link, uint32_t *before)
+{
+	const uint32_t number = ptx_link_number(link);
+	struct ptx_ident ident;
+
+	if (link == 0 || number >= rings->geometry.chunks_max)
+		return false;
+	copy_out((unsigned char *)&ident, (const unsigned char *)&ptx_ring_chunk(rings, number)->ident,
+		 sizeof ident);
+	*before = ident.spare;
+	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), link);
+}
+
+bool ptx_ring_before(const struct ptx_rings *rings, const struct ptx_place *place, uint32_t *before)
+{
+	return begins_at(rings, place->link, before);
+}
+
+static bool is_from(const struct ptx_rings *rings, uint64_t link, const uint32_t *from)
+{
+	uint32_t before;
+
+	return !from || (begins_at(rings, link, &before) && before - *from <= INT32_MAX);
+}
+
 /*
  * The ring goes on meanwhile. A chunk that it takes behind our back must not hide one that it took
  * just before and that we had already passed: so only those count that were the ring's when we began.
- * Of them we see each, unless it is overwritten, and then so is all before it.
+ * Of them we see each, unless it is overwritten.
  */
-bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
-		   uint32_t *before)
+static bool find(struct ptx_rings *rings, uint32_t ring, const uint32_t *from, struct ptx_place *place,
+		 uint32_t *before)
 {
 	uint64_t current = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 	uint64_t newest, oldest = UINT64_MAX, found = 0;
-	struct ptx_ident ident;
-	uint32_t number;
 
 	if (!opened_at(rings, current, &newest))
 		return false;
@@ -224,7 +248,8 @@ bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *pla
 		if (ptx_word_ring(word) != ring ||
 		    (state != PTX_CHUNK_OPEN && state != PTX_CHUNK_CLOSED))
 			continue;
-		if (opened_at(rings, link, &opened) && opened <= newest && opened < oldest) {
+		if (opened_at(rings, link, &opened) && opened <= newest && opened < oldest &&
+		    is_from(rings, link, from)) {
 			oldest = opened;
 			found = link;
 		}
@@ -233,11 +258,18 @@ bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *pla
 		return false;
 	place->link = found;
 	place->claimed = 0;
-	number = ptx_link_number(found);
-	copy_out((unsigned char *)&ident, (const unsigned char *)&ptx_ring_chunk(rings, number)->ident,
-		 sizeof ident);
-	*before = ident.spare;
-	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), found);
+	return begins_at(rings, found, before);
+}
+
+bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place, uint32_t *before)
+{
+	return find(rings, ring, NULL, place, before);
+}
+
+bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from, struct ptx_place *place,
+			uint32_t *before)
+{
+	return find(rings, ring, &from, place, before);
 }
 
 void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *writer)
@@ -301,20 +333,6 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 	return at;
 }
 
-struct ptx_place ptx_ring_newest(const struct ptx_rings *rings, uint32_t ring)
-{
-	struct ptx_place place = {
-		.link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire)
-	};
-	uint32_t number = ptx_link_number(place.link);
-
-	/* Of a later life of the chunk, the place is never come to, or somewhere in it: both do. */
-	if (place.link != 0 && number < rings->geometry.chunks_max)
-		place.claimed = ptx_head_offset(atomic_load_explicit(
-			&ptx_ring_chunk(rings, number)->head, memory_order_acquire)) & ~7u;
-	return place;
-}
-
 uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 {
 	for (int tries = 0; tries < 3; tries++) {
@@ -334,17 +352,21 @@ uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 	return (uint32_t)atomic_load_explicit(&rings->ring[ring].published, memory_order_relaxed);
 }
 
+uint64_t ptx_ring_published_by(struct ptx_rings *rings, uint32_t ring)
+{
+	uint64_t closed = atomic_load_explicit(&rings->ring[ring].published, memory_order_relaxed);
+	uint32_t ahead = ptx_ring_records(rings, ring) - (uint32_t)closed;
+
+	/* A writer that is killed at a change of chunks has perhaps not counted the last one as closed. */
+	return closed + (ahead <= INT32_MAX ? ahead : 0);
+}
+
 uint64_t ptx_ring_published(struct ptx_rings *rings)
 {
 	uint32_t n = atomic_load_explicit(&rings->region->rings, memory_order_acquire);
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < n && i < PTX_RINGS; i++) {
-		uint64_t closed = atomic_load_explicit(&rings->ring[i].published, memory_order_relaxed);
-		uint32_t ahead = ptx_ring_records(rings, i) - (uint32_t)closed;
-
-		/* A writer that is killed at a change of chunks has perhaps not counted the last one as closed. */
-		sum += closed + (ahead <= INT32_MAX ? ahead : 0);
-	}
+	for (uint32_t i = 0; i < n && i < PTX_RINGS; i++)
+		sum += ptx_ring_published_by(rings, i);
 	return sum;
 }

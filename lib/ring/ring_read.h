@@ -62,6 +62,17 @@ enum ptx_claim ptx_ring_look(struct ptx_rings *rings, uint32_t ring, struct ptx_
 bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
 		   uint32_t *before);
 
+/*
+ * The same of those chunks that begin with record number from or a later one: who frees nothing and has
+ * seen what came before. A chunk may be left though younger ones of its ring are overwritten: the thread
+ * that was about to overwrite it was killed, or takes its time.
+ */
+bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from, struct ptx_place *place,
+			uint32_t *before);
+
+/* Records of the ring before the place's chunk; false: it is no longer there. */
+bool ptx_ring_before(const struct ptx_rings *rings, const struct ptx_place *place, uint32_t *before);
+
 /* What the ring's writer is about, as seen after a barrier. */
 struct ptx_writer {
 	uint64_t link;   /* its chunk */
@@ -78,14 +89,12 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *bytes,
 			   uint32_t length, uint32_t *records, uint64_t *last);
 
-/* Up to where the ring's writer has published. */
-struct ptx_place ptx_ring_newest(const struct ptx_rings *rings, uint32_t ring);
-
 /* Records that the ring's writer has published by now, or some time before it was caught in the
  * middle of the next chunk; modulo 2^32, as *before above. */
 uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
 
-/* Events that writers have published, by their own count. */
+/* Events that a ring's writers have published, by their own count; and of all rings. */
+uint64_t ptx_ring_published_by(struct ptx_rings *rings, uint32_t ring);
 uint64_t ptx_ring_published(struct ptx_rings *rings);
 
 #endif

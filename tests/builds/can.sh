@@ -8,7 +8,7 @@ source=$(cd "$top_srcdir" && pwd)
 cc=$1 emulator=$2
 shift 2
 # shellcheck disable=SC2086
-not_done "$cc" $emulator || exit 1
+not_done "$cc" $emulator || { echo "${emulator%% *} cannot run what $cc makes" >&2 && exit 1; }
 for suite; do
 	if want=$(lacks "$suite"); then
 		echo "$suite is left out, since ${emulator%% *} does not do $want" >&2

@@ -6,9 +6,8 @@
 not_done() {
 	not_done_cc=$1
 	shift
-	"$not_done_cc" -std=gnu11 -D_GNU_SOURCE -o "$not_done_cc.emulated" \
-		"$source/tests/builds/emulated.c" &&
-		undone=$("$@" "./$not_done_cc.emulated" 2>/dev/null) && undone=$(echo $undone)
+	"$not_done_cc" -std=gnu11 -D_GNU_SOURCE -o emulated.program "$source/tests/builds/emulated.c" &&
+		undone=$("$@" ./emulated.program 2>/dev/null) && undone=$(echo $undone)
 }
 
 # needs SUITE: words of emulated.c

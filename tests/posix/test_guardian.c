@@ -267,6 +267,7 @@ START_TEST(a_guardian_leaves_a_damaged_log_as_it_is)
 	kill(child, SIGKILL);
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
 	ck_assert_int_gt(wait(&status), 0); /* its guardian */
+	ck_assert(WIFEXITED(status));
 	ck_assert_int_eq(WEXITSTATUS(status), EINVAL);
 	after = log_bytes(fd, &len);
 	ck_assert_uint_eq(len, size);

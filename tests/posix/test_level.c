@@ -118,6 +118,24 @@ START_TEST(set_filter_replaces_it_or_makes_exceptions)
 }
 END_TEST
 
+/* CLEAR-04: as just created */
+START_TEST(a_cleared_stream_has_no_level)
+{
+	trace_event_id_t debug;
+	trace_id_t trid = STARTED();
+
+	OK(posix_trace_set_level_np(trid, 3));
+	OK(posix_trace_clear(trid));
+	ck_assert_int_eq(level_of(trid), 0);
+	debug = described("debug", 5);
+	ck_assert(!is_filtered(trid, debug));
+	trace_number(debug, 1);
+	stop(trid);
+	ck_assert_events(trid, "debug=1 STOP(0)");
+	shut(trid);
+}
+END_TEST
+
 START_TEST(streams_have_levels_of_their_own)
 {
 	trace_id_t a = STREAM(), b = STREAM(), c = STREAM();
@@ -224,6 +242,7 @@ END_TEST
 
 SUITE_MAIN("level", types_with_a_greater_level_are_filtered_out,
 	   a_type_is_treated_likewise_when_it_is_described_later,
-	   set_filter_replaces_it_or_makes_exceptions, streams_have_levels_of_their_own,
+	   set_filter_replaces_it_or_makes_exceptions, a_cleared_stream_has_no_level,
+	   streams_have_levels_of_their_own,
 	   what_is_no_level_or_no_stream_is_refused, another_process_obeys_when_it_describes_a_type,
 	   levels_and_descriptions_that_race_agree)

@@ -187,7 +187,8 @@ START_TEST(what_is_no_log_or_was_completed_is_left_alone)
 	int fd = sample_file();
 
 	ck_assert_int_eq(heir_resume(&sample, fd), EINVAL); /* empty */
-	sample_make(fd, policies[_i], policies[_i] == POSIX_TRACE_APPEND ? 0 : HEIR_LIMIT, HEIR_DATA_MAX, 40, 7);
+	sample_make(fd, policies[_i], policies[_i] == POSIX_TRACE_APPEND ? 0 : HEIR_LIMIT,
+		    HEIR_DATA_MAX, 40, 7);
 	bytes = sample_bytes(fd, &size);
 	ck_assert_int_eq(heir_resume(&sample, fd), EINVAL);
 	now = sample_bytes(fd, &is);
