@@ -32,8 +32,6 @@ struct census {
 	struct ptx_ident ident;
 };
 
-#define LOSSES_MOST 16 /* of the place in one ring */
-
 /* Whether the stream was running at a time that delivery has not reached. */
 static bool was_running(const struct ptx_drain *drain, uint64_t ticks, bool *full)
 {
@@ -126,7 +124,7 @@ static void count_source(struct census *census, uint32_t index, unsigned char *b
 		case PTX_CLAIM_NOTHING:
 			return;
 		case PTX_CLAIM_LOST:
-			if (++losses > LOSSES_MOST)
+			if (++losses > PTX_LOSSES_MOST)
 				return;
 			if (known ? ptx_ring_find_from(drain->rings, index, next, &place, &before) :
 				    ptx_ring_find(drain->rings, index, &place, &before)) {
@@ -288,7 +286,7 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 		published += by;
 	}
 	/* Each chunk that was a ring's then, what is at hand, and after each loss one more. */
-	census.looks = ptx_drain_chunks(drain) + (uint64_t)drain->sources * (LOSSES_MOST + 1);
+	census.looks = ptx_drain_chunks(drain) + (uint64_t)drain->sources * (PTX_LOSSES_MOST + 1);
 	for (uint32_t i = 0; i < drain->sources; i++)
 		count_source(&census, i, buffer);
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)

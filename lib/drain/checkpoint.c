@@ -169,7 +169,7 @@ void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char 
 	uint64_t last;
 	bool fresh = false;
 
-	if (!ptx_ring_before(drain->rings, &place, &source->records) || source->place.claimed == 0 ||
+	if (!ptx_ring_before(drain->rings, place.link, &source->records) || source->place.claimed == 0 ||
 	    ptx_ring_look(drain->rings, ring, &place, buffer, &bytes, &ident, &fresh) !=
 		    PTX_CLAIM_BYTES)
 		return;

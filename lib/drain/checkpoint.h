@@ -28,9 +28,9 @@ void ptx_drain_settle(struct ptx_drain *drain);
  * becomes marks. ENOMEM. */
 int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events);
 
-/* Both with a buffer of chunk_room. Whose records stand at the source's place, and the number of the first:
- * the chunk's header says it of its first ones. What the controller wrote into its ring and the drain has not delivered becomes
- * marks; ENOMEM. */
+/* Both with a buffer of chunk_room. Whose records stand at the source's place, and the number of the
+ * first: the chunk's header says it of its first ones. What the controller wrote into its ring and the
+ * drain has not delivered becomes marks; ENOMEM. */
 void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char *buffer);
 int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer);
 

@@ -72,6 +72,7 @@ struct ptx_source {
 };
 
 #define PTX_DRAIN_QUEUE 4
+#define PTX_LOSSES_MOST 16 /* of the place in one ring, in one pass or one ledger */
 
 struct ptx_drain {
 	struct ptx_rings *rings;

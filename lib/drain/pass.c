@@ -21,7 +21,6 @@
 #define STALL_NS      200000000u /* for so long a writer inside its window is waited for */
 #define LONG_INSIDE_NS 1000000u
 #define FUTURE_NS     1000000u
-#define LOSSES_MOST   16 /* of its place in one ring, until the next pass */
 #define NO_BARRIER_NS 2000000u   /* without barrier: nobody is assumed to take longer */
 
 static bool add_source(struct ptx_drain *drain)
@@ -68,7 +67,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 	source->at = source->end = 0;
 	source->key = UINT64_MAX;
 	/* Where none is left all that the last pass saw has been taken: somebody writes for ever. */
-	for (unsigned losses = 0; drain->takes && losses < LOSSES_MOST; drain->takes--) {
+	for (unsigned losses = 0; drain->takes && losses < PTX_LOSSES_MOST; drain->takes--) {
 		uint32_t bytes = 0, records, before;
 		struct ptx_ident ident;
 		uint64_t last;

@@ -201,8 +201,7 @@ static bool opened_at(const struct ptx_rings *rings, uint64_t link, uint64_t *op
 	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), link);
 }
 
-/* Records of the ring before the chunk at link; false if that is no longer there. */
-static bool begins_at(const struct ptx_rings *rings, uint64_t link, uint32_t *before)
+bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *before)
 {
 	const uint32_t number = ptx_link_number(link);
 	struct ptx_ident ident;
@@ -215,16 +214,11 @@ static bool begins_at(const struct ptx_rings *rings, uint64_t link, uint32_t *be
 	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), link);
 }
 
-bool ptx_ring_before(const struct ptx_rings *rings, const struct ptx_place *place, uint32_t *before)
-{
-	return begins_at(rings, place->link, before);
-}
-
 static bool is_from(const struct ptx_rings *rings, uint64_t link, const uint32_t *from)
 {
 	uint32_t before;
 
-	return !from || (begins_at(rings, link, &before) && before - *from <= INT32_MAX);
+	return !from || (ptx_ring_before(rings, link, &before) && before - *from <= INT32_MAX);
 }
 
 /*
@@ -258,7 +252,7 @@ static bool find(struct ptx_rings *rings, uint32_t ring, const uint32_t *from, s
 		return false;
 	place->link = found;
 	place->claimed = 0;
-	return begins_at(rings, found, before);
+	return ptx_ring_before(rings, found, before);
 }
 
 bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place, uint32_t *before)
