@@ -12,7 +12,7 @@
 #define POSIXTRACE_DIFF_SAMPLE_H
 
 #include "latency/histogram.h"
-#include "latency/pairing.h"
+#include "spans/pairing.h"
 #include "latency/reading.h"
 
 #define SAMPLE_PARTS 32

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "latency/pairing.h"
+#include "spans/pairing.h"
 
 int duration_field(const struct fmt_type *type)
 {

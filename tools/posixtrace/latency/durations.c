@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "latency/roles.h"
+#include "spans/roles.h"
 #include "wanted.h"
 
 /* An event that ends several spans has the duration of the longest. */

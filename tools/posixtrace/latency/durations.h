@@ -9,7 +9,7 @@
 #ifndef POSIXTRACE_LATENCY_DURATIONS_H
 #define POSIXTRACE_LATENCY_DURATIONS_H
 
-#include "latency/pairing.h"
+#include "spans/pairing.h"
 
 struct wanted;
 

@@ -7,7 +7,7 @@
 
 #include "latency/histogram.h"
 #include "latency/locks.h"
-#include "latency/pairing.h"
+#include "spans/pairing.h"
 #include "latency/reading.h"
 #include "latency/slowest.h"
 #include "when.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "latency/pairing.h"
+#include "spans/pairing.h"
 
 #define ROOM ((size_t)2 * LOCKS_MAX)
 

@@ -11,7 +11,7 @@
 #ifndef POSIXTRACE_LATENCY_SLOWEST_H
 #define POSIXTRACE_LATENCY_SLOWEST_H
 
-#include "latency/pairing.h"
+#include "spans/pairing.h"
 #include "latency/reading.h"
 
 #define SLOWEST_MAX    1000

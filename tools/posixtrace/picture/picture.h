@@ -16,7 +16,7 @@
 #define POSIXTRACE_PICTURE_PICTURE_H
 
 #include "latency/histogram.h"
-#include "latency/pairing.h"
+#include "spans/pairing.h"
 #include "latency/reading.h"
 
 #define PICTURE_ROWS     512

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "latency/pairing.h"
+#include "spans/pairing.h"
 #include "query/query.h"
 
 #define WAITING 64 /* spans that one event can end */

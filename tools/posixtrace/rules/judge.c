@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "latency/brief.h"
-#include "latency/pairing.h"
+#include "spans/pairing.h"
 #include "when.h"
 
 void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pid_t pid, pid_t tid,

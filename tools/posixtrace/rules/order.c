@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "latency/locks.h"
-#include "latency/pairing.h"
+#include "spans/pairing.h"
 #include "rules/judge.h"
 
 static struct holder *find(struct judge *judge, const struct rule *rule,

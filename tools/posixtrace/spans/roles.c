@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* roles.c - what event types do, by their schemas and by --pair. */
-#include "latency/roles.h"
+#include "spans/roles.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "latency/pairing.h"
+#include "spans/pairing.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "latency/opened.h"
-#include "latency/roles.h"
+#include "spans/opened.h"
+#include "spans/roles.h"
 
 void pairing_init(struct pairing *pairing,
 		  void (*take)(void *arg, const struct span *span,

@@ -2,10 +2,10 @@
 /*
  * opened.h - the spans that are open: found by their key, the youngest first, and known by age.
  */
-#ifndef POSIXTRACE_LATENCY_OPENED_H
-#define POSIXTRACE_LATENCY_OPENED_H
+#ifndef POSIXTRACE_SPANS_OPENED_H
+#define POSIXTRACE_SPANS_OPENED_H
 
-#include "latency/pairing.h"
+#include "spans/pairing.h"
 
 struct pairing_open {
 	uint64_t key;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "latency/opened.h"
+#include "spans/opened.h"
 
 #include <stdlib.h>
 

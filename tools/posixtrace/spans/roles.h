@@ -2,10 +2,10 @@
 /*
  * roles.h - what an event type does: which spans it begins and ends, and how long it says they took.
  */
-#ifndef POSIXTRACE_LATENCY_ROLES_H
-#define POSIXTRACE_LATENCY_ROLES_H
+#ifndef POSIXTRACE_SPANS_ROLES_H
+#define POSIXTRACE_SPANS_ROLES_H
 
-#include "latency/pairing.h"
+#include "spans/pairing.h"
 
 #define ROLE_CPU_FIELDS 2
 

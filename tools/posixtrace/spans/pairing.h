@@ -13,8 +13,8 @@
  * Memory    bounded: PAIRING_OPEN spans are open at most, the oldest of more is dropped and counted;
  *           types beyond PAIRING_SERIES names make no spans, and are counted.
  */
-#ifndef POSIXTRACE_LATENCY_PAIRING_H
-#define POSIXTRACE_LATENCY_PAIRING_H
+#ifndef POSIXTRACE_SPANS_PAIRING_H
+#define POSIXTRACE_SPANS_PAIRING_H
 
 #include "logfile.h"
 
