@@ -8,10 +8,14 @@
  *	object PID POINTER NAME              a mutex of that name
  *	thread-name PID TID NAME             a thread of that name
  *	NAME PID TID TIME_NS [VALUE]...      an event; values are of the fields of the schema
- *	lost NAME COUNT                      events that are not there
+ *	late NAME PID TID TIME_NS ...        an event whose writer was held up
+ *	start TIME_NS [NAME]...              a start, with these types in the filter
+ *	filter TIME_NS [NAME]...             a change from the filter before to these types
+ *	lost NAME COUNT [CAUSE]              events that are not there; the stream was full, or a number
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +90,7 @@ static long long number(void)
 	return strtoll(text, NULL, 0);
 }
 
-static void event(const char *name)
+static void event(const char *name, unsigned flags)
 {
 	struct type *of = type_of(name);
 	struct posix_trace_event_np event = { .info = { .posix_event_id = of->id } };
@@ -99,7 +103,35 @@ static void event(const char *name)
 	event.time_ns = number();
 	event.data = payload;
 	event.data_len = pack(of->schema, payload, sizeof(payload));
+	event.flags = flags;
 	must(posix_trace_compose_event_np(composer, &event), name);
+}
+
+static void filter(const char *name)
+{
+	static trace_event_set_t set[2];
+	struct posix_trace_event_np event = { .info = { .posix_event_id = type_of(name)->id } };
+	bool is_start = event.info.posix_event_id == POSIX_TRACE_START;
+
+	event.info.posix_truncation_status = POSIX_TRACE_NOT_TRUNCATED;
+	event.time_ns = number();
+	set[0] = set[1];
+	posix_trace_eventset_empty(&set[1]);
+	for (const char *word; (word = strtok(NULL, " "));)
+		must(posix_trace_eventset_add(type_of(word)->id, &set[1]), word);
+	event.data = is_start ? &set[1] : &set[0];
+	event.data_len = is_start ? sizeof(set[0]) : sizeof(set);
+	must(posix_trace_compose_event_np(composer, &event), name);
+}
+
+static void lost(const char *name)
+{
+	uint64_t count = (uint64_t)number();
+	const char *cause = strtok(NULL, " ");
+
+	must(posix_trace_compose_lost_np(composer, cause ? atoi(cause) : POSIX_TRACE_LOST_STREAM_FULL_NP,
+					 count, type_of(name)->id, NULL),
+	     name);
 }
 
 static void object(int kind)
@@ -136,11 +168,18 @@ static void take(char *text)
 		const char *name = strtok(NULL, " ");
 
 		must(name ? 0 : EINVAL, "a name is missing");
-		must(posix_trace_compose_lost_np(composer, POSIX_TRACE_LOST_STREAM_FULL_NP,
-						 (uint64_t)number(), type_of(name)->id, NULL),
-		     name);
+		lost(name);
+	} else if (!strcmp(word, "late")) {
+		const char *name = strtok(NULL, " ");
+
+		must(name ? 0 : EINVAL, "a name is missing");
+		event(name, POSIX_TRACE_EVENT_LATE_NP);
+	} else if (!strcmp(word, "start")) {
+		filter("posix_trace_start");
+	} else if (!strcmp(word, "filter")) {
+		filter("posix_trace_filter");
 	} else {
-		event(word);
+		event(word, 0);
 	}
 }
 

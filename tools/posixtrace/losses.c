@@ -42,7 +42,7 @@ static void begin(struct losses *losses, int64_t time_ns)
 		losses->since_ns = time_ns;
 }
 
-static bool is_automatic(const struct posix_trace_event_np *event)
+bool losses_is_automatic(const struct posix_trace_event_np *event)
 {
 	int automatic = 0;
 
@@ -76,7 +76,7 @@ void losses_event(struct losses *losses, const struct posix_trace_event_np *even
 	}
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_STOP:
-		if (is_automatic(event)) {
+		if (losses_is_automatic(event)) {
 			begin(losses, event->time_ns);
 			losses->stopped = true;
 		}

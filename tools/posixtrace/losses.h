@@ -27,6 +27,9 @@ void losses_init(struct losses *losses, const char *path, enum when_form form);
 /* Every event, in the log's order. */
 void losses_event(struct losses *losses, const struct posix_trace_event_np *event);
 
+/* Of STOP: the stream was full and stopped itself. */
+bool losses_is_automatic(const struct posix_trace_event_np *event);
+
 /* The end of the events: a gap that is still open. */
 void losses_end(struct losses *losses);
 

@@ -103,6 +103,20 @@ static bool load(const struct posix_trace_event_np *event, const struct logfile 
 	return true;
 }
 
+bool sysdata_filter(const struct logfile *log, const struct posix_trace_event_np *event,
+		    trace_event_set_t *old, trace_event_set_t *new)
+{
+	bool is_start = event->info.posix_event_id == POSIX_TRACE_START;
+	union sysdata data;
+
+	if ((!is_start && event->info.posix_event_id != POSIX_TRACE_FILTER) ||
+	    !load(event, log, &data))
+		return false;
+	*old = data.set[0];
+	*new = data.set[!is_start];
+	return true;
+}
+
 bool sysdata_text(struct out *out, const struct logfile *log,
 		  const struct posix_trace_event_np *event)
 {

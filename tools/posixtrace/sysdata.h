@@ -20,4 +20,8 @@ bool sysdata_text(struct out *out, const struct logfile *log,
 bool sysdata_json(struct out *out, const struct logfile *log,
 		  const struct posix_trace_event_np *event);
 
+/* The filters before and after START, where they are the same, or FILTER. False: it is neither. */
+bool sysdata_filter(const struct logfile *log, const struct posix_trace_event_np *event,
+		    trace_event_set_t *old, trace_event_set_t *new);
+
 #endif

@@ -116,10 +116,21 @@ static int answer(const struct check *check, int status)
 	return status ? CHECK_FAILED : TOOL_OK;
 }
 
+/*
+ * From the first event on, also where --begin names a later one: which types the filter keeps out, and whether
+ * the stream is stopped, is in the events before it.
+ */
+static int begin(struct check *check, struct reading *reading)
+{
+	int err = reading_begin(reading, &check->log, &check->wanted);
+
+	return err ? err : posix_trace_rewind(check->log.trid);
+}
+
 static int judge_log(struct check *check)
 {
 	struct reading reading;
-	int err = reading_begin(&reading, &check->log, &check->wanted);
+	int err = begin(check, &reading), status;
 
 	while (!err && !check->judge.err && reading_next(&reading, &err))
 		judge_event(&check->judge, &reading);
@@ -130,7 +141,12 @@ static int judge_log(struct check *check)
 		say("%s: %s", check->log.path, strerror(err));
 		return CHECK_FAILED;
 	}
-	judge_end(&check->judge);
+	status = reading_status(&reading);
+	judge_end(&check->judge, status != TOOL_OK);
+	if (check->judge.err) {
+		say("%s: %s", check->log.path, strerror(check->judge.err));
+		return CHECK_FAILED;
+	}
 	if (check->form == CHECK_TAP)
 		verdict_tap(&out_stdout, &check->rules);
 	else if (check->form == CHECK_JUNIT)
@@ -138,7 +154,7 @@ static int judge_log(struct check *check)
 	else
 		verdict_text(&out_stdout, &check->rules);
 	verdict_warn(&check->rules);
-	return answer(check, reading_status(&reading));
+	return answer(check, status);
 }
 
 /* Who reads only standard output is to see that nothing was checked. */

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* every.c - events that must be followed by another: those that wait for it, and what becomes of them. */
+/*
+ * every.c - obligations: events that must be followed by another one.
+ *
+ * An obligation whose time is over is not violated at once: the writer of the awaited event may have been
+ * held up, and its event then stands after younger ones. So the obligation is kept for WANTED_LATE_NS
+ * more of the log, and an event that was recorded in time still meets it.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +18,14 @@
 #define NONE       UINT32_MAX
 #define KEY_BYTES  64
 
-/* An event that wants another. */
+/* An event that another one must follow. */
 struct pending {
 	uint64_t key;
 	int64_t time_ns;
 	pid_t pid, tid;
 	uint32_t older, younger; /* of its rule; younger also among the free ones */
-	char text[KEY_BYTES];    /* its key, to be told */
+	bool certain;            /* its time was over before events could be missing */
+	char text[KEY_BYTES];    /* its key, for the report */
 };
 
 bool every_init(struct judge *judge)
@@ -28,7 +35,8 @@ bool every_init(struct judge *judge)
 	judge->pending = calloc(RULES_PENDING, sizeof(*judge->pending));
 	judge->first = malloc((rules + 1) * sizeof(*judge->first));
 	judge->last = malloc((rules + 1) * sizeof(*judge->last));
-	if (!judge->pending || !judge->first || !judge->last)
+	judge->hidden = calloc(rules + 1, sizeof(*judge->hidden));
+	if (!judge->pending || !judge->first || !judge->last || !judge->hidden)
 		return false;
 	for (size_t i = 0; i < rules; i++)
 		judge->first[i] = judge->last[i] = NONE;
@@ -42,6 +50,7 @@ void every_fini(struct judge *judge)
 	free(judge->pending);
 	free(judge->first);
 	free(judge->last);
+	free(judge->hidden);
 }
 
 static void take_out(struct judge *judge, size_t rule, uint32_t index)
@@ -67,29 +76,79 @@ static void too_late(struct judge *judge, struct rule *rule, const struct pendin
 			rule->first.pattern, pending->text, rule->second.pattern, why);
 }
 
-/* Those that have waited too long. */
-static void expire(struct judge *judge, size_t index, int64_t now_ns)
+/* Whether its time was over at that time. */
+static bool is_over(const struct rule *rule, const struct pending *pending, int64_t time_ns,
+		    uint64_t slack_ns)
+{
+	uint64_t limit_ns;
+
+	if (!rule->within_ns || time_ns <= pending->time_ns ||
+	    __builtin_add_overflow(rule->within_ns, slack_ns, &limit_ns))
+		return false;
+	return (uint64_t)time_ns - (uint64_t)pending->time_ns > limit_ns;
+}
+
+static void violate(struct judge *judge, size_t index, uint32_t at)
 {
 	struct rule *rule = &judge->rules->rule[index];
+	const struct pending *pending = &judge->pending[at];
 	char span[BRIEF_BYTES], why[BRIEF_BYTES + 16];
 
-	while (judge->first[index] != NONE) {
-		const struct pending *pending = &judge->pending[judge->first[index]];
-
-		if (now_ns < pending->time_ns ||
-		    (uint64_t)now_ns - (uint64_t)pending->time_ns <= rule->within_ns)
-			return;
+	if (rule->within_ns)
 		snprintf(why, sizeof(why), " within %s", brief_ns(span, (double)rule->within_ns));
-		too_late(judge, rule, pending, why);
-		take_out(judge, index, judge->first[index]);
+	else
+		snprintf(why, sizeof(why), " up to the end of the log");
+	too_late(judge, rule, pending, why);
+	take_out(judge, index, at);
+}
+
+static void leave_open(struct judge *judge, size_t index, uint32_t at)
+{
+	judge->rules->rule[index].undecided++;
+	take_out(judge, index, at);
+}
+
+static bool is_blind(const struct judge *judge, size_t index)
+{
+	return sight_is_blind(&judge->sight) || judge->hidden[index];
+}
+
+static void expire(struct judge *judge, size_t index, int64_t now_ns)
+{
+	const struct rule *rule = &judge->rules->rule[index];
+
+	while (judge->first[index] != NONE) {
+		uint32_t at = judge->first[index];
+
+		if (!is_over(rule, &judge->pending[at], now_ns, WANTED_LATE_NS))
+			return;
+		if (judge->pending[at].certain || !is_blind(judge, index))
+			violate(judge, index, at);
+		else
+			leave_open(judge, index, at);
 	}
 }
 
 void every_expire(struct judge *judge, int64_t now_ns)
 {
 	for (size_t i = 0; i < judge->rules->count; i++)
-		if (judge->rules->rule[i].within_ns && judge->first[i] != NONE)
+		if (judge->first[i] != NONE)
 			expire(judge, i, now_ns);
+}
+
+/* Obligations that wait only for an event that may be late go first. */
+static void make_room(struct judge *judge)
+{
+	for (size_t i = 0; i < judge->rules->count; i++) {
+		uint32_t at = judge->first[i];
+
+		if (at == NONE || !is_over(&judge->rules->rule[i], &judge->pending[at], judge->last_ns, 0))
+			continue;
+		if (judge->pending[at].certain || !is_blind(judge, i))
+			violate(judge, i, at);
+		else
+			leave_open(judge, i, at);
+	}
 }
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
@@ -99,7 +158,7 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
 	return hash;
 }
 
-/* The key of an event, and how it is told. */
+/* The key of an event; text gets it in words. */
 static uint64_t key_of(const struct judge *judge, const struct judge_use *use,
 		       const struct reading *reading, char *text)
 {
@@ -145,11 +204,16 @@ void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 
 	use->rule->cases++;
 	if (at == NONE) {
+		make_room(judge);
+		at = judge->free;
+	}
+	if (at == NONE) {
 		use->rule->undecided++;
 		return;
 	}
 	pending = &judge->pending[at];
 	judge->free = pending->younger;
+	pending->certain = false;
 	pending->time_ns = reading->event.time_ns;
 	pending->pid = reading->event.info.posix_pid;
 	pending->tid = reading->event.tid;
@@ -172,34 +236,52 @@ void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 	if (at == NONE)
 		return;
 	key = key_of(judge, use, reading, NULL);
-	while (at != NONE && judge->pending[at].key != key)
+	while (at != NONE && (judge->pending[at].key != key ||
+			      is_over(use->rule, &judge->pending[at], reading->event.time_ns, 0)))
 		at = judge->pending[at].older;
 	if (at != NONE)
 		take_out(judge, index, at);
 }
 
-void every_cut(struct judge *judge)
+void every_cut_rule(struct judge *judge, size_t index, int64_t since_ns)
 {
-	for (size_t i = 0; i < judge->rules->count; i++)
-		while (judge->first[i] != NONE) {
-			judge->rules->rule[i].undecided++;
-			take_out(judge, i, judge->first[i]);
-		}
+	const struct rule *rule = &judge->rules->rule[index];
+	bool blind = is_blind(judge, index);
+	uint32_t next;
+
+	for (uint32_t at = judge->first[index]; at != NONE; at = next) {
+		struct pending *pending = &judge->pending[at];
+
+		next = pending->younger;
+		pending->certain |= !blind && is_over(rule, pending, since_ns, 0);
+		if (!pending->certain)
+			leave_open(judge, index, at);
+	}
 }
 
-void every_finish(struct judge *judge)
+void every_cut(struct judge *judge, int64_t since_ns)
+{
+	for (size_t i = 0; i < judge->rules->count; i++)
+		every_cut_rule(judge, i, since_ns);
+}
+
+void every_finish(struct judge *judge, bool is_whole)
 {
 	for (size_t i = 0; i < judge->rules->count; i++) {
-		struct rule *rule = &judge->rules->rule[i];
+		const struct rule *rule = &judge->rules->rule[i];
+		bool blind = is_blind(judge, i);
 
-		/* With time left, the other might still have come. */
 		while (judge->first[i] != NONE) {
-			if (rule->within_ns)
-				rule->undecided++;
+			uint32_t at = judge->first[i];
+			const struct pending *pending = &judge->pending[at];
+
+			/* With time left, the other event might still have come. */
+			if (pending->certain ||
+			    (!blind && (is_over(rule, pending, judge->last_ns, 0) ||
+					(!rule->within_ns && is_whole))))
+				violate(judge, i, at);
 			else
-				too_late(judge, rule, &judge->pending[judge->first[i]],
-					 " up to the end of the log");
-			take_out(judge, i, judge->first[i]);
+				leave_open(judge, i, at);
 		}
 	}
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "latency/brief.h"
 #include "spans/pairing.h"
 #include "when.h"
 
@@ -126,6 +125,7 @@ bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log)
 	judge->rules = rules;
 	judge->log = log;
 	judge->ids = 65536;
+	judge->last_ns = INT64_MIN;
 	judge->by_id = calloc(judge->ids, sizeof(*judge->by_id));
 	judge->holder = calloc(2 * RULES_HOLDERS, sizeof(*judge->holder));
 	if (!judge->by_id || !judge->holder || !every_init(judge))
@@ -156,24 +156,6 @@ void judge_fini(struct judge *judge)
 }
 
 /* ------------------------------------------------------------------ the others */
-
-static void rate(struct judge *judge, struct rule *rule, const struct reading *reading)
-{
-	size_t room = (size_t)rule->number + 1;
-	int64_t now_ns = reading->event.time_ns, *oldest = &rule->window[rule->cases % room];
-	char span[BRIEF_BYTES];
-
-	*oldest = now_ns;
-	if (++rule->cases < room)
-		return;
-	oldest = &rule->window[rule->cases % room];
-	/* One more than may be, and the first of them is not older than the span. */
-	if (now_ns < *oldest || (uint64_t)now_ns - (uint64_t)*oldest < rule->within_ns)
-		judge_violation(judge, rule, now_ns, reading->event.info.posix_pid,
-				reading->event.tid, "%s: more than %llu in %s", reading->type->shown,
-				(unsigned long long)rule->number,
-				brief_ns(span, (double)rule->within_ns));
-}
 
 static void never(struct judge *judge, struct rule *rule, const struct reading *reading)
 {
@@ -241,7 +223,7 @@ static void judge_use(struct judge *judge, const struct judge_use *use,
 		rule->cases++;
 		break;
 	case RULE_RATE:
-		rate(judge, rule, reading);
+		rate_event(judge, rule, reading);
 		break;
 	}
 }
@@ -251,12 +233,8 @@ void judge_event(struct judge *judge, const struct reading *reading)
 	const struct posix_trace_event_np *event = &reading->event;
 	const struct judge_type *type;
 
+	sight_event(judge, reading);
 	every_expire(judge, event->time_ns);
-	if (event->info.posix_event_id == POSIX_TRACE_OVERFLOW ||
-	    event->info.posix_event_id == POSIX_TRACE_RESUME ||
-	    event->info.posix_event_id == POSIX_TRACE_START ||
-	    (event->flags & POSIX_TRACE_EVENT_GAP_NP))
-		every_cut(judge); /* what held a lock may have given it back, too */
 	if (event->time_ns > judge->last_ns)
 		judge->last_ns = event->time_ns;
 	if (!reading->is_wanted)
@@ -266,14 +244,23 @@ void judge_event(struct judge *judge, const struct reading *reading)
 		judge_use(judge, &type->use[i], reading);
 }
 
-void judge_end(struct judge *judge)
+/* More events than may be stay too many, whatever was lost; other numbers could still change. */
+static void count(struct judge *judge, struct rule *rule)
 {
-	every_finish(judge);
-	for (size_t i = 0; i < judge->rules->count; i++) {
-		struct rule *rule = &judge->rules->rule[i];
+	bool is_bound = rule->relation == RULE_LESS || rule->relation == RULE_AT_MOST ||
+			rule->relation == RULE_EQUAL;
 
-		if (rule->kind == RULE_COUNT && !holds(rule))
-			judge_violation(judge, rule, judge->last_ns, 0, 0, "%llu events %s",
-					(unsigned long long)rule->cases, rule->first.pattern);
-	}
+	if (holds(rule) || (rule->undecided && !(is_bound && rule->cases >= rule->number)))
+		return;
+	judge_violation(judge, rule, judge->last_ns == INT64_MIN ? 0 : judge->last_ns, 0, 0,
+			"%llu events %s", (unsigned long long)rule->cases, rule->first.pattern);
+}
+
+void judge_end(struct judge *judge, bool is_damaged)
+{
+	every_finish(judge, sight_has_end(judge, is_damaged));
+	judge->err = sight_losses(judge, is_damaged);
+	for (size_t i = 0; i < judge->rules->count; i++)
+		if (judge->rules->rule[i].kind == RULE_COUNT)
+			count(judge, &judge->rules->rule[i]);
 }

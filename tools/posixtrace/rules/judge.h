@@ -2,15 +2,16 @@
 /*
  * judge.h - rules held against the events of a log, which come one after the other.
  *
- * An event that must be followed by another waits for it until its time is over, the log ends, or events
- * were lost: then nobody knows whether it came, and the case is undecided, as are those for which there
- * is no room.
+ * An event that another one must follow is an obligation. It stays open until the other event comes, its
+ * time is over, the log ends, or events can be missing (sight.h). In the last case it is undecided, as are
+ * those for which there is no room.
  */
 #ifndef POSIXTRACE_RULES_JUDGE_H
 #define POSIXTRACE_RULES_JUDGE_H
 
 #include "latency/reading.h"
 #include "rules/rules.h"
+#include "rules/sight.h"
 
 /* What an event type is to a rule. */
 struct judge_type {
@@ -29,10 +30,11 @@ struct judge {
 	size_t ids;
 	struct pending *pending;
 	uint32_t free, *first, *last; /* of each rule, by age */
+	bool *hidden;              /* of each rule: the filter keeps out what must follow */
+	struct sight sight;
 	struct holder *holder;     /* threads that held locks: a hash table */
 	size_t holders;
-	int64_t last_ns;
-	bool lost;                 /* events were, somewhere */
+	int64_t last_ns;           /* the greatest time so far; INT64_MIN before the first event */
 	int err;
 };
 
@@ -40,11 +42,11 @@ struct judge {
 bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log);
 void judge_fini(struct judge *judge);
 
-/* Each wanted event; and each one that says of losses. */
+/* Every event of the log; those that are not wanted, too: they may tell of gaps. */
 void judge_event(struct judge *judge, const struct reading *reading);
 
-/* The end of the log. */
-void judge_end(struct judge *judge);
+/* The end of the log. is_damaged: parts of it are missing. */
+void judge_end(struct judge *judge, bool is_damaged);
 
 /* Counts a violation, and keeps what there is to tell, if there is room. */
 void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pid_t pid, pid_t tid,
@@ -61,10 +63,18 @@ void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 	       const struct reading *reading);
 
-/* Who has waited too long; events were lost, so that of nobody who waits it is known; the log ends. */
+/* Closes obligations whose time is over. */
 void every_expire(struct judge *judge, int64_t now_ns);
-void every_cut(struct judge *judge);
-void every_finish(struct judge *judge);
+
+/* Events can be missing from since_ns on: what was open then is undecided. Of all rules, or of one. */
+void every_cut(struct judge *judge, int64_t since_ns);
+void every_cut_rule(struct judge *judge, size_t index, int64_t since_ns);
+
+/* The log ends; is_whole: nothing is missing behind its last event. */
+void every_finish(struct judge *judge, bool is_whole);
+
+/* rate.c: an event of a rate. */
+void rate_event(struct judge *judge, struct rule *rule, const struct reading *reading);
 
 /* order.c: locks that are held, by the events that say so when they are given back. */
 void order_event(struct judge *judge, struct rule *rule, const struct reading *reading);

@@ -59,6 +59,8 @@ static void numbers(struct out *out, const struct rule *rule)
 		   (unsigned long long)rule->violations);
 	if (rule->undecided)
 		out_printf(out, ", %llu undecided", (unsigned long long)rule->undecided);
+	if (rule->lost)
+		out_printf(out, "; %llu events of its types were lost", (unsigned long long)rule->lost);
 	if (is_about_nothing(rule))
 		out_printf(out, "; %s", what_is_missing(rule));
 }
