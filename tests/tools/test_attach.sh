@@ -59,10 +59,10 @@ check "nor a new file" test ! -e "$tmp/new.log"
 start_busy 2
 ln -s a.log "$tmp/link.log"
 run 0 attach -p "$target" -o "$tmp/link.log" --force -d 100ms
-check "--force overwrites what a link leads to" is_sound "$log"
-check "and not the link" test -L "$tmp/link.log"
-check "it is another log" test "$(cmp -s "$log" "$tmp/copy"; echo $?)" -eq 1
-check "that only its owner reads" test "$(stat -c %a "$log" 2>/dev/null || echo 600)" -eq 600
+check "--force replaces a link" is_sound "$tmp/link.log"
+check "by a file" test ! -L "$tmp/link.log"
+check "what the link led to is not touched" cmp "$log" "$tmp/copy"
+check "only its owner reads the log" test "$(stat -c %a "$tmp/link.log" 2>/dev/null || echo 600)" -eq 600
 for path in "$tmp" /dev/null "$tmp/no/such/folder/x"; do
 	run 1 attach -p "$target" -o "$path" --force
 	check "$path is named" has err "^posixtrace: $path: "

@@ -98,23 +98,23 @@ for kind in plain stopped overrun; do
 	"$make_log" $kind "$tmp/$kind.log" 5000 >/dev/null || exit 99
 done
 for log in evil plain stopped overrun; do
-	run 0 html "$tmp/$log.log" -o "$tmp/x.html"
-	run 0 plot "$tmp/$log.log" -o "$tmp/x.svg"
+	run 0 html --force "$tmp/$log.log" -o "$tmp/x.html"
+	run 0 plot --force "$tmp/$log.log" -o "$tmp/x.svg"
 	if command -v python3 >/dev/null; then
 		check "$log: SVG is XML" python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$tmp/x.svg"
 	fi
 done
-run 0 html --pair job_begin,job_end "$tmp/plain.log" -o "$tmp/x.html"
+run 0 html --force --pair job_begin,job_end "$tmp/plain.log" -o "$tmp/x.html"
 check "pairs are spans" grep -q '"name":"job_begin..job_end","count":' "$tmp/x.html"
 printf '' | "$compose" "$tmp/empty.log" || exit 99
-run 0 html "$tmp/empty.log" -o "$tmp/x.html"
-run 0 plot "$tmp/empty.log" -o "$tmp/x.svg"
+run 0 html --force "$tmp/empty.log" -o "$tmp/x.html"
+run 0 plot --force "$tmp/empty.log" -o "$tmp/x.svg"
 
 # Times and durations that no clock has.
 for time in -9223372036854775808 9223372036854775807 0; do
 	{ echo "type a ns time"; echo "a 1 1 $time 18446744073709551615"; echo "a 1 1 0 9223372036854775807"
 		echo "a 1 1 5 1"; } | "$compose" "$tmp/far.log" || exit 99
-	for command in latency "html -o $tmp/x.html" "plot -o $tmp/x.svg" "diff $tmp/log"; do
+	for command in latency "html --force -o $tmp/x.html" "plot --force -o $tmp/x.svg" "diff $tmp/log"; do
 		run 0 $command "$tmp/far.log"
 	done
 	check "no number of a picture is none" test "$(grep -c 'nan\|inf' "$tmp/x.svg")" -eq 0
@@ -133,22 +133,22 @@ check "the picture has them, too" test "$(grep -c '>helper  70 / 71<\|>serv&lt;e
 
 # More threads than rows.
 awk 'BEGIN { print "type a"; for (i = 0; i < 2000; i++) print "a 1", i % 700 + 1, i * 1000 }' | "$compose" "$tmp/threads.log"
-run 0 html "$tmp/threads.log" -o "$tmp/x.html"
+run 0 html --force "$tmp/threads.log" -o "$tmp/x.html"
 check "threads without a row have one together" grep -q '"pid":-1,"tid":-1,.*"points":[1-9]' "$tmp/x.html"
-run 0 plot "$tmp/threads.log" -o "$tmp/x.svg"
+run 0 plot --force "$tmp/threads.log" -o "$tmp/x.svg"
 check "a picture says what it leaves out" grep -q 'and 481 threads more' "$tmp/x.svg"
 
 head -c $(($(wc -c <"$tmp/log") / 2)) "$tmp/log" >"$tmp/cut"
 for command in html plot; do
-	run 3 $command "$tmp/cut" -o "$tmp/x"
+	run 3 $command --force "$tmp/cut" -o "$tmp/x"
 	run 2 $command "$tmp/log"
-	run 2 $command -o "$tmp/x"
-	run 2 $command "$tmp/log" "$tmp/log" -o "$tmp/x"
-	run 2 $command --pair a "$tmp/log" -o "$tmp/x"
-	run 1 $command "$tmp/missing" -o "$tmp/x"
+	run 2 $command --force -o "$tmp/x"
+	run 2 $command --force "$tmp/log" "$tmp/log" -o "$tmp/x"
+	run 2 $command --force --pair a "$tmp/log" -o "$tmp/x"
+	run 1 $command --force "$tmp/missing" -o "$tmp/x"
 	run 1 $command "$tmp/log" -o "$tmp/no/x"
 done
-run 2 html --items x "$tmp/log" -o "$tmp/x"
+run 2 html --force --items x "$tmp/log" -o "$tmp/x"
 # What is read is not written over, by whatever name.
 cp "$tmp/log" "$tmp/kept"
 ln "$tmp/log" "$tmp/alias"

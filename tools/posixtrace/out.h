@@ -25,15 +25,6 @@ struct out {
 
 extern struct out out_stdout;
 
-/*
- * Opens a file for text, in place of what was in it; but not one of the files that are read, whose names
- * inputs has, as the command line has them. TOOL_OK, or it has said why not.
- */
-int out_open(struct out *out, const char *path, char *const *inputs, size_t count);
-
-/* Ends what out_open() began. TOOL_OK, or it has said what is missing. */
-int out_close(struct out *out, const char *path);
-
 /* 0 or the first error. */
 int out_flush(struct out *out);
 

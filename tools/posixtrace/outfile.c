@@ -36,18 +36,30 @@ static int create_new(struct outfile *file)
 	return fail(file, ENOMEM);
 }
 
-/* Beside the old one, in the folder where that really lies: so one rename puts it in place. */
+/* Beside the old one: so one rename puts it in place. */
 static int create_beside(struct outfile *file)
 {
-	file->place = realpath(file->path, NULL);
-	if (!file->place)
-		return fail(file, errno);
-	if (asprintf(&file->made, "%s.XXXXXX", file->place) < 0) {
+	file->place = strdup(file->path);
+	if (!file->place || asprintf(&file->made, "%s.XXXXXX", file->place) < 0) {
 		file->made = NULL;
 		return fail(file, ENOMEM);
 	}
 	file->fd = mkostemp(file->made, O_CLOEXEC);
 	return file->fd < 0 ? fail(file, errno) : TOOL_OK;
+}
+
+bool outfile_is_descriptor(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash > path ? strndup(path, (size_t)(slash - path)) : strdup(slash ? "/" : ".");
+	char *real = folder ? realpath(folder, NULL) : NULL;
+	struct stat st;
+	bool is = real && !lstat(path, &st) && S_ISLNK(st.st_mode) &&
+		  (!strcmp(real, "/dev") || !strncmp(real, "/dev/", 5) || !strncmp(real, "/proc/", 6));
+
+	free(folder);
+	free(real);
+	return is;
 }
 
 int outfile_create(struct outfile *file, const char *path, enum outfile_mode mode)
@@ -58,9 +70,11 @@ int outfile_create(struct outfile *file, const char *path, enum outfile_mode mod
 	file->path = path;
 	file->fd = -1;
 	file->mode = mode;
-	if (stat(path, &st))
+	if (lstat(path, &st))
 		return create_new(file);
-	if (!S_ISREG(st.st_mode)) {
+	/* A link is a name, and is replaced like one; the file that it leads to stays. */
+	if ((S_ISLNK(st.st_mode) && !stat(path, &st) && !S_ISREG(st.st_mode)) ||
+	    !(S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) || outfile_is_descriptor(path)) {
 		say("%s: is no regular file", path);
 		return TOOL_FAILURE;
 	}

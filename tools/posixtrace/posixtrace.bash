@@ -40,7 +40,7 @@ _posixtrace()
 		return
 		;;
 	record)
-		options='--output --trace --event --exclude --follow --no-follow --wait --duration --policy --loop
+		options='--output --force --trace --event --exclude --follow --no-follow --wait --duration --policy --loop
 			--snapshot-on --size --log-policy --log-size --pid --quiet --fail-on-loss --help'
 		value='-d --duration -e --event -x --exclude -s --size --log-size'
 		case $previous in
@@ -134,7 +134,7 @@ _posixtrace()
 		;;
 	report)
 		options='--template --check --list --event --exclude --pid --tid --begin --end --where --limit
-			--tail --pair --fields --debug-dir --no-demangle --clock-error --output --utc --raw
+			--tail --pair --fields --debug-dir --no-demangle --clock-error --output --force --utc --raw
 			--help'
 		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail --pair -d -k -p -T'
 		value+=' --fields --clock-error'
@@ -167,11 +167,11 @@ _posixtrace()
 		value='-e --event -x --exclude --pid --tid --begin --end --where'
 		;;
 	plot)
-		options='--output --pair --event --exclude --pid --tid --begin --end --where --utc --help'
+		options='--output --force --pair --event --exclude --pid --tid --begin --end --where --utc --help'
 		value='--pair -e --event -x --exclude --pid --tid --begin --end --where'
 		;;
 	html)
-		options='--output --items --pair --event --exclude --pid --tid --begin --end --where --utc --help'
+		options='--output --force --items --pair --event --exclude --pid --tid --begin --end --where --utc --help'
 		value='--items --pair -e --event -x --exclude --pid --tid --begin --end --where'
 		;;
 	verify)

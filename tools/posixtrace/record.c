@@ -22,6 +22,7 @@ static const char help[] =
 	"\n"
 	"  -o, --output LOG         the log; posixtrace.ptl by default; one that is there already is\n"
 	"                           kept as LOG.old\n"
+	"      --force              it is overwritten\n"
 	"      --trace FAMILIES     what is traced of the calls to the C library: alloc, lock, lock-hold,\n"
 	"                           io, stdio, net, thread, process, signal, time, dl, func, separated\n"
 	"                           by commas; all, default, none; a minus before a name leaves it out;\n"
@@ -62,11 +63,13 @@ enum {
 	OPT_LOG_POLICY,
 	OPT_LOG_SIZE,
 	OPT_FAIL_ON_LOSS,
+	OPT_FORCE,
 };
 
 static const struct option long_options[] = {
 	{ "pid", required_argument, NULL, 'p' },
 	{ "output", required_argument, NULL, 'o' },
+	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "trace", required_argument, NULL, OPT_TRACE },
 	{ "event", required_argument, NULL, 'e' },
 	{ "exclude", required_argument, NULL, 'x' },
@@ -174,6 +177,9 @@ static bool take(int option)
 		return quantity_bytes("--log-size", optarg, &record.plan.log_size);
 	case OPT_FAIL_ON_LOSS:
 		record.fail_on_loss = true;
+		return true;
+	case OPT_FORCE:
+		record.force = true;
 		return true;
 	}
 	return false;

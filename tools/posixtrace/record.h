@@ -21,6 +21,7 @@ struct record {
 	bool wait_for_children;
 	bool quiet;
 	bool fail_on_loss;
+	bool force;                /* a log that is there already is not kept */
 	unsigned snapshot;         /* RECORD_SNAPSHOT_*; 0: the stream does not loop */
 };
 

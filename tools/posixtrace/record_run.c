@@ -266,6 +266,12 @@ static int trace(struct run *run)
 	return exit_status(run, status);
 }
 
+static int create_log(struct run *run)
+{
+	return outfile_create(&run->file, run->plan->path,
+			      run->record->force ? OUTFILE_REPLACE : OUTFILE_AGE);
+}
+
 static int trace_process(struct run *run)
 {
 	sigset_t set = signals(run->record);
@@ -277,7 +283,7 @@ static int trace_process(struct run *run)
 	if (err)
 		status = process_say_why(run->plan->pid, err);
 	else
-		status = outfile_create(&run->file, run->plan->path, OUTFILE_AGE);
+		status = create_log(run);
 	if (!status) {
 		status = capture_begin(&run->capture, run->plan, run->file.fd);
 		if (status)
@@ -327,7 +333,7 @@ static int trace_program(struct run *run, pid_t *pid)
 	struct launch launch;
 	int err, status;
 
-	if (outfile_create(&run->file, run->plan->path, OUTFILE_AGE))
+	if (create_log(run))
 		return RECORD_FAILURE;
 	err = launch_begin(&launch, &run->record->launch, &set);
 	if (err) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "formats/flow.h"
+#include "formats/output.h"
 #include "report.h"
 #include "report_sink.h"
 #include "say.h"
@@ -30,7 +31,8 @@ static const char help[] =
 	"  -p LIST              only these processes\n"
 	"  -T LIST              only these threads, by posix_thread_id\n"
 	"  -h                   no header\n"
-	"  -o, --output FILE    write the report to FILE\n"
+	"  -o, --output FILE    write the report to FILE; one that is there already is refused\n"
+	"      --force          overwrites it\n"
 	"      --utc            times in UTC\n"
 	"      --raw            times in nanoseconds since 1970\n"
 	"  -O KEY=VALUE         may be repeated, or a list with commas; all but the last two need --template:\n"
@@ -119,19 +121,17 @@ static int print_events(struct report_sink *sink, struct fmt_input *input)
 }
 
 static int print_to(struct report_sink *sink, struct fmt_input *input, char *const *log,
-		    const char *path)
+		    const struct report *report)
 {
-	static struct out file;
-	int status;
+	static struct output file;
 
 	sink->out = &out_stdout;
-	if (!path || !strcmp(path, "-"))
+	if (!report->output || !strcmp(report->output, "-"))
 		return print_events(sink, input);
-	if (out_open(&file, path, log, 1))
+	if (output_open_text(&file, report->output, report->force, log, 1))
 		return TOOL_FAILURE;
-	sink->out = &file;
-	status = print_events(sink, input);
-	return tool_worse(status, out_close(&file, path));
+	sink->out = &file.out;
+	return output_close(&file, print_events(sink, input));
 }
 
 static int print_log(struct report *report, const struct templates *templates,
@@ -150,7 +150,7 @@ static int print_log(struct report *report, const struct templates *templates,
 	sink.wanted = &report->wanted;
 	sink.templates = report->templates ? templates : NULL;
 	sink.header = report->header;
-	status = print_to(&sink, &input, &path, report->output);
+	status = print_to(&sink, &input, &path, report);
 	input_close(&input);
 	return status;
 }

@@ -18,6 +18,7 @@ struct report {
 	size_t templates;
 	bool check, list;
 	const char *output;
+	bool force;
 	struct select select;
 	struct wanted wanted;
 	struct pick pick;

@@ -2,6 +2,7 @@
 /* report_merge.c - a report of several logs, their events in one order. */
 #include <string.h>
 
+#include "formats/output.h"
 #include "report.h"
 #include "report_table.h"
 #include "say.h"
@@ -68,13 +69,11 @@ static int print(struct report *report, struct out *out, char **path, size_t pat
 
 int report_merge(struct report *report, char **path, size_t paths)
 {
-	static struct out file;
-	int status;
+	static struct output file;
 
 	if (!report->output || !strcmp(report->output, "-"))
 		return print(report, &out_stdout, path, paths);
-	if (out_open(&file, report->output, path, paths))
+	if (output_open_text(&file, report->output, report->force, path, paths))
 		return TOOL_FAILURE;
-	status = print(report, &file, path, paths);
-	return tool_worse(status, out_close(&file, report->output));
+	return output_close(&file, print(report, &file.out, path, paths));
 }

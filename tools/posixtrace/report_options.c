@@ -93,6 +93,7 @@ enum {
 	OPT_LIST,
 	OPT_UTC,
 	OPT_RAW,
+	OPT_FORCE,
 };
 
 const struct option report_options[] = {
@@ -100,6 +101,7 @@ const struct option report_options[] = {
 	{ "check", no_argument, NULL, OPT_CHECK },
 	{ "list", no_argument, NULL, OPT_LIST },
 	{ "output", required_argument, NULL, 'o' },
+	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "utc", no_argument, NULL, OPT_UTC },
 	{ "raw", no_argument, NULL, OPT_RAW },
 	WANTED_OPTIONS,
@@ -152,6 +154,9 @@ bool report_option(struct report *report, int option, const char *value)
 		return true;
 	case 'o':
 		report->output = value;
+		return true;
+	case OPT_FORCE:
+		report->force = true;
 		return true;
 	case 'O':
 		return parse_keys(report, value);

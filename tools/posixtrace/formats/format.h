@@ -181,6 +181,8 @@ struct fmt_output {
 	int fd;
 	const char *path;       /* where to write: not always the name that the user gave */
 	const char *shown;      /* that name, for messages */
+	bool is_file;           /* a new file: further files of the sink may stand beside it */
+	bool force;             /* what is there already may be replaced; also by a further file of the sink's */
 };
 
 struct format {

@@ -26,8 +26,12 @@ static int open_folder(struct output *output, const char *path)
 		say("this format is a folder of files: name one with -o");
 		return TOOL_FAILURE;
 	}
-	if (mkdir(path, 0700))
-		return fail(output, errno);
+	if (mkdir(path, 0700)) {
+		if (errno != EEXIST)
+			return fail(output, errno);
+		say("%s: is there already; a folder is never overwritten", path);
+		return TOOL_FAILURE;
+	}
 	output->shown.path = path;
 	return TOOL_OK;
 }
@@ -55,8 +59,12 @@ static int spool(struct output *output)
 	return TOOL_OK;
 }
 
-static int open_there(struct output *output, const char *path)
+static int open_there(struct output *output, const char *path, bool is_disk, bool force)
 {
+	if (is_disk && !force) {
+		say("%s: is a block device; --force overwrites it", path);
+		return TOOL_FAILURE;
+	}
 	output->state = OUTPUT_THERE;
 	output->shown.fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	output->shown.path = path;
@@ -65,11 +73,12 @@ static int open_there(struct output *output, const char *path)
 
 static int open_new(struct output *output, const char *path, bool force)
 {
-	int status = outfile_create(&output->file, path, force);
+	int status = outfile_create(&output->file, path, force ? OUTFILE_REPLACE : OUTFILE_REFUSE);
 
 	if (status)
 		return status;
 	output->state = OUTPUT_NEW;
+	output->shown.is_file = true;
 	output->shown.fd = output->file.fd;
 	output->shown.path = output->file.made;
 	return TOOL_OK;
@@ -83,6 +92,7 @@ int output_open(struct output *output, const char *path, enum fmt_output_kind ki
 
 	memset(output, 0, sizeof(*output));
 	output->shown.shown = standard ? "standard output" : path;
+	output->shown.force = force;
 	output->shown.fd = -1;
 	if (kind == FMT_TO_FOLDER)
 		return open_folder(output, path);
@@ -97,8 +107,9 @@ int output_open(struct output *output, const char *path, enum fmt_output_kind ki
 		if (output->shown.fd < 0)
 			return fail(output, errno);
 		seeks = false;
-	} else if (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
-		status = open_there(output, path);
+	} else if (!stat(path, &st) && !S_ISDIR(st.st_mode) &&
+		   (!S_ISREG(st.st_mode) || outfile_is_descriptor(path))) {
+		status = open_there(output, path, S_ISBLK(st.st_mode), force);
 		seeks = false;
 	} else {
 		status = open_new(output, path, force);
@@ -148,6 +159,46 @@ int output_keep(struct output *output)
 	}
 	forget(output);
 	return status;
+}
+
+static bool is_the_same(const struct stat *file, const char *path)
+{
+	struct stat input;
+
+	return (strcmp(path, "-") ? stat(path, &input) : fstat(STDIN_FILENO, &input)) == 0 &&
+	       S_ISREG(input.st_mode) && input.st_dev == file->st_dev &&
+	       input.st_ino == file->st_ino;
+}
+
+int output_open_text(struct output *output, const char *path, bool force, char *const *inputs,
+		     size_t count)
+{
+	struct stat file;
+	bool is_file = strcmp(path, "-") != 0 && !stat(path, &file);
+	mode_t mask;
+	int status;
+
+	for (size_t i = 0; is_file && i < count; i++)
+		if (is_the_same(&file, inputs[i])) {
+			say("%s: that is what is read", path);
+			return TOOL_FAILURE;
+		}
+	status = output_open(output, path, FMT_TO_BYTES, force);
+	if (status || output->state != OUTPUT_NEW)
+		return status;
+	mask = umask(0);
+	umask(mask);
+	fchmod(output->shown.fd, 0666 & ~mask);
+	return TOOL_OK;
+}
+
+int output_close(struct output *output, int status)
+{
+	if (status == TOOL_FAILURE || status == TOOL_USAGE) {
+		output_drop(output);
+		return status;
+	}
+	return tool_worse(status, output_keep(output));
 }
 
 void output_drop(struct output *output)

@@ -23,6 +23,16 @@ struct output {
 /* TOOL_OK, or it has said why not. */
 int output_open(struct output *output, const char *path, enum fmt_output_kind kind, bool force);
 
+/*
+ * The same for a text or a page, which others may read as the umask allows. inputs are the names of the files
+ * that are read, none of which it may be.
+ */
+int output_open_text(struct output *output, const char *path, bool force, char *const *inputs,
+		     size_t count);
+
+/* Keeps it, or drops it if the command has failed. Returns what the command exits with. */
+int output_close(struct output *output, int status);
+
 /* Writes what is left and puts it in its place. */
 int output_keep(struct output *output);
 

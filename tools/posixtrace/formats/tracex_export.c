@@ -15,7 +15,6 @@
 #include "formats/octets.h"
 #include "formats/tracex_export.h"
 #include "formats/tracex_names.h"
-#include "outfile.h"
 #include "say.h"
 #include "spool.h"
 
@@ -24,10 +23,27 @@
 #define ENTRIES_MAX ((UINT64_C(1) << 27) - (1u << 16))
 #define NANOSECONDS 1000000000
 
+/* Made at once: what is there already is refused before anything is written. */
+static int create_names(struct tracex_sink *s, const struct fmt_output *output)
+{
+	if (!output->is_file)
+		return 0;
+	if (asprintf(&s->names_path, "%s.trxc", output->shown) < 0) {
+		s->names_path = NULL;
+		return ENOMEM;
+	}
+	if (!outfile_create(&s->names, s->names_path, output->force ? OUTFILE_REPLACE : OUTFILE_REFUSE))
+		return 0;
+	free(s->names_path);
+	s->names_path = NULL;
+	return -1;
+}
+
 int tracex_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	const char *fields = fmt_option(flow, "tracex-fields");
 	struct tracex_sink *s;
+	int err;
 
 	if (fields && strcmp(fields, "len") != 0) {
 		say("--tracex-fields: len");
@@ -41,7 +57,8 @@ int tracex_sink_open(struct fmt_flow *flow, const struct fmt_output *output, voi
 	s->output = output;
 	s->spool.fd = -1;
 	s->with_len = fields != NULL;
-	return spool_create(&s->spool.fd);
+	err = spool_create(&s->spool.fd);
+	return err ? err : create_names(s, output);
 }
 
 void tracex_sink_close(void *context)
@@ -52,6 +69,9 @@ void tracex_sink_close(void *context)
 		return;
 	if (s->spool.fd >= 0)
 		close(s->spool.fd);
+	if (s->names_path)
+		outfile_drop(&s->names);
+	free(s->names_path);
 	tracex_pairs_free(&s->pairs);
 	free(s->slots);
 	free(s);
@@ -209,48 +229,39 @@ static int put_entries(struct tracex_sink *s, uint64_t tick)
 	}
 }
 
-/* The side file takes the place of an older one, as the output does if it is allowed to. */
 static int put_names(struct tracex_sink *s)
 {
-	struct outfile file;
 	struct out *out;
-	char *path;
 	int status;
 
-	if (!s->output->path) /* standard output */
+	if (!s->names_path)
 		return 0;
-	path = malloc(strlen(s->output->shown) + sizeof(".trxc"));
 	out = malloc(sizeof(*out));
-	if (!path || !out) {
-		free(path);
-		free(out);
+	if (!out)
 		return ENOMEM;
-	}
-	sprintf(path, "%s.trxc", s->output->shown);
-	status = outfile_create(&file, path, true);
-	if (!status) {
-		*out = (struct out){ .fd = file.fd };
-		out_str(out, "Start\n");
-		for (size_t i = 0; i < fmt_types(s->flow); i++) {
-			const struct fmt_type *type = fmt_type_at(s->flow, i);
+	out->used = 0;
+	out->err = 0;
+	out->fd = s->names.fd;
+	out_str(out, "Start\n");
+	for (size_t i = 0; i < fmt_types(s->flow); i++) {
+		const struct fmt_type *type = fmt_type_at(s->flow, i);
 
-			tracex_names_put(out, id_of(type), type->name, type->name_len);
-		}
-		out_str(out, "End\n");
-		if (out_flush(out)) {
-			say("%s: %s", path, strerror(out->err));
-			status = TOOL_FAILURE;
-		} else {
-			status = outfile_keep(&file);
-		}
-		if (status)
-			outfile_drop(&file);
-		else
-			outfile_close(&file);
+		tracex_names_put(out, id_of(type), type->name, type->name_len);
 	}
-	free(path);
+	out_str(out, "End\n");
+	if (out_flush(out)) {
+		say("%s: %s", s->names_path, strerror(out->err));
+		status = TOOL_FAILURE;
+	} else {
+		status = outfile_keep(&s->names);
+	}
 	free(out);
-	return status ? -1 : 0;
+	if (status)
+		return -1;
+	outfile_close(&s->names);
+	free(s->names_path);
+	s->names_path = NULL;
+	return 0;
 }
 
 int tracex_sink_end(void *context, const struct fmt_end *end)

@@ -3,6 +3,7 @@
 #ifndef POSIXTRACE_FORMATS_TRACEX_EXPORT_H
 #define POSIXTRACE_FORMATS_TRACEX_EXPORT_H
 
+#include "outfile.h"
 #include "formats/format.h"
 #include "formats/tracex.h"
 #include "formats/tracex_pairs.h"
@@ -11,6 +12,8 @@
 struct tracex_sink {
 	struct fmt_flow *flow;
 	const struct fmt_output *output;
+	struct outfile names;   /* the side file, OUT.trxc */
+	char *names_path;       /* NULL: there is none */
 	struct out spool;       /* entries of 32 bytes */
 	uint64_t events;        /* of them */
 	bool with_len;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "losses.h"
+#include "formats/output.h"
 #include "out.h"
 #include "picture/items_text.h"
 #include "picture/page.h"
@@ -21,7 +22,8 @@ static const char help[] =
 	"spans and events on an axis of time to zoom and move, search, selection with statistics, how long\n"
 	"spans took, and where events are missing. Nothing is fetched from anywhere.\n"
 	"\n"
-	"  -o, --output FILE    the page; - is standard output\n"
+	"  -o, --output FILE    the page; - is standard output; a file that is there already is refused\n"
+	"      --force          overwrites it\n"
 	"      --items N        keep N events and N spans, 2000000; of more, the counts and the longest spans\n"
 	"      --pair BEGIN,END[,FIELD]...\n"
 	"                       event types that are a span, as for posixtrace latency\n"
@@ -215,33 +217,32 @@ static void page(struct out *out, const struct picture *picture)
 	out_bytes(out, at, (size_t)(end - at));
 }
 
-static int write_page(const struct picture *picture, const char *path, char *const *log)
-{
-	static struct out file;
+struct options {
+	const char *output;
+	uint64_t items;
+	bool force, utc;
+};
 
-	if (!strcmp(path, "-")) {
-		page(&out_stdout, picture);
-		return TOOL_OK;
-	}
-	if (out_open(&file, path, log, 1))
+/* The output comes first: a name that is refused is not worth a long reading. */
+static int draw(struct picture *picture, char *const *log, const struct options *options)
+{
+	static struct output file;
+	bool standard = !strcmp(options->output, "-");
+	int status;
+
+	if (!standard && output_open_text(&file, options->output, options->force, log, 1))
 		return TOOL_FAILURE;
-	page(&file, picture);
-	return out_close(&file, path);
-}
-
-static int draw(struct picture *picture, char *const *log, const char *path, size_t items)
-{
-	int status = picture_take(picture, *log, HTML_BINS, items), written;
-
-	if (status == TOOL_FAILURE || status == TOOL_USAGE)
-		return status;
-	written = write_page(picture, path, log);
-	logfile_close(&picture->log);
-	return tool_worse(status, written);
+	status = picture_take(picture, *log, HTML_BINS, (size_t)options->items);
+	if (status != TOOL_FAILURE && status != TOOL_USAGE) {
+		page(standard ? &out_stdout : &file.out, picture);
+		logfile_close(&picture->log);
+	}
+	return standard ? status : output_close(&file, status);
 }
 
 enum {
-	OPT_ITEMS = 256,
+	OPT_FORCE = 256,
+	OPT_ITEMS,
 	OPT_PAIR,
 	OPT_UTC,
 };
@@ -249,17 +250,12 @@ enum {
 static const struct option long_options[] = {
 	WANTED_CHOICE_OPTIONS,
 	{ "output", required_argument, NULL, 'o' },
+	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "items", required_argument, NULL, OPT_ITEMS },
 	{ "pair", required_argument, NULL, OPT_PAIR },
 	{ "utc", no_argument, NULL, OPT_UTC },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 }
-};
-
-struct options {
-	const char *output;
-	uint64_t items;
-	bool utc;
 };
 
 static bool parse_option(struct picture *picture, struct options *options, int option)
@@ -271,6 +267,9 @@ static bool parse_option(struct picture *picture, struct options *options, int o
 	switch (option) {
 	case 'o':
 		options->output = optarg;
+		return true;
+	case OPT_FORCE:
+		options->force = true;
 		return true;
 	case OPT_ITEMS:
 		if (!tool_number("--items", optarg, &options->items))
@@ -306,7 +305,7 @@ static int html(struct picture *picture, int argc, char **argv)
 		say("html: a log, and -o FILE");
 		return tool_usage(&html_command);
 	}
-	return draw(picture, &argv[optind], options.output, (size_t)options.items);
+	return draw(picture, &argv[optind], &options);
 }
 
 static int run(int argc, char **argv)

@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "formats/output.h"
 #include "out.h"
 #include "picture/plot.h"
 #include "say.h"
@@ -13,7 +14,8 @@ static const char help[] =
 	"Draws LOG (- is standard input) as an SVG picture: events per second over time, how long spans\n"
 	"took, and what each thread did when; times of which events are missing are marked.\n"
 	"\n"
-	"  -o, --output FILE    the picture; - is standard output\n"
+	"  -o, --output FILE    the picture; - is standard output; a file that is there already is refused\n"
+	"      --force          overwrites it\n"
 	"      --pair BEGIN,END[,FIELD]...\n"
 	"                       event types that are a span, as for posixtrace latency\n"
 	WANTED_CHOICE_HELP
@@ -23,39 +25,33 @@ static const char help[] =
 	WANTED_TIME_HELP
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed; then what is whole is drawn.\n";
 
-static int write_plot(const struct picture *picture, const char *path, char *const *log)
+/* The output comes first: a name that is refused is not worth a long reading. */
+static int draw(struct picture *picture, char *const *log, const char *path, bool force)
 {
-	static struct out file;
+	static struct output file;
+	bool standard = !strcmp(path, "-");
+	int status;
 
-	if (!strcmp(path, "-")) {
-		plot_svg(&out_stdout, picture);
-		return TOOL_OK;
-	}
-	if (out_open(&file, path, log, 1))
+	if (!standard && output_open_text(&file, path, force, log, 1))
 		return TOOL_FAILURE;
-	plot_svg(&file, picture);
-	return out_close(&file, path);
-}
-
-static int draw(struct picture *picture, char *const *log, const char *path)
-{
-	int status = picture_take(picture, *log, PLOT_BINS, 0), written;
-
-	if (status == TOOL_FAILURE || status == TOOL_USAGE)
-		return status;
-	written = write_plot(picture, path, log);
-	logfile_close(&picture->log);
-	return tool_worse(status, written);
+	status = picture_take(picture, *log, PLOT_BINS, 0);
+	if (status != TOOL_FAILURE && status != TOOL_USAGE) {
+		plot_svg(standard ? &out_stdout : &file.out, picture);
+		logfile_close(&picture->log);
+	}
+	return standard ? status : output_close(&file, status);
 }
 
 enum {
-	OPT_PAIR = 256,
+	OPT_FORCE = 256,
+	OPT_PAIR,
 	OPT_UTC,
 };
 
 static const struct option long_options[] = {
 	WANTED_CHOICE_OPTIONS,
 	{ "output", required_argument, NULL, 'o' },
+	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "pair", required_argument, NULL, OPT_PAIR },
 	{ "utc", no_argument, NULL, OPT_UTC },
 	{ "help", no_argument, NULL, 'h' },
@@ -65,7 +61,7 @@ static const struct option long_options[] = {
 static int plot(struct picture *picture, int argc, char **argv)
 {
 	const char *output = NULL;
-	bool utc = false, good;
+	bool force = false, utc = false, good;
 	int option;
 
 	while ((option = tool_option(argc, argv, ":e:x:o:h", long_options)) != -1) {
@@ -76,6 +72,8 @@ static int plot(struct picture *picture, int argc, char **argv)
 			return tool_help(&plot_command);
 		} else if (option == 'o') {
 			output = optarg;
+		} else if (option == OPT_FORCE) {
+			force = true;
 		} else if (option == OPT_UTC) {
 			utc = true;
 		} else if (option != OPT_PAIR || !pairing_add(&picture->pairing, optarg)) {
@@ -88,7 +86,7 @@ static int plot(struct picture *picture, int argc, char **argv)
 		say("plot: a log, and -o FILE");
 		return tool_usage(&plot_command);
 	}
-	return draw(picture, &argv[optind], output);
+	return draw(picture, &argv[optind], output, force);
 }
 
 static int run(int argc, char **argv)

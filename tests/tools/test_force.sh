@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What is there already: no command destroys it without --force, none writes through a link.
+. "${0%/*}/lib.sh"
+
+compose=${top_builddir:-..}/tests/tools/compose
+printf '%s\n' 'type a_begin u32 id' 'type a_end u32 id' 'a_begin 1 1 1000 1' 'a_end 1 1 2000 1' |
+	"$compose" "$tmp/log" || exit 99
+cp "$tmp/log" "$tmp/kept"
+echo precious >"$tmp/precious"
+
+is_precious() { grep -q -x precious "$1"; }
+leaves_nothing() { test -z "$(ls -A "$tmp/box" | grep -v -x -e out -e out.trxc -e victim)"; }
+
+# try COMMAND...: it writes $tmp/box/out. A file there, a link to one, a link to nothing, a folder.
+try() {
+	rm -rf "$tmp/box"
+	mkdir "$tmp/box"
+	out=$tmp/box/out
+	cp "$tmp/precious" "$out"
+	run 1 "$@"
+	check "$1 says what is wrong" has err "^posixtrace: $out: is there already; --force overwrites it$"
+	check "$1 leaves a file alone" is_precious "$out"
+	run 0 "$@" --force
+	check "$1 --force overwrites it" test -s "$out" -a "$(is_precious "$out"; echo $?)" -ne 0
+	rm "$out"
+	cp "$tmp/precious" "$tmp/box/victim"
+	for victim in victim gone; do
+		ln -s $victim "$out"
+		run 1 "$@"
+		check "$1 leaves a link alone" test -L "$out"
+		run 0 "$@" --force
+		check "$1 --force puts a file in its place" test -f "$out" -a ! -L "$out"
+		rm "$out"
+	done
+	check "$1 leaves alone what a link leads to" is_precious "$tmp/box/victim"
+	check "and makes nothing where it leads to nothing" test ! -e "$tmp/box/gone"
+	mkdir "$out"
+	run 1 "$@" --force
+	check "$1 leaves a folder alone" rmdir "$out"
+	rm -f "$out.trxc"
+	check "$1 leaves nothing behind" leaves_nothing
+}
+try report "$tmp/log" -o "$tmp/box/out"
+try report "$tmp/log" "$tmp/kept" -o "$tmp/box/out"
+try html "$tmp/log" -o "$tmp/box/out"
+try plot "$tmp/log" -o "$tmp/box/out"
+for format in $("$posixtrace" convert --list | awk '$2 == "writes" || $3 == "writes" { print $1 }'); do
+	case $format in
+	ctf | listing) ;;
+	tracex)
+		run 0 convert "$tmp/log" --to tracex -o "$tmp/first.trx"
+		check "tracex has names beside it" grep -q a_begin "$tmp/first.trx.trxc"
+		try convert "$tmp/log" --to tracex -o "$tmp/box/out"
+		;;
+	*) try convert "$tmp/log" --to "$format" -o "$tmp/box/out" ;;
+	esac
+done
+"$posixtrace" send "$tmp/log" >"$tmp/sent"
+try send "$tmp/log" -o "$tmp/box/out"
+try receive "$tmp/sent" -o "$tmp/box/out"
+
+# The file beside the output.
+rm -rf "$tmp/box"
+mkdir "$tmp/box"
+cp "$tmp/precious" "$tmp/box/victim"
+for victim in victim gone; do
+	ln -s $victim "$tmp/box/o.trxc"
+	run 1 convert "$tmp/log" --to tracex -o "$tmp/box/o"
+	check "the file beside the output is refused, too" has err "/o.trxc: is there already; --force overwrites it$"
+	check "then there is no output" test ! -e "$tmp/box/o"
+	check "what the link leads to stays" is_precious "$tmp/box/victim"
+	check "or stays away" test ! -e "$tmp/box/gone"
+	run 0 convert "$tmp/log" --to tracex -o "$tmp/box/o" --force
+	check "--force replaces the link" test -f "$tmp/box/o.trxc" -a ! -L "$tmp/box/o.trxc"
+	check "and nothing else" is_precious "$tmp/box/victim"
+	rm "$tmp/box/o" "$tmp/box/o.trxc"
+done
+mkfifo "$tmp/box/pipe"
+cat "$tmp/box/pipe" >"$tmp/box/piped" &
+run 0 convert "$tmp/log" --to tracex -o "$tmp/box/pipe"
+wait $!
+check "a pipe gets the buffer" test -s "$tmp/box/piped"
+check "and nothing is made beside it" test ! -e "$tmp/box/pipe.trxc"
+
+# Folders, descriptors, devices.
+mkdir "$tmp/box/ctf"
+run 1 convert "$tmp/log" --to ctf -o "$tmp/box/ctf" --force
+check "a folder is never overwritten" has err 'a folder is never overwritten$'
+run 0 report "$tmp/log" -o /dev/null
+if test -e /dev/stdout; then
+	for force in '' --force; do
+		"$posixtrace" html "$tmp/log" $force -o /dev/stdout >"$tmp/page" 2>"$tmp/err"
+		check "/dev/stdout is written to as it is" grep -q '<html' "$tmp/page"
+	done
+	check "and stays" test -e /dev/stdout
+	run 1 snapshot -p $$ -o /dev/stdout --force
+fi
+finish
