@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "drain/drain.h"
+#include "drain/census.h"
 #include "ring/ring_write.h"
 
 static const enum ptx_lost column[PTX_WRITER_LOSSES] = {
@@ -22,43 +22,21 @@ static const enum ptx_lost column[PTX_WRITER_LOSSES] = {
 	[PTX_WRITER_NESTING] = PTX_LOST_NESTING,
 };
 
-struct census {
+struct count {
 	struct ptx_drain *drain;
 	struct ptx_ledger *ledger;
-	bool control;
+	struct ptx_moments moments;
 	uint64_t cut;
 	uint64_t not_running;
-	uint64_t looks; /* at chunks, that are left: enough for any pool, and hostile ones end */
-	struct ptx_ident ident;
 };
 
-/* Whether the stream was running at a time that delivery has not reached. */
-static bool was_running(const struct ptx_drain *drain, uint64_t ticks, bool *full)
+static void add(struct count *count, unsigned type, const struct ptx_ident *ident,
+		enum ptx_lost cause)
 {
-	bool running = drain->running;
-
-	*full = drain->full;
-	for (size_t i = 0; i < drain->marks; i++) {
-		const struct ptx_mark *mark =
-			&drain->mark[(drain->mark_first + i) % drain->mark_room];
-
-		if (mark->ticks > ticks)
-			break;
-		if (mark->kind <= PTX_MARK_RESTART) {
-			running = mark->kind == PTX_MARK_START || mark->kind == PTX_MARK_RESTART;
-			*full = mark->kind == PTX_MARK_FULL;
-		}
-	}
-	return running;
-}
-
-static void add(struct census *census, unsigned type, enum ptx_lost cause)
-{
-	struct ptx_ledger *ledger = census->ledger;
+	struct ptx_ledger *ledger = count->ledger;
 	struct ptx_ledger_line *line[3] = {
 		&ledger->total, &ledger->type[type],
-		ptx_ledger_thread(ledger, census->ident.pid, census->ident.tid,
-				  census->ident.thread)
+		ptx_ledger_thread(ledger, ident->pid, ident->tid, ident->thread)
 	};
 
 	for (int i = 0; i < 3; i++) {
@@ -69,85 +47,23 @@ static void add(struct census *census, unsigned type, enum ptx_lost cause)
 	}
 }
 
-static void count_records(struct census *census, const unsigned char *bytes, uint32_t length,
-			  uint32_t most)
+static void count_event(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,
+			bool control)
 {
-	bool full;
+	struct count *count = arg;
+	const struct ptx_moment *moment =
+		&count->moments.moment[ptx_moments_at(&count->moments, record->time)];
 
-	for (uint32_t at = 0; at < length && most;) {
-		const struct ptx_record *record = (const void *)(bytes + at);
-
-		at += (uint32_t)ptx_record_size(ptx_record_len(record->len_flags));
-		if (record->len_flags & PTX_RECORD_IDENT) {
-			memcpy(&census->ident, record + 1, sizeof census->ident);
-			continue;
-		}
-		most--;
-		if (record->time <= census->drain->cleared)
-			add(census, record->type, PTX_LOST_CLEARED);
-		else if (census->drain->loop && record->time <= census->cut)
-			add(census, record->type, PTX_LOST_OVERWRITTEN);
-		else if (census->control || was_running(census->drain, record->time, &full))
-			add(census, record->type, PTX_LOST_CAUSES);
-		else if (full)
-			add(census, record->type, PTX_LOST_STREAM_FULL);
-		else
-			census->not_running++;
-	}
-}
-
-/*
- * Up to what the ring had published when the ledger began, by number: its writer goes on meanwhile, as
- * fast as we look, maybe, and round. Never back: nothing is freed here, so what we have seen is still there.
- */
-static void count_source(struct census *census, uint32_t index, unsigned char *buffer)
-{
-	struct ptx_drain *drain = census->drain;
-	const struct ptx_source *source = drain->source[index];
-	struct ptx_place place = source->place;
-	uint32_t next = source->records;
-	bool known = place.link != 0;
-	unsigned losses = 0;
-
-	census->control = index == 0;
-	census->ident = source->ident;
-	count_records(census, source->buffer + source->at, source->end - source->at, UINT32_MAX);
-	for (; census->looks; census->looks--) {
-		struct ptx_ident ident;
-		uint32_t bytes, records, before, end;
-		uint64_t last;
-		bool fresh = false;
-
-		if (known && source->published - next - 1 >= INT32_MAX)
-			return; /* that was all; or it was overwritten, and what is here now came later */
-		switch (ptx_ring_look(drain->rings, index, &place, buffer, &bytes, &ident, &fresh)) {
-		case PTX_CLAIM_NOTHING:
-			return;
-		case PTX_CLAIM_LOST:
-			if (++losses > PTX_LOSSES_MOST)
-				return;
-			if (known ? ptx_ring_find_from(drain->rings, index, next, &place, &before) :
-				    ptx_ring_find(drain->rings, index, &place, &before)) {
-				next = before;
-				known = true;
-			}
-			continue;
-		case PTX_CLAIM_BYTES:
-			break;
-		}
-		if (fresh) {
-			if (known && ident.spare - next > INT32_MAX)
-				return; /* hostile */
-			census->ident = ident;
-			next = ident.spare;
-			known = true;
-			if (source->published - next > INT32_MAX)
-				return;
-		}
-		end = ptx_records_check(drain->rings, buffer, bytes, &records, &last);
-		count_records(census, buffer, end, source->published - next);
-		next += records;
-	}
+	if (record->time <= count->drain->cleared)
+		add(count, record->type, ident, PTX_LOST_CLEARED);
+	else if (count->drain->loop && record->time <= count->cut)
+		add(count, record->type, ident, PTX_LOST_OVERWRITTEN);
+	else if (control || moment->running)
+		add(count, record->type, ident, PTX_LOST_CAUSES);
+	else if (moment->full)
+		add(count, record->type, ident, PTX_LOST_STREAM_FULL);
+	else
+		count->not_running++;
 }
 
 static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
@@ -209,27 +125,6 @@ static void count_between(struct ptx_ledger *ledger, uint64_t more)
 	ptx_ledger_thread(ledger, 0, 0, 0)->lost[PTX_LOST_FLUSH_ERROR] += more;
 }
 
-/* Of so many it is not known which were counted twice: of those that lost most, likely. */
-static void count_once(void *lines, size_t size, size_t count, uint64_t more)
-{
-	while (more) {
-		struct ptx_ledger_line *most = lines;
-		uint64_t less;
-
-		for (size_t i = 1; i < count; i++) {
-			struct ptx_ledger_line *line = (void *)((char *)lines + i * size);
-
-			if (line->lost[PTX_LOST_OVERWRITTEN] > most->lost[PTX_LOST_OVERWRITTEN])
-				most = line;
-		}
-		less = most->lost[PTX_LOST_OVERWRITTEN] < more ? most->lost[PTX_LOST_OVERWRITTEN] : more;
-		if (less == 0)
-			return;
-		most->lost[PTX_LOST_OVERWRITTEN] -= less;
-		more -= less;
-	}
-}
-
 /*
  * A writer that was killed or jumped away while it counted an overwritten chunk had it counted again.
  * What the heads say was published is right; what is more is taken off, by type and by thread, but no
@@ -243,52 +138,20 @@ static void reconcile_loop(const struct ptx_drain *drain, struct ptx_ledger *led
 	if (sum < called && drain->resumed)
 		count_between(ledger, called - sum);
 	if (sum > called && sum - called <= again) {
-		count_once(ledger->type, sizeof *ledger->type, PTX_TYPE_MAX, sum - called);
+		ptx_ledger_take_off(ledger->type, sizeof *ledger->type, PTX_TYPE_MAX,
+				    PTX_LOST_OVERWRITTEN, sum - called);
 		ledger->total.lost[PTX_LOST_OVERWRITTEN] -= sum - called;
 	}
 	for (size_t i = 0; i < ledger->threads; i++)
 		threads += ledger->thread[i].line.lost[PTX_LOST_OVERWRITTEN];
 	threads -= ledger->total.lost[PTX_LOST_OVERWRITTEN];
 	if (ledger->threads && threads <= again)
-		count_once(&ledger->thread[0].line, sizeof *ledger->thread, ledger->threads, threads);
+		ptx_ledger_take_off(&ledger->thread[0].line, sizeof *ledger->thread, ledger->threads,
+				    PTX_LOST_OVERWRITTEN, threads);
 }
 
-int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
+static void add_types(const struct ptx_rings *rings, struct ptx_ledger *ledger, uint64_t *unwritten)
 {
-	struct ptx_rings *rings = drain->rings;
-	struct census census = { .drain = drain, .ledger = ledger };
-	uint64_t unwritten = 0, published = 0;
-	unsigned char *buffer = malloc(rings->geometry.chunk_room);
-	int err;
-
-	if (!buffer)
-		return ENOMEM;
-	/* The events of a ring that the pass has no memory for would be in no column. */
-	if (!ptx_drain_sources(drain, atomic_load_explicit(&rings->region->rings,
-							   memory_order_acquire))) {
-		err = ENOMEM;
-		goto out;
-	}
-	ptx_drain_pass(drain);
-	/* Who was killed while it overwrote a chunk had perhaps not counted that: now somebody does. */
-	if (drain->shared && drain->same_ids &&
-	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
-		ptx_ring_reap(rings, (uint32_t)getpid(), is_gone);
-	err = ptx_ledger_copy(ledger, &drain->account);
-	if (err)
-		goto out;
-	census.cut = drain->survivor ? 0 : atomic_load_explicit(&rings->region->cut,
-								memory_order_acquire);
-	for (uint32_t i = 0; i < drain->sources; i++) {
-		uint64_t by = ptx_ring_published_by(rings, i);
-
-		drain->source[i]->published = (uint32_t)by;
-		published += by;
-	}
-	/* Each chunk that was a ring's then, what is at hand, and after each loss one more. */
-	census.looks = ptx_drain_chunks(drain) + (uint64_t)drain->sources * (PTX_LOSSES_MOST + 1);
-	for (uint32_t i = 0; i < drain->sources; i++)
-		count_source(&census, i, buffer);
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)
 		for (unsigned type = 0; type < PTX_TYPE_MAX; type++) {
 			uint64_t count = atomic_load_explicit(&rings->region->lost_type[loss][type],
@@ -297,12 +160,43 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 			ledger->type[type].lost[column[loss]] += count;
 			ledger->total.lost[column[loss]] += count;
 			if (loss != PTX_WRITER_OVERWRITTEN)
-				unwritten += count;
+				*unwritten += count;
 		}
+}
+
+int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
+{
+	struct ptx_rings *rings = drain->rings;
+	struct count count = { .drain = drain, .ledger = ledger };
+	struct ptx_census census = { .drain = drain, .arg = &count, .event = count_event };
+	uint64_t unwritten = 0;
+	int err;
+
+	/* The events of a ring that the pass has no memory for would be in no column. */
+	if (!ptx_drain_sources(drain, atomic_load_explicit(&rings->region->rings,
+							   memory_order_acquire)))
+		return ENOMEM;
+	ptx_drain_pass(drain);
+	/* Who was killed while it overwrote a chunk had perhaps not counted that: now somebody does. */
+	if (drain->shared && drain->same_ids &&
+	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
+		ptx_ring_reap(rings, (uint32_t)getpid(), is_gone);
+	err = ptx_ledger_copy(ledger, &drain->account);
+	if (err)
+		return err;
+	if (!ptx_moments_make(drain, &count.moments))
+		return ENOMEM;
+	count.cut = drain->survivor ? 0 : atomic_load_explicit(&rings->region->cut,
+							       memory_order_acquire);
+	err = ptx_census_take(&census);
+	ptx_moments_free(&count.moments);
+	if (err)
+		return err;
+	add_types(rings, ledger, &unwritten);
 	add_slots(rings, ledger);
 	/* What writers had published and what they could not: their own count of what was called. */
-	ledger->total.called = published + unwritten + drain->synthetic -
-			       drain->not_running - census.not_running - drain->before;
+	ledger->total.called = census.published + unwritten + drain->synthetic -
+			       drain->not_running - count.not_running - drain->before;
 	if (drain->loop)
 		reconcile_loop(drain, ledger);
 	reconcile(ledger, atomic_load_explicit(&rings->region->slots, memory_order_relaxed));
@@ -310,7 +204,5 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 		ledger->type[type].called = ptx_ledger_sum(&ledger->type[type]);
 	for (size_t i = 0; i < ledger->threads; i++)
 		ledger->thread[i].line.called = ptx_ledger_sum(&ledger->thread[i].line);
-out:
-	free(buffer);
-	return err;
+	return 0;
 }

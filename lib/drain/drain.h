@@ -101,6 +101,7 @@ struct ptx_drain {
 
 	struct ptx_mark *mark; /* ring buffer of mark_room */
 	size_t mark_first, marks, mark_room;
+	size_t thin_at; /* so many marks are worth a look at whether they part anything */
 
 	bool gap;           /* something was overwritten and not told yet */
 	uint64_t gap_first; /* time of the first event lost in it, UINT64_MAX = not known */
@@ -160,6 +161,8 @@ bool ptx_drain_mark_in_order(struct ptx_drain *drain, const struct ptx_mark *mar
 void ptx_drain_admitted(const struct ptx_drain *drain, struct ptx_mark *mark);
 const struct ptx_mark *ptx_drain_first_mark(const struct ptx_drain *drain);
 void ptx_drain_drop_mark(struct ptx_drain *drain);
+/* Where there are many: drops those that part no events. thin.c */
+void ptx_drain_thin(struct ptx_drain *drain);
 
 /* A moment for a transition: now, after all that was delivered or marked. early: as long before
  * now as a writer's clock may have been read ahead of its look at the state. */

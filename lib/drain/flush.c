@@ -12,6 +12,7 @@
 #include "drain/flush_private.h"
 
 #define LET_GO_FIRST_NS   1000000
+#define FAILING_MARKS_MOST 64
 #define AUTOMATIC_SPAN_NS 1000000000u /* so long one automatic flush goes on behind the writers */
 
 int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, bool by_itself,
@@ -107,6 +108,9 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	pthread_mutex_lock(&flush->stream->lock);
 	flush->flushing = true;
 	ptx_drain_sync(flush->drain); /* a FULL that came before stands before */
+	/* A log that cannot be written takes none of them, however often somebody tries. */
+	if (flush->failing && flush->drain->marks > FAILING_MARKS_MOST)
+		framed = false;
 	if (framed)
 		mark(flush, PTX_MARK_FLUSH_START, 0, caller);
 	target = ptx_drain_moment(flush->drain, false);

@@ -124,16 +124,6 @@ static struct ptx_ledger_line *line_at(const struct lines *lines, size_t index)
 	return (struct ptx_ledger_line *)(void *)((char *)lines->first + index * lines->stride);
 }
 
-static struct ptx_ledger_line *largest(const struct lines *lines, enum ptx_lost cause)
-{
-	struct ptx_ledger_line *found = line_at(lines, 0);
-
-	for (size_t i = 1; i < lines->count; i++)
-		if (line_at(lines, i)->lost[cause] > found->lost[cause])
-			found = line_at(lines, i);
-	return found;
-}
-
 /* So many more of a cause are nobody's; so many less, of whom most are. */
 static void correct(const struct lines *lines, struct ptx_ledger_line *nobody, enum ptx_lost cause,
 		    uint64_t want)
@@ -144,13 +134,8 @@ static void correct(const struct lines *lines, struct ptx_ledger_line *nobody, e
 		sum += line_at(lines, i)->lost[cause];
 	if (sum < want)
 		nobody->lost[cause] += want - sum;
-	while (sum > want) {
-		struct ptx_ledger_line *line = largest(lines, cause);
-		uint64_t less = sum - want < line->lost[cause] ? sum - want : line->lost[cause];
-
-		line->lost[cause] -= less;
-		sum -= less;
-	}
+	else
+		ptx_ledger_take_off(lines->first, lines->stride, lines->count, cause, sum - want);
 }
 
 static uint64_t counted(const struct ptx_ledger *ledger, enum ptx_lost cause)

@@ -143,6 +143,7 @@ static int start(struct ptx_stream *stream, const void *address)
 	}
 	if (ptx_state_kind(state) != PTX_SUSPENDED)
 		return 0;
+	ptx_drain_thin(stream->drain);
 	mark.ticks = ptx_drain_moment(stream->drain, true);
 	if (!ptx_drain_mark(stream->drain, &mark))
 		return ENOMEM;

@@ -170,6 +170,42 @@ uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line)
 	return sum;
 }
 
+/*
+ * A few lines have nearly all losses. Where it is otherwise, which what was read can make so, the rest is
+ * taken off in order, so that the time does not grow with the square of the lines.
+ */
+#define MOST_LOOKS 16
+
+static struct ptx_ledger_line *line_at(struct ptx_ledger_line *first, size_t stride, size_t index)
+{
+	return (struct ptx_ledger_line *)(void *)((char *)first + index * stride);
+}
+
+static struct ptx_ledger_line *largest(struct ptx_ledger_line *first, size_t stride, size_t count,
+				       enum ptx_lost cause)
+{
+	struct ptx_ledger_line *found = first;
+
+	for (size_t i = 1; i < count; i++)
+		if (line_at(first, stride, i)->lost[cause] > found->lost[cause])
+			found = line_at(first, stride, i);
+	return found;
+}
+
+void ptx_ledger_take_off(struct ptx_ledger_line *first, size_t stride, size_t count,
+			 enum ptx_lost cause, uint64_t more)
+{
+	for (size_t i = 0; more && count && i < MOST_LOOKS + count; i++) {
+		struct ptx_ledger_line *line = i < MOST_LOOKS ?
+						       largest(first, stride, count, cause) :
+						       line_at(first, stride, i - MOST_LOOKS);
+		uint64_t less = line->lost[cause] < more ? line->lost[cause] : more;
+
+		line->lost[cause] -= less;
+		more -= less;
+	}
+}
+
 void ptx_ledger_init(struct ptx_ledger *ledger)
 {
 	memset(ledger, 0, sizeof(*ledger));

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * drain/census.h - every event that is in the stream and was not delivered, once, without taking any.
+ */
+#ifndef PTX_DRAIN_CENSUS_H
+#define PTX_DRAIN_CENSUS_H
+
+#include "drain/drain.h"
+
+struct ptx_census {
+	struct ptx_drain *drain;
+	uint64_t published; /* records of all rings when the census began, delivered ones included */
+	uint64_t looks;     /* at chunks, that are left: enough for any pool, and hostile ones end */
+	void *arg;
+	/* control: the event is of the controller's ring. */
+	void (*event)(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,
+		      bool control);
+};
+
+/* Calls event for what the rings had published when the census began. ENOMEM. */
+int ptx_census_take(struct ptx_census *census);
+
+/*
+ * When the stream ran, for times that delivery has not reached: the marks that change it, in order.
+ * A census asks for each event, so it is a search and no walk.
+ */
+struct ptx_moments {
+	size_t count;
+	struct ptx_moment {
+		uint64_t ticks; /* from then on */
+		bool running, full;
+	} *moment;          /* moment[0] is what delivery has reached */
+};
+
+/* False without memory. */
+bool ptx_moments_make(const struct ptx_drain *drain, struct ptx_moments *moments);
+void ptx_moments_free(struct ptx_moments *moments);
+/* The one that ticks is in. */
+size_t ptx_moments_at(const struct ptx_moments *moments, uint64_t ticks);
+
+#endif
