@@ -47,20 +47,32 @@ static void add(struct count *count, unsigned type, const struct ptx_ident *iden
 	}
 }
 
+/* Also of a record that comes late, behind marks that delivery has passed. */
+static enum ptx_phase phase_at(const struct count *count, uint64_t ticks)
+{
+	const struct ptx_moment *moment;
+
+	if (ticks < count->drain->phases.since)
+		return ptx_phases_before(&count->drain->phases, ticks);
+	moment = &count->moments.moment[ptx_moments_at(&count->moments, ticks)];
+	return moment->running ? PTX_PHASE_RUNNING :
+	       moment->full    ? PTX_PHASE_FULL :
+				 PTX_PHASE_STOPPED;
+}
+
 static void count_event(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,
 			bool control)
 {
 	struct count *count = arg;
-	const struct ptx_moment *moment =
-		&count->moments.moment[ptx_moments_at(&count->moments, record->time)];
+	const enum ptx_phase phase = phase_at(count, record->time);
 
 	if (record->time <= count->drain->cleared)
 		add(count, record->type, ident, PTX_LOST_CLEARED);
 	else if (count->drain->loop && record->time <= count->cut)
 		add(count, record->type, ident, PTX_LOST_OVERWRITTEN);
-	else if (control || moment->running)
+	else if (control || phase == PTX_PHASE_RUNNING)
 		add(count, record->type, ident, PTX_LOST_CAUSES);
-	else if (moment->full)
+	else if (phase == PTX_PHASE_FULL)
 		add(count, record->type, ident, PTX_LOST_STREAM_FULL);
 	else
 		count->not_running++;

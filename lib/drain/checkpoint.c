@@ -206,6 +206,9 @@ static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
 	}
 	drain->last_ticks = last_ticks < now ? last_ticks : now;
 	drain->last_ns = from->last_ns;
+	/* The marks up to there are not known here: what comes late is taken for a member. */
+	drain->phases.since = drain->last_ticks;
+	drain->phases.inherited = true;
 	drain->cleared = cleared < now ? cleared : 0;
 }
 

@@ -94,5 +94,8 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	atomic_store_explicit(&region->looped, 0, memory_order_relaxed);
 	drain->full_marked = false;
 	drain->full = false;
-	drain->last_ticks = drain->last_ticks > limit ? drain->last_ticks : limit;
+	if (limit > drain->last_ticks) {
+		drain->last_ns = ptx_drain_label(drain, limit);
+		drain->last_ticks = limit;
+	}
 }

@@ -55,6 +55,7 @@ void ptx_drain_destroy(struct ptx_drain *drain)
 bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
 {
 	const struct ptx_record *record = ptx_step_record(source);
+	enum ptx_phase phase;
 
 	if (ptx_step_pass_gone(drain, source))
 		return true;
@@ -64,9 +65,10 @@ bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
 		ptx_step_book(drain, PTX_LOST_DAMAGED); /* only the controller writes system events */
 		return true;
 	}
-	if (drain->running)
+	phase = ptx_step_phase(drain, record->time);
+	if (phase == PTX_PHASE_RUNNING)
 		return false;
-	if (drain->full) {
+	if (phase == PTX_PHASE_FULL) {
 		/* Its writer saw the stream running, but another had found it full by then. */
 		atomic_store_explicit(&drain->rings->region->overrun, 1, memory_order_relaxed);
 		ptx_step_book(drain, PTX_LOST_STREAM_FULL);
@@ -120,11 +122,33 @@ static bool find_next(struct ptx_drain *drain)
 	}
 }
 
-bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
+/* Describes what find_next() found. */
+static void describe(struct ptx_drain *drain, struct ptx_drain_event *event)
 {
 	const struct ptx_record *record;
 	struct ptx_source *source;
 
+	drain->peeked_queue = drain->queued != 0;
+	if (drain->peeked_queue) {
+		*event = drain->queue[0];
+	} else {
+		source = ptx_step_first(drain);
+		record = ptx_step_record(source);
+		event->len_flags = record->len_flags & (PTX_RECORD_LEN_MAX | PTX_RECORD_TRUNCATED);
+		event->type = record->type;
+		event->ident = source->ident;
+		event->address = record->address;
+		event->ticks = record->time;
+		event->data = record + 1;
+	}
+	if (event->ticks < drain->last_ticks)
+		event->len_flags |= PTX_RECORD_LATE;
+	event->time_ns = ptx_drain_label(drain, event->ticks);
+	drain->peeked_ns = event->time_ns;
+}
+
+bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
+{
 	if (!find_next(drain)) {
 		ptx_drain_pass(drain);
 		if (!find_next(drain)) {
@@ -132,28 +156,30 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 			return false;
 		}
 	}
-	if (drain->queued) {
-		*event = drain->queue[0];
-		event->time_ns = ptx_drain_label(drain, event->ticks);
-		drain->peeked_queue = true;
-		drain->last_ns = event->time_ns;
-		return true;
-	}
-	source = ptx_step_first(drain);
-	record = ptx_step_record(source);
-	event->len_flags = record->len_flags &
-			   (PTX_RECORD_LEN_MAX | PTX_RECORD_TRUNCATED);
-	if (record->time < drain->last_ticks)
-		event->len_flags |= PTX_RECORD_LATE;
-	event->type = record->type;
-	event->ident = source->ident;
-	event->address = record->address;
-	event->ticks = record->time;
-	event->time_ns = ptx_drain_label(drain, record->time);
-	event->data = record + 1;
-	drain->peeked_queue = false;
-	drain->last_ns = event->time_ns;
+	describe(drain, event);
 	return true;
+}
+
+bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event)
+{
+	const uint64_t certain = drain->watermark;
+
+	if (certain >= drain->now)
+		return false;
+	drain->watermark = drain->now;
+	if (!find_next(drain)) {
+		drain->watermark = certain; /* nothing is held back: the order need not be given up */
+		return false;
+	}
+	describe(drain, event);
+	return true;
+}
+
+bool ptx_drain_is_outrun(const struct ptx_drain *drain)
+{
+	return drain->loop && (drain->outrun ||
+			       atomic_load_explicit(&drain->rings->region->cut,
+						    memory_order_acquire) >= drain->now);
 }
 
 void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause)
@@ -164,8 +190,7 @@ void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause)
 		ptx_told_consume(drain, cause);
 		return;
 	}
-	if (ptx_step_first(drain)->key > drain->last_ticks)
-		drain->last_ticks = ptx_step_first(drain)->key;
+	ptx_step_delivered(drain, ptx_step_first(drain)->key);
 	drain->survivor = false;
 	ptx_step_book(drain, cause);
 	if (drain->loop) {

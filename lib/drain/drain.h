@@ -19,6 +19,7 @@
 
 #include "arena/arena.h"
 #include "base/timescale.h"
+#include "drain/phase.h"
 #include "record/attr.h"
 #include "record/ledger.h"
 #include "ring/ring_read.h"
@@ -92,10 +93,13 @@ struct ptx_drain {
 	uint64_t now;       /* when it was last computed */
 	uint64_t takes;     /* from rings, that are left until the next pass: enough for any pool */
 	bool held_back;     /* something is there that is younger than the watermark */
+	bool outrun;        /* writers overwrote each chunk that the last look turned to */
 	bool running;       /* at the point that delivery has reached */
 	bool full;          /* not running because of FULL */
+	struct ptx_phases phases; /* that delivery has passed: for records that come late */
 	bool full_marked;   /* the FULL state of the region has its mark */
 	uint64_t full_at;   /* of that mark */
+	/* The youngest time that was delivered, and its label. */
 	uint64_t last_ticks;
 	int64_t last_ns;
 
@@ -118,6 +122,7 @@ struct ptx_drain {
 
 	bool peeked_queue; /* what consume() takes */
 	struct ptx_source *peeked;
+	int64_t peeked_ns; /* its label */
 
 	bool checkpoint;        /* the one of two that was written last */
 	bool settled;           /* and what it tells of is in the file */
@@ -143,6 +148,17 @@ void ptx_drain_destroy(struct ptx_drain *drain);
 
 /* The oldest event that may be delivered, or false. */
 bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
+
+/*
+ * After a peek that found nothing: the oldest event that was complete at that moment, also where a
+ * writer that is suspended in a trace point may still publish an older one. That one then is late.
+ * For callers that must not wait. Call peek twice before: at the second look a writer that is running
+ * has advanced, and does not hold back what was there at the first.
+ */
+bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event);
+
+/* What the last look could have delivered was overwritten during it: another look may find something. */
+bool ptx_drain_is_outrun(const struct ptx_drain *drain);
 
 /* Takes the event that peek gave, as reported or as lost to cause (PTX_LOST_CAUSES: reported). */
 void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause);

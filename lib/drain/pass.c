@@ -108,6 +108,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		source->key = ((const struct ptx_record *)(const void *)source->buffer)->time;
 		return;
 	}
+	drain->outrun = true;
 }
 
 /*
@@ -194,6 +195,7 @@ static void pass_live(struct ptx_drain *drain)
 
 	if (!ordered)
 		watermark -= ptx_clock_ticks(NO_BARRIER_NS);
+	drain->outrun = false;
 	ptx_drain_sources(drain, rings);
 	drain->now = now;
 	drain->takes = 4 * ptx_drain_chunks(drain);

@@ -146,11 +146,37 @@ static inline int64_t ptx_drain_unjitter(int64_t ns, int64_t last_ns)
 	return ptx_unlikely(ns < last_ns) && last_ns - ns < PTX_JITTER_NS ? last_ns : ns;
 }
 
+/* One time has one label, whatever anchors were added since. */
 static inline int64_t ptx_drain_label(struct ptx_drain *drain, uint64_t ticks)
 {
-	int64_t ns = ptx_timescale_ns(&drain->scale, ticks);
+	int64_t ns;
 
-	return ticks >= drain->last_ticks ? ptx_drain_unjitter(ns, drain->last_ns) : ns;
+	if (ticks == drain->last_ticks)
+		return drain->last_ns;
+	ns = ptx_timescale_ns(&drain->scale, ticks);
+	return ticks > drain->last_ticks ? ptx_drain_unjitter(ns, drain->last_ns) : ns;
+}
+
+/*
+ * What was peeked at is consumed. Only this changes the label that later ones must not undercut: an
+ * event that is peeked at may be overwritten before it is delivered, and a late one has an older label.
+ */
+static inline void ptx_step_delivered(struct ptx_drain *drain, uint64_t ticks)
+{
+	if (ticks < drain->last_ticks)
+		return;
+	drain->last_ticks = ticks;
+	drain->last_ns = drain->peeked_ns;
+}
+
+/* The stream's state at a time that delivery has reached or passed. */
+static inline enum ptx_phase ptx_step_phase(const struct ptx_drain *drain, uint64_t ticks)
+{
+	if (ptx_unlikely(ticks < drain->phases.since))
+		return ptx_phases_before(&drain->phases, ticks);
+	return drain->running ? PTX_PHASE_RUNNING :
+	       drain->full    ? PTX_PHASE_FULL :
+				PTX_PHASE_STOPPED;
 }
 
 #endif

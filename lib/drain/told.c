@@ -59,6 +59,13 @@ static void queue_restart(struct ptx_drain *drain, const struct ptx_mark *mark)
 	queue(drain, POSIX_TRACE_START, mark->ticks, drain->queue_set, PTX_EVENT_SET_BYTES);
 }
 
+static void begin_phase(struct ptx_drain *drain, uint64_t from, enum ptx_phase phase)
+{
+	drain->running = phase == PTX_PHASE_RUNNING;
+	drain->full = phase == PTX_PHASE_FULL;
+	ptx_phases_begin(&drain->phases, from, phase);
+}
+
 void ptx_told_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent)
 {
 	struct ptx_mark mark = *first;
@@ -67,16 +74,13 @@ void ptx_told_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool s
 	switch (mark.kind) {
 	case PTX_MARK_START:
 	case PTX_MARK_RESTART:
-		drain->running = true;
-		drain->full = false;
+		begin_phase(drain, mark.ticks, PTX_PHASE_RUNNING);
 		break;
 	case PTX_MARK_STOP:
-		drain->running = false;
-		drain->full = false;
+		begin_phase(drain, mark.ticks, PTX_PHASE_STOPPED);
 		break;
 	case PTX_MARK_FULL:
-		drain->running = false;
-		drain->full = true;
+		begin_phase(drain, mark.ticks, PTX_PHASE_FULL);
 		break;
 	default:
 		break;
@@ -133,8 +137,7 @@ void ptx_told_consume(struct ptx_drain *drain, enum ptx_lost cause)
 	ptx_step_add(&drain->account.type[event->type], cause);
 	ptx_step_add(thread, cause);
 	drain->synthetic++;
-	if (event->ticks > drain->last_ticks)
-		drain->last_ticks = event->ticks;
+	ptx_step_delivered(drain, event->ticks);
 	drain->queued--;
 	memmove(&drain->queue[0], &drain->queue[1], drain->queued * sizeof drain->queue[0]);
 	for (uint32_t i = 0; i < drain->queued; i++) { /* data of the drain's own moves along */

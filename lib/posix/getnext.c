@@ -12,6 +12,7 @@
 #include "posix/call.h"
 
 #define HELD_BACK_NAP_NS 1000000
+#define LOOKS_AT_ONCE    64 /* at a LOOP stream that is overwritten meanwhile */
 
 /* Where one call's results go. */
 struct delivery {
@@ -64,16 +65,46 @@ ptx_inline void deliver(const struct delivery *to, unsigned type, uint32_t len_f
 	*to->unavailable = 0;
 }
 
-/* False: nothing can be delivered now. */
+static void consume(struct ptx_stream *stream, const struct ptx_drain_event *event,
+		    const struct delivery *to)
+{
+	deliver(to, event->type, event->len_flags, event->data, event->ident.pid,
+		event->ident.thread, event->address, event->time_ns);
+	ptx_drain_consume(stream->drain, PTX_LOST_CAUSES);
+}
+
+/* False: there is no event, or one that a suspended writer may still publish would be older. */
 static bool take_live(struct ptx_stream *stream, const struct delivery *to)
 {
 	struct ptx_drain_event event;
 
 	if (!ptx_drain_peek(stream->drain, &event))
 		return false;
-	deliver(to, event.type, event.len_flags, event.data, event.ident.pid, event.ident.thread,
-		event.address, event.time_ns);
-	ptx_drain_consume(stream->drain, PTX_LOST_CAUSES);
+	consume(stream, &event, to);
+	return true;
+}
+
+static bool may_be_held_back(const struct ptx_drain *drain)
+{
+	return drain->held_back || drain->outrun || drain->watermark < drain->now;
+}
+
+/*
+ * For callers that must not wait, after take_live() found nothing twice: whatever is complete, though a
+ * suspended writer may still publish something older. Of a LOOP stream that writers fill faster than it
+ * is looked through, too: there is always something in it.
+ */
+static bool take_at_once(struct ptx_stream *stream, const struct delivery *to)
+{
+	struct ptx_drain_event event;
+
+	for (unsigned i = 0; !ptx_drain_peek_beyond(stream->drain, &event); i++) {
+		if (i == LOOKS_AT_ONCE || !ptx_drain_is_outrun(stream->drain))
+			return false;
+		if (ptx_drain_peek(stream->drain, &event))
+			break;
+	}
+	consume(stream, &event, to);
 	return true;
 }
 
@@ -158,7 +189,7 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 	for (;;) {
 		bool done, held_back;
 		uint32_t ticket = 0;
-		int err;
+		int err = 0;
 
 		if (atomic_load_explicit(&stream->gone, memory_order_acquire))
 			return EINVAL;
@@ -168,13 +199,16 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 			ticket = take_ticket(stream);
 			done = take_live(stream, to);
 		}
+		/* An event that is complete is delivered whatever the deadline is (TIMED-03). */
+		if (!done) {
+			err = check_deadline(until);
+			done = err && take_at_once(stream, to);
+		}
 		/* A writer inside its window wakes nobody when another's event is held back by it. */
-		held_back = stream->drain->held_back ||
-			    stream->drain->watermark < stream->drain->now;
+		held_back = may_be_held_back(stream->drain);
 		pthread_mutex_unlock(&stream->lock);
 		if (done)
 			return 0;
-		err = check_deadline(until);
 		if (err)
 			return err;
 		if (atomic_load_explicit(&stream->gone, memory_order_acquire))
@@ -263,7 +297,9 @@ PTX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
 	stream = is_valid(&to) ? ptx_stream_lock(trid, PTX_LIVE) : NULL;
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	take_live(stream, &to);
+	/* It must not wait: an event that is complete is delivered, in its order if that is certain. */
+	if (!take_live(stream, &to) && may_be_held_back(stream->drain) && !take_live(stream, &to))
+		take_at_once(stream, &to);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);
 }

@@ -17,6 +17,9 @@
  * that ran and is cleared runs. One that is full and read empty goes on. When all is over each event called
  * is accounted for once, the pool has all but the open chunks, and the stream runs if that was asked for.
  *
+ * With BEYOND, a reader that must not wait passes over records that are stamped and not published. They
+ * then come late, behind marks of younger times, and are booked by what the stream was at their time.
+ *
  * Not here: a START that the clock dates early, a log that takes no more (drain/transfer.c), several
  * processes, each with a control word of its own.
  *
@@ -48,6 +51,12 @@ bit published[ALL], taken[ALL], closed[ALL];
 /* The drain's: marks that are not told, the oldest first; hand: records were at hand at the last look. */
 byte mark_kind[MARKS], mark_at[MARKS], marks, last, cleared;
 bit running, is_full, full_marked, hand;
+
+#ifdef BEYOND
+/* The phases that delivery has passed: ptx_phases_begin(). */
+#define PASTS 8
+byte past_at[PASTS], past[PASTS], pasts;
+#endif
 
 /* What is true, for the assertions: how the calls around an event were; if it was stamped while it ran. */
 #define UNKNOWN 0
@@ -218,6 +227,56 @@ inline find()
 	e = 0
 }
 
+#ifdef BEYOND
+/* ptx_drain_peek_beyond(): what is not published is not waited for. */
+inline find_beyond()
+{
+	found = NONE;
+	hand = 0;
+	for (e : 0 .. ALL - 1) {
+		if
+		:: published[e] && !taken[e] ->
+			hand = 1;
+			if
+			:: found == NONE || stamp[e] < stamp[found] -> found = e
+			:: else
+			fi
+		:: else
+		fi
+	}
+	e = 0
+}
+
+/* ptx_step_phase(): what the stream was at a time. */
+inline phase_of(when)
+{
+#ifdef FAULT_LATE_AS_NOW
+	late = 0;
+#else
+	late = pasts > 0 && when < past_at[pasts - 1];
+#endif
+	now_on = running;
+	now_full = is_full;
+	if
+	:: late ->
+		now_on = 0;
+		now_full = 0;
+		for (e : 0 .. pasts - 1) {
+			if
+			:: past_at[e] <= when ->
+				now_on = past[e] == RUNNING;
+				now_full = past[e] == FULL
+			:: else
+			fi
+		}
+		e = 0
+	:: else
+	fi
+}
+#else
+#define phase_of(when) now_on = running; now_full = is_full
+#endif
+
 #ifdef FAULT_ONLY_HALF
 #define HAS_ROOM (free >= (ROOM + 1) / 2)
 #else
@@ -292,6 +351,12 @@ inline tell_mark(silent)
 	fi;
 	running = mark_kind[0] == M_START || mark_kind[0] == M_RESTART || mark_kind[0] == M_RESUMED;
 	is_full = mark_kind[0] == M_FULL;
+#ifdef BEYOND
+	assert(pasts < PASTS);
+	past_at[pasts] = mark_at[0];
+	past[pasts] = (running -> RUNNING : (is_full -> FULL : SUSPENDED));
+	pasts++;
+#endif
 	if
 	:: !silent ->
 		assert(mark_at[0] >= told_at);
@@ -332,20 +397,25 @@ inline take(e2)
 
 inline book(e2)
 {
+	phase_of(stamp[e2]);
 	if
 	:: stamp[e2] <= cleared -> /* it was under way when all was cleared */
 		assert(view_of[e2] == UNKNOWN)
-	:: stamp[e2] > cleared && running -> /* delivered */
+	:: stamp[e2] > cleared && now_on -> /* delivered */
 		assert(view_of[e2] != OFF);
-		assert(told != OFF);
+		assert(late || told != OFF);
 		last = (stamp[e2] > last -> stamp[e2] : last);
 		told_at = (stamp[e2] > told_at -> stamp[e2] : told_at)
-	:: stamp[e2] > cleared && !running && is_full -> /* lost to FULL */
+	:: stamp[e2] > cleared && !now_on && now_full -> /* lost to FULL */
 		assert(view_of[e2] != OFF);
 		assert(!ran[e2])
 	:: else -> /* no member */
-		assert(view_of[e2] != ON)
+		assert(view_of[e2] != ON);
+		assert(!ran[e2])
 	fi;
+	late = 0;
+	now_on = 0;
+	now_full = 0;
 	take(e2)
 }
 
@@ -353,7 +423,14 @@ inline book(e2)
 inline read_one()
 {
 	atomic {
+#ifdef BEYOND
+		if
+		:: true -> find()
+		:: true -> find_beyond()
+		fi;
+#else
 		find();
+#endif
 		more = 1;
 		if
 		:: marks > 0 && (found == NONE || mark_at[0] <= stamp[found]) ->
@@ -527,7 +604,7 @@ inline clear()
 proctype Control()
 {
 	byte calls, s, at, t, e, found, to, was;
-	bit more, stopped;
+	bit more, stopped, late, now_on, now_full;
 
 	do
 	:: calls < CALLS ->

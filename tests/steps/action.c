@@ -73,8 +73,45 @@ static uint64_t done_by_main(void)
 	return done;
 }
 
+/* What has been done is there by now, with START: nothing keeps events from the first stream, or loses them. */
+static uint64_t there_by_now(const struct try *try)
+{
+	return try->path->stream[0].filtered ? 1 : done_by_main() + 1;
+}
+
+/* The reader that sleeps is the only one. */
+static bool unless_asleep(const struct path *path)
+{
+	return !path->waiter && !path->own_log;
+}
+
+static bool unless_held(const struct path *path)
+{
+	return unless_asleep(path) && !path->held;
+}
+
+static bool if_all_is_there(const struct path *path)
+{
+	return unless_held(path) && !path->stream[0].log && !path->stream[1].policy &&
+	       !path->until_full && !path->stranger;
+}
+
+/* Without waiting: what has been done must come all the same, whatever the thread is about. */
+static void read_at_once(struct try *try, uint64_t there)
+{
+	struct count *count = &try->count[0];
+
+	while (count_read(count))
+		;
+	if (count->read_all < there)
+		complain("a reader that does not wait finds %d events of %d", (int)count->read_all,
+			 (int)there);
+}
+
 static void read_all(struct try *try)
 {
+	if (if_all_is_there(try->path))
+		read_at_once(try, there_by_now(try));
 	for (unsigned i = 0; i < try->streams; i++) {
 		struct count *count = &try->count[i];
 
@@ -96,9 +133,8 @@ static void act_read(struct try *try)
 /* The same by the call that waits: what has been done must come, whatever the thread is about. */
 static void wait_for_all(struct try *try)
 {
-	const struct stream_kind *kind = &try->path->stream[0];
 	struct count *count = &try->count[0];
-	uint64_t there = kind->filtered ? 1 : done_by_main() + 1; /* and START */
+	uint64_t there = there_by_now(try);
 
 	while (count->read_all < there && count_wait(count))
 		;
@@ -149,6 +185,20 @@ static void out_for_a_while(struct try *try, void (*begin)(struct try *), void (
 static void act_stop(struct try *try)
 {
 	out_for_a_while(try, stop, start);
+}
+
+/* STOP-07, TRY-03: with its STOP; what is under way comes later, or is no member. */
+static void stop_and_drain(struct try *try)
+{
+	uint64_t there = there_by_now(try) + 1;
+
+	stop(try);
+	read_at_once(try, there);
+}
+
+static void act_drain(struct try *try)
+{
+	out_for_a_while(try, stop_and_drain, start);
 }
 
 static void keep_out(struct try *try)
@@ -260,26 +310,9 @@ static bool unless_gone(const struct path *path)
 	return !path->own;
 }
 
-/* The reader that sleeps is the only one. */
-static bool unless_asleep(const struct path *path)
-{
-	return !path->waiter && !path->own_log;
-}
-
-static bool unless_held(const struct path *path)
-{
-	return unless_asleep(path) && !path->held;
-}
-
 static bool if_held(const struct path *path)
 {
 	return path->held;
-}
-
-static bool if_all_is_there(const struct path *path)
-{
-	return unless_held(path) && !path->stream[0].log && !path->stream[1].policy &&
-	       !path->until_full && !path->stranger;
 }
 
 /* Where a child's events go somewhere. */
@@ -304,6 +337,7 @@ const struct action actions[] = {
 	{ "wait", false, if_all_is_there, act_wait },
 	{ "fill", true, unless_held, act_fill },
 	{ "stop", false, unless_held, act_stop },
+	{ "drain", false, if_all_is_there, act_drain },
 	{ "restart", false, unless_held, act_restart },
 	{ "start", false, if_held, act_start },
 	{ "filter", false, unless_filtered, act_filter },

@@ -17,7 +17,7 @@ struct ptx_anchor __wrap_ptx_clock_anchor(void)
 {
 	struct ptx_anchor anchor = { ++pool_now, 0 };
 
-	anchor.realtime_ns = STAGE_BASE_NS + (int64_t)anchor.ticks;
+	anchor.realtime_ns = STAGE_BASE_NS + (int64_t)anchor.ticks + stage.jitter;
 	return anchor;
 }
 
@@ -114,12 +114,12 @@ enum ptx_state stage_state(void)
 	return ptx_state_kind(atomic_load(&stage.pool->rings.region->state));
 }
 
-bool stage_take(void)
+static bool take(bool (*peek)(struct ptx_drain *drain, struct ptx_drain_event *event))
 {
 	struct ptx_drain_event event;
 	struct told *told = &stage.told[stage.n];
 
-	if (!ptx_drain_peek(stage.drain, &event))
+	if (!peek(stage.drain, &event))
 		return false;
 	if (stage.n == POOL_SEEN) {
 		stage.overflowed = true;
@@ -140,10 +140,27 @@ bool stage_take(void)
 	return true;
 }
 
+bool stage_take(void)
+{
+	return take(ptx_drain_peek);
+}
+
+bool stage_take_beyond(void)
+{
+	return take(ptx_drain_peek_beyond);
+}
+
 void stage_take_all(void)
 {
 	while (stage_take())
 		;
+}
+
+void stage_take_all_beyond(void)
+{
+	do
+		stage_take_all();
+	while (stage_take_beyond());
 }
 
 const struct told *stage_next(void)

@@ -32,6 +32,7 @@ struct stage {
 	struct told told[POOL_SEEN];
 	unsigned n;
 	bool overflowed; /* told is full */
+	int64_t jitter;  /* of the next anchors, in ns */
 };
 
 extern struct stage stage;
@@ -57,6 +58,10 @@ unsigned stage_overrun(void);
 /* Delivers one event; false: there is none. Asserts nothing. */
 bool stage_take(void);
 void stage_take_all(void);
+
+/* The same for a caller that must not wait, after stage_take() found nothing. */
+bool stage_take_beyond(void);
+void stage_take_all_beyond(void);
 
 /* The next one told that has not been looked at. */
 const struct told *stage_next(void);

@@ -60,6 +60,114 @@ START_TEST(an_event_stamped_before_the_stop_and_published_after_it_belongs_to_th
 }
 END_TEST
 
+/* STOP-07: also when a reader that must not wait has passed the STOP, and others */
+START_TEST(an_event_that_comes_after_its_stop_was_delivered_belongs_to_the_stream)
+{
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	writer_enter(&one, 1, &half);
+	writer_put_many(&two, 2, 1);
+	stage_stop();
+	stage_expect_none();
+	ck_assert(stage_take_beyond());
+	stage_expect_values(2, 1);
+	stage_expect(POSIX_TRACE_STOP, 0);
+	stage_expect_none();
+	for (int pairs = 0; pairs < _i; pairs++) {
+		stage_start();
+		stage_stop();
+		stage_take_all_beyond();
+		while (stage_next())
+			;
+	}
+	writer_commit(&one, &half);
+	ck_assert_uint_eq(stage_unread(), 1);
+	stage_assert_account();
+	stage_expect_values(1, 1);
+	ck_assert(stage.told[stage.n - 1].late);
+	stage_expect_none();
+	ck_assert_uint_eq(stage.drain->not_running, 0);
+	stage_assert_account();
+}
+END_TEST
+
+/* What was stamped while it was stopped is no member when it comes after the next START, either. */
+START_TEST(an_event_that_comes_late_and_was_stamped_after_a_stop_is_no_part_of_the_stream)
+{
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	stage_stop();
+	writer_enter(&one, 1, &half);
+	stage_start();
+	writer_put_many(&two, 2, 1);
+	stage_take_all();
+	ck_assert(stage_take_beyond());
+	stage_expect(POSIX_TRACE_STOP, 0);
+	stage_expect(POSIX_TRACE_START, 0);
+	stage_expect_values(2, 1);
+	writer_commit(&one, &half);
+	ck_assert_uint_eq(stage_unread(), 0);
+	stage_expect_none();
+	ck_assert_uint_eq(stage.drain->not_running, 1);
+	stage_assert_account();
+}
+END_TEST
+
+/* UFULL-06: stamped before it was full, it is delivered; stamped while it was full, it is lost to that */
+START_TEST(an_event_that_comes_after_its_stream_was_full_belongs_where_its_time_is)
+{
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	stage.drain->rings->geometry.useful = 1000; /* there is no room */
+	if (_i == 0)
+		writer_enter(&one, 1, &half);
+	writer_put_many(&two, 2, 1);
+	stage_fill_up();
+	if (_i == 1)
+		writer_enter(&one, 1, &half);
+	stage_take_all_beyond();
+	stage_expect_values(2, 1);
+	stage_expect(POSIX_TRACE_STOP, 1);
+	stage_take_all();
+	ck_assert_int_eq(stage_state(), PTX_RUNNING);
+	writer_put_many(&two, 3, 1);
+	stage_take_all_beyond();
+	stage_expect(POSIX_TRACE_START, PTX_EVENTSET_MAGIC);
+	stage_expect_values(3, 1);
+	writer_commit(&one, &half);
+	ck_assert_uint_eq(stage_unread(), _i == 0);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_STREAM_FULL), _i == 1);
+	if (_i == 0)
+		stage_expect_values(1, 1);
+	stage_expect_none();
+	ck_assert_uint_eq(stage_lost(PTX_LOST_STREAM_FULL), _i == 1);
+	stage_assert_account();
+}
+END_TEST
+
+/* The bounds: a mark comes before the events of its time, in what is delivered and in the account. */
+START_TEST(an_event_stamped_at_the_very_time_of_a_mark_is_behind_it)
+{
+	struct half at_stop, at_start;
+
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	writer_enter(&one, 1, &at_stop);
+	stage_stop();
+	at_stop.time = stage.drain->mark[stage.drain->mark_first].ticks;
+	writer_commit(&one, &at_stop);
+	writer_enter(&two, 2, &at_start);
+	stage_start();
+	at_start.time = stage.drain->mark[(stage.drain->mark_first + 1) %
+					  stage.drain->mark_room].ticks;
+	writer_commit(&two, &at_start);
+	ck_assert_uint_eq(stage_unread(), 3); /* STOP, START, 2 */
+	stage_assert_account();
+	stage_expect(POSIX_TRACE_STOP, 0);
+	stage_expect(POSIX_TRACE_START, 0);
+	stage_expect_values(2, 1);
+	stage_expect_none();
+	ck_assert_uint_eq(stage.drain->not_running, 1);
+	stage_assert_account();
+}
+END_TEST
+
 START_TEST(unread_events_of_a_stopped_stream_are_in_its_account)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);
@@ -304,6 +412,14 @@ static Suite *suite(void)
 	tcase_add_test(
 		tc,
 		an_event_stamped_before_the_stop_and_published_after_it_belongs_to_the_stream);
+	tcase_add_loop_test(
+		tc, an_event_that_comes_after_its_stop_was_delivered_belongs_to_the_stream, 0, 70);
+	tcase_add_test(
+		tc,
+		an_event_that_comes_late_and_was_stamped_after_a_stop_is_no_part_of_the_stream);
+	tcase_add_loop_test(
+		tc, an_event_that_comes_after_its_stream_was_full_belongs_where_its_time_is, 0, 2);
+	tcase_add_test(tc, an_event_stamped_at_the_very_time_of_a_mark_is_behind_it);
 	tcase_add_test(tc, unread_events_of_a_stopped_stream_are_in_its_account);
 	tcase_add_test(tc, a_full_stream_tells_its_stop_behind_its_last_event_and_loses_what_comes);
 	tcase_add_loop_test(

@@ -144,6 +144,65 @@ START_TEST(without_a_barrier_what_is_younger_than_two_milliseconds_waits)
 }
 END_TEST
 
+/* TRY-03, TIMED-03: the suspended writer's own event is delivered once, later */
+START_TEST(who_must_not_wait_gets_what_is_complete_and_the_older_event_comes_late)
+{
+	begin();
+	no_barrier = _i;
+	writer_enter(&one, 102, &half);
+	writer_put_many(&two, 202, 3);
+	stage_expect_none();
+	stage_expect_none();
+	ck_assert(stage_take_beyond());
+	stage_expect_values(202, 3);
+	assert_late(false);
+	stage_expect_none();
+	ck_assert(!stage_take_beyond());
+	stage_assert_account();
+	writer_commit(&one, &half);
+	stage_take_beyond();
+	stage_expect_values(102, 1);
+	assert_late(true);
+	stage_expect_none();
+	stage_assert_account();
+}
+END_TEST
+
+/* What was published after the look began may be younger than what others are about. */
+START_TEST(who_must_not_wait_gets_nothing_that_was_recorded_after_the_look)
+{
+	begin();
+	writer_enter(&one, 102, &half);
+	stage_expect_none();
+	ck_assert(!stage_take_beyond());
+	writer_put_many(&two, 202, 1);
+	ck_assert(!stage_take_beyond());
+	stage_expect_none();
+	writer_commit(&one, &half);
+	stage_expect_values(102, 1);
+	assert_late(false);
+	stage_expect_values(202, 1);
+	stage_assert_account();
+}
+END_TEST
+
+/* So the order need not be given up where writers run. */
+START_TEST(a_second_look_delivers_what_was_there_at_the_first_when_the_writer_has_advanced)
+{
+	begin();
+	writer_enter(&one, 102, &half);
+	writer_put_many(&two, 202, 1);
+	stage_expect_none();
+	writer_commit(&one, &half);
+	writer_enter(&one, 103, &half);
+	stage_expect_values(102, 1);
+	stage_expect_values(202, 1);
+	assert_late(false);
+	writer_commit(&one, &half);
+	stage_expect_values(103, 1);
+}
+END_TEST
+
 /* A stopped thread, a debugger: order is given up, the event is not. */
 START_TEST(after_a_stall_nobody_waits_and_the_event_comes_late_and_says_so)
 {
@@ -337,6 +396,11 @@ static Suite *suite(void)
 	tcase_add_test(
 		tc, a_writer_never_seen_outside_holds_back_what_is_younger_than_its_last_record);
 	tcase_add_test(tc, without_a_barrier_what_is_younger_than_two_milliseconds_waits);
+	tcase_add_loop_test(
+		tc, who_must_not_wait_gets_what_is_complete_and_the_older_event_comes_late, 0, 2);
+	tcase_add_test(tc, who_must_not_wait_gets_nothing_that_was_recorded_after_the_look);
+	tcase_add_test(
+		tc, a_second_look_delivers_what_was_there_at_the_first_when_the_writer_has_advanced);
 	tcase_add_test(tc, after_a_stall_nobody_waits_and_the_event_comes_late_and_says_so);
 	tcase_add_test(tc, each_stall_is_waited_for_anew);
 	tcase_add_test(tc, a_window_left_by_a_jump_delays_once_and_then_no_more);

@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Where membarrier(2) is refused, a reader that does not wait finds every event whose call has returned,
+# whatever instruction of a trace point another thread or process is suspended at. STOP-07, TRY-03
+: "${top_srcdir:=$(dirname "$0")/../..}"
+: "${top_builddir:=.}"
+. "$top_srcdir/tests/support/count.sh"
+
+STEPS=${STEPS:-5}
+PTX_SEED=${PTX_SEED-$(date +%s)}
+POSIXTRACE_MEMBARRIER=0
+export STEPS PTX_SEED POSIXTRACE_MEMBARRIER
+echo "seed $PTX_SEED"
+for path in loop inherited 'own stream'; do
+	for action in drain read; do
+		out=$("$top_builddir/tests/steps/steps" "$path" "$action" 2>&1)
+		status=$?
+		test $status -eq 77 && exit 77
+		check "$path, $action: $out" test $status -eq 0
+	done
+done
+finish
