@@ -168,6 +168,37 @@ START_TEST(an_event_stamped_at_the_very_time_of_a_mark_is_behind_it)
 }
 END_TEST
 
+/* Also of marks that were delivered before it came. */
+START_TEST(an_event_that_comes_late_with_the_very_time_of_a_mark_is_behind_it)
+{
+	struct half at_stop, at_start;
+	uint64_t stopped;
+
+	begin_started(POSIX_TRACE_UNTIL_FULL);
+	writer_enter(&one, 1, &at_stop);
+	writer_enter(&two, 2, &at_start);
+	stage_stop();
+	stage_take_all_beyond();
+	stage_expect(POSIX_TRACE_STOP, 0);
+	stopped = stage.told[stage.n - 1].ticks;
+	if (_i)
+		stage_start();
+	stage_take_all_beyond();
+	if (_i)
+		stage_expect(POSIX_TRACE_START, 0);
+	at_start.time = stage.told[stage.n - 1].ticks;
+	at_stop.time = stopped;
+	writer_commit(&one, &at_stop);
+	writer_commit(&two, &at_start);
+	ck_assert_uint_eq(stage_unread(), _i ? 1 : 0);
+	if (_i)
+		stage_expect_values(2, 1);
+	stage_expect_none();
+	ck_assert_uint_eq(stage.drain->not_running, _i ? 1 : 2);
+	stage_assert_account();
+}
+END_TEST
+
 START_TEST(unread_events_of_a_stopped_stream_are_in_its_account)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);
@@ -420,6 +451,8 @@ static Suite *suite(void)
 	tcase_add_loop_test(
 		tc, an_event_that_comes_after_its_stream_was_full_belongs_where_its_time_is, 0, 2);
 	tcase_add_test(tc, an_event_stamped_at_the_very_time_of_a_mark_is_behind_it);
+	tcase_add_loop_test(
+		tc, an_event_that_comes_late_with_the_very_time_of_a_mark_is_behind_it, 0, 2);
 	tcase_add_test(tc, unread_events_of_a_stopped_stream_are_in_its_account);
 	tcase_add_test(tc, a_full_stream_tells_its_stop_behind_its_last_event_and_loses_what_comes);
 	tcase_add_loop_test(

@@ -51,6 +51,31 @@ START_TEST(failures_leave_what_the_file_has_of_the_state)
 }
 END_TEST
 
+/* It was stamped before the STOP that the dead one had delivered: its writer was suspended meanwhile. */
+START_TEST(an_event_that_comes_late_to_who_goes_on_belongs_to_the_stream)
+{
+	struct half half;
+	unsigned in_file;
+
+	begin(POSIX_TRACE_UNTIL_FULL);
+	writer_enter(&one, 1, &half);
+	stage_stop();
+	stage_take_all_beyond();
+	in_file = stage.n;
+	ck_assert_uint_eq(stage.told[in_file - 1].type, POSIX_TRACE_STOP);
+	ptx_checkpoint_write(stage.drain, in_file);
+	ptx_drain_settle(stage.drain);
+	stage_resume(in_file);
+	writer_commit(&one, &half);
+	ck_assert_uint_eq(stage_unread(), 1);
+	stage_take_all_beyond();
+	ck_assert_uint_eq(stage.n, in_file + 1);
+	ck_assert_uint_eq(stage.told[in_file].value, 1);
+	ck_assert(stage.told[in_file].late);
+	ck_assert_uint_eq(stage.drain->not_running, 0);
+}
+END_TEST
+
 /* UFULL-09: the dead one had made room, and told nobody yet that the stream went on */
 START_TEST(a_restart_that_was_not_told_is_told)
 {
@@ -232,6 +257,7 @@ static Suite *suite(void)
 	Suite *s = support_suite("drain: taking over", &tc);
 
 	tcase_add_loop_test(tc, failures_leave_what_the_file_has_of_the_state, 0, 2);
+	tcase_add_test(tc, an_event_that_comes_late_to_who_goes_on_belongs_to_the_stream);
 	tcase_add_test(tc, a_restart_that_was_not_told_is_told);
 	tcase_add_test(tc, a_restart_that_was_left_at_any_instruction_is_told_when_it_was_made);
 	tcase_add_loop_test(tc, a_stop_of_a_full_stream_is_told_once, 0, 2);
