@@ -7,9 +7,11 @@
 #              compiler finds that prototype to be the header's
 #   links      every page is installed; what a page refers to exists
 #   examples   what stands behind .\" program: NAME [ARGUMENT...] up to .Ed compiles without a
-#              warning, and, where the library has been built, ends with status 0 when it is run
+#              warning, and, where the library has been built, ends with status 0 when it is run,
+#              and prints something if it calls printf() or puts()
 #   format     posixtrace-log(5) has the fields of lib/log/FORMAT
 #   README     its first program is examples/first.c
+#   headings   no word of a heading is a macro's name, which mdoc would call
 #   lint       mandoc has nothing to say
 : "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
 . "$top_srcdir/tests/support/count.sh"
@@ -119,15 +121,53 @@ run() {
 	LD_LIBRARY_PATH=$lib timeout 60 "$@"
 }
 
+run_into() {
+	file=$1
+	shift
+	run "$@" >"$file" || {
+		cat "$file"
+		return 1
+	}
+}
+
+# A program that writes to standard output.
+prints() {
+	grep -qE '(^|[^f])(printf|puts)\(' "$1"
+}
+
 if [ $runs = yes ]; then
 	cd "$examples" || exit 1
+	# One process is traced all the while, for the examples that print who is.
+	cat >"$scratch/traced.c" <<-END
+		#include <trace.h>
+		#include <unistd.h>
+
+		int main(void)
+		{
+			trace_id_t stream;
+			char byte;
+
+			if (posix_trace_create(0, NULL, &stream) || posix_trace_start(stream))
+				return 1;
+			return write(1, "", 1) != 1 || read(0, &byte, 1) != 0;
+		}
+	END
+	check "a program to be traced is built" $CC -pthread -D_POSIX_C_SOURCE=200809L -I"$src/include" \
+		-o "$scratch/traced" "$scratch/traced.c" -L"$lib" -lposixtrace
+	mkfifo "$scratch/hold" "$scratch/ready"
+	run "$scratch/traced" <"$scratch/hold" >"$scratch/ready" &
+	exec 9>"$scratch/hold"
+	check "it is traced" test "$(head -c 1 "$scratch/ready" | wc -c)" -eq 1
 	# First those without arguments: one of them writes the log that the others read.
 	for pass in without with; do
 		for source; do
 			arguments=$(cat "$source.args")
 			[ -z "$arguments" ] && has=without || has=with
 			[ $has = $pass ] || continue
-			check "example ${source##*/} ends with 0" run "${source%.c}" $arguments
+			check "example ${source##*/} ends with 0" run_into "${source%.c}.out" \
+				"${source%.c}" $arguments
+			! prints "$source" || check "example ${source##*/} prints what it reads" \
+				test -s "${source%.c}.out"
 		done
 	done
 fi
@@ -147,6 +187,14 @@ sed 1d "$src/examples/first.c" | sed 's/^/    /; s/ *$//' >"$scratch/first"
 awk '/^    #include <stdio.h>/ { on = 1 } on { print } on && /^    }$/ { exit }' \
 	"$src/README" >"$scratch/readme"
 check "README's first program is examples/first.c" cmp "$scratch/first" "$scratch/readme"
+
+# --- headings
+
+# The macros that mdoc calls in the middle of a line.
+macros='A[cdnopqrt]|B[coqsx]|Brc|Bro|Brq|Bsx|C[dm]|D[coqvx]|E[cmorv]|F[aclnortx]|I[cn]|L[ki]|M[st]|N[moqsx]
+|No|O[copqtx]|P[acfoq]|Q[coql]|S[coqxy]|T[an]|U[x]|V[at]|X[cor]|Nd|Ns|Es|En|Ap|Me|As|Aq'
+macros=$(echo "$macros" | tr -d '\n')
+none "no word of a heading is a macro" "$(grep -nE "^\.S[sh] (.* )?($macros)( |\$)" $pages)"
 
 # --- lint
 

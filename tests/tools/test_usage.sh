@@ -4,15 +4,14 @@
 . "${0%/*}/lib.sh"
 
 run 0 --help
-check "the overview names every command" has out '^  dump .*'
-check "the overview names every command" has out '^  report .*'
-check "the overview names every command" has out '^  stat .*'
-check "the overview names every command" has out '^  verify .*'
-check "the overview names every command" has out '^  attach .*'
-check "the overview names every command" has out '^  record .*'
-check "the overview names every command" has out '^  top .*'
-check "the overview names every command" has out '^  list .*'
-check "the overview names every command" has out '^  status .*'
+sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$tmp/out" >"$tmp/commands"
+check "the overview names the commands" test "$(lines commands)" -ge 20
+for command in $(cat "$tmp/commands"); do
+	check "$command of the overview is a command" "$posixtrace" $command --help
+done
+sed -n '/^posixtrace(1) has these commands:/,/^[^ ]/s/^    \([a-z]\{1,\}\)  .*/\1/p' \
+	"${top_srcdir:-${0%/*}/../..}/README" >"$tmp/readme"
+check "README's table has the commands of the overview, in its order" diff "$tmp/commands" "$tmp/readme"
 run 0 --version
 check "the version is told" has out '^posixtrace (libposixtrace) [0-9]'
 for command in dump stat latency verify; do
