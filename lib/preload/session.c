@@ -145,7 +145,8 @@ static int set_attributes(const struct shim_options *options, const char *path, 
 	char name[TRACE_NAME_MAX + 1];
 	int err;
 
-	snprintf(name, sizeof name, STREAM_NAME "%s", slash ? slash + 1 : path);
+	snprintf(name, sizeof name, STREAM_NAME "%.*s", (int)(sizeof name - sizeof STREAM_NAME),
+		 slash ? slash + 1 : path);
 	err = posix_trace_attr_setname(attr, name);
 	if (!err)
 		err = posix_trace_attr_setinherited(attr, POSIX_TRACE_INHERITED);

@@ -50,9 +50,9 @@ static int io(int argc, char **argv)
 	return 0;
 }
 
-/* As compiled with _FORTIFY_SOURCE, and large files by name. */
-extern int __open_2(const char *path, int flags);
-extern ssize_t __read_chk(int fd, void *to, size_t size, size_t room);
+/* As compiled with _FORTIFY_SOURCE, and large files by name. Headers may declare them, too. */
+extern int open_fortified(const char *path, int flags) __asm__("__open_2");
+extern ssize_t read_fortified(int fd, void *to, size_t size, size_t room) __asm__("__read_chk");
 
 static int io_variants(int argc, char **argv)
 {
@@ -63,8 +63,8 @@ static int io_variants(int argc, char **argv)
 	MUST(fd >= 0 && pwrite64(fd, buffer, 10, 0) == 10 && close(fd) == 0);
 	fd = open64(argv[0], O_RDONLY);
 	MUST(fd >= 0 && pread64(fd, buffer, 10, 0) == 10 && close(fd) == 0);
-	fd = __open_2(argv[0], O_RDONLY);
-	MUST(fd >= 0 && __read_chk(fd, buffer, 10, sizeof buffer) == 10 && close(fd) == 0);
+	fd = open_fortified(argv[0], O_RDONLY);
+	MUST(fd >= 0 && read_fortified(fd, buffer, 10, sizeof buffer) == 10 && close(fd) == 0);
 	return 0;
 }
 

@@ -104,19 +104,19 @@ static bool give(struct convert *convert, const char *name, const char *value)
 static bool give_text(struct convert *convert, const char *text)
 {
 	char **more = realloc(convert->texts, (convert->text_count + 1) * sizeof(*more));
-	char *value;
+	char *name, *value;
 
 	if (!more)
 		return give(convert, NULL, NULL);
 	convert->texts = more;
-	more[convert->text_count] = strdup(text);
-	if (!more[convert->text_count])
+	name = strdup(text);
+	if (!name)
 		return give(convert, NULL, NULL);
-	text = more[convert->text_count++];
-	value = strchr(text, '=');
+	more[convert->text_count++] = name;
+	value = strchr(name, '=');
 	if (value)
 		*value++ = '\0';
-	return give(convert, text, value);
+	return give(convert, name, value);
 }
 
 static void list(void)

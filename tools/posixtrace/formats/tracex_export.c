@@ -179,7 +179,7 @@ static void put_header(struct tracex_sink *s, uint64_t slots, uint64_t entries)
 
 static void put_clock(struct tracex_sink *s, uint64_t tick)
 {
-	char name[TRACEX_NAME_BYTES];
+	char name[sizeof(TRACEX_CLOCK_NAME) + 20]; /* of any number; a tick has 11 digits at most */
 	int64_t ns = s->first_ns % NANOSECONDS, seconds = s->first_ns / NANOSECONDS;
 
 	if (ns < 0) {
