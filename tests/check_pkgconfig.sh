@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# posixtrace.pc is all that a program needs in order to be built: no development package of what the
+# library itself is linked with. pkg-config(1) asks for those of Requires.private even for --cflags.
+: "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}"
+. "$top_srcdir/tests/support/count.sh"
+
+command -v pkg-config >/dev/null || {
+	echo "SKIP: no pkg-config"
+	exit 77
+}
+lib=$(cd "$top_builddir" && pwd)
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' 0
+cp "$lib/posixtrace.pc" "$scratch" || exit 99
+# No other module can be found.
+PKG_CONFIG_LIBDIR=$scratch
+PKG_CONFIG_PATH=
+export PKG_CONFIG_LIBDIR PKG_CONFIG_PATH
+
+check "the module is found alone" pkg-config --exists --print-errors posixtrace
+check "its version is the package's" test -n "$(pkg-config --modversion posixtrace)"
+check "its flags are found" pkg-config --print-errors --cflags posixtrace
+check "its libraries are" pkg-config --print-errors --libs posixtrace
+check "a program is linked with this library alone" \
+	test "$(pkg-config --libs-only-l posixtrace | tr -d ' ')" = -lposixtrace
+case "$(pkg-config --static --libs posixtrace)" in
+*-lurcu*) urcu=yes ;;
+*) urcu=no ;;
+esac
+check "a static one with liburcu, too" test $urcu = yes
+
+finish
