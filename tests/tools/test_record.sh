@@ -176,6 +176,32 @@ record 5 --wait sh -c 'timeout 1 "$0" work 1 20 & sleep 0.5; exit 5' "$victim"
 check "but with --wait" test "$(count_of payload)" -gt 10
 is_whole wait
 
+# Programs signal a daemon and wait until its pid is gone, as scripts of init systems do.
+cat >"$tmp/orphan.sh" <<'END'
+( setsid sh -c "$1" & echo $! >pid.new && mv pid.new pid )
+pid=$(cat pid)
+test -z "$2" || kill -$2 $pid
+tries=100
+while kill -0 $pid 2>/dev/null; do
+	tries=$((tries - 1))
+	test $tries -gt 0 || exit 1
+	sleep 0.1
+done
+exit 6
+END
+record 6 --wait sh "$tmp/orphan.sh" 'sleep 0.2'
+record 6 --wait sh "$tmp/orphan.sh" 'exec sleep 100' KILL
+record 6 --wait sh "$tmp/orphan.sh" 'sleep 0.1 & sleep 0.1 & sleep 0.1 & exec sleep 0.2'
+record 6 --wait -d 100ms sh "$tmp/orphan.sh" 'sleep 0.5'
+is_whole "a daemon"
+record 6 --wait sh -c 'sh "$1" "sleep 0.2"; status=$?; (setsid sleep 0.3 &) ; exit $status' - "$tmp/orphan.sh"
+# As the init process of a container, which adopts orphans in any case.
+if unshare -pf --mount-proc true 2>/dev/null; then
+	unshare -pf --mount-proc "$posixtrace" record --trace=none -q -o init.ptl \
+		sh "$tmp/orphan.sh" 'sleep 0.2' >out 2>err
+	check "so it is where record is the init process of a container" test $? -eq 6
+fi
+
 # Signals. record_busy OPTION...: a program with many events in the background, traced.
 # Shells let what they start in the background ignore SIGINT and SIGQUIT, and nohup SIGHUP; env does not.
 env --default-signal=INT true 2>/dev/null && defaults='env --default-signal=INT,QUIT,HUP' || defaults=

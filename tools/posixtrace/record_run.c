@@ -46,8 +46,10 @@ static sigset_t signals(const struct record *record)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
-	if (record->launch.argv)
+	if (record->launch.argv) {
 		sigaddset(&set, SIGQUIT);
+		sigaddset(&set, SIGCHLD);
+	}
 	if (record->launch.argv || (record->snapshot & RECORD_SNAPSHOT_USR1))
 		sigaddset(&set, SIGUSR1);
 	return set;
@@ -70,18 +72,43 @@ static void take_snapshot(struct run *run)
 }
 
 /*
+ * Reaps every child that has ended: the program, whose status is kept, and orphans. With --wait, and
+ * where this process is the init process of a container, the kernel makes orphans of the traced
+ * processes its children. A program that waits until such a process is gone would wait for ever if
+ * its zombie stayed. True: there are no children left.
+ */
+static bool reap_children(struct run *run)
+{
+	pid_t pid;
+	int status;
+
+	do {
+		pid = waitpid(-1, &status, WNOHANG);
+		if (pid > 0 && !run->reaped && pid == run->plan->pid) {
+			run->program = status;
+			run->reaped = true;
+		}
+	} while (pid > 0 || (pid < 0 && errno == EINTR));
+	return pid < 0;
+}
+
+/*
  * What the terminal sends, the program has too, and it decides what comes of it. What a process sends
  * to us alone, the program is to have. Who insists is obeyed, though the program may go on.
  */
 static bool ends_by(struct run *run, int sig, bool sent)
 {
+	if (sig == SIGCHLD) {
+		reap_children(run);
+		return false;
+	}
 	if (sig == SIGUSR1 && (run->record->snapshot & RECORD_SNAPSHOT_USR1)) {
 		take_snapshot(run);
 		return false;
 	}
 	if (!has_program(run))
 		return true;
-	if (sent)
+	if (sent && !run->reaped) /* another process may have its pid then */
 		kill(run->plan->pid, sig);
 	if (sig != SIGTERM && sig != SIGHUP)
 		return false;
@@ -103,23 +130,16 @@ static bool ends_by_signal(struct run *run)
 
 static void reap(struct run *run)
 {
-	while (waitpid(run->plan->pid, &run->program, 0) < 0 && errno == EINTR)
+	while (!run->reaped && waitpid(run->plan->pid, &run->program, 0) < 0 && errno == EINTR)
 		;
 	run->reaped = true;
 }
 
-/* The program has ended, and is to have no descendants any more: they are children of this process, or
- * of a process that is traced, as members. */
-static bool has_no_children(const struct run *run)
+/* Whether the program, which has ended, has no descendants any more. A descendant is a child of this
+ * process or of a traced process; the traced processes are the stream's members. */
+static bool has_no_children(struct run *run)
 {
-	pid_t pid;
-
-	if (!has_program(run))
-		return capture_look_at_own().members == 0;
-	do
-		pid = waitpid(-1, NULL, WNOHANG);
-	while (pid > 0 || (pid < 0 && errno == EINTR));
-	return pid < 0;
+	return has_program(run) ? reap_children(run) : capture_look_at_own().members == 0;
 }
 
 static bool is_over(struct run *run)
@@ -311,7 +331,8 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 	if (err) {
 		process_say_why(launch->pid, err);
 	} else if (!capture_begin(&run->capture, run->plan, run->file.fd)) {
-		/* Who is left without a parent from now on becomes ours; the stream's guardian was before. */
+		/* Orphans become children of this process from now on. The stream's guardian does not:
+		 * it was orphaned before. */
 		if (run->record->wait_for_children)
 			prctl(PR_SET_CHILD_SUBREAPER, 1);
 		err = launch_go(launch);
