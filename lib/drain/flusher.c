@@ -12,6 +12,7 @@
 
 #include "base/barrier.h"
 #include "base/futex.h"
+#include "base/msan.h"
 #include "drain/flush_private.h"
 
 #define AGE_NS        1000000000u
@@ -86,6 +87,7 @@ static void *run(void *argument)
 	_Atomic uint32_t never = 0;
 	unsigned busy = 0;
 
+	ptx_msan_pause(); /* as long as the thread lives */
 	while (!atomic_load_explicit(&flush->quit, memory_order_acquire)) {
 		bool filling = is_filling(flush, busy ? 16 : 2) || state_of(flush) == PTX_FULL;
 		int64_t ns = filling ? 0 : busy ? BUSY_NAP_NS : until_due(flush);

@@ -14,6 +14,7 @@
 
 #include "arena/family.h"
 #include "base/clock.h"
+#include "base/msan.h"
 #include "drain/mapped.h"
 #include "drain/mapped_set.h"
 
@@ -114,7 +115,9 @@ int ptx_mapped_tell(bool is_start)
 
 	if (!is_traced() || atomic_flag_test_and_set_explicit(&self.busy, memory_order_acquire))
 		return 0; /* another thread does, and has only begun */
+	ptx_msan_pause();
 	err = look(is_start);
+	ptx_msan_resume();
 	atomic_flag_clear_explicit(&self.busy, memory_order_release);
 	errno = saved;
 	return err;

@@ -9,6 +9,7 @@
 #include "arena/notice.h"
 #include "arena/others.h"
 #include "arena/quota.h"
+#include "base/msan.h"
 #include "drain/mapped.h"
 #include "point/thread.h"
 #include "point/view.h"
@@ -31,6 +32,7 @@ static void in_child(void)
 {
 	int saved = errno;
 
+	ptx_msan_pause();
 	ptx_process_forked();
 	ptx_others_after_fork();
 	ptx_notice_after_fork();
@@ -38,6 +40,7 @@ static void in_child(void)
 	ptx_mapped_after_fork();
 	ptx_mapped_tell_child();
 	ptx_registry_after_fork(true);
+	ptx_msan_resume();
 	errno = saved;
 }
 
@@ -46,10 +49,12 @@ static void __attribute__((constructor)) begin(void)
 {
 	int saved = errno;
 
+	ptx_msan_pause();
 	ptx_process_init();
 	ptx_threads_init();
 	pthread_atfork(before_fork, in_parent, in_child);
 	ptx_mapped_tell(true);
+	ptx_msan_resume();
 	errno = saved;
 }
 
@@ -58,7 +63,9 @@ static void __attribute__((destructor)) end(void)
 {
 	if (ptx_process_is_child())
 		return;
+	ptx_msan_pause();
 	ptx_mapped_tell_end();
 	if (atomic_load_explicit(&ptx_private.streams, memory_order_relaxed))
 		ptx_posix_shutdown_all();
+	ptx_msan_resume();
 }

@@ -66,12 +66,20 @@ shim_inline uint64_t number(const void *pointer)
 	return (uint64_t)(uintptr_t)pointer;
 }
 
+/*
+ * A call that is not traced is passed on by a jump: the allocator finds its caller's address where it
+ * would be without the shim. LeakSanitizer recognizes the dynamic linker's own memory by that address.
+ */
 SHIM_WRAPPER void *malloc(size_t size)
 {
 	malloc_function *function = real(malloc);
-	void *result = shim_likely(function) ? function(size) : shim_first_alloc(1, size);
+	bool wanted = shim_on(ALLOC_MALLOC);
+	void *result;
 
-	if (shim_on(ALLOC_MALLOC)) {
+	if (shim_likely(function && !wanted))
+		return function(size);
+	result = shim_likely(function) ? function(size) : shim_first_alloc(1, size);
+	if (wanted) {
 		const uint64_t data[] = { size, number(result) };
 
 		shim_put(ALLOC_MALLOC, data, sizeof data, shim_caller());
@@ -82,15 +90,18 @@ SHIM_WRAPPER void *malloc(size_t size)
 SHIM_WRAPPER void *calloc(size_t count, size_t size)
 {
 	calloc_function *function = real(calloc);
+	bool wanted = shim_on(ALLOC_CALLOC);
 	size_t bytes;
 	void *result;
 
+	if (shim_likely(function && !wanted))
+		return function(count, size);
 	if (shim_likely(function))
 		result = function(count, size);
 	else
 		result = __builtin_mul_overflow(count, size, &bytes) ? NULL :
 								       shim_first_alloc(1, bytes);
-	if (shim_on(ALLOC_CALLOC)) {
+	if (wanted) {
 		const uint64_t data[] = { count, size, number(result) };
 
 		shim_put(ALLOC_CALLOC, data, sizeof data, shim_caller());
@@ -112,16 +123,16 @@ static __attribute__((noinline, cold)) void *move_first(void *old, size_t size)
 SHIM_WRAPPER void *realloc(void *old, size_t size)
 {
 	realloc_function *function = real(realloc);
+	bool wanted = shim_on(ALLOC_REALLOC);
 	void *result;
 
 	if (shim_unlikely(!function) || shim_unlikely(shim_is_first(old)))
 		return move_first(old, size);
+	if (!wanted)
+		return function(old, size);
 	result = function(old, size);
-	if (shim_on(ALLOC_REALLOC)) {
-		const uint64_t data[] = { number(old), size, number(result) };
-
-		shim_put(ALLOC_REALLOC, data, sizeof data, shim_caller());
-	}
+	const uint64_t data[] = { number(old), size, number(result) };
+	shim_put(ALLOC_REALLOC, data, sizeof data, shim_caller());
 	return result;
 }
 
@@ -151,9 +162,13 @@ shim_inline void aligned(size_t alignment, size_t size, const void *result, cons
 	SHIM_WRAPPER void *name(size_t alignment, size_t size) \
 	{ \
 		name##_function *function = real(name); \
-		void *result = shim_likely(function) ? function(alignment, size) : \
-						       shim_first_alloc(alignment, size); \
-		if (shim_on(ALLOC_ALIGNED)) \
+		bool wanted = shim_on(ALLOC_ALIGNED); \
+		void *result; \
+		if (shim_likely(function && !wanted)) \
+			return function(alignment, size); \
+		result = shim_likely(function) ? function(alignment, size) : \
+						 shim_first_alloc(alignment, size); \
+		if (wanted) \
 			aligned(alignment, size, result, shim_caller()); \
 		return result; \
 	}
@@ -164,14 +179,17 @@ ALIGNED(memalign)
 SHIM_WRAPPER int posix_memalign(void **result, size_t alignment, size_t size)
 {
 	posix_memalign_function *function = real(posix_memalign);
+	bool wanted = shim_on(ALLOC_ALIGNED);
 	int error = 0;
 
+	if (shim_likely(function && !wanted))
+		return function(result, alignment, size);
 	if (shim_likely(function))
 		error = function(result, alignment, size);
 	else if (!(*result = shim_first_alloc(alignment, size)))
 		error = ENOMEM;
 
-	if (shim_on(ALLOC_ALIGNED))
+	if (wanted)
 		aligned(alignment, size, error ? NULL : *result, shim_caller());
 	return error;
 }

@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 
 #include "preload/choose.h"
+#include "preload/msan.h"
 #include "preload/options.h"
 #include "preload/session.h"
 #include "preload/shim.h"
@@ -29,6 +31,43 @@ struct shim_range shim_own[2];
 _Atomic int shim_is_ready;
 _Atomic unsigned shim_untold;
 
+/*
+ * Whether something of the program runs before all constructors: a DT_PREINIT_ARRAY. By it the
+ * run-times of AddressSanitizer and other sanitizers begin. These define mmap(), strcat() and the
+ * like, which must not be called before they have begun; and they call wrappers while they begin.
+ * They have begun when the shim's constructor runs.
+ */
+static bool has_preinit;
+
+/* MemorySanitizer begins with the first call of a function that it defines, which may be one of ours. */
+static bool may_begin(void)
+{
+	return !has_preinit && !__msan_init;
+}
+
+/*
+ * AddressSanitizer as a shared library insists that it is before every other one, which no preloaded
+ * library lets it be. It calls this function, unless the program defines it as well, for its options.
+ */
+SHIM_WRAPPER const char *__asan_default_options(void);
+SHIM_WRAPPER const char *__asan_default_options(void)
+{
+	return "verify_asan_link_order=0";
+}
+
+/* Defined by LeakSanitizer and AddressSanitizer, in the program or as a library. */
+extern __attribute__((weak, visibility("default"))) void __lsan_do_leak_check(void);
+
+/*
+ * Whether family alloc cannot be traced. A program that defines mmap(), as sanitizers do, also gets the
+ * calls of this library; they would be traced, and call mmap() again. And LeakSanitizer recognizes the
+ * dynamic linker's memory by the address of the call, and would find a leak's address in the event.
+ */
+static bool has_own_memory(void)
+{
+	return __lsan_do_leak_check || !shim_is_own((const void *)mmap);
+}
+
 static _Atomic int has_begun;
 static _Atomic uint64_t lost_early[FAMILY_COUNT], lost_unnamed, lost_holds;
 static struct shim_options options;
@@ -41,6 +80,14 @@ static const struct {
 #undef TYPE
 };
 
+static bool has_preinit_array(const ElfW(Dyn) *entry)
+{
+	for (; entry->d_tag != DT_NULL; entry++)
+		if (entry->d_tag == DT_PREINIT_ARRAYSZ)
+			return entry->d_un.d_val;
+	return false;
+}
+
 static int note_range(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
 	const uintptr_t here[2] = { (uintptr_t)posix_trace_eventid_open, (uintptr_t)note_range };
@@ -51,6 +98,8 @@ static int note_range(struct dl_phdr_info *object, size_t bytes, void *arg)
 		const ElfW(Phdr) *header = &object->dlpi_phdr[i];
 		uintptr_t begin = object->dlpi_addr + header->p_vaddr;
 
+		if (header->p_type == PT_DYNAMIC && has_preinit_array((const ElfW(Dyn) *)begin))
+			has_preinit = true; /* only the program can have one; it comes first */
 		if (header->p_type != PT_LOAD || !(header->p_flags & PF_X))
 			continue;
 		for (int k = 0; k < 2; k++)
@@ -98,6 +147,8 @@ static void choose(void)
 
 	shim_options_read(&options, off ? NULL : secure_getenv("POSIXTRACE_OPTIONS"));
 	families = shim_families(options.families ? options.families : list);
+	if (has_own_memory())
+		families &= ~(1u << FAMILY_ALLOC);
 	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++) {
 		bool wanted = !off && shim_is_chosen(type, families, options.glob, options.globs);
 
@@ -138,7 +189,7 @@ bool shim_early_call(enum shim_type type, const void *caller)
 		note_ranges();
 		if (shim_is_own(caller))
 			return false;
-		if (begin())
+		if (may_begin() && begin())
 			return *shim_switch[type];
 	}
 	count_lost(&lost_early[family]);
@@ -185,6 +236,7 @@ static void in_child(void)
 
 static void __attribute__((constructor)) start(void)
 {
+	shim_msan_pause();
 	note_ranges();
 	begin();
 	shim_find_all();
@@ -194,12 +246,15 @@ static void __attribute__((constructor)) start(void)
 	if (!*posix_trace_active_np)
 		atomic_store_explicit(&shim_untold, 0, memory_order_relaxed);
 	shim_process_begins();
+	shim_msan_resume();
 }
 
 /* Before libposixtrace's own, since the shim depends on it. */
 static void __attribute__((destructor)) end(void)
 {
+	shim_msan_pause();
 	shim_process_ends();
 	if (*posix_trace_active_np)
 		shim_tell_lost();
+	shim_msan_resume();
 }
