@@ -7,6 +7,9 @@
 LC_ALL=C.UTF-8 TZ=UTC0
 export LC_ALL TZ
 
+# Descriptors of whoever runs the tests, such as make -j, are not of the programs that are tested.
+exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+
 # Times are whole numbers that mawk would print as 3e+09.
 awk() { command awk -v OFMT=%.15g -v CONVFMT=%.15g "$@"; }
 
