@@ -98,6 +98,24 @@ int ptx_folder_open(uint32_t uid, bool make)
 	return fd;
 }
 
+/*
+ * The user's own is the user's alone, and what stands around it need not be looked at. Another user can make
+ * path itself a link, which the kernel would follow on its way to name.
+ */
+static int open_below(char path[PATH_BYTES], uint32_t uid, const char *name)
+{
+	int folder, fd;
+
+	if (uid == geteuid())
+		return open_at(AT_FDCWD, strcat(strcat(path, "/"), name), uid, false);
+	folder = open_at(AT_FDCWD, path, uid, false);
+	if (folder < 0)
+		return -1;
+	fd = open_at(folder, name, uid, false);
+	close(folder);
+	return fd;
+}
+
 int ptx_folder_open_in(uint32_t uid, const char *name, bool make)
 {
 	char path[PATH_BYTES];
@@ -111,11 +129,9 @@ int ptx_folder_open_in(uint32_t uid, const char *name, bool make)
 		}
 		return fd;
 	}
-	/* What stands around it need not be looked at: it is the user's alone. */
 	for (int place = 0; fd < 0 && place < PLACES - is_chosen; place++) {
 		path_of(path, uid, place);
-		strcat(strcat(path, "/"), name);
-		fd = open_at(AT_FDCWD, path, uid, false);
+		fd = open_below(path, uid, name);
 	}
 	return fd;
 }

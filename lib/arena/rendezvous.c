@@ -109,23 +109,6 @@ static bool step_up(struct ptx_rendezvous *walk)
 	       lseek(walk->folder, 0, SEEK_SET) == 0;
 }
 
-int ptx_rendezvous_next(struct ptx_rendezvous *walk)
-{
-	if (walk->folder < 0)
-		return -1;
-	do {
-		const char *name;
-
-		while ((name = next_name(walk))) {
-			int fd = openat(walk->folder, name, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-
-			if (fd >= 0)
-				return fd;
-		}
-	} while (step_up(walk));
-	return -1;
-}
-
 static bool read_link(int folder, const char *name, char path[PTX_RENDEZVOUS_PATH])
 {
 	ssize_t n = readlinkat(folder, name, path, PTX_RENDEZVOUS_PATH - 1);
@@ -134,7 +117,10 @@ static bool read_link(int folder, const char *name, char path[PTX_RENDEZVOUS_PAT
 	return n > 0;
 }
 
-/* "/proc/PID/fd/N" and nothing else: the folder may be another user's, and its links lead anywhere. */
+/*
+ * "/proc/PID/fd/N" and nothing else. Every link is read and looked at before it is followed: a user may make any,
+ * and opening or only looking at what it leads to can wait for ever or change it.
+ */
 static bool is_descriptor(const char *path)
 {
 	static const char digits[] = "0123456789";
@@ -151,6 +137,32 @@ static bool is_descriptor(const char *path)
 	return n > 0 && path[n] == '\0';
 }
 
+/* The path that a link has, if it is one of a descriptor. */
+static bool read_descriptor(int folder, const char *name, char path[PTX_RENDEZVOUS_PATH])
+{
+	return read_link(folder, name, path) && is_descriptor(path);
+}
+
+int ptx_rendezvous_next(struct ptx_rendezvous *walk)
+{
+	if (walk->folder < 0)
+		return -1;
+	do {
+		char path[PTX_RENDEZVOUS_PATH];
+		const char *name;
+		int fd;
+
+		while ((name = next_name(walk))) {
+			if (!read_descriptor(walk->folder, name, path))
+				continue;
+			fd = openat(AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+			if (fd >= 0)
+				return fd;
+		}
+	} while (step_up(walk));
+	return -1;
+}
+
 void ptx_rendezvous_begin_for(struct ptx_rendezvous *walk,
 			      const struct ptx_rendezvous_target *target)
 {
@@ -164,29 +176,9 @@ bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZV
 	const char *name;
 
 	while (walk->folder >= 0 && (name = next_name(walk)))
-		if (read_link(walk->folder, name, path) && is_descriptor(path))
+		if (read_descriptor(walk->folder, name, path))
 			return true;
 	return false;
-}
-
-/* Links whose process has died lead nowhere. */
-static void clean(int folder)
-{
-	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *entry;
-	struct stat st;
-
-	if (!list) {
-		if (copy >= 0)
-			close(copy);
-		return;
-	}
-	while ((entry = readdir(list)))
-		if (entry->d_name[0] != '.' && fstatat(folder, entry->d_name, &st, 0) != 0 &&
-		    errno == ENOENT)
-			unlinkat(folder, entry->d_name, 0);
-	closedir(list);
 }
 
 /* Where descriptor fd of this process is; without fd, where all its descriptors are. */
@@ -198,6 +190,37 @@ static void own_path(char path[PTX_RENDEZVOUS_PATH], int fd)
 		strcat(path, "/fd/");
 	else
 		put(path, "/fd/", (uint64_t)fd);
+}
+
+/* Whether the descriptor that the path names is certainly closed; what it is open for is not looked at. */
+static bool is_closed(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) != 0 && errno == ENOENT;
+}
+
+/* Removes links of processes that have died. Without /proc all would look dead. */
+static void clean(int folder)
+{
+	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = copy < 0 ? NULL : fdopendir(copy);
+	char path[PTX_RENDEZVOUS_PATH];
+	struct dirent *entry;
+
+	if (!list) {
+		if (copy >= 0)
+			close(copy);
+		return;
+	}
+	own_path(path, copy);
+	while (!is_closed(path) && (entry = readdir(list))) {
+		char text[PTX_RENDEZVOUS_PATH];
+
+		if (read_descriptor(folder, entry->d_name, text) && is_closed(text))
+			unlinkat(folder, entry->d_name, 0);
+	}
+	closedir(list);
 }
 
 enum left { LEFT, OTHERS, NO_FOLDER };

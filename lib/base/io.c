@@ -130,6 +130,19 @@ void ptx_io_close(int fd)
 	call(SYS_close, fd, 0, 0, 0);
 }
 
+uint64_t ptx_io_next_data(int fd, uint64_t offset)
+{
+	long position = call(SYS_lseek, fd, 0, SEEK_CUR, 0), data;
+
+	if (position < 0 || offset > INT64_MAX)
+		return offset;
+	data = call(SYS_lseek, fd, (long)offset, SEEK_DATA, 0);
+	call(SYS_lseek, fd, position, SEEK_SET, 0);
+	if (data == -ENXIO)
+		return UINT64_MAX;
+	return data < (long)offset ? offset : (uint64_t)data;
+}
+
 size_t ptx_io_read_text(const char *path, char *text, size_t room)
 {
 	size_t got = 0;

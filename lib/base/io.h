@@ -25,6 +25,13 @@ int ptx_io_write_at(int fd, const void *bytes, size_t len, uint64_t offset, size
 /* Reads up to len bytes at offset; fewer only at the end of the file. */
 int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got);
 
+/*
+ * The first place from offset on that is not in a hole of the file; offset itself where the file system does not
+ * tell, UINT64_MAX where only a hole follows. The descriptor's position is moved and put back: a read() of
+ * another thread in between would go wrong.
+ */
+uint64_t ptx_io_next_data(int fd, uint64_t offset);
+
 /* A small file as text with a closing NUL, cut to fit; 0 bytes when it cannot be read. */
 size_t ptx_io_read_text(const char *path, char *text, size_t room);
 

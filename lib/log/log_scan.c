@@ -173,13 +173,23 @@ static bool is_block(struct ptx_log_window *window, uint64_t offset, uint64_t li
 	return verdict == PTX_LOG_GOOD;
 }
 
+/* Nothing but zeros, which a hole reads as: where the file has data again. */
+static uint64_t skip_hole(const struct ptx_log_window *window, uint64_t offset)
+{
+	size_t have = window->have;
+
+	if (!have || window->bytes[0] || memcmp(window->bytes, window->bytes + 1, have - 1) != 0)
+		return offset;
+	return ptx_io_next_data(window->fd, offset) & ~UINT64_C(7);
+}
+
 static bool resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		   const uint64_t *log_id, struct ptx_log_found *found)
 {
-
 	if (limit > window->file_bytes)
 		limit = window->file_bytes;
-	for (offset = (offset + 7) & ~UINT64_C(7); offset + sizeof(struct ptx_log_block) <= limit;) {
+	for (offset = (offset + 7) & ~UINT64_C(7);
+	     offset <= limit && sizeof(struct ptx_log_block) <= limit - offset;) {
 		const uint8_t *at = ptx_log_window_at(window, offset, sizeof(struct ptx_log_block));
 		const uint8_t *end;
 		uint32_t magic = 0;
@@ -194,8 +204,10 @@ static bool resync(struct ptx_log_window *window, uint64_t offset, uint64_t limi
 			if (magic == PTX_LOG_BLOCK_MAGIC)
 				break;
 		}
-		if (magic != PTX_LOG_BLOCK_MAGIC)
+		if (magic != PTX_LOG_BLOCK_MAGIC) {
+			offset = skip_hole(window, offset);
 			continue;
+		}
 		if (is_block(window, offset, limit, log_id, found))
 			return true;
 		offset += 8;

@@ -70,7 +70,7 @@ check "a condition on time and grouping by name are the table's" has out 'VIRTUA
 check "nothing is sorted" lacks out 'TEMP B-TREE'
 
 answers "$described" "select u8, s16, x32, took, at, e, f64 from events where name = 'every'" \
-	'1,-2,48879,1500000,1700000000000000001,-ENOENT,-2.5'
+	'1,-2,48879,1500000,1700000000000000001,'\''-ENOENT,-2.5'
 answers "$described" "select path, hex(raw), fixed, pair, tail from events where name = 'text' limit 1" \
 	'/etc/passwd,00FF,four,"[7,8]",end'
 answers "$described" "select pair from events where path = 'short'" ''

@@ -16,6 +16,17 @@
 
 #define TYPES_MAX 65536 /* more ids than any version of the format can hold */
 
+/* Of a log that comes through a pipe the beginning is there. */
+static bool is_log(int file)
+{
+	trace_id_t trid;
+
+	if (posix_trace_open_np(file, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
+		return false;
+	posix_trace_close(trid);
+	return true;
+}
+
 int logfile_open_fd(struct logfile *log, const char *path)
 {
 	static bool input_taken;
@@ -37,10 +48,10 @@ int logfile_open_fd(struct logfile *log, const char *path)
 		return TOOL_FAILURE;
 	}
 	input_taken |= input;
-	err = spool_seekable(fd, &log->fd);
+	err = spool_seekable(fd, is_log, &log->fd);
 	if (err) {
 		close(fd);
-		say("%s: %s", log->path, strerror(err));
+		spool_say_why(log->path, err);
 		return TOOL_FAILURE;
 	}
 	return TOOL_OK;

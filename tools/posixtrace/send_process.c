@@ -14,6 +14,7 @@
 #include "say.h"
 #include "send.h"
 #include "until.h"
+#include "when.h"
 
 #define LOOK_MS        20
 #define EVENTS_AT_ONCE 65536 /* then somebody may have a word */
@@ -94,8 +95,7 @@ static int read_some(struct sending *sending, bool *more)
 		if (err || unavailable)
 			return err;
 		event.type = type_of(sending, info.posix_event_id);
-		event.time_ns = (int64_t)info.posix_timestamp.tv_sec * 1000000000 +
-				info.posix_timestamp.tv_nsec;
+		event.time_ns = when_timespec(&info.posix_timestamp);
 		event.pid = (uint32_t)info.posix_pid;
 		event.thread = (uint64_t)info.posix_thread_id;
 		event.address = (uintptr_t)info.posix_prog_address;

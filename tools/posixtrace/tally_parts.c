@@ -62,7 +62,8 @@ static struct timespec moment(int64_t time_ns)
 static int cut(struct parts *parts, const struct logfile *log, trace_id_t trid, size_t wanted)
 {
 	int64_t first_ns = log->info.first_ns;
-	int64_t step_ns = first_ns > 0 ? (log->info.last_ns - first_ns) / (int64_t)wanted : 0;
+	int64_t step_ns = first_ns > 0 && log->info.last_ns > first_ns ?
+			  (log->info.last_ns - first_ns) / (int64_t)wanted : 0;
 
 	parts->cut_ns[0] = INT64_MIN;
 	parts->count = 1;

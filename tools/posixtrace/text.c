@@ -194,3 +194,49 @@ void text_json(struct out *out, const void *data, size_t len)
 	}
 	out_char(out, '"');
 }
+
+/* An optional sign, digits with an optional point, an optional exponent. */
+static bool is_number(const char *p, const char *end)
+{
+	bool digits = false;
+
+	p += *p == '+' || *p == '-';
+	for (int part = 0; part < 2; part++) {
+		for (; p < end && *p >= '0' && *p <= '9'; p++)
+			digits = true;
+		if (part || p == end || *p != '.')
+			break;
+		p++;
+	}
+	if (digits && p < end && (*p | 0x20) == 'e') {
+		p++;
+		p += p < end && (*p == '+' || *p == '-');
+		for (digits = false; p < end && *p >= '0' && *p <= '9'; p++)
+			digits = true;
+	}
+	return digits && p == end;
+}
+
+bool text_is_formula(const void *text, size_t len)
+{
+	uint32_t c;
+
+	if (!len || !text_character(text, len, &c))
+		return false;
+	switch (c) {
+	case '=':
+	case '+':
+	case '-':
+	case '@':
+	case '\t':
+	case '\r':
+	case '\n':
+	case 0xff1d: /* the wide forms of the first four */
+	case 0xff0b:
+	case 0xff0d:
+	case 0xff20:
+		return !is_number(text, (const char *)text + len);
+	default:
+		return false;
+	}
+}

@@ -30,6 +30,12 @@ bool text_is_unsafe(uint32_t character);
  */
 bool text_is_text(const void *data, size_t len, bool json);
 
+/*
+ * Whether a spreadsheet can take the text for a formula, which may call programs: it begins with = + - @, a tab or
+ * the end of a line, also in their wide forms, and is no number. A CSV cell gets an apostrophe before it.
+ */
+bool text_is_formula(const void *text, size_t len);
+
 /* Messages: unsafe bytes escaped. Event names: backslashes too, and the empty name is "". */
 void text_safe(struct out *out, const void *text, size_t len);
 void text_name(struct out *out, const void *text, size_t len);

@@ -214,7 +214,7 @@ static void take_span(struct top *top, struct top_type *type,
 		begin->time_ns = event->time_ns;
 	} else if (begin->key && begin->time_ns != INT64_MIN) {
 		if (event->time_ns >= begin->time_ns)
-			add_latency(type, (uint64_t)(event->time_ns - begin->time_ns));
+			add_latency(type, (uint64_t)event->time_ns - (uint64_t)begin->time_ns);
 		begin->time_ns = INT64_MIN; /* it has ended; the place is for its next begin */
 	}
 }

@@ -10,6 +10,7 @@
 #include "tool.h"
 #include "top.h"
 #include "until.h"
+#include "when.h"
 
 #define EVENTS_AT_ONCE 2000000 /* a process can be faster than we read */
 
@@ -57,7 +58,8 @@ int top_open_process(struct top_source *source, pid_t pid, size_t stream_size)
 
 static int copy_tally(struct top *top, const struct tally *tally)
 {
-	double seconds = (double)(tally->total.last_ns - tally->total.first_ns) / 1e9;
+	/* A damaged log may hold any two times. */
+	double seconds = ((double)tally->total.last_ns - (double)tally->total.first_ns) / 1e9;
 
 	top->thread = calloc(tally->threads + 1, sizeof(*top->thread));
 	if (!top->thread)
@@ -218,8 +220,7 @@ int top_read(struct top_source *source, struct top *top)
 						   &event.data_len, &unavailable);
 		if (err || unavailable)
 			break;
-		event.time_ns = (int64_t)event.info.posix_timestamp.tv_sec * 1000000000 +
-				event.info.posix_timestamp.tv_nsec;
+		event.time_ns = when_timespec(&event.info.posix_timestamp);
 		top_event(top, source->trid, &event);
 	}
 	return err;

@@ -87,7 +87,7 @@ int __wrap_openat(int folder, const char *path, int flags, ...)
 		come_to(BEFORE_THE_FOLDER);
 	fd = __real_openat(folder, path, flags, va_arg(list, unsigned));
 	va_end(list);
-	if (fd >= 0 && strstr(path, ".first"))
+	if (fd >= 0 && strstr(path, "/fd/"))
 		come_to(AT_THE_LINK);
 	return fd;
 }

@@ -3,7 +3,8 @@
  * formats/csv.c - events as comma-separated values, RFC 4180: a line of names, then a line an event.
  *
  * Losses are lines without an event, in their place or at the end. A name or text that is no UTF-8
- * is escaped as a terminal would have it; hex has all data exactly.
+ * is escaped as a terminal would have it; one that a spreadsheet would take for a formula has an apostrophe
+ * before it; hex has all data exactly.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -61,6 +62,8 @@ static void quoted(struct out *out, const void *bytes, size_t len)
 	const unsigned char *from = bytes, *end = from + len;
 
 	out_char(out, '"');
+	if (text_is_formula(bytes, len))
+		out_char(out, '\'');
 	while (from < end) {
 		char *p = out_room(out);
 		uint32_t c;

@@ -35,6 +35,8 @@ struct fmt_input {
 	bool ended;
 	size_t head_len, head_at;
 	uint64_t at;           /* bytes that fmt_read() handed out */
+	uint64_t data_until;   /* the file has no hole that is passed over from at to here */
+	uint64_t hole_bytes;   /* longer ones are */
 	unsigned char head[FMT_HEAD_BYTES];
 };
 

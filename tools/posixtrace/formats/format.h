@@ -276,6 +276,13 @@ const char *fmt_input_name(const struct fmt_input *input);
 /* The next bytes, from the beginning of the input on. 0 at the end; -1 has been said. */
 ssize_t fmt_read(struct fmt_flow *flow, struct fmt_input *input, void *buffer, size_t len);
 
+/*
+ * fmt_read() passes over a hole of a sparse file that is longer than this, and says so: nothing was written to
+ * it, and a file of terabytes would take days to read. Shorter ones are read as zeros.
+ */
+#define FMT_HOLE_BYTES (UINT64_C(1) << 20)
+void fmt_hole(struct fmt_input *input, uint64_t bytes);
+
 /* As many as len unless the input ends. */
 ssize_t fmt_read_all(struct fmt_flow *flow, struct fmt_input *input, void *buffer, size_t len);
 

@@ -28,6 +28,7 @@ int input_open(struct fmt_input *input, const char *path)
 
 	memset(input, 0, sizeof(*input));
 	input->signals = -1;
+	input->hole_bytes = FMT_HOLE_BYTES;
 	input->name = standard ? "standard input" : path;
 	if (endpoint_is(path)) {
 		int status = endpoint_open(path, &input->fd);
@@ -124,6 +125,37 @@ int input_peek(struct fmt_input *input, struct fmt_head *head)
 	return TOOL_OK;
 }
 
+void fmt_hole(struct fmt_input *input, uint64_t bytes)
+{
+	input->hole_bytes = bytes;
+}
+
+/* At a hole of a file: behind it, which is said. */
+static void pass_hole(struct fmt_flow *flow, struct fmt_input *input)
+{
+	off_t here = lseek(input->fd, 0, SEEK_CUR), data, hole;
+	uint64_t bytes;
+
+	input->data_until = UINT64_MAX;
+	if (here < 0)
+		return;
+	data = lseek(input->fd, here, SEEK_DATA);
+	if (data < 0)
+		data = errno == ENXIO ? lseek(input->fd, 0, SEEK_END) : here;
+	hole = lseek(input->fd, data, SEEK_HOLE);
+	bytes = data > here ? (uint64_t)(data - here) : 0;
+	if (bytes <= input->hole_bytes)
+		data = here;
+	lseek(input->fd, data, SEEK_SET);
+	if (hole >= 0)
+		input->data_until = input->at + (uint64_t)(hole - here);
+	if (data == here)
+		return;
+	fmt_fault(flow, FMT_DAMAGED, input->at, NULL, "a hole of %llu bytes, which nothing was written to",
+		  (unsigned long long)bytes);
+	input->at += bytes;
+}
+
 ssize_t fmt_read(struct fmt_flow *flow, struct fmt_input *input, void *buffer, size_t len)
 {
 	size_t rest = input->head_len - input->head_at;
@@ -135,6 +167,8 @@ ssize_t fmt_read(struct fmt_flow *flow, struct fmt_input *input, void *buffer, s
 		memcpy(buffer, input->head + input->head_at, (size_t)n);
 		input->head_at += (size_t)n;
 	} else {
+		if (!input->ended && input->at >= input->data_until)
+			pass_hole(flow, input);
 		n = input->ended ? 0 : read_fd(input, buffer, len);
 	}
 	if (n < 0 && errno == ECONNRESET) {
@@ -181,7 +215,7 @@ static int spool_whole(struct fmt_input *input)
 			err = errno;
 	}
 	if (!err)
-		err = spool_copy(input->fd, file);
+		err = spool_fill(input->fd, file);
 	if (err) {
 		close(file);
 		return err;
@@ -214,6 +248,11 @@ int fmt_file(struct fmt_flow *flow, struct fmt_input *input, uint64_t *size)
 	input->ended = false;
 	if (!err)
 		return input->fd;
+	if (err == EFBIG) {
+		spool_say_why(input->name, err);
+		flow->status = tool_worse(flow->status, TOOL_FAILURE);
+		return -1;
+	}
 	fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(err));
 	return -1;
 }

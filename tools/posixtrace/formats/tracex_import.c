@@ -16,6 +16,7 @@
 #include "formats/tracex_source.h"
 #include "say.h"
 
+#define HOLE_BYTES_MAX (UINT64_C(1) << 28) /* zeros in the memory of the target */
 #define FILE_BYTES_MAX (UINT64_C(1) << 33) /* text of the largest buffer that has 32-bit pointers */
 
 /* The whole input, in memory that grows with what is really there. */
@@ -26,6 +27,7 @@ static int read_input(struct fmt_flow *flow, struct fmt_input *input, unsigned c
 
 	*bytes = NULL;
 	*size = 0;
+	fmt_hole(input, HOLE_BYTES_MAX);
 	for (;;) {
 		ssize_t n;
 

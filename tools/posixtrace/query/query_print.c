@@ -222,7 +222,8 @@ static bool needs_quotes(const char *text, size_t len)
 
 /*
  * As RFC 4180 has it: a text is its bytes, in quotes also with the ends of lines that it has; quotes are
- * doubled. A terminal gets escapes instead. NULL is nothing, the empty text is quoted.
+ * doubled. A text that a spreadsheet would take for a formula has an apostrophe before it. A terminal gets
+ * escapes instead. NULL is nothing, the empty text is quoted.
  */
 static void csv_text(const char *text, size_t len, bool exactly)
 {
@@ -230,6 +231,8 @@ static void csv_text(const char *text, size_t len, bool exactly)
 
 	if (quotes)
 		out_char(&out_stdout, '"');
+	if (text_is_formula(text, len))
+		out_char(&out_stdout, '\'');
 	for (size_t begin = 0, i = 0; i <= len; i++) {
 		if (i < len && text[i] != '"')
 			continue;

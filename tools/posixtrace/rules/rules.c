@@ -303,6 +303,14 @@ bool rules_read(struct rules *rules, const char *path)
 			parser_fail(&parser, "a line of 4094 bytes at most");
 			break;
 		}
+		/* A NUL byte hides the rest of its line; a file of them may have terabytes. */
+		if ((!len || line[len - 1] != '\n') && !feof(file)) {
+			parser.word = line;
+			parser.len = len;
+			parser.failed = false;
+			parser_fail(&parser, "no NUL byte");
+			break;
+		}
 		if (len && line[len - 1] == '\n')
 			line[--len] = '\0';
 		if (len && line[len - 1] == '\r') /* of an editor that ends lines with both */
