@@ -113,37 +113,64 @@ def answer(events, **more):
     return answers
 
 
-def proven(events, roles):
-    """Spans that nest on every thread, as the manual says, losses end what is open; and other events."""
-    guilty = set()
-    while True:
-        stacks, spans, again = collections.defaultdict(list), collections.Counter(), False
-        points = []
-        for e in events:
-            if e.name == b"posix_trace_resume":
-                stacks.clear()
-            phase, span = roles.get(e.name, (None, None))
-            if not phase or span in guilty:
-                points.append(e)
-                continue
-            stack = stacks[e.pid, e.tid, e.thread]
-            if phase == "begin":
-                stack.append((span, e.ns))
-            elif stack and stack[-1][0] == span:
-                spans[span, stack.pop()[1], e.ns] += 1
-            elif any(entry[0] == span for entry in stack):
-                at = max(i for i, entry in enumerate(stack) if entry[0] == span)
-                guilty |= {entry[0] for entry in stack[at:]}
-                again = True
-                break
+LOSSES = {b"posix_trace_start", b"posix_trace_overflow", b"posix_trace_resume"}
+
+
+def paired(events, roles, keys=None, took=None):
+    """Spans as posixtrace-latency(1) says, and the events that are no part of one.
+
+    An end ends the youngest begin of its span with its key, or of its thread; losses cut what is open. took
+    has the field of the types that say how long something took.
+    """
+    stacks, spans, points = collections.defaultdict(list), collections.Counter(), []
+    for e in events:
+        if e.name in LOSSES:
+            for stack in stacks.values():
+                points += [begin for begin in stack]
+            stacks.clear()
+        if took and e.name in took:
+            field = took[e.name]
+            if field in (e.fields or ()):
+                spans[e.name.decode(errors="replace"), e.ns - e.fields[field], e.ns] += 1
             else:
                 points.append(e)
-        if not again:
-            return spans, points
+            continue
+        phase, span = roles.get(e.name, (None, None))
+        if not phase:
+            points.append(e)
+            continue
+        key = keys and keys.get(e.name)
+        who = tuple((e.fields or {}).get(k) for k in key) if key else (e.tid, e.thread)
+        stack = stacks[span, e.pid, who]
+        if phase == "begin":
+            stack.append(e)
+        elif stack:
+            spans[span, stack.pop().ns, e.ns] += 1
+        else:
+            points.append(e)
+    for stack in stacks.values():
+        points += stack
+    return spans, points
 
 
-def proven_spans(events, roles):
-    return digest(proven(events, roles)[0].items())
+def paired_spans(events, roles, keys=None):
+    return digest(paired(events, roles, keys)[0].items())
+
+
+def keys_of(log):
+    facts = {log.names[n]: parse_schema(text)[1] for n, text in log.schemas.items()}
+    return {name: [k.strip() for k in f["key"].split(",")] for name, f in facts.items() if "key" in f}
+
+
+def took_of(log):
+    """The first field of type ns, of types that begin and end nothing."""
+    took = {}
+    for number, text in log.schemas.items():
+        fields, facts = parse_schema(text)
+        times = [f[2] for f in fields if f[0] == "ns"]
+        if times and "begin" not in facts and "end" not in facts:
+            took[log.names[number]] = times[0]
+    return took
 
 
 ENDINGS = [("_start", "_stop"), ("_start", "_end"), ("_begin", "_end"), ("_enter", "_exit"),
@@ -151,14 +178,17 @@ ENDINGS = [("_start", "_stop"), ("_start", "_end"), ("_begin", "_end"), ("_enter
 
 
 def roles_of(log):
-    roles, names = {}, set(log.names.values())
+    roles, took = {}, took_of(log)
+    described = {log.names[n] for n, text in log.schemas.items()
+                 if {"begin", "end"} & set(parse_schema(text)[1])}
+    names = set(log.names.values()) - set(took) - described
     for number, name in log.names.items():
         facts = parse_schema(log.schemas[number])[1] if number in log.schemas else {}
         if "begin" in facts:
             roles[name] = ("begin", facts["begin"])
         elif "end" in facts:
             roles[name] = ("end", facts["end"])
-        elif number >= 64:
+        elif number >= 64 and name in names:
             for begin, end in ENDINGS:
                 for phase, mine, other in ("begin", begin, end), ("end", end, begin):
                     stem = name[:-len(mine)]
@@ -188,7 +218,7 @@ def answers_of(log):
     levels = {log.names[n]: int(parse_schema(t)[1]["level"]) for n, t in log.schemas.items()
               if "level" in parse_schema(t)[1]}
     return events, answer(
-        events, levels=digest(levels.items()), spans=proven_spans(events, roles_of(log)),
+        events, levels=digest(levels.items()), spans=paired_spans(events, roles_of(log), keys_of(log)),
         objects=digest((pid, pointer, name) for _, pid, pointer, _, name in log.objects),
         losses=lost_of(log.ledger), attributes=digest(map(repr, attributes_of(log))),
         ledger=digest([sorted(log.ledger.items()),

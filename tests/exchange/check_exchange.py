@@ -22,7 +22,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import readlog  # noqa: E402
-from answers import SCALARS, answer, answers_of, decode, digest, parse_schema, proven, roles_of  # noqa: E402
+from answers import (SCALARS, answer, answers_of, decode, digest, keys_of, paired,  # noqa: E402
+                     parse_schema, roles_of, took_of)
 from consumers import Babeltrace, Csv, Ctf, JsonLines, Log, Sqlite, is_utf8  # noqa: E402
 from foreign import (Etw, EtwBack, Evt, EvtBack, Rkh, RkhBack, Tracex, TracexBack,  # noqa: E402
                      handles_of)
@@ -49,7 +50,14 @@ class Gate:
         self.schemas = {log.names[n]: parse_schema(t)[0] for n, t in log.schemas.items()}
         self.kinds = {name: {f[2]: (f[0], f[1]) for f in fields}
                       for name, fields in self.schemas.items()}
-        self.spans, self.points = proven(self.events, roles_of(log))
+        self.keys, self.took = keys_of(log), took_of(log)
+        spans, self.points = paired(self.events, roles_of(log), self.keys, self.took)
+        # What a damaged duration says began long before the events begins there.
+        least, greatest = min(e.ns for e in self.events), max(e.ns for e in self.events)
+        self.base = max(min(least, min(begin for _, begin, _ in spans)), 2 * least - greatest)
+        self.spans = collections.Counter()
+        for (name, begin, end), count in spans.items():
+            self.spans[name, max(begin, self.base), end] += count
         self.role_names = set(roles_of(log))
         self.span_names = {span for _, span in roles_of(log).values()}
         self.formats = subprocess.run([tool, "convert", "--list"], capture_output=True,

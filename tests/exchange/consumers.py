@@ -10,7 +10,7 @@ import struct
 import subprocess
 
 import readlog
-from answers import (CAUSES, Answers, Event, answer, answers_of, decode, digest, lost_of, proven_spans,
+from answers import (CAUSES, Answers, Event, answer, answers_of, decode, digest, lost_of, paired_spans,
                      without)
 
 def typed(fields, kinds):
@@ -101,7 +101,7 @@ class JsonLines(Consumer):
                 elif "end" in entry:
                     end = entry
         return answer(
-            events, levels=digest(levels.items()), spans=proven_spans(events, roles),
+            events, levels=digest(levels.items()), spans=paired_spans(events, roles, self.gate.keys),
             objects=digest(objects), losses=sum(end["ledger"]["lost"].values()),
             attributes=digest(map(repr, (
                 facts["trace"].encode(), facts["host"].encode(), facts["generation"].encode(),
@@ -295,7 +295,7 @@ class Sqlite(Consumer):
                 entry["lost"][CAUSES.index(cause)] = lost
         total = lines.pop((None, None))
         return answer(
-            events, levels=digest(levels.items()), spans=proven_spans(events, roles),
+            events, levels=digest(levels.items()), spans=paired_spans(events, roles, self.gate.keys),
             objects=digest((row[0], unsigned(row[1]), row[2].encode()) for row in
                            db.execute("select pid, pointer, name from object")),
             losses=lost_of(total),

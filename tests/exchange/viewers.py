@@ -9,9 +9,15 @@ import shutil
 import subprocess
 
 from answers import answer_of, digest
-from consumers import ESCAPED, Consumer, plain
+from consumers import ESCAPED, Consumer, plain, typed
 
-class Perfetto(Consumer):
+class Viewer(Consumer):
+    def spans_found(self, spans):
+        """All of the log, events that say how long they took included."""
+        return self.gate.wanted["spans"] if spans == self.gate.spans else digest(spans.items())
+
+
+class Perfetto(Viewer):
     """Perfetto's own trace processor, in Node."""
     suffix = "pftrace"
     shown = staticmethod(plain)
@@ -50,34 +56,36 @@ class Perfetto(Consumer):
         names = dict(tracks)
         count, lost, facts, spans = 0, 0, None, collections.Counter()
         first, last, points = math.inf, -math.inf, []
+        left = self.gate.spans.copy()
         threads = {row[0]: (int(row[2] or 0), int(row[1])) for row in threads}
         for ts, dur, name, arg, track in slices:
             ts, dur = int(ts), int(dur)
             notes = said[arg]
             if names[track] == "lost events":
-                lost += int(notes.get("count", 0)) if not dur else 0
+                lost += int(notes.get("count", 0))
                 continue
             if name == "trace" and names[track] == "stream":
                 facts = notes
                 continue
-            first, last = min(first, ts), max(last, ts + max(dur, 0))
-            if dur > 0 or (dur < 0 and name in self.gate.span_names):
-                count += 2 if dur > 0 and "cut_by_lost_events" not in notes else 1
-                if dur > 0 and "cut_by_lost_events" not in notes:
-                    spans[name, ts, ts + dur] += 1
+            is_whole = name.encode() in self.gate.took
+            first, last = min(first, ts + dur if is_whole else ts), max(last, ts + max(dur, 0))
+            if left[name, ts, ts + dur] > 0:
+                left[name, ts, ts + dur] -= 1
+                count += 1 if is_whole else 2
+                spans[name, ts, ts + dur] += 1
             else:
                 count += 1
                 points.append((ts, name.encode(), int(notes.get("address", 0)),
                                "truncated" in notes, "late" in notes))
         return answer_of({
             "events": count, "points": digest(points), "first and last": (first, last), "losses": lost,
-            "spans": digest(spans.items()),
+            "spans": self.spans_found(spans),
             "attributes": digest(map(repr, (
                 facts["name"].encode(), facts["host"].encode(), facts["generation"].encode(),
                 facts["clock"].encode(), int(facts["pid"]), int(facts["creation_ns"]))))})
 
 
-class Chrome(Consumer):
+class Chrome(Viewer):
     """Python's json."""
     suffix = "json"
     lost = {"handles": "a thread is its low bits, or its Linux number", "names": "a span's events have the span's name", "order": "see names",
@@ -94,6 +102,7 @@ class Chrome(Consumer):
         points, data = [], []
         first, last, spans, open_spans = math.inf, -math.inf, collections.Counter(), \
             collections.defaultdict(list)
+        open_async = {}
         for entry in trace["traceEvents"]:
             if entry["ph"] == "M":
                 continue
@@ -104,38 +113,57 @@ class Chrome(Consumer):
             whole, part = ts.lstrip("-").split(".")
             ns = base + (-1 if ts[0] == "-" else 1) * (int(whole) * 1000 + int(part))
             where = entry["pid"], entry["tid"]
-            if "cut_by_lost_events" in entry["args"]:
-                open_spans[where].pop()
+            if entry["ph"] == "e" and not entry["args"]:
+                name, begun = open_async.pop(entry["id"])
+                spans[name, begun, ns] += 1
+                last = max(last, ns)
                 continue
             count += 1
-            first, last = min(first, ns), max(last, ns)
+            if entry["ph"] not in "Xb" or entry["name"].encode() not in self.gate.took:
+                first, last = min(first, ns), max(last, ns)
             args = entry["args"]
             handles[entry["pid"], int(args["thread"], 16)] += 1
             if entry["ph"] == "i":
                 name = bytes.fromhex(entry["name_hex"]) if "name_hex" in entry else \
                     entry["name"].encode()
                 points.append((ns, name, int(args["address"], 16), "truncated" in args, "late" in args))
-                data.append((ns, name, args["text"].encode() if "text" in args else
-                             bytes.fromhex(args.get("hex", ""))))
+                data.append((ns, name, self.payload(name, args)))
             if entry["ph"] == "B":
                 open_spans[where].append((entry["name"], ns))
             elif entry["ph"] == "E":
                 name, begun = open_spans[where].pop()
                 assert name == entry["name"]
                 spans[name, begun, ns] += 1
+            elif entry["ph"] == "b":
+                open_async[entry["id"]] = entry["name"], ns
+            elif entry["ph"] == "e":
+                name, begun = open_async.pop(entry["id"])
+                assert name == entry["name"]
+                spans[name, begun, ns] += 1
+            elif entry["ph"] == "X":
+                whole, part = entry["dur"].split(".")
+                end = ns + int(whole) * 1000 + int(part)
+                last = max(last, end)
+                spans[entry["name"], ns, end] += 1
         return answer_of({"events": count, "first and last": (first, last), "losses": lost,
-                          "spans": digest(spans.items()), "points": digest(points),
+                          "spans": self.spans_found(spans), "points": digest(points),
                           "points' payloads": digest(data),
                           "pids and handles": digest(handles.items())})
 
+    def payload(self, name, args):
+        """The bytes, or what the schema made of them."""
+        if "text" in args or "hex" in args or not args.get("fields"):
+            return args["text"].encode() if "text" in args else bytes.fromhex(args.get("hex", ""))
+        return self.gate.encode(name, typed(args["fields"], self.gate.kinds[name]))
 
-class Speedscope(Consumer):
+
+class Speedscope(Viewer):
     """Python's json, and the schema of speedscope's package where that is there."""
     suffix = "speedscope"
     lost = {key: "spans alone" for key in
             ("events", "names", "order", "times", "addresses", "payloads", "truncation", "late", "fields")}
     lost.update({"first and last": "from the first event on, in ns", "levels": "no place",
-                 "spans": "one that lost events cut ends there", "threads": "those with spans",
+                 "threads": "those with spans",
                  "handles": "see threads", "objects": "names of threads", "ledger": "their sum",
                  "attributes": "the name"})
 
@@ -143,8 +171,7 @@ class Speedscope(Consumer):
         with open(path, encoding="utf-8") as file:
             trace = json.load(file)
         self.validate(trace)
-        spans, threads, lanes = collections.Counter(), set(), collections.defaultdict(collections.Counter)
-        base, last = min(e.ns for e in self.gate.events), max(e.ns for e in self.gate.events)
+        spans, threads = collections.Counter(), set()
         names = [frame["name"] for frame in trace["shared"]["frames"]]
         for profile in trace["profiles"]:
             stack, at = [], 0
@@ -156,46 +183,13 @@ class Speedscope(Consumer):
                 else:
                     frame, begun = stack.pop()
                     assert frame == event["frame"], "spans cross"
-                    spans[names[frame], base + begun, base + at] += 1
-                    lanes[self.lane(profile["name"])][names[frame], base + begun, base + at] += 1
-            assert not stack and at <= profile["endValue"] == last - base
+                    spans[names[frame], self.gate.base + begun, self.gate.base + at] += 1
+            assert not stack and at <= profile["endValue"]
             threads.add(profile["name"])
         assert len(threads) == len(trace["profiles"])
-        # More than the whole ones are those that were cut, where events were lost or at the end, and
-        # events that say how long they took.
-        ends = {e.ns for e in self.gate.events if e.name == b"posix_trace_resume"} | {last}
-        whole = self.gate.spans
-        took = self.took(base)
-        cut = spans - whole - sum(took.values(), collections.Counter())
-        right = not whole - spans and all(end in ends for _, _, end in cut) and \
-            all(self.crossed(one, lanes[lane]) for lane in took for one in took[lane] - lanes[lane])
         lost = trace["name"].rsplit(", ", 1)
-        return answer_of({"spans": self.gate.wanted["spans"] if right else digest(spans.items()),
+        return answer_of({"spans": self.spans_found(spans),
                           "losses": int(lost[1].split()[0]) if len(lost) > 1 else 0})
-
-    @staticmethod
-    def lane(name):
-        """A thread's name stands before what it is."""
-        return re.search(r"thread \S+ of process \d+$", name).group()
-
-    def took(self, base):
-        """By thread, what events say that they took; where its time fell, the profile's stands still."""
-        took, latest = collections.defaultdict(collections.Counter), {}
-        for e in self.gate.events:
-            thread = e.pid, e.tid, e.thread
-            field = next((f[2] for f in self.gate.schemas.get(e.name, ()) if f[0] == "ns"), None)
-            if field in (e.fields or ()) and e.name not in self.gate.role_names and \
-                    e.ns >= latest.get(thread, e.ns):
-                handle = hex(e.thread) if e.thread else 0
-                lane = "thread %s of process %d" % (e.tid or handle, e.pid)
-                took[lane][e.name.decode(), max(base, e.ns - e.fields[field]), e.ns] += 1
-            latest[thread] = max(e.ns, latest.get(thread, e.ns))
-        return took
-
-    @staticmethod
-    def crossed(one, shown):
-        _, begin, end = one
-        return any(b < begin < e < end or begin < b < end < e for _, b, e in shown)
 
     @staticmethod
     def validate(trace):

@@ -35,6 +35,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 	used->flow = flow;
 	*context = used;
 	durations_begin_open(&used->durations, used->wanted);
+	pairing_names(&used->durations.pairing, &used->log);
 	if (used->wanted->tail && !tail_init(&used->tail, used->wanted->tail, sizeof(struct kept)))
 		return ENOMEM;
 	return 0;

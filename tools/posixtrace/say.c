@@ -2,6 +2,7 @@
 #include "say.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,6 +11,12 @@
 #include "text.h"
 
 static void (*clear_line)(void);
+static bool is_quiet;
+
+void say_nothing(bool quiet)
+{
+	is_quiet = quiet;
+}
 
 void say_after(void (*clear)(void))
 {
@@ -22,6 +29,8 @@ say_line(const char *prefix, const char *format, va_list args)
 	static struct out err = { .fd = STDERR_FILENO };
 	char *text;
 
+	if (is_quiet)
+		return;
 	if (clear_line)
 		clear_line();
 	out_flush(&out_stdout);

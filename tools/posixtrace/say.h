@@ -7,6 +7,11 @@
 #ifndef POSIXTRACE_SAY_H
 #define POSIXTRACE_SAY_H
 
+#include <stdbool.h>
+
+/* Whether the functions below say nothing: what they would say is said another time. */
+void say_nothing(bool quiet);
+
 /* What is called before anything is said, to take away what stands in the line; NULL: nothing. */
 void say_after(void (*clear)(void));
 

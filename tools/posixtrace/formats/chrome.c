@@ -4,35 +4,37 @@
  *
  * Times are microseconds since the first event, with three decimals: as a double since 1970 they
  * would not be exact. otherData has what they count from.
+ *
+ * The spans on a thread's first lane are slices of the thread; all others, which would cross them, are
+ * asynchronous, with an id.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/explained.h"
 #include "formats/format.h"
 #include "formats/jsonfields.h"
 #include "formats/jsontext.h"
-#include "formats/spans.h"
 #include "text.h"
 
 extern const struct format format_chrome;
 
 struct kept {
 	char *name; /* "name":"NAME" */
-	char *span; /* the same of its span; NULL: none */
-	size_t name_len, span_len;
+	size_t name_len;
 };
 
 struct chrome {
 	struct fmt_flow *flow;
 	struct out *out;
-	struct spans spans;
 	struct kept *kept; /* by index of the type */
 	size_t types;
 	bool has_base;
 	int64_t base_ns, last_ns;
 	struct fmt_facts facts;
+	bool counted[POSIX_TRACE_LOST_CAUSES_NP];
 };
 
 static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
@@ -51,12 +53,9 @@ static void close_sink(void *context)
 {
 	struct chrome *chrome = context;
 
-	for (size_t i = 0; i < chrome->types; i++) {
+	for (size_t i = 0; i < chrome->types; i++)
 		free(chrome->kept[i].name);
-		free(chrome->kept[i].span);
-	}
 	free(chrome->kept);
-	spans_fini(&chrome->spans);
 	free(chrome);
 }
 
@@ -91,10 +90,7 @@ static int type(void *context, const struct fmt_type *type)
 	memset(kept, 0, sizeof(*kept));
 	chrome->types = type->index + 1;
 	kept->name = json_text_kept("name", type->name, type->name_len, &kept->name_len);
-	if (type->span)
-		kept->span = json_text_kept("name", type->span, strlen(type->span),
-					    &kept->span_len);
-	return kept->name && (kept->span || !type->span) ? 0 : ENOMEM;
+	return kept->name ? 0 : ENOMEM;
 }
 
 /* Any thread as a number that a double holds. */
@@ -103,24 +99,27 @@ static uint64_t thread_number(uint32_t tid, uint64_t thread)
 	return tid || !thread ? tid : thread & ((UINT64_C(1) << 48) - 1);
 }
 
+static void put_microseconds(struct out *out, uint64_t ns, bool negative)
+{
+	char *p = out_room(out);
+
+	if (negative)
+		*p++ = '-';
+	p = put_unsigned(p, ns / 1000);
+	*p++ = '.';
+	out_done(out, put_digits(p, ns % 1000, 3));
+}
+
 static void put_time(struct chrome *chrome, int64_t time_ns)
 {
-	struct out *out = chrome->out;
 	uint64_t since;
-	char *p;
 
 	if (!chrome->has_base)
 		chrome->base_ns = time_ns;
 	chrome->has_base = true;
 	since = (uint64_t)time_ns - (uint64_t)chrome->base_ns;
-	p = out_room(out);
-	if (time_ns < chrome->base_ns) {
-		*p++ = '-';
-		since = 0 - since;
-	}
-	p = put_unsigned(p, since / 1000);
-	*p++ = '.';
-	out_done(out, put_digits(p, since % 1000, 3));
+	put_microseconds(chrome->out, time_ns < chrome->base_ns ? 0 - since : since,
+			 time_ns < chrome->base_ns);
 }
 
 static void put_head(struct chrome *chrome, char phase, int64_t time_ns, uint32_t pid, uint64_t tid)
@@ -155,6 +154,7 @@ static void put_data(struct out *out, const struct fmt_event *event)
 
 static void put_args(struct chrome *chrome, const struct fmt_event *event)
 {
+	bool add_nul;
 	struct out *out = chrome->out;
 	char *p = out_room(out);
 
@@ -164,7 +164,8 @@ static void put_args(struct chrome *chrome, const struct fmt_event *event)
 	p = put_hex(p + 14, event->thread, 1);
 	*p++ = '"';
 	out_done(out, p);
-	if (event->data_len)
+	if (event->data_len && !(event->type->fields && explained(event->type->fields, event->data,
+								  event->data_len, &add_nul)))
 		put_data(out, event);
 	json_fields(out, chrome->flow, event);
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED)
@@ -178,42 +179,71 @@ static void put_args(struct chrome *chrome, const struct fmt_event *event)
 	out_str(out, "}}");
 }
 
+static void put_async(struct chrome *chrome, const struct fmt_span *span)
+{
+	out_printf(chrome->out, ",\"cat\":\"span\",\"id\":\"0x%llx\"", (unsigned long long)span->id);
+}
+
+/* Its name, and how it is known from others. */
+static void put_span(struct chrome *chrome, const struct fmt_event *event, char phase)
+{
+	const struct fmt_span *span = event->span;
+	const struct kept *kept = &chrome->kept[event->type->index];
+	struct out *out = chrome->out;
+
+	if (span->part == FMT_WHOLE)
+		out_bytes(out, kept->name, kept->name_len);
+	else
+		json_text_member(out, "name", span->name, strlen(span->name));
+	if (phase == 'b' || phase == 'e')
+		put_async(chrome, span);
+	if (phase == 'X') {
+		out_str(out, ",\"dur\":");
+		put_microseconds(out, (uint64_t)span->end_ns - (uint64_t)span->begin_ns, false);
+	}
+}
+
+static char phase_of(const struct fmt_span *span)
+{
+	bool is_async = span->keyed || span->lane;
+
+	if (span->part == FMT_WHOLE)
+		return is_async ? 'b' : 'X';
+	if (span->part == FMT_OPENS)
+		return is_async ? 'b' : 'B';
+	return is_async ? 'e' : 'E';
+}
+
+/* The end of a span that an event told as a whole. */
+static void put_end(struct chrome *chrome, const struct fmt_event *event)
+{
+	put_head(chrome, 'e', event->time_ns, event->pid, thread_number(event->tid, event->thread));
+	put_span(chrome, event, 'e');
+	out_str(chrome->out, ",\"args\":{}}");
+}
+
 static int event(void *context, const struct fmt_event *event)
 {
 	struct chrome *chrome = context;
 	struct out *out = chrome->out;
 	const struct kept *kept = &chrome->kept[event->type->index];
-	bool span = event->type->nests && spans_event(&chrome->spans, event);
-	char phase = !span ? 'i' : event->type->phase == FMT_END ? 'E' : 'B';
+	const struct fmt_span *span = event->span;
+	bool is_whole = span && span->part == FMT_WHOLE;
+	char phase = span ? phase_of(span) : 'i';
 
-	put_head(chrome, phase, event->time_ns, event->pid,
+	put_head(chrome, phase, is_whole ? span->begin_ns : event->time_ns, event->pid,
 		 thread_number(event->tid, event->thread));
 	if (span) {
-		out_bytes(out, kept->span, kept->span_len);
+		put_span(chrome, event, phase);
 	} else {
 		out_bytes(out, kept->name, kept->name_len);
 		out_str(out, ",\"s\":\"t\"");
 	}
 	put_args(chrome, event);
+	if (is_whole && phase == 'b')
+		put_end(chrome, event);
 	chrome->last_ns = event->time_ns;
 	return out->err;
-}
-
-struct cut {
-	struct chrome *chrome;
-	int64_t time_ns;
-};
-
-/* Nobody knows when the spans that were open really ended. */
-static void cut_spans(void *arg, const struct spans_thread *thread)
-{
-	struct cut *cut = arg;
-
-	for (unsigned i = 0; i < thread->depth; i++) {
-		put_head(cut->chrome, 'E', cut->time_ns, thread->pid,
-			 thread_number(thread->tid, thread->thread));
-		out_str(cut->chrome->out, "\"args\":{\"cut_by_lost_events\":true}}");
-	}
 }
 
 static void put_loss(struct chrome *chrome, int64_t time_ns, int cause, const uint64_t *count,
@@ -235,10 +265,10 @@ static void put_loss(struct chrome *chrome, int64_t time_ns, int cause, const ui
 static int lost(void *context, const struct fmt_lost *lost)
 {
 	struct chrome *chrome = context;
-	struct cut cut = { chrome, lost->has_interval ? lost->end_ns : chrome->last_ns };
+	uint64_t number, *count = fmt_lost_count(&chrome->facts, lost, &number) ? &number : NULL;
 
-	put_loss(chrome, cut.time_ns, lost->cause, lost->counted ? &lost->count : NULL, lost);
-	spans_clear(&chrome->spans, cut_spans, &cut);
+	chrome->counted[lost->cause] |= count && !lost->counted;
+	put_loss(chrome, lost->has_interval ? lost->end_ns : chrome->last_ns, lost->cause, count, lost);
 	return chrome->out->err;
 }
 
@@ -270,7 +300,7 @@ static int end(void *context, const struct fmt_end *end)
 	struct out *out = chrome->out;
 
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
-		if (end->ledger.lost[i])
+		if (end->ledger.lost[i] && !chrome->counted[i])
 			put_loss(chrome, chrome->last_ns, i, &end->ledger.lost[i], NULL);
 	out_printf(out, "\n],\"otherData\":{\"base_ns\":\"%lld\",\"pid\":%u",
 		   (long long)chrome->base_ns, facts->pid);

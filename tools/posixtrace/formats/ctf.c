@@ -10,6 +10,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "formats/explained.h"
+
 #define SECOND_NS INT64_C(1000000000)
 
 extern const struct format format_ctf;
@@ -171,6 +173,20 @@ static void put_data(uint8_t *to, const struct fmt_event *event, bool typed, boo
 		to[len] = '\0';
 }
 
+/* Readers take discarded events to be lost between the ends of two packets: the first one is here. */
+static int look_for_gap(struct ctf *ctf, const struct fmt_event *event)
+{
+	bool was_in_gap = ctf->in_gap;
+
+	if (!event->type->id || event->type->id > POSIX_TRACE_FLUSH_STOP)
+		return 0;
+	if (event->type->id == POSIX_TRACE_START || event->type->id == POSIX_TRACE_RESUME)
+		ctf->in_gap = false;
+	if (event->type->id == POSIX_TRACE_STOP || event->type->id == POSIX_TRACE_OVERFLOW)
+		ctf->in_gap = true;
+	return ctf->in_gap && !was_in_gap ? ctf_flush(ctf, &ctf->stream[0]) : 0;
+}
+
 static int event(void *context, const struct fmt_event *event)
 {
 	struct ctf *ctf = context;
@@ -178,8 +194,8 @@ static int event(void *context, const struct fmt_event *event)
 	uint64_t time = clock_of(ctf, event->time_ns);
 	struct ctf_stream *stream = &ctf->stream[0];
 	bool add_nul = false;
-	bool typed = event->type->fields && ctf_fields_fit(event->type->fields, event->data,
-							   event->data_len, &add_nul);
+	bool typed = event->type->fields && explained(event->type->fields, event->data,
+						      event->data_len, &add_nul);
 	size_t bytes = sizeof(struct ctf_event_head) + event->data_len + (typed ? add_nul : 4);
 	uint8_t *room;
 	int err = 0;
@@ -194,7 +210,7 @@ static int event(void *context, const struct fmt_event *event)
 	((struct ctf_event_head *)(void *)room)->id += typed;
 	kind->used[typed] = true;
 	put_data(room + sizeof(struct ctf_event_head), event, typed, add_nul);
-	return 0;
+	return look_for_gap(ctf, event);
 }
 
 /*
@@ -207,6 +223,7 @@ static int lost(void *context, const struct fmt_lost *lost)
 	struct ctf_stream *stream = &ctf->stream[0];
 	uint64_t events = lost->counted ? lost->count : 0;
 	uint64_t time = lost->has_interval ? clock_of(ctf, lost->end_ns) : stream->last;
+	bool in_gap = ctf->in_gap && lost->has_interval;
 
 	if (!lost->counted && ctf->facts.has_scan) {
 		uint64_t left = ctf->facts.lost - ctf->discarded;
@@ -217,7 +234,7 @@ static int lost(void *context, const struct fmt_lost *lost)
 	if (!events)
 		return 0;
 	ctf->discarded += events;
-	return ctf_discard(ctf, stream, time, events);
+	return ctf_discard(ctf, stream, time, events, in_gap);
 }
 
 /* What no gap stands for. */
@@ -230,7 +247,7 @@ static int lose_rest(struct ctf *ctf, const struct fmt_end *end)
 			all += end->ledger.lost[i];
 	if (all <= ctf->discarded)
 		return 0;
-	return ctf_discard(ctf, &ctf->stream[0], ctf->stream[0].last, all - ctf->discarded);
+	return ctf_discard(ctf, &ctf->stream[0], ctf->stream[0].last, all - ctf->discarded, false);
 }
 
 static int end(void *context, const struct fmt_end *end)
@@ -242,7 +259,7 @@ static int end(void *context, const struct fmt_end *end)
 		err = ctf_flush(ctf, &ctf->stream[i]);
 	/* A trace without events is one nevertheless. */
 	if (!err && !ctf->stream[0].number)
-		err = ctf_discard(ctf, &ctf->stream[0], 0, 0);
+		err = ctf_discard(ctf, &ctf->stream[0], 0, 0, false);
 	if (!err)
 		err = ctf_metadata(ctf);
 	ctf->ended = !err;

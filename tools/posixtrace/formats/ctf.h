@@ -69,6 +69,7 @@ struct ctf {
 	struct ctf_kind *kind;     /* by index of the type */
 	size_t kinds;
 	uint64_t gaps, discarded;
+	bool in_gap;               /* a packet ended where it began */
 	bool clamped, ended;
 };
 
@@ -80,20 +81,21 @@ void ctf_stream_close(struct ctf_stream *stream);
 /* Room for that many bytes more in the packet, which begins at that time if it has no event yet. */
 int ctf_room(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, size_t bytes, uint8_t **room);
 
-/* An empty packet at that time: from the packet before it on, so many events were discarded. */
-int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint64_t events);
+/*
+ * A packet that ends at that time: from the packet before it on, so many events were discarded. Of events
+ * that wait for their packet, those in the gap are in this one, others before it.
+ */
+int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint64_t events,
+		bool in_gap);
 
 /* formats/ctf_metadata.c */
 int ctf_metadata(struct ctf *ctf);
 
 /*
- * formats/ctf_fields.c. A schema's fields as TSDL; and whether data is, byte for byte, what that
- * describes, but perhaps for the NUL that the last string has not: *add_nul. An event whose data is
- * not, since it was cut or has more, is of another class of the same name, with its data as bytes.
+ * formats/ctf_fields.c. A schema's fields as TSDL. An event whose data is not explained by them, byte for
+ * byte (explained.h), is of another class of the same name, with its data as bytes.
  */
 void ctf_fields(struct out *out, const struct posix_trace_schema_np *schema);
-bool ctf_fields_fit(const struct posix_trace_schema_np *schema, const void *data, size_t len,
-		    bool *add_nul);
 void ctf_literal(struct out *out, const char *text);
 
 #endif

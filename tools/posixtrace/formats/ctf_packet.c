@@ -105,9 +105,11 @@ int ctf_room(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, size_t b
 	return 0;
 }
 
-int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint64_t events)
+int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint64_t events,
+		bool in_gap)
 {
-	int err = ctf_flush(ctf, stream);
+	bool has_events = stream->used > sizeof(struct ctf_packet_head);
+	int err = has_events && !(in_gap && stream->number) ? write_packet(ctf, stream) : 0;
 
 	if (err)
 		return err;
@@ -118,7 +120,8 @@ int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint6
 	}
 	if (time > stream->last)
 		stream->last = time;
-	stream->begin = stream->last;
+	if (stream->used == sizeof(struct ctf_packet_head))
+		stream->begin = stream->last;
 	stream->discarded += events;
 	return err ? err : write_packet(ctf, stream);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/plan.h"
 #include "say.h"
 
 void flow_init(struct fmt_flow *flow, const struct format *from, const struct format *to)
@@ -49,9 +50,32 @@ bool flow_answer(struct fmt_flow *flow, int err)
 	(flow->to->function && !flow->stopped \
 		? flow_answer(flow, flow->to->function(flow->context, (what))) : !flow->stopped)
 
+static bool tell_names(struct fmt_flow *flow)
+{
+	bool go = true;
+
+	for (size_t i = 0; go && i < flow->plan->names; i++) {
+		const struct plan_name *name = &flow->plan->name[i];
+
+		go = fmt_thread(flow, &(struct fmt_thread){
+					      .pid = name->pid, .tid = name->tid, .thread = name->thread,
+					      .name = name->name, .name_len = strlen(name->name),
+				      });
+	}
+	return go;
+}
+
+static bool begin_planned(struct fmt_flow *flow, const struct fmt_facts *facts)
+{
+	struct fmt_facts known = *facts;
+
+	plan_facts(flow->plan, &known);
+	return TELL(begin, &known) && tell_names(flow);
+}
+
 bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
 {
-	bool go = TELL(begin, facts);
+	bool go = flow->plan ? begin_planned(flow, facts) : TELL(begin, facts);
 
 	if (flow->is_metered)
 		meter_begin(&flow->meter, facts->has_events ? facts->events : 0,
@@ -62,13 +86,24 @@ bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
 	return go;
 }
 
+static int planned_event(struct fmt_flow *flow, const struct fmt_event *event)
+{
+	struct fmt_event with = *event;
+	struct fmt_span span;
+
+	if (!plan_span(flow->plan, event, &span))
+		return flow->to->event(flow->context, event);
+	with.span = &span;
+	return flow->to->event(flow->context, &with);
+}
+
 bool fmt_event(struct fmt_flow *flow, const struct fmt_event *event)
 {
 	int err;
 
 	if (__builtin_expect(flow->stopped, false))
 		return false;
-	err = flow->to->event(flow->context, event);
+	err = flow->plan ? planned_event(flow, event) : flow->to->event(flow->context, event);
 	if (__builtin_expect(err, 0))
 		return flow_answer(flow, err);
 	flow->events++;
@@ -131,6 +166,16 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end)
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		flow->lost |= i != POSIX_TRACE_LOST_CLEARED_NP && end->ledger.lost[i];
 	return TELL(end, end);
+}
+
+bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, uint64_t *count)
+{
+	if (lost->counted) {
+		*count = lost->count;
+		return true;
+	}
+	*count = facts->lost_of[lost->cause];
+	return lost->has_interval && facts->has_scan && facts->gaps_of[lost->cause] == 1 && *count;
 }
 
 bool fmt_object_name(struct fmt_flow *flow, uint32_t pid, uint64_t pointer, int64_t time_ns,

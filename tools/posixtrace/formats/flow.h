@@ -14,6 +14,8 @@
 #define FMT_HEAD_BYTES  65536
 #define FMT_FAULTS_SAID 5 /* of a code; the others are counted */
 
+struct plan;
+
 struct fmt_given { /* an option of the command line */
 	const char *name;
 	const char *value;
@@ -56,6 +58,7 @@ struct fmt_flow {
 	struct meter meter;
 	bool lost;             /* the source told of lost events */
 	trace_id_t objects;    /* the log that knows them; 0: none */
+	struct plan *plan;     /* of a sink that scans; NULL: the input was not read before */
 
 	struct fmt_type **type;
 	size_t types, types_room;
@@ -91,6 +94,13 @@ int input_open(struct fmt_input *input, const char *path);
 /* Reads the head to tell formats apart by. */
 int input_peek(struct fmt_input *input, struct fmt_head *head);
 void input_close(struct fmt_input *input);
+
+/*
+ * Whether the input can be read twice. What is no file is read to its end first, into a temporary file; a
+ * serial line is left alone. input_again(): it is at its beginning again.
+ */
+bool input_keep(struct fmt_input *input);
+bool input_again(struct fmt_input *input);
 
 /* From now on SIGINT, SIGTERM and SIGHUP are the input's end: for sources that have none by themselves. */
 void input_end_at_signals(struct fmt_input *input);

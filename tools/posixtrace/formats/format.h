@@ -56,11 +56,12 @@ struct fmt_facts {
 	bool has_events;
 	uint64_t events;        /* how many there will be */
 	uint64_t data_max;      /* the most data bytes of an event, if known */
-	/* Of a source that looked at every event before, since the sink scans: */
+	/* Since the sink scans and the input was read once before: */
 	bool has_scan;
-	int64_t least_ns, greatest_ns; /* of all times; 0 without events */
+	int64_t least_ns, greatest_ns; /* of all times, begins of spans included; 0 without events */
 	uint64_t gaps;          /* calls of fmt_lost() with an interval that will come */
 	uint64_t lost;          /* events lost in all, but for cleared ones */
+	uint64_t gaps_of[POSIX_TRACE_LOST_CAUSES_NP], lost_of[POSIX_TRACE_LOST_CAUSES_NP]; /* by cause */
 };
 
 /* An event type. A sink may keep what it knows of it in an array by index. */
@@ -82,7 +83,26 @@ struct fmt_type {
 	int level;              /* 1 critical ... 5 verbose; -1 unknown */
 	enum fmt_phase phase;
 	const char *span;       /* of BEGIN and END: what begins and ends */
-	bool nests;             /* of BEGIN and END: proven to nest on every thread, see spans.h */
+};
+
+/*
+ * A span that an event is a part of, as spans/pairing.h has it; only for sinks that scan. On a lane no two
+ * spans cross. Without a key a span is of the event's thread, and lane 0 is the thread's own; with one it
+ * is of the process, and the spans of one name have lanes of their own, on which they do not even nest.
+ */
+struct fmt_span {
+	enum fmt_part {
+		FMT_OPENS,      /* the event begins it */
+		FMT_CLOSES,     /* the event ends it */
+		FMT_WHOLE       /* the event says how long it took, and stands where it ended */
+	} part;
+	const char *name;
+	unsigned series;        /* a number for the name */
+	bool keyed;
+	unsigned lane;
+	uint64_t id;            /* the same for both of its events, and of no other span */
+	uint64_t number;        /* of this event: id is that of the begin; in the order of events */
+	int64_t begin_ns, end_ns;
 };
 
 struct fmt_event {
@@ -96,6 +116,7 @@ struct fmt_event {
 	unsigned flags;         /* POSIX_TRACE_EVENT_*_NP */
 	const void *data;
 	size_t data_len;
+	const struct fmt_span *span; /* NULL: no part of one. A source leaves it alone */
 };
 
 /* The name of a thread, or with tid and thread 0 of a process. */
@@ -214,7 +235,7 @@ struct format {
 	int (*end)(void *context, const struct fmt_end *end);
 	/* Frees the context, after end or after a failure. */
 	void (*close)(void *context);
-	bool scans;             /* wants facts' has_scan and types' nests: a log is then read twice */
+	bool scans;             /* wants facts' has_scan and events' spans: the input is then read twice */
 };
 
 /* ------------------------------------------------------------------ for sources */
@@ -245,6 +266,12 @@ const struct fmt_type *fmt_type_named(struct fmt_flow *flow, const char *name);
 /* How many types there are, and each by its index. */
 size_t fmt_types(const struct fmt_flow *flow);
 const struct fmt_type *fmt_type_at(const struct fmt_flow *flow, size_t index);
+
+/*
+ * For sinks: how many events are missing there. A source that counts its losses at the end says it as well,
+ * if there is one gap only that they can be in. False: it is not known.
+ */
+bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, uint64_t *count);
 
 /* For sinks: what pointer was called in process pid at that time, if the source knows; else false. */
 bool fmt_object_name(struct fmt_flow *flow, uint32_t pid, uint64_t pointer, int64_t time_ns,

@@ -199,6 +199,30 @@ ssize_t fmt_read_all(struct fmt_flow *flow, struct fmt_input *input, void *buffe
 	return (ssize_t)have;
 }
 
+/* All bytes that still come, up to a signal that ends the input. */
+static int read_rest(struct fmt_input *input, int file)
+{
+	uint64_t copied = 0;
+	char bytes[65536];
+
+	for (;;) {
+		ssize_t n = input->ended ? 0 : read_fd(input, bytes, sizeof(bytes)), written = 0;
+
+		if (n <= 0)
+			return n ? errno : 0;
+		copied += (uint64_t)n;
+		if (copied > SPOOL_BYTES)
+			return EFBIG;
+		while (written < n) {
+			ssize_t part = write(file, bytes + written, (size_t)(n - written));
+
+			if (part < 0 && errno != EINTR)
+				return errno;
+			written += part > 0 ? part : 0;
+		}
+	}
+}
+
 /* What was read to tell the format, and then the rest. */
 static int spool_whole(struct fmt_input *input)
 {
@@ -215,14 +239,40 @@ static int spool_whole(struct fmt_input *input)
 			err = errno;
 	}
 	if (!err)
-		err = spool_fill(input->fd, file);
+		err = input->signals >= 0 ? read_rest(input, file) : spool_fill(input->fd, file);
 	if (err) {
 		close(file);
 		return err;
 	}
 	close(input->fd);
 	input->fd = file;
+	/* The file has an end of its own. */
+	if (input->signals >= 0)
+		close(input->signals);
+	input->signals = -1;
 	return 0;
+}
+
+bool input_again(struct fmt_input *input)
+{
+	if (lseek(input->fd, 0, SEEK_SET) < 0)
+		return false;
+	input->head_len = input->head_at = 0;
+	input->at = input->data_until = 0;
+	input->is_read = input->ended = false;
+	return true;
+}
+
+bool input_keep(struct fmt_input *input)
+{
+	struct stat st;
+
+	if (fstat(input->fd, &st) || isatty(input->fd))
+		return false;
+	if ((S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) &&
+	    lseek(input->fd, 0, SEEK_CUR) == (off_t)input->head_len)
+		return true;
+	return !spool_whole(input) && input_again(input);
 }
 
 int fmt_file(struct fmt_flow *flow, struct fmt_input *input, uint64_t *size)

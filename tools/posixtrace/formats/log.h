@@ -8,10 +8,6 @@
 bool log_detect(const struct fmt_head *head);
 int log_import(struct fmt_flow *flow, struct fmt_input *input);
 
-/* Fills in what facts have of a scan, and which types nest; the log is at its beginning after it. */
-int log_scan(struct fmt_flow *flow, trace_id_t trid, const struct fmt_type **types, size_t ids,
-	     struct fmt_facts *facts);
-
 int log_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
 int log_sink_begin(void *context, const struct fmt_facts *facts);
 int log_sink_type(void *context, const struct fmt_type *type);

@@ -7,6 +7,7 @@
 
 #include "formats/flow.h"
 #include "formats/log.h"
+#include "gaps.h"
 #include "logfile.h"
 #include "say.h"
 #include "when.h"
@@ -19,9 +20,9 @@ struct reading {
 	const struct fmt_type **type; /* by id */
 	size_t ids;
 	int cause;                    /* of a gap in the stream, as its policy says */
-	bool overflowed;
 	bool skipped;                 /* a damaged part */
-	int64_t overflow_ns;
+	struct gaps gaps;
+	int64_t last_ns;              /* the greatest time so far */
 };
 
 bool log_detect(const struct fmt_head *head)
@@ -78,36 +79,36 @@ static inline const struct fmt_type *type_of(struct reading *reading, trace_even
 		? reading->type[id] : learn(reading, id);
 }
 
-/* The counts come with the ledger; here is where something is missing. */
-static bool tell_gap(struct reading *reading, int cause, int64_t begin_ns, int64_t end_ns)
+/* The counts come with the ledger; here is where something is missing. While stopped, nothing is. */
+static bool tell_gap(struct reading *reading, const struct gap *gap)
 {
-	struct fmt_lost lost = { .cause = cause, .begin_ns = begin_ns, .end_ns = end_ns };
+	struct fmt_lost lost = {
+		.cause = gap->kind == GAP_DAMAGED ? POSIX_TRACE_LOST_DAMAGED_NP :
+			 gap->kind == GAP_FULL ? POSIX_TRACE_LOST_STREAM_FULL_NP : reading->cause,
+		.has_interval = true, .begin_ns = gap->begin_ns, .end_ns = gap->end_ns,
+	};
 
-	lost.has_interval = begin_ns <= end_ns;
-	return fmt_lost(reading->flow, &lost);
+	return gap->kind == GAP_STOPPED || fmt_lost(reading->flow, &lost);
 }
 
 static bool look_for_gaps(struct reading *reading, const struct posix_trace_event_np *event)
 {
-	if (event->flags & POSIX_TRACE_EVENT_GAP_NP) {
-		reading->skipped = true;
-		if (!tell_gap(reading, POSIX_TRACE_LOST_DAMAGED_NP, event->time_ns, event->time_ns))
+	struct gap gap[GAPS_OF_AN_EVENT];
+	unsigned count = gaps_event(&reading->gaps, event, gap);
+
+	reading->skipped |= (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
+	for (unsigned i = 0; i < count; i++)
+		if (!tell_gap(reading, &gap[i]))
 			return false;
-	}
-	switch (event->info.posix_event_id) {
-	case POSIX_TRACE_OVERFLOW:
-		if (!reading->overflowed)
-			reading->overflow_ns = event->time_ns;
-		reading->overflowed = true;
-		break;
-	case POSIX_TRACE_RESUME:
-		if (reading->overflowed && !tell_gap(reading, reading->cause,
-						     reading->overflow_ns, event->time_ns))
-			return false;
-		reading->overflowed = false;
-		break;
-	}
 	return true;
+}
+
+/* A stream that stays full loses events up to the end. */
+static bool end_gaps(struct reading *reading)
+{
+	struct gap gap;
+
+	return !gaps_end(&reading->gaps, reading->last_ns, &gap) || tell_gap(reading, &gap);
 }
 
 static bool tell_objects(struct reading *reading)
@@ -141,6 +142,9 @@ static int read_events(struct reading *reading)
 		if ((e.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || e.flags) &&
 		    !look_for_gaps(reading, &e))
 			return 0;
+		gaps_pass(&reading->gaps, e.time_ns);
+		if (e.time_ns > reading->last_ns)
+			reading->last_ns = e.time_ns;
 		event.type = type_of(reading, e.info.posix_event_id);
 		event.time_ns = e.time_ns;
 		event.pid = (uint32_t)e.info.posix_pid;
@@ -257,17 +261,16 @@ static int read_log(struct reading *reading)
 		err = reading->type ? 0 : ENOMEM;
 	}
 	reading->cause = cause_of_gaps(&facts.attr);
+	reading->last_ns = INT64_MIN;
 	for (size_t i = 0; !err && i < reading->log.types; i++)
 		learn(reading, reading->log.list[i]->id);
-	if (!err && flow->to->scans)
-		err = log_scan(flow, reading->log.trid, reading->type, reading->ids, &facts);
 	flow->objects = reading->log.trid;
 	if (!err && fmt_begin(flow, &facts) && tell_objects(reading)) {
 		flow->knows_until = true;
 		err = logfile_window(&reading->log, flow->seek_ns, flow->until_ns);
 		if (!err)
 			err = read_events(reading);
-		if (!err && !flow->stopped)
+		if (!err && !flow->stopped && end_gaps(reading))
 			err = finish(reading);
 	}
 	if (err)

@@ -74,21 +74,21 @@ int nesting_add(struct nesting *nesting, struct nesting_lane *lane, const struct
 
 struct backward {
 	struct nesting *nesting;
-	struct interval open[NESTING_DEPTH]; /* whose beginning is still to come */
-	size_t depth;
+	struct interval *open;               /* whose beginning is still to come */
+	size_t depth, room;
 	struct edge edge[EDGES];
 	size_t edges;
 	uint64_t written;                    /* blocks of edges, the latest first */
 	int err;
 };
 
-static void put_edge(struct backward *b, int64_t at_ns, uint32_t frame, bool closes)
+static void put_edge(struct backward *b, int64_t at_ns, uint64_t frame, bool closes)
 {
 	struct edge *edge = &b->edge[b->edges++];
 
 	memset(edge, 0, sizeof(*edge));
 	edge->at_ns = at_ns;
-	edge->frame = frame;
+	edge->frame = (uint32_t)frame;
 	edge->closes = closes;
 	if (b->edges < EDGES || b->err)
 		return;
@@ -104,22 +104,25 @@ static void leave(struct backward *b)
 	put_edge(b, top->begin_ns, top->frame, false);
 }
 
-/* Where both are the same moment only who told them knows. */
 static bool is_before(const struct interval *one, const struct interval *top)
 {
-	if (one->end_ns != top->begin_ns)
-		return one->end_ns < top->begin_ns;
-	return one->begin_ns < one->end_ns || one->depth <= top->depth;
+	return one->end_ns != top->begin_ns ? one->end_ns < top->begin_ns : one->end < top->begin;
 }
 
 static void take(struct backward *b, const struct interval *one)
 {
 	while (b->depth && is_before(one, &b->open[b->depth - 1]))
 		leave(b);
-	if (b->depth == NESTING_DEPTH ||
-	    (b->depth && one->begin_ns < b->open[b->depth - 1].begin_ns)) {
-		b->nesting->left_out++;
-		return;
+	if (b->depth == b->room) {
+		size_t room = b->room ? 2 * b->room : 64;
+		struct interval *more = realloc(b->open, room * sizeof(*more));
+
+		if (!more) {
+			b->err = ENOMEM;
+			return;
+		}
+		b->open = more;
+		b->room = room;
 	}
 	b->open[b->depth++] = *one;
 	put_edge(b, one->end_ns, one->frame, true);
@@ -167,6 +170,7 @@ int nesting_tell(struct nesting *nesting, const struct nesting_lane *lane,
 	while (b->depth)
 		leave(b);
 	err = b->err ? b->err : tell(b, visit, arg);
+	free(b->open);
 	free(b);
 	return err;
 }

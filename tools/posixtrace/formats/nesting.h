@@ -5,7 +5,7 @@
  *
  * Intervals come in the order of their ends, those of all threads mixed. They go into a temporary file in
  * blocks of one lane each; read from its last one back, an interval comes after all that it may stand in.
- * One that crosses another stands in none: it is left out.
+ * No two of a lane cross.
  *
  * Memory    constant, and a few bytes for each block.
  * Errors    0 or an error number.
@@ -17,13 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NESTING_DEPTH 512 /* what would be deeper is left out */
 #define NESTING_BLOCK 32
 
 struct interval {
 	int64_t begin_ns, end_ns;
-	uint32_t frame;
-	uint32_t depth; /* how many were open around it, as far as is known: decides where times do not */
+	uint64_t begin, end; /* numbers of events: they decide where times do not */
+	uint64_t frame;
 };
 
 struct edge { /* an interval opens or closes */
@@ -42,7 +41,6 @@ struct nesting_lane {
 struct nesting {
 	int intervals, edges; /* files */
 	uint64_t blocks;
-	uint64_t left_out;
 };
 
 int nesting_init(struct nesting *nesting);

@@ -9,6 +9,9 @@
 
 extern const struct format format_perfetto;
 
+#define PERFETTO_LANES  (1u << 22)
+#define SPAN_NAME_BYTES 256
+
 enum { /* ClockSnapshot, InternedData, TracePacketDefaults */
 	SNAPSHOT_CLOCK = 1,
 	SNAPSHOT_PRIMARY = 2,
@@ -24,7 +27,7 @@ enum { /* ClockSnapshot, InternedData, TracePacketDefaults */
 static const char *const names[NAMES] = {
 	[NAME_DATA] = "data", [NAME_HEX] = "hex", [NAME_ADDRESS] = "address",
 	[NAME_TRUNCATED] = "truncated", [NAME_LATE] = "late", [NAME_AFTER_DAMAGE] = "after_damage",
-	[NAME_CPU] = "cpu", [NAME_THREAD] = "thread", [NAME_CUT] = "cut_by_lost_events",
+	[NAME_CPU] = "cpu", [NAME_THREAD] = "thread", [NAME_TID] = "tid",
 };
 
 size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns)
@@ -56,6 +59,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 		return ENOMEM;
 	perfetto->flow = flow;
 	perfetto->next_iid = NAMES;
+	threads_init(&perfetto->lanes, true, PERFETTO_LANES);
 	perfetto->out = output->out;
 	*context = perfetto;
 	return 0;
@@ -69,7 +73,8 @@ static void close_sink(void *context)
 		free(perfetto->kind[i].name);
 	free(perfetto->kind);
 	free(perfetto->packet.bytes);
-	spans_fini(&perfetto->spans);
+	threads_fini(&perfetto->threads);
+	threads_fini(&perfetto->lanes);
 	free(perfetto);
 }
 
@@ -152,6 +157,7 @@ static int begin(void *context, const struct fmt_facts *facts)
 	int err = begin_sequence(perfetto);
 
 	perfetto->last_ns = time_ns;
+	perfetto->facts = *facts;
 	if (!err)
 		err = snapshot(perfetto, time_ns);
 	if (!err)
@@ -190,78 +196,85 @@ static void learn_name(struct proto *p, struct perfetto_kind *kind, uint64_t iid
 	kind->told = true;
 }
 
-static int event(void *context, const struct fmt_event *event)
+/* A pair of types may be called by any bytes. */
+static void put_span_name(struct proto *p, const char *name)
 {
-	struct perfetto *perfetto = context;
+	char plain[PLAIN_FACTOR * SPAN_NAME_BYTES + 1];
+	size_t len = strlen(name);
+
+	plain_text(plain, name, len < SPAN_NAME_BYTES ? len : SPAN_NAME_BYTES, NULL);
+	proto_text(p, EVENT_NAME, plain);
+}
+
+/* All that is known of the event; its name, unless it ends a slice. */
+static void put_event(struct perfetto *perfetto, const struct fmt_event *event, uint64_t type,
+		      uint64_t track)
+{
 	struct perfetto_kind *kind = &perfetto->kind[event->type->index];
 	struct proto *p = &perfetto->packet;
-	bool span = event->type->nests && spans_event(&perfetto->spans, event);
-	bool ends = span && event->type->phase == FMT_END;
-	size_t packet, inner;
-	uint64_t track;
-	int err = perfetto_track(perfetto, event, &track);
+	size_t inner;
 
-	if (err)
-		return err;
-	packet = perfetto_begin(perfetto, event->time_ns);
 	if (!kind->told)
 		learn_name(p, kind, event->type->index + 1);
-	inner = perfetto_begin_event(perfetto, ends ? TYPE_SLICE_END : span ? TYPE_SLICE_BEGIN : TYPE_INSTANT,
-			    track);
-	if (span && !ends)
-		proto_text(p, EVENT_NAME, event->type->span);
-	else if (!ends)
+	inner = perfetto_begin_event(perfetto, type, track);
+	if (event->span && event->span->part == FMT_OPENS)
+		put_span_name(p, event->span->name);
+	else if (type != TYPE_SLICE_END)
 		proto_number(p, EVENT_NAME_IID, event->type->index + 1);
 	perfetto_annotations(p, event);
 	if (event->type->fields)
 		perfetto_fields(perfetto, event);
 	proto_end(p, inner);
-	perfetto->last_ns = event->time_ns;
+}
+
+static int put_end(struct perfetto *perfetto, uint64_t track, int64_t time_ns)
+{
+	size_t packet = perfetto_begin(perfetto, time_ns);
+
+	proto_end(&perfetto->packet, perfetto_begin_event(perfetto, TYPE_SLICE_END, track));
 	return perfetto_end(perfetto, packet);
 }
 
-struct cut {
-	struct perfetto *perfetto;
-	int64_t time_ns;
-	int err;
-};
-
-/* Nobody knows when the spans that were open really ended. */
-static void cut_spans(void *arg, const struct spans_thread *thread)
+static int event(void *context, const struct fmt_event *event)
 {
-	struct cut *cut = arg;
-	struct proto *p = &cut->perfetto->packet;
-	uint64_t uuid = perfetto_thread_uuid(thread->pid, thread->tid, thread->thread);
+	struct perfetto *perfetto = context;
+	const struct fmt_span *span = event->span;
+	bool is_whole = span && span->part == FMT_WHOLE;
+	uint64_t type = !span ? TYPE_INSTANT : span->part == FMT_CLOSES ? TYPE_SLICE_END : TYPE_SLICE_BEGIN;
+	uint64_t track;
+	size_t packet;
+	int err = span ? perfetto_span_track(perfetto, event, &track)
+		       : perfetto_track(perfetto, event, &track);
 
-	for (unsigned i = 0; i < thread->depth && !cut->err; i++) {
-		size_t packet = perfetto_begin(cut->perfetto, cut->time_ns);
-		size_t event = perfetto_begin_event(cut->perfetto, TYPE_SLICE_END, uuid);
-
-		perfetto_annotate(p, NAME_CUT, ANNOTATION_BOOL, 1);
-		proto_end(p, event);
-		cut->err = perfetto_end(cut->perfetto, packet);
-	}
+	if (err)
+		return err;
+	packet = perfetto_begin(perfetto, is_whole ? span->begin_ns : event->time_ns);
+	put_event(perfetto, event, type, track);
+	err = perfetto_end(perfetto, packet);
+	if (!err && is_whole)
+		err = put_end(perfetto, track, event->time_ns);
+	perfetto->last_ns = event->time_ns;
+	return err;
 }
 
-/* On the track of losses. type INSTANT has a name and a count; SLICE_END neither. */
-static int loss(struct perfetto *perfetto, int type, int64_t time_ns, int cause, bool counted,
-		uint64_t count)
+/* On the track of the cause's losses; count NULL: it is not known. SLICE_END has neither name nor count. */
+static int loss(struct perfetto *perfetto, int type, int64_t time_ns, int cause, const uint64_t *count)
 {
+	uint64_t track = PERFETTO_TRACK_LOSSES + (uint64_t)cause;
 	struct proto *p = &perfetto->packet;
 	size_t packet, inner;
-	int err = perfetto->any ? 0
-				: perfetto_plain_track(perfetto, PERFETTO_TRACK_LOSSES, "lost events");
+	int err = perfetto->has_losses[cause] ? 0 : perfetto_plain_track(perfetto, track, "lost events");
 
-	perfetto->any = true;
+	perfetto->has_losses[cause] = true;
 	if (err)
 		return err;
 	packet = perfetto_begin(perfetto, time_ns);
-	inner = perfetto_begin_event(perfetto, (uint64_t)type, PERFETTO_TRACK_LOSSES);
+	inner = perfetto_begin_event(perfetto, (uint64_t)type, track);
 	if (type != TYPE_SLICE_END) {
 		proto_text(p, EVENT_NAME, "events lost");
 		perfetto_annotate_text(p, "cause", posix_trace_lost_name_np(cause));
-		if (counted)
-			perfetto_annotate_number(p, "count", ANNOTATION_UINT, count);
+		if (count)
+			perfetto_annotate_number(p, "count", ANNOTATION_UINT, *count);
 	}
 	proto_end(p, inner);
 	return perfetto_end(perfetto, packet);
@@ -270,21 +283,14 @@ static int loss(struct perfetto *perfetto, int type, int64_t time_ns, int cause,
 static int lost(void *context, const struct fmt_lost *lost)
 {
 	struct perfetto *perfetto = context;
-	struct cut cut = { perfetto, perfetto->last_ns, 0 };
+	uint64_t number, *count = fmt_lost_count(&perfetto->facts, lost, &number) ? &number : NULL;
 	int err;
 
-	if (!lost->has_interval) {
-		err = loss(perfetto, TYPE_INSTANT, perfetto->last_ns, lost->cause, lost->counted,
-			   lost->count);
-	} else {
-		cut.time_ns = lost->end_ns;
-		err = loss(perfetto, TYPE_SLICE_BEGIN, lost->begin_ns, lost->cause, lost->counted,
-			   lost->count);
-		if (!err)
-			err = loss(perfetto, TYPE_SLICE_END, lost->end_ns, lost->cause, false, 0);
-	}
-	spans_clear(&perfetto->spans, cut_spans, &cut);
-	return err ? err : cut.err;
+	perfetto->counted[lost->cause] |= count && !lost->counted;
+	if (!lost->has_interval)
+		return loss(perfetto, TYPE_INSTANT, perfetto->last_ns, lost->cause, count);
+	err = loss(perfetto, TYPE_SLICE_BEGIN, lost->begin_ns, lost->cause, count);
+	return err ? err : loss(perfetto, TYPE_SLICE_END, lost->end_ns, lost->cause, NULL);
 }
 
 static int thread(void *context, const struct fmt_thread *thread)
@@ -298,9 +304,8 @@ static int end(void *context, const struct fmt_end *end)
 	int err = 0;
 
 	for (int i = 0; !err && end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
-		if (end->ledger.lost[i])
-			err = loss(perfetto, TYPE_INSTANT, perfetto->last_ns, i, true,
-				   end->ledger.lost[i]);
+		if (end->ledger.lost[i] && !perfetto->counted[i])
+			err = loss(perfetto, TYPE_INSTANT, perfetto->last_ns, i, &end->ledger.lost[i]);
 	return err;
 }
 

@@ -3,14 +3,17 @@
  * perfetto.h - a trace of Perfetto being written: a sequence of TracePackets, see perfetto.dev's
  * trace_packet.proto. Field numbers are those of its messages.
  *
- * Times are of CLOCK_REALTIME. A thread is a track, and so is a process, and so are the losses.
+ * Times are of CLOCK_REALTIME. A thread is a track, and so is a process, and so are the losses of each
+ * cause. Spans of a thread that cross are on further tracks, its children; those with a key are on tracks
+ * of their process. A reader sorts packets by time and keeps the file's order where times are equal: for
+ * that order the lanes of spans were made.
  */
 #ifndef POSIXTRACE_FORMATS_PERFETTO_H
 #define POSIXTRACE_FORMATS_PERFETTO_H
 
 #include "formats/format.h"
 #include "formats/proto.h"
-#include "formats/spans.h"
+#include "formats/threads.h"
 
 enum { /* Trace, TracePacket */
 	TRACE_PACKET = 1,
@@ -55,7 +58,7 @@ enum { /* DebugAnnotation */
 
 /* Names that every trace has, interned in its first packet; an event type's is its index behind. */
 enum perfetto_name { NAME_NONE, NAME_DATA, NAME_HEX, NAME_ADDRESS, NAME_TRUNCATED, NAME_LATE,
-		     NAME_AFTER_DAMAGE, NAME_CPU, NAME_THREAD, NAME_CUT, NAMES };
+		     NAME_AFTER_DAMAGE, NAME_CPU, NAME_THREAD, NAME_TID, NAMES };
 
 struct perfetto_kind {
 	const struct fmt_type *type;
@@ -69,12 +72,14 @@ struct perfetto {
 	struct out *out;
 	struct proto packet;
 	uint64_t next_iid;     /* of names of annotations */
-	struct spans spans;
-	struct spans_thread *last; /* of the last event */
+	struct threads threads;
+	struct threads lanes;  /* tracks of spans that are described, by their uuid as a handle */
+	struct thread *last;   /* of the last event */
+	struct fmt_facts facts;
+	bool has_losses[POSIX_TRACE_LOST_CAUSES_NP], counted[POSIX_TRACE_LOST_CAUSES_NP];
 	struct perfetto_kind *kind; /* by index of the type */
 	size_t kinds;
 	int64_t last_ns;
-	bool any;
 };
 
 /* Begins a packet and ends it, which writes it. */
@@ -95,8 +100,9 @@ void perfetto_annotations(struct proto *p, const struct fmt_event *event);
 /* formats/perfetto_fields.c: an annotation for each field of the event's data. */
 void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event);
 
-/* The track of that event's thread, described if it is new. */
+/* The track of that event's thread, or of its span; described if it is new. */
 int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
+int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
 
 /* A name for a track: of a thread or, with tid and thread 0, of a process. */
 int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thread);
@@ -106,8 +112,5 @@ int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thre
 #define PERFETTO_TRACK_LOSSES UINT64_C(0x6c6f73736573)
 
 int perfetto_plain_track(struct perfetto *perfetto, uint64_t uuid, const char *name);
-
-/* The uuid of a thread's track, as spans.h knows the thread. */
-uint64_t perfetto_thread_uuid(uint32_t pid, uint32_t tid, uint64_t thread);
 
 #endif

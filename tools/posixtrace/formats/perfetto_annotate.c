@@ -2,6 +2,7 @@
 /* formats/perfetto_annotate.c - what is said of an event beside its name, as debug annotations. */
 #include "formats/perfetto.h"
 
+#include "formats/explained.h"
 #include "formats/plain.h"
 #include "text.h"
 
@@ -83,7 +84,10 @@ static void data(struct proto *p, const struct fmt_event *event)
 
 void perfetto_annotations(struct proto *p, const struct fmt_event *event)
 {
-	if (event->data_len)
+	bool add_nul;
+
+	if (event->data_len && !(event->type->fields && explained(event->type->fields, event->data,
+								  event->data_len, &add_nul)))
 		data(p, event);
 	if (event->address)
 		perfetto_annotate(p, NAME_ADDRESS, ANNOTATION_POINTER, event->address);
@@ -95,4 +99,6 @@ void perfetto_annotations(struct proto *p, const struct fmt_event *event)
 		perfetto_annotate(p, NAME_AFTER_DAMAGE, ANNOTATION_BOOL, 1);
 	if (event->cpu >= 0)
 		perfetto_annotate(p, NAME_CPU, ANNOTATION_UINT, (uint64_t)event->cpu);
+	if (event->span && event->span->keyed && event->tid)
+		perfetto_annotate(p, NAME_TID, ANNOTATION_UINT, event->tid);
 }

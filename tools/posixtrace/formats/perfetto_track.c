@@ -31,9 +31,10 @@ static uint64_t process_uuid(uint32_t pid)
 	return mix(pid + UINT64_C(0x9e3779b97f4a7c15));
 }
 
-uint64_t perfetto_thread_uuid(uint32_t pid, uint32_t tid, uint64_t thread)
+/* A thread stays the same when its process executes another program: see threads.h. */
+static uint64_t thread_uuid(uint32_t pid, uint32_t tid, uint64_t thread)
 {
-	return mix(mix((uint64_t)pid << 32 | tid) + thread);
+	return mix(mix((uint64_t)pid << 32 | tid) + (tid ? 0 : thread));
 }
 
 static size_t begin_track(struct perfetto *perfetto, uint64_t uuid, size_t *packet)
@@ -79,7 +80,7 @@ static int thread_track(struct perfetto *perfetto, uint32_t pid, uint32_t tid, u
 			const char *name)
 {
 	size_t packet, thread;
-	size_t track = begin_track(perfetto, perfetto_thread_uuid(pid, tid, handle), &packet);
+	size_t track = begin_track(perfetto, thread_uuid(pid, tid, handle), &packet);
 	char shown[32];
 
 	if (pid)
@@ -115,7 +116,7 @@ int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thre
 
 int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track)
 {
-	struct spans_thread *last = perfetto->last;
+	struct thread *last = perfetto->last;
 	int err = 0;
 
 	if (!event->pid && !event->tid && !event->thread) {
@@ -123,8 +124,9 @@ int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uin
 		return 0;
 	}
 	if (!last || last->tid != event->tid || last->pid != event->pid ||
-	    last->thread != event->thread) {
-		last = perfetto->last = spans_of(&perfetto->spans, event);
+	    (!last->tid && last->handle != event->thread)) {
+		last = perfetto->last = threads_of(&perfetto->threads, event->pid, event->tid,
+						   event->thread);
 		/* More threads than can be remembered are described with each turn. */
 		if (!last || !last->mark) {
 			if (event->pid)
@@ -134,8 +136,43 @@ int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uin
 						   NULL);
 		}
 		if (last && !last->mark)
-			last->mark = perfetto_thread_uuid(event->pid, event->tid, event->thread);
+			last->mark = thread_uuid(event->pid, event->tid, event->thread);
 	}
-	*track = last ? last->mark : perfetto_thread_uuid(event->pid, event->tid, event->thread);
+	*track = last ? last->mark : thread_uuid(event->pid, event->tid, event->thread);
 	return err;
+}
+
+/* Tracks of the same name and parent are shown as one. */
+static int lane_track(struct perfetto *perfetto, uint64_t uuid, uint64_t parent, const char *name)
+{
+	struct thread *lane = threads_of(&perfetto->lanes, 0, 0, uuid);
+	size_t packet, track;
+
+	if (lane && lane->mark)
+		return 0;
+	if (lane)
+		lane->mark = 1;
+	track = begin_track(perfetto, uuid, &packet);
+	if (parent)
+		proto_number(&perfetto->packet, TRACK_PARENT, parent);
+	proto_text(&perfetto->packet, TRACK_NAME, name);
+	return end_track(perfetto, track, packet);
+}
+
+int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track)
+{
+	const struct fmt_span *span = event->span;
+	uint64_t thread;
+	int err = perfetto_track(perfetto, event, &thread);
+
+	*track = thread;
+	if (err || (!span->keyed && !span->lane))
+		return err;
+	if (span->keyed) {
+		*track = mix(mix(process_uuid(event->pid) + span->series + 1) + span->lane);
+		return lane_track(perfetto, *track, event->pid ? process_uuid(event->pid) : 0,
+				  span->name);
+	}
+	*track = mix(thread + span->lane);
+	return lane_track(perfetto, *track, thread, "crossing spans");
 }

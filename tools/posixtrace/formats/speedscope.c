@@ -1,52 +1,51 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * formats/speedscope.c - the file of speedscope: for each thread the spans that nest, and the events
- * that say how long they took, as a flame graph.
+ * formats/speedscope.c - the file of speedscope: for each lane of a thread its spans as a flame graph, and
+ * for those with a key lanes of their own.
  *
- * The file wants all of a thread in one place, and a trace has the threads mixed: nesting.h. Times are
- * nanoseconds since the first event, since readers take numbers as doubles.
+ * The file wants all of a lane in one place, and a trace has the lanes mixed: nesting.h. Times are
+ * nanoseconds since the first event or begin of a span, since readers take numbers as doubles.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "formats/format.h"
-#include "formats/duration.h"
 #include "formats/jsontext.h"
-#include "formats/lane.h"
-#include "formats/spans.h"
+#include "formats/nesting.h"
+#include "formats/plan.h"
+#include "formats/threads.h"
 
 extern const struct format format_speedscope;
 
 #define FRAME_NAME_BYTES 4096
+#define TRACKS_MAX       (1u << 22)
 
-/* A thread with spans. */
+/* A profile: a lane. */
 struct track {
 	uint32_t pid, tid;
 	uint64_t thread;
-	struct lane lane;
-};
-
-/* What is shown of a type. */
-struct kind {
-	uint32_t frame;
-	int field; /* of how long it took; -1: none */
+	unsigned lane;
+	bool keyed;
+	char *name;            /* of spans with a key */
+	int64_t last_ns;
+	struct nesting_lane nesting;
 };
 
 struct speedscope {
 	struct fmt_flow *flow;
 	struct out *out;
-	struct spans spans;
-	struct track **lane;
-	size_t lanes, lanes_room;
-	struct kind *kind;             /* by index of the type */
-	size_t types;
+	struct threads places;         /* of tracks, by a number that is made of all that they are */
+	struct track **track;
+	size_t tracks, room;
+	uint32_t *frame;               /* by series of spans: number + 1 */
+	size_t series;
 	char **name;                   /* of frames */
 	size_t frames;
+	struct plan_name *thread;      /* what threads are called */
+	size_t threads;
 	struct nesting nesting;
-	bool has_base;
 	int64_t base_ns, last_ns;
 	uint64_t lost;
 	char *trace;
@@ -65,6 +64,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 		free(s);
 		return err;
 	}
+	threads_init(&s->places, true, TRACKS_MAX);
 	s->flow = flow;
 	s->out = output->out;
 	*context = s;
@@ -75,17 +75,21 @@ static void close_sink(void *context)
 {
 	struct speedscope *s = context;
 
-	for (size_t i = 0; i < s->lanes; i++) {
-		nesting_lane_fini(&s->lane[i]->lane.nesting);
-		free(s->lane[i]);
+	for (size_t i = 0; i < s->tracks; i++) {
+		nesting_lane_fini(&s->track[i]->nesting);
+		free(s->track[i]->name);
+		free(s->track[i]);
 	}
 	for (size_t i = 0; i < s->frames; i++)
 		free(s->name[i]);
-	free(s->lane);
+	for (size_t i = 0; i < s->threads; i++)
+		free(s->thread[i].name);
+	free(s->track);
 	free(s->name);
-	free(s->kind);
+	free(s->frame);
+	free(s->thread);
 	free(s->trace);
-	spans_fini(&s->spans);
+	threads_fini(&s->places);
 	nesting_fini(&s->nesting);
 	free(s);
 }
@@ -94,143 +98,151 @@ static int begin(void *context, const struct fmt_facts *facts)
 {
 	struct speedscope *s = context;
 
-	s->has_base = facts->has_scan;
 	s->base_ns = s->last_ns = facts->has_scan ? facts->least_ns : 0;
 	s->trace = strndup(facts->name, sizeof(facts->name));
 	return s->trace ? 0 : ENOMEM;
 }
 
-static int type(void *context, const struct fmt_type *type)
+static int thread(void *context, const struct fmt_thread *thread)
 {
 	struct speedscope *s = context;
-	struct kind *kind = realloc(s->kind, (type->index + 1) * sizeof(*kind));
-	char **name;
+	struct plan_name *more;
+	char *name;
 
-	if (!kind)
-		return ENOMEM;
-	s->kind = kind;
-	s->types = type->index + 1;
-	kind += type->index;
-	kind->frame = (uint32_t)s->frames;
-	kind->field = duration_field(type);
-	if (type->phase != FMT_BEGIN && kind->field < 0)
+	if (!thread->tid && !thread->thread)
 		return 0;
-	name = realloc(s->name, (s->frames + 1) * sizeof(*name));
-	if (!name)
+	more = realloc(s->thread, (s->threads + 1) * sizeof(*more));
+	name = strndup(thread->name, thread->name_len);
+	if (more)
+		s->thread = more;
+	if (!more || !name) {
+		free(name);
 		return ENOMEM;
-	s->name = name;
-	name[s->frames] = strndup(type->phase == FMT_BEGIN ? type->span : type->name, FRAME_NAME_BYTES);
-	return name[s->frames++] ? 0 : ENOMEM;
+	}
+	more[s->threads++] = (struct plan_name){
+		.pid = thread->pid, .tid = thread->tid, .thread = thread->thread, .name = name,
+	};
+	return 0;
 }
 
-/* ------------------------------------------------------------------ by thread */
+/* ------------------------------------------------------------------ spans */
 
-static struct track *new_lane(struct speedscope *s, const struct spans_thread *thread)
+static int frame_of(struct speedscope *s, const struct fmt_span *span, uint32_t *frame)
 {
-	struct track *lane;
+	char **name;
 
-	if (s->lanes == s->lanes_room) {
-		size_t room = s->lanes_room ? 2 * s->lanes_room : 64;
-		struct track **more = realloc(s->lane, room * sizeof(*more));
+	if (span->series >= s->series) {
+		uint32_t *more = realloc(s->frame, (span->series + 1) * sizeof(*more));
+
+		if (!more)
+			return ENOMEM;
+		memset(more + s->series, 0, (span->series + 1 - s->series) * sizeof(*more));
+		s->frame = more;
+		s->series = span->series + 1;
+	}
+	if (!s->frame[span->series]) {
+		name = realloc(s->name, (s->frames + 1) * sizeof(*name));
+		if (!name)
+			return ENOMEM;
+		s->name = name;
+		name[s->frames] = strndup(span->name, FRAME_NAME_BYTES);
+		if (!name[s->frames])
+			return ENOMEM;
+		s->frame[span->series] = (uint32_t)++s->frames;
+	}
+	*frame = s->frame[span->series] - 1;
+	return 0;
+}
+
+static struct track *new_track(struct speedscope *s, const struct fmt_event *event)
+{
+	struct track *track;
+
+	if (s->tracks == s->room) {
+		size_t room = s->room ? 2 * s->room : 64;
+		struct track **more = realloc(s->track, room * sizeof(*more));
 
 		if (!more)
 			return NULL;
-		s->lane = more;
-		s->lanes_room = room;
+		s->track = more;
+		s->room = room;
 	}
-	lane = calloc(1, sizeof(*lane));
-	if (!lane)
+	track = calloc(1, sizeof(*track));
+	if (!track)
 		return NULL;
-	lane->pid = thread->pid;
-	lane->tid = thread->tid;
-	lane->thread = thread->thread;
-	lane_init(&lane->lane);
-	s->lane[s->lanes++] = lane;
-	return lane;
+	track->pid = event->pid;
+	track->tid = event->tid;
+	track->thread = event->thread;
+	track->lane = event->span->lane;
+	track->keyed = event->span->keyed;
+	track->last_ns = s->base_ns;
+	s->track[s->tracks++] = track;
+	track->name = track->keyed ? strdup(event->span->name) : NULL;
+	return track->keyed && !track->name ? NULL : track;
 }
 
-static struct track *lane_of(struct speedscope *s, struct spans_thread *thread)
+static uint64_t mix(uint64_t hash, uint64_t number)
 {
-	if (!thread->mark) {
-		if (!new_lane(s, thread))
+	hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+/* NULL: no memory, or too many of them. */
+static struct track *track_of(struct speedscope *s, const struct fmt_event *event)
+{
+	const struct fmt_span *span = event->span;
+	uint64_t key = mix(mix(mix(UINT64_C(0xcbf29ce484222325), span->lane), event->pid), span->keyed);
+	struct thread *place;
+
+	if (span->keyed)
+		key = mix(key, span->series);
+	else
+		key = mix(mix(key, event->tid), event->tid ? 0 : event->thread);
+	place = threads_of(&s->places, 0, 0, key);
+	if (!place)
+		return NULL;
+	if (!place->mark) {
+		if (!new_track(s, event))
 			return NULL;
-		thread->mark = s->lanes;
+		place->mark = s->tracks;
 	}
-	return s->lane[thread->mark - 1];
-}
-
-static int put_duration(struct speedscope *s, const struct fmt_event *event, uint64_t took_ns)
-{
-	struct spans_thread *thread = spans_of(&s->spans, event);
-	struct track *lane = thread ? lane_of(s, thread) : NULL;
-
-	if (!lane)
-		return thread ? ENOMEM : 0;
-	return lane_add(&lane->lane, &s->nesting, s->kind[event->type->index].frame, thread->depth,
-			event->time_ns, took_ns, s->base_ns);
+	return s->track[place->mark - 1];
 }
 
 static int put_span(struct speedscope *s, const struct fmt_event *event)
 {
-	bool ends = event->type->phase == FMT_END;
-	struct spans_thread *thread = spans_of(&s->spans, event);
-	unsigned depth = thread ? thread->depth : 0;
-	const struct fmt_type *opened = ends && depth ? thread->open[depth - 1] : event->type;
-	struct track *lane;
+	const struct fmt_span *span = event->span;
+	struct track *track = track_of(s, event);
+	struct interval interval = {
+		.begin_ns = span->begin_ns, .end_ns = span->end_ns, .begin = span->id,
+		.end = span->number,
+	};
+	uint32_t frame;
+	int err = track ? frame_of(s, span, &frame) : ENOMEM;
 
-	if (!thread || !spans_event(&s->spans, event))
-		return 0;
-	lane = lane_of(s, thread);
-	if (!lane)
-		return ENOMEM;
-	if (ends)
-		return lane_end_span(&lane->lane, &s->nesting, s->kind[opened->index].frame, depth,
-				     event->time_ns);
-	lane_begin_span(&lane->lane, depth, event->time_ns);
-	return 0;
+	if (err)
+		return err;
+	interval.frame = frame;
+	track->last_ns = span->end_ns;
+	return nesting_add(&s->nesting, &track->nesting, &interval);
 }
 
 static int event(void *context, const struct fmt_event *event)
 {
 	struct speedscope *s = context;
-	uint64_t took_ns;
 
-	if (!s->has_base)
-		s->base_ns = s->last_ns = event->time_ns;
-	s->has_base = true;
 	if (event->time_ns > s->last_ns)
 		s->last_ns = event->time_ns;
-	if (event->type->nests)
-		return put_span(s, event);
-	return duration_of(event, s->kind[event->type->index].field, &took_ns)
-		? put_duration(s, event, took_ns) : 0;
-}
-
-struct cut {
-	struct speedscope *s;
-	int64_t at_ns;
-};
-
-/* Nobody knows when the spans that were open really ended. */
-static void cut_spans(void *arg, const struct spans_thread *thread)
-{
-	struct cut *cut = arg;
-
-	for (unsigned depth = thread->depth; depth && !cut->s->err; depth--)
-		cut->s->err = lane_end_span(&cut->s->lane[thread->mark - 1]->lane, &cut->s->nesting,
-					    cut->s->kind[thread->open[depth - 1]->index].frame,
-					    depth, cut->at_ns);
+	return event->span && event->span->part != FMT_OPENS ? put_span(s, event) : 0;
 }
 
 static int lost(void *context, const struct fmt_lost *lost)
 {
 	struct speedscope *s = context;
-	struct cut cut = { s, lost->has_interval ? lost->end_ns : s->last_ns };
 
 	if (lost->counted && lost->cause != POSIX_TRACE_LOST_CLEARED_NP)
 		s->lost += lost->count;
-	spans_clear(&s->spans, cut_spans, &cut);
-	return s->err;
+	return 0;
 }
 
 /* ------------------------------------------------------------------ the file */
@@ -257,18 +269,33 @@ static void put_edge(void *arg, const struct edge *edge)
 	out_done(out, p);
 }
 
-static void put_thread_name(struct speedscope *s, const struct track *lane)
+static const char *name_of(const struct speedscope *s, const struct track *track)
 {
-	char known[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1], *text;
-	bool has_name = fmt_object_name(s->flow, lane->pid, lane->thread, s->last_ns, known);
+	for (size_t i = s->threads; i--;)
+		if (s->thread[i].pid == track->pid && s->thread[i].tid == track->tid &&
+		    (track->tid || s->thread[i].thread == track->thread))
+			return s->thread[i].name;
+	return NULL;
+}
+
+/* Its name, and then what it is: no two profiles are called the same. */
+static void put_track_name(struct speedscope *s, const struct track *track)
+{
+	const char *name = track->keyed ? track->name : name_of(s, track);
+	char *text, what[64] = "", lane[32] = "";
 	int len;
 
-	if (lane->tid)
-		len = asprintf(&text, "%s%sthread %u of process %u", has_name ? known : "",
-			       has_name ? ", " : "", lane->tid, lane->pid);
-	else
-		len = asprintf(&text, "%s%sthread %#llx of process %u", has_name ? known : "",
-			       has_name ? ", " : "", (unsigned long long)lane->thread, lane->pid);
+	if (!track->keyed && track->tid)
+		snprintf(what, sizeof(what), "thread %u of ", track->tid);
+	else if (!track->keyed)
+		snprintf(what, sizeof(what), "thread %#llx of ", (unsigned long long)track->thread);
+	/* A thread that has no name is called by its number: once is enough. */
+	if (name && *what && !strncmp(what, name, strlen(name)))
+		name = NULL;
+	if (track->lane)
+		snprintf(lane, sizeof(lane), ", lane %u", track->lane);
+	len = asprintf(&text, "%s%s%sprocess %u%s", name ? name : "", name ? ", " : "", what,
+		       track->pid, lane);
 	if (len < 0) {
 		s->err = ENOMEM;
 		return;
@@ -277,17 +304,17 @@ static void put_thread_name(struct speedscope *s, const struct track *lane)
 	free(text);
 }
 
-static int put_lane(struct speedscope *s, const struct track *lane)
+static int put_track(struct speedscope *s, const struct track *track)
 {
+	int64_t last_ns = s->last_ns > track->last_ns ? s->last_ns : track->last_ns;
 	struct edges edges = { .s = s };
 	int err;
 
 	out_str(s->out, "{\"type\":\"evented\",\"name\":");
-	put_thread_name(s, lane);
+	put_track_name(s, track);
 	out_printf(s->out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%llu,\"events\":[",
-		   (unsigned long long)((uint64_t)(s->last_ns > lane->lane.last_ns ? s->last_ns : lane->lane.last_ns) -
-					(uint64_t)s->base_ns));
-	err = nesting_tell(&s->nesting, &lane->lane.nesting, put_edge, &edges);
+		   (unsigned long long)((uint64_t)last_ns - (uint64_t)s->base_ns));
+	err = nesting_tell(&s->nesting, &track->nesting, put_edge, &edges);
 	out_str(s->out, "]}");
 	return err ? err : s->err;
 }
@@ -308,19 +335,17 @@ static int put_name(struct speedscope *s)
 static int end(void *context, const struct fmt_end *end)
 {
 	struct speedscope *s = context;
-	struct cut cut = { s, s->last_ns };
 	struct out *out = s->out;
 	int err;
 
-	spans_clear(&s->spans, cut_spans, &cut);
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		s->lost += i == POSIX_TRACE_LOST_CLEARED_NP ? 0 : end->ledger.lost[i];
 	out_str(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"name\":");
 	err = s->err ? s->err : put_name(s);
 	out_printf(out, ",\"exporter\":\"posixtrace\",\"activeProfileIndex\":0,\"profiles\":[");
-	for (size_t i = 0; i < s->lanes && !err; i++) {
+	for (size_t i = 0; i < s->tracks && !err; i++) {
 		out_str(out, i ? ",\n" : "\n");
-		err = put_lane(s, s->lane[i]);
+		err = put_track(s, s->track[i]);
 	}
 	out_str(out, "],\n\"shared\":{\"frames\":[");
 	for (size_t i = 0; i < s->frames; i++) {
@@ -329,14 +354,10 @@ static int end(void *context, const struct fmt_end *end)
 		out_char(out, '}');
 	}
 	out_str(out, "]}}\n");
-	if (!s->lanes)
+	if (!s->tracks)
 		fmt_fault(s->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
-			  "it has no spans that nest, and no events that say how long they took: "
+			  "it has no spans, and no events that say how long they took: "
 			  "speedscope has nothing to show");
-	if (s->nesting.left_out)
-		fmt_fault(s->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
-			  "%llu spans that cross another one of their thread are left out",
-			  (unsigned long long)s->nesting.left_out);
 	return err ? err : out->err;
 }
 
@@ -347,7 +368,7 @@ const struct format format_speedscope = {
 	.output = FMT_TO_BYTES,
 	.open = open_sink,
 	.begin = begin,
-	.type = type,
+	.thread = thread,
 	.event = event,
 	.lost = lost,
 	.end = end,

@@ -11,8 +11,8 @@
 #include "formats/format.h"
 #include "formats/jsonfields.h"
 #include "formats/plain.h"
-#include "formats/spans.h"
 #include "formats/sqlite_schema.h"
+#include "formats/threads.h"
 #include "say.h"
 
 extern const struct format format_sqlite;
@@ -21,8 +21,8 @@ struct base {
 	const char *shown;
 	sqlite3 *db;
 	sqlite3_stmt *statement[STATEMENTS];
-	struct spans spans;
-	struct spans_thread *last;
+	struct threads known;
+	struct thread *last;
 	int64_t last_row; /* of a thread that cannot be remembered */
 	int64_t events, threads;
 	struct out scratch;
@@ -47,7 +47,7 @@ static void close_sink(void *context)
 	for (int i = 0; i < STATEMENTS; i++)
 		sqlite3_finalize(base->statement[i]);
 	sqlite3_close(base->db);
-	spans_fini(&base->spans);
+	threads_fini(&base->known);
 	free(base);
 }
 
@@ -61,6 +61,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 		return ENOMEM;
 	base->shown = output->shown;
 	base->scratch.fd = -1;
+	threads_init(&base->known, true, 0);
 	if (sqlite3_open_v2(output->path, &base->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		err = fail(base);
 	if (!err)
@@ -179,12 +180,13 @@ static int add_thread(struct base *base, uint32_t pid, uint32_t tid, uint64_t ha
 
 static int thread_row(struct base *base, const struct fmt_event *event, int64_t *row)
 {
-	struct spans_thread *last = base->last;
+	struct thread *last = base->last;
 	int err = 0;
 
 	if (!last || last->tid != event->tid || last->pid != event->pid ||
-	    last->thread != event->thread) {
-		last = base->last = spans_of(&base->spans, event);
+	    last->handle != event->thread) {
+		last = base->last = threads_of(&base->known, event->pid, event->tid,
+					       event->thread);
 		if (!last || !last->mark)
 			err = add_thread(base, event->pid, event->tid, event->thread,
 					 &base->last_row);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/output.h"
+#include "formats/scan.h"
 #include "say.h"
 
 static const struct fmt_option *option_of(const struct format *format, const char *name)
@@ -94,15 +95,32 @@ static int flow_through(struct fmt_flow *flow, struct output *output)
 	return tool_worse(status, flow->status);
 }
 
+/* A serial line is read once: of its events no spans are known. */
+static void plan_flow(struct fmt_flow *flow, struct plan *plan)
+{
+	bool kept;
+
+	if (!flow->to->scans)
+		return;
+	if (scan(flow, plan, &kept))
+		flow->plan = plan;
+	else if (kept)
+		say("%s: it cannot be read twice: no spans are known", flow->input->name);
+}
+
 static int into_output(const struct through *through, struct fmt_flow *flow)
 {
 	static struct output output;
+	struct plan plan = { .fd = -1 };
 	int status = output_open(&output, through->output, flow->to->output, through->force);
 	int kept;
 
 	if (status)
 		return status;
+	plan_flow(flow, &plan);
 	status = flow_through(flow, &output);
+	plan_fini(&plan);
+	flow->plan = NULL;
 	if (status != TOOL_OK && status != TOOL_DAMAGED) {
 		output_drop(&output);
 		return status;

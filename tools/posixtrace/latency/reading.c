@@ -44,6 +44,7 @@ int reading_begin(struct reading *reading, struct logfile *log, struct wanted *w
 	reading->log = log;
 	reading->wanted = wanted;
 	durations_begin_open(&reading->durations, wanted);
+	pairing_names(&reading->durations.pairing, log);
 	reading->durations.keeps_begins = true;
 	meter_begin(&reading->meter, logfile_events(log), true);
 	return err ? err : logfile_window(log, wanted->choose.begin_ns, wanted->choose.end_ns);

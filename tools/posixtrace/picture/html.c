@@ -147,8 +147,8 @@ static uint64_t place(const struct picture *picture, int64_t time_ns)
 
 static void bands(struct out *out, const struct picture *picture)
 {
-	static const char *const kind[] = { [BAND_LOST] = "lost", [BAND_STOPPED] = "stopped",
-					    [BAND_FULL] = "full", [BAND_DAMAGED] = "damaged" };
+	static const char *const kind[] = { [GAP_LOST] = "lost", [GAP_STOPPED] = "stopped",
+					    [GAP_FULL] = "full", [GAP_DAMAGED] = "damaged" };
 
 	out_str(out, ",\n\"bands\":[");
 	for (size_t i = 0; i < picture->bands; i++)

@@ -7,27 +7,11 @@
 
 #define GENERATIONS 8 /* of children that execute nothing */
 
-static void set_base(struct picture_row *row, const char *path, size_t len)
-{
-	const char *slash = memrchr(path, '/', len);
-	size_t skipped = slash ? (size_t)(slash + 1 - path) : 0;
-
-	snprintf(row->name, sizeof(row->name), "%.*s", (int)(len - skipped), path + skipped);
-}
-
 /* Preloaded programs tell how they were called, which need not be what their file is called. */
 void rows_program(struct picture_row *row, const struct log_type *type,
 		  const struct posix_trace_event_np *event)
 {
-	struct posix_trace_value_np value;
-
-	if (!type->schema || strcmp(type->name, "process.start"))
-		return;
-	for (unsigned i = 0; i < type->schema->fields; i++)
-		if (!strcmp(type->schema->field[i].name, "program") &&
-		    posix_trace_field_get_np(type->schema, i, 0, event->data, event->data_len, 0, &value) &&
-		    value.field->form == POSIX_TRACE_FORM_BYTES_NP)
-			set_base(row, value.data, value.len);
+	program_told(type->name, type->schema, event->data, event->data_len, row->name);
 }
 
 static bool thread_name(const struct picture *picture, struct picture_row *row)
@@ -50,34 +34,15 @@ static const struct picture_row *first_thread(const struct picture *picture, pid
 	return NULL;
 }
 
-/* The program is mapped below its libraries. */
 static void program_name(const struct picture *picture, pid_t pid, struct picture_row *row, int deep)
 {
-	trace_id_t log = picture->log.trid;
-	struct posix_trace_mapping_np mapping;
 	const struct picture_row *first = first_thread(picture, pid);
-	const char *path = NULL;
-	uint64_t lowest = UINT64_MAX;
-	pid_t parent = 0;
-	int unavailable;
+	pid_t parent;
 
-	if (first && *first->name) {
+	if (first && *first->name)
 		memcpy(row->name, first->name, sizeof(row->name));
-		return;
-	}
-	if (posix_trace_mapping_rewind_np(log))
-		return;
-	while (!posix_trace_mapping_getnext_np(log, &mapping, &unavailable) && !unavailable) {
-		if (mapping.pid != pid || mapping.from_ns > row->last_ns || mapping.until_ns < row->last_ns)
-			continue;
-		if (mapping.parent)
-			parent = mapping.parent;
-		else if (mapping.start < lowest)
-			lowest = mapping.start, path = mapping.path;
-	}
-	if (path)
-		set_base(row, path, strlen(path));
-	else if (parent && deep < GENERATIONS)
+	else if (!program_mapped(picture->log.trid, pid, row->last_ns, row->name, &parent) &&
+		 parent && deep < GENERATIONS)
 		program_name(picture, parent, row, deep + 1);
 }
 

@@ -15,9 +15,11 @@
 #ifndef POSIXTRACE_PICTURE_PICTURE_H
 #define POSIXTRACE_PICTURE_PICTURE_H
 
+#include "gaps.h"
 #include "latency/histogram.h"
 #include "spans/pairing.h"
 #include "latency/reading.h"
+#include "program.h"
 
 #define PICTURE_ROWS     512
 #define PICTURE_BANDS    10000
@@ -41,15 +43,8 @@ struct picture_row {
 	unsigned lanes;
 	uint64_t thread;           /* its pthread_t, and when it was last heard of */
 	int64_t last_ns;
-	char name[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1]; /* its own, or of a first thread the program's; or empty */
+	char name[PROGRAM_NAME_BYTES]; /* its own, or of a first thread the program's; or empty */
 	size_t index;              /* where it is shown: by process and thread */
-};
-
-enum picture_band_kind { BAND_LOST, BAND_STOPPED, BAND_FULL, BAND_DAMAGED };
-
-struct picture_band {
-	int64_t begin_ns, end_ns;
-	enum picture_band_kind kind;
 };
 
 /* What comes most often is found by votes: each one for another takes one away. */
@@ -88,10 +83,9 @@ struct picture {
 	size_t rows;
 	uint32_t *row_place;           /* hash table */
 	bool has_others;
-	struct picture_band *band;
+	struct gap *band;              /* times without events */
 	size_t bands;
-	struct picture_band open;      /* one that has not ended */
-	bool is_open;
+	struct gaps gaps;
 	uint64_t lengths[64];          /* spans by the power of two of their length */
 	/* the second time */
 	bool second;
@@ -126,7 +120,7 @@ void rows_label(const struct picture_row *row, char *text, size_t size);
 /* bands.c */
 void bands_event(struct picture *picture, const struct posix_trace_event_np *event);
 void bands_end(struct picture *picture);
-const char *bands_name(enum picture_band_kind kind);
+const char *bands_name(enum gap_kind kind);
 
 /* pyramid.c: the bins of a row on a level; how long one is. */
 bool pyramid_init(struct picture *picture, size_t bins);

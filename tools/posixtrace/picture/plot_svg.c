@@ -99,11 +99,11 @@ static void axis(struct out *out, const struct picture *picture, double top, dou
 
 static void bands(struct out *out, const struct picture *picture, double top, double bottom)
 {
-	static const char *const style[] = { [BAND_LOST] = "lost", [BAND_STOPPED] = "stopped",
-					     [BAND_FULL] = "full", [BAND_DAMAGED] = "damaged" };
+	static const char *const style[] = { [GAP_LOST] = "lost", [GAP_STOPPED] = "stopped",
+					     [GAP_FULL] = "full", [GAP_DAMAGED] = "damaged" };
 
 	for (size_t i = 0; i < picture->bands; i++) {
-		const struct picture_band *band = &picture->band[i];
+		const struct gap *band = &picture->band[i];
 		double from = x_of(picture, band->begin_ns), to = x_of(picture, band->end_ns);
 		char text[BRIEF_BYTES];
 

@@ -159,13 +159,20 @@ static void lasted(struct pairing *pairing, const struct role *role, const struc
 
 /* ------------------------------------------------------------------ events */
 
-/* Behind these, events may be missing. */
-static bool is_loss(const struct posix_trace_event_np *event)
+bool pairing_is_loss(const struct posix_trace_event_np *event)
 {
 	return event->info.posix_event_id == POSIX_TRACE_START ||
 	       event->info.posix_event_id == POSIX_TRACE_OVERFLOW ||
 	       event->info.posix_event_id == POSIX_TRACE_RESUME ||
 	       (event->flags & POSIX_TRACE_EVENT_GAP_NP);
+}
+
+void pairing_cut(struct pairing *pairing)
+{
+	struct series *series;
+
+	while ((series = opened_drop(pairing)))
+		series->cut++;
 }
 
 /* Begins were kept because nobody knew how long it would take. */
@@ -183,12 +190,11 @@ void pairing_event(struct pairing *pairing, const struct log_type *type,
 		   const struct posix_trace_event_np *event, uint64_t ordinal, bool is_wanted)
 {
 	const struct role *role;
-	struct series *series;
 
 	if (pairing->err)
 		return;
-	while (is_loss(event) && (series = opened_drop(pairing)))
-		series->cut++;
+	if (pairing_is_loss(event))
+		pairing_cut(pairing);
 	if (!is_wanted) {
 		if (pairing->takes_back)
 			take_back(pairing, type, event);

@@ -3,7 +3,8 @@
  * pairing.h - spans of time out of events: of a begin and its end, and of events that say themselves how
  * long something took.
  *
- *	span    event types with @begin and @end; their keys, or else the thread, pair them
+ *	span    event types with @begin and @end, or with names that are a pair (by_name.h); their keys,
+ *	        or else the thread, pair them
  *	pair    two types that --pair names, and the fields that pair them; without a field the thread
  *	event   a type with a field of type ns and no role: the span ends where the event stands
  *
@@ -66,6 +67,8 @@ struct pairing {
 	size_t opened;
 	void (*take)(void *arg, const struct span *span, const struct posix_trace_event_np *end);
 	void *arg;
+	bool (*find)(void *arg, const char *name, size_t len); /* by_name_find; NULL: no names */
+	void *find_arg;
 	bool takes_back;             /* an end that is not wanted takes its begin with it */
 	int err;                     /* ENOMEM: what comes is not looked at */
 };
@@ -82,9 +85,18 @@ bool pairing_add(struct pairing *pairing, const char *text);
 /* For a log whose types are known. False: it has said which type or field of --pair the log lacks. */
 bool pairing_begin(struct pairing *pairing, struct logfile *log);
 
+/* The same for a log whose types may still come, without --pair: names pair as far as types are there. */
+void pairing_names(struct pairing *pairing, struct logfile *log);
+
 /* Each event in its order; is_wanted: not only for what it says of losses. */
 void pairing_event(struct pairing *pairing, const struct log_type *type,
 		   const struct posix_trace_event_np *event, uint64_t ordinal, bool is_wanted);
+
+/* Whether events may be missing before that one, so that it cuts open spans. */
+bool pairing_is_loss(const struct posix_trace_event_np *event);
+
+/* Events are missing here, which no event says. */
+void pairing_cut(struct pairing *pairing);
 
 /* The end of the events: what is open has no end. */
 void pairing_end(struct pairing *pairing);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "say.h"
+#include "spans/by_name.h"
 
 struct pairing_type {
 	struct role *role;
@@ -189,8 +190,29 @@ static bool option_fits(struct pairing_option *option, struct logfile *log)
 	return false;
 }
 
+static bool find_listed(void *arg, const char *name, size_t len)
+{
+	const struct logfile *log = arg;
+
+	for (size_t i = 0; i < log->types; i++) {
+		const struct log_type *type = log->list[i];
+
+		if (type->name_len == len && !memcmp(type->name, name, len) &&
+		    by_name_applies(type->id, type->schema))
+			return true;
+	}
+	return false;
+}
+
+void pairing_names(struct pairing *pairing, struct logfile *log)
+{
+	pairing->find = find_listed;
+	pairing->find_arg = log;
+}
+
 bool pairing_begin(struct pairing *pairing, struct logfile *log)
 {
+	pairing_names(pairing, log);
 	for (size_t i = 0; i < pairing->options; i++)
 		if (!option_fits(&pairing->option[i], log))
 			return false;
@@ -256,6 +278,30 @@ static void add_pair(struct pairing *pairing, struct pairing_type *to, const str
 		role->key[role->keys++] = (unsigned)find_field(type->schema, option->key[i]);
 }
 
+/* ------------------------------------------------------------------ names */
+
+static void add_named(struct pairing *pairing, struct pairing_type *to,
+		      const struct log_type *type)
+{
+	enum posix_trace_role_np phase;
+	struct role *role;
+	size_t stem;
+	char *name;
+
+	if (!pairing->find || !by_name_applies(type->id, type->schema))
+		return;
+	phase = by_name(type->name, type->name_len, pairing->find, pairing->find_arg, &stem);
+	if (phase == POSIX_TRACE_POINT_NP)
+		return;
+	name = strndup(type->name, stem);
+	role = name ? add_role(pairing, to, type->schema, SERIES_SPAN, name) : NULL;
+	if (!name)
+		pairing->err = ENOMEM;
+	if (role)
+		role->phase = phase;
+	free(name);
+}
+
 /* An event that both ends and begins a pair ends first: the roles are taken from the last one on. */
 static struct pairing_type *learn(struct pairing *pairing, const struct log_type *type)
 {
@@ -271,6 +317,7 @@ static struct pairing_type *learn(struct pairing *pairing, const struct log_type
 			add_pair(pairing, to, type, &pairing->option[i], POSIX_TRACE_END_NP);
 	if (type->schema)
 		add_described(pairing, to, type);
+	add_named(pairing, to, type);
 	return to;
 }
 

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * formats/scan.c - the sink of the first reading: it makes the plan.
+ *
+ * Pairs come from spans/pairing.h, as for posixtrace latency. A pair of types by their names asks for
+ * both types: of a source that tells its types as they come, the first events of one may have passed
+ * before the other came. Then the input is read once more, with all names known.
+ */
+#include "formats/scan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/threads.h"
+#include "say.h"
+#include "spans/by_name.h"
+#include "spans/lanes.h"
+#include "spans/pairing.h"
+#include "spans/roles.h"
+
+#define FIRST_ID (POSIX_TRACE_UNNAMED_USER_EVENT + 1) /* of types of a source without numbers of its own */
+
+struct scan_lanes { /* of a thread, or of the spans of a name in a process */
+	uint64_t cuts;
+	struct lanes nested;
+	struct flat_lanes flat;
+};
+
+struct scan {
+	struct fmt_flow *flow;
+	const struct fmt_flow *before; /* a scan before this one; NULL: none */
+	struct plan *plan;
+	struct pairing pairing;
+	struct log_type **type;        /* by index: as pairing.h wants it */
+	size_t types;
+	struct threads threads, groups;
+	struct scan_lanes **lanes;     /* by mark - 1 of either */
+	size_t lanes_count;
+	struct scan_names *names;
+	uint64_t cuts;
+	unsigned crowd;                /* spans of threads that are too many to be known */
+	/* The event at hand. */
+	const struct fmt_event *event;
+	const struct plan_kind *kind;
+	uint64_t number;
+	int err;
+};
+
+static struct plan *made;              /* by the scan that begins */
+static const struct fmt_flow *known;
+
+/* ------------------------------------------------------------------ lanes */
+
+/* NULL with err 0: there are too many of them. */
+static struct scan_lanes *lanes_of(struct scan *scan, struct thread *owner)
+{
+	struct scan_lanes *lanes, **more;
+
+	if (!owner)
+		return NULL;
+	if (!owner->mark) {
+		lanes = calloc(1, sizeof(*lanes));
+		more = realloc(scan->lanes, (scan->lanes_count + 1) * sizeof(*more));
+		if (more)
+			scan->lanes = more;
+		if (!lanes || !more) {
+			free(lanes);
+			scan->err = ENOMEM;
+			return NULL;
+		}
+		scan->lanes[scan->lanes_count++] = lanes;
+		owner->mark = scan->lanes_count;
+	}
+	lanes = scan->lanes[owner->mark - 1];
+	if (lanes->cuts != scan->cuts) {
+		lanes_cut(&lanes->nested);
+		flat_lanes_cut(&lanes->flat);
+		lanes->cuts = scan->cuts;
+	}
+	return lanes;
+}
+
+static struct scan_lanes *thread_lanes(struct scan *scan)
+{
+	return lanes_of(scan, threads_of(&scan->threads, scan->event->pid, scan->event->tid,
+					 scan->event->thread));
+}
+
+static struct scan_lanes *group_lanes(struct scan *scan)
+{
+	return lanes_of(scan, threads_of(&scan->groups, scan->event->pid, scan->kind->series + 1, 0));
+}
+
+static struct moment moment(int64_t ns, uint64_t number)
+{
+	return (struct moment){ ns, number };
+}
+
+static void begin_span(struct scan *scan)
+{
+	struct moment now = moment(scan->event->time_ns, scan->number);
+	struct scan_lanes *lanes = scan->kind->keyed ? group_lanes(scan) : thread_lanes(scan);
+	struct plan_record record = { .has_lane = scan->kind->keyed };
+	unsigned lane;
+
+	if (!lanes)
+		return;
+	if (!scan->kind->keyed) {
+		lanes_begin(&lanes->nested, now);
+		return;
+	}
+	scan->err = flat_lanes_take(&lanes->flat, now, &lane);
+	record.lane = lane;
+	if (!scan->err)
+		scan->err = plan_change(scan->plan, scan->number, &record);
+}
+
+/* Of a span with a key it was chosen when it began. */
+static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, unsigned *lane)
+{
+	struct moment end = moment(span->end_ns, scan->number);
+	struct scan_lanes *lanes;
+	struct plan_record record;
+	int err;
+
+	if (!scan->kind->keyed) {
+		lanes = thread_lanes(scan);
+		if (lanes)
+			return lanes_place(&lanes->nested, moment(span->begin_ns, begin), end, lane);
+	} else {
+		lanes = group_lanes(scan);
+		err = plan_look(scan->plan, begin, &record);
+		*lane = record.lane;
+		if (err || (lanes && record.has_lane)) {
+			if (!err)
+				flat_lanes_leave(&lanes->flat, *lane, end);
+			return err;
+		}
+	}
+	*lane = LANES_MAX + scan->crowd++;
+	return scan->err;
+}
+
+static void take(void *arg, const struct span *span, const struct posix_trace_event_np *event)
+{
+	struct scan *scan = arg;
+	uint64_t begin = scan->kind->use == PLAN_WHOLE ? scan->number : span->begin_ordinal - 1;
+	struct plan_record record = { .begin = begin + 1, .other_ns = span->begin_ns };
+	unsigned lane = 0;
+	int err = scan->err;
+
+	(void)event;
+	if (!err)
+		err = lane_of(scan, span, begin, &lane);
+	record.lane = lane;
+	if (!err)
+		err = plan_change(scan->plan, scan->number, &record);
+	record.other_ns = span->end_ns;
+	if (!err && begin != scan->number)
+		err = plan_change(scan->plan, begin, &record);
+	if (span->begin_ns < scan->plan->begin_ns)
+		scan->plan->begin_ns = span->begin_ns;
+	scan->err = err;
+}
+
+/* ------------------------------------------------------------------ types */
+
+static bool find_type(void *arg, const char *name, size_t len)
+{
+	const struct scan *scan = arg;
+	const struct fmt_type *type = flow_find(scan->flow, name, len);
+
+	if (!type && scan->before)
+		type = flow_find(scan->before, name, len);
+	return type && by_name_applies(type->id, type->fields);
+}
+
+static struct log_type *learn(struct scan *scan, const struct fmt_type *from)
+{
+	struct log_type *type;
+
+	if (from->index >= scan->types) {
+		struct log_type **more = realloc(scan->type, (from->index + 1) * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		scan->type = more;
+		for (; scan->types <= from->index; scan->types++)
+			more[scan->types] = NULL;
+	}
+	type = calloc(1, sizeof(*type));
+	if (!type)
+		return NULL;
+	scan->type[from->index] = type;
+	type->id = from->id && from->id < FIRST_ID ? from->id
+						   : (trace_event_id_t)(FIRST_ID + from->index);
+	type->listed = type->id < 65536;
+	type->schema = (struct posix_trace_schema_np *)(uintptr_t)from->fields;
+	type->name_len = from->name_len < TRACE_EVENT_NAME_MAX ? from->name_len : TRACE_EVENT_NAME_MAX;
+	memcpy(type->name, from->name, type->name_len);
+	return type;
+}
+
+static struct log_type *type_of(struct scan *scan, const struct fmt_type *from)
+{
+	return from->index < scan->types && scan->type[from->index] ? scan->type[from->index]
+								   : learn(scan, from);
+}
+
+/* What a type does: without --pair it has one role at most. */
+static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
+				 const struct log_type *type)
+{
+	struct plan_kind *kind = plan_kind(scan->plan, from->index);
+	const struct role *role;
+
+	if (!kind || kind->use || kind->was_early)
+		return kind;
+	role = roles_of(&scan->pairing, type);
+	kind->was_early = true;
+	if (!role)
+		return kind;
+	kind->use = role->phase == POSIX_TRACE_BEGIN_NP ? PLAN_BEGIN :
+		    role->phase == POSIX_TRACE_END_NP ? PLAN_END : PLAN_WHOLE;
+	kind->keyed = role->keys != 0;
+	kind->series = (unsigned)role->series->index;
+	kind->name = strdup(role->series->name);
+	kind->was_early = false;
+	return kind->name ? kind : NULL;
+}
+
+/* ------------------------------------------------------------------ the sink */
+
+static int open_scan(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+{
+	struct scan *scan = calloc(1, sizeof(*scan));
+
+	(void)output;
+	if (!scan)
+		return ENOMEM;
+	scan->flow = flow;
+	scan->plan = made;
+	scan->before = known;
+	scan->names = scan_names_new();
+	pairing_init(&scan->pairing, take, scan);
+	scan->pairing.find = find_type;
+	scan->pairing.find_arg = scan;
+	*context = scan;
+	return scan->names ? scan->pairing.err : ENOMEM;
+}
+
+static void close_scan(void *context)
+{
+	struct scan *scan = context;
+
+	for (size_t i = 0; i < scan->lanes_count; i++) {
+		lanes_fini(&scan->lanes[i]->nested);
+		flat_lanes_fini(&scan->lanes[i]->flat);
+		free(scan->lanes[i]);
+	}
+	for (size_t i = 0; i < scan->types; i++)
+		free(scan->type[i]);
+	free(scan->lanes);
+	free(scan->type);
+	threads_fini(&scan->threads);
+	threads_fini(&scan->groups);
+	pairing_fini(&scan->pairing);
+	scan_names_free(scan->names);
+	free(scan);
+}
+
+static void look_at_time(struct plan *plan, int64_t time_ns)
+{
+	if (!plan->any)
+		plan->least_ns = plan->greatest_ns = plan->begin_ns = time_ns;
+	if (time_ns < plan->least_ns)
+		plan->least_ns = time_ns;
+	if (time_ns > plan->greatest_ns)
+		plan->greatest_ns = time_ns;
+	plan->any = true;
+}
+
+static void pair(struct scan *scan, const struct fmt_event *from, const struct log_type *type)
+{
+	struct posix_trace_event_np event = {
+		.info = {
+			.posix_event_id = type->id, .posix_pid = (pid_t)from->pid,
+			.posix_thread_id = (pthread_t)from->thread,
+			.posix_truncation_status = from->truncation,
+		},
+		.tid = (pid_t)from->tid, .flags = from->flags, .time_ns = from->time_ns,
+		.data = from->data, .data_len = from->data_len,
+	};
+
+	if (pairing_is_loss(&event))
+		scan->cuts++;
+	if (scan->kind->use == PLAN_BEGIN)
+		begin_span(scan);
+	pairing_event(&scan->pairing, type, &event, scan->number + 1, true);
+	if (!scan->err)
+		scan->err = scan->pairing.err;
+}
+
+static int event(void *context, const struct fmt_event *event)
+{
+	struct scan *scan = context;
+	const struct log_type *type = type_of(scan, event->type);
+
+	scan->event = event;
+	scan->kind = type ? kind_of(scan, event->type, type) : NULL;
+	if (!scan->kind)
+		return ENOMEM;
+	look_at_time(scan->plan, event->time_ns);
+	if (scan->kind->use)
+		scan->err = plan_add(scan->plan, &scan->number);
+	if (!scan->err)
+		pair(scan, event, type);
+	return scan->err ? scan->err : scan_names_event(scan->names, event);
+}
+
+static int thread(void *context, const struct fmt_thread *thread)
+{
+	return scan_names_thread(((struct scan *)context)->names, thread);
+}
+
+static int lost(void *context, const struct fmt_lost *lost)
+{
+	struct scan *scan = context;
+
+	scan->plan->gaps += lost->has_interval;
+	scan->plan->gaps_of[lost->cause] += lost->has_interval;
+	if (lost->counted && lost->cause != POSIX_TRACE_LOST_CLEARED_NP)
+		scan->plan->lost += lost->count;
+	pairing_cut(&scan->pairing);
+	scan->cuts++;
+	return 0;
+}
+
+static int end(void *context, const struct fmt_end *end)
+{
+	struct scan *scan = context;
+
+	if (end->has_ledger)
+		scan->plan->lost = 0;
+	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
+		scan->plan->lost_of[i] = end->ledger.lost[i];
+		if (i != POSIX_TRACE_LOST_CLEARED_NP)
+			scan->plan->lost += end->ledger.lost[i];
+	}
+	return scan_names_tell(scan->names, scan->flow->objects, scan->plan);
+}
+
+static const struct format format_scan = {
+	.name = "scan",
+	.output = FMT_TO_BYTES,
+	.open = open_scan,
+	.event = event,
+	.thread = thread,
+	.lost = lost,
+	.end = end,
+	.close = close_scan,
+};
+
+/* ------------------------------------------------------------------ the reading */
+
+/* Types that turned out to be pairs after some of their events had passed. */
+static bool came_late(const struct fmt_flow *flow, const struct plan *plan)
+{
+	struct scan scan = { .flow = (struct fmt_flow *)(uintptr_t)flow };
+	size_t stem;
+
+	for (size_t i = 0; i < plan->kinds; i++) {
+		const struct fmt_type *type = fmt_type_at(flow, i);
+
+		if (plan->kind[i].was_early && by_name_applies(type->id, type->fields) &&
+		    by_name(type->name, type->name_len, find_type, &scan, &stem))
+			return true;
+	}
+	return false;
+}
+
+static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct plan *plan,
+		     const struct fmt_flow *before)
+{
+	static const struct fmt_output nowhere = { .fd = -1, .shown = "" };
+	int err = plan_init(plan);
+
+	flow_init(flow, like->from, &format_scan);
+	if (err)
+		return err;
+	flow->input = like->input;
+	flow->given = like->given;
+	flow->givens = like->givens;
+	flow->output = &nowhere;
+	made = plan;
+	known = before;
+	err = flow->to->open(flow, &nowhere, &flow->context);
+	if (!err)
+		flow->from->import(flow, flow->input);
+	if (flow->context)
+		flow->to->close(flow->context);
+	if (flow->stopped)
+		err = err ? err : ENOMEM;
+	return err ? err : plan_finish(plan);
+}
+
+bool scan(const struct fmt_flow *like, struct plan *plan, bool *kept)
+{
+	struct fmt_flow first, second;
+	bool good = input_keep(like->input);
+
+	*kept = good;
+	memset(plan, 0, sizeof(*plan));
+	plan->fd = -1;
+	if (!good)
+		return false;
+	say_nothing(true);
+	good = !read_once(like, &first, plan, NULL) && input_again(like->input);
+	if (good && came_late(&first, plan)) {
+		plan_fini(plan);
+		good = !read_once(like, &second, plan, &first) && input_again(like->input);
+		flow_fini(&second);
+	}
+	say_nothing(false);
+	flow_fini(&first);
+	return good;
+}

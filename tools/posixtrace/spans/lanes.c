@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "spans/lanes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_before(struct moment a, struct moment b)
+{
+	return a.ns != b.ns ? a.ns < b.ns : a.number < b.number;
+}
+
+void lanes_fini(struct lanes *lanes)
+{
+	for (size_t i = 0; i < lanes->lanes; i++)
+		free(lanes->lane[i].kept);
+	free(lanes->lane);
+}
+
+/* ------------------------------------------------------------------ begins that are open */
+
+void lanes_begin(struct lanes *lanes, struct moment begin)
+{
+	if (lanes->opened == LANES_OPEN) {
+		lanes->opened--;
+		memmove(&lanes->open[0], &lanes->open[1], lanes->opened * sizeof(lanes->open[0]));
+	}
+	lanes->open[lanes->opened++] = begin;
+}
+
+void lanes_cut(struct lanes *lanes)
+{
+	lanes->opened = 0;
+}
+
+static void close_open(struct lanes *lanes, struct moment begin)
+{
+	size_t i = lanes->opened;
+
+	while (i && lanes->open[i - 1].number != begin.number)
+		i--;
+	if (!i)
+		return;
+	lanes->opened--;
+	memmove(&lanes->open[i - 1], &lanes->open[i],
+		(lanes->opened - (i - 1)) * sizeof(lanes->open[0]));
+}
+
+static bool has_open_between(const struct lanes *lanes, struct moment a, struct moment b)
+{
+	for (size_t i = 0; i < lanes->opened; i++)
+		if (is_before(a, lanes->open[i]) && is_before(lanes->open[i], b))
+			return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------ spans that nest */
+
+/* The older half of a lane's spans become one wherever no open span can begin between two of them. */
+static void group(const struct lanes *lanes, struct lane *lane)
+{
+	size_t half = lane->count / 2, kept = 0;
+
+	for (size_t i = 1; i < half; i++) {
+		if (has_open_between(lanes, lane->kept[kept].end, lane->kept[i].begin))
+			lane->kept[++kept] = lane->kept[i];
+		else
+			lane->kept[kept].end = lane->kept[i].end;
+	}
+	kept++;
+	memmove(&lane->kept[kept], &lane->kept[half],
+		(lane->count - half) * sizeof(lane->kept[0]));
+	lane->count -= half - kept;
+}
+
+static bool make_room(const struct lanes *lanes, struct lane *lane)
+{
+	struct kept *more;
+	size_t room;
+
+	if (lane->count == lane->room && lane->count >= LANES_KEPT)
+		group(lanes, lane);
+	if (lane->count < lane->room)
+		return true;
+	room = lane->room ? 2 * lane->room : 8;
+	more = realloc(lane->kept, room * sizeof(*more));
+	if (!more)
+		return false;
+	lane->kept = more;
+	lane->room = room;
+	return true;
+}
+
+/* How many of the lane's outermost spans begin before that; all behind them would be inside. */
+static size_t before(const struct lane *lane, struct moment begin)
+{
+	size_t low = 0, high = lane->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (is_before(lane->kept[middle].begin, begin))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool fits(const struct lane *lane, struct moment begin, struct moment end, size_t *at)
+{
+	/* Times that fall: the lane is in its own future. */
+	if (lane->count && is_before(end, lane->kept[lane->count - 1].end))
+		return false;
+	*at = before(lane, begin);
+	return !*at || is_before(lane->kept[*at - 1].end, begin);
+}
+
+static struct lane *new_lane(struct lanes *lanes)
+{
+	struct lane *more = realloc(lanes->lane, (lanes->lanes + 1) * sizeof(*more));
+
+	if (!more)
+		return NULL;
+	lanes->lane = more;
+	more += lanes->lanes++;
+	memset(more, 0, sizeof(*more));
+	return more;
+}
+
+int lanes_place(struct lanes *lanes, struct moment begin, struct moment end, unsigned *number)
+{
+	struct lane *lane;
+	size_t i, at = 0;
+
+	close_open(lanes, begin);
+	if (!lanes->lanes && !new_lane(lanes))
+		return ENOMEM;
+	/* What began before a span that is still open will cross it. */
+	i = has_open_between(lanes, begin, end);
+	while (i < lanes->lanes && !fits(&lanes->lane[i], begin, end, &at))
+		i++;
+	if (i == LANES_MAX) {
+		*number = LANES_MAX + lanes->next++;
+		return 0;
+	}
+	if (i == lanes->lanes)
+		at = 0;
+	lane = i < lanes->lanes ? &lanes->lane[i] : new_lane(lanes);
+	if (!lane)
+		return ENOMEM;
+	lane->count = at;
+	if (!make_room(lanes, lane))
+		return ENOMEM;
+	lane->kept[lane->count++] = (struct kept){ begin, end };
+	*number = (unsigned)i;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ spans that do not nest */
+
+void flat_lanes_fini(struct flat_lanes *flat)
+{
+	free(flat->lane);
+	free(flat->free);
+}
+
+static bool make_flat_room(struct flat_lanes *flat)
+{
+	size_t room = flat->room ? 2 * flat->room : 4;
+	struct flat_lane *lane;
+	uint32_t *free_lanes;
+
+	if (flat->lanes < flat->room)
+		return true;
+	lane = realloc(flat->lane, room * sizeof(*lane));
+	if (!lane)
+		return false;
+	flat->lane = lane;
+	free_lanes = realloc(flat->free, room * sizeof(*free_lanes));
+	if (!free_lanes)
+		return false;
+	flat->free = free_lanes;
+	flat->room = room;
+	return true;
+}
+
+static void push(struct flat_lanes *flat, uint32_t lane)
+{
+	size_t i = flat->count++;
+
+	for (; i && flat->free[(i - 1) / 2] > lane; i = (i - 1) / 2)
+		flat->free[i] = flat->free[(i - 1) / 2];
+	flat->free[i] = lane;
+}
+
+static void pop(struct flat_lanes *flat)
+{
+	uint32_t last = flat->free[--flat->count];
+	size_t i = 0;
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= flat->count)
+			break;
+		if (child + 1 < flat->count && flat->free[child + 1] < flat->free[child])
+			child++;
+		if (flat->free[child] >= last)
+			break;
+		flat->free[i] = flat->free[child];
+		i = child;
+	}
+	flat->free[i] = last;
+}
+
+int flat_lanes_take(struct flat_lanes *flat, struct moment begin, unsigned *lane)
+{
+	/* Where times fall, lanes are in their own future: they are not taken again. */
+	while (flat->count && is_before(begin, flat->lane[flat->free[0]].end))
+		pop(flat);
+	if (flat->count) {
+		*lane = flat->free[0];
+		pop(flat);
+	} else {
+		if (!make_flat_room(flat))
+			return ENOMEM;
+		*lane = (unsigned)flat->lanes++;
+	}
+	flat->lane[*lane] = (struct flat_lane){ begin, true };
+	return 0;
+}
+
+void flat_lanes_leave(struct flat_lanes *flat, unsigned lane, struct moment end)
+{
+	flat->lane[lane] = (struct flat_lane){ end, false };
+	push(flat, lane);
+}
+
+void flat_lanes_cut(struct flat_lanes *flat)
+{
+	for (size_t i = 0; i < flat->lanes; i++)
+		if (flat->lane[i].is_open) {
+			flat->lane[i].is_open = false;
+			push(flat, (uint32_t)i);
+		}
+}
