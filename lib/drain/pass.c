@@ -16,7 +16,7 @@
 #include "base/barrier.h"
 #include "base/io.h"
 #include "drain/drain.h"
-#include "drain/heap.h"
+#include "drain/step.h"
 
 #define STALL_NS      200000000u /* for so long a writer inside its window is waited for */
 #define LONG_INSIDE_NS 1000000u
@@ -52,6 +52,32 @@ bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings)
 static void count_damage(struct ptx_drain *drain)
 {
 	drain->account.total.lost[PTX_LOST_DAMAGED]++;
+}
+
+/* A batch from the future, which no writer of this machine's clock can have stamped yet. */
+static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t records)
+{
+	struct ptx_source *source = drain->source[index];
+	_Atomic uint64_t *taken = &drain->rings->region->taken;
+
+	for (; source->at < source->end; source->at += ptx_step_size(source, source->at)) {
+		const struct ptx_record *record = ptx_step_record(source);
+
+		if (record->len_flags & PTX_RECORD_IDENT) {
+			memcpy(&source->ident, record + 1, sizeof source->ident);
+			source->line = SIZE_MAX;
+			continue;
+		}
+		ptx_step_add(&drain->account.total, PTX_LOST_DAMAGED);
+		ptx_step_add(&drain->account.type[record->type], PTX_LOST_DAMAGED);
+		ptx_step_add(ptx_step_line(drain, source), PTX_LOST_DAMAGED);
+	}
+	if (!drain->rings->debts) { /* else the log's next block says so */
+		ptx_step_note(drain, index);
+		atomic_store_explicit(taken, atomic_load_explicit(taken, memory_order_relaxed) + records,
+				      memory_order_relaxed);
+	}
+	source->at = source->end = 0;
 }
 
 /* What was overwritten is more than what a clear had not come to. */
@@ -95,12 +121,11 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		source->end = ptx_records_check(drain->rings, source->buffer, bytes, &records, &last);
 		if (source->end < bytes)
 			count_damage(drain);
-		if (!drain->still && last > ptx_clock_now() + ptx_clock_ticks(FUTURE_NS)) {
-			drain->account.total.lost[PTX_LOST_DAMAGED] += records;
-			source->records += records;
-			continue; /* nobody can have written that yet */
-		}
 		source->records += records;
+		if (!drain->still && last > ptx_clock_now() + ptx_clock_ticks(FUTURE_NS)) {
+			count_future(drain, index, records);
+			continue;
+		}
 		if (source->end == 0)
 			continue;
 		if (last > source->last)

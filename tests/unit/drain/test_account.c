@@ -58,6 +58,59 @@ START_TEST(a_ledger_is_that_of_the_moment_when_it_began)
 }
 END_TEST
 
+static struct ptx_ledger_line line_of(uint32_t tid);
+
+/* LEDGER: what claims to come from the future is dropped with its batch, and counted, by type and thread */
+START_TEST(events_from_the_future_are_lost_and_counted)
+{
+	const bool hand_over = _i / 2; /* another thread goes on in the ring, and is in the same batch */
+	struct half half;
+	unsigned mine = 1;
+
+	begin(_i % 2 ? POSIX_TRACE_LOOP : POSIX_TRACE_UNTIL_FULL, CHUNKS);
+	writer_put_many(&two, 1, 1);
+	for (; !hand_over && mine < 3; mine++)
+		writer_put_many(&one, 10, 1);
+	writer_enter(&one, 12, &half);
+	half.time = pool_now + 3000000;
+	writer_commit(&one, &half);
+	if (hand_over) {
+		struct ptx_ident ident = { .pid = 9, .tid = 14, .thread = 14 };
+
+		ck_assert(ptx_ring_identify(&stage.pool->rings, &one.chunk, &ident));
+		writer_put_many(&one, 13, 1);
+	}
+	stage_expect_values(1, 1);
+	stage_expect_none();
+	ck_assert_uint_eq(stage_lost(PTX_LOST_DAMAGED), mine + hand_over);
+	ck_assert_uint_eq(line_of(11).lost[PTX_LOST_DAMAGED], mine);
+	ck_assert_uint_eq(line_of(14).lost[PTX_LOST_DAMAGED], hand_over);
+	stage_assert_account();
+	writer_put_many(&one, 20, 1); /* the ring goes on */
+	stage_expect_values(20, 1);
+	stage_assert_account();
+	ck_assert_uint_eq(atomic_load(&stage.pool->rings.region->taken), 3 + mine + hand_over);
+}
+END_TEST
+
+/* A clock that is read a little earlier or later is none of that. */
+START_TEST(events_less_than_a_millisecond_ahead_are_delivered_when_their_time_has_come)
+{
+	struct half half;
+
+	begin(POSIX_TRACE_UNTIL_FULL, CHUNKS);
+	writer_enter(&one, 1, &half);
+	half.time = pool_now + 900000;
+	writer_commit(&one, &half);
+	stage_expect_none();
+	stage_assert_account();
+	pool_now += 900000;
+	stage_expect_values(1, 1);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_DAMAGED), 0);
+	stage_assert_account();
+}
+END_TEST
+
 static struct ptx_ledger_line line_of(uint32_t tid)
 {
 	static struct ptx_ledger ledger;
@@ -146,6 +199,9 @@ static Suite *suite(void)
 	TCase *tc;
 	Suite *s = support_suite("drain: the account", &tc);
 
+	tcase_add_loop_test(tc, events_from_the_future_are_lost_and_counted, 0, 4);
+	tcase_add_test(tc,
+		       events_less_than_a_millisecond_ahead_are_delivered_when_their_time_has_come);
 	tcase_add_loop_test(tc, a_ledger_is_that_of_the_moment_when_it_began, 0,
 			    6 * POOL_RECORDS);
 	tcase_add_test(tc, a_quiet_ring_behind_a_fast_one_is_counted);

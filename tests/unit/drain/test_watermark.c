@@ -171,12 +171,37 @@ END_TEST
 /* What was published after the look began may be younger than what others are about. */
 START_TEST(who_must_not_wait_gets_nothing_that_was_recorded_after_the_look)
 {
+	struct half ahead;
+
 	begin();
 	writer_enter(&one, 102, &half);
+	writer_enter(&two, 202, &ahead);
+	ahead.time += 10000;
+	writer_commit(&two, &ahead);
+	stage_expect_none();
+	ck_assert(stage.drain->held_back);
+	ck_assert(!stage_take_beyond());
+	pool_now += 20000;
+	stage_expect_none();
+	writer_commit(&one, &half);
+	stage_expect_values(102, 1);
+	assert_late(false);
+	stage_expect_values(202, 1);
+	stage_assert_account();
+}
+END_TEST
+
+/* Where nothing complete was held back the order is kept for what comes next. */
+START_TEST(a_look_for_what_is_complete_that_finds_nothing_gives_up_no_order)
+{
+	struct half younger;
+
+	begin();
+	writer_enter(&one, 102, &half);
+	writer_enter(&two, 202, &younger);
 	stage_expect_none();
 	ck_assert(!stage_take_beyond());
-	writer_put_many(&two, 202, 1);
-	ck_assert(!stage_take_beyond());
+	writer_commit(&two, &younger);
 	stage_expect_none();
 	writer_commit(&one, &half);
 	stage_expect_values(102, 1);
@@ -399,6 +424,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(
 		tc, who_must_not_wait_gets_what_is_complete_and_the_older_event_comes_late, 0, 2);
 	tcase_add_test(tc, who_must_not_wait_gets_nothing_that_was_recorded_after_the_look);
+	tcase_add_test(tc, a_look_for_what_is_complete_that_finds_nothing_gives_up_no_order);
 	tcase_add_test(
 		tc, a_second_look_delivers_what_was_there_at_the_first_when_the_writer_has_advanced);
 	tcase_add_test(tc, after_a_stall_nobody_waits_and_the_event_comes_late_and_says_so);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A slot is used by one thread after the other. What a chunk still has of an earlier one names the slot
+ * with its generation, so that the losses of that thread are not put down to the present one.
+ */
+#include "support/support.h"
+#include "unit/ring/pool.h"
+
+enum { ROUNDS = 5 };
+
+static struct pool *pool;
+static uint32_t last[PTX_SLOTS]; /* of each slot, what its last owner had */
+
+static uint64_t lost(uint32_t index)
+{
+	return atomic_load(&pool->rings.slot[index].lost[PTX_WRITER_OVERWRITTEN]);
+}
+
+/* All slots, one thread in each, and none of them any longer. */
+static void use_all(void)
+{
+	pool = pool_make(2, false);
+	for (uint32_t i = 1; i < PTX_SLOTS; i++) {
+		last[i] = ptx_slot_claim(&pool->rings, 5, i, i);
+		ck_assert_uint_eq(last[i] & 0xffff, i);
+	}
+	for (uint32_t i = 1; i < PTX_SLOTS; i++)
+		ptx_slot_release(&pool->rings, last[i]);
+}
+
+/* LEDGER: also in the second and third life of a slot */
+START_TEST(each_owner_of_a_slot_has_another_generation_than_those_before)
+{
+	uint32_t reused = 0;
+
+	use_all();
+	for (uint32_t i = 0; i < ROUNDS * PTX_SLOTS; i++) {
+		uint32_t slot = ptx_slot_claim(&pool->rings, 6, i, i), index = slot & 0xffff;
+		uint64_t before;
+
+		if (index == 0)
+			continue; /* none was found: it is slot 0's */
+		ck_assert_uint_eq(slot >> 16, ((last[index] >> 16) + 1) & 0xffff);
+		before = lost(index);
+		ptx_ring_count_loss(&pool->rings, PTX_WRITER_OVERWRITTEN, 70, last[index], 1);
+		ck_assert_uint_eq(lost(index), before);
+		ptx_ring_count_loss(&pool->rings, PTX_WRITER_OVERWRITTEN, 70, slot, 1);
+		ck_assert_uint_eq(lost(index), before + 1);
+		ptx_slot_release(&pool->rings, slot);
+		/* Of a thread that has ended it is still the slot. */
+		ptx_ring_count_loss(&pool->rings, PTX_WRITER_OVERWRITTEN, 70, slot, 1);
+		ck_assert_uint_eq(lost(index), before + 2);
+		last[index] = slot;
+		reused++;
+	}
+	ck_assert_uint_ge(reused, PTX_SLOTS);
+	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN),
+			  pool_lost_by_slots(pool, PTX_WRITER_OVERWRITTEN));
+}
+END_TEST
+
+/* The same of one whose process died, and of whom others take it. */
+static bool is_dead(uint32_t pid)
+{
+	return pid == 5;
+}
+
+START_TEST(a_slot_that_is_taken_from_a_dead_process_keeps_its_generation)
+{
+	use_all();
+	for (uint32_t round = 0; round < 2; round++) {
+		uint32_t slot = ptx_slot_claim(&pool->rings, 5, 1, 1), index = slot & 0xffff;
+
+		ck_assert_uint_ne(index, 0);
+		ck_assert_uint_eq(slot >> 16, (last[index] >> 16) + 1);
+		ptx_ring_reap(&pool->rings, 6, is_dead);
+		ptx_ring_count_loss(&pool->rings, PTX_WRITER_OVERWRITTEN, 70, slot, 1);
+		ck_assert_uint_eq(lost(index), 1);
+		last[index] = slot;
+	}
+}
+END_TEST
+
+SUITE_MAIN("ring: generations of slots",
+	   each_owner_of_a_slot_has_another_generation_than_those_before,
+	   a_slot_that_is_taken_from_a_dead_process_keeps_its_generation)
