@@ -25,6 +25,19 @@ extern "C" {
 long posix_trace_sysconf_np(int name);
 
 /*
+ * Before a program gives up system calls: seccomp, prctl(PR_SET_TSC). PROCESS: all that the library needs
+ * is taken now; from then on recording events makes no system call in this process and in children that it
+ * forks, and what would need one is counted as lost. THREAD: the calling thread records no more events,
+ * which are counted as lost, and reads no clock for them; NOT takes that back. Always keeps errno.
+ */
+#define POSIX_TRACE_CONFINE_NOT_NP     0
+#define POSIX_TRACE_CONFINE_PROCESS_NP 1
+#define POSIX_TRACE_CONFINE_THREAD_NP  2
+
+/* EINVAL: what is none of these. */
+int posix_trace_confine_np(int what);
+
+/*
  * A trace point for code that runs billions of times and is seldom traced: posix_trace_event(),
  * reached only while this process is traced. Otherwise it costs a load and a branch, no call, and
  * the arguments are not evaluated. Async-signal-safe as posix_trace_event() is.
@@ -59,7 +72,7 @@ extern const volatile unsigned char *const posix_trace_active_np;
 #define POSIX_TRACE_LOST_LOG_OVERWRITTEN_NP 3 /* LOOP log: overwritten in the log */
 #define POSIX_TRACE_LOST_FLUSH_ERROR_NP     4 /* could not be written to the log */
 #define POSIX_TRACE_LOST_NO_MEMORY_NP       5 /* no memory for a thread's first event */
-#define POSIX_TRACE_LOST_NO_SLOT_NP         6 /* more threads than the stream can tell apart */
+#define POSIX_TRACE_LOST_NO_SLOT_NP         6 /* too many threads, or one that must read no clock */
 #define POSIX_TRACE_LOST_NESTING_NP         7 /* signal handlers nested too deep in trace points */
 #define POSIX_TRACE_LOST_CLEARED_NP         8 /* removed by posix_trace_clear() */
 #define POSIX_TRACE_LOST_DAMAGED_NP         9 /* unreadable in memory or in a damaged log */

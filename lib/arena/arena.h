@@ -20,7 +20,7 @@
 #include "ring/ring.h"
 
 #define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
-#define PTX_ARENA_VERSION 13u
+#define PTX_ARENA_VERSION 14u
 #define PTX_PAGE          4096u
 
 /* What the word of an attachment says, below its generation. */
@@ -82,6 +82,7 @@ struct ptx_control {
 	_Atomic uint32_t clock; /* enum ptx_arena_clock: what stamps the events of all its streams */
 	_Atomic uint32_t owner; /* enum ptx_arena_owner */
 	_Atomic uint32_t mixed; /* members have different name spaces of process ids */
+	_Atomic uint32_t quiet; /* a process that writes here wakes nobody: who waits looks by himself */
 	struct ptx_attachment attachment[PTX_STREAMS];
 	struct ptx_member member[PTX_MEMBERS];
 };

@@ -12,6 +12,7 @@
 #include "arena/attachment.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/quiet.h"
 
 #define FIND_ANCESTORS   32
 #define BEING_WRITTEN    (UINT64_C(1) << 32) /* in a member's pid: not yet what stands beside it */
@@ -22,6 +23,8 @@ static struct {
 	_Atomic uint64_t start; /* 0: not asked yet; threads that ask at once find the same */
 	int64_t since_ns;
 	int guard;      /* a second descriptor of the arena, 0: none */
+	uint64_t file;  /* inode of the arena whose descriptor is as is_open says; 0: not known */
+	bool is_open;   /* when the process executes another program */
 	uint64_t generation[PTX_STREAMS];
 } self;
 
@@ -119,22 +122,28 @@ static void tell_program(struct ptx_member *member, uint32_t parent)
 	atomic_store_explicit(&member->parent, parent, memory_order_release);
 }
 
+/* Only where no place is free the kernel is asked who is dead; never by a quiet process. */
+static bool has_ended(uint64_t member)
+{
+	int saved = errno;
+	bool ended = !ptx_is_quiet() && kill((pid_t)member, 0) != 0 && errno == ESRCH;
+
+	errno = saved;
+	return ended;
+}
+
 /*
  * Where all places are taken, the dead make room; else it is not told to whom it executes. Who takes an
  * attachment away changes its word and then the members' bits: so of that one and us one sees the other.
  */
-static void enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
-		  const uint64_t *generation)
+static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
+		  const uint64_t *generation, bool (*is_free)(uint64_t member))
 {
 	for (unsigned i = 0; i < PTX_MEMBERS; i++) {
 		struct ptx_member *member = &control->member[i];
 		uint64_t old = atomic_load_explicit(&member->pid, memory_order_relaxed);
-		int saved = errno;
-		bool is_free = old == 0 || (uint32_t)old == pid ||
-			       (kill((pid_t)old, 0) != 0 && errno == ESRCH);
 
-		errno = saved;
-		if (!is_free || !atomic_compare_exchange_strong_explicit(&member->pid, &old,
+		if ((old && (uint32_t)old != pid && (!is_free || !is_free(old))) || !atomic_compare_exchange_strong_explicit(&member->pid, &old,
 									 pid | BEING_WRITTEN,
 									 memory_order_acq_rel,
 									 memory_order_relaxed))
@@ -150,8 +159,16 @@ static void enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, ui
 				    ptx_attachment_make(generation[bit], PTX_ATTACHMENT_ATTACHED))
 				atomic_fetch_and_explicit(&member->bits, ~(UINT64_C(1) << bit),
 							  memory_order_relaxed);
-		return;
+		return true;
 	}
+	return false;
+}
+
+static void enter(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
+		  const uint64_t *generation)
+{
+	if (!enrol(control, pid, parent, bits, generation, NULL))
+		enrol(control, pid, parent, bits, generation, has_ended);
 }
 
 void ptx_family_forget(struct ptx_control *control, unsigned bit)
@@ -203,7 +220,7 @@ static void drop_guard(const struct ptx_arena *arena)
 	self.guard = 0;
 }
 
-bool ptx_family_keep(struct ptx_arena *arena)
+bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
 {
 	uint64_t generation[PTX_STREAMS] = { 0 };
 	const uint32_t parent = self.pid;
@@ -215,13 +232,13 @@ bool ptx_family_keep(struct ptx_arena *arena)
 	atomic_store_explicit(&self.start, 0, memory_order_relaxed);
 	self.since_ns = 0;
 	drop_guard(arena);
-	if (!bits || ptx_arena_fd(arena) < 0)
+	if (!bits || arena->fd < 0)
 		return false;
-	self.pid = (uint32_t)getpid();
-	if (getppid() == 0)
+	self.pid = pid;
+	if (!ptx_is_quiet() && getppid() == 0)
 		atomic_store_explicit(&arena->control->mixed, 1, memory_order_relaxed);
 	atomic_store_explicit(&arena->mine, 0, memory_order_relaxed);
-	enrol(arena->control, self.pid, parent, bits, generation);
+	enter(arena->control, self.pid, parent, bits, generation);
 	ptx_family_settle(); /* its parent may have had no event yet since it is traced */
 	return true;
 }
@@ -280,7 +297,7 @@ bool ptx_family_join(struct ptx_control *control)
 		bits = inheritable(control, ancestor, bits_of(control, ancestor), self.generation);
 		if (!bits)
 			continue;
-		enrol(control, pid, 0, bits, self.generation);
+		enter(control, pid, 0, bits, self.generation);
 		return true;
 	}
 	return false;
@@ -329,14 +346,22 @@ int ptx_family_find(void)
 void ptx_family_settle(void)
 {
 	uint64_t generation[PTX_STREAMS] = { 0 };
-	int fd = ptx_arena_fd(&ptx_arena_self), saved = errno;
+	int fd, saved = errno;
 	bool is_inherited = inheritable(&ptx_own_control, self.pid, inherited_before(&ptx_own_control),
 					generation) != 0;
 
+	/* As nearly always in a child. */
+	if (ptx_is_quiet() ||
+	    (self.file && self.file == ptx_arena_self.inode && self.is_open == is_inherited &&
+	     !atomic_load_explicit(&ptx_arena_self.mine, memory_order_relaxed)))
+		return;
+	fd = ptx_arena_fd(&ptx_arena_self);
 	if (fd >= 0 && is_inherited &&
 	    atomic_load_explicit(&ptx_arena_self.mine, memory_order_relaxed))
 		guard_locks(fd);
-	if (fd >= 0)
-		fcntl(fd, F_SETFD, is_inherited ? 0 : FD_CLOEXEC);
+	if (fd >= 0 && fcntl(fd, F_SETFD, is_inherited ? 0 : FD_CLOEXEC) == 0) {
+		self.file = ptx_arena_self.inode;
+		self.is_open = is_inherited;
+	}
 	errno = saved;
 }

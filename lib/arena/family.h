@@ -19,7 +19,7 @@
 bool ptx_family_is_ours(unsigned bit, uint64_t generation);
 
 /* In a child that is to be set up: true if it keeps its parent's arena. */
-bool ptx_family_keep(struct ptx_arena *arena);
+bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid);
 
 /* An inherited descriptor of an arena in which this new program is traced; -1. */
 int ptx_family_find(void);

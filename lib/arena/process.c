@@ -17,7 +17,9 @@
 #include "arena/rendezvous.h"
 #include "base/barrier.h"
 #include "base/clock.h"
+#include "base/ids.h"
 #include "base/io.h"
+#include "base/quiet.h"
 
 #define ARENA_BYTES (UINT64_C(1) << 40) /* of address space in the file; only what is used exists */
 #define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -265,14 +267,14 @@ static bool has_begun;
 static uint32_t last_pid;
 
 /* The things that this process's parent spoke of are here too, as copies under the same pointers. */
-static void inherit_objects(struct ptx_objects *objects, uint32_t parent)
+static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32_t child)
 {
 	struct ptx_object object = { .kind = PTX_OBJECT_CHILD, .pointer = parent };
 
 	for (unsigned i = ptx_objects_count(objects); i-- > 0;)
 		if (objects->cell[i].object.pid == parent) {
 			object.time_ns = ptx_clock_realtime();
-			object.pid = (uint32_t)getpid();
+			object.pid = child;
 			ptx_objects_put(objects, &object);
 			return;
 		}
@@ -300,41 +302,76 @@ void ptx_process_init(void)
 }
 
 void (*ptx_process_before_child)(void);
+uint32_t (*ptx_process_pid_of_child)(void);
 
-void ptx_process_child(void)
+/* An arena of its own is made with all signals blocked: a handler that traces must not find half of it. */
+static void separate(void)
 {
 	sigset_t all, old;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old);
+	if (ptx_process_is_child())
+		make_arena(false);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+/*
+ * A handler that traces may come in between and do all of this; what is done twice then is the same. In
+ * a quiet process, a child that inherits no stream stays as it is: it finds none that is its own.
+ */
+void ptx_process_child(void)
+{
 	int saved = errno;
+	uint32_t pid;
 
 	if (!has_begun) {
 		ptx_process_init(); /* no child, but a constructor that runs before ours */
 		return;
 	}
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &old);
+	if (!ptx_process_is_child())
+		return;
+	pid = ptx_process_pid_of_child ? ptx_process_pid_of_child() : (uint32_t)getpid();
+	if (ptx_process_before_child)
+		ptx_process_before_child();
+	if (!ptx_family_keep(&ptx_arena_self, pid) && !ptx_is_quiet())
+		separate();
 	if (ptx_process_is_child()) {
-		ptx_barrier_init();
-		if (ptx_process_before_child)
-			ptx_process_before_child();
-		if (!ptx_family_keep(&ptx_arena_self))
-			make_arena(false);
-		if (ptx_arena_self.lists)
-			inherit_objects(&ptx_arena_self.lists->objects, last_pid);
-		last_pid = (uint32_t)getpid();
-		atomic_store_explicit(&ptx_private.pid, last_pid, memory_order_release);
+		if (ptx_arena_self.lists && last_pid != pid)
+			inherit_objects(&ptx_arena_self.lists->objects, last_pid, pid);
+		last_pid = pid;
+		atomic_store_explicit(&ptx_private.pid, pid, memory_order_release);
 	}
-	sigprocmask(SIG_SETMASK, &old, NULL);
 	errno = saved;
+}
+
+uint32_t ptx_process_pid(void)
+{
+	if (ptx_process_is_child())
+		ptx_process_child();
+	return atomic_load_explicit(&ptx_private.pid, memory_order_relaxed);
+}
+
+/* Nothing was wiped, or a handler that traces has come before: glibc knows the child's id by now. */
+static void wipe(void)
+{
+	uint32_t pid = ptx_ids_thread();
+	sigset_t all, old;
+
+	if (!pid)
+		pid = (uint32_t)getpid();
+	if (last_pid == pid)
+		return;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old); /* a handler that traces must not come between */
+	memset(&ptx_private_block, 0, sizeof ptx_private_block);
+	ptx_process_child();
+	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
 void ptx_process_forked(void)
 {
-	sigset_t all, old;
-
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &old); /* a handler that traces must not come between */
-	if (!ptx_process_is_child() && last_pid != (uint32_t)getpid())
-		memset(&ptx_private_block, 0, sizeof ptx_private_block);
+	if (!ptx_process_is_child())
+		wipe();
 	ptx_process_child();
-	sigprocmask(SIG_SETMASK, &old, NULL);
 }

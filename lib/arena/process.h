@@ -15,6 +15,8 @@
 #define PTX_STREAMS 64  /* active streams of one traced process; one bit each in attached */
 #define PTX_HANDLES 1024 /* identifiers of one process: active streams and opened logs */
 
+#define PTX_THREAD_POOLS 2
+
 struct ptx_view;
 struct ptx_thread;
 struct ptx_stream;
@@ -22,6 +24,7 @@ struct ptx_stream;
 struct ptx_private {
 	_Atomic uint32_t pid; /* 0: a child that has not been set up yet */
 	_Atomic(struct ptx_thread *) threads; /* all there ever were */
+	_Atomic uint32_t pool_used[PTX_THREAD_POOLS]; /* of the objects in point/thread.c's pools */
 	_Atomic(struct ptx_view *) view[PTX_STREAMS];
 	_Atomic uint32_t streams; /* identifiers of active ones */
 	bool has_quota; /* the account in quota.c is of this process */
@@ -45,14 +48,20 @@ void ptx_process_init(void);
  */
 void ptx_process_child(void);
 
+/* The process's id, which it asked for when it began. */
+uint32_t ptx_process_pid(void);
+
 /*
- * The same, of the fork handler in a child: zeroes the block itself where the advice was without effect,
+ * The same as ptx_process_child(), of the fork handler in a child: zeroes the block itself where the advice was without effect,
  * in an emulator that takes it and does nothing, or with Linux before 4.14.
  */
 void ptx_process_forked(void);
 
-/* Called by ptx_process_child() first, with all signals blocked. */
+/* Called by ptx_process_child() first. */
 extern void (*ptx_process_before_child)(void);
+
+/* Where a child learns its own id, without a system call where that can be. */
+extern uint32_t (*ptx_process_pid_of_child)(void);
 
 static inline bool ptx_process_is_child(void)
 {

@@ -24,6 +24,12 @@
 extern _Atomic bool ptx_clock_is_counter; /* false: CLOCK_MONOTONIC */
 extern uint64_t ptx_clock_hz;
 
+/*
+ * The calling thread must not read the counter (PR_SET_TSC), not even through the C library: it stamps
+ * no events, and other times come from the kernel's last tick.
+ */
+extern _Thread_local bool ptx_clock_is_forbidden __attribute__((tls_model("initial-exec")));
+
 void ptx_clock_init(void);
 
 /*

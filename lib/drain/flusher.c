@@ -3,16 +3,18 @@
  * drain/flusher.c - the thread that flushes a stream of policy FLUSH by itself (SFLUSH-02).
  *
  * It flushes when half of the pool is taken, when the stream has filled up, and one second after
- * the oldest event. While events come fast it looks by itself, at short intervals; only when it
- * sleeps for longer does it ask writers to wake it, so that a writer in a hurry calls no kernel.
+ * the oldest event. While events come fast it looks by itself, at short intervals, and where writers
+ * are other processes always; else, when it sleeps for longer, it asks writers to wake it.
  */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 
+#include "arena/arena.h"
 #include "base/barrier.h"
 #include "base/futex.h"
 #include "base/msan.h"
+#include "base/quiet.h"
 #include "drain/flush_private.h"
 
 #define AGE_NS        1000000000u
@@ -21,6 +23,9 @@
 #define BUSY_NAPS     100 /* so many short naps after the last flush that was due to the pool */
 #define STACK_BYTES   (256u * 1024u)
 #define FAILED_NAP_NS 100000000
+#define LOOK_NS_MIN   1000000
+#define LOOK_NS_MAX   20000000
+#define BUSY_BYTES_A_NS 1 /* what writers bring at most */
 
 static uint32_t taken_chunks(const struct ptx_flush *flush)
 {
@@ -80,6 +85,38 @@ static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
 	atomic_store_explicit(wish, 0, memory_order_relaxed);
 }
 
+/*
+ * Writers in other processes are not asked to wake: the call may be one that their program must not make.
+ * Neither are those of this process where a seccomp filter says what may be called.
+ */
+static bool looks_by_itself(const struct ptx_flush *flush)
+{
+	const struct ptx_arena *arena = flush->drain->arena;
+
+	return arena != &ptx_arena_self || ptx_is_quiet() ||
+	       atomic_load_explicit(&arena->control->quiet, memory_order_relaxed);
+}
+
+/* So often that writers, at BUSY_BYTES_A_NS, do not fill the half of the stream meanwhile. */
+static int64_t look_ns(const struct ptx_flush *flush)
+{
+	const struct ptx_geometry *geometry = &flush->drain->rings->geometry;
+	uint64_t half = (uint64_t)geometry->chunks * geometry->chunk_bytes / 2;
+	uint64_t ns = half / BUSY_BYTES_A_NS;
+
+	return ns < LOOK_NS_MIN ? LOOK_NS_MIN : ns > LOOK_NS_MAX ? LOOK_NS_MAX : (int64_t)ns;
+}
+
+static void look_for(struct ptx_flush *flush, int64_t ns)
+{
+	const int64_t look = look_ns(flush);
+
+	for (; ns > 0 && !is_filling(flush, 2) && state_of(flush) != PTX_FULL &&
+	       !atomic_load_explicit(&flush->quit, memory_order_acquire);
+	     ns -= look)
+		ptx_futex_nap(&flush->quit, 0, ns < look ? ns : look);
+}
+
 static void *run(void *argument)
 {
 	static const struct ptx_flush_caller nobody;
@@ -100,6 +137,8 @@ static void *run(void *argument)
 		} else if (busy) {
 			busy--;
 			ptx_futex_nap(&never, 0, ns);
+		} else if (looks_by_itself(flush)) {
+			look_for(flush, ns);
 		} else {
 			sleep_until_wished(flush, ns);
 		}

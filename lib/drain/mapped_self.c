@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "arena/process.h"
 #include "base/clock.h"
 #include "base/futex.h"
 #include "drain/mapped.h"
@@ -176,7 +177,7 @@ static int gather(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
 	struct walk *walk = arg;
 	struct ptx_mapped_set *set = walk->set;
-	struct ptx_mapping base = { .kind = PTX_MAPPING_FILE, .pid = (uint32_t)getpid() };
+	struct ptx_mapping base = { .kind = PTX_MAPPING_FILE, .pid = ptx_process_pid() };
 	size_t first = set->count;
 
 	(void)bytes;

@@ -47,7 +47,7 @@ static bool is_traced(void)
 
 static const struct ptx_mapped_set *known(void)
 {
-	if (self.is_seen && self.pid == (uint32_t)getpid() && self.inode == ptx_arena_self.inode)
+	if (self.is_seen && self.pid == ptx_process_pid() && self.inode == ptx_arena_self.inode)
 		return &self.set;
 	return NULL;
 }
@@ -66,7 +66,7 @@ static const char *executable(void)
 /* What another program had is gone since this one runs. */
 static void begin(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *set)
 {
-	struct ptx_mapping gone = { .kind = PTX_MAPPING_GONE, .pid = (uint32_t)getpid(),
+	struct ptx_mapping gone = { .kind = PTX_MAPPING_GONE, .pid = ptx_process_pid(),
 				    .end = UINT64_MAX, .from_ns = ptx_family_since() };
 
 	if (!gone.from_ns)
@@ -97,7 +97,7 @@ static int look(bool is_start)
 		ptx_mapped_set_fini(&self.set);
 		self.set = set;
 		self.is_seen = true;
-		self.pid = (uint32_t)getpid();
+		self.pid = ptx_process_pid();
 		self.inode = ptx_arena_self.inode;
 		break;
 	case PTX_MAPPED_TOO_MUCH:
@@ -125,7 +125,7 @@ int ptx_mapped_tell(bool is_start)
 
 void ptx_mapped_tell_child(void)
 {
-	struct ptx_mapping child = { .kind = PTX_MAPPING_CHILD, .pid = (uint32_t)getpid(),
+	struct ptx_mapping child = { .kind = PTX_MAPPING_CHILD, .pid = ptx_process_pid(),
 				     .parent = self.pid, .from_ns = ptx_family_since() };
 
 	self.had_threads = !__libc_single_threaded;

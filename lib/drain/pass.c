@@ -223,6 +223,7 @@ static void pass_live(struct ptx_drain *drain)
 	drain->outrun = false;
 	ptx_drain_sources(drain, rings);
 	drain->now = now;
+	atomic_store_explicit(&drain->rings->region->looked_at, now, memory_order_relaxed);
 	drain->takes = 4 * ptx_drain_chunks(drain);
 	ptx_timescale_add(&drain->scale, ptx_clock_anchor());
 	ptx_drain_sync(drain);

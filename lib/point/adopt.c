@@ -15,8 +15,12 @@
 #include "arena/attachment.h"
 #include "arena/family.h"
 #include "base/clock.h"
+#include "base/quiet.h"
 #include "point/thread.h"
 #include "point/view_private.h"
+
+/* Who looked so recently is not asked for. */
+#define ALIVE_S 2
 
 static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 {
@@ -53,9 +57,11 @@ static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 
 static struct ptx_view *adopt(unsigned bit, uint64_t generation)
 {
-	struct ptx_view *view = map_view(bit, generation), *none = NULL;
+	struct ptx_view *view = ptx_view_of_parent(bit, generation), *none = NULL;
 	uint64_t word = ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED);
 
+	if (!view && !ptx_is_quiet())
+		view = map_view(bit, generation);
 	if (!view)
 		return NULL;
 	/* The facts, which are read by now, were this stream's if it is still attached. */
@@ -69,8 +75,12 @@ static struct ptx_view *adopt(unsigned bit, uint64_t generation)
 			ptx_family_settle();
 		return view;
 	}
-	munmap(view->rings.region, view->rings.geometry.bytes);
-	munmap(view, sizeof *view);
+	if (view->is_parents) {
+		ptx_view_discard(view);
+	} else {
+		munmap(view->rings.region, view->rings.geometry.bytes);
+		munmap(view, sizeof *view);
+	}
 	return none && none->generation == generation ? none : NULL;
 }
 
@@ -105,6 +115,12 @@ struct ptx_view *ptx_view_find(unsigned bit)
 
 void ptx_view_check_creator(struct ptx_view *view)
 {
-	if (view->adopted && ptx_attachment_is_orphan(view->arena, view->bit))
+	const struct ptx_region *region = view->rings.region;
+	uint64_t looked_at = atomic_load_explicit(&region->looked_at, memory_order_relaxed);
+
+	if (!view->adopted || ptx_is_quiet() ||
+	    ptx_clock_now() - looked_at < ALIVE_S * region->calibration.hz)
+		return;
+	if (ptx_attachment_is_orphan(view->arena, view->bit))
 		ptx_attachment_bury(view->arena, view->bit, view->generation);
 }

@@ -12,6 +12,7 @@
 #include "arena/family.h"
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/quiet.h"
 #include "point/lane.h"
 #include "record/items.h"
 #include "ring/ring_write.h"
@@ -55,7 +56,7 @@ static void lose(struct ptx_thread *thread, struct ptx_view *view, unsigned type
 /* It sleeps a second at most, should its waker be killed in between. */
 static void wake_flusher(struct ptx_region *region)
 {
-	if (atomic_exchange_explicit(&region->flush_wish, 0, memory_order_acq_rel))
+	if (!ptx_is_quiet() && atomic_exchange_explicit(&region->flush_wish, 0, memory_order_acq_rel))
 		ptx_futex_wake(&region->flush_wish);
 }
 
@@ -134,7 +135,7 @@ static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *vie
 		return false; /* this is a child, and the frame its parent's */
 	if (ptx_thread_join(thread, level, view, &loss))
 		return true;
-	if (loss == PTX_WRITER_NO_SLOT) {
+	if (loss == PTX_WRITER_NO_SLOT && !ptx_is_quiet()) {
 		bool swept = ptx_threads_sweep();
 		bool reaped = ptx_ring_reap(&view->rings, thread->pid, ptx_family_is_dead);
 
@@ -270,6 +271,11 @@ static void record(const void *frame, const struct payload *payload)
 
 	if (ptx_process_is_child())
 		ptx_process_child(); /* no fork handler has told us */
+	if (ptx_unlikely(ptx_thread_is_blind)) {
+		if (is_mapped(type))
+			lose_everywhere(ptx_thread_blind_object(), type, PTX_WRITER_NO_SLOT);
+		return;
+	}
 	/* Names that this process opened, and the unnamed type; all below 63 are the system's. */
 	if (!is_mapped(type))
 		return;
@@ -297,6 +303,48 @@ static void record(const void *frame, const struct payload *payload)
 		ptx_lanes_mend(thread);
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&thread->frame[level], NULL, memory_order_release);
+}
+
+void ptx_record_join(const void *frame)
+{
+	struct ptx_thread *thread;
+	uint64_t attached = atomic_load_explicit(&ptx_own_control.attached, memory_order_acquire);
+	enum ptx_writer_loss loss;
+
+	if (ptx_process_is_child())
+		ptx_process_child();
+	thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+	if (ptx_thread_is_left(thread))
+		thread = ptx_thread_make();
+	/* In a handler that interrupted a trace point the thread has its rings already. */
+	if (!thread || atomic_load_explicit(&thread->frame[0], memory_order_relaxed) != NULL)
+		return;
+	atomic_store_explicit(&thread->frame[0], frame, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	for (; attached; attached &= attached - 1) {
+		unsigned bit = (unsigned)__builtin_ctzll(attached);
+		struct ptx_view *view = ptx_view_find(bit);
+
+		if (view && thread->cell[0][bit].serial != view->serial)
+			ptx_thread_join(thread, 0, view, &loss);
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&thread->frame[0], NULL, memory_order_release);
+}
+
+void ptx_record_tell_quiet(void)
+{
+	atomic_store_explicit(&ptx_own_control.quiet, 1, memory_order_seq_cst);
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
+		struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit],
+							     memory_order_acquire);
+
+		if (!view)
+			continue;
+		wake_flusher(view->rings.region);
+		ptx_ring_wake(view->rings.region);
+	}
+	atomic_store_explicit(&ptx_quiet, true, memory_order_seq_cst);
 }
 
 void ptx_record(const void *frame, unsigned type, const void *data, size_t len, uint64_t address)

@@ -18,6 +18,12 @@ void ptx_record(const void *frame, unsigned type, const void *data, size_t len, 
 void ptx_record_items(const void *frame, unsigned type, const void *items, size_t len, bool is_short,
 		      uint64_t address) __attribute__((noinline, cold));
 
+/* Does what the thread's next event would ask the kernel for: its object, streams and rings. */
+void ptx_record_join(const void *frame);
+
+/* Readers that sleep look by themselves from now on, and writers of this process call nobody. */
+void ptx_record_tell_quiet(void);
+
 /* Wakes a reader that said it sleeps. */
 void ptx_record_wake(struct ptx_region *region) __attribute__((noinline, cold));
 void ptx_record_wake_and_leave(struct ptx_thread *thread, struct ptx_region *region)

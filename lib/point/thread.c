@@ -8,14 +8,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/quiet.h"
 #include "ring/ring_write.h"
 
-#define SLAB_THREADS 8
 #define OBJECT_BYTES ((sizeof(struct ptx_thread) + PTX_PAGE - 1) & ~(size_t)(PTX_PAGE - 1))
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
+#define POOL_THREADS  64   /* reserved when the program starts */
+#define QUIET_THREADS 2048 /* reserved before the process becomes quiet */
+#define SLAB_THREADS  64   /* each time that those are used up */
+#define POOL_FRAMES   8    /* objects of the pool that a child leaves to frames of its ancestors */
 
 struct ptx_thread ptx_thread_nobody = { .frame = { &ptx_thread_nobody } };
 
@@ -44,18 +46,70 @@ static void link_thread(struct ptx_thread *thread)
 						      memory_order_release, memory_order_relaxed));
 }
 
-/* Returns one of the slab's objects, taken; the others are there for whoever comes next. */
-static struct ptx_thread *make_slab(void)
-{
-	size_t bytes = SLAB_THREADS * OBJECT_BYTES;
-	unsigned char *slab = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+/*
+ * Address space that is there before it is needed, so that a new thread needs no system call: a pool
+ * from the program's start and, before a seccomp filter, a larger one. Pages come with the first touch. A
+ * child has the same addresses, zeroed, and begins behind the object of the thread that forked, whose
+ * interrupted frames may go on with that one.
+ */
+static struct pool {
+	_Atomic(unsigned char *) begin; /* NULL: none */
+	unsigned count, first;
+} pools[PTX_THREAD_POOLS] = { { .count = POOL_THREADS }, { .count = QUIET_THREADS } };
 
-	if (slab == MAP_FAILED)
+static unsigned char *map_objects(unsigned count)
+{
+	size_t bytes = count * OBJECT_BYTES;
+	void *objects = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (objects == MAP_FAILED)
 		return NULL;
-	madvise(slab, bytes, MADV_WIPEONFORK);
-	madvise(slab, bytes, MADV_POPULATE_WRITE);
-	for (int i = 0; i < SLAB_THREADS; i++) {
+	madvise(objects, bytes, MADV_WIPEONFORK);
+	return objects;
+}
+
+static unsigned left_in(int i)
+{
+	uint32_t used = atomic_load_explicit(&ptx_private.pool_used[i], memory_order_relaxed);
+
+	if (!atomic_load_explicit(&pools[i].begin, memory_order_acquire) ||
+	    used >= pools[i].count - POOL_FRAMES)
+		return 0;
+	return pools[i].count - POOL_FRAMES - used;
+}
+
+static struct ptx_thread *take_from_pool(void)
+{
+	for (int i = 0; i < PTX_THREAD_POOLS; i++) {
+		const struct pool *pool = &pools[i];
+
+		while (left_in(i)) {
+			uint32_t used = atomic_fetch_add_explicit(&ptx_private.pool_used[i], 1,
+								  memory_order_relaxed);
+			struct ptx_thread *thread;
+
+			if (used >= pool->count - POOL_FRAMES)
+				break;
+			thread = (void *)(atomic_load_explicit(&pool->begin, memory_order_relaxed) +
+					  (pool->first + used) % pool->count * OBJECT_BYTES);
+			if (!take(thread))
+				continue; /* not zeroed: a fork in an emulator */
+			link_thread(thread);
+			return thread;
+		}
+	}
+	return NULL;
+}
+
+/* Returns one of the slab's objects, taken; the others are there for whoever comes next. */
+static struct ptx_thread *make_slab(unsigned count)
+{
+	unsigned char *slab = ptx_is_quiet() ? NULL : map_objects(count);
+
+	if (!slab)
+		return NULL;
+	for (unsigned i = 0; i < count; i++) {
 		struct ptx_thread *thread = (void *)(slab + i * OBJECT_BYTES);
 
 		if (i == 0)
@@ -77,19 +131,32 @@ static struct ptx_thread *find_free(void)
 
 void ptx_threads_prepare(unsigned count)
 {
+	struct ptx_thread *thread;
 	unsigned have = 0;
 
-	for (struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,
-							      memory_order_acquire);
-	     thread; thread = thread->next)
+	for (int i = 0; i < PTX_THREAD_POOLS; i++)
+		have += left_in(i);
+	for (thread = atomic_load_explicit(&ptx_private.threads, memory_order_acquire); thread;
+	     thread = thread->next)
 		have += atomic_load_explicit(&thread->taken, memory_order_relaxed) == 0;
-	for (; have < count; have += SLAB_THREADS) {
-		struct ptx_thread *thread = make_slab();
-
-		if (!thread)
-			return;
+	if (have >= count)
+		return;
+	thread = make_slab(count - have);
+	if (thread)
 		atomic_store_explicit(&thread->taken, 0, memory_order_release);
-	}
+}
+
+void ptx_threads_reserve(void)
+{
+	unsigned char *none = NULL, *objects;
+
+	if (atomic_load_explicit(&pools[1].begin, memory_order_acquire))
+		return;
+	objects = map_objects(QUIET_THREADS);
+	if (objects && !atomic_compare_exchange_strong_explicit(&pools[1].begin, &none, objects,
+								memory_order_release,
+								memory_order_relaxed))
+		munmap(objects, QUIET_THREADS * OBJECT_BYTES);
 }
 
 static uint32_t this_process(void)
@@ -98,12 +165,54 @@ static uint32_t this_process(void)
 }
 
 /*
+ * The thread's id as the C library knows it; asked for at the first event, and kept, so that a child of
+ * a raw clone(), which finds its parent's, is noticed.
+ */
+static _Thread_local uint32_t known_tid __attribute__((tls_model("initial-exec")));
+static _Thread_local uint32_t true_tid __attribute__((tls_model("initial-exec")));
+static bool has_ids; /* the C library tells them */
+
+static uint32_t own_tid(void)
+{
+	uint32_t tid = has_ids ? ptx_ids_thread() : 0;
+
+	if (!tid)
+		return (uint32_t)syscall(SYS_gettid);
+	if (true_tid && tid == known_tid)
+		return true_tid;
+	known_tid = tid;
+	true_tid = 0;
+	return tid;
+}
+
+uint32_t ptx_thread_child_pid(void)
+{
+	uint32_t tid = has_ids ? ptx_ids_thread() : 0;
+
+	if (tid && known_tid && tid != known_tid) {
+		known_tid = tid;
+		true_tid = 0;
+		return tid; /* its first thread, and glibc has noticed */
+	}
+	if (tid) {
+		known_tid = tid;
+		true_tid = (uint32_t)syscall(SYS_gettid);
+	}
+	return (uint32_t)getpid();
+}
+
+void ptx_thread_before_fork(void)
+{
+	own_tid();
+}
+
+/*
  * pid is the process in which the object was taken. False: a handler has forked since, this is the
  * child, and the object has been wiped on the way.
  */
 static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 {
-	thread->tid = (uint32_t)syscall(SYS_gettid);
+	thread->tid = own_tid();
 	thread->self = (uint64_t)pthread_self();
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&thread->pid, pid, memory_order_release);
@@ -120,7 +229,9 @@ static struct ptx_thread *find_or_make(void)
 
 	if (!thread && !have_key && ptx_threads_sweep())
 		thread = find_free();
-	return thread ? thread : make_slab();
+	if (!thread)
+		thread = take_from_pool();
+	return thread ? thread : make_slab(SLAB_THREADS);
 }
 
 /* Unless a handler has interrupted this very function and been here already. */
@@ -160,7 +271,45 @@ struct ptx_thread *ptx_thread_make(void)
 
 void ptx_thread_leave(void)
 {
+	const struct ptx_thread *thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+
+	for (int i = 0; i < PTX_THREAD_POOLS; i++) {
+		struct pool *pool = &pools[i];
+		uintptr_t begin = (uintptr_t)atomic_load_explicit(&pool->begin, memory_order_relaxed);
+		uintptr_t at = (uintptr_t)thread - begin;
+
+		if (begin && at < pool->count * OBJECT_BYTES)
+			pool->first = (unsigned)(at / OBJECT_BYTES + 1) % pool->count;
+	}
 	atomic_store_explicit(&ptx_thread_self, &ptx_thread_nobody, memory_order_relaxed);
+}
+
+_Thread_local bool ptx_thread_is_blind __attribute__((tls_model("initial-exec")));
+static _Thread_local struct ptx_thread *blind_object __attribute__((tls_model("initial-exec")));
+
+void ptx_thread_blind(bool is_blind)
+{
+	struct ptx_thread *self = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+
+	if (ptx_thread_is_blind == is_blind)
+		return;
+	if (is_blind) {
+		blind_object = ptx_thread_is_left(self) ? NULL : self;
+		ptx_thread_is_blind = true;
+		atomic_signal_fence(memory_order_seq_cst);
+		atomic_store_explicit(&ptx_thread_self, &ptx_thread_nobody, memory_order_relaxed);
+	} else {
+		if (blind_object && !ptx_thread_is_left(blind_object))
+			atomic_store_explicit(&ptx_thread_self, blind_object, memory_order_relaxed);
+		atomic_signal_fence(memory_order_seq_cst);
+		ptx_thread_is_blind = false;
+	}
+	ptx_clock_is_forbidden = is_blind;
+}
+
+struct ptx_thread *ptx_thread_blind_object(void)
+{
+	return blind_object && !ptx_thread_is_left(blind_object) ? blind_object : NULL;
 }
 
 extern void *__libc_stack_end;
@@ -175,13 +324,23 @@ static uintptr_t stack_top(const struct ptx_thread *thread)
 	return thread->tid == thread->pid ? (uintptr_t)__libc_stack_end : (uintptr_t)thread->self;
 }
 
-unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame)
+/*
+ * An alternate stack may lie within the thread's own. Only who finds a frame that looks abandoned asks
+ * the kernel; where that is forbidden the level stays in use.
+ */
+static bool may_be_alternate(void)
 {
 	int saved = errno;
 	stack_t stack;
-	bool alternate = sigaltstack(NULL, &stack) != 0 || (stack.ss_flags & SS_ONSTACK);
+	bool alternate = ptx_is_quiet() || sigaltstack(NULL, &stack) != 0 ||
+			 (stack.ss_flags & SS_ONSTACK);
 
 	errno = saved;
+	return alternate;
+}
+
+unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame)
+{
 	for (unsigned level = 0; level < PTX_LEVELS; level++) {
 		const void *used = atomic_load_explicit(&thread->frame[level],
 							memory_order_relaxed);
@@ -189,8 +348,8 @@ unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame)
 		if (!used)
 			return level;
 		/* A frame below ours on the same stack is gone: a handler left by siglongjmp(). */
-		if (!alternate && (uintptr_t)frame >= (uintptr_t)used &&
-		    (uintptr_t)frame < stack_top(thread))
+		if ((uintptr_t)frame >= (uintptr_t)used && (uintptr_t)frame < stack_top(thread) &&
+		    !may_be_alternate())
 			return level;
 	}
 	return PTX_LEVELS;
@@ -360,6 +519,9 @@ static void end_thread(void *object)
 void ptx_threads_init(void)
 {
 	ptx_process_before_child = ptx_view_child;
+	ptx_process_pid_of_child = ptx_thread_child_pid;
+	atomic_store_explicit(&pools[0].begin, map_objects(POOL_THREADS), memory_order_release);
+	has_ids = ptx_ids_thread() == (uint32_t)syscall(SYS_gettid);
 	/* Of the first 32 keys a value is set without memory from malloc(): safe in a handler. */
 	have_key = pthread_key_create(&end_of_thread, end_thread) == 0;
 	if (have_key && end_of_thread >= 32) {

@@ -4,7 +4,7 @@
  *
  * frame[] tells which nesting levels are in use. A level is claimed by one store and is free again
  * by one store; a handler that finds the level of the frame it interrupted takes the next one.
- * Objects come from slabs that are zeroed in a child (MADV_WIPEONFORK) and are never unmapped.
+ * Objects come from a pool and from slabs that are zeroed in a child (MADV_WIPEONFORK) and are never unmapped.
  *
  * Signals   everything here is async-signal-safe but ptx_threads_prepare().
  */
@@ -60,8 +60,12 @@ struct ptx_thread {
 /* The key whose destructor gives a thread's rings back; from the library's constructor. */
 void ptx_threads_init(void);
 
-/* Makes sure that the next count threads find an object without asking the kernel for memory. */
+/* Makes sure that the next count threads find an object without asking the kernel for memory, as far
+ * as it has some. */
 void ptx_threads_prepare(unsigned count);
+
+/* The same for many threads, before the process becomes quiet: address space, and no memory yet. */
+void ptx_threads_reserve(void);
 
 /* The calling thread's object, made if need be; NULL without memory. self may be nobody. */
 extern _Thread_local _Atomic(struct ptx_thread *) ptx_thread_self
@@ -77,11 +81,25 @@ struct ptx_thread *ptx_thread_make(void);
  */
 void ptx_thread_leave(void);
 
+/* Of the calling thread in a child that knows nothing of itself yet: the id of its process. */
+uint32_t ptx_thread_child_pid(void);
+
+/* Lets the child of the fork that follows learn its id without a system call. */
+void ptx_thread_before_fork(void);
+
 /* The object is such an old one, or nobody. */
 ptx_inline bool ptx_thread_is_left(const struct ptx_thread *thread)
 {
 	return thread->pid == 0;
 }
+
+/*
+ * A thread that must not read the clock: it makes no events, and they are counted as lost. It leads to the
+ * long way since it has no object; its former one, or NULL, says whose losses they are.
+ */
+extern _Thread_local bool ptx_thread_is_blind __attribute__((tls_model("initial-exec")));
+void ptx_thread_blind(bool is_blind);
+struct ptx_thread *ptx_thread_blind_object(void);
 
 /* A level for a trace point at frame, PTX_LEVELS if all are in use. */
 unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame);

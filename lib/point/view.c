@@ -13,6 +13,7 @@
 #include "arena/backing.h"
 #include "arena/family.h"
 #include "base/barrier.h"
+#include "base/quiet.h"
 #include "point/view_private.h"
 #include "point/thread.h"
 
@@ -22,6 +23,9 @@ static _Atomic uint64_t serials;
 static _Atomic(struct ptx_view *) retired;
 /* What is attached, kept where a child can still read it. */
 static _Atomic(struct ptx_view *) before_fork[PTX_STREAMS];
+/* In a child: mappings of its parent that it may go on with, if it inherits the streams. */
+static _Atomic(struct ptx_view *) from_parent[PTX_STREAMS];
+static atomic_bool is_outside; /* the thread that forks is in no trace point */
 
 static void retire(struct ptx_view *view)
 {
@@ -36,6 +40,8 @@ static void retire(struct ptx_view *view)
 static void free_view(struct ptx_view *view)
 {
 	munmap(view->rings.region, view->rings.geometry.bytes);
+	if (view->is_parents)
+		return; /* a copy of what the parent allocated, in whatever state its allocator was */
 	if (view->adopted)
 		munmap(view, sizeof *view);
 	else
@@ -211,16 +217,68 @@ uint64_t ptx_view_serial(void)
 	return atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed) + 1;
 }
 
+void ptx_view_before_fork(void)
+{
+	const struct ptx_thread *thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+	bool outside = true;
+
+	for (int level = 0; !ptx_thread_is_left(thread) && level < PTX_LEVELS; level++)
+		outside = outside && !atomic_load_explicit(&thread->frame[level],
+							   memory_order_relaxed);
+	atomic_store_explicit(&is_outside, outside, memory_order_relaxed);
+}
+
+void ptx_view_after_fork(void)
+{
+	atomic_store_explicit(&is_outside, false, memory_order_relaxed);
+}
+
+/* The creator's own is the child's as any other process's. */
+static void keep(struct ptx_view *view)
+{
+	view->adopted = true;
+	view->is_parents = true;
+	view->rings.debts = NULL;
+	atomic_store_explicit(&from_parent[view->bit], view, memory_order_release);
+}
+
+/*
+ * Where the fork interrupted no trace point, nobody goes on to write into the parent's memory: what is
+ * mapped serves the child, which then needs no system call to be traced.
+ */
 void ptx_view_child(void)
 {
+	bool can_stay = atomic_load_explicit(&is_outside, memory_order_relaxed);
+
 	ptx_thread_leave();
 	ptx_backing_child();
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
 		struct ptx_view *view = atomic_exchange_explicit(&before_fork[bit], NULL,
 								 memory_order_relaxed);
 
-		if (view)
+		if (!view)
+			continue;
+		if (can_stay && view->offset && !view->backed)
+			keep(view);
+		else
 			ptx_region_sink(view->rings.region, view->rings.geometry.bytes);
 	}
 	atomic_store_explicit(&retired, NULL, memory_order_relaxed);
+}
+
+struct ptx_view *ptx_view_of_parent(unsigned bit, uint64_t generation)
+{
+	struct ptx_view *view = atomic_load_explicit(&from_parent[bit], memory_order_acquire);
+
+	if (!view || !atomic_compare_exchange_strong_explicit(&from_parent[bit], &view, NULL,
+							      memory_order_acquire,
+							      memory_order_relaxed))
+		return NULL;
+	if (view->generation != generation) {
+		if (!ptx_is_quiet())
+			munmap(view->rings.region, view->rings.geometry.bytes);
+		return NULL;
+	}
+	view->serial = ptx_view_serial();
+	return view;
 }

@@ -25,6 +25,7 @@ struct ptx_view {
 	unsigned bit;
 	bool backed;    /* its memory is in a file of its own */
 	bool adopted;   /* from another process: a mapping of its own, made by a trace point */
+	bool is_parents; /* adopted with the mapping that a fork copied */
 	struct ptx_view *retired;
 };
 
@@ -59,7 +60,11 @@ void ptx_view_check_creator(struct ptx_view *view);
  * level 0, can be using them. */
 void ptx_views_sweep(const struct ptx_thread *self);
 
-/* In a forked child: the parent's regions are replaced by memory of the child's own, since a frame
+/* Around fork(): whether the child can go on with its parent's mappings. */
+void ptx_view_before_fork(void);
+void ptx_view_after_fork(void);
+
+/* In a forked child: unless it can, the parent's regions are replaced by memory of the child's own, since a frame
  * of a trace point that the fork interrupted may still write to them. */
 void ptx_view_child(void);
 

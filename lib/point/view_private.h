@@ -13,6 +13,9 @@ uint64_t ptx_view_serial(void);
 /* A child of this process will have to put other memory over it. */
 void ptx_view_note(struct ptx_view *view);
 
+/* In a child: the parent's mapping of that stream, with a serial of its own; NULL. */
+struct ptx_view *ptx_view_of_parent(unsigned bit, uint64_t generation);
+
 /* No trace point finds it any more; it is freed when none uses it. */
 void ptx_view_discard(struct ptx_view *view);
 

@@ -206,6 +206,9 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 		}
 		/* A writer inside its window wakes nobody when another's event is held back by it. */
 		held_back = may_be_held_back(stream->drain);
+		/* Nor does one behind a seccomp filter, ever. */
+		held_back |= atomic_load_explicit(&stream->drain->arena->control->quiet,
+						  memory_order_relaxed) != 0;
 		pthread_mutex_unlock(&stream->lock);
 		if (done)
 			return 0;

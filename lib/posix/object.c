@@ -57,7 +57,7 @@ static int name_object(int kind, const void *pointer, const char *name)
 		ptx_process_child();
 	if (!ptx_arena_self.lists)
 		return ENOMEM;
-	object.pid = (uint32_t)getpid();
+	object.pid = ptx_process_pid();
 	object.pointer = (uintptr_t)pointer;
 	object.time_ns = ptx_clock_realtime();
 	if (name)

@@ -20,10 +20,13 @@ static void before_fork(void)
 {
 	ptx_registry_before_fork();
 	ptx_mapped_before_fork();
+	ptx_thread_before_fork();
+	ptx_view_before_fork();
 }
 
 static void in_parent(void)
 {
+	ptx_view_after_fork();
 	ptx_mapped_after_fork();
 	ptx_registry_after_fork(false);
 }
@@ -34,6 +37,7 @@ static void in_child(void)
 
 	ptx_msan_pause();
 	ptx_process_forked();
+	ptx_view_after_fork();
 	ptx_others_after_fork();
 	ptx_notice_after_fork();
 	ptx_quota_after_fork();

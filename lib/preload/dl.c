@@ -25,7 +25,7 @@ static void tell_mappings(void)
 {
 	int saved = errno;
 
-	if (*posix_trace_active_np)
+	if (*posix_trace_active_np && !shim_is_blind)
 		posix_trace_mapping_tell_np();
 	errno = saved;
 }

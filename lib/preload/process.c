@@ -23,8 +23,8 @@ void shim_process_begins(void)
 
 	if (!*shim_switch[PROCESS_START])
 		return;
-	data.pid = getpid();
-	data.parent = getppid();
+	data.pid = shim_pid();
+	data.parent = shim_parent();
 	shim_put(PROCESS_START, &data,
 		 8 + shim_text(data.program, sizeof data.program, program), NULL);
 }
@@ -35,13 +35,13 @@ void shim_process_ends(void)
 
 	if (!*shim_switch[PROCESS_END])
 		return;
-	pid = getpid();
+	pid = shim_pid();
 	shim_put(PROCESS_END, &pid, sizeof pid, NULL);
 }
 
 static void child_begins(const void *caller)
 {
-	const int32_t data[2] = { getpid(), getppid() };
+	const int32_t data[2] = { shim_pid(), shim_parent() };
 
 	if (*shim_switch[PROCESS_CHILD])
 		shim_put(PROCESS_CHILD, data, sizeof data, caller);
@@ -60,6 +60,7 @@ static void child_begins(const void *caller)
 		} data = { .time = shim_now() }; \
 		data.child = next(name)(); \
 		if (data.child == 0) { \
+			shim_self_forked(); \
 			child_begins(shim_caller()); \
 			return 0; \
 		} \
@@ -78,7 +79,7 @@ static void exits(int status, const char *by, const void *caller)
 	struct {
 		int32_t pid, status;
 		char by[16];
-	} data = { .pid = getpid(), .status = status };
+	} data = { .pid = shim_pid(), .status = status };
 
 	shim_put(PROCESS_EXIT, &data, 8 + shim_text(data.by, sizeof data.by, by), caller);
 }

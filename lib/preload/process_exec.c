@@ -18,7 +18,7 @@ static void before(int fd, const char *path, char *const argv[], const void *cal
 	struct {
 		int32_t pid, fd;
 		char text[SHIM_TEXT];
-	} data = { .pid = getpid(), .fd = fd };
+	} data = { .pid = shim_pid(), .fd = fd };
 	size_t len = shim_text_before(data.text, sizeof data.text / 2, path);
 
 	len += shim_text_arguments(data.text + len, sizeof data.text - len, argv);
@@ -27,7 +27,7 @@ static void before(int fd, const char *path, char *const argv[], const void *cal
 
 static int after(int result, const void *caller)
 {
-	const int32_t data[2] = { getpid(), errno };
+	const int32_t data[2] = { shim_pid(), errno };
 
 	if (*shim_switch[PROCESS_EXEC_FAILED])
 		shim_put(PROCESS_EXEC_FAILED, data, sizeof data, caller);

@@ -36,11 +36,15 @@ void shim_vfork_before(void)
 
 void shim_vfork_child(const void *caller)
 {
-	const int32_t data[2] = { getpid(), getppid() };
+	int32_t data[2];
 
 	shim_is_vfork_child = true;
-	if (*shim_switch[PROCESS_VCHILD] && shim_is_wanted(PROCESS_VCHILD, caller))
-		shim_put(PROCESS_VCHILD, data, sizeof data, caller);
+	shim_self_vforked();
+	if (!*shim_switch[PROCESS_VCHILD] || !shim_is_wanted(PROCESS_VCHILD, caller))
+		return;
+	data[0] = shim_pid();
+	data[1] = shim_parent();
+	shim_put(PROCESS_VCHILD, data, sizeof data, caller);
 }
 
 pid_t shim_vfork_parent(long result, const void *caller)

@@ -30,6 +30,7 @@
 #include <time.h>
 #include <trace_np.h>
 
+#include "preload/self.h"
 #include "preload/types.h"
 
 #define shim_likely(x)   __builtin_expect(!!(x), 1)
@@ -51,10 +52,20 @@ struct shim_range {
 };
 extern struct shim_range shim_own[2];
 
+/* What a wrapper must look at before it traces. */
+enum shim_readiness {
+	SHIM_NOT_READY,
+	SHIM_READY,
+	SHIM_SOME_ARE_BLIND /* ready; but there may be a thread that makes no events */
+};
 extern _Atomic int shim_is_ready;
+void shim_some_are_blind(void);
 
-/* A call before the shim has begun: begins, or counts a loss and returns false. */
-bool shim_early_call(enum shim_type type, const void *caller);
+/*
+ * Otherwise than SHIM_READY: whether the call is to be traced. Before the shim has begun: begins, or counts
+ * a loss and returns false. In a blind thread: has the loss counted and returns false.
+ */
+bool shim_unusual_call(enum shim_type type, const void *caller);
 
 #define shim_caller() \
 	((const void *)__builtin_extract_return_addr(__builtin_return_address(0)))
@@ -68,8 +79,8 @@ shim_inline bool shim_is_own(const void *caller)
 /* Whether a call from caller is to be traced. */
 shim_inline bool shim_is_wanted(enum shim_type type, const void *caller)
 {
-	if (shim_unlikely(!atomic_load_explicit(&shim_is_ready, memory_order_acquire)) &&
-	    !shim_early_call(type, caller))
+	if (shim_unlikely(atomic_load_explicit(&shim_is_ready, memory_order_acquire) != SHIM_READY) &&
+	    !shim_unusual_call(type, caller))
 		return false;
 	return !shim_is_own(caller);
 }
@@ -97,6 +108,8 @@ shim_inline uint64_t shim_now(void)
 {
 	struct timespec now;
 
+	if (shim_unlikely(shim_is_blind))
+		return 0;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
@@ -139,6 +152,7 @@ struct shim_next {
 void *shim_look_up(const struct shim_next *next);
 void *shim_find(struct shim_next *next); /* and keeps it */
 void shim_find_all(void);
+void shim_syscall_begin(void);
 
 long shim_no_number(void);  /* -1 and ENOSYS */
 void *shim_no_pointer(void); /* NULL and ENOSYS */

@@ -108,7 +108,7 @@ static bool takes_part(int number, const void *caller)
 	if (number <= 0 || number >= SIGNALS)
 		return false;
 	if (!atomic_load_explicit(&shim_is_ready, memory_order_acquire))
-		shim_early_call(SIGNAL_ENTER, caller);
+		shim_unusual_call(SIGNAL_ENTER, caller);
 	return shim_switch[SIGNAL_ENTER] == posix_trace_active_np && !shim_is_own(caller);
 }
 

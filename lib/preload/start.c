@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "preload/choose.h"
+#include "preload/known.h"
 #include "preload/msan.h"
 #include "preload/options.h"
 #include "preload/session.h"
@@ -169,7 +170,7 @@ static bool begin(void)
 						     memory_order_relaxed))
 		return atomic_load_explicit(&shim_is_ready, memory_order_acquire);
 	choose();
-	atomic_store_explicit(&shim_is_ready, 1, memory_order_release);
+	atomic_store_explicit(&shim_is_ready, SHIM_READY, memory_order_release);
 	errno = saved;
 	return true;
 }
@@ -180,8 +181,16 @@ static void count_lost(_Atomic uint64_t *count)
 	atomic_store_explicit(&shim_untold, 1, memory_order_release); /* with what is counted */
 }
 
+void shim_some_are_blind(void)
+{
+	int ready = SHIM_READY;
+
+	atomic_compare_exchange_strong_explicit(&shim_is_ready, &ready, SHIM_SOME_ARE_BLIND,
+						memory_order_release, memory_order_relaxed);
+}
+
 /* libposixtrace's own constructor calls wrappers too. */
-bool shim_early_call(enum shim_type type, const void *caller)
+static bool early_call(enum shim_type type, const void *caller)
 {
 	enum shim_family family = shim_family_of(type);
 
@@ -193,6 +202,18 @@ bool shim_early_call(enum shim_type type, const void *caller)
 			return *shim_switch[type];
 	}
 	count_lost(&lost_early[family]);
+	return false;
+}
+
+bool shim_unusual_call(enum shim_type type, const void *caller)
+{
+	if (atomic_load_explicit(&shim_is_ready, memory_order_acquire) == SHIM_NOT_READY)
+		return early_call(type, caller);
+	if (!shim_is_blind)
+		return true;
+	/* The library counts it, by its type and thread, and reads no clock. */
+	if (!shim_is_own(caller) && shim_id[type])
+		posix_trace_event_at_np(shim_id[type], NULL, 0, caller);
 	return false;
 }
 
@@ -226,12 +247,14 @@ void shim_tell_lost(void)
 /* Its parent's losses are its parent's to tell. */
 static void in_child(void)
 {
+	shim_self_forked();
 	for (enum shim_family family = 0; family < FAMILY_COUNT; family++)
 		atomic_store_explicit(&lost_early[family], 0, memory_order_relaxed);
 	atomic_store_explicit(&lost_unnamed, 0, memory_order_relaxed);
 	atomic_store_explicit(&lost_holds, 0, memory_order_relaxed);
 	atomic_store_explicit(&shim_untold, 0, memory_order_relaxed);
 	shim_in_child();
+	shim_threads_in_child();
 }
 
 static void __attribute__((constructor)) start(void)
@@ -239,7 +262,10 @@ static void __attribute__((constructor)) start(void)
 	shim_msan_pause();
 	note_ranges();
 	begin();
+	shim_self_begin();
+	shim_know();
 	shim_find_all();
+	shim_syscall_begin();
 	pthread_atfork(NULL, NULL, in_child);
 	shim_session_begin(&options);
 	/* What came before anybody traced is nobody's loss. */

@@ -5,6 +5,7 @@
 
 /* In a child of fork(), which has this process's memory and none of its threads. */
 void shim_in_child(void);
+void shim_threads_in_child(void);
 
 /* The first and the last event of a program. */
 void shim_process_begins(void);

@@ -6,8 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
+
+#include "preload/known.h"
+#include "preload/self.h"
 
 #define PAGE 4096
 
@@ -43,25 +45,29 @@ size_t shim_text_after(char *to, size_t bytes, const char *text, int error)
 }
 
 /*
- * Whether so much can be read there, less where a page ends. The kernel copies it; where it may not,
- * as in some sandboxes, the program is believed.
+ * What is known to be mapped needs no question. Of other memory the kernel says whether it is there, in a
+ * call that changes nothing: no signal mask is changed in a way that there is none, but first the kernel
+ * reads the mask. A quiet process believes the program, as most C libraries do.
  */
+static bool is_there(const void *from)
+{
+	if (shim_is_known(from) || shim_is_quiet())
+		return (uintptr_t)from >= PAGE;
+	syscall(SYS_rt_sigprocmask, -1, (uintptr_t)from & ~(uintptr_t)7, NULL, 8);
+	return errno != EFAULT;
+}
+
+/* How much of it can be read: up to where a page ends. */
 static size_t copy(void *to, const void *from, size_t bytes)
 {
 	size_t rest = PAGE - (uintptr_t)from % PAGE;
-	struct iovec local = { to, bytes }, remote = { (void *)(uintptr_t)from, bytes };
-	ssize_t copied;
 
 	if (bytes > rest)
-		local.iov_len = remote.iov_len = rest;
-	if (!from)
+		bytes = rest;
+	if (!is_there(from))
 		return 0;
-	copied = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-	if (copied < 0 && errno != EFAULT) {
-		memcpy(to, from, local.iov_len);
-		return local.iov_len;
-	}
-	return copied < 0 ? 0 : (size_t)copied;
+	memcpy(to, from, bytes);
+	return bytes;
 }
 
 bool shim_copy(void *to, const void *from, size_t bytes)
@@ -73,19 +79,13 @@ bool shim_copy(void *to, const void *from, size_t bytes)
 	return is_whole;
 }
 
-/* No signal mask is changed in a way that there is none; but first the kernel reads the mask. */
 bool shim_is_there(const void *from)
 {
-	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	int saved = errno;
-	bool is_there;
+	bool there = is_there(from);
 
-	if (!(((uintptr_t)from ^ here) & ~(uintptr_t)(PAGE - 1)))
-		return true;
-	syscall(SYS_rt_sigprocmask, -1, (uintptr_t)from & ~(uintptr_t)7, NULL, 8);
-	is_there = errno != EFAULT;
 	errno = saved;
-	return is_there;
+	return there;
 }
 
 /* Its beginning, without a NUL. */

@@ -25,11 +25,10 @@ size_t shim_text_after(char *to, size_t bytes, const char *text, int error);
 /* The same before the call: memory that is not there reads as an empty string. */
 size_t shim_text_before(char *to, size_t bytes, const char *text);
 
-/* Memory that may be gone at any time, if it lies on one page: false and to unchanged if it is. */
+/* Memory that lies on one page: false and to unchanged if it is not there. */
 bool shim_copy(void *to, const void *from, size_t bytes);
 
-/* Whether what begins at from, and does not reach the next page, is there to be read. Cheaper than
- * shim_copy(), and allowed in most sandboxes; for memory that stays. */
+/* Whether what begins at from, and does not reach the next page, is there to be read. */
 bool shim_is_there(const void *from);
 
 /* An argument vector, with blanks between; the end is left out where it is too long. */

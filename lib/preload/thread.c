@@ -10,13 +10,53 @@
 #include <stdlib.h>
 
 #include "preload/shim.h"
+#include "preload/start.h"
 #include "preload/text.h"
 
 struct start {
 	void *(*function)(void *);
 	void *argument;
 	uint64_t creator;
+	bool is_blind;
 };
+
+/*
+ * What a thread needs to start, without malloc(): that would give a new thread a heap of its own, which
+ * the program did not ask for. Where all are in use malloc() has the next.
+ */
+#define STARTS 256
+static struct start starts[STARTS];
+static atomic_bool in_use[STARTS];
+static _Atomic unsigned next_start;
+
+static struct start *take_start(void)
+{
+	unsigned from = atomic_fetch_add_explicit(&next_start, 1, memory_order_relaxed);
+	struct start *start;
+	int saved = errno;
+
+	for (unsigned i = 0; i < STARTS; i++)
+		if (!atomic_exchange_explicit(&in_use[(from + i) % STARTS], true, memory_order_acquire))
+			return &starts[(from + i) % STARTS];
+	start = malloc(sizeof *start);
+	errno = saved;
+	return start;
+}
+
+static void give_start(struct start *start)
+{
+	if (start >= starts && start < starts + STARTS)
+		atomic_store_explicit(&in_use[start - starts], false, memory_order_release);
+	else
+		free(start);
+}
+
+/* Of threads that were to start in the parent. */
+void shim_threads_in_child(void)
+{
+	for (unsigned i = 0; i < STARTS; i++)
+		atomic_store_explicit(&in_use[i], false, memory_order_relaxed);
+}
 
 struct end {
 	uint64_t function;
@@ -41,7 +81,7 @@ static void thread_ends(void *arg)
 
 	if (*shim_switch[THREAD_END])
 		shim_put(THREAD_END, end, sizeof *end, (const void *)(uintptr_t)end->function);
-	if (has_name)
+	if (has_name && !shim_is_blind)
 		name_thread(pthread_self(), NULL);
 }
 
@@ -54,7 +94,9 @@ static void *run(void *arg)
 	struct end end = { data.function };
 	void *result;
 
-	free(arg);
+	give_start(arg);
+	if (start.is_blind)
+		shim_blind(true);
 	if (*shim_switch[THREAD_BEGIN])
 		shim_put(THREAD_BEGIN, &data, sizeof data, (const void *)start.function);
 	pthread_cleanup_push(thread_ends, &end);
@@ -74,16 +116,21 @@ SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 		int32_t error, detached;
 	} data = { .function = (uint64_t)(uintptr_t)function };
 	struct start *start;
-	int saved, detached = PTHREAD_CREATE_JOINABLE;
+	int detached = PTHREAD_CREATE_JOINABLE;
 
-	if (!shim_on(THREAD_CREATE))
+	/* Threads of a thread that must not read the clock must not either. */
+	if (!shim_on(THREAD_CREATE) && !shim_is_blind)
 		return next(pthread_create)(thread, attr, function, argument);
-	saved = errno;
-	start = malloc(sizeof *start);
-	errno = saved;
+	start = take_start();
 	if (!start)
 		return next(pthread_create)(thread, attr, function, argument);
-	*start = (struct start){ function, argument, number_of(pthread_self()) };
+	*start = (struct start){ function, argument, number_of(pthread_self()), shim_is_blind };
+	if (shim_is_blind) {
+		data.error = next(pthread_create)(thread, attr, run, start);
+		if (data.error)
+			give_start(start);
+		return data.error;
+	}
 	if (attr)
 		pthread_attr_getdetachstate(attr, &detached);
 	SHIM_CALL(THREAD_CREATE, data);
@@ -93,7 +140,7 @@ SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	if (!data.error)
 		shim_copy(&data.thread, thread, sizeof *thread);
 	else
-		free(start);
+		give_start(start);
 	return data.error;
 }
 

@@ -144,7 +144,8 @@
 	  "ns time; ptr file; errno error; str mode; str command") \
 	X(PROCESS_PCLOSE, PROCESS, "process.pclose", "ns time; ptr file; x32 status; errno error") \
 	X(PROCESS_EXIT, PROCESS, "process.exit", "s32 pid; s32 status; str by") \
-	X(PROCESS_END, PROCESS, "process.end", "s32 pid")
+	X(PROCESS_END, PROCESS, "process.end", "s32 pid") \
+	X(PROCESS_SECCOMP, PROCESS, "process.seccomp", "s32 mode; x32 flags; errno error")
 
 #define SHIM_TYPES(X) \
 	SHIM_TYPES_SHIM(X) \

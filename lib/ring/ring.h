@@ -127,6 +127,8 @@ struct ptx_region {
 	_Atomic uint64_t full_from, full_until;
 	/* Records at most that were counted again, after the counting of a chunk was broken off. */
 	_Atomic uint64_t recounted;
+	/* When the reader last looked, in ticks: as long as that is young, nobody asks whether it lives. */
+	_Atomic uint64_t looked_at;
 
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t lost_type[PTX_WRITER_LOSSES][PTX_TYPE_MAX];
 

@@ -8,6 +8,7 @@
  * is made up for by the next.
  */
 #include "base/futex.h"
+#include "base/quiet.h"
 #include "ring/ring_write.h"
 
 #define WAKING 1u
@@ -17,6 +18,8 @@ void ptx_ring_wake(struct ptx_region *region)
 	_Atomic uint32_t *waiters = &region->waiters;
 	uint32_t ticket = atomic_load_explicit(waiters, memory_order_relaxed);
 
+	if (ptx_is_quiet())
+		return; /* the reader has been told, and looks by itself */
 	if (ticket != 0 && !(ticket & WAKING) &&
 	    atomic_compare_exchange_strong_explicit(waiters, &ticket, ticket | WAKING,
 						    memory_order_acq_rel, memory_order_relaxed))

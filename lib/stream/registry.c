@@ -10,6 +10,8 @@
 static _Atomic uint64_t generations;
 static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
 
+atomic_bool ptx_registry_is_used;
+
 void ptx_registry_hold(struct ptx_stream *stream)
 {
 	atomic_fetch_add_explicit(&stream->users, 1, memory_order_relaxed);
@@ -37,6 +39,7 @@ int ptx_registry_add(struct ptx_stream *stream)
 			continue;
 		stream->id = (atomic_fetch_add_explicit(&generations, 1, memory_order_relaxed) + 1) *
 				     PTX_HANDLES + i;
+		atomic_store_explicit(&ptx_registry_is_used, true, memory_order_release);
 		atomic_store_explicit(&ptx_private.handle[i], stream, memory_order_release);
 		if (stream->kind != PTX_STREAM_STORED)
 			atomic_fetch_add_explicit(&ptx_private.streams, 1, memory_order_relaxed);
@@ -77,6 +80,8 @@ unsigned ptx_registry_active(trace_id_t *ids, unsigned room)
 {
 	unsigned count = 0;
 
+	if (!atomic_load_explicit(&ptx_registry_is_used, memory_order_acquire))
+		return 0;
 	urcu_bp_read_lock();
 	for (unsigned i = 0; i < PTX_HANDLES && count < room; i++) {
 		const struct ptx_stream *stream = atomic_load_explicit(&ptx_private.handle[i],
@@ -126,7 +131,8 @@ void ptx_registry_delist(struct ptx_stream *stream)
 void ptx_registry_before_fork(void)
 {
 	pthread_mutex_lock(&change);
-	urcu_bp_before_fork();
+	if (atomic_load_explicit(&ptx_registry_is_used, memory_order_relaxed))
+		urcu_bp_before_fork();
 }
 
 /*
@@ -148,11 +154,13 @@ static void close_logs(void)
 
 void ptx_registry_after_fork(bool child)
 {
-	if (child) {
+	bool is_used = atomic_load_explicit(&ptx_registry_is_used, memory_order_relaxed);
+
+	if (is_used && child)
 		urcu_bp_after_fork_child();
-		close_logs();
-	} else {
+	else if (is_used)
 		urcu_bp_after_fork_parent();
-	}
+	if (child)
+		close_logs();
 	pthread_mutex_unlock(&change);
 }

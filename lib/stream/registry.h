@@ -39,11 +39,19 @@ static inline void ptx_registry_leave(void)
 	urcu_bp_read_unlock();
 }
 
+/*
+ * Whether this process has ever had a stream. Until then nobody enters RCU, and a fork need not block all
+ * signals for it. Set with the lock that a fork holds.
+ */
+extern atomic_bool ptx_registry_is_used;
+
 /* The stream and the right to use it until leave, or NULL. */
 static inline struct ptx_stream *ptx_registry_enter(trace_id_t id)
 {
 	struct ptx_stream *stream;
 
+	if (!atomic_load_explicit(&ptx_registry_is_used, memory_order_acquire))
+		return NULL;
 	urcu_bp_read_lock();
 	stream = atomic_load_explicit(&ptx_private.handle[id % PTX_HANDLES], memory_order_acquire);
 	if (stream && stream->id == id)
