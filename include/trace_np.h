@@ -27,12 +27,14 @@ long posix_trace_sysconf_np(int name);
 /*
  * Before a program gives up system calls: seccomp, prctl(PR_SET_TSC). PROCESS: all that the library needs
  * is taken now; from then on recording events makes no system call in this process and in children that it
- * forks, and what would need one is counted as lost. THREAD: the calling thread records no more events,
+ * forks, and what would need one is counted as lost. ALL: the same, and the library's own threads end, for
+ * a limit that all threads get; logs of the process's own streams are completed when it ends. THREAD: the calling thread records no more events,
  * which are counted as lost, and reads no clock for them; NOT takes that back. Always keeps errno.
  */
 #define POSIX_TRACE_CONFINE_NOT_NP     0
 #define POSIX_TRACE_CONFINE_PROCESS_NP 1
 #define POSIX_TRACE_CONFINE_THREAD_NP  2
+#define POSIX_TRACE_CONFINE_ALL_NP     3
 
 /* EINVAL: what is none of these. */
 int posix_trace_confine_np(int what);

@@ -10,6 +10,7 @@
 #include "arena/others.h"
 #include "arena/quota.h"
 #include "base/msan.h"
+#include "base/quiet.h"
 #include "drain/mapped.h"
 #include "point/thread.h"
 #include "point/view.h"
@@ -65,7 +66,8 @@ static void __attribute__((constructor)) begin(void)
 /* After the program's own exit handlers, so that their events are in the logs (EXIT-06). */
 static void __attribute__((destructor)) end(void)
 {
-	if (ptx_process_is_child())
+	/* A quiet process's logs are completed by their guardians, as those of a killed one. */
+	if (ptx_process_is_child() || ptx_is_quiet())
 		return;
 	ptx_msan_pause();
 	ptx_mapped_tell_end();

@@ -78,7 +78,9 @@ static void tell(struct change change, int error, const void *caller)
 static void before(struct change change, const void *caller)
 {
 	if (change.limit == LIMIT_FILTER || change.limit == LIMIT_STRICT) {
-		posix_trace_confine_np(POSIX_TRACE_CONFINE_PROCESS_NP);
+		posix_trace_confine_np(change.flags & SECCOMP_FILTER_FLAG_TSYNC ?
+					       POSIX_TRACE_CONFINE_ALL_NP :
+					       POSIX_TRACE_CONFINE_PROCESS_NP);
 		atomic_store_explicit(&shim_quiet, true, memory_order_relaxed);
 	}
 	if (change.limit == LIMIT_STRICT)

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Programs that may make few system calls: filters, strict mode, handlers of SIGSYS, no descriptors. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "preload/probe.h"
+
+#define MOST_CALLS 24
+
+/* All calls but these are answered by action; how is "prctl", "syscall" or "seccomp". */
+static void limit(const char *how, uint32_t action, const int *calls, unsigned count)
+{
+	struct sock_filter filter[2 * MOST_CALLS + 2];
+	struct sock_fprog program = { .filter = filter };
+	unsigned n = 0;
+	long result;
+
+	filter[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+						   offsetof(struct seccomp_data, nr));
+	for (unsigned i = 0; i < count; i++) {
+		filter[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+							   (uint32_t)calls[i], 0, 1);
+		filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	}
+	filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
+	program.len = (unsigned short)n;
+	MUST(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	if (!strcmp(how, "seccomp"))
+		result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+	else if (!strcmp(how, "syscall"))
+		result = syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+	else
+		result = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+	MUST(result == 0);
+}
+
+#define LIMIT(how, action, ...) \
+	do { \
+		const int calls[] = { __VA_ARGS__ }; \
+		limit(how, action, calls, sizeof calls / sizeof calls[0]); \
+	} while (0)
+
+static void touch(int fd, int times)
+{
+	for (int i = 0; i < times; i++)
+		MUST(write(fd, "x", 1) == 1);
+}
+
+static int null(void)
+{
+	int fd = open("/dev/null", O_RDWR);
+
+	MUST(fd >= 0);
+	return fd;
+}
+
+/* filter HOW TIMES: nothing but write() and the end. */
+static int filter(int argc, char **argv)
+{
+	int fd = null();
+
+	MUST(argc == 2);
+	LIMIT(argv[0], SECCOMP_RET_KILL_PROCESS, SYS_write, SYS_exit_group);
+	touch(fd, atoi(argv[1]));
+	return 3;
+}
+
+static void *touch_in_thread(void *fd)
+{
+	touch(*(int *)fd, 50);
+	return NULL;
+}
+
+/* What pthread_create() and its threads need, and no more. */
+static int filter_threads(int argc, char **argv)
+{
+	int fd = null();
+	pthread_t thread[100];
+
+	MUST(argc == 1);
+	LIMIT(argv[0], SECCOMP_RET_KILL_PROCESS, SYS_write, SYS_exit_group, SYS_exit, SYS_mmap,
+	      SYS_mprotect, SYS_munmap, SYS_rt_sigprocmask, SYS_clone3, SYS_clone, SYS_rseq,
+	      SYS_set_robust_list, SYS_futex, SYS_madvise, SYS_getrandom, SYS_brk, SYS_rt_sigaction);
+	for (int i = 0; i < 100; i++)
+		MUST(pthread_create(&thread[i], NULL, touch_in_thread, &fd) == 0);
+	for (int i = 0; i < 100; i++)
+		MUST(pthread_join(thread[i], NULL) == 0);
+	return 3;
+}
+
+static int filter_fork(int argc, char **argv)
+{
+	int fd = null(), status;
+	pid_t child;
+
+	MUST(argc == 1);
+	LIMIT(argv[0], SECCOMP_RET_KILL_PROCESS, SYS_write, SYS_exit_group, SYS_clone,
+	      SYS_set_robust_list, SYS_wait4);
+	for (int i = 0; i < 3; i++) {
+		child = fork();
+		if (child == 0) {
+			child = fork();
+			touch(fd, 100);
+			if (child == 0)
+				_exit(5);
+			MUST(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 5);
+			exit(4);
+		}
+		MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+		     WEXITSTATUS(status) == 4);
+	}
+	return 3;
+}
+
+/* How often the program's own calls were trapped: no others may be. */
+static volatile sig_atomic_t trapped, unexpected;
+static int trap_fd;
+
+static void on_trap(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)context;
+	if (info->si_syscall == SYS_getppid)
+		trapped = trapped + 1;
+	else
+		unexpected = unexpected + 1;
+	touch(trap_fd, 2); /* is traced, too */
+}
+
+static int filter_trap(int argc, char **argv)
+{
+	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_NODEFER };
+	pthread_t thread;
+
+	MUST(argc == 1);
+	trap_fd = null();
+	MUST(sigaction(SIGSYS, &action, NULL) == 0);
+	LIMIT(argv[0], SECCOMP_RET_TRAP, SYS_write, SYS_exit_group, SYS_exit, SYS_rt_sigreturn,
+	      SYS_mmap, SYS_mprotect, SYS_munmap, SYS_rt_sigprocmask, SYS_clone3, SYS_clone, SYS_rseq,
+	      SYS_set_robust_list, SYS_futex, SYS_madvise, SYS_getrandom, SYS_brk, SYS_rt_sigaction);
+	for (int i = 0; i < 100; i++)
+		getppid();
+	touch(trap_fd, 20000);
+	MUST(pthread_create(&thread, NULL, touch_in_thread, &trap_fd) == 0);
+	MUST(pthread_join(thread, NULL) == 0);
+	if (unexpected || trapped != 100)
+		_exit(1);
+	return 3;
+}
+
+static int filter_errno(int argc, char **argv)
+{
+	int fd = null();
+
+	MUST(argc == 1);
+	LIMIT(argv[0], SECCOMP_RET_ERRNO | ENOSYS, SYS_write, SYS_exit_group);
+	touch(fd, 20000);
+	return 3;
+}
+
+static int strict(int argc, char **argv)
+{
+	int fd = null();
+
+	(void)argv;
+	MUST(argc == 1);
+	touch(fd, 100);
+	if (!strcmp(argv[0], "syscall"))
+		MUST(syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, NULL) == 0);
+	else
+		MUST(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) == 0);
+	touch(fd, 20000);
+	syscall(SYS_exit, 3);
+	return 1;
+}
+
+/* A thread in strict mode beside others that are traced on. */
+static void *strict_in_thread(void *fd)
+{
+	MUST(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) == 0);
+	touch(*(int *)fd, 1000);
+	syscall(SYS_exit, 0);
+	return NULL;
+}
+
+static int strict_thread(int argc, char **argv)
+{
+	int fd = null();
+	pthread_t thread;
+
+	(void)argc, (void)argv;
+	MUST(pthread_create(&thread, NULL, strict_in_thread, &fd) == 0);
+	MUST(pthread_join(thread, NULL) == 0);
+	touch(fd, 1000);
+	return 3;
+}
+
+/* A call that fails changes nothing: the thread is traced on. */
+static int strict_fails(int argc, char **argv)
+{
+	int fd = null();
+
+	(void)argc, (void)argv;
+	LIMIT("prctl", SECCOMP_RET_KILL_PROCESS, SYS_write, SYS_exit_group, SYS_prctl);
+	MUST(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) == -1 && errno == EINVAL);
+	touch(fd, 1000);
+	return 3;
+}
+
+#if defined __x86_64__
+static void *no_counter_in_thread(void *fd)
+{
+	touch(*(int *)fd, 100);
+	return NULL;
+}
+
+/* Neither the thread nor those that it creates may read the counter, and then they may again. */
+static int no_counter(int argc, char **argv)
+{
+	int fd = null(), status;
+	pthread_t thread;
+	pid_t child;
+
+	(void)argc, (void)argv;
+	MUST(prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) == 0);
+	touch(fd, 100);
+	MUST(pthread_create(&thread, NULL, no_counter_in_thread, &fd) == 0);
+	MUST(pthread_join(thread, NULL) == 0);
+	child = fork();
+	if (child == 0) {
+		touch(fd, 100);
+		_exit(4);
+	}
+	MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 4);
+	MUST(prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0) == 0);
+	touch(fd, 500);
+	return 3;
+}
+#else
+static int no_counter(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	return 77;
+}
+#endif
+
+/* All descriptors closed, none to be had, another root, fewer rights. */
+static int bare(int argc, char **argv)
+{
+	struct rlimit none = { 0, 0 };
+	int fd = null(), status;
+	pthread_t thread;
+	pid_t child;
+
+	MUST(argc == 1); /* a folder for a root */
+	MUST(dup2(fd, 3) == 3);
+	fd = 3;
+	MUST(close_range(4, ~0u, 0) == 0);
+	if (geteuid() == 0)
+		MUST(chroot(argv[0]) == 0 && chdir("/") == 0 && setgid(65534) == 0 && setuid(65534) == 0);
+	MUST(setrlimit(RLIMIT_NOFILE, &none) == 0);
+	touch(fd, 20000);
+	MUST(pthread_create(&thread, NULL, touch_in_thread, &fd) == 0);
+	MUST(pthread_join(thread, NULL) == 0);
+	child = fork();
+	if (child == 0) {
+		touch(fd, 100);
+		_exit(4);
+	}
+	MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 4);
+	return 3;
+}
+
+const struct probe probes_confine[] = {
+	{ "filter", filter },
+	{ "filter-threads", filter_threads },
+	{ "filter-fork", filter_fork },
+	{ "filter-trap", filter_trap },
+	{ "filter-errno", filter_errno },
+	{ "strict", strict },
+	{ "strict-thread", strict_thread },
+	{ "strict-fails", strict_fails },
+	{ "no-counter", no_counter },
+	{ "bare", bare },
+	{ NULL, NULL }
+};

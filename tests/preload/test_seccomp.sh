@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Programs that may make few system calls do the same with record and without; what the library makes is
+# none of them, and what is lost is counted.
+. "${0%/*}/lib.sh"
+
+log=$tmp/log.ptl
+POSIXTRACE_PRELOAD=$shim
+export POSIXTRACE_PRELOAD
+
+# confined STATUS PROBE ARGUMENT...
+confined() {
+	wanted=$1
+	shift
+	"$probe" "$@" >"$tmp/out.bare" 2>"$tmp/err.bare"
+	status=$?
+	if test $status -eq 159 || test $status -eq 77; then
+		echo "SKIP: $*: not here without the shim either" # a C library that makes other calls
+		return 1
+	fi
+	check "$*: without" exits "$wanted"
+	rm -f "$log"*
+	"$posixtrace" record -q -o "$log" ${families:+--trace="$families"} -- "$probe" "$@" \
+		>"$tmp/out" 2>"$tmp/err"
+	status=$?
+	check "$*: with" exits "$wanted"
+	check "$*: the same output" cmp "$tmp/out.bare" "$tmp/out"
+	"$decode" "$log" >"$tmp/events" 2>"$tmp/why"
+	check "$*: every event is what its schema says" is_empty why
+	run 0 verify "$log"
+	check "$*: the ledger is closed" has out ': called [0-9]* = reported '
+	"$posixtrace" stat "$log" >"$tmp/stat" 2>/dev/null
+}
+lost() { sed -n 's/^account .* + lost \([0-9]*\).*/\1/p' "$tmp/stat"; }
+writes() { test "$(grep -c '^.*io.write ' "$tmp/events")" -eq "$1" || { grep -c 'io.write ' "$tmp/events"; return 1; }; }
+
+for families in '' all; do
+	for how in prctl syscall seccomp; do
+		if confined 3 filter $how 20000; then
+			check "filter $how: no event is lost" test "$(lost)" -eq 0
+			check "filter $how: all are there" writes 20000
+			check "filter $how: the filter is told" shows 'process.seccomp mode=' 1
+		fi
+		if confined 3 filter-threads $how; then
+			check "threads $how: no event is lost" test "$(lost)" -eq 0
+			check "threads $how: all are there" writes 5000
+		fi
+		if confined 3 filter-fork $how; then
+			check "children $how: no event is lost" test "$(lost)" -eq 0
+			check "children $how: all are there" writes 600
+		fi
+		if confined 3 filter-trap $how; then
+			check "a handler $how: no event is lost" test "$(lost)" -eq 0
+			check "a handler $how: all are there" writes 20250
+		fi
+		if confined 3 filter-errno $how; then
+			check "refused $how: no event is lost" test "$(lost)" -eq 0
+			check "refused $how: all are there" writes 20000
+		fi
+	done
+	for how in prctl syscall; do
+		if confined 3 strict $how; then
+			check "strict $how: those before are there" writes 100
+			check "strict $how: those after are counted" test "$(lost)" -ge 20000
+			check "strict $how: by their cause" grep -q 'io.write (no place for the thread 20000)' "$tmp/stat"
+			check "strict $how: strict mode is told" shows 'process.seccomp mode=1' 1
+		fi
+	done
+	if confined 3 strict-thread; then
+		check "other threads are traced on" writes 1000
+		check "those of the thread are counted" grep -q 'io.write (no place for the thread 1000)' "$tmp/stat"
+	fi
+	if confined 3 strict-fails; then
+		check "a call that fails ends nothing" writes 1000
+		check "a call that fails loses nothing" test "$(lost)" -eq 0
+	fi
+	if confined 3 no-counter; then
+		check "who may read the counter again is traced again" writes 500
+		check "what came between is counted" grep -q 'io.write (no place for the thread 300)' "$tmp/stat"
+	fi
+	chmod 755 "$tmp"
+	mkdir -p "$tmp/root"
+	if confined 3 bare "$tmp/root"; then
+		check "no descriptors: no event is lost" test "$(lost)" -eq 0
+		check "no descriptors: all are there" writes 20150
+	fi
+done
+
+# The stream is the program's own.
+for how in prctl seccomp; do
+	shim io,process "$probe" filter $how 100
+	check "with a log of its own, $how" exits 3
+	check "with a log of its own, $how: all are there" writes 100
+done
+
+finish
