@@ -91,6 +91,7 @@ struct ptx_drain {
 	uint32_t *heap;             /* of sources with something at hand, smallest key first */
 	uint64_t watermark;
 	uint64_t now;       /* when it was last computed */
+	uint64_t certain;   /* no writer that was seen in a trace point then publishes anything older */
 	uint64_t takes;     /* from rings, that are left until the next pass: enough for any pool */
 	bool held_back;     /* something is there that is younger than the watermark */
 	bool outrun;        /* writers overwrote each chunk that the last look turned to */

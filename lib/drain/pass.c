@@ -222,7 +222,7 @@ static void pass_live(struct ptx_drain *drain)
 		watermark -= ptx_clock_ticks(NO_BARRIER_NS);
 	drain->outrun = false;
 	ptx_drain_sources(drain, rings);
-	drain->now = now;
+	drain->now = drain->certain = now;
 	atomic_store_explicit(&drain->rings->region->looked_at, now, memory_order_relaxed);
 	drain->takes = 4 * ptx_drain_chunks(drain);
 	ptx_timescale_add(&drain->scale, ptx_clock_anchor());
@@ -236,6 +236,8 @@ static void pass_live(struct ptx_drain *drain)
 			ptx_drain_refill(drain, i);
 		if (bound < watermark)
 			watermark = bound;
+		if (bound < drain->certain)
+			drain->certain = bound;
 	}
 	if (watermark > drain->watermark)
 		drain->watermark = watermark;

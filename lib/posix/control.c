@@ -15,6 +15,9 @@
 #include "record/eventset.h"
 #include "ring/ring_write.h"
 
+#define STOP_NAP_NS  50000
+#define STOP_MOST_NS UINT64_C(1000000000) /* several times as long as one writer is waited for */
+
 static struct ptx_ident caller(void)
 {
 	struct ptx_ident ident = { 0 };
@@ -179,6 +182,36 @@ void ptx_control_stop(struct ptx_stream *stream, const void *address)
 		set_state(stream, PTX_HELD, ptx_state_time(state));
 }
 
+static bool is_running(const struct ptx_stream *stream)
+{
+	return ptx_state_kind(atomic_load_explicit(&stream->view->rings.region->state,
+						   memory_order_acquire)) == PTX_RUNNING;
+}
+
+/*
+ * Writers that were preempted in a trace point when the stream stopped publish their events now, so that
+ * a reader which does not wait finds them in their order, and none behind the STOP. It is waited for them
+ * as long as any reader waits. A stream with log has a flush that does it.
+ */
+static void wait_for_writers(struct ptx_stream *stream)
+{
+	const uint64_t stopped = ptx_clock_ordered();
+	const uint64_t too_long = stopped + ptx_clock_ticks(STOP_MOST_NS);
+	_Atomic uint32_t never = 0;
+
+	while (!atomic_load_explicit(&stream->gone, memory_order_acquire)) {
+		bool over;
+
+		pthread_mutex_lock(&stream->lock);
+		ptx_drain_pass(stream->drain);
+		over = stream->drain->certain >= stopped || stream->drain->now > too_long;
+		pthread_mutex_unlock(&stream->lock);
+		if (over)
+			return;
+		ptx_futex_nap(&never, 0, STOP_NAP_NS);
+	}
+}
+
 PTX_EXPORT int posix_trace_start(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -198,11 +231,17 @@ PTX_EXPORT int posix_trace_stop(trace_id_t trid)
 	struct ptx_call call = ptx_call_begin();
 	struct ptx_stream *stream = ptx_stream_lock(trid, PTX_ACTIVE);
 	const void *address = (const char *)__builtin_return_address(0) - 1;
+	bool ran;
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
 	ptx_drain_sync(stream->drain);
+	ran = is_running(stream);
 	ptx_control_stop(stream, address);
+	ptx_registry_hold(stream);
 	ptx_stream_unlock(stream);
+	if (ran && stream->kind == PTX_STREAM_LIVE)
+		wait_for_writers(stream);
+	ptx_registry_let_go(stream);
 	return ptx_call_end(call, 0);
 }

@@ -152,6 +152,7 @@ START_TEST(an_event_stamped_at_the_very_time_of_a_mark_is_behind_it)
 	stage_stop();
 	at_stop.time = stage.drain->mark[stage.drain->mark_first].ticks;
 	writer_commit(&one, &at_stop);
+	ck_assert_uint_eq(stage_unread(), 1);
 	writer_enter(&two, 2, &at_start);
 	stage_start();
 	at_start.time = stage.drain->mark[(stage.drain->mark_first + 1) %

@@ -131,6 +131,41 @@ START_TEST(a_stopped_stream_is_read_to_its_end_beside_a_suspended_writer)
 }
 END_TEST
 
+static bool publishes_meanwhile;
+
+int __real_ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns);
+int __wrap_ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns);
+int __wrap_ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns)
+{
+	if (publishes_meanwhile) {
+		publishes_meanwhile = false;
+		publish();
+	}
+	return __real_ptx_futex_nap(word, value, ns);
+}
+
+/* STOP-07: a writer that is preempted is waited for, so that nothing comes behind the STOP */
+START_TEST(a_stop_waits_for_a_writer_that_is_preempted)
+{
+	struct history *history;
+
+	begin(_i);
+	trace_number(u, 1);
+	publishes_meanwhile = true;
+	stop(trid);
+	ck_assert(!publishes_meanwhile);
+	history = read_all(trid);
+	ck_assert_uint_eq(history->n, 3);
+	ck_assert_int_eq(number_of(&history->event[0]), HELD);
+	ck_assert_int_eq(number_of(&history->event[1]), 1);
+	ck_assert_uint_eq(history->event[2].info.posix_event_id, POSIX_TRACE_STOP);
+	history_free(history);
+	assert_empty(trid);
+	assert_accounted(2);
+	shut(trid);
+}
+END_TEST
+
 /* TIMED-03: whatever the deadline is, a complete event is delivered before it counts */
 START_TEST(no_deadline_ends_a_wait_beside_a_complete_event)
 {
@@ -182,6 +217,7 @@ static Suite *suite(void)
 	Suite *s = support_suite("getnext beside a suspended writer", &tc);
 
 	tcase_add_loop_test(tc, a_stopped_stream_is_read_to_its_end_beside_a_suspended_writer, 0, KINDS);
+	tcase_add_loop_test(tc, a_stop_waits_for_a_writer_that_is_preempted, 0, KINDS);
 	tcase_add_loop_test(tc, no_deadline_ends_a_wait_beside_a_complete_event, 0, KINDS);
 	tcase_add_loop_test(tc, a_wait_with_a_deadline_ends_with_the_complete_event, 0, KINDS);
 	return s;
