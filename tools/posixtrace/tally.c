@@ -101,7 +101,8 @@ static struct tally_type *find_type(struct tally *tally, struct logfile *log,
 	return more;
 }
 
-int tally_event(struct tally *tally, struct logfile *log, const struct posix_trace_event_np *event)
+static int count_event(struct tally *tally, struct logfile *log,
+		       const struct posix_trace_event_np *event)
 {
 	struct posix_trace_thread_np id = {
 		event->info.posix_pid, event->tid, event->info.posix_thread_id,
@@ -119,6 +120,14 @@ int tally_event(struct tally *tally, struct logfile *log, const struct posix_tra
 	add(&thread->count, event);
 	tally->gaps += (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
 	return 0;
+}
+
+int tally_event(struct tally *tally, struct logfile *log, const struct posix_trace_event_np *event)
+{
+	if (!tally->groups)
+		return count_event(tally, log, event);
+	tally->total.events++;
+	return groups_event(tally->groups, event);
 }
 
 static int count_events(struct tally *tally, struct logfile *log)
@@ -154,6 +163,8 @@ static void add_count(struct tally_count *to, const struct tally_count *from)
 
 int tally_add(struct tally *tally, const struct tally *part)
 {
+	if (tally->groups)
+		return groups_add(tally->groups, part->groups);
 	for (size_t i = 0; i < part->types; i++)
 		add_count(&tally->type[i].count, &part->type[i].count);
 	for (size_t i = 0; i < part->room; i++) {
@@ -262,6 +273,19 @@ int tally_count(struct tally *tally, struct logfile *log, unsigned threads)
 		tally_fini(tally);
 	else
 		sort(tally);
+	return err;
+}
+
+int tally_groups(struct groups *groups, struct logfile *log, unsigned threads)
+{
+	struct tally tally;
+	int err = tally_init(&tally, log);
+
+	if (err)
+		return err;
+	tally.groups = groups;
+	err = tally_count_parts(&tally, log, threads);
+	tally_fini(&tally);
 	return err;
 }
 

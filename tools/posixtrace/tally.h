@@ -7,6 +7,7 @@
 #ifndef POSIXTRACE_TALLY_H
 #define POSIXTRACE_TALLY_H
 
+#include "groups.h"
 #include "logfile.h"
 
 struct tally_count {
@@ -40,11 +41,18 @@ struct tally {
 	size_t threads;
 	size_t room;
 	struct tally_thread *last;    /* of the event that was counted last */
+	struct groups *groups;        /* NULL, or what is counted instead of types and threads */
 };
 
 /* Reads the log to its end, by so many threads if that is possible. 0 or an error number. */
 int tally_count(struct tally *tally, struct logfile *log, unsigned threads);
 void tally_fini(struct tally *tally);
+
+/*
+ * Counts only these groups, by so many threads. EAGAIN: something is wrong with the log, which only reading
+ * it from its beginning to its end tells; or what groups.h says.
+ */
+int tally_groups(struct groups *groups, struct logfile *log, unsigned threads);
 
 /* The pieces of it: an empty one, one event more, and another's events; without ledgers, not sorted. */
 int tally_init(struct tally *tally, const struct logfile *log);

@@ -157,10 +157,12 @@ static void fini(struct worker *worker)
 {
 	if (worker->trid)
 		posix_trace_close(worker->trid);
+	groups_free(worker->tally.groups);
 	tally_fini(&worker->tally);
 }
 
-static int init(struct worker *worker, struct parts *parts, struct logfile *log)
+static int init(struct worker *worker, struct parts *parts, struct logfile *log,
+		const struct groups *like)
 {
 	int err;
 
@@ -170,6 +172,10 @@ static int init(struct worker *worker, struct parts *parts, struct logfile *log)
 	worker->err = 0;
 	worker->meter = NULL;
 	err = tally_init(&worker->tally, log);
+	if (!err && like) {
+		worker->tally.groups = groups_new(like->columns, like->stop);
+		err = worker->tally.groups ? 0 : ENOMEM;
+	}
 	if (!err)
 		err = posix_trace_open_np(log->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &worker->trid);
 	if (err)
@@ -224,7 +230,7 @@ int tally_count_parts(struct tally *tally, struct logfile *log, unsigned threads
 	if (!log->whole || !log->info.complete)
 		return EAGAIN;
 	while (!err && workers < threads && workers < TALLY_THREADS_MAX) {
-		err = init(&worker[workers], &parts, log);
+		err = init(&worker[workers], &parts, log, tally->groups);
 		workers += !err;
 	}
 	if (!err)

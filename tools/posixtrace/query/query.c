@@ -9,6 +9,7 @@
 
 #include "out.h"
 #include "query/query_columns.h"
+#include "query/query_weighted.h"
 #include "say.h"
 #include "symbols.h"
 #include "text.h"
@@ -72,9 +73,10 @@ static int progress(void *arg)
 static int authorize(void *arg, int action, const char *a, const char *b, const char *c,
 		     const char *d)
 {
-	(void)arg;
 	(void)c;
 	(void)d;
+	if (action == SQLITE_FUNCTION && b)
+		query_weighted_function(arg, b);
 	switch (action) {
 	case SQLITE_SELECT:
 	case SQLITE_READ:
@@ -169,8 +171,10 @@ static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 	const char *tail;
 	int status = TOOL_OK, err;
 
-	sqlite3_set_authorizer(db, authorize, NULL);
+	sqlite3_set_authorizer(db, authorize, query);
 	query->plain = scans_by_parts(db, sql);
+	if (!query->plain)
+		query->weighted = query_weighted_fits(query, db, sql);
 	err = sqlite3_prepare_v2(db, sql, -1, &statement, &tail);
 
 	if (err)
@@ -191,6 +195,7 @@ static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 			status = say_failed(db, err);
 	}
 	sqlite3_finalize(statement);
+	query_weighted_end(query);
 	return status;
 }
 

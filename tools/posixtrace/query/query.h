@@ -34,6 +34,8 @@ struct query_log {
 	bool gap;                     /* a damaged part was skipped */
 };
 
+struct group;
+
 struct query {
 	struct query_log *log;
 	unsigned logs;
@@ -43,6 +45,12 @@ struct query {
 	struct query_field *field;    /* all fields of all schemas, each name once */
 	size_t fields;
 	bool plain;                   /* rows have to have the same numbers in every scan */
+	bool weighted;                /* of events that are the same, see query_weighted.h: */
+	bool counts, strange;         /* a function counts; one may differ for the same row */
+	uint64_t columns;             /* that tell rows apart */
+	struct group *group;
+	size_t groups;
+	uint64_t weight;              /* of the row at hand */
 	struct meter meter;
 };
 

@@ -8,6 +8,7 @@
 
 #include "query/query.h"
 
+#define QUERY_WEIGHTED 'w' /* such a plan begins with it */
 #define QUERY_PASSES 16 /* types up to which grouping by reading again pays */
 
 struct query_table {
@@ -26,6 +27,8 @@ struct query_cursor {
 	bool eof;
 	sqlite3_int64 row;
 	unsigned looks;              /* at the interrupt flag */
+	bool is_weighted;
+	size_t next_group;
 
 	int64_t begin_ns, end_ns;
 	bool has_pid, has_tid, nothing;

@@ -4,6 +4,7 @@
 
 #include "query/query_columns.h"
 #include "query/query_cursor.h"
+#include "query/query_weighted.h"
 #include "symbols.h"
 
 /* ------------------------------------------------------------------ the table */
@@ -152,6 +153,11 @@ static int next(sqlite3_vtab_cursor *base)
 	struct query_cursor *cursor = (struct query_cursor *)base;
 	int unavailable, err;
 
+	if (cursor->is_weighted) {
+		cursor->row++;
+		cursor->eof = !query_weighted_next(cursor);
+		return SQLITE_OK;
+	}
 	for (;;) {
 		if (++cursor->looks % 65536 == 0 && query_interrupted)
 			return SQLITE_INTERRUPT;
@@ -183,8 +189,14 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int a
 	(void)number;
 	if (cursor->log)
 		close_log(cursor);
-	err = query_plan_take(cursor, plan, argc, argv);
+	err = *plan == QUERY_WEIGHTED ? SQLITE_OK : query_plan_take(cursor, plan, argc, argv);
 	cursor->row = 0;
+	cursor->is_weighted = *plan == QUERY_WEIGHTED;
+	if (cursor->is_weighted) {
+		query_weighted_sort(cursor->query, plan);
+		cursor->next_group = 0;
+		return next(base);
+	}
 	cursor->eof = cursor->nothing;
 	if (!err && !cursor->eof)
 		err = go_to_log(cursor, 0);

@@ -15,6 +15,7 @@
 
 #include "query/query_columns.h"
 #include "query/query_cursor.h"
+#include "query/query_weighted.h"
 
 char query_time_comparison(int op)
 {
@@ -78,12 +79,17 @@ int query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	struct query *query = ((struct query_table *)base)->query;
 	double rows = (double)query->events + 1, cost = rows;
-	char *plan = sqlite3_malloc(2 * info->nConstraint + 3), *p = plan;
+	char *plan = sqlite3_malloc(2 * (info->nConstraint + info->nOrderBy) + 3), *p = plan;
 	int arguments = 0;
 	char by;
 
 	if (!plan)
 		return SQLITE_NOMEM;
+	if (query->weighted && query_weighted_plan(query, info, plan)) {
+		info->idxStr = plan;
+		info->needToFreeIdxStr = 1;
+		return SQLITE_OK;
+	}
 	for (int i = 0; i < info->nConstraint; i++) {
 		int column = info->aConstraint[i].iColumn;
 		char op = column < 0 ? 0 : comparison(column, info->aConstraint[i].op);
