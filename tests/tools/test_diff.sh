@@ -91,6 +91,34 @@ run 0 diff --relative "$tmp/all1" "$tmp/all2"
 check "--relative says what is common" has out '^4 spans together took [12]\.[0-9]* times as long in B'
 check "and finds what is not" test "$(grep '^\* p50' "$tmp/out" | sed 's/.* //')" = c3
 
+# What a log has lost is told, and marks the figures that lack it.
+for lost in 7 0; do
+	awk -v lost=$lost 'BEGIN { print "type a ns time"; print "type b ns time"; print "type s.x @begin s"; print "type s.y @end s"
+		for (i = 0; i < 1000; i++) { print "a 1 1", 2 * i, 1000; print "b 1 1", 2 * i + 1, 5 }
+		print "s.x 1 1 3000"; print "s.y 1 1 3001"
+		if (lost) { print "lost a", lost; print "lost s.y 2" } }' | "$compose" "$tmp/lost$lost"
+done
+run 0 diff "$tmp/lost0" "$tmp/lost7"
+check "a log that has lost nothing says nothing" lacks out '^A: .* lost$'
+check "one that has says how much" has out '^B: .*, 9 events of the compared types lost$'
+check "the rate of its type is marked" has out '^  rate .* type a (lost: 0 in A, 7 in B)$'
+check "and how long its events took" has out '^  p50 .* event a (lost: 0 in A, 7 in B)$'
+check "others are not" lacks out ' b (lost'
+run 0 diff -x 's.*' "$tmp/lost0" "$tmp/lost7"
+check "what is not compared does not count" has out '^B: .*, 7 events of the compared types lost$'
+run 0 diff --json "$tmp/lost0" "$tmp/lost7"
+check "JSON has it of each log" has out '"lost":9},"level"'
+check "and of each figure" has out '"lost_a":0,"lost_b":7'
+run 0 latency "$tmp/lost7"
+check "latency says it" has out ': 2002 events, .*, 9 events of these types lost$'
+check "and marks an event" has out '  a (7 events lost)$'
+check "and a span, one end of which was lost" has out '  s (2 events lost)$'
+check "and nothing else" lacks out '  b ('
+run 0 latency --json "$tmp/lost7"
+check "in JSON, too" has out '"backwards":0,"lost":7}'
+run 0 latency "$tmp/lost0"
+check "and says nothing without losses" lacks out lost$
+
 if command -v python3 >/dev/null; then
 	run 0 diff --json "$tmp/same1" "$tmp/slow"
 	check "JSON is JSON, and has what was found" python3 -c '

@@ -101,6 +101,8 @@ static bool add_type(struct compare *compare, const char *name, const struct sam
 	b = b ? b : &none;
 	count->a = (double)a->count;
 	count->b = (double)b->count;
+	count->lost_a = a->lost;
+	count->lost_b = b->lost;
 	count_differences(a, b, difference);
 	if (a->count >= COUNT_LEAST || b->count >= COUNT_LEAST)
 		test(compare, count, difference);
@@ -111,6 +113,8 @@ static bool add_type(struct compare *compare, const char *name, const struct sam
 		return false;
 	rate->a = (double)a->count / seconds_a;
 	rate->b = (double)b->count / seconds_b;
+	rate->lost_a = a->lost;
+	rate->lost_b = b->lost;
 	if (!compare->row[compare->rows - 2].is_tested)
 		return true;
 	set_interval(rate, difference, log(seconds_a / seconds_b));
@@ -124,12 +128,12 @@ static bool add_types(struct compare *compare, const struct sample *a, const str
 	for (size_t i = 0; i < a->types; i++) {
 		const struct sample_type *other = find_type(b, a->type[i].name);
 
-		if ((a->type[i].count || (other && other->count)) &&
+		if ((a->type[i].count || a->type[i].lost || (other && (other->count || other->lost))) &&
 		    !add_type(compare, a->type[i].name, &a->type[i], other, seconds_a, seconds_b))
 			return false;
 	}
 	for (size_t i = 0; i < b->types; i++)
-		if (b->type[i].count && !find_type(a, b->type[i].name) &&
+		if ((b->type[i].count || b->type[i].lost) && !find_type(a, b->type[i].name) &&
 		    !add_type(compare, b->type[i].name, NULL, &b->type[i], seconds_a, seconds_b))
 			return false;
 	return true;
@@ -201,6 +205,8 @@ static bool add_series(struct compare *compare, const struct sample_series *a,
 			return false;
 		row->a = histogram_quantile(&a->all, sample_quantile[i]);
 		row->b = histogram_quantile(&b->all, sample_quantile[i]);
+		row->lost_a = a->lost;
+		row->lost_b = b->lost;
 		if (!sample_has(a, i) || !sample_has(b, i))
 			continue;
 		differences(a, b, i, difference);

@@ -22,6 +22,7 @@ struct comparison {
 	int kind;              /* enum series_kind or COMPARE_TYPE */
 	int quantity;          /* enum sample_quantile, COMPARE_COUNT or COMPARE_RATE */
 	double a, b;           /* nanoseconds, events, or events per second; 0 also if it is not there */
+	uint64_t lost_a, lost_b; /* events that these figures lack */
 	bool has_interval;
 	double ratio, low, high; /* of b to a; without what is common */
 	bool is_tested;

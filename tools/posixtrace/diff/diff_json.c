@@ -11,8 +11,9 @@ static void log_object(struct out *out, const struct sample *sample)
 {
 	out_str(out, "{\"log\":");
 	text_json(out, sample->log.path, strlen(sample->log.path));
-	out_printf(out, ",\"events\":%llu,\"seconds\":%.9f}", (unsigned long long)sample->events,
-		   sample_seconds(sample));
+	out_printf(out, ",\"events\":%llu,\"seconds\":%.9f,\"lost\":%llu}",
+		   (unsigned long long)sample->events, sample_seconds(sample),
+		   (unsigned long long)sample->lost.total);
 }
 
 static void row_object(struct out *out, const struct comparison *row)
@@ -21,6 +22,8 @@ static void row_object(struct out *out, const struct comparison *row)
 	text_json(out, row->name, strlen(row->name));
 	out_printf(out, ",\"kind\":\"%s\",\"quantity\":\"%s\",\"a\":%.10g,\"b\":%.10g",
 		   compare_kind_name(row->kind), compare_quantity_name(row->quantity), row->a, row->b);
+	out_printf(out, ",\"lost_a\":%llu,\"lost_b\":%llu", (unsigned long long)row->lost_a,
+		   (unsigned long long)row->lost_b);
 	if (row->has_interval)
 		out_printf(out, ",\"ratio\":%.6g,\"low\":%.6g,\"high\":%.6g", row->ratio, row->low,
 			   row->high);

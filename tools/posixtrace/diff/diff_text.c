@@ -13,8 +13,12 @@ static void print_log(struct out *out, char which, const struct sample *sample)
 {
 	out_printf(out, "%c: ", which);
 	text_safe(out, sample->log.path, strlen(sample->log.path));
-	out_printf(out, ": %llu events, %.3f s\n", (unsigned long long)sample->events,
+	out_printf(out, ": %llu events, %.3f s", (unsigned long long)sample->events,
 		   sample_seconds(sample));
+	if (sample->lost.total)
+		out_printf(out, ", %llu events of the compared types lost",
+			   (unsigned long long)sample->lost.total);
+	out_char(out, '\n');
 }
 
 static void value(struct out *out, const struct comparison *row, double number)
@@ -46,6 +50,9 @@ static void print_row(struct out *out, const struct comparison *row)
 		out_printf(out, " %8s", "-");
 	out_printf(out, "  %s ", compare_kind_name(row->kind));
 	text_name(out, row->name, strlen(row->name));
+	if (row->lost_a || row->lost_b)
+		out_printf(out, " (lost: %llu in A, %llu in B)", (unsigned long long)row->lost_a,
+			   (unsigned long long)row->lost_b);
 	out_char(out, '\n');
 }
 
@@ -59,7 +66,7 @@ void diff_text(struct out *out, const struct compare *compare, const struct samp
 			   " the ratios of durations\n", compare->common_of, exp(compare->common));
 	out_str(out, "\n  what             A            B       B/A 95 % of B/A            p (Holm)\n");
 	for (size_t i = 0; i < compare->rows; i++)
-		if (all || compare->row[i].has_interval)
+		if (all || compare->row[i].has_interval || compare->row[i].lost_a || compare->row[i].lost_b)
 			print_row(out, &compare->row[i]);
 	out_printf(out, "\n%zu of %zu comparisons differ by more than %g %% at the level %g\n",
 		   compare->differ, compare->tested, 100 * compare->margin, compare->level);

@@ -129,6 +129,18 @@ static int name_types(struct sample *sample)
 	return 0;
 }
 
+static int take_lost(struct sample *sample)
+{
+	int err = lost_take(&sample->lost, &sample->log);
+
+	for (size_t i = 0; !err && i < sample->types; i++)
+		sample->type[i].lost = sample->lost.type[i];
+	for (size_t i = 0; !err && i < sample->count; i++)
+		sample->series[i].lost = lost_of_series(&sample->lost, &sample->pairing, &sample->log,
+							sample->series[i].series);
+	return err;
+}
+
 int sample_take(struct sample *sample, const char *path)
 {
 	struct reading reading;
@@ -153,6 +165,8 @@ int sample_take(struct sample *sample, const char *path)
 		sample->second = true;
 		err = read_once(sample, &reading);
 	}
+	if (!err)
+		err = take_lost(sample);
 	if (err) {
 		say("%s: %s", sample->log.path, strerror(err));
 		status = TOOL_FAILURE;
@@ -173,6 +187,7 @@ void sample_fini(struct sample *sample)
 		histogram_fini(&sample->series[i].part);
 	}
 	free(sample->series);
+	lost_fini(&sample->lost);
 	pairing_fini(&sample->pairing);
 	wanted_fini(&sample->wanted);
 }

@@ -12,8 +12,9 @@
 #define POSIXTRACE_DIFF_SAMPLE_H
 
 #include "latency/histogram.h"
-#include "spans/pairing.h"
+#include "latency/lost.h"
 #include "latency/reading.h"
+#include "spans/pairing.h"
 
 #define SAMPLE_PARTS 32
 
@@ -25,12 +26,14 @@ extern const char *const sample_quantile_name[SAMPLE_QUANTILES];
 struct sample_type {
 	char *name;
 	uint64_t count, part[SAMPLE_PARTS];
+	uint64_t lost;                     /* by the ledger */
 };
 
 struct sample_series {
 	const struct series *series;
 	uint64_t count;                    /* when the log was read once */
 	uint64_t done;                     /* the second time */
+	uint64_t lost;                     /* events of the types that make it */
 	struct histogram all, part;
 	double quantile[SAMPLE_QUANTILES][SAMPLE_PARTS];
 };
@@ -40,6 +43,7 @@ struct sample {
 	struct wanted wanted;
 	struct pairing pairing;
 	uint64_t events;
+	struct lost lost;
 	int64_t first_ns, last_ns;
 	struct sample_type *type;          /* by the log's type index */
 	size_t types;

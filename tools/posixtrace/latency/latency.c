@@ -137,6 +137,16 @@ static int by_total(const void *a, const void *b)
 	return strcmp(x->series->name, y->series->name);
 }
 
+static int take_lost(struct latency *latency)
+{
+	int err = lost_take(&latency->lost, &latency->log);
+
+	for (size_t i = 0; !err && i < latency->count; i++)
+		latency->series[i].lost = lost_of_series(&latency->lost, &latency->pairing, &latency->log,
+							 latency->series[i].series);
+	return err;
+}
+
 /* ------------------------------------------------------------------ the command */
 
 static int measure(struct latency *latency, const struct options *options)
@@ -150,6 +160,8 @@ static int measure(struct latency *latency, const struct options *options)
 	err = count_events(latency, &reading);
 	if (!err)
 		err = look_around(latency);
+	if (!err)
+		err = take_lost(latency);
 	if (err) {
 		say("%s: %s", latency->log.path, strerror(err));
 		return TOOL_FAILURE;
@@ -246,6 +258,7 @@ static void fini(struct latency *latency)
 	free(latency->series);
 	pairing_fini(&latency->pairing);
 	locks_fini(&latency->locks);
+	lost_fini(&latency->lost);
 	slowest_fini(&latency->slowest);
 	wanted_fini(&latency->wanted);
 }

@@ -7,15 +7,17 @@
 
 #include "latency/histogram.h"
 #include "latency/locks.h"
-#include "spans/pairing.h"
+#include "latency/lost.h"
 #include "latency/reading.h"
 #include "latency/slowest.h"
+#include "spans/pairing.h"
 #include "when.h"
 
 struct latency_series {
 	const struct series *series;
 	struct histogram time;
 	uint64_t cpu_count, cpu_ns, cpu_max_ns;
+	uint64_t lost;           /* events that these figures lack */
 	double cpu_wall_ns;      /* of the spans whose CPU time is known */
 };
 
@@ -27,6 +29,7 @@ struct latency {
 	struct slowest slowest;
 	struct latency_series *series; /* like those of pairing; sorted when all were counted */
 	size_t count;
+	struct lost lost;
 	uint64_t events;
 	int64_t first_ns, last_ns;
 	int err;

@@ -54,6 +54,7 @@ static void series(struct out *out, const struct latency *latency,
 	member(out, "cut", series->series->cut);
 	member(out, "dropped", series->series->dropped);
 	member(out, "backwards", series->series->backwards);
+	member(out, "lost", series->lost);
 	out_char(out, '}');
 }
 
@@ -170,6 +171,7 @@ void latency_json(struct out *out, const struct latency *latency)
 	out_str(out, "{\"log\":");
 	quoted(out, latency->log.path);
 	member(out, "events", latency->events);
+	member(out, "lost", latency->lost.total);
 	time_member(out, "first_ns", latency->first_ns);
 	time_member(out, "last_ns", latency->last_ns);
 	member(out, "types_without_room", latency->pairing.types_without_room);

@@ -15,10 +15,12 @@ static void column(struct out *out, double ns)
 	out_printf(out, " %8s", brief_ns(text, ns));
 }
 
-static void name(struct out *out, const struct series *series)
+static void name(struct out *out, const struct latency_series *series)
 {
 	out_str(out, "  ");
-	text_name(out, series->name, strlen(series->name));
+	text_name(out, series->series->name, strlen(series->series->name));
+	if (series->lost)
+		out_printf(out, " (%llu events lost)", (unsigned long long)series->lost);
 	out_char(out, '\n');
 }
 
@@ -40,7 +42,7 @@ static void print_times(struct out *out, const struct latency *latency)
 		column(out, (double)histogram_percentile(time, 0.999));
 		column(out, (double)time->max);
 		column(out, time->total);
-		name(out, latency->series[i].series);
+		name(out, &latency->series[i]);
 	}
 }
 
@@ -62,7 +64,7 @@ static void print_cpu(struct out *out, const struct latency *latency)
 		column(out, (double)series->cpu_max_ns);
 		out_printf(out, " %7.1f%%", series->cpu_wall_ns > 0 ?
 			   100.0 * (double)series->cpu_ns / series->cpu_wall_ns : 0.0);
-		name(out, series->series);
+		name(out, series);
 	}
 }
 
@@ -84,7 +86,7 @@ static void print_unmatched(struct out *out, const struct latency *latency)
 			   (unsigned long long)series->no_begin, (unsigned long long)series->no_end,
 			   (unsigned long long)series->cut, (unsigned long long)series->dropped,
 			   (unsigned long long)series->backwards);
-		name(out, series);
+		name(out, &latency->series[i]);
 	}
 	if (latency->pairing.types_without_room)
 		out_printf(out, "\n%llu event types more than %d spans could be told apart\n",
@@ -224,8 +226,11 @@ void latency_text(struct out *out, const struct latency *latency, enum when_form
 	if (__builtin_sub_overflow(latency->last_ns, latency->first_ns, &ns))
 		ns = INT64_MAX;
 	text_safe(out, latency->log.path, strlen(latency->log.path));
-	out_printf(out, ": %llu events, %s s\n", (unsigned long long)latency->events,
+	out_printf(out, ": %llu events, %s s", (unsigned long long)latency->events,
 		   when_span_string(span, ns));
+	if (latency->lost.total)
+		out_printf(out, ", %llu events of these types lost", (unsigned long long)latency->lost.total);
+	out_char(out, '\n');
 	print_times(out, latency);
 	print_cpu(out, latency);
 	print_unmatched(out, latency);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "latency/lost.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "losses.h"
+#include "spans/roles.h"
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+int lost_take(struct lost *lost, const struct logfile *log)
+{
+	struct posix_trace_ledger_np ledger;
+	uint64_t known = 0, all;
+	int err = posix_trace_get_ledger_np(log->trid, &ledger);
+
+	if (err)
+		return err;
+	all = losses_count(&ledger);
+	lost->types = log->types;
+	lost->type = calloc(log->types + 1, sizeof(*lost->type));
+	if (!lost->type)
+		return ENOMEM;
+	for (size_t i = 0; i < log->types; i++) {
+		if (posix_trace_get_ledger_type_np(log->trid, log->list[i]->id, &ledger))
+			continue;
+		lost->type[i] = losses_count(&ledger);
+		known = sum(known, lost->type[i]);
+		if (log->list[i]->chosen)
+			lost->total = sum(lost->total, lost->type[i]);
+	}
+	lost->of_no_type = all > known ? all - known : 0;
+	lost->total = sum(lost->total, lost->of_no_type);
+	return 0;
+}
+
+void lost_fini(struct lost *lost)
+{
+	free(lost->type);
+	lost->type = NULL;
+	lost->types = 0;
+}
+
+uint64_t lost_of_series(const struct lost *lost, struct pairing *pairing, const struct logfile *log,
+			const struct series *series)
+{
+	uint64_t count = lost->of_no_type;
+
+	for (size_t i = 0; i < log->types && i < lost->types; i++)
+		for (const struct role *role = roles_of(pairing, log->list[i]); role; role = role->next)
+			if (role->series == series) {
+				count = sum(count, lost->type[i]);
+				break;
+			}
+	return count;
+}
