@@ -31,11 +31,15 @@ static void use_moment(void *arg, const struct ptx_record *record, const struct 
 		thinning->used[ptx_moments_at(&thinning->moments, record->time)] = 1;
 }
 
-/* Events older than the watermark are all at hand, so only what ended before it is known to be unused. */
+/*
+ * Events older than the watermark are all at hand, so only what ended before it is known to be unused. A
+ * reader that did not wait may have raised it above what a writer is about to publish.
+ */
 static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 {
 	const struct ptx_moment *kept = &thinning->moments.moment[0];
 	const struct ptx_moment *end = kept + thinning->moments.count, *next = kept + 1;
+	const uint64_t known = drain->certain < drain->watermark ? drain->certain : drain->watermark;
 	size_t left = 0, count = drain->marks;
 
 	for (size_t i = 0; i < count; i++) {
@@ -45,7 +49,7 @@ static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 		if (mark->kind <= PTX_MARK_RESTART) {
 			const struct ptx_moment *this = next++;
 			const bool by_call = mark->kind <= PTX_MARK_STOP;
-			const bool over = next < end && next->ticks <= drain->watermark;
+			const bool over = next < end && next->ticks <= known;
 			const bool unused = !thinning->used[this - thinning->moments.moment];
 			const bool same = this->running == kept->running && this->full == kept->full;
 
