@@ -12,14 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/paired.h"
 #include "formats/threads.h"
 #include "say.h"
 #include "spans/by_name.h"
 #include "spans/lanes.h"
-#include "spans/pairing.h"
 #include "spans/roles.h"
-
-#define FIRST_ID (POSIX_TRACE_UNNAMED_USER_EVENT + 1) /* of types of a source without numbers of its own */
 
 struct scan_lanes { /* of a thread, or of the spans of a name in a process */
 	uint64_t cuts;
@@ -29,11 +27,8 @@ struct scan_lanes { /* of a thread, or of the spans of a name in a process */
 
 struct scan {
 	struct fmt_flow *flow;
-	const struct fmt_flow *before; /* a scan before this one; NULL: none */
 	struct plan *plan;
-	struct pairing pairing;
-	struct log_type **type;        /* by index: as pairing.h wants it */
-	size_t types;
+	struct paired paired;
 	struct threads threads, groups;
 	struct scan_lanes **lanes;     /* by mark - 1 of either */
 	size_t lanes_count;
@@ -166,48 +161,6 @@ static void take(void *arg, const struct span *span, const struct posix_trace_ev
 
 /* ------------------------------------------------------------------ types */
 
-static bool find_type(void *arg, const char *name, size_t len)
-{
-	const struct scan *scan = arg;
-	const struct fmt_type *type = flow_find(scan->flow, name, len);
-
-	if (!type && scan->before)
-		type = flow_find(scan->before, name, len);
-	return type && by_name_applies(type->id, type->fields);
-}
-
-static struct log_type *learn(struct scan *scan, const struct fmt_type *from)
-{
-	struct log_type *type;
-
-	if (from->index >= scan->types) {
-		struct log_type **more = realloc(scan->type, (from->index + 1) * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		scan->type = more;
-		for (; scan->types <= from->index; scan->types++)
-			more[scan->types] = NULL;
-	}
-	type = calloc(1, sizeof(*type));
-	if (!type)
-		return NULL;
-	scan->type[from->index] = type;
-	type->id = from->id && from->id < FIRST_ID ? from->id
-						   : (trace_event_id_t)(FIRST_ID + from->index);
-	type->listed = type->id < 65536;
-	type->schema = (struct posix_trace_schema_np *)(uintptr_t)from->fields;
-	type->name_len = from->name_len < TRACE_EVENT_NAME_MAX ? from->name_len : TRACE_EVENT_NAME_MAX;
-	memcpy(type->name, from->name, type->name_len);
-	return type;
-}
-
-static struct log_type *type_of(struct scan *scan, const struct fmt_type *from)
-{
-	return from->index < scan->types && scan->type[from->index] ? scan->type[from->index]
-								   : learn(scan, from);
-}
-
 /* What a type does: without --pair it has one role at most. */
 static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 				 const struct log_type *type)
@@ -217,7 +170,7 @@ static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 
 	if (!kind || kind->use || kind->was_early)
 		return kind;
-	role = roles_of(&scan->pairing, type);
+	role = roles_of(&scan->paired.pairing, type);
 	kind->was_early = true;
 	if (!role)
 		return kind;
@@ -235,19 +188,18 @@ static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 static int open_scan(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct scan *scan = calloc(1, sizeof(*scan));
+	int err;
 
 	(void)output;
 	if (!scan)
 		return ENOMEM;
 	scan->flow = flow;
 	scan->plan = made;
-	scan->before = known;
 	scan->names = scan_names_new();
-	pairing_init(&scan->pairing, take, scan);
-	scan->pairing.find = find_type;
-	scan->pairing.find_arg = scan;
 	*context = scan;
-	return scan->names ? scan->pairing.err : ENOMEM;
+	err = paired_init(&scan->paired, flow, take, scan);
+	scan->paired.before = known;
+	return scan->names ? err : ENOMEM;
 }
 
 static void close_scan(void *context)
@@ -259,13 +211,10 @@ static void close_scan(void *context)
 		flat_lanes_fini(&scan->lanes[i]->flat);
 		free(scan->lanes[i]);
 	}
-	for (size_t i = 0; i < scan->types; i++)
-		free(scan->type[i]);
 	free(scan->lanes);
-	free(scan->type);
 	threads_fini(&scan->threads);
 	threads_fini(&scan->groups);
-	pairing_fini(&scan->pairing);
+	paired_fini(&scan->paired);
 	scan_names_free(scan->names);
 	free(scan);
 }
@@ -283,29 +232,22 @@ static void look_at_time(struct plan *plan, int64_t time_ns)
 
 static void pair(struct scan *scan, const struct fmt_event *from, const struct log_type *type)
 {
-	struct posix_trace_event_np event = {
-		.info = {
-			.posix_event_id = type->id, .posix_pid = (pid_t)from->pid,
-			.posix_thread_id = (pthread_t)from->thread,
-			.posix_truncation_status = from->truncation,
-		},
-		.tid = (pid_t)from->tid, .flags = from->flags, .time_ns = from->time_ns,
-		.data = from->data, .data_len = from->data_len,
-	};
+	struct posix_trace_event_np event;
 
+	paired_event(from, type, &event);
 	if (pairing_is_loss(&event))
 		scan->cuts++;
 	if (scan->kind->use == PLAN_BEGIN)
 		begin_span(scan);
-	pairing_event(&scan->pairing, type, &event, scan->number + 1, true);
+	pairing_event(&scan->paired.pairing, type, &event, scan->number + 1, true);
 	if (!scan->err)
-		scan->err = scan->pairing.err;
+		scan->err = scan->paired.pairing.err;
 }
 
 static int event(void *context, const struct fmt_event *event)
 {
 	struct scan *scan = context;
-	const struct log_type *type = type_of(scan, event->type);
+	const struct log_type *type = paired_type(&scan->paired, event->type);
 
 	scan->event = event;
 	scan->kind = type ? kind_of(scan, event->type, type) : NULL;
@@ -332,7 +274,7 @@ static int lost(void *context, const struct fmt_lost *lost)
 	scan->plan->gaps_of[lost->cause] += lost->has_interval;
 	if (lost->counted && lost->cause != POSIX_TRACE_LOST_CLEARED_NP)
 		scan->plan->lost += lost->count;
-	pairing_cut(&scan->pairing);
+	pairing_cut(&scan->paired.pairing);
 	scan->cuts++;
 	return 0;
 }
@@ -367,14 +309,14 @@ static const struct format format_scan = {
 /* Types that turned out to be pairs after some of their events had passed. */
 static bool came_late(const struct fmt_flow *flow, const struct plan *plan)
 {
-	struct scan scan = { .flow = (struct fmt_flow *)(uintptr_t)flow };
+	struct paired all = { .flow = (struct fmt_flow *)(uintptr_t)flow };
 	size_t stem;
 
 	for (size_t i = 0; i < plan->kinds; i++) {
 		const struct fmt_type *type = fmt_type_at(flow, i);
 
 		if (plan->kind[i].was_early && by_name_applies(type->id, type->fields) &&
-		    by_name(type->name, type->name_len, find_type, &scan, &stem))
+		    by_name(type->name, type->name_len, paired_find, &all, &stem))
 			return true;
 	}
 	return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * formats/sqlite.c - a database of SQLite. Its tables explain themselves: .schema has comments.
+ * formats/sqlite.c - a database of SQLite. Its tables explain themselves: .schema has comments. Those of
+ * posixtrace query are there under the same names.
  */
 #include <errno.h>
 #include <sqlite3.h>
@@ -8,14 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/format.h"
+#include "formats/flow.h"
 #include "formats/jsonfields.h"
+#include "formats/paired.h"
 #include "formats/plain.h"
 #include "formats/sqlite_schema.h"
 #include "formats/threads.h"
 #include "say.h"
 
 extern const struct format format_sqlite;
+
+#define FIRST_VALUE 12u /* of the parameters of INSERT_EVENT */
 
 struct base {
 	const char *shown;
@@ -26,6 +30,14 @@ struct base {
 	int64_t last_row; /* of a thread that cannot be remembered */
 	int64_t events, threads;
 	struct out scratch;
+	const char *log;
+	struct paired paired;
+	const struct fmt_type **type;
+	size_t types;
+	const struct fmt_type *at;     /* of the event at hand */
+	struct sqlfields fields;
+	unsigned values;               /* columns f0, f1 ... */
+	int err;
 };
 
 /* -1 after it has said why: SQLite knows better than an error number. */
@@ -48,22 +60,29 @@ static void close_sink(void *context)
 		sqlite3_finalize(base->statement[i]);
 	sqlite3_close(base->db);
 	threads_fini(&base->known);
+	paired_fini(&base->paired);
+	sqlfields_free(&base->fields);
+	free(base->type);
 	free(base);
 }
+
+static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end);
 
 static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct base *base = calloc(1, sizeof(*base));
 	int err = 0;
 
-	(void)flow;
 	if (!base)
 		return ENOMEM;
+	base->log = fmt_input_name(flow->input);
 	base->shown = output->shown;
 	base->scratch.fd = -1;
 	threads_init(&base->known, true, 0);
 	if (sqlite3_open_v2(output->path, &base->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		err = fail(base);
+	if (paired_init(&base->paired, flow, take_span, base))
+		err = ENOMEM;
 	if (!err)
 		err = execute(base, sqlite_schema);
 	for (int i = 0; i < STATEMENTS && !err; i++)
@@ -146,10 +165,51 @@ static int begin(void *context, const struct fmt_facts *facts)
 	return err;
 }
 
+/* Columns for the fields of a type that has more than those before. */
+static int make_columns(struct base *base, unsigned values)
+{
+	char sql[1024], *end = sql;
+	int err = 0;
+
+	if (values <= base->values)
+		return 0;
+	for (unsigned i = base->values; !err && i < values; i++) {
+		snprintf(sql, sizeof(sql), "ALTER TABLE event ADD COLUMN f%u", i);
+		err = execute(base, sql);
+	}
+	base->values = values;
+	end += snprintf(sql, sizeof(sql), "%s", sqlite_statements[INSERT_EVENT]) - 1;
+	for (unsigned i = 0; i < values; i++)
+		end += sprintf(end, ",?%u", FIRST_VALUE + i);
+	strcpy(end, ")");
+	sqlite3_finalize(base->statement[INSERT_EVENT]);
+	base->statement[INSERT_EVENT] = NULL;
+	if (!err && sqlite3_prepare_v3(base->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+				       &base->statement[INSERT_EVENT], NULL) != SQLITE_OK)
+		err = fail(base);
+	return err;
+}
+
+static int keep_type(struct base *base, const struct fmt_type *type)
+{
+	const struct fmt_type **more = realloc(base->type, (type->index + 1) * sizeof(*more));
+
+	if (!more)
+		return ENOMEM;
+	base->type = more;
+	more[type->index] = type;
+	base->types = type->index + 1;
+	if (!type->fields)
+		return 0;
+	return sqlfields_add(&base->fields, type->fields) ? make_columns(base, type->fields->fields)
+							   : ENOMEM;
+}
+
 static int type(void *context, const struct fmt_type *type)
 {
 	static const char *const phases[] = { [FMT_BEGIN] = "begin", [FMT_END] = "end" };
 	struct base *base = context;
+	int err;
 
 	bind_number(base, INSERT_TYPE, 1, (int64_t)type->index + 1);
 	if (type->number)
@@ -165,7 +225,8 @@ static int type(void *context, const struct fmt_type *type)
 		bind_text(base, INSERT_TYPE, 7, phases[type->phase], strlen(phases[type->phase]));
 		bind_text(base, INSERT_TYPE, 8, type->span, strlen(type->span));
 	}
-	return insert(base, INSERT_TYPE);
+	err = insert(base, INSERT_TYPE);
+	return err ? err : keep_type(base, type);
 }
 
 static int add_thread(struct base *base, uint32_t pid, uint32_t tid, uint64_t handle, int64_t *row)
@@ -209,6 +270,72 @@ static void bind_fields(struct base *base, const struct fmt_event *event)
 	sqlite3_bind_text(base->statement[INSERT_EVENT], 11, out->bytes, (int)out->used, SQLITE_STATIC);
 }
 
+static void bind_value(sqlite3_stmt *statement, int column, const struct sqlvalue *value)
+{
+	switch (value->kind) {
+	case SQLVALUE_NULL:
+		break;
+	case SQLVALUE_INTEGER:
+		sqlite3_bind_int64(statement, column, value->integer);
+		break;
+	case SQLVALUE_REAL:
+		sqlite3_bind_double(statement, column, value->real);
+		break;
+	case SQLVALUE_TEXT:
+		sqlite3_bind_text64(statement, column, value->bytes, value->len, SQLITE_TRANSIENT,
+				    SQLITE_UTF8);
+		break;
+	case SQLVALUE_BLOB:
+		sqlite3_bind_blob64(statement, column, value->bytes, value->len, SQLITE_TRANSIENT);
+		break;
+	}
+}
+
+static void bind_values(struct base *base, const struct fmt_event *event)
+{
+	struct sqlvalue value;
+
+	for (unsigned i = 0; i < event->type->fields->fields; i++) {
+		sqlvalue_of(event->type->fields, i, event->data, event->data_len, &value);
+		bind_value(base->statement[INSERT_EVENT], (int)(FIRST_VALUE + i), &value);
+	}
+}
+
+static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
+{
+	struct base *base = arg;
+	const char *kind = pairing_kind_name(span->series->kind), *name = span->series->name;
+
+	(void)end;
+	bind_text(base, INSERT_SPAN, 1, name, strlen(name));
+	bind_text(base, INSERT_SPAN, 2, kind, strlen(kind));
+	bind_number(base, INSERT_SPAN, 3, span->begin_ns);
+	bind_number(base, INSERT_SPAN, 4, span->end_ns);
+	bind_number(base, INSERT_SPAN, 5, (int64_t)span->time_ns);
+	if (span->has_cpu)
+		bind_number(base, INSERT_SPAN, 6, (int64_t)span->cpu_ns);
+	bind_number(base, INSERT_SPAN, 7, span->pid);
+	bind_number(base, INSERT_SPAN, 8, span->tid);
+	bind_number(base, INSERT_SPAN, 9, span->begin_tid);
+	bind_text(base, INSERT_SPAN, 10, base->at->name, base->at->name_len);
+	bind_text(base, INSERT_SPAN, 11, base->log, strlen(base->log));
+	if (!base->err)
+		base->err = insert(base, INSERT_SPAN);
+}
+
+static int pair(struct base *base, const struct fmt_event *event)
+{
+	const struct log_type *type = paired_type(&base->paired, event->type);
+	struct posix_trace_event_np with;
+
+	if (!type)
+		return ENOMEM;
+	base->at = event->type;
+	paired_event(event, type, &with);
+	pairing_event(&base->paired.pairing, type, &with, 0, true);
+	return base->err ? base->err : base->paired.pairing.err;
+}
+
 static int event(void *context, const struct fmt_event *event)
 {
 	struct base *base = context;
@@ -229,9 +356,12 @@ static int event(void *context, const struct fmt_event *event)
 	bind_number(base, INSERT_EVENT, 9, (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0);
 	sqlite3_bind_blob64(base->statement[INSERT_EVENT], 10, event->data_len ? event->data : "",
 			    event->data_len, SQLITE_STATIC);
-	if (event->type->fields)
+	if (event->type->fields) {
 		bind_fields(base, event);
-	return insert(base, INSERT_EVENT);
+		bind_values(base, event);
+	}
+	err = insert(base, INSERT_EVENT);
+	return err ? err : pair(base, event);
 }
 
 static int thread(void *context, const struct fmt_thread *thread)
@@ -263,6 +393,7 @@ static int lost(void *context, const struct fmt_lost *lost)
 	struct base *base = context;
 	const char *cause = posix_trace_lost_name_np(lost->cause);
 
+	pairing_cut(&base->paired.pairing);
 	bind_text(base, INSERT_LOST, 1, cause, strlen(cause));
 	if (lost->counted)
 		bind_number(base, INSERT_LOST, 2, (int64_t)lost->count);
@@ -346,6 +477,8 @@ static int end(void *context, const struct fmt_end *end)
 	}
 	if (!err && end->has_ledger)
 		err = ledgers(base, end);
+	if (!err && sqlite_views(base->db, &base->fields, base->type, base->types, base->log) != SQLITE_OK)
+		err = fail(base);
 	return err ? err : execute(base, "COMMIT; CREATE INDEX event_ns ON event (ns)");
 }
 

@@ -31,6 +31,7 @@ const char sqlite_schema[] =
 	"  address INTEGER, cpu INTEGER,\n"
 	"  truncated INTEGER, late INTEGER, after_damage INTEGER, data BLOB,\n"
 	"  fields TEXT             -- of data, as the schema says: JSON, for json_extract()\n"
+	"  -- f0, f1 ...           -- the same by their numbers in the schema: the view events has their names\n"
 	");"
 	"CREATE TABLE lost ( -- events, where they are missing; count is NULL if it is not known\n"
 	"  cause TEXT, count INTEGER, from_ns INTEGER, to_ns INTEGER,\n"
@@ -38,11 +39,9 @@ const char sqlite_schema[] =
 	"CREATE TABLE ledger ( -- without type and thread: the total; called is the sum of the others\n"
 	"  type INTEGER, thread INTEGER, called INTEGER, reported INTEGER, unread INTEGER,\n"
 	"  cause TEXT, lost INTEGER);"
-	"CREATE VIEW events AS SELECT event.id, ns,\n"
-	"  strftime('%Y-%m-%dT%H:%M:%S', (ns - ((ns % 1000000000) + 1000000000) % 1000000000) / 1000000000,\n"
-	"    'unixepoch') || printf('.%09dZ', ((ns % 1000000000) + 1000000000) % 1000000000) AS time,\n"
-	"  pid, tid, type.name AS event, address, truncated, data, fields\n"
-	"  FROM event JOIN type ON type.id = type JOIN thread ON thread.id = thread;";
+	"CREATE TABLE spans ( -- begins and their ends, and events that say how long they took\n"
+	"  span TEXT, kind TEXT, begin INTEGER, \"end\" INTEGER, duration INTEGER, cpu INTEGER,\n"
+	"  pid INTEGER, tid INTEGER, begin_tid INTEGER, event TEXT, log TEXT);";
 
 const char *const sqlite_statements[STATEMENTS] = {
 	[INSERT_EVENT] = "INSERT INTO event VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)",
@@ -52,5 +51,6 @@ const char *const sqlite_statements[STATEMENTS] = {
 	[INSERT_OBJECT] = "INSERT INTO object VALUES (?1,?2,?3,?4,?5)",
 	[INSERT_LOST] = "INSERT INTO lost VALUES (?1,?2,?3,?4,?5,?6,?7)",
 	[INSERT_LEDGER] = "INSERT INTO ledger VALUES (?1,?2,?3,?4,?5,?6,?7)",
+	[INSERT_SPAN] = "INSERT INTO spans VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)",
 	[INSERT_FACT] = "INSERT OR REPLACE INTO trace VALUES (?1,?2)",
 };

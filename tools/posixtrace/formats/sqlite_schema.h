@@ -3,11 +3,23 @@
 #ifndef POSIXTRACE_FORMATS_SQLITE_SCHEMA_H
 #define POSIXTRACE_FORMATS_SQLITE_SCHEMA_H
 
+#include <sqlite3.h>
+
+#include "formats/format.h"
+#include "sqlfields.h"
+
 enum statement { INSERT_EVENT, INSERT_TYPE, INSERT_THREAD, INSERT_NAME, INSERT_OBJECT, INSERT_LOST,
-		 INSERT_LEDGER, INSERT_FACT, STATEMENTS };
+		 INSERT_LEDGER, INSERT_FACT, INSERT_SPAN, STATEMENTS };
 
 /* What makes the tables, and begins a transaction. */
 extern const char sqlite_schema[];
+
+/*
+ * formats/sqlite_views.c: makes the tables that posixtrace query has, with its names, of those above; type
+ * is all event types. SQLITE_OK, or what SQLite says.
+ */
+int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_type *const *type,
+		 size_t types, const char *log);
 
 /* An INSERT each. */
 extern const char *const sqlite_statements[STATEMENTS];

@@ -22,7 +22,7 @@ static const char help[] =
 	"Answers a question in SQL, as SQLite understands it, about each LOG (- is standard input). Nothing\n"
 	"is changed and no database is made: the logs are read as the statement needs it.\n"
 	"\n"
-	"  events    time name type pid tid thread address level len data flags, and every field of the\n"
+	"  events    time name type pid tid thread address level len data flags log, and every field of the\n"
 	"            schemas, NULL where an event does not have it; and not in *, since it takes longer:\n"
 	"            function source line module, what the event's address is\n"
 	"  spans     span kind begin end duration cpu pid tid begin_tid event\n"

@@ -16,14 +16,8 @@
 
 #include "logfile.h"
 #include "meter.h"
+#include "sqlfields.h"
 #include "when.h"
-
-#define QUERY_FIELDS 1900 /* columns of fields: a table has at most 2000 */
-
-struct query_field {
-	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 8]; /* of the column */
-	const char *field;
-};
 
 struct query_log {
 	struct logfile file;
@@ -42,8 +36,7 @@ struct query {
 	enum when_form when;
 	uint64_t events;              /* of all logs */
 	int64_t first_ns, last_ns;
-	struct query_field *field;    /* all fields of all schemas, each name once */
-	size_t fields;
+	struct sqlfields fields;      /* all fields of all schemas, each name once */
 	bool plain;                   /* rows have to have the same numbers in every scan */
 	bool weighted;                /* of events that are the same, see query_weighted.h: */
 	bool counts, strange;         /* a function counts; one may differ for the same row */

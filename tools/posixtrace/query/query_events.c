@@ -23,11 +23,10 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 	(void)error;
 	sqlite3_str_appendall(sql, "CREATE TABLE events(");
 	for (size_t i = 0; i < QUERY_COLUMNS; i++)
-		sqlite3_str_appendf(sql, "%s%s %s%s", i ? "," : "", query_columns[i].name,
-				    query_columns[i].type,
-				    i == QUERY_LOG && query->logs == 1 ? " HIDDEN" : "");
-	for (size_t i = 0; i < query->fields; i++)
-		sqlite3_str_appendf(sql, ",\"%w\"", query->field[i].name);
+		sqlite3_str_appendf(sql, "%s%s %s", i ? "," : "", query_columns[i].name,
+				    query_columns[i].type);
+	for (size_t i = 0; i < query->fields.count; i++)
+		sqlite3_str_appendf(sql, ",\"%w\"", query->fields.field[i].name);
 	sqlite3_str_appendchar(sql, 1, ')');
 	text = sqlite3_str_finish(sql);
 	err = text ? sqlite3_declare_vtab(db, text) : SQLITE_NOMEM;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "query/query.h"
+#include "spans/roles.h"
 
 static const char schema[] =
 	"CREATE VIRTUAL TABLE events USING events;"
@@ -47,7 +48,8 @@ static void bind_ledger(sqlite3_stmt *row, int column, const struct posix_trace_
 }
 
 static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct logfile *log,
-		     const struct log_type *type, const struct posix_trace_ledger_np *ledger)
+		     const struct log_type *type, const struct role *role,
+		     const struct posix_trace_ledger_np *ledger)
 {
 	int err;
 
@@ -56,9 +58,10 @@ static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct log
 	bind_ledger(types, 3, ledger);
 	if (type->schema && type->schema->level)
 		sqlite3_bind_int(types, 6, type->schema->level);
-	if (type->schema && type->schema->span)
-		bind_text(types, 7, type->schema->role == POSIX_TRACE_BEGIN_NP ? "begin" : "end");
-	bind_text(types, 8, type->schema ? type->schema->span : NULL);
+	if (role && role->phase != POSIX_TRACE_POINT_NP) {
+		bind_text(types, 7, role->phase == POSIX_TRACE_BEGIN_NP ? "begin" : "end");
+		bind_text(types, 8, role->series->name);
+	}
 	bind_text(types, 9, type->schema_text);
 	bind_text(types, 10, log->path);
 	err = insert(types);
@@ -76,16 +79,21 @@ static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct log
 
 static int fill_types(sqlite3_stmt *types, sqlite3_stmt *losses, struct query_log *query_log)
 {
-	const struct logfile *log = &query_log->file;
+	struct logfile *log = &query_log->file;
+	struct pairing pairing;
 	int err = SQLITE_OK;
 
+	pairing_init(&pairing, NULL, NULL);
+	pairing_names(&pairing, log);
 	for (size_t i = 0; !err && i < log->types; i++) {
 		struct posix_trace_ledger_np ledger = { 0 };
 
 		posix_trace_get_ledger_type_np(log->trid, log->list[i]->id, &ledger);
 		query_log->events_of[i] = ledger.reported;
-		err = fill_type(types, losses, log, log->list[i], &ledger);
+		err = fill_type(types, losses, log, log->list[i], roles_of(&pairing, log->list[i]),
+				&ledger);
 	}
+	pairing_fini(&pairing);
 	return err;
 }
 
