@@ -202,6 +202,15 @@ static void end(struct ptx_check *check)
 	result->events = check->sum.records;
 }
 
+/* Whether a file that has no room for a header may have been meant to be a log: it has no other beginning. */
+static bool is_beginning(struct ptx_log_window *window)
+{
+	size_t len = window->file_bytes < 8 ? (size_t)window->file_bytes : 8;
+	const void *bytes = ptx_log_window_at(window, 0, len);
+
+	return !len || (bytes && !memcmp(bytes, PTX_LOG_MAGIC, len));
+}
+
 /* Why this is no log. */
 static int explain(struct ptx_check *check, int fd)
 {
@@ -217,7 +226,8 @@ static int explain(struct ptx_check *check, int fd)
 	if (bytes)
 		ptx_log_decode_header(bytes, sizeof(header), &header, &why);
 	else if (window.file_bytes < sizeof(header))
-		why = "this file is too short to be a trace log";
+		why = is_beginning(&window) ? "this file is too short to be a trace log" :
+					      "this is not a trace log";
 	ptx_log_window_close(&window);
 	ptx_check_fault(check, 0, PTX_LOG_HEADER_BYTES, "%s", why);
 	return EINVAL;

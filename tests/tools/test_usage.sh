@@ -47,6 +47,44 @@ for command in record attach top list status snapshot recover send receive; do
 	check "the wrong option is named" has err '^posixtrace: .*--no-such-option'
 	check "nothing is on standard output" is_empty out
 done
+# Names that are mistyped, and files that are something else.
+run 2 dmup
+check "the nearest command is named" has err 'dmup: no such command; did you mean dump?$'
+run 2 help latnecy
+check "by help, too" has err 'did you mean latency?$'
+run 2 xyzzy
+check "where none is near, none is named" lacks err 'did you mean'
+run 2 dump --limti 3 "$tmp/empty"
+check "the nearest option is named" has err ' --limti: no such option; did you mean --limit?$'
+run 2 stat --jsno=1 "$tmp/empty"
+check "without its value" has err 'did you mean --json?$'
+run 2 convert --to jsnol "$tmp/empty"
+check "the nearest format is named" has err 'jsnol: no such format; did you mean jsonl?$'
+run 2 convert --from trcaex --to jsonl "$tmp/empty"
+check "of those that can be read" has err 'did you mean tracex?$'
+"$make_log" plain "$tmp/log" 10 >/dev/null || exit 99
+for command in "dump -e" "dump -x" "report -e" "latency -e" "html --force -o $tmp/x -e" "dump --merge -e"; do
+	run 0 $command posix_trace_strat "$tmp/log"
+	check "$command names the nearest event type" has err \
+		"-[ex] posix_trace_strat: no event type of $tmp/log has this name; did you mean posix_trace_start?$"
+done
+run 0 dump -e 'posix_trace_*' -e posix_trace_stop "$tmp/log"
+check "names that there are say nothing" lacks err 'no event type'
+echo hello >"$tmp/text"
+run 1 dump "$tmp/text"
+check "a short text is no trace log" has err ': this is not a trace log$'
+printf PXTR >"$tmp/text"
+run 1 dump "$tmp/text"
+check "what begins like one is too short" has err 'too short to be a trace log$'
+for format in etw tracex evt; do
+	run 0 convert "$tmp/log" --to $format --force -o "$tmp/foreign"
+	for command in dump stat verify latency; do
+		run 1 $command "$tmp/foreign"
+		check "$command of $format says what converts it" has err \
+			"not a trace log, but $format; 'posixtrace convert --from $format --to log' makes one of it$"
+	done
+done
+
 new=$tmp/new.log
 for wrong in '' '-p 1' "-o $new" "-p 0 -o $new" "-p -1 -o $new" "-p 1x -o $new" "-p 99999999999 -o $new" \
 	"-p 1 -o $new -d 0" "-p 1 -o $new -d -1" "-p 1 -o $new -d 1x" "-p 1 -o $new -d 1." \

@@ -5,6 +5,11 @@
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "logfile.h"
+#include "nearest.h"
+#include "say.h"
 
 void choose_init(struct choose *choose)
 {
@@ -75,4 +80,29 @@ bool choose_event(const struct choose *choose, const struct posix_trace_event_np
 	return event->time_ns >= choose->begin_ns && event->time_ns <= choose->end_ns &&
 	       is_among(&choose->pid, event->info.posix_pid) &&
 	       is_among(&choose->tid, event->tid);
+}
+
+static void say_unknown(const char *option, const struct choose_names *names,
+			const struct logfile *const *log, size_t logs)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		struct nearest nearest;
+		bool found = false;
+
+		nearest_begin(&nearest, names->glob[i]);
+		for (size_t l = 0; l < logs; l++)
+			for (size_t t = 0; t < log[l]->types; t++) {
+				found |= !fnmatch(names->glob[i], log[l]->list[t]->name, 0);
+				nearest_offer(&nearest, log[l]->list[t]->name);
+			}
+		if (!found)
+			say("%s %s: no event type of %s has this name%s", option, names->glob[i],
+			    logs == 1 ? log[0]->path : "these logs", nearest_hint(&nearest));
+	}
+}
+
+void choose_say_unknown(const struct choose *choose, const struct logfile *const *log, size_t logs)
+{
+	say_unknown("-e", &choose->include, log, logs);
+	say_unknown("-x", &choose->exclude, log, logs);
 }

@@ -11,6 +11,7 @@
 #include <trace_np.h>
 
 struct log_type;
+struct logfile;
 
 /* Growing lists of what the command line gave; empty means any. */
 struct choose_names {
@@ -40,5 +41,8 @@ bool choose_type(const struct choose *choose, const char *name);
 
 /* The event's process, thread and time; its type is asked once for each type. */
 bool choose_event(const struct choose *choose, const struct posix_trace_event_np *event);
+
+/* Warns of names that no event type of the logs has: they are probably mistyped. */
+void choose_say_unknown(const struct choose *choose, const struct logfile *const *log, size_t logs);
 
 #endif

@@ -165,6 +165,7 @@ static int dump_open_log(struct logfile *log)
 
 	if (!names_fit(log))
 		return TOOL_USAGE;
+	choose_say_unknown(&dump.wanted.choose, &(const struct logfile *){ log }, 1);
 	losses_init(&losses, log->path, dump.form.when);
 	wanted_begin(&dump.wanted, log->info.first_ns, log->info.last_ns);
 	err = logfile_window(log, dump.wanted.choose.begin_ns, dump.wanted.choose.end_ns);

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/format.h"
 #include "out.h"
 #include "say.h"
 #include "spool.h"
@@ -384,15 +386,38 @@ static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
 		*reason = strdup(fault->reason);
 }
 
+/* Another trace, which convert reads: its name, or NULL. */
+static const char *foreign_format(const struct logfile *log)
+{
+	static unsigned char bytes[65536];
+	struct fmt_head head = { .bytes = bytes };
+	ssize_t n = pread(log->fd, bytes, sizeof(bytes), 0);
+	const struct format *format;
+	struct stat st;
+
+	if (n <= 0 || fstat(log->fd, &st))
+		return NULL;
+	head.len = (size_t)n;
+	head.file_bytes = (uint64_t)st.st_size;
+	head.whole = head.len >= head.file_bytes;
+	format = fmt_detect(&head);
+	return format && strcmp(format->name, "log") != 0 ? format->name : NULL;
+}
+
 int logfile_say_why(const struct logfile *log, int err)
 {
+	const char *format = err == EINVAL ? foreign_format(log) : NULL;
 	struct posix_trace_check_np check;
 	char *reason = NULL;
 
 	/* The check knows why this is no log. */
 	if (err == EINVAL)
 		posix_trace_check_np(log->fd, keep_reason, &reason, &check);
-	say("%s: %s", log->path, reason ? reason : strerror(err));
+	if (format)
+		say("%s: this is not a trace log, but %s; 'posixtrace convert --from %s --to log' makes one of it",
+		    log->path, format, format);
+	else
+		say("%s: %s", log->path, reason ? reason : strerror(err));
 	free(reason);
 	return TOOL_FAILURE;
 }

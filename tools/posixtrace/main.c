@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nearest.h"
 #include "out.h"
 #include "say.h"
 #include "text.h"
@@ -70,6 +71,17 @@ static int usage(void)
 	return TOOL_USAGE;
 }
 
+static int no_command(const char *name)
+{
+	struct nearest nearest;
+
+	nearest_begin(&nearest, name);
+	for (size_t i = 0; i < COMMANDS; i++)
+		nearest_offer(&nearest, commands[i]->name);
+	say("%s: no such command%s", name, nearest_hint(&nearest));
+	return usage();
+}
+
 static int help(int argc, char **argv)
 {
 	const struct tool_command *command;
@@ -80,8 +92,7 @@ static int help(int argc, char **argv)
 	}
 	command = find(argv[1]);
 	if (!command) {
-		say("%s: no such command", argv[1]);
-		return usage();
+		return no_command(argv[1]);
 	}
 	return tool_help(command);
 }
@@ -102,8 +113,7 @@ static int run(int argc, char **argv)
 	}
 	command = find(argv[1]);
 	if (!command) {
-		say("%s: no such command", argv[1]);
-		return usage();
+		return no_command(argv[1]);
 	}
 	return command->run(argc - 1, argv + 1);
 }

@@ -38,6 +38,17 @@ static int open_logs(struct merge *merge, char **path, size_t paths)
 	return status;
 }
 
+static void say_unknown_types(const struct merge *merge)
+{
+	const struct logfile **log = calloc(merge->sources + 1, sizeof(*log));
+
+	for (size_t i = 0; log && i < merge->sources; i++)
+		log[i] = &merge->source[i].log;
+	if (log)
+		choose_say_unknown(&merge->wanted->choose, log, merge->sources);
+	free(log);
+}
+
 /* Names that no event type of any of the logs has are slips of the pen. */
 static bool names_fit(struct merge *merge)
 {
@@ -59,6 +70,7 @@ static bool names_fit(struct merge *merge)
 				where_learn(where, log->list[i]->schema);
 		}
 	}
+	say_unknown_types(merge);
 	if (merge->pick)
 		unknown = pick_say_unknown(merge->pick);
 	return !(where && where_say_unknown(where)) && !unknown;

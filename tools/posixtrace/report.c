@@ -89,9 +89,8 @@ static const struct format *source_of(struct fmt_input *input)
 
 	if (input_peek(input, &head))
 		return NULL;
-	for (size_t i = 0; i < formats_count; i++)
-		if (formats[i]->detect && formats[i]->detect(&head))
-			return formats[i];
+	if (fmt_detect(&head))
+		return fmt_detect(&head);
 	say("%s: this is not a trace log", input->name);
 	return NULL;
 }

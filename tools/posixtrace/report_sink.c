@@ -354,6 +354,7 @@ static int end(void *context, const struct fmt_end *end)
 	if (sink->table.pick && pick_say_unknown(sink->table.pick))
 		return stop(sink, TOOL_USAGE);
 	sink->log.path = fmt_input_name(sink->flow->input);
+	choose_say_unknown(&sink->wanted->choose, &(const struct logfile *){ &sink->log }, 1);
 	if (!durations_fits(&sink->durations, sink->wanted, &sink->log))
 		return stop(sink, TOOL_USAGE);
 	/* A name that nothing in the whole trace has is a slip of the pen. */

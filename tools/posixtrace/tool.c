@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nearest.h"
 #include "out.h"
 #include "say.h"
 
@@ -26,6 +27,25 @@ int tool_usage(const struct tool_command *command)
 	return TOOL_USAGE;
 }
 
+/* --name, or --name=value: as it was given up to there. */
+static void say_no_option(const char *command, const char *given, const struct option *options)
+{
+	char name[NEAREST_BYTES + 1];
+	size_t len = strcspn(given, "=");
+	struct nearest nearest;
+
+	len = len > 2 ? len - 2 : 0;
+	snprintf(name, sizeof(name), "%.*s", (int)(len < NEAREST_BYTES ? len : NEAREST_BYTES),
+		 len ? given + 2 : "");
+	nearest_begin(&nearest, name);
+	for (; options->name; options++)
+		nearest_offer(&nearest, options->name);
+	if (nearest.name && nearest.distance)
+		say("%s: %s: no such option; did you mean --%s?", command, given, nearest.name);
+	else
+		say("%s: %s: no such option, or not in this form", command, given);
+}
+
 int tool_option(int argc, char **argv, const char *letters, const struct option *options)
 {
 	int option;
@@ -37,7 +57,7 @@ int tool_option(int argc, char **argv, const char *letters, const struct option 
 	else if (option == '?' && optopt > 0 && optopt < 256)
 		say("%s: -%c: no such option", argv[0], optopt);
 	else if (option == '?')
-		say("%s: %s: no such option, or not in this form", argv[0], argv[optind - 1]);
+		say_no_option(argv[0], argv[optind - 1], options);
 	return option;
 }
 

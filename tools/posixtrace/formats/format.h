@@ -353,4 +353,7 @@ extern const size_t formats_count;
 
 const struct format *fmt_by_name(const char *name);
 
+/* The format that the beginning of an input is of; NULL: none that can be read. */
+const struct format *fmt_detect(const struct fmt_head *head);
+
 #endif

@@ -23,3 +23,11 @@ const struct format *fmt_by_name(const char *name)
 			return formats[i];
 	return NULL;
 }
+
+const struct format *fmt_detect(const struct fmt_head *head)
+{
+	for (size_t i = 0; i < formats_count; i++)
+		if (formats[i]->detect && formats[i]->detect(head))
+			return formats[i];
+	return NULL;
+}

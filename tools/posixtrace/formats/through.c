@@ -5,6 +5,7 @@
 
 #include "formats/output.h"
 #include "formats/scan.h"
+#include "nearest.h"
 #include "say.h"
 
 static const struct fmt_option *option_of(const struct format *format, const char *name)
@@ -15,12 +16,23 @@ static const struct fmt_option *option_of(const struct format *format, const cha
 	return NULL;
 }
 
+static void say_no_format(const char *name, bool source)
+{
+	struct nearest nearest;
+
+	nearest_begin(&nearest, name);
+	for (size_t i = 0; i < formats_count; i++)
+		if (source ? formats[i]->import != NULL : formats[i]->open != NULL)
+			nearest_offer(&nearest, formats[i]->name);
+	say("%s: no such format%s", name, nearest.name ? nearest_hint(&nearest) : "; --list lists them");
+}
+
 const struct format *through_named(const char *name, bool source)
 {
 	const struct format *format = fmt_by_name(name);
 
 	if (!format)
-		say("%s: no such format; --list lists them", name);
+		say_no_format(name, source);
 	else if (source ? !format->import : !format->open)
 		say("%s: this format can only be %s", name, source ? "written" : "read");
 	else
@@ -47,9 +59,8 @@ static const struct format *by_contents(struct fmt_input *input, int *status)
 	*status = input_peek(input, &head);
 	if (*status)
 		return NULL;
-	for (size_t i = 0; i < formats_count; i++)
-		if (formats[i]->detect && formats[i]->detect(&head))
-			return formats[i];
+	if (fmt_detect(&head))
+		return fmt_detect(&head);
 	say("%s: no format that can be read; --from names one, and --list lists them", input->name);
 	*status = TOOL_FAILURE;
 	return NULL;

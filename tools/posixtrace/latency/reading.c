@@ -30,6 +30,7 @@ int reading_open(struct logfile *log, const char *path, struct wanted *wanted)
 		logfile_close(log);
 		return TOOL_USAGE;
 	}
+	choose_say_unknown(&wanted->choose, &(const struct logfile *){ log }, 1);
 	wanted_begin(wanted, log->info.first_ns, log->info.last_ns);
 	for (size_t i = 0; i < log->types; i++)
 		log->list[i]->chosen = choose_type(&wanted->choose, log->list[i]->name);
