@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * gaps.h - the times of which a log has no events, or not all, by its system events: for pictures and
- * exports.
+ * gaps.h - the times of which a log has no events, or not all, by its system events: for pictures
+ * and exports.
  *
  *	LOST     from OVERFLOW to RESUME
  *	FULL     from the STOP of a stream that is full to START, or to the end of the log

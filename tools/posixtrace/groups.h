@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * groups.h - events counted by some of what they are, so that events that are the same in all of it are one
- * group with a weight.
+ * groups.h - events counted by some of what they are, so that events that are the same in all of it
+ * are one group with a weight.
  *
  * Memory    bounded: of more than GROUPS_MAX groups nothing is told.
  */

@@ -146,8 +146,8 @@ static void number_of(const struct posix_trace_value_np *value, struct sqlvalue 
 	}
 }
 
-void sqlvalue_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data, size_t len,
-		 struct sqlvalue *to)
+void sqlvalue_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data,
+		 size_t len, struct sqlvalue *to)
 {
 	struct posix_trace_value_np value;
 

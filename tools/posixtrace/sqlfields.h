@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sqlfields.h - the fields of schemas as columns of one table, for posixtrace query and for databases that
- * posixtrace convert makes: the same names, and the same values.
+ * sqlfields.h - the fields of schemas as columns of one table, for posixtrace query and for
+ * databases that posixtrace convert makes: the same names, and the same values.
  */
 #ifndef POSIXTRACE_SQLFIELDS_H
 #define POSIXTRACE_SQLFIELDS_H
@@ -37,7 +37,7 @@ struct sqlvalue {
 };
 
 /* What the column of that field of the schema is in an event with that data. */
-void sqlvalue_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data, size_t len,
-		 struct sqlvalue *value);
+void sqlvalue_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data,
+		 size_t len, struct sqlvalue *value);
 
 #endif

@@ -5,8 +5,8 @@
  * Times are microseconds since the first event, with three decimals: as a double since 1970 they
  * would not be exact. otherData has what they count from.
  *
- * The spans on a thread's first lane are slices of the thread; all others, which would cross them, are
- * asynchronous, with an id.
+ * The spans on a thread's first lane are slices of the thread; all others, which would cross them,
+ * are asynchronous, with an id.
  */
 #include <errno.h>
 #include <stdio.h>

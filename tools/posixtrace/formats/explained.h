@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * explained.h - whether a schema's fields say all that the bytes of a payload are: it is not cut, has
- * nothing behind its last field, and its texts are UTF-8.
+ * explained.h - whether a schema's fields say all that the bytes of a payload are: it is not cut,
+ * has nothing behind its last field, and its texts are UTF-8.
  */
 #ifndef POSIXTRACE_FORMATS_EXPLAINED_H
 #define POSIXTRACE_FORMATS_EXPLAINED_H

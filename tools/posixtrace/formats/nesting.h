@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nesting.h - what took how long on each thread, for readers that want a thread in one piece and its
- * spans as they open and close.
+ * nesting.h - what took how long on each thread, for readers that want a thread in one piece and
+ * its spans as they open and close.
  *
- * Intervals come in the order of their ends, those of all threads mixed. They go into a temporary file in
- * blocks of one lane each; read from its last one back, an interval comes after all that it may stand in.
- * No two of a lane cross.
+ * Intervals come in the order of their ends, those of all threads mixed. They go into a temporary
+ * file in blocks of one lane each; read from its last one back, an interval comes after all that it
+ * may stand in. No two of a lane cross.
  *
  * Memory    constant, and a few bytes for each block.
  * Errors    0 or an error number.

@@ -8,7 +8,7 @@
 #include "formats/flow.h"
 #include "spans/by_name.h"
 
-#define FIRST_ID (POSIX_TRACE_UNNAMED_USER_EVENT + 1) /* of types of a source without numbers of its own */
+#define FIRST_ID (POSIX_TRACE_UNNAMED_USER_EVENT + 1) /* of types without a number */
 
 bool paired_find(void *arg, const char *name, size_t len)
 {

@@ -3,10 +3,10 @@
  * perfetto.h - a trace of Perfetto being written: a sequence of TracePackets, see perfetto.dev's
  * trace_packet.proto. Field numbers are those of its messages.
  *
- * Times are of CLOCK_REALTIME. A thread is a track, and so is a process, and so are the losses of each
- * cause. Spans of a thread that cross are on further tracks, its children; those with a key are on tracks
- * of their process. A reader sorts packets by time and keeps the file's order where times are equal: for
- * that order the lanes of spans were made.
+ * Times are of CLOCK_REALTIME. A thread is a track, and so is a process, and so are the losses of
+ * each cause. Spans of a thread that cross are on further tracks, its children; those with a key
+ * are on tracks of their process. A reader sorts packets by time and keeps the file's order where
+ * times are equal: for that order the lanes of spans were made.
  */
 #ifndef POSIXTRACE_FORMATS_PERFETTO_H
 #define POSIXTRACE_FORMATS_PERFETTO_H

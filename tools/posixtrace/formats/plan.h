@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * plan.h - what is known of a trace before it is converted, because it was read once before: which events
- * begin and end spans, the lane of each span, the greatest and least time, and what threads are called.
+ * plan.h - what is known of a trace before it is converted, because it was read once before: which
+ * events begin and end spans, the lane of each span, the greatest and least time, and what threads
+ * are called.
  *
  * Which events make a span is what spans/pairing.h says, as for every other command. The plan has a
- * record for each event of a type that can begin or end one, in the order of the events; it is made by
- * scan.c and then asked event by event.
+ * record for each event of a type that can begin or end one, in the order of the events; it is made
+ * by scan.c and then asked event by event.
  *
  * Memory    constant for the records, which are in a temporary file; bounded for threads.
  * Errors    0 or an error number.
@@ -31,7 +32,7 @@ struct plan_kind {             /* of an event type, by its index */
 	bool keyed;
 	unsigned series;
 	char *name;            /* of the span */
-	bool was_early;        /* there were events before it was known that the type begins or ends spans */
+	bool was_early;        /* it had events before it was known what it does */
 };
 
 struct plan_name {

@@ -2,9 +2,9 @@
 /*
  * formats/scan.c - the sink of the first reading: it makes the plan.
  *
- * Pairs come from spans/pairing.h, as for posixtrace latency. A pair of types by their names asks for
- * both types: of a source that tells its types as they come, the first events of one may have passed
- * before the other came. Then the input is read once more, with all names known.
+ * Pairs come from spans/pairing.h, as for posixtrace latency. A pair of types by their names asks
+ * for both types: of a source that tells its types as they come, the first events of one may have
+ * passed before the other came. Then the input is read once more, with all names known.
  */
 #include "formats/scan.h"
 

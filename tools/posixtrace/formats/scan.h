@@ -9,9 +9,10 @@
 #include "formats/plan.h"
 
 /*
- * Reads the flow's input to its end and makes the plan; the input is then at its beginning again. Nothing
- * is said of what is wrong with it: that is for the second time. False: the plan is not to be used, and
- * plan_fini() ends it nevertheless. An input that can be read only once is left alone, *kept is then false.
+ * Reads the flow's input to its end and makes the plan; the input is then at its beginning again.
+ * Nothing is said of what is wrong with it: that is for the second time. False: the plan is not to
+ * be used, and plan_fini() ends it nevertheless. An input that can be read only once is left alone,
+ * *kept is then false.
  */
 bool scan(const struct fmt_flow *like, struct plan *plan, bool *kept);
 

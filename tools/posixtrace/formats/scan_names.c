@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scan_names.c - what processes and threads are called: as the source says, or by the thing that a thread
- * is in memory, or a first thread by the program of its process; else by their numbers.
+ * scan_names.c - what processes and threads are called: as the source says, or by the thing that a
+ * thread is in memory, or a first thread by the program of its process; else by their numbers.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * formats/speedscope.c - the file of speedscope: for each lane of a thread its spans as a flame graph, and
- * for those with a key lanes of their own.
+ * formats/speedscope.c - the file of speedscope: for each lane of a thread its spans as a flame
+ * graph, and for those with a key lanes of their own.
  *
  * The file wants all of a lane in one place, and a trace has the lanes mixed: nesting.h. Times are
  * nanoseconds since the first event or begin of a span, since readers take numbers as doubles.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * formats/sqlite.c - a database of SQLite. Its tables explain themselves: .schema has comments. Those of
- * posixtrace query are there under the same names.
+ * formats/sqlite.c - a database of SQLite. Its tables explain themselves: .schema has comments.
+ * Those of posixtrace query are there under the same names.
  */
 #include <errno.h>
 #include <sqlite3.h>

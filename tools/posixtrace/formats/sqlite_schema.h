@@ -15,8 +15,8 @@ enum statement { INSERT_EVENT, INSERT_TYPE, INSERT_THREAD, INSERT_NAME, INSERT_O
 extern const char sqlite_schema[];
 
 /*
- * formats/sqlite_views.c: makes the tables that posixtrace query has, with its names, of those above; type
- * is all event types. SQLITE_OK, or what SQLite says.
+ * formats/sqlite_views.c: makes the tables that posixtrace query has, with its names, of those
+ * above; type is all event types. SQLITE_OK, or what SQLite says.
  */
 int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_type *const *type,
 		 size_t types, const char *log);

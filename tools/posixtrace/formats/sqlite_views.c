@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * formats/sqlite_views.c - events, types, threads, losses and objects, as posixtrace query has them.
+ * formats/sqlite_views.c - events, types, threads, losses and objects, as posixtrace query has
+ * them.
  *
- * A row of the table event has its fields by their numbers; which column of the view that is, the type of
- * the event says.
+ * A row of the table event has its fields by their numbers; which column of the view that is, the
+ * type of the event says.
  */
 #include "formats/sqlite_schema.h"
 

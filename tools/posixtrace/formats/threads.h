@@ -2,11 +2,12 @@
 /*
  * threads.h - the threads of a trace, each known once.
  *
- * A thread that has a number of the system is known by it and its process, whatever its pthread_t: that
- * changes when the process executes another program, and the thread stays the same. Only where the caller
- * asks for each handle, two handles are two threads.
+ * A thread that has a number of the system is known by it and its process, whatever its pthread_t:
+ * that changes when the process executes another program, and the thread stays the same. Only where
+ * the caller asks for each handle, two handles are two threads.
  *
- * Memory    bounded: of more threads than THREADS_MAX, or as many as the caller says, nothing is known.
+ * Memory    bounded: of more threads than THREADS_MAX, or as many as the caller says, nothing is
+ * known.
  */
 #ifndef POSIXTRACE_FORMATS_THREADS_H
 #define POSIXTRACE_FORMATS_THREADS_H

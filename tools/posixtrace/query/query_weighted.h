@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_weighted.h - statements that only count: rows of events that are the same in every column that the
- * statement uses come once, with a weight.
+ * query_weighted.h - statements that only count: rows of events that are the same in every column
+ * that the statement uses come once, with a weight.
  *
- * SQLite takes some fifty nanoseconds for each row, a log's reader half of that. A statement that groups
- * events and asks for counts, sums and averages of the groups does not see its rows one by one: for such a
- * statement the table events counts equal rows by itself, with as many threads as posixtrace stat has, and
- * the aggregate functions take the weight of a row instead of one.
+ * SQLite takes some fifty nanoseconds for each row, a log's reader half of that. A statement that
+ * groups events and asks for counts, sums and averages of the groups does not see its rows one by
+ * one: for such a statement the table events counts equal rows by itself, with as many threads as
+ * posixtrace stat has, and the aggregate functions take the weight of a row instead of one.
  *
- * That is done only if nothing else can see how often a row comes: SQLite's own plan is one scan and no
- * more, its groups come in the table's order, all functions of the statement are known to be the same for
- * the same row, one of them counts, and the word DISTINCT does not occur. Every other statement is
- * answered row by row. Either way the answer is the same, but for the rounding of sums of reals.
+ * That is done only if nothing else can see how often a row comes: SQLite's own plan is one scan
+ * and no more, its groups come in the table's order, all functions of the statement are known to be
+ * the same for the same row, one of them counts, and the word DISTINCT does not occur. Every other
+ * statement is answered row by row. Either way the answer is the same, but for the rounding of sums
+ * of reals.
  */
 #ifndef POSIXTRACE_QUERY_WEIGHTED_H
 #define POSIXTRACE_QUERY_WEIGHTED_H

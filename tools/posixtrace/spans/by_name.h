@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * by_name.h - event types that begin and end a span because of their names: X_begin and X_end, and the
- * other pairs of endings in by_name.c, are a span called X.
+ * by_name.h - event types that begin and end a span because of their names: X_begin and X_end, and
+ * the other pairs of endings in by_name.c, are a span called X.
  *
- * The rule applies only to types that say nothing better of themselves: no @begin or @end, and no field
- * that says how long something took. Both types of a pair must be there.
+ * The rule applies only to types that say nothing better of themselves: no @begin or @end, and no
+ * field that says how long something took. Both types of a pair must be there.
  */
 #ifndef POSIXTRACE_SPANS_BY_NAME_H
 #define POSIXTRACE_SPANS_BY_NAME_H

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lanes.h - spans side by side: on one lane no two spans cross, so that a viewer can draw each lane as
- * one track of nested slices.
+ * lanes.h - spans side by side: on one lane no two spans cross, so that a viewer can draw each lane
+ * as one track of nested slices.
  *
- * Spans come in the order of their ends. A span takes the first lane of its thread on which it crosses
- * no other span; lane 0 is the thread's own track, which is left to spans that are open where it can. Spans with a key belong to no thread: those of one
- * name and process share lanes on which they do not even nest.
+ * Spans come in the order of their ends. A span takes the first lane of its thread on which it
+ * crosses no other span; lane 0 is the thread's own track, which is left to spans that are open
+ * where it can. Spans with a key belong to no thread: those of one name and process share lanes on
+ * which they do not even nest.
  *
- * Moments are totally ordered: by time, and where times are equal by the event's number. A viewer that
- * sorts events by time, and keeps the file's order where times are equal, sees what lanes.c saw.
+ * Moments are totally ordered: by time, and where times are equal by the event's number. A viewer
+ * that sorts events by time, and keeps the file's order where times are equal, sees what lanes.c
+ * saw.
  *
- * Memory    bounded for each thread: of a lane's outermost spans the latest LANES_KEPT are known one by
- *           one, and the older ones in groups. A span that begins within such a group may get a lane that
+ * Memory    bounded for each thread: of a lane's outermost spans the latest LANES_KEPT are known
+ * one by
+ *           one, and the older ones in groups. A span that begins within such a group may get a
+ * lane that
  *           it would not have needed.
  */
 #ifndef POSIXTRACE_SPANS_LANES_H

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pairing.h - spans of time out of events: of a begin and its end, and of events that say themselves how
- * long something took.
+ * pairing.h - spans of time out of events: of a begin and its end, and of events that say
+ * themselves how long something took.
  *
  *	span    event types with @begin and @end, or with names that are a pair (by_name.h); their keys,
  *	        or else the thread, pair them
  *	pair    two types that --pair names, and the fields that pair them; without a field the thread
  *	event   a type with a field of type ns and no role: the span ends where the event stands
  *
- * An end ends the youngest begin with its key in its process. Where events were lost all open spans are
- * cut: nobody knows what became of them.
+ * An end ends the youngest begin with its key in its process. Where events were lost all open spans
+ * are cut: nobody knows what became of them.
  *
- * Memory    bounded: PAIRING_OPEN spans are open at most, the oldest of more is dropped and counted;
+ * Memory    bounded: PAIRING_OPEN spans are open at most, the oldest of more is dropped and
+ * counted;
  *           types beyond PAIRING_SERIES names make no spans, and are counted.
  */
 #ifndef POSIXTRACE_SPANS_PAIRING_H
