@@ -110,8 +110,6 @@ static void read_at_once(struct try *try, uint64_t there)
 
 static void read_all(struct try *try)
 {
-	if (if_all_is_there(try->path))
-		read_at_once(try, there_by_now(try));
 	for (unsigned i = 0; i < try->streams; i++) {
 		struct count *count = &try->count[i];
 

@@ -48,14 +48,15 @@ static void begin(int kind)
 	uint32_t ring;
 
 	u = type_of("u");
-	refused = kind & REFUSED;
 	trid = STARTED(.policy = kind & LOOP ? POSIX_TRACE_LOOP : POSIX_TRACE_UNTIL_FULL,
 		       .inheritance = kind & INHERITED ? POSIX_TRACE_INHERITED : 0);
 	stream = ptx_registry_enter(trid);
 	ck_assert_ptr_nonnull(stream);
 	rings = &stream->view->rings;
 	ptx_registry_leave();
+	refused = false;
 	history_free(read_all(trid));
+	refused = kind & REFUSED;
 	ident = (struct ptx_ident){ .pid = (uint32_t)getpid(), .tid = 4711, .thread = 4711 };
 	chunk = ptx_ring_claim(rings, &ident, &ring, &loss);
 	ck_assert_ptr_nonnull(chunk);
@@ -117,6 +118,7 @@ START_TEST(a_stopped_stream_is_read_to_its_end_beside_a_suspended_writer)
 	assert_accounted(100);
 	if (_i & LOOP) {
 		start(trid);
+		stop(trid);
 		history_free(read_all(trid));
 	}
 	publish();
