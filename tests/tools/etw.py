@@ -23,9 +23,18 @@ def events(all_lines):
     return [line for line in all_lines if "event" in line and line["event"] != "etw_header"]
 
 
+def raw_of(line):
+    """The record: all of the data, or what its last eight bytes say is one behind decoded fields."""
+    d = data_of(line)
+    if d[-4:] == b"ETWR":
+        size = struct.unpack("<I", d[-8:-4])[0]
+        return d[-8 - size:-8]
+    return d
+
+
 def record(line):
     """The fields of a record, as this script reads them."""
-    d = data_of(line)
+    d = raw_of(line)
     kind = KINDS[d[2]]
     r = {"header": kind, "size": len(d), "processor": line["cpu"], "pid": line["pid"], "tid": line["tid"],
          "timestamp_raw": struct.unpack("<q", d[16:24])[0]}

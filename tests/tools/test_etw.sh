@@ -26,7 +26,7 @@ classic=sawbuck_win7_process_data_64_v2
 # The first record of its second buffer, as the manual tells it.
 check "class and type name it" has $classic.jsonl '^{"event":"etw.process.dc_start".*"ns":"1304341013991426791","pid":7644,"tid":6452'
 check "processes begin and end, told apart by themselves" \
-	has $classic.jsonl '"type":"etw.process.start".*x64 key;u32 process_id.*@begin etw.process;@key process_id'
+	has $classic.jsonl '"type":"etw.process.start".*x64 UniqueProcessKey;u32 ProcessId.*@begin etw.process;@key ProcessId'
 check "the level is kept" has $classic.jsonl '"type":"etw.process.start".*@level 4'
 check "an extended item names an event" has primitive-types.jsonl 'etw.solar_system.PrimitiveTypesTest'
 check "a manifest's event has a number" has powershell.jsonl 'etw.a0c1853b-5c40-4b15-8766-3cf1c58f985a.7937'
@@ -127,7 +127,7 @@ made_well() {
 	shift
 	run 0 convert "$tmp/made.etl" -o "$tmp/made.jsonl" --force "$@"
 }
-made_well backward
+made_well backward --etw-raw
 check "what is out of order is sorted" etw events "$tmp/made.jsonl"
 check "and told" has err 'not in order'
 check "the oldest is first" test "$(grep -n '"event":"etw\.' "$tmp/made.jsonl" | head -n 1 |
@@ -162,7 +162,7 @@ done
 run 0 convert "$samples/$classic.etl" -o "$tmp/there.log" --to log --force
 run 0 dump "$tmp/there.log"
 check "a log of it has the fields by their names" \
-	has out 'etw.process.start size=.* level=information .* kernel_time=[0-9]* user_time=[0-9]* key=0x[0-9a-f]* process_id='
+	has out 'etw.process.start UniqueProcessKey=0x[0-9a-f]* ProcessId=.* etw_level=information kernel_time=[0-9]* user_time=[0-9]*$'
 
 # A log of ours, there and back.
 for kind in plain evil overrun stopped loop; do

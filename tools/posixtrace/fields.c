@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "fields.h"
 
+#include "formats/etw_tail.h"
 #include "value.h"
 
 static void begin(struct posix_trace_values_np *values, const struct log_type *type,
@@ -20,6 +21,7 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 	struct posix_trace_values_np values;
 	struct posix_trace_value_np value;
 	bool open = false; /* an array that may be cut short */
+	size_t rest;
 
 	if (!type->schema)
 		return false;
@@ -39,9 +41,10 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 	}
 	if (open)
 		out_str(out, " ...]");
-	if (values.len) {
+	rest = values.len - etw_tail(values.data, values.len);
+	if (rest) {
 		out_str(out, " +");
-		out_hex(out, values.data, values.len);
+		out_hex(out, values.data, rest);
 	}
 	return true;
 }
@@ -85,6 +88,7 @@ bool fields_json(struct out *out, const struct logfile *log, const struct log_ty
 		 const struct posix_trace_event_np *event)
 {
 	struct posix_trace_values_np values;
+	size_t rest;
 
 	if (!type->schema)
 		return false;
@@ -94,9 +98,10 @@ bool fields_json(struct out *out, const struct logfile *log, const struct log_ty
 	}
 	begin(&values, type, event);
 	json_fields(out, &values);
-	if (values.len) {
+	rest = values.len - etw_tail(values.data, values.len);
+	if (rest) {
 		out_str(out, ",\"rest\":\"");
-		out_hex(out, values.data, values.len);
+		out_hex(out, values.data, rest);
 		out_char(out, '"');
 	}
 	return true;

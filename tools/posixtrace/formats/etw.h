@@ -27,6 +27,8 @@
 #define ETW_LOG_HEADER32 0x110
 #define ETW_LOG_HEADER64 0x118
 
+struct etw_describe;
+
 /* Where the bytes come from: as pread(), less than len at the end only; -1 is an error. */
 struct etw_input {
 	int64_t (*read)(void *arg, uint64_t at, void *to, size_t len);
@@ -168,6 +170,7 @@ struct etw_file {
 	bool ours;              /* exported by us: it can be restored, in the order of the file */
 	bool disordered;        /* a processor's records are not in order of time */
 	size_t pointer_bytes;   /* of process events; 0: it cannot be told */
+	struct etw_describe *describe; /* what the log says of its payloads */
 };
 
 /* Whether the first bytes of a file are those of such a log. */

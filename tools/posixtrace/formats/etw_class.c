@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "formats/etw.h"
+#include "formats/etw_describe.h"
+#include "formats/etw_part.h"
 #include "formats/octets.h"
 
 #define EVENT_IS_CLASSIC 0x100
@@ -51,6 +53,8 @@ static const struct class classes[] = {
 	{ "sysconfig", "9b79ee91-b5fd-41c0-a243-4248e266e9d0" },
 	{ "lostevent", "6a399ae0-4bc6-4de9-870b-3657f8947e7e" },
 	{ "kernel", "9e814aad-3204-11d2-9a82-006008a86939" },
+	{ "metadata", "bbccf6c1-6cd1-48c4-80ff-839482e37671" },
+	{ "imageid", "b3e675d7-2554-4f18-830b-2762732560de" },
 	{ "dotnet", "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4" },
 	{ "dotnet_rundown", "a669021c-c450-4609-a035-5af59af4df18" },
 };
@@ -119,8 +123,7 @@ static uint32_t crc32_of(const char *text, size_t len)
 	return ~crc;
 }
 
-/* full is shown as it is, or cut so that names that begin alike stay apart. */
-static void shorten(const char *full, char name[ETW_NAME_BYTES])
+void etw_shorten(const char *full, char name[ETW_NAME_BYTES])
 {
 	size_t len = strlen(full);
 
@@ -128,6 +131,11 @@ static void shorten(const char *full, char name[ETW_NAME_BYTES])
 		memcpy(name, full, len + 1);
 	else
 		snprintf(name, ETW_NAME_BYTES, "%.54s~%08x", full, crc32_of(full, len));
+}
+
+void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_BYTES])
+{
+	snprintf(name, ETW_NAME_BYTES, "%.54s~%08x", shown, crc32_of(full, strlen(full)));
 }
 
 bool etw_is_classic(const struct etw_record *r)
@@ -215,11 +223,13 @@ void etw_name(const struct etw_record *r, char name[ETW_NAME_BYTES])
 		else
 			snprintf(full, sizeof(full), "etw.%s.%u", class, r->id);
 	} else {
-		type = etw_type_name(r->type);
+		type = etw_kernel_type_name(class, r->type);
+		if (!type)
+			type = etw_type_name(r->type);
 		if (type)
 			snprintf(full, sizeof(full), "etw.%s.%s", class, type);
 		else
 			snprintf(full, sizeof(full), "etw.%s.%u", class, r->type);
 	}
-	shorten(full, name);
+	etw_shorten(full, name);
 }

@@ -13,12 +13,13 @@ static bool detect(const struct fmt_head *head)
 static const struct fmt_option options[] = {
 	{ "etw-clock", true, "N  read: 1 performance counter, 2 system time, 3 cycles; write: filetime" },
 	{ "etw-freq", true, "N  ticks of the clock in a second; else by the log" },
-	{ "etw-payload", false, "the data without the headers of the records" },
+	{ "etw-payload", false, "the data without the headers of the records, not decoded" },
 	{ "etw-plain", false, "write the data alone, which cannot be restored" },
+	{ "etw-raw", false, "the data is the whole record, not decoded" },
 	{ "etw-resync", false, "step over a buffer without a size by the size of the others" },
 	{ "join", false, "append the data of extension records to the event before them" },
 	{ "level", true, "N  only events of levels 0 to N" },
-	{ "no-meta", false, "without the event that keeps the log's own header" },
+	{ "no-meta", false, "without the log's own header and the records behind decoded fields" },
 	{ "spans", false, "add an event for each span: how long it took, and what it cost" },
 	{ 0 },
 };

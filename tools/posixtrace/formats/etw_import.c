@@ -2,8 +2,8 @@
 /*
  * etw_import.c - a log of Event Tracing for Windows becomes a flow of events.
  *
- * The data of an event is its whole record: levels, CPU times, identities stay where they were, and the
- * records can be written back.
+ * The data of an event is its payload, decoded, where something describes that, with the whole record
+ * behind it so that records can be written back; or else the record alone.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -66,8 +66,11 @@ static bool read_options(struct import *im, struct etw_options *options)
 	im->level = 255;
 	im->join = fmt_flag(flow, "join");
 	im->types.payload_only = fmt_flag(flow, "etw-payload") || im->join;
+	/* A sink that writes records back needs nothing else. */
+	im->types.raw = fmt_flag(flow, "etw-raw") || fmt_sink_is(flow, "etw");
 	/* Records that are cut cannot go back behind the header. */
 	im->meta = !fmt_flag(flow, "no-meta") && !im->types.payload_only;
+	im->types.records = im->meta;
 	options->resync = fmt_flag(flow, "etw-resync");
 	if (!fmt_option_number(flow, "etw-freq", 1, INT64_MAX, &options->frequency) ||
 	    !fmt_option_number(flow, "level", 0, 255, &im->level) ||
@@ -130,7 +133,8 @@ static bool begin(struct import *im, struct findings *findings)
 		facts.data_max = log->record_bytes;
 	if (im->spans && facts.data_max < ETW_SPAN_EVENT_BYTES)
 		facts.data_max = ETW_SPAN_EVENT_BYTES;
-	if (im->join)
+	/* How long decoded fields are is known when they are there. */
+	if (im->join || !im->types.raw)
 		facts.data_max = 0;
 	return fmt_begin(im->flow, &facts);
 }
@@ -211,24 +215,22 @@ static bool put_lost(struct import *im, const struct etw_record *r, int64_t time
 
 static bool put_event(struct import *im, const struct etw_record *r)
 {
-	bool payload = fmt_flag(im->flow, "etw-payload");
 	struct fmt_event event = {
-		.type = etw_types_of(&im->types, r),
 		.time_ns = etw_time_ns(&im->file.log, r->stamp),
 		.pid = r->pid,
 		.tid = r->tid,
 		.thread = r->tid,
 		.cpu = (int32_t)r->processor,
-		.data = payload ? r->bytes + r->header : r->bytes,
-		.data_len = payload ? r->size - r->header : r->size,
 	};
 
+	event.type = etw_types_of(&im->types, r, &event.data, &event.data_len);
 	if (!event.type) {
 		fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
 		return false;
 	}
 	if (im->listing)
-		return etw_list(im->listing, r, event.type->name, event.time_ns);
+		return etw_list(im->listing, r, event.type->name, etw_types_text(&im->types, r),
+				event.time_ns);
 	if (im->join ? !join(im, r, &event) : !fmt_event(im->flow, &event))
 		return false;
 	if (im->spans && !etw_span_events_put(im->spans, r, event.time_ns))

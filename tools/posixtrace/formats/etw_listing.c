@@ -90,7 +90,7 @@ static bool list_span(struct etw_listing *listing, const struct etw_span *span, 
 }
 
 bool etw_list(struct etw_listing *listing, const struct etw_record *record, const char *name,
-	      int64_t time_ns)
+	      const char *fields, int64_t time_ns)
 {
 	int64_t cost = etw_cost(listing->costs, listing->log, record);
 	char text[48] = "-", time[48], *line;
@@ -105,8 +105,8 @@ bool etw_list(struct etw_listing *listing, const struct etw_record *record, cons
 		strcpy(text, "unknown");
 	put_time(time, sizeof(time), time_ns);
 	len = asprintf(&line, "R off=%" PRIu64 " %s time=%s cpu=%u pid=%" PRIu32 " tid=%" PRIu32
-		       " level=%d bytes=%zu cost=%s", record->at, name, time, record->processor,
-		       record->pid, record->tid, record->level, record->size, text);
+		       " level=%d bytes=%zu%s cost=%s", record->at, name, time, record->processor,
+		       record->pid, record->tid, record->level, record->size, fields, text);
 	if (!list_line(listing, line, len))
 		return false;
 	return !etw_spans_take(listing->spans, record, time_ns, cost, &span) ||

@@ -12,9 +12,9 @@ struct etw_listing;
 struct etw_listing *etw_listing_new(struct fmt_flow *flow, const struct etw_file *file);
 void etw_listing_free(struct etw_listing *listing);
 
-/* Each false: stop. */
+/* Each false: stop. fields is the payload as text, with a blank before it, or "". */
 bool etw_list(struct etw_listing *listing, const struct etw_record *record, const char *name,
-	      int64_t time_ns);
+	      const char *fields, int64_t time_ns);
 bool etw_list_end(struct etw_listing *listing);
 
 #endif

@@ -25,6 +25,11 @@
 /* 0, or EIO when fewer than len bytes are there. */
 int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len);
 
+/* A name cut to its room: what is cut off leaves a checksum, so that names that begin alike differ. */
+void etw_shorten(const char *full, char name[ETW_NAME_BYTES]);
+/* shown, with the checksum of full behind it in any case. */
+void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_BYTES]);
+
 int etw_read_log(struct etw_file *file, struct findings *findings);
 int etw_list_buffers(struct etw_file *file, struct findings *findings);
 int etw_scan(struct etw_file *file, struct findings *findings);

@@ -10,6 +10,7 @@
 
 #include "formats/etw_export.h"
 #include "formats/etw_part.h"
+#include "formats/etw_tail.h"
 #include "formats/octets.h"
 
 #define LARGEST_BUFFER (16u << 20)
@@ -66,19 +67,28 @@ bool etw_rewrite_wants(struct etw_sink *s, const struct fmt_event *event)
 
 int etw_rewrite_event(struct etw_sink *s, const struct fmt_event *event)
 {
+	const unsigned char *bytes;
 	struct etw_record r;
 	const char *why;
+	size_t len, tail;
 
 	if (event->type->id && event->type->id < POSIX_TRACE_UNNAMED_USER_EVENT)
 		return 0; /* of the stream that the log was made with */
 	if (!strcmp(event->type->name, ETW_HEADER_EVENT))
 		return 0;
-	if (etw_record(event->data, event->data_len, &r, &why) || r.size != event->data_len) {
+	bytes = event->data;
+	len = event->data_len;
+	tail = etw_tail(bytes, len);
+	if (tail) {
+		bytes += len - tail;
+		len = tail - ETW_TAIL_BYTES;
+	}
+	if (etw_record(bytes, len, &r, &why) || r.size != len) {
 		s->foreign++;
 		return 0;
 	}
 	s->events++;
-	return etw_writer_add(&s->writer, r.stamp, event->data, event->data_len, NULL, 0);
+	return etw_writer_add(&s->writer, r.stamp, bytes, len, NULL, 0);
 }
 
 int etw_rewrite_end(struct etw_sink *s)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "formats/etw_describe.h"
 #include "formats/etw_part.h"
 #include "formats/etw_write.h"
 #include "formats/octets.h"
@@ -80,14 +81,17 @@ static bool is_ours(const struct etw_record *r)
 	       !memcmp(r->guid, guid, sizeof(guid));
 }
 
-static void take(struct scan *s, const struct etw_record *r)
+/* False: no memory. */
+static bool take(struct scan *s, const struct etw_record *r)
 {
 	struct etw_file *file = s->file;
 	int64_t ns;
 
 	file->records++;
 	if (r->kind == ETW_SKIPPED || etw_is_about_log(r))
-		return;
+		return true;
+	if (!etw_describe_take(file->describe, r, s->f))
+		return false;
 	if (!file->events)
 		file->ours = is_ours(r);
 	check_order(s, r);
@@ -102,18 +106,18 @@ static void take(struct scan *s, const struct etw_record *r)
 	file->lost_records += etw_lost_type(r) != 0;
 	if (r->size > file->largest)
 		file->largest = r->size;
+	return true;
 }
 
 static void decide_pointers(struct scan *s)
 {
 	struct etw_file *file = s->file;
-	bool narrow = s->tries && s->fits[0] == s->tries, wide = s->tries && s->fits[1] == s->tries;
-
-	if (narrow != wide)
-		file->pointer_bytes = wide ? 8 : 4;
-	else if (narrow || (!s->fits[0] && !s->fits[1]))
+	/* A process that has ended but is held fits neither, so that the majority decides. */
+	if (s->fits[0] != s->fits[1])
+		file->pointer_bytes = s->fits[1] > s->fits[0] ? 8 : 4;
+	else if (!s->fits[0] || s->fits[0] == s->tries)
 		file->pointer_bytes = file->log.wide ? 8 : 4;
-	else /* some events say one thing, some the other */
+	else
 		file->pointer_bytes = 0;
 }
 
@@ -131,12 +135,14 @@ int etw_scan(struct etw_file *file, struct findings *f)
 			return err;
 		if (i && b->processor != file->buffer[i - 1].processor)
 			s.begun = false;
-		while (etw_content_next(file, b, &content, &record, f))
-			take(&s, &record);
+		while (!err && etw_content_next(file, b, &content, &record, f))
+			err = take(&s, &record) ? 0 : ENOMEM;
 		etw_content_free(&content);
+		if (err)
+			return err;
 	}
 	decide_pointers(&s);
-	return 0;
+	return etw_describe_end(file->describe, f) ? 0 : ENOMEM;
 }
 
 int etw_open(struct etw_file *file, const struct etw_input *input,
@@ -147,7 +153,8 @@ int etw_open(struct etw_file *file, const struct etw_input *input,
 	memset(file, 0, sizeof(*file));
 	file->input = *input;
 	file->options = *options;
-	err = etw_read_log(file, findings);
+	file->describe = etw_describe_new();
+	err = file->describe ? etw_read_log(file, findings) : ENOMEM;
 	if (!err)
 		err = etw_list_buffers(file, findings);
 	if (!err)

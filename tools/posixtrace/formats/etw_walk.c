@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/etw_describe.h"
 #include "formats/etw_part.h"
 
 #define KEPT_MAX (UINT64_C(512) << 20) /* decompressed buffers, while records are sorted */
@@ -51,6 +52,8 @@ void etw_close(struct etw_file *file)
 {
 	free(file->buffer);
 	free(file->log.record);
+	etw_describe_free(file->describe);
+	file->describe = NULL;
 	file->buffer = NULL;
 	file->log.record = NULL;
 }

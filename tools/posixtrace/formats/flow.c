@@ -154,6 +154,11 @@ bool fmt_wants_lines(const struct fmt_flow *flow)
 	return flow->to->line != NULL;
 }
 
+bool fmt_sink_is(const struct fmt_flow *flow, const char *name)
+{
+	return !strcmp(flow->to->name, name);
+}
+
 bool fmt_idle(struct fmt_flow *flow)
 {
 	if (!flow->to->idle)

@@ -249,6 +249,8 @@ bool fmt_lost(struct fmt_flow *flow, const struct fmt_lost *lost);
 bool fmt_note(struct fmt_flow *flow, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool fmt_line(struct fmt_flow *flow, const char *line, size_t len);
 bool fmt_wants_lines(const struct fmt_flow *flow);
+/* Whether the flow goes into the format of that name. */
+bool fmt_sink_is(const struct fmt_flow *flow, const char *name);
 bool fmt_idle(struct fmt_flow *flow);
 bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end);
 

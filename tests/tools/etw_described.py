@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Makes logs of Event Tracing for Windows whose payloads are described.
+
+etw_described.py CASE FROM TO    FROM is a sample; its first buffer stays, all others are replaced
+
+Cases: kernel, tracelogging, manifest, metadata, damaged, deep
+"""
+import struct
+import sys
+import uuid
+
+METADATA = uuid.UUID("bbccf6c1-6cd1-48c4-80ff-839482e37671")
+PROVIDER = uuid.UUID("0b111111-2222-4333-8444-555555555555")
+
+
+def wide(text):
+    return (text + "\0").encode("utf-16-le")
+
+
+def perfinfo(kind, group, payload, version=2):
+    """PERFINFO64: no process, no thread."""
+    return struct.pack("<H2BH2Bq", version, 17, 0xC0, 16 + len(payload), kind, group, 0) + payload
+
+
+def system(kind, group, payload, version=2):
+    return struct.pack("<H2BH2B2Iq2I", version, 2, 0xC0, 32 + len(payload), kind, group, 4, 8, 0, 0, 0) + payload
+
+
+def classic(guid, kind, payload, version=0):
+    return struct.pack("<H4BH2Iq16s2I", 48 + len(payload), 20, 0xC0, kind, 4, version, 4, 8, 0,
+                       guid.bytes_le, 0, 0) + payload
+
+
+def event(number, payload, version=0, channel=0, opcode=0, task=0, items=(), guid=PROVIDER, narrow=False):
+    extra = b""
+    for i, (kind, data) in enumerate(items):
+        size = (8 + len(data) + 7) // 8 * 8
+        extra += struct.pack("<4H", size, kind, int(i + 1 < len(items)), len(data)) + data.ljust(size - 8, b"\0")
+    body = extra + payload
+    return struct.pack("<H2B2H2Iq16sH4BHQ2I16s", 80 + len(body), 18 if narrow else 19, 0xC0,
+                       int(bool(items)) | (0x20 if narrow else 0x40), 0, 4, 8, 0, guid.bytes_le, number,
+                       version, channel, 4, opcode, task, 1, 0, 0, bytes(16)) + body
+
+
+def tracelogging(name, fields, payload):
+    schema = b"\0" + name.encode() + b"\0" + fields
+    traits = b"Test-Provider\0"
+    return event(0, payload, channel=11, items=(
+        (12, struct.pack("<H", 2 + len(traits)) + traits),
+        (11, struct.pack("<H", 2 + len(schema)) + schema)))
+
+
+def field(name, *types):
+    return name.encode() + b"\0" + bytes(types)
+
+
+def event_info(number, version, properties, task="Task", opcode="win:Info", guid=PROVIDER, top=None):
+    """properties: (name, flags, in, out, map or struct pair, count, length)."""
+    fixed = 112 + 24 * len(properties)
+    texts, offsets = b"", {}
+
+    def text(value):
+        nonlocal texts
+        if value not in offsets:
+            offsets[value] = fixed + len(texts)
+            texts += wide(value)
+        return offsets[value]
+
+    array = b""
+    for name, flags, kind, out, map_name, count, length in properties:
+        array += struct.pack("<2I2HI2HI", flags, text(name), kind, out,
+                             text(map_name) if map_name else 0, count, length, 0)
+    top = len(properties) if top is None else top
+    head = guid.bytes_le + bytes(16) + struct.pack("<H4BHQ", number, version, 0, 4, 0, 0, 0)
+    head += struct.pack("<2I", 0, text("Meta-Provider")) + struct.pack("<3I", 0, 0, 0)
+    head += struct.pack("<2I", text(task), text(opcode)) + bytes(24)
+    head += struct.pack("<3I", len(properties), top, 0)
+    assert len(head) == 112, len(head)
+    return classic(METADATA, 32, head + array + texts)
+
+
+def map_info(name, flag, entries, guid=PROVIDER):
+    texts, fixed, array = b"", 16 + 8 * len(entries), b""
+    at = fixed
+    name_at = at
+    texts += wide(name)
+    for value, text in entries:
+        array += struct.pack("<2I", fixed + len(texts), value)
+        texts += wide(text)
+    return classic(METADATA, 33, guid.bytes_le + struct.pack("<4I", name_at, flag, len(entries), 0) + array + texts)
+
+
+MANIFEST = """<instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events">
+ <instrumentation><events><provider name="My-EventSource" guid="{0b111111-2222-4333-8444-555555555555}">
+  <tasks><task name="Request" value="1"/></tasks>
+  <maps><valueMap name="Color">
+   <map value="0x1" message="$(string.map_ColorRed)"/><map value="0x2" message="$(string.map_ColorBlue)"/>
+  </valueMap></maps>
+  <events><event value="7" version="1" level="win:Informational" symbol="Request" task="Request" template="RequestArgs"/>
+   <event value="8" version="0" level="win:Informational" symbol="Nothing"/></events>
+  <templates><template tid="RequestArgs">
+   <data name="url" inType="win:UnicodeString"/><data name="status" inType="win:Int32"/>
+   <data name="color" inType="win:UInt32" map="Color"/>
+   <data name="blobSize" inType="win:UInt32"/><data name="blob" inType="win:Binary" length="blobSize"/>
+   <data name="ok" inType="win:Boolean"/>
+  </template></templates>
+ </provider></events></instrumentation>
+ <localization><resources culture="en-US"><stringTable>
+  <string id="map_ColorRed" value="Red"/><string id="map_ColorBlue" value="Blue"/>
+ </stringTable></resources></localization>
+</instrumentationManifest>"""
+
+
+def manifest(text, pieces, order=None):
+    data = text.encode()
+    size = -(-len(data) // pieces)
+    made = [event(0xFFFE, struct.pack("<4B2H", 1, 1, 0, 0x5B, pieces, i) + data[i * size:(i + 1) * size],
+                  opcode=0xFE, task=0xFFFE) for i in range(pieces)]
+    return [made[i] for i in order or range(pieces)]
+
+
+REQUEST = wide("/index") + struct.pack("<iII", 200, 2, 3) + b"abc" + struct.pack("<I", 1)
+
+CASES = {
+    "kernel": lambda: [
+        system(1, 3, struct.pack("<QIIIiI", 0xFFFF800012345678, 4711, 4, 1, 259, 0) + b"notepad.exe\0" +
+               wide("notepad ü.txt"), version=2),
+        perfinfo(46, 15, struct.pack("<QII", 0x7FF612345678, 77, 1)),
+        perfinfo(67, 15, struct.pack("<QQBBH", 5, 0xFFFFF80000001000, 1, 0x51, 0)),
+        system(10, 20, struct.pack("<QQ3I2BHQ4I", 0x400000, 0x1000, 4711, 1, 2, 3, 4, 0, 0x400000, 0, 0, 0, 0) +
+               wide("\\Windows\\a.dll")),
+        system(12, 6, struct.pack("<II4s4s", 4711, 0, bytes([10, 0, 0, 2]), bytes([10, 0, 0, 1])) +
+               struct.pack(">HH", 443, 50000) + struct.pack("<4HI2hIQ", 1460, 1, 0, 1, 65535, 2, 3, 9, 11)),
+        system(36, 5, struct.pack("<II2bB5bII", 10, 20, 8, 9, 1, 0, -1, 0, 5, 2, 100, 0)),
+        perfinfo(32, 24, struct.pack("<QII3Q", 1, 4711, 77, 0x1000, 0x2000, 0x3000)),
+        perfinfo(46, 15, struct.pack("<QI", 0x7FF612345678, 77)),   # too short
+    ],
+    "tracelogging": lambda: [
+        tracelogging("Mixed", field("text", 1) + field("n", 7) + field("hex", 20) + field("port", 0x86, 22) +
+                     field("list", 8 | 0x40) + field("three", 6 | 0x20, 3, 0) +
+                     field("point", 0x80 | 24, 2) + field("x", 7) + field("y", 7) +
+                     field("points", 0x80 | 0x40 | 24, 2) + field("a", 4) + field("b", 2) +
+                     field("counted", 22) + field("blob", 14) + field("utf8", 0x82, 35) +
+                     field("flag", 0x84, 13) + field("letter", 0x84, 1) + field("etw_id", 8),
+                     wide("hé\U0001F600") + struct.pack("<iIH", -5, 0xABCD, 0x1234) +
+                     struct.pack("<H3I", 3, 1, 2, 3) + struct.pack("<3H", 7, 8, 9) +
+                     struct.pack("<2i", -1, -2) + struct.pack("<H", 2) + b"\x01one\0" + b"\x02two\0" +
+                     struct.pack("<H", 4) + "ab".encode("utf-16-le") + struct.pack("<H", 3) + b"\1\2\3" +
+                     "grün".encode() + b"\0" + b"\x02" + b"Z" + struct.pack("<I", 99)),
+        tracelogging("Mixed", field("text", 1), wide("another layout")),
+        tracelogging("Many", b"".join(field("field_with_a_long_name_%02d" % i, 8) for i in range(60)),
+                     struct.pack("<60I", *range(60))),
+    ],
+    "manifest": lambda: [event(7, REQUEST, version=1), event(8, b"")] + manifest(MANIFEST, 3, (2, 0, 1)) +
+                        manifest(MANIFEST, 3),
+    "metadata": lambda: [
+        event(5, struct.pack("<IQI", 3, 0x40, 2) + struct.pack("<2H", 1, 2) + wide("end"), opcode=1, task=3),
+        event(5, struct.pack("<III", 3, 0x40, 1) + struct.pack("<H", 1) + wide("32"), opcode=1, task=3, narrow=True),
+        map_info("Colors", 1, ((1, "Red "), (3, "Green Light"))), map_info("Bits", 2, ((0x40, "Slow"), (1, "Cold"))),
+        event_info(5, 0, (("color", 0, 8, 0, "Colors", 1, 4), ("where", 0, 16, 0, None, 1, 0),
+                          ("count", 0, 8, 0, None, 1, 4), ("values", 4, 6, 0, None, 2, 2),
+                          ("text", 0, 1, 0, None, 1, 0)), task="Drawing ", opcode="win:Start"),
+    ],
+    "damaged": lambda: [
+        classic(METADATA, 32, bytes(50)),
+        classic(METADATA, 32, bytes(100) + struct.pack("<3I", 0xFFFFFFFF, 1, 0)),
+        classic(METADATA, 33, bytes(20)),
+        event(0xFFFE, struct.pack("<4B2H", 1, 1, 0, 0x5B, 0, 0) + b"x"),
+    ] + manifest("<a><event value='1'", 1) + [
+        tracelogging("Short", field("a", 8), b"\1"),
+        event(0, b"", channel=11, items=((11, struct.pack("<H", 900) + b"\0x\0"),)),
+    ],
+    # A struct that contains itself, counts that no payload has, and an entity that grows.
+    "deep": lambda: [
+        event_info(6, 0, (("a", 1, 1, 2, None, 1, 0), ("b", 1, 0, 2, None, 1, 0), ("c", 0, 8, 0, None, 1, 4)), top=1),
+        event_info(9, 0, (("n", 0, 8, 0, None, 1, 4), ("v", 4, 6, 0, None, 0, 2))),
+        event(6, bytes(64)), event(9, struct.pack("<I", 0xFFFFFFFF)), event(9, struct.pack("<IH", 60000, 1)),
+    ] + manifest('<!DOCTYPE a [<!ENTITY e "eeee"><!ENTITY f "&e;&e;&e;">]><a>&f;</a>', 1),
+}
+
+
+def main(case, source, target):
+    with open(source, "rb") as file:
+        data = file.read()
+    first = struct.unpack("<I", data[:4])[0]
+    head = bytearray(data[:first])
+    log = 72 + 32
+    struct.pack_into("<I", head, log + 0x24, 2)
+    start = struct.unpack("<q", data[72 + 16:72 + 24])[0]
+    body = b""
+    for i, record in enumerate(CASES[case]()):
+        at = 8 if record[2] == 17 else 16
+        record = record[:at] + struct.pack("<q", start + 1000 * (i + 1)) + record[at + 8:]
+        body += record.ljust((len(record) + 7) // 8 * 8, b"\0")
+    size = max(first, (72 + len(body) + 1023) // 1024 * 1024)
+    buffer = bytearray(data[first:first + 72])
+    struct.pack_into("<2I", buffer, 0, size, 72 + len(body))
+    struct.pack_into("<I", buffer, 0x30, 72 + len(body))
+    with open(target, "wb") as file:
+        file.write(head + buffer + body + b"\xff" * (size - 72 - len(body)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
