@@ -32,7 +32,7 @@ for code in $(codes tracex); do
 	check "$code is named by a test" is_named "$code" "$tests/test_tracex.sh"
 done
 for code in $(codes etw); do
-	check "$code is named by a test" is_named "$code" "$tests/test_etw.sh"
+	check "$code is named by a test" is_named "$code" "$tests/test_etw.sh" "$tests/test_etw_described.sh"
 done
 for code in $(codes rkh); do
 	check "$code is named by a test" is_named "$code" "$tests/test_rkh.sh" "$tests/test_send.sh" \
