@@ -11,7 +11,8 @@
 
 /* A merge writes descriptions as classic events of this class. */
 static const unsigned char metadata_guid[ETW_GUID_BYTES] = {
-	0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48, 0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71,
+	0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48,
+	0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71,
 };
 #define METADATA_EVENT 32
 #define METADATA_MAP 33
@@ -296,7 +297,8 @@ bool etw_describe_take(struct etw_describe *d, const struct etw_record *r, struc
 
 	if (is_manifest(r))
 		return take_chunk(d, r, f);
-	if (!r->has_guid || !etw_is_classic(r) || memcmp(r->guid, metadata_guid, ETW_GUID_BYTES) != 0)
+	if (!r->has_guid || !etw_is_classic(r) ||
+	    memcmp(r->guid, metadata_guid, ETW_GUID_BYTES) != 0)
 		return true;
 	if (r->type == METADATA_EVENT)
 		return etw_event_info(d, p, size, &why) ||

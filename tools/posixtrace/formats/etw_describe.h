@@ -41,10 +41,10 @@ bool etw_describe_map(struct etw_describe *describe, const unsigned char guid[ET
 bool etw_describe_use_map(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 			  struct etw_layout *layout, unsigned field, const char *name);
 
-/* From the TraceLogging item of a record. NULL: it has none, or it is damaged; *damaged says which. */
+/* From the TraceLogging item of a record. NULL: it has none, or *damaged is true. */
 struct etw_layout *etw_tracelogging(const struct etw_record *record, bool *damaged);
 
-/* TRACE_EVENT_INFO and EVENT_MAP_INFO. NULL in *why: no fault; false without a reason: no memory. */
+/* TRACE_EVENT_INFO and EVENT_MAP_INFO. False: *why says the fault, or is NULL without memory. */
 bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		    const char **why);
 bool etw_map_info(struct etw_describe *describe, const unsigned char *p, size_t size,

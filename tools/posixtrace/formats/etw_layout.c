@@ -92,7 +92,7 @@ struct walk {
 	const struct etw_layout *layout;
 	enum purpose purpose;
 	struct etw_reader reader; /* empty for a schema */
-	uint64_t *value;        /* of each field, the last one taken: counts and lengths of others */
+	uint64_t *value; /* of each field, the last one taken: counts and lengths of others */
 	uint64_t budget;        /* elements that may still be taken: hostile counts end */
 	struct etw_bytes *to;
 	struct etw_bytes text;  /* where arrays and `more` grow */
@@ -159,8 +159,10 @@ static bool schema_map(const struct walk *w, const struct etw_map *map, struct e
 	return true;
 }
 
-/* Adds "TYPE NAME" to the schema if there is room, else false. A name that is taken gets a number. */
-static bool schema_item(struct walk *w, const char *type, const char *name, const struct etw_map *map)
+/* Adds "TYPE NAME" to the schema if there is room, else false. A name that is taken gets a number.
+ */
+static bool schema_item(struct walk *w, const char *type, const char *name,
+			const struct etw_map *map)
 {
 	char clean[NAME_MAX_BYTES - 3], unique[NAME_MAX_BYTES + 8];
 	struct etw_bytes item = { 0 };

@@ -2,10 +2,11 @@
 /*
  * etw_layout.h - the fields of an ETW payload, and the payload decoded by them.
  *
- * A layout comes from one of four places: the TraceLogging item of a record, a TRACE_EVENT_INFO that
- * a merge put into the log, the manifest that an EventSource writes, or the table of the kernel's
- * public classes. Decoding turns a payload into data that a schema of posix_trace_schema_parse_np()
- * describes: numbers keep their size, pointers become x64, texts become UTF-8 with a NUL.
+ * A layout comes from one of four places: the TraceLogging item of a record, a TRACE_EVENT_INFO
+ * that a merge put into the log, the manifest that an EventSource writes, or the table of the
+ * kernel's public classes. Decoding turns a payload into data that a schema of
+ * posix_trace_schema_parse_np() describes: numbers keep their size, pointers become x64, texts
+ * become UTF-8 with a NUL.
  *
  * Input     layouts and payloads are hostile: every index and length is checked where it is used.
  * Memory    a layout is at most as large as its description; a decoded payload is bounded by a
@@ -96,10 +97,10 @@ void etw_bytes_add(struct etw_bytes *to, const void *bytes, size_t len);
 void etw_bytes_number(struct etw_bytes *to, uint64_t value, unsigned bytes);
 
 /*
- * Appends the fields to the schema's text, which has room bytes, at most columns of them; a field is
- * left out with all behind it where there is no room, and these become one text field `more`. Returns
- * how many columns there are beside `more`, -1 for a layout that contradicts itself; *more says whether
- * there is `more`.
+ * Appends the fields to the schema's text, which has room bytes, at most columns of them; a field
+ * is left out with all behind it where there is no room, and these become one text field `more`.
+ * Returns how many columns there are beside `more`, -1 for a layout that contradicts itself; *more
+ * says whether there is `more`.
  */
 int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room,
 		      unsigned columns, bool *more);

@@ -3,8 +3,8 @@
  * etw_manifest.c - the XML manifest that an EventSource writes into a log.
  *
  * Events name their template, and fields their map, before or behind them in the text; so all of it
- * is gathered first and joined at the end. expat expands no external entity, and the text is bounded
- * by what one log can hold.
+ * is gathered first and joined at the end. expat expands no external entity, and the text is
+ * bounded by what one log can hold.
  */
 #include <expat.h>
 #include <stdlib.h>
@@ -214,7 +214,8 @@ static void begin_template(struct manifest *m, const char **attributes)
 
 static void begin_event(struct manifest *m, const char **attributes)
 {
-	const char *value = attribute(attributes, "value"), *version = attribute(attributes, "version");
+	const char *value = attribute(attributes, "value"),
+		   *version = attribute(attributes, "version");
 	const char *symbol = attribute(attributes, "symbol");
 	struct event *e = grow((void **)&m->events.at, &m->events.len, sizeof(*e), m);
 
@@ -362,7 +363,8 @@ static bool add_event(struct etw_describe *describe, const unsigned char *guid,
 		struct etw_field *field = etw_layout_add(layout, from->name, strlen(from->name));
 		char *name;
 
-		if (!field || (t->map[i] && !etw_describe_use_map(describe, guid, layout, i, t->map[i]))) {
+		if (!field ||
+		    (t->map[i] && !etw_describe_use_map(describe, guid, layout, i, t->map[i]))) {
 			etw_layout_free(layout);
 			return false;
 		}

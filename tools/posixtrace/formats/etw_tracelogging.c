@@ -81,7 +81,8 @@ static bool take_count(struct parser *parser, unsigned in, struct etw_field *fie
 		field->count_rule = ETW_RULE_PREFIX;
 		return true;
 	case COUNT_CUSTOM:
-		/* A type of the provider's own: its bytes are counted, their meaning is not known. */
+		/* A type of the provider's own: its bytes are counted, their meaning is not known.
+		 */
 		if (!take_u16(parser, &custom) || parser->size - parser->at < custom)
 			return false;
 		parser->at += custom;

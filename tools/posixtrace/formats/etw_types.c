@@ -17,15 +17,17 @@
 #include "formats/octets.h"
 
 #define LEVELS "{1=critical,2=error,3=warning,4=information,5=verbose}"
-#define TYPES "{0=info,1=start,2=end,3=dc_start,4=dc_end,5=extension,6=reply,7=dequeue,8=checkpoint}"
+#define TYPES                                                                                      \
+	"{0=info,1=start,2=end,3=dc_start,4=dc_end,5=extension,6=reply,7=dequeue,8=checkpoint}"
 #define IDS "u32 thread;u32 process;s64 stamp"
 #define CPU "u32 kernel_time;u32 user_time"
 
 /* The data of an event that is not decoded: the record, its header first. */
 static const char *const schemas[] = {
-	[ETW_SYSTEM] = "u16 version;u8 header_type;x8 marker;u16 size;u8 type" TYPES ";u8 group;" IDS
-		       ";" CPU,
-	[ETW_COMPACT] = "u16 version;u8 header_type;x8 marker;u16 size;u8 type" TYPES ";u8 group;" IDS,
+	[ETW_SYSTEM] = "u16 version;u8 header_type;x8 marker;u16 size;u8 type" TYPES
+		       ";u8 group;" IDS ";" CPU,
+	[ETW_COMPACT] =
+		"u16 version;u8 header_type;x8 marker;u16 size;u8 type" TYPES ";u8 group;" IDS,
 	[ETW_FULL] = "u16 size;u8 header_type;x8 marker;u8 type" TYPES ";u8 level" LEVELS
 		     ";u16 version;" IDS ";bytes[16] guid;" CPU,
 	[ETW_INSTANCE] = "u16 size;u8 header_type;x8 marker;u8 type" TYPES ";u8 level" LEVELS
@@ -129,7 +131,8 @@ static bool is_kernel(const struct etw_record *r)
 }
 
 /* What describes the payload, if anything does. */
-static void find_layout(const struct etw_types *t, const struct etw_record *r, struct etw_type *type)
+static void find_layout(const struct etw_types *t, const struct etw_record *r,
+			struct etw_type *type)
 {
 	char class[ETW_GUID_TEXT];
 	bool damaged = false;
@@ -140,7 +143,8 @@ static void find_layout(const struct etw_types *t, const struct etw_record *r, s
 		type->own = etw_tracelogging(r, &damaged);
 	if (damaged)
 		fmt_fault(t->flow, FMT_WARN, r->at, "E24",
-			  "the description of a TraceLogging event is not whole: its payload is not decoded");
+			  "the description of a TraceLogging event is not whole: its payload is "
+			  "not decoded");
 	type->layout = type->own;
 	if (!type->layout && !r->schema && t->file->describe)
 		type->layout = etw_describe_find(t->file->describe, r);
@@ -186,20 +190,22 @@ static void describe_name(const struct etw_record *r, const struct etw_layout *l
 			provider += sizeof(WINDOWS) - 1;
 		if (cut == 2 && strchr(event, '/'))
 			event = strchr(event, '/') + 1;
-		if (snprintf(full, sizeof(full), "etw.%.500s.%.500s", provider, event) < ETW_NAME_BYTES)
+		if (snprintf(full, sizeof(full), "etw.%.500s.%.500s", provider, event) <
+		    ETW_NAME_BYTES)
 			break;
 	}
 	etw_shorten(full, name);
 }
 
 /*
- * A type with that name, or, if one exists whose fields differ, one whose name ends in a checksum of
- * its own schema: two versions of an event, or the 32-bit and the 64-bit one.
+ * A type with that name, or, if one exists whose fields differ, one whose name ends in a checksum
+ * of its own schema: two versions of an event, or the 32-bit and the 64-bit one.
  */
 static const struct fmt_type *unique_type(struct etw_types *t, struct fmt_type *type)
 {
 	const struct fmt_type *made = fmt_type(t->flow, type);
-	const char *other = made->schema ? made->schema : "", *ours = type->schema ? type->schema : "";
+	const char *other = made->schema ? made->schema : "",
+		   *ours = type->schema ? type->schema : "";
 	size_t len = strcspn(ours, "@");
 	char full[ETW_NAME_BYTES + 2048], name[ETW_NAME_BYTES];
 
@@ -347,7 +353,8 @@ static const struct fmt_type *undecoded(struct etw_types *t, const struct etw_re
 
 	if (!t->short_told)
 		fmt_fault(t->flow, FMT_WARN, r->at, "E24",
-			  "the payload of an event \"%s\" is not as its description says: it is kept as bytes",
+			  "the payload of an event \"%s\" is not as its description says: it is "
+			  "kept as bytes",
 			  type->type->name);
 	t->short_told = true;
 	if (!type->undecoded)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_types.h - event types of a log of ETW: their names, their schemas, and the data of their events.
+ * etw_types.h - event types of a log of ETW: their names, their schemas, and the data of their
+ * events.
  *
- * The data of an event whose payload is described: the decoded fields, then the fields of the record's
- * header that say more than every event says, then, unless it is to be left out, the record itself
- * with etw_tail.h behind it. The data of every other event is the record.
+ * The data of an event whose payload is described: the decoded fields, then the fields of the
+ * record's header that say more than every event says, then, unless it is to be left out, the
+ * record itself with etw_tail.h behind it. The data of every other event is the record.
  */
 #ifndef POSIXTRACE_FORMATS_ETW_TYPES_H
 #define POSIXTRACE_FORMATS_ETW_TYPES_H

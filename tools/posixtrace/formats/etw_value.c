@@ -146,7 +146,8 @@ static void socket_text(const unsigned char *p, size_t len, struct etw_bytes *to
 
 /* ---- kinds */
 
-static struct etw_kind_of_value integer_kind(const struct etw_field *f, unsigned size, bool is_signed)
+static struct etw_kind_of_value integer_kind(const struct etw_field *f, unsigned size,
+					     bool is_signed)
 {
 	struct etw_kind_of_value kind = { is_signed ? ETW_FORM_SIGNED : ETW_FORM_UNSIGNED, size };
 
