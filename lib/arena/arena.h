@@ -20,7 +20,7 @@
 #include "ring/ring.h"
 
 #define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
-#define PTX_ARENA_VERSION 14u
+#define PTX_ARENA_VERSION 15u
 #define PTX_PAGE          4096u
 
 /* What the word of an attachment says, below its generation. */
@@ -47,7 +47,10 @@ struct ptx_attachment {
 	_Atomic uint32_t target; /* in its own pid name space */
 	uint16_t stream_policy; /* these for people who look at it: nobody acts on them */
 	uint16_t log_policy;    /* 0: no log */
-	_Atomic uint64_t target_start;
+	/* struct ptx_identity of the target; both 0: a process traces itself, until it executes a program */
+	_Atomic uint64_t target_inode, target_start;
+	_Atomic uint64_t missed;     /* events that could not be counted in the region, see point/adopt.c */
+	_Atomic uint32_t unlocked;   /* the system refused its creator the lock: no lock is no evidence */
 	_Atomic int64_t executed_ns; /* the target runs another program since then; 0: as at creation */
 	int64_t creation_ns;
 	char name[PTX_NAME_BYTES];
@@ -166,6 +169,9 @@ bool ptx_arena_is_sealed(int fd, uint64_t bytes);
 
 /* The descriptor, or -1 if there is none or the program has closed it. */
 int ptx_arena_fd(const struct ptx_arena *arena);
+
+/* Others can map it: it has a file, of which the system lets a program that is executed have a descriptor. */
+bool ptx_arena_is_shareable(const struct ptx_arena *arena);
 
 #define PTX_CONTROL_EPOCH UINT64_C(0x100)
 

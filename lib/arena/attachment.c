@@ -40,12 +40,20 @@ static int set_lock(const struct ptx_arena *arena, unsigned bit, short type)
 	return err;
 }
 
-/* True also where there is no file to lock: then nobody else can have the arena either. */
-static bool lock(const struct ptx_arena *arena, unsigned bit)
-{
-	int err = set_lock(arena, bit, F_WRLCK);
+enum locked { LOCKED, ANOTHERS, REFUSED };
 
-	return err != EAGAIN && err != EACCES;
+/* Linux says EAGAIN of a lock that another process has. What else it says is that there are no locks. */
+static enum locked lock(const struct ptx_arena *arena, unsigned bit)
+{
+	switch (set_lock(arena, bit, F_WRLCK)) {
+	case 0:
+	case EBADF: /* there is no file: nobody else can have the arena either */
+		return LOCKED;
+	case EAGAIN:
+		return ANOTHERS;
+	default:
+		return REFUSED;
+	}
 }
 
 bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit)
@@ -77,11 +85,18 @@ bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit)
 	return fcntl(arena->fd, F_SETLKW, &guard) == 0 && fcntl(arena->fd, F_SETLKW, &lock) == 0;
 }
 
+/* Its creator could not lock it: whether that lives is not known. */
+static bool is_unlocked(const struct ptx_arena *arena, unsigned bit)
+{
+	return atomic_load_explicit(&arena->control->attachment[bit].unlocked, memory_order_acquire);
+}
+
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 {
 	int fd = ptx_arena_fd(arena);
 
-	if (fd < 0 || atomic_load_explicit(&arena->mine, memory_order_acquire) >> bit & 1)
+	if (fd < 0 || atomic_load_explicit(&arena->mine, memory_order_acquire) >> bit & 1 ||
+	    is_unlocked(arena, bit))
 		return false;
 	return !is_locked(fd, LOCKS_AT + bit) && !is_locked(fd, GUARDS_AT + bit);
 }
@@ -170,8 +185,11 @@ static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t wor
 	       is_locked(fd, GUARDS_AT + bit);
 }
 
-/* Its lock is ours: whatever the word says, nobody else is at it but one who buries what it said. */
-static bool take(struct ptx_arena *arena, unsigned bit, uint64_t *generation)
+/*
+ * Its lock is ours, or there are none: whatever the word says, nobody else is at it but one who buries
+ * what it said.
+ */
+static bool take(struct ptx_arena *arena, unsigned bit, enum locked locked, uint64_t *generation)
 {
 	struct ptx_attachment_plan plan;
 
@@ -179,11 +197,14 @@ static bool take(struct ptx_arena *arena, unsigned bit, uint64_t *generation)
 		uint64_t word = atomic_load_explicit(&arena->control->attachment[bit].word,
 						     memory_order_acquire);
 
-		if (is_guarded(arena, bit, word))
+		if (is_guarded(arena, bit, word) ||
+		    (ptx_attachment_state(word) != PTX_ATTACHMENT_FREE && is_unlocked(arena, bit)))
 			return false;
 		*generation = ptx_attachment_generation(word) + 1;
 		if (!leave(arena, bit, word, ptx_attachment_make(*generation, PTX_ATTACHMENT_CLAIMED)))
 			continue;
+		atomic_store_explicit(&arena->control->attachment[bit].unlocked,
+				      locked == REFUSED, memory_order_relaxed);
 		/* Who sees facts of what comes now sees that the word is another. */
 		atomic_thread_fence(memory_order_release);
 		/* Also where it was given back: a late writer may have touched it after that. */
@@ -197,11 +218,14 @@ static bool take(struct ptx_arena *arena, unsigned bit, uint64_t *generation)
 int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *generation)
 {
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
+		enum locked locked;
+
 		if (!set_mine(arena, i))
 			continue;
 		/* First the lock, then the word: a place is never claimed and not locked. */
-		if (lock(arena, i)) {
-			if (take(arena, i, generation)) {
+		locked = lock(arena, i);
+		if (locked != ANOTHERS) {
+			if (take(arena, i, locked, generation)) {
 				*bit = i;
 				return 0;
 			}

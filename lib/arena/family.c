@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -11,16 +10,18 @@
 
 #include "arena/attachment.h"
 #include "base/clock.h"
-#include "base/io.h"
+#include "base/proc.h"
 #include "base/quiet.h"
 
 #define FIND_ANCESTORS   32
+#define NOT_KNOWN        UINT64_MAX
 #define BEING_WRITTEN    (UINT64_C(1) << 32) /* in a member's pid: not yet what stands beside it */
 
 /* Of this process, in memory that a child inherits: who it is, and what it inherited. */
 static struct {
 	uint32_t pid;
-	_Atomic uint64_t start; /* 0: not asked yet; threads that ask at once find the same */
+	/* struct ptx_identity. 0: not asked yet; NOT_KNOWN: in vain. Threads find the same. */
+	_Atomic uint64_t inode, start;
 	int64_t since_ns;
 	int guard;      /* a second descriptor of the arena, 0: none */
 	uint64_t file;  /* inode of the arena whose descriptor is as is_open says; 0: not known */
@@ -28,33 +29,63 @@ static struct {
 	uint64_t generation[PTX_STREAMS];
 } self;
 
-static uint64_t own_start(void)
+static void keep(_Atomic uint64_t *known, uint64_t value)
 {
-	uint64_t known = atomic_load_explicit(&self.start, memory_order_relaxed), start;
-	int saved = errno;
-
-	if (known)
-		return known;
-	if (!ptx_io_process_start(self.pid, &start))
-		start = UINT64_MAX;
-	errno = saved;
-	return atomic_compare_exchange_strong_explicit(&self.start, &known, start, memory_order_relaxed,
-						       memory_order_relaxed) ? start : known;
+	atomic_store_explicit(known, value ? value : NOT_KNOWN, memory_order_relaxed);
 }
 
-/* A stream that a process made for itself has no start: it ends when that process executes. */
-static bool is_target(const struct ptx_attachment *attachment)
+static uint64_t kept(const _Atomic uint64_t *known)
 {
-	uint64_t start = atomic_load_explicit(&attachment->target_start, memory_order_relaxed);
+	uint64_t value = atomic_load_explicit(known, memory_order_relaxed);
 
-	return atomic_load_explicit(&attachment->target, memory_order_relaxed) == self.pid &&
-	       start != 0 && start == own_start();
+	return value == NOT_KNOWN ? 0 : value;
 }
 
-bool ptx_family_is_ours(unsigned bit, uint64_t generation)
+void ptx_family_know_self(void)
 {
-	return self.generation[bit] == generation ||
-	       is_target(&ptx_own_control.attachment[bit]);
+	struct ptx_identity identity;
+
+	ptx_identity_self(&identity);
+	keep(&self.inode, identity.inode);
+	if (!identity.inode)
+		keep(&self.start, identity.start);
+}
+
+/* Whether this process is what the identity says; it is asked no more than that takes. */
+static enum ptx_same compare_self(const struct ptx_identity *other)
+{
+	struct ptx_identity own = { 0 };
+
+	if (atomic_load_explicit(&self.inode, memory_order_relaxed) == 0 && !ptx_is_quiet())
+		ptx_family_know_self();
+	own.inode = kept(&self.inode);
+	if (own.inode == 0 || other->inode == 0) {
+		if (atomic_load_explicit(&self.start, memory_order_relaxed) == 0 && !ptx_is_quiet())
+			keep(&self.start, ptx_identity_start(PTX_PROC_SELF));
+		own.start = kept(&self.start);
+	}
+	return ptx_identity_compare(&own, other);
+}
+
+/* A stream that a process made for itself names no identity: it ends when that process executes. */
+static enum ptx_same is_target(const struct ptx_attachment *attachment)
+{
+	const struct ptx_identity target = {
+		.inode = atomic_load_explicit(&attachment->target_inode, memory_order_relaxed),
+		.start = atomic_load_explicit(&attachment->target_start, memory_order_relaxed),
+	};
+
+	if (atomic_load_explicit(&attachment->target, memory_order_relaxed) != self.pid ||
+	    (target.inode == 0 && target.start == 0))
+		return PTX_OTHER;
+	return compare_self(&target);
+}
+
+enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation)
+{
+	if (self.generation[bit] == generation)
+		return PTX_SAME;
+	return is_target(&ptx_own_control.attachment[bit]);
 }
 
 /* Bits that children of process pid inherit, and their generations. */
@@ -102,14 +133,16 @@ static uint64_t bits_of(struct ptx_control *control, uint32_t pid)
 	return member ? atomic_load_explicit(&member->bits, memory_order_relaxed) : 0;
 }
 
+/* A quiet process does not ask the kernel: nobody is known to be dead. */
+static bool is_dead(const struct ptx_control *control, uint32_t pid)
+{
+	return !ptx_is_quiet() && !atomic_load_explicit(&control->mixed, memory_order_relaxed) &&
+	       ptx_life_by_kill(pid) == PTX_DEAD;
+}
+
 bool ptx_family_is_dead(uint32_t pid)
 {
-	int saved = errno;
-	bool dead = !atomic_load_explicit(&ptx_own_control.mixed, memory_order_relaxed) &&
-		    kill((pid_t)pid, 0) != 0 && errno == ESRCH;
-
-	errno = saved;
-	return dead;
+	return is_dead(&ptx_own_control, pid);
 }
 
 /* Which program it runs: its parent's, or another from now on; who sees which sees since when. */
@@ -122,28 +155,20 @@ static void tell_program(struct ptx_member *member, uint32_t parent)
 	atomic_store_explicit(&member->parent, parent, memory_order_release);
 }
 
-/* Only where no place is free the kernel is asked who is dead; never by a quiet process. */
-static bool has_ended(uint64_t member)
-{
-	int saved = errno;
-	bool ended = !ptx_is_quiet() && kill((pid_t)member, 0) != 0 && errno == ESRCH;
-
-	errno = saved;
-	return ended;
-}
-
 /*
  * Where all places are taken, the dead make room; else it is not told to whom it executes. Who takes an
  * attachment away changes its word and then the members' bits: so of that one and us one sees the other.
  */
 static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
-		  const uint64_t *generation, bool (*is_free)(uint64_t member))
+		  const uint64_t *generation, bool (*is_free)(const struct ptx_control *control, uint32_t pid))
 {
 	for (unsigned i = 0; i < PTX_MEMBERS; i++) {
 		struct ptx_member *member = &control->member[i];
 		uint64_t old = atomic_load_explicit(&member->pid, memory_order_relaxed);
+		bool is_taken = old && (uint32_t)old != pid &&
+				(!is_free || !is_free(control, (uint32_t)old));
 
-		if ((old && (uint32_t)old != pid && (!is_free || !is_free(old))) || !atomic_compare_exchange_strong_explicit(&member->pid, &old,
+		if (is_taken || !atomic_compare_exchange_strong_explicit(&member->pid, &old,
 									 pid | BEING_WRITTEN,
 									 memory_order_acq_rel,
 									 memory_order_relaxed))
@@ -168,7 +193,7 @@ static void enter(struct ptx_control *control, uint32_t pid, uint32_t parent, ui
 		  const uint64_t *generation)
 {
 	if (!enrol(control, pid, parent, bits, generation, NULL))
-		enrol(control, pid, parent, bits, generation, has_ended);
+		enrol(control, pid, parent, bits, generation, is_dead);
 }
 
 void ptx_family_forget(struct ptx_control *control, unsigned bit)
@@ -229,6 +254,7 @@ bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
 
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 		self.generation[bit] = generation[bit];
+	atomic_store_explicit(&self.inode, 0, memory_order_relaxed);
 	atomic_store_explicit(&self.start, 0, memory_order_relaxed);
 	self.since_ns = 0;
 	drop_guard(arena);
@@ -263,7 +289,7 @@ bool ptx_family_tell_executed(struct ptx_control *control)
 		if (ptx_attachment_state(atomic_load_explicit(&attachment->word,
 							      memory_order_acquire)) !=
 			    PTX_ATTACHMENT_ATTACHED ||
-		    !is_target(attachment))
+		    is_target(attachment) == PTX_OTHER)
 			continue;
 		self.since_ns = ptx_clock_realtime();
 		atomic_store_explicit(&attachment->executed_ns, self.since_ns, memory_order_relaxed);
@@ -275,7 +301,7 @@ bool ptx_family_tell_executed(struct ptx_control *control)
 /* As the process was before it executed this program, or as an ancestor is. */
 bool ptx_family_join(struct ptx_control *control)
 {
-	uint32_t pid = (uint32_t)getpid(), ancestor = pid;
+	uint32_t pid = (uint32_t)getpid(), number = PTX_PROC_SELF;
 	uint64_t bits = bits_of(control, pid);
 	bool targeted;
 
@@ -288,13 +314,16 @@ bool ptx_family_join(struct ptx_control *control)
 	}
 	if (targeted)
 		return true;
-	for (int i = 0; i < FIND_ANCESTORS && ancestor > 1; i++) {
-		struct ptx_io_process process;
+	for (int i = 0; i < FIND_ANCESTORS; i++) {
+		struct ptx_proc_ids ids;
+		struct ptx_proc process;
 
-		if (!ptx_io_process(ancestor, &process))
+		if (ptx_proc_read(number, &process) != 0 || process.parent == 0)
 			break;
-		ancestor = process.parent;
-		bits = inheritable(control, ancestor, bits_of(control, ancestor), self.generation);
+		number = process.parent;
+		if (ptx_proc_ids(number, &ids) != 0)
+			break;
+		bits = inheritable(control, ids.inner, bits_of(control, ids.inner), self.generation);
 		if (!bits)
 			continue;
 		enter(control, pid, 0, bits, self.generation);

@@ -14,9 +14,16 @@
 #define PTX_ARENA_FAMILY_H
 
 #include "arena/arena.h"
+#include "base/life.h"
 
-/* Whether what is attached there traces this process, though another created it. */
-bool ptx_family_is_ours(unsigned bit, uint64_t generation);
+/*
+ * Whether what is attached there traces this process, though another created it. Unknown: its id is the
+ * target's, and whether it is the same process cannot be found out.
+ */
+enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation);
+
+/* When the program starts: asks which process this is, while the system still answers. */
+void ptx_family_know_self(void);
 
 /* In a child that is to be set up: true if it keeps its parent's arena. */
 bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid);
@@ -43,7 +50,7 @@ void ptx_family_settle(void);
 /* Nobody is to inherit what was attached there. */
 void ptx_family_forget(struct ptx_control *control, unsigned bit);
 
-/* A process of the family does not run any more; false where that cannot be told. */
+/* A process of the family has ended and was waited for. False where that cannot be told. */
 bool ptx_family_is_dead(uint32_t pid);
 
 /* The process is a member. */

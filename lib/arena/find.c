@@ -16,11 +16,29 @@
 #include "arena/others.h"
 #include "arena/rendezvous.h"
 #include "base/futex.h"
-#include "base/io.h"
+#include "base/proc.h"
 
 #define SETTING_UP_NAP_NS 1000000
 #define SETTING_UP_NAPS   50
 #define SETTLING_NAPS     1000 /* it is at it, unless somebody has stopped it there */
+
+/* Why a process cannot be looked at, when that is not known to be its end. */
+static int why_not(int err)
+{
+	switch (err) {
+	case 0:
+	case ESRCH:
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+		return err;
+	case EACCES:
+	case EPERM:
+		return EPERM;
+	default:
+		return ENOTSUP;
+	}
+}
 
 enum match { NOT_ITS, NOT_YET, ITS };
 
@@ -43,28 +61,35 @@ static enum match match(const struct ptx_arena *arena, uint32_t pid)
 }
 
 /*
- * Under lock. A process may hold its parent's arena, while it has not set up its own: EAGAIN. It is at
- * it: EINPROGRESS, and *result is what it will have unless it finds another. ENXIO: it does not know
- * this library.
+ * Looks for the process's arena among its descriptors; under lock. pid is, here and below, its number
+ * in /proc. EAGAIN: it holds its parent's arena, while it has not set up its own. EINPROGRESS: it sets
+ * up *result, which it will have unless it finds another. ENXIO: it does not know this library.
  */
 static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
 	char files[PTX_HOLDER_PATH], path[sizeof files + sizeof(struct dirent)];
 	struct dirent *entry;
 	DIR *folder;
-	int err = ENXIO;
+	int err = ENXIO, failure = 0;
 
 	ptx_holders_files((uint32_t)pid, files, sizeof files);
 	folder = opendir(files);
 	if (!folder)
-		return errno == EACCES || errno == EPERM ? EPERM : errno == ENOENT ? ESRCH : errno;
-	while (err && (entry = readdir(folder))) {
+		return why_not(errno);
+	/* A descriptor that cannot be opened may be the arena: then nothing is known. */
+	while (err && !failure) {
 		struct ptx_arena *arena;
 
+		errno = 0;
+		entry = readdir(folder);
+		if (!entry) {
+			failure = why_not(errno);
+			break;
+		}
 		if (entry->d_name[0] == '.' || !ptx_holders_is_candidate(dirfd(folder), entry->d_name))
 			continue;
 		snprintf(path, sizeof path, "%s/%s", files, entry->d_name);
-		arena = ptx_others_at(path);
+		failure = why_not(ptx_others_at(path, &arena));
 		if (!arena)
 			continue;
 		switch (match(arena, inner_pid)) {
@@ -81,7 +106,7 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 		}
 	}
 	closedir(folder);
-	return err;
+	return err && failure ? failure : err;
 }
 
 /*
@@ -108,22 +133,29 @@ static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 		       EAGAIN;
 }
 
-/* What another who traces the process has left for it; under lock. */
-static struct ptx_arena *arena_left(const struct ptx_rendezvous_target *whom)
+/*
+ * What another controller has left for the process; under lock. A link that must not be followed is a
+ * controller's with more rights: the process cannot follow it either.
+ */
+static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena **left)
 {
 	char path[PTX_RENDEZVOUS_PATH];
 	struct ptx_rendezvous walk;
 	struct ptx_arena *arena = NULL;
+	int err = 0;
 
 	ptx_rendezvous_begin_for(&walk, whom);
-	while (!arena && ptx_rendezvous_next_path(&walk, path)) {
-		arena = ptx_others_at(path);
+	while (!arena && !err && ptx_rendezvous_next_path(&walk, path)) {
+		err = why_not(ptx_others_at(path, &arena));
+		if (err == EPERM)
+			err = 0;
 		if (arena && arena->control->pid != whom->pid &&
 		    !ptx_family_has(arena->control, whom->pid))
 			arena = NULL;
 	}
 	ptx_rendezvous_end(&walk);
-	return arena;
+	*left = arena;
+	return err;
 }
 
 /*
@@ -135,14 +167,19 @@ static struct ptx_arena *arena_left(const struct ptx_rendezvous_target *whom)
 static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 			  struct ptx_target *target)
 {
-	struct ptx_arena *waiting = NULL, *other = arena_left(whom);
+	struct ptx_arena *waiting = NULL, *other;
+	int err = arena_left(whom, &other);
 
+	if (err)
+		return err;
 	if (!other) {
 		other = waiting = ptx_others_make(target->pid);
 		if (!waiting)
 			return ENOMEM;
 		if (!ptx_rendezvous_leave_first(whom, waiting->fd)) {
-			other = arena_left(whom);
+			err = arena_left(whom, &other);
+			if (err)
+				return err;
 			if (!other) {
 				other = waiting;
 				ptx_rendezvous_leave(whom, waiting->fd, false);
@@ -151,18 +188,23 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 	}
 	target->arena = other;
 	atomic_thread_fence(memory_order_seq_cst); /* what is there now, behind the link */
-	if (search(pid, target->pid, &other) == 0 && other != target->arena) {
+	err = search(pid, target->pid, &other);
+	if (err == 0 && other != target->arena) {
 		if (target->arena == waiting)
 			ptx_rendezvous_remove(whom, false);
 		target->arena = other;
 	}
-	return 0;
+	if (err == 0 || err == ENXIO || err == EAGAIN)
+		return 0;
+	if (target->arena == waiting)
+		ptx_rendezvous_remove(whom, false);
+	return err;
 }
 
 /* Also one that has ended is a process until somebody has waited for it. */
-static bool exists(int process)
+static bool is_gone(int process)
 {
-	return syscall(SYS_pidfd_send_signal, process, 0, NULL, 0) == 0 || errno != ESRCH;
+	return syscall(SYS_pidfd_send_signal, process, 0, NULL, 0) != 0 && errno == ESRCH;
 }
 
 /* Under lock. */
@@ -178,28 +220,66 @@ static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom, struc
 	return err == ENXIO || err == EAGAIN ? make_or_search(pid, whom, target) : err;
 }
 
+/* A thread is no process: EINVAL, or ENOENT from Linux 6.16 on. */
+static int open_process(pid_t pid, int *process)
+{
+	*process = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (*process >= 0)
+		return 0;
+	return errno == EINVAL || errno == ENOENT ? ESRCH : why_not(errno);
+}
+
+/* The ids of the process by which it is found in /proc, and by which it knows itself. */
+static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same_ids)
+{
+	struct ptx_proc_ids own;
+	int err = ptx_proc_ids(PTX_PROC_SELF, &own);
+
+	if (err)
+		return why_not(err);
+	err = ptx_proc_ids_of(process, ids);
+	/* An older kernel does not say it of a pidfd. */
+	if (err == EIO && own.spaces == 1)
+		err = ptx_proc_ids((uint32_t)pid, ids);
+	/* Its name space is this one or one below it. */
+	*same_ids = !err && ids->spaces == own.spaces;
+	return why_not(err);
+}
+
+/* Under lock. */
+static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *whom,
+			struct ptx_target *target)
+{
+	struct ptx_proc_ids ids = { 0 };
+	char path[PTX_PROC_PATH];
+	struct stat owner;
+	int err = know_ids(process, pid, &ids, &target->same_ids);
+
+	if (err)
+		return err;
+	target->pid = ids.inner;
+	if (stat(ptx_proc_path(path, ids.number, ""), &owner) != 0)
+		return why_not(errno);
+	ptx_identity_of(process, ids.number, &target->identity);
+	if (target->identity.start == 0)
+		return ENOTSUP;
+	*whom = (struct ptx_rendezvous_target){ owner.st_uid, target->pid, target->identity.start };
+	return find_arena((pid_t)ids.number, whom, target);
+}
+
 static int find_other(pid_t pid, struct ptx_target *target)
 {
-	int err, process = (int)syscall(SYS_pidfd_open, pid, 0); /* refuses a thread that is no process */
-	struct ptx_rendezvous_target whom;
-	struct ptx_io_process facts;
-	struct stat owner;
-	char path[40];
+	struct ptx_rendezvous_target whom = { 0 };
+	int process, err = open_process(pid, &process);
 
-	if (process < 0)
-		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? errno : ESRCH;
-	target->pid = ptx_holders_inner_pid((uint32_t)pid);
-	target->same_ids = target->pid == (uint32_t)pid;
-	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	if (err)
+		return err;
 	ptx_others_lock();
-	err = stat(path, &owner) == 0 && ptx_io_process((uint32_t)pid, &facts) ? 0 : ESRCH;
-	if (!err) {
-		target->start = facts.start;
-		whom = (struct ptx_rendezvous_target){ owner.st_uid, target->pid, target->start };
-		err = find_arena(pid, &whom, target);
-	}
-	if (!err && !exists(process)) {
-		ptx_rendezvous_remove(&whom, false);
+	err = find_process(process, pid, &whom, target);
+	/* What is not found of a process that ends says nothing but that. */
+	if (is_gone(process)) {
+		if (!err)
+			ptx_rendezvous_remove(&whom, false);
 		err = ESRCH;
 	}
 	if (!err) {
@@ -215,10 +295,11 @@ static int find_other(pid_t pid, struct ptx_target *target)
 /* For the children that close the descriptor by which they would find it. */
 static struct ptx_notice *leave_for_children(uint32_t pid)
 {
-	struct ptx_rendezvous_target whom = { .uid = geteuid(), .pid = pid };
+	struct ptx_rendezvous_target whom = {
+		.uid = geteuid(), .pid = pid, .start = ptx_identity_start(PTX_PROC_SELF),
+	};
 
-	return ptx_io_process_start(pid, &whom.start) ?
-		       ptx_notice_leave(&ptx_arena_self, &whom, true) : NULL;
+	return whom.start ? ptx_notice_leave(&ptx_arena_self, &whom, true) : NULL;
 }
 
 int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
@@ -230,7 +311,7 @@ int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 		return find_other(pid, target);
 	target->arena = &ptx_arena_self;
 	target->pid = (uint32_t)getpid();
-	target->same_ids = true; /* and no start: nobody else has this arena under this id */
+	target->same_ids = true; /* and no identity: nobody else has this arena under this id */
 	if (inherited)
 		target->notice = leave_for_children(target->pid);
 	return 0;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/proc.h"
 
 bool ptx_holders_is_candidate(int folder, const char *name)
 {
@@ -17,22 +18,6 @@ bool ptx_holders_is_candidate(int folder, const char *name)
 	ssize_t n = readlinkat(folder, name, link, sizeof link);
 
 	return n >= (ssize_t)sizeof wanted - 1 && memcmp(link, wanted, sizeof wanted - 1) == 0;
-}
-
-/* The last one in the list. */
-uint32_t ptx_holders_inner_pid(uint32_t pid)
-{
-	char path[40], text[4096], *line, *last;
-
-	snprintf(path, sizeof path, "/proc/%u/status", pid);
-	if (!ptx_io_read_text(path, text, sizeof text))
-		return pid;
-	line = strstr(text, "\nNSpid:");
-	if (!line)
-		return pid;
-	line[strcspn(line + 1, "\n") + 1] = '\0';
-	last = strrchr(line, '\t');
-	return last ? (uint32_t)strtoul(last, NULL, 10) : pid;
 }
 
 static bool is_number(const char *name)
@@ -101,11 +86,11 @@ static int look_at_thread(void *arg, int tasks, const char *name)
 void ptx_holders_files(uint32_t pid, char *path, size_t room)
 {
 	struct living living = { pid, path, room };
-	struct ptx_io_process process;
+	struct ptx_proc process;
 	char tasks[40];
 
 	snprintf(path, room, "/proc/%u/fd", pid);
-	if (!ptx_io_process(pid, &process) || !process.headless)
+	if (ptx_proc_read(pid, &process) != 0 || !process.headless)
 		return;
 	snprintf(tasks, sizeof tasks, "/proc/%u/task", pid);
 	if (ptx_io_list(tasks, look_at_thread, &living) != 1)

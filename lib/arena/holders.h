@@ -14,7 +14,7 @@
 
 struct ptx_holder {
 	uint64_t device, inode;
-	uint32_t pid;
+	uint32_t pid; /* here and below: its number in /proc */
 	uint32_t fd;
 };
 
@@ -45,8 +45,5 @@ void ptx_holders_path(const struct ptx_holder *holder, char *path, size_t room);
 
 /* An entry of a folder /proc/PID/fd may be an arena. */
 bool ptx_holders_is_candidate(int folder, const char *name);
-
-/* The id of a process in its own name space of process ids, or as it is here if that is not told. */
-uint32_t ptx_holders_inner_pid(uint32_t pid);
 
 #endif

@@ -144,6 +144,8 @@ static void look_at_stream(const struct ptx_image *image, struct ptx_look *look,
 	memset(stream, 0, sizeof *stream);
 	stream->bit = bit;
 	memcpy(&stream->attachment, attachment, sizeof *attachment);
+	stream->lost[PTX_WRITER_NO_MEMORY] =
+		atomic_load_explicit(&attachment->missed, memory_order_relaxed);
 	stream->creator = image->arena ? creator_of(image->arena, bit) : PTX_CREATOR_GONE;
 	if (look_at_region(image, look, stream) && is_still_there(image, attachment, bit))
 		look->streams++;

@@ -64,16 +64,30 @@ static struct ptx_arena *new_arena(int fd)
 	return arena;
 }
 
-struct ptx_arena *ptx_arena_open(int fd)
+/* *result is NULL if the file is no arena. It is closed then, and on an error. */
+static int open_file(int fd, struct ptx_arena **result)
 {
 	struct ptx_arena *arena = new_arena(fd);
+	bool is_sealed;
 
+	*result = NULL;
 	if (!arena)
-		return NULL;
-	if (ptx_arena_is_sealed(fd, arena->bytes) && map_arena(arena) && is_arena(arena))
-		return arena;
+		return ENOMEM;
+	is_sealed = ptx_arena_is_sealed(fd, arena->bytes);
+	if (is_sealed && map_arena(arena) && is_arena(arena)) {
+		*result = arena;
+		return 0;
+	}
+	is_sealed = is_sealed && (!arena->control || !arena->lists);
 	free_arena(arena);
-	return NULL;
+	return is_sealed ? ENOMEM : 0;
+}
+
+struct ptx_arena *ptx_arena_open(int fd)
+{
+	struct ptx_arena *arena;
+
+	return open_file(fd, &arena) ? NULL : arena;
 }
 
 /* Under lock. */
@@ -88,37 +102,37 @@ static struct ptx_arena *known(const struct stat *file)
 	return NULL;
 }
 
-/* NULL: the file is no arena. */
-static struct ptx_arena *open_arena(int file)
+static int open_arena(int file, struct ptx_arena **arena)
 {
 	char path[40];
-	int fd;
+	int fd, err;
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	return fd < 0 ? NULL : ptx_arena_open(ptx_io_move_up(fd, PTX_OTHER_FD_MIN));
+	err = ptx_io_open(path, O_RDWR | O_NOCTTY | O_NONBLOCK, &fd);
+	if (!err)
+		err = open_file(ptx_io_move_up(fd, PTX_OTHER_FD_MIN), arena);
+	if (!err && *arena) {
+		(*arena)->next = others;
+		others = *arena;
+	}
+	return err;
 }
 
-struct ptx_arena *ptx_others_at(const char *path)
+int ptx_others_at(const char *path, struct ptx_arena **arena)
 {
-	int file = open(path, O_PATH | O_CLOEXEC);
-	struct ptx_arena *arena = NULL;
 	struct stat st;
+	int file, err = ptx_io_open(path, O_PATH, &file);
 
-	if (file < 0)
-		return NULL;
+	*arena = NULL;
+	if (err)
+		return err == ENOENT || err == ENXIO ? 0 : err;
 	if (fstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
-		arena = known(&st);
-		if (!arena) {
-			arena = open_arena(file);
-			if (arena) {
-				arena->next = others;
-				others = arena;
-			}
-		}
+		*arena = known(&st);
+		if (!*arena)
+			err = open_arena(file, arena);
 	}
 	close(file);
-	return arena;
+	return err;
 }
 
 struct ptx_arena *ptx_others_make(uint32_t inner_pid)

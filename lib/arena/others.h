@@ -21,8 +21,13 @@ struct ptx_arena *ptx_arena_open(int fd);
 void ptx_others_lock(void);
 void ptx_others_unlock(void);
 
-/* Under lock. The arena behind path, or NULL; and one for a process that has none, NULL: no memory. */
-struct ptx_arena *ptx_others_at(const char *path);
+/*
+ * Under lock. The arena behind path; NULL: no arena is there. Or an error number: what is there could not be
+ * opened, and may be an arena.
+ */
+int ptx_others_at(const char *path, struct ptx_arena **arena);
+
+/* Under lock. One for a process that has none; NULL: no memory. */
 struct ptx_arena *ptx_others_make(uint32_t inner_pid);
 
 /*

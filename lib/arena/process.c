@@ -120,6 +120,15 @@ int ptx_arena_fd(const struct ptx_arena *arena)
 	return -1;
 }
 
+bool ptx_arena_is_shareable(const struct ptx_arena *arena)
+{
+	int fd = ptx_arena_fd(arena), saved = errno;
+	bool is = fd >= 0 && fcntl(fd, F_GETFD) >= 0;
+
+	errno = saved;
+	return is;
+}
+
 static void know_file(struct ptx_arena *arena, int fd)
 {
 	struct stat file;
@@ -294,6 +303,7 @@ void ptx_process_init(void)
 		madvise(&ptx_private_block, sizeof ptx_private_block, MADV_WIPEONFORK);
 	ptx_barrier_init();
 	ptx_folder_init();
+	ptx_family_know_self();
 	if (!take_inherited(&ptx_arena_self))
 		make_arena(true);
 	last_pid = (uint32_t)getpid();

@@ -61,16 +61,40 @@ int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometr
 	return 0;
 }
 
+enum allocated { ALLOCATED, NO_ROOM, REFUSED };
+
+static enum allocated allocate(int fd, uint64_t offset, size_t bytes)
+{
+	if (fallocate(fd, 0, (off_t)offset, (off_t)bytes) == 0)
+		return ALLOCATED;
+	switch (errno) {
+	case EPERM:
+	case EACCES:
+	case ENOSYS:
+	case EOPNOTSUPP:
+		return REFUSED;
+	default:
+		return NO_ROOM; /* beyond the end of the file, or of what memory there is */
+	}
+}
+
+/* The system refuses fallocate(): populating a mapping makes a file's memory present as well. */
+static bool can_populate(void *memory)
+{
+	return madvise(memory, PTX_PAGE, MADV_POPULATE_WRITE) == 0;
+}
+
 int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
 		      uint64_t *offset)
 {
+	enum allocated allocated = NO_ROOM;
 	int fd = ptx_arena_fd(arena);
 	void *map;
 
-	/* Beyond the end of the file, or of what there is: then anonymous memory. */
-	if (fd >= 0 && (*offset == 0 ||
-			fallocate(fd, 0, (off_t)*offset, (off_t)geometry->bytes_first) != 0))
-		fd = -1;
+	if (fd >= 0 && *offset != 0)
+		allocated = allocate(fd, *offset, geometry->bytes_first);
+	if (allocated == NO_ROOM)
+		fd = -1; /* then anonymous memory */
 	map = mmap(NULL, geometry->bytes, PROT_READ | PROT_WRITE,
 		   MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd,
 		   fd < 0 ? 0 : (off_t)*offset);
@@ -78,7 +102,8 @@ int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geomet
 		return ENOMEM;
 	if (fd < 0)
 		*offset = 0;
-	if (!ptx_region_back(map, geometry->bytes_first)) {
+	if ((allocated == REFUSED && !can_populate(map)) ||
+	    !ptx_region_back(map, geometry->bytes_first)) {
 		ptx_region_destroy(arena, geometry, map, *offset, false);
 		return ENOMEM;
 	}
@@ -98,11 +123,15 @@ int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 	return 0;
 }
 
-/* Past the wrapper: late writers write here by design, which ThreadSanitizer would call a race. */
+/*
+ * Past the wrapper: late writers write here by design, which ThreadSanitizer would call a race. Shared
+ * memory, though nobody shares it: RLIMIT_DATA counts private memory, and a child may have room for no
+ * more of that.
+ */
 void ptx_region_sink(void *memory, size_t bytes)
 {
 	syscall(SYS_mmap, memory, bytes, PROT_READ | PROT_WRITE,
-		MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		MAP_FIXED | MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
 void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_geometry *geometry, void *memory,

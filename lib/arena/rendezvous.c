@@ -12,6 +12,8 @@
 
 #include "arena/folder.h"
 #include "base/io.h"
+#include "base/life.h"
+#include "base/proc.h"
 
 #define TRACED    "traced" /* each is there as long as there is a link: starts look for the first */
 #define INHERITED "inherited"
@@ -43,16 +45,22 @@ static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t s
 	strcat(prefix, ".");
 }
 
-/* From the beginning of the folder. */
-static bool look_for(struct ptx_rendezvous *walk, uint32_t pid)
+/* From the beginning of the folder; number is that of the process in /proc. */
+static bool look_for(struct ptx_rendezvous *walk, uint32_t number)
 {
-	struct ptx_io_process process;
+	struct ptx_proc_ids ids;
+	struct ptx_proc process;
+	uint64_t start;
 
 	walk->at = walk->end = 0;
-	if (!ptx_io_process(pid, &process))
+	start = ptx_identity_start(number);
+	if (start == 0 || ptx_proc_read(number, &process) != 0)
+		return false;
+	ids.inner = (uint32_t)getpid();
+	if (number != PTX_PROC_SELF && ptx_proc_ids(number, &ids) != 0)
 		return false;
 	walk->parent = process.parent;
-	prefix_of(walk->prefix, pid, process.start);
+	prefix_of(walk->prefix, ids.inner, start);
 	return true;
 }
 
@@ -63,7 +71,7 @@ void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 		return; /* whoever asks has fewer rights than we (EXEC-08) */
 	walk->folder = ptx_folder_open_in(geteuid(), TRACED, false);
 	walk->ancestors = ancestors ? ANCESTORS : 0;
-	if (walk->folder >= 0 && !look_for(walk, (uint32_t)getpid()))
+	if (walk->folder >= 0 && !look_for(walk, PTX_PROC_SELF))
 		ptx_rendezvous_end(walk);
 }
 

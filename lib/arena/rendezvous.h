@@ -25,7 +25,7 @@
 /* A walk through links. */
 struct ptx_rendezvous {
 	int folder;      /* -1: none */
-	uint32_t parent; /* of the process whose links are looked for */
+	uint32_t parent; /* of the process whose links are looked for: its number in /proc */
 	unsigned ancestors;
 	char prefix[PTX_RENDEZVOUS_NAME];
 	uint32_t at, end; /* in entries, as the kernel gave them */
@@ -41,8 +41,8 @@ void ptx_rendezvous_end(struct ptx_rendezvous *walk);
 
 /* A process of user uid for which something is left. */
 struct ptx_rendezvous_target {
-	uint32_t uid, pid;
-	uint64_t start;
+	uint32_t uid, pid; /* the id by which it knows itself */
+	uint64_t start;    /* as in struct ptx_identity */
 };
 
 /* What was left for it by whoever traces it: paths, or false at the end. */

@@ -12,6 +12,8 @@
 #include <cpuid.h>
 #endif
 
+#include "base/timespace.h"
+
 #define MEASURE_NS INT64_C(200000)
 #define WIDE_TICKS 4000 /* about a microsecond: somebody came between */
 #define MANY_TRIES 50
@@ -26,6 +28,24 @@ uint64_t ptx_clock_monotonic(void)
 
 	clock_gettime(ptx_clock_is_forbidden ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * PTX_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* Of CLOCK_MONOTONIC, by the time name space. A child starts with its parent's. */
+static _Atomic int64_t ahead_ns;
+
+/* Where it cannot be read it stays as it was. */
+static void know_time_space(void)
+{
+	struct ptx_time_space space;
+
+	if (ptx_time_space_read(&space) == 0)
+		atomic_store_explicit(&ahead_ns, space.monotonic_ns, memory_order_relaxed);
+}
+
+uint64_t ptx_clock_shared(void)
+{
+	return ptx_clock_monotonic() -
+	       (uint64_t)atomic_load_explicit(&ahead_ns, memory_order_relaxed);
 }
 
 int64_t ptx_clock_realtime(void)
@@ -85,6 +105,8 @@ static atomic_bool is_chosen;
 
 bool ptx_clock_follow(bool counter)
 {
+	if (!counter)
+		know_time_space();
 	if (!atomic_load_explicit(&is_chosen, memory_order_acquire)) {
 #if defined __x86_64__
 		int mode = PR_TSC_ENABLE;
@@ -132,7 +154,7 @@ static uint64_t ordered(bool counter)
 	uint64_t ticks;
 
 	if (!counter)
-		return ptx_clock_monotonic();
+		return ptx_clock_shared();
 #if defined __x86_64__
 	__builtin_ia32_lfence();
 	ticks = ptx_clock_counter();
@@ -183,6 +205,8 @@ bool ptx_clock_anchor_of(bool counter, struct ptx_anchor *anchor)
 	if (counter)
 		return false;
 #endif
+	if (!counter)
+		know_time_space();
 	*anchor = anchor_of(counter);
 	return true;
 }

@@ -3,8 +3,8 @@
  * base/clock.h - the clock that stamps events, in ticks, and its anchors to CLOCK_REALTIME.
  *
  * The time stamp counter where the kernel itself trusts it as its clock source: reading it costs
- * less than half of clock_gettime(). Else CLOCK_MONOTONIC, one tick a nanosecond. The choice is
- * made once in a process, by ptx_clock_init(), before the first stream exists.
+ * less than half of clock_gettime(). Else CLOCK_MONOTONIC as the first time name space has it (timespace.h), one tick
+ * a nanosecond. The choice is made once in a process, by ptx_clock_init(), before the first stream exists.
  *
  * Threads   all functions may run concurrently after ptx_clock_init().
  * Signals   ptx_clock_now(), ptx_clock_ordered() and ptx_clock_realtime() are async-signal-safe.
@@ -37,7 +37,11 @@ void ptx_clock_init(void);
  * them so. Without effect after ptx_clock_init(), which it must agree with. Async-signal-safe.
  */
 bool ptx_clock_follow(bool counter);
+
+/* CLOCK_MONOTONIC as this process reads it: for spans and deadlines. */
 uint64_t ptx_clock_monotonic(void);
+/* The same for stamps that other processes read. */
+uint64_t ptx_clock_shared(void);
 int64_t ptx_clock_realtime(void);
 const char *ptx_clock_name(void);
 
@@ -52,7 +56,7 @@ static inline uint64_t ptx_clock_counter(void)
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
 	return ticks;
 #else
-	return ptx_clock_monotonic();
+	return ptx_clock_shared();
 #endif
 }
 
@@ -61,7 +65,7 @@ static inline uint64_t ptx_clock_now(void)
 {
 	return ptx_likely(atomic_load_explicit(&ptx_clock_is_counter, memory_order_relaxed))
 		       ? ptx_clock_counter()
-		       : ptx_clock_monotonic();
+		       : ptx_clock_shared();
 }
 
 /* A stamp that is not earlier than anything before it nor later than anything after it. */

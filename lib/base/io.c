@@ -143,20 +143,23 @@ uint64_t ptx_io_next_data(int fd, uint64_t offset)
 	return data < (long)offset ? offset : (uint64_t)data;
 }
 
-size_t ptx_io_read_text(const char *path, char *text, size_t room)
+int ptx_io_read_file(const char *path, char *text, size_t room)
 {
 	size_t got = 0;
-	int fd;
+	int fd, err = ptx_io_open(path, O_RDONLY, &fd);
 
-	text[0] = '\0';
-	if (ptx_io_open(path, O_RDONLY, &fd))
-		return 0;
-	/* Files of /proc are made anew at each read from the start: one call gives one state. */
-	if (ptx_io_read_at(fd, text, room - 1, 0, &got))
-		got = 0;
-	text[got] = '\0';
-	ptx_io_close(fd);
-	return got;
+	if (!err) {
+		/* Files of /proc are made anew at each read from the start: one call gives one state. */
+		err = ptx_io_read_at(fd, text, room - 1, 0, &got);
+		ptx_io_close(fd);
+	}
+	text[err ? 0 : got] = '\0';
+	return err;
+}
+
+size_t ptx_io_read_text(const char *path, char *text, size_t room)
+{
+	return ptx_io_read_file(path, text, room) ? 0 : strlen(text);
 }
 
 static int list_some(const char *entries, long bytes, int folder,
@@ -219,58 +222,4 @@ int ptx_io_move_up(int fd, int min)
 		return fd;
 	ptx_io_close(fd);
 	return high;
-}
-
-/* A number of decimal digits. */
-static uint64_t number_at(const char *text)
-{
-	uint64_t number = 0;
-
-	for (; *text >= '0' && *text <= '9'; text++)
-		number = number * 10 + (uint64_t)(*text - '0');
-	return number;
-}
-
-/* Without stdio: a child may need it in a signal handler. Where fields 3 to 22 begin in text. */
-static bool read_stat(uint32_t pid, char *text, size_t room, const char *field[23])
-{
-	char path[40] = "/proc/", digits[PTX_IO_DIGITS];
-	const char *at;
-
-	strcat(strcat(path, ptx_io_digits(pid, digits)), "/stat");
-	if (!ptx_io_read_text(path, text, room))
-		return false;
-	at = strrchr(text, ')'); /* the program's name may hold anything, also ")" */
-	for (int n = 3; n <= 22; n++) {
-		at = at ? strchr(at, ' ') : NULL;
-		if (!at)
-			return false;
-		field[n] = ++at;
-	}
-	return true;
-}
-
-bool ptx_io_process(uint32_t pid, struct ptx_io_process *process)
-{
-	const char *field[23];
-	char text[1024];
-
-	if (!read_stat(pid, text, sizeof(text), field))
-		return false;
-	process->start = number_at(field[22]);
-	process->parent = (uint32_t)number_at(field[4]);
-	/* A first thread that ended leaves "Z" while the other threads go on. */
-	process->headless = *field[3] == 'Z' && number_at(field[20]) > 1;
-	process->runs = *field[3] != 'X' && (*field[3] != 'Z' || process->headless);
-	return true;
-}
-
-bool ptx_io_process_start(uint32_t pid, uint64_t *start)
-{
-	struct ptx_io_process process;
-
-	if (!ptx_io_process(pid, &process) || !process.runs)
-		return false;
-	*start = process.start;
-	return true;
 }

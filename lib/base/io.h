@@ -32,7 +32,10 @@ int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got
  */
 uint64_t ptx_io_next_data(int fd, uint64_t offset);
 
-/* A small file as text with a closing NUL, cut to fit; 0 bytes when it cannot be read. */
+/* A small file as text with a closing NUL, cut to fit. */
+int ptx_io_read_file(const char *path, char *text, size_t room);
+
+/* The same, and how long it is; 0 when it cannot be read. */
 size_t ptx_io_read_text(const char *path, char *text, size_t room);
 
 /*
@@ -40,20 +43,6 @@ size_t ptx_io_read_text(const char *path, char *text, size_t room);
  * not answered with 0: that answer, or an error number.
  */
 int ptx_io_list(const char *path, int (*take)(void *arg, int folder, const char *name), void *arg);
-
-/* What /proc/PID/stat says of a process, as this process's name space of process ids has it. */
-struct ptx_io_process {
-	uint64_t start;  /* when it began, in clock ticks after boot: field 22 */
-	uint32_t parent; /* field 4 */
-	bool runs;       /* or it has ended, and nobody has waited for it */
-	bool headless;   /* its first thread has ended, and others run */
-};
-
-/* False: no such process. */
-bool ptx_io_process(uint32_t pid, struct ptx_io_process *process);
-
-/* When it began; false also for the remains of one. */
-bool ptx_io_process_start(uint32_t pid, uint64_t *start);
 
 /* A number in decimal digits, without stdio. */
 #define PTX_IO_DIGITS 21

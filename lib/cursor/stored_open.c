@@ -194,7 +194,7 @@ static bool is_being_written(const struct ptx_stored *stored)
 	struct ptx_log_file_id file = { .device = h->file_device, .inode = h->file_inode };
 
 	memcpy(writer.boot_id, h->boot_id, sizeof(writer.boot_id));
-	return ptx_log_is_file(stored->window.fd, &file) && ptx_log_writer_runs(&writer);
+	return ptx_log_is_file(stored->window.fd, &file) && ptx_log_writer_may_run(&writer);
 }
 
 static void forget(struct ptx_stored *stored)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/io.h"
+#include "base/life.h"
 #include "drain/census.h"
 #include "ring/ring_write.h"
 
@@ -103,11 +103,9 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 	}
 }
 
-static bool is_gone(uint32_t pid)
+static bool is_dead(uint32_t pid)
 {
-	uint64_t start;
-
-	return !ptx_io_process_start(pid, &start);
+	return ptx_life_of(pid) == PTX_DEAD;
 }
 
 /*
@@ -192,7 +190,7 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	/* Who was killed while it overwrote a chunk had perhaps not counted that: now somebody does. */
 	if (drain->shared && drain->same_ids &&
 	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
-		ptx_ring_reap(rings, (uint32_t)getpid(), is_gone);
+		ptx_ring_reap(rings, (uint32_t)getpid(), is_dead);
 	err = ptx_ledger_copy(ledger, &drain->account);
 	if (err)
 		return err;

@@ -78,6 +78,7 @@ struct ptx_source {
 struct ptx_drain {
 	struct ptx_rings *rings;
 	struct ptx_arena *arena; /* that the stream lies in; this process's if nobody said otherwise */
+	_Atomic uint64_t *missed; /* losses outside the region, missed.c; NULL: there are none */
 	bool loop;
 	bool shared;       /* other processes write into the stream */
 	bool still;        /* it is a copy: nobody writes, and this is its time */
@@ -169,6 +170,9 @@ bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings);
 
 /* Looks at the rings again: new events, a new watermark. */
 void ptx_drain_pass(struct ptx_drain *drain);
+
+/* Takes over what processes lost that could not map the region. */
+void ptx_drain_missed(struct ptx_drain *drain);
 
 /* Marks: mark.c. False without memory. */
 bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark);

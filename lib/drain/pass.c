@@ -8,13 +8,11 @@
  * after, the writer's clock reading is later than ours. So with nobody inside, everything older
  * than our reading is visible.
  */
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/barrier.h"
-#include "base/io.h"
+#include "base/life.h"
 #include "drain/drain.h"
 #include "drain/step.h"
 
@@ -137,27 +135,22 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 }
 
 /*
- * The writer was killed in its window: nothing will come. Its process may be seen for a while longer
- * by its id alone, until somebody waits for it; that costs more to find out, so not at once.
+ * The writer was killed in its window: nothing will come. A process that nobody has waited for still has
+ * its id. It takes more system calls to see that it has ended, so this is asked later.
  */
 static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t inside_for)
 {
-	uint32_t holder, pid;
-	uint64_t start;
-	int saved = errno;
-	bool dead;
+	uint32_t pid;
 
 	if (!drain->shared || !drain->same_ids)
 		return false;
 	/* Whose ids are others has said so before he held a ring. */
-	holder = atomic_load_explicit(&drain->rings->ring[index].holder, memory_order_acquire);
-	pid = holder >> PTX_RING_PID_SHIFT;
+	pid = ptx_ring_pid(atomic_load_explicit(&drain->rings->ring[index].holder,
+						memory_order_acquire));
 	if (pid == 0 || atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
 		return false;
-	dead = kill((pid_t)pid, 0) != 0 && errno == ESRCH;
-	errno = saved;
-	return dead || (inside_for > ptx_clock_ticks(LONG_INSIDE_NS) &&
-			!ptx_io_process_start(pid, &start));
+	return ptx_life_by_kill(pid) == PTX_DEAD ||
+	       (inside_for > ptx_clock_ticks(LONG_INSIDE_NS) && ptx_life_of(pid) == PTX_DEAD);
 }
 
 /* The latest time such that the ring's writer can publish nothing older. */
@@ -246,8 +239,10 @@ static void pass_live(struct ptx_drain *drain)
 
 void ptx_drain_pass(struct ptx_drain *drain)
 {
-	if (drain->still)
+	if (drain->still) {
 		pass_still(drain);
-	else
-		pass_live(drain);
+		return;
+	}
+	ptx_drain_missed(drain);
+	pass_live(drain);
 }

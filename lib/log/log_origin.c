@@ -9,6 +9,8 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/life.h"
+#include "base/proc.h"
 #include "log/log_origin.h"
 
 static int hex_digit(char c)
@@ -40,8 +42,7 @@ static void writer_here(struct ptx_log_writer *writer)
 	struct stat st;
 
 	writer->pid = (uint32_t)getpid();
-	if (!ptx_io_process_start(writer->pid, &writer->start))
-		writer->start = 0;
+	writer->start = ptx_identity_start(PTX_PROC_SELF);
 	writer->pid_space = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 	read_boot_id(writer->boot_id);
 }
@@ -88,21 +89,29 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 	errno = saved;
 }
 
-bool ptx_log_writer_runs(const struct ptx_log_writer *writer)
+static bool is_zero(const uint8_t id[16])
 {
+	static const uint8_t zero[16];
+
+	return !memcmp(id, zero, sizeof(zero));
+}
+
+bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
+{
+	const struct ptx_identity then = { .start = writer->start };
 	struct ptx_log_writer here;
-	uint64_t start;
 	int saved = errno;
 
 	memset(&here, 0, sizeof(here));
 	writer_here(&here);
 	errno = saved;
-	if (memcmp(here.boot_id, writer->boot_id, sizeof(here.boot_id)) ||
-	    here.pid_space != writer->pid_space)
+	/* Another machine, or this one before it was started anew. */
+	if (!is_zero(here.boot_id) && memcmp(here.boot_id, writer->boot_id, sizeof(here.boot_id)))
 		return false;
-	if (here.pid == writer->pid)
-		return here.start == writer->start;
-	return ptx_io_process_start(writer->pid, &start) && start == writer->start;
+	if (here.pid_space == 0)
+		return true;
+	return here.pid_space == writer->pid_space &&
+	       ptx_life_of_one(writer->pid, &then) != PTX_DEAD;
 }
 
 bool ptx_log_is_file(int fd, const struct ptx_log_file_id *file)

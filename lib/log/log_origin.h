@@ -13,7 +13,7 @@
 
 struct ptx_log_writer {
 	uint32_t pid;
-	uint64_t start;     /* clock ticks after boot */
+	uint64_t start;     /* clock ticks after boot, in the first time name space */
 	uint64_t pid_space; /* inode of the pid name space */
 	uint8_t boot_id[16];
 };
@@ -35,8 +35,11 @@ struct ptx_log_origin {
 /* What is true of this process, now, writing to fd. */
 void ptx_log_origin_here(int fd, struct ptx_log_origin *origin);
 
-/* That process is on this machine, of this pid name space, and runs. */
-bool ptx_log_writer_runs(const struct ptx_log_writer *writer);
+/*
+ * That process may run. False: it ran on another machine or before this one was started anew; or in
+ * another name space of process ids, where its id says nothing; or it is known to have ended.
+ */
+bool ptx_log_writer_may_run(const struct ptx_log_writer *writer);
 
 bool ptx_log_is_file(int fd, const struct ptx_log_file_id *file);
 

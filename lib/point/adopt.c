@@ -7,14 +7,20 @@
  * all but one unmap it again: so no event waits, and none that comes after posix_trace_start() is
  * missed. What the attachment says is checked, since another process wrote it: at worst the trace is
  * spoilt.
+ *
+ * A process that cannot map the region (no memory, a system call that is refused), or cannot find out
+ * whether it is the one that the stream traces, counts its events in the attachment. The stream's
+ * reader moves the count into the region, as lost for lack of memory (drain/missed.c).
  */
 #include <errno.h>
+#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include "arena/attachment.h"
 #include "arena/family.h"
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/quiet.h"
 #include "point/thread.h"
 #include "point/view_private.h"
@@ -60,6 +66,9 @@ static struct ptx_view *adopt(unsigned bit, uint64_t generation)
 	struct ptx_view *view = ptx_view_of_parent(bit, generation), *none = NULL;
 	uint64_t word = ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED);
 
+	/* The child may be in another time name space than its parent. */
+	if (view && !ptx_clock_is_counter && !ptx_is_quiet())
+		ptx_clock_follow(false);
 	if (!view && !ptx_is_quiet())
 		view = map_view(bit, generation);
 	if (!view)
@@ -92,7 +101,7 @@ static void drop(unsigned bit, struct ptx_view *view)
 		ptx_view_discard(view);
 }
 
-struct ptx_view *ptx_view_find(unsigned bit)
+static struct ptx_view *find(unsigned bit, bool *is_missing)
 {
 	uint64_t word = atomic_load_explicit(&ptx_own_control.attachment[bit].word,
 					     memory_order_acquire);
@@ -105,11 +114,65 @@ struct ptx_view *ptx_view_find(unsigned bit)
 		return view;
 	if (view)
 		drop(bit, view);
-	if (is_attached && ptx_family_is_ours(bit, generation))
-		view = adopt(bit, generation);
-	else
-		view = NULL;
+	view = NULL;
+	if (is_attached)
+		switch (ptx_family_is_ours(bit, generation)) {
+		case PTX_SAME:
+			view = adopt(bit, generation);
+			*is_missing = !view;
+			break;
+		case PTX_SAME_UNKNOWN:
+			*is_missing = true;
+			break;
+		case PTX_OTHER:
+			break;
+		}
+	/* Not if it was detached meanwhile. */
+	if (*is_missing)
+		*is_missing = atomic_load_explicit(&ptx_own_control.attachment[bit].word,
+						   memory_order_acquire) == word;
 	errno = saved;
+	return view;
+}
+
+struct ptx_view *ptx_view_find(unsigned bit)
+{
+	bool is_missing = false;
+
+	return find(bit, &is_missing);
+}
+
+/*
+ * Whether the stream would have got the event, or counted it as lost, had its region been mapped here.
+ * Where that cannot be read the event counts.
+ */
+static bool would_get(unsigned bit, unsigned type)
+{
+	int fd = ptx_is_quiet() ? -1 : ptx_arena_fd(&ptx_arena_self), saved = errno;
+	uint64_t offset = ptx_own_control.attachment[bit].offset, state, admit;
+	size_t got, types_at = offsetof(struct ptx_region, admit) + type / 64 * sizeof admit;
+	bool would = true;
+
+	if (fd >= 0 && !ptx_io_read_at(fd, &state, sizeof state,
+				       offset + offsetof(struct ptx_region, state), &got) &&
+	    got == sizeof state)
+		would = ptx_state_kind(state) == PTX_RUNNING || ptx_state_kind(state) == PTX_FULL;
+	if (fd >= 0 && would &&
+	    !ptx_io_read_at(fd, &admit, sizeof admit, offset + types_at, &got) &&
+	    got == sizeof admit)
+		would = admit >> type % 64 & 1;
+	errno = saved;
+	return would;
+}
+
+struct ptx_view *ptx_view_for(unsigned bit, unsigned type)
+{
+	bool is_missing = false;
+	struct ptx_view *view = find(bit, &is_missing);
+
+	if (is_missing && would_get(bit, type))
+		atomic_fetch_add_explicit(&ptx_own_control.attachment[bit].missed, 1,
+					  memory_order_relaxed);
 	return view;
 }
 

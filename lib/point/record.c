@@ -153,7 +153,9 @@ static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *vie
 static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 		    const struct payload *payload, struct pending *pending)
 {
-	struct ptx_view *view = ptx_view_find(bit);
+	/* The thread is left if this is a child, and the event its parent's. */
+	struct ptx_view *view = ptx_thread_is_left(thread) ? ptx_view_find(bit) :
+							     ptx_view_for(bit, payload->type);
 	struct ptx_cell *cell = &thread->cell[level][bit];
 	unsigned type = payload->type;
 	size_t len = payload->len;
@@ -162,7 +164,7 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 	uint32_t flags = payload->is_short ? PTX_RECORD_TRUNCATED : 0;
 
 	if (!view)
-		return false; /* being detached, or another process's */
+		return false; /* being detached, another process's, or counted as lost */
 	kind = ptx_state_kind(atomic_load_explicit(&view->rings.region->state,
 						   memory_order_relaxed));
 	if ((kind != PTX_RUNNING && kind != PTX_FULL) || !is_admitted(view->rings.region, type))
@@ -186,6 +188,16 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 	}
 	pending->size = ptx_record_size(len);
 	pending->record = ptx_ring_reserve(&view->rings, chunk, pending->size, &pending->head);
+	if (!pending->record && ptx_unlikely(!ptx_thread_holds(cell, view))) {
+		/* Somebody mistook this process for dead. The chunk is the next holder's: take another. */
+		if (!join(thread, level, view, type))
+			return false;
+		chunk = cell->chunk;
+		if (!chunk)
+			return false; /* wiped, as above */
+		pending->record = ptx_ring_reserve(&view->rings, chunk, pending->size,
+						   &pending->head);
+	}
 	if (!pending->record)
 		pending->record = turn(thread, cell, view, pending->size, &chunk, &pending->head);
 	if (!pending->record) {
@@ -249,7 +261,7 @@ static void lose_everywhere(struct ptx_thread *thread, unsigned type, enum ptx_w
 
 	for (; attached; attached &= attached - 1) {
 		unsigned bit = (unsigned)__builtin_ctzll(attached);
-		struct ptx_view *view = ptx_view_find(bit);
+		struct ptx_view *view = ptx_view_for(bit, type);
 		enum ptx_state kind;
 
 		if (!view)

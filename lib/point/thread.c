@@ -359,7 +359,8 @@ void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view, struc
 {
 	unsigned bit = view->bit;
 
-	if (thread->slot_serial[bit] != view->serial) {
+	if (thread->slot_serial[bit] != view->serial ||
+	    ptx_unlikely(!ptx_slot_is_held(&view->rings, thread->slot[bit]))) {
 		thread->slot[bit] = ptx_slot_claim(&view->rings, thread->pid, thread->tid,
 						   thread->self);
 		thread->slot_serial[bit] = view->serial;
@@ -383,9 +384,18 @@ bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view 
 	if (!chunk)
 		return false;
 	cell->chunk = chunk;
+	cell->held = ptx_ring_held(&view->rings, cell->ring);
 	atomic_signal_fence(memory_order_seq_cst);
 	cell->serial = view->serial;
 	return true;
+}
+
+bool ptx_thread_holds(struct ptx_cell *cell, const struct ptx_view *view)
+{
+	if (ptx_likely(ptx_ring_held(&view->rings, cell->ring) == cell->held))
+		return true;
+	cell->serial = 0;
+	return false;
 }
 
 void ptx_thread_mend(struct ptx_thread *thread, unsigned level)
@@ -397,7 +407,7 @@ void ptx_thread_mend(struct ptx_thread *thread, unsigned level)
 							     memory_order_acquire);
 		struct ptx_cell *cell = &thread->cell[level][bit];
 
-		if (!view || cell->serial != view->serial)
+		if (!view || cell->serial != view->serial || !ptx_thread_holds(cell, view))
 			continue;
 		cell->chunk = ptx_ring_mend(&view->rings, cell->ring);
 		if (!cell->chunk)
@@ -438,7 +448,7 @@ static void leave_stream(struct ptx_thread *thread, unsigned bit)
 	for (int level = 0; level < PTX_LEVELS; level++) {
 		struct ptx_cell *cell = &thread->cell[level][bit];
 
-		if (cell->serial == view->serial) {
+		if (cell->serial == view->serial && ptx_thread_holds(cell, view)) {
 			cell->serial = 0;
 			/* Whoever takes it over must not find what a jump left undone. */
 			ptx_ring_mend(&view->rings, cell->ring);

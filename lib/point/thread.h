@@ -18,6 +18,7 @@
 struct ptx_cell {
 	uint64_t serial;
 	struct ptx_chunk *chunk;
+	uint64_t held; /* the ring's word since the thread claimed it */
 	uint32_t ring;
 	uint32_t unused;
 };
@@ -111,6 +112,9 @@ void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view,
 /* A ring for the thread at level; false: the event is lost by *loss. */
 bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
 		     enum ptx_writer_loss *loss);
+
+/* The thread still holds its ring at level. If not, the cell is given up, and the thread must join again. */
+bool ptx_thread_holds(struct ptx_cell *cell, const struct ptx_view *view);
 
 /* The last trace point at level did not return: makes its rings whole again. */
 void ptx_thread_mend(struct ptx_thread *thread, unsigned level);

@@ -135,7 +135,9 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 	attachment->loop = view->rings.loop;
 	atomic_store_explicit(&attachment->inherited, inherited, memory_order_relaxed);
 	atomic_store_explicit(&attachment->target, target->pid, memory_order_relaxed);
-	atomic_store_explicit(&attachment->target_start, target->start, memory_order_relaxed);
+	atomic_store_explicit(&attachment->target_inode, target->identity.inode, memory_order_relaxed);
+	atomic_store_explicit(&attachment->target_start, target->identity.start, memory_order_relaxed);
+	atomic_store_explicit(&attachment->missed, 0, memory_order_relaxed);
 	attachment->stream_policy = (uint16_t)attr->stream_policy;
 	attachment->log_policy = (uint16_t)(has_log ? attr->log_policy : 0);
 	atomic_store_explicit(&attachment->executed_ns, 0, memory_order_relaxed);

@@ -53,6 +53,9 @@ void ptx_view_destroy(struct ptx_view *view);
  */
 struct ptx_view *ptx_view_find(unsigned bit);
 
+/* The same for an event of that type. One that is lost since the region cannot be mapped is counted. */
+struct ptx_view *ptx_view_for(unsigned bit, unsigned type);
+
 /* Looks whether the creator of an adopted view's stream still lives, and detaches it if not. */
 void ptx_view_check_creator(struct ptx_view *view);
 

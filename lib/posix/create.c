@@ -83,6 +83,13 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 	return 0;
 }
 
+/* Other processes write into the stream, which map its region from the arena's file. */
+static bool is_shared(const struct ptx_stream *stream)
+{
+	return stream->target.arena != &ptx_arena_self ||
+	       stream->attr.inheritance == POSIX_TRACE_INHERITED;
+}
+
 static int build(struct ptx_stream *stream, const char *backing, int file_desc)
 {
 	struct ptx_geometry geometry;
@@ -98,6 +105,10 @@ static int build(struct ptx_stream *stream, const char *backing, int file_desc)
 			      &stream->view);
 	if (err)
 		return err;
+	if (is_shared(stream) && stream->view->offset == 0) {
+		err = ENOMEM; /* the arena's file has not so much room, and others map nothing else */
+		goto undo_view;
+	}
 	created = ptx_clock_anchor();
 	stream->attr.creation_ns = created.realtime_ns;
 	ptx_ring_calibrate(&stream->view->rings, created);
@@ -106,9 +117,10 @@ static int build(struct ptx_stream *stream, const char *backing, int file_desc)
 	if (err)
 		goto undo_view;
 	stream->drain->arena = stream->target.arena;
+	stream->drain->missed =
+		&stream->target.arena->control->attachment[stream->view->bit].missed;
 	stream->drain->same_ids = stream->target.same_ids;
-	stream->drain->shared = stream->target.arena != &ptx_arena_self ||
-				stream->attr.inheritance == POSIX_TRACE_INHERITED;
+	stream->drain->shared = is_shared(stream);
 	err = ptx_control_open(stream);
 	if (err)
 		goto undo_drain;
@@ -149,6 +161,11 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 	err = ptx_target_find(pid, attr.inheritance == POSIX_TRACE_INHERITED, &target);
 	if (err)
 		return err;
+	/* A system that refuses a memory file, or to seal or keep it, leaves nothing to share. */
+	if (attr.inheritance == POSIX_TRACE_INHERITED && !ptx_arena_is_shareable(target.arena)) {
+		err = ENOTSUP;
+		goto undo_target;
+	}
 	err = settle_clock(target.arena);
 	if (err)
 		goto undo_target;

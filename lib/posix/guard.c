@@ -64,6 +64,8 @@ static int resume(struct ptx_stream *stream, struct ptx_log *log, const struct p
 	if (err)
 		return err;
 	stream->drain->arena = stream->target.arena;
+	stream->drain->missed =
+		&stream->target.arena->control->attachment[stream->view->bit].missed;
 	stream->drain->shared = stream->drain->same_ids = true;
 	err = ptx_log_tally_report(tally, &stream->drain->account);
 	if (!err)

@@ -14,6 +14,8 @@
 #include <trace_np.h>
 
 #include "base/io.h"
+#include "base/life.h"
+#include "base/proc.h"
 #include "posix/call.h"
 #include "posix/source.h"
 #include "record/eventset.h"
@@ -42,27 +44,26 @@ static const int column[PTX_WRITER_LOSSES] = {
 	[PTX_WRITER_NESTING] = POSIX_TRACE_LOST_NESTING_NP,
 };
 
-static bool began_at(uint32_t pid, uint64_t start)
-{
-	uint64_t now;
-
-	return ptx_io_process_start(pid, &now) && now == start;
-}
-
 /* The traced process's id here. One that does not know the library holds nothing. */
 static void find_target(const struct looking *looking, const struct ptx_attachment *attachment,
 			struct posix_trace_stream_np *stream)
 {
-	const uint64_t start = attachment->target_start; /* 0: it traces itself */
+	const struct ptx_identity identity = {
+		.inode = attachment->target_inode,
+		.start = attachment->target_start,
+	};
+	const bool traces_itself = identity.inode == 0 && identity.start == 0;
 
 	for (size_t i = 0; i < looking->holders; i++)
 		if (looking->inner[i] == attachment->target &&
-		    (start == 0 || began_at(looking->holder[i].pid, start))) {
+		    (traces_itself ||
+		     ptx_life_of_one(looking->holder[i].pid, &identity) != PTX_DEAD)) {
 			stream->pid = (pid_t)looking->holder[i].pid;
 			return;
 		}
 	stream->pid = (pid_t)attachment->target;
-	stream->ended = start == 0 || !began_at(attachment->target, start);
+	stream->ended = traces_itself ||
+			ptx_life_of_one(attachment->target, &identity) == PTX_DEAD;
 	stream->waiting = !stream->ended &&
 			  atomic_load_explicit(&looking->look->control.owner,
 					       memory_order_relaxed) == PTX_ARENA_WAITS;
@@ -177,10 +178,18 @@ static bool open_arena(const struct looking *looking)
 	return false;
 }
 
+/* The id by which a process knows itself; 0, which is no id: it has ended, or that cannot be read. */
+static uint32_t inner_pid(uint32_t pid)
+{
+	struct ptx_proc_ids ids;
+
+	return ptx_proc_ids(pid, &ids) ? 0 : ids.inner;
+}
+
 static void tell_arena(struct looking *looking)
 {
 	for (size_t i = 0; i < looking->holders; i++)
-		looking->inner[i] = ptx_holders_inner_pid(looking->holder[i].pid);
+		looking->inner[i] = inner_pid(looking->holder[i].pid);
 	know_names(looking);
 	for (unsigned i = 0; i < looking->look->streams; i++)
 		tell_stream(looking, &looking->look->stream[i]);
@@ -231,7 +240,9 @@ static int may_look_at(pid_t pid)
 	err = ptx_io_open(path, O_RDONLY | O_DIRECTORY, &folder);
 	if (!err)
 		ptx_io_close(folder);
-	return err == EACCES ? EPERM : err == ENOENT ? ESRCH : err;
+	if (err == ENOENT) /* mount options can keep it from being seen */
+		return ptx_life_of((uint32_t)pid) == PTX_DEAD ? ESRCH : EPERM;
+	return err == EACCES ? EPERM : err;
 }
 
 static int look(pid_t pid, void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
@@ -247,10 +258,12 @@ static int look(pid_t pid, void (*visit)(void *arg, const struct posix_trace_str
 		ptx_process_child();
 	if (pid == 0 || alone)
 		pid = getpid();
-	if (pid != POSIX_TRACE_EVERY_PROCESS_NP)
+	/* The numbers in /proc would be other processes' ids. */
+	err = ptx_proc_is_ours();
+	if (!err && pid != POSIX_TRACE_EVERY_PROCESS_NP)
 		err = may_look_at(pid);
 	if (err)
-		return err;
+		return err == ENXIO ? ENOTSUP : err;
 	looking = calloc(1, sizeof(*looking));
 	if (!looking)
 		return ENOMEM;

@@ -41,13 +41,25 @@ static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writ
 	return true;
 }
 
+#define CLAIM (UINT64_C(1) << 32)
+
+/* The claims that a ring's word counts. */
+static uint64_t claims_of(uint64_t holder)
+{
+	return holder & ~(CLAIM - 1);
+}
+
 static bool hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 {
-	uint32_t idle = PTX_RING_IDLE;
+	uint64_t word;
 
-	return ring < PTX_RINGS &&
-	       atomic_compare_exchange_strong_explicit(&rings->ring[ring].holder, &idle,
-						       ptx_ring_held_by(pid),
+	if (ring >= PTX_RINGS)
+		return false;
+	word = atomic_load_explicit(&rings->ring[ring].holder, memory_order_relaxed);
+	return (uint32_t)word == PTX_RING_IDLE &&
+	       atomic_compare_exchange_strong_explicit(&rings->ring[ring].holder, &word,
+						       claims_of(word + CLAIM) |
+							       ptx_ring_held_by(pid),
 						       memory_order_acq_rel,
 						       memory_order_relaxed);
 }
@@ -81,7 +93,10 @@ static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 
 static void let_go(struct ptx_rings *rings, uint32_t ring)
 {
-	atomic_store_explicit(&rings->ring[ring].holder, PTX_RING_IDLE, memory_order_release);
+	uint64_t word = atomic_load_explicit(&rings->ring[ring].holder, memory_order_relaxed);
+
+	atomic_store_explicit(&rings->ring[ring].holder, claims_of(word) | PTX_RING_IDLE,
+			      memory_order_release);
 	ptx_hint_push(&rings->region->idle_hints, rings->idle_queue, rings->geometry.hint_mask,
 		      ring, 0);
 }

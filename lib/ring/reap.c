@@ -2,8 +2,9 @@
 /*
  * ring/reap.c - what processes that died held of a stream is there for others.
  *
- * A ring's word names the process, so one exchange takes a ring over from a dead one and from no
- * other. Its records stay where they are; what its writer was about is finished first.
+ * A ring's word names the process and counts the claims, so one exchange takes a ring over from a
+ * dead process and from no other. Its records stay where they are; what its writer had begun is
+ * finished first.
  */
 #include "ring/ring_write.h"
 
@@ -11,19 +12,18 @@
 static bool reap_rings(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid))
 {
 	uint32_t count = atomic_load_explicit(&rings->region->rings, memory_order_acquire);
-	uint32_t last = self;
 	bool found = false;
 
 	for (uint32_t i = 1; i < count && i < PTX_RINGS; i++) {
-		uint32_t word = atomic_load_explicit(&rings->ring[i].holder, memory_order_acquire);
-		uint32_t pid = word >> PTX_RING_PID_SHIFT;
+		uint64_t word = atomic_load_explicit(&rings->ring[i].holder, memory_order_acquire);
+		uint32_t pid = ptx_ring_pid(word);
 
-		if ((word & PTX_RING_STATE) != PTX_RING_HELD || pid == self ||
-		    (pid != last && !is_dead(pid)))
+		/* Asked after the word was read: its holder is meant, and no later process of that id. */
+		if ((word & PTX_RING_STATE) != PTX_RING_HELD || pid == self || !is_dead(pid))
 			continue;
-		last = pid;
 		if (!atomic_compare_exchange_strong_explicit(&rings->ring[i].holder, &word,
-							     ptx_ring_held_by(self),
+							     (word & ~(uint64_t)UINT32_MAX) |
+								     ptx_ring_held_by(self),
 							     memory_order_acq_rel,
 							     memory_order_relaxed))
 			continue;

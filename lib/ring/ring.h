@@ -157,7 +157,11 @@ struct ptx_chunk {
 	unsigned char records[];
 };
 
-/* Word of a ring: the process of the thread that holds it, and whether one does. */
+/*
+ * Word of a ring: claims so far 32 | process of the thread that holds it 22 and whether one does 2. A
+ * claim is counted, so that a thread that has lost its ring to a reader that mistook its process for
+ * dead sees that another has claimed it since, also another of its own process.
+ */
 #define PTX_RING_UNUSED    0u
 #define PTX_RING_HELD      1u
 #define PTX_RING_IDLE      2u
@@ -169,8 +173,13 @@ static inline uint32_t ptx_ring_held_by(uint32_t pid)
 	return pid << PTX_RING_PID_SHIFT | PTX_RING_HELD;
 }
 
+static inline uint32_t ptx_ring_pid(uint64_t holder)
+{
+	return (uint32_t)holder >> PTX_RING_PID_SHIFT;
+}
+
 struct ptx_ring {
-	_Alignas(PTX_CACHE_LINE) _Atomic uint32_t holder;
+	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t holder;
 	_Atomic uint64_t first;     /* generation 32 | number + 1 of its first chunk, 0 = none yet */
 	_Atomic uint64_t current;   /* likewise, the chunk being filled */
 	_Atomic uint64_t published; /* records in its closed chunks */

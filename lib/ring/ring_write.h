@@ -33,8 +33,17 @@ struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring);
 /* Leaves the ring to whoever claims it next. */
 void ptx_ring_release(struct ptx_rings *rings, uint32_t ring);
 
-/* Takes rings and slots from processes that is_dead() says are; self is this one. True if it got a
- * ring. */
+/* The word by which its holder knows later that the ring is still its own. */
+static inline uint64_t ptx_ring_held(const struct ptx_rings *rings, uint32_t ring)
+{
+	return ring < PTX_RINGS ? atomic_load_explicit(&rings->ring[ring].holder,
+						       memory_order_acquire) : 0;
+}
+
+/*
+ * Takes rings and slots from processes of which is_dead() is sure; self is this one. True if it got a
+ * ring.
+ */
 bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid));
 
 /* From here on the ring's records are ident's. False if there is no room. */
@@ -44,6 +53,9 @@ bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 /* The thread's slot, as in struct ptx_ident; 0, which stands for all others, if none is left. */
 uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uint64_t thread);
 void ptx_slot_release(struct ptx_rings *rings, uint32_t slot);
+
+/* The slot is still that thread's. */
+bool ptx_slot_is_held(const struct ptx_rings *rings, uint32_t slot);
 
 void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, unsigned type,
 			 uint32_t slot, uint64_t count);

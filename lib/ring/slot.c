@@ -60,9 +60,20 @@ uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uin
 
 void ptx_slot_release(struct ptx_rings *rings, uint32_t slot)
 {
+	uint32_t index = slot & 0xffff, live = (slot & 0xffff0000u) | PTX_SLOT_LIVE;
+
+	/* Unless another has it by now. */
+	if (index != 0 && index < PTX_SLOTS)
+		atomic_compare_exchange_strong_explicit(&rings->slot[index].word, &live,
+							(slot & 0xffff0000u) | PTX_SLOT_ENDED,
+							memory_order_release, memory_order_relaxed);
+}
+
+bool ptx_slot_is_held(const struct ptx_rings *rings, uint32_t slot)
+{
 	uint32_t index = slot & 0xffff;
 
-	if (index != 0 && index < PTX_SLOTS)
-		atomic_store_explicit(&rings->slot[index].word,
-				      (slot & 0xffff0000u) | PTX_SLOT_ENDED, memory_order_release);
+	return index < PTX_SLOTS && (index == 0 || atomic_load_explicit(&rings->slot[index].word,
+									memory_order_relaxed) ==
+							   ((slot & 0xffff0000u) | PTX_SLOT_LIVE));
 }

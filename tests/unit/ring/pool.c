@@ -12,9 +12,9 @@
 
 _Atomic uint64_t pool_now;
 
-uint64_t __wrap_ptx_clock_monotonic(void);
+uint64_t __wrap_ptx_clock_shared(void);
 
-uint64_t __wrap_ptx_clock_monotonic(void)
+uint64_t __wrap_ptx_clock_shared(void)
 {
 	return ++pool_now;
 }

@@ -109,7 +109,7 @@ START_TEST(a_ring_that_found_no_chunk_is_there_for_the_next_thread)
 	writer_put_many(&one, 1, CHUNKS * POOL_RECORDS);
 	claim(&two);
 	ck_assert_ptr_null(two.chunk);
-	ck_assert_uint_eq(atomic_load(&pool->rings.ring[1].holder), PTX_RING_IDLE);
+	ck_assert_uint_eq((uint32_t)atomic_load(&pool->rings.ring[1].holder), PTX_RING_IDLE);
 	reader_read(&reader);
 	claim(&three);
 	ck_assert_ptr_nonnull(three.chunk);

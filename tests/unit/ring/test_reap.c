@@ -36,7 +36,7 @@ static void begin_of(struct writer *writer, uint32_t pid, uint32_t tid)
 
 static uint32_t holder(const struct writer *writer)
 {
-	return atomic_load(&pool->rings.ring[writer->ring].holder);
+	return (uint32_t)atomic_load(&pool->rings.ring[writer->ring].holder); /* without its claims */
 }
 
 static uint32_t slot_state(const struct writer *writer)

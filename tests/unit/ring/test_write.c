@@ -208,7 +208,7 @@ START_TEST(who_adopts_a_ring_says_so_in_front_of_its_first_event)
 	reader_init(&reader, pool);
 	writer_put_many(&one, 1, 1);
 	writer_end(&one);
-	ck_assert_uint_eq(atomic_load(&pool->rings.ring[0].holder), PTX_RING_IDLE);
+	ck_assert_uint_eq((uint32_t)atomic_load(&pool->rings.ring[0].holder), PTX_RING_IDLE);
 	writer_begin(&two, pool, 2);
 	ck_assert_uint_eq(two.ring, one.ring);
 	ck_assert_ptr_eq(two.chunk, one.chunk);
@@ -256,7 +256,7 @@ START_TEST(a_ring_whose_identity_finds_no_room_goes_back)
 	writer_end(&one);
 	ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
 	ck_assert_int_eq(loss, PTX_WRITER_STREAM_FULL);
-	ck_assert_uint_eq(atomic_load(&pool->rings.ring[0].holder), PTX_RING_IDLE);
+	ck_assert_uint_eq((uint32_t)atomic_load(&pool->rings.ring[0].holder), PTX_RING_IDLE);
 	/* and another ring finds no chunk either, but its number is not lost */
 	for (int i = 0; i < 3; i++)
 		ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/life.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/proc.h"
+#include "base/timespace.h"
+
+#define PIDFS_MAGIC 0x50494446
+
+/* -1 and *err where there is none. */
+static int open_pidfd(uint32_t pid, int *err)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	*err = fd < 0 ? errno : 0;
+	return fd;
+}
+
+/* A pidfd is ready to read when all threads of its process have ended. */
+static enum ptx_life life_of_pidfd(int pidfd)
+{
+	struct pollfd poller = { .fd = pidfd, .events = POLLIN };
+	static const struct timespec at_once;
+
+	if (syscall(SYS_ppoll, &poller, 1, &at_once, NULL, 0) < 0)
+		return PTX_LIFE_UNKNOWN;
+	if (poller.revents == 0)
+		return PTX_ALIVE;
+	return poller.revents & POLLNVAL ? PTX_LIFE_UNKNOWN : PTX_DEAD;
+}
+
+/* Where there is no pidfd: the id is some process's, which may have ended. */
+static enum ptx_life life_by_stat(uint32_t pid)
+{
+	struct ptx_proc proc;
+
+	if (ptx_proc_is_ours() != 0 || ptx_proc_read(pid, &proc) != 0)
+		return PTX_LIFE_UNKNOWN;
+	return proc.runs ? PTX_ALIVE : PTX_DEAD;
+}
+
+static enum ptx_life ask_kill(uint32_t pid)
+{
+	return kill((pid_t)pid, 0) != 0 && errno == ESRCH ? PTX_DEAD : PTX_LIFE_UNKNOWN;
+}
+
+static bool is_id(uint32_t pid)
+{
+	return pid != 0 && pid <= INT32_MAX; /* kill() takes others for groups */
+}
+
+enum ptx_life ptx_life_by_kill(uint32_t pid)
+{
+	int saved = errno;
+	enum ptx_life life = is_id(pid) ? ask_kill(pid) : PTX_LIFE_UNKNOWN;
+
+	errno = saved;
+	return life;
+}
+
+enum ptx_life ptx_life_of(uint32_t pid)
+{
+	enum ptx_life life = PTX_LIFE_UNKNOWN;
+	int saved = errno, err, pidfd;
+
+	if (!is_id(pid))
+		return life;
+	pidfd = open_pidfd(pid, &err);
+	if (pidfd >= 0) {
+		life = life_of_pidfd(pidfd);
+		ptx_io_close(pidfd);
+	} else if (err == ESRCH) {
+		life = PTX_DEAD;
+	}
+	if (life == PTX_LIFE_UNKNOWN)
+		life = ask_kill(pid);
+	if (life == PTX_LIFE_UNKNOWN)
+		life = life_by_stat(pid);
+	errno = saved;
+	return life;
+}
+
+enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid)
+{
+	int saved = errno;
+	enum ptx_life life = PTX_LIFE_UNKNOWN;
+
+	if (!is_id(pid) || !is_id(tid))
+		return life;
+	if (syscall(SYS_tgkill, pid, tid, 0) == 0)
+		life = PTX_ALIVE;
+	else if (errno == ESRCH)
+		life = PTX_DEAD;
+	errno = saved;
+	return life;
+}
+
+uint64_t ptx_identity_start(uint32_t number)
+{
+	struct ptx_time_space space;
+	struct ptx_proc proc;
+	int64_t tick_ns;
+
+	if (ptx_proc_read(number, &proc) != 0 || ptx_time_space_read(&space) != 0)
+		return 0;
+	/* An offset that is no multiple of a tick leaves an error of one tick. */
+	tick_ns = PTX_NS_PER_S / (int64_t)getauxval(AT_CLKTCK);
+	return proc.start - (uint64_t)(space.boottime_ns / tick_ns);
+}
+
+static uint64_t inode_of(int pidfd)
+{
+	struct statfs system;
+	struct stat file;
+
+	if (fstatfs(pidfd, &system) != 0 || system.f_type != PIDFS_MAGIC ||
+	    fstat(pidfd, &file) != 0)
+		return 0;
+	return file.st_ino;
+}
+
+void ptx_identity_of(int pidfd, uint32_t number, struct ptx_identity *identity)
+{
+	int saved = errno;
+
+	identity->inode = inode_of(pidfd);
+	identity->start = ptx_identity_start(number);
+	errno = saved;
+}
+
+void ptx_identity_self(struct ptx_identity *identity)
+{
+	int saved = errno, err, pidfd = open_pidfd((uint32_t)getpid(), &err);
+
+	*identity = (struct ptx_identity){ 0 };
+	if (pidfd >= 0) {
+		identity->inode = inode_of(pidfd);
+		ptx_io_close(pidfd);
+	}
+	if (identity->inode == 0)
+		identity->start = ptx_identity_start(PTX_PROC_SELF);
+	errno = saved;
+}
+
+enum ptx_same ptx_identity_compare(const struct ptx_identity *a, const struct ptx_identity *b)
+{
+	if (a->inode && b->inode)
+		return a->inode == b->inode ? PTX_SAME : PTX_OTHER;
+	if (a->start && b->start)
+		return a->start == b->start ? PTX_SAME : PTX_OTHER;
+	return PTX_SAME_UNKNOWN;
+}
+
+enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity)
+{
+	struct ptx_identity now = { 0 };
+	enum ptx_life life = ptx_life_of(pid);
+	int saved = errno, err, pidfd;
+
+	if (life != PTX_ALIVE)
+		return life;
+	pidfd = open_pidfd(pid, &err);
+	if (pidfd >= 0) {
+		now.inode = inode_of(pidfd);
+		ptx_io_close(pidfd);
+	}
+	if ((now.inode == 0 || identity->inode == 0) && ptx_proc_is_ours() == 0)
+		now.start = ptx_identity_start(pid);
+	errno = saved;
+	switch (ptx_identity_compare(&now, identity)) {
+	case PTX_SAME:
+		return PTX_ALIVE;
+	case PTX_OTHER:
+		return PTX_DEAD;
+	default:
+		return PTX_LIFE_UNKNOWN;
+	}
+}

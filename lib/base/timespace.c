@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/timespace.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+
+#define FIRST_INODE UINT64_C(0xeffffffa) /* of the first time name space, PROC_TIME_INIT_INO */
+
+/* A number with a sign at *text, which then stands behind it. */
+static bool number(const char **text, int64_t *value)
+{
+	const char *at = *text + strspn(*text, " \t");
+	bool is_negative = *at == '-';
+	int64_t sum = 0;
+
+	at += is_negative;
+	if (*at < '0' || *at > '9')
+		return false;
+	for (; *at >= '0' && *at <= '9'; at++)
+		if (__builtin_mul_overflow(sum, 10, &sum) ||
+		    __builtin_add_overflow(sum, *at - '0', &sum))
+			return false;
+	*value = is_negative ? -sum : sum;
+	*text = at;
+	return true;
+}
+
+/* A line "monotonic  100  5": seconds and nanoseconds. */
+static bool offset_of(const char *text, const char *clock, int64_t *ns)
+{
+	const char *at = strstr(text, clock);
+	int64_t seconds, rest;
+
+	if (!at)
+		return false;
+	at += strlen(clock);
+	return number(&at, &seconds) && number(&at, &rest) &&
+	       !__builtin_mul_overflow(seconds, PTX_NS_PER_S, ns) &&
+	       !__builtin_add_overflow(*ns, rest, ns);
+}
+
+int ptx_time_space_read(struct ptx_time_space *space)
+{
+	struct stat own, children;
+	char text[256];
+	int saved = errno, err;
+
+	*space = (struct ptx_time_space){ 0 };
+	err = stat("/proc/self/ns/time", &own) ? errno : 0;
+	if (!err && own.st_ino == FIRST_INODE)
+		goto out;
+	/* A kernel without time name spaces (before 5.6) has a folder of the others. */
+	if (err == ENOENT && stat("/proc/self/ns/pid", &own) == 0) {
+		err = 0;
+		goto out;
+	}
+	if (!err)
+		err = ptx_io_read_file("/proc/self/timens_offsets", text, sizeof text);
+	/* The file has the offsets that children will get; these may be others. */
+	if (!err && stat("/proc/self/ns/time_for_children", &children) != 0)
+		err = errno;
+	if (!err && (children.st_ino != own.st_ino ||
+		     !offset_of(text, "monotonic", &space->monotonic_ns) ||
+		     !offset_of(text, "boottime", &space->boottime_ns)))
+		err = ENXIO;
+out:
+	if (err)
+		*space = (struct ptx_time_space){ 0 };
+	errno = saved;
+	return err;
+}

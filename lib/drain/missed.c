@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * drain/missed.c - losses that processes could not count in the region, since they could not map it.
+ *
+ * They stand in the attachment, by stream only: type and thread are not known any more. The reader moves
+ * them into the region, where they count as lost for lack of memory, of the unnamed type and of nobody.
+ */
+#include "drain/drain.h"
+#include "ring/ring_write.h"
+
+void ptx_drain_missed(struct ptx_drain *drain)
+{
+	struct ptx_region *region = drain->rings->region;
+	uint64_t missed = drain->missed ?
+				  atomic_load_explicit(drain->missed, memory_order_relaxed) : 0;
+
+	if (missed == 0)
+		return;
+	ptx_ring_count_loss(drain->rings, PTX_WRITER_NO_MEMORY, PTX_TYPE_UNNAMED, 0, missed);
+	atomic_store_explicit(&region->overrun, 1, memory_order_relaxed);
+	/* A reader killed here leaves them to be counted twice, and not uncounted. */
+	atomic_fetch_sub_explicit(drain->missed, missed, memory_order_relaxed);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Targets and controllers in other name spaces: of time, whose clocks and start times differ; and of process
+ * ids, while /proc is that of the outer one.
+ *
+ * Making such name spaces takes privileges. Where this process has none each test says so and ends.
+ */
+#include <fcntl.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/puppet.h"
+#include "support/stream.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
+
+#define INHERITED .inheritance = POSIX_TRACE_INHERITED
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+/* For the children that this process makes from now on. */
+static bool enter(int spaces, const char *offsets)
+{
+	return unshare(spaces) == 0 &&
+	       (!(spaces & CLONE_NEWTIME) || write_text("/proc/self/timens_offsets", offsets));
+}
+
+/* What a child of this process says of it, so that this process stays where it is. */
+static bool may_enter(int spaces, const char *offsets)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(enter(spaces, offsets) ? 0 : 1);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	if (status)
+		printf("no privileges for name spaces %#x: nothing to test\n", (unsigned)spaces);
+	return status == 0;
+}
+
+/* A puppet in new name spaces; its pid is that of this one. Its keeper is a child of this process. */
+static struct puppet puppet_in(int spaces, const char *offsets, pid_t *keeper)
+{
+	struct puppet puppet;
+	int commands[2], answers[2], status;
+
+	ck_assert_int_eq(pipe2(commands, O_CLOEXEC), 0);
+	ck_assert_int_eq(pipe2(answers, O_CLOEXEC), 0);
+	*keeper = fork();
+	ck_assert_int_ge(*keeper, 0);
+	if (*keeper == 0) {
+		pid_t pid;
+
+		close(commands[1]);
+		if (!enter(spaces, offsets))
+			_exit(20);
+		pid = fork();
+		if (pid == 0) {
+			/* A puppet hands its descriptors on to the programs that it executes. */
+			fcntl(commands[0], F_SETFD, 0);
+			fcntl(answers[1], F_SETFD, 0);
+			puppet_obey(commands[0], answers[1]);
+		}
+		if (write(answers[1], &pid, sizeof(pid)) != sizeof(pid))
+			_exit(21);
+		close(answers[1]);
+		_exit(waitpid(pid, &status, 0) == pid && status == 0 ? 0 : 22);
+	}
+	close(commands[0]);
+	close(answers[1]);
+	puppet.command = commands[1];
+	puppet.answer = answers[0];
+	ck_assert_int_eq(read(answers[0], &puppet.pid, sizeof(puppet.pid)), sizeof(puppet.pid));
+	return puppet;
+}
+
+static void end(const struct puppet *puppet, pid_t keeper)
+{
+	close(puppet->command);
+	close(puppet->answer);
+	wait_well(keeper);
+}
+
+/* All events of the stream lie between now and then, by the clock of events. */
+static void assert_times(trace_id_t trid, int64_t since_ns, size_t count)
+{
+	struct history *history = read_all(trid);
+
+	ck_assert_uint_eq(history->n, count);
+	for (size_t i = 0; i < history->n; i++) {
+		int64_t time = nanoseconds(&history->event[i].info.posix_timestamp);
+
+		/* The clocks of two processors may differ by a little. */
+		ck_assert_int_gt(time, since_ns - 1000000);
+		ck_assert_int_lt(time, now_ns() + 1000000);
+	}
+	history_free(history);
+}
+
+static void assert_account(trace_id_t trid, uint64_t called, uint64_t lost)
+{
+	struct posix_trace_ledger_np ledger;
+	uint64_t sum = 0;
+
+	OK(posix_trace_get_ledger_np(trid, &ledger));
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		sum += ledger.lost[i];
+	ck_assert_uint_eq(ledger.called, called);
+	ck_assert_uint_eq(sum, lost);
+	ck_assert_uint_eq(ledger.reported + ledger.unread + sum, called);
+}
+
+static const struct {
+	const char *clock, *offsets;
+	int spaces;
+} places[] = {
+	{ NULL, "boottime 100000 0\n", CLONE_NEWTIME },
+	{ NULL, "boottime -20 0\nmonotonic -10 0\n", CLONE_NEWTIME },
+	{ "monotonic", "boottime 100000 0\nmonotonic 100000 500\n", CLONE_NEWTIME },
+	{ "monotonic", "boottime 70 0\nmonotonic -10 0\n", CLONE_NEWTIME },
+	{ NULL, NULL, CLONE_NEWPID },
+	{ "monotonic", "boottime 5000 0\nmonotonic 5000 0\n", CLONE_NEWTIME | CLONE_NEWPID },
+};
+
+#define PLACES (int)(sizeof(places) / sizeof(places[0]))
+
+/* CREATE-04, EVENT-11, EXEC-01 */
+START_TEST(a_target_in_other_name_spaces_is_traced_and_its_times_are_right)
+{
+	struct puppet puppet;
+	int64_t since_ns;
+	trace_id_t trid;
+	pid_t keeper;
+
+	if (!may_enter(places[_i].spaces, places[_i].offsets))
+		return;
+	if (places[_i].clock)
+		setenv("POSIXTRACE_CLOCK", places[_i].clock, 1);
+	puppet = puppet_in(places[_i].spaces, places[_i].offsets, &keeper);
+	puppet_tell(&puppet, PUPPET_ONE);
+	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
+	since_ns = now_ns();
+	start(trid);
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_ONE);
+	assert_account(trid, 3, 0);
+	assert_times(trid, since_ns, 3);
+	/* Another program finds the stream again. */
+	puppet_tell(&puppet, PUPPET_EXEC);
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_ONE);
+	assert_account(trid, 5, 0);
+	ck_assert_events(trid, "u=1 u=2");
+	shut(trid);
+	end(&puppet, keeper);
+}
+END_TEST
+
+/* CREATE-04, FORK-01, EXEC-01 */
+START_TEST(so_are_its_children_and_the_programs_that_they_execute)
+{
+	static const enum puppet_command ways[] = { PUPPET_FORK, PUPPET_SPAWN };
+
+	if (!may_enter(places[_i].spaces, places[_i].offsets))
+		return;
+	if (places[_i].clock)
+		setenv("POSIXTRACE_CLOCK", places[_i].clock, 1);
+	for (int way = 0; way < 2; way++) {
+		struct puppet puppet;
+		int64_t since_ns;
+		trace_id_t trid;
+		pid_t keeper;
+
+		puppet = puppet_in(places[_i].spaces, places[_i].offsets, &keeper);
+		trid = stream_attach(puppet.pid, &(struct wish){ INHERITED });
+		since_ns = now_ns();
+		start(trid);
+		puppet_tell(&puppet, PUPPET_ONE);
+		puppet_tell(&puppet, ways[way]);
+		puppet_tell(&puppet, PUPPET_ONE);
+		puppet_tell(&puppet, PUPPET_ONE);
+		assert_account(trid, 4, 0);
+		assert_times(trid, since_ns, 4);
+		shut(trid);
+		end(&puppet, keeper);
+	}
+}
+END_TEST
+
+/* FORK-01 */
+START_TEST(a_child_that_goes_into_other_name_spaces_stays_in_the_stream)
+{
+	struct puppet puppet;
+	int64_t since_ns;
+	trace_id_t trid;
+	pid_t keeper;
+
+	if (!may_enter(places[_i].spaces, places[_i].offsets))
+		return;
+	if (places[_i].clock)
+		setenv("POSIXTRACE_CLOCK", places[_i].clock, 1);
+	trid = STARTED(INHERITED);
+	since_ns = now_ns() - INT64_C(1000000000);
+	puppet = puppet_in(places[_i].spaces, places[_i].offsets, &keeper);
+	puppet_tell(&puppet, PUPPET_ONE);
+	puppet_tell(&puppet, PUPPET_ONE);
+	assert_account(trid, 3, 0);
+	puppet_tell(&puppet, PUPPET_EXEC);
+	puppet_tell(&puppet, PUPPET_ONE);
+	assert_account(trid, 4, 0);
+	assert_times(trid, since_ns, 4);
+	shut(trid);
+	end(&puppet, keeper);
+}
+END_TEST
+
+/* The ids that this controller knows are not the numbers in /proc. CREATE-04 */
+START_TEST(a_controller_in_another_name_space_traces_the_process_that_it_named)
+{
+	int status;
+	pid_t keeper;
+
+	if (!may_enter(CLONE_NEWPID, NULL))
+		return;
+	keeper = fork();
+	if (keeper == 0) {
+		pid_t controller;
+
+		if (!enter(CLONE_NEWPID, NULL))
+			_exit(1);
+		controller = fork();
+		if (controller == 0) {
+			struct puppet puppet = puppet_start();
+			trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ 0 });
+
+			ck_assert_int_lt(puppet.pid, 10);
+			start(trid);
+			puppet_tell(&puppet, PUPPET_ONE);
+			assert_account(trid, 2, 0);
+			ck_assert_events(trid, "START u=1");
+			FAILS(ESRCH, posix_trace_create(1000000, NULL, &trid));
+			_exit(0);
+		}
+		_exit(waitpid(controller, &status, 0) == controller && status == 0 ? 0 : 2);
+	}
+	wait_well(keeper);
+}
+END_TEST
+
+static Suite *build(void)
+{
+	TCase *tc;
+	Suite *suite = support_suite("name spaces", &tc);
+
+	tcase_add_loop_test(tc, a_target_in_other_name_spaces_is_traced_and_its_times_are_right, 0,
+			    PLACES);
+	tcase_add_loop_test(tc, so_are_its_children_and_the_programs_that_they_execute, 0, PLACES);
+	tcase_add_loop_test(tc, a_child_that_goes_into_other_name_spaces_stays_in_the_stream, 0, PLACES);
+	tcase_add_test(tc, a_controller_in_another_name_space_traces_the_process_that_it_named);
+	return suite;
+}
+
+SUITE_MAIN_OF(build)

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Whether a process is alive: three answers, and "dead" only on evidence. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/life.h"
+#include "base/proc.h"
+#include "base/timespace.h"
+#include "support/support.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
+
+static bool no_pidfd, no_proc;
+
+long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	if ((number == SYS_pidfd_open && no_pidfd) ||
+	    (number == SYS_openat && no_proc && strncmp((const char *)b, "/proc", 5) == 0)) {
+		errno = number == SYS_pidfd_open ? ENOSYS : EACCES;
+		return -1;
+	}
+	return __real_syscall(number, a, b, c, d, e, f);
+}
+
+static pid_t a_child(bool ends)
+{
+	siginfo_t info;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		if (!ends)
+			pause();
+		_exit(0);
+	}
+	if (ends)
+		ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+static enum ptx_life life_of(pid_t pid)
+{
+	return KEEPS_ERRNO(ptx_life_of((uint32_t)pid));
+}
+
+/* By a pidfd; by /proc, where there is no pidfd; and by kill() alone. */
+START_TEST(living_dead_and_unknown_are_told_apart)
+{
+	pid_t living = a_child(false), zombie = a_child(true), gone = a_child(true);
+
+	end(gone);
+	no_pidfd = _i > 0;
+	no_proc = _i > 1;
+	ck_assert_int_eq(life_of(gone), PTX_DEAD);
+	ck_assert_int_eq(life_of(living), _i > 1 ? PTX_LIFE_UNKNOWN : PTX_ALIVE);
+	ck_assert_int_eq(life_of(zombie), _i > 1 ? PTX_LIFE_UNKNOWN : PTX_DEAD);
+	ck_assert_int_eq(life_of(getpid()), _i > 1 ? PTX_LIFE_UNKNOWN : PTX_ALIVE);
+	ck_assert_int_eq(life_of(0), PTX_LIFE_UNKNOWN);
+	ck_assert_int_eq(life_of(-1), PTX_LIFE_UNKNOWN);
+	no_pidfd = no_proc = false;
+	end(living);
+	end(zombie);
+}
+END_TEST
+
+START_TEST(without_a_descriptor_nobody_is_dead_who_has_an_id)
+{
+	pid_t living = a_child(false), zombie = a_child(true), gone = a_child(true);
+	struct rlimit old, none;
+
+	end(gone);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = (struct rlimit){ 0, old.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	ck_assert_int_eq(life_of(living), PTX_LIFE_UNKNOWN);
+	ck_assert_int_eq(life_of(zombie), PTX_LIFE_UNKNOWN);
+	ck_assert_int_eq(life_of(gone), PTX_DEAD);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
+	end(living);
+	end(zombie);
+}
+END_TEST
+
+static void *wait_in_thread(void *arg)
+{
+	uint32_t *tid = arg;
+
+	__atomic_store_n(tid, (uint32_t)gettid(), __ATOMIC_RELEASE);
+	while (__atomic_load_n(tid, __ATOMIC_ACQUIRE))
+		usleep(100);
+	return NULL;
+}
+
+START_TEST(a_thread_is_one_of_its_process)
+{
+	uint32_t tid = 0, pid = (uint32_t)getpid(), known;
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, wait_in_thread, &tid), 0);
+	while (!(known = __atomic_load_n(&tid, __ATOMIC_ACQUIRE)))
+		usleep(100);
+	ck_assert_int_eq(KEEPS_ERRNO(ptx_life_of_thread(pid, known)), PTX_ALIVE);
+	ck_assert_int_eq(ptx_life_of_thread((uint32_t)getppid(), known), PTX_DEAD);
+	ck_assert_int_eq(ptx_life_of_thread(pid, 0), PTX_LIFE_UNKNOWN);
+	/* A thread's id is no process's. */
+	ck_assert_int_ne(life_of((pid_t)known), PTX_DEAD);
+	__atomic_store_n(&tid, 0, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	while (ptx_life_of_thread(pid, known) != PTX_DEAD)
+		usleep(100); /* it is on its way out */
+}
+END_TEST
+
+static struct ptx_identity identity_of(pid_t pid)
+{
+	struct ptx_identity identity;
+	int pidfd = (int)syscall(SYS_pidfd_open, (long)pid, 0L, 0L, 0L, 0L, 0L);
+
+	ck_assert_int_ge(pidfd, 0);
+	ptx_identity_of(pidfd, (uint32_t)pid, &identity);
+	close(pidfd);
+	return identity;
+}
+
+START_TEST(an_identity_is_one_processes)
+{
+	pid_t one = a_child(false), two = a_child(false);
+	struct ptx_identity first = identity_of(one), second = identity_of(two);
+	struct ptx_identity self = identity_of(getpid()), own, nothing = { 0 };
+
+	ck_assert_uint_ne(first.start, 0);
+	ck_assert_int_eq(ptx_identity_compare(&first, &first), PTX_SAME);
+	/* Two that began in one tick are told apart by their inodes only. */
+	if (first.inode)
+		ck_assert_int_eq(ptx_identity_compare(&first, &second), PTX_OTHER);
+	ck_assert_int_eq(ptx_identity_compare(&first, &nothing), PTX_SAME_UNKNOWN);
+	first.start++;
+	ck_assert_int_eq(ptx_identity_compare(&first, &first), PTX_SAME);
+	ptx_identity_self(&own);
+	ck_assert_int_eq(ptx_identity_compare(&own, &self), PTX_SAME);
+	self.inode = own.inode = 0;
+	own.start = ptx_identity_start(PTX_PROC_SELF);
+	ck_assert_int_eq(ptx_identity_compare(&own, &self), PTX_SAME);
+	end(one);
+	end(two);
+}
+END_TEST
+
+START_TEST(an_id_that_means_another_process_by_now_is_a_dead_ones)
+{
+	pid_t pid = a_child(false);
+	struct ptx_identity is = identity_of(pid), was = is;
+
+	was.inode += was.inode != 0;
+	was.start -= 100;
+	ck_assert_int_eq(ptx_life_of_one((uint32_t)pid, &is), PTX_ALIVE);
+	ck_assert_int_eq(ptx_life_of_one((uint32_t)pid, &was), PTX_DEAD);
+	no_proc = no_pidfd = true;
+	ck_assert_int_eq(ptx_life_of_one((uint32_t)pid, &was), PTX_LIFE_UNKNOWN);
+	no_proc = no_pidfd = false;
+	end(pid);
+	ck_assert_int_eq(ptx_life_of_one((uint32_t)pid, &is), PTX_DEAD);
+}
+END_TEST
+
+/* A child in another time name space says when it began, and this process says it too. */
+START_TEST(when_a_process_began_is_the_same_in_every_time_name_space)
+{
+	static const char offsets[] = "monotonic 7000 0\nboottime 100000 0\n";
+	struct { pid_t pid; uint64_t start; int64_t ahead_ns; int err; } said;
+	int ends[2], go[2], fd;
+	pid_t keeper;
+	char c = 0;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(pipe(go), 0);
+	keeper = fork();
+	if (keeper == 0) {
+		memset(&said, 0, sizeof said);
+		fd = unshare(CLONE_NEWTIME) ? -1 : open("/proc/self/timens_offsets", O_WRONLY);
+		if (fd < 0 || write(fd, offsets, sizeof offsets - 1) != sizeof offsets - 1) {
+			if (write(ends[1], &said, sizeof said) != sizeof said)
+				_exit(1);
+			_exit(0); /* no privileges: nothing to test */
+		}
+		said.pid = fork();
+		if (said.pid == 0) {
+			struct ptx_time_space space;
+
+			said.pid = getpid();
+			said.err = ptx_time_space_read(&space);
+			said.ahead_ns = space.monotonic_ns;
+			said.start = ptx_identity_start(PTX_PROC_SELF);
+			_exit(write(ends[1], &said, sizeof said) != sizeof said ||
+			      read(go[0], &c, 1) != 1);
+		}
+		_exit(waitpid(said.pid, &fd, 0) != said.pid || fd);
+	}
+	ck_assert_int_eq(read(ends[0], &said, sizeof said), sizeof said);
+	if (said.pid) {
+		ck_assert_int_eq(said.err, 0);
+		ck_assert_int_eq(said.ahead_ns, 7000 * INT64_C(1000000000));
+		ck_assert_uint_eq(said.start, ptx_identity_start((uint32_t)said.pid));
+		ck_assert_uint_ne(said.start, 0);
+		ck_assert_int_eq(write(go[1], &c, 1), 1);
+	}
+	wait_well(keeper);
+	close(ends[0]);
+	close(ends[1]);
+	close(go[0]);
+	close(go[1]);
+}
+END_TEST
+
+static Suite *build(void)
+{
+	TCase *tc;
+	Suite *suite = support_suite("base: life", &tc);
+
+	tcase_add_loop_test(tc, living_dead_and_unknown_are_told_apart, 0, 3);
+	tcase_add_test(tc, without_a_descriptor_nobody_is_dead_who_has_an_id);
+	tcase_add_test(tc, a_thread_is_one_of_its_process);
+	tcase_add_test(tc, an_identity_is_one_processes);
+	tcase_add_test(tc, an_id_that_means_another_process_by_now_is_a_dead_ones);
+	tcase_add_test(tc, when_a_process_began_is_the_same_in_every_time_name_space);
+	return suite;
+}
+
+SUITE_MAIN_OF(build)

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A thread loses its ring and its slot, since somebody mistook its process for dead: it takes others at its
+ * next chunk, and does not write into what is another thread's by then.
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <trace_np.h>
+
+#include "point/thread.h"
+#include "ring/ring_write.h"
+#include "support/stream.h"
+
+static trace_event_id_t id;
+static trace_id_t trid;
+
+static bool everybody_is_dead(uint32_t pid)
+{
+	(void)pid;
+	return true;
+}
+
+static bool nobody_is_dead(uint32_t pid)
+{
+	(void)pid;
+	return false;
+}
+
+static struct ptx_view *the_view(void)
+{
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
+		if (ptx_private.view[bit])
+			return ptx_private.view[bit];
+	ck_abort_msg("no view");
+}
+
+static struct ptx_cell *own_cell(void)
+{
+	return &ptx_thread_self->cell[0][the_view()->bit];
+}
+
+/* As a reader of another process would. */
+static bool steal(bool (*is_dead)(uint32_t pid))
+{
+	return ptx_ring_reap(&the_view()->rings, 1, is_dead);
+}
+
+static void *trace_in_thread(void *arg)
+{
+	uint32_t *ring = arg;
+
+	for (int i = 0; i < 3; i++)
+		trace_number(id, -1);
+	*ring = own_cell()->ring;
+	/* It keeps the ring while the other thread goes on. */
+	while (__atomic_load_n(&ring[1], __ATOMIC_ACQUIRE) == 0)
+		sched_yield();
+	for (int i = 0; i < 3; i++)
+		trace_number(id, -1);
+	return NULL;
+}
+
+static uint64_t called_now(uint64_t *lost)
+{
+	struct posix_trace_ledger_np ledger;
+
+	*lost = 0;
+	OK(posix_trace_get_ledger_np(trid, &ledger));
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		*lost += ledger.lost[i];
+	ck_assert_uint_eq(ledger.called, ledger.reported + ledger.unread + *lost);
+	return ledger.called;
+}
+
+/* Until the cell's chunk is another. */
+static unsigned trace_to_the_next_chunk(unsigned number)
+{
+	const struct ptx_chunk *chunk = own_cell()->chunk;
+
+	while (own_cell()->chunk == chunk)
+		trace_number(id, (int)number++);
+	return number;
+}
+
+START_TEST(a_thread_that_lost_its_ring_takes_another_at_its_next_chunk)
+{
+	uint32_t ring[2] = { 0 }, before, slot;
+	uint64_t held, lost;
+	unsigned number = 0;
+	pthread_t thread;
+
+	id = type_of("u");
+	trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL);
+	trace_number(id, (int)number++);
+	before = own_cell()->ring;
+	held = own_cell()->held;
+	slot = ptx_thread_self->slot[the_view()->bit];
+	ck_assert(!steal(nobody_is_dead));
+	number = trace_to_the_next_chunk(number);
+	ck_assert_uint_eq(own_cell()->ring, before);
+	ck_assert_uint_eq(own_cell()->held, held);
+	ck_assert(steal(everybody_is_dead));
+	/* Of the same process, so that the ring's word names it as before. */
+	ck_assert_int_eq(pthread_create(&thread, NULL, trace_in_thread, ring), 0);
+	while (the_view()->rings.ring[before].holder == held ||
+	       (the_view()->rings.ring[before].holder & PTX_RING_STATE) != PTX_RING_HELD)
+		sched_yield();
+	number = trace_to_the_next_chunk(number);
+	ck_assert_uint_ne(own_cell()->ring, before);
+	ck_assert_uint_ne(ptx_thread_self->slot[the_view()->bit], slot);
+	ck_assert(ptx_slot_is_held(&the_view()->rings, ptx_thread_self->slot[the_view()->bit]));
+	__atomic_store_n(&ring[1], 1, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	ck_assert_uint_eq(ring[0], before);
+	number = trace_to_the_next_chunk(number);
+	stop(trid);
+	/* Each event has its place: START, what both called, STOP. */
+	ck_assert_uint_eq(called_now(&lost), 2 + number + 6);
+	ck_assert_uint_eq(lost, 0);
+	shut(trid);
+}
+END_TEST
+
+/* A thread that ends gives back what it holds, and no more than that. */
+START_TEST(a_thread_that_lost_its_slot_does_not_end_the_next_owners)
+{
+	struct ptx_rings *rings;
+	uint32_t slot;
+
+	id = type_of("u");
+	trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL);
+	trace_number(id, 1);
+	rings = &the_view()->rings;
+	slot = ptx_thread_self->slot[the_view()->bit];
+	atomic_store(&rings->slot[slot & 0xffff].word, ((slot >> 16) + 1) << 16 | PTX_SLOT_LIVE);
+	ck_assert(!ptx_slot_is_held(rings, slot));
+	ptx_slot_release(rings, slot);
+	ck_assert_uint_eq(rings->slot[slot & 0xffff].word, ((slot >> 16) + 1) << 16 | PTX_SLOT_LIVE);
+	ptx_slot_release(rings, slot + 0x10000);
+	ck_assert_uint_eq(rings->slot[slot & 0xffff].word, ((slot >> 16) + 1) << 16 | PTX_SLOT_ENDED);
+	shut(trid);
+}
+END_TEST
+
+SUITE_MAIN("a ring that was taken away",
+	   a_thread_that_lost_its_ring_takes_another_at_its_next_chunk,
+	   a_thread_that_lost_its_slot_does_not_end_the_next_owners)
