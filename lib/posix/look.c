@@ -263,7 +263,7 @@ static int look(pid_t pid, void (*visit)(void *arg, const struct posix_trace_str
 	if (!err && pid != POSIX_TRACE_EVERY_PROCESS_NP)
 		err = may_look_at(pid);
 	if (err)
-		return err == ENXIO ? ENOTSUP : err;
+		return err == ENXIO ? ENOTSUP : err == EACCES ? EPERM : err;
 	looking = calloc(1, sizeof(*looking));
 	if (!looking)
 		return ENOMEM;
