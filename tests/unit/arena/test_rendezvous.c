@@ -9,7 +9,8 @@
 
 #include "arena/folder.h"
 #include "arena/rendezvous.h"
-#include "base/io.h"
+#include "base/life.h"
+#include "base/proc.h"
 #include "support/support.h"
 
 static char folder[] = "/tmp/posixtrace-test.XXXXXX", traced[64];
@@ -27,7 +28,8 @@ static struct ptx_rendezvous_target self(void)
 {
 	struct ptx_rendezvous_target target = { .uid = geteuid(), .pid = (uint32_t)getpid() };
 
-	ck_assert(ptx_io_process_start(target.pid, &target.start));
+	target.start = ptx_identity_start(PTX_PROC_SELF);
+	ck_assert_uint_ne(target.start, 0);
 	return target;
 }
 
