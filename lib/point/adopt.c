@@ -101,7 +101,7 @@ static void drop(unsigned bit, struct ptx_view *view)
 		ptx_view_discard(view);
 }
 
-static struct ptx_view *find(unsigned bit, bool *is_missing)
+struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing)
 {
 	uint64_t word = atomic_load_explicit(&ptx_own_control.attachment[bit].word,
 					     memory_order_acquire);
@@ -139,7 +139,7 @@ struct ptx_view *ptx_view_find(unsigned bit)
 {
 	bool is_missing = false;
 
-	return find(bit, &is_missing);
+	return ptx_view_seek(bit, &is_missing);
 }
 
 /*
@@ -168,7 +168,7 @@ static bool would_get(unsigned bit, unsigned type)
 struct ptx_view *ptx_view_for(unsigned bit, unsigned type)
 {
 	bool is_missing = false;
-	struct ptx_view *view = find(bit, &is_missing);
+	struct ptx_view *view = ptx_view_seek(bit, &is_missing);
 
 	if (is_missing && would_get(bit, type))
 		atomic_fetch_add_explicit(&ptx_own_control.attachment[bit].missed, 1,

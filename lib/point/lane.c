@@ -58,8 +58,12 @@ static void make_lanes(struct ptx_thread *thread)
 	if (!ptx_clock_is_counter)
 		return; /* event.c reads the counter and nothing else */
 	for (; attached; attached &= attached - 1) {
-		struct ptx_view *view = ptx_view_find((unsigned)__builtin_ctzll(attached));
+		bool is_missing = false;
+		struct ptx_view *view = ptx_view_seek((unsigned)__builtin_ctzll(attached),
+						      &is_missing);
 
+		if (is_missing)
+			return; /* each event comes by the long way, which counts it as lost */
 		if (!view)
 			continue;
 		if (lanes == PTX_LANES)

@@ -53,6 +53,9 @@ void ptx_view_destroy(struct ptx_view *view);
  */
 struct ptx_view *ptx_view_find(unsigned bit);
 
+/* The same; *is_missing, false before: the stream is for this process, and there is no view of it. */
+struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing);
+
 /* The same for an event of that type. One that is lost since the region cannot be mapped is counted. */
 struct ptx_view *ptx_view_for(unsigned bit, unsigned type);
 
