@@ -86,6 +86,22 @@ static void say_refused(pid_t pid)
 	say("be that user, or have the capability CAP_SYS_PTRACE: try as root");
 }
 
+/* The process exists: in /proc its entry is that of another process, or there is none. */
+static void say_unsupported(pid_t pid)
+{
+	char path[40];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &st)) {
+		say("process %d: /proc does not show it", (int)pid);
+		say("/proc is not mounted, or belongs to another name space of process IDs");
+		return;
+	}
+	say("process %d: its events have a clock that cannot be read here, or the system refuses "
+	    "what it takes to look at it", (int)pid);
+}
+
 int process_say_why(pid_t pid, int err)
 {
 	switch (err) {
@@ -96,7 +112,7 @@ int process_say_why(pid_t pid, int err)
 		say_refused(pid);
 		break;
 	case ENOTSUP:
-		say("process %d: its events have a clock that cannot be read here", (int)pid);
+		say_unsupported(pid);
 		break;
 	default:
 		say("process %d: %s", (int)pid, strerror(err));
