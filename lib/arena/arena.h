@@ -20,7 +20,7 @@
 #include "ring/ring.h"
 
 #define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
-#define PTX_ARENA_VERSION 15u
+#define PTX_ARENA_VERSION 16u
 #define PTX_PAGE          4096u
 
 /* What the word of an attachment says, below its generation. */

@@ -27,7 +27,7 @@ static void free_arena(struct ptx_arena *arena)
 		munmap(arena->control, sizeof(union ptx_control_page));
 	if (arena->lists)
 		munmap(arena->lists, PTX_LISTS_BYTES);
-	if (arena->fd >= 0)
+	if (ptx_arena_fd(arena) >= 0)
 		close(arena->fd);
 	free(arena);
 }

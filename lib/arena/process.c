@@ -203,7 +203,7 @@ static bool change_to(struct ptx_arena *arena, int fd)
 		copy_texts(lists, arena->lists);
 		munmap(arena->lists, PTX_LISTS_BYTES);
 	}
-	if (arena->fd >= 0)
+	if (ptx_arena_fd(arena) >= 0)
 		close(arena->fd);
 	ptx_arena_know_lists(arena, lists);
 	know_file(arena, ptx_io_move_up(fd, PTX_ARENA_FD_MIN));

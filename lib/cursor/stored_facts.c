@@ -45,8 +45,10 @@ const struct ptx_mappings *ptx_stored_mappings(const struct ptx_stored *stored)
 static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *tally)
 {
 	struct ptx_stored *reader;
-	int err = ptx_stored_open(stored->window.fd, stored->salvage, &reader);
+	int err = EBADF;
 
+	if (ptx_file_is(stored->window.fd, &stored->window.file, 0))
+		err = ptx_stored_open(stored->window.fd, stored->salvage, &reader);
 	if (err)
 		return err;
 	while (ptx_stored_next_block(reader))

@@ -14,6 +14,8 @@
 #include "cursor/stored_private.h"
 #include "log/log_origin.h"
 
+#define GUARDIAN_WAIT_NS INT64_C(10000000000)
+
 /* What stands in the last 16 bytes of a log that was completed. */
 struct ending {
 	uint64_t end_offset;
@@ -28,8 +30,7 @@ static int private_descriptor(int fd, int *own)
 	if (flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == O_WRONLY || fstat(fd, &st) ||
 	    !S_ISREG(st.st_mode))
 		return EINVAL;
-	*own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	return *own < 0 ? errno : 0;
+	return ptx_file_duplicate(fd, own);
 }
 
 static const void *fetch(struct ptx_stored *stored, uint64_t offset, enum ptx_log_type type,
@@ -182,19 +183,40 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 	return 0;
 }
 
-/* R4. */
+/* Valid, and with this state. */
+static bool closing_says(const struct ptx_stored *stored, const char *state)
+{
+	const struct ptx_log_closing *closing = &stored->header.closing;
+
+	return ptx_log_closing_is_valid(closing) &&
+	       !memcmp(closing->state, state, sizeof(closing->state));
+}
+
+/*
+ * R4. When the writer has died its guardian completes the log. That takes some milliseconds, or
+ * seconds of a large log, and a reader waits for it. It does not wait for ever, since a guardian may
+ * be stopped or its file system may hang.
+ */
 static bool is_being_written(const struct ptx_stored *stored)
 {
 	const struct ptx_log_header *h = &stored->header;
+	struct ptx_log_file_id file = { .device = h->file_device, .inode = h->file_inode };
 	struct ptx_log_writer writer = {
 		.pid = h->writer_pid,
 		.start = h->writer_start,
 		.pid_space = h->writer_pid_space,
 	};
-	struct ptx_log_file_id file = { .device = h->file_device, .inode = h->file_inode };
 
 	memcpy(writer.boot_id, h->boot_id, sizeof(writer.boot_id));
-	return ptx_log_is_file(stored->window.fd, &file) && ptx_log_writer_may_run(&writer);
+	if (!ptx_log_is_file(stored->window.fd, &file))
+		return false;
+	if (ptx_log_writer_may_run(&writer))
+		return true;
+	if (!closing_says(stored, PTX_LOG_WRITING) || !h->closing.guardian_pid)
+		return false;
+	writer.pid = h->closing.guardian_pid;
+	writer.start = h->closing.guardian_start;
+	return !ptx_log_writer_ends(&writer, GUARDIAN_WAIT_NS);
 }
 
 static void forget(struct ptx_stored *stored)
@@ -214,16 +236,10 @@ static void forget(struct ptx_stored *stored)
 static int recover(struct ptx_stored *stored)
 {
 	const struct ptx_log_closing *closing = &stored->header.closing;
-	bool closed = ptx_log_closing_is_valid(closing) &&
-		      !memcmp(closing->state, PTX_LOG_CLOSED, sizeof(closing->state));
+	const bool closed = closing_says(stored, PTX_LOG_CLOSED);
 	int err;
 
 	forget(stored);
-	if (!closed && is_being_written(stored)) {
-		if (!stored->salvage)
-			return EINVAL;
-		stored->live = true;
-	}
 	err = ptx_stored_is_sequence(stored) ? ptx_stored_recover_sequence(stored) :
 					       ptx_stored_recover_slots(stored);
 	if (err)
@@ -242,12 +258,12 @@ static int recover(struct ptx_stored *stored)
 	return 0;
 }
 
-static int examine(struct ptx_stored *stored)
+/* R1, R2, R8. */
+static int read_ends(struct ptx_stored *stored)
 {
 	enum ptx_log_verdict verdict;
 	const char *why;
 	const void *bytes;
-	int err;
 
 	bytes = ptx_log_window_at(&stored->window, 0, sizeof(stored->header));
 	if (!bytes)
@@ -260,8 +276,37 @@ static int examine(struct ptx_stored *stored)
 		return EINVAL;
 	}
 	ptx_log_decode_facts(&stored->header, &stored->facts);
-	err = read_ending(stored, &stored->complete);
-	if (!err && !stored->complete)
+	return read_ending(stored, &stored->complete);
+}
+
+/* The file may have grown since it was read: nothing that was read counts. */
+static int read_ends_again(struct ptx_stored *stored)
+{
+	const int fd = stored->window.fd;
+	int err;
+
+	forget(stored);
+	ptx_log_window_close(&stored->window);
+	err = ptx_log_window_open(&stored->window, fd);
+	return err ? err : read_ends(stored);
+}
+
+static int examine(struct ptx_stored *stored)
+{
+	int err = read_ends(stored);
+
+	/* A log that is not complete is read once more after nobody writes it: it may have been
+	 * completed between the first look and the question who writes it. */
+	if (!err && !stored->complete && !closing_says(stored, PTX_LOG_CLOSED)) {
+		stored->live = is_being_written(stored);
+		if (stored->live && !stored->salvage)
+			err = EINVAL;
+		else
+			err = read_ends_again(stored);
+	}
+	if (!err && stored->complete)
+		stored->live = false;
+	else if (!err)
 		err = recover(stored);
 	ptx_objects_sort(stored->said.object, stored->said.objects);
 	ptx_mappings_settle(&stored->said.mappings);
@@ -306,10 +351,8 @@ out:
 
 void ptx_stored_close(struct ptx_stored *stored)
 {
-	int fd = stored->window.fd;
-
+	ptx_file_close(stored->window.fd, &stored->window.file);
 	forget(stored);
 	ptx_log_window_close(&stored->window);
 	free(stored);
-	ptx_io_close(fd);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <trace.h>
 
+#include "drain/checkpoint_flush.h"
 #include "drain/heap.h"
 #include "drain/step.h"
 
@@ -22,16 +23,20 @@ struct checkpoint {
 	uint64_t synthetic;
 	uint64_t not_running;
 	uint64_t cleared;
+	uint64_t told_cut;
 	uint64_t lost[PTX_LOST_CAUSES]; /* what the drain itself counted */
 	struct ptx_anchor anchor[2];
 	uint32_t running;
 	uint32_t full;
 	uint32_t count;
-	uint32_t spare;
+	uint32_t log_full;
+	struct ptx_checkpoint_marks marks;
 	struct place place[PTX_RINGS];
 };
 
-_Static_assert(2 * sizeof(struct checkpoint) <= PTX_CHECKPOINT_BYTES, "the region has room");
+_Static_assert(2 * sizeof(struct checkpoint) + sizeof(struct ptx_checkpoint_status) <=
+		       PTX_CHECKPOINT_BYTES,
+	       "the region has room");
 
 static struct checkpoint *checkpoint_at(const struct ptx_drain *drain, unsigned index)
 {
@@ -39,6 +44,11 @@ static struct checkpoint *checkpoint_at(const struct ptx_drain *drain, unsigned 
 				drain->rings->geometry.checkpoint_at;
 
 	return (struct checkpoint *)(void *)memory + index;
+}
+
+struct ptx_checkpoint_status *ptx_checkpoint_status(const struct ptx_drain *drain)
+{
+	return (struct ptx_checkpoint_status *)(void *)checkpoint_at(drain, 2);
 }
 
 static struct checkpoint *find(const struct ptx_drain *drain, uint64_t events)
@@ -70,9 +80,12 @@ static void fill(struct checkpoint *to, const struct ptx_drain *drain, uint64_t 
 	to->synthetic = drain->synthetic;
 	to->not_running = drain->not_running;
 	to->cleared = drain->cleared;
+	to->told_cut = drain->told_cut;
 	memcpy(to->lost, drain->account.total.lost, sizeof to->lost);
 	to->running = drain->running;
 	to->full = drain->full;
+	to->log_full = drain->log_full;
+	ptx_checkpoint_marks_save(drain, &to->marks);
 	to->anchor[1] = scale->anchor[scale->count - 1];
 	to->anchor[0] = scale->count > 1 ? scale->anchor[scale->count - 2] : to->anchor[1];
 	for (uint32_t i = 0; i < drain->sources; i++) {
@@ -212,6 +225,17 @@ static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
 	drain->cleared = cleared < now ? cleared : 0;
 }
 
+/* A LOOP stream has overwritten events since the log was last written, or begun: there is a gap. */
+static void find_gap(struct ptx_drain *drain, const struct checkpoint *from)
+{
+	const struct ptx_region *region = drain->rings->region;
+	const uint64_t told_cut = from->told_cut;
+
+	drain->told_cut = told_cut < ptx_clock_ordered() ? told_cut : 0;
+	drain->gap = drain->loop && atomic_load_explicit(&region->cut, memory_order_acquire) >
+					    drain->told_cut;
+}
+
 /*
  * In a LOOP stream what the dead reader took is gone, and it may have been a START that no checkpoint knows of:
  * then what the rings hold was recorded while it ran, as good as all.
@@ -233,12 +257,14 @@ static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 	uint32_t count = from->count;
 
 	take_times(drain, from);
+	find_gap(drain, from);
 	drain->synthetic = from->synthetic;
 	drain->not_running = from->not_running;
 	add_losses(&drain->account, from->lost);
 	drain->running = from->running != 0 ||
 			 (drain->loop && drain->sources && control_was_taken(drain, from));
 	drain->full = from->full != 0;
+	drain->log_full = from->log_full != 0;
 	for (uint32_t i = 0; !drain->loop && i < count && i < PTX_RINGS; i++) {
 		const struct place *place = &from->place[i];
 		struct ptx_source *source;
@@ -337,6 +363,8 @@ int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 	err = ptx_checkpoint_starts(drain, buffer);
 	if (!err)
 		err = take_full(drain);
+	if (!err && from)
+		err = ptx_checkpoint_marks_restore(drain, &from->marks);
 out:
 	free(buffer);
 	return err;

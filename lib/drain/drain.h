@@ -99,6 +99,7 @@ struct ptx_drain {
 	bool running;       /* at the point that delivery has reached */
 	bool full;          /* not running because of FULL */
 	struct ptx_phases phases; /* that delivery has passed: for records that come late */
+	bool log_full;      /* UNTIL_FULL: the log ends with a STOP; what comes is discarded */
 	bool full_marked;   /* the FULL state of the region has its mark */
 	uint64_t full_at;   /* of that mark */
 	/* The youngest time that was delivered, and its label. */

@@ -9,11 +9,34 @@
 #include "base/futex.h"
 #include "base/shield.h"
 #include "drain/checkpoint.h"
+#include "drain/checkpoint_flush.h"
 #include "drain/flush_private.h"
 
 #define LET_GO_FIRST_NS   1000000
 #define FAILING_MARKS_MOST 64
+#define ERROR_MOST        4095 /* the kernel has no greater error number */
 #define AUTOMATIC_SPAN_NS 1000000000u /* so long one automatic flush goes on behind the writers */
+
+void ptx_flush_note_status(struct ptx_flush *flush)
+{
+	struct ptx_checkpoint_status *status = ptx_checkpoint_status(flush->drain);
+
+	atomic_store_explicit(&status->overwritten, flush->overwritten, memory_order_relaxed);
+	atomic_store_explicit(&status->word,
+			      (uint64_t)(uint32_t)flush->error << 32 | flush->log_overrun,
+			      memory_order_relaxed);
+}
+
+/* That of a process that is gone, which had the stream before; all zero in a new stream. */
+static void take_status(struct ptx_flush *flush)
+{
+	struct ptx_checkpoint_status *status = ptx_checkpoint_status(flush->drain);
+	uint64_t word = atomic_load_explicit(&status->word, memory_order_relaxed);
+
+	flush->error = word >> 32 <= ERROR_MOST ? (int)(word >> 32) : EIO;
+	flush->log_overrun = word & 1;
+	flush->overwritten = atomic_load_explicit(&status->overwritten, memory_order_relaxed);
+}
 
 int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, bool by_itself,
 		     struct ptx_mapped *mapped, struct ptx_flush **result)
@@ -27,6 +50,7 @@ int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, bool by_its
 	flush->drain = stream->drain;
 	flush->log = log;
 	ptx_ledger_init(&flush->closing);
+	take_status(flush);
 	ptx_checkpoint_enable(flush->drain);
 	pthread_mutex_init(&flush->turn, NULL);
 	flush->mapped = mapped;
@@ -133,6 +157,9 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	else
 		flush->failing = false;
 	ptx_drain_sync(flush->drain);
+	/* With the FLUSH_STOP, which the next flush will deliver. */
+	ptx_checkpoint_write(flush->drain, ptx_log_put_count(flush->log));
+	ptx_flush_note_status(flush);
 	flush->flushing = false;
 	pthread_mutex_unlock(&flush->stream->lock);
 	ptx_shield_lower(&shield);
@@ -145,10 +172,11 @@ void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, 
 	status->flushing = flush->flushing;
 	status->error = flush->error;
 	status->log_overrun = flush->log_overrun;
-	status->log_full = flush->log_full || ptx_log_is_full(flush->log);
+	status->log_full = flush->drain->log_full || ptx_log_is_full(flush->log);
 	if (reset) {
 		flush->error = 0;
 		flush->log_overrun = false;
+		ptx_flush_note_status(flush);
 	}
 }
 
@@ -175,12 +203,25 @@ void ptx_flush_give_turn(struct ptx_flush *flush)
 	pthread_mutex_unlock(&flush->turn);
 }
 
+/* Without what the log says, readers would not wait for the guardian: no harm to the log. */
+void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start)
+{
+	struct ptx_shield shield;
+
+	ptx_flush_take_turn(flush);
+	ptx_shield_raise(&shield);
+	(void)ptx_log_guarded(flush->log, pid, start);
+	ptx_shield_lower(&shield);
+	ptx_flush_give_turn(flush);
+}
+
 /* The log starts anew, where it can; the log knows which events are no longer reported. */
 int ptx_flush_clear(struct ptx_flush *flush)
 {
 	int err;
 
 	/* Whoever finds the log empty goes on from here; until it is, the other checkpoint holds. */
+	flush->drain->log_full = false;
 	ptx_checkpoint_write(flush->drain, 0);
 	err = ptx_log_clear(flush->log, &flush->drain->account);
 	ptx_drain_settle(flush->drain);
@@ -188,10 +229,10 @@ int ptx_flush_clear(struct ptx_flush *flush)
 	ptx_checkpoint_write(flush->drain, ptx_log_put_count(flush->log));
 	memset(flush->named, 0, sizeof flush->named);
 	flush->overwritten = 0;
-	flush->log_full = false;
 	flush->log_overrun = false;
 	flush->failing = false;
 	flush->error = 0;
+	ptx_flush_note_status(flush);
 	return err;
 }
 

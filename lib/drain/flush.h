@@ -36,6 +36,9 @@ int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, bool by_its
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller);
 
+/* This process completes the log should this one die; the log says so. */
+void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start);
+
 /* Ends the thread; no flush is in progress when it returns. */
 void ptx_flush_stop(struct ptx_flush *flush);
 

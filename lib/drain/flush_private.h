@@ -22,7 +22,6 @@ struct ptx_flush {
 	bool flushing;
 	bool failing;       /* the last flush failed: ERROR has been told */
 	bool log_overrun;
-	bool log_full;      /* UNTIL_FULL: what comes is discarded */
 	int error;          /* the first since it was last read */
 	uint64_t overwritten; /* of the log, as last seen */
 	uint64_t named[PTX_WORDS];
@@ -33,6 +32,9 @@ struct ptx_flush {
 
 	struct ptx_ledger closing; /* of the log; here, since shutting down must not need memory */
 };
+
+/* flush.c: leaves the status for who goes on in this process's place; with the stream's lock held. */
+void ptx_flush_note_status(struct ptx_flush *flush);
 
 /* transfer.c, with the stream's lock held: writing lets go of it. */
 

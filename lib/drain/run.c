@@ -108,7 +108,7 @@ uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target)
 	struct ptx_source *source = ptx_step_first(drain);
 	uint32_t count;
 
-	if (drain->loop || drain->queued || flush->log_full || !drain->running ||
+	if (drain->loop || drain->queued || flush->drain->log_full || !drain->running ||
 	    source == drain->source[PTX_CONTROL_RING])
 		return 0;
 	count = move(flush, source, run_limit(drain, target));

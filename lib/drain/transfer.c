@@ -42,6 +42,7 @@ static int write_out(struct ptx_flush *flush)
 		flush->overwritten = ptx_log_overwritten(flush->log);
 		flush->log_overrun = true;
 	}
+	ptx_flush_note_status(flush);
 	return err;
 }
 
@@ -76,7 +77,6 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 
 	stop.time_ns = event->time_ns;
 	stop.data = &automatic;
-	flush->log_full = true;
 	flush->log_overrun = true;
 	if (atomic_load_explicit(&region->admit[0], memory_order_relaxed) >> POSIX_TRACE_STOP & 1) {
 		enum ptx_log_put put;
@@ -87,9 +87,11 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 			write_out(flush);
 			put = ptx_log_put_last(flush->log, &stop);
 		}
-		if (put == PTX_LOG_PUT_DONE) /* it stands there already where a killed writer ended it */
+		if (put == PTX_LOG_PUT_DONE)
 			count_stop(flush->drain);
 	}
+	/* Not before: a checkpoint that says so is of a log that has the STOP. */
+	flush->drain->log_full = true;
 	state = atomic_load_explicit(&region->state, memory_order_acquire);
 	while (ptx_state_kind(state) != PTX_SUSPENDED) {
 		mark.ticks = ptx_drain_moment(flush->drain, false);
@@ -110,7 +112,7 @@ static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *
 	struct ptx_log_event entry;
 
 	*err = 0;
-	if (flush->log_full) {
+	if (flush->drain->log_full) {
 		flush->log_overrun = true;
 		ptx_drain_consume(flush->drain, PTX_LOST_LOG_FULL);
 		return true;

@@ -114,6 +114,9 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger);
 int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
 		     struct ptx_ledger *ledger);
 
+/* This process completes the log when the writer dies: readers wait for it (FORMAT 2.2). */
+int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start);
+
 /* The descriptor that it writes to. */
 int ptx_log_descriptor(const struct ptx_log *log);
 

@@ -83,8 +83,10 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 		return 0;
 	}
 	if (!log->positional) {
-		int err = ptx_io_truncate(log->fd, 0);
+		int err = ptx_log_check_file(log);
 
+		if (!err)
+			err = ptx_io_truncate(log->fd, 0);
 		if (err)
 			return err;
 	}
@@ -182,8 +184,11 @@ static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 static int close_header(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
 	struct ptx_log_closing *closing = &log->header->closing;
+	int err = ptx_log_check_file(log);
 	size_t done = 0;
 
+	if (err)
+		return err;
 	memset(closing, 0, sizeof(*closing));
 	memcpy(closing->state, PTX_LOG_CLOSED, sizeof(closing->state));
 	closing->sum = log->sum;
@@ -219,7 +224,11 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 	if (!log->header_waits && (log->positional || !log->sent))
 		late = send_tail(log, ledger);
 	if (log->positional && !log->header_waits) {
-		closed = ptx_io_truncate(log->fd, log->at);
+		closed = ptx_log_check_file(log);
+		if (!closed)
+			closed = ptx_io_truncate(log->fd, log->at);
+		if (!closed)
+			log->file_bytes = log->at;
 		late = late ? late : closed;
 		closed = close_header(log, ledger);
 		late = late ? late : closed;

@@ -30,6 +30,8 @@ static int reopen(int fd, const struct stat *st, int *own)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = ptx_io_open(path, O_WRONLY | O_NOCTTY, own);
+	if (!err)
+		*own = ptx_io_move_up(*own, PTX_FILE_FD_MIN);
 	if (!err && (fstat(*own, &now) || now.st_dev != st->st_dev || now.st_ino != st->st_ino)) {
 		ptx_io_close(*own);
 		err = EINVAL;
@@ -62,14 +64,23 @@ static int examine(struct ptx_log *log, int fd, int *own)
 	return 0;
 }
 
+int ptx_log_check_file(const struct ptx_log *log)
+{
+	return ptx_file_is(log->fd, &log->file, log->file_bytes) ? 0 : EBADF;
+}
+
 int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t offset)
 {
-	int err;
+	int err = ptx_log_check_file(log);
 
+	if (err)
+		return err;
 	if (log->positional)
 		err = ptx_io_write_at(log->fd, bytes, len, offset, &log->sent);
 	else
 		err = ptx_io_write(log->fd, bytes, len, &log->sent);
+	if (log->positional && offset + log->sent > log->file_bytes)
+		log->file_bytes = offset + log->sent;
 	if (!err)
 		log->sent = 0;
 	return err;
@@ -134,14 +145,36 @@ int ptx_log_side_send(struct ptx_log *log)
 	return 0;
 }
 
-int ptx_log_write_header(struct ptx_log *log)
+static void open_closing(struct ptx_log *log)
 {
 	struct ptx_log_closing *closing = &log->header->closing;
 
 	memset(closing, 0, sizeof(*closing));
 	memcpy(closing->state, log->positional ? PTX_LOG_WRITING : PTX_LOG_STREAMED,
 	       sizeof(closing->state));
+	closing->guardian_pid = log->guardian_pid;
+	closing->guardian_start = log->guardian_start;
 	ptx_log_seal_closing(closing);
+}
+
+int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start)
+{
+	size_t done = 0;
+	int err;
+
+	if (!log->positional)
+		return EINVAL;
+	log->guardian_pid = pid;
+	log->guardian_start = start;
+	open_closing(log);
+	err = ptx_log_check_file(log);
+	return err ? err : ptx_io_write_at(log->fd, &log->header->closing,
+					   sizeof(log->header->closing), PTX_LOG_CLOSING_AT, &done);
+}
+
+int ptx_log_write_header(struct ptx_log *log)
+{
+	open_closing(log);
 	ptx_log_seal_header(log->header);
 	log->sent = 0;
 	return ptx_log_send(log, log->header, sizeof(*log->header), 0);
@@ -160,7 +193,7 @@ int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
 	if (err)
 		goto undo_new;
 	log->fd = own >= 0 ? own : fd;
-	err = ptx_log_write_header(log);
+	err = ptx_file_know(log->fd, &log->file) ? ptx_log_write_header(log) : EBADF;
 	if (err)
 		goto undo_own;
 	if (own >= 0)
@@ -195,9 +228,9 @@ int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_
 
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
 		return EBADF;
-	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (own < 0)
-		return errno;
+	err = ptx_file_duplicate(fd, &own);
+	if (err)
+		return err;
 	ptx_shield_raise(&shield);
 	err = ptx_log_create(own, facts, log);
 	ptx_shield_lower(&shield);
@@ -208,7 +241,7 @@ int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_
 
 void ptx_log_destroy(struct ptx_log *log)
 {
-	ptx_io_close(log->fd);
+	ptx_file_close(log->fd, &log->file);
 	ptx_log_free(log);
 }
 

@@ -64,7 +64,10 @@ struct ptx_log_closing { /* 2.2 */
 	uint32_t spare0;
 	struct ptx_log_sum sum;
 	struct ptx_ledger_line total;
-	uint8_t spare1[312];
+	uint32_t guardian_pid;
+	uint32_t spare1;
+	uint64_t guardian_start;
+	uint8_t spare2[296];
 };
 
 struct ptx_log_header { /* 2.1 */

@@ -64,7 +64,10 @@ ROW("2.2", ptx_log_closing, closing_crc, 8, 4)
 ROW("2.2", ptx_log_closing, spare0, 12, 4)
 ROW("2.2", ptx_log_closing, sum, 16, 80)
 ROW("2.2", ptx_log_closing, total, 96, 104)
-ROW("2.2", ptx_log_closing, spare1, 200, 312)
+ROW("2.2", ptx_log_closing, guardian_pid, 200, 4)
+ROW("2.2", ptx_log_closing, spare1, 204, 4)
+ROW("2.2", ptx_log_closing, guardian_start, 208, 8)
+ROW("2.2", ptx_log_closing, spare2, 216, 296)
 
 /* FORMAT 3.1 */
 ROW("3.1", ptx_log_block, magic, 0, 4)

@@ -1,17 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/futex.h"
 #include "base/io.h"
 #include "base/life.h"
 #include "base/proc.h"
 #include "log/log_origin.h"
+
+#define NS_PER_MS INT64_C(1000000)
+#define NAP_NS    NS_PER_MS
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * PTX_NS_PER_S + now.tv_nsec;
+}
 
 static int hex_digit(char c)
 {
@@ -112,6 +127,30 @@ bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 		return true;
 	return here.pid_space == writer->pid_space &&
 	       ptx_life_of_one(writer->pid, &then) != PTX_DEAD;
+}
+
+/* By naps where the system has no descriptors of processes, or none to spare. */
+bool ptx_log_writer_ends(const struct ptx_log_writer *writer, int64_t ns)
+{
+	const int64_t until = now_ns() + ns;
+	int saved = errno, process = (int)syscall(SYS_pidfd_open, writer->pid, 0);
+	_Atomic uint32_t never = 0;
+	bool runs;
+
+	/* The descriptor was made first: while the process runs it is the one that is meant. */
+	while ((runs = ptx_log_writer_may_run(writer)) && now_ns() < until) {
+		struct pollfd end = { .fd = process, .events = POLLIN };
+		const int64_t left = until - now_ns();
+
+		if (process >= 0)
+			poll(&end, 1, (int)(left / NS_PER_MS) + 1);
+		else
+			ptx_futex_nap(&never, 0, NAP_NS);
+	}
+	if (process >= 0)
+		ptx_io_close(process);
+	errno = saved;
+	return !runs;
 }
 
 bool ptx_log_is_file(int fd, const struct ptx_log_file_id *file)

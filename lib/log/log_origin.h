@@ -41,6 +41,9 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin);
  */
 bool ptx_log_writer_may_run(const struct ptx_log_writer *writer);
 
+/* Waits for the end of that process, at most so long. True: it does not run. */
+bool ptx_log_writer_ends(const struct ptx_log_writer *writer, int64_t ns);
+
 bool ptx_log_is_file(int fd, const struct ptx_log_file_id *file);
 
 #endif

@@ -353,6 +353,11 @@ int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 	}
 	*log->header = header;
 	log->fd = fd;
+	if (!ptx_file_know(fd, &log->file)) {
+		ptx_log_free(log);
+		err = EBADF;
+		goto out;
+	}
 	log->positional = log->regular = true;
 	err = log->loop ? read_slots(log, &window, tally) : read_blocks(log, &window, tally);
 	if (err)

@@ -16,7 +16,7 @@ void ptx_log_window_measure(struct ptx_log_window *window)
 	struct stat st;
 	int saved = errno;
 
-	if (!fstat(window->fd, &st))
+	if (ptx_file_is(window->fd, &window->file, 0) && !fstat(window->fd, &st))
 		window->file_bytes = (uint64_t)st.st_size;
 	errno = saved;
 }
@@ -27,6 +27,8 @@ int ptx_log_window_open(struct ptx_log_window *window, int fd)
 
 	memset(window, 0, sizeof(*window));
 	window->fd = fd;
+	if (!ptx_file_know(fd, &window->file))
+		return EBADF;
 	window->bytes = malloc(WINDOW_BYTES);
 	errno = saved;
 	if (!window->bytes)
@@ -74,7 +76,10 @@ const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t 
 		return NULL;
 	w->offset = offset;
 	/* What came before an error is as good as any. */
-	err = ptx_io_read_at(w->fd, w->bytes, w->room, offset, &w->have);
+	err = EBADF;
+	w->have = 0;
+	if (ptx_file_is(w->fd, &w->file, 0))
+		err = ptx_io_read_at(w->fd, w->bytes, w->room, offset, &w->have);
 	if (err)
 		w->failed = err;
 	return len <= w->have ? w->bytes : NULL;

@@ -11,10 +11,12 @@
 #ifndef PTX_LOG_LOG_SCAN_H
 #define PTX_LOG_LOG_SCAN_H
 
+#include "base/file.h"
 #include "log/log_decode.h"
 
 struct ptx_log_window {
 	int fd;
+	struct ptx_file file; /* what fd is; EBADF when the program has another file there */
 	uint8_t *bytes;
 	size_t room;
 	size_t have;
@@ -33,7 +35,7 @@ struct ptx_log_found {
 	uint64_t end; /* where the next one begins in a sequence */
 };
 
-/* Takes the file's size; ENOMEM. fd stays the caller's. */
+/* Takes the file's size; ENOMEM, EBADF. fd stays the caller's. */
 int ptx_log_window_open(struct ptx_log_window *window, int fd);
 void ptx_log_window_close(struct ptx_log_window *window);
 

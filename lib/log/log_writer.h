@@ -14,6 +14,7 @@
 
 #include <stdatomic.h>
 
+#include "base/file.h"
 #include "log/log_decode.h"
 #include "log/log_encode.h"
 #include "log/log_pack.h"
@@ -98,6 +99,8 @@ struct ptx_log {
 	bool regular;
 	bool header_waits;    /* clear could not write it */
 	int fd;
+	struct ptx_file file;    /* what fd is */
+	uint64_t file_bytes;     /* so far it was written */
 	uint64_t log_size;    /* UNTIL_FULL, LOOP */
 	uint64_t at;          /* where the next block of a sequence begins */
 	size_t sent;          /* of the block or the side, whichever is on its way */
@@ -105,6 +108,8 @@ struct ptx_log {
 	struct ptx_log_names names;
 	struct ptx_log_lists lists;
 	struct ptx_log_index index;
+	uint32_t guardian_pid;   /* 0: none */
+	uint64_t guardian_start;
 	struct ptx_log_sum sum; /* of what was written */
 	uint64_t number[PTX_LOG_TYPES];
 	struct ptx_log_header *header;
@@ -132,6 +137,12 @@ void ptx_log_block_begin(struct ptx_log *log);
 void ptx_log_block_make_room(struct ptx_log *log);
 size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest);
 void ptx_log_block_unseal(struct ptx_log *log);
+
+/*
+ * log_file.c: the descriptor still is the log's file, else EBADF: the program has closed it, and
+ * may have another file there. Every use of the descriptor asks first.
+ */
+int ptx_log_check_file(const struct ptx_log *log);
 
 /* log_file.c: sends bytes, or the rest of them. The side: room for a payload behind its header,
  * NULL without memory; ready to go; gone. */

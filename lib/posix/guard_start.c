@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 #include "arena/attachment.h"
+#include "base/life.h"
+#include "drain/flush.h"
 #include "point/view.h"
 #include "posix/guard.h"
 
@@ -31,6 +33,7 @@ struct start {
 	char **argv;
 	char *stack; /* of the grandchild */
 	int arena_fd, log_fd;
+	int guardian; /* its process id; 0: there is none */
 	struct flock guard;
 };
 
@@ -80,9 +83,11 @@ static int UNSEEN become_guardian(void *argument)
 
 static int UNSEEN leave_guardian(void *argument)
 {
-	const struct start *start = argument;
+	struct start *start = argument;
 
-	leave(__clone(become_guardian, start->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, argument) < 0);
+	start->guardian = __clone(become_guardian, start->stack, CLONE_VM | CLONE_VFORK | SIGCHLD,
+				  argument);
+	leave(start->guardian < 0);
 }
 
 static const char *program_of(void)
@@ -114,6 +119,7 @@ void ptx_guard_start(struct ptx_stream *stream)
 	char *argv[] = { name, bit, generation, NULL };
 	struct start start = { .argv = argv };
 	sigset_t all, before;
+	uint64_t began;
 	char *stack;
 	pid_t child;
 
@@ -136,6 +142,9 @@ void ptx_guard_start(struct ptx_stream *stream)
 	while (child > 0 && waitpid(child, NULL, __WCLONE) < 0 && errno == EINTR)
 		;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	began = start.guardian > 0 ? ptx_identity_start((uint32_t)start.guardian) : 0;
+	if (began)
+		ptx_flush_guarded(stream->flush, (uint32_t)start.guardian, began);
 out:
 	free(stack);
 	if (start.log_fd >= 0)

@@ -30,7 +30,12 @@ void ptx_posix_status(struct ptx_stream *stream, struct posix_trace_status_info 
 	struct ptx_region *region = stream->view->rings.region;
 	enum ptx_state kind;
 
-	ptx_drain_pass(stream->drain);
+	/*
+	 * A reader must take from a LOOP stream what it looks at. Of a stream with a log that is left to
+	 * the flush: what a killed controller has taken and not written is lost.
+	 */
+	if (!stream->view->rings.loop || !stream->flush)
+		ptx_drain_pass(stream->drain);
 	memset(info, 0, sizeof *info);
 	if (stream->flush) {
 		struct ptx_flush_status flush;

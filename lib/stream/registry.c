@@ -2,8 +2,6 @@
 #include "stream/registry.h"
 
 #include <errno.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/futex.h"
 
@@ -99,14 +97,7 @@ static struct ptx_stream *all;
 
 void ptx_registry_note_log(struct ptx_stream *stream, int fd)
 {
-	struct stat file;
-
-	stream->log_fd = -1;
-	if (fd < 0 || fstat(fd, &file) != 0)
-		return;
-	stream->log_device = file.st_dev;
-	stream->log_inode = file.st_ino;
-	stream->log_fd = fd;
+	stream->log_fd = fd >= 0 && ptx_file_know(fd, &stream->log_file) ? fd : -1;
 }
 
 void ptx_registry_enlist(struct ptx_stream *stream)
@@ -143,11 +134,7 @@ void ptx_registry_before_fork(void)
 static void close_logs(void)
 {
 	for (struct ptx_stream *stream = all; stream; stream = stream->next) {
-		struct stat file;
-
-		if (stream->log_fd >= 0 && fstat(stream->log_fd, &file) == 0 &&
-		    file.st_dev == stream->log_device && file.st_ino == stream->log_inode)
-			close(stream->log_fd);
+		ptx_file_close(stream->log_fd, &stream->log_file);
 		stream->log_fd = -1;
 	}
 }

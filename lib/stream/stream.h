@@ -17,6 +17,7 @@
 #include <trace.h>
 
 #include "arena/find.h"
+#include "base/file.h"
 #include "record/attr.h"
 
 struct ptx_view;
@@ -35,7 +36,7 @@ struct ptx_stream {
 
 	/* The private duplicate of a log's descriptor, and what it is; -1 without log. */
 	int log_fd;
-	uint64_t log_device, log_inode;
+	struct ptx_file log_file;
 	struct ptx_stream *next;   /* of all streams of the process and, in a child, its parents */
 
 	struct ptx_attr attr;

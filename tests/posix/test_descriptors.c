@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The program closes descriptors that it has not opened, as daemons do, and has files of its own
+ * under the numbers. It may lose its log, but no file of its own is written, cut or closed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/log.h"
+
+#define NUMBERS 1024
+
+static bool was_open[NUMBERS];
+
+static void note_descriptors(void)
+{
+	for (int fd = 0; fd < NUMBERS; fd++)
+		was_open[fd] = fcntl(fd, F_GETFD) >= 0;
+}
+
+/* A file that the program cares for, and must find as it was. */
+static int precious(void)
+{
+	int fd = log_file();
+
+	ck_assert_int_eq(write(fd, "precious", 8), 8);
+	return fd;
+}
+
+static void assert_precious(int fd)
+{
+	char bytes[16];
+
+	ck_assert_int_eq(log_stat(fd).st_size, 8);
+	ck_assert_int_eq(pread(fd, bytes, sizeof(bytes), 0), 8);
+	ck_assert_int_eq(memcmp(bytes, "precious", 8), 0);
+}
+
+/* Each number that the library has taken since becomes that of the file. How many there were. */
+static int take_numbers(int file)
+{
+	int taken = 0;
+
+	for (int fd = 3; fd < NUMBERS; fd++) {
+		if (was_open[fd] || fcntl(fd, F_GETFD) < 0 || fd == file)
+			continue;
+		ck_assert_int_eq(dup2(file, fd), fd);
+		was_open[fd] = true;
+		taken++;
+	}
+	return taken;
+}
+
+/* They are the program's: the library has closed none of them. */
+static void assert_numbers_open(int file)
+{
+	const struct stat mine = log_stat(file);
+
+	for (int fd = 3; fd < NUMBERS; fd++)
+		if (was_open[fd])
+			ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
+	ck_assert_int_eq(mine.st_size, 8);
+}
+
+static const int log_policy[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND };
+
+/* FLUSHF-01: and the flush says so, in its result and in the status */
+START_TEST(a_log_is_not_written_into_another_file)
+{
+	struct posix_trace_status_info status;
+	int log = log_file(), mine = precious();
+	trace_event_id_t id = type_of("n");
+	trace_id_t trid;
+
+	note_descriptors();
+	trid = LOGGED_STARTED(log, .policy = POSIX_TRACE_UNTIL_FULL, .log_policy = log_policy[_i]);
+	trace_number(id, 1);
+	OK(posix_trace_flush(trid));
+	ck_assert_int_gt(take_numbers(mine), 0);
+	for (int n = 0; n < 100; n++)
+		trace_number(id, n);
+	ck_assert_int_eq(posix_trace_flush(trid), EBADF);
+	OK(posix_trace_get_status(trid, &status));
+	ck_assert_int_eq(status.posix_stream_flush_error, EBADF);
+	assert_precious(mine);
+	ck_assert_int_ne(posix_trace_clear(trid), 0);
+	assert_precious(mine);
+	ck_assert_int_eq(posix_trace_shutdown(trid), EBADF);
+	assert_precious(mine);
+	assert_numbers_open(mine);
+	close(log);
+	close(mine);
+}
+END_TEST
+
+/* The numbers are free, and the program's next files come to have them. */
+START_TEST(descriptors_that_were_closed_are_noticed)
+{
+	int log = log_file(), mine;
+	trace_event_id_t id = type_of("n");
+	trace_id_t trid;
+
+	note_descriptors();
+	trid = LOGGED_STARTED(log, .policy = POSIX_TRACE_FLUSH);
+	for (int fd = 3; fd < NUMBERS; fd++)
+		if (!was_open[fd])
+			close(fd);
+	mine = precious();
+	trace_number(id, 1);
+	ck_assert_int_eq(posix_trace_flush(trid), EBADF);
+	ck_assert_int_eq(posix_trace_shutdown(trid), EBADF);
+	assert_precious(mine);
+	close(log);
+	close(mine);
+}
+END_TEST
+
+/* A deleted log's inode number may be that of the program's next file. */
+START_TEST(a_later_file_with_the_inode_number_of_the_log_is_another)
+{
+	char path[] = "/tmp/posixtrace-log-XXXXXX";
+	trace_event_id_t id = type_of("n");
+	int log = mkstemp(path), mine;
+	struct stat before, now;
+	trace_id_t trid;
+
+	ck_assert_int_ge(log, 0);
+	before = log_stat(log);
+	note_descriptors();
+	trid = LOGGED_STARTED(log, .policy = POSIX_TRACE_UNTIL_FULL);
+	ck_assert_int_eq(unlink(path), 0);
+	for (int fd = 3; fd < NUMBERS; fd++)
+		if (!was_open[fd] || fd == log)
+			close(fd);
+	mine = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	ck_assert_int_eq(write(mine, "precious", 8), 8);
+	now = log_stat(mine);
+	for (int fd = 200; fd < NUMBERS; fd++)
+		ck_assert_int_eq(dup2(mine, fd), fd);
+	trace_number(id, 1);
+	/* Where file system and kernel give the number to no other file, it is another anyway. */
+	if (now.st_ino != before.st_ino)
+		ck_assert_int_eq(posix_trace_flush(trid), EBADF);
+	else
+		posix_trace_flush(trid);
+	posix_trace_shutdown(trid);
+	assert_precious(mine);
+	unlink(path);
+}
+END_TEST
+
+/* A pipe too: nothing of the log comes out of another one. */
+START_TEST(a_log_is_not_written_into_another_pipe)
+{
+	int log[2], mine[2];
+	trace_event_id_t id = type_of("n");
+	trace_id_t trid;
+	char byte;
+
+	ck_assert_int_eq(pipe(log), 0);
+	ck_assert_int_eq(pipe2(mine, O_NONBLOCK), 0);
+	note_descriptors();
+	trid = LOGGED_STARTED(log[1], .policy = POSIX_TRACE_UNTIL_FULL,
+			      .log_policy = POSIX_TRACE_APPEND);
+	ck_assert_int_gt(take_numbers(mine[1]), 0);
+	trace_number(id, 1);
+	ck_assert_int_eq(posix_trace_flush(trid), EBADF);
+	ck_assert_int_eq(posix_trace_shutdown(trid), EBADF);
+	ck_assert_int_eq(read(mine[0], &byte, 1), -1);
+	ck_assert_int_eq(errno, EAGAIN);
+}
+END_TEST
+
+/* An opened log: its events end there, and closing it closes nothing of the program's. */
+START_TEST(an_opened_log_is_not_read_from_another_file)
+{
+	int log = log_of(10), other = log_of(20), mine = precious();
+	trace_id_t trid;
+	int events = 0;
+
+	note_descriptors();
+	trid = log_open(log);
+	ck_assert_int_gt(take_numbers(other), 0);
+	while (log_next_number(trid) >= 0)
+		events++;
+	ck_assert_int_le(events, 10); /* what was read before may be told */
+	OK(posix_trace_close(trid));
+	assert_numbers_open(mine);
+	close(log);
+	close(other);
+	close(mine);
+}
+END_TEST
+
+/* The shutdown of a stream of another process closes what is the library's alone. */
+START_TEST(a_stream_of_another_process_closes_nothing_of_the_programs)
+{
+	int mine = precious(), ready[2];
+	trace_id_t trid;
+	pid_t child;
+	char c;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		if (write(ready[1], "r", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	note_descriptors();
+	OK(posix_trace_create(child, NULL, &trid));
+	ck_assert_int_gt(take_numbers(mine), 0);
+	OK(posix_trace_shutdown(trid));
+	assert_numbers_open(mine);
+	assert_precious(mine);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+END_TEST
+
+/* Programs count on low numbers: the library's own are out of their way. */
+START_TEST(what_the_library_keeps_has_high_numbers)
+{
+	int log = log_file(), opened = log_of(1);
+	trace_id_t trid, stored;
+
+	note_descriptors();
+	trid = LOGGED_STARTED(log, .policy = POSIX_TRACE_FLUSH);
+	stored = log_open(opened);
+	for (int fd = 0; fd < 200; fd++)
+		ck_assert_int_eq(fcntl(fd, F_GETFD) >= 0, was_open[fd]);
+	log_close(stored);
+	shut(trid);
+	close(log);
+	close(opened);
+}
+END_TEST
+
+static Suite *build(void)
+{
+	/* Without the fixture that counts descriptors: these tests leave theirs open. */
+	Suite *suite = suite_create("descriptors of the library");
+	TCase *tc = tcase_create("core");
+
+	suite_add_tcase(suite, tc);
+	tcase_add_loop_test(tc, a_log_is_not_written_into_another_file, 0, 3);
+	tcase_add_test(tc, descriptors_that_were_closed_are_noticed);
+	tcase_add_test(tc, a_later_file_with_the_inode_number_of_the_log_is_another);
+	tcase_add_test(tc, a_log_is_not_written_into_another_pipe);
+	tcase_add_test(tc, an_opened_log_is_not_read_from_another_file);
+	tcase_add_test(tc, a_stream_of_another_process_closes_nothing_of_the_programs);
+	tcase_add_test(tc, what_the_library_keeps_has_high_numbers);
+	return suite;
+}
+
+SUITE_MAIN_OF(build)

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A log whose writer has died is opened complete: readers wait for the guardian. The children here
+ * are the writers; their guardians become ours, since the test is a subreaper.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/log.h"
+
+#define EVENTS      500
+#define FLUSHED     201
+#define GUARDIAN_AT (3584 + 200) /* guardian_pid in the header of a log (FORMAT 2.2) */
+
+static void adopt_guardians(void)
+{
+	ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+}
+
+/* Traces itself into fd, flushes after some of the events, says so, and waits to be killed. */
+static void trace_into(int fd, int ready)
+{
+	trace_event_id_t id = type_of("n");
+	trace_id_t trid;
+
+	trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL, .log_policy = POSIX_TRACE_APPEND,
+			      .size = 1 << 20);
+	for (int n = 0; n < EVENTS; n++) {
+		trace_number(id, n);
+		if (n == FLUSHED - 1)
+			OK(posix_trace_flush(trid));
+	}
+	if (write(ready, "r", 1) == 1)
+		pause();
+	_exit(1);
+}
+
+static pid_t start_writer(int fd)
+{
+	int ready[2];
+	pid_t child;
+	char c;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	child = fork();
+	if (child == 0)
+		trace_into(fd, ready[1]);
+	ck_assert_int_eq(close(ready[1]), 0);
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	ck_assert_int_eq(close(ready[0]), 0);
+	return child;
+}
+
+static void kill_writer(pid_t child)
+{
+	ck_assert_int_eq(kill(child, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+
+static pid_t guardian_of(int fd)
+{
+	uint32_t pid;
+
+	ck_assert_int_eq(pread(fd, &pid, sizeof(pid), GUARDIAN_AT), sizeof(pid));
+	ck_assert_uint_ne(pid, 0);
+	return (pid_t)pid;
+}
+
+/* A guardian's program that waits for the file "go", and does its work then. */
+static void make_slow_guardian(char *program, const char *go)
+{
+	int fd = mkstemp(program);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_gt(dprintf(fd, "#!/bin/sh\nuntil test -e %s; do sleep 0.01; done\nexec %s \"$@\"\n",
+				 go, getenv("POSIXTRACE_GUARDIAN")), 0);
+	ck_assert_int_eq(fchmod(fd, 0700), 0);
+	close(fd);
+	setenv("POSIXTRACE_GUARDIAN", program, 1);
+}
+
+static void assert_all_events(int fd, trace_id_t trid)
+{
+	struct posix_trace_status_info status;
+
+	OK(posix_trace_get_status(trid, &status));
+	ck_assert_int_eq(status.posix_stream_flush_error, 0);
+	log_close(trid);
+	assert_log_numbers(fd, type_of("n"), 0, EVENTS);
+	assert_log_whole(fd);
+}
+
+/* LOG-17, EXIT-02: no loop, no pause: what waitpid() tells of has its log */
+START_TEST(a_log_opened_after_waitpid_is_complete)
+{
+	adopt_guardians();
+	for (int i = 0; i < 10; i++) {
+		int fd = log_file();
+
+		kill_writer(start_writer(fd));
+		assert_all_events(fd, log_open(fd));
+		close(fd);
+	}
+}
+END_TEST
+
+START_TEST(a_reader_waits_for_a_guardian_that_has_not_begun)
+{
+	char program[] = "/tmp/posixtrace-slow-XXXXXX", go[] = "/tmp/posixtrace-go-XXXXXX";
+	int fd = log_file();
+	pid_t opener;
+
+	adopt_guardians();
+	ck_assert_int_ge(close(mkstemp(go)), 0);
+	ck_assert_int_eq(unlink(go), 0);
+	make_slow_guardian(program, go);
+	kill_writer(start_writer(fd));
+	opener = fork();
+	if (opener == 0) {
+		usleep(200000);
+		_exit(close(creat(go, 0600)));
+	}
+	assert_all_events(fd, log_open(fd));
+	waitpid(opener, NULL, 0);
+	unlink(go);
+	unlink(program);
+	close(fd);
+}
+END_TEST
+
+/* The salvaging reader too: posix_trace_open_np() gives what a guardian makes of it. */
+START_TEST(a_salvaging_reader_waits_as_well)
+{
+	int fd = log_file();
+	trace_id_t trid;
+
+	adopt_guardians();
+	kill_writer(start_writer(fd));
+	OK(posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid));
+	assert_all_events(fd, trid);
+	close(fd);
+}
+END_TEST
+
+/* A stopped guardian may go on at any time: a reader gives up in the end, but gets no half log. */
+START_TEST(a_log_with_a_stopped_guardian_is_being_written)
+{
+	int fd = log_file(), again, got;
+	trace_id_t trid;
+	pid_t child, guardian;
+	char bytes[4096];
+
+	adopt_guardians();
+	child = start_writer(fd);
+	guardian = guardian_of(fd);
+	ck_assert_int_eq(kill(guardian, SIGSTOP), 0);
+	kill_writer(child);
+	ck_assert_int_eq(posix_trace_open(fd, &trid), EINVAL);
+	/* A copy is nobody's to complete: it is opened, and says that it has no end. */
+	again = log_file();
+	lseek(fd, 0, SEEK_SET);
+	while ((got = (int)read(fd, bytes, sizeof(bytes))) > 0)
+		ck_assert_int_eq(write(again, bytes, (size_t)got), got);
+	ck_assert_int_eq(log_status(again).posix_stream_flush_error, EIO);
+	close(again);
+	ck_assert_int_eq(kill(guardian, SIGCONT), 0);
+	assert_all_events(fd, log_open(fd));
+	close(fd);
+}
+END_TEST
+
+/* EXIT-02: nobody is left who could complete it, and nobody is waited for. */
+START_TEST(a_log_without_writer_and_guardian_is_what_was_flushed)
+{
+	int fd = log_file();
+	pid_t child, guardian;
+
+	adopt_guardians();
+	child = start_writer(fd);
+	guardian = guardian_of(fd);
+	ck_assert_int_eq(kill(guardian, SIGKILL), 0);
+	kill_writer(child);
+	ck_assert_int_eq(log_status(fd).posix_stream_flush_error, EIO);
+	assert_log_numbers(fd, type_of("n"), 0, FLUSHED);
+	close(fd);
+}
+END_TEST
+
+/* Also one that is killed while a reader waits for it. */
+START_TEST(a_reader_is_rid_of_a_guardian_that_is_killed)
+{
+	int fd = log_file();
+	pid_t child, guardian, killer;
+
+	adopt_guardians();
+	child = start_writer(fd);
+	guardian = guardian_of(fd);
+	ck_assert_int_eq(kill(guardian, SIGSTOP), 0);
+	kill_writer(child);
+	killer = fork();
+	if (killer == 0) {
+		usleep(200000);
+		_exit(kill(guardian, SIGKILL));
+	}
+	ck_assert_int_eq(log_status(fd).posix_stream_flush_error, EIO);
+	ck_assert_int_eq(waitpid(killer, NULL, 0), killer);
+	assert_log_numbers(fd, type_of("n"), 0, FLUSHED);
+	close(fd);
+}
+END_TEST
+
+SUITE_MAIN("guardian: opening the log", a_log_opened_after_waitpid_is_complete,
+	   a_reader_waits_for_a_guardian_that_has_not_begun, a_salvaging_reader_waits_as_well,
+	   a_log_with_a_stopped_guardian_is_being_written,
+	   a_log_without_writer_and_guardian_is_what_was_flushed,
+	   a_reader_is_rid_of_a_guardian_that_is_killed)
