@@ -305,6 +305,12 @@ START_TEST(what_is_no_log_is_einval_and_says_why)
 	int fd = sample_file_of("hello", 5);
 
 	FAILS(EINVAL, ptx_check_log(fd, see, &seen, &result));
+	ck_assert_str_eq(seen.text, "this is not a trace log\n");
+	close(fd);
+	/* The beginning of a header may be a log that was cut. */
+	fd = sample_file_of(PTX_LOG_MAGIC, 5);
+	memset(&seen, 0, sizeof(seen));
+	FAILS(EINVAL, ptx_check_log(fd, see, &seen, &result));
 	ck_assert_str_eq(seen.text, "this file is too short to be a trace log\n");
 	close(fd);
 	fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
