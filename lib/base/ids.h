@@ -7,27 +7,36 @@
  * part of its ABI; a mutex on the stack therefore reads it. A child of a raw clone() or vfork() still
  * finds its parent's id.
  *
+ * The mutex is one of C11, which glibc locks as any other. ThreadSanitizer replaces the functions of
+ * POSIX by its own, which call those of the preload library: this would record the call as the
+ * program's, need the thread's id for that, and so on without end. It does not replace mtx_lock().
+ *
  * Threads   every thread.
  * Signals   async-signal-safe: the mutex is not shared.
- * Errors    0 where the C library does not tell.
+ * Errors    0 where the C library does not show the id.
  */
 #ifndef PTX_BASE_IDS_H
 #define PTX_BASE_IDS_H
 
 #include <pthread.h>
 #include <stdint.h>
+#include <threads.h>
 
 static inline uint32_t ptx_ids_thread(void)
 {
 #if defined __GLIBC__
-	/* A checking mutex never uses lock elision, which would leave the owner out. */
-	pthread_mutex_t mutex = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+	union {
+		mtx_t c11;
+		pthread_mutex_t posix;
+	} mutex;
 	uint32_t id;
 
-	if (pthread_mutex_lock(&mutex))
+	/* A recursive mutex never uses lock elision, which would leave the owner out. */
+	if (mtx_init(&mutex.c11, mtx_plain | mtx_recursive) != thrd_success ||
+	    mtx_lock(&mutex.c11) != thrd_success)
 		return 0;
-	id = (uint32_t)mutex.__data.__owner;
-	pthread_mutex_unlock(&mutex);
+	id = (uint32_t)mutex.posix.__data.__owner;
+	mtx_unlock(&mutex.c11);
 	return id;
 #else
 	return 0;
