@@ -27,13 +27,14 @@ struct change {
 	uint32_t flags;
 };
 
-static struct change of_prctl(int option, unsigned long value)
+/* Programs ask by a filter at NULL whether there are filters; that installs none. */
+static struct change of_prctl(int option, unsigned long value, unsigned long filter)
 {
 	struct change change = { LIMIT_NONE, 0 };
 
 	if (option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT)
 		change.limit = LIMIT_STRICT;
-	else if (option == PR_SET_SECCOMP && value == SECCOMP_MODE_FILTER)
+	else if (option == PR_SET_SECCOMP && value == SECCOMP_MODE_FILTER && filter)
 		change.limit = LIMIT_FILTER;
 	else if (option == PR_SET_SYSCALL_USER_DISPATCH && value)
 		change.limit = LIMIT_FILTER;
@@ -44,18 +45,18 @@ static struct change of_prctl(int option, unsigned long value)
 	return change;
 }
 
-static struct change of_syscall(long number, long a, long b)
+static struct change of_syscall(long number, long a, long b, long c)
 {
 	struct change change = { LIMIT_NONE, 0 };
 
 	if (number == SYS_prctl)
-		return of_prctl((int)a, (unsigned long)b);
+		return of_prctl((int)a, (unsigned long)b, (unsigned long)c);
 	if (number != SYS_seccomp)
 		return change;
 	change.flags = (uint32_t)b;
 	if (a == SECCOMP_SET_MODE_STRICT)
 		change.limit = LIMIT_STRICT;
-	else if (a == SECCOMP_SET_MODE_FILTER)
+	else if (a == SECCOMP_SET_MODE_FILTER && c)
 		change.limit = LIMIT_FILTER;
 	return change;
 }
@@ -113,7 +114,7 @@ SHIM_WRAPPER int prctl(int option, ...)
 	for (int i = 0; i < 4; i++)
 		argument[i] = va_arg(list, unsigned long);
 	va_end(list);
-	change = of_prctl(option, argument[0]);
+	change = of_prctl(option, argument[0], argument[1]);
 	before(change, shim_caller());
 	result = next(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
 	after(change, result, shim_caller());
@@ -128,7 +129,7 @@ __attribute__((used, visibility("hidden"))) _Atomic(void *) shim_syscall_next;
 
 long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-	struct change change = of_syscall(number, a, b);
+	struct change change = of_syscall(number, a, b, c);
 	long result;
 
 	before(change, shim_caller());

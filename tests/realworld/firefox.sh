@@ -13,7 +13,7 @@ echo '<html><body style="background:#3060a0"><h1>A page</h1></body></html>' >"$t
 work() {
 	rm -rf "$tmp/profile" "$tmp/picture.png"
 	mkdir "$tmp/profile"
-	timeout -k 5 300 "$@" firefox-esr --headless --no-remote --profile "$tmp/profile" \
+	"$@" timeout -k 5 300 firefox-esr --headless --no-remote --profile "$tmp/profile" \
 		--window-size=400,300 --screenshot "$tmp/picture.png" "file://$tmp/page.html" || return
 	cksum <"$tmp/picture.png"
 }
