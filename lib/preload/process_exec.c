@@ -6,10 +6,12 @@
  * why. In a child of vfork() the process id of these events is the parent's, whose memory it is; their
  * field pid is the child's.
  */
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "preload/environment.h"
 #include "preload/shim.h"
 #include "preload/text.h"
 
@@ -34,23 +36,34 @@ static int after(int result, const void *caller)
 	return result;
 }
 
-#define EXEC(name, params, args, fd, path) \
-	SHIM_NEXT(name, shim_no_number); \
+/* The rest are arguments of SHIM_ENVIRONMENT(); by and args are the real call, with its result. */
+#define EXEC(name, params, by, args, fd, path, ...) \
 	SHIM_WRAPPER int name params \
 	{ \
+		char *const *environment = SHIM_ENVIRONMENT(__VA_ARGS__); \
 		if (!shim_on(PROCESS_EXEC)) \
-			return next(name) args; \
+			return next(by) args; \
 		before(fd, path, argv, shim_caller()); \
-		return after(next(name) args, shim_caller()); \
+		return after(next(by) args, shim_caller()); \
 	}
 
-EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp), -1, path)
-EXEC(execv, (const char *path, char *const argv[]), (path, argv), -1, path)
-EXEC(execvp, (const char *path, char *const argv[]), (path, argv), -1, path)
-EXEC(execvpe, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp), -1, path)
-EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp), fd, NULL)
-EXEC(execveat, (int fd, const char *path, char *const argv[], char *const envp[], int flags),
-     (fd, path, argv, envp, flags), fd, path)
+SHIM_NEXT(execve, shim_no_number);
+SHIM_NEXT(execvpe, shim_no_number);
+SHIM_NEXT(fexecve, shim_no_number);
+SHIM_NEXT(execveat, shim_no_number);
+
+EXEC(execve, (const char *path, char *const argv[], char *const envp[]), execve,
+     (path, argv, environment), -1, path, envp, AT_FDCWD, path, false)
+EXEC(execv, (const char *path, char *const argv[]), execve, (path, argv, environment), -1, path,
+     environ, AT_FDCWD, path, false)
+EXEC(execvp, (const char *path, char *const argv[]), execvpe, (path, argv, environment), -1, path,
+     environ, AT_FDCWD, path, true)
+EXEC(execvpe, (const char *path, char *const argv[], char *const envp[]), execvpe,
+     (path, argv, environment), -1, path, envp, AT_FDCWD, path, true)
+EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), fexecve, (fd, argv, environment), fd,
+     NULL, envp, fd, "", false)
+EXEC(execveat, (int fd, const char *path, char *const argv[], char *const envp[], int flags), execveat,
+     (fd, path, argv, environment, flags), fd, path, envp, fd, path, false)
 
 /*
  * A list of arguments is a vector in the caller's frame, as in the C library: these functions may be
@@ -71,7 +84,7 @@ static void fill(char **argv, const char *first, va_list list)
 		*++argv = va_arg(list, char *);
 }
 
-#define EXECL(name, by) \
+#define EXECL(name, by, is_searched) \
 	SHIM_WRAPPER int name(const char *path, const char *first, ...) \
 	{ \
 		size_t count; \
@@ -81,19 +94,22 @@ static void fill(char **argv, const char *first, va_list list)
 		va_start(list, first); \
 		fill(argv, first, list); \
 		va_end(list); \
+		char *const *environment = \
+			SHIM_ENVIRONMENT(environ, AT_FDCWD, path, is_searched); \
 		if (!shim_on(PROCESS_EXEC)) \
-			return next(by)(path, argv); \
+			return next(by)(path, argv, environment); \
 		before(-1, path, argv, shim_caller()); \
-		return after(next(by)(path, argv), shim_caller()); \
+		return after(next(by)(path, argv, environment), shim_caller()); \
 	}
 
-EXECL(execl, execv)
-EXECL(execlp, execvp)
+EXECL(execl, execve, false)
+EXECL(execlp, execvpe, true)
 
 SHIM_WRAPPER int execle(const char *path, const char *first, ...)
 {
 	size_t count;
-	char **argv, **envp;
+	char *const *environment;
+	char **argv;
 	va_list list;
 
 	COUNT(count, first, list);
@@ -102,10 +118,11 @@ SHIM_WRAPPER int execle(const char *path, const char *first, ...)
 	*argv = (char *)(uintptr_t)first;
 	for (size_t i = 0; argv[i]; i++)
 		argv[i + 1] = va_arg(list, char *);
-	envp = va_arg(list, char **);
+	environment = va_arg(list, char **);
 	va_end(list);
+	environment = SHIM_ENVIRONMENT(environment, AT_FDCWD, path, false);
 	if (!shim_on(PROCESS_EXEC))
-		return next(execve)(path, argv, envp);
+		return next(execve)(path, argv, environment);
 	before(-1, path, argv, shim_caller());
-	return after(next(execve)(path, argv, envp), shim_caller());
+	return after(next(execve)(path, argv, environment), shim_caller());
 }

@@ -5,10 +5,12 @@
  * The child that the C library makes for it runs in our memory until it executes the program; nothing
  * of the shim is called there.
  */
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "preload/environment.h"
 #include "preload/shim.h"
 #include "preload/text.h"
 
@@ -18,12 +20,13 @@ struct spawn_data {
 	char text[SHIM_TEXT];
 };
 
-#define SPAWN(name) \
+#define SPAWN(name, is_searched) \
 	SHIM_NEXT(name, shim_no_error); \
 	SHIM_WRAPPER int name(pid_t *child, const char *path, \
 			      const posix_spawn_file_actions_t *actions, \
 			      const posix_spawnattr_t *attr, char *const argv[], char *const envp[]) \
 	{ \
+		envp = SHIM_ENVIRONMENT(envp, AT_FDCWD, path, is_searched); \
 		if (!shim_on(PROCESS_SPAWN)) \
 			return next(name)(child, path, actions, attr, argv, envp); \
 		struct spawn_data data; \
@@ -46,8 +49,8 @@ struct spawn_data {
 		return data.error; \
 	}
 
-SPAWN(posix_spawn)
-SPAWN(posix_spawnp)
+SPAWN(posix_spawn, false)
+SPAWN(posix_spawnp, true)
 
 SHIM_NEXT(system, shim_no_number);
 
@@ -59,6 +62,7 @@ SHIM_WRAPPER int system(const char *command)
 		char command[SHIM_TEXT];
 	} data;
 
+	shim_environment_for_shell(shim_caller());
 	if (!shim_on(PROCESS_SYSTEM))
 		return next(system)(command);
 	data.status = -1;
@@ -83,6 +87,7 @@ SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 	size_t len;
 	FILE *file;
 
+	shim_environment_for_shell(shim_caller());
 	if (!shim_on(PROCESS_POPEN))
 		return next(popen)(command, mode);
 	data.file = 0;

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "preload/choose.h"
+#include "preload/environment.h"
 #include "preload/known.h"
 #include "preload/msan.h"
 #include "preload/options.h"
@@ -107,6 +108,7 @@ static int note_range(struct dl_phdr_info *object, size_t bytes, void *arg)
 			if (here[k] - begin < header->p_memsz) {
 				shim_own[k].begin = begin;
 				shim_own[k].bytes = header->p_memsz;
+				shim_own_path[k] = object->dlpi_name;
 				++*found;
 			}
 	}

@@ -135,6 +135,7 @@
 	X(PROCESS_SPAWN, PROCESS, "process.spawn", \
 	  "ns time; s32 child; errno error; str path; str arguments") \
 	X(PROCESS_EXEC, PROCESS, "process.exec", "s32 pid; s32 fd; str path; str arguments") \
+	X(PROCESS_UNTRACED, PROCESS, "process.untraced", "s32 pid; str why; str program") \
 	X(PROCESS_EXEC_FAILED, PROCESS, "process.exec_failed", "s32 pid; errno error") \
 	X(PROCESS_WAIT, PROCESS, "process.wait", \
 	  "ns time; s32 child; errno error; s32 which; x32 options; x32 status; s32 known") \

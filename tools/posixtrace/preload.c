@@ -2,6 +2,7 @@
 #include "preload.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #ifndef PRELOAD_PATH
 # define PRELOAD_PATH ""
 #endif
+#define BUILT "/lib/.libs/libposixtrace-preload.so"
 
 const char *const preload_types[] = {
 #define NAME(type, family, name, schema) name,
@@ -20,10 +22,36 @@ const char *const preload_types[] = {
 	NULL
 };
 
+/*
+ * The library of the build that this program is part of, which is where libtool leaves both. Null: this
+ * program is installed.
+ */
+static const char *find_built(void)
+{
+	static const char *const programs[] = {
+		"/tools/posixtrace/.libs/posixtrace", "/tools/posixtrace/.libs/lt-posixtrace",
+		"/tools/posixtrace/posixtrace",
+	};
+	static char path[PATH_MAX + sizeof(BUILT)];
+	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX);
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		size_t tail = strlen(programs[i]);
+
+		if (len < (ssize_t)tail || memcmp(path + len - tail, programs[i], tail))
+			continue;
+		strcpy(path + len - tail, BUILT);
+		return access(path, R_OK) ? NULL : path;
+	}
+	return NULL;
+}
+
 const char *preload_find(void)
 {
 	const char *path = getenv("POSIXTRACE_PRELOAD");
 
+	if (!path)
+		path = find_built();
 	if (!path)
 		path = PRELOAD_PATH;
 	if (strpbrk(path, ": ")) {
@@ -32,6 +60,8 @@ const char *preload_find(void)
 	}
 	if (access(path, R_OK)) {
 		say("%s: %s", path, strerror(errno));
+		say("without this library, calls of the C library cannot be traced; --trace=none records "
+		    "the program's own trace points alone");
 		return NULL;
 	}
 	return path;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image.h"
 #include "preload.h"
 #include "process.h"
 #include "quantity.h"
@@ -215,7 +216,37 @@ static bool find_preload(void)
 		return true;
 	}
 	record.launch.preload = preload_find();
-	return record.launch.preload || !families;
+	return record.launch.preload;
+}
+
+/* A program whose dynamic linker would end it, or complain, because of the library runs without. */
+static void leave_preload(const char *program)
+{
+	char loader[SHIM_LOADER_BYTES];
+
+	switch (shim_image_find(program, getenv("PATH"), loader)) {
+	case SHIM_IMAGE_FOREIGN:
+		if (*loader)
+			say("%s: its calls cannot be traced: its C library is another one than glibc (%s)",
+			    program, loader);
+		else
+			say("%s: calls cannot be traced: this is the dynamic linker of another C library "
+			    "than glibc", program);
+		record.launch.preload = NULL;
+		break;
+	case SHIM_IMAGE_MACHINE:
+		say("%s: its calls cannot be traced: it is for another processor, or of another word size",
+		    program);
+		record.launch.preload = NULL;
+		break;
+	case SHIM_IMAGE_STATIC:
+		if (!record.quiet)
+			say("%s: its own calls cannot be traced: it is statically linked", program);
+		break;
+	case SHIM_IMAGE_UNKNOWN:
+	case SHIM_IMAGE_GLIBC:
+		break;
+	}
 }
 
 static int run(int argc, char **argv)
@@ -249,6 +280,8 @@ static int run(int argc, char **argv)
 			return RECORD_FAILURE;
 		if (!find_preload())
 			return RECORD_FAILURE;
+		if (record.launch.preload)
+			leave_preload(argv[optind]);
 	}
 	status = record_run(&record);
 	choose_fini(&record.plan.choose);
