@@ -51,8 +51,11 @@ size_t shim_text_after(char *to, size_t bytes, const char *text, int error)
  */
 static bool is_there(const void *from)
 {
+	/* For a null pointer the kernel reads no mask and finds no fault. */
+	if ((uintptr_t)from < PAGE)
+		return false;
 	if (shim_is_known(from) || shim_is_quiet())
-		return (uintptr_t)from >= PAGE;
+		return true;
 	syscall(SYS_rt_sigprocmask, -1, (uintptr_t)from & ~(uintptr_t)7, NULL, 8);
 	return errno != EFAULT;
 }
