@@ -3,7 +3,7 @@
 
 etw_described.py CASE FROM TO    FROM is a sample; its first buffer stays, all others are replaced
 
-Cases: kernel, tracelogging, manifest, metadata, damaged, deep
+Cases: kernel, tracelogging, manifest, metadata, damaged, deep, dropped, bomb
 """
 import struct
 import sys
@@ -176,7 +176,27 @@ CASES = {
         event_info(9, 0, (("n", 0, 8, 0, None, 1, 4), ("v", 4, 6, 0, None, 0, 2))),
         event(6, bytes(64)), event(9, struct.pack("<I", 0xFFFFFFFF)), event(9, struct.pack("<IH", 60000, 1)),
     ] + manifest('<!DOCTYPE a [<!ENTITY e "eeee"><!ENTITY f "&e;&e;&e;">]><a>&f;</a>', 1),
+    # A layout is dropped after a field of it asked for a map; and a list of fields is too long.
+    "dropped": lambda: [
+        map_info("Colors", 1, ((1, "Red"),)),
+        event_info(6, 0, (("color", 0, 8, 0, "Colors", 1, 4), ("s", 1, 5, 9, None, 1, 0))),
+        event_info(7, 0, (("color", 0, 8, 0, "Colors", 1, 4),)), event_info(7, 0, (("color", 0, 8, 0, "Colors", 1, 4),)),
+        event(7, struct.pack("<I", 1)),
+    ] + manifest("<provider><template tid='a'>" + "<data name='a' inType='win:UInt8'/>" * 1100 +
+                 "</template></provider>", 2),
+    # Small descriptions that refer to one long text, or to one long list of fields, a great many times.
+    "bomb": lambda: bomb() + [event(7, struct.pack("<I", 1))],
 }
+
+
+def bomb():
+    texts = wide("x" * 15000)
+    maps = [classic(METADATA, 33, PROVIDER.bytes_le + struct.pack("<4I", 16 + 8 * 2000, 1, 2000, 0) +
+                    struct.pack("<2I", 16 + 8 * 2000, 1) * 2000 + texts)] * 4
+    text = "<provider name='%s'><template tid='a'>%s</template>%s</provider>" % (
+        "p" * 60000, "<data name='a' inType='win:UInt32' map='m'/>" * 1000,
+        "".join("<event value='%d' template='a'/>" % i for i in range(16000)))
+    return maps + manifest(text, 20)
 
 
 def main(case, source, target):

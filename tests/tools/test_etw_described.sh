@@ -62,8 +62,26 @@ check "a count past the payload is not believed" test "$(grep -c '555555555555.9
 has manifest.err 'E25: ' ||
 	check "an entity is not expanded" has deep.err 'it declares an entity'
 
+described dropped
+check "a layout that is dropped takes its maps with it" \
+	has out ' etw.Meta-Provider.Task color=Red '
+has manifest.err 'E25: ' ||
+	check "a list of fields that is too long is reported" has dropped.err 'a template of it has too many fields'
+
+check "a bomb can be made" python3 "${0%/*}/etw_described.py" bomb "$sample" "$tmp/bomb.etl"
+rm -f "$tmp/bomb.ptl"
+if ! ldd "$posixtrace" | grep -q 'lib[atu]b*san'; then
+	got=$(
+		ulimit -v 400000
+		"$posixtrace" convert "$tmp/bomb.etl" -o "$tmp/bomb.ptl" >"$tmp/out" 2>"$tmp/err"
+		echo $?
+	)
+	wanted=0
+	check "descriptions of 1 MB take less than 400 MB" exited
+fi
+
 # The records behind the fields go back; --etw-raw and --no-meta choose one of the two.
-for case in kernel tracelogging manifest metadata damaged deep; do
+for case in kernel tracelogging manifest metadata damaged deep dropped; do
 	run 0 convert "$tmp/$case.ptl" -o "$tmp/back.etl" --force
 	run 0 convert "$tmp/back.etl" -o "$tmp/back.ptl" --force
 	run 0 dump -e 'etw.*' "$tmp/back.ptl"

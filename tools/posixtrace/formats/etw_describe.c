@@ -25,6 +25,8 @@ static const unsigned char metadata_guid[ETW_GUID_BYTES] = {
 #define MANIFESTS_MAX 1024
 
 #define LAYOUTS_MAX 65536 /* as many event types as there can be */
+/* Of all layouts: a manifest has one list of fields for any number of events, and each event copies it. */
+#define ALL_FIELDS_MAX (1 << 20)
 
 struct described {
 	unsigned char guid[ETW_GUID_BYTES];
@@ -53,7 +55,7 @@ struct manifest {
 
 struct etw_describe {
 	void *layouts;          /* trees of search.h */
-	size_t count;
+	size_t count, fields;
 	void *maps;
 	struct use *use;
 	size_t uses;
@@ -125,23 +127,23 @@ void etw_describe_free(struct etw_describe *d)
 	free(d);
 }
 
-/* The maps of a layout that is dropped are not looked up. */
-static void forget_uses(struct etw_describe *d, const struct etw_layout *layout)
+/* The uses of the layout that is being made are the last ones. */
+void etw_describe_drop(struct etw_describe *d, struct etw_layout *layout)
 {
 	while (d->uses && d->use[d->uses - 1].layout == layout)
 		free(d->use[--d->uses].name);
+	etw_layout_free(layout);
 }
 
 bool etw_describe_add(struct etw_describe *d, const unsigned char guid[ETW_GUID_BYTES],
 		      unsigned id, unsigned version, struct etw_layout *layout)
 {
-	struct described *new = d->count < LAYOUTS_MAX ? calloc(1, sizeof(*new)) : NULL;
-	struct described **place;
+	bool full = d->count == LAYOUTS_MAX || layout->fields > ALL_FIELDS_MAX - d->fields;
+	struct described *new = full ? NULL : calloc(1, sizeof(*new)), **place;
 
 	if (!new) {
-		forget_uses(d, layout);
-		etw_layout_free(layout);
-		return d->count == LAYOUTS_MAX;
+		etw_describe_drop(d, layout);
+		return full;
 	}
 	memcpy(new->guid, guid, sizeof(new->guid));
 	new->id = id;
@@ -150,11 +152,12 @@ bool etw_describe_add(struct etw_describe *d, const unsigned char guid[ETW_GUID_
 	place = tsearch(new, &d->layouts, compare_described);
 	if (place && *place == new) {
 		d->count++;
+		d->fields += layout->fields;
 		return true;
 	}
 	/* Logs describe an event at the beginning and at the end: the first one holds. */
-	forget_uses(d, layout);
-	free_described(new);
+	etw_describe_drop(d, layout);
+	free(new);
 	return place != NULL;
 }
 
@@ -166,7 +169,7 @@ bool etw_describe_map(struct etw_describe *d, const unsigned char guid[ETW_GUID_
 	if (new) {
 		memcpy(new->guid, guid, sizeof(new->guid));
 		new->map = map;
-		new->name = strdup(name);
+		new->name = strndup(name, ETW_NAME_CHARS);
 		if (new->name)
 			place = tsearch(new, &d->maps, compare_maps);
 	} else {
@@ -190,7 +193,8 @@ bool etw_describe_use_map(struct etw_describe *d, const unsigned char guid[ETW_G
 		d->use = use;
 	}
 	use = &d->use[d->uses];
-	*use = (struct use){ .layout = layout, .field = field, .name = strdup(name) };
+	*use = (struct use){ .layout = layout, .field = field,
+			     .name = strndup(name, ETW_NAME_CHARS) };
 	if (!use->name)
 		return false;
 	memcpy(use->guid, guid, sizeof(use->guid));

@@ -31,9 +31,14 @@ const struct etw_layout *etw_describe_find(const struct etw_describe *describe,
 
 /* ---- for the readers of descriptions */
 
+/* Characters, or bytes, that are kept of a name in a description. */
+#define ETW_NAME_CHARS 255
+
 /* Takes over the layout, replaces none; false: no memory, the layout is freed. */
 bool etw_describe_add(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		      unsigned id, unsigned version, struct etw_layout *layout);
+/* Frees a layout that is not added, and forgets the maps that its fields use. */
+void etw_describe_drop(struct etw_describe *describe, struct etw_layout *layout);
 /* Keeps the map for its provider; the map of a name may come later than fields that use it. */
 bool etw_describe_map(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		      const char *name, struct etw_map *map);

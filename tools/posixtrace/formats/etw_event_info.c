@@ -33,14 +33,18 @@
 #define MAP_IS_WBEM_BITS 0x10
 #define MAP_VALUES_MAX 4096
 
-/* The name at an offset; NULL: there is none, or no memory. The caller frees it. */
+/*
+ * The name at an offset; NULL: there is none, or no memory. The caller frees it. It is cut, because a
+ * description of 64 KiB can refer to one long text some thousand times.
+ */
 static char *name_at(const unsigned char *p, size_t size, uint32_t offset)
 {
 	struct etw_bytes text = { 0 };
 
 	if (!offset || offset >= size)
 		return NULL;
-	etw_utf16_text(p + offset, size - offset, &text);
+	size -= offset;
+	etw_utf16_text(p + offset, size < 2 * ETW_NAME_CHARS ? size : 2 * ETW_NAME_CHARS, &text);
 	/* Names of tasks and maps are padded with a blank. */
 	while (text.len && text.bytes[text.len - 1] == ' ')
 		text.len--;
@@ -137,7 +141,7 @@ bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_
 	for (uint32_t i = 0; i < count; i++)
 		if (!add_property(describe, layout, p, size, i, count)) {
 			*why = "a property of it has members that it does not have";
-			etw_layout_free(layout);
+			etw_describe_drop(describe, layout);
 			return false;
 		}
 	layout->top = top;

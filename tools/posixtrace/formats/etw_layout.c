@@ -77,7 +77,7 @@ bool etw_map_add(struct etw_map *map, uint32_t value, const char *name)
 	if (!more)
 		return false;
 	map->entry = more;
-	more[map->entries] = (struct etw_map_entry){ value, strdup(name) };
+	more[map->entries] = (struct etw_map_entry){ value, strndup(name, NAME_MAX_BYTES) };
 	if (!more[map->entries].name)
 		return false;
 	map->entries++;

@@ -168,6 +168,10 @@ static void begin_field(struct manifest *m, const char **attributes, bool is_str
 		return;
 	}
 	index = t->layout->fields;
+	if (index == ETW_FIELDS_MAX) {
+		m->why = "a template of it has too many fields";
+		return;
+	}
 	field = etw_layout_add(t->layout, name, strlen(name));
 	if (!field) {
 		m->no_memory = true;
@@ -365,7 +369,7 @@ static bool add_event(struct etw_describe *describe, const unsigned char *guid,
 
 		if (!field ||
 		    (t->map[i] && !etw_describe_use_map(describe, guid, layout, i, t->map[i]))) {
-			etw_layout_free(layout);
+			etw_describe_drop(describe, layout);
 			return false;
 		}
 		name = field->name;
@@ -373,8 +377,8 @@ static bool add_event(struct etw_describe *describe, const unsigned char *guid,
 		field->name = name;
 	}
 	layout->top = t ? t->layout->top : 0;
-	layout->provider = m->provider ? strdup(m->provider) : NULL;
-	layout->event = e->name ? strdup(e->name) : NULL;
+	layout->provider = m->provider ? strndup(m->provider, ETW_NAME_CHARS) : NULL;
+	layout->event = e->name ? strndup(e->name, ETW_NAME_CHARS) : NULL;
 	return etw_describe_add(describe, guid, e->id, e->version, layout);
 }
 
