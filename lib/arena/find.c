@@ -61,6 +61,23 @@ static enum match match(const struct ptx_arena *arena, uint32_t pid)
 }
 
 /*
+ * Whether the kernel lets this process look into the target: 0, or EPERM. The folder of descriptors may be
+ * listed by the effective user alone; its links may be read only if all user and group ids are the
+ * same and the target is dumpable, as for ptrace(2). Without this question each refused link would look
+ * like a descriptor that is no arena. The program's own link stands for all of them, since a target
+ * may have no descriptor.
+ */
+static int may_look(const char *files)
+{
+	char path[PTX_HOLDER_PATH + sizeof "/../exe"], program;
+
+	snprintf(path, sizeof path, "%s/../exe", files);
+	return readlink(path, &program, sizeof program) < 0 && (errno == EACCES || errno == EPERM) ?
+		       EPERM :
+		       0;
+}
+
+/*
  * Looks for the process's arena among its descriptors; under lock. pid is, here and below, its number
  * in /proc. EAGAIN: it holds its parent's arena, while it has not set up its own. EINPROGRESS: it sets
  * up *result, which it will have unless it finds another. ENXIO: it does not know this library.
@@ -70,9 +87,13 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 	char files[PTX_HOLDER_PATH], path[sizeof files + sizeof(struct dirent)];
 	struct dirent *entry;
 	DIR *folder;
-	int err = ENXIO, failure = 0;
+	int err, failure = 0;
 
 	ptx_holders_files((uint32_t)pid, files, sizeof files);
+	err = may_look(files);
+	if (err)
+		return err;
+	err = ENXIO;
 	folder = opendir(files);
 	if (!folder)
 		return why_not(errno);
