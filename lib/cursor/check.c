@@ -218,9 +218,15 @@ static int explain(struct ptx_check *check, int fd)
 	struct ptx_log_header header;
 	const char *why = "this file cannot be read";
 	const void *bytes;
+	int err;
 
-	if (ptx_log_window_open(&window, fd))
-		return ENOMEM;
+	err = ptx_log_window_open(&window, fd);
+	if (err == ENOMEM)
+		return err;
+	if (err) {
+		ptx_check_fault(check, 0, PTX_LOG_HEADER_BYTES, "%s", why);
+		return EINVAL;
+	}
 	check->result->bytes = window.file_bytes;
 	bytes = ptx_log_window_at(&window, 0, sizeof(header));
 	if (bytes)
