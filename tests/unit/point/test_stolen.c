@@ -86,7 +86,7 @@ START_TEST(a_thread_that_lost_its_ring_takes_another_at_its_next_chunk)
 {
 	uint32_t ring[2] = { 0 }, before, slot;
 	uint64_t held, lost;
-	unsigned number = 0;
+	unsigned number = 0, turn;
 	pthread_t thread;
 
 	id = type_of("u");
@@ -99,13 +99,21 @@ START_TEST(a_thread_that_lost_its_ring_takes_another_at_its_next_chunk)
 	number = trace_to_the_next_chunk(number);
 	ck_assert_uint_eq(own_cell()->ring, before);
 	ck_assert_uint_eq(own_cell()->held, held);
+	/* As many as a chunk holds. Up to its next chunk a thread does not look, and what two threads
+	 * write meanwhile is not counted: so there is nothing left to write before. */
+	turn = number;
+	number = trace_to_the_next_chunk(number);
+	for (unsigned more = number - turn - 1; more; more--)
+		trace_number(id, (int)number++);
 	ck_assert(steal(everybody_is_dead));
 	/* Of the same process, so that the ring's word names it as before. */
 	ck_assert_int_eq(pthread_create(&thread, NULL, trace_in_thread, ring), 0);
 	while (the_view()->rings.ring[before].holder == held ||
 	       (the_view()->rings.ring[before].holder & PTX_RING_STATE) != PTX_RING_HELD)
 		sched_yield();
+	turn = number;
 	number = trace_to_the_next_chunk(number);
+	ck_assert_uint_eq(number, turn + 1);
 	ck_assert_uint_ne(own_cell()->ring, before);
 	ck_assert_uint_ne(ptx_thread_self->slot[the_view()->bit], slot);
 	ck_assert(ptx_slot_is_held(&the_view()->rings, ptx_thread_self->slot[the_view()->bit]));
