@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "fields.h"
 
+#include <string.h>
+
 #include "formats/etw_tail.h"
 #include "value.h"
 
@@ -8,6 +10,16 @@ static void begin(struct posix_trace_values_np *values, const struct log_type *t
 		  const struct posix_trace_event_np *event)
 {
 	posix_trace_values_begin_np(values, type->schema, event->data, event->data_len, 0);
+}
+
+/*
+ * How many bytes no field explains. Events that import made of a log of ETW end in their record, which
+ * says what the fields say; the events of others may end as they like.
+ */
+static size_t rest_len(const struct log_type *type, const struct posix_trace_values_np *values)
+{
+	return values->len -
+	       (strncmp(type->name, "etw.", 4) ? 0 : etw_tail(values->data, values->len));
 }
 
 static bool is_last(const struct posix_trace_value_np *value)
@@ -41,7 +53,7 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 	}
 	if (open)
 		out_str(out, " ...]");
-	rest = values.len - etw_tail(values.data, values.len);
+	rest = rest_len(type, &values);
 	if (rest) {
 		out_str(out, " +");
 		out_hex(out, values.data, rest);
@@ -98,7 +110,7 @@ bool fields_json(struct out *out, const struct logfile *log, const struct log_ty
 	}
 	begin(&values, type, event);
 	json_fields(out, &values);
-	rest = values.len - etw_tail(values.data, values.len);
+	rest = rest_len(type, &values);
 	if (rest) {
 		out_str(out, ",\"rest\":\"");
 		out_hex(out, values.data, rest);
