@@ -39,6 +39,14 @@ need_to_build() {
 	need liburcu-dev pc:liburcu-bp
 }
 
+# Libraries without which parts of the tool are left out.
+want_optional() {
+	want libncurses-dev pc:ncursesw
+	want libexpat1-dev pc:expat
+	want libsqlite3-dev 'pc:sqlite3 >= 3.38'
+	want libdw-dev 'pc:libdw >= 0.178 libelf'
+}
+
 # apt-get prints a page for every package; what it said is in $log.
 install() {
 	sudo=
