@@ -7,8 +7,9 @@
 
 #include "formats/through.h"
 #include "say.h"
+#include "wanted.h"
 
-#define FORMAT_OPTION 512 /* and up: long options of the formats */
+#define FORMAT_OPTION 4096 /* and up: long options of the formats */
 
 static const char help[] =
 	"Usage: posixtrace convert [--from FORMAT] [--to FORMAT] [OPTION]... IN [-o OUT]\n"
@@ -21,9 +22,12 @@ static const char help[] =
 	"      --force          overwrites OUT if it is a file\n"
 	"  -O KEY[=VALUE]       an option of one of the two formats, as --KEY[=VALUE]\n"
 	"  -l, --list           lists the formats and their options\n"
+	WANTED_CHOICE_HELP
+	"      --utc            times given are in UTC\n"
 	"      --fail-on-loss   exit with 4 when events were lost\n"
 	"  -h, --help           this text\n"
 	"\n"
+	WANTED_TIME_HELP
 	"IN and OUT may be tcp:HOST:PORT or listen:[HOST:]PORT, and IN a serial line.\n"
 	"What a format has no place for is left out; posixtrace(1) says what that is.\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 IN is damaged or not complete and was converted as\n"
@@ -31,7 +35,8 @@ static const char help[] =
 
 struct convert {
 	const char *from, *to, *output;
-	bool force, fail_on_loss;
+	bool force, fail_on_loss, utc, chooses;
+	struct wanted wanted;
 	struct fmt_given *given;
 	size_t givens;
 	char **texts; /* what -O gave, cut at = */
@@ -41,9 +46,12 @@ struct convert {
 enum {
 	OPT_FORCE = 256,
 	OPT_FAIL_ON_LOSS,
+	OPT_UTC,
 };
 
 static const struct option own_options[] = {
+	WANTED_CHOICE_OPTIONS,
+	{ "utc", no_argument, NULL, OPT_UTC },
 	{ "from", required_argument, NULL, 'f' },
 	{ "to", required_argument, NULL, 't' },
 	{ "output", required_argument, NULL, 'o' },
@@ -132,12 +140,13 @@ static void list(void)
 	}
 }
 
-static int convert_path(const struct convert *convert, const char *path)
+static int convert_path(struct convert *convert, const char *path)
 {
 	struct through plan = {
 		.output = convert->output, .force = convert->force,
 		.fail_on_loss = convert->fail_on_loss, .given = convert->given,
 		.givens = convert->givens, .is_metered = true,
+		.wanted = convert->chooses ? &convert->wanted : NULL,
 	};
 	static struct fmt_input input;
 	int status;
@@ -157,7 +166,15 @@ static int parse(int argc, char **argv, struct convert *convert, const struct op
 {
 	int option;
 
-	while ((option = tool_option(argc, argv, ":f:t:o:O:lh", options)) != -1) {
+	bool good;
+
+	while ((option = tool_option(argc, argv, ":e:x:f:t:o:O:lh", options)) != -1) {
+		if (wanted_option(&convert->wanted, option, optarg, &good)) {
+			if (!good)
+				return tool_usage(&convert_command);
+			convert->chooses = true;
+			continue;
+		}
 		switch (option) {
 		case 'h':
 			tool_help(&convert_command);
@@ -180,6 +197,9 @@ static int parse(int argc, char **argv, struct convert *convert, const struct op
 			break;
 		case OPT_FORCE:
 			convert->force = true;
+			break;
+		case OPT_UTC:
+			convert->utc = true;
 			break;
 		case OPT_FAIL_ON_LOSS:
 			convert->fail_on_loss = true;
@@ -204,7 +224,10 @@ static int run(int argc, char **argv)
 		say("%s", strerror(ENOMEM));
 		return TOOL_FAILURE;
 	}
+	wanted_init(&convert.wanted);
 	status = parse(argc, argv, &convert, options);
+	if (!status && !wanted_ready(&convert.wanted, convert.utc))
+		status = tool_usage(&convert_command);
 	if (!status && argc - optind != 1) {
 		say(argc == optind ? "convert: which trace?" : "convert: one trace at a time");
 		status = tool_usage(&convert_command);
@@ -215,6 +238,7 @@ static int run(int argc, char **argv)
 		free(convert.texts[i]);
 	free(convert.texts);
 	free(convert.given);
+	wanted_fini(&convert.wanted);
 	free(options);
 	return status < 0 ? TOOL_OK : status;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/choice.h"
 #include "formats/plan.h"
 #include "say.h"
 
@@ -75,8 +76,12 @@ static bool begin_planned(struct fmt_flow *flow, const struct fmt_facts *facts)
 
 bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
 {
-	bool go = flow->plan ? begin_planned(flow, facts) : TELL(begin, facts);
+	struct fmt_facts chosen = *facts;
+	bool go;
 
+	if (flow->choice && !choice_begin(flow->choice, &chosen))
+		return false;
+	go = flow->plan ? begin_planned(flow, &chosen) : TELL(begin, &chosen);
 	if (flow->is_metered)
 		meter_begin(&flow->meter, facts->has_events ? facts->events : 0,
 			    flow->output->fd != STDOUT_FILENO);
@@ -103,11 +108,17 @@ bool fmt_event(struct fmt_flow *flow, const struct fmt_event *event)
 
 	if (__builtin_expect(flow->stopped, false))
 		return false;
+	flow->read++;
+	meter_step(&flow->meter);
+	if (flow->choice) {
+		flow->is_wanted = choice_event(flow->choice, event);
+		if (flow->stopped || (!flow->is_wanted && !flow->sees_unwanted))
+			return !flow->stopped;
+	}
 	err = flow->plan ? planned_event(flow, event) : flow->to->event(flow->context, event);
 	if (__builtin_expect(err, 0))
 		return flow_answer(flow, err);
 	flow->events++;
-	meter_step(&flow->meter);
 	return true;
 }
 
@@ -123,6 +134,8 @@ bool fmt_object(struct fmt_flow *flow, const struct fmt_object *object)
 
 bool fmt_lost(struct fmt_flow *flow, const struct fmt_lost *lost)
 {
+	if (flow->choice && !choice_lost(flow->choice, lost))
+		return !flow->stopped;
 	flow->lost |= lost->cause != POSIX_TRACE_LOST_CLEARED_NP;
 	return TELL(lost, lost);
 }
@@ -168,9 +181,18 @@ bool fmt_idle(struct fmt_flow *flow)
 
 bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end)
 {
+	struct fmt_end chosen = *end;
+	bool go = !flow->choice || choice_end(flow->choice, &chosen);
+
+	/* Gaps are of all types; the ledger says whether one that is wanted lost events. */
+	if (flow->choice && end->has_ledger)
+		flow->lost = false;
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
-		flow->lost |= i != POSIX_TRACE_LOST_CLEARED_NP && end->ledger.lost[i];
-	return TELL(end, end);
+		flow->lost |= i != POSIX_TRACE_LOST_CLEARED_NP && chosen.ledger.lost[i];
+	go = go && TELL(end, &chosen);
+	if (flow->choice)
+		choice_free_end(&chosen);
+	return go;
 }
 
 bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, uint64_t *count)

@@ -15,6 +15,8 @@
 #define FMT_FAULTS_SAID 5 /* of a code; the others are counted */
 
 struct plan;
+struct choice;
+struct wanted;
 
 struct fmt_given { /* an option of the command line */
 	const char *name;
@@ -54,6 +56,11 @@ struct fmt_flow {
 	int64_t until_ns;      /* likewise: nothing behind that need come; INT64_MAX: all */
 	bool knows_until;      /* the source keeps to it: it ends where nothing else follows */
 	uint64_t events;
+	uint64_t read;         /* events that came, wanted or not */
+	struct wanted *wanted; /* NULL: all events are */
+	struct choice *choice; /* by it, while the source is read */
+	bool sees_unwanted;    /* the sink gets the other events too, and asks is_wanted */
+	bool is_wanted;
 	bool is_metered;       /* how far it is is shown on a terminal */
 	struct meter meter;
 	bool lost;             /* the source told of lost events */

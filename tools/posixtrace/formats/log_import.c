@@ -252,7 +252,7 @@ static int read_log(struct reading *reading)
 {
 	struct fmt_flow *flow = reading->flow;
 	struct fmt_facts facts = { .pid = 0 };
-	uint64_t before = flow->events;
+	uint64_t before = flow->read;
 	int err = read_facts(&reading->log, &facts);
 
 	if (!err) {
@@ -275,7 +275,7 @@ static int read_log(struct reading *reading)
 	}
 	if (err)
 		return fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(err));
-	if (!flow->stopped && looks_damaged(reading, flow->events - before)) {
+	if (!flow->stopped && looks_damaged(reading, flow->read - before)) {
 		logfile_say_faults(&reading->log, FAULTS_SAID);
 		flow->status = tool_worse(flow->status, TOOL_DAMAGED);
 	}

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/choice.h"
 #include "formats/paired.h"
 #include "formats/threads.h"
 #include "say.h"
@@ -199,6 +200,8 @@ static int open_scan(struct fmt_flow *flow, const struct fmt_output *output, voi
 	*context = scan;
 	err = paired_init(&scan->paired, flow, take, scan);
 	scan->paired.before = known;
+	if (flow->wanted)
+		scan->paired.pairing.takes_back = wanted_asks_duration(flow->wanted);
 	return scan->names ? err : ENOMEM;
 }
 
@@ -244,11 +247,24 @@ static void pair(struct scan *scan, const struct fmt_event *from, const struct l
 		scan->err = scan->paired.pairing.err;
 }
 
+/* What is not wanted still tells where events are missing. */
+static int pass(struct scan *scan, const struct fmt_event *from, const struct log_type *type)
+{
+	struct posix_trace_event_np event;
+
+	paired_event(from, type, &event);
+	scan->cuts += pairing_is_loss(&event);
+	pairing_event(&scan->paired.pairing, type, &event, 0, false);
+	return scan->paired.pairing.err;
+}
+
 static int event(void *context, const struct fmt_event *event)
 {
 	struct scan *scan = context;
 	const struct log_type *type = paired_type(&scan->paired, event->type);
 
+	if (type && scan->flow->choice && !scan->flow->is_wanted)
+		return pass(scan, event, type);
 	scan->event = event;
 	scan->kind = type ? kind_of(scan, event->type, type) : NULL;
 	if (!scan->kind)
@@ -326,6 +342,7 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 		     const struct fmt_flow *before)
 {
 	static const struct fmt_output nowhere = { .fd = -1, .shown = "" };
+	struct choice choice;
 	int err = plan_init(plan);
 
 	flow_init(flow, like->from, &format_scan);
@@ -335,13 +352,23 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 	flow->given = like->given;
 	flow->givens = like->givens;
 	flow->output = &nowhere;
+	flow->wanted = like->wanted;
+	flow->sees_unwanted = true;
+	if (like->wanted) {
+		err = choice_init(&choice, flow, like->wanted);
+		flow->choice = &choice;
+	}
 	made = plan;
 	known = before;
-	err = flow->to->open(flow, &nowhere, &flow->context);
+	if (!err)
+		err = flow->to->open(flow, &nowhere, &flow->context);
 	if (!err)
 		flow->from->import(flow, flow->input);
 	if (flow->context)
 		flow->to->close(flow->context);
+	if (flow->choice)
+		choice_fini(&choice);
+	flow->choice = NULL;
 	if (flow->stopped)
 		err = err ? err : ENOMEM;
 	return err ? err : plan_finish(plan);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "formats/choice.h"
 #include "formats/output.h"
 #include "formats/scan.h"
 #include "nearest.h"
@@ -93,15 +94,24 @@ static bool options_fit(const struct through *through, const struct fmt_flow *fl
 
 static int flow_through(struct fmt_flow *flow, struct output *output)
 {
+	struct choice choice;
 	int status, err;
 
 	flow->output = &output->shown;
+	if (flow->wanted) {
+		err = choice_init(&choice, flow, flow->wanted);
+		if (!flow_answer(flow, err))
+			return flow->status;
+		flow->choice = &choice;
+	}
 	err = flow->to->open(flow, &output->shown, &flow->context);
-	if (!flow_answer(flow, err))
-		return flow->status;
-	status = flow->from->import(flow, flow->input);
+	status = flow_answer(flow, err) ? flow->from->import(flow, flow->input) : flow->status;
 	meter_end(&flow->meter);
-	flow->to->close(flow->context);
+	if (flow->context)
+		flow->to->close(flow->context);
+	if (flow->choice)
+		choice_fini(&choice);
+	flow->choice = NULL;
 	flow_say_faults(flow);
 	return tool_worse(status, flow->status);
 }
@@ -154,6 +164,7 @@ int through(const struct through *through, struct fmt_input *input)
 		return status;
 	flow_init(&flow, from, through->to);
 	flow.input = input;
+	flow.wanted = through->wanted;
 	flow.given = through->given;
 	flow.is_metered = through->is_metered;
 	flow.givens = through->givens;

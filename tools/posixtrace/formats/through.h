@@ -13,6 +13,7 @@ struct through {
 	bool is_metered;           /* how far it is is shown on a terminal */
 	const struct fmt_given *given;
 	size_t givens;
+	struct wanted *wanted;     /* NULL: all events */
 };
 
 /* What the command exits with; what is wrong has been said. */

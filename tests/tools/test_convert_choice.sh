@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace convert: -e, -x, --pid, --tid, --begin, --end and --where choose what dump chooses.
+. "${0%/*}/lib.sh"
+
+"$make_log" plain "$tmp/plain.log" 1000 >/dev/null || exit 99
+"$make_log" overrun "$tmp/overrun.log" 5000 >/dev/null || exit 99
+"${top_builddir:-..}/tests/exchange/rich" "$tmp/rich.log" 100 || exit 99
+
+# Rows of gaps and losses have no event type.
+csv_events() {
+	"$posixtrace" convert "$@" --to csv 2>"$tmp/err" |
+		grep -cE '^[0-9T:.Z-]+,-?[0-9]+,[0-9]*,[0-9]*,[^,]*,[^,]*,[^,]*,"'
+}
+
+compare() {
+	log=$1
+	shift
+	dumped=$("$posixtrace" dump "$tmp/$log.log" "$@" 2>/dev/null | wc -l)
+	run 0 convert "$tmp/$log.log" "$@" --to jsonl
+	check "$log $*: jsonl has the events of dump" test "$(grep -c '^{"event"' "$tmp/out")" -eq "$dumped"
+	check "$log $*: so has csv" test "$(csv_events "$tmp/$log.log" "$@")" -eq "$dumped"
+	run 0 convert "$tmp/$log.log" "$@" --force -o "$tmp/chosen.ptl"
+	check "$log $*: so has a log" test "$("$posixtrace" dump "$tmp/chosen.ptl" 2>/dev/null | wc -l)" -eq "$dumped"
+	run 0 verify "$tmp/chosen.ptl"
+	run 0 convert "$tmp/$log.log" "$@" --to chrome
+	run 0 convert "$tmp/$log.log" "$@" --to perfetto -o /dev/null
+}
+
+pid=$("$posixtrace" dump --json "$tmp/plain.log" | sed -n 's/.*"pid":\([0-9]*\).*/\1/p' | head -1)
+for log in plain overrun rich; do
+	name=$("$posixtrace" dump --json "$tmp/$log.log" 2>/dev/null |
+		sed -n 's/.*"event":"\([^"]*\)".*/\1/p' | grep -v '^posix_trace' | head -1)
+	check "$log has an event" test -n "$name"
+	compare $log -e "$name"
+	compare $log -x "$name"
+	compare $log -x 'posix_trace_*'
+	compare $log --begin +1us
+	compare $log --end +100us
+	compare $log --begin +1us --end -1us
+	compare $log --where "event.name == \"$name\""
+	compare $log --pid "$pid"
+	compare $log --pid 1
+	compare $log --tid 1
+done
+
+run 2 convert "$tmp/plain.log" --where nonsense==1 --to jsonl
+run 2 convert "$tmp/plain.log" --where '(' --to jsonl
+run 2 convert "$tmp/plain.log" --begin nonsense --to jsonl
+check "a time that is none is told" has err 'no time'
+run 2 convert "$tmp/plain.log" --pid x --to jsonl
+check "a process that is none is told" has err 'no number'
+run 0 convert "$tmp/plain.log" -e nonsense --to jsonl
+check "a name that no type has is told" has err 'no event type of'
+
+# What is not wanted was not lost.
+run 4 convert --fail-on-loss "$tmp/overrun.log" --to jsonl
+run 0 convert --fail-on-loss -e posix_trace_stop "$tmp/overrun.log" --to jsonl
+
+finish

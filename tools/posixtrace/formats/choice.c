@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "formats/choice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/flow.h"
+#include "say.h"
+
+int choice_init(struct choice *choice, struct fmt_flow *flow, struct wanted *wanted)
+{
+	int err;
+
+	memset(choice, 0, sizeof(*choice));
+	choice->flow = flow;
+	choice->wanted = wanted;
+	err = paired_init(&choice->paired, flow, NULL, NULL);
+	if (err)
+		return err;
+	durations_begin_open(&choice->durations, wanted);
+	choice->durations.keeps_begins = true;
+	return 0;
+}
+
+void choice_fini(struct choice *choice)
+{
+	durations_end(&choice->durations);
+	paired_fini(&choice->paired);
+}
+
+static bool refuse(struct choice *choice, int status)
+{
+	choice->flow->stopped = true;
+	choice->flow->status = tool_worse(choice->flow->status, status);
+	return false;
+}
+
+/* The type with chosen set. NULL: no memory, and the flow has stopped. */
+static struct log_type *type_of(struct choice *choice, const struct fmt_type *from)
+{
+	struct log_type *type = paired_type(&choice->paired, from);
+
+	if (!type) {
+		flow_answer(choice->flow, ENOMEM);
+		return NULL;
+	}
+	if (type->index)
+		return type;
+	type->index = 1;
+	type->chosen = choose_type(&choice->wanted->choose, from->name);
+	if (choice->other_order)
+		type->schema = NULL;
+	if (type->schema && choice->wanted->where)
+		where_learn(choice->wanted->where, type->schema);
+	return type;
+}
+
+static bool learn_all(struct choice *choice)
+{
+	for (size_t i = 0; i < fmt_types(choice->flow); i++)
+		if (!type_of(choice, fmt_type_at(choice->flow, i)))
+			return false;
+	choice->log.path = fmt_input_name(choice->flow->input);
+	choice->log.list = choice->paired.type;
+	choice->log.types = choice->paired.types;
+	return true;
+}
+
+/* A name that no event type has is a slip of the pen. */
+static bool names_fit(struct choice *choice)
+{
+	struct wanted *wanted = choice->wanted;
+
+	if (!learn_all(choice))
+		return false;
+	choose_say_unknown(&wanted->choose, &(const struct logfile *){ &choice->log }, 1);
+	if (!durations_fits(&choice->durations, wanted, &choice->log) ||
+	    (wanted->where && where_say_unknown(wanted->where)))
+		return refuse(choice, TOOL_USAGE);
+	return true;
+}
+
+/* Logs tell all their types before the first event; other sources may tell them later. */
+static bool knows_types(const struct choice *choice)
+{
+	return !strcmp(choice->flow->from->name, "log");
+}
+
+bool choice_begin(struct choice *choice, struct fmt_facts *facts)
+{
+	struct choose *choose = &choice->wanted->choose;
+
+	facts->has_events = false;
+	choice->other_order = facts->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	if (facts->has_span && facts->first_ns) {
+		choice->knows_times = true;
+		wanted_begin(choice->wanted, facts->first_ns, facts->last_ns);
+		if (choose->begin_ns > facts->first_ns)
+			choice->flow->seek_ns = choose->begin_ns;
+		choice->flow->until_ns = choose->end_ns;
+	}
+	return !knows_types(choice) || names_fit(choice);
+}
+
+static bool know_times(struct choice *choice, int64_t first_ns)
+{
+	const struct wanted *wanted = choice->wanted;
+
+	choice->knows_times = true;
+	wanted_begin(choice->wanted, first_ns, first_ns);
+	if (wanted->begin.kind != BOUND_BEFORE_LAST && wanted->end.kind != BOUND_BEFORE_LAST)
+		return true;
+	say("%s: its last event is not known before it was read: no time before it can be given",
+	    fmt_input_name(choice->flow->input));
+	return refuse(choice, TOOL_USAGE);
+}
+
+bool choice_event(struct choice *choice, const struct fmt_event *from)
+{
+	struct log_type *type = type_of(choice, from->type);
+	struct posix_trace_event_np event;
+
+	if (!type || (!choice->knows_times && !know_times(choice, from->time_ns)))
+		return false;
+	paired_event(from, type, &event);
+	event.info.posix_prog_address = (void *)(uintptr_t)from->address;
+	durations_event(&choice->durations, type, &event);
+	return type->chosen && wanted_event(choice->wanted, &event, from->type->name, type->schema,
+					    &choice->durations);
+}
+
+static bool is_among(const struct choose_numbers *numbers, uint32_t number)
+{
+	for (size_t i = 0; i < numbers->count; i++)
+		if ((uint32_t)numbers->number[i] == number)
+			return true;
+	return !numbers->count;
+}
+
+bool choice_lost(struct choice *choice, const struct fmt_lost *lost)
+{
+	const struct choose *choose = &choice->wanted->choose;
+	const struct log_type *type = lost->type ? type_of(choice, lost->type) : NULL;
+
+	return (!type || type->chosen) && (!lost->pid || is_among(&choose->pid, lost->pid)) &&
+	       (!lost->tid || is_among(&choose->tid, lost->tid));
+}
+
+static void take_off(struct posix_trace_ledger_np *from, const struct posix_trace_ledger_np *line)
+{
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		from->lost[i] -= line->lost[i] < from->lost[i] ? line->lost[i] : from->lost[i];
+}
+
+static void keep_lines(struct choice *choice, struct fmt_end *end, struct fmt_type_line *type,
+		       struct fmt_thread_line *thread)
+{
+	const struct choose *choose = &choice->wanted->choose;
+	size_t types = 0, threads = 0;
+
+	for (size_t i = 0; i < end->types; i++) {
+		const struct log_type *of = type_of(choice, end->type[i].type);
+
+		if (of && of->chosen)
+			type[types++] = end->type[i];
+		else
+			take_off(&end->ledger, &end->type[i].ledger);
+	}
+	for (size_t i = 0; i < end->threads; i++)
+		if (is_among(&choose->pid, (uint32_t)end->thread[i].thread.pid) &&
+		    is_among(&choose->tid, (uint32_t)end->thread[i].thread.tid))
+			thread[threads++] = end->thread[i];
+	end->type = type;
+	end->types = types;
+	end->thread = thread;
+	end->threads = threads;
+}
+
+bool choice_end(struct choice *choice, struct fmt_end *end)
+{
+	struct fmt_type_line *type = calloc(end->types + 1, sizeof(*type));
+	struct fmt_thread_line *thread = calloc(end->threads + 1, sizeof(*thread));
+
+	if (!type || !thread) {
+		free(type);
+		free(thread);
+		*end = (struct fmt_end){ .complete = false };
+		return flow_answer(choice->flow, ENOMEM);
+	}
+	keep_lines(choice, end, type, thread);
+	return !choice->flow->stopped && (knows_types(choice) || names_fit(choice));
+}
+
+void choice_free_end(struct fmt_end *end)
+{
+	free((void *)(uintptr_t)end->type);
+	free((void *)(uintptr_t)end->thread);
+}
