@@ -174,7 +174,7 @@ static bool has_ids; /* the C library tells them */
 
 static uint32_t own_tid(void)
 {
-	uint32_t tid = has_ids ? ptx_ids_thread() : 0;
+	uint32_t tid = has_ids && ptx_is_quiet() ? ptx_ids_thread() : 0;
 
 	if (!tid)
 		return (uint32_t)syscall(SYS_gettid);
@@ -187,7 +187,7 @@ static uint32_t own_tid(void)
 
 uint32_t ptx_thread_child_pid(void)
 {
-	uint32_t tid = has_ids ? ptx_ids_thread() : 0;
+	uint32_t tid = has_ids && ptx_is_quiet() ? ptx_ids_thread() : 0;
 
 	if (tid && known_tid && tid != known_tid) {
 		known_tid = tid;
