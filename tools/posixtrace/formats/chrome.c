@@ -181,7 +181,8 @@ static void put_args(struct chrome *chrome, const struct fmt_event *event)
 
 static void put_async(struct chrome *chrome, const struct fmt_span *span)
 {
-	out_printf(chrome->out, ",\"cat\":\"span\",\"id\":\"0x%llx\"", (unsigned long long)span->id);
+	out_printf(chrome->out, ",\"cat\":\"span\",\"id\":\"0x%llx\"",
+		   (unsigned long long)span->id);
 }
 
 /* Its name, and how it is known from others. */
@@ -252,7 +253,9 @@ static void put_loss(struct chrome *chrome, int64_t time_ns, int cause, const ui
 	struct out *out = chrome->out;
 
 	put_head(chrome, 'i', time_ns, 0, 0);
-	out_printf(out, "\"name\":\"events lost\",\"cat\":\"lost\",\"s\":\"g\",\"args\":{\"cause\":\"%s\"",
+	out_printf(out,
+		   "\"name\":\"events lost\",\"cat\":\"lost\",\"s\":\"g\","
+		   "\"args\":{\"cause\":\"%s\"",
 		   posix_trace_lost_name_np(cause));
 	if (count)
 		out_printf(out, ",\"count\":%llu", (unsigned long long)*count);
@@ -268,7 +271,8 @@ static int lost(void *context, const struct fmt_lost *lost)
 	uint64_t number, *count = fmt_lost_count(&chrome->facts, lost, &number) ? &number : NULL;
 
 	chrome->counted[lost->cause] |= count && !lost->counted;
-	put_loss(chrome, lost->has_interval ? lost->end_ns : chrome->last_ns, lost->cause, count, lost);
+	put_loss(chrome, lost->has_interval ? lost->end_ns : chrome->last_ns, lost->cause, count,
+		 lost);
 	return chrome->out->err;
 }
 
@@ -277,7 +281,8 @@ static int thread(void *context, const struct fmt_thread *thread)
 	struct chrome *chrome = context;
 	bool process = !thread->tid && !thread->thread;
 
-	out_printf(chrome->out, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%llu,\"args\":{",
+	out_printf(chrome->out,
+		   ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%llu,\"args\":{",
 		   process ? "process_name" : "thread_name", thread->pid,
 		   (unsigned long long)thread_number(thread->tid, thread->thread));
 	json_text_member(chrome->out, "name", thread->name, thread->name_len);

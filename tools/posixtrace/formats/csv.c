@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * formats/csv.c - events as comma-separated values, RFC 4180: a line of names, then a line an event.
+ * formats/csv.c - events as comma-separated values, RFC 4180: a line of names, then a line an
+ * event.
  *
  * Losses are lines without an event, in their place or at the end. A name or text that is no UTF-8
- * is escaped as a terminal would have it; one that a spreadsheet would take for a formula has an apostrophe
- * before it; hex has all data exactly.
+ * is escaped as a terminal would have it; one that a spreadsheet would take for a formula has an
+ * apostrophe before it; hex has all data exactly.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -168,7 +169,8 @@ static int event(void *context, const struct fmt_event *event)
 	if (event->data_len && text_is_text(event->data, event->data_len, true))
 		quoted(out, event->data, event->data_len);
 	out_char(out, ',');
-	if (event->type->fields && event->type->fields->fields && event->data_len <= FIELDS_DATA_MAX)
+	if (event->type->fields && event->type->fields->fields &&
+	    event->data_len <= FIELDS_DATA_MAX)
 		put_fields(csv, event);
 	out_str(out, "\r\n");
 	csv->last_ns = event->time_ns;

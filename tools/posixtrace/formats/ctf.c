@@ -173,7 +173,9 @@ static void put_data(uint8_t *to, const struct fmt_event *event, bool typed, boo
 		to[len] = '\0';
 }
 
-/* Readers take discarded events to be lost between the ends of two packets: the first one is here. */
+/*
+ * Readers take discarded events to be lost between the ends of two packets: the first one is here.
+ */
 static int look_for_gap(struct ctf *ctf, const struct fmt_event *event)
 {
 	bool was_in_gap = ctf->in_gap;

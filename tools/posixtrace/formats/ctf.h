@@ -3,9 +3,9 @@
  * ctf.h - a trace in the Common Trace Format 1.8 being written: a folder with a file "metadata" and
  * a file for each stream.
  *
- * Everything is aligned to bytes and in the byte order of this machine. The times of a stream may not
- * fall in CTF; an event that is older than the one before it goes to the next stream whose last event
- * is not younger. All streams are of one class.
+ * Everything is aligned to bytes and in the byte order of this machine. The times of a stream may
+ * not fall in CTF; an event that is older than the one before it goes to the next stream whose last
+ * event is not younger. All streams are of one class.
  */
 #ifndef POSIXTRACE_FORMATS_CTF_H
 #define POSIXTRACE_FORMATS_CTF_H
@@ -79,11 +79,12 @@ int ctf_flush(struct ctf *ctf, struct ctf_stream *stream);
 void ctf_stream_close(struct ctf_stream *stream);
 
 /* Room for that many bytes more in the packet, which begins at that time if it has no event yet. */
-int ctf_room(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, size_t bytes, uint8_t **room);
+int ctf_room(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, size_t bytes,
+	     uint8_t **room);
 
 /*
- * A packet that ends at that time: from the packet before it on, so many events were discarded. Of events
- * that wait for their packet, those in the gap are in this one, others before it.
+ * A packet that ends at that time: from the packet before it on, so many events were discarded. Of
+ * events that wait for their packet, those in the gap are in this one, others before it.
  */
 int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint64_t events,
 		bool in_gap);
@@ -92,8 +93,8 @@ int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint6
 int ctf_metadata(struct ctf *ctf);
 
 /*
- * formats/ctf_fields.c. A schema's fields as TSDL. An event whose data is not explained by them, byte for
- * byte (explained.h), is of another class of the same name, with its data as bytes.
+ * formats/ctf_fields.c. A schema's fields as TSDL. An event whose data is not explained by them,
+ * byte for byte (explained.h), is of another class of the same name, with its data as bytes.
  */
 void ctf_fields(struct out *out, const struct posix_trace_schema_np *schema);
 void ctf_literal(struct out *out, const char *text);

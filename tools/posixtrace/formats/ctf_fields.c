@@ -68,7 +68,9 @@ static void put_field(struct out *out, const struct posix_trace_field_np *field)
 	if (field->type == POSIX_TRACE_TYPE_STR_NP && !field->room) {
 		out_printf(out, "string { encoding = UTF8; } _%s;\n", field->name);
 	} else if (field->type == POSIX_TRACE_TYPE_STR_NP) {
-		out_printf(out, "integer { size = 8; align = 8; signed = false; encoding = UTF8; } _%s[%u];\n",
+		out_printf(out,
+			   "integer { size = 8; align = 8; signed = false; encoding = UTF8; } "
+			   "_%s[%u];\n",
 			   field->name, field->room);
 	} else if (field->type == POSIX_TRACE_TYPE_BYTES_NP && !field->room) {
 		out_printf(out, "u32 __%s_length;\n\t\tx8 _%s[__%s_length];\n", field->name,

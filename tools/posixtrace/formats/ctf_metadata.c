@@ -96,22 +96,23 @@ static void trace(struct out *out, const struct ctf *ctf)
 {
 	static const uint16_t one = 1;
 
-	out_str(out, "/* CTF 1.8 */\n\n"
-		     "typealias integer { size = 8; align = 8; signed = false; } := u8;\n"
-		     "typealias integer { size = 16; align = 8; signed = false; } := u16;\n"
-		     "typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
-		     "typealias integer { size = 64; align = 8; signed = false; } := u64;\n"
-		     "typealias integer { size = 8; align = 8; signed = true; } := s8;\n"
-		     "typealias integer { size = 16; align = 8; signed = true; } := s16;\n"
-		     "typealias integer { size = 32; align = 8; signed = true; } := s32;\n"
-		     "typealias integer { size = 64; align = 8; signed = true; } := s64;\n"
-		     "typealias integer { size = 8; align = 8; signed = false; base = 16; } := x8;\n"
-		     "typealias integer { size = 16; align = 8; signed = false; base = 16; } := x16;\n"
-		     "typealias integer { size = 32; align = 8; signed = false; base = 16; } := x32;\n"
-		     "typealias integer { size = 64; align = 8; signed = false; base = 16; } := x64;\n"
-		     "typealias floating_point { exp_dig = 8; mant_dig = 24; align = 8; } := f32;\n"
-		     "typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := f64;\n\n"
-		     "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"");
+	out_str(out,
+		"/* CTF 1.8 */\n\n"
+		"typealias integer { size = 8; align = 8; signed = false; } := u8;\n"
+		"typealias integer { size = 16; align = 8; signed = false; } := u16;\n"
+		"typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
+		"typealias integer { size = 64; align = 8; signed = false; } := u64;\n"
+		"typealias integer { size = 8; align = 8; signed = true; } := s8;\n"
+		"typealias integer { size = 16; align = 8; signed = true; } := s16;\n"
+		"typealias integer { size = 32; align = 8; signed = true; } := s32;\n"
+		"typealias integer { size = 64; align = 8; signed = true; } := s64;\n"
+		"typealias integer { size = 8; align = 8; signed = false; base = 16; } := x8;\n"
+		"typealias integer { size = 16; align = 8; signed = false; base = 16; } := x16;\n"
+		"typealias integer { size = 32; align = 8; signed = false; base = 16; } := x32;\n"
+		"typealias integer { size = 64; align = 8; signed = false; base = 16; } := x64;\n"
+		"typealias floating_point { exp_dig = 8; mant_dig = 24; align = 8; } := f32;\n"
+		"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := f64;\n\n"
+		"trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"");
 	uuid(out, ctf->uuid);
 	out_printf(out, "\";\n\tbyte_order = %s;\n", *(const uint8_t *)&one ? "le" : "be");
 	out_str(out, "\tpacket.header := struct {\n"

@@ -2,8 +2,8 @@
 /*
  * etw.h - logs of Event Tracing for Windows: from a file's bytes to records in order of time.
  *
- * Memory    one buffer for each processor, and 32 bytes for each buffer of the file; where records of
- *           a processor are out of order, 40 bytes for each record.
+ * Memory    one buffer for each processor, and 32 bytes for each buffer of the file; where records
+ *           of a processor are out of order, 40 bytes for each record.
  * Input     is hostile: every offset is checked before it is used, no allocation follows a field.
  * Errors    0 or an error number; findings say what and where, by the codes E01 to E22.
  * Units     offsets and sizes in bytes; stamps in ticks of the log's clock; times in nanoseconds.

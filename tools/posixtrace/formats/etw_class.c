@@ -63,10 +63,9 @@ static const struct class classes[] = {
 
 void etw_guid_text(const unsigned char g[ETW_GUID_BYTES], char text[ETW_GUID_TEXT])
 {
-	snprintf(text, ETW_GUID_TEXT,
-		 "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x", octets_u32(g),
-		 octets_u16(g + 4), octets_u16(g + 6), g[8], g[9], g[10], g[11], g[12], g[13], g[14],
-		 g[15]);
+	snprintf(text, ETW_GUID_TEXT, "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+		 octets_u32(g), octets_u16(g + 4), octets_u16(g + 6), g[8], g[9], g[10], g[11],
+		 g[12], g[13], g[14], g[15]);
 }
 
 bool etw_guid_parse(const char *text, unsigned char g[ETW_GUID_BYTES])

@@ -40,7 +40,8 @@ static bool is_there(const struct names *names, const char *stem, size_t len, co
 
 	memcpy(name, stem, len);
 	memcpy(name + len, ending, strlen(ending));
-	return names->count && bsearch(&key, names->type, names->count, sizeof(*names->type), by_name);
+	return names->count &&
+	       bsearch(&key, names->type, names->count, sizeof(*names->type), by_name);
 }
 
 static void find_pair(const struct names *names, const struct fmt_type *type, size_t *stem,

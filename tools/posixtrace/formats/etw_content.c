@@ -78,8 +78,8 @@ int etw_content_load(const struct etw_file *file, const struct etw_buffer *b,
 	content->stamp = file->log.stamp0;
 	if (there < b->size)
 		finding(f, FINDING_DAMAGE, "E05", b->at,
-			"buffer %u has %u bytes, the file ends after %u of them", b->number, b->size,
-			there);
+			"buffer %u has %u bytes, the file ends after %u of them", b->number,
+			b->size, there);
 	if (etw_read(file, b->at, header, sizeof(header)))
 		return EIO;
 	if (!b->compressed) {

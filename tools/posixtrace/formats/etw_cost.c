@@ -41,7 +41,8 @@ static struct last *place_of(struct etw_costs *costs, uint32_t pid, uint32_t tid
 	return &costs->last[i];
 }
 
-int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log, const struct etw_record *record)
+int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
+		 const struct etw_record *record)
 {
 	struct etw_record from = { .has_cpu = true, .pid = record->pid, .tid = record->tid };
 	struct last *last, before;

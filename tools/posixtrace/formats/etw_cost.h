@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_cost.h - what happened between two records of a thread cost: the growth of its processor time.
+ * etw_cost.h - what happened between two records of a thread cost: the growth of its processor
+ * time.
  *
  * Memory    bounded: of more threads than ETW_COST_THREADS no cost is known.
  */
@@ -20,7 +21,8 @@ struct etw_costs *etw_costs_new(void);
 void etw_costs_free(struct etw_costs *costs);
 
 /* Of what was before that record, in nanoseconds. */
-int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log, const struct etw_record *record);
+int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
+		 const struct etw_record *record);
 
 /* Of all that were asked for. */
 uint64_t etw_costs_total_ns(const struct etw_costs *costs);

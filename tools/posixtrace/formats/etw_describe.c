@@ -25,7 +25,10 @@ static const unsigned char metadata_guid[ETW_GUID_BYTES] = {
 #define MANIFESTS_MAX 1024
 
 #define LAYOUTS_MAX 65536 /* as many event types as there can be */
-/* Of all layouts: a manifest has one list of fields for any number of events, and each event copies it. */
+/*
+ * Of all layouts: a manifest has one list of fields for any number of events, and each event copies
+ * it.
+ */
 #define ALL_FIELDS_MAX (1 << 20)
 
 struct described {

@@ -34,8 +34,8 @@
 #define MAP_VALUES_MAX 4096
 
 /*
- * The name at an offset; NULL: there is none, or no memory. The caller frees it. It is cut, because a
- * description of 64 KiB can refer to one long text some thousand times.
+ * The name at an offset; NULL: there is none, or no memory. The caller frees it. It is cut, because
+ * a description of 64 KiB can refer to one long text some thousand times.
  */
 static char *name_at(const unsigned char *p, size_t size, uint32_t offset)
 {

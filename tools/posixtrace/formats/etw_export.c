@@ -155,7 +155,8 @@ static int read_spool(struct etw_sink *s, void *to, size_t len)
 		size_t n = s->piece_len - s->piece_used;
 
 		if (!n) {
-			ssize_t got = pread(s->spool.fd, s->piece, sizeof(s->piece), (off_t)s->piece_at);
+			ssize_t got =
+				pread(s->spool.fd, s->piece, sizeof(s->piece), (off_t)s->piece_at);
 
 			if (got < 0 && errno == EINTR)
 				continue;
@@ -217,7 +218,8 @@ static int put_event(struct etw_sink *s, const struct etw_class *class, const st
 		if (err)
 			return err;
 		etw_put_full(header, &full, sizeof(header) + prefix + len);
-		err = etw_writer_add(&s->writer, stamp, header, sizeof(header), piece, prefix + len);
+		err = etw_writer_add(&s->writer, stamp, header, sizeof(header), piece,
+				     prefix + len);
 		if (err)
 			return err;
 		left -= len;

@@ -22,8 +22,9 @@ struct etw_sink {
 	struct out spool;       /* events, each behind a struct spooled */
 	uint64_t events;
 	int64_t first_ns, last_ns;
-	uint32_t *thread;       /* hash table of index + 1: threads whose ids do not fit in 32 bits */
-	uint64_t *wide;         /* those ids, by index */
+	/* Threads whose ids do not fit in 32 bits: a hash table of index + 1, and ids by index. */
+	uint32_t *thread;
+	uint64_t *wide;
 	size_t threads, places;
 	uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP];
 	struct etw_writer writer;

@@ -11,7 +11,8 @@ static bool detect(const struct fmt_head *head)
 }
 
 static const struct fmt_option options[] = {
-	{ "etw-clock", true, "N  read: 1 performance counter, 2 system time, 3 cycles; write: filetime" },
+	{ "etw-clock", true,
+	  "N  read: 1 performance counter, 2 system time, 3 cycles; write: filetime" },
 	{ "etw-freq", true, "N  ticks of the clock in a second; else by the log" },
 	{ "etw-payload", false, "the data without the headers of the records, not decoded" },
 	{ "etw-plain", false, "write the data alone, which cannot be restored" },

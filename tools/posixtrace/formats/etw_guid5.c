@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_guid5.c - the class of an event type by its name: a UUID of version 5, which is SHA-1 of a name
- * space and the name. No secret depends on it.
+ * etw_guid5.c - the class of an event type by its name: a UUID of version 5, which is SHA-1 of a
+ * name space and the name. No secret depends on it.
  */
 #include <string.h>
 

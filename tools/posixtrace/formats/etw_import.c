@@ -2,8 +2,8 @@
 /*
  * etw_import.c - a log of Event Tracing for Windows becomes a flow of events.
  *
- * The data of an event is its payload, decoded, where something describes that, with the whole record
- * behind it so that records can be written back; or else the record alone.
+ * The data of an event is its payload, decoded, where something describes that, with the whole
+ * record behind it so that records can be written back; or else the record alone.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -280,7 +280,9 @@ static bool finish(struct import *im)
 		},
 	};
 	struct fmt_lost events = {
-		.cause = POSIX_TRACE_LOST_STREAM_FULL_NP, .counted = true, .count = log->events_lost,
+		.cause = POSIX_TRACE_LOST_STREAM_FULL_NP,
+		.counted = true,
+		.count = log->events_lost,
 	};
 
 	if (log->events_lost && !fmt_lost(im->flow, &events))
@@ -299,8 +301,10 @@ static int convert(struct import *im, struct findings *findings)
 		if (!im->listing)
 			return fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s",
 					 strerror(ENOMEM));
-		return begin(im, findings) && put_events(im) && etw_list_end(im->listing) && finish(im)
-			? TOOL_OK : TOOL_FAILURE;
+		if (!begin(im, findings) || !put_events(im) || !etw_list_end(im->listing) ||
+		    !finish(im))
+			return TOOL_FAILURE;
+		return TOOL_OK;
 	}
 	/* Without what it says of itself it is a log of ETW as any other. */
 	if (im->file.ours && im->meta)

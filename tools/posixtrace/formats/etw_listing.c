@@ -61,8 +61,10 @@ static bool list_line(struct etw_listing *listing, char *line, int len)
 {
 	bool more;
 
-	if (len < 0)
-		return fmt_fault(listing->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "no memory"), false;
+	if (len < 0) {
+		fmt_fault(listing->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "no memory");
+		return false;
+	}
 	more = fmt_line(listing->flow, line, (size_t)len);
 	free(line);
 	return more;
@@ -84,7 +86,8 @@ static bool list_span(struct etw_listing *listing, const struct etw_span *span, 
 	else if (span->has_cost)
 		strcpy(cost, "unknown");
 	listing->ended++;
-	len = asprintf(&line, "S %s begin=%s took=%s wait=%s pid=%" PRIu32 " tid=%" PRIu32 " cost=%s",
+	len = asprintf(&line,
+		       "S %s begin=%s took=%s wait=%s pid=%" PRIu32 " tid=%" PRIu32 " cost=%s",
 		       span->name, begin, took, wait, span->pid, span->tid, cost);
 	return list_line(listing, line, len);
 }
@@ -140,8 +143,9 @@ bool etw_list_end(struct etw_listing *listing)
 		return false;
 	put_seconds(total, sizeof(total), etw_costs_total_ns(listing->costs));
 	put_seconds(unit, sizeof(unit), listing->log->timer_resolution * UINT64_C(100));
-	len = snprintf(line, sizeof(line), "= records=%" PRIu64 " cost=%s unit=%s unknown=%" PRIu64
-		       " spans=%" PRIu64 " (a cost is statistical: 0 is normal for what took less than a unit)",
+	len = snprintf(line, sizeof(line),
+		       "= records=%" PRIu64 " cost=%s unit=%s unknown=%" PRIu64 " spans=%" PRIu64
+		       " (a cost is statistical: 0 is normal for what took less than a unit)",
 		       listing->records, total, unit, listing->unknown, listing->ended);
 	return fmt_line(listing->flow, line, (size_t)len);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_listing.h - a line for each record of a log, with what the time before it cost, and for each span. */
+/*
+ * etw_listing.h - a line for each record of a log, with what the time before it cost, and for each
+ * span.
+ */
 #ifndef POSIXTRACE_FORMATS_ETW_LISTING_H
 #define POSIXTRACE_FORMATS_ETW_LISTING_H
 

@@ -94,8 +94,8 @@ static int check_compression(const struct etw_file *file, unsigned state, struct
 static int refuse_size(const struct etw_file *file, uint32_t size, struct findings *f)
 {
 	return finding(f, FINDING_REFUSAL, "E03", 0,
-		       "the first buffer has %u bytes; wanted %d to %llu, those of the file%s", size,
-		       ETW_BUFFER_HEADER, (unsigned long long)file->input.size,
+		       "the first buffer has %u bytes; wanted %d to %llu, those of the file%s",
+		       size, ETW_BUFFER_HEADER, (unsigned long long)file->input.size,
 		       size < ETW_BUFFER_HEADER ? " (a log of Windows 2000 to 2003?)" : "");
 }
 
@@ -129,7 +129,8 @@ int etw_read_log(struct etw_file *file, struct findings *f)
 			       "not an ETL log: no log file header");
 	log->record_bytes = r.size;
 	read_fields(log, &r);
-	if (check_clock(file, f) || check_compression(file, octets_u32(header + ETW_BUFFER_STATE), f))
+	if (check_clock(file, f) ||
+	    check_compression(file, octets_u32(header + ETW_BUFFER_STATE), f))
 		return EINVAL;
 	if (log->pointer_size != 4 && log->pointer_size != 8)
 		finding(f, FINDING_WARNING, "E18", ETW_BUFFER_HEADER + SYSTEM_HEADER + 0x2c,

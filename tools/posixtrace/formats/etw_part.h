@@ -25,7 +25,9 @@
 /* 0, or EIO when fewer than len bytes are there. */
 int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len);
 
-/* A name cut to its room: what is cut off leaves a checksum, so that names that begin alike differ. */
+/*
+ * A name cut to its room: what is cut off leaves a checksum, so that names that begin alike differ.
+ */
 void etw_shorten(const char *full, char name[ETW_NAME_BYTES]);
 /* shown, with the checksum of full behind it in any case. */
 void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_BYTES]);

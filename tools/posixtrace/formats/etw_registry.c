@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_registry.c - what ETW has no place for: attributes, names, schemas, the status, losses by cause.
- * Other readers see events of a class that they do not know.
+ * etw_registry.c - what ETW has no place for: attributes, names, schemas, the status, losses by
+ * cause. Other readers see events of a class that they do not know.
  */
 #include <errno.h>
 #include <string.h>
@@ -56,7 +56,8 @@ static int put_stream(struct etw_sink *s, int64_t stamp)
 	p = octets_put(p, f->pid, 4);
 	p = octets_put(p, (uint64_t)seconds, 8);
 	p = octets_put(p, (uint64_t)ns, 4);
-	p = octets_put(p, f->resolution_ns < UINT32_MAX ? (uint64_t)f->resolution_ns : UINT32_MAX, 4);
+	p = octets_put(p, f->resolution_ns < UINT32_MAX ? (uint64_t)f->resolution_ns : UINT32_MAX,
+		       4);
 	p = octets_put(p, (uint64_t)inherited, 4);
 	p = octets_put(p, (uint64_t)stream_policy, 4);
 	p = octets_put(p, (uint64_t)log_policy, 4);

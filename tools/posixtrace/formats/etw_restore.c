@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_restore.c - the registry's records, which stand before and behind the events, say what the log
- * was; each event has the rest before its data. Both are checked as any input is.
+ * etw_restore.c - the registry's records, which stand before and behind the events, say what the
+ * log was; each event has the rest before its data. Both are checked as any input is.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ struct restore {
 
 static void damaged(struct restore *re, const struct etw_record *r, const char *what)
 {
-	fmt_fault(re->flow, FMT_DAMAGED, r->at, NULL, "a record of the export is not whole: %s", what);
+	fmt_fault(re->flow, FMT_DAMAGED, r->at, NULL, "a record of the export is not whole: %s",
+		  what);
 }
 
 /* A text up to its NUL; false when there is none. */
@@ -205,7 +206,8 @@ static bool append(struct restore *re, const unsigned char *data, size_t len)
 		unsigned char *more = room < DATA_MAX ? realloc(re->data, room) : NULL;
 
 		if (!more) {
-			fmt_fault(re->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
+			fmt_fault(re->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s",
+				  strerror(ENOMEM));
 			return false;
 		}
 		re->data = more;

@@ -42,7 +42,8 @@ static bool begin(struct etw_sink *s, const unsigned char *data, size_t len)
 		return false;
 	memcpy(s->log_record, data, names);
 	names += 2; /* the NUL of the session's name */
-	s->log_record_bytes = names + etw_put_utf16(base ? base + 1 : path, s->log_record + names, 2048);
+	s->log_record_bytes =
+		names + etw_put_utf16(base ? base + 1 : path, s->log_record + names, 2048);
 	if (s->log_record_bytes > UINT16_MAX)
 		return false;
 	octets_put(s->log_record + 4, s->log_record_bytes, 2);

@@ -44,7 +44,8 @@ static void check_order(struct scan *s, const struct etw_record *r)
 		s->file->disordered = true;
 		if (!s->order_told)
 			finding(s->f, FINDING_WARNING, NULL, r->at,
-				"the records of processor %u are not in order of time: they are sorted",
+				"the records of processor %u are not in order of time: "
+				"they are sorted",
 				r->processor);
 		s->order_told = true;
 	}

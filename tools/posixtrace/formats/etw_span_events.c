@@ -48,7 +48,8 @@ static uint64_t since(int64_t from_ns, int64_t to_ns)
 	return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
 }
 
-bool etw_span_events_put(struct etw_span_events *events, const struct etw_record *record, int64_t time_ns)
+bool etw_span_events_put(struct etw_span_events *events, const struct etw_record *record,
+			 int64_t time_ns)
 {
 	int64_t cost_ns = etw_cost(events->costs, &events->file->log, record);
 	unsigned char data[ETW_SPAN_EVENT_BYTES], *p = data;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_span_events.h - an event behind each record that ends a span: how long it took and what it cost. */
+/*
+ * etw_span_events.h - an event behind each record that ends a span: how long it took and what it
+ * cost.
+ */
 #ifndef POSIXTRACE_FORMATS_ETW_SPAN_EVENTS_H
 #define POSIXTRACE_FORMATS_ETW_SPAN_EVENTS_H
 
@@ -15,6 +18,7 @@ struct etw_span_events *etw_span_events_new(struct fmt_flow *flow, const struct 
 void etw_span_events_free(struct etw_span_events *events);
 
 /* What a record adds to the costs of its thread, and if it ends a span the event. False: stop. */
-bool etw_span_events_put(struct etw_span_events *events, const struct etw_record *record, int64_t time_ns);
+bool etw_span_events_put(struct etw_span_events *events, const struct etw_record *record,
+			 int64_t time_ns);
 
 #endif

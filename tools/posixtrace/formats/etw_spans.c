@@ -63,7 +63,8 @@ uint64_t etw_spans_without_room(const struct etw_spans *spans)
 const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struct etw_span *before)
 {
 	/* A span is the first member of what it is in. */
-	const struct open *open = before ? ((const struct open *)(const void *)before)->after : spans->first;
+	const struct open *open =
+		before ? ((const struct open *)(const void *)before)->after : spans->first;
 
 	return open ? &open->span : NULL;
 }
@@ -129,7 +130,8 @@ static bool activity_of(const struct etw_record *r, const unsigned char **activi
 }
 
 /* False: it is of no span. */
-static bool identify(const struct etw_spans *spans, const struct etw_record *r, struct etw_span *span)
+static bool identify(const struct etw_spans *spans, const struct etw_record *r,
+		     struct etw_span *span)
 {
 	bool provider = r->kind == ETW_EVENT && !etw_is_classic(r);
 	uint32_t ids[] = { r->pid, r->tid }, process;
@@ -164,7 +166,8 @@ static struct open **find(struct etw_spans *spans, const struct etw_span *span)
 {
 	struct open **place = &spans->bucket[span->key % BUCKETS];
 
-	while (*place && ((*place)->span.key != span->key || strcmp((*place)->span.name, span->name) != 0))
+	while (*place &&
+	       ((*place)->span.key != span->key || strcmp((*place)->span.name, span->name) != 0))
 		place = &(*place)->next;
 	return place;
 }
@@ -218,8 +221,8 @@ static void settle(struct etw_span *ended, const struct etw_record *r, const str
 	ended->unknown = total->unknown - ended->unknown;
 }
 
-bool etw_spans_take(struct etw_spans *spans, const struct etw_record *r, int64_t time_ns, int64_t cost_ns,
-		    struct etw_span *ended)
+bool etw_spans_take(struct etw_spans *spans, const struct etw_record *r, int64_t time_ns,
+		    int64_t cost_ns, struct etw_span *ended)
 {
 	struct total *total = r->has_ids ? total_of(spans, r->pid, r->tid) : NULL;
 	struct etw_span span = { .begin_ns = time_ns, .pid = r->pid, .tid = r->tid };

@@ -2,9 +2,9 @@
 /*
  * etw_walk.c - the events of all processors in one order of time.
  *
- * A processor's buffers, by their sequence, are in order: so one cursor for each processor is enough,
- * and the cursor with the earliest stamp is next. Where a file is not so, an index of all records is
- * sorted instead.
+ * A processor's buffers, by their sequence, are in order: so one cursor for each processor is
+ * enough, and the cursor with the earliest stamp is next. Where a file is not so, an index of all
+ * records is sorted instead.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -62,8 +62,8 @@ void etw_close(struct etw_file *file)
 static int advance(const struct etw_file *file, struct cursor *c)
 {
 	for (;;) {
-		if (c->content.bytes &&
-		    etw_content_next(file, &file->buffer[c->buffer], &c->content, &c->record, NULL)) {
+		if (c->content.bytes && etw_content_next(file, &file->buffer[c->buffer],
+							 &c->content, &c->record, NULL)) {
 			if (is_event(&c->record))
 				return 1;
 			continue;

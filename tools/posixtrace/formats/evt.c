@@ -148,7 +148,8 @@ static int lost(void *context, const struct fmt_lost *lost)
 	const char *cause = posix_trace_lost_name_np(lost->cause);
 
 	if (lost->counted)
-		out_printf(out, "# %" PRIu64 " events lost: %s\n", lost->count, cause ? cause : "?");
+		out_printf(out, "# %" PRIu64 " events lost: %s\n", lost->count,
+			   cause ? cause : "?");
 	else
 		out_printf(out, "# events were lost here: %s\n", cause ? cause : "?");
 	return out->err;

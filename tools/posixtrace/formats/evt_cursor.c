@@ -36,7 +36,8 @@ bool cursor_digits(struct cursor *cursor, unsigned radix, uint64_t *value)
 {
 	const char *begin = cursor->p;
 
-	for (*value = 0; cursor->p < cursor->end && cursor_digit_value(*cursor->p) < radix; cursor->p++)
+	for (*value = 0; cursor->p < cursor->end && cursor_digit_value(*cursor->p) < radix;
+	     cursor->p++)
 		if (__builtin_mul_overflow(*value, radix, value) ||
 		    __builtin_add_overflow(*value, cursor_digit_value(*cursor->p), value))
 			return false;
@@ -57,11 +58,13 @@ bool cursor_seconds(struct cursor *cursor, int64_t *ns)
 	uint64_t whole, fraction = 0, unit = 100000000;
 	const char *point;
 
-	if (!cursor_digits(cursor, 10, &whole) || __builtin_mul_overflow(whole, 1000000000u, &whole))
+	if (!cursor_digits(cursor, 10, &whole) ||
+	    __builtin_mul_overflow(whole, 1000000000u, &whole))
 		return false;
 	if (cursor_take(cursor, ".")) {
 		point = cursor->p;
-		for (; cursor->p < cursor->end && cursor_digit_value(*cursor->p) < 10; cursor->p++) {
+		for (; cursor->p < cursor->end && cursor_digit_value(*cursor->p) < 10;
+		     cursor->p++) {
 			fraction += unit * cursor_digit_value(*cursor->p);
 			unit /= 10;
 		}

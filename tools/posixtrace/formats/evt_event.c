@@ -8,7 +8,8 @@ static bool data_of(struct cursor *cursor, unsigned char *data, struct fmt_event
 	if (cursor_take(cursor, "-"))
 		return true;
 	for (; cursor->end - cursor->p >= 2; cursor->p += 2) {
-		unsigned high = cursor_digit_value(cursor->p[0]), low = cursor_digit_value(cursor->p[1]);
+		unsigned high = cursor_digit_value(cursor->p[0]);
+		unsigned low = cursor_digit_value(cursor->p[1]);
 
 		if (high > 15 || low > 15)
 			break;
@@ -17,7 +18,9 @@ static bool data_of(struct cursor *cursor, unsigned char *data, struct fmt_event
 	return cursor->p > begin;
 }
 
-enum member { MEMBER_ID, MEMBER_PID, MEMBER_TID, MEMBER_ADDR, MEMBER_TIME, MEMBER_TRUNC, MEMBER_DATA };
+enum member {
+	MEMBER_ID, MEMBER_PID, MEMBER_TID, MEMBER_ADDR, MEMBER_TIME, MEMBER_TRUNC, MEMBER_DATA
+};
 
 static const char *const members[] = { "id=", "pid=", "tid=", "addr=", "time=", "trunc=", "data=" };
 
@@ -49,7 +52,8 @@ static bool member(struct cursor *cursor, enum member which, unsigned char *data
 	}
 }
 
-const char *evt_event(struct cursor *cursor, unsigned char *data, struct fmt_event *event, uint64_t *id)
+const char *evt_event(struct cursor *cursor, unsigned char *data, struct fmt_event *event,
+		      uint64_t *id)
 {
 	unsigned seen = 0, needed = 1u << MEMBER_ID | 1u << MEMBER_TIME | 1u << MEMBER_DATA;
 

@@ -9,9 +9,10 @@
 #include "formats/format.h"
 
 /*
- * Each member at most once; id, time and data must be there. data has room for half as many bytes as the line
- * has; event points to it. NULL: that was it; else what is wrong.
+ * Each member at most once; id, time and data must be there. data has room for half as many bytes
+ * as the line has; event points to it. NULL: that was it; else what is wrong.
  */
-const char *evt_event(struct cursor *cursor, unsigned char *data, struct fmt_event *event, uint64_t *id);
+const char *evt_event(struct cursor *cursor, unsigned char *data, struct fmt_event *event,
+		      uint64_t *id);
 
 #endif

@@ -249,7 +249,8 @@ static bool skip_line(struct reading *reading)
 				       reading->end - reading->begin);
 
 		if (newline || reading->ended) {
-			size_t next = newline ? (size_t)(newline - reading->bytes) + 1 : reading->end;
+			size_t next =
+				newline ? (size_t)(newline - reading->bytes) + 1 : reading->end;
 
 			reading->offset += next - reading->begin;
 			reading->begin = next;

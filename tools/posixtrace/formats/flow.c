@@ -59,8 +59,11 @@ static bool tell_names(struct fmt_flow *flow)
 		const struct plan_name *name = &flow->plan->name[i];
 
 		go = fmt_thread(flow, &(struct fmt_thread){
-					      .pid = name->pid, .tid = name->tid, .thread = name->thread,
-					      .name = name->name, .name_len = strlen(name->name),
+					      .pid = name->pid,
+					      .tid = name->tid,
+					      .thread = name->thread,
+					      .name = name->name,
+					      .name_len = strlen(name->name),
 				      });
 	}
 	return go;

@@ -52,7 +52,7 @@ struct fmt_flow {
 	int status;            /* the worst so far */
 	bool begun;            /* the sink knows the facts, and so types */
 	bool stopped;          /* the sink cannot go on */
-	int64_t seek_ns;       /* set by a sink as it begins: nothing before that need come; 0: all */
+	int64_t seek_ns;       /* a sink sets it as it begins: earlier events may be left out */
 	int64_t until_ns;      /* likewise: nothing behind that need come; INT64_MAX: all */
 	bool knows_until;      /* the source keeps to it: it ends where nothing else follows */
 	uint64_t events;
@@ -103,13 +103,16 @@ int input_peek(struct fmt_input *input, struct fmt_head *head);
 void input_close(struct fmt_input *input);
 
 /*
- * Whether the input can be read twice. What is no file is read to its end first, into a temporary file; a
- * serial line is left alone. input_again(): it is at its beginning again.
+ * Whether the input can be read twice. What is no file is read to its end first, into a temporary
+ * file; a serial line is left alone. input_again(): it is at its beginning again.
  */
 bool input_keep(struct fmt_input *input);
 bool input_again(struct fmt_input *input);
 
-/* From now on SIGINT, SIGTERM and SIGHUP are the input's end: for sources that have none by themselves. */
+/*
+ * From now on SIGINT, SIGTERM and SIGHUP are the input's end: for sources that have none by
+ * themselves.
+ */
 void input_end_at_signals(struct fmt_input *input);
 
 /* formats/serial.c: the line as it was. */

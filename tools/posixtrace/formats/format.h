@@ -9,8 +9,9 @@
  *	fmt_type, fmt_thread, fmt_object, fmt_event, fmt_lost, fmt_note	in any order, any number
  *	fmt_finish	once
  *
- * and the sink's functions of the same names are called for what it has one for, begin first. Everything that
- * flows is valid during the call alone, but for types: those live as long as the flow.
+ * and the sink's functions of the same names are called for what it has one for, begin first.
+ * Everything that flows is valid during the call alone, but for types: those live as long as the
+ * flow.
  *
  * Errors    input is hostile until checked. A source says what is wrong with fmt_fault(), which
  *           names the file, the offset and the code of the format's specification, and goes on
@@ -58,10 +59,11 @@ struct fmt_facts {
 	uint64_t data_max;      /* the most data bytes of an event, if known */
 	/* Since the sink scans and the input was read once before: */
 	bool has_scan;
-	int64_t least_ns, greatest_ns; /* of all times, begins of spans included; 0 without events */
+	int64_t least_ns, greatest_ns; /* of all times and begins of spans; 0 without events */
 	uint64_t gaps;          /* calls of fmt_lost() with an interval that will come */
 	uint64_t lost;          /* events lost in all, but for cleared ones */
-	uint64_t gaps_of[POSIX_TRACE_LOST_CAUSES_NP], lost_of[POSIX_TRACE_LOST_CAUSES_NP]; /* by cause */
+	uint64_t gaps_of[POSIX_TRACE_LOST_CAUSES_NP]; /* both by cause */
+	uint64_t lost_of[POSIX_TRACE_LOST_CAUSES_NP];
 };
 
 /* An event type. A sink may keep what it knows of it in an array by index. */
@@ -78,7 +80,10 @@ struct fmt_type {
 	size_t name_len;
 	const char *name;       /* any bytes but NUL; a NUL behind it */
 	const char *schema;     /* the text that describes the data; NULL: none */
-	/* The same ready for use; NULL: none, or that is no schema. A sink's; sources leave it alone. */
+	/*
+	 * The same ready for use; NULL: none, or that is no schema. A sink's; sources leave it
+	 * alone.
+	 */
 	const struct posix_trace_schema_np *fields;
 	int level;              /* 1 critical ... 5 verbose; -1 unknown */
 	enum fmt_phase phase;
@@ -86,9 +91,10 @@ struct fmt_type {
 };
 
 /*
- * A span that an event is a part of, as spans/pairing.h has it; only for sinks that scan. On a lane no two
- * spans cross. Without a key a span is of the event's thread, and lane 0 is the thread's own; with one it
- * is of the process, and the spans of one name have lanes of their own, on which they do not even nest.
+ * A span that an event is a part of, as spans/pairing.h has it; only for sinks that scan. On a lane
+ * no two spans cross. Without a key a span is of the event's thread, and lane 0 is the thread's
+ * own; with one it is of the process, and the spans of one name have lanes of their own, on which
+ * they do not even nest.
  */
 struct fmt_span {
 	enum fmt_part {
@@ -129,7 +135,7 @@ struct fmt_thread {
 
 /* Something that events point to: a mutex, a queue, a file. */
 struct fmt_object {
-	const char *kind;       /* "mutex", "thread", "queue" ...: posix_trace_object_kind_name_np() */
+	const char *kind;       /* "mutex", "queue" ...: posix_trace_object_kind_name_np() */
 	int number;             /* of the kind, POSIX_TRACE_OBJECT_*_NP; 0: kind tells it */
 	uint32_t pid;           /* 0: of all */
 	uint64_t pointer;       /* what events call it */
@@ -203,7 +209,7 @@ struct fmt_output {
 	const char *path;       /* where to write: not always the name that the user gave */
 	const char *shown;      /* that name, for messages */
 	bool is_file;           /* a new file: further files of the sink may stand beside it */
-	bool force;             /* what is there already may be replaced; also by a further file of the sink's */
+	bool force;             /* the sink may replace files that exist, further ones included */
 };
 
 struct format {
@@ -214,7 +220,9 @@ struct format {
 
 	/* As a source. detect may be NULL: only --from names it. */
 	bool (*detect)(const struct fmt_head *head);
-	/* TOOL_OK also for damaged input of which something was kept: fmt_fault() remembers that. */
+	/*
+	 * TOOL_OK also for damaged input of which something was kept: fmt_fault() remembers that.
+	 */
 	int (*import)(struct fmt_flow *flow, struct fmt_input *input);
 
 	/* As a sink. context is what open made. Each answers 0 or an error number, which is said
@@ -228,14 +236,16 @@ struct format {
 	int (*event)(void *context, const struct fmt_event *event);
 	int (*lost)(void *context, const struct fmt_lost *lost);
 	int (*note)(void *context, const char *text);
-	/* A line of the source's own listing; a source asks fmt_wants_lines() before it makes one. */
+	/*
+	 * A line of the source's own listing; a source asks fmt_wants_lines() before it makes one.
+	 */
 	int (*line)(void *context, const char *line, size_t len);
 	/* A live source has nothing more for now: what was buffered goes out. */
 	int (*idle)(void *context);
 	int (*end)(void *context, const struct fmt_end *end);
 	/* Frees the context, after end or after a failure. */
 	void (*close)(void *context);
-	bool scans;             /* wants facts' has_scan and events' spans: the input is then read twice */
+	bool scans;             /* wants has_scan and events' spans: the input is read twice */
 };
 
 /* ------------------------------------------------------------------ for sources */
@@ -270,12 +280,14 @@ size_t fmt_types(const struct fmt_flow *flow);
 const struct fmt_type *fmt_type_at(const struct fmt_flow *flow, size_t index);
 
 /*
- * For sinks: how many events are missing there. A source that counts its losses at the end says it as well,
- * if there is one gap only that they can be in. False: it is not known.
+ * For sinks: how many events are missing there. A source that counts its losses at the end says it
+ * as well, if there is one gap only that they can be in. False: it is not known.
  */
 bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, uint64_t *count);
 
-/* For sinks: what pointer was called in process pid at that time, if the source knows; else false. */
+/*
+ * For sinks: what pointer was called in process pid at that time, if the source knows; else false.
+ */
 bool fmt_object_name(struct fmt_flow *flow, uint32_t pid, uint64_t pointer, int64_t time_ns,
 		     char name[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1]);
 
@@ -306,8 +318,8 @@ const char *fmt_input_name(const struct fmt_input *input);
 ssize_t fmt_read(struct fmt_flow *flow, struct fmt_input *input, void *buffer, size_t len);
 
 /*
- * fmt_read() passes over a hole of a sparse file that is longer than this, and says so: nothing was written to
- * it, and a file of terabytes would take days to read. Shorter ones are read as zeros.
+ * fmt_read() passes over a hole of a sparse file that is longer than this, and says so: nothing was
+ * written to it, and a file of terabytes would take days to read. Shorter ones are read as zeros.
  */
 #define FMT_HOLE_BYTES (UINT64_C(1) << 20)
 void fmt_hole(struct fmt_input *input, uint64_t bytes);
@@ -322,8 +334,9 @@ ssize_t fmt_read_all(struct fmt_flow *flow, struct fmt_input *input, void *buffe
 int fmt_file(struct fmt_flow *flow, struct fmt_input *input, uint64_t *size);
 
 /*
- * Of an input that is a serial line: all bytes as they come, at the speed of --baud, which is an option
- * of the source. Other inputs are left alone. False: it has said why not, and the source fails.
+ * Of an input that is a serial line: all bytes as they come, at the speed of --baud, which is an
+ * option of the source. Other inputs are left alone. False: it has said why not, and the source
+ * fails.
  */
 bool fmt_serial(struct fmt_flow *flow, struct fmt_input *input);
 

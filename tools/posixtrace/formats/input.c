@@ -151,8 +151,8 @@ static void pass_hole(struct fmt_flow *flow, struct fmt_input *input)
 		input->data_until = input->at + (uint64_t)(hole - here);
 	if (data == here)
 		return;
-	fmt_fault(flow, FMT_DAMAGED, input->at, NULL, "a hole of %llu bytes, which nothing was written to",
-		  (unsigned long long)bytes);
+	fmt_fault(flow, FMT_DAMAGED, input->at, NULL,
+		  "a hole of %llu bytes, which nothing was written to", (unsigned long long)bytes);
 	input->at += bytes;
 }
 

@@ -75,7 +75,8 @@ static bool may_be_called(const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < schema->fields; i++)
 		if (schema->field[i].type == POSIX_TRACE_TYPE_PTR_NP ||
-		    schema->field[i].type == POSIX_TRACE_TYPE_ERRNO_NP || schema->field[i].value_names)
+		    schema->field[i].type == POSIX_TRACE_TYPE_ERRNO_NP ||
+		    schema->field[i].value_names)
 			return true;
 	return false;
 }

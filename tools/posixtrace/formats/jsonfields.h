@@ -12,8 +12,8 @@
 #include "formats/format.h"
 
 /*
- * ,"fields":{...} if the type has a schema that means anything, and ,"names":{...} of those whose values
- * have one: what a pointer points to, what a number stands for.
+ * ,"fields":{...} if the type has a schema that means anything, and ,"names":{...} of those whose
+ * values have one: what a pointer points to, what a number stands for.
  */
 void json_fields(struct out *out, struct fmt_flow *flow, const struct fmt_event *event);
 

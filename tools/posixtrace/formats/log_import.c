@@ -51,7 +51,8 @@ static int read_facts(const struct logfile *log, struct fmt_facts *facts)
 	memcpy(facts->clock, log->info.clock, sizeof(facts->clock));
 	facts->clock_hz = log->info.clock_hz;
 	facts->pid = (uint32_t)log->info.pid;
-	facts->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__; /* others' logs are not opened */
+	/* The library opens logs of this byte order only. */
+	facts->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	facts->has_span = log->info.blocks > 0;
 	facts->first_ns = log->info.first_ns;
 	facts->last_ns = log->info.last_ns;
@@ -79,7 +80,9 @@ static inline const struct fmt_type *type_of(struct reading *reading, trace_even
 		? reading->type[id] : learn(reading, id);
 }
 
-/* The counts come with the ledger; here is where something is missing. While stopped, nothing is. */
+/*
+ * The counts come with the ledger; here is where something is missing. While stopped, nothing is.
+ */
 static bool tell_gap(struct reading *reading, const struct gap *gap)
 {
 	struct fmt_lost lost = {
@@ -116,7 +119,8 @@ static bool tell_objects(struct reading *reading)
 	struct posix_trace_object_np from;
 	int unavailable;
 
-	posix_trace_object_rewind_np(reading->log.trid); /* opening the log has looked at the first */
+	/* Opening the log has read the first object. */
+	posix_trace_object_rewind_np(reading->log.trid);
 	while (!posix_trace_object_getnext_np(reading->log.trid, &from, &unavailable) &&
 	       !unavailable) {
 		struct fmt_object object = {

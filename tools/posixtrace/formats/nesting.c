@@ -144,7 +144,8 @@ static int tell(struct backward *b, void (*visit)(void *arg, const struct edge *
 		if (!b->written)
 			return 0;
 		b->written--;
-		err = get(b->nesting->edges, b->edge, sizeof(b->edge), b->written * sizeof(b->edge));
+		err = get(b->nesting->edges, b->edge, sizeof(b->edge),
+			  b->written * sizeof(b->edge));
 		if (err)
 			return err;
 		b->edges = EDGES;
@@ -163,7 +164,8 @@ int nesting_tell(struct nesting *nesting, const struct nesting_lane *lane,
 	b->nesting = nesting;
 	take_all(b, lane->interval, lane->intervals);
 	for (size_t i = lane->blocks; i-- && !b->err;) {
-		b->err = get(nesting->intervals, block, sizeof(block), lane->block[i] * sizeof(block));
+		b->err = get(nesting->intervals, block, sizeof(block),
+			     lane->block[i] * sizeof(block));
 		if (!b->err)
 			take_all(b, block, NESTING_BLOCK);
 	}

@@ -47,7 +47,8 @@ int nesting_init(struct nesting *nesting);
 void nesting_fini(struct nesting *nesting);
 
 /* No interval of the lane before it ends later. */
-int nesting_add(struct nesting *nesting, struct nesting_lane *lane, const struct interval *interval);
+int nesting_add(struct nesting *nesting, struct nesting_lane *lane,
+		const struct interval *interval);
 
 /* Calls visit for all of the lane, in the order of time. */
 int nesting_tell(struct nesting *nesting, const struct nesting_lane *lane,

@@ -24,8 +24,8 @@ struct output {
 int output_open(struct output *output, const char *path, enum fmt_output_kind kind, bool force);
 
 /*
- * The same for a text or a page, which others may read as the umask allows. inputs are the names of the files
- * that are read, none of which it may be.
+ * The same for a text or a page, which others may read as the umask allows. inputs are the names of
+ * the files that are read, none of which it may be.
  */
 int output_open_text(struct output *output, const char *path, bool force, char *const *inputs,
 		     size_t count);

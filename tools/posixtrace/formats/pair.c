@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* formats/pair.c - event types that begin and end something by their names, for sinks that say so. */
+/*
+ * formats/pair.c - event types that begin and end something by their names, for sinks that say so.
+ */
 #include <string.h>
 
 #include "formats/flow.h"

@@ -21,7 +21,8 @@ bool paired_find(void *arg, const char *name, size_t len)
 }
 
 int paired_init(struct paired *paired, struct fmt_flow *flow,
-		void (*take)(void *arg, const struct span *span, const struct posix_trace_event_np *end),
+		void (*take)(void *arg, const struct span *span,
+			     const struct posix_trace_event_np *end),
 		void *arg)
 {
 	memset(paired, 0, sizeof(*paired));
@@ -61,7 +62,8 @@ static struct log_type *learn(struct paired *paired, const struct fmt_type *from
 						   : (trace_event_id_t)(FIRST_ID + from->index);
 	type->listed = type->id < 65536;
 	type->schema = (struct posix_trace_schema_np *)(uintptr_t)from->fields;
-	type->name_len = from->name_len < TRACE_EVENT_NAME_MAX ? from->name_len : TRACE_EVENT_NAME_MAX;
+	type->name_len =
+		from->name_len < TRACE_EVENT_NAME_MAX ? from->name_len : TRACE_EVENT_NAME_MAX;
 	memcpy(type->name, from->name, type->name_len);
 	return type;
 }

@@ -10,7 +10,8 @@
 
 struct paired {
 	struct fmt_flow *flow;
-	const struct fmt_flow *before; /* the same input, read before: its types are known; NULL: none */
+	/* A flow that has read the same input before and so has its types; NULL: none. */
+	const struct fmt_flow *before;
 	struct pairing pairing;
 	struct log_type **type;        /* by index: as pairing.h wants it */
 	size_t types;
@@ -18,7 +19,8 @@ struct paired {
 
 /* 0 or ENOMEM. */
 int paired_init(struct paired *paired, struct fmt_flow *flow,
-		void (*take)(void *arg, const struct span *span, const struct posix_trace_event_np *end),
+		void (*take)(void *arg, const struct span *span,
+			     const struct posix_trace_event_np *end),
 		void *arg);
 void paired_fini(struct paired *paired);
 

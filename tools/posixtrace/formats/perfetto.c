@@ -145,7 +145,8 @@ static int tell_facts(struct perfetto *perfetto, const struct fmt_facts *facts, 
 	perfetto_annotate_text(p, "clock", name);
 	perfetto_annotate_number(p, "pid", ANNOTATION_UINT, facts->pid);
 	if (facts->has_creation)
-		perfetto_annotate_number(p, "creation_ns", ANNOTATION_INT, (uint64_t)facts->creation_ns);
+		perfetto_annotate_number(p, "creation_ns", ANNOTATION_INT,
+					 (uint64_t)facts->creation_ns);
 	proto_end(p, event);
 	return perfetto_end(perfetto, packet);
 }
@@ -240,7 +241,8 @@ static int event(void *context, const struct fmt_event *event)
 	struct perfetto *perfetto = context;
 	const struct fmt_span *span = event->span;
 	bool is_whole = span && span->part == FMT_WHOLE;
-	uint64_t type = !span ? TYPE_INSTANT : span->part == FMT_CLOSES ? TYPE_SLICE_END : TYPE_SLICE_BEGIN;
+	uint64_t type = !span ? TYPE_INSTANT :
+			span->part == FMT_CLOSES ? TYPE_SLICE_END : TYPE_SLICE_BEGIN;
 	uint64_t track;
 	size_t packet;
 	int err = span ? perfetto_span_track(perfetto, event, &track)
@@ -257,13 +259,19 @@ static int event(void *context, const struct fmt_event *event)
 	return err;
 }
 
-/* On the track of the cause's losses; count NULL: it is not known. SLICE_END has neither name nor count. */
-static int loss(struct perfetto *perfetto, int type, int64_t time_ns, int cause, const uint64_t *count)
+/*
+ * On the track of the cause's losses; count NULL: it is not known. SLICE_END has neither name nor
+ * count.
+ */
+static int loss(struct perfetto *perfetto, int type, int64_t time_ns, int cause,
+		const uint64_t *count)
 {
 	uint64_t track = PERFETTO_TRACK_LOSSES + (uint64_t)cause;
 	struct proto *p = &perfetto->packet;
 	size_t packet, inner;
-	int err = perfetto->has_losses[cause] ? 0 : perfetto_plain_track(perfetto, track, "lost events");
+	int err = perfetto->has_losses[cause]
+			  ? 0
+			  : perfetto_plain_track(perfetto, track, "lost events");
 
 	perfetto->has_losses[cause] = true;
 	if (err)
@@ -305,7 +313,8 @@ static int end(void *context, const struct fmt_end *end)
 
 	for (int i = 0; !err && end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		if (end->ledger.lost[i] && !perfetto->counted[i])
-			err = loss(perfetto, TYPE_INSTANT, perfetto->last_ns, i, &end->ledger.lost[i]);
+			err = loss(perfetto, TYPE_INSTANT, perfetto->last_ns, i,
+				   &end->ledger.lost[i]);
 	return err;
 }
 

@@ -89,7 +89,10 @@ int perfetto_end(struct perfetto *perfetto, size_t packet);
 /* Begins an event on a track in the packet; proto_end() ends it. */
 size_t perfetto_begin_event(struct perfetto *perfetto, uint64_t type, uint64_t track);
 
-/* formats/perfetto_annotate.c: an annotation, of a name that is interned or any other; an empty text is none. */
+/*
+ * formats/perfetto_annotate.c: an annotation, of a name that is interned or any other; an empty
+ * text is none.
+ */
 void perfetto_annotate(struct proto *p, enum perfetto_name name, unsigned field, uint64_t number);
 void perfetto_annotate_text(struct proto *p, const char *name, const char *text);
 void perfetto_annotate_number(struct proto *p, const char *name, unsigned field, uint64_t number);

@@ -88,12 +88,14 @@ void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event)
 			proto_end(p, array);
 		if (value.field != last && value.field->is_array) {
 			array = proto_begin(p, EVENT_ANNOTATION);
-			proto_number(p, ANNOTATION_NAME_IID, iid + (uint64_t)(value.field - schema->field));
+			proto_number(p, ANNOTATION_NAME_IID,
+				     iid + (uint64_t)(value.field - schema->field));
 		}
 		last = value.field;
 		annotation = proto_begin(p, last->is_array ? ANNOTATION_ARRAY : EVENT_ANNOTATION);
 		if (!last->is_array)
-			proto_number(p, ANNOTATION_NAME_IID, iid + (uint64_t)(last - schema->field));
+			proto_number(p, ANNOTATION_NAME_IID,
+				     iid + (uint64_t)(last - schema->field));
 		put_value(p, &value);
 		proto_end(p, annotation);
 		if (!last->is_array && (last->value_names || last->type == POSIX_TRACE_TYPE_PTR_NP))

@@ -182,9 +182,14 @@ bool plan_span(struct plan *plan, const struct fmt_event *event, struct fmt_span
 	if (!record->begin)
 		return false;
 	*span = (struct fmt_span){
-		.part = kind->use == PLAN_BEGIN ? FMT_OPENS : kind->use == PLAN_END ? FMT_CLOSES : FMT_WHOLE,
-		.name = kind->name, .series = kind->series, .keyed = kind->keyed,
-		.lane = record->lane, .id = record->begin, .number = plan->at,
+		.part = kind->use == PLAN_BEGIN ? FMT_OPENS :
+			kind->use == PLAN_END ? FMT_CLOSES : FMT_WHOLE,
+		.name = kind->name,
+		.series = kind->series,
+		.keyed = kind->keyed,
+		.lane = record->lane,
+		.id = record->begin,
+		.number = plan->at,
 		.begin_ns = kind->use == PLAN_BEGIN ? event->time_ns : record->other_ns,
 		.end_ns = kind->use == PLAN_BEGIN ? record->other_ns : event->time_ns,
 	};

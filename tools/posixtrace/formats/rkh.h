@@ -48,8 +48,8 @@ struct rkh_config {
 };
 
 enum rkh_kind {
-	RKH_SYM, RKH_FUN, RKH_SIG, RKH_U8, RKH_U16, RKH_U32, RKH_NBLK, RKH_NELEM, RKH_BSIZE, RKH_ESIZE,
-	RKH_NTICK, RKH_STR, RKH_SNDR, RKH_LWMNELEM, RKH_LWMNBLK
+	RKH_SYM, RKH_FUN, RKH_SIG, RKH_U8, RKH_U16, RKH_U32, RKH_NBLK, RKH_NELEM, RKH_BSIZE,
+	RKH_ESIZE, RKH_NTICK, RKH_STR, RKH_SNDR, RKH_LWMNELEM, RKH_LWMNBLK
 };
 
 enum { /* of filters that a record goes through at the target */
@@ -118,7 +118,7 @@ struct rkh_listener {
 struct rkh_decoder {
 	enum rkh_dialect dialect; /* RKH_DIALECT_3 becomes PTX and back where the stream tells */
 	bool fixed;               /* it does not */
-	unsigned fun;             /* bytes of a function pointer whatever TCFG says; 0: as of others */
+	unsigned fun;             /* bytes of a function pointer; 0: as TCFG says of others */
 	struct rkh_config config;
 	struct rkh_counts counts;
 	struct rkh_listener listener;
@@ -144,7 +144,9 @@ bool rkh_feed(struct rkh_decoder *decoder, const unsigned char *bytes, size_t le
 /* There are no more. */
 void rkh_end(struct rkh_decoder *decoder);
 
-/* What tells a stream apart: it begins with a flag, and a configuration or two good frames follow. */
+/*
+ * What tells a stream apart: it begins with a flag, and a configuration or two good frames follow.
+ */
 bool rkh_is(const unsigned char *bytes, size_t len);
 
 /* ------------------------------------------------------------------ arguments */
@@ -216,8 +218,9 @@ struct rkh_filter *rkh_filter_new(void);
 void rkh_filter_free(struct rkh_filter *filter);
 
 /*
- * pass or drop, and then all; GROUP (its bit alone); GROUP.* (its bit and its events); GROUP.NAME or
- * GROUP.NUMBER; ao=NAME, sig=NAME, or a number, or *. Several with commas between. EINVAL; ENOMEM.
+ * pass or drop, and then all; GROUP (its bit alone); GROUP.* (its bit and its events); GROUP.NAME
+ * or GROUP.NUMBER; ao=NAME, sig=NAME, or a number, or *. Several with commas between. EINVAL;
+ * ENOMEM.
  */
 int rkh_filter_add(struct rkh_filter *filter, const char *rules);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_account.c - what a reader of our own streams needs so that nothing is missing without a count:
- * how many events were sent, and how many were lost before that.
+ * rkh_account.c - what a reader of our own streams needs so that nothing is missing without a
+ * count: how many events were sent, and how many were lost before that.
  *
- * Sequence numbers go around after 256 frames, and tell frames, not events. With an account now and then
- * a reader knows exactly. Who joins late or missed a name, an epoch or a context gets them again soon.
+ * Sequence numbers go around after 256 frames, and tell frames, not events. With an account now and
+ * then a reader knows exactly. Who joins late or missed a name, an epoch or a context gets them
+ * again soon.
  */
 #include <string.h>
 

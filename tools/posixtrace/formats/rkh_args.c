@@ -8,8 +8,8 @@
 const char *const rkh_groups[8] = { "MP", "QUE", "SMA", "SM", "TMR", "FWK", "USR", "UT" };
 
 const char *const rkh_type_names[16] = {
-	"i8", "u8", "i16", "u16", "i32", "u32", "x32", "str", "mem", "obj", "fun", "sig", "i64", "u64",
-	"f32", "f64",
+	"i8",  "u8",  "i16", "u16", "i32", "u32", "x32", "str",
+	"mem", "obj", "fun", "sig", "i64", "u64", "f32", "f64",
 };
 
 void rkh_config_default(struct rkh_config *config)

@@ -93,7 +93,8 @@ void rkh_sink_name(struct rkh_sink *sink, uint32_t number, const char *name, siz
 
 void rkh_sink_begin_event(struct rkh_sink *sink, uint32_t number, uint32_t ticks)
 {
-	rkh_write_begin(&sink->writer, number < SHORT_NUMBERS ? RKH_USER + number : RKH_MANY, ticks);
+	rkh_write_begin(&sink->writer, number < SHORT_NUMBERS ? RKH_USER + number : RKH_MANY,
+			ticks);
 	if (number >= SHORT_NUMBERS)
 		rkh_write_item(&sink->writer, RKH_UI32, number);
 }

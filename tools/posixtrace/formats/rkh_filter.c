@@ -219,11 +219,13 @@ static bool passes_arguments(const struct rkh_filter *filter, const struct rkh_c
 	uint64_t value;
 
 	if (levels & RKH_BY_OBJECT && find(config, frame, "ao", &value) &&
-	    !passes_named(filter, OBJECT, rkh_names_find(names, RKH_ADDRESSES, (uint32_t)value), value))
+	    !passes_named(filter, OBJECT, rkh_names_find(names, RKH_ADDRESSES, (uint32_t)value),
+			  value))
 		return false;
 	return !(levels & RKH_BY_SIGNAL) || !find(config, frame, "sig", &value) ||
 	       is_completion(config, value) ||
-	       passes_named(filter, SIGNAL, rkh_names_find(names, RKH_SIGNALS, (uint32_t)value), value);
+	       passes_named(filter, SIGNAL, rkh_names_find(names, RKH_SIGNALS, (uint32_t)value),
+			    value);
 }
 
 bool rkh_filter_passes(const struct rkh_filter *filter, const struct rkh_decoder *decoder,
@@ -234,8 +236,9 @@ bool rkh_filter_passes(const struct rkh_filter *filter, const struct rkh_decoder
 	if (frame->is_config)
 		return true;
 	if (!flat && frame->id >= RKH_USER && frame->id < RKH_USER_END)
-		return rkh_filter_passes_user(filter,
-			rkh_names_find(names, RKH_EVENTS, frame->id - RKH_USER), frame->id - RKH_USER);
+		return rkh_filter_passes_user(
+			filter, rkh_names_find(names, RKH_EVENTS, frame->id - RKH_USER),
+			frame->id - RKH_USER);
 	if (!frame->record)
 		return passes_event(filter, flat ? "" : rkh_groups[frame->id >> 5], NULL,
 				    flat ? frame->id : frame->id & 31);

@@ -152,7 +152,8 @@ static void recognize(struct rkh_decoder *d, const struct rkh_frame *frame)
 static void explain(struct rkh_decoder *d, struct rkh_frame *frame)
 {
 	struct rkh_trouble trouble = { .offset = d->begin };
-	bool user = d->dialect != RKH_DIALECT_2 && frame->id >= RKH_USER && frame->id < RKH_USER_END;
+	bool user =
+		d->dialect != RKH_DIALECT_2 && frame->id >= RKH_USER && frame->id < RKH_USER_END;
 	bool fits = true;
 
 	if (user) {
@@ -165,7 +166,8 @@ static void explain(struct rkh_decoder *d, struct rkh_frame *frame)
 		while (more > 0);
 		fits = !more;
 	} else if (frame->record) {
-		fits = rkh_measure(&d->config, frame->record, frame->args, frame->len, &frame->used);
+		fits = rkh_measure(&d->config, frame->record, frame->args, frame->len,
+				   &frame->used);
 	}
 	frame->raw = !fits || (!user && !frame->record);
 	if (!user && !frame->record) {
@@ -321,7 +323,8 @@ bool rkh_feed(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
 			break;
 		case RKH_ESCAPED:
 			d->state = RKH_COLLECT;
-			d->marked |= byte != (RKH_FLAG ^ RKH_FLIP) && byte != (RKH_ESCAPE ^ RKH_FLIP);
+			d->marked |=
+				byte != (RKH_FLAG ^ RKH_FLIP) && byte != (RKH_ESCAPE ^ RKH_FLIP);
 			append(d, byte ^ RKH_FLIP);
 			break;
 		case RKH_SKIP:

@@ -2,8 +2,8 @@
 /*
  * rkh_import.c - frames of RKH become events: their data is the arguments as they were sent.
  *
- * A gap in the sequence numbers is told at the time of the frame behind it; rkh_ledger.c counts what is
- * missing.
+ * A gap in the sequence numbers is told at the time of the frame behind it; rkh_ledger.c counts
+ * what is missing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -189,7 +189,8 @@ static bool on_frame(void *arg, const struct rkh_frame *frame)
 static void on_trouble(void *arg, const struct rkh_trouble *t)
 {
 	static const char *const texts[RKH_ANOMALIES] = {
-		[RKH_CHECKSUM] = "the sum of the frame is not 0", [RKH_SHORT] = "the frame is too short",
+		[RKH_CHECKSUM] = "the sum of the frame is not 0",
+		[RKH_SHORT] = "the frame is too short",
 		[RKH_ABORT] = "the frame ends behind an escape",
 		[RKH_BAD_ESCAPE] = "an escape of a byte that needs none",
 		[RKH_OVERLONG] = "the frame is longer than --max-frame",

@@ -60,9 +60,10 @@ bool rkh_ledger_end(struct rkh_source *source)
 	bool go = settle(source, source->missing.frames);
 
 	if ((account->any || source->wants_accounts) && !account->last)
-		fmt_fault(source->flow, FMT_DAMAGED, FMT_NO_OFFSET, "end",
-			  "the sender's last account is missing: events behind event %llu may be too",
-			  (unsigned long long)account->sent);
+		fmt_fault(
+			source->flow, FMT_DAMAGED, FMT_NO_OFFSET, "end",
+			"the sender's last account is missing: events behind event %llu may be too",
+			(unsigned long long)account->sent);
 	*account = (struct rkh_account){ 0 };
 	return go;
 }
@@ -109,7 +110,8 @@ bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame
 	if (!*is_one)
 		return true;
 	if (!is_possible(word)) {
-		fmt_fault(source->flow, FMT_DAMAGED, frame->offset, "record", "an account that is none");
+		fmt_fault(source->flow, FMT_DAMAGED, frame->offset, "record",
+			  "an account that is none");
 		return true;
 	}
 	account->any = true;

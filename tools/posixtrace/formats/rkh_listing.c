@@ -29,7 +29,8 @@ static bool make_room(struct rkh_text *text, size_t len)
 	return true;
 }
 
-static void put(struct rkh_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(struct rkh_text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 static void put(struct rkh_text *text, const char *format, ...)
 {

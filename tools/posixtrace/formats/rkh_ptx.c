@@ -26,7 +26,8 @@ static bool words(const struct rkh_source *source, const struct rkh_frame *frame
 	size_t at = 0;
 
 	for (unsigned i = 0; i < count; i++) {
-		if (rkh_item(&source->decoder.config, true, frame->args, frame->len, &at, &item) <= 0 ||
+		if (rkh_item(&source->decoder.config, true, frame->args, frame->len, &at,
+			     &item) <= 0 ||
 		    (item.type != RKH_UI32 && item.type != RKH_X32))
 			return false;
 		to[i] = octets_u32(item.value);
@@ -147,7 +148,8 @@ bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame)
 	case RKH_XNAME:
 		return name(source, frame);
 	case RKH_MANY:
-		if (rkh_item(&source->decoder.config, true, frame->args, frame->len, &at, &item) <= 0 ||
+		if (rkh_item(&source->decoder.config, true, frame->args, frame->len, &at,
+			     &item) <= 0 ||
 		    item.type != RKH_UI32)
 			return odd(source, frame, "an event");
 		number = octets_u32(item.value);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_schema.c - what the data of an event type means, in our own dialect: an event RKH_SCHEMA before the
- * first event of the type, or several, since a schema may be longer than a frame.
+ * rkh_schema.c - what the data of an event type means, in our own dialect: an event RKH_SCHEMA
+ * before the first event of the type, or several, since a schema may be longer than a frame.
  *
- * Its items are the number of the type, the length of the schema, where this piece of it stands, and the
- * piece. They are no events of the trace, and not counted as such.
+ * Its items are the number of the type, the length of the schema, where this piece of it stands,
+ * and the piece. They are no events of the trace, and not counted as such.
  */
 #include <string.h>
 
@@ -63,8 +63,8 @@ static bool read_piece(const struct rkh_source *source, const unsigned char *ite
 		return false;
 	piece->text = (const char *)item.value;
 	piece->len = strlen(piece->text);
-	return piece->len && piece->total <= POSIX_TRACE_SCHEMA_MAX_NP && piece->at < piece->total &&
-	       piece->len <= piece->total - piece->at;
+	return piece->len && piece->total <= POSIX_TRACE_SCHEMA_MAX_NP &&
+	       piece->at < piece->total && piece->len <= piece->total - piece->at;
 }
 
 bool rkh_source_schema(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
@@ -79,7 +79,8 @@ bool rkh_source_schema(struct rkh_source *source, const struct rkh_frame *frame,
 		return false;
 	if (!piece.at)
 		*schema = (struct rkh_schema_text){ .number = piece.number, .total = piece.total };
-	if (piece.number != schema->number || piece.total != schema->total || piece.at != schema->len)
+	if (piece.number != schema->number || piece.total != schema->total ||
+	    piece.at != schema->len)
 		return true; /* the piece before it is missing */
 	memcpy(schema->text + schema->len, piece.text, piece.len);
 	schema->len += piece.len;

@@ -18,8 +18,8 @@ void rkh_write_item(struct rkh_writer *writer, unsigned type, uint64_t value);
 void rkh_write_end(struct rkh_writer *writer);
 
 /*
- * An account: an event of this type whose items say whether it is the last, how many events were sent
- * before it, and how many the sender itself knows to be lost, by cause.
+ * An account: an event of this type whose items say whether it is the last, how many events were
+ * sent before it, and how many the sender itself knows to be lost, by cause.
  */
 #define RKH_ACCOUNT       "posixtrace.account"
 #define RKH_ACCOUNT_LAST  1u
@@ -63,7 +63,9 @@ void rkh_sink_begin_event(struct rkh_sink *sink, uint32_t number, uint32_t ticks
 /* What the data of the type of that number means. */
 void rkh_sink_schema(struct rkh_sink *sink, uint32_t number, const char *schema, uint32_t ticks);
 
-/* An account, if it is due. What was said before is said once more behind it, for who came later. */
+/*
+ * An account, if it is due. What was said before is said once more behind it, for who came later.
+ */
 void rkh_sink_account(struct rkh_sink *sink, bool last);
 
 int rkh_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);

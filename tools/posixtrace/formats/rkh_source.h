@@ -73,8 +73,9 @@ bool rkh_source_event(struct rkh_source *source, const struct fmt_event *event);
 void rkh_source_named(struct rkh_source *source, int err);
 
 /*
- * rkh_ledger.c. Each false: stop. A gap before an event of that time; the end of a stream; and a frame of
- * an event whose type has that name (NULL: not known) and whose items stand at at: is it an account?
+ * rkh_ledger.c. Each false: stop. A gap before an event of that time; the end of a stream; and a
+ * frame of an event whose type has that name (NULL: not known) and whose items stand at at: is it
+ * an account?
  */
 bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged, int64_t end_ns);
 bool rkh_ledger_end(struct rkh_source *source);

@@ -85,7 +85,8 @@ static struct scan_lanes *thread_lanes(struct scan *scan)
 
 static struct scan_lanes *group_lanes(struct scan *scan)
 {
-	return lanes_of(scan, threads_of(&scan->groups, scan->event->pid, scan->kind->series + 1, 0));
+	return lanes_of(scan,
+			threads_of(&scan->groups, scan->event->pid, scan->kind->series + 1, 0));
 }
 
 static struct moment moment(int64_t ns, uint64_t number)
@@ -123,7 +124,8 @@ static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, u
 	if (!scan->kind->keyed) {
 		lanes = thread_lanes(scan);
 		if (lanes)
-			return lanes_place(&lanes->nested, moment(span->begin_ns, begin), end, lane);
+			return lanes_place(&lanes->nested, moment(span->begin_ns, begin), end,
+					   lane);
 	} else {
 		lanes = group_lanes(scan);
 		err = plan_look(scan->plan, begin, &record);

@@ -64,7 +64,8 @@ static int find(struct scan_names *names, struct threads *in, uint32_t pid, uint
 			names->named = more;
 			names->room = room;
 		}
-		names->named[names->count] = (struct named){ .pid = pid, .tid = tid, .handle = handle };
+		names->named[names->count] =
+			(struct named){ .pid = pid, .tid = tid, .handle = handle };
 		thread->mark = ++names->count;
 	}
 	*found = &names->named[thread->mark - 1];
@@ -101,7 +102,8 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 		return err;
 	named->last_ns = event->time_ns;
 	/* After an exec the process executes another program. */
-	if (program_told(event->type->name, event->type->fields, event->data, event->data_len, program))
+	if (program_told(event->type->name, event->type->fields, event->data, event->data_len,
+			 program))
 		err = set_name(named, program, strlen(program));
 	return err;
 }
@@ -110,8 +112,8 @@ int scan_names_thread(struct scan_names *names, const struct fmt_thread *thread)
 {
 	bool is_process = !thread->tid && !thread->thread;
 	struct named *named;
-	int err = find(names, is_process ? &names->processes : &names->threads, thread->pid, thread->tid,
-		       thread->thread, &named);
+	int err = find(names, is_process ? &names->processes : &names->threads, thread->pid,
+		       thread->tid, thread->thread, &named);
 
 	return err || !named ? err : set_name(named, thread->name, thread->name_len);
 }
@@ -126,8 +128,8 @@ static const struct named *process_of(const struct scan_names *names, uint32_t p
 	return NULL;
 }
 
-static bool program_name(const struct scan_names *names, trace_id_t log, uint32_t pid, int64_t time_ns,
-			 char name[PROGRAM_NAME_BYTES], int deep)
+static bool program_name(const struct scan_names *names, trace_id_t log, uint32_t pid,
+			 int64_t time_ns, char name[PROGRAM_NAME_BYTES], int deep)
 {
 	const struct named *process = process_of(names, pid);
 	pid_t parent;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* formats/serial.c - an input that is a serial line: bytes as they come, and as it was afterwards. */
+/*
+ * formats/serial.c - an input that is a serial line: bytes as they come, and as it was afterwards.
+ */
 #include <errno.h>
 #include <string.h>
 #include <termios.h>
@@ -24,7 +26,8 @@ static bool set_speed(struct termios *line, uint64_t baud)
 {
 	for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++)
 		if (speeds[i].baud == baud)
-			return !cfsetispeed(line, speeds[i].value) && !cfsetospeed(line, speeds[i].value);
+			return !cfsetispeed(line, speeds[i].value) &&
+			       !cfsetospeed(line, speeds[i].value);
 	say("--baud %llu: no speed of a serial line", (unsigned long long)baud);
 	return false;
 }

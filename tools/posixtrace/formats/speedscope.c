@@ -36,7 +36,7 @@ struct track {
 struct speedscope {
 	struct fmt_flow *flow;
 	struct out *out;
-	struct threads places;         /* of tracks, by a number that is made of all that they are */
+	struct threads places;         /* of tracks, by a hash of all that they are */
 	struct track **track;
 	size_t tracks, room;
 	uint32_t *frame;               /* by series of spans: number + 1 */
@@ -191,7 +191,8 @@ static uint64_t mix(uint64_t hash, uint64_t number)
 static struct track *track_of(struct speedscope *s, const struct fmt_event *event)
 {
 	const struct fmt_span *span = event->span;
-	uint64_t key = mix(mix(mix(UINT64_C(0xcbf29ce484222325), span->lane), event->pid), span->keyed);
+	uint64_t key =
+		mix(mix(mix(UINT64_C(0xcbf29ce484222325), span->lane), event->pid), span->keyed);
 	struct thread *place;
 
 	if (span->keyed)
@@ -312,7 +313,8 @@ static int put_track(struct speedscope *s, const struct track *track)
 
 	out_str(s->out, "{\"type\":\"evented\",\"name\":");
 	put_track_name(s, track);
-	out_printf(s->out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%llu,\"events\":[",
+	out_printf(s->out,
+		   ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%llu,\"events\":[",
 		   (unsigned long long)((uint64_t)last_ns - (uint64_t)s->base_ns));
 	err = nesting_tell(&s->nesting, &track->nesting, put_edge, &edges);
 	out_str(s->out, "]}");
@@ -322,7 +324,8 @@ static int put_track(struct speedscope *s, const struct track *track)
 static int put_name(struct speedscope *s)
 {
 	char *text;
-	int len = s->lost ? asprintf(&text, "%s, %llu events lost", s->trace, (unsigned long long)s->lost)
+	int len = s->lost ? asprintf(&text, "%s, %llu events lost", s->trace,
+				     (unsigned long long)s->lost)
 			  : asprintf(&text, "%s", s->trace);
 
 	if (len < 0)
@@ -340,7 +343,8 @@ static int end(void *context, const struct fmt_end *end)
 
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		s->lost += i == POSIX_TRACE_LOST_CLEARED_NP ? 0 : end->ledger.lost[i];
-	out_str(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"name\":");
+	out_str(out,
+		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"name\":");
 	err = s->err ? s->err : put_name(s);
 	out_printf(out, ",\"exporter\":\"posixtrace\",\"activeProfileIndex\":0,\"profiles\":[");
 	for (size_t i = 0; i < s->tracks && !err; i++) {

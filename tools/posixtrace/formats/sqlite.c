@@ -86,8 +86,9 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 	if (!err)
 		err = execute(base, sqlite_schema);
 	for (int i = 0; i < STATEMENTS && !err; i++)
-		if (sqlite3_prepare_v3(base->db, sqlite_statements[i], -1, SQLITE_PREPARE_PERSISTENT,
-				       &base->statement[i], NULL) != SQLITE_OK)
+		if (sqlite3_prepare_v3(base->db, sqlite_statements[i], -1,
+				       SQLITE_PREPARE_PERSISTENT, &base->statement[i],
+				       NULL) != SQLITE_OK)
 			err = fail(base);
 	if (err)
 		close_sink(base);
@@ -264,10 +265,12 @@ static void bind_fields(struct base *base, const struct fmt_event *event)
 	struct out *out = &base->scratch;
 
 	out->used = 0;
-	if (event->data_len > OUT_BYTES / 16 || !event->type->fields || !event->type->fields->fields)
+	if (event->data_len > OUT_BYTES / 16 || !event->type->fields ||
+	    !event->type->fields->fields)
 		return;
 	json_fields_object(out, event);
-	sqlite3_bind_text(base->statement[INSERT_EVENT], 11, out->bytes, (int)out->used, SQLITE_STATIC);
+	sqlite3_bind_text(base->statement[INSERT_EVENT], 11, out->bytes, (int)out->used,
+			  SQLITE_STATIC);
 }
 
 static void bind_value(sqlite3_stmt *statement, int column, const struct sqlvalue *value)
@@ -467,17 +470,21 @@ static int end(void *context, const struct fmt_end *end)
 	if (!err && end->has_status) {
 		err = fact_number(base, "overrun", end->status.posix_stream_overrun_status);
 		if (!err)
-			err = fact_number(base, "stream_full", end->status.posix_stream_full_status);
+			err = fact_number(base, "stream_full",
+					  end->status.posix_stream_full_status);
 		if (!err)
 			err = fact_number(base, "log_full", end->status.posix_log_full_status);
 		if (!err)
-			err = fact_number(base, "log_overrun", end->status.posix_log_overrun_status);
+			err = fact_number(base, "log_overrun",
+					  end->status.posix_log_overrun_status);
 		if (!err)
-			err = fact_number(base, "flush_error", end->status.posix_stream_flush_error);
+			err = fact_number(base, "flush_error",
+					  end->status.posix_stream_flush_error);
 	}
 	if (!err && end->has_ledger)
 		err = ledgers(base, end);
-	if (!err && sqlite_views(base->db, &base->fields, base->type, base->types, base->log) != SQLITE_OK)
+	if (!err &&
+	    sqlite_views(base->db, &base->fields, base->type, base->types, base->log) != SQLITE_OK)
 		err = fail(base);
 	return err ? err : execute(base, "COMMIT; CREATE INDEX event_ns ON event (ns)");
 }

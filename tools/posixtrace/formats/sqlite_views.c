@@ -18,7 +18,8 @@ static void field_column(sqlite3_str *sql, const struct sqlfield *field,
 		for (unsigned f = 0; schema && f < schema->fields; f++)
 			if (!sqlite3_stricmp(schema->field[f].name, field->field) &&
 			    !sqlite3_strglob(field->field, schema->field[f].name))
-				sqlite3_str_appendf(sql, " WHEN %d THEN f%u", (int)type[i]->index + 1, f);
+				sqlite3_str_appendf(sql, " WHEN %d THEN f%u",
+						    (int)type[i]->index + 1, f);
 	}
 	sqlite3_str_appendf(sql, " END AS \"%w\"", field->name);
 }
@@ -26,11 +27,14 @@ static void field_column(sqlite3_str *sql, const struct sqlfield *field,
 static void events(sqlite3_str *sql, const struct sqlfields *fields,
 		   const struct fmt_type *const *type, size_t types, const char *log)
 {
-	sqlite3_str_appendf(sql,
-		"CREATE VIEW events AS SELECT event.ns AS time, type.name AS name, type.number AS type, "
-		"pid, tid, handle AS thread, address, level, length(data) AS len, data, "
+	sqlite3_str_appendf(
+		sql,
+		"CREATE VIEW events AS SELECT event.ns AS time, type.name AS name, "
+		"type.number AS type, pid, tid, handle AS thread, address, level, "
+		"length(data) AS len, data, "
 		"CASE truncated + 2 * late WHEN 1 THEN 'truncated' WHEN 2 THEN 'late' "
-		"WHEN 3 THEN 'truncated,late' END AS flags, %Q AS log", log);
+		"WHEN 3 THEN 'truncated,late' END AS flags, %Q AS log",
+		log);
 	for (size_t i = 0; i < fields->count; i++)
 		field_column(sql, &fields->field[i], type, types);
 	/* CROSS: the rows stay in the order of the events. */
@@ -40,8 +44,10 @@ static void events(sqlite3_str *sql, const struct sqlfields *fields,
 
 static void counts(sqlite3_str *sql, const char *of)
 {
-	sqlite3_str_appendf(sql,
-		"(SELECT reported FROM ledger WHERE ledger.%s = %s.id AND cause IS NULL) AS events, "
+	sqlite3_str_appendf(
+		sql,
+		"(SELECT reported FROM ledger WHERE ledger.%s = %s.id AND cause IS NULL) "
+		"AS events, "
 		"(SELECT called FROM ledger WHERE ledger.%s = %s.id AND cause IS NULL) AS called, "
 		"coalesce((SELECT sum(lost) FROM ledger WHERE ledger.%s = %s.id), 0) AS lost",
 		of, of, of, of, of, of);
@@ -61,15 +67,17 @@ int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_t
 	sqlite3_str_appendall(sql, "CREATE VIEW threads AS SELECT pid, tid, handle AS thread, ");
 	counts(sql, "thread");
 	sqlite3_str_appendf(sql, ", %Q AS log FROM thread;", log);
-	sqlite3_str_appendf(sql,
-		"CREATE VIEW losses AS SELECT type.name AS name, cause, ledger.lost AS lost, %Q AS log "
-		"FROM ledger JOIN type ON type.id = ledger.type WHERE cause IS NOT NULL "
-		"UNION ALL SELECT (SELECT name FROM type WHERE type.id = lost.type), cause, sum(count), "
-		"%Q FROM lost WHERE count IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ledger) "
+	sqlite3_str_appendf(
+		sql,
+		"CREATE VIEW losses AS SELECT type.name AS name, cause, ledger.lost AS lost, "
+		"%Q AS log FROM ledger JOIN type ON type.id = ledger.type WHERE cause IS NOT NULL "
+		"UNION ALL SELECT (SELECT name FROM type WHERE type.id = lost.type), cause, "
+		"sum(count), %Q FROM lost WHERE count IS NOT NULL AND NOT EXISTS "
+		"(SELECT 1 FROM ledger) "
 		"GROUP BY type, cause;"
-		"CREATE VIEW objects AS SELECT kind, pid, pointer, name, since_ns AS since, %Q AS log "
-		"FROM object WHERE kind <> %Q;", log, log, log,
-		posix_trace_object_kind_name_np(POSIX_TRACE_OBJECT_CHILD_NP));
+		"CREATE VIEW objects AS SELECT kind, pid, pointer, name, since_ns AS since, "
+		"%Q AS log FROM object WHERE kind <> %Q;",
+		log, log, log, posix_trace_object_kind_name_np(POSIX_TRACE_OBJECT_CHILD_NP));
 	text = sqlite3_str_finish(sql);
 	err = text ? sqlite3_exec(db, text, NULL, NULL, NULL) : SQLITE_NOMEM;
 	sqlite3_free(text);

@@ -25,7 +25,8 @@ static void say_no_format(const char *name, bool source)
 	for (size_t i = 0; i < formats_count; i++)
 		if (source ? formats[i]->import != NULL : formats[i]->open != NULL)
 			nearest_offer(&nearest, formats[i]->name);
-	say("%s: no such format%s", name, nearest.name ? nearest_hint(&nearest) : "; --list lists them");
+	say("%s: no such format%s", name,
+	    nearest.name ? nearest_hint(&nearest) : "; --list lists them");
 }
 
 const struct format *through_named(const char *name, bool source)

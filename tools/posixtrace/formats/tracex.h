@@ -128,7 +128,9 @@ int tracex_slot_priority(const struct tracex_slot *slot);
 /* NULL past the last type. */
 const char *tracex_type_name(unsigned type);
 
-/* Slots by pointer: those that were ever used, sorted; of one pointer the one to believe is first. */
+/*
+ * Slots by pointer: those that were ever used, sorted; of one pointer the one to believe is first.
+ */
 struct tracex_ref {
 	uint64_t pointer;
 	size_t slot;

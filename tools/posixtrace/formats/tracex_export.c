@@ -3,8 +3,8 @@
  * tracex_export.c - a flow of events becomes a trace buffer that TraceX opens.
  *
  * The registry stands before the events, and a tick can be chosen only when the last time is known:
- * so events wait in a temporary file, as entries whose time is not yet in ticks. A log that came from
- * a trace buffer has its entries and its header still, and they are put back as they were.
+ * so events wait in a temporary file, as entries whose time is not yet in ticks. A log that came
+ * from a trace buffer has its entries and its header still, and they are put back as they were.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +32,8 @@ static int create_names(struct tracex_sink *s, const struct fmt_output *output)
 		s->names_path = NULL;
 		return ENOMEM;
 	}
-	if (!outfile_create(&s->names, s->names_path, output->force ? OUTFILE_REPLACE : OUTFILE_REFUSE))
+	if (!outfile_create(&s->names, s->names_path,
+			    output->force ? OUTFILE_REPLACE : OUTFILE_REFUSE))
 		return 0;
 	free(s->names_path);
 	s->names_path = NULL;
@@ -114,7 +115,8 @@ static void put_data(const struct tracex_sink *s, const struct fmt_event *event,
 	size_t room = 16;
 
 	if (s->with_len) {
-		uint32_t len = event->data_len < 0x3fffffff ? (uint32_t)event->data_len : 0x3fffffff;
+		uint32_t len =
+			event->data_len < 0x3fffffff ? (uint32_t)event->data_len : 0x3fffffff;
 
 		to = octets_put(to, len | (uint32_t)event->truncation << 30, 4);
 		room -= 4;

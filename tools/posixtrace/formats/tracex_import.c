@@ -109,7 +109,8 @@ static bool begin(struct tracex_source *im, const char *path, uint64_t last_tick
 	return fmt_begin(im->flow, &facts);
 }
 
-static bool put_meta(struct tracex_source *im, const struct fmt_type *type, const void *data, size_t len)
+static bool put_meta(struct tracex_source *im, const struct fmt_type *type, const void *data,
+		     size_t len)
 {
 	struct fmt_event event = {
 		.type = type, .time_ns = im->start_ns, .cpu = -1, .data = data, .data_len = len,
@@ -118,7 +119,8 @@ static bool put_meta(struct tracex_source *im, const struct fmt_type *type, cons
 	return fmt_event(im->flow, &event);
 }
 
-static const struct fmt_type *meta_type(struct tracex_source *im, const char *name, const char *schema)
+static const struct fmt_type *meta_type(struct tracex_source *im, const char *name,
+					const char *schema)
 {
 	struct fmt_type type = { .name = name, .schema = schema, .level = -1 };
 

@@ -22,7 +22,8 @@ struct fields {
 };
 
 static const struct fields narrow = {
-	4, TRACEX_HEADER_BYTES, TRACEX_SLOT_BYTES, TRACEX_ENTRY_BYTES, 4, 8, 12, 16, 18, 20, 24, 28, 32, 36,
+	4, TRACEX_HEADER_BYTES, TRACEX_SLOT_BYTES, TRACEX_ENTRY_BYTES, 4, 8, 12, 16, 18, 20, 24, 28,
+	32, 36,
 };
 
 static const struct fields wide = {
@@ -82,7 +83,8 @@ static int detect(struct tracex *d, struct findings *f)
 		d->big_endian = d->wide = true;
 	} else {
 		return finding(f, FINDING_REFUSAL, "T01", d->at,
-			       "not a ThreadX trace: id %02X %02X %02X %02X", p[0], p[1], p[2], p[3]);
+			       "not a ThreadX trace: id %02X %02X %02X %02X", p[0], p[1], p[2],
+			       p[3]);
 	}
 	if (d->size < fields_of(d)->header_bytes)
 		return finding(f, FINDING_REFUSAL, "T02", d->at, "have %zu bytes, need %u", d->size,
@@ -100,8 +102,8 @@ static void check_reserved(const struct tracex *d, struct findings *f)
 		m[i] = word(d, at->marker + i * at->word);
 	if (reserved || m[0] != 0xaaaaaaaa || m[1] != 0xbbbbbbbb || m[2] != 0xcccccccc)
 		finding(f, FINDING_WARNING, "T13", d->at + at->reserved1,
-			"reserved words %#x, %#llx, %#llx, %#llx; wanted 0, 0xaaaaaaaa, 0xbbbbbbbb, "
-			"0xcccccccc",
+			"reserved words %#x, %#llx, %#llx, %#llx; wanted 0, 0xaaaaaaaa, "
+			"0xbbbbbbbb, 0xcccccccc",
 			reserved, (unsigned long long)m[0], (unsigned long long)m[1],
 			(unsigned long long)m[2]);
 }
@@ -188,15 +190,16 @@ static int place(struct tracex *d, uint64_t *registry_at, uint64_t *entries_at, 
 	if (registry_bytes > d->size - d->header_bytes ||
 	    d->size - d->header_bytes - registry_bytes < d->entry_bytes)
 		return finding(f, FINDING_REFUSAL, "T08", d->at + fields_of(d)->base,
-			       "base %#llx and registry at %#llx; wanted %zu bytes between them, and "
-			       "the parts do not fit one after the other",
+			       "base %#llx and registry at %#llx; wanted %zu bytes between them, "
+			       "and the parts do not fit one after the other",
 			       (unsigned long long)d->base, (unsigned long long)d->registry_start,
 			       d->header_bytes);
 	*entries_at = d->header_bytes + registry_bytes;
 	finding(f, FINDING_WARNING, "T08", d->at + fields_of(d)->base,
 		"base %#llx and registry at %#llx; wanted %zu bytes between them: registry and "
 		"events are taken one after the other",
-		(unsigned long long)d->base, (unsigned long long)d->registry_start, d->header_bytes);
+		(unsigned long long)d->base, (unsigned long long)d->registry_start,
+		d->header_bytes);
 	return 0;
 }
 
@@ -279,7 +282,8 @@ size_t tracex_put_header(const struct tracex *d, unsigned char *to)
 
 		if (d->wide && done == at->reserved1 + 4)
 			bytes = 4;
-		done += put_word(to + done, octets_get(d->bytes + done, bytes, d->big_endian), bytes);
+		done += put_word(to + done, octets_get(d->bytes + done, bytes, d->big_endian),
+				 bytes);
 	}
 	return done;
 }

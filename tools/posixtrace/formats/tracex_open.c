@@ -2,8 +2,8 @@
 /*
  * tracex_open.c - one dump of a file, and the next one behind it.
  *
- * Some firmware appends the buffer to the same file each time it is full. Between two dumps there can
- * be what was left over of the memory, less than an entry.
+ * Some firmware appends the buffer to the same file each time it is full. Between two dumps there
+ * can be what was left over of the memory, less than an entry.
  */
 #include <errno.h>
 #include <string.h>
@@ -49,7 +49,8 @@ static int skip_parts(struct tracex *d, unsigned parts, struct findings *f)
 
 		if (tracex_layout(&skipped, NULL))
 			return finding(f, FINDING_REFUSAL, "T21", d->at,
-				       "part %u cannot be read, so what follows it cannot be found", i + 1);
+				       "part %u cannot be read, so what follows it cannot be found",
+				       i + 1);
 		next = find_next(&skipped);
 		if (next == d->size)
 			return finding(f, FINDING_REFUSAL, "T21", d->at,

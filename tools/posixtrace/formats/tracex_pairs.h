@@ -2,8 +2,8 @@
 /*
  * tracex_pairs.h - the threads and objects of a log that is exported, as slots of a registry.
  *
- * A pointer of TraceX has 32 bits and so cannot be a thread's id: each pair of process and thread has
- * a token in its place, in order of first use, and the ids in its name.
+ * A pointer of TraceX has 32 bits and so cannot be a thread's id: each pair of process and thread
+ * has a token in its place, in order of first use, and the ids in its name.
  */
 #ifndef POSIXTRACE_FORMATS_TRACEX_PAIRS_H
 #define POSIXTRACE_FORMATS_TRACEX_PAIRS_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_rebuild.c - an imported trace buffer, exported: its own words, little endian, in their places.
+ * tracex_rebuild.c - an imported trace buffer, exported: its own words, little endian, in their
+ * places.
  *
  * The header event begins it; it is as hostile as any data of a log.
  */
@@ -43,8 +44,9 @@ static bool begin(struct tracex_sink *s, const unsigned char *header)
 	uint64_t entries;
 
 	read_header(header, &p);
-	if (octets_u32(header) != TRACEX_ID || !p.name_bytes || p.name_bytes > TRACEX_NAME_BYTES_MAX ||
-	    p.registry_end < p.registry_start || p.buffer_end < p.buffer_start)
+	if (octets_u32(header) != TRACEX_ID || !p.name_bytes ||
+	    p.name_bytes > TRACEX_NAME_BYTES_MAX || p.registry_end < p.registry_start ||
+	    p.buffer_end < p.buffer_start)
 		return false;
 	entries = (p.buffer_end - p.buffer_start) / TRACEX_ENTRY_BYTES;
 	s->slot_bytes = TRACEX_SLOT_BYTES + p.name_bytes;
@@ -68,8 +70,10 @@ bool tracex_rebuild_wants(struct tracex_sink *s, const struct fmt_event *event)
 	if (s->events || !is_named(event, TRACEX_HEADER_EVENT))
 		return false;
 	if (event->data_len != TRACEX_HEADER_BYTES) {
-		fmt_fault(s->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
-			  "the log is of a layout that TraceX does not open: it is exported as any log");
+		fmt_fault(
+			s->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
+			"the log is of a layout that TraceX does not open: "
+			"it is exported as any log");
 		return false;
 	}
 	s->rebuild = begin(s, event->data);
@@ -84,7 +88,8 @@ int tracex_rebuild_event(struct tracex_sink *s, const struct fmt_event *event)
 		return 0;
 	if (is_named(event, TRACEX_OBJECT_EVENT) && event->data_len == 2 + s->slot_bytes) {
 		if (octets_u16(data) < s->slot_count)
-			memcpy(s->slots + octets_u16(data) * s->slot_bytes, data + 2, s->slot_bytes);
+			memcpy(s->slots + octets_u16(data) * s->slot_bytes, data + 2,
+			       s->slot_bytes);
 		return 0;
 	}
 	if (event->type->id && event->type->id < POSIX_TRACE_UNNAMED_USER_EVENT)

@@ -71,7 +71,8 @@ int tracex_refs(const struct tracex *d, struct tracex_ref **refs, size_t *count)
 	for (size_t i = 0; i < d->slots; i++) {
 		tracex_slot(d, i, &slot);
 		if (slot.type)
-			(*refs)[(*count)++] = (struct tracex_ref){ slot.pointer, i, slot.available };
+			(*refs)[(*count)++] =
+				(struct tracex_ref){ slot.pointer, i, slot.available };
 	}
 	qsort(*refs, *count, sizeof(**refs), by_pointer);
 	return 0;
@@ -109,7 +110,8 @@ static int check_pointers(const struct tracex *d, struct findings *f)
 	for (size_t i = 1; i < count; i++)
 		if (refs[i].pointer == refs[i - 1].pointer && !refs[i].freed)
 			finding(f, FINDING_WARNING, "T18", slot_at(d, refs[i].slot),
-				"slots %zu and %zu are both in use for %#llx: the first is believed",
+				"slots %zu and %zu are both in use for %#llx: "
+				"the first is believed",
 				refs[i - 1].slot, refs[i].slot,
 				(unsigned long long)refs[i].pointer);
 	free(refs);

@@ -72,17 +72,21 @@ static const char *values_of(const char *info)
 void tracex_schema_entry(const struct tracex *d, const char *const info[4], const char *items,
 			 char *schema)
 {
-	static const char *const own[] = { "context", "priority_word", "event", "id_high", "cpu", "stamp" };
+	static const char *const own[] = {
+		"context", "priority_word", "event", "id_high", "cpu", "stamp",
+	};
 	char name[4][33];
 	int used;
 
 	if (d->wide)
-		used = snprintf(schema, TRACEX_SCHEMA_BYTES,
-				"ptr context;x64 priority_word;u16 event;x8 id_high;u8 cpu;x32 id_upper;"
-				"u64 stamp");
+		used = snprintf(
+			schema, TRACEX_SCHEMA_BYTES,
+			"ptr context;x64 priority_word;u16 event;x8 id_high;u8 cpu;x32 id_upper;"
+			"u64 stamp");
 	else
-		used = snprintf(schema, TRACEX_SCHEMA_BYTES,
-				"ptr32 context;x32 priority_word;u16 event;x8 id_high;u8 cpu;u32 stamp");
+		used = snprintf(
+			schema, TRACEX_SCHEMA_BYTES,
+			"ptr32 context;x32 priority_word;u16 event;x8 id_high;u8 cpu;u32 stamp");
 	for (unsigned i = 0; i < 4; i++) {
 		put_identifier(name[i], sizeof(name[i]), info[i], i + 1);
 		for (unsigned k = 0; k < i + sizeof(own) / sizeof(own[0]); k++) {

@@ -27,7 +27,10 @@ struct tracex_source {
 	uint64_t strangers;     /* events of threads that the registry does not have */
 };
 
-/* When the first event was and how long a tick is, by the file and the options. False: said why not. */
+/*
+ * When the first event was and how long a tick is, by the file and the options. False: said why
+ * not.
+ */
 bool tracex_source_clock(struct tracex_source *im);
 int64_t tracex_source_time(struct tracex_source *im, uint64_t ticks);
 

@@ -3,7 +3,8 @@
 #include "formats/octets.h"
 #include "formats/tracex_source.h"
 
-static const struct fmt_type *type_of(struct tracex_source *im, const char *name, const char *schema)
+static const struct fmt_type *type_of(struct tracex_source *im, const char *name,
+				      const char *schema)
 {
 	struct fmt_type type = { .name = name, .schema = schema, .level = -1 };
 

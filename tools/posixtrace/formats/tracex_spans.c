@@ -88,7 +88,8 @@ static bool leave_isr(struct tracex_spans *s, unsigned number, uint64_t ticks)
 	return run(s, number, cpu->next, ticks);
 }
 
-static bool isr_entry(struct tracex_spans *s, unsigned number, const struct tracex_entry *e, unsigned id)
+static bool isr_entry(struct tracex_spans *s, unsigned number, const struct tracex_entry *e,
+		      unsigned id)
 {
 	struct cpu *cpu = &s->cpu[number];
 
