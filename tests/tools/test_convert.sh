@@ -47,7 +47,7 @@ run 1 convert "$tmp" --to jsonl
 run 1 convert --from log "$tmp/nothing" --to jsonl -o "$tmp/new.jsonl"
 check "nothing is left behind of no log" test ! -e "$tmp/new.jsonl"
 run 2 convert
-run 2 convert "$tmp/plain.log" "$tmp/plain.log" --to jsonl
+run 2 convert --to jsonl
 run 2 convert "$tmp/plain.log"
 check "the output's format must be known" has err 'which format'
 run 2 convert "$tmp/plain.log" --to nonsense

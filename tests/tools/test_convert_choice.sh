@@ -23,6 +23,21 @@ compare() {
 	run 0 convert "$tmp/$log.log" "$@" --force -o "$tmp/chosen.ptl"
 	check "$log $*: so has a log" test "$("$posixtrace" dump "$tmp/chosen.ptl" 2>/dev/null | wc -l)" -eq "$dumped"
 	run 0 verify "$tmp/chosen.ptl"
+	# There and back: what formats need beside the events has names of its own.
+	for format in evt etw rkh tracex; do
+		rm -f "$tmp/there" "$tmp/there.trxc"
+		run 0 convert "$tmp/$log.log" "$@" --to $format -o "$tmp/there"
+		max=
+		test $format = rkh && max=--max-frame=65535 # rich.log has large events
+		run 0 convert --from $format $max "$tmp/there" --force -o "$tmp/back.ptl"
+		check "$log $*: $format has the events of dump" test "$("$posixtrace" dump "$tmp/back.ptl" \
+			-x 'rkh.*' -x 'tracex_[ho]*' -x 'tx_*' 2>/dev/null | wc -l)" -eq "$dumped"
+	done
+	run 0 convert "$tmp/$log.log" "$@" --to jsonl
+	check "$log $*: the ledger reports the events that were chosen" grep -q \
+		"^{\"end\":.*\"ledger\":{\"called\":[0-9]*,\"reported\":$dumped," "$tmp/out"
+	check "$log $*: and all that were called" test "$(sed -n 's/^{"end".*"ledger":{\([^}]*\)}.*/\1/p' "$tmp/out" |
+		tr ',' '\n' | awk -F: '/"called"/ { called = $2; next } { n += $NF } END { print called - n }')" -eq 0
 	run 0 convert "$tmp/$log.log" "$@" --to chrome
 	run 0 convert "$tmp/$log.log" "$@" --to perfetto -o /dev/null
 }

@@ -6,15 +6,17 @@
 #include <string.h>
 
 #include "formats/through.h"
+#include "merge.h"
 #include "say.h"
 #include "wanted.h"
 
 #define FORMAT_OPTION 4096 /* and up: long options of the formats */
 
 static const char help[] =
-	"Usage: posixtrace convert [--from FORMAT] [--to FORMAT] [OPTION]... IN [-o OUT]\n"
-	"Reads the trace IN in one format and writes it to OUT in another (- is standard input and\n"
-	"output, and OUT without -o).\n"
+	"Usage: posixtrace convert [--from FORMAT] [--to FORMAT] [OPTION]... IN... [-o OUT]\n"
+	"Reads the trace IN in one format and writes it to OUT in another (- is standard input\n"
+	"and output, and OUT without -o). Several logs become one trace, in the order of their\n"
+	"times.\n"
 	"\n"
 	"  -f, --from FORMAT    of IN; else its contents tell\n"
 	"  -t, --to FORMAT      of OUT; else the end of its name tells\n"
@@ -23,6 +25,7 @@ static const char help[] =
 	"  -O KEY[=VALUE]       an option of one of the two formats, as --KEY[=VALUE]\n"
 	"  -l, --list           lists the formats and their options\n"
 	WANTED_CHOICE_HELP
+	MERGE_HELP
 	"      --utc            times given are in UTC\n"
 	"      --fail-on-loss   exit with 4 when events were lost\n"
 	"  -h, --help           this text\n"
@@ -30,13 +33,14 @@ static const char help[] =
 	WANTED_TIME_HELP
 	"IN and OUT may be tcp:HOST:PORT or listen:[HOST:]PORT, and IN a serial line.\n"
 	"What a format has no place for is left out; posixtrace(1) says what that is.\n"
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 IN is damaged or not complete and was converted as\n"
-	"far as it is whole, 4 see --fail-on-loss.\n";
+	"Exit status: 0 ok, 1 failure, 2 usage, 3 IN is damaged or not complete and was converted\n"
+	"as far as it is whole, 4 see --fail-on-loss.\n";
 
 struct convert {
 	const char *from, *to, *output;
 	bool force, fail_on_loss, utc, chooses;
 	struct wanted wanted;
+	struct merge clocks; /* for what --clock-error says */
 	struct fmt_given *given;
 	size_t givens;
 	char **texts; /* what -O gave, cut at = */
@@ -51,6 +55,7 @@ enum {
 
 static const struct option own_options[] = {
 	WANTED_CHOICE_OPTIONS,
+	MERGE_OPTION,
 	{ "utc", no_argument, NULL, OPT_UTC },
 	{ "from", required_argument, NULL, 'f' },
 	{ "to", required_argument, NULL, 't' },
@@ -140,26 +145,45 @@ static void list(void)
 	}
 }
 
-static int convert_path(struct convert *convert, const char *path)
+/* Opens the inputs and converts them. */
+static int convert_inputs(const struct through *plan, char **path, size_t count)
+{
+	struct fmt_input *input = calloc(count, sizeof(*input));
+	size_t opened = 0;
+	int status = TOOL_OK;
+
+	if (!input) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	for (; !status && opened < count; opened++) {
+		status = input_open(&input[opened], path[opened]);
+		if (status)
+			break;
+		if (opened)
+			input[opened - 1].next = &input[opened];
+	}
+	if (!status)
+		status = through(plan, input);
+	while (opened)
+		input_close(&input[--opened]);
+	free(input);
+	return status;
+}
+
+static int convert_paths(struct convert *convert, char **path, size_t count)
 {
 	struct through plan = {
 		.output = convert->output, .force = convert->force,
 		.fail_on_loss = convert->fail_on_loss, .given = convert->given,
 		.givens = convert->givens, .is_metered = true,
-		.wanted = convert->chooses ? &convert->wanted : NULL,
+		.wanted = convert->chooses ? &convert->wanted : NULL, .clocks = &convert->clocks,
 	};
-	static struct fmt_input input;
-	int status;
 
 	plan.to = convert->to ? through_named(convert->to, false) : through_suffix(convert->output);
 	if (!plan.to || (convert->from && !(plan.from = through_named(convert->from, true))))
 		return TOOL_USAGE;
-	status = input_open(&input, path);
-	if (status)
-		return status;
-	status = through(&plan, &input);
-	input_close(&input);
-	return status;
+	return convert_inputs(&plan, path, count);
 }
 
 static int parse(int argc, char **argv, struct convert *convert, const struct option *options)
@@ -195,6 +219,10 @@ static int parse(int argc, char **argv, struct convert *convert, const struct op
 			if (!give_text(convert, optarg))
 				return TOOL_FAILURE;
 			break;
+		case MERGE_CLOCK_ERROR:
+			if (!merge_add_error(&convert->clocks, optarg))
+				return tool_usage(&convert_command);
+			break;
 		case OPT_FORCE:
 			convert->force = true;
 			break;
@@ -228,16 +256,17 @@ static int run(int argc, char **argv)
 	status = parse(argc, argv, &convert, options);
 	if (!status && !wanted_ready(&convert.wanted, convert.utc))
 		status = tool_usage(&convert_command);
-	if (!status && argc - optind != 1) {
-		say(argc == optind ? "convert: which trace?" : "convert: one trace at a time");
+	if (!status && argc == optind) {
+		say("convert: which trace?");
 		status = tool_usage(&convert_command);
 	}
 	if (!status)
-		status = convert_path(&convert, argv[optind]);
+		status = convert_paths(&convert, argv + optind, (size_t)(argc - optind));
 	for (size_t i = 0; i < convert.text_count; i++)
 		free(convert.texts[i]);
 	free(convert.texts);
 	free(convert.given);
+	free(convert.clocks.error);
 	wanted_fini(&convert.wanted);
 	free(options);
 	return status < 0 ? TOOL_OK : status;

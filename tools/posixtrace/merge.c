@@ -99,6 +99,13 @@ static void begin_window(struct merge *merge)
 
 /* ------------------------------------------------------------------ the order */
 
+void merge_place(struct merge_source *source)
+{
+	source->has = true;
+	if (!source->any || source->event.time_ns > source->key_ns)
+		source->key_ns = source->event.time_ns;
+}
+
 /* Its next event that is wanted. */
 static void advance(struct merge *merge, struct merge_source *source)
 {
@@ -119,15 +126,12 @@ static void advance(struct merge *merge, struct merge_source *source)
 		    !wanted_event(wanted, &source->event, source->type->name, source->type->schema,
 				  &source->durations))
 			continue;
-		source->has = true;
-		if (!source->any || source->event.time_ns > source->key_ns)
-			source->key_ns = source->event.time_ns;
+		merge_place(source);
 		return;
 	}
 }
 
-/* The first in order; of equal times that of the log that was given first. NULL: no more. */
-static struct merge_source *first(const struct merge *merge)
+struct merge_source *merge_first(const struct merge *merge)
 {
 	struct merge_source *best = NULL;
 
@@ -228,7 +232,7 @@ static bool show_all(struct showing *showing)
 
 	for (size_t i = 0; i < merge->sources; i++)
 		advance(merge, &merge->source[i]);
-	while ((source = first(merge))) {
+	while ((source = merge_first(merge))) {
 		if (!show_event(showing, source))
 			return false;
 		source->any = true;

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* merge_part.h - what merge_clock.c knows and merge.c asks. */
+/* merge_part.h - the order of several logs, for merge.c and for conversions. */
 #ifndef POSIXTRACE_MERGE_PART_H
 #define POSIXTRACE_MERGE_PART_H
 
 #include "merge.h"
+
+/* Where its next event stands in the order. */
+void merge_place(struct merge_source *source);
+
+/* The first in order; of equal times that of the log that was given first. NULL: no more. */
+struct merge_source *merge_first(const struct merge *merge);
 
 /* How wrong the log's times can be against those of other hosts. */
 int64_t merge_error_of(const struct merge *merge, const struct logfile *log);

@@ -179,9 +179,9 @@ _posixtrace()
 		value='--limit'
 		;;
 	convert)
-		options='--from --to --output --force --event --exclude --pid --tid --begin --end --where --utc
-			--list --fail-on-loss --help'
-		value='-O -e --event -x --exclude --pid --tid --begin --end --where'
+		options='--from --to --output --force --event --exclude --pid --tid --begin --end --where
+			--clock-error --utc --list --fail-on-loss --help'
+		value='-O -e --event -x --exclude --pid --tid --begin --end --where --clock-error'
 		case $previous in
 		-f | --from)
 			COMPREPLY=($(compgen -W "$(posixtrace convert --list 2>/dev/null |

@@ -237,7 +237,7 @@ static void print(struct report_sink *sink, const struct report_type *type,
 		  const struct posix_trace_event_np *event)
 {
 	/* What pointers point to. */
-	sink->log.trid = sink->flow->objects;
+	sink->log.trid = sink->flow->object_logs ? sink->flow->objects[0] : 0;
 	sink->log.has_objects = sink->log.trid != 0;
 	if (sink->templates)
 		by_template(sink, type, event);

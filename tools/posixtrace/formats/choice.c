@@ -18,14 +18,22 @@ int choice_init(struct choice *choice, struct fmt_flow *flow, struct wanted *wan
 	err = paired_init(&choice->paired, flow, NULL, NULL);
 	if (err)
 		return err;
-	durations_begin_open(&choice->durations, wanted);
-	choice->durations.keeps_begins = true;
-	return 0;
+	threads_init(&choice->of_thread, true, 0);
+	choice->durations = calloc(flow->sources, sizeof(*choice->durations));
+	for (unsigned i = 0; choice->durations && i < flow->sources; i++) {
+		durations_begin_open(&choice->durations[i], wanted);
+		choice->durations[i].keeps_begins = true;
+	}
+	return choice->durations ? 0 : ENOMEM;
 }
 
 void choice_fini(struct choice *choice)
 {
-	durations_end(&choice->durations);
+	for (unsigned i = 0; choice->durations && i < choice->flow->sources; i++)
+		durations_end(&choice->durations[i]);
+	free(choice->durations);
+	free(choice->of_type);
+	threads_fini(&choice->of_thread);
 	paired_fini(&choice->paired);
 }
 
@@ -71,12 +79,14 @@ static bool learn_all(struct choice *choice)
 static bool names_fit(struct choice *choice)
 {
 	struct wanted *wanted = choice->wanted;
+	bool fits = true;
 
 	if (!learn_all(choice))
 		return false;
 	choose_say_unknown(&wanted->choose, &(const struct logfile *){ &choice->log }, 1);
-	if (!durations_fits(&choice->durations, wanted, &choice->log) ||
-	    (wanted->where && where_say_unknown(wanted->where)))
+	for (unsigned i = 0; fits && i < choice->flow->sources; i++)
+		fits = durations_fits(&choice->durations[i], wanted, &choice->log);
+	if (!fits || (wanted->where && where_say_unknown(wanted->where)))
 		return refuse(choice, TOOL_USAGE);
 	return true;
 }
@@ -116,6 +126,28 @@ static bool know_times(struct choice *choice, int64_t first_ns)
 	return refuse(choice, TOOL_USAGE);
 }
 
+/* Of threads that are too many to be known the line without a process has the count. */
+static bool count(struct choice *choice, const struct fmt_event *from)
+{
+	struct thread *thread = threads_of(&choice->of_thread, from->pid, from->tid, from->thread);
+
+	if (from->type->index >= choice->types) {
+		size_t types = from->type->index + 64;
+		uint64_t *more = realloc(choice->of_type, types * sizeof(*more));
+
+		if (!more)
+			return flow_answer(choice->flow, ENOMEM);
+		memset(more + choice->types, 0, (types - choice->types) * sizeof(*more));
+		choice->of_type = more;
+		choice->types = types;
+	}
+	choice->events++;
+	choice->of_type[from->type->index]++;
+	if (thread)
+		thread->mark++;
+	return true;
+}
+
 bool choice_event(struct choice *choice, const struct fmt_event *from)
 {
 	struct log_type *type = type_of(choice, from->type);
@@ -125,9 +157,11 @@ bool choice_event(struct choice *choice, const struct fmt_event *from)
 		return false;
 	paired_event(from, type, &event);
 	event.info.posix_prog_address = (void *)(uintptr_t)from->address;
-	durations_event(&choice->durations, type, &event);
-	return type->chosen && wanted_event(choice->wanted, &event, from->type->name, type->schema,
-					    &choice->durations);
+	durations_event(&choice->durations[from->source], type, &event);
+	return type->chosen &&
+	       wanted_event(choice->wanted, &event, from->type->name, type->schema,
+			    &choice->durations[from->source]) &&
+	       count(choice, from);
 }
 
 static bool is_among(const struct choose_numbers *numbers, uint32_t number)
@@ -149,32 +183,103 @@ bool choice_lost(struct choice *choice, const struct fmt_lost *lost)
 
 static void take_off(struct posix_trace_ledger_np *from, const struct posix_trace_ledger_np *line)
 {
+	from->unread -= line->unread < from->unread ? line->unread : from->unread;
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		from->lost[i] -= line->lost[i] < from->lost[i] ? line->lost[i] : from->lost[i];
+}
+
+/* What was called is the sum of what became of it. */
+static void report(struct posix_trace_ledger_np *line, uint64_t events)
+{
+	line->reported = events;
+	line->called = events + line->unread;
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		line->called += line->lost[i];
+}
+
+/* A ledger does not say which type's events a thread lost: the less of both is an upper bound. */
+static void keep_least(struct posix_trace_ledger_np *of, const struct posix_trace_ledger_np *other)
+{
+	if (other->unread < of->unread)
+		of->unread = other->unread;
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		if (other->lost[i] < of->lost[i])
+			of->lost[i] = other->lost[i];
+	report(of, of->reported);
+}
+
+static uint64_t events_of(struct choice *choice, const struct posix_trace_thread_np *line)
+{
+	const struct thread *thread = threads_of(&choice->of_thread, (uint32_t)line->pid,
+						 (uint32_t)line->tid, (uint64_t)line->thread);
+
+	return thread ? thread->mark : 0;
+}
+
+static void keep_types(struct choice *choice, struct fmt_end *end, struct fmt_type_line *type,
+		       struct posix_trace_ledger_np *total)
+{
+	size_t types = 0;
+
+	for (size_t i = 0; i < end->types; i++) {
+		const struct log_type *of = type_of(choice, end->type[i].type);
+		size_t index = end->type[i].type->index;
+
+		if (!of || !of->chosen) {
+			take_off(total, &end->type[i].ledger);
+			continue;
+		}
+		type[types] = end->type[i];
+		report(&type[types++].ledger, index < choice->types ? choice->of_type[index] : 0);
+	}
+	end->type = type;
+	end->types = types;
+}
+
+/* Process 0 stands for threads that are not known: they may be wanted. */
+static void keep_threads(struct choice *choice, struct fmt_end *end, struct fmt_thread_line *thread,
+			 struct posix_trace_ledger_np *total)
+{
+	const struct choose *choose = &choice->wanted->choose;
+	size_t threads = 0, rest = SIZE_MAX;
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < end->threads; i++) {
+		const struct posix_trace_thread_np *line = &end->thread[i].thread;
+
+		if (line->pid && (!is_among(&choose->pid, (uint32_t)line->pid) ||
+				  !is_among(&choose->tid, (uint32_t)line->tid))) {
+			take_off(total, &end->thread[i].ledger);
+			continue;
+		}
+		thread[threads] = end->thread[i];
+		if (!line->pid)
+			rest = threads;
+		report(&thread[threads].ledger, line->pid ? events_of(choice, line) : 0);
+		events += thread[threads++].ledger.reported;
+	}
+	if (rest < threads && events < choice->events)
+		report(&thread[rest].ledger, choice->events - events);
+	end->thread = thread;
+	end->threads = threads;
 }
 
 static void keep_lines(struct choice *choice, struct fmt_end *end, struct fmt_type_line *type,
 		       struct fmt_thread_line *thread)
 {
-	const struct choose *choose = &choice->wanted->choose;
-	size_t types = 0, threads = 0;
+	struct posix_trace_ledger_np by_type = end->ledger, by_thread = end->ledger;
 
-	for (size_t i = 0; i < end->types; i++) {
-		const struct log_type *of = type_of(choice, end->type[i].type);
-
-		if (of && of->chosen)
-			type[types++] = end->type[i];
-		else
-			take_off(&end->ledger, &end->type[i].ledger);
-	}
+	keep_types(choice, end, type, &by_type);
+	keep_threads(choice, end, thread, &by_thread);
+	if (!end->has_ledger)
+		return;
+	end->ledger = by_type;
+	keep_least(&end->ledger, &by_thread);
+	report(&end->ledger, choice->events);
+	for (size_t i = 0; i < end->types; i++)
+		keep_least(&type[i].ledger, &end->ledger);
 	for (size_t i = 0; i < end->threads; i++)
-		if (is_among(&choose->pid, (uint32_t)end->thread[i].thread.pid) &&
-		    is_among(&choose->tid, (uint32_t)end->thread[i].thread.tid))
-			thread[threads++] = end->thread[i];
-	end->type = type;
-	end->types = types;
-	end->thread = thread;
-	end->threads = threads;
+		keep_least(&thread[i].ledger, &end->ledger);
 }
 
 bool choice_end(struct choice *choice, struct fmt_end *end)

@@ -7,15 +7,20 @@
 #define POSIXTRACE_FORMATS_CHOICE_H
 
 #include "formats/paired.h"
+#include "formats/threads.h"
 #include "logfile.h"
 #include "wanted.h"
 
 struct choice {
 	struct fmt_flow *flow;
 	struct wanted *wanted;
-	struct durations durations;
+	struct durations *durations; /* of each of several logs */
 	struct paired paired;
 	struct logfile log;     /* the names of the types, for messages and pairs */
+	uint64_t events;        /* that are wanted */
+	uint64_t *of_type;      /* the same by the index of the type */
+	size_t types;
+	struct threads of_thread; /* the same: their marks */
 	bool knows_times;       /* the bounds were computed */
 	bool other_order;       /* numbers in the data are not in this machine's byte order */
 };
@@ -31,8 +36,10 @@ bool choice_event(struct choice *choice, const struct fmt_event *event);
 bool choice_lost(struct choice *choice, const struct fmt_lost *lost);
 
 /*
- * The end without the losses of types, and the lines of processes, that are not wanted. The lines
- * are copied: choice_free_end(). False: no memory, or names that nothing in the trace has.
+ * The end with a ledger of the events that are wanted: reported counts those that the sink got,
+ * lost has the losses of their types and threads. A ledger does not say when an event was lost: losses
+ * before the first and behind the last wanted event count. The lines are copied: choice_free_end().
+ * False: no memory, or names that nothing in the trace has.
  */
 bool choice_end(struct choice *choice, struct fmt_end *end);
 void choice_free_end(struct fmt_end *end);

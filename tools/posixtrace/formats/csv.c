@@ -21,6 +21,7 @@ extern const struct format format_csv;
 #define FIELDS_DATA_MAX (OUT_BYTES / 16) /* of longer data there are no fields: hex has it */
 
 struct csv {
+	const struct fmt_flow *flow;
 	struct out *out;
 	struct out *scratch;
 	char **name; /* by index of the type, quoted */
@@ -32,9 +33,9 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 {
 	struct csv *csv = calloc(1, sizeof(*csv));
 
-	(void)flow;
 	if (!csv)
 		return ENOMEM;
+	csv->flow = flow;
 	csv->scratch = calloc(1, sizeof(*csv->scratch));
 	if (!csv->scratch) {
 		free(csv);
@@ -90,11 +91,13 @@ static void quoted(struct out *out, const void *bytes, size_t len)
 
 static int begin(void *context, const struct fmt_facts *facts)
 {
-	struct out *out = ((struct csv *)context)->out;
+	struct csv *csv = context;
+	struct out *out = csv->out;
 
 	(void)facts;
 	out_str(out, "time,ns,pid,tid,thread,address,cpu,event,truncated,late,after_damage,"
-		     "lost,cause,len,hex,text,fields\r\n");
+		     "lost,cause,len,hex,text,fields");
+	out_str(out, fmt_source_name(csv->flow, 0) ? ",log\r\n" : "\r\n");
 	return out->err;
 }
 
@@ -129,6 +132,16 @@ static void put_fields(struct csv *csv, const struct fmt_event *event)
 		out_char(out, scratch->bytes[i]);
 	}
 	out_char(out, '"');
+}
+
+/* log: NULL of one log alone; empty where the row is of all. */
+static void end_row(struct csv *csv, const char *log)
+{
+	if (log) {
+		out_char(csv->out, ',');
+		quoted(csv->out, log, strlen(log));
+	}
+	out_str(csv->out, "\r\n");
 }
 
 static int event(void *context, const struct fmt_event *event)
@@ -172,12 +185,13 @@ static int event(void *context, const struct fmt_event *event)
 	if (event->type->fields && event->type->fields->fields &&
 	    event->data_len <= FIELDS_DATA_MAX)
 		put_fields(csv, event);
-	out_str(out, "\r\n");
+	end_row(csv, fmt_source_name(csv->flow, event->source));
 	csv->last_ns = event->time_ns;
 	return out->err;
 }
 
-static void loss(struct csv *csv, int64_t time_ns, bool counted, uint64_t count, int cause)
+static void loss(struct csv *csv, int64_t time_ns, bool counted, uint64_t count, int cause,
+		 const char *log)
 {
 	struct out *out = csv->out;
 	char *p = when_put(out_room(out), time_ns, WHEN_UTC);
@@ -193,7 +207,8 @@ static void loss(struct csv *csv, int64_t time_ns, bool counted, uint64_t count,
 	*p++ = ',';
 	out_done(out, p);
 	out_str(out, posix_trace_lost_name_np(cause));
-	out_str(out, ",,,,\r\n");
+	out_str(out, ",,,,");
+	end_row(csv, log);
 }
 
 static int lost(void *context, const struct fmt_lost *lost)
@@ -201,7 +216,7 @@ static int lost(void *context, const struct fmt_lost *lost)
 	struct csv *csv = context;
 
 	loss(csv, lost->has_interval ? lost->end_ns : csv->last_ns, lost->counted, lost->count,
-	     lost->cause);
+	     lost->cause, fmt_source_name(csv->flow, lost->source));
 	return csv->out->err;
 }
 
@@ -211,7 +226,8 @@ static int end(void *context, const struct fmt_end *end)
 
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		if (end->ledger.lost[i])
-			loss(csv, csv->last_ns, true, end->ledger.lost[i], i);
+			loss(csv, csv->last_ns, true, end->ledger.lost[i], i,
+			     fmt_source_name(csv->flow, 0) ? "" : NULL);
 	return csv->out->err;
 }
 

@@ -20,6 +20,7 @@ void flow_init(struct fmt_flow *flow, const struct format *from, const struct fo
 	flow->to = to;
 	flow->status = TOOL_OK;
 	flow->until_ns = INT64_MAX;
+	flow->sources = 1;
 	flow->meter.next = UINT64_MAX;
 }
 
@@ -208,16 +209,30 @@ bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, 
 	return lost->has_interval && facts->has_scan && facts->gaps_of[lost->cause] == 1 && *count;
 }
 
+const char *fmt_source_name(const struct fmt_flow *flow, unsigned source)
+{
+	const struct fmt_input *input = flow->input;
+
+	if (flow->sources == 1)
+		return NULL;
+	while (source-- && input->next)
+		input = input->next;
+	return input->name;
+}
+
 bool fmt_object_name(struct fmt_flow *flow, uint32_t pid, uint64_t pointer, int64_t time_ns,
 		     char name[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1])
 {
 	struct posix_trace_object_np object;
 
-	if (!flow->objects || posix_trace_object_find_np(flow->objects, (pid_t)pid, pointer,
-							 time_ns, &object))
-		return false;
-	memcpy(name, object.name, sizeof(object.name));
-	return true;
+	for (size_t i = 0; i < flow->object_logs; i++) {
+		if (posix_trace_object_find_np(flow->objects[i], (pid_t)pid, pointer, time_ns,
+					       &object))
+			continue;
+		memcpy(name, object.name, sizeof(object.name));
+		return true;
+	}
+	return false;
 }
 
 bool fmt_is_damaged(const struct fmt_flow *flow)

@@ -17,6 +17,7 @@
 struct plan;
 struct choice;
 struct wanted;
+struct merge;
 
 struct fmt_given { /* an option of the command line */
 	const char *name;
@@ -41,6 +42,7 @@ struct fmt_input {
 	uint64_t at;           /* bytes that fmt_read() handed out */
 	uint64_t data_until;   /* the file has no hole that is passed over from at to here */
 	uint64_t hole_bytes;   /* longer ones are */
+	struct fmt_input *next; /* of several logs that are converted as one; NULL: the last one */
 	unsigned char head[FMT_HEAD_BYTES];
 };
 
@@ -64,7 +66,10 @@ struct fmt_flow {
 	bool is_metered;       /* how far it is is shown on a terminal */
 	struct meter meter;
 	bool lost;             /* the source told of lost events */
-	trace_id_t objects;    /* the log that knows them; 0: none */
+	const trace_id_t *objects; /* the logs that know them */
+	size_t object_logs;
+	unsigned sources;      /* how many logs the input is */
+	const struct merge *clocks; /* has what --clock-error said; NULL: nothing */
 	struct plan *plan;     /* of a sink that scans; NULL: the input was not read before */
 
 	struct fmt_type **type;
@@ -92,6 +97,12 @@ void flow_say_faults(struct fmt_flow *flow);
 /* The type for a source to change what it finds out later. */
 struct fmt_type *flow_type_at(struct fmt_flow *flow, size_t index);
 
+/*
+ * The type of that name and description, for a source of several logs: if two of them describe a
+ * type differently, each has its own.
+ */
+const struct fmt_type *flow_type_described(struct fmt_flow *flow, const struct fmt_type *what);
+
 /* formats/pair.c: the partners of a new type by their names, and their spans. */
 void flow_pair(struct fmt_flow *flow, struct fmt_type *type);
 struct fmt_type *flow_find(const struct fmt_flow *flow, const char *name, size_t len);
@@ -103,8 +114,9 @@ int input_peek(struct fmt_input *input, struct fmt_head *head);
 void input_close(struct fmt_input *input);
 
 /*
- * Whether the input can be read twice. What is no file is read to its end first, into a temporary
- * file; a serial line is left alone. input_again(): it is at its beginning again.
+ * Whether the inputs, this one and those behind it, can be read twice. What is no file is read to
+ * its end first, into a temporary file; a serial line is left alone. input_again(): they are at
+ * their beginnings again.
  */
 bool input_keep(struct fmt_input *input);
 bool input_again(struct fmt_input *input);

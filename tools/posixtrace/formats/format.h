@@ -88,6 +88,7 @@ struct fmt_type {
 	int level;              /* 1 critical ... 5 verbose; -1 unknown */
 	enum fmt_phase phase;
 	const char *span;       /* of BEGIN and END: what begins and ends */
+	unsigned variant;       /* of types of one name that several logs describe differently */
 };
 
 /*
@@ -122,6 +123,7 @@ struct fmt_event {
 	unsigned flags;         /* POSIX_TRACE_EVENT_*_NP */
 	const void *data;
 	size_t data_len;
+	unsigned source;        /* which of several logs: 0 is the first */
 	const struct fmt_span *span; /* NULL: no part of one. A source leaves it alone */
 };
 
@@ -156,6 +158,7 @@ struct fmt_lost {
 	const struct fmt_type *type; /* NULL: unknown */
 	uint32_t pid, tid;      /* 0: unknown */
 	uint64_t thread;
+	unsigned source;        /* as of an event */
 };
 
 struct fmt_type_line {
@@ -266,7 +269,7 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end);
 
 /*
  * The type of that name and id, made if it is new, and then told to the sink as what says. Only
- * name, name_len (0: name's length), id, number, schema, level, phase and span of what are looked
+ * name, name_len (0: name's length), id, number, schema, level, phase, span and variant are looked
  * at, and copied. Types of id 0 are one where the names are; the ids of the system events are kept
  * by their names too. Never NULL: past 65535 types it is the unnamed one.
  */
@@ -284,6 +287,9 @@ const struct fmt_type *fmt_type_at(const struct fmt_flow *flow, size_t index);
  * as well, if there is one gap only that they can be in. False: it is not known.
  */
 bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, uint64_t *count);
+
+/* For sinks: the name of one of several logs. NULL: the input is one alone. */
+const char *fmt_source_name(const struct fmt_flow *flow, unsigned source);
 
 /*
  * For sinks: what pointer was called in process pid at that time, if the source knows; else false.

@@ -253,7 +253,7 @@ static int spool_whole(struct fmt_input *input)
 	return 0;
 }
 
-bool input_again(struct fmt_input *input)
+static bool begin_again(struct fmt_input *input)
 {
 	if (lseek(input->fd, 0, SEEK_SET) < 0)
 		return false;
@@ -263,7 +263,16 @@ bool input_again(struct fmt_input *input)
 	return true;
 }
 
-bool input_keep(struct fmt_input *input)
+bool input_again(struct fmt_input *input)
+{
+	bool good = true;
+
+	for (; good && input; input = input->next)
+		good = begin_again(input);
+	return good;
+}
+
+static bool keep(struct fmt_input *input)
 {
 	struct stat st;
 
@@ -272,7 +281,16 @@ bool input_keep(struct fmt_input *input)
 	if ((S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) &&
 	    lseek(input->fd, 0, SEEK_CUR) == (off_t)input->head_len)
 		return true;
-	return !spool_whole(input) && input_again(input);
+	return !spool_whole(input) && begin_again(input);
+}
+
+bool input_keep(struct fmt_input *input)
+{
+	bool good = true;
+
+	for (; good && input; input = input->next)
+		good = keep(input);
+	return good;
 }
 
 int fmt_file(struct fmt_flow *flow, struct fmt_input *input, uint64_t *size)

@@ -201,6 +201,14 @@ static int object(void *context, const struct fmt_object *object)
 	return out->err;
 }
 
+static void log_member(struct jsonl *jsonl, unsigned source)
+{
+	const char *log = fmt_source_name(jsonl->flow, source);
+
+	if (log)
+		string_member(jsonl->out, "log", log);
+}
+
 static void data(struct out *out, const struct fmt_event *event)
 {
 	if (text_is_text(event->data, event->data_len, true)) {
@@ -263,13 +271,15 @@ static int event(void *context, const struct fmt_event *event)
 	json_fields(out, jsonl->flow, event);
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED || event->flags || event->cpu >= 0)
 		rare(out, event);
+	log_member(jsonl, event->source);
 	out_str(out, "}\n");
 	return out->err;
 }
 
 static int lost(void *context, const struct fmt_lost *lost)
 {
-	struct out *out = ((struct jsonl *)context)->out;
+	struct jsonl *jsonl = context;
+	struct out *out = jsonl->out;
 
 	out_str(out, "{\"lost\":");
 	if (lost->counted)
@@ -285,6 +295,7 @@ static int lost(void *context, const struct fmt_lost *lost)
 		text_member(out, "of", lost->type->name, lost->type->name_len);
 	if (lost->pid)
 		out_printf(out, ",\"pid\":%u,\"tid\":%u", lost->pid, lost->tid);
+	log_member(jsonl, lost->source);
 	out_str(out, "}\n");
 	return out->err;
 }

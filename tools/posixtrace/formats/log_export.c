@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/format.h"
+#include "formats/flow.h"
 #include "formats/log.h"
+#include "losses.h"
+#include "say.h"
 
 #define DATA_MAX (1u << 20) /* of a source that does not know its largest event */
 
@@ -16,6 +18,7 @@ struct writing {
 	trace_event_id_t *id; /* by index of the type */
 	size_t types;
 	size_t data_max;
+	enum { UNSEEN, RUNS, STOPPED } *state; /* by source: the stream of one of several logs */
 	bool too_many;
 };
 
@@ -26,9 +29,10 @@ int log_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void *
 	if (!writing)
 		return ENOMEM;
 	writing->flow = flow;
+	writing->state = calloc(flow->sources, sizeof(*writing->state));
 	writing->fd = output->fd;
 	*context = writing;
-	return 0;
+	return writing->state ? 0 : ENOMEM;
 }
 
 void log_sink_close(void *context)
@@ -37,6 +41,7 @@ void log_sink_close(void *context)
 
 	posix_trace_compose_drop_np(writing->composer);
 	free(writing->id);
+	free(writing->state);
 	free(writing);
 }
 
@@ -80,6 +85,9 @@ static int name_type(struct writing *writing, const struct fmt_type *type, trace
 	char name[TRACE_EVENT_NAME_MAX + 1] = "";
 	int err;
 
+	*id = 0;
+	if (type->variant)
+		return 0;
 	memcpy(name, type->name, type->name_len < sizeof(name) ? type->name_len : sizeof(name) - 1);
 	*id = type->id;
 	err = posix_trace_compose_name_np(writing->composer, name, id);
@@ -108,7 +116,8 @@ int log_sink_type(void *context, const struct fmt_type *type)
 	writing->types = type->index + 1;
 	err = name_type(writing, type, &more[type->index]);
 	/* The unnamed type stands for many; what is no schema was none before. */
-	if (!err && type->fields && more[type->index] != POSIX_TRACE_UNNAMED_USER_EVENT)
+	if (!err && type->fields && !type->variant &&
+	    more[type->index] != POSIX_TRACE_UNNAMED_USER_EVENT)
 		err = posix_trace_compose_schema_np(writing->composer, more[type->index],
 						    type->schema);
 	return err == EEXIST ? 0 : err;
@@ -137,10 +146,43 @@ int log_sink_object(void *context, const struct fmt_object *object)
 	return posix_trace_compose_object_np(writing->composer, &to);
 }
 
+/* -1: a log describes each type once. */
+static int refuse_variant(const struct fmt_type *type)
+{
+	say("event type %s: two of the logs describe its data differently, and a log has one "
+	    "description of each type: leave it out with -x, or write another format", type->name);
+	return -1;
+}
+
+/*
+ * Readers take it that nothing is recorded behind a stop. So the log of several streams has the
+ * stop of one of them only if none of the others runs, or if it says that the stream was full.
+ */
+static bool leaves_out(struct writing *writing, const struct fmt_event *event,
+		       const struct posix_trace_event_np *as_log)
+{
+	bool stops = event->type->id == POSIX_TRACE_STOP;
+
+	/* Flushes and events of writers that were held up may come behind the stop. */
+	if (stops)
+		writing->state[event->source] = STOPPED;
+	else if (event->type->id == POSIX_TRACE_START || writing->state[event->source] == UNSEEN)
+		writing->state[event->source] = RUNS;
+	if (!stops || losses_is_automatic(as_log))
+		return false;
+	for (unsigned i = 0; i < writing->flow->sources; i++)
+		if (writing->state[i] == RUNS)
+			return true;
+	return false;
+}
+
 int log_sink_event(void *context, const struct fmt_event *event)
 {
 	struct writing *writing = context;
 	struct posix_trace_event_np to;
+
+	if (__builtin_expect(event->type->variant != 0, false))
+		return refuse_variant(event->type);
 
 	to.info.posix_event_id = writing->id[event->type->index];
 	to.info.posix_pid = (pid_t)event->pid;
@@ -152,6 +194,8 @@ int log_sink_event(void *context, const struct fmt_event *event)
 	to.time_ns = event->time_ns;
 	to.data = event->data;
 	to.data_len = event->data_len;
+	if (writing->flow->sources > 1 && leaves_out(writing, event, &to))
+		return 0;
 	if (__builtin_expect(event->data_len > writing->data_max, false)) {
 		int err = posix_trace_compose_event_np(writing->composer, &to);
 

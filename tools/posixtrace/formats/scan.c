@@ -21,20 +21,25 @@
 #include "spans/roles.h"
 
 struct scan_lanes { /* of a thread, or of the spans of a name in a process */
-	uint64_t cuts;
 	struct lanes nested;
 	struct flat_lanes flat;
+	uint64_t cuts[]; /* by source: those that were made here */
+};
+
+/* One of several logs: its begins, its ends and its losses have to do with no other log. */
+struct scan_source {
+	struct paired paired;
+	uint64_t cuts;
 };
 
 struct scan {
 	struct fmt_flow *flow;
 	struct plan *plan;
-	struct paired paired;
+	struct scan_source *source;
 	struct threads threads, groups;
 	struct scan_lanes **lanes;     /* by mark - 1 of either */
 	size_t lanes_count;
 	struct scan_names *names;
-	uint64_t cuts;
 	unsigned crowd;                /* spans of threads that are too many to be known */
 	/* The event at hand. */
 	const struct fmt_event *event;
@@ -51,12 +56,13 @@ static const struct fmt_flow *known;
 /* NULL with err 0: there are too many of them. */
 static struct scan_lanes *lanes_of(struct scan *scan, struct thread *owner)
 {
+	unsigned source = scan->event->source;
 	struct scan_lanes *lanes, **more;
 
 	if (!owner)
 		return NULL;
 	if (!owner->mark) {
-		lanes = calloc(1, sizeof(*lanes));
+		lanes = calloc(1, sizeof(*lanes) + scan->flow->sources * sizeof(lanes->cuts[0]));
 		more = realloc(scan->lanes, (scan->lanes_count + 1) * sizeof(*more));
 		if (more)
 			scan->lanes = more;
@@ -69,10 +75,10 @@ static struct scan_lanes *lanes_of(struct scan *scan, struct thread *owner)
 		owner->mark = scan->lanes_count;
 	}
 	lanes = scan->lanes[owner->mark - 1];
-	if (lanes->cuts != scan->cuts) {
+	if (lanes->cuts[source] != scan->source[source].cuts) {
 		lanes_cut(&lanes->nested);
-		flat_lanes_cut(&lanes->flat);
-		lanes->cuts = scan->cuts;
+		flat_lanes_cut(&lanes->flat, source);
+		lanes->cuts[source] = scan->source[source].cuts;
 	}
 	return lanes;
 }
@@ -107,7 +113,7 @@ static void begin_span(struct scan *scan)
 		lanes_begin(&lanes->nested, now);
 		return;
 	}
-	scan->err = flat_lanes_take(&lanes->flat, now, &lane);
+	scan->err = flat_lanes_take(&lanes->flat, now, scan->event->source, &lane);
 	record.lane = lane;
 	if (!scan->err)
 		scan->err = plan_change(scan->plan, scan->number, &record);
@@ -164,6 +170,29 @@ static void take(void *arg, const struct span *span, const struct posix_trace_ev
 
 /* ------------------------------------------------------------------ types */
 
+/* Each log numbers its series itself: of several logs, those of one name have one number. */
+static unsigned series_of(const struct scan *scan, const struct plan_kind *kind,
+			  const struct series *series)
+{
+	const struct plan *plan = scan->plan;
+	unsigned next = 0;
+
+	if (scan->flow->sources == 1)
+		return (unsigned)series->index;
+	for (size_t i = 0; i < plan->kinds; i++) {
+		const struct plan_kind *other = &plan->kind[i];
+
+		if (!other->use || other == kind)
+			continue;
+		if ((other->use == PLAN_WHOLE) == (series->kind == SERIES_EVENT) &&
+		    !strcmp(other->name, series->name))
+			return other->series;
+		if (other->series >= next)
+			next = other->series + 1;
+	}
+	return next;
+}
+
 /* What a type does: without --pair it has one role at most. */
 static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 				 const struct log_type *type)
@@ -173,17 +202,19 @@ static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 
 	if (!kind || kind->use || kind->was_early)
 		return kind;
-	role = roles_of(&scan->paired.pairing, type);
+	role = roles_of(&scan->source[scan->event->source].paired.pairing, type);
 	kind->was_early = true;
 	if (!role)
 		return kind;
+	kind->name = strdup(role->series->name);
+	if (!kind->name)
+		return NULL;
+	kind->series = series_of(scan, kind, role->series);
 	kind->use = role->phase == POSIX_TRACE_BEGIN_NP ? PLAN_BEGIN :
 		    role->phase == POSIX_TRACE_END_NP ? PLAN_END : PLAN_WHOLE;
 	kind->keyed = role->keys != 0;
-	kind->series = (unsigned)role->series->index;
-	kind->name = strdup(role->series->name);
 	kind->was_early = false;
-	return kind->name ? kind : NULL;
+	return kind;
 }
 
 /* ------------------------------------------------------------------ the sink */
@@ -191,7 +222,7 @@ static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 static int open_scan(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct scan *scan = calloc(1, sizeof(*scan));
-	int err;
+	int err = 0;
 
 	(void)output;
 	if (!scan)
@@ -199,12 +230,17 @@ static int open_scan(struct fmt_flow *flow, const struct fmt_output *output, voi
 	scan->flow = flow;
 	scan->plan = made;
 	scan->names = scan_names_new();
+	scan->source = calloc(flow->sources, sizeof(*scan->source));
 	*context = scan;
-	err = paired_init(&scan->paired, flow, take, scan);
-	scan->paired.before = known;
-	if (flow->wanted)
-		scan->paired.pairing.takes_back = wanted_asks_duration(flow->wanted);
-	return scan->names ? err : ENOMEM;
+	for (unsigned i = 0; scan->source && !err && i < flow->sources; i++) {
+		struct paired *paired = &scan->source[i].paired;
+
+		err = paired_init(paired, flow, take, scan);
+		paired->before = known;
+		if (flow->wanted)
+			paired->pairing.takes_back = wanted_asks_duration(flow->wanted);
+	}
+	return scan->names && scan->source ? err : ENOMEM;
 }
 
 static void close_scan(void *context)
@@ -219,7 +255,9 @@ static void close_scan(void *context)
 	free(scan->lanes);
 	threads_fini(&scan->threads);
 	threads_fini(&scan->groups);
-	paired_fini(&scan->paired);
+	for (unsigned i = 0; scan->source && i < scan->flow->sources; i++)
+		paired_fini(&scan->source[i].paired);
+	free(scan->source);
 	scan_names_free(scan->names);
 	free(scan);
 }
@@ -237,33 +275,35 @@ static void look_at_time(struct plan *plan, int64_t time_ns)
 
 static void pair(struct scan *scan, const struct fmt_event *from, const struct log_type *type)
 {
+	struct scan_source *source = &scan->source[from->source];
 	struct posix_trace_event_np event;
 
 	paired_event(from, type, &event);
 	if (pairing_is_loss(&event))
-		scan->cuts++;
+		source->cuts++;
 	if (scan->kind->use == PLAN_BEGIN)
 		begin_span(scan);
-	pairing_event(&scan->paired.pairing, type, &event, scan->number + 1, true);
+	pairing_event(&source->paired.pairing, type, &event, scan->number + 1, true);
 	if (!scan->err)
-		scan->err = scan->paired.pairing.err;
+		scan->err = source->paired.pairing.err;
 }
 
 /* What is not wanted still tells where events are missing. */
 static int pass(struct scan *scan, const struct fmt_event *from, const struct log_type *type)
 {
+	struct scan_source *source = &scan->source[from->source];
 	struct posix_trace_event_np event;
 
 	paired_event(from, type, &event);
-	scan->cuts += pairing_is_loss(&event);
-	pairing_event(&scan->paired.pairing, type, &event, 0, false);
-	return scan->paired.pairing.err;
+	source->cuts += pairing_is_loss(&event);
+	pairing_event(&source->paired.pairing, type, &event, 0, false);
+	return source->paired.pairing.err;
 }
 
 static int event(void *context, const struct fmt_event *event)
 {
 	struct scan *scan = context;
-	const struct log_type *type = paired_type(&scan->paired, event->type);
+	const struct log_type *type = paired_type(&scan->source[event->source].paired, event->type);
 
 	if (type && scan->flow->choice && !scan->flow->is_wanted)
 		return pass(scan, event, type);
@@ -292,8 +332,8 @@ static int lost(void *context, const struct fmt_lost *lost)
 	scan->plan->gaps_of[lost->cause] += lost->has_interval;
 	if (lost->counted && lost->cause != POSIX_TRACE_LOST_CLEARED_NP)
 		scan->plan->lost += lost->count;
-	pairing_cut(&scan->paired.pairing);
-	scan->cuts++;
+	pairing_cut(&scan->source[lost->source].paired.pairing);
+	scan->source[lost->source].cuts++;
 	return 0;
 }
 
@@ -308,7 +348,7 @@ static int end(void *context, const struct fmt_end *end)
 		if (i != POSIX_TRACE_LOST_CLEARED_NP)
 			scan->plan->lost += end->ledger.lost[i];
 	}
-	return scan_names_tell(scan->names, scan->flow->objects, scan->plan);
+	return scan_names_tell(scan->names, scan->flow, scan->plan);
 }
 
 static const struct format format_scan = {
@@ -353,6 +393,8 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 	flow->input = like->input;
 	flow->given = like->given;
 	flow->givens = like->givens;
+	flow->sources = like->sources;
+	flow->clocks = like->clocks;
 	flow->output = &nowhere;
 	flow->wanted = like->wanted;
 	flow->sees_unwanted = true;

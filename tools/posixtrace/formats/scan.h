@@ -24,7 +24,7 @@ void scan_names_free(struct scan_names *names);
 int scan_names_event(struct scan_names *names, const struct fmt_event *event);
 int scan_names_thread(struct scan_names *names, const struct fmt_thread *thread);
 
-/* At the end, while the log is there that knows objects and mappings: 0 if there is none. */
-int scan_names_tell(const struct scan_names *names, trace_id_t log, struct plan *plan);
+/* At the end, while the logs are open that know objects and mappings. */
+int scan_names_tell(const struct scan_names *names, const struct fmt_flow *flow, struct plan *plan);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/flow.h"
 #include "formats/plain.h"
 #include "formats/scan.h"
 #include "formats/threads.h"
@@ -128,7 +129,7 @@ static const struct named *process_of(const struct scan_names *names, uint32_t p
 	return NULL;
 }
 
-static bool program_name(const struct scan_names *names, trace_id_t log, uint32_t pid,
+static bool program_name(const struct scan_names *names, const struct fmt_flow *flow, uint32_t pid,
 			 int64_t time_ns, char name[PROGRAM_NAME_BYTES], int deep)
 {
 	const struct named *process = process_of(names, pid);
@@ -138,50 +139,55 @@ static bool program_name(const struct scan_names *names, trace_id_t log, uint32_
 		snprintf(name, PROGRAM_NAME_BYTES, "%s", process->name);
 		return true;
 	}
-	if (!log)
-		return false;
-	if (program_mapped(log, (pid_t)pid, time_ns, name, &parent))
-		return true;
-	return parent && deep < GENERATIONS &&
-	       program_name(names, log, (uint32_t)parent, time_ns, name, deep + 1);
+	for (size_t i = 0; i < flow->object_logs; i++) {
+		if (program_mapped(flow->objects[i], (pid_t)pid, time_ns, name, &parent))
+			return true;
+		if (parent)
+			return deep < GENERATIONS &&
+			       program_name(names, flow, (uint32_t)parent, time_ns, name, deep + 1);
+	}
+	return false;
 }
 
-static bool object_name(trace_id_t log, const struct named *thread, char name[PROGRAM_NAME_BYTES])
+static bool object_name(const struct fmt_flow *flow, const struct named *thread,
+			char name[PROGRAM_NAME_BYTES])
 {
 	struct posix_trace_object_np object;
 
-	if (!log || !thread->handle ||
-	    posix_trace_object_find_np(log, (pid_t)thread->pid, thread->handle, thread->last_ns,
-				       &object) ||
-	    object.kind != POSIX_TRACE_OBJECT_THREAD_NP)
-		return false;
-	snprintf(name, PROGRAM_NAME_BYTES, "%s", object.name);
-	return true;
+	for (size_t i = 0; thread->handle && i < flow->object_logs; i++) {
+		if (posix_trace_object_find_np(flow->objects[i], (pid_t)thread->pid, thread->handle,
+					       thread->last_ns, &object) ||
+		    object.kind != POSIX_TRACE_OBJECT_THREAD_NP)
+			continue;
+		snprintf(name, PROGRAM_NAME_BYTES, "%s", object.name);
+		return true;
+	}
+	return false;
 }
 
-static int tell_process(const struct scan_names *names, trace_id_t log, const struct named *process,
-			struct plan *plan)
+static int tell_process(const struct scan_names *names, const struct fmt_flow *flow,
+			const struct named *process, struct plan *plan)
 {
 	char name[PROGRAM_NAME_BYTES];
 
 	if (process->name)
 		return plan_call(plan, process->pid, 0, 0, process->name);
-	if (!program_name(names, log, process->pid, process->last_ns, name, 0))
+	if (!program_name(names, flow, process->pid, process->last_ns, name, 0))
 		snprintf(name, sizeof(name), "process %u", process->pid);
 	return plan_call(plan, process->pid, 0, 0, name);
 }
 
-static int tell_thread(const struct scan_names *names, trace_id_t log, const struct named *thread,
-		       struct plan *plan)
+static int tell_thread(const struct scan_names *names, const struct fmt_flow *flow,
+		       const struct named *thread, struct plan *plan)
 {
 	uint64_t handle = thread->tid ? 0 : thread->handle;
 	char name[PROGRAM_NAME_BYTES];
 
 	if (thread->name)
 		return plan_call(plan, thread->pid, thread->tid, handle, thread->name);
-	if (!object_name(log, thread, name) &&
+	if (!object_name(flow, thread, name) &&
 	    (thread->pid != thread->tid ||
-	     !program_name(names, log, thread->pid, thread->last_ns, name, 0))) {
+	     !program_name(names, flow, thread->pid, thread->last_ns, name, 0))) {
 		if (thread->tid)
 			snprintf(name, sizeof(name), "thread %u", thread->tid);
 		else
@@ -190,15 +196,15 @@ static int tell_thread(const struct scan_names *names, trace_id_t log, const str
 	return plan_call(plan, thread->pid, thread->tid, handle, name);
 }
 
-int scan_names_tell(const struct scan_names *names, trace_id_t log, struct plan *plan)
+int scan_names_tell(const struct scan_names *names, const struct fmt_flow *flow, struct plan *plan)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < names->count; i++) {
 		const struct named *named = &names->named[i];
 
-		err = named->tid || named->handle ? tell_thread(names, log, named, plan)
-						  : tell_process(names, log, named, plan);
+		err = named->tid || named->handle ? tell_thread(names, flow, named, plan)
+						  : tell_process(names, flow, named, plan);
 	}
 	return err;
 }

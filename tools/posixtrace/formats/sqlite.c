@@ -19,9 +19,15 @@
 
 extern const struct format format_sqlite;
 
-#define FIRST_VALUE 12u /* of the parameters of INSERT_EVENT */
+#define FIRST_VALUE 13u /* of the parameters of INSERT_EVENT */
+
+struct base_source { /* one of several logs */
+	const char *name;
+	struct paired paired;
+};
 
 struct base {
+	const struct fmt_flow *flow;
 	const char *shown;
 	sqlite3 *db;
 	sqlite3_stmt *statement[STATEMENTS];
@@ -30,11 +36,10 @@ struct base {
 	int64_t last_row; /* of a thread that cannot be remembered */
 	int64_t events, threads;
 	struct out scratch;
-	const char *log;
-	struct paired paired;
+	struct base_source *source;
 	const struct fmt_type **type;
 	size_t types;
-	const struct fmt_type *at;     /* of the event at hand */
+	const struct fmt_event *at;    /* the event at hand */
 	struct sqlfields fields;
 	unsigned values;               /* columns f0, f1 ... */
 	int err;
@@ -60,13 +65,30 @@ static void close_sink(void *context)
 		sqlite3_finalize(base->statement[i]);
 	sqlite3_close(base->db);
 	threads_fini(&base->known);
-	paired_fini(&base->paired);
+	for (unsigned i = 0; base->source && i < base->flow->sources; i++)
+		paired_fini(&base->source[i].paired);
+	free(base->source);
 	sqlfields_free(&base->fields);
 	free(base->type);
 	free(base);
 }
 
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end);
+
+static int open_sources(struct base *base, struct fmt_flow *flow)
+{
+	const struct fmt_input *input = flow->input;
+	int err = 0;
+
+	base->source = calloc(flow->sources, sizeof(*base->source));
+	if (!base->source)
+		return ENOMEM;
+	for (unsigned i = 0; !err && i < flow->sources; i++, input = input->next) {
+		base->source[i].name = fmt_input_name(input);
+		err = paired_init(&base->source[i].paired, flow, take_span, base);
+	}
+	return err;
+}
 
 static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
@@ -75,14 +97,14 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 
 	if (!base)
 		return ENOMEM;
-	base->log = fmt_input_name(flow->input);
+	base->flow = flow;
 	base->shown = output->shown;
 	base->scratch.fd = -1;
 	threads_init(&base->known, true, 0);
 	if (sqlite3_open_v2(output->path, &base->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		err = fail(base);
-	if (paired_init(&base->paired, flow, take_span, base))
-		err = ENOMEM;
+	if (!err)
+		err = open_sources(base, flow);
 	if (!err)
 		err = execute(base, sqlite_schema);
 	for (int i = 0; i < STATEMENTS && !err; i++)
@@ -163,6 +185,11 @@ static int begin(void *context, const struct fmt_facts *facts)
 		err = fact_number(base, "creation_ns", facts->creation_ns);
 	if (!err && facts->resolution_ns)
 		err = fact_number(base, "resolution_ns", facts->resolution_ns);
+	for (unsigned i = 0; !err && i < base->flow->sources; i++) {
+		bind_number(base, INSERT_LOG, 1, i + 1);
+		bind_text(base, INSERT_LOG, 2, base->source[i].name, strlen(base->source[i].name));
+		err = insert(base, INSERT_LOG);
+	}
 	return err;
 }
 
@@ -308,6 +335,8 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 {
 	struct base *base = arg;
 	const char *kind = pairing_kind_name(span->series->kind), *name = span->series->name;
+	const char *log = base->source[base->at->source].name;
+	const struct fmt_type *type = base->at->type;
 
 	(void)end;
 	bind_text(base, INSERT_SPAN, 1, name, strlen(name));
@@ -320,23 +349,24 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	bind_number(base, INSERT_SPAN, 7, span->pid);
 	bind_number(base, INSERT_SPAN, 8, span->tid);
 	bind_number(base, INSERT_SPAN, 9, span->begin_tid);
-	bind_text(base, INSERT_SPAN, 10, base->at->name, base->at->name_len);
-	bind_text(base, INSERT_SPAN, 11, base->log, strlen(base->log));
+	bind_text(base, INSERT_SPAN, 10, type->name, type->name_len);
+	bind_text(base, INSERT_SPAN, 11, log, strlen(log));
 	if (!base->err)
 		base->err = insert(base, INSERT_SPAN);
 }
 
 static int pair(struct base *base, const struct fmt_event *event)
 {
-	const struct log_type *type = paired_type(&base->paired, event->type);
+	struct paired *paired = &base->source[event->source].paired;
+	const struct log_type *type = paired_type(paired, event->type);
 	struct posix_trace_event_np with;
 
 	if (!type)
 		return ENOMEM;
-	base->at = event->type;
+	base->at = event;
 	paired_event(event, type, &with);
-	pairing_event(&base->paired.pairing, type, &with, 0, true);
-	return base->err ? base->err : base->paired.pairing.err;
+	pairing_event(&paired->pairing, type, &with, 0, true);
+	return base->err ? base->err : paired->pairing.err;
 }
 
 static int event(void *context, const struct fmt_event *event)
@@ -359,6 +389,7 @@ static int event(void *context, const struct fmt_event *event)
 	bind_number(base, INSERT_EVENT, 9, (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0);
 	sqlite3_bind_blob64(base->statement[INSERT_EVENT], 10, event->data_len ? event->data : "",
 			    event->data_len, SQLITE_STATIC);
+	bind_number(base, INSERT_EVENT, 12, event->source + 1);
 	if (event->type->fields) {
 		bind_fields(base, event);
 		bind_values(base, event);
@@ -396,7 +427,7 @@ static int lost(void *context, const struct fmt_lost *lost)
 	struct base *base = context;
 	const char *cause = posix_trace_lost_name_np(lost->cause);
 
-	pairing_cut(&base->paired.pairing);
+	pairing_cut(&base->source[lost->source].paired.pairing);
 	bind_text(base, INSERT_LOST, 1, cause, strlen(cause));
 	if (lost->counted)
 		bind_number(base, INSERT_LOST, 2, (int64_t)lost->count);
@@ -465,6 +496,7 @@ static int ledgers(struct base *base, const struct fmt_end *end)
 static int end(void *context, const struct fmt_end *end)
 {
 	struct base *base = context;
+	const char *log = base->flow->sources == 1 ? base->source[0].name : NULL;
 	int err = fact_number(base, "complete", end->complete);
 
 	if (!err && end->has_status) {
@@ -484,7 +516,7 @@ static int end(void *context, const struct fmt_end *end)
 	if (!err && end->has_ledger)
 		err = ledgers(base, end);
 	if (!err &&
-	    sqlite_views(base->db, &base->fields, base->type, base->types, base->log) != SQLITE_OK)
+	    sqlite_views(base->db, &base->fields, base->type, base->types, log) != SQLITE_OK)
 		err = fail(base);
 	return err ? err : execute(base, "COMMIT; CREATE INDEX event_ns ON event (ns)");
 }

@@ -24,13 +24,16 @@ const char sqlite_schema[] =
 	"  pid INTEGER, tid INTEGER, handle INTEGER, name TEXT);"
 	"CREATE TABLE object ( -- an empty name: no longer called anything\n"
 	"  pid INTEGER, kind TEXT, pointer INTEGER, name TEXT, since_ns INTEGER);"
+	"CREATE TABLE log ( -- what the events come from\n"
+	"  id INTEGER PRIMARY KEY, path TEXT);"
 	"CREATE TABLE event (\n"
 	"  id INTEGER PRIMARY KEY, -- their order\n"
 	"  ns INTEGER,             -- since 1970\n"
 	"  type INTEGER REFERENCES type, thread INTEGER REFERENCES thread,\n"
 	"  address INTEGER, cpu INTEGER,\n"
 	"  truncated INTEGER, late INTEGER, after_damage INTEGER, data BLOB,\n"
-	"  fields TEXT             -- of data, as the schema says: JSON, for json_extract()\n"
+	"  fields TEXT,            -- of data, as the schema says: JSON, for json_extract()\n"
+	"  log INTEGER             -- REFERENCES log\n"
 	"  -- f0, f1 ...           -- the same by their numbers in the schema: "
 	"the view events has their names\n"
 	");"
@@ -46,11 +49,12 @@ const char sqlite_schema[] =
 	"  pid INTEGER, tid INTEGER, begin_tid INTEGER, event TEXT, log TEXT);";
 
 const char *const sqlite_statements[STATEMENTS] = {
-	[INSERT_EVENT] = "INSERT INTO event VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)",
+	[INSERT_EVENT] = "INSERT INTO event VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)",
 	[INSERT_TYPE] = "INSERT INTO type VALUES (?1,?2,?3,?4,?5,?6,?7,?8)",
 	[INSERT_THREAD] = "INSERT INTO thread VALUES (?1,?2,?3,?4)",
 	[INSERT_NAME] = "INSERT INTO name VALUES (?1,?2,?3,?4)",
 	[INSERT_OBJECT] = "INSERT INTO object VALUES (?1,?2,?3,?4,?5)",
+	[INSERT_LOG] = "INSERT INTO log VALUES (?1,?2)",
 	[INSERT_LOST] = "INSERT INTO lost VALUES (?1,?2,?3,?4,?5,?6,?7)",
 	[INSERT_LEDGER] = "INSERT INTO ledger VALUES (?1,?2,?3,?4,?5,?6,?7)",
 	[INSERT_SPAN] = "INSERT INTO spans VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)",

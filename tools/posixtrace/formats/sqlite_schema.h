@@ -9,14 +9,14 @@
 #include "sqlfields.h"
 
 enum statement { INSERT_EVENT, INSERT_TYPE, INSERT_THREAD, INSERT_NAME, INSERT_OBJECT, INSERT_LOST,
-		 INSERT_LEDGER, INSERT_FACT, INSERT_SPAN, STATEMENTS };
+		 INSERT_LEDGER, INSERT_LOG, INSERT_FACT, INSERT_SPAN, STATEMENTS };
 
 /* What makes the tables, and begins a transaction. */
 extern const char sqlite_schema[];
 
 /*
  * formats/sqlite_views.c: makes the tables that posixtrace query has, with its names, of those
- * above; type is all event types. SQLITE_OK, or what SQLite says.
+ * above; type is all event types, log the only log or NULL. SQLITE_OK, or what SQLite says.
  */
 int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_type *const *type,
 		 size_t types, const char *log);

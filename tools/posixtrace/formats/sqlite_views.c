@@ -27,14 +27,17 @@ static void field_column(sqlite3_str *sql, const struct sqlfield *field,
 static void events(sqlite3_str *sql, const struct sqlfields *fields,
 		   const struct fmt_type *const *type, size_t types, const char *log)
 {
-	sqlite3_str_appendf(
-		sql,
+	sqlite3_str_appendall(sql,
 		"CREATE VIEW events AS SELECT event.ns AS time, type.name AS name, "
 		"type.number AS type, pid, tid, handle AS thread, address, level, "
 		"length(data) AS len, data, "
 		"CASE truncated + 2 * late WHEN 1 THEN 'truncated' WHEN 2 THEN 'late' "
-		"WHEN 3 THEN 'truncated,late' END AS flags, %Q AS log",
-		log);
+		"WHEN 3 THEN 'truncated,late' END AS flags, ");
+	if (log)
+		sqlite3_str_appendf(sql, "%Q AS log", log);
+	else
+		sqlite3_str_appendall(
+			sql, "(SELECT path FROM log WHERE log.id = event.log) AS log");
 	for (size_t i = 0; i < fields->count; i++)
 		field_column(sql, &fields->field[i], type, types);
 	/* CROSS: the rows stay in the order of the events. */

@@ -68,6 +68,27 @@ static const struct format *by_contents(struct fmt_input *input, int *status)
 	return NULL;
 }
 
+/* The format of all inputs; NULL with what the command exits with. */
+static const struct format *source_of(const struct through *through, struct fmt_input *input,
+				      int *status)
+{
+	const struct format *from = NULL;
+
+	for (struct fmt_input *i = input; i; i = i->next) {
+		from = through->from ? through->from : by_contents(i, status);
+		if (!from || !input->next)
+			break;
+		if (!strcmp(from->name, "log"))
+			continue;
+		say("%s: of several inputs each must be a log, and this one is %s; "
+		    "'posixtrace convert %s -o LOG.ptl' makes a log of it", i->name, from->name,
+		    i->name);
+		*status = TOOL_USAGE;
+		return NULL;
+	}
+	return from;
+}
+
 /* Every option belongs to one of the two formats, and has a value or none as that says. */
 static bool options_fit(const struct through *through, const struct fmt_flow *flow)
 {
@@ -96,16 +117,15 @@ static bool options_fit(const struct through *through, const struct fmt_flow *fl
 static int flow_through(struct fmt_flow *flow, struct output *output)
 {
 	struct choice choice;
-	int status, err;
+	int status, err = 0;
 
 	flow->output = &output->shown;
 	if (flow->wanted) {
 		err = choice_init(&choice, flow, flow->wanted);
-		if (!flow_answer(flow, err))
-			return flow->status;
 		flow->choice = &choice;
 	}
-	err = flow->to->open(flow, &output->shown, &flow->context);
+	if (!err)
+		err = flow->to->open(flow, &output->shown, &flow->context);
 	status = flow_answer(flow, err) ? flow->from->import(flow, flow->input) : flow->status;
 	meter_end(&flow->meter);
 	if (flow->context)
@@ -155,16 +175,17 @@ static int into_output(const struct through *through, struct fmt_flow *flow)
 
 int through(const struct through *through, struct fmt_input *input)
 {
-	const struct format *from = through->from;
 	struct fmt_flow flow;
 	int status = TOOL_USAGE;
+	const struct format *from = source_of(through, input, &status);
 
-	if (!from)
-		from = by_contents(input, &status);
 	if (!from)
 		return status;
 	flow_init(&flow, from, through->to);
 	flow.input = input;
+	for (const struct fmt_input *i = input->next; i; i = i->next)
+		flow.sources++;
+	flow.clocks = through->clocks;
 	flow.wanted = through->wanted;
 	flow.given = through->given;
 	flow.is_metered = through->is_metered;

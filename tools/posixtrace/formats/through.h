@@ -14,9 +14,10 @@ struct through {
 	const struct fmt_given *given;
 	size_t givens;
 	struct wanted *wanted;     /* NULL: all events */
+	const struct merge *clocks; /* how wrong clocks of several logs can be; NULL: by default */
 };
 
-/* What the command exits with; what is wrong has been said. */
+/* What the command exits with; it has said what is wrong. Of several inputs each must be a log. */
 int through(const struct through *through, struct fmt_input *input);
 
 /* The format of that name that can be read, or written; NULL: it has said that there is none. */

@@ -46,9 +46,9 @@ static uint32_t hash_of(const char *name, size_t len)
 	return hash;
 }
 
-/* The slot of the type with that name, and with that id if any; or the free slot for it. */
+/* The slot of the type with that name and, unless any will do, that id and variant; or a free one. */
 static uint32_t *slot_of(const struct fmt_flow *flow, const char *name, size_t len, unsigned id,
-			 bool any_id)
+			 unsigned variant, bool any)
 {
 	size_t i = hash_of(name, len) & (flow->places - 1);
 
@@ -58,7 +58,8 @@ static uint32_t *slot_of(const struct fmt_flow *flow, const char *name, size_t l
 		if (!flow->place[i])
 			return &flow->place[i];
 		type = flow->type[flow->place[i] - 1];
-		if ((any_id || type->id == id) && type->name_len == len &&
+		if ((any || (type->id == id && type->variant == variant)) &&
+		    type->name_len == len &&
 		    !memcmp(type->name, name, len))
 			return &flow->place[i];
 	}
@@ -66,7 +67,7 @@ static uint32_t *slot_of(const struct fmt_flow *flow, const char *name, size_t l
 
 struct fmt_type *flow_find(const struct fmt_flow *flow, const char *name, size_t len)
 {
-	uint32_t *slot = flow->places ? slot_of(flow, name, len, 0, true) : NULL;
+	uint32_t *slot = flow->places ? slot_of(flow, name, len, 0, 0, true) : NULL;
 
 	return slot && *slot ? flow->type[*slot - 1] : NULL;
 }
@@ -93,7 +94,7 @@ static bool make_room(struct fmt_flow *flow)
 	for (size_t i = 0; i < flow->types; i++) {
 		const struct fmt_type *t = flow->type[i];
 
-		*slot_of(flow, t->name, t->name_len, t->id, false) = (uint32_t)i + 1;
+		*slot_of(flow, t->name, t->name_len, t->id, t->variant, false) = (uint32_t)i + 1;
 	}
 	return true;
 }
@@ -157,7 +158,7 @@ static const struct fmt_type *add(struct fmt_flow *flow, const struct fmt_type *
 	}
 	type->id = id;
 	type->index = flow->types;
-	*slot_of(flow, type->name, len, id, false) = (uint32_t)flow->types + 1;
+	*slot_of(flow, type->name, len, id, type->variant, false) = (uint32_t)flow->types + 1;
 	flow->type[flow->types++] = type;
 	learn_schema(flow, type);
 	if (!type->span)
@@ -173,7 +174,7 @@ const struct fmt_type *fmt_type(struct fmt_flow *flow, const struct fmt_type *wh
 	unsigned id = what->id ? what->id : predefined_id(what->name, len);
 
 	if (flow->places) {
-		uint32_t *slot = slot_of(flow, what->name, len, id, false);
+		uint32_t *slot = slot_of(flow, what->name, len, id, what->variant, false);
 
 		if (*slot)
 			return flow->type[*slot - 1];
@@ -186,6 +187,29 @@ const struct fmt_type *fmt_type(struct fmt_flow *flow, const struct fmt_type *wh
 			  "more than %d event types: the rest have no name", TYPES_MAX - 1);
 	flow->too_many_types = true;
 	return fmt_type_named(flow, "posix_trace_unnamed_userevent");
+}
+
+static bool is_described_as(const struct fmt_type *type, const char *schema)
+{
+	return type->schema && schema ? !strcmp(type->schema, schema) : type->schema == schema;
+}
+
+const struct fmt_type *flow_type_described(struct fmt_flow *flow, const struct fmt_type *what)
+{
+	struct fmt_type wanted = *what;
+	size_t len = strlen(what->name);
+
+	wanted.id = predefined_id(what->name, len);
+	for (; flow->places; wanted.variant++) {
+		const uint32_t *slot = slot_of(flow, what->name, len, wanted.id, wanted.variant,
+					       false);
+
+		if (!*slot)
+			break;
+		if (is_described_as(flow->type[*slot - 1], what->schema))
+			return flow->type[*slot - 1];
+	}
+	return fmt_type(flow, &wanted);
 }
 
 const struct fmt_type *fmt_type_named(struct fmt_flow *flow, const char *name)

@@ -214,7 +214,7 @@ static void pop(struct flat_lanes *flat)
 	flat->free[i] = last;
 }
 
-int flat_lanes_take(struct flat_lanes *flat, struct moment begin, unsigned *lane)
+int flat_lanes_take(struct flat_lanes *flat, struct moment begin, unsigned source, unsigned *lane)
 {
 	/* Where times fall, lanes are in their own future: they are not taken again. */
 	while (flat->count && is_before(begin, flat->lane[flat->free[0]].end))
@@ -227,20 +227,20 @@ int flat_lanes_take(struct flat_lanes *flat, struct moment begin, unsigned *lane
 			return ENOMEM;
 		*lane = (unsigned)flat->lanes++;
 	}
-	flat->lane[*lane] = (struct flat_lane){ begin, true };
+	flat->lane[*lane] = (struct flat_lane){ begin, source, true };
 	return 0;
 }
 
 void flat_lanes_leave(struct flat_lanes *flat, unsigned lane, struct moment end)
 {
-	flat->lane[lane] = (struct flat_lane){ end, false };
+	flat->lane[lane] = (struct flat_lane){ end, 0, false };
 	push(flat, lane);
 }
 
-void flat_lanes_cut(struct flat_lanes *flat)
+void flat_lanes_cut(struct flat_lanes *flat, unsigned source)
 {
 	for (size_t i = 0; i < flat->lanes; i++)
-		if (flat->lane[i].is_open) {
+		if (flat->lane[i].is_open && flat->lane[i].source == source) {
 			flat->lane[i].is_open = false;
 			push(flat, (uint32_t)i);
 		}

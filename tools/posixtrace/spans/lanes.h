@@ -62,6 +62,7 @@ int lanes_place(struct lanes *lanes, struct moment begin, struct moment end, uns
 struct flat_lanes {
 	struct flat_lane {
 		struct moment end;
+		unsigned source;   /* the log of the span that took it */
 		bool is_open;
 	} *lane;
 	uint32_t *free;            /* a heap: the least number first */
@@ -71,8 +72,9 @@ struct flat_lanes {
 void flat_lanes_fini(struct flat_lanes *flat);
 
 /* 0 or ENOMEM. */
-int flat_lanes_take(struct flat_lanes *flat, struct moment begin, unsigned *lane);
+int flat_lanes_take(struct flat_lanes *flat, struct moment begin, unsigned source, unsigned *lane);
 void flat_lanes_leave(struct flat_lanes *flat, unsigned lane, struct moment end);
-void flat_lanes_cut(struct flat_lanes *flat);
+/* What is open of that log has no end. */
+void flat_lanes_cut(struct flat_lanes *flat, unsigned source);
 
 #endif
