@@ -190,11 +190,11 @@ def make(case, source, target):
         put(d, log + 0xf8 + shift, "<q", 10 ** 7)
         stamp, at = struct.unpack("<q", d[72 + 16:72 + 24])[0], record_at
         for name, kind, seconds, kernel, user in (
-                ("3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", 1, 1, 0, 0),
-                ("3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", 7, 1.5, 1, 1),
-                ("2cb15d1d-5fc1-11d2-abe1-00a0c911f518", 1, 2, 1, 1),
-                ("2cb15d1d-5fc1-11d2-abe1-00a0c911f518", 2, 2.5, 2, 2),
-                ("3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", 2, 3, 2, 3),
+                ("c861d0e2-a2c1-4d36-9f9c-970bab943a12", 1, 1, 0, 0),
+                ("c861d0e2-a2c1-4d36-9f9c-970bab943a12", 7, 1.5, 1, 1),
+                ("0268a8b6-74fd-4302-9dd0-6e8f1795c0cf", 1, 2, 1, 1),
+                ("0268a8b6-74fd-4302-9dd0-6e8f1795c0cf", 2, 2.5, 2, 2),
+                ("c861d0e2-a2c1-4d36-9f9c-970bab943a12", 2, 3, 2, 3),
                 ("3282fc76-feed-498e-8aa7-e70f459d430e", 1, 4, 2, 3)):
             d[at:at + 48] = struct.pack("<H4BH2Iq16s2I", 48, 20, 0xc0, kind, 4, 0, 5, 6,
                                         stamp + int(seconds * 10 ** 7), uuid.UUID(name).bytes_le, kernel, user)

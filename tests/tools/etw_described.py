@@ -3,7 +3,7 @@
 
 etw_described.py CASE FROM TO    FROM is a sample; its first buffer stays, all others are replaced
 
-Cases: kernel, tracelogging, manifest, metadata, damaged, deep, dropped, bomb
+Cases: kernel, lives, tracelogging, texts, large, manifest, metadata, maps, damaged, deep, dropped, bomb
 """
 import struct
 import sys
@@ -121,6 +121,8 @@ def manifest(text, pieces, order=None):
 
 REQUEST = wide("/index") + struct.pack("<iII", 200, 2, 3) + b"abc" + struct.pack("<I", 1)
 
+LARGE = field("s", 0x80 | 0x40 | 24, 2) + field("long_name_" * 6, 8) + field("other_name" * 6, 8)
+
 CASES = {
     "kernel": lambda: [
         system(1, 3, struct.pack("<QIIIiI", 0xFFFF800012345678, 4711, 4, 1, 259, 0) + b"notepad.exe\0" +
@@ -134,6 +136,35 @@ CASES = {
         system(36, 5, struct.pack("<II2bB5bII", 10, 20, 8, 9, 1, 0, -1, 0, 5, 2, 100, 0)),
         perfinfo(32, 24, struct.pack("<QII3Q", 1, 4711, 77, 0x1000, 0x2000, 0x3000)),
         perfinfo(46, 15, struct.pack("<QI", 0x7FF612345678, 77)),   # too short
+    ],
+    # Two of each overlap; all are logged by one thread, as a creator does.
+    "lives": lambda: [
+        system(kind, 3, struct.pack("<QIIIiI", 1, number, 4, 1, 259, 0) + b"a\0" + wide("a"))
+        for kind, number in ((1, 4711), (1, 4712), (2, 4711), (2, 4712))
+    ] + [
+        system(kind, 5, struct.pack("<2I7QI4B", 4711, number, *range(7), 0, 0, 0, 0, 0), version=3)
+        for kind, number in ((1, 71), (1, 72), (2, 71), (2, 72))
+    ] + [
+        system(kind, 20, struct.pack("<QQ3I2BHQ4I", base, 0x1000, 4711, 1, 2, 3, 4, 0, base, 0, 0, 0, 0) + wide("a"))
+        for kind, base in ((10, 0x40000), (10, 0x50000), (2, 0x40000), (2, 0x50000))
+    ] + [
+        perfinfo(51, 15, struct.pack("<Q", 0x1000)), perfinfo(52, 15, struct.pack("<I", 0)),
+        system(24, 9, struct.pack("<qIIQ", 1, 0, 0, 7) + wide("k")), system(25, 9, struct.pack("<qIIQ", 1, 0, 0, 7) + wide("k")),
+        system(1, 5, bytes(4), version=3), system(2, 5, bytes(4), version=3),  # without their threads
+    ],
+    # An overlong form, a surrogate, above U+10FFFF, a piece of a character; half a surrogate; long names.
+    "texts": lambda: [
+        tracelogging("Bad", field("ansi", 2) + field("wide", 1) + field("list", 2 | 0x20, 1, 0),
+                     b"<\xe0\x80\x80><\xed\xa0\x80><\xf4\x90\x80\x80><\xe2\x82>\0" +
+                     struct.pack("<4H", 0x3c, 0xd83d, 0x3e, 0) + b"\xc1\x81\0"),
+        tracelogging("N" * 34 + "ü" * 20, field("p", 0x80 | 24, 1) + field("a", 4 | 0x20, 1, 0), b"\1"),
+        tracelogging("Element", field("s", 0x80 | 0x20 | 24, 1, 1, 0) + field("x" * 62 + "ü", 4), b"\1"),
+    ],
+    # The decoded form is much longer than the payload.
+    "large": lambda: [
+        tracelogging("Large", LARGE, struct.pack("<H", 8000) + struct.pack("<I", 10 ** 9) * 16000),
+        tracelogging("Large", LARGE, struct.pack("<H2I", 1, 1, 1)),
+        tracelogging("Small", field("s", 0x80 | 0x40 | 24, 1) + field("a", 4), struct.pack("<H", 3000) + b"\1" * 3000),
     ],
     "tracelogging": lambda: [
         tracelogging("Mixed", field("text", 1) + field("n", 7) + field("hex", 20) + field("port", 0x86, 22) +
@@ -160,6 +191,12 @@ CASES = {
         event_info(5, 0, (("color", 0, 8, 0, "Colors", 1, 4), ("where", 0, 16, 0, None, 1, 0),
                           ("count", 0, 8, 0, None, 1, 4), ("values", 4, 6, 0, None, 2, 2),
                           ("text", 0, 1, 0, None, 1, 0)), task="Drawing ", opcode="win:Start"),
+    ],
+    # A map of many values: in no order, and one twice, of which the first name holds.
+    "maps": lambda: [
+        map_info("Many", 1, tuple((i * 7919 % 4001, "n%d" % i) for i in range(3000)) + ((0, "again"),)),
+        event_info(5, 0, (("v", 32, 8, 0, "Many", 4, 0),), opcode="win:Start"),
+        event(5, struct.pack("<4I", 7919 * 2999 % 4001, 0, 7919 % 4001, 5000), opcode=1),
     ],
     "damaged": lambda: [
         classic(METADATA, 32, bytes(50)),

@@ -111,14 +111,17 @@ check "spans can be made" etw make spans "$samples/$classic.etl" "$tmp/spans.etl
 run 0 convert --from etw "$tmp/spans.etl" --to listing
 check "a span has what its thread cost, and the inner one its part" test \
 	"$(sed -n 's/^S \([^ ]*\) .* wait=\([^ ]*\) .* cost=/\1 \2 /p' "$tmp/out" | tr '\n' ',')" = \
-	'etw.image - 0.031250000,etw.thread 0.500000000 0.078125000,'
+	'etw.pool - 0.031250000,etw.threadpool 0.500000000 0.078125000,'
 check "one without an END is told" has out '^! open etw.job begin='
 check "all are counted" has out '^= .* spans=2 '
 run 0 convert --from etw --spans "$tmp/spans.etl" -o "$tmp/spans.log" --to log --force
 run 0 dump -e '*.span' "$tmp/spans.log"
-check "events tell the same" has out ' etw.thread.span took=[0-9.]*m*s waited=500ms cpu_time=78.125ms$'
+check "events tell the same" has out ' etw.threadpool.span took=[0-9.]*m*s waited=500ms cpu_time=78.125ms$'
 run 0 latency "$tmp/spans.log"
-check "which latency knows" has out ' etw.thread.span$'
+check "which latency knows" has out ' etw.threadpool.span$'
+run 0 convert "$samples/$classic.etl" -o "$tmp/classic.log" --to log --force
+run 0 latency "$tmp/classic.log"
+check "dc_start and dc_end begin and end nothing" lacks out 'etw.process.dc'
 run 0 convert --from etw --no-meta --spans --level 0 "$tmp/spans.etl" -o "$tmp/none.log" --to log --force
 
 # made_well CASE [OPTION...]: the log with something rare.

@@ -32,6 +32,40 @@ check "which is reported" has kernel.err 'E24: warning: the payload of an event 
 run 0 convert "$tmp/kernel.etl" --to listing
 check "a listing has the fields" has out '^R .* etw.perfinfo.sampled_profile .* InstructionPointer=0x7ff612345678 .*cost='
 
+described lives
+run 0 latency "$tmp/lives.ptl" --json
+for class in process thread image; do
+	check "overlapping spans of the class $class are paired by what they are of" \
+		has out "\"etw.$class\",\"kind\":\"span\",\"count\":2,[^}]*\"min_ns\":200000,[^}]*\"max_ns\":200000"
+done
+check "what has neither START nor END is no span, whatever its name" \
+	lacks out 'dc"\|syscall"\|kcb_rundown"'
+run 0 convert "$tmp/lives.etl" --to listing
+for class in process thread image; do
+	check "and so in a listing: $class" test \
+		"$(grep -c "^S etw.$class .* took=0.000200000 " "$tmp/out")" -eq 2
+done
+
+described texts
+check "bytes that are no UTF-8 are Latin-1, whatever form they imitate" \
+	has out ' etw.Test-Provider.Bad ansi="<à\\xc2\\x80\\xc2\\x80><í.\\xc2\\x80><ô\\xc2\\x90\\xc2\\x80\\xc2\\x80><â\\xc2\\x82>" '
+check "names are cut between characters" has out ' etw.Test-Provider.N*ü*~[0-9a-f]* '
+check "and names of fields" has out ' etw.Test-Provider.Element s="\[{x*=1}\]" '
+check "texts and names are UTF-8" iconv -f UTF-8 -t UTF-16 "$tmp/out" -o /dev/null
+run 0 convert "$tmp/texts.ptl" --to jsonl
+check "exactly, so that JSON has them as they are" lacks out '"exact":false'
+
+described large
+check "an event that decodes to more than a log takes is not cut" \
+	has out ' etw.Test-Provider.Large~[0-9a-f]* .*size=64[0-9]* '
+check "which is reported" has large.err 'E26: warning: the payload of an event "etw.Test-Provider.Large"'
+check "and nothing is cut" lacks large.err 'cut'
+check "others of its type are decoded" has out ' etw.Test-Provider.Large s="\[{long_name_[^ ]*=1 other_name[^ ]*=1}\]" '
+check "many elements of one byte are decoded" has out ' etw.Test-Provider.Small s="\[{a=1} {a=1} .* {a=1}\]" '
+
+described maps
+check "values have their first names" has out ' v="\[n2999 n0 n1 5000\]" '
+
 described tracelogging
 check "each type of TraceLogging, arrays and structs" has out ' etw.Test-Provider.Mixed text="hé😀" n=-5 hex=0xabcd port=13330 list="\[1 2 3\]" three="\[7 8 9\]" point_x=-1 point_y=-2 points="\[{a=1 b=one} {a=2 b=two}\]" counted="ab" blob=010203 utf8="grün" flag=true letter=.Z. etw_id_2=99 etw_id=0 '
 check "another layout of one name is another type" has out ' etw.Test-Provider.Mixed~[0-9a-f]* text="another layout"'
@@ -81,7 +115,7 @@ if ! ldd "$posixtrace" | grep -q 'lib[atu]b*san'; then
 fi
 
 # The records behind the fields go back; --etw-raw and --no-meta choose one of the two.
-for case in kernel tracelogging manifest metadata damaged deep dropped; do
+for case in kernel lives tracelogging texts large manifest metadata maps damaged deep dropped; do
 	run 0 convert "$tmp/$case.ptl" -o "$tmp/back.etl" --force
 	run 0 convert "$tmp/back.etl" -o "$tmp/back.ptl" --force
 	run 0 dump -e 'etw.*' "$tmp/back.ptl"

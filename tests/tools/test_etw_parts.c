@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Pieces of the decoder of ETW, where no sample reaches. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/etw.h"
+#include "formats/etw_layout.h"
 #include "formats/etw_write.h"
 #include "support/support.h"
+#include "utf.h"
 
 static const struct etw_log seed = {
 	.timer_resolution = 156250, .clock = ETW_CLOCK_PERFORMANCE, .frequency = 2337949,
@@ -197,8 +201,90 @@ START_TEST(a_message_has_what_its_options_say)
 }
 END_TEST
 
+START_TEST(utf8_is_well_formed_or_none)
+{
+	static const struct {
+		const char *bytes;
+		uint32_t character; /* 0: none */
+	} forms[] = {
+		{ "a", 'a' }, { "\xc3\xbc", 0xfc }, { "\xe2\x82\xac", 0x20ac },
+		{ "\xf0\x9f\x98\x80", 0x1f600 }, { "\xf4\x8f\xbf\xbf", 0x10ffff },
+		{ "\xc2\x80", 0x80 }, { "\xe0\xa0\x80", 0x800 }, { "\xf0\x90\x80\x80", 0x10000 },
+		/* Overlong, a surrogate, above the last one, a piece, no lead. */
+		{ "\xc1\x81", 0 }, { "\xe0\x9f\xbf", 0 }, { "\xf0\x8f\xbf\xbf", 0 },
+		{ "\xed\xa0\x80", 0 }, { "\xed\xbf\xbf", 0 }, { "\xf4\x90\x80\x80", 0 },
+		{ "\xe2\x82", 0 }, { "\xe2\x82z", 0 }, { "\x80", 0 }, { "\xff", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		uint32_t c = 0, wanted = forms[i].character;
+		size_t len = strlen(forms[i].bytes), n = utf8_take(forms[i].bytes, len, &c);
+		char back[UTF8_BYTES];
+
+		ck_assert_msg(n == (wanted ? len : 0), "form %zu: %zu bytes", i, n);
+		if (!wanted)
+			continue;
+		ck_assert_uint_eq(c, wanted);
+		ck_assert_uint_eq(utf8_put(c, back), len);
+		ck_assert_mem_eq(back, forms[i].bytes, len);
+	}
+}
+END_TEST
+
+START_TEST(a_cut_divides_no_character)
+{
+	static const char text[] = "a\xe2\x82\xac\xf0\x9f\x98\x80";
+	static const size_t cut[] = { 0, 1, 1, 1, 4, 4, 4, 4, 8, 8 };
+
+	for (size_t max = 0; max < sizeof(cut) / sizeof(cut[0]); max++)
+		ck_assert_uint_eq(utf8_cut(text, 8, max), cut[max]);
+	/* What is no UTF-8 is cut anywhere. */
+	ck_assert_uint_eq(utf8_cut("\x80\x80\x80\x80\x80\x80", 6, 5), 5);
+}
+END_TEST
+
+START_TEST(half_a_surrogate_is_no_character)
+{
+	static const unsigned char p[] = { 0x3d, 0xd8, 0x00, 0xde, 0x00, 0xde, 0x3d, 0xd8, 'a', 0,
+					   0x3d, 0xd8 };
+	static const uint32_t wanted[] = { 0x1f600, UTF_INVALID, UTF_INVALID, 'a', UTF_INVALID };
+	size_t at = 0;
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		ck_assert_uint_eq(utf16_take(p, sizeof(p), &at), wanted[i]);
+	ck_assert_uint_eq(at, sizeof(p));
+}
+END_TEST
+
+START_TEST(a_value_has_the_name_that_was_added_first)
+{
+	struct etw_map *map = calloc(1, sizeof(*map));
+	char name[16];
+
+	ck_assert_ptr_nonnull(map);
+	for (uint32_t i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		ck_assert(etw_map_add(map, i * 7919 % 4001, name));
+	}
+	ck_assert(etw_map_add(map, 0, "again"));
+	ck_assert(etw_map_add(map, UINT32_MAX, "last"));
+	ck_assert(etw_map_sort(map));
+	for (uint32_t i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		ck_assert_str_eq(etw_map_name(map, i * 7919 % 4001), name);
+	}
+	ck_assert_str_eq(etw_map_name(map, UINT32_MAX), "last");
+	ck_assert_ptr_null(etw_map_name(map, 5000));
+	ck_assert_ptr_null(etw_map_name(map, UINT64_MAX));
+	etw_map_free(map);
+}
+END_TEST
+
 SUITE_MAIN("parts of ETW's decoder", cpu_cost_is_what_both_times_grew_by,
 	   cpu_cost_of_a_private_session_is_in_cycles, times_are_exact_up_to_the_last_stamp,
 	   a_match_may_overlap_itself, two_matches_share_a_half_byte,
 	   a_match_before_the_beginning_is_refused, guids_are_stored_half_swapped,
-	   a_class_is_made_of_its_name, a_long_name_ends_in_its_checksum, a_message_has_what_its_options_say)
+	   a_class_is_made_of_its_name, a_long_name_ends_in_its_checksum,
+	   a_message_has_what_its_options_say, utf8_is_well_formed_or_none,
+	   a_cut_divides_no_character, half_a_surrogate_is_no_character,
+	   a_value_has_the_name_that_was_added_first)

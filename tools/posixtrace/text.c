@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "out.h"
+#include "utf.h"
 
 static bool locale_is_utf8;
 
@@ -28,28 +29,7 @@ static bool is_treacherous(uint32_t c)
 
 size_t text_character(const void *text, size_t len, uint32_t *character)
 {
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	const unsigned char *p = text;
-	uint32_t c;
-	size_t n;
-
-	if (*p < 0x80) {
-		*character = *p;
-		return 1;
-	}
-	if (*p < 0xc2 || *p > 0xf4)
-		return 0;
-	n = *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
-	if (len < n)
-		return 0;
-	c = *p & (0x7fu >> n);
-	for (size_t i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	*character = c;
-	return c < least[n] || (c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff ? 0 : n;
+	return utf8_take(text, len, character);
 }
 
 bool text_is_unsafe(uint32_t c)

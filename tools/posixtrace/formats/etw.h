@@ -139,6 +139,10 @@ const char *etw_type_name(unsigned type);
 void etw_class(const struct etw_record *record, char name[ETW_GUID_TEXT]);
 void etw_name(const struct etw_record *record, char name[ETW_NAME_BYTES]);
 bool etw_is_classic(const struct etw_record *record);
+/* An event of a class: of the kernel or another classic provider. */
+bool etw_is_kernel(const struct etw_record *record);
+/* An event of a manifest or of TraceLogging. */
+bool etw_is_provider(const struct etw_record *record);
 /* 32 event, 33 buffer, 34 file lost: the numbers of the types; 0: no such record. */
 unsigned etw_lost_type(const struct etw_record *record);
 

@@ -7,9 +7,11 @@
 #include "formats/etw_describe.h"
 #include "formats/etw_part.h"
 #include "formats/octets.h"
+#include "utf.h"
 
 #define EVENT_IS_CLASSIC 0x100
 #define CHANNEL_TRACELOGGING 11
+#define SHOWN_MAX 54 /* bytes of a name before its checksum */
 
 struct class {
 	const char *name;
@@ -129,18 +131,31 @@ void etw_shorten(const char *full, char name[ETW_NAME_BYTES])
 	if (len < ETW_NAME_BYTES)
 		memcpy(name, full, len + 1);
 	else
-		snprintf(name, ETW_NAME_BYTES, "%.54s~%08x", full, crc32_of(full, len));
+		etw_shorten_always(full, full, name);
 }
 
 void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_BYTES])
 {
-	snprintf(name, ETW_NAME_BYTES, "%.54s~%08x", shown, crc32_of(full, strlen(full)));
+	size_t shown_len = utf8_cut(shown, strlen(shown), SHOWN_MAX);
+
+	snprintf(name, ETW_NAME_BYTES, "%.*s~%08x", (int)shown_len, shown,
+		 crc32_of(full, strlen(full)));
 }
 
 bool etw_is_classic(const struct etw_record *r)
 {
 	return r->kind == ETW_FULL || r->kind == ETW_INSTANCE ||
 	       (r->kind == ETW_EVENT && r->flags & EVENT_IS_CLASSIC);
+}
+
+bool etw_is_kernel(const struct etw_record *r)
+{
+	return r->kind != ETW_MESSAGE && (r->group != ETW_NO_GROUP || etw_is_classic(r));
+}
+
+bool etw_is_provider(const struct etw_record *r)
+{
+	return r->kind == ETW_EVENT && !etw_is_classic(r);
 }
 
 unsigned etw_lost_type(const struct etw_record *r)
@@ -215,7 +230,7 @@ void etw_name(const struct etw_record *r, char name[ETW_NAME_BYTES])
 	etw_class(r, class);
 	if (r->kind == ETW_MESSAGE) {
 		snprintf(full, sizeof(full), "etw.wpp.%s.%u", class, r->id);
-	} else if (r->kind == ETW_EVENT && !etw_is_classic(r)) {
+	} else if (etw_is_provider(r)) {
 		if (event_text(r, &event))
 			snprintf(full, sizeof(full), "etw.%s.%s",
 				 provider_text(r, &provider) ? provider : class, event);

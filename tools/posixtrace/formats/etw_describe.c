@@ -62,7 +62,8 @@ struct etw_describe {
 	void *maps;
 	struct use *use;
 	size_t uses;
-	struct manifest **manifest;
+	void *by_provider;      /* a tree of the manifests */
+	struct manifest *manifest[MANIFESTS_MAX]; /* in their order */
 	size_t manifests;
 };
 
@@ -108,8 +109,10 @@ static void free_named_map(void *p)
 	free(m);
 }
 
-static void free_manifest(struct manifest *m)
+static void free_manifest(void *p)
 {
+	struct manifest *m = p;
+
 	for (unsigned i = 0; i < MANIFEST_CHUNKS_MAX; i++)
 		free(m->chunk[i].bytes);
 	free(m);
@@ -124,9 +127,7 @@ void etw_describe_free(struct etw_describe *d)
 	for (size_t i = 0; i < d->uses; i++)
 		free(d->use[i].name);
 	free(d->use);
-	for (size_t i = 0; i < d->manifests; i++)
-		free_manifest(d->manifest[i]);
-	free(d->manifest);
+	tdestroy(d->by_provider, free_manifest);
 	free(d);
 }
 
@@ -138,10 +139,15 @@ void etw_describe_drop(struct etw_describe *d, struct etw_layout *layout)
 	etw_layout_free(layout);
 }
 
+bool etw_describe_is_full(const struct etw_describe *d, unsigned fields)
+{
+	return d->count == LAYOUTS_MAX || fields > ALL_FIELDS_MAX - d->fields;
+}
+
 bool etw_describe_add(struct etw_describe *d, const unsigned char guid[ETW_GUID_BYTES],
 		      unsigned id, unsigned version, struct etw_layout *layout)
 {
-	bool full = d->count == LAYOUTS_MAX || layout->fields > ALL_FIELDS_MAX - d->fields;
+	bool full = etw_describe_is_full(d, layout->fields);
 	struct described *new = full ? NULL : calloc(1, sizeof(*new)), **place;
 
 	if (!new) {
@@ -173,7 +179,7 @@ bool etw_describe_map(struct etw_describe *d, const unsigned char guid[ETW_GUID_
 		memcpy(new->guid, guid, sizeof(new->guid));
 		new->map = map;
 		new->name = strndup(name, ETW_NAME_CHARS);
-		if (new->name)
+		if (new->name && etw_map_sort(map))
 			place = tsearch(new, &d->maps, compare_maps);
 	} else {
 		etw_map_free(map);
@@ -216,27 +222,38 @@ static bool report(const char *what, const char *why, const struct etw_record *r
 
 /* ---- manifests, which come in chunks */
 
-static struct manifest *manifest_of(struct etw_describe *d, const struct etw_record *r)
+static int compare_manifests(const void *a, const void *b)
 {
-	struct manifest **more;
+	const struct manifest *x = a, *y = b;
 
-	for (size_t i = 0; i < d->manifests; i++)
-		if (!memcmp(d->manifest[i]->guid, r->guid, ETW_GUID_BYTES))
-			return d->manifest[i];
-	more = reallocarray(d->manifest, d->manifests + 1, sizeof(*more));
-	if (!more)
-		return NULL;
-	d->manifest = more;
-	more[d->manifests] = calloc(1, sizeof(**more));
-	if (!more[d->manifests])
-		return NULL;
-	memcpy(more[d->manifests]->guid, r->guid, ETW_GUID_BYTES);
-	return more[d->manifests++];
+	return memcmp(x->guid, y->guid, sizeof(x->guid));
+}
+
+/* The manifest of the record's provider, made if it is new; NULL: there are too many. */
+static bool manifest_of(struct etw_describe *d, const struct etw_record *r, struct manifest **of)
+{
+	struct manifest key, *new, **found;
+
+	memcpy(key.guid, r->guid, sizeof(key.guid));
+	found = tfind(&key, &d->by_provider, compare_manifests);
+	*of = found ? *found : NULL;
+	if (found || d->manifests == MANIFESTS_MAX)
+		return true;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return false;
+	memcpy(new->guid, r->guid, sizeof(new->guid));
+	if (!tsearch(new, &d->by_provider, compare_manifests)) {
+		free(new);
+		return false;
+	}
+	*of = d->manifest[d->manifests++] = new;
+	return true;
 }
 
 static bool is_manifest(const struct etw_record *r)
 {
-	return r->kind == ETW_EVENT && !etw_is_classic(r) && r->id == MANIFEST_ID &&
+	return etw_is_provider(r) && r->id == MANIFEST_ID &&
 	       r->size - r->header > MANIFEST_HEADER &&
 	       r->bytes[r->header + 3] == MANIFEST_MAGIC;
 }
@@ -250,11 +267,10 @@ static bool take_chunk(struct etw_describe *d, const struct etw_record *r, struc
 
 	if (!chunks || chunks > MANIFEST_CHUNKS_MAX || chunk >= chunks)
 		return report("a manifest", "its pieces are not numbered rightly", r, f);
-	if (d->manifests == MANIFESTS_MAX)
-		return true;
-	m = manifest_of(d, r);
-	if (!m)
+	if (!manifest_of(d, r, &m))
 		return false;
+	if (!m)
+		return true;
 	if (!m->chunks)
 		m->chunks = m->left = chunks;
 	if (m->chunks != chunks)
@@ -335,7 +351,7 @@ const struct etw_layout *etw_describe_find(const struct etw_describe *d, const s
 {
 	struct described key = { .id = r->id, .version = r->version }, **found;
 
-	if (r->kind != ETW_EVENT || etw_is_classic(r))
+	if (!etw_is_provider(r))
 		return NULL;
 	memcpy(key.guid, r->guid, sizeof(key.guid));
 	found = tfind(&key, &d->layouts, compare_described);

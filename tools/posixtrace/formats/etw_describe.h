@@ -34,6 +34,8 @@ const struct etw_layout *etw_describe_find(const struct etw_describe *describe,
 /* Characters, or bytes, that are kept of a name in a description. */
 #define ETW_NAME_CHARS 255
 
+/* Whether there is no room for one more layout, of that many fields. */
+bool etw_describe_is_full(const struct etw_describe *describe, unsigned fields);
 /* Takes over the layout, replaces none; false: no memory, the layout is freed. */
 bool etw_describe_add(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		      unsigned id, unsigned version, struct etw_layout *layout);
@@ -63,5 +65,19 @@ bool etw_manifest(struct etw_describe *describe, const unsigned char guid[ETW_GU
 struct etw_layout *etw_kernel_layout(const char *class, unsigned type, unsigned version);
 /* "cswitch" and the like; NULL: it has only its number. */
 const char *etw_kernel_type_name(const char *class, unsigned type);
+
+enum etw_role { ETW_ROLE_NONE, ETW_ROLE_BEGIN, ETW_ROLE_END };
+
+/*
+ * Events of some classes begin and end a process, a thread or an image. They name it in their
+ * payload; the thread that logs them can be another. Returns the names of these fields, with commas
+ * between, and the role of the type; NULL: a class whose events begin and end what their own thread
+ * does.
+ */
+const char *etw_kernel_key(const char *class, unsigned type, enum etw_role *role);
+/* A number at a fixed place of the payload; false: it has none of that name, or is too short. */
+bool etw_kernel_value(const struct etw_layout *layout, const char *name, size_t len,
+		      unsigned pointer_bytes, const unsigned char *payload, size_t size,
+		      uint64_t *value);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "formats/etw_describe.h"
-#include "formats/etw_value.h"
+#include "formats/etw_text.h"
 #include "formats/octets.h"
 
 #define INFO_EVENT_ID 32

@@ -6,6 +6,7 @@
  * types are: so events wait in a temporary file.
  */
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +45,7 @@ void etw_sink_close(void *context)
 	if (s->spool.fd >= 0)
 		close(s->spool.fd);
 	etw_writer_fini(&s->writer);
-	free(s->thread);
-	free(s->wide);
+	tdestroy(s->wide, free);
 	free(s->log_record);
 	free(s);
 }
@@ -68,56 +68,47 @@ int etw_sink_lost(void *context, const struct fmt_lost *lost)
 	return 0;
 }
 
-static size_t place_of(const struct etw_sink *s, uint64_t id)
-{
-	size_t i = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (s->places - 1);
+struct wide {
+	uint64_t thread;
+	uint32_t id;
+};
 
-	while (s->thread[i] && s->wide[s->thread[i] - 1] != id)
-		i = (i + 1) & (s->places - 1);
-	return i;
+static int compare_wide(const void *a, const void *b)
+{
+	const struct wide *x = a, *y = b;
+
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-static int make_room(struct etw_sink *s)
+/* The number that stands for a thread whose own does not fit, in order of first use. */
+static int wide_id(struct etw_sink *s, uint64_t thread, uint32_t *id)
 {
-	size_t places = s->places ? 2 * s->places : 128;
-	uint64_t *wide;
-	uint32_t *thread;
+	struct wide key = { .thread = thread }, **found, *new;
 
-	if (2 * s->threads < s->places)
+	found = tfind(&key, &s->wide, compare_wide);
+	if (found) {
+		*id = (*found)->id;
 		return 0;
-	wide = realloc(s->wide, places / 2 * sizeof(*wide));
-	if (!wide)
+	}
+	new = malloc(sizeof(*new));
+	if (!new)
 		return ENOMEM;
-	s->wide = wide;
-	thread = calloc(places, sizeof(*thread));
-	if (!thread)
+	*new = (struct wide){ .thread = thread, .id = ID_WIDE + s->wide_threads };
+	if (!tsearch(new, &s->wide, compare_wide)) {
+		free(new);
 		return ENOMEM;
-	free(s->thread);
-	s->thread = thread;
-	s->places = places;
-	for (size_t i = 0; i < s->threads; i++)
-		s->thread[place_of(s, s->wide[i])] = (uint32_t)i + 1;
+	}
+	s->wide_threads++;
+	*id = new->id;
 	return 0;
 }
 
 /* The number of 32 bits that ETW has for a thread: the system's own if it is known. */
 static int thread_id(struct etw_sink *s, const struct fmt_event *event, uint32_t *id)
 {
-	size_t place;
-	int err;
-
+	if (!event->tid && event->thread >= ID_WIDE)
+		return wide_id(s, event->thread, id);
 	*id = event->tid ? event->tid : (uint32_t)event->thread;
-	if (event->tid || event->thread < ID_WIDE)
-		return 0;
-	err = make_room(s);
-	if (err)
-		return err;
-	place = place_of(s, event->thread);
-	if (!s->thread[place]) {
-		s->wide[s->threads++] = event->thread;
-		s->thread[place] = (uint32_t)s->threads;
-	}
-	*id = ID_WIDE + s->thread[place] - 1;
 	return 0;
 }
 

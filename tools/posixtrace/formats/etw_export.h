@@ -22,10 +22,8 @@ struct etw_sink {
 	struct out spool;       /* events, each behind a struct spooled */
 	uint64_t events;
 	int64_t first_ns, last_ns;
-	/* Threads whose ids do not fit in 32 bits: a hash table of index + 1, and ids by index. */
-	uint32_t *thread;
-	uint64_t *wide;
-	size_t threads, places;
+	void *wide;             /* a tree of the threads whose ids do not fit in 32 bits */
+	uint32_t wide_threads;
 	uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP];
 	struct etw_writer writer;
 	uint64_t piece_at;      /* of the spool, read back */

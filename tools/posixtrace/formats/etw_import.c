@@ -19,8 +19,8 @@
 #include "formats/etw_span_events.h"
 #include "formats/etw_types.h"
 #include "say.h"
+#include "utf.h"
 
-#define JOIN_MAX (64u << 20) /* data of an event and its extensions */
 
 struct import {
 	struct fmt_flow *flow;
@@ -81,19 +81,6 @@ static bool read_options(struct import *im, struct etw_options *options)
 	return true;
 }
 
-/* Cut to what a stream's name has room for, but not within a character. */
-static void cut_name(char *name, size_t room)
-{
-	size_t len = strlen(name);
-
-	if (len < room)
-		return;
-	len = room - 1;
-	while (len && ((unsigned char)name[len] & 0xc0) == 0x80)
-		len--;
-	name[len] = '\0';
-}
-
 static bool begin(struct import *im, struct findings *findings)
 {
 	const struct etw_log *log = &im->file.log;
@@ -111,8 +98,8 @@ static bool begin(struct import *im, struct findings *findings)
 	if (!names)
 		return false;
 	etw_log_names(log, names, names + 65536, 65536, findings);
-	cut_name(names, sizeof(facts.name));
-	snprintf(facts.name, sizeof(facts.name), "%s", names);
+	snprintf(facts.name, sizeof(facts.name), "%.*s",
+		 (int)utf8_cut(names, strlen(names), sizeof(facts.name) - 1), names);
 	free(names);
 	snprintf(facts.generation, sizeof(facts.generation), "etw %u.%u.%u", log->version[0],
 		 log->version[1], log->build);
@@ -133,9 +120,9 @@ static bool begin(struct import *im, struct findings *findings)
 		facts.data_max = log->record_bytes;
 	if (im->spans && facts.data_max < ETW_SPAN_EVENT_BYTES)
 		facts.data_max = ETW_SPAN_EVENT_BYTES;
-	/* How long decoded fields are is known when they are there. */
+	/* The lengths of decoded and joined events are known when they come. */
 	if (im->join || !im->types.raw)
-		facts.data_max = 0;
+		facts.data_max = ETW_DATA_MAX;
 	return fmt_begin(im->flow, &facts);
 }
 
@@ -189,7 +176,7 @@ static bool extends(const struct etw_record *r, const struct etw_record *to)
 static bool join(struct import *im, const struct etw_record *r, const struct fmt_event *event)
 {
 	if (im->has_pending && extends(r, &im->pending_record) &&
-	    im->data_len + r->size <= JOIN_MAX)
+	    im->data_len + r->size <= ETW_DATA_MAX)
 		return append(im, r->bytes + r->header, r->size - r->header);
 	if (!put_pending(im))
 		return false;

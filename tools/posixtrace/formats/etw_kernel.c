@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_kernel.c - the public event classes of the Windows kernel: their types and their fields.
+ * etw_kernel.c - the public event classes of the Windows kernel: the fields of their events.
  *
  * Names of fields are those of Microsoft's documentation of the classes. A row holds from its
  * version of the class on, until a later row with the same type; a payload that is longer than its
@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "formats/etw_describe.h"
+#include "formats/etw_value.h"
+#include "formats/octets.h"
 
 /*
  * Fields are "TYPE NAME", separated by commas. TYPE is uN, sN or xN with N bits, p a pointer, z a
@@ -208,160 +210,6 @@ static const struct row rows[] = {
 	  "w LocationInformation" },
 };
 
-static const struct {
-	const char *class;
-	unsigned type;
-	const char *name;
-} names[] = {
-	{ "metadata", 32, "event_info" },
-	{ "metadata", 33, "map_info" },
-	{ "imageid", 32, "debug_id_none" },
-	{ "imageid", 36, "debug_id" },
-	{ "imageid", 37, "debug_id_il" },
-	{ "imageid", 64, "file_version" },
-	{ "process", 32, "counters" },
-	{ "process", 33, "counters_rundown" },
-	{ "process", 39, "defunct" },
-	{ "thread", 36, "cswitch" },
-	{ "thread", 37, "comp_cs" },
-	{ "thread", 50, "ready_thread" },
-	{ "thread", 57, "worker_thread" },
-	{ "thread", 72, "set_name" },
-	{ "image", 10, "load" },
-	{ "diskio", 10, "read" },
-	{ "diskio", 11, "write" },
-	{ "diskio", 12, "read_init" },
-	{ "diskio", 13, "write_init" },
-	{ "diskio", 14, "flush" },
-	{ "diskio", 15, "flush_init" },
-	{ "diskio", 34, "driver_call" },
-	{ "diskio", 35, "driver_return" },
-	{ "diskio", 37, "driver_completion" },
-	{ "diskio", 52, "driver_complete_request" },
-	{ "diskio", 53, "driver_complete_request_return" },
-	{ "fileio", 0, "name" },
-	{ "fileio", 32, "file_create" },
-	{ "fileio", 35, "file_delete" },
-	{ "fileio", 36, "file_rundown" },
-	{ "fileio", 64, "create" },
-	{ "fileio", 65, "cleanup" },
-	{ "fileio", 66, "close" },
-	{ "fileio", 67, "read" },
-	{ "fileio", 68, "write" },
-	{ "fileio", 69, "set_info" },
-	{ "fileio", 70, "delete" },
-	{ "fileio", 71, "rename" },
-	{ "fileio", 72, "dir_enum" },
-	{ "fileio", 73, "flush" },
-	{ "fileio", 74, "query_info" },
-	{ "fileio", 75, "fs_control" },
-	{ "fileio", 76, "operation_end" },
-	{ "fileio", 77, "dir_notify" },
-	{ "pagefault", 10, "transition_fault" },
-	{ "pagefault", 11, "demand_zero_fault" },
-	{ "pagefault", 12, "copy_on_write" },
-	{ "pagefault", 13, "guard_page_fault" },
-	{ "pagefault", 14, "hard_page_fault" },
-	{ "pagefault", 15, "access_violation" },
-	{ "pagefault", 32, "hard_fault" },
-	{ "pagefault", 98, "virtual_alloc" },
-	{ "pagefault", 99, "virtual_free" },
-	{ "pagefault", 105, "image_load_backed" },
-	{ "perfinfo", 46, "sampled_profile" },
-	{ "perfinfo", 51, "syscall_enter" },
-	{ "perfinfo", 52, "syscall_exit" },
-	{ "perfinfo", 58, "debugger_enabled" },
-	{ "perfinfo", 66, "threaded_dpc" },
-	{ "perfinfo", 67, "isr" },
-	{ "perfinfo", 68, "dpc" },
-	{ "perfinfo", 69, "timer_dpc" },
-	{ "perfinfo", 72, "sampled_profile_interval" },
-	{ "perfinfo", 73, "sampled_profile_interval_start" },
-	{ "perfinfo", 74, "sampled_profile_interval_end" },
-	{ "stackwalk", 32, "stack" },
-	{ "stackwalk", 35, "key_delete" },
-	{ "stackwalk", 36, "key_rundown" },
-	{ "stackwalk", 37, "key_kernel" },
-	{ "stackwalk", 38, "key_user" },
-	{ "tcpip", 10, "send" },
-	{ "tcpip", 11, "receive" },
-	{ "tcpip", 12, "connect" },
-	{ "tcpip", 13, "disconnect" },
-	{ "tcpip", 14, "retransmit" },
-	{ "tcpip", 15, "accept" },
-	{ "tcpip", 16, "reconnect" },
-	{ "tcpip", 17, "fail" },
-	{ "tcpip", 18, "copy" },
-	{ "tcpip", 26, "send_ipv6" },
-	{ "tcpip", 27, "receive_ipv6" },
-	{ "tcpip", 28, "connect_ipv6" },
-	{ "tcpip", 29, "disconnect_ipv6" },
-	{ "tcpip", 30, "retransmit_ipv6" },
-	{ "tcpip", 31, "accept_ipv6" },
-	{ "tcpip", 32, "reconnect_ipv6" },
-	{ "tcpip", 34, "copy_ipv6" },
-	{ "udpip", 10, "send" },
-	{ "udpip", 11, "receive" },
-	{ "udpip", 17, "fail" },
-	{ "udpip", 26, "send_ipv6" },
-	{ "udpip", 27, "receive_ipv6" },
-	{ "registry", 10, "create" },
-	{ "registry", 11, "open" },
-	{ "registry", 12, "delete" },
-	{ "registry", 13, "query" },
-	{ "registry", 14, "set_value" },
-	{ "registry", 15, "delete_value" },
-	{ "registry", 16, "query_value" },
-	{ "registry", 17, "enumerate_key" },
-	{ "registry", 18, "enumerate_value_key" },
-	{ "registry", 19, "query_multiple_value" },
-	{ "registry", 20, "set_information" },
-	{ "registry", 21, "flush" },
-	{ "registry", 22, "kcb_create" },
-	{ "registry", 23, "kcb_delete" },
-	{ "registry", 24, "kcb_rundown_begin" },
-	{ "registry", 25, "kcb_rundown_end" },
-	{ "registry", 26, "virtualize" },
-	{ "registry", 27, "close" },
-	{ "alpc", 33, "send_message" },
-	{ "alpc", 34, "receive_message" },
-	{ "alpc", 35, "wait_for_reply" },
-	{ "alpc", 36, "wait_for_new_message" },
-	{ "alpc", 37, "unwait" },
-	{ "splitio", 32, "volume_manager" },
-	{ "heap", 32, "create" },
-	{ "heap", 33, "alloc" },
-	{ "heap", 34, "realloc" },
-	{ "heap", 35, "destroy" },
-	{ "heap", 36, "free" },
-	{ "heap", 37, "expand" },
-	{ "heap", 38, "snapshot" },
-	{ "heap", 42, "contract" },
-	{ "heap", 43, "lock" },
-	{ "heap", 44, "unlock" },
-	{ "heap", 45, "validate" },
-	{ "heap", 46, "walk" },
-	{ "config", 10, "cpu" },
-	{ "config", 11, "physical_disk" },
-	{ "config", 12, "logical_disk" },
-	{ "config", 13, "nic" },
-	{ "config", 14, "video" },
-	{ "config", 15, "services" },
-	{ "config", 16, "power" },
-	{ "config", 17, "network" },
-	{ "config", 21, "irq" },
-	{ "config", 22, "pnp" },
-	{ "config", 23, "ide_channel" },
-};
-
-const char *etw_kernel_type_name(const char *class, unsigned type)
-{
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (names[i].type == type && !strcmp(names[i].class, class))
-			return names[i].name;
-	return NULL;
-}
-
 static const struct row *find_row(const char *class, unsigned type, unsigned version)
 {
 	const struct row *found = NULL;
@@ -434,4 +282,58 @@ struct etw_layout *etw_kernel_layout(const char *class, unsigned type, unsigned 
 	}
 	layout->top = layout->fields;
 	return layout;
+}
+
+/* ---- what the events of a class begin and end */
+
+static const struct {
+	const char *class;
+	unsigned begin, end;    /* types */
+	const char *key;        /* the fields that name what begins and ends */
+} lives[] = {
+	{ "process", 1, 2, "ProcessId" },
+	{ "thread", 1, 2, "TThreadId" },
+	{ "image", 10, 2, "ImageBase,ProcessId" },
+};
+
+const char *etw_kernel_key(const char *class, unsigned type, enum etw_role *role)
+{
+	for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++)
+		if (!strcmp(lives[i].class, class)) {
+			*role = type == lives[i].begin ? ETW_ROLE_BEGIN :
+				type == lives[i].end ? ETW_ROLE_END : ETW_ROLE_NONE;
+			return lives[i].key;
+		}
+	return NULL;
+}
+
+/* Bytes of a field of fixed size; 0: its size varies, or that of pointers is not known. */
+static unsigned size_of(const struct etw_field *field, unsigned pointer_bytes)
+{
+	if (field->count_rule != ETW_RULE_NONE || field->length_rule != ETW_RULE_NONE)
+		return 0;
+	if (field->in == ETW_IN_POINTER || field->in == ETW_IN_SIZE)
+		return pointer_bytes;
+	return etw_value_kind(field).form <= ETW_FORM_HEX ? etw_value_kind(field).size : 0;
+}
+
+bool etw_kernel_value(const struct etw_layout *layout, const char *name, size_t len,
+		      unsigned pointer_bytes, const unsigned char *payload, size_t size,
+		      uint64_t *value)
+{
+	size_t at = 0;
+
+	for (unsigned i = 0; i < layout->fields; i++) {
+		const struct etw_field *field = &layout->field[i];
+		unsigned bytes = size_of(field, pointer_bytes);
+
+		if (!bytes || bytes > size - at)
+			return false;
+		if (strlen(field->name) == len && !memcmp(field->name, name, len)) {
+			*value = octets_get(payload + at, bytes, false);
+			return true;
+		}
+		at += bytes;
+	}
+	return false;
 }

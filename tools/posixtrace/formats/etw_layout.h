@@ -19,8 +19,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/etw_text.h"
+
 #define ETW_FIELDS_MAX 1024
 #define ETW_DEPTH_MAX 8
+#define ETW_FIELD_NAME_MAX 63 /* bytes of the name of a field or a value; a schema takes no more */
 
 /* The in-types of TDH, and those of TraceLogging with the same numbers. */
 enum etw_in {
@@ -59,6 +62,7 @@ struct etw_map {
 	bool bits;
 	size_t entries;
 	struct etw_map_entry *entry;
+	struct etw_map_entry **sorted; /* by value */
 };
 
 struct etw_field {
@@ -84,17 +88,12 @@ struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, si
 
 void etw_map_free(struct etw_map *map);
 bool etw_map_add(struct etw_map *map, uint32_t value, const char *name);
+/* After the last etw_map_add(), before the first etw_map_name(). False: no memory. */
+bool etw_map_sort(struct etw_map *map);
+/* The name that was added first for the value; NULL: none. */
+const char *etw_map_name(const struct etw_map *map, uint64_t value);
 
 /* ---- decoding */
-
-struct etw_bytes {
-	unsigned char *bytes;
-	size_t len, room;
-	bool no_memory;         /* something was not appended */
-};
-
-void etw_bytes_add(struct etw_bytes *to, const void *bytes, size_t len);
-void etw_bytes_number(struct etw_bytes *to, uint64_t value, unsigned bytes);
 
 /*
  * Appends the fields to the schema's text, which has room bytes, at most columns of them; a field
@@ -105,15 +104,32 @@ void etw_bytes_number(struct etw_bytes *to, uint64_t value, unsigned bytes);
 int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room,
 		      unsigned columns, bool *more);
 
+/* A payload and where its decoded form goes. */
+struct etw_decoding {
+	const unsigned char *payload;
+	size_t size;
+	unsigned pointer_bytes;
+	size_t most;            /* bytes that *to may have in the end */
+	struct etw_bytes *to;
+};
+
+enum etw_decoded {
+	ETW_DECODED,
+	ETW_CONTRADICTS,        /* the payload is shorter than the layout, or contradicts it */
+	ETW_TOO_LONG,           /* the decoded form has more than `most` bytes */
+	ETW_NO_MEMORY
+};
+
 /*
- * Appends the payload, decoded as the schema of those columns says. False: the payload is shorter
- * than the layout, or contradicts it; what was appended then means nothing.
+ * Appends the payload, decoded as the schema of those columns says. After a failure what was
+ * appended means nothing.
  */
-bool etw_layout_decode(const struct etw_layout *layout, const unsigned char *payload, size_t size,
-		       unsigned pointer_bytes, unsigned columns, bool more, struct etw_bytes *to);
+enum etw_decoded etw_layout_decode(const struct etw_layout *layout,
+				   const struct etw_decoding *decoding, unsigned columns,
+				   bool more);
 
 /* The same as text: name=value, with a blank before each. */
-bool etw_layout_text(const struct etw_layout *layout, const unsigned char *payload, size_t size,
-		     unsigned pointer_bytes, struct etw_bytes *to);
+enum etw_decoded etw_layout_text(const struct etw_layout *layout,
+				 const struct etw_decoding *decoding);
 
 #endif

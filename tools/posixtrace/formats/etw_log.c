@@ -10,6 +10,7 @@
 
 #include "formats/etw_part.h"
 #include "formats/octets.h"
+#include "utf.h"
 
 #define SYSTEM_HEADER 32
 
@@ -139,43 +140,14 @@ int etw_read_log(struct etw_file *file, struct findings *f)
 	return 0;
 }
 
-/* One UTF-16 character at *at; 0xfffd for what is none. */
-static uint32_t take_utf16(const unsigned char *p, size_t size, size_t *at, bool *bad)
-{
-	uint32_t c = octets_u16(p + *at), low;
-
-	*at += 2;
-	if (c < 0xd800 || c > 0xdfff)
-		return c;
-	if (c < 0xdc00 && *at + 2 <= size) {
-		low = octets_u16(p + *at);
-		if (low >= 0xdc00 && low <= 0xdfff) {
-			*at += 2;
-			return 0x10000 + ((c - 0xd800) << 10 | (low - 0xdc00));
-		}
-	}
-	*bad = true;
-	return 0xfffd;
-}
-
-static size_t put_utf8(uint32_t c, char *to)
-{
-	unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-	static const unsigned char first[] = { 0, 0xc0, 0xe0, 0xf0 };
-
-	to[0] = (char)(first[more] | c >> 6 * more);
-	for (unsigned i = 1; i <= more; i++)
-		to[i] = (char)(0x80 | (c >> 6 * (more - i) & 0x3f));
-	return 1 + more;
-}
-
+/* Appends characters up to a NUL while there is room, and moves *at behind the NUL. */
 static void take_name(const struct etw_log *log, size_t *at, char *name, size_t size, bool *bad)
 {
 	size_t used = 0;
 	bool full = false;
 
 	for (;;) {
-		char utf8[4];
+		char utf8[UTF8_BYTES];
 		size_t n;
 		uint32_t c;
 
@@ -183,10 +155,11 @@ static void take_name(const struct etw_log *log, size_t *at, char *name, size_t 
 			*bad = true;
 			break;
 		}
-		c = take_utf16(log->record, log->record_bytes, at, bad);
+		c = utf16_take(log->record, log->record_bytes, at);
 		if (!c)
 			break;
-		n = put_utf8(c, utf8);
+		*bad |= c == UTF_INVALID;
+		n = utf8_put(c == UTF_INVALID ? UTF_REPLACEMENT : c, utf8);
 		full |= n >= size - used;
 		if (full)
 			continue;

@@ -2,47 +2,21 @@
 /*
  * etw_manifest.c - the XML manifest that an EventSource writes into a log.
  *
- * Events name their template, and fields their map, before or behind them in the text; so all of it
- * is gathered first and joined at the end. expat expands no external entity, and the text is
- * bounded by what one log can hold.
+ * An event names its template and a field names its map; both can be behind them in the text. So
+ * this file gathers all elements, and etw_manifest_join.c joins them. expat expands no external
+ * entity, and the text is bounded by what one log can hold.
  */
 #include <expat.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/etw_describe.h"
+#include "formats/etw_manifest.h"
 
-#define LIST_MAX 16384 /* events, templates and texts are looked up one by one */
+#define LIST_MAX 16384 /* of the elements of one kind */
 
-struct template {
-	char *id;
-	struct etw_layout *layout;
-	char *map[ETW_FIELDS_MAX]; /* of each field; NULL: none */
-};
-
-struct event {
-	char *template, *name;
-	unsigned id, version;
-};
-
-struct map_text {
-	char *map, *message;    /* "$(string.ID)", or the text itself */
-	uint32_t value;
-	bool bits;
-};
-
-struct string {
-	char *id, *text;
-};
-
-#define LIST(type, name) struct { type *at; size_t len; } name
-
-struct manifest {
-	char *provider;
-	LIST(struct template *, templates);
-	LIST(struct event, events);
-	LIST(struct map_text, maps);
-	LIST(struct string, strings);
+/* A manifest while it is read. */
+struct reading {
+	struct manifest manifest;
 	char *map;              /* whose values come */
 	bool bits;
 	int open_struct;        /* its index in the template; -1: none */
@@ -52,7 +26,7 @@ struct manifest {
 };
 
 /* Room for one more element; NULL: no memory. */
-static void *grow(void **at, size_t *len, size_t size, struct manifest *m)
+static void *grow(void **at, size_t *len, size_t size, struct reading *m)
 {
 	void *more = *at;
 
@@ -71,6 +45,18 @@ static void *grow(void **at, size_t *len, size_t size, struct manifest *m)
 	return (char *)more + (*len)++ * size;
 }
 
+/* The new last element of a list of the manifest; NULL: too many, or no memory. */
+#define NEW(m, list)                                                                               \
+	grow((void **)&(m)->manifest.list.at, &(m)->manifest.list.len,                             \
+	     sizeof(*(m)->manifest.list.at), m)
+
+static struct manifest_template *last_template(const struct reading *m)
+{
+	size_t len = m->manifest.templates.len;
+
+	return len ? m->manifest.templates.at[len - 1] : NULL;
+}
+
 static const char *attribute(const char **attributes, const char *name)
 {
 	for (; attributes[0]; attributes += 2)
@@ -79,7 +65,7 @@ static const char *attribute(const char **attributes, const char *name)
 	return NULL;
 }
 
-static char *copy(struct manifest *m, const char *text)
+static char *copy(struct reading *m, const char *text)
 {
 	char *to = text ? strdup(text) : NULL;
 
@@ -156,9 +142,9 @@ static void rule_of(const char *text, const struct etw_layout *layout, enum etw_
 		}
 }
 
-static void begin_field(struct manifest *m, const char **attributes, bool is_struct)
+static void begin_field(struct reading *m, const char **attributes, bool is_struct)
 {
-	struct template *t = m->templates.len ? m->templates.at[m->templates.len - 1] : NULL;
+	struct manifest_template *t = last_template(m);
 	const char *name = attribute(attributes, "name"), *in = attribute(attributes, "inType");
 	struct etw_field *field;
 	unsigned index;
@@ -196,14 +182,13 @@ static void begin_field(struct manifest *m, const char **attributes, bool is_str
 		t->layout->top++;
 }
 
-static void begin_template(struct manifest *m, const char **attributes)
+static void begin_template(struct reading *m, const char **attributes)
 {
-	struct template **place, *t = calloc(1, sizeof(*t));
+	struct manifest_template **place, *t = calloc(1, sizeof(*t));
 
 	if (t)
 		t->layout = etw_layout_new();
-	place = t && t->layout ? grow((void **)&m->templates.at, &m->templates.len,
-				      sizeof(*place), m) : NULL;
+	place = t && t->layout ? NEW(m, templates) : NULL;
 	if (!place) {
 		m->no_memory = !m->why;
 		if (t)
@@ -216,12 +201,12 @@ static void begin_template(struct manifest *m, const char **attributes)
 	m->open_struct = -1;
 }
 
-static void begin_event(struct manifest *m, const char **attributes)
+static void begin_event(struct reading *m, const char **attributes)
 {
 	const char *value = attribute(attributes, "value"),
 		   *version = attribute(attributes, "version");
 	const char *symbol = attribute(attributes, "symbol");
-	struct event *e = grow((void **)&m->events.at, &m->events.len, sizeof(*e), m);
+	struct manifest_event *e = NEW(m, events);
 
 	if (!e)
 		return;
@@ -231,22 +216,37 @@ static void begin_event(struct manifest *m, const char **attributes)
 	e->name = copy(m, symbol ? symbol : attribute(attributes, "task"));
 }
 
-static void begin_map_value(struct manifest *m, const char **attributes)
+/* "$(string.ID)", or the name itself. */
+static void begin_message(struct reading *m, struct manifest_map_value *value, const char *message)
+{
+	static const char prefix[] = "$(string.";
+	size_t len = message ? strlen(message) : 0;
+
+	value->is_id = len > sizeof(prefix) && !strncmp(message, prefix, sizeof(prefix) - 1);
+	if (value->is_id)
+		message += sizeof(prefix) - 1;
+	value->message = copy(m, message);
+	/* The parenthesis that closes it. */
+	if (value->is_id && value->message)
+		value->message[len - sizeof(prefix)] = '\0';
+}
+
+static void begin_map_value(struct reading *m, const char **attributes)
 {
 	const char *value = attribute(attributes, "value");
-	struct map_text *text = grow((void **)&m->maps.at, &m->maps.len, sizeof(*text), m);
+	struct manifest_map_value *text = NEW(m, maps);
 
 	if (!text)
 		return;
 	text->map = copy(m, m->map);
-	text->message = copy(m, attribute(attributes, "message"));
+	begin_message(m, text, attribute(attributes, "message"));
 	text->value = value ? (uint32_t)strtoul(value, NULL, 0) : 0;
 	text->bits = m->bits;
 }
 
-static void begin_string(struct manifest *m, const char **attributes)
+static void begin_string(struct reading *m, const char **attributes)
 {
-	struct string *string = grow((void **)&m->strings.at, &m->strings.len, sizeof(*string), m);
+	struct manifest_string *string = NEW(m, strings);
 
 	if (!string)
 		return;
@@ -256,10 +256,10 @@ static void begin_string(struct manifest *m, const char **attributes)
 
 static void XMLCALL on_begin(void *arg, const char *element, const char **attributes)
 {
-	struct manifest *m = arg;
+	struct reading *m = arg;
 
-	if (!strcmp(element, "provider") && !m->provider) {
-		m->provider = copy(m, attribute(attributes, "name"));
+	if (!strcmp(element, "provider") && !m->manifest.provider) {
+		m->manifest.provider = copy(m, attribute(attributes, "name"));
 	} else if (!strcmp(element, "event")) {
 		begin_event(m, attributes);
 	} else if (!strcmp(element, "template")) {
@@ -283,8 +283,8 @@ static void XMLCALL on_begin(void *arg, const char *element, const char **attrib
 
 static void XMLCALL on_end(void *arg, const char *element)
 {
-	struct manifest *m = arg;
-	struct template *t = m->templates.len ? m->templates.at[m->templates.len - 1] : NULL;
+	struct reading *m = arg;
+	struct manifest_template *t = last_template(m);
 
 	if (strcmp(element, "struct") != 0 || !t || m->open_struct < 0)
 		return;
@@ -297,7 +297,7 @@ static void XMLCALL on_entity(void *arg, const char *name, int is_parameter, con
 			      int length, const char *base, const char *system, const char *public,
 			      const char *notation)
 {
-	struct manifest *m = arg;
+	struct reading *m = arg;
 
 	(void)name, (void)is_parameter, (void)value, (void)length, (void)base, (void)system;
 	(void)public, (void)notation;
@@ -305,87 +305,10 @@ static void XMLCALL on_entity(void *arg, const char *name, int is_parameter, con
 	XML_StopParser(m->parser, XML_FALSE);
 }
 
-static const char *message_text(const struct manifest *m, const char *message)
-{
-	size_t len = message ? strlen(message) : 0;
-
-	if (len < 11 || strncmp(message, "$(string.", 9) != 0)
-		return message;
-	for (size_t i = 0; i < m->strings.len; i++) {
-		const struct string *s = &m->strings.at[i];
-
-		if (s->id && s->text && strlen(s->id) == len - 10 &&
-		    !strncmp(s->id, message + 9, len - 10))
-			return s->text;
-	}
-	return NULL;
-}
-
-static bool add_maps(struct etw_describe *describe, const unsigned char *guid,
-		     const struct manifest *m)
-{
-	for (size_t i = 0; i < m->maps.len;) {
-		const struct map_text *first = &m->maps.at[i];
-		struct etw_map *map = calloc(1, sizeof(*map));
-
-		if (!map)
-			return false;
-		map->bits = first->bits;
-		for (; i < m->maps.len && m->maps.at[i].map && first->map &&
-		       !strcmp(m->maps.at[i].map, first->map); i++) {
-			const char *text = message_text(m, m->maps.at[i].message);
-
-			if (text && !etw_map_add(map, m->maps.at[i].value, text)) {
-				etw_map_free(map);
-				return false;
-			}
-		}
-		if (!first->map) {
-			etw_map_free(map);
-			i++;
-		} else if (!etw_describe_map(describe, guid, first->map, map)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* A layout of the event's own, with the fields of its template, if it has one. */
-static bool add_event(struct etw_describe *describe, const unsigned char *guid,
-		      const struct manifest *m, const struct event *e)
-{
-	const struct template *t = NULL;
-	struct etw_layout *layout = etw_layout_new();
-
-	if (!layout)
-		return false;
-	for (size_t i = 0; e->template && i < m->templates.len && !t; i++)
-		if (m->templates.at[i]->id && !strcmp(m->templates.at[i]->id, e->template))
-			t = m->templates.at[i];
-	for (unsigned i = 0; t && i < t->layout->fields; i++) {
-		const struct etw_field *from = &t->layout->field[i];
-		struct etw_field *field = etw_layout_add(layout, from->name, strlen(from->name));
-		char *name;
-
-		if (!field ||
-		    (t->map[i] && !etw_describe_use_map(describe, guid, layout, i, t->map[i]))) {
-			etw_describe_drop(describe, layout);
-			return false;
-		}
-		name = field->name;
-		*field = *from;
-		field->name = name;
-	}
-	layout->top = t ? t->layout->top : 0;
-	layout->provider = m->provider ? strndup(m->provider, ETW_NAME_CHARS) : NULL;
-	layout->event = e->name ? strndup(e->name, ETW_NAME_CHARS) : NULL;
-	return etw_describe_add(describe, guid, e->id, e->version, layout);
-}
-
 static void free_manifest(struct manifest *m)
 {
 	for (size_t i = 0; i < m->templates.len; i++) {
-		struct template *t = m->templates.at[i];
+		struct manifest_template *t = m->templates.at[i];
 
 		for (unsigned field = 0; field < t->layout->fields; field++)
 			free(t->map[field]);
@@ -410,19 +333,18 @@ static void free_manifest(struct manifest *m)
 	free(m->maps.at);
 	free(m->strings.at);
 	free(m->provider);
-	free(m->map);
 }
 
 bool etw_manifest(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		  const char *text, size_t size, const char **why)
 {
-	struct manifest m = { .open_struct = -1, .parser = XML_ParserCreate("UTF-8") };
+	struct reading m = { .open_struct = -1, .parser = XML_ParserCreate("UTF-8") };
 	bool ok = m.parser != NULL;
 
 	*why = NULL;
 	if (!ok)
 		return false;
-	/* The texts are written with a NUL and a byte order mark by some. */
+	/* Some writers end the text with NULs. */
 	while (size && !text[size - 1])
 		size--;
 	XML_SetUserData(m.parser, &m);
@@ -434,9 +356,8 @@ bool etw_manifest(struct etw_describe *describe, const unsigned char guid[ETW_GU
 			*why = m.why ? m.why : "it is no XML";
 	}
 	XML_ParserFree(m.parser);
-	ok = ok && add_maps(describe, guid, &m);
-	for (size_t i = 0; ok && i < m.events.len; i++)
-		ok = add_event(describe, guid, &m, &m.events.at[i]);
-	free_manifest(&m);
+	ok = ok && etw_manifest_join(&m.manifest, describe, guid);
+	free_manifest(&m.manifest);
+	free(m.map);
 	return ok;
 }

@@ -1,36 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "formats/etw_spans.h"
 
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/etw_cost.h"
-#include "formats/octets.h"
-
-#define PLACES  (2 * ETW_COST_THREADS)
-#define BUCKETS 4096
+#include "formats/etw_describe.h"
 
 struct total { /* what a thread cost so far */
-	bool used;
 	uint32_t pid, tid;
 	uint64_t cost_ns, unknown;
 };
 
 struct open {
 	struct etw_span span;
-	struct open *next;           /* of its bucket, older ones behind it */
+	struct open *older;          /* of those with its key and name */
 	struct open *before, *after; /* in order of time */
 };
 
 struct etw_spans {
 	const struct etw_file *file;
-	struct open *bucket[BUCKETS];
+	void *youngest;         /* a tree of the open spans, of each key and name the youngest */
 	struct open *first, *last;
 	size_t open;
 	uint64_t without_room;
+	void *totals;           /* a tree of struct total */
 	size_t threads;
-	struct total total[PLACES];
 };
 
 struct etw_spans *etw_spans_new(const struct etw_file *file)
@@ -40,6 +37,11 @@ struct etw_spans *etw_spans_new(const struct etw_file *file)
 	if (spans)
 		spans->file = file;
 	return spans;
+}
+
+static void keep(void *open)
+{
+	(void)open; /* it is in the list, too */
 }
 
 void etw_spans_free(struct etw_spans *spans)
@@ -52,6 +54,8 @@ void etw_spans_free(struct etw_spans *spans)
 		free(spans->first);
 		spans->first = next;
 	}
+	tdestroy(spans->youngest, keep);
+	tdestroy(spans->totals, free);
 	free(spans);
 }
 
@@ -71,21 +75,33 @@ const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struc
 
 /* ------------------------------------------------------------------ what threads cost */
 
-/* NULL: there are too many. */
+static int compare_totals(const void *a, const void *b)
+{
+	const struct total *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* NULL: there are too many threads, or no memory. */
 static struct total *total_of(struct etw_spans *spans, uint32_t pid, uint32_t tid)
 {
-	uint64_t mix = ((uint64_t)pid << 32 | tid) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t i = (size_t)(mix >> 40) % PLACES;
+	struct total key = { .pid = pid, .tid = tid }, **found, *total;
 
-	while (spans->total[i].used && (spans->total[i].tid != tid || spans->total[i].pid != pid))
-		i = (i + 1) % PLACES;
-	if (spans->total[i].used)
-		return &spans->total[i];
-	if (spans->threads == ETW_COST_THREADS)
+	found = tfind(&key, &spans->totals, compare_totals);
+	if (found)
+		return *found;
+	total = spans->threads < ETW_COST_THREADS ? malloc(sizeof(*total)) : NULL;
+	if (!total)
 		return NULL;
+	*total = key;
+	if (!tsearch(total, &spans->totals, compare_totals)) {
+		free(total);
+		return NULL;
+	}
 	spans->threads++;
-	spans->total[i] = (struct total){ .used = true, .pid = pid, .tid = tid };
-	return &spans->total[i];
+	return total;
 }
 
 static void add_cost(struct total *total, int64_t cost_ns)
@@ -106,15 +122,28 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
 	return hash;
 }
 
-/* Of a process event the process that it is about; false: nobody knows. */
-static bool process_of(const struct etw_spans *spans, const struct etw_record *r, uint32_t *pid)
+/*
+ * Adds the fields that name what a kernel event is about to the span's key. False: they are not in
+ * the payload.
+ */
+static bool add_subject(const struct etw_spans *spans, const struct etw_record *r,
+			const char *class, const char *key, struct etw_span *span)
 {
-	size_t at = r->header + (r->version ? spans->file->pointer_bytes : 0);
+	struct etw_layout *layout = etw_kernel_layout(class, r->type, r->version);
+	bool found = layout != NULL;
 
-	if ((r->version && !spans->file->pointer_bytes) || at + 4 > r->size)
-		return false;
-	*pid = octets_u32(r->bytes + at);
-	return true;
+	while (found && *key) {
+		size_t len = strcspn(key, ",");
+		uint64_t value;
+
+		found = etw_kernel_value(layout, key, len, (unsigned)spans->file->pointer_bytes,
+					 r->bytes + r->header, r->size - r->header, &value);
+		if (found)
+			span->key = mix(span->key, &value, sizeof(value));
+		key += len + (key[len] == ',');
+	}
+	etw_layout_free(layout);
+	return found;
 }
 
 #define ACTIVITY_AT 0x40 /* in the header of an event of a provider */
@@ -129,63 +158,90 @@ static bool activity_of(const struct etw_record *r, const unsigned char **activi
 	return memcmp(*activity, none, sizeof(none)) != 0;
 }
 
-/* False: it is of no span. */
-static bool identify(const struct etw_spans *spans, const struct etw_record *r,
-		     struct etw_span *span)
+/* By the type of the record; kernel classes with a subject have types of their own. */
+enum role { NONE, BEGIN, END, DEQUEUE };
+
+static enum role role_of(const struct etw_record *r, const char *class, const char **key)
 {
-	bool provider = r->kind == ETW_EVENT && !etw_is_classic(r);
-	uint32_t ids[] = { r->pid, r->tid }, process;
+	enum etw_role role;
+
+	*key = etw_is_provider(r) ? NULL : etw_kernel_key(class, r->type, &role);
+	if (*key)
+		return role == ETW_ROLE_BEGIN ? BEGIN : role == ETW_ROLE_END ? END : NONE;
+	return r->type == 1 ? BEGIN : r->type == 2 ? END : r->type == 7 ? DEQUEUE : NONE;
+}
+
+/* Fills name, key and by_thread of the span that the record is of. */
+static enum role identify(const struct etw_spans *spans, const struct etw_record *r,
+			  struct etw_span *span)
+{
+	uint32_t ids[] = { r->pid, r->tid };
 	const unsigned char *activity;
 	char class[ETW_GUID_TEXT];
+	const char *key;
+	enum role role;
 
 	if (r->kind == ETW_MESSAGE || r->kind == ETW_SKIPPED)
-		return false;
+		return NONE;
 	etw_class(r, class);
-	if (provider)
+	role = role_of(r, class, &key);
+	if (role == NONE)
+		return NONE;
+	if (etw_is_provider(r))
 		snprintf(span->name, sizeof(span->name), "etw.%s.%u", class, r->task);
 	else
 		snprintf(span->name, sizeof(span->name), "etw.%s", class);
 	span->key = mix(UINT64_C(0xcbf29ce484222325), span->name, strlen(span->name));
-	span->by_thread = false;
-	if (provider && activity_of(r, &activity)) {
+	if (key)
+		return add_subject(spans, r, class, key, span) ? role : NONE;
+	if (etw_is_provider(r) && activity_of(r, &activity)) {
 		span->key = mix(span->key, activity, ETW_GUID_BYTES);
-	} else if (!provider && !strcmp(class, "process")) {
-		if (!process_of(spans, r, &process))
-			return false;
-		span->key = mix(span->key, &process, sizeof(process));
-	} else {
-		span->key = mix(span->key, ids, sizeof(ids));
-		span->by_thread = r->has_ids;
+		return role;
 	}
-	return true;
+	span->key = mix(span->key, ids, sizeof(ids));
+	span->by_thread = r->has_ids;
+	return role;
 }
 
 /* ------------------------------------------------------------------ spans */
 
-static struct open **find(struct etw_spans *spans, const struct etw_span *span)
+static int compare_open(const void *a, const void *b)
 {
-	struct open **place = &spans->bucket[span->key % BUCKETS];
+	const struct etw_span *x = &((const struct open *)a)->span;
+	const struct etw_span *y = &((const struct open *)b)->span;
 
-	while (*place &&
-	       ((*place)->span.key != span->key || strcmp((*place)->span.name, span->name) != 0))
-		place = &(*place)->next;
-	return place;
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* The youngest open span with that key and name; NULL: none. */
+static struct open *find(const struct etw_spans *spans, const struct etw_span *span)
+{
+	struct open key = { .span = *span }, **found;
+
+	found = tfind(&key, &spans->youngest, compare_open);
+	return found ? *found : NULL;
 }
 
 static void begin(struct etw_spans *spans, const struct etw_span *span)
 {
-	struct open **bucket = &spans->bucket[span->key % BUCKETS];
 	struct open *open = spans->open < ETW_SPANS_OPEN ? malloc(sizeof(*open)) : NULL;
+	struct open **place = NULL;
 
-	if (!open) {
+	if (open) {
+		*open = (struct open){ .span = *span, .before = spans->last };
+		place = tsearch(open, &spans->youngest, compare_open);
+	}
+	if (!place) {
+		free(open);
 		spans->without_room++;
 		return;
 	}
-	open->span = *span;
-	open->next = *bucket;
-	*bucket = open;
-	open->before = spans->last;
-	open->after = NULL;
+	if (*place != open) {
+		open->older = *place;
+		*place = open;
+	}
 	if (spans->last)
 		spans->last->after = open;
 	else
@@ -194,11 +250,14 @@ static void begin(struct etw_spans *spans, const struct etw_span *span)
 	spans->open++;
 }
 
-static void end(struct etw_spans *spans, struct open **place)
+static void end(struct etw_spans *spans, struct open *open)
 {
-	struct open *open = *place;
+	struct open **place = tfind(open, &spans->youngest, compare_open);
 
-	*place = open->next;
+	if (open->older)
+		*place = open->older;
+	else
+		tdelete(open, &spans->youngest, compare_open);
 	if (open->before)
 		open->before->after = open->after;
 	else
@@ -226,29 +285,30 @@ bool etw_spans_take(struct etw_spans *spans, const struct etw_record *r, int64_t
 {
 	struct total *total = r->has_ids ? total_of(spans, r->pid, r->tid) : NULL;
 	struct etw_span span = { .begin_ns = time_ns, .pid = r->pid, .tid = r->tid };
-	struct open **place;
+	enum role role = identify(spans, r, &span);
+	struct open *open;
 
 	if (total)
 		add_cost(total, cost_ns);
-	if ((r->type != 1 && r->type != 2 && r->type != 7) || !identify(spans, r, &span))
+	if (role == NONE)
 		return false;
-	if (r->type == 1) {
+	if (role == BEGIN) {
 		span.cost_ns = total ? total->cost_ns : 0;
 		span.unknown = total ? total->unknown : 0;
 		begin(spans, &span);
 		return false;
 	}
-	place = find(spans, &span);
-	if (!*place)
+	open = find(spans, &span);
+	if (!open)
 		return false;
-	if (r->type == 7) {
-		if (!(*place)->span.dequeued)
-			(*place)->span.dequeue_ns = time_ns;
-		(*place)->span.dequeued = true;
+	if (role == DEQUEUE) {
+		if (!open->span.dequeued)
+			open->span.dequeue_ns = time_ns;
+		open->span.dequeued = true;
 		return false;
 	}
-	*ended = (*place)->span;
-	end(spans, place);
+	*ended = open->span;
+	end(spans, open);
 	settle(ended, r, total);
 	return true;
 }

@@ -14,6 +14,9 @@
 #include "formats/etw_layout.h"
 #include "formats/format.h"
 
+/* Bytes of the data of an event that is decoded or joined. What would have more stays a record. */
+#define ETW_DATA_MAX (1u << 20)
+
 struct etw_type;
 
 struct etw_types {
@@ -22,8 +25,7 @@ struct etw_types {
 	bool payload_only;      /* the data is no whole record: nothing describes it */
 	bool raw;               /* the data is the record, whatever describes its payload */
 	bool records;           /* records follow the decoded fields */
-	struct etw_type **type; /* a hash table with open addressing; the room is a power of two */
-	size_t count, room;
+	void *types;            /* a tree of them; hostile records cannot make it slow */
 	struct etw_bytes data;  /* of the last event */
 	bool short_told;
 };

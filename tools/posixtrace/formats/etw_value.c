@@ -1,148 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "formats/etw_value.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "formats/etw.h"
 #include "formats/octets.h"
-
-void etw_bytes_add(struct etw_bytes *to, const void *bytes, size_t len)
-{
-	if (len > to->room - to->len) {
-		size_t room = 2 * to->room + len;
-		unsigned char *more = realloc(to->bytes, room);
-
-		if (!more) {
-			to->no_memory = true;
-			return;
-		}
-		to->bytes = more;
-		to->room = room;
-	}
-	if (len)
-		memcpy(to->bytes + to->len, bytes, len);
-	to->len += len;
-}
-
-/* In the byte order of this machine, as schemas say. */
-void etw_bytes_number(struct etw_bytes *to, uint64_t value, unsigned bytes)
-{
-	uint8_t u8 = (uint8_t)value;
-	uint16_t u16 = (uint16_t)value;
-	uint32_t u32 = (uint32_t)value;
-
-	etw_bytes_add(to, bytes == 1 ? (void *)&u8 : bytes == 2 ? (void *)&u16 :
-		      bytes == 4 ? (void *)&u32 : (void *)&value, bytes);
-}
-
-static void add_text(struct etw_bytes *to, const char *text)
-{
-	etw_bytes_add(to, text, strlen(text));
-}
-
-/* ---- texts */
-
-static void add_utf8(struct etw_bytes *to, uint32_t c)
-{
-	unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-	static const unsigned char lead[] = { 0, 0xc0, 0xe0, 0xf0 };
-	unsigned char utf8[4] = { (unsigned char)(lead[more] | c >> 6 * more) };
-
-	for (unsigned i = 1; i <= more; i++)
-		utf8[i] = (unsigned char)(0x80 | (c >> 6 * (more - i) & 0x3f));
-	etw_bytes_add(to, utf8, 1 + more);
-}
-
-void etw_utf16_text(const unsigned char *from, size_t size, struct etw_bytes *to)
-{
-	for (size_t at = 0; at + 2 <= size; at += 2) {
-		uint32_t c = octets_u16(from + at), low;
-
-		if (!c)
-			return;
-		if (c >= 0xd800 && c <= 0xdfff) {
-			low = c < 0xdc00 && at + 4 <= size ? octets_u16(from + at + 2) : 0;
-			if (low >= 0xdc00 && low <= 0xdfff) {
-				c = 0x10000 + ((c - 0xd800) << 10 | (low - 0xdc00));
-				at += 2;
-			} else {
-				c = 0xfffd;
-			}
-		}
-		add_utf8(to, c);
-	}
-}
-
-/* How many bytes the UTF-8 character at p has; 0: it is none. */
-static unsigned utf8_bytes(const unsigned char *p, size_t size)
-{
-	unsigned more = p[0] < 0x80 ? 0 : p[0] >= 0xc2 && p[0] < 0xe0 ? 1 :
-			p[0] >= 0xe0 && p[0] < 0xf0 ? 2 : p[0] >= 0xf0 && p[0] < 0xf5 ? 3 : 4;
-
-	if (more == 4 || more >= size)
-		return 0;
-	for (unsigned i = 1; i <= more; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	return 1 + more;
-}
-
-/* The code page of the writer is not in the log: bytes that are no UTF-8 are taken as Latin-1. */
-static void ansi_text(const unsigned char *from, size_t size, struct etw_bytes *to)
-{
-	for (size_t at = 0; at < size && from[at];) {
-		unsigned bytes = utf8_bytes(from + at, size - at);
-
-		if (bytes)
-			etw_bytes_add(to, from + at, bytes);
-		else
-			add_utf8(to, from[at]);
-		at += bytes ? bytes : 1;
-	}
-}
-
-static void sid_text(const unsigned char *sid, unsigned count, struct etw_bytes *to)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "S-%u-%" PRIu64, sid[0], octets_get(sid + 2, 6, true));
-	add_text(to, text);
-	for (unsigned i = 0; i < count; i++) {
-		snprintf(text, sizeof(text), "-%" PRIu32, octets_u32(sid + 8 + 4 * (size_t)i));
-		add_text(to, text);
-	}
-}
-
-static void address_text(int family, const unsigned char *address, struct etw_bytes *to)
-{
-	char text[INET6_ADDRSTRLEN];
-
-	if (inet_ntop(family, address, text, sizeof(text)))
-		add_text(to, text);
-}
-
-/* A sockaddr: family, port in network order, address. */
-static void socket_text(const unsigned char *p, size_t len, struct etw_bytes *to)
-{
-	char port[16];
-
-	if (len >= 8 && octets_u16(p) == 2) {
-		address_text(AF_INET, p + 4, to);
-	} else if (len >= 24 && octets_u16(p) == 23) {
-		add_text(to, "[");
-		address_text(AF_INET6, p + 8, to);
-		add_text(to, "]");
-	} else {
-		return;
-	}
-	snprintf(port, sizeof(port), ":%u", (unsigned)octets_get(p + 2, 2, true));
-	add_text(to, port);
-}
 
 /* ---- kinds */
 
@@ -262,7 +128,7 @@ static bool take_text(const struct etw_field *f, struct etw_reader *r, size_t le
 	if (width == 2)
 		etw_utf16_text(p, len, to);
 	else
-		ansi_text(p, len, to);
+		etw_ansi_text(p, len, to);
 	return true;
 }
 
@@ -286,7 +152,7 @@ static bool take_sid(struct etw_reader *r, struct etw_bytes *to)
 	if (left < 8 || sid[1] > 15 || left < 8 + 4 * (size_t)sid[1])
 		return false;
 	r->at += 8 + 4 * (size_t)sid[1];
-	sid_text(sid, sid[1], to);
+	etw_sid_text(sid, sid[1], to);
 	return true;
 }
 
@@ -310,7 +176,7 @@ static bool take_guid(struct etw_reader *r, struct etw_bytes *to)
 	if (!p)
 		return false;
 	etw_guid_text(p, text);
-	add_text(to, text);
+	etw_bytes_text(to, text);
 	return true;
 }
 
@@ -354,9 +220,9 @@ static bool take_bytes(const struct etw_field *f, struct etw_reader *r, size_t l
 		v->len = len;
 	} else if (f->out == ETW_OUT_IPV6) {
 		if (len == 16)
-			address_text(AF_INET6, p, &v->text);
+			etw_address_text(AF_INET6, p, &v->text);
 	} else {
-		socket_text(p, len, &v->text);
+		etw_socket_text(p, len, &v->text);
 	}
 	return true;
 }
@@ -384,7 +250,7 @@ static bool take_as_text(const struct etw_field *f, struct etw_reader *r, size_t
 	case ETW_IN_REVERSED_ANSI:
 		if (!take_counted(r, 2, f->in == ETW_IN_REVERSED_ANSI, &p, &len))
 			return false;
-		ansi_text(p, len, &v->text);
+		etw_ansi_text(p, len, &v->text);
 		return true;
 	case ETW_IN_REST_UTF16:
 	case ETW_IN_REST_ANSI:
@@ -393,7 +259,7 @@ static bool take_as_text(const struct etw_field *f, struct etw_reader *r, size_t
 		if (f->in == ETW_IN_REST_UTF16)
 			etw_utf16_text(p, len, &v->text);
 		else
-			ansi_text(p, len, &v->text);
+			etw_ansi_text(p, len, &v->text);
 		return true;
 	case ETW_IN_UTF16_CHAR:
 	case ETW_IN_S16:
@@ -406,7 +272,7 @@ static bool take_as_text(const struct etw_field *f, struct etw_reader *r, size_t
 	case ETW_IN_U32: /* an address of IPv4, in network order */
 		p = take(r, 4);
 		if (p)
-			address_text(AF_INET, p, &v->text);
+			etw_address_text(AF_INET, p, &v->text);
 		return p;
 	case ETW_IN_GUID: return take_guid(r, &v->text);
 	case ETW_IN_SID: return take_sid(r, &v->text);
@@ -469,14 +335,6 @@ void etw_value_pack(const struct etw_value *v, struct etw_bytes *to)
 	}
 }
 
-static const char *map_name(const struct etw_map *map, uint64_t value)
-{
-	for (size_t i = 0; map && !map->bits && i < map->entries; i++)
-		if (map->entry[i].value == value)
-			return map->entry[i].name;
-	return NULL;
-}
-
 static void float_text(const struct etw_value *v, char *text, size_t room)
 {
 	uint32_t bits = (uint32_t)v->number;
@@ -494,7 +352,7 @@ static void float_text(const struct etw_value *v, char *text, size_t room)
 
 void etw_value_text(const struct etw_field *f, const struct etw_value *v, struct etw_bytes *to)
 {
-	const char *name = map_name(f->map, v->number);
+	const char *name = f->map && !f->map->bits ? etw_map_name(f->map, v->number) : NULL;
 	char text[64] = "";
 
 	switch (v->kind.form) {
@@ -518,14 +376,14 @@ void etw_value_text(const struct etw_field *f, const struct etw_value *v, struct
 		snprintf(text, sizeof(text), "%" PRId64, (int64_t)v->number);
 		break;
 	case ETW_FORM_BOOL:
-		add_text(to, v->number ? "true" : "false");
+		etw_bytes_text(to, v->number ? "true" : "false");
 		return;
 	case ETW_FORM_CHAR:
-		add_utf8(to, (uint32_t)v->number & 0xff);
+		etw_character_text((uint32_t)v->number & 0xff, to);
 		return;
 	case ETW_FORM_UNSIGNED:
 		snprintf(text, sizeof(text), "%" PRIu64, v->number);
 		break;
 	}
-	add_text(to, name ? name : text);
+	etw_bytes_text(to, name ? name : text);
 }

@@ -4,6 +4,7 @@
 #define POSIXTRACE_FORMATS_ETW_VALUE_H
 
 #include "formats/etw_layout.h"
+#include "formats/etw_text.h"
 
 enum etw_form {
 	ETW_FORM_UNSIGNED, ETW_FORM_SIGNED, ETW_FORM_HEX, ETW_FORM_FLOAT, ETW_FORM_BOOL,
@@ -43,8 +44,5 @@ bool etw_value_take(const struct etw_field *field, struct etw_reader *reader, si
 void etw_value_pack(const struct etw_value *value, struct etw_bytes *to);
 void etw_value_text(const struct etw_field *field, const struct etw_value *value,
 		    struct etw_bytes *to);
-
-/* UTF-16 of size bytes up to its end or a NUL, appended as UTF-8; lone surrogates become U+FFFD. */
-void etw_utf16_text(const unsigned char *from, size_t size, struct etw_bytes *to);
 
 #endif

@@ -7,6 +7,7 @@
 #include "formats/etw_part.h"
 #include "formats/etw_write.h"
 #include "formats/octets.h"
+#include "utf.h"
 
 #define FLAG_FLUSHED 0x01
 #define TYPE_LOG_HEADER 4
@@ -138,37 +139,18 @@ void etw_put_full(unsigned char header[ETW_FULL_BYTES], const struct etw_full *f
 	octets_put(p + ETW_GUID_BYTES, 0, 8); /* no CPU time is known */
 }
 
-/* One character, or U+FFFD for a byte that begins none. */
-static uint32_t take_utf8(const unsigned char **p)
-{
-	static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
-	unsigned first = *(*p)++, more = first < 0xc0 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
-	uint32_t c = first & (0x3f >> more);
-
-	if (first < 0x80)
-		return first;
-	if (first < 0xc0 || first > 0xf7)
-		return 0xfffd;
-	for (unsigned i = 0; i < more; i++) {
-		if (((*p)[i] & 0xc0) != 0x80)
-			return 0xfffd;
-		c = c << 6 | ((*p)[i] & 0x3f);
-	}
-	if (c < least[more] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		return 0xfffd;
-	*p += more;
-	return c;
-}
-
 size_t etw_put_utf16(const char *text, unsigned char *to, size_t room)
 {
-	const unsigned char *p = (const unsigned char *)text;
+	const char *end = text + strlen(text);
 	size_t used = 0;
 
-	while (*p) {
-		uint32_t c = take_utf8(&p);
-		size_t bytes = c < 0x10000 ? 2 : 4;
+	while (text < end) {
+		uint32_t c;
+		size_t n = utf8_take(text, (size_t)(end - text), &c), bytes;
 
+		if (!n)
+			c = UTF_REPLACEMENT;
+		bytes = c < 0x10000 ? 2 : 4;
 		if (used + bytes + 2 > room)
 			break;
 		if (bytes == 4) {
@@ -178,6 +160,7 @@ size_t etw_put_utf16(const char *text, unsigned char *to, size_t room)
 			octets_put(to + used, c, 2);
 		}
 		used += bytes;
+		text += n ? n : 1;
 	}
 	octets_put(to + used, 0, 2);
 	return used + 2;

@@ -73,10 +73,26 @@ void by_name_partners(const char *name, size_t len,
 	}
 }
 
+static bool has_field(const struct posix_trace_schema_np *schema, const char *name)
+{
+	for (unsigned i = 0; i < schema->fields; i++)
+		if (!strcmp(schema->field[i].name, name))
+			return true;
+	return false;
+}
+
+/* Events of a class of ETW: the decoded ones, and records as they are. */
+static bool is_of_class(const struct posix_trace_schema_np *schema)
+{
+	return has_field(schema, "etw_type") ||
+	       (has_field(schema, "header_type") && has_field(schema, "type"));
+}
+
 bool by_name_applies(trace_event_id_t id, const struct posix_trace_schema_np *schema)
 {
 	/* What a stream does itself is no span of any thread. */
 	if (id && id <= POSIX_TRACE_UNNAMED_USER_EVENT)
 		return false;
-	return !schema || (schema->role == POSIX_TRACE_POINT_NP && pairing_time_field(schema) < 0);
+	return !schema || (schema->role == POSIX_TRACE_POINT_NP &&
+			   pairing_time_field(schema) < 0 && !is_of_class(schema));
 }

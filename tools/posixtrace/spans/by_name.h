@@ -4,7 +4,9 @@
  * the other pairs of endings in by_name.c, are a span called X.
  *
  * The rule applies only to types that say nothing better of themselves: no @begin or @end, and no
- * field that says how long something took. Both types of a pair must be there.
+ * field that says how long something took. Both types of a pair must be there. It does not apply to
+ * types of ETW's classes either: their numbers say which begin and which end, and those that are
+ * called dc_start and dc_end, for example, only list what exists.
  */
 #ifndef POSIXTRACE_SPANS_BY_NAME_H
 #define POSIXTRACE_SPANS_BY_NAME_H
