@@ -60,51 +60,18 @@ void ptx_check_sequence(struct ptx_check *check)
 	walk(check, PTX_LOG_HEADER_BYTES);
 }
 
-/* A names area may be empty, or hold what is left of something else; not half a block. */
-static void check_areas(struct ptx_check *check)
+static void judge_beside(void *arg, uint64_t at, const struct ptx_log_found *found, const char *why)
 {
-	const struct ptx_log_header *h = &check->log->header;
-	struct ptx_log_found found;
-	uint64_t next = 0;
-	const char *why;
+	struct ptx_check *check = arg;
 
-	for (int area = 0; area < 2; area++) {
-		uint64_t at = h->names_offset + (uint64_t)area * h->names_bytes;
-		enum ptx_log_verdict verdict = ptx_log_find(&check->log->window, at,
-							    at + h->names_bytes, h->log_id,
-							    &found, &why);
-
-		if (verdict == PTX_LOG_DAMAGED || verdict == PTX_LOG_WRONG) {
-			ptx_check_fault(check, at, 0, "%s", why);
-		} else if (verdict == PTX_LOG_GOOD) {
-			check->number[PTX_LOG_NAMES] = found.block.number;
-			ptx_check_block(check, &found);
-			if (found.block.number >= next)
-				next = found.block.number + 1;
-		}
+	if (!found) {
+		ptx_check_fault(check, at, 0, "%s", why);
+		return;
 	}
-	check->number[PTX_LOG_NAMES] = next;
-}
-
-/* Block behind block; half a block is where its writer was stopped, or damage. */
-static void check_lists(struct ptx_check *check)
-{
-	const struct ptx_log_header *h = &check->log->header;
-	uint64_t at = h->lists_offset, end = at + h->lists_bytes;
-	struct ptx_log_found found;
-	const char *why;
-
-	while (!check->err && at < end) {
-		enum ptx_log_verdict verdict =
-			ptx_log_find(&check->log->window, at, end, h->log_id, &found, &why);
-
-		if (verdict == PTX_LOG_DAMAGED || verdict == PTX_LOG_WRONG)
-			ptx_check_fault(check, at, 0, "%s", why);
-		if (verdict != PTX_LOG_GOOD)
-			return;
-		ptx_check_block(check, &found);
-		at = found.end;
-	}
+	/* How many blocks of names were overwritten is not known: the first has any number. */
+	if (found->block.type == PTX_LOG_NAMES && !check->number[PTX_LOG_NAMES])
+		check->number[PTX_LOG_NAMES] = found->block.number;
+	ptx_check_block(check, found);
 }
 
 /* The tail begins behind the last slot; its first block is the first INDEX block, or TOP. */
@@ -123,8 +90,7 @@ void ptx_check_slots(struct ptx_check *check)
 	struct ptx_log_found found;
 	const char *why;
 
-	check_areas(check);
-	check_lists(check);
+	ptx_stored_visit_beside(check->log, judge_beside, check);
 	for (size_t i = 0; !check->err && i < log->slots; i++) {
 		uint64_t at = log->slot[i].offset;
 

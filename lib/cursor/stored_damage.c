@@ -2,81 +2,75 @@
 /*
  * cursor/stored_damage.c - how much of a log is damaged, as far as it was read.
  *
- * In a sequence a reader of events passes every block. In slots, two areas of names and one of lists stand
- * before the slots, and the index behind them: they are for those who find the log cut short, and damage
- * there would come to light when it is too late.
+ * In a sequence a reader of events passes every block. In slots it passes neither what stands
+ * beside them nor the tail, so both are read when the end was reached. Their blocks are numbered:
+ * where a number is left out, a block was there.
  */
 #include "cursor/stored_private.h"
 
-static bool is_sound(struct ptx_stored *stored, const struct ptx_log_found *found)
+struct survey {
+	struct ptx_stored *stored;
+	uint64_t next[PTX_LOG_TYPES]; /* the number expected of the next block of a type */
+	uint64_t parts;
+};
+
+static void survey_block(struct survey *survey, const struct ptx_log_found *found)
 {
+	const unsigned type = found->block.type;
 	const char *why;
 
-	return ptx_log_payload(&stored->window, found, &why) != NULL;
+	survey->parts += ptx_log_payload(&survey->stored->window, found, &why) == NULL;
+	if (type < PTX_LOG_NAMES || type >= PTX_LOG_TYPES)
+		return;
+	survey->parts += found->block.number != survey->next[type];
+	survey->next[type] = found->block.number + 1;
 }
 
-/* The block at an offset, or what is left of one; where none begins, none is damaged. */
-static enum ptx_log_verdict find(struct ptx_stored *stored, uint64_t at, uint64_t end,
-				 struct ptx_log_found *found)
+static void survey_beside(void *arg, uint64_t at, const struct ptx_log_found *found,
+			  const char *why)
 {
-	const char *why;
+	struct survey *survey = arg;
 
-	return ptx_log_find(&stored->window, at, end, stored->header.log_id, found, &why);
-}
-
-static bool is_damage(enum ptx_log_verdict verdict)
-{
-	return verdict == PTX_LOG_DAMAGED || verdict == PTX_LOG_WRONG;
-}
-
-static uint64_t damaged_names(struct ptx_stored *stored)
-{
-	const struct ptx_log_header *h = &stored->header;
-	struct ptx_log_found found;
-	uint64_t parts = 0;
-
-	for (int area = 0; area < 2; area++) {
-		uint64_t at = h->names_offset + (uint64_t)area * h->names_bytes;
-		enum ptx_log_verdict verdict = find(stored, at, at + h->names_bytes, &found);
-
-		parts += is_damage(verdict) || (verdict == PTX_LOG_GOOD && !is_sound(stored, &found));
+	(void)at;
+	(void)why;
+	if (!found) {
+		survey->parts++;
+		return;
 	}
-	return parts;
-}
-
-static uint64_t damaged_lists(struct ptx_stored *stored)
-{
-	uint64_t at = stored->header.lists_offset, end = at + stored->header.lists_bytes, parts = 0;
-	enum ptx_log_verdict verdict = PTX_LOG_SHORT;
-	struct ptx_log_found found;
-
-	while (at < end && (verdict = find(stored, at, end, &found)) == PTX_LOG_GOOD) {
-		parts += !is_sound(stored, &found);
-		at = found.end;
-	}
-	return parts + is_damage(verdict);
+	if (found->block.type == PTX_LOG_NAMES && !survey->next[PTX_LOG_NAMES])
+		survey->next[PTX_LOG_NAMES] = found->block.number;
+	survey_block(survey, found);
 }
 
 /* From the index to END, each block where the one before it ends. */
-static uint64_t damaged_tail(struct ptx_stored *stored)
+static void survey_tail(struct survey *survey)
 {
-	uint64_t at = stored->tops ? stored->top[0].offset : stored->tail, parts = 0;
+	struct ptx_stored *stored = survey->stored;
+	uint64_t at = stored->tops ? stored->top[0].offset : stored->tail;
 	struct ptx_log_found found;
+	const char *why;
 
-	for (; stored->complete && at <= stored->data_end; at = found.end) {
-		if (find(stored, at, UINT64_MAX, &found) != PTX_LOG_GOOD)
-			return parts + 1;
-		parts += !is_sound(stored, &found);
+	for (; at <= stored->data_end; at = found.end) {
+		if (ptx_log_find(&stored->window, at, UINT64_MAX, stored->header.log_id, &found,
+				 &why) != PTX_LOG_GOOD) {
+			survey->parts++;
+			return;
+		}
+		survey_block(survey, &found);
 	}
-	return parts;
 }
 
 uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored)
 {
-	uint64_t parts = stored->damaged_parts + !ptx_log_closing_is_valid(&stored->header.closing);
+	uint64_t parts = stored->damaged_parts + !ptx_log_closing_is_valid(&stored->header.closing) +
+			 (stored->header_damage != NULL);
+	struct survey survey = { .stored = stored };
 
 	/* Where the end was reached, the window has no block that is being read. */
 	if (!stored->ended || ptx_stored_is_sequence(stored) || stored->live)
 		return parts;
-	return parts + damaged_names(stored) + damaged_lists(stored) + damaged_tail(stored);
+	ptx_stored_visit_beside(stored, survey_beside, &survey);
+	if (stored->complete)
+		survey_tail(&survey);
+	return parts + survey.parts;
 }

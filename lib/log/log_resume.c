@@ -260,18 +260,38 @@ static void add_overwritten(const struct ptx_log *log, struct ptx_log_tally *tal
 	tally->nobody += overwritten->events;
 }
 
+/*
+ * The last block of the lists may be half written. Nothing may follow to overwrite it, and in a log
+ * that is completed it would be damage. Where good blocks follow, it is damage and stays.
+ */
+static void wipe_half_block(const struct ptx_log *log, struct ptx_log_window *window, uint64_t end)
+{
+	static const char nothing[sizeof(struct ptx_log_block)];
+	const uint64_t at = log->lists.at;
+	struct ptx_log_found found;
+	size_t done = 0;
+
+	if (end - at < sizeof(nothing) ||
+	    ptx_log_resync(window, at + 8, end, log->header->log_id, &found) ||
+	    ptx_log_check_file(log))
+		return;
+	ptx_io_write_at(log->fd, nothing, sizeof(nothing), at, &done);
+}
+
 /* Block behind block in their area, as far as they are whole. */
 static int read_lists(struct ptx_log *log, struct ptx_log_window *window)
 {
 	const struct ptx_log_header *h = log->header;
 	const uint64_t end = h->lists_offset + h->lists_bytes;
+	enum ptx_log_verdict verdict = PTX_LOG_NO_MAGIC;
 	struct ptx_log_found found;
 	const char *why;
 	int err = 0;
 
 	log->lists.at = h->lists_offset;
 	while (!err && h->lists_bytes &&
-	       ptx_log_find(window, log->lists.at, end, h->log_id, &found, &why) == PTX_LOG_GOOD) {
+	       (verdict = ptx_log_find(window, log->lists.at, end, h->log_id, &found, &why)) ==
+		       PTX_LOG_GOOD) {
 		const void *payload = ptx_log_payload(window, &found, &why);
 		const unsigned type = found.block.type;
 
@@ -284,33 +304,49 @@ static int read_lists(struct ptx_log *log, struct ptx_log_window *window)
 		log->number[type]++;
 		log->lists.at = found.end;
 	}
+	if (!err && verdict != PTX_LOG_NO_MAGIC && verdict != PTX_LOG_FOREIGN)
+		wipe_half_block(log, window, end);
 	return err;
+}
+
+/*
+ * The names of both areas. The next block goes to the area whose block is half written, or damaged,
+ * and is written even if there is no new name.
+ */
+static void read_names(struct ptx_log *log, struct ptx_log_window *window)
+{
+	const struct ptx_log_header *h = log->header;
+	bool half = false;
+
+	for (int area = 0; area < 2; area++) {
+		const uint64_t at = h->names_offset + (uint64_t)area * h->names_bytes;
+		const void *names = NULL;
+		struct ptx_log_found found;
+		const char *why;
+		const enum ptx_log_verdict verdict =
+			ptx_log_find(window, at, at + h->names_bytes, h->log_id, &found, &why);
+
+		if (verdict == PTX_LOG_GOOD && found.block.type == PTX_LOG_NAMES)
+			names = ptx_log_payload(window, &found, &why);
+		if (names) {
+			take_names(log, &found, names);
+			if (found.block.number >= log->number[PTX_LOG_NAMES])
+				log->number[PTX_LOG_NAMES] = found.block.number + 1;
+		} else if (verdict != PTX_LOG_NO_MAGIC && verdict != PTX_LOG_FOREIGN) {
+			half = true;
+		}
+	}
+	if (half)
+		memset(log->names.written, 0, sizeof(log->names.written));
 }
 
 static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 		      struct ptx_log_tally *tally)
 {
-	const struct ptx_log_header *h = log->header;
 	struct slots slots = { NULL, 0, 0, 0 };
-	struct ptx_log_found found;
-	const char *why;
-	const void *names;
 	int err;
 
-	for (int area = 0; area < 2; area++) {
-		uint64_t at = h->names_offset + (uint64_t)area * h->names_bytes;
-
-		if (ptx_log_find(window, at, at + h->names_bytes, h->log_id, &found, &why) !=
-			    PTX_LOG_GOOD ||
-		    found.block.type != PTX_LOG_NAMES)
-			continue;
-		names = ptx_log_payload(window, &found, &why);
-		if (!names)
-			continue;
-		take_names(log, &found, names);
-		if (found.block.number >= log->number[PTX_LOG_NAMES])
-			log->number[PTX_LOG_NAMES] = found.block.number + 1;
-	}
+	read_names(log, window);
 	err = read_lists(log, window);
 	if (!err)
 		err = gather_slots(log, window, &slots);

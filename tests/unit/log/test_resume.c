@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* log/log_resume.c: a log whose writer was killed is written on, and is a log as any other. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -179,6 +180,53 @@ START_TEST(a_torn_slot_leaves_the_state_before_it)
 }
 END_TEST
 
+/* More names than a page of the file has room for, and what they mean. */
+static void tell_more(struct sample *sample, unsigned round)
+{
+	char name[32];
+
+	for (unsigned i = 0; i < 100; i++) {
+		const unsigned type = 100 + 100 * round + i;
+
+		snprintf(name, sizeof(name), "more %u", type);
+		OK(ptx_log_name(sample->log, type, name));
+		OK(ptx_log_schema(sample->log, type, "u32 number; bytes rest"));
+	}
+}
+
+/* W2: the block that the writer was killed in is no fault of the completed log. */
+START_TEST(a_torn_block_beside_the_slots_leaves_no_fault)
+{
+	struct sample sample, heir;
+	int fd = sample_file();
+
+	ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_LOOP, 600, HEIR_DATA_MAX), 0);
+	for (unsigned round = 0; round < 4; round++) {
+		size_t was, is, end;
+		uint8_t *before, *after;
+
+		before = sample_bytes(fd, &was);
+		tell_more(&sample, round);
+		sample_add(&sample, 1);
+		sample_write(&sample);
+		after = sample_bytes(fd, &is);
+		end = round ? ((struct ptx_log_header *)(void *)before)->slots_offset : 0;
+		for (size_t at = PTX_LOG_HEADER_BYTES; at < end; at += 501) {
+			int torn = sample_file_of(before, was);
+
+			ck_assert_int_eq(pwrite(torn, after, at, 0), (ssize_t)at);
+			ck_assert_int_eq(heir_resume(&heir, torn), 0);
+			heir_go_on_to(&heir, torn, heir.events + 3 * (at % 2));
+			close(torn);
+		}
+		free(before);
+		free(after);
+	}
+	sample_die(&sample);
+	close(fd);
+}
+END_TEST
+
 START_TEST(what_is_no_log_or_was_completed_is_left_alone)
 {
 	uint8_t *bytes, *now;
@@ -248,6 +296,7 @@ static Suite *build(void)
 	tcase_add_test(tc, what_is_left_of_an_end_is_no_fault_of_who_goes_on);
 	tcase_add_test(tc, a_block_of_no_type_that_is_known_is_skipped);
 	tcase_add_test(tc, a_torn_slot_leaves_the_state_before_it);
+	tcase_add_test(tc, a_torn_block_beside_the_slots_leaves_no_fault);
 	tcase_add_loop_test(tc, what_is_no_log_or_was_completed_is_left_alone, 0, 3);
 	return suite;
 }
