@@ -60,6 +60,23 @@ check "in TAP, too" has out '^ok 1 - never gone # SKIP the log has no such event
 run 0 check --junit "$tmp/rule" "$tmp/log"
 check "and in JUnit" has out '<skipped message="the log has no such event type"/></testcase>$'
 check "where it is counted" has out 'failures="0" errors="0" skipped="1">$'
+one 'never req_edn' 0
+check "the nearest name is told" has err 'WARNING: .*/rule:1: req_edn: the log has no such event type; did you mean req_end?$'
+one 'every req_begin is followed by req_edn' 1
+check "also of the event that is to follow" has err ': req_edn: .*; did you mean req_end?$'
+one 'every req_begin is followed by req_end of the same idd' 2
+check "and of fields" has err 'rule:1: no event type of .* has a field idd; did you mean id?$'
+one 'never req_end where "resutl > 0"' 2
+check "also in expressions" has err 'no event type has a field of this name; did you mean result?$'
+one 'every log.line is followed by req_end of the same id' 0
+check "a type without the fields of a rule is told" has err \
+	'WARNING: .*: log.line: no event type of this name has the fields of the rule$'
+one 'never lock AB then B' 0
+check "and of locks" has err 'WARNING: .*: AB: the log has no such lock; did you mean A?$'
+run 2 dump --fields idd "$tmp/log"
+check "--fields tells the nearest field" has err 'no event type of the log has this field; did you mean id?$'
+run 2 latency --pair req_begn,req_end "$tmp/log"
+check "--pair tells the nearest type" has err 'has no such event type; did you mean req_begin?$'
 one 'count gone == 0' 0
 check "to count what is not there is a check" has out ': ok: count gone == 0 (.*the log has no such event type)$'
 

@@ -77,7 +77,7 @@ check "nothing else where it is not wanted" test "$(grep -c '  call$' "$tmp/out"
 run 0 latency --pair req,done -e req -e done "$tmp/a.log"
 check "without a field the thread pairs, and these are two" has out '^ *10 *10 *0 *0 *0  req..done$'
 run 2 latency --pair req,gone,id "$tmp/a.log"
-check "an event type that is not there is told" has err '^posixtrace: --pair: gone: .*a.log has no such event type$'
+check "an event type that is not there is told" has err '^posixtrace: --pair: gone: .*a.log has no such event type'
 run 2 latency --pair req,done,how "$tmp/a.log"
 check "a field that is not there is told" has err '^posixtrace: --pair: req has no field how$'
 

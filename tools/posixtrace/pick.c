@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* pick.c - what --fields says, and where its fields are in schemas. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,12 @@ static bool find_fact(struct pick_column *column, const char *name, size_t len)
 	return false;
 }
 
+static void offer_facts(struct nearest *nearest)
+{
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		nearest_offer(nearest, facts[i].name);
+}
+
 static size_t name_len(const char *p)
 {
 	return strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
@@ -61,6 +68,7 @@ static bool parse_field(struct pick_column *column, const char *name, const char
 		return false;
 	memcpy(column->name, name, len);
 	column->name[len] = '\0';
+	nearest_begin(&column->nearest, column->name);
 	column->width = len > FIELD_WIDTH ? len : FIELD_WIDTH;
 	if (name + len == end)
 		return true;
@@ -129,21 +137,30 @@ int pick_field(struct pick *pick, const struct posix_trace_schema_np *schema, un
 
 void pick_learn(struct pick *pick, const struct posix_trace_schema_np *schema)
 {
-	for (unsigned i = 0; i < pick->count; i++)
-		if (pick->column[i].fact == PICK_FIELD && pick_field(pick, schema, i) >= 0)
-			pick->column[i].known = true;
+	for (unsigned i = 0; i < pick->count; i++) {
+		struct pick_column *column = &pick->column[i];
+
+		if (column->fact != PICK_FIELD || column->known)
+			continue;
+		column->known = pick_field(pick, schema, i) >= 0;
+		for (unsigned f = 0; f < schema->fields; f++)
+			nearest_offer(&column->nearest, schema->field[f].name);
+	}
 }
 
-bool pick_say_unknown(const struct pick *pick)
+bool pick_say_unknown(struct pick *pick)
 {
+	char reason[128];
 	bool any = false;
 
 	for (unsigned i = 0; i < pick->count; i++) {
 		if (pick->column[i].fact != PICK_FIELD || pick->column[i].known)
 			continue;
 		any = true;
-		wrong(pick->column[i].label, strlen(pick->column[i].label),
-		      "no event type of the log has this field");
+		offer_facts(&pick->column[i].nearest);
+		snprintf(reason, sizeof(reason), "no event type of the log has this field%s",
+			 nearest_hint(&pick->column[i].nearest));
+		wrong(pick->column[i].label, strlen(pick->column[i].label), reason);
 	}
 	return any;
 }

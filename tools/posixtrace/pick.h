@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "logfile.h"
+#include "nearest.h"
 #include "out.h"
 #include "when.h"
 
@@ -40,6 +41,7 @@ struct pick_column {
 	bool has_index;        /* of a field: one element */
 	unsigned index;
 	bool known;            /* some schema has the field */
+	struct nearest nearest; /* of the fields that schemas have */
 	size_t width;
 	char label[POSIX_TRACE_FIELD_NAME_MAX_NP + 32]; /* as it was given */
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];
@@ -67,7 +69,7 @@ bool pick_parse(struct pick *pick, const char *list);
 /* Marks the fields that this schema has; pick_say_unknown() is true and has said so if no schema that
  * was learned has one of them. */
 void pick_learn(struct pick *pick, const struct posix_trace_schema_np *schema);
-bool pick_say_unknown(const struct pick *pick);
+bool pick_say_unknown(struct pick *pick);
 
 /* A line of values with a tab between them; of columns, each as wide as it usually is; of JSON. */
 void pick_tabs(struct out *out, struct pick *pick, const struct pick_line *line,

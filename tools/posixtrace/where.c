@@ -66,8 +66,11 @@ static const struct where_place *place_of(struct where *where,
 
 void where_learn(struct where *where, const struct posix_trace_schema_np *schema)
 {
-	for (unsigned i = 0; i < where->fields; i++)
+	for (unsigned i = 0; i < where->fields; i++) {
 		where->field[i].known |= field_of(schema, where->field[i].name) >= 0;
+		for (unsigned f = 0; !where->field[i].known && f < schema->fields; f++)
+			nearest_offer(&where->field[i].nearest, schema->field[f].name);
+	}
 }
 
 static const char *label_of(const struct posix_trace_value_np *value)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* where_parse.c - the expression into nodes. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,10 +233,13 @@ bool where_say_unknown(const struct where *where)
 {
 	for (unsigned i = 0; i < where->fields; i++) {
 		const struct where_name *field = &where->field[i];
+		char reason[128];
 
-		if (!field->known)
-			return !where_wrong(where, field->at, field->len,
-				      "no event type has a field of this name");
+		if (field->known)
+			continue;
+		snprintf(reason, sizeof(reason), "no event type has a field of this name%s",
+			 nearest_hint(&field->nearest));
+		return !where_wrong(where, field->at, field->len, reason);
 	}
 	return false;
 }

@@ -3,6 +3,7 @@
 #ifndef POSIXTRACE_WHERE_PART_H
 #define POSIXTRACE_WHERE_PART_H
 
+#include "nearest.h"
 #include "where.h"
 
 #define WHERE_NODES  512
@@ -34,6 +35,7 @@ struct where_node {
 struct where_name {
 	size_t at, len;        /* in the text */
 	bool known;            /* some schema has it */
+	struct nearest nearest; /* of the fields that schemas have */
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];
 };
 

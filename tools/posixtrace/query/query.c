@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,9 +122,15 @@ static int say_wrong(const char *sql, int offset, const char *reason)
 
 static int say_sqlite(sqlite3 *db, const char *sql, int err)
 {
+	char reason[512], hinted[1024];
+	int offset;
+
 	if (err == SQLITE_AUTH)
 		return say_wrong(sql, sqlite3_error_offset(db), "only SELECT: a log is not changed");
-	return say_wrong(sql, sqlite3_error_offset(db), sqlite3_errmsg(db));
+	offset = sqlite3_error_offset(db);
+	snprintf(reason, sizeof(reason), "%s", sqlite3_errmsg(db));
+	snprintf(hinted, sizeof(hinted), "%s%s", reason, query_hint(db, reason));
+	return say_wrong(sql, offset, hinted);
 }
 
 static int say_failed(sqlite3 *db, int err)

@@ -79,6 +79,13 @@ void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *val
 int query_tables(sqlite3 *db, struct query *query);
 int query_functions(sqlite3 *db, struct query *query);
 
+/*
+ * query_nearest.c: a text to stand behind SQLite's message about a name that it does not know: the
+ * nearest name. Empty: the message is about no name, or none is near. The call ends the authorizer
+ * of the database. Valid until the next call.
+ */
+const char *query_hint(sqlite3 *db, const char *message);
+
 /* query_print.c: the rows of a statement. */
 enum query_form { QUERY_TABLE, QUERY_CSV, QUERY_JSON };
 

@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "nearest.h"
 #include "out.h"
 #include "rules/judge.h"
 #include "rules/verdict.h"
@@ -57,6 +58,19 @@ static bool knows_field(const struct logfile *log, const char *name)
 	return false;
 }
 
+static void say_no_field(const struct rule *rule, const char *path, const struct logfile *log,
+			 const char *name)
+{
+	struct nearest nearest;
+
+	nearest_begin(&nearest, name);
+	for (size_t i = 0; i < log->types; i++)
+		for (unsigned f = 0; log->list[i]->schema && f < log->list[i]->schema->fields; f++)
+			nearest_offer(&nearest, log->list[i]->schema->field[f].name);
+	say("%s:%u: no event type of %s has a field %s%s", path, rule->line, log->path, name,
+	    nearest_hint(&nearest));
+}
+
 static bool where_fits(const struct check *check, const struct logfile *log, struct where *where)
 {
 	if (!where)
@@ -97,8 +111,7 @@ static bool rules_fit(struct check *check)
 			fit = false;
 		for (unsigned f = 0; f < rule->fields; f++)
 			if (!knows_field(log, rule->field[f])) {
-				say("%s:%u: no event type of %s has a field %s", rules->path,
-				    rule->line, log->path, rule->field[f]);
+				say_no_field(rule, rules->path, log, rule->field[f]);
 				fit = false;
 			}
 	}
@@ -153,7 +166,7 @@ static int judge_log(struct check *check)
 		verdict_junit(&out_stdout, &check->rules, check->log.path);
 	else
 		verdict_text(&out_stdout, &check->rules);
-	verdict_warn(&check->rules);
+	verdict_warn(&check->rules, &check->log);
 	return answer(check, status);
 }
 

@@ -76,8 +76,10 @@ static void add_use(struct judge_type *to, struct rule *rule, const struct log_t
 
 	use->rule = rule;
 	use->is_second = is_second;
-	if (has_fields(rule, type, use->field))
-		to->uses++;
+	if (!has_fields(rule, type, use->field))
+		return;
+	(is_second ? &rule->second : &rule->first)->has_fields = true;
+	to->uses++;
 }
 
 /* Of one type, ends come before begins: an event that is both is not followed by itself. */

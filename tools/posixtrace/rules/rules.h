@@ -32,6 +32,7 @@ struct rule_event {
 	char *pattern;
 	struct where *where;   /* NULL: all */
 	bool exists;           /* the log has such an event type */
+	bool has_fields;       /* one of them has the fields of the rule */
 };
 
 struct rule {

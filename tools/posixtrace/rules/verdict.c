@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "logfile.h"
+#include "nearest.h"
 #include "out.h"
 #include "say.h"
 #include "text.h"
@@ -24,12 +26,53 @@ static const char *what_is_missing(const struct rule *rule)
 	       "the log has no such event type";
 }
 
-void verdict_warn(const struct rules *rules)
+/* Names of objects live as long as the next one is not read. */
+static void offer_locks(struct nearest *nearest, const struct logfile *log)
 {
-	for (size_t i = 0; i < rules->count; i++)
-		if (is_about_nothing(&rules->rule[i]))
-			say_warning("%s:%u: %s: %s", rules->path, rules->rule[i].line,
-				    rules->rule[i].first.pattern, what_is_missing(&rules->rule[i]));
+	static char best[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1];
+	struct posix_trace_object_np object;
+	int unavailable = 0;
+
+	if (!log->has_objects)
+		return;
+	posix_trace_object_rewind_np(log->trid);
+	while (!posix_trace_object_getnext_np(log->trid, &object, &unavailable) && !unavailable) {
+		nearest_offer(nearest, object.name);
+		if (nearest->name != object.name)
+			continue;
+		memcpy(best, object.name, sizeof(best));
+		nearest->name = best;
+	}
+}
+
+static void warn(const struct rules *rules, const struct rule *rule, const struct rule_event *event,
+		 const struct logfile *log)
+{
+	struct nearest nearest;
+
+	if (event->exists && rule->fields && !event->has_fields)
+		say_warning("%s:%u: %s: no event type of this name has the fields of the rule",
+			    rules->path, rule->line, event->pattern);
+	if (event->exists)
+		return;
+	nearest_begin(&nearest, event->pattern);
+	if (rule->kind == RULE_ORDER)
+		offer_locks(&nearest, log);
+	for (size_t i = 0; rule->kind != RULE_ORDER && i < log->types; i++)
+		nearest_offer(&nearest, log->list[i]->name);
+	say_warning("%s:%u: %s: %s%s", rules->path, rule->line, event->pattern,
+		    what_is_missing(rule), nearest_hint(&nearest));
+}
+
+void verdict_warn(const struct rules *rules, const struct logfile *log)
+{
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct rule *rule = &rules->rule[i];
+
+		warn(rules, rule, &rule->first, log);
+		if (rule->kind == RULE_EVERY || rule->kind == RULE_ORDER)
+			warn(rules, rule, &rule->second, log);
+	}
 }
 
 static const char *name_of(const struct rule *rule)

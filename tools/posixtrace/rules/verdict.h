@@ -7,6 +7,7 @@
 
 #include "rules/rules.h"
 
+struct logfile;
 struct out;
 
 void verdict_text(struct out *out, const struct rules *rules);
@@ -18,9 +19,10 @@ void verdict_tap_none(struct out *out);
 void verdict_junit_none(struct out *out);
 
 /*
- * Says on standard error which rules are about nothing: no event type, or no lock, of the log is what
- * they name. Such a rule was not checked; but to count what is not there is a check.
+ * Warns of names in rules that no event type, or no lock, of the log has, with the nearest one that is
+ * there, and of those whose event types all lack a field of the rule. A rule without a first event type
+ * was not checked; but to count what is not there is a check.
  */
-void verdict_warn(const struct rules *rules);
+void verdict_warn(const struct rules *rules, const struct logfile *log);
 
 #endif

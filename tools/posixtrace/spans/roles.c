@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nearest.h"
 #include "say.h"
 #include "spans/by_name.h"
 
@@ -161,11 +162,31 @@ bool pairing_add(struct pairing *pairing, const char *text)
 	return false;
 }
 
+static void say_no_field(const struct log_type *type, const char *name)
+{
+	struct nearest nearest;
+
+	nearest_begin(&nearest, name);
+	for (unsigned i = 0; type->schema && i < type->schema->fields; i++)
+		nearest_offer(&nearest, type->schema->field[i].name);
+	say("--pair: %s has no field %s%s", type->name, name, nearest_hint(&nearest));
+}
+
+static void say_no_type(const char *name, const struct logfile *log)
+{
+	struct nearest nearest;
+
+	nearest_begin(&nearest, name);
+	for (size_t i = 0; i < log->types; i++)
+		nearest_offer(&nearest, log->list[i]->name);
+	say("--pair: %s: %s has no such event type%s", name, log->path, nearest_hint(&nearest));
+}
+
 static bool has_keys(const struct pairing_option *option, const struct log_type *type)
 {
 	for (unsigned i = 0; i < option->keys; i++)
 		if (find_field(type->schema, option->key[i]) < 0) {
-			say("--pair: %s has no field %s", type->name, option->key[i]);
+			say_no_field(type, option->key[i]);
 			return false;
 		}
 	return true;
@@ -185,8 +206,7 @@ static bool option_fits(struct pairing_option *option, struct logfile *log)
 	}
 	if (option->found_begin && option->found_end)
 		return true;
-	say("--pair: %s: %s has no such event type",
-	    option->found_begin ? option->end : option->begin, log->path);
+	say_no_type(option->found_begin ? option->end : option->begin, log);
 	return false;
 }
 
