@@ -326,22 +326,11 @@ static void separate(void)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-/*
- * A handler that traces may come in between and do all of this; what is done twice then is the same. In
- * a quiet process, a child that inherits no stream stays as it is: it finds none that is its own.
- */
-void ptx_process_child(void)
+/* In a quiet process, a child that inherits no stream stays as it is: it finds none that is its own. */
+static uint32_t become_child(void)
 {
-	int saved = errno;
-	uint32_t pid;
+	uint32_t pid = ptx_process_pid_of_child ? ptx_process_pid_of_child() : (uint32_t)getpid();
 
-	if (!has_begun) {
-		ptx_process_init(); /* no child, but a constructor that runs before ours */
-		return;
-	}
-	if (!ptx_process_is_child())
-		return;
-	pid = ptx_process_pid_of_child ? ptx_process_pid_of_child() : (uint32_t)getpid();
 	if (ptx_process_before_child)
 		ptx_process_before_child();
 	if (!ptx_family_keep(&ptx_arena_self, pid) && !ptx_is_quiet())
@@ -350,8 +339,47 @@ void ptx_process_child(void)
 		if (ptx_arena_self.lists && last_pid != pid)
 			inherit_objects(&ptx_arena_self.lists->objects, last_pid, pid);
 		last_pid = pid;
-		atomic_store_explicit(&ptx_private.pid, pid, memory_order_release);
 	}
+	return pid;
+}
+
+/* Not wiped at fork, so that no two attempts of a process and its children have the same number. */
+static _Atomic uint32_t attempts;
+
+/*
+ * A handler that traces may come in between and do all of this; what is done twice then is the same. A
+ * handler may also fork in between: its child goes on here with its parent's pid. It has been wiped, so it
+ * does not find the number of the attempt, and begins again. Until it has looked, for two instructions, a
+ * handler that interrupts it and traces takes its parent's pid for its own.
+ */
+void ptx_process_child(void)
+{
+	int saved = errno;
+	bool has_forked;
+
+	if (!has_begun) {
+		ptx_process_init(); /* no child, but a constructor that runs before ours */
+		return;
+	}
+	do {
+		uint32_t attempt = atomic_fetch_add_explicit(&attempts, 1, memory_order_relaxed) + 1;
+		uint32_t pid, unknown = 0;
+
+		if (!ptx_process_is_child())
+			break;
+		atomic_store_explicit(&ptx_private.attempt, attempt, memory_order_relaxed);
+		atomic_signal_fence(memory_order_seq_cst);
+		pid = become_child();
+		if (!atomic_compare_exchange_strong_explicit(&ptx_private.pid, &unknown, pid,
+							     memory_order_release,
+							     memory_order_relaxed))
+			break;
+		atomic_signal_fence(memory_order_seq_cst);
+		has_forked = atomic_load_explicit(&ptx_private.attempt, memory_order_relaxed) !=
+			     attempt;
+		if (has_forked)
+			atomic_store_explicit(&ptx_private.pid, 0, memory_order_relaxed);
+	} while (has_forked);
 	errno = saved;
 }
 

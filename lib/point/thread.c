@@ -79,6 +79,12 @@ static unsigned left_in(int i)
 	return pools[i].count - POOL_FRAMES - used;
 }
 
+/*
+ * The object of the pool that this thread is about to make its own. A child leaves it to the frame that a
+ * fork interrupts there, as it leaves ptx_thread_self: nobody else takes the object in the child.
+ */
+static _Thread_local struct ptx_thread *in_making __attribute__((tls_model("initial-exec")));
+
 static struct ptx_thread *take_from_pool(void)
 {
 	for (int i = 0; i < PTX_THREAD_POOLS; i++) {
@@ -93,8 +99,10 @@ static struct ptx_thread *take_from_pool(void)
 				break;
 			thread = (void *)(atomic_load_explicit(&pool->begin, memory_order_relaxed) +
 					  (pool->first + used) % pool->count * OBJECT_BYTES);
+			in_making = thread;
+			atomic_signal_fence(memory_order_seq_cst);
 			if (!take(thread))
-				continue; /* not zeroed: a fork in an emulator */
+				continue; /* a handler was faster, or an emulator's fork zeroes nothing */
 			link_thread(thread);
 			return thread;
 		}
@@ -165,53 +173,72 @@ static uint32_t this_process(void)
 }
 
 /*
- * The thread's id as the C library knows it; asked for at the first event, and kept, so that a child of
- * a raw clone(), which finds its parent's, is noticed.
+ * The thread's id as the C library knew it last, and as the kernel does where the C library's is wrong: in a
+ * child of a raw clone(), which finds its parent's id there. The two are one word, so that a handler that
+ * forks in between leaves no mixture of two processes.
  */
-static _Thread_local uint32_t known_tid __attribute__((tls_model("initial-exec")));
-static _Thread_local uint32_t true_tid __attribute__((tls_model("initial-exec")));
-static bool has_ids; /* the C library tells them */
+static _Thread_local _Atomic uint64_t known_tids __attribute__((tls_model("initial-exec")));
+static bool has_ids; /* the C library has them */
 
+static uint32_t known_tid(uint64_t tids)
+{
+	return (uint32_t)(tids >> 32);
+}
+
+static void know_tids(uint32_t known, uint32_t true_tid)
+{
+	atomic_store_explicit(&known_tids, (uint64_t)known << 32 | true_tid, memory_order_relaxed);
+}
+
+/* What a child knows is its parent's, until it is set up. */
 static uint32_t own_tid(void)
 {
 	uint32_t tid = has_ids && ptx_is_quiet() ? ptx_ids_thread() : 0;
+	uint64_t tids = atomic_load_explicit(&known_tids, memory_order_relaxed);
 
 	if (!tid)
 		return (uint32_t)syscall(SYS_gettid);
-	if (true_tid && tid == known_tid)
-		return true_tid;
-	known_tid = tid;
-	true_tid = 0;
+	if ((uint32_t)tids && tid == known_tid(tids))
+		return (uint32_t)tids;
+	know_tids(tid, 0);
 	return tid;
 }
 
+/*
+ * A handler may fork between any two instructions; then this returns the parent's id in the child, and
+ * ptx_process_child() calls it again. One window is left in a quiet process: a child C of _Fork() or
+ * vfork() makes no event and forks no more but by a raw clone(). That one's child finds C's id, takes it
+ * for news, and for its own.
+ */
 uint32_t ptx_thread_child_pid(void)
 {
 	uint32_t tid = has_ids && ptx_is_quiet() ? ptx_ids_thread() : 0;
+	uint64_t tids = atomic_load_explicit(&known_tids, memory_order_relaxed);
 
-	if (tid && known_tid && tid != known_tid) {
-		known_tid = tid;
-		true_tid = 0;
+	if (tid && tids && tid != known_tid(tids)) {
+		know_tids(tid, 0);
 		return tid; /* its first thread, and glibc has noticed */
 	}
-	if (tid) {
-		known_tid = tid;
-		true_tid = (uint32_t)syscall(SYS_gettid);
-	}
+	if (tid)
+		know_tids(tid, (uint32_t)syscall(SYS_gettid));
 	return (uint32_t)getpid();
 }
 
 void ptx_thread_before_fork(void)
 {
-	own_tid();
+	if (ptx_is_quiet() && !ptx_process_is_child())
+		own_tid();
 }
 
 /*
  * pid is the process in which the object was taken. False: a handler has forked since, this is the
- * child, and the object has been wiped on the way.
+ * child, and the object has been wiped on the way. Before the first look, another thread of the child
+ * may have found and taken the object; after it, only this thread can reach the object in a child.
  */
 static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 {
+	if (this_process() != pid)
+		return false;
 	thread->tid = own_tid();
 	thread->self = (uint64_t)pthread_self();
 	atomic_signal_fence(memory_order_seq_cst);
@@ -265,14 +292,17 @@ struct ptx_thread *ptx_thread_make(void)
 	} while (thread && !name_thread(thread, pid));
 	if (thread)
 		thread = become(thread);
+	in_making = NULL;
 	errno = saved;
 	return thread;
 }
 
 void ptx_thread_leave(void)
 {
-	const struct ptx_thread *thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+	const struct ptx_thread *thread = in_making;
 
+	if (!thread)
+		thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
 	for (int i = 0; i < PTX_THREAD_POOLS; i++) {
 		struct pool *pool = &pools[i];
 		uintptr_t begin = (uintptr_t)atomic_load_explicit(&pool->begin, memory_order_relaxed);

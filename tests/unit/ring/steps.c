@@ -36,6 +36,7 @@
 #endif
 #endif
 
+pid_t (*steps_fork)(void) = fork;
 static bool happened, failed;
 static unsigned moments;
 static void *where;
@@ -76,7 +77,7 @@ static void step(int signal, siginfo_t *info, void *context)
 	if (failed || ++moments % STRIDE)
 		return;
 	where = (void *)machine->uc_mcontext.gregs[REG_RIP];
-	child = fork();
+	child = steps_fork();
 	if (child > 0) {
 		waitpid(child, &status, 0);
 		failed = status != 0;

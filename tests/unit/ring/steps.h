@@ -18,6 +18,10 @@
 #define PTX_TESTS_UNIT_RING_STEPS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
+
+/* How a trap forks; fork() unless a test says otherwise, for which the fork itself is what happens. */
+extern pid_t (*steps_fork)(void);
 
 /* Runs code(state), with other(state) before one of its instructions. */
 void steps_interrupt(void (*code)(void *), void (*other)(void *), void *state);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A process becomes the child that it is with its first event. At each instruction of that, a handler forks:
+ * the child's child, which goes on there, has its own ids and an object that nothing else uses.
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/quiet.h"
+#include "point/thread.h"
+#include "support/support.h"
+#include "unit/ring/steps.h"
+
+#define LINKS_MOST 1000 /* a list that is longer has no end */
+
+/* Without fork handlers where the C library has such a fork: the first event finds out. */
+static pid_t bare_fork(void)
+{
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 34)
+	return _Fork();
+#else
+	return fork();
+#endif
+}
+
+/* What a process does with an event first; a quiet child that inherits no stream would do it with none. */
+static struct ptx_thread *own_object(void)
+{
+	struct ptx_thread *thread;
+
+	if (ptx_process_is_child())
+		ptx_process_child();
+	thread = ptx_thread_self;
+	return ptx_thread_is_left(thread) ? ptx_thread_make() : thread;
+}
+
+static void first_event(void *state)
+{
+	(void)state;
+	own_object();
+}
+
+static void nothing(void *state)
+{
+	(void)state;
+}
+
+static unsigned threads_known(void)
+{
+	unsigned count = 0;
+
+	for (const struct ptx_thread *thread = ptx_private.threads; thread && count < LINKS_MOST;
+	     thread = thread->next)
+		count++;
+	return count;
+}
+
+/* The object that was being made may be none by now; what follows finds one. */
+static bool is_itself(void)
+{
+	const struct ptx_thread *thread = own_object();
+	uint32_t pid = (uint32_t)getpid();
+
+	return thread && ptx_thread_self == thread && ptx_process_pid() == pid && thread->pid == pid &&
+	       thread->tid == (uint32_t)syscall(SYS_gettid) && threads_known() < LINKS_MOST;
+}
+
+static void fork_everywhere(pid_t (*first_fork)(void), pid_t (*handlers_fork)(void))
+{
+	int status = -1;
+	pid_t child;
+
+	ptx_process_init();
+	ptx_threads_init();
+	pthread_atfork(ptx_thread_before_fork, NULL, ptx_process_forked);
+	ck_assert(is_itself());
+	atomic_store(&ptx_quiet, true);
+	steps_fork = handlers_fork;
+	child = first_fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		steps_interrupt(first_event, nothing, NULL);
+		if (!is_itself())
+			_exit(EXIT_FAILURE);
+		steps_end(100);
+		_exit(EXIT_SUCCESS);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+}
+
+START_TEST(a_handler_forks_while_a_thread_gets_its_object)
+{
+	fork_everywhere(fork, fork);
+}
+END_TEST
+
+START_TEST(a_handler_forks_while_a_child_learns_its_id)
+{
+	fork_everywhere(bare_fork, fork);
+}
+END_TEST
+
+START_TEST(a_handler_forks_without_fork_handlers_while_a_child_learns_its_id)
+{
+	fork_everywhere(bare_fork, bare_fork);
+}
+END_TEST
+
+SUITE_MAIN("point/child", a_handler_forks_while_a_thread_gets_its_object,
+	   a_handler_forks_while_a_child_learns_its_id,
+	   a_handler_forks_without_fork_handlers_while_a_child_learns_its_id)
