@@ -84,7 +84,7 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 		    size_t max_data_size, bool loop, const char *backing, struct ptx_view **result)
 {
 	struct ptx_view *view;
-	void *memory;
+	void *memory = NULL;
 	int err;
 
 	ptx_views_sweep(NULL);

@@ -18,12 +18,12 @@
 
 const struct fuzz_word fuzz_words[] = { { 0 } };
 
-static uint64_t used;
+static volatile uint64_t used; /* no compiler may leave the reads out */
 
 static void use(const void *data, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		used += ((const uint8_t *)data)[i];
+		used = used + ((const uint8_t *)data)[i];
 }
 
 static void must_be_text(const char *text, size_t room, const char *what)

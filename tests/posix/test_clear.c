@@ -194,7 +194,7 @@ END_TEST
 static trace_id_t stream;
 static _Atomic int over;
 static _Atomic pid_t waiter;
-static trace_event_id_t waited_for, noise;
+static trace_event_id_t noise;
 
 static void *wait_for_one(void *unused)
 {
@@ -215,7 +215,6 @@ START_TEST(a_waiting_reader_stays_waiting)
 {
 	pthread_t thread;
 
-	waited_for = type_of("u");
 	stream = STREAM();
 	thread = spawn(wait_for_one, NULL);
 	while (!waiter)

@@ -13,6 +13,11 @@ static void text_member(struct out *out, const char *name, const char *value, si
 	text_json(out, value, strnlen(value, max));
 }
 
+static void policy_member(struct out *out, const char *name, int policy)
+{
+	text_member(out, name, stat_policy(policy), strlen(stat_policy(policy)));
+}
+
 static void number_member(struct out *out, const char *name, uint64_t value)
 {
 	out_printf(out, ",\"%s\":%llu", name, (unsigned long long)value);
@@ -68,9 +73,9 @@ static void origin_members(struct out *out, const struct stat_report *report)
 	text_member(out, "generation", attr->generation, sizeof(attr->generation));
 	out_printf(out, ",\"format\":\"%u.%u\"", info->format_major, info->format_minor);
 	time_member(out, "created", when_timespec(&attr->created));
-	text_member(out, "stream_full_policy", stat_policy(attr->stream_policy), 32);
-	text_member(out, "log_full_policy", stat_policy(attr->log_policy), 32);
-	text_member(out, "inheritance", stat_policy(attr->inheritance), 32);
+	policy_member(out, "stream_full_policy", attr->stream_policy);
+	policy_member(out, "log_full_policy", attr->log_policy);
+	policy_member(out, "inheritance", attr->inheritance);
 	number_member(out, "stream_size", attr->stream_size);
 	number_member(out, "log_size", attr->log_size);
 	number_member(out, "max_data_size", attr->max_data_size);

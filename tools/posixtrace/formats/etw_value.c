@@ -58,7 +58,7 @@ struct etw_kind_of_value etw_value_kind(const struct etw_field *f)
 	case ETW_IN_COUNTED_BINARY:
 		if (f->out == ETW_OUT_IPV6 || f->out == ETW_OUT_SOCKET_ADDRESS)
 			return (struct etw_kind_of_value){ ETW_FORM_TEXT, 0 };
-		/* fall through */
+		__attribute__((fallthrough));
 	case ETW_IN_HEXDUMP: return (struct etw_kind_of_value){ ETW_FORM_BYTES, 0 };
 	default: return (struct etw_kind_of_value){ ETW_FORM_TEXT, 0 };
 	}

@@ -19,7 +19,7 @@ void perfetto_annotate_text(struct proto *p, const char *name, const char *text)
 {
 	size_t annotation;
 
-	if (!*text)
+	if (!text || !*text)
 		return;
 	annotation = proto_begin(p, EVENT_ANNOTATION);
 	proto_text(p, ANNOTATION_NAME, name);

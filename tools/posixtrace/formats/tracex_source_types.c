@@ -55,6 +55,7 @@ const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw
 {
 	static const char *const nothing[4] = { "", "", "", "" };
 	unsigned id = tracex_id(raw_id);
+	const struct tracex_event *known = tracex_event_of(id);
 	struct fmt_type type = { .number = id, .level = -1 };
 	char name[TRACE_EVENT_NAME_MAX + 1], schema[TRACEX_SCHEMA_BYTES], items[128] = "";
 	const char *info[4];
@@ -74,9 +75,7 @@ const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw
 		for (int i = 0; given && i < 4; i++) /* I1 to I4 are no names */
 			info[i] = given->info[i][0] == 'I' && given->info[i][1] == '1' + i &&
 				  !given->info[i][2] ? "" : given->info[i];
-	} else if (tracex_event_of(id)) {
-		const struct tracex_event *known = tracex_event_of(id);
-
+	} else if (known) {
 		snprintf(name, sizeof(name), "%s", known->name);
 		memcpy(info, known->info, sizeof(info));
 		find_phase(id, &type, items);

@@ -71,9 +71,12 @@ struct series *opened_drop(struct pairing *pairing)
 void opened_add(struct pairing *pairing, const struct pairing_open *open)
 {
 	uint32_t *link = place_of(pairing, open->key), index;
+	struct series *dropped = pairing->free == NONE ? opened_drop(pairing) : NULL;
 
+	if (dropped)
+		dropped->dropped++;
 	if (pairing->free == NONE)
-		opened_drop(pairing)->dropped++;
+		return;
 	index = pairing->free;
 	pairing->free = pairing->open[index].next;
 	pairing->open[index] = *open;
