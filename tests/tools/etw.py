@@ -4,10 +4,12 @@
 expected JSONL EXPECTED     the events of convert --to jsonl are those of the .expected.json
 make CASE FROM TO           a copy of a log with one thing made wrong
 exported ETL JSONL [OPT]    what the manual says of an export, and the events of the log in it
+golden HEX TO               a golden log as bytes
 events JSONL [JSONL]        how many events, or that two have the same ones
 """
 import hashlib
 import json
+import re
 import struct
 import sys
 import uuid
@@ -243,6 +245,17 @@ def make(case, source, target):
         file.write(d)
 
 
+def golden(source, target):
+    """A log of tests/golden as bytes: hex digits, "texts", NN*COUNT, and comments."""
+    data = b""
+    with open(source, encoding="utf-8") as file:
+        for line in file:
+            for text, pair, count in re.findall(r'#.*|"([^"]*)"|\b([0-9a-f]{2})(?:\*(\d+))?\b', line):
+                data += bytes([int(pair, 16)]) * int(count or 1) if pair else text.encode()
+    with open(target, "wb") as file:
+        file.write(data)
+
+
 SPACE = uuid.UUID("8f6d2c1e-5b1a-4c57-9a3e-7d0b6f1e2a94")
 STREAM = {1: (11, 2), 2: (3, 4), 3: (4, 4), 4: (10, 4), 5: (8, 3), 6: (7, 4), 7: (1, 4), 8: (2, 4)}
 SYSTEM = ["posix_trace_error", "posix_trace_start", "posix_trace_stop", "posix_trace_filter",
@@ -344,4 +357,4 @@ def exported(path, log_path, option=""):
             same("truncated", truncation != 0, "truncated" in line)
 
 
-{"expected": expected, "exported": exported, "events": compare, "make": make}[sys.argv[1]](*sys.argv[2:])
+{"expected": expected, "exported": exported, "events": compare, "golden": golden, "make": make}[sys.argv[1]](*sys.argv[2:])

@@ -185,6 +185,25 @@ check "FILETIMEs" etw exported "$tmp/filetime.etl" "$tmp/plain.jsonl" filetime
 run 0 convert "$tmp/plain.log" -o "$tmp/plain.etl" --etw-plain --force
 check "data alone" etw exported "$tmp/plain.etl" "$tmp/plain.jsonl" plain
 
+# Logs of every version and traces of other formats become logs of ETW, and come back with their events.
+# sweep NAME FILE
+sweep() {
+	run 0 convert "$2" -o "$tmp/swept.jsonl" --force
+	run 0 convert "$2" -o "$tmp/swept.etl" --force
+	run 0 convert "$tmp/swept.etl" -o "$tmp/back.jsonl" --force
+	check "$1 has as many events" test "$(grep -c '^{"event"' "$tmp/swept.jsonl")" -eq \
+		"$(grep -c '^{"event"' "$tmp/back.jsonl")"
+	run 0 convert "$2" -o "$tmp/swept.etl" --force --etw-plain
+	run 0 convert "$2" -o "$tmp/swept.etl" --force --etw-clock=filetime
+}
+for golden in "$samples"/../../golden/*/*.hex; do
+	check "a golden log can be made" etw golden "$golden" "$tmp/golden.log"
+	sweep "${golden#*golden/}" "$tmp/golden.log"
+done
+for sample in "$samples"/../tracex/*.trx "$samples"/../rkh/0[12]*/stream.bin; do
+	sweep "${sample#*/../}" "$sample"
+done
+
 # Everything that is rare in one log: text in, ETW, text again.
 cat >"$tmp/rare.evt" <<'EVT'
 order le

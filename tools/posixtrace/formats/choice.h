@@ -37,9 +37,9 @@ bool choice_lost(struct choice *choice, const struct fmt_lost *lost);
 
 /*
  * The end with a ledger of the events that are wanted: reported counts those that the sink got,
- * lost has the losses of their types and threads. A ledger does not say when an event was lost: losses
- * before the first and behind the last wanted event count. The lines are copied: choice_free_end().
- * False: no memory, or names that nothing in the trace has.
+ * lost has the losses of their types and threads. A ledger does not say when an event was lost:
+ * losses before the first and behind the last wanted event count. The lines are copied:
+ * choice_free_end(). False: no memory, or names that nothing in the trace has.
  */
 bool choice_end(struct choice *choice, struct fmt_end *end);
 void choice_free_end(struct fmt_end *end);

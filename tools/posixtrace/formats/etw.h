@@ -5,7 +5,7 @@
  * Memory    one buffer for each processor, and 32 bytes for each buffer of the file; where records
  *           of a processor are out of order, 40 bytes for each record.
  * Input     is hostile: every offset is checked before it is used, no allocation follows a field.
- * Errors    0 or an error number; findings say what and where, by the codes E01 to E22.
+ * Errors    0 or an error number; findings name the fault and its place, by the codes E01 to E26.
  * Units     offsets and sizes in bytes; stamps in ticks of the log's clock; times in nanoseconds.
  * Order     everything in such a file is little endian.
  */
@@ -23,13 +23,13 @@
 #define ETW_GUID_TEXT 37
 #define ETW_NAME_BYTES 64       /* of an event type, NUL included */
 #define ETW_PROCESSORS 2048
-/* The least of a log file header behind a record header: of a 32-bit and a 64-bit system. */
+/* Least bytes of the log file header behind its record header, on 32-bit and 64-bit systems. */
 #define ETW_LOG_HEADER32 0x110
 #define ETW_LOG_HEADER64 0x118
 
 struct etw_describe;
 
-/* Where the bytes come from: as pread(), less than len at the end only; -1 is an error. */
+/* The file. read() is like pread(), but returns less than len only at the end; -1 is an error. */
 struct etw_input {
 	int64_t (*read)(void *arg, uint64_t at, void *to, size_t len);
 	void *arg;
@@ -41,10 +41,10 @@ enum etw_clock { ETW_CLOCK_PERFORMANCE = 1, ETW_CLOCK_SYSTEM = 2, ETW_CLOCK_CPU 
 struct etw_options {
 	uint64_t frequency;     /* 0: as the log says */
 	unsigned clock;         /* 0: as the log says */
-	bool resync;            /* step over a buffer without a size by the size of the others */
+	bool resync;            /* a buffer without a size is taken to have that of the others */
 };
 
-/* What the first record of the file says. */
+/* The log file header, in the first record of the file. */
 struct etw_log {
 	bool wide;              /* written by a 64-bit system */
 	uint32_t buffer_size;
@@ -80,7 +80,7 @@ struct etw_buffer {
 
 enum etw_kind {
 	ETW_SYSTEM, ETW_COMPACT, ETW_FULL, ETW_INSTANCE, ETW_PERFINFO, ETW_EVENT, ETW_MESSAGE,
-	ETW_SKIPPED             /* of the kinds that say nothing to us */
+	ETW_SKIPPED             /* a kind that is not read */
 };
 
 #define ETW_NO_GROUP (-1)
@@ -89,7 +89,7 @@ enum etw_kind {
 struct etw_record {
 	const unsigned char *bytes;
 	size_t size;
-	size_t header;          /* what stands before the payload: header and extended items */
+	size_t header;          /* bytes before the payload: header and extended items */
 	uint64_t at;            /* in the file; of a compressed buffer that of the buffer */
 	enum etw_kind kind;
 	unsigned header_type;
@@ -113,18 +113,18 @@ struct etw_record {
 	int64_t sequence;
 };
 
-/* ---- pieces, each on memory alone */
+/* ---- functions that need no file */
 
-/* XPRESS: exactly to_size bytes, or false. */
+/* Decompresses XPRESS. False: the result has not exactly to_size bytes. */
 bool etw_xpress(const unsigned char *from, size_t from_size, unsigned char *to, size_t to_size);
 
 /*
- * The record at p of which size bytes are there. 0 and its fields; or one of E07 to E10 as 7 to 10
- * with a sentence in *why.
+ * Reads the record at p, where size bytes are. Returns 0, or 7 to 10 for the faults E07 to E10 with
+ * the reason in *why.
  */
 int etw_record(const unsigned char *p, size_t size, struct etw_record *record, const char **why);
 
-/* Whether it is one of those that describe the log and are no events. */
+/* Whether the record describes the log and is no event. */
 bool etw_is_about_log(const struct etw_record *record);
 
 void etw_guid_text(const unsigned char guid[ETW_GUID_BYTES], char text[ETW_GUID_TEXT]);
@@ -135,7 +135,7 @@ const char *etw_class_name(const unsigned char guid[ETW_GUID_BYTES]);
 const char *etw_group_name(unsigned group);
 /* "start" and the like; NULL: it has only its number. */
 const char *etw_type_name(unsigned type);
-/* The name of the class alone, and of the event type; what is too long ends in its checksum. */
+/* The name of the class, and of the event type; a name that is too long ends in its checksum. */
 void etw_class(const struct etw_record *record, char name[ETW_GUID_TEXT]);
 void etw_name(const struct etw_record *record, char name[ETW_NAME_BYTES]);
 bool etw_is_classic(const struct etw_record *record);
@@ -143,16 +143,16 @@ bool etw_is_classic(const struct etw_record *record);
 bool etw_is_kernel(const struct etw_record *record);
 /* An event of a manifest or of TraceLogging. */
 bool etw_is_provider(const struct etw_record *record);
-/* 32 event, 33 buffer, 34 file lost: the numbers of the types; 0: no such record. */
+/* The type of a record of lost data: 32 an event, 33 a buffer, 34 a file; 0: another record. */
 unsigned etw_lost_type(const struct etw_record *record);
 
 #define ETW_FILETIME_EPOCH INT64_C(116444736000000000)
 
-/* Nanoseconds since 1970, as far as 64 bits go. */
+/* Nanoseconds since 1970, INT64_MIN or INT64_MAX if 64 bits are not enough. */
 int64_t etw_filetime_ns(int64_t filetime);
 int64_t etw_time_ns(const struct etw_log *log, int64_t stamp);
 
-/* CPU time between two records of one thread; false: it cannot be told. */
+/* CPU time between two records of one thread; false: it is not known. */
 bool etw_cpu_cost(const struct etw_log *log, const struct etw_record *from,
 		  const struct etw_record *to, uint64_t *cost_ns);
 
@@ -165,16 +165,16 @@ struct etw_file {
 	struct etw_buffer *buffer; /* by processor, sequence, offset, once it is open */
 	size_t buffers;
 
-	/* what reading it once has shown */
+	/* what etw_scan() has found */
 	uint64_t records;       /* of the file */
 	uint64_t events;
 	uint64_t lost_records;
 	size_t largest;         /* record */
 	int64_t first_ns, last_ns;
-	bool ours;              /* exported by us: it can be restored, in the order of the file */
+	bool ours;              /* an export of posixtrace, which etw_restore() can read */
 	bool disordered;        /* a processor's records are not in order of time */
-	size_t pointer_bytes;   /* of process events; 0: it cannot be told */
-	struct etw_describe *describe; /* what the log says of its payloads */
+	size_t pointer_bytes;   /* in kernel events; 0: not known */
+	struct etw_describe *describe; /* descriptions of payloads in the log */
 };
 
 /* Whether the first bytes of a file are those of such a log. */
@@ -197,7 +197,7 @@ struct etw_content {
 	int64_t stamp;          /* of the record before */
 };
 
-/* Loads it; what is wrong with it is told if findings is given, and leaves it shorter or empty. */
+/* Loads a buffer; a fault leaves it shorter or empty and is reported if findings is not NULL. */
 int etw_content_load(const struct etw_file *file, const struct etw_buffer *buffer,
 		     struct etw_content *content, struct findings *findings);
 bool etw_content_next(const struct etw_file *file, const struct etw_buffer *buffer,
@@ -208,7 +208,7 @@ void etw_content_free(struct etw_content *content);
 /* All records that are events, in order of time. */
 struct etw_walk;
 int etw_walk_begin(const struct etw_file *file, struct etw_walk **walk);
-/* 1 and a record, valid until the next call; 0 at the end; -1: no memory, or it cannot be read. */
+/* 1: a record, valid until the next call; 0: the end; -1: no memory, or the file is unreadable. */
 int etw_walk_next(struct etw_walk *walk, struct etw_record *record);
 void etw_walk_end(struct etw_walk *walk);
 

@@ -75,7 +75,7 @@ static bool is_zero_from(const struct etw_file *file, uint64_t at)
 	return true;
 }
 
-/* A size that cannot be: what is behind the last buffer, or a damaged header. */
+/* Handles an impossible size: bytes behind the last buffer, or a damaged header. */
 static bool step_over(struct list *list, uint64_t *at, uint32_t size)
 {
 	const struct etw_file *file = list->file;

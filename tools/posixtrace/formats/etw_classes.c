@@ -2,8 +2,8 @@
 /*
  * etw_classes.c - the class and type that each event type of a log has in ETW.
  *
- * Two types that begin and end something, by their names, are START and END of one class; any other
- * is a class of its own.
+ * Two types whose names are a pair, such as x_begin and x_end, are START and END of one class. Each
+ * other type has a class of its own.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #define END_OF_RECORDS 0xffffffffu
 #define CONTENT_MAX (64u << 20)
-/* A few bytes can say that gigabytes follow. No log of events is that dull. */
+/* Bounds the memory that a few compressed bytes can ask for; real logs compress far less. */
 #define RATIO_MAX 1024u
 
 void etw_content_free(struct etw_content *content)
@@ -115,7 +115,7 @@ bool etw_content_next(const struct etw_file *file, const struct etw_buffer *b,
 		return false;
 	fault = etw_record(content->bytes + at, content->filled - at, record, &why);
 	if (fault) {
-		/* Where the next one begins, nobody knows: the rest of the buffer is lost. */
+		/* The next record cannot be found: the rest of the buffer is lost. */
 		snprintf(code, sizeof(code), "E%02d", fault);
 		finding(f, FINDING_DAMAGE, code, b->at + (b->compressed ? 0 : at),
 			"buffer %u, offset %zu: %s (%02x%02x%02x%02x, of %zu bytes)", b->number, at,

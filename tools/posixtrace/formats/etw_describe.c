@@ -26,8 +26,8 @@ static const unsigned char metadata_guid[ETW_GUID_BYTES] = {
 
 #define LAYOUTS_MAX 65536 /* as many event types as there can be */
 /*
- * Of all layouts: a manifest has one list of fields for any number of events, and each event copies
- * it.
+ * Fields of all layouts together. Many events of a manifest can use one list of fields, and each
+ * event has a copy of it.
  */
 #define ALL_FIELDS_MAX (1 << 20)
 

@@ -22,7 +22,7 @@ void etw_describe_free(struct etw_describe *describe);
  */
 bool etw_describe_take(struct etw_describe *describe, const struct etw_record *record,
 		       struct findings *findings);
-/* After the last record: the names of values are found for the fields that have some. */
+/* After the last record: parses manifests and joins fields with the maps of their values. */
 bool etw_describe_end(struct etw_describe *describe, struct findings *findings);
 
 /* The layout that the log has for an event of a provider; NULL: none. */

@@ -2,8 +2,8 @@
 /*
  * etw_export.c - a flow of events becomes a log of ETW.
  *
- * Names and classes stand before the events, and whether a type is one of a pair is known when all
- * types are: so events wait in a temporary file.
+ * The file has names and classes before the events, and the class of a type depends on all other
+ * types. So the events are kept in a temporary file until the last type is known.
  */
 #include <errno.h>
 #include <search.h>
@@ -168,7 +168,7 @@ static int read_spool(struct etw_sink *s, void *to, size_t len)
 	return 0;
 }
 
-/* Rounded down to what FILETIME can tell. */
+/* Rounded down to the 100 ns of FILETIME. */
 static int64_t filetime_of(int64_t ns)
 {
 	return ns / 100 - (ns % 100 < 0) + ETW_FILETIME_EPOCH;
@@ -183,7 +183,7 @@ static int64_t stamp_of(const struct etw_sink *s, int64_t start_ns, int64_t ns)
 	return stamp > INT64_MAX ? INT64_MAX : stamp < INT64_MIN ? INT64_MIN : (int64_t)stamp;
 }
 
-/* An event, and what does not fit into its record in extension records behind it. */
+/* Writes an event; data that does not fit into its record goes into extension records. */
 static int put_event(struct etw_sink *s, const struct etw_class *class, const struct spooled *e,
 		     int64_t stamp)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_export.h - an export to a log of ETW under way. */
+/* etw_export.h - the state of an export to a log of ETW. */
 #ifndef POSIXTRACE_FORMATS_ETW_EXPORT_H
 #define POSIXTRACE_FORMATS_ETW_EXPORT_H
 
 #include "formats/etw_sink.h"
 #include "formats/etw_write.h"
 
-/* What an event type becomes; all types are known only when the last event is. */
+/* The class and type of an event type in ETW. */
 struct etw_class {
 	uint32_t id;
 	unsigned type, level;
@@ -53,7 +53,7 @@ struct etw_class *etw_classes(const struct fmt_flow *flow);
 int etw_registry_begin(struct etw_sink *sink, const struct etw_class *classes, int64_t stamp);
 int etw_registry_end(struct etw_sink *sink, const struct fmt_end *end, int64_t stamp);
 
-/* Whether the event is the header of an imported log, or is of one; and takes it in. */
+/* Whether the log was imported from ETW; takes the header if the event is that. */
 bool etw_rewrite_wants(struct etw_sink *sink, const struct fmt_event *event);
 int etw_rewrite_event(struct etw_sink *sink, const struct fmt_event *event);
 int etw_rewrite_end(struct etw_sink *sink);

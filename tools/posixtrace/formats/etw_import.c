@@ -2,8 +2,8 @@
 /*
  * etw_import.c - a log of Event Tracing for Windows becomes a flow of events.
  *
- * The data of an event is its payload, decoded, where something describes that, with the whole
- * record behind it so that records can be written back; or else the record alone.
+ * The data of an event with a description is the decoded payload and the whole record behind it, so
+ * that an export can write the record back. The data of any other event is the record.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,8 +29,8 @@ struct import {
 	bool meta, join;
 	uint64_t level;         /* events above it are left out */
 	int fd;
-	struct etw_listing *listing; /* wanted, and nothing else; NULL: events are */
-	struct etw_span_events *spans; /* wanted beside events; NULL: not */
+	struct etw_listing *listing; /* of a conversion to a listing; NULL: to events */
+	struct etw_span_events *spans; /* with --spans; else NULL */
 
 	/* with --join: an event that may go on */
 	bool has_pending;
@@ -293,7 +293,7 @@ static int convert(struct import *im, struct findings *findings)
 			return TOOL_FAILURE;
 		return TOOL_OK;
 	}
-	/* Without what it says of itself it is a log of ETW as any other. */
+	/* Without its registry an export of ours is read as any log of ETW. */
 	if (im->file.ours && im->meta)
 		return etw_restore(im->flow, &im->file);
 	if (fmt_flag(im->flow, "spans")) {

@@ -39,7 +39,7 @@ struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, si
 	}
 	field = &layout->field[layout->fields];
 	memset(field, 0, sizeof(*field));
-	/* Longer ones would fit nowhere, and a hostile one could be repeated for each element. */
+	/* Text of an array repeats the name for each element, so that a long one is cut. */
 	field->name = etw_text_copy(name, len, ETW_FIELD_NAME_MAX);
 	if (!field->name)
 		return NULL;

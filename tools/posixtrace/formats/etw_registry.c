@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_registry.c - what ETW has no place for: attributes, names, schemas, the status, losses by
- * cause. Other readers see events of a class that they do not know.
+ * etw_registry.c - records with the facts for which ETW has no field: attributes, names, schemas,
+ * the status, losses by cause. Other readers show them as events of an unknown class.
  */
 #include <errno.h>
 #include <string.h>

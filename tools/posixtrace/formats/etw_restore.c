@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_restore.c - the registry's records, which stand before and behind the events, say what the
- * log was; each event has the rest before its data. Both are checked as any input is.
+ * etw_restore.c - the log of which an export was made. The registry's records, before and behind
+ * the events, have its attributes and types; the payload of each event has its ids before the data.
+ * All of them are checked as any input is.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /*
  * etw_rewrite.c - an imported log of ETW, exported: its own records behind its own header.
  *
- * All buffers are one processor's then, and none is compressed; the header says so.
+ * The buffers are not compressed and belong to one processor; the header is changed accordingly.
  */
 #include <errno.h>
 #include <stdlib.h>

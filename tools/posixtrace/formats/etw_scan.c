@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_scan.c - the whole file once: what is wrong with it, and what must be known before the first
- * event is told.
+ * etw_scan.c - the first reading of the whole file: it reports faults, and finds what the sink must
+ * know before the first event.
  */
 #include <errno.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void check_time(struct scan *s, const struct etw_record *r, int64_t ns)
 
 static void check_order(struct scan *s, const struct etw_record *r)
 {
-	/* What we have written ourselves is in the order in which it was. */
+	/* An export of ours keeps the order of the log, also where its clock went back. */
 	if (s->begun && r->stamp < s->last && !s->file->ours) {
 		s->file->disordered = true;
 		if (!s->order_told)
@@ -53,7 +53,7 @@ static void check_order(struct scan *s, const struct etw_record *r)
 	s->last = r->stamp;
 }
 
-/* The two sizes that a pointer can have: for which of them is the exit status "still running"? */
+/* Counts for which size of pointers the exit status of a process is "still running". */
 static void try_process(struct scan *s, const struct etw_record *r)
 {
 	const char *name = r->has_guid && etw_is_classic(r) ? etw_class_name(r->guid) :

@@ -17,7 +17,7 @@ struct etw_span_events;
 struct etw_span_events *etw_span_events_new(struct fmt_flow *flow, const struct etw_file *file);
 void etw_span_events_free(struct etw_span_events *events);
 
-/* What a record adds to the costs of its thread, and if it ends a span the event. False: stop. */
+/* Adds the cost of the record, and puts an event if it ends a span. False: stop. */
 bool etw_span_events_put(struct etw_span_events *events, const struct etw_record *record,
 			 int64_t time_ns);
 

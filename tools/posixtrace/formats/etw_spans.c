@@ -66,14 +66,14 @@ uint64_t etw_spans_without_room(const struct etw_spans *spans)
 
 const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struct etw_span *before)
 {
-	/* A span is the first member of what it is in. */
+	/* The span is the first member of struct open. */
 	const struct open *open =
 		before ? ((const struct open *)(const void *)before)->after : spans->first;
 
 	return open ? &open->span : NULL;
 }
 
-/* ------------------------------------------------------------------ what threads cost */
+/* ------------------------------------------------------------------ costs of threads */
 
 static int compare_totals(const void *a, const void *b)
 {
@@ -111,7 +111,7 @@ static void add_cost(struct total *total, int64_t cost_ns)
 		total->cost_ns += (uint64_t)cost_ns;
 }
 
-/* ------------------------------------------------------------------ what belongs together */
+/* ------------------------------------------------------------------ keys of spans */
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
 {
@@ -270,7 +270,7 @@ static void end(struct etw_spans *spans, struct open *open)
 	free(open);
 }
 
-/* What the thread cost since. */
+/* Sets the cost of an ended span: that of its thread since the START. */
 static void settle(struct etw_span *ended, const struct etw_record *r, const struct total *total)
 {
 	ended->has_cost = ended->by_thread && total && r->has_cpu && r->tid && r->tid != UINT32_MAX;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_spans.h - from a START to its END: how long it took, how long it waited before a DEQUEUE, and
- * what its thread cost meanwhile.
+ * etw_spans.h - spans from a START to its END: how long they took, how long they waited before a
+ * DEQUEUE, and the CPU time of their thread.
  *
- * What belongs together: the same class and thread; of the class process the same process in the
- * payload, since one thread begins it and another ends it; of a provider the same task and
- * activity, or else the same thread. An END belongs to the youngest START that has none; one
- * without a START is no span.
+ * START and END belong together if they have the same class and thread; in the classes process,
+ * thread and image the same subject in the payload, since one thread logs its begin and another its
+ * end; of a provider the same task and activity, or the same thread without an activity. An END
+ * ends the youngest open START. An END without a START is no span.
  *
- * Memory    bounded: ETW_SPANS_OPEN are open at most; a START beyond is counted and begins none.
+ * Memory    bounded: at most ETW_SPANS_OPEN are open; a START beyond is counted and begins no span.
  */
 #ifndef POSIXTRACE_FORMATS_ETW_SPANS_H
 #define POSIXTRACE_FORMATS_ETW_SPANS_H
@@ -26,9 +26,9 @@ struct etw_span {
 	int64_t begin_ns;
 	int64_t dequeue_ns;  /* if dequeued */
 	bool dequeued;
-	bool by_thread;      /* what its thread cost is its own */
-	uint64_t cost_ns;    /* of its thread when it began; of an ended one its own */
-	uint64_t unknown;    /* costs of its thread that nobody knows, likewise */
+	bool by_thread;      /* one thread logs START and END, whose cost is that of the span */
+	uint64_t cost_ns;    /* open: of the thread at the START; ended: of the span */
+	uint64_t unknown;    /* the number of costs that are not known, likewise */
 	bool has_cost;
 	uint32_t pid, tid;   /* of the START */
 };
@@ -39,13 +39,13 @@ struct etw_spans;
 struct etw_spans *etw_spans_new(const struct etw_file *file);
 void etw_spans_free(struct etw_spans *spans);
 
-/* True: the record ends that one. cost_ns is the record's, as etw_cost() has it. */
+/* True: the record ends the span in *ended. cost_ns is the record's, from etw_cost(). */
 bool etw_spans_take(struct etw_spans *spans, const struct etw_record *record, int64_t time_ns,
 		    int64_t cost_ns, struct etw_span *ended);
 
 /*
- * The one behind that, of those that are still open, in the order of their STARTs; NULL: the first,
- * or none.
+ * The open spans in the order of their STARTs: the one after `before`, or the first for NULL. NULL:
+ * there are no more.
  */
 const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struct etw_span *before);
 

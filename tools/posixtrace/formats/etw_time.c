@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_time.c - stamps to times, and what a thread has cost. Products need 128 bits; floating point
- * would lose ticks.
+ * etw_time.c - stamps to times, and CPU time between records. Products need 128 bits; floating
+ * point would lose ticks.
  */
 #include "formats/etw.h"
 
@@ -50,7 +50,7 @@ int64_t etw_time_ns(const struct etw_log *log, int64_t stamp)
 static bool grew(uint32_t from, uint32_t to, uint64_t *by)
 {
 	*by += (uint32_t)(to - from);
-	/* A counter that falls from less than half its range was another thread's. */
+	/* A counter that falls from less than half its range belongs to another thread. */
 	return to >= from || from > INT32_MAX;
 }
 

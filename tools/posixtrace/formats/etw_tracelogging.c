@@ -81,8 +81,7 @@ static bool take_count(struct parser *parser, unsigned in, struct etw_field *fie
 		field->count_rule = ETW_RULE_PREFIX;
 		return true;
 	case COUNT_CUSTOM:
-		/* A type of the provider's own: its bytes are counted, their meaning is not known.
-		 */
+		/* The provider's own type: a count is before its bytes, which stay bytes. */
 		if (!take_u16(parser, &custom) || parser->size - parser->at < custom)
 			return false;
 		parser->at += custom;
@@ -126,7 +125,7 @@ static bool take_field(struct parser *parser, unsigned depth)
 	return true;
 }
 
-/* wanted fields, or with UINT_MAX all up to the end. */
+/* Takes as many fields as wanted, or with UINT_MAX all up to the end. */
 static bool take_fields(struct parser *parser, unsigned wanted, unsigned depth, unsigned *count)
 {
 	if (depth > ETW_DEPTH_MAX)

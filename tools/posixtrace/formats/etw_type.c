@@ -15,7 +15,7 @@
 #define IDS "u32 thread;u32 process;s64 stamp"
 #define CPU "u32 kernel_time;u32 user_time"
 
-/* The data of an event that is not decoded: the record, its header first. */
+/* Schemas of events that are not decoded: the fields of the record's header. */
 static const char *const schemas[] = {
 	[ETW_SYSTEM] = "u16 version;u8 header_type;x8 marker;u16 size;u8 type" TYPES
 		       ";u8 group;" IDS ";" CPU,
@@ -33,7 +33,7 @@ static const char *const schemas[] = {
 	[ETW_SKIPPED] = "",
 };
 
-/* Behind decoded fields: what the header says beside process, thread and time. */
+/* Fields of the header behind decoded ones: all but process, thread and time. */
 static const char *const behind[] = {
 	/* The same for all three, since the kernel writes events of one type with either header. */
 	[ETW_SYSTEM] = "u8 etw_type" TYPES ";u8 etw_version",
@@ -64,9 +64,10 @@ static bool has_fields(const char *schema, const char *key)
 }
 
 /*
- * Begins and ends: of a class its types, of a provider the opcodes of a task. *key is what pairs
- * them, NULL for their thread. What should have a key and has not the fields is a point, since its
- * thread would pair what does not belong together.
+ * Finds whether the event begins or ends a span: a class has types for that, a task of a provider
+ * has opcodes. *key has the fields that pair begin and end; NULL: their thread does. An event whose
+ * schema lacks the fields of its key is a point, since its thread would pair events of different
+ * subjects.
  */
 static void find_phase(const struct etw_record *r, const char *schema, struct fmt_type *type,
 		       char span[ETW_NAME_BYTES], const char **key)
@@ -116,8 +117,8 @@ static void describe_name(const struct etw_record *r, const struct etw_layout *l
 }
 
 /*
- * A type with that name, or, if one exists whose fields differ, one whose name ends in a checksum
- * of its own schema: two versions of an event, or the 32-bit and the 64-bit one.
+ * Returns the type with that name. If its fields differ, as those of two versions of an event or of
+ * its 32-bit and 64-bit form, returns one whose name ends in a checksum of its schema.
  */
 static const struct fmt_type *unique_type(struct etw_types *t, struct fmt_type *type)
 {
@@ -137,7 +138,7 @@ static const struct fmt_type *unique_type(struct etw_types *t, struct fmt_type *
 	return fmt_type(t->flow, type);
 }
 
-/* The schema of a described event. False: its layout cannot be one, so that it is not used. */
+/* Makes the schema of a described event. False: the layout makes no valid schema. */
 static bool describe(const struct etw_record *r, struct etw_type *made, char *schema, size_t size)
 {
 	struct posix_trace_schema_np *parsed = malloc(sizeof(*parsed));

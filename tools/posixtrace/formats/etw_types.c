@@ -2,7 +2,7 @@
 /*
  * etw_types.c - the type and the data of each event.
  *
- * A hash of all that name, layout and level are made of finds a type, so that they are made once.
+ * A hash of all fields that decide name, layout and level finds a type, so that each is made once.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static int compare_keys(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* What describes the payload, if anything does. */
+/* Finds the layout of the payload; it stays NULL if nothing describes the payload. */
 static void find_layout(const struct etw_types *t, const struct etw_record *r,
 			struct etw_type *type)
 {
@@ -60,7 +60,7 @@ static void find_layout(const struct etw_types *t, const struct etw_record *r,
 	type->layout = type->own;
 	if (!type->layout && !r->schema && t->file->describe)
 		type->layout = etw_describe_find(t->file->describe, r);
-	/* Pointers of the kernel have a size that some logs do not tell. */
+	/* Some logs do not say how long pointers of the kernel are. */
 	if (!type->layout && etw_is_kernel(r) && t->file->pointer_bytes) {
 		etw_class(r, class);
 		type->layout = type->own = etw_kernel_layout(class, r->type, r->version);

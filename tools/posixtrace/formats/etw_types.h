@@ -3,9 +3,9 @@
  * etw_types.h - event types of a log of ETW: their names, their schemas, and the data of their
  * events.
  *
- * The data of an event whose payload is described: the decoded fields, then the fields of the
- * record's header that say more than every event says, then, unless it is to be left out, the
- * record itself with etw_tail.h behind it. The data of every other event is the record.
+ * The data of an event whose payload is described has three parts: the decoded fields, the fields
+ * of the record's header that an event of POSIX lacks, and, if wanted, the record with its tail
+ * (etw_tail.h). The data of every other event is the record.
  */
 #ifndef POSIXTRACE_FORMATS_ETW_TYPES_H
 #define POSIXTRACE_FORMATS_ETW_TYPES_H
@@ -14,7 +14,7 @@
 #include "formats/etw_layout.h"
 #include "formats/format.h"
 
-/* Bytes of the data of an event that is decoded or joined. What would have more stays a record. */
+/* Most bytes of the data of a decoded or joined event; a record that decodes to more stays raw. */
 #define ETW_DATA_MAX (1u << 20)
 
 struct etw_type;
@@ -22,10 +22,10 @@ struct etw_type;
 struct etw_types {
 	struct fmt_flow *flow;
 	const struct etw_file *file;
-	bool payload_only;      /* the data is no whole record: nothing describes it */
-	bool raw;               /* the data is the record, whatever describes its payload */
+	bool payload_only;      /* the data is the payload, without a schema */
+	bool raw;               /* the data is the record, also of described events */
 	bool records;           /* records follow the decoded fields */
-	void *types;            /* a tree of them; hostile records cannot make it slow */
+	void *types;            /* a tree, which hostile records cannot make slow */
 	struct etw_bytes data;  /* of the last event */
 	bool short_told;
 };

@@ -107,7 +107,7 @@ static bool take_number(struct etw_reader *r, unsigned bytes, bool is_signed, ui
 	return true;
 }
 
-/* Up to a NUL, or to the payload's end, which ends it as well. */
+/* Takes a text of given length, or up to a NUL or the end of the payload. */
 static bool take_text(const struct etw_field *f, struct etw_reader *r, size_t length,
 		      struct etw_bytes *to)
 {
@@ -193,7 +193,7 @@ static bool take_system_time(struct etw_reader *r, uint64_t *ns)
 	tm.tm_hour = octets_u16(p + 8);
 	tm.tm_min = octets_u16(p + 10);
 	tm.tm_sec = octets_u16(p + 12);
-	/* Years that nanoseconds in 64 bits cannot say are no time. */
+	/* Nanoseconds in 64 bits have no room for other years. */
 	*ns = octets_u16(p) < 1678 || octets_u16(p) > 2261 ? 0 :
 	      (uint64_t)timegm(&tm) * 1000000000 + octets_u16(p + 14) * UINT64_C(1000000);
 	return true;
@@ -227,7 +227,7 @@ static bool take_bytes(const struct etw_field *f, struct etw_reader *r, size_t l
 	return true;
 }
 
-/* Those whose value is a text. */
+/* Takes a value that becomes text. */
 static bool take_as_text(const struct etw_field *f, struct etw_reader *r, size_t length,
 			 struct etw_value *v)
 {
@@ -320,7 +320,7 @@ bool etw_value_take(const struct etw_field *f, struct etw_reader *r, size_t leng
 	return true;
 }
 
-/* ---- to the reader of the log */
+/* ---- decoded values */
 
 void etw_value_pack(const struct etw_value *v, struct etw_bytes *to)
 {

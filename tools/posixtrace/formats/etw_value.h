@@ -11,7 +11,7 @@ enum etw_form {
 	ETW_FORM_CHAR, ETW_FORM_TIME, ETW_FORM_TEXT, ETW_FORM_BYTES
 };
 
-/* What a schema calls a field of that kind; size is that of the decoded value, 0 for texts. */
+/* The kind of a decoded value and its bytes; 0: texts and bytes, which vary. */
 struct etw_kind_of_value {
 	enum etw_form form;
 	unsigned size;

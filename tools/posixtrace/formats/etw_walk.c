@@ -2,9 +2,9 @@
 /*
  * etw_walk.c - the events of all processors in one order of time.
  *
- * A processor's buffers, by their sequence, are in order: so one cursor for each processor is
- * enough, and the cursor with the earliest stamp is next. Where a file is not so, an index of all
- * records is sorted instead.
+ * The buffers of a processor are in order of time by their sequence numbers, so that each processor
+ * has a cursor and the cursor with the earliest stamp is next. If a file breaks this rule, an index
+ * of all records is sorted instead.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /*
  * etw_write.h - a log of ETW that is written: buffers one after the other, all of one processor.
  *
- * The first buffer, with the log's header, is written last: it has what only the end knows.
+ * The first buffer, with the log's header, is written last, since it has the number of buffers.
  */
 #ifndef POSIXTRACE_FORMATS_ETW_WRITE_H
 #define POSIXTRACE_FORMATS_ETW_WRITE_H
@@ -26,7 +26,7 @@ enum etw_registry { /* types of the registry's class */
 	ETW_REGISTRY_LOST = 14,
 };
 
-#define ETW_PREFIX_BYTES 24 /* of a payload of version 1: what the event was, before its data */
+#define ETW_PREFIX_BYTES 24 /* in a payload of version 1: ids, truncation, address */
 
 /* UUID of version 5; at most ETW_CLASS_NAME_MAX bytes count. */
 void etw_guid_of_name(const char *name, size_t len, unsigned char guid[ETW_GUID_BYTES]);

@@ -168,7 +168,9 @@ bool joined_fits(const struct log_reading *reading, size_t count)
 		struct posix_trace_ledger_np ledger;
 		int unavailable;
 
-		/* Processes without events do not matter. A log that was cut has no list of others. */
+		/*
+		 * Processes without events do not matter. A log that was cut has no list of others.
+		 */
 		if (!reading[i].log->info.complete)
 			fits = !is_elsewhere(&processes, reading, i, reading[i].log->info.pid);
 		for (size_t n = 0;

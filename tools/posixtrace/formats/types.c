@@ -46,7 +46,9 @@ static uint32_t hash_of(const char *name, size_t len)
 	return hash;
 }
 
-/* The slot of the type with that name and, unless any will do, that id and variant; or a free one. */
+/*
+ * The slot of the type with that name and, unless any will do, that id and variant; or a free one.
+ */
 static uint32_t *slot_of(const struct fmt_flow *flow, const char *name, size_t len, unsigned id,
 			 unsigned variant, bool any)
 {
