@@ -232,14 +232,19 @@ void shim_lose_hold(void)
 void shim_tell_lost(void)
 {
 	struct {
-		uint64_t early, unnamed, holds;
-	} data = { 0, 0, 0 };
+		uint64_t early, unnamed, holds, early_alloc;
+	} data = { 0, 0, 0, 0 };
 
 	if (!atomic_load_explicit(&shim_is_ready, memory_order_acquire) ||
 	    !atomic_exchange_explicit(&shim_untold, 0, memory_order_acquire))
 		return;
-	for (enum shim_family family = 0; family < FAMILY_COUNT; family++)
-		data.early += atomic_exchange_explicit(&lost_early[family], 0, memory_order_relaxed);
+	for (enum shim_family family = 0; family < FAMILY_COUNT; family++) {
+		uint64_t lost = atomic_exchange_explicit(&lost_early[family], 0, memory_order_relaxed);
+
+		data.early += lost;
+		if (family == FAMILY_ALLOC)
+			data.early_alloc = lost;
+	}
 	data.unnamed = atomic_exchange_explicit(&lost_unnamed, 0, memory_order_relaxed);
 	data.holds = atomic_exchange_explicit(&lost_holds, 0, memory_order_relaxed);
 	if (data.early || data.unnamed || data.holds)

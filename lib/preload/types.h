@@ -12,7 +12,8 @@
 #define PTX_PRELOAD_TYPES_H
 
 #define SHIM_TYPES_SHIM(X) \
-	X(SHIM_LOST, SHIM, "posixtrace_shim_lost", "u64 early; u64 unnamed; u64 holds; @level 3")
+	X(SHIM_LOST, SHIM, "posixtrace_shim_lost", \
+	  "u64 early; u64 unnamed; u64 holds; u64 early_alloc; @level 3")
 
 /* Of those that return memory the event follows the call; of free() it comes before it, since another
  * thread may be given the same address at once. */

@@ -113,6 +113,8 @@ static int stat_open_log(struct logfile *log)
 	if (!err)
 		err = tally_count(&report.tally, log,
 				  options.threads ? (unsigned)options.threads : tally_threads(log));
+	if (!err)
+		err = shimloss_read(&report.shim, log);
 	if (err) {
 		say("%s: %s", log->path, strerror(err));
 		return TOOL_FAILURE;
@@ -125,7 +127,8 @@ static int stat_open_log(struct logfile *log)
 		say("%s: damaged or not complete; 'posixtrace verify' says where", log->path);
 		status = TOOL_DAMAGED;
 	}
-	if (options.fail_on_loss && losses_count(&report.tally.ledger))
+	if (options.fail_on_loss && (losses_count(&report.tally.ledger) ||
+				     shimloss_of(&report.shim, SHIMLOSS_ALL)))
 		status = tool_worse(status, TOOL_LOST);
 	tally_fini(&report.tally);
 	return status;

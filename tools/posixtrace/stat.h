@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "shimloss.h"
 #include "tally.h"
 #include "when.h"
 
@@ -25,6 +26,7 @@ struct stat_report {
 	struct stat_attributes attr;
 	struct posix_trace_status_info status;
 	struct tally tally;
+	struct shimloss shim;
 };
 
 void stat_text(struct out *out, const struct stat_report *report, enum when_form form);

@@ -134,6 +134,8 @@ void stat_json(struct out *out, const struct stat_report *report)
 	out_char(out, ',');
 	count_members(out, tally, &tally->total);
 	ledger_member(out, &tally->ledger);
+	out_str(out, ",\"shim_lost\":");
+	shimloss_json(out, &report->shim);
 	out_str(out, ",\"types\":[");
 	for (size_t i = 0; i < tally->types; i++) {
 		if (i)

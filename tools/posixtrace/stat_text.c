@@ -79,7 +79,8 @@ static void print_status(struct out *out, const struct posix_trace_status_info *
 	out_char(out, '\n');
 }
 
-static void print_total(struct out *out, const struct tally *tally, enum when_form form)
+static void print_total(struct out *out, const struct tally *tally, const struct shimloss *shim,
+			enum when_form form)
 {
 	const struct tally_count *total = &tally->total;
 	char when[WHEN_BYTES];
@@ -102,6 +103,11 @@ static void print_total(struct out *out, const struct tally *tally, enum when_fo
 	}
 	label(out, "account");
 	equation_text(out, &tally->ledger);
+	out_char(out, '\n');
+	if (!shimloss_of(shim, SHIMLOSS_ALL))
+		return;
+	label(out, "not traced");
+	shimloss_text(out, shim);
 	out_char(out, '\n');
 }
 
@@ -194,7 +200,7 @@ void stat_text(struct out *out, const struct stat_report *report, enum when_form
 	print_origin(out, report, form);
 	print_attributes(out, report);
 	print_status(out, &report->status);
-	print_total(out, &report->tally, form);
+	print_total(out, &report->tally, &report->shim, form);
 	print_types(out, &report->tally);
 	print_threads(out, &report->tally);
 	print_schemas(out, &report->tally);

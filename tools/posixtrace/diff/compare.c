@@ -88,6 +88,13 @@ static void count_differences(const struct sample_type *a, const struct sample_t
 			log(((double)b->part[i] + 0.5) / ((double)a->part[i] + 0.5));
 }
 
+static uint64_t missing(const struct sample_type *type)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(type->lost, type->untraced, &sum) ? UINT64_MAX : sum;
+}
+
 static bool add_type(struct compare *compare, const char *name, const struct sample_type *a,
 		     const struct sample_type *b, double seconds_a, double seconds_b)
 {
@@ -101,8 +108,8 @@ static bool add_type(struct compare *compare, const char *name, const struct sam
 	b = b ? b : &none;
 	count->a = (double)a->count;
 	count->b = (double)b->count;
-	count->lost_a = a->lost;
-	count->lost_b = b->lost;
+	count->lost_a = missing(a);
+	count->lost_b = missing(b);
 	count_differences(a, b, difference);
 	if (a->count >= COUNT_LEAST || b->count >= COUNT_LEAST)
 		test(compare, count, difference);
@@ -113,8 +120,8 @@ static bool add_type(struct compare *compare, const char *name, const struct sam
 		return false;
 	rate->a = (double)a->count / seconds_a;
 	rate->b = (double)b->count / seconds_b;
-	rate->lost_a = a->lost;
-	rate->lost_b = b->lost;
+	rate->lost_a = missing(a);
+	rate->lost_b = missing(b);
 	if (!compare->row[compare->rows - 2].is_tested)
 		return true;
 	set_interval(rate, difference, log(seconds_a / seconds_b));

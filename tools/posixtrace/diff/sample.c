@@ -134,7 +134,10 @@ static int take_lost(struct sample *sample)
 	int err = lost_take(&sample->lost, &sample->log);
 
 	for (size_t i = 0; !err && i < sample->types; i++)
-		sample->type[i].lost = sample->lost.type[i];
+		if (sample->log.list[i]->chosen) {
+			sample->type[i].lost = sample->lost.type[i];
+			sample->type[i].untraced = lost_untraced(&sample->lost, &sample->log, i);
+		}
 	for (size_t i = 0; !err && i < sample->count; i++)
 		sample->series[i].lost = lost_of_series(&sample->lost, &sample->pairing, &sample->log,
 							sample->series[i].series);

@@ -27,6 +27,7 @@ struct sample_type {
 	char *name;
 	uint64_t count, part[SAMPLE_PARTS];
 	uint64_t lost;                     /* by the ledger */
+	uint64_t untraced;                 /* at most: see shimloss.h */
 };
 
 struct sample_series {

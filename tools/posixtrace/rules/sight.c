@@ -7,6 +7,7 @@
 
 #include "losses.h"
 #include "rules/judge.h"
+#include "shimloss.h"
 #include "sysdata.h"
 
 /* ------------------------------------------------------------------ gaps */
@@ -106,6 +107,7 @@ bool sight_has_end(const struct judge *judge, bool is_damaged)
 /* What is lost of the events that a rule is about. */
 struct missing {
 	uint64_t first, second;
+	unsigned first_kinds, second_kinds; /* of what the preloaded library could not trace */
 	bool anywhere; /* of the second: perhaps where no mark tells of a gap */
 };
 
@@ -140,13 +142,16 @@ static void miss(const struct judge *judge, struct missing *missing, bool is_sec
 	}
 }
 
-static void miss_type(const struct judge *judge, struct missing *missing, const struct judge_type *type,
+static void miss_type(const struct judge *judge, struct missing *missing,
+		      const struct judge_type *type, unsigned kinds,
 		      const struct posix_trace_ledger_np *line)
 {
 	for (size_t u = 0; u < type->uses; u++) {
 		const struct judge_use *use = &type->use[u];
+		struct missing *of = &missing[use->rule - judge->rules->rule];
 
-		miss(judge, &missing[use->rule - judge->rules->rule], use->is_second, line);
+		miss(judge, of, use->is_second, line);
+		*(use->is_second ? &of->second_kinds : &of->first_kinds) |= kinds;
 	}
 }
 
@@ -155,6 +160,22 @@ static void subtract(struct posix_trace_ledger_np *rest, const struct posix_trac
 {
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		rest->lost[i] -= line->lost[i] < rest->lost[i] ? line->lost[i] : rest->lost[i];
+}
+
+/* Each such call is one event of a rule, whichever of the rule's types it would have had. */
+static int miss_untraced(const struct judge *judge, struct missing *missing)
+{
+	struct shimloss loss;
+	int err = shimloss_read(&loss, judge->log);
+
+	for (size_t i = 0; !err && i < judge->rules->count; i++) {
+		uint64_t second = shimloss_of(&loss, missing[i].second_kinds);
+
+		sum(&missing[i].first, shimloss_of(&loss, missing[i].first_kinds));
+		sum(&missing[i].second, second);
+		missing[i].anywhere |= second != 0;
+	}
+	return err;
 }
 
 static int count_missing(const struct judge *judge, struct missing *missing)
@@ -171,7 +192,8 @@ static int count_missing(const struct judge *judge, struct missing *missing)
 			continue;
 		subtract(&rest, &line);
 		if (judge->by_id[id])
-			miss_type(judge, missing, judge->by_id[id], &line);
+			miss_type(judge, missing, judge->by_id[id],
+				  shimloss_kinds(judge->log->list[i]->name), &line);
 	}
 	for (size_t i = 0; i < judge->rules->count; i++) {
 		if (judge->rules->rule[i].first.exists)
@@ -179,7 +201,7 @@ static int count_missing(const struct judge *judge, struct missing *missing)
 		if (judge->rules->rule[i].second.exists)
 			miss(judge, &missing[i], true, &rest);
 	}
-	return 0;
+	return miss_untraced(judge, missing);
 }
 
 static void take_back(struct rule *rule)
