@@ -190,4 +190,56 @@ check "an unfinished log shows all that was flushed" has_lines out "$events"
 run 2 dump --begin +1s --begin +2s "$log"
 check "two times to begin at are one too many" has err 'begin +2s: only one; +1s was given$'
 run 2 dump --end 10:15 --end 10:15 "$log"
+# Times at the ends of what a number can say: bounds stay there.
+compose=${top_builddir:-..}/tests/tools/compose
+min=-9223372036854775808
+max=9223372036854775807
+# ends NAME TIME...: a log with events at these times; then
+# window N OPTION...: every command takes the bounds, and dump shows N events
+ends() {
+	name=$1
+	shift
+	{
+		echo 'type a u32 n'
+		for ns in "$@"; do
+			echo "a 1 1 $ns 1"
+		done
+	} | "$compose" "$tmp/ends" || exit 99
+}
+window() {
+	shown=$1
+	shift
+	run 0 dump --raw "$tmp/ends" "$@"
+	check "$name: $*: $shown events" has_lines out "$shown"
+	run 0 dump --raw --merge "$tmp/ends" "$tmp/ends" "$@"
+	check "$name: $*: of two logs, too" has_lines out $((2 * shown))
+	run 0 convert "$tmp/ends" --to jsonl "$@"
+	check "$name: $*: convert has them" test "$(grep -c '^{"event"' "$tmp/out")" -eq "$shown"
+	run 0 latency "$tmp/ends" "$@"
+	run 0 diff "$tmp/ends" "$tmp/ends" "$@"
+	echo 'never a where "n > 1"' >"$tmp/rule"
+	run 0 check "$tmp/rule" "$tmp/ends" "$@"
+	run 0 html "$tmp/ends" "$@" --force -o "$tmp/page"
+}
+at_ends() {
+	window 1 --begin +1s --end -1s
+	window 2 --begin +1s
+	window 2 --end -1s
+	window 1 --begin -1s
+	window 1 --end +1s
+	window 3 --end +100000d
+	window 3 --begin -100000d
+	window 3 --begin 00:00 --end -0s --utc
+	window 3 --begin +0s --end 23:59:59.999999999
+	window 0 --begin 9223372036.854775807 --end -9223372036
+}
+ends last 9223372030000000000 9223372032000000000 $max
+at_ends
+ends first $min -9223372034000000000 -9223372030000000000
+at_ends
+ends both $min 0 $max
+window 1 --begin +1s --end -1s
+window 1 --begin 9223372036.854775807
+window 2 --begin 0
+window 2 --end 0
 finish

@@ -112,9 +112,11 @@ static int64_t on_day_of(const struct bound *bound, int64_t first_ns, int64_t la
 	tm.tm_isdst = -1;
 	second = bound->utc ? timegm(&tm) : mktime(&tm);
 	if (__builtin_mul_overflow((int64_t)second, SECOND_NS, &ns))
-		return INT64_MAX;
+		return second < 0 ? INT64_MIN : INT64_MAX;
 	ns = sum(ns, bound->ns % SECOND_NS);
-	next = sum(ns, DAY_NS);
+	/* No time is behind the last one that a number can say. */
+	if (__builtin_add_overflow(ns, DAY_NS, &next))
+		return ns;
 	return ns < first_ns && next <= last_ns ? next : ns;
 }
 

@@ -306,15 +306,18 @@ static struct timespec moment(int64_t time_ns)
 	return when;
 }
 
-/* Times at the ends of what a number can say are no bound: the library takes none there. */
+#define LAST_BOUND_NS (INT64_MAX - INT64_C(2000000000)) /* the library takes none behind it */
+
+/* Times at the ends of what a number can say are no bound. */
 static bool is_bound(int64_t time_ns)
 {
-	return time_ns > INT64_MIN / 2 && time_ns < INT64_MAX - INT64_C(2000000000);
+	return time_ns > INT64_MIN / 2 && time_ns < LAST_BOUND_NS;
 }
 
 int logfile_window(const struct logfile *log, int64_t begin_ns, int64_t end_ns)
 {
-	struct timespec begin = moment(begin_ns), end = moment(end_ns);
+	struct timespec begin = moment(begin_ns < LAST_BOUND_NS ? begin_ns : LAST_BOUND_NS);
+	struct timespec end = moment(end_ns);
 	int err = 0;
 
 	/* Before 1970 there is nothing to skip. */
