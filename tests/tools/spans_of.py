@@ -140,4 +140,5 @@ def main():
         print(name, count[name], total[name])
 
 
-main()
+if __name__ == "__main__":
+    main()
