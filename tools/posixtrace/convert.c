@@ -158,6 +158,8 @@ static int convert_inputs(const struct through *plan, char **path, size_t count)
 	}
 	for (; !status && opened < count; opened++) {
 		status = input_open(&input[opened], path[opened]);
+		if (status && opened && opened + 1 == count && !strcmp(plan->output, "-"))
+			say("convert: the name of the output stands behind -o");
 		if (status)
 			break;
 		if (opened)
@@ -259,6 +261,9 @@ static int run(int argc, char **argv)
 	if (!status && argc == optind) {
 		say("convert: which trace?");
 		status = tool_usage(&convert_command);
+	} else if (!status && !convert.to && !strcmp(convert.output, "-")) {
+		say("convert: which format? -o FILE or --to names it, and --list lists them");
+		status = TOOL_USAGE;
 	}
 	if (!status)
 		status = convert_paths(&convert, argv + optind, (size_t)(argc - optind));

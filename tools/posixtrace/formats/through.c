@@ -2,6 +2,7 @@
 #include "formats/through.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "formats/choice.h"
 #include "formats/output.h"
@@ -63,7 +64,8 @@ static const struct format *by_contents(struct fmt_input *input, int *status)
 		return NULL;
 	if (fmt_detect(&head))
 		return fmt_detect(&head);
-	say("%s: no format that can be read; --from names one, and --list lists them", input->name);
+	say(head.len ? "%s: no format that can be read; --from names one, and --list lists them"
+		     : "%s: it is empty", input->name);
 	*status = TOOL_FAILURE;
 	return NULL;
 }
@@ -150,13 +152,38 @@ static void plan_flow(struct fmt_flow *flow, struct plan *plan)
 		say("%s: it cannot be read twice: no spans are known", flow->input->name);
 }
 
+/* What replaces an input, even with --force, is seldom meant: of *.ptl the output may be one. */
+static bool is_read(const char *path, const struct fmt_input *input)
+{
+	struct stat output, read;
+
+	if (!strcmp(path, "-") || stat(path, &output) || !S_ISREG(output.st_mode))
+		return false;
+	for (; input; input = input->next)
+		if (!fstat(input->fd, &read) && read.st_dev == output.st_dev &&
+		    read.st_ino == output.st_ino) {
+			say("%s: that is what is read", path);
+			return true;
+		}
+	return false;
+}
+
+static void say_if_none_was_wanted(const struct fmt_flow *flow)
+{
+	if (flow->wanted && flow->read && !flow->events)
+		say("%s%s: no event is one of those that are wanted", flow->input->name,
+		    flow->sources > 1 ? " and the others" : "");
+}
+
 static int into_output(const struct through *through, struct fmt_flow *flow)
 {
 	static struct output output;
 	struct plan plan = { .fd = -1 };
-	int status = output_open(&output, through->output, flow->to->output, through->force);
-	int kept;
+	int status, kept;
 
+	if (is_read(through->output, flow->input))
+		return TOOL_FAILURE;
+	status = output_open(&output, through->output, flow->to->output, through->force);
 	if (status)
 		return status;
 	plan_flow(flow, &plan);
@@ -167,6 +194,7 @@ static int into_output(const struct through *through, struct fmt_flow *flow)
 		output_drop(&output);
 		return status;
 	}
+	say_if_none_was_wanted(flow);
 	kept = output_keep(&output);
 	if (!kept && through->fail_on_loss && flow->lost)
 		kept = TOOL_LOST;

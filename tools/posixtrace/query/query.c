@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "out.h"
 #include "query/query_columns.h"
@@ -384,6 +385,10 @@ static int run(int argc, char **argv)
 	}
 	if (argc - optind < (options.tables ? 1 : 2)) {
 		say(argc == optind ? "query: which log?" : "query: which statement?");
+		return tool_usage(&query_command);
+	}
+	if (!options.tables && access(argv[optind], F_OK) && !access(argv[argc - 1], F_OK)) {
+		say("query: the statement stands behind the logs");
 		return tool_usage(&query_command);
 	}
 	if (options.tables)
