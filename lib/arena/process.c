@@ -326,7 +326,7 @@ static void separate(void)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-/* In a quiet process, a child that inherits no stream stays as it is: it finds none that is its own. */
+/* In a quiet process, a child that inherits no stream has no use for an arena of its own. */
 static uint32_t become_child(void)
 {
 	uint32_t pid = ptx_process_pid_of_child ? ptx_process_pid_of_child() : (uint32_t)getpid();
@@ -347,10 +347,10 @@ static uint32_t become_child(void)
 static _Atomic uint32_t attempts;
 
 /*
- * A handler that traces may come in between and do all of this; what is done twice then is the same. A
- * handler may also fork in between: its child goes on here with its parent's pid. It has been wiped, so it
- * does not find the number of the attempt, and begins again. Until it has looked, for two instructions, a
- * handler that interrupts it and traces takes its parent's pid for its own.
+ * A handler that traces may interrupt this and do all of it; doing it twice gives the same. A
+ * handler may also fork: its child continues here with its parent's pid. The fork has wiped the
+ * number of the attempt, so the child begins again. Between the store of pid and the look at the
+ * attempt, two instructions, a handler that traces in that child uses its parent's pid.
  */
 void ptx_process_child(void)
 {
@@ -362,11 +362,11 @@ void ptx_process_child(void)
 		return;
 	}
 	do {
-		uint32_t attempt = atomic_fetch_add_explicit(&attempts, 1, memory_order_relaxed) + 1;
-		uint32_t pid, unknown = 0;
+		uint32_t attempt, pid, unknown = 0;
 
 		if (!ptx_process_is_child())
 			break;
+		attempt = atomic_fetch_add_explicit(&attempts, 1, memory_order_relaxed) + 1;
 		atomic_store_explicit(&ptx_private.attempt, attempt, memory_order_relaxed);
 		atomic_signal_fence(memory_order_seq_cst);
 		pid = become_child();

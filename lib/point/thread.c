@@ -80,8 +80,8 @@ static unsigned left_in(int i)
 }
 
 /*
- * The object of the pool that this thread is about to make its own. A child leaves it to the frame that a
- * fork interrupts there, as it leaves ptx_thread_self: nobody else takes the object in the child.
+ * The object of the pool that this thread is about to make its own. When a handler forks, the
+ * child's pool begins behind this object, so that only the interrupted call uses it there.
  */
 static _Thread_local struct ptx_thread *in_making __attribute__((tls_model("initial-exec")));
 
@@ -102,7 +102,7 @@ static struct ptx_thread *take_from_pool(void)
 			in_making = thread;
 			atomic_signal_fence(memory_order_seq_cst);
 			if (!take(thread))
-				continue; /* a handler was faster, or an emulator's fork zeroes nothing */
+				continue; /* a handler has it, or an emulator's fork */
 			link_thread(thread);
 			return thread;
 		}
@@ -173,9 +173,9 @@ static uint32_t this_process(void)
 }
 
 /*
- * The thread's id as the C library knew it last, and as the kernel does where the C library's is wrong: in a
- * child of a raw clone(), which finds its parent's id there. The two are one word, so that a handler that
- * forks in between leaves no mixture of two processes.
+ * The thread's id as the C library knew it last, and as the kernel does where the C library's is
+ * wrong: in a child of a raw clone(), which finds its parent's id there. The two are one word, so
+ * that a handler that forks in between leaves no mixture of two processes.
  */
 static _Thread_local _Atomic uint64_t known_tids __attribute__((tls_model("initial-exec")));
 static bool has_ids; /* the C library has them */
@@ -205,10 +205,9 @@ static uint32_t own_tid(void)
 }
 
 /*
- * A handler may fork between any two instructions; then this returns the parent's id in the child, and
- * ptx_process_child() calls it again. One window is left in a quiet process: a child C of _Fork() or
- * vfork() makes no event and forks no more but by a raw clone(). That one's child finds C's id, takes it
- * for news, and for its own.
+ * A handler may fork between any two instructions; then this returns the parent's id in the child,
+ * and ptx_process_child() calls it again. One fault remains in a quiet process: if a child of
+ * _Fork() has made no event when it calls raw clone(), the new process takes that child's id.
  */
 uint32_t ptx_thread_child_pid(void)
 {
@@ -232,8 +231,9 @@ void ptx_thread_before_fork(void)
 
 /*
  * pid is the process in which the object was taken. False: a handler has forked since, this is the
- * child, and the object has been wiped on the way. Before the first look, another thread of the child
- * may have found and taken the object; after it, only this thread can reach the object in a child.
+ * child, and the object has been wiped on the way. Before the first look, another thread of the
+ * child may have found and taken the object; after it, only this thread can reach the object in a
+ * child.
  */
 static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 {

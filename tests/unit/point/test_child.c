@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A process becomes the child that it is with its first event. At each instruction of that, a handler forks:
- * the child's child, which goes on there, has its own ids and an object that nothing else uses.
+ * A process becomes the child that it is with its first event. At each instruction of that, a
+ * handler forks: the child's child, which goes on there, has its own ids and an object that
+ * nothing else uses.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -27,7 +28,10 @@ static pid_t bare_fork(void)
 #endif
 }
 
-/* What a process does with an event first; a quiet child that inherits no stream would do it with none. */
+/*
+ * What a process does with an event first; a quiet child that inherits no stream would do it with
+ * none.
+ */
 static struct ptx_thread *own_object(void)
 {
 	struct ptx_thread *thread;
@@ -59,14 +63,15 @@ static unsigned threads_known(void)
 	return count;
 }
 
-/* The object that was being made may be none by now; what follows finds one. */
+/* A child may have wiped the object that the first call made; this call makes another. */
 static bool is_itself(void)
 {
 	const struct ptx_thread *thread = own_object();
 	uint32_t pid = (uint32_t)getpid();
 
-	return thread && ptx_thread_self == thread && ptx_process_pid() == pid && thread->pid == pid &&
-	       thread->tid == (uint32_t)syscall(SYS_gettid) && threads_known() < LINKS_MOST;
+	return thread && ptx_thread_self == thread && ptx_process_pid() == pid &&
+	       thread->pid == pid && thread->tid == (uint32_t)syscall(SYS_gettid) &&
+	       threads_known() < LINKS_MOST;
 }
 
 static void fork_everywhere(pid_t (*first_fork)(void), pid_t (*handlers_fork)(void))
