@@ -25,10 +25,9 @@ check "its flags are found" pkg-config --print-errors --cflags posixtrace
 check "its libraries are" pkg-config --print-errors --libs posixtrace
 check "a program is linked with this library alone" \
 	test "$(pkg-config --libs-only-l posixtrace | tr -d ' ')" = -lposixtrace
-case "$(pkg-config --static --libs posixtrace)" in
-*-lurcu*) urcu=yes ;;
-*) urcu=no ;;
-esac
-check "a static one with liburcu, too" test $urcu = yes
+check "a static one with what the C library has, too" \
+	test "$(pkg-config --static --libs-only-other posixtrace | tr -d ' ')" = -pthread
+check "and no other library" \
+	test "$(pkg-config --static --libs-only-l posixtrace | tr -d ' ')" = -lposixtrace
 
 finish

@@ -36,7 +36,6 @@ need_to_build() {
 	need g++ g++
 	need libc6-dev gcc
 	need make make
-	need liburcu-dev pc:liburcu-bp
 }
 
 # Libraries without which parts of the tool are left out.

@@ -26,13 +26,17 @@ void ptx_barrier_init(void)
 
 	/* Some sandboxes kill whoever asks: the variable says not to. */
 	may_ask = !wish || wish[0] != '0';
-	/* So that other processes' barriers reach us; costs nothing while there is one thread. */
-	if (may_ask)
+	/*
+	 * Other processes' barriers reach us, and ours our threads. Cheap before a second thread.
+	 */
+	if (may_ask) {
 		membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+		membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+	}
 	errno = saved;
 }
 
-/* Who only writes events never needs the registration, and liburcu has mostly made it. */
+/* A constructor may come here before the library's has made the registration. */
 static bool ask(void)
 {
 	if (!may_ask)

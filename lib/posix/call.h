@@ -44,22 +44,30 @@ static inline int ptx_call_end(struct ptx_call call, int err)
 /* The locked stream if it is of one of kinds, or NULL: EINVAL (LEGAL-01). */
 static inline struct ptx_stream *ptx_stream_lock(trace_id_t trid, unsigned kinds)
 {
-	struct ptx_stream *stream = ptx_registry_enter(trid);
+	struct ptx_stream *stream = ptx_registry_lock(trid);
 
-	if (!stream)
-		return NULL;
-	if (!(kinds >> stream->kind & 1)) {
-		ptx_registry_leave();
+	if (stream && !(kinds >> stream->kind & 1)) {
+		pthread_mutex_unlock(&stream->lock);
 		return NULL;
 	}
-	pthread_mutex_lock(&stream->lock);
 	return stream;
 }
 
 static inline void ptx_stream_unlock(struct ptx_stream *stream)
 {
 	pthread_mutex_unlock(&stream->lock);
-	ptx_registry_leave();
+}
+
+/* The entered stream if it is of one of kinds, or NULL. */
+static inline struct ptx_stream *ptx_stream_enter(trace_id_t trid, unsigned kinds)
+{
+	struct ptx_stream *stream = ptx_registry_enter(trid);
+
+	if (stream && !(kinds >> stream->kind & 1)) {
+		ptx_registry_leave(stream);
+		return NULL;
+	}
+	return stream;
 }
 
 #endif

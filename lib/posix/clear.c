@@ -56,17 +56,11 @@ static int clear(struct ptx_stream *stream)
 PTX_EXPORT int posix_trace_clear(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
-	struct ptx_stream *stream = ptx_registry_enter(trid);
+	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_ACTIVE);
 	int err;
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	if (stream->kind == PTX_STREAM_STORED) {
-		ptx_registry_leave();
-		return ptx_call_end(call, EINVAL);
-	}
-	ptx_registry_hold(stream);
-	ptx_registry_leave();
 	if (stream->flush)
 		ptx_flush_take_turn(stream->flush);
 	pthread_mutex_lock(&stream->lock);
@@ -74,6 +68,6 @@ PTX_EXPORT int posix_trace_clear(trace_id_t trid)
 	pthread_mutex_unlock(&stream->lock);
 	if (stream->flush)
 		ptx_flush_give_turn(stream->flush);
-	ptx_registry_let_go(stream);
+	ptx_registry_leave(stream);
 	return ptx_call_end(call, err);
 }

@@ -20,11 +20,9 @@ static void end_threads(void)
 
 		if (!stream)
 			continue;
-		ptx_registry_hold(stream);
-		ptx_registry_leave();
 		if (stream->flush)
 			ptx_flush_stop(stream->flush);
-		ptx_registry_let_go(stream);
+		ptx_registry_leave(stream);
 	}
 }
 

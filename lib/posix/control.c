@@ -242,6 +242,6 @@ PTX_EXPORT int posix_trace_stop(trace_id_t trid)
 	ptx_stream_unlock(stream);
 	if (ran && stream->kind == PTX_STREAM_LIVE)
 		wait_for_writers(stream);
-	ptx_registry_let_go(stream);
+	ptx_registry_leave(stream);
 	return ptx_call_end(call, 0);
 }

@@ -172,7 +172,7 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 	err = ptx_quota_take(&place);
 	if (err)
 		goto undo_target;
-	stream = calloc(1, sizeof *stream);
+	stream = ptx_registry_new();
 	if (!stream) {
 		err = ENOMEM;
 		goto undo_quota;
@@ -180,10 +180,7 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 	stream->target = target;
 	stream->place = place;
 	stream->kind = kind;
-	stream->log_fd = -1;
 	stream->attr = attr;
-	pthread_mutex_init(&stream->lock, NULL);
-	ptx_registry_enlist(stream);
 	err = build(stream, backing, file_desc);
 	if (err)
 		goto undo_alloc;
@@ -205,9 +202,7 @@ undo_build:
 	ptx_drain_destroy(stream->drain);
 	ptx_view_withdraw(stream->view, backing);
 undo_alloc:
-	ptx_registry_delist(stream);
-	pthread_mutex_destroy(&stream->lock);
-	free(stream);
+	ptx_registry_drop(stream);
 undo_quota:
 	ptx_quota_give(place);
 undo_target:

@@ -127,9 +127,9 @@ static int take_stored(struct ptx_stream *stream, const struct delivery *to)
 	return 0;
 }
 
-static void let_go(void *stream)
+static void leave(void *stream)
 {
-	ptx_registry_let_go(stream);
+	ptx_registry_leave(stream);
 }
 
 /* The only place where a cancellation request is acted on: nothing is held but the stream. */
@@ -139,7 +139,7 @@ static int sleep_open(struct ptx_stream *stream, int cancel_state, const struct 
 	_Atomic uint32_t *waiters = &stream->view->rings.region->waiters;
 	int type, none, err;
 
-	pthread_cleanup_push(let_go, stream);
+	pthread_cleanup_push(leave, stream);
 	/* In this order: a request that is pending already is acted on by setcanceltype. */
 	pthread_setcancelstate(cancel_state, &none);
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
@@ -239,17 +239,11 @@ static int get_waiting(trace_id_t trid, const struct delivery *to, const struct 
 
 	if (to->unavailable)
 		*to->unavailable = 1;
-	stream = is_valid(to) ? ptx_registry_enter(trid) : NULL;
+	stream = is_valid(to) ? ptx_stream_enter(trid, kinds) : NULL;
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	if (!(kinds >> stream->kind & 1)) {
-		ptx_registry_leave();
-		return ptx_call_end(call, EINVAL);
-	}
-	ptx_registry_hold(stream);
-	ptx_registry_leave();
 	err = wait_live(stream, to, until, call.cancel_state);
-	ptx_registry_let_go(stream);
+	ptx_registry_leave(stream);
 	return ptx_call_end(call, err);
 }
 
@@ -260,26 +254,21 @@ PTX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
 {
 	struct delivery to = { event, data, num_bytes, data_len, unavailable };
 	struct ptx_stream *stream;
-	bool alone;
+	const bool alone = __libc_single_threaded;
 	int err;
 
 	if (!is_valid(&to))
 		return get_waiting(0, &to, NULL, PTX_LIVE);
 	/* A log's next event is a matter of nanoseconds: no more around it than must be. */
-	stream = ptx_registry_enter(trid);
-	if (!stream || stream->kind != PTX_STREAM_STORED) {
-		if (stream)
-			ptx_registry_leave();
+	stream = ptx_registry_find(trid);
+	if (!stream || stream->kind != PTX_STREAM_STORED)
 		return get_waiting(trid, &to, NULL, PTX_LIVE);
-	}
 	*unavailable = 1;
-	alone = __libc_single_threaded;
-	if (!alone)
-		pthread_mutex_lock(&stream->lock);
+	if (!alone && !ptx_stream_lock(trid, PTX_STORED))
+		return EINVAL;
 	err = take_stored(stream, &to);
 	if (!alone)
-		pthread_mutex_unlock(&stream->lock);
-	ptx_registry_leave();
+		ptx_stream_unlock(stream);
 	return err;
 }
 

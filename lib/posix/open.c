@@ -15,13 +15,10 @@ static int open_log(int file_desc, bool salvage, trace_id_t *trid)
 
 	if (!trid)
 		return EINVAL;
-	stream = calloc(1, sizeof *stream);
+	stream = ptx_registry_new();
 	if (!stream)
 		return ENOMEM;
 	stream->kind = PTX_STREAM_STORED;
-	stream->log_fd = -1;
-	pthread_mutex_init(&stream->lock, NULL);
-	ptx_registry_enlist(stream);
 	err = ptx_stored_open(file_desc, salvage, &stream->stored);
 	if (err)
 		goto undo_alloc;
@@ -35,9 +32,7 @@ static int open_log(int file_desc, bool salvage, trace_id_t *trid)
 undo_open:
 	ptx_stored_close(stream->stored);
 undo_alloc:
-	ptx_registry_delist(stream);
-	pthread_mutex_destroy(&stream->lock);
-	free(stream);
+	ptx_registry_drop(stream);
 	return err;
 }
 
@@ -60,20 +55,18 @@ PTX_EXPORT int posix_trace_open_np(int file_desc, unsigned flags, trace_id_t *tr
 PTX_EXPORT int posix_trace_close(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
-	struct ptx_stream *stream = ptx_registry_enter(trid);
+	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_STORED);
 	bool removed;
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	removed = stream->kind == PTX_STREAM_STORED && ptx_registry_remove(stream);
-	ptx_registry_leave();
+	removed = ptx_registry_remove(stream);
+	ptx_registry_leave(stream);
 	if (!removed)
 		return ptx_call_end(call, EINVAL);
 	ptx_registry_settle(stream);
 	ptx_stored_close(stream->stored);
-	ptx_registry_delist(stream);
-	pthread_mutex_destroy(&stream->lock);
-	free(stream);
+	ptx_registry_drop(stream);
 	return ptx_call_end(call, 0);
 }
 

@@ -69,18 +69,18 @@ int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_cal
 
 static int shut_down(trace_id_t trid, const void *address)
 {
-	struct ptx_stream *stream = ptx_registry_enter(trid);
+	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_ACTIVE);
 	struct ptx_flush_caller who = caller(address);
 	struct ptx_region *region;
+	bool removed;
 	int err = 0;
 
 	if (!stream)
 		return EINVAL;
-	if (stream->kind == PTX_STREAM_STORED || !ptx_registry_remove(stream)) {
-		ptx_registry_leave();
+	removed = ptx_registry_remove(stream);
+	ptx_registry_leave(stream);
+	if (!removed)
 		return EINVAL;
-	}
-	ptx_registry_leave();
 	region = stream->view->rings.region;
 	pthread_mutex_lock(&stream->lock);
 	ptx_control_stop(stream, address);
@@ -96,9 +96,7 @@ static int shut_down(trace_id_t trid, const void *address)
 	ptx_drain_destroy(stream->drain);
 	ptx_target_release(&stream->target);
 	ptx_quota_give(stream->place);
-	ptx_registry_delist(stream);
-	pthread_mutex_destroy(&stream->lock);
-	free(stream);
+	ptx_registry_drop(stream);
 	return err;
 }
 
@@ -125,18 +123,12 @@ PTX_EXPORT int posix_trace_flush(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
 	struct ptx_flush_caller who = caller((const char *)__builtin_return_address(0) - 1);
-	struct ptx_stream *stream = ptx_registry_enter(trid);
+	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_LOGGED);
 	int err;
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	if (stream->kind != PTX_STREAM_LOGGED) {
-		ptx_registry_leave();
-		return ptx_call_end(call, EINVAL);
-	}
-	ptx_registry_hold(stream);
-	ptx_registry_leave();
 	err = ptx_flush_run(stream->flush, PTX_FLUSH_BY_CALL, &who);
-	ptx_registry_let_go(stream);
+	ptx_registry_leave(stream);
 	return ptx_call_end(call, err);
 }

@@ -5,7 +5,7 @@
  *
  * Lock      lock serialises the controller's calls and the reader; it is never held during I/O on
  *           a log that is written, nor while a reader sleeps. Trace points never take it.
- * Life      found through the registry under RCU; freed when no call is inside (registry.h).
+ * Life      found through the registry; dropped when no call is inside (registry.h).
  */
 #ifndef PTX_STREAM_STREAM_H
 #define PTX_STREAM_STREAM_H
@@ -28,10 +28,11 @@ struct ptx_stored;
 enum ptx_stream_kind { PTX_STREAM_LIVE, PTX_STREAM_LOGGED, PTX_STREAM_STORED };
 
 struct ptx_stream {
-	trace_id_t id;
-	enum ptx_stream_kind kind;
-	_Atomic uint32_t users; /* calls that sleep or do I/O, besides those inside RCU */
+	/* What outlives the stream, as its memory does: calls look at it late (registry.h). */
+	_Atomic(trace_id_t) id; /* 0: none */
+	_Atomic uint32_t users; /* calls inside that may not hold the lock */
 	_Atomic uint32_t gone;  /* shut down or closed: users leave */
+	_Atomic(enum ptx_stream_kind) kind;
 	pthread_mutex_t lock;
 
 	/* The private duplicate of a log's descriptor, and what it is; -1 without log. */

@@ -7,8 +7,7 @@
 #	lto		gcc, optimized across files
 #	clang		clang, whose warnings are errors
 #	arm64		gcc for aarch64; the suites are run by qemu-aarch64, but those that need what the
-#			emulator does not do here, which emulated.c finds out. Without liburcu for aarch64
-#			the library's other objects are built, and nothing is run
+#			emulator does not do here, which emulated.c finds out
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/count.sh"
 source=$(cd "$top_srcdir" && pwd)
@@ -50,13 +49,6 @@ runs() {
 		../libtool --mode=execute ${3+"$3"} "./$2" </dev/null)
 }
 
-# What programs that link can use is there for aarch64, too.
-has_urcu_for_arm64() {
-	echo '#include <urcu/urcu-bp.h>
-int main(void) { urcu_bp_read_lock(); return 0; }' >urcu.c
-	aarch64-linux-gnu-gcc -pthread -o urcu.arm64 urcu.c -lurcu-bp 2>/dev/null
-}
-
 arm64() {
 	set -- --host=aarch64-linux-gnu \
 		PKG_CONFIG_LIBDIR="/usr/lib/$(aarch64-linux-gnu-gcc -print-multiarch)/pkgconfig:/usr/share/pkgconfig"
@@ -78,32 +70,6 @@ arm64() {
 	echo "arm64: $left suites left out for what is not done here: ${undone:-nothing}"
 }
 
-# Objects only, of the files that can do without liburcu where it is not there for aarch64.
-arm64_objects() {
-	scratch=$(mktemp -d) || return 1
-	flags="-std=gnu11 -D_GNU_SOURCE -pthread -O2 -Wall -Wextra -Wshadow -Wcast-align
-		-Wno-missing-field-initializers -Werror -Iinclude -Ilib"
-	cd "$source" || return 1
-	built=0 left=0
-	for file in lib/*/*.c; do
-		# shellcheck disable=SC2086
-		if aarch64-linux-gnu-gcc $flags -M -MG "$file" | grep -q 'urcu'; then
-			left=$((left + 1))
-			continue
-		fi
-		# shellcheck disable=SC2086
-		aarch64-linux-gnu-gcc $flags -DPTX_GUARDIAN='"x"' \
-			-DPACKAGE_NAME='"p"' -DPACKAGE_VERSION='"v"' -c -o "$scratch/object" "$file" || {
-			rm -rf "$scratch"
-			return 1
-		}
-		built=$((built + 1))
-	done
-	rm -rf "$scratch"
-	echo "arm64: $built files built, $left left out that need liburcu for aarch64"
-	test "$built" -gt 0
-}
-
 for build in $BUILDS; do
 	case $build in
 	O?) set -- gcc "-g -$build" '' ;;
@@ -115,16 +81,9 @@ for build in $BUILDS; do
 		echo "$build: not built for want of $1"
 		continue
 	fi
-	if [ "$build" = arm64 ] && has_urcu_for_arm64; then
+	if [ "$build" = arm64 ]; then
 		arm64
 		echo "$build: $checks checks so far, $failures failures"
-		continue
-	fi
-	if [ "$build" = arm64 ]; then
-		(arm64_objects) >arm64.log 2>&1
-		status=$?
-		tail -n 1 arm64.log
-		check "the files of the library can be built for aarch64, see arm64.log" test $status -eq 0
 		continue
 	fi
 	check "$build is built: see $build.log" builds "$build" "$@"

@@ -11,7 +11,6 @@ export LC_ALL
 here=$top_srcdir/tests/static
 flags="-std=gnu11 -D_GNU_SOURCE -pthread -Iinclude -Ilib -DPTX_GUARDIAN=\"x\""
 flags="$flags -DPACKAGE_NAME=\"p\" -DPACKAGE_VERSION=\"v\""
-flags="$flags $(pkg-config --cflags liburcu-bp 2>/dev/null)"
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 whole=${FILES:+no}

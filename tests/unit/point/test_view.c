@@ -36,7 +36,7 @@ START_TEST(a_region_stays_until_it_is_certain_that_nobody_is_inside)
 	stream = ptx_registry_enter(trid);
 	ck_assert_ptr_nonnull(stream);
 	region = stream->view->rings.region;
-	ptx_registry_leave();
+	ptx_registry_leave(stream);
 	ck_assert(is_mapped(region));
 	no_barrier = true;
 	shut(trid);

@@ -64,7 +64,7 @@ static void begin(void)
 	stream = ptx_registry_enter(trid);
 	ck_assert_ptr_nonnull(stream);
 	region = stream->view->rings.region;
-	ptx_registry_leave();
+	ptx_registry_leave(stream);
 }
 
 /* STOP-05, UFULL-04: it was full before it was stopped, and its STOP says so */

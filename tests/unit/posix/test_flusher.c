@@ -31,7 +31,7 @@ static void begin(trace_id_t logged)
 	stream = ptx_registry_enter(trid);
 	ck_assert_ptr_nonnull(stream);
 	region = stream->view->rings.region;
-	ptx_registry_leave();
+	ptx_registry_leave(stream);
 }
 
 static _Atomic bool fills, filled, slept_on, flushed;

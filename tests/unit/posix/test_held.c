@@ -53,7 +53,7 @@ static void begin(int kind)
 	stream = ptx_registry_enter(trid);
 	ck_assert_ptr_nonnull(stream);
 	rings = &stream->view->rings;
-	ptx_registry_leave();
+	ptx_registry_leave(stream);
 	refused = false;
 	history_free(read_all(trid));
 	refused = kind & REFUSED;

@@ -56,7 +56,7 @@ static void begin_with(trace_id_t started)
 	ck_assert_ptr_nonnull(stream);
 	rings = &stream->view->rings;
 	word = &rings->region->waiters;
-	ptx_registry_leave();
+	ptx_registry_leave(stream);
 }
 
 static void begin(void)

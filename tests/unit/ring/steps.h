@@ -20,7 +20,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* How a trap forks; fork() unless a test says otherwise, for which the fork itself is what happens. */
+/*
+ * How a trap forks; fork() unless a test says otherwise, for which the fork itself is what
+ * happens.
+ */
 extern pid_t (*steps_fork)(void);
 
 /* Runs code(state), with other(state) before one of its instructions. */

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * POSIXTRACE_MEMBARRIER=0: from its first instruction to its exit, a program that traces does not
+ * call membarrier(2). A seccomp filter ends it where it does.
+ */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "support/stream.h"
+
+#define PROBE "PTX_TEST_MEMBARRIER"
+
+static void *trace_five(void *type)
+{
+	for (int i = 0; i < 5; i++)
+		trace_number(*(trace_event_id_t *)type, i);
+	return NULL;
+}
+
+/* What a controller does most, with a second thread, for whose sake barriers are. */
+static bool is_traced(void)
+{
+	struct posix_trace_event_info info;
+	trace_event_id_t u;
+	pthread_t thread;
+	trace_id_t trid;
+	char data[64];
+	size_t len;
+	int none = 0, found = 0;
+
+	if (posix_trace_eventid_open("u", &u) || posix_trace_create(0, NULL, &trid) ||
+	    posix_trace_start(trid) || pthread_create(&thread, NULL, trace_five, &u))
+		return false;
+	trace_five(&u);
+	pthread_join(thread, NULL);
+	while (!posix_trace_trygetnext_event(trid, &info, data, sizeof data, &len, &none) && !none)
+		found += info.posix_event_id == u;
+	return found == 10 && !posix_trace_stop(trid) && !posix_trace_shutdown(trid);
+}
+
+/* Instead of the suite, in the program that the test executes. */
+static void __attribute__((constructor)) be_the_probe(void)
+{
+	if (getenv(PROBE))
+		exit(is_traced() ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* Where there are no filters the test says nothing. */
+static void forbid_membarrier(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { .len = sizeof code / sizeof code[0], .filter = code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+		_exit(EXIT_SUCCESS);
+}
+
+/* GEN-02: the program is not ended for what the library does. */
+START_TEST(it_is_not_called_where_the_environment_says_so)
+{
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		forbid_membarrier();
+		setenv("POSIXTRACE_MEMBARRIER", "0", 1);
+		setenv(PROBE, "1", 1);
+		execl("/proc/self/exe", "probe", (char *)NULL);
+		_exit(EXIT_FAILURE);
+	}
+	wait_well(child);
+}
+END_TEST
+
+SUITE_MAIN("membarrier", it_is_not_called_where_the_environment_says_so)
