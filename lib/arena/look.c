@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -149,6 +150,11 @@ static void look_at_stream(const struct ptx_image *image, struct ptx_look *look,
 	stream->creator = image->arena ? creator_of(image->arena, bit) : PTX_CREATOR_GONE;
 	if (look_at_region(image, look, stream) && is_still_there(image, attachment, bit))
 		look->streams++;
+}
+
+struct ptx_look *ptx_look_new(void)
+{
+	return aligned_alloc(_Alignof(struct ptx_look), sizeof(struct ptx_look));
 }
 
 bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image)

@@ -38,6 +38,9 @@ struct ptx_look {
 	struct ptx_ring ring[PTX_RINGS];
 };
 
+/* For free(). Its parts need more alignment than malloc() gives. NULL without memory. */
+struct ptx_look *ptx_look_new(void);
+
 /* All that is attached in the arena behind path; false: it is no arena of this version. */
 bool ptx_look_at(struct ptx_look *look, const char *path);
 bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image);

@@ -365,11 +365,12 @@ int ptx_still_take(const struct ptx_image *image, unsigned bit, uint64_t generat
 		   struct ptx_still **result)
 {
 	struct ptx_taking taking = { .image = image };
-	struct ptx_still *still = calloc(1, sizeof *still);
+	struct ptx_still *still = aligned_alloc(_Alignof(struct ptx_still), sizeof *still);
 	int err;
 
 	if (!still)
 		return ENOMEM;
+	memset(still, 0, sizeof *still);
 	still->arena = (struct ptx_arena){ .control = &still->control, .fd = -1 };
 	ptx_arena_know_lists(&still->arena, &still->lists);
 	taking.still = still;

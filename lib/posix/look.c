@@ -267,7 +267,7 @@ static int look(pid_t pid, void (*visit)(void *arg, const struct posix_trace_str
 	looking = calloc(1, sizeof(*looking));
 	if (!looking)
 		return ENOMEM;
-	looking->look = malloc(sizeof(*looking->look));
+	looking->look = ptx_look_new();
 	if (looking->look) {
 		looking->pid = pid == POSIX_TRACE_EVERY_PROCESS_NP ? 0 : (uint32_t)pid;
 		looking->alone = alone;
@@ -291,7 +291,7 @@ int ptx_posix_look_at_image(const struct ptx_image *image,
 	int err = looking ? 0 : ENOMEM;
 
 	if (!err)
-		looking->look = malloc(sizeof(*looking->look));
+		looking->look = ptx_look_new();
 	if (!err && !looking->look)
 		err = ENOMEM;
 	if (!err) {

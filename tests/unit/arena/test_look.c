@@ -49,7 +49,7 @@ static void setup(void)
 	forged.names = map(PTX_LISTS_BYTES, PTX_NAMES_AT);
 	ptx_arena_begin(forged.control, (uint32_t)getpid(), PTX_ARENA_TAKEN);
 	snprintf(forged.path, sizeof forged.path, "/proc/self/fd/%d", forged.fd);
-	look = calloc(1, sizeof *look);
+	look = ptx_look_new();
 	ck_assert_ptr_nonnull(look);
 }
 
