@@ -24,13 +24,18 @@ static int64_t of_ms(int ms)
 
 static int64_t of_timespec(const struct timespec *time, int error)
 {
-	return !time || error == EFAULT ? -1 : (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+	return !time || error == EFAULT ? -1 : shim_span(time->tv_sec, time->tv_nsec);
 }
 
 static int64_t of_timeval(const struct timeval *time, int error)
 {
-	return !time || error == EFAULT ? -1 :
-					  (int64_t)time->tv_sec * 1000000000 + time->tv_usec * 1000;
+	int64_t ns;
+
+	if (!time || error == EFAULT)
+		return -1;
+	if (__builtin_mul_overflow(time->tv_usec, INT64_C(1000), &ns))
+		ns = 0; /* the kernel refuses it */
+	return shim_span(time->tv_sec, ns);
 }
 
 #define WAIT(name, type, params, args, fds_, timeout_) \

@@ -104,6 +104,17 @@ shim_inline void shim_put(enum shim_type type, const void *data, size_t len, con
 		shim_lose_unnamed();
 }
 
+/* A time that the program gave: any numbers. What is too long for the event is INT64_MAX. */
+shim_inline int64_t shim_span(int64_t seconds, int64_t ns)
+{
+	int64_t span;
+
+	if (!__builtin_mul_overflow(seconds, INT64_C(1000000000), &span) &&
+	    !__builtin_add_overflow(span, ns, &span))
+		return span;
+	return seconds < 0 ? INT64_MIN : INT64_MAX;
+}
+
 shim_inline uint64_t shim_now(void)
 {
 	struct timespec now;

@@ -33,7 +33,7 @@ struct sleep_data {
 
 static int64_t of(const struct timespec *time, int error)
 {
-	return error == EFAULT || !time ? -1 : (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+	return error == EFAULT || !time ? -1 : shim_span(time->tv_sec, time->tv_nsec);
 }
 
 SLEEP(int, nanosleep, shim_no_number, (const struct timespec *wanted, struct timespec *left),

@@ -34,12 +34,15 @@ static void waiting(int fd)
 	struct pollfd poll_fd = { fd, POLLIN, 0 };
 	struct timespec short_time = { 0, 3000000 };
 	struct timeval short_too = { 0, 4000 };
+	struct timespec endless = { INT64_MAX / 2, 1 };
 	struct epoll_event event = { .events = EPOLLOUT };
 	int epoll = epoll_create1(0);
 	fd_set set;
 
 	MUST(poll(&poll_fd, 1, 2) == 0 || poll_fd.revents);
 	ppoll(&poll_fd, 1, &short_time, NULL);
+	poll_fd.events = POLLOUT;
+	MUST(ppoll(&poll_fd, 1, &endless, NULL) == 1);
 	FD_ZERO(&set);
 	FD_SET(fd, &set);
 	MUST(select(fd + 1, NULL, &set, NULL, &short_too) == 1);

@@ -24,6 +24,8 @@ check "recvfrom that fails" shows 'net.recvfrom .* error=[1-9][0-9]* size=0 resu
 check "shutdown" shows 'net.shutdown fd=[0-9]+ error=0 how=1$' 1
 check "poll" shows 'net.poll time=[0-9]+ timeout=2000000 fds=1 result=0 error=0$' 1
 check "ppoll" shows 'net.poll time=[0-9]+ timeout=3000000 fds=1 ' 1
+check "a timeout beyond what an event can say" \
+	shows 'net.poll time=[0-9]+ timeout=9223372036854775807 fds=1 ' 1
 check "select" shows 'net.select .* result=1 error=0$' 1
 check "epoll_wait" shows 'net.epoll .* timeout=-1 fd=[0-9]+ result=1 error=0$' 1
 check "a path" shows 'net.connect .* error=2 address=unix:/no/such/socket$' 1
