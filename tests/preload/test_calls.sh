@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Between its start and its end the shim makes no system call that the program does not make.
+. "${0%/*}/lib.sh"
+
+command -v strace >/dev/null || skip "no strace"
+strace -o "$tmp/none" true 2>/dev/null || skip "strace may not trace here"
+POSIXTRACE_PRELOAD=$shim
+export POSIXTRACE_PRELOAD
+
+# between LIST: the names of the calls from one getpgid(0) to the next
+between() { sed -n '/^getpgid(0)/,/^getpgid(0)/s/^\([a-z_0-9]*\)(.*/\1/p' "$1"; }
+
+strace -o "$tmp/list" "$probe" calls
+check "the program works" test $? -eq 0
+between "$tmp/list" >"$tmp/without"
+check "it makes system calls" test "$(wc -l <"$tmp/without")" -gt 1000
+
+for families in io,net,lock,alloc,time,process,thread all; do
+	rm -f "$log"*
+	run 0 record -q -o "$log" --trace="$families" -- strace -o "$tmp/list" "$probe" calls
+	between "$tmp/list" >"$tmp/with"
+	check "$families: the same calls: $(diff "$tmp/without" "$tmp/with" | head -n 5)" \
+		cmp -s "$tmp/without" "$tmp/with"
+	"$decode" "$log" >"$tmp/events" 2>"$tmp/why"
+	check "$families: every event is what its schema says" is_empty why
+	check "$families: and they are traced" shows 'io.write ' 100
+done
+finish
