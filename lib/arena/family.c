@@ -24,8 +24,8 @@ static struct {
 	_Atomic uint64_t inode, start;
 	int64_t since_ns;
 	int guard;      /* a second descriptor of the arena, 0: none */
-	uint64_t file;  /* inode of the arena whose descriptor is as is_open says; 0: not known */
-	bool is_open;   /* when the process executes another program */
+	/* 2 * the inode of the arena, + 1 if its descriptor stays open at exec; or an attempt. */
+	_Atomic uint64_t settled;
 	uint64_t generation[PTX_STREAMS];
 } self;
 
@@ -372,25 +372,45 @@ int ptx_family_find(void)
 	return found;
 }
 
-void ptx_family_settle(void)
+#define ATTEMPT (UINT64_C(1) << 63)
+
+/* What the descriptor must be now, as self.settled says it. */
+static uint64_t settled_now(void)
 {
 	uint64_t generation[PTX_STREAMS] = { 0 };
+	uint64_t bits = inheritable(&ptx_own_control, self.pid, inherited_before(&ptx_own_control),
+				    generation);
+
+	return (uint64_t)ptx_arena_self.inode << 1 | (bits != 0);
+}
+
+/*
+ * Another thread may attach a stream, or set the descriptor, at any time. A thread that finds another
+ * attempt than its own behind its fcntl(), or another state of the streams, does it again.
+ */
+void ptx_family_settle(void)
+{
+	static _Atomic uint64_t attempts;
+	uint64_t wanted = settled_now(), attempt;
 	int fd, saved = errno;
-	bool is_inherited = inheritable(&ptx_own_control, self.pid, inherited_before(&ptx_own_control),
-					generation) != 0;
+	bool mine = atomic_load_explicit(&ptx_arena_self.mine, memory_order_relaxed) != 0;
 
 	/* As nearly always in a child. */
 	if (ptx_is_quiet() ||
-	    (self.file && self.file == ptx_arena_self.inode && self.is_open == is_inherited &&
-	     !atomic_load_explicit(&ptx_arena_self.mine, memory_order_relaxed)))
+	    (!mine && atomic_load_explicit(&self.settled, memory_order_relaxed) == wanted))
 		return;
-	fd = ptx_arena_fd(&ptx_arena_self);
-	if (fd >= 0 && is_inherited &&
-	    atomic_load_explicit(&ptx_arena_self.mine, memory_order_relaxed))
-		guard_locks(fd);
-	if (fd >= 0 && fcntl(fd, F_SETFD, is_inherited ? 0 : FD_CLOEXEC) == 0) {
-		self.file = ptx_arena_self.inode;
-		self.is_open = is_inherited;
-	}
+	do {
+		wanted = settled_now();
+		attempt = ATTEMPT | atomic_fetch_add_explicit(&attempts, 1, memory_order_relaxed);
+		atomic_store_explicit(&self.settled, attempt, memory_order_seq_cst);
+		fd = ptx_arena_fd(&ptx_arena_self);
+		if (fd >= 0 && wanted & 1 && mine)
+			guard_locks(fd);
+		if (fd < 0 || fcntl(fd, F_SETFD, wanted & 1 ? 0 : FD_CLOEXEC) != 0)
+			break;
+	} while (!atomic_compare_exchange_strong_explicit(&self.settled, &attempt, wanted,
+							  memory_order_seq_cst,
+							  memory_order_relaxed) ||
+		 settled_now() != wanted);
 	errno = saved;
 }
