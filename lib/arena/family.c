@@ -385,8 +385,8 @@ static uint64_t settled_now(void)
 }
 
 /*
- * Another thread may attach a stream, or set the descriptor, at any time. A thread that finds another
- * attempt than its own behind its fcntl(), or another state of the streams, does it again.
+ * Another thread may attach a stream or set the descriptor at any time. A thread whose attempt is
+ * not the last one after its fcntl(), or that finds another state of the streams, does it again.
  */
 void ptx_family_settle(void)
 {

@@ -26,9 +26,7 @@ void ptx_barrier_init(void)
 
 	/* Some sandboxes kill whoever asks: the variable says not to. */
 	may_ask = !wish || wish[0] != '0';
-	/*
-	 * Other processes' barriers reach us, and ours our threads. Cheap before a second thread.
-	 */
+	/* Other processes' barriers reach us, and ours our threads: cheap with one thread. */
 	if (may_ask) {
 		membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
 		membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
