@@ -140,6 +140,22 @@ static const struct {
 
 #define PLACES (int)(sizeof(places) / sizeof(places[0]))
 
+/* For the puppets of this process from now on; false where that is not allowed. */
+static bool choose(int place)
+{
+	if (!may_enter(places[place].spaces, places[place].offsets))
+		return false;
+	if (places[place].clock)
+		setenv("POSIXTRACE_CLOCK", places[place].clock, 1);
+	return true;
+}
+
+static void tell_ones(const struct puppet *puppet, int times)
+{
+	while (times--)
+		puppet_tell(puppet, PUPPET_ONE);
+}
+
 /* CREATE-04, EVENT-11, EXEC-01 */
 START_TEST(a_target_in_other_name_spaces_is_traced_and_its_times_are_right)
 {
@@ -148,23 +164,19 @@ START_TEST(a_target_in_other_name_spaces_is_traced_and_its_times_are_right)
 	trace_id_t trid;
 	pid_t keeper;
 
-	if (!may_enter(places[_i].spaces, places[_i].offsets))
+	if (!choose(_i))
 		return;
-	if (places[_i].clock)
-		setenv("POSIXTRACE_CLOCK", places[_i].clock, 1);
 	puppet = puppet_in(places[_i].spaces, places[_i].offsets, &keeper);
 	puppet_tell(&puppet, PUPPET_ONE);
 	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	since_ns = now_ns();
 	start(trid);
-	puppet_tell(&puppet, PUPPET_ONE);
-	puppet_tell(&puppet, PUPPET_ONE);
+	tell_ones(&puppet, 2);
 	assert_account(trid, 3, 0);
 	assert_times(trid, since_ns, 3);
 	/* Another program finds the stream again. */
 	puppet_tell(&puppet, PUPPET_EXEC);
-	puppet_tell(&puppet, PUPPET_ONE);
-	puppet_tell(&puppet, PUPPET_ONE);
+	tell_ones(&puppet, 2);
 	assert_account(trid, 5, 0);
 	ck_assert_events(trid, "u=1 u=2");
 	shut(trid);
@@ -177,10 +189,8 @@ START_TEST(so_are_its_children_and_the_programs_that_they_execute)
 {
 	static const enum puppet_command ways[] = { PUPPET_FORK, PUPPET_SPAWN };
 
-	if (!may_enter(places[_i].spaces, places[_i].offsets))
+	if (!choose(_i))
 		return;
-	if (places[_i].clock)
-		setenv("POSIXTRACE_CLOCK", places[_i].clock, 1);
 	for (int way = 0; way < 2; way++) {
 		struct puppet puppet;
 		int64_t since_ns;
@@ -193,8 +203,7 @@ START_TEST(so_are_its_children_and_the_programs_that_they_execute)
 		start(trid);
 		puppet_tell(&puppet, PUPPET_ONE);
 		puppet_tell(&puppet, ways[way]);
-		puppet_tell(&puppet, PUPPET_ONE);
-		puppet_tell(&puppet, PUPPET_ONE);
+		tell_ones(&puppet, 2);
 		assert_account(trid, 4, 0);
 		assert_times(trid, since_ns, 4);
 		shut(trid);
@@ -211,15 +220,12 @@ START_TEST(a_child_that_goes_into_other_name_spaces_stays_in_the_stream)
 	trace_id_t trid;
 	pid_t keeper;
 
-	if (!may_enter(places[_i].spaces, places[_i].offsets))
+	if (!choose(_i))
 		return;
-	if (places[_i].clock)
-		setenv("POSIXTRACE_CLOCK", places[_i].clock, 1);
 	trid = STARTED(INHERITED);
 	since_ns = now_ns() - INT64_C(1000000000);
 	puppet = puppet_in(places[_i].spaces, places[_i].offsets, &keeper);
-	puppet_tell(&puppet, PUPPET_ONE);
-	puppet_tell(&puppet, PUPPET_ONE);
+	tell_ones(&puppet, 2);
 	assert_account(trid, 3, 0);
 	puppet_tell(&puppet, PUPPET_EXEC);
 	puppet_tell(&puppet, PUPPET_ONE);

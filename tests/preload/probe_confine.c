@@ -87,6 +87,26 @@ static void *touch_in_thread(void *fd)
 	return NULL;
 }
 
+static void touch_beside(int fd)
+{
+	pthread_t thread;
+
+	MUST(pthread_create(&thread, NULL, touch_in_thread, &fd) == 0);
+	MUST(pthread_join(thread, NULL) == 0);
+}
+
+static void touch_in_child(int fd)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		touch(fd, 100);
+		_exit(4);
+	}
+	MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 4);
+}
+
 /* What pthread_create() and its threads need, and no more. */
 static int filter_threads(int argc, char **argv)
 {
@@ -145,7 +165,6 @@ static void on_trap(int number, siginfo_t *info, void *context)
 static int filter_trap(int argc, char **argv)
 {
 	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_NODEFER };
-	pthread_t thread;
 
 	MUST(argc == 1);
 	trap_fd = null();
@@ -156,8 +175,7 @@ static int filter_trap(int argc, char **argv)
 	for (int i = 0; i < 100; i++)
 		getppid();
 	touch(trap_fd, 20000);
-	MUST(pthread_create(&thread, NULL, touch_in_thread, &trap_fd) == 0);
-	MUST(pthread_join(thread, NULL) == 0);
+	touch_beside(trap_fd);
 	if (unexpected || trapped != 100)
 		_exit(1);
 	return 3;
@@ -223,30 +241,16 @@ static int strict_fails(int argc, char **argv)
 }
 
 #if defined __x86_64__
-static void *no_counter_in_thread(void *fd)
-{
-	touch(*(int *)fd, 100);
-	return NULL;
-}
-
 /* Neither the thread nor those that it creates may read the counter, and then they may again. */
 static int no_counter(int argc, char **argv)
 {
-	int fd = null(), status;
-	pthread_t thread;
-	pid_t child;
+	int fd = null();
 
 	(void)argc, (void)argv;
 	MUST(prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) == 0);
-	touch(fd, 100);
-	MUST(pthread_create(&thread, NULL, no_counter_in_thread, &fd) == 0);
-	MUST(pthread_join(thread, NULL) == 0);
-	child = fork();
-	if (child == 0) {
-		touch(fd, 100);
-		_exit(4);
-	}
-	MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 4);
+	touch(fd, 150);
+	touch_beside(fd);
+	touch_in_child(fd);
 	MUST(prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0) == 0);
 	touch(fd, 500);
 	return 3;
@@ -263,9 +267,7 @@ static int no_counter(int argc, char **argv)
 static int bare(int argc, char **argv)
 {
 	struct rlimit none = { 0, 0 };
-	int fd = null(), status;
-	pthread_t thread;
-	pid_t child;
+	int fd = null();
 
 	MUST(argc == 1); /* a folder for a root */
 	MUST(dup2(fd, 3) == 3);
@@ -275,14 +277,8 @@ static int bare(int argc, char **argv)
 		MUST(chroot(argv[0]) == 0 && chdir("/") == 0 && setgid(65534) == 0 && setuid(65534) == 0);
 	MUST(setrlimit(RLIMIT_NOFILE, &none) == 0);
 	touch(fd, 20000);
-	MUST(pthread_create(&thread, NULL, touch_in_thread, &fd) == 0);
-	MUST(pthread_join(thread, NULL) == 0);
-	child = fork();
-	if (child == 0) {
-		touch(fd, 100);
-		_exit(4);
-	}
-	MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 4);
+	touch_beside(fd);
+	touch_in_child(fd);
 	return 3;
 }
 
