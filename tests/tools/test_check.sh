@@ -300,4 +300,20 @@ run 2 check --junit "$tmp/rule" "$tmp/log"
 check "and by JUnit" has out 'errors="1"'
 run 2 check - - <"$tmp/rules"
 check "rules and log are not both standard input" has err 'cannot both be standard input$'
+
+# The rules that the page prints, on a log that keeps them but for the one that names EIO.
+page=${top_srcdir:-${0%/*}/../..}/tools/posixtrace/posixtrace-check.1
+sed -n '/^\.Sh EXAMPLES/,/^\.Ed/{/^\./!p}' "$page" >"$tmp/page.rules"
+check "the page has rules" test "$(lines page.rules)" -ge 6
+for error in 0 5; do
+	printf '%s\n' 'type req_begin u32 id' 'type req_end u32 id' 'type worker_start' 'type log.line' \
+		'type io.open s32 fd; errno error' 'type io.close s32 fd; errno error' \
+		'type lock.mutex_held ns time; ptr lock' 'object 7 0xa0 cache' 'object 7 0xb0 index' \
+		'req_begin 7 8 1000 1' 'req_end 7 8 2000 1' 'worker_start 7 8 3000' 'log.line 7 8 4000' \
+		'io.open 7 8 5000 3 0' "io.close 7 8 6000 3 $error" \
+		'lock.mutex_held 7 8 7000 10 0xa0' 'lock.mutex_held 7 8 8000 10 0xb0' |
+		"$compose" "$tmp/kept" || exit 99
+	run $((error / 5)) check "$tmp/page.rules" "$tmp/kept"
+done
+check "the error is found by its name" has out 'page.rules:3: violated: '
 finish
