@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,11 +70,24 @@ Suite *support_suite(const char *name, TCase **tc)
 	return suite;
 }
 
+/* Whoever runs the suite may ignore or block signals, such as nohup and a shell's background. */
+static void restore_signals(void)
+{
+	static const int common[] = { SIGHUP, SIGINT, SIGQUIT, SIGPIPE };
+	sigset_t none;
+
+	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		signal(common[i], SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 int support_run(Suite *suite)
 {
 	SRunner *runner = srunner_create(suite);
 	int failed;
 
+	restore_signals();
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
