@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tools/damaged.h"
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/support.h"
+#include "unit/log/sample.h"
 
 static uint64_t hash(uint64_t h, const char *bytes, size_t len)
 {
@@ -159,13 +162,20 @@ struct lines dump(const char *log, const struct verdict *verdict, const struct s
 	return lines;
 }
 
-struct sound sound_make(const char *kind, const char *events)
+struct sound sound_make(enum sound_kind kind, uint64_t events)
 {
 	struct sound sound;
 	const char *path = in_directory("sound.log");
 	struct text out;
+	int fd;
 
-	make_log(kind, path, events);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	ck_assert_int_ge(fd, 0);
+	if (kind == SOUND_BLOCKS)
+		sample_make_frozen(fd, POSIX_TRACE_APPEND, 0, 64, events, 100);
+	else
+		sample_make_frozen(fd, POSIX_TRACE_LOOP, 65536, 64, events, 1000);
+	close(fd);
 	sound.log = read_file(path);
 	ck_assert_int_eq(posixtrace("verify", "--", path), 0);
 	out = read_file(in_directory("out"));

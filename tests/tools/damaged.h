@@ -26,8 +26,9 @@ struct sound { /* the log before the damage, and what dump says of it */
 	size_t blocks;
 };
 
-/* As make_log() makes it. */
-struct sound sound_make(const char *kind, const char *events);
+/* A sequence in blocks of a hundred events, or a log that loops: the same bytes in each run. */
+enum sound_kind { SOUND_BLOCKS, SOUND_LOOP };
+struct sound sound_make(enum sound_kind kind, uint64_t events);
 void sound_free(struct sound *sound);
 
 struct verdict {

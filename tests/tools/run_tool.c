@@ -14,7 +14,7 @@
 #include "support/support.h"
 
 static char directory[4096];
-static char posixtrace_path[4200], make_log_path[4200];
+static char posixtrace_path[4200];
 
 struct text read_file(const char *path)
 {
@@ -86,13 +86,6 @@ int posixtrace(const char *command, const char *option, const char *log)
 	return run(argv);
 }
 
-void make_log(const char *kind, const char *path, const char *events)
-{
-	char *argv[] = { make_log_path, (char *)kind, (char *)path, (char *)events, NULL };
-
-	ck_assert_int_eq(run(argv), 0);
-}
-
 void make_directory(void)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -149,5 +142,4 @@ void find_programs(void)
 	own_exit_status("UBSAN_OPTIONS");
 	own_exit_status("TSAN_OPTIONS");
 	find_program(posixtrace_path, top, "tools/posixtrace", "posixtrace");
-	find_program(make_log_path, top, "tests/tools", "make_log");
 }

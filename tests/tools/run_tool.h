@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tools/run_tool.h - runs posixtrace and make_log from a Check program, in a directory of its own.
+ * tools/run_tool.h - runs posixtrace from a Check program, in a directory of its own.
  *
  * Every function asserts that what it does succeeds; a program that a signal ends is a failure.
  */
@@ -29,7 +29,5 @@ void write_file(const char *path, const void *bytes, size_t len);
 
 /* The exit status. What the program said is in the files "out" and "err" of the directory. */
 int posixtrace(const char *command, const char *option, const char *log);
-
-void make_log(const char *kind, const char *path, const char *events);
 
 #endif

@@ -7,7 +7,7 @@
  * with every event; each line that it prints is a line of the sound log, in the sound log's order;
  * dump and verify find the same number of events; and only what the damage touches is missing.
  *
- * The damage is random with a fixed seed; POSIXTRACE_TEST_CUTS, _FLIPS and _SEED change it.
+ * The logs have the same bytes in each run, and the damage is random with a fixed seed; POSIXTRACE_TEST_CUTS, _FLIPS and _SEED change it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static int by_size(const void *a, const void *b)
 
 START_TEST(a_log_cut_anywhere_shows_its_beginning)
 {
-	struct sound sound = sound_make("blocks", "3000");
+	struct sound sound = sound_make(SOUND_BLOCKS, 3000);
 	size_t cuts = setting("POSIXTRACE_TEST_CUTS", 200), shown = 0;
 	uint64_t state = setting("POSIXTRACE_TEST_SEED", 4711);
 	size_t *cut = malloc(cuts * sizeof(*cut));
@@ -136,7 +136,7 @@ static void turn_bits(const struct sound *sound, size_t flips, size_t percent)
 
 START_TEST(a_turned_bit_costs_one_block_and_is_found)
 {
-	struct sound sound = sound_make("blocks", "3000");
+	struct sound sound = sound_make(SOUND_BLOCKS, 3000);
 
 	turn_bits(&sound, setting("POSIXTRACE_TEST_FLIPS", 2000), 98);
 	sound_free(&sound);
@@ -145,7 +145,7 @@ END_TEST
 
 START_TEST(a_turned_bit_in_a_log_that_loops_costs_one_block)
 {
-	struct sound sound = sound_make("loop", "5000");
+	struct sound sound = sound_make(SOUND_LOOP, 5000);
 
 	/* The last page of a slot is in use in part. */
 	turn_bits(&sound, setting("POSIXTRACE_TEST_FLIPS", 2000) / 8, 70);
@@ -154,9 +154,9 @@ START_TEST(a_turned_bit_in_a_log_that_loops_costs_one_block)
 END_TEST
 
 /* Where the fields are, each byte; in what is spare, some. */
-static void turn_bits_of_header(const char *kind)
+static void turn_bits_of_header(enum sound_kind kind)
 {
-	struct sound sound = sound_make(kind, kind[0] == 'l' ? "5000" : "2000");
+	struct sound sound = sound_make(kind, kind == SOUND_LOOP ? 5000 : 2000);
 
 	for (size_t at = 0; at < CLOSING_AT; at += at < 456 ? 1 : 61) {
 		struct lines lines;
@@ -177,13 +177,13 @@ static void turn_bits_of_header(const char *kind)
 
 START_TEST(no_turned_bit_of_the_header_costs_an_event)
 {
-	turn_bits_of_header("blocks");
+	turn_bits_of_header(SOUND_BLOCKS);
 }
 END_TEST
 
 START_TEST(no_turned_bit_of_the_header_of_a_log_that_loops_costs_an_event)
 {
-	turn_bits_of_header("loop");
+	turn_bits_of_header(SOUND_LOOP);
 }
 END_TEST
 
@@ -193,7 +193,7 @@ END_TEST
  */
 START_TEST(a_block_in_the_wrong_place_is_found_and_no_event_comes_twice)
 {
-	struct sound sound = sound_make("blocks", "3000");
+	struct sound sound = sound_make(SOUND_BLOCKS, 3000);
 	uint64_t state = setting("POSIXTRACE_TEST_SEED", 4711);
 	const char *path = in_directory("moved.log");
 

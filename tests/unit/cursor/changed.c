@@ -14,7 +14,8 @@ uint8_t *changed_log(uint32_t policy, size_t *size)
 	uint8_t *bytes;
 
 	/* LOOP goes round; the others hold all. */
-	sample_make(fd, policy, policy == POSIX_TRACE_LOOP ? 8192 : 100000, 24, CHANGED_EVENTS, 20);
+	sample_make_frozen(fd, policy, policy == POSIX_TRACE_LOOP ? 8192 : 100000, 24,
+			   CHANGED_EVENTS, 20);
 	bytes = sample_bytes(fd, size);
 	close(fd);
 	return bytes;

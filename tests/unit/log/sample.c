@@ -179,20 +179,36 @@ int sample_end(struct sample *sample)
 	return err;
 }
 
+static void fill_and_end(struct sample *sample, uint64_t number, uint64_t flush)
+{
+	while (number) {
+		uint64_t part = number < flush ? number : flush;
+
+		sample_add(sample, part);
+		sample_write(sample);
+		number -= part;
+	}
+	ck_assert_int_eq(sample_end(sample), 0);
+}
+
 void sample_make(int fd, uint32_t policy, uint64_t log_size, uint32_t data_max, uint64_t number,
 		 uint64_t flush)
 {
 	struct sample sample;
 
 	ck_assert_int_eq(sample_begin(&sample, fd, policy, log_size, data_max), 0);
-	while (number) {
-		uint64_t part = number < flush ? number : flush;
+	fill_and_end(&sample, number, flush);
+}
 
-		sample_add(&sample, part);
-		sample_write(&sample);
-		number -= part;
-	}
-	ck_assert_int_eq(sample_end(&sample), 0);
+void sample_make_frozen(int fd, uint32_t policy, uint64_t log_size, uint32_t data_max,
+			uint64_t number, uint64_t flush)
+{
+	struct ptx_log_facts facts;
+	struct sample sample;
+
+	sample_facts(&facts, policy, log_size, data_max);
+	sample_begin_frozen(&sample, fd, &facts);
+	fill_and_end(&sample, number, flush);
 }
 
 uint64_t sample_read(struct ptx_stored *stored, uint64_t first, uint32_t data_max)

@@ -59,6 +59,9 @@ void sample_die(struct sample *sample);
 /* A whole log of count events, flushed every flush events. */
 void sample_make(int fd, uint32_t policy, uint64_t log_size, uint32_t data_max, uint64_t count,
 		 uint64_t flush);
+/* The same with the frozen origin: for who damages it at places that are the same in each run. */
+void sample_make_frozen(int fd, uint32_t policy, uint64_t log_size, uint32_t data_max,
+			uint64_t count, uint64_t flush);
 
 /* Reads to the end: events first, first + 1, ...; their number. */
 uint64_t sample_read(struct ptx_stored *stored, uint64_t first, uint32_t data_max);
