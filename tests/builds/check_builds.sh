@@ -8,12 +8,15 @@
 #	clang		clang, whose warnings are errors
 #	arm64		gcc for aarch64; the suites are run by qemu-aarch64, but those that need what the
 #			emulator does not do here, which emulated.c finds out
+#	compilers	everything, by every gcc-N, clang and clang-N that is installed, with the flags
+#			of distributions and warnings as errors; nothing is run. COMPILERS="gcc-14" names some
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/count.sh"
 source=$(cd "$top_srcdir" && pwd)
 . "$source/tests/builds/needs.sh"
+. "$source/tests/builds/hardening.sh"
 
-: "${BUILDS:=O0 O1 O3 lto clang arm64}" "${SUITES:=unit/*/test_* posix/test_*}"
+: "${BUILDS:=O0 O1 O3 lto clang arm64 compilers}" "${SUITES:=unit/*/test_* posix/test_*}"
 
 # suites: those of the patterns, as the sources name them
 suites() {
@@ -70,12 +73,56 @@ arm64() {
 	echo "arm64: $left suites left out for what is not done here: ${undone:-nothing}"
 }
 
+# installed_compilers: by their names, gcc-12 but not gcc-ar-12, each once
+installed_compilers() {
+	echo "$PATH" | tr : '\n' | while read -r folder; do
+		for file in "$folder"/gcc-[0-9]* "$folder"/clang "$folder"/clang-[0-9]*; do
+			test -x "$file" && echo "${file##*/}"
+		done
+	done | grep -Ex 'clang|(gcc|clang)-[0-9]+' | sort -u
+}
+
+# cxx_of CC: the compiler of C++ that belongs to it; false where it is not installed
+cxx_of() {
+	case $1 in
+	gcc*) cxx=g++${1#gcc} ;;
+	*) cxx=clang++${1#clang} ;;
+	esac
+	command -v "$cxx" >/dev/null && echo "$cxx"
+}
+
+# compiles NAME CC LEVEL: all of it, output in NAME.log
+compiles() {
+	cxx=$(cxx_of "$2") || cxx=g++
+	flags=$(hardened_cflags "$3")
+	mkdir -p "$1" && (cd "$1" &&
+		{ test -f config.status ||
+		  "$source/configure" -q --enable-werror CC="$2" CXX="$cxx" CFLAGS="$flags" \
+			CXXFLAGS="$flags" LDFLAGS="$hardened_ldflags"; } &&
+		make -s -k -j2 && make -s -k -j2 check TESTS=) >"$1.log" 2>&1 </dev/null
+}
+
+# Levels 2 and 3 of _FORTIFY_SOURCE in turn: they differ little.
+compilers() {
+	level=3
+	for compiler in ${COMPILERS:-$(installed_compilers)}; do
+		check "$compiler builds everything, hardened at level $level: see $compiler.log" \
+			compiles "$compiler" "$compiler" $level
+		level=$((5 - level))
+	done
+}
+
 for build in $BUILDS; do
 	case $build in
 	O?) set -- gcc "-g -$build" '' ;;
 	lto) set -- gcc '-g -O2 -flto=auto' '-O2 -flto=auto' ;;
 	clang) set -- clang '-g -O2' '' ;;
 	arm64) set -- aarch64-linux-gnu-gcc '' '' ;;
+	compilers)
+		compilers
+		echo "$build: $checks checks so far, $failures failures"
+		continue
+		;;
 	esac
 	if ! command -v "$1" >/dev/null; then
 		echo "$build: not built for want of $1"
