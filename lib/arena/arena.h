@@ -20,7 +20,7 @@
 #include "ring/ring.h"
 
 #define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
-#define PTX_ARENA_VERSION 16u
+#define PTX_ARENA_VERSION 17u
 #define PTX_PAGE          4096u
 
 /* What the word of an attachment says, below its generation. */
@@ -39,8 +39,9 @@ enum ptx_attachment_state {
 struct ptx_attachment {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t word; /* generation 56 | state */
 	uint64_t offset;        /* of the region */
-	uint64_t stream_size;   /* with these two the geometry is computed anew, never believed */
+	uint64_t stream_size;   /* with these three the geometry is computed anew, never believed */
 	uint64_t max_data_size;
+	uint32_t rings;
 	uint32_t loop;
 	/* Read also by who does not know yet whether it is the stream that is meant. */
 	_Atomic uint32_t inherited;
@@ -192,7 +193,12 @@ static inline void ptx_arena_changed(struct ptx_arena *arena)
  */
 int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t *offset);
 
-/* Zeroed, present memory there, or elsewhere and *offset is 0: ENOMEM if it cannot be had. */
+/* For how many rings a stream there is planned. One in a file of its own, or in an arena that the limit
+ * of file sizes keeps small, has few: the far part is address space in the file. */
+uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing);
+
+/* Zeroed memory there, present as far as the geometry says, or elsewhere and *offset is 0: ENOMEM if it
+ * cannot be had. */
 int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
 		      uint64_t *offset);
 
@@ -200,12 +206,25 @@ int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geomet
 int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t offset,
 		   void **memory);
 
-/* Gives the memory back. Addresses stay valid to write to when in_use. */
-void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_geometry *geometry, void *memory,
-			uint64_t offset, bool in_use);
+/* The mapping of its far part, NULL if it cannot be. Async-signal-safe. */
+void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
+			 uint64_t offset);
 
-/* Memory of this process's own in the place of a region: who still writes to it harms nobody. */
-void ptx_region_sink(void *memory, size_t bytes);
+/* Gives the memory back, which this process mapped as rings has it. Addresses stay valid to write to
+ * when in_use. */
+void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_rings *rings, uint64_t offset,
+			bool in_use);
+
+/* Gives the memory of a region back to the system, all of it, whoever has it mapped. */
+void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
+		      uint64_t offset);
+
+/* Takes the mappings of a region away. Async-signal-safe. */
+void ptx_region_unmap(const struct ptx_rings *rings);
+
+/* Memory of this process's own in the place of a region and its far part: a writer that is late there
+ * disturbs no other process. */
+void ptx_region_sink(const struct ptx_rings *rings);
 
 /* struct ptx_rings.back */
 bool ptx_region_back(void *memory, size_t bytes);

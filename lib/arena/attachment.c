@@ -148,19 +148,10 @@ bool ptx_attachment_plan(const struct ptx_arena *arena, unsigned bit,
 	plan->offset = attachment->offset;
 	plan->max_data_size = attachment->max_data_size;
 	return plan->max_data_size <= PTX_RECORD_LEN_MAX &&
-	       ptx_ring_plan(attachment->stream_size, plan->max_data_size, &plan->geometry) == 0 &&
-	       ptx_arena_holds(arena, plan->offset, plan->geometry.bytes);
-}
-
-/* The memory of a creator that is gone. No offset is used twice: at worst nothing is there. */
-static void free_region(const struct ptx_arena *arena, const struct ptx_attachment_plan *plan)
-{
-	int fd = ptx_arena_fd(arena), saved = errno;
-
-	if (fd >= 0)
-		(void)!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)plan->offset,
-				 (off_t)plan->geometry.bytes);
-	errno = saved;
+	       ptx_ring_plan(attachment->stream_size, plan->max_data_size, attachment->rings,
+			     &plan->geometry) == 0 &&
+	       ptx_arena_holds(arena, plan->offset,
+			       plan->geometry.bytes + plan->geometry.far_bytes);
 }
 
 /* Among the threads of this process: a record lock does not tell them apart. */
@@ -209,7 +200,7 @@ static bool take(struct ptx_arena *arena, unsigned bit, enum locked locked, uint
 		atomic_thread_fence(memory_order_release);
 		/* Also where it was given back: a late writer may have touched it after that. */
 		if (ptx_attachment_plan(arena, bit, &plan))
-			free_region(arena, &plan);
+			ptx_region_punch(arena, &plan.geometry, plan.offset);
 		return true;
 	}
 	return false;
@@ -237,13 +228,14 @@ int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *gener
 }
 
 void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset,
-			  uint64_t stream_size, uint64_t max_data_size)
+			  const struct ptx_geometry *geometry, uint64_t max_data_size)
 {
 	struct ptx_attachment *attachment = &arena->control->attachment[bit];
 
 	attachment->offset = offset;
-	attachment->stream_size = stream_size;
+	attachment->stream_size = geometry->asked;
 	attachment->max_data_size = max_data_size;
+	attachment->rings = geometry->rings;
 }
 
 void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t generation)
@@ -285,5 +277,5 @@ void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generat
 	if (leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
 		  ptx_attachment_make(generation, PTX_ATTACHMENT_FREE)) &&
 	    is_planned)
-		free_region(arena, &plan);
+		ptx_region_punch(arena, &plan.geometry, plan.offset);
 }

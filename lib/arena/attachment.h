@@ -48,7 +48,7 @@ int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *gener
 
 /* The facts by which others find the region, and give its memory back should this process be gone. */
 void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset,
-			  uint64_t stream_size, uint64_t max_data_size);
+			  const struct ptx_geometry *geometry, uint64_t max_data_size);
 
 /* From now on processes find it; its facts stand in the attachment already. */
 void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t generation);

@@ -224,7 +224,7 @@ static bool extend(void *memory, size_t bytes)
 		/* Held, it stays; it may have been replaced before. */
 		done = atomic_load_explicit(&backing->region, memory_order_acquire) == region &&
 		       has_file(backing) &&
-		       fallocate(backing->fd, 0, (off_t)(PTX_REGIONS_AT + at), (off_t)bytes) == 0 &&
+		       posix_fallocate(backing->fd, (off_t)(PTX_REGIONS_AT + at), (off_t)bytes) == 0 &&
 		       ptx_region_back(memory, bytes);
 		let_go(backing, 1);
 		if (done)

@@ -65,11 +65,9 @@ static bool count_ring(const struct ptx_image *image, const struct ptx_look_stre
 }
 
 static void count_records(const struct ptx_image *image, const struct ptx_look *look,
-			  struct ptx_look_stream *stream)
+			  uint32_t rings, struct ptx_look_stream *stream)
 {
-	uint32_t rings = atomic_load_explicit(&look->region.rings, memory_order_relaxed);
-
-	for (uint32_t i = 0; i < rings && i < PTX_RINGS; i++) {
+	for (uint32_t i = 0; i < rings; i++) {
 		struct ptx_ring ring = look->ring[i];
 		uint64_t records;
 
@@ -107,15 +105,20 @@ static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 {
 	const struct ptx_attachment *attachment = &stream->attachment;
 
-	if (ptx_ring_plan(attachment->stream_size, attachment->max_data_size,
+	uint32_t rings;
+
+	if (ptx_ring_plan(attachment->stream_size, attachment->max_data_size, attachment->rings,
 			  &stream->geometry) != 0 ||
 	    !ptx_image_holds(image, attachment->offset, &stream->geometry) ||
-	    !copy(image, &look->region, sizeof look->region, attachment->offset) ||
-	    !copy(image, look->ring, sizeof look->ring,
+	    !copy(image, &look->region, sizeof look->region, attachment->offset))
+		return false;
+	rings = atomic_load_explicit(&look->region.rings, memory_order_relaxed);
+	rings = rings < stream->geometry.rings ? rings : stream->geometry.rings;
+	if (!copy(image, look->ring, rings * sizeof *look->ring,
 		  attachment->offset + stream->geometry.rings_at))
 		return false;
 	note_region(&look->region, stream);
-	count_records(image, look, stream);
+	count_records(image, look, rings, stream);
 	return true;
 }
 

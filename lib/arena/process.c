@@ -21,7 +21,7 @@
 #include "base/io.h"
 #include "base/quiet.h"
 
-#define ARENA_BYTES (UINT64_C(1) << 40) /* of address space in the file; only what is used exists */
+#define ARENA_BYTES (UINT64_C(1) << 46) /* of address space in the file; only what is used exists */
 #define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 _Alignas(PTX_PAGE) union ptx_control_page ptx_control_page;

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/region.c - memory for a stream: there at creation or not at all.
+ * arena/region.c - memory for a stream: made present before anything is written to it.
  *
- * Memory that is promised and not there when an event is written would be a SIGBUS in the traced
- * program. So everything is made present here, and the caller hears ENOMEM.
+ * Memory that is promised and missing when an event is written would be a SIGBUS in the traced program.
+ * So the creator makes the tables present and the first chunks, and gets ENOMEM if the machine has less
+ * memory available than the stream's size asks for. Writers make the rest present before they use it
+ * (ring/pool.c), and count the event as lost if that fails.
+ *
+ * No part of this holds the lock of the arena's file for long, which other streams need: what is made
+ * present or given back at once is bounded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +20,9 @@
 
 #include "arena/arena.h"
 #include "base/quiet.h"
+
+#define SLICE       (UINT64_C(64) << 20)
+#define LARGE_ARENA (UINT64_C(1) << 44)
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -56,11 +64,12 @@ bool ptx_region_back(void *memory, size_t bytes)
 
 int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t *offset)
 {
-	if (!is_available(geometry->bytes_first))
+	if (!is_available((size_t)geometry->chunks * geometry->chunk_bytes))
 		return ENOMEM;
 	*offset = 0;
 	if (ptx_arena_fd(arena) >= 0)
-		*offset = atomic_fetch_add_explicit(&arena->control->next_region, geometry->bytes,
+		*offset = atomic_fetch_add_explicit(&arena->control->next_region,
+						    geometry->bytes + geometry->far_bytes,
 						    memory_order_relaxed);
 	return 0;
 }
@@ -82,49 +91,129 @@ static enum allocated allocate(int fd, uint64_t offset, size_t bytes)
 	}
 }
 
-/* The system refuses fallocate(): populating a mapping makes a file's memory present as well. */
+/* Linux 5.14; before, memory that fallocate() has not made present comes with its first touch. */
 static bool can_populate(void *memory)
 {
 	return madvise(memory, PTX_PAGE, MADV_POPULATE_WRITE) == 0;
 }
 
+/* A region that is being made. */
+struct making {
+	unsigned char *memory;
+	int fd; /* -1: anonymous memory */
+	uint64_t offset;
+	bool refused; /* the system allows no fallocate() */
+};
+
+static bool make_present(void *arg, size_t at, size_t bytes)
+{
+	struct making *making = arg;
+	const size_t begin = at & ~(size_t)(PTX_PAGE - 1);
+
+	if (making->fd >= 0 && !making->refused) {
+		enum allocated allocated = allocate(making->fd, making->offset + begin,
+						    at + bytes - begin);
+
+		making->refused = allocated == REFUSED;
+		if (allocated == NO_ROOM)
+			return false;
+	}
+	return ptx_region_back(making->memory + at, bytes);
+}
+
+static bool make_all_present(struct making *making, const struct ptx_geometry *g)
+{
+	size_t chunks = g->present * g->chunk_bytes;
+
+	if (!can_populate(making->memory)) {
+		/* Later nobody could tell whether there is memory: all that the size asks for now. */
+		return make_present(making, 0, g->bytes_first) && !making->refused;
+	}
+	return ptx_ring_first_tables(g, make_present, making) &&
+	       make_present(making, g->chunks_at, chunks);
+}
+
+uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing)
+{
+	return backing || arena->bytes < LARGE_ARENA ? PTX_RINGS_FEW : PTX_RINGS;
+}
+
+static void *map(int fd, uint64_t offset, size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd,
+			    fd < 0 ? 0 : (off_t)offset);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void *make(struct making *making, const struct ptx_geometry *geometry)
+{
+	making->memory = map(making->fd, making->offset, geometry->bytes);
+	if (!making->memory)
+		return NULL;
+	if (make_all_present(making, geometry))
+		return making->memory;
+	munmap(making->memory, geometry->bytes);
+	return NULL;
+}
+
 int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
 		      uint64_t *offset)
 {
-	enum allocated allocated = NO_ROOM;
-	int fd = ptx_arena_fd(arena);
-	void *map;
+	struct making making = { .fd = ptx_arena_fd(arena), .offset = *offset };
 
-	if (fd >= 0 && *offset != 0)
-		allocated = allocate(fd, *offset, geometry->bytes_first);
-	if (allocated == NO_ROOM)
-		fd = -1; /* then anonymous memory */
-	map = mmap(NULL, geometry->bytes, PROT_READ | PROT_WRITE,
-		   MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd,
-		   fd < 0 ? 0 : (off_t)*offset);
-	if (map == MAP_FAILED)
-		return ENOMEM;
-	if (fd < 0)
-		*offset = 0;
-	if ((allocated == REFUSED && !can_populate(map)) ||
-	    !ptx_region_back(map, geometry->bytes_first)) {
-		ptx_region_destroy(arena, geometry, map, *offset, false);
-		return ENOMEM;
+	*memory = NULL;
+	if (making.fd >= 0 && *offset != 0 &&
+	    ptx_arena_holds(arena, *offset, geometry->bytes + geometry->far_bytes)) {
+		*memory = make(&making, geometry);
+		if (*memory)
+			return 0;
+		ptx_region_punch(arena, geometry, *offset);
 	}
-	*memory = map;
-	return 0;
+	/* Anonymous memory, which only this process and its children can have. */
+	making = (struct making){ .fd = -1 };
+	*offset = 0;
+	*memory = make(&making, geometry);
+	return *memory ? 0 : ENOMEM;
 }
 
 int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t offset,
 		   void **memory)
 {
-	void *map = mmap(NULL, geometry->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-			 arena->fd, (off_t)offset);
+	*memory = map(arena->fd, offset, geometry->bytes);
+	return *memory ? 0 : ENOMEM;
+}
 
-	if (map == MAP_FAILED)
-		return ENOMEM;
-	*memory = map;
-	return 0;
+/*
+ * A program that locks its memory (mlockall(MCL_FUTURE)) would get the whole mapping as memory. It gets
+ * none of a mapping that it must not access, and none later of one that is not locked.
+ */
+void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
+			 uint64_t offset)
+{
+	const size_t bytes = geometry->far_bytes;
+	int fd = ptx_arena_fd(arena), saved = errno;
+	void *memory = MAP_FAILED;
+
+	if (fd >= 0 && offset != 0 && bytes != 0)
+		memory = mmap(NULL, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd,
+			      (off_t)(offset + geometry->bytes));
+	if (memory != MAP_FAILED &&
+	    (munlock(memory, bytes) != 0 || mprotect(memory, bytes, PROT_READ | PROT_WRITE) != 0)) {
+		munmap(memory, bytes);
+		memory = MAP_FAILED;
+	}
+	if (memory != MAP_FAILED)
+		madvise(memory, bytes, MADV_DONTDUMP);
+	errno = saved;
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* NULL, or where this process has the far part mapped. */
+static void *far_of(const struct ptx_rings *rings)
+{
+	return ptx_ring_has_far(rings) ? atomic_load_explicit(&rings->far, memory_order_relaxed) : NULL;
 }
 
 /*
@@ -132,22 +221,52 @@ int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry,
  * memory, though nobody shares it: RLIMIT_DATA counts private memory, and a child may have room for no
  * more of that.
  */
-void ptx_region_sink(void *memory, size_t bytes)
+static void sink(void *memory, size_t bytes)
 {
 	syscall(SYS_mmap, memory, bytes, PROT_READ | PROT_WRITE,
 		MAP_FIXED | MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_geometry *geometry, void *memory,
-			uint64_t offset, bool in_use)
+void ptx_region_sink(const struct ptx_rings *rings)
 {
-	int fd = ptx_arena_fd(arena);
+	void *far = far_of(rings);
 
+	sink(rings->region, rings->geometry.bytes);
+	if (far)
+		sink(far, rings->geometry.far_bytes);
+}
+
+void ptx_region_unmap(const struct ptx_rings *rings)
+{
+	void *far = far_of(rings);
+
+	if (far)
+		munmap(far, rings->geometry.far_bytes);
+	munmap(rings->region, rings->geometry.bytes);
+}
+
+/* In slices: the kernel holds the lock of the file for as long as one takes. */
+void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
+		      uint64_t offset)
+{
+	const uint64_t end = offset + geometry->bytes + geometry->far_bytes;
+	int fd = ptx_arena_fd(arena), saved = errno;
+
+	for (uint64_t slice; fd >= 0 && offset != 0 && offset < end; offset += slice) {
+		slice = end - offset < SLICE ? end - offset : SLICE;
+		if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+			      (off_t)slice) != 0)
+			break;
+	}
+	errno = saved;
+}
+
+void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_rings *rings, uint64_t offset,
+			bool in_use)
+{
 	if (in_use)
-		ptx_region_sink(memory, geometry->bytes);
+		ptx_region_sink(rings);
 	else
-		munmap(memory, geometry->bytes);
-	if (fd >= 0 && offset != 0)
-		(void)!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
-				 (off_t)geometry->bytes);
+		ptx_region_unmap(rings);
+	ptx_region_punch(arena, &rings->geometry, offset);
 }

@@ -46,10 +46,7 @@ static bool copy_part(const struct ptx_taking *taking, size_t at, size_t bytes)
 
 static uint32_t rings_of(const struct ptx_taking *taking)
 {
-	uint32_t rings = atomic_load_explicit(&taking->still->rings.region->rings,
-					      memory_order_acquire);
-
-	return rings < PTX_RINGS ? rings : PTX_RINGS;
+	return ptx_ring_count(&taking->still->rings);
 }
 
 /* Time of the last record that is published in a chunk; the head says where it ends. */
@@ -199,19 +196,18 @@ static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 static bool copy_words(const struct ptx_taking *taking, uint64_t *word, uint64_t *claimed)
 {
 	const struct ptx_geometry *g = &taking->still->rings.geometry;
+	const size_t chunks = ptx_ring_chunks(&taking->still->rings);
 
-	return copy(taking, claimed, g->chunks_max * sizeof *claimed, g->claimed_at) &&
-	       copy(taking, word, g->chunks_max * sizeof *word, g->words_at);
+	return copy(taking, claimed, chunks * sizeof *claimed, g->claimed_at) &&
+	       copy(taking, word, chunks * sizeof *word, g->words_at);
 }
 
 static bool copy_chunks(struct ptx_taking *taking)
 {
-	const struct ptx_geometry *g = &taking->still->rings.geometry;
-
 	if (!copy_part(taking, 0, sizeof(struct ptx_region)) ||
 	    !copy_words(taking, taking->word, taking->claimed))
 		return false;
-	for (uint32_t i = 0; i < g->chunks_max; i++) {
+	for (uint32_t i = 0; i < ptx_ring_chunks(&taking->still->rings); i++) {
 		enum ptx_chunk_state state = ptx_word_state(taking->word[i]);
 
 		/* What is being overwritten nobody can copy; what was when its writer died is there. */
@@ -230,8 +226,8 @@ static bool copy_counts(struct ptx_taking *taking)
 	if (!copy_part(taking, 0, sizeof(struct ptx_region)))
 		return false;
 	slots = atomic_load_explicit(&taking->still->rings.region->slots, memory_order_relaxed);
-	slots = slots < PTX_SLOTS ? slots + 1 : PTX_SLOTS;
-	return copy_part(taking, g->rings_at, PTX_RINGS * sizeof(struct ptx_ring)) &&
+	slots = slots < g->rings ? slots + 1 : g->rings;
+	return copy_part(taking, g->rings_at, rings_of(taking) * sizeof(struct ptx_ring)) &&
 	       copy_part(taking, g->slots_at, slots * sizeof(struct ptx_slot));
 }
 
@@ -306,7 +302,7 @@ static int make_room(struct ptx_taking *taking)
 	void *memory;
 
 	if (max_data_size > PTX_RECORD_LEN_MAX ||
-	    ptx_ring_plan(attachment->stream_size, max_data_size, &g) != 0 ||
+	    ptx_ring_plan(attachment->stream_size, max_data_size, attachment->rings, &g) != 0 ||
 	    !ptx_image_holds(taking->image, attachment->offset, &g)) {
 		ptx_image_fault(taking->image, 0, 0, "no stream can be of the size that it says it has");
 		return EINVAL;
@@ -317,12 +313,13 @@ static int make_room(struct ptx_taking *taking)
 		ptx_image_fault(taking->image, 0, 0, "the stream is larger than what is there of it");
 		return EINVAL;
 	}
-	memory = mmap(NULL, g.bytes, PROT_READ | PROT_WRITE,
+	memory = mmap(NULL, g.bytes + g.far_bytes, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return ENOMEM;
 	ptx_ring_view(&taking->still->rings, memory, &g, max_data_size, attachment->loop != 0);
-	taking->word = malloc(3 * g.chunks_max * sizeof *taking->word);
+	taking->still->rings.far = (unsigned char *)memory + g.bytes;
+	taking->word = calloc(3 * (size_t)g.chunks_max, sizeof *taking->word);
 	if (!taking->word)
 		return ENOMEM;
 	taking->after = taking->word + g.chunks_max;
@@ -390,6 +387,7 @@ int ptx_still_take(const struct ptx_image *image, unsigned bit, uint64_t generat
 void ptx_still_drop(struct ptx_still *still)
 {
 	if (still->rings.region)
-		munmap(still->rings.region, still->rings.geometry.bytes);
+		munmap(still->rings.region,
+		       still->rings.geometry.bytes + still->rings.geometry.far_bytes);
 	free(still);
 }

@@ -26,13 +26,16 @@ static bool check(const struct ptx_taking *taking, _Atomic uint64_t *count, uint
 void ptx_still_check_counts(struct ptx_taking *taking)
 {
 	struct ptx_rings *rings = &taking->still->rings;
+	uint32_t slots = atomic_load_explicit(&rings->region->slots, memory_order_relaxed);
 	bool sound = true;
+
+	slots = slots < rings->geometry.rings ? slots + 1 : rings->geometry.rings;
 
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++) {
 		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 			sound &= check(taking, &rings->region->lost_type[loss][type],
 				       type ? COUNT_MAX : 0); /* no event has type 0 */
-		for (unsigned slot = 0; slot < PTX_SLOTS; slot++)
+		for (unsigned slot = 0; slot < slots; slot++)
 			sound &= check(taking, &rings->slot[slot].lost[loss], COUNT_MAX);
 	}
 	taking->still->is_even = taking->still->is_even && sound;

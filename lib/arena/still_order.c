@@ -227,12 +227,12 @@ static int find_links(struct order *order)
 	struct ptx_rings *rings = &order->still->rings;
 	size_t count = 0;
 
-	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++)
+	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++)
 		count += counts(order, i);
 	order->link = malloc((count + 1) * sizeof *order->link);
 	if (!order->link)
 		return ENOMEM;
-	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
+	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++) {
 		const struct ptx_chunk *chunk = ptx_ring_chunk(rings, i);
 
 		if (!counts(order, i)) {
@@ -257,7 +257,7 @@ static void empty_rings(struct order *order)
 	struct ptx_rings *rings = &order->still->rings;
 	size_t at = 0;
 
-	for (uint32_t i = 0; i < PTX_RINGS; i++) {
+	for (uint32_t i = 0; i < rings->geometry.rings; i++) {
 		struct ptx_ring *ring = &rings->ring[i];
 
 		while (at < order->links && order->link[at].ring < i)
@@ -279,7 +279,7 @@ static void finish_overwriting(struct order *order)
 
 	if (taking->image->is_live)
 		return;
-	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
+	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++) {
 		atomic_store_explicit(&rings->word[i], taking->after[i], memory_order_relaxed);
 		atomic_store_explicit(&rings->claimed[i], taking->claimed[i], memory_order_relaxed);
 		if (ptx_word_state(taking->after[i]) == PTX_CHUNK_OPENING &&
@@ -319,8 +319,8 @@ int ptx_still_order(struct ptx_taking *taking)
 	struct ptx_region *region = taking->still->rings.region;
 	int err;
 
-	if (atomic_load_explicit(&region->rings, memory_order_relaxed) > PTX_RINGS)
-		atomic_store_explicit(&region->rings, PTX_RINGS, memory_order_relaxed);
+	atomic_store_explicit(&region->rings, ptx_ring_count(&taking->still->rings),
+			      memory_order_relaxed);
 	know_facts(taking->still);
 	finish_overwriting(&order);
 	ptx_still_check_counts(taking);

@@ -82,7 +82,7 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 {
 	uint32_t slots = atomic_load_explicit(&rings->region->slots, memory_order_acquire);
 
-	for (uint32_t i = 0; i <= slots && i < PTX_SLOTS; i++) {
+	for (uint32_t i = 0; i <= slots && i < rings->geometry.rings; i++) {
 		struct ptx_slot *slot = &rings->slot[i];
 		struct ptx_ledger_line *line = NULL;
 

@@ -31,12 +31,14 @@ struct checkpoint {
 	uint32_t count;
 	uint32_t log_full;
 	struct ptx_checkpoint_marks marks;
-	struct place place[PTX_RINGS];
 };
 
 _Static_assert(2 * sizeof(struct checkpoint) + sizeof(struct ptx_checkpoint_status) <=
-		       PTX_CHECKPOINT_BYTES,
+		       PTX_CHECKPOINT_BASE,
 	       "the region has room");
+_Static_assert(2 * sizeof(struct place) == PTX_CHECKPOINT_RING, "and for the places");
+
+#define PLACES 256 /* so many become memory at a time */
 
 static struct checkpoint *checkpoint_at(const struct ptx_drain *drain, unsigned index)
 {
@@ -44,6 +46,36 @@ static struct checkpoint *checkpoint_at(const struct ptx_drain *drain, unsigned 
 				drain->rings->geometry.checkpoint_at;
 
 	return (struct checkpoint *)(void *)memory + index;
+}
+
+/* Behind both: geometry.rings places of the one, then those of the other. */
+static struct place *places_at(const struct ptx_drain *drain, unsigned index)
+{
+	const struct ptx_geometry *g = &drain->rings->geometry;
+	unsigned char *memory = (unsigned char *)drain->rings->region + g->checkpoint_at +
+				PTX_CHECKPOINT_BASE;
+
+	return (struct place *)(void *)memory + (size_t)index * g->rings;
+}
+
+static struct place *places_of(const struct ptx_drain *drain, const struct checkpoint *checkpoint)
+{
+	return places_at(drain, checkpoint == checkpoint_at(drain, 1));
+}
+
+/* Makes the places of so many rings present. Without memory their first use asks for it once more. */
+static void make_places(struct ptx_drain *drain, uint32_t count)
+{
+	uint32_t more = drain->placed;
+
+	if (count <= drain->placed)
+		return;
+	drain->placed = (count + PLACES - 1) / PLACES * PLACES;
+	if (drain->placed > drain->rings->geometry.rings)
+		drain->placed = drain->rings->geometry.rings;
+	for (unsigned i = 0; drain->rings->back && i < 2; i++)
+		drain->rings->back(places_at(drain, i) + more,
+				   (drain->placed - more) * sizeof(struct place));
 }
 
 struct ptx_checkpoint_status *ptx_checkpoint_status(const struct ptx_drain *drain)
@@ -68,9 +100,10 @@ static uint32_t done_of(const struct ptx_source *source)
 	return source->place.claimed - (source->end - source->at);
 }
 
-static void fill(struct checkpoint *to, const struct ptx_drain *drain, uint64_t events)
+static void fill(struct checkpoint *to, struct ptx_drain *drain, uint64_t events)
 {
 	const struct ptx_timescale *scale = &drain->scale;
+	struct place *place = places_of(drain, to);
 	uint32_t count = 0;
 
 	atomic_store_explicit(&to->events, 0, memory_order_relaxed);
@@ -88,14 +121,15 @@ static void fill(struct checkpoint *to, const struct ptx_drain *drain, uint64_t 
 	ptx_checkpoint_marks_save(drain, &to->marks);
 	to->anchor[1] = scale->anchor[scale->count - 1];
 	to->anchor[0] = scale->count > 1 ? scale->anchor[scale->count - 2] : to->anchor[1];
+	make_places(drain, drain->sources);
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		const struct ptx_source *source = drain->source[i];
 
 		if (!source->place.link)
 			continue;
-		to->place[count].ring = i;
-		to->place[count].link = source->place.link;
-		to->place[count++].offset = done_of(source);
+		place[count].ring = i;
+		place[count].link = source->place.link;
+		place[count++].offset = done_of(source);
 	}
 	to->count = count;
 	atomic_store_explicit(&to->events, events + 1, memory_order_release);
@@ -106,6 +140,8 @@ void ptx_checkpoint_enable(struct ptx_drain *drain)
 	if (!drain->loop)
 		drain->rings->debts = &drain->debts;
 	drain->settled = true;
+	if (drain->rings->back)
+		drain->rings->back(checkpoint_at(drain, 0), PTX_CHECKPOINT_BASE);
 	/* Not where somebody goes on. */
 	if (atomic_load_explicit(&checkpoint_at(drain, 0)->events, memory_order_relaxed) == 0 &&
 	    atomic_load_explicit(&checkpoint_at(drain, 1)->events, memory_order_relaxed) == 0)
@@ -137,6 +173,8 @@ static uint64_t taken(const struct ptx_drain *drain)
 void ptx_drain_settle(struct ptx_drain *drain)
 {
 	drain->settled = true;
+	if (drain->rings->back)
+		drain->rings->back(checkpoint_at(drain, 0), PTX_CHECKPOINT_BASE);
 	if (!drain->rings->debts)
 		return;
 	atomic_store_explicit(&drain->rings->region->taken, taken(drain), memory_order_relaxed);
@@ -243,17 +281,19 @@ static void find_gap(struct ptx_drain *drain, const struct checkpoint *from)
 static bool control_was_taken(const struct ptx_drain *drain, const struct checkpoint *from)
 {
 	const struct ptx_place *now = &drain->source[PTX_CONTROL_RING]->place;
+	const struct place *place = places_of(drain, from);
 	uint32_t count = from->count;
 
-	for (uint32_t i = 0; i < count && i < PTX_RINGS; i++)
-		if (from->place[i].ring == PTX_CONTROL_RING)
-			return from->place[i].link != now->link || from->place[i].offset != now->claimed;
+	for (uint32_t i = 0; i < count && i < drain->rings->geometry.rings; i++)
+		if (place[i].ring == PTX_CONTROL_RING)
+			return place[i].link != now->link || place[i].offset != now->claimed;
 	return now->claimed != 0;
 }
 
 /* What a dead process wrote and its target could change. */
 static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 {
+	const struct place *places = places_of(drain, from);
 	uint32_t count = from->count;
 
 	take_times(drain, from);
@@ -265,8 +305,8 @@ static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 			 (drain->loop && drain->sources && control_was_taken(drain, from));
 	drain->full = from->full != 0;
 	drain->log_full = from->log_full != 0;
-	for (uint32_t i = 0; !drain->loop && i < count && i < PTX_RINGS; i++) {
-		const struct place *place = &from->place[i];
+	for (uint32_t i = 0; !drain->loop && i < count && i < drain->rings->geometry.rings; i++) {
+		const struct place *place = &places[i];
 		struct ptx_source *source;
 
 		if (place->ring >= drain->sources)

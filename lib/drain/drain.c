@@ -19,8 +19,8 @@ int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,
 
 	if (!drain)
 		return ENOMEM;
-	drain->source = calloc(PTX_RINGS, sizeof *drain->source);
-	drain->heap = calloc(PTX_RINGS, sizeof *drain->heap);
+	drain->source = calloc(rings->geometry.rings, sizeof *drain->source);
+	drain->heap = calloc(rings->geometry.rings, sizeof *drain->heap);
 	if (!drain->source || !drain->heap) {
 		free(drain->source);
 		free(drain->heap);

@@ -88,7 +88,7 @@ struct ptx_drain {
 	bool flush_policy; /* losses while full are told by OVERFLOW and RESUME */
 	uint32_t sources;
 	uint32_t heap_count;
-	struct ptx_source **source; /* PTX_RINGS of them; NULL beyond sources */
+	struct ptx_source **source; /* geometry.rings of them; NULL beyond sources */
 	uint32_t *heap;             /* of sources with something at hand, smallest key first */
 	uint64_t watermark;
 	uint64_t now;       /* when it was last computed */
@@ -128,6 +128,7 @@ struct ptx_drain {
 	int64_t peeked_ns; /* its label */
 
 	bool checkpoint;        /* the one of two that was written last */
+	uint32_t placed;        /* rings for whose places in checkpoints there is memory */
 	bool settled;           /* and what it tells of is in the file */
 	bool resumed;           /* another process read the stream before */
 	struct ptx_debts debts; /* of a stream with log: freed when a block is written */
@@ -140,9 +141,7 @@ struct ptx_drain {
 /* So many chunks the pool can have, by the rings that there are, and what is at hand of each. */
 static inline uint64_t ptx_drain_chunks(const struct ptx_drain *drain)
 {
-	uint64_t more = drain->sources > PTX_BASE_RINGS ? drain->sources - PTX_BASE_RINGS : 0;
-
-	return drain->rings->geometry.chunks + PTX_RING_CHUNKS * more + 2 * (uint64_t)drain->sources;
+	return drain->rings->geometry.chunks + (PTX_RING_CHUNKS + 2) * (uint64_t)drain->sources;
 }
 
 int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,

@@ -40,7 +40,7 @@ static bool add_source(struct ptx_drain *drain)
 
 bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings)
 {
-	while (drain->sources < rings && drain->sources < PTX_RINGS)
+	while (drain->sources < rings && drain->sources < drain->rings->geometry.rings)
 		if (!add_source(drain))
 			return false;
 	return true;

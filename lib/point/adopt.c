@@ -58,6 +58,7 @@ static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 	ptx_ring_view(&view->rings, memory, &plan.geometry, plan.max_data_size,
 		      attachment->loop != 0);
 	view->rings.back = ptx_region_back;
+	view->rings.map_far = ptx_view_map_far;
 	return view;
 }
 
@@ -87,7 +88,7 @@ static struct ptx_view *adopt(unsigned bit, uint64_t generation)
 	if (view->is_parents) {
 		ptx_view_discard(view);
 	} else {
-		munmap(view->rings.region, view->rings.geometry.bytes);
+		ptx_region_unmap(&view->rings);
 		munmap(view, sizeof *view);
 	}
 	return none && none->generation == generation ? none : NULL;

@@ -19,11 +19,15 @@ static void spread(uint8_t *enabled, const struct ptx_region *region)
 }
 
 /* The chunk of a thread that has not joined is nowhere. */
-static struct ptx_chunk *chunk_of(const struct ptx_thread *thread, const struct ptx_view *view)
+static void take_chunk(struct ptx_lane *lane, const struct ptx_thread *thread,
+		       const struct ptx_view *view)
 {
 	const struct ptx_cell *cell = &thread->cell[0][view->bit];
+	bool has_chunk = cell->serial == view->serial;
 
-	return cell->serial == view->serial ? cell->chunk : &ptx_thread_nowhere;
+	lane->room = has_chunk ? cell->room : 0;
+	atomic_store_explicit(&lane->chunk, has_chunk ? cell->chunk : &ptx_thread_nowhere,
+			      memory_order_relaxed);
 }
 
 static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
@@ -33,10 +37,9 @@ static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
 	enum ptx_state kind = ptx_state_kind(atomic_load_explicit(&region->state,
 								  memory_order_acquire));
 
-	atomic_store_explicit(&lane->chunk, chunk_of(thread, view), memory_order_relaxed);
+	take_chunk(lane, thread, view);
 	lane->region = region;
 	lane->serial = view->serial;
-	lane->room = view->rings.geometry.chunk_room;
 	lane->max_data = (uint32_t)view->rings.max_data_size;
 	lane->bit = (uint16_t)view->bit;
 	lane->is_full = kind == PTX_FULL;
@@ -106,6 +109,6 @@ void ptx_lanes_mend(struct ptx_thread *thread)
 
 		if (!view || view->serial != lane->serial)
 			continue; /* the word will say so */
-		atomic_store_explicit(&lane->chunk, chunk_of(thread, view), memory_order_relaxed);
+		take_chunk(lane, thread, view);
 	}
 }

@@ -15,6 +15,7 @@
 #include "base/quiet.h"
 #include "point/lane.h"
 #include "record/items.h"
+#include "ring/pool.h"
 #include "ring/ring_write.h"
 
 #define BATCH 8 /* streams served by one reading of the clock */
@@ -104,10 +105,28 @@ static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned t
 	lose(thread, view, type, PTX_WRITER_STREAM_FULL);
 }
 
+/*
+ * The place for a record in the cell's chunk. NULL: the chunk has no room, or no memory for it, by *loss.
+ * Memory is asked for where the chunk was never filled so far; the cell remembers how far there is some.
+ */
+static struct ptx_record *reserve(struct ptx_cell *cell, struct ptx_view *view,
+				  struct ptx_chunk *chunk, size_t size, uint64_t *head,
+				  enum ptx_writer_loss *loss)
+{
+	struct ptx_record *record = ptx_ring_reserve(&view->rings, chunk, size, head);
+	size_t end = ptx_head_offset(*head) + size;
+
+	*loss = PTX_WRITER_STREAM_FULL;
+	if (!record || ptx_likely(end <= cell->room))
+		return record;
+	cell->room = ptx_ring_extend(&view->rings, chunk, ptx_head_offset(*head), end, loss);
+	return end <= cell->room ? record : NULL;
+}
+
 /* A new chunk for the ring; now and then a word to the flusher. */
 static struct ptx_record *turn(struct ptx_thread *thread, struct ptx_cell *cell,
 			       struct ptx_view *view, size_t size, struct ptx_chunk **chunk,
-			       uint64_t *head)
+			       uint64_t *head, enum ptx_writer_loss *loss)
 {
 	struct ptx_region *region = view->rings.region;
 	struct ptx_ident ident;
@@ -115,16 +134,28 @@ static struct ptx_record *turn(struct ptx_thread *thread, struct ptx_cell *cell,
 	ptx_thread_identify(thread, view, &ident);
 	if (ptx_unlikely(++thread->turns % LOOK_AFTER_TURNS == 0))
 		ptx_view_check_creator(view);
-	if (!ptx_ring_turn(&view->rings, &cell->chunk, &ident))
+	/* Not known from here until the new chunk's is: a handler may jump out of this. */
+	cell->room = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (!ptx_ring_turn(&view->rings, &cell->chunk, &ident, loss))
 		return NULL;
 	*chunk = cell->chunk;
 	if (!*chunk)
 		return NULL; /* this is a child, and the cell was wiped */
+	cell->room = ptx_ring_room(&view->rings, *chunk);
 	if (ptx_unlikely(atomic_load_explicit(&region->flush_wish, memory_order_relaxed)) &&
-	    atomic_load_explicit(&region->free_chunks, memory_order_relaxed) <
-		    view->rings.geometry.chunks / 2)
+	    ptx_pool_left(&view->rings) < view->rings.geometry.chunks / 2)
 		wake_flusher(region);
-	return ptx_ring_reserve(&view->rings, *chunk, size, head);
+	return reserve(cell, view, *chunk, size, head, loss);
+}
+
+static void lose_for(struct ptx_thread *thread, struct ptx_view *view, unsigned type,
+		     enum ptx_writer_loss loss)
+{
+	if (loss == PTX_WRITER_STREAM_FULL)
+		fill_up(thread, view, type);
+	else
+		lose(thread, view, type, loss);
 }
 
 static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *view, unsigned type)
@@ -142,10 +173,7 @@ static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *vie
 		if ((swept || reaped) && ptx_thread_join(thread, level, view, &loss))
 			return true;
 	}
-	if (loss == PTX_WRITER_STREAM_FULL)
-		fill_up(thread, view, type);
-	else
-		lose(thread, view, type, loss);
+	lose_for(thread, view, type, loss);
 	return false;
 }
 
@@ -162,6 +190,7 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 	struct ptx_chunk *chunk;
 	enum ptx_state kind;
 	uint32_t flags = payload->is_short ? PTX_RECORD_TRUNCATED : 0;
+	enum ptx_writer_loss loss;
 
 	if (!view)
 		return false; /* being detached, another process's, or counted as lost */
@@ -187,7 +216,7 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 		flags = PTX_RECORD_TRUNCATED;
 	}
 	pending->size = ptx_record_size(len);
-	pending->record = ptx_ring_reserve(&view->rings, chunk, pending->size, &pending->head);
+	pending->record = reserve(cell, view, chunk, pending->size, &pending->head, &loss);
 	if (!pending->record && ptx_unlikely(!ptx_thread_holds(cell, view))) {
 		/* Somebody mistook this process for dead. The chunk is the next holder's: take another. */
 		if (!join(thread, level, view, type))
@@ -195,14 +224,14 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 		chunk = cell->chunk;
 		if (!chunk)
 			return false; /* wiped, as above */
-		pending->record = ptx_ring_reserve(&view->rings, chunk, pending->size,
-						   &pending->head);
+		pending->record = reserve(cell, view, chunk, pending->size, &pending->head, &loss);
 	}
-	if (!pending->record)
-		pending->record = turn(thread, cell, view, pending->size, &chunk, &pending->head);
+	if (!pending->record && loss == PTX_WRITER_STREAM_FULL)
+		pending->record = turn(thread, cell, view, pending->size, &chunk, &pending->head,
+				       &loss);
 	if (!pending->record) {
 		if (!ptx_process_is_child()) /* whose stream is its parent's yet */
-			fill_up(thread, view, type);
+			lose_for(thread, view, type, loss);
 		return false;
 	}
 	ptx_record_fill(pending->record, (uint32_t)len | flags, type, payload->address);

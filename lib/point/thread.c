@@ -414,6 +414,7 @@ bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view 
 	if (!chunk)
 		return false;
 	cell->chunk = chunk;
+	cell->room = ptx_ring_room(&view->rings, chunk);
 	cell->held = ptx_ring_held(&view->rings, cell->ring);
 	atomic_signal_fence(memory_order_seq_cst);
 	cell->serial = view->serial;
@@ -439,6 +440,7 @@ void ptx_thread_mend(struct ptx_thread *thread, unsigned level)
 
 		if (!view || cell->serial != view->serial || !ptx_thread_holds(cell, view))
 			continue;
+		cell->room = 0;
 		cell->chunk = ptx_ring_mend(&view->rings, cell->ring);
 		if (!cell->chunk)
 			cell->serial = 0; /* somebody wrote over the ring: another one */

@@ -20,7 +20,7 @@ struct ptx_cell {
 	struct ptx_chunk *chunk;
 	uint64_t held; /* the ring's word since the thread claimed it */
 	uint32_t ring;
-	uint32_t unused;
+	uint32_t room; /* bytes for records of the chunk that are memory; 0: not known */
 };
 
 /*
@@ -31,7 +31,7 @@ struct ptx_lane {
 	_Atomic(struct ptx_chunk *) chunk; /* also taken away by who frees a view */
 	struct ptx_region *region;
 	uint64_t serial;   /* of the view */
-	uint64_t room;     /* chunk_room */
+	uint64_t room;     /* of the cell */
 	uint32_t max_data;
 	uint16_t bit;
 	uint16_t is_full;  /* the stream counts what it refuses */

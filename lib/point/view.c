@@ -39,7 +39,7 @@ static void retire(struct ptx_view *view)
 
 static void free_view(struct ptx_view *view)
 {
-	munmap(view->rings.region, view->rings.geometry.bytes);
+	ptx_region_unmap(&view->rings);
 	if (view->is_parents)
 		return; /* a copy of what the parent allocated, in whatever state its allocator was */
 	if (view->adopted)
@@ -68,6 +68,24 @@ void ptx_views_sweep(const struct ptx_thread *self)
 	}
 }
 
+bool ptx_view_map_far(struct ptx_rings *rings)
+{
+	const struct ptx_view *view = (const struct ptx_view *)(const void *)
+		((const char *)rings - offsetof(struct ptx_view, rings));
+	unsigned char *none = NULL, *far;
+
+	if (ptx_is_quiet())
+		return false;
+	far = ptx_region_map_far(view->arena, &rings->geometry, view->offset);
+	if (far && view->arena != &ptx_arena_self)
+		madvise(far, rings->geometry.far_bytes, MADV_DONTFORK); /* no child has use for it */
+	if (far && !atomic_compare_exchange_strong_explicit(&rings->far, &none, far,
+							    memory_order_acq_rel,
+							    memory_order_acquire))
+		munmap(far, rings->geometry.far_bytes);
+	return far != NULL;
+}
+
 static int make_region(struct ptx_view *view, const struct ptx_geometry *geometry,
 		       size_t max_data_size, void **memory)
 {
@@ -76,17 +94,20 @@ static int make_region(struct ptx_view *view, const struct ptx_geometry *geometr
 	if (err)
 		return err;
 	/* Who is killed with the memory in his hands has said where it is. */
-	ptx_attachment_place(view->arena, view->bit, view->offset, geometry->asked, max_data_size);
+	ptx_attachment_place(view->arena, view->bit, view->offset, geometry, max_data_size);
 	return ptx_region_create(view->arena, geometry, memory, &view->offset);
 }
 
 int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		    size_t max_data_size, bool loop, const char *backing, struct ptx_view **result)
 {
+	struct ptx_geometry planned = *geometry;
 	struct ptx_view *view;
 	void *memory = NULL;
 	int err;
 
+	if (backing)
+		planned.present = planned.chunks; /* a file system has no memory to spare (backing.c) */
 	ptx_views_sweep(NULL);
 	view = calloc(1, sizeof *view);
 	if (!view)
@@ -103,8 +124,9 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 	if (err)
 		goto undo_claim;
 	view->serial = ptx_view_serial();
-	ptx_ring_view(&view->rings, memory, geometry, max_data_size, loop);
+	ptx_ring_view(&view->rings, memory, &planned, max_data_size, loop);
 	view->rings.back = backing ? ptx_backing_extend : ptx_region_back;
+	view->rings.map_far = ptx_view_map_far;
 	ptx_ring_init(&view->rings);
 	if (arena == &ptx_arena_self)
 		ptx_threads_prepare(PREPARED_THREADS);
@@ -130,7 +152,7 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 	const bool inherited = attr->inheritance == POSIX_TRACE_INHERITED;
 	struct ptx_attachment *attachment = &view->arena->control->attachment[view->bit];
 
-	ptx_attachment_place(view->arena, view->bit, view->offset, view->rings.geometry.asked,
+	ptx_attachment_place(view->arena, view->bit, view->offset, &view->rings.geometry,
 			     view->rings.max_data_size);
 	attachment->loop = view->rings.loop;
 	atomic_store_explicit(&attachment->inherited, inherited, memory_order_relaxed);
@@ -170,8 +192,7 @@ static void destroy_own(struct ptx_view *view)
 	in_use = !ptx_barrier() || ptx_threads_busy(NULL);
 	if (view->backed)
 		ptx_backing_leave(view->bit);
-	ptx_region_destroy(view->arena, &view->rings.geometry, view->rings.region, view->offset,
-			   in_use);
+	ptx_region_destroy(view->arena, &view->rings, view->offset, in_use);
 	if (in_use)
 		retire(view);
 	else
@@ -189,8 +210,7 @@ void ptx_view_destroy(struct ptx_view *view)
 	if (arena == &ptx_arena_self) {
 		destroy_own(view);
 	} else {
-		ptx_region_destroy(arena, &view->rings.geometry, view->rings.region, view->offset,
-				   false);
+		ptx_region_destroy(arena, &view->rings, view->offset, false);
 		free(view);
 	}
 	ptx_attachment_retract(arena, bit, generation);
@@ -263,7 +283,7 @@ void ptx_view_child(void)
 		if (can_stay && view->offset && !view->backed)
 			keep(view);
 		else
-			ptx_region_sink(view->rings.region, view->rings.geometry.bytes);
+			ptx_region_sink(&view->rings);
 	}
 	atomic_store_explicit(&retired, NULL, memory_order_relaxed);
 }
@@ -278,7 +298,7 @@ struct ptx_view *ptx_view_of_parent(unsigned bit, uint64_t generation)
 		return NULL;
 	if (view->generation != generation) {
 		if (!ptx_is_quiet())
-			munmap(view->rings.region, view->rings.geometry.bytes);
+			ptx_region_unmap(&view->rings);
 		return NULL;
 	}
 	view->serial = ptx_view_serial();

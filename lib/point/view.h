@@ -37,6 +37,9 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 		    size_t max_data_size, bool loop, const char *backing,
 		    struct ptx_view **view);
 
+/* struct ptx_rings.map_far, of the rings of a view. */
+bool ptx_view_map_far(struct ptx_rings *rings);
+
 /* Undoes a creation: a backing file goes, too. */
 void ptx_view_withdraw(struct ptx_view *view, const char *backing);
 

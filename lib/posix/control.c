@@ -47,12 +47,13 @@ static bool is_admitted(const struct ptx_region *region, unsigned type)
 }
 
 /* The records that follow in the control ring are the caller's. */
-static bool sign(struct ptx_stream *stream, const struct ptx_ident *ident)
+static bool sign(struct ptx_stream *stream, const struct ptx_ident *ident,
+		 enum ptx_writer_loss *loss)
 {
 	if (stream->control_writer.tid == ident->tid &&
 	    stream->control_writer.thread == ident->thread)
 		return true;
-	if (!ptx_ring_identify(&stream->view->rings, &stream->control, ident))
+	if (!ptx_ring_identify(&stream->view->rings, &stream->control, ident, loss))
 		return false;
 	stream->control_writer.tid = ident->tid;
 	stream->control_writer.thread = ident->thread;
@@ -69,19 +70,39 @@ static void write_record(struct ptx_chunk *chunk, struct ptx_record *record, uin
 	ptx_ring_commit(chunk, record, head, ptx_record_size(len), ticks);
 }
 
-static void no_room(struct ptx_stream *stream, unsigned type)
+static void lose(struct ptx_stream *stream, unsigned type, enum ptx_writer_loss loss)
 {
 	struct ptx_region *region = stream->view->rings.region;
 	uint64_t state = atomic_load_explicit(&region->state, memory_order_acquire);
 
-	if (ptx_state_kind(state) == PTX_RUNNING && !stream->view->rings.loop)
+	if (ptx_state_kind(state) == PTX_RUNNING && !stream->view->rings.loop &&
+	    loss == PTX_WRITER_STREAM_FULL)
 		atomic_compare_exchange_strong_explicit(
 			&region->state, &state,
 			ptx_state_make(PTX_FULL, ptx_drain_moment(stream->drain, false)),
 			memory_order_acq_rel, memory_order_relaxed);
 	ptx_arena_changed(stream->drain->arena);
-	ptx_ring_count_loss(&stream->view->rings, PTX_WRITER_STREAM_FULL, type, 0, 1);
+	ptx_ring_count_loss(&stream->view->rings, loss, type, 0, 1);
 	atomic_store_explicit(&region->overrun, 1, memory_order_relaxed);
+}
+
+/* The place for a record in the control ring, whose chunk changes if need be; NULL: by *loss. */
+static struct ptx_record *reserve(struct ptx_stream *stream, const struct ptx_ident *ident,
+				  size_t size, uint64_t *head, enum ptx_writer_loss *loss)
+{
+	struct ptx_rings *rings = &stream->view->rings;
+	struct ptx_record *record;
+	size_t end;
+
+	if (!sign(stream, ident, loss))
+		return NULL;
+	record = ptx_ring_reserve(rings, stream->control, size, head);
+	if (!record && ptx_ring_turn(rings, &stream->control, ident, loss))
+		record = ptx_ring_reserve(rings, stream->control, size, head);
+	if (!record)
+		return NULL;
+	end = ptx_head_offset(*head) + size;
+	return ptx_ring_extend(rings, stream->control, 0, end, loss) >= end ? record : NULL;
 }
 
 void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *data, size_t len,
@@ -89,24 +110,16 @@ void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *da
 {
 	struct ptx_rings *rings = &stream->view->rings;
 	struct ptx_ident ident = caller();
+	enum ptx_writer_loss loss;
 	struct ptx_record *record;
 	uint64_t head;
 
 	if (!is_admitted(rings->region, type))
 		return;
-	if (!sign(stream, &ident)) {
-		no_room(stream, type);
-		return;
-	}
-	record = ptx_ring_reserve(rings, stream->control, ptx_record_size(len), &head);
+	record = reserve(stream, &ident, ptx_record_size(len), &head, &loss);
 	if (!record) {
-		if (!ptx_ring_turn(rings, &stream->control, &ident)) {
-			no_room(stream, type);
-			return;
-		}
-		record = ptx_ring_reserve(rings, stream->control, ptx_record_size(len), &head);
-		if (!record)
-			return; /* a system record always fits in an empty chunk */
+		lose(stream, type, loss);
+		return;
 	}
 	write_record(stream->control, record, head, type, data, len, ticks, address);
 	atomic_thread_fence(memory_order_seq_cst); /* (M) with (N) in posix/getnext.c */

@@ -96,7 +96,8 @@ static int build(struct ptx_stream *stream, const char *backing, int file_desc)
 	struct ptx_anchor created;
 	int err;
 
-	err = ptx_ring_plan(stream->attr.stream_size, stream->attr.max_data_size, &geometry);
+	err = ptx_ring_plan(stream->attr.stream_size, stream->attr.max_data_size,
+			    ptx_region_rings(stream->target.arena, backing), &geometry);
 	if (err)
 		return err;
 	stream->attr.stream_size = geometry.capacity;

@@ -41,6 +41,7 @@ static int map_region(struct ptx_arena *arena, unsigned bit, uint64_t generation
 	view->offset = plan.offset;
 	ptx_ring_view(&view->rings, memory, &plan.geometry, plan.max_data_size, loop);
 	view->rings.back = ptx_region_back;
+	view->rings.map_far = ptx_view_map_far;
 	*result = view;
 	return 0;
 }

@@ -5,43 +5,35 @@
 #include "base/clock.h"
 #include "record/attr.h"
 #include "ring/chunk.h"
+#include "ring/pool.h"
 #include "ring/ring_write.h"
 
-/* Ring numbers are given out once; the rings of the base have their chunks in the pool already. */
+/* Ring numbers are given out once. */
 static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writer_loss *loss)
 {
 	struct ptx_region *region = rings->region;
-	uint32_t n = atomic_load_explicit(&region->rings, memory_order_relaxed), first;
+	uint32_t n = atomic_load_explicit(&region->rings, memory_order_relaxed);
 
 	do {
-		if (n >= PTX_RINGS) {
+		if (n >= rings->geometry.rings) {
 			*loss = PTX_WRITER_NO_SLOT;
+			return false;
+		}
+		/* Before the number is taken, which nobody could give back. */
+		if (!ptx_pool_entry(rings, n, PTX_RINGS_BASE, &rings->ring[n], sizeof *rings->ring) ||
+		    !ptx_pool_hints(rings, n)) {
+			*loss = PTX_WRITER_NO_MEMORY;
 			return false;
 		}
 	} while (!atomic_compare_exchange_weak_explicit(&region->rings, &n, n + 1,
 							memory_order_relaxed,
 							memory_order_relaxed));
 	*ring = n;
-	if (n < PTX_BASE_RINGS)
-		return true;
-	first = rings->geometry.chunks + PTX_RING_CHUNKS * (n - PTX_BASE_RINGS);
-	if (!rings->back(ptx_ring_chunk(rings, first),
-			 PTX_RING_CHUNKS * rings->geometry.chunk_bytes)) {
-		*loss = PTX_WRITER_NO_MEMORY; /* the number is lost with it */
-		return false;
-	}
-	for (uint32_t i = first; i < first + PTX_RING_CHUNKS; i++) {
-		atomic_fetch_add_explicit(&region->chunks, 1, memory_order_relaxed);
-		atomic_fetch_add_explicit(&region->free_chunks, 1, memory_order_relaxed);
-		atomic_store_explicit(&rings->word[i], ptx_chunk_word(0, 0, PTX_CHUNK_FREE),
-				      memory_order_release);
-		ptx_hint_push(&region->free_hints, rings->free_queue, rings->geometry.hint_mask, i,
-			      0);
-	}
 	return true;
 }
 
-#define CLAIM (UINT64_C(1) << 32)
+#define CLAIM             (UINT64_C(1) << 32)
+#define SEARCHES_A_SECOND 100
 
 /* The claims that a ring's word counts. */
 static uint64_t claims_of(uint64_t holder)
@@ -53,7 +45,7 @@ static bool hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 {
 	uint64_t word;
 
-	if (ring >= PTX_RINGS)
+	if (ring >= rings->geometry.rings)
 		return false;
 	word = atomic_load_explicit(&rings->ring[ring].holder, memory_order_relaxed);
 	return (uint32_t)word == PTX_RING_IDLE &&
@@ -64,31 +56,39 @@ static bool hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 						       memory_order_relaxed);
 }
 
-static bool is_empty(const struct ptx_hints *hints)
+/*
+ * Looks through all rings for an idle one: its hint is on its way or was lost. Only now and then, since
+ * every event of a thread that has no ring comes here.
+ */
+static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
-	return atomic_load_explicit(&hints->head, memory_order_relaxed) ==
-	       atomic_load_explicit(&hints->tail, memory_order_relaxed);
+	_Atomic uint64_t *searched_at = &rings->region->searched_at;
+	uint64_t then = atomic_load_explicit(searched_at, memory_order_relaxed), now = ptx_clock_now();
+	uint32_t count = ptx_ring_count(rings);
+
+	if (then != 0 && now - then < ptx_clock_hz / SEARCHES_A_SECOND)
+		return false;
+	atomic_store_explicit(searched_at, now, memory_order_relaxed);
+	for (*ring = 0; *ring < count; ++*ring)
+		if (hold(rings, *ring, pid))
+			return true;
+	return false;
 }
 
 static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
-	uint32_t generation, numbered;
+	uint32_t generation;
 
-	for (uint32_t i = 0; i < PTX_RINGS; i++) {
-		if (!ptx_hint_pop(&rings->region->idle_hints, rings->idle_queue,
-				  rings->geometry.hint_mask, ring, &generation))
+	for (uint32_t i = 0; i < rings->geometry.rings; i++) {
+		if (!ptx_ring_hinted(rings, PTX_HINT_IDLE, ring, &generation))
 			break;
 		if (hold(rings, *ring, pid))
 			return true;
 	}
-	numbered = atomic_load_explicit(&rings->region->rings, memory_order_relaxed);
-	if (numbered < PTX_RINGS && is_empty(&rings->region->idle_hints))
+	if (ptx_ring_count(rings) < rings->geometry.rings &&
+	    !ptx_ring_has_hints(rings, PTX_HINT_IDLE))
 		return false;
-	/* A hint is on its way, or numbers are used up: the words themselves. */
-	for (*ring = 0; *ring < numbered && *ring < PTX_RINGS; ++*ring)
-		if (hold(rings, *ring, pid))
-			return true;
-	return false;
+	return search_idle(rings, ring, pid);
 }
 
 static void let_go(struct ptx_rings *rings, uint32_t ring)
@@ -97,8 +97,7 @@ static void let_go(struct ptx_rings *rings, uint32_t ring)
 
 	atomic_store_explicit(&rings->ring[ring].holder, claims_of(word) | PTX_RING_IDLE,
 			      memory_order_release);
-	ptx_hint_push(&rings->region->idle_hints, rings->idle_queue, rings->geometry.hint_mask,
-		      ring, 0);
+	ptx_ring_hint(rings, PTX_HINT_IDLE, ring, 0);
 }
 
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
@@ -120,15 +119,15 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 	link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 	if (link != 0) {
 		number = ptx_link_number(link);
-		if (number >= rings->geometry.chunks_max)
+		if (!ptx_ring_reaches(rings, number))
 			return NULL;
 		chunk = ptx_ring_chunk(rings, number);
-		if (ptx_ring_identify(rings, &chunk, ident))
+		if (ptx_ring_identify(rings, &chunk, ident, loss))
 			return chunk;
 		let_go(rings, ring);
 		return NULL;
 	}
-	chunk = ptx_chunk_open(rings, ring, ident, 0, &link);
+	chunk = ptx_chunk_open(rings, ring, ident, 0, &link, loss);
 	if (!chunk) {
 		let_go(rings, ring);
 		return NULL;
@@ -145,15 +144,19 @@ void ptx_ring_release(struct ptx_rings *rings, uint32_t ring)
 
 /* An IDENT record counts as bytes and not as an event. */
 bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
-		       const struct ptx_ident *ident)
+		       const struct ptx_ident *ident, enum ptx_writer_loss *loss)
 {
 	struct ptx_chunk *c = *chunk;
 	struct ptx_record *record;
 	uint64_t head;
+	size_t end;
 
 	record = ptx_ring_reserve(rings, c, PTX_IDENT_RECORD_BYTES, &head);
 	if (!record)
-		return ptx_ring_turn(rings, chunk, ident); /* its header says whose it is */
+		return ptx_ring_turn(rings, chunk, ident, loss); /* its header says whose it is */
+	end = ptx_head_offset(head) + PTX_IDENT_RECORD_BYTES;
+	if (ptx_ring_extend(rings, c, 0, end, loss) < end)
+		return false;
 	ptx_record_fill(record, sizeof *ident | PTX_RECORD_IDENT, 0, 0);
 	ptx_copy_in((unsigned char *)(record + 1), (const unsigned char *)ident, sizeof *ident);
 	ptx_ring_enter(c, head);

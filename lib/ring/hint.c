@@ -58,3 +58,53 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mas
 	}
 	return false;
 }
+
+/*
+ * A queue goes round in its memory, so a large one becomes present as a whole, and a small stream would
+ * pay for the rings that it never has. So there are PTX_TIERS of them: pushers use the queue for the
+ * number of rings that there are, poppers empty the smaller ones first. The order of two hints can change
+ * where the number of rings grows between: by one hint of each ring at most, since a pusher has one hint
+ * in hand. The capacity has room for as many chunks that are out of order (ring_layout.c).
+ */
+static unsigned tier_of(const struct ptx_rings *rings)
+{
+	uint32_t count = atomic_load_explicit(&rings->region->rings, memory_order_relaxed);
+
+	if (ptx_likely(count <= PTX_RINGS_BASE))
+		return 0;
+	return count <= PTX_RINGS_FEW || rings->geometry.rings <= PTX_RINGS_FEW ? 1 : 2;
+}
+
+void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number, uint32_t generation)
+{
+	unsigned tier = tier_of(rings);
+
+	ptx_hint_push(&rings->region->hints[kind][tier], rings->queue[kind][tier],
+		      rings->geometry.hint_mask[tier], number, generation);
+}
+
+bool ptx_ring_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t *number,
+		     uint32_t *generation)
+{
+	unsigned last = tier_of(rings);
+
+	for (unsigned tier = 0; tier <= last; tier++)
+		if (ptx_hint_pop(&rings->region->hints[kind][tier], rings->queue[kind][tier],
+				 rings->geometry.hint_mask[tier], number, generation))
+			return true;
+	return false;
+}
+
+bool ptx_ring_has_hints(const struct ptx_rings *rings, enum ptx_hint kind)
+{
+	unsigned last = tier_of(rings);
+
+	for (unsigned tier = 0; tier <= last; tier++) {
+		const struct ptx_hints *hints = &rings->region->hints[kind][tier];
+
+		if (atomic_load_explicit(&hints->head, memory_order_relaxed) !=
+		    atomic_load_explicit(&hints->tail, memory_order_relaxed))
+			return true;
+	}
+	return false;
+}

@@ -38,7 +38,7 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
 {
 	uint32_t index = slot & 0xffff;
 
-	if (index >= PTX_SLOTS ||
+	if (index >= rings->geometry.rings ||
 	    atomic_load_explicit(&rings->slot[index].word, memory_order_relaxed) >> 16 !=
 		    slot >> 16)
 		index = 0; /* the thread's slot is another's by now */

@@ -11,10 +11,10 @@
 /* The first ring is the controller's, which may be in another name space of process ids. */
 static bool reap_rings(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid))
 {
-	uint32_t count = atomic_load_explicit(&rings->region->rings, memory_order_acquire);
+	uint32_t count = ptx_ring_count(rings);
 	bool found = false;
 
-	for (uint32_t i = 1; i < count && i < PTX_RINGS; i++) {
+	for (uint32_t i = 1; i < count; i++) {
 		uint64_t word = atomic_load_explicit(&rings->ring[i].holder, memory_order_acquire);
 		uint32_t pid = ptx_ring_pid(word);
 
@@ -38,7 +38,7 @@ static void reap_slots(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(u
 {
 	uint32_t count = atomic_load_explicit(&rings->region->slots, memory_order_acquire);
 
-	for (uint32_t i = 1; i <= count && i < PTX_SLOTS; i++) {
+	for (uint32_t i = 1; i <= count && i < rings->geometry.rings; i++) {
 		struct ptx_slot *slot = &rings->slot[i];
 		uint32_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
 		uint32_t pid = atomic_load_explicit(&slot->pid, memory_order_relaxed);

@@ -50,12 +50,21 @@
 
 #define PTX_CACHE_LINE  64
 #define PTX_LEVELS      8    /* a trace point and seven handlers that interrupted one another in it */
-#define PTX_SLOTS       1024 /* threads that a stream tells apart at a time */
-#define PTX_RINGS       1024
-#define PTX_BASE_RINGS  17   /* whose chunks are there from the beginning: 16 threads and control */
-#define PTX_RING_CHUNKS 3    /* what each further ring adds to the pool */
+/*
+ * Rings that a stream can have, and slots: threads that it tells apart at a time. The few are those of a
+ * stream whose memory must not take much address space in a file (arena/region.c). Their chunks lie near,
+ * in the mapping that every process has; those of further rings lie far, in one that a process makes when
+ * it needs it.
+ */
+#define PTX_RINGS_FEW   1024
+#define PTX_RINGS       65536
+#define PTX_RINGS_BASE  64   /* whose part of each table is memory from the beginning */
+#define PTX_RING_CHUNKS 3    /* by which each ring lets the pool grow */
+#define PTX_TIERS       3    /* of hints: for base rings, for few, for all */
 #define PTX_NONE        UINT32_MAX
-#define PTX_CHECKPOINT_BYTES (40u * 1024u) /* of a region, for its reader: drain/checkpoint.h */
+/* Of a region, for its reader: drain/checkpoint.h. */
+#define PTX_CHECKPOINT_BASE  8192u
+#define PTX_CHECKPOINT_RING  32u
 #define PTX_FACTS_BYTES 512 /* of a region, for who reads it when nobody is left: arena/facts.h */
 
 #define PTX_WORDS (PTX_TYPE_MAX / 64)
@@ -76,6 +85,9 @@ struct ptx_hints {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t head;
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t tail;
 };
+
+/* What a hint is about: a free chunk, a closed one, a ring that no thread holds. */
+enum ptx_hint { PTX_HINT_FREE, PTX_HINT_CLOSED, PTX_HINT_IDLE, PTX_HINTS };
 
 /* The losses that a writer counts, as rows of lost_type and of a slot. */
 enum ptx_writer_loss {
@@ -109,12 +121,11 @@ struct ptx_region {
 
 	/* Written by writers when they change chunks, and by the reader when it frees one. */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint32_t free_chunks;
-	_Atomic uint32_t chunks; /* of the pool, those of further rings included */
+	_Atomic uint32_t chunks; /* of the pool, which grows (pool.c) */
 	_Atomic uint32_t rings;  /* numbers given out */
 	_Atomic uint32_t slots;
-	struct ptx_hints free_hints;
-	struct ptx_hints closed_hints;
-	struct ptx_hints idle_hints; /* rings without a thread */
+	struct ptx_hints hints[PTX_HINTS][PTX_TIERS];
+	_Atomic uint64_t searched_at; /* all rings were, for one without a thread: in ticks */
 
 	/* Written by who overwrites or finds the stream full; read and reset by the reader. */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t cut; /* events up to this time are gone */
@@ -222,13 +233,19 @@ struct ptx_geometry {
 	size_t chunk_bytes;
 	size_t chunk_room;  /* for records */
 	size_t record_max;  /* the largest record */
-	uint32_t chunks;    /* from the beginning */
+	uint32_t rings;     /* at most; PTX_RINGS or PTX_RINGS_FEW. As many slots */
+	uint32_t chunks;    /* in the pool from the beginning */
+	uint32_t present;   /* of them, those that are memory from the beginning */
+	bool is_large;      /* a chunk, made for few large records: its memory is worth counting */
 	uint32_t useful;    /* of them, those that the stream's size asked for */
 	uint32_t chunks_max;
-	uint32_t hint_mask;
-	size_t words_at, claimed_at, rings_at, slots_at, hints_at, checkpoint_at, facts_at, chunks_at;
-	size_t bytes;       /* of the whole region */
-	size_t bytes_first; /* of what must be there from the beginning */
+	uint32_t near_chunks; /* the others lie behind the region, in its far part */
+	uint32_t hint_mask[PTX_TIERS];
+	size_t words_at, claimed_at, present_at, rings_at, slots_at, hints_at[PTX_TIERS];
+	size_t checkpoint_at, facts_at, chunks_at;
+	size_t bytes;       /* of the region without its far part */
+	size_t bytes_first; /* up to the end of the first chunks: what the stream's size asks for */
+	size_t far_bytes;   /* a multiple of the page size, as bytes is */
 	size_t capacity;    /* event bytes that are never lost for lack of room */
 };
 
@@ -237,10 +254,12 @@ struct ptx_rings {
 	struct ptx_region *region;
 	_Atomic uint64_t *word;    /* of the chunks */
 	_Atomic uint64_t *claimed; /* generation 32 | bytes that the reader has claimed */
+	_Atomic uint32_t *present; /* bytes from the chunk's beginning that are memory; its writer's */
 	struct ptx_ring *ring;
 	struct ptx_slot *slot;
-	_Atomic uint64_t *free_queue, *closed_queue, *idle_queue;
+	_Atomic uint64_t *queue[PTX_HINTS][PTX_TIERS];
 	unsigned char *chunk;
+	_Atomic(unsigned char *) far; /* chunks from near_chunks on; NULL: not mapped yet */
 	struct ptx_geometry geometry;
 	size_t max_data_size;
 	bool loop;
@@ -248,10 +267,20 @@ struct ptx_rings {
 	struct ptx_debts *debts;
 	/* Makes memory of the region real that was only address space; async-signal-safe. */
 	bool (*back)(void *memory, size_t bytes);
+	/* Maps the far part and sets far, unless another thread did so first; false if that cannot be.
+	 * Async-signal-safe. NULL: this process has no use for the far part. */
+	bool (*map_far)(struct ptx_rings *rings);
 };
 
-/* ENOMEM when no such region can exist. */
-int ptx_ring_plan(size_t stream_size, size_t max_data_size, struct ptx_geometry *geometry);
+/* A region for so many rings at most: PTX_RINGS_FEW, or PTX_RINGS, of which large chunks make few.
+ * ENOMEM when no such region can exist. */
+int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
+		  struct ptx_geometry *geometry);
+
+/* Calls each() with the parts of a region, but for the first chunks, that have to be memory before
+ * ptx_ring_init(); false if one call gave false. */
+bool ptx_ring_first_tables(const struct ptx_geometry *geometry,
+			   bool (*each)(void *arg, size_t at, size_t bytes), void *arg);
 
 /* Lays the view over memory. */
 void ptx_ring_view(struct ptx_rings *rings, void *memory, const struct ptx_geometry *geometry,
@@ -263,9 +292,46 @@ void ptx_ring_init(struct ptx_rings *rings);
 /* From now on its writers keep its calibration, which begins with created. */
 void ptx_ring_calibrate(struct ptx_rings *rings, struct ptx_anchor created);
 
+/* Maps the far part of the region for this process, unless that was tried in vain before. */
+bool ptx_ring_map_far(struct ptx_rings *rings);
+
+/* This process has it mapped. */
+bool ptx_ring_has_far(const struct ptx_rings *rings);
+
+/* There can be a chunk of that number, and this process can reach it. */
+static inline bool ptx_ring_reaches(const struct ptx_rings *rings, uint32_t number)
+{
+	if (ptx_likely(number < rings->geometry.near_chunks))
+		return true;
+	return number < rings->geometry.chunks_max && ptx_ring_map_far((struct ptx_rings *)rings);
+}
+
+/* Of a number that this process reaches. */
 static inline struct ptx_chunk *ptx_ring_chunk(const struct ptx_rings *rings, uint32_t number)
 {
-	return (struct ptx_chunk *)(void *)(rings->chunk + (size_t)number * rings->geometry.chunk_bytes);
+	unsigned char *chunks = rings->chunk;
+
+	if (ptx_unlikely(number >= rings->geometry.near_chunks)) {
+		chunks = atomic_load_explicit(&rings->far, memory_order_relaxed);
+		number -= rings->geometry.near_chunks;
+	}
+	return (struct ptx_chunk *)(void *)(chunks + (size_t)number * rings->geometry.chunk_bytes);
+}
+
+/* So many chunks the pool has by now. */
+static inline uint32_t ptx_ring_chunks(const struct ptx_rings *rings)
+{
+	uint32_t chunks = atomic_load_explicit(&rings->region->chunks, memory_order_acquire);
+
+	return chunks < rings->geometry.chunks_max ? chunks : rings->geometry.chunks_max;
+}
+
+/* And so many rings were given a number. */
+static inline uint32_t ptx_ring_count(const struct ptx_rings *rings)
+{
+	uint32_t count = atomic_load_explicit(&rings->region->rings, memory_order_acquire);
+
+	return count < rings->geometry.rings ? count : rings->geometry.rings;
 }
 
 #define PTX_HEAD_RECORD (UINT64_C(1) << 32)
@@ -339,10 +405,17 @@ static inline uint64_t ptx_state_make(enum ptx_state kind, uint64_t ticks)
 	return ticks << PTX_STATE_BITS | kind;
 }
 
-/* Hints: hint.c. */
+/* One queue of hints: hint.c. */
 void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mask,
 		   uint32_t number, uint32_t generation);
 bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mask,
 		  uint32_t *number, uint32_t *generation);
+
+/* A stream's queues of one kind: as one queue, whose memory grows with the number of rings. */
+void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number,
+		   uint32_t generation);
+bool ptx_ring_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t *number,
+		     uint32_t *generation);
+bool ptx_ring_has_hints(const struct ptx_rings *rings, enum ptx_hint kind);
 
 #endif

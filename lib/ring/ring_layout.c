@@ -22,10 +22,12 @@
  *
  * So a stream that is full has P - (2 R - 1) chunks with `useful` bytes each that nobody has read and
  * that are above the cut. With N = ceil(size / useful) and P = N + 2 R - 1 these, and the event that
- * finds no room or is overwritten, are more than the promise. There are N + 3 R + 2: R + 3 that the
- * proof has no use for but one: who dies between a chunk of a LOOP stream and its hint takes the chunk
- * out of the order, until it is found (ring_write.c). R is not known beforehand: the pool is made for
- * PTX_BASE_RINGS, and each ring beyond them brings PTX_RING_CHUNKS of its own, where two would do.
+ * finds no room or is overwritten, are more than the promise. The pool can grow to N + 3 R: R + 1 more
+ * than that. One is for a writer that dies between a chunk of a LOOP stream and its hint, which takes the
+ * chunk out of the order until it is found (ring_write.c); R are for hints that are out of order where
+ * the queues change (hint.c). R is not known beforehand: the pool begins with N, and each ring lets it
+ * grow by PTX_RING_CHUNKS. A chunk is added when a writer finds none, unless the stream holds all that it
+ * promises without it (pool.c).
  *
  * What `useful` sets off for an IDENT record pays for one in each chunk that no event follows: its
  * thread was killed, or left by a jump, before its record was there. All others are paid for by the
@@ -40,6 +42,8 @@
 #define CHUNK_MAX    16384u
 #define SMALL_RECORD 8192u
 #define PAGE         4096u
+#define PRESENT_MAX  (16u << 20) /* so much is memory from the beginning, the rest with its first use */
+#define FAR_MAX      (UINT64_C(8) << 30) /* address space of the far part: it is not used up in the file */
 
 _Static_assert(sizeof(struct ptx_chunk) == 64, "a chunk's header is one cache line");
 _Static_assert(offsetof(struct ptx_chunk, records) == 64, "records follow the header");
@@ -47,7 +51,8 @@ _Static_assert(sizeof(struct ptx_ring) == PTX_CACHE_LINE, "a ring is one cache l
 _Static_assert(sizeof(struct ptx_slot) == PTX_CACHE_LINE, "a slot is one cache line");
 _Static_assert(offsetof(struct ptx_region, state) == 128, "what an event reads is together");
 _Static_assert(offsetof(struct ptx_region, free_chunks) == 192, "and shares no line");
-_Static_assert(PTX_RINGS <= 0x10000, "a chunk's word has 16 bits for the ring");
+_Static_assert(PTX_RINGS <= 0x10000, "a chunk's word has 16 bits for the ring, a slot's number too");
+_Static_assert(PTX_RINGS_BASE * sizeof(struct ptx_ring) == PAGE, "the base's rings are a page");
 
 static size_t power_of_two(size_t n)
 {
@@ -66,14 +71,67 @@ static size_t place(size_t *end, size_t bytes, size_t align)
 	return at;
 }
 
-int ptx_ring_plan(size_t stream_size, size_t max_data_size, struct ptx_geometry *geometry)
+static size_t multiple_of(size_t n, size_t unit)
 {
-	size_t record, chunk, useful, chunks, end = 0;
+	return (n + unit - 1) / unit * unit;
+}
+
+/*
+ * How large a chunk is. A small one would be changed often, and a large one is address space that each
+ * ring needs. It holds two of the largest records at least, so that half of it is useful.
+ */
+static size_t chunk_for(size_t stream_size, size_t record)
+{
+	size_t chunk = power_of_two(stream_size / 64);
+
+	chunk = chunk < CHUNK_MIN ? CHUNK_MIN : chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
+	if (record > SMALL_RECORD)
+		return multiple_of(sizeof(struct ptx_chunk) + 2 * (record + PTX_IDENT_RECORD_BYTES),
+				   PAGE);
+	while (chunk < 4 * (record + PTX_IDENT_RECORD_BYTES))
+		chunk *= 2;
+	return chunk;
+}
+
+/* The tables, and behind them the chunks; what is sparse of a table lies at its end. */
+static void lay_out(struct ptx_geometry *g)
+{
+	const uint32_t tier_rings[PTX_TIERS] = { PTX_RINGS_BASE, PTX_RINGS_FEW, g->rings };
+	size_t end = 0;
+
+	place(&end, sizeof(struct ptx_region), PTX_CACHE_LINE);
+	g->facts_at = place(&end, PTX_FACTS_BYTES, PTX_CACHE_LINE);
+	for (int tier = 0; tier < PTX_TIERS; tier++) {
+		size_t chunks = g->chunks + (size_t)PTX_RING_CHUNKS * tier_rings[tier];
+
+		g->hint_mask[tier] = (uint32_t)power_of_two(chunks) - 1;
+		g->hints_at[tier] = place(&end, PTX_HINTS * ((size_t)g->hint_mask[tier] + 1) *
+							sizeof(uint64_t), PTX_CACHE_LINE);
+	}
+	g->words_at = place(&end, g->chunks_max * sizeof(uint64_t), PTX_CACHE_LINE);
+	g->claimed_at = place(&end, g->chunks_max * sizeof(uint64_t), PTX_CACHE_LINE);
+	g->present_at = place(&end, g->chunks_max * sizeof(uint32_t), PTX_CACHE_LINE);
+	g->rings_at = place(&end, g->rings * sizeof(struct ptx_ring), PAGE);
+	g->slots_at = place(&end, g->rings * sizeof(struct ptx_slot), PAGE);
+	g->checkpoint_at = place(&end, PTX_CHECKPOINT_BASE + (size_t)PTX_CHECKPOINT_RING * g->rings,
+				 PAGE);
+	g->chunks_at = place(&end, (size_t)g->chunks * g->chunk_bytes, PAGE);
+	g->bytes_first = place(&end, 0, PAGE);
+	end = g->chunks_at + (size_t)g->near_chunks * g->chunk_bytes;
+	g->bytes = place(&end, 0, PAGE);
+	g->far_bytes = (size_t)(g->chunks_max - g->near_chunks) * g->chunk_bytes;
+}
+
+int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
+		  struct ptx_geometry *geometry)
+{
+	size_t record, useful, chunks;
 	struct ptx_geometry *g = geometry;
 
 	g->asked = stream_size;
 	/* Half of the address space is more than any machine has: no sum below can overflow. */
-	if (stream_size > SIZE_MAX >> 17 || max_data_size > PTX_RECORD_LEN_MAX)
+	if (stream_size > SIZE_MAX >> 17 || max_data_size > PTX_RECORD_LEN_MAX ||
+	    (rings != PTX_RINGS && rings != PTX_RINGS_FEW))
 		return ENOMEM;
 	record = ptx_record_size(max_data_size);
 	if (record < ptx_record_size(PTX_SYSTEM_DATA_MAX))
@@ -81,38 +139,47 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, struct ptx_geometry 
 	if (stream_size < 2 * (record + PTX_IDENT_RECORD_BYTES)) /* CREATE-23 */
 		stream_size = 2 * (record + PTX_IDENT_RECORD_BYTES);
 
-	chunk = power_of_two(stream_size / 64);
-	chunk = chunk < CHUNK_MIN ? CHUNK_MIN : chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
-	while (chunk < (record > SMALL_RECORD ? 2 : 4) * (record + PTX_IDENT_RECORD_BYTES))
-		chunk *= 2;
-	g->chunk_bytes = chunk;
-	g->chunk_room = chunk - sizeof(struct ptx_chunk);
+	g->chunk_bytes = chunk_for(stream_size, record);
+	g->chunk_room = g->chunk_bytes - sizeof(struct ptx_chunk);
 	g->record_max = record;
 	useful = g->chunk_room - (record + PTX_IDENT_RECORD_BYTES - 8);
 	chunks = (stream_size + useful - 1) / useful;
 	g->capacity = chunks * useful;
 	g->useful = chunks > UINT32_MAX ? UINT32_MAX : (uint32_t)chunks;
-	chunks += 3 * PTX_BASE_RINGS + 2;
+	/* The small ones are as many as end at the end of a page. */
+	if (g->chunk_bytes < PAGE)
+		chunks = multiple_of(chunks, PAGE / g->chunk_bytes);
 	if (chunks > UINT32_MAX / 4)
 		return ENOMEM;
+	if (rings > PTX_RINGS_FEW && g->chunk_bytes * PTX_RING_CHUNKS * rings > FAR_MAX)
+		rings = PTX_RINGS_FEW;
+	g->rings = rings;
 	g->chunks = (uint32_t)chunks;
-	g->chunks_max = g->chunks + PTX_RING_CHUNKS * (PTX_RINGS - PTX_BASE_RINGS);
-	g->hint_mask = (uint32_t)power_of_two(g->chunks_max) - 1;
-
-	place(&end, sizeof(struct ptx_region), PTX_CACHE_LINE);
-	g->words_at = place(&end, g->chunks_max * sizeof(uint64_t), PTX_CACHE_LINE);
-	g->claimed_at = place(&end, g->chunks_max * sizeof(uint64_t), PTX_CACHE_LINE);
-	g->rings_at = place(&end, PTX_RINGS * sizeof(struct ptx_ring), PTX_CACHE_LINE);
-	g->slots_at = place(&end, PTX_SLOTS * sizeof(struct ptx_slot), PTX_CACHE_LINE);
-	g->hints_at = place(&end, 3 * ((size_t)g->hint_mask + 1) * sizeof(uint64_t),
-			    PTX_CACHE_LINE);
-	g->checkpoint_at = place(&end, PTX_CHECKPOINT_BYTES, PTX_CACHE_LINE);
-	g->facts_at = place(&end, PTX_FACTS_BYTES, PTX_CACHE_LINE);
-	g->chunks_at = place(&end, chunks * chunk, PAGE);
-	g->bytes_first = place(&end, 0, PAGE);
-	end += (size_t)(g->chunks_max - g->chunks) * chunk;
-	g->bytes = place(&end, 0, PAGE);
+	g->chunks_max = g->chunks + PTX_RING_CHUNKS * rings;
+	g->near_chunks = g->chunks + PTX_RING_CHUNKS * PTX_RINGS_FEW;
+	g->is_large = g->chunk_bytes > CHUNK_MAX;
+	g->present = g->is_large ? 0 : g->chunks;
+	if (g->present > PRESENT_MAX / g->chunk_bytes)
+		g->present = (uint32_t)(PRESENT_MAX / g->chunk_bytes);
+	lay_out(g);
 	return 0;
+}
+
+/* The same number of entries for all three tables of chunks. */
+static uint32_t first_entries(const struct ptx_geometry *g)
+{
+	return g->chunks + PTX_RING_CHUNKS * PTX_RINGS_BASE;
+}
+
+bool ptx_ring_first_tables(const struct ptx_geometry *g,
+			   bool (*each)(void *arg, size_t at, size_t bytes), void *arg)
+{
+	return each(arg, 0, g->hints_at[1]) &&
+	       each(arg, g->words_at, first_entries(g) * sizeof(uint64_t)) &&
+	       each(arg, g->claimed_at, first_entries(g) * sizeof(uint64_t)) &&
+	       each(arg, g->present_at, first_entries(g) * sizeof(uint32_t)) &&
+	       each(arg, g->rings_at, PTX_RINGS_BASE * sizeof(struct ptx_ring)) &&
+	       each(arg, g->slots_at, PTX_RINGS_BASE * sizeof(struct ptx_slot));
 }
 
 void ptx_ring_view(struct ptx_rings *rings, void *memory, const struct ptx_geometry *geometry,
@@ -125,9 +192,12 @@ void ptx_ring_view(struct ptx_rings *rings, void *memory, const struct ptx_geome
 	rings->claimed = (_Atomic uint64_t *)(void *)(base + geometry->claimed_at);
 	rings->ring = (struct ptx_ring *)(void *)(base + geometry->rings_at);
 	rings->slot = (struct ptx_slot *)(void *)(base + geometry->slots_at);
-	rings->free_queue = (_Atomic uint64_t *)(void *)(base + geometry->hints_at);
-	rings->closed_queue = rings->free_queue + geometry->hint_mask + 1;
-	rings->idle_queue = rings->closed_queue + geometry->hint_mask + 1;
+	rings->present = (_Atomic uint32_t *)(void *)(base + geometry->present_at);
+	for (int tier = 0; tier < PTX_TIERS; tier++)
+		for (int kind = 0; kind < PTX_HINTS; kind++)
+			rings->queue[kind][tier] =
+				(_Atomic uint64_t *)(void *)(base + geometry->hints_at[tier]) +
+				kind * ((size_t)geometry->hint_mask[tier] + 1);
 	rings->chunk = base + geometry->chunks_at;
 	rings->geometry = *geometry;
 	rings->max_data_size = max_data_size;
@@ -146,7 +216,10 @@ void ptx_ring_init(struct ptx_rings *rings)
 	for (uint32_t i = 0; i < g->chunks; i++) {
 		atomic_store_explicit(&rings->word[i], ptx_chunk_word(0, 0, PTX_CHUNK_FREE),
 				      memory_order_relaxed);
-		ptx_hint_push(&region->free_hints, rings->free_queue, g->hint_mask, i, 0);
+		if (i < g->present)
+			atomic_store_explicit(&rings->present[i], (uint32_t)g->chunk_bytes,
+					      memory_order_relaxed);
+		ptx_ring_hint(rings, PTX_HINT_FREE, i, 0);
 	}
 	atomic_store_explicit(&region->chunks, g->chunks, memory_order_relaxed);
 	atomic_store_explicit(&region->free_chunks, g->chunks, memory_order_release);

@@ -45,8 +45,7 @@ static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 		atomic_fetch_sub_explicit(&region->free_chunks, 1, memory_order_relaxed);
 		return; /* overwritten: it was claimed whole, so nothing was lost */
 	}
-	ptx_hint_push(&region->free_hints, rings->free_queue, rings->geometry.hint_mask, number,
-		      generation);
+	ptx_ring_hint(rings, PTX_HINT_FREE, number, generation);
 }
 
 /*
@@ -110,7 +109,7 @@ static enum ptx_claim step(struct ptx_rings *rings, struct ptx_place *place, uns
 	uint64_t word, next;
 
 	*again = false;
-	if (number >= rings->geometry.chunks_max)
+	if (!ptx_ring_reaches(rings, number))
 		return PTX_CLAIM_LOST;
 	chunk = ptx_ring_chunk(rings, number);
 	word = atomic_load_explicit(&rings->word[number],
@@ -194,7 +193,7 @@ static bool opened_at(const struct ptx_rings *rings, uint64_t link, uint64_t *op
 {
 	uint32_t number = ptx_link_number(link);
 
-	if (link == 0 || number >= rings->geometry.chunks_max)
+	if (link == 0 || !ptx_ring_reaches(rings, number))
 		return false;
 	copy_out((unsigned char *)opened,
 		 (const unsigned char *)&ptx_ring_chunk(rings, number)->opened, sizeof *opened);
@@ -206,7 +205,7 @@ bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *bef
 	const uint32_t number = ptx_link_number(link);
 	struct ptx_ident ident;
 
-	if (link == 0 || number >= rings->geometry.chunks_max)
+	if (link == 0 || !ptx_ring_reaches(rings, number))
 		return false;
 	copy_out((unsigned char *)&ident, (const unsigned char *)&ptx_ring_chunk(rings, number)->ident,
 		 sizeof ident);
@@ -234,7 +233,7 @@ static bool find(struct ptx_rings *rings, uint32_t ring, const uint32_t *from, s
 
 	if (!opened_at(rings, current, &newest))
 		return false;
-	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
+	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++) {
 		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire), opened;
 		uint64_t link = ptx_link(i, ptx_word_generation(word));
 		enum ptx_chunk_state state = ptx_word_state(word);
@@ -274,7 +273,7 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 
 	memset(writer, 0, sizeof *writer);
 	writer->link = link;
-	if (link == 0 || ptx_link_number(link) >= rings->geometry.chunks_max)
+	if (link == 0 || !ptx_ring_reaches(rings, ptx_link_number(link)))
 		return;
 	chunk = ptx_ring_chunk(rings, ptx_link_number(link));
 	/* (L) with (K) in ring_write.h: the window first, then the head */
@@ -335,7 +334,7 @@ uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 		struct ptx_ident ident;
 		uint64_t head;
 
-		if (link == 0 || number >= rings->geometry.chunks_max)
+		if (link == 0 || !ptx_ring_reaches(rings, number))
 			break;
 		head = atomic_load_explicit(&ptx_ring_chunk(rings, number)->head, memory_order_acquire);
 		copy_out((unsigned char *)&ident,
@@ -357,10 +356,10 @@ uint64_t ptx_ring_published_by(struct ptx_rings *rings, uint32_t ring)
 
 uint64_t ptx_ring_published(struct ptx_rings *rings)
 {
-	uint32_t n = atomic_load_explicit(&rings->region->rings, memory_order_acquire);
+	uint32_t n = ptx_ring_count(rings);
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < n && i < PTX_RINGS; i++)
+	for (uint32_t i = 0; i < n; i++)
 		sum += ptx_ring_published_by(rings, i);
 	return sum;
 }

@@ -10,13 +10,45 @@
 #include "base/clock.h"
 #include "ring/chunk.h"
 #include "ring/overwrite.h"
+#include "ring/pool.h"
 
-#define LOOP_TRIES 64
+#define LOOP_TRIES      64
+#define UNREACHED_TRIES 64
 
 static uint32_t chunk_number(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
 {
-	return (uint32_t)(((const unsigned char *)chunk - rings->chunk) /
-			  rings->geometry.chunk_bytes);
+	const struct ptx_geometry *g = &rings->geometry;
+	const unsigned char *far = atomic_load_explicit(&rings->far, memory_order_relaxed);
+	uintptr_t at = (uintptr_t)chunk - (uintptr_t)rings->chunk;
+
+	if (ptx_likely(at < (size_t)g->near_chunks * g->chunk_bytes))
+		return (uint32_t)(at / g->chunk_bytes);
+	return g->near_chunks + (uint32_t)(((uintptr_t)chunk - (uintptr_t)far) / g->chunk_bytes);
+}
+
+uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
+{
+	size_t present = atomic_load_explicit(&rings->present[chunk_number(rings, chunk)],
+					      memory_order_relaxed);
+
+	present = present < rings->geometry.chunk_bytes ? present : rings->geometry.chunk_bytes;
+	return present < sizeof *chunk ? 0 : (uint32_t)(present - sizeof *chunk);
+}
+
+uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk, size_t offset,
+			 size_t end, enum ptx_writer_loss *loss)
+{
+	uint32_t room = ptx_ring_room(rings, chunk);
+
+	if (ptx_likely(end <= room))
+		return room;
+	*loss = PTX_WRITER_STREAM_FULL;
+	/* A chunk's first record needs its memory: what the stream holds was asked before the chunk. */
+	if (offset != 0 && ptx_pool_is_enough(rings))
+		return room;
+	*loss = PTX_WRITER_NO_MEMORY;
+	ptx_pool_present(rings, chunk_number(rings, chunk), sizeof *chunk + end);
+	return ptx_ring_room(rings, chunk);
 }
 
 static bool take_word(struct ptx_rings *rings, uint32_t number, enum ptx_chunk_state state,
@@ -36,25 +68,43 @@ static uint32_t took_free(struct ptx_rings *rings, uint32_t number)
 	return number;
 }
 
-static uint32_t take_free(struct ptx_rings *rings, uint32_t ring)
+/* One that a hint leads to. Hints to chunks that only other processes reach go to the end of the queue. */
+static uint32_t take_hinted(struct ptx_rings *rings, uint32_t ring)
 {
-	struct ptx_region *region = rings->region;
-	uint32_t number, generation;
+	uint32_t number, generation, passed = 0;
 	uint64_t word;
 
-	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
-		if (!ptx_hint_pop(&region->free_hints, rings->free_queue,
-				  rings->geometry.hint_mask, &number, &generation))
+	for (uint32_t i = 0; i < rings->geometry.chunks_max && passed < UNREACHED_TRIES; i++) {
+		if (!ptx_ring_hinted(rings, PTX_HINT_FREE, &number, &generation))
 			break;
-		if (number < rings->geometry.chunks_max &&
-		    take_word(rings, number, PTX_CHUNK_FREE, &word, ring))
+		if (number >= rings->geometry.chunks_max)
+			continue;
+		if (!ptx_ring_reaches(rings, number)) {
+			ptx_ring_hint(rings, PTX_HINT_FREE, number, generation);
+			passed++;
+			continue;
+		}
+		if (take_word(rings, number, PTX_CHUNK_FREE, &word, ring))
 			return took_free(rings, number);
 	}
+	return PTX_NONE;
+}
+
+static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
+{
+	uint32_t number = take_hinted(rings, ring);
+	uint64_t word;
+
+	if (number == PTX_NONE)
+		number = ptx_pool_grow(rings, ring, loss);
+	if (number != PTX_NONE)
+		return number;
 	/* A LOOP stream without a reader never has one: it need not look each time. */
-	if (rings->loop && atomic_load_explicit(&region->free_chunks, memory_order_relaxed) == 0)
+	if (rings->loop && atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed) == 0)
 		return PTX_NONE;
-	for (number = 0; number < rings->geometry.chunks_max; number++)
-		if (take_word(rings, number, PTX_CHUNK_FREE, &word, ring))
+	for (number = 0; number < ptx_ring_chunks(rings); number++)
+		if (ptx_ring_reaches(rings, number) &&
+		    take_word(rings, number, PTX_CHUNK_FREE, &word, ring))
 			return took_free(rings, number);
 	return PTX_NONE;
 }
@@ -64,10 +114,10 @@ static uint32_t oldest_closed(const struct ptx_rings *rings)
 	uint64_t oldest = UINT64_MAX;
 	uint32_t found = PTX_NONE;
 
-	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
+	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++) {
 		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire), last;
 
-		if (ptx_word_state(word) != PTX_CHUNK_CLOSED)
+		if (ptx_word_state(word) != PTX_CHUNK_CLOSED || !ptx_ring_reaches(rings, i))
 			continue;
 		last = atomic_load_explicit(&ptx_ring_chunk(rings, i)->last, memory_order_relaxed);
 		if (last < oldest) {
@@ -86,15 +136,17 @@ static uint32_t oldest_closed(const struct ptx_rings *rings)
 static uint32_t take_forgotten(struct ptx_rings *rings, uint32_t ring)
 {
 	const struct ptx_region *region = rings->region;
-	uint32_t chunks = atomic_load_explicit(&region->chunks, memory_order_relaxed), number;
-	uint64_t word;
+	uint32_t chunks = ptx_ring_chunks(rings), number;
+	uint64_t word, looks = 0;
 
-	if (chunks == 0 || chunks > rings->geometry.chunks_max)
-		chunks = rings->geometry.chunks_max;
-	number = (uint32_t)(atomic_load_explicit(&region->closed_hints.head, memory_order_relaxed) %
-			    chunks);
+	if (chunks == 0)
+		return PTX_NONE;
+	for (int tier = 0; tier < PTX_TIERS; tier++)
+		looks += atomic_load_explicit(&region->hints[PTX_HINT_CLOSED][tier].head,
+					      memory_order_relaxed);
+	number = (uint32_t)(looks % chunks);
 	word = atomic_load_explicit(&rings->word[number], memory_order_acquire);
-	if (ptx_word_state(word) != PTX_CHUNK_CLOSED ||
+	if (ptx_word_state(word) != PTX_CHUNK_CLOSED || !ptx_ring_reaches(rings, number) ||
 	    atomic_load_explicit(&ptx_ring_chunk(rings, number)->last, memory_order_relaxed) >
 		    atomic_load_explicit(&region->cut, memory_order_relaxed) ||
 	    !ptx_overwrite(rings, number, ptx_word_generation(word) & 0xffff, ring))
@@ -110,10 +162,9 @@ static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 	if (number != PTX_NONE)
 		return number;
 	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
-		if (!ptx_hint_pop(&rings->region->closed_hints, rings->closed_queue,
-				  rings->geometry.hint_mask, &number, &generation))
+		if (!ptx_ring_hinted(rings, PTX_HINT_CLOSED, &number, &generation))
 			break;
-		if (number < rings->geometry.chunks_max &&
+		if (ptx_ring_reaches(rings, number) &&
 		    ptx_overwrite(rings, number, generation, ring))
 			return number;
 	}
@@ -127,31 +178,52 @@ static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 }
 
 /* A chunk for ring, in state OPENING, or PTX_NONE. */
-static uint32_t take(struct ptx_rings *rings, uint32_t ring)
+static uint32_t take(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
 {
-	uint32_t number = take_free(rings, ring);
+	uint32_t number = take_free(rings, ring, loss);
 
 	/* While we look for a closed chunk a reader may have freed them all, and the other way. */
 	for (uint32_t i = 0; number == PTX_NONE && rings->loop && i < LOOP_TRIES; i++) {
 		number = take_closed(rings, ring);
 		if (number == PTX_NONE)
-			number = take_free(rings, ring);
+			number = take_free(rings, ring, loss);
 	}
 	return number;
 }
 
-struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
-				 const struct ptx_ident *ident, uint32_t before, uint64_t *link)
+/* free_chunks is never too low: a jump between the two leaves it one too high, which costs a search. */
+static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 {
-	uint32_t number = take(rings, ring), generation;
+	/* What was never present was never used: there is no head to reset, and no memory for one. */
+	if (atomic_load_explicit(&rings->present[number], memory_order_relaxed))
+		atomic_store_explicit(&ptx_ring_chunk(rings, number)->head, 0,
+				      memory_order_release); /* (O) with (P) in ring_read.c */
+	atomic_fetch_add_explicit(&rings->region->free_chunks, 1, memory_order_relaxed);
+	atomic_store_explicit(&rings->word[number],
+			      ptx_chunk_word(ptx_word_generation(word), 0, PTX_CHUNK_FREE),
+			      memory_order_release); /* (H) with (G) in ring_write.c */
+	ptx_ring_hint(rings, PTX_HINT_FREE, number, ptx_word_generation(word));
+}
+
+struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
+				 const struct ptx_ident *ident, uint32_t before, uint64_t *link,
+				 enum ptx_writer_loss *loss)
+{
+	uint32_t number = take(rings, ring, loss), generation;
 	struct ptx_ident first = *ident;
 	struct ptx_chunk *chunk;
+	uint64_t word;
 
 	if (number == PTX_NONE)
 		return NULL;
+	word = atomic_load_explicit(&rings->word[number], memory_order_relaxed);
+	if (ptx_unlikely(!ptx_pool_present(rings, number, sizeof *chunk))) {
+		*loss = PTX_WRITER_NO_MEMORY;
+		drop_chunk(rings, number, word);
+		return NULL;
+	}
 	chunk = ptx_ring_chunk(rings, number);
-	generation = ptx_word_generation(
-		atomic_load_explicit(&rings->word[number], memory_order_relaxed));
+	generation = ptx_word_generation(word);
 	first.spare = before;
 	atomic_thread_fence(memory_order_release); /* (O) with (P) in ring_read.c: also for records */
 	atomic_store_explicit(&chunk->head, 0, memory_order_relaxed);
@@ -215,8 +287,7 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32
 			      ptx_chunk_word(generation, ring, PTX_CHUNK_CLOSED),
 			      memory_order_release); /* (C) with (D) in ring_read.c */
 	if (rings->loop)
-		ptx_hint_push(&rings->region->closed_hints, rings->closed_queue,
-			      rings->geometry.hint_mask, number, generation);
+		ptx_ring_hint(rings, PTX_HINT_CLOSED, number, generation);
 }
 
 /* Killed in between, nobody adds one for a second, and the count says which is whole. */
@@ -233,20 +304,21 @@ ptx_cold static void add_anchor(struct ptx_calibration *calibration, uint64_t no
 }
 
 bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
-		   const struct ptx_ident *ident)
+		   const struct ptx_ident *ident, enum ptx_writer_loss *loss)
 {
 	struct ptx_chunk *chunk = *place, *fresh;
 	uint64_t word, link, due;
 	uint32_t ring;
 
+	*loss = PTX_WRITER_STREAM_FULL;
 	if (!chunk)
 		return false; /* the place was wiped: this is a child of fork() */
 	word = atomic_load_explicit(&rings->word[chunk_number(rings, chunk)],
 				    memory_order_relaxed);
 	ring = ptx_word_ring(word);
-	if (ring >= PTX_RINGS)
+	if (ring >= rings->geometry.rings)
 		return false; /* somebody wrote over the word */
-	fresh = ptx_chunk_open(rings, ring, ident, records_so_far(chunk), &link);
+	fresh = ptx_chunk_open(rings, ring, ident, records_so_far(chunk), &link, loss);
 	if (!fresh)
 		return false;
 	/* The writer leaves the chunk before it is closed: it may not come back from here. */
@@ -260,32 +332,22 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 	return true;
 }
 
-/* free_chunks is never too low: a jump between the two leaves it one too high, which harms nobody. */
-static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
-{
-	atomic_store_explicit(&ptx_ring_chunk(rings, number)->head, 0,
-			      memory_order_release); /* (O) with (P) in ring_read.c */
-	atomic_fetch_add_explicit(&rings->region->free_chunks, 1, memory_order_relaxed);
-	atomic_store_explicit(&rings->word[number],
-			      ptx_chunk_word(ptx_word_generation(word), 0, PTX_CHUNK_FREE),
-			      memory_order_release); /* (H) with (G) in ring_write.c */
-	ptx_hint_push(&rings->region->free_hints, rings->free_queue, rings->geometry.hint_mask,
-		      number, ptx_word_generation(word));
-}
-
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring)
 {
 	uint64_t current = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 
-	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
+	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++) {
 		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire);
-		struct ptx_chunk *chunk = ptx_ring_chunk(rings, i);
+		struct ptx_chunk *chunk;
 
 		if (ptx_word_state(word) <= PTX_CHUNK_FREE || ptx_word_ring(word) != ring ||
-		    ptx_link(i, ptx_word_generation(word)) == current)
+		    ptx_link(i, ptx_word_generation(word)) == current ||
+		    !ptx_ring_reaches(rings, i))
 			continue;
+		chunk = ptx_ring_chunk(rings, i);
 		if (ptx_word_state(word) == PTX_CHUNK_OPENING) {
-			ptx_overwrite_finish(rings, i);
+			if (atomic_load_explicit(&rings->present[i], memory_order_relaxed))
+				ptx_overwrite_finish(rings, i);
 			drop_chunk(rings, i, word);
 		} else if (ptx_word_state(word) != PTX_CHUNK_OPEN) {
 			continue;
@@ -295,7 +357,7 @@ struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring)
 			close_chunk(rings, chunk, ring, current);
 		}
 	}
-	if (current == 0 || ptx_link_number(current) >= rings->geometry.chunks_max)
+	if (current == 0 || !ptx_ring_reaches(rings, ptx_link_number(current)))
 		return NULL;
 	return ptx_ring_chunk(rings, ptx_link_number(current));
 }

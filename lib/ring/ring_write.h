@@ -23,9 +23,16 @@
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
 				 uint32_t *ring, enum ptx_writer_loss *loss);
 
-/* To the ring's next chunk; false if the pool has none, and *chunk stays the one to write in. */
+/* To the ring's next chunk; false if there is none, by *loss, and *chunk stays the one to write in. */
 bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **chunk,
-		   const struct ptx_ident *ident);
+		   const struct ptx_ident *ident, enum ptx_writer_loss *loss);
+
+/* Bytes for records of the writer's chunk that are memory; at most chunk_room. */
+uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *chunk);
+
+/* Makes room for a record from offset to end; the new room, which is less than end by *loss. */
+uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk, size_t offset,
+			 size_t end, enum ptx_writer_loss *loss);
 
 /* After a handler jumped out of the writer: finishes what it was about. The ring's chunk, or NULL. */
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring);
@@ -36,7 +43,7 @@ void ptx_ring_release(struct ptx_rings *rings, uint32_t ring);
 /* The word by which its holder knows later that the ring is still its own. */
 static inline uint64_t ptx_ring_held(const struct ptx_rings *rings, uint32_t ring)
 {
-	return ring < PTX_RINGS ? atomic_load_explicit(&rings->ring[ring].holder,
+	return ring < rings->geometry.rings ? atomic_load_explicit(&rings->ring[ring].holder,
 						       memory_order_acquire) : 0;
 }
 
@@ -46,9 +53,9 @@ static inline uint64_t ptx_ring_held(const struct ptx_rings *rings, uint32_t rin
  */
 bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid));
 
-/* From here on the ring's records are ident's. False if there is no room. */
+/* From here on the ring's records are ident's. False if there is no room, by *loss. */
 bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
-		       const struct ptx_ident *ident);
+		       const struct ptx_ident *ident, enum ptx_writer_loss *loss);
 
 /* The thread's slot, as in struct ptx_ident; 0, which stands for all others, if none is left. */
 uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uint64_t thread);

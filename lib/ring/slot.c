@@ -7,6 +7,7 @@
  * it before it is LIVE: nobody takes its owner for the one before, who may be dead. Whoever is killed in
  * between leaves the slot unused for good; where none is left, losses are slot 0's.
  */
+#include "ring/pool.h"
 #include "ring/ring_write.h"
 
 static uint32_t take(struct ptx_slot *slot, uint32_t index, uint32_t pid, uint32_t tid,
@@ -32,16 +33,18 @@ uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uin
 {
 	uint32_t used = atomic_load_explicit(&rings->region->slots, memory_order_relaxed);
 
-	while (used < PTX_SLOTS - 1) {
+	while (used < rings->geometry.rings - 1) {
 		struct ptx_slot *slot = &rings->slot[used + 1];
 
+		if (!ptx_pool_entry(rings, used + 1, PTX_RINGS_BASE, slot, sizeof *slot))
+			return 0;
 		if (!atomic_compare_exchange_weak_explicit(&rings->region->slots, &used, used + 1,
 							   memory_order_relaxed,
 							   memory_order_relaxed))
 			continue;
 		return take(slot, used + 1, pid, tid, thread, 0);
 	}
-	for (uint32_t i = 1; i < PTX_SLOTS; i++) {
+	for (uint32_t i = 1; i < rings->geometry.rings; i++) {
 		struct ptx_slot *slot = &rings->slot[i];
 		uint32_t word = atomic_load_explicit(&slot->word, memory_order_relaxed);
 		uint32_t generation = (word >> 16) + 1;
@@ -63,7 +66,7 @@ void ptx_slot_release(struct ptx_rings *rings, uint32_t slot)
 	uint32_t index = slot & 0xffff, live = (slot & 0xffff0000u) | PTX_SLOT_LIVE;
 
 	/* Unless another has it by now. */
-	if (index != 0 && index < PTX_SLOTS)
+	if (index != 0 && index < rings->geometry.rings)
 		atomic_compare_exchange_strong_explicit(&rings->slot[index].word, &live,
 							(slot & 0xffff0000u) | PTX_SLOT_ENDED,
 							memory_order_release, memory_order_relaxed);
@@ -73,7 +76,7 @@ bool ptx_slot_is_held(const struct ptx_rings *rings, uint32_t slot)
 {
 	uint32_t index = slot & 0xffff;
 
-	return index < PTX_SLOTS && (index == 0 || atomic_load_explicit(&rings->slot[index].word,
+	return index < rings->geometry.rings && (index == 0 || atomic_load_explicit(&rings->slot[index].word,
 									memory_order_relaxed) ==
 							   ((slot & 0xffff0000u) | PTX_SLOT_LIVE));
 }

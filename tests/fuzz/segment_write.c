@@ -34,7 +34,7 @@ struct part {
 static struct part part_of(unsigned which, unsigned place)
 {
 	const struct ptx_geometry *g = &seen.geometry;
-	size_t queues = 3 * ((size_t)g->hint_mask + 1) * 8;
+	size_t queues = PTX_HINTS * ((size_t)g->hint_mask[0] + 1) * 8;
 	unsigned char *chunk = seen.region + g->chunks_at +
 			       (place / 512 % g->chunks) * g->chunk_bytes;
 	const struct part part[] = {
@@ -45,8 +45,8 @@ static struct part part_of(unsigned which, unsigned place)
 		{ seen.region + g->claimed_at, g->chunks * 8 },
 		{ seen.region + g->rings_at, 4 * sizeof(struct ptx_ring) },
 		{ seen.region + g->slots_at, 4 * sizeof(struct ptx_slot) },
-		{ seen.region + g->hints_at, queues },
-		{ seen.region + g->checkpoint_at, g->facts_at - g->checkpoint_at },
+		{ seen.region + g->hints_at[0], queues },
+		{ seen.region + g->checkpoint_at, PTX_CHECKPOINT_BASE },
 		{ seen.control, offsetof(struct ptx_control, attachment) },
 		{ seen.control + offsetof(struct ptx_control, attachment),
 		  4 * sizeof(struct ptx_attachment) },
@@ -56,7 +56,7 @@ static struct part part_of(unsigned which, unsigned place)
 		  sizeof(struct ptx_lists) - sizeof(struct ptx_names) },
 		{ chunk, sizeof(struct ptx_chunk) },
 		{ chunk + sizeof(struct ptx_chunk), g->chunk_room },
-		{ seen.region + g->facts_at, g->chunks_at - g->facts_at },
+		{ seen.region + g->facts_at, PTX_FACTS_BYTES },
 	};
 
 	return part[which % (sizeof(part) / sizeof(part[0]))];

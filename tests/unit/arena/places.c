@@ -64,7 +64,7 @@ unsigned attach_one(void)
 	unsigned bit;
 
 	OK(ptx_attachment_claim(ARENA, &bit, &generation));
-	ptx_attachment_place(ARENA, bit, 0, 0, 0);
+	ptx_attachment_place(ARENA, bit, 0, &(struct ptx_geometry){ .asked = 0 }, 0);
 	ptx_attachment_publish(ARENA, bit, generation);
 	return bit;
 }

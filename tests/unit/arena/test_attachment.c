@@ -134,23 +134,27 @@ START_TEST(facts_that_cannot_be_true_are_not_followed)
 {
 	static const struct {
 		uint64_t offset, stream_size, max_data_size;
+		uint32_t rings;
 	} fact[] = {
 		{ 0, 8192, 64 },
 		{ PTX_NAMES_AT, 8192, 64 },
 		{ PTX_REGIONS_AT + 8, 8192, 64 },
 		{ UINT64_MAX & ~UINT64_C(4095), 8192, 64 },
-		{ UINT64_C(1) << 40, 8192, 64 },
-		{ (UINT64_C(1) << 40) - 4096, 8192, 64 },
+		{ UINT64_C(1) << 46, 8192, 64 },
+		{ (UINT64_C(1) << 46) - 4096, 8192, 64 },
 		{ PTX_REGIONS_AT, UINT64_MAX, 64 },
 		{ PTX_REGIONS_AT, 8192, UINT64_MAX },
+		{ PTX_REGIONS_AT, 8192, 64, UINT32_MAX },
 	};
+	struct ptx_geometry geometry = { .asked = 8192, .rings = PTX_RINGS };
 	struct ptx_attachment_plan plan;
 
-	ptx_attachment_place(ARENA, 0, PTX_REGIONS_AT, 8192, 64);
+	ptx_attachment_place(ARENA, 0, PTX_REGIONS_AT, &geometry, 64);
 	ck_assert(ptx_attachment_plan(ARENA, 0, &plan));
 	for (size_t i = 0; i < sizeof(fact) / sizeof(fact[0]); i++) {
-		ptx_attachment_place(ARENA, 0, fact[i].offset, fact[i].stream_size,
-				     fact[i].max_data_size);
+		geometry.asked = fact[i].stream_size;
+		geometry.rings = fact[i].rings ? fact[i].rings : PTX_RINGS;
+		ptx_attachment_place(ARENA, 0, fact[i].offset, &geometry, fact[i].max_data_size);
 		ck_assert_msg(!ptx_attachment_plan(ARENA, 0, &plan), "fact %zu", i);
 	}
 }

@@ -68,6 +68,7 @@ static struct ptx_attachment *attach(unsigned bit, uint64_t offset)
 
 	attachment->offset = offset;
 	attachment->stream_size = 65536;
+	attachment->rings = PTX_RINGS_FEW;
 	attachment->max_data_size = 100;
 	attachment->target = (uint32_t)getpid();
 	strcpy(attachment->name, "forged");
@@ -146,7 +147,7 @@ START_TEST(a_region_that_cannot_be_there_is_not_looked_at)
 				     UINT64_MAX, UINT64_MAX & ~(uint64_t)4095,
 				     INT64_MAX & ~(uint64_t)4095 };
 	const uint64_t sizes[] = { UINT64_MAX, INT64_MAX, SIZE_MAX >> 17, UINT64_C(1) << 46,
-				   UINT64_C(1) << 40 };
+				   UINT64_C(1) << 45 };
 	struct ptx_attachment *attachment;
 
 	setup();
@@ -165,6 +166,7 @@ START_TEST(a_region_that_cannot_be_there_is_not_looked_at)
 		ck_assert_uint_eq(look->streams, 0);
 	}
 	attachment->stream_size = 65536;
+	attachment->rings = PTX_RINGS_FEW;
 	attachment->max_data_size = UINT64_MAX;
 	ck_assert(ptx_look_at(look, forged.path));
 	ck_assert_uint_eq(look->streams, 0);
@@ -183,24 +185,24 @@ START_TEST(counts_and_links_are_bounded)
 
 	setup();
 	attach(0, PTX_REGIONS_AT);
-	OK(ptx_ring_plan(65536, 100, &geometry));
+	OK(ptx_ring_plan(65536, 100, PTX_RINGS_FEW, &geometry));
 	region = map(geometry.bytes_first, PTX_REGIONS_AT);
 	ring = (struct ptx_ring *)(void *)((char *)region + geometry.rings_at);
 	atomic_store(&region->rings, UINT32_MAX);
 	atomic_store(&region->chunks, UINT32_MAX);
 	atomic_store(&region->free_chunks, UINT32_MAX);
-	for (uint32_t i = 0; i < PTX_RINGS; i++) {
+	for (uint32_t i = 0; i < PTX_RINGS_FEW; i++) {
 		atomic_store(&ring[i].published, 1);
 		atomic_store(&ring[i].current, ptx_link((uint32_t)random_word(&state), 0));
 	}
 	ck_assert(ptx_look_at(look, forged.path));
 	check_bounds();
-	ck_assert_uint_eq(look->stream[0].recorded, PTX_RINGS);
+	ck_assert_uint_eq(look->stream[0].recorded, PTX_RINGS_FEW);
 	/* Another generation: the chunk is not the ring's any more, however often one looks. */
-	for (uint32_t i = 0; i < PTX_RINGS; i++)
+	for (uint32_t i = 0; i < PTX_RINGS_FEW; i++)
 		atomic_store(&ring[i].current, ptx_link(i % geometry.chunks, 7));
 	ck_assert(ptx_look_at(look, forged.path));
-	ck_assert_uint_eq(look->stream[0].recorded, PTX_RINGS);
+	ck_assert_uint_eq(look->stream[0].recorded, PTX_RINGS_FEW);
 	munmap(region, geometry.bytes_first);
 	teardown();
 }
@@ -232,7 +234,7 @@ static void scribble_over_all(void)
 		if (random_word(&state) % 2)
 			attachment->max_data_size = random_word(&state) >> (random_word(&state) % 64);
 	}
-	OK(ptx_ring_plan(65536, 100, &geometry));
+	OK(ptx_ring_plan(65536, 100, PTX_RINGS_FEW, &geometry));
 	region = map(geometry.bytes_first, PTX_REGIONS_AT);
 	scribble(region, geometry.bytes_first);
 	munmap(region, geometry.bytes_first);

@@ -167,7 +167,7 @@ static void make_region(bool publish)
 
 	OK(ptx_attachment_claim(ARENA, &bit, &generation));
 	OK(ptx_region_place(ARENA, &geometry, &offset));
-	ptx_attachment_place(ARENA, bit, offset, 8192, 64);
+	ptx_attachment_place(ARENA, bit, offset, &geometry, 64);
 	OK(ptx_region_create(ARENA, &geometry, &memory, &offset));
 	if (publish)
 		ptx_attachment_publish(ARENA, bit, generation);
@@ -188,7 +188,7 @@ START_TEST(the_memory_of_the_dead_is_given_back_by_who_takes_their_place)
 {
 	void (*const way[])(void) = { make_and_publish, make_only, make_and_publish };
 
-	OK(ptx_ring_plan(8192, 64, &geometry));
+	OK(ptx_ring_plan(8192, 64, PTX_RINGS_FEW, &geometry));
 	for (int i = 0; i < 3; i++) {
 		uint64_t offset = atomic_load(&ptx_own_control.next_region), generation;
 		unsigned bit;
@@ -213,15 +213,16 @@ START_TEST(what_a_late_writer_touched_is_given_back_when_the_place_is_used_again
 	void *late, *memory;
 	unsigned bit;
 
-	OK(ptx_ring_plan(8192, 64, &geometry));
+	OK(ptx_ring_plan(8192, 64, PTX_RINGS_FEW, &geometry));
 	OK(ptx_attachment_claim(ARENA, &bit, &generation));
 	OK(ptx_region_place(ARENA, &geometry, &offset));
-	ptx_attachment_place(ARENA, bit, offset, 8192, 64);
+	ptx_attachment_place(ARENA, bit, offset, &geometry, 64);
 	OK(ptx_region_create(ARENA, &geometry, &memory, &offset));
 	OK(ptx_region_map(ARENA, &geometry, offset, &late));
 	ptx_attachment_publish(ARENA, bit, generation);
 	ptx_attachment_hide(ARENA, bit, generation);
-	ptx_region_destroy(ARENA, &geometry, memory, offset, false);
+	ptx_region_destroy(ARENA, &(struct ptx_rings){ .region = memory, .geometry = geometry }, offset,
+			   false);
 	ptx_attachment_retract(ARENA, bit, generation);
 	ck_assert(!is_present(offset));
 	*(volatile char *)late = 1;

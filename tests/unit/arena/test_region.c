@@ -22,7 +22,7 @@ static struct ptx_geometry plan(size_t stream_size)
 {
 	struct ptx_geometry geometry;
 
-	OK(ptx_ring_plan(stream_size, 64, &geometry));
+	OK(ptx_ring_plan(stream_size, 64, PTX_RINGS_FEW, &geometry));
 	return geometry;
 }
 
@@ -33,9 +33,16 @@ static int create_region(const struct ptx_geometry *geometry, void **memory, uin
 	return err ? err : ptx_region_create(&ptx_arena_self, geometry, memory, offset);
 }
 
+static void destroy_region(const struct ptx_geometry *geometry, void *memory, uint64_t offset, bool in_use)
+{
+	struct ptx_rings rings = { .region = memory, .geometry = *geometry };
+
+	ptx_region_destroy(&ptx_arena_self, &rings, offset, in_use);
+}
+
 static unsigned pages_present(void *memory, size_t bytes)
 {
-	unsigned char present[4096];
+	unsigned char present[16384];
 	unsigned n = 0;
 
 	ck_assert_uint_le(bytes / PAGE, sizeof present);
@@ -43,6 +50,13 @@ static unsigned pages_present(void *memory, size_t bytes)
 	for (size_t i = 0; i < bytes / PAGE; i++)
 		n += present[i] & 1;
 	return n;
+}
+
+static bool is_present(void *memory, size_t at, size_t bytes)
+{
+	size_t begin = at / PAGE * PAGE, end = (at + bytes + PAGE - 1) / PAGE * PAGE;
+
+	return pages_present((char *)memory + begin, end - begin) == (end - begin) / PAGE;
 }
 
 START_TEST(a_region_is_present_and_zero_and_what_comes_later_is_address_space)
@@ -54,13 +68,14 @@ START_TEST(a_region_is_present_and_zero_and_what_comes_later_is_address_space)
 	setup();
 	OK(create_region(&geometry, &memory, &offset));
 	ck_assert_uint_ne(offset, 0);
-	ck_assert_uint_eq(pages_present(memory, geometry.bytes_first), geometry.bytes_first / PAGE);
+	ck_assert(ptx_ring_first_tables(&geometry, is_present, memory));
+	ck_assert(is_present(memory, geometry.chunks_at, geometry.present * geometry.chunk_bytes));
 	ck_assert_uint_eq(pages_present((char *)memory + geometry.bytes_first,
 					geometry.bytes - geometry.bytes_first), 0);
 	for (size_t i = 0; i < geometry.bytes_first; i += 8)
 		if (*(uint64_t *)(void *)((char *)memory + i))
 			ck_abort_msg("not zero at %zu", i);
-	ptx_region_destroy(&ptx_arena_self, &geometry, memory, offset, false);
+	destroy_region(&geometry, memory, offset, false);
 }
 END_TEST
 
@@ -77,11 +92,11 @@ START_TEST(regions_have_places_of_their_own_in_the_arena_and_none_is_used_twice)
 		if (i)
 			ck_assert_uint_ge(offset[i], offset[i - 1] + geometry.bytes);
 		if (i % 2)
-			ptx_region_destroy(&ptx_arena_self, &geometry, memory[i], offset[i], false);
+			destroy_region(&geometry, memory[i], offset[i], false);
 	}
 	for (int i = 0; i < 4; i += 2) {
 		ck_assert_uint_eq(*(unsigned char *)memory[i], 0x11 * (i + 1));
-		ptx_region_destroy(&ptx_arena_self, &geometry, memory[i], offset[i], false);
+		destroy_region(&geometry, memory[i], offset[i], false);
 	}
 }
 END_TEST
@@ -97,7 +112,7 @@ START_TEST(the_file_has_what_is_written_and_nothing_after_the_end_of_the_region)
 	memcpy(memory, &word, sizeof word);
 	ck_assert_int_eq(pread(ptx_arena_fd(&ptx_arena_self), &got, sizeof got, (off_t)offset), sizeof got);
 	ck_assert_uint_eq(got, 77);
-	ptx_region_destroy(&ptx_arena_self, &geometry, memory, offset, false);
+	destroy_region(&geometry, memory, offset, false);
 	ck_assert_int_eq(pread(ptx_arena_fd(&ptx_arena_self), &got, sizeof got, (off_t)offset), sizeof got);
 	ck_assert_uint_eq(got, 0);
 }
@@ -116,7 +131,7 @@ START_TEST(more_than_there_is_is_refused_at_once)
 	/* and that takes nothing away from who asks for little */
 	geometry = plan(8192);
 	OK(create_region(&geometry, &memory, &offset));
-	ptx_region_destroy(&ptx_arena_self, &geometry, memory, offset, false);
+	destroy_region(&geometry, memory, offset, false);
 }
 END_TEST
 
@@ -133,7 +148,7 @@ START_TEST(memory_is_backed_by_page_wherever_it_begins)
 	ck_assert_uint_eq(pages_present(memory, PAGE), 0);
 	ck_assert_uint_eq(pages_present(memory + PAGE, 3 * PAGE), 3);
 	ck_assert_uint_eq(pages_present(memory + 4 * PAGE, PAGE), 0);
-	ptx_region_destroy(&ptx_arena_self, &geometry, memory - geometry.bytes_first, offset, false);
+	destroy_region(&geometry, memory - geometry.bytes_first, offset, false);
 }
 END_TEST
 
@@ -157,7 +172,7 @@ START_TEST(a_region_destroyed_in_use_can_still_be_written_to)
 	setup();
 	OK(create_region(&geometry, (void **)&memory, &offset));
 	memory[0] = 5;
-	ptx_region_destroy(&ptx_arena_self, &geometry, (void *)memory, offset, true);
+	destroy_region(&geometry, (void *)memory, offset, true);
 	ck_assert_uint_eq(memory[0], 0);
 	memory[0] = 6;
 	memory[geometry.bytes / 8 - 1] = 6;
@@ -186,9 +201,9 @@ START_TEST(without_the_arenas_descriptor_a_region_is_memory_of_its_own)
 	}
 	ck_assert_int_eq(create_region(&geometry, (void **)&memory, &offset), 0);
 	ck_assert_uint_eq(offset, 0);
-	ck_assert_uint_eq(pages_present(memory, geometry.bytes_first), geometry.bytes_first / PAGE);
+	ck_assert(ptx_ring_first_tables(&geometry, is_present, memory));
 	memory[geometry.bytes - 1] = 1;
-	ptx_region_destroy(&ptx_arena_self, &geometry, memory, offset, false);
+	destroy_region(&geometry, memory, offset, false);
 	if (_i) {
 		close(fd);
 		close(other);

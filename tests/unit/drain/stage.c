@@ -69,7 +69,7 @@ static void control(unsigned type, enum ptx_state kind, enum ptx_mark_kind mark_
 	record = ptx_ring_reserve(&stage.pool->rings, stage.control.chunk, POOL_RECORD, &head);
 	if (!record) {
 		ck_assert(ptx_ring_turn(&stage.pool->rings, &stage.control.chunk,
-					&stage.control.ident));
+					&stage.control.ident, &pool_loss));
 		record = ptx_ring_reserve(&stage.pool->rings, stage.control.chunk, POOL_RECORD,
 					  &head);
 		ck_assert_ptr_nonnull(record);
@@ -259,7 +259,7 @@ void writer_enter(struct writer *writer, uint64_t value, struct half *half)
 
 	half->record = ptx_ring_reserve(rings, writer->chunk, POOL_RECORD, &half->head);
 	if (!half->record) {
-		ck_assert(ptx_ring_turn(rings, &writer->chunk, &writer->ident));
+		ck_assert(ptx_ring_turn(rings, &writer->chunk, &writer->ident, &pool_loss));
 		half->record = ptx_ring_reserve(rings, writer->chunk, POOL_RECORD, &half->head);
 		ck_assert_ptr_nonnull(half->record);
 	}

@@ -77,7 +77,7 @@ START_TEST(events_from_the_future_are_lost_and_counted)
 	if (hand_over) {
 		struct ptx_ident ident = { .pid = 9, .tid = 14, .thread = 14 };
 
-		ck_assert(ptx_ring_identify(&stage.pool->rings, &one.chunk, &ident));
+		ck_assert(ptx_ring_identify(&stage.pool->rings, &one.chunk, &ident, &pool_loss));
 		writer_put_many(&one, 13, 1);
 	}
 	stage_expect_values(1, 1);
@@ -155,8 +155,7 @@ START_TEST(a_chunk_that_was_forgotten_is_counted_once)
 	rings = &stage.pool->rings;
 	writer_put_many(&one, 1, 5 * POOL_RECORDS);
 	if (_i)
-		ck_assert(ptx_hint_pop(&rings->region->closed_hints, rings->closed_queue,
-				       rings->geometry.hint_mask, &number, &generation));
+		ck_assert(ptx_ring_hinted(rings, PTX_HINT_CLOSED, &number, &generation));
 	while (pool_lost(stage.pool, PTX_WRITER_OVERWRITTEN) == 0)
 		writer_put_many(&two, 100, 1);
 	stage_assert_account();

@@ -11,6 +11,7 @@
 #include "support/support.h"
 
 _Atomic uint64_t pool_now;
+enum ptx_writer_loss pool_loss;
 
 uint64_t __wrap_ptx_clock_shared(void);
 
@@ -49,23 +50,33 @@ static void start_short_of_wrap(struct ptx_hints *hints)
 	atomic_store(&hints->tail, UINT64_MAX - 2);
 }
 
+static uint32_t mask_for(uint32_t chunks)
+{
+	uint32_t mask = 1;
+
+	while (mask + 1 < chunks)
+		mask = 2 * mask + 1;
+	return mask;
+}
+
 struct pool *pool_make(uint32_t chunks, bool loop)
 {
 	struct ptx_geometry geometry;
 	struct pool *pool;
 
-	OK(ptx_ring_plan(1, sizeof(uint64_t), &geometry));
+	OK(ptx_ring_plan(1, sizeof(uint64_t), PTX_RINGS_FEW, &geometry));
 	geometry.chunk_room = POOL_ROOM;
 	geometry.chunk_bytes = sizeof(struct ptx_chunk) + POOL_ROOM;
 	geometry.record_max = POOL_ROOM;
-	geometry.chunks = geometry.chunks_max = geometry.useful = chunks;
-	geometry.hint_mask = 1;
-	while (geometry.hint_mask + 1 < chunks)
-		geometry.hint_mask = 2 * geometry.hint_mask + 1;
+	geometry.chunks = geometry.chunks_max = geometry.useful = geometry.present = chunks;
+	geometry.near_chunks = chunks;
+	geometry.far_bytes = 0;
+	for (int tier = 0; tier < PTX_TIERS; tier++)
+		geometry.hint_mask[tier] = mask_for(chunks);
 	pool = make(&geometry, sizeof(uint64_t), loop);
-	start_short_of_wrap(&pool->rings.region->free_hints);
-	start_short_of_wrap(&pool->rings.region->closed_hints);
-	start_short_of_wrap(&pool->rings.region->idle_hints);
+	for (int kind = 0; kind < PTX_HINTS; kind++)
+		for (int tier = 0; tier < PTX_TIERS; tier++)
+			start_short_of_wrap(&pool->rings.region->hints[kind][tier]);
 	ptx_ring_init(&pool->rings);
 	for (uint32_t i = 0; i < chunks; i++)
 		atomic_store(&pool->rings.word[i],
@@ -78,7 +89,7 @@ struct pool *pool_make_planned(size_t stream_size, size_t max_data_size, bool lo
 	struct ptx_geometry geometry;
 	struct pool *pool;
 
-	OK(ptx_ring_plan(stream_size, max_data_size, &geometry));
+	OK(ptx_ring_plan(stream_size, max_data_size, PTX_RINGS_FEW, &geometry));
 	pool = make(&geometry, max_data_size, loop);
 	ptx_ring_init(&pool->rings);
 	return pool;
@@ -106,7 +117,7 @@ uint64_t pool_lost_by_slots(const struct pool *pool, enum ptx_writer_loss loss)
 {
 	uint64_t sum = 0;
 
-	for (unsigned i = 0; i < PTX_SLOTS; i++)
+	for (unsigned i = 0; i < pool->rings.geometry.rings; i++)
 		sum += atomic_load(&pool->rings.slot[i].lost[loss]);
 	return sum;
 }
@@ -160,7 +171,7 @@ bool writer_put(struct writer *writer, unsigned type, uint64_t value)
 
 	record = ptx_ring_reserve(rings, writer->chunk, POOL_RECORD, &head);
 	if (!record) {
-		if (!ptx_ring_turn(rings, &writer->chunk, &writer->ident)) {
+		if (!ptx_ring_turn(rings, &writer->chunk, &writer->ident, &pool_loss)) {
 			ptx_ring_count_loss(rings, PTX_WRITER_STREAM_FULL, type,
 					    writer->ident.slot, 1);
 			return false;

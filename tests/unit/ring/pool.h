@@ -38,6 +38,7 @@ struct pool *pool_make(uint32_t chunks, bool loop);
 struct pool *pool_make_planned(size_t stream_size, size_t max_data_size, bool loop);
 
 extern _Atomic uint64_t pool_now;
+extern enum ptx_writer_loss pool_loss; /* of the last call that was refused */
 
 unsigned pool_chunks_in(const struct pool *pool, enum ptx_chunk_state state);
 uint64_t pool_lost(const struct pool *pool, enum ptx_writer_loss loss);         /* by types */

@@ -78,7 +78,7 @@ static bool write_event(unsigned w, size_t len)
 	memcpy(data, &value, sizeof value);
 	record = ptx_ring_reserve(rings, writer->chunk, ptx_record_size(len), &head);
 	if (!record) {
-		if (!ptx_ring_turn(rings, &writer->chunk, &writer->ident))
+		if (!ptx_ring_turn(rings, &writer->chunk, &writer->ident, &pool_loss))
 			return false;
 		record = ptx_ring_reserve(rings, writer->chunk, ptx_record_size(len), &head);
 		if (!record)
@@ -221,13 +221,14 @@ START_TEST(with_chunks_for_the_sum_alone_it_would_not_hold)
 		few = (uint32_t)pool->rings.geometry.useful;
 		for (uint32_t i = few; i < pool->rings.geometry.chunks; i++)
 			atomic_store(&pool->rings.word[i], 0);
+		pool->rings.geometry.chunks_max = pool->rings.geometry.chunks;
 		atomic_store(&pool->rings.region->free_chunks, few);
 		while (events < EVENTS) {
 			size_t len = any_length();
 
 			if (held + promised_size(len) > pool->rings.geometry.capacity)
 				break;
-			if (!write_event((unsigned)random_below(threads % PTX_BASE_RINGS + 1), len)) {
+			if (!write_event((unsigned)random_below(threads % 17 + 1), len)) {
 				full++;
 				break;
 			}
@@ -242,7 +243,7 @@ START_TEST(a_plan_holds_together)
 	static const size_t sizes[] = { 0, 1, 1000, 65536, 1 << 20, (size_t)1 << 30, (size_t)1 << 40 };
 	static const size_t data[] = { 0, 8, 1024, 8192, 100000, PTX_RECORD_LEN_MAX };
 	struct ptx_geometry g;
-	int err = ptx_ring_plan(sizes[_i / 6], data[_i % 6], &g);
+	int err = ptx_ring_plan(sizes[_i / 6], data[_i % 6], _i % 2 ? PTX_RINGS : PTX_RINGS_FEW, &g);
 
 	if (sizes[_i / 6] <= (size_t)1 << 30)
 		ck_assert_int_eq(err, 0);
@@ -254,17 +255,29 @@ START_TEST(a_plan_holds_together)
 	ck_assert_uint_le(2 * (g.record_max + PTX_IDENT_RECORD_BYTES), g.chunk_bytes);
 	ck_assert_uint_eq(g.chunk_room + sizeof(struct ptx_chunk), g.chunk_bytes);
 	ck_assert_uint_eq(g.chunk_bytes % PTX_CACHE_LINE, 0);
-	ck_assert_uint_eq(g.chunks_max, g.chunks + PTX_RING_CHUNKS * (PTX_RINGS - PTX_BASE_RINGS));
-	ck_assert_uint_eq(g.hint_mask & (g.hint_mask + 1), 0);
-	ck_assert_uint_ge(g.hint_mask + 1, g.chunks_max);
-	ck_assert_uint_ge(g.words_at, sizeof(struct ptx_region));
+	ck_assert_uint_eq(g.chunks_max, g.chunks + PTX_RING_CHUNKS * g.rings);
+	ck_assert_uint_ge(g.facts_at, sizeof(struct ptx_region));
+	for (int tier = 0; tier < PTX_TIERS; tier++) {
+		size_t queues = PTX_HINTS * ((size_t)g.hint_mask[tier] + 1) * 8;
+
+		ck_assert_uint_eq(g.hint_mask[tier] & (g.hint_mask[tier] + 1), 0);
+		ck_assert_uint_ge(tier < 2 ? g.hints_at[tier + 1] : g.words_at,
+				  g.hints_at[tier] + queues);
+	}
+	ck_assert_uint_ge(g.hints_at[0], g.facts_at + PTX_FACTS_BYTES);
+	ck_assert_uint_ge(g.hint_mask[0] + 1, g.chunks + PTX_RING_CHUNKS * PTX_RINGS_BASE);
+	ck_assert_uint_ge(g.hint_mask[2] + 1, g.chunks_max);
 	ck_assert_uint_ge(g.claimed_at, g.words_at + g.chunks_max * 8);
-	ck_assert_uint_ge(g.rings_at, g.claimed_at + g.chunks_max * 8);
-	ck_assert_uint_ge(g.slots_at, g.rings_at + PTX_RINGS * sizeof(struct ptx_ring));
-	ck_assert_uint_ge(g.hints_at, g.slots_at + PTX_SLOTS * sizeof(struct ptx_slot));
-	ck_assert_uint_ge(g.chunks_at, g.hints_at + 3 * ((size_t)g.hint_mask + 1) * 8);
+	ck_assert_uint_ge(g.present_at, g.claimed_at + g.chunks_max * 8);
+	ck_assert_uint_ge(g.rings_at, g.present_at + g.chunks_max * 4);
+	ck_assert_uint_ge(g.slots_at, g.rings_at + g.rings * sizeof(struct ptx_ring));
+	ck_assert_uint_ge(g.checkpoint_at, g.slots_at + g.rings * sizeof(struct ptx_slot));
+	ck_assert_uint_ge(g.chunks_at, g.checkpoint_at + PTX_CHECKPOINT_BASE +
+					       (size_t)PTX_CHECKPOINT_RING * g.rings);
 	ck_assert_uint_ge(g.bytes_first, g.chunks_at + g.chunks * g.chunk_bytes);
-	ck_assert_uint_ge(g.bytes, g.chunks_at + g.chunks_max * g.chunk_bytes);
+	ck_assert_uint_eq(g.bytes, g.chunks_at + (size_t)g.near_chunks * g.chunk_bytes);
+	ck_assert_uint_eq(g.far_bytes, (size_t)(g.chunks_max - g.near_chunks) * g.chunk_bytes);
+	ck_assert_uint_eq(g.far_bytes % 4096, 0);
 	ck_assert_uint_le(g.chunk_room, UINT32_MAX);
 }
 END_TEST
@@ -273,10 +286,10 @@ START_TEST(a_region_that_cannot_exist_is_refused)
 {
 	struct ptx_geometry g;
 
-	FAILS(ENOMEM, ptx_ring_plan(SIZE_MAX, 8, &g));
-	FAILS(ENOMEM, ptx_ring_plan(SIZE_MAX >> 17, 8, &g));
-	FAILS(ENOMEM, ptx_ring_plan(1000, SIZE_MAX, &g));
-	FAILS(ENOMEM, ptx_ring_plan(1000, PTX_RECORD_LEN_MAX + 1, &g));
+	FAILS(ENOMEM, ptx_ring_plan(SIZE_MAX, 8, PTX_RINGS_FEW, &g));
+	FAILS(ENOMEM, ptx_ring_plan(SIZE_MAX >> 17, 8, PTX_RINGS_FEW, &g));
+	FAILS(ENOMEM, ptx_ring_plan(1000, SIZE_MAX, PTX_RINGS_FEW, &g));
+	FAILS(ENOMEM, ptx_ring_plan(1000, PTX_RECORD_LEN_MAX + 1, PTX_RINGS_FEW, &g));
 }
 END_TEST
 

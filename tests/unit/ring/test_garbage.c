@@ -20,7 +20,7 @@ static void make_guarded(bool loop)
 	struct ptx_geometry geometry;
 	unsigned char *memory;
 
-	OK(ptx_ring_plan(8192, 64, &geometry));
+	OK(ptx_ring_plan(8192, 64, PTX_RINGS_FEW, &geometry));
 	memory = mmap(NULL, geometry.bytes + 2 * PAGE, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	ck_assert_ptr_ne(memory, MAP_FAILED);
@@ -87,10 +87,10 @@ static void do_something(struct ptx_chunk **chunk, uint32_t *ring, struct ptx_pl
 		break;
 	case 1:
 		if (*chunk)
-			ptx_ring_turn(rings, chunk, &ident);
+			ptx_ring_turn(rings, chunk, &ident, &pool_loss);
 		break;
 	case 2:
-		*ring = (uint32_t)random_word(&state) % PTX_RINGS;
+		*ring = (uint32_t)random_word(&state) % rings->geometry.rings;
 		*chunk = ptx_ring_mend(rings, *ring);
 		break;
 	case 3:
@@ -106,7 +106,7 @@ static void do_something(struct ptx_chunk **chunk, uint32_t *ring, struct ptx_pl
 		ptx_ring_commit(*chunk, record, head, ptx_record_size(64), 1);
 		break;
 	case 5:
-		ptx_ring_release(rings, *ring % PTX_RINGS);
+		ptx_ring_release(rings, *ring % rings->geometry.rings);
 		*chunk = NULL;
 		break;
 	case 6:
@@ -114,21 +114,21 @@ static void do_something(struct ptx_chunk **chunk, uint32_t *ring, struct ptx_pl
 		break;
 	case 7:
 		ptx_overwrite(rings, (uint32_t)random_word(&state) % rings->geometry.chunks_max, PTX_NONE,
-			      (uint32_t)random_word(&state) % PTX_RINGS);
+			      (uint32_t)random_word(&state) % rings->geometry.rings);
 		break;
 	case 8:
-		ptx_ring_find(rings, (uint32_t)random_word(&state) % PTX_RINGS, place, &before);
+		ptx_ring_find(rings, (uint32_t)random_word(&state) % rings->geometry.rings, place, &before);
 		break;
 	case 9:
-		ptx_ring_watch(rings, (uint32_t)random_word(&state) % PTX_RINGS, &seen);
+		ptx_ring_watch(rings, (uint32_t)random_word(&state) % rings->geometry.rings, &seen);
 		(void)ptx_ring_published(rings);
 		break;
 	case 10:
-		ptx_ring_look(rings, (uint32_t)random_word(&state) % PTX_RINGS, place, buffer, &bytes,
+		ptx_ring_look(rings, (uint32_t)random_word(&state) % rings->geometry.rings, place, buffer, &bytes,
 			      &ident, &fresh);
 		break;
 	default:
-		ptx_ring_take(rings, (uint32_t)random_word(&state) % PTX_RINGS, place, buffer, &bytes,
+		ptx_ring_take(rings, (uint32_t)random_word(&state) % rings->geometry.rings, place, buffer, &bytes,
 			      &ident, &fresh);
 		break;
 	}

@@ -259,14 +259,14 @@ START_TEST(a_word_of_no_ring_keeps_the_writer_where_it_is)
 	writer_put_many(&writer, 1, POOL_RECORDS);
 	chunk = writer.chunk;
 	atomic_store(&pool->rings.word[0], ptx_chunk_word(1, 0xffff, PTX_CHUNK_OPEN));
-	ck_assert(!ptx_ring_turn(&pool->rings, &writer.chunk, &writer.ident));
+	ck_assert(!ptx_ring_turn(&pool->rings, &writer.chunk, &writer.ident, &pool_loss));
 	ck_assert_ptr_eq(writer.chunk, chunk);
 }
 END_TEST
 
 START_TEST(losses_of_no_slot_and_no_type_are_counted_somewhere_in_the_table)
 {
-	static const uint32_t slots[] = { PTX_SLOTS, 0xffff, UINT32_MAX, 0x10001 };
+	static const uint32_t slots[] = { PTX_RINGS_FEW, 0xffff, UINT32_MAX, 0x10001 };
 
 	begin(true);
 	for (unsigned i = 0; i < 4; i++)

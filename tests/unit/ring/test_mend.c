@@ -25,8 +25,7 @@ static void turn_up_to(enum step last)
 	uint64_t link = ptx_link(1, generation);
 	uint32_t number;
 
-	ck_assert(ptx_hint_pop(&rings->region->free_hints, rings->free_queue,
-			       rings->geometry.hint_mask, &number, &generation));
+	ck_assert(ptx_ring_hinted(rings, PTX_HINT_FREE, &number, &generation));
 	ck_assert_uint_eq(number, 1);
 	generation = ptx_link_generation(link);
 	atomic_store(&rings->word[1], ptx_chunk_word(generation, 0, PTX_CHUNK_OPENING));
@@ -141,7 +140,7 @@ START_TEST(the_time_of_a_record_given_up_is_not_the_last_of_its_chunk)
 	fourth->time = pool_now + 1000000;
 	writer_mend(&one); /* and the next event is one that does not fit */
 	ck_assert_ptr_eq(one.chunk, chunk);
-	ck_assert(ptx_ring_turn(&pool->rings, &one.chunk, &one.ident));
+	ck_assert(ptx_ring_turn(&pool->rings, &one.chunk, &one.ident, &pool_loss));
 	ck_assert_uint_eq(atomic_load(&chunk->last), third->time);
 }
 END_TEST

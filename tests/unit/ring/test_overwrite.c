@@ -175,8 +175,8 @@ START_TEST(without_hints_the_chunk_with_the_oldest_last_time_is_found)
 
 	begin_full();
 	second = ptx_link_number(atomic_load(&ptx_ring_chunk(&pool->rings, 0)->next));
-	atomic_store(&pool->rings.region->closed_hints.head,
-		     atomic_load(&pool->rings.region->closed_hints.tail));
+	atomic_store(&pool->rings.region->hints[PTX_HINT_CLOSED][0].head,
+		     atomic_load(&pool->rings.region->hints[PTX_HINT_CLOSED][0].tail));
 	atomic_store(&ptx_ring_chunk(&pool->rings, second)->last, 3);
 	writer_put_many(&one, 1, 1);
 	ck_assert_ptr_eq(one.chunk, ptx_ring_chunk(&pool->rings, second));

@@ -163,12 +163,12 @@ static void fill_up_by_two(uint32_t hint_mask)
 
 	pool = pool_make(CHUNKS, true);
 	geometry = pool->rings.geometry;
-	if (hint_mask > geometry.hint_mask) {
-		geometry.hint_mask = hint_mask;
+	if (hint_mask > geometry.hint_mask[0]) {
+		geometry.hint_mask[0] = hint_mask;
 		ptx_ring_view(&pool->rings, pool->memory, &geometry, sizeof(uint64_t), true);
 		/* Where tickets begin as in a stream, what nobody has written yet is of no lap. */
-		atomic_store(&pool->rings.region->closed_hints.head, 0);
-		atomic_store(&pool->rings.region->closed_hints.tail, 0);
+		atomic_store(&pool->rings.region->hints[PTX_HINT_CLOSED][0].head, 0);
+		atomic_store(&pool->rings.region->hints[PTX_HINT_CLOSED][0].tail, 0);
 	}
 	writer_begin(&one, pool, 1);
 	writer_begin(&two, pool, 2);
@@ -199,12 +199,12 @@ END_TEST
 
 static bool is_hinted(uint32_t number, uint64_t word)
 {
-	const struct ptx_hints *hints = &pool->rings.region->closed_hints;
-	uint32_t mask = pool->rings.geometry.hint_mask;
+	const struct ptx_hints *hints = &pool->rings.region->hints[PTX_HINT_CLOSED][0];
+	uint32_t mask = pool->rings.geometry.hint_mask[0];
 	uint64_t hint = (uint64_t)(ptx_word_generation(word) & 0xffff) << 32 | number;
 
 	for (uint64_t at = atomic_load(&hints->head); at != atomic_load(&hints->tail); at++)
-		if ((atomic_load(&pool->rings.closed_queue[at & mask]) << 16 >> 16) == hint)
+		if ((atomic_load(&pool->rings.queue[PTX_HINT_CLOSED][0][at & mask]) << 16 >> 16) == hint)
 			return true;
 	return false;
 }

@@ -31,7 +31,7 @@ static void begin_of(struct writer *writer, uint32_t pid, uint32_t tid)
 	writer->ident.pid = pid;
 	atomic_store(&rings->slot[writer->ident.slot & 0xffff].pid, pid);
 	atomic_store(&rings->ring[writer->ring].holder, ptx_ring_held_by(pid));
-	ck_assert(ptx_ring_identify(rings, &writer->chunk, &writer->ident));
+	ck_assert(ptx_ring_identify(rings, &writer->chunk, &writer->ident, &pool_loss));
 }
 
 static uint32_t holder(const struct writer *writer)
@@ -144,8 +144,7 @@ START_TEST(what_the_dead_one_was_about_is_finished)
 	rings = &pool->rings;
 	writer_put_many(&dead, 1, 2);
 	is_free = pool_chunks_in(pool, PTX_CHUNK_FREE);
-	ck_assert(ptx_hint_pop(&rings->region->free_hints, rings->free_queue,
-			       rings->geometry.hint_mask, &number, &generation));
+	ck_assert(ptx_ring_hinted(rings, PTX_HINT_FREE, &number, &generation));
 	generation = ptx_word_generation(atomic_load(&rings->word[number]));
 	atomic_store(&rings->word[number],
 		     ptx_chunk_word(generation + 1, dead.ring, PTX_CHUNK_OPENING));

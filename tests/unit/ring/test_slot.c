@@ -35,7 +35,7 @@ START_TEST(an_ended_threads_slot_keeps_its_counts_until_it_is_needed)
 	slot = ptx_slot_claim(&pool->rings, 5, 1, 1);
 	ptx_ring_count_loss(&pool->rings, PTX_WRITER_NESTING, 70, slot, 3);
 	ptx_slot_release(&pool->rings, slot);
-	for (uint32_t i = 2; i < PTX_SLOTS; i++)
+	for (uint32_t i = 2; i < pool->rings.geometry.rings; i++)
 		ck_assert_uint_eq(ptx_slot_claim(&pool->rings, 5, i, i), i);
 	ck_assert_uint_eq(lost(1, PTX_WRITER_NESTING), 3);
 	ck_assert_uint_eq(lost(0, PTX_WRITER_NESTING), 0);
@@ -64,7 +64,7 @@ START_TEST(more_threads_at_once_than_slots_share_slot_0)
 		ptx_ring_count_loss(&pool->rings, PTX_WRITER_STREAM_FULL, 64 + i % 10, slots[i], 1);
 		shared += slots[i] == 0;
 	}
-	ck_assert_uint_eq(shared, 1100 - (PTX_SLOTS - 1));
+	ck_assert_uint_eq(shared, 1100 - (pool->rings.geometry.rings - 1));
 	ck_assert_uint_eq(lost(0, PTX_WRITER_STREAM_FULL), shared);
 	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_STREAM_FULL), 1100);
 	ck_assert_uint_eq(pool_lost_by_slots(pool, PTX_WRITER_STREAM_FULL), 1100);
@@ -96,33 +96,40 @@ START_TEST(eleven_hundred_threads_one_after_another_need_few_rings_and_lose_noth
 }
 END_TEST
 
-START_TEST(rings_are_numbered_to_their_limit_and_bring_chunks_of_their_own)
+START_TEST(rings_are_numbered_to_their_limit_and_let_the_pool_grow)
 {
-	static struct writer writers[PTX_RINGS];
+	static struct writer writers[PTX_RINGS_FEW];
 	struct ptx_ident ident = { .tid = 9999 };
 	enum ptx_writer_loss loss;
 	uint32_t ring, chunks;
 
 	pool = pool_make_planned(8192, 8, false);
 	chunks = atomic_load(&pool->rings.region->chunks);
-	for (uint32_t i = 0; i < PTX_RINGS; i++) {
+	for (uint32_t i = 0; i < PTX_RINGS_FEW; i++) {
 		writer_begin(&writers[i], pool, i + 1);
 		ck_assert_uint_eq(writers[i].ring, i);
 		ck_assert_uint_eq(atomic_load(&pool->rings.region->chunks),
-				  chunks + (i < PTX_BASE_RINGS ? 0 : i + 1 - PTX_BASE_RINGS) *
-						   PTX_RING_CHUNKS);
+				  i < chunks ? chunks : i + 1);
 	}
+	pool_assert_counted(pool);
+	/* Each ring takes as many more as it may; then the stream is full. */
+	for (uint32_t i = PTX_RINGS_FEW; i < pool->rings.geometry.chunks_max; i++)
+		ck_assert(ptx_ring_turn(&pool->rings, &writers[i % 7].chunk, &writers[i % 7].ident,
+					&pool_loss));
 	ck_assert_uint_eq(atomic_load(&pool->rings.region->chunks),
 			  pool->rings.geometry.chunks_max);
-	pool_assert_counted(pool);
+	ck_assert(!ptx_ring_turn(&pool->rings, &writers[0].chunk, &writers[0].ident, &pool_loss));
+	ck_assert_int_eq(pool_loss, PTX_WRITER_STREAM_FULL);
 	loss = PTX_WRITER_LOSSES;
 	ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
 	ck_assert_int_eq(loss, PTX_WRITER_NO_SLOT);
-	ck_assert_uint_eq(atomic_load(&pool->rings.region->rings), PTX_RINGS);
+	ck_assert_uint_eq(atomic_load(&pool->rings.region->rings), PTX_RINGS_FEW);
 	/* one that comes back can be had, even when its hint is lost */
 	writer_end(&writers[500]);
-	atomic_store(&pool->rings.region->idle_hints.head,
-		     atomic_load(&pool->rings.region->idle_hints.tail));
+	for (int tier = 0; tier < PTX_TIERS; tier++)
+		atomic_store(&pool->rings.region->hints[PTX_HINT_IDLE][tier].head,
+			     atomic_load(&pool->rings.region->hints[PTX_HINT_IDLE][tier].tail));
+	pool_now += ptx_clock_hz;
 	ck_assert_ptr_nonnull(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
 	ck_assert_uint_eq(ring, 500);
 	ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
@@ -137,13 +144,20 @@ START_TEST(a_hole_among_the_idle_rings_is_no_reason_for_a_new_number)
 	pool = pool_make(16, false);
 	writer_begin(&writers[0], pool, 1);
 	writer_begin(&writers[1], pool, 2);
-	atomic_fetch_add(&pool->rings.region->idle_hints.tail, 1);
+	atomic_fetch_add(&pool->rings.region->hints[PTX_HINT_IDLE][0].tail, 1);
 	writer_end(&writers[1]);
 	writer_begin(&third, pool, 3);
 	ck_assert_uint_eq(third.ring, writers[1].ring);
 	ck_assert_uint_eq(atomic_load(&pool->rings.region->rings), 2);
 }
 END_TEST
+
+static bool allow(void *memory, size_t bytes)
+{
+	(void)memory;
+	(void)bytes;
+	return true;
+}
 
 static bool refuse(void *memory, size_t bytes)
 {
@@ -152,25 +166,32 @@ static bool refuse(void *memory, size_t bytes)
 	return false;
 }
 
+/* All chunks of the beginning are taken, and there is no memory for another one. */
 START_TEST(a_further_ring_without_memory_is_told_as_such)
 {
-	static struct writer writers[PTX_BASE_RINGS];
+	static struct writer writers[PTX_RINGS_BASE];
 	struct ptx_ident ident = { .tid = 9999 };
 	enum ptx_writer_loss loss;
 	uint32_t ring, chunks;
 
 	pool = pool_make_planned(8192, 8, false);
-	for (uint32_t i = 0; i < PTX_BASE_RINGS; i++)
+	chunks = pool->rings.geometry.chunks;
+	ck_assert_uint_lt(chunks, PTX_RINGS_BASE);
+	for (uint32_t i = 0; i < chunks; i++)
 		writer_begin(&writers[i], pool, i + 1);
-	chunks = atomic_load(&pool->rings.region->chunks);
 	pool->rings.back = refuse;
 	ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
 	ck_assert_int_eq(loss, PTX_WRITER_NO_MEMORY);
-	ck_assert_uint_eq(atomic_load(&pool->rings.region->chunks), chunks);
 	pool_assert_counted(pool);
-	writer_end(&writers[3]);
+	/* Nothing is used up by asking again: the same chunk is there when there is memory. */
+	ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
+	ck_assert_int_eq(loss, PTX_WRITER_NO_MEMORY);
+	ck_assert_uint_eq(atomic_load(&pool->rings.region->chunks), chunks + 1);
+	ck_assert_uint_eq(atomic_load(&pool->rings.region->rings), chunks + 1);
+	pool->rings.back = allow;
 	ck_assert_ptr_nonnull(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
-	ck_assert_uint_eq(ring, 3);
+	ck_assert_uint_eq(ring, chunks);
+	ck_assert_uint_eq(atomic_load(&pool->rings.region->chunks), chunks + 1);
 }
 END_TEST
 
@@ -229,7 +250,7 @@ SUITE_MAIN("ring: slots and rings",
 	   an_ended_threads_slot_keeps_its_counts_until_it_is_needed,
 	   more_threads_at_once_than_slots_share_slot_0,
 	   eleven_hundred_threads_one_after_another_need_few_rings_and_lose_nothing,
-	   rings_are_numbered_to_their_limit_and_bring_chunks_of_their_own,
+	   rings_are_numbered_to_their_limit_and_let_the_pool_grow,
 	   a_hole_among_the_idle_rings_is_no_reason_for_a_new_number,
 	   a_further_ring_without_memory_is_told_as_such,
 	   threads_that_come_and_go_at_once_never_share_a_ring)

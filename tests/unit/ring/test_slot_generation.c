@@ -9,7 +9,7 @@
 enum { ROUNDS = 5 };
 
 static struct pool *pool;
-static uint32_t last[PTX_SLOTS]; /* of each slot, what its last owner had */
+static uint32_t last[PTX_RINGS_FEW]; /* of each slot, what its last owner had */
 
 static uint64_t lost(uint32_t index)
 {
@@ -20,11 +20,11 @@ static uint64_t lost(uint32_t index)
 static void use_all(void)
 {
 	pool = pool_make(2, false);
-	for (uint32_t i = 1; i < PTX_SLOTS; i++) {
+	for (uint32_t i = 1; i < PTX_RINGS_FEW; i++) {
 		last[i] = ptx_slot_claim(&pool->rings, 5, i, i);
 		ck_assert_uint_eq(last[i] & 0xffff, i);
 	}
-	for (uint32_t i = 1; i < PTX_SLOTS; i++)
+	for (uint32_t i = 1; i < PTX_RINGS_FEW; i++)
 		ptx_slot_release(&pool->rings, last[i]);
 }
 
@@ -34,7 +34,7 @@ START_TEST(each_owner_of_a_slot_has_another_generation_than_those_before)
 	uint32_t reused = 0;
 
 	use_all();
-	for (uint32_t i = 0; i < ROUNDS * PTX_SLOTS; i++) {
+	for (uint32_t i = 0; i < ROUNDS * PTX_RINGS_FEW; i++) {
 		uint32_t slot = ptx_slot_claim(&pool->rings, 6, i, i), index = slot & 0xffff;
 		uint64_t before;
 
@@ -53,7 +53,7 @@ START_TEST(each_owner_of_a_slot_has_another_generation_than_those_before)
 		last[index] = slot;
 		reused++;
 	}
-	ck_assert_uint_ge(reused, PTX_SLOTS);
+	ck_assert_uint_ge(reused, PTX_RINGS_FEW);
 	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN),
 			  pool_lost_by_slots(pool, PTX_WRITER_OVERWRITTEN));
 }

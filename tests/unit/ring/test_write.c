@@ -167,8 +167,8 @@ START_TEST(a_free_chunk_without_a_hint_is_found)
 	writer_begin(&writer, pool, 1);
 	reader_init(&reader, pool);
 	writer_put_many(&writer, 1, POOL_RECORDS);
-	atomic_store(&pool->rings.region->free_hints.head,
-		     atomic_load(&pool->rings.region->free_hints.tail));
+	atomic_store(&pool->rings.region->hints[PTX_HINT_FREE][0].head,
+		     atomic_load(&pool->rings.region->hints[PTX_HINT_FREE][0].tail));
 	writer_put_many(&writer, POOL_RECORDS + 1, 2 * POOL_RECORDS);
 	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), 0);
 	reader_read(&reader);
@@ -193,7 +193,7 @@ START_TEST(generations_tickets_and_counts_go_over_their_ends)
 	for (uint32_t i = 0; i < 3; i++)
 		ck_assert_uint_lt(ptx_word_generation(atomic_load(&pool->rings.word[i])), 100);
 	ck_assert_uint_eq(atomic_load(&pool->rings.ring[0].published) >> 32, 3);
-	ck_assert_uint_lt(atomic_load(&pool->rings.region->free_hints.head), 100);
+	ck_assert_uint_lt(atomic_load(&pool->rings.region->hints[PTX_HINT_FREE][0].head), 100);
 	pool_assert_counted(pool);
 }
 END_TEST

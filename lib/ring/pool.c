@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ring/pool.h"
+
+#include "ring/ring_write.h"
+
+#define STEP       65536u /* a chunk becomes present in steps that double up to this */
+#define SMALL_POOL 512u   /* more chunks are not looked at one by one by a writer */
+#define TRIES      3
+
+/* No process maps it: there is no far part, or the system has refused it once. */
+static unsigned char no_far;
+
+bool ptx_ring_map_far(struct ptx_rings *rings)
+{
+	unsigned char *none = NULL;
+
+	if (ptx_unlikely(!atomic_load_explicit(&rings->far, memory_order_acquire)) &&
+	    (!rings->map_far || !rings->map_far(rings)))
+		atomic_compare_exchange_strong_explicit(&rings->far, &none, &no_far,
+							memory_order_relaxed, memory_order_relaxed);
+	return ptx_ring_has_far(rings);
+}
+
+bool ptx_ring_has_far(const struct ptx_rings *rings)
+{
+	unsigned char *far = atomic_load_explicit(&rings->far, memory_order_acquire);
+
+	return far && far != &no_far;
+}
+
+bool ptx_pool_entry(struct ptx_rings *rings, uint32_t index, uint32_t first, const volatile void *entry,
+		    size_t bytes)
+{
+	return index < first || rings->back((void *)(uintptr_t)entry, bytes);
+}
+
+bool ptx_pool_hints(struct ptx_rings *rings, uint32_t ring)
+{
+	const struct ptx_geometry *g = &rings->geometry;
+	unsigned tier = ring == PTX_RINGS_BASE / 2 ? 1 : ring == PTX_RINGS_FEW - PTX_RINGS_BASE ? 2 : 0;
+
+	if (tier == 0 || (tier == 2 && g->rings <= PTX_RINGS_FEW))
+		return true;
+	return rings->back((void *)rings->queue[0][tier],
+			   PTX_HINTS * ((size_t)g->hint_mask[tier] + 1) * sizeof(uint64_t));
+}
+
+bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
+{
+	const size_t whole = rings->geometry.chunk_bytes;
+	size_t have = atomic_load_explicit(&rings->present[number], memory_order_relaxed);
+	size_t want = have + (have < STEP ? have : STEP);
+
+	if (ptx_likely(bytes <= have))
+		return true;
+	if (want < bytes)
+		want = bytes;
+	/* To the end of a page: the rest of the page is there as well. */
+	want = (want + PTX_POOL_PAGE - 1) & ~(size_t)(PTX_POOL_PAGE - 1);
+	if (want > whole)
+		want = whole;
+	if (!rings->back((unsigned char *)ptx_ring_chunk(rings, number) + have, want - have))
+		return false;
+	atomic_store_explicit(&rings->present[number], (uint32_t)want, memory_order_relaxed);
+	return true;
+}
+
+static uint32_t most_chunks(const struct ptx_rings *rings)
+{
+	uint32_t most = rings->geometry.chunks + PTX_RING_CHUNKS * ptx_ring_count(rings);
+
+	return most < rings->geometry.chunks_max ? most : rings->geometry.chunks_max;
+}
+
+/* A number past those of the first rings: its entries in the tables of chunks may not be memory yet. */
+static bool has_entries(struct ptx_rings *rings, uint32_t number)
+{
+	const uint32_t first = rings->geometry.chunks + PTX_RING_CHUNKS * PTX_RINGS_BASE;
+
+	return ptx_pool_entry(rings, number, first, &rings->word[number], sizeof(uint64_t)) &&
+	       ptx_pool_entry(rings, number, first, &rings->claimed[number], sizeof(uint64_t)) &&
+	       ptx_pool_entry(rings, number, first, &rings->present[number], sizeof(uint32_t));
+}
+
+/* What a look over all chunks finds. */
+struct holding {
+	uint64_t bytes; /* of records that nobody has read and that are above the cut */
+	uint64_t words; /* a sum that differs if a chunk changed hands between two looks */
+};
+
+static bool holds_records(uint64_t word)
+{
+	return ptx_word_state(word) == PTX_CHUNK_OPEN || ptx_word_state(word) == PTX_CHUNK_CLOSED;
+}
+
+/* Up to when events would be gone if the oldest closed chunk were overwritten. */
+static uint64_t cut_of_next(const struct ptx_rings *rings, uint32_t chunks)
+{
+	uint64_t oldest = UINT64_MAX, cut = atomic_load_explicit(&rings->region->cut, memory_order_acquire);
+
+	for (uint32_t i = 0; i < chunks; i++) {
+		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire), last;
+
+		if (ptx_word_state(word) != PTX_CHUNK_CLOSED || !ptx_ring_reaches(rings, i))
+			continue;
+		last = atomic_load_explicit(&ptx_ring_chunk(rings, i)->last, memory_order_relaxed);
+		oldest = last < oldest ? last : oldest;
+	}
+	return oldest == UINT64_MAX || oldest < cut ? cut : oldest;
+}
+
+/* The heads in a first look, what readers have claimed in a second. */
+static struct holding look(const struct ptx_rings *rings, uint32_t chunks, uint64_t cut, bool claimed)
+{
+	struct holding holding = { 0, 0 };
+
+	for (uint32_t i = 0; i < chunks; i++) {
+		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire), value;
+		const struct ptx_chunk *chunk;
+
+		if (!holds_records(word) || !ptx_ring_reaches(rings, i))
+			continue;
+		chunk = ptx_ring_chunk(rings, i);
+		if (rings->loop && *(const volatile uint64_t *)&chunk->opened <= cut)
+			continue;
+		holding.words += (word ^ i) * UINT64_C(0x9e3779b97f4a7c15);
+		value = atomic_load_explicit(claimed ? &rings->claimed[i] :
+						       (_Atomic uint64_t *)&chunk->head,
+					     memory_order_acquire);
+		holding.bytes += (uint32_t)value;
+	}
+	return holding;
+}
+
+/*
+ * Heads and claims only grow while a chunk has one owner. So heads of a first look less claims of a second
+ * are no more than was unread between the two, if no chunk changed hands.
+ */
+bool ptx_pool_is_enough(const struct ptx_rings *rings)
+{
+	const uint32_t chunks = ptx_ring_chunks(rings);
+
+	if (chunks > SMALL_POOL || (rings->loop && !rings->geometry.is_large))
+		return false;
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t cut = rings->loop ? cut_of_next(rings, chunks) : 0;
+		struct holding head = look(rings, chunks, cut, false);
+		struct holding claim = look(rings, chunks, cut, true);
+
+		if (head.words == claim.words)
+			return head.bytes > claim.bytes &&
+			       head.bytes - claim.bytes >= rings->geometry.capacity;
+	}
+	return false;
+}
+
+uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
+{
+	_Atomic uint32_t *chunks = &rings->region->chunks;
+	uint32_t number = atomic_load_explicit(chunks, memory_order_relaxed);
+	/* A ring's first chunk is the thread's: it gets it whatever others hold. */
+	bool has_chunk = atomic_load_explicit(&rings->ring[ring].current, memory_order_relaxed) != 0;
+
+	do {
+		if (number >= most_chunks(rings) || (has_chunk && ptx_pool_is_enough(rings)))
+			return PTX_NONE;
+		/* Before the number is taken, which nobody could give back. */
+		if (!ptx_ring_reaches(rings, number) || !has_entries(rings, number)) {
+			*loss = PTX_WRITER_NO_MEMORY;
+			return PTX_NONE;
+		}
+	} while (!atomic_compare_exchange_weak_explicit(chunks, &number, number + 1,
+							memory_order_relaxed,
+							memory_order_relaxed));
+	/* A writer that is killed before this leaves a number without a chunk: capacity has room for it. */
+	atomic_store_explicit(&rings->word[number], ptx_chunk_word(1, ring, PTX_CHUNK_OPENING),
+			      memory_order_release);
+	return number;
+}
+
+uint32_t ptx_pool_left(const struct ptx_rings *rings)
+{
+	uint32_t most = most_chunks(rings), chunks = ptx_ring_chunks(rings);
+	uint32_t left = atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed);
+	uint32_t reserve = 2 * ptx_ring_count(rings);
+
+	left += most > chunks ? most - chunks : 0;
+	return left > reserve ? left - reserve : 0;
+}

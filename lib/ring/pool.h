@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ring/pool.h - which chunks a stream has, and how much of each is memory.
+ *
+ * The pool begins with what the stream's size asks for and grows with the rings. A chunk that was never
+ * used is address space: its writer makes it present from the beginning on, before the first record that
+ * needs it, and it stays present for all later writers. So a stream's memory follows its use, and a
+ * writer that goes over chunks that were used before makes no system call and meets no page fault.
+ *
+ * Threads   writers. What is present of a chunk is changed by the one that holds the chunk.
+ * Signals   all functions are async-signal-safe.
+ */
+#ifndef PTX_RING_POOL_H
+#define PTX_RING_POOL_H
+
+#include "ring/ring.h"
+
+#define PTX_POOL_PAGE 4096u
+
+/*
+ * Adds a chunk to the pool, in state OPENING for ring. PTX_NONE: the pool has as many as its rings allow
+ * or as the stream's promise needs, or *loss is PTX_WRITER_NO_MEMORY.
+ */
+uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss);
+
+/*
+ * Chunks that writers can still take without overwriting one, but for those that the pool keeps in
+ * reserve for each ring.
+ */
+uint32_t ptx_pool_left(const struct ptx_rings *rings);
+
+/*
+ * The stream holds all that its size promises, so that a writer need not make more memory present for
+ * it: it is full, or in a LOOP stream the writer overwrites the oldest chunk. False also where that
+ * cannot be told, or takes long to find out.
+ */
+bool ptx_pool_is_enough(const struct ptx_rings *rings);
+
+/* Makes the first bytes of the chunk present, header included; false without memory. */
+bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes);
+
+/* Makes the part of a table that an entry lies in present; false without memory. */
+bool ptx_pool_entry(struct ptx_rings *rings, uint32_t index, uint32_t first, const volatile void *entry,
+		    size_t bytes);
+
+/* The queues of hints for more rings, before there are so many; false without memory. */
+bool ptx_pool_hints(struct ptx_rings *rings, uint32_t ring);
+
+#endif
