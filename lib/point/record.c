@@ -158,6 +158,17 @@ static void lose_for(struct ptx_thread *thread, struct ptx_view *view, unsigned 
 		lose(thread, view, type, loss);
 }
 
+/* The dead are looked for ten times a second at most, however many events find no ring. */
+static bool may_sweep(void)
+{
+	static _Atomic uint64_t swept_at;
+	uint64_t then = atomic_load_explicit(&swept_at, memory_order_relaxed), now = ptx_clock_now();
+
+	return (then == 0 || now - then > ptx_clock_hz / 10) &&
+	       atomic_compare_exchange_strong_explicit(&swept_at, &then, now, memory_order_relaxed,
+						       memory_order_relaxed);
+}
+
 static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *view, unsigned type)
 {
 	enum ptx_writer_loss loss;
@@ -166,7 +177,7 @@ static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *vie
 		return false; /* this is a child, and the frame its parent's */
 	if (ptx_thread_join(thread, level, view, &loss))
 		return true;
-	if (loss == PTX_WRITER_NO_SLOT && !ptx_is_quiet()) {
+	if (loss == PTX_WRITER_NO_SLOT && !ptx_is_quiet() && may_sweep()) {
 		bool swept = ptx_threads_sweep();
 		bool reaped = ptx_ring_reap(&view->rings, thread->pid, ptx_family_is_dead);
 

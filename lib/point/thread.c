@@ -4,20 +4,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/quiet.h"
+#include "point/object.h"
 #include "ring/ring_write.h"
-
-#define OBJECT_BYTES ((sizeof(struct ptx_thread) + PTX_PAGE - 1) & ~(size_t)(PTX_PAGE - 1))
-#define POOL_THREADS  64   /* reserved when the program starts */
-#define QUIET_THREADS 2048 /* reserved before the process becomes quiet */
-#define SLAB_THREADS  64   /* each time that those are used up */
-#define POOL_FRAMES   8    /* objects of the pool that a child leaves to frames of its ancestors */
 
 struct ptx_thread ptx_thread_nobody = { .frame = { &ptx_thread_nobody } };
 
@@ -26,146 +20,6 @@ _Thread_local _Atomic(struct ptx_thread *) ptx_thread_self
 
 static pthread_key_t end_of_thread;
 static bool have_key;
-
-static bool take(struct ptx_thread *thread)
-{
-	uint32_t no = 0;
-
-	return atomic_load_explicit(&thread->taken, memory_order_relaxed) == 0 &&
-	       atomic_compare_exchange_strong_explicit(&thread->taken, &no, 1,
-						       memory_order_acquire, memory_order_relaxed);
-}
-
-static void link_thread(struct ptx_thread *thread)
-{
-	struct ptx_thread *first = atomic_load_explicit(&ptx_private.threads, memory_order_relaxed);
-
-	do
-		thread->next = first;
-	while (!atomic_compare_exchange_weak_explicit(&ptx_private.threads, &first, thread,
-						      memory_order_release, memory_order_relaxed));
-}
-
-/*
- * Address space that is there before it is needed, so that a new thread needs no system call: a pool
- * from the program's start and, before a seccomp filter, a larger one. Pages come with the first touch. A
- * child has the same addresses, zeroed, and begins behind the object of the thread that forked, whose
- * interrupted frames may go on with that one.
- */
-static struct pool {
-	_Atomic(unsigned char *) begin; /* NULL: none */
-	unsigned count, first;
-} pools[PTX_THREAD_POOLS] = { { .count = POOL_THREADS }, { .count = QUIET_THREADS } };
-
-static unsigned char *map_objects(unsigned count)
-{
-	size_t bytes = count * OBJECT_BYTES;
-	void *objects = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (objects == MAP_FAILED)
-		return NULL;
-	madvise(objects, bytes, MADV_WIPEONFORK);
-	return objects;
-}
-
-static unsigned left_in(int i)
-{
-	uint32_t used = atomic_load_explicit(&ptx_private.pool_used[i], memory_order_relaxed);
-
-	if (!atomic_load_explicit(&pools[i].begin, memory_order_acquire) ||
-	    used >= pools[i].count - POOL_FRAMES)
-		return 0;
-	return pools[i].count - POOL_FRAMES - used;
-}
-
-/*
- * The object of the pool that this thread is about to make its own. When a handler forks, the
- * child's pool begins behind this object, so that only the interrupted call uses it there.
- */
-static _Thread_local struct ptx_thread *in_making __attribute__((tls_model("initial-exec")));
-
-static struct ptx_thread *take_from_pool(void)
-{
-	for (int i = 0; i < PTX_THREAD_POOLS; i++) {
-		const struct pool *pool = &pools[i];
-
-		while (left_in(i)) {
-			uint32_t used = atomic_fetch_add_explicit(&ptx_private.pool_used[i], 1,
-								  memory_order_relaxed);
-			struct ptx_thread *thread;
-
-			if (used >= pool->count - POOL_FRAMES)
-				break;
-			thread = (void *)(atomic_load_explicit(&pool->begin, memory_order_relaxed) +
-					  (pool->first + used) % pool->count * OBJECT_BYTES);
-			in_making = thread;
-			atomic_signal_fence(memory_order_seq_cst);
-			if (!take(thread))
-				continue; /* a handler has it, or an emulator's fork */
-			link_thread(thread);
-			return thread;
-		}
-	}
-	return NULL;
-}
-
-/* Returns one of the slab's objects, taken; the others are there for whoever comes next. */
-static struct ptx_thread *make_slab(unsigned count)
-{
-	unsigned char *slab = ptx_is_quiet() ? NULL : map_objects(count);
-
-	if (!slab)
-		return NULL;
-	for (unsigned i = 0; i < count; i++) {
-		struct ptx_thread *thread = (void *)(slab + i * OBJECT_BYTES);
-
-		if (i == 0)
-			atomic_store_explicit(&thread->taken, 1, memory_order_relaxed);
-		link_thread(thread);
-	}
-	return (void *)slab;
-}
-
-static struct ptx_thread *find_free(void)
-{
-	struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,
-							 memory_order_acquire);
-
-	while (thread && !take(thread))
-		thread = thread->next;
-	return thread;
-}
-
-void ptx_threads_prepare(unsigned count)
-{
-	struct ptx_thread *thread;
-	unsigned have = 0;
-
-	for (int i = 0; i < PTX_THREAD_POOLS; i++)
-		have += left_in(i);
-	for (thread = atomic_load_explicit(&ptx_private.threads, memory_order_acquire); thread;
-	     thread = thread->next)
-		have += atomic_load_explicit(&thread->taken, memory_order_relaxed) == 0;
-	if (have >= count)
-		return;
-	thread = make_slab(count - have);
-	if (thread)
-		atomic_store_explicit(&thread->taken, 0, memory_order_release);
-}
-
-void ptx_threads_reserve(void)
-{
-	unsigned char *none = NULL, *objects;
-
-	if (atomic_load_explicit(&pools[1].begin, memory_order_acquire))
-		return;
-	objects = map_objects(QUIET_THREADS);
-	if (objects && !atomic_compare_exchange_strong_explicit(&pools[1].begin, &none, objects,
-								memory_order_release,
-								memory_order_relaxed))
-		munmap(objects, QUIET_THREADS * OBJECT_BYTES);
-}
 
 static uint32_t this_process(void)
 {
@@ -252,13 +106,11 @@ static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 
 static struct ptx_thread *find_or_make(void)
 {
-	struct ptx_thread *thread = find_free();
+	struct ptx_thread *thread = ptx_object_take();
 
 	if (!thread && !have_key && ptx_threads_sweep())
-		thread = find_free();
-	if (!thread)
-		thread = take_from_pool();
-	return thread ? thread : make_slab(SLAB_THREADS);
+		thread = ptx_object_take();
+	return thread ? thread : ptx_object_make();
 }
 
 /* Unless a handler has interrupted this very function and been here already. */
@@ -270,7 +122,7 @@ static struct ptx_thread *become(struct ptx_thread *thread)
 	    !atomic_compare_exchange_strong_explicit(&ptx_thread_self, &old, thread,
 						     memory_order_relaxed, memory_order_relaxed)) {
 		atomic_store_explicit(&thread->pid, 0, memory_order_relaxed);
-		atomic_store_explicit(&thread->taken, 0, memory_order_release);
+		ptx_object_free(thread);
 		return old;
 	}
 	if (have_key)
@@ -292,25 +144,14 @@ struct ptx_thread *ptx_thread_make(void)
 	} while (thread && !name_thread(thread, pid));
 	if (thread)
 		thread = become(thread);
-	in_making = NULL;
+	ptx_object_is_made();
 	errno = saved;
 	return thread;
 }
 
 void ptx_thread_leave(void)
 {
-	const struct ptx_thread *thread = in_making;
-
-	if (!thread)
-		thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
-	for (int i = 0; i < PTX_THREAD_POOLS; i++) {
-		struct pool *pool = &pools[i];
-		uintptr_t begin = (uintptr_t)atomic_load_explicit(&pool->begin, memory_order_relaxed);
-		uintptr_t at = (uintptr_t)thread - begin;
-
-		if (begin && at < pool->count * OBJECT_BYTES)
-			pool->first = (unsigned)(at / OBJECT_BYTES + 1) % pool->count;
-	}
+	ptx_objects_leave(atomic_load_explicit(&ptx_thread_self, memory_order_relaxed));
 	atomic_store_explicit(&ptx_thread_self, &ptx_thread_nobody, memory_order_relaxed);
 }
 
@@ -470,7 +311,8 @@ bool ptx_threads_busy(const struct ptx_thread *self)
 	return false;
 }
 
-static void leave_stream(struct ptx_thread *thread, unsigned bit)
+/* in_use: the levels whose last trace point did not return, bit by bit. */
+static void leave_stream(struct ptx_thread *thread, unsigned bit, unsigned in_use)
 {
 	struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit],
 						     memory_order_acquire);
@@ -482,8 +324,9 @@ static void leave_stream(struct ptx_thread *thread, unsigned bit)
 
 		if (cell->serial == view->serial && ptx_thread_holds(cell, view)) {
 			cell->serial = 0;
-			/* Whoever takes it over must not find what a jump left undone. */
-			ptx_ring_mend(&view->rings, cell->ring);
+			/* Whoever takes it over must not find what a jump or a kill left undone. */
+			if (in_use >> level & 1)
+				ptx_ring_mend(&view->rings, cell->ring);
 			ptx_ring_release(&view->rings, cell->ring);
 		}
 	}
@@ -496,16 +339,21 @@ static void leave_stream(struct ptx_thread *thread, unsigned bit)
 /* Gives back all that the thread has; nobody else uses the object. */
 static void end_object(struct ptx_thread *thread)
 {
+	unsigned in_use = 0;
+
+	for (int level = 0; level < PTX_LEVELS; level++)
+		if (atomic_load_explicit(&thread->frame[level], memory_order_relaxed))
+			in_use |= 1u << level;
 	/* Busy, so that no view goes away meanwhile. */
 	atomic_store_explicit(&thread->frame[0], (const void *)thread, memory_order_seq_cst);
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
-		leave_stream(thread, bit);
+		leave_stream(thread, bit, in_use);
 	for (int level = 0; level < PTX_LEVELS; level++)
 		atomic_store_explicit(&thread->frame[level], NULL, memory_order_release);
 	thread->word_one = thread->word_many = 0;
 	/* Nobody's, until its next owner has written its own: a sweep passes over it. */
 	atomic_store_explicit(&thread->pid, 0, memory_order_relaxed);
-	atomic_store_explicit(&thread->taken, 0, memory_order_release);
+	ptx_object_free(thread);
 }
 
 /* Dead, as far as the object says whose it is. */
@@ -562,7 +410,7 @@ void ptx_threads_init(void)
 {
 	ptx_process_before_child = ptx_view_child;
 	ptx_process_pid_of_child = ptx_thread_child_pid;
-	atomic_store_explicit(&pools[0].begin, map_objects(POOL_THREADS), memory_order_release);
+	ptx_objects_init();
 	has_ids = ptx_ids_thread() == (uint32_t)syscall(SYS_gettid);
 	/* Of the first 32 keys a value is set without memory from malloc(): safe in a handler. */
 	have_key = pthread_key_create(&end_of_thread, end_thread) == 0;

@@ -49,6 +49,7 @@ struct ptx_thread {
 	uint32_t turns; /* to another chunk, to look after creators now and then */
 	struct ptx_lane lane[PTX_LANES];
 	struct ptx_thread *next; /* in ptx_private.threads */
+	_Atomic(struct ptx_thread *) next_free; /* in ptx_private.free_threads */
 	_Atomic uint32_t taken;
 	_Atomic uint32_t pid; /* written last; 0: wiped, the process has forked, or nobody's */
 	uint32_t tid;
