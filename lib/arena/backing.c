@@ -211,6 +211,13 @@ void ptx_backing_leave(unsigned bit)
 	pthread_mutex_unlock(&lock);
 }
 
+/* A file system without fallocate() gets zeros written, which the C library does. */
+static bool allocate_more(int fd, uint64_t at, size_t bytes)
+{
+	return fallocate(fd, 0, (off_t)at, (off_t)bytes) == 0 ||
+	       (errno == EOPNOTSUPP && posix_fallocate(fd, (off_t)at, (off_t)bytes) == 0);
+}
+
 static bool extend(void *memory, size_t bytes)
 {
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
@@ -224,7 +231,7 @@ static bool extend(void *memory, size_t bytes)
 		/* Held, it stays; it may have been replaced before. */
 		done = atomic_load_explicit(&backing->region, memory_order_acquire) == region &&
 		       has_file(backing) &&
-		       posix_fallocate(backing->fd, (off_t)(PTX_REGIONS_AT + at), (off_t)bytes) == 0 &&
+		       allocate_more(backing->fd, PTX_REGIONS_AT + at, bytes) &&
 		       ptx_region_back(memory, bytes);
 		let_go(backing, 1);
 		if (done)

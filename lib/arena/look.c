@@ -81,6 +81,28 @@ static void count_records(const struct ptx_image *image, const struct ptx_look *
 	}
 }
 
+/* The pool can grow while the stream is not full: what it can grow by counts as free. */
+static void note_chunks(const struct ptx_region *region, struct ptx_look_stream *stream)
+{
+	const struct ptx_geometry *g = &stream->geometry;
+	uint32_t rings = atomic_load_explicit(&region->rings, memory_order_relaxed);
+	uint32_t chunks = atomic_load_explicit(&region->chunks, memory_order_relaxed);
+	uint32_t free_chunks = atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
+	enum ptx_state kind = ptx_state_kind(stream->state);
+	uint32_t most = g->chunks + PTX_RING_CHUNKS * (rings < g->rings ? rings : g->rings);
+
+	if (chunks > g->chunks_max)
+		chunks = g->chunks_max;
+	if (free_chunks > chunks)
+		free_chunks = chunks;
+	stream->chunks = chunks;
+	stream->free_chunks = free_chunks;
+	if (kind != PTX_FULL && kind != PTX_HELD && most > chunks) {
+		stream->chunks = most;
+		stream->free_chunks += most - chunks;
+	}
+}
+
 static void note_region(const struct ptx_region *region, struct ptx_look_stream *stream)
 {
 	for (int i = 0; i < PTX_WORDS; i++)
@@ -88,12 +110,7 @@ static void note_region(const struct ptx_region *region, struct ptx_look_stream 
 	stream->state = atomic_load_explicit(&region->state, memory_order_relaxed);
 	stream->overrun = atomic_load_explicit(&region->overrun, memory_order_relaxed) != 0;
 	stream->looped = atomic_load_explicit(&region->looped, memory_order_relaxed) != 0;
-	stream->chunks = atomic_load_explicit(&region->chunks, memory_order_relaxed);
-	stream->free_chunks = atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
-	if (stream->chunks > stream->geometry.chunks_max)
-		stream->chunks = stream->geometry.chunks_max;
-	if (stream->free_chunks > stream->chunks)
-		stream->free_chunks = stream->chunks;
+	note_chunks(region, stream);
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)
 		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 			stream->lost[loss] += atomic_load_explicit(&region->lost_type[loss][type],

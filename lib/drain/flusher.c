@@ -15,6 +15,7 @@
 #include "base/futex.h"
 #include "base/msan.h"
 #include "base/quiet.h"
+#include "ring/pool.h"
 #include "drain/flush_private.h"
 
 #define AGE_NS        1000000000u
@@ -27,30 +28,10 @@
 #define LOOK_NS_MAX   20000000
 #define BUSY_BYTES_A_NS 1 /* what writers bring at most */
 
-static uint32_t taken_chunks(const struct ptx_flush *flush)
-{
-	const struct ptx_region *region = flush->drain->rings->region;
-
-	uint32_t chunks = atomic_load_explicit(&region->chunks, memory_order_relaxed);
-	uint32_t free_chunks = atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
-
-	return free_chunks < chunks ? chunks - free_chunks : 0;
-}
-
 static enum ptx_state state_of(const struct ptx_flush *flush)
 {
 	return ptx_state_kind(atomic_load_explicit(&flush->drain->rings->region->state,
 						   memory_order_acquire));
-}
-
-/* Open chunks are taken for good: only what exceeds one a ring counts. */
-static bool is_filling(const struct ptx_flush *flush, uint32_t part)
-{
-	const struct ptx_region *region = flush->drain->rings->region;
-	uint32_t open = atomic_load_explicit(&region->rings, memory_order_relaxed);
-	uint32_t taken = taken_chunks(flush);
-
-	return taken > open && taken - open >= flush->drain->rings->geometry.chunks / part;
 }
 
 /* Nanoseconds until the oldest event is due, IDLE_NAP_NS if there is none. */
@@ -79,7 +60,7 @@ static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
 		ptx_barrier_everywhere();
 	else
 		ptx_barrier();
-	if (!is_filling(flush, 2) && state_of(flush) != PTX_FULL &&
+	if (!ptx_pool_is_filling(flush->drain->rings, 2) && state_of(flush) != PTX_FULL &&
 	    !atomic_load_explicit(&flush->quit, memory_order_acquire))
 		ptx_futex_nap(wish, 1, ns < IDLE_NAP_NS ? ns : IDLE_NAP_NS);
 	atomic_store_explicit(wish, 0, memory_order_relaxed);
@@ -111,7 +92,7 @@ static void look_for(struct ptx_flush *flush, int64_t ns)
 {
 	const int64_t look = look_ns(flush);
 
-	for (; ns > 0 && !is_filling(flush, 2) && state_of(flush) != PTX_FULL &&
+	for (; ns > 0 && !ptx_pool_is_filling(flush->drain->rings, 2) && state_of(flush) != PTX_FULL &&
 	       !atomic_load_explicit(&flush->quit, memory_order_acquire);
 	     ns -= look)
 		ptx_futex_nap(&flush->quit, 0, ns < look ? ns : look);
@@ -126,7 +107,7 @@ static void *run(void *argument)
 
 	ptx_msan_pause(); /* as long as the thread lives */
 	while (!atomic_load_explicit(&flush->quit, memory_order_acquire)) {
-		bool filling = is_filling(flush, busy ? 16 : 2) || state_of(flush) == PTX_FULL;
+		bool filling = ptx_pool_is_filling(flush->drain->rings, busy ? 16 : 2) || state_of(flush) == PTX_FULL;
 		int64_t ns = filling ? 0 : busy ? BUSY_NAP_NS : until_due(flush);
 
 		if (filling)

@@ -144,7 +144,7 @@ static struct ptx_record *turn(struct ptx_thread *thread, struct ptx_cell *cell,
 		return NULL; /* this is a child, and the cell was wiped */
 	cell->room = ptx_ring_room(&view->rings, *chunk);
 	if (ptx_unlikely(atomic_load_explicit(&region->flush_wish, memory_order_relaxed)) &&
-	    ptx_pool_left(&view->rings) < view->rings.geometry.chunks / 2)
+	    ptx_pool_is_filling(&view->rings, 2))
 		wake_flusher(region);
 	return reserve(cell, view, *chunk, size, head, loss);
 }

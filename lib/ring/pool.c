@@ -3,9 +3,10 @@
 
 #include "ring/ring_write.h"
 
-#define STEP       65536u /* a chunk becomes present in steps that double up to this */
-#define SMALL_POOL 512u   /* more chunks are not looked at one by one by a writer */
-#define TRIES      3
+#define STEP        65536u /* a chunk becomes present in steps that double up to this */
+#define SMALL_POOL  512u   /* more chunks are not looked at one by one by a writer */
+#define TRIES       3
+#define FILLING_MIN 3u
 
 /* No process maps it: there is no far part, or the system has refused it once. */
 static unsigned char no_far;
@@ -93,7 +94,10 @@ static bool holds_records(uint64_t word)
 	return ptx_word_state(word) == PTX_CHUNK_OPEN || ptx_word_state(word) == PTX_CHUNK_CLOSED;
 }
 
-/* Up to when events would be gone if the oldest closed chunk were overwritten. */
+/*
+ * Up to when events would be gone if the oldest closed chunk were overwritten; UINT64_MAX if there is
+ * none, and so nothing to overwrite.
+ */
 static uint64_t cut_of_next(const struct ptx_rings *rings, uint32_t chunks)
 {
 	uint64_t oldest = UINT64_MAX, cut = atomic_load_explicit(&rings->region->cut, memory_order_acquire);
@@ -106,7 +110,7 @@ static uint64_t cut_of_next(const struct ptx_rings *rings, uint32_t chunks)
 		last = atomic_load_explicit(&ptx_ring_chunk(rings, i)->last, memory_order_relaxed);
 		oldest = last < oldest ? last : oldest;
 	}
-	return oldest == UINT64_MAX || oldest < cut ? cut : oldest;
+	return oldest < cut ? cut : oldest;
 }
 
 /* The heads in a first look, what readers have claimed in a second. */
@@ -178,12 +182,14 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 	return number;
 }
 
-uint32_t ptx_pool_left(const struct ptx_rings *rings)
+bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part)
 {
-	uint32_t most = most_chunks(rings), chunks = ptx_ring_chunks(rings);
+	uint32_t chunks = ptx_ring_chunks(rings), open = ptx_ring_count(rings);
 	uint32_t left = atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed);
-	uint32_t reserve = 2 * ptx_ring_count(rings);
+	uint32_t taken = left < chunks ? chunks - left : 0, enough = rings->geometry.chunks / part;
+	uint32_t few = rings->geometry.chunks / 2;
 
-	left += most > chunks ? most - chunks : 0;
-	return left > reserve ? left - reserve : 0;
+	/* A small part of a small pool is less than a write is worth. */
+	few = few < FILLING_MIN ? few : FILLING_MIN;
+	return taken > open && taken - open >= (enough > few ? enough : few);
 }

@@ -23,11 +23,9 @@
  */
 uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss);
 
-/*
- * Chunks that writers can still take without overwriting one, but for those that the pool keeps in
- * reserve for each ring.
- */
-uint32_t ptx_pool_left(const struct ptx_rings *rings);
+/* At least one part-th of what the stream's size asks for is taken by closed chunks. Each ring has one
+ * that is open, and keeps it. */
+bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part);
 
 /*
  * The stream holds all that its size promises, so that a writer need not make more memory present for

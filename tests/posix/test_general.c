@@ -155,6 +155,7 @@ START_TEST(streams_do_not_touch_each_other)
 	trace_number(v, 7);
 
 	calls += fill(full, u, 32, calls);
+	calls += fill(loop, u, 32, calls);
 	ck_assert_status(full, SUSPENDED, FULL);
 	ck_assert_status(loop, RUNNING, FULL);
 	ck_assert_status(plain, RUNNING, NOT_FULL);
