@@ -97,7 +97,8 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 		free_chunks = chunks;
 	stream->chunks = chunks;
 	stream->free_chunks = free_chunks;
-	if (kind != PTX_FULL && kind != PTX_HELD && most > chunks) {
+	/* No chunks at all: the memory was given back. */
+	if (chunks != 0 && kind != PTX_FULL && kind != PTX_HELD && most > chunks) {
 		stream->chunks = most;
 		stream->free_chunks += most - chunks;
 	}

@@ -15,8 +15,8 @@
 #include "base/futex.h"
 #include "base/msan.h"
 #include "base/quiet.h"
-#include "ring/pool.h"
 #include "drain/flush_private.h"
+#include "ring/pool.h"
 
 #define AGE_NS        1000000000u
 #define IDLE_NAP_NS   500000000

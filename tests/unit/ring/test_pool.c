@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* ring/pool.c: what is memory of a stream, when it becomes that, and when a stream has enough. */
+#include <string.h>
+
+#include "record/attr.h"
+#include "ring/pool.h"
+#include "support/support.h"
+#include "unit/ring/pool.h"
+
+#define PAGE 4096u
+
+static struct pool *pool;
+static unsigned char present[1 << 20]; /* a byte for each page of the region that was made present */
+static bool refused;
+
+static bool back(void *memory, size_t bytes)
+{
+	size_t at = (size_t)((unsigned char *)memory - (unsigned char *)pool->memory);
+
+	if (refused)
+		return false;
+	for (size_t page = at / PAGE; page <= (at + bytes - 1) / PAGE; page++)
+		present[page] = 1;
+	return true;
+}
+
+static void begin(size_t stream_size, size_t max_data_size, bool loop)
+{
+	pool = pool_make_planned(stream_size, max_data_size, loop);
+	pool->young = true;
+	pool->rings.back = back;
+	memset(present, 0, sizeof present);
+	refused = false;
+}
+
+static bool is_present(const void *memory, size_t bytes)
+{
+	size_t at = (size_t)((const unsigned char *)memory - (unsigned char *)pool->memory);
+
+	for (size_t page = at / PAGE; page <= (at + bytes - 1) / PAGE; page++)
+		if (!present[page])
+			return false;
+	return true;
+}
+
+/* A record of size bytes, as a trace point writes it; false by pool_loss. */
+static bool put(struct writer *writer, size_t size)
+{
+	struct ptx_rings *rings = &pool->rings;
+	struct ptx_record *record;
+	uint64_t head, end;
+
+	record = ptx_ring_reserve(rings, writer->chunk, size, &head);
+	end = ptx_head_offset(head) + size;
+	if (record && ptx_ring_extend(rings, writer->chunk, ptx_head_offset(head), end, &pool_loss) < end) {
+		if (pool_loss != PTX_WRITER_STREAM_FULL)
+			return false;
+		record = NULL;
+	}
+	if (!record) {
+		if (!ptx_ring_turn(rings, &writer->chunk, &writer->ident, &pool_loss))
+			return false;
+		record = ptx_ring_reserve(rings, writer->chunk, size, &head);
+		end = ptx_head_offset(head) + size;
+		if (ptx_ring_extend(rings, writer->chunk, ptx_head_offset(head), end, &pool_loss) < end)
+			return false;
+	}
+	ck_assert(is_present(writer->chunk, sizeof *writer->chunk + end));
+	ptx_record_fill(record, (uint32_t)(size - sizeof *record), POOL_TYPE, 0);
+	ptx_ring_enter(writer->chunk, head);
+	ptx_ring_commit(writer->chunk, record, head, size, ptx_clock_now());
+	return true;
+}
+
+enum { LARGE = 100000 };
+
+START_TEST(a_large_record_makes_its_own_memory_present_and_no_more)
+{
+	size_t size = ptx_record_size(LARGE), pages = 0;
+	struct writer writer;
+
+	begin(1, LARGE, false);
+	ck_assert(pool->rings.geometry.is_large);
+	writer_begin(&writer, pool, 1);
+	ck_assert(put(&writer, size));
+	for (size_t i = 0; i < sizeof present; i++)
+		pages += present[i];
+	ck_assert_uint_le(pages, size / PAGE + 2);
+}
+END_TEST
+
+/* The threads share a stream that has room for two records: each may have one, and then it is full. */
+START_TEST(each_thread_may_have_one_record_and_the_stream_what_it_promises)
+{
+	enum { THREADS = 20 };
+	size_t size = ptx_record_size(LARGE), written = 0, pages = 0;
+	struct writer writers[THREADS];
+
+	begin(1, LARGE, false);
+	for (unsigned i = 0; i < THREADS; i++) {
+		writer_begin(&writers[i], pool, i + 1);
+		written += put(&writers[i], size);
+	}
+	ck_assert_uint_eq(written, THREADS);
+	for (unsigned i = 0; i < 4 * THREADS; i++)
+		written += put(&writers[i % THREADS], size);
+	ck_assert_int_eq(pool_loss, PTX_WRITER_STREAM_FULL);
+	ck_assert_uint_le(written, THREADS + 4);
+	for (size_t i = 0; i < sizeof present; i++)
+		pages += present[i];
+	ck_assert_uint_le(pages, (THREADS + 4) * (size / PAGE + 2));
+}
+END_TEST
+
+/* What a reader has claimed makes room again, also in chunks that it has not freed. */
+START_TEST(what_was_read_is_no_longer_held)
+{
+	static struct reader reader;
+	size_t size = ptx_record_size(LARGE);
+	struct writer writer;
+
+	begin(1, LARGE, false);
+	reader_init(&reader, pool);
+	writer_begin(&writer, pool, 1);
+	while (put(&writer, size))
+		;
+	ck_assert_int_eq(pool_loss, PTX_WRITER_STREAM_FULL);
+	ck_assert(ptx_pool_is_enough(&pool->rings));
+	ck_assert_int_eq(reader_take(&reader, writer.ring), PTX_CLAIM_BYTES);
+	ck_assert(!ptx_pool_is_enough(&pool->rings));
+	ck_assert(put(&writer, size));
+}
+END_TEST
+
+START_TEST(a_loop_stream_grows_no_more_when_overwriting_keeps_the_promise)
+{
+	size_t size = ptx_record_size(LARGE);
+	struct writer writer;
+	uint32_t chunks;
+
+	begin(1, LARGE, true);
+	writer_begin(&writer, pool, 1);
+	for (int i = 0; i < 100; i++)
+		ck_assert(put(&writer, size));
+	chunks = ptx_ring_chunks(&pool->rings);
+	ck_assert_uint_lt(chunks, pool->rings.geometry.chunks + PTX_RING_CHUNKS);
+	for (int i = 0; i < 100; i++)
+		ck_assert(put(&writer, size));
+	ck_assert_uint_eq(ptx_ring_chunks(&pool->rings), chunks);
+	ck_assert_uint_gt(pool_lost(pool, PTX_WRITER_OVERWRITTEN), 100);
+}
+END_TEST
+
+START_TEST(without_memory_a_record_is_lost_and_the_next_one_asks_again)
+{
+	size_t size = ptx_record_size(LARGE);
+	struct writer writer;
+
+	begin(1, LARGE, false);
+	writer_begin(&writer, pool, 1);
+	refused = true;
+	ck_assert(!put(&writer, size));
+	ck_assert_int_eq(pool_loss, PTX_WRITER_NO_MEMORY);
+	refused = false;
+	ck_assert(put(&writer, size));
+}
+END_TEST
+
+/* Memory that was made present once is not asked for again. */
+START_TEST(a_chunk_that_was_used_before_is_present)
+{
+	static struct reader reader;
+	struct writer writer;
+	size_t size = ptx_record_size(LARGE);
+
+	begin(1, LARGE, false);
+	reader_init(&reader, pool);
+	writer_begin(&writer, pool, 1);
+	for (int i = 0; i < 12; i++) {
+		ck_assert(put(&writer, size));
+		reader_read(&reader);
+	}
+	refused = true;
+	for (int i = 0; i < 50; i++) {
+		ck_assert(put(&writer, size));
+		reader_read(&reader);
+	}
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("ring: the pool", &tc);
+
+	tcase_add_test(tc, a_large_record_makes_its_own_memory_present_and_no_more);
+	tcase_add_test(tc, each_thread_may_have_one_record_and_the_stream_what_it_promises);
+	tcase_add_test(tc, what_was_read_is_no_longer_held);
+	tcase_add_test(tc, a_loop_stream_grows_no_more_when_overwriting_keeps_the_promise);
+	tcase_add_test(tc, without_memory_a_record_is_lost_and_the_next_one_asks_again);
+	tcase_add_test(tc, a_chunk_that_was_used_before_is_present);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
