@@ -73,7 +73,7 @@ extern const volatile unsigned char *const posix_trace_active_np;
 #define POSIX_TRACE_LOST_LOG_FULL_NP        2 /* UNTIL_FULL log: discarded at flush */
 #define POSIX_TRACE_LOST_LOG_OVERWRITTEN_NP 3 /* LOOP log: overwritten in the log */
 #define POSIX_TRACE_LOST_FLUSH_ERROR_NP     4 /* could not be written to the log */
-#define POSIX_TRACE_LOST_NO_MEMORY_NP       5 /* no memory for a thread's first event */
+#define POSIX_TRACE_LOST_NO_MEMORY_NP       5 /* the system had no memory for the event */
 #define POSIX_TRACE_LOST_NO_SLOT_NP         6 /* too many threads, or one that must read no clock */
 #define POSIX_TRACE_LOST_NESTING_NP         7 /* signal handlers nested too deep in trace points */
 #define POSIX_TRACE_LOST_CLEARED_NP         8 /* removed by posix_trace_clear() */

@@ -130,7 +130,7 @@ static bool make_all_present(struct making *making, const struct ptx_geometry *g
 		return make_present(making, 0, g->bytes_first) && !making->refused;
 	}
 	return ptx_ring_first_tables(g, make_present, making) &&
-	       make_present(making, g->chunks_at, chunks);
+	       (chunks == 0 || make_present(making, g->chunks_at, chunks));
 }
 
 uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing)
@@ -245,18 +245,31 @@ void ptx_region_unmap(const struct ptx_rings *rings)
 	munmap(rings->region, rings->geometry.bytes);
 }
 
-/* In slices: the kernel holds the lock of the file for as long as one takes. */
+/*
+ * In slices, since the kernel holds the lock of the file for as long as one takes. Where there is no memory
+ * nothing is to be done: a region is address space for the most part. No other code uses the file's position.
+ */
 void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		      uint64_t offset)
 {
 	const uint64_t end = offset + geometry->bytes + geometry->far_bytes;
 	int fd = ptx_arena_fd(arena), saved = errno;
 
-	for (uint64_t slice; fd >= 0 && offset != 0 && offset < end; offset += slice) {
+	while (fd >= 0 && offset != 0 && offset < end) {
+		off_t data = lseek(fd, (off_t)offset, SEEK_DATA);
+		uint64_t slice;
+
+		if (data < 0 && errno == ENXIO)
+			break;
+		if (data > 0 && (uint64_t)data > offset)
+			offset = (uint64_t)data;
+		if (offset >= end)
+			break;
 		slice = end - offset < SLICE ? end - offset : SLICE;
 		if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
 			      (off_t)slice) != 0)
 			break;
+		offset += slice;
 	}
 	errno = saved;
 }

@@ -173,8 +173,12 @@ static struct ptx_thread *find_free(void)
 	struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,
 							 memory_order_acquire);
 
-	while (thread && !take(thread))
-		thread = thread->next;
+	for (; thread; thread = thread->next) {
+		in_making = thread;
+		atomic_signal_fence(memory_order_seq_cst);
+		if (take(thread))
+			break;
+	}
 	return thread;
 }
 

@@ -42,7 +42,7 @@
 #define CHUNK_MAX    16384u
 #define SMALL_RECORD 8192u
 #define PAGE         4096u
-#define PRESENT_MAX  (16u << 20) /* so much is memory from the beginning, the rest with its first use */
+#define PRESENT_MAX  (4u << 20) /* so much is memory from the beginning, the rest with its first use */
 #define FAR_MAX      (UINT64_C(8) << 30) /* address space of the far part: it is not used up in the file */
 
 _Static_assert(sizeof(struct ptx_chunk) == 64, "a chunk's header is one cache line");

@@ -28,6 +28,7 @@
 
 #define STREAMS   4
 #define OWN_LOG_DATA 64 /* bytes of an event */
+#define OWN_LOG_SIZE 100000 /* of the stream: less than is recorded before, so that chunks are used again */
 #define AFTERWARDS 5 /* events that the target traces behind the call that is looked at */
 
 /* Who traces; each by event types of its own, MAIN by MAIN_TYPES of them in turn, which come first. */

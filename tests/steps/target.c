@@ -250,7 +250,7 @@ static trace_id_t log_own_events(void)
 	posix_trace_attr_init(&attr);
 	if (posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH) ||
 	    posix_trace_attr_setmaxdatasize(&attr, OWN_LOG_DATA) ||
-	    posix_trace_attr_setstreamsize(&attr, 1) ||
+	    posix_trace_attr_setstreamsize(&attr, OWN_LOG_SIZE) ||
 	    posix_trace_create_withlog(0, &attr, share->log_fd, &trid) || posix_trace_start(trid))
 		_exit(6);
 	posix_trace_attr_destroy(&attr);

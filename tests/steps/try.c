@@ -84,6 +84,9 @@ void try_filter(struct try *try, bool main_types)
 		set_filter(&try->count[i], main_types);
 }
 
+/* In both chunks are as small as they can be. The second holds all that a way records. */
+enum { SMALLEST = 1024, ROOMY = 65536 };
+
 static void open_stream(struct try *try, const struct stream_kind *kind, struct count *count)
 {
 	const pid_t pid = try->path->own ? getpid() : try->pid;
@@ -98,7 +101,7 @@ static void open_stream(struct try *try, const struct stream_kind *kind, struct 
 	count->whole_suffix = kind->policy == POSIX_TRACE_LOOP;
 	posix_trace_attr_init(&attr);
 	must("attributes", posix_trace_attr_setstreamfullpolicy(&attr, kind->policy));
-	must("attributes", posix_trace_attr_setstreamsize(&attr, 1024));
+	must("attributes", posix_trace_attr_setstreamsize(&attr, count->may_lose ? SMALLEST : ROOMY));
 	must("attributes", posix_trace_attr_setmaxdatasize(&attr, kind->max_data));
 	must("attributes", posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
 	if (kind->inherited)

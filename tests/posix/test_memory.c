@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a stream's memory is: twice what its attributes ask for at most, and one largest event for each
+ * thread that has recorded, and 256 KiB. It is measured as what the process's memory file has, which other
+ * processes do not change.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/stream.h"
+
+#define KIB   ((size_t)1024)
+#define SLACK (256 * KIB)
+#define PAGE  ((size_t)4096)
+
+/* Bytes of memory in the arena: the only memory file of this process. */
+static size_t memory(void)
+{
+	size_t bytes = 0;
+	struct stat file;
+
+	for (int fd = 200; fd < 208; fd++)
+		if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_nlink == 0)
+			bytes += (size_t)file.st_blocks * 512;
+	ck_assert_uint_gt(bytes, 0);
+	return bytes;
+}
+
+static const struct way {
+	size_t size, max_data, threads, events;
+	int policy;
+} ways[] = {
+	{ 0, 0, 1, 1, POSIX_TRACE_UNTIL_FULL },
+	{ 0, 0, 1, 5000, POSIX_TRACE_UNTIL_FULL },
+	{ 0, 0, 1, 5000, POSIX_TRACE_LOOP },
+	{ 1 << 20, 0, 16, 3000, POSIX_TRACE_UNTIL_FULL },
+	{ 1 << 20, 0, 16, 3000, POSIX_TRACE_LOOP },
+	{ 1 << 20, 0, 100, 100, POSIX_TRACE_UNTIL_FULL },
+	{ 0, 4 << 20, 1, 20, POSIX_TRACE_UNTIL_FULL },
+	{ 0, 4 << 20, 1, 20, POSIX_TRACE_LOOP },
+	{ 0, 4 << 20, 4, 5, POSIX_TRACE_UNTIL_FULL },
+	{ 0, 10 << 20, 1, 5, POSIX_TRACE_UNTIL_FULL },
+	{ 1 << 20, 1 << 16, 8, 50, POSIX_TRACE_UNTIL_FULL },
+	{ 1 << 20, 1 << 16, 8, 50, POSIX_TRACE_LOOP },
+};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static trace_event_id_t u;
+static size_t len;
+static pthread_barrier_t recorded;
+
+/* One after another: what a stream takes is then the same each time. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+static void *record(void *events)
+{
+	char *data = calloc(1, len);
+
+	ck_assert_ptr_nonnull(data);
+	pthread_mutex_lock(&turn);
+	for (size_t i = 0; i < *(const size_t *)events; i++)
+		posix_trace_event(u, data, len);
+	pthread_mutex_unlock(&turn);
+	free(data);
+	pthread_barrier_wait(&recorded);
+	return NULL;
+}
+
+static void record_by_threads(const struct way *way)
+{
+	pthread_t threads[128];
+	size_t events = way->events;
+
+	ck_assert_int_eq(pthread_barrier_init(&recorded, NULL, (unsigned)way->threads + 1), 0);
+	for (size_t i = 0; i < way->threads; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, record, &events), 0);
+	pthread_barrier_wait(&recorded);
+	for (size_t i = 0; i < way->threads; i++)
+		pthread_join(threads[i], NULL);
+}
+
+START_TEST(a_stream_takes_twice_what_its_attributes_ask_for_at_most)
+{
+	const struct way *way = &ways[_i];
+	size_t before = memory(), asked, largest, limit;
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	u = type_of("u");
+	wish_attr(&attr, &(struct wish){ .policy = way->policy, .size = way->size,
+					 .max_data = way->max_data });
+	OK(posix_trace_attr_getmaxdatasize(&attr, &len));
+	largest = user_event_size(&attr, len);
+	OK(posix_trace_attr_getstreamsize(&attr, &asked));
+	asked = asked < 2 * largest ? 2 * largest : asked;
+	OK(posix_trace_create(0, &attr, &trid));
+	ck_assert_uint_gt(memory(), before);
+	ck_assert_uint_le(memory() - before, 2 * asked + SLACK);
+	start(trid);
+	record_by_threads(way);
+	/* A thread takes a page at least. */
+	limit = 2 * asked + SLACK + (way->threads + 1) * (largest < PAGE ? PAGE : largest);
+	ck_assert_msg(memory() - before <= limit, "%zu KiB, and %zu KiB is the limit",
+		      (memory() - before) / KIB, limit / KIB);
+	shut(trid);
+}
+END_TEST
+
+START_TEST(a_stream_that_is_shut_down_gives_its_memory_back)
+{
+	const struct way *way = &ways[_i];
+	size_t before = memory();
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	u = type_of("u");
+	wish_attr(&attr, &(struct wish){ .policy = way->policy, .size = way->size,
+					 .max_data = way->max_data });
+	OK(posix_trace_attr_getmaxdatasize(&attr, &len));
+	OK(posix_trace_create(0, &attr, &trid));
+	start(trid);
+	record_by_threads(way);
+	shut(trid);
+	ck_assert_uint_le(memory(), before + PAGE);
+}
+END_TEST
+
+/* What was not recorded to is not memory, so it is there at once. */
+START_TEST(a_large_stream_takes_memory_as_it_is_filled)
+{
+	size_t before = memory();
+	trace_id_t trid = STARTED(.size = (size_t)1 << 30);
+
+	ck_assert_uint_le(memory() - before, (size_t)32 << 20);
+	shut(trid);
+}
+END_TEST
+
+enum { MANY = 3000 };
+
+static pthread_barrier_t all;
+
+static void *record_one(void *arg)
+{
+	(void)arg;
+	trace_number(u, 1);
+	pthread_barrier_wait(&all);
+	return NULL;
+}
+
+/* LEDGER: each thread is told apart, and none loses its event for lack of a ring. */
+START_TEST(three_thousand_threads_at_once_have_a_ring_each)
+{
+	static pthread_t threads[MANY];
+	struct posix_trace_ledger_np ledger;
+	pthread_attr_t small;
+	struct history *history;
+	trace_id_t trid;
+
+	u = type_of("u");
+	trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL, .size = 1 << 20);
+	ck_assert_int_eq(pthread_barrier_init(&all, NULL, MANY), 0);
+	OK(pthread_attr_init(&small));
+	OK(pthread_attr_setstacksize(&small, 64 * KIB));
+	for (int i = 0; i < MANY; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], &small, record_one, NULL), 0);
+	for (int i = 0; i < MANY; i++)
+		pthread_join(threads[i], NULL);
+	OK(posix_trace_get_ledger_np(trid, &ledger));
+	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
+		ck_assert_uint_eq(ledger.lost[cause], 0);
+	history = read_all(trid);
+	ck_assert_uint_eq(history_count(history, u), MANY);
+	history_free(history);
+	shut(trid);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("memory of a stream", &tc);
+
+	tcase_add_loop_test(tc, a_stream_takes_twice_what_its_attributes_ask_for_at_most, 0, WAYS);
+	tcase_add_loop_test(tc, a_stream_that_is_shut_down_gives_its_memory_back, 0, WAYS);
+	tcase_add_test(tc, a_large_stream_takes_memory_as_it_is_filled);
+	tcase_add_test(tc, three_thousand_threads_at_once_have_a_ring_each);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
