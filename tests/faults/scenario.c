@@ -67,7 +67,7 @@ static int a_stream(pid_t pid, int policy, int log_policy, bool log, trace_id_t 
 	posix_trace_attr_setstreamfullpolicy(&attr, policy);
 	posix_trace_attr_setlogfullpolicy(&attr, log_policy);
 	posix_trace_attr_setlogsize(&attr, 64 << 10);
-	posix_trace_attr_setstreamsize(&attr, 16384);
+	posix_trace_attr_setstreamsize(&attr, 65536); /* a log is to lose nothing */
 	posix_trace_attr_setmaxdatasize(&attr, DATA);
 	posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED);
 	if (log)

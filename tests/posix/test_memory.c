@@ -123,7 +123,8 @@ START_TEST(a_stream_that_is_shut_down_gives_its_memory_back)
 	start(trid);
 	record_by_threads(way);
 	shut(trid);
-	ck_assert_uint_le(memory(), before + PAGE);
+	/* The control page and the names have come to it. */
+	ck_assert_uint_le(memory(), before + 8 * PAGE);
 }
 END_TEST
 
