@@ -38,9 +38,27 @@ static bool add_source(struct ptx_drain *drain)
 	return true;
 }
 
+/*
+ * Rings up to the last one that has a chunk. One without is empty, and one that gets its first chunk after
+ * this look has no event older than the look. So a number that some process wrote into shared memory does not
+ * make the reader visit tens of thousands of rings that nobody uses.
+ */
+static uint32_t used_rings(const struct ptx_drain *drain, uint32_t rings)
+{
+	const struct ptx_ring *ring = drain->rings->ring;
+
+	if (rings > drain->rings->geometry.rings)
+		rings = drain->rings->geometry.rings;
+	while (rings > drain->sources &&
+	       atomic_load_explicit(&ring[rings - 1].current, memory_order_acquire) == 0)
+		rings--;
+	return rings;
+}
+
 bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings)
 {
-	while (drain->sources < rings && drain->sources < drain->rings->geometry.rings)
+	rings = used_rings(drain, rings);
+	while (drain->sources < rings)
 		if (!add_source(drain))
 			return false;
 	return true;
