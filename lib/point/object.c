@@ -66,8 +66,8 @@ static unsigned left_in(int i)
 }
 
 /*
- * The object that this thread is about to make its own. A child leaves it to the frame that a fork
- * interrupts there, as it leaves ptx_thread_self: nobody else takes the object in the child.
+ * The object that this thread is about to make its own. When a handler forks, the child's pool begins
+ * behind this object, so that only the interrupted call uses it there.
  */
 static _Thread_local struct ptx_thread *in_making __attribute__((tls_model("initial-exec")));
 
@@ -88,7 +88,7 @@ static struct ptx_thread *take_from_pool(void)
 			in_making = thread;
 			atomic_signal_fence(memory_order_seq_cst);
 			if (!take(thread))
-				continue; /* a handler was faster, or an emulator's fork zeroes nothing */
+				continue; /* a handler has it, or an emulator's fork */
 			link_thread(thread);
 			return thread;
 		}
