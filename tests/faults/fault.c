@@ -117,6 +117,7 @@ static void *counted(void *piece)
 
 WRAP_MEMORY(malloc, (size_t size), (size))
 WRAP_MEMORY(calloc, (size_t n, size_t size), (n, size))
+WRAP_MEMORY(aligned_alloc, (size_t alignment, size_t size), (alignment, size))
 WRAP_MEMORY(strdup, (const char *text), (text))
 
 void *__real_realloc(void *piece, size_t size);

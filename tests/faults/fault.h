@@ -12,7 +12,7 @@
 
 /* Functions, and what goes through syscall(). */
 #define FAULT_LIST(X)                                                                             \
-	X(malloc) X(calloc) X(realloc) X(strdup) X(memfd_create) X(ftruncate) X(mmap) X(fallocate)  \
+	X(malloc) X(calloc) X(aligned_alloc) X(realloc) X(strdup) X(memfd_create) X(ftruncate) X(mmap) X(fallocate)  \
 	X(posix_fallocate) X(madvise) X(open) X(openat) X(dup) X(lock) X(flock) X(fstatat)                \
 	X(stat) X(lstat) X(readlink) X(access) X(fchown) X(pthread_mutex_init) X(pthread_attr_init)  \
 	X(pthread_setspecific) X(lseek) X(read) X(opendir) X(fdopendir) X(readlinkat) X(symlinkat) X(mkdirat)              \

@@ -200,7 +200,8 @@ static void judge(const struct scenario *scenario, enum fault_call call, unsigne
 }
 
 static const int errors_of[FAULT_CALLS][6] = {
-	[FAULT_malloc] = { ENOMEM }, [FAULT_calloc] = { ENOMEM }, [FAULT_realloc] = { ENOMEM },
+	[FAULT_malloc] = { ENOMEM }, [FAULT_calloc] = { ENOMEM }, [FAULT_aligned_alloc] = { ENOMEM },
+	[FAULT_realloc] = { ENOMEM },
 	[FAULT_strdup] = { ENOMEM }, [FAULT_memfd_create] = { EMFILE, ENOMEM, ENOSYS },
 	[FAULT_ftruncate] = { ENOSPC, EFBIG, EINTR }, [FAULT_mmap] = { ENOMEM },
 	[FAULT_fallocate] = { ENOSPC, EINTR, EDQUOT, EOPNOTSUPP },
