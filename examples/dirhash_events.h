@@ -14,7 +14,9 @@
 
 #define EV_DATA_MAX 512 /* the stream's max-data-size */
 
-/* The last text says the same to readers of <trace_np.h>; other implementations have no use for it. */
+/*
+ * The last text says the same to readers of <trace_np.h>; other implementations have no use for it.
+ */
 #define EVENT_TYPES(X) \
 	X(DIR_BEGIN, "dirhash_dir_begin", /* path */ \
 	  "str path; @level 4; @begin dir; @key path") \

@@ -25,11 +25,12 @@ extern "C" {
 long posix_trace_sysconf_np(int name);
 
 /*
- * Before a program gives up system calls: seccomp, prctl(PR_SET_TSC). PROCESS: all that the library needs
- * is taken now; from then on recording events makes no system call in this process and in children that it
- * forks, and what would need one is counted as lost. ALL: the same, and the library's own threads end, for
- * a limit that all threads get; logs of the process's own streams are completed when it ends. THREAD: the calling thread records no more events,
- * which are counted as lost, and reads no clock for them; NOT takes that back. Always keeps errno.
+ * Before a program gives up system calls: seccomp, prctl(PR_SET_TSC). PROCESS: all that the library
+ * needs is taken now; from then on recording events makes no system call in this process and in
+ * children that it forks, and what would need one is counted as lost. ALL: the same, and the
+ * library's own threads end, for a limit that all threads get; logs of the process's own streams
+ * are completed when it ends. THREAD: the calling thread records no more events, which are counted
+ * as lost, and reads no clock for them; NOT takes that back. Always keeps errno.
  */
 #define POSIX_TRACE_CONFINE_NOT_NP     0
 #define POSIX_TRACE_CONFINE_PROCESS_NP 1
@@ -54,8 +55,10 @@ int posix_trace_confine_np(int what);
 void posix_trace_event_at_np(trace_event_id_t event_id, const void *data, size_t len,
 			     const void *address);
 
-/* Not 0 while some stream is attached to this process, or to one from which it inherits streams. The
- * pointer never changes. */
+/*
+ * Not 0 while some stream is attached to this process, or to one from which it inherits streams.
+ * The pointer never changes.
+ */
 extern const volatile unsigned char *const posix_trace_active_np;
 
 /*
@@ -137,9 +140,10 @@ int posix_trace_getnext_np(trace_id_t trid, struct posix_trace_event_np *event,
 
 /*
  * How many damaged parts of an opened log were met since its position was moved to a time or to the
- * beginning: of events, which are missing, and of what is there to recover them, names and index. When the
- * end was reached from the beginning, every checksum was looked at. A reader that opened the log without
- * POSIX_TRACE_OPEN_SALVAGE_NP stops at the first missing event. EINVAL: not an opened log, null pointer.
+ * beginning: of events, which are missing, and of what is there to recover them, names and index.
+ * When the end was reached from the beginning, every checksum was looked at. A reader that opened
+ * the log without POSIX_TRACE_OPEN_SALVAGE_NP stops at the first missing event. EINVAL: not an
+ * opened log, null pointer.
  */
 int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts);
 
@@ -150,10 +154,11 @@ int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts);
 int posix_trace_seek_np(trace_id_t trid, const struct timespec *when);
 
 /*
- * From now on, events of an opened log that are younger than *when are not wanted: by the log's index,
- * parts that have no others may be passed over, and the end is where no others follow, although events may
- * stand behind younger ones. Younger ones that stand beside wanted ones still come. The position stays.
- * A null pointer: all are wanted again. EINVAL: not an opened log, bad time.
+ * From now on, events of an opened log that are younger than *when are not wanted: by the log's
+ * index, parts that have no others may be passed over, and the end is where no others follow,
+ * although events may stand behind younger ones. Younger ones that stand beside wanted ones still
+ * come. The position stays. A null pointer: all are wanted again. EINVAL: not an opened log, bad
+ * time.
  */
 int posix_trace_until_np(trace_id_t trid, const struct timespec *when);
 
@@ -237,7 +242,10 @@ struct posix_trace_stream_np {
 	unsigned chunks;        /* equal parts of its memory; it is full when all are taken */
 	unsigned chunks_taken;
 	uint64_t recorded;      /* events that were written into it, read or not */
-	/* What could not be, or was overwritten there; what befell later is known to the creator alone. */
+	/*
+	 * What could not be, or was overwritten there; what befell later is known to the creator
+	 * alone.
+	 */
 	uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP];
 
 	trace_event_set_t filter;
@@ -249,11 +257,11 @@ struct posix_trace_stream_np {
 
 /*
  * Hands each stream of process pid to visit, those that it inherited too; 0 is the calling process,
- * POSIX_TRACE_EVERY_PROCESS_NP all that the caller may look at. POSIX_TRACE_THIS_PROCESS_NP is the calling
- * process too, but who else takes part in its streams is not looked for: that takes a look at every
- * process of the system, this at none; an inherited stream's process then seems to have ended. *stream
- * and what it points to are valid during the call. ESRCH: no such process. EPERM: its files may not be
- * looked at.
+ * POSIX_TRACE_EVERY_PROCESS_NP all that the caller may look at. POSIX_TRACE_THIS_PROCESS_NP is the
+ * calling process too, but who else takes part in its streams is not looked for: that takes a look
+ * at every process of the system, this at none; an inherited stream's process then seems to have
+ * ended. *stream and what it points to are valid during the call. ESRCH: no such process. EPERM:
+ * its files may not be looked at.
  * EINVAL: visit is a null pointer. ENOMEM, EMFILE, ENFILE.
  */
 int posix_trace_look_np(pid_t pid,
@@ -264,8 +272,8 @@ int posix_trace_look_np(pid_t pid,
  * Composing a log: of events that this library did not trace, those of another tracer or of another
  * log. What is written is a log like any other, complete and with its ledger.
  *
- * A composer belongs to one thread at a time. Events stand in the log in the order in which they are
- * handed over; their times may fall, and may be any. Calls write to the file: they are not
+ * A composer belongs to one thread at a time. Events stand in the log in the order in which they
+ * are handed over; their times may fall, and may be any. Calls write to the file: they are not
  * async-signal-safe, and take as long as the file does.
  */
 struct posix_trace_composer_np;
@@ -281,10 +289,10 @@ struct posix_trace_origin_np {
 };
 
 /*
- * Begins a log in file_desc, as posix_trace_create_withlog() would; the descriptor stays the caller's.
- * attr has name, sizes and policies; NULL: the defaults, and a log that grows as it must (APPEND).
- * Of an APPEND log the maximum data size bounds an event's data; of the other two, the maximum log
- * size bounds the file.
+ * Begins a log in file_desc, as posix_trace_create_withlog() would; the descriptor stays the
+ * caller's. attr has name, sizes and policies; NULL: the defaults, and a log that grows as it must
+ * (APPEND). Of an APPEND log the maximum data size bounds an event's data; of the other two, the
+ * maximum log size bounds the file.
  * EBADF: not writable. EINVAL: a null pointer, bad attributes, or a file that the log's full policy
  * cannot work with. ENOMEM, and what writing to the file says.
  */
@@ -305,24 +313,24 @@ int posix_trace_compose_name_np(struct posix_trace_composer_np *composer, const 
 /*
  * Appends an event: of info, all but posix_timestamp, for which there is time_ns; of flags
  * POSIX_TRACE_EVENT_LATE_NP.
- * EINVAL: an event type without a name, a null pointer, no truncation status. EMSGSIZE: more data than
- * the maximum data size. ENOSPC: an UNTIL_FULL log is full. Or what writing says; the event is then
- * not in the log, and may be handed over again.
+ * EINVAL: an event type without a name, a null pointer, no truncation status. EMSGSIZE: more data
+ * than the maximum data size. ENOSPC: an UNTIL_FULL log is full. Or what writing says; the event is
+ * then not in the log, and may be handed over again.
  */
 int posix_trace_compose_event_np(struct posix_trace_composer_np *composer,
 				 const struct posix_trace_event_np *event);
 
 /*
- * Counts events that are not there, in the ledger: why, how many, and of what. An event type of 0 is
- * counted as POSIX_TRACE_UNNAMED_USER_EVENT, a thread of NULL as no thread. EINVAL.
+ * Counts events that are not there, in the ledger: why, how many, and of what. An event type of 0
+ * is counted as POSIX_TRACE_UNNAMED_USER_EVENT, a thread of NULL as no thread. EINVAL.
  */
 int posix_trace_compose_lost_np(struct posix_trace_composer_np *composer, int cause, uint64_t count,
 				trace_event_id_t event_id,
 				const struct posix_trace_thread_np *thread);
 
 /*
- * Completes the log and frees the composer, whatever it returns. The log tells status as its stream's
- * last; NULL: suspended, and with an overrun if any event was lost.
+ * Completes the log and frees the composer, whatever it returns. The log tells status as its
+ * stream's last; NULL: suspended, and with an overrun if any event was lost.
  */
 int posix_trace_compose_finish_np(struct posix_trace_composer_np *composer,
 				  const struct posix_trace_status_info *status);
@@ -332,24 +340,24 @@ void posix_trace_compose_drop_np(struct posix_trace_composer_np *composer);
 
 /*
  * Payloads that explain themselves. A schema is a text beside the name of an event type: the fields
- * of its payload in their order, packed without padding, in the byte order of the machine that wrote
- * them, and what the type means. Items are separated by semicolons, blanks are free:
+ * of its payload in their order, packed without padding, in the byte order of the machine that
+ * wrote them, and what the type means. Items are separated by semicolons, blanks are free:
  *
- *	TYPE NAME                   a field; NAME is a letter or _, then letters, digits, _; at most 63
- *	TYPE NAME{0=read,1=write}   with names for values; numbers as in C
- *	TYPE NAME{|1=read,2=write}  with names for bits
- *	@level N                    1 critical, 2 error, 3 warning, 4 information, 5 verbose
- *	@begin SPAN, @end SPAN      the event begins or ends a span of time of that name
- *	@key NAME[,NAME]            fields that pair a begin with its end; without, the thread pairs them
+ * 	TYPE NAME                   a field; NAME is a letter or _, then letters, digits, _; at most 63
+ * 	TYPE NAME{0=read,1=write}   with names for values; numbers as in C
+ * 	TYPE NAME{|1=read,2=write}  with names for bits
+ * 	@level N                    1 critical, 2 error, 3 warning, 4 information, 5 verbose
+ * 	@begin SPAN, @end SPAN      the event begins or ends a span of time of that name
+ * 	@key NAME[,NAME]            fields that pair a begin with its end; without, the thread pairs them
  *
- * Types: u8 u16 u32 u64 s8 s16 s32 s64; x8 x16 x32 x64, shown in hexadecimal; f32 f64; bool (1 byte);
- * char (1 byte); ptr (8 bytes) and ptr32 (4 bytes), looked up among the objects below; ns (u64, a
- * duration); time (s64, CLOCK_REALTIME in nanoseconds); errno (s32); str (bytes up to a NUL or to the payload's end); bytes
- * (a u32 that counts, then the bytes). TYPE[N] is an array of a type of constant size; str[N] is text in
- * N bytes, ended by a NUL if shorter; bytes[N] is N bytes.
+ * Types: u8 u16 u32 u64 s8 s16 s32 s64; x8 x16 x32 x64, shown in hexadecimal; f32 f64; bool (1
+ * byte); char (1 byte); ptr (8 bytes) and ptr32 (4 bytes), looked up among the objects below; ns
+ * (u64, a duration); time (s64, CLOCK_REALTIME in nanoseconds); errno (s32); str (bytes up to a NUL
+ * or to the payload's end); bytes (a u32 that counts, then the bytes). TYPE[N] is an array of a
+ * type of constant size; str[N] is text in N bytes, ended by a NUL if shorter; bytes[N] is N bytes.
  *
- * A payload that is shorter than its schema lacks the fields at the end; one that is longer has bytes
- * that nobody explains. Neither is an error.
+ * A payload that is shorter than its schema lacks the fields at the end; one that is longer has
+ * bytes that nobody explains. Neither is an error.
  */
 #define POSIX_TRACE_SCHEMA_MAX_NP      1023 /* bytes of the text */
 #define POSIX_TRACE_FIELDS_MAX_NP      32
@@ -360,18 +368,18 @@ void posix_trace_compose_drop_np(struct posix_trace_composer_np *composer);
 
 /*
  * Describes an event type of the calling process, for all its streams and their logs, also those
- * that exist. The first description stays: the same once more is 0. In every thread and before main;
- * not in signal handlers.
+ * that exist. The first description stays: the same once more is 0. In every thread and before
+ * main; not in signal handlers.
  * EINVAL: no named type that the process opened, or not a schema. EEXIST: it has another one.
  * ENOSPC: the descriptions of the process fill their memory (400 KiB). ENOMEM: it has none.
  */
 int posix_trace_eventid_describe_np(trace_event_id_t event_id, const char *schema);
 
 /*
- * The schema of an event type of an active stream or an opened log, with its NUL in size bytes. What
- * a log or another process says may be no schema: see posix_trace_schema_parse_np().
- * EINVAL: no such stream, no such type, a null pointer. ENOENT: the type has none. ERANGE: size is
- * too small; POSIX_TRACE_SCHEMA_MAX_NP + 1 always is enough.
+ * The schema of an event type of an active stream or an opened log, with its NUL in size bytes.
+ * What a log or another process says may be no schema: see posix_trace_schema_parse_np(). EINVAL:
+ * no such stream, no such type, a null pointer. ENOENT: the type has none. ERANGE: size is too
+ * small; POSIX_TRACE_SCHEMA_MAX_NP + 1 always is enough.
  */
 int posix_trace_eventid_get_schema_np(trace_id_t trid, trace_event_id_t event_id, char *schema,
 				      size_t size);
@@ -505,13 +513,13 @@ const char *posix_trace_value_name_np(const struct posix_trace_value_np *value);
 const char *posix_trace_type_name_np(enum posix_trace_type_np type);
 
 /*
- * Typed payloads. posix_trace_fields_np() makes a payload of its arguments, of which there is one for
- * each field of the event type's schema, and records it by one posix_trace_event(); a statement.
- * Nothing is evaluated while the process is not traced. It takes no memory but a kilobyte of the stack
- * and is async-signal-safe. Strings and bytes are cut to what is left of that kilobyte; the fields
- * behind them are there.
+ * Typed payloads. posix_trace_fields_np() makes a payload of its arguments, of which there is one
+ * for each field of the event type's schema, and records it by one posix_trace_event(); a
+ * statement. Nothing is evaluated while the process is not traced. It takes no memory but a
+ * kilobyte of the stack and is async-signal-safe. Strings and bytes are cut to what is left of that
+ * kilobyte; the fields behind them are there.
  *
- *	posix_trace_fields_np(id, POSIX_TRACE_S32_NP(fd), POSIX_TRACE_STR_NP(path));
+ * 	posix_trace_fields_np(id, POSIX_TRACE_S32_NP(fd), POSIX_TRACE_STR_NP(path));
  */
 #define POSIX_TRACE_FIELDS_BYTES_NP 1024
 
@@ -547,7 +555,10 @@ struct posix_trace_arg_np {
 /* A string; NULL is one too, the empty one. */
 #define POSIX_TRACE_STR_NP(s)        { POSIX_TRACE_TYPE_STR_NP, 0, 0, 0, (s), 0 }
 #define POSIX_TRACE_BYTES_NP(p, n)   { POSIX_TRACE_TYPE_BYTES_NP, 0, 0, 0, (p), (size_t)(n) }
-/* str[N]: a string, cut or filled to n bytes. bytes[N], or an array of any other type: n bytes as they are. */
+/*
+ * str[N]: a string, cut or filled to n bytes. bytes[N], or an array of any other type: n bytes as
+ * they are.
+ */
 #define POSIX_TRACE_STR_N_NP(s, n)   { POSIX_TRACE_TYPE_STR_NP, (unsigned)(n), 0, 0, (s), 0 }
 #define POSIX_TRACE_BYTES_N_NP(p, n) { POSIX_TRACE_TYPE_BYTES_NP, (unsigned)(n), 0, 0, (p), 0 }
 
@@ -571,12 +582,12 @@ size_t posix_trace_fields_pack_np(void *payload, size_t room, const struct posix
 				  size_t args);
 
 /*
- * What things in the memory of the calling process are called: with the name, a field of type ptr can
- * be shown as what it points to. A name holds from now on, until another is given to the same
+ * What things in the memory of the calling process are called: with the name, a field of type ptr
+ * can be shown as what it points to. A name holds from now on, until another is given to the same
  * pointer, or none (name is a null pointer or empty). Longer names are cut. A child that was forked
  * has the names of its parent. Async-signal-safe; before main too.
- * EINVAL: kind is none of these. ENOSPC: there were 4096 names. ENOMEM: the process has no memory for
- * them.
+ * EINVAL: kind is none of these. ENOSPC: there were 4096 names. ENOMEM: the process has no memory
+ * for them.
  */
 #define POSIX_TRACE_OBJECT_THREAD_NP    1
 #define POSIX_TRACE_OBJECT_MUTEX_NP     2
@@ -595,7 +606,10 @@ size_t posix_trace_fields_pack_np(void *payload, size_t room, const struct posix
 
 int posix_trace_object_np(int kind, const void *pointer, const char *name);
 
-/* Not a thing: process pid was forked by the process whose number is in pointer, and has its things. */
+/*
+ * Not a thing: process pid was forked by the process whose number is in pointer, and has its
+ * things.
+ */
 #define POSIX_TRACE_OBJECT_CHILD_NP     0x8000
 
 struct posix_trace_object_np {
@@ -624,8 +638,8 @@ int posix_trace_object_find_np(trace_id_t trid, pid_t pid, uint64_t pointer, int
 
 /*
  * Which file was mapped executable where in a traced process, and from when until when: with it the
- * program address of an event is one in a file. A log says it of its processes as far as whoever wrote
- * it could see.
+ * program address of an event is one in a file. A log says it of its processes as far as whoever
+ * wrote it could see.
  */
 #define POSIX_TRACE_BUILD_ID_MAX_NP 32
 
@@ -651,17 +665,17 @@ int posix_trace_mapping_getnext_np(trace_id_t trid, struct posix_trace_mapping_n
 int posix_trace_mapping_rewind_np(trace_id_t trid);
 
 /*
- * The file at an address of process pid when it was time_ns, as an event tells it; a child has what its
- * parent had. ENOENT: it is not known. EINVAL: as above.
+ * The file at an address of process pid when it was time_ns, as an event tells it; a child has what
+ * its parent had. ENOENT: it is not known. EINVAL: as above.
  */
 int posix_trace_mapping_find_np(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns,
 				struct posix_trace_mapping_np *mapping);
 
 /*
- * Says which files this process has mapped, for the logs of others who trace it: to be called before
- * dlclose() and after dlopen(). It is said anyway when a program starts and when it ends, and who
- * traces looks a few times a second. Nothing is done while nobody traces. From any thread, not
- * in a signal handler.
+ * Says which files this process has mapped, for the logs of others who trace it: to be called
+ * before dlclose() and after dlopen(). It is said anyway when a program starts and when it ends,
+ * and who traces looks a few times a second. Nothing is done while nobody traces. From any thread,
+ * not in a signal handler.
  * ENOSPC: there was no room for all of it.
  */
 int posix_trace_mapping_tell_np(void);
@@ -670,29 +684,30 @@ int posix_trace_mapping_tell_np(void);
 const char *posix_trace_object_kind_name_np(int kind);
 
 /*
- * A level for an active stream: event types that were described with a greater level (@level) are put
- * into its filter, those with another are taken out, and those without are left as they are; a type
- * that is described later is treated likewise then. max_level 0 takes out all with a level, and is the
- * end of it. So is posix_trace_set_filter() with POSIX_TRACE_SET_EVENTSET.
- * A change of the filter by this call is an event POSIX_TRACE_FILTER; one by a later description is not.
- * EINVAL: no such stream, max_level is not 0 to 5, or a null pointer.
+ * A level for an active stream: event types that were described with a greater level (@level) are
+ * put into its filter, those with another are taken out, and those without are left as they are; a
+ * type that is described later is treated likewise then. max_level 0 takes out all with a level,
+ * and is the end of it. So is posix_trace_set_filter() with POSIX_TRACE_SET_EVENTSET.
+ * A change of the filter by this call is an event POSIX_TRACE_FILTER; one by a later description is
+ * not. EINVAL: no such stream, max_level is not 0 to 5, or a null pointer.
  */
 int posix_trace_set_level_np(trace_id_t trid, int max_level);
 int posix_trace_get_level_np(trace_id_t trid, int *max_level);
 
 /*
- * From a visit: writes a log of the stream as it is at this moment to file_desc, which stays open and is
- * the log from its beginning on, and complete. Nobody is stopped or kept waiting, and nothing is read
- * away: the log has what its creator could still read. Its account is of these events and of those that
- * were lost before; what was read before is in neither. ESRCH: the stream is gone. EAGAIN: it is
- * overwritten faster than it can be copied. EINVAL: a null pointer, or not from a visit. EBADF: not open
- * for writing. EIO: its memory cannot be read. ENOMEM, and what writing the log may fail with.
+ * From a visit: writes a log of the stream as it is at this moment to file_desc, which stays open
+ * and is the log from its beginning on, and complete. Nobody is stopped or kept waiting, and
+ * nothing is read away: the log has what its creator could still read. Its account is of these
+ * events and of those that were lost before; what was read before is in neither. ESRCH: the stream
+ * is gone. EAGAIN: it is overwritten faster than it can be copied. EINVAL: a null pointer, or not
+ * from a visit. EBADF: not open for writing. EIO: its memory cannot be read. ENOMEM, and what
+ * writing the log may fail with.
  */
 int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file_desc);
 
 /*
- * To a composed log: what the data of an event type means, and what a thing is called. The type has a
- * name already; EEXIST: it means something else. EINVAL, ENOMEM.
+ * To a composed log: what the data of an event type means, and what a thing is called. The type has
+ * a name already; EEXIST: it means something else. EINVAL, ENOMEM.
  */
 int posix_trace_compose_schema_np(struct posix_trace_composer_np *composer,
 				  trace_event_id_t event_id, const char *schema);
@@ -700,12 +715,13 @@ int posix_trace_compose_object_np(struct posix_trace_composer_np *composer,
 				  const struct posix_trace_object_np *object);
 
 /*
- * The black box: a stream whose memory lies in a file, from which `posixtrace recover` makes a log when
- * its process is gone, however that ended. path names a new file, which posix_trace_create() makes, for
- * its owner alone, and allocates; it is locked (flock) while the stream lives, and stays. A null pointer
- * or an empty path: no file. Streams of other processes, and inherited ones, cannot have one: ENOTSUP at
- * their creation, which with a file also fails as open() with O_CREAT | O_EXCL and posix_fallocate() do.
- * EINVAL: bad attributes. ENAMETOOLONG: more than POSIX_TRACE_BACKING_MAX_NP bytes.
+ * The black box: a stream whose memory lies in a file, from which `posixtrace recover` makes a log
+ * when its process is gone, however that ended. path names a new file, which posix_trace_create()
+ * makes, for its owner alone, and allocates; it is locked (flock) while the stream lives, and
+ * stays. A null pointer or an empty path: no file. Streams of other processes, and inherited ones,
+ * cannot have one: ENOTSUP at their creation, which with a file also fails as open() with O_CREAT |
+ * O_EXCL and posix_fallocate() do. EINVAL: bad attributes. ENAMETOOLONG: more than
+ * POSIX_TRACE_BACKING_MAX_NP bytes.
  */
 #define POSIX_TRACE_BACKING_MAX_NP 183
 
@@ -715,10 +731,11 @@ int posix_trace_attr_setbacking_np(trace_attr_t *attr, const char *path);
 int posix_trace_attr_getbacking_np(const trace_attr_t *attr, char *path);
 
 /*
- * Hands the stream of a backing file to visit, as posix_trace_look_np() does those of processes; of a core
- * dump (ELF, of this kind of machine) the streams that the process had mapped. What is
- * wrong with the file is handed to report, which may be a null pointer, with the offset where it stands;
- * posix_trace_snapshot_np() reports, too. EINVAL: no backing file, or visit is a null pointer. ENOMEM.
+ * Hands the stream of a backing file to visit, as posix_trace_look_np() does those of processes; of
+ * a core dump (ELF, of this kind of machine) the streams that the process had mapped. What is wrong
+ * with the file is handed to report, which may be a null pointer, with the offset where it stands;
+ * posix_trace_snapshot_np() reports, too. EINVAL: no backing file, or visit is a null pointer.
+ * ENOMEM.
  */
 int posix_trace_look_file_np(int file_desc,
 			     void (*visit)(void *arg, const struct posix_trace_stream_np *stream),

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * trace_user_np.h - events of typed items, as user events of RKH have them. Included by <trace_np.h>.
+ * trace_user_np.h - events of typed items, as user events of RKH have them. Included by
+ * <trace_np.h>.
  *
- *	TRACE_USER_BEGIN_NP(id);
- *	TRACE_U32_NP(0, bytes);
- *	TRACE_STR_NP(path);
- *	TRACE_USER_END_NP();
+ * 	TRACE_USER_BEGIN_NP(id);
+ * 	TRACE_U32_NP(0, bytes);
+ * 	TRACE_STR_NP(path);
+ * 	TRACE_USER_END_NP();
  *
- * is one event, whose data is the items: each a byte with the type (low four bits) and the width that
- * a listing shows it with (0 to 14; greater ones are 14), and the value, little-endian. They are built
- * on the stack and recorded at once, so that the event is whole, and async-signal-safe as
- * posix_trace_event() is. An item for which there is no room, in POSIX_TRACE_USER_BYTES_NP or in the
- * stream's maximum data size, is left out whole, and so are all behind it; the event is then
- * truncated. Nothing is evaluated while the process is not traced. `posixtrace convert --to rkh` sends
- * the items of types called rkh.USR.NAME as they are.
+ * is one event, whose data is the items: each a byte with the type (low four bits) and the width
+ * that a listing shows it with (0 to 14; greater ones are 14), and the value, little-endian. They
+ * are built on the stack and recorded at once, so that the event is whole, and async-signal-safe as
+ * posix_trace_event() is. An item for which there is no room, in POSIX_TRACE_USER_BYTES_NP or in
+ * the stream's maximum data size, is left out whole, and so are all behind it; the event is then
+ * truncated. Nothing is evaluated while the process is not traced. `posixtrace convert --to rkh`
+ * sends the items of types called rkh.USR.NAME as they are.
  */
 #ifndef _TRACE_USER_NP_H
 #define _TRACE_USER_NP_H

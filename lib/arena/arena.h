@@ -3,10 +3,10 @@
  * arena/arena.h - the memory that a traced process shares with who traces it.
  *
  * A sealed, sparse memfd: page 0 is the control page, mapped over a static page of the library so
- * that a trace point reaches it by one load; then the event type names, with what the types mean, what
- * things are called and what is mapped; then stream regions, whose offsets are never used twice. Without
- * a memfd (or when the program has closed it) regions are anonymous shared memory, and only this process
- * and its children can trace it.
+ * that a trace point reaches it by one load; then the event type names, with what the types mean,
+ * what things are called and what is mapped; then stream regions, whose offsets are never used
+ * twice. Without a memfd (or when the program has closed it) regions are anonymous shared memory,
+ * and only this process and its children can trace it.
  */
 #ifndef PTX_ARENA_ARENA_H
 #define PTX_ARENA_ARENA_H
@@ -32,8 +32,8 @@ enum ptx_attachment_state {
 
 /*
  * A stream of the arena, for processes that did not create it: they map its region by themselves.
- * While it is not free its creator holds a record lock on the byte of its number in the file,
- * which the kernel takes from whoever exits, is killed or executes another program. A guardian of the
+ * While it is not free its creator holds a record lock on the byte of its number in the file, which
+ * the kernel takes from whoever exits, is killed or executes another program. A guardian of the
  * stream holds one at another, attachment.c.
  */
 struct ptx_attachment {
@@ -48,7 +48,10 @@ struct ptx_attachment {
 	_Atomic uint32_t target; /* in its own pid name space */
 	uint16_t stream_policy; /* these for people who look at it: nobody acts on them */
 	uint16_t log_policy;    /* 0: no log */
-	/* struct ptx_identity of the target; both 0: a process traces itself, until it executes a program */
+	/*
+	 * struct ptx_identity of the target; both 0: a process traces itself, until it executes a
+	 * program
+	 */
 	_Atomic uint64_t target_inode, target_start;
 	_Atomic uint64_t missed;     /* events that could not be counted in the region, see point/adopt.c */
 	_Atomic uint32_t unlocked;   /* the system refused its creator the lock: no lock is no evidence */
@@ -97,10 +100,10 @@ union ptx_control_page {
 };
 
 /*
- * Whether the process that an arena is made for has it. One that a process made for itself is SETTLING
- * while it looks for another that was left for it: then this one is LEFT, else TAKEN. One that somebody
- * made for another process WAITS until that has TAKEN it. Streams come to arenas that are TAKEN, or that
- * wait for a process which has shown none of its own yet.
+ * Whether the process that an arena is made for has it. One that a process made for itself is
+ * SETTLING while it looks for another that was left for it: then this one is LEFT, else TAKEN. One
+ * that somebody made for another process WAITS until that has TAKEN it. Streams come to arenas that
+ * are TAKEN, or that wait for a process which has shown none of its own yet.
  */
 enum ptx_arena_owner { PTX_ARENA_SETTLING, PTX_ARENA_WAITS, PTX_ARENA_TAKEN, PTX_ARENA_LEFT };
 
@@ -109,7 +112,10 @@ enum ptx_arena_clock { PTX_ARENA_CLOCK_NONE, PTX_ARENA_CLOCK_MONOTONIC, PTX_AREN
 extern union ptx_control_page ptx_control_page;
 #define ptx_own_control (ptx_control_page.is)
 
-/* What only grows; new kinds come at the end, and are zero where an older library knew nothing of them. */
+/*
+ * What only grows; new kinds come at the end, and are zero where an older library knew nothing of
+ * them.
+ */
 struct ptx_lists {
 	struct ptx_names names;
 	struct ptx_schemas schemas;
@@ -118,8 +124,8 @@ struct ptx_lists {
 };
 
 /*
- * An arena as this process has it: its own, or that of a process that it traces. In ordinary memory:
- * a child closes its parent's descriptors.
+ * An arena as this process has it: its own, or that of a process that it traces. In ordinary
+ * memory: a child closes its parent's descriptors.
  */
 struct ptx_arena {
 	struct ptx_control *control;
@@ -171,7 +177,10 @@ bool ptx_arena_is_sealed(int fd, uint64_t bytes);
 /* The descriptor, or -1 if there is none or the program has closed it. */
 int ptx_arena_fd(const struct ptx_arena *arena);
 
-/* Others can map it: it has a file, of which the system lets a program that is executed have a descriptor. */
+/*
+ * Others can map it: it has a file, of which the system lets a program that is executed have a
+ * descriptor.
+ */
 bool ptx_arena_is_shareable(const struct ptx_arena *arena);
 
 #define PTX_CONTROL_EPOCH UINT64_C(0x100)
@@ -193,12 +202,16 @@ static inline void ptx_arena_changed(struct ptx_arena *arena)
  */
 int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t *offset);
 
-/* For how many rings a stream there is planned. One in a file of its own, or in an arena that the limit
- * of file sizes keeps small, has few: the far part is address space in the file. */
+/*
+ * For how many rings a stream there is planned. One in a file of its own, or in an arena that the
+ * limit of file sizes keeps small, has few: the far part is address space in the file.
+ */
 uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing);
 
-/* Zeroed memory there, present as far as the geometry says, or elsewhere and *offset is 0: ENOMEM if it
- * cannot be had. */
+/*
+ * Zeroed memory there, present as far as the geometry says, or elsewhere and *offset is 0: ENOMEM
+ * if it cannot be had.
+ */
 int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
 		      uint64_t *offset);
 
@@ -210,8 +223,10 @@ int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 			 uint64_t offset);
 
-/* Gives the memory back, which this process mapped as rings has it. Addresses stay valid to write to
- * when in_use. */
+/*
+ * Gives the memory back, which this process mapped as rings has it. Addresses stay valid to write
+ * to when in_use.
+ */
 void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_rings *rings, uint64_t offset,
 			bool in_use);
 
@@ -222,8 +237,10 @@ void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *
 /* Takes the mappings of a region away. Async-signal-safe. */
 void ptx_region_unmap(const struct ptx_rings *rings);
 
-/* Memory of this process's own in the place of a region and its far part: a writer that is late there
- * disturbs no other process. */
+/*
+ * Memory of this process's own in the place of a region and its far part: a writer that is late
+ * there disturbs no other process.
+ */
 void ptx_region_sink(const struct ptx_rings *rings);
 
 /* struct ptx_rings.back */

@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Bytes of the file that are locked; they are the control page's, which no one writes by write(). */
+/*
+ * Bytes of the file that are locked; they are the control page's, which no one writes by write().
+ */
 #define LOCKS_AT  0
 #define GUARDS_AT PTX_STREAMS
 
@@ -42,7 +44,10 @@ static int set_lock(const struct ptx_arena *arena, unsigned bit, short type)
 
 enum locked { LOCKED, ANOTHERS, REFUSED };
 
-/* Linux says EAGAIN of a lock that another process has. What else it says is that there are no locks. */
+/*
+ * Linux says EAGAIN of a lock that another process has. What else it says is that there are no
+ * locks.
+ */
 static enum locked lock(const struct ptx_arena *arena, unsigned bit)
 {
 	switch (set_lock(arena, bit, F_WRLCK)) {
@@ -102,8 +107,9 @@ bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 }
 
 /*
- * Whoever is killed between the change of a bit and this leaves a count that is wrong until the next
- * change: so it is counted, not added to. In the last exchange the bits of all before are counted.
+ * Whoever is killed between the change of a bit and this leaves a count that is wrong until the
+ * next change: so it is counted, not added to. In the last exchange the bits of all before are
+ * counted.
  */
 static void count_anew(struct ptx_control *control)
 {
@@ -177,8 +183,8 @@ static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t wor
 }
 
 /*
- * Its lock is ours, or there are none: whatever the word says, nobody else is at it but one who buries
- * what it said.
+ * Its lock is ours, or there are none: whatever the word says, nobody else is at it but one who
+ * buries what it said.
  */
 static bool take(struct ptx_arena *arena, unsigned bit, enum locked locked, uint64_t *generation)
 {

@@ -46,7 +46,9 @@ static inline uint64_t ptx_attachment_generation(uint64_t word)
  */
 int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *generation);
 
-/* The facts by which others find the region, and give its memory back should this process be gone. */
+/*
+ * The facts by which others find the region, and give its memory back should this process be gone.
+ */
 void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset,
 			  const struct ptx_geometry *geometry, uint64_t max_data_size);
 
@@ -66,11 +68,16 @@ struct flock ptx_attachment_guard_lock(unsigned bit);
 /* Its creator is gone, and was another process than this. */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit);
 
-/* By its creator: that it has the lock by which a guardian knows that it lives. The system may lack locks. */
+/*
+ * By its creator: that it has the lock by which a guardian knows that it lives. The system may lack
+ * locks.
+ */
 bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit);
 
-/* Waits until the creator lets go of it, or is gone; until then and after it is no orphan. False where
- * that cannot be had. */
+/*
+ * Waits until the creator lets go of it, or is gone; until then and after it is no orphan. False
+ * where that cannot be had.
+ */
 bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit);
 
 /* Takes an orphan's place from it, and gives its memory back. */

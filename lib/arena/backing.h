@@ -2,10 +2,10 @@
 /*
  * arena/backing.h - a stream's memory in a file that stays when its process is gone.
  *
- * The file is a small arena (image.h reads it): control page with the one stream at place 0, lists with
- * names and schemas, and the region. It is new, its owner's alone, and locked (flock) as long as the
- * stream lives. What is written to is allocated before, so that a full disk is an error at creation, or a
- * counted loss of a further ring, and no signal.
+ * The file is a small arena (image.h reads it): control page with the one stream at place 0, lists
+ * with names and schemas, and the region. It is new, its owner's alone, and locked (flock) as long
+ * as the stream lives. What is written to is allocated before, so that a full disk is an error at
+ * creation, or a counted loss of a further ring, and no signal.
  *
  * Threads   ptx_backing_extend() may be called in trace points: async-signal-safe. Lists are copied under
  *           a lock of this file's.
@@ -16,9 +16,9 @@
 #include "arena/arena.h"
 
 /*
- * Zeroed memory for the region of the stream at bit, in a new file at path. EEXIST, EFBIG, ENOSPC, and
- * what else open() and posix_fallocate() fail with; ENOMEM. EAGAIN: somebody extends the file that this
- * place had before, for longer than a tenth of a second.
+ * Zeroed memory for the region of the stream at bit, in a new file at path. EEXIST, EFBIG, ENOSPC,
+ * and what else open() and posix_fallocate() fail with; ENOMEM. EAGAIN: somebody extends the file
+ * that this place had before, for longer than a tenth of a second.
  */
 int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry *geometry,
 		       void **memory);

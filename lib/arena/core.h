@@ -2,10 +2,10 @@
 /*
  * arena/core.h - the arenas in a core dump.
  *
- * What a process had mapped of an arena stands in its core file, part by part; the dump's list of mapped
- * files (NT_FILE) names the parts. Arenas are told apart by the names of their files. With the usual
- * coredump_filter arenas are dumped: they are files without a link, which count as anonymous shared
- * memory (bit 1).
+ * What a process had mapped of an arena stands in its core file, part by part; the dump's list of
+ * mapped files (NT_FILE) names the parts. Arenas are told apart by the names of their files. With
+ * the usual coredump_filter arenas are dumped: they are files without a link, which count as
+ * anonymous shared memory (bit 1).
  *
  * Everything in the file is checked before it is used; what reaches beyond its end is not there.
  */

@@ -156,8 +156,9 @@ static void tell_program(struct ptx_member *member, uint32_t parent)
 }
 
 /*
- * Where all places are taken, the dead make room; else it is not told to whom it executes. Who takes an
- * attachment away changes its word and then the members' bits: so of that one and us one sees the other.
+ * Where all places are taken, the dead make room; else it is not told to whom it executes. Who
+ * takes an attachment away changes its word and then the members' bits: so of that one and us one
+ * sees the other.
  */
 static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
 		  const uint64_t *generation, bool (*is_free)(const struct ptx_control *control, uint32_t pid))
@@ -173,7 +174,10 @@ static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, ui
 									 memory_order_acq_rel,
 									 memory_order_relaxed))
 			continue;
-		/* Who looks on sees all of the one before, or all of us: take_member() of drain/mapped.c. */
+		/*
+		 * Who looks on sees all of the one before, or all of us: take_member() of
+		 * drain/mapped.c.
+		 */
 		atomic_thread_fence(memory_order_release);
 		tell_program(member, parent);
 		atomic_store_explicit(&member->bits, bits, memory_order_seq_cst);
@@ -220,9 +224,9 @@ static uint64_t inherited_before(const struct ptx_control *control)
 }
 
 /*
- * Locks that this process has as a creator are to go when it executes another program, and they go with
- * any descriptor of the file that is closed then: so there is a second one. It is never closed before,
- * for the same reason.
+ * Locks that this process has as a creator are to go when it executes another program, and they go
+ * with any descriptor of the file that is closed then: so there is a second one. It is never closed
+ * before, for the same reason.
  */
 static void guard_locks(int fd)
 {

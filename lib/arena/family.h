@@ -17,8 +17,8 @@
 #include "base/life.h"
 
 /*
- * Whether what is attached there traces this process, though another created it. Unknown: its id is the
- * target's, and whether it is the same process cannot be found out.
+ * Whether what is attached there traces this process, though another created it. Unknown: its id is
+ * the target's, and whether it is the same process cannot be found out.
  */
 enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation);
 
@@ -34,11 +34,16 @@ int ptx_family_find(void);
 /* Whether this new program is traced in that arena, which is not of its own process. */
 bool ptx_family_join(struct ptx_control *control);
 
-/* The streams of which this new program's process is the target learn that it runs since now; whether
- * there are any. */
+/*
+ * The streams of which this new program's process is the target learn that it runs since now;
+ * whether there are any.
+ */
 bool ptx_family_tell_executed(struct ptx_control *control);
 
-/* Since when this process, which is traced, runs its program, CLOCK_REALTIME; 0: before it was traced. */
+/*
+ * Since when this process, which is traced, runs its program, CLOCK_REALTIME; 0: before it was
+ * traced.
+ */
 int64_t ptx_family_since(void);
 
 /* This process has set up its arena. */

@@ -61,11 +61,11 @@ static enum match match(const struct ptx_arena *arena, uint32_t pid)
 }
 
 /*
- * Whether the kernel lets this process look into the target: 0, or EPERM. The folder of descriptors may be
- * listed by the effective user alone; its links may be read only if all user and group ids are the
- * same and the target is dumpable, as for ptrace(2). Without this question each refused link would look
- * like a descriptor that is no arena. The program's own link stands for all of them, since a target
- * may have no descriptor.
+ * Whether the kernel lets this process look into the target: 0, or EPERM. The folder of descriptors
+ * may be listed by the effective user alone; its links may be read only if all user and group ids
+ * are the same and the target is dumpable, as for ptrace(2). Without this question each refused
+ * link would look like a descriptor that is no arena. The program's own link stands for all of
+ * them, since a target may have no descriptor.
  */
 static int may_look(const char *files)
 {
@@ -78,9 +78,10 @@ static int may_look(const char *files)
 }
 
 /*
- * Looks for the process's arena among its descriptors; under lock. pid is, here and below, its number
- * in /proc. EAGAIN: it holds its parent's arena, while it has not set up its own. EINPROGRESS: it sets
- * up *result, which it will have unless it finds another. ENXIO: it does not know this library.
+ * Looks for the process's arena among its descriptors; under lock. pid is, here and below, its
+ * number in /proc. EAGAIN: it holds its parent's arena, while it has not set up its own.
+ * EINPROGRESS: it sets up *result, which it will have unless it finds another. ENXIO: it does not
+ * know this library.
  */
 static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
@@ -131,8 +132,8 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 }
 
 /*
- * Under lock. The same, but waits until the process has settled. One that does not, since it was stopped
- * in the middle of it, is made to keep what it has.
+ * Under lock. The same, but waits until the process has settled. One that does not, since it was
+ * stopped in the middle of it, is made to keep what it has.
  */
 static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
@@ -155,8 +156,8 @@ static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 }
 
 /*
- * What another controller has left for the process; under lock. A link that must not be followed is a
- * controller's with more rights: the process cannot follow it either.
+ * What another controller has left for the process; under lock. A link that must not be followed is
+ * a controller's with more rights: the process cannot follow it either.
  */
 static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena **left)
 {
@@ -181,9 +182,9 @@ static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena
 
 /*
  * It has no arena, and perhaps makes one at this moment, process.c has the other half; and perhaps
- * somebody else makes one for it too, whose link was there first. Whoever found nothing before there was
- * a link looks once more: what is to be seen now may have been made before the process could see that.
- * Under lock.
+ * somebody else makes one for it too, whose link was there first. Whoever found nothing before
+ * there was a link looks once more: what is to be seen now may have been made before the process
+ * could see that. Under lock.
  */
 static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 			  struct ptx_target *target)

@@ -3,9 +3,9 @@
  * arena/find.h - the arena of another process.
  *
  * The kernel decides who may: /proc/PID/fd opens its files to those who may trace the process
- * (PRIV-02). A process file descriptor held meanwhile proves that the id was not given to another, and
- * leads to the process's number in /proc, which is another than its id where /proc belongs to another
- * name space of process ids.
+ * (PRIV-02). A process file descriptor held meanwhile proves that the id was not given to another,
+ * and leads to the process's number in /proc, which is another than its id where /proc belongs to
+ * another name space of process ids.
  *
  * Threads   all. Arenas that are in use are shared: closing a file would give up every lock that
  *           this process has on it.
@@ -31,9 +31,9 @@ struct ptx_target {
 };
 
 /*
- * The target that pid names, 0 is this process, for a stream that its children inherit or not. ESRCH:
- * there is no such process; EPERM, ENOMEM, EMFILE; ENOTSUP: it cannot be looked at, since /proc does not
- * show it or the kernel refuses a pidfd.
+ * The target that pid names, 0 is this process, for a stream that its children inherit or not.
+ * ESRCH: there is no such process; EPERM, ENOMEM, EMFILE; ENOTSUP: it cannot be looked at, since
+ * /proc does not show it or the kernel refuses a pidfd.
  */
 int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target);
 void ptx_target_release(struct ptx_target *target);

@@ -61,8 +61,8 @@ static int checked(int fd, uint32_t uid)
 }
 
 /*
- * Root makes the folders of others too. It gives away what it has opened and seen to be its own: under
- * a name in a folder of the user's something else may stand by then.
+ * Root makes the folders of others too. It gives away what it has opened and seen to be its own:
+ * under a name in a folder of the user's something else may stand by then.
  */
 static void make_folder(int at, const char *path, uint32_t uid)
 {
@@ -99,8 +99,8 @@ int ptx_folder_open(uint32_t uid, bool make)
 }
 
 /*
- * The user's own is the user's alone, and what stands around it need not be looked at. Another user can make
- * path itself a link, which the kernel would follow on its way to name.
+ * The user's own is the user's alone, and what stands around it need not be looked at. Another user
+ * can make path itself a link, which the kernel would follow on its way to name.
  */
 static int open_below(char path[PATH_BYTES], uint32_t uid, const char *name)
 {

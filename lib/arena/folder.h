@@ -3,8 +3,8 @@
  * arena/folder.h - the runtime folder, where the processes of a user find what they share.
  *
  * POSIXTRACE_RUNTIME_DIR, an absolute path, or else the first that is there of
- * /run/user/UID/posixtrace and /tmp/.posixtrace-UID. It is used only if it is the user's alone. Where
- * there is none, in a container or on a full disk, everything works that one process can do.
+ * /run/user/UID/posixtrace and /tmp/.posixtrace-UID. It is used only if it is the user's alone.
+ * Where there is none, in a container or on a full disk, everything works that one process can do.
  *
  * Signals   async-signal-safe as long as nothing is made.
  */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/holders.h - which processes have files open that may be arenas, as far as this one may know.
+ * arena/holders.h - which processes have files open that may be arenas, as far as this one may
+ * know.
  *
- * Traced processes hold their arena, and so does whoever traces them. Processes come and go: what is
- * told here was so a moment ago.
+ * Traced processes hold their arena, and so does whoever traces them. Processes come and go: what
+ * is told here was so a moment ago.
  */
 #ifndef PTX_ARENA_HOLDERS_H
 #define PTX_ARENA_HOLDERS_H
@@ -35,8 +36,8 @@ size_t ptx_holders_same(const struct ptx_holders *holders, size_t index);
 #define PTX_HOLDER_PATH 64
 
 /*
- * The folder of a process's descriptors, /proc/PID/fd. That of a process whose first thread has ended is
- * empty: then the one of another thread of it.
+ * The folder of a process's descriptors, /proc/PID/fd. That of a process whose first thread has
+ * ended is empty: then the one of another thread of it.
  */
 void ptx_holders_files(uint32_t pid, char *path, size_t room);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/image.h - the bytes of an arena, wherever they are: in the file that processes share, in the
- * backing file of a stream, or in the core dump of a process that had it mapped.
+ * arena/image.h - the bytes of an arena, wherever they are: in the file that processes share, in
+ * the backing file of a stream, or in the core dump of a process that had it mapped.
  *
- * Bytes are copied out and never mapped. So memory that its owner changes, scribbles over or gives back
- * meanwhile can at worst make a number wrong, and looking does not bring memory back that was given
- * back.
+ * Bytes are copied out and never mapped. So memory that its owner changes, scribbles over or gives
+ * back meanwhile can at worst make a number wrong, and looking does not bring memory back that was
+ * given back.
  */
 #ifndef PTX_ARENA_IMAGE_H
 #define PTX_ARENA_IMAGE_H
@@ -33,8 +33,8 @@ struct ptx_image {
 };
 
 /*
- * Whether a region may lie there. A file that nobody writes any more may have been cut among the chunks:
- * what is left of those is there.
+ * Whether a region may lie there. A file that nobody writes any more may have been cut among the
+ * chunks: what is left of those is there.
  */
 bool ptx_image_holds(const struct ptx_image *image, uint64_t offset,
 		     const struct ptx_geometry *geometry);

@@ -22,7 +22,9 @@ static bool copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t
 	return image->copy(image, to, bytes, offset);
 }
 
-/* The copy is of a moment when the stream was attached, and nothing else came to its place since. */
+/*
+ * The copy is of a moment when the stream was attached, and nothing else came to its place since.
+ */
 static bool is_still_there(const struct ptx_image *image, const struct ptx_attachment *copied,
 			   unsigned bit)
 {
@@ -36,8 +38,8 @@ static bool is_still_there(const struct ptx_image *image, const struct ptx_attac
 
 /*
  * All records of a ring, by the chunk that its writer fills now: that knows, modulo 2^32, how many
- * came before it. The ring's own count may have those of the chunk before or not. False: the chunk is
- * another's by now.
+ * came before it. The ring's own count may have those of the chunk before or not. False: the chunk
+ * is another's by now.
  */
 static bool count_ring(const struct ptx_image *image, const struct ptx_look_stream *stream,
 		       const struct ptx_ring *ring, uint64_t *records)

@@ -3,9 +3,9 @@
  * arena/maps.h - what the processes of an arena say that they have mapped, and since when.
  *
  * A process that ends a moment after it began is gone before anybody has looked at it; what it said
- * stays. Lock-free and append-only, as objects.h: a note is taken by one compare-and-swap, filled, and
- * made ready by one store. Text is taken likewise, and shared by notes of the same file. Who is killed
- * in between leaves room that is not used.
+ * stays. Lock-free and append-only, as objects.h: a note is taken by one compare-and-swap, filled,
+ * and made ready by one store. Text is taken likewise, and shared by notes of the same file. Who is
+ * killed in between leaves room that is not used.
  */
 #ifndef PTX_ARENA_MAPS_H
 #define PTX_ARENA_MAPS_H
@@ -39,7 +39,10 @@ struct ptx_maps {
 /* ENOSPC: there is no room for it. Async-signal-safe. */
 int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping);
 
-/* The earliest time of what had no room: what was said before may have changed since; 0: all was said. */
+/*
+ * The earliest time of what had no room: what was said before may have changed since; 0: all was
+ * said.
+ */
 int64_t ptx_maps_ended(const struct ptx_maps *maps);
 
 /* How many notes may be in use. */

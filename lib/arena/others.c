@@ -178,7 +178,10 @@ void ptx_others_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* A file that is not this process's own arena, nor one that it uses: closing those would give up locks. */
+/*
+ * A file that is not this process's own arena, nor one that it uses: closing those would give up
+ * locks.
+ */
 static bool peek_at(int file, const struct stat *st,
 		    void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
 {

@@ -2,9 +2,9 @@
 /*
  * arena/others.h - the arenas of other processes that are open here, each once.
  *
- * Closing a file would give up every lock that this process has on it: so an arena that is in use is
- * never opened a second time, and one that path leads to is held fast by a descriptor that has no part
- * in locks until it is known which one it is.
+ * Closing a file would give up every lock that this process has on it: so an arena that is in use
+ * is never opened a second time, and one that path leads to is held fast by a descriptor that has
+ * no part in locks until it is known which one it is.
  *
  * Threads   all; what is found between lock and unlock stays there from then on only if its users
  *           were counted up.
@@ -22,8 +22,8 @@ void ptx_others_lock(void);
 void ptx_others_unlock(void);
 
 /*
- * Under lock. The arena behind path; NULL: no arena is there. Or an error number: what is there could not be
- * opened, and may be an arena.
+ * Under lock. The arena behind path; NULL: no arena is there. Or an error number: what is there
+ * could not be opened, and may be an arena.
  */
 int ptx_others_at(const char *path, struct ptx_arena **arena);
 
@@ -31,9 +31,9 @@ int ptx_others_at(const char *path, struct ptx_arena **arena);
 struct ptx_arena *ptx_others_make(uint32_t inner_pid);
 
 /*
- * Calls look with the arena that path leads to, which is open meanwhile, and is this process's own if
- * it has it. False: it is none. look may read it with pread() and ask for locks. Takes the lock; errno
- * stays.
+ * Calls look with the arena that path leads to, which is open meanwhile, and is this process's own
+ * if it has it. False: it is none. look may read it with pread() and ask for locks. Takes the lock;
+ * errno stays.
  */
 bool ptx_others_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
 		     void *arg);

@@ -212,9 +212,9 @@ static bool change_to(struct ptx_arena *arena, int fd)
 }
 
 /*
- * An arena that somebody made for this process or an ancestor, or that it had before it executed this
- * program. The one just made can be seen already: so whoever looks for our arena after he has left a
- * link sees it, or we see the link; and he waits until we say which it is.
+ * An arena that somebody made for this process or an ancestor, or that it had before it executed
+ * this program. The one just made can be seen already: so whoever looks for our arena after he has
+ * left a link sees it, or we see the link; and he waits until we say which it is.
  */
 static void take_rendezvous(struct ptx_arena *arena, bool is_program)
 {
@@ -275,7 +275,9 @@ static bool has_begun;
 /* Whose memory this was; not wiped at fork. */
 static uint32_t last_pid;
 
-/* The things that this process's parent spoke of are here too, as copies under the same pointers. */
+/*
+ * The things that this process's parent spoke of are here too, as copies under the same pointers.
+ */
 static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32_t child)
 {
 	struct ptx_object object = { .kind = PTX_OBJECT_CHILD, .pointer = parent };
@@ -314,7 +316,10 @@ void ptx_process_init(void)
 void (*ptx_process_before_child)(void);
 uint32_t (*ptx_process_pid_of_child)(void);
 
-/* An arena of its own is made with all signals blocked: a handler that traces must not find half of it. */
+/*
+ * An arena of its own is made with all signals blocked: a handler that traces must not find half of
+ * it.
+ */
 static void separate(void)
 {
 	sigset_t all, old;
@@ -390,7 +395,9 @@ uint32_t ptx_process_pid(void)
 	return atomic_load_explicit(&ptx_private.pid, memory_order_relaxed);
 }
 
-/* Nothing was wiped, or a handler that traces has come before: glibc knows the child's id by now. */
+/*
+ * Nothing was wiped, or a handler that traces has come before: glibc knows the child's id by now.
+ */
 static void wipe(void)
 {
 	uint32_t pid = ptx_ids_thread();

@@ -55,8 +55,9 @@ void ptx_process_child(void);
 uint32_t ptx_process_pid(void);
 
 /*
- * The same as ptx_process_child(), of the fork handler in a child: zeroes the block itself where the advice was without effect,
- * in an emulator that takes it and does nothing, or with Linux before 4.14.
+ * The same as ptx_process_child(), of the fork handler in a child: zeroes the block itself where
+ * the advice was without effect, in an emulator that takes it and does nothing, or with Linux
+ * before 4.14.
  */
 void ptx_process_forked(void);
 

@@ -7,8 +7,8 @@
  * it to no child. The file is empty: who holds a byte says the kernel, and there is nothing to
  * believe. It is open from a process's first stream to its last.
  *
- * Record locks are a process's, not a thread's, and all go when it closes any descriptor of the file:
- * so a process keeps one, and an account of its own of what it holds. Without the file (no
+ * Record locks are a process's, not a thread's, and all go when it closes any descriptor of the
+ * file: so a process keeps one, and an account of its own of what it holds. Without the file (no
  * folder, or one without locks) that account is the limit.
  *
  * Threads   all.

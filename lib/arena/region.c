@@ -2,13 +2,13 @@
 /*
  * arena/region.c - memory for a stream: made present before anything is written to it.
  *
- * Memory that is promised and missing when an event is written would be a SIGBUS in the traced program.
- * So the creator makes the tables present and the first chunks, and gets ENOMEM if the machine has less
- * memory available than the stream's size asks for. Writers make the rest present before they use it
- * (ring/pool.c), and count the event as lost if that fails.
+ * Memory that is promised and missing when an event is written would be a SIGBUS in the traced
+ * program. So the creator makes the tables present and the first chunks, and gets ENOMEM if the
+ * machine has less memory available than the stream's size asks for. Writers make the rest present
+ * before they use it (ring/pool.c), and count the event as lost if that fails.
  *
- * No part of this holds the lock of the arena's file for long, which other streams need: what is made
- * present or given back at once is bounded.
+ * No part of this holds the lock of the arena's file for long, which other streams need: what is
+ * made present or given back at once is bounded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,12 +50,16 @@ bool ptx_region_back(void *memory, size_t bytes)
 	uintptr_t end = ((uintptr_t)memory + bytes + PTX_PAGE - 1) & ~(uintptr_t)(PTX_PAGE - 1);
 	int saved = errno, err = 0;
 
-	/* Then the pages come with the first touch: a memory file has no limit but the machine's. */
+	/*
+	 * Then the pages come with the first touch: a memory file has no limit but the machine's.
+	 */
 	if (ptx_is_quiet())
 		return true;
 	if (madvise((void *)begin, end - begin, MADV_POPULATE_WRITE) != 0)
 		err = errno;
-	/* An older kernel: the file's memory is there by fallocate() or comes with the first touch. */
+	/*
+	 * An older kernel: the file's memory is there by fallocate() or comes with the first touch.
+	 */
 	if (err == EINVAL)
 		err = 0;
 	errno = saved;
@@ -126,7 +130,9 @@ static bool make_all_present(struct making *making, const struct ptx_geometry *g
 	size_t chunks = g->present * g->chunk_bytes;
 
 	if (!can_populate(making->memory)) {
-		/* Later nobody could tell whether there is memory: all that the size asks for now. */
+		/*
+		 * Later nobody could tell whether there is memory: all that the size asks for now.
+		 */
 		return make_present(making, 0, g->bytes_first) && !making->refused;
 	}
 	return ptx_ring_first_tables(g, make_present, making) &&
@@ -186,8 +192,8 @@ int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 }
 
 /*
- * A program that locks its memory (mlockall(MCL_FUTURE)) would get the whole mapping as memory. It gets
- * none of a mapping that it must not access, and none later of one that is not locked.
+ * A program that locks its memory (mlockall(MCL_FUTURE)) would get the whole mapping as memory. It
+ * gets none of a mapping that it must not access, and none later of one that is not locked.
  */
 void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 			 uint64_t offset)
@@ -217,9 +223,9 @@ static void *far_of(const struct ptx_rings *rings)
 }
 
 /*
- * Past the wrapper: late writers write here by design, which ThreadSanitizer would call a race. Shared
- * memory, though nobody shares it: RLIMIT_DATA counts private memory, and a child may have room for no
- * more of that.
+ * Past the wrapper: late writers write here by design, which ThreadSanitizer would call a race.
+ * Shared memory, though nobody shares it: RLIMIT_DATA counts private memory, and a child may have
+ * room for no more of that.
  */
 static void sink(void *memory, size_t bytes)
 {
@@ -246,8 +252,9 @@ void ptx_region_unmap(const struct ptx_rings *rings)
 }
 
 /*
- * In slices, since the kernel holds the lock of the file for as long as one takes. Where there is no memory
- * nothing is to be done: a region is address space for the most part. No other code uses the file's position.
+ * In slices, since the kernel holds the lock of the file for as long as one takes. Where there is
+ * no memory nothing is to be done: a region is address space for the most part. No other code uses
+ * the file's position.
  */
 void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		      uint64_t offset)

@@ -126,8 +126,8 @@ static bool read_link(int folder, const char *name, char path[PTX_RENDEZVOUS_PAT
 }
 
 /*
- * "/proc/PID/fd/N" and nothing else. Every link is read and looked at before it is followed: a user may make any,
- * and opening or only looking at what it leads to can wait for ever or change it.
+ * "/proc/PID/fd/N" and nothing else. Every link is read and looked at before it is followed: a user
+ * may make any, and opening or only looking at what it leads to can wait for ever or change it.
  */
 static bool is_descriptor(const char *path)
 {
@@ -200,7 +200,10 @@ static void own_path(char path[PTX_RENDEZVOUS_PATH], int fd)
 		put(path, "/fd/", (uint64_t)fd);
 }
 
-/* Whether the descriptor that the path names is certainly closed; what it is open for is not looked at. */
+/*
+ * Whether the descriptor that the path names is certainly closed; what it is open for is not looked
+ * at.
+ */
 static bool is_closed(const char *path)
 {
 	struct stat st;

@@ -3,13 +3,14 @@
  * arena/rendezvous.h - how a program image finds the arena in which its process is traced already.
  *
  * Whoever traces another process leaves a symbolic link in a folder of the user's: its name is the
- * process (id and the time it began) and the controller, its text leads to the arena's file. An image
- * that starts, or a child that sets itself up, follows those that bear its name. So a process can be
- * traced before it has this library, and goes on being traced when it executes another program. Of a
- * stream that is inherited there is a link in a second folder, for programs whose ancestor it traces.
+ * process (id and the time it began) and the controller, its text leads to the arena's file. An
+ * image that starts, or a child that sets itself up, follows those that bear its name. So a process
+ * can be traced before it has this library, and goes on being traced when it executes another
+ * program. Of a stream that is inherited there is a link in a second folder, for programs whose
+ * ancestor it traces.
  *
- * Each controller has its own link, so that any of them may go. Where there is no folder, everything
- * else works.
+ * Each controller has its own link, so that any of them may go. Where there is no folder,
+ * everything else works.
  *
  * Signals   ptx_rendezvous_begin(), _next() and _end() are async-signal-safe.
  */

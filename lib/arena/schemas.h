@@ -3,8 +3,8 @@
  * arena/schemas.h - what the event types of a process mean, as texts beside their names.
  *
  * Lock-free and append-only, as the names are: a text is copied to the end of what is used, and one
- * compare-and-swap makes it the type's. Who loses, or is killed in between, leaves bytes that nobody
- * uses. Whoever is told of a change looks again at what was said before it.
+ * compare-and-swap makes it the type's. Who loses, or is killed in between, leaves bytes that
+ * nobody uses. Whoever is told of a change looks again at what was said before it.
  */
 #ifndef PTX_ARENA_SCHEMAS_H
 #define PTX_ARENA_SCHEMAS_H
@@ -26,8 +26,8 @@ struct ptx_schemas {
 };
 
 /*
- * Gives a named type a text shorter than PTX_SCHEMA_BYTES. EEXIST: it has another; ENOSPC; EINVAL: a
- * predefined type.
+ * Gives a named type a text shorter than PTX_SCHEMA_BYTES. EEXIST: it has another; ENOSPC; EINVAL:
+ * a predefined type.
  */
 int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text);
 

@@ -2,12 +2,12 @@
 /*
  * arena/still.c - the bytes of a region, copied while others write.
  *
- *	moment   the clock, then the barrier; writers that were about to publish are waited for
- *	words    whose chunks are whose, then the chunks
- *	settle   the words again, and up to when events are overwritten; then the counts
+ * 	moment   the clock, then the barrier; writers that were about to publish are waited for
+ * 	words    whose chunks are whose, then the chunks
+ * 	settle   the words again, and up to when events are overwritten; then the counts
  *
- * A chunk whose word is of the same generation before and after was not reused in between: its bytes
- * are as its ring has them. Another's are gone: they are among the losses.
+ * A chunk whose word is of the same generation before and after was not reused in between: its
+ * bytes are as its ring has them. Another's are gone: they are among the losses.
  */
 #include "arena/still.h"
 
@@ -71,7 +71,10 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 	return last;
 }
 
-/* The latest time such that the ring's writer can publish nothing older; now, if it is about nothing. */
+/*
+ * The latest time such that the ring's writer can publish nothing older; now, if it is about
+ * nothing.
+ */
 static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_t now)
 {
 	const struct ptx_geometry *g = &taking->still->rings.geometry;
@@ -126,8 +129,9 @@ static int look_at_writers(struct ptx_taking *taking)
 }
 
 /*
- * Everything up to the moment can be seen from here on: the argument is in drain/pass.c. A writer that is
- * about to publish holds it back. It is waited for, but not for ever: it may be stopped there.
+ * Everything up to the moment can be seen from here on: the argument is in drain/pass.c. A writer
+ * that is about to publish holds it back. It is waited for, but not for ever: it may be stopped
+ * there.
  */
 static int find_moment(struct ptx_taking *taking)
 {
@@ -210,7 +214,10 @@ static bool copy_chunks(struct ptx_taking *taking)
 	for (uint32_t i = 0; i < ptx_ring_chunks(&taking->still->rings); i++) {
 		enum ptx_chunk_state state = ptx_word_state(taking->word[i]);
 
-		/* What is being overwritten nobody can copy; what was when its writer died is there. */
+		/*
+		 * What is being overwritten nobody can copy; what was when its writer died is
+		 * there.
+		 */
 		if (state == PTX_CHUNK_OPEN || state == PTX_CHUNK_CLOSED ||
 		    (state == PTX_CHUNK_OPENING && !taking->image->is_live))
 			copy_chunk(taking, i);
@@ -243,8 +250,8 @@ static bool is_unmoved(const struct ptx_taking *taking)
 }
 
 /*
- * Of all that was overwritten from now on, chunks and counts, the copy is older: the total says how many
- * records there were up to the moment, and the counts, of which types and threads they were.
+ * Of all that was overwritten from now on, chunks and counts, the copy is older: the total says how
+ * many records there were up to the moment, and the counts, of which types and threads they were.
  */
 static int settle(struct ptx_taking *taking)
 {

@@ -3,8 +3,8 @@
  * arena/still.h - a stream as it was at one moment: a copy of its region in private memory, which a
  * drain can read to the end.
  *
- * Nobody is stopped and nothing is read away. What the copy holds is what a reader would have got at
- * that moment: of every ring what was not taken yet, up to the moment, and back to where it was
+ * Nobody is stopped and nothing is read away. What the copy holds is what a reader would have got
+ * at that moment: of every ring what was not taken yet, up to the moment, and back to where it was
  * overwritten while the copy was made. DESIGN 12 says why that has no hole.
  *
  * Everything in it has been checked: chunks are in the order of their rings, heads lie behind whole
@@ -36,8 +36,8 @@ struct ptx_still {
 };
 
 /*
- * The stream at bit, if that still is of that generation (ESRCH). ENOMEM; EINVAL: it is none; EAGAIN: it
- * was overwritten again and again before it could be copied; EIO: it cannot be read.
+ * The stream at bit, if that still is of that generation (ESRCH). ENOMEM; EINVAL: it is none;
+ * EAGAIN: it was overwritten again and again before it could be copied; EIO: it cannot be read.
  */
 int ptx_still_take(const struct ptx_image *image, unsigned bit, uint64_t generation,
 		   struct ptx_still **still);

@@ -19,7 +19,10 @@ static bool is_moment(const struct ptx_anchor *anchor)
 	       anchor->realtime_ns < REALTIME_MAX;
 }
 
-/* Two anchors that are one second or more apart say how long a tick is; the nominal rate must agree. */
+/*
+ * Two anchors that are one second or more apart say how long a tick is; the nominal rate must
+ * agree.
+ */
 static bool is_in_line(const struct ptx_calibration *calibration, const struct ptx_anchor *anchor)
 {
 	const struct ptx_anchor *from = &calibration->created;

@@ -2,8 +2,8 @@
 /*
  * arena/still_counts.c - what writers counted, as far as it can be true.
  *
- * A ledger adds up all counts, so one that was made up would not only be wrong: the sum might wrap, and
- * no log with such a ledger is sound.
+ * A ledger adds up all counts, so one that was made up would not only be wrong: the sum might wrap,
+ * and no log with such a ledger is sound.
  */
 #include "arena/still_private.h"
 

@@ -2,9 +2,10 @@
 /*
  * arena/still_order.c - a copied region made such that a reader finds nothing wrong in it.
  *
- * Of each ring the chunks that were there before and after the copy, in the order in which they were
- * opened, cut behind the last record up to the moment. What a chunk's head counts and no record is to
- * be seen of is damaged. Links, heads and claimed words are written anew; the rest was another's.
+ * Of each ring the chunks that were there before and after the copy, in the order in which they
+ * were opened, cut behind the last record up to the moment. What a chunk's head counts and no
+ * record is to be seen of is damaged. Links, heads and claimed words are written anew; the rest was
+ * another's.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -236,7 +237,10 @@ static int find_links(struct order *order)
 		const struct ptx_chunk *chunk = ptx_ring_chunk(rings, i);
 
 		if (!counts(order, i)) {
-			/* It was filled up and overwritten: how many records it had nobody has seen. */
+			/*
+			 * It was filled up and overwritten: how many records it had nobody has
+			 * seen.
+			 */
 			if (ptx_word_state(order->taking->word[i]) == PTX_CHUNK_OPEN)
 				order->still->is_even = false;
 			free_chunk(order, i);
@@ -271,7 +275,9 @@ static void empty_rings(struct order *order)
 	}
 }
 
-/* Who died while he overwrote a chunk had not counted it, or not all; the rest is still to be seen. */
+/*
+ * Who died while he overwrote a chunk had not counted it, or not all; the rest is still to be seen.
+ */
 static void finish_overwriting(struct order *order)
 {
 	struct ptx_taking *taking = order->taking;

@@ -28,8 +28,8 @@ struct ptx_still_span {
 };
 
 /*
- * still_clock.c: makes the copy's calibration one that can be reckoned with, and says where no event's
- * time lies outside. opened: when the oldest chunk was, UINT64_MAX if there is none.
+ * still_clock.c: makes the copy's calibration one that can be reckoned with, and says where no
+ * event's time lies outside. opened: when the oldest chunk was, UINT64_MAX if there is none.
  */
 void ptx_still_calibrate(struct ptx_taking *taking, uint64_t opened, struct ptx_still_span *span);
 

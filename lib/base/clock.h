@@ -3,8 +3,9 @@
  * base/clock.h - the clock that stamps events, in ticks, and its anchors to CLOCK_REALTIME.
  *
  * The time stamp counter where the kernel itself trusts it as its clock source: reading it costs
- * less than half of clock_gettime(). Else CLOCK_MONOTONIC as the first time name space has it (timespace.h), one tick
- * a nanosecond. The choice is made once in a process, by ptx_clock_init(), before the first stream exists.
+ * less than half of clock_gettime(). Else CLOCK_MONOTONIC as the first time name space has it
+ * (timespace.h), one tick a nanosecond. The choice is made once in a process, by ptx_clock_init(),
+ * before the first stream exists.
  *
  * Threads   all functions may run concurrently after ptx_clock_init().
  * Signals   ptx_clock_now(), ptx_clock_ordered() and ptx_clock_realtime() are async-signal-safe.
@@ -25,8 +26,8 @@ extern _Atomic bool ptx_clock_is_counter; /* false: CLOCK_MONOTONIC */
 extern uint64_t ptx_clock_hz;
 
 /*
- * The calling thread must not read the counter (PR_SET_TSC), not even through the C library: it stamps
- * no events, and other times come from the kernel's last tick.
+ * The calling thread must not read the counter (PR_SET_TSC), not even through the C library: it
+ * stamps no events, and other times come from the kernel's last tick.
  */
 extern _Thread_local bool ptx_clock_is_forbidden __attribute__((tls_model("initial-exec")));
 
@@ -101,8 +102,10 @@ struct ptx_anchor {
 
 struct ptx_anchor ptx_clock_anchor(void);
 
-/* The same on the scale of another process's clock, whatever that of this one is; false if this process
- * cannot read it. */
+/*
+ * The same on the scale of another process's clock, whatever that of this one is; false if this
+ * process cannot read it.
+ */
 bool ptx_clock_anchor_of(bool counter, struct ptx_anchor *anchor);
 
 #endif

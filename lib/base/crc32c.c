@@ -127,8 +127,10 @@ static crc_fn *choose(void)
 {
 	unsigned a, b, c, d;
 
-	/* Not __builtin_cpu_supports(): its constructor asks a dozen times at every program's start,
-	 * and under a hypervisor each costs microseconds. */
+	/*
+	 * Not __builtin_cpu_supports(): its constructor asks a dozen times at every program's
+	 * start, and under a hypervisor each costs microseconds.
+	 */
 	if (__get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_2) && (c & bit_PCLMUL))
 		return by_instruction;
 	return by_table;

@@ -2,13 +2,13 @@
 /*
  * base/ids.h - the calling thread's id without a system call.
  *
- * glibc keeps a thread's id in the thread's descriptor and, in the child of fork(), replaces it before
- * fork() returns there. It writes the id into every mutex that the thread locks, at a place that is
- * part of its ABI; a mutex on the stack therefore reads it. A child of a raw clone() or vfork() still
- * finds its parent's id.
+ * glibc keeps a thread's id in the thread's descriptor and, in the child of fork(), replaces it
+ * before fork() returns there. It writes the id into every mutex that the thread locks, at a place
+ * that is part of its ABI; a mutex on the stack therefore reads it. A child of a raw clone() or
+ * vfork() still finds its parent's id.
  *
- * The mutex is one of C11, which glibc locks as any other. ThreadSanitizer replaces the functions of
- * POSIX by its own, which call those of the preload library: this would record the call as the
+ * The mutex is one of C11, which glibc locks as any other. ThreadSanitizer replaces the functions
+ * of POSIX by its own, which call those of the preload library: this would record the call as the
  * program's, need the thread's id for that, and so on without end. It does not replace mtx_lock().
  *
  * Threads   every thread.

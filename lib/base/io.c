@@ -149,7 +149,10 @@ int ptx_io_read_file(const char *path, char *text, size_t room)
 	int fd, err = ptx_io_open(path, O_RDONLY, &fd);
 
 	if (!err) {
-		/* Files of /proc are made anew at each read from the start: one call gives one state. */
+		/*
+		 * Files of /proc are made anew at each read from the start: one call gives one
+		 * state.
+		 */
 		err = ptx_io_read_at(fd, text, room - 1, 0, &got);
 		ptx_io_close(fd);
 	}

@@ -26,9 +26,9 @@ int ptx_io_write_at(int fd, const void *bytes, size_t len, uint64_t offset, size
 int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got);
 
 /*
- * The first place from offset on that is not in a hole of the file; offset itself where the file system does not
- * tell, UINT64_MAX where only a hole follows. The descriptor's position is moved and put back: a read() of
- * another thread in between would go wrong.
+ * The first place from offset on that is not in a hole of the file; offset itself where the file
+ * system does not tell, UINT64_MAX where only a hole follows. The descriptor's position is moved
+ * and put back: a read() of another thread in between would go wrong.
  */
 uint64_t ptx_io_next_data(int fd, uint64_t offset);
 
@@ -39,8 +39,8 @@ int ptx_io_read_file(const char *path, char *text, size_t room);
 size_t ptx_io_read_text(const char *path, char *text, size_t room);
 
 /*
- * Hands the names in a folder, without "." and "..", to take, and the folder's descriptor, until one is
- * not answered with 0: that answer, or an error number.
+ * Hands the names in a folder, without "." and "..", to take, and the folder's descriptor, until
+ * one is not answered with 0: that answer, or an error number.
  */
 int ptx_io_list(const char *path, int (*take)(void *arg, int folder, const char *name), void *arg);
 
@@ -49,8 +49,8 @@ int ptx_io_list(const char *path, int (*take)(void *arg, int folder, const char 
 const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS]);
 
 /*
- * A descriptor from min on instead of fd, which is closed, out of the way of programs that count on low
- * numbers; fd itself if there is none. Closing fd gives up record locks on its file.
+ * A descriptor from min on instead of fd, which is closed, out of the way of programs that count on
+ * low numbers; fd itself if there is none. Closing fd gives up record locks on its file.
  */
 int ptx_io_move_up(int fd, int min);
 

@@ -2,11 +2,11 @@
 /*
  * base/life.h - whether a process or thread is alive, and whether two ids mean one process.
  *
- * Each question has three answers. PTX_DEAD is given only on evidence: the kernel said ESRCH, a pidfd
- * reported the end of the process, or its stat file was read and showed that it has ended. Whatever
- * keeps the evidence from being read (no descriptor, no /proc, a /proc of another name space, a refused
- * system call) gives PTX_LIFE_UNKNOWN. A caller treats an unknown process as it treats a living one
- * where the other choice would take something away from it.
+ * Each question has three answers. PTX_DEAD is given only on evidence: the kernel said ESRCH, a
+ * pidfd reported the end of the process, or its stat file was read and showed that it has ended.
+ * Whatever keeps the evidence from being read (no descriptor, no /proc, a /proc of another name
+ * space, a refused system call) gives PTX_LIFE_UNKNOWN. A caller treats an unknown process as it
+ * treats a living one where the other choice would take something away from it.
  *
  * Ids are those of this process's name space of process ids.
  *
@@ -32,8 +32,9 @@ enum ptx_life ptx_life_by_kill(uint32_t pid);
 enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid);
 
 /*
- * Which process an id meant. The inode of its pidfd (Linux 6.9) is never given to another process. The
- * time it began has a resolution of 1/100 s, so an id that is used again within that time is mistaken.
+ * Which process an id meant. The inode of its pidfd (Linux 6.9) is never given to another process.
+ * The time it began has a resolution of 1/100 s, so an id that is used again within that time is
+ * mistaken.
  */
 struct ptx_identity {
 	uint64_t inode; /* 0: not known */

@@ -3,13 +3,13 @@
  * base/msan.h - code that runs in a program with MemorySanitizer, without being compiled for it.
  *
  * MemorySanitizer defines strlen(), write() and the like, and ends the program when they are given
- * memory that no instrumented code has initialized. It knows nothing of what this library stores, so
- * memory from malloc(), or a stack that instrumented functions have used before, is not initialized
- * for it. Between ptx_msan_pause() and ptx_msan_resume() these functions check nothing in this
- * thread. The calls may nest.
+ * memory that no instrumented code has initialized. It knows nothing of what this library stores,
+ * so memory from malloc(), or a stack that instrumented functions have used before, is not
+ * initialized for it. Between ptx_msan_pause() and ptx_msan_resume() these functions check nothing
+ * in this thread. The calls may nest.
  *
- * Both cost a load and a branch in a program without MemorySanitizer. A trace point does not need them:
- * it calls no function that checks.
+ * Both cost a load and a branch in a program without MemorySanitizer. A trace point does not need
+ * them: it calls no function that checks.
  */
 #ifndef PTX_BASE_MSAN_H
 #define PTX_BASE_MSAN_H

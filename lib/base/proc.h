@@ -2,9 +2,9 @@
 /*
  * base/proc.h - what /proc says of a process.
  *
- * /proc numbers processes as the name space does for which it was mounted. That need not be the name
- * space of this process, so a process has two ids here: its pid, which system calls take, and its
- * number in /proc. PTX_PROC_SELF stands for this process, whatever its number is.
+ * /proc numbers processes as the name space does for which it was mounted. That need not be the
+ * name space of this process, so a process has two ids here: its pid, which system calls take, and
+ * its number in /proc. PTX_PROC_SELF stands for this process, whatever its number is.
  *
  * Errors    0 or an error number; errno stays as it was. ENOENT: /proc shows no such process, which
  *           may exist all the same.
@@ -43,8 +43,9 @@ struct ptx_proc_ids {
 int ptx_proc_ids(uint32_t number, struct ptx_proc_ids *ids);
 
 /*
- * The same of the process that a pidfd refers to. ESRCH: it has ended and was waited for. ENXIO: /proc
- * does not show it: it is not mounted, or belongs to a name space of processes where that one is not.
+ * The same of the process that a pidfd refers to. ESRCH: it has ended and was waited for. ENXIO:
+ * /proc does not show it: it is not mounted, or belongs to a name space of processes where that one
+ * is not.
  */
 int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids);
 

@@ -2,9 +2,10 @@
 /*
  * base/timespace.h - the time name space of this process.
  *
- * Processes of different time name spaces read different values of CLOCK_MONOTONIC and CLOCK_BOOTTIME,
- * and of the times in /proc that depend on them. What processes share is therefore said in the first
- * name space's time: the value that a process reads less the offset of its name space.
+ * Processes of different time name spaces read different values of CLOCK_MONOTONIC and
+ * CLOCK_BOOTTIME, and of the times in /proc that depend on them. What processes share is therefore
+ * said in the first name space's time: the value that a process reads less the offset of its name
+ * space.
  */
 #ifndef PTX_BASE_TIMESPACE_H
 #define PTX_BASE_TIMESPACE_H

@@ -202,7 +202,10 @@ static void end(struct ptx_check *check)
 	result->events = check->sum.records;
 }
 
-/* Whether a file that has no room for a header may have been meant to be a log: it has no other beginning. */
+/*
+ * Whether a file that has no room for a header may have been meant to be a log: it has no other
+ * beginning.
+ */
 static bool is_beginning(struct ptx_log_window *window)
 {
 	size_t len = window->file_bytes < 8 ? (size_t)window->file_bytes : 8;

@@ -71,7 +71,9 @@ static void judge_index(struct ptx_check *check, const struct ptx_log_found *fou
 
 	for (uint32_t i = 0; i < block->records; i++)
 		least = place[i].time_min < least ? place[i].time_min : least;
-	/* In slots, INDEX blocks stand behind all that they cover; in a sequence after each part. */
+	/*
+	 * In slots, INDEX blocks stand behind all that they cover; in a sequence after each part.
+	 */
 	if (!check->damaged &&
 	    (block->records > waiting ||
 	     (block->records < waiting && ptx_stored_is_sequence(check->log)) ||

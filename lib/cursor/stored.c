@@ -74,7 +74,9 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			return false;
 		}
 		if (found.block.type != PTX_LOG_DATA) {
-			/* It is for others, who need it when the log was cut; no event is missing. */
+			/*
+			 * It is for others, who need it when the log was cut; no event is missing.
+			 */
 			if (!stored->live && !ptx_log_payload(&stored->window, &found, &why))
 				stored->damaged_parts++;
 			stored->next_offset = found.end;
@@ -108,8 +110,9 @@ static bool next_in_sequence(struct ptx_stored *stored)
 }
 
 /*
- * The index of a completed log does not say the numbers, which are taken to rise by one: where a writer died
- * and blocks were damaged before somebody went on, they do not. It says how many events came before.
+ * The index of a completed log does not say the numbers, which are taken to rise by one: where a
+ * writer died and blocks were damaged before somebody went on, they do not. It says how many events
+ * came before.
  */
 static bool belongs(const struct ptx_stored *stored, const struct ptx_stored_slot *slot,
 		    const struct ptx_log_block *block)

@@ -69,9 +69,9 @@ const struct ptx_mappings *ptx_stored_mappings(const struct ptx_stored *stored);
 int ptx_stored_descriptor(const struct ptx_stored *stored);
 
 /*
- * Parts of the log that were met since ptx_stored_rewind() and are damaged: of events, names, index or
- * account. What a reader of events never meets, the names and lists beside slots, is looked at when the
- * end was reached.
+ * Parts of the log that were met since ptx_stored_rewind() and are damaged: of events, names, index
+ * or account. What a reader of events never meets, the names and lists beside slots, is looked at
+ * when the end was reached.
  */
 uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored);
 

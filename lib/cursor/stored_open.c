@@ -194,8 +194,8 @@ static bool closing_says(const struct ptx_stored *stored, const char *state)
 
 /*
  * R4. When the writer has died its guardian completes the log. That takes some milliseconds, or
- * seconds of a large log, and a reader waits for it. It does not wait for ever, since a guardian may
- * be stopped or its file system may hang.
+ * seconds of a large log, and a reader waits for it. It does not wait for ever, since a guardian
+ * may be stopped or its file system may hang.
  */
 static bool is_being_written(const struct ptx_stored *stored)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_until.c - up to a moment, by the index: where no event that is wanted stands any more.
+ * cursor/stored_until.c - up to a moment, by the index: where no event that is wanted stands any
+ * more.
  *
  * Times may fall: an event whose writer was held up stands behind younger ones, anywhere. The index
- * has the least time of every block, so the last block that has an event that is old enough is found
- * by looking at those times alone, from the log's end on.
+ * has the least time of every block, so the last block that has an event that is old enough is
+ * found by looking at those times alone, from the log's end on.
  */
 #include "cursor/stored_private.h"
 
@@ -18,8 +19,9 @@ static size_t last_with(const struct ptx_log_place *place, size_t count, int64_t
 }
 
 /*
- * Behind this offset no block of a sequence is wanted. Of an incomplete log the blocks behind the last
- * INDEX block are not known, and of a damaged one perhaps none: their headers tell when they are met.
+ * Behind this offset no block of a sequence is wanted. Of an incomplete log the blocks behind the
+ * last INDEX block are not known, and of a damaged one perhaps none: their headers tell when they
+ * are met.
  */
 static uint64_t where_to_stop(struct ptx_stored *stored, struct ptx_log_window *window, int64_t until)
 {

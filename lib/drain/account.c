@@ -109,9 +109,10 @@ static bool is_dead(uint32_t pid)
 }
 
 /*
- * A writer counts a loss by the type and then by its thread. One that was killed between the two, or
- * jumped away, left a loss of which the thread is not known. Not so many as could hide a fault: one for
- * each slot there is. Overwritten records are counted again, and reconcile_loop() looks at them.
+ * A writer counts a loss by the type and then by its thread. One that was killed between the two,
+ * or jumped away, left a loss of which the thread is not known. Not so many as could hide a fault:
+ * one for each slot there is. Overwritten records are counted again, and reconcile_loop() looks at
+ * them.
  */
 static void reconcile(struct ptx_ledger *ledger, uint32_t slots)
 {
@@ -136,9 +137,9 @@ static void count_between(struct ptx_ledger *ledger, uint64_t more)
 }
 
 /*
- * A writer that was killed or jumped away while it counted an overwritten chunk had it counted again.
- * What the heads say was published is right; what is more is taken off, by type and by thread, but no
- * more than was counted again: where nobody was broken off, nothing.
+ * A writer that was killed or jumped away while it counted an overwritten chunk had it counted
+ * again. What the heads say was published is right; what is more is taken off, by type and by
+ * thread, but no more than was counted again: where nobody was broken off, nothing.
  */
 static void reconcile_loop(const struct ptx_drain *drain, struct ptx_ledger *ledger)
 {
@@ -187,7 +188,10 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 							   memory_order_acquire)))
 		return ENOMEM;
 	ptx_drain_pass(drain);
-	/* Who was killed while it overwrote a chunk had perhaps not counted that: now somebody does. */
+	/*
+	 * Who was killed while it overwrote a chunk had perhaps not counted that: now somebody
+	 * does.
+	 */
 	if (drain->shared && drain->same_ids &&
 	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
 		ptx_ring_reap(rings, (uint32_t)getpid(), is_dead);
@@ -204,7 +208,9 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 		return err;
 	add_types(rings, ledger, &unwritten);
 	add_slots(rings, ledger);
-	/* What writers had published and what they could not: their own count of what was called. */
+	/*
+	 * What writers had published and what they could not: their own count of what was called.
+	 */
 	ledger->total.called = census.published + unwritten + drain->synthetic -
 			       drain->not_running - count.not_running - drain->before;
 	if (drain->loop)

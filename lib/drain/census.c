@@ -22,8 +22,9 @@ static void count_records(struct ptx_census *census, struct ptx_ident *ident, bo
 }
 
 /*
- * Up to what the ring had published when the census began, by number: its writer goes on meanwhile and
- * may be as fast as the census. Never back: the census frees nothing, so what it has seen is still there.
+ * Up to what the ring had published when the census began, by number: its writer goes on meanwhile
+ * and may be as fast as the census. Never back: the census frees nothing, so what it has seen is
+ * still there.
  */
 static void count_source(struct ptx_census *census, uint32_t index, unsigned char *buffer)
 {

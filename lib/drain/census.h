@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/census.h - every event that is in the stream and was not delivered, once, without taking any.
+ * drain/census.h - every event that is in the stream and was not delivered, once, without taking
+ * any.
  */
 #ifndef PTX_DRAIN_CENSUS_H
 #define PTX_DRAIN_CENSUS_H

@@ -63,7 +63,9 @@ static struct place *places_of(const struct ptx_drain *drain, const struct check
 	return places_at(drain, checkpoint == checkpoint_at(drain, 1));
 }
 
-/* Makes the places of so many rings present. Without memory their first use asks for it once more. */
+/*
+ * Makes the places of so many rings present. Without memory their first use asks for it once more.
+ */
 static void make_places(struct ptx_drain *drain, uint32_t count)
 {
 	uint32_t more = drain->placed;
@@ -275,8 +277,8 @@ static void find_gap(struct ptx_drain *drain, const struct checkpoint *from)
 }
 
 /*
- * In a LOOP stream what the dead reader took is gone, and it may have been a START that no checkpoint knows of:
- * then what the rings hold was recorded while it ran, as good as all.
+ * In a LOOP stream what the dead reader took is gone, and it may have been a START that no
+ * checkpoint knows of: then what the rings hold was recorded while it ran, as good as all.
  */
 static bool control_was_taken(const struct ptx_drain *drain, const struct checkpoint *from)
 {

@@ -2,16 +2,18 @@
 /*
  * drain/clear.c - the stream without what was in it.
  *
- * An event is gone if its call had returned before the clear. Of that its time alone is no proof: the
- * counters of two processors may disagree by some nanoseconds, and then it seems younger than our
- * reading. So what was published when we began goes, too; we know it by its number in its ring.
+ * An event is gone if its call had returned before the clear. Of that its time alone is no proof:
+ * the counters of two processors may disagree by some nanoseconds, and then it seems younger than
+ * our reading. So what was published when we began goes, too; we know it by its number in its ring.
  */
 #include "drain/cut.h"
 #include "drain/drain.h"
 #include "drain/step.h"
 #include "drain/told.h"
 
-/* The latest time of what the source has at hand and what was published when we began; 0: nothing. */
+/*
+ * The latest time of what the source has at hand and what was published when we began; 0: nothing.
+ */
 static uint64_t latest_published(const struct ptx_source *source)
 {
 	uint32_t at, ahead = 0, left;
@@ -60,11 +62,14 @@ void ptx_drain_clear(struct ptx_drain *drain)
 
 	ptx_drain_pass(drain);
 	/*
-	 * A writer that finds it full from now on stops it for nobody: it is empty in a moment, and our
-	 * caller lets it go on. Were the mark left behind a late event, the STOP would be told.
+	 * A writer that finds it full from now on stops it for nobody: it is empty in a moment, and
+	 * our caller lets it go on. Were the mark left behind a late event, the STOP would be told.
 	 */
 	drain->marks = marks;
-	/* What is as old as what was overwritten was lost to that already, and the ledger told it so. */
+	/*
+	 * What is as old as what was overwritten was lost to that already, and the ledger told it
+	 * so.
+	 */
 	if (drain->loop && !drain->survivor)
 		ptx_cut_apply(drain);
 	for (uint32_t i = 0; i < drain->sources; i++)
@@ -81,9 +86,9 @@ void ptx_drain_clear(struct ptx_drain *drain)
 		}
 	} while (latest > limit);
 	/*
-	 * A writer that goes round as fast as we read drives us from our place until ptx_drain_refill() gives
-	 * up. What we did not come to then goes when we do: by our own clock, since who is called from now on
-	 * may be where it is behind another's.
+	 * A writer that goes round as fast as we read drives us from our place until
+	 * ptx_drain_refill() gives up. What we did not come to then goes when we do: by our own
+	 * clock, since who is called from now on may be where it is behind another's.
 	 */
 	drain->cleared = began;
 	drain->gap = false;

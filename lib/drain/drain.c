@@ -110,7 +110,9 @@ static bool find_next(struct ptx_drain *drain)
 		if (ptx_step_pass_over(drain, source))
 			continue;
 		if (drain->gap && !drain->survivor) {
-			/* What showed the gap may have come with a newer cut: no survivor is older. */
+			/*
+			 * What showed the gap may have come with a newer cut: no survivor is older.
+			 */
 			if (atomic_load_explicit(&drain->rings->region->cut,
 						 memory_order_acquire) != drain->cut &&
 			    ++cuts < CUTS_MOST)

@@ -154,12 +154,15 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
 /*
  * After a peek that found nothing: the oldest event that was complete at that moment, also where a
  * writer that is suspended in a trace point may still publish an older one. That one then is late.
- * For callers that must not wait. Call peek twice before: at the second look a writer that is running
- * has advanced, and does not hold back what was there at the first.
+ * For callers that must not wait. Call peek twice before: at the second look a writer that is
+ * running has advanced, and does not hold back what was there at the first.
  */
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event);
 
-/* What the last look could have delivered was overwritten during it: another look may find something. */
+/*
+ * What the last look could have delivered was overwritten during it: another look may find
+ * something.
+ */
 bool ptx_drain_is_outrun(const struct ptx_drain *drain);
 
 /* Takes the event that peek gave, as reported or as lost to cause (PTX_LOST_CAUSES: reported). */

@@ -106,7 +106,9 @@ static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
 	atomic_fetch_sub_explicit(&flush->callers, 1, memory_order_relaxed);
 }
 
-/* ENOMEM: the events of some thread cannot be taken, and a flush that left them out would be none. */
+/*
+ * ENOMEM: the events of some thread cannot be taken, and a flush that left them out would be none.
+ */
 static int know_rings(const struct ptx_flush *flush)
 {
 	const struct ptx_region *region = flush->drain->rings->region;
@@ -138,7 +140,10 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	if (framed)
 		mark(flush, PTX_MARK_FLUSH_START, 0, caller);
 	target = ptx_drain_moment(flush->drain, false);
-	/* What is transferred without a ring's older events would make those late; at the end, all goes that can. */
+	/*
+	 * What is transferred without a ring's older events would make those late; at the end, all
+	 * goes that can.
+	 */
 	lacking = know_rings(flush);
 	if (lacking && kind != PTX_FLUSH_FINAL)
 		err = lacking;
@@ -220,12 +225,17 @@ int ptx_flush_clear(struct ptx_flush *flush)
 {
 	int err;
 
-	/* Whoever finds the log empty goes on from here; until it is, the other checkpoint holds. */
+	/*
+	 * Whoever finds the log empty goes on from here; until it is, the other checkpoint holds.
+	 */
 	flush->drain->log_full = false;
 	ptx_checkpoint_write(flush->drain, 0);
 	err = ptx_log_clear(flush->log, &flush->drain->account);
 	ptx_drain_settle(flush->drain);
-	/* Once more: now what the log had is counted as cleared; if it has it still, that is so many events. */
+	/*
+	 * Once more: now what the log had is counted as cleared; if it has it still, that is so
+	 * many events.
+	 */
 	ptx_checkpoint_write(flush->drain, ptx_log_put_count(flush->log));
 	memset(flush->named, 0, sizeof flush->named);
 	flush->overwritten = 0;

@@ -28,8 +28,10 @@ struct ptx_flush_caller {
 	uint64_t thread, address;
 };
 
-/* Takes over the log and mapped, which may be NULL, unless it fails; starts the thread if by_itself.
- * EAGAIN if it cannot. */
+/*
+ * Takes over the log and mapped, which may be NULL, unless it fails; starts the thread if
+ * by_itself. EAGAIN if it cannot.
+ */
 int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, bool by_itself,
 		     struct ptx_mapped *mapped, struct ptx_flush **flush);
 

@@ -33,7 +33,9 @@ struct ptx_flush {
 	struct ptx_ledger closing; /* of the log; here, since shutting down must not need memory */
 };
 
-/* flush.c: leaves the status for who goes on in this process's place; with the stream's lock held. */
+/*
+ * flush.c: leaves the status for who goes on in this process's place; with the stream's lock held.
+ */
 void ptx_flush_note_status(struct ptx_flush *flush);
 
 /* transfer.c, with the stream's lock held: writing lets go of it. */

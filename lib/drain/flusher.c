@@ -3,8 +3,8 @@
  * drain/flusher.c - the thread that flushes a stream of policy FLUSH by itself (SFLUSH-02).
  *
  * It flushes when half of the pool is taken, when the stream has filled up, and one second after
- * the oldest event. While events come fast it looks by itself, at short intervals, and where writers
- * are other processes always; else, when it sleeps for longer, it asks writers to wake it.
+ * the oldest event. While events come fast it looks by itself, at short intervals, and where
+ * writers are other processes always; else, when it sleeps for longer, it asks writers to wake it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -67,8 +67,8 @@ static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
 }
 
 /*
- * Writers in other processes are not asked to wake: the call may be one that their program must not make.
- * Neither are those of this process where a seccomp filter says what may be called.
+ * Writers in other processes are not asked to wake: the call may be one that their program must not
+ * make. Neither are those of this process where a seccomp filter says what may be called.
  */
 static bool looks_by_itself(const struct ptx_flush *flush)
 {

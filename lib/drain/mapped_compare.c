@@ -48,9 +48,9 @@ static bool is_free(const struct ptx_mapped_set *set, const struct ptx_mapping *
 }
 
 /*
- * The linker puts what it loads at the end of its list. What stands there may have come since the old
- * look, even if it was in the same place then: it may have gone and come again. Not so what stands before
- * something that stays.
+ * The linker puts what it loads at the end of its list. What stands there may have come since the
+ * old look, even if it was in the same place then: it may have gone and come again. Not so what
+ * stands before something that stays.
  */
 static bool may_be_new(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set,
 		       const struct ptx_mapped_range *range)

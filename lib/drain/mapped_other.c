@@ -2,9 +2,9 @@
 /*
  * drain/mapped_other.c - a look at another process, through /proc.
  *
- * Neither that process nor its files are trusted: every number is checked, and everything is bounded.
- * The build-id is that of the mapped memory, where it may be read, else that of the file, if it still is
- * the one that is mapped. It is read once for each file that appears.
+ * Neither that process nor its files are trusted: every number is checked, and everything is
+ * bounded. The build-id is that of the mapped memory, where it may be read, else that of the file,
+ * if it still is the one that is mapped. It is read once for each file that appears.
  */
 #include <elf.h>
 #include <errno.h>

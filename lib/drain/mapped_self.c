@@ -2,9 +2,9 @@
 /*
  * drain/mapped_self.c - a look at this process, through the dynamic linker.
  *
- * Its lock keeps every object mapped meanwhile, so what the program headers name can be read in place.
- * Nothing is allocated while it is held: the objects are counted first, and again if there are more of
- * them by then.
+ * Its lock keeps every object mapped meanwhile, so what the program headers name can be read in
+ * place. Nothing is allocated while it is held: the objects are counted first, and again if there
+ * are more of them by then.
  */
 #include <elf.h>
 #include <errno.h>
@@ -44,7 +44,9 @@ static void leave(void)
 	atomic_store_explicit(&gate, GATE_OPEN, memory_order_release);
 }
 
-/* A look takes microseconds; only if it is stuck behind the dynamic linker's lock the fork goes on. */
+/*
+ * A look takes microseconds; only if it is stuck behind the dynamic linker's lock the fork goes on.
+ */
 void ptx_mapped_before_fork(void)
 {
 	_Atomic uint32_t never = 0;
@@ -134,7 +136,10 @@ static size_t build_id(const struct dl_phdr_info *object, uint8_t *id)
 	return bytes;
 }
 
-/* This library is linked never to be unloaded, and the linker itself comes last of what is there at start. */
+/*
+ * This library is linked never to be unloaded, and the linker itself comes last of what is there at
+ * start.
+ */
 static bool is_pinned(const struct dl_phdr_info *object)
 {
 	const uintptr_t here = (uintptr_t)&gate - object->dlpi_addr;
@@ -150,7 +155,10 @@ static bool is_pinned(const struct dl_phdr_info *object)
 	return false;
 }
 
-/* The linker says "" of the program, and of others what it was told: perhaps from the working folder. */
+/*
+ * The linker says "" of the program, and of others what it was told: perhaps from the working
+ * folder.
+ */
 static const char *put_path(struct walk *walk, const struct dl_phdr_info *object)
 {
 	const char *name = object->dlpi_name && *object->dlpi_name ? object->dlpi_name :

@@ -35,7 +35,9 @@ enum ptx_mapped_found {
 	PTX_MAPPED_TOO_MUCH
 };
 
-/* mapped_self.c: SAME is found out without looking at the objects. executable: the program's path. */
+/*
+ * mapped_self.c: SAME is found out without looking at the objects. executable: the program's path.
+ */
 enum ptx_mapped_found ptx_mapped_self(const struct ptx_mapped_set *old, const char *executable,
 				      struct ptx_mapped_set *set);
 

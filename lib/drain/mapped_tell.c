@@ -2,9 +2,9 @@
 /*
  * drain/mapped_tell.c - a traced process says itself what it has mapped, in its arena.
  *
- * It does so when its program starts and ends, and when it is asked to: before a library goes and after
- * one came. Who looks from outside sees nothing of a process that is gone by then, or of a library that
- * came and went between two looks.
+ * It does so when its program starts and ends, and when it is asked to: before a library goes and
+ * after one came. Who looks from outside sees nothing of a process that is gone by then, or of a
+ * library that came and went between two looks.
  */
 #include <errno.h>
 #include <stdatomic.h>

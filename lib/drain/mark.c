@@ -113,11 +113,15 @@ void ptx_drain_sync(struct ptx_drain *drain)
 	if (kind != PTX_FULL && kind != PTX_HELD)
 		return;
 	if (!drain->full_marked) {
-		/* Shared memory may say anything; nobody is to wait for a moment that is far off. */
+		/*
+		 * Shared memory may say anything; nobody is to wait for a moment that is far off.
+		 */
 		now = ptx_clock_ordered();
 		if (mark.ticks > now)
 			mark.ticks = now;
-		/* Whoever stamped before the reader noticed was delivered: the STOP comes behind. */
+		/*
+		 * Whoever stamped before the reader noticed was delivered: the STOP comes behind.
+		 */
 		if (mark.ticks <= last)
 			mark.ticks = last + 1;
 		drain->full_at = mark.ticks;

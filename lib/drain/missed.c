@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/missed.c - losses that processes could not count in the region, since they could not map it.
+ * drain/missed.c - losses that processes could not count in the region, since they could not map
+ * it.
  *
- * They stand in the attachment, by stream only: type and thread are not known any more. The reader moves
- * them into the region, where they count as lost for lack of memory, of the unnamed type and of nobody.
+ * They stand in the attachment, by stream only: type and thread are not known any more. The reader
+ * moves them into the region, where they count as lost for lack of memory, of the unnamed type and
+ * of nobody.
  */
 #include "drain/drain.h"
 #include "ring/ring_write.h"

@@ -39,9 +39,9 @@ static bool add_source(struct ptx_drain *drain)
 }
 
 /*
- * Rings up to the last one that has a chunk. One without is empty, and one that gets its first chunk after
- * this look has no event older than the look. So a number that some process wrote into shared memory does not
- * make the reader visit tens of thousands of rings that nobody uses.
+ * Rings up to the last one that has a chunk. One without is empty, and one that gets its first
+ * chunk after this look has no event older than the look. So a number that some process wrote into
+ * shared memory does not make the reader visit tens of thousands of rings that nobody uses.
  */
 static uint32_t used_rings(const struct ptx_drain *drain, uint32_t rings)
 {
@@ -108,7 +108,9 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 
 	source->at = source->end = 0;
 	source->key = UINT64_MAX;
-	/* Where none is left all that the last pass saw has been taken: somebody writes for ever. */
+	/*
+	 * Where none is left all that the last pass saw has been taken: somebody writes for ever.
+	 */
 	for (unsigned losses = 0; drain->takes && losses < PTX_LOSSES_MOST; drain->takes--) {
 		uint32_t bytes = 0, records, before;
 		struct ptx_ident ident;
@@ -153,8 +155,8 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 }
 
 /*
- * The writer was killed in its window: nothing will come. A process that nobody has waited for still has
- * its id. It takes more system calls to see that it has ended, so this is asked later.
+ * The writer was killed in its window: nothing will come. A process that nobody has waited for
+ * still has its id. It takes more system calls to see that it has ended, so this is asked later.
  */
 static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t inside_for)
 {

@@ -54,7 +54,10 @@ static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_
 	struct ptx_drain *drain = flush->drain;
 	struct ptx_timeline line = { 0, 0, 0, 0 };
 	struct tally tally = { 0, 0 };
-	/* What is late is left to the one by one way: that of its label, and of the phase that it is of. */
+	/*
+	 * What is late is left to the one by one way: that of its label, and of the phase that it
+	 * is of.
+	 */
 	const uint64_t since = drain->phases.since;
 	uint64_t last_ticks = drain->last_ticks > since ? drain->last_ticks : since;
 	int64_t last_ns = drain->last_ns;

@@ -122,7 +122,9 @@ static inline void ptx_step_ident(struct ptx_drain *drain, struct ptx_source *so
 	ptx_step_advance(drain);
 }
 
-/* What is no event, or one that a clear did not come to, which nobody misses, has been dealt with. */
+/*
+ * What is no event, or one that a clear did not come to, which nobody misses, has been dealt with.
+ */
 static inline bool ptx_step_pass_gone(struct ptx_drain *drain, struct ptx_source *source)
 {
 	const struct ptx_record *record = ptx_step_record(source);
@@ -137,7 +139,10 @@ static inline bool ptx_step_pass_gone(struct ptx_drain *drain, struct ptx_source
 	return true;
 }
 
-/* drain.c: a record that is not delivered, a handle's work or no member of the stream, has been dealt with. */
+/*
+ * drain.c: a record that is not delivered, a handle's work or no member of the stream, has been
+ * dealt with.
+ */
 bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source);
 
 /* Labels never go back by the jitter of the scale's anchors; of events that are not LATE. */
@@ -159,7 +164,8 @@ static inline int64_t ptx_drain_label(struct ptx_drain *drain, uint64_t ticks)
 
 /*
  * What was peeked at is consumed. Only this changes the label that later ones must not undercut: an
- * event that is peeked at may be overwritten before it is delivered, and a late one has an older label.
+ * event that is peeked at may be overwritten before it is delivered, and a late one has an older
+ * label.
  */
 static inline void ptx_step_delivered(struct ptx_drain *drain, uint64_t ticks)
 {

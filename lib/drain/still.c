@@ -30,8 +30,8 @@ static void find_places(struct ptx_drain *drain, unsigned char *buffer)
 }
 
 /*
- * When the stream ran: as far as its controller wrote it down and nobody has read it, and as its state
- * says. Whatever was recorded when nothing is known was recorded because it ran.
+ * When the stream ran: as far as its controller wrote it down and nobody has read it, and as its
+ * state says. Whatever was recorded when nothing is known was recorded because it ran.
  */
 static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 {
@@ -157,9 +157,9 @@ static void lose_unread(struct ptx_ledger_line *line)
 }
 
 /*
- * Everybody counts by type and by thread, one after the other, and what was overwritten while the copy
- * was made is counted while it is copied. How many records were written in all is certain if the
- * counts are even: then the total says how many were overwritten.
+ * Everybody counts by type and by thread, one after the other, and what was overwritten while the
+ * copy was made is counted while it is copied. How many records were written in all is certain if
+ * the counts are even: then the total says how many were overwritten.
  */
 static void reconcile(const struct ptx_still *still, struct ptx_ledger *ledger)
 {

@@ -2,9 +2,9 @@
 /*
  * drain/still.h - the log of a stream that was copied: arena/still.h.
  *
- * The account is of what the copy holds and what was lost before it: what readers had taken is not in
- * it. Its equation closes whatever the copy says; what cannot be told apart is nobody's and of the
- * unnamed type.
+ * The account is of what the copy holds and what was lost before it: what readers had taken is not
+ * in it. Its equation closes whatever the copy says; what cannot be told apart is nobody's and of
+ * the unnamed type.
  */
 #ifndef PTX_DRAIN_STILL_H
 #define PTX_DRAIN_STILL_H

@@ -2,11 +2,11 @@
 /*
  * drain/thin.c - a stream that is started and stopped for ever while nobody reads it.
  *
- * Each start and each stop by call is a mark. A mark is of use only while it parts events: those that
- * were stamped while the stream ran from those that were not. So when there are many marks, the
- * controller looks at the events that are in the stream and drops every mark that parts none. What is
- * left is bounded by the events. The threshold grows with the stream's size and with what was left, so
- * a start costs a constant time on average.
+ * Each start and each stop by call is a mark. A mark is of use only while it parts events: those
+ * that were stamped while the stream ran from those that were not. So when there are many marks,
+ * the controller looks at the events that are in the stream and drops every mark that parts none.
+ * What is left is bounded by the events. The threshold grows with the stream's size and with what
+ * was left, so a start costs a constant time on average.
  */
 #include <stdlib.h>
 
@@ -32,8 +32,8 @@ static void use_moment(void *arg, const struct ptx_record *record, const struct 
 }
 
 /*
- * Events older than the watermark are all at hand, so only what ended before it is known to be unused. A
- * reader that did not wait may have raised it above what a writer is about to publish.
+ * Events older than the watermark are all at hand, so only what ended before it is known to be
+ * unused. A reader that did not wait may have raised it above what a writer is about to publish.
  */
 static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 {

@@ -142,9 +142,9 @@ static uint64_t most_records(const struct ptx_drain *drain)
 }
 
 /*
- * Everything up to target, or all that there is behind writers that go on, until then. A hostile writer
- * stamps event after event with the same time, or holds back the order for ever: more than a stream can
- * hold is not waited for.
+ * Everything up to target, or all that there is behind writers that go on, until then. A hostile
+ * writer stamps event after event with the same time, or holds back the order for ever: more than a
+ * stream can hold is not waited for.
  */
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 {

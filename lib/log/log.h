@@ -72,11 +72,16 @@ enum ptx_log_put ptx_log_put_last(struct ptx_log *log, const struct ptx_log_even
 /* Makes a name known; goes out at the latest with the next block. Each id once. */
 int ptx_log_name(struct ptx_log *log, unsigned type, const char *name);
 
-/* Likewise what a type means (EEXIST: it means something else), and what a thing is called. ENOMEM. */
+/*
+ * Likewise what a type means (EEXIST: it means something else), and what a thing is called. ENOMEM.
+ */
 int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text);
 int ptx_log_object(struct ptx_log *log, const struct ptx_object *object);
 
-/* Likewise which file was mapped where: what was seen, not settled. ENOSPC: a log has no more of them. */
+/*
+ * Likewise which file was mapped where: what was seen, not settled. ENOSPC: a log has no more of
+ * them.
+ */
 int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping);
 
 /* Writes what was put. 0 when nothing is left to write. */

@@ -72,7 +72,9 @@ struct ptx_log_known {
 void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload,
 			  struct ptx_log_known *known);
 
-/* An entry of a SCHEMAS payload that was found good: its text, NULL if it cannot be one; the next. */
+/*
+ * An entry of a SCHEMAS payload that was found good: its text, NULL if it cannot be one; the next.
+ */
 const char *ptx_log_schema_text(const struct ptx_log_schema *entry);
 const struct ptx_log_schema *ptx_log_schema_next(const struct ptx_log_schema *entry);
 
@@ -80,7 +82,9 @@ const struct ptx_log_schema *ptx_log_schema_next(const struct ptx_log_schema *en
 const struct ptx_log_mapping *ptx_log_mapping_next(const struct ptx_log_mapping *entry);
 const char *ptx_log_check_mapping(const struct ptx_log_mapping *entry);
 
-/* What types mean and things are called, and what was mapped, as far as a reader wants to know it. */
+/*
+ * What types mean and things are called, and what was mapped, as far as a reader wants to know it.
+ */
 #define PTX_LOG_OBJECTS_MAX 65536u
 struct ptx_log_said {
 	char *schema[PTX_TYPE_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/log_lists.c - what event types mean, what things are called and, with log_mappings.c, what was
- * mapped, on the way to the file.
+ * log/log_lists.c - what event types mean, what things are called and, with log_mappings.c, what
+ * was mapped, on the way to the file.
  *
  * In a sequence they go out as names do, before the block of events that waits. In a file of slots
  * they have an area in which block follows block; what has no room there waits for the end.

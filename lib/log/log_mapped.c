@@ -2,8 +2,8 @@
 /*
  * log/log_mapped.c - what a log says of mapped files, for its readers: FORMAT 3.12.
  *
- * A block's form is checked here, so that its entries can be walked. An entry that cannot be used is
- * left out and spoils nothing else.
+ * A block's form is checked here, so that its entries can be walked. An entry that cannot be used
+ * is left out and spoils nothing else.
  */
 #include <errno.h>
 #include <string.h>

@@ -2,14 +2,15 @@
 /*
  * log/log_resume.c - a log whose writer was killed, to be written on.
  *
- * Everything that the writer remembered stands in the blocks that it wrote. The log is read from its
- * beginning to its last whole block; what stands behind that was being written. It is overwritten, and in
- * a sequence cut off before that: the dead writer may have been at the end of the log, whose blocks are as
- * good as any, and would be found behind what we write until we come to our own end.
+ * Everything that the writer remembered stands in the blocks that it wrote. The log is read from
+ * its beginning to its last whole block; what stands behind that was being written. It is
+ * overwritten, and in a sequence cut off before that: the dead writer may have been at the end of
+ * the log, whose blocks are as good as any, and would be found behind what we write until we come
+ * to our own end.
  *
- * No writer that was killed leaves events behind that. Where there are some the file is damaged, and left
- * as it is: posix_trace_open_np() can read both sides of what is damaged, which nobody could of what we
- * cut. They are looked for as far as LOOK_BEYOND.
+ * No writer that was killed leaves events behind that. Where there are some the file is damaged,
+ * and left as it is: posix_trace_open_np() can read both sides of what is damaged, which nobody
+ * could of what we cut. They are looked for as far as LOOK_BEYOND.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -236,7 +237,10 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 			continue;
 		for (size_t j = i + 1; !records && j-- > best;)
 			records = whole(log, window, &slots->slot[j], &found);
-		/* Nor one that counts events which an older one has, or the next that agrees with those. */
+		/*
+		 * Nor one that counts events which an older one has, or the next that agrees with
+		 * those.
+		 */
 		if (!records || found.block.first_record < log->block.first_record ||
 		    (i + 1 < slots->count &&
 		     slots->slot[i + 1].first_record >= log->block.first_record &&

@@ -2,8 +2,8 @@
 /*
  * log/log_said.c - what a log says of types and things, for its readers.
  *
- * A block's form is checked here, so that its entries can be walked. Whether a text is a schema is for
- * who shows it to find out: one that is not makes its type opaque and spoils nothing else.
+ * A block's form is checked here, so that its entries can be walked. Whether a text is a schema is
+ * for who shows it to find out: one that is not makes its type opaque and spoils nothing else.
  */
 #include <errno.h>
 #include <stdlib.h>

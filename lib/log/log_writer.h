@@ -159,8 +159,8 @@ int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset);
 
 /*
  * log_lists.c: is there anything; what was not written yet goes to the file; a block of either type
- * was sent; all of it waits again; for the end: into the side. Of a log that is gone on with: what a
- * block has.
+ * was sent; all of it waits again; for the end: into the side. Of a log that is gone on with: what
+ * a block has.
  */
 bool ptx_log_lists_any(const struct ptx_log *log);
 int ptx_log_lists_write(struct ptx_log *log);
@@ -203,8 +203,10 @@ void ptx_log_loop_destroy(struct ptx_log *log);
 void ptx_log_loop_clear(struct ptx_log *log);
 int ptx_log_write_loop(struct ptx_log *log);
 
-/* Of a log that is gone on with: a block that counts, of slot, after those before it; then what slots
- * there are. ENOMEM. */
+/*
+ * Of a log that is gone on with: a block that counts, of slot, after those before it; then what
+ * slots there are. ENOMEM.
+ */
 int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block, const uint8_t *records,
 		      uint32_t slot);
 int ptx_log_loop_taken(struct ptx_log *log, uint32_t slots);

@@ -3,14 +3,14 @@
  * point/adopt.c - a stream that another process attached to this one.
  *
  * Nobody here is told: the next trace point of any thread sees that the control word has changed,
- * comes by the long way, and maps what it finds. Threads that find the same at once each map it, and
- * all but one unmap it again: so no event waits, and none that comes after posix_trace_start() is
- * missed. What the attachment says is checked, since another process wrote it: at worst the trace is
- * spoilt.
+ * comes by the long way, and maps what it finds. Threads that find the same at once each map it,
+ * and all but one unmap it again: so no event waits, and none that comes after posix_trace_start()
+ * is missed. What the attachment says is checked, since another process wrote it: at worst the
+ * trace is spoilt.
  *
- * A process that cannot map the region (no memory, a system call that is refused), or cannot find out
- * whether it is the one that the stream traces, counts its events in the attachment. The stream's
- * reader moves the count into the region, as lost for lack of memory (drain/missed.c).
+ * A process that cannot map the region (no memory, a system call that is refused), or cannot find
+ * out whether it is the one that the stream traces, counts its events in the attachment. The
+ * stream's reader moves the count into the region, as lost for lack of memory (drain/missed.c).
  */
 #include <errno.h>
 #include <stddef.h>
@@ -144,8 +144,8 @@ struct ptx_view *ptx_view_find(unsigned bit)
 }
 
 /*
- * Whether the stream would have got the event, or counted it as lost, had its region been mapped here.
- * Where that cannot be read the event counts.
+ * Whether the stream would have got the event, or counted it as lost, had its region been mapped
+ * here. Where that cannot be read the event counts.
  */
 static bool would_get(unsigned bit, unsigned type)
 {

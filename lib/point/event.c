@@ -5,12 +5,12 @@
  * Nothing here waits for anybody, calls the kernel, writes a line that another thread writes, or
  * leaves a trace if it never returns. In order:
  *
- *	claim nesting level 0 by one store, so that a handler does not touch our chunk;
- *	is what this thread knows of the streams still true (one word), is the type enabled;
- *	write the record beyond the head; announce that the clock is about to be read (the window);
- *	read the clock, once for all streams;
- *	still in the same process? then publish by one release store in each stream;
- *	give the level back.
+ * 	claim nesting level 0 by one store, so that a handler does not touch our chunk;
+ * 	is what this thread knows of the streams still true (one word), is the type enabled;
+ * 	write the record beyond the head; announce that the clock is about to be read (the window);
+ * 	read the clock, once for all streams;
+ * 	still in the same process? then publish by one release store in each stream;
+ * 	give the level back.
  *
  * Reading the clock costs most of it, and what stands before hides behind it as far as it is few
  * instructions. So this file has only the usual case; everything else goes to record.c: a handler
@@ -54,8 +54,8 @@ struct pending {
 };
 
 /*
- * The lane's chunk, loaded before the lane says that it is enabled: a child of fork() finds the lane
- * wiped at whatever point, and what is wiped is not enabled.
+ * The lane's chunk, loaded before the lane says that it is enabled: a child of fork() finds the
+ * lane wiped at whatever point, and what is wiped is not enabled.
  */
 ptx_inline struct ptx_chunk *chunk_of(const struct ptx_lane *lane)
 {

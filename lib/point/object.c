@@ -33,10 +33,10 @@ static void link_thread(struct ptx_thread *thread)
 }
 
 /*
- * Address space that is there before it is needed, so that a new thread needs no system call: a pool
- * from the program's start and, before a seccomp filter, a larger one. Pages come with the first touch. A
- * child has the same addresses, zeroed, and begins behind the object of the thread that forked, whose
- * interrupted frames may go on with that one.
+ * Address space that is there before it is needed, so that a new thread needs no system call: a
+ * pool from the program's start and, before a seccomp filter, a larger one. Pages come with the
+ * first touch. A child has the same addresses, zeroed, and begins behind the object of the thread
+ * that forked, whose interrupted frames may go on with that one.
  */
 static struct pool {
 	_Atomic(unsigned char *) begin; /* NULL: none */
@@ -66,8 +66,8 @@ static unsigned left_in(int i)
 }
 
 /*
- * The object that this thread is about to make its own. When a handler forks, the child's pool begins
- * behind this object, so that only the interrupted call uses it there.
+ * The object that this thread is about to make its own. When a handler forks, the child's pool
+ * begins behind this object, so that only the interrupted call uses it there.
  */
 static _Thread_local struct ptx_thread *in_making __attribute__((tls_model("initial-exec")));
 
@@ -97,9 +97,9 @@ static struct ptx_thread *take_from_pool(void)
 }
 
 /*
- * Free objects, as a stack: tag 16 | address 48. An object is taken by its own word alone. So one that is
- * here and taken, or free and not here, does no harm, and a new thread looks at few objects however many
- * threads there are.
+ * Free objects, as a stack: tag 16 | address 48. An object is taken by its own word alone. So one
+ * that is here and taken, or free and not here, does no harm, and a new thread looks at few objects
+ * however many threads there are.
  */
 static void push_free(struct ptx_thread *thread)
 {
@@ -167,7 +167,10 @@ static struct ptx_thread *make_slab(unsigned count)
 	return (void *)slab;
 }
 
-/* Where the stack has none and there is no memory for more: one that a jump has kept from the stack. */
+/*
+ * Where the stack has none and there is no memory for more: one that a jump has kept from the
+ * stack.
+ */
 static struct ptx_thread *find_free(void)
 {
 	struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,

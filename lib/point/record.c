@@ -19,7 +19,10 @@
 #include "ring/ring_write.h"
 
 #define BATCH 8 /* streams served by one reading of the clock */
-/* So often, in chunks, or in events that find the stream full, a thread asks whether a creator is there. */
+/*
+ * So often, in chunks, or in events that find the stream full, a thread asks whether a creator is
+ * there.
+ */
 #define LOOK_AFTER_TURNS  64
 #define LOOK_AFTER_LOSSES 4096
 
@@ -106,8 +109,9 @@ static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned t
 }
 
 /*
- * The place for a record in the cell's chunk. NULL: the chunk has no room, or no memory for it, by *loss.
- * Memory is asked for where the chunk was never filled so far; the cell remembers how far there is some.
+ * The place for a record in the cell's chunk. NULL: the chunk has no room, or no memory for it, by
+ * *loss. Memory is asked for where the chunk was never filled so far; the cell remembers how far
+ * there is some.
  */
 static struct ptx_record *reserve(struct ptx_cell *cell, struct ptx_view *view,
 				  struct ptx_chunk *chunk, size_t size, uint64_t *head,
@@ -229,7 +233,10 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 	pending->size = ptx_record_size(len);
 	pending->record = reserve(cell, view, chunk, pending->size, &pending->head, &loss);
 	if (!pending->record && ptx_unlikely(!ptx_thread_holds(cell, view))) {
-		/* Somebody mistook this process for dead. The chunk is the next holder's: take another. */
+		/*
+		 * Somebody mistook this process for dead. The chunk is the next holder's: take
+		 * another.
+		 */
 		if (!join(thread, level, view, type))
 			return false;
 		chunk = cell->chunk;
@@ -286,7 +293,10 @@ static bool record_all(struct ptx_thread *thread, unsigned level, const void *fr
 		atomic_signal_fence(memory_order_seq_cst);
 		time = ptx_clock_now();
 		atomic_signal_fence(memory_order_seq_cst);
-		/* Of a child of fork() the regions are sunk by now; of one without fork handlers they are not. */
+		/*
+		 * Of a child of fork() the regions are sunk by now; of one without fork handlers
+		 * they are not.
+		 */
 		if (!is_ours(thread, level, frame))
 			return false;
 		for (unsigned i = 0; i < count; i++)

@@ -196,8 +196,8 @@ static uintptr_t stack_top(const struct ptx_thread *thread)
 }
 
 /*
- * An alternate stack may lie within the thread's own. Only who finds a frame that looks abandoned asks
- * the kernel; where that is forbidden the level stays in use.
+ * An alternate stack may lie within the thread's own. Only who finds a frame that looks abandoned
+ * asks the kernel; where that is forbidden the level stays in use.
  */
 static bool may_be_alternate(void)
 {
@@ -380,7 +380,9 @@ bool ptx_threads_sweep(void)
 							     memory_order_acq_rel,
 							     memory_order_relaxed))
 			continue;
-		/* Another sweep may have ended it since we asked, and one that lives have taken it. */
+		/*
+		 * Another sweep may have ended it since we asked, and one that lives have taken it.
+		 */
 		if (!is_gone(thread)) {
 			atomic_compare_exchange_strong_explicit(&thread->taken, &swept, 1,
 								memory_order_release,

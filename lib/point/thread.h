@@ -4,7 +4,8 @@
  *
  * frame[] tells which nesting levels are in use. A level is claimed by one store and is free again
  * by one store; a handler that finds the level of the frame it interrupted takes the next one.
- * Objects come from a pool and from slabs that are zeroed in a child (MADV_WIPEONFORK) and are never unmapped.
+ * Objects come from a pool and from slabs that are zeroed in a child (MADV_WIPEONFORK) and are
+ * never unmapped.
  *
  * Signals   everything here is async-signal-safe but ptx_threads_prepare().
  */
@@ -62,8 +63,10 @@ struct ptx_thread {
 /* The key whose destructor gives a thread's rings back; from the library's constructor. */
 void ptx_threads_init(void);
 
-/* Makes sure that the next count threads find an object without asking the kernel for memory, as far
- * as it has some. */
+/*
+ * Makes sure that the next count threads find an object without asking the kernel for memory, as
+ * far as it has some.
+ */
 void ptx_threads_prepare(unsigned count);
 
 /* The same for many threads, before the process becomes quiet: address space, and no memory yet. */
@@ -78,8 +81,9 @@ extern struct ptx_thread ptx_thread_nobody;
 struct ptx_thread *ptx_thread_make(void);
 
 /*
- * In a child, whose only thread's object was wiped by the fork: it gets another with its next event. The
- * old one stays as it is, for a frame that the fork interrupted may go on with it; it finds no stream there.
+ * In a child, whose only thread's object was wiped by the fork: it gets another with its next
+ * event. The old one stays as it is, for a frame that the fork interrupted may go on with it; it
+ * finds no stream there.
  */
 void ptx_thread_leave(void);
 
@@ -96,8 +100,8 @@ ptx_inline bool ptx_thread_is_left(const struct ptx_thread *thread)
 }
 
 /*
- * A thread that must not read the clock: it makes no events, and they are counted as lost. It leads to the
- * long way since it has no object; its former one, or NULL, says whose losses they are.
+ * A thread that must not read the clock: it makes no events, and they are counted as lost. It leads
+ * to the long way since it has no object; its former one, or NULL, says whose losses they are.
  */
 extern _Thread_local bool ptx_thread_is_blind __attribute__((tls_model("initial-exec")));
 void ptx_thread_blind(bool is_blind);
@@ -114,7 +118,10 @@ void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view,
 bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
 		     enum ptx_writer_loss *loss);
 
-/* The thread still holds its ring at level. If not, the cell is given up, and the thread must join again. */
+/*
+ * The thread still holds its ring at level. If not, the cell is given up, and the thread must join
+ * again.
+ */
 bool ptx_thread_holds(struct ptx_cell *cell, const struct ptx_view *view);
 
 /* The last trace point at level did not return: makes its rings whole again. */
@@ -128,8 +135,8 @@ bool ptx_threads_sweep(void);
 extern struct ptx_chunk ptx_thread_nowhere;
 
 /*
- * What threads keep of streams counts no more, whatever the control word says, which others can write:
- * before ptx_barrier(), by who frees views.
+ * What threads keep of streams counts no more, whatever the control word says, which others can
+ * write: before ptx_barrier(), by who frees views.
  */
 void ptx_threads_drop_lanes(void);
 

@@ -265,8 +265,8 @@ static void keep(struct ptx_view *view)
 }
 
 /*
- * Where the fork interrupted no trace point, nobody goes on to write into the parent's memory: what is
- * mapped serves the child, which then needs no system call to be traced.
+ * Where the fork interrupted no trace point, nobody goes on to write into the parent's memory: what
+ * is mapped serves the child, which then needs no system call to be traced.
  */
 void ptx_view_child(void)
 {

@@ -2,9 +2,9 @@
 /*
  * point/view.h - one stream as this process's trace points see it.
  *
- * A view does not change while it is attached. It is attached by a bit of ptx_own_control.attached and
- * a pointer in ptx_private.view; a trace point marks itself busy before it reads the pointer, so
- * that who detaches can tell when nobody uses the view any more.
+ * A view does not change while it is attached. It is attached by a bit of ptx_own_control.attached
+ * and a pointer in ptx_private.view; a trace point marks itself busy before it reads the pointer,
+ * so that who detaches can tell when nobody uses the view any more.
  */
 #ifndef PTX_POINT_VIEW_H
 #define PTX_POINT_VIEW_H
@@ -30,8 +30,8 @@ struct ptx_view {
 };
 
 /*
- * Maps memory for a stream in arena: ENOMEM, or EAGAIN when PTX_STREAMS are attached there. With backing
- * it is in that file (arena/backing.h), for streams of this process alone.
+ * Maps memory for a stream in arena: ENOMEM, or EAGAIN when PTX_STREAMS are attached there. With
+ * backing it is in that file (arena/backing.h), for streams of this process alone.
  */
 int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		    size_t max_data_size, bool loop, const char *backing,
@@ -52,14 +52,20 @@ void ptx_view_destroy(struct ptx_view *view);
 
 /*
  * The view of the stream that is attached at bit, for a trace point of thread at level 0 or above:
- * mapped now if another process attached it. NULL: none, or not for this process. Async-signal-safe.
+ * mapped now if another process attached it. NULL: none, or not for this process.
+ * Async-signal-safe.
  */
 struct ptx_view *ptx_view_find(unsigned bit);
 
-/* The same; *is_missing, false before: the stream is for this process, and there is no view of it. */
+/*
+ * The same; *is_missing, false before: the stream is for this process, and there is no view of it.
+ */
 struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing);
 
-/* The same for an event of that type. One that is lost since the region cannot be mapped is counted. */
+/*
+ * The same for an event of that type. One that is lost since the region cannot be mapped is
+ * counted.
+ */
 struct ptx_view *ptx_view_for(unsigned bit, unsigned type);
 
 /* Looks whether the creator of an adopted view's stream still lives, and detaches it if not. */
@@ -73,8 +79,10 @@ void ptx_views_sweep(const struct ptx_thread *self);
 void ptx_view_before_fork(void);
 void ptx_view_after_fork(void);
 
-/* In a forked child: unless it can, the parent's regions are replaced by memory of the child's own, since a frame
- * of a trace point that the fork interrupted may still write to them. */
+/*
+ * In a forked child: unless it can, the parent's regions are replaced by memory of the child's own,
+ * since a frame of a trace point that the fork interrupted may still write to them.
+ */
 void ptx_view_child(void);
 
 #endif

@@ -202,9 +202,9 @@ static bool is_running(const struct ptx_stream *stream)
 }
 
 /*
- * Writers that were preempted in a trace point when the stream stopped publish their events now, so that
- * a reader which does not wait finds them in their order, and none behind the STOP. It is waited for them
- * as long as any reader waits. A stream with log has a flush that does it.
+ * Writers that were preempted in a trace point when the stream stopped publish their events now, so
+ * that a reader which does not wait finds them in their order, and none behind the STOP. It is
+ * waited for them as long as any reader waits. A stream with log has a flush that does it.
  */
 static void wait_for_writers(struct ptx_stream *stream)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The values of a payload, by its schema. Many millions of times for a log: nothing is looked up. */
+/*
+ * The values of a payload, by its schema. Many millions of times for a log: nothing is looked up.
+ */
 #include <errno.h>
 #include <string.h>
 

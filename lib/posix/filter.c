@@ -22,8 +22,8 @@ PTX_EXPORT int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 }
 
 /*
- * What changes, and nothing else: who describes a type may change its bit meanwhile (level.c). Of a whole
- * filter, each bit.
+ * What changes, and nothing else: who describes a type may change its bit meanwhile (level.c). Of a
+ * whole filter, each bit.
  */
 static void put_change(struct ptx_region *region, const trace_event_set_t *old,
 		       const trace_event_set_t *new, bool whole)

@@ -90,9 +90,9 @@ static bool may_be_held_back(const struct ptx_drain *drain)
 }
 
 /*
- * For callers that must not wait, after take_live() found nothing twice: whatever is complete, though a
- * suspended writer may still publish something older. Of a LOOP stream that writers fill faster than it
- * is looked through, too: there is always something in it.
+ * For callers that must not wait, after take_live() found nothing twice: whatever is complete,
+ * though a suspended writer may still publish something older. Of a LOOP stream that writers fill
+ * faster than it is looked through, too: there is always something in it.
  */
 static bool take_at_once(struct ptx_stream *stream, const struct delivery *to)
 {
@@ -212,7 +212,9 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 			err = check_deadline(until);
 			done = err && take_at_once(stream, to);
 		}
-		/* A writer inside its window wakes nobody when another's event is held back by it. */
+		/*
+		 * A writer inside its window wakes nobody when another's event is held back by it.
+		 */
 		held_back = may_be_held_back(stream->drain);
 		/* Nor does one behind a seccomp filter, ever. */
 		held_back |= atomic_load_explicit(&stream->drain->arena->control->quiet,
@@ -297,7 +299,10 @@ PTX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
 	stream = is_valid(&to) ? ptx_stream_lock(trid, PTX_LIVE) : NULL;
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	/* Who polls a stream that runs gets events in their order; of one that was stopped, all there are. */
+	/*
+	 * Who polls a stream that runs gets events in their order; of one that was stopped, all
+	 * there are.
+	 */
 	if (!take_live(stream, &to) && may_be_held_back(stream->drain) && !take_live(stream, &to) &&
 	    is_stopped(stream))
 		take_at_once(stream, &to);

@@ -2,11 +2,12 @@
 /*
  * posix/guard.h - a stream's log is completed even if its creator is killed (EXIT-01, EXIT-02).
  *
- * Beside each stream that has a log in a file a guardian runs: a small process that sleeps until the
- * kernel takes the creator's lock from it. Then it stops the stream, moves to the log what the stream
- * still holds, completes the log and goes; it also goes when the stream is shut down. It is no child
- * that wait() would tell of; it is in a session of its own, with the two files and nothing else open. Where it cannot be had everything
- * works but that: the log of a killed creator is what was flushed.
+ * Beside each stream that has a log in a file a guardian runs: a small process that sleeps until
+ * the kernel takes the creator's lock from it. Then it stops the stream, moves to the log what the
+ * stream still holds, completes the log and goes; it also goes when the stream is shut down. It is
+ * no child that wait() would tell of; it is in a session of its own, with the two files and nothing
+ * else open. Where it cannot be had everything works but that: the log of a killed creator is what
+ * was flushed.
  *
  * Not where the log is a pipe, which cannot be looked at.
  */

@@ -2,10 +2,11 @@
 /*
  * posix/guard_start.c - the guardian's process, from its creator's side.
  *
- * It must be no child that wait() tells of, and a process that executes a program becomes one, however
- * it was made. So it is a grandchild, whose parent, a child without a signal for its end, has gone when
- * we return: init gets it. Neither copies this process, however large: until the program is executed
- * they borrow our memory, with all signals blocked, and do nothing but arrange descriptors.
+ * It must be no child that wait() tells of, and a process that executes a program becomes one,
+ * however it was made. So it is a grandchild, whose parent, a child without a signal for its end,
+ * has gone when we return: init gets it. Neither copies this process, however large: until the
+ * program is executed they borrow our memory, with all signals blocked, and do nothing but arrange
+ * descriptors.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,8 +38,10 @@ struct start {
 	struct flock guard;
 };
 
-/* The C library's clone() by a name that nobody has put another in the place of: ThreadSanitizer's, in the
- * borrowed memory, would make this process blind. */
+/*
+ * The C library's clone() by a name that nobody has put another in the place of: ThreadSanitizer's,
+ * in the borrowed memory, would make this process blind.
+ */
 extern int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
 
 #define UNSEEN __attribute__((no_sanitize("thread", "address")))
@@ -70,9 +73,10 @@ static int UNSEEN become_guardian(void *argument)
 	syscall(SYS_dup3, log, 4, 0);
 	syscall(SYS_close_range, 5, ~0u, 0);
 	/*
-	 * Not left to the program, which may take its time: if the creator were killed before, whoever looks
-	 * would find a place that nobody sees to. A lock outlives execve(), but no close() of the file: now
-	 * only this descriptor is left. Where it cannot be had at once the program waits for it.
+	 * Not left to the program, which may take its time: if the creator were killed before,
+	 * whoever looks would find a place that nobody sees to. A lock outlives execve(), but no
+	 * close() of the file: now only this descriptor is left. Where it cannot be had at once the
+	 * program waits for it.
 	 */
 	syscall(SYS_fcntl, 3, F_SETLK, &start->guard);
 	syscall(SYS_setsid);

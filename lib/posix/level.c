@@ -4,8 +4,8 @@
  *
  * Who sets a level says so in the region and then looks at the types; who describes a type makes it
  * known and then looks at the regions. Both in one order, so of the two one sees the other; and who
- * sets a level looks again as long as there were descriptions meanwhile, since what it saw of a type may
- * be older than what its describer wrote.
+ * sets a level looks again as long as there were descriptions meanwhile, since what it saw of a
+ * type may be older than what its describer wrote.
  */
 #include <stddef.h>
 #include <string.h>
@@ -132,8 +132,9 @@ static void obey(struct ptx_region *region, unsigned type, int level)
 }
 
 /*
- * Not through the views of trace points, which are there for who is in one: the first page of a region
- * is mapped for a moment. If the stream goes meanwhile that page of the file is written in vain.
+ * Not through the views of trace points, which are there for who is in one: the first page of a
+ * region is mapped for a moment. If the stream goes meanwhile that page of the file is written in
+ * vain.
  */
 static void obey_at(int fd, unsigned type, int level, uint64_t offset)
 {

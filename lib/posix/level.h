@@ -11,8 +11,8 @@
 void ptx_level_described(unsigned type, int level);
 
 /*
- * filter.c: the filter of an active stream becomes another, with its event; with the stream's lock. Not
- * whole: what others changed since old was looked at stays.
+ * filter.c: the filter of an active stream becomes another, with its event; with the stream's lock.
+ * Not whole: what others changed since old was looked at stays.
  */
 void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
 		       const trace_event_set_t *new, bool whole, const void *address);

@@ -2,8 +2,8 @@
 /*
  * posix/look.c - all streams of a process, or of all processes, for who takes no part in them.
  *
- * Streams are found by the files that processes hold: one arena is looked at a time, and its streams
- * are told when its file is closed again, so that visit may do what it likes.
+ * Streams are found by the files that processes hold: one arena is looked at a time, and its
+ * streams are told when its file is closed again, so that visit may do what it likes.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +26,9 @@ struct looking {
 	void (*visit)(void *arg, const struct posix_trace_stream_np *stream);
 	void *arg;
 	struct ptx_look *look;
-	/* Who holds the arena that is being looked at, and the ids that those know themselves by. */
+	/*
+	 * Who holds the arena that is being looked at, and the ids that those know themselves by.
+	 */
 	const struct ptx_holder *holder;
 	uint32_t *inner;
 	pid_t *member;
@@ -178,7 +180,9 @@ static bool open_arena(const struct looking *looking)
 	return false;
 }
 
-/* The id by which a process knows itself; 0, which is no id: it has ended, or that cannot be read. */
+/*
+ * The id by which a process knows itself; 0, which is no id: it has ended, or that cannot be read.
+ */
 static uint32_t inner_pid(uint32_t pid)
 {
 	struct ptx_proc_ids ids;

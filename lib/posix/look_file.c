@@ -27,7 +27,9 @@ static void hear(const struct ptx_image *image, uint64_t offset, uint64_t bytes,
 		hearer->report(hearer->arg, &fault);
 }
 
-/* Who has it locked may be writing into it. A lock of this call's own is of this description only. */
+/*
+ * Who has it locked may be writing into it. A lock of this call's own is of this description only.
+ */
 static bool is_in_use(int fd)
 {
 	if (flock(fd, LOCK_SH | LOCK_NB) != 0)

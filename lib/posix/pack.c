@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Arguments as a payload: what posix_trace_fields_np() records. Nothing but the two memories is touched. */
+/*
+ * Arguments as a payload: what posix_trace_fields_np() records. Nothing but the two memories is
+ * touched.
+ */
 #include <stdbool.h>
 #include <string.h>
 

@@ -31,8 +31,8 @@ void ptx_posix_status(struct ptx_stream *stream, struct posix_trace_status_info 
 	enum ptx_state kind;
 
 	/*
-	 * A reader must take from a LOOP stream what it looks at. Of a stream with a log that is left to
-	 * the flush: what a killed controller has taken and not written is lost.
+	 * A reader must take from a LOOP stream what it looks at. Of a stream with a log that is
+	 * left to the flush: what a killed controller has taken and not written is lost.
 	 */
 	if (!stream->view->rings.loop || !stream->flush)
 		ptx_drain_pass(stream->drain);

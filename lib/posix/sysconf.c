@@ -25,7 +25,10 @@ PTX_EXPORT long posix_trace_sysconf_np(int name)
 	case _SC_TRACE_USER_EVENT_MAX:
 		return TRACE_USER_EVENT_MAX;
 	default:
-		/* errno is part of sysconf()'s answer: only it tells "no limit" from "no such name". */
+		/*
+		 * errno is part of sysconf()'s answer: only it tells "no limit" from "no such
+		 * name".
+		 */
 		return sysconf(name);
 	}
 }

@@ -15,8 +15,10 @@
 
 #define SHIM_ADDRESS_TEXT 128
 
-/* How much room a call is given for the address it is to tell; 0 if none is wanted, or if the length
- * is not there to be read, as the call itself will say. */
+/*
+ * How much room a call is given for the address it is to tell; 0 if none is wanted, or if the
+ * length is not there to be read, as the call itself will say.
+ */
 socklen_t shim_address_room(const struct sockaddr *address, const socklen_t *bytes);
 
 /* Writes it with its NUL and returns how many bytes that is; at most SHIM_ADDRESS_TEXT. */

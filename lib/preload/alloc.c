@@ -2,9 +2,9 @@
 /*
  * preload/alloc.c - family alloc: malloc() and its like.
  *
- * They are called before anything else of the process has begun, by the dynamic linker, so they never
- * begin the shim. A program that has a malloc() of its own never calls these; an allocator that is
- * loaded behind the shim is called by them.
+ * They are called before anything else of the process has begun, by the dynamic linker, so they
+ * never begin the shim. A program that has a malloc() of its own never calls these; an allocator
+ * that is loaded behind the shim is called by them.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -33,8 +33,8 @@ static struct shim_next *const all[] = {
 static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
 
 /*
- * The very first call of any of these. All are looked up before one is used: what comes from the real
- * malloc() goes to the real free(), what came before to ours.
+ * The very first call of any of these. All are looked up before one is used: what comes from the
+ * real malloc() goes to the real free(), what came before to ours.
  */
 static __attribute__((noinline, cold)) void *look_for(struct shim_next *next)
 {
@@ -67,8 +67,9 @@ shim_inline uint64_t number(const void *pointer)
 }
 
 /*
- * A call that is not traced is passed on by a jump: the allocator finds its caller's address where it
- * would be without the shim. LeakSanitizer recognizes the dynamic linker's own memory by that address.
+ * A call that is not traced is passed on by a jump: the allocator finds its caller's address where
+ * it would be without the shim. LeakSanitizer recognizes the dynamic linker's own memory by that
+ * address.
  */
 SHIM_WRAPPER void *malloc(size_t size)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/alloc_first.h - memory for those who ask while the real malloc() is still being looked up.
+ * preload/alloc_first.h - memory for those who ask while the real malloc() is still being looked
+ * up.
  *
  * That is the dynamic linker, which may need some to find it. What it gets is never given back; the
  * shim's free() and realloc() know it by its address.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/alloc_map.c - family alloc: memory from the kernel. What malloc() and the dynamic linker map
- * for themselves is not seen.
+ * preload/alloc_map.c - family alloc: memory from the kernel. What malloc() and the dynamic linker
+ * map for themselves is not seen.
  */
 #include <stdarg.h>
 #include <sys/mman.h>

@@ -3,8 +3,8 @@
  * preload/choose.h - which events are wanted: families by name, then types by pattern.
  *
  * A list of families: names with commas between, each adding to what stands before; "all", "none",
- * "default"; -NAME takes away. A list that begins with -NAME begins with the default. What is no name
- * of a family is passed over.
+ * "default"; -NAME takes away. A list that begins with -NAME begins with the default. What is no
+ * name of a family is passed over.
  */
 #ifndef PTX_PRELOAD_CHOOSE_H
 #define PTX_PRELOAD_CHOOSE_H

@@ -3,14 +3,14 @@
  * preload/dl.c - family dl: libraries are loaded and unloaded while the program runs.
  *
  * dlopen() looks at who called it: that object's DT_RPATH and DT_RUNPATH say where the library is
- * searched, its place is $ORIGIN, and it is the new library's loader, whose DT_RPATH serves for what
- * that one needs. So a wrapper must not be the caller. Only a path, without $, in a program in which
- * no object has a DT_RPATH, is opened the same whoever asks; then the call is timed and its result
- * told. Everything else goes to dlopen() by a jump, and the event comes before.
+ * searched, its place is $ORIGIN, and it is the new library's loader, whose DT_RPATH serves for
+ * what that one needs. So a wrapper must not be the caller. Only a path, without $, in a program in
+ * which no object has a DT_RPATH, is opened the same whoever asks; then the call is timed and its
+ * result told. Everything else goes to dlopen() by a jump, and the event comes before.
  *
- * What is mapped is told whatever family is chosen: before a library goes, so that its addresses are
- * known even if nobody looked while it was there, after that, so that they are free again, and after one
- * came, where the call comes back here.
+ * What is mapped is told whatever family is chosen: before a library goes, so that its addresses
+ * are known even if nobody looked while it was there, after that, so that they are free again, and
+ * after one came, where the call comes back here.
  *
  * On other processors than x86-64 dlopen() is the C library's, and not seen. Nor is dlmopen().
  */

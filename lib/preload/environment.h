@@ -2,9 +2,10 @@
 /*
  * preload/environment.h - what a program that is executed finds in LD_PRELOAD.
  *
- * A dynamic linker of another C library ends the program when it cannot load the shim. That of glibc
- * prints a message when the shim is not there, as after chroot(2), or is for another processor. So
- * the shim takes its own name out of the LD_PRELOAD of such programs; an event says so.
+ * A dynamic linker of another C library ends the program when it cannot load the shim. That of
+ * glibc prints a message when the shim is not there, as after chroot(2), or is for another
+ * processor. So the shim takes its own name out of the LD_PRELOAD of such programs; an event says
+ * so.
  *
  * Signals, vfork   all of it may be called there: no memory is allocated, nothing is locked.
  */

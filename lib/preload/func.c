@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/func.c - family func: functions of programs that were compiled with -finstrument-functions.
- * The event's address is where the function was called from.
+ * preload/func.c - family func: functions of programs that were compiled with
+ * -finstrument-functions. The event's address is where the function was called from.
  */
 #include "preload/shim.h"
 

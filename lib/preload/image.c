@@ -59,7 +59,10 @@ static const char *last_part(const char *path)
 	return part;
 }
 
-/* The names of the dynamic linkers of glibc: ld-linux-x86-64.so.2, ld-linux-aarch64.so.1, ld64.so.2, ... */
+/*
+ * The names of the dynamic linkers of glibc: ld-linux-x86-64.so.2, ld-linux-aarch64.so.1,
+ * ld64.so.2, ...
+ */
 static bool is_of_glibc(const char *loader)
 {
 	const char *name = last_part(loader);
@@ -77,7 +80,10 @@ static bool is_foreign_loader(const char *path)
 	       begins(name, "linker64");
 }
 
-/* Only the fields that both classes have in the same place are looked at, but of programs of our own. */
+/*
+ * Only the fields that both classes have in the same place are looked at, but of programs of our
+ * own.
+ */
 static enum shim_image of_elf(int fd, const ElfW(Ehdr) *elf, const char *path, char *loader)
 {
 	bool is_ours = elf->e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&

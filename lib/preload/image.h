@@ -4,9 +4,9 @@
  * LD_PRELOAD.
  *
  * Used by the shim before execve(), and by posixtrace record. Nothing here allocates memory, is a
- * cancellation point or calls a function that a sanitizer defines: it is called in children of vfork(),
- * too. errno is left as it was. Files are read with openat(2), pread(2) and close(2), which every
- * dynamic linker calls as well.
+ * cancellation point or calls a function that a sanitizer defines: it is called in children of
+ * vfork(), too. errno is left as it was. Files are read with openat(2), pread(2) and close(2),
+ * which every dynamic linker calls as well.
  */
 #ifndef PTX_PRELOAD_IMAGE_H
 #define PTX_PRELOAD_IMAGE_H
@@ -23,13 +23,15 @@ enum shim_image {
 
 /*
  * The program of that path below folder (AT_FDCWD, or a descriptor as for execveat(2); path may be
- * empty), or, where that is a script, its interpreter. loader becomes the dynamic linker's path, cut
- * to its size; empty if there is none.
+ * empty), or, where that is a script, its interpreter. loader becomes the dynamic linker's path,
+ * cut to its size; empty if there is none.
  */
 enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOADER_BYTES]);
 
-/* The same of a name without a slash, looked up as execvp(3) does in this list of folders, which may be
- * null. A name with a slash is a path. */
+/*
+ * The same of a name without a slash, looked up as execvp(3) does in this list of folders, which
+ * may be null. A name with a slash is a path.
+ */
 enum shim_image shim_image_find(const char *name, const char *folders, char loader[SHIM_LOADER_BYTES]);
 
 /* Whether no such file can be opened here. False also where that cannot be known. */

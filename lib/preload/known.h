@@ -2,8 +2,8 @@
 /*
  * preload/known.h - memory that is known to be mapped, without a system call.
  *
- * The calling thread's stack above its frame, the heap up to the break, and what was mapped of objects
- * that were there when the program started, which are never unmapped. All else is unknown.
+ * The calling thread's stack above its frame, the heap up to the break, and what was mapped of
+ * objects that were there when the program started, which are never unmapped. All else is unknown.
  *
  * Signals   shim_is_known() is async-signal-safe.
  */

@@ -30,7 +30,10 @@ shim_inline int shim_got(int error, const void *lock, enum shim_type held)
 	return error;
 }
 
-/* Whether the real call, which looks at its clock and its time first, can be expected to accept them. */
+/*
+ * Whether the real call, which looks at its clock and its time first, can be expected to accept
+ * them.
+ */
 bool shim_is_until(clockid_t clock, const struct timespec *until);
 
 /* The wrapper of a function that waits for a lock; try_ asks without waiting. */

@@ -93,8 +93,8 @@ struct accepted {
 };
 
 /*
- * Whose connection it is is told only if the program wants to know it too. room is what there was for
- * the address; afterwards it says how long the address is, which may be more.
+ * Whose connection it is is told only if the program wants to know it too. room is what there was
+ * for the address; afterwards it says how long the address is, which may be more.
  */
 static void accepts(struct shim_call *call, struct accepted *data, const struct sockaddr *address,
 		    socklen_t room, const socklen_t *bytes)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* preload/net_transfer.c - family net: messages are sent and received. read() and write() are io's. */
+/*
+ * preload/net_transfer.c - family net: messages are sent and received. read() and write() are io's.
+ */
 #include <sys/socket.h>
 
 #include "preload/address.h"

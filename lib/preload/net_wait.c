@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/net_wait.c - family net: descriptors are waited for. timeout is in nanoseconds, -1: for ever;
- * where memory may not be there it is asked after the call, and then what select() left of it.
+ * preload/net_wait.c - family net: descriptors are waited for. timeout is in nanoseconds, -1: for
+ * ever; where memory may not be there it is asked after the call, and then what select() left of
+ * it.
  */
 #include <poll.h>
 #include <sys/epoll.h>

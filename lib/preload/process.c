@@ -2,8 +2,8 @@
 /*
  * preload/process.c - family process: a program begins, forks, ends.
  *
- * The child of fork() inherits what its parent is traced into, or nothing; an event says which of the
- * two it is by coming. vfork() is in process_vfork.c.
+ * The child of fork() inherits what its parent is traced into, or nothing; an event says which of
+ * the two it is by coming. vfork() is in process_vfork.c.
  */
 #include <stdlib.h>
 #include <sys/auxv.h>

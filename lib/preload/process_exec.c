@@ -3,8 +3,8 @@
  * preload/process_exec.c - family process: another program is executed.
  *
  * The event comes before the call, which does not return; if it does there is another one that says
- * why. In a child of vfork() the process id of these events is the parent's, whose memory it is; their
- * field pid is the child's.
+ * why. In a child of vfork() the process id of these events is the parent's, whose memory it is;
+ * their field pid is the child's.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -66,8 +66,8 @@ EXEC(execveat, (int fd, const char *path, char *const argv[], char *const envp[]
      (fd, path, argv, environment, flags), fd, path, envp, fd, path, false)
 
 /*
- * A list of arguments is a vector in the caller's frame, as in the C library: these functions may be
- * called in a child that must not allocate memory.
+ * A list of arguments is a vector in the caller's frame, as in the C library: these functions may
+ * be called in a child that must not allocate memory.
  */
 #define COUNT(count, first, list) \
 	do { \

@@ -2,8 +2,8 @@
 /*
  * preload/process_spawn.c - family process: programs that are started by one call.
  *
- * The child that the C library makes for it runs in our memory until it executes the program; nothing
- * of the shim is called there.
+ * The child that the C library makes for it runs in our memory until it executes the program;
+ * nothing of the shim is called there.
  */
 #include <fcntl.h>
 #include <spawn.h>

@@ -8,8 +8,9 @@
  * What is to be remembered meanwhile is thread-local; the child has that in common with its parent,
  * which sleeps.
  *
- * In the child events are traced as events of the thread whose memory it uses; their own fields tell
- * the child's process id. It is the parent's thread again when the child has executed or ended.
+ * In the child events are traced as events of the thread whose memory it uses; their own fields
+ * tell the child's process id. It is the parent's thread again when the child has executed or
+ * ended.
  *
  * On other processors than x86-64 vfork() is the C library's, and not seen.
  */

@@ -2,9 +2,9 @@
 /*
  * preload/seccomp.c - family process: the program limits the system calls that it may make.
  *
- * Before a filter is installed the library takes what it needs; from then on it makes no system call that
- * the program did not ask for. A thread in strict mode, or after prctl(PR_SET_TSC), must not read the
- * processor's counter, which the clock is made of: its tracing ends.
+ * Before a filter is installed the library takes what it needs; from then on it makes no system
+ * call that the program did not ask for. A thread in strict mode, or after prctl(PR_SET_TSC), must
+ * not read the processor's counter, which the clock is made of: its tracing ends.
  *
  * A filter that is installed by an instruction of the program's own is not seen.
  */
@@ -143,7 +143,10 @@ void shim_syscall_begin(void)
 	atomic_store_explicit(&shim_syscall_next, next(syscall), memory_order_release);
 }
 
-/* A wrapper with a frame of its own would be in the way of calls that return twice, or on another stack. */
+/*
+ * A wrapper with a frame of its own would be in the way of calls that return twice, or on another
+ * stack.
+ */
 #if defined __x86_64__
 
 __asm__(

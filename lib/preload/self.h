@@ -15,8 +15,10 @@
 void shim_self_begin(void);
 void shim_self_forked(void);
 
-/* Of a child of vfork(), which has its parent's memory, its own id all the same; 0 if only a system call
- * would tell it and none may be made. */
+/*
+ * Of a child of vfork(), which has its parent's memory, its own id all the same; 0 if only a system
+ * call would tell it and none may be made.
+ */
 pid_t shim_pid(void);
 
 /* The process that forked this one, or 0. */

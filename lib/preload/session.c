@@ -86,9 +86,9 @@ static bool is_just_made(const struct stat *file)
 }
 
 /*
- * Moves a log out of the way, to .old, unless somebody writes it: who writes has locked it. The lock is
- * held until it is moved, so that of several who want its name one moves it, and no other's after it.
- * False: the name is in use, and errno is what it was before.
+ * Moves a log out of the way, to .old, unless somebody writes it: who writes has locked it. The
+ * lock is held until it is moved, so that of several who want its name one moves it, and no other's
+ * after it. False: the name is in use, and errno is what it was before.
  */
 static bool move_away(const char *path)
 {
@@ -132,7 +132,10 @@ static int open_output(char *path, size_t bytes)
 	return fd;
 }
 
-/* The stream has a description of its own: the lock lasts as long as this one. Out of the program's way. */
+/*
+ * The stream has a description of its own: the lock lasts as long as this one. Out of the program's
+ * way.
+ */
 static void hold_lock(int fd)
 {
 	if (fcntl(fd, F_DUPFD_CLOEXEC, LOCK_FD_MIN) >= 0)

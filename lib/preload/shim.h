@@ -2,18 +2,18 @@
 /*
  * preload/shim.h - what every wrapper does.
  *
- *	is anybody tracing, and was this event type chosen?   one load, one branch
- *	is the call the program's, and not the library's own? two comparisons
- *	the real call
- *	one event, with what the call was given, what it returned and how long it took
+ * 	is anybody tracing, and was this event type chosen?   one load, one branch
+ * 	is the call the program's, and not the library's own? two comparisons
+ * 	the real call
+ * 	one event, with what the call was given, what it returned and how long it took
  *
  * There is no guard that a thread would set and clear around its own calls: a signal handler may
- * leave any function by siglongjmp(), and a guard that is still set then would blind the thread. What
- * must not be traced are calls that the library makes itself, which their return address tells. An
- * event in a handler that interrupted an event is what posix_trace_event() is made for.
+ * leave any function by siglongjmp(), and a guard that is still set then would blind the thread.
+ * What must not be traced are calls that the library makes itself, which their return address
+ * tells. An event in a handler that interrupted an event is what posix_trace_event() is made for.
  *
- * Nothing that belongs to the shim is held during the real call, so it may return twice (vfork), never
- * (exec, exit), or unwind (cancellation, exceptions); then the event is made by a cleanup.
+ * Nothing that belongs to the shim is held during the real call, so it may return twice (vfork),
+ * never (exec, exit), or unwind (cancellation, exceptions); then the event is made by a cleanup.
  *
  * Threads   everything here may be called by any thread at any time.
  * Signals   everything here is async-signal-safe where the wrapped function is.
@@ -62,8 +62,8 @@ extern _Atomic int shim_is_ready;
 void shim_some_are_blind(void);
 
 /*
- * Otherwise than SHIM_READY: whether the call is to be traced. Before the shim has begun: begins, or counts
- * a loss and returns false. In a blind thread: has the loss counted and returns false.
+ * Otherwise than SHIM_READY: whether the call is to be traced. Before the shim has begun: begins,
+ * or counts a loss and returns false. In a blind thread: has the loss counted and returns false.
  */
 bool shim_unusual_call(enum shim_type type, const void *caller);
 
@@ -125,7 +125,9 @@ shim_inline uint64_t shim_now(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* A call that is timed: data begins with the time. The event is made when this goes out of scope. */
+/*
+ * A call that is timed: data begins with the time. The event is made when this goes out of scope.
+ */
 struct shim_call {
 	void *data;
 	size_t len;

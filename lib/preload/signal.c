@@ -3,15 +3,16 @@
  * preload/signal.c - family signal: when a handler of the program begins and when it returns.
  *
  * Where the family is chosen, the kernel gets deliver() instead of the program's handler, and the
- * program's own words back whenever it asks. Flags and mask are the program's: they say how deliver()
- * runs too. Nothing is changed for SIG_DFL and SIG_IGN, and what SA_RESETHAND resets is seen as reset.
+ * program's own words back whenever it asks. Flags and mask are the program's: they say how
+ * deliver() runs too. Nothing is changed for SIG_DFL and SIG_IGN, and what SA_RESETHAND resets is
+ * seen as reset.
  *
  * A handler is one word, so that a signal that comes meanwhile finds the old or the new one. Two
  * threads that change the same signal at once take turns, with all signals blocked, so that the
  * word and the kernel agree; who has waited very long goes on without.
  *
- * A child of vfork() has signal actions of its own, but the parent's memory: the handlers that it sets
- * are not traced. Handlers that the C library or the program sets by other ways are not seen.
+ * A child of vfork() has signal actions of its own, but the parent's memory: the handlers that it
+ * sets are not traced. Handlers that the C library or the program sets by other ways are not seen.
  */
 #include <sched.h>
 #include <signal.h>

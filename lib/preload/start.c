@@ -41,15 +41,19 @@ _Atomic unsigned shim_untold;
  */
 static bool has_preinit;
 
-/* MemorySanitizer begins with the first call of a function that it defines, which may be one of ours. */
+/*
+ * MemorySanitizer begins with the first call of a function that it defines, which may be one of
+ * ours.
+ */
 static bool may_begin(void)
 {
 	return !has_preinit && !__msan_init;
 }
 
 /*
- * AddressSanitizer as a shared library insists that it is before every other one, which no preloaded
- * library lets it be. It calls this function, unless the program defines it as well, for its options.
+ * AddressSanitizer as a shared library insists that it is before every other one, which no
+ * preloaded library lets it be. It calls this function, unless the program defines it as well, for
+ * its options.
  */
 SHIM_WRAPPER const char *__asan_default_options(void);
 SHIM_WRAPPER const char *__asan_default_options(void)
@@ -61,9 +65,10 @@ SHIM_WRAPPER const char *__asan_default_options(void)
 extern __attribute__((weak, visibility("default"))) void __lsan_do_leak_check(void);
 
 /*
- * Whether family alloc cannot be traced. A program that defines mmap(), as sanitizers do, also gets the
- * calls of this library; they would be traced, and call mmap() again. And LeakSanitizer recognizes the
- * dynamic linker's memory by the address of the call, and would find a leak's address in the event.
+ * Whether family alloc cannot be traced. A program that defines mmap(), as sanitizers do, also gets
+ * the calls of this library; they would be traced, and call mmap() again. And LeakSanitizer
+ * recognizes the dynamic linker's memory by the address of the call, and would find a leak's
+ * address in the event.
  */
 static bool has_own_memory(void)
 {

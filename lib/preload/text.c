@@ -45,9 +45,9 @@ size_t shim_text_after(char *to, size_t bytes, const char *text, int error)
 }
 
 /*
- * What is known to be mapped needs no question. Of other memory the kernel says whether it is there, in a
- * call that changes nothing: no signal mask is changed in a way that there is none, but first the kernel
- * reads the mask. A quiet process believes the program, as most C libraries do.
+ * What is known to be mapped needs no question. Of other memory the kernel says whether it is
+ * there, in a call that changes nothing: no signal mask is changed in a way that there is none, but
+ * first the kernel reads the mask. A quiet process believes the program, as most C libraries do.
  */
 static bool is_there(const void *from)
 {
@@ -61,9 +61,10 @@ static bool is_there(const void *from)
 }
 
 /*
- * Copies what can be read, up to where a page ends, and with is_text no further than a NUL. A program
- * with AddressSanitizer has a memcpy() that ends it for a byte behind an object: these bytes are
- * loaded one by one, by code that nothing checks, and the compiler may not make a call of it.
+ * Copies what can be read, up to where a page ends, and with is_text no further than a NUL. A
+ * program with AddressSanitizer has a memcpy() that ends it for a byte behind an object: these
+ * bytes are loaded one by one, by code that nothing checks, and the compiler may not make a call of
+ * it.
  */
 __attribute__((no_sanitize("address"))) static size_t copy(void *to, const void *from, size_t bytes,
 							    bool is_text)

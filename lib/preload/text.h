@@ -18,8 +18,10 @@
 /* text may be NULL. */
 size_t shim_text(char *to, size_t bytes, const char *text);
 
-/* A string that a call was given which failed with error, 0: it did not. Where the call may not have
- * looked at it, neither do we, and the string is empty. */
+/*
+ * A string that a call was given which failed with error, 0: it did not. Where the call may not
+ * have looked at it, neither do we, and the string is empty.
+ */
 size_t shim_text_after(char *to, size_t bytes, const char *text, int error);
 
 /* The same before the call: memory that is not there reads as an empty string. */

@@ -3,8 +3,8 @@
  * preload/thread.c - family thread: threads from their creation to their end.
  *
  * A thread that is created while somebody traces starts in run(), which tells of its beginning and,
- * however it ends, of its end: destructors of thread-local data come after that. thrd_create() creates
- * threads inside the C library, unseen; what they do is traced.
+ * however it ends, of its end: destructors of thread-local data come after that. thrd_create()
+ * creates threads inside the C library, unseen; what they do is traced.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ struct start {
 };
 
 /*
- * What a thread needs to start, without malloc(): that would give a new thread a heap of its own, which
- * the program did not ask for. Where all are in use malloc() has the next.
+ * What a thread needs to start, without malloc(): that would give a new thread a heap of its own,
+ * which the program did not ask for. Where all are in use malloc() has the next.
  */
 #define STARTS 256
 static struct start starts[STARTS];
@@ -136,7 +136,10 @@ SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	SHIM_CALL(THREAD_CREATE, data);
 	data.detached = detached == PTHREAD_CREATE_DETACHED;
 	data.error = next(pthread_create)(thread, attr, run, start);
-	/* Where its identifier was stored belongs to the thread as well, which may have given it back. */
+	/*
+	 * Where its identifier was stored belongs to the thread as well, which may have given it
+	 * back.
+	 */
 	if (!data.error)
 		shim_copy(&data.thread, thread, sizeof *thread);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/time.c - family time: threads that sleep. asked is in nanoseconds; of clock_nanosleep() with
- * TIMER_ABSTIME it is when to wake up, by that clock.
+ * preload/time.c - family time: threads that sleep. asked is in nanoseconds; of clock_nanosleep()
+ * with TIMER_ABSTIME it is when to wake up, by that clock.
  */
 #include <time.h>
 #include <unistd.h>

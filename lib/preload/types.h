@@ -2,11 +2,12 @@
 /*
  * preload/types.h - the event types of the shim: one line each, the one place where they stand.
  *
- *	X(TYPE, FAMILY, "name", "schema")
+ * 	X(TYPE, FAMILY, "name", "schema")
  *
- * A schema names the fields of the data in their order, without gaps. "ns time", which is always the
- * first, says how long the call took; the event itself stands where the call returned. "error" is
- * errno as the call left it where it failed, else 0; ECANCELED: the thread was cancelled in the call.
+ * A schema names the fields of the data in their order, without gaps. "ns time", which is always
+ * the first, says how long the call took; the event itself stands where the call returned. "error"
+ * is errno as the call left it where it failed, else 0; ECANCELED: the thread was cancelled in the
+ * call.
  */
 #ifndef PTX_PRELOAD_TYPES_H
 #define PTX_PRELOAD_TYPES_H
@@ -15,8 +16,10 @@
 	X(SHIM_LOST, SHIM, "posixtrace_shim_lost", \
 	  "u64 early; u64 unnamed; u64 holds; u64 early_alloc; @level 3")
 
-/* Of those that return memory the event follows the call; of free() it comes before it, since another
- * thread may be given the same address at once. */
+/*
+ * Of those that return memory the event follows the call; of free() it comes before it, since
+ * another thread may be given the same address at once.
+ */
 #define SHIM_TYPES_ALLOC(X) \
 	X(ALLOC_MALLOC, ALLOC, "alloc.malloc", "u64 size; ptr result") \
 	X(ALLOC_CALLOC, ALLOC, "alloc.calloc", "u64 count; u64 size; ptr result") \

@@ -171,8 +171,8 @@ uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line)
 }
 
 /*
- * A few lines have nearly all losses. Where it is otherwise, which what was read can make so, the rest is
- * taken off in order, so that the time does not grow with the square of the lines.
+ * A few lines have nearly all losses. Where it is otherwise, which what was read can make so, the
+ * rest is taken off in order, so that the time does not grow with the square of the lines.
  */
 #define MOST_LOOKS 16
 

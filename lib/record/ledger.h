@@ -66,8 +66,9 @@ int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from);
 uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line);
 
 /*
- * Takes more off the losses of one cause of count lines that are stride bytes apart: off the line that
- * has most first. For losses of which it is known how many are too many and not whose they are.
+ * Takes more off the losses of one cause of count lines that are stride bytes apart: off the line
+ * that has most first. For losses of which it is known how many are too many and not whose they
+ * are.
  */
 void ptx_ledger_take_off(struct ptx_ledger_line *first, size_t stride, size_t count,
 			 enum ptx_lost cause, uint64_t more);

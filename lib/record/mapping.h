@@ -2,9 +2,9 @@
 /*
  * record/mapping.h - which file was mapped executable where in a process, and from when until when.
  *
- * They are noted as they were seen: a file is there from a time on, a range is no longer what it was,
- * a process is a child of another and has what that one had. From these notes a reader makes spans of
- * time; of what nobody saw, nothing is said.
+ * They are noted as they were seen: a file is there from a time on, a range is no longer what it
+ * was, a process is a child of another and has what that one had. From these notes a reader makes
+ * spans of time; of what nobody saw, nothing is said.
  */
 #ifndef PTX_RECORD_MAPPING_H
 #define PTX_RECORD_MAPPING_H

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /*
- * An event's time and that of an entry are read from different clocks: so long before its first entry
- * a thing has its name already.
+ * An event's time and that of an entry are read from different clocks: so long before its first
+ * entry a thing has its name already.
  */
 #define EARLY_NS 1000000
 
@@ -56,7 +56,10 @@ void ptx_objects_sort(struct ptx_object *object, size_t count)
 		qsort(object, count, sizeof(*object), in_order);
 }
 
-/* The newest entry of that key which is not younger; if early, else the oldest, were it a little younger. */
+/*
+ * The newest entry of that key which is not younger; if early, else the oldest, were it a little
+ * younger.
+ */
 static const struct ptx_object *newest(const struct ptx_object *object, size_t count,
 				       const struct key *key, bool early)
 {

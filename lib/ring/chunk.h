@@ -8,9 +8,9 @@
 #include "ring/ring.h"
 
 /*
- * Takes a chunk of the pool, overwriting one where that is the stream's policy, and opens it; before
- * are the ring's records before it. It is not yet the ring's: *link is what the ring's current is to be.
- * NULL when there is none: the pool has none, or *loss is PTX_WRITER_NO_MEMORY.
+ * Takes a chunk of the pool, overwriting one where that is the stream's policy, and opens it;
+ * before are the ring's records before it. It is not yet the ring's: *link is what the ring's
+ * current is to be. NULL when there is none: the pool has none, or *loss is PTX_WRITER_NO_MEMORY.
  */
 struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 				 const struct ptx_ident *ident, uint32_t before, uint64_t *link,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ring/claim.c - rings change hands: a thread takes one for a nesting level, and leaves it to another.
+ * ring/claim.c - rings change hands: a thread takes one for a nesting level, and leaves it to
+ * another.
  */
 #include "base/clock.h"
 #include "record/attr.h"
@@ -57,8 +58,8 @@ static bool hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 }
 
 /*
- * Looks through all rings for an idle one: its hint is on its way or was lost. Only now and then, since
- * every event of a thread that has no ring comes here.
+ * Looks through all rings for an idle one: its hint is on its way or was lost. Only now and then,
+ * since every event of a thread that has no ring comes here.
  */
 static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {

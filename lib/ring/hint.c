@@ -60,11 +60,12 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mas
 }
 
 /*
- * A queue goes round in its memory, so a large one becomes present as a whole, and a small stream would
- * pay for the rings that it never has. So there are PTX_TIERS of them: pushers use the queue for the
- * number of rings that there are, poppers empty the smaller ones first. The order of two hints can change
- * where the number of rings grows between: by one hint of each ring at most, since a pusher has one hint
- * in hand. The capacity has room for as many chunks that are out of order (ring_layout.c).
+ * A queue goes round in its memory, so a large one becomes present as a whole, and a small stream
+ * would pay for the rings that it never has. So there are PTX_TIERS of them: pushers use the queue
+ * for the number of rings that there are, poppers empty the smaller ones first. The order of two
+ * hints can change where the number of rings grows between: by one hint of each ring at most, since
+ * a pusher has one hint in hand. The capacity has room for as many chunks that are out of order
+ * (ring_layout.c).
  */
 static unsigned tier_of(const struct ptx_rings *rings)
 {

@@ -42,7 +42,10 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
 	    atomic_load_explicit(&rings->slot[index].word, memory_order_relaxed) >> 16 !=
 		    slot >> 16)
 		index = 0; /* the thread's slot is another's by now */
-	/* The type, and so the total, before the thread: who is killed between leaves a loss of nobody's. */
+	/*
+	 * The type, and so the total, before the thread: who is killed between leaves a loss of
+	 * nobody's.
+	 */
 	atomic_fetch_add_explicit(&rings->region->lost_type[loss][type % PTX_TYPE_MAX], count,
 				  memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
@@ -106,7 +109,9 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 		const unsigned char *record = chunk->records + at;
 		uint64_t first = ptx_record_first(record);
 
-		/* Records in a row mostly have the same first word: nothing else is looked at then. */
+		/*
+		 * Records in a row mostly have the same first word: nothing else is looked at then.
+		 */
 		if (ptx_likely(first == known)) {
 			tally.run++;
 			at += (uint32_t)size;
@@ -178,7 +183,9 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 	const uint64_t mine = (uint64_t)generation << 32;
 	const struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
 
-	/* It was free: the log has what it held, whatever the claimed word says (ptx_ring_settle). */
+	/*
+	 * It was free: the log has what it held, whatever the claimed word says (ptx_ring_settle).
+	 */
 	if (!rings->loop)
 		return;
 	/* Somebody was here before, and had perhaps counted some: before they are counted again. */

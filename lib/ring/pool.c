@@ -73,7 +73,10 @@ static uint32_t most_chunks(const struct ptx_rings *rings)
 	return most < rings->geometry.chunks_max ? most : rings->geometry.chunks_max;
 }
 
-/* A number past those of the first rings: its entries in the tables of chunks may not be memory yet. */
+/*
+ * A number past those of the first rings: its entries in the tables of chunks may not be memory
+ * yet.
+ */
 static bool has_entries(struct ptx_rings *rings, uint32_t number)
 {
 	const uint32_t first = rings->geometry.chunks + PTX_RING_CHUNKS * PTX_RINGS_BASE;
@@ -95,8 +98,8 @@ static bool holds_records(uint64_t word)
 }
 
 /*
- * Up to when events would be gone if the oldest closed chunk were overwritten; UINT64_MAX if there is
- * none, and so nothing to overwrite.
+ * Up to when events would be gone if the oldest closed chunk were overwritten; UINT64_MAX if there
+ * is none, and so nothing to overwrite.
  */
 static uint64_t cut_of_next(const struct ptx_rings *rings, uint32_t chunks)
 {
@@ -137,8 +140,8 @@ static struct holding look(const struct ptx_rings *rings, uint32_t chunks, uint6
 }
 
 /*
- * Heads and claims only grow while a chunk has one owner. So heads of a first look less claims of a second
- * are no more than was unread between the two, if no chunk changed hands.
+ * Heads and claims only grow while a chunk has one owner. So heads of a first look less claims of a
+ * second are no more than was unread between the two, if no chunk changed hands.
  */
 bool ptx_pool_is_enough(const struct ptx_rings *rings)
 {
@@ -176,7 +179,10 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 	} while (!atomic_compare_exchange_weak_explicit(chunks, &number, number + 1,
 							memory_order_relaxed,
 							memory_order_relaxed));
-	/* A writer that is killed before this leaves a number without a chunk: capacity has room for it. */
+	/*
+	 * A writer that is killed before this leaves a number without a chunk: capacity has room
+	 * for it.
+	 */
 	atomic_store_explicit(&rings->word[number], ptx_chunk_word(1, ring, PTX_CHUNK_OPENING),
 			      memory_order_release);
 	return number;

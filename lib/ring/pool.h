@@ -2,10 +2,11 @@
 /*
  * ring/pool.h - which chunks a stream has, and how much of each is memory.
  *
- * The pool begins with what the stream's size asks for and grows with the rings. A chunk that was never
- * used is address space: its writer makes it present from the beginning on, before the first record that
- * needs it, and it stays present for all later writers. So a stream's memory follows its use, and a
- * writer that goes over chunks that were used before makes no system call and meets no page fault.
+ * The pool begins with what the stream's size asks for and grows with the rings. A chunk that was
+ * never used is address space: its writer makes it present from the beginning on, before the first
+ * record that needs it, and it stays present for all later writers. So a stream's memory follows
+ * its use, and a writer that goes over chunks that were used before makes no system call and meets
+ * no page fault.
  *
  * Threads   writers. What is present of a chunk is changed by the one that holds the chunk.
  * Signals   all functions are async-signal-safe.
@@ -18,19 +19,21 @@
 #define PTX_POOL_PAGE 4096u
 
 /*
- * Adds a chunk to the pool, in state OPENING for ring. PTX_NONE: the pool has as many as its rings allow
- * or as the stream's promise needs, or *loss is PTX_WRITER_NO_MEMORY.
+ * Adds a chunk to the pool, in state OPENING for ring. PTX_NONE: the pool has as many as its rings
+ * allow or as the stream's promise needs, or *loss is PTX_WRITER_NO_MEMORY.
  */
 uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss);
 
-/* At least one part-th of what the stream's size asks for is taken by closed chunks. Each ring has one
- * that is open, and keeps it. */
+/*
+ * At least one part-th of what the stream's size asks for is taken by closed chunks. Each ring has
+ * one that is open, and keeps it.
+ */
 bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part);
 
 /*
- * The stream holds all that its size promises, so that a writer need not make more memory present for
- * it: it is full, or in a LOOP stream the writer overwrites the oldest chunk. False also where that
- * cannot be told, or takes long to find out.
+ * The stream holds all that its size promises, so that a writer need not make more memory present
+ * for it: it is full, or in a LOOP stream the writer overwrites the oldest chunk. False also where
+ * that cannot be told, or takes long to find out.
  */
 bool ptx_pool_is_enough(const struct ptx_rings *rings);
 

@@ -18,7 +18,10 @@ static bool reap_rings(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(u
 		uint64_t word = atomic_load_explicit(&rings->ring[i].holder, memory_order_acquire);
 		uint32_t pid = ptx_ring_pid(word);
 
-		/* Asked after the word was read: its holder is meant, and no later process of that id. */
+		/*
+		 * Asked after the word was read: its holder is meant, and no later process of that
+		 * id.
+		 */
 		if ((word & PTX_RING_STATE) != PTX_RING_HELD || pid == self || !is_dead(pid))
 			continue;
 		if (!atomic_compare_exchange_strong_explicit(&rings->ring[i].holder, &word,

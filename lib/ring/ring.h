@@ -51,10 +51,10 @@
 #define PTX_CACHE_LINE  64
 #define PTX_LEVELS      8    /* a trace point and seven handlers that interrupted one another in it */
 /*
- * Rings that a stream can have, and slots: threads that it tells apart at a time. The few are those of a
- * stream whose memory must not take much address space in a file (arena/region.c). Their chunks lie near,
- * in the mapping that every process has; those of further rings lie far, in one that a process makes when
- * it needs it.
+ * Rings that a stream can have, and slots: threads that it tells apart at a time. The few are those
+ * of a stream whose memory must not take much address space in a file (arena/region.c). Their
+ * chunks lie near, in the mapping that every process has; those of further rings lie far, in one
+ * that a process makes when it needs it.
  */
 #define PTX_RINGS_FEW   1024
 #define PTX_RINGS       65536
@@ -100,8 +100,9 @@ enum ptx_writer_loss {
 };
 
 /*
- * What the stream's ticks are, for who reads a region when nobody is left to ask. The creator writes
- * it; once in a second a writer that changes chunks adds the newest anchor, and after it the count.
+ * What the stream's ticks are, for who reads a region when nobody is left to ask. The creator
+ * writes it; once in a second a writer that changes chunks adds the newest anchor, and after it the
+ * count.
  */
 struct ptx_calibration {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t due; /* when an anchor is to be added; UINT64_MAX: never */
@@ -112,7 +113,10 @@ struct ptx_calibration {
 };
 
 struct ptx_region {
-	/* Read by every event; written by the controller, state also by a writer that finds no room. */
+	/*
+	 * Read by every event; written by the controller, state also by a writer that finds no
+	 * room.
+	 */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t admit[PTX_WORDS]; /* event types not filtered out */
 	_Atomic uint64_t state;
 	_Atomic uint32_t waiters;    /* futex: not 0 = a reader sleeps; see wake.c */
@@ -133,12 +137,17 @@ struct ptx_region {
 	_Atomic uint32_t overrun;
 	_Atomic uint32_t looped; /* a LOOP stream is full */
 	_Atomic uint64_t taken;  /* records that the reader has delivered; written by it alone */
-	/* Since when it was full, and from when on it was not: the last time that it went on by itself.
-	 * Written by the reader, for who goes on in its place. */
+	/*
+	 * Since when it was full, and from when on it was not: the last time that it went on by
+	 * itself. Written by the reader, for who goes on in its place.
+	 */
 	_Atomic uint64_t full_from, full_until;
 	/* Records at most that were counted again, after the counting of a chunk was broken off. */
 	_Atomic uint64_t recounted;
-	/* When the reader last looked, in ticks: as long as that is young, nobody asks whether it lives. */
+	/*
+	 * When the reader last looked, in ticks: as long as that is young, nobody asks whether it
+	 * lives.
+	 */
 	_Atomic uint64_t looked_at;
 
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t lost_type[PTX_WRITER_LOSSES][PTX_TYPE_MAX];
@@ -169,9 +178,9 @@ struct ptx_chunk {
 };
 
 /*
- * Word of a ring: claims so far 32 | process of the thread that holds it 22 and whether one does 2. A
- * claim is counted, so that a thread that has lost its ring to a reader that mistook its process for
- * dead sees that another has claimed it since, also another of its own process.
+ * Word of a ring: claims so far 32 | process of the thread that holds it 22 and whether one does 2.
+ * A claim is counted, so that a thread that has lost its ring to a reader that mistook its process
+ * for dead sees that another has claimed it since, also another of its own process.
  */
 #define PTX_RING_UNUSED    0u
 #define PTX_RING_HELD      1u
@@ -194,8 +203,10 @@ struct ptx_ring {
 	_Atomic uint64_t first;     /* generation 32 | number + 1 of its first chunk, 0 = none yet */
 	_Atomic uint64_t current;   /* likewise, the chunk being filled */
 	_Atomic uint64_t published; /* records in its closed chunks */
-	/* Written by the reader: up to where it has delivered them, ptx_delivered(). What it has claimed
-	 * and not delivered is with it alone, but still there for who looks on. */
+	/*
+	 * Written by the reader: up to where it has delivered them, ptx_delivered(). What it has
+	 * claimed and not delivered is with it alone, but still there for who looks on.
+	 */
 	_Atomic uint64_t delivered;
 };
 
@@ -263,12 +274,16 @@ struct ptx_rings {
 	struct ptx_geometry geometry;
 	size_t max_data_size;
 	bool loop;
-	/* The reader keeps what it reads until it says that it is done; NULL: it is done at once. */
+	/*
+	 * The reader keeps what it reads until it says that it is done; NULL: it is done at once.
+	 */
 	struct ptx_debts *debts;
 	/* Makes memory of the region real that was only address space; async-signal-safe. */
 	bool (*back)(void *memory, size_t bytes);
-	/* Maps the far part and sets far, unless another thread did so first; false if that cannot be.
-	 * Async-signal-safe. NULL: this process has no use for the far part. */
+	/*
+	 * Maps the far part and sets far, unless another thread did so first; false if that cannot
+	 * be. Async-signal-safe. NULL: this process has no use for the far part.
+	 */
 	bool (*map_far)(struct ptx_rings *rings);
 };
 

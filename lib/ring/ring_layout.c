@@ -2,32 +2,32 @@
 /*
  * ring/ring_layout.c - how large a region is and where its parts lie.
  *
- * The promise (SIZE-10): events whose computed maximum sizes add up to no more than the stream
- * size are all recorded. A writer fails, or overwrites, only when every chunk is taken. Let R be
- * the number of rings. A chunk that is no ring's open one was closed because the next record, with an
+ * The promise (SIZE-10): events whose computed maximum sizes add up to no more than the stream size
+ * are all recorded. A writer fails, or overwrites, only when every chunk is taken. Let R be the
+ * number of rings. A chunk that is no ring's open one was closed because the next record, with an
  * IDENT record before it, did not fit: it holds at least
  *
- *	useful = room - (largest record + IDENT record - 8)
+ * 	useful = room - (largest record + IDENT record - 8)
  *
  * bytes of events, and so does the open one of the writer who needs another. Less is in
  *
- *	1. the open chunks of the other rings, R - 1;
- *	2. of each ring, the chunk that was open when the reader last came by, if he has claimed part
- *	   of it; or, in a LOOP stream, the one that was open when X was closed, the chunk that is to
- *	   be overwritten: its records may be below the cut. It is one chunk and not two. Chunks
- *	   are overwritten in the order in which they were closed, so the ring has none left from
- *	   before; and what the reader claims is the ring's oldest chunk, so he has freed that one
- *	   if he is beyond it. R, X's ring among them: what X's ring has open is counted above, and
- *	   instead of another one there is X.
+ * 	1. the open chunks of the other rings, R - 1;
+ * 	2. of each ring, the chunk that was open when the reader last came by, if he has claimed part
+ * 	   of it; or, in a LOOP stream, the one that was open when X was closed, the chunk that is to
+ * 	   be overwritten: its records may be below the cut. It is one chunk and not two. Chunks
+ * 	   are overwritten in the order in which they were closed, so the ring has none left from
+ * 	   before; and what the reader claims is the ring's oldest chunk, so he has freed that one
+ * 	   if he is beyond it. R, X's ring among them: what X's ring has open is counted above, and
+ * 	   instead of another one there is X.
  *
- * So a stream that is full has P - (2 R - 1) chunks with `useful` bytes each that nobody has read and
- * that are above the cut. With N = ceil(size / useful) and P = N + 2 R - 1 these, and the event that
- * finds no room or is overwritten, are more than the promise. The pool can grow to N + 3 R: R + 1 more
- * than that. One is for a writer that dies between a chunk of a LOOP stream and its hint, which takes the
- * chunk out of the order until it is found (ring_write.c); R are for hints that are out of order where
- * the queues change (hint.c). R is not known beforehand: the pool begins with N, and each ring lets it
- * grow by PTX_RING_CHUNKS. A chunk is added when a writer finds none, unless the stream holds all that it
- * promises without it (pool.c).
+ * So a stream that is full has P - (2 R - 1) chunks with `useful` bytes each that nobody has read
+ * and that are above the cut. With N = ceil(size / useful) and P = N + 2 R - 1 these, and the event
+ * that finds no room or is overwritten, are more than the promise. The pool can grow to N + 3 R: R
+ * + 1 more than that. One is for a writer that dies between a chunk of a LOOP stream and its hint,
+ * which takes the chunk out of the order until it is found (ring_write.c); R are for hints that are
+ * out of order where the queues change (hint.c). R is not known beforehand: the pool begins with N,
+ * and each ring lets it grow by PTX_RING_CHUNKS. A chunk is added when a writer finds none, unless
+ * the stream holds all that it promises without it (pool.c).
  *
  * What `useful` sets off for an IDENT record pays for one in each chunk that no event follows: its
  * thread was killed, or left by a jump, before its record was there. All others are paid for by the
@@ -77,8 +77,8 @@ static size_t multiple_of(size_t n, size_t unit)
 }
 
 /*
- * How large a chunk is. A small one would be changed often, and a large one is address space that each
- * ring needs. It holds two of the largest records at least, so that half of it is useful.
+ * How large a chunk is. A small one would be changed often, and a large one is address space that
+ * each ring needs. It holds two of the largest records at least, so that half of it is useful.
  */
 static size_t chunk_for(size_t stream_size, size_t record)
 {

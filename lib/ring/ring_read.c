@@ -49,8 +49,8 @@ static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 }
 
 /*
- * False: it is not kept. Without memory; or where more are owed than there are, since a hostile chain
- * goes round in a circle, which freeing breaks.
+ * False: it is not kept. Without memory; or where more are owed than there are, since a hostile
+ * chain goes round in a circle, which freeing breaks.
  */
 static bool owe(struct ptx_debts *debts, uint32_t number, uint64_t word, uint32_t most)
 {
@@ -222,8 +222,8 @@ static bool is_from(const struct ptx_rings *rings, uint64_t link, const uint32_t
 
 /*
  * The ring goes on meanwhile. A chunk that it takes behind our back must not hide one that it took
- * just before and that we had already passed: so only those count that were the ring's when we began.
- * Of them we see each, unless it is overwritten.
+ * just before and that we had already passed: so only those count that were the ring's when we
+ * began. Of them we see each, unless it is overwritten.
  */
 static bool find(struct ptx_rings *rings, uint32_t ring, const uint32_t *from, struct ptx_place *place,
 		 uint32_t *before)
@@ -282,9 +282,9 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 	copy_out((unsigned char *)&writer->opened, (const unsigned char *)&chunk->opened,
 		 sizeof writer->opened);
 	/*
-	 * A window ahead of the head: it was stored for the next event, and the head of the one before,
-	 * which was stamped perhaps before now, cannot be seen yet. A writer that has changed chunks
-	 * since the barrier reads a later clock anyway.
+	 * A window ahead of the head: it was stored for the next event, and the head of the one
+	 * before, which was stamped perhaps before now, cannot be seen yet. A writer that has
+	 * changed chunks since the barrier reads a later clock anyway.
 	 */
 	writer->inside = window != UINT64_MAX && window >= writer->head &&
 			 atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire) ==
@@ -350,7 +350,10 @@ uint64_t ptx_ring_published_by(struct ptx_rings *rings, uint32_t ring)
 	uint64_t closed = atomic_load_explicit(&rings->ring[ring].published, memory_order_relaxed);
 	uint32_t ahead = ptx_ring_records(rings, ring) - (uint32_t)closed;
 
-	/* A writer that is killed at a change of chunks has perhaps not counted the last one as closed. */
+	/*
+	 * A writer that is killed at a change of chunks has perhaps not counted the last one as
+	 * closed.
+	 */
 	return closed + (ahead <= INT32_MAX ? ahead : 0);
 }
 

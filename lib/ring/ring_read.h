@@ -33,8 +33,8 @@ enum ptx_claim ptx_ring_take(struct ptx_rings *rings, uint32_t ring, struct ptx_
 			     bool *fresh);
 
 /*
- * A reader that must not free what it has not put away, in a stream without policy LOOP: chunks that
- * it has left are remembered, and freed together. See struct ptx_rings.debts.
+ * A reader that must not free what it has not put away, in a stream without policy LOOP: chunks
+ * that it has left are remembered, and freed together. See struct ptx_rings.debts.
  */
 struct ptx_debts {
 	uint32_t count, room;
@@ -63,9 +63,9 @@ bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *pla
 		   uint32_t *before);
 
 /*
- * The same of those chunks that begin with record number from or a later one: who frees nothing and has
- * seen what came before. A chunk may be left though younger ones of its ring are overwritten: the thread
- * that was about to overwrite it was killed, or takes its time.
+ * The same of those chunks that begin with record number from or a later one: who frees nothing and
+ * has seen what came before. A chunk may be left though younger ones of its ring are overwritten:
+ * the thread that was about to overwrite it was killed, or takes its time.
  */
 bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from, struct ptx_place *place,
 			uint32_t *before);

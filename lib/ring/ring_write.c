@@ -43,7 +43,10 @@ uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk,
 	if (ptx_likely(end <= room))
 		return room;
 	*loss = PTX_WRITER_STREAM_FULL;
-	/* A chunk's first record needs its memory: what the stream holds was asked before the chunk. */
+	/*
+	 * A chunk's first record needs its memory: what the stream holds was asked before the
+	 * chunk.
+	 */
 	if (offset != 0 && ptx_pool_is_enough(rings))
 		return room;
 	*loss = PTX_WRITER_NO_MEMORY;
@@ -68,7 +71,10 @@ static uint32_t took_free(struct ptx_rings *rings, uint32_t number)
 	return number;
 }
 
-/* One that a hint leads to. Hints to chunks that only other processes reach go to the end of the queue. */
+/*
+ * One that a hint leads to. Hints to chunks that only other processes reach go to the end of the
+ * queue.
+ */
 static uint32_t take_hinted(struct ptx_rings *rings, uint32_t ring)
 {
 	uint32_t number, generation, passed = 0;
@@ -129,9 +135,10 @@ static uint32_t oldest_closed(const struct ptx_rings *rings)
 }
 
 /*
- * Who is killed, or jumps away, between a chunk and its hint leaves a closed chunk that no hint leads to.
- * The others pass it by, and soon all that it holds is below the cut: it would be of no use for good.
- * So each look into the queue also looks at one chunk, and at the next chunk the next time.
+ * Who is killed, or jumps away, between a chunk and its hint leaves a closed chunk that no hint
+ * leads to. The others pass it by, and soon all that it holds is below the cut: it would be of no
+ * use for good. So each look into the queue also looks at one chunk, and at the next chunk the next
+ * time.
  */
 static uint32_t take_forgotten(struct ptx_rings *rings, uint32_t ring)
 {
@@ -191,10 +198,15 @@ static uint32_t take(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_los
 	return number;
 }
 
-/* free_chunks is never too low: a jump between the two leaves it one too high, which costs a search. */
+/*
+ * free_chunks is never too low: a jump between the two leaves it one too high, which costs a
+ * search.
+ */
 static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 {
-	/* What was never present was never used: there is no head to reset, and no memory for one. */
+	/*
+	 * What was never present was never used: there is no head to reset, and no memory for one.
+	 */
 	if (atomic_load_explicit(&rings->present[number], memory_order_relaxed))
 		atomic_store_explicit(&ptx_ring_chunk(rings, number)->head, 0,
 				      memory_order_release); /* (O) with (P) in ring_read.c */

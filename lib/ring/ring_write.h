@@ -23,7 +23,9 @@
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
 				 uint32_t *ring, enum ptx_writer_loss *loss);
 
-/* To the ring's next chunk; false if there is none, by *loss, and *chunk stays the one to write in. */
+/*
+ * To the ring's next chunk; false if there is none, by *loss, and *chunk stays the one to write in.
+ */
 bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		   const struct ptx_ident *ident, enum ptx_writer_loss *loss);
 
@@ -34,7 +36,9 @@ uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *ch
 uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk, size_t offset,
 			 size_t end, enum ptx_writer_loss *loss);
 
-/* After a handler jumped out of the writer: finishes what it was about. The ring's chunk, or NULL. */
+/*
+ * After a handler jumped out of the writer: finishes what it was about. The ring's chunk, or NULL.
+ */
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring);
 
 /* Leaves the ring to whoever claims it next. */
@@ -48,8 +52,8 @@ static inline uint64_t ptx_ring_held(const struct ptx_rings *rings, uint32_t rin
 }
 
 /*
- * Takes rings and slots from processes of which is_dead() is sure; self is this one. True if it got a
- * ring.
+ * Takes rings and slots from processes of which is_dead() is sure; self is this one. True if it got
+ * a ring.
  */
 bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid));
 

@@ -3,9 +3,10 @@
  * ring/slot.c - which thread lost what.
  *
  * Slot 0 belongs to no thread: it gathers what cannot be told apart. A thread that ends leaves its
- * counts where they are until another needs the slot; they then move to slot 0. Whose a slot is stands in
- * it before it is LIVE: nobody takes its owner for the one before, who may be dead. Whoever is killed in
- * between leaves the slot unused for good; where none is left, losses are slot 0's.
+ * counts where they are until another needs the slot; they then move to slot 0. Whose a slot is
+ * stands in it before it is LIVE: nobody takes its owner for the one before, who may be dead.
+ * Whoever is killed in between leaves the slot unused for good; where none is left, losses are slot
+ * 0's.
  */
 #include "ring/pool.h"
 #include "ring/ring_write.h"

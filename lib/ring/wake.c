@@ -2,10 +2,10 @@
 /*
  * ring/wake.c - readers that sleep are woken, whoever is gone while he does it.
  *
- * A reader sleeps on a ticket, an even number that never comes again. Who wakes makes it odd, so that
- * nobody falls asleep on it any more; then wakes; then writes 0, unless there is a newer one. As long
- * as the word is not 0 every event wakes: one whose writer is killed or jumps away between these steps
- * is made up for by the next.
+ * A reader sleeps on a ticket, an even number that never comes again. Who wakes makes it odd, so
+ * that nobody falls asleep on it any more; then wakes; then writes 0, unless there is a newer one.
+ * As long as the word is not 0 every event wakes: one whose writer is killed or jumps away between
+ * these steps is made up for by the next.
  */
 #include "base/futex.h"
 #include "base/quiet.h"
@@ -24,7 +24,9 @@ void ptx_ring_wake(struct ptx_region *region)
 	    atomic_compare_exchange_strong_explicit(waiters, &ticket, ticket | WAKING,
 						    memory_order_acq_rel, memory_order_relaxed))
 		ticket |= WAKING;
-	/* If it is another one by now: who made it odd is about to wake, or its reader looks again. */
+	/*
+	 * If it is another one by now: who made it odd is about to wake, or its reader looks again.
+	 */
 	if (!(ticket & WAKING))
 		return;
 	ptx_futex_wake(waiters);

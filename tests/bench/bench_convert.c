@@ -2,10 +2,10 @@
 /*
  * bench_convert.c - posixtrace convert: bench_convert FOLDER TOOL LOG EVENTS
  *
- * LOG has EVENTS events. It is written as CTF into FOLDER, and as Perfetto's trace and JSON lines into
- * a pipe that is read and thrown away here; then as RKH's stream into FOLDER, which is read again. The
- * laws: the tool ends well; JSON lines have a line for every event; and so has the log that RKH's
- * stream becomes, as its account says.
+ * LOG has EVENTS events. It is written as CTF into FOLDER, and as Perfetto's trace and JSON lines
+ * into a pipe that is read and thrown away here; then as RKH's stream into FOLDER, which is read
+ * again. The laws: the tool ends well; JSON lines have a line for every event; and so has the log
+ * that RKH's stream becomes, as its account says.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -2,9 +2,9 @@
 /*
  * bench_memory.c - what the creation of a stream takes: time and memory.
  *
- * Time is judged beside what the kernel needs to make as much shared memory present as the stream's size
- * says, in the same run: a stream's memory follows its use, so creation takes a tenth of that at most.
- * Memory is what the process's memory file has, beside what attributes ask for.
+ * Time is judged beside what the kernel needs to make as much shared memory present as the stream's
+ * size says, in the same run: a stream's memory follows its use, so creation takes a tenth of that
+ * at most. Memory is what the process's memory file has, beside what attributes ask for.
  */
 #include <errno.h>
 #include <stdlib.h>

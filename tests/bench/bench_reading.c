@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench_reading.c - the tool's reading commands on a log of ten million events, beside Babeltrace 2:
- * bench_reading DIRECTORY POSIXTRACE [EVENTS]
+ * bench_reading.c - the tool's reading commands on a log of ten million events, beside Babeltrace
+ * 2: bench_reading DIRECTORY POSIXTRACE [EVENTS]
  *
- * Each command is a process of its own, the best of three runs; what it prints goes to /dev/null, or is
- * read and counted in a run that is not timed. Babeltrace 2 reads the same events as CTF, once, for it
- * takes long: with its counter beside stat and query, as text beside dump.
+ * Each command is a process of its own, the best of three runs; what it prints goes to /dev/null,
+ * or is read and counted in a run that is not timed. Babeltrace 2 reads the same events as CTF,
+ * once, for it takes long: with its counter beside stat and query, as text beside dump.
  *
  * The law: dump prints a line for every event of the log; stat and query count as many, and so does
  * Babeltrace 2; a window shows as many lines as dump prints in those times.

@@ -25,9 +25,9 @@
 #define STEP_CALLS   340 /* two chunks of a stream's memory; less than a second of steps */
 #define STEADY_CALLS 1000000
 /*
- * Once a second of the clock a turn to another chunk reads the clocks for who recovers the stream, until
- * it has read them close together, which a thread that is stepped never does: some thirty thousand
- * instructions that nobody else has. The least of so many times is without.
+ * Once a second of the clock a turn to another chunk reads the clocks for who recovers the stream,
+ * until it has read them close together, which a thread that is stepped never does: some thirty
+ * thousand instructions that nobody else has. The least of so many times is without.
  */
 #define STEP_TIMES   9
 

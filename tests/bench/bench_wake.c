@@ -2,9 +2,9 @@
 /*
  * bench_wake.c - how long after an event a reader in another process has it, who slept until then.
  *
- * The traced process writes the time into the event and traces one every GAP_NS; the reader compares
- * when posix_trace_getnext_event() returns. Beside it the floor: a byte through a pipe to a process
- * that sleeps in read().
+ * The traced process writes the time into the event and traces one every GAP_NS; the reader
+ * compares when posix_trace_getnext_event() returns. Beside it the floor: a byte through a pipe to
+ * a process that sleeps in read().
  */
 #include <errno.h>
 #include <signal.h>

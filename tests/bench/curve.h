@@ -2,9 +2,9 @@
 /*
  * curve.h - what an event costs as one thing varies, for any tracer.
  *
- * A point is a line "curve,x,series,median,low,unit,law" on standard output; ./measure_curves puts them
- * together and draws them. Costs are of a thread's own CPU time, so that a machine with fewer CPUs than
- * threads tells of the tracer, not of waiting for a CPU.
+ * A point is a line "curve,x,series,median,low,unit,law" on standard output; ./measure_curves puts
+ * them together and draws them. Costs are of a thread's own CPU time, so that a machine with fewer
+ * CPUs than threads tells of the tracer, not of waiting for a CPU.
  */
 #ifndef CURVE_H
 #define CURVE_H
@@ -20,7 +20,10 @@ struct curve_tracer {
 	const char *floor; /* series of the clock's own cost; NULL: beside another tracer already */
 	/* Traces so many events of len bytes. The n-th is of type n % types. */
 	void (*trace)(unsigned types, const void *data, size_t len, long calls);
-	/* Whether all is accounted for after so many calls since the curve's begin; NULL: not asked. */
+	/*
+	 * Whether all is accounted for after so many calls since the curve's begin; NULL: not
+	 * asked.
+	 */
 	bool (*law)(uint64_t calls);
 };
 

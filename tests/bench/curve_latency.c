@@ -2,8 +2,8 @@
 /*
  * curve_latency.c - how long single calls take, the slowest of a million included.
  *
- * The end of one call is the begin of the next: a turn of the loop is one reading of the clock and one
- * event. A turn without the event, the floor, is measured in the same way beside it.
+ * The end of one call is the begin of the next: a turn of the loop is one reading of the clock and
+ * one event. A turn without the event, the floor, is measured in the same way beside it.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,9 +2,9 @@
 /*
  * reading_log.c - the log that the tools are measured on: reading_log PATH EVENTS
  *
- * Four described event types in turn, with 8 to 24 bytes of data each; "job_begin" and "job_end" are
- * spans. The log is written losslessly by flushing before the stream can be full. The law: every event
- * is in the log. Prints how many there are, those of the stream included.
+ * Four described event types in turn, with 8 to 24 bytes of data each; "job_begin" and "job_end"
+ * are spans. The log is written losslessly by flushing before the stream can be full. The law:
+ * every event is in the log. Prints how many there are, those of the stream included.
  */
 #include <errno.h>
 #include <fcntl.h>

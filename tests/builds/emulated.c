@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * emulated.c - what suites need of Linux and an emulator or a checker of programs may not do: a word on
- * standard output for each thing that is not done here.
+ * emulated.c - what suites need of Linux and an emulator or a checker of programs may not do: a
+ * word on standard output for each thing that is not done here.
  *
- *	exec		a program executes another of its kind
- *	populate	MADV_POPULATE_WRITE makes memory present
- *	stat		what /proc/self/stat says of a process's begin is what others see
- *	pidfd		pidfd_open() holds a process
- *	memory		/proc/self/statm tells of the program's memory alone
- *	mask		a program's signals are blocked when it says so
+ * 	exec		a program executes another of its kind
+ * 	populate	MADV_POPULATE_WRITE makes memory present
+ * 	stat		what /proc/self/stat says of a process's begin is what others see
+ * 	pidfd		pidfd_open() holds a process
+ * 	memory		/proc/self/statm tells of the program's memory alone
+ * 	mask		a program's signals are blocked when it says so
  */
 #include <fcntl.h>
 #include <signal.h>

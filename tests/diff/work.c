@@ -2,13 +2,15 @@
 /*
  * diff/work.c - a program that traces how long its work takes, for check-diff. Not a test itself.
  *
- *	work A B ROUNDS [SLOW]
+ * 	work A B ROUNDS [SLOW]
  *
- * Six kinds of work, each a span. Of the kind of number SLOW the process that writes B does a tenth more.
+ * Six kinds of work, each a span. Of the kind of number SLOW the process that writes B does a tenth
+ * more.
  *
  * Two processes, on one processor, take turns of ten rounds. What the machine's other work does to
- * one it does to the other: one after the other, or on a processor each, the difference of two runs is the
- * difference of two moments, or of two processors, and on a busy machine that is more than a tenth.
+ * one it does to the other: one after the other, or on a processor each, the difference of two runs
+ * is the difference of two moments, or of two processors, and on a busy machine that is more than a
+ * tenth.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -2,11 +2,11 @@
 /*
  * exchange/rich.c - a log with everything that a log can have, for check_exchange.py.
  *
- *	rich LOG [EVENTS]
+ * 	rich LOG [EVENTS]
  *
- * Many threads of several processes, schemas, binary payloads, truncation, losses, objects, spans that
- * nest and spans that cross, numbers of 64 bits, names that are UTF-8 and names that are not, times
- * before 1970 and after 2038, and times that fall. It is the same with every run.
+ * Many threads of several processes, schemas, binary payloads, truncation, losses, objects, spans
+ * that nest and spans that cross, numbers of 64 bits, names that are UTF-8 and names that are not,
+ * times before 1970 and after 2038, and times that fall. It is the same with every run.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -299,7 +299,10 @@ static enum fault_call call_of(long number)
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 
-/* Processes of a test take turns: a barrier on threads of this one, which takes microseconds, will do. */
+/*
+ * Processes of a test take turns: a barrier on threads of this one, which takes microseconds, will
+ * do.
+ */
 static long sooner(long command)
 {
 	if (command != MEMBARRIER_CMD_GLOBAL ||

@@ -2,8 +2,8 @@
 /*
  * faults/fault.h - the n-th of the library's calls of something fails.
  *
- * The linker lets every call of the library's objects (and of the test's own) come to fault.c, for the
- * functions that FAULT_WRAPS of Makefile.inc names. What the C library does by itself does not.
+ * The linker lets every call of the library's objects (and of the test's own) come to fault.c, for
+ * the functions that FAULT_WRAPS of Makefile.inc names. What the C library does by itself does not.
  */
 #ifndef PTX_TESTS_FAULT_H
 #define PTX_TESTS_FAULT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * faults/play.h - what the scenarios share: steps that are noted, a stream with events in it, and what must be
- * true of these.
+ * faults/play.h - what the scenarios share: steps that are noted, a stream with events in it, and
+ * what must be true of these.
  */
 #ifndef PTX_TESTS_PLAY_H
 #define PTX_TESTS_PLAY_H

@@ -38,8 +38,8 @@ int read_log(int fd, trace_event_id_t id, struct posix_trace_ledger_np *ledger)
 }
 
 /*
- * What flushes could not write stayed in the stream, and what cannot be read now can be later: but for
- * memory, which a thread had not for its first event, every one is there.
+ * What flushes could not write stayed in the stream, and what cannot be read now can be later: but
+ * for memory, which a thread had not for its first event, every one is there.
  */
 static void read_whole_log(int fd, trace_event_id_t id, uint64_t due)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A controller that cannot read /proc: every open and every read there fails, the n-th for every n, once or
- * from then on, while several processes write, begin and end threads, and are killed; and each time a ledger
- * is asked for. Nobody who lives may lose its ring by that, and the account stays exact.
+ * A controller that cannot read /proc: every open and every read there fails, the n-th for every n,
+ * once or from then on, while several processes write, begin and end threads, and are killed; and
+ * each time a ledger is asked for. Nobody who lives may lose its ring by that, and the account
+ * stays exact.
  *
- * The linker lets the library's calls come here. Where pidfd_open() answers, the library need not read /proc:
- * so each sweep is made with and without it.
+ * The linker lets the library's calls come here. Where pidfd_open() answers, the library need not
+ * read /proc: so each sweep is made with and without it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -244,7 +245,10 @@ static void read_some(unsigned most)
 	}
 }
 
-/* What a LOOP stream loses while the account is taken may be in one column and not yet in the other. */
+/*
+ * What a LOOP stream loses while the account is taken may be in one column and not yet in the
+ * other.
+ */
 static void look_at_account(const struct posix_trace_ledger_np *ledger, bool rests)
 {
 	uint64_t lost = 0;
@@ -320,7 +324,9 @@ static pid_t begin(bool loop)
 	return target;
 }
 
-/* The account is what the writers say, and each killed one may have been within one event a thread. */
+/*
+ * The account is what the writers say, and each killed one may have been within one event a thread.
+ */
 static void finish(pid_t target)
 {
 	struct posix_trace_ledger_np ledger;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A process is suspended at any moment: who is traced, or who reads or flushes. Nobody else waits for it, and
- * when it goes on every account closes. What hangs, the time limit ends.
+ * A process is suspended at any moment: who is traced, or who reads or flushes. Nobody else waits
+ * for it, and when it goes on every account closes. What hangs, the time limit ends.
  */
 #include <errno.h>
 #include <signal.h>
@@ -95,8 +95,8 @@ static uint64_t account(trace_id_t trid, const struct reading *reading)
 }
 
 /*
- * Where the target stands in the middle of an event this may be missing, and no more; or, where it stands
- * in the middle of overwriting a chunk, what that held, until it goes on and counts it.
+ * Where the target stands in the middle of an event this may be missing, and no more; or, where it
+ * stands in the middle of overwriting a chunk, what that held, until it goes on and counts it.
  */
 START_TEST(a_suspended_target_is_read_and_controlled)
 {
@@ -152,7 +152,10 @@ START_TEST(a_suspended_target_is_read_and_controlled)
 }
 END_TEST
 
-/* A controller that reads, or whose stream flushes, until it is told to end; then it closes the account. */
+/*
+ * A controller that reads, or whose stream flushes, until it is told to end; then it closes the
+ * account.
+ */
 static void __attribute__((noreturn)) control(pid_t target, int policy, int fd)
 {
 	struct reading reading = { .events = 0 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The guardian of a log is suspended: nobody waits for it, and when it goes on it does what it is for. */
+/*
+ * The guardian of a log is suspended: nobody waits for it, and when it goes on it does what it is
+ * for.
+ */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>

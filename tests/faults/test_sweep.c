@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Every call of the library's that can fail does so, each time it is made, once and for good, with each
- * error that it may have.
+ * Every call of the library's that can fail does so, each time it is made, once and for good, with
+ * each error that it may have.
  *
- * Each time a process of its own plays a scenario with the fault, then without. What a function says
- * must be what its manual page says, nothing that was read may be wrong, every event counted; the
- * second time all is well, and as many descriptors, threads, shared mappings and pieces of memory are there
- * as after two times without a fault.
+ * Each time a process of its own plays a scenario with the fault, then without. What a function
+ * says must be what its manual page says, nothing that was read may be wrong, every event counted;
+ * the second time all is well, and as many descriptors, threads, shared mappings and pieces of
+ * memory are there as after two times without a fault.
  *
  * PTX_FAULTS_ALL=1 takes every n and every error both ways, PTX_FAULTS_ONLY=NAME one
  * scenario; PTX_FAULTS_SAY=1 prints what was said for which fault.
@@ -232,8 +232,10 @@ static bool is_passing(int err)
 	return err == EINTR || err == FAULT_SHORT;
 }
 
-/* Until a scenario has no nth call any more; how many faults that were. Of calls that are made hundreds of
- * times, some: PTX_FAULTS_ALL=1 takes all. */
+/*
+ * Until a scenario has no nth call any more; how many faults that were. Of calls that are made
+ * hundreds of times, some: PTX_FAULTS_ALL=1 takes all.
+ */
 static unsigned sweep(const struct scenario *scenario, enum fault_call call, int err, bool lasts,
 		      const struct left *due)
 {

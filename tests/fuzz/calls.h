@@ -67,8 +67,10 @@ bool get(unsigned s, size_t room);
 void skip_overwritten(unsigned s, size_t room, bool overflow, bool resume);
 bool is_item(const struct model_item *item);
 
-/* Of a log that lost some or was flushed by itself: brings the model to the event that was read, which
- * is compared then. False: it was the log's own. */
+/*
+ * Of a log that lost some or was flushed by itself: brings the model to the event that was read,
+ * which is compared then. False: it was the log's own.
+ */
 bool find_in_log(unsigned s);
 void end_of_log(unsigned s);
 

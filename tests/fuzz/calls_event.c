@@ -29,7 +29,10 @@ void make_event(unsigned which, unsigned len)
 			model_event(&model[s], type, data, len % MODEL_DATA, getpid());
 }
 
-/* Those that tell where a FLUSH stream was full; nor may an UNTIL_FULL log end at an unknown moment. */
+/*
+ * Those that tell where a FLUSH stream was full; nor may an UNTIL_FULL log end at an unknown
+ * moment.
+ */
 static bool marks_are_filtered(const struct model_stream *stream)
 {
 	return stream->log_policy == POSIX_TRACE_UNTIL_FULL ||
@@ -58,7 +61,10 @@ static void fill_event(unsigned s)
 	model_event(&model[s], type_of[0], data, sizeof(data), getpid());
 }
 
-/* SFLUSH-01 to SFLUSH-05: whether the flusher comes in time is not said; what is lost the log tells. */
+/*
+ * SFLUSH-01 to SFLUSH-05: whether the flusher comes in time is not said; what is lost the log
+ * tells.
+ */
 static void flood_flushed(unsigned s)
 {
 	struct posix_trace_status_info status;

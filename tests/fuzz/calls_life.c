@@ -31,8 +31,8 @@ void create(unsigned s, unsigned policy, unsigned max_data, bool inherited)
 }
 
 /*
- * Of both policies, and whether the log is small. A FLUSH stream's is not: when it is flushed is not
- * said, and an end of the log would stop it at any moment.
+ * Of both policies, and whether the log is small. A FLUSH stream's is not: when it is flushed is
+ * not said, and an end of the log would stop it at any moment.
  */
 void create_withlog(unsigned s, unsigned policies, unsigned max_data)
 {

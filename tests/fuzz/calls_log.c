@@ -77,7 +77,10 @@ static bool is_own(unsigned type)
 	return got.info.posix_pid == 0 && got.info.posix_event_id == type;
 }
 
-/* SFLUSH-04, SFLUSH-06: STOP, OVERFLOW, RESUME, START; what was lost is lost there. False: none of these. */
+/*
+ * SFLUSH-04, SFLUSH-06: STOP, OVERFLOW, RESUME, START; what was lost is lost there. False: none of
+ * these.
+ */
 static bool tell_full(struct model_stream *m)
 {
 	static const unsigned order[] = { POSIX_TRACE_STOP, POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME,

@@ -2,8 +2,8 @@
 /*
  * image.c - backing files and core dumps as posixtrace recover reads them.
  *
- * An input begins with raw (what follows is the file), backing or core: then follow changes to a good
- * file, each AREA PLACE.2 BYTES VALUE.4; cut makes the file end at the value.
+ * An input begins with raw (what follows is the file), backing or core: then follow changes to a
+ * good file, each AREA PLACE.2 BYTES VALUE.4; cut makes the file end at the value.
  */
 #include <elf.h>
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * import.c - a conversion from the format IMPORT_FROM, from its first byte to the last that is written:
- * the first byte of the input says what into and with which options, the rest is what is read.
+ * import.c - a conversion from the format IMPORT_FROM, from its first byte to the last that is
+ * written: the first byte of the input says what into and with which options, the rest is what is
+ * read.
  */
 #include <stdlib.h>
 #include <string.h>

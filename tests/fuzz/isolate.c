@@ -23,8 +23,8 @@ static size_t counters(void)
 }
 
 /*
- * A barrier on all processors takes milliseconds, and most inputs have one thread at a time that writes
- * or reads, in whatever process.
+ * A barrier on all processors takes milliseconds, and most inputs have one thread at a time that
+ * writes or reads, in whatever process.
  */
 _Atomic bool fuzz_barriers;
 bool __real_ptx_barrier(void);

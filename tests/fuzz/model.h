@@ -3,8 +3,8 @@
  * fuzz/model.h - what the specification says of streams, as plainly as it can be written: a list of
  * what is to be read, a status, a filter. It knows nothing of how the library does it.
  *
- * Where the specification leaves a choice (how many events fit, when room is free again), the model is
- * told what was seen, and only says what then must follow.
+ * Where the specification leaves a choice (how many events fit, when room is free again), the model
+ * is told what was seen, and only says what then must follow.
  */
 #ifndef PTX_TESTS_FUZZ_MODEL_H
 #define PTX_TESTS_FUZZ_MODEL_H
@@ -38,7 +38,10 @@ struct model_item {
 	bool silent_overflow, silent_resume;
 };
 
-/* Called = reported + unread + lost, of all, of each type and of each process, which has one thread. */
+/*
+ * Called = reported + unread + lost, of all, of each type and of each process, which has one
+ * thread.
+ */
 struct model_account {
 	struct posix_trace_ledger_np total, type[MODEL_TYPES], process[MODEL_THREADS];
 	pid_t pid[MODEL_THREADS];

@@ -2,9 +2,9 @@
 /*
  * resume.c - a log of any bytes, as one whose writer died, and who goes on with it.
  *
- * What can be resumed, goes on and is completed must be a log without fault, in which stands every event
- * that stood there before, but for the oldest that a LOOP log gave up, and then every new one that
- * the log took. What cannot be resumed is as it was.
+ * What can be resumed, goes on and is completed must be a log without fault, in which stands every
+ * event that stood there before, but for the oldest that a LOOP log gave up, and then every new one
+ * that the log took. What cannot be resumed is as it was.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -161,7 +161,10 @@ static void compare(int fd, const struct kept *before, int policy, unsigned put)
 		FUZZ_MUST(after.event[i].type == NEW_TYPE && after.event[i].len == 4, "new event %zu",
 			  i + put - after.n);
 	after.n -= put;
-	/* Of blocks that contradict each other some are given up, and not always those that a reader leaves out. */
+	/*
+	 * Of blocks that contradict each other some are given up, and not always those that a
+	 * reader leaves out.
+	 */
 	if (policy == POSIX_TRACE_LOOP && old.n) {
 		free(after.event);
 		return;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * segment.c - a process traces and reads itself while somebody writes into the memory that both sides
- * share: so it is what a reader gets from a hostile target, and a writer from a hostile controller.
+ * segment.c - a process traces and reads itself while somebody writes into the memory that both
+ * sides share: so it is what a reader gets from a hostile target, and a writer from a hostile
+ * controller.
  *
- * An input is five bytes (full policy, size, log, inheritance, maximum data size), then steps. A step
- * is a word with its operands, or write PART PLACE.2 KIND VALUE.2. Whatever is written, no call
- * crashes or hangs, events and names are such, a log that comes of it can be read. If the log is left to
- * a guardian, the process dies at last, and no event that stood in the log is gone when it was completed.
+ * An input is five bytes (full policy, size, log, inheritance, maximum data size), then steps. A
+ * step is a word with its operands, or write PART PLACE.2 KIND VALUE.2. Whatever is written, no
+ * call crashes or hangs, events and names are such, a log that comes of it can be read. If the log
+ * is left to a guardian, the process dies at last, and no event that stood in the log is gone when
+ * it was completed.
  */
 #include <errno.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * segment_guard.c - the process is as good as dead, and its guardian completes the log from a file and a
- * memory in which anything may stand.
+ * segment_guard.c - the process is as good as dead, and its guardian completes the log from a file
+ * and a memory in which anything may stand.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -25,8 +25,10 @@ void segment_live(void)
 	attached = word();
 }
 
-/* Events that are in the log, or would be if it took them; of a LOOP stream, what the dead process had
- * taken out of its memory, too (drain/checkpoint.h). */
+/*
+ * Events that are in the log, or would be if it took them; of a LOOP stream, what the dead process
+ * had taken out of its memory, too (drain/checkpoint.h).
+ */
 static uint64_t flushed(const struct posix_trace_ledger_np *line)
 {
 	return line->reported + line->lost[POSIX_TRACE_LOST_LOG_FULL_NP] +
@@ -34,8 +36,10 @@ static uint64_t flushed(const struct posix_trace_ledger_np *line)
 	       line->lost[POSIX_TRACE_LOST_FLUSH_ERROR_NP];
 }
 
-/* Nothing is lost between the memory and the file. The guardian adds a STOP and the marks of a flush; what
- * a LOOP log overwrote is of no type, nor is what died with the process. */
+/*
+ * Nothing is lost between the memory and the file. The guardian adds a STOP and the marks of a
+ * flush; what a LOOP log overwrote is of no type, nor is what died with the process.
+ */
 static void account(int fd, trace_event_id_t type, const struct posix_trace_ledger_np died_with[2],
 		    bool untyped)
 {

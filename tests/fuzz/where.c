@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* where.c - the expression of --where, and an event that it is asked about: the text is the input. */
+/*
+ * where.c - the expression of --where, and an event that it is asked about: the text is the input.
+ */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -121,7 +121,9 @@ START_TEST(what_a_killed_process_had_recorded_is_there)
 	for (int i = 0; i < WRITERS; i++) {
 		int64_t last = atomic_load(&told[i]);
 
-		/* A thread that ran long ago may have been overwritten; nobody's last is missing. */
+		/*
+		 * A thread that ran long ago may have been overwritten; nobody's last is missing.
+		 */
 		if (numbered.last[i] < 0) {
 			events = 0;
 			break;

@@ -243,8 +243,8 @@ static void *make_noise(void *unused)
 }
 
 /*
- * One event after a clear, number n before it: its number, -1 for a mark. The call that had begun when the
- * clear was called may be before it or after it; those before that had returned.
+ * One event after a clear, number n before it: its number, -1 for a mark. The call that had begun
+ * when the clear was called may be before it or after it; those before that had returned.
  */
 static int check_noise(const struct seen *seen, int n, int begun_before)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Who may trace another process: real, effective and saved ids decide, and whether it is dumpable. */
+/*
+ * Who may trace another process: real, effective and saved ids decide, and whether it is dumpable.
+ */
 #include <errno.h>
 #include <grp.h>
 #include <signal.h>

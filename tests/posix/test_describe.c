@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Schemas of event types, typed payloads, names of things: in streams, children and other processes. */
+/*
+ * Schemas of event types, typed payloads, names of things: in streams, children and other
+ * processes.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -242,7 +242,10 @@ enum { DEPTH = 1 }; /* its runtime hands on one signal at a time */
 enum { DEPTH = 2 };
 #endif
 
-/* ThreadSanitizer's runtime may leave all blocked, where one signal comes while it hands on another. */
+/*
+ * ThreadSanitizer's runtime may leave all blocked, where one signal comes while it hands on
+ * another.
+ */
 static void allow_all(void)
 {
 	sigset_t none;

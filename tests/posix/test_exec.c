@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Processes that execute another program: before they are traced, while they are, and while they trace. */
+/*
+ * Processes that execute another program: before they are traced, while they are, and while they
+ * trace.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>

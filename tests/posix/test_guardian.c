@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A log is completed whatever becomes of its writer, and of its guardian. The children here are the writers. */
+/*
+ * A log is completed whatever becomes of its writer, and of its guardian. The children here are the
+ * writers.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -51,8 +54,8 @@ START_TEST(a_log_is_completed_after_exit_and_exec_too)
 END_TEST
 
 /*
- * A process that traces the puppet into fd, and has started to. It has this program for guardian; NULL:
- * the usual one.
+ * A process that traces the puppet into fd, and has started to. It has this program for guardian;
+ * NULL: the usual one.
  */
 static pid_t start_controller(const struct puppet *puppet, int fd, const char *guardian)
 {
@@ -117,7 +120,10 @@ static void make_slow_guardian(char *program, const char *go)
 	close(fd);
 }
 
-/* EXIT-01: though its controller was killed before its guardian had come to anything, and others looked */
+/*
+ * EXIT-01: though its controller was killed before its guardian had come to anything, and others
+ * looked
+ */
 START_TEST(a_guardian_that_is_late_finds_its_stream)
 {
 	char program[] = "/tmp/posixtrace-slow-XXXXXX", go[] = "/tmp/posixtrace-go-XXXXXX";
@@ -152,7 +158,10 @@ START_TEST(a_guardian_that_is_late_finds_its_stream)
 }
 END_TEST
 
-/* CLEAR-05, EXIT-01: what the log had is counted, though nothing was flushed between the clear and the death */
+/*
+ * CLEAR-05, EXIT-01: what the log had is counted, though nothing was flushed between the clear and
+ * the death
+ */
 START_TEST(what_was_cleared_before_a_death_is_counted)
 {
 	int fd = log_file(), ready[2];
@@ -218,7 +227,9 @@ START_TEST(nobody_waits_for_a_guardian)
 }
 END_TEST
 
-/* Traces itself into fd: 100 events and a flush, three times, whose ends it tells. Then it waits. */
+/*
+ * Traces itself into fd: 100 events and a flush, three times, whose ends it tells. Then it waits.
+ */
 static void trace_three_times(int fd, off_t *end, int ready)
 {
 	trace_event_id_t id;
@@ -239,8 +250,8 @@ static void trace_three_times(int fd, off_t *end, int ready)
 }
 
 /*
- * EXIT-01: but not where there is more than its writer left to be completed: whole blocks behind what
- * something else has damaged. Cut off, nobody could read them.
+ * EXIT-01: but not where there is more than its writer left to be completed: whole blocks behind
+ * what something else has damaged. Cut off, nobody could read them.
  */
 START_TEST(a_guardian_leaves_a_damaged_log_as_it_is)
 {

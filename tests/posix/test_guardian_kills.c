@@ -90,7 +90,10 @@ static void check_log(int fd, int log_policy)
 		last[i] = n;
 		events++;
 	}
-	/* When a log UNTIL_FULL is full the stream stops, and nothing counts what comes then (LOG-05). */
+	/*
+	 * When a log UNTIL_FULL is full the stream stops, and nothing counts what comes then
+	 * (LOG-05).
+	 */
 	if (log_policy != POSIX_TRACE_UNTIL_FULL)
 		ck_assert_uint_ge(events + ledger_lost(&ledger), traced);
 	ck_assert_uint_le(missing, ledger_lost(&ledger));

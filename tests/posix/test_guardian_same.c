@@ -4,8 +4,8 @@
  * stream-full policy and each log-full policy, whatever the controller did before.
  *
  * The program of the children is the same each time, and nothing in it depends on time: a stream
- * with the policy FLUSH is never so full that it flushes by itself. Of a log that loops the number of
- * events may differ, since a guardian begins a new block.
+ * with the policy FLUSH is never so full that it flushes by itself. Of a log that loops the number
+ * of events may differ, since a guardian begins a new block.
  */
 #include <errno.h>
 #include <signal.h>

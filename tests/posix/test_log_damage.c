@@ -252,7 +252,9 @@ START_TEST(a_log_cut_anywhere_is_read_up_to_its_last_whole_block)
 			result = check(fd, &err);
 			ck_assert_int_eq(plain.opened, saved.opened);
 			if (plain.opened) {
-				/* The first event on, without a hole, up to the last whole block. */
+				/*
+				 * The first event on, without a hole, up to the last whole block.
+				 */
 				ck_assert_uint_eq(plain.events, saved.events);
 				if (plain.events)
 					ck_assert_int_eq(plain.first, 0);

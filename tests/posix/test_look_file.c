@@ -125,7 +125,10 @@ static uint64_t events_in(int fd)
 	return events;
 }
 
-/* Memory that holds events comes last in the file: where it was cut, what is before the cut is there. */
+/*
+ * Memory that holds events comes last in the file: where it was cut, what is before the cut is
+ * there.
+ */
 START_TEST(of_a_file_that_was_cut_the_rest_is_there)
 {
 	uint64_t all, before;

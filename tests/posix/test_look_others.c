@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_look_np() at other processes: whose streams are seen, who traces and who inherited. */
+/*
+ * posix_trace_look_np() at other processes: whose streams are seen, who traces and who inherited.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -150,7 +150,10 @@ static Suite *build(void)
 	tcase_add_loop_test(tc, an_event_of_the_program_is_in_its_file, 0, 3);
 	tcase_add_test(tc, bad_arguments_are_refused);
 #ifdef __SANITIZE_THREAD__
-	/* By its own thread each test is a child of a program with threads, which looks from outside. */
+	/*
+	 * By its own thread each test is a child of a program with threads, which looks from
+	 * outside.
+	 */
 	return suite;
 #endif
 	tcase_add_loop_test(tc, a_plugin_that_came_and_went_is_found_at_its_time, 0, 3);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which file the address of an event of another process is in: a child, a target, one that executes. */
+/*
+ * Which file the address of an event of another process is in: a child, a target, one that
+ * executes.
+ */
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
@@ -173,8 +176,8 @@ START_TEST(what_another_process_tells_needs_no_look)
 END_TEST
 
 /*
- * The last that can be said is that the first plugin is there; then the second is. In one of the two runs, that
- * is: in the other it is that the first went.
+ * The last that can be said is that the first plugin is there; then the second is. In one of the
+ * two runs, that is: in the other it is that the first went.
  */
 START_TEST(what_could_not_be_told_makes_nothing_wrong_of_what_was)
 {
@@ -275,7 +278,10 @@ static void exit_without_lock(void)
 }
 #endif
 
-/* It inherits the dynamic linker's lock from a thread that it has not; a fork that hangs is a timeout. */
+/*
+ * It inherits the dynamic linker's lock from a thread that it has not; a fork that hangs is a
+ * timeout.
+ */
 START_TEST(a_child_ends_whatever_a_thread_of_its_parent_did_to_the_linker)
 {
 	int fd = log_file(), held[2];

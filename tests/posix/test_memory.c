@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a stream's memory is: twice what its attributes ask for at most, and one largest event for each
- * thread that has recorded, and 256 KiB. It is measured as what the process's memory file has, which other
- * processes do not change.
+ * What a stream's memory is: twice what its attributes ask for at most, and one largest event for
+ * each thread that has recorded, and 256 KiB. It is measured as what the process's memory file has,
+ * which other processes do not change.
  */
 #include <pthread.h>
 #include <stdlib.h>

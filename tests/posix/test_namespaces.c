@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Targets and controllers in other name spaces: of time, whose clocks and start times differ; and of process
- * ids, while /proc is that of the outer one.
+ * Targets and controllers in other name spaces: of time, whose clocks and start times differ; and
+ * of process ids, while /proc is that of the outer one.
  *
  * Making such name spaces takes privileges. Where this process has none each test says so and ends.
  */
@@ -54,7 +54,9 @@ static bool may_enter(int spaces, const char *offsets)
 	return status == 0;
 }
 
-/* A puppet in new name spaces; its pid is that of this one. Its keeper is a child of this process. */
+/*
+ * A puppet in new name spaces; its pid is that of this one. Its keeper is a child of this process.
+ */
 static struct puppet puppet_in(int spaces, const char *offsets, pid_t *keeper)
 {
 	struct puppet puppet;

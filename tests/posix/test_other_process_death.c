@@ -171,8 +171,10 @@ START_TEST(a_suspended_target_holds_nobody_up)
 }
 END_TEST
 
-/* CREATE-24: the id was another's, whose arena and whose link are of no use for this one. The kernel
- * tells when a process began in hundredths of a second; ids do not come round that fast. */
+/*
+ * CREATE-24: the id was another's, whose arena and whose link are of no use for this one. The
+ * kernel tells when a process began in hundredths of a second; ids do not come round that fast.
+ */
 START_TEST(an_id_that_is_used_again_is_another_process)
 {
 	struct puppet first = puppet_start(), second;

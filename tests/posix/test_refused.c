@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Streams that children inherit, where the system gives a process less than it takes: each event of a child is
- * recorded or counted as lost, or the stream is not created.
+ * Streams that children inherit, where the system gives a process less than it takes: each event of
+ * a child is recorded or counted as lost, or the stream is not created.
  */
 #include <linux/audit.h>
 #include <linux/filter.h>

@@ -2,9 +2,10 @@
 /*
  * Programs with more rights than whoever executes them.
  *
- * Each test runs with three copies of support/secure: without such rights, which shows that the program
- * would be traced; set-group-id, where user and runtime folder stay the same; and set-user-id to root,
- * executed by another user. What this machine does not let us make is left out, and said.
+ * Each test runs with three copies of support/secure: without such rights, which shows that the
+ * program would be traced; set-group-id, where user and runtime folder stay the same; and
+ * set-user-id to root, executed by another user. What this machine does not let us make is left
+ * out, and said.
  */
 #include <fcntl.h>
 #include <grp.h>

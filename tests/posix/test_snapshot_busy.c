@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_snapshot_np() of streams that go on: threads write, or were stopped, and others read. */
+/*
+ * posix_trace_snapshot_np() of streams that go on: threads write, or were stopped, and others read.
+ */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

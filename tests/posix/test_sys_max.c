@@ -179,7 +179,10 @@ START_TEST(a_creation_that_fails_takes_no_place)
 }
 END_TEST
 
-/* CREATE-12: a program that closes what it has not opened holds its places again when it next creates */
+/*
+ * CREATE-12: a program that closes what it has not opened holds its places again when it next
+ * creates
+ */
 START_TEST(places_are_taken_again_when_the_program_closed_their_file)
 {
 	struct miser miser[MISERS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TRACE_SYS_MAX where the runtime folder cannot be used: each process counts its own streams. The suite's
- * folder stands in another one, which can be taken away.
+ * TRACE_SYS_MAX where the runtime folder cannot be used: each process counts its own streams. The
+ * suite's folder stands in another one, which can be taken away.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_until_np(): where reading ends, also in a block that is stored as it is, not packed. */
+/*
+ * posix_trace_until_np(): where reading ends, also in a block that is stored as it is, not packed.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <trace_np.h>

@@ -91,7 +91,10 @@ START_TEST(items_are_one_event_with_their_types_and_widths)
 }
 END_TEST
 
-/* With room for every number of bytes: only whole items, and no later one instead of one that is missing. */
+/*
+ * With room for every number of bytes: only whole items, and no later one instead of one that is
+ * missing.
+ */
 START_TEST(what_has_no_room_in_the_stream_is_left_out_whole)
 {
 	static const unsigned char items[] = "\x05\1\0\0\0" "\x07" "abc\0" "\x08\3" "xyz" "\x01\7";

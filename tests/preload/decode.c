@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/decode.c - prints the shim's events of a log, each field by its schema. Not a test itself.
+ * preload/decode.c - prints the shim's events of a log, each field by its schema. Not a test
+ * itself.
  *
- *	decode LOG    one line an event: PID TID NAME FIELD=VALUE...
+ * 	decode LOG    one line an event: PID TID NAME FIELD=VALUE...
  *
  * Other events are left out. Data that is not exactly what the schema says is an error: status 1.
  */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Programs that may make few system calls: filters, strict mode, handlers of SIGSYS, no descriptors. */
+/*
+ * Programs that may make few system calls: filters, strict mode, handlers of SIGSYS, no
+ * descriptors.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>

@@ -89,7 +89,9 @@ static int net(int argc, char **argv)
 	return 0;
 }
 
-/* Where an address is to go is not looked at where the kernel does not, nor believed where it does. */
+/*
+ * Where an address is to go is not looked at where the kernel does not, nor believed where it does.
+ */
 static int net_faults(int argc, char **argv)
 {
 	const uintptr_t bad[2] = { 8, (uintptr_t)-4096 };

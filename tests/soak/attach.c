@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * attach.c - streams that come to a busy process and go, while another is read: attach CYCLES [SEED]
+ * attach.c - streams that come to a busy process and go, while another is read: attach CYCLES
+ * [SEED]
  *
- * Eight threads trace numbers, each its own, never far ahead of a reader who has a stream of them and
- * must see every number once and in order. Meanwhile this process attaches to them and detaches,
- * CYCLES times, in one way or another. Before and after, with the threads standing still, the process
- * must have as many descriptors and mappings and as much memory, and so must this one. Prints one line.
+ * Eight threads trace numbers, each its own, never far ahead of a reader who has a stream of them
+ * and must see every number once and in order. Meanwhile this process attaches to them and
+ * detaches, CYCLES times, in one way or another. Before and after, with the threads standing still,
+ * the process must have as many descriptors and mappings and as much memory, and so must this one.
+ * Prints one line.
  */
 #include <errno.h>
 #include <pthread.h>

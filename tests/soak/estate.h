@@ -17,7 +17,10 @@ struct estate {
 
 struct estate estate_of(pid_t pid);
 
-/* As many descriptors and mappings, and hardly more memory; heap: so many pages may have been allocated. */
+/*
+ * As many descriptors and mappings, and hardly more memory; heap: so many pages may have been
+ * allocated.
+ */
 bool estate_is_as_before(const struct estate *before, const struct estate *after, unsigned long heap);
 
 /* A part of a line. */

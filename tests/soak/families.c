@@ -3,11 +3,11 @@
  * families.c - families of processes that trace, fork, execute, and are killed at random, while
  * controllers attach to them with logs and are killed too: families SECONDS [SEED]
  *
- * Each round starts one family, a few controllers and a reader, of random policies and sizes, and kills
- * whom it likes when it likes, guardians among them. Afterwards every log must be completed, or, where its
- * guardian was killed, open up to its last whole block; every account that was closed must hold, in logs
- * and with readers who live on; and no process, descriptor, mapping, file or place of the host's may be
- * left. Prints one line.
+ * Each round starts one family, a few controllers and a reader, of random policies and sizes, and
+ * kills whom it likes when it likes, guardians among them. Afterwards every log must be completed,
+ * or, where its guardian was killed, open up to its last whole block; every account that was closed
+ * must hold, in logs and with readers who live on; and no process, descriptor, mapping, file or
+ * place of the host's may be left. Prints one line.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -42,8 +42,9 @@ static void die(const char *what)
 }
 
 /*
- * The children of this process, who is their subreaper. Guardians have sessions of their own, before
- * they execute their program, and thus before they can be found here; their names come later.
+ * The children of this process, who is their subreaper. Guardians have sessions of their own,
+ * before they execute their program, and thus before they can be found here; their names come
+ * later.
  */
 static unsigned descendants(pid_t *pid, unsigned room, bool with_guardians)
 {
@@ -181,7 +182,9 @@ static void round_of_lives(void)
 			kills++;
 		}
 	}
-	/* All but guardians, which go by themselves; and the reader, who has an account to close. */
+	/*
+	 * All but guardians, which go by themselves; and the reader, who has an account to close.
+	 */
 	for (int tries = 0; tries < READ_MS; tries++) {
 		count = descendants(pid, 256, false);
 		for (unsigned i = 0; i < count; i++)
@@ -233,7 +236,10 @@ static unsigned lines(const char *path)
 	return count;
 }
 
-/* A folder of our own for what the library leaves on the host, so that it can be looked at in the end. */
+/*
+ * A folder of our own for what the library leaves on the host, so that it can be looked at in the
+ * end.
+ */
 static char *own_folder(char **argv)
 {
 	char *folder = getenv("POSIXTRACE_RUNTIME_DIR"), made[] = "/tmp/families-XXXXXX";

@@ -183,7 +183,10 @@ static uint64_t sum(const struct posix_trace_ledger_np *ledger)
 	return sum;
 }
 
-/* called = read + unread + lost, and all that can be read has been: when who was in a call has ended it. */
+/*
+ * called = read + unread + lost, and all that can be read has been: when who was in a call has
+ * ended it.
+ */
 static void close_account(trace_id_t trid, uint64_t read)
 {
 	struct posix_trace_ledger_np ledger = { .called = 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * soak/lives.h - the processes of a soak: members of a family that trace, controllers that write logs
- * of them, and readers that have streams of them. Each lives by chance, until it is killed or has an end
- * of its own.
+ * soak/lives.h - the processes of a soak: members of a family that trace, controllers that write
+ * logs of them, and readers that have streams of them. Each lives by chance, until it is killed or
+ * has an end of its own.
  */
 #ifndef PTX_TESTS_SOAK_LIVES_H
 #define PTX_TESTS_SOAK_LIVES_H

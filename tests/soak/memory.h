@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* soak/memory.h - whether what a process has mapped is its own doing: sanitizers keep for a while what was
- * freed, and map more for it. */
+/*
+ * soak/memory.h - whether what a process has mapped is its own doing: sanitizers keep for a while
+ * what was freed, and map more for it.
+ */
 #ifndef SOAK_MEMORY_H
 #define SOAK_MEMORY_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scribble.c - one side writes anything into the memory that it shares with the other, while that is at
- * work: scribble WRITES [SEED [ROUND]]
+ * scribble.c - one side writes anything into the memory that it shares with the other, while that
+ * is at work: scribble WRITES [SEED [ROUND]]
  *
- * In rounds, each with a fresh target and a fresh controller. In every other one the target scribbles
- * and the controller reads, asks, looks on, writes logs, and is killed, so that a guardian goes on. In the
- * others the controller scribbles and the threads of the target trace, open names, fork and trace
- * themselves. Nobody may crash or hang, and what is read must be events. A fault names the seed and the
- * round: with both, that round alone is done again. Prints one line.
+ * In rounds, each with a fresh target and a fresh controller. In every other one the target
+ * scribbles and the controller reads, asks, looks on, writes logs, and is killed, so that a
+ * guardian goes on. In the others the controller scribbles and the threads of the target trace,
+ * open names, fork and trace themselves. Nobody may crash or hang, and what is read must be events.
+ * A fault names the seed and the round: with both, that round alone is done again. Prints one line.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * soak/scribble.h - the processes of a round of scribble: the two sides, who are at work or scribble, and
- * what they share.
+ * soak/scribble.h - the processes of a round of scribble: the two sides, who are at work or
+ * scribble, and what they share.
  */
 #ifndef PTX_TESTS_SOAK_SCRIBBLE_H
 #define PTX_TESTS_SOAK_SCRIBBLE_H
@@ -22,7 +22,10 @@ struct shared {
 };
 extern struct shared *shared;
 
-/* By chance: any number, or 0 to n - 1. What comes is each process's own, and the same for the same seed. */
+/*
+ * By chance: any number, or 0 to n - 1. What comes is each process's own, and the same for the same
+ * seed.
+ */
 uint64_t any(void);
 unsigned below(uint64_t n);
 

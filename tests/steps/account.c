@@ -3,9 +3,9 @@
  * account.c - what the ledger says, against what was read and what the target did.
  *
  * Only the total's called is counted for itself, by what the heads of the rings say was published;
- * that of a type or thread is the sum of its columns, so that it adds up proves nothing. Of these it
- * is asked whether the sum is what the target counted, who knows of each call by which type and in
- * which thread it was.
+ * that of a type or thread is the sum of its columns, so that it adds up proves nothing. Of these
+ * it is asked whether the sum is what the target counted, who knows of each call by which type and
+ * in which thread it was.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -93,7 +93,10 @@ static bool read_types(struct count *count, struct posix_trace_ledger_np of[TYPE
 
 static void check_types(struct count *count, const struct posix_trace_ledger_np *total, bool at_rest)
 {
-	/* Where the counting of a chunk was broken off, whose records were counted twice is a guess. */
+	/*
+	 * Where the counting of a chunk was broken off, whose records were counted twice is a
+	 * guess.
+	 */
 	uint64_t chunk = count->loop ? CHUNK_EVENTS : 1;
 	uint64_t slack = !at_rest || (count->broken_off && count->loop) ? chunk : 0;
 	struct posix_trace_ledger_np sum, of[TYPES + 1];
@@ -146,7 +149,10 @@ static void check_threads(struct count *count, const struct posix_trace_ledger_n
 		complain("the ledger of a thread: %s", strerror(err));
 	if (at_rest)
 		compare("threads", total, &sum);
-	/* Only the loss of who was broken off between its type and its thread; the system's have none. */
+	/*
+	 * Only the loss of who was broken off between its type and its thread; the system's have
+	 * none.
+	 */
 	if (nobody > count->system + count->broken_off)
 		complain("nobody called %" PRIu64, nobody);
 	for (unsigned type = 0; type < MAIN_TYPES; type++) {

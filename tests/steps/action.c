@@ -73,7 +73,10 @@ static uint64_t done_by_main(void)
 	return done;
 }
 
-/* What has been done is there by now, with START: nothing keeps events from the first stream, or loses them. */
+/*
+ * What has been done is there by now, with START: nothing keeps events from the first stream, or
+ * loses them.
+ */
 static uint64_t there_by_now(const struct try *try)
 {
 	return try->path->stream[0].filtered ? 1 : done_by_main() + 1;

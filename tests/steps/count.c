@@ -100,8 +100,8 @@ bool count_wait(struct count *count)
 }
 
 /*
- * A writer that is gone within its window, or was led there and stopped, holds back what is younger:
- * until its death is known, or for a fifth of a second.
+ * A writer that is gone within its window, or was led there and stopped, holds back what is
+ * younger: until its death is known, or for a fifth of a second.
  */
 static bool is_held_back(struct count *count)
 {

@@ -3,9 +3,9 @@
  * steps.c - all paths and all actions: steps [PATH [ACTION]]
  *
  * Of each path every instruction is tried at its first two visits; what a loop does a third time is
- * done at every one with STEPS=all. Where that is more than POINTS_MOST, every k-th is tried, and the
- * table says so; STEPS=7 tries every 7th, PTX_SEED being the first. Prints a table and libcheck's
- * closing line.
+ * done at every one with STEPS=all. Where that is more than POINTS_MOST, every k-th is tried, and
+ * the table says so; STEPS=7 tries every 7th, PTX_SEED being the first. Prints a table and
+ * libcheck's closing line.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -31,7 +31,9 @@
 #define OWN_LOG_SIZE 100000 /* of the stream: less than is recorded before, so that chunks are used again */
 #define AFTERWARDS 5 /* events that the target traces behind the call that is looked at */
 
-/* Who traces; each by event types of its own, MAIN by MAIN_TYPES of them in turn, which come first. */
+/*
+ * Who traces; each by event types of its own, MAIN by MAIN_TYPES of them in turn, which come first.
+ */
 enum maker { MAIN, HANDLER, HELPER, CHILD, MAKERS };
 #define MAIN_TYPES 3
 #define TYPES      (MAIN_TYPES + MAKERS - 1)
@@ -39,10 +41,16 @@ enum maker { MAIN, HANDLER, HELPER, CHILD, MAKERS };
 /* Where a target stops by itself. */
 enum stop { STOP_READY = 0x501, STOP_BEFORE, STOP_AFTER, STOP_DONE };
 
-/* What the target's handler does; DEED_FORK_TRACE: another traces in the child behind each instruction. */
+/*
+ * What the target's handler does; DEED_FORK_TRACE: another traces in the child behind each
+ * instruction.
+ */
 enum deed { DEED_TRACE, DEED_FORK, DEED_FORK_TRACE, DEED_JUMP };
 
-/* What the target's second thread does; ORDER_CALL: what a try does to streams, where it is their owner. */
+/*
+ * What the target's second thread does; ORDER_CALL: what a try does to streams, where it is their
+ * owner.
+ */
 enum order { ORDER_NONE, ORDER_TRACE, ORDER_CALL, ORDER_END };
 
 /* What keeps the events from a stream when the call begins. */
@@ -184,8 +192,8 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 struct action;
 /*
- * By the streams' owner: this process, or the target's second thread while the first stands where it
- * is. Who waits for that one waits in vain: after a while this is said, and the try is over.
+ * By the streams' owner: this process, or the target's second thread while the first stands where
+ * it is. Who waits for that one waits in vain: after a while this is said, and the try is over.
  */
 void try_by_owner(struct try *try, void (*call)(struct try *try));
 void try_order(struct try *try, enum order order);

@@ -80,7 +80,10 @@ static void make(enum maker maker, size_t bytes)
 	atomic_fetch_add(&share->done[type], 1);
 }
 
-/* The call that is looked at. Its frame lies below those of later ones, which see by that if it is gone. */
+/*
+ * The call that is looked at. Its frame lies below those of later ones, which see by that if it is
+ * gone.
+ */
 static void __attribute__((noinline)) call(size_t bytes)
 {
 	volatile unsigned char depth[1024];
@@ -100,7 +103,9 @@ static void __attribute__((noinline)) call(size_t bytes)
 	}
 }
 
-/* The thread stops behind each instruction from where the handler returns to, or does so no more. */
+/*
+ * The thread stops behind each instruction from where the handler returns to, or does so no more.
+ */
 static void step_on(void *context, bool on)
 {
 #if defined __x86_64__
@@ -127,7 +132,9 @@ static bool is_about_to_block(void *context)
 #endif
 }
 
-/* In a child of the target, which nobody leads: it traces behind each instruction, or is at a stop. */
+/*
+ * In a child of the target, which nobody leads: it traces behind each instruction, or is at a stop.
+ */
 static void on_trap(int signal, siginfo_t *info, void *context)
 {
 	static unsigned traps;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * try.c - a try: the streams of its path, a reader that may sleep, the target led to the instruction, what
- * happens there, and the account.
+ * try.c - a try: the streams of its path, a reader that may sleep, the target led to the
+ * instruction, what happens there, and the account.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -37,8 +37,9 @@ static bool wait_for_order(enum order order)
 }
 
 /*
- * The engine promises that nothing waits for a thread that is in its trace point. What does so all the
- * same would wait for ever, and the harness for it: it is let go on, to see whether that was the cause.
+ * The engine promises that nothing waits for a thread that is in its trace point. What does so all
+ * the same would wait for ever, and the harness for it: it is let go on, to see whether that was
+ * the cause.
  */
 void try_order(struct try *try, enum order order)
 {

@@ -14,7 +14,10 @@ extern char box_path[64];
 /* A path at which nothing is. */
 void box_new_path(void);
 
-/* Attributes of a stream with its memory at the path; such a stream of the calling process, suspended. */
+/*
+ * Attributes of a stream with its memory at the path; such a stream of the calling process,
+ * suspended.
+ */
 void box_attr(trace_attr_t *attr, const struct wish *wish);
 trace_id_t box_create(const struct wish *wish);
 #define BACKED(...) box_create(&(struct wish){ __VA_ARGS__ })

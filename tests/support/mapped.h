@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/mapped.h - which file an event of a log came from, and two libraries that can be loaded and have
- * events come from them. It runs in the folder that holds posix/, as make check does it.
+ * support/mapped.h - which file an event of a log came from, and two libraries that can be loaded
+ * and have events come from them. It runs in the folder that holds posix/, as make check does it.
  */
 #ifndef PTX_TESTS_MAPPED_H
 #define PTX_TESTS_MAPPED_H

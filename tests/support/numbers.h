@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/numbers.h - threads that number their events, and logs of what a stream held at some moment.
+ * support/numbers.h - threads that number their events, and logs of what a stream held at some
+ * moment.
  *
- * The log of a copied stream has the youngest part of what each thread wrote, without a hole; and what
- * its ledger says of the thread is how many events it had written by then.
+ * The log of a copied stream has the youngest part of what each thread wrote, without a hole; and
+ * what its ledger says of the thread is how many events it had written by then.
  */
 #ifndef PTX_TESTS_NUMBERS_H
 #define PTX_TESTS_NUMBERS_H

@@ -28,8 +28,8 @@ struct puppet {
 void puppet_obey(int in, int out) __attribute__((noreturn));
 
 /*
- * A child of this process; or one that does not know the library until it is told to execute; or that
- * never does, and is told to execute a child which is the puppet then.
+ * A child of this process; or one that does not know the library until it is told to execute; or
+ * that never does, and is told to execute a child which is the puppet then.
  */
 struct puppet puppet_start(void);
 struct puppet puppet_start_plain(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/said.h - what a stream or an opened log knows that programs said: what types mean, and what things
- * are called.
+ * support/said.h - what a stream or an opened log knows that programs said: what types mean, and
+ * what things are called.
  */
 #ifndef PTX_TESTS_SAID_H
 #define PTX_TESTS_SAID_H

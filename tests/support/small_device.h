@@ -13,13 +13,18 @@
 const char *small_device(size_t bytes);
 void small_device_grow(const char *folder, size_t bytes);
 
-/* A device of so many bytes has no room for the log of so many events; one of 16 times as many has. */
+/*
+ * A device of so many bytes has no room for the log of so many events; one of 16 times as many has.
+ */
 enum { DEVICE_BYTES = 1 << 20, DEVICE_TOO_MANY = 200000 };
 
 /* A file for a log there. */
 int small_device_log(const char *folder);
 
-/* A stream with its log in fd in which the first n numbers wait to be flushed, as events of type id. */
+/*
+ * A stream with its log in fd in which the first n numbers wait to be flushed, as events of type
+ * id.
+ */
 trace_id_t stream_of_many(int fd, trace_event_id_t id, int n);
 
 /* One of DEVICE_TOO_MANY whose flush has found the device full. */

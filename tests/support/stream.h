@@ -109,7 +109,10 @@ int64_t now_ns(void);
 /* Fails unless posix_trace_trygetnext_event() finds nothing. */
 void assert_empty(trace_id_t trid);
 
-/* Threads, and how many this process has. spin_until_asleep() returns when the kernel says that the thread sleeps. */
+/*
+ * Threads, and how many this process has. spin_until_asleep() returns when the kernel says that the
+ * thread sleeps.
+ */
 pthread_t spawn(void *(*body)(void *), void *arg);
 void *join(pthread_t thread);
 pid_t thread_id(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tools/damaged.h - what posixtrace verify and dump say of a damaged log, against what dump says of the sound
- * one. Both are asserted to keep what test_damage.c says of every damaged log.
+ * tools/damaged.h - what posixtrace verify and dump say of a damaged log, against what dump says of
+ * the sound one. Both are asserted to keep what test_damage.c says of every damaged log.
  */
 #ifndef PTX_TESTS_DAMAGED_H
 #define PTX_TESTS_DAMAGED_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tools/feed_line.c - a serial line for the tests of posixtrace: a pseudo-terminal, whose other side's
- * name is the first line of standard output. Not a test itself.
+ * tools/feed_line.c - a serial line for the tests of posixtrace: a pseudo-terminal, whose other
+ * side's name is the first line of standard output. Not a test itself.
  *
- * What is on standard input goes through it, once somebody listens there in raw mode; then the line is
- * hung up. Exits with 1 when nobody does.
+ * What is on standard input goes through it, once somebody listens there in raw mode; then the line
+ * is hung up. Exits with 1 when nobody does.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -43,8 +43,8 @@ static int write_all(int fd, const char *bytes, ssize_t len)
 }
 
 /*
- * Hanging up throws away what was not read. The line holds more than the 4096 bytes that can be read at
- * once, and for a moment after these were read there is nothing to be seen of the others.
+ * Hanging up throws away what was not read. The line holds more than the 4096 bytes that can be
+ * read at once, and for a moment after these were read there is nothing to be seen of the others.
  */
 static void wait_until_read(int slave)
 {

@@ -7,7 +7,8 @@
  * with every event; each line that it prints is a line of the sound log, in the sound log's order;
  * dump and verify find the same number of events; and only what the damage touches is missing.
  *
- * The logs have the same bytes in each run, and the damage is random with a fixed seed; POSIXTRACE_TEST_CUTS, _FLIPS and _SEED change it.
+ * The logs have the same bytes in each run, and the damage is random with a fixed seed;
+ * POSIXTRACE_TEST_CUTS, _FLIPS and _SEED change it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,8 +44,10 @@ START_TEST(a_log_cut_anywhere_shows_its_beginning)
 	size_t cuts = setting("POSIXTRACE_TEST_CUTS", 200), shown = 0;
 	uint64_t state = setting("POSIXTRACE_TEST_SEED", 4711);
 	size_t *cut = malloc(cuts * sizeof(*cut));
-	/* Blocks are about alike: more than two of them are never missing at the end. Before the first there are
-	 * names and what is mapped, which is more where more libraries are. */
+	/*
+	 * Blocks are about alike: more than two of them are never missing at the end. Before the
+	 * first there are names and what is mapped, which is more where more libraries are.
+	 */
 	size_t slack = 2 * (sound.log.len / sound.blocks) + HEADER_BYTES + LISTS_BYTES;
 	const char *path = in_directory("cut.log");
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * iterator.c - what a port delivers: the events of one lane, in packets, and what was lost between them.
+ * iterator.c - what a port delivers: the events of one lane, in packets, and what was lost between
+ * them.
  *
  * A packet is the lane's events of one block of the log; where events were lost a packet ends, too.
  */
@@ -107,7 +108,9 @@ static bt_message *begin_packet(struct iterator *it)
 									      it->last);
 }
 
-/* How many of the lost events this gap stands for: of each one at least, of the last one the rest. */
+/*
+ * How many of the lost events this gap stands for: of each one at least, of the last one the rest.
+ */
 static uint64_t gap_of(struct iterator *it)
 {
 	uint64_t left = it->source->lost - it->discarded;
@@ -158,8 +161,8 @@ static bool is_behind_gap(struct iterator *it)
 }
 
 /*
- * A gap ends the packet: the events before a RESUME of the first lane, then what was lost. So does the
- * end of the log's block.
+ * A gap ends the packet: the events before a RESUME of the first lane, then what was lost. So does
+ * the end of the log's block.
  */
 static bt_message *next_event(struct iterator *it)
 {

@@ -3,9 +3,9 @@
  * source.h - a source of Babeltrace 2 that reads logs of libposixtrace.
  *
  * Babeltrace wants the times of what a port delivers never to fall. So the log is read once, which
- * tells how many lanes it has: an event that is older than the one before goes to the next lane whose
- * last event is not younger. Each lane is a port and a stream; its iterator reads the log by itself and
- * passes over what belongs to others. Nearly every log has one.
+ * tells how many lanes it has: an event that is older than the one before goes to the next lane
+ * whose last event is not younger. Each lane is a port and a stream; its iterator reads the log by
+ * itself and passes over what belongs to others. Nearly every log has one.
  */
 #ifndef POSIXTRACE_BABELTRACE_SOURCE_H
 #define POSIXTRACE_BABELTRACE_SOURCE_H

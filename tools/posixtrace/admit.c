@@ -23,7 +23,9 @@ static bool is_plain(const char *glob)
 	return !strpbrk(glob, "*?[\\");
 }
 
-/* False: some are not plain names. A name that the stream has no room for is as if it came later. */
+/*
+ * False: some are not plain names. A name that the stream has no room for is as if it came later.
+ */
 static bool learn(const struct choose_names *names, trace_id_t trid)
 {
 	trace_event_id_t id;

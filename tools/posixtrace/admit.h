@@ -3,8 +3,8 @@
  * admit.h - a stream's filter, as names tell it: only event types that match a pattern.
  *
  * The traced program may bring names at any time. Where patterns are plain names, the stream learns
- * them before it starts, and so it does names that are known to come: what the patterns say of them holds
- * from the first event. Of the others, what has no name
+ * them before it starts, and so it does names that are known to come: what the patterns say of them
+ * holds from the first event. Of the others, what has no name
  * yet is let through, and filtered out as soon as its name is seen and does not match: rather a few
  * events too many than one too few. System events always pass: they tell of losses.
  */
@@ -27,7 +27,9 @@ struct admit {
 /* Before the stream starts. 0 or an error number. */
 int admit_begin(struct admit *admit, trace_id_t trid);
 
-/* Looks at the names that there are now, and changes the filter if need be. 0 or an error number. */
+/*
+ * Looks at the names that there are now, and changes the filter if need be. 0 or an error number.
+ */
 int admit_refresh(struct admit *admit, trace_id_t trid);
 
 #endif

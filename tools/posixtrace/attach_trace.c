@@ -7,8 +7,8 @@
 #include "until.h"
 
 /*
- * Whether that is the end. The process may have left children that inherited the stream; the last of
- * them ends without telling us.
+ * Whether that is the end. The process may have left children that inherited the stream; the last
+ * of them ends without telling us.
  */
 static bool is_over(const struct capture_plan *plan, struct until *until, enum attach_end *end)
 {

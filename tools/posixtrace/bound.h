@@ -2,8 +2,9 @@
 /*
  * bound.h - the time from which, or up to which, events are wanted.
  *
- * A time as when.h reads it; +SPAN behind the first event of a log; -SPAN before its last one, with a
- * unit; or a time of day, on the day of the first event, or on the next if that is where the log has it.
+ * A time as when.h reads it; +SPAN behind the first event of a log; -SPAN before its last one, with
+ * a unit; or a time of day, on the day of the first event, or on the next if that is where the log
+ * has it.
  */
 #ifndef POSIXTRACE_BOUND_H
 #define POSIXTRACE_BOUND_H

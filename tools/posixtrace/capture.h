@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * capture.h - the stream with a log that a command has of another process: what it is to be, and its
- * life from its creation to the whole log.
+ * capture.h - the stream with a log that a command has of another process: what it is to be, and
+ * its life from its creation to the whole log.
  */
 #ifndef POSIXTRACE_CAPTURE_H
 #define POSIXTRACE_CAPTURE_H

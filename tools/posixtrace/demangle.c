@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * demangle.c - by the C++ library's __cxa_demangle(), which is loaded for the first such name: few need
- * it, and no other command is to wait for it.
+ * demangle.c - by the C++ library's __cxa_demangle(), which is loaded for the first such name: few
+ * need it, and no other command is to wait for it.
  */
 #include "demangle.h"
 

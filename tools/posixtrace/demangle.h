@@ -3,7 +3,9 @@
 #ifndef POSIXTRACE_DEMANGLE_H
 #define POSIXTRACE_DEMANGLE_H
 
-/* In memory of the caller's to free; NULL: it is no such name, or there is no C++ library to ask. */
+/*
+ * In memory of the caller's to free; NULL: it is no such name, or there is no C++ library to ask.
+ */
 char *demangle(const char *name);
 
 #endif

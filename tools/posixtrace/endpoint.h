@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * endpoint.h - connections by their names: tcp:HOST:PORT is connected to; listen:[HOST:]PORT waits for
- * one connection, at this machine's own address unless HOST says where, * for everywhere. A host with
- * colons stands in brackets. Nothing is encrypted and nobody is asked who he is: that is ssh's part.
+ * endpoint.h - connections by their names: tcp:HOST:PORT is connected to; listen:[HOST:]PORT waits
+ * for one connection, at this machine's own address unless HOST says where, * for everywhere. A
+ * host with colons stands in brackets. Nothing is encrypted and nobody is asked who he is: that is
+ * ssh's part.
  */
 #ifndef POSIXTRACE_ENDPOINT_H
 #define POSIXTRACE_ENDPOINT_H

@@ -13,8 +13,8 @@ static void begin(struct posix_trace_values_np *values, const struct log_type *t
 }
 
 /*
- * How many bytes no field explains. Events that import made of a log of ETW end in their record, which
- * says what the fields say; the events of others may end as they like.
+ * How many bytes no field explains. Events that import made of a log of ETW end in their record,
+ * which says what the fields say; the events of others may end as they like.
  */
 static size_t rest_len(const struct log_type *type, const struct posix_trace_values_np *values)
 {

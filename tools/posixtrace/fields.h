@@ -12,8 +12,8 @@
 #include "when.h"
 
 /*
- * Writes " name=value" for each field, and what no field explains as + and bytes. False and nothing:
- * the type has no schema that is one.
+ * Writes " name=value" for each field, and what no field explains as + and bytes. False and
+ * nothing: the type has no schema that is one.
  */
 bool fields_text(struct out *out, const struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event, enum when_form form);

@@ -35,8 +35,10 @@ static void restore(const struct inherited *inherited)
 	sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 }
 
-/* The log's first event: what was recorded. It also makes the child take part in the stream, so that
- * the program finds it by its descriptor where there is no folder to find it by. */
+/*
+ * The log's first event: what was recorded. It also makes the child take part in the stream, so
+ * that the program finds it by its descriptor where there is no folder to find it by.
+ */
 static void tell_command(char **argv)
 {
 	char command[COMMAND_BYTES];

@@ -2,9 +2,9 @@
 /*
  * launch.h - a program that is started when its trace is ready.
  *
- * The child is there first, and waits: so a stream is made for it before it executes the program. What
- * it executes has the signals, the descriptors and, but for what is said in struct launch_plan, the
- * environment that this process was started with.
+ * The child is there first, and waits: so a stream is made for it before it executes the program.
+ * What it executes has the signals, the descriptors and, but for what is said in struct
+ * launch_plan, the environment that this process was started with.
  */
 #ifndef POSIXTRACE_LAUNCH_H
 #define POSIXTRACE_LAUNCH_H

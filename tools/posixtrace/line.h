@@ -10,7 +10,10 @@
 #include "pick.h"
 #include "when.h"
 
-/* Of the flags of an event that is shown: of several logs in one order, this one's place is not known. */
+/*
+ * Of the flags of an event that is shown: of several logs in one order, this one's place is not
+ * known.
+ */
 #define LINE_UNORDERED (1u << 31)
 
 struct line_form {

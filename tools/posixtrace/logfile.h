@@ -51,14 +51,14 @@ int logfile_open(struct logfile *log, const char *path,
 /* The same for a file that is open and can seek; it is the log's from then on. */
 int logfile_open_given(struct logfile *log, int fd, const char *name);
 /*
- * Of the log's events only those in these times are wanted, both included; others may come that stand
- * beside them. INT64_MIN and INT64_MAX: no bound. 0 or an error number.
+ * Of the log's events only those in these times are wanted, both included; others may come that
+ * stand beside them. INT64_MIN and INT64_MAX: no bound. 0 or an error number.
  */
 int logfile_window(const struct logfile *log, int64_t begin_ns, int64_t end_ns);
 
 /*
- * Whether something is wrong with it, as far as it was opened and read since its position was moved last.
- * True also where it was never completed.
+ * Whether something is wrong with it, as far as it was opened and read since its position was moved
+ * last. True also where it was never completed.
  */
 bool logfile_is_damaged(const struct logfile *log);
 /* Of a reader of it of its own, which was read. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* mappings.c - posixtrace symbols: which files a log's processes had mapped, and whether they are found. */
+/*
+ * mappings.c - posixtrace symbols: which files a log's processes had mapped, and whether they are
+ * found.
+ */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>

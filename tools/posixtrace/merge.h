@@ -2,12 +2,13 @@
 /*
  * merge.h - several logs as one: their events in the order of their times.
  *
- * Each log keeps its own order; where its times fall, an event stands behind those before it. Times of
- * different logs are only as good as the clocks: each log has a bound for its error, and an event that is
- * closer to one of another log than their bounds together is marked, for their order is not known.
+ * Each log keeps its own order; where its times fall, an event stands behind those before it. Times
+ * of different logs are only as good as the clocks: each log has a bound for its error, and an
+ * event that is closer to one of another log than their bounds together is marked, for their order
+ * is not known.
  *
- * Logs of one host have one clock, which was read a little apart: MERGE_CLOCK_NS. Of other hosts' clocks
- * logs say nothing: MERGE_HOST_NS, unless --clock-error says better.
+ * Logs of one host have one clock, which was read a little apart: MERGE_CLOCK_NS. Of other hosts'
+ * clocks logs say nothing: MERGE_HOST_NS, unless --clock-error says better.
  *
  * Memory    constant: an event of each log.
  */
@@ -73,8 +74,8 @@ struct merge {
 bool merge_add_error(struct merge *merge, const char *text);
 
 /*
- * Shows the events of these logs that are wanted, until show() is false. Returns what the command exits
- * with. An event that cannot be ordered has LINE_UNORDERED in its flags.
+ * Shows the events of these logs that are wanted, until show() is false. Returns what the command
+ * exits with. An event that cannot be ordered has LINE_UNORDERED in its flags.
  */
 int merge_run(struct merge *merge, char **path, size_t paths,
 	      bool (*show)(void *arg, const struct merge_source *source, const struct log_type *type,

@@ -2,9 +2,9 @@
 /*
  * meter.h - how far reading a log has come, on a terminal, where it takes more than two seconds.
  *
- * It is there only where standard error is a terminal of this job. Where events are shown as they are read,
- * standard output must be none: a line that comes and goes would tear what is shown there. One meter is
- * shown at a time; say() takes it away first.
+ * It is there only where standard error is a terminal of this job. Where events are shown as they
+ * are read, standard output must be none: a line that comes and goes would tear what is shown
+ * there. One meter is shown at a time; say() takes it away first.
  */
 #ifndef POSIXTRACE_METER_H
 #define POSIXTRACE_METER_H

@@ -116,7 +116,10 @@ static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
 	return dwfl_module_addrinfo(elf, address, &offset, &symbol, NULL, NULL, NULL);
 }
 
-/* Of a function of C++ that nothing is linked with, the namespace stands in the symbol's name alone. */
+/*
+ * Of a function of C++ that nothing is linked with, the namespace stands in the symbol's name
+ * alone.
+ */
 static const char *better_name(const char *name, const char *symbol)
 {
 	return name && strncmp(name, "_Z", 2) != 0 && symbol && !strncmp(symbol, "_Z", 2) ? symbol : name;

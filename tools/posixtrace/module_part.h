@@ -31,8 +31,10 @@ int module_open_regular(const char *path);
 /* A file that has what was stripped from the module, by its build-id; -1. */
 int module_open_debug(const struct module *module, const char **path);
 
-/* module_elf.c, by elfutils: how long the file's build-id is, 0 for none; makes a file that was found one
- * that can be asked, and takes the descriptor: NULL, or why it cannot. */
+/*
+ * module_elf.c, by elfutils: how long the file's build-id is, 0 for none; makes a file that was
+ * found one that can be asked, and takes the descriptor: NULL, or why it cannot.
+ */
 uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP]);
 const char *module_load(struct module *module, int fd);
 

@@ -19,7 +19,10 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Letters that are missing, too many, others, or changed with the next one: Damerau and Levenshtein. */
+/*
+ * Letters that are missing, too many, others, or changed with the next one: Damerau and
+ * Levenshtein.
+ */
 static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	size_t rows[3][NEAREST_BYTES + 1], *before = rows[0], *last = rows[1], *row = rows[2];

@@ -2,11 +2,11 @@
 /*
  * outfile.h - a new file that a command writes.
  *
- * A name that is there already is refused. With --force, or of record, the file stays what it is until the new
- * one is ready to take its place: a command that fails has destroyed nothing, and a process that has the old
- * file open keeps it. A symbolic link is a name like any other: it is refused, replaced or renamed itself,
- * and the file that it leads to is never written. The new file is readable by its owner alone, since events
- * may hold anything.
+ * A name that is there already is refused. With --force, or of record, the file stays what it is
+ * until the new one is ready to take its place: a command that fails has destroyed nothing, and a
+ * process that has the old file open keeps it. A symbolic link is a name like any other: it is
+ * refused, replaced or renamed itself, and the file that it leads to is never written. The new file
+ * is readable by its owner alone, since events may hold anything.
  */
 #ifndef POSIXTRACE_OUTFILE_H
 #define POSIXTRACE_OUTFILE_H

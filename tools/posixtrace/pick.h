@@ -66,8 +66,10 @@ struct pick_line {
 /* False: it has been said what is wrong. */
 bool pick_parse(struct pick *pick, const char *list);
 
-/* Marks the fields that this schema has; pick_say_unknown() is true and has said so if no schema that
- * was learned has one of them. */
+/*
+ * Marks the fields that this schema has; pick_say_unknown() is true and has said so if no schema
+ * that was learned has one of them.
+ */
 void pick_learn(struct pick *pick, const struct posix_trace_schema_np *schema);
 bool pick_say_unknown(struct pick *pick);
 

@@ -20,7 +20,10 @@ static void text_number(struct out *out, int64_t id)
 		out_char(out, '-');
 }
 
-/* A blank stands before the fields of a schema; it can be taken away unless more than a buffer follows. */
+/*
+ * A blank stands before the fields of a schema; it can be taken away unless more than a buffer
+ * follows.
+ */
 static bool described_data(struct out *out, const struct pick_cell *cell)
 {
 	size_t before = out->used;
@@ -168,7 +171,10 @@ static void pad(struct out *out, size_t used, size_t width)
 		out_char(out, ' ');
 }
 
-/* Behind what was written from before on; a line's room was made, so that nothing was flushed since. */
+/*
+ * Behind what was written from before on; a line's room was made, so that nothing was flushed
+ * since.
+ */
 static void pad_column(struct out *out, const struct pick *pick, unsigned i, size_t before)
 {
 	const struct pick_column *column = &pick->column[i];

@@ -23,8 +23,8 @@ const char *const preload_types[] = {
 };
 
 /*
- * The library of the build that this program is part of, which is where libtool leaves both. Null: this
- * program is installed.
+ * The library of the build that this program is part of, which is where libtool leaves both. Null:
+ * this program is installed.
  */
 static const char *find_built(void)
 {

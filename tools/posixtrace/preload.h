@@ -7,8 +7,10 @@
 
 #include <stdbool.h>
 
-/* Its path: that of POSIXTRACE_PRELOAD, or of the build that this program is part of, or the installed
- * one. Null: it cannot be preloaded; that has been said. */
+/*
+ * Its path: that of POSIXTRACE_PRELOAD, or of the build that this program is part of, or the
+ * installed one. Null: it cannot be preloaded; that has been said.
+ */
 const char *preload_find(void);
 
 /* The names of its event types, with a null behind them. */

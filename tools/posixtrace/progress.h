@@ -2,8 +2,8 @@
 /*
  * progress.h - a line on the terminal that tells how a trace is getting on.
  *
- * It is there only while standard error is a terminal that belongs to this job and in which lines are
- * edited: a program that has the whole screen is not disturbed.
+ * It is there only while standard error is a terminal that belongs to this job and in which lines
+ * are edited: a program that has the whole screen is not disturbed.
  */
 #ifndef POSIXTRACE_PROGRESS_H
 #define POSIXTRACE_PROGRESS_H

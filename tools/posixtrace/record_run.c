@@ -72,8 +72,8 @@ static void take_snapshot(struct run *run)
 }
 
 /*
- * Reaps every child that has ended: the program, whose status is kept, and orphans. With --wait, and
- * where this process is the init process of a container, the kernel makes orphans of the traced
+ * Reaps every child that has ended: the program, whose status is kept, and orphans. With --wait,
+ * and where this process is the init process of a container, the kernel makes orphans of the traced
  * processes its children. A program that waits until such a process is gone would wait for ever if
  * its zombie stayed. True: there are no children left.
  */
@@ -93,8 +93,8 @@ static bool reap_children(struct run *run)
 }
 
 /*
- * What the terminal sends, the program has too, and it decides what comes of it. What a process sends
- * to us alone, the program is to have. Who insists is obeyed, though the program may go on.
+ * What the terminal sends, the program has too, and it decides what comes of it. What a process
+ * sends to us alone, the program is to have. Who insists is obeyed, though the program may go on.
  */
 static bool ends_by(struct run *run, int sig, bool sent)
 {
@@ -135,8 +135,10 @@ static void reap(struct run *run)
 	run->reaped = true;
 }
 
-/* Whether the program, which has ended, has no descendants any more. A descendant is a child of this
- * process or of a traced process; the traced processes are the stream's members. */
+/*
+ * Whether the program, which has ended, has no descendants any more. A descendant is a child of
+ * this process or of a traced process; the traced processes are the stream's members.
+ */
 static bool has_no_children(struct run *run)
 {
 	return has_program(run) ? reap_children(run) : capture_look_at_own().members == 0;
@@ -202,8 +204,8 @@ static int crash_of(const struct run *run)
 }
 
 /*
- * A stream that loops is written at the end only if that was wanted. Behind snapshots that were taken it
- * always is: posix_trace_clear() would take them out of the log too.
+ * A stream that loops is written at the end only if that was wanted. Behind snapshots that were
+ * taken it always is: posix_trace_clear() would take them out of the log too.
  */
 static void discard_unwanted(struct run *run)
 {
@@ -331,8 +333,10 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 	if (err) {
 		process_say_why(launch->pid, err);
 	} else if (!capture_begin(&run->capture, run->plan, run->file.fd)) {
-		/* Orphans become children of this process from now on. The stream's guardian does not:
-		 * it was orphaned before. */
+		/*
+		 * Orphans become children of this process from now on. The stream's guardian does
+		 * not: it was orphaned before.
+		 */
 		if (run->record->wait_for_children)
 			prctl(PR_SET_CHILD_SUBREAPER, 1);
 		err = launch_go(launch);

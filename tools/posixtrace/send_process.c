@@ -2,8 +2,8 @@
 /*
  * send_process.c - the events of a running process as they come.
  *
- * The stream overwrites what is not read in time: a receiver that is slow costs events, which the ledger
- * counts, and never holds up the process.
+ * The stream overwrites what is not read in time: a receiver that is slow costs events, which the
+ * ledger counts, and never holds up the process.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -120,7 +120,10 @@ int spool_create(int *fd)
 	return *fd < 0 ? errno : 0;
 }
 
-/* The library reads by offset from the beginning; an input that cannot do that becomes a file that can. */
+/*
+ * The library reads by offset from the beginning; an input that cannot do that becomes a file that
+ * can.
+ */
 int spool_seekable(int fd, bool (*accepts)(int file), int *result)
 {
 	struct stat st;

@@ -18,8 +18,9 @@ int spool_create(int *fd);
 int spool_copy(int from, int to);
 
 /*
- * The same for an input, whose length nobody knows. EFBIG: it has more than the environment variable
- * POSIXTRACE_SPOOL_MAX allows, or SPOOL_BYTES, or half of what the file system has room for.
+ * The same for an input, whose length nobody knows. EFBIG: it has more than the environment
+ * variable POSIXTRACE_SPOOL_MAX allows, or SPOOL_BYTES, or half of what the file system has room
+ * for.
  */
 int spool_fill(int from, int to);
 
@@ -27,9 +28,9 @@ int spool_fill(int from, int to);
 void spool_say_why(const char *name, int err);
 
 /*
- * A descriptor of the same bytes that can seek: fd itself, or a copy, and then fd is closed. On an error fd
- * stays open. accepts is asked when the copy has its first SPOOL_HEAD bytes; if it answers false, the rest
- * is not copied.
+ * A descriptor of the same bytes that can seek: fd itself, or a copy, and then fd is closed. On an
+ * error fd stays open. accepts is asked when the copy has its first SPOOL_HEAD bytes; if it answers
+ * false, the rest is not copied.
  */
 int spool_seekable(int fd, bool (*accepts)(int file), int *result);
 

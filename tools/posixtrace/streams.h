@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * streams.h - the active streams of processes, as they were when they were looked at, and their JSON.
+ * streams.h - the active streams of processes, as they were when they were looked at, and their
+ * JSON.
  */
 #ifndef POSIXTRACE_STREAMS_H
 #define POSIXTRACE_STREAMS_H

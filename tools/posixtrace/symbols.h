@@ -2,9 +2,9 @@
 /*
  * symbols.h - from the program address of an event to function, file and line.
  *
- * The log says which file was mapped there, and its build-id; a file with another build-id is never used.
- * Where none is found, or the tool was built without elfutils, an address is MODULE+0xOFFSET; where the
- * log does not know, nothing. What was found of an address is remembered.
+ * The log says which file was mapped there, and its build-id; a file with another build-id is never
+ * used. Where none is found, or the tool was built without elfutils, an address is MODULE+0xOFFSET;
+ * where the log does not know, nothing. What was found of an address is remembered.
  */
 #ifndef POSIXTRACE_SYMBOLS_H
 #define POSIXTRACE_SYMBOLS_H

@@ -49,12 +49,15 @@ int tally_count(struct tally *tally, struct logfile *log, unsigned threads);
 void tally_fini(struct tally *tally);
 
 /*
- * Counts only these groups, by so many threads. EAGAIN: something is wrong with the log, which only reading
- * it from its beginning to its end tells; or what groups.h says.
+ * Counts only these groups, by so many threads. EAGAIN: something is wrong with the log, which only
+ * reading it from its beginning to its end tells; or what groups.h says.
  */
 int tally_groups(struct groups *groups, struct logfile *log, unsigned threads);
 
-/* The pieces of it: an empty one, one event more, and another's events; without ledgers, not sorted. */
+/*
+ * The pieces of it: an empty one, one event more, and another's events; without ledgers, not
+ * sorted.
+ */
 int tally_init(struct tally *tally, const struct logfile *log);
 int tally_event(struct tally *tally, struct logfile *log, const struct posix_trace_event_np *event);
 int tally_add(struct tally *tally, const struct tally *part);

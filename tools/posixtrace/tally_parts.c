@@ -2,10 +2,10 @@
 /*
  * tally_parts.c - a log in parts of time, which threads take one after the other.
  *
- * There are more parts than threads, for the events of a log are not spread evenly. A cut is the time of
- * an event that was found by the index. The reader of the part before it is told to stop behind that
- * time, not before it, and so reads up to the block where the next part begins: there is no block that
- * nobody reads, and damage does not hide between two parts.
+ * There are more parts than threads, for the events of a log are not spread evenly. A cut is the
+ * time of an event that was found by the index. The reader of the part before it is told to stop
+ * behind that time, not before it, and so reads up to the block where the next part begins: there
+ * is no block that nobody reads, and damage does not hide between two parts.
  */
 #include "tally_parts.h"
 
@@ -78,7 +78,10 @@ static int cut(struct parts *parts, const struct logfile *log, trace_id_t trid, 
 			return err;
 		if (unavailable)
 			break;
-		/* The first one in the file need not be the oldest one: no cut may be before another. */
+		/*
+		 * The first one in the file need not be the oldest one: no cut may be before
+		 * another.
+		 */
 		if (event.time_ns > first_ns && event.time_ns > parts->cut_ns[parts->count - 1])
 			parts->cut_ns[parts->count++] = event.time_ns;
 	}
@@ -183,7 +186,9 @@ static int init(struct worker *worker, struct parts *parts, struct logfile *log,
 	return err;
 }
 
-/* The caller works too, and shows how far all have come. Fewer threads than asked for do as well. */
+/*
+ * The caller works too, and shows how far all have come. Fewer threads than asked for do as well.
+ */
 static int run(struct worker *worker, unsigned workers)
 {
 	struct meter meter;

@@ -31,8 +31,9 @@ bool text_is_unsafe(uint32_t character);
 bool text_is_text(const void *data, size_t len, bool json);
 
 /*
- * Whether a spreadsheet can take the text for a formula, which may call programs: it begins with = + - @, a tab or
- * the end of a line, also in their wide forms, and is no number. A CSV cell gets an apostrophe before it.
+ * Whether a spreadsheet can take the text for a formula, which may call programs: it begins with =
+ * + - @, a tab or the end of a line, also in their wide forms, and is no number. A CSV cell gets an
+ * apostrophe before it.
  */
 bool text_is_formula(const void *text, size_t len);
 
@@ -44,8 +45,9 @@ void text_name(struct out *out, const void *text, size_t len);
 void text_quoted(struct out *out, const void *data, size_t len);
 
 /*
- * A JSON string. Characters that reorder or hide text are escaped, as control characters are. Bytes that are
- * no UTF-8 become \\xNN, two characters of backslash and x: JSON has no bytes. All UTF-8 comes through exactly.
+ * A JSON string. Characters that reorder or hide text are escaped, as control characters are. Bytes
+ * that are no UTF-8 become \\xNN, two characters of backslash and x: JSON has no bytes. All UTF-8
+ * comes through exactly.
  */
 void text_json(struct out *out, const void *data, size_t len);
 

@@ -2,9 +2,9 @@
 /*
  * tool.h - what every command of posixtrace shares: its table entry and its exit status.
  *
- * A command gets argv[0] = its own name and returns an exit status: of tool_exit, or of its own. The tool sees the public
- * headers alone, as any program that reads logs. What a log says is hostile: it goes to a
- * terminal through text.h only.
+ * A command gets argv[0] = its own name and returns an exit status: of tool_exit, or of its own.
+ * The tool sees the public headers alone, as any program that reads logs. What a log says is
+ * hostile: it goes to a terminal through text.h only.
  */
 #ifndef POSIXTRACE_TOOL_H
 #define POSIXTRACE_TOOL_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * top.h - what a process does at the moment, counted: event types, latencies, threads, locks, streams.
+ * top.h - what a process does at the moment, counted: event types, latencies, threads, locks,
+ * streams.
  *
  * How often a type or thread had events is the ledger's account, exact also where events were lost.
  * Latencies and locks come from the events that were read.
@@ -105,8 +106,10 @@ int top_open_process(struct top_source *source, pid_t pid, size_t stream_size);
 int top_open_log(struct top_source *source, const char *path, struct top *top);
 void top_close(struct top_source *source);
 
-/* The events that came, before they are overwritten: TOP_READ_MS is often enough for most processes. 0 or
- * an error number. */
+/*
+ * The events that came, before they are overwritten: TOP_READ_MS is often enough for most
+ * processes. 0 or an error number.
+ */
 #define TOP_READ_MS 50
 int top_read(struct top_source *source, struct top *top);
 

@@ -184,7 +184,10 @@ static uint64_t key_of(const struct top_type *type, const struct posix_trace_eve
 	return hash ? hash : 1;
 }
 
-/* The place of a key in a table without deletions but of the whole: a free one's meaning is "not open". */
+/*
+ * The place of a key in a table without deletions but of the whole: a free one's meaning is "not
+ * open".
+ */
 static struct top_begin *place_of(struct top *top, uint64_t key)
 {
 	size_t i = key & (TOP_OPEN - 1);

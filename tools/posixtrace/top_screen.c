@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* top_screen.c - top on a terminal. Signals that end it come by a descriptor, so that the terminal is
- * given back as it was in every case but SIGKILL. */
+/*
+ * top_screen.c - top on a terminal. Signals that end it come by a descriptor, so that the terminal
+ * is given back as it was in every case but SIGKILL.
+ */
 #define NCURSES_NOMACROS 1
 #include <curses.h>
 #include <poll.h>

@@ -16,8 +16,9 @@ void value_text(struct out *out, const struct logfile *log, const struct posix_t
 void value_json(struct out *out, const struct posix_trace_value_np *value);
 
 /*
- * What the value is called: its name, those of its bits or of its error number, or of what it points
- * to; as a member of a JSON object, behind the text before. False and nothing if it has no name.
+ * What the value is called: its name, those of its bits or of its error number, or of what it
+ * points to; as a member of a JSON object, behind the text before. False and nothing if it has no
+ * name.
  */
 bool value_label(struct out *out, const struct logfile *log, const struct posix_trace_event_np *event,
 		 const struct posix_trace_value_np *value, const char *before);

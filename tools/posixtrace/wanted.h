@@ -11,9 +11,9 @@
 #include "where.h"
 
 /*
- * An event whose writer was held up stands after younger ones. So the first event past --end does not
- * end the reading. Logs know where nothing else follows; of other formats, an event this much past it
- * ends it, or a large trace's first second would take as long as all of it.
+ * An event whose writer was held up stands after younger ones. So the first event past --end does
+ * not end the reading. Logs know where nothing else follows; of other formats, an event this much
+ * past it ends it, or a large trace's first second would take as long as all of it.
  */
 #define WANTED_LATE_NS INT64_C(1000000000)
 
@@ -109,7 +109,9 @@ static inline bool wanted_asks_duration(const struct wanted *wanted)
 /* A value of --pair, which the command takes itself. False: it has been said what is wrong. */
 bool wanted_pair(struct wanted *wanted, const char *text);
 
-/* Of a type that choose_type() took. address and thread are those of event->info; durations saw it. */
+/*
+ * Of a type that choose_type() took. address and thread are those of event->info; durations saw it.
+ */
 bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *event, const char *name,
 		  const struct posix_trace_schema_np *schema, const struct durations *durations);
 

@@ -241,7 +241,9 @@ static struct value compared(enum where_op op, const struct value *a, const stru
 	}
 }
 
-/* Texts of events may have NULs and no end: fnmatch() needs a copy, of as much as names are long. */
+/*
+ * Texts of events may have NULs and no end: fnmatch() needs a copy, of as much as names are long.
+ */
 static struct value matched(const struct value *value, const struct value *pattern, bool wanted)
 {
 	char copy[4096], c;

@@ -2,12 +2,13 @@
 /*
  * where.h - which events are wanted, as an expression over the fields of their schemas.
  *
- *	fd == 3 && duration > 1ms || op == "write" && !(event.pid == 7)
+ * 	fd == 3 && duration > 1ms || op == "write" && !(event.pid == 7)
  *
- * || && ! == != < <= > >= + - * / % & and parentheses as in C; ~ and !~ match a shell pattern. Names are
- * of fields, NAME[2] of an element; event.name event.pid event.tid event.time event.len event.address
- * are known of every event, event.duration of some; duration is that, unless the event has a field of that
- * name. Numbers may be of ns, us, ms, s, or of K, M, G; text stands in quotes.
+ * || && ! == != < <= > >= + - * / % & and parentheses as in C; ~ and !~ match a shell pattern.
+ * Names are of fields, NAME[2] of an element; event.name event.pid event.tid event.time event.len
+ * event.address are known of every event, event.duration of some; duration is that, unless the
+ * event has a field of that name. Numbers may be of ns, us, ms, s, or of K, M, G; text stands in
+ * quotes.
  * Text is also compared with what a field's value is called.
  *
  * What an event does not have is unknown: so is what is calculated with it or compared with it, and
@@ -39,8 +40,8 @@ struct where_event {
 /* NULL: it is none, or there is no memory; that has been said, with a caret below what is wrong. */
 struct where *where_parse(const char *option, const char *text);
 /*
- * The same of a text in a file, as it stands there behind a quote, with backslashes: what is wrong is told
- * with the place, such as rules:7, and the column of each word; column is that of the text.
+ * The same of a text in a file, as it stands there behind a quote, with backslashes: what is wrong
+ * is told with the place, such as rules:7, and the column of each word; column is that of the text.
  */
 struct where *where_parse_at(const char *place, size_t column, const char *raw, const char *text);
 void where_free(struct where *where);

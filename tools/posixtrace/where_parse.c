@@ -74,7 +74,9 @@ static bool atom(struct where_reader *reader, unsigned *node)
 	return where_wrong_here(reader, "a field, a number or a text was expected");
 }
 
-/* ------------------------------------------------------------------ operators, from the tightest */
+/*
+ * ------------------------------------------------------------------ operators, from the tightest
+ */
 
 static bool sign(struct where_reader *reader, unsigned *node)
 {

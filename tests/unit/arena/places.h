@@ -17,7 +17,9 @@
 void places_begin(void);
 void places_end(void);
 
-/* Another process that has the same arena, as who traces it has; it does as it is told, then ends. */
+/*
+ * Another process that has the same arena, as who traces it has; it does as it is told, then ends.
+ */
 pid_t other_process(void (*life)(void));
 
 /* The two tell each other that they have come somewhere. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Places for streams in an arena: claimed, published, given back, and claimed by two at once. fcntl() is
- * ours, to be interrupted where it locks.
+ * Places for streams in an arena: claimed, published, given back, and claimed by two at once.
+ * fcntl() is ours, to be interrupted where it locks.
  */
 #include <fcntl.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A controller finds the arena of a process that makes one at that moment. The two are held up where
- * they meet, since those of their calls to the kernel are ours.
+ * A controller finds the arena of a process that makes one at that moment. The two are held up
+ * where they meet, since those of their calls to the kernel are ours.
  */
 #include <fcntl.h>
 #include <stdarg.h>

@@ -245,7 +245,9 @@ static void check_told(void *arg, const struct posix_trace_stream_np *stream)
 	++*(unsigned *)arg;
 	ck_assert_uint_lt(strnlen(stream->name, sizeof stream->name), sizeof stream->name);
 	ck_assert_uint_le(stream->chunks_taken, stream->chunks);
-	/* We alone have the forged file open. A stream without us is somebody else's on this host. */
+	/*
+	 * We alone have the forged file open. A stream without us is somebody else's on this host.
+	 */
 	for (size_t i = 0; i < stream->members; i++)
 		if (stream->member[i] == getpid())
 			ck_assert_uint_eq(stream->members, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Places for streams in an arena whose creator died: given back by the kernel, guarded, and what a kill
- * leaves where it was.
+ * Places for streams in an arena whose creator died: given back by the kernel, guarded, and what a
+ * kill leaves where it was.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -134,7 +134,10 @@ START_TEST(a_creator_that_is_killed_while_it_counts_leaves_no_wrong_count)
 }
 END_TEST
 
-/* The word is free, the bits are not: killed between them. A member is to inherit nothing new by that. */
+/*
+ * The word is free, the bits are not: killed between them. A member is to inherit nothing new by
+ * that.
+ */
 START_TEST(bits_that_nobody_stands_for_are_gone_once_their_place_is_claimed)
 {
 	uint64_t epoch = atomic_load(&ptx_own_control.word) >> 8, generation;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* unit/arena/test_rendezvous.c - links that processes leave for one another, and links that users make. */
+/*
+ * unit/arena/test_rendezvous.c - links that processes leave for one another, and links that users
+ * make.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sleeping on a word. Nobody is asked how long it took: who sleeps is woken, or the test ends it. */
+/*
+ * Sleeping on a word. Nobody is asked how long it took: who sleeps is woken, or the test ends it.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

@@ -76,7 +76,9 @@ START_TEST(over_slewed_lines_times_never_go_back)
 }
 END_TEST
 
-/* On, back by half, back behind the beginning, and back to where it was: it falls on the younger. */
+/*
+ * On, back by half, back behind the beginning, and back to where it was: it falls on the younger.
+ */
 START_TEST(between_two_anchors_with_a_step_the_older_line_goes_on_up_to_the_younger)
 {
 	static const int64_t steps[] = { 3600 * SECOND, -SECOND / 2, -3600 * SECOND, -SECOND };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unit/cursor/changed.h - logs in which something is to be changed, and readers of them: they find what was
- * written, or an error, and never more.
+ * unit/cursor/changed.h - logs in which something is to be changed, and readers of them: they find
+ * what was written, or an error, and never more.
  */
 #ifndef PTX_TESTS_UNIT_CURSOR_CHANGED_H
 #define PTX_TESTS_UNIT_CURSOR_CHANGED_H

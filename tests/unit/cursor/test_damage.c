@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/: logs in which something was changed by chance. Run with the sanitizers it proves that nobody reads
- * beside them; without them, that what is delivered was written.
+ * cursor/: logs in which something was changed by chance. Run with the sanitizers it proves that
+ * nobody reads beside them; without them, that what is delivered was written.
  */
 #include <fcntl.h>
 #include <stdlib.h>

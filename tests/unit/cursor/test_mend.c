@@ -260,7 +260,9 @@ START_TEST(with_half_of_the_blocks_and_no_header_the_other_half_is_read)
 		ck_assert_int_gt((int64_t)got.record->time, before);
 		before = (int64_t)got.record->time;
 	}
-	/* In slots, what no longer counts is known from the newest block alone, and it may be gone. */
+	/*
+	 * In slots, what no longer counts is known from the newest block alone, and it may be gone.
+	 */
 	if (_i / 2 == 2)
 		ck_assert_uint_ge(n, expected / 2);
 	else

@@ -102,7 +102,9 @@ START_TEST(a_log_cut_at_any_byte_opens_up_to_its_last_whole_block)
 		if (!_i && ptx_stored_ledger(stored)->total.reported != events_within(&marks, len))
 			ck_abort_msg("ledger of %zu of %zu bytes", len, size);
 		ptx_stored_close(stored);
-		/* What was not completed is as its writer left it; of what was, the end is missing. */
+		/*
+		 * What was not completed is as its writer left it; of what was, the end is missing.
+		 */
 		if (len % 16 == 0 && !!sample_faults(cut, false) != (_i == 1))
 			ck_abort_msg("faults in %zu of %zu bytes", len, size);
 	}

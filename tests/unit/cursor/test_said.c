@@ -17,7 +17,9 @@
 static const struct ptx_object lock = { .kind = POSIX_TRACE_OBJECT_MUTEX_NP, .pid = 500,
 					.pointer = 0x1000, .time_ns = 1, .name = "lock" };
 
-/* A log whose writer was killed, with a good schema of type 64 and an object; then another block. */
+/*
+ * A log whose writer was killed, with a good schema of type 64 and an object; then another block.
+ */
 static int a_log_and(enum ptx_log_type type, uint32_t records, const void *payload, size_t bytes)
 {
 	int fd = sample_file(), longer;
@@ -283,7 +285,9 @@ START_TEST(a_mapping_that_is_none_does_not_count)
 }
 END_TEST
 
-/* As many as there can be, all of one process and never gone; one time, so that all are compared. */
+/*
+ * As many as there can be, all of one process and never gone; one time, so that all are compared.
+ */
 START_TEST(of_very_many_mappings_some_are_kept)
 {
 	enum { MANY = 100000 };
@@ -307,7 +311,10 @@ START_TEST(of_very_many_mappings_some_are_kept)
 }
 END_TEST
 
-/* Every byte of what is said changed once, its checksum not: nothing crashes, and the check sees it. */
+/*
+ * Every byte of what is said changed once, its checksum not: nothing crashes, and the check sees
+ * it.
+ */
 START_TEST(damage_is_seen_and_takes_its_block_alone)
 {
 	struct entry entry = { .head = { 65, 5 }, .text = "u8 a" };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unit/drain/stage.h - a drain over a pool of unit/ring/pool.h, its controller, and what it delivers.
+ * unit/drain/stage.h - a drain over a pool of unit/ring/pool.h, its controller, and what it
+ * delivers.
  *
  * Ring 0 is the controller's. Time is pool_now, one tick a look, one tick a nanosecond: so a stall
  * of 200 ms is an addition.

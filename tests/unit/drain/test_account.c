@@ -60,7 +60,10 @@ END_TEST
 
 static struct ptx_ledger_line line_of(uint32_t tid);
 
-/* LEDGER: what claims to come from the future is dropped with its batch, and counted, by type and thread */
+/*
+ * LEDGER: what claims to come from the future is dropped with its batch, and counted, by type and
+ * thread
+ */
 START_TEST(events_from_the_future_are_lost_and_counted)
 {
 	const bool hand_over = _i / 2; /* another thread goes on in the ring, and is in the same batch */
@@ -142,8 +145,8 @@ START_TEST(a_quiet_ring_behind_a_fast_one_is_counted)
 END_TEST
 
 /*
- * A thread took the hint of one's first chunk, and was killed or held up before it overwrote it: the chunk is
- * left though the next ones go.
+ * A thread took the hint of one's first chunk, and was killed or held up before it overwrote it:
+ * the chunk is left though the next ones go.
  */
 START_TEST(a_chunk_that_was_forgotten_is_counted_once)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* drain/checkpoint.c: what was read stays until it is in the log, and another drain goes on from there. */
+/*
+ * drain/checkpoint.c: what was read stays until it is in the log, and another drain goes on from
+ * there.
+ */
 #include <string.h>
 
 #include "drain/checkpoint.h"
@@ -221,7 +224,9 @@ static const unsigned char *first_slot(void)
 	       stage.pool->rings.geometry.checkpoint_at;
 }
 
-/* The file has what the last one tells of, and nothing was put since: the next is made beside it. */
+/*
+ * The file has what the last one tells of, and nothing was put since: the next is made beside it.
+ */
 START_TEST(one_of_the_same_count_is_not_made_in_its_place)
 {
 	uint64_t before, after;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a LOOP stream has overwritten: told once, in its place, and everything older goes with it. */
+/*
+ * What a LOOP stream has overwritten: told once, in its place, and everything older goes with it.
+ */
 #include "support/support.h"
 #include "unit/drain/stage.h"
 #include "unit/ring/steps.h"
@@ -298,8 +300,8 @@ static void write_next(struct writer *writer, unsigned count, uint64_t *next)
 }
 
 /*
- * SLOOP-01, SLOOP-05: the reader drops what it has of one for the cut, and learns from the ring that a
- * newer one has taken more. What two wrote in between is older than that and no survivor.
+ * SLOOP-01, SLOOP-05: the reader drops what it has of one for the cut, and learns from the ring
+ * that a newer one has taken more. What two wrote in between is older than that and no survivor.
  */
 START_TEST(overwriters_at_any_instruction_leave_no_survivor_that_is_older)
 {
@@ -327,7 +329,9 @@ static void ask(struct ptx_ledger *ledger)
 	ck_assert_int_eq(ptx_drain_ledger(stage.drain, ledger), 0);
 }
 
-/* What was counted twice is taken off no further than a counting that was broken off can have done. */
+/*
+ * What was counted twice is taken off no further than a counting that was broken off can have done.
+ */
 START_TEST(an_account_is_repaired_only_as_far_as_chunks_were_counted_again)
 {
 	struct ptx_ledger ledger;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Time stamps of what is delivered: none is older than the one before it, unless it says that it is late. */
+/*
+ * Time stamps of what is delivered: none is older than the one before it, unless it says that it is
+ * late.
+ */
 #include "drain/checkpoint.h"
 #include "support/support.h"
 #include "unit/drain/stage.h"
@@ -37,7 +40,10 @@ static const struct told *last_told(void)
 	return &stage.told[stage.n - 1];
 }
 
-/* The kernel's clock and ours are read one after the other: anchors jitter, and lines between them move. */
+/*
+ * The kernel's clock and ours are read one after the other: anchors jitter, and lines between them
+ * move.
+ */
 static void look_with_jitter(int64_t jitter)
 {
 	stage.jitter = jitter;
@@ -46,9 +52,9 @@ static void look_with_jitter(int64_t jitter)
 }
 
 /*
- * SLOOP-05, SYSEV-07: the controller is killed when it has written a block that ends with a mark, and has
- * looked at the next event. Who goes on finds a gap whose first event nobody has told yet: it begins right
- * behind the mark.
+ * SLOOP-05, SYSEV-07: the controller is killed when it has written a block that ends with a mark,
+ * and has looked at the next event. Who goes on finds a gap whose first event nobody has told yet:
+ * it begins right behind the mark.
  */
 START_TEST(an_overflow_behind_a_mark_is_not_older_than_the_mark_where_another_goes_on)
 {
@@ -104,7 +110,10 @@ START_TEST(a_late_event_does_not_let_the_next_one_be_older_than_those_before)
 }
 END_TEST
 
-/* Of two that were held up one is older than the cut, and the other is not: both are older than the mark. */
+/*
+ * Of two that were held up one is older than the cut, and the other is not: both are older than the
+ * mark.
+ */
 START_TEST(an_overflow_before_a_late_survivor_is_late_itself)
 {
 	struct half lost, survivor;

@@ -46,7 +46,10 @@ START_TEST(what_was_stamped_while_the_stream_did_not_run_is_no_part_of_it)
 }
 END_TEST
 
-/* A writer that saw the stream running, and stamped while it was: its event is in, whenever it comes. */
+/*
+ * A writer that saw the stream running, and stamped while it was: its event is in, whenever it
+ * comes.
+ */
 START_TEST(an_event_stamped_before_the_stop_and_published_after_it_belongs_to_the_stream)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);
@@ -111,7 +114,10 @@ START_TEST(an_event_that_comes_late_and_was_stamped_after_a_stop_is_no_part_of_t
 }
 END_TEST
 
-/* UFULL-06: stamped before it was full, it is delivered; stamped while it was full, it is lost to that */
+/*
+ * UFULL-06: stamped before it was full, it is delivered; stamped while it was full, it is lost to
+ * that
+ */
 START_TEST(an_event_that_comes_after_its_stream_was_full_belongs_where_its_time_is)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);
@@ -142,7 +148,9 @@ START_TEST(an_event_that_comes_after_its_stream_was_full_belongs_where_its_time_
 }
 END_TEST
 
-/* The bounds: a mark comes before the events of its time, in what is delivered and in the account. */
+/*
+ * The bounds: a mark comes before the events of its time, in what is delivered and in the account.
+ */
 START_TEST(an_event_stamped_at_the_very_time_of_a_mark_is_behind_it)
 {
 	struct half at_stop, at_start;
@@ -236,7 +244,9 @@ START_TEST(a_full_stream_tells_its_stop_behind_its_last_event_and_loses_what_com
 }
 END_TEST
 
-/* UFULL-04: who found it full had read the clock before what has been delivered since was stamped */
+/*
+ * UFULL-04: who found it full had read the clock before what has been delivered since was stamped
+ */
 START_TEST(a_full_stream_tells_its_stop_behind_what_was_delivered_before_it_was_noticed)
 {
 	uint64_t found_at;
@@ -284,7 +294,9 @@ START_TEST(an_empty_stream_goes_on_and_says_so_before_the_next_event)
 }
 END_TEST
 
-/* UFULL-09: when half of the size is free; the pair stands between the last old and the first new */
+/*
+ * UFULL-09: when half of the size is free; the pair stands between the last old and the first new
+ */
 START_TEST(a_stream_half_read_goes_on_and_the_pair_stands_in_the_gap)
 {
 	uint64_t value = 1;

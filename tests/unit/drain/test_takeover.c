@@ -18,8 +18,9 @@ static void begin(int policy)
 }
 
 /*
- * Writes fail, and the stream was suspended when the last one was made: whoever goes on without what was
- * noted then takes for the stream's what came meanwhile. The first failure may be of a block without events.
+ * Writes fail, and the stream was suspended when the last one was made: whoever goes on without
+ * what was noted then takes for the stream's what came meanwhile. The first failure may be of a
+ * block without events.
  */
 START_TEST(failures_leave_what_the_file_has_of_the_state)
 {
@@ -51,7 +52,10 @@ START_TEST(failures_leave_what_the_file_has_of_the_state)
 }
 END_TEST
 
-/* It was stamped before the STOP that the dead one had delivered: its writer was suspended meanwhile. */
+/*
+ * It was stamped before the STOP that the dead one had delivered: its writer was suspended
+ * meanwhile.
+ */
 START_TEST(an_event_that_comes_late_to_who_goes_on_belongs_to_the_stream)
 {
 	struct half half;
@@ -110,8 +114,8 @@ static void make_room(void *state)
 }
 
 /*
- * UFULL-04, UFULL-09: or it was about to, at any instruction. What was written while the stream ran again
- * belongs to it, and a start that was not made is not told.
+ * UFULL-04, UFULL-09: or it was about to, at any instruction. What was written while the stream ran
+ * again belongs to it, and a start that was not made is not told.
  */
 START_TEST(a_restart_that_was_left_at_any_instruction_is_told_when_it_was_made)
 {

@@ -136,7 +136,10 @@ START_TEST(a_writer_never_seen_outside_holds_back_what_is_younger_than_its_last_
 }
 END_TEST
 
-/* Then a writer that is not seen inside may be there all the same, for as long as a store takes to be seen. */
+/*
+ * Then a writer that is not seen inside may be there all the same, for as long as a store takes to
+ * be seen.
+ */
 START_TEST(without_a_barrier_what_is_younger_than_two_milliseconds_waits)
 {
 	begin();

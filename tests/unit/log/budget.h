@@ -2,8 +2,8 @@
 /*
  * unit/log/budget.h - a write can be made to stop at any byte.
  *
- * The writing functions of base/io.h are wrapped (link with wrap_writes): with a budget set, they write
- * that much and then fail with ENOSPC.
+ * The writing functions of base/io.h are wrapped (link with wrap_writes): with a budget set, they
+ * write that much and then fail with ENOSPC.
  */
 #ifndef PTX_TESTS_UNIT_LOG_BUDGET_H
 #define PTX_TESTS_UNIT_LOG_BUDGET_H

@@ -13,7 +13,10 @@
 /* Killed with so many events in the file, and some that were not written. */
 int heir_killed(uint32_t policy, uint64_t number);
 
-/* On a duplicate of fd, as another process would: the names are told anew. What ptx_log_resume() says. */
+/*
+ * On a duplicate of fd, as another process would: the names are told anew. What ptx_log_resume()
+ * says.
+ */
 int heir_resume(struct sample *sample, int fd);
 
 /* Goes on, ends, and reads: events 0 to number, but for those that a LOOP log has overwritten. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/log_resume.c: blocks count themselves by type (FORMAT D3, R7). One that is whole and has another
- * number than the next is not the next block of the log, whatever else it says.
+ * log/log_resume.c: blocks count themselves by type (FORMAT D3, R7). One that is whole and has
+ * another number than the next is not the next block of the log, whatever else it says.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,10 @@ static size_t find_blocks(const uint8_t *bytes, size_t from, size_t to, size_t *
 	return count;
 }
 
-/* So the log is damaged there: what stands behind is left alone if there are events, and cut off if not. */
+/*
+ * So the log is damaged there: what stands behind is left alone if there are events, and cut off if
+ * not.
+ */
 START_TEST(a_sequence_ends_at_a_block_whose_number_is_not_the_next)
 {
 	static const int64_t changes[] = { 1, -1, 2, INT32_MAX };

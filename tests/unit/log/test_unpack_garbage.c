@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/log_pack.h: packed blocks with bits turned over, and garbage. All checksums are right. A block is
- * refused with a reason, or is records that a plain block could have.
+ * log/log_pack.h: packed blocks with bits turned over, and garbage. All checksums are right. A
+ * block is refused with a reason, or is records that a plain block could have.
  */
 #include <stdlib.h>
 #include <string.h>

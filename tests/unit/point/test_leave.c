@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/: whichever way an event takes, its nesting level is free again. One that stays marked harms no
- * event, as long as the trace points that follow find out; but each of them takes the long way.
+ * point/: whichever way an event takes, its nesting level is free again. One that stays marked
+ * harms no event, as long as the trace points that follow find out; but each of them takes the long
+ * way.
  */
 #include <signal.h>
 

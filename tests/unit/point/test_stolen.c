@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A thread loses its ring and its slot, since somebody mistook its process for dead: it takes others at its
- * next chunk, and does not write into what is another thread's by then.
+ * A thread loses its ring and its slot, since somebody mistook its process for dead: it takes
+ * others at its next chunk, and does not write into what is another thread's by then.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -99,8 +99,10 @@ START_TEST(a_thread_that_lost_its_ring_takes_another_at_its_next_chunk)
 	number = trace_to_the_next_chunk(number);
 	ck_assert_uint_eq(own_cell()->ring, before);
 	ck_assert_uint_eq(own_cell()->held, held);
-	/* As many as a chunk holds. Up to its next chunk a thread does not look, and what two threads
-	 * write meanwhile is not counted: so there is nothing left to write before. */
+	/*
+	 * As many as a chunk holds. Up to its next chunk a thread does not look, and what two
+	 * threads write meanwhile is not counted: so there is nothing left to write before.
+	 */
 	turn = number;
 	number = trace_to_the_next_chunk(number);
 	for (unsigned more = number - turn - 1; more; more--)

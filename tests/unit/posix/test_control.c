@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/control.c, posix/clear.c, posix/filter.c: a writer finds the stream full, or a type is described,
- * while a call is about to change the stream.
+ * posix/control.c, posix/clear.c, posix/filter.c: a writer finds the stream full, or a type is
+ * described, while a call is about to change the stream.
  */
 #include "drain/drain.h"
 #include "point/view.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* drain/flusher.c, drain/flush.c: what the flusher must see before it sleeps, and who flushes without memory. */
+/*
+ * drain/flusher.c, drain/flush.c: what the flusher must see before it sleeps, and who flushes
+ * without memory.
+ */
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -37,8 +40,8 @@ static void begin(trace_id_t logged)
 static _Atomic bool fills, filled, slept_on, flushed;
 
 /*
- * The flusher looks when its oldest event is due; it has seen by now that the stream is not filling, and
- * writers see that it has not asked to be woken.
+ * The flusher looks when its oldest event is due; it has seen by now that the stream is not
+ * filling, and writers see that it has not asked to be woken.
  */
 bool __real_ptx_barrier(void);
 bool __wrap_ptx_barrier(void);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix/guard_start.c: whether there is a guardian for a log; its process is the test's to refuse. */
+/*
+ * posix/guard_start.c: whether there is a guardian for a log; its process is the test's to refuse.
+ */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/getnext.c: a writer stands between its clock reading and its publishing for as long as it likes.
- * It is made here, by what it leaves in the stream's memory; the others call posix_trace_event().
+ * posix/getnext.c: a writer stands between its clock reading and its publishing for as long as it
+ * likes. It is made here, by what it leaves in the stream's memory; the others call
+ * posix_trace_event().
  */
 #include <unistd.h>
 
@@ -100,7 +101,10 @@ static void assert_accounted(uint64_t events)
 	ck_assert_uint_eq(ledger.reported, events);
 }
 
-/* STOP-07, TRY-03: all that was complete, at once; the held one once, with its own time, when it comes */
+/*
+ * STOP-07, TRY-03: all that was complete, at once; the held one once, with its own time, when it
+ * comes
+ */
 START_TEST(a_stopped_stream_is_read_to_its_end_beside_a_suspended_writer)
 {
 	struct history *history;

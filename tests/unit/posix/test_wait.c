@@ -199,7 +199,10 @@ static void sleep_for_good(void)
 	ck_abort_msg("nobody will wake it, and an event is there");
 }
 
-/* GETNEXT-02, GETNEXT-04: the order is waited for, but not for ever; and nobody is left to wake who waits */
+/*
+ * GETNEXT-02, GETNEXT-04: the order is waited for, but not for ever; and nobody is left to wake who
+ * waits
+ */
 START_TEST(an_event_behind_a_writer_that_was_killed_is_waited_for_by_the_clock)
 {
 	begin();
@@ -212,7 +215,9 @@ START_TEST(an_event_behind_a_writer_that_was_killed_is_waited_for_by_the_clock)
 }
 END_TEST
 
-/* UFULL-04, SFLUSH-02: the STOP of a full stream is an event, though the one that was lost is none */
+/*
+ * UFULL-04, SFLUSH-02: the STOP of a full stream is an event, though the one that was lost is none
+ */
 START_TEST(who_finds_the_stream_full_wakes_who_sleeps)
 {
 	_Atomic uint32_t *wish;

@@ -62,7 +62,10 @@ START_TEST(what_is_packed_is_what_is_read)
 }
 END_TEST
 
-/* Cut anywhere, the payload has the same values as far as it goes; nothing outside is written or read. */
+/*
+ * Cut anywhere, the payload has the same values as far as it goes; nothing outside is written or
+ * read.
+ */
 START_TEST(a_payload_may_end_anywhere)
 {
 	unsigned char whole[200], *cut;

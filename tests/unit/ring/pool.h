@@ -58,7 +58,9 @@ struct writer {
 };
 
 void writer_begin(struct writer *writer, struct pool *pool, uint32_t tid);
-/* As a trace point does it: reserve, turn if need be, fill, enter, commit. False: counted as lost. */
+/*
+ * As a trace point does it: reserve, turn if need be, fill, enter, commit. False: counted as lost.
+ */
 bool writer_put(struct writer *writer, unsigned type, uint64_t value);
 void writer_put_many(struct writer *writer, uint64_t first, unsigned count);
 void writer_end(struct writer *writer);

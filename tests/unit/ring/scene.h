@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* unit/ring/scene.h - a pool of four chunks, who reads it, and two who write, one of them from the beginning. */
+/*
+ * unit/ring/scene.h - a pool of four chunks, who reads it, and two who write, one of them from the
+ * beginning.
+ */
 #ifndef PTX_TESTS_UNIT_RING_SCENE_H
 #define PTX_TESTS_UNIT_RING_SCENE_H
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unit/ring/steps.h - something happens before the n-th instruction of a piece of code, for every n.
+ * unit/ring/steps.h - something happens before the n-th instruction of a piece of code, for every
+ * n.
  *
  * The processor is set to trap after each instruction, and each trap forks: in the child, what is
  * to happen happens there, and the child goes on to the end of the test. So a test goes through
  * every moment at which another thread could act once, or a handler could jump away. Where the
  * machine cannot do this from within a program, there is only the last, undisturbed run.
  *
- *	set up;
- *	steps_interrupt(writer_turns, reader_reads, &state);	(returns once for each moment)
- *	look at what has become of it;
- *	steps_end(100);
+ * 	set up;
+ * 	steps_interrupt(writer_turns, reader_reads, &state);	(returns once for each moment)
+ * 	look at what has become of it;
+ * 	steps_end(100);
  *
  * The code must not assert: Check's work would be stepped through and interrupted, too.
  */

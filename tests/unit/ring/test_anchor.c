@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The anchors of a region's calibration: who reads it when nobody is left finds the newest one whole. */
+/*
+ * The anchors of a region's calibration: who reads it when nobody is left finds the newest one
+ * whole.
+ */
 #include "base/clock.h"
 #include "support/support.h"
 #include "unit/ring/pool.h"

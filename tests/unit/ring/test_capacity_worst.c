@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The worst case of the proof in ring_layout.c, made on purpose: every ring holds as many chunks with as
- * little in them as it can, and every other chunk is closed as early as it can be. Then so much is
- * written as the stream promises, to the byte.
+ * The worst case of the proof in ring_layout.c, made on purpose: every ring holds as many chunks
+ * with as little in them as it can, and every other chunk is closed as early as it can be. Then so
+ * much is written as the stream promises, to the byte.
  */
 #include <errno.h>
 
@@ -18,8 +18,9 @@ static const struct plan {
 	      { 300000, 9000 } };
 
 /*
- * The last plan's chunks have room for two of the largest records and no more. There a rest that is less
- * than one record fits in what a chunk has beyond its useful bytes, and one chunk less can be enough.
+ * The last plan's chunks have room for two of the largest records and no more. There a rest that is
+ * less than one record fits in what a chunk has beyond its useful bytes, and one chunk less can be
+ * enough.
  */
 enum { PLANS = 4, TIGHT_PLANS = 3 };
 
@@ -96,8 +97,8 @@ static void next_thread(struct writer *writer)
 
 /*
  * The chunk gets events of as many threads as can be, and so much that the IDENT record of one more
- * and the largest record do not fit any more. What it holds then is `useful`, by the events' computed
- * sizes, or an IDENT record more if none was wasted.
+ * and the largest record do not fit any more. What it holds then is `useful`, by the events'
+ * computed sizes, or an IDENT record more if none was wasted.
  */
 static void fill_early(struct writer *writer, bool wasted)
 {
@@ -147,7 +148,10 @@ static void read_once(unsigned ring)
 	reader.n = 0;
 }
 
-/* Every ring has a chunk that holds nothing that counts, or one event: read, or to be below the cut. */
+/*
+ * Every ring has a chunk that holds nothing that counts, or one event: read, or to be below the
+ * cut.
+ */
 static void begin(const struct way *way)
 {
 	pool = pool_make_planned(way->plan.stream_size, way->plan.max_data_size, way->loop);

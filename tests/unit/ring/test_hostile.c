@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Bytes that no writer of ours wrote: nobody reads or writes beside the region, nor goes on for ever. */
+/*
+ * Bytes that no writer of ours wrote: nobody reads or writes beside the region, nor goes on for
+ * ever.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>

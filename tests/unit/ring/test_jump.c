@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A signal handler jumps out of a writer at any instruction, and the ring is mended: nothing is lost, counted
- * twice or kept from the pool.
+ * A signal handler jumps out of a writer at any instruction, and the ring is mended: nothing is
+ * lost, counted twice or kept from the pool.
  */
 #include <stdlib.h>
 
@@ -75,7 +75,10 @@ START_TEST(what_was_published_is_known_after_any_instruction_of_a_turn)
 }
 END_TEST
 
-/* EVENT-13, EXIT-01: nobody overwrites there; the reader gives chunks up when its log has what they held. */
+/*
+ * EVENT-13, EXIT-01: nobody overwrites there; the reader gives chunks up when its log has what they
+ * held.
+ */
 START_TEST(a_jump_out_of_a_turn_into_a_chunk_that_was_read_loses_nothing)
 {
 	struct ptx_debts debts = { 0, 0, NULL };
@@ -118,7 +121,10 @@ START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended)
 }
 END_TEST
 
-/* SLOOP-01: the ring comes by all chunks again, and none keeps what is older than what was overwritten. */
+/*
+ * SLOOP-01: the ring comes by all chunks again, and none keeps what is older than what was
+ * overwritten.
+ */
 START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_costs_no_chunk)
 {
 	begin_full();
@@ -198,7 +204,10 @@ START_TEST(a_chunk_given_up_after_it_was_overwritten_is_not_counted_again)
 }
 END_TEST
 
-/* SLOOP-04: the reader has had all of the chunk, that before the change of thread and that behind it. */
+/*
+ * SLOOP-04: the reader has had all of the chunk, that before the change of thread and that behind
+ * it.
+ */
 START_TEST(what_was_read_of_a_chunk_is_not_counted_when_its_overwriting_is_mended)
 {
 	begin(true, 1);

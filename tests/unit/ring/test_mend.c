@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A signal handler jumps out of a writer, at each step by hand. The ring's next writer mends it, and
- * nothing is lost, counted twice or kept from the pool.
+ * A signal handler jumps out of a writer, at each step by hand. The ring's next writer mends it,
+ * and nothing is lost, counted twice or kept from the pool.
  */
 #include <string.h>
 

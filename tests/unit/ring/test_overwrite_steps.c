@@ -216,8 +216,8 @@ static void turn_two_twice(void *state)
 }
 
 /*
- * SLOOP-01: none is passed by when its turn comes. The queue is so long that the other does not pass over
- * the hint that one is about to give.
+ * SLOOP-01: none is passed by when its turn comes. The queue is so long that the other does not
+ * pass over the hint that one is about to give.
  */
 START_TEST(another_at_any_instruction_of_an_overwriting_turn_leaves_every_closed_chunk_its_hint)
 {

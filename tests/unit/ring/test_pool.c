@@ -89,7 +89,9 @@ START_TEST(a_large_record_makes_its_own_memory_present_and_no_more)
 }
 END_TEST
 
-/* The threads share a stream that has room for two records: each may have one, and then it is full. */
+/*
+ * The threads share a stream that has room for two records: each may have one, and then it is full.
+ */
 START_TEST(each_thread_may_have_one_record_and_the_stream_what_it_promises)
 {
 	enum { THREADS = 20 };

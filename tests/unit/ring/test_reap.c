@@ -133,7 +133,9 @@ START_TEST(what_the_dead_one_wrote_stays_and_others_write_behind_it)
 }
 END_TEST
 
-/* It died when its next chunk was taken and was not its current one yet: the chunk is given back. */
+/*
+ * It died when its next chunk was taken and was not its current one yet: the chunk is given back.
+ */
 START_TEST(what_the_dead_one_was_about_is_finished)
 {
 	struct ptx_rings *rings;
@@ -161,8 +163,10 @@ END_TEST
 
 static struct writer heir;
 
-/* While it is asked for the ring's holder, another process takes the ring over and a thread of its own goes on
- * in it. */
+/*
+ * While it is asked for the ring's holder, another process takes the ring over and a thread of its
+ * own goes on in it.
+ */
 static bool others_are_quicker(uint32_t pid)
 {
 	if (pid == DEAD && slot_state(&dead) == PTX_SLOT_ENDED && !heir.pool) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A slot is used by one thread after the other. What a chunk still has of an earlier one names the slot
- * with its generation, so that the losses of that thread are not put down to the present one.
+ * A slot is used by one thread after the other. What a chunk still has of an earlier one names the
+ * slot with its generation, so that the losses of that thread are not put down to the present one.
  */
 #include "support/support.h"
 #include "unit/ring/pool.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ring/wake.c: who sleeps is woken, whatever becomes of the waker; the sleep itself is the test's. */
+/*
+ * ring/wake.c: who sleeps is woken, whatever becomes of the waker; the sleep itself is the test's.
+ */
 #include <setjmp.h>
 
 #include "base/futex.h"

@@ -72,8 +72,9 @@ static const struct sample_type *find_type(const struct sample *sample, const ch
 }
 
 /*
- * The logarithm of the ratio of the sums, and around it what each part is off from that ratio: parts of
- * bursts, that fall on one side of a border here and on the other there, make up for one another.
+ * The logarithm of the ratio of the sums, and around it what each part is off from that ratio:
+ * parts of bursts, that fall on one side of a border here and on the other there, make up for one
+ * another.
  */
 static void count_differences(const struct sample_type *a, const struct sample_type *b,
 			      double *difference)
@@ -234,7 +235,9 @@ static int by_p(const void *a, const void *b)
 	return (x->p > y->p) - (x->p < y->p);
 }
 
-/* Holm: the least p counts for all tests, the next for one less, and none for less than one before. */
+/*
+ * Holm: the least p counts for all tests, the next for one less, and none for less than one before.
+ */
 static bool adjust(struct compare *compare)
 {
 	struct comparison **order = calloc(compare->rows + 1, sizeof(*order));

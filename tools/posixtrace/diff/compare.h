@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * compare.h - two samples compared, quantity by quantity, and what of the differences is more than chance.
+ * compare.h - two samples compared, quantity by quantity, and what of the differences is more than
+ * chance.
  *
- * Each part of one log is compared with the same part of the other: the logarithm of their ratio. That the
- * ratio is beyond the margin is tested as paired.h says, and all tests together keep their level by
- * Holm's method. The ratio that all spans have in common, by which the machine or the whole program was
- * slower, can be taken out first.
+ * Each part of one log is compared with the same part of the other: the logarithm of their ratio.
+ * That the ratio is beyond the margin is tested as paired.h says, and all tests together keep their
+ * level by Holm's method. The ratio that all spans have in common, by which the machine or the
+ * whole program was slower, can be taken out first.
  */
 #ifndef POSIXTRACE_DIFF_COMPARE_H
 #define POSIXTRACE_DIFF_COMPARE_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sample.h - what of a log can be compared with another: how often each event type came, and how long
- * each span took, as a whole and in SAMPLE_PARTS parts, which say how much both vary by themselves.
+ * sample.h - what of a log can be compared with another: how often each event type came, and how
+ * long each span took, as a whole and in SAMPLE_PARTS parts, which say how much both vary by
+ * themselves.
  *
- * Event types are counted in parts of the log's time; of spans each part has as many. The log is read
- * twice.
+ * Event types are counted in parts of the log's time; of spans each part has as many. The log is
+ * read twice.
  *
  * Memory    a histogram and a hundred numbers for each event type and span.
  */
@@ -54,8 +55,10 @@ struct sample {
 	int err;
 };
 
-/* The log, its wanted events, and the pairs of --pair. TOOL_OK or TOOL_DAMAGED, which is comparable; else
- * it has said what is wrong. To be ended in every case. */
+/*
+ * The log, its wanted events, and the pairs of --pair. TOOL_OK or TOOL_DAMAGED, which is
+ * comparable; else it has said what is wrong. To be ended in every case.
+ */
 int sample_take(struct sample *sample, const char *path);
 void sample_fini(struct sample *sample);
 

@@ -2,9 +2,10 @@
 /*
  * durations.h - how long what an event tells of took, for --where 'duration > 1ms'.
  *
- * An event has a duration if its payload says so, as those of the C library's calls do, or if it ends a
- * span whose begin was seen: pairing.h says which events belong together. An event's own field of the
- * name duration comes first. Unless an expression asks for durations, this costs nothing.
+ * An event has a duration if its payload says so, as those of the C library's calls do, or if it
+ * ends a span whose begin was seen: pairing.h says which events belong together. An event's own
+ * field of the name duration comes first. Unless an expression asks for durations, this costs
+ * nothing.
  */
 #ifndef POSIXTRACE_LATENCY_DURATIONS_H
 #define POSIXTRACE_LATENCY_DURATIONS_H

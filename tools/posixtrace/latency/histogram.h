@@ -2,8 +2,8 @@
 /*
  * histogram.h - how often which value came, in constant memory, as HDR histograms have it.
  *
- * Values below HISTOGRAM_STEPS are kept exactly; each power of two above has that many buckets of one
- * width, so a value is known to 1/HISTOGRAM_STEPS of itself, over the whole range of 64 bits.
+ * Values below HISTOGRAM_STEPS are kept exactly; each power of two above has that many buckets of
+ * one width, so a value is known to 1/HISTOGRAM_STEPS of itself, over the whole range of 64 bits.
  *
  * Memory    a kilobyte for each power of two that has values: 58 KiB at most.
  */
@@ -35,8 +35,10 @@ uint64_t histogram_percentile(const struct histogram *histogram, double part);
 /* The same between the ends of its bucket: for those who calculate with it. */
 double histogram_quantile(const struct histogram *histogram, double part);
 
-/* The buckets that have values, from *cursor on, which begins at 0; low and high are their ends, both
- * included. False: there are no more. */
+/*
+ * The buckets that have values, from *cursor on, which begins at 0; low and high are their ends,
+ * both included. False: there are no more.
+ */
 struct histogram_bucket {
 	uint64_t low, high, count;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * locks.h - who waited for which lock, and how long locks were held: from event types with a field "lock"
- * of type ptr and a duration, as libposixtrace-preload.so makes them. Types called ..._held say how long a
- * lock was held, all others how long it was waited for.
+ * locks.h - who waited for which lock, and how long locks were held: from event types with a field
+ * "lock" of type ptr and a duration, as libposixtrace-preload.so makes them. Types called ..._held
+ * say how long a lock was held, all others how long it was waited for.
  *
  * Memory    bounded: locks and waiters beyond LOCKS_MAX are counted together as "others".
  */

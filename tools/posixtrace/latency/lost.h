@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lost.h - how many events of the types that are looked at a log has lost, so that figures that lack them are marked.
+ * lost.h - how many events of the types that are looked at a log has lost, so that figures that
+ * lack them are marked.
  */
 #ifndef POSIXTRACE_LATENCY_LOST_H
 #define POSIXTRACE_LATENCY_LOST_H

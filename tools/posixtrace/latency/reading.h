@@ -2,8 +2,8 @@
 /*
  * reading.h - the events of a log one after the other, with what the options of wanted.h choose.
  *
- * What is not wanted is handed out, too, and marked: losses concern every type. An event's ordinal is
- * the same whenever the log is read with the same options.
+ * What is not wanted is handed out, too, and marked: losses concern every type. An event's ordinal
+ * is the same whenever the log is read with the same options.
  */
 #ifndef POSIXTRACE_LATENCY_READING_H
 #define POSIXTRACE_LATENCY_READING_H

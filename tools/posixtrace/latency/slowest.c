@@ -97,7 +97,10 @@ static void keep(const struct slowest *slowest, struct slow *slow, enum slow_par
 	slow->seen[part]++;
 }
 
-/* Whether the event stands before the span: an event that says how long something took has no begin. */
+/*
+ * Whether the event stands before the span: an event that says how long something took has no
+ * begin.
+ */
 static bool is_before(const struct span *span, const struct reading *reading)
 {
 	return span->begin_ordinal ? reading->ordinal < span->begin_ordinal :

@@ -2,8 +2,8 @@
 /*
  * slowest.h - the slowest spans, and the events around each of them.
  *
- * The spans are found while the log is read once, the events while it is read again: those of the threads
- * that began and ended the span, before it, in it, and after it.
+ * The spans are found while the log is read once, the events while it is read again: those of the
+ * threads that began and ended the span, before it, in it, and after it.
  *
  * Memory    bounded by SLOWEST_MAX spans, SLOWEST_AROUND events on each side, and SLOWEST_BYTES of the
  *           data of each event.

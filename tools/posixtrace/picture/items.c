@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* items.c - points and spans in the order in which they are drawn, and side by side where they overlap. */
+/*
+ * items.c - points and spans in the order in which they are drawn, and side by side where they
+ * overlap.
+ */
 #include <stdlib.h>
 
 #include "picture/picture.h"

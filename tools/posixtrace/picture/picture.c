@@ -131,7 +131,10 @@ static uint64_t least_length(const struct picture *picture)
 	return 0;
 }
 
-/* A duration that a damaged trace has may be any: not more than as much again lies before the events. */
+/*
+ * A duration that a damaged trace has may be any: not more than as much again lies before the
+ * events.
+ */
 static void set_axis(struct picture *picture, const struct reading *reading)
 {
 	uint64_t length;

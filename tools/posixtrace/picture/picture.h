@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * picture.h - what pictures of a log are drawn from: its threads as rows, its events as points and spans on
- * one axis of time, where events are missing, and how long spans took.
+ * picture.h - what pictures of a log are drawn from: its threads as rows, its events as points and
+ * spans on one axis of time, where events are missing, and how long spans took.
  *
- * Points, spans that are shorter than a bin, and spans that no lane has room for are counted in bins: a
- * pyramid of levels, each with a quarter of the bins of the one below. Whoever draws takes the level whose
- * bins are about a pixel, and from the items only the spans that are longer; those of a lane do not
- * overlap, so that there are no more of them than pixels.
+ * Points, spans that are shorter than a bin, and spans that no lane has room for are counted in
+ * bins: a pyramid of levels, each with a quarter of the bins of the one below. Whoever draws takes
+ * the level whose bins are about a pixel, and from the items only the spans that are longer; those
+ * of a lane do not overlap, so that there are no more of them than pixels.
  *
  * Memory    PICTURE_ROWS threads have a row of their own, the others one together; at most
  *           PICTURE_BINS_ALL bins are counted in; as many points and spans are kept as the caller says, of
@@ -99,9 +99,11 @@ struct picture {
 	int err;
 };
 
-/* Reads the log, whose options are in wanted and pairing, twice. bins: of the lowest level, a power of
- * four, made less where there are many rows. TOOL_OK or TOOL_DAMAGED: there is a picture; else it has
- * been said. To be ended in every case. */
+/*
+ * Reads the log, whose options are in wanted and pairing, twice. bins: of the lowest level, a power
+ * of four, made less where there are many rows. TOOL_OK or TOOL_DAMAGED: there is a picture; else
+ * it has been said. To be ended in every case.
+ */
 int picture_take(struct picture *picture, const char *path, size_t bins, size_t limit);
 void picture_fini(struct picture *picture);
 
@@ -110,8 +112,10 @@ bool rows_init(struct picture *picture);
 struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid);
 void rows_sort(struct picture *picture);
 
-/* names.c: what an event says of its thread's program; gives the rows their names; what one is called, with its
- * process and thread. */
+/*
+ * names.c: what an event says of its thread's program; gives the rows their names; what one is
+ * called, with its process and thread.
+ */
 void rows_program(struct picture_row *row, const struct log_type *type,
 		  const struct posix_trace_event_np *event);
 void rows_name(struct picture *picture);

@@ -2,8 +2,9 @@
 /*
  * query.h - logs as a database: what the files of posixtrace query share.
  *
- * events and spans are virtual tables that read the logs whenever they are asked, one after the other;
- * each cursor has the one at hand opened for itself. The other tables are small and are filled before the statement runs.
+ * events and spans are virtual tables that read the logs whenever they are asked, one after the
+ * other; each cursor has the one at hand opened for itself. The other tables are small and are
+ * filled before the statement runs.
  *
  * Memory    SQLite's is limited; what does not fit is sorted in temporary files.
  */
@@ -67,11 +68,16 @@ int query_open_log(const struct query_log *log, trace_id_t *trid);
 /* A reader that has read: whether it met damage is noted. */
 void query_note_damage(struct query_log *log, trace_id_t trid);
 
-/* Of the log at hand only these times, both included; from its first event on. SQLITE_OK or SQLITE_IOERR. */
+/*
+ * Of the log at hand only these times, both included; from its first event on. SQLITE_OK or
+ * SQLITE_IOERR.
+ */
 int query_go_to(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t end_ns);
 
-/* query_plan.c: the letter of a comparison of a time, 0: of no use; and what it leaves of a window, which may
- * be too wide by a nanosecond. Of what is no number, SQLite knows what it means. */
+/*
+ * query_plan.c: the letter of a comparison of a time, 0: of no use; and what it leaves of a window,
+ * which may be too wide by a nanosecond. Of what is no number, SQLite knows what it means.
+ */
 char query_time_comparison(int op);
 void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *value);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_cursor.h - the table events and where a statement is in it: query_events.c reads, query_plan.c
- * makes of a statement's conditions what is read.
+ * query_cursor.h - the table events and where a statement is in it: query_events.c reads,
+ * query_plan.c makes of a statement's conditions what is read.
  */
 #ifndef POSIXTRACE_QUERY_CURSOR_H
 #define POSIXTRACE_QUERY_CURSOR_H
@@ -54,7 +54,10 @@ static inline bool query_is_chosen(const struct query_cursor *cursor, trace_even
 /* Of what a plan chose. */
 void query_plan_forget(struct query_cursor *cursor);
 
-/* SQLite's xBestIndex; and what its plan and arguments choose, into a cursor: SQLITE_OK or SQLITE_NOMEM. */
+/*
+ * SQLite's xBestIndex; and what its plan and arguments choose, into a cursor: SQLITE_OK or
+ * SQLITE_NOMEM.
+ */
 int query_plan(sqlite3_vtab *base, sqlite3_index_info *info);
 int query_plan_take(struct query_cursor *cursor, const char *plan, int argc, sqlite3_value **argv);
 

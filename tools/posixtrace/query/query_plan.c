@@ -2,10 +2,10 @@
 /*
  * query_plan.c - what a statement asks of events, before SQLite sees them.
  *
- * What it asks of time goes to the log's index, what it asks of names, types, processes and threads to a
- * filter. All of it is only made use of: SQLite asks again itself. Where a statement groups by name or
- * type and few types have events, the log is read once for each of them, which is faster by far than
- * sorting all rows.
+ * What it asks of time goes to the log's index, what it asks of names, types, processes and threads
+ * to a filter. All of it is only made use of: SQLite asks again itself. Where a statement groups by
+ * name or type and few types have events, the log is read once for each of them, which is faster by
+ * far than sorting all rows.
  *
  * The plan is a string: for each argument of xFilter the column and the comparison, then the order.
  */
@@ -60,8 +60,8 @@ static size_t types_with_events(const struct query_log *log)
 }
 
 /*
- * Types that the log does not list come from damaged logs alone. The order by name is that of the bytes,
- * as SQLite's is. Of several logs each would have its own.
+ * Types that the log does not list come from damaged logs alone. The order by name is that of the
+ * bytes, as SQLite's is. Of several logs each would have its own.
  */
 static char order(const struct query *query, const sqlite3_index_info *info)
 {

@@ -221,9 +221,9 @@ static bool needs_quotes(const char *text, size_t len)
 }
 
 /*
- * As RFC 4180 has it: a text is its bytes, in quotes also with the ends of lines that it has; quotes are
- * doubled. A text that a spreadsheet would take for a formula has an apostrophe before it. A terminal gets
- * escapes instead. NULL is nothing, the empty text is quoted.
+ * As RFC 4180 has it: a text is its bytes, in quotes also with the ends of lines that it has;
+ * quotes are doubled. A text that a spreadsheet would take for a formula has an apostrophe before
+ * it. A terminal gets escapes instead. NULL is nothing, the empty text is quoted.
  */
 static void csv_text(const char *text, size_t len, bool exactly)
 {

@@ -69,9 +69,9 @@ static int disconnect(sqlite3_vtab *base)
 }
 
 /*
- * What begins not before a time needs no event before it, and what ends not after one none behind it. The
- * other two bounds are of no use: its other end may be anywhere. A letter for the comparison of each
- * argument, small for the begin, is the plan.
+ * What begins not before a time needs no event before it, and what ends not after one none behind
+ * it. The other two bounds are of no use: its other end may be anywhere. A letter for the
+ * comparison of each argument, small for the begin, is the plan.
  */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {

@@ -20,13 +20,18 @@
 #include "groups.h"
 #include "query/query_cursor.h"
 
-/* A function that the statement uses, as SQLite's authorizer says while the statement is prepared. */
+/*
+ * A function that the statement uses, as SQLite's authorizer says while the statement is prepared.
+ */
 void query_weighted_function(struct query *query, const char *name);
 
 /* query_weighted_functions.c: SQLITE_OK, or what SQLite says. */
 int query_weighted_functions(struct query *query, sqlite3 *db);
 
-/* Whether the statement is one of those; then the rows are counted and the functions by weight are there. */
+/*
+ * Whether the statement is one of those; then the rows are counted and the functions by weight are
+ * there.
+ */
 bool query_weighted_fits(struct query *query, sqlite3 *db, const char *sql);
 void query_weighted_end(struct query *query);
 

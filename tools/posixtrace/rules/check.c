@@ -130,8 +130,8 @@ static int answer(const struct check *check, int status)
 }
 
 /*
- * From the first event on, also where --begin names a later one: which types the filter keeps out, and whether
- * the stream is stopped, is in the events before it.
+ * From the first event on, also where --begin names a later one: which types the filter keeps out,
+ * and whether the stream is stopped, is in the events before it.
  */
 static int begin(struct check *check, struct reading *reading)
 {

@@ -2,9 +2,9 @@
 /*
  * every.c - obligations: events that must be followed by another one.
  *
- * An obligation whose time is over is not violated at once: the writer of the awaited event may have been
- * held up, and its event then stands after younger ones. So the obligation is kept for WANTED_LATE_NS
- * more of the log, and an event that was recorded in time still meets it.
+ * An obligation whose time is over is not violated at once: the writer of the awaited event may
+ * have been held up, and its event then stands after younger ones. So the obligation is kept for
+ * WANTED_LATE_NS more of the log, and an event that was recorded in time still meets it.
  */
 #include <stdio.h>
 #include <stdlib.h>

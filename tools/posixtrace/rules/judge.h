@@ -2,9 +2,9 @@
 /*
  * judge.h - rules held against the events of a log, which come one after the other.
  *
- * An event that another one must follow is an obligation. It stays open until the other event comes, its
- * time is over, the log ends, or events can be missing (sight.h). In the last case it is undecided, as are
- * those for which there is no room.
+ * An event that another one must follow is an obligation. It stays open until the other event
+ * comes, its time is over, the log ends, or events can be missing (sight.h). In the last case it is
+ * undecided, as are those for which there is no room.
  */
 #ifndef POSIXTRACE_RULES_JUDGE_H
 #define POSIXTRACE_RULES_JUDGE_H
@@ -56,8 +56,10 @@ void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pi
 bool every_init(struct judge *judge);
 void every_fini(struct judge *judge);
 
-/* Of the rule at index, an event that wants another; one that others want: the youngest of them gets it, as calls
- * in calls end from inside. */
+/*
+ * Of the rule at index, an event that wants another; one that others want: the youngest of them
+ * gets it, as calls in calls end from inside.
+ */
 void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 		 const struct reading *reading);
 void every_end(struct judge *judge, size_t index, const struct judge_use *use,
@@ -66,7 +68,9 @@ void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 /* Closes obligations whose time is over. */
 void every_expire(struct judge *judge, int64_t now_ns);
 
-/* Events can be missing from since_ns on: what was open then is undecided. Of all rules, or of one. */
+/*
+ * Events can be missing from since_ns on: what was open then is undecided. Of all rules, or of one.
+ */
 void every_cut(struct judge *judge, int64_t since_ns);
 void every_cut_rule(struct judge *judge, size_t index, int64_t since_ns);
 

@@ -2,8 +2,8 @@
 /*
  * order.c - in which order a thread took two locks.
  *
- * A lock is told when it is given back: how long it was held, so when it was taken. Which of two is given
- * back first is open; so the last ORDER_KEPT times of both are kept for each thread.
+ * A lock is told when it is given back: how long it was held, so when it was taken. Which of two is
+ * given back first is open; so the last ORDER_KEPT times of both are kept for each thread.
  */
 #include <fnmatch.h>
 #include <stdio.h>

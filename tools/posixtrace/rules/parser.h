@@ -2,8 +2,8 @@
 /*
  * parser.h - the words of a line of rules, and what is said of a wrong one.
  *
- * After a failure nothing more is said of the line, and whoever reads it gives up; text is what the word is
- * without quotes.
+ * After a failure nothing more is said of the line, and whoever reads it gives up; text is what the
+ * word is without quotes.
  */
 #ifndef POSIXTRACE_RULES_PARSER_H
 #define POSIXTRACE_RULES_PARSER_H

@@ -2,8 +2,9 @@
 /*
  * rate.c - how many events a span of time has.
  *
- * Of a rate of at most N, the last N + 1 times are kept in their order: a ring, whose oldest place is
- * cases % (N + 1). An event whose writer was held up comes after younger ones and is put into its place.
+ * Of a rate of at most N, the last N + 1 times are kept in their order: a ring, whose oldest place
+ * is cases % (N + 1). An event whose writer was held up comes after younger ones and is put into
+ * its place.
  */
 #include "latency/brief.h"
 #include "rules/judge.h"
@@ -18,7 +19,10 @@ static bool is_within(const struct rule *rule, int64_t from_ns, int64_t to_ns)
 	return (uint64_t)to_ns - (uint64_t)from_ns < rule->within_ns;
 }
 
-/* The N + 1 times are full; the oldest of them goes. True: with it, or without it, they are too many. */
+/*
+ * The N + 1 times are full; the oldest of them goes. True: with it, or without it, they are too
+ * many.
+ */
 static bool replace(struct rule *rule, int64_t time_ns)
 {
 	uint64_t oldest = rule->cases % (rule->number + 1), index = rule->number;
@@ -30,7 +34,10 @@ static bool replace(struct rule *rule, int64_t time_ns)
 		rule->undecided++;
 		return false;
 	}
-	/* Of N + 2 times in order the first N + 1 were looked at before, unless this one is among them. */
+	/*
+	 * Of N + 2 times in order the first N + 1 were looked at before, unless this one is among
+	 * them.
+	 */
 	too_many = rule->number && time_ns < *at(rule, oldest, rule->number) &&
 		   is_within(rule, gone_ns, *at(rule, oldest, rule->number - 1) > time_ns ?
 			     *at(rule, oldest, rule->number - 1) : time_ns);

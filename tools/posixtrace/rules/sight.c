@@ -33,7 +33,10 @@ static bool hides(const struct judge *judge, const struct rule *rule, const trac
 	return false;
 }
 
-/* A log that begins in its stream's middle tells its first filter only when that ends: as the old one. */
+/*
+ * A log that begins in its stream's middle tells its first filter only when that ends: as the old
+ * one.
+ */
 static void filter(struct judge *judge, const struct posix_trace_event_np *event)
 {
 	trace_event_set_t old, new;
@@ -57,7 +60,10 @@ void sight_event(struct judge *judge, const struct reading *reading)
 	const struct posix_trace_event_np *event = &reading->event;
 	struct sight *sight = &judge->sight;
 
-	/* A damaged part, and a gap whose beginning is not in the log: since the event before, at most. */
+	/*
+	 * A damaged part, and a gap whose beginning is not in the log: since the event before, at
+	 * most.
+	 */
 	if (event->flags & POSIX_TRACE_EVENT_GAP_NP)
 		every_cut(judge, judge->last_ns);
 	if (event->time_ns > reading->wanted->choose.end_ns && !sight->past) {
@@ -117,7 +123,10 @@ static void sum(uint64_t *to, uint64_t count)
 		*to = UINT64_MAX;
 }
 
-/* The marks of a gap tell of these; a full log lacks its end, one that loops or was cleared its beginning. */
+/*
+ * The marks of a gap tell of these; a full log lacks its end, one that loops or was cleared its
+ * beginning.
+ */
 static bool has_place(const struct judge *judge, int cause)
 {
 	switch (cause) {

@@ -2,8 +2,8 @@
 /*
  * sight.h - which events a log cannot show: when, and of which types.
  *
- * A stream records nothing while it is stopped, and not everything between OVERFLOW and RESUME. A filter
- * keeps some event types out. An event that is missing there proves nothing.
+ * A stream records nothing while it is stopped, and not everything between OVERFLOW and RESUME. A
+ * filter keeps some event types out. An event that is missing there proves nothing.
  */
 #ifndef POSIXTRACE_RULES_SIGHT_H
 #define POSIXTRACE_RULES_SIGHT_H
@@ -30,8 +30,8 @@ static inline bool sight_is_blind(const struct sight *sight)
 void sight_event(struct judge *judge, const struct reading *reading);
 
 /*
- * At the end of the log: rules that lost events, or damage, leave open are undecided. is_damaged: parts of the
- * log are missing. Returns 0 or an error number.
+ * At the end of the log: rules that lost events, or damage, leave open are undecided. is_damaged:
+ * parts of the log are missing. Returns 0 or an error number.
  */
 int sight_losses(struct judge *judge, bool is_damaged);
 

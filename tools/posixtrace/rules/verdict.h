@@ -19,9 +19,9 @@ void verdict_tap_none(struct out *out);
 void verdict_junit_none(struct out *out);
 
 /*
- * Warns of names in rules that no event type, or no lock, of the log has, with the nearest one that is
- * there, and of those whose event types all lack a field of the rule. A rule without a first event type
- * was not checked; but to count what is not there is a check.
+ * Warns of names in rules that no event type, or no lock, of the log has, with the nearest one that
+ * is there, and of those whose event types all lack a field of the rule. A rule without a first
+ * event type was not checked; but to count what is not there is a check.
  */
 void verdict_warn(const struct rules *rules, const struct logfile *log);
 

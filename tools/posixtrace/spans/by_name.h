@@ -18,7 +18,9 @@
 /* Whether there is a type of that name to which the rule applies. */
 typedef bool by_name_find(void *arg, const char *name, size_t len);
 
-/* What a type of that name does: POINT, BEGIN or END; stem is then the length of the span's name. */
+/*
+ * What a type of that name does: POINT, BEGIN or END; stem is then the length of the span's name.
+ */
 enum posix_trace_role_np by_name(const char *name, size_t len, by_name_find *find, void *arg,
 				 size_t *stem);
 

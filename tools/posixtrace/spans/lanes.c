@@ -56,7 +56,9 @@ static bool has_open_between(const struct lanes *lanes, struct moment a, struct 
 
 /* ------------------------------------------------------------------ spans that nest */
 
-/* The older half of a lane's spans become one wherever no open span can begin between two of them. */
+/*
+ * The older half of a lane's spans become one wherever no open span can begin between two of them.
+ */
 static void group(const struct lanes *lanes, struct lane *lane)
 {
 	size_t half = lane->count / 2, kept = 0;

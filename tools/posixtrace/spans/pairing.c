@@ -55,7 +55,9 @@ static uint64_t mix_number(uint64_t hash, uint64_t number)
 	return hash ^ hash >> 29;
 }
 
-/* What a begin and its end have in common. A field that the payload lacks pairs those that lack it. */
+/*
+ * What a begin and its end have in common. A field that the payload lacks pairs those that lack it.
+ */
 static uint64_t key_of(const struct role *role, const struct log_type *type,
 		       const struct posix_trace_event_np *event)
 {

@@ -3,10 +3,10 @@
  * pairing.h - spans of time out of events: of a begin and its end, and of events that say
  * themselves how long something took.
  *
- *	span    event types with @begin and @end, or with names that are a pair (by_name.h); their keys,
- *	        or else the thread, pair them
- *	pair    two types that --pair names, and the fields that pair them; without a field the thread
- *	event   a type with a field of type ns and no role: the span ends where the event stands
+ * 	span    event types with @begin and @end, or with names that are a pair (by_name.h); their keys,
+ * 	        or else the thread, pair them
+ * 	pair    two types that --pair names, and the fields that pair them; without a field the thread
+ * 	event   a type with a field of type ns and no role: the span ends where the event stands
  *
  * An end ends the youngest begin with its key in its process. Where events were lost all open spans
  * are cut: nobody knows what became of them.
@@ -83,10 +83,15 @@ void pairing_fini(struct pairing *pairing);
 /* The value of --pair. False: it has said what is wrong. */
 bool pairing_add(struct pairing *pairing, const char *text);
 
-/* For a log whose types are known. False: it has said which type or field of --pair the log lacks. */
+/*
+ * For a log whose types are known. False: it has said which type or field of --pair the log lacks.
+ */
 bool pairing_begin(struct pairing *pairing, struct logfile *log);
 
-/* The same for a log whose types may still come, without --pair: names pair as far as types are there. */
+/*
+ * The same for a log whose types may still come, without --pair: names pair as far as types are
+ * there.
+ */
 void pairing_names(struct pairing *pairing, struct logfile *log);
 
 /* Each event in its order; is_wanted: not only for what it says of losses. */

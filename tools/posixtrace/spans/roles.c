@@ -322,7 +322,9 @@ static void add_named(struct pairing *pairing, struct pairing_type *to,
 	free(name);
 }
 
-/* An event that both ends and begins a pair ends first: the roles are taken from the last one on. */
+/*
+ * An event that both ends and begins a pair ends first: the roles are taken from the last one on.
+ */
 static struct pairing_type *learn(struct pairing *pairing, const struct log_type *type)
 {
 	struct pairing_type *to = calloc(1, sizeof(*to));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * roles.h - what an event type does: which spans it begins and ends, and how long it says they took.
+ * roles.h - what an event type does: which spans it begins and ends, and how long it says they
+ * took.
  */
 #ifndef POSIXTRACE_SPANS_ROLES_H
 #define POSIXTRACE_SPANS_ROLES_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* template/errnames.c - the error numbers of Linux by name, one name each, whatever the host has. */
+/*
+ * template/errnames.c - the error numbers of Linux by name, one name each, whatever the host has.
+ */
 #include "template/print.h"
 
 static const char *const names[] = {

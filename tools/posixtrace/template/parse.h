@@ -3,8 +3,8 @@
  * template/parse.h - the descriptor of a template, into instructions.
  *
  * Each function takes what it names from the line and emits its instructions, or keeps what is
- * wrong and is false. Depth is bounded: braces and parentheses have limits of their own, and nothing
- * else nests.
+ * wrong and is false. Depth is bounded: braces and parentheses have limits of their own, and
+ * nothing else nests.
  */
 #ifndef POSIXTRACE_TEMPLATE_PARSE_H
 #define POSIXTRACE_TEMPLATE_PARSE_H

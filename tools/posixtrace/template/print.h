@@ -12,7 +12,9 @@
 
 /* Each writes at most PRINT_BYTES and returns how many. */
 
-/* As the code of this letter and length prints it; of what is not X, D, U, o, B, E, F, T, P: as X. */
+/*
+ * As the code of this letter and length prints it; of what is not X, D, U, o, B, E, F, T, P: as X.
+ */
 size_t print_number(char *text, uint64_t value, char letter, unsigned m);
 
 /* A macro without a format. */

@@ -30,7 +30,9 @@ struct prose {
 void prose_init(struct prose *prose);
 void prose_label(struct prose *prose, const char *text, size_t len);
 
-/* Literals may have \n and \t, fields hold bytes of any kind: what cannot be shown becomes a dot. */
+/*
+ * Literals may have \n and \t, fields hold bytes of any kind: what cannot be shown becomes a dot.
+ */
 void prose_literal(struct prose *prose, const char *text, size_t len);
 void prose_positional(struct prose *prose, const char *text, size_t len);
 void prose_word(struct prose *prose, const char *text, size_t len); /* a field that is a literal */
