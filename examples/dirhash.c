@@ -347,7 +347,8 @@ int main(int argc, char **argv)
 	error = posix_trace_shutdown(stream);
 	if (error)
 		die("posix_trace_shutdown", error);
-	fprintf(stderr, "dirhash: %lu files, %llu bytes, %lu directories, %ld threads, %lu errors\n",
+	fprintf(stderr,
+		"dirhash: %lu files, %llu bytes, %lu directories, %ld threads, %lu errors\n",
 		files, bytes, (unsigned long)walk.dirs, threads, errors);
 	return errors > 0;
 }

@@ -296,7 +296,8 @@ int main(int argc, char **argv)
 		die(argv[1], errno);
 	error = posix_trace_open(fd, &log);
 	if (error == EINVAL) {
-		fprintf(stderr, "dirhash-report: %s: no trace log that can be read here\n", argv[1]);
+		fprintf(stderr, "dirhash-report: %s: no trace log that can be read here\n",
+			argv[1]);
 		return 1;
 	}
 	if (error)

@@ -54,7 +54,8 @@ static void print_types(const struct report *report)
 	for (i = 0; i < report->type_count && report->types[i].count > 0; i++)
 		printf("  %10lu  %12llu bytes  %s\n", report->types[i].count,
 		       report->types[i].bytes, report->types[i].name);
-	printf("  %10lu  in %.3f s\n", report->events, ms(report->last_ns - report->first_ns) / 1e3);
+	printf("  %10lu  in %.3f s\n", report->events,
+	       ms(report->last_ns - report->first_ns) / 1e3);
 	if (report->truncated)
 		printf("  %10lu  with data cut to max-data-size\n", report->truncated);
 	if (report->malformed)

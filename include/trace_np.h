@@ -222,7 +222,8 @@ int posix_trace_check_np(int file_desc,
 
 struct posix_trace_stream_np {
 	pid_t pid;              /* the process that is traced */
-	int ended;              /* it has ended, or cannot be seen; who inherited the stream goes on */
+	/* it has ended, or cannot be seen; who inherited the stream goes on */
+	int ended;
 	int waiting;            /* it does not use this library yet */
 	pid_t creator;          /* 0: not in this name space; POSIX_TRACE_CREATOR_GONE_NP */
 	const pid_t *member;    /* who inherited the stream, as far as the caller may see them */
@@ -283,9 +284,11 @@ struct posix_trace_origin_np {
 	char host[64];          /* its machine; empty: this one */
 	char clock[32];         /* what stamped the events, any word; empty: "unknown" */
 	uint64_t clock_hz;      /* its nominal frequency, 0 = not known */
-	int64_t creation_ns;    /* of the stream, unless the attributes were got from a stream or log */
+	/* of the stream, unless the attributes were got from a stream or log */
+	int64_t creation_ns;
 	int64_t resolution_ns;  /* of the clock; 0: that of the attributes */
-	char generation[TRACE_NAME_MAX + 1]; /* what made the trace; empty: that of the attributes */
+	/* what made the trace; empty: that of the attributes */
+	char generation[TRACE_NAME_MAX + 1];
 };
 
 /*
@@ -435,7 +438,8 @@ struct posix_trace_field_np {
 	unsigned count;         /* of values: elements of an array, else 1 */
 	int is_array;           /* TYPE[N], even if N is 1; not str[N] and bytes[N] */
 	unsigned room;          /* N of str[N] and bytes[N], else 0 */
-	size_t offset;          /* in the payload; POSIX_TRACE_OFFSET_VARIES_NP behind str and bytes */
+	/* in the payload; POSIX_TRACE_OFFSET_VARIES_NP behind str and bytes */
+	size_t offset;
 	int is_key;
 	int has_bits;           /* value_name are of bits */
 	unsigned value_names;
@@ -484,7 +488,8 @@ struct posix_trace_value_np {
  */
 struct posix_trace_values_np {
 	const struct posix_trace_schema_np *schema;
-	const unsigned char *data; /* what follows the last value: after all, what no field explains */
+	/* what follows the last value: after all, what no field explains */
+	const unsigned char *data;
 	size_t len;
 	unsigned field;
 	unsigned index;
@@ -648,9 +653,11 @@ struct posix_trace_mapping_np {
 	int64_t until_ns;       /* and not from here on; INT64_MAX: to the end */
 	uint64_t start, end;    /* addresses; the end is not part of it */
 	uint64_t offset;        /* in the file, of start */
-	uint64_t base;          /* an address less this is one in the file, as its symbols have it */
+	/* an address less this is one in the file, as its symbols have it */
+	uint64_t base;
 	pid_t pid;
-	pid_t parent;           /* not 0: no file, but pid is a child of it and has what it had then */
+	/* not 0: no file, but pid is a child of it and has what it had then */
+	pid_t parent;
 	uint32_t build_id_len;  /* 0: unknown */
 	unsigned char build_id[POSIX_TRACE_BUILD_ID_MAX_NP];
 	const char *path;       /* as it was then; the library's, until the log is closed */

@@ -53,9 +53,12 @@ struct ptx_attachment {
 	 * program
 	 */
 	_Atomic uint64_t target_inode, target_start;
-	_Atomic uint64_t missed;     /* events that could not be counted in the region, see point/adopt.c */
-	_Atomic uint32_t unlocked;   /* the system refused its creator the lock: no lock is no evidence */
-	_Atomic int64_t executed_ns; /* the target runs another program since then; 0: as at creation */
+	/* events that could not be counted in the region, see point/adopt.c */
+	_Atomic uint64_t missed;
+	/* the system refused its creator the lock: no lock is no evidence */
+	_Atomic uint32_t unlocked;
+	/* the target runs another program since then; 0: as at creation */
+	_Atomic int64_t executed_ns;
 	int64_t creation_ns;
 	char name[PTX_NAME_BYTES];
 };
@@ -86,10 +89,12 @@ struct ptx_control {
 	uint32_t version;
 	uint32_t pid;
 	_Atomic uint64_t next_region;
-	_Atomic uint32_t clock; /* enum ptx_arena_clock: what stamps the events of all its streams */
+	/* enum ptx_arena_clock: what stamps the events of all its streams */
+	_Atomic uint32_t clock;
 	_Atomic uint32_t owner; /* enum ptx_arena_owner */
 	_Atomic uint32_t mixed; /* members have different name spaces of process ids */
-	_Atomic uint32_t quiet; /* a process that writes here wakes nobody: who waits looks by himself */
+	/* a process that writes here wakes nobody: who waits looks by himself */
+	_Atomic uint32_t quiet;
 	struct ptx_attachment attachment[PTX_STREAMS];
 	struct ptx_member member[PTX_MEMBERS];
 };
@@ -200,7 +205,8 @@ static inline void ptx_arena_changed(struct ptx_arena *arena)
  * A place in the file that no other region has or had, 0 without file. ENOMEM: there is not so much
  * memory.
  */
-int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t *offset);
+int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry,
+		     uint64_t *offset);
 
 /*
  * For how many rings a stream there is planned. One in a file of its own, or in an arena that the

@@ -93,7 +93,8 @@ bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit)
 /* Its creator could not lock it: whether that lives is not known. */
 static bool is_unlocked(const struct ptx_arena *arena, unsigned bit)
 {
-	return atomic_load_explicit(&arena->control->attachment[bit].unlocked, memory_order_acquire);
+	return atomic_load_explicit(&arena->control->attachment[bit].unlocked,
+				    memory_order_acquire);
 }
 
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
@@ -198,7 +199,8 @@ static bool take(struct ptx_arena *arena, unsigned bit, enum locked locked, uint
 		    (ptx_attachment_state(word) != PTX_ATTACHMENT_FREE && is_unlocked(arena, bit)))
 			return false;
 		*generation = ptx_attachment_generation(word) + 1;
-		if (!leave(arena, bit, word, ptx_attachment_make(*generation, PTX_ATTACHMENT_CLAIMED)))
+		if (!leave(arena, bit, word,
+			   ptx_attachment_make(*generation, PTX_ATTACHMENT_CLAIMED)))
 			continue;
 		atomic_store_explicit(&arena->control->attachment[bit].unlocked,
 				      locked == REFUSED, memory_order_relaxed);

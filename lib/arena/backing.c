@@ -23,7 +23,8 @@ static struct backing {
 	_Atomic(unsigned char *) region; /* NULL: none */
 	size_t bytes;
 	int fd;
-	_Atomic unsigned held; /* BACKING_OPEN and the threads that extend it; who makes it 0 closes fd */
+	/* BACKING_OPEN and the threads that extend it; who makes it 0 closes fd */
+	_Atomic unsigned held;
 	uint64_t device, inode;
 	struct ptx_control *control;
 	struct ptx_lists *lists;
@@ -222,11 +223,13 @@ static bool extend(void *memory, size_t bytes)
 {
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
 		struct backing *backing = &backings[i];
-		unsigned char *region = atomic_load_explicit(&backing->region, memory_order_acquire);
+		unsigned char *region = atomic_load_explicit(&backing->region,
+							     memory_order_acquire);
 		size_t at = (size_t)((unsigned char *)memory - region);
 		bool done;
 
-		if (!region || (unsigned char *)memory < region || at >= backing->bytes || !hold(backing))
+		if (!region || (unsigned char *)memory < region || at >= backing->bytes ||
+		    !hold(backing))
 			continue;
 		/* Held, it stays; it may have been replaced before. */
 		done = atomic_load_explicit(&backing->region, memory_order_acquire) == region &&
@@ -276,6 +279,7 @@ void ptx_backing_child(void)
 		if (atomic_exchange_explicit(&backings[i].region, NULL, memory_order_relaxed) &&
 		    has_file(&backings[i]))
 			close(backings[i].fd);
-		atomic_store_explicit(&backings[i].held, 0, memory_order_relaxed); /* by this process */
+		/* by this process */
+		atomic_store_explicit(&backings[i].held, 0, memory_order_relaxed);
 	}
 }

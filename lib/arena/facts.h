@@ -19,7 +19,8 @@ struct ptx_facts {
 	uint32_t pid;     /* of the traced process, as it knows itself */
 	uint32_t counter; /* what its ticks are: the processor's counter, or nanoseconds */
 	char clock[32];   /* the same in a word */
-	char boot[40];    /* the kernel's name for the time it has been up: ticks of another are others */
+	/* the kernel's name for the time it has been up: ticks of another are others */
+	char boot[40];
 };
 
 _Static_assert(sizeof(struct ptx_facts) <= PTX_FACTS_BYTES, "the region has room");

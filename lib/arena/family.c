@@ -161,7 +161,8 @@ static void tell_program(struct ptx_member *member, uint32_t parent)
  * sees the other.
  */
 static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
-		  const uint64_t *generation, bool (*is_free)(const struct ptx_control *control, uint32_t pid))
+		  const uint64_t *generation, bool (*is_free)(const struct ptx_control *control,
+							      uint32_t pid))
 {
 	for (unsigned i = 0; i < PTX_MEMBERS; i++) {
 		struct ptx_member *member = &control->member[i];
@@ -184,7 +185,8 @@ static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, ui
 		atomic_store_explicit(&member->pid, pid, memory_order_release);
 		for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 			if ((bits >> bit & 1) &&
-			    atomic_load_explicit(&control->attachment[bit].word, memory_order_seq_cst) !=
+			    atomic_load_explicit(&control->attachment[bit].word,
+						 memory_order_seq_cst) !=
 				    ptx_attachment_make(generation[bit], PTX_ATTACHMENT_ATTACHED))
 				atomic_fetch_and_explicit(&member->bits, ~(UINT64_C(1) << bit),
 							  memory_order_relaxed);
@@ -296,7 +298,8 @@ bool ptx_family_tell_executed(struct ptx_control *control)
 		    is_target(attachment) == PTX_OTHER)
 			continue;
 		self.since_ns = ptx_clock_realtime();
-		atomic_store_explicit(&attachment->executed_ns, self.since_ns, memory_order_relaxed);
+		atomic_store_explicit(&attachment->executed_ns, self.since_ns,
+				      memory_order_relaxed);
 		any = true;
 	}
 	return any;
@@ -327,7 +330,8 @@ bool ptx_family_join(struct ptx_control *control)
 		number = process.parent;
 		if (ptx_proc_ids(number, &ids) != 0)
 			break;
-		bits = inheritable(control, ids.inner, bits_of(control, ids.inner), self.generation);
+		bits = inheritable(control, ids.inner, bits_of(control, ids.inner),
+				   self.generation);
 		if (!bits)
 			continue;
 		enter(control, pid, 0, bits, self.generation);
@@ -346,7 +350,8 @@ static enum what look_at(int fd)
 
 	if (fstat(fd, &file) != 0 || !ptx_arena_is_sealed(fd, (uint64_t)file.st_size))
 		return NO_ARENA;
-	control = mmap(NULL, sizeof(union ptx_control_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	control = mmap(NULL, sizeof(union ptx_control_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		       0);
 	if (control == MAP_FAILED)
 		return NO_ARENA;
 	if (control->magic == PTX_ARENA_MAGIC && control->version == PTX_ARENA_VERSION)

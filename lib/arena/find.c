@@ -108,7 +108,8 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 			failure = why_not(errno);
 			break;
 		}
-		if (entry->d_name[0] == '.' || !ptx_holders_is_candidate(dirfd(folder), entry->d_name))
+		if (entry->d_name[0] == '.' ||
+		    !ptx_holders_is_candidate(dirfd(folder), entry->d_name))
 			continue;
 		snprintf(path, sizeof path, "%s/%s", files, entry->d_name);
 		failure = why_not(ptx_others_at(path, &arena));
@@ -230,7 +231,8 @@ static bool is_gone(int process)
 }
 
 /* Under lock. */
-static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom, struct ptx_target *target)
+static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom,
+		      struct ptx_target *target)
 {
 	_Atomic uint32_t never = 0;
 	int err = search(pid, target->pid, &target->arena);

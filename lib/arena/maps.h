@@ -31,9 +31,11 @@ struct ptx_maps_note {
 struct ptx_maps {
 	_Atomic uint32_t taken; /* notes, from the first on */
 	_Atomic uint32_t used;  /* of the text */
-	_Atomic int64_t ended_ns; /* since when something could not be said; 0: all was. Nothing is after that */
+	/* since when something could not be said; 0: all was. Nothing is after that */
+	_Atomic int64_t ended_ns;
 	struct ptx_maps_note note[PTX_MAPS_NOTES];
-	unsigned char text[PTX_MAPS_ROOM]; /* of a file: bytes of its build-id, build-id, path, NUL */
+	/* of a file: bytes of its build-id, build-id, path, NUL */
+	unsigned char text[PTX_MAPS_ROOM];
 };
 
 /* ENOSPC: there is no room for it. Async-signal-safe. */

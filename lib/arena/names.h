@@ -25,7 +25,8 @@ struct ptx_name_cell {
 };
 
 struct ptx_names {
-	_Atomic uint64_t entry[PTX_NAMES]; /* hash 32 | cell + 1; id is PTX_TYPE_FIRST_USER + index */
+	/* hash 32 | cell + 1; id is PTX_TYPE_FIRST_USER + index */
+	_Atomic uint64_t entry[PTX_NAMES];
 	struct ptx_name_cell cell[PTX_NAME_CELLS];
 };
 

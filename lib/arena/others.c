@@ -202,7 +202,8 @@ static bool peek_at(int file, const struct stat *st,
 }
 
 /* Under lock. */
-static bool peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
+static bool peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
+		 void *arg)
 {
 	int file = open(path, O_PATH | O_CLOEXEC);
 	const struct ptx_arena *arena;

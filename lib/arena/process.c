@@ -41,7 +41,8 @@ static int make_file(void)
 
 	strcat(name, ptx_io_digits((uint64_t)getpid(), digits));
 	strcat(name, ".");
-	strcat(name, ptx_io_digits(atomic_fetch_add_explicit(&made, 1, memory_order_relaxed), digits));
+	strcat(name, ptx_io_digits(atomic_fetch_add_explicit(&made, 1, memory_order_relaxed),
+				   digits));
 	return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 
@@ -183,7 +184,8 @@ static bool change_to(struct ptx_arena *arena, int fd)
 
 	if (fstat(fd, &file) != 0 || !ptx_arena_is_sealed(fd, (uint64_t)file.st_size))
 		return false;
-	control = mmap(NULL, sizeof(union ptx_control_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	control = mmap(NULL, sizeof(union ptx_control_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		       0);
 	if (control == MAP_FAILED)
 		return false;
 	if (is_arena(control))
@@ -221,7 +223,8 @@ static void take_rendezvous(struct ptx_arena *arena, bool is_program)
 	struct ptx_rendezvous walk;
 	int fd;
 
-	atomic_thread_fence(memory_order_seq_cst); /* what the kernel looks up is as new as what we wrote */
+	/* what the kernel looks up is as new as what we wrote */
+	atomic_thread_fence(memory_order_seq_cst);
 	ptx_rendezvous_begin(&walk, is_program);
 	while ((fd = ptx_rendezvous_next(&walk)) >= 0) {
 		if (change_to(arena, fd))

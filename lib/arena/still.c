@@ -54,7 +54,8 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 			  const struct ptx_chunk *chunk)
 {
 	const struct ptx_geometry *g = &taking->still->rings.geometry;
-	uint32_t end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed)) & ~7u;
+	uint32_t end = ptx_head_offset(atomic_load_explicit(&chunk->head,
+							    memory_order_relaxed)) & ~7u;
 	unsigned char *bytes;
 	uint64_t last = chunk->opened;
 
@@ -86,7 +87,8 @@ static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_
 		return now;
 	link = atomic_load_explicit(&state.current, memory_order_relaxed);
 	at = g->chunks_at + (uint64_t)ptx_link_number(link) * g->chunk_bytes;
-	if (!link || ptx_link_number(link) >= g->chunks_max || !copy(taking, &chunk, sizeof chunk, at) ||
+	if (!link || ptx_link_number(link) >= g->chunks_max ||
+	    !copy(taking, &chunk, sizeof chunk, at) ||
 	    chunk.window == UINT64_MAX || chunk.window < chunk.head)
 		return now;
 	return last_time(taking, at, &chunk);
@@ -311,13 +313,15 @@ static int make_room(struct ptx_taking *taking)
 	if (max_data_size > PTX_RECORD_LEN_MAX ||
 	    ptx_ring_plan(attachment->stream_size, max_data_size, attachment->rings, &g) != 0 ||
 	    !ptx_image_holds(taking->image, attachment->offset, &g)) {
-		ptx_image_fault(taking->image, 0, 0, "no stream can be of the size that it says it has");
+		ptx_image_fault(taking->image, 0, 0,
+				"no stream can be of the size that it says it has");
 		return EINVAL;
 	}
 	taking->region = attachment->offset;
 	taking->budget = 64 * (taking->image->memory + MIB);
 	if (!spend(taking, g.chunks_at)) {
-		ptx_image_fault(taking->image, 0, 0, "the stream is larger than what is there of it");
+		ptx_image_fault(taking->image, 0, 0,
+				"the stream is larger than what is there of it");
 		return EINVAL;
 	}
 	memory = mmap(NULL, g.bytes + g.far_bytes, PROT_READ | PROT_WRITE,
@@ -338,7 +342,8 @@ static int make_room(struct ptx_taking *taking)
 static bool is_too_late(const struct ptx_still *still)
 {
 	return still->rings.loop && still->moment != UINT64_MAX &&
-	       atomic_load_explicit(&still->rings.region->cut, memory_order_relaxed) >= still->moment;
+	       atomic_load_explicit(&still->rings.region->cut,
+				    memory_order_relaxed) >= still->moment;
 }
 
 static int take(struct ptx_taking *taking, unsigned bit, uint64_t generation)

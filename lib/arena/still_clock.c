@@ -58,7 +58,8 @@ void ptx_still_calibrate(struct ptx_taking *taking, uint64_t opened, struct ptx_
 	memcpy(c, &still->rings.region->calibration, sizeof *c);
 	if (c->hz < HZ_MIN || c->hz > HZ_MAX || !is_moment(&c->created)) {
 		ptx_image_fault(taking->image,
-				taking->region + offsetof(struct ptx_region, calibration), sizeof *c,
+				taking->region + offsetof(struct ptx_region,
+							  calibration), sizeof *c,
 				"the stream's clock cannot be told: times are about right");
 		c->hz = (uint64_t)PTX_NS_PER_S;
 		c->created.ticks = opened < TICKS_MAX ? opened : 1;

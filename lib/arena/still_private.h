@@ -17,7 +17,8 @@ struct ptx_taking {
 	uint64_t *claimed;
 	int naps;         /* that were taken for writers */
 	uint64_t late;    /* after it no writer is waited for, on the monotonic clock */
-	uint64_t budget;  /* bytes that may still be copied: what a sparse file says it has is not believed */
+	/* bytes that may still be copied: what a sparse file says it has is not believed */
+	uint64_t budget;
 };
 
 /* still_counts.c: makes what cannot be a count of losses 0. */

@@ -25,7 +25,8 @@ const char *ptx_proc_path(char path[PTX_PROC_PATH], uint32_t number, const char 
 
 /* What /proc/NUMBER/stat says. */
 struct ptx_proc {
-	uint64_t start;  /* field 22: clock ticks after boot, as the time name space of the reader counts them */
+	/* field 22: clock ticks after boot, as the time name space of the reader counts them */
+	uint64_t start;
 	uint32_t parent; /* field 4, its number */
 	bool runs;       /* false: it has ended, and its parent has not waited for it */
 	bool headless;   /* its first thread has ended, and others run */

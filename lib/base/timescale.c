@@ -33,7 +33,8 @@ void ptx_timescale_add(struct ptx_timescale *scale, struct ptx_anchor anchor)
 
 	if (anchor.ticks <= scale->anchor[n - 1].ticks)
 		return;
-	if (n >= 2 && anchor.ticks - scale->anchor[n - 2].ticks < ptx_clock_ticks(ANCHOR_DISTANCE_NS))
+	if (n >= 2 &&
+	    anchor.ticks - scale->anchor[n - 2].ticks < ptx_clock_ticks(ANCHOR_DISTANCE_NS))
 		scale->anchor[n - 1] = anchor;
 	else {
 		if (n == PTX_TIMESCALE_ANCHORS)

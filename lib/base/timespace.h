@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 struct ptx_time_space {
-	int64_t monotonic_ns; /* what this process's CLOCK_MONOTONIC is ahead of the first name space's */
+	/* what this process's CLOCK_MONOTONIC is ahead of the first name space's */
+	int64_t monotonic_ns;
 	int64_t boottime_ns;
 };
 

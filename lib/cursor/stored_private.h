@@ -45,7 +45,8 @@ struct ptx_stored {
 	uint64_t damaged_parts; /* met since the beginning */
 	bool ended;             /* the end of the log was reached */
 	const char *damage;
-	const char *header_damage; /* what is wrong with the header, of which as much is used as can be */
+	/* what is wrong with the header, of which as much is used as can be */
+	const char *header_damage;
 
 	struct ptx_stored_slot *slot; /* slots: what counts, oldest first */
 	size_t slots;

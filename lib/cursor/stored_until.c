@@ -23,7 +23,8 @@ static size_t last_with(const struct ptx_log_place *place, size_t count, int64_t
  * last INDEX block are not known, and of a damaged one perhaps none: their headers tell when they
  * are met.
  */
-static uint64_t where_to_stop(struct ptx_stored *stored, struct ptx_log_window *window, int64_t until)
+static uint64_t where_to_stop(struct ptx_stored *stored, struct ptx_log_window *window,
+			      int64_t until)
 {
 	const struct ptx_log_place *place;
 	struct ptx_log_found found;

@@ -143,7 +143,8 @@ static void count_between(struct ptx_ledger *ledger, uint64_t more)
  */
 static void reconcile_loop(const struct ptx_drain *drain, struct ptx_ledger *ledger)
 {
-	uint64_t again = atomic_load_explicit(&drain->rings->region->recounted, memory_order_relaxed);
+	uint64_t again = atomic_load_explicit(&drain->rings->region->recounted,
+					      memory_order_relaxed);
 	uint64_t called = ledger->total.called, sum = ptx_ledger_sum(&ledger->total), threads = 0;
 
 	if (sum < called && drain->resumed)
@@ -157,7 +158,8 @@ static void reconcile_loop(const struct ptx_drain *drain, struct ptx_ledger *led
 		threads += ledger->thread[i].line.lost[PTX_LOST_OVERWRITTEN];
 	threads -= ledger->total.lost[PTX_LOST_OVERWRITTEN];
 	if (ledger->threads && threads <= again)
-		ptx_ledger_take_off(&ledger->thread[0].line, sizeof *ledger->thread, ledger->threads,
+		ptx_ledger_take_off(&ledger->thread[0].line, sizeof *ledger->thread,
+				    ledger->threads,
 				    PTX_LOST_OVERWRITTEN, threads);
 }
 

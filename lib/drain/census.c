@@ -46,8 +46,10 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 		bool fresh = false;
 
 		if (known && source->published - next - 1 >= INT32_MAX)
-			return; /* that was all; or it was overwritten, and what is here now came later */
-		switch (ptx_ring_look(drain->rings, index, &place, buffer, &bytes, &ident, &fresh)) {
+			/* that was all; or it was overwritten, and what is here now came later */
+			return;
+		switch (ptx_ring_look(drain->rings, index, &place, buffer, &bytes, &ident,
+				      &fresh)) {
 		case PTX_CLAIM_NOTHING:
 			return;
 		case PTX_CLAIM_LOST:

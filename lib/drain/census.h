@@ -10,8 +10,10 @@
 
 struct ptx_census {
 	struct ptx_drain *drain;
-	uint64_t published; /* records of all rings when the census began, delivered ones included */
-	uint64_t looks;     /* at chunks, that are left: enough for any pool, and hostile ones end */
+	/* records of all rings when the census began, delivered ones included */
+	uint64_t published;
+	/* at chunks, that are left: enough for any pool, and hostile ones end */
+	uint64_t looks;
 	void *arg;
 	/* control: the event is of the controller's ring. */
 	void (*event)(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,

@@ -222,7 +222,8 @@ void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char 
 	uint64_t last;
 	bool fresh = false;
 
-	if (!ptx_ring_before(drain->rings, place.link, &source->records) || source->place.claimed == 0 ||
+	if (!ptx_ring_before(drain->rings, place.link, &source->records) ||
+	    source->place.claimed == 0 ||
 	    ptx_ring_look(drain->rings, ring, &place, buffer, &bytes, &ident, &fresh) !=
 		    PTX_CLAIM_BYTES)
 		return;
@@ -335,7 +336,8 @@ int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
 		uint64_t last;
 		bool fresh = false;
 
-		if (ptx_ring_look(rings, PTX_CONTROL_RING, &place, buffer, &bytes, &ident, &fresh) !=
+		if (ptx_ring_look(rings, PTX_CONTROL_RING, &place, buffer, &bytes, &ident,
+				  &fresh) !=
 		    PTX_CLAIM_BYTES)
 			break;
 		bytes = ptx_records_check(rings, buffer, bytes, &records, &last);
@@ -397,7 +399,8 @@ int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 		drain->checkpoint = from == checkpoint_at(drain, 1);
 		go_on_from(drain, from);
 	} else {
-		drain->running = true; /* as good as all that rings hold was recorded while it ran */
+		/* as good as all that rings hold was recorded while it ran */
+		drain->running = true;
 	}
 	drain->resumed = true;
 	for (uint32_t i = 0; i < drain->sources; i++)

@@ -37,7 +37,8 @@ void ptx_cut_apply(struct ptx_drain *drain)
 	if (atomic_load_explicit(&region->first_overwritten, memory_order_relaxed) != UINT64_MAX)
 		first = atomic_exchange_explicit(&region->first_overwritten, UINT64_MAX,
 						 memory_order_acquire);
-	cut = atomic_load_explicit(&region->cut, memory_order_acquire); /* (J) with (I) in ring/overwrite.c */
+	/* (J) with (I) in ring/overwrite.c */
+	cut = atomic_load_explicit(&region->cut, memory_order_acquire);
 	if (cut != drain->cut) {
 		drain->cut = cut;
 		take_all(drain);

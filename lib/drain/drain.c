@@ -62,7 +62,8 @@ bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
 	if (source == drain->source[PTX_CONTROL_RING])
 		return false;
 	if (record->type < PTX_TYPE_UNNAMED) {
-		ptx_step_book(drain, PTX_LOST_DAMAGED); /* only the controller writes system events */
+		/* only the controller writes system events */
+		ptx_step_book(drain, PTX_LOST_DAMAGED);
 		return true;
 	}
 	phase = ptx_step_phase(drain, record->time);
@@ -100,7 +101,8 @@ static bool find_next(struct ptx_drain *drain)
 			key = source->key;
 		if (mark && mark->ticks <= key && mark->ticks <= drain->watermark) {
 			/* A restart is told before the next event, not before there is one. */
-			if (mark->kind == PTX_MARK_RESTART && key == UINT64_MAX && drain->marks == 1)
+			if (mark->kind == PTX_MARK_RESTART && key == UINT64_MAX &&
+			    drain->marks == 1)
 				return false;
 			ptx_told_mark(drain, mark, false);
 			continue;
@@ -170,7 +172,8 @@ bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *even
 		return false;
 	drain->watermark = drain->now;
 	if (!find_next(drain)) {
-		drain->watermark = certain; /* nothing is held back: the order need not be given up */
+		/* nothing is held back: the order need not be given up */
+		drain->watermark = certain;
 		return false;
 	}
 	describe(drain, event);

@@ -65,7 +65,8 @@ struct ptx_source {
 	size_t line;            /* in account.thread; SIZE_MAX = look it up */
 	uint64_t last;          /* time of the last record claimed */
 	uint32_t records;       /* claimed, modulo 2^32: what is missing shows in the next chunk */
-	uint32_t published;     /* records of the ring when a clear or a ledger began, modulo 2^32 */
+	/* records of the ring when a clear or a ledger began, modulo 2^32 */
+	uint32_t published;
 	/* The writer as last seen inside its window, and as last seen outside. */
 	uint64_t inside_link, inside_head, inside_since, bound;
 	uint64_t idle_link, idle_head, idle_at;
@@ -77,7 +78,8 @@ struct ptx_source {
 
 struct ptx_drain {
 	struct ptx_rings *rings;
-	struct ptx_arena *arena; /* that the stream lies in; this process's if nobody said otherwise */
+	/* that the stream lies in; this process's if nobody said otherwise */
+	struct ptx_arena *arena;
 	_Atomic uint64_t *missed; /* losses outside the region, missed.c; NULL: there are none */
 	bool loop;
 	bool shared;       /* other processes write into the stream */
@@ -92,7 +94,8 @@ struct ptx_drain {
 	uint32_t *heap;             /* of sources with something at hand, smallest key first */
 	uint64_t watermark;
 	uint64_t now;       /* when it was last computed */
-	uint64_t certain;   /* no writer that was seen in a trace point then publishes anything older */
+	/* no writer that was seen in a trace point then publishes anything older */
+	uint64_t certain;
 	uint64_t takes;     /* from rings, that are left until the next pass: enough for any pool */
 	bool held_back;     /* something is there that is younger than the watermark */
 	bool outrun;        /* writers overwrote each chunk that the last look turned to */
@@ -114,7 +117,8 @@ struct ptx_drain {
 	uint64_t gap_first; /* time of the first event lost in it, UINT64_MAX = not known */
 	uint64_t cut;       /* what was overwritten reaches up to here */
 	uint64_t told_cut;  /* and up to here it has been told */
-	uint64_t cleared;   /* and what a clear did not come to, for others overwrote it all the time, too */
+	/* and what a clear did not come to, for others overwrote it all the time, too */
+	uint64_t cleared;
 	bool survivor;      /* RESUME promised the next event: it is delivered whatever happens */
 
 	/* Events of the drain's own, before the next record. */

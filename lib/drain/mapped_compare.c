@@ -92,7 +92,8 @@ static bool is_exact(const struct ptx_mapped_set *old, const struct ptx_mapped_s
 }
 
 /* Never before it came: a file that was seen once was there for a moment. */
-static void note_gone(const struct ptx_mapped_notes *notes, const struct ptx_mapping *mapping, int64_t when_ns)
+static void note_gone(const struct ptx_mapped_notes *notes, const struct ptx_mapping *mapping,
+		      int64_t when_ns)
 {
 	struct ptx_mapping gone = *mapping;
 
@@ -127,7 +128,8 @@ void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_m
 	}
 }
 
-void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *set, int64_t since_ns)
+void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *set,
+		      int64_t since_ns)
 {
 	for (size_t i = 0; i < set->count; i++) {
 		struct ptx_mapping *came = &set->range[i].mapping;

@@ -254,7 +254,8 @@ static bool is_ours(const struct ptx_arena *arena, const struct line *line, size
 
 static bool is_wanted(const struct line *line)
 {
-	return line->is_code && ((line->inode && *line->path == '/') || !strcmp(line->path, "[vdso]"));
+	return line->is_code && ((line->inode && *line->path == '/') ||
+				 !strcmp(line->path, "[vdso]"));
 }
 
 /* The process said that this part of a file is there, where the system shows whole pages of one. */

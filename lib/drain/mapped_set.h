@@ -53,7 +53,8 @@ struct ptx_mapped_notes {
 };
 
 /* Notes all that a process has: there since then; 0: since the look. */
-void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *set, int64_t since_ns);
+void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *set,
+		      int64_t since_ns);
 
 /* Notes what came and went between two looks. */
 void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_mapped_set *old,

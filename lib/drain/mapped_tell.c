@@ -41,7 +41,8 @@ static bool is_traced(void)
 {
 	const struct ptx_arena *arena = &ptx_arena_self;
 
-	return arena->lists && atomic_load_explicit(&arena->control->attached, memory_order_acquire) &
+	return arena->lists && atomic_load_explicit(&arena->control->attached,
+						    memory_order_acquire) &
 				       ~atomic_load_explicit(&arena->mine, memory_order_relaxed);
 }
 

@@ -90,7 +90,8 @@ static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t recor
 	}
 	if (!drain->rings->debts) { /* else the log's next block says so */
 		ptx_step_note(drain, index);
-		atomic_store_explicit(taken, atomic_load_explicit(taken, memory_order_relaxed) + records,
+		atomic_store_explicit(taken,
+				      atomic_load_explicit(taken, memory_order_relaxed) + records,
 				      memory_order_relaxed);
 	}
 	source->at = source->end = 0;
@@ -99,7 +100,8 @@ static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t recor
 /* What was overwritten is more than what a clear had not come to. */
 static bool is_missed(const struct ptx_drain *drain)
 {
-	return atomic_load_explicit(&drain->rings->region->cut, memory_order_acquire) > drain->cleared;
+	return atomic_load_explicit(&drain->rings->region->cut,
+				    memory_order_acquire) > drain->cleared;
 }
 
 void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
@@ -124,7 +126,8 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		case PTX_CLAIM_LOST:
 			losses++;
 			if (ptx_ring_find(drain->rings, index, &source->place, &before)) {
-				drain->gap = drain->gap || (before != source->records && is_missed(drain));
+				drain->gap = drain->gap || (before != source->records &&
+							    is_missed(drain));
 				source->records = before;
 			}
 			continue;
@@ -136,7 +139,8 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 			source->line = SIZE_MAX;
 			source->records = ident.spare; /* as was found; and what it is at first */
 		}
-		source->end = ptx_records_check(drain->rings, source->buffer, bytes, &records, &last);
+		source->end = ptx_records_check(drain->rings, source->buffer, bytes, &records,
+						&last);
 		if (source->end < bytes)
 			count_damage(drain);
 		source->records += records;

@@ -81,7 +81,8 @@ static inline void ptx_step_advance(struct ptx_drain *drain)
 	ptx_step_settle(drain);
 }
 
-static inline struct ptx_ledger_line *ptx_step_line(struct ptx_drain *drain, struct ptx_source *source)
+static inline struct ptx_ledger_line *ptx_step_line(struct ptx_drain *drain,
+						    struct ptx_source *source)
 {
 	if (ptx_unlikely(source->line == SIZE_MAX)) {
 		struct ptx_ledger_line *line =

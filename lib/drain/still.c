@@ -88,7 +88,8 @@ static int make_drain(struct ptx_still *still, struct ptx_drain **result)
 	int err = ENOMEM;
 
 	if (buffer)
-		err = ptx_drain_create(&still->rings, &still->facts.attr, still->calibration.created,
+		err = ptx_drain_create(&still->rings, &still->facts.attr,
+				       still->calibration.created,
 				       &drain);
 	if (!err) {
 		drain->arena = &still->arena;
@@ -163,7 +164,8 @@ static void lose_unread(struct ptx_ledger_line *line)
  */
 static void reconcile(const struct ptx_still *still, struct ptx_ledger *ledger)
 {
-	struct ptx_ledger_line *total = &ledger->total, *nobody = ptx_ledger_thread(ledger, 0, 0, 0);
+	struct ptx_ledger_line *total = &ledger->total, *nobody = ptx_ledger_thread(ledger, 0, 0,
+										    0);
 	const struct lines types = { ledger->type, sizeof *ledger->type, PTX_TYPE_MAX };
 	const struct lines threads = { &ledger->thread[0].line, sizeof *ledger->thread,
 				       ledger->threads };

@@ -22,7 +22,8 @@ void ptx_transfer_name(struct ptx_flush *flush, unsigned type)
 
 	if (flush->named[type / 64] >> (type % 64) & 1)
 		return;
-	if (ptx_names_get(flush->drain->arena->names, type, text) && ptx_log_name(flush->log, type, text) == 0)
+	if (ptx_names_get(flush->drain->arena->names, type, text) &&
+	    ptx_log_name(flush->log, type, text) == 0)
 		flush->named[type / 64] |= UINT64_C(1) << (type % 64);
 }
 

@@ -37,7 +37,8 @@ const char *ptx_log_check_areas(const struct ptx_log_header *h)
 	    h->names_offset >= PTX_LOG_OFFSET_MAX || h->names_bytes >= PTX_LOG_OFFSET_MAX ||
 	    h->slots_offset >= PTX_LOG_OFFSET_MAX || h->slot_bytes >= PTX_LOG_OFFSET_MAX)
 		return "an area of the header is too large";
-	if (h->names_offset < PTX_LOG_HEADER_BYTES || h->names_bytes <= sizeof(struct ptx_log_block) ||
+	if (h->names_offset < PTX_LOG_HEADER_BYTES ||
+	    h->names_bytes <= sizeof(struct ptx_log_block) ||
 	    h->slot_bytes <= sizeof(struct ptx_log_block) ||
 	    h->slots_offset < h->names_offset + 2 * h->names_bytes)
 		return "the areas of the header overlap or are too small";
@@ -89,7 +90,8 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 		reason = "the log uses a feature that this version does not know";
 	if (!reason)
 		reason = ptx_log_check_areas(h);
-	if (!reason && (!is_text(h->clock, sizeof(h->clock)) || !is_text(h->host, sizeof(h->host)) ||
+	if (!reason && (!is_text(h->clock, sizeof(h->clock)) ||
+			!is_text(h->host, sizeof(h->host)) ||
 			!is_text(h->name, sizeof(h->name)) ||
 			!is_text(h->generation, sizeof(h->generation))))
 		reason = "a text in the header has no end";

@@ -69,7 +69,8 @@ bool ptx_log_lists_any(const struct ptx_log *log)
 {
 	static const uint64_t none[PTX_TYPE_MAX / 64];
 
-	return log->lists.objects || log->lists.mappings || memcmp(log->lists.known, none, sizeof(none));
+	return log->lists.objects || log->lists.mappings || memcmp(log->lists.known, none,
+								   sizeof(none));
 }
 
 static size_t schema_bytes(const char *text)
@@ -188,7 +189,8 @@ void ptx_log_lists_clear(struct ptx_log *log)
 	log->lists.at = log->header->lists_offset;
 }
 
-int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block, const void *payload)
+int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block,
+			 const void *payload)
 {
 	const struct ptx_log_schema *entry = payload;
 
@@ -202,7 +204,8 @@ int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block,
 	return 0;
 }
 
-int ptx_log_objects_take(struct ptx_log *log, const struct ptx_log_block *block, const void *payload)
+int ptx_log_objects_take(struct ptx_log *log, const struct ptx_log_block *block,
+			 const void *payload)
 {
 	const struct ptx_object *object = payload;
 

@@ -221,7 +221,8 @@ int ptx_log_write_loop(struct ptx_log *log)
 }
 
 /* As if it had just been filled and placed. */
-int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block, const uint8_t *records,
+int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
+		      const uint8_t *records,
 		      uint32_t slot)
 {
 	struct ptx_log_loop *loop = log->loop;

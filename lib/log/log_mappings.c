@@ -130,7 +130,8 @@ int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	return 0;
 }
 
-int ptx_log_mappings_take(struct ptx_log *log, const struct ptx_log_block *block, const void *payload)
+int ptx_log_mappings_take(struct ptx_log *log, const struct ptx_log_block *block,
+			  const void *payload)
 {
 	const struct ptx_log_mapping *entry = payload;
 	struct ptx_log_lists *lists = &log->lists;

@@ -25,7 +25,8 @@
 /* So far events are looked for behind damage: an older log, of any size, may be there too (W2). */
 #define LOOK_BEYOND   (UINT64_C(16) << 20)
 
-static void take_data(struct ptx_log *log, const struct ptx_log_found *found, const uint8_t *records,
+static void take_data(struct ptx_log *log, const struct ptx_log_found *found,
+		      const uint8_t *records,
 		      struct ptx_log_tally *tally)
 {
 	const struct ptx_log_block *block = &found->block;
@@ -214,7 +215,8 @@ static const void *whole(const struct ptx_log *log, struct ptx_log_window *windo
 {
 	const char *why;
 
-	return find_slot(log, window, slot->slot, found) ? ptx_log_payload(window, found, &why) : NULL;
+	return find_slot(log, window, slot->slot, found) ? ptx_log_payload(window, found,
+									   &why) : NULL;
 }
 
 static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct slots *slots,
@@ -231,7 +233,8 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 		size_t best = i;
 		const uint8_t *records = NULL;
 
-		while (i + 1 < slots->count && slots->slot[i + 1].number == slots->slot[best].number)
+		while (i + 1 < slots->count &&
+		       slots->slot[i + 1].number == slots->slot[best].number)
 			i++;
 		if (slots->slot[i].number < oldest)
 			continue;

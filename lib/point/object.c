@@ -103,7 +103,8 @@ static struct ptx_thread *take_from_pool(void)
  */
 static void push_free(struct ptx_thread *thread)
 {
-	uint64_t first = atomic_load_explicit(&ptx_private.free_threads, memory_order_relaxed), mine;
+	uint64_t first = atomic_load_explicit(&ptx_private.free_threads,
+					      memory_order_relaxed), mine;
 
 	do {
 		uintptr_t below = (uintptr_t)(first & ((UINT64_C(1) << TAG_SHIFT) - 1));
@@ -136,7 +137,8 @@ static struct ptx_thread *pop_free(void)
 			atomic_signal_fence(memory_order_seq_cst);
 			if (take(thread))
 				return thread;
-			first = atomic_load_explicit(&ptx_private.free_threads, memory_order_acquire);
+			first = atomic_load_explicit(&ptx_private.free_threads,
+						     memory_order_acquire);
 		}
 	}
 	return NULL;
@@ -240,7 +242,8 @@ void ptx_objects_leave(const struct ptx_thread *self)
 
 	for (int i = 0; i < PTX_THREAD_POOLS; i++) {
 		struct pool *pool = &pools[i];
-		uintptr_t begin = (uintptr_t)atomic_load_explicit(&pool->begin, memory_order_relaxed);
+		uintptr_t begin = (uintptr_t)atomic_load_explicit(&pool->begin,
+								  memory_order_relaxed);
 		uintptr_t at = (uintptr_t)thread - begin;
 
 		if (begin && at < pool->count * OBJECT_BYTES)

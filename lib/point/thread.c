@@ -366,7 +366,8 @@ static bool is_gone(const struct ptx_thread *thread)
 
 bool ptx_threads_sweep(void)
 {
-	const uint32_t mine = (uint32_t)syscall(SYS_gettid) + 2; /* neither free nor taken, nor another's */
+	/* neither free nor taken, nor another's */
+	const uint32_t mine = (uint32_t)syscall(SYS_gettid) + 2;
 	struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,
 							 memory_order_acquire);
 	int saved = errno;
@@ -375,7 +376,8 @@ bool ptx_threads_sweep(void)
 	for (; thread; thread = thread->next) {
 		uint32_t one = 1, swept = mine;
 
-		if (atomic_load_explicit(&thread->taken, memory_order_acquire) != 1 || !is_gone(thread) ||
+		if (atomic_load_explicit(&thread->taken, memory_order_acquire) != 1 ||
+		    !is_gone(thread) ||
 		    !atomic_compare_exchange_strong_explicit(&thread->taken, &one, mine,
 							     memory_order_acq_rel,
 							     memory_order_relaxed))

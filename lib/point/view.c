@@ -41,7 +41,8 @@ static void free_view(struct ptx_view *view)
 {
 	ptx_region_unmap(&view->rings);
 	if (view->is_parents)
-		return; /* a copy of what the parent allocated, in whatever state its allocator was */
+		/* a copy of what the parent allocated, in whatever state its allocator was */
+		return;
 	if (view->adopted)
 		munmap(view, sizeof *view);
 	else
@@ -78,7 +79,8 @@ bool ptx_view_map_far(struct ptx_rings *rings)
 		return false;
 	far = ptx_region_map_far(view->arena, &rings->geometry, view->offset);
 	if (far && view->arena != &ptx_arena_self)
-		madvise(far, rings->geometry.far_bytes, MADV_DONTFORK); /* no child has use for it */
+		/* no child has use for it */
+		madvise(far, rings->geometry.far_bytes, MADV_DONTFORK);
 	if (far && !atomic_compare_exchange_strong_explicit(&rings->far, &none, far,
 							    memory_order_acq_rel,
 							    memory_order_acquire))
@@ -107,7 +109,8 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 	int err;
 
 	if (backing)
-		planned.present = planned.chunks; /* a file system has no memory to spare (backing.c) */
+		/* a file system has no memory to spare (backing.c) */
+		planned.present = planned.chunks;
 	ptx_views_sweep(NULL);
 	view = calloc(1, sizeof *view);
 	if (!view)
@@ -131,7 +134,8 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 	if (arena == &ptx_arena_self)
 		ptx_threads_prepare(PREPARED_THREADS);
 	else
-		madvise(memory, geometry->bytes, MADV_DONTFORK); /* no child of ours has use for it */
+		/* no child of ours has use for it */
+		madvise(memory, geometry->bytes, MADV_DONTFORK);
 	*result = view;
 	return 0;
 undo_claim:
@@ -157,8 +161,10 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 	attachment->loop = view->rings.loop;
 	atomic_store_explicit(&attachment->inherited, inherited, memory_order_relaxed);
 	atomic_store_explicit(&attachment->target, target->pid, memory_order_relaxed);
-	atomic_store_explicit(&attachment->target_inode, target->identity.inode, memory_order_relaxed);
-	atomic_store_explicit(&attachment->target_start, target->identity.start, memory_order_relaxed);
+	atomic_store_explicit(&attachment->target_inode, target->identity.inode,
+			      memory_order_relaxed);
+	atomic_store_explicit(&attachment->target_start, target->identity.start,
+			      memory_order_relaxed);
 	atomic_store_explicit(&attachment->missed, 0, memory_order_relaxed);
 	attachment->stream_policy = (uint16_t)attr->stream_policy;
 	attachment->log_policy = (uint16_t)(has_log ? attr->log_policy : 0);
@@ -241,7 +247,8 @@ uint64_t ptx_view_serial(void)
 
 void ptx_view_before_fork(void)
 {
-	const struct ptx_thread *thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+	const struct ptx_thread *thread = atomic_load_explicit(&ptx_thread_self,
+							       memory_order_relaxed);
 	bool outside = true;
 
 	for (int level = 0; !ptx_thread_is_left(thread) && level < PTX_LEVELS; level++)

@@ -33,7 +33,8 @@ static bool has_known_values(const struct ptx_attr *attr)
 	return (attr->stream_policy == POSIX_TRACE_LOOP ||
 		attr->stream_policy == POSIX_TRACE_UNTIL_FULL ||
 		attr->stream_policy == POSIX_TRACE_FLUSH) &&
-	       (attr->log_policy == POSIX_TRACE_LOOP || attr->log_policy == POSIX_TRACE_UNTIL_FULL ||
+	       (attr->log_policy == POSIX_TRACE_LOOP ||
+		attr->log_policy == POSIX_TRACE_UNTIL_FULL ||
 		attr->log_policy == POSIX_TRACE_APPEND) &&
 	       (attr->inheritance == POSIX_TRACE_CLOSE_FOR_CHILD ||
 		attr->inheritance == POSIX_TRACE_INHERITED);
@@ -107,7 +108,8 @@ static int build(struct ptx_stream *stream, const char *backing, int file_desc)
 	if (err)
 		return err;
 	if (is_shared(stream) && stream->view->offset == 0) {
-		err = ENOMEM; /* the arena's file has not so much room, and others map nothing else */
+		/* the arena's file has not so much room, and others map nothing else */
+		err = ENOMEM;
 		goto undo_view;
 	}
 	created = ptx_clock_anchor();

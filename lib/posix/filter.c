@@ -77,7 +77,8 @@ PTX_EXPORT int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *
 	stream = ptx_stream_lock(trid, PTX_ACTIVE);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	if (how == POSIX_TRACE_SET_EVENTSET) /* it replaces a level too, whose types are in the filter */
+	/* it replaces a level too, whose types are in the filter */
+	if (how == POSIX_TRACE_SET_EVENTSET)
 		atomic_store_explicit(&stream->view->rings.region->max_level, 0,
 				      memory_order_seq_cst);
 	ptx_drain_sync(stream->drain);

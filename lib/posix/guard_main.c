@@ -15,5 +15,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "posixtrace-guardian is started by libposixtrace\n");
 		return 2;
 	}
-	return ptx_guard_run(3, 4, (unsigned)strtoul(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));
+	return ptx_guard_run(3, 4, (unsigned)strtoul(argv[1], NULL, 10),
+			     strtoull(argv[2], NULL, 10));
 }

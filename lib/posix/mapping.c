@@ -27,7 +27,8 @@ static void tell(const struct ptx_mapping *from, struct posix_trace_mapping_np *
 	to->path = from->path ? from->path : "";
 }
 
-PTX_EXPORT int posix_trace_mapping_getnext_np(trace_id_t trid, struct posix_trace_mapping_np *mapping,
+PTX_EXPORT int posix_trace_mapping_getnext_np(trace_id_t trid,
+					      struct posix_trace_mapping_np *mapping,
 					      int *unavailable)
 {
 	struct ptx_call call = ptx_call_begin();

@@ -36,6 +36,7 @@ enum shim_family shim_family_of(enum shim_type type);
 unsigned shim_families(const char *list);
 
 /* One type: of a chosen family and, where there are patterns, matched by one of them. */
-bool shim_is_chosen(enum shim_type type, unsigned families, const char *const *glob, unsigned globs);
+bool shim_is_chosen(enum shim_type type, unsigned families, const char *const *glob,
+		    unsigned globs);
 
 #endif

@@ -76,7 +76,8 @@ static bool is_foreign_loader(const char *path)
 {
 	const char *name = last_part(path);
 
-	return begins(name, "ld-musl") || begins(name, "ld64-uClibc") || begins(name, "ld-uClibc") ||
+	return begins(name, "ld-musl") || begins(name, "ld64-uClibc") || begins(name,
+										"ld-uClibc") ||
 	       begins(name, "linker64");
 }
 
@@ -160,7 +161,8 @@ enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOA
 	return image;
 }
 
-enum shim_image shim_image_find(const char *name, const char *folders, char loader[SHIM_LOADER_BYTES])
+enum shim_image shim_image_find(const char *name, const char *folders,
+				char loader[SHIM_LOADER_BYTES])
 {
 	char path[PATH_MAX];
 	const char *c = name;

@@ -14,7 +14,8 @@
 enum shim_image {
 	SHIM_IMAGE_UNKNOWN, /* it cannot be read, or is of no known format: LD_PRELOAD stays */
 	SHIM_IMAGE_GLIBC,   /* for the dynamic linker of this library's C library and processor */
-	SHIM_IMAGE_STATIC,  /* without a dynamic linker; it hands LD_PRELOAD on to what it executes */
+	/* without a dynamic linker; it hands LD_PRELOAD on to what it executes */
+	SHIM_IMAGE_STATIC,
 	SHIM_IMAGE_FOREIGN, /* for the dynamic linker of another C library */
 	SHIM_IMAGE_MACHINE, /* for another processor, or of 32 bits */
 };
@@ -32,7 +33,8 @@ enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOA
  * The same of a name without a slash, looked up as execvp(3) does in this list of folders, which
  * may be null. A name with a slash is a path.
  */
-enum shim_image shim_image_find(const char *name, const char *folders, char loader[SHIM_LOADER_BYTES]);
+enum shim_image shim_image_find(const char *name, const char *folders,
+				char loader[SHIM_LOADER_BYTES]);
 
 /* Whether no such file can be opened here. False also where that cannot be known. */
 int shim_image_is_missing(const char *path);

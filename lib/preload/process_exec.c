@@ -60,9 +60,11 @@ EXEC(execvp, (const char *path, char *const argv[]), execvpe, (path, argv, envir
      environ, AT_FDCWD, path, true)
 EXEC(execvpe, (const char *path, char *const argv[], char *const envp[]), execvpe,
      (path, argv, environment), -1, path, envp, AT_FDCWD, path, true)
-EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), fexecve, (fd, argv, environment), fd,
+EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), fexecve, (fd, argv, environment),
+     fd,
      NULL, envp, fd, "", false)
-EXEC(execveat, (int fd, const char *path, char *const argv[], char *const envp[], int flags), execveat,
+EXEC(execveat, (int fd, const char *path, char *const argv[], char *const envp[], int flags),
+     execveat,
      (fd, path, argv, environment, flags), fd, path, envp, fd, path, false)
 
 /*

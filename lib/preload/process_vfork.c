@@ -53,7 +53,8 @@ pid_t shim_vfork_parent(long result, const void *caller)
 	struct {
 		uint64_t time;
 		int32_t child, error;
-	} data = { .child = result < 0 ? -1 : (int32_t)result, .error = result < 0 ? (int32_t)-result : 0 };
+	} data = { .child = result < 0 ? -1 : (int32_t)result,
+		   .error = result < 0 ? (int32_t)-result : 0 };
 
 	shim_is_vfork_child = false;
 	if (result < 0)

@@ -124,7 +124,8 @@ SHIM_WRAPPER int prctl(int option, ...)
 SHIM_NEXT(syscall, shim_no_number);
 
 /* Called by the code below, by a jump: the arguments and the caller are those of syscall(). */
-__attribute__((used)) long shim_syscall(long number, long a, long b, long c, long d, long e, long f);
+__attribute__((used)) long shim_syscall(long number, long a, long b, long c, long d, long e,
+					long f);
 __attribute__((used, visibility("hidden"))) _Atomic(void *) shim_syscall_next;
 
 long shim_syscall(long number, long a, long b, long c, long d, long e, long f)

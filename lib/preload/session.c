@@ -128,7 +128,8 @@ static int open_output(char *path, size_t bytes)
 			snprintf(path + len, bytes - len, ".%d", n++);
 	}
 	if (fd >= 0)
-		(void)flock(fd, LOCK_EX | LOCK_NB); /* on file systems without, names are not to be shared */
+		/* on file systems without, names are not to be shared */
+		(void)flock(fd, LOCK_EX | LOCK_NB);
 	return fd;
 }
 

@@ -79,7 +79,8 @@ shim_inline bool shim_is_own(const void *caller)
 /* Whether a call from caller is to be traced. */
 shim_inline bool shim_is_wanted(enum shim_type type, const void *caller)
 {
-	if (shim_unlikely(atomic_load_explicit(&shim_is_ready, memory_order_acquire) != SHIM_READY) &&
+	if (shim_unlikely(atomic_load_explicit(&shim_is_ready,
+					       memory_order_acquire) != SHIM_READY) &&
 	    !shim_unusual_call(type, caller))
 		return false;
 	return !shim_is_own(caller);
@@ -100,7 +101,8 @@ shim_inline void shim_put(enum shim_type type, const void *data, size_t len, con
 		shim_tell_lost();
 	if (shim_likely(shim_id[type]))
 		posix_trace_event_at_np(shim_id[type], data, len, caller);
-	else if (*shim_switch[type]) /* not one that was looked up while the shim began, and is not wanted */
+	/* not one that was looked up while the shim began, and is not wanted */
+	else if (*shim_switch[type])
 		shim_lose_unnamed();
 }
 

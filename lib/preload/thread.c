@@ -36,7 +36,8 @@ static struct start *take_start(void)
 	int saved = errno;
 
 	for (unsigned i = 0; i < STARTS; i++)
-		if (!atomic_exchange_explicit(&in_use[(from + i) % STARTS], true, memory_order_acquire))
+		if (!atomic_exchange_explicit(&in_use[(from + i) % STARTS], true,
+					      memory_order_acquire))
 			return &starts[(from + i) % STARTS];
 	start = malloc(sizeof *start);
 	errno = saved;
@@ -218,7 +219,8 @@ SHIM_WRAPPER int pthread_setname_np(pthread_t thread, const char *name)
 		data.thread = number_of(thread);
 		data.error = error;
 		shim_put(THREAD_NAME, &data,
-			 12 + shim_text_after(data.name, sizeof data.name, name, error), shim_caller());
+			 12 + shim_text_after(data.name, sizeof data.name, name,
+					      error), shim_caller());
 	}
 	return error;
 }

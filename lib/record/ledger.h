@@ -46,9 +46,11 @@ struct ptx_ledger {
 	struct ptx_ledger_line type[PTX_TYPE_MAX];
 	size_t threads;
 	size_t room;
-	struct ptx_ledger_thread *thread; /* room entries: few, or malloc'ed when those are used up */
+	/* room entries: few, or malloc'ed when those are used up */
+	struct ptx_ledger_thread *thread;
 	struct ptx_ledger_thread few[4];  /* so that the line of pid 0 needs no memory */
-	uint32_t *place;                  /* hash table of index + 1; NULL: few threads, or no memory */
+	/* hash table of index + 1; NULL: few threads, or no memory */
+	uint32_t *place;
 	size_t places;                    /* a power of two */
 };
 

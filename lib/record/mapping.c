@@ -180,7 +180,8 @@ static bool is_same(const struct ptx_mapping *a, const struct ptx_mapping *b)
 }
 
 /* A child that was seen with something else there may have had that already. */
-static bool agrees(const struct ptx_mappings *list, const struct ptx_mapping *birth, uint64_t address,
+static bool agrees(const struct ptx_mappings *list, const struct ptx_mapping *birth,
+		   uint64_t address,
 		   const struct ptx_mapping *inherited)
 {
 	for (size_t i = 0; i < list->count; i++) {

@@ -82,7 +82,8 @@ static const struct ptx_object *newest(const struct ptx_object *object, size_t c
 	}
 	if (early && low < count) {
 		found = key_of(&object[low]);
-		if (is_same(&found, key) && (uint64_t)found.time_ns - (uint64_t)key->time_ns <= EARLY_NS)
+		if (is_same(&found, key) &&
+		    (uint64_t)found.time_ns - (uint64_t)key->time_ns <= EARLY_NS)
 			return &object[low];
 	}
 	return NULL;
@@ -102,7 +103,8 @@ const struct ptx_object *ptx_objects_find(const struct ptx_object *object, size_
 					  uint32_t pid, uint64_t pointer, int64_t time_ns)
 {
 	for (unsigned i = 0; count && i < GENERATIONS; i++) {
-		struct key thing = { pointer, pid, false, time_ns }, child = { pid, 0, true, time_ns };
+		struct key thing = { pointer, pid, false, time_ns }, child = { pid, 0, true,
+									       time_ns };
 		const struct ptx_object *found = newest(object, count, &thing, i == 0);
 
 		if (found)

@@ -188,7 +188,8 @@ static bool take_value_separator(struct parser *parser, const struct posix_trace
 /* Behind the brace. */
 static bool take_value_names(struct parser *parser, struct posix_trace_field_np *field)
 {
-	if (field->form != POSIX_TRACE_FORM_UNSIGNED_NP && field->form != POSIX_TRACE_FORM_SIGNED_NP)
+	if (field->form != POSIX_TRACE_FORM_UNSIGNED_NP &&
+	    field->form != POSIX_TRACE_FORM_SIGNED_NP)
 		return fault(parser, "values of this type have no names");
 	field->value_name = &parser->schema->value_name[parser->schema->value_names];
 	field->has_bits = take(parser, '|');

@@ -18,7 +18,8 @@ void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t ma
 		   uint32_t number, uint32_t generation)
 {
 	uint64_t ticket = atomic_fetch_add_explicit(&hints->tail, 1, memory_order_relaxed);
-	uint64_t entry = lap_of(ticket, mask) << 48 | (uint64_t)(generation & 0xffff) << 32 | number;
+	uint64_t entry = lap_of(ticket,
+				mask) << 48 | (uint64_t)(generation & 0xffff) << 32 | number;
 
 	atomic_store_explicit(&queue[ticket & mask], entry, memory_order_release);
 }
@@ -76,7 +77,8 @@ static unsigned tier_of(const struct ptx_rings *rings)
 	return count <= PTX_RINGS_FEW || rings->geometry.rings <= PTX_RINGS_FEW ? 1 : 2;
 }
 
-void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number, uint32_t generation)
+void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number,
+		   uint32_t generation)
 {
 	unsigned tier = tier_of(rings);
 

@@ -105,7 +105,8 @@ enum ptx_writer_loss {
  * count.
  */
 struct ptx_calibration {
-	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t due; /* when an anchor is to be added; UINT64_MAX: never */
+	/* when an anchor is to be added; UINT64_MAX: never */
+	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t due;
 	_Atomic uint64_t count;                        /* the newest is anchor[count % 2] */
 	struct ptx_anchor anchor[2];
 	struct ptx_anchor created;
@@ -117,7 +118,8 @@ struct ptx_region {
 	 * Read by every event; written by the controller, state also by a writer that finds no
 	 * room.
 	 */
-	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t admit[PTX_WORDS]; /* event types not filtered out */
+	/* event types not filtered out */
+	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t admit[PTX_WORDS];
 	_Atomic uint64_t state;
 	_Atomic uint32_t waiters;    /* futex: not 0 = a reader sleeps; see wake.c */
 	_Atomic uint32_t flush_wish; /* futex: 1 = the flusher sleeps, wake it at half full */
@@ -133,7 +135,8 @@ struct ptx_region {
 
 	/* Written by who overwrites or finds the stream full; read and reset by the reader. */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t cut; /* events up to this time are gone */
-	_Atomic uint64_t first_overwritten;             /* time of the first one, UINT64_MAX = none */
+	/* time of the first one, UINT64_MAX = none */
+	_Atomic uint64_t first_overwritten;
 	_Atomic uint32_t overrun;
 	_Atomic uint32_t looped; /* a LOOP stream is full */
 	_Atomic uint64_t taken;  /* records that the reader has delivered; written by it alone */
@@ -200,7 +203,8 @@ static inline uint32_t ptx_ring_pid(uint64_t holder)
 
 struct ptx_ring {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t holder;
-	_Atomic uint64_t first;     /* generation 32 | number + 1 of its first chunk, 0 = none yet */
+	/* generation 32 | number + 1 of its first chunk, 0 = none yet */
+	_Atomic uint64_t first;
 	_Atomic uint64_t current;   /* likewise, the chunk being filled */
 	_Atomic uint64_t published; /* records in its closed chunks */
 	/*
@@ -265,7 +269,8 @@ struct ptx_rings {
 	struct ptx_region *region;
 	_Atomic uint64_t *word;    /* of the chunks */
 	_Atomic uint64_t *claimed; /* generation 32 | bytes that the reader has claimed */
-	_Atomic uint32_t *present; /* bytes from the chunk's beginning that are memory; its writer's */
+	/* bytes from the chunk's beginning that are memory; its writer's */
+	_Atomic uint32_t *present;
 	struct ptx_ring *ring;
 	struct ptx_slot *slot;
 	_Atomic uint64_t *queue[PTX_HINTS][PTX_TIERS];

@@ -51,7 +51,8 @@ _Static_assert(sizeof(struct ptx_ring) == PTX_CACHE_LINE, "a ring is one cache l
 _Static_assert(sizeof(struct ptx_slot) == PTX_CACHE_LINE, "a slot is one cache line");
 _Static_assert(offsetof(struct ptx_region, state) == 128, "what an event reads is together");
 _Static_assert(offsetof(struct ptx_region, free_chunks) == 192, "and shares no line");
-_Static_assert(PTX_RINGS <= 0x10000, "a chunk's word has 16 bits for the ring, a slot's number too");
+_Static_assert(PTX_RINGS <= 0x10000,
+	       "a chunk's word has 16 bits for the ring, a slot's number too");
 _Static_assert(PTX_RINGS_BASE * sizeof(struct ptx_ring) == PAGE, "the base's rings are a page");
 
 static size_t power_of_two(size_t n)
@@ -231,5 +232,6 @@ void ptx_ring_calibrate(struct ptx_rings *rings, struct ptx_anchor created)
 
 	calibration->created = calibration->anchor[0] = calibration->anchor[1] = created;
 	calibration->hz = ptx_clock_hz;
-	atomic_store_explicit(&calibration->due, created.ticks + ptx_clock_hz, memory_order_release);
+	atomic_store_explicit(&calibration->due, created.ticks + ptx_clock_hz,
+			      memory_order_release);
 }

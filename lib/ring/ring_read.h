@@ -67,7 +67,8 @@ bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *pla
  * has seen what came before. A chunk may be left though younger ones of its ring are overwritten:
  * the thread that was about to overwrite it was killed, or takes its time.
  */
-bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from, struct ptx_place *place,
+bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from,
+			struct ptx_place *place,
 			uint32_t *before);
 
 /* Records of the ring before the chunk at link; false: it is no longer there. */

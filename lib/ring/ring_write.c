@@ -106,7 +106,8 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 	if (number != PTX_NONE)
 		return number;
 	/* A LOOP stream without a reader never has one: it need not look each time. */
-	if (rings->loop && atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed) == 0)
+	if (rings->loop && atomic_load_explicit(&rings->region->free_chunks,
+						memory_order_relaxed) == 0)
 		return PTX_NONE;
 	for (number = 0; number < ptx_ring_chunks(rings); number++)
 		if (ptx_ring_reaches(rings, number) &&
@@ -237,7 +238,8 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 	chunk = ptx_ring_chunk(rings, number);
 	generation = ptx_word_generation(word);
 	first.spare = before;
-	atomic_thread_fence(memory_order_release); /* (O) with (P) in ring_read.c: also for records */
+	/* (O) with (P) in ring_read.c: also for records */
+	atomic_thread_fence(memory_order_release);
 	atomic_store_explicit(&chunk->head, 0, memory_order_relaxed);
 	atomic_store_explicit(&chunk->window, UINT64_MAX, memory_order_relaxed);
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);

@@ -50,7 +50,8 @@ struct ptx_stream {
 	unsigned place;                 /* of TRACE_SYS_MAX */
 	struct ptx_view *view;
 	struct ptx_drain *drain;
-	struct ptx_chunk *control;      /* where START, STOP and FILTER are written; NULL = not yet */
+	/* where START, STOP and FILTER are written; NULL = not yet */
+	struct ptx_chunk *control;
 	struct ptx_thread_name {
 		uint32_t tid;
 		uint64_t thread;

@@ -76,7 +76,8 @@ static struct run convert(const char *in, const char *to, const char *out)
 		dup2(pipe_fd[1], STDOUT_FILENO);
 		close(pipe_fd[0]);
 		close(pipe_fd[1]);
-		execl(tool, "posixtrace", "convert", in, "--to", to, "-o", out ? out : "-", (char *)NULL);
+		execl(tool, "posixtrace", "convert", in, "--to", to, "-o", out ? out : "-",
+		      (char *)NULL);
 		_exit(127);
 	}
 	close(pipe_fd[1]);
@@ -126,7 +127,8 @@ static void import(const char *stream, const char *out)
 	if (stat(stream, &st))
 		bench_die(stream, errno);
 	back = convert(stream, "log", out);
-	bench_begin("convert_from_rkh bytes=%lld processor_s=%.2f peak_KiB=%ld", (long long)st.st_size,
+	bench_begin("convert_from_rkh bytes=%lld processor_s=%.2f peak_KiB=%ld",
+		    (long long)st.st_size,
 		    back.processor_seconds, back.peak_kib);
 	bench_end_floor("bytes_per_s", (double)st.st_size / back.seconds, BYTES_FLOOR,
 			there.well && back.well && reported(out) == events);

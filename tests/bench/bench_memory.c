@@ -37,7 +37,8 @@ static double memory(void)
 /* Milliseconds for bytes of shared memory, as the kernel zeroes and maps it. */
 static double floor_ms(size_t bytes)
 {
-	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
+	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
 			 -1, 0);
 	double begin = bench_now_ns();
 
@@ -80,7 +81,8 @@ static void measure_time(const char *name, size_t stream_size)
 		posix_trace_shutdown(create(stream_size, 1024, &ours[i]));
 	}
 	ms = bench_median(ours, ROUNDS);
-	bench_begin("create_%s create_ms=%.3f present_ms=%.3f", name, ms, bench_median(kernel, ROUNDS));
+	bench_begin("create_%s create_ms=%.3f present_ms=%.3f", name, ms,
+		    bench_median(kernel, ROUNDS));
 	if (stream_size < 1 << 28)
 		bench_end(true);
 	else

@@ -103,7 +103,8 @@ static struct cost run_best(const char *const argv[])
 }
 
 /* What it prints, line by line. False: it fails. */
-static bool read_lines(const char *const argv[], void (*take)(void *arg, const char *line), void *arg)
+static bool read_lines(const char *const argv[], void (*take)(void *arg, const char *line),
+		       void *arg)
 {
 	char *line = NULL;
 	size_t room = 0;
@@ -228,7 +229,8 @@ static void run_babeltrace(struct beside *beside)
 static void begin_line(const char *name, uint64_t events, const struct cost *cost,
 		       const struct beside *beside, const struct cost *other)
 {
-	bench_begin("%s events=%" PRIu64 " wall_s=%.3f cpu_s=%.3f M_per_cpu_s=%.1f peak_KiB=%ld", name,
+	bench_begin("%s events=%" PRIu64 " wall_s=%.3f cpu_s=%.3f M_per_cpu_s=%.1f peak_KiB=%ld",
+		    name,
 		    events, cost->wall_s, cost->cpu_s,
 		    cost->cpu_s > 0 ? (double)events / cost->cpu_s / 1e6 : 0.0, cost->peak_kib);
 	if (beside->is_there && other)
@@ -243,7 +245,8 @@ static void measure(uint64_t events, struct lines *lines)
 	const char *const dump_raw[] = { tool, "dump", "--raw", "--fields", "time", logfile, NULL };
 	const char *const stat[] = { tool, "stat", "--json", logfile, NULL };
 	const char *const query[] = { tool, "query", "--csv", logfile, ROWS, NULL };
-	const char *const window[] = { tool, "dump", "--raw", "--begin", begin, "--end", end, logfile, NULL };
+	const char *const window[] = { tool, "dump", "--raw", "--begin", begin, "--end", end,
+				       logfile, NULL };
 	struct beside beside = { 0 };
 	struct cost full, cost;
 	struct lines shown = { .begin_ns = INT64_MIN, .end_ns = INT64_MAX };

@@ -92,7 +92,8 @@ static void by_streams(void)
 		while (streams < n)
 			open_stream(POSIX_TRACE_LOOP, BENCH_BUFFER_BYTES / 4, -1);
 		cost = curve_measure(&tracer, 1, 1, 8);
-		curve_point("streams", n, tracer.series, cost.median, cost.low, "ns", law(cost.calls));
+		curve_point("streams", n, tracer.series, cost.median, cost.low, "ns",
+			    law(cost.calls));
 		close_streams();
 	}
 }
@@ -104,7 +105,8 @@ static void by_size(void)
 
 		open_stream(POSIX_TRACE_LOOP, kib << 10, -1);
 		cost = curve_measure(&tracer, 1, 1, 8);
-		curve_point("size", kib, tracer.series, cost.median, cost.low, "ns", law(cost.calls));
+		curve_point("size", kib, tracer.series, cost.median, cost.low, "ns",
+			    law(cost.calls));
 		close_streams();
 	}
 }
@@ -172,8 +174,10 @@ static void by_drain(const char *folder)
 			close_streams();
 			close(fd);
 		}
-		curve_point("drain", (double)lens[i], tracer.series, best, best, "Mevents/s", lawful);
-		curve_point("drain_lost", (double)lens[i], tracer.series, least, least, "%", lawful);
+		curve_point("drain", (double)lens[i], tracer.series, best, best, "Mevents/s",
+			    lawful);
+		curve_point("drain_lost", (double)lens[i], tracer.series, least, least, "%",
+			    lawful);
 	}
 }
 
@@ -188,7 +192,8 @@ int main(int argc, char **argv)
 		char name[16];
 
 		snprintf(name, sizeof(name), "curve%u", i);
-		if (posix_trace_eventid_open(name, &type[i]) || type[i] == POSIX_TRACE_UNNAMED_USEREVENT) {
+		if (posix_trace_eventid_open(name, &type[i]) ||
+		    type[i] == POSIX_TRACE_UNNAMED_USEREVENT) {
 			type[i] = 0; /* there are no more */
 			break;
 		}

@@ -44,7 +44,8 @@ static int executes(void)
 
 static int populates(void)
 {
-	char *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
 	unsigned char present[BYTES / 4096] = { 0 };
 
 	if (memory == MAP_FAILED || madvise(memory, BYTES, MADV_POPULATE_WRITE) ||

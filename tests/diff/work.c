@@ -126,7 +126,8 @@ static void run(const char *path, int rounds, int slow, int from, int to)
 	static const struct {
 		const char *name;
 		void (*work)(void);
-	} kind[KINDS] = { { "hash", hash }, { "sort", sort }, { "move", move }, { "divide", divide },
+	} kind[KINDS] = { { "hash", hash }, { "sort", sort }, { "move", move },
+			  { "divide", divide },
 			  { "print", print }, { "root", root } };
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	trace_event_id_t begin[KINDS], end[KINDS];

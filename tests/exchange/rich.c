@@ -79,7 +79,8 @@ static size_t pack(unsigned char *to, const struct posix_trace_arg_np *args, siz
 
 static void put_typed(trace_event_id_t id, uint32_t i)
 {
-	static const char *const paths[] = { "/etc/passwd", "", "d\303\251j\303\240 vu", "broken\377" };
+	static const char *const paths[] = { "/etc/passwd", "", "d\303\251j\303\240 vu",
+					     "broken\377" };
 	static const uint16_t triple[] = { 1, 2, 65535 };
 	const struct posix_trace_arg_np args[] = {
 		POSIX_TRACE_U8_NP(i), POSIX_TRACE_S16_NP(-(int)i), POSIX_TRACE_U32_NP(i % 4),
@@ -106,7 +107,8 @@ static void put_typed(trace_event_id_t id, uint32_t i)
 }
 
 static const char typed_schema[] =
-	"@level 4; u8 small; s16 minus; u32 op{0=read,1=write,2=seek}; x64 mask; u64 large; s64 least;"
+	"@level 4; u8 small; s16 minus; u32 op{0=read,1=write,2=seek}; x64 mask; u64 large; s64 "
+	"least;"
 	"f64 third; f32 half; str path; bytes blob; ptr lock; time when; errno err; bool odd;"
 	"u16[3] triple; str[8] fixed; ns took; char letter; str last";
 
@@ -147,7 +149,8 @@ static void lose(trace_event_id_t kind, uint32_t thread)
 	put(POSIX_TRACE_OVERFLOW, NULL, 0);
 	next.time_ns += SECOND;
 	put(POSIX_TRACE_RESUME, NULL, 0);
-	must(posix_trace_compose_lost_np(composer, POSIX_TRACE_LOST_STREAM_FULL_NP, 500, kind, &who),
+	must(posix_trace_compose_lost_np(composer, POSIX_TRACE_LOST_STREAM_FULL_NP, 500, kind,
+					 &who),
 	     "lost");
 }
 
@@ -172,7 +175,8 @@ static void compose(const char *path)
 int main(int argc, char **argv)
 {
 	static const int64_t eras[] = {
-		-3 * SECOND * 100000000, -SECOND, 1700000000 * SECOND, /* 1960, the last of 1969, 2023 */
+		/* 1960, the last of 1969, 2023 */
+		-3 * SECOND * 100000000, -SECOND, 1700000000 * SECOND,
 		(INT64_C(1) << 31) * SECOND, INT64_C(7258118400) * SECOND, /* 2038, 2200 */
 	};
 	static const char *const odd[] = {
@@ -230,7 +234,8 @@ int main(int argc, char **argv)
 		be_thread((uint32_t)i);
 		put(plain, "late", 4);
 	}
-	must(posix_trace_compose_lost_np(composer, POSIX_TRACE_LOST_NESTING_NP, 3, 0, NULL), "lost");
+	must(posix_trace_compose_lost_np(composer, POSIX_TRACE_LOST_NESTING_NP, 3, 0, NULL),
+	     "lost");
 	must(posix_trace_compose_finish_np(composer, NULL), "finish");
 	return 0;
 }

@@ -19,7 +19,8 @@ int read_log(int fd, trace_event_id_t id, struct posix_trace_ledger_np *ledger)
 		return 0;
 	for (int n = 0; n < 3 * EVENTS && !unavailable; n++) {
 		errno = 4711;
-		if (posix_trace_getnext_event(trid, &info, data, sizeof(data), &len, &unavailable)) {
+		if (posix_trace_getnext_event(trid, &info, data, sizeof(data), &len,
+					      &unavailable)) {
 			wrong("an event of the log cannot be read");
 			break;
 		}
@@ -109,7 +110,8 @@ void play_compose(void)
 		event.info.posix_event_id = id;
 		STEP(posix_trace_compose_schema_np(composer, id, "u32 a"));
 		STEP(posix_trace_compose_event_np(composer, &event));
-		STEP(posix_trace_compose_lost_np(composer, POSIX_TRACE_LOST_DAMAGED_NP, 1, id, NULL));
+		STEP(posix_trace_compose_lost_np(composer, POSIX_TRACE_LOST_DAMAGED_NP, 1, id,
+						 NULL));
 	}
 	if (STEP(posix_trace_compose_finish_np(composer, NULL)) == 0 &&
 	    STEP(posix_trace_check_np(file, NULL, NULL, &check)) == 0 && check.faults)

@@ -9,7 +9,8 @@ struct shared *shared;
 
 void suspended_begin(void)
 {
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	ck_assert_ptr_ne(shared, MAP_FAILED);
 }
 

@@ -207,7 +207,8 @@ static void __attribute__((noreturn)) be_target(void)
 		for (int i = 0; i < FAMILY; i++) {
 			pid_t pid;
 
-			if (atomic_load(&shared->family[i]) != ended || atomic_load(&shared->go) == 2)
+			if (atomic_load(&shared->family[i]) != ended ||
+			    atomic_load(&shared->go) == 2)
 				continue;
 			pid = fork();
 			if (pid == 0)
@@ -233,14 +234,16 @@ static void read_some(unsigned most)
 		size_t len;
 		int none;
 
-		OK(posix_trace_trygetnext_event(run.trid, &info, &payload, sizeof payload, &len, &none));
+		OK(posix_trace_trygetnext_event(run.trid, &info, &payload, sizeof payload, &len,
+						&none));
 		if (none)
 			return;
 		run.read++;
 		if (info.posix_event_id != type)
 			continue;
 		ck_assert_uint_eq(len, sizeof payload);
-		ck_assert_uint_eq(payload.sum, payload.pid * 31 + payload.tid * 17 + payload.number);
+		ck_assert_uint_eq(payload.sum,
+				  payload.pid * 31 + payload.tid * 17 + payload.number);
 		ck_assert_uint_eq((uint64_t)info.posix_pid, payload.pid);
 	}
 }
@@ -300,7 +303,8 @@ static pid_t begin(bool loop)
 	trace_attr_t attr;
 	pid_t target;
 
-	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	ck_assert_ptr_ne(shared, MAP_FAILED);
 	memset(&run, 0, sizeof run);
 	run.loop = loop;
@@ -312,7 +316,8 @@ static pid_t begin(bool loop)
 		usleep(100);
 	OK(posix_trace_attr_init(&attr));
 	OK(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED));
-	OK(posix_trace_attr_setstreamfullpolicy(&attr, loop ? POSIX_TRACE_LOOP : POSIX_TRACE_UNTIL_FULL));
+	OK(posix_trace_attr_setstreamfullpolicy(&attr,
+						loop ? POSIX_TRACE_LOOP : POSIX_TRACE_UNTIL_FULL));
 	OK(posix_trace_attr_setstreamsize(&attr, 1 << 20));
 	OK(posix_trace_create(target, &attr, &run.trid));
 	OK(posix_trace_trid_eventid_open(run.trid, "proc", &type));

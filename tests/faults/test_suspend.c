@@ -52,7 +52,8 @@ static bool take(trace_id_t trid, struct reading *reading)
 	uint64_t number = 0;
 	size_t len;
 
-	if (posix_trace_trygetnext_event(trid, &info, &number, sizeof(number), &len, &unavailable) ||
+	if (posix_trace_trygetnext_event(trid, &info, &number, sizeof(number), &len,
+					 &unavailable) ||
 	    unavailable)
 		return false;
 	if (info.posix_event_id <= POSIX_TRACE_UNNAMED_USEREVENT)
@@ -131,7 +132,8 @@ START_TEST(a_suspended_target_is_read_and_controlled)
 		ck_assert_uint_ge(account(trid, &reading) + (round % 2 ? 0 : OF_A_CHUNK), done);
 		ck_assert_uint_le(account(trid, &reading), done + 1);
 		clock_gettime(CLOCK_REALTIME, &soon);
-		FAILS(ETIMEDOUT, posix_trace_timedgetnext_event(trid, &info, &number, sizeof(number),
+		FAILS(ETIMEDOUT, posix_trace_timedgetnext_event(trid, &info, &number,
+								sizeof(number),
 								&len, &unavailable, &soon));
 		if (round % 3 == 1) {
 			OK(posix_trace_stop(trid));

@@ -151,7 +151,8 @@ static bool may_say(const char *step, enum fault_call call, int fault, int err, 
 		return failed_before || call == FAULT_sys_pread; /* the log has not the name */
 	if (err == EINVAL && (strcmp(step, "posix_trace_open") == 0 ||
 			      strcmp(step, "posix_trace_check_np") == 0))
-		return failed_before || call == FAULT_sys_pread; /* not completed, or not readable */
+		/* not completed, or not readable */
+		return failed_before || call == FAULT_sys_pread;
 	if (strncmp(step, "posix_trace_create", 18) == 0 && err == EAGAIN)
 		return true;
 	if (strcmp(step, "posix_trace_look_np") == 0 && (err == EPERM || err == EIO))
@@ -170,7 +171,8 @@ static void judge(const struct scenario *scenario, enum fault_call call, unsigne
 	char where[200];
 	bool failed = false;
 
-	snprintf(where, sizeof(where), "%s, %s %u: error %d%s", scenario->name, fault_name[call], nth,
+	snprintf(where, sizeof(where), "%s, %s %u: error %d%s", scenario->name, fault_name[call],
+		 nth,
 		 err, lasts ? " from then on" : "");
 	ck_assert_msg(!outcome->faulty.wrong[0], "%s: %s", where, outcome->faulty.wrong);
 	ck_assert_msg(!outcome->after.wrong[0], "after %s: %s", where, outcome->after.wrong);
@@ -179,23 +181,27 @@ static void judge(const struct scenario *scenario, enum fault_call call, unsigne
 		const struct scenario_said *said = &outcome->faulty.said[i];
 
 		if (said->err && getenv("PTX_FAULTS_SAY"))
-			printf("%-12s %-14s %3u %3d%c: %s %d (%s)\n", scenario->name, fault_name[call],
+			printf("%-12s %-14s %3u %3d%c: %s %d (%s)\n", scenario->name,
+			       fault_name[call],
 			       nth, err, lasts ? '+' : ' ', said->step, said->err,
 			       strerrorname_np(said->err));
-		ck_assert_msg(may_say(said->step, call, err, said->err, failed), "%s: %s says %d", where,
+		ck_assert_msg(may_say(said->step, call, err, said->err, failed), "%s: %s says %d",
+			      where,
 			      said->step, said->err);
 		failed = failed || said->err;
 	}
 	for (size_t i = 0; i < outcome->after.steps; i++)
 		ck_assert_msg(outcome->after.said[i].err == 0, "after %s: %s says %d", where,
 			      outcome->after.said[i].step, outcome->after.said[i].err);
-	ck_assert_msg(outcome->left.descriptors <= due->descriptors, "%s: %d descriptors, not %d", where,
+	ck_assert_msg(outcome->left.descriptors <= due->descriptors, "%s: %d descriptors, not %d",
+		      where,
 		      outcome->left.descriptors, due->descriptors);
 	ck_assert_msg(outcome->left.threads <= due->threads, "%s: %d threads, not %d", where,
 		      outcome->left.threads, due->threads);
 	ck_assert_msg(outcome->left.mappings <= due->mappings, "%s: %d mappings, not %d", where,
 		      outcome->left.mappings, due->mappings);
-	ck_assert_msg(outcome->left.pieces <= due->pieces, "%s: %ld pieces of memory, not %ld", where,
+	ck_assert_msg(outcome->left.pieces <= due->pieces, "%s: %ld pieces of memory, not %ld",
+		      where,
 		      outcome->left.pieces, due->pieces);
 }
 
@@ -216,12 +222,14 @@ static const int errors_of[FAULT_CALLS][6] = {
 	[FAULT_read] = { EIO, EINTR }, [FAULT_opendir] = { EMFILE, ENOMEM },
 	[FAULT_fdopendir] = { ENOMEM }, [FAULT_readlinkat] = { EIO }, [FAULT_symlinkat] = { ENOSPC },
 	[FAULT_mkdirat] = { ENOSPC, EROFS }, [FAULT_unlinkat] = { EIO }, [FAULT_getrandom] = { ENOSYS, EINTR },
-	[FAULT_kill] = { EPERM, ESRCH }, [FAULT_prctl] = { EINVAL }, [FAULT_clone] = { EAGAIN, ENOMEM },
+	[FAULT_kill] = { EPERM, ESRCH }, [FAULT_prctl] = { EINVAL }, [FAULT_clone] = { EAGAIN,
+										       ENOMEM },
 	[FAULT_pthread_create] = { EAGAIN }, [FAULT_pthread_key_create] = { EAGAIN },
 	[FAULT_waitpid] = { EINTR, ECHILD },
 	[FAULT_sys_write] = { ENOSPC, EIO, EDQUOT, EFBIG, EINTR, FAULT_SHORT },
 	[FAULT_sys_pwrite] = { ENOSPC, EIO, EDQUOT, EFBIG, EINTR, FAULT_SHORT },
-	[FAULT_sys_pread] = { EIO, EINTR, FAULT_SHORT }, [FAULT_sys_openat] = { EMFILE, EACCES, EINTR },
+	[FAULT_sys_pread] = { EIO, EINTR, FAULT_SHORT }, [FAULT_sys_openat] = { EMFILE, EACCES,
+										EINTR },
 	[FAULT_sys_futex] = { EINTR }, [FAULT_sys_membarrier] = { ENOSYS },
 	[FAULT_sys_pidfd_open] = { EMFILE, ENOSYS }, [FAULT_sys_getdents] = { EIO },
 };
@@ -261,7 +269,8 @@ START_TEST(whatever_call_fails_it_is_told_counted_and_over)
 
 	if (only && strcmp(only, scenario->name) != 0)
 		return;
-	outcome = mmap(NULL, sizeof(*outcome), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	outcome = mmap(NULL, sizeof(*outcome), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
 	ck_assert_ptr_ne(outcome, MAP_FAILED);
 	play_apart(scenario, FAULT_malloc, NTH_MAX, ENOMEM, false);
 	due = outcome->left;

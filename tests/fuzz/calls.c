@@ -11,11 +11,13 @@
 #include "fuzz/calls.h"
 #include "fuzz/isolate.h"
 
-enum step { CREATE, WITHLOG, REOPEN, SHUTDOWN, CLOSE, START, STOP, CLEAR, FLUSH, EVENT, FILTER, READ,
+enum step { CREATE, WITHLOG, REOPEN, SHUTDOWN, CLOSE, START, STOP, CLEAR, FLUSH, EVENT, FILTER,
+	    READ,
 	    STATUS, OPEN, TYPES, REWIND, ATTR, FLOOD, CHILD, WRONG, ACCOUNT, STEPS };
 
 const struct fuzz_word fuzz_words[] = {
-	{ "create", CREATE }, { "withlog", WITHLOG }, { "reopen", REOPEN }, { "shutdown", SHUTDOWN },
+	{ "create", CREATE }, { "withlog", WITHLOG }, { "reopen", REOPEN }, { "shutdown",
+									      SHUTDOWN },
 	{ "close", CLOSE }, { "start", START }, { "stop", STOP }, { "clear", CLEAR },
 	{ "flush", FLUSH }, { "event", EVENT }, { "filter", FILTER }, { "read", READ },
 	{ "status", STATUS }, { "open", OPEN }, { "types", TYPES }, { "rewind", REWIND },
@@ -23,7 +25,8 @@ const struct fuzz_word fuzz_words[] = {
 	{ "account", ACCOUNT },
 	{ "loop", 0 }, { "until-full", 1 },
 	/* with log: the stream's policy is UNTIL_FULL but in the latter three */
-	{ "appended", 0 }, { "log-that-ends", 10 }, { "log-that-loops", 11 }, { "loop-appended", 3 },
+	{ "appended", 0 }, { "log-that-ends", 10 }, { "log-that-loops", 11 }, { "loop-appended",
+										3 },
 	{ "flush-appended", 6 }, { "flush-looped", 8 },
 	{ "set", 0 }, { "add", 1 }, { "sub", 2 },
 	{ 0 }

@@ -63,7 +63,8 @@ static uint64_t compare_line(const struct model_stream *m, const char *what, uns
 		due.n[REPORTED] += extra;
 	}
 	for (int i = CALLED; i < COLUMNS; i++)
-		FUZZ_MUST(due.n[i] == given.n[i], "%s %u: column %d is %llu, expected is %llu", what,
+		FUZZ_MUST(due.n[i] == given.n[i], "%s %u: column %d is %llu, expected is %llu",
+			  what,
 			  which, i, (unsigned long long)given.n[i], (unsigned long long)due.n[i]);
 	return extra;
 }
@@ -125,7 +126,8 @@ static bool ask_process(unsigned s, size_t index, bool adopt, size_t *found, uin
 	}
 	FUZZ_MUST(i < account->processes, "a line of process %d", (int)thread.pid);
 	*found += !is_zero(&account->process[i]);
-	*extra += compare_line(&model[s], "process", (unsigned)thread.pid, &account->process[i], &line);
+	*extra += compare_line(&model[s], "process", (unsigned)thread.pid, &account->process[i],
+			       &line);
 	if (adopt)
 		account->process[i] = line;
 	return true;
@@ -154,7 +156,8 @@ static void ask_account_and(unsigned s, bool adopt)
 		FUZZ_MUST(i < MODEL_THREADS, "lines of threads without an end");
 	FUZZ_MUST(found == due, "%zu processes have a line, expected are %zu", found, due);
 	/* A flush by itself may have come in between. */
-	FUZZ_MUST(model[s].policy == POSIX_TRACE_FLUSH || (extra == of_types && extra == of_processes),
+	FUZZ_MUST(model[s].policy == POSIX_TRACE_FLUSH ||
+		  (extra == of_types && extra == of_processes),
 		  "the system's own: %llu, by type %llu, by thread %llu", (unsigned long long)extra,
 		  (unsigned long long)of_types, (unsigned long long)of_processes);
 }

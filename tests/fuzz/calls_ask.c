@@ -24,7 +24,8 @@ static void compare_log_status(unsigned s, const struct posix_trace_status_info 
 	FUZZ_MUST(!flushing || m->policy == POSIX_TRACE_FLUSH, "it is being flushed");
 	if (m->policy == POSIX_TRACE_FLUSH && flushing)
 		return;
-	FUZZ_MUST(overrun == (lost > m->log_lost), "the log's overrun status is %d, it lost %llu", overrun,
+	FUZZ_MUST(overrun == (lost > m->log_lost), "the log's overrun status is %d, it lost %llu",
+		  overrun,
 		  (unsigned long long)(lost - m->log_lost));
 	FUZZ_MUST(full || lost == m->lost_before, "a log that is not full lost %llu",
 		  (unsigned long long)(lost - m->lost_before));
@@ -42,7 +43,8 @@ static void compare_status(unsigned s, const struct posix_trace_status_info *sta
 	FUZZ_MUST(status->posix_stream_status == (m->running ? POSIX_TRACE_RUNNING :
 							       POSIX_TRACE_SUSPENDED),
 		  "the status is %d", status->posix_stream_status);
-	FUZZ_MUST(!m->full_known || (status->posix_stream_full_status == POSIX_TRACE_FULL) == m->full,
+	FUZZ_MUST(!m->full_known ||
+		  (status->posix_stream_full_status == POSIX_TRACE_FULL) == m->full,
 		  "the full status is %d", status->posix_stream_full_status);
 	FUZZ_MUST(!m->overrun_known ||
 			  (status->posix_stream_overrun_status == POSIX_TRACE_OVERRUN) == m->overrun,
@@ -131,8 +133,10 @@ void open_name(unsigned which, unsigned s, bool by_stream)
 	} else {
 		SAYS(0, posix_trace_eventid_open(name, &type));
 	}
-	FUZZ_MUST(type > POSIX_TRACE_UNNAMED_USEREVENT && type < MODEL_TYPES, "type %u", (unsigned)type);
-	FUZZ_MUST(!type_of[which % NAMES] || type_of[which % NAMES] == type, "another type"); /* EVID-02 */
+	FUZZ_MUST(type > POSIX_TRACE_UNNAMED_USEREVENT && type < MODEL_TYPES, "type %u",
+		  (unsigned)type);
+	/* EVID-02 */
+	FUZZ_MUST(!type_of[which % NAMES] || type_of[which % NAMES] == type, "another type");
 	for (unsigned i = 0; i < NAMES; i++)
 		FUZZ_MUST(i == which % NAMES || type_of[i] != type, "the same type"); /* EVID-03 */
 	type_of[which % NAMES] = type;
@@ -167,7 +171,8 @@ void list_types(unsigned s)
 		FUZZ_MUST(seen[i], "type %u is not in the list", i);
 	FUZZ_MUST(seen[POSIX_TRACE_UNNAMED_USEREVENT], "the unnamed type is not in the list");
 	for (unsigned i = 0; i < NAMES; i++)
-		FUZZ_MUST(!active(s) || !type_of[i] || seen[type_of[i]], "a name is not in the list");
+		FUZZ_MUST(!active(s) || !type_of[i] || seen[type_of[i]],
+			  "a name is not in the list");
 }
 
 /* CREATE-09: what it was made with, and what a log keeps of it. */
@@ -189,7 +194,8 @@ void ask_attr(unsigned s)
 	FUZZ_MUST(max_data == m->max_data && policy == m->policy && size >= STREAM_BYTES,
 		  "attributes: %zu %#x %zu", max_data, (unsigned)policy, size);
 	SAYS(0, posix_trace_attr_getinherited(&attr, &inherited));
-	FUZZ_MUST((inherited == POSIX_TRACE_INHERITED) == m->inherited, "inheritance %d", inherited);
+	FUZZ_MUST((inherited == POSIX_TRACE_INHERITED) == m->inherited, "inheritance %d",
+		  inherited);
 	SAYS(0, posix_trace_attr_getlogfullpolicy(&attr, &log_policy));
 	SAYS(0, posix_trace_attr_getlogsize(&attr, &size));
 	FUZZ_MUST(!m->log_policy || (log_policy == m->log_policy &&
@@ -205,7 +211,8 @@ void ask_attr(unsigned s)
 	FUZZ_MUST(time.tv_sec > 0, "no time of creation");
 	SAYS(0, posix_trace_attr_getmaxusereventsize(&attr, max_data, &user));
 	SAYS(0, posix_trace_attr_getmaxsystemeventsize(&attr, &system));
-	FUZZ_MUST(user >= max_data && system >= 2 * sizeof(trace_event_set_t), "sizes %zu %zu", user,
+	FUZZ_MUST(user >= max_data && system >= 2 * sizeof(trace_event_set_t), "sizes %zu %zu",
+		  user,
 		  system);
 	SAYS(0, posix_trace_attr_destroy(&attr));
 }

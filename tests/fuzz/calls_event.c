@@ -44,7 +44,8 @@ static bool marks_are_filtered(const struct model_stream *stream)
 /* What survives must be known by its data: its number. */
 static bool can_be_told(const struct model_stream *stream)
 {
-	for (size_t i = stream->policy == POSIX_TRACE_FLUSH ? 0 : stream->next; i < stream->items; i++)
+	for (size_t i = stream->policy == POSIX_TRACE_FLUSH ? 0 :
+	     stream->next; i < stream->items; i++)
 		if (stream->item[i].type >= POSIX_TRACE_UNNAMED_USEREVENT &&
 		    stream->item[i].len < sizeof(number))
 			return false;

@@ -36,8 +36,10 @@ void create(unsigned s, unsigned policy, unsigned max_data, bool inherited)
  */
 void create_withlog(unsigned s, unsigned policies, unsigned max_data)
 {
-	static const int of_log[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };
-	static const int of_stream[] = { POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP, POSIX_TRACE_FLUSH };
+	static const int of_log[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL,
+				      POSIX_TRACE_LOOP };
+	static const int of_stream[] = { POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP,
+					 POSIX_TRACE_FLUSH };
 	const int log_policy = of_log[policies % 3], policy = of_stream[policies / 3 % 3];
 	const bool fills = policies / 9 % 2 && policy != POSIX_TRACE_FLUSH &&
 			   log_policy != POSIX_TRACE_APPEND;

@@ -83,7 +83,8 @@ static bool is_own(unsigned type)
  */
 static bool tell_full(struct model_stream *m)
 {
-	static const unsigned order[] = { POSIX_TRACE_STOP, POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME,
+	static const unsigned order[] = { POSIX_TRACE_STOP, POSIX_TRACE_OVERFLOW,
+					  POSIX_TRACE_RESUME,
 					  POSIX_TRACE_START };
 	bool own = false;
 
@@ -106,7 +107,8 @@ bool find_in_log(unsigned s)
 	if (m->read.total.reported == 1 && m->log_policy == POSIX_TRACE_LOOP)
 		skip_oldest(s);
 	if (m->policy == POSIX_TRACE_FLUSH) {
-		if (is_own(POSIX_TRACE_FLUSH_START) || is_own(POSIX_TRACE_FLUSH_STOP) || tell_full(m))
+		if (is_own(POSIX_TRACE_FLUSH_START) || is_own(POSIX_TRACE_FLUSH_STOP) ||
+		    tell_full(m))
 			return false;
 		FUZZ_MUST(!m->full_step || got.info.posix_event_id < POSIX_TRACE_UNNAMED_USEREVENT,
 			  "an event while the stream was full"); /* START-08 */
@@ -123,7 +125,8 @@ bool find_in_log(unsigned s)
 		return false;
 	}
 	item = &m->item[m->next];
-	if (m->next + 1 < m->items && item[1].floats && is_own(POSIX_TRACE_START) && !is_item(item)) {
+	if (m->next + 1 < m->items && item[1].floats && is_own(POSIX_TRACE_START) &&
+	    !is_item(item)) {
 		struct model_item start = item[1];
 
 		item[1] = item[0];

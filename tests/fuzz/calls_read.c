@@ -14,7 +14,8 @@ void compare_set(const struct model_set *set, const void *data)
 		int member = -1;
 
 		if (posix_trace_eventset_ismember(type, &given, &member) == 0)
-			FUZZ_MUST(!member == !set->member[type], "type %u in a set: %d", type, member);
+			FUZZ_MUST(!member == !set->member[type], "type %u in a set: %d", type,
+				  member);
 	}
 }
 
@@ -77,7 +78,8 @@ bool get(unsigned s, size_t room)
 	for (size_t i = got.unavailable ? 0 : got.len; i < sizeof(got.data); i++) /* TRUNC-07 */
 		FUZZ_MUST(got.data[i] == mark, "byte %zu was written, of %zu", i, got.len);
 	if (!got.unavailable && model[s].kind == MODEL_STORED)
-		model_count(&model[s].read, got.info.posix_event_id % MODEL_TYPES, got.info.posix_pid,
+		model_count(&model[s].read, got.info.posix_event_id % MODEL_TYPES,
+			    got.info.posix_pid,
 			    MODEL_COLUMN(reported), 1);
 	return !got.unavailable;
 }
@@ -173,12 +175,14 @@ void read_some(unsigned s, unsigned most, size_t room)
 	bool all = m->auto_stopped || m->overwritten; /* when room is free again is not said */
 
 	if (m->kind != MODEL_LIVE && m->kind != MODEL_STORED) {
-		SAYS(EINVAL, posix_trace_trygetnext_event(trid[s], &got.info, got.data, room, &got.len,
+		SAYS(EINVAL, posix_trace_trygetnext_event(trid[s], &got.info, got.data, room,
+							  &got.len,
 							  &got.unavailable));
 		return;
 	}
 	if (m->kind == MODEL_STORED)
-		SAYS(EINVAL, posix_trace_trygetnext_event(trid[s], &got.info, got.data, room, &got.len,
+		SAYS(EINVAL, posix_trace_trygetnext_event(trid[s], &got.info, got.data, room,
+							  &got.len,
 							  &got.unavailable));
 	if (all || m->uncertain)
 		room = sizeof(got.data);

@@ -24,7 +24,8 @@ enum area { CONTROL, ATTACHMENTS, NAMES, REGION, RINGS, CHUNKS, ELF, CUT, AREAS 
 const struct fuzz_word fuzz_words[] = {
 	{ "raw", RAW }, { "backing", BACKING }, { "core", CORE },
 	{ "control", CONTROL }, { "attachments", ATTACHMENTS }, { "names", NAMES },
-	{ "region", REGION }, { "rings", RINGS }, { "chunks", CHUNKS }, { "elf", ELF }, { "cut", CUT },
+	{ "region", REGION }, { "rings", RINGS }, { "chunks", CHUNKS }, { "elf", ELF }, { "cut",
+											  CUT },
 	{ 0 }
 };
 
@@ -79,13 +80,16 @@ static void put_elf(unsigned char *to)
 	const uint64_t address = UINT64_C(0x7f0000000000), page = 4096;
 	const uint64_t files[] = { 1, page, address, address + good_bytes, 0 };
 	Elf64_Ehdr header = {
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
 		.e_type = ET_CORE, .e_version = EV_CURRENT, .e_phoff = sizeof(header),
 		.e_ehsize = sizeof(header), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3,
 	};
-	Elf64_Nhdr note = { .n_namesz = 5, .n_descsz = sizeof(files) + sizeof(name), .n_type = NT_FILE };
+	Elf64_Nhdr note = { .n_namesz = 5, .n_descsz = sizeof(files) + sizeof(name),
+			    .n_type = NT_FILE };
 	Elf64_Phdr segment[] = {
-		{ .p_type = PT_NOTE, .p_offset = 512, .p_filesz = sizeof(note) + 8 + note.n_descsz },
+		{ .p_type = PT_NOTE, .p_offset = 512,
+		  .p_filesz = sizeof(note) + 8 + note.n_descsz },
 		{ .p_type = PT_LOAD, .p_offset = ELF_BYTES, .p_vaddr = address,
 		  .p_filesz = PTX_REGIONS_AT },
 		{ .p_type = PT_LOAD, .p_offset = ELF_BYTES + PTX_REGIONS_AT,

@@ -15,8 +15,10 @@
 enum { TO_JSONL, TO_LOG, TO_LISTING, TO_ITSELF, SINKS };
 
 const struct fuzz_word fuzz_words[] = {
-	{ "jsonl", TO_JSONL }, { "log", TO_LOG }, { "listing", TO_LISTING }, { "itself", TO_ITSELF },
-	{ "log-a", TO_LOG + SINKS }, { "log-b", TO_LOG + 2 * SINKS }, { "log-c", TO_LOG + 3 * SINKS }, { 0 },
+	{ "jsonl", TO_JSONL }, { "log", TO_LOG }, { "listing", TO_LISTING }, { "itself",
+									       TO_ITSELF },
+	{ "log-a", TO_LOG + SINKS }, { "log-b", TO_LOG + 2 * SINKS }, { "log-c",
+									TO_LOG + 3 * SINKS }, { 0 },
 };
 
 /* Up to three at a time; those that the format does not have are never asked for. */
@@ -28,8 +30,10 @@ static const struct fmt_given options[][3] = {
 	{ { "level", "3" }, { "tick-hz", "3" }, { "schemas", "" } },
 	{ { "dialect", "rkh2" }, { "etw-freq", "2337949" }, { "schemas", "" } },
 	{ { "dialect", "ptx" }, { "account", "" }, { "schemas", "" } },
-	{ { "filter", "pass SMA,drop SMA.GET,drop sig=3,pass ao=*" }, { "max-frame", "30" }, { "schemas", "" } },
-	{ { "cfg", "sig=2,ts=2,ptr=2,nseq=0,chk=0,hz=40000" }, { "no-meta", "" }, { "schemas", "" } },
+	{ { "filter", "pass SMA,drop SMA.GET,drop sig=3,pass ao=*" }, { "max-frame", "30" },
+	  { "schemas", "" } },
+	{ { "cfg", "sig=2,ts=2,ptr=2,nseq=0,chk=0,hz=40000" }, { "no-meta", "" },
+	  { "schemas", "" } },
 };
 
 #define OPTIONS (sizeof(options) / sizeof(options[0]))

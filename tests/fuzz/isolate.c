@@ -45,7 +45,8 @@ static void prepare(void)
 	if (brought_back)
 		return;
 	setenv("POSIXTRACE_GUARDIAN", "no", 1);
-	brought_back = mmap(NULL, counters() + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+	brought_back = mmap(NULL, counters() + 1, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS,
 			    -1, 0);
 	FUZZ_MUST(brought_back != MAP_FAILED, "no memory");
 }
@@ -75,7 +76,9 @@ void fuzz_isolated(void (*work)(const uint8_t *data, size_t size), const uint8_t
 		FUZZ_MUST(errno == EINTR, "no child");
 	if (counters())
 		memcpy(counters_begin, brought_back, counters());
-	FUZZ_MUST(!WIFSIGNALED(status) || WTERMSIG(status) != SIGALRM, "the process came to no end");
+	FUZZ_MUST(!WIFSIGNALED(status) || WTERMSIG(status) != SIGALRM,
+		  "the process came to no end");
 	FUZZ_MUST(!WIFSIGNALED(status), "the process died of signal %d", WTERMSIG(status));
-	FUZZ_MUST(WEXITSTATUS(status) == 0, "the process ended with status %d", WEXITSTATUS(status));
+	FUZZ_MUST(WEXITSTATUS(status) == 0, "the process ended with status %d",
+		  WEXITSTATUS(status));
 }

@@ -19,6 +19,7 @@
 extern _Atomic bool fuzz_barriers;
 
 /* A process that does not end by itself, and with 0, is a finding. */
-void fuzz_isolated(void (*work)(const uint8_t *data, size_t size), const uint8_t *data, size_t size);
+void fuzz_isolated(void (*work)(const uint8_t *data, size_t size), const uint8_t *data,
+		   size_t size);
 
 #endif

@@ -90,7 +90,8 @@ static void list_types(trace_id_t trid)
 		if (unavailable)
 			return;
 		FUZZ_MUST(n < 1024, "types without an end");
-		FUZZ_MUST(posix_trace_eventid_get_name(trid, id, name) == 0, "type %u: no name", id);
+		FUZZ_MUST(posix_trace_eventid_get_name(trid, id, name) == 0, "type %u: no name",
+			  id);
 		must_be_text(name, sizeof(name), "a name");
 		if (posix_trace_eventid_get_schema_np(trid, id, schema, sizeof(schema)) == 0) {
 			must_be_text(schema, sizeof(schema), "a schema");
@@ -148,7 +149,8 @@ static void list_mappings(trace_id_t trid)
 			return;
 		FUZZ_MUST(i < EVENTS_MAX, "mappings without an end");
 		FUZZ_MUST(mapping.parent || mapping.start < mapping.end, "an empty mapping");
-		FUZZ_MUST(mapping.from_ns <= mapping.until_ns, "a mapping that ends before it begins");
+		FUZZ_MUST(mapping.from_ns <= mapping.until_ns,
+			  "a mapping that ends before it begins");
 		FUZZ_MUST(mapping.build_id_len <= sizeof(mapping.build_id), "a long build-id");
 		must_be_text(mapping.path, 4096, "a path");
 		if (i < 100 && posix_trace_mapping_find_np(trid, mapping.pid, mapping.start,
@@ -237,7 +239,8 @@ static void compare(int fd, bool plain, size_t read, size_t salvaged)
 		return;
 	FUZZ_MUST(faults == result.faults, "%llu faults told, %llu counted",
 		  (unsigned long long)faults, (unsigned long long)result.faults);
-	FUZZ_MUST(!plain || read <= salvaged, "%zu events, but only %zu by salvage", read, salvaged);
+	FUZZ_MUST(!plain || read <= salvaged, "%zu events, but only %zu by salvage", read,
+		  salvaged);
 	if (faults || !result.complete)
 		return;
 	FUZZ_MUST(plain, "a log without fault cannot be opened");

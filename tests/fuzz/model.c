@@ -260,7 +260,8 @@ void model_finish(struct model_stream *stream)
 		model_flush(stream, true);
 	flush_all(stream);
 	if (!stream->log_full)
-		stream->log_stop = !stream->filter.member[POSIX_TRACE_STOP]; /* if it ended just now */
+		/* if it ended just now */
+		stream->log_stop = !stream->filter.member[POSIX_TRACE_STOP];
 }
 
 void model_rewind(struct model_stream *stream)
@@ -271,7 +272,8 @@ void model_rewind(struct model_stream *stream)
 	memset(&stream->read, 0, sizeof(stream->read));
 }
 
-bool model_event(struct model_stream *stream, unsigned type, const void *data, size_t len, pid_t pid)
+bool model_event(struct model_stream *stream, unsigned type, const void *data, size_t len,
+		 pid_t pid)
 {
 	struct model_item *item;
 

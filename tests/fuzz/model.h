@@ -92,7 +92,8 @@ void model_finish(struct model_stream *stream);
 void model_rewind(struct model_stream *stream);
 
 /* false: the stream does not record it. */
-bool model_event(struct model_stream *stream, unsigned type, const void *data, size_t len, pid_t pid);
+bool model_event(struct model_stream *stream, unsigned type, const void *data, size_t len,
+		 pid_t pid);
 
 /* It goes on by itself, and that is not told yet. */
 bool model_start_is_due(const struct model_stream *stream);

@@ -155,10 +155,12 @@ static void compare(int fd, const struct kept *before, int policy, unsigned put)
 		  "it was completed and is not complete");
 	FUZZ_MUST(!faults.reason[0], "the log has a fault: %s", faults.reason);
 	FUZZ_MUST(!faults.number[0], "the log has a fault: %s", faults.number);
-	FUZZ_MUST(kept_open(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &after), "it was completed and cannot be opened");
+	FUZZ_MUST(kept_open(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &after),
+		  "it was completed and cannot be opened");
 	FUZZ_MUST(after.n >= put, "%u were put, %zu read", put, after.n);
 	for (size_t i = after.n - put; i < after.n; i++)
-		FUZZ_MUST(after.event[i].type == NEW_TYPE && after.event[i].len == 4, "new event %zu",
+		FUZZ_MUST(after.event[i].type == NEW_TYPE && after.event[i].len == 4,
+			  "new event %zu",
 			  i + put - after.n);
 	after.n -= put;
 	/*

@@ -20,18 +20,21 @@
 #include "fuzz/isolate.h"
 #include "fuzz/segment.h"
 
-enum step { WRITE, EVENT, READ, ASK, NAMES, STOP, START, CLEAR, FLUSH, FILTER, OPEN, LOOK, FORK, MORE,
+enum step { WRITE, EVENT, READ, ASK, NAMES, STOP, START, CLEAR, FLUSH, FILTER, OPEN, LOOK, FORK,
+	    MORE,
 	    DESCRIBE, STEPS };
 
 const struct fuzz_word fuzz_words[] = {
 	{ "loop", 0 }, { "until-full", 1 }, { "flush-policy", 2 }, /* with a log */
 	{ "log", 1 }, { "log-left-to-guardian", 3 },
-	{ "write", WRITE }, { "event", EVENT }, { "read", READ }, { "ask", ASK }, { "names", NAMES },
+	{ "write", WRITE }, { "event", EVENT }, { "read", READ }, { "ask", ASK }, { "names",
+										    NAMES },
 	{ "stop", STOP }, { "start", START }, { "clear", CLEAR }, { "flush", FLUSH },
 	{ "filter", FILTER }, { "open", OPEN }, { "look", LOOK }, { "fork", FORK },
 	{ "more", MORE }, { "describe", DESCRIBE },
 	/* parts */
-	{ "region", 0 }, { "loss-counts", 1 }, { "chunk-words", 2 }, { "claims", 3 }, { "rings", 4 },
+	{ "region", 0 }, { "loss-counts", 1 }, { "chunk-words", 2 }, { "claims", 3 }, { "rings",
+											4 },
 	{ "slots", 5 }, { "hints", 6 }, { "checkpoint", 7 }, { "control", 8 }, { "attachments", 9 },
 	{ "members", 10 }, { "name-table", 11 }, { "lists", 12 }, { "chunk-heads", 13 },
 	{ "records", 14 }, { "facts", 15 },
@@ -162,7 +165,8 @@ static void visit(void *arg, const struct posix_trace_stream_np *stream)
 	must_be_text(stream->name, sizeof(stream->name), "a stream's name");
 	for (unsigned i = 0; i < stream->event_names; i++)
 		if (stream->event_name[i])
-			must_be_text(stream->event_name[i], TRACE_EVENT_NAME_MAX + 1, "a seen name");
+			must_be_text(stream->event_name[i], TRACE_EVENT_NAME_MAX + 1,
+				     "a seen name");
 	if (!*(bool *)arg)
 		return;
 	fd = fuzz_file(NULL, 0);
@@ -188,7 +192,8 @@ static void trace_in_child(unsigned n)
 static int create(unsigned policy, unsigned size, bool log, bool inherited, unsigned max_data,
 		  trace_id_t *id)
 {
-	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH };
+	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
+					POSIX_TRACE_FLUSH };
 	static const int log_policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
 					    POSIX_TRACE_APPEND };
 	trace_attr_t attr;
@@ -258,7 +263,8 @@ static void open_type(unsigned which, unsigned by_trid)
 
 static void describe(unsigned which)
 {
-	static const char *const schemas[] = { "u32 a", "u8 a; str b; @level 2", "ptr p{1=x}", "!" };
+	static const char *const schemas[] = { "u32 a", "u8 a; str b; @level 2", "ptr p{1=x}",
+					       "!" };
 
 	posix_trace_eventid_describe_np(type[which % 4], schemas[which / 4 % 4]);
 	posix_trace_object_np(POSIX_TRACE_OBJECT_MUTEX_NP, &schemas[which % 4], "thing");

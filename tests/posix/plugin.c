@@ -8,7 +8,8 @@ int plugin_is(void);
 void plugin_trace(trace_event_id_t id, int number)
 {
 	posix_trace_event(id, &number, sizeof(number));
-	__asm__ volatile(""); /* the call is not the last thing: its address is one of this library */
+	/* the call is not the last thing: its address is one of this library */
+	__asm__ volatile("");
 }
 
 int plugin_is(void)

@@ -115,7 +115,8 @@ static Suite *policy_suite(void)
 	Suite *suite = support_suite("posix_trace_attr_getinherited", &tc);
 
 	tcase_add_loop_test(tc, every_value_of_an_attribute_comes_back, 0, POLICIES);
-	tcase_add_loop_test(tc, a_value_not_in_the_list_is_refused_and_changes_nothing, 0, POLICIES);
+	tcase_add_loop_test(tc, a_value_not_in_the_list_is_refused_and_changes_nothing, 0,
+			    POLICIES);
 	tcase_add_loop_test(tc, a_bad_object_or_a_null_result_is_refused, 0, POLICIES);
 	tcase_add_loop_test(tc, setting_one_attribute_leaves_the_others, 0, POLICIES);
 	tcase_add_test(tc, flush_may_be_set_in_an_object);

@@ -39,7 +39,8 @@ START_TEST(the_first_description_stays_and_faults_are_told)
 	FAILS(ERANGE, posix_trace_eventid_get_schema_np(trid, id, text, strlen(read_schema)));
 	OK(posix_trace_eventid_get_schema_np(trid, id, text, strlen(read_schema) + 1));
 	FAILS(ENOENT, posix_trace_eventid_get_schema_np(trid, other, text, sizeof(text)));
-	FAILS(ENOENT, posix_trace_eventid_get_schema_np(trid, POSIX_TRACE_START, text, sizeof(text)));
+	FAILS(ENOENT, posix_trace_eventid_get_schema_np(trid, POSIX_TRACE_START, text,
+							sizeof(text)));
 	FAILS(EINVAL, posix_trace_eventid_get_schema_np(trid, other + 1, text, sizeof(text)));
 	FAILS(EINVAL, posix_trace_eventid_get_schema_np(trid, id, NULL, sizeof(text)));
 	FAILS(EINVAL, posix_trace_eventid_get_schema_np(4711, id, text, sizeof(text)));
@@ -195,7 +196,8 @@ static pid_t other_process(const int *in, const int *out)
 		if (command == 'd')
 			OK(posix_trace_eventid_describe_np(id, "u32 n; @level 5"));
 		else
-			OK(posix_trace_object_np(POSIX_TRACE_OBJECT_THREAD_NP, &shared_thing, "theirs"));
+			OK(posix_trace_object_np(POSIX_TRACE_OBJECT_THREAD_NP, &shared_thing,
+						 "theirs"));
 		trace_number(id, 1);
 		if (write(out[1], &command, 1) != 1)
 			_exit(1);

@@ -100,7 +100,8 @@ START_TEST(the_log_of_a_killed_controller_has_the_targets_events)
 	puppet_tell(&puppet, PUPPET_ONE);
 	trid = log_open(fd);
 	OK(posix_trace_get_ledger_np(trid, &ledger));
-	ck_assert_uint_eq(ledger.reported, PUPPET_MANY_EVENTS + 4); /* START, STOP, and of flushing */
+	/* START, STOP, and of flushing */
+	ck_assert_uint_eq(ledger.reported, PUPPET_MANY_EVENTS + 4);
 	ck_assert_uint_eq(ledger.called, ledger.reported);
 	log_close(trid);
 	puppet_end(&puppet);
@@ -195,7 +196,8 @@ START_TEST(what_was_cleared_before_a_death_is_counted)
 	log_wait_for_end(fd);
 	trid = log_open(fd);
 	OK(posix_trace_get_ledger_np(trid, &ledger));
-	ck_assert_uint_eq(ledger.lost[POSIX_TRACE_LOST_CLEARED_NP], 102); /* START and FLUSH_START */
+	/* START and FLUSH_START */
+	ck_assert_uint_eq(ledger.lost[POSIX_TRACE_LOST_CLEARED_NP], 102);
 	ck_assert_uint_eq(ledger.called, ledger.reported + ledger_lost(&ledger));
 	log_close(trid);
 	assert_log_whole(fd);
@@ -235,7 +237,8 @@ static void trace_three_times(int fd, off_t *end, int ready)
 	trace_event_id_t id;
 	trace_id_t trid;
 
-	trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL, .log_policy = POSIX_TRACE_APPEND);
+	trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL,
+			      .log_policy = POSIX_TRACE_APPEND);
 	id = type_of("n");
 	for (int n = 0; n < 300; n++) {
 		trace_number(id, n);

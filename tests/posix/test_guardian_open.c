@@ -29,7 +29,8 @@ static void trace_into(int fd, int ready)
 	trace_event_id_t id = type_of("n");
 	trace_id_t trid;
 
-	trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL, .log_policy = POSIX_TRACE_APPEND,
+	trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL,
+			      .log_policy = POSIX_TRACE_APPEND,
 			      .size = 1 << 20);
 	for (int n = 0; n < EVENTS; n++) {
 		trace_number(id, n);

@@ -66,7 +66,8 @@ START_TEST(types_with_a_greater_level_are_filtered_out)
 	trace_number(debug, 6);
 	stop(trid);
 	ck_assert_events(trid, "START FILTER{->debug} error=1 plain=3 FILTER{debug->error debug} "
-			       "FILTER{error debug->} debug=5 FILTER{->debug} FILTER{debug->} debug=6 STOP(0)");
+			       "FILTER{error debug->} debug=5 FILTER{->debug} FILTER{debug->} "
+			       "debug=6 STOP(0)");
 	shut(trid);
 }
 END_TEST
@@ -84,7 +85,8 @@ START_TEST(a_type_is_treated_likewise_when_it_is_described_later)
 	error = described("error", 3);
 	trace_number(debug, 3);
 	trace_number(error, 4);
-	ck_assert(is_filtered(trid, before) && is_filtered(trid, debug) && !is_filtered(trid, error));
+	ck_assert(is_filtered(trid, before) && is_filtered(trid, debug) &&
+		  !is_filtered(trid, error));
 	stop(trid);
 	ck_assert_events(trid, "START before=1 error=4 STOP(0)");
 	shut(trid);
@@ -107,7 +109,8 @@ START_TEST(set_filter_replaces_it_or_makes_exceptions)
 	later = described("later", 4);
 	ck_assert(is_filtered(trid, later));
 	OK(posix_trace_set_level_np(trid, 4));
-	ck_assert(is_filtered(trid, plain) && is_filtered(trid, debug) && !is_filtered(trid, later));
+	ck_assert(is_filtered(trid, plain) && is_filtered(trid, debug) &&
+		  !is_filtered(trid, later));
 
 	change(trid, 0, POSIX_TRACE_SET_EVENTSET);
 	ck_assert_int_eq(level_of(trid), 0);

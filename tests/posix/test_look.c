@@ -203,7 +203,8 @@ START_TEST(streams_come_and_go_meanwhile)
 
 			seen++;
 			ck_assert_str_eq(stream->name, "comes and goes");
-			ck_assert_uint_le(stream->recorded, called + 3); /* a START is not counted yet */
+			/* a START is not counted yet */
+			ck_assert_uint_le(stream->recorded, called + 3);
 			ck_assert_uint_le(stream->chunks_taken, stream->chunks);
 			ck_assert_uint_eq(stream->lost[POSIX_TRACE_LOST_STREAM_FULL_NP], 0);
 		}

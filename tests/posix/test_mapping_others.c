@@ -66,7 +66,8 @@ static void hear_of_leaving(const struct side *side)
 
 static trace_id_t log_inherited(int fd)
 {
-	return LOGGED_STARTED(fd, .log_policy = POSIX_TRACE_APPEND, .inheritance = POSIX_TRACE_INHERITED);
+	return LOGGED_STARTED(fd, .log_policy = POSIX_TRACE_APPEND,
+			      .inheritance = POSIX_TRACE_INHERITED);
 }
 
 static trace_id_t log_until_full(pid_t pid, int fd)
@@ -123,7 +124,8 @@ START_TEST(of_another_process_it_is_told_too)
 		_exit(0);
 	}
 	hear(&side);
-	trid = log_attach_started(side.child, fd, &(struct log_wish){ .log_policy = POSIX_TRACE_APPEND });
+	trid = log_attach_started(side.child, fd,
+				  &(struct log_wish){ .log_policy = POSIX_TRACE_APPEND });
 	say(&side);
 	hear(&side);
 	OK(posix_trace_flush(trid));

@@ -279,7 +279,8 @@ static Suite *build(void)
 	tcase_add_loop_test(tc, a_target_in_other_name_spaces_is_traced_and_its_times_are_right, 0,
 			    PLACES);
 	tcase_add_loop_test(tc, so_are_its_children_and_the_programs_that_they_execute, 0, PLACES);
-	tcase_add_loop_test(tc, a_child_that_goes_into_other_name_spaces_stays_in_the_stream, 0, PLACES);
+	tcase_add_loop_test(tc, a_child_that_goes_into_other_name_spaces_stays_in_the_stream, 0,
+			    PLACES);
 	tcase_add_test(tc, a_controller_in_another_name_space_traces_the_process_that_it_named);
 	return suite;
 }

@@ -248,7 +248,8 @@ static Suite *suite(void)
 	Suite *s = support_suite("privileged programs", &tc);
 
 	tcase_add_unchecked_fixture(tc, make_folder, remove_folder);
-	tcase_add_loop_test(tc, a_privileged_program_is_not_traced_into_what_it_inherits, 0, RIGHTS);
+	tcase_add_loop_test(tc, a_privileged_program_is_not_traced_into_what_it_inherits, 0,
+			    RIGHTS);
 	tcase_add_loop_test(tc, a_privileged_program_does_not_look_for_who_traces_it, 0, RIGHTS);
 	tcase_add_loop_test(tc, a_privileged_program_takes_no_orders_from_the_environment, 0,
 			    RIGHTS);

@@ -35,7 +35,8 @@ static int plain_log(void)
 	for (uint32_t i = 0; i < EVENTS; i++) {
 		uint32_t data[8] = { i, i };
 		struct posix_trace_event_np event = {
-			.info = { .posix_event_id = id[random_word(&state) % TYPES], .posix_pid = 77,
+			.info = { .posix_event_id = id[random_word(&state) % TYPES],
+				  .posix_pid = 77,
 				  .posix_thread_id = (pthread_t)(random_word(&state) % 8),
 				  .posix_truncation_status = POSIX_TRACE_NOT_TRUNCATED,
 				  .posix_prog_address = (void *)(uintptr_t)random_word(&state) },

@@ -20,7 +20,8 @@ static struct got next(trace_id_t trid)
 
 	do {
 		memset(&got, 0, sizeof(got));
-		OK(posix_trace_trygetnext_event(trid, &got.info, got.data, sizeof(got.data), &got.len,
+		OK(posix_trace_trygetnext_event(trid, &got.info, got.data, sizeof(got.data),
+						&got.len,
 						&unavailable));
 		ck_assert_int_eq(unavailable, 0);
 	} while (got.info.posix_event_id == POSIX_TRACE_START);

@@ -85,7 +85,8 @@ static bool print_fields(const char *schema)
 	while (*schema) {
 		schema += strspn(schema, " ");
 		if (*schema != '@' &&
-		    (sscanf(schema, "%63[a-z0-9] %63[^;{]", type, name) != 2 || !print_field(type, name)))
+		    (sscanf(schema, "%63[a-z0-9] %63[^;{]", type, name) != 2 ||
+		     !print_field(type, name)))
 			return false;
 		schema += strcspn(schema, ";");
 		schema += *schema == ';';
@@ -125,7 +126,8 @@ int main(int argc, char **argv)
 	while (!posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable)
 		if (!posix_trace_eventid_get_name(trid, event.info.posix_event_id, name) &&
 		    !print_event(&event, name)) {
-			fprintf(stderr, "decode: %s: %zu bytes are not what its schema says\n", name,
+			fprintf(stderr, "decode: %s: %zu bytes are not what its schema says\n",
+				name,
 				event.data_len);
 			status = 1;
 		}

@@ -45,7 +45,8 @@ static void limit(const char *how, uint32_t action, const int *calls, unsigned c
 	program.len = (unsigned short)n;
 	MUST(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
 	if (!strcmp(how, "seccomp"))
-		result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+		result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
+				 &program);
 	else if (!strcmp(how, "syscall"))
 		result = syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 	else
@@ -277,7 +278,8 @@ static int bare(int argc, char **argv)
 	fd = 3;
 	MUST(close_range(4, ~0u, 0) == 0);
 	if (geteuid() == 0)
-		MUST(chroot(argv[0]) == 0 && chdir("/") == 0 && setgid(65534) == 0 && setuid(65534) == 0);
+		MUST(chroot(argv[0]) == 0 && chdir("/") == 0 && setgid(65534) == 0 &&
+		     setuid(65534) == 0);
 	MUST(setrlimit(RLIMIT_NOFILE, &none) == 0);
 	touch(fd, 20000);
 	touch_beside(fd);

@@ -208,7 +208,8 @@ static int many(int argc, char **argv)
 
 	(void)argc, (void)argv;
 	for (int i = 0; i < 20; i++)
-		MUST(pthread_mutex_init(&mutexes[i], NULL) == 0 && pthread_mutex_lock(&mutexes[i]) == 0);
+		MUST(pthread_mutex_init(&mutexes[i], NULL) == 0 &&
+		     pthread_mutex_lock(&mutexes[i]) == 0);
 	for (int i = 0; i < 20; i++)
 		MUST(pthread_mutex_unlock(&mutexes[i]) == 0);
 	return 0;

@@ -83,7 +83,8 @@ static int net(int argc, char **argv)
 				      sizeof address) == 1);
 	MUST(errno == 4711);
 	MUST(connect(pair[0], (struct sockaddr *)&local, sizeof local) == -1);
-	MUST(connect(datagrams, (const struct sockaddr *)(uintptr_t)8, 16) == -1 && errno == EFAULT);
+	MUST(connect(datagrams, (const struct sockaddr *)(uintptr_t)8, 16) == -1 &&
+	     errno == EFAULT);
 	MUST(bind(datagrams, (struct sockaddr *)&six, sizeof six) == -1);
 	MUST(recvfrom(listener, NULL, 0, MSG_DONTWAIT, NULL, NULL) == -1);
 	return 0;
@@ -97,17 +98,20 @@ static int net_faults(int argc, char **argv)
 	const uintptr_t bad[2] = { 8, (uintptr_t)-4096 };
 	struct sockaddr_un from, name = { .sun_family = AF_UNIX };
 	socklen_t bytes = sizeof name;
-	int pair[2], listener = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX, SOCK_STREAM, 0);
+	int pair[2], listener = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX,
+										 SOCK_STREAM, 0);
 	char byte;
 
 	(void)argc, (void)argv;
 	MUST(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) == 0);
-	MUST(bind(listener, (struct sockaddr *)&name, sizeof name.sun_family) == 0 && !listen(listener, 7));
+	MUST(bind(listener, (struct sockaddr *)&name, sizeof name.sun_family) == 0 &&
+	     !listen(listener, 7));
 	MUST(getsockname(listener, (struct sockaddr *)&name, &bytes) == 0);
 	for (int i = 0; i < 2; i++) {
 		MUST(send(pair[0], "x", 1, 0) == 1 && send(pair[0], "x", 1, 0) == 1);
 		MUST(recvfrom(pair[1], &byte, 1, 0, NULL, (socklen_t *)bad[i]) == 1);
-		MUST(recvfrom(pair[1], &byte, 1, 0, (struct sockaddr *)&from, (socklen_t *)bad[i]) == -1 &&
+		MUST(recvfrom(pair[1], &byte, 1, 0, (struct sockaddr *)&from,
+			      (socklen_t *)bad[i]) == -1 &&
 		     errno == EFAULT);
 		MUST(accept(pair[0], (struct sockaddr *)&from, (socklen_t *)bad[i]) == -1);
 	}

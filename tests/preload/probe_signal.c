@@ -45,7 +45,8 @@ static int actions(int argc, char **argv)
 	MUST(old.sa_handler == is_plain && (old.sa_flags & SA_RESTART) &&
 	     !(old.sa_flags & SA_SIGINFO) && sigismember(&old.sa_mask, SIGUSR2) == 1);
 	MUST(raise(SIGUSR1) == 0 && plain == SIGUSR1);
-	MUST(sigismember(&mask_in_handler, SIGUSR1) == 1 && sigismember(&mask_in_handler, SIGUSR2) == 1);
+	MUST(sigismember(&mask_in_handler, SIGUSR1) == 1 &&
+	     sigismember(&mask_in_handler, SIGUSR2) == 1);
 	MUST(sigaltstack(&stack, NULL) == 0);
 	action.sa_sigaction = has_info;
 	action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;

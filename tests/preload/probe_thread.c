@@ -95,7 +95,8 @@ static int thread_gone(int argc, char **argv)
 	MUST(pthread_attr_init(&attr) == 0);
 	MUST(pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED) == 0);
 	for (int i = 0; i < 300; i++) {
-		void **own = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void **own = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				  -1, 0);
 
 		MUST(own != MAP_FAILED);
 		own[0] = own;

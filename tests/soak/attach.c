@@ -119,7 +119,8 @@ static void __attribute__((noreturn)) be_traced(void)
 
 /* The reader of the other stream. */
 
-static bool is_next(const struct posix_trace_event_info *info, const struct event *event, size_t len,
+static bool is_next(const struct posix_trace_event_info *info, const struct event *event,
+		    size_t len,
 		    uint64_t last)
 {
 	return info->posix_event_id == FIRST_USER && len == sizeof(*event) &&
@@ -288,7 +289,8 @@ int main(int argc, char **argv)
 	pid_t target, reader;
 
 	seed = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 4711;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	if (shared == MAP_FAILED)
 		die("mmap", errno);
 	atomic_store(&shared->stop, true);

@@ -54,7 +54,8 @@ static bool is_within(unsigned long before, unsigned long after, unsigned long b
 	return after <= before + bound;
 }
 
-bool estate_is_as_before(const struct estate *before, const struct estate *after, unsigned long heap)
+bool estate_is_as_before(const struct estate *before, const struct estate *after,
+			 unsigned long heap)
 {
 	return after->descriptors == before->descriptors && after->mappings == before->mappings &&
 	       (!MEMORY_IS_OURS || (is_within(before->size, after->size, heap) &&

@@ -21,7 +21,8 @@ struct estate estate_of(pid_t pid);
  * As many descriptors and mappings, and hardly more memory; heap: so many pages may have been
  * allocated.
  */
-bool estate_is_as_before(const struct estate *before, const struct estate *after, unsigned long heap);
+bool estate_is_as_before(const struct estate *before, const struct estate *after,
+			 unsigned long heap);
 
 /* A part of a line. */
 void estate_tell(const char *whose, const struct estate *before, const struct estate *after);

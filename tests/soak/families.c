@@ -107,7 +107,8 @@ static void keep(int fd)
 	to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (to < 0)
 		return;
-	while ((got = pread(fd, buffer, sizeof(buffer), at)) > 0 && write(to, buffer, (size_t)got) == got)
+	while ((got = pread(fd, buffer, sizeof(buffer), at)) > 0 &&
+	       write(to, buffer, (size_t)got) == got)
 		at += got;
 	close(to);
 	fprintf(stderr, "families: the log is kept as %s\n", path);
@@ -350,7 +351,8 @@ int main(int argc, char **argv)
 	look_at_folder(folder);
 	faults += atomic_load(&soak->broken);
 	printf("SOAK families seconds=%.0f rounds=%lu kills=%lu executed=%lu logs=%lu unfinished=%lu "
-	       "events=%lu lost=%lu readers=%lu read=%lu descriptors=%u->%u mappings=%u->%u faults=%lu\n",
+	       "events=%lu lost=%lu readers=%lu read=%lu descriptors=%u->%u mappings=%u->%u "
+	       "faults=%lu\n",
 	       seconds, rounds, kills, atomic_load(&soak->executed), logs, unfinished, events, lost,
 	       atomic_load(&soak->readers), atomic_load(&soak->read), descriptors, descriptors_after,
 	       mappings, mappings_after, faults);

@@ -167,7 +167,8 @@ static bool read_one(trace_id_t trid, bool wait)
 			until.tv_sec++;
 			until.tv_nsec -= 1000000000;
 		}
-		err = posix_trace_timedgetnext_event(trid, &info, data, sizeof(data), &len, &none, &until);
+		err = posix_trace_timedgetnext_event(trid, &info, data, sizeof(data), &len, &none,
+						     &until);
 	} else {
 		err = posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &len, &none);
 	}
@@ -195,7 +196,8 @@ static void close_account(trace_id_t trid, uint64_t read)
 	for (unsigned ms = 0; ms < SETTLED_MS; ms++) {
 		while (read_one(trid, false))
 			read++;
-		if (posix_trace_get_ledger_np(trid, &ledger) == 0 && ledger.called == sum(&ledger) &&
+		if (posix_trace_get_ledger_np(trid, &ledger) == 0 &&
+		    ledger.called == sum(&ledger) &&
 		    ledger.reported == read && ledger.unread == 0) {
 			atomic_fetch_add(&soak->readers, 1);
 			atomic_fetch_add(&soak->read, read);
@@ -204,7 +206,8 @@ static void close_account(trace_id_t trid, uint64_t read)
 		nap_us(1000);
 	}
 	atomic_fetch_add(&soak->broken, 1);
-	fprintf(stderr, "families: a reader's account stays open: called %llu, reported %llu (read %llu), "
+	fprintf(stderr,
+		"families: a reader's account stays open: called %llu, reported %llu (read %llu), "
 		"unread %llu, sum %llu\n", (unsigned long long)ledger.called,
 		(unsigned long long)ledger.reported, (unsigned long long)read,
 		(unsigned long long)ledger.unread, (unsigned long long)sum(&ledger));

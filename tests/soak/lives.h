@@ -15,7 +15,8 @@
 /* What all processes of a soak see. */
 struct soak {
 	_Atomic int created[CONTROLLERS]; /* in this round; its log must be completed */
-	_Atomic unsigned born;            /* children, programs and threads of members in this round */
+	/* children, programs and threads of members in this round */
+	_Atomic unsigned born;
 	_Atomic unsigned long readers;    /* those that came to their end */
 	_Atomic unsigned long read;       /* events that they read */
 	_Atomic unsigned long broken;     /* laws that did not hold for one of them */
@@ -32,7 +33,8 @@ void nap_us(long us);
 #define LIVE_ON "--live-on"
 
 void live(unsigned generation, unsigned life, int soak_fd) __attribute__((noreturn));
-void control(pid_t target, int log_fd, unsigned life, _Atomic int *created) __attribute__((noreturn));
+void control(pid_t target, int log_fd, unsigned life,
+	     _Atomic int *created) __attribute__((noreturn));
 void watch(pid_t target, unsigned life) __attribute__((noreturn));
 
 #endif

@@ -137,7 +137,8 @@ int main(int argc, char **argv)
 		rounds = 1;
 	}
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	if (shared == MAP_FAILED)
 		return 2;
 	for (unsigned long i = 0; i < rounds; i++)

@@ -58,11 +58,13 @@ static void compare(const char *what, const struct posix_trace_ledger_np *total,
 				 ledger_column(total, i), what, ledger_column(sum, i));
 }
 
-static void check_bounds(const char *what, unsigned which, uint64_t called, uint64_t low, uint64_t high,
+static void check_bounds(const char *what, unsigned which, uint64_t called, uint64_t low,
+			 uint64_t high,
 			 uint64_t slack)
 {
 	if (called + slack < low || called > high + slack)
-		complain("%s %u: called %" PRIu64 ", made %" PRIu64 " to %" PRIu64, what, which, called,
+		complain("%s %u: called %" PRIu64 ", made %" PRIu64 " to %" PRIu64, what, which,
+			 called,
 			 low, high);
 }
 
@@ -91,7 +93,8 @@ static bool read_types(struct count *count, struct posix_trace_ledger_np of[TYPE
 	return err == 0;
 }
 
-static void check_types(struct count *count, const struct posix_trace_ledger_np *total, bool at_rest)
+static void check_types(struct count *count, const struct posix_trace_ledger_np *total,
+			bool at_rest)
 {
 	/*
 	 * Where the counting of a chunk was broken off, whose records were counted twice is a
@@ -107,7 +110,8 @@ static void check_types(struct count *count, const struct posix_trace_ledger_np 
 	if (at_rest)
 		compare("types", total, &sum);
 	for (unsigned type = 0; type < TYPES; type++) {
-		check_bounds("type", type, of[type].called, count->low[type], count->high[type], slack);
+		check_bounds("type", type, of[type].called, count->low[type], count->high[type],
+			     slack);
 		if (of[type].reported != count->read[type])
 			complain("type %u: reported %" PRIu64 ", read %" PRIu64, type,
 				 of[type].reported, count->read[type]);
@@ -120,7 +124,8 @@ static void check_types(struct count *count, const struct posix_trace_ledger_np 
 }
 
 /* Of the thread that is led. */
-static void check_threads(struct count *count, const struct posix_trace_ledger_np *total, bool at_rest)
+static void check_threads(struct count *count, const struct posix_trace_ledger_np *total,
+			  bool at_rest)
 {
 	uint64_t chunk = count->loop ? CHUNK_EVENTS : 1;
 	uint64_t slack = !at_rest || (count->broken_off && count->loop) ? chunk : 0;

@@ -39,7 +39,8 @@ static void check_event(struct count *count, const struct posix_trace_event_info
 	if (maker == MAIN && info->posix_pid != count->pid)
 		return; /* a child ended the same call */
 	if (len > count->max_data ||
-	    (info->posix_truncation_status == POSIX_TRACE_TRUNCATED_RECORD && len != count->max_data))
+	    (info->posix_truncation_status == POSIX_TRACE_TRUNCATED_RECORD &&
+	     len != count->max_data))
 		complain("an event has %zu bytes of at most %zu", len, count->max_data);
 	if (len < sizeof(head))
 		return;
@@ -74,7 +75,8 @@ static bool take(struct count *count, bool wait)
 		err = posix_trace_timedgetnext_event(count->trid, &info, data, sizeof(data), &len,
 						     &none, &until);
 	} else if (count->stored) {
-		err = posix_trace_getnext_event(count->trid, &info, data, sizeof(data), &len, &none);
+		err = posix_trace_getnext_event(count->trid, &info, data, sizeof(data), &len,
+						&none);
 	} else {
 		err = posix_trace_trygetnext_event(count->trid, &info, data, sizeof(data), &len,
 						   &none);

@@ -96,7 +96,8 @@ static void do_job(unsigned worker, unsigned path, unsigned action)
 		table->at[worker].n = n;
 		alarm(TRY_SECONDS);
 		table->cell[path][action].tries++;
-		if (!try_one(&paths[path], plan[path].prepare, &actions[action], &plan[path].way, n))
+		if (!try_one(&paths[path], plan[path].prepare, &actions[action], &plan[path].way,
+			     n))
 			table->cell[path][action].astray++;
 		if (!share->complaint[0])
 			continue;
@@ -130,7 +131,8 @@ static void __attribute__((noreturn)) work(unsigned worker)
 {
 	unsigned job;
 
-	share = mmap(NULL, sizeof(*share), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	share = mmap(NULL, sizeof(*share), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
 	if (share == MAP_FAILED)
 		_exit(1);
 	pin(worker);
@@ -213,7 +215,8 @@ static bool make_plan(unsigned i)
 		wanted += all || way->seen[n] < VISITS;
 	plan[i].stride = all ? 1 : every ? every : (wanted + POINTS_MOST - 1) / POINTS_MOST;
 	for (uint32_t n = 0; n < way->count; n++)
-		if ((all || way->seen[n] < VISITS) && points++ % plan[i].stride == seed % plan[i].stride)
+		if ((all || way->seen[n] < VISITS) &&
+		    points++ % plan[i].stride == seed % plan[i].stride)
 			plan[i].point[plan[i].points++] = n;
 	return true;
 }
@@ -235,7 +238,8 @@ static unsigned print_table(unsigned *tries)
 			char text[32] = "-";
 
 			if (is_wanted(p, a))
-				snprintf(text, sizeof(text), table->cell[p][a].failures ? "%u!%u" : "%u",
+				snprintf(text, sizeof(text),
+					 table->cell[p][a].failures ? "%u!%u" : "%u",
 					 table->cell[p][a].tries - table->cell[p][a].astray,
 					 table->cell[p][a].failures);
 			printf(" %8s", text);
@@ -297,8 +301,10 @@ int main(int argc, char **argv)
 		execv("/proc/self/exe", argv);
 	}
 	read_settings(argc, argv);
-	table = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	share = mmap(NULL, sizeof(*share), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	table = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
+	share = mmap(NULL, sizeof(*share), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
 	if (table == MAP_FAILED || share == MAP_FAILED || path_count > PATHS_MOST ||
 	    action_count > ACTIONS_MOST)
 		return 1;

@@ -77,8 +77,10 @@ struct path {
 	bool stranger;     /* another thread had the ring before */
 	bool waiter;       /* a reader sleeps */
 	bool sibling;      /* another process has inherited the streams, and is there */
-	bool own_log;      /* the target's own stream, with a log and its guardian, instead of others */
-	bool own;          /* the streams are the target's own, its second thread is their controller */
+	/* the target's own stream, with a log and its guardian, instead of others */
+	bool own_log;
+	/* the streams are the target's own, its second thread is their controller */
+	bool own;
 	enum held held;    /* after the events before the call */
 	bool held_first;   /* no, since it is there */
 };

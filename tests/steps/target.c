@@ -211,7 +211,8 @@ static void *help(void *arg)
 		int order;
 
 		while ((order = atomic_load(&share->order)) == ORDER_NONE)
-			syscall(SYS_futex, &share->order, 0 /* FUTEX_WAIT */, ORDER_NONE, NULL, NULL, 0);
+			syscall(SYS_futex, &share->order,
+				0 /* FUTEX_WAIT */, ORDER_NONE, NULL, NULL, 0);
 		if (order == ORDER_END)
 			return NULL;
 		if (order == ORDER_CALL)

@@ -56,7 +56,8 @@ void assert_from(int fd, int number, const char *expected)
 	struct posix_trace_mapping_np mapping;
 	char path[PATH_MAX], real[PATH_MAX];
 
-	ck_assert_msg(mapping_of(fd, number, &mapping, path), "nothing is known of event %d", number);
+	ck_assert_msg(mapping_of(fd, number, &mapping, path), "nothing is known of event %d",
+		      number);
 	ck_assert_ptr_nonnull(realpath(path, real));
 	ck_assert_str_eq(real, expected);
 }

@@ -16,7 +16,8 @@ enum miser_command {
 	MISER_FAIL = 'b',    /* more creations that fail than there are places: 0 if all did */
 	MISER_CLOSE = 'd',   /* closes every descriptor but its own two: 0 */
 	MISER_FORK = 'f',    /* has a child that lives until no one can give it commands: 0 */
-	MISER_CLONE = 'r',   /* has a child by a system call that creates and shuts down one: its error */
+	/* has a child by a system call that creates and shuts down one: its error */
+	MISER_CLONE = 'r',
 	MISER_EXEC = 'x',    /* executes this program again, as a miser: 0 */
 	MISER_EXEC_PLAIN = 'y', /* executes a program that does not know the library: 0 */
 	MISER_EXIT = 'e',    /* exit() */

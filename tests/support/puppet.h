@@ -12,8 +12,10 @@ enum puppet_command {
 	PUPPET_ONE = 'e',  /* one event "u", with a number that counts from 1 */
 	PUPPET_MANY = 'm', /* PUPPET_MANY_EVENTS of them */
 	PUPPET_NAME = 'n', /* opens "v" and records one */
-	PUPPET_EXEC = 'x', /* executes another program, a puppet again, whose numbers count from 1 */
-	PUPPET_FORK = 'f', /* from now on a child does what is told; this process waits for its end */
+	/* executes another program, a puppet again, whose numbers count from 1 */
+	PUPPET_EXEC = 'x',
+	/* from now on a child does what is told; this process waits for its end */
+	PUPPET_FORK = 'f',
 	PUPPET_SPAWN = 's' /* the same with a spawned program */
 };
 

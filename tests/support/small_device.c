@@ -49,7 +49,8 @@ const char *small_device(size_t bytes)
 	if (own_mounts() && !mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) &&
 	    !mount("none", folder, "tmpfs", 0, options))
 		return folder;
-	fprintf(stderr, "left out: a full device, for want of a mount name space: %s\n", strerror(errno));
+	fprintf(stderr, "left out: a full device, for want of a mount name space: %s\n",
+		strerror(errno));
 	return NULL;
 }
 

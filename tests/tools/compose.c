@@ -129,7 +129,8 @@ static void lost(const char *name)
 	uint64_t count = (uint64_t)number();
 	const char *cause = strtok(NULL, " ");
 
-	must(posix_trace_compose_lost_np(composer, cause ? atoi(cause) : POSIX_TRACE_LOST_STREAM_FULL_NP,
+	must(posix_trace_compose_lost_np(composer,
+					 cause ? atoi(cause) : POSIX_TRACE_LOST_STREAM_FULL_NP,
 					 count, type_of(name)->id, NULL),
 	     name);
 }
@@ -185,7 +186,8 @@ static void take(char *text)
 
 int main(int argc, char **argv)
 {
-	int fd = argc == 2 || argc == 3 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
+	int fd = argc == 2 || argc == 3 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
+					       0644) : -1;
 	struct posix_trace_origin_np origin = { .pid = 1, .host = "host", .clock = "none",
 						.resolution_ns = 1, .generation = "compose" };
 	static char text[4096];

@@ -60,7 +60,8 @@ START_TEST(times_are_exact_up_to_the_last_stamp)
 {
 	struct etw_log log = seed;
 
-	ck_assert_int_eq(etw_time_ns(&log, 795737402733), (129488146139914267 - ETW_FILETIME_EPOCH) * 100 + 91);
+	ck_assert_int_eq(etw_time_ns(&log, 795737402733),
+			 (129488146139914267 - ETW_FILETIME_EPOCH) * 100 + 91);
 	/* Before the reference stamp, rounded down too. */
 	ck_assert_int_eq(etw_time_ns(&log, log.stamp0 - 1), etw_filetime_ns(log.start_time) - 428);
 	/* No overflow near 2^62, where the time no longer fits. */

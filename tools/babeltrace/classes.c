@@ -65,7 +65,8 @@ static bt_field_class *number(bt_trace_class *tc, unsigned bits, bool is_signed,
 /* Takes over the member. */
 static int append(bt_field_class *structure, const char *name, bt_field_class *member)
 {
-	int err = !member || bt_field_class_structure_append_member(structure, name, member) ? -1 : 0;
+	int err = !member || bt_field_class_structure_append_member(structure, name,
+								    member) ? -1 : 0;
 
 	bt_field_class_put_ref(member);
 	return err;
@@ -202,7 +203,8 @@ int classes_create(struct source *source, bt_self_component *self, trace_id_t tr
 		err = append(context, members[i].name,
 			     number(source->trace_class, members[i].bits, false,
 				    members[i].hexadecimal));
-	if (!err && bt_stream_class_set_event_common_context_field_class(source->stream_class, context))
+	if (!err && bt_stream_class_set_event_common_context_field_class(source->stream_class,
+									 context))
 		err = -1;
 	bt_field_class_put_ref(context);
 	for (trace_event_id_t id = 1; !err && id < IDS; id++)
@@ -213,7 +215,8 @@ out:
 }
 
 /* All fields whole, no byte more, and every text UTF-8. */
-static bool fits(const struct posix_trace_schema_np *schema, const struct posix_trace_event_np *event)
+static bool fits(const struct posix_trace_schema_np *schema,
+		 const struct posix_trace_event_np *event)
 {
 	struct posix_trace_values_np values;
 	struct posix_trace_value_np value;
@@ -225,7 +228,8 @@ static bool fits(const struct posix_trace_schema_np *schema, const struct posix_
 	while (posix_trace_field_next_np(&values, &value)) {
 		count++;
 		if (value.flags & POSIX_TRACE_VALUE_CUT_NP ||
-		    (value.field->type == POSIX_TRACE_TYPE_STR_NP && !is_utf8(value.data, value.len)))
+		    (value.field->type == POSIX_TRACE_TYPE_STR_NP &&
+		     !is_utf8(value.data, value.len)))
 			return false;
 	}
 	return count == wanted && !values.len;

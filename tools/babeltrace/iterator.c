@@ -22,7 +22,8 @@ struct iterator {
 	bool waits;
 	bt_packet *packet;
 	bool is_looked_at;             /* whether events are missing before it */
-	bool new_block;                /* begins with that event, or one of another lane before it */
+	/* begins with that event, or one of another lane before it */
+	bool new_block;
 	bool sought;                   /* what was before is not known */
 	uint64_t last;                 /* time of this lane in the clock */
 	uint64_t gap_begin;
@@ -131,7 +132,8 @@ static bt_message *make_event(struct iterator *it)
 	it->last = clock_of(it, it->event.time_ns);
 	message = bt_message_event_create_with_packet_and_default_clock_snapshot(
 		it->self, class, it->packet, it->last);
-	if (message && classes_fill(it->source, &it->event, bt_message_event_borrow_event(message))) {
+	if (message && classes_fill(it->source, &it->event,
+				    bt_message_event_borrow_event(message))) {
 		bt_message_put_ref(message);
 		return NULL;
 	}

@@ -106,7 +106,8 @@ static int create_streams(struct source *source, bt_self_component_source *self,
 		source->stream[i] = bt_stream_create(source->stream_class, source->trace);
 		snprintf(name, sizeof(name), "lane %u", i);
 		if (!source->stream[i] ||
-		    bt_self_component_source_add_output_port(self, name, (void *)(uintptr_t)i, NULL))
+		    bt_self_component_source_add_output_port(self, name, (void *)(uintptr_t)i,
+							     NULL))
 			return -1;
 	}
 	return 0;

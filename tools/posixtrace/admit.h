@@ -18,10 +18,12 @@
 
 struct admit {
 	const struct choose *choose;
-	const char *const *known; /* names that are likely to come, with a null behind them; or null */
+	/* names that are likely to come, with a null behind them; or null */
+	const char *const *known;
 	trace_event_set_t set; /* filtered out; as last given to the stream */
 	bool any;              /* it was given one */
-	bool exact;            /* all that is included is known by name: what comes is filtered out */
+	/* all that is included is known by name: what comes is filtered out */
+	bool exact;
 };
 
 /* Before the stream starts. 0 or an error number. */

@@ -17,7 +17,8 @@ struct capture_plan {
 	pid_t pid;
 	const char *path;
 	struct choose choose;
-	const char *const *known; /* names of event types that are likely to come; null behind them */
+	/* names of event types that are likely to come; null behind them */
+	const char *const *known;
 	bool inherit;
 	int64_t duration_ns; /* 0: no end */
 	int stream_policy, log_policy;

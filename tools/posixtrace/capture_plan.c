@@ -66,6 +66,7 @@ bool capture_is_possible(const struct capture_plan *plan, const char *command)
 {
 	if (!plan->log_size || plan->log_policy != POSIX_TRACE_APPEND)
 		return true;
-	say("%s: --log-size has no meaning for a log that is never full; see --log-policy", command);
+	say("%s: --log-size has no meaning for a log that is never full; see --log-policy",
+	    command);
 	return false;
 }

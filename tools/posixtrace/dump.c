@@ -21,7 +21,8 @@
 
 static const char help[] =
 	"Usage: posixtrace dump [OPTION]... LOG...\n"
-	"Prints the events of each LOG (- is standard input), a line an event: time, seconds since\n"
+	"Prints the events of each LOG (- is standard input), a line an event: time, seconds "
+	"since\n"
 	"the event shown before, process, thread, program address, event type, data.\n"
 	"\n"
 	WANTED_HELP
@@ -31,7 +32,8 @@ static const char help[] =
 	"      --utc            times in UTC\n"
 	"      --raw            times in nanoseconds since 1970\n"
 	"      --hex            all data as bytes\n"
-	"      --symbols        behind an event, in which function and line its program address is\n"
+	"      --symbols        behind an event, in which function and line its program address "
+	"is\n"
 	SYMBOLS_HELP
 	"      --json           a JSON object a line\n"
 	"      --salvage        read on after damage; always the case\n"
@@ -39,8 +41,10 @@ static const char help[] =
 	"  -h, --help           this text\n"
 	"\n"
 	WANTED_TIME_HELP
-	"A log that is damaged, was cut or was never closed is read as far as it is whole; standard\n"
-	"error says what is wrong. Lost events are told there too, as WARNING lines in their place.\n"
+	"A log that is damaged, was cut or was never closed is read as far as it is whole; "
+	"standard\n"
+	"error says what is wrong. Lost events are told there too, as WARNING lines in their "
+	"place.\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see --fail-on-loss.\n";
 
 struct dump {

@@ -82,7 +82,8 @@ static void json_fields(struct out *out, struct posix_trace_values_np *values)
 	out_str(out, open ? "]}" : "}");
 }
 
-static void json_labels(struct out *out, const struct logfile *log, struct posix_trace_values_np *values,
+static void json_labels(struct out *out, const struct logfile *log,
+			struct posix_trace_values_np *values,
 			const struct posix_trace_event_np *event)
 {
 	struct posix_trace_value_np value;

@@ -39,7 +39,8 @@ static uint64_t mix(uint64_t hash, uint64_t number)
 
 static size_t hash_of(const struct group *group)
 {
-	uint64_t hash = mix(group->type, (uint64_t)(uint32_t)group->pid << 32 | (uint32_t)group->tid);
+	uint64_t hash = mix(group->type,
+			    (uint64_t)(uint32_t)group->pid << 32 | (uint32_t)group->tid);
 
 	hash = mix(hash, group->thread);
 	hash = mix(hash, group->address);

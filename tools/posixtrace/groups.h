@@ -32,7 +32,8 @@ struct group {
 
 struct groups {
 	unsigned columns;
-	volatile sig_atomic_t *stop; /* not 0: counting ends with ECANCELED; NULL: nothing stops it */
+	/* not 0: counting ends with ECANCELED; NULL: nothing stops it */
+	volatile sig_atomic_t *stop;
 	uint64_t looks;
 	uint64_t of_type[GROUPS_TYPES];
 	struct group *group;   /* a hash table; after groups_settle() in a row */

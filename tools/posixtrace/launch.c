@@ -31,7 +31,8 @@ static void save(struct inherited *inherited, const sigset_t *set)
 static void restore(const struct inherited *inherited)
 {
 	for (int sig = 1; sig < NSIG; sig++)
-		sigaction(sig, &inherited->action[sig], NULL); /* refused for some: they have not changed */
+		/* refused for some: they have not changed */
+		sigaction(sig, &inherited->action[sig], NULL);
 	sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 }
 
@@ -136,7 +137,8 @@ static void wait_for(pid_t pid)
 
 int launch_go(struct launch *launch)
 {
-	void (*pipe_action)(int) = signal(SIGPIPE, SIG_IGN); /* somebody may have killed the child */
+	/* somebody may have killed the child */
+	void (*pipe_action)(int) = signal(SIGPIPE, SIG_IGN);
 	ssize_t n = write(launch->go, "", 1);
 	int err = 0;
 

@@ -291,7 +291,8 @@ uint64_t logfile_events(const struct logfile *log)
 	struct posix_trace_ledger_np ledger;
 
 	/* Of others the library would have to read the whole log. */
-	return log->info.complete && !posix_trace_get_ledger_np(log->trid, &ledger) ? ledger.reported
+	return log->info.complete && !posix_trace_get_ledger_np(log->trid,
+								&ledger) ? ledger.reported
 										     : 0;
 }
 

@@ -18,7 +18,8 @@ struct log_type {
 	size_t index;
 	size_t name_len;
 	size_t shown_len;
-	struct posix_trace_schema_np *schema; /* NULL: not described, or not in a way that can be used */
+	/* NULL: not described, or not in a way that can be used */
+	struct posix_trace_schema_np *schema;
 	char *schema_text;      /* what the log says, also where that is no schema; NULL: nothing */
 	bool has_labels;        /* values of it may be called something */
 	char *shown;            /* the name, safe for a terminal */

@@ -59,10 +59,12 @@ static void overview(struct out *out)
 	for (size_t i = 0; i < COMMANDS; i++)
 		out_printf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
 	out_str(out, "\n"
-		     "  posixtrace COMMAND --help   explains a command (also: posixtrace help COMMAND)\n"
+		     "  posixtrace COMMAND --help   explains a command (also: posixtrace help "
+		     "COMMAND)\n"
 		     "  posixtrace --version        prints the version\n\n"
 		     "A LOG of - is standard input. Exit status: 0 ok, 1 failure, 2 usage,\n"
-		     "3 a log is damaged or was never closed, 4 events were lost (--fail-on-loss).\n");
+		     "3 a log is damaged or was never closed, 4 events were lost "
+		     "(--fail-on-loss).\n");
 }
 
 static int usage(void)

@@ -19,15 +19,18 @@
 
 static const char help[] =
 	"Usage: posixtrace symbols [OPTION]... LOG...\n"
-	"Lists the files that the processes of each LOG (- is standard input) had mapped executable:\n"
-	"process, addresses, build-id, path, and the file in which functions and lines are found now,\n"
+	"Lists the files that the processes of each LOG (- is standard input) had mapped "
+	"executable:\n"
+	"process, addresses, build-id, path, and the file in which functions and lines are found "
+	"now,\n"
 	"or why none is.\n"
 	"\n"
 	SYMBOLS_DIR_HELP
 	"      --json           a JSON object a line\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"dump --symbols, and symbol and source in --fields, show the function and the line of events.\n"
+	"dump --symbols, and symbol and source in --fields, show the function and the line of "
+	"events.\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed.\n";
 
 static void build_id(char *to, const struct posix_trace_mapping_np *mapping)
@@ -43,7 +46,8 @@ static void put_text(const struct posix_trace_mapping_np *mapping, const char *i
 	const char *found = module ? module_path(module) : NULL;
 
 	if (mapping->parent) {
-		out_printf(&out_stdout, "%7d child of %d\n", (int)mapping->pid, (int)mapping->parent);
+		out_printf(&out_stdout, "%7d child of %d\n", (int)mapping->pid,
+			   (int)mapping->parent);
 		return;
 	}
 	out_printf(&out_stdout, "%7d %012llx-%012llx %s ", (int)mapping->pid,
@@ -72,7 +76,8 @@ static void put_json(const struct posix_trace_mapping_np *mapping, const char *i
 		out_printf(out, ",\"parent\":%d}\n", (int)mapping->parent);
 		return;
 	}
-	out_printf(out, ",\"start\":\"0x%llx\",\"end\":\"0x%llx\",\"offset\":%llu,\"base\":\"0x%llx\"",
+	out_printf(out,
+		   ",\"start\":\"0x%llx\",\"end\":\"0x%llx\",\"offset\":%llu,\"base\":\"0x%llx\"",
 		   (unsigned long long)mapping->start, (unsigned long long)mapping->end,
 		   (unsigned long long)mapping->offset, (unsigned long long)mapping->base);
 	if (mapping->build_id_len)

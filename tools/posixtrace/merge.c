@@ -164,7 +164,8 @@ static int finish(const struct merge *merge, struct merge_source *source, bool a
 		return TOOL_FAILURE;
 	}
 	all = all && !bounded && merge->wanted->choose.begin_ns == INT64_MIN;
-	if (logfile_is_damaged(log) || source->losses.skipped || (all && source->read != ledger.reported)) {
+	if (logfile_is_damaged(log) || source->losses.skipped ||
+	    (all && source->read != ledger.reported)) {
 		if (all)
 			logfile_say_faults(log, FAULTS_MAX);
 		else if (log->whole && log->info.complete && !source->losses.skipped)
@@ -262,7 +263,8 @@ static int begin_reading(struct merge *merge)
 }
 
 int merge_run(struct merge *merge, char **path, size_t paths,
-	      bool (*show)(void *arg, const struct merge_source *source, const struct log_type *type,
+	      bool (*show)(void *arg, const struct merge_source *source,
+			   const struct log_type *type,
 			   const struct posix_trace_event_np *event),
 	      void *arg)
 {
@@ -276,7 +278,8 @@ int merge_run(struct merge *merge, char **path, size_t paths,
 		return TOOL_USAGE;
 	begin_window(merge);
 	merge_say_bounds(merge);
-	if (merge->wanted->tail && !tail_init(&showing.tail, merge->wanted->tail, sizeof(struct kept))) {
+	if (merge->wanted->tail && !tail_init(&showing.tail, merge->wanted->tail,
+					      sizeof(struct kept))) {
 		say("%s", strerror(ENOMEM));
 		return TOOL_FAILURE;
 	}

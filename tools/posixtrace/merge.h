@@ -29,7 +29,8 @@
 
 #define MERGE_HELP \
 	"      --clock-error SPAN  of several logs: how wrong the clock of each host can be, 10ms without\n" \
-	"                       it; NAME=SPAN: of this host, or the times of this log; may be repeated\n"
+	"                       it; NAME=SPAN: of this host, or the times of this log; may be "
+	"repeated\n"
 
 enum { MERGE_CLOCK_ERROR = 1150 }; /* value of the option */
 
@@ -78,7 +79,8 @@ bool merge_add_error(struct merge *merge, const char *text);
  * exits with. An event that cannot be ordered has LINE_UNORDERED in its flags.
  */
 int merge_run(struct merge *merge, char **path, size_t paths,
-	      bool (*show)(void *arg, const struct merge_source *source, const struct log_type *type,
+	      bool (*show)(void *arg, const struct merge_source *source,
+			   const struct log_type *type,
 			   const struct posix_trace_event_np *event),
 	      void *arg);
 

@@ -34,7 +34,8 @@ static void json_data(struct out *out, const struct pick_cell *cell)
 	}
 }
 
-static void json_field(struct out *out, const struct pick_cell *cell, const struct pick_column *column,
+static void json_field(struct out *out, const struct pick_cell *cell,
+		       const struct pick_column *column,
 		       int field)
 {
 	bool list = pick_is_list(cell, column, field);

@@ -49,7 +49,8 @@ static void text_data(struct out *out, const struct pick_cell *cell)
 		out_hex(out, event->data, event->data_len);
 }
 
-static void text_field(struct out *out, const struct pick_cell *cell, const struct pick_column *column,
+static void text_field(struct out *out, const struct pick_cell *cell,
+		       const struct pick_column *column,
 		       int field)
 {
 	bool list = pick_is_list(cell, column, field);

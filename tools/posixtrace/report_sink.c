@@ -146,7 +146,8 @@ static bool show_name(struct log_type *shown, const struct fmt_type *type)
  * Fields are read in the byte order of this machine. The flow has the schema ready, as long as it
  * lives.
  */
-static void learn_schema(struct report_sink *sink, struct log_type *shown, const struct fmt_type *type)
+static void learn_schema(struct report_sink *sink, struct log_type *shown,
+			 const struct fmt_type *type)
 {
 	if (!type->fields || sink->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
 		return;

@@ -39,7 +39,8 @@ struct report_sink {
 	bool has_span;                     /* the trace said when it begins and ends */
 	bool big_endian;
 	bool done;                         /* the rest of the trace does not matter */
-	int status;                        /* when it was done: the flow takes a stop for a failure */
+	/* when it was done: the flow takes a stop for a failure */
+	int status;
 };
 
 /* Its context is the struct report_sink that report_sink_use() names. */

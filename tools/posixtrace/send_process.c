@@ -74,7 +74,8 @@ static const struct fmt_type *type_of(struct sending *sending, trace_event_id_t 
 	if (id < TYPES && sending->type[id])
 		return sending->type[id];
 	posix_trace_eventid_get_name(sending->trid, id, name);
-	if (!posix_trace_eventid_get_schema_np(sending->trid, id, schema, sizeof(schema)) && *schema)
+	if (!posix_trace_eventid_get_schema_np(sending->trid, id, schema, sizeof(schema)) &&
+	    *schema)
 		what.schema = schema;
 	if (id >= TYPES)
 		return fmt_type(sending->flow, &what);

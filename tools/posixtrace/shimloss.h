@@ -21,7 +21,8 @@ enum {
 };
 
 struct shimloss {
-	uint64_t early;        /* before the library had begun: of all families, those of which the */
+	/* before the library had begun: of all families, those of which the */
+	uint64_t early;
 	uint64_t early_alloc;  /* family is known to be alloc, */
 	uint64_t early_any;    /* and those of which it is not known */
 	uint64_t unnamed;      /* of event types without a name */

@@ -56,7 +56,8 @@ static int copy_some(int from, int to, uint64_t limit, uint64_t *copied)
 
 	for (*copied = 0; *copied < limit;) {
 		uint64_t left = limit - *copied;
-		ssize_t n = read(from, buffer, left < sizeof(buffer) ? (size_t)left : sizeof(buffer));
+		ssize_t n = read(from, buffer,
+				 left < sizeof(buffer) ? (size_t)left : sizeof(buffer));
 		int err;
 
 		if (n < 0 && errno == EINTR)

@@ -87,7 +87,8 @@ static void array_of(const struct posix_trace_schema_np *schema, unsigned field,
 
 	scratch.used = 0;
 	out_char(&scratch, '[');
-	for (unsigned i = 0; posix_trace_field_get_np(schema, field, i, data, len, 0, &value); i++) {
+	for (unsigned i = 0; posix_trace_field_get_np(schema, field, i, data, len, 0,
+						      &value); i++) {
 		if (OUT_BYTES - scratch.used < 1024)
 			return;
 		if (i)
@@ -133,13 +134,15 @@ static void number_of(const struct posix_trace_value_np *value, struct sqlvalue 
 		*to = (struct sqlvalue){ .kind = SQLVALUE_REAL, .real = value->f64 };
 		break;
 	case POSIX_TRACE_FORM_BYTES_NP:
-		set_bytes(to, value->field->type == POSIX_TRACE_TYPE_STR_NP ? SQLVALUE_TEXT : SQLVALUE_BLOB,
+		set_bytes(to, value->field->type == POSIX_TRACE_TYPE_STR_NP ? SQLVALUE_TEXT :
+			  SQLVALUE_BLOB,
 			  value->data, value->len);
 		break;
 	default:
 		/* SQLite's numbers are signed. Addresses and bits come as their 64 bits. */
 		if (value->u64 > INT64_MAX && value->field->type == POSIX_TRACE_TYPE_U64_NP)
-			*to = (struct sqlvalue){ .kind = SQLVALUE_REAL, .real = (double)value->u64 };
+			*to = (struct sqlvalue){ .kind = SQLVALUE_REAL,
+						 .real = (double)value->u64 };
 		else
 			*to = (struct sqlvalue){ .kind = SQLVALUE_INTEGER,
 						 .integer = (int64_t)value->u64 };
@@ -154,6 +157,7 @@ void sqlvalue_of(const struct posix_trace_schema_np *schema, unsigned field, con
 	to->kind = SQLVALUE_NULL;
 	if (schema->field[field].is_array)
 		array_of(schema, field, data, len, to);
-	else if (posix_trace_field_get_np(schema, field, 0, data, len, 0, &value) && !name_of(&value, to))
+	else if (posix_trace_field_get_np(schema, field, 0, data, len, 0, &value) &&
+		 !name_of(&value, to))
 		number_of(&value, to);
 }

@@ -103,7 +103,8 @@ static char *with_offset(const char *path, uint64_t offset)
 }
 
 /* What an event has is where its call returns to: the call is before that. */
-static bool learn(struct known *entry, const struct posix_trace_mapping_np *mapping, uint64_t address)
+static bool learn(struct known *entry, const struct posix_trace_mapping_np *mapping,
+		  uint64_t address)
 {
 	struct module *module = module_of(mapping);
 	struct module_place place;
@@ -125,7 +126,8 @@ static bool learn(struct known *entry, const struct posix_trace_mapping_np *mapp
 		module_say_lack(module);
 	}
 	if (!entry->symbol.name)
-		entry->symbol.name = entry->own = with_offset(mapping->path, address - mapping->base);
+		entry->symbol.name = entry->own = with_offset(mapping->path,
+							      address - mapping->base);
 	return entry->symbol.name;
 }
 

@@ -40,7 +40,8 @@ struct symbol {
 bool symbols_option(int option, const char *value);
 
 /* Where the event was; NULL: nothing is known. It is valid until the next call. */
-const struct symbol *symbols_of(const struct logfile *log, const struct posix_trace_event_np *event);
+const struct symbol *symbols_of(const struct logfile *log,
+				const struct posix_trace_event_np *event);
 
 /* " NAME (FILE:LINE)" or less, as far as it is known, safe for a terminal. */
 void symbols_text(struct out *out, const struct symbol *symbol);

@@ -23,8 +23,10 @@
 static const char help[] =
 	"Usage: posixtrace top [OPTION]... -p PID\n"
 	"       posixtrace top [OPTION]... LOG\n"
-	"Shows what the process PID and the children that it has from now on do: event types by rate,\n"
-	"durations, the busiest threads, contended locks, how full its streams are, losses. It has a stream\n"
+	"Shows what the process PID and the children that it has from now on do: event types by "
+	"rate,\n"
+	"durations, the busiest threads, contended locks, how full its streams are, losses. It "
+	"has a stream\n"
 	"of its own, so nobody else's trace changes. Of a LOG it shows the same, as a whole.\n"
 	"\n"
 	"  -p, --pid PID      the process; its program must use libposixtrace\n"
@@ -36,7 +38,8 @@ static const char help[] =
 	"  -s, --size BYTES   of the stream: 1M, or another number with K, M or G\n"
 	"  -h, --help         this text\n"
 	"\n"
-	"Keys: q ends it, Tab shows the next part alone, a all parts, s sorts by total or rate, p pauses,\n"
+	"Keys: q ends it, Tab shows the next part alone, a all parts, s sorts by total or rate, p "
+	"pauses,\n"
 	"r counts durations and locks anew, arrows and pages scroll.\n"
 	"\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 a log is damaged or was never closed.\n";
@@ -157,7 +160,8 @@ static int watch(const char *path)
 		return TOOL_FAILURE;
 	}
 	top_init(top);
-	status = path ? top_open_log(&source, path, top) : top_open_process(&source, pid, stream_size);
+	status = path ? top_open_log(&source, path, top) : top_open_process(&source, pid,
+									    stream_size);
 	if (!status) {
 		status = show(&source, top);
 		if (path)

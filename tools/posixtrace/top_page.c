@@ -71,7 +71,8 @@ static void put_top(struct top_page *page, const struct top_source *source, cons
 	if (source->pid) {
 		out_printf(&line, "process %d (", (int)source->pid);
 		text_safe(&line, source->program, strlen(source->program));
-		out_printf(&line, "), %.1f s%s", top->seconds, source->ended ? ", it has ended" : "");
+		out_printf(&line, "), %.1f s%s", top->seconds,
+			   source->ended ? ", it has ended" : "");
 	} else {
 		text_safe(&line, source->log.path, strlen(source->log.path));
 		out_printf(&line, ", %.3f s", top->seconds);
@@ -243,7 +244,8 @@ static void put_locks(struct top_page *page, const struct top_source *source, co
 		out_printf(&line, "%12d", (int)lock[i]->pid);
 		put_name(lock[i]->type->name);
 		out_printf(&line, " 0x%llx", (unsigned long long)lock[i]->pointer);
-		if (!posix_trace_object_find_np(source->trid, lock[i]->pid, lock[i]->pointer, INT64_MAX,
+		if (!posix_trace_object_find_np(source->trid, lock[i]->pid, lock[i]->pointer,
+						INT64_MAX,
 						&object)) {
 			out_str(&line, " \"");
 			text_safe(&line, object.name, strlen(object.name));

@@ -45,7 +45,8 @@ int top_open_process(struct top_source *source, pid_t pid, size_t stream_size)
 	memset(source, 0, sizeof(*source));
 	err = begin_stream(pid, stream_size, &source->trid);
 	if (err == ENOMEM)
-		say("process %d: no memory for a stream of %zu bytes; see --size", (int)pid, stream_size);
+		say("process %d: no memory for a stream of %zu bytes; see --size", (int)pid,
+		    stream_size);
 	else if (err)
 		process_say_why(pid, err);
 	if (err)

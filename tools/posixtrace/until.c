@@ -25,7 +25,8 @@ int until_begin(struct until *until, pid_t pid)
 	until->signals = -1;
 	until->process = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (until->process < 0)
-		return errno == EINVAL || errno == ENOENT ? ESRCH : errno; /* a thread is no process */
+		/* a thread is no process */
+		return errno == EINVAL || errno == ENOENT ? ESRCH : errno;
 	return 0;
 }
 

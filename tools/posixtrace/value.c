@@ -36,7 +36,8 @@ static void duration(struct out *out, uint64_t ns)
 		uint64_t ns;
 		unsigned digits;
 		const char *name;
-	} units[] = { { 1000000000, 9, "s" }, { 1000000, 6, "ms" }, { 1000, 3, "us" }, { 1, 0, "ns" } };
+	} units[] = { { 1000000000, 9, "s" }, { 1000000, 6, "ms" }, { 1000, 3, "us" },
+		      { 1, 0, "ns" } };
 	unsigned unit = 0, digits;
 	uint64_t rest;
 	char *p;
@@ -149,7 +150,8 @@ static void text_bytes(struct out *out, const struct posix_trace_value_np *value
 		out_str(out, "...");
 }
 
-void value_text(struct out *out, const struct logfile *log, const struct posix_trace_event_np *event,
+void value_text(struct out *out, const struct logfile *log,
+		const struct posix_trace_event_np *event,
 		const struct posix_trace_value_np *value, enum when_form form)
 {
 	const struct posix_trace_field_np *field = value->field;
@@ -247,7 +249,8 @@ void value_json(struct out *out, const struct posix_trace_value_np *value)
 		out_char(out, '"');
 }
 
-bool value_label(struct out *out, const struct logfile *log, const struct posix_trace_event_np *event,
+bool value_label(struct out *out, const struct logfile *log,
+		 const struct posix_trace_event_np *event,
 		 const struct posix_trace_value_np *value, const char *before)
 {
 	const struct posix_trace_field_np *field = value->field;

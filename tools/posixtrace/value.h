@@ -11,7 +11,8 @@
 #include "out.h"
 #include "when.h"
 
-void value_text(struct out *out, const struct logfile *log, const struct posix_trace_event_np *event,
+void value_text(struct out *out, const struct logfile *log,
+		const struct posix_trace_event_np *event,
 		const struct posix_trace_value_np *value, enum when_form form);
 void value_json(struct out *out, const struct posix_trace_value_np *value);
 
@@ -20,7 +21,8 @@ void value_json(struct out *out, const struct posix_trace_value_np *value);
  * points to; as a member of a JSON object, behind the text before. False and nothing if it has no
  * name.
  */
-bool value_label(struct out *out, const struct logfile *log, const struct posix_trace_event_np *event,
+bool value_label(struct out *out, const struct logfile *log,
+		 const struct posix_trace_event_np *event,
 		 const struct posix_trace_value_np *value, const char *before);
 
 #endif

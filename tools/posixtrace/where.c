@@ -177,7 +177,8 @@ static struct value calculate(enum where_op op, const struct value *a, const str
 			return unknown();
 		if (b->number == -1)
 			return op == WHERE_REST ? number(0) :
-			       __builtin_sub_overflow((__int128)0, a->number, &n) ? unknown() : number(n);
+			       __builtin_sub_overflow((__int128)0, a->number,
+						      &n) ? unknown() : number(n);
 		return number(op == WHERE_REST ? a->number % b->number : a->number / b->number);
 	}
 }
@@ -317,7 +318,8 @@ static struct value of_one(const struct asking *asking, const struct where_node 
 		return is_true < 0 ? unknown() : number(!is_true);
 	if (value.kind == REAL)
 		value.real = -value.real;
-	else if (value.kind != NUMBER || __builtin_sub_overflow((__int128)0, value.number, &value.number))
+	else if (value.kind != NUMBER ||
+		 __builtin_sub_overflow((__int128)0, value.number, &value.number))
 		return unknown();
 	value.label = NULL;
 	return value;

@@ -193,7 +193,8 @@ static bool is_duration(const struct where_name *name)
 	return !strcmp(name->name, WHERE_DURATION_NAME);
 }
 
-static bool field_number(struct where_reader *reader, const char *name, size_t len, unsigned *number)
+static bool field_number(struct where_reader *reader, const char *name, size_t len,
+			 unsigned *number)
 {
 	struct where *where = reader->where;
 

@@ -56,7 +56,8 @@ END_TEST
 
 START_TEST(only_named_types_of_the_program_have_one)
 {
-	static const unsigned types[] = { 0, 1, 8, 62, 63, PTX_TYPE_FIRST_USER + PTX_NAMES, 1023, 5000 };
+	static const unsigned types[] = { 0, 1, 8, 62, 63, PTX_TYPE_FIRST_USER + PTX_NAMES, 1023,
+					  5000 };
 	char text[PTX_SCHEMA_BYTES + 1];
 
 	for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
@@ -321,7 +322,8 @@ START_TEST(a_name_holds_from_its_time_to_the_next)
 	ck_assert_str_eq(name_at(all, n, 3, 11, 250 * MS), "eleven of 3");
 	ck_assert_str_eq(name_at(all, n, 4, 10, 600 * MS), "first");
 	ck_assert_str_eq(name_at(all, n, 4, 11, 600 * MS), "eleven of 3");
-	ck_assert_str_eq(name_at(all, n, 5, 10, 600 * MS), "nothing"); /* its own child: no end of it */
+	/* its own child: no end of it */
+	ck_assert_str_eq(name_at(all, n, 5, 10, 600 * MS), "nothing");
 	ck_assert_str_eq(name_at(NULL, 0, 1, 10, 0), "nothing");
 	ck_assert_str_eq(name_at(all, n, 1, 10, INT64_MIN), "nothing");
 	ck_assert_str_eq(name_at(all, n, 1, 11, INT64_MAX), "eleven");

@@ -330,7 +330,8 @@ START_TEST(an_arena_of_ones_own_is_not_opened_again)
 }
 END_TEST
 
-SUITE_MAIN("arena: look", what_is_no_arena_is_none, what_was_given_back_is_seen_empty_and_stays_away,
+SUITE_MAIN("arena: look", what_is_no_arena_is_none,
+	   what_was_given_back_is_seen_empty_and_stays_away,
 	   a_region_that_cannot_be_there_is_not_looked_at, counts_and_links_are_bounded,
 	   random_words_are_told_within_bounds, words_that_change_meanwhile_harm_nobody,
 	   an_arena_of_ones_own_is_not_opened_again)

@@ -33,7 +33,8 @@ static int create_region(const struct ptx_geometry *geometry, void **memory, uin
 	return err ? err : ptx_region_create(&ptx_arena_self, geometry, memory, offset);
 }
 
-static void destroy_region(const struct ptx_geometry *geometry, void *memory, uint64_t offset, bool in_use)
+static void destroy_region(const struct ptx_geometry *geometry, void *memory, uint64_t offset,
+			   bool in_use)
 {
 	struct ptx_rings rings = { .region = memory, .geometry = *geometry };
 
@@ -110,10 +111,12 @@ START_TEST(the_file_has_what_is_written_and_nothing_after_the_end_of_the_region)
 	setup();
 	OK(create_region(&geometry, &memory, &offset));
 	memcpy(memory, &word, sizeof word);
-	ck_assert_int_eq(pread(ptx_arena_fd(&ptx_arena_self), &got, sizeof got, (off_t)offset), sizeof got);
+	ck_assert_int_eq(pread(ptx_arena_fd(&ptx_arena_self), &got, sizeof got, (off_t)offset),
+			 sizeof got);
 	ck_assert_uint_eq(got, 77);
 	destroy_region(&geometry, memory, offset, false);
-	ck_assert_int_eq(pread(ptx_arena_fd(&ptx_arena_self), &got, sizeof got, (off_t)offset), sizeof got);
+	ck_assert_int_eq(pread(ptx_arena_fd(&ptx_arena_self), &got, sizeof got, (off_t)offset),
+			 sizeof got);
 	ck_assert_uint_eq(got, 0);
 }
 END_TEST
@@ -176,7 +179,8 @@ START_TEST(a_region_destroyed_in_use_can_still_be_written_to)
 	ck_assert_uint_eq(memory[0], 0);
 	memory[0] = 6;
 	memory[geometry.bytes / 8 - 1] = 6;
-	ck_assert_int_eq(pread(ptx_arena_fd(&ptx_arena_self), &got, sizeof got, (off_t)offset), sizeof got);
+	ck_assert_int_eq(pread(ptx_arena_fd(&ptx_arena_self), &got, sizeof got, (off_t)offset),
+			 sizeof got);
 	ck_assert_uint_eq(got, 0);
 	munmap((void *)memory, geometry.bytes);
 }

@@ -6,7 +6,8 @@
 
 #include "log/log_scan.h"
 
-const uint32_t changed_policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };
+const uint32_t changed_policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL,
+				      POSIX_TRACE_LOOP };
 
 uint8_t *changed_log(uint32_t policy, size_t *size)
 {

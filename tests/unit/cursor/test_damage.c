@@ -148,7 +148,8 @@ START_TEST(salvage_costs_only_the_damaged_block_and_marks_the_gap)
 	ck_assert_uint_ge(sample_faults(fd, false), 2);
 
 	stored = sample_open(fd, false);
-	ck_assert_uint_eq(changed_read(stored), 80); /* names, four blocks of 20, then the first fault */
+	/* names, four blocks of 20, then the first fault */
+	ck_assert_uint_eq(changed_read(stored), 80);
 	ck_assert_ptr_nonnull(ptx_stored_damage(stored));
 	ptx_stored_close(stored);
 
@@ -174,7 +175,8 @@ static void wipe_a_block(int fd)
 	const struct ptx_log_block nothing = { .magic = 0 };
 
 	ck_assert_uint_gt(stored->slots, 4);
-	ck_assert_int_eq(pwrite(fd, &nothing, sizeof(nothing), (off_t)slot->offset), sizeof(nothing));
+	ck_assert_int_eq(pwrite(fd, &nothing, sizeof(nothing), (off_t)slot->offset),
+			 sizeof(nothing));
 	ptx_stored_close(stored);
 }
 
@@ -224,7 +226,8 @@ START_TEST(a_loop_log_that_was_ended_without_a_block_is_salvaged_behind_it)
 	ck_assert_uint_gt(n, strictly);
 	ck_assert_uint_eq(gaps, 1);
 	ck_assert_uint_lt(n, (uint64_t)(last - first) / 1000 + 1);
-	ck_assert_uint_ge(n + 32, (uint64_t)(last - first) / 1000 + 1); /* a block has so many at most */
+	/* a block has so many at most */
+	ck_assert_uint_ge(n + 32, (uint64_t)(last - first) / 1000 + 1);
 	ptx_stored_close(stored);
 	close(fd);
 }

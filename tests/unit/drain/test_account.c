@@ -43,7 +43,8 @@ static void begin(int policy, unsigned chunks)
 /* LEDGER: a writer as fast as the look is not followed, and what it adds is not called yet */
 START_TEST(a_ledger_is_that_of_the_moment_when_it_began)
 {
-	const unsigned before = 1 + (unsigned)_i / 2; /* up to three chunks and anywhere in the next */
+	/* up to three chunks and anywhere in the next */
+	const unsigned before = 1 + (unsigned)_i / 2;
 	unsigned soon;
 
 	begin(_i % 2 ? POSIX_TRACE_LOOP : POSIX_TRACE_UNTIL_FULL, CHUNKS);
@@ -66,7 +67,8 @@ static struct ptx_ledger_line line_of(uint32_t tid);
  */
 START_TEST(events_from_the_future_are_lost_and_counted)
 {
-	const bool hand_over = _i / 2; /* another thread goes on in the ring, and is in the same batch */
+	/* another thread goes on in the ring, and is in the same batch */
+	const bool hand_over = _i / 2;
 	struct half half;
 	unsigned mine = 1;
 

@@ -12,7 +12,8 @@
 enum {
 	CHUNKS = 12,
 	VALUES = 5 * POOL_RECORDS, /* of each writer */
-	FIRST = 1 + 2 * POOL_RECORDS + 3, /* events in the log at the checkpoints: in a chunk's middle */
+	/* events in the log at the checkpoints: in a chunk's middle */
+	FIRST = 1 + 2 * POOL_RECORDS + 3,
 	SECOND = FIRST + 2 * POOL_RECORDS + 4
 };
 

@@ -117,7 +117,8 @@ START_TEST(that_a_writer_finds_it_full_during_a_clear_is_not_told)
 	begin(POSIX_TRACE_UNTIL_FULL);
 	writer_put_many(&one, 1, 2);
 	writer_enter(&one, 3, &half);
-	half.time = pool_now + 2; /* the clear begins a tick before, and looks for a full stream after */
+	/* the clear begins a tick before, and looks for a full stream after */
+	half.time = pool_now + 2;
 	atomic_store(&stage.pool->rings.region->state, ptx_state_make(PTX_FULL, pool_now + 100));
 	publishes_meanwhile = true;
 	ptx_drain_clear(stage.drain);
@@ -192,7 +193,8 @@ START_TEST(what_a_clear_did_not_come_to_is_cleared_too)
 	overtaken = 100;
 	ptx_drain_clear(stage.drain);
 	ck_assert_uint_lt(overtaken, 100);
-	ck_assert_uint_eq(stage.drain->account.total.lost[PTX_LOST_CLEARED], 0); /* the case that is meant */
+	/* the case that is meant */
+	ck_assert_uint_eq(stage.drain->account.total.lost[PTX_LOST_CLEARED], 0);
 	overtaken = 0;
 	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), records); /* and not unread */
 	pool_now += 1000;
@@ -286,7 +288,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, what_a_clear_did_not_come_to_is_cleared_too);
 	tcase_add_test(tc, no_gap_is_told_in_what_a_clear_did_not_come_to);
 	tcase_add_test(tc, a_gap_is_not_told_after_a_clear);
-	tcase_add_loop_test(tc, events_at_any_instruction_of_a_clear_are_cleared_or_delivered, 0, 2);
+	tcase_add_loop_test(tc, events_at_any_instruction_of_a_clear_are_cleared_or_delivered, 0,
+			    2);
 	return s;
 }
 

@@ -312,7 +312,8 @@ START_TEST(overwriters_at_any_instruction_leave_no_survivor_that_is_older)
 	write_next(&two, 1, &next);
 	write_next(&one, 2 * POOL_RECORDS, &next);
 	stage_expect_values(1, 1); /* of one's first chunk, which is at hand; two's is, too */
-	write_next(&one, POOL_RECORDS + 1, &next); /* the cut is behind one's second chunk, before two's */
+	/* the cut is behind one's second chunk, before two's */
+	write_next(&one, POOL_RECORDS + 1, &next);
 	values = next;
 	burst = _i ? 9 * POOL_RECORDS : 2 * POOL_RECORDS;
 	steps_interrupt(take_one, write_burst, NULL);
@@ -396,7 +397,8 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc,
 			    overwriters_at_any_instruction_of_a_delivery_are_told_in_their_place, 0,
 			    16);
-	tcase_add_loop_test(tc, overwriters_at_any_instruction_leave_no_survivor_that_is_older, 0, 2);
+	tcase_add_loop_test(tc, overwriters_at_any_instruction_leave_no_survivor_that_is_older, 0,
+			    2);
 	return s;
 }
 

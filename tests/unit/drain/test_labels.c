@@ -28,7 +28,8 @@ static void assert_labels(void)
 		const struct told *told = &stage.told[i];
 
 		if (last && told->time_ns < last->time_ns)
-			ck_assert_msg(told->late, "event %u of type %u is %d ns older", i, told->type,
+			ck_assert_msg(told->late, "event %u of type %u is %d ns older", i,
+				      told->type,
 				      (int)(last->time_ns - told->time_ns));
 		if (!told->late)
 			last = told;

@@ -266,7 +266,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_restart_that_was_left_at_any_instruction_is_told_when_it_was_made);
 	tcase_add_loop_test(tc, a_stop_of_a_full_stream_is_told_once, 0, 2);
 	tcase_add_test(tc, a_block_whose_writing_was_left_at_any_instruction_is_gone_on_from);
-	tcase_add_test(tc, what_did_not_belong_to_the_stream_is_called_by_nobody_where_another_goes_on);
+	tcase_add_test(tc,
+		       what_did_not_belong_to_the_stream_is_called_by_nobody_where_another_goes_on);
 	tcase_add_test(tc, what_was_cleared_is_not_told_by_who_goes_on);
 	return s;
 }

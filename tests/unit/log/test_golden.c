@@ -92,7 +92,8 @@ static void assert_mapped(const struct ptx_stored *stored)
 
 static void describe_more(struct sample *sample)
 {
-	static const struct ptx_object child = { .kind = PTX_OBJECT_CHILD, .pid = 600, .pointer = 500,
+	static const struct ptx_object child = { .kind = PTX_OBJECT_CHILD, .pid = 600,
+						 .pointer = 500,
 						 .time_ns = SAMPLE_TIME(8) };
 
 	ck_assert_int_eq(ptx_log_schema(sample->log, 65, "u8 x"), 0);
@@ -273,7 +274,8 @@ START_TEST(the_logs_of_all_versions_are_read)
 	ck_assert_uint_eq(late, log == 0);
 	if (log == 0) {
 		ck_assert_uint_eq(truncated, 1);
-		ck_assert_uint_eq(ptx_stored_ledger(stored)->type[64].lost[PTX_LOST_STREAM_FULL], 4);
+		ck_assert_uint_eq(ptx_stored_ledger(stored)->type[64].lost[PTX_LOST_STREAM_FULL],
+				  4);
 		ck_assert_int_eq(ptx_stored_status(stored)->stream_overrun, POSIX_TRACE_OVERRUN);
 	} else {
 		ck_assert_int_eq(ptx_stored_status(stored)->log_full, POSIX_TRACE_FULL);

@@ -94,7 +94,8 @@ static int with_events_behind(uint64_t distance)
 			break;
 	}
 	at = (size + distance) & ~UINT64_C(7);
-	ck_assert_int_gt(pwrite(fd, block, block->header_bytes + block->payload_bytes, (off_t)at), 0);
+	ck_assert_int_gt(pwrite(fd, block, block->header_bytes + block->payload_bytes, (off_t)at),
+			 0);
 	free(bytes);
 	return fd;
 }

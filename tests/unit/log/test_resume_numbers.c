@@ -18,7 +18,8 @@ static int killed_with_schemas(uint32_t policy)
 	struct sample sample;
 	int fd = sample_file();
 
-	ck_assert_int_eq(sample_begin(&sample, fd, policy, policy == POSIX_TRACE_LOOP ? LOOP_BYTES : 0,
+	ck_assert_int_eq(sample_begin(&sample, fd, policy,
+				      policy == POSIX_TRACE_LOOP ? LOOP_BYTES : 0,
 				      HEIR_DATA_MAX), 0);
 	for (unsigned i = 0; i < WRITES; i++) {
 		ck_assert_int_eq(ptx_log_schema(sample.log, 64 + i % SAMPLE_TYPES, "u8 x"), 0);
@@ -121,7 +122,8 @@ START_TEST(lists_end_at_a_block_whose_number_is_not_the_next)
 	const struct ptx_log_header *header = (const void *)bytes;
 	struct sample sample;
 
-	count = find_blocks(bytes, header->lists_offset, header->lists_offset + header->lists_bytes, at);
+	count = find_blocks(bytes, header->lists_offset, header->lists_offset + header->lists_bytes,
+			    at);
 	ck_assert_uint_gt(count, 2);
 	for (size_t i = 0; i < count; i++) {
 		const struct ptx_log_block *block = (const void *)(bytes + at[i]);

@@ -145,9 +145,11 @@ START_TEST(a_thread_that_lost_its_slot_does_not_end_the_next_owners)
 	atomic_store(&rings->slot[slot & 0xffff].word, ((slot >> 16) + 1) << 16 | PTX_SLOT_LIVE);
 	ck_assert(!ptx_slot_is_held(rings, slot));
 	ptx_slot_release(rings, slot);
-	ck_assert_uint_eq(rings->slot[slot & 0xffff].word, ((slot >> 16) + 1) << 16 | PTX_SLOT_LIVE);
+	ck_assert_uint_eq(rings->slot[slot & 0xffff].word,
+			  ((slot >> 16) + 1) << 16 | PTX_SLOT_LIVE);
 	ptx_slot_release(rings, slot + 0x10000);
-	ck_assert_uint_eq(rings->slot[slot & 0xffff].word, ((slot >> 16) + 1) << 16 | PTX_SLOT_ENDED);
+	ck_assert_uint_eq(rings->slot[slot & 0xffff].word,
+			  ((slot >> 16) + 1) << 16 | PTX_SLOT_ENDED);
 	shut(trid);
 }
 END_TEST

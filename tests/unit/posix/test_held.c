@@ -222,7 +222,8 @@ static Suite *suite(void)
 	TCase *tc;
 	Suite *s = support_suite("getnext beside a suspended writer", &tc);
 
-	tcase_add_loop_test(tc, a_stopped_stream_is_read_to_its_end_beside_a_suspended_writer, 0, KINDS);
+	tcase_add_loop_test(tc, a_stopped_stream_is_read_to_its_end_beside_a_suspended_writer, 0,
+			    KINDS);
 	tcase_add_loop_test(tc, a_stop_waits_for_a_writer_that_is_preempted, 0, KINDS);
 	tcase_add_loop_test(tc, no_deadline_ends_a_wait_beside_a_complete_event, 0, KINDS);
 	tcase_add_loop_test(tc, a_wait_with_a_deadline_ends_with_the_complete_event, 0, KINDS);

@@ -13,7 +13,8 @@ static struct ptx_mappings list;
 
 static void file(uint32_t pid, uint64_t start, uint64_t end, int64_t from_ms, const char *path)
 {
-	struct ptx_mapping note = { .kind = PTX_MAPPING_FILE, .pid = pid, .start = start, .end = end,
+	struct ptx_mapping note = { .kind = PTX_MAPPING_FILE, .pid = pid, .start = start,
+				    .end = end,
 				    .from_ns = from_ms * MS, .path = path };
 
 	ck_assert_int_eq(ptx_mappings_add(&list, &note), 0);
@@ -21,7 +22,8 @@ static void file(uint32_t pid, uint64_t start, uint64_t end, int64_t from_ms, co
 
 static void gone(uint32_t pid, uint64_t start, uint64_t end, int64_t from_ms)
 {
-	struct ptx_mapping note = { .kind = PTX_MAPPING_GONE, .pid = pid, .start = start, .end = end,
+	struct ptx_mapping note = { .kind = PTX_MAPPING_GONE, .pid = pid, .start = start,
+				    .end = end,
 				    .from_ns = from_ms * MS };
 
 	ck_assert_int_eq(ptx_mappings_add(&list, &note), 0);
@@ -140,7 +142,8 @@ START_TEST(descent_without_an_end_ends)
 }
 END_TEST
 
-static size_t note(uint8_t *to, uint32_t name_bytes, uint32_t bytes, uint32_t type, const char *name)
+static size_t note(uint8_t *to, uint32_t name_bytes, uint32_t bytes, uint32_t type,
+		   const char *name)
 {
 	Elf64_Nhdr head = { name_bytes, bytes, type };
 

@@ -234,7 +234,8 @@ static void note(struct reader *reader, uint32_t ring, const unsigned char *byte
 		if (reader->n == POOL_SEEN)
 			ck_abort_msg("more was read than there is room for");
 		reader->n++;
-		memcpy(&seen->value, record + 1, len < sizeof seen->value ? len : sizeof seen->value);
+		memcpy(&seen->value, record + 1,
+		       len < sizeof seen->value ? len : sizeof seen->value);
 		seen->time = record->time;
 		seen->type = record->type;
 		seen->tid = reader->ident[ring].tid;

@@ -46,7 +46,8 @@ static void turn(void *state)
 static void begin(void)
 {
 	pool = pool_make(CHUNKS, true);
-	ptx_ring_calibrate(&pool->rings, (struct ptx_anchor){ pool_now, BASE_NS + (int64_t)pool_now });
+	ptx_ring_calibrate(&pool->rings,
+			   (struct ptx_anchor){ pool_now, BASE_NS + (int64_t)pool_now });
 	calibration = &pool->rings.region->calibration;
 	calibration->hz = SECOND;
 	writer_begin(&one, pool, 1);

@@ -113,22 +113,26 @@ static void do_something(struct ptx_chunk **chunk, uint32_t *ring, struct ptx_pl
 		ptx_slot_release(rings, ptx_slot_claim(rings, 1, 2, 3));
 		break;
 	case 7:
-		ptx_overwrite(rings, (uint32_t)random_word(&state) % rings->geometry.chunks_max, PTX_NONE,
+		ptx_overwrite(rings, (uint32_t)random_word(&state) % rings->geometry.chunks_max,
+			      PTX_NONE,
 			      (uint32_t)random_word(&state) % rings->geometry.rings);
 		break;
 	case 8:
-		ptx_ring_find(rings, (uint32_t)random_word(&state) % rings->geometry.rings, place, &before);
+		ptx_ring_find(rings, (uint32_t)random_word(&state) % rings->geometry.rings, place,
+			      &before);
 		break;
 	case 9:
 		ptx_ring_watch(rings, (uint32_t)random_word(&state) % rings->geometry.rings, &seen);
 		(void)ptx_ring_published(rings);
 		break;
 	case 10:
-		ptx_ring_look(rings, (uint32_t)random_word(&state) % rings->geometry.rings, place, buffer, &bytes,
+		ptx_ring_look(rings, (uint32_t)random_word(&state) % rings->geometry.rings, place,
+			      buffer, &bytes,
 			      &ident, &fresh);
 		break;
 	default:
-		ptx_ring_take(rings, (uint32_t)random_word(&state) % rings->geometry.rings, place, buffer, &bytes,
+		ptx_ring_take(rings, (uint32_t)random_word(&state) % rings->geometry.rings, place,
+			      buffer, &bytes,
 			      &ident, &fresh);
 		break;
 	}

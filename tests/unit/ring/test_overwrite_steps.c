@@ -64,7 +64,8 @@ START_TEST(writers_at_any_instruction_of_a_claim_take_it_or_leave_it_whole)
 	}
 	reader_read(&reader);
 	ck_assert_uint_eq(reader.seen[reader.n - 1].value,
-			  CHUNKS * POOL_RECORDS + (unsigned)(steps_happened() ? events_between : 0));
+			  CHUNKS * POOL_RECORDS + (unsigned)(steps_happened() ? events_between :
+							     0));
 	assert_growing(1);
 	assert_account(&reader);
 	pool_assert_counted(pool);

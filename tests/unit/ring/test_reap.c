@@ -36,7 +36,8 @@ static void begin_of(struct writer *writer, uint32_t pid, uint32_t tid)
 
 static uint32_t holder(const struct writer *writer)
 {
-	return (uint32_t)atomic_load(&pool->rings.ring[writer->ring].holder); /* without its claims */
+	/* without its claims */
+	return (uint32_t)atomic_load(&pool->rings.ring[writer->ring].holder);
 }
 
 static uint32_t slot_state(const struct writer *writer)

@@ -136,7 +136,8 @@ static bool add_types(struct compare *compare, const struct sample *a, const str
 	for (size_t i = 0; i < a->types; i++) {
 		const struct sample_type *other = find_type(b, a->type[i].name);
 
-		if ((a->type[i].count || a->type[i].lost || (other && (other->count || other->lost))) &&
+		if ((a->type[i].count || a->type[i].lost ||
+		     (other && (other->count || other->lost))) &&
 		    !add_type(compare, a->type[i].name, &a->type[i], other, seconds_a, seconds_b))
 			return false;
 	}

@@ -22,7 +22,8 @@ struct comparison {
 	const char *name;
 	int kind;              /* enum series_kind or COMPARE_TYPE */
 	int quantity;          /* enum sample_quantile, COMPARE_COUNT or COMPARE_RATE */
-	double a, b;           /* nanoseconds, events, or events per second; 0 also if it is not there */
+	/* nanoseconds, events, or events per second; 0 also if it is not there */
+	double a, b;
 	uint64_t lost_a, lost_b; /* events that these figures lack */
 	bool has_interval;
 	double ratio, low, high; /* of b to a; without what is common */

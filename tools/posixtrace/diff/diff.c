@@ -13,8 +13,10 @@
 
 static const char help[] =
 	"Usage: posixtrace diff [OPTION]... A B\n"
-	"Compares two logs: how often each event type came, and how long spans, calls and waits took\n"
-	"(p50, p90, p99), each with the interval of 95 % of the ratio of B to A. What differs by more than\n"
+	"Compares two logs: how often each event type came, and how long spans, calls and waits "
+	"took\n"
+	"(p50, p90, p99), each with the interval of 95 % of the ratio of B to A. What differs by "
+	"more than\n"
 	"chance and a margin is marked; posixtrace-diff(1) says how that is decided.\n"
 	"\n"
 	"      --level P        the chance to mark anything where nothing differs, 0.05\n"
@@ -30,7 +32,8 @@ static const char help[] =
 	"  -h, --help           this text\n"
 	"\n"
 	WANTED_TIME_HELP
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see --fail-on-difference.\n";
+	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see "
+	"--fail-on-difference.\n";
 
 enum {
 	OPT_LEVEL = 256,
@@ -68,7 +71,8 @@ static bool parse_part(const char *option, const char *text, double most, double
 	char *end;
 
 	*value = strtod(text, &end);
-	if (((*text >= '0' && *text <= '9') || *text == '.') && !*end && *value >= 0 && *value <= most)
+	if (((*text >= '0' && *text <= '9') || *text == '.') && !*end && *value >= 0 &&
+	    *value <= most)
 		return true;
 	say("%s %s: no number from 0 to %g", option, text, most);
 	return false;
@@ -80,7 +84,8 @@ static bool parse_option(struct diff *diff, int option)
 	bool good = true;
 
 	if (wanted_option(&diff->sample[0].wanted, option, optarg, &good))
-		return good && wanted_option(&diff->sample[1].wanted, option, optarg, &good) && good;
+		return good && wanted_option(&diff->sample[1].wanted, option, optarg,
+					     &good) && good;
 	switch (option) {
 	case OPT_LEVEL:
 		return parse_part("--level", optarg, 1, &diff->compare.level);
@@ -130,7 +135,8 @@ static int compare_logs(struct diff *diff, char **path)
 	if (diff->json)
 		diff_json(&out_stdout, &diff->compare, &diff->sample[0], &diff->sample[1]);
 	else
-		diff_text(&out_stdout, &diff->compare, &diff->sample[0], &diff->sample[1], diff->all);
+		diff_text(&out_stdout, &diff->compare, &diff->sample[0], &diff->sample[1],
+			  diff->all);
 	return diff->fail && diff->compare.differ ? tool_worse(status, TOOL_LOST) : status;
 }
 

@@ -62,11 +62,14 @@ void diff_text(struct out *out, const struct compare *compare, const struct samp
 	print_log(out, 'A', a);
 	print_log(out, 'B', b);
 	if (compare->common_of)
-		out_printf(out, "%zu spans together took %.4g times as long in B; that is taken out of"
+		out_printf(out,
+			   "%zu spans together took %.4g times as long in B; that is taken out of"
 			   " the ratios of durations\n", compare->common_of, exp(compare->common));
-	out_str(out, "\n  what             A            B       B/A 95 % of B/A            p (Holm)\n");
+	out_str(out,
+		"\n  what             A            B       B/A 95 % of B/A            p (Holm)\n");
 	for (size_t i = 0; i < compare->rows; i++)
-		if (all || compare->row[i].has_interval || compare->row[i].lost_a || compare->row[i].lost_b)
+		if (all || compare->row[i].has_interval || compare->row[i].lost_a ||
+		    compare->row[i].lost_b)
 			print_row(out, &compare->row[i]);
 	out_printf(out, "\n%zu of %zu comparisons differ by more than %g %% at the level %g\n",
 		   compare->differ, compare->tested, 100 * compare->margin, compare->level);

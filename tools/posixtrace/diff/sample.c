@@ -139,7 +139,8 @@ static int take_lost(struct sample *sample)
 			sample->type[i].untraced = lost_untraced(&sample->lost, &sample->log, i);
 		}
 	for (size_t i = 0; !err && i < sample->count; i++)
-		sample->series[i].lost = lost_of_series(&sample->lost, &sample->pairing, &sample->log,
+		sample->series[i].lost = lost_of_series(&sample->lost, &sample->pairing,
+							&sample->log,
 							sample->series[i].series);
 	return err;
 }

@@ -16,8 +16,10 @@ struct wanted;
 
 struct durations {
 	bool on;
-	bool possible;         /* an event type of the log can have one: found by durations_fits() */
-	bool keeps_begins;     /* what begins a span is wanted if only its duration is not known yet */
+	/* an event type of the log can have one: found by durations_fits() */
+	bool possible;
+	/* what begins a span is wanted if only its duration is not known yet */
+	bool keeps_begins;
 	bool has, is_begin;    /* the event at hand */
 	uint64_t ns;
 	struct pairing pairing;

@@ -13,12 +13,15 @@
 
 static const char help[] =
 	"Usage: posixtrace latency [OPTION]... LOG\n"
-	"Prints how long things took in LOG (- is standard input): spans of event types that begin and end\n"
-	"them, and events with a field that says how long something took. Counts, rates, percentiles to\n"
+	"Prints how long things took in LOG (- is standard input): spans of event types that "
+	"begin and end\n"
+	"them, and events with a field that says how long something took. Counts, rates, "
+	"percentiles to\n"
 	"1/128 of the value; what waited for locks; the slowest with the events around them.\n"
 	"\n"
 	"      --pair BEGIN,END[,FIELD]...\n"
-	"                       event types that are a span, and the fields that pair them; without a\n"
+	"                       event types that are a span, and the fields that pair them; "
+	"without a\n"
 	"                       field the thread does; may be repeated\n"
 	"      --slowest N      the N slowest and the events around them; none without it\n"
 	"      --around N       so many events on each side, 3 without it\n"
@@ -106,7 +109,8 @@ static int count_events(struct latency *latency, struct reading *reading)
 	latency->events = reading->taken;
 	latency->first_ns = reading->first_ns;
 	latency->last_ns = reading->last_ns;
-	if (latency->pairing.count && !series_of(latency, latency->pairing.series[latency->pairing.count - 1]))
+	if (latency->pairing.count &&
+	    !series_of(latency, latency->pairing.series[latency->pairing.count - 1]))
 		return ENOMEM;
 	return err ? err : latency->err;
 }
@@ -142,7 +146,8 @@ static int take_lost(struct latency *latency)
 	int err = lost_take(&latency->lost, &latency->log);
 
 	for (size_t i = 0; !err && i < latency->count; i++)
-		latency->series[i].lost = lost_of_series(&latency->lost, &latency->pairing, &latency->log,
+		latency->series[i].lost = lost_of_series(&latency->lost, &latency->pairing,
+							 &latency->log,
 							 latency->series[i].series);
 	return err;
 }

@@ -26,7 +26,8 @@ static void name(struct out *out, const struct latency_series *series)
 
 static void print_times(struct out *out, const struct latency *latency)
 {
-	out_str(out, "\n       count    per second      min      p50      p90      p99    p99.9      max"
+	out_str(out,
+		"\n       count    per second      min      p50      p90      p99    p99.9      max"
 		     "    total  span or event\n");
 	for (size_t i = 0; i < latency->count; i++) {
 		const struct histogram *time = &latency->series[i].time;
@@ -229,7 +230,8 @@ void latency_text(struct out *out, const struct latency *latency, enum when_form
 	out_printf(out, ": %llu events, %s s", (unsigned long long)latency->events,
 		   when_span_string(span, ns));
 	if (latency->lost.total)
-		out_printf(out, ", %llu events of these types lost", (unsigned long long)latency->lost.total);
+		out_printf(out, ", %llu events of these types lost",
+			   (unsigned long long)latency->lost.total);
 	out_char(out, '\n');
 	print_times(out, latency);
 	print_cpu(out, latency);

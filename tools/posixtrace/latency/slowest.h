@@ -33,7 +33,8 @@ struct slow {
 };
 
 struct slowest {
-	struct slow *slow; /* while spans come, a heap with the fastest on top; then the slowest first */
+	/* while spans come, a heap with the fastest on top; then the slowest first */
+	struct slow *slow;
 	size_t count, limit, around;
 	size_t left;       /* spans behind which events are still wanted */
 };

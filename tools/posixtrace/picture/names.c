@@ -34,7 +34,8 @@ static const struct picture_row *first_thread(const struct picture *picture, pid
 	return NULL;
 }
 
-static void program_name(const struct picture *picture, pid_t pid, struct picture_row *row, int deep)
+static void program_name(const struct picture *picture, pid_t pid, struct picture_row *row,
+			 int deep)
 {
 	const struct picture_row *first = first_thread(picture, pid);
 	pid_t parent;
@@ -51,7 +52,8 @@ void rows_name(struct picture *picture)
 	for (size_t i = 0; i <= PICTURE_ROWS; i++) {
 		struct picture_row *row = &picture->row[i];
 
-		if (row->pid > 0 && !thread_name(picture, row) && row->pid == row->tid && !*row->name)
+		if (row->pid > 0 && !thread_name(picture, row) && row->pid == row->tid &&
+		    !*row->name)
 			program_name(picture, row->pid, row, 0);
 	}
 }
@@ -63,6 +65,7 @@ void rows_label(const struct picture_row *row, char *text, size_t size)
 	else if (!row->pid)
 		snprintf(text, size, "the stream");
 	else
-		snprintf(text, size, "%s%s%d / %d", row->name, *row->name ? "  " : "", (int)row->pid,
+		snprintf(text, size, "%s%s%d / %d", row->name, *row->name ? "  " : "",
+			 (int)row->pid,
 			 (int)row->tid);
 }

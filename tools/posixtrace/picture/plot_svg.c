@@ -93,7 +93,8 @@ static void axis(struct out *out, const struct picture *picture, double top, dou
 		out_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n", x, top,
 			   x, bottom);
 		brief_ns(text + 1, t);
-		label(out, is_last ? x - 3 : x + 3, bottom + 12, is_last ? "scale" : "tick", t > 0 ? text : "0");
+		label(out, is_last ? x - 3 : x + 3, bottom + 12, is_last ? "scale" : "tick",
+		      t > 0 ? text : "0");
 	}
 }
 
@@ -148,7 +149,8 @@ static double rate(struct out *out, const struct picture *picture, double top)
 	}
 	out_printf(out, "<path class=\"area\" d=\"M%d %.1f", LEFT, bottom);
 	for (size_t i = 0; i < picture->bins; i++) {
-		double y = bottom - RATE * ((double)events_of(picture, i) / seconds) / fmax(most, 1e-9);
+		double y = bottom - RATE * ((double)events_of(picture, i) / seconds) / fmax(most,
+											    1e-9);
 		double each = (double)ACROSS / (double)picture->bins;
 
 		out_printf(out, "V%.2fH%.2f", y, LEFT + each * (double)(i + 1));
@@ -163,7 +165,8 @@ static double rate(struct out *out, const struct picture *picture, double top)
 static const struct picture_row *row_at(const struct picture *picture, size_t shown)
 {
 	for (size_t i = 0; i <= PICTURE_ROWS; i++)
-		if (picture->row[i].index == shown && (picture->row[i].points || picture->row[i].spans))
+		if (picture->row[i].index == shown &&
+		    (picture->row[i].points || picture->row[i].spans))
 			return &picture->row[i];
 	return NULL;
 }
@@ -229,7 +232,8 @@ static void histogram(struct out *out, const struct picture_series *series, doub
 	for (int i = low; i <= high; i++)
 		most = count[i] > most ? count[i] : most;
 	label(out, left, top, "name", series->series->name);
-	snprintf(text, sizeof(text), "%llu, p50 %s, p99 %s, max %s", (unsigned long long)time->count,
+	snprintf(text, sizeof(text), "%llu, p50 %s, p99 %s, max %s",
+		 (unsigned long long)time->count,
 		 brief_ns(p50, (double)histogram_percentile(time, 0.5)),
 		 brief_ns(p99, (double)histogram_percentile(time, 0.99)),
 		 brief_ns(max, (double)time->max));
@@ -238,10 +242,12 @@ static void histogram(struct out *out, const struct picture_series *series, doub
 		double tall = 46.0 * (double)count[i] / (double)most;
 
 		if (count[i])
-			rect(out, left + each * (i - low), bottom - fmax(1, tall), fmax(0.6, each - 0.8),
+			rect(out, left + each * (i - low), bottom - fmax(1, tall),
+			     fmax(0.6, each - 0.8),
 			     fmax(1, tall), "bar");
 	}
-	out_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"base\"/>\n", left, bottom,
+	out_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"base\"/>\n",
+		   left, bottom,
 		   left + width, bottom);
 	for (int i = low; i <= high; i += bars > 40 ? 16 : bars > 12 ? 8 : 4) {
 		out_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"base\"/>\n",
@@ -291,11 +297,15 @@ static double durations(struct out *out, const struct picture *picture, double t
 static const char style[] =
 	"<style>\n"
 	"text { font: 11px system-ui, 'DejaVu Sans', sans-serif; fill: #1d2430; }\n"
-	".title { font-size: 16px; font-weight: 600; } .head { font-size: 13px; font-weight: 600; }\n"
-	".name { font-weight: 600; } .tick, .scale { fill: #5c6675; font-size: 10px; } .scale { text-anchor: end; }\n"
-	".grid { stroke: #e3e7ec; } .base { stroke: #98a2b0; } .area { fill: #1f6feb; fill-opacity: .75; }\n"
+	".title { font-size: 16px; font-weight: 600; } .head { font-size: 13px; font-weight: 600; "
+	"}\n"
+	".name { font-weight: 600; } .tick, .scale { fill: #5c6675; font-size: 10px; } .scale { "
+	"text-anchor: end; }\n"
+	".grid { stroke: #e3e7ec; } .base { stroke: #98a2b0; } .area { fill: #1f6feb; "
+	"fill-opacity: .75; }\n"
 	".bar { fill: #1f6feb; } .busy { fill: #0f8a5f; shape-rendering: crispEdges; }\n"
-	".band { fill-opacity: .3; } .lost { fill: #c5221f; } .stopped { fill: #7b8494; } .full { fill: #c26a00; }\n"
+	".band { fill-opacity: .3; } .lost { fill: #c5221f; } .stopped { fill: #7b8494; } .full { "
+	"fill: #c26a00; }\n"
 	".damaged { fill: #8d24c4; }\n"
 	"</style>\n";
 

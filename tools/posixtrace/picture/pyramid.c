@@ -59,7 +59,8 @@ static void vote(uint16_t *who, uint16_t *votes, uint16_t one)
 }
 
 /* The bin above. */
-static struct picture_bin *above(const struct picture *picture, size_t row, size_t bin, size_t level)
+static struct picture_bin *above(const struct picture *picture, size_t row, size_t bin,
+				 size_t level)
 {
 	return pyramid_row(picture, level, row) + (bin >> 2 * level);
 }

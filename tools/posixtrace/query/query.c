@@ -21,11 +21,14 @@
 
 static const char help[] =
 	"Usage: posixtrace query [OPTION]... LOG... 'SELECT ...'\n"
-	"Answers a question in SQL, as SQLite understands it, about each LOG (- is standard input). Nothing\n"
+	"Answers a question in SQL, as SQLite understands it, about each LOG (- is standard "
+	"input). Nothing\n"
 	"is changed and no database is made: the logs are read as the statement needs it.\n"
 	"\n"
-	"  events    time name type pid tid thread address level len data flags log, and every field of the\n"
-	"            schemas, NULL where an event does not have it; and not in *, since it takes longer:\n"
+	"  events    time name type pid tid thread address level len data flags log, and every "
+	"field of the\n"
+	"            schemas, NULL where an event does not have it; and not in *, since it takes "
+	"longer:\n"
 	"            function source line module, what the event's address is\n"
 	"  spans     span kind begin end duration cpu pid tid begin_tid event\n"
 	"  types     type name events called lost level role span schema\n"
@@ -34,8 +37,10 @@ static const char help[] =
 	"  objects   kind pid pointer name since\n"
 	"  streams   name pid host clock hz created first last events called lost complete bytes\n"
 	"\n"
-	"All have the column log, which tells several apart. Times are nanoseconds since 1970, durations\n"
-	"nanoseconds. at('+1.5s') is a TIME as dump takes it, stamp(time) shows one. Conditions on time use\n"
+	"All have the column log, which tells several apart. Times are nanoseconds since 1970, "
+	"durations\n"
+	"nanoseconds. at('+1.5s') is a TIME as dump takes it, stamp(time) shows one. Conditions "
+	"on time use\n"
 	"the logs' indexes.\n"
 	"\n"
 	"      --csv            comma-separated values, with a header\n"
@@ -46,7 +51,8 @@ static const char help[] =
 	"  -h, --help           this text\n"
 	"\n"
 	"  posixtrace query LOG 'select name, count(*) from events group by name'\n"
-	"  posixtrace query LOG \"select fd, sum(len) from events where name glob 'io.*' group by fd\"\n"
+	"  posixtrace query LOG \"select fd, sum(len) from events where name glob 'io.*' group by "
+	"fd\"\n"
 	"\n"
 	"Exit status: 0 ok, 1 failure, 2 usage or a wrong statement, 3 damaged or never closed.\n";
 
@@ -127,7 +133,8 @@ static int say_sqlite(sqlite3 *db, const char *sql, int err)
 	int offset;
 
 	if (err == SQLITE_AUTH)
-		return say_wrong(sql, sqlite3_error_offset(db), "only SELECT: a log is not changed");
+		return say_wrong(sql, sqlite3_error_offset(db),
+				 "only SELECT: a log is not changed");
 	offset = sqlite3_error_offset(db);
 	snprintf(reason, sizeof(reason), "%s", sqlite3_errmsg(db));
 	snprintf(hinted, sizeof(hinted), "%s%s", reason, query_hint(db, reason));

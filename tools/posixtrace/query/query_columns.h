@@ -19,7 +19,8 @@ static const struct {
 	[QUERY_ADDRESS] = { "address", "INTEGER" }, [QUERY_LEVEL] = { "level", "INTEGER" },
 	[QUERY_LEN] = { "len", "INTEGER" }, [QUERY_DATA] = { "data", "BLOB" },
 	[QUERY_FLAGS] = { "flags", "TEXT" }, [QUERY_LOG] = { "log", "TEXT" },
-	[QUERY_FUNCTION] = { "function", "TEXT HIDDEN" }, [QUERY_SOURCE] = { "source", "TEXT HIDDEN" },
+	[QUERY_FUNCTION] = { "function", "TEXT HIDDEN" }, [QUERY_SOURCE] = { "source",
+									     "TEXT HIDDEN" },
 	[QUERY_LINE] = { "line", "INTEGER HIDDEN" }, [QUERY_MODULE] = { "module", "TEXT HIDDEN" },
 };
 

@@ -215,7 +215,8 @@ static void result_flags(sqlite3_context *context, const struct posix_trace_even
 	bool late = event->flags & POSIX_TRACE_EVENT_LATE_NP;
 
 	if (truncated || late)
-		sqlite3_result_text(context, !late ? "truncated" : truncated ? "truncated,late" : "late",
+		sqlite3_result_text(context,
+				    !late ? "truncated" : truncated ? "truncated,late" : "late",
 				    -1, SQLITE_STATIC);
 }
 

@@ -79,7 +79,8 @@ static void result(sqlite3_context *context, const struct sqlvalue *value)
 		sqlite3_result_double(context, value->real);
 		break;
 	case SQLVALUE_TEXT:
-		sqlite3_result_text64(context, value->bytes, value->len, SQLITE_TRANSIENT, SQLITE_UTF8);
+		sqlite3_result_text64(context, value->bytes, value->len, SQLITE_TRANSIENT,
+				      SQLITE_UTF8);
 		break;
 	case SQLVALUE_BLOB:
 		sqlite3_result_blob64(context, value->bytes, value->len, SQLITE_TRANSIENT);

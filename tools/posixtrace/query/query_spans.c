@@ -44,8 +44,10 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 		   char **error)
 {
 	struct table *table;
-	int err = sqlite3_declare_vtab(db, "CREATE TABLE spans(span TEXT, kind TEXT, begin INTEGER, "
-				       "\"end\" INTEGER, duration INTEGER, cpu INTEGER, pid INTEGER, "
+	int err = sqlite3_declare_vtab(db,
+				       "CREATE TABLE spans(span TEXT, kind TEXT, begin INTEGER, "
+				       "\"end\" INTEGER, duration INTEGER, cpu INTEGER, pid "
+				       "INTEGER, "
 				       "tid INTEGER, begin_tid INTEGER, event TEXT, log TEXT)");
 
 	(void)argc;
@@ -207,7 +209,8 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int a
 	cursor->begin_ns = INT64_MIN;
 	cursor->end_ns = INT64_MAX;
 	for (int i = 0; i < argc; i++)
-		query_bound(&cursor->begin_ns, &cursor->end_ns, plan[i] == 'b' ? '>' : '<', argv[i]);
+		query_bound(&cursor->begin_ns, &cursor->end_ns, plan[i] == 'b' ? '>' : '<',
+			    argv[i]);
 	cursor->rows = cursor->at = 0;
 	cursor->ordinal = 0;
 	err = go_to_log(cursor, 0);
@@ -230,7 +233,8 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 		sqlite3_result_text(context, span->series->name, -1, SQLITE_TRANSIENT);
 		break;
 	case KIND:
-		sqlite3_result_text(context, pairing_kind_name(span->series->kind), -1, SQLITE_STATIC);
+		sqlite3_result_text(context, pairing_kind_name(span->series->kind), -1,
+				    SQLITE_STATIC);
 		break;
 	case BEGIN:
 		sqlite3_result_int64(context, span->begin_ns);
@@ -255,10 +259,12 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 		sqlite3_result_int64(context, span->begin_tid);
 		break;
 	case LOG:
-		sqlite3_result_text(context, cursor->query->log[cursor->log].file.path, -1, SQLITE_STATIC);
+		sqlite3_result_text(context, cursor->query->log[cursor->log].file.path, -1,
+				    SQLITE_STATIC);
 		break;
 	case EVENT:
-		sqlite3_result_text(context, row->type->name, (int)row->type->name_len, SQLITE_STATIC);
+		sqlite3_result_text(context, row->type->name, (int)row->type->name_len,
+				    SQLITE_STATIC);
 		break;
 	}
 	return SQLITE_OK;

@@ -15,9 +15,11 @@ static const char schema[] =
 	"CREATE TABLE threads(pid INTEGER, tid INTEGER, thread INTEGER, events INTEGER, "
 	"called INTEGER, lost INTEGER, log TEXT);"
 	"CREATE TABLE losses(name TEXT, cause TEXT, lost INTEGER, log TEXT);"
-	"CREATE TABLE objects(kind TEXT, pid INTEGER, pointer INTEGER, name TEXT, since INTEGER, log TEXT);"
+	"CREATE TABLE objects(kind TEXT, pid INTEGER, pointer INTEGER, name TEXT, since INTEGER, "
+	"log TEXT);"
 	"CREATE TABLE streams(log TEXT, name TEXT, pid INTEGER, host TEXT, clock TEXT, hz INTEGER, "
-	"created INTEGER, first INTEGER, last INTEGER, events INTEGER, called INTEGER, lost INTEGER, "
+	"created INTEGER, first INTEGER, last INTEGER, events INTEGER, called INTEGER, lost "
+	"INTEGER, "
 	"complete INTEGER, bytes INTEGER);";
 
 static void bind_text(sqlite3_stmt *row, int column, const char *text)
@@ -106,7 +108,8 @@ static int fill_threads(sqlite3_stmt *row, const struct logfile *log)
 	int unavailable, err = SQLITE_OK;
 
 	for (size_t i = 0; !err; i++) {
-		if (posix_trace_get_ledger_thread_np(log->trid, i, &thread, &ledger, &unavailable) ||
+		if (posix_trace_get_ledger_thread_np(log->trid, i, &thread, &ledger,
+						     &unavailable) ||
 		    unavailable)
 			break;
 		sqlite3_bind_int64(row, 1, thread.pid);

@@ -50,7 +50,8 @@ static bool is_one_scan(sqlite3 *db, const char *sql)
 		while (sqlite3_step(plan) == SQLITE_ROW) {
 			const char *detail = (const char *)sqlite3_column_text(plan, 3);
 
-			if (detail && !strncmp(detail, "SCAN ", 5) && strstr(detail, "VIRTUAL TABLE"))
+			if (detail && !strncmp(detail, "SCAN ", 5) &&
+			    strstr(detail, "VIRTUAL TABLE"))
 				scans++;
 			else if (!detail || !ends_with(detail, "ORDER BY"))
 				others++;

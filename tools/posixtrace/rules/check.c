@@ -34,8 +34,10 @@ static const char help[] =
 	"  -h, --help           this text\n"
 	"\n"
 	WANTED_TIME_HELP
-	"Exit status: 0 ok, all rules are kept; 1 one is violated; 2 RULES or the command line is wrong,\n"
-	"LOG cannot be read or is damaged, or a rule could not be decided, events having been lost.\n";
+	"Exit status: 0 ok, all rules are kept; 1 one is violated; 2 RULES or the command line is "
+	"wrong,\n"
+	"LOG cannot be read or is damaged, or a rule could not be decided, events having been "
+	"lost.\n";
 
 enum check_form { CHECK_TEXT, CHECK_TAP, CHECK_JUNIT };
 

@@ -23,7 +23,8 @@ void parser_fail(struct parser *parser, const char *expected)
 	parser->rules->errors++;
 	out_flush(&out_stdout);
 	text_safe(&out_stderr, parser->rules->path, strlen(parser->rules->path));
-	out_printf(&out_stderr, ":%u:%zu: error: expected %s, ", parser->number, column + 1, expected);
+	out_printf(&out_stderr, ":%u:%zu: error: expected %s, ", parser->number, column + 1,
+		   expected);
 	if (parser->len) {
 		out_str(&out_stderr, "found ");
 		text_quoted(&out_stderr, parser->word, parser->len);
@@ -47,7 +48,8 @@ void parser_fail(struct parser *parser, const char *expected)
 
 static bool is_word(char c)
 {
-	return isalnum((unsigned char)c) || (c && strchr("_.*?[]!-:#@/", c)) || (unsigned char)c >= 128;
+	return isalnum((unsigned char)c) || (c &&
+					     strchr("_.*?[]!-:#@/", c)) || (unsigned char)c >= 128;
 }
 
 static void quoted(struct parser *parser)

@@ -49,7 +49,8 @@ struct rule {
 	/* what became of it */
 	uint64_t cases;        /* events that it is about */
 	uint64_t violations, undecided;
-	uint64_t lost;         /* events that it is about, by the ledger: they may decide it otherwise */
+	/* events that it is about, by the ledger: they may decide it otherwise */
+	uint64_t lost;
 	char *told[RULES_TOLD];
 	int64_t *window;       /* of a rate, the last times: a ring */
 };

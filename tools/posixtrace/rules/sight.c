@@ -20,14 +20,16 @@ static bool is_among(const trace_event_set_t *set, trace_event_id_t id)
 }
 
 /* Whether the filter keeps out a type that must follow in this rule. */
-static bool hides(const struct judge *judge, const struct rule *rule, const trace_event_set_t *filter)
+static bool hides(const struct judge *judge, const struct rule *rule,
+		  const trace_event_set_t *filter)
 {
 	for (size_t i = 0; i < judge->log->types; i++) {
 		trace_event_id_t id = judge->log->list[i]->id;
 		const struct judge_type *type = id < judge->ids ? judge->by_id[id] : NULL;
 
 		for (size_t u = 0; type && u < type->uses; u++)
-			if (type->use[u].rule == rule && type->use[u].is_second && is_among(filter, id))
+			if (type->use[u].rule == rule && type->use[u].is_second &&
+			    is_among(filter, id))
 				return true;
 	}
 	return false;

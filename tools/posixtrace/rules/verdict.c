@@ -103,7 +103,8 @@ static void numbers(struct out *out, const struct rule *rule)
 	if (rule->undecided)
 		out_printf(out, ", %llu undecided", (unsigned long long)rule->undecided);
 	if (rule->lost)
-		out_printf(out, "; %llu events of its types were lost", (unsigned long long)rule->lost);
+		out_printf(out, "; %llu events of its types were lost",
+			   (unsigned long long)rule->lost);
 	if (is_about_nothing(rule))
 		out_printf(out, "; %s", what_is_missing(rule));
 }
@@ -199,9 +200,11 @@ void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 		errors += !rules->rule[i].violations && rules->rule[i].undecided;
 		skipped += is_skipped(&rules->rule[i]);
 	}
-	out_str(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"");
+	out_str(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"");
 	xml(out, log);
-	out_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", rules->count,
+	out_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
+		   rules->count,
 		   failures, errors, skipped);
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->rule[i];
@@ -241,6 +244,7 @@ void verdict_junit_none(struct out *out)
 {
 	out_str(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
 		     "<testsuite name=\"posixtrace check\" tests=\"1\" errors=\"1\">\n"
-		     "<testcase name=\"rules\"><error message=\"The rules could not be checked\"/></testcase>\n"
+		     "<testcase name=\"rules\"><error message=\"The rules could not be "
+		     "checked\"/></testcase>\n"
 		     "</testsuite>\n</testsuites>\n");
 }

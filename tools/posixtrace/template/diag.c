@@ -34,7 +34,8 @@ static int compare(const void *a, const void *b)
 	return strcmp(first->code, second->code);
 }
 
-static void line_and_column(const struct diag_file *file, size_t offset, size_t *line, size_t *column)
+static void line_and_column(const struct diag_file *file, size_t offset, size_t *line,
+			    size_t *column)
 {
 	const char *p = file->bytes, *at = file->bytes + offset, *end;
 

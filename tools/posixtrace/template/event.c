@@ -216,6 +216,7 @@ uint64_t reader_data_word(const struct reader *reader, unsigned n)
 	size_t begin = 8 * (size_t)(n - 1);
 	size_t count = event->data_len > begin ? event->data_len - begin : 0;
 
-	return count ? number_of_bytes(event->data + begin, count < 8 ? count : 8, event->big_endian)
+	return count ? number_of_bytes(event->data + begin, count < 8 ? count : 8,
+				       event->big_endian)
 		     : 0;
 }

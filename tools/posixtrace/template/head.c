@@ -11,7 +11,8 @@ static bool number_key(struct lex *lex, struct key *key)
 
 	key->kind = KEY_NUMBER;
 	if (!is_template_number(word, &key->number))
-		return lex_fail(lex, lex->p, "E05", "a key has 3 or 4 hexadecimal digits, or is @name");
+		return lex_fail(lex, lex->p, "E05",
+				"a key has 3 or 4 hexadecimal digits, or is @name");
 	lex->p += word.len;
 	return true;
 }
@@ -131,7 +132,8 @@ static void tell(struct templates *templates, struct lex *lex, const char *wrong
 	if (wrong_blank &&
 	    (!lex->failed || lex_place(lex, wrong_blank).offset < lex->failed_at.offset)) {
 		lex->failed = false;
-		lex_fail(lex, wrong_blank, "E02", "a blank stands behind the backslash of this line");
+		lex_fail(lex, wrong_blank, "E02",
+			 "a blank stands behind the backslash of this line");
 	}
 	if (lex->failed)
 		diag_add(&templates->diags, lex->failed_at, lex->failed_code, lex->failed_text);

@@ -168,7 +168,8 @@ const struct template *templates_for_event(const struct templates *templates, co
 		}
 	}
 	if (!found)
-		found = templates_find(templates, &(struct key){ .kind = KEY_NUMBER, .number = number });
+		found = templates_find(templates,
+				       &(struct key){ .kind = KEY_NUMBER, .number = number });
 	if (!found)
 		found = templates_find(templates, &(struct key){ .kind = KEY_OTHERS });
 	return found;

@@ -92,7 +92,8 @@ bool lex_take_two(struct lex *lex, char c)
 
 static bool is_word_byte(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' &&
+								    c <= 'z') || c == '_';
 }
 
 struct word lex_peek_word(const struct lex *lex)

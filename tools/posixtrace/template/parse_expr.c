@@ -45,7 +45,8 @@ static bool parenthesis(struct parse *parse)
 	const char *open = parse->lex.p++;
 
 	if (parse->parentheses == PARENTHESES)
-		return lex_fail(&parse->lex, open, "E21", "more than 32 parentheses within one another");
+		return lex_fail(&parse->lex, open, "E21",
+				"more than 32 parentheses within one another");
 	parse->parentheses++;
 	if (!parse_expression(parse))
 		return false;

@@ -66,7 +66,8 @@ struct run {
 /*
  * False: nothing of this event is printed. Otherwise the text is in prose. NULL: the built-in form.
  */
-bool run_event(struct run *run, const struct template *template, const struct template_event *event);
+bool run_event(struct run *run, const struct template *template,
+	       const struct template_event *event);
 
 void run_init(struct run *run, const struct templates *templates, const char *log_name);
 void run_fini(struct run *run);
