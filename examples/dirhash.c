@@ -348,7 +348,7 @@ int main(int argc, char **argv)
 	if (error)
 		die("posix_trace_shutdown", error);
 	fprintf(stderr,
-		"dirhash: %lu files, %llu bytes, %lu directories, %ld threads, %lu errors\n",
-		files, bytes, (unsigned long)walk.dirs, threads, errors);
+		"dirhash: %lu files, %llu bytes, %lu directories, %ld threads, %lu errors\n", files,
+		bytes, (unsigned long)walk.dirs, threads, errors);
 	return errors > 0;
 }

@@ -346,12 +346,14 @@ void posix_trace_compose_drop_np(struct posix_trace_composer_np *composer);
  * of its payload in their order, packed without padding, in the byte order of the machine that
  * wrote them, and what the type means. Items are separated by semicolons, blanks are free:
  *
- * 	TYPE NAME                   a field; NAME is a letter or _, then letters, digits, _; at most 63
- * 	TYPE NAME{0=read,1=write}   with names for values; numbers as in C
- * 	TYPE NAME{|1=read,2=write}  with names for bits
- * 	@level N                    1 critical, 2 error, 3 warning, 4 information, 5 verbose
- * 	@begin SPAN, @end SPAN      the event begins or ends a span of time of that name
- * 	@key NAME[,NAME]            fields that pair a begin with its end; without, the thread pairs them
+ *	TYPE NAME                   a field; NAME is a letter or _, then letters, digits, _; at most
+ *	                            63
+ *	TYPE NAME{0=read,1=write}   with names for values; numbers as in C
+ *	TYPE NAME{|1=read,2=write}  with names for bits
+ *	@level N                    1 critical, 2 error, 3 warning, 4 information, 5 verbose
+ *	@begin SPAN, @end SPAN      the event begins or ends a span of time of that name
+ *	@key NAME[,NAME]            fields that pair a begin with its end; without, the thread pairs
+ *	                            them
  *
  * Types: u8 u16 u32 u64 s8 s16 s32 s64; x8 x16 x32 x64, shown in hexadecimal; f32 f64; bool (1
  * byte); char (1 byte); ptr (8 bytes) and ptr32 (4 bytes), looked up among the objects below; ns
@@ -524,7 +526,7 @@ const char *posix_trace_type_name_np(enum posix_trace_type_np type);
  * kilobyte of the stack and is async-signal-safe. Strings and bytes are cut to what is left of that
  * kilobyte; the fields behind them are there.
  *
- * 	posix_trace_fields_np(id, POSIX_TRACE_S32_NP(fd), POSIX_TRACE_STR_NP(path));
+ *	posix_trace_fields_np(id, POSIX_TRACE_S32_NP(fd), POSIX_TRACE_STR_NP(path));
  */
 #define POSIX_TRACE_FIELDS_BYTES_NP 1024
 

@@ -3,10 +3,10 @@
  * trace_user_np.h - events of typed items, as user events of RKH have them. Included by
  * <trace_np.h>.
  *
- * 	TRACE_USER_BEGIN_NP(id);
- * 	TRACE_U32_NP(0, bytes);
- * 	TRACE_STR_NP(path);
- * 	TRACE_USER_END_NP();
+ *	TRACE_USER_BEGIN_NP(id);
+ *	TRACE_U32_NP(0, bytes);
+ *	TRACE_STR_NP(path);
+ *	TRACE_USER_END_NP();
  *
  * is one event, whose data is the items: each a byte with the type (low four bits) and the width
  * that a listing shows it with (0 to 14; greater ones are 14), and the value, little-endian. They
@@ -81,8 +81,8 @@ void posix_trace_user_event_np(const struct posix_trace_user_np *user, trace_eve
 	} while (0)
 
 #define POSIX_TRACE_USER_NUMBER_NP_(type, w, v) \
-	posix_trace_user_number_np(&posix_trace_user_, POSIX_TRACE_ITEM_##type##_NP, (unsigned)(w), \
-				   (uint64_t)(v))
+	posix_trace_user_number_np(&posix_trace_user_, POSIX_TRACE_ITEM_##type##_NP, \
+				   (unsigned)(w), (uint64_t)(v))
 #define POSIX_TRACE_USER_REAL_NP_(type, w, v) \
 	posix_trace_user_real_np(&posix_trace_user_, POSIX_TRACE_ITEM_##type##_NP, (unsigned)(w), \
 				 (double)(v))

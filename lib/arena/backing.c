@@ -139,7 +139,8 @@ static bool hold(struct backing *backing)
 
 	while (held & BACKING_OPEN)
 		if (atomic_compare_exchange_weak_explicit(&backing->held, &held, held + 1,
-							  memory_order_acquire, memory_order_relaxed))
+							  memory_order_acquire,
+							  memory_order_relaxed))
 			return true;
 	return false;
 }
@@ -153,8 +154,8 @@ static void let_go(struct backing *backing, unsigned mine)
 	do {
 		if (held < mine)
 			return; /* a child, forked in the middle: it has let go already */
-	} while (!atomic_compare_exchange_weak_explicit(&backing->held, &held, held - mine,
-							memory_order_acq_rel, memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(
+		&backing->held, &held, held - mine, memory_order_acq_rel, memory_order_relaxed));
 	if (held == mine && is_ours)
 		close(fd);
 }
@@ -223,8 +224,8 @@ static bool extend(void *memory, size_t bytes)
 {
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
 		struct backing *backing = &backings[i];
-		unsigned char *region = atomic_load_explicit(&backing->region,
-							     memory_order_acquire);
+		unsigned char *region =
+			atomic_load_explicit(&backing->region, memory_order_acquire);
 		size_t at = (size_t)((unsigned char *)memory - region);
 		bool done;
 

@@ -7,8 +7,8 @@
  * as the stream lives. What is written to is allocated before, so that a full disk is an error at
  * creation, or a counted loss of a further ring, and no signal.
  *
- * Threads   ptx_backing_extend() may be called in trace points: async-signal-safe. Lists are copied under
- *           a lock of this file's.
+ * Threads   ptx_backing_extend() may be called in trace points: async-signal-safe. Lists are copied
+ *           under a lock of this file's.
  */
 #ifndef PTX_ARENA_BACKING_H
 #define PTX_ARENA_BACKING_H

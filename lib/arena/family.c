@@ -161,8 +161,8 @@ static void tell_program(struct ptx_member *member, uint32_t parent)
  * sees the other.
  */
 static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
-		  const uint64_t *generation, bool (*is_free)(const struct ptx_control *control,
-							      uint32_t pid))
+		  const uint64_t *generation,
+		  bool (*is_free)(const struct ptx_control *control, uint32_t pid))
 {
 	for (unsigned i = 0; i < PTX_MEMBERS; i++) {
 		struct ptx_member *member = &control->member[i];
@@ -355,7 +355,8 @@ static enum what look_at(int fd)
 	if (control == MAP_FAILED)
 		return NO_ARENA;
 	if (control->magic == PTX_ARENA_MAGIC && control->version == PTX_ARENA_VERSION)
-		what = !getauxval(AT_SECURE) && ptx_family_join(control) ? OUR_ARENA : ANOTHERS_ARENA;
+		what = !getauxval(AT_SECURE) && ptx_family_join(control) ? OUR_ARENA
+									 : ANOTHERS_ARENA;
 	munmap(control, sizeof(union ptx_control_page));
 	return what;
 }

@@ -31,5 +31,6 @@ bool ptx_image_holds(const struct ptx_image *image, uint64_t offset,
 		     const struct ptx_geometry *geometry)
 {
 	return ptx_region_fits(image->bytes, offset,
-			       image->is_live ? geometry->bytes + geometry->far_bytes : geometry->chunks_at);
+			       image->is_live ? geometry->bytes + geometry->far_bytes
+					      : geometry->chunks_at);
 }

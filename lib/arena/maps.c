@@ -84,8 +84,8 @@ static bool is_at(const struct ptx_maps *maps, uint32_t at, const struct ptx_map
 	const size_t bytes = 1 + mapping->id_bytes + strlen(mapping->path) + 1;
 	const unsigned char *text = maps->text + at;
 
-	return bytes <= PTX_MAPS_ROOM && at <= PTX_MAPS_ROOM - bytes && *text == mapping->id_bytes &&
-	       !memcmp(text + 1, mapping->id, mapping->id_bytes) &&
+	return bytes <= PTX_MAPS_ROOM && at <= PTX_MAPS_ROOM - bytes &&
+	       *text == mapping->id_bytes && !memcmp(text + 1, mapping->id, mapping->id_bytes) &&
 	       !strcmp((const char *)text + 1 + mapping->id_bytes, mapping->path);
 }
 

@@ -17,8 +17,9 @@ static struct ptx_notice *notice_for(const struct ptx_rendezvous_target *target)
 {
 	struct ptx_notice *notice = notices;
 
-	while (notice && (notice->target.pid != target->pid ||
-			  notice->target.start != target->start || notice->target.uid != target->uid))
+	while (notice &&
+	       (notice->target.pid != target->pid || notice->target.start != target->start ||
+		notice->target.uid != target->uid))
 		notice = notice->next;
 	if (notice)
 		return notice;

@@ -30,8 +30,8 @@ static bool is_said(const struct ptx_objects *objects, const struct ptx_object *
 		const struct ptx_object_cell *cell = &objects->cell[i];
 
 		if (!atomic_load_explicit(&cell->ready, memory_order_acquire) ||
-		    cell->object.pointer != object->pointer || !ptx_objects_get(objects, i, &old) || old.pid != object->pid ||
-		    old.pointer != object->pointer)
+		    cell->object.pointer != object->pointer || !ptx_objects_get(objects, i, &old) ||
+		    old.pid != object->pid || old.pointer != object->pointer)
 			continue;
 		return old.kind == object->kind &&
 		       !strncmp(old.name, object->name, PTX_OBJECT_NAME_BYTES - 1);

@@ -41,8 +41,8 @@ static int make_file(void)
 
 	strcat(name, ptx_io_digits((uint64_t)getpid(), digits));
 	strcat(name, ".");
-	strcat(name, ptx_io_digits(atomic_fetch_add_explicit(&made, 1, memory_order_relaxed),
-				   digits));
+	strcat(name,
+	       ptx_io_digits(atomic_fetch_add_explicit(&made, 1, memory_order_relaxed), digits));
 	return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 

@@ -55,8 +55,7 @@ static void open_file(void)
 	if (folder < 0)
 		return;
 	fd = openat(folder, FILE_NAME,
-		    O_RDWR | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC,
-		    0600);
+		    O_RDWR | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, 0600);
 	close(folder);
 	if (fd < 0)
 		return;

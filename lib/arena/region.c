@@ -219,8 +219,8 @@ void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometr
 /* NULL, or where this process has the far part mapped. */
 static void *far_of(const struct ptx_rings *rings)
 {
-	return ptx_ring_has_far(rings) ? atomic_load_explicit(&rings->far,
-							      memory_order_relaxed) : NULL;
+	return ptx_ring_has_far(rings) ? atomic_load_explicit(&rings->far, memory_order_relaxed)
+				       : NULL;
 }
 
 /*

@@ -2,9 +2,9 @@
 /*
  * arena/still.c - the bytes of a region, copied while others write.
  *
- * 	moment   the clock, then the barrier; writers that were about to publish are waited for
- * 	words    whose chunks are whose, then the chunks
- * 	settle   the words again, and up to when events are overwritten; then the counts
+ *	moment   the clock, then the barrier; writers that were about to publish are waited for
+ *	words    whose chunks are whose, then the chunks
+ *	settle   the words again, and up to when events are overwritten; then the counts
  *
  * A chunk whose word is of the same generation before and after was not reused in between: its
  * bytes are as its ring has them. Another's are gone: they are among the losses.
@@ -54,8 +54,8 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 			  const struct ptx_chunk *chunk)
 {
 	const struct ptx_geometry *g = &taking->still->rings.geometry;
-	uint32_t end = ptx_head_offset(atomic_load_explicit(&chunk->head,
-							    memory_order_relaxed)) & ~7u;
+	uint32_t end =
+		ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed)) & ~7u;
 	unsigned char *bytes;
 	uint64_t last = chunk->opened;
 
@@ -66,7 +66,8 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 		end = 0;
 	for (uint32_t i = 0; i + sizeof(struct ptx_record) <= end;) {
 		last = ptx_record_time(bytes + i);
-		i += (uint32_t)ptx_record_size(ptx_record_len((uint32_t)ptx_record_first(bytes + i)));
+		i += (uint32_t)ptx_record_size(
+			ptx_record_len((uint32_t)ptx_record_first(bytes + i)));
 	}
 	free(bytes);
 	return last;
@@ -88,8 +89,8 @@ static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_
 	link = atomic_load_explicit(&state.current, memory_order_relaxed);
 	at = g->chunks_at + (uint64_t)ptx_link_number(link) * g->chunk_bytes;
 	if (!link || ptx_link_number(link) >= g->chunks_max ||
-	    !copy(taking, &chunk, sizeof chunk, at) ||
-	    chunk.window == UINT64_MAX || chunk.window < chunk.head)
+	    !copy(taking, &chunk, sizeof chunk, at) || chunk.window == UINT64_MAX ||
+	    chunk.window < chunk.head)
 		return now;
 	return last_time(taking, at, &chunk);
 }
@@ -342,8 +343,8 @@ static int make_room(struct ptx_taking *taking)
 static bool is_too_late(const struct ptx_still *still)
 {
 	return still->rings.loop && still->moment != UINT64_MAX &&
-	       atomic_load_explicit(&still->rings.region->cut,
-				    memory_order_relaxed) >= still->moment;
+	       atomic_load_explicit(&still->rings.region->cut, memory_order_relaxed) >=
+		       still->moment;
 }
 
 static int take(struct ptx_taking *taking, unsigned bit, uint64_t generation)

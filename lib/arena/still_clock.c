@@ -9,8 +9,10 @@
 #define TICKS_MAX   (UINT64_C(1) << 61) /* base/clock.h */
 #define HZ_MIN      UINT64_C(1000000)
 #define HZ_MAX      UINT64_C(100000000000)
-#define SPAN_S      UINT64_C(3000000000) /* about a hundred years: then nanoseconds are no numbers */
-#define BACK_S      10                   /* so much earlier than the stream an event's clock may be */
+/* About a hundred years: nanoseconds beyond that are no numbers. */
+#define SPAN_S      UINT64_C(3000000000)
+/* So much earlier than the stream an event's clock may be. */
+#define BACK_S      10
 #define REALTIME_MAX (INT64_C(1) << 62)
 
 static bool is_moment(const struct ptx_anchor *anchor)
@@ -57,10 +59,9 @@ void ptx_still_calibrate(struct ptx_taking *taking, uint64_t opened, struct ptx_
 
 	memcpy(c, &still->rings.region->calibration, sizeof *c);
 	if (c->hz < HZ_MIN || c->hz > HZ_MAX || !is_moment(&c->created)) {
-		ptx_image_fault(taking->image,
-				taking->region + offsetof(struct ptx_region,
-							  calibration), sizeof *c,
-				"the stream's clock cannot be told: times are about right");
+		ptx_image_fault(
+			taking->image, taking->region + offsetof(struct ptx_region, calibration),
+			sizeof *c, "the stream's clock cannot be told: times are about right");
 		c->hz = (uint64_t)PTX_NS_PER_S;
 		c->created.ticks = opened < TICKS_MAX ? opened : 1;
 		c->created.realtime_ns = still->attachment.creation_ns;
@@ -74,7 +75,8 @@ void ptx_still_calibrate(struct ptx_taking *taking, uint64_t opened, struct ptx_
 	know_now(taking, c);
 	back = BACK_S * c->hz;
 	span->first_ticks = c->created.ticks > back ? c->created.ticks - back : 0;
-	span->last_ticks = c->hz < TICKS_MAX / SPAN_S ? c->created.ticks + c->hz * SPAN_S : TICKS_MAX;
+	span->last_ticks =
+		c->hz < TICKS_MAX / SPAN_S ? c->created.ticks + c->hz * SPAN_S : TICKS_MAX;
 	if (span->last_ticks > TICKS_MAX)
 		span->last_ticks = TICKS_MAX;
 }

@@ -7,7 +7,8 @@
  */
 #include "arena/still_private.h"
 
-#define COUNT_MAX (UINT64_C(1) << 50) /* a thousand million events each second for 13 days; all sums fit */
+/* A thousand million events each second for 13 days; all sums fit. */
+#define COUNT_MAX (UINT64_C(1) << 50)
 
 /* False: it was none, and is gone. */
 static bool check(const struct ptx_taking *taking, _Atomic uint64_t *count, uint64_t most)

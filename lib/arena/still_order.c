@@ -56,8 +56,8 @@ static void measure(const struct order *order, const struct ptx_chunk *chunk, ui
 		    struct contents *contents)
 {
 	uint32_t room = (uint32_t)order->still->rings.geometry.chunk_room, at = 0;
-	uint32_t end = ptx_head_offset(atomic_load_explicit(&chunk->head,
-							    memory_order_relaxed)) & ~7u;
+	uint32_t end =
+		ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed)) & ~7u;
 
 	*contents = (struct contents){ .last = chunk->opened };
 	if (end > room)
@@ -87,8 +87,8 @@ static void count_damage(struct order *order, uint32_t number, const struct ptx_
 			 const struct contents *contents)
 {
 	const struct ptx_geometry *g = &order->still->rings.geometry;
-	uint32_t counted = ptx_head_records(atomic_load_explicit(&chunk->head,
-								 memory_order_relaxed));
+	uint32_t counted =
+		ptx_head_records(atomic_load_explicit(&chunk->head, memory_order_relaxed));
 	uint32_t most = (uint32_t)(g->chunk_room / sizeof(struct ptx_record));
 	uint32_t end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed));
 
@@ -222,9 +222,8 @@ static bool counts(const struct order *order, uint32_t number)
 	return holds_records(ptx_word_state(before)) && holds_records(ptx_word_state(after)) &&
 	       ptx_word_generation(before) == ptx_word_generation(after) &&
 	       ptx_word_ring(before) == ptx_word_ring(after) &&
-	       ptx_word_ring(before) <
-		       atomic_load_explicit(&order->still->rings.region->rings,
-					    memory_order_relaxed);
+	       ptx_word_ring(before) < atomic_load_explicit(&order->still->rings.region->rings,
+							    memory_order_relaxed);
 }
 
 static int find_links(struct order *order)
@@ -339,8 +338,8 @@ int ptx_still_order(struct ptx_taking *taking)
 		return err;
 	ptx_still_calibrate(taking, first_opened(&order), &order.span);
 	for (size_t i = 0, n; i < order.links; i += n) {
-		for (n = 1; i + n < order.links &&
-		     order.link[i + n].ring == order.link[i].ring; n++)
+		for (n = 1; i + n < order.links && order.link[i + n].ring == order.link[i].ring;
+		     n++)
 			;
 		chain(&order, &order.link[i], n);
 	}

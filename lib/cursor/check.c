@@ -132,8 +132,8 @@ static void check_threads(struct ptx_check *check)
 	}
 	if (tally->events - found != folded)
 		ptx_check_fault(check, 0, 0,
-				"the ledger reports %llu events of other threads, the log holds "
-				"%llu",
+				"the ledger reports %llu events of other threads, the log "
+				"holds %llu",
 				(unsigned long long)folded,
 				(unsigned long long)(tally->events - found));
 }

@@ -201,15 +201,13 @@ void ptx_check_sum(struct ptx_check *check, uint64_t offset, const struct ptx_lo
 	if (check->damaged)
 		return;
 	if (sum->blocks != check->sum.blocks)
-		ptx_check_fault(check, offset, 0,
-				"the END block counts %llu blocks, there are %llu",
-				(unsigned long long)sum->blocks,
-				(unsigned long long)check->sum.blocks);
+		ptx_check_fault(
+			check, offset, 0, "the END block counts %llu blocks, there are %llu",
+			(unsigned long long)sum->blocks, (unsigned long long)check->sum.blocks);
 	if (sum->records != check->sum.records)
-		ptx_check_fault(check, offset, 0,
-				"the END block counts %llu events, there are %llu",
-				(unsigned long long)sum->records,
-				(unsigned long long)check->sum.records);
+		ptx_check_fault(
+			check, offset, 0, "the END block counts %llu events, there are %llu",
+			(unsigned long long)sum->records, (unsigned long long)check->sum.records);
 	if (sum->record_bytes != check->sum.record_bytes ||
 	    sum->time_first != check->sum.time_first || sum->time_last != check->sum.time_last)
 		ptx_check_fault(check, offset, 0,

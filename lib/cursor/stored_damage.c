@@ -62,7 +62,8 @@ static void survey_tail(struct survey *survey)
 
 uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored)
 {
-	uint64_t parts = stored->damaged_parts + !ptx_log_closing_is_valid(&stored->header.closing) +
+	uint64_t parts = stored->damaged_parts +
+			 !ptx_log_closing_is_valid(&stored->header.closing) +
 			 (stored->header_damage != NULL);
 	struct survey survey = { .stored = stored };
 

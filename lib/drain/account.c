@@ -143,8 +143,8 @@ static void count_between(struct ptx_ledger *ledger, uint64_t more)
  */
 static void reconcile_loop(const struct ptx_drain *drain, struct ptx_ledger *ledger)
 {
-	uint64_t again = atomic_load_explicit(&drain->rings->region->recounted,
-					      memory_order_relaxed);
+	uint64_t again =
+		atomic_load_explicit(&drain->rings->region->recounted, memory_order_relaxed);
 	uint64_t called = ledger->total.called, sum = ptx_ledger_sum(&ledger->total), threads = 0;
 
 	if (sum < called && drain->resumed)
@@ -159,8 +159,7 @@ static void reconcile_loop(const struct ptx_drain *drain, struct ptx_ledger *led
 	threads -= ledger->total.lost[PTX_LOST_OVERWRITTEN];
 	if (ledger->threads && threads <= again)
 		ptx_ledger_take_off(&ledger->thread[0].line, sizeof *ledger->thread,
-				    ledger->threads,
-				    PTX_LOST_OVERWRITTEN, threads);
+				    ledger->threads, PTX_LOST_OVERWRITTEN, threads);
 }
 
 static void add_types(const struct ptx_rings *rings, struct ptx_ledger *ledger, uint64_t *unwritten)

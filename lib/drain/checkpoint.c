@@ -250,7 +250,8 @@ static bool is_past(const struct ptx_anchor *anchor, uint64_t now)
 
 static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
 {
-	const uint64_t now = ptx_clock_ordered(), last_ticks = from->last_ticks, cleared = from->cleared;
+	const uint64_t now = ptx_clock_ordered(), last_ticks = from->last_ticks,
+		       cleared = from->cleared;
 	const struct ptx_anchor first = from->anchor[0], second = from->anchor[1];
 
 	/* Else the drain begins with what it found itself. */
@@ -337,8 +338,7 @@ int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
 		bool fresh = false;
 
 		if (ptx_ring_look(rings, PTX_CONTROL_RING, &place, buffer, &bytes, &ident,
-				  &fresh) !=
-		    PTX_CLAIM_BYTES)
+				  &fresh) != PTX_CLAIM_BYTES)
 			break;
 		bytes = ptx_records_check(rings, buffer, bytes, &records, &last);
 		while (!err && at < bytes && last <= now) {

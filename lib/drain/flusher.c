@@ -93,7 +93,7 @@ static void look_for(struct ptx_flush *flush, int64_t ns)
 	const int64_t look = look_ns(flush);
 
 	for (; ns > 0 && !ptx_pool_is_filling(flush->drain->rings, 2) &&
-	     state_of(flush) != PTX_FULL &&
+	       state_of(flush) != PTX_FULL &&
 	       !atomic_load_explicit(&flush->quit, memory_order_acquire);
 	     ns -= look)
 		ptx_futex_nap(&flush->quit, 0, ns < look ? ns : look);
@@ -108,8 +108,8 @@ static void *run(void *argument)
 
 	ptx_msan_pause(); /* as long as the thread lives */
 	while (!atomic_load_explicit(&flush->quit, memory_order_acquire)) {
-		bool filling = ptx_pool_is_filling(flush->drain->rings,
-						   busy ? 16 : 2) || state_of(flush) == PTX_FULL;
+		bool filling = ptx_pool_is_filling(flush->drain->rings, busy ? 16 : 2) ||
+			       state_of(flush) == PTX_FULL;
 		int64_t ns = filling ? 0 : busy ? BUSY_NAP_NS : until_due(flush);
 
 		if (filling)

@@ -88,8 +88,9 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 		if (old)
 			ptx_mapped_compare(&notes, old, &set);
 		else
-			ptx_mapped_first(&notes, &set, process->parent ||
-					 process->told_ns ? 0 : process->since_ns);
+			ptx_mapped_first(&notes, &set,
+					 process->parent || process->told_ns ? 0
+									     : process->since_ns);
 		ptx_mapped_set_fini(&process->set);
 		process->set = set;
 		process->is_seen = true;

@@ -10,8 +10,8 @@
  * between two looks, neither has it.
  *
  * Owner     a flush; one look at a time, further callers go away.
- * Threads   look from any thread, with no lock of the stream held: the dynamic linker has one of its
- *           own. give with the stream's lock.
+ * Threads   look from any thread, with no lock of the stream held: the dynamic linker has one of
+ *           its own. give with the stream's lock.
  * Errors    none: where it cannot be found out, the log is without it.
  */
 #ifndef PTX_DRAIN_MAPPED_H

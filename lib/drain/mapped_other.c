@@ -254,8 +254,8 @@ static bool is_ours(const struct ptx_arena *arena, const struct line *line, size
 
 static bool is_wanted(const struct line *line)
 {
-	return line->is_code && ((line->inode && *line->path == '/') ||
-				 !strcmp(line->path, "[vdso]"));
+	return line->is_code &&
+	       ((line->inode && *line->path == '/') || !strcmp(line->path, "[vdso]"));
 }
 
 /* The process said that this part of a file is there, where the system shows whole pages of one. */
@@ -264,7 +264,8 @@ static bool may_be(const struct ptx_mapped_range *told, const struct line *line)
 	const struct ptx_mapping *part = &told->mapping;
 
 	return told->is_told && part->start >= line->start && part->start < line->end &&
-	       part->offset >= line->offset && part->offset - line->offset == part->start - line->start &&
+	       part->offset >= line->offset &&
+	       part->offset - line->offset == part->start - line->start &&
 	       (!told->inode || (told->inode == line->inode && told->device == line->device));
 }
 

@@ -41,9 +41,9 @@ static bool is_traced(void)
 {
 	const struct ptx_arena *arena = &ptx_arena_self;
 
-	return arena->lists && atomic_load_explicit(&arena->control->attached,
-						    memory_order_acquire) &
-				       ~atomic_load_explicit(&arena->mine, memory_order_relaxed);
+	return arena->lists &&
+	       atomic_load_explicit(&arena->control->attached, memory_order_acquire) &
+		       ~atomic_load_explicit(&arena->mine, memory_order_relaxed);
 }
 
 static const struct ptx_mapped_set *known(void)

@@ -37,7 +37,8 @@ bool ptx_drain_mark_in_order(struct ptx_drain *drain, const struct ptx_mark *mar
 		return false;
 	for (size_t i = drain->marks - 1; i > 0; i--) {
 		struct ptx_mark *last = &drain->mark[(drain->mark_first + i) % drain->mark_room];
-		struct ptx_mark *before = &drain->mark[(drain->mark_first + i - 1) % drain->mark_room];
+		struct ptx_mark *before =
+			&drain->mark[(drain->mark_first + i - 1) % drain->mark_room];
 		struct ptx_mark moved = *before;
 
 		if (before->ticks <= last->ticks)

@@ -100,8 +100,8 @@ static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t recor
 /* What was overwritten is more than what a clear had not come to. */
 static bool is_missed(const struct ptx_drain *drain)
 {
-	return atomic_load_explicit(&drain->rings->region->cut,
-				    memory_order_acquire) > drain->cleared;
+	return atomic_load_explicit(&drain->rings->region->cut, memory_order_acquire) >
+	       drain->cleared;
 }
 
 void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
@@ -126,8 +126,8 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		case PTX_CLAIM_LOST:
 			losses++;
 			if (ptx_ring_find(drain->rings, index, &source->place, &before)) {
-				drain->gap = drain->gap || (before != source->records &&
-							    is_missed(drain));
+				drain->gap = drain->gap ||
+					     (before != source->records && is_missed(drain));
 				source->records = before;
 			}
 			continue;
@@ -139,8 +139,8 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 			source->line = SIZE_MAX;
 			source->records = ident.spare; /* as was found; and what it is at first */
 		}
-		source->end = ptx_records_check(drain->rings, source->buffer, bytes, &records,
-						&last);
+		source->end =
+			ptx_records_check(drain->rings, source->buffer, bytes, &records, &last);
 		if (source->end < bytes)
 			count_damage(drain);
 		source->records += records;

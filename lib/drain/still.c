@@ -89,16 +89,16 @@ static int make_drain(struct ptx_still *still, struct ptx_drain **result)
 
 	if (buffer)
 		err = ptx_drain_create(&still->rings, &still->facts.attr,
-				       still->calibration.created,
-				       &drain);
+				       still->calibration.created, &drain);
 	if (!err) {
 		drain->arena = &still->arena;
 		drain->loop = still->rings.loop;
 		drain->still = true;
 		drain->still_at = time_of(still);
 		drain->before = still->taken;
-		drain->gap = drain->loop && atomic_load_explicit(&region->first_overwritten,
-								 memory_order_relaxed) != UINT64_MAX;
+		drain->gap =
+			drain->loop && atomic_load_explicit(&region->first_overwritten,
+							    memory_order_relaxed) != UINT64_MAX;
 		set_scale(drain, still);
 		if (!ptx_drain_sources(drain, atomic_load_explicit(&region->rings,
 								   memory_order_relaxed)))
@@ -164,8 +164,8 @@ static void lose_unread(struct ptx_ledger_line *line)
  */
 static void reconcile(const struct ptx_still *still, struct ptx_ledger *ledger)
 {
-	struct ptx_ledger_line *total = &ledger->total, *nobody = ptx_ledger_thread(ledger, 0, 0,
-										    0);
+	struct ptx_ledger_line *total = &ledger->total,
+			       *nobody = ptx_ledger_thread(ledger, 0, 0, 0);
 	const struct lines types = { ledger->type, sizeof *ledger->type, PTX_TYPE_MAX };
 	const struct lines threads = { &ledger->thread[0].line, sizeof *ledger->thread,
 				       ledger->threads };

@@ -39,11 +39,13 @@ static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 {
 	const struct ptx_moment *kept = &thinning->moments.moment[0];
 	const struct ptx_moment *end = kept + thinning->moments.count, *next = kept + 1;
-	const uint64_t known = drain->certain < drain->watermark ? drain->certain : drain->watermark;
+	const uint64_t known =
+		drain->certain < drain->watermark ? drain->certain : drain->watermark;
 	size_t left = 0, count = drain->marks;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct ptx_mark *mark = &drain->mark[(drain->mark_first + i) % drain->mark_room];
+		const struct ptx_mark *mark =
+			&drain->mark[(drain->mark_first + i) % drain->mark_room];
 		bool drop = false;
 
 		if (mark->kind <= PTX_MARK_RESTART) {
@@ -51,7 +53,8 @@ static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 			const bool by_call = mark->kind <= PTX_MARK_STOP;
 			const bool over = next < end && next->ticks <= known;
 			const bool unused = !thinning->used[this - thinning->moments.moment];
-			const bool same = this->running == kept->running && this->full == kept->full;
+			const bool same =
+				this->running == kept->running && this->full == kept->full;
 
 			drop = by_call && over && (unused || same);
 			if (!drop)

@@ -90,10 +90,9 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 		reason = "the log uses a feature that this version does not know";
 	if (!reason)
 		reason = ptx_log_check_areas(h);
-	if (!reason && (!is_text(h->clock, sizeof(h->clock)) ||
-			!is_text(h->host, sizeof(h->host)) ||
-			!is_text(h->name, sizeof(h->name)) ||
-			!is_text(h->generation, sizeof(h->generation))))
+	if (!reason &&
+	    (!is_text(h->clock, sizeof(h->clock)) || !is_text(h->host, sizeof(h->host)) ||
+	     !is_text(h->name, sizeof(h->name)) || !is_text(h->generation, sizeof(h->generation))))
 		reason = "a text in the header has no end";
 	if (reason)
 		return say(PTX_LOG_WRONG, why, reason);

@@ -69,8 +69,8 @@ bool ptx_log_lists_any(const struct ptx_log *log)
 {
 	static const uint64_t none[PTX_TYPE_MAX / 64];
 
-	return log->lists.objects || log->lists.mappings || memcmp(log->lists.known, none,
-								   sizeof(none));
+	return log->lists.objects || log->lists.mappings ||
+	       memcmp(log->lists.known, none, sizeof(none));
 }
 
 static size_t schema_bytes(const char *text)

@@ -222,8 +222,7 @@ int ptx_log_write_loop(struct ptx_log *log)
 
 /* As if it had just been filled and placed. */
 int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
-		      const uint8_t *records,
-		      uint32_t slot)
+		      const uint8_t *records, uint32_t slot)
 {
 	struct ptx_log_loop *loop = log->loop;
 	uint64_t missing = block->first_record - log->block.first_record; /* since the one before */
@@ -288,7 +287,8 @@ const struct ptx_log_tally *ptx_log_loop_overwritten(const struct ptx_log *log)
 int ptx_log_loop_create(struct ptx_log *log)
 {
 	struct ptx_log_header *header = log->header;
-	size_t payload = log->block.record_max + log->block.sources_max * sizeof(*log->block.source);
+	size_t payload =
+		log->block.record_max + log->block.sources_max * sizeof(*log->block.source);
 
 	log->loop = calloc(1, sizeof(*log->loop));
 	if (!log->loop)

@@ -26,8 +26,7 @@
 #define LOOK_BEYOND   (UINT64_C(16) << 20)
 
 static void take_data(struct ptx_log *log, const struct ptx_log_found *found,
-		      const uint8_t *records,
-		      struct ptx_log_tally *tally)
+		      const uint8_t *records, struct ptx_log_tally *tally)
 {
 	const struct ptx_log_block *block = &found->block;
 	struct ptx_log_sum *sum = &log->sum;
@@ -215,8 +214,8 @@ static const void *whole(const struct ptx_log *log, struct ptx_log_window *windo
 {
 	const char *why;
 
-	return find_slot(log, window, slot->slot, found) ? ptx_log_payload(window, found,
-									   &why) : NULL;
+	return find_slot(log, window, slot->slot, found) ? ptx_log_payload(window, found, &why)
+							 : NULL;
 }
 
 static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct slots *slots,

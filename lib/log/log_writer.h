@@ -208,8 +208,7 @@ int ptx_log_write_loop(struct ptx_log *log);
  * slots there are. ENOMEM.
  */
 int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
-		      const uint8_t *records,
-		      uint32_t slot);
+		      const uint8_t *records, uint32_t slot);
 int ptx_log_loop_taken(struct ptx_log *log, uint32_t slots);
 uint32_t ptx_log_loop_written(const struct ptx_log *log);
 size_t ptx_log_loop_written_bytes(const struct ptx_log *log);

@@ -76,8 +76,8 @@ static struct ptx_view *adopt(unsigned bit, uint64_t generation)
 		return NULL;
 	/* The facts, which are read by now, were this stream's if it is still attached. */
 	atomic_thread_fence(memory_order_acquire);
-	if (atomic_load_explicit(&ptx_own_control.attachment[bit].word,
-				 memory_order_acquire) == word &&
+	if (atomic_load_explicit(&ptx_own_control.attachment[bit].word, memory_order_acquire) ==
+		    word &&
 	    atomic_compare_exchange_strong_explicit(&ptx_private.view[bit], &none, view,
 						    memory_order_acq_rel, memory_order_acquire)) {
 		ptx_view_note(view);

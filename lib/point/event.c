@@ -5,12 +5,12 @@
  * Nothing here waits for anybody, calls the kernel, writes a line that another thread writes, or
  * leaves a trace if it never returns. In order:
  *
- * 	claim nesting level 0 by one store, so that a handler does not touch our chunk;
- * 	is what this thread knows of the streams still true (one word), is the type enabled;
- * 	write the record beyond the head; announce that the clock is about to be read (the window);
- * 	read the clock, once for all streams;
- * 	still in the same process? then publish by one release store in each stream;
- * 	give the level back.
+ *	claim nesting level 0 by one store, so that a handler does not touch our chunk;
+ *	is what this thread knows of the streams still true (one word), is the type enabled;
+ *	write the record beyond the head; announce that the clock is about to be read (the window);
+ *	read the clock, once for all streams;
+ *	still in the same process? then publish by one release store in each stream;
+ *	give the level back.
  *
  * Reading the clock costs most of it, and what stands before hides behind it as far as it is few
  * instructions. So this file has only the usual case; everything else goes to record.c: a handler
@@ -18,7 +18,8 @@
  *
  * Claim and word     A view is unmapped when nobody is inside (view.c). The word is therefore
  *                    loaded again after the claim; the barrier of who detaches stands between.
- * Window and clock   Only the compiler is kept from moving the clock reading; (K) and (L) in ring.h.
+ * Window and clock   Only the compiler is kept from moving the clock reading; (K) and (L) in
+ *                    ring.h.
  */
 #include "base/clock.h"
 #include "base/export.h"

@@ -103,8 +103,8 @@ static struct ptx_thread *take_from_pool(void)
  */
 static void push_free(struct ptx_thread *thread)
 {
-	uint64_t first = atomic_load_explicit(&ptx_private.free_threads,
-					      memory_order_relaxed), mine;
+	uint64_t first = atomic_load_explicit(&ptx_private.free_threads, memory_order_relaxed),
+		 mine;
 
 	do {
 		uintptr_t below = (uintptr_t)(first & ((UINT64_C(1) << TAG_SHIFT) - 1));
@@ -113,7 +113,8 @@ static void push_free(struct ptx_thread *thread)
 				      memory_order_relaxed);
 		mine = ((first >> TAG_SHIFT) + 1) << TAG_SHIFT | (uint64_t)(uintptr_t)thread;
 	} while (!atomic_compare_exchange_weak_explicit(&ptx_private.free_threads, &first, mine,
-							memory_order_release, memory_order_relaxed));
+							memory_order_release,
+							memory_order_relaxed));
 }
 
 static struct ptx_thread *pop_free(void)
@@ -242,8 +243,8 @@ void ptx_objects_leave(const struct ptx_thread *self)
 
 	for (int i = 0; i < PTX_THREAD_POOLS; i++) {
 		struct pool *pool = &pools[i];
-		uintptr_t begin = (uintptr_t)atomic_load_explicit(&pool->begin,
-								  memory_order_relaxed);
+		uintptr_t begin =
+			(uintptr_t)atomic_load_explicit(&pool->begin, memory_order_relaxed);
 		uintptr_t at = (uintptr_t)thread - begin;
 
 		if (begin && at < pool->count * OBJECT_BYTES)

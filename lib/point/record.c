@@ -60,8 +60,8 @@ static void lose(struct ptx_thread *thread, struct ptx_view *view, unsigned type
 /* It sleeps a second at most, should its waker be killed in between. */
 static void wake_flusher(struct ptx_region *region)
 {
-	if (!ptx_is_quiet() && atomic_exchange_explicit(&region->flush_wish, 0,
-							memory_order_acq_rel))
+	if (!ptx_is_quiet() &&
+	    atomic_exchange_explicit(&region->flush_wish, 0, memory_order_acq_rel))
 		ptx_futex_wake(&region->flush_wish);
 }
 
@@ -167,8 +167,8 @@ static void lose_for(struct ptx_thread *thread, struct ptx_view *view, unsigned 
 static bool may_sweep(void)
 {
 	static _Atomic uint64_t swept_at;
-	uint64_t then = atomic_load_explicit(&swept_at,
-					     memory_order_relaxed), now = ptx_clock_now();
+	uint64_t then = atomic_load_explicit(&swept_at, memory_order_relaxed),
+		 now = ptx_clock_now();
 
 	return (then == 0 || now - then > ptx_clock_hz / 10) &&
 	       atomic_compare_exchange_strong_explicit(&swept_at, &then, now, memory_order_relaxed,
@@ -422,8 +422,7 @@ void ptx_record(const void *frame, unsigned type, const void *data, size_t len, 
 }
 
 void ptx_record_items(const void *frame, unsigned type, const void *items, size_t len,
-		      bool is_short,
-		      uint64_t address)
+		      bool is_short, uint64_t address)
 {
 	const struct payload payload = {
 		.type = type, .data = items, .len = len, .address = address, .is_items = true,

@@ -16,8 +16,7 @@ void ptx_record(const void *frame, unsigned type, const void *data, size_t len, 
 
 /* The same of a row of items; is_short: some are missing already. */
 void ptx_record_items(const void *frame, unsigned type, const void *items, size_t len,
-		      bool is_short,
-		      uint64_t address) __attribute__((noinline, cold));
+		      bool is_short, uint64_t address) __attribute__((noinline, cold));
 
 /* Does what the thread's next event would ask the kernel for: its object, streams and rings. */
 void ptx_record_join(const void *frame);

@@ -378,9 +378,8 @@ bool ptx_threads_sweep(void)
 
 		if (atomic_load_explicit(&thread->taken, memory_order_acquire) != 1 ||
 		    !is_gone(thread) ||
-		    !atomic_compare_exchange_strong_explicit(&thread->taken, &one, mine,
-							     memory_order_acq_rel,
-							     memory_order_relaxed))
+		    !atomic_compare_exchange_strong_explicit(
+			    &thread->taken, &one, mine, memory_order_acq_rel, memory_order_relaxed))
 			continue;
 		/*
 		 * Another sweep may have ended it since we asked, and one that lives have taken it.

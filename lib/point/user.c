@@ -43,7 +43,8 @@ PTX_EXPORT void posix_trace_user_number_np(struct posix_trace_user_np *user,
 }
 
 PTX_EXPORT void posix_trace_user_real_np(struct posix_trace_user_np *user,
-					 enum posix_trace_item_np type, unsigned width, double value)
+					 enum posix_trace_item_np type, unsigned width,
+					 double value)
 {
 	uint64_t bits = 0;
 

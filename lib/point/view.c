@@ -247,8 +247,8 @@ uint64_t ptx_view_serial(void)
 
 void ptx_view_before_fork(void)
 {
-	const struct ptx_thread *thread = atomic_load_explicit(&ptx_thread_self,
-							       memory_order_relaxed);
+	const struct ptx_thread *thread =
+		atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
 	bool outside = true;
 
 	for (int level = 0; !ptx_thread_is_left(thread) && level < PTX_LEVELS; level++)

@@ -42,8 +42,7 @@ static inline const char *ptx_posix_backing(const trace_attr_t *object)
 	const struct ptx_posix_attr_more *more = (const struct ptx_posix_attr_more *)object;
 
 	return ptx_posix_attr_const(object) && more->backing[0] &&
-			       memchr(more->backing, 0,
-				      sizeof(more->backing)) ? more->backing : NULL;
+	       memchr(more->backing, 0, sizeof(more->backing)) ? more->backing : NULL;
 }
 
 #endif

@@ -171,8 +171,8 @@ PTX_EXPORT int posix_trace_field_next_np(struct posix_trace_values_np *values,
 }
 
 PTX_EXPORT int posix_trace_field_get_np(const struct posix_trace_schema_np *schema, unsigned field,
-					unsigned index, const void *data, size_t len, unsigned flags,
-					struct posix_trace_value_np *value)
+					unsigned index, const void *data, size_t len,
+					unsigned flags, struct posix_trace_value_np *value)
 {
 	struct posix_trace_values_np values;
 	size_t skip;

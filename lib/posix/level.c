@@ -115,8 +115,8 @@ PTX_EXPORT int posix_trace_get_level_np(trace_id_t trid, int *max_level)
 /* Who sets another level at this moment sees the description, or we see the level. */
 static void obey(struct ptx_region *region, unsigned type, int level)
 {
-	uint32_t max_level = atomic_load_explicit(&region->max_level,
-						  memory_order_seq_cst), seen = 0;
+	uint32_t max_level = atomic_load_explicit(&region->max_level, memory_order_seq_cst),
+		 seen = 0;
 	const uint64_t bit = UINT64_C(1) << type % 64;
 
 	if (!max_level)

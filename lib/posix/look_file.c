@@ -47,9 +47,8 @@ static int look_at_core(const struct ptx_core *core, struct hearer *hearer,
 	if (ptx_core_arenas(core) == 0)
 		ptx_image_fault(&image, 0, 0,
 				"this core dump has no arena: the process had none, or shared "
-				"memory was "
-				"not dumped (bit 1 of coredump_filter, core(5)), or the file is "
-				"cut");
+				"memory was not dumped (bit 1 of coredump_filter, core(5)), or the "
+				"file is cut");
 	for (unsigned i = 0; i < ptx_core_arenas(core) && err != ENOMEM; i++) {
 		ptx_image_of_core(&image, core, i);
 		image.fault = hear;

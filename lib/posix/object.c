@@ -33,7 +33,8 @@ static const char *const kinds[] = {
 
 PTX_EXPORT const char *posix_trace_object_kind_name_np(int kind)
 {
-	return kind > 0 && (unsigned)kind < KINDS ? kinds[kind] : kinds[POSIX_TRACE_OBJECT_OTHER_NP];
+	return kind > 0 && (unsigned)kind < KINDS ? kinds[kind]
+						  : kinds[POSIX_TRACE_OBJECT_OTHER_NP];
 }
 
 /* Cut where a character of UTF-8 begins. */

@@ -51,7 +51,8 @@ void ptx_posix_status(struct ptx_stream *stream, struct posix_trace_status_info 
 			flush.log_full && !append ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
 	}
 	kind = ptx_state_kind(atomic_load_explicit(&region->state, memory_order_acquire));
-	info->posix_stream_status = kind == PTX_RUNNING ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
+	info->posix_stream_status =
+		kind == PTX_RUNNING ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
 	info->posix_stream_full_status =
 		kind == PTX_FULL || kind == PTX_HELD ||
 				(stream->view->rings.loop &&

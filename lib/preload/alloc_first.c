@@ -22,8 +22,8 @@ void *shim_first_alloc(size_t alignment, size_t size)
 			errno = ENOMEM;
 			return NULL;
 		}
-	} while (!atomic_compare_exchange_weak_explicit(&used, &begin, at + size,
-							memory_order_relaxed, memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(
+		&used, &begin, at + size, memory_order_relaxed, memory_order_relaxed));
 	memcpy(shim_first_memory + at - HEADER, &size, HEADER);
 	return shim_first_memory + at;
 }

@@ -29,8 +29,8 @@ static void *no_map(void)
 			int64_t offset; \
 			uint64_t result; \
 		} data = { \
-			.size = size, .protection = (uint32_t)protection, .flags = (uint32_t)flags, \
-			.fd = fd, .offset = offset \
+			.size = size, .protection = (uint32_t)protection, \
+			.flags = (uint32_t)flags, .fd = fd, .offset = offset \
 		}; \
 		SHIM_CALL(ALLOC_MMAP, data); \
 		void *result = next(name)(address, size, protection, flags, fd, offset); \

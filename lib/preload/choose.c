@@ -8,7 +8,8 @@
 
 /* What is seldom called, or waits: at most some percent of what a server does. */
 #define DEFAULT \
-	(BIT(SHIM) | BIT(LOCK) | BIT(IO) | BIT(NET) | BIT(THREAD) | BIT(PROCESS) | BIT(TIME) | BIT(DL))
+	(BIT(SHIM) | BIT(LOCK) | BIT(IO) | BIT(NET) | BIT(THREAD) | BIT(PROCESS) | BIT(TIME) | \
+	 BIT(DL))
 
 static const struct {
 	const char *name;

@@ -103,8 +103,8 @@ static void *open_timed(const char *path, int mode, const void *caller)
 
 	SHIM_CALL(DL_OPENED, data);
 	call.caller = caller;
-	call.len = offsetof(struct opened_data, path) + shim_text(data.path, sizeof data.path,
-								  path);
+	call.len =
+		offsetof(struct opened_data, path) + shim_text(data.path, sizeof data.path, path);
 	handle = next(dlopen)(path, mode);
 	data.handle = (uint64_t)(uintptr_t)handle;
 	return handle;

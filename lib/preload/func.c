@@ -6,7 +6,8 @@
 #include "preload/shim.h"
 
 #define CYG(name, type) \
-	SHIM_WRAPPER __attribute__((no_instrument_function)) void name(void *function, void *caller); \
+	SHIM_WRAPPER __attribute__((no_instrument_function)) \
+	void name(void *function, void *caller); \
 	void name(void *function, void *caller) \
 	{ \
 		if (shim_on(type)) { \

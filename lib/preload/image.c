@@ -76,9 +76,8 @@ static bool is_foreign_loader(const char *path)
 {
 	const char *name = last_part(path);
 
-	return begins(name, "ld-musl") || begins(name, "ld64-uClibc") || begins(name,
-										"ld-uClibc") ||
-	       begins(name, "linker64");
+	return begins(name, "ld-musl") || begins(name, "ld64-uClibc") ||
+	       begins(name, "ld-uClibc") || begins(name, "linker64");
 }
 
 /*

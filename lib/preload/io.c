@@ -93,7 +93,8 @@ OPENAT(openat64)
 	{ \
 		if (!shim_on(IO_OPEN)) \
 			return next(name)(path, mode); \
-		TRACE_OPEN(AT_FDCWD, O_CREAT | O_WRONLY | O_TRUNC, mode, path, next(name)(path, mode)); \
+		TRACE_OPEN(AT_FDCWD, O_CREAT | O_WRONLY | O_TRUNC, mode, path, \
+			   next(name)(path, mode)); \
 	}
 
 CREAT(creat)

@@ -40,8 +40,7 @@ ssize_t __pread64_chk(int fd, void *buffer, size_t size, off64_t offset, size_t 
 TRANSFER(read, IO_READ, (int fd, void *buffer, size_t size), (fd, buffer, size), fd, size, 0,
 	 result)
 TRANSFER(write, IO_WRITE, (int fd, const void *buffer, size_t size), (fd, buffer, size), fd, size,
-	 0,
-	 result)
+	 0, result)
 TRANSFER(__read_chk, IO_READ, (int fd, void *buffer, size_t size, size_t room),
 	 (fd, buffer, size, room), fd, size, 0, result)
 TRANSFER(pread, IO_PREAD, (int fd, void *buffer, size_t size, off_t offset),
@@ -64,8 +63,8 @@ TRANSFER(preadv, IO_PREADV, (int fd, const struct iovec *parts, int count, off_t
 	 (fd, parts, count, offset), fd, count, offset, offset)
 TRANSFER(preadv64, IO_PREADV, (int fd, const struct iovec *parts, int count, off64_t offset),
 	 (fd, parts, count, offset), fd, count, offset, offset)
-TRANSFER(preadv2, IO_PREADV, (int fd, const struct iovec *parts, int count, off_t offset,
-			      int flags),
+TRANSFER(preadv2, IO_PREADV,
+	 (int fd, const struct iovec *parts, int count, off_t offset, int flags),
 	 (fd, parts, count, offset, flags), fd, count, offset, offset)
 TRANSFER(preadv64v2, IO_PREADV,
 	 (int fd, const struct iovec *parts, int count, off64_t offset, int flags),

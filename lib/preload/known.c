@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #define RANGES    256
-#define STACK_GAP ((uintptr_t)100 << 20) /* Linux maps nothing so close below the first stack's end */
+/* Linux maps nothing so close below the first stack's end. */
+#define STACK_GAP ((uintptr_t)100 << 20)
 
 extern void *__libc_stack_end;
 

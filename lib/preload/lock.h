@@ -46,7 +46,9 @@ bool shim_is_until(clockid_t clock, const struct timespec *until);
 		int error = (try_); \
 		if (error != EBUSY) \
 			return shim_got(error, lock_, held); \
-		struct lock_data data = { .lock = (uint64_t)(uintptr_t)(lock_), .error = ECANCELED }; \
+		struct lock_data data = { \
+			.lock = (uint64_t)(uintptr_t)(lock_), .error = ECANCELED \
+		}; \
 		SHIM_CALL(type, data); \
 		call.len = LOCK_DATA_BYTES; \
 		data.error = next(name) args; \

@@ -36,7 +36,8 @@ static void have_again(struct meanwhile *meanwhile)
 		}; \
 		if (*shim_switch[HOLD_MUTEX]) \
 			shim_hold_end(mutex, HOLD_MUTEX, shim_caller()); \
-		struct meanwhile meanwhile __attribute__((cleanup(have_again), unused)) = { mutex }; \
+		struct meanwhile meanwhile \
+			__attribute__((cleanup(have_again), unused)) = { mutex }; \
 		SHIM_CALL(LOCK_COND, data); \
 		call.len = COND_DATA_BYTES; \
 		data.error = next(name) args; \

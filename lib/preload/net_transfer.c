@@ -72,14 +72,14 @@ MESSAGE(ssize_t, sendto, NET_SENDTO,
 	call.len += sent_to(&data, address.__sockaddr__, room))
 MESSAGE(ssize_t, recvfrom, NET_RECVFROM,
 	(int fd, void *buffer, size_t size, int flags, __SOCKADDR_ARG address, socklen_t *bytes),
-	(fd, buffer, size, flags, address, bytes), size, shim_address_room(address.__sockaddr__,
-									   bytes),
+	(fd, buffer, size, flags, address, bytes), size,
+	shim_address_room(address.__sockaddr__, bytes),
 	call.len += received_from(&data, address.__sockaddr__, room, bytes))
 MESSAGE(ssize_t, __recvfrom_chk, NET_RECVFROM,
 	(int fd, void *buffer, size_t size, size_t limit, int flags, __SOCKADDR_ARG address,
 	 socklen_t *bytes),
-	(fd, buffer, size, limit, flags, address,
-	 bytes), size, shim_address_room(address.__sockaddr__, bytes),
+	(fd, buffer, size, limit, flags, address, bytes), size,
+	shim_address_room(address.__sockaddr__, bytes),
 	call.len += received_from(&data, address.__sockaddr__, room, bytes))
 
 MESSAGE(ssize_t, sendmsg, NET_SENDMSG, (int fd, const struct msghdr *message, int flags),

@@ -61,11 +61,9 @@ EXEC(execvp, (const char *path, char *const argv[]), execvpe, (path, argv, envir
 EXEC(execvpe, (const char *path, char *const argv[], char *const envp[]), execvpe,
      (path, argv, environment), -1, path, envp, AT_FDCWD, path, true)
 EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), fexecve, (fd, argv, environment),
-     fd,
-     NULL, envp, fd, "", false)
+     fd, NULL, envp, fd, "", false)
 EXEC(execveat, (int fd, const char *path, char *const argv[], char *const envp[], int flags),
-     execveat,
-     (fd, path, argv, environment, flags), fd, path, envp, fd, path, false)
+     execveat, (fd, path, argv, environment, flags), fd, path, envp, fd, path, false)
 
 /*
  * A list of arguments is a vector in the caller's frame, as in the C library: these functions may

@@ -24,7 +24,8 @@ struct spawn_data {
 	SHIM_NEXT(name, shim_no_error); \
 	SHIM_WRAPPER int name(pid_t *child, const char *path, \
 			      const posix_spawn_file_actions_t *actions, \
-			      const posix_spawnattr_t *attr, char *const argv[], char *const envp[]) \
+			      const posix_spawnattr_t *attr, char *const argv[], \
+			      char *const envp[]) \
 	{ \
 		envp = SHIM_ENVIRONMENT(envp, AT_FDCWD, path, is_searched); \
 		if (!shim_on(PROCESS_SPAWN)) \
@@ -43,7 +44,8 @@ struct spawn_data {
 				*child = pid; \
 		} \
 		/* What failed may have been another thing than the path. */ \
-		len = (data.error ? shim_text_before : shim_text)(data.text, sizeof data.text / 2, path); \
+		len = (data.error ? shim_text_before : shim_text)(data.text, \
+								  sizeof data.text / 2, path); \
 		len += shim_text_arguments(data.text + len, sizeof data.text - len, argv); \
 		call.len += len; \
 		return data.error; \

@@ -67,10 +67,8 @@ static void tell(struct change change, int error, const void *caller)
 		int32_t mode;
 		uint32_t flags;
 		int32_t error;
-	} data = {
-		change.limit == LIMIT_STRICT ? SECCOMP_MODE_STRICT : SECCOMP_MODE_FILTER, change.flags,
-		error
-	};
+	} data = { change.limit == LIMIT_STRICT ? SECCOMP_MODE_STRICT : SECCOMP_MODE_FILTER,
+		   change.flags, error };
 
 	if (*shim_switch[PROCESS_SECCOMP] && shim_is_wanted(PROCESS_SECCOMP, caller))
 		shim_put(PROCESS_SECCOMP, &data, sizeof data, caller);

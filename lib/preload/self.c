@@ -36,8 +36,7 @@ void shim_self_begin(void)
 	/* Advice is for anonymous memory, which a page of zeros in a library mostly is. */
 	if (madvise(&wiped, sizeof wiped, MADV_WIPEONFORK) &&
 	    mmap(&wiped, sizeof wiped, PROT_READ | PROT_WRITE,
-		 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS,
-		 -1, 0) != MAP_FAILED)
+		 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
 		madvise(&wiped, sizeof wiped, MADV_WIPEONFORK);
 	keep(getpid());
 	parent = getppid();
@@ -75,8 +74,8 @@ pid_t shim_pid(void)
 
 pid_t shim_parent(void)
 {
-	return shim_is_vfork_child ? atomic_load_explicit(&wiped.pid,
-							  memory_order_relaxed) : parent;
+	return shim_is_vfork_child ? atomic_load_explicit(&wiped.pid, memory_order_relaxed)
+				   : parent;
 }
 
 void shim_blind(bool is_blind)

@@ -2,10 +2,10 @@
 /*
  * preload/shim.h - what every wrapper does.
  *
- * 	is anybody tracing, and was this event type chosen?   one load, one branch
- * 	is the call the program's, and not the library's own? two comparisons
- * 	the real call
- * 	one event, with what the call was given, what it returned and how long it took
+ *	is anybody tracing, and was this event type chosen?   one load, one branch
+ *	is the call the program's, and not the library's own? two comparisons
+ *	the real call
+ *	one event, with what the call was given, what it returned and how long it took
  *
  * There is no guard that a thread would set and clear around its own calls: a signal handler may
  * leave any function by siglongjmp(), and a guard that is still set then would blind the thread.
@@ -79,8 +79,8 @@ shim_inline bool shim_is_own(const void *caller)
 /* Whether a call from caller is to be traced. */
 shim_inline bool shim_is_wanted(enum shim_type type, const void *caller)
 {
-	if (shim_unlikely(atomic_load_explicit(&shim_is_ready,
-					       memory_order_acquire) != SHIM_READY) &&
+	if (shim_unlikely(atomic_load_explicit(&shim_is_ready, memory_order_acquire) !=
+			  SHIM_READY) &&
 	    !shim_unusual_call(type, caller))
 		return false;
 	return !shim_is_own(caller);
@@ -101,8 +101,8 @@ shim_inline void shim_put(enum shim_type type, const void *data, size_t len, con
 		shim_tell_lost();
 	if (shim_likely(shim_id[type]))
 		posix_trace_event_at_np(shim_id[type], data, len, caller);
-	/* not one that was looked up while the shim began, and is not wanted */
 	else if (*shim_switch[type])
+		/* not one that was looked up while the shim began, and is not wanted */
 		shim_lose_unnamed();
 }
 

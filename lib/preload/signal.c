@@ -115,7 +115,8 @@ static bool takes_part(int number, const void *caller)
 
 static bool is_function(plain_handler handler)
 {
-	return handler != SIG_DFL && handler != SIG_IGN && handler != SIG_HOLD && handler != SIG_ERR;
+	return handler != SIG_DFL && handler != SIG_IGN && handler != SIG_HOLD &&
+	       handler != SIG_ERR;
 }
 
 SHIM_NEXT(sigaction, shim_no_number);

@@ -244,8 +244,8 @@ void shim_tell_lost(void)
 	    !atomic_exchange_explicit(&shim_untold, 0, memory_order_acquire))
 		return;
 	for (enum shim_family family = 0; family < FAMILY_COUNT; family++) {
-		uint64_t lost = atomic_exchange_explicit(&lost_early[family], 0,
-							 memory_order_relaxed);
+		uint64_t lost =
+			atomic_exchange_explicit(&lost_early[family], 0, memory_order_relaxed);
 
 		data.early += lost;
 		if (family == FAMILY_ALLOC)

@@ -219,8 +219,8 @@ SHIM_WRAPPER int pthread_setname_np(pthread_t thread, const char *name)
 		data.thread = number_of(thread);
 		data.error = error;
 		shim_put(THREAD_NAME, &data,
-			 12 + shim_text_after(data.name, sizeof data.name, name,
-					      error), shim_caller());
+			 12 + shim_text_after(data.name, sizeof data.name, name, error),
+			 shim_caller());
 	}
 	return error;
 }

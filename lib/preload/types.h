@@ -2,7 +2,7 @@
 /*
  * preload/types.h - the event types of the shim: one line each, the one place where they stand.
  *
- * 	X(TYPE, FAMILY, "name", "schema")
+ *	X(TYPE, FAMILY, "name", "schema")
  *
  * A schema names the fields of the data in their order, without gaps. "ns time", which is always
  * the first, says how long the call took; the event itself stands where the call returned. "error"
@@ -27,7 +27,8 @@
 	X(ALLOC_ALIGNED, ALLOC, "alloc.aligned", "u64 alignment; u64 size; ptr result") \
 	X(ALLOC_FREE, ALLOC, "alloc.free", "ptr old") \
 	X(ALLOC_MMAP, ALLOC, "alloc.mmap", \
-	  "ns time; u64 size; x32 protection; x32 flags; s32 fd; errno error; s64 offset; ptr result") \
+	  "ns time; u64 size; x32 protection; x32 flags; s32 fd; errno error; s64 offset; " \
+	  "ptr result") \
 	X(ALLOC_MREMAP, ALLOC, "alloc.mremap", \
 	  "ns time; ptr old; u64 old_size; u64 size; x32 flags; errno error; ptr result") \
 	X(ALLOC_MUNMAP, ALLOC, "alloc.munmap", "ns time; ptr old; u64 size; errno error")
@@ -68,7 +69,8 @@
 	X(NET_CONNECT, NET, "net.connect", "ns time; s32 fd; errno error; str address") \
 	X(NET_BIND, NET, "net.bind", "ns time; s32 fd; errno error; str address") \
 	X(NET_LISTEN, NET, "net.listen", "s32 fd; errno error; s32 backlog") \
-	X(NET_ACCEPT, NET, "net.accept", "ns time; s32 fd; errno error; s32 accepted; str address") \
+	X(NET_ACCEPT, NET, "net.accept", \
+	  "ns time; s32 fd; errno error; s32 accepted; str address") \
 	X(NET_SHUTDOWN, NET, "net.shutdown", "s32 fd; errno error; s32 how") \
 	X(NET_SEND, NET, "net.send", "ns time; s32 fd; errno error; u64 size; s64 result") \
 	X(NET_RECV, NET, "net.recv", "ns time; s32 fd; errno error; u64 size; s64 result") \
@@ -76,8 +78,10 @@
 	  "ns time; s32 fd; errno error; u64 size; s64 result; str address") \
 	X(NET_RECVFROM, NET, "net.recvfrom", \
 	  "ns time; s32 fd; errno error; u64 size; s64 result; str address") \
-	X(NET_SENDMSG, NET, "net.sendmsg", "ns time; s32 fd; errno error; u64 messages; s64 result") \
-	X(NET_RECVMSG, NET, "net.recvmsg", "ns time; s32 fd; errno error; u64 messages; s64 result") \
+	X(NET_SENDMSG, NET, "net.sendmsg", \
+	  "ns time; s32 fd; errno error; u64 messages; s64 result") \
+	X(NET_RECVMSG, NET, "net.recvmsg", \
+	  "ns time; s32 fd; errno error; u64 messages; s64 result") \
 	X(NET_POLL, NET, "net.poll", "ns time; s64 timeout; u32 fds; s32 result; errno error") \
 	X(NET_SELECT, NET, "net.select", "ns time; s64 timeout; s32 fds; s32 result; errno error") \
 	X(NET_EPOLL, NET, "net.epoll", "ns time; s64 timeout; s32 fd; s32 result; errno error")
@@ -98,7 +102,8 @@
 	"25=XFSZ,26=VTALRM,27=PROF,28=WINCH,29=IO,30=PWR,31=SYS}"
 
 #define SHIM_TYPES_SIGNAL(X) \
-	X(SIGNAL_ENTER, SIGNAL, "signal.enter", "ptr handler; s32 signal" SHIM_SIGNALS "; s32 code; s32 sender; @begin signal") \
+	X(SIGNAL_ENTER, SIGNAL, "signal.enter", \
+	  "ptr handler; s32 signal" SHIM_SIGNALS "; s32 code; s32 sender; @begin signal") \
 	X(SIGNAL_LEAVE, SIGNAL, "signal.leave", "s32 signal" SHIM_SIGNALS "; @end signal")
 
 #define SHIM_TYPES_FUNC(X) \

@@ -181,14 +181,14 @@ static bool is_same(const struct ptx_mapping *a, const struct ptx_mapping *b)
 
 /* A child that was seen with something else there may have had that already. */
 static bool agrees(const struct ptx_mappings *list, const struct ptx_mapping *birth,
-		   uint64_t address,
-		   const struct ptx_mapping *inherited)
+		   uint64_t address, const struct ptx_mapping *inherited)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		const struct ptx_mapping *m = &list->mapping[i];
 
 		if (m->pid == birth->pid && m->kind == PTX_MAPPING_FILE &&
-		    m->from_ns >= birth->from_ns && m->from_ns < birth->until_ns && address >= m->start && address < m->end && !is_same(m, inherited))
+		    m->from_ns >= birth->from_ns && m->from_ns < birth->until_ns &&
+		    address >= m->start && address < m->end && !is_same(m, inherited))
 			return false;
 	}
 	return true;

@@ -103,8 +103,8 @@ const struct ptx_object *ptx_objects_find(const struct ptx_object *object, size_
 					  uint32_t pid, uint64_t pointer, int64_t time_ns)
 {
 	for (unsigned i = 0; count && i < GENERATIONS; i++) {
-		struct key thing = { pointer, pid, false, time_ns }, child = { pid, 0, true,
-									       time_ns };
+		struct key thing = { pointer, pid, false, time_ns },
+			   child = { pid, 0, true, time_ns };
 		const struct ptx_object *found = newest(object, count, &thing, i == 0);
 
 		if (found)

@@ -23,7 +23,7 @@
 #define PTX_RECORD_LEN_BITS  28
 #define PTX_RECORD_LEN_MAX   ((1u << PTX_RECORD_LEN_BITS) - 1)
 #define PTX_RECORD_TRUNCATED (1u << 28) /* the data was longer than max-data-size */
-#define PTX_RECORD_IDENT     (1u << 29) /* ring only: the records that follow are of another thread */
+#define PTX_RECORD_IDENT     (1u << 29) /* ring only: another thread's records follow */
 #define PTX_RECORD_LATE      (1u << 30) /* stands after younger records: its writer was held up */
 
 struct ptx_record {

@@ -65,8 +65,8 @@ static bool hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
 	_Atomic uint64_t *searched_at = &rings->region->searched_at;
-	uint64_t then = atomic_load_explicit(searched_at,
-					     memory_order_relaxed), now = ptx_clock_now();
+	uint64_t then = atomic_load_explicit(searched_at, memory_order_relaxed),
+		 now = ptx_clock_now();
 	uint32_t count = ptx_ring_count(rings);
 
 	if (then != 0 && now - then < ptx_clock_hz / SEARCHES_A_SECOND)

@@ -18,8 +18,8 @@ void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t ma
 		   uint32_t number, uint32_t generation)
 {
 	uint64_t ticket = atomic_fetch_add_explicit(&hints->tail, 1, memory_order_relaxed);
-	uint64_t entry = lap_of(ticket,
-				mask) << 48 | (uint64_t)(generation & 0xffff) << 32 | number;
+	uint64_t entry =
+		lap_of(ticket, mask) << 48 | (uint64_t)(generation & 0xffff) << 32 | number;
 
 	atomic_store_explicit(&queue[ticket & mask], entry, memory_order_release);
 }

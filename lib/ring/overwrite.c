@@ -190,10 +190,10 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 		return;
 	/* Somebody was here before, and had perhaps counted some: before they are counted again. */
 	if (claimed >> 32 == generation && claimed & UNCOUNTED)
-		atomic_fetch_add_explicit(&rings->region->recounted,
-					  atomic_load_explicit(&chunk->head,
-							       memory_order_relaxed) >> 32,
-					  memory_order_relaxed);
+		atomic_fetch_add_explicit(
+			&rings->region->recounted,
+			atomic_load_explicit(&chunk->head, memory_order_relaxed) >> 32,
+			memory_order_relaxed);
 	while ((uint32_t)(claimed >> 32) == generation - 1) {
 		uint64_t marked = mine | ((uint32_t)claimed & ~7u) | UNCOUNTED;
 

@@ -30,8 +30,7 @@ bool ptx_ring_has_far(const struct ptx_rings *rings)
 }
 
 bool ptx_pool_entry(struct ptx_rings *rings, uint32_t index, uint32_t first,
-		    const volatile void *entry,
-		    size_t bytes)
+		    const volatile void *entry, size_t bytes)
 {
 	return index < first || rings->back((void *)(uintptr_t)entry, bytes);
 }
@@ -39,7 +38,8 @@ bool ptx_pool_entry(struct ptx_rings *rings, uint32_t index, uint32_t first,
 bool ptx_pool_hints(struct ptx_rings *rings, uint32_t ring)
 {
 	const struct ptx_geometry *g = &rings->geometry;
-	unsigned tier = ring == PTX_RINGS_BASE / 2 ? 1 : ring == PTX_RINGS_FEW - PTX_RINGS_BASE ? 2 : 0;
+	unsigned tier = ring == PTX_RINGS_BASE / 2 ? 1 :
+			ring == PTX_RINGS_FEW - PTX_RINGS_BASE ? 2 : 0;
 
 	if (tier == 0 || (tier == 2 && g->rings <= PTX_RINGS_FEW))
 		return true;
@@ -104,8 +104,8 @@ static bool holds_records(uint64_t word)
  */
 static uint64_t cut_of_next(const struct ptx_rings *rings, uint32_t chunks)
 {
-	uint64_t oldest = UINT64_MAX, cut = atomic_load_explicit(&rings->region->cut,
-								 memory_order_acquire);
+	uint64_t oldest = UINT64_MAX,
+		 cut = atomic_load_explicit(&rings->region->cut, memory_order_acquire);
 
 	for (uint32_t i = 0; i < chunks; i++) {
 		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire), last;
@@ -169,8 +169,8 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 	_Atomic uint32_t *chunks = &rings->region->chunks;
 	uint32_t number = atomic_load_explicit(chunks, memory_order_relaxed);
 	/* A ring's first chunk is the thread's: it gets it whatever others hold. */
-	bool has_chunk = atomic_load_explicit(&rings->ring[ring].current,
-					      memory_order_relaxed) != 0;
+	bool has_chunk =
+		atomic_load_explicit(&rings->ring[ring].current, memory_order_relaxed) != 0;
 
 	do {
 		if (number >= most_chunks(rings) || (has_chunk && ptx_pool_is_enough(rings)))

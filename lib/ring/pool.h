@@ -42,8 +42,7 @@ bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes);
 
 /* Makes the part of a table that an entry lies in present; false without memory. */
 bool ptx_pool_entry(struct ptx_rings *rings, uint32_t index, uint32_t first,
-		    const volatile void *entry,
-		    size_t bytes);
+		    const volatile void *entry, size_t bytes);
 
 /* The queues of hints for more rings, before there are so many; false without memory. */
 bool ptx_pool_hints(struct ptx_rings *rings, uint32_t ring);

@@ -17,23 +17,28 @@
  *
  * What one side stores for the other:
  *
- *   writer                                      reader
- *   (A) store head, release       <- pairs ->   (B) load head, acquire       a record is whole before it is seen
- *   (C) store state OPEN/CLOSED,  <- pairs ->   (D) load state, acquire      header, next and last are seen
- *       release
- *   (E) exchange claimed, acq_rel <- pairs ->   (F) cas claimed, acq_rel     bytes are copied before they are
- *                                                                            reused, or the copy is thrown away
- *   (G) cas state, acq_rel        <- pairs ->   (H) store state FREE,        the reader is done before a chunk
- *                                                   release                  is filled again
- *   (I) raise cut, release,       <- pairs ->   (J) load cut, acquire,       who loses a claim knows how far
- *       before (E)                                  after a failed (F)       back the loss reaches
- *   (O) fence release behind (G), <- pairs ->   (P) fence acquire behind a   what a chunk holds in its next
- *       then anything of the                        copy, then load state    life is not taken for its last
- *       chunk
- *   (K) store window, then clock, <- pairs ->   (L) clock, barrier, load     what is not visible yet will be
- *       then (A), no fence                          window, then head        stamped later than the clock read
- *   (M) store head, then load     <- pairs ->   (N) store waiters, barrier,  either the writer sees the sleeper
- *       waiters, no fence                           load heads               or the reader sees the event
+ *   writer                                    reader
+ *   (A) store head, release       <- pairs -> (B) load head, acquire      a record is whole before
+ *                                                                         it is seen
+ *   (C) store state OPEN/CLOSED,  <- pairs -> (D) load state, acquire     header, next and last are
+ *       release                                                           seen
+ *   (E) exchange claimed, acq_rel <- pairs -> (F) cas claimed, acq_rel    bytes are copied before
+ *                                                                         they are reused, or the
+ *                                                                         copy is thrown away
+ *   (G) cas state, acq_rel        <- pairs -> (H) store state FREE,       the reader is done before
+ *                                                 release                 a chunk is filled again
+ *   (I) raise cut, release,       <- pairs -> (J) load cut, acquire,      who loses a claim knows
+ *       before (E)                                after a failed (F)      how far back the loss
+ *                                                                         reaches
+ *   (O) fence release behind (G), <- pairs -> (P) fence acquire behind a  what a chunk holds in its
+ *       then anything of the                      copy, then load state   next life is not taken
+ *       chunk                                                             for its last
+ *   (K) store window, then clock, <- pairs -> (L) clock, barrier, load    what is not visible yet
+ *       then (A), no fence                        window, then head       will be stamped later
+ *                                                                         than the clock read
+ *   (M) store head, then load     <- pairs -> (N) store waiters, barrier,  either the writer sees
+ *       waiters, no fence                         load heads              the sleeper or the reader
+ *                                                                         sees the event
  */
 #ifndef PTX_RING_RING_H
 #define PTX_RING_RING_H
@@ -49,7 +54,7 @@
 #include "record/record.h"
 
 #define PTX_CACHE_LINE  64
-#define PTX_LEVELS      8    /* a trace point and seven handlers that interrupted one another in it */
+#define PTX_LEVELS      8    /* a trace point and seven nested signal handlers */
 /*
  * Rings that a stream can have, and slots: threads that it tells apart at a time. The few are those
  * of a stream whose memory must not take much address space in a file (arena/region.c). Their

@@ -7,18 +7,18 @@
  * number of rings. A chunk that is no ring's open one was closed because the next record, with an
  * IDENT record before it, did not fit: it holds at least
  *
- * 	useful = room - (largest record + IDENT record - 8)
+ *	useful = room - (largest record + IDENT record - 8)
  *
  * bytes of events, and so does the open one of the writer who needs another. Less is in
  *
- * 	1. the open chunks of the other rings, R - 1;
- * 	2. of each ring, the chunk that was open when the reader last came by, if he has claimed part
- * 	   of it; or, in a LOOP stream, the one that was open when X was closed, the chunk that is to
- * 	   be overwritten: its records may be below the cut. It is one chunk and not two. Chunks
- * 	   are overwritten in the order in which they were closed, so the ring has none left from
- * 	   before; and what the reader claims is the ring's oldest chunk, so he has freed that one
- * 	   if he is beyond it. R, X's ring among them: what X's ring has open is counted above, and
- * 	   instead of another one there is X.
+ *	1. the open chunks of the other rings, R - 1;
+ *	2. of each ring, the chunk that was open when the reader last came by, if he has claimed
+ *	   part of it; or, in a LOOP stream, the one that was open when X was closed, the chunk
+ *	   that is to be overwritten: its records may be below the cut. It is one chunk and not
+ *	   two. Chunks are overwritten in the order in which they were closed, so the ring has none
+ *	   left from before; and what the reader claims is the ring's oldest chunk, so he has freed
+ *	   that one if he is beyond it. R, X's ring among them: what X's ring has open is counted
+ *	   above, and instead of another one there is X.
  *
  * So a stream that is full has P - (2 R - 1) chunks with `useful` bytes each that nobody has read
  * and that are above the cut. With N = ceil(size / useful) and P = N + 2 R - 1 these, and the event
@@ -42,8 +42,10 @@
 #define CHUNK_MAX    16384u
 #define SMALL_RECORD 8192u
 #define PAGE         4096u
-#define PRESENT_MAX  (4u << 20) /* so much is memory from the beginning, the rest with its first use */
-#define FAR_MAX      (UINT64_C(8) << 30) /* address space of the far part: it is not used up in the file */
+/* So much is memory from the beginning, the rest with its first use. */
+#define PRESENT_MAX  (4u << 20)
+/* Address space of the far part: it is not used up in the file. */
+#define FAR_MAX      (UINT64_C(8) << 30)
 
 _Static_assert(sizeof(struct ptx_chunk) == 64, "a chunk's header is one cache line");
 _Static_assert(offsetof(struct ptx_chunk, records) == 64, "records follow the header");

@@ -131,8 +131,8 @@ static enum ptx_claim step(struct ptx_rings *rings, struct ptx_place *place, uns
 		if (for_good) {
 			if (!rings->debts && !claim(rings, place, end))
 				return PTX_CLAIM_LOST;
-		} else if (atomic_load_explicit(&rings->word[number],
-						memory_order_acquire) != word &&
+		} else if (atomic_load_explicit(&rings->word[number], memory_order_acquire) !=
+				   word &&
 			   !is_there(atomic_load_explicit(&rings->word[number],
 							  memory_order_relaxed), place->link))
 			return PTX_CLAIM_LOST;
@@ -144,8 +144,8 @@ static enum ptx_claim step(struct ptx_rings *rings, struct ptx_place *place, uns
 	next = atomic_load_explicit(&chunk->next, memory_order_acquire); /* before the word again */
 	if (atomic_load_explicit(&rings->word[number], memory_order_acquire) != word || next == 0)
 		return PTX_CLAIM_LOST;
-	if (for_good && !(rings->debts &&
-			  owe(rings->debts, number, word, rings->geometry.chunks_max)))
+	if (for_good &&
+	    !(rings->debts && owe(rings->debts, number, word, rings->geometry.chunks_max)))
 		free_chunk(rings, number, word);
 	place->link = next;
 	place->claimed = 0;
@@ -168,8 +168,8 @@ static enum ptx_claim walk(struct ptx_rings *rings, uint32_t ring, struct ptx_pl
 	/* A hostile chain could be a circle: no more steps than there are chunks. */
 	for (uint32_t i = 0; i <= rings->geometry.chunks_max; i++) {
 		bool again;
-		enum ptx_claim got = step(rings, place, buffer, bytes, ident, fresh, for_good,
-					  &again);
+		enum ptx_claim got =
+			step(rings, place, buffer, bytes, ident, fresh, for_good, &again);
 
 		if (!again)
 			return got;
@@ -211,8 +211,7 @@ bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *bef
 	if (link == 0 || !ptx_ring_reaches(rings, number))
 		return false;
 	copy_out((unsigned char *)&ident,
-		 (const unsigned char *)&ptx_ring_chunk(rings, number)->ident,
-		 sizeof ident);
+		 (const unsigned char *)&ptx_ring_chunk(rings, number)->ident, sizeof ident);
 	*before = ident.spare;
 	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), link);
 }
@@ -230,8 +229,7 @@ static bool is_from(const struct ptx_rings *rings, uint64_t link, const uint32_t
  * began. Of them we see each, unless it is overwritten.
  */
 static bool find(struct ptx_rings *rings, uint32_t ring, const uint32_t *from,
-		 struct ptx_place *place,
-		 uint32_t *before)
+		 struct ptx_place *place, uint32_t *before)
 {
 	uint64_t current = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 	uint64_t newest, oldest = UINT64_MAX, found = 0;
@@ -266,8 +264,7 @@ bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *pla
 }
 
 bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from,
-			struct ptx_place *place,
-			uint32_t *before)
+			struct ptx_place *place, uint32_t *before)
 {
 	return find(rings, ring, &from, place, before);
 }
@@ -336,8 +333,8 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 {
 	for (int tries = 0; tries < 3; tries++) {
-		uint64_t link = atomic_load_explicit(&rings->ring[ring].current,
-						     memory_order_acquire);
+		uint64_t link =
+			atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 		uint32_t number = ptx_link_number(link);
 		struct ptx_ident ident;
 		uint64_t head;
@@ -347,8 +344,8 @@ uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 		head = atomic_load_explicit(&ptx_ring_chunk(rings, number)->head,
 					    memory_order_acquire);
 		copy_out((unsigned char *)&ident,
-			 (const unsigned char *)&ptx_ring_chunk(rings,
-								number)->ident, sizeof ident);
+			 (const unsigned char *)&ptx_ring_chunk(rings, number)->ident,
+			 sizeof ident);
 		if (is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire),
 			     link))
 			return ptx_chunk_records(&ident, head);

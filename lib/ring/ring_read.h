@@ -68,8 +68,7 @@ bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *pla
  * the thread that was about to overwrite it was killed, or takes its time.
  */
 bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from,
-			struct ptx_place *place,
-			uint32_t *before);
+			struct ptx_place *place, uint32_t *before);
 
 /* Records of the ring before the chunk at link; false: it is no longer there. */
 bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *before);

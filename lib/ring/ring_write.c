@@ -106,8 +106,8 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 	if (number != PTX_NONE)
 		return number;
 	/* A LOOP stream without a reader never has one: it need not look each time. */
-	if (rings->loop && atomic_load_explicit(&rings->region->free_chunks,
-						memory_order_relaxed) == 0)
+	if (rings->loop &&
+	    atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed) == 0)
 		return PTX_NONE;
 	for (number = 0; number < ptx_ring_chunks(rings); number++)
 		if (ptx_ring_reaches(rings, number) &&

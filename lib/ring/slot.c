@@ -77,8 +77,8 @@ bool ptx_slot_is_held(const struct ptx_rings *rings, uint32_t slot)
 {
 	uint32_t index = slot & 0xffff;
 
-	return index < rings->geometry.rings && (index == 0 ||
-						 atomic_load_explicit(&rings->slot[index].word,
-									memory_order_relaxed) ==
-							   ((slot & 0xffff0000u) | PTX_SLOT_LIVE));
+	return index < rings->geometry.rings &&
+	       (index == 0 ||
+		atomic_load_explicit(&rings->slot[index].word, memory_order_relaxed) ==
+			((slot & 0xffff0000u) | PTX_SLOT_LIVE));
 }

@@ -128,8 +128,7 @@ static void import(const char *stream, const char *out)
 		bench_die(stream, errno);
 	back = convert(stream, "log", out);
 	bench_begin("convert_from_rkh bytes=%lld processor_s=%.2f peak_KiB=%ld",
-		    (long long)st.st_size,
-		    back.processor_seconds, back.peak_kib);
+		    (long long)st.st_size, back.processor_seconds, back.peak_kib);
 	bench_end_floor("bytes_per_s", (double)st.st_size / back.seconds, BYTES_FLOOR,
 			there.well && back.well && reported(out) == events);
 }

@@ -57,9 +57,10 @@ static double emit_running(size_t len)
 	cost = bench_measure(emit_loop, &emit, CALLS);
 	law = bench_law(trid, emit.type, cost.calls);
 	posix_trace_shutdown(trid);
-	bench_begin("emit threads=1 payload_bytes=%zu ns=%.2f p50_ns=%.2f U_ns=%.2f p50_ratio_U=%.3f",
-		    len, cost.min_ns, cost.median_ns, cost.unit_min_ns,
-		    cost.median_ns / cost.unit_median_ns);
+	bench_begin(
+		"emit threads=1 payload_bytes=%zu ns=%.2f p50_ns=%.2f U_ns=%.2f p50_ratio_U=%.3f",
+		len, cost.min_ns, cost.median_ns, cost.unit_min_ns,
+		cost.median_ns / cost.unit_median_ns);
 	bench_end_limit("ratio_U", cost.min_ns / cost.unit_min_ns, 0.60, law);
 	return cost.min_ns;
 }

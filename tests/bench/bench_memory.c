@@ -38,8 +38,7 @@ static double memory(void)
 static double floor_ms(size_t bytes)
 {
 	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
-			 -1, 0);
+			 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	double begin = bench_now_ns();
 
 	if (map == MAP_FAILED)
@@ -92,7 +91,8 @@ static void measure_time(const char *name, size_t stream_size)
 static void measure_memory(const char *name, size_t stream_size, size_t max_data_size)
 {
 	const double largest = (double)max_data_size + 4096;
-	double asked = 2 * largest > (double)stream_size ? 2 * largest : (double)stream_size, before, at_first;
+	double asked = 2 * largest > (double)stream_size ? 2 * largest : (double)stream_size,
+	       before, at_first;
 	char *data = calloc(1, max_data_size);
 	trace_event_id_t type;
 	trace_id_t trid;

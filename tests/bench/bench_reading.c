@@ -230,8 +230,7 @@ static void begin_line(const char *name, uint64_t events, const struct cost *cos
 		       const struct beside *beside, const struct cost *other)
 {
 	bench_begin("%s events=%" PRIu64 " wall_s=%.3f cpu_s=%.3f M_per_cpu_s=%.1f peak_KiB=%ld",
-		    name,
-		    events, cost->wall_s, cost->cpu_s,
+		    name, events, cost->wall_s, cost->cpu_s,
 		    cost->cpu_s > 0 ? (double)events / cost->cpu_s / 1e6 : 0.0, cost->peak_kib);
 	if (beside->is_there && other)
 		printf(" babeltrace_s=%.3f times_babeltrace=%.1f", other->wall_s,

@@ -89,9 +89,8 @@ static void child_main(size_t len, bool stepped)
 		shared->faults = faults_so_far() - before;
 	}
 	raise(SIGSTOP);
-	shared->law = bench_law(trid, type,
-				(uint64_t)warm_up + (uint64_t)(stepped ? STEP_TIMES * calls :
-							       calls));
+	shared->law = bench_law(
+		trid, type, (uint64_t)warm_up + (uint64_t)(stepped ? STEP_TIMES * calls : calls));
 	posix_trace_shutdown(trid);
 	_exit(0);
 }

@@ -112,8 +112,8 @@ int main(void)
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	bench_begin("wake events=%d p50_us=%.1f p99_us=%.1f pipe_p50_us=%.1f pipe_p99_us=%.1f",
-		    EVENTS,
-		    median / 1000, p99(late) / 1000, floor_ns / 1000, p99(pipe_late) / 1000);
+		    EVENTS, median / 1000, p99(late) / 1000, floor_ns / 1000,
+		    p99(pipe_late) / 1000);
 	printf(" ratio_to_pipe=%.2f", median / floor_ns);
 	bench_end(seen == EVENTS);
 	return bench_status();

@@ -2,9 +2,10 @@
 /*
  * curve_lttng.c - points of the curves on LTTng-UST, in the sessions that ./lttng_curves prepares:
  *
- * 	curve_lttng threads | payload | latency
- * 	curve_lttng streams N | size KIB      one point of that curve
- * 	curve_lttng produce SECONDS BYTES     at full speed; prints the events called and the seconds
+ *	curve_lttng threads | payload | latency
+ *	curve_lttng streams N | size KIB      one point of that curve
+ *	curve_lttng produce SECONDS BYTES     at full speed; prints the events called and the
+ *	                                      seconds
  */
 #include <inttypes.h>
 #include <stdio.h>

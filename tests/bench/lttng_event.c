@@ -34,7 +34,8 @@ static void emit(bench_loop *loop, int payload_bytes)
 	static unsigned char data[32];
 	struct bench_figure cost = bench_measure(loop, data, CALLS);
 
-	bench_begin("lttng_emit threads=1 payload_bytes=%d ns=%.2f p50_ns=%.2f U_ns=%.2f p50_ratio_U=%.3f ratio_U=%.3f",
+	bench_begin("lttng_emit threads=1 payload_bytes=%d ns=%.2f p50_ns=%.2f U_ns=%.2f "
+		    "p50_ratio_U=%.3f ratio_U=%.3f",
 		    payload_bytes, cost.min_ns, cost.median_ns, cost.unit_min_ns,
 		    cost.median_ns / cost.unit_median_ns, cost.min_ns / cost.unit_min_ns);
 	bench_end(true);

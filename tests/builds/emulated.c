@@ -3,12 +3,12 @@
  * emulated.c - what suites need of Linux and an emulator or a checker of programs may not do: a
  * word on standard output for each thing that is not done here.
  *
- * 	exec		a program executes another of its kind
- * 	populate	MADV_POPULATE_WRITE makes memory present
- * 	stat		what /proc/self/stat says of a process's begin is what others see
- * 	pidfd		pidfd_open() holds a process
- * 	memory		/proc/self/statm tells of the program's memory alone
- * 	mask		a program's signals are blocked when it says so
+ *	exec		a program executes another of its kind
+ *	populate	MADV_POPULATE_WRITE makes memory present
+ *	stat		what /proc/self/stat says of a process's begin is what others see
+ *	pidfd		pidfd_open() holds a process
+ *	memory		/proc/self/statm tells of the program's memory alone
+ *	mask		a program's signals are blocked when it says so
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -44,8 +44,8 @@ static int executes(void)
 
 static int populates(void)
 {
-	char *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			    0);
+	char *memory =
+		mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	unsigned char present[BYTES / 4096] = { 0 };
 
 	if (memory == MAP_FAILED || madvise(memory, BYTES, MADV_POPULATE_WRITE) ||
@@ -107,7 +107,8 @@ static int tells_its_memory(void)
 /* But those that nobody can block, and the C library's own. */
 static int blocks_signals(void)
 {
-	const unsigned long long all = ~(1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1) | 3ull << 31);
+	const unsigned long long all =
+		~(1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1) | 3ull << 31);
 	unsigned long long mask = 0;
 	char line[256];
 	FILE *file;

@@ -2,7 +2,7 @@
 /*
  * diff/work.c - a program that traces how long its work takes, for check-diff. Not a test itself.
  *
- * 	work A B ROUNDS [SLOW]
+ *	work A B ROUNDS [SLOW]
  *
  * Six kinds of work, each a span. Of the kind of number SLOW the process that writes B does a tenth
  * more.
@@ -127,8 +127,7 @@ static void run(const char *path, int rounds, int slow, int from, int to)
 		const char *name;
 		void (*work)(void);
 	} kind[KINDS] = { { "hash", hash }, { "sort", sort }, { "move", move },
-			  { "divide", divide },
-			  { "print", print }, { "root", root } };
+			  { "divide", divide }, { "print", print }, { "root", root } };
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	trace_event_id_t begin[KINDS], end[KINDS];
 	trace_attr_t attr;

@@ -2,7 +2,7 @@
 /*
  * exchange/rich.c - a log with everything that a log can have, for check_exchange.py.
  *
- * 	rich LOG [EVENTS]
+ *	rich LOG [EVENTS]
  *
  * Many threads of several processes, schemas, binary payloads, truncation, losses, objects, spans
  * that nest and spans that cross, numbers of 64 bits, names that are UTF-8 and names that are not,
@@ -107,10 +107,9 @@ static void put_typed(trace_event_id_t id, uint32_t i)
 }
 
 static const char typed_schema[] =
-	"@level 4; u8 small; s16 minus; u32 op{0=read,1=write,2=seek}; x64 mask; u64 large; s64 "
-	"least;"
-	"f64 third; f32 half; str path; bytes blob; ptr lock; time when; errno err; bool odd;"
-	"u16[3] triple; str[8] fixed; ns took; char letter; str last";
+	"@level 4; u8 small; s16 minus; u32 op{0=read,1=write,2=seek}; x64 mask; u64 large; "
+	"s64 least;f64 third; f32 half; str path; bytes blob; ptr lock; time when; errno err; "
+	"bool odd;u16[3] triple; str[8] fixed; ns took; char letter; str last";
 
 static void name_objects(void)
 {

@@ -11,14 +11,15 @@
 #include <stdbool.h>
 
 /* Functions, and what goes through syscall(). */
-#define FAULT_LIST(X)                                                                             \
-	X(malloc) X(calloc) X(aligned_alloc) X(realloc) X(strdup) X(memfd_create) X(ftruncate) X(mmap) X(fallocate)  \
-	X(posix_fallocate) X(madvise) X(open) X(openat) X(dup) X(lock) X(flock) X(fstatat)                \
-	X(stat) X(lstat) X(readlink) X(access) X(fchown) X(pthread_mutex_init) X(pthread_attr_init)  \
-	X(pthread_setspecific) X(lseek) X(read) X(opendir) X(fdopendir) X(readlinkat) X(symlinkat) X(mkdirat)              \
-	X(unlinkat) X(getrandom) X(kill) X(prctl) X(clone) X(pthread_create)                        \
-	X(pthread_key_create) X(waitpid) X(sys_write) X(sys_pwrite) X(sys_pread) X(sys_openat)      \
-	X(sys_futex) X(sys_membarrier) X(sys_pidfd_open) X(sys_getdents)
+#define FAULT_LIST(X) \
+	X(malloc) X(calloc) X(aligned_alloc) X(realloc) X(strdup) X(memfd_create) X(ftruncate) \
+	X(mmap) X(fallocate) X(posix_fallocate) X(madvise) X(open) X(openat) X(dup) X(lock) \
+	X(flock) X(fstatat) X(stat) X(lstat) X(readlink) X(access) X(fchown) \
+	X(pthread_mutex_init) X(pthread_attr_init) X(pthread_setspecific) X(lseek) X(read) \
+	X(opendir) X(fdopendir) X(readlinkat) X(symlinkat) X(mkdirat) X(unlinkat) \
+	X(getrandom) X(kill) X(prctl) X(clone) X(pthread_create) X(pthread_key_create) \
+	X(waitpid) X(sys_write) X(sys_pwrite) X(sys_pread) X(sys_openat) X(sys_futex) \
+	X(sys_membarrier) X(sys_pidfd_open) X(sys_getdents)
 
 #define FAULT_NUMBER(name) FAULT_##name,
 enum fault_call { FAULT_LIST(FAULT_NUMBER) FAULT_CALLS };

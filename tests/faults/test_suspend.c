@@ -132,9 +132,9 @@ START_TEST(a_suspended_target_is_read_and_controlled)
 		ck_assert_uint_ge(account(trid, &reading) + (round % 2 ? 0 : OF_A_CHUNK), done);
 		ck_assert_uint_le(account(trid, &reading), done + 1);
 		clock_gettime(CLOCK_REALTIME, &soon);
-		FAILS(ETIMEDOUT, posix_trace_timedgetnext_event(trid, &info, &number,
-								sizeof(number),
-								&len, &unavailable, &soon));
+		FAILS(ETIMEDOUT,
+		      posix_trace_timedgetnext_event(trid, &info, &number, sizeof(number), &len,
+						     &unavailable, &soon));
 		if (round % 3 == 1) {
 			OK(posix_trace_stop(trid));
 			OK(posix_trace_start(trid));

@@ -124,7 +124,8 @@ static void play_apart(const struct scenario *scenario, enum fault_call call, un
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_msg(status == 0 && outcome->whole, "%s, %s %u: error %d%s: ended with %#x",
-		      scenario->name, fault_name[call], nth, err, lasts ? " from then on" : "", status);
+		      scenario->name, fault_name[call], nth, err, lasts ? " from then on" : "",
+		      status);
 }
 
 /* Those that write or read files, whose error they then say. */
@@ -172,8 +173,7 @@ static void judge(const struct scenario *scenario, enum fault_call call, unsigne
 	bool failed = false;
 
 	snprintf(where, sizeof(where), "%s, %s %u: error %d%s", scenario->name, fault_name[call],
-		 nth,
-		 err, lasts ? " from then on" : "");
+		 nth, err, lasts ? " from then on" : "");
 	ck_assert_msg(!outcome->faulty.wrong[0], "%s: %s", where, outcome->faulty.wrong);
 	ck_assert_msg(!outcome->after.wrong[0], "after %s: %s", where, outcome->after.wrong);
 	ck_assert_msg(outcome->signals, "%s: signals are not as they were", where);
@@ -182,32 +182,28 @@ static void judge(const struct scenario *scenario, enum fault_call call, unsigne
 
 		if (said->err && getenv("PTX_FAULTS_SAY"))
 			printf("%-12s %-14s %3u %3d%c: %s %d (%s)\n", scenario->name,
-			       fault_name[call],
-			       nth, err, lasts ? '+' : ' ', said->step, said->err,
+			       fault_name[call], nth, err, lasts ? '+' : ' ', said->step, said->err,
 			       strerrorname_np(said->err));
 		ck_assert_msg(may_say(said->step, call, err, said->err, failed), "%s: %s says %d",
-			      where,
-			      said->step, said->err);
+			      where, said->step, said->err);
 		failed = failed || said->err;
 	}
 	for (size_t i = 0; i < outcome->after.steps; i++)
 		ck_assert_msg(outcome->after.said[i].err == 0, "after %s: %s says %d", where,
 			      outcome->after.said[i].step, outcome->after.said[i].err);
 	ck_assert_msg(outcome->left.descriptors <= due->descriptors, "%s: %d descriptors, not %d",
-		      where,
-		      outcome->left.descriptors, due->descriptors);
+		      where, outcome->left.descriptors, due->descriptors);
 	ck_assert_msg(outcome->left.threads <= due->threads, "%s: %d threads, not %d", where,
 		      outcome->left.threads, due->threads);
 	ck_assert_msg(outcome->left.mappings <= due->mappings, "%s: %d mappings, not %d", where,
 		      outcome->left.mappings, due->mappings);
 	ck_assert_msg(outcome->left.pieces <= due->pieces, "%s: %ld pieces of memory, not %ld",
-		      where,
-		      outcome->left.pieces, due->pieces);
+		      where, outcome->left.pieces, due->pieces);
 }
 
 static const int errors_of[FAULT_CALLS][6] = {
-	[FAULT_malloc] = { ENOMEM }, [FAULT_calloc] = { ENOMEM }, [FAULT_aligned_alloc] = { ENOMEM },
-	[FAULT_realloc] = { ENOMEM },
+	[FAULT_malloc] = { ENOMEM }, [FAULT_calloc] = { ENOMEM },
+	[FAULT_aligned_alloc] = { ENOMEM }, [FAULT_realloc] = { ENOMEM },
 	[FAULT_strdup] = { ENOMEM }, [FAULT_memfd_create] = { EMFILE, ENOMEM, ENOSYS },
 	[FAULT_ftruncate] = { ENOSPC, EFBIG, EINTR }, [FAULT_mmap] = { ENOMEM },
 	[FAULT_fallocate] = { ENOSPC, EINTR, EDQUOT, EOPNOTSUPP },
@@ -220,16 +216,17 @@ static const int errors_of[FAULT_CALLS][6] = {
 	[FAULT_pthread_attr_init] = { ENOMEM }, [FAULT_pthread_setspecific] = { ENOMEM },
 	[FAULT_lseek] = { ESPIPE },
 	[FAULT_read] = { EIO, EINTR }, [FAULT_opendir] = { EMFILE, ENOMEM },
-	[FAULT_fdopendir] = { ENOMEM }, [FAULT_readlinkat] = { EIO }, [FAULT_symlinkat] = { ENOSPC },
-	[FAULT_mkdirat] = { ENOSPC, EROFS }, [FAULT_unlinkat] = { EIO }, [FAULT_getrandom] = { ENOSYS, EINTR },
-	[FAULT_kill] = { EPERM, ESRCH }, [FAULT_prctl] = { EINVAL }, [FAULT_clone] = { EAGAIN,
-										       ENOMEM },
+	[FAULT_fdopendir] = { ENOMEM }, [FAULT_readlinkat] = { EIO },
+	[FAULT_symlinkat] = { ENOSPC }, [FAULT_mkdirat] = { ENOSPC, EROFS },
+	[FAULT_unlinkat] = { EIO }, [FAULT_getrandom] = { ENOSYS, EINTR },
+	[FAULT_kill] = { EPERM, ESRCH }, [FAULT_prctl] = { EINVAL },
+	[FAULT_clone] = { EAGAIN, ENOMEM },
 	[FAULT_pthread_create] = { EAGAIN }, [FAULT_pthread_key_create] = { EAGAIN },
 	[FAULT_waitpid] = { EINTR, ECHILD },
 	[FAULT_sys_write] = { ENOSPC, EIO, EDQUOT, EFBIG, EINTR, FAULT_SHORT },
 	[FAULT_sys_pwrite] = { ENOSPC, EIO, EDQUOT, EFBIG, EINTR, FAULT_SHORT },
-	[FAULT_sys_pread] = { EIO, EINTR, FAULT_SHORT }, [FAULT_sys_openat] = { EMFILE, EACCES,
-										EINTR },
+	[FAULT_sys_pread] = { EIO, EINTR, FAULT_SHORT },
+	[FAULT_sys_openat] = { EMFILE, EACCES, EINTR },
 	[FAULT_sys_futex] = { EINTR }, [FAULT_sys_membarrier] = { ENOSYS },
 	[FAULT_sys_pidfd_open] = { EMFILE, ENOSYS }, [FAULT_sys_getdents] = { EIO },
 };

@@ -12,22 +12,20 @@
 #include "fuzz/isolate.h"
 
 enum step { CREATE, WITHLOG, REOPEN, SHUTDOWN, CLOSE, START, STOP, CLEAR, FLUSH, EVENT, FILTER,
-	    READ,
-	    STATUS, OPEN, TYPES, REWIND, ATTR, FLOOD, CHILD, WRONG, ACCOUNT, STEPS };
+	    READ, STATUS, OPEN, TYPES, REWIND, ATTR, FLOOD, CHILD, WRONG, ACCOUNT, STEPS };
 
 const struct fuzz_word fuzz_words[] = {
-	{ "create", CREATE }, { "withlog", WITHLOG }, { "reopen", REOPEN }, { "shutdown",
-									      SHUTDOWN },
-	{ "close", CLOSE }, { "start", START }, { "stop", STOP }, { "clear", CLEAR },
+	{ "create", CREATE }, { "withlog", WITHLOG }, { "reopen", REOPEN },
+	{ "shutdown", SHUTDOWN }, { "close", CLOSE }, { "start", START }, { "stop", STOP },
+	{ "clear", CLEAR },
 	{ "flush", FLUSH }, { "event", EVENT }, { "filter", FILTER }, { "read", READ },
 	{ "status", STATUS }, { "open", OPEN }, { "types", TYPES }, { "rewind", REWIND },
 	{ "attr", ATTR }, { "flood", FLOOD }, { "child", CHILD }, { "wrong", WRONG },
 	{ "account", ACCOUNT },
 	{ "loop", 0 }, { "until-full", 1 },
 	/* with log: the stream's policy is UNTIL_FULL but in the latter three */
-	{ "appended", 0 }, { "log-that-ends", 10 }, { "log-that-loops", 11 }, { "loop-appended",
-										3 },
-	{ "flush-appended", 6 }, { "flush-looped", 8 },
+	{ "appended", 0 }, { "log-that-ends", 10 }, { "log-that-loops", 11 },
+	{ "loop-appended", 3 }, { "flush-appended", 6 }, { "flush-looped", 8 },
 	{ "set", 0 }, { "add", 1 }, { "sub", 2 },
 	{ 0 }
 };

@@ -64,8 +64,8 @@ static uint64_t compare_line(const struct model_stream *m, const char *what, uns
 	}
 	for (int i = CALLED; i < COLUMNS; i++)
 		FUZZ_MUST(due.n[i] == given.n[i], "%s %u: column %d is %llu, expected is %llu",
-			  what,
-			  which, i, (unsigned long long)given.n[i], (unsigned long long)due.n[i]);
+			  what, which, i, (unsigned long long)given.n[i],
+			  (unsigned long long)due.n[i]);
 	return extra;
 }
 
@@ -157,7 +157,7 @@ static void ask_account_and(unsigned s, bool adopt)
 	FUZZ_MUST(found == due, "%zu processes have a line, expected are %zu", found, due);
 	/* A flush by itself may have come in between. */
 	FUZZ_MUST(model[s].policy == POSIX_TRACE_FLUSH ||
-		  (extra == of_types && extra == of_processes),
+			  (extra == of_types && extra == of_processes),
 		  "the system's own: %llu, by type %llu, by thread %llu", (unsigned long long)extra,
 		  (unsigned long long)of_types, (unsigned long long)of_processes);
 }
@@ -212,6 +212,7 @@ void compare_reported(unsigned s)
 			due += read->pid[j] == thread.pid ? read->process[j].reported : 0;
 		FUZZ_MUST(unavailable || line.reported == due,
 			  "%llu of process %d were read of a log that has %llu",
-			  (unsigned long long)due, (int)thread.pid, (unsigned long long)line.reported);
+			  (unsigned long long)due, (int)thread.pid,
+			  (unsigned long long)line.reported);
 	}
 }

@@ -25,8 +25,7 @@ static void compare_log_status(unsigned s, const struct posix_trace_status_info 
 	if (m->policy == POSIX_TRACE_FLUSH && flushing)
 		return;
 	FUZZ_MUST(overrun == (lost > m->log_lost), "the log's overrun status is %d, it lost %llu",
-		  overrun,
-		  (unsigned long long)(lost - m->log_lost));
+		  overrun, (unsigned long long)(lost - m->log_lost));
 	FUZZ_MUST(full || lost == m->lost_before, "a log that is not full lost %llu",
 		  (unsigned long long)(lost - m->lost_before));
 	FUZZ_MUST(!full || m->log_fills || (m->flooded && m->log_policy == POSIX_TRACE_LOOP),
@@ -44,10 +43,11 @@ static void compare_status(unsigned s, const struct posix_trace_status_info *sta
 							       POSIX_TRACE_SUSPENDED),
 		  "the status is %d", status->posix_stream_status);
 	FUZZ_MUST(!m->full_known ||
-		  (status->posix_stream_full_status == POSIX_TRACE_FULL) == m->full,
+			  (status->posix_stream_full_status == POSIX_TRACE_FULL) == m->full,
 		  "the full status is %d", status->posix_stream_full_status);
 	FUZZ_MUST(!m->overrun_known ||
-			  (status->posix_stream_overrun_status == POSIX_TRACE_OVERRUN) == m->overrun,
+			  (status->posix_stream_overrun_status == POSIX_TRACE_OVERRUN) ==
+				  m->overrun,
 		  "the overrun status is %d", status->posix_stream_overrun_status);
 	compare_log_status(s, status);
 	m->overrun = false; /* STATUS-06 */
@@ -212,8 +212,7 @@ void ask_attr(unsigned s)
 	SAYS(0, posix_trace_attr_getmaxusereventsize(&attr, max_data, &user));
 	SAYS(0, posix_trace_attr_getmaxsystemeventsize(&attr, &system));
 	FUZZ_MUST(user >= max_data && system >= 2 * sizeof(trace_event_set_t), "sizes %zu %zu",
-		  user,
-		  system);
+		  user, system);
 	SAYS(0, posix_trace_attr_destroy(&attr));
 }
 

@@ -36,7 +36,8 @@ void make_event(unsigned which, unsigned len)
 static bool marks_are_filtered(const struct model_stream *stream)
 {
 	return stream->log_policy == POSIX_TRACE_UNTIL_FULL ||
-	       stream->filter.member[POSIX_TRACE_START] || stream->filter.member[POSIX_TRACE_STOP] ||
+	       stream->filter.member[POSIX_TRACE_START] ||
+	       stream->filter.member[POSIX_TRACE_STOP] ||
 	       stream->filter.member[POSIX_TRACE_OVERFLOW] ||
 	       stream->filter.member[POSIX_TRACE_RESUME];
 }
@@ -44,8 +45,8 @@ static bool marks_are_filtered(const struct model_stream *stream)
 /* What survives must be known by its data: its number. */
 static bool can_be_told(const struct model_stream *stream)
 {
-	for (size_t i = stream->policy == POSIX_TRACE_FLUSH ? 0 :
-	     stream->next; i < stream->items; i++)
+	for (size_t i = stream->policy == POSIX_TRACE_FLUSH ? 0 : stream->next; i < stream->items;
+	     i++)
 		if (stream->item[i].type >= POSIX_TRACE_UNNAMED_USEREVENT &&
 		    stream->item[i].len < sizeof(number))
 			return false;
@@ -77,7 +78,8 @@ static void flood_flushed(unsigned s)
 	SAYS(0, posix_trace_get_status(trid[s], &status));
 	FUZZ_MUST((status.posix_stream_status == POSIX_TRACE_RUNNING) ==
 			  (status.posix_stream_full_status == POSIX_TRACE_NOT_FULL),
-		  "running %d, full %d", status.posix_stream_status, status.posix_stream_full_status);
+		  "running %d, full %d", status.posix_stream_status,
+		  status.posix_stream_full_status);
 	flush(s);
 	SAYS(0, posix_trace_get_status(trid[s], &status)); /* now there is room, and it runs */
 	FUZZ_MUST((status.posix_log_overrun_status == POSIX_TRACE_OVERRUN) <= (lost_by_log(s) > 0),

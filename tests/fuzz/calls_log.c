@@ -84,8 +84,7 @@ static bool is_own(unsigned type)
 static bool tell_full(struct model_stream *m)
 {
 	static const unsigned order[] = { POSIX_TRACE_STOP, POSIX_TRACE_OVERFLOW,
-					  POSIX_TRACE_RESUME,
-					  POSIX_TRACE_START };
+					  POSIX_TRACE_RESUME, POSIX_TRACE_START };
 	bool own = false;
 
 	for (int i = 0; i < 4; i++)

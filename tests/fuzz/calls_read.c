@@ -79,8 +79,7 @@ bool get(unsigned s, size_t room)
 		FUZZ_MUST(got.data[i] == mark, "byte %zu was written, of %zu", i, got.len);
 	if (!got.unavailable && model[s].kind == MODEL_STORED)
 		model_count(&model[s].read, got.info.posix_event_id % MODEL_TYPES,
-			    got.info.posix_pid,
-			    MODEL_COLUMN(reported), 1);
+			    got.info.posix_pid, MODEL_COLUMN(reported), 1);
 	return !got.unavailable;
 }
 
@@ -176,14 +175,12 @@ void read_some(unsigned s, unsigned most, size_t room)
 
 	if (m->kind != MODEL_LIVE && m->kind != MODEL_STORED) {
 		SAYS(EINVAL, posix_trace_trygetnext_event(trid[s], &got.info, got.data, room,
-							  &got.len,
-							  &got.unavailable));
+							  &got.len, &got.unavailable));
 		return;
 	}
 	if (m->kind == MODEL_STORED)
 		SAYS(EINVAL, posix_trace_trygetnext_event(trid[s], &got.info, got.data, room,
-							  &got.len,
-							  &got.unavailable));
+							  &got.len, &got.unavailable));
 	if (all || m->uncertain)
 		room = sizeof(got.data);
 	while (all || most--)

@@ -24,8 +24,8 @@ enum area { CONTROL, ATTACHMENTS, NAMES, REGION, RINGS, CHUNKS, ELF, CUT, AREAS 
 const struct fuzz_word fuzz_words[] = {
 	{ "raw", RAW }, { "backing", BACKING }, { "core", CORE },
 	{ "control", CONTROL }, { "attachments", ATTACHMENTS }, { "names", NAMES },
-	{ "region", REGION }, { "rings", RINGS }, { "chunks", CHUNKS }, { "elf", ELF }, { "cut",
-											  CUT },
+	{ "region", REGION }, { "rings", RINGS }, { "chunks", CHUNKS },
+	{ "elf", ELF }, { "cut", CUT },
 	{ 0 }
 };
 

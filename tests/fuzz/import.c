@@ -15,10 +15,10 @@
 enum { TO_JSONL, TO_LOG, TO_LISTING, TO_ITSELF, SINKS };
 
 const struct fuzz_word fuzz_words[] = {
-	{ "jsonl", TO_JSONL }, { "log", TO_LOG }, { "listing", TO_LISTING }, { "itself",
-									       TO_ITSELF },
-	{ "log-a", TO_LOG + SINKS }, { "log-b", TO_LOG + 2 * SINKS }, { "log-c",
-									TO_LOG + 3 * SINKS }, { 0 },
+	{ "jsonl", TO_JSONL }, { "log", TO_LOG }, { "listing", TO_LISTING },
+	{ "itself", TO_ITSELF },
+	{ "log-a", TO_LOG + SINKS }, { "log-b", TO_LOG + 2 * SINKS },
+	{ "log-c", TO_LOG + 3 * SINKS }, { 0 },
 };
 
 /* Up to three at a time; those that the format does not have are never asked for. */

@@ -46,8 +46,7 @@ static void prepare(void)
 		return;
 	setenv("POSIXTRACE_GUARDIAN", "no", 1);
 	brought_back = mmap(NULL, counters() + 1, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS,
-			    -1, 0);
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	FUZZ_MUST(brought_back != MAP_FAILED, "no memory");
 }
 

@@ -2,9 +2,10 @@
 /*
  * replay.c - a fuzz target without an engine.
  *
- * 	TARGET FILE...              gives itself each file; names that end in .hex are text (text.h)
- * 	TARGET -o FOLDER FILE...    writes their bytes into a folder, for an engine to begin with
- * 	TARGET -x FILE [BASE]       prints bytes as text, or how they differ from BASE (below tests/)
+ *	TARGET FILE...              gives itself each file; names that end in .hex are text (text.h)
+ *	TARGET -o FOLDER FILE...    writes their bytes into a folder, for an engine to begin with
+ *	TARGET -x FILE [BASE]       prints bytes as text, or how they differ from BASE (below
+ *	                            tests/)
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -160,8 +160,7 @@ static void compare(int fd, const struct kept *before, int policy, unsigned put)
 	FUZZ_MUST(after.n >= put, "%u were put, %zu read", put, after.n);
 	for (size_t i = after.n - put; i < after.n; i++)
 		FUZZ_MUST(after.event[i].type == NEW_TYPE && after.event[i].len == 4,
-			  "new event %zu",
-			  i + put - after.n);
+			  "new event %zu", i + put - after.n);
 	after.n -= put;
 	/*
 	 * Of blocks that contradict each other some are given up, and not always those that a

@@ -29,7 +29,7 @@ static void must_be_within(const struct posix_trace_value_np *value, const uint8
 static void check_fields(void)
 {
 	FUZZ_MUST(schema.fields <= POSIX_TRACE_FIELDS_MAX_NP &&
-		  schema.keys <= POSIX_TRACE_KEYS_MAX_NP,
+			  schema.keys <= POSIX_TRACE_KEYS_MAX_NP,
 		  "%u fields, %u keys", schema.fields, schema.keys);
 	for (unsigned i = 0; i < schema.keys; i++)
 		FUZZ_MUST(schema.key[i] < schema.fields, "key %u", schema.key[i]);
@@ -40,7 +40,8 @@ static void check_fields(void)
 				  posix_trace_type_name_np(field->type),
 			  "field %u is none", i);
 		for (unsigned k = 0; k < field->value_names; k++)
-			FUZZ_MUST(strlen(field->value_name[k].name) <= POSIX_TRACE_FIELD_NAME_MAX_NP,
+			FUZZ_MUST(strlen(field->value_name[k].name) <=
+					  POSIX_TRACE_FIELD_NAME_MAX_NP,
 				  "a value's name is too long");
 	}
 }

@@ -21,21 +21,20 @@
 #include "fuzz/segment.h"
 
 enum step { WRITE, EVENT, READ, ASK, NAMES, STOP, START, CLEAR, FLUSH, FILTER, OPEN, LOOK, FORK,
-	    MORE,
-	    DESCRIBE, STEPS };
+	    MORE, DESCRIBE, STEPS };
 
 const struct fuzz_word fuzz_words[] = {
 	{ "loop", 0 }, { "until-full", 1 }, { "flush-policy", 2 }, /* with a log */
 	{ "log", 1 }, { "log-left-to-guardian", 3 },
-	{ "write", WRITE }, { "event", EVENT }, { "read", READ }, { "ask", ASK }, { "names",
-										    NAMES },
-	{ "stop", STOP }, { "start", START }, { "clear", CLEAR }, { "flush", FLUSH },
+	{ "write", WRITE }, { "event", EVENT }, { "read", READ }, { "ask", ASK },
+	{ "names", NAMES }, { "stop", STOP }, { "start", START }, { "clear", CLEAR },
+	{ "flush", FLUSH },
 	{ "filter", FILTER }, { "open", OPEN }, { "look", LOOK }, { "fork", FORK },
 	{ "more", MORE }, { "describe", DESCRIBE },
 	/* parts */
-	{ "region", 0 }, { "loss-counts", 1 }, { "chunk-words", 2 }, { "claims", 3 }, { "rings",
-											4 },
-	{ "slots", 5 }, { "hints", 6 }, { "checkpoint", 7 }, { "control", 8 }, { "attachments", 9 },
+	{ "region", 0 }, { "loss-counts", 1 }, { "chunk-words", 2 }, { "claims", 3 },
+	{ "rings", 4 }, { "slots", 5 }, { "hints", 6 }, { "checkpoint", 7 }, { "control", 8 },
+	{ "attachments", 9 },
 	{ "members", 10 }, { "name-table", 11 }, { "lists", 12 }, { "chunk-heads", 13 },
 	{ "records", 14 }, { "facts", 15 },
 	/* kinds */

@@ -89,7 +89,7 @@ void segment_die(trace_id_t trid, int log_fd, trace_event_id_t type, bool loop, 
 			account(log_fd, type, died_with, loop || log_loop);
 	}
 	FUZZ_MUST(kept_open(log_fd, completed ? 0 : POSIX_TRACE_OPEN_SALVAGE_NP, &after) ||
-		  !completed,
+			  !completed,
 		  "it was completed and cannot be opened");
 	kept_compare(&before, &after, log_loop);
 	free(before.event);

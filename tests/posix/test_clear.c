@@ -255,8 +255,9 @@ static int check_noise(const struct seen *seen, int n, int begun_before)
 	if (n >= 0 && number_of(seen) != n + 1)
 		ck_abort_msg("a gap without marks after a clear");
 	if (number_of(seen) < begun_before)
-		ck_abort_msg("event %d, whose call had returned before the clear, when %d had begun",
-			     number_of(seen), begun_before);
+		ck_abort_msg(
+			"event %d, whose call had returned before the clear, when %d had begun",
+			number_of(seen), begun_before);
 	return number_of(seen);
 }
 

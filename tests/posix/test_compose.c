@@ -22,8 +22,8 @@ static struct posix_trace_event_np next_of(trace_id_t trid)
 
 START_TEST(an_event_is_read_back_as_it_was_handed_over)
 {
-	static const int64_t times[] = { INT64_MIN, -1, 0, INT64_C(4102444800000000000), INT64_MAX,
-					 5 };
+	static const int64_t times[] = { INT64_MIN, -1, 0, INT64_C(4102444800000000000),
+					 INT64_MAX, 5 };
 	int fd = log_file(), unavailable;
 	composer_t *composer = compose(fd, NULL);
 	trace_event_id_t id = name_of(composer, "hour");
@@ -202,8 +202,8 @@ START_TEST(what_is_lost_is_in_the_ledger)
 	OK(posix_trace_compose_lost_np(composer, POSIX_TRACE_LOST_NESTING_NP, 7, 0, NULL));
 	OK(posix_trace_compose_lost_np(composer, POSIX_TRACE_LOST_NESTING_NP, 0, 0, NULL));
 	FAILS(EINVAL, posix_trace_compose_lost_np(composer, -1, 1, id, NULL));
-	FAILS(EINVAL, posix_trace_compose_lost_np(composer, POSIX_TRACE_LOST_CAUSES_NP, 1, id,
-						  NULL));
+	FAILS(EINVAL,
+	      posix_trace_compose_lost_np(composer, POSIX_TRACE_LOST_CAUSES_NP, 1, id, NULL));
 	FAILS(EINVAL, posix_trace_compose_lost_np(composer, 0, 1, 1024, NULL));
 	finish(composer, fd);
 	ck_assert_int_eq(log_status(fd).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);

@@ -39,8 +39,8 @@ START_TEST(the_first_description_stays_and_faults_are_told)
 	FAILS(ERANGE, posix_trace_eventid_get_schema_np(trid, id, text, strlen(read_schema)));
 	OK(posix_trace_eventid_get_schema_np(trid, id, text, strlen(read_schema) + 1));
 	FAILS(ENOENT, posix_trace_eventid_get_schema_np(trid, other, text, sizeof(text)));
-	FAILS(ENOENT, posix_trace_eventid_get_schema_np(trid, POSIX_TRACE_START, text,
-							sizeof(text)));
+	FAILS(ENOENT,
+	      posix_trace_eventid_get_schema_np(trid, POSIX_TRACE_START, text, sizeof(text)));
 	FAILS(EINVAL, posix_trace_eventid_get_schema_np(trid, other + 1, text, sizeof(text)));
 	FAILS(EINVAL, posix_trace_eventid_get_schema_np(trid, id, NULL, sizeof(text)));
 	FAILS(EINVAL, posix_trace_eventid_get_schema_np(4711, id, text, sizeof(text)));

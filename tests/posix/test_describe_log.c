@@ -13,8 +13,8 @@ static char before_main;
 
 __attribute__((constructor)) static void name_before_main(void)
 {
-	before_main_result = posix_trace_object_np(POSIX_TRACE_OBJECT_BUFFER_NP, &before_main,
-						   "early");
+	before_main_result =
+		posix_trace_object_np(POSIX_TRACE_OBJECT_BUFFER_NP, &before_main, "early");
 }
 
 static const int log_policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };

@@ -321,7 +321,8 @@ START_TEST(each_stream_truncates_for_itself)
 
 		ck_assert_uint_eq(cut->len, len < 10 ? len : 10);
 		ck_assert_int_eq(cut->info.posix_truncation_status,
-				 len > 10 ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED);
+				 len > 10 ? POSIX_TRACE_TRUNCATED_RECORD
+					  : POSIX_TRACE_NOT_TRUNCATED);
 		ck_assert_uint_eq(whole->len, len < 100 ? len : 100);
 		ck_assert_int_eq(whole->info.posix_truncation_status,
 				 len > 100 ? POSIX_TRACE_TRUNCATED_RECORD

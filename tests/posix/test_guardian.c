@@ -115,8 +115,10 @@ static void make_slow_guardian(char *program, const char *go)
 	int fd = mkstemp(program);
 
 	ck_assert_int_ge(fd, 0);
-	ck_assert_int_gt(dprintf(fd, "#!/bin/sh\nuntil test -e %s; do sleep 0.01; done\nexec %s \"$@\"\n",
-				 go, getenv("POSIXTRACE_GUARDIAN")), 0);
+	ck_assert_int_gt(
+		dprintf(fd, "#!/bin/sh\nuntil test -e %s; do sleep 0.01; done\nexec %s \"$@\"\n",
+			go, getenv("POSIXTRACE_GUARDIAN")),
+		0);
 	ck_assert_int_eq(fchmod(fd, 0700), 0);
 	close(fd);
 }

@@ -30,8 +30,7 @@ static void trace_into(int fd, int ready)
 	trace_id_t trid;
 
 	trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL,
-			      .log_policy = POSIX_TRACE_APPEND,
-			      .size = 1 << 20);
+			      .log_policy = POSIX_TRACE_APPEND, .size = 1 << 20);
 	for (int n = 0; n < EVENTS; n++) {
 		trace_number(id, n);
 		if (n == FLUSHED - 1)
@@ -79,8 +78,10 @@ static void make_slow_guardian(char *program, const char *go)
 	int fd = mkstemp(program);
 
 	ck_assert_int_ge(fd, 0);
-	ck_assert_int_gt(dprintf(fd, "#!/bin/sh\nuntil test -e %s; do sleep 0.01; done\nexec %s \"$@\"\n",
-				 go, getenv("POSIXTRACE_GUARDIAN")), 0);
+	ck_assert_int_gt(
+		dprintf(fd, "#!/bin/sh\nuntil test -e %s; do sleep 0.01; done\nexec %s \"$@\"\n",
+			go, getenv("POSIXTRACE_GUARDIAN")),
+		0);
 	ck_assert_int_eq(fchmod(fd, 0700), 0);
 	close(fd);
 	setenv("POSIXTRACE_GUARDIAN", program, 1);

@@ -158,8 +158,8 @@ static void compare(int stream, int log)
 		shut = log_of_a_controller(&wish, deeds, false);
 		killed = log_of_a_controller(&wish, deeds, true);
 		ck_assert_msg(!strcmp(shut, killed),
-			      "stream %d log %d deeds %d\n%s\nbut killed\n%s",
-			      stream, log, deeds, shut, killed);
+			      "stream %d log %d deeds %d\n%s\nbut killed\n%s", stream, log, deeds,
+			      shut, killed);
 		free(shut);
 		free(killed);
 	}

@@ -239,9 +239,9 @@ START_TEST(what_a_flush_stream_could_not_take_is_counted_exactly)
 	}
 	for (int round = 0; round < rounds; round++)
 		for (int w = 0; w < WORKERS; w++)
-			ck_assert_uint_eq(ledger_of_thread(trid,
-							   counts[round].worker[w].tid).called,
-					  counts[round].worker[w].n);
+			ck_assert_uint_eq(
+				ledger_of_thread(trid, counts[round].worker[w].tid).called,
+				counts[round].worker[w].n);
 	log_close(trid);
 	assert_log_whole(fd);
 	close(fd);

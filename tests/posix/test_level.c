@@ -47,7 +47,8 @@ static int level_of(trace_id_t trid)
 
 START_TEST(types_with_a_greater_level_are_filtered_out)
 {
-	trace_event_id_t error = described("error", 2), debug = described("debug", 5), plain = type_of("plain");
+	trace_event_id_t error = described("error", 2), debug = described("debug", 5),
+			 plain = type_of("plain");
 	trace_id_t trid = STARTED();
 
 	ck_assert_int_eq(level_of(trid), 0);

@@ -340,5 +340,6 @@ SUITE_MAIN("stream-full policy FLUSH",
 	   a_stream_that_fills_during_its_flush_stops_and_is_seen_flushing,
 	   the_log_tells_of_the_gap_by_stop_overflow_resume_start,
 	   shut_down_while_stopped_the_log_ends_in_overflow_only,
-	   stop_cancels_the_restart_and_start_arms_it_again, a_loop_stream_is_never_flushed_by_itself,
+	   stop_cancels_the_restart_and_start_arms_it_again,
+	   a_loop_stream_is_never_flushed_by_itself,
 	   an_until_full_stream_is_never_flushed_by_itself)

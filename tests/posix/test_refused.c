@@ -287,8 +287,9 @@ static Suite *build(void)
 
 	tcase_add_test(tc, a_child_records_where_the_parent_had_room_to);
 	tcase_add_test(tc, what_a_target_has_no_memory_to_record_is_counted);
-	tcase_add_loop_test(tc, where_a_call_is_refused_events_are_recorded_or_counted_or_there_is_no_stream,
-			    0, (int)(sizeof(refusals) / sizeof(refusals[0])));
+	tcase_add_loop_test(
+		tc, where_a_call_is_refused_events_are_recorded_or_counted_or_there_is_no_stream, 0,
+		(int)(sizeof(refusals) / sizeof(refusals[0])));
 	return suite;
 }
 

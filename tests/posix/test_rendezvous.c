@@ -210,7 +210,8 @@ START_TEST(a_target_is_rid_of_a_dead_creator_in_the_end)
 		pid_t controller = fork();
 
 		if (controller == 0) {
-			trace_id_t trid = stream_attach_started(getppid(), &(struct wish){ .policy = policy[i] });
+			trace_id_t trid = stream_attach_started(
+				getppid(), &(struct wish){ .policy = policy[i] });
 
 			(void)trid;
 			kill(getpid(), SIGKILL);

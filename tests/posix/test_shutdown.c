@@ -143,10 +143,12 @@ static void *use_until_it_ends(void *unused)
 		case 1: err = posix_trace_stop(stream); break;
 		case 2: err = posix_trace_start(stream); break;
 		case 3: err = posix_trace_get_attr(stream, &attr); break;
-		case 4: err = posix_trace_set_filter(stream, &none,
-						     POSIX_TRACE_ADD_EVENTSET); break;
-		case 5: err = posix_trace_eventtypelist_getnext_id(stream, &id,
-								   &unavailable); break;
+		case 4:
+			err = posix_trace_set_filter(stream, &none, POSIX_TRACE_ADD_EVENTSET);
+			break;
+		case 5:
+			err = posix_trace_eventtypelist_getnext_id(stream, &id, &unavailable);
+			break;
 		case 6: err = posix_trace_clear(stream); break;
 		case 7: err = posix_trace_trid_eventid_open(stream, "name", &id); break;
 		case 8: err = posix_trace_trygetnext_event(stream, &info, NULL, 0, &len,

@@ -21,8 +21,7 @@ static struct got next(trace_id_t trid)
 	do {
 		memset(&got, 0, sizeof(got));
 		OK(posix_trace_trygetnext_event(trid, &got.info, got.data, sizeof(got.data),
-						&got.len,
-						&unavailable));
+						&got.len, &unavailable));
 		ck_assert_int_eq(unavailable, 0);
 	} while (got.info.posix_event_id == POSIX_TRACE_START);
 	return got;
@@ -47,7 +46,8 @@ START_TEST(items_are_one_event_with_their_types_and_widths)
 {
 	static const unsigned char expected[] =
 		"\x30\xff" "\x01\xff" "\x02\xff\xff" "\x03\xff\xff" "\xe4\xff\xff\xff\xff"
-		"\x05\1\0\0\0" "\x06\xff\xff\0\0" "\x07hello\0" "\x07\0" "\x08\4\xff\xff\0\0" "\x08\0"
+		"\x05\1\0\0\0" "\x06\xff\xff\0\0" "\x07hello\0" "\x07\0" "\x08\4\xff\xff\0\0"
+		"\x08\0"
 		"\x09\xef\xbe\xad\xde" "\x0b\3" "\x0c\xfe\xff\xff\xff\xff\xff\xff\xff"
 		"\x0d\1\0\0\0\0\0\0\0" "\x0e\0\0\xc0\x3f" "\x0f\0\0\0\0\0\0\xf8\x3f";
 	trace_event_id_t id = type_of("rkh.USR.all");

@@ -3,7 +3,7 @@
  * preload/decode.c - prints the shim's events of a log, each field by its schema. Not a test
  * itself.
  *
- * 	decode LOG    one line an event: PID TID NAME FIELD=VALUE...
+ *	decode LOG    one line an event: PID TID NAME FIELD=VALUE...
  *
  * Other events are left out. Data that is not exactly what the schema says is an error: status 1.
  */
@@ -84,9 +84,8 @@ static bool print_fields(const char *schema)
 
 	while (*schema) {
 		schema += strspn(schema, " ");
-		if (*schema != '@' &&
-		    (sscanf(schema, "%63[a-z0-9] %63[^;{]", type, name) != 2 ||
-		     !print_field(type, name)))
+		if (*schema != '@' && (sscanf(schema, "%63[a-z0-9] %63[^;{]", type, name) != 2 ||
+				       !print_field(type, name)))
 			return false;
 		schema += strcspn(schema, ";");
 		schema += *schema == ';';
@@ -127,8 +126,7 @@ int main(int argc, char **argv)
 		if (!posix_trace_eventid_get_name(trid, event.info.posix_event_id, name) &&
 		    !print_event(&event, name)) {
 			fprintf(stderr, "decode: %s: %zu bytes are not what its schema says\n",
-				name,
-				event.data_len);
+				name, event.data_len);
 			status = 1;
 		}
 	return status;

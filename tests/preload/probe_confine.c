@@ -120,7 +120,8 @@ static int filter_threads(int argc, char **argv)
 	MUST(argc == 1);
 	LIMIT(argv[0], SECCOMP_RET_KILL_PROCESS, SYS_write, SYS_exit_group, SYS_exit, SYS_mmap,
 	      SYS_mprotect, SYS_munmap, SYS_rt_sigprocmask, SYS_clone3, SYS_clone, SYS_rseq,
-	      SYS_set_robust_list, SYS_futex, SYS_madvise, SYS_getrandom, SYS_brk, SYS_rt_sigaction);
+	      SYS_set_robust_list, SYS_futex, SYS_madvise, SYS_getrandom, SYS_brk,
+	      SYS_rt_sigaction);
 	for (int i = 0; i < 100; i++)
 		MUST(pthread_create(&thread[i], NULL, touch_in_thread, &fd) == 0);
 	for (int i = 0; i < 100; i++)
@@ -174,8 +175,9 @@ static int filter_trap(int argc, char **argv)
 	trap_fd = null();
 	MUST(sigaction(SIGSYS, &action, NULL) == 0);
 	LIMIT(argv[0], SECCOMP_RET_TRAP, SYS_write, SYS_exit_group, SYS_exit, SYS_rt_sigreturn,
-	      SYS_mmap, SYS_mprotect, SYS_munmap, SYS_rt_sigprocmask, SYS_clone3, SYS_clone, SYS_rseq,
-	      SYS_set_robust_list, SYS_futex, SYS_madvise, SYS_getrandom, SYS_brk, SYS_rt_sigaction);
+	      SYS_mmap, SYS_mprotect, SYS_munmap, SYS_rt_sigprocmask, SYS_clone3, SYS_clone,
+	      SYS_rseq, SYS_set_robust_list, SYS_futex, SYS_madvise, SYS_getrandom, SYS_brk,
+	      SYS_rt_sigaction);
 	for (int i = 0; i < 100; i++)
 		getppid();
 	touch(trap_fd, 20000);

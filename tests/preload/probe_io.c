@@ -85,8 +85,8 @@ static int io_long_path(int argc, char **argv)
 static int io_endless_path(int argc, char **argv)
 {
 	const size_t half = 1 << 16;
-	char *memory = mmap(NULL, 2 * half, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			    0);
+	char *memory =
+		mmap(NULL, 2 * half, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)argc, (void)argv;
 	MUST(memory != MAP_FAILED && munmap(memory + half, half) == 0);

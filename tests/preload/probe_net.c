@@ -98,8 +98,8 @@ static int net_faults(int argc, char **argv)
 	const uintptr_t bad[2] = { 8, (uintptr_t)-4096 };
 	struct sockaddr_un from, name = { .sun_family = AF_UNIX };
 	socklen_t bytes = sizeof name;
-	int pair[2], listener = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX,
-										 SOCK_STREAM, 0);
+	int pair[2], listener = socket(AF_UNIX, SOCK_STREAM, 0),
+		     client = socket(AF_UNIX, SOCK_STREAM, 0);
 	char byte;
 
 	(void)argc, (void)argv;

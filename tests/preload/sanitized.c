@@ -3,8 +3,8 @@
  * preload/sanitized.c - a program that test_sanitizers.sh compiles with sanitizers; it knows
  * nothing of tracing.
  *
- * 	sanitized		many functions that sanitizers define too; ends with 5
- * 	sanitized FAULT		use-after-free, leak, uninitialized, race or overflow
+ *	sanitized		many functions that sanitizers define too; ends with 5
+ *	sanitized FAULT		use-after-free, leak, uninitialized, race or overflow
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -120,8 +120,7 @@ static void __attribute__((noreturn)) be_traced(void)
 /* The reader of the other stream. */
 
 static bool is_next(const struct posix_trace_event_info *info, const struct event *event,
-		    size_t len,
-		    uint64_t last)
+		    size_t len, uint64_t last)
 {
 	return info->posix_event_id == FIRST_USER && len == sizeof(*event) &&
 	       event->thread < THREADS && event->number == last + 1;
@@ -250,7 +249,8 @@ static void calm(pid_t target)
 		while (!atomic_load(&shared->thread[i].stands))
 			usleep(100);
 	for (int i = 0; i < THREADS; i++)
-		while (atomic_load(&shared->thread[i].read) < atomic_load(&shared->thread[i].traced))
+		while (atomic_load(&shared->thread[i].read) <
+		       atomic_load(&shared->thread[i].traced))
 			usleep(100);
 	for (int i = 0; i < 2; i++) {
 		trace_id_t trid = attach(target);

@@ -65,8 +65,9 @@ bool estate_is_as_before(const struct estate *before, const struct estate *after
 
 void estate_tell(const char *whose, const struct estate *before, const struct estate *after)
 {
-	printf(" %s: descriptors=%u->%u mappings=%u->%u size_pages=%lu->%lu resident_pages=%lu->%lu "
-	       "arena_pages=%lu->%lu", whose, before->descriptors, after->descriptors,
-	       before->mappings, after->mappings, before->size, after->size, before->resident,
-	       after->resident, before->arena, after->arena);
+	printf(" %s: descriptors=%u->%u mappings=%u->%u size_pages=%lu->%lu "
+	       "resident_pages=%lu->%lu arena_pages=%lu->%lu",
+	       whose, before->descriptors, after->descriptors, before->mappings, after->mappings,
+	       before->size, after->size, before->resident, after->resident, before->arena,
+	       after->arena);
 }

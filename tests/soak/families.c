@@ -350,11 +350,11 @@ int main(int argc, char **argv)
 	clean_folder();
 	look_at_folder(folder);
 	faults += atomic_load(&soak->broken);
-	printf("SOAK families seconds=%.0f rounds=%lu kills=%lu executed=%lu logs=%lu unfinished=%lu "
-	       "events=%lu lost=%lu readers=%lu read=%lu descriptors=%u->%u mappings=%u->%u "
-	       "faults=%lu\n",
+	printf("SOAK families seconds=%.0f rounds=%lu kills=%lu executed=%lu logs=%lu "
+	       "unfinished=%lu events=%lu lost=%lu readers=%lu read=%lu "
+	       "descriptors=%u->%u mappings=%u->%u faults=%lu\n",
 	       seconds, rounds, kills, atomic_load(&soak->executed), logs, unfinished, events, lost,
-	       atomic_load(&soak->readers), atomic_load(&soak->read), descriptors, descriptors_after,
-	       mappings, mappings_after, faults);
+	       atomic_load(&soak->readers), atomic_load(&soak->read), descriptors,
+	       descriptors_after, mappings, mappings_after, faults);
 	return faults != 0;
 }

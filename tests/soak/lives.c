@@ -197,8 +197,8 @@ static void close_account(trace_id_t trid, uint64_t read)
 		while (read_one(trid, false))
 			read++;
 		if (posix_trace_get_ledger_np(trid, &ledger) == 0 &&
-		    ledger.called == sum(&ledger) &&
-		    ledger.reported == read && ledger.unread == 0) {
+		    ledger.called == sum(&ledger) && ledger.reported == read &&
+		    ledger.unread == 0) {
 			atomic_fetch_add(&soak->readers, 1);
 			atomic_fetch_add(&soak->read, read);
 			return;
@@ -208,9 +208,10 @@ static void close_account(trace_id_t trid, uint64_t read)
 	atomic_fetch_add(&soak->broken, 1);
 	fprintf(stderr,
 		"families: a reader's account stays open: called %llu, reported %llu (read %llu), "
-		"unread %llu, sum %llu\n", (unsigned long long)ledger.called,
-		(unsigned long long)ledger.reported, (unsigned long long)read,
-		(unsigned long long)ledger.unread, (unsigned long long)sum(&ledger));
+		"unread %llu, sum %llu\n",
+		(unsigned long long)ledger.called, (unsigned long long)ledger.reported,
+		(unsigned long long)read, (unsigned long long)ledger.unread,
+		(unsigned long long)sum(&ledger));
 }
 
 void watch(pid_t target, unsigned life)

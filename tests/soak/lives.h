@@ -33,8 +33,8 @@ void nap_us(long us);
 #define LIVE_ON "--live-on"
 
 void live(unsigned generation, unsigned life, int soak_fd) __attribute__((noreturn));
-void control(pid_t target, int log_fd, unsigned life,
-	     _Atomic int *created) __attribute__((noreturn));
+void control(pid_t target, int log_fd, unsigned life, _Atomic int *created)
+	__attribute__((noreturn));
 void watch(pid_t target, unsigned life) __attribute__((noreturn));
 
 #endif

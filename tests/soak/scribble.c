@@ -144,7 +144,8 @@ int main(int argc, char **argv)
 	for (unsigned long i = 0; i < rounds; i++)
 		run_round(first + i);
 	printf("SOAK scribble seed=%llu rounds=%lu writes=%lu events=%lu refused=%lu faults=%lu\n",
-	       (unsigned long long)seed, rounds, rounds * WRITES_A_ROUND, atomic_load(&shared->events),
-	       atomic_load(&shared->refused), atomic_load(&shared->faults));
+	       (unsigned long long)seed, rounds, rounds * WRITES_A_ROUND,
+	       atomic_load(&shared->events), atomic_load(&shared->refused),
+	       atomic_load(&shared->faults));
 	return atomic_load(&shared->faults) != 0;
 }

@@ -45,8 +45,8 @@ static unsigned char *record_header(const struct arena_seen *seen, bool of_chunk
 
 	if (of_chunk)
 		return chunk + 8 * below(sizeof(struct ptx_chunk) / 8);
-	return chunk + sizeof(struct ptx_chunk) + 8 * below(below(2) ? 32 :
-							    seen->geometry.chunk_room / 8);
+	return chunk + sizeof(struct ptx_chunk) +
+	       8 * below(below(2) ? 32 : seen->geometry.chunk_room / 8);
 }
 
 /* Each part as often as any other, however small it is. */

@@ -35,7 +35,8 @@ static uint64_t sum_of(const struct posix_trace_ledger_np *line)
 static void check_total(const struct posix_trace_ledger_np *total, uint64_t slack)
 {
 	if (total->called > sum_of(total) + slack || sum_of(total) > total->called + slack)
-		complain("called %" PRIu64 ", reported %" PRIu64 ", unread %" PRIu64 ", lost %" PRIu64,
+		complain("called %" PRIu64 ", reported %" PRIu64 ", unread %" PRIu64
+			 ", lost %" PRIu64,
 			 total->called, total->reported, total->unread, ledger_lost(total));
 }
 
@@ -59,13 +60,11 @@ static void compare(const char *what, const struct posix_trace_ledger_np *total,
 }
 
 static void check_bounds(const char *what, unsigned which, uint64_t called, uint64_t low,
-			 uint64_t high,
-			 uint64_t slack)
+			 uint64_t high, uint64_t slack)
 {
 	if (called + slack < low || called > high + slack)
 		complain("%s %u: called %" PRIu64 ", made %" PRIu64 " to %" PRIu64, what, which,
-			 called,
-			 low, high);
+			 called, low, high);
 }
 
 /* Each type's line, and the sum of all. */

@@ -28,7 +28,8 @@
 
 #define STREAMS   4
 #define OWN_LOG_DATA 64 /* bytes of an event */
-#define OWN_LOG_SIZE 100000 /* of the stream: less than is recorded before, so that chunks are used again */
+/* Of the stream: less than is recorded before, so that chunks are used again. */
+#define OWN_LOG_SIZE 100000
 #define AFTERWARDS 5 /* events that the target traces behind the call that is looked at */
 
 /*

@@ -197,7 +197,8 @@ static bool whole_use(void)
 		make(CHILD, 16);
 	while (posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &bytes, &none) == 0 &&
 	       !none)
-		found += info.posix_event_id == share->type[target_type(CHILD, 0)] && info.posix_pid == getpid();
+		found += info.posix_event_id == share->type[target_type(CHILD, 0)] &&
+			 info.posix_pid == getpid();
 	return found == AFTERWARDS && posix_trace_get_ledger_np(trid, &ledger) == 0 &&
 	       ledger.called == ledger.reported && ledger.called == AFTERWARDS + 1 &&
 	       posix_trace_shutdown(trid) == 0;
@@ -211,8 +212,8 @@ static void *help(void *arg)
 		int order;
 
 		while ((order = atomic_load(&share->order)) == ORDER_NONE)
-			syscall(SYS_futex, &share->order,
-				0 /* FUTEX_WAIT */, ORDER_NONE, NULL, NULL, 0);
+			syscall(SYS_futex, &share->order, 0 /* FUTEX_WAIT */, ORDER_NONE, NULL,
+				NULL, 0);
 		if (order == ORDER_END)
 			return NULL;
 		if (order == ORDER_CALL)

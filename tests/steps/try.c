@@ -102,8 +102,8 @@ static void open_stream(struct try *try, const struct stream_kind *kind, struct 
 	count->whole_suffix = kind->policy == POSIX_TRACE_LOOP;
 	posix_trace_attr_init(&attr);
 	must("attributes", posix_trace_attr_setstreamfullpolicy(&attr, kind->policy));
-	must("attributes", posix_trace_attr_setstreamsize(&attr,
-							  count->may_lose ? SMALLEST : ROOMY));
+	must("attributes",
+	     posix_trace_attr_setstreamsize(&attr, count->may_lose ? SMALLEST : ROOMY));
 	must("attributes", posix_trace_attr_setmaxdatasize(&attr, kind->max_data));
 	must("attributes", posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
 	if (kind->inherited)

@@ -12,7 +12,8 @@
 void log_wish_attr(trace_attr_t *attr, const struct log_wish *wish)
 {
 	wish_attr(attr, &(struct wish){ .policy = wish->policy, .size = wish->size,
-					.max_data = wish->max_data, .inheritance = wish->inheritance,
+					.max_data = wish->max_data,
+					.inheritance = wish->inheritance,
 					.name = wish->name });
 	if (wish->log_policy)
 		OK(posix_trace_attr_setlogfullpolicy(attr, wish->log_policy));

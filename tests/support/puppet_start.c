@@ -14,8 +14,8 @@ static void wait_in_shell(int in, int out, const char *how)
 	char text[400], *argv[] = { shell, option, text, NULL };
 
 	snprintf(text, sizeof(text),
-		 "exec 8<&%d 9>&%d; head -c 1 <&8 >/dev/null; %s %s 8 9 x; exit $?",
-		 in, out, how, PUPPET_PROGRAM);
+		 "exec 8<&%d 9>&%d; head -c 1 <&8 >/dev/null; %s %s 8 9 x; exit $?", in, out, how,
+		 PUPPET_PROGRAM);
 	execv(shell, argv);
 	_exit(8);
 }

@@ -2,16 +2,17 @@
 /*
  * tools/compose.c - a log of the events that lines of text name. Not a test itself.
  *
- * 	compose PATH [HOST] <LINES
+ *	compose PATH [HOST] <LINES
  *
- * 	type NAME [SCHEMA]
- * 	object PID POINTER NAME              a mutex of that name
- * 	thread-name PID TID NAME             a thread of that name
- * 	NAME PID TID TIME_NS [VALUE]...      an event; values are of the fields of the schema
- * 	late NAME PID TID TIME_NS ...        an event whose writer was held up
- * 	start TIME_NS [NAME]...              a start, with these types in the filter
- * 	filter TIME_NS [NAME]...             a change from the filter before to these types
- * 	lost NAME COUNT [CAUSE]              events that are not there; the stream was full, or a number
+ *	type NAME [SCHEMA]
+ *	object PID POINTER NAME              a mutex of that name
+ *	thread-name PID TID NAME             a thread of that name
+ *	NAME PID TID TIME_NS [VALUE]...      an event; values are of the fields of the schema
+ *	late NAME PID TID TIME_NS ...        an event whose writer was held up
+ *	start TIME_NS [NAME]...              a start, with these types in the filter
+ *	filter TIME_NS [NAME]...             a change from the filter before to these types
+ *	lost NAME COUNT [CAUSE]              events that are not there; the stream was full, or a
+ *	                                     number
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -186,8 +187,9 @@ static void take(char *text)
 
 int main(int argc, char **argv)
 {
-	int fd = argc == 2 || argc == 3 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
-					       0644) : -1;
+	int fd = argc == 2 || argc == 3
+			 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)
+			 : -1;
 	struct posix_trace_origin_np origin = { .pid = 1, .host = "host", .clock = "none",
 						.resolution_ns = 1, .generation = "compose" };
 	static char text[4096];

@@ -51,9 +51,9 @@ static trace_id_t create(const char *path, int log_policy)
 
 static void trace_every(void)
 {
-	trace_event_id_t every = type_of("every",
-					 "u8 u8; s16 s16; u64 u64; x32 x32; f32 f32; f64 f64;"
-						  "bool flag; char c; ns took; time at; errno e");
+	trace_event_id_t every =
+		type_of("every", "u8 u8; s16 s16; u64 u64; x32 x32; f32 f32; f64 f64;"
+				 "bool flag; char c; ns took; time at; errno e");
 
 	posix_trace_fields_np(every, POSIX_TRACE_U8_NP(1), POSIX_TRACE_S16_NP(-2),
 			      POSIX_TRACE_U64_NP(-1), POSIX_TRACE_X32_NP(0xbeef),
@@ -66,14 +66,13 @@ static void trace_every(void)
 
 static void trace_text(void)
 {
-	trace_event_id_t text = type_of("text",
-					"str path; bytes raw; str[8] fixed; u16[2] pair; str tail");
+	trace_event_id_t text =
+		type_of("text", "str path; bytes raw; str[8] fixed; u16[2] pair; str tail");
 	static const uint16_t pair[2] = { 7, 8 };
 
 	posix_trace_fields_np(text, POSIX_TRACE_STR_NP("/etc/passwd"),
-			      POSIX_TRACE_BYTES_NP("\0\xff", 2),
-			      POSIX_TRACE_STR_N_NP("four", 8), POSIX_TRACE_BYTES_N_NP(pair,
-										      sizeof(pair)),
+			      POSIX_TRACE_BYTES_NP("\0\xff", 2), POSIX_TRACE_STR_N_NP("four", 8),
+			      POSIX_TRACE_BYTES_N_NP(pair, sizeof(pair)),
 			      POSIX_TRACE_STR_NP("end"));
 	posix_trace_fields_np(text, POSIX_TRACE_STR_NP("\033[31m\""), POSIX_TRACE_BYTES_NP("", 0),
 			      POSIX_TRACE_STR_N_NP("four", 8), POSIX_TRACE_BYTES_N_NP(pair, 2));

@@ -158,12 +158,12 @@ static void evil(const char *path)
 {
 	static const char *const names[] = {
 		"clear\033[2J\033[31m", "quote\"back\\slash", "line\nbreak\ttab\rreturn",
-		"c1\302\233control", "broken\377utf8\302", "over\342\200\256ride", "null\001bell\a\177",
-		"d\303\251j\303\240 vu",
+		"c1\302\233control", "broken\377utf8\302", "over\342\200\256ride",
+		"null\001bell\a\177", "d\303\251j\303\240 vu",
 	};
 	static const char *const data[] = {
-		"\033]0;title\a", "say \"hello\\\"", "two\nlines\t.", "\302\233 31m", "\377\376\302",
-		"\342\200\256evil", "\001\002\a", "d\303\251j\303\240 vu",
+		"\033]0;title\a", "say \"hello\\\"", "two\nlines\t.", "\302\233 31m",
+		"\377\376\302", "\342\200\256evil", "\001\002\a", "d\303\251j\303\240 vu",
 	};
 	trace_id_t trid = create(path, POSIX_TRACE_FLUSH, 65536, POSIX_TRACE_APPEND, 0);
 	size_t count = sizeof(names) / sizeof(names[0]);

@@ -2,7 +2,7 @@
 /*
  * tools/make_times.c - a log of calls, locks and spans that took known times, for test_top.sh.
  *
- * 	make_times PATH
+ *	make_times PATH
  *
  * 100 events "call" of 1 to 100 microseconds; 3 waits of 2 ms for the lock "pool", 1 of 1 ms for
  * another; 10 holds of a lock, which are no waits; 4 spans "job" of 5 ms that overlap, told apart

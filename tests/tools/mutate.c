@@ -45,9 +45,9 @@ static size_t place(size_t size)
 static void change(unsigned char *bytes, size_t size)
 {
 	static const uint64_t odd[] = {
-		0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 47, 48, 63, 71, 72, 0x7f, 0x80, 0xff, 0x100, 0x7fff,
-		0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xfffffff0, 0xffffffff, 0x7fffffffffffffff,
-		0x8000000000000000, 0xffffffffffffffff,
+		0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 47, 48, 63, 71, 72, 0x7f, 0x80, 0xff, 0x100,
+		0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xfffffff0, 0xffffffff,
+		0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff,
 	};
 	size_t at = place(size), len = (size_t)1 << below(4);
 	uint64_t value = odd[below(sizeof(odd) / sizeof(odd[0]))];

@@ -3,13 +3,13 @@
  * tools/victim.c - a program that traces until it is killed, and one that reads what it left.
  * Not a test itself; for test_killed.sh.
  *
- * 	victim trace POLICY PATH    POLICY: append, until-full, loop; never ends by itself
- * 	victim read POLICY PATH     prints how many events the log has
- * 	victim work THREADS [S]     waits for others to trace it, up to 8 threads; never ends either, or
- * 	                            is killed after S seconds
- * 	victim box PATH            as trace, into a LOOP stream whose memory is the file PATH
- * 	victim fall N               a LOOP stream with N events of one thread, then abort()
- * 	victim check PATH           as read, of a log that another process has made of it
+ *	victim trace POLICY PATH    POLICY: append, until-full, loop; never ends by itself
+ *	victim read POLICY PATH     prints how many events the log has
+ *	victim work THREADS [S]     waits for others to trace it, up to 8 threads; never ends
+ *	                            either, or is killed after S seconds
+ *	victim box PATH            as trace, into a LOOP stream whose memory is the file PATH
+ *	victim fall N               a LOOP stream with N events of one thread, then abort()
+ *	victim check PATH           as read, of a log that another process has made of it
  *
  * Each thread's events are payloads numbered from 0. "read" exits with 1 and a reason if the log
  * does not open as that of a dead writer, if an event is not whole, if a thread's events are out of

@@ -65,8 +65,8 @@ static bt_field_class *number(bt_trace_class *tc, unsigned bits, bool is_signed,
 /* Takes over the member. */
 static int append(bt_field_class *structure, const char *name, bt_field_class *member)
 {
-	int err = !member || bt_field_class_structure_append_member(structure, name,
-								    member) ? -1 : 0;
+	int err =
+		!member || bt_field_class_structure_append_member(structure, name, member) ? -1 : 0;
 
 	bt_field_class_put_ref(member);
 	return err;
@@ -203,8 +203,8 @@ int classes_create(struct source *source, bt_self_component *self, trace_id_t tr
 		err = append(context, members[i].name,
 			     number(source->trace_class, members[i].bits, false,
 				    members[i].hexadecimal));
-	if (!err && bt_stream_class_set_event_common_context_field_class(source->stream_class,
-									 context))
+	if (!err &&
+	    bt_stream_class_set_event_common_context_field_class(source->stream_class, context))
 		err = -1;
 	bt_field_class_put_ref(context);
 	for (trace_event_id_t id = 1; !err && id < IDS; id++)

@@ -132,8 +132,8 @@ static bt_message *make_event(struct iterator *it)
 	it->last = clock_of(it, it->event.time_ns);
 	message = bt_message_event_create_with_packet_and_default_clock_snapshot(
 		it->self, class, it->packet, it->last);
-	if (message && classes_fill(it->source, &it->event,
-				    bt_message_event_borrow_event(message))) {
+	if (message &&
+	    classes_fill(it->source, &it->event, bt_message_event_borrow_event(message))) {
 		bt_message_put_ref(message);
 		return NULL;
 	}

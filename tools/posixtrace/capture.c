@@ -154,7 +154,8 @@ struct capture_own capture_look_at_own(void)
 void capture_say_waiting(pid_t pid)
 {
 	if (capture_look_at_own().waiting)
-		say("process %d does not use libposixtrace: it is traced when it executes a program that does",
+		say("process %d does not use libposixtrace: it is traced when it executes a "
+		    "program that does",
 		    (int)pid);
 }
 

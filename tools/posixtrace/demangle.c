@@ -11,7 +11,8 @@
 #ifdef HAVE_CXA_DEMANGLE
 #include <dlfcn.h>
 
-#define NAME_MAX_BYTES 65536 /* of a file that anybody may have made; what is longer stays as it is */
+/* Of a file that anybody may have made; what is longer stays as it is. */
+#define NAME_MAX_BYTES 65536
 
 char *demangle(const char *name)
 {

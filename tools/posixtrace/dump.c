@@ -22,7 +22,7 @@
 static const char help[] =
 	"Usage: posixtrace dump [OPTION]... LOG...\n"
 	"Prints the events of each LOG (- is standard input), a line an event: time, seconds "
-	"since\n"
+		"since\n"
 	"the event shown before, process, thread, program address, event type, data.\n"
 	"\n"
 	WANTED_HELP
@@ -33,7 +33,7 @@ static const char help[] =
 	"      --raw            times in nanoseconds since 1970\n"
 	"      --hex            all data as bytes\n"
 	"      --symbols        behind an event, in which function and line its program address "
-	"is\n"
+		"is\n"
 	SYMBOLS_HELP
 	"      --json           a JSON object a line\n"
 	"      --salvage        read on after damage; always the case\n"
@@ -42,9 +42,9 @@ static const char help[] =
 	"\n"
 	WANTED_TIME_HELP
 	"A log that is damaged, was cut or was never closed is read as far as it is whole; "
-	"standard\n"
+		"standard\n"
 	"error says what is wrong. Lost events are told there too, as WARNING lines in their "
-	"place.\n"
+		"place.\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see --fail-on-loss.\n";
 
 struct dump {

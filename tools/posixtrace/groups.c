@@ -26,9 +26,9 @@ void groups_free(struct groups *groups)
 
 static bool is_same(const struct group *a, const struct group *b)
 {
-	return a->type == b->type && a->pid == b->pid && a->tid == b->tid && a->thread == b->thread &&
-	       a->address == b->address && a->len == b->len && a->truncated == b->truncated &&
-	       a->late == b->late;
+	return a->type == b->type && a->pid == b->pid && a->tid == b->tid &&
+	       a->thread == b->thread && a->address == b->address && a->len == b->len &&
+	       a->truncated == b->truncated && a->late == b->late;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t number)
@@ -39,8 +39,8 @@ static uint64_t mix(uint64_t hash, uint64_t number)
 
 static size_t hash_of(const struct group *group)
 {
-	uint64_t hash = mix(group->type,
-			    (uint64_t)(uint32_t)group->pid << 32 | (uint32_t)group->tid);
+	uint64_t hash =
+		mix(group->type, (uint64_t)(uint32_t)group->pid << 32 | (uint32_t)group->tid);
 
 	hash = mix(hash, group->thread);
 	hash = mix(hash, group->address);

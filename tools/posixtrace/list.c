@@ -15,7 +15,7 @@ static const char help[] =
 	"Usage: posixtrace list [OPTION]...\n"
 	"Prints a line for each active stream on this machine that you may look at: the traced\n"
 	"process, the stream's name, policy and status, how much of its memory is taken, the "
-	"events\n"
+		"events\n"
 	"recorded and lost until now, who created it, and whether children inherit it.\n"
 	"\n"
 	"      --json           a JSON object for each stream, with everything that status shows\n"

@@ -291,9 +291,9 @@ uint64_t logfile_events(const struct logfile *log)
 	struct posix_trace_ledger_np ledger;
 
 	/* Of others the library would have to read the whole log. */
-	return log->info.complete && !posix_trace_get_ledger_np(log->trid,
-								&ledger) ? ledger.reported
-										     : 0;
+	return log->info.complete && !posix_trace_get_ledger_np(log->trid, &ledger)
+		       ? ledger.reported
+		       : 0;
 }
 
 static struct timespec moment(int64_t time_ns)
@@ -418,7 +418,8 @@ int logfile_say_why(const struct logfile *log, int err)
 	if (err == EINVAL)
 		posix_trace_check_np(log->fd, keep_reason, &reason, &check);
 	if (format)
-		say("%s: this is not a trace log, but %s; 'posixtrace convert --from %s --to log' makes one of it",
+		say("%s: this is not a trace log, but %s; 'posixtrace convert --from %s --to log' "
+		    "makes one of it",
 		    log->path, format, format);
 	else
 		say("%s: %s", log->path, reason ? reason : strerror(err));

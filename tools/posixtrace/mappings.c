@@ -20,9 +20,9 @@
 static const char help[] =
 	"Usage: posixtrace symbols [OPTION]... LOG...\n"
 	"Lists the files that the processes of each LOG (- is standard input) had mapped "
-	"executable:\n"
+		"executable:\n"
 	"process, addresses, build-id, path, and the file in which functions and lines are found "
-	"now,\n"
+		"now,\n"
 	"or why none is.\n"
 	"\n"
 	SYMBOLS_DIR_HELP
@@ -30,7 +30,7 @@ static const char help[] =
 	"  -h, --help           this text\n"
 	"\n"
 	"dump --symbols, and symbol and source in --fields, show the function and the line of "
-	"events.\n"
+		"events.\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed.\n";
 
 static void build_id(char *to, const struct posix_trace_mapping_np *mapping)

@@ -264,8 +264,7 @@ static int begin_reading(struct merge *merge)
 
 int merge_run(struct merge *merge, char **path, size_t paths,
 	      bool (*show)(void *arg, const struct merge_source *source,
-			   const struct log_type *type,
-			   const struct posix_trace_event_np *event),
+			   const struct log_type *type, const struct posix_trace_event_np *event),
 	      void *arg)
 {
 	struct showing showing = { .merge = merge, .show = show, .arg = arg };
@@ -278,8 +277,8 @@ int merge_run(struct merge *merge, char **path, size_t paths,
 		return TOOL_USAGE;
 	begin_window(merge);
 	merge_say_bounds(merge);
-	if (merge->wanted->tail && !tail_init(&showing.tail, merge->wanted->tail,
-					      sizeof(struct kept))) {
+	if (merge->wanted->tail &&
+	    !tail_init(&showing.tail, merge->wanted->tail, sizeof(struct kept))) {
 		say("%s", strerror(ENOMEM));
 		return TOOL_FAILURE;
 	}

@@ -28,9 +28,10 @@
 #define MERGE_OPTION { "clock-error", required_argument, NULL, MERGE_CLOCK_ERROR }
 
 #define MERGE_HELP \
-	"      --clock-error SPAN  of several logs: how wrong the clock of each host can be, 10ms without\n" \
-	"                       it; NAME=SPAN: of this host, or the times of this log; may be "
-	"repeated\n"
+	"      --clock-error SPAN  of several logs: how wrong the clock of each host can be, " \
+		"10ms without\n" \
+	"                       it; NAME=SPAN: of this host, or the times of this log; may be " \
+		"repeated\n"
 
 enum { MERGE_CLOCK_ERROR = 1150 }; /* value of the option */
 
@@ -80,8 +81,7 @@ bool merge_add_error(struct merge *merge, const char *text);
  */
 int merge_run(struct merge *merge, char **path, size_t paths,
 	      bool (*show)(void *arg, const struct merge_source *source,
-			   const struct log_type *type,
-			   const struct posix_trace_event_np *event),
+			   const struct log_type *type, const struct posix_trace_event_np *event),
 	      void *arg);
 
 void merge_fini(struct merge *merge);

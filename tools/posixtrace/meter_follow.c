@@ -58,8 +58,8 @@ static void *follow(void *arg)
 
 void meter_follow(struct meter *meter, uint64_t bytes)
 {
-	struct meter_follower *follower = meter->wanted && bytes ? calloc(1,
-									  sizeof(*follower)) : NULL;
+	struct meter_follower *follower =
+		meter->wanted && bytes ? calloc(1, sizeof(*follower)) : NULL;
 
 	if (!follower)
 		return;

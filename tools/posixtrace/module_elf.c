@@ -122,8 +122,8 @@ static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
  */
 static const char *better_name(const char *name, const char *symbol)
 {
-	return name && strncmp(name, "_Z", 2) != 0 && symbol && !strncmp(symbol, "_Z",
-									 2) ? symbol : name;
+	return name && strncmp(name, "_Z", 2) != 0 && symbol && !strncmp(symbol, "_Z", 2) ? symbol
+											  : name;
 }
 
 /* The function that is inlined last, or that there is. */

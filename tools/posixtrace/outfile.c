@@ -51,8 +51,8 @@ static int create_beside(struct outfile *file)
 bool outfile_is_descriptor(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *folder = slash > path ? strndup(path,
-					      (size_t)(slash - path)) : strdup(slash ? "/" : ".");
+	char *folder =
+		slash > path ? strndup(path, (size_t)(slash - path)) : strdup(slash ? "/" : ".");
 	char *real = folder ? realpath(folder, NULL) : NULL;
 	struct stat st;
 	bool is = real && !lstat(path, &st) && S_ISLNK(st.st_mode) &&

@@ -24,8 +24,10 @@
 	{ "fields", required_argument, NULL, PICK_FIELDS }
 
 #define PICK_HELP \
-	"      --fields LIST    only these columns, in this order: time delta pid tid thread address\n" \
-	"                       event id level len data flags log, symbol and source (the function and\n" \
+	"      --fields LIST    only these columns, in this order: time delta pid tid thread " \
+		"address\n" \
+	"                       event id level len data flags log, symbol and source (the " \
+		"function and\n" \
 	"                       line of the address), and fields of the events' schemas\n"
 
 enum { PICK_FIELDS = 1100 }; /* value of the option */

@@ -35,8 +35,7 @@ static void json_data(struct out *out, const struct pick_cell *cell)
 }
 
 static void json_field(struct out *out, const struct pick_cell *cell,
-		       const struct pick_column *column,
-		       int field)
+		       const struct pick_column *column, int field)
 {
 	bool list = pick_is_list(cell, column, field);
 	struct posix_trace_value_np value;

@@ -50,8 +50,7 @@ static void text_data(struct out *out, const struct pick_cell *cell)
 }
 
 static void text_field(struct out *out, const struct pick_cell *cell,
-		       const struct pick_column *column,
-		       int field)
+		       const struct pick_column *column, int field)
 {
 	bool list = pick_is_list(cell, column, field);
 	struct posix_trace_value_np value;

@@ -60,8 +60,8 @@ const char *preload_find(void)
 	}
 	if (access(path, R_OK)) {
 		say("%s: %s", path, strerror(errno));
-		say("without this library, calls of the C library cannot be traced; --trace=none records "
-		    "the program's own trace points alone");
+		say("without this library, calls of the C library cannot be traced; --trace=none "
+		    "records the program's own trace points alone");
 		return NULL;
 	}
 	return path;
@@ -70,8 +70,8 @@ const char *preload_find(void)
 static bool is_family(const char *name, size_t len)
 {
 	static const char *const names[] = {
-		"alloc", "lock", "lock-hold", "io", "stdio", "net", "thread", "process", "signal", "time",
-		"dl", "func", "all", "default", "none",
+		"alloc", "lock", "lock-hold", "io", "stdio", "net", "thread", "process", "signal",
+		"time", "dl", "func", "all", "default", "none",
 	};
 
 	if (len && *name == '-') {
@@ -90,8 +90,10 @@ bool preload_families(const char *option, const char *families)
 		size_t len = strcspn(p, ",");
 
 		if (!is_family(p, len)) {
-			say("%s %s: no such family; there are alloc, lock, lock-hold, io, stdio, net, thread, "
-			    "process, signal, time, dl and func, and all, default and none", option, families);
+			say("%s %s: no such family; there are alloc, lock, lock-hold, io, stdio, "
+			    "net, thread, process, signal, time, dl and func, and all, "
+			    "default and none",
+			    option, families);
 			return false;
 		}
 		p += len;

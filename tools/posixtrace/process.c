@@ -71,7 +71,8 @@ static void say_refused(pid_t pid)
 		return;
 	}
 	if (st.st_uid == geteuid()) {
-		say("process %d: not permitted: it is of another group or has rights that you have not",
+		say("process %d: not permitted: it is of another group or has rights that you "
+		    "have not",
 		    (int)pid);
 		say("the capability CAP_SYS_PTRACE is needed: try as root");
 		return;

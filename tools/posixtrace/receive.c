@@ -8,18 +8,18 @@
 static const char help[] =
 	"Usage: posixtrace receive [FROM] -o LOG [OPTION]...\n"
 	"Makes a log of the events that posixtrace send sends, until it ends, or Ctrl-C or "
-	"SIGTERM. Events\n"
+		"SIGTERM. Events\n"
 	"that are missing are counted in the log's ledger.\n"
 	"\n"
 	"FROM is a pipe, a serial line or another file; tcp:HOST:PORT; listen:[HOST:]PORT, which "
-	"waits for a\n"
+		"waits for a\n"
 	"connection; else standard input.\n"
 	"\n"
 	"  -o, --output LOG      the log; a file that is there already is refused\n"
 	"      --force           overwrites it\n"
 	"  -t, --to FORMAT       another format that convert writes, into LOG\n"
 	"      --dialect NAME    what is sent: ptx (by posixtrace, the default), or rkh3 or rkh2 "
-	"(by a\n"
+		"(by a\n"
 	"                        target that has RKH)\n"
 	"      --baud N          bits per second of a serial line\n"
 	"      --max-frame N     bytes of the longest frame; else 1048576\n"
@@ -27,7 +27,7 @@ static const char help[] =
 	"  -h, --help            this text\n"
 	"\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 what came is damaged, or its sender did not end "
-	"it,\n"
+		"it,\n"
 	"4 see --fail-on-loss.\n";
 
 enum {
@@ -99,8 +99,8 @@ static int run(int argc, char **argv)
 			return tool_usage(&receive_command);
 	}
 	if (argc - optind > 1 || !plan.output) {
-		say("receive: %s", plan.output ? "from one place at a time" :
-		    "into which log? (-o)");
+		say("receive: %s",
+		    plan.output ? "from one place at a time" : "into which log? (-o)");
 		return tool_usage(&receive_command);
 	}
 	status = input_open(&input, optind < argc ? argv[optind] : "-");

@@ -19,19 +19,19 @@ static const char help[] =
 	"Usage: posixtrace record [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
 	"       posixtrace record [OPTION]... -p PID\n"
 	"Runs PROGRAM, or takes the running process PID, and traces it and its children into a "
-	"log;\n"
+		"log;\n"
 	"says at the end how much was recorded and lost. The program needs no preparation.\n"
 	"\n"
 	"  -o, --output LOG         the log; posixtrace.ptl by default; one that is there already "
-	"is\n"
+		"is\n"
 	"                           kept as LOG.old\n"
 	"      --force              it is overwritten\n"
 	"      --trace FAMILIES     what is traced of the calls to the C library: alloc, lock, "
-	"lock-hold,\n"
+		"lock-hold,\n"
 	"                           io, stdio, net, thread, process, signal, time, dl, func, "
-	"separated\n"
+		"separated\n"
 	"                           by commas; all, default, none; a minus before a name leaves "
-	"it out;\n"
+		"it out;\n"
 	"                           may be repeated\n"
 	"  -e, --event GLOB         only event types whose name matches; may be repeated;\n"
 	"                           a ! before the pattern: none that match\n"
@@ -40,16 +40,16 @@ static const char help[] =
 	"      --no-follow          the program alone\n"
 	"      --wait               until its children have ended too\n"
 	"  -d, --duration TIME      end after this time: 10, 2.5s, 300ms, 5m, 1h; the program "
-	"goes on\n"
+		"goes on\n"
 	"      --policy POLICY      when the stream is full: flush (the default), until-full, "
-	"loop\n"
+		"loop\n"
 	"      --loop               as --policy loop: the log has the end of the trace\n"
 	"      --snapshot-on WHEN   with --loop, write what the stream holds: at the exit (the "
-	"default),\n"
+		"default),\n"
 	"                           on SIGUSR1, at a crash; several are separated by commas\n"
 	"  -s, --size BYTES         of the stream: 4M, or another number with K, M or G\n"
 	"      --log-policy POLICY  when the log is full: append (never, the default), "
-	"until-full,\n"
+		"until-full,\n"
 	"                           loop\n"
 	"      --log-size BYTES     when that is: 1M, or another number with K, M or G\n"
 	"  -p, --pid PID            a process that runs already, instead of a program\n"
@@ -58,9 +58,9 @@ static const char help[] =
 	"  -h, --help               this text\n"
 	"\n"
 	"Exit status: 0 ok; that of PROGRAM, 128 and the signal's number if it was killed; 125 "
-	"record itself\n"
+		"record itself\n"
 	"failed, 126 PROGRAM cannot be executed, 127 it is not found, 2 usage, 4 see "
-	"--fail-on-loss.\n";
+		"--fail-on-loss.\n";
 
 #define DEFAULT_LOG "posixtrace.ptl"
 
@@ -206,7 +206,8 @@ static const char *what_is_wrong(bool has_program)
 	if (!has_program && record.launch.families)
 		return "--trace has no meaning for a process that runs already";
 	if (!has_program && (record.snapshot & RECORD_SNAPSHOT_CRASH))
-		return "how a process ends that was not started here cannot be told: no --snapshot-on crash";
+		return "how a process ends that was not started here cannot be told: no "
+		       "--snapshot-on crash";
 	if (record.snapshot && record.plan.stream_policy != POSIX_TRACE_LOOP)
 		return "--snapshot-on has no meaning without --loop";
 	if (record.snapshot && !(record.snapshot & RECORD_SNAPSHOT_EXIT) &&
@@ -238,15 +239,18 @@ static void leave_preload(const char *program)
 	switch (shim_image_find(program, getenv("PATH"), loader)) {
 	case SHIM_IMAGE_FOREIGN:
 		if (*loader)
-			say("%s: its calls cannot be traced: its C library is another one than glibc (%s)",
+			say("%s: its calls cannot be traced: its C library is another one than "
+			    "glibc (%s)",
 			    program, loader);
 		else
-			say("%s: calls cannot be traced: this is the dynamic linker of another C library "
-			    "than glibc", program);
+			say("%s: calls cannot be traced: this is the dynamic linker of another C "
+			    "library than glibc",
+			    program);
 		record.launch.preload = NULL;
 		break;
 	case SHIM_IMAGE_MACHINE:
-		say("%s: its calls cannot be traced: it is for another processor, or of another word size",
+		say("%s: its calls cannot be traced: it is for another processor, or of another "
+		    "word size",
 		    program);
 		record.launch.preload = NULL;
 		break;

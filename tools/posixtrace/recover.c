@@ -17,11 +17,11 @@ static const char help[] =
 	"Usage: posixtrace recover FILE -o LOG [OPTION]...\n"
 	"       posixtrace recover PID -o LOG [OPTION]...\n"
 	"Makes a log of what is left of a stream: of its backing file "
-	"(posix_trace_attr_setbacking_np),\n"
+		"(posix_trace_attr_setbacking_np),\n"
 	"however its process ended; of the core dump of its process; or of the memory of process "
-	"PID, also\n"
+		"PID, also\n"
 	"if that hangs, or has ended while another process still holds its streams. Of several "
-	"streams the\n"
+		"streams the\n"
 	"second goes to LOG.2, and so on. A file whose name is a number is given as ./NUMBER.\n"
 	"\n"
 	"  -o, --output LOG     the log; a file that is there already is refused\n"
@@ -109,10 +109,12 @@ static int from_process(pid_t pid)
 		err = posix_trace_look_np(pid, take_stream, NULL);
 		if (err)
 			return process_say_why(pid, err);
-		say("process %d: it has no stream whose memory is left; a backing file is recovered by its name",
+		say("process %d: it has no stream whose memory is left; a backing file is "
+		    "recovered by its name",
 		    (int)pid);
 	} else {
-		say("process %d: it has ended, and nobody holds a stream of it; only a backing file would be left",
+		say("process %d: it has ended, and nobody holds a stream of it; only a backing "
+		    "file would be left",
 		    (int)pid);
 	}
 	return TOOL_FAILURE;

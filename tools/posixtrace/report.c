@@ -16,9 +16,9 @@
 static const char help[] =
 	"Usage: posixtrace report [--template FILE]... [OPTION]... LOG...\n"
 	"Prints the events of LOG, of any format that convert reads (- is standard input), in "
-	"columns:\n"
+		"columns:\n"
 	"time, seconds since the event shown before, process, thread, event type, fields. With "
-	"templates,\n"
+		"templates,\n"
 	"those of AIX's trcrpt, each event as its template says; see posixtrace-template(5).\n"
 	"\n"
 	"  -t, --template FILE  templates; may be repeated, later files add to earlier ones\n"
@@ -29,7 +29,7 @@ static const char help[] =
 	SYMBOLS_HELP
 	MERGE_HELP
 	"  -d LIST              only these event types: hexadecimal numbers or @names, with "
-	"commas\n"
+		"commas\n"
 	"  -k LIST              all but these event types\n"
 	"  -p LIST              only these processes\n"
 	"  -T LIST              only these threads, by posix_thread_id\n"
@@ -39,7 +39,7 @@ static const char help[] =
 	"      --utc            times in UTC\n"
 	"      --raw            times in nanoseconds since 1970\n"
 	"  -O KEY=VALUE         may be repeated, or a list with commas; all but the last two need "
-	"--template:\n"
+		"--template:\n"
 	"       ids=on|off         event type numbers, on\n"
 	"       exec=on|off        program names, off\n"
 	"       pid=on|off         process numbers, off\n"
@@ -51,7 +51,7 @@ static const char help[] =
 	"\n"
 	WANTED_TIME_HELP
 	"What is wrong with templates is told as FILE:LINE:COLUMN: error: [CODE] TEXT; then "
-	"nothing is\n"
+		"nothing is\n"
 	"printed and the exit status is 2.\n"
 	"Exit status: 0 ok, 1 failure, 2 usage or a wrong template, 3 damaged or never closed.\n";
 

@@ -354,7 +354,8 @@ static int end(void *context, const struct fmt_end *end)
 			say_warning("%s: %llu of %llu events lost: %s",
 				    fmt_input_name(sink->flow->input),
 				    (unsigned long long)ledger->lost[i],
-				    (unsigned long long)ledger->called, posix_trace_lost_name_np(i));
+				    (unsigned long long)ledger->called,
+				    posix_trace_lost_name_np(i));
 	if (sink->table.pick && pick_say_unknown(sink->table.pick))
 		return stop(sink, TOOL_USAGE);
 	sink->log.path = fmt_input_name(sink->flow->input);

@@ -107,9 +107,8 @@ static void whole_event(struct out *out, struct report_table *table, const struc
 		left(out, table->log_name, strlen(table->log_name), table->log_width);
 	left(out, text, (size_t)(when_put(text, event->time_ns, table->when) - text),
 	     time_width(table->when));
-	right(out, text,
-	      (size_t)(when_put_span(text, delta(table, event->time_ns),
-				     true) - text), DELTA_WIDTH);
+	right(out, text, (size_t)(when_put_span(text, delta(table, event->time_ns), true) - text),
+	      DELTA_WIDTH);
 	number(out, event->info.posix_pid);
 	number(out, event->tid);
 	out_bytes(out, type->shown, type->shown_len);

@@ -11,14 +11,14 @@
 static const char help[] =
 	"Usage: posixtrace send (-p PID | TRACE) [-o WHERE] [OPTION]...\n"
 	"Sends the events of the running process PID as they come, until Ctrl-C, SIGTERM, the end "
-	"of\n"
+		"of\n"
 	"--duration or of the process; or those of TRACE, of any format that convert reads (- is "
-	"standard\n"
+		"standard\n"
 	"input). posixtrace receive makes a log of them, and counts what is missing.\n"
 	"\n"
 	"  -p, --pid PID        the process; its program must use libposixtrace\n"
 	"  -o, --output WHERE   a pipe, a serial line or another file; tcp:HOST:PORT; "
-	"listen:[HOST:]PORT,\n"
+		"listen:[HOST:]PORT,\n"
 	"                       which waits for a connection; else standard output\n"
 	"      --force          overwrites a file\n"
 	"  -d, --duration TIME  end after this time: 10, 2.5s, 300ms, 5m, 1h\n"
@@ -28,7 +28,7 @@ static const char help[] =
 	"  -h, --help           this text\n"
 	"\n"
 	"What a connection carries is neither encrypted nor signed: between hosts that do not "
-	"trust their\n"
+		"trust their\n"
 	"network, use a pipe through ssh.\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 TRACE is damaged.\n";
 
@@ -50,7 +50,8 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
-static const struct fmt_given given[] = { { "account", "" }, { "schemas", "" },
+static const struct fmt_given given[] = { { "account", "" },
+					  { "schemas", "" },
 					  { "no-context", "" } };
 
 /* False: the command line is wrong; that has been said. */
@@ -85,8 +86,8 @@ static bool is_possible(int argc)
 			   : send_plan.inherit ? "--inherit" : NULL;
 
 	if (!send_plan.pid && argc - optind != 1)
-		say(argc == optind ? "send: which process, or which trace?" :
-		    "send: one trace at a time");
+		say(argc == optind ? "send: which process, or which trace?"
+				   : "send: one trace at a time");
 	else if (send_plan.pid && argc != optind)
 		say("send: a process or a trace, not both");
 	else if (!send_plan.pid && only)

@@ -92,7 +92,8 @@ static int read_some(struct sending *sending, bool *more)
 	*more = false;
 	for (long n = 0; n < EVENTS_AT_ONCE; n++) {
 		err = posix_trace_trygetnext_event(sending->trid, &info, sending->data,
-						   sending->data_max, &event.data_len, &unavailable);
+						   sending->data_max, &event.data_len,
+						   &unavailable);
 		if (err || unavailable)
 			return err;
 		event.type = type_of(sending, info.posix_event_id);

@@ -21,10 +21,10 @@ enum {
 };
 
 struct shimloss {
-	/* before the library had begun: of all families, those of which the */
+	/* Before the library had begun: of all families, */
 	uint64_t early;
-	uint64_t early_alloc;  /* family is known to be alloc, */
-	uint64_t early_any;    /* and those of which it is not known */
+	uint64_t early_alloc;  /* those whose family is known to be alloc, */
+	uint64_t early_any;    /* and those whose family is not known. */
 	uint64_t unnamed;      /* of event types without a name */
 	uint64_t holds;        /* of locks */
 };

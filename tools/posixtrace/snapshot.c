@@ -11,9 +11,9 @@
 static const char help[] =
 	"Usage: posixtrace snapshot -p PID -o LOG [OPTION]...\n"
 	"Copies what the streams of the running process PID hold at this moment into the new file "
-	"LOG.\n"
+		"LOG.\n"
 	"Nobody is stopped, and what is copied can still be read by who created the stream. Of "
-	"several\n"
+		"several\n"
 	"streams the second goes to LOG.2, and so on.\n"
 	"\n"
 	"  -p, --pid PID        the process\n"

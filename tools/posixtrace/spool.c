@@ -56,8 +56,8 @@ static int copy_some(int from, int to, uint64_t limit, uint64_t *copied)
 
 	for (*copied = 0; *copied < limit;) {
 		uint64_t left = limit - *copied;
-		ssize_t n = read(from, buffer,
-				 left < sizeof(buffer) ? (size_t)left : sizeof(buffer));
+		ssize_t n =
+			read(from, buffer, left < sizeof(buffer) ? (size_t)left : sizeof(buffer));
 		int err;
 
 		if (n < 0 && errno == EINTR)
@@ -109,8 +109,9 @@ int spool_fill(int from, int to)
 void spool_say_why(const char *name, int err)
 {
 	if (err == EFBIG)
-		say("%s: longer than what is copied of an input that cannot seek: read it from a file, "
-		    "or raise POSIXTRACE_SPOOL_MAX", name);
+		say("%s: longer than what is copied of an input that cannot seek: read it from a "
+		    "file, or raise POSIXTRACE_SPOOL_MAX",
+		    name);
 	else
 		say("%s: %s", name, strerror(err));
 }

@@ -11,8 +11,10 @@
 /* A file without a name, in TMPDIR. */
 int spool_create(int *fd);
 
-#define SPOOL_HEAD  (UINT64_C(256) << 10) /* of an input that cannot seek: enough to know what it is */
-#define SPOOL_BYTES (UINT64_C(4) << 30)   /* the most that is copied of it */
+/* Of an input that cannot seek: enough to know what it is. */
+#define SPOOL_HEAD  (UINT64_C(256) << 10)
+/* The most that is copied of it. */
+#define SPOOL_BYTES (UINT64_C(4) << 30)
 
 /* All that from has from where it is, to the end. */
 int spool_copy(int from, int to);

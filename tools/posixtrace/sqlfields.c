@@ -87,8 +87,8 @@ static void array_of(const struct posix_trace_schema_np *schema, unsigned field,
 
 	scratch.used = 0;
 	out_char(&scratch, '[');
-	for (unsigned i = 0; posix_trace_field_get_np(schema, field, i, data, len, 0,
-						      &value); i++) {
+	for (unsigned i = 0; posix_trace_field_get_np(schema, field, i, data, len, 0, &value);
+	     i++) {
 		if (OUT_BYTES - scratch.used < 1024)
 			return;
 		if (i)
@@ -134,8 +134,9 @@ static void number_of(const struct posix_trace_value_np *value, struct sqlvalue 
 		*to = (struct sqlvalue){ .kind = SQLVALUE_REAL, .real = value->f64 };
 		break;
 	case POSIX_TRACE_FORM_BYTES_NP:
-		set_bytes(to, value->field->type == POSIX_TRACE_TYPE_STR_NP ? SQLVALUE_TEXT :
-			  SQLVALUE_BLOB,
+		set_bytes(to,
+			  value->field->type == POSIX_TRACE_TYPE_STR_NP ? SQLVALUE_TEXT
+									: SQLVALUE_BLOB,
 			  value->data, value->len);
 		break;
 	default:

@@ -18,7 +18,7 @@ static const char help[] =
 	"Usage: posixtrace status [OPTION]... PID...\n"
 	"Prints every active stream of the process PID, those that it inherited too: attributes,\n"
 	"status, how full it is, events and losses by cause, the event types that are filtered "
-	"out,\n"
+		"out,\n"
 	"and which other processes are traced into it.\n"
 	"\n"
 	"      --utc            times in UTC\n"

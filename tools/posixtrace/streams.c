@@ -51,8 +51,8 @@ static bool copy_names(struct streams_one *one)
 static void take(void *arg, const struct posix_trace_stream_np *stream)
 {
 	struct streams *streams = arg;
-	struct streams_one *more = realloc(streams->one,
-					   (streams->count + 1) * sizeof(*more)), *one;
+	struct streams_one *more = realloc(streams->one, (streams->count + 1) * sizeof(*more)),
+			   *one;
 
 	if (!more) {
 		streams->no_memory = true;

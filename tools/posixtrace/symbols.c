@@ -126,8 +126,8 @@ static bool learn(struct known *entry, const struct posix_trace_mapping_np *mapp
 		module_say_lack(module);
 	}
 	if (!entry->symbol.name)
-		entry->symbol.name = entry->own = with_offset(mapping->path,
-							      address - mapping->base);
+		entry->symbol.name = entry->own =
+			with_offset(mapping->path, address - mapping->base);
 	return entry->symbol.name;
 }
 

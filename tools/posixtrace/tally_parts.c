@@ -95,16 +95,16 @@ static int go_to(const struct worker *worker, size_t part)
 {
 	int64_t begin_ns = worker->parts->cut_ns[part], end_ns = worker->parts->cut_ns[part + 1];
 	struct timespec begin = moment(begin_ns), end = moment(end_ns);
-	int err = part ? posix_trace_seek_np(worker->trid,
-					     &begin) : posix_trace_rewind(worker->trid);
+	int err =
+		part ? posix_trace_seek_np(worker->trid, &begin) : posix_trace_rewind(worker->trid);
 
 	return err ? err : posix_trace_until_np(worker->trid, end_ns == INT64_MAX ? NULL : &end);
 }
 
 static void tell(struct worker *worker, uint64_t events)
 {
-	uint64_t done = atomic_fetch_add_explicit(&worker->parts->done, events,
-						  memory_order_relaxed);
+	uint64_t done =
+		atomic_fetch_add_explicit(&worker->parts->done, events, memory_order_relaxed);
 
 	if (worker->meter) {
 		worker->meter->done = done + events - 1;
@@ -152,8 +152,8 @@ static void *work(void *arg)
 	size_t part;
 
 	while (!worker->err && !atomic_load_explicit(&parts->failed, memory_order_relaxed) &&
-	       (part = atomic_fetch_add_explicit(&parts->next, 1,
-						 memory_order_relaxed)) < parts->count)
+	       (part = atomic_fetch_add_explicit(&parts->next, 1, memory_order_relaxed)) <
+		       parts->count)
 		worker->err = count_part(worker, part);
 	if (worker->err)
 		atomic_store_explicit(&parts->failed, true, memory_order_relaxed);

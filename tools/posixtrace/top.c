@@ -24,9 +24,9 @@ static const char help[] =
 	"Usage: posixtrace top [OPTION]... -p PID\n"
 	"       posixtrace top [OPTION]... LOG\n"
 	"Shows what the process PID and the children that it has from now on do: event types by "
-	"rate,\n"
+		"rate,\n"
 	"durations, the busiest threads, contended locks, how full its streams are, losses. It "
-	"has a stream\n"
+		"has a stream\n"
 	"of its own, so nobody else's trace changes. Of a LOG it shows the same, as a whole.\n"
 	"\n"
 	"  -p, --pid PID      the process; its program must use libposixtrace\n"
@@ -39,7 +39,7 @@ static const char help[] =
 	"  -h, --help         this text\n"
 	"\n"
 	"Keys: q ends it, Tab shows the next part alone, a all parts, s sorts by total or rate, p "
-	"pauses,\n"
+		"pauses,\n"
 	"r counts durations and locks anew, arrows and pages scroll.\n"
 	"\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 a log is damaged or was never closed.\n";
@@ -160,8 +160,8 @@ static int watch(const char *path)
 		return TOOL_FAILURE;
 	}
 	top_init(top);
-	status = path ? top_open_log(&source, path, top) : top_open_process(&source, pid,
-									    stream_size);
+	status = path ? top_open_log(&source, path, top)
+		      : top_open_process(&source, pid, stream_size);
 	if (!status) {
 		status = show(&source, top);
 		if (path)

@@ -6,7 +6,8 @@
  * How often a type or thread had events is the ledger's account, exact also where events were lost.
  * Latencies and locks come from the events that were read.
  *
- * Memory    bounded: of more locks than TOP_LOCKS, or more open spans than TOP_OPEN, nothing is known.
+ * Memory    bounded: of more locks than TOP_LOCKS, or more open spans than TOP_OPEN, nothing is
+ *           known.
  */
 #ifndef POSIXTRACE_TOP_H
 #define POSIXTRACE_TOP_H
@@ -116,8 +117,9 @@ int top_read(struct top_source *source, struct top *top);
 /* That, and the counts since the last time. 0 or an error number. */
 int top_update(struct top_source *source, struct top *top);
 
-enum top_view { TOP_ALL, TOP_TYPES, TOP_LATENCIES, TOP_THREADS, TOP_LOCKED, TOP_STREAMS,
-		TOP_VIEWS };
+enum top_view {
+	TOP_ALL, TOP_TYPES, TOP_LATENCIES, TOP_THREADS, TOP_LOCKED, TOP_STREAMS, TOP_VIEWS
+};
 
 /* What is shown, line by line: the same on paper and on a screen. Text is safe for a terminal. */
 struct top_page {

@@ -175,8 +175,7 @@ static uint64_t key_of(const struct top_type *type, const struct posix_trace_eve
 		hash = mix(hash, &event->info.posix_thread_id, sizeof(event->info.posix_thread_id));
 	for (unsigned i = 0; i < schema->keys; i++)
 		if (posix_trace_field_get_np(schema, schema->key[i], 0, event->data,
-					     event->data_len, 0,
-					     &value)) {
+					     event->data_len, 0, &value)) {
 			if (value.field->form == POSIX_TRACE_FORM_BYTES_NP)
 				hash = mix(hash, value.data, value.len);
 			else

@@ -144,7 +144,8 @@ static void put_latencies(struct top_page *page, const struct top *top, size_t r
 	struct top_type **type = sorted_types(top, &count, true);
 
 	if (count)
-		heading(page, "       COUNT         50%         90%         99%         MAX       TOTAL  DURATION OF");
+		heading(page, "       COUNT         50%         90%         99%         MAX       "
+			      "TOTAL  DURATION OF");
 	for (size_t i = 0; i < count && i < rows; i++) {
 		const struct top_latency *latency = type[i]->latency;
 		bool is_span = type[i]->schema->role != POSIX_TRACE_POINT_NP;
@@ -245,8 +246,7 @@ static void put_locks(struct top_page *page, const struct top_source *source, co
 		put_name(lock[i]->type->name);
 		out_printf(&line, " 0x%llx", (unsigned long long)lock[i]->pointer);
 		if (!posix_trace_object_find_np(source->trid, lock[i]->pid, lock[i]->pointer,
-						INT64_MAX,
-						&object)) {
+						INT64_MAX, &object)) {
 			out_str(&line, " \"");
 			text_safe(&line, object.name, strlen(object.name));
 			out_char(&line, '"');

@@ -91,7 +91,8 @@ static void obey(struct screen *screen, int key)
 		screen->first += (size_t)LINES / 2;
 		break;
 	case KEY_PPAGE:
-		screen->first -= screen->first < (size_t)LINES / 2 ? screen->first : (size_t)LINES / 2;
+		screen->first -=
+			screen->first < (size_t)LINES / 2 ? screen->first : (size_t)LINES / 2;
 		break;
 	}
 }

@@ -36,8 +36,9 @@ static void duration(struct out *out, uint64_t ns)
 		uint64_t ns;
 		unsigned digits;
 		const char *name;
-	} units[] = { { 1000000000, 9, "s" }, { 1000000, 6, "ms" }, { 1000, 3, "us" },
-		      { 1, 0, "ns" } };
+	} units[] = {
+		{ 1000000000, 9, "s" }, { 1000000, 6, "ms" }, { 1000, 3, "us" }, { 1, 0, "ns" }
+	};
 	unsigned unit = 0, digits;
 	uint64_t rest;
 	char *p;
@@ -151,8 +152,8 @@ static void text_bytes(struct out *out, const struct posix_trace_value_np *value
 }
 
 void value_text(struct out *out, const struct logfile *log,
-		const struct posix_trace_event_np *event,
-		const struct posix_trace_value_np *value, enum when_form form)
+		const struct posix_trace_event_np *event, const struct posix_trace_value_np *value,
+		enum when_form form)
 {
 	const struct posix_trace_field_np *field = value->field;
 	const char *name = field->value_names ? posix_trace_value_name_np(value) : NULL;
@@ -250,12 +251,13 @@ void value_json(struct out *out, const struct posix_trace_value_np *value)
 }
 
 bool value_label(struct out *out, const struct logfile *log,
-		 const struct posix_trace_event_np *event,
-		 const struct posix_trace_value_np *value, const char *before)
+		 const struct posix_trace_event_np *event, const struct posix_trace_value_np *value,
+		 const char *before)
 {
 	const struct posix_trace_field_np *field = value->field;
 	const char *name = field->value_names ? posix_trace_value_name_np(value) : NULL;
-	const char *error = field->type == POSIX_TRACE_TYPE_ERRNO_NP ? error_name(value->s64) : NULL;
+	const char *error =
+		field->type == POSIX_TRACE_TYPE_ERRNO_NP ? error_name(value->s64) : NULL;
 	char text[POSIX_TRACE_OBJECT_NAME_MAX_NP + 32];
 	struct posix_trace_object_np object;
 	bool found = !name && !error && !field->has_bits && find_object(log, event, value, &object);

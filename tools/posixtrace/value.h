@@ -12,8 +12,8 @@
 #include "when.h"
 
 void value_text(struct out *out, const struct logfile *log,
-		const struct posix_trace_event_np *event,
-		const struct posix_trace_value_np *value, enum when_form form);
+		const struct posix_trace_event_np *event, const struct posix_trace_value_np *value,
+		enum when_form form);
 void value_json(struct out *out, const struct posix_trace_value_np *value);
 
 /*
@@ -22,7 +22,7 @@ void value_json(struct out *out, const struct posix_trace_value_np *value);
  * name.
  */
 bool value_label(struct out *out, const struct logfile *log,
-		 const struct posix_trace_event_np *event,
-		 const struct posix_trace_value_np *value, const char *before);
+		 const struct posix_trace_event_np *event, const struct posix_trace_value_np *value,
+		 const char *before);
 
 #endif

@@ -18,7 +18,7 @@
 static const char help[] =
 	"Usage: posixtrace verify [OPTION]... LOG...\n"
 	"Proves each LOG (- is standard input): every checksum and length, the counts of every "
-	"block\n"
+		"block\n"
 	"against its events, and that the loss ledger accounts for every event, in total, by type\n"
 	"and by thread:\n"
 	"\n"

@@ -74,8 +74,10 @@ enum { /* values of the options */
 	"      --pair BEGIN,END[,FIELD]...  for durations: these event types, too, are a span\n"
 
 #define WANTED_TIME_HELP \
-	"TIME is 2025-02-03T10:15:32.123456789, or less of that from the right; local time, or UTC\n" \
-	"with --utc or a Z behind it, or with an offset such as +01:00; seconds since 1970; 10:15 on\n" \
+	"TIME is 2025-02-03T10:15:32.123456789, or less of that from the right; local time, " \
+		"or UTC\n" \
+	"with --utc or a Z behind it, or with an offset such as +01:00; seconds since 1970; " \
+		"10:15 on\n" \
 	"the day of the log; +1.5s behind its first event, -200ms before its last one.\n"
 
 void wanted_init(struct wanted *wanted);

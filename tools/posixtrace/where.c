@@ -99,9 +99,10 @@ static struct value field_value(const struct asking *asking, const struct where_
 
 	field = event->schema ? asking->place->field[node->field] : -1;
 	if (field < 0)
-		return is_duration(&asking->where->field[node->field]) ? duration(event) : unknown();
-	if (!posix_trace_field_get_np(event->schema, (unsigned)field, node->index,
-						   event->data, event->data_len, event->flags, &got))
+		return is_duration(&asking->where->field[node->field]) ? duration(event)
+								       : unknown();
+	if (!posix_trace_field_get_np(event->schema, (unsigned)field, node->index, event->data,
+				      event->data_len, event->flags, &got))
 		return unknown();
 	switch (got.field->form) {
 	case POSIX_TRACE_FORM_BYTES_NP:
@@ -177,8 +178,8 @@ static struct value calculate(enum where_op op, const struct value *a, const str
 			return unknown();
 		if (b->number == -1)
 			return op == WHERE_REST ? number(0) :
-			       __builtin_sub_overflow((__int128)0, a->number,
-						      &n) ? unknown() : number(n);
+			       __builtin_sub_overflow((__int128)0, a->number, &n) ? unknown() :
+			       number(n);
 		return number(op == WHERE_REST ? a->number % b->number : a->number / b->number);
 	}
 }

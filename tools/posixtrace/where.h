@@ -2,7 +2,7 @@
 /*
  * where.h - which events are wanted, as an expression over the fields of their schemas.
  *
- * 	fd == 3 && duration > 1ms || op == "write" && !(event.pid == 7)
+ *	fd == 3 && duration > 1ms || op == "write" && !(event.pid == 7)
  *
  * || && ! == != < <= > >= + - * / % & and parentheses as in C; ~ and !~ match a shell pattern.
  * Names are of fields, NAME[2] of an element; event.name event.pid event.tid event.time event.len

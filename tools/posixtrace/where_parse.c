@@ -132,8 +132,8 @@ static bool comparison(struct where_reader *reader, unsigned *node)
 {
 	static const char *const list[] = { "==", "!=", "<=", ">=", "<", ">", "!~", "~", NULL };
 	static const enum where_op op[] = { WHERE_EQUAL, WHERE_UNEQUAL, WHERE_AT_MOST,
-					    WHERE_AT_LEAST,
-					    WHERE_LESS, WHERE_MORE, WHERE_NO_MATCH, WHERE_MATCH };
+					    WHERE_AT_LEAST, WHERE_LESS, WHERE_MORE, WHERE_NO_MATCH,
+					    WHERE_MATCH };
 	const char *behind;
 	unsigned a, b;
 	int which;

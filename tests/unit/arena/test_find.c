@@ -135,8 +135,8 @@ static pid_t start_target(void)
 {
 	pid_t child;
 
-	inode_of_target = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-			       0);
+	inode_of_target =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(inode_of_target, MAP_FAILED);
 	child = fork();
 	ck_assert_int_ge(child, 0);

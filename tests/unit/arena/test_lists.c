@@ -56,8 +56,8 @@ END_TEST
 
 START_TEST(only_named_types_of_the_program_have_one)
 {
-	static const unsigned types[] = { 0, 1, 8, 62, 63, PTX_TYPE_FIRST_USER + PTX_NAMES, 1023,
-					  5000 };
+	static const unsigned types[] = { 0, 1, 8, 62, 63, PTX_TYPE_FIRST_USER + PTX_NAMES,
+					  1023, 5000 };
 	char text[PTX_SCHEMA_BYTES + 1];
 
 	for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++) {

@@ -232,7 +232,8 @@ static void scribble_over_all(void)
 		if (random_word(&state) % 2)
 			attachment->stream_size = random_word(&state) >> (random_word(&state) % 64);
 		if (random_word(&state) % 2)
-			attachment->max_data_size = random_word(&state) >> (random_word(&state) % 64);
+			attachment->max_data_size =
+				random_word(&state) >> (random_word(&state) % 64);
 	}
 	OK(ptx_ring_plan(65536, 100, PTX_RINGS_FEW, &geometry));
 	region = map(geometry.bytes_first, PTX_REGIONS_AT);

@@ -21,8 +21,9 @@ START_TEST(what_is_mapped_is_read_as_it_was_said)
 {
 	struct ptx_maps *maps = calloc(1, sizeof *maps);
 	struct ptx_mapping said = mapping_of(5, 8192, "/lib/a"), got;
-	struct ptx_mapping gone = { .kind = PTX_MAPPING_GONE, .pid = 5, .end = UINT64_MAX,
-				    .from_ns = 3 };
+	struct ptx_mapping gone = {
+		.kind = PTX_MAPPING_GONE, .pid = 5, .end = UINT64_MAX, .from_ns = 3
+	};
 	char path[PTX_MAPPING_PATH_BYTES];
 	uint32_t used;
 

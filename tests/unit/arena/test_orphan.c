@@ -225,8 +225,7 @@ START_TEST(what_a_late_writer_touched_is_given_back_when_the_place_is_used_again
 	ptx_attachment_publish(ARENA, bit, generation);
 	ptx_attachment_hide(ARENA, bit, generation);
 	ptx_region_destroy(ARENA, &(struct ptx_rings){ .region = memory, .geometry = geometry },
-			   offset,
-			   false);
+			   offset, false);
 	ptx_attachment_retract(ARENA, bit, generation);
 	ck_assert(!is_present(offset));
 	*(volatile char *)late = 1;

@@ -33,9 +33,9 @@ static void *drain(void *arg)
 	ssize_t n;
 
 	/* In small pieces, so that the writer meets a full pipe again and again. */
-	while (got < LEN && ((n = read(fd, bytes + got,
-				       LEN - got < 10000 ? LEN - got : 10000)) > 0 ||
-			     (n < 0 && errno == EINTR))) {
+	while (got < LEN &&
+	       ((n = read(fd, bytes + got, LEN - got < 10000 ? LEN - got : 10000)) > 0 ||
+		(n < 0 && errno == EINTR))) {
 		got += n > 0 ? (size_t)n : 0;
 		usleep(100);
 	}

@@ -288,8 +288,8 @@ static Suite *build(void)
 	tcase_add_loop_test(tc, pages_exchanged_and_zeroed, 0, 3);
 	tcase_add_loop_test(tc, noise, 0, 3);
 	tcase_add_test(tc, a_loop_log_that_was_ended_without_a_block_is_salvaged_behind_it);
-	tcase_add_loop_test(tc, a_block_of_a_loop_log_that_is_not_the_one_of_its_place_is_passed_over, 0,
-			    2);
+	tcase_add_loop_test(
+		tc, a_block_of_a_loop_log_that_is_not_the_one_of_its_place_is_passed_over, 0, 2);
 	tcase_add_test(tc, salvage_costs_only_the_damaged_block_and_marks_the_gap);
 	return suite;
 }

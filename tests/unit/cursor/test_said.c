@@ -152,7 +152,8 @@ START_TEST(a_schema_of_a_megabyte_is_not_read)
 {
 	const uint32_t bytes = 1 << 20;
 	struct ptx_log_schema *entry = calloc(1, sizeof(*entry) + bytes + 24);
-	struct ptx_log_schema *next = (struct ptx_log_schema *)(void *)((char *)(entry + 1) + bytes);
+	struct ptx_log_schema *next =
+		(struct ptx_log_schema *)(void *)((char *)(entry + 1) + bytes);
 	struct ptx_stored *stored;
 	int fd;
 

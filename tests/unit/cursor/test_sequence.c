@@ -105,7 +105,8 @@ START_TEST(salvage_reads_all_that_is_there_once)
 	int fd = log_of(logs[_i].order, logs[_i].blocks);
 	struct ptx_stored *stored = sample_open(fd, true);
 	struct ptx_stored_event got;
-	uint64_t next = 0, gap = logs[_i].plain == logs[_i].blocks ? UINT64_MAX : logs[_i].to * EACH;
+	uint64_t next = 0,
+		 gap = logs[_i].plain == logs[_i].blocks ? UINT64_MAX : logs[_i].to * EACH;
 
 	while (ptx_stored_next(stored, &got)) {
 		if (next == logs[_i].from * EACH)

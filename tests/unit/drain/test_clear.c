@@ -168,11 +168,14 @@ static bool overtakes; /* the writer, whenever the reader takes */
 static unsigned overtaken; /* so often more has the reader lost its place by the time it looks */
 
 enum ptx_claim __real_ptx_ring_take(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
-				    unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident, bool *fresh);
+				    unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
+				    bool *fresh);
 enum ptx_claim __wrap_ptx_ring_take(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
-				    unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident, bool *fresh);
+				    unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
+				    bool *fresh);
 enum ptx_claim __wrap_ptx_ring_take(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
-				    unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident, bool *fresh)
+				    unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
+				    bool *fresh)
 {
 	if (overtaken && ring == one.ring) {
 		overtaken--;

@@ -29,8 +29,7 @@ static void assert_labels(void)
 
 		if (last && told->time_ns < last->time_ns)
 			ck_assert_msg(told->late, "event %u of type %u is %d ns older", i,
-				      told->type,
-				      (int)(last->time_ns - told->time_ns));
+				      told->type, (int)(last->time_ns - told->time_ns));
 		if (!told->late)
 			last = told;
 	}

@@ -469,7 +469,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, unread_events_of_a_stopped_stream_are_in_its_account);
 	tcase_add_test(tc, a_full_stream_tells_its_stop_behind_its_last_event_and_loses_what_comes);
 	tcase_add_loop_test(
-		tc, a_full_stream_tells_its_stop_behind_what_was_delivered_before_it_was_noticed, 0, 2);
+		tc, a_full_stream_tells_its_stop_behind_what_was_delivered_before_it_was_noticed, 0,
+		2);
 	tcase_add_test(tc, an_empty_stream_goes_on_and_says_so_before_the_next_event);
 	tcase_add_test(tc, a_stream_half_read_goes_on_and_the_pair_stands_in_the_gap);
 	tcase_add_test(tc, a_full_stream_that_was_stopped_by_call_does_not_go_on);

@@ -22,9 +22,9 @@ static void mark(enum ptx_mark_kind kind)
 	if (kind == PTX_MARK_START)
 		ptx_drain_thin(stage.drain);
 	stage_mark(kind, 0);
-	atomic_store(&stage.pool->rings.region->state,
-		     ptx_state_make(kind == PTX_MARK_START ? PTX_RUNNING : PTX_SUSPENDED,
-				    pool_now));
+	atomic_store(
+		&stage.pool->rings.region->state,
+		ptx_state_make(kind == PTX_MARK_START ? PTX_RUNNING : PTX_SUSPENDED, pool_now));
 }
 
 static void start_and_stop(unsigned pairs)

@@ -431,7 +431,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, who_must_not_wait_gets_nothing_that_was_recorded_after_the_look);
 	tcase_add_test(tc, a_look_for_what_is_complete_that_finds_nothing_gives_up_no_order);
 	tcase_add_test(
-		tc, a_second_look_delivers_what_was_there_at_the_first_when_the_writer_has_advanced);
+		tc,
+		a_second_look_delivers_what_was_there_at_the_first_when_the_writer_has_advanced);
 	tcase_add_test(tc, after_a_stall_nobody_waits_and_the_event_comes_late_and_says_so);
 	tcase_add_test(tc, each_stall_is_waited_for_anew);
 	tcase_add_test(tc, a_window_left_by_a_jump_delays_once_and_then_no_more);

@@ -92,9 +92,9 @@ static void assert_mapped(const struct ptx_stored *stored)
 
 static void describe_more(struct sample *sample)
 {
-	static const struct ptx_object child = { .kind = PTX_OBJECT_CHILD, .pid = 600,
-						 .pointer = 500,
-						 .time_ns = SAMPLE_TIME(8) };
+	static const struct ptx_object child = {
+		.kind = PTX_OBJECT_CHILD, .pid = 600, .pointer = 500, .time_ns = SAMPLE_TIME(8)
+	};
 
 	ck_assert_int_eq(ptx_log_schema(sample->log, 65, "u8 x"), 0);
 	ck_assert_int_eq(ptx_log_object(sample->log, &child), 0);

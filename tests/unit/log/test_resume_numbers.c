@@ -19,8 +19,8 @@ static int killed_with_schemas(uint32_t policy)
 	int fd = sample_file();
 
 	ck_assert_int_eq(sample_begin(&sample, fd, policy,
-				      policy == POSIX_TRACE_LOOP ? LOOP_BYTES : 0,
-				      HEIR_DATA_MAX), 0);
+				      policy == POSIX_TRACE_LOOP ? LOOP_BYTES : 0, HEIR_DATA_MAX),
+			 0);
 	for (unsigned i = 0; i < WRITES; i++) {
 		ck_assert_int_eq(ptx_log_schema(sample.log, 64 + i % SAMPLE_TYPES, "u8 x"), 0);
 		sample_add(&sample, EACH);

@@ -10,8 +10,7 @@ static struct posix_trace_schema_np schema;
 
 static const char *const wide =
 	"u8 a; s16 b; u32 c; s64 d; f32 e; f64 f; bool g; char h; str i; bytes j; u16[2] k; "
-	"str[4] l;"
-	"bytes[2] m; str n";
+	"str[4] l;bytes[2] m; str n";
 
 static size_t pack_wide(unsigned char *payload, size_t room)
 {
@@ -21,8 +20,8 @@ static size_t pack_wide(unsigned char *payload, size_t room)
 		POSIX_TRACE_S64_NP(-4), POSIX_TRACE_F32_NP(0.5), POSIX_TRACE_F64_NP(-0.25),
 		POSIX_TRACE_BOOL_NP("yes"), POSIX_TRACE_CHAR_NP('h'), POSIX_TRACE_STR_NP("iii"),
 		POSIX_TRACE_BYTES_NP("jj", 2), POSIX_TRACE_BYTES_N_NP(k, sizeof(k)),
-		POSIX_TRACE_STR_N_NP("l", 4), POSIX_TRACE_BYTES_N_NP("mm",
-								     2), POSIX_TRACE_STR_NP(NULL),
+		POSIX_TRACE_STR_N_NP("l", 4), POSIX_TRACE_BYTES_N_NP("mm", 2),
+		POSIX_TRACE_STR_NP(NULL),
 	};
 
 	return posix_trace_fields_pack_np(payload, room, args, sizeof(args) / sizeof(args[0]));
@@ -110,8 +109,8 @@ START_TEST(strings_are_cut_so_that_the_fields_behind_them_fit)
 	memset(text, 't', sizeof(text) - 1);
 	{
 		const struct posix_trace_arg_np args[] = {
-			POSIX_TRACE_STR_NP(text), POSIX_TRACE_BYTES_NP(text,
-								       7), POSIX_TRACE_U64_NP(42),
+			POSIX_TRACE_STR_NP(text), POSIX_TRACE_BYTES_NP(text, 7),
+			POSIX_TRACE_U64_NP(42),
 		};
 
 		len = posix_trace_fields_pack_np(payload, sizeof(payload), args, 3);
@@ -127,21 +126,22 @@ END_TEST
 
 START_TEST(the_other_byte_order_is_read)
 {
-	static const unsigned char payload[] = { 0xff, 0xfe, 0, 0, 0, 2, 'a', 'b', 0x3f, 0xc0, 0,
-						 0 };
+	static const unsigned char payload[] = {
+		0xff, 0xfe, 0, 0, 0, 2, 'a', 'b', 0x3f, 0xc0, 0, 0
+	};
 	static const uint16_t one = 1;
 	unsigned flags = *(const unsigned char *)&one ? POSIX_TRACE_VALUES_SWAPPED_NP : 0;
 	struct posix_trace_value_np v;
 
 	ck_assert_ptr_null(ptx_schema_parse("s16 a; bytes b; f32 c", &schema));
-	ck_assert_int_eq(posix_trace_field_get_np(&schema, 0, 0, payload, sizeof(payload), flags,
-						  &v), 1);
+	ck_assert_int_eq(
+		posix_trace_field_get_np(&schema, 0, 0, payload, sizeof(payload), flags, &v), 1);
 	ck_assert_int_eq(v.s64, -2);
-	ck_assert_int_eq(posix_trace_field_get_np(&schema, 1, 0, payload, sizeof(payload), flags,
-						  &v), 1);
+	ck_assert_int_eq(
+		posix_trace_field_get_np(&schema, 1, 0, payload, sizeof(payload), flags, &v), 1);
 	ck_assert_uint_eq(v.len, 2);
-	ck_assert_int_eq(posix_trace_field_get_np(&schema, 2, 0, payload, sizeof(payload), flags,
-						  &v), 1);
+	ck_assert_int_eq(
+		posix_trace_field_get_np(&schema, 2, 0, payload, sizeof(payload), flags, &v), 1);
 	ck_assert_double_eq(v.f64, 1.5);
 }
 END_TEST

@@ -14,8 +14,7 @@ static struct ptx_mappings list;
 static void file(uint32_t pid, uint64_t start, uint64_t end, int64_t from_ms, const char *path)
 {
 	struct ptx_mapping note = { .kind = PTX_MAPPING_FILE, .pid = pid, .start = start,
-				    .end = end,
-				    .from_ns = from_ms * MS, .path = path };
+				    .end = end, .from_ns = from_ms * MS, .path = path };
 
 	ck_assert_int_eq(ptx_mappings_add(&list, &note), 0);
 }
@@ -23,8 +22,7 @@ static void file(uint32_t pid, uint64_t start, uint64_t end, int64_t from_ms, co
 static void gone(uint32_t pid, uint64_t start, uint64_t end, int64_t from_ms)
 {
 	struct ptx_mapping note = { .kind = PTX_MAPPING_GONE, .pid = pid, .start = start,
-				    .end = end,
-				    .from_ns = from_ms * MS };
+				    .end = end, .from_ns = from_ms * MS };
 
 	ck_assert_int_eq(ptx_mappings_add(&list, &note), 0);
 }

@@ -19,9 +19,8 @@ static const struct {
 	{ "s8 a", 1, 1 }, { "s16 a", 1, 2 }, { "s32 a", 1, 4 }, { "s64 a", 1, 8 },
 	{ "x8 a", 1, 1 }, { "x16 a", 1, 2 }, { "x32 a", 1, 4 }, { "x64 a", 1, 8 },
 	{ "f32 a", 1, 4 }, { "f64 a", 1, 8 }, { "bool a", 1, 1 }, { "char a", 1, 1 },
-	{ "ptr a", 1, 8 }, { "ptr32 a", 1, 4 }, { "ns a", 1, 8 }, { "time a", 1, 8 }, { "errno a",
-											1, 4 },
-	{ "str a", 1, 0 }, { "bytes a", 1, 0 },
+	{ "ptr a", 1, 8 }, { "ptr32 a", 1, 4 }, { "ns a", 1, 8 }, { "time a", 1, 8 },
+	{ "errno a", 1, 4 }, { "str a", 1, 0 }, { "bytes a", 1, 0 },
 	{ "u8 a;u8 b", 2, 2 }, { "u8 a; u8 b;", 2, 2 }, { ";;u8 a;;u8 b;;", 2, 2 },
 	{ "  u8\ta\n;\r\n u16  b ", 2, 3 }, { "u8[4] a", 1, 4 }, { "u8 [ 4 ] a", 1, 4 },
 	{ "u16[3]a", 1, 6 }, { "u8[1] a", 1, 1 }, { "u8[65535] a", 1, 65535 },
@@ -44,14 +43,16 @@ static const struct {
 static const char *const bad[] = {
 	"", " ", ";", ";;;", "u8", "u8 ", "u8;", "a", "u9 a", "U8 a", "u128 a", "int a", "u8a",
 	"u8 1a", "u8 a b", "u8 a,b", "u8 a.b", "u8 a-b", "u8 \xc3\xa4", "u8 a; u8 a", "u8 a u8 b",
-	"u8[] a", "u8[0] a", "u8[65536] a", "u8[-1] a", "u8[x] a", "u8[1 a", "u8[1]]a", "u8[1][2] a",
-	"u8[99999999999999999999] a", "u8[08] a", "u8[0x] a", "u8[1u] a", "u8] a", "[4] a", "u8[4]",
+	"u8[] a", "u8[0] a", "u8[65536] a", "u8[-1] a", "u8[x] a", "u8[1 a", "u8[1]]a",
+	"u8[1][2] a", "u8[99999999999999999999] a", "u8[08] a", "u8[0x] a", "u8[1u] a",
+	"u8] a", "[4] a", "u8[4]",
 	"u8 a[4]", "u8 a{", "u8 a{}", "u8 a{0", "u8 a{0=", "u8 a{0=}", "u8 a{=x}", "u8 a{x=1}",
 	"u8 a{0=a,}", "u8 a{0=a 1=b}", "u8 a{0=a;1=b}", "u8 a{0=a}{1=b}", "u8 a}", "u8 a{-1=x}",
 	"u8 a{0=a|1=b}", "s8 a{|-1=x}", "u8 a{0==a}", "u8 a{0=a=b}", "u8 a{18446744073709551616=x}",
 	"s64 a{9223372036854775808=x}", "s64 a{-9223372036854775809=x}", "u8 a{|}", "u8 a{||1=A}",
-	"f32 a{0=x}", "f64 a{0=x}", "str a{0=x}", "bytes a{0=x}", "bytes[4] a{0=x}", "u8 a{0=\"x\"}",
-	"u8 a{0=\\x}", "u8 a{0=\x7f}", "u8 a{0=@x}", "{0=a}", "u8 a{1e3=x}", "u8 a{0x=x}",
+	"f32 a{0=x}", "f64 a{0=x}", "str a{0=x}", "bytes a{0=x}", "bytes[4] a{0=x}",
+	"u8 a{0=\"x\"}", "u8 a{0=\\x}", "u8 a{0=\x7f}", "u8 a{0=@x}", "{0=a}",
+	"u8 a{1e3=x}", "u8 a{0x=x}",
 	"@", "@;", "@x", "@level", "@level 0", "@level 6", "@level x", "@level 1 2", "@level -1",
 	"@level 1; @level 1", "@level1", "@Level 1", "@begin", "@begin ;", "@begin a b", "@end",
 	"@begin a; @begin b", "@begin a; @end a", "@end a; @end b", "@key a", "@key; @begin x",
@@ -94,9 +95,10 @@ END_TEST
 
 START_TEST(the_parts_of_a_schema_are_found)
 {
-	ck_assert_ptr_null(ptx_schema_parse("s32 fd; str path; x32 how{|1=A,2=B}; s8 op{-1=no,1=yes};"
-					    "u16[3] n; str[5] t; @level 4; @end io; @key path, fd",
-					    &schema));
+	ck_assert_ptr_null(
+		ptx_schema_parse("s32 fd; str path; x32 how{|1=A,2=B}; s8 op{-1=no,1=yes};"
+				 "u16[3] n; str[5] t; @level 4; @end io; @key path, fd",
+				 &schema));
 	ck_assert_int_eq(schema.level, 4);
 	ck_assert_int_eq(schema.role, POSIX_TRACE_END_NP);
 	ck_assert_str_eq(schema.span, "io");

@@ -8,10 +8,10 @@
  * every moment at which another thread could act once, or a handler could jump away. Where the
  * machine cannot do this from within a program, there is only the last, undisturbed run.
  *
- * 	set up;
- * 	steps_interrupt(writer_turns, reader_reads, &state);	(returns once for each moment)
- * 	look at what has become of it;
- * 	steps_end(100);
+ *	set up;
+ *	steps_interrupt(writer_turns, reader_reads, &state);	(returns once for each moment)
+ *	look at what has become of it;
+ *	steps_end(100);
  *
  * The code must not assert: Check's work would be stepped through and interrupted, too.
  */

@@ -240,12 +240,13 @@ END_TEST
 
 START_TEST(a_plan_holds_together)
 {
-	static const size_t sizes[] = { 0, 1, 1000, 65536, 1 << 20, (size_t)1 << 30,
-					(size_t)1 << 40 };
+	static const size_t sizes[] = {
+		0, 1, 1000, 65536, 1 << 20, (size_t)1 << 30, (size_t)1 << 40
+	};
 	static const size_t data[] = { 0, 8, 1024, 8192, 100000, PTX_RECORD_LEN_MAX };
 	struct ptx_geometry g;
-	int err = ptx_ring_plan(sizes[_i / 6], data[_i % 6], _i % 2 ? PTX_RINGS : PTX_RINGS_FEW,
-				&g);
+	int err =
+		ptx_ring_plan(sizes[_i / 6], data[_i % 6], _i % 2 ? PTX_RINGS : PTX_RINGS_FEW, &g);
 
 	if (sizes[_i / 6] <= (size_t)1 << 30)
 		ck_assert_int_eq(err, 0);

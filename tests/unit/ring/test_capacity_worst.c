@@ -105,7 +105,8 @@ static void fill_early(struct writer *writer, bool wasted)
 	size_t idents = (wasted ? 2 : 1) * PTX_IDENT_RECORD_BYTES;
 
 	for (;;) {
-		size_t left = room_left(writer) - idents - (geometry->record_max - 8), size = smallest;
+		size_t left = room_left(writer) - idents - (geometry->record_max - 8),
+		       size = smallest;
 
 		if (left == 0)
 			break;
@@ -193,8 +194,8 @@ static bool fill_stream(const struct way *way, unsigned chunks)
 		fill_early(writer, way->wasted);
 	}
 	while ((rest = geometry->capacity - held) > 0)
-		if (!put(writer, rest < 2 * computed(smallest) ? rest - PTX_IDENT_RECORD_BYTES :
-			 smallest))
+		if (!put(writer,
+			 rest < 2 * computed(smallest) ? rest - PTX_IDENT_RECORD_BYTES : smallest))
 			return false;
 	return atomic_load(&pool->rings.region->cut) == 0 &&
 	       pool_lost(pool, PTX_WRITER_OVERWRITTEN) == 0;

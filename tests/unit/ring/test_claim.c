@@ -123,7 +123,8 @@ static Suite *suite(void)
 	TCase *tc;
 	Suite *s = support_suite("ring: claims, at any instruction", &tc);
 
-	tcase_add_test(tc, a_reader_at_any_instruction_of_a_rings_first_claim_sees_nothing_or_its_chunk);
+	tcase_add_test(
+		tc, a_reader_at_any_instruction_of_a_rings_first_claim_sees_nothing_or_its_chunk);
 	tcase_add_loop_test(tc, two_that_claim_at_once_get_a_ring_each, 0, 2);
 	tcase_add_test(tc, a_claim_at_any_instruction_of_letting_a_ring_go_does_not_lose_it);
 	tcase_add_test(tc, a_ring_that_found_no_chunk_is_there_for_the_next_thread);

@@ -114,8 +114,7 @@ static void do_something(struct ptx_chunk **chunk, uint32_t *ring, struct ptx_pl
 		break;
 	case 7:
 		ptx_overwrite(rings, (uint32_t)random_word(&state) % rings->geometry.chunks_max,
-			      PTX_NONE,
-			      (uint32_t)random_word(&state) % rings->geometry.rings);
+			      PTX_NONE, (uint32_t)random_word(&state) % rings->geometry.rings);
 		break;
 	case 8:
 		ptx_ring_find(rings, (uint32_t)random_word(&state) % rings->geometry.rings, place,
@@ -127,13 +126,11 @@ static void do_something(struct ptx_chunk **chunk, uint32_t *ring, struct ptx_pl
 		break;
 	case 10:
 		ptx_ring_look(rings, (uint32_t)random_word(&state) % rings->geometry.rings, place,
-			      buffer, &bytes,
-			      &ident, &fresh);
+			      buffer, &bytes, &ident, &fresh);
 		break;
 	default:
 		ptx_ring_take(rings, (uint32_t)random_word(&state) % rings->geometry.rings, place,
-			      buffer, &bytes,
-			      &ident, &fresh);
+			      buffer, &bytes, &ident, &fresh);
 		break;
 	}
 }

@@ -64,8 +64,8 @@ START_TEST(writers_at_any_instruction_of_a_claim_take_it_or_leave_it_whole)
 	}
 	reader_read(&reader);
 	ck_assert_uint_eq(reader.seen[reader.n - 1].value,
-			  CHUNKS * POOL_RECORDS + (unsigned)(steps_happened() ? events_between :
-							     0));
+			  CHUNKS * POOL_RECORDS +
+				  (unsigned)(steps_happened() ? events_between : 0));
 	assert_growing(1);
 	assert_account(&reader);
 	pool_assert_counted(pool);
@@ -205,7 +205,8 @@ static bool is_hinted(uint32_t number, uint64_t word)
 	uint64_t hint = (uint64_t)(ptx_word_generation(word) & 0xffff) << 32 | number;
 
 	for (uint64_t at = atomic_load(&hints->head); at != atomic_load(&hints->tail); at++)
-		if ((atomic_load(&pool->rings.queue[PTX_HINT_CLOSED][0][at & mask]) << 16 >> 16) == hint)
+		if ((atomic_load(&pool->rings.queue[PTX_HINT_CLOSED][0][at & mask]) << 16 >> 16) ==
+		    hint)
 			return true;
 	return false;
 }
@@ -220,7 +221,7 @@ static void turn_two_twice(void *state)
  * SLOOP-01: none is passed by when its turn comes. The queue is so long that the other does not
  * pass over the hint that one is about to give.
  */
-START_TEST(another_at_any_instruction_of_an_overwriting_turn_leaves_every_closed_chunk_its_hint)
+START_TEST(another_at_any_instruction_of_an_overwriting_turn_leaves_closed_chunks_their_hints)
 {
 	fill_up_by_two(63);
 	steps_interrupt(turn_one, turn_two_twice, NULL);
@@ -246,7 +247,7 @@ static Suite *suite(void)
 			    0, 3);
 	tcase_add_test(
 		tc,
-		another_at_any_instruction_of_an_overwriting_turn_leaves_every_closed_chunk_its_hint);
+		another_at_any_instruction_of_an_overwriting_turn_leaves_closed_chunks_their_hints);
 	return s;
 }
 

@@ -53,8 +53,8 @@ static bool put(struct writer *writer, size_t size)
 
 	record = ptx_ring_reserve(rings, writer->chunk, size, &head);
 	end = ptx_head_offset(head) + size;
-	if (record && ptx_ring_extend(rings, writer->chunk, ptx_head_offset(head), end,
-				      &pool_loss) < end) {
+	if (record &&
+	    ptx_ring_extend(rings, writer->chunk, ptx_head_offset(head), end, &pool_loss) < end) {
 		if (pool_loss != PTX_WRITER_STREAM_FULL)
 			return false;
 		record = NULL;
@@ -64,8 +64,8 @@ static bool put(struct writer *writer, size_t size)
 			return false;
 		record = ptx_ring_reserve(rings, writer->chunk, size, &head);
 		end = ptx_head_offset(head) + size;
-		if (ptx_ring_extend(rings, writer->chunk, ptx_head_offset(head), end,
-				    &pool_loss) < end)
+		if (ptx_ring_extend(rings, writer->chunk, ptx_head_offset(head), end, &pool_loss) <
+		    end)
 			return false;
 	}
 	ck_assert(is_present(writer->chunk, sizeof *writer->chunk + end));

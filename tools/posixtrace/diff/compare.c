@@ -8,7 +8,7 @@
 #include "diff/paired.h"
 
 #define CONFIDENCE   0.95
-#define COUNT_LEAST  (3 * SAMPLE_PARTS) /* events in one of the two logs, for a count to be tested */
+#define COUNT_LEAST  (3 * SAMPLE_PARTS) /* events in one log, for a count to be tested */
 #define COMMON_LEAST 3                  /* spans that tell a common ratio */
 
 const char *compare_quantity_name(int quantity)

@@ -14,9 +14,9 @@
 static const char help[] =
 	"Usage: posixtrace diff [OPTION]... A B\n"
 	"Compares two logs: how often each event type came, and how long spans, calls and waits "
-	"took\n"
+		"took\n"
 	"(p50, p90, p99), each with the interval of 95 % of the ratio of B to A. What differs by "
-	"more than\n"
+		"more than\n"
 	"chance and a margin is marked; posixtrace-diff(1) says how that is decided.\n"
 	"\n"
 	"      --level P        the chance to mark anything where nothing differs, 0.05\n"
@@ -33,7 +33,7 @@ static const char help[] =
 	"\n"
 	WANTED_TIME_HELP
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see "
-	"--fail-on-difference.\n";
+		"--fail-on-difference.\n";
 
 enum {
 	OPT_LEVEL = 256,
@@ -84,8 +84,8 @@ static bool parse_option(struct diff *diff, int option)
 	bool good = true;
 
 	if (wanted_option(&diff->sample[0].wanted, option, optarg, &good))
-		return good && wanted_option(&diff->sample[1].wanted, option, optarg,
-					     &good) && good;
+		return good && wanted_option(&diff->sample[1].wanted, option, optarg, &good) &&
+		       good;
 	switch (option) {
 	case OPT_LEVEL:
 		return parse_part("--level", optarg, 1, &diff->compare.level);

@@ -21,7 +21,8 @@ static void row_object(struct out *out, const struct comparison *row)
 	out_str(out, "{\"name\":");
 	text_json(out, row->name, strlen(row->name));
 	out_printf(out, ",\"kind\":\"%s\",\"quantity\":\"%s\",\"a\":%.10g,\"b\":%.10g",
-		   compare_kind_name(row->kind), compare_quantity_name(row->quantity), row->a, row->b);
+		   compare_kind_name(row->kind), compare_quantity_name(row->quantity), row->a,
+		   row->b);
 	out_printf(out, ",\"lost_a\":%llu,\"lost_b\":%llu", (unsigned long long)row->lost_a,
 		   (unsigned long long)row->lost_b);
 	if (row->has_interval)

@@ -64,7 +64,8 @@ void diff_text(struct out *out, const struct compare *compare, const struct samp
 	if (compare->common_of)
 		out_printf(out,
 			   "%zu spans together took %.4g times as long in B; that is taken out of"
-			   " the ratios of durations\n", compare->common_of, exp(compare->common));
+			   " the ratios of durations\n",
+			   compare->common_of, exp(compare->common));
 	out_str(out,
 		"\n  what             A            B       B/A 95 % of B/A            p (Holm)\n");
 	for (size_t i = 0; i < compare->rows; i++)

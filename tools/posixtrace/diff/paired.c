@@ -65,7 +65,8 @@ struct paired paired_of(const double *difference, size_t count)
 
 		variance += off * off / (double)(count - 1);
 		if (i)
-			covariance += off * (difference[i - 1] - paired.middle) / (double)(count - 1);
+			covariance +=
+				off * (difference[i - 1] - paired.middle) / (double)(count - 1);
 	}
 	paired.error = sqrt(variance / (double)count + BETWEEN * fmax(0, covariance));
 	return paired;

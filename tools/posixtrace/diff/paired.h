@@ -7,7 +7,7 @@
  * much of it as is seen within the runs is taken to lie between them, where it does not become less
  * by more parts:
  *
- * 	error^2 = variance / parts + 2 max(0, covariance of neighbours)
+ *	error^2 = variance / parts + 2 max(0, covariance of neighbours)
  *
  * Middle by error has Student's distribution, with half as many degrees of freedom as there are
  * parts, less one, since the covariance is estimated as well.

@@ -140,8 +140,7 @@ static int take_lost(struct sample *sample)
 		}
 	for (size_t i = 0; !err && i < sample->count; i++)
 		sample->series[i].lost = lost_of_series(&sample->lost, &sample->pairing,
-							&sample->log,
-							sample->series[i].series);
+							&sample->log, sample->series[i].series);
 	return err;
 }
 

@@ -14,14 +14,14 @@
 static const char help[] =
 	"Usage: posixtrace latency [OPTION]... LOG\n"
 	"Prints how long things took in LOG (- is standard input): spans of event types that "
-	"begin and end\n"
+		"begin and end\n"
 	"them, and events with a field that says how long something took. Counts, rates, "
-	"percentiles to\n"
+		"percentiles to\n"
 	"1/128 of the value; what waited for locks; the slowest with the events around them.\n"
 	"\n"
 	"      --pair BEGIN,END[,FIELD]...\n"
 	"                       event types that are a span, and the fields that pair them; "
-	"without a\n"
+		"without a\n"
 	"                       field the thread does; may be repeated\n"
 	"      --slowest N      the N slowest and the events around them; none without it\n"
 	"      --around N       so many events on each side, 3 without it\n"
@@ -147,8 +147,7 @@ static int take_lost(struct latency *latency)
 
 	for (size_t i = 0; !err && i < latency->count; i++)
 		latency->series[i].lost = lost_of_series(&latency->lost, &latency->pairing,
-							 &latency->log,
-							 latency->series[i].series);
+							 &latency->log, latency->series[i].series);
 	return err;
 }
 

@@ -28,7 +28,7 @@ static void print_times(struct out *out, const struct latency *latency)
 {
 	out_str(out,
 		"\n       count    per second      min      p50      p90      p99    p99.9      max"
-		     "    total  span or event\n");
+		"    total  span or event\n");
 	for (size_t i = 0; i < latency->count; i++) {
 		const struct histogram *time = &latency->series[i].time;
 
@@ -57,7 +57,8 @@ static void print_cpu(struct out *out, const struct latency *latency)
 		if (!series->cpu_count)
 			continue;
 		if (!any)
-			out_str(out, "\n       count wall tot. cpu tot. cpu max. cpu/wall  span or event\n");
+			out_str(out, "\n       count wall tot. cpu tot. cpu max. cpu/wall  span or "
+				     "event\n");
 		any = true;
 		out_printf(out, "%12llu", (unsigned long long)series->cpu_count);
 		column(out, series->cpu_wall_ns);

@@ -63,8 +63,8 @@ uint64_t lost_of_series(const struct lost *lost, struct pairing *pairing, const 
 	unsigned kinds = 0;
 
 	for (size_t i = 0; i < log->types && i < lost->types; i++)
-		for (const struct role *role = roles_of(pairing,
-							log->list[i]); role; role = role->next)
+		for (const struct role *role = roles_of(pairing, log->list[i]); role;
+		     role = role->next)
 			if (role->series == series) {
 				count = sum(count, lost->type[i]);
 				kinds |= shimloss_kinds(log->list[i]->name);

@@ -5,8 +5,8 @@
  * The spans are found while the log is read once, the events while it is read again: those of the
  * threads that began and ended the span, before it, in it, and after it.
  *
- * Memory    bounded by SLOWEST_MAX spans, SLOWEST_AROUND events on each side, and SLOWEST_BYTES of the
- *           data of each event.
+ * Memory    bounded by SLOWEST_MAX spans, SLOWEST_AROUND events on each side, and SLOWEST_BYTES of
+ *           the data of each event.
  */
 #ifndef POSIXTRACE_LATENCY_SLOWEST_H
 #define POSIXTRACE_LATENCY_SLOWEST_H

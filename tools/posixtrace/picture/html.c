@@ -19,16 +19,16 @@
 static const char help[] =
 	"Usage: posixtrace html [OPTION]... LOG -o FILE\n"
 	"Writes LOG (- is standard input) as a page for a browser, complete in one file: threads "
-	"as rows,\n"
+		"as rows,\n"
 	"spans and events on an axis of time to zoom and move, search, selection with statistics, "
-	"how long\n"
+		"how long\n"
 	"spans took, and where events are missing. Nothing is fetched from anywhere.\n"
 	"\n"
 	"  -o, --output FILE    the page; - is standard output; a file that is there already is "
-	"refused\n"
+		"refused\n"
 	"      --force          overwrites it\n"
 	"      --items N        keep N events and N spans, 2000000; of more, the counts and the "
-	"longest spans\n"
+		"longest spans\n"
 	"      --pair BEGIN,END[,FIELD]...\n"
 	"                       event types that are a span, as for posixtrace latency\n"
 	WANTED_CHOICE_HELP
@@ -37,7 +37,7 @@ static const char help[] =
 	"\n"
 	WANTED_TIME_HELP
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed; then what is whole is "
-	"shown.\n";
+		"shown.\n";
 
 /* ------------------------------------------------------------------ what the page is told */
 
@@ -208,8 +208,8 @@ static void page(struct out *out, const struct picture *picture)
 {
 	const char *at = (const char *)page_html, *end = at + page_html_bytes;
 
-	for (const char *mark; (mark = memchr(at, '@', (size_t)(end - at))); at = strchr(mark + 1,
-											 '@') + 1) {
+	for (const char *mark; (mark = memchr(at, '@', (size_t)(end - at)));
+	     at = strchr(mark + 1, '@') + 1) {
 		out_bytes(out, at, (size_t)(mark - at));
 		if (!strncmp(mark, "@STYLE@", 7))
 			out_bytes(out, page_css, page_css_bytes);

@@ -5,11 +5,11 @@
  * A row of numbers of seven bits to a byte, the least first, the eighth bit set in all bytes but a
  * number's last; the whole in base 64. In their order, row by row as they are shown:
  *
- * 	points: how many; of each the time since the one before, and its type
- * 	spans:  how many; of each the begin since the one before, length, series, lane
- * 	bins:   of each level and row: how many are not empty; of each how many further than the one before
- * 	        (the first from -1), points, spans, the most frequent type if there are points, and series if
- * 	        there are spans
+ *	points: how many; of each the time since the one before, and its type
+ *	spans:  how many; of each the begin since the one before, length, series, lane
+ *	bins:   of each level and row: how many are not empty; of each how many further than the
+ *	        one before (the first from -1), points, spans, the most frequent type if there are
+ *	        points, and series if there are spans
  */
 #ifndef POSIXTRACE_PICTURE_ITEMS_TEXT_H
 #define POSIXTRACE_PICTURE_ITEMS_TEXT_H

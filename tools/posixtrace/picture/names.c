@@ -66,6 +66,5 @@ void rows_label(const struct picture_row *row, char *text, size_t size)
 		snprintf(text, size, "the stream");
 	else
 		snprintf(text, size, "%s%s%d / %d", row->name, *row->name ? "  " : "",
-			 (int)row->pid,
-			 (int)row->tid);
+			 (int)row->pid, (int)row->tid);
 }

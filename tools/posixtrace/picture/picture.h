@@ -9,8 +9,9 @@
  * of a lane do not overlap, so that there are no more of them than pixels.
  *
  * Memory    PICTURE_ROWS threads have a row of their own, the others one together; at most
- *           PICTURE_BINS_ALL bins are counted in; as many points and spans are kept as the caller says, of
- *           more spans the longest, of more points none; PICTURE_BANDS times without events, further ones are part of the last.
+ *           PICTURE_BINS_ALL bins are counted in; as many points and spans are kept as the caller
+ *           says, of more spans the longest, of more points none; PICTURE_BANDS times without
+ *           events, further ones are part of the last.
  */
 #ifndef POSIXTRACE_PICTURE_PICTURE_H
 #define POSIXTRACE_PICTURE_PICTURE_H
@@ -25,7 +26,7 @@
 #define PICTURE_BANDS    10000
 #define PICTURE_LEVELS   8
 #define PICTURE_BINS_ALL (1u << 21) /* of the lowest level, of all rows */
-#define PICTURE_LANES    12         /* of spans that overlap on one row; further ones are crowded out */
+#define PICTURE_LANES    12         /* of spans that overlap on a row; others are crowded out */
 
 struct picture_type {
 	const struct log_type *type;

@@ -12,11 +12,11 @@
 static const char help[] =
 	"Usage: posixtrace plot [OPTION]... LOG -o FILE.svg\n"
 	"Draws LOG (- is standard input) as an SVG picture: events per second over time, how long "
-	"spans\n"
+		"spans\n"
 	"took, and what each thread did when; times of which events are missing are marked.\n"
 	"\n"
 	"  -o, --output FILE    the picture; - is standard output; a file that is there already "
-	"is refused\n"
+		"is refused\n"
 	"      --force          overwrites it\n"
 	"      --pair BEGIN,END[,FIELD]...\n"
 	"                       event types that are a span, as for posixtrace latency\n"
@@ -26,7 +26,7 @@ static const char help[] =
 	"\n"
 	WANTED_TIME_HELP
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed; then what is whole is "
-	"drawn.\n";
+		"drawn.\n";
 
 /* The output comes first: a name that is refused is not worth a long reading. */
 static int draw(struct picture *picture, char *const *log, const char *path, bool force)

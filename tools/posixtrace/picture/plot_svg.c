@@ -52,8 +52,9 @@ static void xml(struct out *out, const char *text)
 static void rect(struct out *out, double x, double y, double width, double height,
 		 const char *style)
 {
-	out_printf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" class=\"%s\"/>\n", x, y,
-		   width, height, style);
+	out_printf(out,
+		   "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" class=\"%s\"/>\n", x,
+		   y, width, height, style);
 }
 
 static void label(struct out *out, double x, double y, const char *style, const char *text)
@@ -90,8 +91,10 @@ static void axis(struct out *out, const struct picture *picture, double top, dou
 		double x = LEFT + ACROSS * t / length;
 		bool is_last = x > WIDTH - 60; /* there is no room behind it */
 
-		out_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n", x, top,
-			   x, bottom);
+		out_printf(
+			out,
+			"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n",
+			x, top, x, bottom);
 		brief_ns(text + 1, t);
 		label(out, is_last ? x - 3 : x + 3, bottom + 12, is_last ? "scale" : "tick",
 		      t > 0 ? text : "0");
@@ -108,7 +111,9 @@ static void bands(struct out *out, const struct picture *picture, double top, do
 		double from = x_of(picture, band->begin_ns), to = x_of(picture, band->end_ns);
 		char text[BRIEF_BYTES];
 
-		out_printf(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" class=\"band %s\"><title>",
+		out_printf(out,
+			   "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" "
+			   "class=\"band %s\"><title>",
 			   from, top, fmax(1, to - from), bottom - top, style[band->kind]);
 		out_printf(out, "%s for %s</title></rect>\n", bands_name(band->kind),
 			   brief_ns(text, (double)band->end_ns - (double)band->begin_ns));
@@ -144,13 +149,14 @@ static double rate(struct out *out, const struct picture *picture, double top)
 		else
 			snprintf(text, sizeof(text), "%g", at);
 		label(out, LEFT - 6, y + 4, "scale", text);
-		out_printf(out, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" class=\"grid\"/>\n", LEFT, y,
-			   WIDTH - RIGHT, y);
+		out_printf(out,
+			   "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" class=\"grid\"/>\n",
+			   LEFT, y, WIDTH - RIGHT, y);
 	}
 	out_printf(out, "<path class=\"area\" d=\"M%d %.1f", LEFT, bottom);
 	for (size_t i = 0; i < picture->bins; i++) {
-		double y = bottom - RATE * ((double)events_of(picture, i) / seconds) / fmax(most,
-											    1e-9);
+		double y = bottom -
+			   RATE * ((double)events_of(picture, i) / seconds) / fmax(most, 1e-9);
 		double each = (double)ACROSS / (double)picture->bins;
 
 		out_printf(out, "V%.2fH%.2f", y, LEFT + each * (double)(i + 1));
@@ -174,7 +180,8 @@ static const struct picture_row *row_at(const struct picture *picture, size_t sh
 static double threads(struct out *out, const struct picture *picture, double top)
 {
 	size_t rows = picture->rows < PLOT_ROWS ? picture->rows : PLOT_ROWS;
-	double each = (double)ACROSS / (double)picture->bins, bottom = top + (double)rows * ROW, most = 1;
+	double each = (double)ACROSS / (double)picture->bins, bottom = top + (double)rows * ROW,
+	       most = 1;
 	char text[POSIX_TRACE_OBJECT_NAME_MAX_NP + 32];
 
 	label(out, LEFT, top - 8, "head", "Activity of threads (process / thread)");
@@ -193,9 +200,11 @@ static double threads(struct out *out, const struct picture *picture, double top
 		label(out, LEFT - 6, y + 12, "scale", text);
 		for (size_t i = 0; i < picture->bins; i++)
 			if (bin[i].points)
-				out_printf(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\" class=\"busy\" "
-					   "fill-opacity=\"%.2f\"/>\n", LEFT + each * (double)i, y + 2, each,
-					   ROW - 4, 0.25 + 0.75 * log1p(bin[i].points) / log1p(most));
+				out_printf(out,
+					   "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "
+					   "height=\"%d\" class=\"busy\" fill-opacity=\"%.2f\"/>\n",
+					   LEFT + each * (double)i, y + 2, each, ROW - 4,
+					   0.25 + 0.75 * log1p(bin[i].points) / log1p(most));
 	}
 	bands(out, picture, top, bottom);
 	if (picture->rows > rows) {
@@ -243,15 +252,15 @@ static void histogram(struct out *out, const struct picture_series *series, doub
 
 		if (count[i])
 			rect(out, left + each * (i - low), bottom - fmax(1, tall),
-			     fmax(0.6, each - 0.8),
-			     fmax(1, tall), "bar");
+			     fmax(0.6, each - 0.8), fmax(1, tall), "bar");
 	}
 	out_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"base\"/>\n",
-		   left, bottom,
-		   left + width, bottom);
+		   left, bottom, left + width, bottom);
 	for (int i = low; i <= high; i += bars > 40 ? 16 : bars > 12 ? 8 : 4) {
-		out_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"base\"/>\n",
-			   left + each * (i - low), bottom, left + each * (i - low), bottom + 3);
+		out_printf(
+			out,
+			"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"base\"/>\n",
+			left + each * (i - low), bottom, left + each * (i - low), bottom + 3);
 		if (each * (i - low) < width - 40)
 			label(out, left + each * (i - low), bottom + 13, "tick",
 			      brief_ns(text, exp2(i / 4.0)));
@@ -298,14 +307,14 @@ static const char style[] =
 	"<style>\n"
 	"text { font: 11px system-ui, 'DejaVu Sans', sans-serif; fill: #1d2430; }\n"
 	".title { font-size: 16px; font-weight: 600; } .head { font-size: 13px; font-weight: 600; "
-	"}\n"
+		"}\n"
 	".name { font-weight: 600; } .tick, .scale { fill: #5c6675; font-size: 10px; } .scale { "
-	"text-anchor: end; }\n"
+		"text-anchor: end; }\n"
 	".grid { stroke: #e3e7ec; } .base { stroke: #98a2b0; } .area { fill: #1f6feb; "
-	"fill-opacity: .75; }\n"
+		"fill-opacity: .75; }\n"
 	".bar { fill: #1f6feb; } .busy { fill: #0f8a5f; shape-rendering: crispEdges; }\n"
 	".band { fill-opacity: .3; } .lost { fill: #c5221f; } .stopped { fill: #7b8494; } .full { "
-	"fill: #c26a00; }\n"
+		"fill: #c26a00; }\n"
 	".damaged { fill: #8d24c4; }\n"
 	"</style>\n";
 
@@ -328,9 +337,11 @@ void plot_svg(struct out *out, const struct picture *picture)
 	static struct out nobody = { .fd = -1 };
 	double height = parts(&nobody, picture);
 
-	out_printf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
-		   "width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" role=\"img\">\n<title>", WIDTH, height,
-		   WIDTH, height);
+	out_printf(out,
+		   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		   "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+		   "width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" role=\"img\">\n<title>",
+		   WIDTH, height, WIDTH, height);
 	xml(out, picture->log.path);
 	out_str(out, "</title>\n");
 	out_str(out, style);

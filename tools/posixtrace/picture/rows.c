@@ -16,7 +16,8 @@ bool rows_init(struct picture *picture)
 
 struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid)
 {
-	uint64_t hash = ((uint64_t)(uint32_t)pid << 32 | (uint32_t)tid) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash =
+		((uint64_t)(uint32_t)pid << 32 | (uint32_t)tid) * UINT64_C(0x9e3779b97f4a7c15);
 	size_t i = (size_t)(hash >> 40) % PLACES;
 	struct picture_row *row;
 

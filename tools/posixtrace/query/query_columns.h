@@ -6,7 +6,8 @@
 enum query_column {
 	QUERY_TIME, QUERY_NAME, QUERY_TYPE, QUERY_PID, QUERY_TID, QUERY_THREAD, QUERY_ADDRESS,
 	QUERY_LEVEL, QUERY_LEN, QUERY_DATA, QUERY_FLAGS, QUERY_LOG,
-	QUERY_FUNCTION, QUERY_SOURCE, QUERY_LINE, QUERY_MODULE, /* found out when they are asked for */
+	/* found out when they are asked for */
+	QUERY_FUNCTION, QUERY_SOURCE, QUERY_LINE, QUERY_MODULE,
 	QUERY_COLUMNS
 };
 
@@ -19,8 +20,8 @@ static const struct {
 	[QUERY_ADDRESS] = { "address", "INTEGER" }, [QUERY_LEVEL] = { "level", "INTEGER" },
 	[QUERY_LEN] = { "len", "INTEGER" }, [QUERY_DATA] = { "data", "BLOB" },
 	[QUERY_FLAGS] = { "flags", "TEXT" }, [QUERY_LOG] = { "log", "TEXT" },
-	[QUERY_FUNCTION] = { "function", "TEXT HIDDEN" }, [QUERY_SOURCE] = { "source",
-									     "TEXT HIDDEN" },
+	[QUERY_FUNCTION] = { "function", "TEXT HIDDEN" },
+	[QUERY_SOURCE] = { "source", "TEXT HIDDEN" },
 	[QUERY_LINE] = { "line", "INTEGER HIDDEN" }, [QUERY_MODULE] = { "module", "TEXT HIDDEN" },
 };
 

@@ -163,8 +163,8 @@ static void only_types_of(const struct logfile *log, unsigned char *chosen, int 
 		if (column == QUERY_TYPE)
 			good = (sqlite3_int64)id == number;
 		else if (type)
-			good = op == '*' ? !sqlite3_strglob(text, type->name) : !strcmp(text,
-											type->name);
+			good = op == '*' ? !sqlite3_strglob(text, type->name)
+					 : !strcmp(text, type->name);
 		chosen[id] &= good;
 	}
 }

@@ -44,11 +44,10 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 		   char **error)
 {
 	struct table *table;
-	int err = sqlite3_declare_vtab(db,
-				       "CREATE TABLE spans(span TEXT, kind TEXT, begin INTEGER, "
-				       "\"end\" INTEGER, duration INTEGER, cpu INTEGER, pid "
-				       "INTEGER, "
-				       "tid INTEGER, begin_tid INTEGER, event TEXT, log TEXT)");
+	int err = sqlite3_declare_vtab(
+		db, "CREATE TABLE spans(span TEXT, kind TEXT, begin INTEGER, \"end\" INTEGER, "
+		    "duration INTEGER, cpu INTEGER, pid INTEGER, tid INTEGER, begin_tid INTEGER, "
+		    "event TEXT, log TEXT)");
 
 	(void)argc;
 	(void)argv;

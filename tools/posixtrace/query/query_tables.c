@@ -16,11 +16,10 @@ static const char schema[] =
 	"called INTEGER, lost INTEGER, log TEXT);"
 	"CREATE TABLE losses(name TEXT, cause TEXT, lost INTEGER, log TEXT);"
 	"CREATE TABLE objects(kind TEXT, pid INTEGER, pointer INTEGER, name TEXT, since INTEGER, "
-	"log TEXT);"
+		"log TEXT);"
 	"CREATE TABLE streams(log TEXT, name TEXT, pid INTEGER, host TEXT, clock TEXT, hz INTEGER, "
-	"created INTEGER, first INTEGER, last INTEGER, events INTEGER, called INTEGER, lost "
-	"INTEGER, "
-	"complete INTEGER, bytes INTEGER);";
+	"created INTEGER, first INTEGER, last INTEGER, events INTEGER, called INTEGER, "
+	"lost INTEGER, complete INTEGER, bytes INTEGER);";
 
 static void bind_text(sqlite3_stmt *row, int column, const char *text)
 {

@@ -17,8 +17,8 @@ void query_weighted_function(struct query *query, const char *name)
 	static const char *const same[] = {
 		"min", "max", "abs", "ceil", "char", "coalesce", "floor", "format", "glob", "hex",
 		"ifnull", "iif", "instr", "length", "like", "lower", "ltrim", "nullif", "printf",
-		"quote", "replace", "round", "rtrim", "sign", "substr", "substring", "trim", "typeof",
-		"unicode", "upper", "at", "stamp",
+		"quote", "replace", "round", "rtrim", "sign", "substr", "substring", "trim",
+		"typeof", "unicode", "upper", "at", "stamp",
 	};
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)

@@ -35,9 +35,9 @@ static const char help[] =
 	"\n"
 	WANTED_TIME_HELP
 	"Exit status: 0 ok, all rules are kept; 1 one is violated; 2 RULES or the command line is "
-	"wrong,\n"
+		"wrong,\n"
 	"LOG cannot be read or is damaged, or a rule could not be decided, events having been "
-	"lost.\n";
+		"lost.\n";
 
 enum check_form { CHECK_TEXT, CHECK_TAP, CHECK_JUNIT };
 

@@ -142,8 +142,8 @@ static void make_room(struct judge *judge)
 	for (size_t i = 0; i < judge->rules->count; i++) {
 		uint32_t at = judge->first[i];
 
-		if (at == NONE || !is_over(&judge->rules->rule[i], &judge->pending[at],
-					   judge->last_ns, 0))
+		if (at == NONE ||
+		    !is_over(&judge->rules->rule[i], &judge->pending[at], judge->last_ns, 0))
 			continue;
 		if (judge->pending[at].certain || !is_blind(judge, i))
 			violate(judge, i, at);

@@ -85,8 +85,8 @@ static void add_use(struct judge_type *to, struct rule *rule, const struct log_t
 /* Of one type, ends come before begins: an event that is both is not followed by itself. */
 static struct judge_type *learn(struct judge *judge, const struct log_type *type)
 {
-	struct judge_type *to = calloc(1,
-				       sizeof(*to) + 2 * judge->rules->count * sizeof(to->use[0]));
+	struct judge_type *to =
+		calloc(1, sizeof(*to) + 2 * judge->rules->count * sizeof(to->use[0]));
 	struct judge_type *less;
 
 	for (size_t i = 0; to && i < judge->rules->count; i++) {

@@ -52,7 +52,8 @@ static void compare(struct judge *judge, struct rule *rule, const struct holder 
 	if (second->from_ns <= first->from_ns || second->from_ns >= first->to_ns)
 		return;
 	judge_violation(judge, rule, second->from_ns, holder->pid, holder->tid,
-			"%s was taken while %s was held", rule->second.pattern, rule->first.pattern);
+			"%s was taken while %s was held", rule->second.pattern,
+			rule->first.pattern);
 }
 
 static void gave_back(struct judge *judge, struct rule *rule, struct holder *holder, int which,

@@ -48,8 +48,8 @@ void parser_fail(struct parser *parser, const char *expected)
 
 static bool is_word(char c)
 {
-	return isalnum((unsigned char)c) || (c &&
-					     strchr("_.*?[]!-:#@/", c)) || (unsigned char)c >= 128;
+	return isalnum((unsigned char)c) || (c && strchr("_.*?[]!-:#@/", c)) ||
+	       (unsigned char)c >= 128;
 }
 
 static void quoted(struct parser *parser)

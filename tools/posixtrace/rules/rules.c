@@ -33,8 +33,7 @@ static void parse_event(struct parser *parser, struct rule_event *event)
 	}
 	snprintf(place, sizeof(place), "%s:%u", parser->rules->path, parser->number);
 	event->where = where_parse_at(place, (size_t)(parser->word - parser->line) + 2,
-				      parser->word + 1,
-				      parser->text);
+				      parser->word + 1, parser->text);
 	if (!event->where) {
 		parser->failed = true;
 		parser->rules->errors++;
@@ -225,8 +224,8 @@ static void parse_rule(struct parser *parser, struct rule *rule)
 		parser_fail(parser, "every, never, count or rate");
 	if (!parser->failed && parser->len)
 		parser_fail(parser, "the end of the line");
-	for (char *end = rule->text + strlen(rule->text); end > rule->text &&
-	     isspace((unsigned char)end[-1]);)
+	for (char *end = rule->text + strlen(rule->text);
+	     end > rule->text && isspace((unsigned char)end[-1]);)
 		*--end = '\0';
 }
 

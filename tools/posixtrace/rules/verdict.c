@@ -204,8 +204,7 @@ void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"");
 	xml(out, log);
 	out_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
-		   rules->count,
-		   failures, errors, skipped);
+		   rules->count, failures, errors, skipped);
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->rule[i];
 		const char *element = rule->violations ? "failure" : "error";

@@ -100,8 +100,8 @@ static void begin(struct pairing *pairing, const struct role *role, const struct
 		  const struct posix_trace_event_np *event, uint64_t ordinal)
 {
 	struct pairing_open open = {
-		.key = key_of(role, type,
-			      event), .series = role->series, .begin_ns = event->time_ns,
+		.key = key_of(role, type, event), .series = role->series,
+		.begin_ns = event->time_ns,
 		.tid = event->tid, .ordinal = ordinal,
 	};
 

@@ -3,10 +3,11 @@
  * pairing.h - spans of time out of events: of a begin and its end, and of events that say
  * themselves how long something took.
  *
- * 	span    event types with @begin and @end, or with names that are a pair (by_name.h); their keys,
- * 	        or else the thread, pair them
- * 	pair    two types that --pair names, and the fields that pair them; without a field the thread
- * 	event   a type with a field of type ns and no role: the span ends where the event stands
+ *	span    event types with @begin and @end, or with names that are a pair (by_name.h); their
+ *	        keys, or else the thread, pair them
+ *	pair    two types that --pair names, and the fields that pair them; without a field the
+ *	        thread
+ *	event   a type with a field of type ns and no role: the span ends where the event stands
  *
  * An end ends the youngest begin with its key in its process. Where events were lost all open spans
  * are cut: nobody knows what became of them.

@@ -47,8 +47,8 @@ int pairing_time_field(const struct posix_trace_schema_np *schema)
 
 static void find_cpu(struct role *role, const struct posix_trace_schema_np *schema)
 {
-	for (unsigned i = 0; schema && i < schema->fields &&
-	     role->cpu_fields < ROLE_CPU_FIELDS; i++)
+	for (unsigned i = 0; schema && i < schema->fields && role->cpu_fields < ROLE_CPU_FIELDS;
+	     i++)
 		if (is_cpu(&schema->field[i]))
 			role->cpu[role->cpu_fields++] = i;
 }

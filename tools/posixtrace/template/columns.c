@@ -59,7 +59,8 @@ static struct span span_of(int64_t from_ns, int64_t to_ns)
 	bool negative = to_ns < from_ns;
 
 	return (struct span){
-		negative ? (uint64_t)from_ns - (uint64_t)to_ns : (uint64_t)to_ns - (uint64_t)from_ns,
+		negative ? (uint64_t)from_ns - (uint64_t)to_ns
+			 : (uint64_t)to_ns - (uint64_t)from_ns,
 		negative,
 	};
 }

@@ -38,5 +38,6 @@ static const char *const names[] = {
 
 const char *errno_name(int64_t number)
 {
-	return number >= 0 && number < (int64_t)(sizeof(names) / sizeof(names[0])) ? names[number] : NULL;
+	return number >= 0 && number < (int64_t)(sizeof(names) / sizeof(names[0])) ? names[number]
+										   : NULL;
 }

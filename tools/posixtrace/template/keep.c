@@ -219,8 +219,9 @@ bool templates_link(struct templates *templates)
 			if (resolve(templates, call))
 				continue;
 			diag_add(&templates->diags, call->place, call->is_function ? "E19" : "E18",
-				 call->is_function ? "no function of this name takes so many arguments"
-						   : "there is no such template");
+				 call->is_function
+					 ? "no function of this name takes so many arguments"
+					 : "there is no such template");
 			break;
 		}
 	}

@@ -92,8 +92,8 @@ bool lex_take_two(struct lex *lex, char c)
 
 static bool is_word_byte(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' &&
-								    c <= 'z') || c == '_';
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+	       c == '_';
 }
 
 struct word lex_peek_word(const struct lex *lex)
@@ -215,7 +215,8 @@ bool lex_number(struct lex *lex, unsigned radix, uint64_t *number)
 		if (digit >= radix)
 			return lex_fail(lex, word.at, "E15",
 					radix == 16 ? "not a hexadecimal number" :
-					radix == 10 ? "not a decimal number" : "not an octal number");
+					radix == 10 ? "not a decimal number" :
+					"not an octal number");
 		if (__builtin_mul_overflow(*number, radix, number) ||
 		    __builtin_add_overflow(*number, digit, number))
 			return lex_fail(lex, word.at, "E15", "a number of more than 64 bits");

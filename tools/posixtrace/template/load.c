@@ -35,8 +35,8 @@ static int read_fd(int fd, size_t limit, char **bytes, size_t *len)
 
 static int read_file(const char *path, size_t limit, char **bytes, size_t *len)
 {
-	int fd = strcmp(path, "-") ? open(path,
-					  O_RDONLY | O_CLOEXEC | O_NOCTTY) : dup(STDIN_FILENO);
+	int fd =
+		strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : dup(STDIN_FILENO);
 	int err;
 
 	if (fd < 0)

@@ -230,6 +230,7 @@ unsigned subject_radix(const struct subject *subject)
 {
 	if (subject->code.letter)
 		return code_radix(&subject->code);
-	return subject->kind == SUBJECT_BUILTIN && (subject->macro->print == PRINT_DECIMAL ||
-						    subject->macro->print == PRINT_UNSIGNED) ? 10 : 16;
+	return subject->kind == SUBJECT_BUILTIN &&
+	       (subject->macro->print == PRINT_DECIMAL ||
+		subject->macro->print == PRINT_UNSIGNED) ? 10 : 16;
 }

@@ -72,7 +72,8 @@ void program_land(struct program *program, uint32_t index)
 struct program_mark program_mark(const struct program *program)
 {
 	return (struct program_mark){
-		program->codes, program->texts, program->numbers, program->calls, program->functions,
+		program->codes, program->texts, program->numbers, program->calls,
+		program->functions,
 	};
 }
 

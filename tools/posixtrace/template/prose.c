@@ -54,8 +54,8 @@ static void put_separator(struct prose *prose)
 
 static bool begins_word(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' &&
-								    c <= 'z') || c == '_';
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+	       c == '_';
 }
 
 void prose_literal(struct prose *prose, const char *text, size_t len)

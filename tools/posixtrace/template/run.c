@@ -48,7 +48,8 @@ void run_call(struct run *run, uint32_t start, unsigned arguments)
 		return;
 	}
 	run->frame[run->frames++] = (struct run_frame){
-		run->at, run->parameters, run->loops, run->prose.separator, run->prose.separator_len,
+		run->at, run->parameters, run->loops, run->prose.separator,
+		run->prose.separator_len,
 	};
 	run->parameters = (uint32_t)(run->depth >= arguments ? run->depth - arguments : 0);
 	run->at = start;

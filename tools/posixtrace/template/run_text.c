@@ -116,8 +116,8 @@ bool run_subject_is(struct run *run, const char *text, size_t len)
 		return !memcmp(run->subject_string, text, len);
 	charge(run, len);
 	for (size_t i = 0; i < len; i++)
-		if (reader_byte(&run->reader,
-				run->subject_at + (int64_t)i) != (unsigned char)text[i])
+		if (reader_byte(&run->reader, run->subject_at + (int64_t)i) !=
+		    (unsigned char)text[i])
 			return false;
 	return true;
 }
