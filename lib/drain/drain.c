@@ -19,14 +19,15 @@ int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,
 
 	if (!drain)
 		return ENOMEM;
-	drain->source = calloc(rings->geometry.rings, sizeof *drain->source);
-	drain->heap = calloc(rings->geometry.rings, sizeof *drain->heap);
+	drain->source = calloc(PTX_SOURCES_FIRST, sizeof *drain->source);
+	drain->heap = calloc(PTX_SOURCES_FIRST, sizeof *drain->heap);
 	if (!drain->source || !drain->heap) {
 		free(drain->source);
 		free(drain->heap);
 		free(drain);
 		return ENOMEM;
 	}
+	drain->room = PTX_SOURCES_FIRST;
 	drain->rings = rings;
 	drain->arena = &ptx_arena_self;
 	drain->loop = attr->stream_policy == POSIX_TRACE_LOOP;

@@ -76,6 +76,8 @@ struct ptx_source {
 #define PTX_DRAIN_QUEUE 4
 #define PTX_LOSSES_MOST 16 /* of the place in one ring, in one pass or one ledger */
 
+#define PTX_SOURCES_FIRST 64 /* for so many there is room at first */
+
 struct ptx_drain {
 	struct ptx_rings *rings;
 	/* that the stream lies in; this process's if nobody said otherwise */
@@ -90,7 +92,8 @@ struct ptx_drain {
 	bool flush_policy; /* losses while full are told by OVERFLOW and RESUME */
 	uint32_t sources;
 	uint32_t heap_count;
-	struct ptx_source **source; /* geometry.rings of them; NULL beyond sources */
+	uint32_t room;              /* for sources, in both arrays */
+	struct ptx_source **source; /* room of them; NULL beyond sources */
 	uint32_t *heap;             /* of sources with something at hand, smallest key first */
 	uint64_t watermark;
 	uint64_t now;       /* when it was last computed */

@@ -21,10 +21,32 @@
 #define FUTURE_NS     1000000u
 #define NO_BARRIER_NS 2000000u   /* without barrier: nobody is assumed to take longer */
 
+/* Room for twice as many sources, here and in the heap. */
+static bool make_room(struct ptx_drain *drain)
+{
+	const uint32_t room = 2 * drain->room;
+	struct ptx_source **source = realloc(drain->source, room * sizeof *source);
+	uint32_t *heap;
+
+	if (!source)
+		return false;
+	memset(source + drain->room, 0, drain->room * sizeof *source);
+	drain->source = source;
+	heap = realloc(drain->heap, room * sizeof *heap);
+	if (!heap)
+		return false;
+	drain->heap = heap;
+	drain->room = room;
+	return true;
+}
+
 static bool add_source(struct ptx_drain *drain)
 {
-	struct ptx_source *source = calloc(1, sizeof *source);
+	struct ptx_source *source;
 
+	if (drain->sources == drain->room && !make_room(drain))
+		return false;
+	source = calloc(1, sizeof *source);
 	if (!source)
 		return false;
 	source->buffer = malloc(drain->rings->geometry.chunk_room);
