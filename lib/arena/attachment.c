@@ -240,10 +240,14 @@ void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset
 {
 	struct ptx_attachment *attachment = &arena->control->attachment[bit];
 
-	attachment->offset = offset;
+	/* A creator that is killed in between leaves no offset: nothing of others is freed. */
+	*(volatile uint64_t *)&attachment->offset = 0;
+	atomic_signal_fence(memory_order_seq_cst);
 	attachment->stream_size = geometry->asked;
 	attachment->max_data_size = max_data_size;
 	attachment->rings = geometry->rings;
+	atomic_signal_fence(memory_order_seq_cst);
+	*(volatile uint64_t *)&attachment->offset = offset;
 }
 
 void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t generation)

@@ -14,6 +14,7 @@
 
 #include "arena/attachment.h"
 #include "base/io.h"
+#include "base/quiet.h"
 
 #define BACKING_OPEN 0x80000000u
 #define LATE_MS      100 /* for who is in the middle of extending a stream that is gone */
@@ -251,6 +252,9 @@ bool ptx_backing_extend(void *memory, size_t bytes)
 	int saved = errno;
 	bool done;
 
+	/* Memory that the file has not is SIGBUS, and a confined process may not ask for it. */
+	if (ptx_is_quiet())
+		return false;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &old);
 	done = extend(memory, bytes);

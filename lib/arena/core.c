@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena/arena.h"
 #include "base/io.h"
 
 #define NOTES_MAX  (64u << 20) /* bytes: a list of some 500,000 mapped files */
@@ -122,7 +123,7 @@ static void read_files(struct ptx_core *core, const char *note, size_t bytes)
 		name_at += length + 1;
 		memcpy(word, note + 2 * sizeof count + i * sizeof word, sizeof word);
 		if (strncmp(name, ARENA_NAME, sizeof ARENA_NAME - 1) == 0 && word[0] < word[1] &&
-		    word[2] <= (UINT64_C(1) << 40) / page)
+		    word[2] <= PTX_ARENA_BYTES / page)
 			add_part(core, word[0], word[1], word[2] * page, name);
 	}
 }

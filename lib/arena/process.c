@@ -21,7 +21,6 @@
 #include "base/io.h"
 #include "base/quiet.h"
 
-#define ARENA_BYTES (UINT64_C(1) << 46) /* of address space in the file; only what is used exists */
 #define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 _Alignas(PTX_PAGE) union ptx_control_page ptx_control_page;
@@ -51,7 +50,7 @@ int ptx_arena_file(uint64_t *bytes)
 	struct rlimit limit;
 	int fd;
 
-	*bytes = ARENA_BYTES;
+	*bytes = PTX_ARENA_BYTES;
 	/* A file larger than the limit would raise SIGXFSZ in the program. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < *bytes)
 		*bytes = limit.rlim_cur & ~(uint64_t)(PTX_PAGE - 1);

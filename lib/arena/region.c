@@ -58,9 +58,10 @@ bool ptx_region_back(void *memory, size_t bytes)
 	if (madvise((void *)begin, end - begin, MADV_POPULATE_WRITE) != 0)
 		err = errno;
 	/*
-	 * An older kernel: the file's memory is there by fallocate() or comes with the first touch.
+	 * An older kernel, or one that refuses the call: the file's memory is there by fallocate()
+	 * or comes with the first touch.
 	 */
-	if (err == EINVAL)
+	if (err == EINVAL || err == EPERM || err == ENOSYS)
 		err = 0;
 	errno = saved;
 	return err == 0;

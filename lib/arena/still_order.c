@@ -264,7 +264,7 @@ static void empty_rings(struct order *order)
 	struct ptx_rings *rings = &order->still->rings;
 	size_t at = 0;
 
-	for (uint32_t i = 0; i < rings->geometry.rings; i++) {
+	for (uint32_t i = 0; i < ptx_ring_count(rings); i++) {
 		struct ptx_ring *ring = &rings->ring[i];
 
 		while (at < order->links && order->link[at].ring < i)

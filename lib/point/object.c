@@ -26,6 +26,7 @@ static void link_thread(struct ptx_thread *thread)
 {
 	struct ptx_thread *first = atomic_load_explicit(&ptx_private.threads, memory_order_relaxed);
 
+	atomic_store_explicit(&thread->is_listed, 1, memory_order_relaxed);
 	do
 		thread->next = first;
 	while (!atomic_compare_exchange_weak_explicit(&ptx_private.threads, &first, thread,
@@ -106,6 +107,9 @@ static void push_free(struct ptx_thread *thread)
 	uint64_t first = atomic_load_explicit(&ptx_private.free_threads, memory_order_relaxed),
 		 mine;
 
+	/* One that find_free() took is still here: twice it would be a circle. */
+	if (atomic_exchange_explicit(&thread->is_stacked, 1, memory_order_acq_rel))
+		return;
 	do {
 		uintptr_t below = (uintptr_t)(first & ((UINT64_C(1) << TAG_SHIFT) - 1));
 
@@ -134,10 +138,15 @@ static struct ptx_thread *pop_free(void)
 		if (atomic_compare_exchange_weak_explicit(&ptx_private.free_threads, &first, below,
 							  memory_order_acquire,
 							  memory_order_acquire)) {
+			atomic_store_explicit(&thread->is_stacked, 0, memory_order_release);
 			in_making = thread;
 			atomic_signal_fence(memory_order_seq_cst);
-			if (take(thread))
+			if (take(thread)) {
+				/* A child's interrupted frame may have put it here, wiped. */
+				if (!atomic_load_explicit(&thread->is_listed, memory_order_relaxed))
+					link_thread(thread);
 				return thread;
+			}
 			first = atomic_load_explicit(&ptx_private.free_threads,
 						     memory_order_acquire);
 		}

@@ -124,7 +124,7 @@ static struct ptx_record *reserve(struct ptx_cell *cell, struct ptx_view *view,
 	*loss = PTX_WRITER_STREAM_FULL;
 	if (!record || ptx_likely(end <= cell->room))
 		return record;
-	cell->room = ptx_ring_extend(&view->rings, chunk, ptx_head_offset(*head), end, loss);
+	cell->room = ptx_ring_extend(&view->rings, chunk, end, loss);
 	return end <= cell->room ? record : NULL;
 }
 
@@ -246,7 +246,9 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 			return false; /* wiped, as above */
 		pending->record = reserve(cell, view, chunk, pending->size, &pending->head, &loss);
 	}
-	if (!pending->record && loss == PTX_WRITER_STREAM_FULL)
+	/* Without memory for more of this chunk another one may have some. */
+	if (!pending->record &&
+	    (loss == PTX_WRITER_STREAM_FULL || ptx_head_offset(pending->head) != 0))
 		pending->record = turn(thread, cell, view, pending->size, &chunk, &pending->head,
 				       &loss);
 	if (!pending->record) {

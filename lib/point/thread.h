@@ -51,6 +51,8 @@ struct ptx_thread {
 	struct ptx_lane lane[PTX_LANES];
 	struct ptx_thread *next; /* in ptx_private.threads */
 	_Atomic(struct ptx_thread *) next_free; /* in ptx_private.free_threads */
+	_Atomic uint32_t is_listed; /* in ptx_private.threads */
+	_Atomic uint32_t is_stacked;
 	_Atomic uint32_t taken;
 	_Atomic uint32_t pid; /* written last; 0: wiped, the process has forked, or nobody's */
 	uint32_t tid;

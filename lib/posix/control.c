@@ -102,7 +102,7 @@ static struct ptx_record *reserve(struct ptx_stream *stream, const struct ptx_id
 	if (!record)
 		return NULL;
 	end = ptx_head_offset(*head) + size;
-	return ptx_ring_extend(rings, stream->control, 0, end, loss) >= end ? record : NULL;
+	return ptx_ring_extend(rings, stream->control, end, loss) >= end ? record : NULL;
 }
 
 void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *data, size_t len,

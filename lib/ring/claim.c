@@ -122,8 +122,11 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 	link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 	if (link != 0) {
 		number = ptx_link_number(link);
-		if (!ptx_ring_reaches(rings, number))
+		if (!ptx_ring_reaches(rings, number)) {
+			*loss = PTX_WRITER_NO_MEMORY;
+			let_go(rings, ring);
 			return NULL;
+		}
 		chunk = ptx_ring_chunk(rings, number);
 		if (ptx_ring_identify(rings, &chunk, ident, loss))
 			return chunk;
@@ -158,7 +161,7 @@ bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 	if (!record)
 		return ptx_ring_turn(rings, chunk, ident, loss); /* its header says whose it is */
 	end = ptx_head_offset(head) + PTX_IDENT_RECORD_BYTES;
-	if (ptx_ring_extend(rings, c, 0, end, loss) < end)
+	if (ptx_ring_extend(rings, c, end, loss) < end)
 		return false;
 	ptx_record_fill(record, sizeof *ident | PTX_RECORD_IDENT, 0, 0);
 	ptx_copy_in((unsigned char *)(record + 1), (const unsigned char *)ident, sizeof *ident);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ring/pool.h"
 
+#include "record/attr.h"
 #include "ring/ring_write.h"
 
 #define STEP        65536u /* a chunk becomes present in steps that double up to this */
@@ -89,7 +90,8 @@ static bool has_entries(struct ptx_rings *rings, uint32_t number)
 
 /* What a look over all chunks finds. */
 struct holding {
-	uint64_t bytes; /* of records that nobody has read and that are above the cut */
+	uint64_t bytes; /* of records */
+	uint64_t idents; /* what of them may be no event's */
 	uint64_t words; /* a sum that differs if a chunk changed hands between two looks */
 };
 
@@ -98,46 +100,24 @@ static bool holds_records(uint64_t word)
 	return ptx_word_state(word) == PTX_CHUNK_OPEN || ptx_word_state(word) == PTX_CHUNK_CLOSED;
 }
 
-/*
- * Up to when events would be gone if the oldest closed chunk were overwritten; UINT64_MAX if there
- * is none, and so nothing to overwrite.
- */
-static uint64_t cut_of_next(const struct ptx_rings *rings, uint32_t chunks)
-{
-	uint64_t oldest = UINT64_MAX,
-		 cut = atomic_load_explicit(&rings->region->cut, memory_order_acquire);
-
-	for (uint32_t i = 0; i < chunks; i++) {
-		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire), last;
-
-		if (ptx_word_state(word) != PTX_CHUNK_CLOSED || !ptx_ring_reaches(rings, i))
-			continue;
-		last = atomic_load_explicit(&ptx_ring_chunk(rings, i)->last, memory_order_relaxed);
-		oldest = last < oldest ? last : oldest;
-	}
-	return oldest < cut ? cut : oldest;
-}
-
 /* The heads in a first look, what readers have claimed in a second. */
-static struct holding look(const struct ptx_rings *rings, uint32_t chunks, uint64_t cut,
-			   bool claimed)
+static struct holding look(const struct ptx_rings *rings, uint32_t chunks, bool claimed)
 {
-	struct holding holding = { 0, 0 };
+	struct holding holding = { 0, 0, 0 };
 
 	for (uint32_t i = 0; i < chunks; i++) {
-		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire), value;
-		const struct ptx_chunk *chunk;
+		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire), mixed;
+		const _Atomic uint64_t *at;
 
 		if (!holds_records(word) || !ptx_ring_reaches(rings, i))
 			continue;
-		chunk = ptx_ring_chunk(rings, i);
-		if (rings->loop && *(const volatile uint64_t *)&chunk->opened <= cut)
-			continue;
-		holding.words += (word ^ i) * UINT64_C(0x9e3779b97f4a7c15);
-		value = atomic_load_explicit(claimed ? &rings->claimed[i] :
-						       (_Atomic uint64_t *)&chunk->head,
-					     memory_order_acquire);
-		holding.bytes += (uint32_t)value;
+		mixed = (word ^ (uint64_t)i << 8) * UINT64_C(0x9e3779b97f4a7c15);
+		mixed = (mixed ^ mixed >> 32) * UINT64_C(0xd6e8feb86659fd93);
+		holding.words += mixed ^ mixed >> 29;
+		at = claimed ? &rings->claimed[i] : &ptx_ring_chunk(rings, i)->head;
+		holding.bytes += (uint32_t)atomic_load_explicit(at, memory_order_acquire);
+		/* `useful` has room for an IDENT record in each chunk that no event follows. */
+		holding.idents += PTX_IDENT_RECORD_BYTES;
 	}
 	return holding;
 }
@@ -150,16 +130,16 @@ bool ptx_pool_is_enough(const struct ptx_rings *rings)
 {
 	const uint32_t chunks = ptx_ring_chunks(rings);
 
-	if (chunks > SMALL_POOL || (rings->loop && !rings->geometry.is_large))
+	/* A LOOP stream would have to know which of its events the next writers overwrite. */
+	if (chunks > SMALL_POOL || rings->loop)
 		return false;
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t cut = rings->loop ? cut_of_next(rings, chunks) : 0;
-		struct holding head = look(rings, chunks, cut, false);
-		struct holding claim = look(rings, chunks, cut, true);
+		struct holding head = look(rings, chunks, false);
+		struct holding claim = look(rings, chunks, true);
+		uint64_t less = claim.bytes + head.idents;
 
 		if (head.words == claim.words)
-			return head.bytes > claim.bytes &&
-			       head.bytes - claim.bytes >= rings->geometry.capacity;
+			return head.bytes > less && head.bytes - less >= rings->geometry.capacity;
 	}
 	return false;
 }

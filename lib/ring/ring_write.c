@@ -35,19 +35,12 @@ uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *ch
 	return present < sizeof *chunk ? 0 : (uint32_t)(present - sizeof *chunk);
 }
 
-uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk, size_t offset,
-			 size_t end, enum ptx_writer_loss *loss)
+uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk, size_t end,
+			 enum ptx_writer_loss *loss)
 {
 	uint32_t room = ptx_ring_room(rings, chunk);
 
 	if (ptx_likely(end <= room))
-		return room;
-	*loss = PTX_WRITER_STREAM_FULL;
-	/*
-	 * A chunk's first record needs its memory: what the stream holds was asked before the
-	 * chunk.
-	 */
-	if (offset != 0 && ptx_pool_is_enough(rings))
 		return room;
 	*loss = PTX_WRITER_NO_MEMORY;
 	ptx_pool_present(rings, chunk_number(rings, chunk), sizeof *chunk + end);
@@ -233,7 +226,11 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 	if (ptx_unlikely(!ptx_pool_present(rings, number, sizeof *chunk))) {
 		*loss = PTX_WRITER_NO_MEMORY;
 		drop_chunk(rings, number, word);
-		return NULL;
+		/* What is closed has memory: a LOOP stream goes on with what it has. */
+		number = rings->loop ? take_closed(rings, ring) : PTX_NONE;
+		if (number == PTX_NONE)
+			return NULL;
+		word = atomic_load_explicit(&rings->word[number], memory_order_relaxed);
 	}
 	chunk = ptx_ring_chunk(rings, number);
 	generation = ptx_word_generation(word);

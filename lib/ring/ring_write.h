@@ -32,9 +32,9 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **chunk,
 /* Bytes for records of the writer's chunk that are memory; at most chunk_room. */
 uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *chunk);
 
-/* Makes room for a record from offset to end; the new room, which is less than end by *loss. */
-uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk, size_t offset,
-			 size_t end, enum ptx_writer_loss *loss);
+/* Makes room for records up to offset end; the new room, which is less than end by *loss. */
+uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk, size_t end,
+			 enum ptx_writer_loss *loss);
 
 /*
  * After a handler jumped out of the writer: finishes what it was about. The ring's chunk, or NULL.
