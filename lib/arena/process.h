@@ -26,7 +26,7 @@ struct ptx_private {
 	_Atomic uint32_t attempt; /* the last one of ptx_process_child() to set it up */
 	_Atomic(struct ptx_thread *) threads; /* all there ever were */
 	_Atomic uint64_t free_threads;        /* those that no thread has: tag 16 | address 48 */
-	_Atomic uint32_t pool_used[PTX_THREAD_POOLS]; /* of the objects in point/thread.c's pools */
+	_Atomic uint32_t pool_used[PTX_THREAD_POOLS]; /* of the objects in point/object.c's pools */
 	_Atomic(struct ptx_view *) view[PTX_STREAMS];
 	_Atomic uint32_t streams; /* identifiers of active ones */
 	bool has_quota; /* the account in quota.c is of this process */
