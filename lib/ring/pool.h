@@ -31,9 +31,8 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part);
 
 /*
- * The stream holds all that its size promises, so that a writer need not make more memory present
- * for it: it is full, or in a LOOP stream the writer overwrites the oldest chunk. False also where
- * that cannot be told, or takes long to find out.
+ * The stream holds all that its size promises, so that it need not grow for one more chunk: it is
+ * full. False also for LOOP streams, where it cannot be told, and where it takes long to find out.
  */
 bool ptx_pool_is_enough(const struct ptx_rings *rings);
 
