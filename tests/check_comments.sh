@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The comments of lib/, include/ and tools/: how many lines of the .c files have one, and which words
+# they do not use. A line has a comment if any part of one is in it; the line of the SPDX tag counts
+# as a line without one. The aim is 25 % in lib/ and 12.5 % in tools/.
+: "${top_srcdir:=$(dirname "$0")/..}"
+. "$top_srcdir/tests/support/count.sh"
+
+cd "$top_srcdir" || exit 1
+
+# The least share of a tree, or of a room, in tenths of a percent. A commit that adds comments raises
+# its line. No commit lowers one.
+limits='
+lib 73
+tools 34
+'
+
+# The rooms and trees whose comments are plain technical English throughout, headers included.
+finished='
+'
+
+# What make generates is left out; it lies here if the sources are built in place.
+files=$(find lib include tools -type f -name '*.[ch]' \
+	! -path tools/posixtrace/formats/rkh_table.c ! -path tools/posixtrace/formats/tracex_table.c \
+	! -path tools/posixtrace/picture/page.c | sort)
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+# One line "FILE:LINE:TEXT" for each line that has a comment, and "FILE LINES" at the end of a file.
+# A string or character constant that contains /* or // begins no comment.
+LC_ALL=C awk -v sizes="$tmp/sizes" '
+	FNR == 1 {
+		if (file)
+			print file, lines >sizes
+		file = FILENAME
+		inside = 0
+	}
+	{
+		lines = FNR
+		rest = $0
+		text = ""
+		has = 0
+		while (rest != "") {
+			if (inside) {
+				has = 1
+				at = index(rest, "*/")
+				text = text " " (at ? substr(rest, 1, at - 1) : rest)
+				rest = at ? substr(rest, at + 2) : ""
+				inside = !at
+			} else if (match(rest, /\/\*|\/\/|"([^"\\]|\\.)*"|\047([^\047\\]|\\.)*\047/)) {
+				begin = substr(rest, RSTART, 2)
+				rest = substr(rest, RSTART + (begin == "/*" || begin == "//" ? 2 : RLENGTH))
+				if (begin == "/*") {
+					inside = has = 1
+				} else if (begin == "//") {
+					has = 1
+					text = text " " rest
+					rest = ""
+				}
+			} else
+				rest = ""
+		}
+		if (has && text !~ /SPDX-License-Identifier/) {
+			sub(/^ *\*+/, "", text)
+			print file ":" FNR ":" text
+		}
+	}
+	END { print file, lines >sizes }
+' $files >"$tmp/comments"
+
+# "ROOM LINES COMMENTS" of the .c files, for each tree and each room.
+awk '
+	function room(file) {
+		sub(/\/[^\/]*$/, "", file)
+		return file
+	}
+	function tree(file) {
+		sub(/\/.*/, "", file)
+		return file
+	}
+	FILENAME ~ /sizes$/ && $1 ~ /\.c$/ {
+		lines[room($1)] += $2
+		lines[tree($1)] += $2
+	}
+	FILENAME ~ /comments$/ {
+		sub(/:.*/, "")
+		if (/\.c$/) {
+			comments[room($0)]++
+			comments[tree($0)]++
+		}
+	}
+	END {
+		for (name in lines)
+			print name, lines[name], comments[name] + 0
+	}
+' "$tmp/sizes" "$tmp/comments" | sort >"$tmp/shares"
+awk '{ printf "%-32s %6d lines, %5d with a comment, %5.1f %%\n", $1, $2, $3, $3 * 100 / $2 }' "$tmp/shares"
+
+# at_least ROOM TENTHS
+at_least() {
+	awk -v room="$1" -v limit="$2" '
+		$1 == room {
+			found = 1
+			if ($3 * 1000 < limit * $2) {
+				printf "%d of %d lines are %.1f %%\n", $3, $2, $3 * 100 / $2
+				few = 1
+			}
+		}
+		END { exit few || !found }
+	' "$tmp/shares"
+}
+
+for limit in $(printf '%s' "$limits" | sed 's/ /:/'); do
+	tenths=${limit##*:}
+	check "$((tenths / 10)).$((tenths % 10)) % of the lines of ${limit%%:*} have a comment" \
+		at_least "${limit%%:*}" "$tenths"
+done
+
+# Sentences: the lines of a comment are joined, so that one that begins in mid-line is seen as well
+# as a word that is followed by the next line's. One line "FILE:LINE: sentence" for each that has a
+# word of the dialect; LINE is that of the sentence's first word.
+riddles() {
+	LC_ALL=C awk '
+		function judge() {
+			if (sentence ~ /^ *["(]*(What|Who|Whoever|Of|Whose|Whom) / ||
+			    tolower(sentence) ~ words)
+				print where ":" sentence
+			sentence = ""
+		}
+		BEGIN {
+			words = "(^|[^a-z_])(tell|tells|told|telling|nobody|whoever|whichever|befall|" \
+				"befalls|befell|befallen|stand|stands|stood|standing|(come|comes|came) to|" \
+				"(go|goes|went|gone) on with)([^a-z_.]|[.]?$|[.][^ch])"
+		}
+		{
+			match($0, /:[0-9]+:/)
+			file = substr($0, 1, RSTART - 1)
+			line = substr($0, RSTART + 1, RLENGTH - 2) + 0
+			text = substr($0, RSTART + RLENGTH)
+			if (file != last_file || line != last_line + 1 || text ~ /^[ \t]*$/)
+				judge()
+			last_file = file
+			last_line = line
+			n = split(text, part, /[.:;?!] +/)
+			for (i = 1; i <= n; i++) {
+				if (i > 1)
+					judge()
+				if (sentence == "")
+					where = file ":" line
+				sentence = sentence " " part[i]
+			}
+		}
+		END { judge() }
+	'
+}
+
+for room in $finished; do
+	none "the comments of $room are plain technical English" \
+		"$(grep "^$room/[^/]*:" "$tmp/comments" | riddles)"
+done
+
+finish
