@@ -165,7 +165,7 @@ static void compare(int stream, int log)
 	}
 }
 
-/* EXIT-01: SHUTDOWN-07 for each pair of policies */
+/* EXIT-01, SHUT-07: for each pair of policies */
 START_TEST(a_killed_controller_leaves_the_log_of_one_that_shut_down)
 {
 	ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);

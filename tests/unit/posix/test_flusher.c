@@ -116,7 +116,7 @@ static void *trace_some(void *unused)
 	return NULL;
 }
 
-/* A thread's events that cannot be taken are not left out in silence. FLUSH-01 */
+/* A thread's events that cannot be taken are not left out in silence. FLUSHF-01 */
 START_TEST(a_flush_without_memory_for_a_thread_fails_and_the_next_brings_its_events)
 {
 	int fd = log_file();
