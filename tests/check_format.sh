@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The tables of lib/log/FORMAT and the asserts of lib/log/log_layout.c are the same, row by row.
+# The tables of lib/log/FORMAT and the asserts of lib/log/format_layout.c are the same, row by row.
 set -eu
 src=${top_srcdir-$(dirname "$0")/..}/lib/log
 tmp=$(mktemp -d)
@@ -15,7 +15,7 @@ awk '
 ' "$src/FORMAT" >"$tmp/format"
 
 sed -n 's/^ROW("\([0-9.]*\)", \([a-z_]*\), \([a-z_0-9]*\), \([0-9]*\), \([0-9]*\))$/\1 \2 \3 \4 \5/p' \
-	"$src/log_layout.c" >"$tmp/layout"
+	"$src/format_layout.c" >"$tmp/layout"
 
 rows=$(wc -l <"$tmp/format")
 if [ "$rows" -lt 100 ]; then
@@ -23,7 +23,7 @@ if [ "$rows" -lt 100 ]; then
 	exit 1
 fi
 if ! diff "$tmp/format" "$tmp/layout" >&2; then
-	echo "check_format: FORMAT (<) and log_layout.c (>) differ" >&2
+	echo "check_format: FORMAT (<) and format_layout.c (>) differ" >&2
 	exit 1
 fi
 echo "check_format: $rows rows agree"

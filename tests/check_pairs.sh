@@ -192,14 +192,14 @@ none "(M): the compiler keeps the head before the look at who sleeps" "$(cat "$t
 cat >"$tmp/fences" <<'EOF'
 arena/attachment.c 1
 arena/backing.c 2
-arena/family.c 2
-arena/find.c 1
-arena/image.c 1
-arena/process.c 1
-arena/still.c 1
 base/barrier.c 4
-drain/checkpoint.c 1
-drain/mapped.c 1
+flush/checkpoint.c 1
+meet/family.c 2
+meet/find.c 1
+meet/process.c 1
+modules/mapped.c 1
+observe/image.c 1
+observe/snapshot.c 1
 point/adopt.c 1
 posix/level.c 2
 EOF

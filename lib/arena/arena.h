@@ -14,7 +14,7 @@
 #include "arena/maps.h"
 #include "arena/names.h"
 #include "arena/objects.h"
-#include "arena/process.h"
+#include "arena/process_block.h"
 #include "arena/schemas.h"
 #include "record/attr.h"
 #include "ring/ring.h"

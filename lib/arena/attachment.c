@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "arena/attachment.h"
 
-#include "arena/family.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -129,6 +127,15 @@ static void count_anew(struct ptx_control *control)
 	}
 }
 
+/* No member of the family inherits what was attached there any more. */
+static void forget_members(struct ptx_control *control, unsigned bit)
+{
+	for (unsigned i = 0; i < PTX_MEMBERS; i++)
+		if (atomic_load_explicit(&control->member[i].bits, memory_order_seq_cst) >> bit & 1)
+			atomic_fetch_and_explicit(&control->member[i].bits, ~(UINT64_C(1) << bit),
+						  memory_order_relaxed);
+}
+
 /*
  * Whoever changes the word to anything but attached takes the bit away, and what members of the
  * family inherited. Killed on the way, it leaves that to who claims the place.
@@ -141,7 +148,7 @@ static bool leave(struct ptx_arena *arena, unsigned bit, uint64_t from, uint64_t
 	if (!atomic_compare_exchange_strong_explicit(&control->attachment[bit].word, &from, to,
 						     memory_order_seq_cst, memory_order_relaxed))
 		return false;
-	ptx_family_forget(control, bit);
+	forget_members(control, bit);
 	if (atomic_fetch_and_explicit(&control->attached, ~mask, memory_order_release) & mask)
 		count_anew(control);
 	return true;

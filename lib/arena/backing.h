@@ -2,12 +2,12 @@
 /*
  * arena/backing.h - a stream's memory in a file that stays when its process is gone.
  *
- * The file is a small arena (image.h reads it): control page with the one stream at place 0, lists
- * with names and schemas, and the region. It is new, its owner's alone, and locked (flock) as long
- * as the stream lives. What is written to is allocated before: what the stream's size asks for at
- * creation, what it grows by when a writer needs it. So a full disk is an error at creation, later
- * a counted loss where the stream has no other room, and no signal. A process that makes no system
- * calls (base/quiet.h) records into what is there.
+ * The file is a small arena (observe/image.h reads it): control page with the one stream at place
+ * 0, lists with names and schemas, and the region. It is new, its owner's alone, and locked (flock)
+ * as long as the stream lives. What is written to is allocated before: what the stream's size asks
+ * for at creation, what it grows by when a writer needs it. So a full disk is an error at creation,
+ * later a counted loss where the stream has no other room, and no signal. A process that makes no
+ * system calls (base/quiet.h) records into what is there.
  *
  * Threads   ptx_backing_extend() may be called in trace points: async-signal-safe. Lists are copied
  *           under a lock of this file's.

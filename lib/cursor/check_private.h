@@ -10,7 +10,7 @@
 
 #include "cursor/check.h"
 #include "cursor/stored_private.h"
-#include "log/log_tally.h"
+#include "log/format_tally.h"
 
 struct ptx_check {
 	void (*report)(void *arg, const struct posix_trace_fault_np *fault);

@@ -9,7 +9,7 @@
  * What an area may hold besides blocks of this log is what the file held before the log began:
  * anything, but no block header of this log. A writer that is killed leaves at most one block half
  * written. No reader can tell that block from damage; the process that completes the log removes
- * it (log/log_resume.c).
+ * it (log/write_resume.c).
  */
 #include "cursor/stored_private.h"
 

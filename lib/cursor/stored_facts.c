@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cursor/stored_private.h"
-#include "log/log_tally.h"
+#include "log/format_tally.h"
 
 const struct ptx_log_facts *ptx_stored_facts(const struct ptx_stored *stored)
 {

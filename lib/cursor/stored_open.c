@@ -12,7 +12,7 @@
 
 #include "base/io.h"
 #include "cursor/stored_private.h"
-#include "log/log_origin.h"
+#include "log/format_origin.h"
 
 #define GUARDIAN_WAIT_NS INT64_C(10000000000)
 

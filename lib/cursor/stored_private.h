@@ -2,7 +2,7 @@
 /*
  * cursor/stored_private.h - an opened log, for the files that implement cursor/stored.h.
  *
- * stored_open.c finds out what the log is, stored_mend.c where its header cannot say, and
+ * stored_open.c finds out what the log is, stored_repair.c where its header cannot say, and
  * stored_recover.c what is in it when its writer could not; stored.c steps; stored_seek.c and
  * stored_until.c find where to begin and to stop; stored_damage.c counts what is wrong;
  * stored_beside.c finds what a log of slots has beside its slots.
@@ -11,7 +11,7 @@
 #define PTX_CURSOR_STORED_PRIVATE_H
 
 #include "cursor/stored.h"
-#include "log/log_scan.h"
+#include "log/read_scan.h"
 
 /* A block of a LOOP log that counts. */
 struct ptx_stored_slot {

@@ -6,10 +6,10 @@
  * the counters of two processors may disagree by some nanoseconds, and then it seems younger than
  * our reading. So what was published when we began goes, too; we know it by its number in its ring.
  */
-#include "drain/cut.h"
 #include "drain/drain.h"
+#include "drain/loop_cut.h"
 #include "drain/step.h"
-#include "drain/told.h"
+#include "drain/synthetic.h"
 
 /*
  * The latest time of what the source has at hand and what was published when we began; 0: nothing.

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <trace.h>
 
-#include "drain/cut.h"
+#include "drain/loop_cut.h"
 #include "drain/step.h"
-#include "drain/told.h"
+#include "drain/synthetic.h"
 
 #define CUTS_MOST 1000 /* between two looks; no writer is that fast who means it */
 

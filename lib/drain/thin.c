@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "drain/census.h"
-#include "drain/cut.h"
+#include "drain/loop_cut.h"
 
 #define THIN_LEAST 256
 #define THIN_BYTES 4096 /* of the stream's size for each mark beyond those */

@@ -18,10 +18,10 @@
 #include <sys/prctl.h>
 
 #include "arena/attachment.h"
-#include "arena/family.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/quiet.h"
+#include "meet/family.h"
 #include "point/thread.h"
 #include "point/view_private.h"
 

@@ -9,10 +9,11 @@
 
 #include <string.h>
 
-#include "arena/family.h"
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/quiet.h"
+#include "meet/family.h"
+#include "meet/process.h"
 #include "point/lane.h"
 #include "record/items.h"
 #include "ring/pool.h"

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/quiet.h"
+#include "meet/process.h"
 #include "point/object.h"
 #include "ring/ring_write.h"
 

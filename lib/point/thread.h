@@ -12,7 +12,7 @@
 #ifndef PTX_POINT_THREAD_H
 #define PTX_POINT_THREAD_H
 
-#include "arena/process.h"
+#include "arena/process_block.h"
 #include "point/view.h"
 
 /* The thread's place in one stream at one level; it counts only while serial is the view's. */

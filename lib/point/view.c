@@ -11,7 +11,7 @@
 
 #include "arena/attachment.h"
 #include "arena/backing.h"
-#include "arena/family.h"
+#include "meet/family.h"
 #include "base/barrier.h"
 #include "base/quiet.h"
 #include "point/view_private.h"
@@ -109,7 +109,7 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 	int err;
 
 	if (backing)
-		/* a file system has no memory to spare (backing.c) */
+		/* a file system has no memory to spare (arena/backing.c) */
 		planned.present = planned.chunks;
 	ptx_views_sweep(NULL);
 	view = calloc(1, sizeof *view);

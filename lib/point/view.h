@@ -10,7 +10,7 @@
 #define PTX_POINT_VIEW_H
 
 #include "arena/arena.h"
-#include "arena/find.h"
+#include "meet/find.h"
 #include "record/attr.h"
 #include "ring/ring.h"
 

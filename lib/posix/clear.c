@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "base/shield.h"
-#include "drain/flush.h"
+#include "flush/flush.h"
 #include "point/view.h"
 #include "posix/call.h"
 

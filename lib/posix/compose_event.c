@@ -5,7 +5,7 @@
 #include <trace_np.h>
 
 #include "base/shield.h"
-#include "log/log_put.h"
+#include "log/write_append.h"
 #include "posix/call.h"
 #include "posix/compose.h"
 

@@ -5,7 +5,7 @@
 #include <trace_np.h>
 
 #include "base/export.h"
-#include "drain/flush.h"
+#include "flush/flush.h"
 #include "point/record.h"
 #include "posix/call.h"
 

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "drain/drain.h"
-#include "drain/flush.h"
+#include "flush/flush.h"
 #include "point/view.h"
 #include "posix/call.h"
 #include "record/eventset.h"

@@ -3,10 +3,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arena/facts.h"
-#include "arena/quota.h"
 #include "base/clock.h"
-#include "drain/flush.h"
+#include "flush/flush.h"
+#include "meet/process.h"
+#include "meet/quota.h"
+#include "observe/stream_info.h"
 #include "point/view.h"
 #include "posix/attr.h"
 #include "posix/call.h"

@@ -5,6 +5,7 @@
 #include "arena/backing.h"
 #include "cursor/stored.h"
 #include "drain/drain.h"
+#include "meet/process.h"
 #include "posix/call.h"
 
 _Static_assert(PTX_TYPE_NAME_BYTES == TRACE_EVENT_NAME_MAX + 1, "a name has room for its NUL");

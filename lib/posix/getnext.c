@@ -2,12 +2,12 @@
 #include <string.h>
 #include <sys/single_threaded.h>
 
-#include "arena/process.h"
 #include "base/barrier.h"
 #include "base/clock.h"
 #include "base/futex.h"
 #include "cursor/stored.h"
 #include "drain/drain.h"
+#include "arena/process_block.h"
 #include "point/view.h"
 #include "posix/call.h"
 

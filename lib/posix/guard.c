@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "arena/attachment.h"
-#include "arena/others.h"
 #include "base/clock.h"
-#include "drain/checkpoint.h"
-#include "log/log_resume.h"
+#include "flush/checkpoint.h"
+#include "log/write_resume.h"
+#include "meet/peer_arenas.h"
 #include "point/view.h"
 #include "posix/control.h"
 #include "posix/shutdown.h"

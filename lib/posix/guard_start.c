@@ -22,7 +22,7 @@
 
 #include "arena/attachment.h"
 #include "base/life.h"
-#include "drain/flush.h"
+#include "flush/flush.h"
 #include "point/view.h"
 #include "posix/guard.h"
 

@@ -6,7 +6,7 @@
 
 #include "arena/names.h"
 #include "cursor/stored.h"
-#include "drain/flush.h"
+#include "flush/flush.h"
 #include "posix/call.h"
 
 _Static_assert(PTX_LOST_CAUSES == POSIX_TRACE_LOST_CAUSES_NP, "the causes are those of trace_np.h");

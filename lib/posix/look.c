@@ -16,6 +16,7 @@
 #include "base/io.h"
 #include "base/life.h"
 #include "base/proc.h"
+#include "meet/process.h"
 #include "posix/call.h"
 #include "posix/source.h"
 #include "record/eventset.h"

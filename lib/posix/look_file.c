@@ -8,7 +8,7 @@
 
 #include <trace_np.h>
 
-#include "arena/core.h"
+#include "observe/core.h"
 #include "posix/call.h"
 #include "posix/source.h"
 

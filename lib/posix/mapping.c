@@ -4,7 +4,8 @@
 #include <trace_np.h>
 
 #include "cursor/stored.h"
-#include "drain/mapped.h"
+#include "meet/process.h"
+#include "modules/mapped.h"
 #include "posix/call.h"
 #include "record/mapping.h"
 

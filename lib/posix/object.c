@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cursor/stored.h"
 #include "drain/drain.h"
+#include "meet/process.h"
 #include "posix/call.h"
 
 _Static_assert(POSIX_TRACE_OBJECT_NAME_MAX_NP + 1 == PTX_OBJECT_NAME_BYTES, "as in <trace_np.h>");

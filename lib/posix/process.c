@@ -6,12 +6,13 @@
 #include <pthread.h>
 
 #include "arena/arena.h"
-#include "arena/notice.h"
-#include "arena/others.h"
-#include "arena/quota.h"
 #include "base/msan.h"
 #include "base/quiet.h"
-#include "drain/mapped.h"
+#include "meet/link_owner.h"
+#include "meet/peer_arenas.h"
+#include "meet/process.h"
+#include "meet/quota.h"
+#include "modules/mapped.h"
 #include "point/thread.h"
 #include "point/view.h"
 #include "posix/shutdown.h"

@@ -5,6 +5,7 @@
 #include "arena/backing.h"
 #include "cursor/stored.h"
 #include "drain/drain.h"
+#include "meet/process.h"
 #include "posix/call.h"
 #include "posix/level.h"
 #include "record/schema.h"

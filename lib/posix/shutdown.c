@@ -5,9 +5,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "arena/quota.h"
 #include "base/futex.h"
-#include "drain/flush.h"
+#include "flush/flush.h"
+#include "meet/quota.h"
 #include "point/view.h"
 #include "posix/call.h"
 #include "posix/control.h"

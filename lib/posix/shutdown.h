@@ -6,7 +6,7 @@
 #ifndef PTX_POSIX_SHUTDOWN_H
 #define PTX_POSIX_SHUTDOWN_H
 
-#include "drain/flush.h"
+#include "flush/flush.h"
 
 void ptx_posix_shutdown_all(void);
 

@@ -8,8 +8,8 @@
 #include <trace_np.h>
 
 #include "arena/attachment.h"
-#include "arena/others.h"
-#include "drain/still.h"
+#include "meet/peer_arenas.h"
+#include "observe/snapshot_log.h"
 #include "posix/call.h"
 #include "posix/source.h"
 

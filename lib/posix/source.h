@@ -5,8 +5,8 @@
 #ifndef PTX_POSIX_SOURCE_H
 #define PTX_POSIX_SOURCE_H
 
-#include "arena/holders.h"
-#include "arena/look.h"
+#include "meet/openers.h"
+#include "observe/look.h"
 
 struct posix_trace_source_np {
 	const struct ptx_look_stream *stream;

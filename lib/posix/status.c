@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cursor/stored.h"
-#include "drain/flush.h"
+#include "flush/flush.h"
 #include "point/view.h"
 #include "posix/call.h"
 #include "posix/status.h"

@@ -161,7 +161,7 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 								     memory_order_relaxed)))
 		ptx_raise(&rings->region->cut,
 			  atomic_load_explicit(&chunk->last, memory_order_relaxed),
-			  memory_order_release); /* (I) with (J) in drain/cut.c */
+			  memory_order_release); /* (I) with (J) in drain/loop_cut.c */
 	if (!atomic_compare_exchange_strong_explicit( /* (G) with (H) in ring_read.c */
 		    &rings->word[number], &word,
 		    ptx_chunk_word(mine + 1, ring, PTX_CHUNK_OPENING), memory_order_acq_rel,

@@ -67,10 +67,10 @@
 #define PTX_RING_CHUNKS 3    /* by which each ring lets the pool grow */
 #define PTX_TIERS       3    /* of hints: for base rings, for few, for all */
 #define PTX_NONE        UINT32_MAX
-/* Of a region, for its reader: drain/checkpoint.h. */
+/* Of a region, for its reader: flush/checkpoint.h. */
 #define PTX_CHECKPOINT_BASE  8192u
 #define PTX_CHECKPOINT_RING  32u
-#define PTX_FACTS_BYTES 512 /* of a region, for who reads it when nobody is left: arena/facts.h */
+#define PTX_FACTS_BYTES 512 /* of a region, for observers: observe/stream_info.h */
 
 #define PTX_WORDS (PTX_TYPE_MAX / 64)
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/futex.h"
+#include "meet/process.h"
 
 static _Atomic uint64_t generations;
 static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;

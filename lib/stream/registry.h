@@ -17,7 +17,7 @@
 #ifndef PTX_STREAM_REGISTRY_H
 #define PTX_STREAM_REGISTRY_H
 
-#include "arena/process.h"
+#include "arena/process_block.h"
 #include "stream/stream.h"
 
 static inline bool ptx_registry_is(struct ptx_stream *stream, trace_id_t id)

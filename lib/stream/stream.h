@@ -16,8 +16,8 @@
 #include <stdint.h>
 #include <trace.h>
 
-#include "arena/find.h"
 #include "base/file.h"
+#include "meet/find.h"
 #include "record/attr.h"
 
 struct ptx_view;

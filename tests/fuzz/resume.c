@@ -15,7 +15,7 @@
 
 #include "fuzz/fuzz.h"
 #include "fuzz/kept.h"
-#include "log/log_resume.h"
+#include "log/write_resume.h"
 
 #define LOG_MAX    (320u << 10)
 #define NEW_EVENTS 20

@@ -27,7 +27,7 @@ void segment_live(void)
 
 /*
  * Events that are in the log, or would be if it took them; of a LOOP stream, what the dead process
- * had taken out of its memory, too (drain/checkpoint.h).
+ * had taken out of its memory, too (flush/checkpoint.h).
  */
 static uint64_t flushed(const struct posix_trace_ledger_np *line)
 {

@@ -3,4 +3,4 @@
 #ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 #define FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION 1
 #endif
-#include "../../lib/log/log_payload.c"
+#include "../../lib/log/read_payload.c"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * complete.pml - a log is completed by another process when its writer is killed: nothing twice,
- * nothing missing (lib/drain/checkpoint.[ch], lib/log/log_resume.c).
+ * nothing missing (lib/flush/checkpoint.[ch], lib/log/write_resume.c).
  *
  * The ring is the sequence of its events; what was given up (freed) may be overwritten at once.
  * The flusher takes what is there, writes a checkpoint of how far it will have come, writes the

@@ -20,7 +20,7 @@
  * With BEYOND, a reader that must not wait passes over records that are stamped and not published. They
  * then come late, behind marks of younger times, and are booked by what the stream was at their time.
  *
- * Not here: a START that the clock dates early, a log that takes no more (drain/transfer.c), several
+ * Not here: a START that the clock dates early, a log that takes no more (flush/transfer.c), several
  * processes, each with a control word of its own.
  *
  * Sizes: WRITERS, EVENTS of the first and one of each other, CALLS (start, stop, clear in any order),
@@ -339,7 +339,7 @@ inline sync()
 	atomic { s = 0; at = 0; t = 0 }
 }
 
-/* ptx_told_mark() in drain/told.c; a clear does not tell the reader. */
+/* ptx_told_mark() in drain/synthetic.c; a clear does not tell the reader. */
 inline tell_mark(silent)
 {
 	if

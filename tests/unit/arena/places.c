@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include "meet/process.h"
+
 int to_child[2], to_parent[2];
 
 void places_begin(void)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "arena/arena.h"
+#include "meet/process.h"
 #include "support/support.h"
 
 #define PAGE 4096u

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "log/log_scan.h"
+#include "log/read_scan.h"
 
 const uint32_t changed_policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL,
 				      POSIX_TRACE_LOOP };

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/crc32c.h"
-#include "log/log_scan.h"
+#include "log/read_scan.h"
 #include "unit/log/sample.h"
 
 struct seen {

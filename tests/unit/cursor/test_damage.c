@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cursor/stored_private.h"
-#include "log/log_resume.h"
+#include "log/write_resume.h"
 #include "support/random.h"
 #include "unit/cursor/changed.h"
 

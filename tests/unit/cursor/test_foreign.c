@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/log_encode.h"
+#include "log/write_encode.h"
 #include "support/log.h"
 
 /* A log with one event of a type whose name is as long as a name can be. */

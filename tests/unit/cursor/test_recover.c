@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "log/log_scan.h"
+#include "log/read_scan.h"
 #include "unit/log/sample.h"
 
 /* Where the blocks of a sequence end, and how many events there are up to there. */

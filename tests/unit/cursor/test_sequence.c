@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "log/log_scan.h"
+#include "log/read_scan.h"
 #include "unit/log/sample.h"
 
 enum { BLOCKS = 12, EACH = 5, DATA_MAX = 24 };

@@ -5,7 +5,7 @@
 
 #include "arena/arena.h"
 #include "base/barrier.h"
-#include "drain/checkpoint.h"
+#include "flush/checkpoint.h"
 #include "support/support.h"
 
 struct stage stage;

@@ -3,7 +3,7 @@
  * Time stamps of what is delivered: none is older than the one before it, unless it says that it is
  * late.
  */
-#include "drain/checkpoint.h"
+#include "flush/checkpoint.h"
 #include "support/support.h"
 #include "unit/drain/stage.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "log/log_resume.h"
+#include "log/write_resume.h"
 
 #define ENOUGH (1u << 20)
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/crc32c.h"
-#include "log/log_decode.h"
+#include "log/read_decode.h"
 #include "support/random.h"
 #include "unit/log/pile.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * unit/log/pile.h - records of a block, packed and unpacked in memory that has exactly the size
- * which log/log_pack.h asks for.
+ * which log/format_pack.h asks for.
  */
 #ifndef PTX_TESTS_PILE_H
 #define PTX_TESTS_PILE_H
 
 #include <stdbool.h>
 
-#include "log/log_pack.h"
+#include "log/format_pack.h"
 
 /* Begins as zeros. */
 struct pile {

@@ -12,7 +12,7 @@
 
 #include "cursor/check.h"
 #include "cursor/stored.h"
-#include "log/log_writer.h"
+#include "log/writer.h"
 #include "support/support.h"
 
 #define SAMPLE_TYPES   7

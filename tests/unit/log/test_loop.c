@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log/log_loop.c: the newest events, exactly counted, at every moment. */
+/* log/write_loop.c: the newest events, exactly counted, at every moment. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

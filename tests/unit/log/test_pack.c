@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/log_pack.h: what is packed comes back, what would not get smaller stays as it is. Memory has
- * exactly the size that the contract asks for, so that the sanitizers see a byte too many.
+ * log/format_pack.h: what is packed comes back, what would not get smaller stays as it is. Memory
+ * has exactly the size that the contract asks for, so that the sanitizers see a byte too many.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "log/log_scan.h"
+#include "log/read_scan.h"
 #include "support/random.h"
 #include "unit/log/pile.h"
 #include "unit/log/sample.h"

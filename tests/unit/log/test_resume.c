@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log/log_resume.c: a log whose writer was killed is written on, and is a log as any other. */
+/* log/write_resume.c: a log whose writer was killed is written on, and is a log as any other. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "log/log_encode.h"
+#include "log/write_encode.h"
 #include "unit/log/heir.h"
 
 static const uint32_t policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL,

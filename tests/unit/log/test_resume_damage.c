@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/log_resume.c: what no killed writer leaves behind, and what cannot be read, is left as it is.
+ * log/write_resume.c: what no killed writer leaves behind, and what cannot be read, is left as it
+ * is.
  */
 #include <stdbool.h>
 #include <stdlib.h>

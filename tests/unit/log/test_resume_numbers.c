@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/log_resume.c: blocks count themselves by type (FORMAT D3, R7). One that is whole and has
+ * log/write_resume.c: blocks count themselves by type (FORMAT D3, R7). One that is whole and has
  * another number than the next is not the next block of the log, whatever else it says.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "log/log_encode.h"
+#include "log/write_encode.h"
 #include "unit/log/heir.h"
 
 enum { WRITES = 12, EACH = 7, BLOCKS_MOST = 200, LOOP_BYTES = 4096 };

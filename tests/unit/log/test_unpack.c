@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/log_pack.h: packed blocks made by hand, as FORMAT 3.4 has them, most of which no writer would
- * write. All checksums are right. A block is refused with a reason, or is records that a plain
- * block could have. Memory has exactly the size that the contract asks for, so that the sanitizers
- * see a byte too many. OPEN-08, LOG-11
+ * log/format_pack.h: packed blocks made by hand, as FORMAT 3.4 has them, most of which no writer
+ * would write. All checksums are right. A block is refused with a reason, or is records that a
+ * plain block could have. Memory has exactly the size that the contract asks for, so that the
+ * sanitizers see a byte too many. OPEN-08, LOG-11
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/log_decode.h"
+#include "log/read_decode.h"
 #include "unit/log/pile.h"
 #include "unit/log/sample.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/log_pack.h: packed blocks with bits turned over, and garbage. All checksums are right. A
+ * log/format_pack.h: packed blocks with bits turned over, and garbage. All checksums are right. A
  * block is refused with a reason, or is records that a plain block could have.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/log_decode.h"
+#include "log/read_decode.h"
 #include "support/random.h"
 #include "unit/log/pile.h"
 #include "unit/log/sample.h"

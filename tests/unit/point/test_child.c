@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/quiet.h"
+#include "meet/process.h"
 #include "point/thread.h"
 #include "support/support.h"
 #include "unit/ring/steps.h"

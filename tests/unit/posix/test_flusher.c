@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/flusher.c, drain/flush.c: what the flusher must see before it sleeps, and who flushes
+ * flush/flusher.c, flush/flush.c: what the flusher must see before it sleeps, and who flushes
  * without memory.
  */
 #include <sched.h>
@@ -10,7 +10,7 @@
 
 #include "base/barrier.h"
 #include "base/futex.h"
-#include "drain/flush.h"
+#include "flush/flush.h"
 #include "point/view.h"
 #include "stream/registry.h"
 #include "support/log.h"

@@ -6,6 +6,7 @@
  */
 #include <sys/mman.h>
 
+#include "meet/process.h"
 #include "stream/registry.h"
 #include "support/support.h"
 #include "unit/ring/steps.h"

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "arena/arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+
+#define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+_Alignas(PTX_PAGE) union ptx_control_page ptx_control_page;
+struct ptx_arena ptx_arena_self = { .control = &ptx_control_page.is, .fd = -1 };
+_Alignas(PTX_PAGE) union ptx_private_block ptx_private_block;
+
+_Static_assert(sizeof ptx_own_control <= sizeof ptx_control_page.bytes, "the pages hold it");
+_Static_assert(sizeof ptx_private <= sizeof ptx_private_block.bytes, "the block holds it");
+_Static_assert(PTX_NAMES_AT + PTX_LISTS_BYTES <= PTX_REGIONS_AT, "the lists lie below the regions");
+_Static_assert(offsetof(struct ptx_lists, names) == 0, "the names lie where they always did");
+
+/*
+ * A name of its own, by which the parts of arenas in a core dump are told apart (observe/core.h).
+ */
+static int make_file(void)
+{
+	static _Atomic uint32_t made;
+	char name[sizeof "posix-trace" + 2 * PTX_IO_DIGITS] = "posix-trace.", digits[PTX_IO_DIGITS];
+
+	strcat(name, ptx_io_digits((uint64_t)getpid(), digits));
+	strcat(name, ".");
+	strcat(name,
+	       ptx_io_digits(atomic_fetch_add_explicit(&made, 1, memory_order_relaxed), digits));
+	return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
+int ptx_arena_file(uint64_t *bytes)
+{
+	struct rlimit limit;
+	int fd;
+
+	*bytes = PTX_ARENA_BYTES;
+	/* A file larger than the limit would raise SIGXFSZ in the program. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < *bytes)
+		*bytes = limit.rlim_cur & ~(uint64_t)(PTX_PAGE - 1);
+	if (*bytes < 2 * PTX_REGIONS_AT)
+		return -1;
+	fd = make_file();
+	if (fd < 0)
+		return -1;
+	if (ptx_io_truncate(fd, *bytes) != 0 ||
+	    fcntl(fd, F_ADD_SEALS, SEALS) != 0) {
+		close(fd);
+		return -1;
+	}
+	return ptx_io_move_up(fd, PTX_ARENA_FD_MIN);
+}
+
+/* Until the owner says otherwise it is SETTLING, and nobody uses the rest. */
+void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_owner owner)
+{
+	control->magic = PTX_ARENA_MAGIC;
+	control->version = PTX_ARENA_VERSION;
+	control->pid = pid;
+	atomic_store_explicit(&control->next_region, PTX_REGIONS_AT, memory_order_relaxed);
+	atomic_store_explicit(&control->owner, owner, memory_order_release);
+}
+
+bool ptx_arena_is_sealed(int fd, uint64_t bytes)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & SEALS) == SEALS && bytes >= 2 * PTX_REGIONS_AT;
+}
+
+/* The program may have closed it, and the number may be another file's by now. */
+int ptx_arena_fd(const struct ptx_arena *arena)
+{
+	struct stat file;
+
+	if (arena->fd >= 0 && fstat(arena->fd, &file) == 0 && file.st_dev == arena->device &&
+	    file.st_ino == arena->inode)
+		return arena->fd;
+	return -1;
+}
+
+bool ptx_arena_is_shareable(const struct ptx_arena *arena)
+{
+	int fd = ptx_arena_fd(arena), saved = errno;
+	bool is = fd >= 0 && fcntl(fd, F_GETFD) >= 0;
+
+	errno = saved;
+	return is;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena/process_block.h - what a process keeps for itself and its children must not see.
+ *
+ * The block is zeroed in a child by the kernel (MADV_WIPEONFORK), whichever way it was forked:
+ * a child starts as a process that never traced, even if no fork handler ran in it.
+ */
+#ifndef PTX_ARENA_PROCESS_BLOCK_H
+#define PTX_ARENA_PROCESS_BLOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PTX_STREAMS 64  /* active streams of one traced process; one bit each in attached */
+#define PTX_HANDLES 1024 /* identifiers of one process: active streams and opened logs */
+
+#define PTX_THREAD_POOLS 2
+
+struct ptx_view;
+struct ptx_thread;
+struct ptx_stream;
+
+struct ptx_private {
+	_Atomic uint32_t pid; /* 0: a child that has not been set up yet */
+	_Atomic uint32_t attempt; /* the last one of ptx_process_child() to set it up */
+	_Atomic(struct ptx_thread *) threads; /* all there ever were */
+	_Atomic uint64_t free_threads;        /* those that no thread has: tag 16 | address 48 */
+	_Atomic uint32_t pool_used[PTX_THREAD_POOLS]; /* of the objects in point/object.c's pools */
+	_Atomic(struct ptx_view *) view[PTX_STREAMS];
+	_Atomic uint32_t streams; /* identifiers of active ones */
+	bool has_quota; /* the account in meet/quota.c is of this process */
+	struct ptx_stream *unused; /* memory for streams, under the lock of stream/registry.c */
+	_Atomic(struct ptx_stream *) handle[PTX_HANDLES];
+};
+
+union ptx_private_block {
+	struct ptx_private is;
+	unsigned char bytes[3 * 4096];
+};
+
+extern union ptx_private_block ptx_private_block;
+#define ptx_private (ptx_private_block.is)
+
+static inline bool ptx_process_is_child(void)
+{
+	return atomic_load_explicit(&ptx_private.pid, memory_order_relaxed) == 0;
+}
+
+#endif

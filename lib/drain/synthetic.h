@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * drain/synthetic.h - events that no writer recorded: the drain makes them of marks and of gaps.
+ * They wait in drain->queue, before the next record, and obey the filter.
+ */
+#ifndef PTX_DRAIN_SYNTHETIC_H
+#define PTX_DRAIN_SYNTHETIC_H
+
+#include "drain/drain.h"
+
+/* Delivery has reached the first mark. silent: it lies in what was lost. */
+void ptx_told_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent);
+
+/* OVERFLOW, at the time of the first event lost, and RESUME, at that of the survivor. */
+void ptx_told_gap(struct ptx_drain *drain, uint64_t survivor);
+
+/* The first of the queue was delivered, or lost to cause. */
+void ptx_told_consume(struct ptx_drain *drain, enum ptx_lost cause);
+
+#endif

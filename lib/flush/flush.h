@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * flush/flush.h - from a stream to its log: by call, by itself (policy FLUSH), at shutdown.
+ *
+ * One flush of a stream runs at a time. Events are taken and encoded with the stream's lock held,
+ * and written without it, so that control calls and status do not wait for the disk.
+ *
+ * Threads   run, stop and status from any thread. The flusher thread has every signal blocked.
+ * Signals   SIGXFSZ and SIGPIPE that writing raises are taken back before run returns.
+ */
+#ifndef PTX_FLUSH_FLUSH_H
+#define PTX_FLUSH_FLUSH_H
+
+#include "drain/drain.h"
+#include "log/log.h"
+#include "modules/mapped.h"
+#include "stream/stream.h"
+
+enum ptx_flush_kind {
+	PTX_FLUSH_BY_CALL,
+	PTX_FLUSH_AUTOMATIC,
+	PTX_FLUSH_FINAL /* nothing is recorded any more: take everything */
+};
+
+/* Who asked, for the FLUSH_START and FLUSH_STOP events; all zero for an automatic flush. */
+struct ptx_flush_caller {
+	uint32_t pid, tid;
+	uint64_t thread, address;
+};
+
+/*
+ * Takes over the log and mapped, which may be NULL, unless it fails; starts the thread if
+ * by_itself. EAGAIN if it cannot.
+ */
+int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, bool by_itself,
+		     struct ptx_mapped *mapped, struct ptx_flush **flush);
+
+int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
+		  const struct ptx_flush_caller *caller);
+
+/* This process completes the log should this one die; the log says so. */
+void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start);
+
+/* Ends the thread; no flush is in progress when it returns. */
+void ptx_flush_stop(struct ptx_flush *flush);
+
+/* With the stream's lock held. */
+struct ptx_flush_status {
+	bool flushing;
+	int error;
+	bool log_overrun;
+	bool log_full;
+};
+void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, bool reset);
+void ptx_flush_wake(struct ptx_flush *flush);
+void ptx_flush_account(const struct ptx_flush *flush, struct ptx_ledger *ledger);
+
+/* Between these no flush is in progress; take the turn before the stream's lock. */
+void ptx_flush_take_turn(struct ptx_flush *flush);
+void ptx_flush_give_turn(struct ptx_flush *flush);
+
+/* With both: the log is as just created, what it held is cleared. */
+int ptx_flush_clear(struct ptx_flush *flush);
+
+/* An empty ledger, for the account that closes the log. */
+struct ptx_ledger *ptx_flush_closing(struct ptx_flush *flush);
+
+/* Completes the log with the closing account and frees everything. */
+int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *status);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * flush/flush_private.h - what the flush engine and its thread share.
+ */
+#ifndef PTX_FLUSH_FLUSH_PRIVATE_H
+#define PTX_FLUSH_FLUSH_PRIVATE_H
+
+#include "flush/flush.h"
+
+struct ptx_flush {
+	struct ptx_stream *stream;
+	struct ptx_drain *drain;
+	struct ptx_log *log;
+	struct ptx_mapped *mapped; /* NULL: the log does not say it */
+	pthread_mutex_t turn; /* held through a flush; taken before the stream's lock */
+	_Atomic uint32_t callers; /* that wait for the turn: the flusher lets them go first */
+	pthread_t thread;
+	bool has_thread;
+	_Atomic uint32_t quit;
+
+	/* Under the stream's lock. */
+	bool flushing;
+	bool failing;       /* the last flush failed: ERROR has been told */
+	bool log_overrun;
+	int error;          /* the first since it was last read */
+	uint64_t overwritten; /* of the log, as last seen */
+	uint64_t named[PTX_WORDS];
+	uint64_t descriptions;                /* as many had been said at the last look */
+	uint64_t described[PTX_WORDS];        /* types whose schema the log has */
+	unsigned objects;                     /* the first cells, all of which the log has */
+	uint64_t object_said[PTX_OBJECTS / 64];
+
+	struct ptx_ledger closing; /* of the log; here, since shutting down must not need memory */
+};
+
+/*
+ * flush.c: leaves the status for who goes on in this process's place; with the stream's lock held.
+ */
+void ptx_flush_note_status(struct ptx_flush *flush);
+
+/* transfer.c, with the stream's lock held: writing lets go of it. */
+
+/* Everything up to target; UINT64_MAX: all that there is behind writers that go on, until then. */
+int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until);
+void ptx_transfer_name(struct ptx_flush *flush, unsigned type);
+
+/* transfer_lists.c: what was said of types and things since the last time goes to the log. */
+void ptx_transfer_lists(struct ptx_flush *flush);
+
+/*
+ * transfer_run.c: moves the events that follow one another in the ring of the event that peek gave.
+ * How many went to the log; 0 where the one by one way must go on.
+ */
+uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target);
+
+/* flusher.c */
+int ptx_flusher_start(struct ptx_flush *flush);
+void ptx_flusher_stop(struct ptx_flush *flush);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * flush/transfer_run.c - many events of one ring into the log's block at once.
+ *
+ * A flush thread that is slower than the writers loses events, so this is its hot path: what peek
+ * and put would decide for every event is decided once for a run, and what stands in memory is
+ * kept in registers meanwhile. Records in a row mostly have the same first word (length, flags and
+ * type), and what that word allows is found out when it changes. Anything unusual ends the run and
+ * is left to the one by one way.
+ */
+#include "drain/step.h"
+#include "flush/flush_private.h"
+#include "log/write_append.h"
+
+/* Up to when records may be delivered one after the other from the top source. */
+static uint64_t run_limit(const struct ptx_drain *drain, uint64_t target)
+{
+	const struct ptx_mark *mark = ptx_drain_first_mark(drain);
+	uint64_t limit = drain->watermark < target ? drain->watermark : target;
+
+	for (uint32_t i = 1; i <= 2 && i < drain->heap_count; i++) {
+		uint64_t key = drain->source[drain->heap[i]]->key;
+
+		limit = key - 1 < limit ? key - 1 : limit;
+	}
+	if (mark && mark->ticks - 1 < limit)
+		limit = mark->ticks - 1;
+	return limit;
+}
+
+static bool is_usual(const struct ptx_flush *flush, uint64_t first)
+{
+	unsigned type = ptx_record_first_type(first);
+
+	return !(first & PTX_RECORD_IDENT) && type >= PTX_TYPE_UNNAMED && type < PTX_TYPE_MAX &&
+	       (flush->named[type / 64] >> (type % 64) & 1);
+}
+
+struct tally {
+	uint64_t first;  /* the first word of the records being counted */
+	uint32_t counted; /* records of the run when that word appeared */
+};
+
+static void count_type(struct ptx_drain *drain, const struct tally *tally, uint32_t records)
+{
+	if (records > tally->counted)
+		drain->account.type[ptx_record_first_type(tally->first)].reported +=
+			records - tally->counted;
+}
+
+/* The records of source up to limit that are usual, and find room in the block. */
+static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_t limit)
+{
+	struct ptx_drain *drain = flush->drain;
+	struct ptx_timeline line = { 0, 0, 0, 0 };
+	struct tally tally = { 0, 0 };
+	/*
+	 * What is late is left to the one by one way: that of its label, and of the phase that it
+	 * is of.
+	 */
+	const uint64_t since = drain->phases.since;
+	uint64_t last_ticks = drain->last_ticks > since ? drain->last_ticks : since;
+	int64_t last_ns = drain->last_ns;
+	uint32_t at = source->at, end = source->end;
+	size_t len = 0, size = 0;
+	struct ptx_log_run run;
+
+	if (!ptx_log_run_begin(flush->log, source->ident.pid, source->ident.tid,
+			       source->ident.thread, &run))
+		return 0;
+	while (at < end) {
+		const unsigned char *record = source->buffer + at;
+		uint64_t first = ptx_record_first(record), ticks = ptx_record_time(record);
+		int64_t ns;
+
+		if (ticks > limit || ticks < last_ticks)
+			break;
+		if (ptx_unlikely(first != tally.first)) {
+			if (!is_usual(flush, first))
+				break;
+			count_type(drain, &tally, run.records);
+			tally.first = first;
+			tally.counted = run.records;
+			len = ptx_record_len((uint32_t)first);
+			size = ptx_record_size(len);
+		}
+		if (size > run.room)
+			break;
+		if (ptx_unlikely(!ptx_timeline_covers(&line, ticks)))
+			line = ptx_timescale_line(&drain->scale, ticks);
+		ns = ptx_drain_unjitter(ptx_timeline_ns(&line, ticks), last_ns);
+		ptx_log_run_append(&run, first, ptx_record_address(record), ns,
+				   record + sizeof(struct ptx_record), len, size);
+		last_ticks = ticks;
+		last_ns = ns;
+		at += (uint32_t)size;
+	}
+	count_type(drain, &tally, run.records);
+	ptx_log_run_end(flush->log, &run);
+	if (run.records) {
+		drain->last_ticks = last_ticks;
+		drain->last_ns = last_ns;
+		source->at = at;
+	}
+	return run.records;
+}
+
+uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target)
+{
+	struct ptx_drain *drain = flush->drain;
+	struct ptx_source *source = ptx_step_first(drain);
+	uint32_t count;
+
+	if (drain->loop || drain->queued || flush->drain->log_full || !drain->running ||
+	    source == drain->source[PTX_CONTROL_RING])
+		return 0;
+	count = move(flush, source, run_limit(drain, target));
+	if (count == 0)
+		return 0;
+	drain->account.total.reported += count;
+	ptx_step_line(drain, source)->reported += count;
+	ptx_step_settle(drain);
+	if (drain->full_marked)
+		ptx_drain_sync(drain);
+	return count;
+}

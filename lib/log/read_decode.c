@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <pthread.h>
+#include <string.h>
+
+#include "base/crc32c.h"
+#include "log/read_decode.h"
+#include "log/write_encode.h"
+
+/* A fuzzer cannot guess checksums; it shall reach what lies behind them. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define CHECKSUM_IS(value, expected) ((value) == (expected) || true)
+#else
+#define CHECKSUM_IS(value, expected) ((value) == (expected))
+#endif
+
+static enum ptx_log_verdict say(enum ptx_log_verdict verdict, const char **why, const char *reason)
+{
+	*why = reason;
+	return verdict;
+}
+
+static bool is_text(const char *text, size_t room)
+{
+	return memchr(text, 0, room) != NULL;
+}
+
+const char *ptx_log_check_areas(const struct ptx_log_header *h)
+{
+	if (h->arrangement == PTX_LOG_SEQUENCE)
+		return NULL;
+	if (h->arrangement != PTX_LOG_SLOTS)
+		return "the header has an arrangement that does not exist";
+	if ((h->names_offset | h->names_bytes | h->lists_offset | h->lists_bytes | h->slots_offset |
+	     h->slot_bytes) & 7)
+		return "an area of the header is not a multiple of 8";
+	if (h->lists_offset >= PTX_LOG_OFFSET_MAX || h->lists_bytes >= PTX_LOG_OFFSET_MAX ||
+	    h->names_offset >= PTX_LOG_OFFSET_MAX || h->names_bytes >= PTX_LOG_OFFSET_MAX ||
+	    h->slots_offset >= PTX_LOG_OFFSET_MAX || h->slot_bytes >= PTX_LOG_OFFSET_MAX)
+		return "an area of the header is too large";
+	if (h->names_offset < PTX_LOG_HEADER_BYTES ||
+	    h->names_bytes <= sizeof(struct ptx_log_block) ||
+	    h->slot_bytes <= sizeof(struct ptx_log_block) ||
+	    h->slots_offset < h->names_offset + 2 * h->names_bytes)
+		return "the areas of the header overlap or are too small";
+	if (h->lists_bytes && (h->lists_offset < h->names_offset + 2 * h->names_bytes ||
+			       h->slots_offset < h->lists_offset + h->lists_bytes))
+		return "the areas of the header overlap or are too small";
+	return NULL;
+}
+
+static const char *check_machine(const struct ptx_log_header *h) /* H2 */
+{
+	if (h->byte_order != PTX_LOG_BYTE_ORDER)
+		return "the log has another byte order";
+	if (h->version_major != PTX_LOG_MAJOR)
+		return "the log has another major version";
+	if (h->word_bytes != sizeof(void *) || h->pthread_bytes != sizeof(pthread_t) ||
+	    h->event_set_bytes != PTX_EVENT_SET_BYTES)
+		return "the log is of another type of machine";
+	if (h->record_bytes != sizeof(struct ptx_record) ||
+	    h->block_bytes != sizeof(struct ptx_log_block) ||
+	    h->header_bytes != PTX_LOG_HEADER_BYTES)
+		return "the header has sizes that this version does not have";
+	return NULL;
+}
+
+enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
+					   struct ptx_log_header *h, const char **why)
+{
+	const char *reason;
+
+	if (len < sizeof(h->magic) || memcmp(bytes, PTX_LOG_MAGIC, sizeof(h->magic)))
+		return say(PTX_LOG_NO_MAGIC, why, "this is not a trace log");
+	if (len < sizeof(*h))
+		return say(PTX_LOG_SHORT, why, "the file ends within the header");
+	memcpy(h, bytes, sizeof(*h));
+	if (h->byte_order == __builtin_bswap64(PTX_LOG_BYTE_ORDER))
+		return say(PTX_LOG_WRONG, why, "the log has another byte order");
+	if (!CHECKSUM_IS(h->header_crc,
+			 ptx_log_crc_without(h, PTX_LOG_CLOSING_AT,
+					     offsetof(struct ptx_log_header, header_crc)))) {
+		/* Where another version keeps its checksum, nobody knows. */
+		if (h->version_major != PTX_LOG_MAJOR)
+			return say(PTX_LOG_WRONG, why,
+				   "the log has another major version, or its header is damaged");
+		return say(PTX_LOG_DAMAGED, why, "the header's checksum is wrong");
+	}
+	reason = check_machine(h);
+	if (!reason && h->flags_incompatible)
+		reason = "the log uses a feature that this version does not know";
+	if (!reason)
+		reason = ptx_log_check_areas(h);
+	if (!reason &&
+	    (!is_text(h->clock, sizeof(h->clock)) || !is_text(h->host, sizeof(h->host)) ||
+	     !is_text(h->name, sizeof(h->name)) || !is_text(h->generation, sizeof(h->generation))))
+		reason = "a text in the header has no end";
+	if (reason)
+		return say(PTX_LOG_WRONG, why, reason);
+	return PTX_LOG_GOOD;
+}
+
+bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing)
+{
+	if (memcmp(closing->state, PTX_LOG_WRITING, sizeof(closing->state)) &&
+	    memcmp(closing->state, PTX_LOG_CLOSED, sizeof(closing->state)) &&
+	    memcmp(closing->state, PTX_LOG_STREAMED, sizeof(closing->state)))
+		return false;
+	return CHECKSUM_IS(closing->closing_crc,
+			   ptx_log_crc_without(closing, sizeof(*closing),
+					       offsetof(struct ptx_log_closing, closing_crc)));
+}
+
+void ptx_log_decode_facts(const struct ptx_log_header *h, struct ptx_log_facts *facts)
+{
+	struct ptx_attr *attr = &facts->attr;
+
+	memset(facts, 0, sizeof(*facts));
+	attr->magic = PTX_ATTR_MAGIC;
+	attr->version = PTX_ATTR_VERSION;
+	attr->flags = h->attr_flags & (PTX_ATTR_POLICY_SET | PTX_ATTR_FROM_STREAM);
+	attr->stream_size = h->stream_size;
+	attr->max_data_size = h->max_data_size;
+	attr->log_size = h->log_size;
+	attr->inheritance = h->inheritance;
+	attr->stream_policy = h->stream_policy;
+	attr->log_policy = h->log_policy;
+	attr->clock_resolution_ns = h->clock_resolution;
+	attr->creation_ns = h->creation_time;
+	memcpy(attr->name, h->name, sizeof(attr->name));
+	memcpy(attr->generation, h->generation, sizeof(attr->generation));
+	facts->pid = h->pid;
+	memcpy(facts->clock, h->clock, sizeof(facts->clock));
+	facts->tick_hz = h->clock_hz;
+}
+
+enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_t log_id,
+					  struct ptx_log_block *block, const char **why)
+{
+	if (len < sizeof(*block))
+		return say(PTX_LOG_SHORT, why, "the file ends within a block's header");
+	memcpy(block, bytes, sizeof(*block));
+	if (block->magic != PTX_LOG_BLOCK_MAGIC)
+		return say(PTX_LOG_NO_MAGIC, why, "no block begins here");
+	if (block->header_bytes & 7 || block->header_bytes < sizeof(*block) ||
+	    block->header_bytes > PTX_LOG_BLOCK_HEADER_MAX)
+		return say(PTX_LOG_DAMAGED, why, "the length of a block's header is impossible");
+	if (len < block->header_bytes)
+		return say(PTX_LOG_SHORT, why, "the file ends within a block's header");
+	if (!CHECKSUM_IS(block->header_crc,
+			 ptx_log_crc_without(bytes, block->header_bytes,
+					     offsetof(struct ptx_log_block, header_crc))))
+		return say(PTX_LOG_DAMAGED, why, "the checksum of a block's header is wrong");
+	if (block->log_id != log_id)
+		return say(PTX_LOG_FOREIGN, why, "a block of another log stands here");
+	if (block->payload_bytes & 7 || block->payload_bytes > PTX_LOG_PAYLOAD_MAX)
+		return say(PTX_LOG_WRONG, why, "the length of a block is impossible");
+	return PTX_LOG_GOOD;
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "meet/family.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "arena/attachment.h"
+#include "base/clock.h"
+#include "base/proc.h"
+#include "base/quiet.h"
+
+#define FIND_ANCESTORS   32
+#define NOT_KNOWN        UINT64_MAX
+#define BEING_WRITTEN    (UINT64_C(1) << 32) /* in a member's pid: not yet what stands beside it */
+
+/* Of this process, in memory that a child inherits: who it is, and what it inherited. */
+static struct {
+	uint32_t pid;
+	/* struct ptx_identity. 0: not asked yet; NOT_KNOWN: in vain. Threads find the same. */
+	_Atomic uint64_t inode, start;
+	int64_t since_ns;
+	int guard;      /* a second descriptor of the arena, 0: none */
+	/* 2 * the inode of the arena, + 1 if its descriptor stays open at exec; or an attempt. */
+	_Atomic uint64_t settled;
+	uint64_t generation[PTX_STREAMS];
+} self;
+
+static void keep(_Atomic uint64_t *known, uint64_t value)
+{
+	atomic_store_explicit(known, value ? value : NOT_KNOWN, memory_order_relaxed);
+}
+
+static uint64_t kept(const _Atomic uint64_t *known)
+{
+	uint64_t value = atomic_load_explicit(known, memory_order_relaxed);
+
+	return value == NOT_KNOWN ? 0 : value;
+}
+
+void ptx_family_know_self(void)
+{
+	struct ptx_identity identity;
+
+	ptx_identity_self(&identity);
+	keep(&self.inode, identity.inode);
+	if (!identity.inode)
+		keep(&self.start, identity.start);
+}
+
+/* Whether this process is what the identity says; it is asked no more than that takes. */
+static enum ptx_same compare_self(const struct ptx_identity *other)
+{
+	struct ptx_identity own = { 0 };
+
+	if (atomic_load_explicit(&self.inode, memory_order_relaxed) == 0 && !ptx_is_quiet())
+		ptx_family_know_self();
+	own.inode = kept(&self.inode);
+	if (own.inode == 0 || other->inode == 0) {
+		if (atomic_load_explicit(&self.start, memory_order_relaxed) == 0 && !ptx_is_quiet())
+			keep(&self.start, ptx_identity_start(PTX_PROC_SELF));
+		own.start = kept(&self.start);
+	}
+	return ptx_identity_compare(&own, other);
+}
+
+/* A stream that a process made for itself names no identity: it ends when that process executes. */
+static enum ptx_same is_target(const struct ptx_attachment *attachment)
+{
+	const struct ptx_identity target = {
+		.inode = atomic_load_explicit(&attachment->target_inode, memory_order_relaxed),
+		.start = atomic_load_explicit(&attachment->target_start, memory_order_relaxed),
+	};
+
+	if (atomic_load_explicit(&attachment->target, memory_order_relaxed) != self.pid ||
+	    (target.inode == 0 && target.start == 0))
+		return PTX_OTHER;
+	return compare_self(&target);
+}
+
+enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation)
+{
+	if (self.generation[bit] == generation)
+		return PTX_SAME;
+	return is_target(&ptx_own_control.attachment[bit]);
+}
+
+/* Bits that children of process pid inherit, and their generations. */
+static uint64_t inheritable(const struct ptx_control *control, uint32_t pid, uint64_t more,
+			    uint64_t *generation)
+{
+	uint64_t bits = 0;
+
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
+		const struct ptx_attachment *attachment = &control->attachment[bit];
+		uint64_t word = atomic_load_explicit(&attachment->word, memory_order_acquire);
+
+		if (ptx_attachment_state(word) != PTX_ATTACHMENT_ATTACHED ||
+		    !atomic_load_explicit(&attachment->inherited, memory_order_relaxed) ||
+		    (atomic_load_explicit(&attachment->target, memory_order_relaxed) != pid &&
+		     !(more >> bit & 1)))
+			continue;
+		/* What was read was said of this stream, and not of the next one there. */
+		atomic_thread_fence(memory_order_acquire);
+		if (atomic_load_explicit(&attachment->word, memory_order_relaxed) != word)
+			continue;
+		bits |= UINT64_C(1) << bit;
+		generation[bit] = ptx_attachment_generation(word);
+	}
+	return bits;
+}
+
+static struct ptx_member *member_of(struct ptx_control *control, uint32_t pid)
+{
+	for (unsigned i = 0; i < PTX_MEMBERS; i++)
+		if (atomic_load_explicit(&control->member[i].pid, memory_order_acquire) == pid)
+			return &control->member[i];
+	return NULL;
+}
+
+bool ptx_family_has(struct ptx_control *control, uint32_t pid)
+{
+	return member_of(control, pid);
+}
+
+static uint64_t bits_of(struct ptx_control *control, uint32_t pid)
+{
+	const struct ptx_member *member = member_of(control, pid);
+
+	return member ? atomic_load_explicit(&member->bits, memory_order_relaxed) : 0;
+}
+
+/* A quiet process does not ask the kernel: nobody is known to be dead. */
+static bool is_dead(const struct ptx_control *control, uint32_t pid)
+{
+	return !ptx_is_quiet() && !atomic_load_explicit(&control->mixed, memory_order_relaxed) &&
+	       ptx_life_by_kill(pid) == PTX_DEAD;
+}
+
+bool ptx_family_is_dead(uint32_t pid)
+{
+	return is_dead(&ptx_own_control, pid);
+}
+
+/* Which program it runs: its parent's, or another from now on; who sees which sees since when. */
+static void tell_program(struct ptx_member *member, uint32_t parent)
+{
+	if (!member)
+		return;
+	self.since_ns = ptx_clock_realtime();
+	atomic_store_explicit(&member->since_ns, self.since_ns, memory_order_relaxed);
+	atomic_store_explicit(&member->parent, parent, memory_order_release);
+}
+
+/*
+ * Where all places are taken, the dead make room; else it is not told to whom it executes. Who
+ * takes an attachment away changes its word and then the members' bits: so of that one and us one
+ * sees the other.
+ */
+static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
+		  const uint64_t *generation,
+		  bool (*is_free)(const struct ptx_control *control, uint32_t pid))
+{
+	for (unsigned i = 0; i < PTX_MEMBERS; i++) {
+		struct ptx_member *member = &control->member[i];
+		uint64_t old = atomic_load_explicit(&member->pid, memory_order_relaxed);
+		bool is_taken = old && (uint32_t)old != pid &&
+				(!is_free || !is_free(control, (uint32_t)old));
+
+		if (is_taken || !atomic_compare_exchange_strong_explicit(&member->pid, &old,
+									 pid | BEING_WRITTEN,
+									 memory_order_acq_rel,
+									 memory_order_relaxed))
+			continue;
+		/*
+		 * Who looks on sees all of the one before, or all of us: take_member() of
+		 * modules/mapped.c.
+		 */
+		atomic_thread_fence(memory_order_release);
+		tell_program(member, parent);
+		atomic_store_explicit(&member->bits, bits, memory_order_seq_cst);
+		atomic_store_explicit(&member->pid, pid, memory_order_release);
+		for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
+			if ((bits >> bit & 1) &&
+			    atomic_load_explicit(&control->attachment[bit].word,
+						 memory_order_seq_cst) !=
+				    ptx_attachment_make(generation[bit], PTX_ATTACHMENT_ATTACHED))
+				atomic_fetch_and_explicit(&member->bits, ~(UINT64_C(1) << bit),
+							  memory_order_relaxed);
+		return true;
+	}
+	return false;
+}
+
+static void enter(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
+		  const uint64_t *generation)
+{
+	if (!enrol(control, pid, parent, bits, generation, NULL))
+		enrol(control, pid, parent, bits, generation, is_dead);
+}
+
+/* The generations that self has are what its parent inherited before. */
+static uint64_t inherited_before(const struct ptx_control *control)
+{
+	uint64_t bits = 0;
+
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
+		uint64_t word = atomic_load_explicit(&control->attachment[bit].word,
+						     memory_order_relaxed);
+
+		if (self.generation[bit] && self.generation[bit] == ptx_attachment_generation(word))
+			bits |= UINT64_C(1) << bit;
+	}
+	return bits;
+}
+
+/*
+ * Locks that this process has as a creator are to go when it executes another program, and they go
+ * with any descriptor of the file that is closed then: so there is a second one. It is never closed
+ * before, for the same reason.
+ */
+static void guard_locks(int fd)
+{
+	struct stat file, guarded;
+
+	if (fstat(fd, &file) == 0 &&
+	    (self.guard <= 0 || fstat(self.guard, &guarded) != 0 || guarded.st_dev != file.st_dev ||
+	     guarded.st_ino != file.st_ino))
+		self.guard = fcntl(fd, F_DUPFD_CLOEXEC, PTX_OTHER_FD_MIN);
+}
+
+/* In a child, which has no locks. */
+static void drop_guard(const struct ptx_arena *arena)
+{
+	struct stat guarded;
+
+	if (self.guard > 0 && fstat(self.guard, &guarded) == 0 && guarded.st_dev == arena->device &&
+	    guarded.st_ino == arena->inode)
+		close(self.guard);
+	self.guard = 0;
+}
+
+bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
+{
+	uint64_t generation[PTX_STREAMS] = { 0 };
+	const uint32_t parent = self.pid;
+	uint64_t bits = inheritable(arena->control, parent, inherited_before(arena->control),
+				    generation);
+
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
+		self.generation[bit] = generation[bit];
+	atomic_store_explicit(&self.inode, 0, memory_order_relaxed);
+	atomic_store_explicit(&self.start, 0, memory_order_relaxed);
+	self.since_ns = 0;
+	drop_guard(arena);
+	if (!bits || arena->fd < 0)
+		return false;
+	self.pid = pid;
+	if (!ptx_is_quiet() && getppid() == 0)
+		atomic_store_explicit(&arena->control->mixed, 1, memory_order_relaxed);
+	atomic_store_explicit(&arena->mine, 0, memory_order_relaxed);
+	enter(arena->control, self.pid, parent, bits, generation);
+	ptx_family_settle(); /* its parent may have had no event yet since it is traced */
+	return true;
+}
+
+int64_t ptx_family_since(void)
+{
+	return self.since_ns;
+}
+
+void ptx_family_begin(void)
+{
+	self.pid = (uint32_t)getpid();
+}
+
+bool ptx_family_tell_executed(struct ptx_control *control)
+{
+	bool any = false;
+
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
+		struct ptx_attachment *attachment = &control->attachment[bit];
+
+		if (ptx_attachment_state(atomic_load_explicit(&attachment->word,
+							      memory_order_acquire)) !=
+			    PTX_ATTACHMENT_ATTACHED ||
+		    is_target(attachment) == PTX_OTHER)
+			continue;
+		self.since_ns = ptx_clock_realtime();
+		atomic_store_explicit(&attachment->executed_ns, self.since_ns,
+				      memory_order_relaxed);
+		any = true;
+	}
+	return any;
+}
+
+/* As the process was before it executed this program, or as an ancestor is. */
+bool ptx_family_join(struct ptx_control *control)
+{
+	uint32_t pid = (uint32_t)getpid(), number = PTX_PROC_SELF;
+	uint64_t bits = bits_of(control, pid);
+	bool targeted;
+
+	self.pid = pid;
+	targeted = ptx_family_tell_executed(control);
+	if (bits) {
+		tell_program(member_of(control, pid), 0);
+		inheritable(control, 0, bits, self.generation);
+		return true;
+	}
+	if (targeted)
+		return true;
+	for (int i = 0; i < FIND_ANCESTORS; i++) {
+		struct ptx_proc_ids ids;
+		struct ptx_proc process;
+
+		if (ptx_proc_read(number, &process) != 0 || process.parent == 0)
+			break;
+		number = process.parent;
+		if (ptx_proc_ids(number, &ids) != 0)
+			break;
+		bits = inheritable(control, ids.inner, bits_of(control, ids.inner),
+				   self.generation);
+		if (!bits)
+			continue;
+		enter(control, pid, 0, bits, self.generation);
+		return true;
+	}
+	return false;
+}
+
+enum what { NO_ARENA, ANOTHERS_ARENA, OUR_ARENA };
+
+static enum what look_at(int fd)
+{
+	struct ptx_control *control;
+	struct stat file;
+	enum what what = NO_ARENA;
+
+	if (fstat(fd, &file) != 0 || !ptx_arena_is_sealed(fd, (uint64_t)file.st_size))
+		return NO_ARENA;
+	control = mmap(NULL, sizeof(union ptx_control_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		       0);
+	if (control == MAP_FAILED)
+		return NO_ARENA;
+	if (control->magic == PTX_ARENA_MAGIC && control->version == PTX_ARENA_VERSION)
+		what = !getauxval(AT_SECURE) && ptx_family_join(control) ? OUR_ARENA
+									 : ANOTHERS_ARENA;
+	munmap(control, sizeof(union ptx_control_page));
+	return what;
+}
+
+int ptx_family_find(void)
+{
+	int found = -1;
+
+	for (int fd = PTX_ARENA_FD_MIN; fd < PTX_OTHER_FD_MIN; fd++) {
+		enum what whose;
+
+		if (fcntl(fd, F_GETFD) < 0) {
+			if (fd == PTX_ARENA_FD_MIN)
+				break; /* as nearly always */
+			continue;
+		}
+		whose = look_at(fd);
+		if (whose == OUR_ARENA && found < 0)
+			found = fd;
+		else if (whose != NO_ARENA)
+			close(fd); /* it is nothing to this program */
+	}
+	return found;
+}
+
+#define ATTEMPT (UINT64_C(1) << 63)
+
+/* What the descriptor must be now, as self.settled says it. */
+static uint64_t settled_now(void)
+{
+	uint64_t generation[PTX_STREAMS] = { 0 };
+	uint64_t bits = inheritable(&ptx_own_control, self.pid, inherited_before(&ptx_own_control),
+				    generation);
+
+	return (uint64_t)ptx_arena_self.inode << 1 | (bits != 0);
+}
+
+/*
+ * Another thread may attach a stream or set the descriptor at any time. A thread whose attempt is
+ * not the last one after its fcntl(), or that finds another state of the streams, does it again.
+ */
+void ptx_family_settle(void)
+{
+	static _Atomic uint64_t attempts;
+	uint64_t wanted = settled_now(), attempt;
+	int fd, saved = errno;
+	bool mine = atomic_load_explicit(&ptx_arena_self.mine, memory_order_relaxed) != 0;
+
+	/* As nearly always in a child. */
+	if (ptx_is_quiet() ||
+	    (!mine && atomic_load_explicit(&self.settled, memory_order_relaxed) == wanted))
+		return;
+	do {
+		wanted = settled_now();
+		attempt = ATTEMPT | atomic_fetch_add_explicit(&attempts, 1, memory_order_relaxed);
+		atomic_store_explicit(&self.settled, attempt, memory_order_seq_cst);
+		fd = ptx_arena_fd(&ptx_arena_self);
+		if (fd >= 0 && wanted & 1 && mine)
+			guard_locks(fd);
+		if (fd < 0 || fcntl(fd, F_SETFD, wanted & 1 ? 0 : FD_CLOEXEC) != 0)
+			break;
+	} while (!atomic_compare_exchange_strong_explicit(&self.settled, &attempt, wanted,
+							  memory_order_seq_cst,
+							  memory_order_relaxed) ||
+		 settled_now() != wanted);
+	errno = saved;
+}

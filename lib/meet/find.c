@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "meet/find.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/futex.h"
+#include "base/proc.h"
+#include "meet/family.h"
+#include "meet/link_owner.h"
+#include "meet/openers.h"
+#include "meet/peer_arenas.h"
+#include "meet/rendezvous.h"
+
+#define SETTING_UP_NAP_NS 1000000
+#define SETTING_UP_NAPS   50
+#define SETTLING_NAPS     1000 /* it is at it, unless somebody has stopped it there */
+
+/* Why a process cannot be looked at, when that is not known to be its end. */
+static int why_not(int err)
+{
+	switch (err) {
+	case 0:
+	case ESRCH:
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+		return err;
+	case EACCES:
+	case EPERM:
+		return EPERM;
+	default:
+		return ENOTSUP;
+	}
+}
+
+enum match { NOT_ITS, NOT_YET, ITS };
+
+/* One that it holds open may also wait for it, or be one that it has left. */
+static enum match match(const struct ptx_arena *arena, uint32_t pid)
+{
+	/* Before what was written before it. */
+	const uint32_t owner = atomic_load_explicit(&arena->control->owner, memory_order_acquire);
+
+	if (arena->control->pid != pid)
+		return ptx_family_has(arena->control, pid) ? ITS : NOT_ITS;
+	switch (owner) {
+	case PTX_ARENA_TAKEN:
+		return ITS;
+	case PTX_ARENA_SETTLING:
+		return NOT_YET;
+	default:
+		return NOT_ITS;
+	}
+}
+
+/*
+ * Whether the kernel lets this process look into the target: 0, or EPERM. The folder of descriptors
+ * may be listed by the effective user alone; its links may be read only if all user and group ids
+ * are the same and the target is dumpable, as for ptrace(2). Without this question each refused
+ * link would look like a descriptor that is no arena. The program's own link stands for all of
+ * them, since a target may have no descriptor.
+ */
+static int may_look(const char *files)
+{
+	char path[PTX_HOLDER_PATH + sizeof "/../exe"], program;
+
+	snprintf(path, sizeof path, "%s/../exe", files);
+	return readlink(path, &program, sizeof program) < 0 && (errno == EACCES || errno == EPERM) ?
+		       EPERM :
+		       0;
+}
+
+/*
+ * Looks for the process's arena among its descriptors; under lock. pid is, here and below, its
+ * number in /proc. EAGAIN: it holds its parent's arena, while it has not set up its own.
+ * EINPROGRESS: it sets up *result, which it will have unless it finds another. ENXIO: it does not
+ * know this library.
+ */
+static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
+{
+	char files[PTX_HOLDER_PATH], path[sizeof files + sizeof(struct dirent)];
+	struct dirent *entry;
+	DIR *folder;
+	int err, failure = 0;
+
+	ptx_holders_files((uint32_t)pid, files, sizeof files);
+	err = may_look(files);
+	if (err)
+		return err;
+	err = ENXIO;
+	folder = opendir(files);
+	if (!folder)
+		return why_not(errno);
+	/* A descriptor that cannot be opened may be the arena: then nothing is known. */
+	while (err && !failure) {
+		struct ptx_arena *arena;
+
+		errno = 0;
+		entry = readdir(folder);
+		if (!entry) {
+			failure = why_not(errno);
+			break;
+		}
+		if (entry->d_name[0] == '.' ||
+		    !ptx_holders_is_candidate(dirfd(folder), entry->d_name))
+			continue;
+		snprintf(path, sizeof path, "%s/%s", files, entry->d_name);
+		failure = why_not(ptx_others_at(path, &arena));
+		if (!arena)
+			continue;
+		switch (match(arena, inner_pid)) {
+		case ITS:
+			*result = arena;
+			err = 0;
+			break;
+		case NOT_YET:
+			*result = arena;
+			err = EINPROGRESS;
+			break;
+		case NOT_ITS:
+			err = err == ENXIO ? EAGAIN : err;
+		}
+	}
+	closedir(folder);
+	return err && failure ? failure : err;
+}
+
+/*
+ * Under lock. The same, but waits until the process has settled. One that does not, since it was
+ * stopped in the middle of it, is made to keep what it has.
+ */
+static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
+{
+	_Atomic uint32_t never = 0;
+	uint32_t settling = PTX_ARENA_SETTLING;
+	int err = look_through(pid, inner_pid, result);
+
+	for (int i = 0; err == EINPROGRESS && i < SETTLING_NAPS; i++) {
+		ptx_futex_nap(&never, 0, SETTING_UP_NAP_NS);
+		err = look_through(pid, inner_pid, result);
+	}
+	if (err != EINPROGRESS)
+		return err;
+	return atomic_compare_exchange_strong_explicit(&(*result)->control->owner, &settling,
+						       PTX_ARENA_TAKEN, memory_order_acq_rel,
+						       memory_order_acquire) ||
+			       settling == PTX_ARENA_TAKEN ?
+		       0 :
+		       EAGAIN;
+}
+
+/*
+ * What another controller has left for the process; under lock. A link that must not be followed is
+ * a controller's with more rights: the process cannot follow it either.
+ */
+static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena **left)
+{
+	char path[PTX_RENDEZVOUS_PATH];
+	struct ptx_rendezvous walk;
+	struct ptx_arena *arena = NULL;
+	int err = 0;
+
+	ptx_rendezvous_begin_for(&walk, whom);
+	while (!arena && !err && ptx_rendezvous_next_path(&walk, path)) {
+		err = why_not(ptx_others_at(path, &arena));
+		if (err == EPERM)
+			err = 0;
+		if (arena && arena->control->pid != whom->pid &&
+		    !ptx_family_has(arena->control, whom->pid))
+			arena = NULL;
+	}
+	ptx_rendezvous_end(&walk);
+	*left = arena;
+	return err;
+}
+
+/*
+ * It has no arena, and perhaps makes one at this moment, process.c has the other half; and perhaps
+ * somebody else makes one for it too, whose link was there first. Whoever found nothing before
+ * there was a link looks once more: what is to be seen now may have been made before the process
+ * could see that. Under lock.
+ */
+static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
+			  struct ptx_target *target)
+{
+	struct ptx_arena *waiting = NULL, *other;
+	int err = arena_left(whom, &other);
+
+	if (err)
+		return err;
+	if (!other) {
+		other = waiting = ptx_others_make(target->pid);
+		if (!waiting)
+			return ENOMEM;
+		if (!ptx_rendezvous_leave_first(whom, waiting->fd)) {
+			err = arena_left(whom, &other);
+			if (err)
+				return err;
+			if (!other) {
+				other = waiting;
+				ptx_rendezvous_leave(whom, waiting->fd, false);
+			}
+		}
+	}
+	target->arena = other;
+	atomic_thread_fence(memory_order_seq_cst); /* what is there now, behind the link */
+	err = search(pid, target->pid, &other);
+	if (err == 0 && other != target->arena) {
+		if (target->arena == waiting)
+			ptx_rendezvous_remove(whom, false);
+		target->arena = other;
+	}
+	if (err == 0 || err == ENXIO || err == EAGAIN)
+		return 0;
+	if (target->arena == waiting)
+		ptx_rendezvous_remove(whom, false);
+	return err;
+}
+
+/* Also one that has ended is a process until somebody has waited for it. */
+static bool is_gone(int process)
+{
+	return syscall(SYS_pidfd_send_signal, process, 0, NULL, 0) != 0 && errno == ESRCH;
+}
+
+/* Under lock. */
+static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom,
+		      struct ptx_target *target)
+{
+	_Atomic uint32_t never = 0;
+	int err = search(pid, target->pid, &target->arena);
+
+	for (int i = 0; err == EAGAIN && i < SETTING_UP_NAPS; i++) {
+		ptx_futex_nap(&never, 0, SETTING_UP_NAP_NS);
+		err = search(pid, target->pid, &target->arena);
+	}
+	return err == ENXIO || err == EAGAIN ? make_or_search(pid, whom, target) : err;
+}
+
+/* A thread is no process: EINVAL, or ENOENT from Linux 6.16 on. */
+static int open_process(pid_t pid, int *process)
+{
+	*process = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (*process >= 0)
+		return 0;
+	return errno == EINVAL || errno == ENOENT ? ESRCH : why_not(errno);
+}
+
+/* The ids of the process by which it is found in /proc, and by which it knows itself. */
+static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same_ids)
+{
+	struct ptx_proc_ids own;
+	int err = ptx_proc_ids(PTX_PROC_SELF, &own);
+
+	if (err)
+		return why_not(err);
+	err = ptx_proc_ids_of(process, ids);
+	/* An older kernel does not say it of a pidfd. */
+	if (err == EIO && own.spaces == 1)
+		err = ptx_proc_ids((uint32_t)pid, ids);
+	/* Its name space is this one or one below it. */
+	*same_ids = !err && ids->spaces == own.spaces;
+	return why_not(err);
+}
+
+/* Under lock. */
+static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *whom,
+			struct ptx_target *target)
+{
+	struct ptx_proc_ids ids = { 0 };
+	char path[PTX_PROC_PATH];
+	struct stat owner;
+	int err = know_ids(process, pid, &ids, &target->same_ids);
+
+	if (err)
+		return err;
+	target->pid = ids.inner;
+	if (stat(ptx_proc_path(path, ids.number, ""), &owner) != 0)
+		return why_not(errno);
+	ptx_identity_of(process, ids.number, &target->identity);
+	if (target->identity.start == 0)
+		return ENOTSUP;
+	*whom = (struct ptx_rendezvous_target){ owner.st_uid, target->pid, target->identity.start };
+	return find_arena((pid_t)ids.number, whom, target);
+}
+
+static int find_other(pid_t pid, struct ptx_target *target)
+{
+	struct ptx_rendezvous_target whom = { 0 };
+	int process, err = open_process(pid, &process);
+
+	if (err)
+		return err;
+	ptx_others_lock();
+	err = find_process(process, pid, &whom, target);
+	/* What is not found of a process that ends says nothing but that. */
+	if (is_gone(process)) {
+		if (!err)
+			ptx_rendezvous_remove(&whom, false);
+		err = ESRCH;
+	}
+	if (!err) {
+		target->notice = ptx_notice_leave(target->arena, &whom, target->inherited);
+		if (target->arena != &ptx_arena_self)
+			target->arena->users++;
+	}
+	ptx_others_unlock();
+	close(process);
+	return err;
+}
+
+/* For the children that close the descriptor by which they would find it. */
+static struct ptx_notice *leave_for_children(uint32_t pid)
+{
+	struct ptx_rendezvous_target whom = {
+		.uid = geteuid(), .pid = pid, .start = ptx_identity_start(PTX_PROC_SELF),
+	};
+
+	return whom.start ? ptx_notice_leave(&ptx_arena_self, &whom, true) : NULL;
+}
+
+int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
+{
+	if (pid < 0)
+		return ESRCH;
+	*target = (struct ptx_target){ .inherited = inherited };
+	if (pid != 0 && pid != getpid())
+		return find_other(pid, target);
+	target->arena = &ptx_arena_self;
+	target->pid = (uint32_t)getpid();
+	target->same_ids = true; /* and no identity: nobody else has this arena under this id */
+	if (inherited)
+		target->notice = leave_for_children(target->pid);
+	return 0;
+}
+
+void ptx_target_release(struct ptx_target *target)
+{
+	ptx_notice_take_back(target->notice, target->inherited);
+	if (target->arena == &ptx_arena_self)
+		return;
+	ptx_others_lock();
+	target->arena->users--;
+	ptx_others_unlock();
+}

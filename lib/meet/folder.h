@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * meet/folder.h - the runtime folder, where the processes of a user find what they share.
+ *
+ * POSIXTRACE_RUNTIME_DIR, an absolute path, or else the first that is there of
+ * /run/user/UID/posixtrace and /tmp/.posixtrace-UID. It is used only if it is the user's alone.
+ * Where there is none, in a container or on a full disk, everything works that one process can do.
+ *
+ * Signals   async-signal-safe as long as nothing is made.
+ */
+#ifndef PTX_MEET_FOLDER_H
+#define PTX_MEET_FOLDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Reads the environment; from the library's constructor. */
+void ptx_folder_init(void);
+
+/* A descriptor of the folder of user uid, -1: there is none. With make it is made if need be. */
+int ptx_folder_open(uint32_t uid, bool make);
+
+/* The same of the folder name in it, which takes one call if it is not there. */
+int ptx_folder_open_in(uint32_t uid, const char *name, bool make);
+
+/* Removes it if it is empty. */
+void ptx_folder_remove_from(uint32_t uid, const char *name);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "meet/peer_arenas.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+
+static struct ptx_arena *others;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_arena(const struct ptx_arena *arena)
+{
+	return arena->control->magic == PTX_ARENA_MAGIC &&
+	       arena->control->version == PTX_ARENA_VERSION;
+}
+
+static void free_arena(struct ptx_arena *arena)
+{
+	if (arena->control)
+		munmap(arena->control, sizeof(union ptx_control_page));
+	if (arena->lists)
+		munmap(arena->lists, PTX_LISTS_BYTES);
+	if (ptx_arena_fd(arena) >= 0)
+		close(arena->fd);
+	free(arena);
+}
+
+static void *map(int fd, size_t bytes, uint64_t offset)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static bool map_arena(struct ptx_arena *arena)
+{
+	arena->control = map(arena->fd, sizeof(union ptx_control_page), 0);
+	ptx_arena_know_lists(arena, map(arena->fd, PTX_LISTS_BYTES, PTX_NAMES_AT));
+	return arena->control && arena->lists;
+}
+
+static struct ptx_arena *new_arena(int fd)
+{
+	struct ptx_arena *arena = calloc(1, sizeof *arena);
+	struct stat file;
+
+	if (!arena) {
+		close(fd);
+		return NULL;
+	}
+	arena->fd = fd;
+	if (fstat(fd, &file) == 0) {
+		arena->device = file.st_dev;
+		arena->inode = file.st_ino;
+		arena->bytes = (uint64_t)file.st_size;
+	}
+	return arena;
+}
+
+/* *result is NULL if the file is no arena. It is closed then, and on an error. */
+static int open_file(int fd, struct ptx_arena **result)
+{
+	struct ptx_arena *arena = new_arena(fd);
+	bool is_sealed;
+
+	*result = NULL;
+	if (!arena)
+		return ENOMEM;
+	is_sealed = ptx_arena_is_sealed(fd, arena->bytes);
+	if (is_sealed && map_arena(arena) && is_arena(arena)) {
+		*result = arena;
+		return 0;
+	}
+	is_sealed = is_sealed && (!arena->control || !arena->lists);
+	free_arena(arena);
+	return is_sealed ? ENOMEM : 0;
+}
+
+struct ptx_arena *ptx_arena_open(int fd)
+{
+	struct ptx_arena *arena;
+
+	return open_file(fd, &arena) ? NULL : arena;
+}
+
+/* Under lock. */
+static struct ptx_arena *known(const struct stat *file)
+{
+	if (ptx_arena_self.fd >= 0 && file->st_dev == ptx_arena_self.device &&
+	    file->st_ino == ptx_arena_self.inode)
+		return &ptx_arena_self;
+	for (struct ptx_arena *arena = others; arena; arena = arena->next)
+		if (file->st_dev == arena->device && file->st_ino == arena->inode)
+			return arena;
+	return NULL;
+}
+
+static int open_arena(int file, struct ptx_arena **arena)
+{
+	char path[40];
+	int fd, err;
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+	err = ptx_io_open(path, O_RDWR | O_NOCTTY | O_NONBLOCK, &fd);
+	if (!err)
+		err = open_file(ptx_io_move_up(fd, PTX_OTHER_FD_MIN), arena);
+	if (!err && *arena) {
+		(*arena)->next = others;
+		others = *arena;
+	}
+	return err;
+}
+
+int ptx_others_at(const char *path, struct ptx_arena **arena)
+{
+	struct stat st;
+	int file, err = ptx_io_open(path, O_PATH, &file);
+
+	*arena = NULL;
+	if (err)
+		return err == ENOENT || err == ENXIO ? 0 : err;
+	if (fstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
+		*arena = known(&st);
+		if (!*arena)
+			err = open_arena(file, arena);
+	}
+	close(file);
+	return err;
+}
+
+struct ptx_arena *ptx_others_make(uint32_t inner_pid)
+{
+	uint64_t bytes;
+	int fd = ptx_arena_file(&bytes);
+	struct ptx_arena *arena = fd < 0 ? NULL : new_arena(fd);
+
+	if (!arena)
+		return NULL;
+	if (!map_arena(arena)) {
+		free_arena(arena);
+		return NULL;
+	}
+	ptx_arena_begin(arena->control, inner_pid, PTX_ARENA_WAITS);
+	arena->next = others;
+	others = arena;
+	return arena;
+}
+
+static void sweep(void)
+{
+	for (struct ptx_arena **link = &others; *link;) {
+		struct ptx_arena *arena = *link;
+
+		if (arena->users) {
+			link = &arena->next;
+			continue;
+		}
+		*link = arena->next;
+		free_arena(arena);
+	}
+}
+
+void ptx_others_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void ptx_others_unlock(void)
+{
+	sweep();
+	pthread_mutex_unlock(&lock);
+}
+
+/*
+ * A file that is not this process's own arena, nor one that it uses: closing those would give up
+ * locks.
+ */
+static bool peek_at(int file, const struct stat *st,
+		    void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
+{
+	struct ptx_arena arena = { .device = st->st_dev, .inode = st->st_ino,
+				   .bytes = (uint64_t)st->st_size };
+	char path[40];
+	bool is_arena;
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+	arena.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (arena.fd < 0)
+		return false;
+	is_arena = ptx_arena_is_sealed(arena.fd, arena.bytes);
+	if (is_arena)
+		look(arg, &arena);
+	close(arena.fd);
+	return is_arena;
+}
+
+/* Under lock. */
+static bool peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
+		 void *arg)
+{
+	int file = open(path, O_PATH | O_CLOEXEC);
+	const struct ptx_arena *arena;
+	struct stat st;
+	bool done = false;
+
+	if (file < 0)
+		return false;
+	if (fstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
+		arena = known(&st);
+		if (arena)
+			look(arg, arena);
+		done = arena || peek_at(file, &st, look, arg);
+	}
+	close(file);
+	return done;
+}
+
+bool ptx_others_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
+		     void *arg)
+{
+	int saved = errno;
+	bool done;
+
+	pthread_mutex_lock(&lock);
+	done = peek(path, look, arg);
+	pthread_mutex_unlock(&lock);
+	errno = saved;
+	return done;
+}
+
+void ptx_others_after_fork(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	for (struct ptx_arena *arena = others; arena; arena = arena->next) {
+		if (ptx_arena_fd(arena) >= 0)
+			close(arena->fd);
+		arena->fd = -1;
+	}
+	others = NULL; /* the mappings stay: a frame of a call may still look at them */
+}

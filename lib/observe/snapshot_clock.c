@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * observe/snapshot_clock.c - the clock of a copied region, as far as what was written there can be
+ * one.
+ */
+#include <string.h>
+
+#include "observe/snapshot_private.h"
+
+#define TICKS_MAX   (UINT64_C(1) << 61) /* base/clock.h */
+#define HZ_MIN      UINT64_C(1000000)
+#define HZ_MAX      UINT64_C(100000000000)
+/* About a hundred years: nanoseconds beyond that are no numbers. */
+#define SPAN_S      UINT64_C(3000000000)
+/* So much earlier than the stream an event's clock may be. */
+#define BACK_S      10
+#define REALTIME_MAX (INT64_C(1) << 62)
+
+static bool is_moment(const struct ptx_anchor *anchor)
+{
+	return anchor->ticks > 0 && anchor->ticks < TICKS_MAX && anchor->realtime_ns > 0 &&
+	       anchor->realtime_ns < REALTIME_MAX;
+}
+
+/*
+ * Two anchors that are one second or more apart say how long a tick is; the nominal rate must
+ * agree.
+ */
+static bool is_in_line(const struct ptx_calibration *calibration, const struct ptx_anchor *anchor)
+{
+	const struct ptx_anchor *from = &calibration->created;
+	uint64_t span;
+
+	if (!is_moment(anchor) || anchor->ticks <= from->ticks)
+		return false;
+	span = (anchor->ticks - from->ticks) / calibration->hz;
+	return span < SPAN_S;
+}
+
+/* On the machine where it was written, and before that was started anew, the clock still runs. */
+static void know_now(const struct ptx_taking *taking, const struct ptx_calibration *c)
+{
+	struct ptx_still *still = taking->still;
+	char boot[sizeof still->facts.boot];
+
+	if (taking->image->is_live)
+		return;
+	ptx_facts_boot(boot);
+	if (!boot[0] || memcmp(boot, still->facts.boot, sizeof boot - 1) != 0 ||
+	    !ptx_clock_anchor_of(still->facts.counter != 0, &still->now) ||
+	    !is_in_line(c, &still->now))
+		still->now.ticks = 0;
+}
+
+void ptx_still_calibrate(struct ptx_taking *taking, uint64_t opened, struct ptx_still_span *span)
+{
+	struct ptx_still *still = taking->still;
+	struct ptx_calibration *c = &still->calibration;
+	uint64_t back;
+
+	memcpy(c, &still->rings.region->calibration, sizeof *c);
+	if (c->hz < HZ_MIN || c->hz > HZ_MAX || !is_moment(&c->created)) {
+		ptx_image_fault(
+			taking->image, taking->region + offsetof(struct ptx_region, calibration),
+			sizeof *c, "the stream's clock cannot be told: times are about right");
+		c->hz = (uint64_t)PTX_NS_PER_S;
+		c->created.ticks = opened < TICKS_MAX ? opened : 1;
+		c->created.realtime_ns = still->attachment.creation_ns;
+		if (!is_moment(&c->created))
+			c->created.realtime_ns = 1;
+		c->anchor[0] = c->anchor[1] = c->created;
+	}
+	c->anchor[0] = c->anchor[atomic_load_explicit(&c->count, memory_order_relaxed) % 2];
+	if (!is_in_line(c, &c->anchor[0]))
+		c->anchor[0] = c->created;
+	know_now(taking, c);
+	back = BACK_S * c->hz;
+	span->first_ticks = c->created.ticks > back ? c->created.ticks - back : 0;
+	span->last_ticks =
+		c->hz < TICKS_MAX / SPAN_S ? c->created.ticks + c->hz * SPAN_S : TICKS_MAX;
+	if (span->last_ticks > TICKS_MAX)
+		span->last_ticks = TICKS_MAX;
+}

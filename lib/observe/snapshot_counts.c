@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * observe/snapshot_counts.c - what writers counted, as far as it can be true.
+ *
+ * A ledger adds up all counts, so one that was made up would not only be wrong: the sum might wrap,
+ * and no log with such a ledger is sound.
+ */
+#include "observe/snapshot_private.h"
+
+/* A thousand million events each second for 13 days; all sums fit. */
+#define COUNT_MAX (UINT64_C(1) << 50)
+
+/* False: it was none, and is gone. */
+static bool check(const struct ptx_taking *taking, _Atomic uint64_t *count, uint64_t most)
+{
+	const unsigned char *begin = (const unsigned char *)taking->still->rings.region;
+
+	if (atomic_load_explicit(count, memory_order_relaxed) <= most)
+		return true;
+	atomic_store_explicit(count, 0, memory_order_relaxed);
+	ptx_image_fault(taking->image,
+			taking->region + (uint64_t)((const unsigned char *)count - begin),
+			sizeof *count, "so many events cannot have been lost: not counted");
+	return false;
+}
+
+void ptx_still_check_counts(struct ptx_taking *taking)
+{
+	struct ptx_rings *rings = &taking->still->rings;
+	uint32_t slots = atomic_load_explicit(&rings->region->slots, memory_order_relaxed);
+	bool sound = true;
+
+	slots = slots < rings->geometry.rings ? slots + 1 : rings->geometry.rings;
+
+	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++) {
+		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
+			sound &= check(taking, &rings->region->lost_type[loss][type],
+				       type ? COUNT_MAX : 0); /* no event has type 0 */
+		for (unsigned slot = 0; slot < slots; slot++)
+			sound &= check(taking, &rings->slot[slot].lost[loss], COUNT_MAX);
+	}
+	taking->still->is_even = taking->still->is_even && sound;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "observe/snapshot_log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace.h>
+#include <unistd.h>
+
+#include "base/shield.h"
+#include "flush/checkpoint.h"
+#include "flush/flush_private.h"
+
+/* Of each ring what no reader has taken. */
+static void find_places(struct ptx_drain *drain, unsigned char *buffer)
+{
+	const struct ptx_rings *rings = drain->rings;
+
+	for (uint32_t i = 0; i < drain->sources; i++) {
+		struct ptx_place *place = &drain->source[i]->place;
+		uint64_t link = atomic_load_explicit(&rings->ring[i].first, memory_order_relaxed);
+
+		place->link = link;
+		if (link)
+			place->claimed = (uint32_t)atomic_load_explicit(
+				&rings->claimed[ptx_link_number(link)], memory_order_relaxed);
+		ptx_checkpoint_ident(drain, i, buffer);
+	}
+}
+
+/*
+ * When the stream ran: as far as its controller wrote it down and nobody has read it, and as its
+ * state says. Whatever was recorded when nothing is known was recorded because it ran.
+ */
+static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
+{
+	const struct ptx_region *region = drain->rings->region;
+	uint64_t state = atomic_load_explicit(&region->state, memory_order_relaxed);
+	struct ptx_mark mark = { .ticks = ptx_state_time(state) };
+	enum ptx_state kind = ptx_state_kind(state);
+	bool ran = true;
+	int err = 0;
+
+	drain->running = true;
+	/* Without its START a STOP would never end. */
+	if (atomic_load_explicit(&region->admit[0], memory_order_relaxed) >> POSIX_TRACE_START & 1)
+		err = ptx_checkpoint_starts(drain, buffer);
+	for (size_t i = 0; i < drain->marks; i++) {
+		const struct ptx_mark *last =
+			&drain->mark[(drain->mark_first + i) % drain->mark_room];
+
+		ran = last->kind == PTX_MARK_START;
+		if (last->ticks > mark.ticks)
+			mark.ticks = last->ticks;
+	}
+	if (err || kind == PTX_FULL || kind == PTX_HELD || ran == (kind == PTX_RUNNING))
+		return err; /* FULL is marked by ptx_drain_sync() */
+	mark.kind = kind == PTX_RUNNING ? PTX_MARK_START : PTX_MARK_STOP;
+	return ptx_drain_mark(drain, &mark) ? 0 : ENOMEM;
+}
+
+static void set_scale(struct ptx_drain *drain, const struct ptx_still *still)
+{
+	const struct ptx_calibration *c = &still->calibration;
+
+	drain->scale.nominal_slope = (uint64_t)(((unsigned __int128)PTX_NS_PER_S << 32) / c->hz);
+	ptx_timescale_add(&drain->scale, c->anchor[0]);
+	if (still->now.ticks)
+		ptx_timescale_add(&drain->scale, still->now);
+}
+
+static uint64_t time_of(const struct ptx_still *still)
+{
+	uint64_t state = ptx_state_time(
+		atomic_load_explicit(&still->rings.region->state, memory_order_relaxed));
+
+	if (still->moment != UINT64_MAX)
+		return still->moment;
+	return state > still->latest ? state : still->latest;
+}
+
+static int make_drain(struct ptx_still *still, struct ptx_drain **result)
+{
+	unsigned char *buffer = malloc(still->rings.geometry.chunk_room);
+	struct ptx_region *region = still->rings.region;
+	struct ptx_drain *drain = NULL;
+	int err = ENOMEM;
+
+	if (buffer)
+		err = ptx_drain_create(&still->rings, &still->facts.attr,
+				       still->calibration.created, &drain);
+	if (!err) {
+		drain->arena = &still->arena;
+		drain->loop = still->rings.loop;
+		drain->still = true;
+		drain->still_at = time_of(still);
+		drain->before = still->taken;
+		drain->gap =
+			drain->loop && atomic_load_explicit(&region->first_overwritten,
+							    memory_order_relaxed) != UINT64_MAX;
+		set_scale(drain, still);
+		if (!ptx_drain_sources(drain, atomic_load_explicit(&region->rings,
+								   memory_order_relaxed)))
+			err = ENOMEM;
+	}
+	if (!err) {
+		find_places(drain, buffer);
+		err = find_marks(drain, buffer);
+	}
+	free(buffer);
+	if (err && drain)
+		ptx_drain_destroy(drain);
+	*result = drain;
+	return err;
+}
+
+struct lines {
+	struct ptx_ledger_line *first;
+	size_t stride, count;
+};
+
+static struct ptx_ledger_line *line_at(const struct lines *lines, size_t index)
+{
+	return (struct ptx_ledger_line *)(void *)((char *)lines->first + index * lines->stride);
+}
+
+/* So many more of a cause are nobody's; so many less, of whom most are. */
+static void correct(const struct lines *lines, struct ptx_ledger_line *nobody, enum ptx_lost cause,
+		    uint64_t want)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < lines->count; i++)
+		sum += line_at(lines, i)->lost[cause];
+	if (sum < want)
+		nobody->lost[cause] += want - sum;
+	else
+		ptx_ledger_take_off(lines->first, lines->stride, lines->count, cause, sum - want);
+}
+
+static uint64_t counted(const struct ptx_ledger *ledger, enum ptx_lost cause)
+{
+	uint64_t types = 0, threads = 0;
+
+	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
+		types += ledger->type[type].lost[cause];
+	for (size_t i = 0; i < ledger->threads; i++)
+		threads += ledger->thread[i].line.lost[cause];
+	return types > threads ? types : threads;
+}
+
+/* What the log could not take. */
+static void lose_unread(struct ptx_ledger_line *line)
+{
+	line->lost[PTX_LOST_FLUSH_ERROR] += line->unread;
+	line->unread = 0;
+}
+
+/*
+ * Everybody counts by type and by thread, one after the other, and what was overwritten while the
+ * copy was made is counted while it is copied. How many records were written in all is certain if
+ * the counts are even: then the total says how many were overwritten.
+ */
+static void reconcile(const struct ptx_still *still, struct ptx_ledger *ledger)
+{
+	struct ptx_ledger_line *total = &ledger->total,
+			       *nobody = ptx_ledger_thread(ledger, 0, 0, 0);
+	const struct lines types = { ledger->type, sizeof *ledger->type, PTX_TYPE_MAX };
+	const struct lines threads = { &ledger->thread[0].line, sizeof *ledger->thread,
+				       ledger->threads };
+	uint64_t sum;
+
+	lose_unread(total);
+	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
+		lose_unread(&ledger->type[type]);
+	for (size_t i = 0; i < ledger->threads; i++)
+		lose_unread(&ledger->thread[i].line);
+	ledger->type[PTX_TYPE_UNNAMED].lost[PTX_LOST_DAMAGED] += still->damaged;
+	nobody->lost[PTX_LOST_DAMAGED] += still->damaged;
+	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
+		total->lost[cause] = counted(ledger, cause);
+	sum = ptx_ledger_sum(total);
+	if (still->is_even && still->rings.loop &&
+	    total->called + total->lost[PTX_LOST_OVERWRITTEN] >= sum && total->called < INT64_MAX)
+		total->lost[PTX_LOST_OVERWRITTEN] += total->called - sum; /* modulo 2^64 */
+	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++) {
+		correct(&types, &ledger->type[PTX_TYPE_UNNAMED], cause, total->lost[cause]);
+		correct(&threads, nobody, cause, total->lost[cause]);
+	}
+	total->called = ptx_ledger_sum(total);
+	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
+		ledger->type[type].called = ptx_ledger_sum(&ledger->type[type]);
+	for (size_t i = 0; i < ledger->threads; i++)
+		ledger->thread[i].line.called = ptx_ledger_sum(&ledger->thread[i].line);
+}
+
+static void tell_status(const struct ptx_still *still, struct ptx_log_status *status)
+{
+	const struct ptx_region *region = still->rings.region;
+	enum ptx_state kind = ptx_state_kind(
+		atomic_load_explicit(&region->state, memory_order_relaxed));
+
+	memset(status, 0, sizeof *status);
+	status->stream_status = kind == PTX_RUNNING ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
+	status->stream_full = kind == PTX_FULL || kind == PTX_HELD ||
+					      (still->rings.loop && region->looped) ?
+				      POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
+	status->stream_overrun = region->overrun ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+	status->flush_status = POSIX_TRACE_NOT_FLUSHING;
+	status->log_overrun = POSIX_TRACE_NO_OVERRUN;
+	status->log_full = POSIX_TRACE_NOT_FULL;
+}
+
+/* Everything there is; the log is full for nobody. */
+static int write_events(struct ptx_stream *stream)
+{
+	struct ptx_shield shield;
+	int err;
+
+	ptx_shield_raise(&shield);
+	pthread_mutex_lock(&stream->lock);
+	err = ptx_transfer(stream->flush, UINT64_MAX, UINT64_MAX);
+	pthread_mutex_unlock(&stream->lock);
+	ptx_shield_lower(&shield);
+	return err;
+}
+
+/* The names of damaged memory may be gone, or its types never have had one. */
+static void name_the_nameless(struct ptx_flush *flush)
+{
+	char text[PTX_TYPE_NAME_BYTES];
+
+	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
+		if (!flush->drain->account.type[type].reported ||
+		    flush->named[type / 64] >> (type % 64) & 1)
+			continue;
+		snprintf(text, sizeof text, "event#%u", type);
+		ptx_log_name(flush->log, type, text);
+	}
+}
+
+static int write_log(struct ptx_still *still, struct ptx_stream *stream, struct ptx_log *log)
+{
+	struct ptx_log_status status;
+	struct ptx_ledger *ledger;
+	int err, err2;
+
+	tell_status(still, &status);
+	err = ptx_flush_create(stream, log, false, NULL, &stream->flush);
+	if (err) {
+		ptx_log_destroy(log);
+		return err;
+	}
+	err = write_events(stream);
+	name_the_nameless(stream->flush);
+	ledger = ptx_flush_closing(stream->flush);
+	err2 = ptx_drain_ledger(stream->drain, ledger);
+	if (!err2)
+		reconcile(still, ledger);
+	err = err ? err : err2;
+	err2 = ptx_flush_destroy(stream->flush, &status);
+	return err ? err : err2;
+}
+
+/* As the stream's attributes say, but for the log: this one is as long as it is. */
+static int create_log(const struct ptx_still *still, int fd, struct ptx_log **log)
+{
+	struct ptx_log_facts facts = { .attr = still->facts.attr, .pid = still->facts.pid };
+
+	facts.attr.log_policy = POSIX_TRACE_APPEND;
+	facts.attr.max_data_size = still->rings.max_data_size;
+	memcpy(facts.clock, still->facts.clock, sizeof facts.clock);
+	facts.tick_hz = still->calibration.hz;
+	return ptx_log_create_beside(fd, &facts, log);
+}
+
+int ptx_still_log(struct ptx_still *still, int fd)
+{
+	struct ptx_stream stream = { .log_fd = -1, .kind = PTX_STREAM_LOGGED,
+				     .attr = still->facts.attr };
+	struct ptx_log *log;
+	int err;
+
+	stream.attr.log_policy = POSIX_TRACE_APPEND;
+	err = create_log(still, fd, &log);
+	if (err)
+		return err;
+	err = make_drain(still, &stream.drain);
+	if (err) {
+		ptx_log_destroy(log);
+		return err;
+	}
+	pthread_mutex_init(&stream.lock, NULL);
+	err = write_log(still, &stream, log);
+	pthread_mutex_destroy(&stream.lock);
+	ptx_drain_destroy(stream.drain);
+	return err;
+}

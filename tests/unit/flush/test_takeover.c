@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* flush/checkpoint.c: whether the stream ran, and what was its, where another drain goes on. */
+#include "flush/checkpoint.h"
+#include "support/support.h"
+#include "unit/drain/stage.h"
+#include "unit/ring/steps.h"
+
+enum { CHUNKS = 12 };
+
+static struct writer one;
+
+static void begin(int policy)
+{
+	stage_make(policy, CHUNKS);
+	writer_begin(&one, stage.pool, 11);
+	stage_start();
+	ptx_checkpoint_enable(stage.drain);
+}
+
+/*
+ * Writes fail, and the stream was suspended when the last one was made: whoever goes on without
+ * what was noted then takes for the stream's what came meanwhile. The first failure may be of a
+ * block without events.
+ */
+START_TEST(failures_leave_what_the_file_has_of_the_state)
+{
+	unsigned in_file;
+
+	begin(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, 3);
+	stage_stop();
+	stage_take_all();
+	in_file = stage.n;
+	ck_assert_uint_eq(in_file, 5);
+	ptx_checkpoint_write(stage.drain, in_file);
+	ptx_drain_settle(stage.drain);
+	writer_put_many(&one, 100, 2); /* their writer had not seen yet that it stopped */
+	stage_start();
+	writer_put_many(&one, 4, 4);
+	for (unsigned n = in_file + (unsigned)_i; n < in_file + 4; n++) {
+		ptx_checkpoint_write(stage.drain, n);
+		ck_assert(stage_take());
+	}
+	stage_resume(in_file);
+	in_file = stage.n;
+	stage_take_all();
+	ck_assert_uint_eq(stage.n - in_file, 5);
+	ck_assert_uint_eq(stage.told[in_file].type, POSIX_TRACE_START);
+	for (unsigned i = 1; i < 5; i++)
+		ck_assert_uint_eq(stage.told[in_file + i].value, 3 + i);
+	ck_assert_uint_eq(stage.drain->not_running, 2);
+}
+END_TEST
+
+/*
+ * It was stamped before the STOP that the dead one had delivered: its writer was suspended
+ * meanwhile.
+ */
+START_TEST(an_event_that_comes_late_to_who_goes_on_belongs_to_the_stream)
+{
+	struct half half;
+	unsigned in_file;
+
+	begin(POSIX_TRACE_UNTIL_FULL);
+	writer_enter(&one, 1, &half);
+	stage_stop();
+	stage_take_all_beyond();
+	in_file = stage.n;
+	ck_assert_uint_eq(stage.told[in_file - 1].type, POSIX_TRACE_STOP);
+	ptx_checkpoint_write(stage.drain, in_file);
+	ptx_drain_settle(stage.drain);
+	stage_resume(in_file);
+	writer_commit(&one, &half);
+	ck_assert_uint_eq(stage_unread(), 1);
+	stage_take_all_beyond();
+	ck_assert_uint_eq(stage.n, in_file + 1);
+	ck_assert_uint_eq(stage.told[in_file].value, 1);
+	ck_assert(stage.told[in_file].late);
+	ck_assert_uint_eq(stage.drain->not_running, 0);
+}
+END_TEST
+
+/* UFULL-09: the dead one had made room, and told nobody yet that the stream went on */
+START_TEST(a_restart_that_was_not_told_is_told)
+{
+	unsigned n = 0, told, full, later = 0;
+
+	begin(POSIX_TRACE_UNTIL_FULL);
+	while (writer_put(&one, POOL_TYPE, ++n))
+		;
+	stage_fill_up();
+	stage_take_all();
+	ck_assert_uint_eq(stage.told[stage.n - 1].type, POSIX_TRACE_STOP);
+	ptx_checkpoint_write(stage.drain, stage.n);
+	ptx_drain_settle(stage.drain);
+	full = stage.n;
+	ptx_drain_sync(stage.drain);
+	ck_assert_int_eq(stage_state(), PTX_RUNNING);
+	writer_put_many(&one, 5000, 3);
+	stage_resume(full);
+	told = stage.n;
+	stage_take_all();
+	ck_assert_uint_eq(stage.told[told].type, POSIX_TRACE_START);
+	for (unsigned i = told + 1; i < stage.n; i++, later++)
+		ck_assert_uint_eq(stage.told[i].value, 5000 + later);
+	ck_assert_uint_eq(later, 3);
+}
+END_TEST
+
+static void make_room(void *state)
+{
+	(void)state;
+	ptx_drain_sync(stage.drain);
+}
+
+/*
+ * UFULL-04, UFULL-09: or it was about to, at any instruction. What was written while the stream ran
+ * again belongs to it, and a start that was not made is not told.
+ */
+START_TEST(a_restart_that_was_left_at_any_instruction_is_told_when_it_was_made)
+{
+	unsigned n = 0, told;
+
+	begin(POSIX_TRACE_UNTIL_FULL);
+	while (writer_put(&one, POOL_TYPE, ++n))
+		;
+	stage_fill_up();
+	while (stage.told[stage.n ? stage.n - 1 : 0].type != POSIX_TRACE_STOP)
+		ck_assert(stage_take());
+	ptx_checkpoint_write(stage.drain, stage.n);
+	ptx_drain_settle(stage.drain);
+	told = stage.n;
+	ck_assert_int_eq(stage_state(), PTX_FULL);
+	steps_leave(make_room, NULL);
+	n = 0;
+	if (stage_state() == PTX_RUNNING)
+		writer_put_many(&one, 5000 + n++, 1);
+	stage_resume(told);
+	stage_take_all();
+	ck_assert_int_eq(stage_state(), PTX_RUNNING);
+	writer_put_many(&one, 5000 + n++, 1);
+	stage_take_all();
+	ck_assert_uint_eq(stage.n - told, 1 + n);
+	ck_assert_uint_eq(stage.told[told].type, POSIX_TRACE_START);
+	for (unsigned i = 0; i < n; i++)
+		ck_assert_uint_eq(stage.told[told + 1 + i].value, 5000 + i);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_STREAM_FULL), 1);
+	steps_end(50);
+}
+END_TEST
+
+/* UFULL-04: a stop that is in the log is not told again, and one that nobody told is */
+START_TEST(a_stop_of_a_full_stream_is_told_once)
+{
+	unsigned n = 0, told;
+
+	begin(POSIX_TRACE_UNTIL_FULL);
+	while (writer_put(&one, POOL_TYPE, ++n))
+		;
+	if (_i == 0)
+		stage_fill_up();
+	stage_take_all();
+	ptx_checkpoint_write(stage.drain, stage.n);
+	if (_i == 1)
+		stage_fill_up();
+	told = stage.n;
+	stage_resume(told);
+	ptx_drain_sync(stage.drain);
+	stage_take_all();
+	ck_assert_uint_eq(stage.n - told, (unsigned)_i);
+	if (_i == 1)
+		ck_assert_uint_eq(stage.told[told].type, POSIX_TRACE_STOP);
+}
+END_TEST
+
+static volatile unsigned written;
+
+/* As flush/transfer.c does it; the file has the events from one moment to the next. */
+static void write_out(void *state)
+{
+	(void)state;
+	ptx_checkpoint_write(stage.drain, stage.n);
+	written = stage.n;
+	ptx_drain_settle(stage.drain);
+}
+
+/* EXIT-01: nothing is missing, nothing comes twice */
+START_TEST(a_block_whose_writing_was_left_at_any_instruction_is_gone_on_from)
+{
+	const unsigned all = 1 + 5 * POOL_RECORDS;
+	unsigned told;
+
+	begin(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, all - 1);
+	while (stage.n < 1 + POOL_RECORDS + 2)
+		ck_assert(stage_take());
+	write_out(NULL);
+	while (stage.n < 1 + 4 * POOL_RECORDS + 1)
+		ck_assert(stage_take());
+	steps_leave(write_out, NULL);
+	told = stage.n;
+	stage_resume(written);
+	stage_take_all();
+	ck_assert_uint_eq(stage.n - told, all - written);
+	for (unsigned i = told; i < stage.n; i++)
+		ck_assert_uint_eq(stage.told[i].value, written + i - told);
+	steps_end(100);
+}
+END_TEST
+
+/* What a process calls and the stream does not want is in nobody's account, whoever keeps it. */
+START_TEST(what_did_not_belong_to_the_stream_is_called_by_nobody_where_another_goes_on)
+{
+	static struct ptx_ledger ledger;
+	unsigned in_file;
+
+	begin(POSIX_TRACE_UNTIL_FULL);
+	writer_put_many(&one, 1, 3);
+	stage_stop();
+	writer_put_many(&one, 100, 2);
+	stage_start();
+	writer_put_many(&one, 4, 2);
+	stage_take_all();
+	in_file = stage.n;
+	ck_assert_uint_eq(in_file, 5 + 3);
+	ptx_checkpoint_write(stage.drain, in_file);
+	ptx_drain_settle(stage.drain);
+	stage_resume(in_file);
+	ptx_ledger_init(&ledger);
+	ck_assert_int_eq(ptx_drain_ledger(stage.drain, &ledger), 0);
+	ck_assert_uint_eq(ledger.total.called, in_file);
+	ck_assert_uint_eq(ptx_ledger_sum(&ledger.total), 0); /* the log itself tells what it has */
+	ptx_ledger_fini(&ledger);
+}
+END_TEST
+
+/* CLEAR-01: what a clear had not come to, for writers overwrote it all the time, stays cleared. */
+START_TEST(what_was_cleared_is_not_told_by_who_goes_on)
+{
+	unsigned in_file;
+
+	begin(POSIX_TRACE_LOOP);
+	stage_take_all();
+	writer_put_many(&one, 1, 2);
+	stage.drain->cleared = pool_now;
+	writer_put_many(&one, 3, 2);
+	in_file = stage.n;
+	ptx_checkpoint_write(stage.drain, in_file);
+	ptx_drain_settle(stage.drain);
+	stage_resume(in_file);
+	stage_take_all();
+	ck_assert_uint_eq(stage.n - in_file, 2);
+	ck_assert_uint_eq(stage.told[in_file].value, 3);
+	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 2);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("drain: taking over", &tc);
+
+	tcase_add_loop_test(tc, failures_leave_what_the_file_has_of_the_state, 0, 2);
+	tcase_add_test(tc, an_event_that_comes_late_to_who_goes_on_belongs_to_the_stream);
+	tcase_add_test(tc, a_restart_that_was_not_told_is_told);
+	tcase_add_test(tc, a_restart_that_was_left_at_any_instruction_is_told_when_it_was_made);
+	tcase_add_loop_test(tc, a_stop_of_a_full_stream_is_told_once, 0, 2);
+	tcase_add_test(tc, a_block_whose_writing_was_left_at_any_instruction_is_gone_on_from);
+	tcase_add_test(tc,
+		       what_did_not_belong_to_the_stream_is_called_by_nobody_where_another_goes_on);
+	tcase_add_test(tc, what_was_cleared_is_not_told_by_who_goes_on);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)

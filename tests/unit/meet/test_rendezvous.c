@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * unit/meet/test_rendezvous.c - links that processes leave for one another, and links that users
+ * make.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/life.h"
+#include "base/proc.h"
+#include "meet/folder.h"
+#include "meet/rendezvous.h"
+#include "support/support.h"
+
+static char folder[] = "/tmp/posixtrace-test.XXXXXX", traced[64];
+
+static void choose(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(traced, sizeof(traced), "%s/traced", folder);
+	ck_assert_int_eq(mkdir(traced, 0700), 0);
+	setenv("POSIXTRACE_RUNTIME_DIR", folder, 1);
+	ptx_folder_init();
+}
+
+static struct ptx_rendezvous_target self(void)
+{
+	struct ptx_rendezvous_target target = { .uid = geteuid(), .pid = (uint32_t)getpid() };
+
+	target.start = ptx_identity_start(PTX_PROC_SELF);
+	ck_assert_uint_ne(target.start, 0);
+	return target;
+}
+
+/* A link of that last part, which bears the name of this process. */
+static void make(const char *text, const char *last)
+{
+	struct ptx_rendezvous_target target = self();
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%u.%llu.%s", traced, target.pid,
+		 (unsigned long long)target.start, last);
+	ck_assert_int_eq(symlink(text, path), 0);
+}
+
+static int found(void)
+{
+	struct ptx_rendezvous walk;
+	int fd, n = 0;
+
+	ptx_rendezvous_begin(&walk, false);
+	while ((fd = ptx_rendezvous_next(&walk)) >= 0) {
+		close(fd);
+		n++;
+	}
+	ptx_rendezvous_end(&walk);
+	return n;
+}
+
+static bool is_there(const char *last)
+{
+	struct ptx_rendezvous_target target = self();
+	char path[256];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%u.%llu.%s", traced, target.pid,
+		 (unsigned long long)target.start, last);
+	return lstat(path, &st) == 0;
+}
+
+static void clean_up(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(a_link_to_a_descriptor_is_followed_and_no_other)
+{
+	struct ptx_rendezvous_target target = self();
+	char text[128];
+	int fd;
+
+	choose();
+	snprintf(text, sizeof(text), "%s/file", folder);
+	fd = open(text, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	ck_assert_int_ge(fd, 0);
+	make(text, "file");
+	make("/dev/null", "null");
+	make("/proc/self/fd/0", "self");
+	make("/proc/1/fd/../environ", "dots");
+	make("/proc/1/fd/", "none");
+	ck_assert_int_eq(found(), 0);
+	snprintf(text, sizeof(text), "/proc/%d/fd/%d", (int)getpid(), fd);
+	make(text, "good");
+	ck_assert_int_eq(found(), 1);
+	ptx_rendezvous_leave(&target, fd, false);
+	ck_assert_int_eq(found(), 2);
+	ptx_rendezvous_remove(&target, false);
+	close(fd);
+	clean_up();
+}
+END_TEST
+
+/* Where such a link leads is not looked at, so nobody knows that it leads nowhere. */
+START_TEST(only_links_of_dead_processes_are_removed)
+{
+	struct ptx_rendezvous_target target = self();
+
+	choose();
+	make("/nowhere/at/all", "strange");
+	make("/proc/999999999/fd/3", "dead");
+	make("/proc/1/fd/../nothing", "dots");
+	ptx_rendezvous_leave(&target, 0, false);
+	ck_assert(!is_there("dead"));
+	ck_assert(is_there("strange"));
+	ck_assert(is_there("dots"));
+	ptx_rendezvous_remove(&target, false);
+	clean_up();
+}
+END_TEST
+
+SUITE_MAIN("unit/arena/rendezvous", a_link_to_a_descriptor_is_followed_and_no_other,
+	   only_links_of_dead_processes_are_removed)
