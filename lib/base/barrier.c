@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/barrier.c - the asymmetric memory barrier, by membarrier(2) or by a TLB shootdown.
+ *
+ * The writer of an event executes no fence. The reader of a stream makes every running writer
+ * thread execute a full barrier instead, because reading is rare and recording is frequent. The
+ * orderings that depend on this barrier have letters in ring/ring.h.
+ *
+ * Relies on Linux: membarrier(2) since 4.3, its expedited commands since 4.14 and 4.16. No
+ * function of this file is a cancellation point and none changes errno.
+ */
 #include "base/barrier.h"
 
 #include <errno.h>
@@ -12,8 +22,13 @@
 #include <cpuid.h>
 #endif
 
+/*
+ * False if POSIXTRACE_MEMBARRIER begins with "0". ptx_barrier_init() stores it once, before the
+ * program can have a second thread. Until then it is false, which is the safe value.
+ */
 static bool may_ask;
 
+/* Returns 0 or a positive set of commands, or -1 with errno. The C library has no wrapper. */
 static int membarrier(int command)
 {
 	return (int)syscall(SYS_membarrier, command, 0, 0);
@@ -24,9 +39,21 @@ void ptx_barrier_init(void)
 	int saved = errno;
 	const char *wish = secure_getenv("POSIXTRACE_MEMBARRIER");
 
-	/* Some sandboxes kill whoever asks: the variable says not to. */
+	/*
+	 * secure_getenv(), because a set-user-ID program must not obey its caller's environment.
+	 * Some sandboxes kill a process that calls membarrier(). Their users set the variable to
+	 * "0" so that this process never makes the call.
+	 */
 	may_ask = !wish || wish[0] != '0';
-	/* Other processes' barriers reach us, and ours our threads: cheap with one thread. */
+	/*
+	 * The first command registers this process for the barriers of other processes
+	 * (ptx_barrier_everywhere() there), the second one for the barriers that this process
+	 * asks for. The kernel waits for all processors to pass a barrier if a process with
+	 * several threads registers, so the library does it in its constructor, where there is
+	 * one thread.
+	 *
+	 * The results are not checked: on an old kernel each later barrier reports the failure.
+	 */
 	if (may_ask) {
 		membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
 		membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
@@ -34,8 +61,14 @@ void ptx_barrier_init(void)
 	errno = saved;
 }
 
-/* A constructor may come here before the library's has made the registration. */
-static bool ask(void)
+/*
+ * Makes a barrier on the threads of this process by membarrier(2). False: the kernel refuses.
+ *
+ * A constructor of another library may create and read a stream before this library's constructor
+ * has registered the process. The kernel then answers EPERM, and the barrier is tried again after
+ * the registration.
+ */
+static bool barrier_by_membarrier(void)
 {
 	if (!may_ask)
 		return false;
@@ -46,11 +79,16 @@ static bool ask(void)
 }
 
 /*
- * Where membarrier is refused: giving back a page that was in use makes an x86 kernel interrupt
- * every processor that runs a thread of this process, and an interrupt is a full barrier. Not
- * where the processor can tell the others by itself (INVLPGB).
+ * Makes a barrier on the threads of this process without membarrier(2). False: not possible here.
+ *
+ * If a process unmaps a page that it has used, an x86 kernel interrupts every processor that runs
+ * a thread of the process, so that they forget their TLB entries. An interrupt is a full barrier.
+ * munmap() returns after all processors have answered.
+ *
+ * With INVLPGB (CPUID 0x80000008, EBX bit 3) the processor invalidates the entries of the others
+ * itself, without an interrupt. There this trick orders nothing, and the function refuses.
  */
-static bool shoot_down(void)
+static bool barrier_by_shootdown(void)
 {
 #if defined __x86_64__
 	unsigned a, b, c, d;
@@ -63,6 +101,10 @@ static bool shoot_down(void)
 		munmap(page, size);
 		return false;
 	}
+	/*
+	 * Without this store the page has no TLB entry and no physical memory, and munmap() would
+	 * interrupt no processor. volatile keeps the compiler from removing the store.
+	 */
 	*(volatile char *)page = 1;
 	return munmap(page, size) == 0;
 #else
@@ -75,7 +117,16 @@ bool ptx_barrier_everywhere(void)
 	int saved = errno;
 	bool done;
 
+	/*
+	 * The fences keep the accesses of this thread where they are in the program, for the
+	 * compiler and for the processor. They do so whether or not the kernel makes a barrier.
+	 */
 	atomic_thread_fence(memory_order_seq_cst);
+	/*
+	 * Reaches all processes that have registered by ptx_barrier_init(). It needs no
+	 * registration of the caller. There is no substitute by shoot_down() because that reaches
+	 * this process only.
+	 */
 	done = may_ask && membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0;
 	atomic_thread_fence(memory_order_seq_cst);
 	errno = saved;
@@ -87,8 +138,9 @@ bool ptx_barrier(void)
 	int saved = errno;
 	bool done;
 
+	/* As in ptx_barrier_everywhere(): the fences order this thread itself. */
 	atomic_thread_fence(memory_order_seq_cst);
-	done = ask() || shoot_down();
+	done = barrier_by_membarrier() || barrier_by_shootdown();
 	atomic_thread_fence(memory_order_seq_cst);
 	errno = saved;
 	return done;

@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * base/barrier.h - a full memory barrier on every running thread that may write events.
+ * base/barrier.h - a full memory barrier on every running thread that may record events.
  *
- * After it, what another thread did before one point of its instruction stream is visible here,
- * and what it does after that point comes after everything done here before the call. So the
- * writer of an event needs no fence; the rare reader pays.
+ * The caller passes ptx_barrier() at one point of its own execution. Each other thread passes a
+ * full barrier at some point of its own instruction stream during that call. Stores that the
+ * thread made before that point are visible to the caller after the call. Accesses that the
+ * thread makes after that point happen after everything that the caller did before the call.
+ * Writers therefore need no fence, and only the rare reader pays.
  *
- * Errors    none; false if the kernel refuses: order across threads is then not known.
+ * Threads   all functions may run concurrently.
+ * Signals   async-signal-safe. errno is preserved.
+ * Errors    false if the kernel refuses: the order across threads is then unknown, and the caller
+ *           must assume that any thread may still be between two of its accesses.
  */
 #ifndef PTX_BASE_BARRIER_H
 #define PTX_BASE_BARRIER_H
 
 #include <stdbool.h>
 
-/* Once in a process, early: it is cheap while there is one thread. */
+/*
+ * Registers the process for barriers. The library's constructor calls it once, because
+ * registering is cheap while there is one thread.
+ */
 void ptx_barrier_init(void);
 
+/* A barrier on all running threads of this process. */
 bool ptx_barrier(void);
 
-/* The same on every running thread of every process that this library is in. */
+/* A barrier on all running threads of every process that has called ptx_barrier_init(). */
 bool ptx_barrier_everywhere(void);
 
 #endif

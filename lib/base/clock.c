@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/clock.c - chooses the clock of this process, reads it, and ties it to CLOCK_REALTIME.
+ *
+ * Two clocks are possible. The time stamp counter (x86-64) or the virtual counter (aarch64) is
+ * read by one instruction. CLOCK_MONOTONIC is read through the vDSO, and the offset of the time
+ * name space is subtracted, so that processes of different name spaces stamp alike.
+ *
+ * All processes of a stream must stamp with the same clock. The first process chooses, and every
+ * process that attaches follows that choice (ptx_clock_follow()) or records nothing.
+ */
 #include "base/clock.h"
 
 #include <fcntl.h>
@@ -14,11 +24,28 @@
 
 #include "base/timespace.h"
 
+/*
+ * Duration of the measurement of the counter's rate at program start, in nanoseconds. A longer
+ * one would delay every program; a shorter one would be less exact, which only nominal rates
+ * notice.
+ */
 #define MEASURE_NS INT64_C(200000)
-#define WIDE_TICKS 4000 /* about a microsecond: somebody came between */
+#define WIDE_TICKS 4000 /* ticks, about a microsecond: the thread was interrupted in between */
+/*
+ * Limit of the attempts to find an undisturbed reading. A thread on an overloaded virtual machine
+ * might never get one.
+ */
 #define MANY_TRIES 50
 
+/*
+ * True: the counter. Relaxed accesses are enough because the choice is made before the first
+ * stream of the process exists, and is_chosen orders it.
+ */
 _Atomic bool ptx_clock_is_counter;
+/*
+ * Set while the thread has PR_TSC_SIGSEGV. initial-exec, because a trace point reads thread-local
+ * variables in signal handlers, where the dynamic linker must not allocate them.
+ */
 _Thread_local bool ptx_clock_is_forbidden __attribute__((tls_model("initial-exec")));
 uint64_t ptx_clock_hz = PTX_NS_PER_S;
 
@@ -26,14 +53,25 @@ uint64_t ptx_clock_monotonic(void)
 {
 	struct timespec now;
 
+	/*
+	 * The coarse clock is the kernel's last tick, which the vDSO reads from memory. The fine
+	 * one reads the counter and would raise SIGSEGV in such a thread.
+	 */
 	clock_gettime(ptx_clock_is_forbidden ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * PTX_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* Of CLOCK_MONOTONIC, by the time name space. A child starts with its parent's. */
+/*
+ * Nanoseconds that CLOCK_MONOTONIC of this process's time name space is ahead of the first one. A
+ * child of fork() starts with the value of its parent and reads it anew before it records
+ * (point/adopt.c).
+ */
 static _Atomic int64_t ahead_ns;
 
-/* Where it cannot be read it stays as it was. */
+/*
+ * Reads the offset of the time name space. If it cannot be read, the last known value remains:
+ * that of the parent, or 0 for the first name space, which nearly every process is in.
+ */
 static void know_time_space(void)
 {
 	struct ptx_time_space space;
@@ -44,6 +82,7 @@ static void know_time_space(void)
 
 uint64_t ptx_clock_shared(void)
 {
+	/* Unsigned arithmetic: the difference is right for a negative offset, too. */
 	return ptx_clock_monotonic() -
 	       (uint64_t)atomic_load_explicit(&ahead_ns, memory_order_relaxed);
 }
@@ -57,7 +96,11 @@ int64_t ptx_clock_realtime(void)
 }
 
 #if defined __x86_64__
-/* The kernel watches the counters of all processors; it is the judge of whether they agree. */
+/*
+ * Returns whether the kernel uses the counter as its clock source. The kernel compares the
+ * counters of all processors while it runs, and changes to another source if they disagree. This
+ * library has no better evidence.
+ */
 static bool kernel_trusts_counter(void)
 {
 	char name[16] = "";
@@ -72,11 +115,16 @@ static bool kernel_trusts_counter(void)
 	return strncmp(name, "tsc", 3) == 0;
 }
 
+/*
+ * Returns whether all processors count alike at a constant rate, and this thread may read the
+ * counter.
+ */
 static bool counter_is_usable(void)
 {
 	unsigned a, b, c, d;
 	int mode = PR_TSC_ENABLE;
 
+	/* CPUID leaf 0x80000007, EDX bit 8: the counter is invariant. */
 	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & (1u << 8)))
 		return false; /* not constant, or stops in sleep states */
 	if (prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
@@ -84,7 +132,11 @@ static bool counter_is_usable(void)
 	return kernel_trusts_counter();
 }
 
-/* Two anchors a while apart; only intervals and nominal rates use the result. */
+/*
+ * Returns ticks per second, from two anchors that are at least MEASURE_NS apart. Only lengths of
+ * intervals and nominal rates use the result. Times of events come from the anchors of the stream
+ * (timescale.h), so an error here cannot accumulate.
+ */
 static uint64_t measure_hz(void)
 {
 	struct ptx_anchor from = ptx_clock_anchor(), to;
@@ -94,52 +146,78 @@ static uint64_t measure_hz(void)
 		to = ptx_clock_anchor();
 		span = to.realtime_ns - from.realtime_ns;
 		if (span <= 0 || span > 100 * MEASURE_NS)
-			from = to; /* the clock was set, or we were kept from running */
+			from = to; /* someone set the clock, or the thread did not run */
 	} while (span < MEASURE_NS || span > 100 * MEASURE_NS);
 	return (uint64_t)((unsigned __int128)(to.ticks - from.ticks) * PTX_NS_PER_S /
 			  (uint64_t)span);
 }
 #endif
 
+/*
+ * True once the clock of this process is fixed. Its release store publishes ptx_clock_is_counter.
+ */
 static atomic_bool is_chosen;
 
 bool ptx_clock_follow(bool counter)
 {
+	/*
+	 * Each caller reads the offset anew, even after the choice: a child may be in another
+	 * time name space than its parent.
+	 */
 	if (!counter)
 		know_time_space();
 	if (!atomic_load_explicit(&is_chosen, memory_order_acquire)) {
 #if defined __x86_64__
 		int mode = PR_TSC_ENABLE;
 
+		/*
+		 * A parent or a debugger may have forbidden the counter to this process after
+		 * another process chose it. Events with it would end the process by SIGSEGV, so
+		 * the stream loses this process's events instead.
+		 */
 		if (counter && prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
 			return false; /* reading it would raise SIGSEGV */
 #endif
+		/*
+		 * Two threads may be here at once. Both were given the clock of the same arena or
+		 * of ptx_clock_init(), so they store the same value.
+		 */
 		atomic_store_explicit(&ptx_clock_is_counter, counter, memory_order_relaxed);
 		atomic_store_explicit(&is_chosen, true, memory_order_release);
 	}
 	return ptx_clock_is_counter == counter;
 }
 
+/*
+ * Runs in the library's constructor. POSIXTRACE_CLOCK=monotonic avoids the counter, for machines
+ * where the kernel's trust is unfounded; secure_getenv() hides it from set-user-ID programs.
+ */
 void ptx_clock_init(void)
 {
 	const char *wish = secure_getenv("POSIXTRACE_CLOCK");
 	bool counter = !wish || strcmp(wish, "monotonic") != 0;
 
+/* On aarch64 the architecture guarantees a constant rate and agreement of all processors. */
 #if defined __x86_64__
 	counter = counter && counter_is_usable();
 #elif !defined __aarch64__
 	counter = false;
 #endif
-	ptx_clock_follow(counter); /* or as it was chosen before */
+	ptx_clock_follow(counter); /* without effect if a process that attached has chosen before */
 	if (!ptx_clock_is_counter)
 		return;
 #if defined __x86_64__
 	ptx_clock_hz = measure_hz();
 #elif defined __aarch64__
+	/* The firmware stores the rate in this register, so there is nothing to measure. */
 	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(ptx_clock_hz));
 #endif
 }
 
+/*
+ * The name appears in the region's facts and in logs, for readers that show the source of time
+ * stamps.
+ */
 const char *ptx_clock_name(void)
 {
 #if defined __x86_64__
@@ -149,7 +227,11 @@ const char *ptx_clock_name(void)
 #endif
 }
 
-static uint64_t ordered(bool counter)
+/*
+ * Reads the given clock, whatever the clock of this process is. No instruction before it executes
+ * after the reading, and none after it before. rdtsc and mrs alone may execute early or late.
+ */
+static uint64_t read_ordered(bool counter)
 {
 	uint64_t ticks;
 
@@ -169,16 +251,21 @@ static uint64_t ordered(bool counter)
 	return ticks;
 }
 
-/* The tightest of a few readings: an interruption between the two clocks would bend the scale. */
+/*
+ * Reads both clocks as of one moment, as exactly as possible. CLOCK_REALTIME is read between two
+ * readings of the ticks, and the moment is the middle of these two. An interruption between them
+ * would bend the time scale, so the tightest of three readings counts. If even that is wide, up
+ * to MANY_TRIES follow.
+ */
 static struct ptx_anchor anchor_of(bool counter)
 {
 	struct ptx_anchor best = { 0, 0 };
 	uint64_t width = UINT64_MAX;
 
 	for (int i = 0; i < 3 || (width > WIDE_TICKS && i < MANY_TRIES); i++) {
-		uint64_t before = ordered(counter);
+		uint64_t before = read_ordered(counter);
 		int64_t ns = ptx_clock_realtime();
-		uint64_t after = ordered(counter);
+		uint64_t after = read_ordered(counter);
 
 		if (after - before >= width)
 			continue;
@@ -199,12 +286,17 @@ bool ptx_clock_anchor_of(bool counter, struct ptx_anchor *anchor)
 #if defined __x86_64__
 	int mode = PR_TSC_ENABLE;
 
+	/*
+	 * The caller may follow a stream of another process by a clock that this process does not
+	 * use, so the choice of ptx_clock_init() says nothing about the permission.
+	 */
 	if (counter && prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
 		return false; /* reading it would raise SIGSEGV */
 #elif !defined __aarch64__
 	if (counter)
 		return false;
 #endif
+	/* The controller and the traced process may be in different time name spaces. */
 	if (!counter)
 		know_time_space();
 	*anchor = anchor_of(counter);

@@ -2,13 +2,14 @@
 /*
  * base/clock.h - the clock that stamps events, in ticks, and its anchors to CLOCK_REALTIME.
  *
- * The time stamp counter where the kernel itself trusts it as its clock source: reading it costs
- * less than half of clock_gettime(). Else CLOCK_MONOTONIC as the first time name space has it
- * (timespace.h), one tick a nanosecond. The choice is made once in a process, by ptx_clock_init(),
- * before the first stream exists.
+ * The clock is the time stamp counter if the kernel itself trusts it as its clock source: reading
+ * it costs less than half of clock_gettime(). Otherwise it is CLOCK_MONOTONIC as the first time
+ * name space has it (timespace.h), one tick a nanosecond. ptx_clock_init() chooses once in a
+ * process, before the first stream exists.
  *
  * Threads   all functions may run concurrently after ptx_clock_init().
- * Signals   ptx_clock_now(), ptx_clock_ordered() and ptx_clock_realtime() are async-signal-safe.
+ * Signals   all functions but ptx_clock_init() are async-signal-safe. ptx_clock_init(),
+ *           ptx_clock_follow() and ptx_clock_anchor_of() may change errno.
  * Units     ticks fit in 61 bits; ptx_clock_hz is nominal; CLOCK_REALTIME in nanoseconds.
  */
 #ifndef PTX_BASE_CLOCK_H
@@ -23,30 +24,34 @@
 #define PTX_NS_PER_S INT64_C(1000000000)
 
 extern _Atomic bool ptx_clock_is_counter; /* false: CLOCK_MONOTONIC */
-extern uint64_t ptx_clock_hz;
+extern uint64_t ptx_clock_hz; /* ticks per second, nominal */
 
 /*
- * The calling thread must not read the counter (PR_SET_TSC), not even through the C library: it
- * stamps no events, and other times come from the kernel's last tick.
+ * True: the calling thread must not read the counter (PR_SET_TSC), not even through the C
+ * library. It stamps no events. Its other times have the resolution of the kernel's tick.
  */
 extern _Thread_local bool ptx_clock_is_forbidden __attribute__((tls_model("initial-exec")));
 
+/* Chooses the clock of this process and measures its rate. From the library's constructor. */
 void ptx_clock_init(void);
 
 /*
- * For a process whose events another one reads by its clock: false if this process cannot stamp
- * them so. Without effect after ptx_clock_init(), which it must agree with. Async-signal-safe.
+ * For a process whose events another process reads: makes the counter, or CLOCK_MONOTONIC, the
+ * clock of this process. False if this process cannot stamp events so, or uses the other clock
+ * already.
  */
 bool ptx_clock_follow(bool counter);
 
-/* CLOCK_MONOTONIC as this process reads it: for spans and deadlines. */
+/* CLOCK_MONOTONIC of this process in nanoseconds: for spans and deadlines within the process. */
 uint64_t ptx_clock_monotonic(void);
-/* The same for stamps that other processes read. */
+/* CLOCK_MONOTONIC as the first time name space has it: for stamps that other processes read. */
 uint64_t ptx_clock_shared(void);
+/* CLOCK_REALTIME in nanoseconds since the Epoch. */
 int64_t ptx_clock_realtime(void);
+/* "tsc", "cntvct" or "monotonic". A constant. */
 const char *ptx_clock_name(void);
 
-/* The counter itself; only where ptx_clock_is_counter. */
+/* The counter itself. Call it only if ptx_clock_is_counter. */
 static inline uint64_t ptx_clock_counter(void)
 {
 #if defined __x86_64__
@@ -61,7 +66,7 @@ static inline uint64_t ptx_clock_counter(void)
 #endif
 }
 
-/* A stamp for an event. The processor may read the counter a little early. */
+/* A stamp for an event. The processor may read the counter before earlier instructions finish. */
 static inline uint64_t ptx_clock_now(void)
 {
 	return ptx_likely(atomic_load_explicit(&ptx_clock_is_counter, memory_order_relaxed))
@@ -69,7 +74,10 @@ static inline uint64_t ptx_clock_now(void)
 		       : ptx_clock_shared();
 }
 
-/* A stamp that is not earlier than anything before it nor later than anything after it. */
+/*
+ * A stamp that is later than everything before it and earlier than everything after it, in the
+ * order of this thread's instructions.
+ */
 static inline uint64_t ptx_clock_ordered(void)
 {
 	uint64_t ticks;
@@ -88,23 +96,24 @@ static inline uint64_t ptx_clock_ordered(void)
 	return ticks;
 }
 
-/* Ticks in a span of nanoseconds, nominal. */
+/* Converts a duration in nanoseconds to ticks by the nominal rate. */
 static inline uint64_t ptx_clock_ticks(uint64_t ns)
 {
 	return (uint64_t)((unsigned __int128)ns * ptx_clock_hz / (uint64_t)PTX_NS_PER_S);
 }
 
-/* One moment on both scales. */
+/* One moment on both time scales. */
 struct ptx_anchor {
 	uint64_t ticks;
 	int64_t realtime_ns;
 };
 
+/* The present moment by the clock of this process. It may read the clocks up to fifty times. */
 struct ptx_anchor ptx_clock_anchor(void);
 
 /*
- * The same on the scale of another process's clock, whatever that of this one is; false if this
- * process cannot read it.
+ * The present moment on the scale of another process's clock, which may not be the clock of this
+ * process. False if this process cannot read that clock; *anchor is then unchanged.
  */
 bool ptx_clock_anchor_of(bool counter, struct ptx_anchor *anchor);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * base/compiler.h - what C11 does not say but both our compilers know.
+ * base/compiler.h - extensions of C11 that GCC and Clang both have.
+ *
+ * ptx_inline is for the path of an event, where a call would cost as much as the work. ptx_cold
+ * moves code out of that path.
  */
 #ifndef PTX_BASE_COMPILER_H
 #define PTX_BASE_COMPILER_H

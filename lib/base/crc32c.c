@@ -2,7 +2,12 @@
 /*
  * base/crc32c.c - CRC-32C by the fastest means that this processor has.
  *
- * The crc32 instruction takes 3 cycles but one can start in each: three lanes at once.
+ * x86-64 and aarch64 have an instruction for it. On x86-64 it takes 3 cycles but one can start in
+ * each cycle, so three independent lanes of the data are computed at once and combined. Other
+ * processors use eight tables of 256 words (slicing by 8).
+ *
+ * A signal handler may call these functions: nothing here takes a lock, allocates, or depends on
+ * a constructor.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -12,12 +17,18 @@
 
 typedef uint32_t crc_fn(uint32_t crc, const unsigned char *p, size_t len);
 
-#define POLYNOMIAL 0x82f63b78u /* bit-reversed */
+#define POLYNOMIAL 0x82f63b78u /* of Castagnoli, bit-reversed */
 
+/* table[k][n]: the checksum of the byte n followed by k zero bytes. */
 static uint32_t table[8][256];
+/* Not 0: the table is complete. Only acquire and release accesses. */
 static _Atomic(int) table_ready;
 
-/* Threads that arrive together write the same values: no harm, and no lock for a handler. */
+/*
+ * Fills the table. Several threads, or a thread and its signal handler, may do this at once. They
+ * store the same values, so no order among them matters, and a lock, which a handler could not
+ * take, is not needed. The accesses are atomic only because the memory model demands it.
+ */
 static void make_table(void)
 {
 	for (uint32_t n = 0; n < 256; n++) {
@@ -37,13 +48,21 @@ static void make_table(void)
 			__atomic_store_n(&table[k][n], crc, __ATOMIC_RELAXED);
 		}
 	}
-	atomic_store_explicit(&table_ready, 1, memory_order_release); /* table before the flag */
+	/* Release: pairs with the acquire in by_table(). */
+	atomic_store_explicit(&table_ready, 1, memory_order_release);
 }
 
+/* The portable way. crc is the inverted checksum of the bytes before. */
 static uint32_t by_table(uint32_t crc, const unsigned char *p, size_t len)
 {
-	if (!atomic_load_explicit(&table_ready, memory_order_acquire)) /* pairs with make_table */
+	/*
+	 * Pairs with the release in make_table(). A thread that sees 0 makes the table once more.
+	 */
+	if (!atomic_load_explicit(&table_ready, memory_order_acquire))
 		make_table();
+	/*
+	 * The step by eight bytes assumes that the first byte is in the lowest bits of the word.
+	 */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	for (; len >= 8; len -= 8, p += 8) {
 		uint64_t word;
@@ -65,12 +84,19 @@ static uint32_t by_table(uint32_t crc, const unsigned char *p, size_t len)
 #include <cpuid.h>
 #include <immintrin.h>
 
+/*
+ * The compiler generates these instructions for the marked functions only. The rest of the
+ * library runs on every x86-64 processor.
+ */
 #define INSTRUCTIONS __attribute__((target("sse4.2,pclmul")))
 
 /*
- * Lanes of 1024 bytes, then of 128. To put a lane's checksum before n more bytes is to multiply
- * it by x^8n modulo the polynomial. The product of two reversed words stands one bit too far and
- * the reducing crc32 multiplies by x^32: so the constants are x^(8n - 33).
+ * Lengths of the lanes, and the constants that move their checksums. To append n zero bytes to
+ * data multiplies its checksum by x^8n modulo the polynomial. The carry-less product of two
+ * bit-reversed words is shifted by one bit, and the crc32 instruction that reduces it multiplies
+ * by x^32. The constants are therefore x^(8n - 33) for n = 1 and 2 lanes.
+ *
+ * Long lanes make the combination cheap; short lanes serve the rest of up to 3 kB.
  */
 #define LONG        1024
 #define LONG_BY_1   UINT64_C(0x170076fa)
@@ -87,6 +113,7 @@ ptx_inline INSTRUCTIONS uint64_t word_at(const unsigned char *p)
 	return word;
 }
 
+/* Returns the checksum as if the zero bytes of the constant followed. */
 ptx_inline INSTRUCTIONS uint64_t shift(uint64_t crc, uint64_t constant)
 {
 	__m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)crc),
@@ -95,6 +122,10 @@ ptx_inline INSTRUCTIONS uint64_t shift(uint64_t crc, uint64_t constant)
 	return _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
 }
 
+/*
+ * Continues crc over 3 * lane bytes at p. The loop has three chains of dependent instructions
+ * that the processor executes at the same time.
+ */
 ptx_inline INSTRUCTIONS uint64_t three_lanes(uint64_t crc, const unsigned char *p, size_t lane,
 					     uint64_t by_1, uint64_t by_2)
 {
@@ -123,13 +154,14 @@ INSTRUCTIONS static uint32_t by_instruction(uint32_t start, const unsigned char 
 	return (uint32_t)crc;
 }
 
+/* The choice costs one CPUID, so ptx_crc32c() keeps its result. */
 static crc_fn *choose(void)
 {
 	unsigned a, b, c, d;
 
 	/*
-	 * Not __builtin_cpu_supports(): its constructor asks a dozen times at every program's
-	 * start, and under a hypervisor each costs microseconds.
+	 * Not __builtin_cpu_supports(): its constructor executes CPUID a dozen times at the start
+	 * of every program, and under a hypervisor each one costs microseconds.
 	 */
 	if (__get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_2) && (c & bit_PCLMUL))
 		return by_instruction;
@@ -141,6 +173,10 @@ static crc_fn *choose(void)
 
 #define HAS_CRC32 (1ul << 7) /* HWCAP_CRC32 of <asm/hwcap.h> */
 
+/*
+ * One lane: the latency of the instruction is low enough on the processors known so far. The
+ * assembler directive allows the instruction without a compiler option for the whole file.
+ */
 static uint32_t by_instruction(uint32_t crc, const unsigned char *p, size_t len)
 {
 	for (; len >= 8; len -= 8, p += 8) {
@@ -157,6 +193,7 @@ static uint32_t by_instruction(uint32_t crc, const unsigned char *p, size_t len)
 	return crc;
 }
 
+/* The kernel reports in the auxiliary vector which instructions user space may use. */
 static crc_fn *choose(void)
 {
 	return getauxval(AT_HWCAP) & HAS_CRC32 ? by_instruction : by_table;
@@ -174,12 +211,20 @@ static crc_fn *choose(void)
 uint32_t ptx_crc32c(uint32_t crc, const void *bytes, size_t len)
 {
 	static _Atomic(crc_fn *) chosen;
+	/*
+	 * Relaxed: the functions are code, so the pointer needs no ordering with other memory.
+	 * Threads that choose at the same time choose the same function.
+	 */
 	crc_fn *fn = atomic_load_explicit(&chosen, memory_order_relaxed);
 
 	if (ptx_unlikely(!fn)) {
 		fn = choose();
 		atomic_store_explicit(&chosen, fn, memory_order_relaxed);
 	}
+	/*
+	 * The checksum is kept inverted inside and outside, as CRC-32C prescribes, so that
+	 * leading zero bytes change it.
+	 */
 	return ~fn(~crc, bytes, len);
 }
 

@@ -11,10 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The checksum of what crc covers followed by these bytes; begin with 0. */
+/*
+ * Returns the checksum of the bytes that crc covers followed by len more bytes. Begin with 0. It
+ * never fails; bytes may be NULL if len is 0.
+ */
 uint32_t ptx_crc32c(uint32_t crc, const void *bytes, size_t len);
 
-/* The same without help from the processor, for tests and for other processors. */
+/* The same without instructions for it, for tests and for other processors. */
 uint32_t ptx_crc32c_portable(uint32_t crc, const void *bytes, size_t len);
 
 #endif

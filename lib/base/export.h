@@ -2,8 +2,8 @@
 /*
  * base/export.h - the mark of a public function, at its definition.
  *
- * Everything else is hidden by -fvisibility=hidden; libposixtrace.map says it a second time and
- * gives the symbols their version.
+ * -fvisibility=hidden hides every other symbol. libposixtrace.map lists the public symbols once
+ * more and gives them their version; tests/check_map.sh compares the two.
  */
 #ifndef PTX_BASE_EXPORT_H
 #define PTX_BASE_EXPORT_H

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/file.c - recognizes a file by device, inode and time of birth.
+ *
+ * The library calls these functions before each access to a log. They use system calls only and
+ * save errno. They avoid system calls that common seccomp filters refuse.
+ */
 #include "base/file.h"
 
 #include <errno.h>
@@ -11,8 +17,11 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* Not by the C library's fstat(): that is newfstatat(2) today, which many sandboxes refuse. */
-static bool look(int fd, struct stat *st)
+/*
+ * Gets the status of an open file. False: fd is not open. It does not use fstat() of the C
+ * library, which calls newfstatat(2) today; many sandboxes refuse that call.
+ */
+static bool get_status(int fd, struct stat *st)
 {
 	int saved = errno;
 	bool is_open = syscall(SYS_fstat, fd, st) == 0;
@@ -21,7 +30,10 @@ static bool look(int fd, struct stat *st)
 	return is_open;
 }
 
-/* Not every file system and kernel tells it. */
+/*
+ * Returns the time at which the file was made, in nanoseconds, or 0. Some file systems do not
+ * store it, and kernels before 4.11 have no statx(2).
+ */
 static int64_t time_of_birth(int fd)
 {
 	int saved = errno;
@@ -39,10 +51,11 @@ bool ptx_file_know(int fd, struct ptx_file *file)
 {
 	struct stat st;
 
-	if (!look(fd, &st))
+	if (!get_status(fd, &st))
 		return false;
 	file->device = st.st_dev;
 	file->inode = st.st_ino;
+	/* The library distinguishes births only for regular files: memfds and backing files. */
 	file->born_ns = S_ISREG(st.st_mode) ? time_of_birth(fd) : 0;
 	return true;
 }
@@ -51,13 +64,22 @@ bool ptx_file_is(int fd, const struct ptx_file *file, uint64_t bytes)
 {
 	struct stat st;
 
-	if (fd < 0 || !look(fd, &st) || st.st_dev != file->device || st.st_ino != file->inode)
+	/*
+	 * Device and inode first: they reject nearly every other file without the second system
+	 * call.
+	 */
+	if (fd < 0 || !get_status(fd, &st) || st.st_dev != file->device || st.st_ino != file->inode)
 		return false;
+	/*
+	 * A log never shrinks while the library has it. A file that is as large as before is
+	 * accepted without the second system call.
+	 */
 	return (uint64_t)st.st_size >= bytes || time_of_birth(fd) == file->born_ns;
 }
 
 void ptx_file_close(int fd, const struct ptx_file *file)
 {
+	/* Another file under this number belongs to the program: it stays open. */
 	if (ptx_file_is(fd, file, 0))
 		ptx_io_close(fd);
 }
@@ -67,7 +89,7 @@ int ptx_file_duplicate(int fd, int *duplicate)
 	int saved = errno, err = 0;
 
 	*duplicate = fcntl(fd, F_DUPFD_CLOEXEC, PTX_FILE_FD_MIN);
-	if (*duplicate < 0) /* no number so high is free or allowed */
+	if (*duplicate < 0) /* the limit of open files is too low, or all high numbers are in use */
 		*duplicate = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (*duplicate < 0)
 		err = errno;

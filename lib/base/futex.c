@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/futex.c - futex(2) on words that processes share.
+ *
+ * Most words are in shared mappings of an arena, so no operation has FUTEX_PRIVATE_FLAG: the
+ * kernel finds the sleepers by the page and not by the address.
+ */
 #include "base/futex.h"
 
 #include <errno.h>
@@ -9,7 +15,10 @@
 
 #include "base/clock.h"
 
-static int call(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *when)
+/*
+ * Returns 0 or an error number. The C library has no wrapper, so this is no cancellation point.
+ */
+static int futex_call(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *when)
 {
 	int saved = errno, err = 0;
 
@@ -19,19 +28,28 @@ static int call(_Atomic uint32_t *word, int op, uint32_t value, const struct tim
 	return err;
 }
 
+/*
+ * FUTEX_WAIT_BITSET because it takes an absolute time. FUTEX_WAIT takes a duration, and a wait
+ * that a signal interrupts would begin anew with the full duration.
+ */
 int ptx_futex_wait(_Atomic uint32_t *word, uint32_t value, const struct timespec *until)
 {
-	return call(word, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, value, until);
+	return futex_call(word, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, value, until);
 }
 
 int ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns)
 {
+	/*
+	 * A relative time of FUTEX_WAIT is measured by CLOCK_MONOTONIC: setting the clock does
+	 * not prolong the nap.
+	 */
 	struct timespec span = { ns / PTX_NS_PER_S, ns % PTX_NS_PER_S };
 
-	return call(word, FUTEX_WAIT, value, &span);
+	return futex_call(word, FUTEX_WAIT, value, &span);
 }
 
 void ptx_futex_wake(_Atomic uint32_t *word)
 {
-	call(word, FUTEX_WAKE, INT_MAX, NULL);
+	/* Wakes all sleepers. Each of them checks its own condition again. */
+	futex_call(word, FUTEX_WAKE, INT_MAX, NULL);
 }

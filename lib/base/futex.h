@@ -2,9 +2,11 @@
 /*
  * base/futex.h - sleeping on a word and waking its sleepers, across processes.
  *
+ * Threads   all functions may run concurrently.
  * Signals   ptx_futex_wake() is async-signal-safe. errno is preserved.
- * Errors    ptx_futex_wait(): 0 (woken, or for no reason), EAGAIN (the word was different), EINTR,
- *           ETIMEDOUT, ECANCELED never: cancellation is the caller's affair.
+ * Errors    of the waits: 0 (woken, perhaps without a reason), EAGAIN (the word had another value),
+ *           EINTR, ETIMEDOUT. The waits are no cancellation points; the caller checks for a
+ *           request.
  */
 #ifndef PTX_BASE_FUTEX_H
 #define PTX_BASE_FUTEX_H
@@ -14,14 +16,18 @@
 #include <time.h>
 
 /*
- * Sleeps while *word is value, until the moment *until of CLOCK_REALTIME (NULL: for ever). Without
- * a moment, a signal whose handler has SA_RESTART lets the sleep go on.
+ * Sleeps while *word is value, until the moment *until of CLOCK_REALTIME (NULL: for ever).
+ * Without a moment, the sleep continues after a signal whose handler has SA_RESTART.
  */
 int ptx_futex_wait(_Atomic uint32_t *word, uint32_t value, const struct timespec *until);
 
-/* As ptx_futex_wait() for at most ns nanoseconds, whatever is done to the clock. */
+/*
+ * Sleeps while *word is value, for at most ns nanoseconds. Setting the clock does not change
+ * that.
+ */
 int ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns);
 
+/* Wakes all threads that sleep on *word. Without sleepers it costs one system call. */
 void ptx_futex_wake(_Atomic uint32_t *word);
 
 #endif

@@ -2,18 +2,19 @@
 /*
  * base/ids.h - the calling thread's id without a system call.
  *
- * glibc keeps a thread's id in the thread's descriptor and, in the child of fork(), replaces it
- * before fork() returns there. It writes the id into every mutex that the thread locks, at a place
- * that is part of its ABI; a mutex on the stack therefore reads it. A child of a raw clone() or
- * vfork() still finds its parent's id.
+ * glibc keeps a thread's id in the thread's descriptor. In the child of fork() it replaces the id
+ * before fork() returns. It writes the id into every mutex that the thread locks, at an offset
+ * that is part of its ABI. A mutex on the stack therefore shows it. A child of a raw clone() or
+ * of vfork() still finds its parent's id.
  *
- * The mutex is one of C11, which glibc locks as any other. ThreadSanitizer replaces the functions
- * of POSIX by its own, which call those of the preload library: this would record the call as the
- * program's, need the thread's id for that, and so on without end. It does not replace mtx_lock().
+ * The mutex is one of C11, which glibc locks like any other. ThreadSanitizer replaces the
+ * functions of POSIX by its own, which call those of the preload library. The shim would record
+ * that call as the program's, would need the thread's id for the event, and would recurse without
+ * end. ThreadSanitizer does not replace mtx_lock().
  *
- * Threads   every thread.
+ * Threads   all threads may call it concurrently.
  * Signals   async-signal-safe: the mutex is not shared.
- * Errors    0 where the C library does not show the id.
+ * Errors    0 if the C library does not show the id.
  */
 #ifndef PTX_BASE_IDS_H
 #define PTX_BASE_IDS_H

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/io.c - complete reads and writes by raw system calls.
+ *
+ * The C library's wrappers of these calls are cancellation points, and a cancelled thread would
+ * leave half a block in a log. The functions therefore use syscall(). They save errno, because
+ * many of them run inside calls that must not change it.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,14 +16,16 @@
 
 #include "base/io.h"
 
-/* One call moves at most this much: Linux stops at 2 GiB and answers with a short count. */
+/*
+ * The largest number of bytes of one call. Linux moves at most 2 GiB and returns a short count.
+ */
 #define CALL_MAX ((size_t)1 << 30)
 
 /*
- * The kernel's answer, -errno on failure, past the C library's wrappers: those are cancellation
- * points. Arguments are whole registers on the 64-bit systems that we run on.
+ * Returns the kernel's answer, or -errno. The arguments are whole registers on the 64-bit systems
+ * that the library supports, so that pointers and offsets pass through long.
  */
-static long call(long number, long a, long b, long c, long d)
+static long sys_call(long number, long a, long b, long c, long d)
 {
 	int saved = errno;
 	long ret = syscall(number, a, b, c, d);
@@ -28,15 +37,26 @@ static long call(long number, long a, long b, long c, long d)
 	return ret;
 }
 
+/*
+ * Waits until the kernel can accept bytes, because the program may have put a descriptor into
+ * non-blocking mode that the library writes to.
+ */
 static void wait_writable(int fd)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLOUT };
 
-	/* No time limit. An error or a hang-up also ends the wait; the next write tells which. */
-	call(SYS_ppoll, (long)&wait, 1, 0, 0);
+	/*
+	 * No time limit. An error or a hang-up also ends the wait, and the next write reports
+	 * which one.
+	 */
+	sys_call(SYS_ppoll, (long)&wait, 1, 0, 0);
 }
 
-static int moved(long ret, int fd, size_t *done)
+/*
+ * Handles the result of one write. Adds to *done and returns 0 if the caller must continue;
+ * otherwise an error number.
+ */
+static int account_write(long ret, int fd, size_t *done)
 {
 	if (ret > 0) {
 		*done += (size_t)ret;
@@ -48,7 +68,8 @@ static int moved(long ret, int fd, size_t *done)
 	}
 	if (ret == -EINTR)
 		return 0;
-	return ret ? (int)-ret : EIO; /* a device that takes nothing and says nothing */
+	/* A device that accepts nothing and reports no error: a repetition would never end. */
+	return ret ? (int)-ret : EIO;
 }
 
 static size_t next_call(size_t len, size_t done)
@@ -62,7 +83,7 @@ int ptx_io_write(int fd, const void *bytes, size_t len, size_t *done)
 	int err = 0;
 
 	while (!err && *done < len)
-		err = moved(call(SYS_write, fd, (long)(from + *done),
+		err = account_write(sys_call(SYS_write, fd, (long)(from + *done),
 				 (long)next_call(len, *done), 0), fd, done);
 	return err;
 }
@@ -72,14 +93,19 @@ int ptx_io_write_at(int fd, const void *bytes, size_t len, uint64_t offset, size
 	const unsigned char *from = bytes;
 	int err = 0;
 
+	/* The sum offset + len must not overflow, and the kernel's offsets are signed. */
 	if (offset > INT64_MAX || len > INT64_MAX - offset)
 		return EFBIG;
 	while (!err && *done < len)
-		err = moved(call(SYS_pwrite64, fd, (long)(from + *done),
+		err = account_write(sys_call(SYS_pwrite64, fd, (long)(from + *done),
 				 (long)next_call(len, *done), (long)(offset + *done)), fd, done);
 	return err;
 }
 
+/*
+ * A short count is not the end of the file: a signal may end a read early. Only a count of 0 is
+ * the end.
+ */
 int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got)
 {
 	unsigned char *to = bytes;
@@ -89,7 +115,7 @@ int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got
 	if (offset > INT64_MAX || len > INT64_MAX - offset)
 		return EINVAL;
 	while (*got < len) {
-		ret = call(SYS_pread64, fd, (long)(to + *got), (long)next_call(len, *got),
+		ret = sys_call(SYS_pread64, fd, (long)(to + *got), (long)next_call(len, *got),
 			   (long)(offset + *got));
 		if (!ret)
 			break;
@@ -106,7 +132,7 @@ int ptx_io_open(const char *path, int flags, int *fd)
 	long ret;
 
 	do
-		ret = call(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, 0);
+		ret = sys_call(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, 0);
 	while (ret == -EINTR);
 	if (ret < 0)
 		return (int)-ret;
@@ -114,6 +140,10 @@ int ptx_io_open(const char *path, int flags, int *fd)
 	return 0;
 }
 
+/*
+ * A signal may interrupt ftruncate() on file systems of the network, which would leave the file
+ * with its old size.
+ */
 int ptx_io_truncate(int fd, uint64_t bytes)
 {
 	int saved = errno, err;
@@ -127,19 +157,24 @@ int ptx_io_truncate(int fd, uint64_t bytes)
 
 void ptx_io_close(int fd)
 {
-	call(SYS_close, fd, 0, 0, 0);
+	sys_call(SYS_close, fd, 0, 0, 0);
 }
 
+/*
+ * SEEK_DATA on this descriptor moves its position. The position is restored because the program
+ * may have inherited or duplicated the descriptor.
+ */
 uint64_t ptx_io_next_data(int fd, uint64_t offset)
 {
-	long position = call(SYS_lseek, fd, 0, SEEK_CUR, 0), data;
+	long position = sys_call(SYS_lseek, fd, 0, SEEK_CUR, 0), data;
 
-	if (position < 0 || offset > INT64_MAX)
+	if (position < 0 || offset > INT64_MAX) /* a pipe or a terminal: everything is data */
 		return offset;
-	data = call(SYS_lseek, fd, (long)offset, SEEK_DATA, 0);
-	call(SYS_lseek, fd, position, SEEK_SET, 0);
-	if (data == -ENXIO)
+	data = sys_call(SYS_lseek, fd, (long)offset, SEEK_DATA, 0);
+	sys_call(SYS_lseek, fd, position, SEEK_SET, 0);
+	if (data == -ENXIO) /* only a hole follows */
 		return UINT64_MAX;
+	/* EINVAL: the file system does not support SEEK_DATA. offset is then the safe answer. */
 	return data < (long)offset ? offset : (uint64_t)data;
 }
 
@@ -150,23 +185,32 @@ int ptx_io_read_file(const char *path, char *text, size_t room)
 
 	if (!err) {
 		/*
-		 * Files of /proc are made anew at each read from the start: one call gives one
-		 * state.
+		 * The kernel makes the content of a file of /proc anew for each read from its
+		 * start, so that one call gives one consistent state.
 		 */
 		err = ptx_io_read_at(fd, text, room - 1, 0, &got);
 		ptx_io_close(fd);
 	}
+	/*
+	 * The text always ends with a NUL, after an error, too, so that a caller may search in
+	 * it.
+	 */
 	text[err ? 0 : got] = '\0';
 	return err;
 }
 
+/* An empty file and an unreadable one are alike for the callers. */
 size_t ptx_io_read_text(const char *path, char *text, size_t room)
 {
 	return ptx_io_read_file(path, text, room) ? 0 : strlen(text);
 }
 
+/*
+ * Passes the entries that one getdents64() call returned to visit(). Returns the first answer
+ * other than 0.
+ */
 static int list_some(const char *entries, long bytes, int folder,
-		     int (*take)(void *arg, int folder, const char *name), void *arg)
+		     int (*visit)(void *arg, int folder, const char *name), void *arg)
 {
 	int answer = 0;
 
@@ -174,14 +218,19 @@ static int list_some(const char *entries, long bytes, int folder,
 		const struct dirent *entry = (const void *)(entries + at);
 		const char *name = entry->d_name;
 
+		/* Every name but "." and "..". */
 		if (name[0] != '.' || (name[1] && (name[1] != '.' || name[2])))
-			answer = take(arg, folder, name);
+			answer = visit(arg, folder, name);
 		at += entry->d_reclen;
 	}
 	return answer;
 }
 
-int ptx_io_list(const char *path, int (*take)(void *arg, int folder, const char *name), void *arg)
+/*
+ * opendir() would allocate memory, which a signal handler must not. The buffer on the stack holds
+ * about a hundred entries.
+ */
+int ptx_io_list(const char *path, int (*visit)(void *arg, int folder, const char *name), void *arg)
 {
 	_Alignas(struct dirent) char entries[4096];
 	int folder, answer = ptx_io_open(path, O_RDONLY | O_DIRECTORY, &folder);
@@ -189,12 +238,16 @@ int ptx_io_list(const char *path, int (*take)(void *arg, int folder, const char 
 	if (answer)
 		return answer;
 	for (;;) {
-		long bytes = call(SYS_getdents64, folder, (long)entries, sizeof entries, 0);
+		/*
+		 * 0: the end. The kernel's struct linux_dirent64 has the layout of glibc's struct
+		 * dirent on 64-bit systems.
+		 */
+		long bytes = sys_call(SYS_getdents64, folder, (long)entries, sizeof entries, 0);
 
 		if (bytes <= 0)
 			answer = (int)-bytes;
 		else
-			answer = list_some(entries, bytes, folder, take, arg);
+			answer = list_some(entries, bytes, folder, visit, arg);
 		if (bytes <= 0 || answer)
 			break;
 	}
@@ -202,6 +255,7 @@ int ptx_io_list(const char *path, int (*take)(void *arg, int folder, const char 
 	return answer;
 }
 
+/* Writes from the back, because the number of digits is not known before. */
 const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS])
 {
 	char *at = digits + PTX_IO_DIGITS - 1;
@@ -214,13 +268,17 @@ const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS])
 	return at;
 }
 
+/*
+ * F_DUPFD_CLOEXEC returns the lowest free number from min on. If there is none (EMFILE, EINVAL),
+ * the caller keeps the low number: the library works there as well.
+ */
 int ptx_io_move_up(int fd, int min)
 {
 	int high;
 
 	if (fd < 0)
 		return fd;
-	high = (int)call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, min, 0);
+	high = (int)sys_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, min, 0);
 	if (high < 0)
 		return fd;
 	ptx_io_close(fd);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * base/io.h - reading and writing with patience: all of it, or an error number.
+ * base/io.h - patient reads and writes: all of it, or an error number.
  *
- * An interrupted or short call goes on; a descriptor in non-blocking mode is waited for. None of
- * these is a cancellation point (the C library's would be): a thread never leaves a half-written
- * file behind.
+ * The functions repeat an interrupted or short call, and wait for a descriptor in non-blocking
+ * mode. None of them is a cancellation point, as the functions of the C library would be, so that
+ * a thread never leaves a half-written file behind.
  *
- * Errors    0 or an error number; errno stays as it was.
- * Signals   SIGPIPE and SIGXFSZ are the caller's to block.
+ * Threads   all functions may run concurrently; concurrent use of one descriptor is the caller's
+ *           affair.
+ * Errors    0 or an error number; errno is preserved.
+ * Signals   async-signal-safe. The caller blocks SIGPIPE and SIGXFSZ (shield.h) if it must.
  */
 #ifndef PTX_BASE_IO_H
 #define PTX_BASE_IO_H
@@ -16,48 +18,57 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes bytes[*done .. len). *done grows by what was written, also when the call fails. */
+/*
+ * Writes bytes[*done .. len). *done grows by the number of bytes written, also if the call fails.
+ */
 int ptx_io_write(int fd, const void *bytes, size_t len, size_t *done);
 
-/* The same at a place of the file: bytes[i] goes to offset + i. */
+/*
+ * Writes at a position of the file: bytes[i] goes to offset + i. EFBIG: a file cannot be that
+ * long.
+ */
 int ptx_io_write_at(int fd, const void *bytes, size_t len, uint64_t offset, size_t *done);
 
-/* Reads up to len bytes at offset; fewer only at the end of the file. */
+/*
+ * Reads up to len bytes at offset. *got is smaller only at the end of the file or after an error.
+ */
 int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got);
 
 /*
- * The first place from offset on that is not in a hole of the file; offset itself where the file
- * system does not tell, UINT64_MAX where only a hole follows. The descriptor's position is moved
- * and put back: a read() of another thread in between would go wrong.
+ * Returns the first position from offset on that is not in a hole of the file: offset itself if
+ * the file system does not report holes, UINT64_MAX if only a hole follows. The function moves
+ * the descriptor's position and restores it, so that a concurrent read() of another thread would
+ * read at the wrong position.
  */
 uint64_t ptx_io_next_data(int fd, uint64_t offset);
 
-/* A small file as text with a closing NUL, cut to fit. */
+/* Reads a small file as text with a closing NUL, cut to room bytes. */
 int ptx_io_read_file(const char *path, char *text, size_t room);
 
-/* The same, and how long it is; 0 when it cannot be read. */
+/* The same. Returns the length of the text; 0 also if the file cannot be read. */
 size_t ptx_io_read_text(const char *path, char *text, size_t room);
 
 /*
- * Hands the names in a folder, without "." and "..", to take, and the folder's descriptor, until
- * one is not answered with 0: that answer, or an error number.
+ * Calls visit with the folder's descriptor and each name in the folder but "." and "..", in no
+ * order, until visit returns a value other than 0. Returns that value, 0, or an error number.
  */
-int ptx_io_list(const char *path, int (*take)(void *arg, int folder, const char *name), void *arg);
+int ptx_io_list(const char *path, int (*visit)(void *arg, int folder, const char *name), void *arg);
 
-/* A number in decimal digits, without stdio. */
+/* Converts a number to decimal digits without stdio. Returns the first digit, inside digits. */
 #define PTX_IO_DIGITS 21
 const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS]);
 
 /*
- * A descriptor from min on instead of fd, which is closed, out of the way of programs that count on
- * low numbers; fd itself if there is none. Closing fd gives up record locks on its file.
+ * Moves a descriptor to a number from min on, out of the way of programs that rely on low
+ * numbers, and closes fd. Returns the new number; fd itself if none is free. To close fd releases
+ * the process's record locks on its file.
  */
 int ptx_io_move_up(int fd, int min);
 
-/* ftruncate(), which a signal does not interrupt; the error. */
+/* ftruncate(), which a signal does not interrupt. Returns the error number. */
 int ptx_io_truncate(int fd, uint64_t bytes);
 
-/* open() with O_CLOEXEC and close(). */
+/* open() with O_CLOEXEC, and close(), as system calls. */
 int ptx_io_open(const char *path, int flags, int *fd);
 void ptx_io_close(int fd);
 

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/life.c - asks the kernel whether a process or thread lives.
+ *
+ * The sources are tried in order of their reliability: a pidfd, kill(2), /proc. Each of them may
+ * be missing or refused, and an id may have another meaning in /proc than for system calls
+ * (proc.h). Every function saves errno.
+ */
 #include "base/life.h"
 
 #include <errno.h>
@@ -16,9 +23,13 @@
 #include "base/proc.h"
 #include "base/timespace.h"
 
+/*
+ * File system type of pidfds since Linux 6.9. Before that a pidfd was an anonymous inode, whose
+ * number all pidfds share.
+ */
 #define PIDFS_MAGIC 0x50494446
 
-/* -1 and *err where there is none. */
+/* Returns a pidfd, or -1 with *err. */
 static int open_pidfd(uint32_t pid, int *err)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -27,12 +38,20 @@ static int open_pidfd(uint32_t pid, int *err)
 	return fd;
 }
 
-/* A pidfd is ready to read when all threads of its process have ended. */
+/*
+ * A pidfd is readable once all threads of its process have ended, also before the parent has
+ * waited for it.
+ */
 static enum ptx_life life_of_pidfd(int pidfd)
 {
+	/*
+	 * The kernel stores the remaining time of a wait, but not for a time limit of 0. The
+	 * limit may therefore be a constant.
+	 */
 	struct pollfd poller = { .fd = pidfd, .events = POLLIN };
 	static const struct timespec at_once;
 
+	/* ppoll by syscall(): poll() of the C library is a cancellation point. */
 	if (syscall(SYS_ppoll, &poller, 1, &at_once, NULL, 0) < 0)
 		return PTX_LIFE_UNKNOWN;
 	if (poller.revents == 0)
@@ -40,7 +59,10 @@ static enum ptx_life life_of_pidfd(int pidfd)
 	return poller.revents & POLLNVAL ? PTX_LIFE_UNKNOWN : PTX_DEAD;
 }
 
-/* Where there is no pidfd: the id is some process's, which may have ended. */
+/*
+ * For kernels without pidfd_open() and for full descriptor tables. The id may belong to a later
+ * process by now, so PTX_ALIVE only means that some process has this id.
+ */
 static enum ptx_life life_by_stat(uint32_t pid)
 {
 	struct ptx_proc proc;
@@ -50,6 +72,10 @@ static enum ptx_life life_by_stat(uint32_t pid)
 	return proc.runs ? PTX_ALIVE : PTX_DEAD;
 }
 
+/*
+ * ESRCH is evidence of death. Success or EPERM is no evidence of life: a process that has ended
+ * keeps its id until its parent has waited for it.
+ */
 static enum ptx_life ask_kill(uint32_t pid)
 {
 	return kill((pid_t)pid, 0) != 0 && errno == ESRCH ? PTX_DEAD : PTX_LIFE_UNKNOWN;
@@ -57,9 +83,11 @@ static enum ptx_life ask_kill(uint32_t pid)
 
 static bool is_id(uint32_t pid)
 {
-	return pid != 0 && pid <= INT32_MAX; /* kill() takes others for groups */
+	/* Kill() sends to process groups for all other values. */
+	return pid != 0 && pid <= INT32_MAX;
 }
 
+/* One system call, for callers that ask often (drain/pass.c). */
 enum ptx_life ptx_life_by_kill(uint32_t pid)
 {
 	int saved = errno;
@@ -76,6 +104,7 @@ enum ptx_life ptx_life_of(uint32_t pid)
 
 	if (!is_id(pid))
 		return life;
+	/* A pidfd first: it does not depend on /proc, and it distinguishes a zombie. */
 	pidfd = open_pidfd(pid, &err);
 	if (pidfd >= 0) {
 		life = life_of_pidfd(pidfd);
@@ -83,6 +112,7 @@ enum ptx_life ptx_life_of(uint32_t pid)
 	} else if (err == ESRCH) {
 		life = PTX_DEAD;
 	}
+	/* Reached if pidfd_open() was refused, or is missing: ENOSYS, EPERM, EMFILE. */
 	if (life == PTX_LIFE_UNKNOWN)
 		life = ask_kill(pid);
 	if (life == PTX_LIFE_UNKNOWN)
@@ -91,6 +121,10 @@ enum ptx_life ptx_life_of(uint32_t pid)
 	return life;
 }
 
+/*
+ * The kernel has no pidfd of a thread before 6.9, so a used-up id of a thread may be mistaken.
+ * tgkill() checks at least that the thread belongs to the process.
+ */
 enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid)
 {
 	int saved = errno;
@@ -106,6 +140,10 @@ enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid)
 	return life;
 }
 
+/*
+ * The time name space must be known, since two processes compare the result (struct
+ * ptx_identity).
+ */
 uint64_t ptx_identity_start(uint32_t number)
 {
 	struct ptx_time_space space;
@@ -114,11 +152,15 @@ uint64_t ptx_identity_start(uint32_t number)
 
 	if (ptx_proc_read(number, &proc) != 0 || ptx_time_space_read(&space) != 0)
 		return 0;
-	/* An offset that is no multiple of a tick leaves an error of one tick. */
+	/*
+	 * The kernel counts in ticks of the clock. If the offset is not a multiple of a tick, the
+	 * result differs by one tick between name spaces.
+	 */
 	tick_ns = PTX_NS_PER_S / (int64_t)getauxval(AT_CLKTCK);
 	return proc.start - (uint64_t)(space.boottime_ns / tick_ns);
 }
 
+/* Returns 0 if pidfds have no inodes of their own on this kernel. */
 static uint64_t inode_of(int pidfd)
 {
 	struct statfs system;
@@ -139,6 +181,10 @@ void ptx_identity_of(int pidfd, uint32_t number, struct ptx_identity *identity)
 	errno = saved;
 }
 
+/*
+ * Only the inode, if it is known. Reading /proc costs two more system calls at the start of every
+ * traced program.
+ */
 void ptx_identity_self(struct ptx_identity *identity)
 {
 	int saved = errno, err, pidfd = open_pidfd((uint32_t)getpid(), &err);
@@ -153,6 +199,10 @@ void ptx_identity_self(struct ptx_identity *identity)
 	errno = saved;
 }
 
+/*
+ * The inode decides if both sides have it, because it is never reused. The start time has a
+ * resolution of 10 ms.
+ */
 enum ptx_same ptx_identity_compare(const struct ptx_identity *a, const struct ptx_identity *b)
 {
 	if (a->inode && b->inode)
@@ -162,6 +212,10 @@ enum ptx_same ptx_identity_compare(const struct ptx_identity *a, const struct pt
 	return PTX_SAME_UNKNOWN;
 }
 
+/*
+ * The process may end and its id may be reused between the two questions. The second one then
+ * reports PTX_OTHER, which means that the first process is dead.
+ */
 enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity)
 {
 	struct ptx_identity now = { 0 };
@@ -175,6 +229,10 @@ enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity)
 		now.inode = inode_of(pidfd);
 		ptx_io_close(pidfd);
 	}
+	/*
+	 * Without inodes the start time must decide. It is read from /proc, whose numbers must be
+	 * those of this process's name space.
+	 */
 	if ((now.inode == 0 || identity->inode == 0) && ptx_proc_is_ours() == 0)
 		now.start = ptx_identity_start(pid);
 	errno = saved;

@@ -2,17 +2,17 @@
 /*
  * base/life.h - whether a process or thread is alive, and whether two ids mean one process.
  *
- * Each question has three answers. PTX_DEAD is given only on evidence: the kernel said ESRCH, a
- * pidfd reported the end of the process, or its stat file was read and showed that it has ended.
- * Whatever keeps the evidence from being read (no descriptor, no /proc, a /proc of another name
- * space, a refused system call) gives PTX_LIFE_UNKNOWN. A caller treats an unknown process as it
- * treats a living one where the other choice would take something away from it.
+ * Each question has three answers. PTX_DEAD is given only on evidence: the kernel returned ESRCH,
+ * a pidfd reported the end of the process, or its stat file showed that it has ended. If the
+ * evidence cannot be read (no descriptor, no /proc, a /proc of another name space, a refused
+ * system call), the answer is PTX_LIFE_UNKNOWN. A caller treats an unknown process like a living
+ * one if the other choice would take something away from it.
  *
  * Ids are those of this process's name space of process ids.
  *
- * Threads   all; nothing is kept.
+ * Threads   all functions may run concurrently; no state is kept.
  * Signals   async-signal-safe.
- * Errors    errno stays as it was.
+ * Errors    errno is preserved.
  */
 #ifndef PTX_BASE_LIFE_H
 #define PTX_BASE_LIFE_H
@@ -22,39 +22,54 @@
 
 enum ptx_life { PTX_LIFE_UNKNOWN, PTX_ALIVE, PTX_DEAD };
 
-/* A process; one that has ended and was not waited for is dead. Takes up to five system calls. */
+/*
+ * A process. One that has ended is dead even if its parent has not waited for it. Up to five
+ * system calls.
+ */
 enum ptx_life ptx_life_of(uint32_t pid);
 
-/* The same by one system call, kill(2): a process that was not waited for is unknown. */
+/*
+ * The same by one system call, kill(2). A process whose parent has not waited for it is unknown.
+ */
 enum ptx_life ptx_life_by_kill(uint32_t pid);
 
-/* A thread of process pid. */
+/* A thread of the process pid. */
 enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid);
 
 /*
- * Which process an id meant. The inode of its pidfd (Linux 6.9) is never given to another process.
- * The time it began has a resolution of 1/100 s, so an id that is used again within that time is
- * mistaken.
+ * Identifies a process beyond its id, which the kernel reuses. The inode of a process's pidfd
+ * (Linux 6.9) is never given to another process. The start time has a resolution of 1/100 s: an
+ * id that is reused within that time is mistaken for the former process.
  */
 struct ptx_identity {
 	uint64_t inode; /* 0: not known */
 	uint64_t start; /* clock ticks after boot, in the first time name space; 0: not known */
 };
 
-/* number is that of the process in /proc. Members that cannot be found out are 0. */
+/*
+ * Fills in the identity of the process of pidfd; number is its number in /proc. Members that
+ * cannot be determined are 0.
+ */
 void ptx_identity_of(int pidfd, uint32_t number, struct ptx_identity *identity);
 
-/* This process. Only the inode, where that is known: the time it began takes more system calls. */
+/*
+ * Fills in the identity of this process: only the inode if that is known, because the start time
+ * needs more system calls.
+ */
 void ptx_identity_self(struct ptx_identity *identity);
 
-/* When the process began, as in struct ptx_identity; 0: not known. */
+/* Returns the start time of a process as in struct ptx_identity; 0: unknown. */
 uint64_t ptx_identity_start(uint32_t number);
 
 enum ptx_same { PTX_SAME_UNKNOWN, PTX_SAME, PTX_OTHER };
 
+/* PTX_SAME_UNKNOWN if the two have no known member in common. */
 enum ptx_same ptx_identity_compare(const struct ptx_identity *a, const struct ptx_identity *b);
 
-/* Whether the process that pid once meant is alive. */
+/*
+ * Returns whether the process lives that had this id and identity. PTX_DEAD also if another
+ * process has the id now.
+ */
 enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity);
 
 #endif

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/proc.c - parses /proc/PID/stat, status and fdinfo, without stdio and without allocation.
+ *
+ * The callers may be signal handlers and children of fork(). The kernel's texts are trusted as to
+ * their content but not as to their presence: /proc may be missing, may belong to another name
+ * space, or may be hidden (hidepid).
+ */
 #include "base/proc.h"
 
 #include <errno.h>
@@ -6,7 +13,7 @@
 
 #include "base/io.h"
 
-#define STATUS_BYTES 4096 /* NSpid stands in the first kilobyte */
+#define STATUS_BYTES 4096 /* NSpid is in the first kilobyte */
 
 const char *ptx_proc_path(char path[PTX_PROC_PATH], uint32_t number, const char *file)
 {
@@ -15,10 +22,14 @@ const char *ptx_proc_path(char path[PTX_PROC_PATH], uint32_t number, const char 
 	strcpy(path, "/proc/");
 	strcat(path, number == PTX_PROC_SELF ? "self" : ptx_io_digits(number, digits));
 	strcat(path, "/");
+	/*
+	 * file is a short constant, so nothing is cut in practice. The limit protects the buffer
+	 * all the same.
+	 */
 	return strncat(path, file, PTX_PROC_PATH - 1 - strlen(path));
 }
 
-/* A number of decimal digits. */
+/* Parses decimal digits. It stops at the first other character; the kernel's numbers fit. */
 static uint64_t number_at(const char *text)
 {
 	uint64_t number = 0;
@@ -28,7 +39,10 @@ static uint64_t number_at(const char *text)
 	return number;
 }
 
-/* A read gives ESRCH when the process ends after the open. */
+/*
+ * Reads a file of a process. If the process ends between open and read, the read returns ESRCH.
+ * The callers get ENOENT, as for a process that ended before the open.
+ */
 static int read_file(uint32_t number, const char *file, char *text, size_t room)
 {
 	char path[PTX_PROC_PATH];
@@ -45,7 +59,9 @@ int ptx_proc_read(uint32_t number, struct ptx_proc *proc)
 
 	if (err)
 		return err;
-	at = strrchr(text, ')'); /* the program's name may hold anything, also ")" */
+	/* The program's name may contain any characters, also ")" and blanks. */
+	at = strrchr(text, ')');
+	/* Fields are numbered as in proc_pid_stat(5). The name is field 2. */
 	for (int n = 3; n <= 22; n++) {
 		at = at ? strchr(at, ' ') : NULL;
 		if (!at)
@@ -54,14 +70,20 @@ int ptx_proc_read(uint32_t number, struct ptx_proc *proc)
 	}
 	proc->start = number_at(field[22]);
 	proc->parent = (uint32_t)number_at(field[4]);
-	/* A first thread that ended leaves "Z" while the other threads go on. */
+	/*
+	 * If only the first thread has ended, its state is "Z" while the other threads continue;
+	 * field 20 is the number of threads.
+	 */
 	proc->headless = *field[3] == 'Z' && number_at(field[20]) > 1;
 	proc->runs = *field[3] != 'X' && (*field[3] != 'Z' || proc->headless);
 	return 0;
 }
 
-/* Of a line "NSpid:\t17\t1": the ids in the name spaces from that of /proc to the innermost. */
-static int take_ids(const char *text, struct ptx_proc_ids *ids)
+/*
+ * Parses a line "NSpid:\t17\t1": the ids of the process in the name spaces from that of /proc to
+ * the innermost one.
+ */
+static int parse_ids(const char *text, struct ptx_proc_ids *ids)
 {
 	const char *at = strstr(text, "\nNSpid:\t");
 
@@ -74,6 +96,10 @@ static int take_ids(const char *text, struct ptx_proc_ids *ids)
 		ids->inner = (uint32_t)number_at(at + 1);
 		ids->spaces++;
 	}
+	/*
+	 * 0 in the line: the process has no id in one of the name spaces, as if it were not
+	 * visible there.
+	 */
 	return ids->number && ids->inner ? 0 : EIO;
 }
 
@@ -82,9 +108,13 @@ int ptx_proc_ids(uint32_t number, struct ptx_proc_ids *ids)
 	char text[STATUS_BYTES];
 	int err = read_file(number, "status", text, sizeof text);
 
-	return err ? err : take_ids(text, ids);
+	return err ? err : parse_ids(text, ids);
 }
 
+/*
+ * fdinfo of a pidfd has the lines Pid and NSpid as the status file has, but follows the process
+ * and not its id, which may have been reused.
+ */
 int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids)
 {
 	char file[16 + PTX_IO_DIGITS] = "fdinfo/", digits[PTX_IO_DIGITS], text[STATUS_BYTES];
@@ -100,12 +130,16 @@ int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids)
 		return EIO; /* the kernel is older than 5.3 */
 	pid += strlen("\nPid:\t");
 	if (*pid == '-')
-		return ESRCH;
+		return ESRCH; /* -1: the process has ended and its parent has waited for it */
 	if (*pid == '0')
-		return ENXIO;
-	return take_ids(text, ids);
+		return ENXIO; /* it is not visible in this /proc */
+	return parse_ids(text, ids);
 }
 
+/*
+ * The file of this very process has one id per name space from /proc's to its own. One id means
+ * that both are the same name space.
+ */
 int ptx_proc_is_ours(void)
 {
 	struct ptx_proc_ids ids;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * base/proc.h - what /proc says of a process.
+ * base/proc.h - the state and the ids of a process, from /proc.
  *
  * /proc numbers processes as the name space does for which it was mounted. That need not be the
- * name space of this process, so a process has two ids here: its pid, which system calls take, and
- * its number in /proc. PTX_PROC_SELF stands for this process, whatever its number is.
+ * name space of this process. A process therefore has two ids here: its pid, which system calls
+ * use, and its number in /proc. PTX_PROC_SELF means this process, whatever its number is.
  *
- * Errors    0 or an error number; errno stays as it was. ENOENT: /proc shows no such process, which
- *           may exist all the same.
+ * Threads   all functions may run concurrently.
+ * Errors    0 or an error number; errno is preserved. ENOENT: /proc shows no such process. The
+ *           process may exist all the same.
  * Signals   async-signal-safe, without stdio.
  */
 #ifndef PTX_BASE_PROC_H
@@ -17,21 +18,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The number that means this process. */
 #define PTX_PROC_SELF 0u
 #define PTX_PROC_PATH 64
 
-/* "/proc/NUMBER/file" or "/proc/self/file"; file is a short constant. */
+/*
+ * Makes "/proc/NUMBER/file" or "/proc/self/file" in path and returns path. file is a short
+ * constant.
+ */
 const char *ptx_proc_path(char path[PTX_PROC_PATH], uint32_t number, const char *file);
 
-/* What /proc/NUMBER/stat says. */
+/* From /proc/NUMBER/stat. */
 struct ptx_proc {
 	/* field 22: clock ticks after boot, as the time name space of the reader counts them */
 	uint64_t start;
-	uint32_t parent; /* field 4, its number */
+	uint32_t parent; /* field 4, its number in /proc */
 	bool runs;       /* false: it has ended, and its parent has not waited for it */
-	bool headless;   /* its first thread has ended, and others run */
+	bool headless;   /* its first thread has ended, other threads run */
 };
 
+/* EIO: the file does not have the expected form. */
 int ptx_proc_read(uint32_t number, struct ptx_proc *proc);
 
 /* The ids of one process. */
@@ -41,16 +47,17 @@ struct ptx_proc_ids {
 	unsigned spaces;   /* name spaces from that of /proc to its own: 1 if they are the same */
 };
 
+/* The ids of the process with this number. EIO: the kernel is older than 4.1. */
 int ptx_proc_ids(uint32_t number, struct ptx_proc_ids *ids);
 
 /*
- * The same of the process that a pidfd refers to. ESRCH: it has ended and was waited for. ENXIO:
- * /proc does not show it: it is not mounted, or belongs to a name space of processes where that one
- * is not.
+ * The ids of the process that a pidfd refers to. ESRCH: it has ended and its parent has waited
+ * for it. ENXIO: /proc does not show it, because /proc is not mounted or belongs to a name space
+ * that does not contain the process. EIO: the kernel is older than 5.3.
  */
 int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids);
 
-/* 0 if /proc numbers processes as this process does, ENXIO if not. */
+/* Returns 0 if /proc numbers processes as this process does, ENXIO if not. */
 int ptx_proc_is_ours(void);
 
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * base/quiet.h - whether this process may make system calls that the program did not ask for.
+ * base/quiet.h - whether this process may make system calls that the program did not request.
  *
- * A program that has installed a seccomp filter may be killed, or its handler run, by any call that
- * the filter does not admit. From then on writers of events make none: a reader that sleeps looks
- * again by itself, and what would need memory from the kernel is lost and counted.
+ * A program that has installed a seccomp filter may be killed, or its handler may run, by any
+ * call that the filter does not admit. After that, writers of events make no system calls. A
+ * sleeping reader wakes by itself after a while, and an event that would need memory from the
+ * kernel is lost and counted.
  *
- * Threads   any thread may set it; nobody takes it back, since no filter can be removed.
- * Fork      a child inherits it with the filter.
+ * Threads   any thread may set the flag. It is never cleared, because a filter cannot be removed.
+ * Signals   async-signal-safe.
+ * Fork      a child inherits the flag with the filter.
  */
 #ifndef PTX_BASE_QUIET_H
 #define PTX_BASE_QUIET_H
@@ -15,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* Read it by ptx_is_quiet(). */
 extern atomic_bool ptx_quiet;
 
 static inline bool ptx_is_quiet(void)

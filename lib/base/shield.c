@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/shield.c - blocks SIGXFSZ and SIGPIPE around writes to a log.
+ *
+ * A write beyond RLIMIT_FSIZE raises SIGXFSZ, and one to a pipe without reader SIGPIPE. Their
+ * default action ends the program, which must not happen because of a log (FLUSHF-09). Both
+ * signals are directed to the writing thread, so that blocking them in this thread is enough.
+ */
 #include "base/shield.h"
 
 #include <errno.h>
@@ -12,6 +19,10 @@ void ptx_shield_raise(struct ptx_shield *shield)
 	sigemptyset(&raised);
 	sigaddset(&raised, SIGXFSZ);
 	sigaddset(&raised, SIGPIPE);
+	/*
+	 * A signal that is pending already was raised by the program's own actions, or sent by
+	 * another process. It must reach the program after ptx_shield_lower().
+	 */
 	sigpending(&shield->pending);
 	pthread_sigmask(SIG_BLOCK, &raised, &shield->before);
 }
@@ -25,10 +36,18 @@ void ptx_shield_lower(struct ptx_shield *shield)
 	for (int i = 0; i < 2; i++) {
 		sigset_t one;
 
+		/*
+		 * The write may have raised the signal again, but a standard signal is pending
+		 * only once, so the program's own one remains.
+		 */
 		if (sigismember(&shield->pending, signals[i]))
 			continue;
 		sigemptyset(&one);
 		sigaddset(&one, signals[i]);
+		/*
+		 * Removes the signal without running a handler. EINTR: the handler of another
+		 * signal ran.
+		 */
 		while (sigtimedwait(&one, NULL, &now) < 0 && errno == EINTR)
 			;
 	}

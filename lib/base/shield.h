@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * base/shield.h - writing to a file without the signals that it may raise (FLUSHF-09).
+ * base/shield.h - writes to a file without the signals that they may raise (FLUSHF-09).
  *
- * Between raise and lower the calling thread has SIGXFSZ and SIGPIPE blocked; what was raised
- * meanwhile is taken back, what was pending before stays the program's. errno is preserved.
+ * Between ptx_shield_raise() and ptx_shield_lower() the calling thread has SIGXFSZ and SIGPIPE
+ * blocked. ptx_shield_lower() discards those that were raised in between. Signals that were
+ * pending before remain pending for the program.
+ *
+ * Threads   each thread has its own shield, on its stack.
+ * Signals   async-signal-safe; errno is preserved.
  */
 #ifndef PTX_BASE_SHIELD_H
 #define PTX_BASE_SHIELD_H

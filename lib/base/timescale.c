@@ -1,12 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/timescale.c - a piecewise linear time scale through anchors.
+ *
+ * Only the reader of a stream uses a scale, so there are no atomics. Differences of ticks are
+ * computed without a sign and interpreted with one, because late events may be older than the
+ * first anchor.
+ */
 #include "base/timescale.h"
 
 #include <string.h>
 
+/*
+ * The desired length of a line: the error of a reading, about a microsecond, then changes the
+ * slope by about 1/100000.
+ */
 #define ANCHOR_DISTANCE_NS 100000000u
-#define SLEW_SHIFT         9 /* a slope within 1/512 of the nominal one is no step */
+/* NTP slews the clock by at most 1/2000; a slope within 1/512 of the nominal one is no step. */
+#define SLEW_SHIFT         9
+/*
+ * A line between anchors closer than this is used without that check, because the error of their
+ * readings may exceed 1/512.
+ */
 #define TRUSTED_LINE_NS    1000000u
 
+/* The nominal slope has 32 bits of fraction. It serves until there is a second anchor. */
 void ptx_timescale_init(struct ptx_timescale *scale, struct ptx_anchor first)
 {
 	scale->count = 1;
@@ -15,7 +32,10 @@ void ptx_timescale_init(struct ptx_timescale *scale, struct ptx_anchor first)
 	scale->line.from = scale->line.to = 0;
 }
 
-/* Keeps every second one of the older half. */
+/*
+ * Discards every second anchor of the older half when the array is full. The resolution of the
+ * past decreases with each round, and the memory of a stream stays bounded.
+ */
 static void thin_out(struct ptx_timescale *scale)
 {
 	size_t half = PTX_TIMESCALE_ANCHORS / 2, kept = 0;
@@ -31,8 +51,13 @@ void ptx_timescale_add(struct ptx_timescale *scale, struct ptx_anchor anchor)
 {
 	size_t n = scale->count;
 
+	/*
+	 * The caller's anchors may arrive out of order: an observer adds those of the region,
+	 * then its own.
+	 */
 	if (anchor.ticks <= scale->anchor[n - 1].ticks)
 		return;
+	/* At most two anchors of any ANCHOR_DISTANCE_NS remain. */
 	if (n >= 2 &&
 	    anchor.ticks - scale->anchor[n - 2].ticks < ptx_clock_ticks(ANCHOR_DISTANCE_NS))
 		scale->anchor[n - 1] = anchor;
@@ -41,9 +66,10 @@ void ptx_timescale_add(struct ptx_timescale *scale, struct ptx_anchor anchor)
 			thin_out(scale);
 		scale->anchor[scale->count++] = anchor;
 	}
-	scale->line.from = scale->line.to = 0; /* the line in use may have moved */
+	scale->line.from = scale->line.to = 0; /* the line in use may have changed */
 }
 
+/* Binary search for the last anchor that is not younger than ticks. */
 void ptx_timescale_select(struct ptx_timescale *scale, uint64_t ticks)
 {
 	size_t low = 0, high = scale->count;
@@ -59,7 +85,7 @@ void ptx_timescale_select(struct ptx_timescale *scale, uint64_t ticks)
 			high = middle;
 	}
 	if (low + 1 == scale->count && low > 0)
-		low--; /* past the newest anchor: draw the last line on */
+		low--; /* beyond the newest anchor the last line continues */
 	a = &scale->anchor[low];
 	scale->line.from = a->ticks;
 	scale->line.to = UINT64_MAX;
@@ -68,16 +94,25 @@ void ptx_timescale_select(struct ptx_timescale *scale, uint64_t ticks)
 	if (low + 1 == scale->count)
 		return;
 	b = a + 1;
+	/* The line before the newest anchor has no end, and serves the events after it. */
 	if (low + 2 < scale->count)
 		scale->line.to = b->ticks;
+	/*
+	 * If someone set the clock back, the span is 0. The slope is then 0 as well, which the
+	 * check below recognizes as a step.
+	 */
 	span = b->realtime_ns > a->realtime_ns ? (uint64_t)(b->realtime_ns - a->realtime_ns) : 0;
 	slope = (uint64_t)(((unsigned __int128)span << 32) / (b->ticks - a->ticks));
 	if ((span && span < TRUSTED_LINE_NS) ||
 	    (slope < scale->nominal_slope + (scale->nominal_slope >> SLEW_SHIFT) &&
 	     slope > scale->nominal_slope - (scale->nominal_slope >> SLEW_SHIFT)))
 		scale->line.slope = slope;
+	/*
+	 * The clock was set between the last two anchors. Events after the younger anchor use it
+	 * with the nominal slope.
+	 */
 	else if (low + 2 == scale->count && ticks >= b->ticks) {
-		scale->line.from = b->ticks; /* a step, and nothing beyond it yet */
+		scale->line.from = b->ticks; /* for events after the younger anchor */
 		scale->line.base_ns = b->realtime_ns;
 	} else if (low + 2 == scale->count)
 		scale->line.to = b->ticks;

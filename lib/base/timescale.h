@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * base/timescale.h - ticks to CLOCK_REALTIME, by anchors taken while a stream lives.
+ * base/timescale.h - converts ticks to CLOCK_REALTIME by anchors that the reader takes.
  *
- * Between two anchors the scale is a straight line, so it follows the clock as it is slewed, and
- * no time is ever extrapolated: the reader takes an anchor before it converts. Two neighbours
- * whose slope is absurd have a step of the clock between them; the older line is then drawn on
- * and the step falls on the younger anchor.
+ * Between two anchors the scale is a straight line, so that it follows the clock while that is
+ * slewed. The reader takes an anchor before it converts, so that no time is extrapolated. If the
+ * slope between two neighbours is absurd, someone set the clock between them. The line of the
+ * older anchor then continues with the nominal slope up to the younger anchor, where the time
+ * jumps.
  *
- * Owner     one stream's reader; no lock.
- * Errors    none: when memory is short the oldest anchors are thinned out.
+ * Owner     one stream's reader; no locks.
+ * Signals   async-signal-safe: plain memory.
+ * Errors    none. If the array is full, the older anchors are thinned out.
  */
 #ifndef PTX_BASE_TIMESCALE_H
 #define PTX_BASE_TIMESCALE_H
@@ -19,28 +21,33 @@
 
 #define PTX_TIMESCALE_ANCHORS 1024
 
-/* Holds for from <= ticks < to. */
+/* A line of the scale. It is valid for from <= ticks < to. */
 struct ptx_timeline {
 	uint64_t from;
 	uint64_t to;
 	int64_t base_ns;
-	uint64_t slope; /* nanoseconds a tick, 32 bits of fraction */
+	uint64_t slope; /* nanoseconds per tick, 32 bits of fraction */
 };
 
 struct ptx_timescale {
-	struct ptx_timeline line; /* the one in use */
+	struct ptx_timeline line; /* the line that the last conversion used; from == to: none */
+	/* nanoseconds per tick by the rate of the clock, 32 bits of fraction */
 	uint64_t nominal_slope;
 	size_t count;
 	struct ptx_anchor anchor[PTX_TIMESCALE_ANCHORS];
 };
 
+/* Begins a scale with one anchor. */
 void ptx_timescale_init(struct ptx_timescale *scale, struct ptx_anchor first);
 
-/* The newest moment. It replaces its predecessor if that is within a tenth of a second of its own:
- * short lines would amplify the jitter of the readings. */
+/*
+ * Adds a younger anchor; an older one is ignored. It replaces its predecessor if it is within a
+ * tenth of a second of the anchor before that one: short lines would amplify the jitter of the
+ * readings.
+ */
 void ptx_timescale_add(struct ptx_timescale *scale, struct ptx_anchor anchor);
 
-/* Finds the line for ticks and leaves it in use. */
+/* Finds the line for ticks and makes it the line in use. */
 void ptx_timescale_select(struct ptx_timescale *scale, uint64_t ticks);
 
 static inline bool ptx_timeline_covers(const struct ptx_timeline *line, uint64_t ticks)
@@ -50,12 +57,12 @@ static inline bool ptx_timeline_covers(const struct ptx_timeline *line, uint64_t
 
 static inline int64_t ptx_timeline_ns(const struct ptx_timeline *line, uint64_t ticks)
 {
-	/* ticks may lie before the first anchor: the difference is signed */
+	/* ticks may be before the first anchor, therefore the difference is signed */
 	return line->base_ns +
 	       (int64_t)(((__int128)(int64_t)(ticks - line->from) * line->slope) >> 32);
 }
 
-/* The line for ticks; it is to be asked for again once it does not cover the next. */
+/* Returns the line for ticks. Ask again once it does not cover the next ticks. */
 static inline struct ptx_timeline ptx_timescale_line(struct ptx_timescale *scale, uint64_t ticks)
 {
 	if (ptx_unlikely(!ptx_timeline_covers(&scale->line, ticks)))
@@ -63,6 +70,7 @@ static inline struct ptx_timeline ptx_timescale_line(struct ptx_timescale *scale
 	return scale->line;
 }
 
+/* Returns CLOCK_REALTIME in nanoseconds for ticks. */
 static inline int64_t ptx_timescale_ns(struct ptx_timescale *scale, uint64_t ticks)
 {
 	struct ptx_timeline line = ptx_timescale_line(scale, ticks);

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/timespace.c - reads the offsets of the time name space from /proc.
+ *
+ * No system call returns these offsets; /proc/self/timens_offsets has them as text. The parser
+ * avoids stdio because a child of fork() may call it inside a trace point.
+ */
 #include "base/timespace.h"
 
 #include <errno.h>
@@ -11,7 +17,10 @@
 
 #define FIRST_INODE UINT64_C(0xeffffffa) /* of the first time name space, PROC_TIME_INIT_INO */
 
-/* A number with a sign at *text, which then stands behind it. */
+/*
+ * Parses a decimal number with an optional sign and advances *text past it. False: there is no
+ * number, or it does not fit.
+ */
 static bool number(const char **text, int64_t *value)
 {
 	const char *at = *text + strspn(*text, " \t");
@@ -21,6 +30,7 @@ static bool number(const char **text, int64_t *value)
 	at += is_negative;
 	if (*at < '0' || *at > '9')
 		return false;
+	/* The kernel never prints such a number, but a file system mounted over /proc could. */
 	for (; *at >= '0' && *at <= '9'; at++)
 		if (__builtin_mul_overflow(sum, 10, &sum) ||
 		    __builtin_add_overflow(sum, *at - '0', &sum))
@@ -30,7 +40,10 @@ static bool number(const char **text, int64_t *value)
 	return true;
 }
 
-/* A line "monotonic  100  5": seconds and nanoseconds. */
+/*
+ * Finds a line "monotonic  100  5" (seconds and nanoseconds) and returns the offset in *ns.
+ * False: there is none.
+ */
 static bool offset_of(const char *text, const char *clock, int64_t *ns)
 {
 	const char *at = strstr(text, clock);
@@ -51,17 +64,24 @@ int ptx_time_space_read(struct ptx_time_space *space)
 	int saved = errno, err;
 
 	*space = (struct ptx_time_space){ 0 };
+	/*
+	 * The name space first: almost every process is in the first one, where all offsets are 0
+	 * and the file need not be read.
+	 */
 	err = stat("/proc/self/ns/time", &own) ? errno : 0;
 	if (!err && own.st_ino == FIRST_INODE)
 		goto out;
-	/* A kernel without time name spaces (before 5.6) has a folder of the others. */
+	/* Kernels before 5.6 have no time name spaces, but /proc/self/ns exists. */
 	if (err == ENOENT && stat("/proc/self/ns/pid", &own) == 0) {
 		err = 0;
 		goto out;
 	}
 	if (!err)
 		err = ptx_io_read_file("/proc/self/timens_offsets", text, sizeof text);
-	/* The file has the offsets that children will get; these may be others. */
+	/*
+	 * The file has the offsets that the children of this process will get. They are also its
+	 * own only if it has not called unshare(CLONE_NEWTIME) since.
+	 */
 	if (!err && stat("/proc/self/ns/time_for_children", &children) != 0)
 		err = errno;
 	if (!err && (children.st_ino != own.st_ino ||
@@ -69,6 +89,7 @@ int ptx_time_space_read(struct ptx_time_space *space)
 		     !offset_of(text, "boottime", &space->boottime_ns)))
 		err = ENXIO;
 out:
+	/* A caller must not use half of the result. */
 	if (err)
 		*space = (struct ptx_time_space){ 0 };
 	errno = saved;

@@ -3,8 +3,8 @@
  * base/timespace.h - the time name space of this process.
  *
  * Processes of different time name spaces read different values of CLOCK_MONOTONIC and
- * CLOCK_BOOTTIME, and of the times in /proc that depend on them. What processes share is therefore
- * said in the first name space's time: the value that a process reads less the offset of its name
+ * CLOCK_BOOTTIME, and of the times in /proc that depend on them. Processes therefore exchange
+ * times of the first name space: the value that a process reads minus the offset of its name
  * space.
  */
 #ifndef PTX_BASE_TIMESPACE_H
@@ -13,12 +13,16 @@
 #include <stdint.h>
 
 struct ptx_time_space {
-	/* what this process's CLOCK_MONOTONIC is ahead of the first name space's */
+	/* by how much CLOCK_MONOTONIC of this process is ahead of that of the first name space */
 	int64_t monotonic_ns;
+	/* the same of CLOCK_BOOTTIME */
 	int64_t boottime_ns;
 };
 
-/* 0, or why it cannot be told. errno stays as it was; async-signal-safe. */
+/*
+ * Reads the offsets. Returns 0, or an error number if they cannot be determined; *space is then
+ * 0. errno is preserved; async-signal-safe. Threads may call it concurrently.
+ */
 int ptx_time_space_read(struct ptx_time_space *space);
 
 #endif
