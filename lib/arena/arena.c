@@ -79,12 +79,15 @@ bool ptx_arena_is_sealed(int fd, uint64_t bytes)
 /* The program may have closed it, and the number may be another file's by now. */
 int ptx_arena_fd(const struct ptx_arena *arena)
 {
+	int saved = errno, fd = -1;
 	struct stat file;
 
 	if (arena->fd >= 0 && fstat(arena->fd, &file) == 0 && file.st_dev == arena->device &&
 	    file.st_ino == arena->inode)
-		return arena->fd;
-	return -1;
+		fd = arena->fd;
+	/* fstat() fails with EBADF, and trace points call this function. */
+	errno = saved;
+	return fd;
 }
 
 bool ptx_arena_is_shareable(const struct ptx_arena *arena)

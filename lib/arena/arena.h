@@ -180,7 +180,7 @@ void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_o
 /* A file of another process: it is an arena that nobody can cut. */
 bool ptx_arena_is_sealed(int fd, uint64_t bytes);
 
-/* The descriptor, or -1 if there is none or the program has closed it. */
+/* The descriptor, or -1 if there is none or the program has closed it. errno is preserved. */
 int ptx_arena_fd(const struct ptx_arena *arena);
 
 /*
