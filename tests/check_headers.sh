@@ -8,6 +8,9 @@ LC_ALL=C
 export LC_ALL
 
 headers=$top_srcdir/tests/headers
+parts=$(cd "$top_srcdir/include" && echo *_np.h)
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
 modes='-Uno_mode -D_POSIX_C_SOURCE=200112L -D_POSIX_C_SOURCE=200809L -D_XOPEN_SOURCE=600
 	-D_XOPEN_SOURCE=700 -D_GNU_SOURCE'
 
@@ -33,6 +36,12 @@ sweep() {
 	for std in $3; do
 		knows "$compiler" "$language" "$std" || continue
 		tried=$((tried + 1))
+		# Each header of trace_np.h alone; twice, for its include guard.
+		for header in $parts; do
+			printf '#include <%s>\n' "$header" "$header" >"$scratch/alone"
+			check "$header alone with $compiler -std=$std" \
+				compiles "$compiler" "$language" -std="$std" "$scratch/alone"
+		done
 		for mode in $modes; do
 			for file in trace_alone trace_np_alone trace_user_np_alone; do
 				check "$file.c with $compiler -std=$std $mode" \
@@ -69,13 +78,17 @@ for other in g++ clang++; do
 	sweep "$other" c++ "$cxx_standards"
 done
 
+for header in $parts; do
+	test "$header" = trace_np.h || check "trace_np.h includes $header" \
+		grep -q "^#include <$header>" "$top_srcdir/include/trace_np.h"
+	check "$header is installed" grep -q "include/$header" "$top_srcdir/Makefile.am"
+done
+
 # HDR-13: no macro but the standard's own, and our include guard.
 macros() {
 	$CC -I"$top_srcdir/include" -std=c11 -D_POSIX_C_SOURCE=200809L -E -dM - |
 		sed 's/^#define \([A-Za-z0-9_]*\).*/\1/' | sort -u
 }
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
 for header in sys/types.h pthread.h time.h bits/posix_opt.h; do
 	echo "#include <$header>"
 done | macros >"$scratch/before"

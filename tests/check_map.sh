@@ -17,8 +17,7 @@ trap 'rm -rf "$scratch"' EXIT
 echo '#include <trace_np.h>' | $CC -I"$top_srcdir/include" -E -P - |
 	grep -oE '\<posix_trace_[a-z0-9_]+ *\(|^extern .*\<posix_trace_[a-z0-9_]+;' |
 	sed 's/^extern .* \**//' | tr -d ' (;' | sort >"$scratch/headers"
-sed -n 's/^#define \(posix_trace_[a-z0-9_]*\)(.*/\1/p' "$top_srcdir/include/trace_np.h" \
-	>"$scratch/macros"
+sed -n 's/^#define \(posix_trace_[a-z0-9_]*\)(.*/\1/p' "$top_srcdir"/include/*_np.h >"$scratch/macros"
 sed -n '/global:/,/local:/p' "$map" | grep -oE 'posix_trace_[a-z0-9_]+' | sort >"$scratch/map"
 # A defined dynamic symbol with its version: "name@@POSIXTRACE_1.0".
 nm -D --defined-only --with-symbol-versions "$library" | awk '{ print $3 }' | sort \

@@ -7,9 +7,6 @@
 
 #include "cursor/check_private.h"
 
-_Static_assert(sizeof(struct posix_trace_ledger_np) == sizeof(struct ptx_ledger_line),
-	       "a public ledger is a line");
-
 void ptx_check_fault(struct ptx_check *check, uint64_t offset, uint64_t bytes,
 		     const char *format, ...)
 {
@@ -195,7 +192,7 @@ static void end(struct ptx_check *check)
 		/* What a damaged part took away has been reported; it would only be repeated. */
 		if (!check->damaged)
 			check_reported(check);
-		memcpy(&result->ledger, &check->ledger.total, sizeof(result->ledger));
+		ptx_ledger_export(&check->ledger.total, &result->ledger);
 	} else {
 		result->ledger.called = result->ledger.reported = check->tally.events;
 	}

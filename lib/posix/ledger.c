@@ -10,14 +10,6 @@
 #include "posix/call.h"
 
 _Static_assert(PTX_LOST_CAUSES == POSIX_TRACE_LOST_CAUSES_NP, "the causes are those of trace_np.h");
-_Static_assert(sizeof(struct ptx_ledger_line) == sizeof(struct posix_trace_ledger_np),
-	       "a line is struct posix_trace_ledger_np");
-
-static void copy_line(const struct ptx_ledger_line *from, struct posix_trace_ledger_np *to)
-{
-	memcpy(to, from, sizeof *to);
-}
-
 /* Calls look with the ledger of a locked stream of any kind. */
 static int with_ledger(trace_id_t trid,
 		       int (*look)(const struct ptx_stream *stream, const struct ptx_ledger *ledger,
@@ -55,7 +47,7 @@ static int look_total(const struct ptx_stream *stream, const struct ptx_ledger *
 		      void *argument)
 {
 	(void)stream;
-	copy_line(&ledger->total, argument);
+	ptx_ledger_export(&ledger->total, argument);
 	return 0;
 }
 
@@ -84,7 +76,7 @@ static int look_type(const struct ptx_stream *stream, const struct ptx_ledger *l
 		named = ptx_names_get(stream->drain->arena->names, query->type, name);
 	if (!named)
 		return EINVAL;
-	copy_line(&ledger->type[query->type], query->line);
+	ptx_ledger_export(&ledger->type[query->type], query->line);
 	return 0;
 }
 
@@ -117,7 +109,7 @@ static int look_thread(const struct ptx_stream *stream, const struct ptx_ledger 
 	query->thread->pid = (pid_t)thread->pid;
 	query->thread->tid = (pid_t)thread->tid;
 	query->thread->thread = (pthread_t)thread->thread;
-	copy_line(&thread->line, query->line);
+	ptx_ledger_export(&thread->line, query->line);
 	return 0;
 }
 

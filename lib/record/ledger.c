@@ -161,6 +161,16 @@ int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from)
 	return 0;
 }
 
+void ptx_ledger_export(const struct ptx_ledger_line *from, struct posix_trace_ledger_np *to)
+{
+	_Static_assert((int)PTX_LOST_CAUSES <= POSIX_TRACE_LOST_MAX_NP, "room for each cause");
+	memset(to, 0, sizeof(*to));
+	to->called = from->called;
+	to->reported = from->reported;
+	to->unread = from->unread;
+	memcpy(to->lost, from->lost, sizeof(from->lost));
+}
+
 uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line)
 {
 	uint64_t sum = line->reported + line->unread;

@@ -11,6 +11,8 @@
 #ifndef PTX_RECORD_LEDGER_H
 #define PTX_RECORD_LEDGER_H
 
+#include <trace_ledger_np.h>
+
 #include "record/record.h"
 
 enum ptx_lost { /* the values of POSIX_TRACE_LOST_*_NP */
@@ -63,6 +65,9 @@ struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pi
 
 /* Makes an initialised ledger like from. ENOMEM. */
 int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from);
+
+/* Stores a line for a program: 0 in the columns and causes that the line does not have. */
+void ptx_ledger_export(const struct ptx_ledger_line *from, struct posix_trace_ledger_np *to);
 
 /* reported + unread + every loss. */
 uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line);

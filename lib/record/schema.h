@@ -2,7 +2,8 @@
 /*
  * record/schema.h - the text that says what the payload of an event type means.
  *
- * <trace_np.h> has the grammar. The text is hostile: it may come from another process or a file.
+ * <trace_schema_np.h> has the grammar. The text is hostile: it may come from another process or a
+ * file.
  *
  * Owner     the caller's memory; nothing is allocated.
  * Threads   no state. Async-signal-safe.

@@ -9,7 +9,7 @@
 
 #include "fuzz/calls.h"
 
-enum column { CALLED, REPORTED, UNREAD, LOST, COLUMNS = LOST + POSIX_TRACE_LOST_CAUSES_NP };
+enum column { CALLED, REPORTED, UNREAD, LOST, COLUMNS = LOST + POSIX_TRACE_LOST_MAX_NP };
 
 struct columns {
 	uint64_t n[COLUMNS];

@@ -17,7 +17,8 @@ bool equation_holds(const struct posix_trace_ledger_np *ledger)
 {
 	uint64_t sum = ledger->reported;
 
-	if (__builtin_add_overflow(sum, ledger->unread, &sum))
+	if (__builtin_add_overflow(sum, ledger->unread, &sum) ||
+	    __builtin_add_overflow(sum, ledger->unattributed, &sum))
 		return false;
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		if (__builtin_add_overflow(sum, ledger->lost[i], &sum))
@@ -50,6 +51,10 @@ void equation_text(struct out *out, const struct posix_trace_ledger_np *ledger)
 	out_unsigned(out, ledger->reported);
 	out_str(out, " + unread ");
 	out_unsigned(out, ledger->unread);
+	if (ledger->unattributed) {
+		out_str(out, " + unattributed ");
+		out_unsigned(out, ledger->unattributed);
+	}
 	out_str(out, " + lost ");
 	out_unsigned(out, equation_lost(ledger));
 	equation_causes(out, ledger);

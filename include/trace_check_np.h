@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * trace_check_np.h - verifies a log. Included by <trace_np.h>.
+ *
+ * Threads  may be called from any thread at the same time, with different descriptors.
+ * Signals  not async-signal-safe.
+ * Errors   returns 0 or the error number, and leaves errno as it was.
+ *
+ * Manual page: trace_np(3).
+ */
+#ifndef _TRACE_CHECK_NP_H
+#define _TRACE_CHECK_NP_H
+
+#include <stdint.h>
+#include <trace.h>
+#include <trace_ledger_np.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A fault of a log or of a backing file. */
+struct posix_trace_fault_np {
+	uint64_t offset;    /* in the file, bytes */
+	uint64_t bytes;     /* number of affected bytes, 0 = not known */
+	const char *reason; /* an English sentence; valid during the call of report */
+};
+
+/* The result of a verification. */
+struct posix_trace_check_np {
+	int complete;         /* not 0: its writer completed the log */
+	uint64_t faults;      /* number of faults */
+	uint64_t blocks;      /* number of blocks of events */
+	uint64_t events;      /* number of events in whole blocks */
+	uint64_t bytes;       /* size of the file */
+	uint64_t reserved[8]; /* 0; for later versions */
+	struct posix_trace_ledger_np ledger; /* the total line; remains the last member */
+};
+
+/*
+ * Verifies every checksum, every length, the counts of every block against its events, and the
+ * ledger's equation in total, by type and by thread.
+ *
+ * file_desc  the log, open for reading; its position does not matter
+ * report     called for each fault with arg; may be null
+ * result     receives the summary
+ *
+ * Returns 0 if the whole file was read, with or without faults. EINVAL: the file is not a log, or
+ * result is null. ENOMEM, and errors of reading the file.
+ */
+int posix_trace_check_np(int file_desc,
+			 void (*report)(void *arg, const struct posix_trace_fault_np *fault),
+			 void *arg, struct posix_trace_check_np *result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

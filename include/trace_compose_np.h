@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * trace_compose_np.h - composes a log of events that this library did not trace: events of another
+ * tracer or of another log. The result is a complete log with a ledger. Included by <trace_np.h>.
+ *
+ * The log has the events in the order of the calls. Their times may be any, and may decrease.
+ *
+ * Threads  one thread at a time uses a composer; different composers do not depend on each other.
+ * Signals  no function is async-signal-safe. Functions write to the file and wait for it.
+ * Errors   a function of type int returns 0 or the error number, and leaves errno as it was. EINVAL
+ *          always includes: a pointer is null.
+ *
+ * Manual page: posix_trace_compose_np(3).
+ */
+#ifndef _TRACE_COMPOSE_NP_H
+#define _TRACE_COMPOSE_NP_H
+
+#include <stdint.h>
+#include <trace.h>
+#include <trace_ledger_np.h>
+#include <trace_object_np.h>
+#include <trace_read_np.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct posix_trace_composer_np;
+
+/* The origin of the events. */
+struct posix_trace_origin_np {
+	pid_t pid;             /* the traced process, 0 = none */
+	char host[64];         /* its machine; empty: this one */
+	char clock[32];        /* the clock of the events, any word; empty: "unknown" */
+	uint64_t clock_hz;     /* nominal frequency of the clock, 0 = not known */
+	int64_t creation_ns;   /* of the stream, unless attr is of a stream or log */
+	int64_t resolution_ns; /* of the clock; 0: that of attr */
+	char generation[TRACE_NAME_MAX + 1]; /* the tracer; empty: that of attr */
+};
+
+/*
+ * Begins a log at the beginning of a file, as posix_trace_create_withlog() does.
+ *
+ * file_desc  open for reading and writing; the caller keeps it and closes it after the last call
+ * attr       name, sizes and policies; null: the defaults, and a log that grows (APPEND). The
+ *            maximum data size limits the data of an event in an APPEND log; the maximum log size
+ *            limits the file of another log
+ * origin     may be null
+ *
+ * EBADF: not open for writing. EINVAL: also bad attributes, or a file that does not suit the log's
+ * full policy. ENOMEM, and errors of writing the file.
+ */
+int posix_trace_compose_np(int file_desc, const trace_attr_t *attr,
+			   const struct posix_trace_origin_np *origin,
+			   struct posix_trace_composer_np **composer);
+
+/*
+ * Names an event type. If *id is 0, finds the type of that name or makes one with the next number
+ * from 64 on, and stores its number in *id. Otherwise gives the name to the number *id, 1 to 1023.
+ * The log has the standard's names and numbers from the beginning.
+ *
+ * ENAMETOOLONG: more than TRACE_EVENT_NAME_MAX bytes. ENOSPC: *id is 0, and the log has
+ * TRACE_USER_EVENT_MAX names. EEXIST: the number has another name. EINVAL: also a greater number.
+ */
+int posix_trace_compose_name_np(struct posix_trace_composer_np *composer, const char *name,
+				trace_event_id_t *id);
+
+/*
+ * Appends an event. event->info counts without its posix_timestamp: time_ns has the time. Of the
+ * flags, POSIX_TRACE_EVENT_LATE_NP counts.
+ *
+ * EINVAL: also an event type without a name, or a bad truncation status. EMSGSIZE: the data exceed
+ * the maximum data size. ENOSPC: an UNTIL_FULL log is full. Errors of writing: the log does not
+ * have the event, and the call may be repeated.
+ */
+int posix_trace_compose_event_np(struct posix_trace_composer_np *composer,
+				 const struct posix_trace_event_np *event);
+
+/*
+ * Counts events that are missing, in the ledger.
+ *
+ * cause     POSIX_TRACE_LOST_*_NP
+ * event_id  their type; 0: counted as POSIX_TRACE_UNNAMED_USER_EVENT
+ * thread    their thread; null: no thread
+ *
+ * EINVAL: also a bad cause or event type. ENOMEM.
+ */
+int posix_trace_compose_lost_np(struct posix_trace_composer_np *composer, int cause, uint64_t count,
+				trace_event_id_t event_id,
+				const struct posix_trace_thread_np *thread);
+
+/*
+ * Gives an event type a schema, see <trace_schema_np.h>. EEXIST: it has another one. EINVAL: also
+ * an event type without a name, or a text that is not a schema. ENOMEM.
+ */
+int posix_trace_compose_schema_np(struct posix_trace_composer_np *composer,
+				  trace_event_id_t event_id, const char *schema);
+
+/* Adds the name of an object. EINVAL. ENOMEM. */
+int posix_trace_compose_object_np(struct posix_trace_composer_np *composer,
+				  const struct posix_trace_object_np *object);
+
+/*
+ * Completes the log and frees the composer, also after an error.
+ *
+ * status  the last status of the stream; null: suspended, with an overrun if an event was lost
+ */
+int posix_trace_compose_finish_np(struct posix_trace_composer_np *composer,
+				  const struct posix_trace_status_info *status);
+
+/* Frees the composer without completing the log, as if the log's writer had been killed. */
+void posix_trace_compose_drop_np(struct posix_trace_composer_np *composer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * trace_fields_np.h - records events with typed fields, as the schema of their type describes them.
+ * Included by <trace_np.h>.
+ *
+ *	posix_trace_fields_np(id, POSIX_TRACE_S32_NP(fd), POSIX_TRACE_STR_NP(path));
+ *
+ * Threads  everything may be used from any thread at the same time.
+ * Signals  everything is async-signal-safe.
+ * errno    does not change.
+ *
+ * Manual page: posix_trace_eventid_describe_np(3).
+ */
+#ifndef _TRACE_FIELDS_NP_H
+#define _TRACE_FIELDS_NP_H
+
+#include <stdint.h>
+#include <trace.h>
+#include <trace_point_np.h>
+#include <trace_schema_np.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define POSIX_TRACE_FIELDS_BYTES_NP 1024 /* of a payload on the stack */
+
+/* The value of a field to be recorded. Make it with one of the macros below. */
+struct posix_trace_arg_np {
+	unsigned type; /* enum posix_trace_type_np */
+	unsigned room; /* N of str[N] and bytes[N], else 0 */
+	uint64_t u64;
+	double f64;
+	const void *data;
+	size_t len;
+};
+
+#define POSIX_TRACE_U8_NP(v)    { POSIX_TRACE_TYPE_U8_NP, 0, (uint8_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_U16_NP(v)   { POSIX_TRACE_TYPE_U16_NP, 0, (uint16_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_U32_NP(v)   { POSIX_TRACE_TYPE_U32_NP, 0, (uint32_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_U64_NP(v)   { POSIX_TRACE_TYPE_U64_NP, 0, (uint64_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_S8_NP(v)    { POSIX_TRACE_TYPE_S8_NP, 0, (uint8_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_S16_NP(v)   { POSIX_TRACE_TYPE_S16_NP, 0, (uint16_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_S32_NP(v)   { POSIX_TRACE_TYPE_S32_NP, 0, (uint32_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_S64_NP(v)   { POSIX_TRACE_TYPE_S64_NP, 0, (uint64_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_X8_NP(v)    { POSIX_TRACE_TYPE_X8_NP, 0, (uint8_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_X16_NP(v)   { POSIX_TRACE_TYPE_X16_NP, 0, (uint16_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_X32_NP(v)   { POSIX_TRACE_TYPE_X32_NP, 0, (uint32_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_X64_NP(v)   { POSIX_TRACE_TYPE_X64_NP, 0, (uint64_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_F32_NP(v)   { POSIX_TRACE_TYPE_F32_NP, 0, 0, (double)(v), 0, 0 }
+#define POSIX_TRACE_F64_NP(v)   { POSIX_TRACE_TYPE_F64_NP, 0, 0, (double)(v), 0, 0 }
+#define POSIX_TRACE_BOOL_NP(v)  { POSIX_TRACE_TYPE_BOOL_NP, 0, (v) ? 1u : 0u, 0, 0, 0 }
+#define POSIX_TRACE_CHAR_NP(v)  { POSIX_TRACE_TYPE_CHAR_NP, 0, (uint8_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_PTR_NP(v)   { POSIX_TRACE_TYPE_PTR_NP, 0, (uint64_t)(uintptr_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_NS_NP(v)    { POSIX_TRACE_TYPE_NS_NP, 0, (uint64_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_TIME_NP(v)  { POSIX_TRACE_TYPE_TIME_NP, 0, (uint64_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_ERRNO_NP(v) { POSIX_TRACE_TYPE_ERRNO_NP, 0, (uint32_t)(v), 0, 0, 0 }
+/* A string; a null pointer is an empty string. */
+#define POSIX_TRACE_STR_NP(s)        { POSIX_TRACE_TYPE_STR_NP, 0, 0, 0, (s), 0 }
+#define POSIX_TRACE_BYTES_NP(p, n)   { POSIX_TRACE_TYPE_BYTES_NP, 0, 0, 0, (p), (size_t)(n) }
+/*
+ * str[N]: a string, cut or filled with NULs to n bytes. bytes[N], or an array of any other type: n
+ * bytes as they are.
+ */
+#define POSIX_TRACE_STR_N_NP(s, n)   { POSIX_TRACE_TYPE_STR_NP, (unsigned)(n), 0, 0, (s), 0 }
+#define POSIX_TRACE_BYTES_N_NP(p, n) { POSIX_TRACE_TYPE_BYTES_NP, (unsigned)(n), 0, 0, (p), 0 }
+
+/*
+ * A statement that makes a payload of its arguments, one for each field of the type's schema, and
+ * records it with one posix_trace_event(). It evaluates nothing while the process is not traced. It
+ * uses a kilobyte of the stack. Strings and bytes are cut to the room that the other fields leave;
+ * the fields after them are complete.
+ */
+#if defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 199901L
+#define posix_trace_fields_np(event_id, ...) \
+	do { \
+		if (*posix_trace_active_np) { \
+			const struct posix_trace_arg_np posix_trace_arg_[] = { __VA_ARGS__ }; \
+			unsigned char posix_trace_payload_[POSIX_TRACE_FIELDS_BYTES_NP]; \
+			posix_trace_event((event_id), posix_trace_payload_, \
+				posix_trace_fields_pack_np(posix_trace_payload_, \
+					sizeof posix_trace_payload_, posix_trace_arg_, \
+					sizeof posix_trace_arg_ / sizeof posix_trace_arg_[0])); \
+		} \
+	} while (0)
+#endif
+
+/*
+ * Makes a payload of args values in room bytes and returns its length in bytes. It omits the first
+ * field that does not fit even when cut, and all fields after it.
+ */
+size_t posix_trace_fields_pack_np(void *payload, size_t room, const struct posix_trace_arg_np *arg,
+				  size_t args);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

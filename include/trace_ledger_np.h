@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * trace_ledger_np.h - the loss ledger: the number of events that were called, reported, are still
+ * unread, and were lost, by cause. Included by <trace_np.h>.
+ *
+ * Each event is counted exactly once, in one column:
+ *
+ *	called = reported + unread + unattributed
+ *	       + lost[0] + ... + lost[POSIX_TRACE_LOST_MAX_NP - 1]
+ *
+ * A sum over all POSIX_TRACE_LOST_MAX_NP entries stays right when a later version adds a cause.
+ *
+ * Threads  every function may be called from any thread at the same time.
+ * Signals  no function is async-signal-safe, except posix_trace_lost_name_np().
+ * Errors   a function returns 0 or the error number, and leaves errno as it was.
+ *
+ * Manual page: trace_np(3).
+ */
+#ifndef _TRACE_LEDGER_NP_H
+#define _TRACE_LEDGER_NP_H
+
+#include <stdint.h>
+#include <trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Causes of loss: indexes of lost[]. */
+#define POSIX_TRACE_LOST_OVERWRITTEN_NP     0 /* LOOP stream: overwritten before it was read */
+#define POSIX_TRACE_LOST_STREAM_FULL_NP     1 /* UNTIL_FULL, FLUSH: the stream was full */
+#define POSIX_TRACE_LOST_LOG_FULL_NP        2 /* UNTIL_FULL log: discarded at a flush */
+#define POSIX_TRACE_LOST_LOG_OVERWRITTEN_NP 3 /* LOOP log: overwritten in the log */
+#define POSIX_TRACE_LOST_FLUSH_ERROR_NP     4 /* could not be written to the log */
+#define POSIX_TRACE_LOST_NO_MEMORY_NP       5 /* the system had no memory for the event */
+#define POSIX_TRACE_LOST_NO_SLOT_NP         6 /* too many threads, or a confined thread */
+#define POSIX_TRACE_LOST_NESTING_NP         7 /* signal handlers nested too deep in trace points */
+#define POSIX_TRACE_LOST_CLEARED_NP         8 /* removed by posix_trace_clear() */
+#define POSIX_TRACE_LOST_DAMAGED_NP         9 /* unreadable in memory or in a damaged log */
+#define POSIX_TRACE_LOST_CAUSES_NP          10 /* causes that this header knows */
+#define POSIX_TRACE_LOST_MAX_NP             16 /* entries of lost[]; the rest are 0 today */
+
+/* One line of the ledger. All members are numbers of events. */
+struct posix_trace_ledger_np {
+	/*
+	 * Events called while the stream was running, or suspended because it was full, and not
+	 * filtered out. The stream's own system events are included.
+	 */
+	uint64_t called;
+	/* Delivered to a reader; of a stream with log: written to the log. */
+	uint64_t reported;
+	/* Still in the stream. */
+	uint64_t unread;
+	/* Called events that the account cannot attribute to another column; 0 today. */
+	uint64_t unattributed;
+	/* Lost, by cause: POSIX_TRACE_LOST_*_NP. */
+	uint64_t lost[POSIX_TRACE_LOST_MAX_NP];
+};
+
+/* The identity of a thread. */
+struct posix_trace_thread_np {
+	pid_t pid;        /* 0: events of no thread, or of threads that share this line */
+	pid_t tid;        /* Linux thread id */
+	pthread_t thread; /* in its process */
+};
+
+/*
+ * Stores the total line of an active stream or of an opened log. In a log, "reported" are the
+ * events that it holds, and the line is the one that its writer stored when it completed the log.
+ *
+ * EINVAL: trid is not a stream of this process, or ledger is null. ENOMEM.
+ */
+int posix_trace_get_ledger_np(trace_id_t trid, struct posix_trace_ledger_np *ledger);
+
+/* Stores the line of one event type. EINVAL: as above, or the event type has no name. ENOMEM. */
+int posix_trace_get_ledger_type_np(trace_id_t trid, trace_event_id_t event_id,
+				   struct posix_trace_ledger_np *ledger);
+
+/*
+ * Stores the line of thread number index, counted from 0, and the thread's identity. After the last
+ * thread, stores a non-zero value in *unavailable and returns 0, as
+ * posix_trace_eventtypelist_getnext_id() does. EINVAL: as above. ENOMEM.
+ */
+int posix_trace_get_ledger_thread_np(trace_id_t trid, size_t index,
+				     struct posix_trace_thread_np *thread,
+				     struct posix_trace_ledger_np *ledger, int *unavailable);
+
+/*
+ * Returns the English name of a cause of loss, such as "stream full"; null if cause is not one.
+ * Async-signal-safe.
+ */
+const char *posix_trace_lost_name_np(int cause);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

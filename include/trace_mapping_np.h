@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * trace_mapping_np.h - the files that traced processes had mapped executable. With them a reader
+ * turns the program address of an event into an address in a file. Included by <trace_np.h>.
+ *
+ * Threads  every function may be called from any thread at the same time.
+ * Signals  no function is async-signal-safe.
+ * Errors   a function returns 0 or the error number, and leaves errno as it was. EINVAL of the
+ *          readers: trid is not an opened log of this process, or a pointer is null.
+ *
+ * Manual page: posix_trace_mapping_getnext_np(3).
+ */
+#ifndef _TRACE_MAPPING_NP_H
+#define _TRACE_MAPPING_NP_H
+
+#include <stdint.h>
+#include <trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define POSIX_TRACE_BUILD_ID_MAX_NP 32
+
+/* A mapping that the writer of the log saw. */
+struct posix_trace_mapping_np {
+	int64_t from_ns;       /* the time from which it is known, CLOCK_REALTIME */
+	int64_t until_ns;      /* the time from which it is not; INT64_MAX: to the end of the log */
+	uint64_t start, end;   /* addresses; end is behind the last byte */
+	uint64_t offset;       /* of start in the file */
+	uint64_t base;         /* an address minus base is one that the file's symbols use */
+	pid_t pid;             /* the process */
+	pid_t parent;          /* not 0: no file; pid is a child and has the mappings of parent */
+	uint32_t build_id_len; /* bytes; 0: not known */
+	unsigned char build_id[POSIX_TRACE_BUILD_ID_MAX_NP];
+	const char *path;      /* at that time; valid until posix_trace_close() */
+};
+
+/*
+ * Stores the next mapping of an opened log, in the order of processes and times. At the end, stores
+ * a non-zero value in *unavailable and returns 0. EINVAL.
+ */
+int posix_trace_mapping_getnext_np(trace_id_t trid, struct posix_trace_mapping_np *mapping,
+				   int *unavailable);
+
+/* Begins again with the first mapping. EINVAL. */
+int posix_trace_mapping_rewind_np(trace_id_t trid);
+
+/*
+ * Stores the mapping at an address of process pid at a time of an event. A child has the mappings
+ * of its parent. ENOENT: not known. EINVAL.
+ */
+int posix_trace_mapping_find_np(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns,
+				struct posix_trace_mapping_np *mapping);
+
+/*
+ * Publishes the mappings of this process to other processes that trace it. Call it before dlclose()
+ * and after dlopen(). The library publishes them when a program starts and ends, and a controller
+ * looks at the process a few times a second. Does nothing while no other process traces this one.
+ *
+ * ENOSPC: there was no room for all mappings.
+ */
+int posix_trace_mapping_tell_np(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * trace_observe_np.h - observes active streams, and recovers streams from backing files and core
+ * dumps. Included by <trace_np.h>.
+ *
+ * An observer reads a stream's memory. It stops no writer, changes nothing and delivers no event
+ * away from the reader. Counts grow meanwhile: they are consistent with each other only while no
+ * thread records.
+ *
+ * Threads  every function may be called from any thread at the same time.
+ * Signals  no function is async-signal-safe.
+ * Errors   a function returns 0 or the error number, and leaves errno as it was.
+ *
+ * Manual page: trace_np(3).
+ */
+#ifndef _TRACE_OBSERVE_NP_H
+#define _TRACE_OBSERVE_NP_H
+
+#include <stdint.h>
+#include <trace.h>
+#include <trace_check_np.h>
+#include <trace_ledger_np.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define POSIX_TRACE_EVERY_PROCESS_NP ((pid_t)-1)
+#define POSIX_TRACE_THIS_PROCESS_NP  ((pid_t)-2)
+#define POSIX_TRACE_CREATOR_GONE_NP  ((pid_t)-1)
+
+/* An active stream. The structure and all that it points to are valid during the call of visit. */
+struct posix_trace_stream_np {
+	pid_t pid;   /* the traced process */
+	int ended;   /* not 0: pid has ended or is not visible; processes that inherited continue */
+	int waiting; /* not 0: pid does not use this library yet */
+	pid_t creator;       /* 0: of another pid name space; or POSIX_TRACE_CREATOR_GONE_NP */
+	const pid_t *member; /* processes that inherited the stream and that the caller may see */
+	size_t members;
+
+	/* Attributes of the stream. */
+	char name[TRACE_NAME_MAX + 1];
+	int64_t creation_ns;
+	int inheritance;
+	int stream_full_policy;
+	int log_full_policy; /* 0: it has no log */
+	size_t stream_size;
+	size_t max_data_size;
+
+	int stream_status;   /* as in struct posix_trace_status_info */
+	int stream_full_status;
+	int stream_overrun_status;
+	unsigned chunks;     /* equal parts of its memory; it is full when all are in use */
+	unsigned chunks_taken;
+	uint64_t recorded;   /* number of events that were written into it, read or not */
+	/*
+	 * Events that were overwritten in the stream or could not be recorded, by cause. Only the
+	 * creator knows the losses after that: their entries are 0.
+	 */
+	uint64_t lost[POSIX_TRACE_LOST_MAX_NP];
+
+	trace_event_set_t filter;
+	const char *const *event_name; /* by event type; null without a name */
+	unsigned event_names;          /* entries of event_name */
+
+	const struct posix_trace_source_np *source; /* for posix_trace_snapshot_np() */
+};
+
+/*
+ * Calls visit with arg for each stream of a process, including those that it inherited.
+ *
+ * pid  0                             the calling process
+ *      POSIX_TRACE_EVERY_PROCESS_NP  all processes that the caller may look at
+ *      POSIX_TRACE_THIS_PROCESS_NP   the calling process, without a search of all processes for the
+ *                                    other members of its streams; the process of an inherited
+ *                                    stream then seems to have ended
+ *
+ * ESRCH: no such process. EPERM: the caller may not look at its files. ENOTSUP: /proc is not
+ * usable. EINVAL: visit is null. ENOMEM, EMFILE, ENFILE.
+ */
+int posix_trace_look_np(pid_t pid,
+			void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
+			void *arg);
+
+/*
+ * Writes a log of the stream as it is at this moment to file_desc, from the beginning of the file.
+ * Only visit may call it, with its stream. The descriptor remains open, and the log is complete. No
+ * writer is stopped and no event is taken away from the reader. The log has the events that the
+ * creator could still read; its ledger has these and the events that were lost before.
+ *
+ * ESRCH: the stream has ended. EAGAIN: writers overwrite it faster than it can be copied. EINVAL: a
+ * null pointer, or a stream that is not visit's. EBADF: not open for writing. EIO: its memory
+ * cannot be read. ENOMEM, and errors of writing the file.
+ */
+int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file_desc);
+
+/*
+ * Calls visit with arg for the stream of a backing file, or for each stream that the process of a
+ * core dump had mapped (ELF, of this kind of machine).
+ *
+ * report  called with arg for each fault of the file, here and by posix_trace_snapshot_np(); may be
+ *         null
+ *
+ * EINVAL: not a backing file, or visit is null. ENOMEM.
+ */
+int posix_trace_look_file_np(int file_desc,
+			     void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
+			     void (*report)(void *arg, const struct posix_trace_fault_np *fault),
+			     void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

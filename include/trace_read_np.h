@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * trace_read_np.h - reads opened logs: without a copy, by time, and after damage. Included by
+ * <trace_np.h>.
+ *
+ * An opened log has one position, which posix_trace_getnext_event(), posix_trace_rewind() and the
+ * functions below share. Times are CLOCK_REALTIME.
+ *
+ * Threads  every function may be called from any thread at the same time. Two threads that read one
+ *          log get different events, but must not use an event's data after the other's call.
+ * Signals  no function is async-signal-safe.
+ * Errors   a function returns 0 or the error number, and leaves errno as it was. EINVAL always
+ *          includes: trid is not an opened log of this process, or a pointer is null.
+ *
+ * Manual page: trace_np(3).
+ */
+#ifndef _TRACE_READ_NP_H
+#define _TRACE_READ_NP_H
+
+#include <stdint.h>
+#include <trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define POSIX_TRACE_EVENT_LATE_NP  1u /* its writer was suspended: it follows younger events */
+#define POSIX_TRACE_EVENT_GAP_NP   2u /* the reader skipped a damaged part of the log before it */
+#define POSIX_TRACE_EVENT_BLOCK_NP 4u /* the first event of a block; not set after a seek */
+
+/* An event of a log, with facts for which struct posix_trace_event_info has no member. */
+struct posix_trace_event_np {
+	struct posix_trace_event_info info;
+	pid_t tid;        /* Linux thread id, 0 = none */
+	unsigned flags;   /* POSIX_TRACE_EVENT_*_NP */
+	int64_t time_ns;  /* info.posix_timestamp in nanoseconds */
+	const void *data; /* in the library's buffer; valid until the next call with this trid */
+	size_t data_len;  /* bytes */
+};
+
+/*
+ * Delivers the next event of an opened log without copying its data. At the end of the log, stores
+ * a non-zero value in *unavailable and returns 0. EINVAL.
+ */
+int posix_trace_getnext_np(trace_id_t trid, struct posix_trace_event_np *event, int *unavailable);
+
+/*
+ * Stores the number of damaged parts that the reader met since the position was last moved to a
+ * time or to the beginning: parts with events, which are missing, and parts with the names, lists
+ * and index that a recovery uses. After a read from the beginning to the end, every checksum has
+ * been verified. Without POSIX_TRACE_OPEN_SALVAGE_NP the reader stops at the first missing event.
+ * EINVAL.
+ */
+int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts);
+
+/*
+ * Moves the position to the first event that is not older than *when, with the log's index; to the
+ * end if all events are older. EINVAL: also if *when is not a valid time.
+ */
+int posix_trace_seek_np(trace_id_t trid, const struct timespec *when);
+
+/*
+ * Sets the end of the wanted time: the caller does not need events that are younger than *when. The
+ * reader may skip parts of the log that hold younger events only, and it stops where no wanted
+ * event follows. It still delivers younger events of a part that also has wanted ones. The position
+ * does not change. when null: the caller needs all events again. EINVAL: also if *when is not a
+ * valid time.
+ */
+int posix_trace_until_np(trace_id_t trid, const struct timespec *when);
+
+/*
+ * Opens a log as posix_trace_open() does. With POSIX_TRACE_OPEN_SALVAGE_NP it also opens a log that
+ * is incomplete, is still being written, or has a damaged header, and continues after damaged
+ * parts: it delivers every whole block. Of a damaged header it reports the attributes that are
+ * plausible.
+ *
+ * flags  POSIX_TRACE_OPEN_SALVAGE_NP, or 0 for posix_trace_open()
+ *
+ * EINVAL: also other flags. The errors of posix_trace_open().
+ */
+#define POSIX_TRACE_OPEN_SALVAGE_NP 1u
+int posix_trace_open_np(int file_desc, unsigned flags, trace_id_t *trid);
+
+/* Facts of an opened log. */
+struct posix_trace_loginfo_np {
+	int complete;         /* not 0: its writer completed it */
+	int log_full_policy;  /* POSIX_TRACE_LOOP and so on */
+	unsigned format_major;
+	unsigned format_minor;
+	pid_t pid;            /* the traced process */
+	char host[64];        /* the machine that it ran on */
+	char clock[32];       /* the clock of the events: "tsc" or "monotonic" */
+	uint64_t file_bytes;  /* size of the file */
+	uint64_t event_bytes; /* size of the events before packing; log-max-size limits this */
+	uint64_t blocks;      /* number of blocks of events */
+	int64_t first_ns;     /* time of the oldest block's first event, 0 = no events */
+	int64_t last_ns;      /* time of the last event */
+	uint64_t clock_hz;    /* nominal frequency of the clock, 0 = not known */
+};
+
+/* Stores the facts of an opened log. EINVAL. */
+int posix_trace_get_loginfo_np(trace_id_t trid, struct posix_trace_loginfo_np *info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * trace_schema_np.h - schemas, which describe the data of an event type, and the values that a
+ * schema finds in the data. Included by <trace_np.h>.
+ *
+ * A schema is a text that belongs to an event type. It lists the fields of the event's data in
+ * their order, packed without padding, in the byte order of the machine that wrote them, and it has
+ * attributes of the type. Semicolons separate items; blanks have no meaning:
+ *
+ *	TYPE NAME                   a field; NAME: a letter or _, then letters, digits, _; at most
+ *	                            63 bytes
+ *	TYPE NAME{0=read,1=write}   with names for values; numbers as in C
+ *	TYPE NAME{|1=read,2=write}  with names for bits
+ *	@level N                    1 critical, 2 error, 3 warning, 4 information, 5 verbose
+ *	@begin SPAN, @end SPAN      the event begins or ends a span of time with that name
+ *	@key NAME[,NAME]            the fields that pair a begin with its end; without @key, events
+ *	                            of one thread form pairs
+ *
+ * Types: u8 u16 u32 u64 s8 s16 s32 s64; x8 x16 x32 x64, printed in hexadecimal; f32 f64; bool (1
+ * byte); char (1 byte); ptr (8 bytes) and ptr32 (4 bytes), which may have a name, see
+ * <trace_object_np.h>; ns (u64, a duration); time (s64, CLOCK_REALTIME in nanoseconds); errno
+ * (s32); str (bytes up to a NUL or to the end of the data); bytes (a u32 length, then the bytes).
+ * TYPE[N] is an array of a type of constant size; str[N] is text in N bytes with a NUL if it is
+ * shorter; bytes[N] is N bytes.
+ *
+ * Data that is shorter than its schema lacks the last fields. Data that is longer has bytes without
+ * a description. Neither is an error.
+ *
+ * Threads  every function may be called from any thread at the same time, with different objects of
+ *          the caller.
+ * Signals  every function is async-signal-safe, except posix_trace_eventid_describe_np() and
+ *          posix_trace_eventid_get_schema_np().
+ * Errors   a function that can fail returns the error number. errno does not change.
+ *
+ * Manual page: posix_trace_eventid_describe_np(3).
+ */
+#ifndef _TRACE_SCHEMA_NP_H
+#define _TRACE_SCHEMA_NP_H
+
+#include <stdint.h>
+#include <trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define POSIX_TRACE_SCHEMA_MAX_NP      1023 /* bytes of the text without its NUL */
+#define POSIX_TRACE_FIELDS_MAX_NP      32
+#define POSIX_TRACE_FIELD_NAME_MAX_NP  63   /* bytes of the name of a field, a value or a span */
+#define POSIX_TRACE_ELEMENTS_MAX_NP    65535 /* elements of an array */
+#define POSIX_TRACE_VALUE_NAMES_MAX_NP 128  /* of all fields of a schema */
+#define POSIX_TRACE_KEYS_MAX_NP        4
+
+/*
+ * Describes an event type of the calling process, for all its streams and their logs, also for
+ * existing ones. The first description remains: a call with the same text succeeds. May be called
+ * before main().
+ *
+ * EINVAL: the process did not open the event type by a name, or the text is not a schema. EEXIST:
+ * the type has another schema. ENOSPC: the schemas of the process fill their memory (400 KiB).
+ * ENOMEM: the process has no memory for schemas.
+ */
+int posix_trace_eventid_describe_np(trace_event_id_t event_id, const char *schema);
+
+/*
+ * Stores the schema of an event type of an active stream or an opened log, with its NUL, in size
+ * bytes. The text of a log or of another process may be invalid: posix_trace_schema_parse_np()
+ * checks it.
+ *
+ * EINVAL: trid is not a stream of this process, the event type has no name, or a pointer is null.
+ * ENOENT: the type has no schema. ERANGE: size is too small; POSIX_TRACE_SCHEMA_MAX_NP + 1 is
+ * always enough.
+ */
+int posix_trace_eventid_get_schema_np(trace_id_t trid, trace_event_id_t event_id, char *schema,
+				      size_t size);
+
+enum posix_trace_type_np {
+	POSIX_TRACE_TYPE_U8_NP = 1,
+	POSIX_TRACE_TYPE_U16_NP,
+	POSIX_TRACE_TYPE_U32_NP,
+	POSIX_TRACE_TYPE_U64_NP,
+	POSIX_TRACE_TYPE_S8_NP,
+	POSIX_TRACE_TYPE_S16_NP,
+	POSIX_TRACE_TYPE_S32_NP,
+	POSIX_TRACE_TYPE_S64_NP,
+	POSIX_TRACE_TYPE_X8_NP,
+	POSIX_TRACE_TYPE_X16_NP,
+	POSIX_TRACE_TYPE_X32_NP,
+	POSIX_TRACE_TYPE_X64_NP,
+	POSIX_TRACE_TYPE_F32_NP,
+	POSIX_TRACE_TYPE_F64_NP,
+	POSIX_TRACE_TYPE_BOOL_NP,
+	POSIX_TRACE_TYPE_CHAR_NP,
+	POSIX_TRACE_TYPE_PTR_NP,
+	POSIX_TRACE_TYPE_NS_NP,
+	POSIX_TRACE_TYPE_TIME_NP,
+	POSIX_TRACE_TYPE_ERRNO_NP,
+	POSIX_TRACE_TYPE_STR_NP,
+	POSIX_TRACE_TYPE_BYTES_NP,
+	POSIX_TRACE_TYPE_PTR32_NP
+};
+
+/* The member of struct posix_trace_value_np that has the value. */
+enum posix_trace_form_np {
+	POSIX_TRACE_FORM_UNSIGNED_NP = 1, /* u64 */
+	POSIX_TRACE_FORM_SIGNED_NP,       /* s64 */
+	POSIX_TRACE_FORM_FLOAT_NP,        /* f64 */
+	POSIX_TRACE_FORM_BYTES_NP         /* data and len */
+};
+
+enum posix_trace_role_np { POSIX_TRACE_POINT_NP, POSIX_TRACE_BEGIN_NP, POSIX_TRACE_END_NP };
+
+/* A name for a value or for bits. This structure never grows. */
+struct posix_trace_value_name_np {
+	uint64_t value; /* of a signed type: two's complement in 64 bits */
+	const char *name;
+};
+
+#define POSIX_TRACE_OFFSET_VARIES_NP ((size_t)-1)
+
+/* A field of a schema. */
+struct posix_trace_field_np {
+	const char *name;
+	enum posix_trace_type_np type;
+	enum posix_trace_form_np form;
+	unsigned size;        /* constant bytes of an element: 4 of bytes, 0 of str */
+	unsigned count;       /* number of values: elements of an array, else 1 */
+	int is_array;         /* TYPE[N], also if N is 1; not str[N] and bytes[N] */
+	unsigned room;        /* N of str[N] and bytes[N], else 0 */
+	size_t offset;        /* in the data; POSIX_TRACE_OFFSET_VARIES_NP after str and bytes */
+	int is_key;
+	int has_bits;         /* value_name are names of bits */
+	unsigned value_names; /* entries of value_name */
+	const struct posix_trace_value_name_np *value_name;
+	uint64_t reserved[4]; /* 0; for later versions: this structure keeps its size */
+};
+
+/*
+ * A parsed schema, in the caller's memory. It points into itself: do not copy it by assignment.
+ */
+struct posix_trace_schema_np {
+	unsigned fields;
+	struct posix_trace_field_np field[POSIX_TRACE_FIELDS_MAX_NP];
+	int level;              /* 0: none */
+	enum posix_trace_role_np role;
+	const char *span;       /* null: the event is a point in time */
+	unsigned keys;
+	unsigned key[POSIX_TRACE_KEYS_MAX_NP]; /* numbers of fields */
+	/* The memory to which the members above point. */
+	unsigned value_names;
+	struct posix_trace_value_name_np value_name[POSIX_TRACE_VALUE_NAMES_MAX_NP];
+	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+};
+
+/*
+ * Parses text into *schema. text may be any bytes up to a NUL. EINVAL: text is not a schema, and
+ * *schema must not be used; or a pointer is null.
+ */
+int posix_trace_schema_parse_np(const char *text, struct posix_trace_schema_np *schema);
+
+#define POSIX_TRACE_VALUE_CUT_NP 1u /* the data ended within this bytes, bytes[N] or str[N] */
+
+/* A value of a payload. */
+struct posix_trace_value_np {
+	const struct posix_trace_field_np *field;
+	unsigned index;   /* in an array */
+	unsigned flags;   /* POSIX_TRACE_VALUE_*_NP */
+	__extension__ union {
+		uint64_t u64; /* bool is 0 or 1 */
+		int64_t s64;
+		double f64;
+	};
+	const void *data; /* in the payload; of str without its NUL */
+	size_t len;       /* bytes at data */
+};
+
+/* The position in a payload. Only the functions below change it. */
+struct posix_trace_values_np {
+	const struct posix_trace_schema_np *schema;
+	const unsigned char *data; /* after the last value: the bytes without a description */
+	size_t len;                /* bytes at data */
+	unsigned field;
+	unsigned index;
+	unsigned flags;
+	unsigned reserved[5];      /* 0; for later versions: this structure keeps its size */
+};
+
+#define POSIX_TRACE_VALUES_SWAPPED_NP 1u /* the payload has the other byte order */
+
+/*
+ * Begins to read the values of a payload of len bytes. Nothing outside it is read.
+ *
+ * flags  POSIX_TRACE_VALUES_SWAPPED_NP or 0
+ */
+void posix_trace_values_begin_np(struct posix_trace_values_np *values,
+				 const struct posix_trace_schema_np *schema, const void *data,
+				 size_t len, unsigned flags);
+
+/*
+ * Stores the next value and returns 1; after the last value returns 0. An array has one value for
+ * each element.
+ */
+int posix_trace_field_next_np(struct posix_trace_values_np *values,
+			      struct posix_trace_value_np *value);
+
+/*
+ * Stores one value, found by the number of its field and, in an array, of its element, and returns
+ * 1. Returns 0 if the payload does not have it.
+ */
+int posix_trace_field_get_np(const struct posix_trace_schema_np *schema, unsigned field,
+			     unsigned index, const void *data, size_t len, unsigned flags,
+			     struct posix_trace_value_np *value);
+
+/* Returns the name that the schema has for the whole value, or null. */
+const char *posix_trace_value_name_np(const struct posix_trace_value_np *value);
+
+/* Returns the name of a type, such as "u32"; null if type is not one. */
+const char *posix_trace_type_name_np(enum posix_trace_type_np type);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
