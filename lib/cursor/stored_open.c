@@ -228,7 +228,7 @@ static void forget(struct ptx_stored *stored)
 	stored->tops = stored->tops_max = stored->slots = 0;
 	memset(&stored->names, 0, sizeof(stored->names));
 	memset(&stored->sum, 0, sizeof(stored->sum));
-	ptx_log_said_fini(&stored->said);
+	ptx_read_lists_fini(&stored->said);
 	ptx_ledger_fini(&stored->ledger);
 }
 
@@ -271,7 +271,7 @@ static int read_ends(struct ptx_stored *stored)
 	verdict = ptx_log_decode_header(bytes, sizeof(stored->header), &stored->header, &why);
 	if (verdict == PTX_LOG_DAMAGED && stored->salvage) {
 		stored->header_damage = why;
-		ptx_stored_mend(stored);
+		ptx_stored_repair(stored);
 	} else if (verdict != PTX_LOG_GOOD) {
 		return EINVAL;
 	}

@@ -62,7 +62,7 @@ struct ptx_stored {
 	bool has_ledger;
 	bool has_total;         /* of the ledger only the total is known, from the header */
 	struct ptx_log_known names;
-	struct ptx_log_said said;
+	struct ptx_read_lists said;
 };
 
 static inline bool ptx_stored_is_sequence(const struct ptx_stored *stored)
@@ -71,7 +71,7 @@ static inline bool ptx_stored_is_sequence(const struct ptx_stored *stored)
 }
 
 /* Salvage: makes of a damaged header one with which the blocks can be read. */
-void ptx_stored_mend(struct ptx_stored *stored);
+void ptx_stored_repair(struct ptx_stored *stored);
 
 /* Takes the next block that counts, with events; false at the end or at damage. */
 bool ptx_stored_next_block(struct ptx_stored *stored);

@@ -131,7 +131,7 @@ static void place_areas(struct ptx_log_header *h, const struct survey *survey)
 		h->slot_bytes = (survey->longest + SECTOR - 1) & ~(uint64_t)(SECTOR - 1);
 }
 
-void ptx_stored_mend(struct ptx_stored *stored)
+void ptx_stored_repair(struct ptx_stored *stored)
 {
 	struct ptx_log_header *h = &stored->header;
 	struct survey survey;
@@ -144,5 +144,5 @@ void ptx_stored_mend(struct ptx_stored *stored)
 		if (is_sequence(h, &survey))
 			h->arrangement = PTX_LOG_SEQUENCE;
 	}
-	ptx_log_mend_header(h);
+	ptx_log_repair_header(h);
 }

@@ -201,8 +201,9 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 		return err;
 	if (!ptx_moments_make(drain, &count.moments))
 		return ENOMEM;
-	count.cut = drain->survivor ? 0 : atomic_load_explicit(&rings->region->cut,
-							       memory_order_acquire);
+	count.cut = drain->after_gap
+			    ? 0
+			    : atomic_load_explicit(&rings->region->cut, memory_order_acquire);
 	err = ptx_census_take(&census);
 	ptx_moments_free(&count.moments);
 	if (err)

@@ -43,7 +43,7 @@ static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 		uint64_t key = source ? source->key : UINT64_MAX;
 
 		if (mark && mark->ticks <= key) {
-			ptx_told_mark(drain, mark, true);
+			ptx_synthetic_mark(drain, mark, true);
 			continue;
 		}
 		if (!source || key > limit)
@@ -70,12 +70,12 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	 * What is as old as what was overwritten was lost to that already, and the ledger told it
 	 * so.
 	 */
-	if (drain->loop && !drain->survivor)
-		ptx_cut_apply(drain);
+	if (drain->loop && !drain->after_gap)
+		ptx_loop_cut_apply(drain);
 	for (uint32_t i = 0; i < drain->sources; i++)
 		drain->source[i]->published = ptx_ring_records(drain->rings, i);
 	drain->queued = 0;
-	drain->survivor = false;
+	drain->after_gap = false;
 	do {
 		limit = latest;
 		clear_up_to(drain, limit);
@@ -94,7 +94,7 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	drain->gap = false;
 	drain->gap_first = UINT64_MAX;
 	atomic_store_explicit(&region->first_overwritten, UINT64_MAX, memory_order_relaxed);
-	drain->told_cut = drain->cut = atomic_load_explicit(&region->cut, memory_order_acquire);
+	drain->reported_cut = drain->cut = atomic_load_explicit(&region->cut, memory_order_acquire);
 	atomic_store_explicit(&region->overrun, 0, memory_order_relaxed);
 	atomic_store_explicit(&region->looped, 0, memory_order_relaxed);
 	drain->full_marked = false;

@@ -93,8 +93,8 @@ static bool find_next(struct ptx_drain *drain)
 
 		if (drain->queued)
 			return true;
-		if (drain->loop && !drain->survivor)
-			ptx_cut_apply(drain);
+		if (drain->loop && !drain->after_gap)
+			ptx_loop_cut_apply(drain);
 		mark = ptx_drain_first_mark(drain);
 		source = ptx_step_top(drain);
 		drain->held_back = source && source->key > drain->watermark;
@@ -105,14 +105,14 @@ static bool find_next(struct ptx_drain *drain)
 			if (mark->kind == PTX_MARK_RESTART && key == UINT64_MAX &&
 			    drain->marks == 1)
 				return false;
-			ptx_told_mark(drain, mark, false);
+			ptx_synthetic_mark(drain, mark, false);
 			continue;
 		}
 		if (key == UINT64_MAX)
 			return false;
 		if (ptx_step_pass_over(drain, source))
 			continue;
-		if (drain->gap && !drain->survivor) {
+		if (drain->gap && !drain->after_gap) {
 			/*
 			 * What showed the gap may have come with a newer cut: no survivor is older.
 			 */
@@ -120,7 +120,7 @@ static bool find_next(struct ptx_drain *drain)
 						 memory_order_acquire) != drain->cut &&
 			    ++cuts < CUTS_MOST)
 				continue;
-			ptx_told_gap(drain, key);
+			ptx_synthetic_gap(drain, key);
 			continue;
 		}
 		return true;
@@ -193,11 +193,11 @@ void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause)
 	struct ptx_region *region = drain->rings->region;
 
 	if (drain->peeked_queue) {
-		ptx_told_consume(drain, cause);
+		ptx_synthetic_consume(drain, cause);
 		return;
 	}
 	ptx_step_delivered(drain, ptx_step_first(drain)->key);
-	drain->survivor = false;
+	drain->after_gap = false;
 	ptx_step_book(drain, cause);
 	if (drain->loop) {
 		if (atomic_load_explicit(&region->looped, memory_order_relaxed))

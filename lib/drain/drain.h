@@ -85,8 +85,8 @@ struct ptx_drain {
 	_Atomic uint64_t *missed; /* losses outside the region, missed.c; NULL: there are none */
 	bool loop;
 	bool shared;       /* other processes write into the stream */
-	bool still;        /* it is a copy: nobody writes, and this is its time */
-	uint64_t still_at;
+	bool is_snapshot;  /* it is a copy: nobody writes, and this is its time */
+	uint64_t snapshot_at;
 	uint64_t before;   /* records that others had taken */
 	bool same_ids;     /* and their ids are the same here */
 	bool flush_policy; /* losses while full are told by OVERFLOW and RESUME */
@@ -119,10 +119,10 @@ struct ptx_drain {
 	bool gap;           /* something was overwritten and not told yet */
 	uint64_t gap_first; /* time of the first event lost in it, UINT64_MAX = not known */
 	uint64_t cut;       /* what was overwritten reaches up to here */
-	uint64_t told_cut;  /* and up to here it has been told */
+	uint64_t reported_cut; /* and up to here it has been told */
 	/* and what a clear did not come to, for others overwrote it all the time, too */
 	uint64_t cleared;
-	bool survivor;      /* RESUME promised the next event: it is delivered whatever happens */
+	bool after_gap; /* RESUME promised the next event: it is delivered whatever happens */
 
 	/* Events of the drain's own, before the next record. */
 	struct ptx_drain_event queue[PTX_DRAIN_QUEUE];

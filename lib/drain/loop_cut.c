@@ -27,7 +27,7 @@ static void take_all(struct ptx_drain *drain)
  * remains is exactly the youngest part of the stream. Who overwrites raises the cut first and
  * tells the first event's time last, maybe after the gap has been told.
  */
-void ptx_cut_apply(struct ptx_drain *drain)
+void ptx_loop_cut_apply(struct ptx_drain *drain)
 {
 	struct ptx_region *region = drain->rings->region;
 	uint64_t first = UINT64_MAX, cut;
@@ -43,8 +43,8 @@ void ptx_cut_apply(struct ptx_drain *drain)
 		drain->cut = cut;
 		take_all(drain);
 	}
-	if (first != UINT64_MAX && cut > drain->told_cut)
-		lower_gap(drain, first > drain->told_cut ? first : drain->told_cut + 1);
+	if (first != UINT64_MAX && cut > drain->reported_cut)
+		lower_gap(drain, first > drain->reported_cut ? first : drain->reported_cut + 1);
 	while ((source = ptx_step_top(drain)) && source->key <= drain->cut) {
 		if (ptx_step_pass_gone(drain, source))
 			continue;
@@ -53,5 +53,5 @@ void ptx_cut_apply(struct ptx_drain *drain)
 		ptx_step_book(drain, PTX_LOST_OVERWRITTEN); /* OVERRUN was told by who overwrote */
 	}
 	while ((mark = ptx_drain_first_mark(drain)) && mark->ticks <= drain->cut)
-		ptx_told_mark(drain, mark, true);
+		ptx_synthetic_mark(drain, mark, true);
 }

@@ -8,6 +8,6 @@
 #include "drain/drain.h"
 
 /* Drops what is not younger than what was overwritten; drain->gap says if it is to be told. */
-void ptx_cut_apply(struct ptx_drain *drain);
+void ptx_loop_cut_apply(struct ptx_drain *drain);
 
 #endif

@@ -75,7 +75,7 @@ static uint64_t last_moment(const struct ptx_drain *drain)
 
 uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early)
 {
-	uint64_t now = drain->still ? drain->still_at : ptx_clock_ordered();
+	uint64_t now = drain->is_snapshot ? drain->snapshot_at : ptx_clock_ordered();
 	uint64_t last = last_moment(drain);
 
 	if (early)
@@ -129,7 +129,7 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		drain->full_marked = ptx_drain_mark(drain, &mark);
 		return;
 	}
-	if (drain->still || !has_room(drain))
+	if (drain->is_snapshot || !has_room(drain))
 		return;
 	if (kind == PTX_HELD) {
 		drain->full_marked = false;

@@ -166,7 +166,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		if (source->end < bytes)
 			count_damage(drain);
 		source->records += records;
-		if (!drain->still && last > ptx_clock_now() + ptx_clock_ticks(FUTURE_NS)) {
+		if (!drain->is_snapshot && last > ptx_clock_now() + ptx_clock_ticks(FUTURE_NS)) {
 			count_future(drain, index, records);
 			continue;
 		}
@@ -242,7 +242,7 @@ static bool barrier_for(const struct ptx_drain *drain)
 /* Everything is there, and nobody comes any more. */
 static void pass_still(struct ptx_drain *drain)
 {
-	drain->now = drain->watermark = drain->still_at;
+	drain->now = drain->watermark = drain->snapshot_at;
 	drain->takes = 4 * ptx_drain_chunks(drain);
 	ptx_drain_sync(drain);
 	for (uint32_t i = 0; i < drain->sources; i++)
@@ -285,7 +285,7 @@ static void pass_live(struct ptx_drain *drain)
 
 void ptx_drain_pass(struct ptx_drain *drain)
 {
-	if (drain->still) {
+	if (drain->is_snapshot) {
 		pass_still(drain);
 		return;
 	}

@@ -66,7 +66,7 @@ static void begin_phase(struct ptx_drain *drain, uint64_t from, enum ptx_phase p
 	ptx_phases_begin(&drain->phases, from, phase);
 }
 
-void ptx_told_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent)
+void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent)
 {
 	struct ptx_mark mark = *first;
 
@@ -111,23 +111,23 @@ void ptx_told_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool s
 }
 
 /* OVERFLOW, at the time of the first event lost, and RESUME, at that of the survivor. */
-void ptx_told_gap(struct ptx_drain *drain, uint64_t survivor)
+void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap)
 {
 	uint64_t first = drain->gap_first == UINT64_MAX ? drain->last_ticks + 1 : drain->gap_first;
 
 	if (first < drain->last_ticks)
 		first = drain->last_ticks; /* what was delivered is older than the gap */
-	if (first > survivor || drain->last_ticks == 0)
-		first = drain->gap_first < survivor ? drain->gap_first : survivor;
+	if (first > after_gap || drain->last_ticks == 0)
+		first = drain->gap_first < after_gap ? drain->gap_first : after_gap;
 	queue(drain, POSIX_TRACE_OVERFLOW, first, NULL, 0);
-	queue(drain, POSIX_TRACE_RESUME, survivor, NULL, 0);
-	drain->told_cut = drain->cut;
+	queue(drain, POSIX_TRACE_RESUME, after_gap, NULL, 0);
+	drain->reported_cut = drain->cut;
 	drain->gap = false;
 	drain->gap_first = UINT64_MAX;
-	drain->survivor = true;
+	drain->after_gap = true;
 }
 
-void ptx_told_consume(struct ptx_drain *drain, enum ptx_lost cause)
+void ptx_synthetic_consume(struct ptx_drain *drain, enum ptx_lost cause)
 {
 	struct ptx_drain_event *event = &drain->queue[0];
 	struct ptx_ledger_line *thread = ptx_ledger_thread(

@@ -9,12 +9,12 @@
 #include "drain/drain.h"
 
 /* Delivery has reached the first mark. silent: it lies in what was lost. */
-void ptx_told_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent);
+void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent);
 
 /* OVERFLOW, at the time of the first event lost, and RESUME, at that of the survivor. */
-void ptx_told_gap(struct ptx_drain *drain, uint64_t survivor);
+void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap);
 
 /* The first of the queue was delivered, or lost to cause. */
-void ptx_told_consume(struct ptx_drain *drain, enum ptx_lost cause);
+void ptx_synthetic_consume(struct ptx_drain *drain, enum ptx_lost cause);
 
 #endif

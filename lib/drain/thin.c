@@ -76,8 +76,8 @@ void ptx_drain_thin(struct ptx_drain *drain)
 		return;
 	drain->thin_at = 2 * drain->marks; /* without memory: try again later */
 	ptx_drain_pass(drain);
-	if (drain->loop && !drain->survivor)
-		ptx_cut_apply(drain);
+	if (drain->loop && !drain->after_gap)
+		ptx_loop_cut_apply(drain);
 	if (!ptx_moments_make(drain, &thinning.moments))
 		return;
 	thinning.used = calloc(thinning.moments.count, 1);

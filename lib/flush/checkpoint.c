@@ -23,7 +23,7 @@ struct checkpoint {
 	uint64_t synthetic;
 	uint64_t not_running;
 	uint64_t cleared;
-	uint64_t told_cut;
+	uint64_t reported_cut;
 	uint64_t lost[PTX_LOST_CAUSES]; /* what the drain itself counted */
 	struct ptx_anchor anchor[2];
 	uint32_t running;
@@ -115,7 +115,7 @@ static void fill(struct checkpoint *to, struct ptx_drain *drain, uint64_t events
 	to->synthetic = drain->synthetic;
 	to->not_running = drain->not_running;
 	to->cleared = drain->cleared;
-	to->told_cut = drain->told_cut;
+	to->reported_cut = drain->reported_cut;
 	memcpy(to->lost, drain->account.total.lost, sizeof to->lost);
 	to->running = drain->running;
 	to->full = drain->full;
@@ -271,11 +271,11 @@ static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
 static void find_gap(struct ptx_drain *drain, const struct checkpoint *from)
 {
 	const struct ptx_region *region = drain->rings->region;
-	const uint64_t told_cut = from->told_cut;
+	const uint64_t reported_cut = from->reported_cut;
 
-	drain->told_cut = told_cut < ptx_clock_ordered() ? told_cut : 0;
-	drain->gap = drain->loop && atomic_load_explicit(&region->cut, memory_order_acquire) >
-					    drain->told_cut;
+	drain->reported_cut = reported_cut < ptx_clock_ordered() ? reported_cut : 0;
+	drain->gap = drain->loop &&
+		     atomic_load_explicit(&region->cut, memory_order_acquire) > drain->reported_cut;
 }
 
 /*

@@ -163,7 +163,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		flush->failing = false;
 	ptx_drain_sync(flush->drain);
 	/* With the FLUSH_STOP, which the next flush will deliver. */
-	ptx_checkpoint_write(flush->drain, ptx_log_put_count(flush->log));
+	ptx_checkpoint_write(flush->drain, ptx_log_append_count(flush->log));
 	ptx_flush_note_status(flush);
 	flush->flushing = false;
 	pthread_mutex_unlock(&flush->stream->lock);
@@ -236,7 +236,7 @@ int ptx_flush_clear(struct ptx_flush *flush)
 	 * Once more: now what the log had is counted as cleared; if it has it still, that is so
 	 * many events.
 	 */
-	ptx_checkpoint_write(flush->drain, ptx_log_put_count(flush->log));
+	ptx_checkpoint_write(flush->drain, ptx_log_append_count(flush->log));
 	memset(flush->named, 0, sizeof flush->named);
 	flush->overwritten = 0;
 	flush->log_overrun = false;

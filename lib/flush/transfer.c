@@ -33,7 +33,7 @@ static int write_out(struct ptx_flush *flush)
 	int err;
 
 	ptx_transfer_lists(flush);
-	ptx_checkpoint_write(flush->drain, ptx_log_put_count(flush->log));
+	ptx_checkpoint_write(flush->drain, ptx_log_append_count(flush->log));
 	pthread_mutex_unlock(&flush->stream->lock);
 	err = ptx_log_write(flush->log);
 	pthread_mutex_lock(&flush->stream->lock);
@@ -80,15 +80,15 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 	stop.data = &automatic;
 	flush->log_overrun = true;
 	if (atomic_load_explicit(&region->admit[0], memory_order_relaxed) >> POSIX_TRACE_STOP & 1) {
-		enum ptx_log_put put;
+		enum ptx_log_append put;
 
 		ptx_transfer_name(flush, POSIX_TRACE_STOP);
-		put = ptx_log_put_last(flush->log, &stop);
-		if (put == PTX_LOG_PUT_WRITE_FIRST) {
+		put = ptx_log_append_last(flush->log, &stop);
+		if (put == PTX_LOG_APPEND_WRITE_FIRST) {
 			write_out(flush);
-			put = ptx_log_put_last(flush->log, &stop);
+			put = ptx_log_append_last(flush->log, &stop);
 		}
-		if (put == PTX_LOG_PUT_DONE)
+		if (put == PTX_LOG_APPEND_DONE)
 			count_stop(flush->drain);
 	}
 	/* Not before: a checkpoint that says so is of a log that has the STOP. */
@@ -120,14 +120,14 @@ static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *
 	}
 	make_event(event, &entry);
 	ptx_transfer_name(flush, event->type);
-	switch (ptx_log_put(flush->log, &entry)) {
-	case PTX_LOG_PUT_DONE:
+	switch (ptx_log_append(flush->log, &entry)) {
+	case PTX_LOG_APPEND_DONE:
 		ptx_drain_consume(flush->drain, PTX_LOST_CAUSES);
 		return true;
-	case PTX_LOG_PUT_WRITE_FIRST:
+	case PTX_LOG_APPEND_WRITE_FIRST:
 		*err = write_out(flush);
 		return *err == 0;
-	case PTX_LOG_PUT_FULL:
+	case PTX_LOG_APPEND_FULL:
 		end_log(flush, event);
 		return true;
 	}

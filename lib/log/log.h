@@ -11,8 +11,8 @@
  * Signals   the caller has blocked SIGXFSZ and SIGPIPE and consumes them.
  * Units     times in nanoseconds of CLOCK_REALTIME.
  */
-#ifndef PTX_LOG_LOG_H
-#define PTX_LOG_LOG_H
+#ifndef PTX_LOG_H
+#define PTX_LOG_H
 
 #include <stdbool.h>
 
@@ -48,10 +48,10 @@ struct ptx_log_status { /* the members of struct posix_trace_status_info, in the
 	int32_t log_overrun, log_full;
 };
 
-enum ptx_log_put {
-	PTX_LOG_PUT_DONE,
-	PTX_LOG_PUT_WRITE_FIRST, /* no room in the block: write, then put it again */
-	PTX_LOG_PUT_FULL         /* UNTIL_FULL: it would leave no room for the closing STOP */
+enum ptx_log_append {
+	PTX_LOG_APPEND_DONE,
+	PTX_LOG_APPEND_WRITE_FIRST, /* no room in the block: write, then put it again */
+	PTX_LOG_APPEND_FULL         /* UNTIL_FULL: it would leave no room for the closing STOP */
 };
 
 /*
@@ -64,10 +64,10 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
 /* The same on a descriptor of the log's own: fd stays the caller's. EMFILE. Any signals. */
 int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
 
-enum ptx_log_put ptx_log_put(struct ptx_log *log, const struct ptx_log_event *event);
+enum ptx_log_append ptx_log_append(struct ptx_log *log, const struct ptx_log_event *event);
 
 /* As put, for the closing STOP of an UNTIL_FULL log: may use the room kept for it. */
-enum ptx_log_put ptx_log_put_last(struct ptx_log *log, const struct ptx_log_event *event);
+enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_log_event *event);
 
 /* Makes a name known; goes out at the latest with the next block. Each id once. */
 int ptx_log_name(struct ptx_log *log, unsigned type, const char *name);
@@ -88,7 +88,7 @@ int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping);
 int ptx_log_write(struct ptx_log *log);
 
 /* How many events were put so far, also those that are not written yet or overwritten by now. */
-uint64_t ptx_log_put_count(const struct ptx_log *log);
+uint64_t ptx_log_append_count(const struct ptx_log *log);
 
 /* LOOP: its space was used up once. UNTIL_FULL: PUT_FULL was answered. */
 bool ptx_log_is_full(const struct ptx_log *log);

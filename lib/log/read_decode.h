@@ -34,7 +34,7 @@ const char *ptx_log_check_areas(const struct ptx_log_header *header);
  * Makes a damaged header one that can be used: what is impossible in it, and what is always the
  * same, is replaced. Its log_id, arrangement and areas must be right.
  */
-void ptx_log_mend_header(struct ptx_log_header *header);
+void ptx_log_repair_header(struct ptx_log_header *header);
 
 /* Its state is one of the three, and its checksum right. */
 bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing);
@@ -86,7 +86,7 @@ const char *ptx_log_check_mapping(const struct ptx_log_mapping *entry);
  * What types mean and things are called, and what was mapped, as far as a reader wants to know it.
  */
 #define PTX_LOG_OBJECTS_MAX 65536u
-struct ptx_log_said {
+struct ptx_read_lists {
 	char *schema[PTX_TYPE_MAX];
 	struct ptx_object *object;
 	size_t objects;
@@ -95,12 +95,12 @@ struct ptx_log_said {
 
 /* Of SCHEMAS, OBJECTS and MAPPINGS payloads that were found good: adds what they have. ENOMEM. */
 int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payload,
-			   struct ptx_log_said *said);
+			   struct ptx_read_lists *said);
 int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payload,
-			   struct ptx_log_said *said);
+			   struct ptx_read_lists *said);
 int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *payload,
-			    struct ptx_log_said *said);
-void ptx_log_said_fini(struct ptx_log_said *said);
+			    struct ptx_read_lists *said);
+void ptx_read_lists_fini(struct ptx_read_lists *said);
 
 /* Of a LEDGER payload that was found good. ENOMEM. */
 int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload,

@@ -63,7 +63,7 @@ const char *ptx_log_schema_text(const struct ptx_log_schema *entry)
 }
 
 int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payload,
-			   struct ptx_log_said *said)
+			   struct ptx_read_lists *said)
 {
 	const struct ptx_log_schema *entry = payload;
 
@@ -80,7 +80,7 @@ int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payloa
 }
 
 int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payload,
-			   struct ptx_log_said *said)
+			   struct ptx_read_lists *said)
 {
 	size_t count = block->records;
 	struct ptx_object *more;
@@ -100,7 +100,7 @@ int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payloa
 	return 0;
 }
 
-void ptx_log_said_fini(struct ptx_log_said *said)
+void ptx_read_lists_fini(struct ptx_read_lists *said)
 {
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		free(said->schema[type]);

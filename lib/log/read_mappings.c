@@ -84,7 +84,7 @@ static bool decode(const struct ptx_log_mapping *entry, struct ptx_mapping *mapp
 }
 
 int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *payload,
-			    struct ptx_log_said *said)
+			    struct ptx_read_lists *said)
 {
 	const struct ptx_log_mapping *entry = payload;
 	struct ptx_mapping mapping;

@@ -41,7 +41,7 @@ static void mend_choices(struct ptx_log_header *h, const struct ptx_attr *usual)
 		h->log_policy = POSIX_TRACE_APPEND;
 }
 
-void ptx_log_mend_header(struct ptx_log_header *h)
+void ptx_log_repair_header(struct ptx_log_header *h)
 {
 	struct ptx_attr usual;
 

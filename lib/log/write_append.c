@@ -81,14 +81,14 @@ found:
 	return true;
 }
 
-static enum ptx_log_put write_first(struct ptx_log *log)
+static enum ptx_log_append write_first(struct ptx_log *log)
 {
 	log->block.crowded = true;
 	log->hot.room = 0;
-	return PTX_LOG_PUT_WRITE_FIRST;
+	return PTX_LOG_APPEND_WRITE_FIRST;
 }
 
-static enum ptx_log_put put(struct ptx_log *log, const struct ptx_log_event *event, size_t keep)
+static enum ptx_log_append put(struct ptx_log *log, const struct ptx_log_event *event, size_t keep)
 {
 	size_t size = ptx_record_size(ptx_record_len(event->len_flags)), used = ptx_log_used(log);
 	struct ptx_log_event shorter;
@@ -107,27 +107,27 @@ static enum ptx_log_put put(struct ptx_log *log, const struct ptx_log_event *eve
 	if (size > allowance(log, keep) || (log->full && !log->loop && keep)) {
 		log->full = true;
 		log->hot.room = 0;
-		return PTX_LOG_PUT_FULL;
+		return PTX_LOG_APPEND_FULL;
 	}
 	if (log->block.sealed || log->block.crowded ||
 	    (used && used + size > log->block.records_max) || !find_source(log, event, &source))
 		return write_first(log);
-	ptx_log_append(&log->hot, event, size, source);
+	ptx_log_append_record(&log->hot, event, size, source);
 	ptx_log_block_make_room(log);
-	return PTX_LOG_PUT_DONE;
+	return PTX_LOG_APPEND_DONE;
 }
 
-enum ptx_log_put ptx_log_put_slow(struct ptx_log *log, const struct ptx_log_event *event)
+enum ptx_log_append ptx_log_append_slow(struct ptx_log *log, const struct ptx_log_event *event)
 {
 	return put(log, event, PTX_LOG_STOP_BYTES);
 }
 
-enum ptx_log_put ptx_log_put(struct ptx_log *log, const struct ptx_log_event *event)
+enum ptx_log_append ptx_log_append(struct ptx_log *log, const struct ptx_log_event *event)
 {
-	return ptx_log_put_inline(log, event);
+	return ptx_log_append_inline(log, event);
 }
 
-enum ptx_log_put ptx_log_put_last(struct ptx_log *log, const struct ptx_log_event *event)
+enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_log_event *event)
 {
 	return put(log, event, 0);
 }

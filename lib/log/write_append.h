@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_append.h - the hot half of ptx_log_put(): the thread was heard of in this block, and
- * the record fits. Everything else is ptx_log_put_slow()'s.
+ * log/write_append.h - the hot half of ptx_log_append(): the thread was heard of in this block, and
+ * the record fits. Everything else is ptx_log_append_slow()'s.
  *
  * The flusher calls it once per event, so it is inline. Threads that trace at the same time have
  * consecutive ids, mostly: each finds its own of the recent places.
@@ -35,7 +35,7 @@ struct ptx_log_hot {
 	struct ptx_log_recent recent[PTX_LOG_RECENT];
 };
 
-enum ptx_log_put ptx_log_put_slow(struct ptx_log *log, const struct ptx_log_event *event);
+enum ptx_log_append ptx_log_append_slow(struct ptx_log *log, const struct ptx_log_event *event);
 
 /* len bytes and zeros up to a multiple of 8. Reads nothing past from[len - 1]. */
 ptx_inline void ptx_log_copy_data(uint8_t *to, const uint8_t *from, size_t len)
@@ -52,8 +52,8 @@ ptx_inline void ptx_log_copy_data(uint8_t *to, const uint8_t *from, size_t len)
 	memcpy(to, from, len);
 }
 
-ptx_inline void ptx_log_append(struct ptx_log_hot *hot, const struct ptx_log_event *event,
-			       size_t size, uint32_t source)
+ptx_inline void ptx_log_append_record(struct ptx_log_hot *hot, const struct ptx_log_event *event,
+				      size_t size, uint32_t source)
 {
 	/* Field by field in place: a record made on the stack and copied from there in larger
 	 * pieces waits for its own stores, 6 ns. */
@@ -73,8 +73,8 @@ ptx_inline void ptx_log_append(struct ptx_log_hot *hot, const struct ptx_log_eve
 	hot->time_max = event->time_ns > hot->time_max ? event->time_ns : hot->time_max;
 }
 
-ptx_inline enum ptx_log_put ptx_log_put_inline(struct ptx_log *log,
-					       const struct ptx_log_event *event)
+ptx_inline enum ptx_log_append ptx_log_append_inline(struct ptx_log *log,
+						     const struct ptx_log_event *event)
 {
 	struct ptx_log_hot *hot = (struct ptx_log_hot *)log;
 	const struct ptx_log_recent *recent = &hot->recent[event->tid % PTX_LOG_RECENT];
@@ -82,9 +82,9 @@ ptx_inline enum ptx_log_put ptx_log_put_inline(struct ptx_log *log,
 
 	if (ptx_unlikely(size > hot->room || event->tid != recent->tid ||
 			 event->pid != recent->pid || event->thread != recent->thread))
-		return ptx_log_put_slow(log, event);
-	ptx_log_append(hot, event, size, recent->source);
-	return PTX_LOG_PUT_DONE;
+		return ptx_log_append_slow(log, event);
+	ptx_log_append_record(hot, event, size, recent->source);
+	return PTX_LOG_APPEND_DONE;
 }
 
 /*

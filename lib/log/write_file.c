@@ -245,7 +245,7 @@ void ptx_log_destroy(struct ptx_log *log)
 	ptx_log_free(log);
 }
 
-uint64_t ptx_log_put_count(const struct ptx_log *log)
+uint64_t ptx_log_append_count(const struct ptx_log *log)
 {
 	return log->block.first_record + log->hot.records;
 }

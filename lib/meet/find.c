@@ -69,7 +69,7 @@ static enum match match(const struct ptx_arena *arena, uint32_t pid)
  */
 static int may_look(const char *files)
 {
-	char path[PTX_HOLDER_PATH + sizeof "/../exe"], program;
+	char path[PTX_OPENER_PATH + sizeof "/../exe"], program;
 
 	snprintf(path, sizeof path, "%s/../exe", files);
 	return readlink(path, &program, sizeof program) < 0 && (errno == EACCES || errno == EPERM) ?
@@ -85,12 +85,12 @@ static int may_look(const char *files)
  */
 static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
-	char files[PTX_HOLDER_PATH], path[sizeof files + sizeof(struct dirent)];
+	char files[PTX_OPENER_PATH], path[sizeof files + sizeof(struct dirent)];
 	struct dirent *entry;
 	DIR *folder;
 	int err, failure = 0;
 
-	ptx_holders_files((uint32_t)pid, files, sizeof files);
+	ptx_openers_files((uint32_t)pid, files, sizeof files);
 	err = may_look(files);
 	if (err)
 		return err;
@@ -109,10 +109,10 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 			break;
 		}
 		if (entry->d_name[0] == '.' ||
-		    !ptx_holders_is_candidate(dirfd(folder), entry->d_name))
+		    !ptx_openers_is_candidate(dirfd(folder), entry->d_name))
 			continue;
 		snprintf(path, sizeof path, "%s/%s", files, entry->d_name);
-		failure = why_not(ptx_others_at(path, &arena));
+		failure = why_not(ptx_peer_arenas_at(path, &arena));
 		if (!arena)
 			continue;
 		switch (match(arena, inner_pid)) {
@@ -169,7 +169,7 @@ static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena
 
 	ptx_rendezvous_begin_for(&walk, whom);
 	while (!arena && !err && ptx_rendezvous_next_path(&walk, path)) {
-		err = why_not(ptx_others_at(path, &arena));
+		err = why_not(ptx_peer_arenas_at(path, &arena));
 		if (err == EPERM)
 			err = 0;
 		if (arena && arena->control->pid != whom->pid &&
@@ -196,7 +196,7 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 	if (err)
 		return err;
 	if (!other) {
-		other = waiting = ptx_others_make(target->pid);
+		other = waiting = ptx_peer_arenas_make(target->pid);
 		if (!waiting)
 			return ENOMEM;
 		if (!ptx_rendezvous_leave_first(whom, waiting->fd)) {
@@ -298,7 +298,7 @@ static int find_other(pid_t pid, struct ptx_target *target)
 
 	if (err)
 		return err;
-	ptx_others_lock();
+	ptx_peer_arenas_lock();
 	err = find_process(process, pid, &whom, target);
 	/* What is not found of a process that ends says nothing but that. */
 	if (is_gone(process)) {
@@ -307,23 +307,23 @@ static int find_other(pid_t pid, struct ptx_target *target)
 		err = ESRCH;
 	}
 	if (!err) {
-		target->notice = ptx_notice_leave(target->arena, &whom, target->inherited);
+		target->link_owner = ptx_link_owner_leave(target->arena, &whom, target->inherited);
 		if (target->arena != &ptx_arena_self)
 			target->arena->users++;
 	}
-	ptx_others_unlock();
+	ptx_peer_arenas_unlock();
 	close(process);
 	return err;
 }
 
 /* For the children that close the descriptor by which they would find it. */
-static struct ptx_notice *leave_for_children(uint32_t pid)
+static struct ptx_link_owner *leave_for_children(uint32_t pid)
 {
 	struct ptx_rendezvous_target whom = {
 		.uid = geteuid(), .pid = pid, .start = ptx_identity_start(PTX_PROC_SELF),
 	};
 
-	return whom.start ? ptx_notice_leave(&ptx_arena_self, &whom, true) : NULL;
+	return whom.start ? ptx_link_owner_leave(&ptx_arena_self, &whom, true) : NULL;
 }
 
 int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
@@ -337,16 +337,16 @@ int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 	target->pid = (uint32_t)getpid();
 	target->same_ids = true; /* and no identity: nobody else has this arena under this id */
 	if (inherited)
-		target->notice = leave_for_children(target->pid);
+		target->link_owner = leave_for_children(target->pid);
 	return 0;
 }
 
 void ptx_target_release(struct ptx_target *target)
 {
-	ptx_notice_take_back(target->notice, target->inherited);
+	ptx_link_owner_take_back(target->link_owner, target->inherited);
 	if (target->arena == &ptx_arena_self)
 		return;
-	ptx_others_lock();
+	ptx_peer_arenas_lock();
 	target->arena->users--;
-	ptx_others_unlock();
+	ptx_peer_arenas_unlock();
 }

@@ -18,12 +18,12 @@
 #include "arena/arena.h"
 #include "base/life.h"
 
-struct ptx_notice;
+struct ptx_link_owner;
 
 /* Whom a stream traces. */
 struct ptx_target {
 	struct ptx_arena *arena;
-	struct ptx_notice *notice; /* NULL: none was left */
+	struct ptx_link_owner *link_owner; /* NULL: none was left */
 	bool inherited;
 	uint32_t pid;   /* as the target itself knows it */
 	struct ptx_identity identity; /* of another process; 0 of this one */

@@ -4,82 +4,83 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-struct ptx_notice {
+struct ptx_link_owner {
 	struct ptx_rendezvous_target target;
 	unsigned streams, inherited;
-	struct ptx_notice *next;
+	struct ptx_link_owner *next;
 };
 
-static struct ptx_notice *notices;
+static struct ptx_link_owner *link_owners;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct ptx_notice *notice_for(const struct ptx_rendezvous_target *target)
+static struct ptx_link_owner *owner_for(const struct ptx_rendezvous_target *target)
 {
-	struct ptx_notice *notice = notices;
+	struct ptx_link_owner *link_owner = link_owners;
 
-	while (notice &&
-	       (notice->target.pid != target->pid || notice->target.start != target->start ||
-		notice->target.uid != target->uid))
-		notice = notice->next;
-	if (notice)
-		return notice;
-	notice = calloc(1, sizeof *notice);
-	if (!notice)
+	while (link_owner &&
+	       (link_owner->target.pid != target->pid ||
+		link_owner->target.start != target->start || link_owner->target.uid != target->uid))
+		link_owner = link_owner->next;
+	if (link_owner)
+		return link_owner;
+	link_owner = calloc(1, sizeof *link_owner);
+	if (!link_owner)
 		return NULL;
-	notice->target = *target;
-	notice->next = notices;
-	notices = notice;
-	return notice;
+	link_owner->target = *target;
+	link_owner->next = link_owners;
+	link_owners = link_owner;
+	return link_owner;
 }
 
-static void drop(struct ptx_notice *notice)
+static void drop(struct ptx_link_owner *link_owner)
 {
-	struct ptx_notice **link = &notices;
+	struct ptx_link_owner **link = &link_owners;
 
-	while (*link != notice)
+	while (*link != link_owner)
 		link = &(*link)->next;
-	*link = notice->next;
-	free(notice);
+	*link = link_owner->next;
+	free(link_owner);
 }
 
-struct ptx_notice *ptx_notice_leave(const struct ptx_arena *arena,
-				    const struct ptx_rendezvous_target *target, bool inherited)
+struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,
+					    const struct ptx_rendezvous_target *target,
+					    bool inherited)
 {
-	struct ptx_notice *notice;
+	struct ptx_link_owner *link_owner;
 	int fd = ptx_arena_fd(arena);
 
 	pthread_mutex_lock(&lock);
-	notice = notice_for(target);
-	if (notice) {
-		notice->streams++;
-		notice->inherited += inherited;
+	link_owner = owner_for(target);
+	if (link_owner) {
+		link_owner->streams++;
+		link_owner->inherited += inherited;
 	}
 	/* Each time anew: somebody may have removed them. */
-	if (notice && fd >= 0) {
+	if (link_owner && fd >= 0) {
 		ptx_rendezvous_leave(target, fd, false);
 		if (inherited)
 			ptx_rendezvous_leave(target, fd, true);
 	}
 	pthread_mutex_unlock(&lock);
-	return notice;
+	return link_owner;
 }
 
-void ptx_notice_take_back(struct ptx_notice *notice, bool inherited)
+void ptx_link_owner_take_back(struct ptx_link_owner *link_owner, bool inherited)
 {
-	if (!notice)
+	if (!link_owner)
 		return;
 	pthread_mutex_lock(&lock);
-	if (inherited && --notice->inherited == 0)
-		ptx_rendezvous_remove(&notice->target, true);
-	if (--notice->streams == 0) {
-		ptx_rendezvous_remove(&notice->target, false);
-		drop(notice);
+	if (inherited && --link_owner->inherited == 0)
+		ptx_rendezvous_remove(&link_owner->target, true);
+	if (--link_owner->streams == 0) {
+		ptx_rendezvous_remove(&link_owner->target, false);
+		drop(link_owner);
 	}
 	pthread_mutex_unlock(&lock);
 }
 
-void ptx_notice_after_fork(void)
+void ptx_link_owner_after_fork(void)
 {
 	pthread_mutex_init(&lock, NULL);
-	notices = NULL;
+	link_owners = NULL;
 }

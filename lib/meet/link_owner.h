@@ -11,14 +11,15 @@
 #include "arena/arena.h"
 #include "meet/rendezvous.h"
 
-struct ptx_notice;
+struct ptx_link_owner;
 
 /* For a stream of arena that traces the target; NULL without memory. */
-struct ptx_notice *ptx_notice_leave(const struct ptx_arena *arena,
-				    const struct ptx_rendezvous_target *target, bool inherited);
-void ptx_notice_take_back(struct ptx_notice *notice, bool inherited);
+struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,
+					    const struct ptx_rendezvous_target *target,
+					    bool inherited);
+void ptx_link_owner_take_back(struct ptx_link_owner *link_owner, bool inherited);
 
 /* In a child, with one thread: they are its parent's. */
-void ptx_notice_after_fork(void);
+void ptx_link_owner_after_fork(void);
 
 #endif

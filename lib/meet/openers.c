@@ -11,7 +11,7 @@
 #include "base/io.h"
 #include "base/proc.h"
 
-bool ptx_holders_is_candidate(int folder, const char *name)
+bool ptx_openers_is_candidate(int folder, const char *name)
 {
 	static const char wanted[] = "/memfd:posix-trace";
 	char link[sizeof wanted + 16];
@@ -25,25 +25,28 @@ static bool is_number(const char *name)
 	return name[0] >= '1' && name[0] <= '9' && !name[strspn(name, "0123456789")];
 }
 
-static int add(struct ptx_holders *holders, const struct stat *file, uint32_t pid, uint32_t fd)
+static int add(struct ptx_openers *openers, const struct stat *file, uint32_t pid, uint32_t fd)
 {
-	if (holders->count == holders->room) {
-		size_t room = holders->room ? 2 * holders->room : 64;
-		struct ptx_holder *more = realloc(holders->holder, room * sizeof *more);
+	if (openers->count == openers->room) {
+		size_t room = openers->room ? 2 * openers->room : 64;
+		struct ptx_opener *more = realloc(openers->opener, room * sizeof *more);
 
 		if (!more)
 			return ENOMEM;
-		holders->holder = more;
-		holders->room = room;
+		openers->opener = more;
+		openers->room = room;
 	}
-	holders->holder[holders->count++] = (struct ptx_holder){
-		.device = file->st_dev, .inode = file->st_ino, .pid = pid, .fd = fd,
+	openers->opener[openers->count++] = (struct ptx_opener){
+		.device = file->st_dev,
+		.inode = file->st_ino,
+		.pid = pid,
+		.fd = fd,
 	};
 	return 0;
 }
 
 struct one {
-	struct ptx_holders *holders;
+	struct ptx_openers *openers;
 	uint32_t pid;
 };
 
@@ -52,9 +55,9 @@ static int look_at_file(void *arg, int folder, const char *name)
 	struct one *one = arg;
 	struct stat file;
 
-	if (!ptx_holders_is_candidate(folder, name) || fstatat(folder, name, &file, 0) != 0)
+	if (!ptx_openers_is_candidate(folder, name) || fstatat(folder, name, &file, 0) != 0)
 		return 0;
-	return add(one->holders, &file, one->pid, (uint32_t)strtoul(name, NULL, 10));
+	return add(one->openers, &file, one->pid, (uint32_t)strtoul(name, NULL, 10));
 }
 
 struct living {
@@ -83,7 +86,7 @@ static int look_at_thread(void *arg, int tasks, const char *name)
 	return ptx_io_list(living->path, is_any, NULL) == 1;
 }
 
-void ptx_holders_files(uint32_t pid, char *path, size_t room)
+void ptx_openers_files(uint32_t pid, char *path, size_t room)
 {
 	struct living living = { pid, path, room };
 	struct ptx_proc process;
@@ -97,32 +100,32 @@ void ptx_holders_files(uint32_t pid, char *path, size_t room)
 		snprintf(path, room, "/proc/%u/fd", pid);
 }
 
-void ptx_holders_path(const struct ptx_holder *holder, char *path, size_t room)
+void ptx_openers_path(const struct ptx_opener *opener, char *path, size_t room)
 {
 	size_t length;
 
-	ptx_holders_files(holder->pid, path, room);
+	ptx_openers_files(opener->pid, path, room);
 	length = strlen(path);
-	snprintf(path + length, room - length, "/%u", holder->fd);
+	snprintf(path + length, room - length, "/%u", opener->fd);
 }
 
 static int look_at_process(void *arg, int proc, const char *name)
 {
-	struct one one = { .holders = arg, .pid = (uint32_t)strtoul(name, NULL, 10) };
-	char path[PTX_HOLDER_PATH];
+	struct one one = { .openers = arg, .pid = (uint32_t)strtoul(name, NULL, 10) };
+	char path[PTX_OPENER_PATH];
 	int err;
 
 	(void)proc;
 	if (!is_number(name))
 		return 0;
-	ptx_holders_files(one.pid, path, sizeof path);
+	ptx_openers_files(one.pid, path, sizeof path);
 	err = ptx_io_list(path, look_at_file, &one);
 	return err == EMFILE || err == ENFILE || err == ENOMEM ? err : 0;
 }
 
 static int order(const void *a, const void *b)
 {
-	const struct ptx_holder *x = a, *y = b;
+	const struct ptx_opener *x = a, *y = b;
 
 	if (x->device != y->device)
 		return x->device < y->device ? -1 : 1;
@@ -131,56 +134,56 @@ static int order(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-static void sort(struct ptx_holders *holders)
+static void sort(struct ptx_openers *openers)
 {
 	size_t kept = 0;
 
-	if (!holders->count)
+	if (!openers->count)
 		return;
-	qsort(holders->holder, holders->count, sizeof *holders->holder, order);
-	for (size_t i = 1; i < holders->count; i++)
-		if (order(&holders->holder[kept], &holders->holder[i]) != 0)
-			holders->holder[++kept] = holders->holder[i];
-	holders->count = kept + 1;
+	qsort(openers->opener, openers->count, sizeof *openers->opener, order);
+	for (size_t i = 1; i < openers->count; i++)
+		if (order(&openers->opener[kept], &openers->opener[i]) != 0)
+			openers->opener[++kept] = openers->opener[i];
+	openers->count = kept + 1;
 }
 
-static int finish(struct ptx_holders *holders, int err)
+static int finish(struct ptx_openers *openers, int err)
 {
 	if (err)
-		ptx_holders_free(holders);
+		ptx_openers_free(openers);
 	else
-		sort(holders);
+		sort(openers);
 	return err;
 }
 
-int ptx_holders_find(struct ptx_holders *holders)
+int ptx_openers_find(struct ptx_openers *openers)
 {
-	*holders = (struct ptx_holders){ 0 };
-	return finish(holders, ptx_io_list("/proc", look_at_process, holders));
+	*openers = (struct ptx_openers){ 0 };
+	return finish(openers, ptx_io_list("/proc", look_at_process, openers));
 }
 
-int ptx_holders_find_of(uint32_t pid, struct ptx_holders *holders)
+int ptx_openers_find_of(uint32_t pid, struct ptx_openers *openers)
 {
 	char name[16];
 
-	*holders = (struct ptx_holders){ 0 };
+	*openers = (struct ptx_openers){ 0 };
 	snprintf(name, sizeof name, "%u", pid);
-	return finish(holders, look_at_process(holders, -1, name));
+	return finish(openers, look_at_process(openers, -1, name));
 }
 
-void ptx_holders_free(struct ptx_holders *holders)
+void ptx_openers_free(struct ptx_openers *openers)
 {
-	free(holders->holder);
-	*holders = (struct ptx_holders){ 0 };
+	free(openers->opener);
+	*openers = (struct ptx_openers){ 0 };
 }
 
-size_t ptx_holders_same(const struct ptx_holders *holders, size_t index)
+size_t ptx_openers_same(const struct ptx_openers *openers, size_t index)
 {
-	const struct ptx_holder *first = &holders->holder[index];
+	const struct ptx_opener *first = &openers->opener[index];
 	size_t end = index;
 
-	while (end < holders->count && holders->holder[end].device == first->device &&
-	       holders->holder[end].inode == first->inode)
+	while (end < openers->count && openers->opener[end].device == first->device &&
+	       openers->opener[end].inode == first->inode)
 		end++;
 	return end - index;
 }

@@ -13,38 +13,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ptx_holder {
+struct ptx_opener {
 	uint64_t device, inode;
 	uint32_t pid; /* here and below: its number in /proc */
 	uint32_t fd;
 };
 
 /* Ordered by file, then by process; each pair once. */
-struct ptx_holders {
-	struct ptx_holder *holder;
+struct ptx_openers {
+	struct ptx_opener *opener;
 	size_t count, room;
 };
 
 /* ENOMEM, EMFILE, or why /proc cannot be read. Processes that may not be looked at are left out. */
-int ptx_holders_find(struct ptx_holders *holders);
-int ptx_holders_find_of(uint32_t pid, struct ptx_holders *holders); /* in this process alone */
-void ptx_holders_free(struct ptx_holders *holders);
+int ptx_openers_find(struct ptx_openers *openers);
+int ptx_openers_find_of(uint32_t pid, struct ptx_openers *openers); /* in this process alone */
+void ptx_openers_free(struct ptx_openers *openers);
 
 /* How many from index on hold the same file. */
-size_t ptx_holders_same(const struct ptx_holders *holders, size_t index);
+size_t ptx_openers_same(const struct ptx_openers *openers, size_t index);
 
-#define PTX_HOLDER_PATH 64
+#define PTX_OPENER_PATH 64
 
 /*
  * The folder of a process's descriptors, /proc/PID/fd. That of a process whose first thread has
  * ended is empty: then the one of another thread of it.
  */
-void ptx_holders_files(uint32_t pid, char *path, size_t room);
+void ptx_openers_files(uint32_t pid, char *path, size_t room);
 
-/* What the holder has open; both paths fit in PTX_HOLDER_PATH bytes. */
-void ptx_holders_path(const struct ptx_holder *holder, char *path, size_t room);
+/* What the holder has open; both paths fit in PTX_OPENER_PATH bytes. */
+void ptx_openers_path(const struct ptx_opener *opener, char *path, size_t room);
 
 /* An entry of a folder /proc/PID/fd may be an arena. */
-bool ptx_holders_is_candidate(int folder, const char *name);
+bool ptx_openers_is_candidate(int folder, const char *name);
 
 #endif

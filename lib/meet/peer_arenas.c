@@ -118,7 +118,7 @@ static int open_arena(int file, struct ptx_arena **arena)
 	return err;
 }
 
-int ptx_others_at(const char *path, struct ptx_arena **arena)
+int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena)
 {
 	struct stat st;
 	int file, err = ptx_io_open(path, O_PATH, &file);
@@ -135,7 +135,7 @@ int ptx_others_at(const char *path, struct ptx_arena **arena)
 	return err;
 }
 
-struct ptx_arena *ptx_others_make(uint32_t inner_pid)
+struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid)
 {
 	uint64_t bytes;
 	int fd = ptx_arena_file(&bytes);
@@ -167,12 +167,12 @@ static void sweep(void)
 	}
 }
 
-void ptx_others_lock(void)
+void ptx_peer_arenas_lock(void)
 {
 	pthread_mutex_lock(&lock);
 }
 
-void ptx_others_unlock(void)
+void ptx_peer_arenas_unlock(void)
 {
 	sweep();
 	pthread_mutex_unlock(&lock);
@@ -222,8 +222,8 @@ static bool peek(const char *path, void (*look)(void *arg, const struct ptx_aren
 	return done;
 }
 
-bool ptx_others_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
-		     void *arg)
+bool ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
+			  void *arg)
 {
 	int saved = errno;
 	bool done;
@@ -235,7 +235,7 @@ bool ptx_others_peek(const char *path, void (*look)(void *arg, const struct ptx_
 	return done;
 }
 
-void ptx_others_after_fork(void)
+void ptx_peer_arenas_after_fork(void)
 {
 	pthread_mutex_init(&lock, NULL);
 	for (struct ptx_arena *arena = others; arena; arena = arena->next) {

@@ -18,27 +18,27 @@
 struct ptx_arena *ptx_arena_open(int fd);
 
 /* Unlocking closes those that nobody uses. */
-void ptx_others_lock(void);
-void ptx_others_unlock(void);
+void ptx_peer_arenas_lock(void);
+void ptx_peer_arenas_unlock(void);
 
 /*
  * Under lock. The arena behind path; NULL: no arena is there. Or an error number: what is there
  * could not be opened, and may be an arena.
  */
-int ptx_others_at(const char *path, struct ptx_arena **arena);
+int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena);
 
 /* Under lock. One for a process that has none; NULL: no memory. */
-struct ptx_arena *ptx_others_make(uint32_t inner_pid);
+struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid);
 
 /*
  * Calls look with the arena that path leads to, which is open meanwhile, and is this process's own
  * if it has it. False: it is none. look may read it with pread() and ask for locks. Takes the lock;
  * errno stays.
  */
-bool ptx_others_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
-		     void *arg);
+bool ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
+			  void *arg);
 
 /* In a child, with one thread: closes its parent's files. */
-void ptx_others_after_fork(void);
+void ptx_peer_arenas_after_fork(void);
 
 #endif

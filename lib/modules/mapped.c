@@ -187,7 +187,7 @@ static void take_told(struct ptx_mapped *mapped, const struct ptx_mapping *told)
 		process->is_seen = process->is_hopeless = false;
 		process->parent = told->parent;
 		process->since_ns = told->from_ns;
-	} else if (!ptx_mapped_set_tell(&process->set, told)) {
+	} else if (!ptx_mapped_set_report(&process->set, told)) {
 		process->is_seen = true;
 	}
 }

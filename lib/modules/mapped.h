@@ -39,8 +39,8 @@ void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log);
  * its program starts. ENOSPC: the rest is left to who looks from outside. In a child of fork() it
  * has what its parent had.
  */
-int ptx_mapped_tell(bool is_start);
-void ptx_mapped_tell_child(void);
+int ptx_mapped_report(bool is_start);
+void ptx_mapped_report_child(void);
 
 /*
  * This is a child of a program with threads: one that it has not may have had the dynamic linker's
@@ -50,7 +50,7 @@ void ptx_mapped_tell_child(void);
 bool ptx_mapped_linker_may_hang(void);
 
 /* The process ends by exit(). Where the linker may hang it says nothing then. */
-void ptx_mapped_tell_end(void);
+void ptx_mapped_report_end(void);
 
 /*
  * From the fork handlers, one fork at a time: a child would inherit the dynamic linker's lock from

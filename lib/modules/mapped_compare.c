@@ -139,7 +139,7 @@ void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_se
 	}
 }
 
-int ptx_mapped_set_tell(struct ptx_mapped_set *set, const struct ptx_mapping *mapping)
+int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *mapping)
 {
 	struct ptx_mapped_range *more;
 	size_t kept = 0;

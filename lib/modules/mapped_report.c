@@ -111,7 +111,7 @@ static int look(bool is_start)
 	return err;
 }
 
-int ptx_mapped_tell(bool is_start)
+int ptx_mapped_report(bool is_start)
 {
 	int err, saved = errno;
 
@@ -125,7 +125,7 @@ int ptx_mapped_tell(bool is_start)
 	return err;
 }
 
-void ptx_mapped_tell_child(void)
+void ptx_mapped_report_child(void)
 {
 	struct ptx_mapping child = { .kind = PTX_MAPPING_CHILD, .pid = ptx_process_pid(),
 				     .parent = self.pid, .from_ns = ptx_family_since() };
@@ -149,8 +149,8 @@ bool ptx_mapped_linker_may_hang(void)
 	return self.had_threads;
 }
 
-void ptx_mapped_tell_end(void)
+void ptx_mapped_report_end(void)
 {
 	if (!self.had_threads)
-		ptx_mapped_tell(false);
+		ptx_mapped_report(false);
 }

@@ -61,7 +61,7 @@ void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_m
 			struct ptx_mapped_set *set);
 
 /* What the process said of itself, into the set of what is known of it. ENOMEM. */
-int ptx_mapped_set_tell(struct ptx_mapped_set *set, const struct ptx_mapping *mapping);
+int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *mapping);
 
 void ptx_mapped_set_fini(struct ptx_mapped_set *set);
 

@@ -210,5 +210,5 @@ bool ptx_look_at(struct ptx_look *look, const char *path)
 	struct looking looking = { .look = look };
 
 	look->streams = 0;
-	return ptx_others_peek(path, look_at_arena, &looking) && looking.is_arena;
+	return ptx_peer_arenas_peek(path, look_at_arena, &looking) && looking.is_arena;
 }

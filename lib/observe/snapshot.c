@@ -41,19 +41,19 @@ static bool copy(const struct ptx_taking *taking, void *to, size_t bytes, uint64
 /* To its place in the copy. */
 static bool copy_part(const struct ptx_taking *taking, size_t at, size_t bytes)
 {
-	return copy(taking, (unsigned char *)taking->still->rings.region + at, bytes, at);
+	return copy(taking, (unsigned char *)taking->snapshot->rings.region + at, bytes, at);
 }
 
 static uint32_t rings_of(const struct ptx_taking *taking)
 {
-	return ptx_ring_count(&taking->still->rings);
+	return ptx_ring_count(&taking->snapshot->rings);
 }
 
 /* Time of the last record that is published in a chunk; the head says where it ends. */
 static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 			  const struct ptx_chunk *chunk)
 {
-	const struct ptx_geometry *g = &taking->still->rings.geometry;
+	const struct ptx_geometry *g = &taking->snapshot->rings.geometry;
 	uint32_t end =
 		ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed)) & ~7u;
 	unsigned char *bytes;
@@ -79,7 +79,7 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
  */
 static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_t now)
 {
-	const struct ptx_geometry *g = &taking->still->rings.geometry;
+	const struct ptx_geometry *g = &taking->snapshot->rings.geometry;
 	struct ptx_chunk chunk;
 	struct ptx_ring state;
 	uint64_t link, at;
@@ -97,7 +97,7 @@ static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_
 
 static uint64_t ticks_of(const struct ptx_taking *taking, uint64_t ns)
 {
-	uint64_t hz = taking->still->rings.region->calibration.hz;
+	uint64_t hz = taking->snapshot->rings.region->calibration.hz;
 
 	return (uint64_t)((unsigned __int128)ns * hz / (uint64_t)PTX_NS_PER_S);
 }
@@ -110,23 +110,23 @@ static bool is_late(const struct ptx_taking *taking)
 
 static int look_at_writers(struct ptx_taking *taking)
 {
-	struct ptx_still *still = taking->still;
+	struct ptx_snapshot *snapshot = taking->snapshot;
 	bool ordered;
 
-	still->moment = still->now.ticks;
+	snapshot->moment = snapshot->now.ticks;
 	ordered = ptx_barrier_everywhere();
 	if (!copy_part(taking, 0, sizeof(struct ptx_region)))
 		return EIO;
 	for (uint32_t ring = 0; ring < rings_of(taking) && !is_late(taking); ring++) {
-		uint64_t bound = bound_of(taking, ring, still->now.ticks);
+		uint64_t bound = bound_of(taking, ring, snapshot->now.ticks);
 
-		if (bound < still->moment)
-			still->moment = bound;
+		if (bound < snapshot->moment)
+			snapshot->moment = bound;
 	}
 	if (!ordered) {
 		uint64_t back = ticks_of(taking, NO_BARRIER_NS);
 
-		still->moment -= back < still->moment ? back : still->moment;
+		snapshot->moment -= back < snapshot->moment ? back : snapshot->moment;
 	}
 	return 0;
 }
@@ -138,21 +138,21 @@ static int look_at_writers(struct ptx_taking *taking)
  */
 static int find_moment(struct ptx_taking *taking)
 {
-	struct ptx_still *still = taking->still;
-	const bool counter = still->control.clock == PTX_ARENA_CLOCK_COUNTER;
+	struct ptx_snapshot *snapshot = taking->snapshot;
+	const bool counter = snapshot->control.clock == PTX_ARENA_CLOCK_COUNTER;
 	_Atomic uint32_t never = 0;
 	int err;
 
-	still->moment = UINT64_MAX;
+	snapshot->moment = UINT64_MAX;
 	taking->late = ptx_clock_monotonic() + INSIDE_NS_MAX;
 	for (;;) {
-		if (!taking->image->is_live || !ptx_clock_anchor_of(counter, &still->now))
+		if (!taking->image->is_live || !ptx_clock_anchor_of(counter, &snapshot->now))
 			return 0;
 		err = look_at_writers(taking);
-		if (err || still->now.ticks - still->moment <= ticks_of(taking, HELD_BACK_NS))
+		if (err || snapshot->now.ticks - snapshot->moment <= ticks_of(taking, HELD_BACK_NS))
 			return err;
 		if (taking->naps++ >= INSIDE_NAPS || is_late(taking)) {
-			still->moment = still->now.ticks;
+			snapshot->moment = snapshot->now.ticks;
 			return 0;
 		}
 		ptx_futex_nap(&never, 0, INSIDE_NAP_NS);
@@ -169,10 +169,10 @@ static bool spend(struct ptx_taking *taking, uint64_t bytes)
 
 static void no_such_chunk(struct ptx_taking *taking, uint32_t number, const char *why)
 {
-	const struct ptx_geometry *g = &taking->still->rings.geometry;
+	const struct ptx_geometry *g = &taking->snapshot->rings.geometry;
 
 	taking->word[number] = 0;
-	taking->still->is_even = false;
+	taking->snapshot->is_even = false;
 	ptx_image_fault(taking->image,
 			taking->region + g->chunks_at + (uint64_t)number * g->chunk_bytes,
 			g->chunk_bytes, why);
@@ -181,7 +181,7 @@ static void no_such_chunk(struct ptx_taking *taking, uint32_t number, const char
 /* Header and what its head says is there. */
 static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 {
-	struct ptx_rings *rings = &taking->still->rings;
+	struct ptx_rings *rings = &taking->snapshot->rings;
 	size_t at = rings->geometry.chunks_at + (size_t)number * rings->geometry.chunk_bytes;
 	struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
 	uint32_t end;
@@ -202,8 +202,8 @@ static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 
 static bool copy_words(const struct ptx_taking *taking, uint64_t *word, uint64_t *claimed)
 {
-	const struct ptx_geometry *g = &taking->still->rings.geometry;
-	const size_t chunks = ptx_ring_chunks(&taking->still->rings);
+	const struct ptx_geometry *g = &taking->snapshot->rings.geometry;
+	const size_t chunks = ptx_ring_chunks(&taking->snapshot->rings);
 
 	return copy(taking, claimed, chunks * sizeof *claimed, g->claimed_at) &&
 	       copy(taking, word, chunks * sizeof *word, g->words_at);
@@ -214,7 +214,7 @@ static bool copy_chunks(struct ptx_taking *taking)
 	if (!copy_part(taking, 0, sizeof(struct ptx_region)) ||
 	    !copy_words(taking, taking->word, taking->claimed))
 		return false;
-	for (uint32_t i = 0; i < ptx_ring_chunks(&taking->still->rings); i++) {
+	for (uint32_t i = 0; i < ptx_ring_chunks(&taking->snapshot->rings); i++) {
 		enum ptx_chunk_state state = ptx_word_state(taking->word[i]);
 
 		/*
@@ -230,12 +230,12 @@ static bool copy_chunks(struct ptx_taking *taking)
 
 static bool copy_counts(struct ptx_taking *taking)
 {
-	const struct ptx_geometry *g = &taking->still->rings.geometry;
+	const struct ptx_geometry *g = &taking->snapshot->rings.geometry;
 	uint32_t slots;
 
 	if (!copy_part(taking, 0, sizeof(struct ptx_region)))
 		return false;
-	slots = atomic_load_explicit(&taking->still->rings.region->slots, memory_order_relaxed);
+	slots = atomic_load_explicit(&taking->snapshot->rings.region->slots, memory_order_relaxed);
 	slots = slots < g->rings ? slots + 1 : g->rings;
 	return copy_part(taking, g->rings_at, rings_of(taking) * sizeof(struct ptx_ring)) &&
 	       copy_part(taking, g->slots_at, slots * sizeof(struct ptx_slot));
@@ -248,7 +248,7 @@ static bool is_unmoved(const struct ptx_taking *taking)
 
 	return !taking->image->is_live ||
 	       (copy(taking, &taken, sizeof taken, offsetof(struct ptx_region, taken)) &&
-		taken == atomic_load_explicit(&taking->still->rings.region->taken,
+		taken == atomic_load_explicit(&taking->snapshot->rings.region->taken,
 					      memory_order_relaxed));
 }
 
@@ -258,7 +258,7 @@ static bool is_unmoved(const struct ptx_taking *taking)
  */
 static int settle(struct ptx_taking *taking)
 {
-	struct ptx_region *region = taking->still->rings.region;
+	struct ptx_region *region = taking->snapshot->rings.region;
 	uint64_t cut;
 	bool unmoved = false;
 
@@ -271,7 +271,7 @@ static int settle(struct ptx_taking *taking)
 		unmoved = is_unmoved(taking);
 	}
 	atomic_store_explicit(&region->cut, cut, memory_order_relaxed);
-	taking->still->is_even = taking->still->is_even && unmoved;
+	taking->snapshot->is_even = taking->snapshot->is_even && unmoved;
 	return 0;
 }
 
@@ -279,22 +279,24 @@ static int settle(struct ptx_taking *taking)
 static int copy_arena(const struct ptx_taking *taking, unsigned bit, uint64_t generation)
 {
 	const struct ptx_image *image = taking->image;
-	struct ptx_still *still = taking->still;
+	struct ptx_snapshot *snapshot = taking->snapshot;
 
-	if (!image->copy(image, &still->control, sizeof still->control, 0) ||
-	    !image->copy(image, &still->lists, sizeof still->lists, PTX_NAMES_AT))
+	if (!image->copy(image, &snapshot->control, sizeof snapshot->control, 0) ||
+	    !image->copy(image, &snapshot->lists, sizeof snapshot->lists, PTX_NAMES_AT))
 		return EIO;
-	memcpy(&still->attachment, &still->control.attachment[bit], sizeof still->attachment);
-	return atomic_load_explicit(&still->attachment.word, memory_order_relaxed) ==
-			       ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED) ?
-		       0 : ESRCH;
+	memcpy(&snapshot->attachment, &snapshot->control.attachment[bit],
+	       sizeof snapshot->attachment);
+	return atomic_load_explicit(&snapshot->attachment.word, memory_order_relaxed) ==
+			       ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED)
+		       ? 0
+		       : ESRCH;
 }
 
 static int copy_stream(struct ptx_taking *taking)
 {
 	int err;
 
-	taking->still->is_even = true;
+	taking->snapshot->is_even = true;
 	err = find_moment(taking);
 	if (!err && !copy_chunks(taking))
 		err = EIO;
@@ -306,7 +308,7 @@ static int copy_stream(struct ptx_taking *taking)
 /* Address space of the region's size, of which only what is copied to becomes memory. */
 static int make_room(struct ptx_taking *taking)
 {
-	const struct ptx_attachment *attachment = &taking->still->attachment;
+	const struct ptx_attachment *attachment = &taking->snapshot->attachment;
 	const uint64_t max_data_size = attachment->max_data_size;
 	struct ptx_geometry g;
 	void *memory;
@@ -329,8 +331,8 @@ static int make_room(struct ptx_taking *taking)
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return ENOMEM;
-	ptx_ring_view(&taking->still->rings, memory, &g, max_data_size, attachment->loop != 0);
-	taking->still->rings.far = (unsigned char *)memory + g.bytes;
+	ptx_ring_view(&taking->snapshot->rings, memory, &g, max_data_size, attachment->loop != 0);
+	taking->snapshot->rings.far = (unsigned char *)memory + g.bytes;
 	taking->word = calloc(3 * (size_t)g.chunks_max, sizeof *taking->word);
 	if (!taking->word)
 		return ENOMEM;
@@ -340,16 +342,16 @@ static int make_room(struct ptx_taking *taking)
 }
 
 /* All that it had was overwritten while it was copied. */
-static bool is_too_late(const struct ptx_still *still)
+static bool is_too_late(const struct ptx_snapshot *snapshot)
 {
-	return still->rings.loop && still->moment != UINT64_MAX &&
-	       atomic_load_explicit(&still->rings.region->cut, memory_order_relaxed) >=
-		       still->moment;
+	return snapshot->rings.loop && snapshot->moment != UINT64_MAX &&
+	       atomic_load_explicit(&snapshot->rings.region->cut, memory_order_relaxed) >=
+		       snapshot->moment;
 }
 
 static int take(struct ptx_taking *taking, unsigned bit, uint64_t generation)
 {
-	struct ptx_still *still = taking->still;
+	struct ptx_snapshot *snapshot = taking->snapshot;
 	const uint64_t budget = taking->budget;
 	const uint64_t give_up = ptx_clock_monotonic() + TRIES_NS_MAX;
 	_Atomic uint32_t never = 0;
@@ -358,32 +360,33 @@ static int take(struct ptx_taking *taking, unsigned bit, uint64_t generation)
 	for (int i = 0; i < TRIES && ptx_clock_monotonic() < give_up; i++) {
 		taking->budget = budget;
 		err = copy_stream(taking);
-		if (err || !is_too_late(still))
+		if (err || !is_too_late(snapshot))
 			break;
 		/* Whoever has slept is not kept from running soon after. */
 		err = EAGAIN;
 		ptx_futex_nap(&never, 0, TRY_NAP_NS);
 	}
-	if (!err && !copy_part(taking, still->rings.geometry.facts_at, PTX_FACTS_BYTES))
+	if (!err && !copy_part(taking, snapshot->rings.geometry.info_at, PTX_STREAM_INFO_BYTES))
 		err = EIO;
 	if (!err)
 		err = copy_arena(taking, bit, generation);
-	return err ? err : ptx_still_order(taking);
+	return err ? err : ptx_snapshot_order(taking);
 }
 
-int ptx_still_take(const struct ptx_image *image, unsigned bit, uint64_t generation,
-		   struct ptx_still **result)
+int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t generation,
+		      struct ptx_snapshot **result)
 {
 	struct ptx_taking taking = { .image = image };
-	struct ptx_still *still = aligned_alloc(_Alignof(struct ptx_still), sizeof *still);
+	struct ptx_snapshot *snapshot =
+		aligned_alloc(_Alignof(struct ptx_snapshot), sizeof *snapshot);
 	int err;
 
-	if (!still)
+	if (!snapshot)
 		return ENOMEM;
-	memset(still, 0, sizeof *still);
-	still->arena = (struct ptx_arena){ .control = &still->control, .fd = -1 };
-	ptx_arena_know_lists(&still->arena, &still->lists);
-	taking.still = still;
+	memset(snapshot, 0, sizeof *snapshot);
+	snapshot->arena = (struct ptx_arena){ .control = &snapshot->control, .fd = -1 };
+	ptx_arena_know_lists(&snapshot->arena, &snapshot->lists);
+	taking.snapshot = snapshot;
 	err = copy_arena(&taking, bit, generation);
 	if (!err)
 		err = make_room(&taking);
@@ -391,16 +394,16 @@ int ptx_still_take(const struct ptx_image *image, unsigned bit, uint64_t generat
 		err = take(&taking, bit, generation);
 	free(taking.word);
 	if (err)
-		ptx_still_drop(still);
+		ptx_snapshot_drop(snapshot);
 	else
-		*result = still;
+		*result = snapshot;
 	return err;
 }
 
-void ptx_still_drop(struct ptx_still *still)
+void ptx_snapshot_drop(struct ptx_snapshot *snapshot)
 {
-	if (still->rings.region)
-		munmap(still->rings.region,
-		       still->rings.geometry.bytes + still->rings.geometry.far_bytes);
-	free(still);
+	if (snapshot->rings.region)
+		munmap(snapshot->rings.region,
+		       snapshot->rings.geometry.bytes + snapshot->rings.geometry.far_bytes);
+	free(snapshot);
 }

@@ -19,12 +19,12 @@
 #include "observe/image.h"
 #include "observe/stream_info.h"
 
-struct ptx_still {
+struct ptx_snapshot {
 	struct ptx_control control; /* copies */
 	struct ptx_lists lists;
 	struct ptx_arena arena;     /* of these two: no file */
 	struct ptx_attachment attachment;
-	struct ptx_facts facts;     /* what the region says of itself, or what can be guessed */
+	struct ptx_stream_info info; /* what the region says of itself, or what can be guessed */
 	struct ptx_calibration calibration; /* such that it can be counted with */
 	struct ptx_anchor now;      /* ticks 0: not known */
 	struct ptx_rings rings;
@@ -39,8 +39,8 @@ struct ptx_still {
  * The stream at bit, if that still is of that generation (ESRCH). ENOMEM; EINVAL: it is none;
  * EAGAIN: it was overwritten again and again before it could be copied; EIO: it cannot be read.
  */
-int ptx_still_take(const struct ptx_image *image, unsigned bit, uint64_t generation,
-		   struct ptx_still **still);
-void ptx_still_drop(struct ptx_still *still);
+int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t generation,
+		      struct ptx_snapshot **snapshot);
+void ptx_snapshot_drop(struct ptx_snapshot *snapshot);
 
 #endif

@@ -40,32 +40,33 @@ static bool is_in_line(const struct ptx_calibration *calibration, const struct p
 /* On the machine where it was written, and before that was started anew, the clock still runs. */
 static void know_now(const struct ptx_taking *taking, const struct ptx_calibration *c)
 {
-	struct ptx_still *still = taking->still;
-	char boot[sizeof still->facts.boot];
+	struct ptx_snapshot *snapshot = taking->snapshot;
+	char boot[sizeof snapshot->info.boot];
 
 	if (taking->image->is_live)
 		return;
-	ptx_facts_boot(boot);
-	if (!boot[0] || memcmp(boot, still->facts.boot, sizeof boot - 1) != 0 ||
-	    !ptx_clock_anchor_of(still->facts.counter != 0, &still->now) ||
-	    !is_in_line(c, &still->now))
-		still->now.ticks = 0;
+	ptx_stream_info_boot(boot);
+	if (!boot[0] || memcmp(boot, snapshot->info.boot, sizeof boot - 1) != 0 ||
+	    !ptx_clock_anchor_of(snapshot->info.counter != 0, &snapshot->now) ||
+	    !is_in_line(c, &snapshot->now))
+		snapshot->now.ticks = 0;
 }
 
-void ptx_still_calibrate(struct ptx_taking *taking, uint64_t opened, struct ptx_still_span *span)
+void ptx_snapshot_calibrate(struct ptx_taking *taking, uint64_t opened,
+			    struct ptx_snapshot_span *span)
 {
-	struct ptx_still *still = taking->still;
-	struct ptx_calibration *c = &still->calibration;
+	struct ptx_snapshot *snapshot = taking->snapshot;
+	struct ptx_calibration *c = &snapshot->calibration;
 	uint64_t back;
 
-	memcpy(c, &still->rings.region->calibration, sizeof *c);
+	memcpy(c, &snapshot->rings.region->calibration, sizeof *c);
 	if (c->hz < HZ_MIN || c->hz > HZ_MAX || !is_moment(&c->created)) {
 		ptx_image_fault(
 			taking->image, taking->region + offsetof(struct ptx_region, calibration),
 			sizeof *c, "the stream's clock cannot be told: times are about right");
 		c->hz = (uint64_t)PTX_NS_PER_S;
 		c->created.ticks = opened < TICKS_MAX ? opened : 1;
-		c->created.realtime_ns = still->attachment.creation_ns;
+		c->created.realtime_ns = snapshot->attachment.creation_ns;
 		if (!is_moment(&c->created))
 			c->created.realtime_ns = 1;
 		c->anchor[0] = c->anchor[1] = c->created;

@@ -13,7 +13,7 @@
 /* False: it was none, and is gone. */
 static bool check(const struct ptx_taking *taking, _Atomic uint64_t *count, uint64_t most)
 {
-	const unsigned char *begin = (const unsigned char *)taking->still->rings.region;
+	const unsigned char *begin = (const unsigned char *)taking->snapshot->rings.region;
 
 	if (atomic_load_explicit(count, memory_order_relaxed) <= most)
 		return true;
@@ -24,9 +24,9 @@ static bool check(const struct ptx_taking *taking, _Atomic uint64_t *count, uint
 	return false;
 }
 
-void ptx_still_check_counts(struct ptx_taking *taking)
+void ptx_snapshot_check_counts(struct ptx_taking *taking)
 {
-	struct ptx_rings *rings = &taking->still->rings;
+	struct ptx_rings *rings = &taking->snapshot->rings;
 	uint32_t slots = atomic_load_explicit(&rings->region->slots, memory_order_relaxed);
 	bool sound = true;
 
@@ -39,5 +39,5 @@ void ptx_still_check_counts(struct ptx_taking *taking)
 		for (unsigned slot = 0; slot < slots; slot++)
 			sound &= check(taking, &rings->slot[slot].lost[loss], COUNT_MAX);
 	}
-	taking->still->is_even = taking->still->is_even && sound;
+	taking->snapshot->is_even = taking->snapshot->is_even && sound;
 }

@@ -60,46 +60,46 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 	return ptx_drain_mark(drain, &mark) ? 0 : ENOMEM;
 }
 
-static void set_scale(struct ptx_drain *drain, const struct ptx_still *still)
+static void set_scale(struct ptx_drain *drain, const struct ptx_snapshot *snapshot)
 {
-	const struct ptx_calibration *c = &still->calibration;
+	const struct ptx_calibration *c = &snapshot->calibration;
 
 	drain->scale.nominal_slope = (uint64_t)(((unsigned __int128)PTX_NS_PER_S << 32) / c->hz);
 	ptx_timescale_add(&drain->scale, c->anchor[0]);
-	if (still->now.ticks)
-		ptx_timescale_add(&drain->scale, still->now);
+	if (snapshot->now.ticks)
+		ptx_timescale_add(&drain->scale, snapshot->now);
 }
 
-static uint64_t time_of(const struct ptx_still *still)
+static uint64_t time_of(const struct ptx_snapshot *snapshot)
 {
 	uint64_t state = ptx_state_time(
-		atomic_load_explicit(&still->rings.region->state, memory_order_relaxed));
+		atomic_load_explicit(&snapshot->rings.region->state, memory_order_relaxed));
 
-	if (still->moment != UINT64_MAX)
-		return still->moment;
-	return state > still->latest ? state : still->latest;
+	if (snapshot->moment != UINT64_MAX)
+		return snapshot->moment;
+	return state > snapshot->latest ? state : snapshot->latest;
 }
 
-static int make_drain(struct ptx_still *still, struct ptx_drain **result)
+static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 {
-	unsigned char *buffer = malloc(still->rings.geometry.chunk_room);
-	struct ptx_region *region = still->rings.region;
+	unsigned char *buffer = malloc(snapshot->rings.geometry.chunk_room);
+	struct ptx_region *region = snapshot->rings.region;
 	struct ptx_drain *drain = NULL;
 	int err = ENOMEM;
 
 	if (buffer)
-		err = ptx_drain_create(&still->rings, &still->facts.attr,
-				       still->calibration.created, &drain);
+		err = ptx_drain_create(&snapshot->rings, &snapshot->info.attr,
+				       snapshot->calibration.created, &drain);
 	if (!err) {
-		drain->arena = &still->arena;
-		drain->loop = still->rings.loop;
-		drain->still = true;
-		drain->still_at = time_of(still);
-		drain->before = still->taken;
+		drain->arena = &snapshot->arena;
+		drain->loop = snapshot->rings.loop;
+		drain->is_snapshot = true;
+		drain->snapshot_at = time_of(snapshot);
+		drain->before = snapshot->taken;
 		drain->gap =
 			drain->loop && atomic_load_explicit(&region->first_overwritten,
 							    memory_order_relaxed) != UINT64_MAX;
-		set_scale(drain, still);
+		set_scale(drain, snapshot);
 		if (!ptx_drain_sources(drain, atomic_load_explicit(&region->rings,
 								   memory_order_relaxed)))
 			err = ENOMEM;
@@ -162,7 +162,7 @@ static void lose_unread(struct ptx_ledger_line *line)
  * copy was made is counted while it is copied. How many records were written in all is certain if
  * the counts are even: then the total says how many were overwritten.
  */
-static void reconcile(const struct ptx_still *still, struct ptx_ledger *ledger)
+static void reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *ledger)
 {
 	struct ptx_ledger_line *total = &ledger->total,
 			       *nobody = ptx_ledger_thread(ledger, 0, 0, 0);
@@ -176,12 +176,12 @@ static void reconcile(const struct ptx_still *still, struct ptx_ledger *ledger)
 		lose_unread(&ledger->type[type]);
 	for (size_t i = 0; i < ledger->threads; i++)
 		lose_unread(&ledger->thread[i].line);
-	ledger->type[PTX_TYPE_UNNAMED].lost[PTX_LOST_DAMAGED] += still->damaged;
-	nobody->lost[PTX_LOST_DAMAGED] += still->damaged;
+	ledger->type[PTX_TYPE_UNNAMED].lost[PTX_LOST_DAMAGED] += snapshot->damaged;
+	nobody->lost[PTX_LOST_DAMAGED] += snapshot->damaged;
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
 		total->lost[cause] = counted(ledger, cause);
 	sum = ptx_ledger_sum(total);
-	if (still->is_even && still->rings.loop &&
+	if (snapshot->is_even && snapshot->rings.loop &&
 	    total->called + total->lost[PTX_LOST_OVERWRITTEN] >= sum && total->called < INT64_MAX)
 		total->lost[PTX_LOST_OVERWRITTEN] += total->called - sum; /* modulo 2^64 */
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++) {
@@ -195,17 +195,18 @@ static void reconcile(const struct ptx_still *still, struct ptx_ledger *ledger)
 		ledger->thread[i].line.called = ptx_ledger_sum(&ledger->thread[i].line);
 }
 
-static void tell_status(const struct ptx_still *still, struct ptx_log_status *status)
+static void tell_status(const struct ptx_snapshot *snapshot, struct ptx_log_status *status)
 {
-	const struct ptx_region *region = still->rings.region;
+	const struct ptx_region *region = snapshot->rings.region;
 	enum ptx_state kind = ptx_state_kind(
 		atomic_load_explicit(&region->state, memory_order_relaxed));
 
 	memset(status, 0, sizeof *status);
 	status->stream_status = kind == PTX_RUNNING ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
-	status->stream_full = kind == PTX_FULL || kind == PTX_HELD ||
-					      (still->rings.loop && region->looped) ?
-				      POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
+	status->stream_full =
+		kind == PTX_FULL || kind == PTX_HELD || (snapshot->rings.loop && region->looped)
+			? POSIX_TRACE_FULL
+			: POSIX_TRACE_NOT_FULL;
 	status->stream_overrun = region->overrun ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
 	status->flush_status = POSIX_TRACE_NOT_FLUSHING;
 	status->log_overrun = POSIX_TRACE_NO_OVERRUN;
@@ -240,13 +241,13 @@ static void name_the_nameless(struct ptx_flush *flush)
 	}
 }
 
-static int write_log(struct ptx_still *still, struct ptx_stream *stream, struct ptx_log *log)
+static int write_log(struct ptx_snapshot *snapshot, struct ptx_stream *stream, struct ptx_log *log)
 {
 	struct ptx_log_status status;
 	struct ptx_ledger *ledger;
 	int err, err2;
 
-	tell_status(still, &status);
+	tell_status(snapshot, &status);
 	err = ptx_flush_create(stream, log, false, NULL, &stream->flush);
 	if (err) {
 		ptx_log_destroy(log);
@@ -257,42 +258,43 @@ static int write_log(struct ptx_still *still, struct ptx_stream *stream, struct 
 	ledger = ptx_flush_closing(stream->flush);
 	err2 = ptx_drain_ledger(stream->drain, ledger);
 	if (!err2)
-		reconcile(still, ledger);
+		reconcile(snapshot, ledger);
 	err = err ? err : err2;
 	err2 = ptx_flush_destroy(stream->flush, &status);
 	return err ? err : err2;
 }
 
 /* As the stream's attributes say, but for the log: this one is as long as it is. */
-static int create_log(const struct ptx_still *still, int fd, struct ptx_log **log)
+static int create_log(const struct ptx_snapshot *snapshot, int fd, struct ptx_log **log)
 {
-	struct ptx_log_facts facts = { .attr = still->facts.attr, .pid = still->facts.pid };
+	struct ptx_log_facts info = { .attr = snapshot->info.attr, .pid = snapshot->info.pid };
 
-	facts.attr.log_policy = POSIX_TRACE_APPEND;
-	facts.attr.max_data_size = still->rings.max_data_size;
-	memcpy(facts.clock, still->facts.clock, sizeof facts.clock);
-	facts.tick_hz = still->calibration.hz;
-	return ptx_log_create_beside(fd, &facts, log);
+	info.attr.log_policy = POSIX_TRACE_APPEND;
+	info.attr.max_data_size = snapshot->rings.max_data_size;
+	memcpy(info.clock, snapshot->info.clock, sizeof info.clock);
+	info.tick_hz = snapshot->calibration.hz;
+	return ptx_log_create_beside(fd, &info, log);
 }
 
-int ptx_still_log(struct ptx_still *still, int fd)
+int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd)
 {
-	struct ptx_stream stream = { .log_fd = -1, .kind = PTX_STREAM_LOGGED,
-				     .attr = still->facts.attr };
+	struct ptx_stream stream = { .log_fd = -1,
+				     .kind = PTX_STREAM_LOGGED,
+				     .attr = snapshot->info.attr };
 	struct ptx_log *log;
 	int err;
 
 	stream.attr.log_policy = POSIX_TRACE_APPEND;
-	err = create_log(still, fd, &log);
+	err = create_log(snapshot, fd, &log);
 	if (err)
 		return err;
-	err = make_drain(still, &stream.drain);
+	err = make_drain(snapshot, &stream.drain);
 	if (err) {
 		ptx_log_destroy(log);
 		return err;
 	}
 	pthread_mutex_init(&stream.lock, NULL);
-	err = write_log(still, &stream, log);
+	err = write_log(snapshot, &stream, log);
 	pthread_mutex_destroy(&stream.lock);
 	ptx_drain_destroy(stream.drain);
 	return err;

@@ -12,6 +12,6 @@
 #include "observe/snapshot.h"
 
 /* Writes the log to fd, which stays open. As ptx_log_create() and ptx_log_complete(). */
-int ptx_still_log(struct ptx_still *still, int fd);
+int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd);
 
 #endif

@@ -23,10 +23,10 @@ struct link {
 
 struct order {
 	struct ptx_taking *taking;
-	struct ptx_still *still;
+	struct ptx_snapshot *snapshot;
 	struct link *link;
 	size_t links;
-	struct ptx_still_span span;
+	struct ptx_snapshot_span span;
 };
 
 /* What a chunk holds up to the moment. */
@@ -44,7 +44,7 @@ static size_t record_size(const struct order *order, const unsigned char *record
 	size_t len = ptx_record_len((uint32_t)first), size = ptx_record_size(len);
 	unsigned type = ptx_record_first_type(first);
 
-	if (size > order->still->rings.geometry.record_max || size > room ||
+	if (size > order->snapshot->rings.geometry.record_max || size > room ||
 	    time < order->span.first_ticks || time > order->span.last_ticks)
 		return 0;
 	if (first & PTX_RECORD_IDENT)
@@ -55,7 +55,7 @@ static size_t record_size(const struct order *order, const unsigned char *record
 static void measure(const struct order *order, const struct ptx_chunk *chunk, uint32_t claimed,
 		    struct contents *contents)
 {
-	uint32_t room = (uint32_t)order->still->rings.geometry.chunk_room, at = 0;
+	uint32_t room = (uint32_t)order->snapshot->rings.geometry.chunk_room, at = 0;
 	uint32_t end =
 		ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed)) & ~7u;
 
@@ -69,7 +69,7 @@ static void measure(const struct order *order, const struct ptx_chunk *chunk, ui
 
 		if (size == 0)
 			break;
-		contents->is_cut = time > order->still->moment;
+		contents->is_cut = time > order->snapshot->moment;
 		if (contents->is_cut)
 			break;
 		if (at < claimed)
@@ -86,7 +86,7 @@ static void measure(const struct order *order, const struct ptx_chunk *chunk, ui
 static void count_damage(struct order *order, uint32_t number, const struct ptx_chunk *chunk,
 			 const struct contents *contents)
 {
-	const struct ptx_geometry *g = &order->still->rings.geometry;
+	const struct ptx_geometry *g = &order->snapshot->rings.geometry;
 	uint32_t counted =
 		ptx_head_records(atomic_load_explicit(&chunk->head, memory_order_relaxed));
 	uint32_t most = (uint32_t)(g->chunk_room / sizeof(struct ptx_record));
@@ -94,9 +94,9 @@ static void count_damage(struct order *order, uint32_t number, const struct ptx_
 
 	if (contents->is_cut || (contents->end == end && contents->records == counted))
 		return;
-	order->still->is_even = false;
+	order->snapshot->is_even = false;
 	if (counted > contents->records && counted <= most)
-		order->still->damaged += counted - contents->records;
+		order->snapshot->damaged += counted - contents->records;
 	ptx_image_fault(order->taking->image,
 			order->taking->region + g->chunks_at + (uint64_t)number * g->chunk_bytes +
 				sizeof *chunk + contents->end,
@@ -106,16 +106,17 @@ static void count_damage(struct order *order, uint32_t number, const struct ptx_
 
 static void free_chunk(struct order *order, uint32_t number)
 {
-	atomic_store_explicit(&order->still->rings.word[number],
+	atomic_store_explicit(&order->snapshot->rings.word[number],
 			      ptx_chunk_word(ptx_word_generation(order->taking->after[number]), 0,
-					     PTX_CHUNK_FREE), memory_order_relaxed);
+					     PTX_CHUNK_FREE),
+			      memory_order_relaxed);
 }
 
 /* The record offset that the reader had come to. */
 static uint32_t delivered_of(const struct order *order, const struct link *link)
 {
-	uint64_t delivered = atomic_load_explicit(&order->still->rings.ring[link->ring].delivered,
-						  memory_order_relaxed);
+	uint64_t delivered = atomic_load_explicit(
+		&order->snapshot->rings.ring[link->ring].delivered, memory_order_relaxed);
 
 	return ptx_delivered_of(delivered,
 				ptx_word_generation(order->taking->after[link->number]),
@@ -138,7 +139,7 @@ static size_t skip_taken(struct order *order, const struct link *link, size_t co
 static void write_chunk(struct order *order, const struct link *link,
 			const struct contents *contents, enum ptx_chunk_state state)
 {
-	struct ptx_rings *rings = &order->still->rings;
+	struct ptx_rings *rings = &order->snapshot->rings;
 	struct ptx_chunk *chunk = ptx_ring_chunk(rings, link->number);
 	uint32_t generation = ptx_word_generation(order->taking->after[link->number]);
 
@@ -152,8 +153,8 @@ static void write_chunk(struct order *order, const struct link *link,
 			      (uint64_t)generation << 32 | contents->claimed, memory_order_relaxed);
 	atomic_store_explicit(&rings->word[link->number],
 			      ptx_chunk_word(generation, link->ring, state), memory_order_relaxed);
-	if (contents->last > order->still->latest && contents->end)
-		order->still->latest = contents->last;
+	if (contents->last > order->snapshot->latest && contents->end)
+		order->snapshot->latest = contents->last;
 }
 
 static uint64_t link_of(const struct order *order, const struct link *link)
@@ -164,7 +165,7 @@ static uint64_t link_of(const struct order *order, const struct link *link)
 /* All chunks of a ring, oldest first. */
 static void chain(struct order *order, const struct link *link, size_t count)
 {
-	struct ptx_rings *rings = &order->still->rings;
+	struct ptx_rings *rings = &order->snapshot->rings;
 	struct ptx_ring *ring = &rings->ring[link->ring];
 	uint64_t published = atomic_load_explicit(&ring->published, memory_order_relaxed);
 	size_t first = skip_taken(order, link, count), last = first;
@@ -179,7 +180,7 @@ static void chain(struct order *order, const struct link *link, size_t count)
 			continue;
 		}
 		if (link[i].before != so_far)
-			order->still->is_even = false; /* something is missing between */
+			order->snapshot->is_even = false; /* something is missing between */
 		measure(order, chunk, delivered_of(order, &link[i]), &contents);
 		count_damage(order, link[i].number, chunk, &contents);
 		so_far = link[i].before + contents.records;
@@ -222,13 +223,13 @@ static bool counts(const struct order *order, uint32_t number)
 	return holds_records(ptx_word_state(before)) && holds_records(ptx_word_state(after)) &&
 	       ptx_word_generation(before) == ptx_word_generation(after) &&
 	       ptx_word_ring(before) == ptx_word_ring(after) &&
-	       ptx_word_ring(before) < atomic_load_explicit(&order->still->rings.region->rings,
+	       ptx_word_ring(before) < atomic_load_explicit(&order->snapshot->rings.region->rings,
 							    memory_order_relaxed);
 }
 
 static int find_links(struct order *order)
 {
-	struct ptx_rings *rings = &order->still->rings;
+	struct ptx_rings *rings = &order->snapshot->rings;
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++)
@@ -245,7 +246,7 @@ static int find_links(struct order *order)
 			 * seen.
 			 */
 			if (ptx_word_state(order->taking->word[i]) == PTX_CHUNK_OPEN)
-				order->still->is_even = false;
+				order->snapshot->is_even = false;
 			free_chunk(order, i);
 			continue;
 		}
@@ -261,7 +262,7 @@ static int find_links(struct order *order)
 /* A ring that has no chunk left is empty, and what its writers counted is in its word alone. */
 static void empty_rings(struct order *order)
 {
-	struct ptx_rings *rings = &order->still->rings;
+	struct ptx_rings *rings = &order->snapshot->rings;
 	size_t at = 0;
 
 	for (uint32_t i = 0; i < ptx_ring_count(rings); i++) {
@@ -272,7 +273,7 @@ static void empty_rings(struct order *order)
 		if (at < order->links && order->link[at].ring == i)
 			continue;
 		if (atomic_load_explicit(&ring->current, memory_order_relaxed))
-			order->still->is_even = false;
+			order->snapshot->is_even = false;
 		atomic_store_explicit(&ring->first, 0, memory_order_relaxed);
 		atomic_store_explicit(&ring->current, 0, memory_order_relaxed);
 	}
@@ -284,7 +285,7 @@ static void empty_rings(struct order *order)
 static void finish_overwriting(struct order *order)
 {
 	struct ptx_taking *taking = order->taking;
-	struct ptx_rings *rings = &order->still->rings;
+	struct ptx_rings *rings = &order->snapshot->rings;
 
 	if (taking->image->is_live)
 		return;
@@ -307,36 +308,37 @@ static uint64_t first_opened(const struct order *order)
 	return first;
 }
 
-static void know_facts(struct ptx_still *still)
+static void know_info(struct ptx_snapshot *snapshot)
 {
-	struct ptx_facts *facts = &still->facts;
+	struct ptx_stream_info *info = &snapshot->info;
 
-	memcpy(facts, ptx_facts_of(&still->rings), sizeof *facts);
-	if (facts->magic != PTX_FACTS_MAGIC || !ptx_attr_is_valid(&facts->attr)) {
-		memset(facts, 0, sizeof *facts);
-		ptx_attr_init(&facts->attr);
-		facts->pid = atomic_load_explicit(&still->attachment.target, memory_order_relaxed);
+	memcpy(info, ptx_stream_info_of(&snapshot->rings), sizeof *info);
+	if (info->magic != PTX_STREAM_INFO_MAGIC || !ptx_attr_is_valid(&info->attr)) {
+		memset(info, 0, sizeof *info);
+		ptx_attr_init(&info->attr);
+		info->pid =
+			atomic_load_explicit(&snapshot->attachment.target, memory_order_relaxed);
 	}
-	facts->attr.name[PTX_NAME_BYTES - 1] = facts->attr.generation[PTX_NAME_BYTES - 1] = '\0';
-	facts->attr.stream_policy = still->attachment.stream_policy;
-	facts->clock[sizeof facts->clock - 1] = facts->boot[sizeof facts->boot - 1] = '\0';
+	info->attr.name[PTX_NAME_BYTES - 1] = info->attr.generation[PTX_NAME_BYTES - 1] = '\0';
+	info->attr.stream_policy = snapshot->attachment.stream_policy;
+	info->clock[sizeof info->clock - 1] = info->boot[sizeof info->boot - 1] = '\0';
 }
 
-int ptx_still_order(struct ptx_taking *taking)
+int ptx_snapshot_order(struct ptx_taking *taking)
 {
-	struct order order = { .taking = taking, .still = taking->still };
-	struct ptx_region *region = taking->still->rings.region;
+	struct order order = { .taking = taking, .snapshot = taking->snapshot };
+	struct ptx_region *region = taking->snapshot->rings.region;
 	int err;
 
-	atomic_store_explicit(&region->rings, ptx_ring_count(&taking->still->rings),
+	atomic_store_explicit(&region->rings, ptx_ring_count(&taking->snapshot->rings),
 			      memory_order_relaxed);
-	know_facts(taking->still);
+	know_info(taking->snapshot);
 	finish_overwriting(&order);
-	ptx_still_check_counts(taking);
+	ptx_snapshot_check_counts(taking);
 	err = find_links(&order);
 	if (err)
 		return err;
-	ptx_still_calibrate(taking, first_opened(&order), &order.span);
+	ptx_snapshot_calibrate(taking, first_opened(&order), &order.span);
 	for (size_t i = 0, n; i < order.links; i += n) {
 		for (n = 1; i + n < order.links && order.link[i + n].ring == order.link[i].ring;
 		     n++)
@@ -344,7 +346,7 @@ int ptx_still_order(struct ptx_taking *taking)
 		chain(&order, &order.link[i], n);
 	}
 	empty_rings(&order);
-	taking->still->taken = atomic_load_explicit(&region->taken, memory_order_relaxed);
+	taking->snapshot->taken = atomic_load_explicit(&region->taken, memory_order_relaxed);
 	free(order.link);
 	return 0;
 }

@@ -10,7 +10,7 @@
 /* A copy being made. */
 struct ptx_taking {
 	const struct ptx_image *image;
-	struct ptx_still *still;
+	struct ptx_snapshot *snapshot;
 	uint64_t region;  /* where it begins in the image */
 	uint64_t *word;   /* chunks_max each: the chunks' words before they were copied, */
 	uint64_t *after;  /* and when all was copied and counted */
@@ -22,9 +22,9 @@ struct ptx_taking {
 };
 
 /* snapshot_counts.c: makes what cannot be a count of losses 0. */
-void ptx_still_check_counts(struct ptx_taking *taking);
+void ptx_snapshot_check_counts(struct ptx_taking *taking);
 
-struct ptx_still_span {
+struct ptx_snapshot_span {
 	uint64_t first_ticks, last_ticks;
 };
 
@@ -32,9 +32,10 @@ struct ptx_still_span {
  * snapshot_clock.c: makes the copy's calibration one that can be reckoned with, and says where no
  * event's time lies outside. opened: when the oldest chunk was, UINT64_MAX if there is none.
  */
-void ptx_still_calibrate(struct ptx_taking *taking, uint64_t opened, struct ptx_still_span *span);
+void ptx_snapshot_calibrate(struct ptx_taking *taking, uint64_t opened,
+			    struct ptx_snapshot_span *span);
 
 /* snapshot_order.c: makes what was copied the copy. ENOMEM. */
-int ptx_still_order(struct ptx_taking *taking);
+int ptx_snapshot_order(struct ptx_taking *taking);
 
 #endif

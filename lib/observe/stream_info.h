@@ -4,7 +4,7 @@
  * ask.
  *
  * The creator writes them before the stream is attached, and nobody changes them. They lie in the
- * region at geometry.facts_at.
+ * region at geometry.info_at.
  */
 #ifndef PTX_OBSERVE_STREAM_INFO_H
 #define PTX_OBSERVE_STREAM_INFO_H
@@ -12,9 +12,9 @@
 #include "record/attr.h"
 #include "ring/ring.h"
 
-#define PTX_FACTS_MAGIC UINT64_C(0x3173746361467870) /* "pxFacts1" */
+#define PTX_STREAM_INFO_MAGIC UINT64_C(0x3173746361467870) /* "pxFacts1" */
 
-struct ptx_facts {
+struct ptx_stream_info {
 	uint64_t magic;
 	struct ptx_attr attr;
 	uint32_t pid;     /* of the traced process, as it knows itself */
@@ -24,17 +24,18 @@ struct ptx_facts {
 	char boot[40];
 };
 
-_Static_assert(sizeof(struct ptx_facts) <= PTX_FACTS_BYTES, "the region has room");
+_Static_assert(sizeof(struct ptx_stream_info) <= PTX_STREAM_INFO_BYTES, "the region has room");
 
-static inline struct ptx_facts *ptx_facts_of(const struct ptx_rings *rings)
+static inline struct ptx_stream_info *ptx_stream_info_of(const struct ptx_rings *rings)
 {
-	return (struct ptx_facts *)(void *)((unsigned char *)rings->region +
-					    rings->geometry.facts_at);
+	return (struct ptx_stream_info *)(void *)((unsigned char *)rings->region +
+						  rings->geometry.info_at);
 }
 
 /* boot as it is now; empty if it cannot be told. */
-void ptx_facts_boot(char boot[40]);
+void ptx_stream_info_boot(char boot[40]);
 
-void ptx_facts_write(const struct ptx_rings *rings, const struct ptx_attr *attr, uint32_t pid);
+void ptx_stream_info_write(const struct ptx_rings *rings, const struct ptx_attr *attr,
+			   uint32_t pid);
 
 #endif

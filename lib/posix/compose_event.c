@@ -52,18 +52,18 @@ static void count(struct posix_trace_composer_np *composer, const struct ptx_log
 }
 
 /* The closing STOP of an UNTIL_FULL log has room of its own. */
-static enum ptx_log_put put(struct posix_trace_composer_np *composer,
-			    const struct ptx_log_event *event)
+static enum ptx_log_append put(struct posix_trace_composer_np *composer,
+			       const struct ptx_log_event *event)
 {
-	enum ptx_log_put answer;
+	enum ptx_log_append answer;
 
 	/* No process has that number, and the fast way means nobody by it; a foreign trace may. */
 	if (ptx_unlikely(event->pid == UINT32_MAX))
-		answer = ptx_log_put_slow(composer->log, event);
+		answer = ptx_log_append_slow(composer->log, event);
 	else
-		answer = ptx_log_put_inline(composer->log, event);
-	if (answer == PTX_LOG_PUT_FULL && event->type == POSIX_TRACE_STOP)
-		answer = ptx_log_put_last(composer->log, event);
+		answer = ptx_log_append_inline(composer->log, event);
+	if (answer == PTX_LOG_APPEND_FULL && event->type == POSIX_TRACE_STOP)
+		answer = ptx_log_append_last(composer->log, event);
 	return answer;
 }
 
@@ -83,16 +83,16 @@ static int check_event(const struct posix_trace_composer_np *composer,
 
 static int put_event(struct posix_trace_composer_np *composer, const struct ptx_log_event *event)
 {
-	enum ptx_log_put answer = put(composer, event);
+	enum ptx_log_append answer = put(composer, event);
 
-	if (ptx_unlikely(answer == PTX_LOG_PUT_WRITE_FIRST)) {
+	if (ptx_unlikely(answer == PTX_LOG_APPEND_WRITE_FIRST)) {
 		int err = write_log(composer);
 
 		if (err)
 			return err;
 		answer = put(composer, event);
 	}
-	if (answer != PTX_LOG_PUT_DONE)
+	if (answer != PTX_LOG_APPEND_DONE)
 		return ENOSPC;
 	count(composer, event);
 	return 0;

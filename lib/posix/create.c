@@ -116,7 +116,7 @@ static int build(struct ptx_stream *stream, const char *backing, int file_desc)
 	created = ptx_clock_anchor();
 	stream->attr.creation_ns = created.realtime_ns;
 	ptx_ring_calibrate(&stream->view->rings, created);
-	ptx_facts_write(&stream->view->rings, &stream->attr, stream->target.pid);
+	ptx_stream_info_write(&stream->view->rings, &stream->attr, stream->target.pid);
 	err = ptx_drain_create(&stream->view->rings, &stream->attr, created, &stream->drain);
 	if (err)
 		goto undo_view;

@@ -70,7 +70,7 @@ static int resume(struct ptx_stream *stream, struct ptx_log *log, const struct p
 	stream->drain->shared = stream->drain->same_ids = true;
 	err = ptx_log_tally_report(tally, &stream->drain->account);
 	if (!err)
-		err = ptx_checkpoint_resume(stream->drain, ptx_log_put_count(log));
+		err = ptx_checkpoint_resume(stream->drain, ptx_log_append_count(log));
 	return err ? err : ptx_flush_create(stream, log, false, NULL, &stream->flush);
 }
 

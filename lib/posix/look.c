@@ -30,10 +30,10 @@ struct looking {
 	/*
 	 * Who holds the arena that is being looked at, and the ids that those know themselves by.
 	 */
-	const struct ptx_holder *holder;
+	const struct ptx_opener *opener;
 	uint32_t *inner;
 	pid_t *member;
-	size_t holders;
+	size_t openers;
 	const struct ptx_image *image; /* instead of holders */
 	const char *name[PTX_TYPE_MAX];
 	char text[PTX_TYPE_MAX][PTX_TYPE_NAME_BYTES];
@@ -57,11 +57,11 @@ static void find_target(const struct looking *looking, const struct ptx_attachme
 	};
 	const bool traces_itself = identity.inode == 0 && identity.start == 0;
 
-	for (size_t i = 0; i < looking->holders; i++)
+	for (size_t i = 0; i < looking->openers; i++)
 		if (looking->inner[i] == attachment->target &&
 		    (traces_itself ||
-		     ptx_life_of_one(looking->holder[i].pid, &identity) != PTX_DEAD)) {
-			stream->pid = (pid_t)looking->holder[i].pid;
+		     ptx_life_of_one(looking->opener[i].pid, &identity) != PTX_DEAD)) {
+			stream->pid = (pid_t)looking->opener[i].pid;
 			return;
 		}
 	stream->pid = (pid_t)attachment->target;
@@ -85,8 +85,8 @@ static bool inherited(const struct ptx_control *control, uint32_t inner, unsigne
 static void find_members(const struct looking *looking, unsigned bit,
 			 struct posix_trace_stream_np *stream)
 {
-	for (size_t i = 0; i < looking->holders; i++) {
-		pid_t pid = (pid_t)looking->holder[i].pid;
+	for (size_t i = 0; i < looking->openers; i++) {
+		pid_t pid = (pid_t)looking->opener[i].pid;
 
 		if (pid != stream->pid &&
 		    inherited(&looking->look->control, looking->inner[i], bit))
@@ -144,8 +144,9 @@ static bool is_wanted(const struct looking *looking, const struct posix_trace_st
 static void tell_stream(const struct looking *looking, const struct ptx_look_stream *from)
 {
 	struct posix_trace_stream_np stream = { 0 };
-	struct posix_trace_source_np source = { .stream = from, .holder = looking->holder,
-						.holders = looking->holders,
+	struct posix_trace_source_np source = { .stream = from,
+						.opener = looking->opener,
+						.openers = looking->openers,
 						.image = looking->image };
 
 	find_target(looking, &from->attachment, &stream);
@@ -171,10 +172,10 @@ static void know_names(struct looking *looking)
 /* Any of the holders leads to it: some may have ended since. */
 static bool open_arena(const struct looking *looking)
 {
-	char path[PTX_HOLDER_PATH];
+	char path[PTX_OPENER_PATH];
 
-	for (size_t i = 0; i < looking->holders; i++) {
-		ptx_holders_path(&looking->holder[i], path, sizeof(path));
+	for (size_t i = 0; i < looking->openers; i++) {
+		ptx_openers_path(&looking->opener[i], path, sizeof(path));
 		if (ptx_look_at(looking->look, path))
 			return true;
 	}
@@ -193,8 +194,8 @@ static uint32_t inner_pid(uint32_t pid)
 
 static void tell_arena(struct looking *looking)
 {
-	for (size_t i = 0; i < looking->holders; i++)
-		looking->inner[i] = inner_pid(looking->holder[i].pid);
+	for (size_t i = 0; i < looking->openers; i++)
+		looking->inner[i] = inner_pid(looking->opener[i].pid);
 	know_names(looking);
 	for (unsigned i = 0; i < looking->look->streams; i++)
 		tell_stream(looking, &looking->look->stream[i]);
@@ -206,8 +207,8 @@ static int look_at_arena(struct looking *looking)
 
 	if (!open_arena(looking) || looking->look->streams == 0)
 		return 0;
-	looking->inner = malloc(looking->holders * sizeof(*looking->inner));
-	looking->member = malloc(looking->holders * sizeof(*looking->member));
+	looking->inner = malloc(looking->openers * sizeof(*looking->inner));
+	looking->member = malloc(looking->openers * sizeof(*looking->member));
 	if (looking->inner && looking->member)
 		tell_arena(looking);
 	else
@@ -219,29 +220,29 @@ static int look_at_arena(struct looking *looking)
 
 static int look_at_all(struct looking *looking)
 {
-	struct ptx_holders holders;
-	int err = looking->alone ? ptx_holders_find_of(looking->pid, &holders) :
-				   ptx_holders_find(&holders);
+	struct ptx_openers openers;
+	int err = looking->alone ? ptx_openers_find_of(looking->pid, &openers)
+				 : ptx_openers_find(&openers);
 
 	if (err)
 		return err;
-	for (size_t i = 0; !err && i < holders.count; i += looking->holders) {
-		looking->holder = &holders.holder[i];
-		looking->holders = ptx_holders_same(&holders, i);
+	for (size_t i = 0; !err && i < openers.count; i += looking->openers) {
+		looking->opener = &openers.opener[i];
+		looking->openers = ptx_openers_same(&openers, i);
 		err = look_at_arena(looking);
 	}
-	ptx_holders_free(&holders);
+	ptx_openers_free(&openers);
 	return err;
 }
 
 static int may_look_at(pid_t pid)
 {
-	char path[PTX_HOLDER_PATH];
+	char path[PTX_OPENER_PATH];
 	int err, folder;
 
 	if (pid < 0)
 		return ESRCH;
-	ptx_holders_files((uint32_t)pid, path, sizeof(path));
+	ptx_openers_files((uint32_t)pid, path, sizeof(path));
 	err = ptx_io_open(path, O_RDONLY | O_DIRECTORY, &folder);
 	if (!err)
 		ptx_io_close(folder);

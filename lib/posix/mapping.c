@@ -87,5 +87,5 @@ PTX_EXPORT int posix_trace_mapping_tell_np(void)
 
 	if (ptx_process_is_child())
 		ptx_process_child();
-	return ptx_call_end(call, ptx_mapped_tell(false));
+	return ptx_call_end(call, ptx_mapped_report(false));
 }

@@ -40,11 +40,11 @@ static void in_child(void)
 	ptx_msan_pause();
 	ptx_process_forked();
 	ptx_view_after_fork();
-	ptx_others_after_fork();
-	ptx_notice_after_fork();
+	ptx_peer_arenas_after_fork();
+	ptx_link_owner_after_fork();
 	ptx_quota_after_fork();
 	ptx_mapped_after_fork();
-	ptx_mapped_tell_child();
+	ptx_mapped_report_child();
 	ptx_registry_after_fork(true);
 	ptx_msan_resume();
 	errno = saved;
@@ -59,7 +59,7 @@ static void __attribute__((constructor)) begin(void)
 	ptx_process_init();
 	ptx_threads_init();
 	pthread_atfork(before_fork, in_parent, in_child);
-	ptx_mapped_tell(true);
+	ptx_mapped_report(true);
 	ptx_msan_resume();
 	errno = saved;
 }
@@ -71,7 +71,7 @@ static void __attribute__((destructor)) end(void)
 	if (ptx_process_is_child() || ptx_is_quiet())
 		return;
 	ptx_msan_pause();
-	ptx_mapped_tell_end();
+	ptx_mapped_report_end();
 	if (atomic_load_explicit(&ptx_private.streams, memory_order_relaxed))
 		ptx_posix_shutdown_all();
 	ptx_msan_resume();

@@ -11,8 +11,8 @@
 struct posix_trace_source_np {
 	const struct ptx_look_stream *stream;
 	/* Processes that have its arena open; or, without any, the arena's bytes. */
-	const struct ptx_holder *holder;
-	size_t holders;
+	const struct ptx_opener *opener;
+	size_t openers;
 	const struct ptx_image *image;
 };
 

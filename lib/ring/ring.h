@@ -70,7 +70,7 @@
 /* Of a region, for its reader: flush/checkpoint.h. */
 #define PTX_CHECKPOINT_BASE  8192u
 #define PTX_CHECKPOINT_RING  32u
-#define PTX_FACTS_BYTES 512 /* of a region, for observers: observe/stream_info.h */
+#define PTX_STREAM_INFO_BYTES 512 /* of a region, for observers: observe/stream_info.h */
 
 #define PTX_WORDS (PTX_TYPE_MAX / 64)
 
@@ -262,7 +262,7 @@ struct ptx_geometry {
 	uint32_t near_chunks; /* the others lie behind the region, in its far part */
 	uint32_t hint_mask[PTX_TIERS];
 	size_t words_at, claimed_at, present_at, rings_at, slots_at, hints_at[PTX_TIERS];
-	size_t checkpoint_at, facts_at, chunks_at;
+	size_t checkpoint_at, info_at, chunks_at;
 	size_t bytes;       /* of the region without its far part */
 	size_t bytes_first; /* up to the end of the first chunks: what the stream's size asks for */
 	size_t far_bytes;   /* a multiple of the page size, as bytes is */

@@ -103,7 +103,7 @@ static void lay_out(struct ptx_geometry *g)
 	size_t end = 0;
 
 	place(&end, sizeof(struct ptx_region), PTX_CACHE_LINE);
-	g->facts_at = place(&end, PTX_FACTS_BYTES, PTX_CACHE_LINE);
+	g->info_at = place(&end, PTX_STREAM_INFO_BYTES, PTX_CACHE_LINE);
 	for (int tier = 0; tier < PTX_TIERS; tier++) {
 		size_t chunks = g->chunks + (size_t)PTX_RING_CHUNKS * tier_rings[tier];
 

@@ -38,14 +38,14 @@ static unsigned put_some(struct ptx_log *log, struct ptx_ledger *ledger)
 						     .pid = 4711, .tid = 4711,
 						     .time_ns = INT64_C(2000000000000000000) + i,
 						     .data = &i };
-		enum ptx_log_put put = ptx_log_put(log, &event);
+		enum ptx_log_append put = ptx_log_append(log, &event);
 
-		if (put == PTX_LOG_PUT_WRITE_FIRST) {
+		if (put == PTX_LOG_APPEND_WRITE_FIRST) {
 			FUZZ_MUST(ptx_log_write(log) == 0, "not written");
-			put = ptx_log_put(log, &event);
+			put = ptx_log_append(log, &event);
 		}
-		FUZZ_MUST(put != PTX_LOG_PUT_WRITE_FIRST, "no room in what was just written");
-		if (put != PTX_LOG_PUT_DONE)
+		FUZZ_MUST(put != PTX_LOG_APPEND_WRITE_FIRST, "no room in what was just written");
+		if (put != PTX_LOG_APPEND_DONE)
 			continue;
 		n++;
 		ledger->total.reported++;

@@ -57,7 +57,7 @@ static struct part part_of(unsigned which, unsigned place)
 		  sizeof(struct ptx_lists) - sizeof(struct ptx_names) },
 		{ chunk, sizeof(struct ptx_chunk) },
 		{ chunk + sizeof(struct ptx_chunk), g->chunk_room },
-		{ seen.region + g->facts_at, PTX_FACTS_BYTES },
+		{ seen.region + g->info_at, PTX_STREAM_INFO_BYTES },
 	};
 
 	return part[which % (sizeof(part) / sizeof(part[0]))];

@@ -339,7 +339,7 @@ inline sync()
 	atomic { s = 0; at = 0; t = 0 }
 }
 
-/* ptx_told_mark() in drain/synthetic.c; a clear does not tell the reader. */
+/* ptx_synthetic_mark() in drain/synthetic.c; a clear does not tell the reader. */
 inline tell_mark(silent)
 {
 	if

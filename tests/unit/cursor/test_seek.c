@@ -132,7 +132,7 @@ START_TEST(seek_is_right_where_times_do_not_rise)
 		event.time_ns = times[i];
 		if (i % 5 == 0)
 			event.len_flags = PTX_RECORD_LATE;
-		ck_assert_int_eq(ptx_log_put(sample.log, &event), PTX_LOG_PUT_DONE);
+		ck_assert_int_eq(ptx_log_append(sample.log, &event), PTX_LOG_APPEND_DONE);
 		if (i % 2)
 			sample_write(&sample);
 	}
@@ -177,7 +177,7 @@ static int falling_log(int policy, size_t log_size, bool dies, int64_t times[FAL
 		if (i == FALLING - 10)
 			times[i] = 700000; /* by far the latest */
 		event.time_ns = times[i];
-		while (ptx_log_put(sample.log, &event) != PTX_LOG_PUT_DONE)
+		while (ptx_log_append(sample.log, &event) != PTX_LOG_APPEND_DONE)
 			sample_write(&sample);
 		if (i % 2)
 			sample_write(&sample);

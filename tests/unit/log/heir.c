@@ -31,7 +31,7 @@ int heir_resume(struct sample *sample, int fd)
 			ck_assert_int_eq(ptx_log_name(sample->log, 64 + i, name), 0);
 		}
 		sample->data_max = HEIR_DATA_MAX;
-		sample->events = ptx_log_put_count(sample->log);
+		sample->events = ptx_log_append_count(sample->log);
 	} else {
 		close(own); /* still the caller's */
 		ptx_ledger_fini(&sample->ledger);

@@ -129,21 +129,22 @@ static void count(struct sample *sample, const struct ptx_log_event *event)
 	sample->bytes += ptx_record_size(ptx_record_len(event->len_flags));
 }
 
-enum ptx_log_put sample_put(struct sample *sample, uint64_t number, int *err)
+enum ptx_log_append sample_put(struct sample *sample, uint64_t number, int *err)
 {
 	uint8_t *data = malloc(sample->data_max + 1);
-	enum ptx_log_put answer = PTX_LOG_PUT_DONE;
+	enum ptx_log_append answer = PTX_LOG_APPEND_DONE;
 	struct ptx_log_event event;
 
 	*err = 0;
 	while (number--) {
 		sample_event(sample->events, sample->data_max, &event, data);
-		while ((answer = ptx_log_put(sample->log, &event)) == PTX_LOG_PUT_WRITE_FIRST) {
+		while ((answer = ptx_log_append(sample->log, &event)) ==
+		       PTX_LOG_APPEND_WRITE_FIRST) {
 			*err = KEEPS_ERRNO(ptx_log_write(sample->log));
 			if (*err)
 				break;
 		}
-		if (answer != PTX_LOG_PUT_DONE)
+		if (answer != PTX_LOG_APPEND_DONE)
 			break;
 		count(sample, &event);
 	}
@@ -155,7 +156,7 @@ void sample_add(struct sample *sample, uint64_t number)
 {
 	int err;
 
-	ck_assert_int_eq(sample_put(sample, number, &err), PTX_LOG_PUT_DONE);
+	ck_assert_int_eq(sample_put(sample, number, &err), PTX_LOG_APPEND_DONE);
 	ck_assert_int_eq(err, 0);
 }
 

@@ -46,7 +46,7 @@ int sample_begin(struct sample *sample, int fd, uint32_t policy, uint64_t log_si
 void sample_begin_frozen(struct sample *sample, int fd, const struct ptx_log_facts *facts);
 
 /* Puts up to count events, writing when told to. PUT_DONE, or PUT_FULL; *err of a write. */
-enum ptx_log_put sample_put(struct sample *sample, uint64_t count, int *err);
+enum ptx_log_append sample_put(struct sample *sample, uint64_t count, int *err);
 /* The same where nothing may fail. */
 void sample_add(struct sample *sample, uint64_t count);
 void sample_write(struct sample *sample);

@@ -73,7 +73,7 @@ START_TEST(a_limit_on_file_size_is_an_error_and_the_log_opens_with_its_status)
 	struct sample sample;
 	uint64_t reported, put;
 	int fd = sample_file(), err, end;
-	enum ptx_log_put answer;
+	enum ptx_log_append answer;
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -90,7 +90,7 @@ START_TEST(a_limit_on_file_size_is_an_error_and_the_log_opens_with_its_status)
 	put = sample.events;
 	end = ptx_log_complete(sample.log, &status, &sample.ledger);
 	setrlimit(RLIMIT_FSIZE, &old);
-	ck_assert_int_eq(answer, PTX_LOG_PUT_WRITE_FIRST);
+	ck_assert_int_eq(answer, PTX_LOG_APPEND_WRITE_FIRST);
 	ck_assert_int_eq(err, EFBIG);
 	ck_assert_int_eq(end, EFBIG);
 	reported = sample.ledger.total.reported;
@@ -127,7 +127,7 @@ START_TEST(a_reader_that_went_away_is_an_error)
 	sample_add(&sample, 10);
 	sample_write(&sample);
 	close(ends[0]);
-	ck_assert_int_eq(sample_put(&sample, 10000, &err), PTX_LOG_PUT_WRITE_FIRST);
+	ck_assert_int_eq(sample_put(&sample, 10000, &err), PTX_LOG_APPEND_WRITE_FIRST);
 	ck_assert_int_eq(err, EPIPE);
 	ck_assert_int_eq(ptx_log_write(sample.log), EPIPE);
 	ck_assert_int_eq(ptx_log_complete(sample.log, &sample.status, &sample.ledger), EPIPE);

@@ -28,7 +28,7 @@ static void put_one(struct sample *sample, const struct ptx_log_event *event)
 	struct ptx_ledger_line *thread =
 		ptx_ledger_thread(&sample->ledger, event->pid, event->tid, event->thread);
 
-	ck_assert_int_eq(ptx_log_put_last(sample->log, event), PTX_LOG_PUT_DONE);
+	ck_assert_int_eq(ptx_log_append_last(sample->log, event), PTX_LOG_APPEND_DONE);
 	thread->called++;
 	thread->reported++;
 	sample->ledger.total.called++;
@@ -155,7 +155,7 @@ static void write_until_full(int fd)
 	ck_assert_int_eq(ptx_log_name(sample.log, POSIX_TRACE_STOP, "posix_trace_stop"), 0);
 	map(&sample);
 	map_more(&sample);
-	ck_assert_int_eq(sample_put(&sample, 100, &err), PTX_LOG_PUT_FULL);
+	ck_assert_int_eq(sample_put(&sample, 100, &err), PTX_LOG_APPEND_FULL);
 	put_one(&sample, &stop);
 	sample_write(&sample);
 	ck_assert_int_eq(sample_end(&sample), 0);

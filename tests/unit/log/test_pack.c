@@ -234,7 +234,7 @@ static void put_alike(struct sample *sample, unsigned count, uint32_t len)
 
 	for (unsigned i = 0; i < count; i++) {
 		event.time_ns = SAMPLE_TIME(i);
-		while (ptx_log_put(sample->log, &event) == PTX_LOG_PUT_WRITE_FIRST)
+		while (ptx_log_append(sample->log, &event) == PTX_LOG_APPEND_WRITE_FIRST)
 			sample_write(sample);
 	}
 	free(data);

@@ -109,19 +109,20 @@ START_TEST(until_full_never_exceeds_its_limit_and_keeps_room_for_stop)
 
 		ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_UNTIL_FULL, limit, 40), 0);
 		ck_assert_int_eq(ptx_log_name(sample.log, POSIX_TRACE_STOP, "stop"), 0);
-		ck_assert_int_eq(sample_put(&sample, 1000, &err), PTX_LOG_PUT_FULL);
+		ck_assert_int_eq(sample_put(&sample, 1000, &err), PTX_LOG_APPEND_FULL);
 		sample_event(sample.events, 40, &event, data);
 		ck_assert_uint_le(sample.bytes + PTX_LOG_STOP_BYTES, limit);
 		ck_assert_uint_gt(sample.bytes + PTX_LOG_STOP_BYTES +
 				  ptx_record_size(ptx_record_len(event.len_flags)), limit);
 		/* Nothing fits behind it any more, however short: order would be lost. */
 		event.len_flags = 0;
-		ck_assert_int_eq(ptx_log_put(sample.log, &event), PTX_LOG_PUT_FULL);
+		ck_assert_int_eq(ptx_log_append(sample.log, &event), PTX_LOG_APPEND_FULL);
 		ck_assert(ptx_log_is_full(sample.log));
-		ck_assert_int_eq(ptx_log_put_last(sample.log, &stop), PTX_LOG_PUT_DONE);
-		ck_assert_int_eq(ptx_log_put_last(sample.log, &stop),
-				 limit - sample.bytes >= 2 * PTX_LOG_STOP_BYTES ? PTX_LOG_PUT_DONE :
-				 PTX_LOG_PUT_FULL);
+		ck_assert_int_eq(ptx_log_append_last(sample.log, &stop), PTX_LOG_APPEND_DONE);
+		ck_assert_int_eq(ptx_log_append_last(sample.log, &stop),
+				 limit - sample.bytes >= 2 * PTX_LOG_STOP_BYTES
+					 ? PTX_LOG_APPEND_DONE
+					 : PTX_LOG_APPEND_FULL);
 		sample_write(&sample);
 		sample_end(&sample);
 
@@ -146,7 +147,7 @@ START_TEST(clear_makes_a_full_log_usable_again)
 	int err, fd = sample_file();
 
 	ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_UNTIL_FULL, 1000, 8), 0);
-	ck_assert_int_eq(sample_put(&sample, 1000, &err), PTX_LOG_PUT_FULL);
+	ck_assert_int_eq(sample_put(&sample, 1000, &err), PTX_LOG_APPEND_FULL);
 	OK(ptx_log_clear(sample.log, &sample.ledger));
 	ck_assert(!ptx_log_is_full(sample.log));
 	sample.events = 0;
@@ -253,13 +254,13 @@ START_TEST(more_threads_than_a_block_can_name_begin_another_block)
 	for (uint32_t i = 0; i < 5000; i++) {
 		struct ptx_log_event event = { .type = 64, .pid = 1 + i % 2, .tid = i,
 					       .thread = i ^ 0x55, .time_ns = i };
-		enum ptx_log_put answer = ptx_log_put(sample.log, &event);
+		enum ptx_log_append answer = ptx_log_append(sample.log, &event);
 
-		if (answer == PTX_LOG_PUT_WRITE_FIRST) {
+		if (answer == PTX_LOG_APPEND_WRITE_FIRST) {
 			sample_write(&sample);
-			answer = ptx_log_put(sample.log, &event);
+			answer = ptx_log_append(sample.log, &event);
 		}
-		ck_assert_int_eq(answer, PTX_LOG_PUT_DONE);
+		ck_assert_int_eq(answer, PTX_LOG_APPEND_DONE);
 	}
 	sample_end(&sample);
 	stored = sample_open(fd, false);

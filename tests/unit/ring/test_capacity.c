@@ -259,7 +259,7 @@ START_TEST(a_plan_holds_together)
 	ck_assert_uint_eq(g.chunk_room + sizeof(struct ptx_chunk), g.chunk_bytes);
 	ck_assert_uint_eq(g.chunk_bytes % PTX_CACHE_LINE, 0);
 	ck_assert_uint_eq(g.chunks_max, g.chunks + PTX_RING_CHUNKS * g.rings);
-	ck_assert_uint_ge(g.facts_at, sizeof(struct ptx_region));
+	ck_assert_uint_ge(g.info_at, sizeof(struct ptx_region));
 	for (int tier = 0; tier < PTX_TIERS; tier++) {
 		size_t queues = PTX_HINTS * ((size_t)g.hint_mask[tier] + 1) * 8;
 
@@ -267,7 +267,7 @@ START_TEST(a_plan_holds_together)
 		ck_assert_uint_ge(tier < 2 ? g.hints_at[tier + 1] : g.words_at,
 				  g.hints_at[tier] + queues);
 	}
-	ck_assert_uint_ge(g.hints_at[0], g.facts_at + PTX_FACTS_BYTES);
+	ck_assert_uint_ge(g.hints_at[0], g.info_at + PTX_STREAM_INFO_BYTES);
 	ck_assert_uint_ge(g.hint_mask[0] + 1, g.chunks + PTX_RING_CHUNKS * PTX_RINGS_BASE);
 	ck_assert_uint_ge(g.hint_mask[2] + 1, g.chunks_max);
 	ck_assert_uint_ge(g.claimed_at, g.words_at + g.chunks_max * 8);
