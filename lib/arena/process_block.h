@@ -30,7 +30,7 @@ struct ptx_private {
 	_Atomic(struct ptx_view *) view[PTX_STREAMS];
 	_Atomic uint32_t streams; /* identifiers of active ones */
 	bool has_quota; /* the account in meet/quota.c is of this process */
-	struct ptx_stream *unused; /* memory for streams, under the lock of stream/registry.c */
+	struct ptx_stream *unused; /* memory for streams, under the lock of posix/registry.c */
 	_Atomic(struct ptx_stream *) handle[PTX_HANDLES];
 };
 

@@ -38,16 +38,16 @@ static void take_status(struct ptx_flush *flush)
 	flush->overwritten = atomic_load_explicit(&status->overwritten, memory_order_relaxed);
 }
 
-int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, bool by_itself,
-		     struct ptx_mapped *mapped, struct ptx_flush **result)
+int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_log *log,
+		     bool by_itself, struct ptx_mapped *mapped, struct ptx_flush **result)
 {
 	struct ptx_flush *flush = calloc(1, sizeof *flush);
 	int err = 0;
 
 	if (!flush)
 		return ENOMEM;
-	flush->stream = stream;
-	flush->drain = stream->drain;
+	flush->drain = drain;
+	flush->lock = lock;
 	flush->log = log;
 	ptx_ledger_init(&flush->closing);
 	take_status(flush);
@@ -123,7 +123,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller)
 {
 	bool framed = kind != PTX_FLUSH_FINAL ||
-		      flush->stream->attr.log_policy != POSIX_TRACE_UNTIL_FULL;
+		      ptx_log_policy(flush->log) != POSIX_TRACE_UNTIL_FULL;
 	struct ptx_shield shield;
 	uint64_t target;
 	int err, lacking;
@@ -131,7 +131,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	ptx_mapped_look(flush->mapped, kind == PTX_FLUSH_AUTOMATIC);
 	wait_for_turn(flush, kind);
 	ptx_shield_raise(&shield);
-	pthread_mutex_lock(&flush->stream->lock);
+	pthread_mutex_lock(flush->lock);
 	flush->flushing = true;
 	ptx_drain_sync(flush->drain); /* a FULL that came before stands before */
 	/* A log that cannot be written takes none of them, however often somebody tries. */
@@ -166,7 +166,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	ptx_checkpoint_write(flush->drain, ptx_log_append_count(flush->log));
 	ptx_flush_note_status(flush);
 	flush->flushing = false;
-	pthread_mutex_unlock(&flush->stream->lock);
+	pthread_mutex_unlock(flush->lock);
 	ptx_shield_lower(&shield);
 	pthread_mutex_unlock(&flush->turn);
 	return err;

@@ -11,10 +11,13 @@
 #ifndef PTX_FLUSH_FLUSH_H
 #define PTX_FLUSH_FLUSH_H
 
+#include <pthread.h>
+
 #include "drain/drain.h"
 #include "log/log.h"
 #include "modules/mapped.h"
-#include "stream/stream.h"
+
+struct ptx_flush;
 
 enum ptx_flush_kind {
 	PTX_FLUSH_BY_CALL,
@@ -29,11 +32,11 @@ struct ptx_flush_caller {
 };
 
 /*
- * Takes over the log and mapped, which may be NULL, unless it fails; starts the thread if
- * by_itself. EAGAIN if it cannot.
+ * lock is the stream's lock, which protects the drain. Takes over the log and mapped, which may be
+ * NULL, unless it fails; starts the thread if by_itself. EAGAIN if it cannot.
  */
-int ptx_flush_create(struct ptx_stream *stream, struct ptx_log *log, bool by_itself,
-		     struct ptx_mapped *mapped, struct ptx_flush **flush);
+int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_log *log,
+		     bool by_itself, struct ptx_mapped *mapped, struct ptx_flush **flush);
 
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller);

@@ -8,8 +8,8 @@
 #include "flush/flush.h"
 
 struct ptx_flush {
-	struct ptx_stream *stream;
 	struct ptx_drain *drain;
+	pthread_mutex_t *lock; /* the stream's */
 	struct ptx_log *log;
 	struct ptx_mapped *mapped; /* NULL: the log does not say it */
 	pthread_mutex_t turn; /* held through a flush; taken before the stream's lock */

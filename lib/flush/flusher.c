@@ -39,11 +39,11 @@ static int64_t until_due(struct ptx_flush *flush)
 {
 	uint64_t oldest, age;
 
-	pthread_mutex_lock(&flush->stream->lock);
+	pthread_mutex_lock(flush->lock);
 	ptx_drain_pass(flush->drain);
 	oldest = ptx_drain_oldest(flush->drain);
 	age = oldest && flush->drain->now > oldest ? flush->drain->now - oldest : 0;
-	pthread_mutex_unlock(&flush->stream->lock);
+	pthread_mutex_unlock(flush->lock);
 	if (!oldest)
 		return IDLE_NAP_NS;
 	if (age >= ptx_clock_ticks(AGE_NS))

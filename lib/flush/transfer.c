@@ -34,9 +34,9 @@ static int write_out(struct ptx_flush *flush)
 
 	ptx_transfer_lists(flush);
 	ptx_checkpoint_write(flush->drain, ptx_log_append_count(flush->log));
-	pthread_mutex_unlock(&flush->stream->lock);
+	pthread_mutex_unlock(flush->lock);
 	err = ptx_log_write(flush->log);
-	pthread_mutex_lock(&flush->stream->lock);
+	pthread_mutex_lock(flush->lock);
 	if (!err)
 		ptx_drain_settle(flush->drain);
 	if (ptx_log_overwritten(flush->log) != flush->overwritten) {
@@ -163,9 +163,9 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 			    (++naps > HELD_BACK_NAPS && ptx_clock_now() > too_long))
 				break;
 			/* Somebody older than the target may be about to publish. */
-			pthread_mutex_unlock(&flush->stream->lock);
+			pthread_mutex_unlock(flush->lock);
 			ptx_futex_nap(&never, 0, HELD_BACK_NAP_NS);
-			pthread_mutex_lock(&flush->stream->lock);
+			pthread_mutex_lock(flush->lock);
 			continue;
 		}
 		if (event.ticks > target)

@@ -90,6 +90,9 @@ int ptx_log_write(struct ptx_log *log);
 /* How many events were put so far, also those that are not written yet or overwritten by now. */
 uint64_t ptx_log_append_count(const struct ptx_log *log);
 
+/* The log-full policy, POSIX_TRACE_LOOP and so on. */
+uint32_t ptx_log_policy(const struct ptx_log *log);
+
 /* LOOP: its space was used up once. UNTIL_FULL: PUT_FULL was answered. */
 bool ptx_log_is_full(const struct ptx_log *log);
 

@@ -250,6 +250,11 @@ uint64_t ptx_log_append_count(const struct ptx_log *log)
 	return log->block.first_record + log->hot.records;
 }
 
+uint32_t ptx_log_policy(const struct ptx_log *log)
+{
+	return log->policy;
+}
+
 int ptx_log_descriptor(const struct ptx_log *log)
 {
 	return log->fd;

@@ -214,15 +214,15 @@ static void tell_status(const struct ptx_snapshot *snapshot, struct ptx_log_stat
 }
 
 /* Everything there is; the log is full for nobody. */
-static int write_events(struct ptx_stream *stream)
+static int write_events(struct ptx_flush *flush)
 {
 	struct ptx_shield shield;
 	int err;
 
 	ptx_shield_raise(&shield);
-	pthread_mutex_lock(&stream->lock);
-	err = ptx_transfer(stream->flush, UINT64_MAX, UINT64_MAX);
-	pthread_mutex_unlock(&stream->lock);
+	pthread_mutex_lock(flush->lock);
+	err = ptx_transfer(flush, UINT64_MAX, UINT64_MAX);
+	pthread_mutex_unlock(flush->lock);
 	ptx_shield_lower(&shield);
 	return err;
 }
@@ -241,26 +241,29 @@ static void name_the_nameless(struct ptx_flush *flush)
 	}
 }
 
-static int write_log(struct ptx_snapshot *snapshot, struct ptx_stream *stream, struct ptx_log *log)
+/* The flush locks a mutex when it takes events; here no other thread has the drain. */
+static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, struct ptx_log *log)
 {
+	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	struct ptx_flush *flush;
 	struct ptx_log_status status;
 	struct ptx_ledger *ledger;
 	int err, err2;
 
 	tell_status(snapshot, &status);
-	err = ptx_flush_create(stream, log, false, NULL, &stream->flush);
+	err = ptx_flush_create(drain, &lock, log, false, NULL, &flush);
 	if (err) {
 		ptx_log_destroy(log);
 		return err;
 	}
-	err = write_events(stream);
-	name_the_nameless(stream->flush);
-	ledger = ptx_flush_closing(stream->flush);
-	err2 = ptx_drain_ledger(stream->drain, ledger);
+	err = write_events(flush);
+	name_the_nameless(flush);
+	ledger = ptx_flush_closing(flush);
+	err2 = ptx_drain_ledger(drain, ledger);
 	if (!err2)
 		reconcile(snapshot, ledger);
 	err = err ? err : err2;
-	err2 = ptx_flush_destroy(stream->flush, &status);
+	err2 = ptx_flush_destroy(flush, &status);
 	return err ? err : err2;
 }
 
@@ -278,24 +281,19 @@ static int create_log(const struct ptx_snapshot *snapshot, int fd, struct ptx_lo
 
 int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd)
 {
-	struct ptx_stream stream = { .log_fd = -1,
-				     .kind = PTX_STREAM_LOGGED,
-				     .attr = snapshot->info.attr };
+	struct ptx_drain *drain;
 	struct ptx_log *log;
 	int err;
 
-	stream.attr.log_policy = POSIX_TRACE_APPEND;
 	err = create_log(snapshot, fd, &log);
 	if (err)
 		return err;
-	err = make_drain(snapshot, &stream.drain);
+	err = make_drain(snapshot, &drain);
 	if (err) {
 		ptx_log_destroy(log);
 		return err;
 	}
-	pthread_mutex_init(&stream.lock, NULL);
-	err = write_log(snapshot, &stream, log);
-	pthread_mutex_destroy(&stream.lock);
-	ptx_drain_destroy(stream.drain);
+	err = write_log(snapshot, drain, log);
+	ptx_drain_destroy(drain);
 	return err;
 }

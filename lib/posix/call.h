@@ -12,7 +12,7 @@
 #include <pthread.h>
 
 #include "base/export.h"
-#include "stream/registry.h"
+#include "posix/registry.h"
 
 struct ptx_call {
 	int saved_errno;

@@ -5,7 +5,7 @@
 #ifndef PTX_POSIX_CONTROL_H
 #define PTX_POSIX_CONTROL_H
 
-#include "stream/stream.h"
+#include "posix/stream.h"
 
 /* Claims the stream's first ring for the controller. */
 int ptx_control_open(struct ptx_stream *stream);

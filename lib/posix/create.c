@@ -74,8 +74,9 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 		return err;
 	mapped = ptx_mapped_create(stream->target.arena, stream->view->bit, stream->target.pid,
 				   stream->target.same_ids);
-	err = ptx_flush_create(stream, log, stream->attr.stream_policy == POSIX_TRACE_FLUSH,
-			       mapped, &stream->flush);
+	err = ptx_flush_create(stream->drain, &stream->lock, log,
+			       stream->attr.stream_policy == POSIX_TRACE_FLUSH, mapped,
+			       &stream->flush);
 	if (err) {
 		ptx_log_destroy(log);
 		ptx_mapped_destroy(mapped);

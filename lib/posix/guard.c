@@ -71,7 +71,9 @@ static int resume(struct ptx_stream *stream, struct ptx_log *log, const struct p
 	err = ptx_log_tally_report(tally, &stream->drain->account);
 	if (!err)
 		err = ptx_checkpoint_resume(stream->drain, ptx_log_append_count(log));
-	return err ? err : ptx_flush_create(stream, log, false, NULL, &stream->flush);
+	if (err)
+		return err;
+	return ptx_flush_create(stream->drain, &stream->lock, log, false, NULL, &stream->flush);
 }
 
 static int complete(struct ptx_stream *stream, int log_fd)

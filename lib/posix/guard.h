@@ -14,7 +14,7 @@
 #ifndef PTX_POSIX_GUARD_H
 #define PTX_POSIX_GUARD_H
 
-#include "stream/stream.h"
+#include "posix/stream.h"
 
 /* Starts a guardian for a stream that is attached. */
 void ptx_guard_start(struct ptx_stream *stream);

@@ -5,7 +5,7 @@
 #ifndef PTX_POSIX_LEVEL_H
 #define PTX_POSIX_LEVEL_H
 
-#include "stream/stream.h"
+#include "posix/stream.h"
 
 /* A type of this process was described with a level: streams that have one obey it. */
 void ptx_level_described(unsigned type, int level);

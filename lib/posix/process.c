@@ -16,7 +16,7 @@
 #include "point/thread.h"
 #include "point/view.h"
 #include "posix/shutdown.h"
-#include "stream/registry.h"
+#include "posix/registry.h"
 
 static void before_fork(void)
 {

@@ -5,7 +5,7 @@
 #ifndef PTX_POSIX_STATUS_H
 #define PTX_POSIX_STATUS_H
 
-#include "stream/stream.h"
+#include "posix/stream.h"
 
 void ptx_posix_status(struct ptx_stream *stream, struct posix_trace_status_info *info, bool reset);
 

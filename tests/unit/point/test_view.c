@@ -5,7 +5,7 @@
 
 #include "base/barrier.h"
 #include "point/view.h"
-#include "stream/registry.h"
+#include "posix/registry.h"
 #include "support/stream.h"
 
 static bool no_barrier; /* on other threads: the kernel has none, or refuses it */

@@ -5,7 +5,7 @@
  */
 #include "drain/drain.h"
 #include "point/view.h"
-#include "stream/registry.h"
+#include "posix/registry.h"
 #include "support/stream.h"
 
 static trace_id_t trid;

@@ -12,7 +12,7 @@
 #include "base/futex.h"
 #include "flush/flush.h"
 #include "point/view.h"
-#include "stream/registry.h"
+#include "posix/registry.h"
 #include "support/log.h"
 #include "support/stream.h"
 

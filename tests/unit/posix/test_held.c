@@ -9,7 +9,7 @@
 #include "base/barrier.h"
 #include "point/view.h"
 #include "ring/ring_write.h"
-#include "stream/registry.h"
+#include "posix/registry.h"
 #include "support/stream.h"
 
 enum { KINDS = 8, HELD = 1000 };

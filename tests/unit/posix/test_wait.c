@@ -4,7 +4,7 @@
 #include "drain/drain.h"
 #include "point/view.h"
 #include "ring/ring_write.h"
-#include "stream/registry.h"
+#include "posix/registry.h"
 #include "support/stream.h"
 
 enum { SLEEPS_MOST = 8 };

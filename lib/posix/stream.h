@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stream/stream.h - what a trace_id_t names: an active stream, with or without log, or an opened
+ * posix/stream.h - what a trace_id_t names: an active stream, with or without log, or an opened
  * log.
  *
  * Lock      lock serialises the controller's calls and the reader; it is never held during I/O on
  *           a log that is written, nor while a reader sleeps. Trace points never take it.
  * Life      found through the registry; dropped when no call is inside (registry.h).
  */
-#ifndef PTX_STREAM_STREAM_H
-#define PTX_STREAM_STREAM_H
+#ifndef PTX_POSIX_STREAM_H
+#define PTX_POSIX_STREAM_H
 
 #include <pthread.h>
 #include <stdatomic.h>

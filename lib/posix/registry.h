@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stream/registry.h - from identifiers to streams.
+ * posix/registry.h - from identifiers to streams.
  *
  * An identifier is a place and a generation. Streams are type-stable: their memory is used for
  * other streams, and never for anything else. A call that finds a stream by its place may
@@ -14,11 +14,11 @@
  *
  * Threads   all; a call locks its stream, or enters and leaves it where it may sleep or do I/O.
  */
-#ifndef PTX_STREAM_REGISTRY_H
-#define PTX_STREAM_REGISTRY_H
+#ifndef PTX_POSIX_REGISTRY_H
+#define PTX_POSIX_REGISTRY_H
 
 #include "arena/process_block.h"
-#include "stream/stream.h"
+#include "posix/stream.h"
 
 static inline bool ptx_registry_is(struct ptx_stream *stream, trace_id_t id)
 {

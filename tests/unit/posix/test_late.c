@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stream/registry.h: between any two instructions of a call that looks for a stream, another
+ * posix/registry.h: between any two instructions of a call that looks for a stream, another
  * thread ends the stream and uses its memory for a new one, unless the call is inside. The call
  * never gets the new one.
  */
 #include <sys/mman.h>
 
 #include "meet/process.h"
-#include "stream/registry.h"
+#include "posix/registry.h"
 #include "support/support.h"
 #include "unit/ring/steps.h"
 
@@ -108,7 +108,7 @@ START_TEST(memory_of_streams_is_used_again)
 }
 END_TEST
 
-SUITE_MAIN("stream/late",
+SUITE_MAIN("posix/late",
 	   a_call_does_not_enter_the_next_stream,
 	   a_call_does_not_lock_the_next_stream,
 	   memory_of_streams_is_used_again)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "stream/registry.h"
+#include "posix/registry.h"
 
 #include <errno.h>
 #include <stddef.h>
