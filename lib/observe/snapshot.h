@@ -5,7 +5,7 @@
  *
  * Nobody is stopped and nothing is read away. What the copy holds is what a reader would have got
  * at that moment: of every ring what was not taken yet, up to the moment, and back to where it was
- * overwritten while the copy was made. arena/DESIGN 12 says why that has no hole.
+ * overwritten while the copy was made. DESIGN 1 says why that has no hole.
  *
  * Everything in it has been checked: chunks are in the order of their rings, heads lie behind whole
  * records, links lead on. What had to be left out is counted.
