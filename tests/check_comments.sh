@@ -23,7 +23,8 @@ lib/base
 
 # What make generates is left out; it lies here if the sources are built in place.
 files=$(find lib include tools -type f -name '*.[ch]' \
-	! -path tools/posixtrace/formats/rkh_table.c ! -path tools/posixtrace/formats/tracex_table.c \
+	! -path tools/posixtrace/convert/rkh/rkh_table.c \
+	! -path tools/posixtrace/convert/tracex/tracex_table.c \
 	! -path tools/posixtrace/picture/page.c | sort)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT

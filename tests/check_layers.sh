@@ -1,68 +1,104 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The ranks of lib/README hold: a file includes only files of its own room or of a lower rank.
-# What only users may see (examples, the tool, tests/posix) includes no file of lib/ at all.
+# The ranks of lib/README and tools/posixtrace/README hold: a file includes only files of its own
+# room or of a room with a lower rank, and no file includes itself by way of others. The shim, the
+# tool, examples and tests/posix include the library's public headers only.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 
 cd "$top_srcdir" || exit 1
-ranks=$(awk '$2 == "rank" { print $1, $3 }' lib/README)
+LC_ALL=C
+export LC_ALL
 
-rank_of() {
-	printf '%s\n' "$ranks" | awk -v room="$1" '$1 == room { print $2 }'
-}
-
-# The includes of a file that name a room: "room/file.h".
+# includes FILE...: a line "FILE INCLUDE" for each #include "INCLUDE".
 includes() {
-	sed -nE 's/^[ \t]*#[ \t]*include[ \t]*"([^"]*)".*/\1/p' "$1"
+	sed -nE 's/^[ \t]*#[ \t]*include[ \t]*"([^"]*)".*/\1/p; t print; b; :print; F' "$@" |
+		awk 'NR % 2 { include = $0; next } { print $0, include }'
 }
 
-check "lib/README has ranks" test -n "$ranks"
+# against TREE ROOM: the includes of a room's files that break the ranks. "../" leaves the tree.
+against() {
+	awk -v tree="$1" -v room="$2" '
+		FILENAME == ARGV[1] { if ($2 == "rank") rank[$1] = $3; next }
+		FILENAME == ARGV[2] { exists[$1] = 1; next }
+		{
+			from = substr($1, length(tree) + 2)
+			sub("/[^/]*$", "", from)
+			if (from != room || $2 ~ "^[.][.]/")
+				next
+			to = $2
+			if (!sub("/[^/]*$", "", to) || !(to in rank))
+				print $1 ": \"" $2 "\" (no room)"
+			else if (to != room && rank[to] >= rank[room])
+				print $1 ": \"" $2 "\" (rank " rank[to] ", not below " rank[room] ")"
+			else if (!((tree "/" $2) in exists))
+				print $1 ": \"" $2 "\" (no such file)"
+		}' "$1/README" "$scratch/files" "$scratch/includes"
+}
 
-for room in $(printf '%s\n' "$ranks" | cut -d' ' -f1); do
-	check "lib/README names $room, lib/$room exists" test -d "lib/$room"
-	inc=lib/$room/Makefile.inc
-	test -e "$inc" || continue
-	check "$inc begins with the room's line" \
-		grep -qxF "# $(grep -E "^$room +rank" lib/README)" "$inc"
-	rank=$(rank_of "$room")
-	for file in lib/"$room"/*.[ch]; do
+# unlisted TREE ROOM: the files of a room that its Makefile.inc does not name.
+unlisted() {
+	for file in "$1/$2"/*.[ch]; do
 		test -e "$file" || continue
-		check "$file is in $inc" \
-			grep -qE "(^|[[:space:]])$room/$(basename "$file" | sed 's/\./\\./')([[:space:]]|\$)" "$inc"
-		bad=
-		for include in $(includes "$file"); do
-			other=${include%%/*}
-			other_rank=$(rank_of "$other")
-			if [ "$other" = "$include" ] || [ -z "$other_rank" ]; then
-				bad="$bad \"$include\" (no room)"
-			elif [ "$other" != "$room" ] && [ "$other_rank" -ge "$rank" ]; then
-				bad="$bad \"$include\" (rank $other_rank, not below $rank)"
-			elif [ ! -e "lib/$include" ]; then
-				bad="$bad \"$include\" (no such file)"
-			fi
-		done
-		none "$file includes what is below it" "$bad"
+		grep -qE "(^|[[:space:]])$2/$(basename "$file" | sed 's/\./\\./')([[:space:]]|\$)" \
+			"$1"/Makefile.am "$1"/*/Makefile.inc "$1/$2/Makefile.inc" || echo "$file"
 	done
-done
+}
 
-for file in lib/*/*.[ch]; do
-	room=$(basename "$(dirname "$file")")
-	check "the room of $file has a rank" test -n "$(rank_of "$room")"
-done
+# roomless TREE: the files in folders without a rank.
+roomless() {
+	awk -v tree="$1" '
+		FILENAME == ARGV[1] { if ($2 == "rank") rank[$1] = $3; next }
+		{
+			room = substr($1, length(tree) + 2)
+			if (sub("/[^/]*$", "", room) && !(room in rank))
+				print $1
+		}' "$1/README" "$scratch/files"
+}
 
-# The shim is a user of the library that lives beside it.
-for file in lib/preload/*.[ch]; do
-	none "$file uses the public headers only" "$(includes "$file" | grep -v '^preload/')"
-done
+# loops TREE: files that include themselves by way of others.
+loops() {
+	awk -v tree="$1" '$1 != tree "/" $2 { print substr($1, length(tree) + 2), $2 }' \
+		"$scratch/includes" | tsort 2>&1 >/dev/null
+}
 
-for file in examples/*.[ch] tools/posixtrace/*.[ch] tests/posix/*.c; do
-	test -e "$file" || continue
-	bad=
-	for include in $(includes "$file"); do
-		test -z "$(rank_of "${include%%/*}")" || bad="$bad \"$include\""
+check_tree() {
+	find "$1" -name '*.[ch]' | sort >"$scratch/files"
+	includes $(cat "$scratch/files") >"$scratch/includes"
+	check "$1 has includes" test -s "$scratch/includes"
+	rooms=$(awk '$2 == "rank" { print $1 }' "$1/README")
+	check "$1/README has ranks" test -n "$rooms"
+	for room in $rooms; do
+		inc=$1/$room/Makefile.inc
+		check "$1/README names $room, $inc exists" test -e "$inc"
+		test -e "$inc" || continue
+		check "$inc begins with the room's line" \
+			grep -qxF "# $(grep -E "^$room +rank" "$1/README")" "$inc"
+		none "Makefile.inc names every file of $1/$room" "$(unlisted "$1" "$room")"
+		none "the files of $1/$room include their own room and lower ranks" \
+			"$(against "$1" "$room")"
 	done
-	none "$file uses the public headers only" "$bad"
-done
+	none "each folder of $1 has a rank" "$(roomless "$1")"
+	none "no file of $1 includes itself by way of others" "$(loops "$1")"
+}
+
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+check_tree lib
+check_tree tools/posixtrace
+
+# The tool and the shim share two lists and the search for a program's dynamic linker.
+shared='\.\./\.\./\.\./lib/preload/(types|image)\.[ch]'
+none "tools/posixtrace includes no file of lib/ but of lib/preload" \
+	"$(grep -F ' ../' "$scratch/includes" | grep -vE " $shared\$")"
+
+# The shim is a user of the library that lies beside it.
+none "lib/preload uses the public headers only" \
+	"$(includes lib/preload/*.[ch] | grep -v ' preload/')"
+
+rooms=$(awk '$2 == "rank" { print $1 }' lib/README | tr '\n' '|')
+none "examples and tests/posix use the public headers only" \
+	"$(includes examples/*.[ch] tests/posix/*.c | grep -E " (${rooms%|})/")"
 
 finish

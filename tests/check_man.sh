@@ -27,7 +27,7 @@ trap 'rm -rf "$scratch"' EXIT
 # path NAME SECTION: the file of a page, links not followed.
 path() {
 	if [ "$2" = 1 ]; then
-		echo "$src/tools/posixtrace/$1.$2"
+		echo "$src/tools/posixtrace/man/$1.$2"
 	else
 		echo "$man/$1.$2"
 	fi
@@ -42,7 +42,7 @@ page() {
 	[ ! -f "$file" ] || echo "$file"
 }
 
-pages="$(grep -L '^\.so ' "$man"/*.[0-9]) $(echo "$src"/tools/posixtrace/*.1)"
+pages="$(grep -L '^\.so ' "$man"/*.[0-9]) $(echo "$src"/tools/posixtrace/man/*.1)"
 
 # --- pages
 

@@ -20,7 +20,8 @@ wide() {
 
 # But for what make generates, which lies here if the sources are built in place.
 files=$(find lib include tools tests examples -type f -name '*.[ch]' \
-	! -path tools/posixtrace/formats/rkh_table.c ! -path tools/posixtrace/formats/tracex_table.c \
+	! -path tools/posixtrace/convert/rkh/rkh_table.c \
+	! -path tools/posixtrace/convert/tracex/tracex_table.c \
 	! -path tools/posixtrace/picture/page.c | sort)
 check "there are C sources" test "$(printf '%s\n' "$files" | wc -l)" -ge 500
 for file in $files; do

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/flow.h"
+#include "convert/flow.h"
 #include "fuzz/fuzz.h"
 
 enum { TO_JSONL, TO_LOG, TO_LISTING, TO_ITSELF, SINKS };

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "fuzz/fuzz.h"
-#include "template/load.h"
+#include "report/template/load.h"
 
 const struct fuzz_word fuzz_words[] = { { 0 } };
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choose/where.h"
 #include "fuzz/fuzz.h"
-#include "where.h"
 
 const struct fuzz_word fuzz_words[] = { { 0 } };
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/etw.h"
-#include "formats/rkh.h"
-#include "formats/tracex.h"
+#include "convert/etw/etw.h"
+#include "convert/rkh/rkh.h"
+#include "convert/tracex/tracex.h"
 #include "mutate.h"
 
 static void tell(void *arg, enum finding_kind kind, uint64_t offset, const char *code,

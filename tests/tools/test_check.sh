@@ -302,7 +302,7 @@ run 2 check - - <"$tmp/rules"
 check "rules and log are not both standard input" has err 'cannot both be standard input$'
 
 # The rules that the page prints, on a log that keeps them but for the one that names EIO.
-page=${top_srcdir:-${0%/*}/../..}/tools/posixtrace/posixtrace-check.1
+page=${top_srcdir:-${0%/*}/../..}/tools/posixtrace/man/posixtrace-check.1
 sed -n '/^\.Sh EXAMPLES/,/^\.Ed/{/^\./!p}' "$page" >"$tmp/page.rules"
 check "the page has rules" test "$(lines page.rules)" -ge 6
 for error in 0 5; do

@@ -4,7 +4,7 @@
 . "${0%/*}/lib.sh"
 
 bash -c : 2>/dev/null || skip "no bash to complete in"
-script=${top_srcdir:-..}/tools/posixtrace/posixtrace.bash
+script=${top_srcdir:-..}/tools/posixtrace/completion/posixtrace.bash
 
 # offers WORD...: the answers for the last word, one a line.
 offers() {

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/etw.h"
-#include "formats/etw_layout.h"
-#include "formats/etw_write.h"
+#include "base/utf.h"
+#include "convert/etw/etw.h"
+#include "convert/etw/etw_layout.h"
+#include "convert/etw/etw_write.h"
 #include "support/support.h"
-#include "utf.h"
 
 static const struct etw_log seed = {
 	.timer_resolution = 156250, .clock = ETW_CLOCK_PERFORMANCE, .frequency = 2337949,

@@ -5,40 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nearest.h"
-#include "out.h"
-#include "say.h"
-#include "text.h"
-#include "tool.h"
+#include "base/nearest.h"
+#include "base/out.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/tool.h"
+#include "convert/format.h"
+#include "log/logfile.h"
 
 #ifndef PACKAGE_VERSION
 # define PACKAGE_VERSION "unknown"
 #endif
 
-static const struct tool_command *const commands[] = {
-	&record_command,
-	&attach_command,
-	&top_command,
-	&list_command,
-	&status_command,
-	&snapshot_command,
-	&recover_command,
-	&dump_command,
-	&report_command,
-	&stat_command,
-	&latency_command,
-	&diff_command,
-#ifdef HAVE_SQLITE_QUERY
-	&query_command,
-#endif
-	&check_command,
-	&plot_command,
-	&html_command,
-	&symbols_command,
-	&verify_command,
-	&convert_command,
-	&send_command,
-	&receive_command,
+#define COMMAND(name, command, summary) extern const struct tool_command command;
+#include "commands.def"
+#undef COMMAND
+
+static const struct {
+	const char *name, *summary;
+	const struct tool_command *command;
+} commands[] = {
+#define COMMAND(name, command, summary) { name, summary, &command },
+#include "commands.def"
+#undef COMMAND
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -46,8 +35,8 @@ static const struct tool_command *const commands[] = {
 static const struct tool_command *find(const char *name)
 {
 	for (size_t i = 0; i < COMMANDS; i++)
-		if (!strcmp(commands[i]->name, name))
-			return commands[i];
+		if (!strcmp(commands[i].name, name))
+			return commands[i].command;
 	return NULL;
 }
 
@@ -57,7 +46,7 @@ static void overview(struct out *out)
 		     "Traces programs and processes, and reads the logs of POSIX trace streams.\n\n"
 		     "Commands:\n");
 	for (size_t i = 0; i < COMMANDS; i++)
-		out_printf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+		out_printf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
 	out_str(out, "\n"
 		     "  posixtrace COMMAND --help   explains a command (also: posixtrace help "
 		     "COMMAND)\n"
@@ -79,7 +68,7 @@ static int no_command(const char *name)
 
 	nearest_begin(&nearest, name);
 	for (size_t i = 0; i < COMMANDS; i++)
-		nearest_offer(&nearest, commands[i]->name);
+		nearest_offer(&nearest, commands[i].name);
 	say("%s: no such command%s", name, nearest_hint(&nearest));
 	return usage();
 }
@@ -127,6 +116,7 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C"); /* a decimal point, whoever reads the output */
 	text_init();
+	logfile_foreign_format = fmt_foreign_name;
 	status = run(argc, argv);
 	if (out_flush(&out_stdout)) {
 		say("standard output: %s", strerror(out_stdout.err));

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "out.h"
-#include "say.h"
-#include "tool.h"
+#include "base/out.h"
+#include "base/say.h"
+#include "base/tool.h"
+
+extern const struct tool_command diff_command;
 
 static const char help[] =
 	"Usage: posixtrace diff [OPTION]... A B\n"
@@ -178,7 +180,6 @@ static int run(int argc, char **argv)
 
 const struct tool_command diff_command = {
 	.name = "diff",
-	.summary = "what differs between two logs and is not chance",
 	.help = help,
 	.run = run,
 };

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "out.h"
-#include "text.h"
+#include "base/out.h"
+#include "base/text.h"
 
 static void log_object(struct out *out, const struct sample *sample)
 {

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "latency/brief.h"
-#include "out.h"
-#include "text.h"
+#include "base/brief.h"
+#include "base/out.h"
+#include "base/text.h"
 
 static void print_log(struct out *out, char which, const struct sample *sample)
 {

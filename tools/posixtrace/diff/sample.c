@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "say.h"
-#include "tool.h"
+#include "base/say.h"
+#include "base/tool.h"
 
 const double sample_quantile[] = { 0.5, 0.9, 0.99 };
 const char *const sample_quantile_name[] = { "p50", "p90", "p99" };

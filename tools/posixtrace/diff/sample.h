@@ -12,9 +12,9 @@
 #ifndef POSIXTRACE_DIFF_SAMPLE_H
 #define POSIXTRACE_DIFF_SAMPLE_H
 
-#include "latency/histogram.h"
-#include "latency/lost.h"
-#include "latency/reading.h"
+#include "choose/reading.h"
+#include "spans/histogram.h"
+#include "spans/lost.h"
 #include "spans/pairing.h"
 
 #define SAMPLE_PARTS 32

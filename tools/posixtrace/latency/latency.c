@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "out.h"
-#include "say.h"
-#include "tool.h"
+#include "base/out.h"
+#include "base/say.h"
+#include "base/tool.h"
+
+extern const struct tool_command latency_command;
 
 static const char help[] =
 	"Usage: posixtrace latency [OPTION]... LOG\n"
@@ -297,7 +299,6 @@ static int run(int argc, char **argv)
 
 const struct tool_command latency_command = {
 	.name = "latency",
-	.summary = "how long spans, calls and waits for locks took",
 	.help = help,
 	.run = run,
 };

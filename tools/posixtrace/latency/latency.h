@@ -5,13 +5,13 @@
 #ifndef POSIXTRACE_LATENCY_LATENCY_H
 #define POSIXTRACE_LATENCY_LATENCY_H
 
-#include "latency/histogram.h"
-#include "latency/locks.h"
-#include "latency/lost.h"
-#include "latency/reading.h"
+#include "base/when.h"
+#include "choose/reading.h"
 #include "latency/slowest.h"
+#include "spans/histogram.h"
+#include "spans/locks.h"
+#include "spans/lost.h"
 #include "spans/pairing.h"
-#include "when.h"
 
 struct latency_series {
 	const struct series *series;

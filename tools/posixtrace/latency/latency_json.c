@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "line.h"
-#include "out.h"
-#include "text.h"
+#include "base/out.h"
+#include "base/text.h"
+#include "show/line.h"
 
 static void member(struct out *out, const char *name, uint64_t value)
 {

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "latency/brief.h"
-#include "line.h"
-#include "out.h"
-#include "text.h"
+#include "base/brief.h"
+#include "base/out.h"
+#include "base/text.h"
+#include "show/line.h"
 
 static void column(struct out *out, double ns)
 {

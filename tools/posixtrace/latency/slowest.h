@@ -11,8 +11,8 @@
 #ifndef POSIXTRACE_LATENCY_SLOWEST_H
 #define POSIXTRACE_LATENCY_SLOWEST_H
 
+#include "choose/reading.h"
 #include "spans/pairing.h"
-#include "latency/reading.h"
 
 #define SLOWEST_MAX    1000
 #define SLOWEST_AROUND 20

@@ -3,15 +3,17 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "losses.h"
-#include "formats/output.h"
-#include "out.h"
+#include "base/out.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/tool.h"
+#include "convert/output.h"
+#include "log/losses.h"
 #include "picture/items_text.h"
 #include "picture/page.h"
 #include "picture/picture.h"
-#include "say.h"
-#include "text.h"
-#include "tool.h"
+
+extern const struct tool_command html_command;
 
 #define HTML_BINS  65536
 #define HTML_ITEMS 2000000
@@ -328,7 +330,6 @@ static int run(int argc, char **argv)
 
 const struct tool_command html_command = {
 	.name = "html",
-	.summary = "a page to look at: threads, spans, gaps on an axis of time",
 	.help = help,
 	.run = run,
 };

@@ -14,7 +14,7 @@
 #ifndef POSIXTRACE_PICTURE_ITEMS_TEXT_H
 #define POSIXTRACE_PICTURE_ITEMS_TEXT_H
 
-#include "out.h"
+#include "base/out.h"
 #include "picture/picture.h"
 
 void items_text(struct out *out, const struct picture *picture);

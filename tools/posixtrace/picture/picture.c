@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "say.h"
-#include "tool.h"
+#include "base/say.h"
+#include "base/tool.h"
 
 static struct picture_series *series_of(struct picture *picture, const struct series *series)
 {

@@ -16,11 +16,11 @@
 #ifndef POSIXTRACE_PICTURE_PICTURE_H
 #define POSIXTRACE_PICTURE_PICTURE_H
 
-#include "gaps.h"
-#include "latency/histogram.h"
+#include "choose/reading.h"
+#include "log/gaps.h"
+#include "log/program.h"
+#include "spans/histogram.h"
 #include "spans/pairing.h"
-#include "latency/reading.h"
-#include "program.h"
 
 #define PICTURE_ROWS     512
 #define PICTURE_BANDS    10000

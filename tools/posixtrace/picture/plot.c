@@ -3,11 +3,13 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "formats/output.h"
-#include "out.h"
+#include "base/out.h"
+#include "base/say.h"
+#include "base/tool.h"
+#include "convert/output.h"
 #include "picture/plot.h"
-#include "say.h"
-#include "tool.h"
+
+extern const struct tool_command plot_command;
 
 static const char help[] =
 	"Usage: posixtrace plot [OPTION]... LOG -o FILE.svg\n"
@@ -106,7 +108,6 @@ static int run(int argc, char **argv)
 
 const struct tool_command plot_command = {
 	.name = "plot",
-	.summary = "an SVG picture: rates, durations, threads over time",
 	.help = help,
 	.run = run,
 };

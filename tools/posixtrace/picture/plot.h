@@ -9,7 +9,7 @@
 #ifndef POSIXTRACE_PICTURE_PLOT_H
 #define POSIXTRACE_PICTURE_PLOT_H
 
-#include "out.h"
+#include "base/out.h"
 #include "picture/picture.h"
 
 #define PLOT_BINS   256

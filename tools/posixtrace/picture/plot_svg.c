@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "latency/brief.h"
-#include "losses.h"
+#include "base/brief.h"
+#include "base/text.h"
+#include "log/losses.h"
 #include "picture/plot.h"
-#include "text.h"
 
 #define WIDTH   1000
 #define LEFT    190

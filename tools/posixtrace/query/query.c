@@ -9,13 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "out.h"
+#include "base/out.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/tool.h"
 #include "query/query_columns.h"
 #include "query/query_weighted.h"
-#include "say.h"
-#include "symbols.h"
-#include "text.h"
-#include "tool.h"
+#include "symbols/symbols.h"
+
+extern const struct tool_command query_command;
 
 #define HEAP_BYTES (40 * 1024 * 1024)
 
@@ -405,7 +407,6 @@ static int run(int argc, char **argv)
 
 const struct tool_command query_command = {
 	.name = "query",
-	.summary = "answers questions in SQL about logs",
 	.help = help,
 	.run = run,
 };

@@ -8,17 +8,17 @@
  *
  * Memory    SQLite's is limited; what does not fit is sorted in temporary files.
  */
-#ifndef POSIXTRACE_QUERY_H
-#define POSIXTRACE_QUERY_H
+#ifndef POSIXTRACE_QUERY_QUERY_H
+#define POSIXTRACE_QUERY_QUERY_H
 
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 
-#include "logfile.h"
-#include "meter.h"
-#include "sqlfields.h"
-#include "when.h"
+#include "base/meter.h"
+#include "base/when.h"
+#include "log/logfile.h"
+#include "query/sqlfields.h"
 
 struct query_log {
 	struct logfile file;

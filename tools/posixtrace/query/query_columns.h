@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* query_columns.h - the columns that every event has; those of fields stand behind them. */
-#ifndef POSIXTRACE_QUERY_COLUMNS_H
-#define POSIXTRACE_QUERY_COLUMNS_H
+#ifndef POSIXTRACE_QUERY_QUERY_COLUMNS_H
+#define POSIXTRACE_QUERY_QUERY_COLUMNS_H
 
 enum query_column {
 	QUERY_TIME, QUERY_NAME, QUERY_TYPE, QUERY_PID, QUERY_TID, QUERY_THREAD, QUERY_ADDRESS,

@@ -3,8 +3,8 @@
  * query_cursor.h - the table events and where a statement is in it: query_events.c reads,
  * query_plan.c makes of a statement's conditions what is read.
  */
-#ifndef POSIXTRACE_QUERY_CURSOR_H
-#define POSIXTRACE_QUERY_CURSOR_H
+#ifndef POSIXTRACE_QUERY_QUERY_CURSOR_H
+#define POSIXTRACE_QUERY_QUERY_CURSOR_H
 
 #include "query/query.h"
 

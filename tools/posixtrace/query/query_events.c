@@ -5,7 +5,7 @@
 #include "query/query_columns.h"
 #include "query/query_cursor.h"
 #include "query/query_weighted.h"
-#include "symbols.h"
+#include "symbols/symbols.h"
 
 /* ------------------------------------------------------------------ the table */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* query_functions.c - times as people write them, for SQL. */
-#include "bound.h"
+#include "choose/bound.h"
 #include "query/query.h"
 
 /* at('10:15'), at('+1.5s'), at('2025-02-03T10:15:32Z'): nanoseconds since 1970. */

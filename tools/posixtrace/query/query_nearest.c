@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nearest.h"
+#include "base/nearest.h"
 #include "query/query.h"
 
 #define NAME_BYTES 256

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "out.h"
+#include "base/out.h"
+#include "base/text.h"
 #include "query/query.h"
-#include "text.h"
 
 #define LOOK_ROWS  1000
 #define LOOK_BYTES (1024 * 1024)

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "spans/pairing.h"
 #include "query/query.h"
+#include "spans/pairing.h"
 
 #define WAITING 64 /* spans that one event can end */
 

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "log/tally.h"
+#include "log/tally_parts.h"
 #include "query/query_columns.h"
-#include "tally.h"
-#include "tally_parts.h"
 
 /* ------------------------------------------------------------------ what a statement is */
 

@@ -14,10 +14,10 @@
  * statement is answered row by row. Either way the answer is the same, but for the rounding of sums
  * of reals.
  */
-#ifndef POSIXTRACE_QUERY_WEIGHTED_H
-#define POSIXTRACE_QUERY_WEIGHTED_H
+#ifndef POSIXTRACE_QUERY_QUERY_WEIGHTED_H
+#define POSIXTRACE_QUERY_QUERY_WEIGHTED_H
 
-#include "groups.h"
+#include "log/groups.h"
 #include "query/query_cursor.h"
 
 /*

@@ -4,12 +4,14 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "nearest.h"
-#include "out.h"
+#include "base/nearest.h"
+#include "base/out.h"
+#include "base/say.h"
+#include "base/tool.h"
 #include "rules/judge.h"
 #include "rules/verdict.h"
-#include "say.h"
-#include "tool.h"
+
+extern const struct tool_command check_command;
 
 #define CHECK_VIOLATED 1
 #define CHECK_FAILED   2
@@ -282,7 +284,6 @@ static int run(int argc, char **argv)
 
 const struct tool_command check_command = {
 	.name = "check",
-	.summary = "rules that a log must keep: order, time, number",
 	.help = help,
 	.run = run,
 };

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "latency/brief.h"
-#include "out.h"
+#include "base/brief.h"
+#include "base/out.h"
+#include "log/value.h"
 #include "rules/judge.h"
-#include "value.h"
 
 #define NONE       UINT32_MAX
 #define KEY_BYTES  64

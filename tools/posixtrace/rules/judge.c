@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/when.h"
 #include "spans/pairing.h"
-#include "when.h"
 
 void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pid_t pid, pid_t tid,
 		     const char *format, ...)

@@ -9,7 +9,7 @@
 #ifndef POSIXTRACE_RULES_JUDGE_H
 #define POSIXTRACE_RULES_JUDGE_H
 
-#include "latency/reading.h"
+#include "choose/reading.h"
 #include "rules/rules.h"
 #include "rules/sight.h"
 

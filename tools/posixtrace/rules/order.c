@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "latency/locks.h"
-#include "spans/pairing.h"
 #include "rules/judge.h"
+#include "spans/locks.h"
+#include "spans/pairing.h"
 
 static struct holder *find(struct judge *judge, const struct rule *rule,
 			   const struct posix_trace_event_np *event)

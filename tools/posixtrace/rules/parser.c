@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "out.h"
-#include "text.h"
+#include "base/out.h"
+#include "base/text.h"
 
 /* ------------------------------------------------------------------ errors */
 

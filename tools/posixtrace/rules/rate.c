@@ -6,7 +6,7 @@
  * is cases % (N + 1). An event whose writer was held up comes after younger ones and is put into
  * its place.
  */
-#include "latency/brief.h"
+#include "base/brief.h"
 #include "rules/judge.h"
 
 static int64_t *at(const struct rule *rule, uint64_t from, uint64_t index)

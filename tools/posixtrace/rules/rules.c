@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "rules/parser.h"
-#include "say.h"
 
 /* ------------------------------------------------------------------ parts of rules */
 

@@ -14,8 +14,8 @@
 #ifndef POSIXTRACE_RULES_RULES_H
 #define POSIXTRACE_RULES_RULES_H
 
-#include "logfile.h"
-#include "where.h"
+#include "choose/where.h"
+#include "log/logfile.h"
 
 #define RULES_MAX      1000
 #define RULES_LINE     4096   /* bytes of a line */

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "losses.h"
+#include "log/losses.h"
+#include "log/shimloss.h"
+#include "log/sysdata.h"
 #include "rules/judge.h"
-#include "shimloss.h"
-#include "sysdata.h"
 
 /* ------------------------------------------------------------------ gaps */
 

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "logfile.h"
-#include "nearest.h"
-#include "out.h"
-#include "say.h"
-#include "text.h"
+#include "base/nearest.h"
+#include "base/out.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "log/logfile.h"
 
 static bool is_about_nothing(const struct rule *rule)
 {

@@ -19,7 +19,7 @@
 #ifndef POSIXTRACE_SPANS_PAIRING_H
 #define POSIXTRACE_SPANS_PAIRING_H
 
-#include "logfile.h"
+#include "log/logfile.h"
 
 #define PAIRING_OPEN   65536
 #define PAIRING_SERIES 4096

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nearest.h"
-#include "say.h"
+#include "base/nearest.h"
+#include "base/say.h"
 #include "spans/by_name.h"
 
 struct pairing_type {

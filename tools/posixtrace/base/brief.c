@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/brief.h"
+
+#include <stdio.h>
+
+const char *brief_ns(char *text, double ns)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = { { 1e3, "us" }, { 1e6, "ms" }, { 1e9, "s" } };
+	unsigned unit = 0;
+	double value;
+
+	if (ns < 999.5) {
+		snprintf(text, BRIEF_BYTES, "%.0fns", ns);
+		return text;
+	}
+	while (unit < 2 && ns >= 999.95 * units[unit].ns)
+		unit++;
+	value = ns / units[unit].ns;
+	snprintf(text, BRIEF_BYTES, "%.*f%s", value < 9.9995 ? 3 : value < 99.995 ? 2 : 1, value,
+		 units[unit].name);
+	return text;
+}

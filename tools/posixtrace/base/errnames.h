@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* errnames.h - the error numbers of Linux by name. */
+#ifndef POSIXTRACE_BASE_ERRNAMES_H
+#define POSIXTRACE_BASE_ERRNAMES_H
+
+#include <stdint.h>
+
+/* The name of an error number; NULL: none. */
+const char *errno_name(int64_t number);
+
+#endif

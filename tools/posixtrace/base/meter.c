@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/meter.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/meter_follow.h"
+#include "base/say.h"
+#include "base/until.h"
+
+#define PATIENCE_NS INT64_C(2000000000) /* what takes less needs no line */
+#define EVERY_NS    INT64_C(200000000)
+#define BAR         40
+
+static struct meter *current; /* that may be shown */
+
+static void pause_current(void)
+{
+	if (!current)
+		return;
+	if (current->follower)
+		meter_hold(current);
+	if (current->shown && write(STDERR_FILENO, "\r\033[K", 4) > 0)
+		current->shown = false;
+	if (current->follower)
+		meter_let_go(current);
+}
+
+void meter_begin(struct meter *meter, uint64_t total, bool quiet)
+{
+	memset(meter, 0, sizeof(*meter));
+	meter->wanted = isatty(STDERR_FILENO) && (quiet || !isatty(STDOUT_FILENO)) &&
+			tcgetpgrp(STDERR_FILENO) == getpgrp();
+	if (meter->wanted) {
+		current = meter;
+		say_after(pause_current);
+	}
+	meter->total = total;
+	meter->next = meter->wanted ? METER_EVERY : UINT64_MAX;
+	meter->begin_ns = until_now_ns();
+	meter->last_ns = meter->begin_ns + PATIENCE_NS - EVERY_NS;
+}
+
+static void show(struct meter *meter, int64_t passed_ns)
+{
+	uint64_t done = meter->total && meter->done > meter->total ? meter->total : meter->done;
+	char bar[BAR + 1], line[200];
+	size_t filled;
+	int len;
+
+	if (meter->total) {
+		filled = (size_t)(done * BAR / meter->total);
+		memset(bar, '#', filled);
+		memset(bar + filled, '.', BAR - filled);
+		bar[BAR] = '\0';
+		len = snprintf(line, sizeof(line), "\r[%s] %3u%%  %.1f s left\033[K", bar,
+			       (unsigned)(done * 100 / meter->total),
+			       done ? (double)passed_ns / 1e9 * (double)(meter->total - done) /
+						(double)done
+				    : 0.0);
+	} else {
+		len = snprintf(line, sizeof(line), "\r[%llu events, %.1f s]\033[K",
+			       (unsigned long long)done, (double)passed_ns / 1e9);
+	}
+	meter->shown |= write(STDERR_FILENO, line, (size_t)len) > 0;
+}
+
+void meter_look(struct meter *meter)
+{
+	meter->next = meter->wanted ? meter->done + METER_EVERY : UINT64_MAX;
+	if (meter->wanted)
+		meter_show(meter);
+}
+
+void meter_show(struct meter *meter)
+{
+	int64_t now_ns = until_now_ns();
+
+	if (now_ns - meter->last_ns < EVERY_NS)
+		return;
+	meter->last_ns = now_ns;
+	show(meter, now_ns - meter->begin_ns);
+}
+
+void meter_end(struct meter *meter)
+{
+	if (meter->follower)
+		meter_unfollow(meter);
+	if (current == meter) {
+		pause_current();
+		current = NULL;
+	}
+	meter->wanted = false;
+	meter->next = UINT64_MAX;
+}

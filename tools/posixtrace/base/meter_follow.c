@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * meter_follow.c - how far a call has come that does not tell: by what the kernel counts.
+ *
+ * A thread looks, as the one that reads is busy. The meter is its own until meter_unfollow().
+ */
+#include "base/meter_follow.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define LOOK_NS 200000000
+
+struct meter_follower {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	bool stop;
+	uint64_t before;
+};
+
+/* 0 where there is no /proc. */
+static uint64_t bytes_read(void)
+{
+	FILE *file = fopen("/proc/self/io", "re");
+	unsigned long long bytes = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "rchar: %llu", &bytes) != 1)
+		bytes = 0;
+	fclose(file);
+	return bytes;
+}
+
+static void *follow(void *arg)
+{
+	struct meter *meter = arg;
+	struct meter_follower *follower = meter->follower;
+
+	pthread_mutex_lock(&follower->lock);
+	while (!follower->stop) {
+		struct timespec when;
+
+		meter->done = bytes_read() - follower->before;
+		meter_show(meter);
+		clock_gettime(CLOCK_REALTIME, &when);
+		when.tv_nsec += LOOK_NS;
+		when.tv_sec += when.tv_nsec / 1000000000;
+		when.tv_nsec %= 1000000000;
+		pthread_cond_timedwait(&follower->ended, &follower->lock, &when);
+	}
+	pthread_mutex_unlock(&follower->lock);
+	return NULL;
+}
+
+void meter_follow(struct meter *meter, uint64_t bytes)
+{
+	struct meter_follower *follower =
+		meter->wanted && bytes ? calloc(1, sizeof(*follower)) : NULL;
+
+	if (!follower)
+		return;
+	follower->before = bytes_read();
+	pthread_mutex_init(&follower->lock, NULL);
+	pthread_cond_init(&follower->ended, NULL);
+	meter->total = bytes;
+	meter->follower = follower;
+	if (!follower->before || pthread_create(&follower->thread, NULL, follow, meter)) {
+		free(follower);
+		meter->follower = NULL;
+	}
+}
+
+void meter_hold(struct meter *meter)
+{
+	pthread_mutex_lock(&meter->follower->lock);
+}
+
+void meter_let_go(struct meter *meter)
+{
+	pthread_mutex_unlock(&meter->follower->lock);
+}
+
+void meter_unfollow(struct meter *meter)
+{
+	struct meter_follower *follower = meter->follower;
+
+	pthread_mutex_lock(&follower->lock);
+	follower->stop = true;
+	pthread_cond_signal(&follower->ended);
+	pthread_mutex_unlock(&follower->lock);
+	pthread_join(follower->thread, NULL);
+	pthread_cond_destroy(&follower->ended);
+	pthread_mutex_destroy(&follower->lock);
+	free(follower);
+	meter->follower = NULL;
+}

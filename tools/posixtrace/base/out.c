@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/out.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct out out_stdout = { .fd = STDOUT_FILENO };
+
+/* SIGPIPE may be ignored, as under some shells and supervisors; the exit is the same. */
+static _Noreturn void reader_went_away(void)
+{
+	signal(SIGPIPE, SIG_DFL);
+	raise(SIGPIPE);
+	_exit(1);
+}
+
+static void write_all(struct out *out, const char *bytes, size_t len)
+{
+	while (len && !out->err) {
+		ssize_t n = write(out->fd, bytes, len);
+
+		if (n >= 0) {
+			bytes += n;
+			len -= (size_t)n;
+		} else if (errno == EPIPE) {
+			reader_went_away();
+		} else if (errno != EINTR) {
+			out->err = errno;
+		}
+	}
+}
+
+int out_flush(struct out *out)
+{
+	write_all(out, out->bytes, out->used);
+	out->used = 0;
+	return out->err;
+}
+
+void out_bytes(struct out *out, const void *bytes, size_t len)
+{
+	if (len > OUT_BYTES - out->used) {
+		out_flush(out);
+		if (len > OUT_BYTES) {
+			write_all(out, bytes, len);
+			return;
+		}
+	}
+	if (len) /* none may be at NULL */
+		memcpy(out->bytes + out->used, bytes, len);
+	out->used += len;
+}
+
+void out_printf(struct out *out, const char *format, ...)
+{
+	char *text;
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vasprintf(&text, format, args);
+	va_end(args);
+	if (len < 0) {
+		if (!out->err)
+			out->err = ENOMEM;
+		return;
+	}
+	out_bytes(out, text, (size_t)len);
+	free(text);
+}
+
+char *put_unsigned(char *p, uint64_t value)
+{
+	char digits[20];
+	unsigned n = 0;
+
+	do
+		digits[n++] = (char)('0' + value % 10);
+	while (value /= 10);
+	while (n)
+		*p++ = digits[--n];
+	return p;
+}
+
+char *put_padded(char *p, uint64_t value, unsigned width, char pad)
+{
+	char digits[20];
+	size_t len = (size_t)(put_unsigned(digits, value) - digits);
+
+	for (; width > len; width--)
+		*p++ = pad;
+	memcpy(p, digits, len);
+	return p + len;
+}
+
+char *put_digits(char *p, uint64_t value, unsigned digits)
+{
+	for (unsigned i = digits; i--; value /= 10)
+		p[i] = (char)('0' + value % 10);
+	return p + digits;
+}
+
+char *put_hex(char *p, uint64_t value, unsigned digits)
+{
+	while (digits < 16 && value >> (4 * digits))
+		digits++;
+	for (unsigned i = digits; i--; value >>= 4)
+		p[i] = "0123456789abcdef"[value & 15];
+	return p + digits;
+}
+
+void out_hex(struct out *out, const void *bytes, size_t len)
+{
+	const unsigned char *byte = bytes;
+
+	while (len) {
+		size_t n = len < OUT_PIECE / 2 ? len : OUT_PIECE / 2;
+		char *p = out_room(out);
+
+		len -= n;
+		for (; n; n--, byte++) {
+			*p++ = "0123456789abcdef"[*byte >> 4];
+			*p++ = "0123456789abcdef"[*byte & 15];
+		}
+		out_done(out, p);
+	}
+}
+
+void out_unsigned(struct out *out, uint64_t value)
+{
+	out_done(out, put_unsigned(out_room(out), value));
+}
+
+void out_signed(struct out *out, int64_t value)
+{
+	if (value < 0)
+		out_char(out, '-');
+	out_unsigned(out, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}

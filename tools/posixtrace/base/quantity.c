@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/quantity.h"
+
+#include <string.h>
+
+#include "base/say.h"
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+static const struct unit sizes[] = {
+	{ "", 1 }, { "K", 1 << 10 }, { "k", 1 << 10 }, { "KiB", 1 << 10 }, { "M", 1 << 20 },
+	{ "MiB", 1 << 20 }, { "G", 1 << 30 }, { "GiB", 1 << 30 }, { NULL, 0 }
+};
+
+static const struct unit spans[] = {
+	{ "", 1000000000 }, { "s", 1000000000 }, { "ms", 1000000 }, { "m", UINT64_C(60000000000) },
+	{ "h", UINT64_C(3600000000000) }, { NULL, 0 }
+};
+
+static uint64_t factor_of(const struct unit *unit, const char *name)
+{
+	for (; unit->name; unit++)
+		if (!strcmp(unit->name, name))
+			return unit->factor;
+	return 0;
+}
+
+/* Digits into *value; false: more than that holds. */
+static bool digits(const char **p, uint64_t *value)
+{
+	*value = 0;
+	for (; **p >= '0' && **p <= '9'; (*p)++)
+		if (__builtin_mul_overflow(*value, 10, value) ||
+		    __builtin_add_overflow(*value, (uint64_t)(**p - '0'), value))
+			return false;
+	return true;
+}
+
+/* What stands behind the point, in thousand millionths; later digits say nothing. */
+static uint64_t fraction(const char **p)
+{
+	uint64_t billionths = 0, unit = 100000000;
+
+	for (; **p >= '0' && **p <= '9'; (*p)++, unit /= 10)
+		billionths += unit * (uint64_t)(**p - '0');
+	return billionths;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+bool quantity_bytes(const char *option, const char *text, size_t *bytes)
+{
+	const char *p = text;
+	uint64_t value, factor;
+
+	if (is_digit(*p) && digits(&p, &value)) {
+		factor = factor_of(sizes, p);
+		if (factor && value && !__builtin_mul_overflow(value, factor, bytes))
+			return true;
+	}
+	say("%s %s: no size such as 65536, 512K or 4M", option, text);
+	return false;
+}
+
+bool quantity_span(const char *option, const char *text, int64_t *span_ns)
+{
+	const char *p = text;
+	uint64_t value, factor, billionths = 0;
+
+	if (is_digit(*p) && digits(&p, &value)) {
+		if (*p == '.' && is_digit(p[1])) {
+			p++;
+			billionths = fraction(&p);
+		}
+		factor = factor_of(spans, p);
+		if (factor && !__builtin_mul_overflow(value, factor, span_ns) &&
+		    !__builtin_add_overflow(*span_ns,
+					    (uint64_t)((unsigned __int128)billionths * factor /
+						       1000000000),
+					    span_ns) &&
+		    *span_ns > 0)
+			return true;
+	}
+	say("%s %s: no time such as 10, 2.5s, 300ms, 5m or 1h", option, text);
+	return false;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/say.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/out.h"
+#include "base/text.h"
+
+static void (*clear_line)(void);
+static bool is_quiet;
+
+void say_nothing(bool quiet)
+{
+	is_quiet = quiet;
+}
+
+void say_after(void (*clear)(void))
+{
+	clear_line = clear;
+}
+
+static void __attribute__((format(printf, 2, 0)))
+say_line(const char *prefix, const char *format, va_list args)
+{
+	static struct out err = { .fd = STDERR_FILENO };
+	char *text;
+
+	if (is_quiet)
+		return;
+	if (clear_line)
+		clear_line();
+	out_flush(&out_stdout);
+	out_str(&err, prefix);
+	if (vasprintf(&text, format, args) < 0) {
+		out_str(&err, "out of memory");
+	} else {
+		text_safe(&err, text, strlen(text));
+		free(text);
+	}
+	out_char(&err, '\n');
+	out_flush(&err);
+	err.err = 0;
+}
+
+void say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line("posixtrace: ", format, args);
+	va_end(args);
+}
+
+void say_warning(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line("WARNING: ", format, args);
+	va_end(args);
+}

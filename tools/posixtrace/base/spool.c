@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/quantity.h"
+#include "base/say.h"
+
+static int temporary_file(void)
+{
+	const char *dir = getenv("TMPDIR");
+	char path[4096];
+	int fd;
+
+	if (!dir || !*dir)
+		dir = "/tmp";
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	if ((size_t)snprintf(path, sizeof(path), "%s/posixtrace.XXXXXX", dir) >= sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+static int write_piece(int to, const char *bytes, size_t len)
+{
+	while (len) {
+		ssize_t n = write(to, bytes, len);
+
+		if (n < 0 && errno != EINTR)
+			return errno;
+		if (n > 0) {
+			bytes += n;
+			len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+/* At most limit bytes; fewer at the end. 0 or an error number. */
+static int copy_some(int from, int to, uint64_t limit, uint64_t *copied)
+{
+	static char buffer[256 * 1024];
+
+	for (*copied = 0; *copied < limit;) {
+		uint64_t left = limit - *copied;
+		ssize_t n =
+			read(from, buffer, left < sizeof(buffer) ? (size_t)left : sizeof(buffer));
+		int err;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? errno : 0;
+		err = write_piece(to, buffer, (size_t)n);
+		if (err)
+			return err;
+		*copied += (uint64_t)n;
+	}
+	return 0;
+}
+
+int spool_copy(int from, int to)
+{
+	uint64_t copied;
+
+	return copy_some(from, to, UINT64_MAX, &copied);
+}
+
+static uint64_t limit_of(int file)
+{
+	const char *text = getenv("POSIXTRACE_SPOOL_MAX");
+	uint64_t limit = SPOOL_BYTES, half;
+	size_t given;
+	struct statvfs vfs;
+
+	if (text && *text && quantity_bytes("POSIXTRACE_SPOOL_MAX", text, &given))
+		limit = given;
+	if (!fstatvfs(file, &vfs) &&
+	    !__builtin_mul_overflow((uint64_t)vfs.f_bavail, (uint64_t)vfs.f_frsize / 2, &half) &&
+	    half < limit)
+		limit = half;
+	return limit;
+}
+
+int spool_fill(int from, int to)
+{
+	uint64_t limit = limit_of(to), copied;
+	int err = copy_some(from, to, limit, &copied);
+	char more;
+
+	if (err || copied < limit)
+		return err;
+	return read(from, &more, 1) > 0 ? EFBIG : 0;
+}
+
+void spool_say_why(const char *name, int err)
+{
+	if (err == EFBIG)
+		say("%s: longer than what is copied of an input that cannot seek: read it from a "
+		    "file, or raise POSIXTRACE_SPOOL_MAX",
+		    name);
+	else
+		say("%s: %s", name, strerror(err));
+}
+
+int spool_create(int *fd)
+{
+	*fd = temporary_file();
+	return *fd < 0 ? errno : 0;
+}
+
+/*
+ * The library reads by offset from the beginning; an input that cannot do that becomes a file that
+ * can.
+ */
+int spool_seekable(int fd, bool (*accepts)(int file), int *result)
+{
+	struct stat st;
+	uint64_t copied;
+	int file, err;
+
+	if (fstat(fd, &st))
+		return errno;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	if ((S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) && lseek(fd, 0, SEEK_CUR) == 0) {
+		*result = fd;
+		return 0;
+	}
+	file = temporary_file();
+	if (file < 0)
+		return errno;
+	err = copy_some(fd, file, SPOOL_HEAD, &copied);
+	if (!err && copied == SPOOL_HEAD && accepts(file))
+		err = spool_fill(fd, file);
+	if (err) {
+		close(file);
+		return err;
+	}
+	close(fd);
+	*result = file;
+	return 0;
+}

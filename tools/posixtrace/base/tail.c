@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/tail.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tail_thing {
+	void *bytes;         /* the struct, and the data behind it */
+	size_t room;
+};
+
+/* The data begins where any type may stand. */
+static size_t data_at(const struct tail *tail)
+{
+	return (tail->size + 15) / 16 * 16;
+}
+
+bool tail_init(struct tail *tail, size_t limit, size_t size)
+{
+	*tail = (struct tail){ .limit = limit, .size = size };
+	tail->thing = calloc(limit ? limit : 1, sizeof(*tail->thing));
+	return tail->thing != NULL;
+}
+
+void tail_fini(struct tail *tail)
+{
+	for (size_t i = 0; tail->thing && i < tail->limit; i++)
+		free(tail->thing[i].bytes);
+	free(tail->thing);
+	tail->thing = NULL;
+}
+
+bool tail_add(struct tail *tail, const void *thing, const void *data, size_t len)
+{
+	struct tail_thing *place = &tail->thing[tail->count % tail->limit];
+	size_t need = data_at(tail) + len;
+
+	if (place->room < need) {
+		void *bytes = realloc(place->bytes, need);
+
+		if (!bytes)
+			return false;
+		place->bytes = bytes;
+		place->room = need;
+	}
+	memcpy(place->bytes, thing, tail->size);
+	if (len)
+		memcpy((char *)place->bytes + data_at(tail), data, len);
+	tail->count++;
+	return true;
+}
+
+const void *tail_at(const struct tail *tail, size_t index, const void **data)
+{
+	size_t left = tail->count < tail->limit ? (size_t)tail->count : tail->limit;
+	const struct tail_thing *place;
+
+	if (index >= left)
+		return NULL;
+	place = &tail->thing[(tail->count - left + index) % tail->limit];
+	*data = (const char *)place->bytes + data_at(tail);
+	return place->bytes;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/text.h"
+
+#include <langinfo.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "base/utf.h"
+
+static bool locale_is_utf8;
+
+void text_init(void)
+{
+	locale_is_utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
+/* Characters that say nothing themselves but change how a line reads. */
+static bool is_treacherous(uint32_t c)
+{
+	return c < 0xa0 ||                        /* C1 controls */
+	       c == 0xad || c == 0x61c ||         /* soft hyphen, Arabic letter mark */
+	       (c >= 0x200b && c <= 0x200f) ||    /* zero width, direction marks */
+	       (c >= 0x2028 && c <= 0x202e) ||    /* separators, overrides */
+	       (c >= 0x2060 && c <= 0x206f) ||    /* invisible operators, isolates */
+	       c == 0xfeff || (c >= 0xfff0 && c <= 0xfffb) || (c & 0xfffe) == 0xfffe ||
+	       (c >= 0xe0000 && c <= 0xe0fff);    /* tags */
+}
+
+size_t text_character(const void *text, size_t len, uint32_t *character)
+{
+	return utf8_take(text, len, character);
+}
+
+bool text_is_unsafe(uint32_t c)
+{
+	return c < 0x80 ? c < 0x20 || c == 0x7f : is_treacherous(c);
+}
+
+/* Bytes of the safe character that begins at p; 0: not a safe one. */
+static size_t safe_character(const unsigned char *p, size_t len, bool utf8)
+{
+	uint32_t c;
+	size_t n;
+
+	if (*p < 0x80)
+		return *p >= 0x20 && *p != 0x7f;
+	n = utf8 ? text_character(p, len, &c) : 0;
+	return n && !is_treacherous(c) ? n : 0;
+}
+
+/* Strings are often recorded with their NUL. */
+static size_t without_nuls(const unsigned char *p, size_t len)
+{
+	while (len && !p[len - 1])
+		len--;
+	return len;
+}
+
+bool text_is_text(const void *data, size_t len, bool json)
+{
+	const unsigned char *p = data;
+	size_t end = without_nuls(p, len), i = 0;
+	bool any = false;
+
+	/* A small number in memory is a character or two and NULs; a padded string is longer. */
+	if (end + 1 < len && end < 4)
+		return false;
+	while (i < end) {
+		size_t n = safe_character(p + i, end - i, json || locale_is_utf8);
+
+		any |= n > 0;
+		if (!n && (p[i] == '\t' || p[i] == '\n' || p[i] == '\r'))
+			n = 1;
+		if (!n)
+			return false;
+		i += n;
+	}
+	return any;
+}
+
+static char short_escape(unsigned char c)
+{
+	return c == '\n' ? 'n' : c == '\t' ? 't' : c == '\r' ? 'r' : 0;
+}
+
+/* Unsafe bytes become escapes, and so do the characters that the caller's quoting needs. */
+static void escaped(struct out *out, const unsigned char *p, size_t len, const char *special)
+{
+	for (size_t i = 0; i < len;) {
+		size_t n = safe_character(p + i, len - i, locale_is_utf8);
+		char *to = out_room(out);
+
+		if (n && !(n == 1 && strchr(special, p[i]))) {
+			memcpy(to, p + i, n);
+			out_done(out, to + n);
+			i += n;
+			continue;
+		}
+		*to++ = '\\';
+		if (n) {
+			*to++ = (char)p[i];
+		} else if (short_escape(p[i])) {
+			*to++ = short_escape(p[i]);
+		} else {
+			*to++ = 'x';
+			to = put_hex(to, p[i], 2);
+		}
+		out_done(out, to);
+		i++;
+	}
+}
+
+void text_safe(struct out *out, const void *text, size_t len)
+{
+	escaped(out, text, len, "");
+}
+
+void text_name(struct out *out, const void *text, size_t len)
+{
+	if (len)
+		escaped(out, text, len, "\\");
+	else
+		out_str(out, "\"\"");
+}
+
+void text_quoted(struct out *out, const void *data, size_t len)
+{
+	out_char(out, '"');
+	escaped(out, data, without_nuls(data, len), "\\\"");
+	out_char(out, '"');
+}
+
+/* \uXXXX, two of them for a character above 0xffff. */
+static char *put_unicode(char *to, uint32_t c)
+{
+	if (c >= 0x10000) {
+		to = put_unicode(to, 0xd800 + ((c - 0x10000) >> 10));
+		c = 0xdc00 + ((c - 0x10000) & 0x3ff);
+	}
+	*to++ = '\\';
+	*to++ = 'u';
+	return put_hex(to, c, 4);
+}
+
+void text_json(struct out *out, const void *data, size_t len)
+{
+	const unsigned char *p = data;
+
+	out_char(out, '"');
+	for (size_t i = 0; i < len;) {
+		size_t n = safe_character(p + i, len - i, true), bytes;
+		char *to = out_room(out);
+		uint32_t c;
+
+		if (n == 1 && (p[i] == '"' || p[i] == '\\')) {
+			*to++ = '\\';
+			*to++ = (char)p[i];
+		} else if (n) {
+			memcpy(to, p + i, n);
+			to += n;
+		} else if (short_escape(p[i])) {
+			*to++ = '\\';
+			*to++ = short_escape(p[i]);
+		} else if ((bytes = text_character(p + i, len - i, &c))) {
+			to = put_unicode(to, c);
+			n = bytes;
+		} else {
+			memcpy(to, "\\\\x", 3);
+			to = put_hex(to + 3, p[i], 2);
+		}
+		out_done(out, to);
+		i += n ? n : 1;
+	}
+	out_char(out, '"');
+}
+
+/* An optional sign, digits with an optional point, an optional exponent. */
+static bool is_number(const char *p, const char *end)
+{
+	bool digits = false;
+
+	p += *p == '+' || *p == '-';
+	for (int part = 0; part < 2; part++) {
+		for (; p < end && *p >= '0' && *p <= '9'; p++)
+			digits = true;
+		if (part || p == end || *p != '.')
+			break;
+		p++;
+	}
+	if (digits && p < end && (*p | 0x20) == 'e') {
+		p++;
+		p += p < end && (*p == '+' || *p == '-');
+		for (digits = false; p < end && *p >= '0' && *p <= '9'; p++)
+			digits = true;
+	}
+	return digits && p == end;
+}
+
+bool text_is_formula(const void *text, size_t len)
+{
+	uint32_t c;
+
+	if (!len || !text_character(text, len, &c))
+		return false;
+	switch (c) {
+	case '=':
+	case '+':
+	case '-':
+	case '@':
+	case '\t':
+	case '\r':
+	case '\n':
+	case 0xff1d: /* the wide forms of the first four */
+	case 0xff0b:
+	case 0xff0d:
+	case 0xff20:
+		return !is_number(text, (const char *)text + len);
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "choose/choose.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/say.h"
+#include "log/logfile.h"
+
+void choose_init(struct choose *choose)
+{
+	*choose = (struct choose){ .begin_ns = INT64_MIN, .end_ns = INT64_MAX };
+}
+
+void choose_fini(struct choose *choose)
+{
+	free(choose->include.glob);
+	free(choose->exclude.glob);
+	free(choose->pid.number);
+	free(choose->tid.number);
+}
+
+bool choose_add_name(struct choose_names *names, const char *glob)
+{
+	const char **more = realloc(names->glob, (names->count + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	names->glob = more;
+	more[names->count++] = glob;
+	return true;
+}
+
+bool choose_add_number(struct choose_numbers *numbers, const char *text)
+{
+	char *end;
+	long value;
+	pid_t *more;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (errno || end == text || *end || value < 0 || value > INT_MAX)
+		return false;
+	more = realloc(numbers->number, (numbers->count + 1) * sizeof(*more));
+	if (!more)
+		return false;
+	numbers->number = more;
+	more[numbers->count++] = (pid_t)value;
+	return true;
+}
+
+static bool any_matches(const struct choose_names *names, const char *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (!fnmatch(names->glob[i], name, 0))
+			return true;
+	return false;
+}
+
+bool choose_type(const struct choose *choose, const char *name)
+{
+	return (!choose->include.count || any_matches(&choose->include, name)) &&
+	       !any_matches(&choose->exclude, name);
+}
+
+static bool is_among(const struct choose_numbers *numbers, pid_t number)
+{
+	for (size_t i = 0; i < numbers->count; i++)
+		if (numbers->number[i] == number)
+			return true;
+	return !numbers->count;
+}
+
+bool choose_event(const struct choose *choose, const struct posix_trace_event_np *event)
+{
+	return event->time_ns >= choose->begin_ns && event->time_ns <= choose->end_ns &&
+	       is_among(&choose->pid, event->info.posix_pid) &&
+	       is_among(&choose->tid, event->tid);
+}
+
+static void say_unknown(const char *option, const struct choose_names *names,
+			const struct logfile *const *log, size_t logs)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		struct nearest nearest;
+		bool found = false;
+
+		nearest_begin(&nearest, names->glob[i]);
+		for (size_t l = 0; l < logs; l++)
+			for (size_t t = 0; t < log[l]->types; t++) {
+				found |= !fnmatch(names->glob[i], log[l]->list[t]->name, 0);
+				nearest_offer(&nearest, log[l]->list[t]->name);
+			}
+		if (!found)
+			say("%s %s: no event type of %s has this name%s", option, names->glob[i],
+			    logs == 1 ? log[0]->path : "these logs", nearest_hint(&nearest));
+	}
+}
+
+void choose_say_unknown(const struct choose *choose, const struct logfile *const *log, size_t logs)
+{
+	say_unknown("-e", &choose->include, log, logs);
+	say_unknown("-x", &choose->exclude, log, logs);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "choose/durations.h"
+
+#include <string.h>
+
+#include "choose/wanted.h"
+#include "spans/roles.h"
+
+/* An event that ends several spans has the duration of the longest. */
+static void take(void *arg, const struct span *span, const struct posix_trace_event_np *end)
+{
+	struct durations *durations = arg;
+
+	(void)end;
+	if (!durations->has || span->time_ns > durations->ns)
+		durations->ns = span->time_ns;
+	durations->has = true;
+}
+
+void durations_begin_open(struct durations *durations, const struct wanted *wanted)
+{
+	durations->on = wanted_asks_duration(wanted);
+	durations->has = durations->is_begin = false;
+	if (!durations->on)
+		return;
+	pairing_init(&durations->pairing, take, durations);
+	for (size_t i = 0; i < wanted->pairs; i++)
+		pairing_add(&durations->pairing, wanted->pair[i]); /* it was good before */
+}
+
+/* Some event type can have a duration: else the word is a slip of the pen. */
+static bool any_has(struct durations *durations, const struct logfile *log)
+{
+	for (size_t i = 0; i < log->types; i++)
+		for (const struct role *role = roles_of(&durations->pairing, log->list[i]); role;
+		     role = role->next)
+			if (role->phase != POSIX_TRACE_BEGIN_NP)
+				return true;
+	return false;
+}
+
+bool durations_fits(struct durations *durations, struct wanted *wanted, struct logfile *log)
+{
+	if (!durations->on)
+		return true;
+	if (!pairing_begin(&durations->pairing, log))
+		return false;
+	durations->possible = any_has(durations, log);
+	if (durations->possible && wanted->where)
+		where_know_duration(wanted->where);
+	return true;
+}
+
+bool durations_begin(struct durations *durations, struct wanted *wanted, struct logfile *log)
+{
+	durations_begin_open(durations, wanted);
+	if (durations_fits(durations, wanted, log))
+		return true;
+	durations_end(durations);
+	return false;
+}
+
+void durations_end(struct durations *durations)
+{
+	if (durations->on)
+		pairing_fini(&durations->pairing);
+	durations->on = false;
+}
+
+void durations_see(struct durations *durations, const struct log_type *type,
+		   const struct posix_trace_event_np *event)
+{
+	durations->has = durations->is_begin = false;
+	for (const struct role *role = roles_of(&durations->pairing, type); role; role = role->next)
+		durations->is_begin |= role->phase == POSIX_TRACE_BEGIN_NP;
+	pairing_event(&durations->pairing, type, event, 0, true);
+}

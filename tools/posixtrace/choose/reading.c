@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "choose/reading.h"
+
+#include <string.h>
+
+#include "base/say.h"
+#include "base/tool.h"
+
+/* A name that no event type of the log has is a slip of the pen. */
+static bool where_fits(struct logfile *log, struct wanted *wanted)
+{
+	struct durations durations;
+
+	if (!durations_begin(&durations, wanted, log))
+		return false;
+	durations_end(&durations);
+	for (size_t i = 0; i < log->types; i++)
+		if (log->list[i]->schema)
+			where_learn(wanted->where, log->list[i]->schema);
+	return !where_say_unknown(wanted->where);
+}
+
+int reading_open(struct logfile *log, const char *path, struct wanted *wanted)
+{
+	int status = logfile_open(log, path, NULL);
+
+	if (status)
+		return status;
+	if (wanted->where && !where_fits(log, wanted)) {
+		logfile_close(log);
+		return TOOL_USAGE;
+	}
+	choose_say_unknown(&wanted->choose, &(const struct logfile *){ log }, 1);
+	wanted_begin(wanted, log->info.first_ns, log->info.last_ns);
+	for (size_t i = 0; i < log->types; i++)
+		log->list[i]->chosen = choose_type(&wanted->choose, log->list[i]->name);
+	return TOOL_OK;
+}
+
+int reading_begin(struct reading *reading, struct logfile *log, struct wanted *wanted)
+{
+	int err = posix_trace_rewind(log->trid);
+
+	memset(reading, 0, sizeof(*reading));
+	reading->log = log;
+	reading->wanted = wanted;
+	durations_begin_open(&reading->durations, wanted);
+	pairing_names(&reading->durations.pairing, log);
+	reading->durations.keeps_begins = true;
+	meter_begin(&reading->meter, logfile_events(log), true);
+	return err ? err : logfile_window(log, wanted->choose.begin_ns, wanted->choose.end_ns);
+}
+
+/* Types that the log does not list are learned as they come. */
+static bool is_chosen(const struct reading *reading)
+{
+	return reading->type->listed ? reading->type->chosen :
+	       choose_type(&reading->wanted->choose, reading->type->name);
+}
+
+bool reading_next(struct reading *reading, int *err)
+{
+	struct posix_trace_event_np *event = &reading->event;
+	int unavailable;
+
+	*err = posix_trace_getnext_np(reading->log->trid, event, &unavailable);
+	if (*err || unavailable || reading->taken == reading->wanted->limit)
+		return false;
+	meter_step(&reading->meter);
+	reading->ordinal++;
+	reading->skipped |= (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
+	reading->type = logfile_type(reading->log, event->info.posix_event_id);
+	durations_event(&reading->durations, reading->type, event);
+	reading->is_wanted = is_chosen(reading) &&
+			     wanted_event(reading->wanted, event, reading->type->name,
+					  reading->type->schema, &reading->durations);
+	if (!reading->is_wanted)
+		return true;
+	if (!reading->taken++)
+		reading->first_ns = reading->last_ns = event->time_ns;
+	if (event->time_ns < reading->first_ns)
+		reading->first_ns = event->time_ns;
+	if (event->time_ns > reading->last_ns)
+		reading->last_ns = event->time_ns;
+	return true;
+}
+
+void reading_end(struct reading *reading)
+{
+	durations_end(&reading->durations);
+	meter_end(&reading->meter);
+}
+
+int reading_status(const struct reading *reading)
+{
+	const struct logfile *log = reading->log;
+
+	if (!logfile_is_damaged(log) && !reading->skipped)
+		return TOOL_OK;
+	say("%s: damaged or not complete; 'posixtrace verify' says where", log->path);
+	return TOOL_DAMAGED;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "choose/where.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/errnames.h"
+#include "choose/where_part.h"
+
+struct value {
+	enum { UNKNOWN, NUMBER, REAL, TEXT } kind;
+	__int128 number;
+	double real;
+	const char *text;
+	size_t len;
+	const char *label;   /* what a number is called; NULL: nothing */
+	bool is_char;
+};
+
+struct asking {
+	struct where *where;
+	const struct where_event *event;
+	const struct where_place *place;
+};
+
+static struct value ask(const struct asking *asking, unsigned node);
+
+static struct value number(__int128 n)
+{
+	return (struct value){ .kind = NUMBER, .number = n };
+}
+
+static struct value text(const char *bytes, size_t len)
+{
+	return (struct value){ .kind = TEXT, .text = bytes, .len = len };
+}
+
+static struct value unknown(void)
+{
+	return (struct value){ .kind = UNKNOWN };
+}
+
+/* ------------------------------------------------------------------ fields */
+
+static signed char field_of(const struct posix_trace_schema_np *schema, const char *name)
+{
+	for (unsigned i = 0; schema && i < schema->fields; i++)
+		if (!strcmp(schema->field[i].name, name))
+			return (signed char)i;
+	return -1;
+}
+
+static const struct where_place *place_of(struct where *where,
+					  const struct posix_trace_schema_np *schema)
+{
+	struct where_place *place = &where->place[(uintptr_t)schema / 64 % WHERE_CACHE];
+
+	if (place->schema == schema)
+		return place;
+	place->schema = schema;
+	for (unsigned i = 0; i < where->fields; i++)
+		place->field[i] = field_of(schema, where->field[i].name);
+	return place;
+}
+
+void where_learn(struct where *where, const struct posix_trace_schema_np *schema)
+{
+	for (unsigned i = 0; i < where->fields; i++) {
+		where->field[i].known |= field_of(schema, where->field[i].name) >= 0;
+		for (unsigned f = 0; !where->field[i].known && f < schema->fields; f++)
+			nearest_offer(&where->field[i].nearest, schema->field[f].name);
+	}
+}
+
+static const char *label_of(const struct posix_trace_value_np *value)
+{
+	if (value->field->type == POSIX_TRACE_TYPE_ERRNO_NP)
+		return errno_name(value->s64 < 0 ? -value->s64 : value->s64); /* of 32 bits */
+	return posix_trace_value_name_np(value);
+}
+
+static struct value duration(const struct where_event *event)
+{
+	return event->has_duration ? number(event->duration_ns) : unknown();
+}
+
+static bool is_duration(const struct where_name *name)
+{
+	return !strcmp(name->name, WHERE_DURATION_NAME);
+}
+
+static struct value field_value(const struct asking *asking, const struct where_node *node)
+{
+	const struct where_event *event = asking->event;
+	struct posix_trace_value_np got;
+	struct value value = { .kind = NUMBER };
+	int field;
+
+	field = event->schema ? asking->place->field[node->field] : -1;
+	if (field < 0)
+		return is_duration(&asking->where->field[node->field]) ? duration(event)
+								       : unknown();
+	if (!posix_trace_field_get_np(event->schema, (unsigned)field, node->index, event->data,
+				      event->data_len, event->flags, &got))
+		return unknown();
+	switch (got.field->form) {
+	case POSIX_TRACE_FORM_BYTES_NP:
+		return text(got.data, got.len);
+	case POSIX_TRACE_FORM_FLOAT_NP:
+		return (struct value){ .kind = REAL, .real = got.f64 };
+	case POSIX_TRACE_FORM_SIGNED_NP:
+		value.number = got.s64;
+		break;
+	default:
+		value.number = got.u64;
+		break;
+	}
+	value.label = label_of(&got);
+	value.is_char = got.field->type == POSIX_TRACE_TYPE_CHAR_NP;
+	return value;
+}
+
+/* ------------------------------------------------------------------ operations */
+
+static double real_of(const struct value *value)
+{
+	return value->kind == REAL ? value->real : (double)value->number;
+}
+
+static bool is_number(const struct value *value)
+{
+	return value->kind == NUMBER || value->kind == REAL;
+}
+
+static struct value calculate_real(enum where_op op, double a, double b)
+{
+	struct value value = { .kind = REAL };
+
+	switch (op) {
+	case WHERE_ADD:
+		value.real = a + b;
+		return value;
+	case WHERE_SUBTRACT:
+		value.real = a - b;
+		return value;
+	case WHERE_MULTIPLY:
+		value.real = a * b;
+		return value;
+	case WHERE_DIVIDE:
+		value.real = a / b;
+		return value;
+	default:
+		return unknown();
+	}
+}
+
+static struct value calculate(enum where_op op, const struct value *a, const struct value *b)
+{
+	__int128 n;
+
+	if (!is_number(a) || !is_number(b))
+		return unknown();
+	if (a->kind == REAL || b->kind == REAL)
+		return calculate_real(op, real_of(a), real_of(b));
+	switch (op) {
+	case WHERE_ADD:
+		return __builtin_add_overflow(a->number, b->number, &n) ? unknown() : number(n);
+	case WHERE_SUBTRACT:
+		return __builtin_sub_overflow(a->number, b->number, &n) ? unknown() : number(n);
+	case WHERE_MULTIPLY:
+		return __builtin_mul_overflow(a->number, b->number, &n) ? unknown() : number(n);
+	case WHERE_BITS:
+		return number(a->number & b->number);
+	default:
+		/* By -1 the least number has no result, and needs no division. */
+		if (!b->number)
+			return unknown();
+		if (b->number == -1)
+			return op == WHERE_REST ? number(0) :
+			       __builtin_sub_overflow((__int128)0, a->number, &n) ? unknown() :
+			       number(n);
+		return number(op == WHERE_REST ? a->number % b->number : a->number / b->number);
+	}
+}
+
+/* What a number is called, where it meets a text. */
+static struct value as_text(const struct value *value, const struct value *other, char *character)
+{
+	if (value->kind != NUMBER || other->kind != TEXT)
+		return *value;
+	if (value->label)
+		return text(value->label, strlen(value->label));
+	if (!value->is_char)
+		return *value;
+	*character = (char)value->number;
+	return text(character, 1);
+}
+
+/* Less than 0, 0 or more. False: the two cannot be compared. */
+static bool compare(const struct value *x, const struct value *y, int *order)
+{
+	char c[2];
+	struct value a = as_text(x, y, &c[0]), b = as_text(y, x, &c[1]);
+
+	if (a.kind == TEXT && b.kind == TEXT) {
+		*order = memcmp(a.text, b.text, a.len < b.len ? a.len : b.len);
+		if (!*order)
+			*order = a.len < b.len ? -1 : a.len > b.len;
+		return true;
+	}
+	if (!is_number(&a) || !is_number(&b))
+		return false;
+	if (a.kind == NUMBER && b.kind == NUMBER) {
+		*order = a.number < b.number ? -1 : a.number > b.number;
+		return true;
+	}
+	if (isnan(real_of(&a)) || isnan(real_of(&b)))
+		return false;
+	*order = real_of(&a) < real_of(&b) ? -1 : real_of(&a) > real_of(&b);
+	return true;
+}
+
+static struct value compared(enum where_op op, const struct value *a, const struct value *b)
+{
+	int order;
+
+	if (!compare(a, b, &order))
+		return unknown();
+	switch (op) {
+	case WHERE_EQUAL:
+		return number(!order);
+	case WHERE_UNEQUAL:
+		return number(order != 0);
+	case WHERE_LESS:
+		return number(order < 0);
+	case WHERE_AT_MOST:
+		return number(order <= 0);
+	case WHERE_MORE:
+		return number(order > 0);
+	default:
+		return number(order >= 0);
+	}
+}
+
+/*
+ * Texts of events may have NULs and no end: fnmatch() needs a copy, of as much as names are long.
+ */
+static struct value matched(const struct value *value, const struct value *pattern, bool wanted)
+{
+	char copy[4096], c;
+	struct value a = as_text(value, pattern, &c);
+	size_t len = a.len < sizeof(copy) - 1 ? a.len : sizeof(copy) - 1;
+
+	if (a.kind != TEXT)
+		return unknown();
+	memcpy(copy, a.text, len);
+	copy[len] = '\0';
+	return number(!fnmatch(pattern->text, copy, 0) == wanted);
+}
+
+/* 1 true, 0 false, -1 unknown */
+static int truth(const struct value *value)
+{
+	switch (value->kind) {
+	case NUMBER:
+		return value->number != 0;
+	case REAL:
+		return value->real != 0;
+	case TEXT:
+		return value->len > 0;
+	default:
+		return -1;
+	}
+}
+
+/* What is unknown does not matter where the other side decides. */
+static struct value both_or_one(const struct asking *asking, const struct where_node *node)
+{
+	int deciding = node->op == WHERE_OR;
+	struct value value = ask(asking, node->a);
+	int a = truth(&value), b;
+
+	if (a == deciding)
+		return number(deciding);
+	value = ask(asking, node->b);
+	b = truth(&value);
+	if (b == deciding)
+		return number(deciding);
+	return a < 0 || b < 0 ? unknown() : number(!deciding);
+}
+
+static struct value fact(const struct where_event *event, enum where_op op)
+{
+	switch (op) {
+	case WHERE_NAME:
+		return text(event->name, event->name_len);
+	case WHERE_PID:
+		return number(event->pid);
+	case WHERE_TID:
+		return number(event->tid);
+	case WHERE_TIME:
+		return number(event->time_ns);
+	case WHERE_LEN:
+		return number(event->data_len);
+	case WHERE_DURATION:
+		return duration(event);
+	default:
+		return number(event->address);
+	}
+}
+
+static struct value of_one(const struct asking *asking, const struct where_node *node)
+{
+	struct value value = ask(asking, node->a);
+	int is_true = truth(&value);
+
+	if (node->op == WHERE_NOT)
+		return is_true < 0 ? unknown() : number(!is_true);
+	if (value.kind == REAL)
+		value.real = -value.real;
+	else if (value.kind != NUMBER ||
+		 __builtin_sub_overflow((__int128)0, value.number, &value.number))
+		return unknown();
+	value.label = NULL;
+	return value;
+}
+
+static struct value ask(const struct asking *asking, unsigned index)
+{
+	const struct where_node *node = &asking->where->node[index];
+	struct value a, b;
+
+	switch (node->op) {
+	case WHERE_OR:
+	case WHERE_AND:
+		return both_or_one(asking, node);
+	case WHERE_NOT:
+	case WHERE_NEGATE:
+		return of_one(asking, node);
+	case WHERE_NUMBER:
+		return number(node->number);
+	case WHERE_REAL:
+		return (struct value){ .kind = REAL, .real = node->real };
+	case WHERE_TEXT:
+		return text(node->text, node->len);
+	case WHERE_FIELD:
+		return field_value(asking, node);
+	case WHERE_NAME:
+	case WHERE_PID:
+	case WHERE_TID:
+	case WHERE_TIME:
+	case WHERE_LEN:
+	case WHERE_ADDRESS:
+	case WHERE_DURATION:
+		return fact(asking->event, node->op);
+	default:
+		break;
+	}
+	a = ask(asking, node->a);
+	b = ask(asking, node->b);
+	if (node->op >= WHERE_ADD)
+		return calculate(node->op, &a, &b);
+	if (node->op >= WHERE_MATCH)
+		return matched(&a, &b, node->op == WHERE_MATCH);
+	return compared(node->op, &a, &b);
+}
+
+enum where_answer where_ask(struct where *where, const struct where_event *event)
+{
+	struct asking asking = { where, event, place_of(where, event->schema) };
+	struct value value = ask(&asking, where->root);
+
+	return (enum where_answer)truth(&value);
+}
+
+bool where_holds(struct where *where, const struct where_event *event)
+{
+	return where_ask(where, event) == WHERE_YES;
+}
+
+bool where_asks_duration(const struct where *where)
+{
+	return where->asks_duration;
+}
+
+void where_know_duration(struct where *where)
+{
+	for (unsigned i = 0; i < where->fields; i++)
+		where->field[i].known |= is_duration(&where->field[i]);
+}

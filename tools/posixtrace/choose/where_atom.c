@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* where_atom.c - what an expression is about: numbers, texts, fields, facts. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "choose/where_part.h"
+
+/* A backslash before a byte is not in the text. */
+static size_t column_of(const struct where *where, size_t at)
+{
+	size_t raw = 0;
+
+	for (size_t i = 0; i < at && where->raw[raw]; i++)
+		raw += where->raw[raw] == '\\' && where->raw[raw + 1] ? 2 : 1;
+	return where->column + raw;
+}
+
+bool where_wrong(const struct where *where, size_t at, size_t len, const char *reason)
+{
+	char marks[128];
+	size_t first = at > 60 ? at - 60 : 0; /* of what is shown of a long text */
+	size_t used = at - first;
+
+	memset(marks, ' ', used);
+	marks[used++] = '^';
+	for (; len > 1 && used < sizeof(marks) - 1; len--)
+		marks[used++] = '~';
+	marks[used] = '\0';
+	if (where->raw)
+		say("%s:%zu: error: %s", where->option, column_of(where, at), reason);
+	else
+		say("%s: %s", where->option, reason);
+	say("  %.120s", where->text + first);
+	say("  %s", marks);
+	return false;
+}
+
+bool where_wrong_here(const struct where_reader *reader, const char *reason)
+{
+	return where_wrong(reader->where, (size_t)(reader->p - reader->where->text), 1, reason);
+}
+
+struct where_node *where_add(struct where_reader *reader, enum where_op op, unsigned *node)
+{
+	struct where *where = reader->where;
+	struct where_node *added;
+
+	if (where->nodes == WHERE_NODES) {
+		where_wrong_here(reader, "this is too long");
+		return NULL;
+	}
+	*node = where->nodes;
+	added = &where->node[where->nodes++];
+	added->op = op;
+	return added;
+}
+
+bool where_is_name_byte(char c, bool first)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
+	       (!first && c >= '0' && c <= '9');
+}
+
+static size_t name_len(const char *p)
+{
+	size_t len = 0;
+
+	while (where_is_name_byte(p[len], !len))
+		len++;
+	return len;
+}
+
+static const struct {
+	const char *name;
+	int64_t factor;
+} units[] = {
+	{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
+	{ "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 },
+};
+
+static bool unit(struct where_reader *reader, int64_t *factor)
+{
+	size_t len = name_len(reader->p);
+
+	*factor = 1;
+	if (!len)
+		return true;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strlen(units[i].name) == len && !strncmp(units[i].name, reader->p, len)) {
+			*factor = units[i].factor;
+			reader->p += len;
+			return true;
+		}
+	}
+	return where_wrong(reader->where, (size_t)(reader->p - reader->where->text), len,
+		     "the units are ns us ms s and K M G");
+}
+
+static bool real_number(struct where_reader *reader, const char *begin, unsigned *node)
+{
+	struct where_node *added;
+	char *end;
+	double value = strtod(begin, &end);
+	int64_t factor;
+
+	reader->p = end;
+	if (!unit(reader, &factor))
+		return false;
+	added = where_add(reader, WHERE_REAL, node);
+	if (!added)
+		return false;
+	added->real = value * (double)factor;
+	return true;
+}
+
+bool where_number(struct where_reader *reader, unsigned *node)
+{
+	const char *begin = reader->p;
+	struct where_node *added;
+	unsigned long long value;
+	int64_t factor;
+	char *end;
+
+	errno = 0;
+	value = strtoull(begin, &end, 0);
+	if (*end == '.' && end[1] >= '0' && end[1] <= '9')
+		return real_number(reader, begin, node);
+	reader->p = end;
+	if (errno)
+		return where_wrong(reader->where, (size_t)(begin - reader->where->text),
+			     (size_t)(end - begin), "a number of more than 64 bits");
+	if (!unit(reader, &factor))
+		return false;
+	added = where_add(reader, WHERE_NUMBER, node);
+	if (!added)
+		return false;
+	added->number = (__int128)value * factor;
+	return true;
+}
+
+bool where_text(struct where_reader *reader, unsigned *node)
+{
+	char quote = *reader->p;
+	const char *p = reader->p + 1;
+	struct where_node *added = where_add(reader, WHERE_TEXT, node);
+
+	if (!added)
+		return false;
+	added->text = malloc(strlen(p) + 1);
+	if (!added->text)
+		return where_wrong_here(reader, strerror(ENOMEM));
+	for (; *p && *p != quote; p++) {
+		if (*p == '\\' && p[1])
+			p++;
+		added->text[added->len++] = *p;
+	}
+	added->text[added->len] = '\0';
+	if (!*p)
+		return where_wrong_here(reader, "this text is not closed");
+	reader->p = p + 1;
+	return true;
+}
+
+bool where_fact(struct where_reader *reader, unsigned *node)
+{
+	static const struct {
+		const char *name;
+		enum where_op op;
+	} facts[] = {
+		{ "name", WHERE_NAME }, { "pid", WHERE_PID }, { "tid", WHERE_TID },
+		{ "time", WHERE_TIME }, { "len", WHERE_LEN }, { "address", WHERE_ADDRESS },
+		{ "duration", WHERE_DURATION },
+	};
+	size_t len;
+
+	reader->p += strlen("event.");
+	len = name_len(reader->p);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		if (strlen(facts[i].name) != len || strncmp(facts[i].name, reader->p, len) != 0)
+			continue;
+		reader->p += len;
+		reader->where->asks_duration |= facts[i].op == WHERE_DURATION;
+		return where_add(reader, facts[i].op, node) != NULL;
+	}
+	return where_wrong(reader->where, (size_t)(reader->p - reader->where->text), len,
+		     "of an event there are name, pid, tid, time, len, address and duration");
+}
+
+static bool is_duration(const struct where_name *name)
+{
+	return !strcmp(name->name, WHERE_DURATION_NAME);
+}
+
+static bool field_number(struct where_reader *reader, const char *name, size_t len,
+			 unsigned *number)
+{
+	struct where *where = reader->where;
+
+	for (*number = 0; *number < where->fields; ++*number)
+		if (where->field[*number].len == len &&
+		    !memcmp(where->field[*number].name, name, len))
+			return true;
+	if (where->fields == WHERE_FIELDS || len > POSIX_TRACE_FIELD_NAME_MAX_NP)
+		return where_wrong(where, (size_t)(name - where->text), len,
+			     len > POSIX_TRACE_FIELD_NAME_MAX_NP ? "no field has such a long name"
+								 : "too many fields");
+	where->field[where->fields].at = (size_t)(name - where->text);
+	where->field[where->fields].len = len;
+	memcpy(where->field[where->fields].name, name, len);
+	nearest_begin(&where->field[where->fields].nearest, where->field[where->fields].name);
+	where->asks_duration |= is_duration(&where->field[where->fields++]);
+	return true;
+}
+
+static bool element(struct where_reader *reader, unsigned *index)
+{
+	char *end;
+	unsigned long value;
+
+	*index = 0;
+	if (*reader->p != '[')
+		return true;
+	reader->p++;
+	if (*reader->p < '0' || *reader->p > '9')
+		return where_wrong_here(reader, "the number of an element was expected");
+	value = strtoul(reader->p, &end, 10);
+	if (*end != ']' || value > POSIX_TRACE_ELEMENTS_MAX_NP)
+		return where_wrong_here(reader, "no number of an element");
+	*index = (unsigned)value;
+	reader->p = end + 1;
+	return true;
+}
+
+bool where_field(struct where_reader *reader, unsigned *node)
+{
+	const char *name = reader->p;
+	size_t len = name_len(name);
+	struct where_node *added;
+	unsigned number, index;
+
+	if (!field_number(reader, name, len, &number))
+		return false;
+	reader->p += len;
+	if (!element(reader, &index))
+		return false;
+	added = where_add(reader, WHERE_FIELD, node);
+	if (!added)
+		return false;
+	added->field = number;
+	added->index = index;
+	return true;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convert/choice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "convert/flow.h"
+
+int choice_init(struct choice *choice, struct fmt_flow *flow, struct wanted *wanted)
+{
+	int err;
+
+	memset(choice, 0, sizeof(*choice));
+	choice->flow = flow;
+	choice->wanted = wanted;
+	err = paired_init(&choice->paired, flow, NULL, NULL);
+	if (err)
+		return err;
+	threads_init(&choice->of_thread, true, 0);
+	choice->durations = calloc(flow->sources, sizeof(*choice->durations));
+	for (unsigned i = 0; choice->durations && i < flow->sources; i++) {
+		durations_begin_open(&choice->durations[i], wanted);
+		choice->durations[i].keeps_begins = true;
+	}
+	return choice->durations ? 0 : ENOMEM;
+}
+
+void choice_fini(struct choice *choice)
+{
+	for (unsigned i = 0; choice->durations && i < choice->flow->sources; i++)
+		durations_end(&choice->durations[i]);
+	free(choice->durations);
+	free(choice->of_type);
+	threads_fini(&choice->of_thread);
+	paired_fini(&choice->paired);
+}
+
+static bool refuse(struct choice *choice, int status)
+{
+	choice->flow->stopped = true;
+	choice->flow->status = tool_worse(choice->flow->status, status);
+	return false;
+}
+
+/* The type with chosen set. NULL: no memory, and the flow has stopped. */
+static struct log_type *type_of(struct choice *choice, const struct fmt_type *from)
+{
+	struct log_type *type = paired_type(&choice->paired, from);
+
+	if (!type) {
+		flow_answer(choice->flow, ENOMEM);
+		return NULL;
+	}
+	if (type->index)
+		return type;
+	type->index = 1;
+	type->chosen = choose_type(&choice->wanted->choose, from->name);
+	if (choice->other_order)
+		type->schema = NULL;
+	if (type->schema && choice->wanted->where)
+		where_learn(choice->wanted->where, type->schema);
+	return type;
+}
+
+static bool learn_all(struct choice *choice)
+{
+	for (size_t i = 0; i < fmt_types(choice->flow); i++)
+		if (!type_of(choice, fmt_type_at(choice->flow, i)))
+			return false;
+	choice->log.path = fmt_input_name(choice->flow->input);
+	choice->log.list = choice->paired.type;
+	choice->log.types = choice->paired.types;
+	return true;
+}
+
+/* A name that no event type has is a slip of the pen. */
+static bool names_fit(struct choice *choice)
+{
+	struct wanted *wanted = choice->wanted;
+	bool fits = true;
+
+	if (!learn_all(choice))
+		return false;
+	choose_say_unknown(&wanted->choose, &(const struct logfile *){ &choice->log }, 1);
+	for (unsigned i = 0; fits && i < choice->flow->sources; i++)
+		fits = durations_fits(&choice->durations[i], wanted, &choice->log);
+	if (!fits || (wanted->where && where_say_unknown(wanted->where)))
+		return refuse(choice, TOOL_USAGE);
+	return true;
+}
+
+/* Logs tell all their types before the first event; other sources may tell them later. */
+static bool knows_types(const struct choice *choice)
+{
+	return !strcmp(choice->flow->from->name, "log");
+}
+
+bool choice_begin(struct choice *choice, struct fmt_facts *facts)
+{
+	struct choose *choose = &choice->wanted->choose;
+
+	facts->has_events = false;
+	choice->other_order = facts->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	if (facts->has_span && facts->first_ns) {
+		choice->knows_times = true;
+		wanted_begin(choice->wanted, facts->first_ns, facts->last_ns);
+		if (choose->begin_ns > facts->first_ns)
+			choice->flow->seek_ns = choose->begin_ns;
+		choice->flow->until_ns = choose->end_ns;
+	}
+	return !knows_types(choice) || names_fit(choice);
+}
+
+static bool know_times(struct choice *choice, int64_t first_ns)
+{
+	const struct wanted *wanted = choice->wanted;
+
+	choice->knows_times = true;
+	wanted_begin(choice->wanted, first_ns, first_ns);
+	if (wanted->begin.kind != BOUND_BEFORE_LAST && wanted->end.kind != BOUND_BEFORE_LAST)
+		return true;
+	say("%s: its last event is not known before it was read: no time before it can be given",
+	    fmt_input_name(choice->flow->input));
+	return refuse(choice, TOOL_USAGE);
+}
+
+/* Of threads that are too many to be known the line without a process has the count. */
+static bool count(struct choice *choice, const struct fmt_event *from)
+{
+	struct thread *thread = threads_of(&choice->of_thread, from->pid, from->tid, from->thread);
+
+	if (from->type->index >= choice->types) {
+		size_t types = from->type->index + 64;
+		uint64_t *more = realloc(choice->of_type, types * sizeof(*more));
+
+		if (!more)
+			return flow_answer(choice->flow, ENOMEM);
+		memset(more + choice->types, 0, (types - choice->types) * sizeof(*more));
+		choice->of_type = more;
+		choice->types = types;
+	}
+	choice->events++;
+	choice->of_type[from->type->index]++;
+	if (thread)
+		thread->mark++;
+	return true;
+}
+
+bool choice_event(struct choice *choice, const struct fmt_event *from)
+{
+	struct log_type *type = type_of(choice, from->type);
+	struct posix_trace_event_np event;
+
+	if (!type || (!choice->knows_times && !know_times(choice, from->time_ns)))
+		return false;
+	paired_event(from, type, &event);
+	event.info.posix_prog_address = (void *)(uintptr_t)from->address;
+	durations_event(&choice->durations[from->source], type, &event);
+	return type->chosen &&
+	       wanted_event(choice->wanted, &event, from->type->name, type->schema,
+			    &choice->durations[from->source]) &&
+	       count(choice, from);
+}
+
+static bool is_among(const struct choose_numbers *numbers, uint32_t number)
+{
+	for (size_t i = 0; i < numbers->count; i++)
+		if ((uint32_t)numbers->number[i] == number)
+			return true;
+	return !numbers->count;
+}
+
+bool choice_lost(struct choice *choice, const struct fmt_lost *lost)
+{
+	const struct choose *choose = &choice->wanted->choose;
+	const struct log_type *type = lost->type ? type_of(choice, lost->type) : NULL;
+
+	return (!type || type->chosen) && (!lost->pid || is_among(&choose->pid, lost->pid)) &&
+	       (!lost->tid || is_among(&choose->tid, lost->tid));
+}
+
+static void take_off(struct posix_trace_ledger_np *from, const struct posix_trace_ledger_np *line)
+{
+	from->unread -= line->unread < from->unread ? line->unread : from->unread;
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		from->lost[i] -= line->lost[i] < from->lost[i] ? line->lost[i] : from->lost[i];
+}
+
+/* What was called is the sum of what became of it. */
+static void report(struct posix_trace_ledger_np *line, uint64_t events)
+{
+	line->reported = events;
+	line->called = events + line->unread;
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		line->called += line->lost[i];
+}
+
+/* A ledger does not say which type's events a thread lost: the less of both is an upper bound. */
+static void keep_least(struct posix_trace_ledger_np *of, const struct posix_trace_ledger_np *other)
+{
+	if (other->unread < of->unread)
+		of->unread = other->unread;
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		if (other->lost[i] < of->lost[i])
+			of->lost[i] = other->lost[i];
+	report(of, of->reported);
+}
+
+static uint64_t events_of(struct choice *choice, const struct posix_trace_thread_np *line)
+{
+	const struct thread *thread = threads_of(&choice->of_thread, (uint32_t)line->pid,
+						 (uint32_t)line->tid, (uint64_t)line->thread);
+
+	return thread ? thread->mark : 0;
+}
+
+static void keep_types(struct choice *choice, struct fmt_end *end, struct fmt_type_line *type,
+		       struct posix_trace_ledger_np *total)
+{
+	size_t types = 0;
+
+	for (size_t i = 0; i < end->types; i++) {
+		const struct log_type *of = type_of(choice, end->type[i].type);
+		size_t index = end->type[i].type->index;
+
+		if (!of || !of->chosen) {
+			take_off(total, &end->type[i].ledger);
+			continue;
+		}
+		type[types] = end->type[i];
+		report(&type[types++].ledger, index < choice->types ? choice->of_type[index] : 0);
+	}
+	end->type = type;
+	end->types = types;
+}
+
+/* Process 0 stands for threads that are not known: they may be wanted. */
+static void keep_threads(struct choice *choice, struct fmt_end *end, struct fmt_thread_line *thread,
+			 struct posix_trace_ledger_np *total)
+{
+	const struct choose *choose = &choice->wanted->choose;
+	size_t threads = 0, rest = SIZE_MAX;
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < end->threads; i++) {
+		const struct posix_trace_thread_np *line = &end->thread[i].thread;
+
+		if (line->pid && (!is_among(&choose->pid, (uint32_t)line->pid) ||
+				  !is_among(&choose->tid, (uint32_t)line->tid))) {
+			take_off(total, &end->thread[i].ledger);
+			continue;
+		}
+		thread[threads] = end->thread[i];
+		if (!line->pid)
+			rest = threads;
+		report(&thread[threads].ledger, line->pid ? events_of(choice, line) : 0);
+		events += thread[threads++].ledger.reported;
+	}
+	if (rest < threads && events < choice->events)
+		report(&thread[rest].ledger, choice->events - events);
+	end->thread = thread;
+	end->threads = threads;
+}
+
+static void keep_lines(struct choice *choice, struct fmt_end *end, struct fmt_type_line *type,
+		       struct fmt_thread_line *thread)
+{
+	struct posix_trace_ledger_np by_type = end->ledger, by_thread = end->ledger;
+
+	keep_types(choice, end, type, &by_type);
+	keep_threads(choice, end, thread, &by_thread);
+	if (!end->has_ledger)
+		return;
+	end->ledger = by_type;
+	keep_least(&end->ledger, &by_thread);
+	report(&end->ledger, choice->events);
+	for (size_t i = 0; i < end->types; i++)
+		keep_least(&type[i].ledger, &end->ledger);
+	for (size_t i = 0; i < end->threads; i++)
+		keep_least(&thread[i].ledger, &end->ledger);
+}
+
+bool choice_end(struct choice *choice, struct fmt_end *end)
+{
+	struct fmt_type_line *type = calloc(end->types + 1, sizeof(*type));
+	struct fmt_thread_line *thread = calloc(end->threads + 1, sizeof(*thread));
+
+	if (!type || !thread) {
+		free(type);
+		free(thread);
+		*end = (struct fmt_end){ .complete = false };
+		return flow_answer(choice->flow, ENOMEM);
+	}
+	keep_lines(choice, end, type, thread);
+	return !choice->flow->stopped && (knows_types(choice) || names_fit(choice));
+}
+
+void choice_free_end(struct fmt_end *end)
+{
+	free((void *)(uintptr_t)end->type);
+	free((void *)(uintptr_t)end->thread);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_buffers.c - the list of buffers, from their headers alone. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/etw/etw_part.h"
+#include "convert/octets.h"
+
+int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len)
+{
+	return file->input.read(file->input.arg, at, to, len) == (int64_t)len ? 0 : EIO;
+}
+
+struct list {
+	struct etw_file *file;
+	struct findings *f;
+	size_t room;
+	uint32_t lost_events, lost_buffers; /* buffers that say so */
+	bool processor_told, sizes_differ;
+};
+
+static int add(struct list *list, uint64_t at, uint32_t size, const unsigned char *header)
+{
+	struct etw_file *file = list->file;
+	unsigned flag = octets_u16(header + ETW_BUFFER_FLAG);
+	unsigned processor = octets_u16(header + ETW_BUFFER_PROCESSOR);
+	struct etw_buffer *buffer;
+
+	if (file->buffers == list->room) {
+		list->room = list->room ? 2 * list->room : 64;
+		buffer = realloc(file->buffer, list->room * sizeof(*buffer));
+		if (!buffer)
+			return ENOMEM;
+		file->buffer = buffer;
+	}
+	processor &= flag & ETW_FLAG_PROCESSOR ? ETW_PROCESSORS - 1 : 0xff;
+	list->lost_events += !!(flag & ETW_FLAG_EVENTS_LOST);
+	list->lost_buffers += !!(flag & ETW_FLAG_BUFFER_LOST);
+	list->sizes_differ |= file->buffers && file->buffer[file->buffers - 1].size != size;
+	if (processor >= file->log.processors && !list->processor_told) {
+		list->processor_told = true;
+		finding(list->f, FINDING_WARNING, "E21", at + ETW_BUFFER_PROCESSOR,
+			"buffer %zu is of processor %u; the log has %u processors", file->buffers,
+			processor, file->log.processors);
+	}
+	buffer = &file->buffer[file->buffers];
+	*buffer = (struct etw_buffer){
+		.at = at,
+		.sequence = (int64_t)octets_u64(header + ETW_BUFFER_SEQUENCE),
+		.size = size,
+		.number = (uint32_t)file->buffers,
+		.processor = (uint16_t)processor,
+		.compressed = flag & ETW_FLAG_COMPRESSED,
+	};
+	file->buffers++;
+	return 0;
+}
+
+static bool is_zero_from(const struct etw_file *file, uint64_t at)
+{
+	unsigned char piece[4096];
+
+	while (at < file->input.size) {
+		uint64_t rest = file->input.size - at;
+		size_t len = rest < sizeof(piece) ? (size_t)rest : sizeof(piece);
+
+		if (etw_read(file, at, piece, len))
+			return false;
+		for (size_t i = 0; i < len; i++)
+			if (piece[i])
+				return false;
+		at += len;
+	}
+	return true;
+}
+
+/* Handles an impossible size: bytes behind the last buffer, or a damaged header. */
+static bool step_over(struct list *list, uint64_t *at, uint32_t size)
+{
+	const struct etw_file *file = list->file;
+
+	if (file->buffers == file->log.buffers_written || is_zero_from(file, *at)) {
+		finding(list->f, FINDING_WARNING, "E19", *at,
+			"%llu bytes behind the last buffer are not read",
+			(unsigned long long)(file->input.size - *at));
+		return false;
+	}
+	finding(list->f, FINDING_DAMAGE, "E04", *at,
+		"buffer %zu has %u bytes; wanted at least %d: the file is read up to there%s",
+		file->buffers, size, ETW_BUFFER_HEADER,
+		list->sizes_differ || file->options.resync ? "" : " (--etw-resync)");
+	if (!file->options.resync || list->sizes_differ)
+		return false;
+	*at += file->buffer[file->buffers - 1].size;
+	return true;
+}
+
+static int list_all(struct list *list)
+{
+	struct etw_file *file = list->file;
+	uint64_t at = 0;
+
+	while (at < file->input.size) {
+		unsigned char header[ETW_BUFFER_HEADER];
+		uint32_t size;
+		int err;
+
+		if (file->input.size - at < sizeof(header)) {
+			finding(list->f, FINDING_WARNING, "E19", at,
+				"%llu bytes behind the last buffer are not read",
+				(unsigned long long)(file->input.size - at));
+			return 0;
+		}
+		if (etw_read(file, at, header, sizeof(header)))
+			return EIO;
+		size = octets_u32(header + ETW_BUFFER_SIZE);
+		if (size < ETW_BUFFER_HEADER) {
+			if (!step_over(list, &at, size))
+				return 0;
+			continue;
+		}
+		err = add(list, at, size, header);
+		if (err)
+			return err;
+		at += size;
+	}
+	return 0;
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const struct etw_buffer *x = a, *y = b;
+
+	if (x->processor != y->processor)
+		return x->processor < y->processor ? -1 : 1;
+	if (x->sequence != y->sequence)
+		return x->sequence < y->sequence ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+int etw_list_buffers(struct etw_file *file, struct findings *f)
+{
+	struct list list = { .file = file, .f = f };
+	const struct etw_log *log = &file->log;
+	int err = list_all(&list);
+
+	if (err)
+		return err;
+	if (!log->buffers_written)
+		finding(f, FINDING_WARNING, "E16", ETW_BUFFER_HEADER, "the session was not closed");
+	else if (log->buffers_written != file->buffers)
+		finding(f, FINDING_WARNING, "E16", ETW_BUFFER_HEADER,
+			"%u buffers were written; %zu are there", log->buffers_written,
+			file->buffers);
+	if (log->events_lost || log->buffers_lost || list.lost_events || list.lost_buffers)
+		finding(f, FINDING_NOTICE, "E22", ETW_BUFFER_HEADER,
+			"%u events and %u buffers were lost (%u and %u buffers are marked so)",
+			log->events_lost, log->buffers_lost, list.lost_events, list.lost_buffers);
+	qsort(file->buffer, file->buffers, sizeof(*file->buffer), by_order);
+	return 0;
+}

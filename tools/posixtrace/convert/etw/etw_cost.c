@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convert/etw/etw_cost.h"
+
+#include <search.h>
+#include <stdlib.h>
+
+struct last {
+	uint32_t pid, tid, kernel, user;
+};
+
+struct etw_costs {
+	uint64_t total_ns;
+	void *threads;          /* a tree of struct last: hostile ids cannot make it slow */
+	size_t count;
+};
+
+struct etw_costs *etw_costs_new(void)
+{
+	return calloc(1, sizeof(struct etw_costs));
+}
+
+void etw_costs_free(struct etw_costs *costs)
+{
+	if (costs)
+		tdestroy(costs->threads, free);
+	free(costs);
+}
+
+uint64_t etw_costs_total_ns(const struct etw_costs *costs)
+{
+	return costs->total_ns;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct last *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static struct last *find(const struct etw_costs *costs, uint32_t pid, uint32_t tid)
+{
+	struct last key = { .pid = pid, .tid = tid }, **found;
+
+	found = tfind(&key, &costs->threads, compare);
+	return found ? *found : NULL;
+}
+
+static void add(struct etw_costs *costs, const struct etw_record *record)
+{
+	struct last *last = costs->count < ETW_COST_THREADS ? malloc(sizeof(*last)) : NULL;
+
+	if (!last)
+		return;
+	*last = (struct last){ record->pid, record->tid, record->kernel, record->user };
+	if (tsearch(last, &costs->threads, compare))
+		costs->count++;
+	else
+		free(last);
+}
+
+int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
+		 const struct etw_record *record)
+{
+	struct etw_record from = { .has_cpu = true, .pid = record->pid, .tid = record->tid };
+	struct last *last;
+	uint64_t cost_ns;
+
+	if (!record->has_cpu || !record->has_ids || !record->tid || record->tid == UINT32_MAX)
+		return ETW_COST_NONE;
+	last = find(costs, record->pid, record->tid);
+	if (!last) {
+		add(costs, record);
+		return ETW_COST_NONE;
+	}
+	from.kernel = last->kernel;
+	from.user = last->user;
+	last->kernel = record->kernel;
+	last->user = record->user;
+	if (!etw_cpu_cost(log, &from, record, &cost_ns))
+		return ETW_COST_UNKNOWN;
+	costs->total_ns += cost_ns;
+	return cost_ns > INT64_MAX ? INT64_MAX : (int64_t)cost_ns;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_cost.h - the CPU cost of each record: how much the CPU time of its thread has grown since the
+ * record before.
+ *
+ * Memory    bounded: threads beyond ETW_COST_THREADS have no cost.
+ */
+#ifndef POSIXTRACE_CONVERT_ETW_ETW_COST_H
+#define POSIXTRACE_CONVERT_ETW_ETW_COST_H
+
+#include "convert/etw/etw.h"
+
+#define ETW_COST_THREADS 65536
+
+#define ETW_COST_NONE    (-1) /* the record has no CPU time, or is the first of its thread */
+#define ETW_COST_UNKNOWN (-2) /* the time fell, since a new thread has the number */
+
+struct etw_costs;
+
+struct etw_costs *etw_costs_new(void);
+void etw_costs_free(struct etw_costs *costs);
+
+/* The cost of the record, in nanoseconds. */
+int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
+		 const struct etw_record *record);
+
+/* The sum of all costs that etw_cost() has returned. */
+uint64_t etw_costs_total_ns(const struct etw_costs *costs);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_decode.c - schemas made of layouts, and payloads decoded by them.
+ *
+ * Schema and data are made by the same walk over the fields, so that both have the same columns: a
+ * struct that occurs once gives a column for each member, an array gives one text.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/etw/etw_layout.h"
+#include "convert/etw/etw_schema.h"
+#include "convert/etw/etw_value.h"
+
+/* Visits of fields for each byte of a payload: a member of a byte is visited in several structs. */
+#define VISITS_OF_BYTE (2 * ETW_DEPTH_MAX)
+
+enum purpose { TO_SCHEMA, TO_DATA, TO_TEXT };
+
+struct walk {
+	const struct etw_layout *layout;
+	enum purpose purpose;
+	struct etw_reader reader; /* empty for a schema */
+	uint64_t *value; /* of each field, the last one taken: counts and lengths of others */
+	uint64_t budget;        /* elements that may still be taken: hostile counts end */
+	struct etw_bytes *to;   /* NULL for a schema */
+	size_t most;            /* bytes that may be decoded */
+	bool too_long;
+	struct etw_bytes text;  /* where arrays and `more` grow */
+	struct etw_value scratch;
+	unsigned column, columns; /* those so far, and how many there may be */
+	bool more, in_more;     /* the schema has `more`; it has begun */
+	struct etw_schema schema;
+	char prefix[ETW_FIELD_NAME_MAX + 1]; /* of the struct whose members these are */
+};
+
+static bool walk_fields(struct walk *w, unsigned first, unsigned count, unsigned depth);
+
+/* The struct's name and the member's, each cut to what a schema has room for. */
+static void join_name(const struct walk *w, const char *name, char full[2 * ETW_FIELD_NAME_MAX + 1])
+{
+	snprintf(full, 2 * ETW_FIELD_NAME_MAX + 1, "%s%s", w->prefix, name);
+}
+
+/* Whether the next column has a place of its own; the first that has none begins `more`. */
+static bool has_column(struct walk *w)
+{
+	return !w->in_more && w->column < w->columns;
+}
+
+static void begin_more(struct walk *w, const char *name)
+{
+	w->in_more = true;
+	if (w->text.len)
+		etw_bytes_add(&w->text, " ", 1);
+	etw_bytes_add(&w->text, name, strlen(name));
+	etw_bytes_add(&w->text, "=", 1);
+}
+
+static bool number_of(const struct walk *w, enum etw_rule rule, unsigned given, uint64_t *number)
+{
+	if (rule == ETW_RULE_FIXED)
+		*number = given;
+	else if (rule == ETW_RULE_FIELD && given < w->layout->fields)
+		*number = w->value[given];
+	else
+		return false;
+	return true;
+}
+
+/* How many elements a field has in this payload; REST is UINT64_MAX. */
+static bool count_of(struct walk *w, const struct etw_field *f, uint64_t *count)
+{
+	*count = 1;
+	switch (f->count_rule) {
+	case ETW_RULE_NONE:
+		return true;
+	case ETW_RULE_REST:
+		*count = UINT64_MAX;
+		return true;
+	case ETW_RULE_PREFIX:
+		if (w->reader.size - w->reader.at < 2)
+			return false;
+		*count = (uint64_t)w->reader.bytes[w->reader.at] |
+			 (uint64_t)w->reader.bytes[w->reader.at + 1] << 8;
+		w->reader.at += 2;
+		return true;
+	default:
+		return number_of(w, f->count_rule, f->count, count) && *count <= UINT16_MAX;
+	}
+}
+
+/*
+ * Each visit of a field costs one, so that structs that contain each other and hostile counts end.
+ * A short element with a long name can decode to many times its size, which ends at `most`.
+ */
+static bool spend(struct walk *w)
+{
+	w->too_long |= w->to && w->to->len + w->text.len > w->most;
+	if (!w->budget || w->too_long)
+		return false;
+	w->budget--;
+	return true;
+}
+
+static bool take(struct walk *w, unsigned index)
+{
+	const struct etw_field *f = &w->layout->field[index];
+	uint64_t length = 0;
+
+	if (f->length_rule == ETW_RULE_PREFIX) {
+		if (w->reader.size - w->reader.at < 2)
+			return false;
+		length = (uint64_t)w->reader.bytes[w->reader.at] |
+			 (uint64_t)w->reader.bytes[w->reader.at + 1] << 8;
+		w->reader.at += 2;
+	} else if (f->length_rule != ETW_RULE_NONE &&
+		   (!number_of(w, f->length_rule, f->length, &length) || length > UINT32_MAX)) {
+		return false;
+	}
+	if (!etw_value_take(f, &w->reader, (size_t)length, &w->scratch))
+		return false;
+	w->value[index] = w->scratch.number;
+	return true;
+}
+
+/* One element of an array, or one field of a struct in an array, as text. */
+static bool text_element(struct walk *w, unsigned index, unsigned depth)
+{
+	const struct etw_field *f = &w->layout->field[index];
+
+	if (!spend(w))
+		return false;
+	if (f->in != ETW_IN_STRUCT) {
+		if (!take(w, index))
+			return false;
+		etw_value_text(f, &w->scratch, &w->text);
+		return true;
+	}
+	if (depth == ETW_DEPTH_MAX)
+		return false;
+	etw_bytes_add(&w->text, "{", 1);
+	for (unsigned i = 0, at = f->first; i < f->members; i++) {
+		const struct etw_field *member;
+		uint64_t count;
+
+		if (at >= w->layout->fields || !spend(w))
+			return false;
+		member = &w->layout->field[at];
+		if (i)
+			etw_bytes_add(&w->text, " ", 1);
+		etw_bytes_add(&w->text, member->name, strlen(member->name));
+		etw_bytes_add(&w->text, "=", 1);
+		if (!count_of(w, member, &count))
+			return false;
+		if (member->count_rule != ETW_RULE_NONE)
+			etw_bytes_add(&w->text, "[", 1);
+		for (uint64_t n = 0; n < count; n++) {
+			if (count == UINT64_MAX && w->reader.at == w->reader.size)
+				break;
+			if (n)
+				etw_bytes_add(&w->text, " ", 1);
+			if (!text_element(w, at, depth + 1))
+				return false;
+		}
+		if (member->count_rule != ETW_RULE_NONE)
+			etw_bytes_add(&w->text, "]", 1);
+		at = member->next;
+	}
+	etw_bytes_add(&w->text, "}", 1);
+	return true;
+}
+
+static bool text_array(struct walk *w, unsigned index, unsigned depth)
+{
+	uint64_t count;
+
+	if (!count_of(w, &w->layout->field[index], &count))
+		return false;
+	etw_bytes_add(&w->text, "[", 1);
+	for (uint64_t n = 0; n < count; n++) {
+		if (count == UINT64_MAX && w->reader.at == w->reader.size)
+			break;
+		if (n)
+			etw_bytes_add(&w->text, " ", 1);
+		if (!text_element(w, index, depth))
+			return false;
+	}
+	etw_bytes_add(&w->text, "]", 1);
+	return true;
+}
+
+static bool walk_column(struct walk *w, unsigned index, unsigned depth)
+{
+	const struct etw_field *f = &w->layout->field[index];
+	bool array = f->count_rule != ETW_RULE_NONE;
+	char name[2 * ETW_FIELD_NAME_MAX + 1];
+
+	join_name(w, f->name, name);
+	if (w->purpose == TO_SCHEMA) {
+		if (has_column(w) && etw_schema_add(&w->schema, array ? "str" :
+						 etw_value_type(etw_value_kind(f)), name,
+						 array ? NULL : f->map))
+			w->column++;
+		else
+			w->in_more = true;
+		return true;
+	}
+	if (w->purpose == TO_TEXT || !has_column(w)) {
+		begin_more(w, name);
+		return array ? text_array(w, index, depth) : text_element(w, index, depth);
+	}
+	w->column++;
+	if (!array) {
+		if (!take(w, index))
+			return false;
+		etw_value_pack(&w->scratch, w->to);
+		return true;
+	}
+	w->text.len = 0;
+	if (!text_array(w, index, depth))
+		return false;
+	etw_bytes_add(w->to, w->text.bytes, w->text.len);
+	etw_bytes_number(w->to, 0, 1);
+	w->text.len = 0;
+	return true;
+}
+
+static bool walk_struct(struct walk *w, const struct etw_field *f, unsigned depth)
+{
+	char prefix[sizeof(w->prefix)];
+	bool ok;
+
+	if (depth == ETW_DEPTH_MAX)
+		return false;
+	memcpy(prefix, w->prefix, sizeof(prefix));
+	snprintf(w->prefix, sizeof(w->prefix), "%.30s%.30s_", prefix, f->name);
+	ok = walk_fields(w, f->first, f->members, depth + 1);
+	memcpy(w->prefix, prefix, sizeof(prefix));
+	return ok;
+}
+
+static bool walk_fields(struct walk *w, unsigned first, unsigned count, unsigned depth)
+{
+	for (unsigned i = 0, at = first; i < count; i++) {
+		const struct etw_field *f;
+
+		if (at >= w->layout->fields || !spend(w))
+			return false;
+		f = &w->layout->field[at];
+		if (f->in == ETW_IN_STRUCT && f->count_rule == ETW_RULE_NONE) {
+			if (!walk_struct(w, f, depth))
+				return false;
+		} else if (f->in != ETW_IN_NULL && !walk_column(w, at, depth)) {
+			return false;
+		}
+		at = f->next;
+	}
+	return true;
+}
+
+int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room,
+		      unsigned columns, bool *more)
+{
+	struct walk w = {
+		.layout = layout, .purpose = TO_SCHEMA, .budget = 4 * ETW_FIELDS_MAX,
+		.columns = columns,
+		.schema = { .text = schema, .used = strlen(schema),
+			    .room = room - sizeof("str more;") },
+	};
+
+	*more = false;
+	if (!walk_fields(&w, 0, layout->top, 0))
+		return -1;
+	if (w.in_more) {
+		w.schema.room = room;
+		/* `more` needs a column too. */
+		if (w.column == columns) {
+			char *last = schema + w.schema.used - 1;
+
+			while (last > schema && last[-1] != ';')
+				last--;
+			*last = '\0';
+			w.schema.used = (size_t)(last - schema);
+			w.column--;
+		}
+		*more = etw_schema_text(&w.schema, "str more;");
+	}
+	return (int)w.column;
+}
+
+static enum etw_decoded decode(struct walk *w, const struct etw_decoding *decoding)
+{
+	struct etw_bytes *to = decoding->to;
+	bool ok;
+
+	w->to = to;
+	w->most = decoding->most;
+	w->reader = (struct etw_reader){ decoding->payload, decoding->size, 0,
+					 decoding->pointer_bytes };
+	w->budget = VISITS_OF_BYTE * ((uint64_t)decoding->size + ETW_FIELDS_MAX);
+	w->value = calloc(w->layout->fields + 1, sizeof(*w->value));
+	ok = w->value && walk_fields(w, 0, w->layout->top, 0);
+	if (w->purpose == TO_TEXT || w->more)
+		etw_bytes_add(to, w->text.bytes, w->text.len);
+	if (w->more)
+		etw_bytes_number(to, 0, 1);
+	ok = ok && to->len <= w->most;
+	w->too_long |= to->len > w->most;
+	if (!w->value || w->scratch.text.no_memory || w->text.no_memory)
+		to->no_memory = true;
+	free(w->value);
+	free(w->scratch.text.bytes);
+	free(w->text.bytes);
+	return to->no_memory ? ETW_NO_MEMORY : ok ? ETW_DECODED :
+	       w->too_long ? ETW_TOO_LONG : ETW_CONTRADICTS;
+}
+
+enum etw_decoded etw_layout_decode(const struct etw_layout *layout,
+				   const struct etw_decoding *decoding, unsigned columns, bool more)
+{
+	struct walk w = {
+		.layout = layout, .purpose = TO_DATA, .columns = columns, .more = more,
+	};
+
+	return decode(&w, decoding);
+}
+
+enum etw_decoded etw_layout_text(const struct etw_layout *layout,
+				 const struct etw_decoding *decoding)
+{
+	struct walk w = { .layout = layout, .purpose = TO_TEXT };
+
+	return decode(&w, decoding);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_event_info.c - TRACE_EVENT_INFO and EVENT_MAP_INFO, which a merge writes into a log for the
+ * providers that are registered on the machine where it ran.
+ *
+ * All offsets count from the beginning of the structure; names are UTF-16 with a NUL.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/etw/etw_describe.h"
+#include "convert/etw/etw_text.h"
+#include "convert/octets.h"
+
+#define INFO_EVENT_ID 32
+#define INFO_EVENT_VERSION 34
+#define INFO_PROVIDER_NAME 52
+#define INFO_TASK_NAME 68
+#define INFO_OPCODE_NAME 72
+#define INFO_PROPERTIES 100
+#define INFO_TOP 104
+#define INFO_PROPERTY 112 /* the first one */
+#define PROPERTY_BYTES 24
+
+#define IS_STRUCT 0x1
+#define LENGTH_IS_FIELD 0x2
+#define COUNT_IS_FIELD 0x4
+#define LENGTH_IS_FIXED 0x10
+#define COUNT_IS_FIXED 0x20
+
+#define MAP_BYTES 16
+#define MAP_IS_BITS 0x2
+#define MAP_IS_WBEM_BITS 0x10
+#define MAP_VALUES_MAX 4096
+
+/*
+ * The name at an offset; NULL: there is none, or no memory. The caller frees it. It is cut, because
+ * a description of 64 KiB can refer to one long text some thousand times.
+ */
+static char *name_at(const unsigned char *p, size_t size, uint32_t offset)
+{
+	struct etw_bytes text = { 0 };
+
+	if (!offset || offset >= size)
+		return NULL;
+	size -= offset;
+	etw_utf16_text(p + offset, size < 2 * ETW_NAME_CHARS ? size : 2 * ETW_NAME_CHARS, &text);
+	/* Names of tasks and maps are padded with a blank. */
+	while (text.len && text.bytes[text.len - 1] == ' ')
+		text.len--;
+	etw_bytes_add(&text, "", 1);
+	if (text.no_memory || text.len == 1) {
+		free(text.bytes);
+		return NULL;
+	}
+	return (char *)text.bytes;
+}
+
+static bool add_property(struct etw_describe *describe, struct etw_layout *layout,
+			 const unsigned char *p, size_t size, unsigned index, unsigned count)
+{
+	const unsigned char *info = p + INFO_PROPERTY + (size_t)index * PROPERTY_BYTES;
+	uint32_t flags = octets_u32(info);
+	char *name = name_at(p, size, octets_u32(info + 4)), *map;
+	struct etw_field *field = etw_layout_add(layout, name ? name : "", name ? strlen(name) : 0);
+	bool ok;
+
+	free(name);
+	if (!field)
+		return false;
+	field->next = index + 1;
+	field->count = octets_u16(info + 16);
+	if (flags & COUNT_IS_FIELD)
+		field->count_rule = ETW_RULE_FIELD;
+	else if (flags & COUNT_IS_FIXED || field->count > 1)
+		field->count_rule = ETW_RULE_FIXED;
+	if (flags & IS_STRUCT) {
+		field->in = ETW_IN_STRUCT;
+		field->first = octets_u16(info + 8);
+		field->members = octets_u16(info + 10);
+		return field->first + field->members <= count;
+	}
+	field->in = octets_u16(info + 8);
+	field->out = octets_u16(info + 10);
+	field->length = octets_u16(info + 18);
+	if (flags & LENGTH_IS_FIELD)
+		field->length_rule = ETW_RULE_FIELD;
+	else if (flags & LENGTH_IS_FIXED ||
+		 (field->length && (field->in == ETW_IN_UTF16 || field->in == ETW_IN_ANSI ||
+				    field->in == ETW_IN_BINARY)))
+		field->length_rule = ETW_RULE_FIXED;
+	map = name_at(p, size, octets_u32(info + 12));
+	ok = !map || etw_describe_use_map(describe, p, layout, index, map);
+	free(map);
+	return ok;
+}
+
+/* "Task/Opcode", or what there is of it; the default opcode "win:Info" says nothing. */
+static char *event_name(const unsigned char *p, size_t size)
+{
+	char *task = name_at(p, size, octets_u32(p + INFO_TASK_NAME));
+	char *opcode = name_at(p, size, octets_u32(p + INFO_OPCODE_NAME));
+	const char *short_opcode = opcode && !strncmp(opcode, "win:", 4) ? opcode + 4 : opcode;
+	struct etw_bytes text = { 0 };
+
+	if (task) {
+		etw_bytes_add(&text, task, strlen(task));
+		if (short_opcode && strcmp(short_opcode, "Info") != 0) {
+			etw_bytes_add(&text, "/", 1);
+			etw_bytes_add(&text, short_opcode, strlen(short_opcode));
+		}
+		etw_bytes_add(&text, "", 1);
+	}
+	free(task);
+	free(opcode);
+	if (text.no_memory) {
+		free(text.bytes);
+		return NULL;
+	}
+	return (char *)text.bytes;
+}
+
+bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_t size,
+		    const char **why)
+{
+	uint32_t count, top;
+	struct etw_layout *layout;
+
+	*why = "it is shorter than its fields";
+	if (size < INFO_PROPERTY)
+		return false;
+	count = octets_u32(p + INFO_PROPERTIES);
+	top = octets_u32(p + INFO_TOP);
+	if (count > ETW_FIELDS_MAX || top > count ||
+	    size - INFO_PROPERTY < (size_t)count * PROPERTY_BYTES)
+		return false;
+	*why = NULL;
+	layout = etw_layout_new();
+	if (!layout)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		if (!add_property(describe, layout, p, size, i, count)) {
+			*why = "a property of it has members that it does not have";
+			etw_describe_drop(describe, layout);
+			return false;
+		}
+	layout->top = top;
+	layout->provider = name_at(p, size, octets_u32(p + INFO_PROVIDER_NAME));
+	layout->event = event_name(p, size);
+	return etw_describe_add(describe, p, octets_u16(p + INFO_EVENT_ID), p[INFO_EVENT_VERSION],
+				layout);
+}
+
+bool etw_map_info(struct etw_describe *describe, const unsigned char *p, size_t size,
+		  const char **why)
+{
+	const unsigned char *info = p + ETW_GUID_BYTES;
+	struct etw_map *map;
+	uint32_t entries;
+	char *name;
+	bool ok = true;
+
+	*why = "it is shorter than its entries";
+	if (size < ETW_GUID_BYTES + MAP_BYTES)
+		return false;
+	size -= ETW_GUID_BYTES;
+	entries = octets_u32(info + 8);
+	if (entries > MAP_VALUES_MAX || size - MAP_BYTES < (size_t)entries * 8)
+		return false;
+	*why = NULL;
+	name = name_at(info, size, octets_u32(info));
+	map = calloc(1, sizeof(*map));
+	if (!name || !map) {
+		free(name);
+		free(map);
+		return true; /* a map without a name names nothing */
+	}
+	map->bits = octets_u32(info + 4) & (MAP_IS_BITS | MAP_IS_WBEM_BITS);
+	for (uint32_t i = 0; ok && i < entries; i++) {
+		const unsigned char *entry = info + MAP_BYTES + (size_t)i * 8;
+		char *text = name_at(info, size, octets_u32(entry));
+
+		if (text)
+			ok = etw_map_add(map, octets_u32(entry + 4), text);
+		free(text);
+	}
+	if (ok)
+		ok = etw_describe_map(describe, p, name, map);
+	else
+		etw_map_free(map);
+	free(name);
+	return ok;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_format.c - logs of Event Tracing for Windows as a format of posixtrace convert. */
+#include "convert/etw/etw.h"
+#include "convert/etw/etw_sink.h"
+
+extern const struct format format_etw;
+
+static bool detect(const struct fmt_head *head)
+{
+	return etw_is(head->bytes, head->len);
+}
+
+static const struct fmt_option options[] = {
+	{ "etw-clock", true,
+	  "N  read: 1 performance counter, 2 system time, 3 cycles; write: filetime" },
+	{ "etw-freq", true, "N  ticks of the clock in a second; else by the log" },
+	{ "etw-payload", false, "the data without the headers of the records, not decoded" },
+	{ "etw-plain", false, "write the data alone, which cannot be restored" },
+	{ "etw-raw", false, "the data is the whole record, not decoded" },
+	{ "etw-resync", false, "step over a buffer without a size by the size of the others" },
+	{ "join", false, "append the data of extension records to the event before them" },
+	{ "level", true, "N  only events of levels 0 to N" },
+	{ "no-meta", false, "without the log's own header and the records behind decoded fields" },
+	{ "spans", false, "add an event for each span: how long it took, and what it cost" },
+	{ 0 },
+};
+
+const struct format format_etw = {
+	.name = "etw",
+	.summary = "log of Event Tracing for Windows (.etl)",
+	.suffix = "etl",
+	.options = options,
+	.detect = detect,
+	.import = etw_import,
+	.output = FMT_TO_FILE,
+	.open = etw_sink_open,
+	.begin = etw_sink_begin,
+	.event = etw_sink_event,
+	.lost = etw_sink_lost,
+	.end = etw_sink_end,
+	.close = etw_sink_close,
+};

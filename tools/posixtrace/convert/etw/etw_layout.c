@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_layout.c - layouts of payloads and maps of values, which the readers of descriptions fill. */
+#include "convert/etw/etw_layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct etw_layout *etw_layout_new(void)
+{
+	return calloc(1, sizeof(struct etw_layout));
+}
+
+void etw_layout_free(struct etw_layout *layout)
+{
+	if (!layout)
+		return;
+	for (unsigned i = 0; i < layout->fields; i++)
+		free(layout->field[i].name);
+	free(layout->field);
+	free(layout->provider);
+	free(layout->event);
+	free(layout);
+}
+
+struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, size_t len)
+{
+	struct etw_field *field;
+
+	if (layout->fields == ETW_FIELDS_MAX)
+		return NULL;
+	/* Doubled whenever the count is a power of two. */
+	if (!(layout->fields & (layout->fields - 1))) {
+		size_t room = layout->fields ? 2 * (size_t)layout->fields : 1;
+
+		field = reallocarray(layout->field, room, sizeof(*field));
+		if (!field)
+			return NULL;
+		layout->field = field;
+	}
+	field = &layout->field[layout->fields];
+	memset(field, 0, sizeof(*field));
+	/* Text of an array repeats the name for each element, so that a long one is cut. */
+	field->name = etw_text_copy(name, len, ETW_FIELD_NAME_MAX);
+	if (!field->name)
+		return NULL;
+	layout->fields++;
+	return field;
+}
+
+void etw_map_free(struct etw_map *map)
+{
+	if (!map)
+		return;
+	for (size_t i = 0; i < map->entries; i++)
+		free(map->entry[i].name);
+	free(map->entry);
+	free(map->sorted);
+	free(map);
+}
+
+bool etw_map_add(struct etw_map *map, uint32_t value, const char *name)
+{
+	struct etw_map_entry *entry;
+
+	/* Doubled whenever the count is a power of two. */
+	if (!(map->entries & (map->entries - 1))) {
+		size_t room = map->entries ? 2 * map->entries : 1;
+
+		entry = reallocarray(map->entry, room, sizeof(*entry));
+		if (!entry)
+			return false;
+		map->entry = entry;
+	}
+	entry = &map->entry[map->entries];
+	entry->value = value;
+	entry->name = etw_text_copy(name, strlen(name), ETW_FIELD_NAME_MAX);
+	if (!entry->name)
+		return false;
+	map->entries++;
+	return true;
+}
+
+/* By value; of equal values the one that was added first is first. */
+static int compare_entries(const void *a, const void *b)
+{
+	const struct etw_map_entry *x = *(struct etw_map_entry *const *)a;
+	const struct etw_map_entry *y = *(struct etw_map_entry *const *)b;
+
+	if (x->value != y->value)
+		return x->value < y->value ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+bool etw_map_sort(struct etw_map *map)
+{
+	map->sorted = calloc(map->entries + 1, sizeof(struct etw_map_entry *));
+	if (!map->sorted)
+		return false;
+	for (size_t i = 0; i < map->entries; i++)
+		map->sorted[i] = &map->entry[i];
+	qsort(map->sorted, map->entries, sizeof(struct etw_map_entry *), compare_entries);
+	return true;
+}
+
+const char *etw_map_name(const struct etw_map *map, uint64_t value)
+{
+	size_t low = 0, high = map->entries;
+
+	/* The first entry that is not below the value. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->sorted[middle]->value < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == map->entries || map->sorted[low]->value != value)
+		return NULL;
+	return map->sorted[low]->name;
+}

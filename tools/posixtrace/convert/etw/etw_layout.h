@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_layout.h - the fields of an ETW payload, and the payload decoded by them.
+ *
+ * A layout comes from one of four places: the TraceLogging item of a record, a TRACE_EVENT_INFO
+ * that a merge put into the log, the manifest that an EventSource writes, or the table of the
+ * kernel's public classes. Decoding turns a payload into data that a schema of
+ * posix_trace_schema_parse_np() describes: numbers keep their size, pointers become x64, texts
+ * become UTF-8 with a NUL.
+ *
+ * Input     layouts and payloads are hostile: every index and length is checked where it is used.
+ * Memory    a layout is at most as large as its description; a decoded payload is bounded by a
+ *           multiple of the payload's size.
+ */
+#ifndef POSIXTRACE_CONVERT_ETW_ETW_LAYOUT_H
+#define POSIXTRACE_CONVERT_ETW_ETW_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "convert/etw/etw_text.h"
+
+#define ETW_FIELDS_MAX 1024
+#define ETW_DEPTH_MAX 8
+#define ETW_FIELD_NAME_MAX 63 /* bytes of the name of a field or a value; a schema takes no more */
+
+/* The in-types of TDH, and those of TraceLogging with the same numbers. */
+enum etw_in {
+	ETW_IN_NULL, ETW_IN_UTF16, ETW_IN_ANSI, ETW_IN_S8, ETW_IN_U8, ETW_IN_S16, ETW_IN_U16,
+	ETW_IN_S32, ETW_IN_U32, ETW_IN_S64, ETW_IN_U64, ETW_IN_FLOAT, ETW_IN_DOUBLE, ETW_IN_BOOL32,
+	ETW_IN_BINARY, ETW_IN_GUID, ETW_IN_POINTER, ETW_IN_FILETIME, ETW_IN_SYSTEMTIME, ETW_IN_SID,
+	ETW_IN_HEX32, ETW_IN_HEX64, ETW_IN_COUNTED_UTF16, ETW_IN_COUNTED_ANSI, ETW_IN_STRUCT,
+	ETW_IN_COUNTED_BINARY,
+	ETW_IN_COUNTED_UTF16_OLD = 300, ETW_IN_COUNTED_ANSI_OLD, ETW_IN_REVERSED_UTF16,
+	ETW_IN_REVERSED_ANSI, ETW_IN_REST_UTF16, ETW_IN_REST_ANSI, ETW_IN_UTF16_CHAR,
+	ETW_IN_ANSI_CHAR, ETW_IN_SIZE, ETW_IN_HEXDUMP, ETW_IN_WBEM_SID
+};
+
+enum etw_out {
+	ETW_OUT_DEFAULT, ETW_OUT_STRING, ETW_OUT_BOOL = 13, ETW_OUT_HEX_BINARY = 15,
+	ETW_OUT_HEX8 = 16, ETW_OUT_HEX64 = 19, ETW_OUT_PORT = 22, ETW_OUT_IPV4 = 23,
+	ETW_OUT_IPV6 = 24, ETW_OUT_SOCKET_ADDRESS = 25, ETW_OUT_WIN32_ERROR = 30,
+	ETW_OUT_NTSTATUS = 31, ETW_OUT_HRESULT = 32, ETW_OUT_CODE_POINTER = 37
+};
+
+/* Where a count of elements or a length comes from. */
+enum etw_rule {
+	ETW_RULE_NONE,          /* one element; the length that the type has */
+	ETW_RULE_FIXED,         /* a constant */
+	ETW_RULE_FIELD,         /* the value of an earlier field, by its index */
+	ETW_RULE_PREFIX,        /* a u16 before the elements or bytes */
+	ETW_RULE_REST           /* as many as the payload has */
+};
+
+struct etw_map_entry {
+	uint32_t value;
+	char *name;
+};
+
+struct etw_map {
+	bool bits;
+	size_t entries;
+	struct etw_map_entry *entry;
+	struct etw_map_entry **sorted; /* by value */
+};
+
+struct etw_field {
+	char *name;
+	unsigned in, out;
+	enum etw_rule count_rule, length_rule;
+	unsigned count, length; /* a constant, or an index of a field */
+	unsigned first, members; /* of a struct */
+	unsigned next;          /* the field behind this one, over a struct's members */
+	const struct etw_map *map; /* names of values; NULL: none. Not the layout's own */
+};
+
+struct etw_layout {
+	char *provider, *event; /* names in UTF-8; NULL: not known */
+	unsigned fields, top;   /* all, and those that are no member of a struct */
+	struct etw_field *field;
+};
+
+struct etw_layout *etw_layout_new(void);
+void etw_layout_free(struct etw_layout *layout);
+/* The next field, all zero but the name, which is copied; NULL: no memory, or too many fields. */
+struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, size_t len);
+
+void etw_map_free(struct etw_map *map);
+bool etw_map_add(struct etw_map *map, uint32_t value, const char *name);
+/* After the last etw_map_add(), before the first etw_map_name(). False: no memory. */
+bool etw_map_sort(struct etw_map *map);
+/* The name that was added first for the value; NULL: none. */
+const char *etw_map_name(const struct etw_map *map, uint64_t value);
+
+/* ---- decoding */
+
+/*
+ * Appends the fields to the schema's text, which has room bytes, at most columns of them; a field
+ * is left out with all behind it where there is no room, and these become one text field `more`.
+ * Returns how many columns there are beside `more`, -1 for a layout that contradicts itself; *more
+ * says whether there is `more`.
+ */
+int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room,
+		      unsigned columns, bool *more);
+
+/* A payload and where its decoded form goes. */
+struct etw_decoding {
+	const unsigned char *payload;
+	size_t size;
+	unsigned pointer_bytes;
+	size_t most;            /* bytes that *to may have in the end */
+	struct etw_bytes *to;
+};
+
+enum etw_decoded {
+	ETW_DECODED,
+	ETW_CONTRADICTS,        /* the payload is shorter than the layout, or contradicts it */
+	ETW_TOO_LONG,           /* the decoded form has more than `most` bytes */
+	ETW_NO_MEMORY
+};
+
+/*
+ * Appends the payload, decoded as the schema of those columns says. After a failure what was
+ * appended means nothing.
+ */
+enum etw_decoded etw_layout_decode(const struct etw_layout *layout,
+				   const struct etw_decoding *decoding, unsigned columns,
+				   bool more);
+
+/* The same as text: name=value, with a blank before each. */
+enum etw_decoded etw_layout_text(const struct etw_layout *layout,
+				 const struct etw_decoding *decoding);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/etw/etw_manifest.h"
+
+struct join {
+	const struct manifest *manifest;
+	struct etw_describe *describe;
+	const unsigned char *guid;
+	void *templates, *strings; /* trees of search.h, by id */
+};
+
+static int compare_templates(const void *a, const void *b)
+{
+	const struct manifest_template *x = a, *y = b;
+
+	return strcmp(x->id, y->id);
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+	const struct manifest_string *x = a, *y = b;
+
+	return strcmp(x->id, y->id);
+}
+
+/* Of two elements with one id the first one is in the tree. */
+static bool index_ids(struct join *j)
+{
+	const struct manifest *m = j->manifest;
+
+	for (size_t i = 0; i < m->templates.len; i++)
+		if (m->templates.at[i]->id &&
+		    !tsearch(m->templates.at[i], &j->templates, compare_templates))
+			return false;
+	for (size_t i = 0; i < m->strings.len; i++)
+		if (m->strings.at[i].id && m->strings.at[i].text &&
+		    !tsearch(&m->strings.at[i], &j->strings, compare_strings))
+			return false;
+	return true;
+}
+
+static void keep(void *element)
+{
+	(void)element; /* which the manifest owns */
+}
+
+static const struct manifest_template *find_template(const struct join *j, char *id)
+{
+	struct manifest_template key = { .id = id }, **found;
+
+	found = id ? tfind(&key, &j->templates, compare_templates) : NULL;
+	return found ? *found : NULL;
+}
+
+/* The name of a value; NULL: it has none. */
+static const char *name_of(const struct join *j, const struct manifest_map_value *value)
+{
+	struct manifest_string key = { .id = value->message }, **found;
+
+	if (!value->is_id || !value->message)
+		return value->message;
+	found = tfind(&key, &j->strings, compare_strings);
+	return found ? (*found)->text : NULL;
+}
+
+static bool add_maps(const struct join *j)
+{
+	const struct manifest *m = j->manifest;
+
+	for (size_t i = 0; i < m->maps.len;) {
+		const struct manifest_map_value *first = &m->maps.at[i];
+		struct etw_map *map = calloc(1, sizeof(*map));
+
+		if (!map)
+			return false;
+		map->bits = first->bits;
+		for (; i < m->maps.len && m->maps.at[i].map && first->map &&
+		       !strcmp(m->maps.at[i].map, first->map); i++) {
+			const char *name = name_of(j, &m->maps.at[i]);
+
+			if (name && !etw_map_add(map, m->maps.at[i].value, name)) {
+				etw_map_free(map);
+				return false;
+			}
+		}
+		if (!first->map) {
+			etw_map_free(map);
+			i++;
+		} else if (!etw_describe_map(j->describe, j->guid, first->map, map)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* A layout of the event's own, with the fields of its template, if it has one. */
+static bool add_event(const struct join *j, const struct manifest_event *e)
+{
+	const struct manifest_template *t = find_template(j, e->template);
+	const char *provider = j->manifest->provider;
+	struct etw_layout *layout;
+
+	/* A short manifest can have thousands of events with one long template. */
+	if (etw_describe_is_full(j->describe, t ? t->layout->fields : 0))
+		return true;
+	layout = etw_layout_new();
+	if (!layout)
+		return false;
+	for (unsigned i = 0; t && i < t->layout->fields; i++) {
+		const struct etw_field *from = &t->layout->field[i];
+		struct etw_field *field = etw_layout_add(layout, from->name, strlen(from->name));
+		char *name;
+
+		if (!field || (t->map[i] && !etw_describe_use_map(j->describe, j->guid, layout, i,
+								  t->map[i]))) {
+			etw_describe_drop(j->describe, layout);
+			return false;
+		}
+		name = field->name;
+		*field = *from;
+		field->name = name;
+	}
+	layout->top = t ? t->layout->top : 0;
+	layout->provider = provider ? strndup(provider, ETW_NAME_CHARS) : NULL;
+	layout->event = e->name ? strndup(e->name, ETW_NAME_CHARS) : NULL;
+	return etw_describe_add(j->describe, j->guid, e->id, e->version, layout);
+}
+
+bool etw_manifest_join(const struct manifest *m, struct etw_describe *describe,
+		       const unsigned char guid[ETW_GUID_BYTES])
+{
+	struct join j = { .manifest = m, .describe = describe, .guid = guid };
+	bool ok = index_ids(&j) && add_maps(&j);
+
+	for (size_t i = 0; ok && i < m->events.len; i++)
+		ok = add_event(&j, &m->events.at[i]);
+	tdestroy(j.templates, keep);
+	tdestroy(j.strings, keep);
+	return ok;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_part.h - the steps of etw_open(), each on what the ones before have checked. */
+#ifndef POSIXTRACE_CONVERT_ETW_ETW_PART_H
+#define POSIXTRACE_CONVERT_ETW_ETW_PART_H
+
+#include "convert/etw/etw.h"
+
+#define ETW_FLAG_EVENTS_LOST 0x02
+#define ETW_FLAG_BUFFER_LOST 0x04
+#define ETW_FLAG_PROCESSOR   0x20
+#define ETW_FLAG_COMPRESSED  0x40
+
+#define ETW_MODE_CIRCULAR   0x2u
+#define ETW_MODE_COMPRESSED 0x4000000u
+
+/* The fields of a buffer's header that are looked at. */
+#define ETW_BUFFER_SIZE 0x00
+#define ETW_BUFFER_SAVED 0x04
+#define ETW_BUFFER_SEQUENCE 0x18
+#define ETW_BUFFER_PROCESSOR 0x28
+#define ETW_BUFFER_STATE 0x2c
+#define ETW_BUFFER_OFFSET 0x30
+#define ETW_BUFFER_FLAG 0x34
+
+/* 0, or EIO when fewer than len bytes are there. */
+int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len);
+
+/*
+ * A name cut to its room: what is cut off leaves a checksum, so that names that begin alike differ.
+ */
+void etw_shorten(const char *full, char name[ETW_NAME_BYTES]);
+/* shown, with the checksum of full behind it in any case. */
+void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_BYTES]);
+
+int etw_read_log(struct etw_file *file, struct findings *findings);
+int etw_list_buffers(struct etw_file *file, struct findings *findings);
+int etw_scan(struct etw_file *file, struct findings *findings);
+
+#endif

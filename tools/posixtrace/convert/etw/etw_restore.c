@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_restore.c - the log of which an export was made. The registry's records, before and behind
+ * the events, have its attributes and types; the payload of each event has its ids before the data.
+ * All of them are checked as any input is.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/etw/etw_restore.h"
+#include "convert/etw/etw_write.h"
+#include "convert/octets.h"
+
+#define STREAM_BYTES 64 /* before the names */
+#define DATA_MAX (UINT64_C(1) << 30)
+
+struct restore {
+	struct fmt_flow *flow;
+	const struct etw_file *file;
+	unsigned char registry[ETW_GUID_BYTES];
+	bool begun;
+	struct fmt_end end;
+	bool lost_told;
+
+	const struct fmt_type **type; /* by the id of the export */
+	size_t types;
+	char *schema;           /* for the next type */
+	uint32_t schema_id;
+
+	bool has_event;         /* one that extension records may go on with */
+	struct fmt_event event;
+	uint32_t id;
+	unsigned char *data;
+	size_t data_len, data_room;
+};
+
+static void damaged(struct restore *re, const struct etw_record *r, const char *what)
+{
+	fmt_fault(re->flow, FMT_DAMAGED, r->at, NULL, "a record of the export is not whole: %s",
+		  what);
+}
+
+/* A text up to its NUL; false when there is none. */
+static bool take_text(const unsigned char **p, const unsigned char *end, char *to, size_t room)
+{
+	const unsigned char *nul = memchr(*p, 0, (size_t)(end - *p));
+	size_t len;
+
+	if (!nul)
+		return false;
+	len = (size_t)(nul - *p);
+	if (len >= room)
+		len = room - 1;
+	memcpy(to, *p, len);
+	to[len] = '\0';
+	*p = nul + 1;
+	return true;
+}
+
+static int set_attr(struct fmt_facts *facts, const unsigned char *p)
+{
+	int err = posix_trace_attr_init(&facts->attr);
+
+	if (!err)
+		err = posix_trace_attr_setname(&facts->attr, facts->name);
+	if (!err)
+		err = posix_trace_attr_setinherited(&facts->attr, (int)octets_u32(p + 24));
+	if (!err)
+		err = posix_trace_attr_setstreamfullpolicy(&facts->attr, (int)octets_u32(p + 28));
+	if (!err)
+		err = posix_trace_attr_setlogfullpolicy(&facts->attr, (int)octets_u32(p + 32));
+	if (!err)
+		err = posix_trace_attr_setstreamsize(&facts->attr, (size_t)octets_u64(p + 40));
+	if (!err)
+		err = posix_trace_attr_setmaxdatasize(&facts->attr, (size_t)octets_u64(p + 48));
+	if (!err)
+		err = posix_trace_attr_setlogsize(&facts->attr, (size_t)octets_u64(p + 56));
+	return err;
+}
+
+static bool begin(struct restore *re, const struct etw_record *r)
+{
+	const unsigned char *p = r->bytes + r->header, *end = r->bytes + r->size, *text;
+	struct fmt_facts facts = { .resolution_ns = 1 };
+
+	re->begun = true;
+	if (end - p < STREAM_BYTES || octets_u32(p) != 1) {
+		damaged(re, r, "the stream");
+		return fmt_begin(re->flow, &facts);
+	}
+	text = p + STREAM_BYTES;
+	if (!take_text(&text, end, facts.name, sizeof(facts.name)) ||
+	    !take_text(&text, end, facts.generation, sizeof(facts.generation)))
+		damaged(re, r, "the names of the stream");
+	else if (take_text(&text, end, facts.host, sizeof(facts.host)) &&
+		 take_text(&text, end, facts.clock, sizeof(facts.clock)) && end - text >= 8)
+		facts.clock_hz = octets_u64(text);
+	facts.pid = octets_u32(p + 4);
+	facts.creation_ns = (int64_t)(octets_u64(p + 8) * 1000000000 + octets_u32(p + 16));
+	facts.has_creation = facts.creation_ns != 0;
+	facts.resolution_ns = octets_u32(p + 20);
+	facts.data_max = octets_u64(p + 48);
+	/* What was exported from a trace that was no log has no policies. */
+	facts.has_attr = octets_u32(p + 28) && !set_attr(&facts, p);
+	facts.has_span = re->file->events > 0;
+	facts.first_ns = re->file->first_ns;
+	facts.last_ns = re->file->last_ns;
+	return fmt_begin(re->flow, &facts);
+}
+
+static bool make_room(struct restore *re, uint32_t id)
+{
+	const struct fmt_type **more;
+
+	if (id < re->types)
+		return true;
+	more = id < 1u << 20 ? realloc(re->type, (id + 1) * sizeof(*more)) : NULL;
+	if (!more)
+		return false;
+	memset(more + re->types, 0, (id + 1 - re->types) * sizeof(*more));
+	re->type = more;
+	re->types = id + 1;
+	return true;
+}
+
+static void name_type(struct restore *re, const struct etw_record *r)
+{
+	const unsigned char *p = r->bytes + r->header, *end = r->bytes + r->size;
+	char name[ETW_CLASS_NAME_MAX + 1];
+	struct fmt_type type = { .name = name, .level = -1 };
+	uint32_t id;
+
+	if (end - p < 25) {
+		damaged(re, r, "an event type");
+		return;
+	}
+	id = octets_u32(p);
+	p += 24;
+	if (!take_text(&p, end, name, sizeof(name)) || !make_room(re, id)) {
+		damaged(re, r, "an event type");
+		return;
+	}
+	if (id < 1024)
+		type.id = id;
+	if (re->schema && re->schema_id == id)
+		type.schema = re->schema;
+	re->type[id] = fmt_type(re->flow, &type);
+}
+
+static void keep_schema(struct restore *re, const struct etw_record *r)
+{
+	const unsigned char *p = r->bytes + r->header + 4, *end = r->bytes + r->size;
+
+	if (!re->schema)
+		re->schema = malloc(ETW_CLASS_NAME_MAX + 1);
+	if (!re->schema || r->size - r->header < 5 ||
+	    !take_text(&p, end, re->schema, ETW_CLASS_NAME_MAX + 1)) {
+		damaged(re, r, "a schema");
+		return;
+	}
+	re->schema_id = octets_u32(r->bytes + r->header);
+}
+
+static bool put_lost(struct restore *re, int cause, uint64_t count)
+{
+	struct fmt_lost lost = { .cause = cause, .counted = true, .count = count };
+
+	re->lost_told = true;
+	return fmt_lost(re->flow, &lost);
+}
+
+static bool take_lost(struct restore *re, const struct etw_record *r)
+{
+	const unsigned char *p = r->bytes + r->header;
+
+	if (r->size - r->header < 12 || octets_u32(p) >= POSIX_TRACE_LOST_CAUSES_NP) {
+		damaged(re, r, "lost events");
+		return true;
+	}
+	return put_lost(re, (int)octets_u32(p), octets_u64(p + 4));
+}
+
+static void take_status(struct restore *re, const struct etw_record *r)
+{
+	const unsigned char *p = r->bytes + r->header;
+	struct posix_trace_status_info *status = &re->end.status;
+
+	if (r->size - r->header < 28) {
+		damaged(re, r, "the status");
+		return;
+	}
+	re->end.has_status = true;
+	status->posix_stream_status = (int)octets_u32(p);
+	status->posix_stream_full_status = (int)octets_u32(p + 4);
+	status->posix_stream_overrun_status = (int)octets_u32(p + 8);
+	status->posix_log_full_status = (int)octets_u32(p + 12);
+	status->posix_log_overrun_status = (int)octets_u32(p + 16);
+	status->posix_stream_flush_status = (int)octets_u32(p + 20);
+	status->posix_stream_flush_error = (int)octets_u32(p + 24);
+}
+
+static bool append(struct restore *re, const unsigned char *data, size_t len)
+{
+	if (re->data_len + len > re->data_room) {
+		size_t room = 2 * (re->data_len + len);
+		unsigned char *more = room < DATA_MAX ? realloc(re->data, room) : NULL;
+
+		if (!more) {
+			fmt_fault(re->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s",
+				  strerror(ENOMEM));
+			return false;
+		}
+		re->data = more;
+		re->data_room = room;
+	}
+	if (len)
+		memcpy(re->data + re->data_len, data, len);
+	re->data_len += len;
+	return true;
+}
+
+static bool put_event(struct restore *re)
+{
+	if (!re->has_event)
+		return true;
+	re->has_event = false;
+	re->event.data = re->data;
+	re->event.data_len = re->data_len;
+	return fmt_event(re->flow, &re->event);
+}
+
+/* A thread's number that stands for its id, or is its id, is not the system's. */
+static uint32_t system_tid(uint32_t tid, uint64_t thread)
+{
+	return tid >= 0x80000000 || tid == thread ? 0 : tid;
+}
+
+static bool take_event(struct restore *re, const struct etw_record *r)
+{
+	const unsigned char *p = r->bytes + r->header;
+	size_t len = r->size - r->header;
+	uint32_t id;
+
+	if (r->kind != ETW_FULL || r->version != 1 || len < ETW_PREFIX_BYTES) {
+		damaged(re, r, "an event");
+		return true;
+	}
+	id = octets_u32(p);
+	if (r->type == 5 && re->has_event && id == re->id)
+		return append(re, p + ETW_PREFIX_BYTES, len - ETW_PREFIX_BYTES);
+	if (!put_event(re))
+		return false;
+	if (id >= re->types || !re->type[id]) {
+		damaged(re, r, "an event of no type");
+		return true;
+	}
+	re->has_event = true;
+	re->id = id;
+	re->event = (struct fmt_event){
+		.type = re->type[id],
+		.time_ns = etw_time_ns(&re->file->log, r->stamp),
+		.pid = r->pid,
+		.thread = octets_u64(p + 8),
+		.address = octets_u64(p + 16),
+		.cpu = -1,
+		.truncation = (int)octets_u32(p + 4),
+	};
+	re->event.tid = system_tid(r->tid, re->event.thread);
+	re->data_len = 0;
+	return append(re, p + ETW_PREFIX_BYTES, len - ETW_PREFIX_BYTES);
+}
+
+static bool take(struct restore *re, const struct etw_record *r)
+{
+	if (!re->begun)
+		return begin(re, r);
+	if (memcmp(r->guid, re->registry, sizeof(re->registry)) != 0)
+		return take_event(re, r);
+	if (!put_event(re))
+		return false;
+	switch (r->type) {
+	case ETW_REGISTRY_TYPE:
+		name_type(re, r);
+		break;
+	case ETW_REGISTRY_SCHEMA:
+		keep_schema(re, r);
+		break;
+	case ETW_REGISTRY_STATUS:
+		take_status(re, r);
+		break;
+	case ETW_REGISTRY_LOST:
+		return take_lost(re, r);
+	}
+	return true;
+}
+
+static bool finish(struct restore *re)
+{
+	if (!put_event(re))
+		return false;
+	if (!re->lost_told && re->file->log.events_lost &&
+	    !put_lost(re, POSIX_TRACE_LOST_STREAM_FULL_NP, re->file->log.events_lost))
+		return false;
+	re->end.complete = !fmt_is_damaged(re->flow);
+	return fmt_finish(re->flow, &re->end);
+}
+
+int etw_restore(struct fmt_flow *flow, const struct etw_file *file)
+{
+	struct restore re = { .flow = flow, .file = file };
+	struct etw_walk *walk;
+	struct etw_record record;
+	bool goes_on = true;
+	int more = -1;
+
+	etw_guid_of_name(ETW_CLASS_REGISTRY, strlen(ETW_CLASS_REGISTRY), re.registry);
+	if (!etw_walk_begin(file, &walk)) {
+		while (goes_on && (more = etw_walk_next(walk, &record)) > 0)
+			goes_on = take(&re, &record);
+		etw_walk_end(walk);
+	}
+	if (more < 0)
+		fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL,
+			  "it cannot be read again, or there is no memory for it");
+	goes_on = goes_on && !more && finish(&re);
+	free(re.type);
+	free(re.schema);
+	free(re.data);
+	return goes_on ? TOOL_OK : TOOL_FAILURE;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_scan.c - the first reading of the whole file: it reports faults, and finds what the sink must
+ * know before the first event.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "convert/etw/etw_describe.h"
+#include "convert/etw/etw_part.h"
+#include "convert/etw/etw_write.h"
+#include "convert/octets.h"
+
+#define DAY_NS (INT64_C(86400) * 1000000000)
+#define STILL_RUNNING 259
+
+struct scan {
+	struct etw_file *file;
+	struct findings *f;
+	bool begun;             /* of this processor */
+	int64_t last;
+	bool time_told, order_told;
+	unsigned fits[2];       /* process events that pointers of 4 and of 8 bytes explain */
+	unsigned tries;
+};
+
+static void check_time(struct scan *s, const struct etw_record *r, int64_t ns)
+{
+	int64_t start = etw_filetime_ns(s->file->log.start_time);
+	bool odd = ns < 0 || ns == INT64_MAX || (start >= 0 && ns < start - DAY_NS);
+
+	if (!odd || s->time_told)
+		return;
+	s->time_told = true;
+	finding(s->f, FINDING_WARNING, "E20", r->at,
+		"stamp %lld is before 1970, after 2262 or more than a day before the log began",
+		(long long)r->stamp);
+}
+
+static void check_order(struct scan *s, const struct etw_record *r)
+{
+	/* An export of ours keeps the order of the log, also where its clock went back. */
+	if (s->begun && r->stamp < s->last && !s->file->ours) {
+		s->file->disordered = true;
+		if (!s->order_told)
+			finding(s->f, FINDING_WARNING, NULL, r->at,
+				"the records of processor %u are not in order of time: "
+				"they are sorted",
+				r->processor);
+		s->order_told = true;
+	}
+	s->begun = true;
+	s->last = r->stamp;
+}
+
+/* Counts for which size of pointers the exit status of a process is "still running". */
+static void try_process(struct scan *s, const struct etw_record *r)
+{
+	const char *name = r->has_guid && etw_is_classic(r) ? etw_class_name(r->guid) :
+			   r->group == 3 ? "process" : NULL;
+	size_t payload = r->size - r->header;
+
+	if (!name || strcmp(name, "process") != 0 || r->version < 1 ||
+	    (r->type != 1 && r->type != 3))
+		return;
+	s->tries++;
+	for (unsigned i = 0; i < 2; i++) {
+		size_t at = (i ? 8 : 4) + 12;
+
+		if (payload >= at + 4 && octets_u32(r->bytes + r->header + at) == STILL_RUNNING)
+			s->fits[i]++;
+	}
+}
+
+/* The first record of an export of ours describes the stream. */
+static bool is_ours(const struct etw_record *r)
+{
+	unsigned char guid[ETW_GUID_BYTES];
+
+	etw_guid_of_name(ETW_CLASS_REGISTRY, strlen(ETW_CLASS_REGISTRY), guid);
+	return r->kind == ETW_FULL && r->type == ETW_REGISTRY_STREAM && r->version == 1 &&
+	       !memcmp(r->guid, guid, sizeof(guid));
+}
+
+/* False: no memory. */
+static bool take(struct scan *s, const struct etw_record *r)
+{
+	struct etw_file *file = s->file;
+	int64_t ns;
+
+	file->records++;
+	if (r->kind == ETW_SKIPPED || etw_is_about_log(r))
+		return true;
+	if (!etw_describe_take(file->describe, r, s->f))
+		return false;
+	if (!file->events)
+		file->ours = is_ours(r);
+	check_order(s, r);
+	ns = etw_time_ns(&file->log, r->stamp);
+	check_time(s, r, ns);
+	try_process(s, r);
+	if (!file->events || ns < file->first_ns)
+		file->first_ns = ns;
+	if (!file->events || ns > file->last_ns)
+		file->last_ns = ns;
+	file->events++;
+	file->lost_records += etw_lost_type(r) != 0;
+	if (r->size > file->largest)
+		file->largest = r->size;
+	return true;
+}
+
+static void decide_pointers(struct scan *s)
+{
+	struct etw_file *file = s->file;
+	/* A process that has ended but is held fits neither, so that the majority decides. */
+	if (s->fits[0] != s->fits[1])
+		file->pointer_bytes = s->fits[1] > s->fits[0] ? 8 : 4;
+	else if (!s->fits[0] || s->fits[0] == s->tries)
+		file->pointer_bytes = file->log.wide ? 8 : 4;
+	else
+		file->pointer_bytes = 0;
+}
+
+int etw_scan(struct etw_file *file, struct findings *f)
+{
+	struct scan s = { .file = file, .f = f };
+
+	for (size_t i = 0; i < file->buffers; i++) {
+		const struct etw_buffer *b = &file->buffer[i];
+		struct etw_content content;
+		struct etw_record record;
+		int err = etw_content_load(file, b, &content, f);
+
+		if (err)
+			return err;
+		if (i && b->processor != file->buffer[i - 1].processor)
+			s.begun = false;
+		while (!err && etw_content_next(file, b, &content, &record, f))
+			err = take(&s, &record) ? 0 : ENOMEM;
+		etw_content_free(&content);
+		if (err)
+			return err;
+	}
+	decide_pointers(&s);
+	return etw_describe_end(file->describe, f) ? 0 : ENOMEM;
+}
+
+int etw_open(struct etw_file *file, const struct etw_input *input,
+	     const struct etw_options *options, struct findings *findings)
+{
+	int err;
+
+	memset(file, 0, sizeof(*file));
+	file->input = *input;
+	file->options = *options;
+	file->describe = etw_describe_new();
+	err = file->describe ? etw_read_log(file, findings) : ENOMEM;
+	if (!err)
+		err = etw_list_buffers(file, findings);
+	if (!err)
+		err = etw_scan(file, findings);
+	if (err)
+		etw_close(file);
+	return err;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convert/etw/etw_schema.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAP_NAMES_MAX 48 /* a schema has 128 in all */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* What a schema allows in a name; isalnum() would allow the letters of the locale. */
+static bool is_name_character(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
+}
+
+/* A name that a schema takes: letters, digits and _, no digit first. */
+static void clean_name(const char *name, char *to, size_t room)
+{
+	size_t used = 0;
+
+	if (is_digit(*name) || !*name)
+		to[used++] = '_';
+	for (; *name && used + 1 < room; name++)
+		to[used++] = is_name_character(*name) ? *name : '_';
+	to[used] = '\0';
+}
+
+static bool is_in_schema(const char *schema, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = schema; (at = strstr(at, name)); at += len)
+		if (at > schema && at[-1] == ' ' && strchr(";{[", at[len]))
+			return true;
+	return false;
+}
+
+/* The names of what follows the decoded fields. */
+static bool is_taken(const char *name)
+{
+	static const char *const taken[] = {
+		"etw_type", "etw_version", "etw_level", "etw_id", "etw_opcode", "etw_task",
+		"etw_keyword", "etw_activity", "kernel_time", "user_time", "more",
+	};
+
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		if (!strcmp(taken[i], name))
+			return true;
+	return false;
+}
+
+static bool add_map(const struct etw_schema *s, const struct etw_map *map, struct etw_bytes *item)
+{
+	char text[ETW_FIELD_NAME_MAX + 24], name[ETW_FIELD_NAME_MAX + 1];
+
+	if (!map || !map->entries || s->map_names + map->entries > MAP_NAMES_MAX)
+		return false;
+	for (size_t i = 0; i < map->entries; i++) {
+		clean_name(map->entry[i].name, name, sizeof(name));
+		snprintf(text, sizeof(text), map->bits ? "%s0x%x=%s" : "%s%u=%s",
+			 i ? "," : map->bits ? "{|" : "{", map->entry[i].value, name);
+		etw_bytes_add(item, text, strlen(text));
+	}
+	etw_bytes_add(item, "}", 1);
+	return true;
+}
+
+bool etw_schema_add(struct etw_schema *s, const char *type, const char *name,
+		    const struct etw_map *map)
+{
+	char clean[ETW_FIELD_NAME_MAX - 3], unique[ETW_FIELD_NAME_MAX + 8];
+	struct etw_bytes item = { 0 };
+	size_t named;
+	bool fits, maps;
+
+	clean_name(name, clean, sizeof(clean));
+	snprintf(unique, sizeof(unique), "%s", clean);
+	for (unsigned n = 2; is_taken(unique) || is_in_schema(s->text, unique); n++)
+		snprintf(unique, sizeof(unique), "%s_%u", clean, n % 100);
+	etw_bytes_add(&item, type, strlen(type));
+	etw_bytes_add(&item, " ", 1);
+	etw_bytes_add(&item, unique, strlen(unique));
+	named = item.len;
+	maps = add_map(s, map, &item);
+	/* The names of values are dropped before the field is. */
+	if (maps && s->used + item.len + 2 > s->room) {
+		item.len = named;
+		maps = false;
+	}
+	fits = !item.no_memory && s->used + item.len + 2 <= s->room;
+	if (fits) {
+		memcpy(s->text + s->used, item.bytes, item.len);
+		s->used += item.len;
+		s->text[s->used++] = ';';
+		s->text[s->used] = '\0';
+		if (maps)
+			s->map_names += (unsigned)map->entries;
+	}
+	free(item.bytes);
+	return fits;
+}
+
+bool etw_schema_text(struct etw_schema *s, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (s->used + len >= s->room)
+		return false;
+	memcpy(s->text + s->used, text, len + 1);
+	s->used += len;
+	return true;
+}

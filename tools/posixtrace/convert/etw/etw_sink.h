@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_sink.h - what the files of the source and the sink of ETW's format share. */
+#ifndef POSIXTRACE_CONVERT_ETW_ETW_SINK_H
+#define POSIXTRACE_CONVERT_ETW_ETW_SINK_H
+
+#include "convert/format.h"
+
+/* The event that keeps an imported log's own header. */
+#define ETW_HEADER_EVENT "etw_header"
+
+int etw_import(struct fmt_flow *flow, struct fmt_input *input);
+
+int etw_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
+int etw_sink_begin(void *context, const struct fmt_facts *facts);
+int etw_sink_event(void *context, const struct fmt_event *event);
+int etw_sink_lost(void *context, const struct fmt_lost *lost);
+int etw_sink_end(void *context, const struct fmt_end *end);
+void etw_sink_close(void *context);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_span_events.h - an event behind each record that ends a span: how long it took and what it
+ * cost.
+ */
+#ifndef POSIXTRACE_CONVERT_ETW_ETW_SPAN_EVENTS_H
+#define POSIXTRACE_CONVERT_ETW_ETW_SPAN_EVENTS_H
+
+#include "convert/etw/etw.h"
+#include "convert/format.h"
+
+#define ETW_SPAN_EVENT_BYTES 24
+
+struct etw_span_events;
+
+/* NULL without memory. */
+struct etw_span_events *etw_span_events_new(struct fmt_flow *flow, const struct etw_file *file);
+void etw_span_events_free(struct etw_span_events *events);
+
+/* Adds the cost of the record, and puts an event if it ends a span. False: stop. */
+bool etw_span_events_put(struct etw_span_events *events, const struct etw_record *record,
+			 int64_t time_ns);
+
+#endif

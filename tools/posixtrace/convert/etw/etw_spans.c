@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convert/etw/etw_spans.h"
+
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/etw/etw_cost.h"
+#include "convert/etw/etw_describe.h"
+
+struct total { /* what a thread cost so far */
+	uint32_t pid, tid;
+	uint64_t cost_ns, unknown;
+};
+
+struct open {
+	struct etw_span span;
+	struct open *older;          /* of those with its key and name */
+	struct open *before, *after; /* in order of time */
+};
+
+struct etw_spans {
+	const struct etw_file *file;
+	void *youngest;         /* a tree of the open spans, of each key and name the youngest */
+	struct open *first, *last;
+	size_t open;
+	uint64_t without_room;
+	void *totals;           /* a tree of struct total */
+	size_t threads;
+};
+
+struct etw_spans *etw_spans_new(const struct etw_file *file)
+{
+	struct etw_spans *spans = calloc(1, sizeof(*spans));
+
+	if (spans)
+		spans->file = file;
+	return spans;
+}
+
+static void keep(void *open)
+{
+	(void)open; /* it is in the list, too */
+}
+
+void etw_spans_free(struct etw_spans *spans)
+{
+	if (!spans)
+		return;
+	while (spans->first) {
+		struct open *next = spans->first->after;
+
+		free(spans->first);
+		spans->first = next;
+	}
+	tdestroy(spans->youngest, keep);
+	tdestroy(spans->totals, free);
+	free(spans);
+}
+
+uint64_t etw_spans_without_room(const struct etw_spans *spans)
+{
+	return spans->without_room;
+}
+
+const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struct etw_span *before)
+{
+	/* The span is the first member of struct open. */
+	const struct open *open =
+		before ? ((const struct open *)(const void *)before)->after : spans->first;
+
+	return open ? &open->span : NULL;
+}
+
+/* ------------------------------------------------------------------ costs of threads */
+
+static int compare_totals(const void *a, const void *b)
+{
+	const struct total *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* NULL: there are too many threads, or no memory. */
+static struct total *total_of(struct etw_spans *spans, uint32_t pid, uint32_t tid)
+{
+	struct total key = { .pid = pid, .tid = tid }, **found, *total;
+
+	found = tfind(&key, &spans->totals, compare_totals);
+	if (found)
+		return *found;
+	total = spans->threads < ETW_COST_THREADS ? malloc(sizeof(*total)) : NULL;
+	if (!total)
+		return NULL;
+	*total = key;
+	if (!tsearch(total, &spans->totals, compare_totals)) {
+		free(total);
+		return NULL;
+	}
+	spans->threads++;
+	return total;
+}
+
+static void add_cost(struct total *total, int64_t cost_ns)
+{
+	total->unknown += cost_ns == ETW_COST_UNKNOWN;
+	if (cost_ns > 0)
+		total->cost_ns += (uint64_t)cost_ns;
+}
+
+/* ------------------------------------------------------------------ keys of spans */
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
+{
+	const unsigned char *p = bytes;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/*
+ * Adds the fields that name what a kernel event is about to the span's key. False: they are not in
+ * the payload.
+ */
+static bool add_subject(const struct etw_spans *spans, const struct etw_record *r,
+			const char *class, const char *key, struct etw_span *span)
+{
+	struct etw_layout *layout = etw_kernel_layout(class, r->type, r->version);
+	bool found = layout != NULL;
+
+	while (found && *key) {
+		size_t len = strcspn(key, ",");
+		uint64_t value;
+
+		found = etw_kernel_value(layout, key, len, (unsigned)spans->file->pointer_bytes,
+					 r->bytes + r->header, r->size - r->header, &value);
+		if (found)
+			span->key = mix(span->key, &value, sizeof(value));
+		key += len + (key[len] == ',');
+	}
+	etw_layout_free(layout);
+	return found;
+}
+
+#define ACTIVITY_AT 0x40 /* in the header of an event of a provider */
+
+static bool activity_of(const struct etw_record *r, const unsigned char **activity)
+{
+	static const unsigned char none[ETW_GUID_BYTES];
+
+	if (r->header < ACTIVITY_AT + ETW_GUID_BYTES)
+		return false;
+	*activity = r->bytes + ACTIVITY_AT;
+	return memcmp(*activity, none, sizeof(none)) != 0;
+}
+
+/* By the type of the record; kernel classes with a subject have types of their own. */
+enum role { NONE, BEGIN, END, DEQUEUE };
+
+static enum role role_of(const struct etw_record *r, const char *class, const char **key)
+{
+	enum etw_role role;
+
+	*key = etw_is_provider(r) ? NULL : etw_kernel_key(class, r->type, &role);
+	if (*key)
+		return role == ETW_ROLE_BEGIN ? BEGIN : role == ETW_ROLE_END ? END : NONE;
+	return r->type == 1 ? BEGIN : r->type == 2 ? END : r->type == 7 ? DEQUEUE : NONE;
+}
+
+/* Fills name, key and by_thread of the span that the record is of. */
+static enum role identify(const struct etw_spans *spans, const struct etw_record *r,
+			  struct etw_span *span)
+{
+	uint32_t ids[] = { r->pid, r->tid };
+	const unsigned char *activity;
+	char class[ETW_GUID_TEXT];
+	const char *key;
+	enum role role;
+
+	if (r->kind == ETW_MESSAGE || r->kind == ETW_SKIPPED)
+		return NONE;
+	etw_class(r, class);
+	role = role_of(r, class, &key);
+	if (role == NONE)
+		return NONE;
+	if (etw_is_provider(r))
+		snprintf(span->name, sizeof(span->name), "etw.%s.%u", class, r->task);
+	else
+		snprintf(span->name, sizeof(span->name), "etw.%s", class);
+	span->key = mix(UINT64_C(0xcbf29ce484222325), span->name, strlen(span->name));
+	if (key)
+		return add_subject(spans, r, class, key, span) ? role : NONE;
+	if (etw_is_provider(r) && activity_of(r, &activity)) {
+		span->key = mix(span->key, activity, ETW_GUID_BYTES);
+		return role;
+	}
+	span->key = mix(span->key, ids, sizeof(ids));
+	span->by_thread = r->has_ids;
+	return role;
+}
+
+/* ------------------------------------------------------------------ spans */
+
+static int compare_open(const void *a, const void *b)
+{
+	const struct etw_span *x = &((const struct open *)a)->span;
+	const struct etw_span *y = &((const struct open *)b)->span;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* The youngest open span with that key and name; NULL: none. */
+static struct open *find(const struct etw_spans *spans, const struct etw_span *span)
+{
+	struct open key = { .span = *span }, **found;
+
+	found = tfind(&key, &spans->youngest, compare_open);
+	return found ? *found : NULL;
+}
+
+static void begin(struct etw_spans *spans, const struct etw_span *span)
+{
+	struct open *open = spans->open < ETW_SPANS_OPEN ? malloc(sizeof(*open)) : NULL;
+	struct open **place = NULL;
+
+	if (open) {
+		*open = (struct open){ .span = *span, .before = spans->last };
+		place = tsearch(open, &spans->youngest, compare_open);
+	}
+	if (!place) {
+		free(open);
+		spans->without_room++;
+		return;
+	}
+	if (*place != open) {
+		open->older = *place;
+		*place = open;
+	}
+	if (spans->last)
+		spans->last->after = open;
+	else
+		spans->first = open;
+	spans->last = open;
+	spans->open++;
+}
+
+static void end(struct etw_spans *spans, struct open *open)
+{
+	struct open **place = tfind(open, &spans->youngest, compare_open);
+
+	if (open->older)
+		*place = open->older;
+	else
+		tdelete(open, &spans->youngest, compare_open);
+	if (open->before)
+		open->before->after = open->after;
+	else
+		spans->first = open->after;
+	if (open->after)
+		open->after->before = open->before;
+	else
+		spans->last = open->before;
+	spans->open--;
+	free(open);
+}
+
+/* Sets the cost of an ended span: that of its thread since the START. */
+static void settle(struct etw_span *ended, const struct etw_record *r, const struct total *total)
+{
+	ended->has_cost = ended->by_thread && total && r->has_cpu && r->tid && r->tid != UINT32_MAX;
+	if (!ended->has_cost)
+		return;
+	ended->cost_ns = total->cost_ns - ended->cost_ns;
+	ended->unknown = total->unknown - ended->unknown;
+}
+
+bool etw_spans_take(struct etw_spans *spans, const struct etw_record *r, int64_t time_ns,
+		    int64_t cost_ns, struct etw_span *ended)
+{
+	struct total *total = r->has_ids ? total_of(spans, r->pid, r->tid) : NULL;
+	struct etw_span span = { .begin_ns = time_ns, .pid = r->pid, .tid = r->tid };
+	enum role role = identify(spans, r, &span);
+	struct open *open;
+
+	if (total)
+		add_cost(total, cost_ns);
+	if (role == NONE)
+		return false;
+	if (role == BEGIN) {
+		span.cost_ns = total ? total->cost_ns : 0;
+		span.unknown = total ? total->unknown : 0;
+		begin(spans, &span);
+		return false;
+	}
+	open = find(spans, &span);
+	if (!open)
+		return false;
+	if (role == DEQUEUE) {
+		if (!open->span.dequeued)
+			open->span.dequeue_ns = time_ns;
+		open->span.dequeued = true;
+		return false;
+	}
+	*ended = open->span;
+	end(spans, open);
+	settle(ended, r, total);
+	return true;
+}

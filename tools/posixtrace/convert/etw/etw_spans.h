@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_spans.h - spans from a START to its END: how long they took, how long they waited before a
+ * DEQUEUE, and the CPU time of their thread.
+ *
+ * START and END belong together if they have the same class and thread; in the classes process,
+ * thread and image the same subject in the payload, since one thread logs its begin and another its
+ * end; of a provider the same task and activity, or the same thread without an activity. An END
+ * ends the youngest open START. An END without a START is no span.
+ *
+ * Memory    bounded: at most ETW_SPANS_OPEN are open; a START beyond is counted and begins no span.
+ */
+#ifndef POSIXTRACE_CONVERT_ETW_ETW_SPANS_H
+#define POSIXTRACE_CONVERT_ETW_ETW_SPANS_H
+
+#include "convert/etw/etw.h"
+
+#define ETW_SPANS_OPEN 65536
+
+/* "etw." and a class, or a provider and its task. */
+#define ETW_SPAN_NAME_BYTES (ETW_NAME_BYTES + 8)
+
+struct etw_span {
+	char name[ETW_SPAN_NAME_BYTES];
+	uint64_t key;
+	int64_t begin_ns;
+	int64_t dequeue_ns;  /* if dequeued */
+	bool dequeued;
+	bool by_thread;      /* one thread logs START and END, whose cost is that of the span */
+	uint64_t cost_ns;    /* open: of the thread at the START; ended: of the span */
+	uint64_t unknown;    /* the number of costs that are not known, likewise */
+	bool has_cost;
+	uint32_t pid, tid;   /* of the START */
+};
+
+struct etw_spans;
+
+/* NULL without memory. */
+struct etw_spans *etw_spans_new(const struct etw_file *file);
+void etw_spans_free(struct etw_spans *spans);
+
+/* True: the record ends the span in *ended. cost_ns is the record's, from etw_cost(). */
+bool etw_spans_take(struct etw_spans *spans, const struct etw_record *record, int64_t time_ns,
+		    int64_t cost_ns, struct etw_span *ended);
+
+/*
+ * The open spans in the order of their STARTs: the one after `before`, or the first for NULL. NULL:
+ * there are no more.
+ */
+const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struct etw_span *before);
+
+uint64_t etw_spans_without_room(const struct etw_spans *spans);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_text.h - bytes that grow, and the values of ETW payloads that become text.
+ *
+ * Every text that is appended is well-formed UTF-8, whatever the bytes are that it is made of.
+ */
+#ifndef POSIXTRACE_CONVERT_ETW_ETW_TEXT_H
+#define POSIXTRACE_CONVERT_ETW_ETW_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct etw_bytes {
+	unsigned char *bytes;
+	size_t len, room;
+	bool no_memory;         /* something was not appended */
+};
+
+void etw_bytes_add(struct etw_bytes *to, const void *bytes, size_t len);
+/* In the byte order of this machine, as schemas say. */
+void etw_bytes_number(struct etw_bytes *to, uint64_t value, unsigned bytes);
+void etw_bytes_text(struct etw_bytes *to, const char *text);
+
+/* A character up to U+10FFFF; UTF_INVALID becomes U+FFFD. */
+void etw_character_text(uint32_t character, struct etw_bytes *to);
+
+/* UTF-16 of size bytes up to its end or a NUL; a surrogate without its partner becomes U+FFFD. */
+void etw_utf16_text(const unsigned char *from, size_t size, struct etw_bytes *to);
+
+/*
+ * Text of size bytes up to its end or a NUL. The log does not say the writer's code page: a byte
+ * that begins no character of UTF-8 is read as Latin-1.
+ */
+void etw_ansi_text(const unsigned char *from, size_t size, struct etw_bytes *to);
+
+/* A copy by the rule of etw_ansi_text(): whole characters in max bytes; NULL: no memory. */
+char *etw_text_copy(const char *text, size_t len, size_t max);
+
+/* A SID with count subauthorities. */
+void etw_sid_text(const unsigned char *sid, unsigned count, struct etw_bytes *to);
+void etw_address_text(int family, const unsigned char *address, struct etw_bytes *to);
+/* A sockaddr: family, port in network order, address. */
+void etw_socket_text(const unsigned char *p, size_t len, struct etw_bytes *to);
+
+#endif

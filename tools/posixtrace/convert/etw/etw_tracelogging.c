@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_tracelogging.c - the layout in the schema item of a TraceLogging event.
+ *
+ *	u16 size; tag bytes; name NUL; then for each field: name NUL, u8 in-type,
+ *	[u8 out-type if in-type has bit 7], [tag bytes if out-type has bit 7],
+ *	[u16 count if in-type has 0x20], [u16 size and bytes of a custom type if it has 0x60]
+ *
+ * A struct has in-type 24 and the count of its fields where others have the out-type; its fields
+ * follow it.
+ */
+#include <string.h>
+
+#include "convert/etw/etw_describe.h"
+#include "convert/octets.h"
+
+#define CHAIN 0x80
+#define COUNT_MASK 0x60
+#define COUNT_CONSTANT 0x20
+#define COUNT_VARIABLE 0x40
+#define COUNT_CUSTOM 0x60
+#define IN_MASK 0x1f
+
+struct parser {
+	const unsigned char *p;
+	size_t size, at;
+	struct etw_layout *layout;
+};
+
+static bool take_byte(struct parser *parser, unsigned *byte)
+{
+	if (parser->at == parser->size)
+		return false;
+	*byte = parser->p[parser->at++];
+	return true;
+}
+
+static bool take_u16(struct parser *parser, unsigned *value)
+{
+	if (parser->size - parser->at < 2)
+		return false;
+	*value = octets_u16(parser->p + parser->at);
+	parser->at += 2;
+	return true;
+}
+
+static bool skip_tags(struct parser *parser)
+{
+	unsigned byte = CHAIN;
+
+	while (byte & CHAIN)
+		if (!take_byte(parser, &byte))
+			return false;
+	return true;
+}
+
+static bool take_name(struct parser *parser, const char **name, size_t *len)
+{
+	const unsigned char *from = parser->p + parser->at, *nul;
+
+	nul = memchr(from, 0, parser->size - parser->at);
+	if (!nul)
+		return false;
+	*name = (const char *)from;
+	*len = (size_t)(nul - from);
+	parser->at += *len + 1;
+	return true;
+}
+
+static bool take_fields(struct parser *parser, unsigned wanted, unsigned depth, unsigned *count);
+
+static bool take_count(struct parser *parser, unsigned in, struct etw_field *field)
+{
+	unsigned custom;
+
+	switch (in & COUNT_MASK) {
+	case COUNT_CONSTANT:
+		field->count_rule = ETW_RULE_FIXED;
+		return take_u16(parser, &field->count);
+	case COUNT_VARIABLE:
+		field->count_rule = ETW_RULE_PREFIX;
+		return true;
+	case COUNT_CUSTOM:
+		/* The provider's own type: a count is before its bytes, which stay bytes. */
+		if (!take_u16(parser, &custom) || parser->size - parser->at < custom)
+			return false;
+		parser->at += custom;
+		field->in = ETW_IN_COUNTED_BINARY;
+		return true;
+	default:
+		return true;
+	}
+}
+
+static bool take_field(struct parser *parser, unsigned depth)
+{
+	unsigned in, out = 0, index = parser->layout->fields, members;
+	struct etw_field *field;
+	const char *name;
+	size_t len;
+
+	if (!take_name(parser, &name, &len) || !take_byte(parser, &in) ||
+	    (in & CHAIN && !take_byte(parser, &out)) || (out & CHAIN && !skip_tags(parser)))
+		return false;
+	field = etw_layout_add(parser->layout, name, len);
+	if (!field)
+		return false;
+	field->in = in & IN_MASK;
+	field->out = out & ~(unsigned)CHAIN;
+	if (!take_count(parser, in, field))
+		return false;
+	if (field->in == ETW_IN_BINARY)
+		field->in = ETW_IN_COUNTED_BINARY;
+	field->next = index + 1;
+	if (field->in != ETW_IN_STRUCT)
+		return true;
+	members = field->out;
+	field->out = 0;
+	field->first = index + 1;
+	if (!take_fields(parser, members, depth + 1, &members))
+		return false;
+	field = &parser->layout->field[index]; /* the array may have moved */
+	field->members = members;
+	field->next = parser->layout->fields;
+	return true;
+}
+
+/* Takes as many fields as wanted, or with UINT_MAX all up to the end. */
+static bool take_fields(struct parser *parser, unsigned wanted, unsigned depth, unsigned *count)
+{
+	if (depth > ETW_DEPTH_MAX)
+		return false;
+	for (*count = 0; *count < wanted; ++*count) {
+		if (wanted == ~0u && parser->at == parser->size)
+			return true;
+		if (!take_field(parser, depth))
+			return false;
+	}
+	return true;
+}
+
+struct etw_layout *etw_tracelogging(const struct etw_record *r, bool *damaged)
+{
+	struct parser parser = { r->schema, r->schema_bytes, 2, NULL };
+	const char *name;
+	size_t len;
+
+	*damaged = false;
+	if (!r->schema)
+		return NULL;
+	*damaged = true;
+	if (r->schema_bytes < 3 || octets_u16(r->schema) > r->schema_bytes)
+		return NULL;
+	parser.size = octets_u16(r->schema);
+	if (parser.size < 3 || !skip_tags(&parser) || !take_name(&parser, &name, &len))
+		return NULL;
+	parser.layout = etw_layout_new();
+	if (parser.layout && take_fields(&parser, ~0u, 0, &parser.layout->top)) {
+		*damaged = false;
+		return parser.layout;
+	}
+	etw_layout_free(parser.layout);
+	return NULL;
+}

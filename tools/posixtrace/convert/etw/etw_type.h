@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_type.h - an event type of a log of ETW: how its payload is decoded, and what it is called. */
+#ifndef POSIXTRACE_CONVERT_ETW_ETW_TYPE_H
+#define POSIXTRACE_CONVERT_ETW_ETW_TYPE_H
+
+#include "convert/etw/etw_types.h"
+
+#define ETW_BEHIND_BYTES 64 /* of the fields of the header behind decoded ones, at most */
+
+struct etw_type {
+	uint64_t key;
+	const struct fmt_type *type, *undecoded; /* undecoded is made when it is needed */
+	const struct etw_layout *layout; /* NULL: the payload is not described */
+	struct etw_layout *own;          /* the same, if nothing else frees it */
+	unsigned columns;
+	bool more;
+};
+
+/* The type with the record's name and schema; made->layout becomes NULL if it makes no schema. */
+const struct fmt_type *etw_type_make(struct etw_types *types, const struct etw_record *record,
+				     struct etw_type *made);
+
+#endif

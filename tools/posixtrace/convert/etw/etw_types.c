@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_types.c - the type and the data of each event.
+ *
+ * A hash of all fields that decide name, layout and level finds a type, so that each is made once.
+ */
+#include <search.h>
+#include <stdlib.h>
+
+#include "convert/etw/etw_describe.h"
+#include "convert/etw/etw_type.h"
+#include "convert/octets.h"
+#include "log/etw_tail.h"
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
+{
+	const unsigned char *p = bytes;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static uint64_t key_of(const struct etw_record *r)
+{
+	uint32_t fields[] = { (uint32_t)r->kind, (uint32_t)r->group, r->type, r->id, r->component,
+			      r->flags & 0x100, r->task, r->version, (uint32_t)r->level };
+	uint64_t key = mix(UINT64_C(0xcbf29ce484222325), fields, sizeof(fields));
+
+	key = mix(key, r->guid, sizeof(r->guid));
+	if (r->schema)
+		key = mix(key, r->schema, r->schema_bytes);
+	if (r->traits)
+		key = mix(key, r->traits, r->traits_bytes);
+	return key;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct etw_type *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* Finds the layout of the payload; it stays NULL if nothing describes the payload. */
+static void find_layout(const struct etw_types *t, const struct etw_record *r,
+			struct etw_type *type)
+{
+	char class[ETW_GUID_TEXT];
+	bool damaged = false;
+
+	if (t->payload_only || t->raw || r->bad_items)
+		return;
+	if (r->schema)
+		type->own = etw_tracelogging(r, &damaged);
+	if (damaged)
+		fmt_fault(t->flow, FMT_WARN, r->at, "E24",
+			  "the description of a TraceLogging event is not whole: its payload is "
+			  "not decoded");
+	type->layout = type->own;
+	if (!type->layout && !r->schema && t->file->describe)
+		type->layout = etw_describe_find(t->file->describe, r);
+	/* Some logs do not say how long pointers of the kernel are. */
+	if (!type->layout && etw_is_kernel(r) && t->file->pointer_bytes) {
+		etw_class(r, class);
+		type->layout = type->own = etw_kernel_layout(class, r->type, r->version);
+	}
+}
+
+static struct etw_type *type_of(struct etw_types *t, const struct etw_record *r)
+{
+	struct etw_type key = { .key = key_of(r) }, **found, *type;
+
+	found = tfind(&key, &t->types, compare_keys);
+	if (found)
+		return *found;
+	type = calloc(1, sizeof(*type));
+	if (!type)
+		return NULL;
+	type->key = key.key;
+	if (!tsearch(type, &t->types, compare_keys)) {
+		free(type);
+		return NULL;
+	}
+	find_layout(t, r, type);
+	type->type = etw_type_make(t, r, type);
+	return type;
+}
+
+static unsigned pointer_bytes(const struct etw_types *t, const struct etw_record *r)
+{
+	if (etw_is_kernel(r))
+		return (unsigned)t->file->pointer_bytes;
+	if (r->flags & 0x20)
+		return 4;
+	return r->flags & 0x40 || r->header_type == 19 ? 8 : 4;
+}
+
+/* The fields of `behind`. */
+static void add_behind(const struct etw_record *r, struct etw_bytes *to)
+{
+	if (r->kind == ETW_EVENT) {
+		etw_bytes_number(to, r->id, 2);
+		etw_bytes_number(to, r->version, 1);
+		etw_bytes_number(to, (uint64_t)r->level, 1);
+		etw_bytes_number(to, r->type, 1);
+		etw_bytes_number(to, r->task, 2);
+		etw_bytes_number(to, octets_u64(r->bytes + 48), 8);
+	} else {
+		etw_bytes_number(to, r->type, 1);
+		etw_bytes_number(to, r->version, 1);
+		if (r->kind == ETW_FULL || r->kind == ETW_INSTANCE)
+			etw_bytes_number(to, (uint64_t)r->level, 1);
+	}
+	if (r->kind == ETW_FULL || r->kind == ETW_INSTANCE || r->kind == ETW_EVENT) {
+		etw_bytes_number(to, r->kernel, 4);
+		etw_bytes_number(to, r->user, 4);
+	}
+	if (r->kind == ETW_EVENT)
+		etw_bytes_add(to, r->bytes + 64, ETW_GUID_BYTES);
+}
+
+static struct etw_decoding decoding_of(struct etw_types *t, const struct etw_record *r)
+{
+	return (struct etw_decoding){
+		.payload = r->bytes + r->header,
+		.size = r->size - r->header,
+		.pointer_bytes = pointer_bytes(t, r),
+		.most = ETW_DATA_MAX - ETW_BEHIND_BYTES - r->size - ETW_TAIL_BYTES,
+		.to = &t->data,
+	};
+}
+
+static enum etw_decoded decode(struct etw_types *t, const struct etw_record *r,
+			       const struct etw_type *type)
+{
+	struct etw_decoding decoding = decoding_of(t, r);
+	struct etw_bytes *to = &t->data;
+	unsigned char tail[ETW_TAIL_BYTES];
+	enum etw_decoded decoded;
+
+	to->len = 0;
+	decoded = etw_layout_decode(type->layout, &decoding, type->columns, type->more);
+	if (decoded != ETW_DECODED)
+		return decoded;
+	add_behind(r, to);
+	if (t->records) {
+		etw_bytes_add(to, r->bytes, r->size);
+		octets_put(octets_put(tail, r->size, 4), ETW_TAIL_MARK, 4);
+		etw_bytes_add(to, tail, sizeof(tail));
+	}
+	return to->no_memory ? ETW_NO_MEMORY : ETW_DECODED;
+}
+
+/* Reports why the payload is not decoded; the first few reports of a code are printed. */
+static void report(struct etw_types *t, const struct etw_record *r, const struct etw_type *type,
+		   enum etw_decoded decoded)
+{
+	if (decoded == ETW_TOO_LONG)
+		fmt_fault(t->flow, FMT_WARN, r->at, "E26",
+			  "the payload of an event \"%s\" decodes to more than %u bytes: its "
+			  "record is kept whole, and not decoded",
+			  type->type->name, ETW_DATA_MAX);
+	else if (!t->short_told)
+		fmt_fault(t->flow, FMT_WARN, r->at, "E24",
+			  "the payload of an event \"%s\" is not as its description says: it is "
+			  "kept as bytes",
+			  type->type->name);
+	t->short_told |= decoded == ETW_CONTRADICTS;
+}
+
+/* The type of events whose payload is described and cannot be decoded. */
+static const struct fmt_type *undecoded(struct etw_types *t, const struct etw_record *r,
+					struct etw_type *type)
+{
+	struct etw_type without = { .key = 0 };
+
+	if (!type->undecoded)
+		type->undecoded = etw_type_make(t, r, &without);
+	return type->undecoded;
+}
+
+const struct fmt_type *etw_types_of(struct etw_types *t, const struct etw_record *r,
+				    const void **data, size_t *len)
+{
+	struct etw_type *type = type_of(t, r);
+	enum etw_decoded decoded;
+
+	if (!type)
+		return NULL;
+	*data = t->payload_only ? r->bytes + r->header : r->bytes;
+	*len = t->payload_only ? r->size - r->header : r->size;
+	if (!type->layout)
+		return type->type;
+	decoded = decode(t, r, type);
+	if (decoded == ETW_NO_MEMORY)
+		return NULL;
+	if (decoded != ETW_DECODED) {
+		report(t, r, type, decoded);
+		return undecoded(t, r, type);
+	}
+	*data = t->data.bytes;
+	*len = t->data.len;
+	return type->type;
+}
+
+const char *etw_types_text(struct etw_types *t, const struct etw_record *r)
+{
+	struct etw_type *type = type_of(t, r);
+	struct etw_decoding decoding = decoding_of(t, r);
+
+	t->data.len = 0;
+	if (!type || !type->layout)
+		return "";
+	etw_bytes_add(&t->data, " ", 1);
+	if (etw_layout_text(type->layout, &decoding) != ETW_DECODED)
+		return "";
+	/* A line of a listing stays one line. */
+	for (size_t i = 0; i < t->data.len; i++)
+		if (t->data.bytes[i] < ' ' || t->data.bytes[i] == 0x7f)
+			t->data.bytes[i] = '?';
+	etw_bytes_add(&t->data, "", 1);
+	return t->data.no_memory || t->data.len < 3 ? "" : (const char *)t->data.bytes;
+}
+
+static void free_type(void *p)
+{
+	struct etw_type *type = p;
+
+	etw_layout_free(type->own);
+	free(type);
+}
+
+void etw_types_free(struct etw_types *t)
+{
+	tdestroy(t->types, free_type);
+	free(t->data.bytes);
+}

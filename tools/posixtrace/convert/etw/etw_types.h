@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_types.h - event types of a log of ETW: their names, their schemas, and the data of their
+ * events.
+ *
+ * The data of an event whose payload is described has three parts: the decoded fields, the fields
+ * of the record's header that an event of POSIX lacks, and, if wanted, the record with its tail
+ * (etw_tail.h). The data of every other event is the record.
+ */
+#ifndef POSIXTRACE_CONVERT_ETW_ETW_TYPES_H
+#define POSIXTRACE_CONVERT_ETW_ETW_TYPES_H
+
+#include "convert/etw/etw.h"
+#include "convert/etw/etw_layout.h"
+#include "convert/format.h"
+
+/* Most bytes of the data of a decoded or joined event; a record that decodes to more stays raw. */
+#define ETW_DATA_MAX (1u << 20)
+
+struct etw_type;
+
+struct etw_types {
+	struct fmt_flow *flow;
+	const struct etw_file *file;
+	bool payload_only;      /* the data is the payload, without a schema */
+	bool raw;               /* the data is the record, also of described events */
+	bool records;           /* records follow the decoded fields */
+	void *types;            /* a tree, which hostile records cannot make slow */
+	struct etw_bytes data;  /* of the last event */
+	bool short_told;
+};
+
+/*
+ * The type and the data of a record; the data is valid until the next call. NULL: no memory.
+ */
+const struct fmt_type *etw_types_of(struct etw_types *types, const struct etw_record *record,
+				    const void **data, size_t *len);
+/* The payload as text, name=value with a blank before each, if something describes it; else "". */
+const char *etw_types_text(struct etw_types *types, const struct etw_record *record);
+/* The type that keeps the log's own header. */
+const struct fmt_type *etw_types_header(struct etw_types *types);
+void etw_types_free(struct etw_types *types);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_walk.c - the events of all processors in one order of time.
+ *
+ * The buffers of a processor are in order of time by their sequence numbers, so that each processor
+ * has a cursor and the cursor with the earliest stamp is next. If a file breaks this rule, an index
+ * of all records is sorted instead.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/etw/etw_describe.h"
+#include "convert/etw/etw_part.h"
+
+#define KEPT_MAX (UINT64_C(512) << 20) /* decompressed buffers, while records are sorted */
+
+struct cursor {
+	size_t buffer, end;     /* of the file's list */
+	struct etw_content content;
+	struct etw_record record;
+	bool taken;             /* the record was handed out */
+};
+
+struct line {                   /* of the index */
+	int64_t stamp, sequence;
+	uint64_t at;            /* in the file, and where bytes is NULL */
+	const unsigned char *bytes;
+	uint32_t order;         /* of two that are equal */
+	uint16_t size, processor;
+};
+
+struct etw_walk {
+	const struct etw_file *file;
+	struct cursor *cursor;
+	size_t cursors;
+
+	struct line *line;
+	size_t lines, lines_room, next;
+	unsigned char **kept;
+	size_t keeps;
+	uint64_t kept_bytes;
+	unsigned char record[65536];
+};
+
+static bool is_event(const struct etw_record *r)
+{
+	return r->kind != ETW_SKIPPED && !etw_is_about_log(r);
+}
+
+void etw_close(struct etw_file *file)
+{
+	free(file->buffer);
+	free(file->log.record);
+	etw_describe_free(file->describe);
+	file->describe = NULL;
+	file->buffer = NULL;
+	file->log.record = NULL;
+}
+
+/* 1 when record is the cursor's next event, 0 at its end. */
+static int advance(const struct etw_file *file, struct cursor *c)
+{
+	for (;;) {
+		if (c->content.bytes && etw_content_next(file, &file->buffer[c->buffer],
+							 &c->content, &c->record, NULL)) {
+			if (is_event(&c->record))
+				return 1;
+			continue;
+		}
+		if (c->content.bytes) {
+			etw_content_free(&c->content);
+			c->buffer++;
+		}
+		if (c->buffer == c->end)
+			return 0;
+		if (etw_content_load(file, &file->buffer[c->buffer], &c->content, NULL))
+			return -1;
+		if (!c->content.bytes)
+			c->buffer++;
+	}
+}
+
+static int begin_cursors(struct etw_walk *w)
+{
+	const struct etw_file *file = w->file;
+	size_t processors = 0;
+
+	for (size_t i = 0; i < file->buffers; i++)
+		processors += !i || file->buffer[i].processor != file->buffer[i - 1].processor;
+	w->cursor = calloc(processors ? processors : 1, sizeof(*w->cursor));
+	if (!w->cursor)
+		return ENOMEM;
+	for (size_t i = 0; i < file->buffers; i++) {
+		if (!i || file->buffer[i].processor != file->buffer[i - 1].processor)
+			w->cursor[w->cursors++].buffer = i;
+		w->cursor[w->cursors - 1].end = i + 1;
+	}
+	for (size_t i = 0; i < w->cursors; i++)
+		w->cursor[i].taken = true; /* there was none yet */
+	return 0;
+}
+
+static bool is_before(const struct etw_record *a, const struct etw_record *b)
+{
+	if (a->stamp != b->stamp)
+		return a->stamp < b->stamp;
+	if (a->sequence != b->sequence)
+		return a->sequence < b->sequence;
+	return a->at < b->at;
+}
+
+static int next_of_cursors(struct etw_walk *w, struct etw_record *record)
+{
+	struct cursor *first = NULL;
+
+	for (size_t i = 0; i < w->cursors; i++) {
+		struct cursor *c = &w->cursor[i];
+
+		if (c->taken) {
+			int more = advance(w->file, c);
+
+			if (more < 0)
+				return -1;
+			if (!more) { /* the last one takes its place */
+				*c = w->cursor[--w->cursors];
+				i--;
+				continue;
+			}
+			c->taken = false;
+		}
+		if (!first || is_before(&c->record, &first->record))
+			first = c;
+	}
+	if (!first)
+		return 0;
+	first->taken = true;
+	*record = first->record;
+	return 1;
+}
+
+static int add_line(struct etw_walk *w, const struct etw_record *r, bool kept)
+{
+	struct line *line;
+
+	if (w->lines == w->lines_room) {
+		w->lines_room = w->lines_room ? 2 * w->lines_room : 1024;
+		line = realloc(w->line, w->lines_room * sizeof(*line));
+		if (!line)
+			return ENOMEM;
+		w->line = line;
+	}
+	line = &w->line[w->lines];
+	*line = (struct line){
+		.stamp = r->stamp,
+		.sequence = r->sequence,
+		.at = r->at,
+		.bytes = kept ? r->bytes : NULL,
+		.order = (uint32_t)w->lines,
+		.size = (uint16_t)r->size,
+		.processor = (uint16_t)r->processor,
+	};
+	w->lines++;
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->stamp != y->stamp)
+		return x->stamp < y->stamp ? -1 : 1;
+	if (x->sequence != y->sequence)
+		return x->sequence < y->sequence ? -1 : 1;
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* The index of one buffer's records; what was decompressed stays in memory. */
+static int index_buffer(struct etw_walk *w, const struct etw_buffer *b)
+{
+	struct etw_content content;
+	struct etw_record record;
+	int err = etw_content_load(w->file, b, &content, NULL);
+
+	while (!err && etw_content_next(w->file, b, &content, &record, NULL))
+		if (is_event(&record))
+			err = add_line(w, &record, b->compressed);
+	if (b->compressed && content.bytes && !err) {
+		unsigned char **kept = realloc(w->kept, (w->keeps + 1) * sizeof(*kept));
+
+		w->kept_bytes += content.filled;
+		err = !kept || w->kept_bytes > KEPT_MAX ? ENOMEM : 0;
+		if (kept)
+			w->kept = kept;
+		if (!err) {
+			kept[w->keeps++] = content.bytes;
+			content.bytes = NULL;
+		}
+	}
+	etw_content_free(&content);
+	return err;
+}
+
+static int begin_index(struct etw_walk *w)
+{
+	for (size_t i = 0; i < w->file->buffers; i++) {
+		int err = index_buffer(w, &w->file->buffer[i]);
+
+		if (err)
+			return err;
+	}
+	qsort(w->line, w->lines, sizeof(*w->line), by_time);
+	return 0;
+}
+
+static int next_of_index(struct etw_walk *w, struct etw_record *record)
+{
+	const struct line *line = &w->line[w->next];
+	const unsigned char *bytes = line->bytes;
+	const char *why;
+
+	if (w->next == w->lines)
+		return 0;
+	w->next++;
+	if (!bytes) {
+		if (etw_read(w->file, line->at, w->record, line->size))
+			return -1;
+		bytes = w->record;
+	}
+	if (etw_record(bytes, line->size, record, &why))
+		return -1; /* it was a record before: the file has changed */
+	record->at = line->at;
+	record->stamp = line->stamp;
+	record->sequence = line->sequence;
+	record->processor = line->processor;
+	return 1;
+}
+
+int etw_walk_begin(const struct etw_file *file, struct etw_walk **walk)
+{
+	struct etw_walk *w = calloc(1, sizeof(*w));
+	int err;
+
+	*walk = NULL;
+	if (!w)
+		return ENOMEM;
+	w->file = file;
+	err = file->disordered ? begin_index(w) : begin_cursors(w);
+	if (err)
+		etw_walk_end(w);
+	else
+		*walk = w;
+	return err;
+}
+
+int etw_walk_next(struct etw_walk *w, struct etw_record *record)
+{
+	return w->file->disordered ? next_of_index(w, record) : next_of_cursors(w, record);
+}
+
+void etw_walk_end(struct etw_walk *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < w->cursors; i++)
+		etw_content_free(&w->cursor[i].content);
+	for (size_t i = 0; i < w->keeps; i++)
+		free(w->kept[i]);
+	free(w->kept);
+	free(w->cursor);
+	free(w->line);
+	free(w);
+}

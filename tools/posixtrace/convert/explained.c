@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convert/explained.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static bool is_utf8(const void *text, size_t len)
+{
+	const unsigned char *from = text, *end = from + len;
+	uint32_t character;
+
+	while (from < end) {
+		size_t n = text_character(from, (size_t)(end - from), &character);
+
+		if (!n)
+			return false;
+		from += n;
+	}
+	return true;
+}
+
+/* Behind the text of str[N] are zeros: a reader would not show anything else. */
+static bool is_padded(const struct posix_trace_value_np *value)
+{
+	const char *behind = (const char *)value->data + value->len;
+
+	for (size_t i = value->len; i < value->field->room; i++)
+		if (*behind++)
+			return false;
+	return true;
+}
+
+bool explained(const struct posix_trace_schema_np *schema, const void *data, size_t len,
+	       bool *add_nul)
+{
+	const uint8_t *end = (const uint8_t *)data + len;
+	struct posix_trace_values_np values;
+	struct posix_trace_value_np value;
+	unsigned count = 0, wanted = 0;
+
+	*add_nul = false;
+	for (unsigned i = 0; i < schema->fields; i++)
+		wanted += schema->field[i].count;
+	posix_trace_values_begin_np(&values, schema, data, len, 0);
+	while (posix_trace_field_next_np(&values, &value)) {
+		count++;
+		if (value.flags & POSIX_TRACE_VALUE_CUT_NP)
+			return false;
+		if (value.field->type != POSIX_TRACE_TYPE_STR_NP)
+			continue;
+		if (!is_utf8(value.data, value.len) || (value.field->room && !is_padded(&value)))
+			return false;
+		if (!value.field->room)
+			*add_nul = (const uint8_t *)value.data + value.len == end;
+	}
+	return count == wanted && !values.len;
+}

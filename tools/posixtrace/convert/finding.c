@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convert/finding.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+int finding(struct findings *findings, enum finding_kind kind, const char *code, uint64_t offset,
+	    const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	if (!findings)
+		return kind == FINDING_REFUSAL ? EINVAL : 0;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	findings->tell(findings->arg, kind, offset, code, text);
+	return kind == FINDING_REFUSAL ? EINVAL : 0;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* flow.c - what flows from a source to a sink. */
+#include "convert/flow.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "convert/choice.h"
+#include "convert/plan.h"
+
+void flow_init(struct fmt_flow *flow, const struct format *from, const struct format *to)
+{
+	memset(flow, 0, sizeof(*flow));
+	flow->from = from;
+	flow->to = to;
+	flow->status = TOOL_OK;
+	flow->until_ns = INT64_MAX;
+	flow->sources = 1;
+	flow->meter.next = UINT64_MAX;
+}
+
+void flow_fini(struct fmt_flow *flow)
+{
+	meter_end(&flow->meter);
+	for (size_t i = 0; i < flow->types; i++) {
+		free((void *)(uintptr_t)flow->type[i]->fields);
+		free(flow->type[i]);
+	}
+	free(flow->type);
+	free(flow->place);
+	free(flow->fault);
+}
+
+bool flow_answer(struct fmt_flow *flow, int err)
+{
+	if (!err)
+		return !flow->stopped;
+	if (err > 0 && !flow->stopped)
+		say("%s: %s", flow->output->shown, strerror(err));
+	flow->stopped = true;
+	flow->status = tool_worse(flow->status, TOOL_FAILURE);
+	return false;
+}
+
+/* A sink's function, if it has one. */
+#define TELL(function, what) \
+	(flow->to->function && !flow->stopped \
+		? flow_answer(flow, flow->to->function(flow->context, (what))) : !flow->stopped)
+
+static bool tell_names(struct fmt_flow *flow)
+{
+	bool go = true;
+
+	for (size_t i = 0; go && i < flow->plan->names; i++) {
+		const struct plan_name *name = &flow->plan->name[i];
+
+		go = fmt_thread(flow, &(struct fmt_thread){
+					      .pid = name->pid,
+					      .tid = name->tid,
+					      .thread = name->thread,
+					      .name = name->name,
+					      .name_len = strlen(name->name),
+				      });
+	}
+	return go;
+}
+
+static bool begin_planned(struct fmt_flow *flow, const struct fmt_facts *facts)
+{
+	struct fmt_facts known = *facts;
+
+	plan_facts(flow->plan, &known);
+	return TELL(begin, &known) && tell_names(flow);
+}
+
+bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
+{
+	struct fmt_facts chosen = *facts;
+	bool go;
+
+	if (flow->choice && !choice_begin(flow->choice, &chosen))
+		return false;
+	go = flow->plan ? begin_planned(flow, &chosen) : TELL(begin, &chosen);
+	if (flow->is_metered)
+		meter_begin(&flow->meter, facts->has_events ? facts->events : 0,
+			    flow->output->fd != STDOUT_FILENO);
+	flow->begun = true;
+	for (size_t i = 0; go && i < flow->types; i++)
+		go = TELL(type, flow->type[i]);
+	return go;
+}
+
+static int planned_event(struct fmt_flow *flow, const struct fmt_event *event)
+{
+	struct fmt_event with = *event;
+	struct fmt_span span;
+
+	if (!plan_span(flow->plan, event, &span))
+		return flow->to->event(flow->context, event);
+	with.span = &span;
+	return flow->to->event(flow->context, &with);
+}
+
+bool fmt_event(struct fmt_flow *flow, const struct fmt_event *event)
+{
+	int err;
+
+	if (__builtin_expect(flow->stopped, false))
+		return false;
+	flow->read++;
+	meter_step(&flow->meter);
+	if (flow->choice) {
+		flow->is_wanted = choice_event(flow->choice, event);
+		if (flow->stopped || (!flow->is_wanted && !flow->sees_unwanted))
+			return !flow->stopped;
+	}
+	err = flow->plan ? planned_event(flow, event) : flow->to->event(flow->context, event);
+	if (__builtin_expect(err, 0))
+		return flow_answer(flow, err);
+	flow->events++;
+	return true;
+}
+
+bool fmt_thread(struct fmt_flow *flow, const struct fmt_thread *thread)
+{
+	return TELL(thread, thread);
+}
+
+bool fmt_object(struct fmt_flow *flow, const struct fmt_object *object)
+{
+	return TELL(object, object);
+}
+
+bool fmt_lost(struct fmt_flow *flow, const struct fmt_lost *lost)
+{
+	if (flow->choice && !choice_lost(flow->choice, lost))
+		return !flow->stopped;
+	flow->lost |= lost->cause != POSIX_TRACE_LOST_CLEARED_NP;
+	return TELL(lost, lost);
+}
+
+bool fmt_note(struct fmt_flow *flow, const char *format, ...)
+{
+	char *text;
+	va_list args;
+	bool go;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	go = text ? TELL(note, text) : flow_answer(flow, ENOMEM);
+	free(text);
+	return go;
+}
+
+bool fmt_line(struct fmt_flow *flow, const char *line, size_t len)
+{
+	if (!flow->to->line)
+		return !flow->stopped;
+	return !flow->stopped && flow_answer(flow, flow->to->line(flow->context, line, len));
+}
+
+bool fmt_wants_lines(const struct fmt_flow *flow)
+{
+	return flow->to->line != NULL;
+}
+
+bool fmt_sink_is(const struct fmt_flow *flow, const char *name)
+{
+	return !strcmp(flow->to->name, name);
+}
+
+bool fmt_idle(struct fmt_flow *flow)
+{
+	if (!flow->to->idle)
+		return !flow->stopped;
+	return !flow->stopped && flow_answer(flow, flow->to->idle(flow->context));
+}
+
+bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end)
+{
+	struct fmt_end chosen = *end;
+	bool go = !flow->choice || choice_end(flow->choice, &chosen);
+
+	/* Gaps are of all types; the ledger says whether one that is wanted lost events. */
+	if (flow->choice && end->has_ledger)
+		flow->lost = false;
+	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		flow->lost |= i != POSIX_TRACE_LOST_CLEARED_NP && chosen.ledger.lost[i];
+	go = go && TELL(end, &chosen);
+	if (flow->choice)
+		choice_free_end(&chosen);
+	return go;
+}
+
+bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, uint64_t *count)
+{
+	if (lost->counted) {
+		*count = lost->count;
+		return true;
+	}
+	*count = facts->lost_of[lost->cause];
+	return lost->has_interval && facts->has_scan && facts->gaps_of[lost->cause] == 1 && *count;
+}
+
+const char *fmt_source_name(const struct fmt_flow *flow, unsigned source)
+{
+	const struct fmt_input *input = flow->input;
+
+	if (flow->sources == 1)
+		return NULL;
+	while (source-- && input->next)
+		input = input->next;
+	return input->name;
+}
+
+bool fmt_object_name(struct fmt_flow *flow, uint32_t pid, uint64_t pointer, int64_t time_ns,
+		     char name[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1])
+{
+	struct posix_trace_object_np object;
+
+	for (size_t i = 0; i < flow->object_logs; i++) {
+		if (posix_trace_object_find_np(flow->objects[i], (pid_t)pid, pointer, time_ns,
+					       &object))
+			continue;
+		memcpy(name, object.name, sizeof(object.name));
+		return true;
+	}
+	return false;
+}
+
+bool fmt_is_damaged(const struct fmt_flow *flow)
+{
+	return flow->status == TOOL_DAMAGED;
+}

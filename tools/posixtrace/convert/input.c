@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* input.c - the bytes of a source: a file, a pipe, a serial line. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/endpoint.h"
+#include "base/say.h"
+#include "base/spool.h"
+#include "base/until.h"
+#include "convert/flow.h"
+
+#define DETECT_BYTES 4096 /* of a pipe; a file gives all that there is room for */
+
+static int fail(const struct fmt_input *input, int err)
+{
+	say("%s: %s", input->name, strerror(err));
+	return TOOL_FAILURE;
+}
+
+int input_open(struct fmt_input *input, const char *path)
+{
+	bool standard = !strcmp(path, "-");
+	struct stat st;
+
+	memset(input, 0, sizeof(*input));
+	input->signals = -1;
+	input->hole_bytes = FMT_HOLE_BYTES;
+	input->name = standard ? "standard input" : path;
+	if (endpoint_is(path)) {
+		int status = endpoint_open(path, &input->fd);
+
+		if (!status)
+			input_end_at_signals(input);
+		return status;
+	}
+	input->is_named = !standard;
+	input->fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (input->fd < 0)
+		return fail(input, errno);
+	if (fstat(input->fd, &st) || S_ISDIR(st.st_mode)) {
+		int err = fail(input, S_ISDIR(st.st_mode) ? EISDIR : errno);
+
+		close(input->fd);
+		return err;
+	}
+	return TOOL_OK;
+}
+
+void input_close(struct fmt_input *input)
+{
+	input_leave_line(input);
+	close(input->fd);
+	if (input->signals >= 0)
+		close(input->signals);
+}
+
+void input_end_at_signals(struct fmt_input *input)
+{
+	struct until until = { .signals = -1 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	if (input->signals < 0 && !until_signals(&until, &set))
+		input->signals = until.signals;
+}
+
+const char *fmt_input_name(const struct fmt_input *input)
+{
+	return input->name;
+}
+
+/* False: a signal came first. */
+static bool wait_for_bytes(const struct fmt_input *input)
+{
+	struct pollfd poller[2] = {
+		{ .fd = input->fd, .events = POLLIN },
+		{ .fd = input->signals, .events = POLLIN },
+	};
+
+	if (input->signals < 0)
+		return true;
+	while (poll(poller, 2, -1) < 0 && errno == EINTR)
+		;
+	return !poller[1].revents;
+}
+
+static ssize_t read_fd(struct fmt_input *input, void *buffer, size_t len)
+{
+	ssize_t n;
+
+	do
+		n = wait_for_bytes(input) ? read(input->fd, buffer, len) : 0;
+	while (n < 0 && errno == EINTR);
+	/* So a serial line says that the other side is gone. */
+	if (n < 0 && errno == EIO && input->is_line)
+		return 0;
+	return n;
+}
+
+int input_peek(struct fmt_input *input, struct fmt_head *head)
+{
+	struct stat st;
+	bool regular = !fstat(input->fd, &st) && S_ISREG(st.st_mode);
+	size_t want = regular ? sizeof(input->head) : DETECT_BYTES;
+
+	while (input->head_len < want && !input->ended) {
+		ssize_t n = read_fd(input, input->head + input->head_len, want - input->head_len);
+
+		if (n < 0)
+			return fail(input, errno);
+		input->head_len += (size_t)n;
+		input->ended = !n;
+	}
+	head->bytes = input->head;
+	head->len = input->head_len;
+	head->whole = input->ended || (regular && (uint64_t)st.st_size <= input->head_len);
+	head->file_bytes = regular ? (uint64_t)st.st_size : UINT64_MAX;
+	return TOOL_OK;
+}
+
+void fmt_hole(struct fmt_input *input, uint64_t bytes)
+{
+	input->hole_bytes = bytes;
+}
+
+/* At a hole of a file: behind it, which is said. */
+static void pass_hole(struct fmt_flow *flow, struct fmt_input *input)
+{
+	off_t here = lseek(input->fd, 0, SEEK_CUR), data, hole;
+	uint64_t bytes;
+
+	input->data_until = UINT64_MAX;
+	if (here < 0)
+		return;
+	data = lseek(input->fd, here, SEEK_DATA);
+	if (data < 0)
+		data = errno == ENXIO ? lseek(input->fd, 0, SEEK_END) : here;
+	hole = lseek(input->fd, data, SEEK_HOLE);
+	bytes = data > here ? (uint64_t)(data - here) : 0;
+	if (bytes <= input->hole_bytes)
+		data = here;
+	lseek(input->fd, data, SEEK_SET);
+	if (hole >= 0)
+		input->data_until = input->at + (uint64_t)(hole - here);
+	if (data == here)
+		return;
+	fmt_fault(flow, FMT_DAMAGED, input->at, NULL,
+		  "a hole of %llu bytes, which nothing was written to", (unsigned long long)bytes);
+	input->at += bytes;
+}
+
+ssize_t fmt_read(struct fmt_flow *flow, struct fmt_input *input, void *buffer, size_t len)
+{
+	size_t rest = input->head_len - input->head_at;
+	ssize_t n;
+
+	input->is_read = true;
+	if (rest) {
+		n = (ssize_t)(len < rest ? len : rest);
+		memcpy(buffer, input->head + input->head_at, (size_t)n);
+		input->head_at += (size_t)n;
+	} else {
+		if (!input->ended && input->at >= input->data_until)
+			pass_hole(flow, input);
+		n = input->ended ? 0 : read_fd(input, buffer, len);
+	}
+	if (n < 0 && errno == ECONNRESET) {
+		fmt_fault(flow, FMT_DAMAGED, input->at, NULL, "%s", strerror(errno));
+		n = 0;
+	}
+	if (n < 0) {
+		fmt_fault(flow, FMT_REFUSE, input->at, NULL, "%s", strerror(errno));
+		return -1;
+	}
+	input->at += (uint64_t)n;
+	return n;
+}
+
+ssize_t fmt_read_all(struct fmt_flow *flow, struct fmt_input *input, void *buffer, size_t len)
+{
+	size_t have = 0;
+
+	while (have < len) {
+		ssize_t n = fmt_read(flow, input, (char *)buffer + have, len - have);
+
+		if (n < 0)
+			return -1;
+		if (!n)
+			break;
+		have += (size_t)n;
+	}
+	return (ssize_t)have;
+}
+
+/* All bytes that still come, up to a signal that ends the input. */
+static int read_rest(struct fmt_input *input, int file)
+{
+	uint64_t copied = 0;
+	char bytes[65536];
+
+	for (;;) {
+		ssize_t n = input->ended ? 0 : read_fd(input, bytes, sizeof(bytes)), written = 0;
+
+		if (n <= 0)
+			return n ? errno : 0;
+		copied += (uint64_t)n;
+		if (copied > SPOOL_BYTES)
+			return EFBIG;
+		while (written < n) {
+			ssize_t part = write(file, bytes + written, (size_t)(n - written));
+
+			if (part < 0 && errno != EINTR)
+				return errno;
+			written += part > 0 ? part : 0;
+		}
+	}
+}
+
+/* What was read to tell the format, and then the rest. */
+static int spool_whole(struct fmt_input *input)
+{
+	int file, err = spool_create(&file);
+
+	if (err)
+		return err;
+	for (size_t at = 0; at < input->head_len && !err;) {
+		ssize_t n = write(file, input->head + at, input->head_len - at);
+
+		if (n >= 0)
+			at += (size_t)n;
+		else if (errno != EINTR)
+			err = errno;
+	}
+	if (!err)
+		err = input->signals >= 0 ? read_rest(input, file) : spool_fill(input->fd, file);
+	if (err) {
+		close(file);
+		return err;
+	}
+	close(input->fd);
+	input->fd = file;
+	/* The file has an end of its own. */
+	if (input->signals >= 0)
+		close(input->signals);
+	input->signals = -1;
+	return 0;
+}
+
+static bool begin_again(struct fmt_input *input)
+{
+	if (lseek(input->fd, 0, SEEK_SET) < 0)
+		return false;
+	input->head_len = input->head_at = 0;
+	input->at = input->data_until = 0;
+	input->is_read = input->ended = false;
+	return true;
+}
+
+bool input_again(struct fmt_input *input)
+{
+	bool good = true;
+
+	for (; good && input; input = input->next)
+		good = begin_again(input);
+	return good;
+}
+
+static bool keep(struct fmt_input *input)
+{
+	struct stat st;
+
+	if (fstat(input->fd, &st) || isatty(input->fd))
+		return false;
+	if ((S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) &&
+	    lseek(input->fd, 0, SEEK_CUR) == (off_t)input->head_len)
+		return true;
+	return !spool_whole(input) && begin_again(input);
+}
+
+bool input_keep(struct fmt_input *input)
+{
+	bool good = true;
+
+	for (; good && input; input = input->next)
+		good = keep(input);
+	return good;
+}
+
+int fmt_file(struct fmt_flow *flow, struct fmt_input *input, uint64_t *size)
+{
+	struct stat st;
+	int err = 0;
+
+	if (fstat(input->fd, &st))
+		err = errno;
+	else if (!(S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) ||
+		 lseek(input->fd, 0, SEEK_CUR) != (off_t)input->head_len)
+		err = spool_whole(input);
+	if (!err && size) {
+		off_t end = lseek(input->fd, 0, SEEK_END);
+
+		*size = (uint64_t)end;
+		err = end < 0 ? errno : 0;
+	}
+	if (!err && lseek(input->fd, 0, SEEK_SET) < 0)
+		err = errno;
+	/* From here on fmt_read() reads the file from its beginning. */
+	input->head_len = input->head_at = 0;
+	input->ended = false;
+	if (!err)
+		return input->fd;
+	if (err == EFBIG) {
+		spool_say_why(input->name, err);
+		flow->status = tool_worse(flow->status, TOOL_FAILURE);
+		return -1;
+	}
+	fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(err));
+	return -1;
+}

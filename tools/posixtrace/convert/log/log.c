@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* log.c - the logs of libposixtrace; one into another is the same log once more. */
+#include "convert/log/log.h"
+
+extern const struct format format_log;
+
+const struct format format_log = {
+	.name = "log",
+	.summary = "log of libposixtrace",
+	.suffix = "ptl",
+	.detect = log_detect,
+	.import = log_import,
+	.output = FMT_TO_FILE, /* the log's full policy may need to seek */
+	.open = log_sink_open,
+	.begin = log_sink_begin,
+	.type = log_sink_type,
+	.object = log_sink_object,
+	.event = log_sink_event,
+	.lost = log_sink_lost,
+	.end = log_sink_end,
+	.close = log_sink_close,
+};

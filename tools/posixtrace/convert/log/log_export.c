@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* log_export.c - the logs of libposixtrace as a sink. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "convert/flow.h"
+#include "convert/log/log.h"
+#include "log/losses.h"
+
+#define DATA_MAX (1u << 20) /* of a source that does not know its largest event */
+
+struct writing {
+	struct fmt_flow *flow;
+	int fd;
+	struct posix_trace_composer_np *composer;
+	trace_event_id_t *id; /* by index of the type */
+	size_t types;
+	size_t data_max;
+	enum { UNSEEN, RUNS, STOPPED } *state; /* by source: the stream of one of several logs */
+	bool too_many;
+};
+
+int log_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+{
+	struct writing *writing = calloc(1, sizeof(*writing));
+
+	if (!writing)
+		return ENOMEM;
+	writing->flow = flow;
+	writing->state = calloc(flow->sources, sizeof(*writing->state));
+	writing->fd = output->fd;
+	*context = writing;
+	return writing->state ? 0 : ENOMEM;
+}
+
+void log_sink_close(void *context)
+{
+	struct writing *writing = context;
+
+	posix_trace_compose_drop_np(writing->composer);
+	free(writing->id);
+	free(writing->state);
+	free(writing);
+}
+
+/* What the source knows of a stream, for one that has no attributes object. */
+static int make_attr(const struct fmt_facts *facts, trace_attr_t *attr)
+{
+	int err = posix_trace_attr_init(attr);
+
+	if (!err && *facts->name)
+		err = posix_trace_attr_setname(attr, facts->name);
+	if (!err)
+		err = posix_trace_attr_setlogfullpolicy(attr, POSIX_TRACE_APPEND);
+	if (!err)
+		err = posix_trace_attr_setmaxdatasize(attr, facts->data_max ? facts->data_max
+									   : DATA_MAX);
+	return err;
+}
+
+int log_sink_begin(void *context, const struct fmt_facts *facts)
+{
+	struct writing *writing = context;
+	struct posix_trace_origin_np origin = { .pid = (pid_t)facts->pid };
+	trace_attr_t attr = facts->attr;
+	int err = facts->has_attr ? 0 : make_attr(facts, &attr);
+
+	memcpy(origin.host, facts->host, sizeof(origin.host));
+	memcpy(origin.clock, facts->clock, sizeof(origin.clock));
+	memcpy(origin.generation, facts->generation, sizeof(origin.generation));
+	origin.clock_hz = facts->clock_hz;
+	origin.resolution_ns = facts->resolution_ns;
+	origin.creation_ns = facts->has_creation ? facts->creation_ns : 0;
+	if (!err)
+		err = posix_trace_attr_getmaxdatasize(&attr, &writing->data_max);
+	if (!err)
+		err = posix_trace_compose_np(writing->fd, &attr, &origin, &writing->composer);
+	return err;
+}
+
+static int name_type(struct writing *writing, const struct fmt_type *type, trace_event_id_t *id)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1] = "";
+	int err;
+
+	*id = 0;
+	if (type->variant)
+		return 0;
+	memcpy(name, type->name, type->name_len < sizeof(name) ? type->name_len : sizeof(name) - 1);
+	*id = type->id;
+	err = posix_trace_compose_name_np(writing->composer, name, id);
+	if (err == ENOSPC) {
+		if (!writing->too_many)
+			fmt_fault(writing->flow, FMT_WARN, FMT_NO_OFFSET, NULL,
+				  "a log has room for %d event types: the rest have no name",
+				  TRACE_USER_EVENT_MAX);
+		writing->too_many = true;
+		*id = POSIX_TRACE_UNNAMED_USER_EVENT;
+		return 0;
+	}
+	/* A damaged log may call the standard's types by numbers alone. */
+	return err == EEXIST && type->id <= POSIX_TRACE_UNNAMED_USER_EVENT ? 0 : err;
+}
+
+int log_sink_type(void *context, const struct fmt_type *type)
+{
+	struct writing *writing = context;
+	trace_event_id_t *more = realloc(writing->id, (type->index + 1) * sizeof(*more));
+	int err;
+
+	if (!more)
+		return ENOMEM;
+	writing->id = more;
+	writing->types = type->index + 1;
+	err = name_type(writing, type, &more[type->index]);
+	/* The unnamed type stands for many; what is no schema was none before. */
+	if (!err && type->fields && !type->variant &&
+	    more[type->index] != POSIX_TRACE_UNNAMED_USER_EVENT)
+		err = posix_trace_compose_schema_np(writing->composer, more[type->index],
+						    type->schema);
+	return err == EEXIST ? 0 : err;
+}
+
+/* A source that has words of its own for kinds. */
+static int kind_number(const char *kind)
+{
+	for (int i = 1; i < POSIX_TRACE_OBJECT_OTHER_NP; i++)
+		if (!strcmp(posix_trace_object_kind_name_np(i), kind))
+			return i;
+	return POSIX_TRACE_OBJECT_OTHER_NP;
+}
+
+int log_sink_object(void *context, const struct fmt_object *object)
+{
+	struct writing *writing = context;
+	struct posix_trace_object_np to = {
+		.kind = object->number ? object->number : kind_number(object->kind),
+		.pid = (pid_t)object->pid, .pointer = object->pointer,
+		.time_ns = object->has_since ? object->since_ns : INT64_MIN,
+	};
+
+	memcpy(to.name, object->name,
+	       object->name_len < sizeof(to.name) ? object->name_len : sizeof(to.name) - 1);
+	return posix_trace_compose_object_np(writing->composer, &to);
+}
+
+/* -1: a log describes each type once. */
+static int refuse_variant(const struct fmt_type *type)
+{
+	say("event type %s: two of the logs describe its data differently, and a log has one "
+	    "description of each type: leave it out with -x, or write another format", type->name);
+	return -1;
+}
+
+/*
+ * Readers take it that nothing is recorded behind a stop. So the log of several streams has the
+ * stop of one of them only if none of the others runs, or if it says that the stream was full.
+ */
+static bool leaves_out(struct writing *writing, const struct fmt_event *event,
+		       const struct posix_trace_event_np *as_log)
+{
+	bool stops = event->type->id == POSIX_TRACE_STOP;
+
+	/* Flushes and events of writers that were held up may come behind the stop. */
+	if (stops)
+		writing->state[event->source] = STOPPED;
+	else if (event->type->id == POSIX_TRACE_START || writing->state[event->source] == UNSEEN)
+		writing->state[event->source] = RUNS;
+	if (!stops || losses_is_automatic(as_log))
+		return false;
+	for (unsigned i = 0; i < writing->flow->sources; i++)
+		if (writing->state[i] == RUNS)
+			return true;
+	return false;
+}
+
+int log_sink_event(void *context, const struct fmt_event *event)
+{
+	struct writing *writing = context;
+	struct posix_trace_event_np to;
+
+	if (__builtin_expect(event->type->variant != 0, false))
+		return refuse_variant(event->type);
+
+	to.info.posix_event_id = writing->id[event->type->index];
+	to.info.posix_pid = (pid_t)event->pid;
+	to.info.posix_prog_address = (void *)(uintptr_t)event->address;
+	to.info.posix_thread_id = (pthread_t)event->thread;
+	to.info.posix_truncation_status = event->truncation;
+	to.tid = (pid_t)event->tid;
+	to.flags = event->flags;
+	to.time_ns = event->time_ns;
+	to.data = event->data;
+	to.data_len = event->data_len;
+	if (writing->flow->sources > 1 && leaves_out(writing, event, &to))
+		return 0;
+	if (__builtin_expect(event->data_len > writing->data_max, false)) {
+		int err = posix_trace_compose_event_np(writing->composer, &to);
+
+		if (err != EMSGSIZE)
+			return err;
+		fmt_fault(writing->flow, FMT_WARN, FMT_NO_OFFSET, "data",
+			  "an event of %zu bytes was cut to %zu", event->data_len,
+			  writing->data_max);
+		to.data_len = writing->data_max;
+		to.info.posix_truncation_status = POSIX_TRACE_TRUNCATED_RECORD;
+	}
+	return posix_trace_compose_event_np(writing->composer, &to);
+}
+
+int log_sink_lost(void *context, const struct fmt_lost *lost)
+{
+	struct writing *writing = context;
+	struct posix_trace_thread_np thread = {
+		.pid = (pid_t)lost->pid, .tid = (pid_t)lost->tid, .thread = (pthread_t)lost->thread,
+	};
+
+	if (!lost->counted)
+		return 0;
+	return posix_trace_compose_lost_np(writing->composer, lost->cause, lost->count,
+					   lost->type ? writing->id[lost->type->index] : 0,
+					   lost->pid ? &thread : NULL);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * A ledger tells losses by type and by thread, not which type's on which thread; the composer wants
+ * to know both. Any table with these sums gives the same ledger: this one is filled from its
+ * north-west corner. What a damaged ledger has on one side only is of no type, or of no thread.
+ */
+static int losses_of(struct writing *writing, const struct fmt_end *end, int cause)
+{
+	uint64_t left = end->ledger.lost[cause], of_type = 0, of_thread = 0;
+	size_t type = 0, thread = 0;
+
+	while (left) {
+		uint64_t events = left;
+		int err;
+
+		while (!of_type && type < end->types)
+			of_type = end->type[type++].ledger.lost[cause];
+		while (!of_thread && thread < end->threads)
+			of_thread = end->thread[thread++].ledger.lost[cause];
+		if (of_type)
+			events = least(events, of_type);
+		if (of_thread)
+			events = least(events, of_thread);
+		err = posix_trace_compose_lost_np(
+			writing->composer, cause, events,
+			of_type ? writing->id[end->type[type - 1].type->index] : 0,
+			of_thread ? &end->thread[thread - 1].thread : NULL);
+		if (err)
+			return err;
+		left -= events;
+		of_type -= of_type ? events : 0;
+		of_thread -= of_thread ? events : 0;
+	}
+	return 0;
+}
+
+int log_sink_end(void *context, const struct fmt_end *end)
+{
+	struct writing *writing = context;
+	struct posix_trace_composer_np *composer = writing->composer;
+	int err = 0;
+
+	for (int i = 0; !err && end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		err = losses_of(writing, end, i);
+	if (err)
+		return err;
+	writing->composer = NULL;
+	return posix_trace_compose_finish_np(composer, end->has_status ? &end->status : NULL);
+}

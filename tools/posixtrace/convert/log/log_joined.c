@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "base/when.h"
+#include "convert/log/log_reading.h"
+#include "convert/threads.h"
+
+/* ------------------------------------------------------------------ facts */
+
+static int facts_of(const struct logfile *log, struct fmt_facts *facts)
+{
+	struct posix_trace_ledger_np ledger;
+	struct timespec time;
+	int err = posix_trace_get_attr(log->trid, &facts->attr);
+
+	if (err)
+		return err;
+	facts->has_attr = true;
+	posix_trace_attr_getname(&facts->attr, facts->name);
+	posix_trace_attr_getgenversion(&facts->attr, facts->generation);
+	if (!posix_trace_attr_getclockres(&facts->attr, &time))
+		facts->resolution_ns = when_timespec(&time);
+	if (!posix_trace_attr_getcreatetime(&facts->attr, &time)) {
+		facts->creation_ns = when_timespec(&time);
+		facts->has_creation = true;
+	}
+	memcpy(facts->host, log->info.host, sizeof(facts->host));
+	memcpy(facts->clock, log->info.clock, sizeof(facts->clock));
+	facts->clock_hz = log->info.clock_hz;
+	facts->pid = (uint32_t)log->info.pid;
+	/* The library opens logs of this byte order only. */
+	facts->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	facts->has_span = log->info.blocks > 0;
+	facts->first_ns = log->info.first_ns;
+	facts->last_ns = log->info.last_ns;
+	err = posix_trace_get_ledger_np(log->trid, &ledger);
+	facts->has_events = !err && log->whole;
+	facts->events = facts->has_events ? ledger.reported : 0;
+	return err;
+}
+
+static void join_text(char *text, const char *other)
+{
+	if (strcmp(text, other) != 0)
+		*text = '\0';
+}
+
+static void join_times(struct fmt_facts *facts, const struct fmt_facts *other)
+{
+	if (!other->has_span)
+		return;
+	if (!facts->has_span || other->first_ns < facts->first_ns)
+		facts->first_ns = other->first_ns;
+	if (!facts->has_span || other->last_ns > facts->last_ns)
+		facts->last_ns = other->last_ns;
+	facts->has_span = true;
+}
+
+/* The attributes are those of one stream, but for the size of its events. */
+static void join_sizes(struct fmt_facts *facts, const struct fmt_facts *other)
+{
+	size_t mine = 0, others = 0;
+
+	if (facts->has_attr && !posix_trace_attr_getmaxdatasize(&facts->attr, &mine))
+		facts->data_max = mine;
+	if (!posix_trace_attr_getmaxdatasize(&other->attr, &others) && others > facts->data_max)
+		facts->data_max = others;
+	facts->has_attr = false;
+}
+
+static void join(struct fmt_facts *facts, const struct fmt_facts *other)
+{
+	join_text(facts->name, other->name);
+	join_text(facts->generation, other->generation);
+	join_text(facts->host, other->host);
+	join_text(facts->clock, other->clock);
+	if (facts->clock_hz != other->clock_hz)
+		facts->clock_hz = 0;
+	if (facts->pid != other->pid)
+		facts->pid = 0;
+	if (other->resolution_ns > facts->resolution_ns)
+		facts->resolution_ns = other->resolution_ns;
+	if (!other->has_creation || other->creation_ns < facts->creation_ns)
+		facts->creation_ns = other->creation_ns;
+	facts->has_creation &= other->has_creation;
+	join_times(facts, other);
+	join_sizes(facts, other);
+	facts->has_events &= other->has_events;
+	facts->events = facts->has_events ? facts->events + other->events : 0;
+}
+
+int joined_facts(const struct log_reading *reading, size_t count, struct fmt_facts *facts)
+{
+	int err = facts_of(reading[0].log, facts);
+
+	for (size_t i = 1; !err && i < count; i++) {
+		struct fmt_facts other = { .pid = 0 };
+
+		err = facts_of(reading[i].log, &other);
+		if (!err)
+			join(facts, &other);
+	}
+	return err;
+}
+
+bool joined_notes(const struct log_reading *reading, size_t count)
+{
+	bool go = true;
+
+	for (size_t i = 0; count > 1 && go && i < count; i++) {
+		const struct logfile *log = reading[i].log;
+		struct fmt_facts facts = { .pid = 0 };
+
+		facts_of(log, &facts);
+		go = fmt_note(reading[i].flow,
+			      "log %zu of %zu: %s: stream %s, process %u, host %s, clock %s, "
+			      "%llu events",
+			      i + 1, count, log->path, *facts.name ? facts.name : "without a name",
+			      facts.pid, *facts.host ? facts.host : "unknown", facts.clock,
+			      (unsigned long long)facts.events);
+	}
+	return go;
+}
+
+/* ------------------------------------------------------------------ processes of several hosts */
+
+static bool is_elsewhere(struct threads *processes, const struct log_reading *reading, size_t at,
+			 pid_t pid)
+{
+	const struct logfile *log = reading[at].log, *other;
+	struct thread *process = pid ? threads_of(processes, (uint32_t)pid, 0, 0) : NULL;
+
+	if (!process)
+		return false;
+	if (!process->mark)
+		process->mark = at + 1;
+	other = reading[process->mark - 1].log;
+	if (!strcmp(other->info.host, log->info.host))
+		return false;
+	say("%s, %s: process %d is of host %s in the one and of host %s in the other: "
+	    "convert the logs of each host by themselves", other->path, log->path, (int)pid,
+	    *other->info.host ? other->info.host : "unknown",
+	    *log->info.host ? log->info.host : "unknown");
+	return true;
+}
+
+static bool has_one_host(const struct log_reading *reading, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (strcmp(reading[0].log->info.host, reading[i].log->info.host) != 0)
+			return false;
+	return true;
+}
+
+bool joined_fits(const struct log_reading *reading, size_t count)
+{
+	struct threads processes;
+	bool fits = true;
+
+	if (has_one_host(reading, count))
+		return true;
+	threads_init(&processes, false, 0);
+	for (size_t i = 0; fits && i < count; i++) {
+		struct posix_trace_thread_np thread;
+		struct posix_trace_ledger_np ledger;
+		int unavailable;
+
+		/*
+		 * Processes without events do not matter. A log that was cut has no list of others.
+		 */
+		if (!reading[i].log->info.complete)
+			fits = !is_elsewhere(&processes, reading, i, reading[i].log->info.pid);
+		for (size_t n = 0;
+		     fits && !posix_trace_get_ledger_thread_np(reading[i].log->trid, n, &thread,
+							       &ledger, &unavailable) &&
+		     !unavailable; n++)
+			fits = !is_elsewhere(&processes, reading, i, thread.pid);
+	}
+	threads_fini(&processes);
+	return fits;
+}
+
+/* ------------------------------------------------------------------ the end */
+
+struct ending {
+	struct fmt_end end;
+	struct fmt_type_line *type;    /* by index of the type; without one: no line */
+	size_t types;
+	struct fmt_thread_line *thread;
+	size_t room;
+	struct threads known;          /* their marks are places in thread, and one more */
+};
+
+static void add_ledger(struct posix_trace_ledger_np *to, const struct posix_trace_ledger_np *from)
+{
+	to->called += from->called;
+	to->reported += from->reported;
+	to->unread += from->unread;
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		to->lost[i] += from->lost[i];
+}
+
+static int add_types(struct ending *ending, struct log_reading *reading)
+{
+	for (size_t i = 0; i < reading->log->types; i++) {
+		trace_event_id_t id = reading->log->list[i]->id;
+		const struct fmt_type *type = log_reading_type(reading, id);
+		struct posix_trace_ledger_np ledger;
+
+		if (posix_trace_get_ledger_type_np(reading->log->trid, id, &ledger))
+			continue;
+		if (type->index >= ending->types) {
+			size_t types = fmt_types(reading->flow);
+			struct fmt_type_line *more = realloc(ending->type, types * sizeof(*more));
+
+			if (!more)
+				return ENOMEM;
+			memset(more + ending->types, 0, (types - ending->types) * sizeof(*more));
+			ending->type = more;
+			ending->types = types;
+		}
+		ending->type[type->index].type = type;
+		add_ledger(&ending->type[type->index].ledger, &ledger);
+	}
+	return 0;
+}
+
+static int add_thread(struct ending *ending, const struct fmt_thread_line *line, bool joins)
+{
+	struct thread *known = NULL;
+
+	if (joins)
+		known = threads_of(&ending->known, (uint32_t)line->thread.pid,
+				   (uint32_t)line->thread.tid, (uint64_t)line->thread.thread);
+	if (known && known->mark) {
+		add_ledger(&ending->thread[known->mark - 1].ledger, &line->ledger);
+		return 0;
+	}
+	if (ending->end.threads == ending->room) {
+		size_t room = ending->room ? 2 * ending->room : 64;
+		struct fmt_thread_line *more = realloc(ending->thread, room * sizeof(*more));
+
+		if (!more)
+			return ENOMEM;
+		ending->thread = more;
+		ending->room = room;
+	}
+	ending->thread[ending->end.threads++] = *line;
+	if (known)
+		known->mark = ending->end.threads;
+	return 0;
+}
+
+static int add_threads(struct ending *ending, const struct log_reading *reading, bool joins)
+{
+	for (size_t n = 0;; n++) {
+		struct fmt_thread_line line;
+		int unavailable;
+		int err = posix_trace_get_ledger_thread_np(reading->log->trid, n, &line.thread,
+							   &line.ledger, &unavailable);
+
+		if (err || unavailable)
+			return err;
+		err = add_thread(ending, &line, joins);
+		if (err)
+			return err;
+	}
+}
+
+/* Of a trace of several logs: one of its streams runs, is full, or lost events. */
+static void add_status(struct posix_trace_status_info *to,
+		       const struct posix_trace_status_info *from)
+{
+	to->posix_stream_status |= from->posix_stream_status;
+	to->posix_stream_full_status |= from->posix_stream_full_status;
+	to->posix_stream_overrun_status |= from->posix_stream_overrun_status;
+	to->posix_stream_flush_status |= from->posix_stream_flush_status;
+	if (!to->posix_stream_flush_error)
+		to->posix_stream_flush_error = from->posix_stream_flush_error;
+	to->posix_log_overrun_status |= from->posix_log_overrun_status;
+	to->posix_log_full_status |= from->posix_log_full_status;
+}
+
+static int add_log(struct ending *ending, struct log_reading *reading, bool joins)
+{
+	struct posix_trace_status_info status;
+	struct posix_trace_ledger_np ledger;
+	int err = posix_trace_get_status(reading->log->trid, &status);
+
+	if (!err)
+		err = posix_trace_get_ledger_np(reading->log->trid, &ledger);
+	if (err)
+		return err;
+	ending->end.complete &= reading->log->info.complete != 0;
+	add_status(&ending->end.status, &status);
+	add_ledger(&ending->end.ledger, &ledger);
+	err = add_types(ending, reading);
+	return err ? err : add_threads(ending, reading, joins);
+}
+
+/* Types that no log has a line for are left out. */
+static void pack_types(struct ending *ending)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ending->types; i++)
+		if (ending->type[i].type)
+			ending->type[count++] = ending->type[i];
+	ending->end.types = count;
+	ending->end.type = ending->type;
+	ending->end.thread = ending->thread;
+}
+
+int joined_finish(struct log_reading *reading, size_t count)
+{
+	struct ending ending = {
+		.end = { .complete = true, .has_status = true, .has_ledger = true },
+	};
+	int err = 0;
+
+	threads_init(&ending.known, true, 0);
+	for (size_t i = 0; !err && i < count; i++)
+		err = add_log(&ending, &reading[i], count > 1);
+	pack_types(&ending);
+	if (!err)
+		fmt_finish(reading->flow, &ending.end);
+	threads_fini(&ending.known);
+	free(ending.type);
+	free(ending.thread);
+	return err;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convert/log/log_reading.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IDS 1024
+
+static const struct fmt_type *learn(struct log_reading *reading, trace_event_id_t id)
+{
+	const struct log_type *type = logfile_type(reading->log, id);
+	struct fmt_type what = { .name = type->name, .id = id, .number = id, .level = -1,
+				 .schema = type->schema_text };
+	const struct fmt_type *learned;
+
+	if (reading->flow->sources > 1) {
+		/* Another log has the number for another type. */
+		what.id = 0;
+		what.number = 0;
+		learned = flow_type_described(reading->flow, &what);
+	} else {
+		learned = fmt_type(reading->flow, &what);
+	}
+	if (id < reading->ids)
+		reading->type[id] = learned;
+	return learned;
+}
+
+const struct fmt_type *log_reading_type(struct log_reading *reading, trace_event_id_t id)
+{
+	return __builtin_expect(id < reading->ids && reading->type[id], true)
+		? reading->type[id] : learn(reading, id);
+}
+
+static int cause_of_gaps(trace_id_t trid)
+{
+	trace_attr_t attr;
+	int policy;
+
+	return !posix_trace_get_attr(trid, &attr) &&
+	       !posix_trace_attr_getstreamfullpolicy(&attr, &policy) && policy == POSIX_TRACE_LOOP
+		? POSIX_TRACE_LOST_OVERWRITTEN_NP : POSIX_TRACE_LOST_STREAM_FULL_NP;
+}
+
+int log_reading_begin(struct log_reading *reading, struct fmt_flow *flow, struct logfile *log,
+		      unsigned source)
+{
+	*reading = (struct log_reading){ .flow = flow, .log = log, .source = source,
+				     .cause = cause_of_gaps(log->trid), .last_ns = INT64_MIN };
+	reading->type = calloc(IDS, sizeof(struct fmt_type *));
+	if (!reading->type)
+		return ENOMEM;
+	reading->ids = IDS;
+	for (size_t i = 0; i < log->types; i++)
+		learn(reading, log->list[i]->id);
+	return 0;
+}
+
+void log_reading_fini(struct log_reading *reading)
+{
+	free(reading->type);
+}
+
+bool log_reading_objects(const struct log_reading *reading)
+{
+	trace_id_t trid = reading->log->trid;
+	struct posix_trace_object_np from;
+	int unavailable;
+
+	posix_trace_object_rewind_np(trid); /* opening the log has looked at the first */
+	while (!posix_trace_object_getnext_np(trid, &from, &unavailable) && !unavailable) {
+		struct fmt_object object = {
+			.kind = posix_trace_object_kind_name_np(from.kind), .number = from.kind,
+			.pid = (uint32_t)from.pid, .pointer = from.pointer, .name = from.name,
+			.name_len = strlen(from.name), .has_since = true, .since_ns = from.time_ns,
+		};
+
+		if (!fmt_object(reading->flow, &object))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The counts come with the ledger; here is where something is missing. While stopped, nothing is.
+ */
+static bool tell_gap(struct log_reading *reading, const struct gap *gap)
+{
+	struct fmt_lost lost = {
+		.cause = gap->kind == GAP_DAMAGED ? POSIX_TRACE_LOST_DAMAGED_NP :
+			 gap->kind == GAP_FULL ? POSIX_TRACE_LOST_STREAM_FULL_NP : reading->cause,
+		.has_interval = true, .begin_ns = gap->begin_ns, .end_ns = gap->end_ns,
+		.source = reading->source,
+	};
+
+	return gap->kind == GAP_STOPPED || fmt_lost(reading->flow, &lost);
+}
+
+static bool look_for_gaps(struct log_reading *reading, const struct posix_trace_event_np *event)
+{
+	struct gap gap[GAPS_OF_AN_EVENT];
+	unsigned count = gaps_event(&reading->gaps, event, gap);
+
+	reading->skipped |= (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
+	for (unsigned i = 0; i < count; i++)
+		if (!tell_gap(reading, &gap[i]))
+			return false;
+	return true;
+}
+
+bool log_reading_end(struct log_reading *reading)
+{
+	struct gap gap;
+
+	return !gaps_end(&reading->gaps, reading->last_ns, &gap) || tell_gap(reading, &gap);
+}
+
+bool log_reading_event(struct log_reading *reading, const struct posix_trace_event_np *e)
+{
+	struct fmt_event event;
+
+	reading->events++;
+	if ((e->info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || e->flags) &&
+	    !look_for_gaps(reading, e))
+		return false;
+	gaps_pass(&reading->gaps, e->time_ns);
+	if (e->time_ns > reading->last_ns)
+		reading->last_ns = e->time_ns;
+	event = (struct fmt_event){
+		.type = log_reading_type(reading, e->info.posix_event_id),
+		.time_ns = e->time_ns,
+		.pid = (uint32_t)e->info.posix_pid,
+		.tid = (uint32_t)e->tid,
+		.thread = (uint64_t)e->info.posix_thread_id,
+		.address = (uintptr_t)e->info.posix_prog_address,
+		.cpu = -1,
+		.truncation = e->info.posix_truncation_status,
+		.flags = e->flags & ~POSIX_TRACE_EVENT_BLOCK_NP,
+		.data = e->data,
+		.data_len = e->data_len,
+		.source = reading->source,
+	};
+	/* The filters that these events have are numbers of types of one log. */
+	if (reading->flow->sources > 1 && (e->info.posix_event_id == POSIX_TRACE_START ||
+					   e->info.posix_event_id == POSIX_TRACE_FILTER))
+		event.data_len = 0;
+	return fmt_event(reading->flow, &event);
+}
+
+bool log_reading_is_damaged(const struct log_reading *reading)
+{
+	struct posix_trace_ledger_np ledger;
+
+	return logfile_is_damaged(reading->log) || reading->skipped ||
+	       posix_trace_get_ledger_np(reading->log->trid, &ledger) ||
+	       (ledger.reported != reading->events && !reading->flow->seek_ns &&
+		logfile_ends_before(reading->log, reading->flow->until_ns));
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * octets.h - numbers in bytes of either order, wherever they stand.
+ *
+ * No function checks a bound: callers know how many bytes there are.
+ */
+#ifndef POSIXTRACE_CONVERT_OCTETS_H
+#define POSIXTRACE_CONVERT_OCTETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A number of 1 to 8 bytes. */
+static inline uint64_t octets_get(const unsigned char *p, unsigned bytes, bool big)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < bytes; i++)
+		value |= (uint64_t)p[i] << 8 * (big ? bytes - 1 - i : i);
+	return value;
+}
+
+static inline uint16_t octets_u16(const unsigned char *p)
+{
+	return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static inline uint32_t octets_u32(const unsigned char *p)
+{
+	return (uint32_t)octets_get(p, 4, false);
+}
+
+static inline uint64_t octets_u64(const unsigned char *p)
+{
+	return octets_get(p, 8, false);
+}
+
+/* Little endian; returns what follows. */
+static inline unsigned char *octets_put(unsigned char *p, uint64_t value, unsigned bytes)
+{
+	for (unsigned i = 0; i < bytes; i++)
+		p[i] = (unsigned char)(value >> 8 * i);
+	return p + bytes;
+}
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convert/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/spool.h"
+
+int plan_init(struct plan *plan)
+{
+	int err;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->fd = -1;
+	plan->record = calloc(PLAN_BLOCK, sizeof(*plan->record));
+	if (!plan->record)
+		return ENOMEM;
+	err = spool_create(&plan->fd);
+	if (err)
+		plan->fd = -1;
+	return err;
+}
+
+void plan_fini(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->kinds; i++)
+		free(plan->kind[i].name);
+	for (size_t i = 0; i < plan->names; i++)
+		free(plan->name[i].name);
+	free(plan->kind);
+	free(plan->name);
+	free(plan->record);
+	if (plan->fd >= 0)
+		close(plan->fd);
+}
+
+/* ------------------------------------------------------------------ records */
+
+#define BLOCK_BYTES (PLAN_BLOCK * sizeof(struct plan_record))
+
+static int put(struct plan *plan, const void *bytes, size_t len, uint64_t at)
+{
+	while (len) {
+		ssize_t n = pwrite(plan->fd, bytes, len, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? errno : ENOSPC;
+		bytes = (const char *)bytes + n;
+		len -= (size_t)n;
+		at += (uint64_t)n;
+	}
+	return 0;
+}
+
+static int get(struct plan *plan, void *bytes, size_t len, uint64_t at)
+{
+	while (len) {
+		ssize_t n = pread(plan->fd, bytes, len, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? errno : EIO;
+		bytes = (char *)bytes + n;
+		len -= (size_t)n;
+		at += (uint64_t)n;
+	}
+	return 0;
+}
+
+int plan_add(struct plan *plan, uint64_t *number)
+{
+	if (plan->records / PLAN_BLOCK != plan->block) {
+		int err = put(plan, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES);
+
+		if (err)
+			return err;
+		plan->block++;
+	}
+	*number = plan->records++;
+	memset(&plan->record[*number % PLAN_BLOCK], 0, sizeof(*plan->record));
+	return 0;
+}
+
+int plan_change(struct plan *plan, uint64_t number, const struct plan_record *record)
+{
+	if (number / PLAN_BLOCK != plan->block)
+		return put(plan, record, sizeof(*record), number * sizeof(*record));
+	plan->record[number % PLAN_BLOCK] = *record;
+	return 0;
+}
+
+int plan_look(struct plan *plan, uint64_t number, struct plan_record *record)
+{
+	if (number / PLAN_BLOCK != plan->block)
+		return get(plan, record, sizeof(*record), number * sizeof(*record));
+	*record = plan->record[number % PLAN_BLOCK];
+	return 0;
+}
+
+/* A duration in a damaged trace may be any: not more than as much again lies before the events. */
+static void settle_begin(struct plan *plan)
+{
+	uint64_t length = (uint64_t)plan->greatest_ns - (uint64_t)plan->least_ns;
+	uint64_t room = (uint64_t)plan->least_ns - (uint64_t)INT64_MIN;
+	int64_t least = (int64_t)((uint64_t)plan->least_ns - (length < room ? length : room));
+
+	if (plan->begin_ns > plan->least_ns)
+		plan->begin_ns = plan->least_ns;
+	if (plan->begin_ns < least)
+		plan->begin_ns = least;
+}
+
+int plan_finish(struct plan *plan)
+{
+	int err = put(plan, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES);
+
+	settle_begin(plan);
+	plan->at = 0;
+	plan->block = UINT64_MAX;
+	return err;
+}
+
+/* ------------------------------------------------------------------ types and names */
+
+struct plan_kind *plan_kind(struct plan *plan, size_t type)
+{
+	if (type >= plan->kinds) {
+		struct plan_kind *more = realloc(plan->kind, (type + 1) * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		memset(more + plan->kinds, 0, (type + 1 - plan->kinds) * sizeof(*more));
+		plan->kind = more;
+		plan->kinds = type + 1;
+	}
+	return &plan->kind[type];
+}
+
+int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, const char *name)
+{
+	struct plan_name *more = realloc(plan->name, (plan->names + 1) * sizeof(*more));
+
+	if (!more)
+		return ENOMEM;
+	plan->name = more;
+	more += plan->names;
+	*more = (struct plan_name){ pid, tid, thread, strdup(name) };
+	if (!more->name)
+		return ENOMEM;
+	plan->names++;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ asking */
+
+static int64_t not_before(int64_t time_ns, int64_t least_ns)
+{
+	return time_ns < least_ns ? least_ns : time_ns;
+}
+
+bool plan_span(struct plan *plan, const struct fmt_event *event, struct fmt_span *span)
+{
+	size_t type = event->type->index;
+	const struct plan_kind *kind = type < plan->kinds ? &plan->kind[type] : NULL;
+	struct plan_record *record;
+
+	if (!kind || !kind->use || plan->at == plan->records)
+		return false;
+	if (plan->at / PLAN_BLOCK != plan->block) {
+		plan->block = plan->at / PLAN_BLOCK;
+		if (get(plan, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES)) {
+			plan->at = plan->records;
+			return false;
+		}
+	}
+	record = &plan->record[plan->at++ % PLAN_BLOCK];
+	if (!record->begin)
+		return false;
+	*span = (struct fmt_span){
+		.part = kind->use == PLAN_BEGIN ? FMT_OPENS :
+			kind->use == PLAN_END ? FMT_CLOSES : FMT_WHOLE,
+		.name = kind->name,
+		.series = kind->series,
+		.keyed = kind->keyed,
+		.lane = record->lane,
+		.id = record->begin,
+		.number = plan->at,
+		.begin_ns = kind->use == PLAN_BEGIN ? event->time_ns : record->other_ns,
+		.end_ns = kind->use == PLAN_BEGIN ? record->other_ns : event->time_ns,
+	};
+	span->begin_ns = not_before(span->begin_ns, plan->begin_ns);
+	return true;
+}
+
+void plan_facts(const struct plan *plan, struct fmt_facts *facts)
+{
+	facts->has_scan = true;
+	facts->least_ns = plan->any ? plan->begin_ns : 0;
+	facts->greatest_ns = plan->any ? plan->greatest_ns : 0;
+	facts->gaps = plan->gaps;
+	facts->lost = plan->lost;
+	memcpy(facts->gaps_of, plan->gaps_of, sizeof(facts->gaps_of));
+	memcpy(facts->lost_of, plan->lost_of, sizeof(facts->lost_of));
+}

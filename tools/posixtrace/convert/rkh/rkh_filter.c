@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * rkh_filter.c - which records are wanted, by the three levels that targets have.
+ *
+ * Names are only known as the stream tells them, so rules are kept as they were written and looked
+ * at record by record.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/rkh/rkh.h"
+
+enum what { ALL, GROUP, GROUP_EVENTS, EVENT, OBJECT, SIGNAL };
+
+struct rule {
+	enum what what;
+	bool pass;
+	bool any;      /* OBJECT, SIGNAL: each */
+	char *group;   /* GROUP and behind; the text that the other two point into */
+	const char *name;
+	bool is_number;
+	uint64_t number;
+};
+
+struct rkh_filter {
+	struct rule *rule;
+	size_t rules;
+};
+
+struct rkh_filter *rkh_filter_new(void)
+{
+	return calloc(1, sizeof(struct rkh_filter));
+}
+
+void rkh_filter_free(struct rkh_filter *filter)
+{
+	for (size_t i = 0; filter && i < filter->rules; i++)
+		free(filter->rule[i].group);
+	if (filter)
+		free(filter->rule);
+	free(filter);
+}
+
+/* ------------------------------------------------------------------ rules */
+
+static void take_name(struct rule *rule, const char *name)
+{
+	char *end;
+
+	rule->name = name;
+	errno = 0;
+	rule->number = strtoull(name, &end, 0);
+	rule->is_number = *name >= '0' && *name <= '9' && !*end && !errno;
+}
+
+/* What stands behind pass or drop; text becomes the rule's. */
+static int take_what(struct rule *rule, char *text)
+{
+	char *name;
+
+	rule->group = text;
+	if (!strcmp(text, "all")) {
+		rule->what = ALL;
+		return 0;
+	}
+	name = strchr(text, '=');
+	if (name) {
+		*name++ = '\0';
+		rule->what = strcmp(text, "ao") ? SIGNAL : OBJECT;
+		rule->any = !strcmp(name, "*");
+		take_name(rule, name);
+		return *name && (rule->what == OBJECT || !strcmp(text, "sig")) ? 0 : EINVAL;
+	}
+	name = strchr(text, '.');
+	rule->what = GROUP;
+	if (name) {
+		*name++ = '\0';
+		rule->what = strcmp(name, "*") ? EVENT : GROUP_EVENTS;
+		take_name(rule, name);
+	}
+	return *text && (!name || *name) ? 0 : EINVAL;
+}
+
+static int take_rule(struct rkh_filter *filter, const char *text, size_t len)
+{
+	struct rule *more, *rule;
+	const char *what = memchr(text, ' ', len);
+	char *copy;
+	int err;
+
+	if (!what || what - text != 4 || (memcmp(text, "pass", 4) && memcmp(text, "drop", 4)))
+		return EINVAL;
+	more = realloc(filter->rule, (filter->rules + 1) * sizeof(*more));
+	if (!more)
+		return ENOMEM;
+	filter->rule = more;
+	rule = &more[filter->rules];
+	*rule = (struct rule){ .pass = *text == 'p' };
+	while (what < text + len && *what == ' ')
+		what++;
+	copy = strndup(what, (size_t)(text + len - what));
+	if (!copy)
+		return ENOMEM;
+	err = take_what(rule, copy);
+	if (err)
+		free(copy);
+	else
+		filter->rules++;
+	return err;
+}
+
+int rkh_filter_add(struct rkh_filter *filter, const char *rules)
+{
+	int err;
+
+	do {
+		size_t len;
+
+		rules += strspn(rules, " ");
+		len = strcspn(rules, ",");
+		err = take_rule(filter, rules, len);
+		rules += len;
+	} while (!err && *rules++);
+	return err;
+}
+
+/* ------------------------------------------------------------------ records */
+
+static bool is_named(const struct rule *rule, const char *name, uint64_t number)
+{
+	return (name && !strcmp(rule->name, name)) || (rule->is_number && rule->number == number);
+}
+
+static bool passes_event(const struct rkh_filter *filter, const char *group, const char *name,
+			 uint32_t number)
+{
+	bool group_bit = true, event_bit = true, first = true;
+
+	for (size_t i = 0; i < filter->rules; i++) {
+		const struct rule *rule = &filter->rule[i];
+
+		if (rule->what >= OBJECT)
+			continue;
+		if (first)
+			group_bit = event_bit = !rule->pass;
+		first = false;
+		if (rule->what != ALL && strcmp(rule->group, group))
+			continue;
+		if (rule->what == EVENT && !is_named(rule, name, number))
+			continue;
+		/* Dropping an event leaves its group alone. */
+		if (rule->what != EVENT || rule->pass)
+			group_bit = rule->pass;
+		if (rule->what != GROUP)
+			event_bit = rule->pass;
+	}
+	return group_bit && event_bit;
+}
+
+static bool passes_named(const struct rkh_filter *filter, enum what what, const char *name,
+			 uint64_t number)
+{
+	bool bit = true, first = true;
+
+	for (size_t i = 0; i < filter->rules; i++) {
+		const struct rule *rule = &filter->rule[i];
+
+		if (rule->what != what)
+			continue;
+		if (first)
+			bit = !rule->pass;
+		first = false;
+		if (rule->any || is_named(rule, name, number))
+			bit = rule->pass;
+	}
+	return bit;
+}
+
+bool rkh_filter_passes_user(const struct rkh_filter *filter, const char *name, uint32_t number)
+{
+	return passes_event(filter, rkh_groups[RKH_USER >> 5], name, number);
+}
+
+/* Of the argument with that name; a record that has too few bytes has none. */
+static bool find(const struct rkh_config *config, const struct rkh_frame *frame, const char *name,
+		 uint64_t *value)
+{
+	size_t at = 0;
+
+	for (unsigned i = 0; i < frame->record->args && !frame->raw; i++) {
+		enum rkh_kind kind = frame->record->arg[i].kind;
+		unsigned size = rkh_is_present(config, kind) ? rkh_size(config, kind) : 0;
+
+		if (kind == RKH_STR)
+			return false;
+		if (!strcmp(frame->record->arg[i].name, name)) {
+			*value = rkh_number(frame->args + at, size);
+			return true;
+		}
+		at += size;
+	}
+	return false;
+}
+
+/* The second highest number of its size: RKH lets it through whatever the filter. */
+static bool is_completion(const struct rkh_config *config, uint64_t signal)
+{
+	unsigned bits = 8 * (config->sig < 8 ? config->sig : 8);
+
+	return bits && signal == (UINT64_MAX >> (64 - bits)) - 1;
+}
+
+static bool passes_arguments(const struct rkh_filter *filter, const struct rkh_config *config,
+			     const struct rkh_names *names, const struct rkh_frame *frame)
+{
+	unsigned levels = frame->record->levels;
+	uint64_t value;
+
+	if (levels & RKH_BY_OBJECT && find(config, frame, "ao", &value) &&
+	    !passes_named(filter, OBJECT, rkh_names_find(names, RKH_ADDRESSES, (uint32_t)value),
+			  value))
+		return false;
+	return !(levels & RKH_BY_SIGNAL) || !find(config, frame, "sig", &value) ||
+	       is_completion(config, value) ||
+	       passes_named(filter, SIGNAL, rkh_names_find(names, RKH_SIGNALS, (uint32_t)value),
+			    value);
+}
+
+bool rkh_filter_passes(const struct rkh_filter *filter, const struct rkh_decoder *decoder,
+		       const struct rkh_names *names, const struct rkh_frame *frame)
+{
+	bool flat = decoder->dialect == RKH_DIALECT_2;
+
+	if (frame->is_config)
+		return true;
+	if (!flat && frame->id >= RKH_USER && frame->id < RKH_USER_END)
+		return rkh_filter_passes_user(
+			filter, rkh_names_find(names, RKH_EVENTS, frame->id - RKH_USER),
+			frame->id - RKH_USER);
+	if (!frame->record)
+		return passes_event(filter, flat ? "" : rkh_groups[frame->id >> 5], NULL,
+				    flat ? frame->id : frame->id & 31);
+	if (!(frame->record->levels & RKH_BY_EVENT))
+		return true;
+	return passes_event(filter, frame->record->group, frame->record->name,
+			    flat ? frame->id : frame->id & 31) &&
+	       passes_arguments(filter, &decoder->config, names, frame);
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * rkh_frames.c - bytes become frames, and frames are judged: damage, configuration, length,
+ * checksum, sequence number, arguments, in that order. What is damaged is dropped whole, and the
+ * next flag begins anew.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/octets.h"
+#include "convert/rkh/rkh.h"
+
+const char *const rkh_anomaly_names[RKH_ANOMALIES] = {
+	"checksum", "short", "abort", "bad-escape", "overlong", "truncated", "noise", "gap",
+	"duplicate", "unknown", "args-short", "args-trailing",
+};
+
+int rkh_open(struct rkh_decoder *decoder, size_t max)
+{
+	memset(decoder, 0, sizeof(*decoder));
+	rkh_config_default(&decoder->config);
+	decoder->max = max;
+	decoder->bytes = malloc(max);
+	decoder->before = malloc(max);
+	if (decoder->bytes && decoder->before)
+		return 0;
+	rkh_close(decoder);
+	return ENOMEM;
+}
+
+void rkh_close(struct rkh_decoder *decoder)
+{
+	free(decoder->bytes);
+	free(decoder->before);
+	decoder->bytes = decoder->before = NULL;
+}
+
+static void tell(struct rkh_decoder *d, struct rkh_trouble trouble)
+{
+	d->counts.of[trouble.what]++;
+	if (trouble.what <= RKH_OVERLONG) {
+		d->counts.frames++;
+		d->damaged++;
+	}
+	if (d->listener.trouble)
+		d->listener.trouble(d->listener.arg, &trouble);
+}
+
+static void damage(struct rkh_decoder *d, enum rkh_anomaly what, unsigned sum)
+{
+	tell(d, (struct rkh_trouble){
+		.what = what, .offset = d->begin, .bytes = d->len, .sum = sum });
+}
+
+static unsigned sum_of(const unsigned char *bytes, size_t len)
+{
+	unsigned sum = 0;
+
+	for (size_t i = 0; i < len; i++)
+		sum += bytes[i];
+	return sum & 0xff;
+}
+
+/* ------------------------------------------------------------------ TCFG */
+
+static bool is_config(const struct rkh_decoder *d)
+{
+	uint32_t flags;
+
+	if (d->dialect == RKH_DIALECT_2 || d->len < 1 + RKH_TCFG_BYTES || d->bytes[0] != RKH_TCFG)
+		return false;
+	flags = octets_u32(d->bytes + 3);
+	if (flags & RKH_HAS_SUM)
+		return d->len == 2 + RKH_TCFG_BYTES && !sum_of(d->bytes, d->len);
+	return d->len == 1 + RKH_TCFG_BYTES;
+}
+
+static bool configure(struct rkh_decoder *d)
+{
+	const unsigned char *p = d->bytes + 1;
+	struct rkh_frame frame = {
+		.offset = d->begin, .id = RKH_TCFG, .is_config = true, .args = p,
+		.len = RKH_TCFG_BYTES, .used = RKH_TCFG_BYTES,
+	};
+
+	d->config.version = octets_u16(p);
+	d->config.flags = octets_u32(p + 2);
+	d->config.sig = p[6] >> 4;
+	d->config.ts = p[6] & 15;
+	d->config.ptr = p[7] >> 4;
+	d->config.fun = d->fun ? d->fun : d->config.ptr;
+	d->config.ntimer = p[7] & 15;
+	d->config.nblock = p[8] >> 4;
+	d->config.nelem = p[8] & 15;
+	d->config.esize = p[9] & 15;
+	d->config.bsize = p[10] >> 4;
+	d->config.epools = p[10] & 15;
+	d->config.hz = octets_u16(p + 11);
+	d->has_last = false;
+	d->damaged = 0;
+	d->after_config = true;
+	if (!d->fixed)
+		d->dialect = RKH_DIALECT_3;
+	d->counts.frames++;
+	d->counts.good++;
+	return !d->listener.frame || d->listener.frame(d->listener.arg, &frame);
+}
+
+/* ------------------------------------------------------------------ the other frames */
+
+/* False: the frame is the one before once more. */
+static bool follows(struct rkh_decoder *d, unsigned seq)
+{
+	unsigned expected = (d->last + 1) & 0xff;
+
+	if (!d->has_last || seq == expected)
+		return true;
+	if (seq == d->last && d->len == d->before_len && !memcmp(d->bytes, d->before, d->len)) {
+		d->counts.frames++;
+		tell(d, (struct rkh_trouble){
+			.what = RKH_DUPLICATE, .offset = d->begin, .got = seq });
+		return false;
+	}
+	d->counts.missing += (seq - expected) & 0xff;
+	tell(d, (struct rkh_trouble){
+		.what = RKH_GAP, .offset = d->begin, .expected = expected, .got = seq,
+		.missing = (seq - expected) & 0xff, .damaged = d->damaged });
+	return true;
+}
+
+/* Our own streams have no frequency, and their first record is an epoch. */
+static void recognize(struct rkh_decoder *d, const struct rkh_frame *frame)
+{
+	struct rkh_config config = d->config;
+	struct rkh_item item;
+	size_t at = 0;
+	int items = 0;
+
+	if (!d->after_config)
+		return;
+	d->after_config = false;
+	if (d->fixed || config.hz || frame->id != RKH_EPOCH || frame->len != 15)
+		return;
+	while (rkh_item(&config, false, frame->args, frame->len, &at, &item) > 0)
+		items += item.type == RKH_UI32;
+	if (items == 3)
+		d->dialect = RKH_DIALECT_PTX;
+}
+
+/* How much of the arguments the record explains. */
+static void explain(struct rkh_decoder *d, struct rkh_frame *frame)
+{
+	struct rkh_trouble trouble = { .offset = d->begin };
+	bool user =
+		d->dialect != RKH_DIALECT_2 && frame->id >= RKH_USER && frame->id < RKH_USER_END;
+	bool fits = true;
+
+	if (user) {
+		struct rkh_item item;
+		int more;
+
+		do
+			more = rkh_item(&d->config, d->dialect == RKH_DIALECT_PTX, frame->args,
+					frame->len, &frame->used, &item);
+		while (more > 0);
+		fits = !more;
+	} else if (frame->record) {
+		fits = rkh_measure(&d->config, frame->record, frame->args, frame->len,
+				   &frame->used);
+	}
+	frame->raw = !fits || (!user && !frame->record);
+	if (!user && !frame->record) {
+		trouble.what = RKH_UNKNOWN;
+		tell(d, trouble);
+	} else if (!fits) {
+		trouble.what = RKH_ARGS_SHORT;
+		tell(d, trouble);
+	} else if (frame->used < frame->len) {
+		trouble.what = RKH_ARGS_TRAILING;
+		trouble.bytes = frame->len - frame->used;
+		tell(d, trouble);
+	}
+	if (frame->raw)
+		frame->used = 0;
+}
+
+static bool judge(struct rkh_decoder *d)
+{
+	const struct rkh_record *records =
+		d->dialect == RKH_DIALECT_2 ? rkh2_records : rkh3_records;
+	bool has_sum = d->config.flags & RKH_HAS_SUM;
+	struct rkh_frame frame = {
+		.offset = d->begin,
+		.has_seq = d->config.flags & RKH_HAS_NUMBER,
+		.has_time = d->config.flags & RKH_HAS_TIME,
+	};
+	size_t head = 1u + frame.has_seq + (frame.has_time ? d->config.ts : 0);
+	const unsigned char *p = d->bytes;
+	unsigned char *swap;
+
+	if (d->marked) {
+		damage(d, RKH_BAD_ESCAPE, 0);
+		return true;
+	}
+	if (is_config(d))
+		return configure(d);
+	if (d->len < head + has_sum) {
+		damage(d, RKH_SHORT, 0);
+		return true;
+	}
+	if (has_sum && sum_of(d->bytes, d->len)) {
+		damage(d, RKH_CHECKSUM, sum_of(d->bytes, d->len));
+		return true;
+	}
+	frame.id = *p++;
+	frame.seq = frame.has_seq ? *p++ : 0;
+	if (frame.has_time)
+		frame.ticks = rkh_number(p, d->config.ts);
+	if (frame.has_seq && !follows(d, frame.seq))
+		return true;
+	frame.args = d->bytes + head;
+	frame.len = d->len - head - has_sum;
+	if (records[frame.id].name)
+		frame.record = &records[frame.id];
+	recognize(d, &frame);
+	explain(d, &frame);
+	d->counts.frames++;
+	d->counts.good++;
+	d->has_last = true;
+	d->last = frame.seq;
+	d->damaged = 0;
+	swap = d->before;
+	d->before = d->bytes;
+	d->before_len = d->len;
+	d->bytes = swap;
+	return !d->listener.frame || d->listener.frame(d->listener.arg, &frame);
+}
+
+/* ------------------------------------------------------------------ bytes */
+
+static void noise(struct rkh_decoder *d)
+{
+	if (d->counts.noise)
+		tell(d, (struct rkh_trouble){ .what = RKH_NOISE, .bytes = d->counts.noise });
+}
+
+static void start(struct rkh_decoder *d)
+{
+	d->state = RKH_COLLECT;
+	d->begin = d->at + 1;
+	d->len = 0;
+	d->marked = false;
+}
+
+/* A flag: what there is of a frame ends here. */
+static bool flag(struct rkh_decoder *d)
+{
+	bool more = true;
+
+	if (d->state == RKH_HUNT)
+		noise(d);
+	else if (d->state == RKH_ESCAPED)
+		damage(d, RKH_ABORT, 0);
+	else if (d->state == RKH_COLLECT && d->len)
+		more = judge(d);
+	start(d);
+	return more;
+}
+
+static void append(struct rkh_decoder *d, unsigned char byte)
+{
+	if (d->len == d->max) {
+		damage(d, RKH_OVERLONG, 0);
+		d->state = RKH_SKIP;
+		return;
+	}
+	d->bytes[d->len++] = byte;
+}
+
+/* Up to the next byte that means something, or as many as there is room for. */
+static size_t append_run(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
+{
+	size_t room = d->max - d->len, most = len < room ? len : room, n = 0;
+	unsigned char *to = d->bytes + d->len;
+
+	while (n < most && bytes[n] != RKH_FLAG && bytes[n] != RKH_ESCAPE) {
+		to[n] = bytes[n];
+		n++;
+	}
+	d->len += n;
+	return n;
+}
+
+bool rkh_feed(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++, d->at++) {
+		unsigned char byte;
+
+		if (d->state == RKH_COLLECT) {
+			size_t run = append_run(d, bytes + i, len - i);
+
+			i += run;
+			d->at += run;
+			if (i == len)
+				break;
+		}
+		byte = bytes[i];
+		if (byte == RKH_FLAG) {
+			if (!flag(d))
+				return false;
+			continue;
+		}
+		switch (d->state) {
+		case RKH_HUNT:
+			d->counts.noise++;
+			break;
+		case RKH_COLLECT:
+			if (byte == RKH_ESCAPE)
+				d->state = RKH_ESCAPED;
+			else
+				append(d, byte);
+			break;
+		case RKH_ESCAPED:
+			d->state = RKH_COLLECT;
+			d->marked |=
+				byte != (RKH_FLAG ^ RKH_FLIP) && byte != (RKH_ESCAPE ^ RKH_FLIP);
+			append(d, byte ^ RKH_FLIP);
+			break;
+		case RKH_SKIP:
+			break;
+		}
+	}
+	return true;
+}
+
+void rkh_end(struct rkh_decoder *d)
+{
+	if (d->state == RKH_HUNT)
+		noise(d);
+	else if (d->state == RKH_ESCAPED || (d->state == RKH_COLLECT && d->len))
+		damage(d, RKH_TRUNCATED, 0);
+	d->state = RKH_HUNT;
+}
+
+static bool look(void *arg, const struct rkh_frame *frame)
+{
+	bool *is_config = arg;
+
+	*is_config |= frame->is_config;
+	return !frame->is_config;
+}
+
+bool rkh_is(const unsigned char *bytes, size_t len)
+{
+	struct rkh_decoder decoder;
+	bool is, has_config = false;
+
+	if (len < 2 || bytes[0] != RKH_FLAG || rkh_open(&decoder, RKH_FRAME_MAX))
+		return false;
+	decoder.listener = (struct rkh_listener){ .frame = look, .arg = &has_config };
+	rkh_feed(&decoder, bytes, len < 4096 ? len : 4096);
+	is = has_config || (decoder.counts.good - decoder.counts.of[RKH_UNKNOWN] > 1 &&
+			    decoder.damaged <= decoder.counts.good);
+	rkh_close(&decoder);
+	return is;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * rkh_import.c - frames of RKH become events: their data is the arguments as they were sent.
+ *
+ * A gap in the sequence numbers is told at the time of the frame behind it; rkh_ledger.c counts
+ * what is missing.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/rkh/rkh_source.h"
+
+#define READ_BYTES    65536
+#define LIST_NUMBER   0x400 /* and the id: what event lists call a record */
+#define NAME_BYTES    63
+#define NS_PER_SECOND 1000000000
+
+/* ------------------------------------------------------------------ the flow */
+
+static bool begin_first(struct rkh_source *source)
+{
+	struct fmt_facts facts = { .relative = source->decoder.dialect != RKH_DIALECT_PTX };
+
+	source->begun = true;
+	facts.clock_hz = source->decoder.config.hz;
+	return fmt_begin(source->flow, &facts);
+}
+
+static bool begin(struct rkh_source *source)
+{
+	return source->begun || begin_first(source);
+}
+
+static bool tell_gap(struct rkh_source *source, int64_t time_ns)
+{
+	struct fmt_event event = { .cpu = -1, .time_ns = time_ns };
+	uint64_t frames = source->gap_frames, damaged = source->gap_damaged;
+
+	source->has_gap = false;
+	source->gap_frames = source->gap_damaged = 0;
+	event.type = fmt_type_named(source->flow, "posix_trace_overflow");
+	if (!fmt_event(source->flow, &event))
+		return false;
+	event.type = fmt_type_named(source->flow, "posix_trace_resume");
+	return fmt_event(source->flow, &event) && rkh_ledger_gap(source, frames, damaged, time_ns);
+}
+
+bool rkh_source_event(struct rkh_source *source, const struct fmt_event *event)
+{
+	if (!begin(source) || (source->has_gap && !tell_gap(source, event->time_ns)))
+		return false;
+	source->time_ns = event->time_ns;
+	return fmt_event(source->flow, event);
+}
+
+void rkh_source_named(struct rkh_source *source, int err)
+{
+	if (err && !source->too_many)
+		fmt_fault(source->flow, FMT_WARN, FMT_NO_OFFSET, "names",
+			  "more names than there is room for: the rest are left out");
+	source->too_many |= err != 0;
+}
+
+/* ------------------------------------------------------------------ records */
+
+static bool line(struct rkh_source *source)
+{
+	if (source->text.failed) {
+		fmt_fault(source->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
+		return false;
+	}
+	return fmt_line(source->flow, source->text.bytes, source->text.len);
+}
+
+static const struct fmt_type *type_of(struct rkh_source *source, unsigned id)
+{
+	bool flat = source->decoder.dialect == RKH_DIALECT_2;
+	const struct rkh_record *record = flat ? &rkh2_records[id] : &rkh3_records[id];
+	const char *user = !flat && id >= RKH_USER && id < RKH_USER_END
+		? rkh_names_find(source->names, RKH_EVENTS, id - RKH_USER) : NULL;
+	struct fmt_type what = { .number = LIST_NUMBER + id, .level = -1 };
+	char text[NAME_BYTES + 1];
+
+	if (source->type[id])
+		return source->type[id];
+	if (record->name)
+		snprintf(text, sizeof(text), "rkh.%s.%s", record->group, record->name);
+	else if (user && *user)
+		snprintf(text, sizeof(text), "rkh.USR.%s", user);
+	else if (flat)
+		snprintf(text, sizeof(text), "rkh.%u", id);
+	else
+		snprintf(text, sizeof(text), "rkh.%s.%u", rkh_groups[id >> 5], id & 31);
+	what.name = text;
+	return source->type[id] = fmt_type(source->flow, &what);
+}
+
+/* Ticks that go back went around once. */
+static int64_t time_of(struct rkh_source *source, const struct rkh_frame *frame)
+{
+	const struct rkh_config *config = &source->decoder.config;
+	__extension__ unsigned __int128 ns;
+
+	if (!frame->has_time)
+		return 0;
+	if (frame->ticks < source->ticks && config->ts < 8)
+		source->turns += UINT64_C(1) << 8 * config->ts;
+	source->ticks = frame->ticks;
+	ns = source->turns;
+	ns += frame->ticks;
+	ns = ns * NS_PER_SECOND / (config->hz ? config->hz : 1000000);
+	return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
+}
+
+/* The configuration waits to be an event until it is known that this stream is not our own. */
+static bool tell_config(struct rkh_source *source)
+{
+	struct fmt_event event = {
+		.cpu = -1, .data = source->config, .data_len = sizeof(source->config),
+	};
+
+	if (!source->has_config)
+		return true;
+	source->has_config = false;
+	if (source->decoder.dialect == RKH_DIALECT_PTX)
+		return true;
+	if (!begin(source))
+		return false;
+	event.type = type_of(source, RKH_TCFG);
+	return rkh_source_event(source, &event);
+}
+
+static bool take_config(struct rkh_source *source, const struct rkh_frame *frame)
+{
+	if (!tell_config(source) || (source->begun && !source->lines && !rkh_ledger_end(source)))
+		return false;
+	memcpy(source->config, frame->args, sizeof(source->config));
+	memset(source->type, 0, sizeof(source->type));
+	source->has_config = true;
+	source->turns = source->ticks = 0;
+	source->pid = 0;
+	source->thread = source->address = 0;
+	return true;
+}
+
+static bool take(struct rkh_source *source, const struct rkh_frame *frame)
+{
+	bool ptx = source->decoder.dialect == RKH_DIALECT_PTX;
+	struct fmt_event event = { .cpu = -1, .data = frame->args, .data_len = frame->len };
+
+	if (frame->is_config)
+		return take_config(source, frame);
+	if (!tell_config(source) || !begin(source))
+		return false;
+	if (frame->record == &rkh3_records[RKH_TUSR] && frame->len && *frame->args < 32)
+		source->type[RKH_USER + *frame->args] = NULL;
+	if (ptx && frame->id >= RKH_USER && frame->id < RKH_USER_END)
+		return rkh_ptx_frame(source, frame);
+	if (ptx && frame->id == RKH_TUSR)
+		return true;
+	event.type = type_of(source, frame->id);
+	event.time_ns = ptx ? rkh_ptx_time(source, frame) : time_of(source, frame);
+	return rkh_source_event(source, &event);
+}
+
+static bool on_frame(void *arg, const struct rkh_frame *frame)
+{
+	struct rkh_source *source = arg;
+	bool more;
+
+	rkh_source_named(source, rkh_names_learn(source->names, &source->decoder.config, frame));
+	if (source->filter && (source->lines || source->decoder.dialect != RKH_DIALECT_PTX) &&
+	    !rkh_filter_passes(source->filter, &source->decoder, source->names, frame))
+		return true;
+	if (source->lines) {
+		rkh_list_frame(&source->text, frame, &source->decoder, source->names);
+		more = line(source);
+	} else {
+		more = take(source, frame);
+	}
+	source->stopped |= !more;
+	return more;
+}
+
+/* ------------------------------------------------------------------ what is odd */
+
+static void on_trouble(void *arg, const struct rkh_trouble *t)
+{
+	static const char *const texts[RKH_ANOMALIES] = {
+		[RKH_CHECKSUM] = "the sum of the frame is not 0",
+		[RKH_SHORT] = "the frame is too short",
+		[RKH_ABORT] = "the frame ends behind an escape",
+		[RKH_BAD_ESCAPE] = "an escape of a byte that needs none",
+		[RKH_OVERLONG] = "the frame is longer than --max-frame",
+		[RKH_TRUNCATED] = "the input ends within a frame",
+		[RKH_NOISE] = "no frame begins before the first flag",
+		[RKH_DUPLICATE] = "the frame before once more",
+		[RKH_UNKNOWN] = "no record has this id",
+		[RKH_ARGS_SHORT] = "the arguments do not fit the record",
+		[RKH_ARGS_TRAILING] = "bytes are left over behind the arguments",
+	};
+	struct rkh_source *source = arg;
+	bool lost = t->what <= RKH_TRUNCATED;
+
+	if (source->lines && t->what != RKH_UNKNOWN) {
+		rkh_list_trouble(&source->text, t);
+		source->stopped |= !line(source);
+	}
+	if (t->what == RKH_GAP) {
+		source->has_gap = true;
+		source->gap_frames += t->missing;
+		source->gap_damaged += t->damaged;
+		fmt_fault(source->flow, FMT_WARN, t->offset, rkh_anomaly_names[t->what],
+			  "number %u where %u was expected: at least %u frames are missing", t->got,
+			  t->expected, t->missing);
+	} else {
+		fmt_fault(source->flow, lost ? FMT_DAMAGED : FMT_WARN, t->offset,
+			  rkh_anomaly_names[t->what], "%s", texts[t->what]);
+	}
+}
+
+/* ------------------------------------------------------------------ the input */
+
+static int read_all(struct rkh_source *source, struct fmt_input *input)
+{
+	unsigned char *bytes = malloc(READ_BYTES);
+	ssize_t n = 0;
+
+	if (!bytes)
+		return fmt_fault(source->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s",
+				 strerror(ENOMEM));
+	while (!source->stopped &&
+	       (n = fmt_read(source->flow, input, bytes, READ_BYTES)) > 0) {
+		if (!rkh_feed(&source->decoder, bytes, (size_t)n))
+			break;
+		/* Who sends live has nothing more for now. */
+		if (n < READ_BYTES && source->begun && !fmt_idle(source->flow))
+			break;
+	}
+	free(bytes);
+	return n < 0 ? TOOL_FAILURE : TOOL_OK;
+}
+
+static void finish(struct rkh_source *source)
+{
+	struct fmt_end end = { 0 };
+
+	rkh_end(&source->decoder);
+	if (source->decoder.counts.noise && !source->decoder.counts.frames)
+		fmt_fault(source->flow, FMT_DAMAGED, FMT_NO_OFFSET, "noise", "no frame is in it");
+	if (source->lines) {
+		rkh_list_counts(&source->text, &source->decoder.counts);
+		source->stopped |= !line(source);
+	}
+	if (source->stopped || !tell_config(source) || !begin(source) ||
+	    (source->has_gap && !source->lines && !tell_gap(source, source->time_ns)) ||
+	    !rkh_ledger_end(source))
+		return;
+	end.complete = !fmt_is_damaged(source->flow);
+	fmt_finish(source->flow, &end);
+}
+
+static int convert(struct rkh_source *source, struct fmt_input *input)
+{
+	int status = rkh_source_open(source);
+
+	if (!status && !fmt_serial(source->flow, input))
+		status = TOOL_USAGE;
+	if (status)
+		return status;
+	source->names = rkh_names_new();
+	if (!source->names)
+		return fmt_fault(source->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s",
+				 strerror(ENOMEM));
+	source->decoder.listener =
+		(struct rkh_listener){ .trouble = on_trouble, .frame = on_frame, .arg = source };
+	source->lines = fmt_wants_lines(source->flow);
+	if (source->lines && !begin(source))
+		return TOOL_FAILURE;
+	status = read_all(source, input);
+	if (!status)
+		finish(source);
+	return status;
+}
+
+int rkh_import(struct fmt_flow *flow, struct fmt_input *input)
+{
+	struct rkh_source *source = calloc(1, sizeof(*source));
+	int status;
+
+	if (!source)
+		return fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
+	source->flow = flow;
+	status = convert(source, input);
+	rkh_close(&source->decoder);
+	rkh_names_free(source->names);
+	rkh_filter_free(source->filter);
+	free(source->text.bytes);
+	free(source->data);
+	free(source);
+	return status;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * rkh_ledger.c - which events are missing: at least as many as sequence numbers, or exactly as many
+ * as our own dialect's accounts tell.
+ *
+ * Of the frames that are missing, those that came damaged are counted as that; the others were
+ * overwritten before they were sent, or lost on the way.
+ */
+#include <string.h>
+
+#include "convert/octets.h"
+#include "convert/rkh/rkh_sink.h"
+#include "convert/rkh/rkh_source.h"
+
+#define WORDS      (2 + POSIX_TRACE_LOST_CAUSES_NP)
+#define EVENTS_MAX (UINT64_C(1) << 48) /* more, in no stream that anybody could send */
+
+static bool tell(struct rkh_source *source, int cause, uint64_t count)
+{
+	struct rkh_missing *missing = &source->missing;
+	struct fmt_lost lost = {
+		.cause = cause, .counted = true, .count = count,
+		.has_interval = missing->has_interval,
+		.begin_ns = missing->begin_ns, .end_ns = missing->end_ns,
+	};
+
+	return !count || fmt_lost(source->flow, &lost);
+}
+
+/* So many, of which some came damaged; what waited is told with that. */
+static bool settle(struct rkh_source *source, uint64_t count)
+{
+	struct rkh_missing *missing = &source->missing;
+	uint64_t damaged = missing->damaged < count ? missing->damaged : count;
+	bool go = tell(source, POSIX_TRACE_LOST_DAMAGED_NP, damaged) &&
+		  tell(source, POSIX_TRACE_LOST_OVERWRITTEN_NP, count - damaged);
+
+	*missing = (struct rkh_missing){ 0 };
+	return go;
+}
+
+bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged, int64_t end_ns)
+{
+	struct rkh_missing *missing = &source->missing;
+
+	missing->frames += frames;
+	missing->damaged += damaged < frames ? damaged : frames;
+	if (!missing->has_interval || end_ns > missing->end_ns)
+		missing->end_ns = end_ns;
+	if (!missing->has_interval)
+		missing->begin_ns = source->time_ns < end_ns ? source->time_ns : end_ns;
+	missing->has_interval = true;
+	/* An account will know better. */
+	return source->decoder.dialect == RKH_DIALECT_PTX || settle(source, missing->frames);
+}
+
+bool rkh_ledger_end(struct rkh_source *source)
+{
+	struct rkh_account *account = &source->account;
+	bool go = settle(source, source->missing.frames);
+
+	if ((account->any || source->wants_accounts) && !account->last)
+		fmt_fault(
+			source->flow, FMT_DAMAGED, FMT_NO_OFFSET, "end",
+			"the sender's last account is missing: events behind event %llu may be too",
+			(unsigned long long)account->sent);
+	*account = (struct rkh_account){ 0 };
+	return go;
+}
+
+/* Whether these items are an account: a number of 4 bytes, and numbers of 8. */
+static bool read_account(const struct rkh_source *source, const unsigned char *items, size_t len,
+			 uint64_t *word, size_t *words)
+{
+	struct rkh_item item;
+	size_t at = 0;
+	int more;
+
+	*words = 0;
+	while ((more = rkh_item(&source->decoder.config, true, items, len, &at, &item)) > 0) {
+		if (item.type != (*words ? RKH_U64 : RKH_UI32))
+			return false;
+		if (*words < WORDS)
+			word[*words] = octets_get(item.value, (unsigned)item.len, false);
+		++*words;
+	}
+	return !more && *words >= 2;
+}
+
+static bool is_possible(const uint64_t *word)
+{
+	for (size_t i = 1; i < WORDS; i++)
+		if (word[i] > EVENTS_MAX)
+			return false;
+	return true;
+}
+
+bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
+			const char *name, bool *is_one)
+{
+	struct rkh_account *account = &source->account;
+	uint64_t word[WORDS] = { 0 }, known;
+	size_t words;
+	bool go = true;
+
+	/* Its name may be what is missing. */
+	*is_one = (!name || !strcmp(name, RKH_ACCOUNT)) && !frame->raw &&
+		  read_account(source, frame->args + at, frame->len - at, word, &words) &&
+		  (name || words == WORDS);
+	if (!*is_one)
+		return true;
+	if (!is_possible(word)) {
+		fmt_fault(source->flow, FMT_DAMAGED, frame->offset, "record",
+			  "an account that is none");
+		return true;
+	}
+	account->any = true;
+	account->last = word[0] & RKH_ACCOUNT_LAST;
+	known = account->received + account->lost;
+	if (word[1] > known) {
+		go = settle(source, word[1] - known);
+		account->lost = word[1] - account->received;
+	} else {
+		source->missing = (struct rkh_missing){ 0 }; /* no events were in what is missing */
+	}
+	account->sent = word[1];
+	for (int i = 0; go && i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
+		if (word[2 + i] <= account->at_sender[i])
+			continue;
+		go = tell(source, i, word[2 + i] - account->at_sender[i]);
+		account->at_sender[i] = word[2 + i];
+	}
+	return go;
+}

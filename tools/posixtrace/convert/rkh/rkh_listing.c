@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* rkh_listing.c - a line of text for each frame, and one for each thing that is odd. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/octets.h"
+#include "convert/rkh/rkh.h"
+
+static bool make_room(struct rkh_text *text, size_t len)
+{
+	size_t room = text->room ? text->room : 256;
+	char *more;
+
+	if (text->failed)
+		return false;
+	if (text->room - text->len > len)
+		return true;
+	while (room - text->len <= len)
+		room *= 2;
+	more = realloc(text->bytes, room);
+	text->failed = !more;
+	if (!more)
+		return false;
+	text->bytes = more;
+	text->room = room;
+	return true;
+}
+
+static void put(struct rkh_text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void put(struct rkh_text *text, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	if (!make_room(text, 512))
+		return;
+	va_start(args, format);
+	n = vsnprintf(text->bytes + text->len, text->room - text->len, format, args);
+	va_end(args);
+	if (n > 0)
+		text->len += (size_t)n < text->room - text->len ? (size_t)n
+								: text->room - text->len - 1;
+}
+
+/* Printable, and nothing that ends a string. */
+static void put_text(struct rkh_text *text, const unsigned char *p, size_t len)
+{
+	if (!make_room(text, 4 * len))
+		return;
+	for (size_t i = 0; i < len; i++) {
+		char *to = text->bytes + text->len;
+
+		if (p[i] == '"' || p[i] == '\\') {
+			to[0] = '\\';
+			to[1] = (char)p[i];
+			text->len += 2;
+		} else if (p[i] >= 0x20 && p[i] < 0x7f) {
+			to[0] = (char)p[i];
+			text->len++;
+		} else {
+			text->len += (size_t)sprintf(to, "\\x%02X", p[i]);
+		}
+	}
+}
+
+static void put_bytes(struct rkh_text *text, const unsigned char *p, size_t len)
+{
+	put(text, "[");
+	if (!make_room(text, 3 * len + 1))
+		return;
+	for (size_t i = 0; i < len; i++)
+		text->len += (size_t)sprintf(text->bytes + text->len, i ? " %02X" : "%02X", p[i]);
+	put(text, "]");
+}
+
+static void put_name(struct rkh_text *text, const struct rkh_names *names, enum rkh_space space,
+		     uint64_t value)
+{
+	const char *name = names ? rkh_names_find(names, space, (uint32_t)value) : NULL;
+
+	if (!name)
+		return;
+	put(text, "(");
+	put_text(text, (const unsigned char *)name, strlen(name));
+	put(text, ")");
+}
+
+static void put_pointer(struct rkh_text *text, const struct rkh_names *names,
+			const unsigned char *p, unsigned size)
+{
+	uint64_t value = rkh_number(p, size);
+
+	put(text, "0x%0*" PRIX64, (int)(2 * size), value);
+	put_name(text, names, RKH_ADDRESSES, value);
+}
+
+static void put_args(struct rkh_text *text, const struct rkh_frame *frame,
+		     const struct rkh_config *config, const struct rkh_names *names)
+{
+	const struct rkh_record *record = frame->record;
+	const unsigned char *p = frame->args;
+
+	for (unsigned i = 0; i < record->args; i++) {
+		enum rkh_kind kind = record->arg[i].kind;
+		unsigned size = rkh_size(config, kind);
+		/* A dictionary record gives the name: it is not used there. */
+		bool defines = i + 2 == record->args && record->arg[i + 1].kind == RKH_STR;
+
+		if (!rkh_is_present(config, kind))
+			continue;
+		put(text, " %s=", record->arg[i].name);
+		switch (kind) {
+		case RKH_SYM:
+		case RKH_FUN:
+		case RKH_SNDR:
+			put_pointer(text, defines ? NULL : names, p, size);
+			break;
+		case RKH_STR:
+			size = (unsigned)strlen((const char *)p);
+			put(text, "\"");
+			put_text(text, p, size);
+			put(text, "\"");
+			size++;
+			break;
+		default:
+			put(text, "%" PRIu64, rkh_number(p, size));
+			if (kind == RKH_SIG && !defines)
+				put_name(text, names, RKH_SIGNALS, rkh_number(p, size));
+		}
+		p += size;
+	}
+}
+
+static void put_item(struct rkh_text *text, const struct rkh_item *item,
+		     const struct rkh_names *names)
+{
+	uint64_t value = rkh_number(item->value, (unsigned)(item->len < 8 ? item->len : 8));
+	uint32_t word = (uint32_t)value;
+	double wide;
+	float narrow;
+
+	put(text, " %s", rkh_type_names[item->type]);
+	if (item->width)
+		put(text, "/%u", item->width);
+	put(text, "=");
+	switch (item->type) {
+	case RKH_I8:
+		put(text, "%d", (int8_t)value);
+		break;
+	case RKH_I16:
+		put(text, "%d", (int16_t)value);
+		break;
+	case RKH_I32:
+		put(text, "%" PRId32, (int32_t)value);
+		break;
+	case RKH_I64:
+		put(text, "%" PRId64, (int64_t)value);
+		break;
+	case RKH_UI8:
+	case RKH_UI16:
+	case RKH_UI32:
+	case RKH_U64:
+		put(text, "%" PRIu64, value);
+		break;
+	case RKH_X32:
+		put(text, "0x%08" PRIX32, word);
+		break;
+	case RKH_TEXT:
+		put(text, "\"");
+		put_text(text, item->value, item->len);
+		put(text, "\"");
+		break;
+	case RKH_MEM:
+		put_bytes(text, item->value, item->len);
+		break;
+	case RKH_OBJ:
+	case RKH_FUNCTION:
+		put_pointer(text, names, item->value, (unsigned)item->len);
+		break;
+	case RKH_ESIG:
+		put(text, "%" PRIu64, value);
+		put_name(text, names, RKH_SIGNALS, value);
+		break;
+	case RKH_F32:
+		memcpy(&narrow, &word, sizeof(narrow));
+		put(text, "%.9g", (double)narrow);
+		break;
+	case RKH_F64:
+		memcpy(&wide, &value, sizeof(wide));
+		put(text, "%.17g", wide);
+		break;
+	}
+}
+
+static void put_config(struct rkh_text *text, const struct rkh_config *c)
+{
+	put(text, " version=%x.%x.%02x flags=0x%08" PRIX32, c->version >> 12, c->version >> 8 & 15,
+	    c->version & 0xff, c->flags);
+	put(text, " sz.sig=%u sz.ts=%u sz.ptr=%u sz.ntimer=%u sz.nblock=%u sz.nelem=%u sz.esize=%u "
+	    "sz.bsize=%u epools=%u hz=%" PRIu32, c->sig, c->ts, c->ptr, c->ntimer, c->nblock,
+	    c->nelem, c->esize, c->bsize, c->epools, c->hz);
+}
+
+static void put_title(struct rkh_text *text, const struct rkh_frame *frame,
+		      const struct rkh_names *names, bool user)
+{
+	const char *name;
+
+	if (frame->record) {
+		put(text, " %s.%s", frame->record->group, frame->record->name);
+	} else if (user) {
+		name = rkh_names_find(names, RKH_EVENTS, frame->id - RKH_USER);
+		put(text, " USR.");
+		if (name)
+			put_text(text, (const unsigned char *)name, strlen(name));
+		else
+			put(text, "%u", frame->id - RKH_USER);
+	} else {
+		put(text, " %s", frame->is_config ? "FWK.TCFG" : "-");
+	}
+}
+
+void rkh_list_frame(struct rkh_text *text, const struct rkh_frame *frame,
+		    const struct rkh_decoder *decoder, const struct rkh_names *names)
+{
+	bool user = decoder->dialect != RKH_DIALECT_2 && frame->id >= RKH_USER &&
+		    frame->id < RKH_USER_END;
+	struct rkh_item item;
+	size_t at = 0;
+
+	text->len = 0;
+	put(text, "F off=%" PRIu64 " id=%02X", frame->offset, frame->id);
+	put_title(text, frame, names, user);
+	if (frame->has_seq)
+		put(text, " seq=%u", frame->seq);
+	else
+		put(text, " seq=-");
+	if (frame->has_time)
+		put(text, " ts=%" PRIu64, frame->ticks);
+	else
+		put(text, " ts=-");
+	if (frame->is_config)
+		put_config(text, &decoder->config);
+	else if (frame->record && !frame->raw)
+		put_args(text, frame, &decoder->config, names);
+	else if (user && !frame->raw)
+		while (rkh_item(&decoder->config, decoder->dialect == RKH_DIALECT_PTX, frame->args,
+				frame->used, &at, &item) > 0)
+			put_item(text, &item, names);
+	if (frame->raw || frame->used < frame->len) {
+		put(text, " raw=");
+		put_bytes(text, frame->args + frame->used, frame->len - frame->used);
+	}
+}
+
+void rkh_list_trouble(struct rkh_text *text, const struct rkh_trouble *t)
+{
+	text->len = 0;
+	put(text, "! off=%" PRIu64 " %s", t->offset, rkh_anomaly_names[t->what]);
+	switch (t->what) {
+	case RKH_CHECKSUM:
+		put(text, " len=%" PRIu64 " sum=0x%02X", t->bytes, t->sum);
+		break;
+	case RKH_SHORT:
+	case RKH_ABORT:
+	case RKH_BAD_ESCAPE:
+	case RKH_OVERLONG:
+	case RKH_TRUNCATED:
+		put(text, " len=%" PRIu64, t->bytes);
+		break;
+	case RKH_NOISE:
+	case RKH_ARGS_TRAILING:
+		put(text, " bytes=%" PRIu64, t->bytes);
+		break;
+	case RKH_GAP:
+		put(text, " expected=%u got=%u missing=%u damaged=%" PRIu64, t->expected, t->got,
+		    t->missing, t->damaged);
+		break;
+	case RKH_DUPLICATE:
+		put(text, " seq=%u", t->got);
+		break;
+	default:
+		break;
+	}
+}
+
+void rkh_list_counts(struct rkh_text *text, const struct rkh_counts *c)
+{
+	static const enum rkh_anomaly order[] = {
+		RKH_CHECKSUM, RKH_SHORT, RKH_ABORT, RKH_BAD_ESCAPE, RKH_OVERLONG, RKH_TRUNCATED,
+		RKH_UNKNOWN,
+	};
+
+	text->len = 0;
+	put(text, "= frames=%" PRIu64 " good=%" PRIu64, c->frames, c->good);
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		put(text, " %s=%" PRIu64, rkh_anomaly_names[order[i]], c->of[order[i]]);
+	put(text, " args=%" PRIu64 " gaps=%" PRIu64 " missing=%" PRIu64 " duplicate=%" PRIu64
+	    " noise=%" PRIu64, c->of[RKH_ARGS_SHORT] + c->of[RKH_ARGS_TRAILING], c->of[RKH_GAP],
+	    c->missing, c->of[RKH_DUPLICATE], c->noise);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* rkh_ptx.c - our own events out of the user events that they travel in. */
+#include <stdio.h>
+#include <string.h>
+
+#include "convert/octets.h"
+#include "convert/rkh/rkh_source.h"
+
+#define STATUS_WIDTH 15 /* of the item that tells how an event was truncated */
+
+int64_t rkh_ptx_time(const struct rkh_source *source, const struct rkh_frame *frame)
+{
+	int64_t time_ns;
+
+	if (__builtin_add_overflow(source->epoch_ns, (int64_t)(frame->ticks & UINT32_MAX) * 1000,
+				   &time_ns))
+		return INT64_MAX;
+	return time_ns;
+}
+
+/* So many numbers of 4 bytes, and no more. */
+static bool words(const struct rkh_source *source, const struct rkh_frame *frame, uint32_t *to,
+		  unsigned count)
+{
+	struct rkh_item item;
+	size_t at = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (rkh_item(&source->decoder.config, true, frame->args, frame->len, &at,
+			     &item) <= 0 ||
+		    (item.type != RKH_UI32 && item.type != RKH_X32))
+			return false;
+		to[i] = octets_u32(item.value);
+	}
+	return at == frame->len;
+}
+
+static bool odd(struct rkh_source *source, const struct rkh_frame *frame, const char *what)
+{
+	fmt_fault(source->flow, FMT_DAMAGED, frame->offset, "record", "%s that is none", what);
+	return true;
+}
+
+static bool epoch(struct rkh_source *source, const struct rkh_frame *frame)
+{
+	uint32_t word[3];
+	__extension__ __int128 time_ns;
+
+	if (!words(source, frame, word, 3) || word[2] > 999999999)
+		return odd(source, frame, "an epoch");
+	/* Whole seconds may be before the first time that there is, and the sum not. */
+	time_ns = (int64_t)((uint64_t)word[1] << 32 | word[0]);
+	time_ns = time_ns * 1000000000 + word[2];
+	if (time_ns < INT64_MIN || time_ns > INT64_MAX)
+		return odd(source, frame, "an epoch");
+	source->epoch_ns = (int64_t)time_ns;
+	return true;
+}
+
+static bool context(struct rkh_source *source, const struct rkh_frame *frame)
+{
+	uint32_t word[5];
+
+	if (!words(source, frame, word, 5))
+		return odd(source, frame, "a context");
+	source->pid = word[0];
+	source->thread = (uint64_t)word[2] << 32 | word[1];
+	source->address = (uint64_t)word[4] << 32 | word[3];
+	return true;
+}
+
+static bool name(struct rkh_source *source, const struct rkh_frame *frame)
+{
+	const struct rkh_config *config = &source->decoder.config;
+	struct rkh_item number, text;
+	size_t at = 0;
+
+	if (rkh_item(config, true, frame->args, frame->len, &at, &number) <= 0 ||
+	    rkh_item(config, true, frame->args, frame->len, &at, &text) <= 0 || at != frame->len ||
+	    number.type != RKH_UI32 || text.type != RKH_TEXT)
+		return odd(source, frame, "a name");
+	rkh_source_named(source, rkh_names_set(source->names, RKH_EVENTS, octets_u32(number.value),
+					       (const char *)text.value));
+	return true;
+}
+
+static const struct fmt_type *type_of(struct rkh_source *source, uint32_t number)
+{
+	const char *known = rkh_names_whole(source->names, RKH_EVENTS, number);
+	struct fmt_type what = { .name = known, .level = -1 };
+	char nameless[32];
+
+	if (number < RKH_EPOCH - RKH_USER && source->type[RKH_USER + number])
+		return source->type[RKH_USER + number];
+	what.schema = rkh_names_whole(source->names, RKH_SCHEMAS, number);
+	if (!known) {
+		snprintf(nameless, sizeof(nameless), "rkh.USR.%u", (unsigned)number);
+		what.name = nameless;
+	}
+	if (number < RKH_EPOCH - RKH_USER)
+		return source->type[RKH_USER + number] = fmt_type(source->flow, &what);
+	return fmt_type(source->flow, &what);
+}
+
+/* Pieces of one block become the block; other items stay items. */
+static void gather(struct rkh_source *source, const unsigned char *items, size_t len,
+		   struct fmt_event *event)
+{
+	struct rkh_item item;
+	size_t at = 0, end = 0, used = 0;
+	bool block = true;
+
+	while (rkh_item(&source->decoder.config, true, items, len, &at, &item) > 0) {
+		if (item.type == RKH_UI8 && item.width == STATUS_WIDTH && at == len &&
+		    *item.value <= POSIX_TRACE_TRUNCATED_READ) {
+			event->truncation = *item.value;
+			break;
+		}
+		end = at;
+		if (item.type != RKH_MEM || !block) {
+			block = false;
+			continue;
+		}
+		memcpy(source->data + used, item.value, item.len);
+		used += item.len;
+	}
+	event->data = block ? source->data : items;
+	event->data_len = block ? used : end;
+}
+
+bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame)
+{
+	uint32_t number = frame->id - RKH_USER;
+	struct fmt_event event = {
+		.cpu = -1, .pid = source->pid, .thread = source->thread,
+		.address = source->address, .time_ns = rkh_ptx_time(source, frame),
+	};
+	struct rkh_item item;
+	size_t at = 0;
+	const char *known;
+	bool go, is_account;
+
+	switch (frame->id) {
+	case RKH_EPOCH:
+		return epoch(source, frame);
+	case RKH_CTX:
+		return context(source, frame);
+	case RKH_XNAME:
+		return name(source, frame);
+	case RKH_MANY:
+		if (rkh_item(&source->decoder.config, true, frame->args, frame->len, &at,
+			     &item) <= 0 ||
+		    item.type != RKH_UI32)
+			return odd(source, frame, "an event");
+		number = octets_u32(item.value);
+		break;
+	}
+	known = rkh_names_whole(source->names, RKH_EVENTS, number);
+	go = rkh_ledger_account(source, frame, at, known, &is_account);
+	if (is_account)
+		return go;
+	if (rkh_source_schema(source, frame, at, known))
+		return true;
+	source->account.received++;
+	if (source->filter &&
+	    !rkh_filter_passes_user(source->filter,
+				    rkh_names_find(source->names, RKH_EVENTS, number), number))
+		return true;
+	event.type = type_of(source, number);
+	if (frame->raw) {
+		event.data = frame->args + at;
+		event.data_len = frame->len - at;
+	} else {
+		gather(source, frame->args + at, frame->len - at, &event);
+	}
+	return rkh_source_event(source, &event);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* rkh_sink.h - the sink of RKH's byte stream: what its files share. */
+#ifndef POSIXTRACE_CONVERT_RKH_RKH_SINK_H
+#define POSIXTRACE_CONVERT_RKH_RKH_SINK_H
+
+#include "convert/format.h"
+
+struct rkh_writer {
+	struct out *out;
+	unsigned char sum, number;
+	size_t len, longest;       /* of a frame, unstuffed */
+};
+
+void rkh_write_begin(struct rkh_writer *writer, unsigned id, uint32_t ticks);
+void rkh_write_bytes(struct rkh_writer *writer, const void *bytes, size_t len);
+void rkh_write_number(struct rkh_writer *writer, uint64_t value, unsigned bytes);
+void rkh_write_item(struct rkh_writer *writer, unsigned type, uint64_t value);
+void rkh_write_end(struct rkh_writer *writer);
+
+/*
+ * An account: an event of this type whose items say whether it is the last, how many events were
+ * sent before it, and how many the sender itself knows to be lost, by cause.
+ */
+#define RKH_ACCOUNT       "posixtrace.account"
+#define RKH_ACCOUNT_LAST  1u
+
+/* rkh_schema.c: events of this type say what the data of another means. */
+#define RKH_SCHEMA        "posixtrace.schema"
+
+struct rkh_sink {
+	struct fmt_flow *flow;
+	struct rkh_writer writer;
+	bool has_context;          /* wanted */
+	bool is_context_known;     /* by who reads, if there was one */
+	bool *named;               /* by index of the type */
+	uint32_t *numbers;
+	size_t types, used;
+	bool schemas;              /* wanted */
+	bool has_schema;           /* its type has a number */
+	bool is_schema_named;      /* and a name, for who reads */
+	uint32_t schema;
+	bool has_epoch;
+	int64_t epoch_ns, last_ns;
+	uint32_t pid;
+	uint64_t thread, address;
+	/* What there is an account of, and when it is due. */
+	bool accounts;
+	bool account_named;
+	uint32_t account;          /* its type's number */
+	uint64_t events, told;     /* sent, and when the last account was */
+	int64_t told_ns;           /* of CLOCK_MONOTONIC */
+	bool has_lost;
+	uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP];
+};
+
+/* The name of a type of that number. */
+void rkh_sink_name(struct rkh_sink *sink, uint32_t number, const char *name, size_t len,
+		   uint32_t ticks);
+
+/* An event's own frame, up to its items. */
+void rkh_sink_begin_event(struct rkh_sink *sink, uint32_t number, uint32_t ticks);
+
+/* What the data of the type of that number means. */
+void rkh_sink_schema(struct rkh_sink *sink, uint32_t number, const char *schema, uint32_t ticks);
+
+/*
+ * An account, if it is due. What was said before is said once more behind it, for who came later.
+ */
+void rkh_sink_account(struct rkh_sink *sink, bool last);
+
+int rkh_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
+int rkh_sink_begin(void *context, const struct fmt_facts *facts);
+int rkh_sink_event(void *context, const struct fmt_event *event);
+int rkh_sink_lost(void *context, const struct fmt_lost *lost);
+int rkh_sink_idle(void *context);
+int rkh_sink_end(void *context, const struct fmt_end *end);
+void rkh_sink_close(void *context);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * serial.c - an input that is a serial line: bytes as they come, and as it was afterwards.
+ */
+#include <errno.h>
+#include <string.h>
+#include <termios.h>
+
+#include "base/say.h"
+#include "convert/flow.h"
+
+struct speed {
+	unsigned long baud;
+	speed_t value;
+};
+
+static const struct speed speeds[] = {
+	{ 1200, B1200 }, { 2400, B2400 }, { 4800, B4800 }, { 9600, B9600 }, { 19200, B19200 },
+	{ 38400, B38400 }, { 57600, B57600 }, { 115200, B115200 }, { 230400, B230400 },
+	{ 460800, B460800 }, { 500000, B500000 }, { 576000, B576000 }, { 921600, B921600 },
+	{ 1000000, B1000000 }, { 1500000, B1500000 }, { 2000000, B2000000 }, { 3000000, B3000000 },
+	{ 4000000, B4000000 },
+};
+
+static bool set_speed(struct termios *line, uint64_t baud)
+{
+	for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++)
+		if (speeds[i].baud == baud)
+			return !cfsetispeed(line, speeds[i].value) &&
+			       !cfsetospeed(line, speeds[i].value);
+	say("--baud %llu: no speed of a serial line", (unsigned long long)baud);
+	return false;
+}
+
+bool fmt_serial(struct fmt_flow *flow, struct fmt_input *input)
+{
+	struct termios raw;
+	uint64_t baud = 0;
+
+	if (!fmt_option_number(flow, "baud", 1, UINT32_MAX, &baud))
+		return false;
+	/* What was given to us as standard input is somebody else's terminal. */
+	if (!input->is_named || tcgetattr(input->fd, &input->line))
+		return true;
+	raw = input->line;
+	cfmakeraw(&raw);
+	raw.c_cflag |= CLOCAL | CREAD;
+	raw.c_cc[VMIN] = 1;
+	raw.c_cc[VTIME] = 0;
+	if (baud && !set_speed(&raw, baud))
+		return false;
+	if (tcsetattr(input->fd, TCSANOW, &raw)) {
+		say("%s: %s", input->name, strerror(errno));
+		return false;
+	}
+	input->is_line = true;
+	input_end_at_signals(input);
+	return true;
+}
+
+void input_leave_line(struct fmt_input *input)
+{
+	if (input->is_line)
+		tcsetattr(input->fd, TCSANOW, &input->line);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* table.c - the table of formats, made from list.h. */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "convert/format.h"
+
+#define FORMAT(name) extern const struct format format_##name;
+#include "convert/list.h"
+#undef FORMAT
+
+const struct format *const formats[] = {
+#define FORMAT(name) &format_##name,
+#include "convert/list.h"
+#undef FORMAT
+};
+
+const size_t formats_count = sizeof(formats) / sizeof(formats[0]);
+
+const struct format *fmt_by_name(const char *name)
+{
+	for (size_t i = 0; i < formats_count; i++)
+		if (!strcmp(formats[i]->name, name))
+			return formats[i];
+	return NULL;
+}
+
+const struct format *fmt_detect(const struct fmt_head *head)
+{
+	for (size_t i = 0; i < formats_count; i++)
+		if (formats[i]->detect && formats[i]->detect(head))
+			return formats[i];
+	return NULL;
+}
+
+const char *fmt_foreign_name(int fd)
+{
+	static unsigned char bytes[65536];
+	struct fmt_head head = { .bytes = bytes };
+	ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
+	const struct format *format;
+	struct stat st;
+
+	if (n <= 0 || fstat(fd, &st))
+		return NULL;
+	head.len = (size_t)n;
+	head.file_bytes = (uint64_t)st.st_size;
+	head.whole = head.len >= head.file_bytes;
+	format = fmt_detect(&head);
+	return format && strcmp(format->name, "log") != 0 ? format->name : NULL;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * csv.c - events as comma-separated values, RFC 4180: a line of names, then a line an
+ * event.
+ *
+ * Losses are lines without an event, in their place or at the end. A name or text that is no UTF-8
+ * is escaped as a terminal would have it; one that a spreadsheet would take for a formula has an
+ * apostrophe before it; hex has all data exactly.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/when.h"
+#include "convert/format.h"
+#include "convert/jsonfields.h"
+
+extern const struct format format_csv;
+
+#define FIELDS_DATA_MAX (OUT_BYTES / 16) /* of longer data there are no fields: hex has it */
+
+struct csv {
+	const struct fmt_flow *flow;
+	struct out *out;
+	struct out *scratch;
+	char **name; /* by index of the type, quoted */
+	size_t types;
+	int64_t last_ns;
+};
+
+static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+{
+	struct csv *csv = calloc(1, sizeof(*csv));
+
+	if (!csv)
+		return ENOMEM;
+	csv->flow = flow;
+	csv->scratch = calloc(1, sizeof(*csv->scratch));
+	if (!csv->scratch) {
+		free(csv);
+		return ENOMEM;
+	}
+	csv->scratch->fd = -1;
+	csv->out = output->out;
+	*context = csv;
+	return 0;
+}
+
+static void close_sink(void *context)
+{
+	struct csv *csv = context;
+
+	for (size_t i = 0; i < csv->types; i++)
+		free(csv->name[i]);
+	free(csv->name);
+	free(csv->scratch);
+	free(csv);
+}
+
+/* In quotes, which are doubled inside; what is unsafe as \xNN, or \uXXXX if it is a character. */
+static void quoted(struct out *out, const void *bytes, size_t len)
+{
+	const unsigned char *from = bytes, *end = from + len;
+
+	out_char(out, '"');
+	if (text_is_formula(bytes, len))
+		out_char(out, '\'');
+	while (from < end) {
+		char *p = out_room(out);
+		uint32_t c;
+		size_t n = text_character(from, (size_t)(end - from), &c);
+
+		if (n && !text_is_unsafe(c)) {
+			if (c == '"' || c == '\\')
+				*p++ = (char)c;
+			memcpy(p, from, n);
+			p += n;
+		} else if (n && (c == '\n' || c == '\t' || c == '\r')) {
+			*p++ = (char)c;
+		} else {
+			*p++ = '\\';
+			*p++ = n && c > 0x7f ? 'u' : 'x';
+			p = put_hex(p, n ? c : *from, n && c > 0x7f ? 4 : 2);
+		}
+		out_done(out, p);
+		from += n ? n : 1;
+	}
+	out_char(out, '"');
+}
+
+static int begin(void *context, const struct fmt_facts *facts)
+{
+	struct csv *csv = context;
+	struct out *out = csv->out;
+
+	(void)facts;
+	out_str(out, "time,ns,pid,tid,thread,address,cpu,event,truncated,late,after_damage,"
+		     "lost,cause,len,hex,text,fields");
+	out_str(out, fmt_source_name(csv->flow, 0) ? ",log\r\n" : "\r\n");
+	return out->err;
+}
+
+static int type(void *context, const struct fmt_type *type)
+{
+	static struct out scratch = { .fd = -1 };
+	struct csv *csv = context;
+	char **more = realloc(csv->name, (type->index + 1) * sizeof(char *));
+
+	if (!more)
+		return ENOMEM;
+	csv->name = more;
+	csv->types = type->index + 1;
+	scratch.used = 0;
+	quoted(&scratch, type->name, type->name_len < 4096 ? type->name_len : 4096);
+	out_char(&scratch, '\0');
+	more[type->index] = strdup(scratch.bytes);
+	return more[type->index] ? 0 : ENOMEM;
+}
+
+/* The fields as a JSON object, in which there is nothing to escape but quotes. */
+static void put_fields(struct csv *csv, const struct fmt_event *event)
+{
+	struct out *out = csv->out, *scratch = csv->scratch;
+
+	scratch->used = 0;
+	json_fields_object(scratch, event);
+	out_char(out, '"');
+	for (size_t i = 0; i < scratch->used; i++) {
+		if (scratch->bytes[i] == '"')
+			out_char(out, '"');
+		out_char(out, scratch->bytes[i]);
+	}
+	out_char(out, '"');
+}
+
+/* log: NULL of one log alone; empty where the row is of all. */
+static void end_row(struct csv *csv, const char *log)
+{
+	if (log) {
+		out_char(csv->out, ',');
+		quoted(csv->out, log, strlen(log));
+	}
+	out_str(csv->out, "\r\n");
+}
+
+static int event(void *context, const struct fmt_event *event)
+{
+	struct csv *csv = context;
+	struct out *out = csv->out;
+	char *p = when_put(out_room(out), event->time_ns, WHEN_UTC);
+
+	*p++ = ',';
+	p = when_put(p, event->time_ns, WHEN_RAW);
+	*p++ = ',';
+	p = put_unsigned(p, event->pid);
+	*p++ = ',';
+	p = put_unsigned(p, event->tid);
+	memcpy(p, ",0x", 3);
+	p = put_hex(p + 3, event->thread, 1);
+	memcpy(p, ",0x", 3);
+	p = put_hex(p + 3, event->address, 1);
+	*p++ = ',';
+	if (event->cpu >= 0)
+		p = put_unsigned(p, (uint32_t)event->cpu);
+	*p++ = ',';
+	out_done(out, p);
+	out_str(out, csv->name[event->type->index]);
+	p = out_room(out);
+	*p++ = ',';
+	*p++ = event->truncation == POSIX_TRACE_NOT_TRUNCATED ? '0' : '1';
+	*p++ = ',';
+	*p++ = event->flags & POSIX_TRACE_EVENT_LATE_NP ? '1' : '0';
+	*p++ = ',';
+	*p++ = event->flags & POSIX_TRACE_EVENT_GAP_NP ? '1' : '0';
+	memcpy(p, ",,,", 3);
+	p = put_unsigned(p + 3, event->data_len);
+	*p++ = ',';
+	out_done(out, p);
+	out_hex(out, event->data, event->data_len);
+	out_char(out, ',');
+	if (event->data_len && text_is_text(event->data, event->data_len, true))
+		quoted(out, event->data, event->data_len);
+	out_char(out, ',');
+	if (event->type->fields && event->type->fields->fields &&
+	    event->data_len <= FIELDS_DATA_MAX)
+		put_fields(csv, event);
+	end_row(csv, fmt_source_name(csv->flow, event->source));
+	csv->last_ns = event->time_ns;
+	return out->err;
+}
+
+static void loss(struct csv *csv, int64_t time_ns, bool counted, uint64_t count, int cause,
+		 const char *log)
+{
+	struct out *out = csv->out;
+	char *p = when_put(out_room(out), time_ns, WHEN_UTC);
+
+	*p++ = ',';
+	p = when_put(p, time_ns, WHEN_RAW);
+	memcpy(p, ",,,,,,,,,,", 10);
+	p += 10;
+	if (counted)
+		p = put_unsigned(p, count);
+	else
+		*p++ = '?';
+	*p++ = ',';
+	out_done(out, p);
+	out_str(out, posix_trace_lost_name_np(cause));
+	out_str(out, ",,,,");
+	end_row(csv, log);
+}
+
+static int lost(void *context, const struct fmt_lost *lost)
+{
+	struct csv *csv = context;
+
+	loss(csv, lost->has_interval ? lost->end_ns : csv->last_ns, lost->counted, lost->count,
+	     lost->cause, fmt_source_name(csv->flow, lost->source));
+	return csv->out->err;
+}
+
+static int end(void *context, const struct fmt_end *end)
+{
+	struct csv *csv = context;
+
+	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		if (end->ledger.lost[i])
+			loss(csv, csv->last_ns, true, end->ledger.lost[i], i,
+			     fmt_source_name(csv->flow, 0) ? "" : NULL);
+	return csv->out->err;
+}
+
+static int idle(void *context)
+{
+	return out_flush(((struct csv *)context)->out);
+}
+
+const struct format format_csv = {
+	.name = "csv",
+	.summary = "comma-separated values, a line an event",
+	.suffix = "csv",
+	.output = FMT_TO_BYTES,
+	.open = open_sink,
+	.begin = begin,
+	.type = type,
+	.event = event,
+	.lost = lost,
+	.idle = idle,
+	.end = end,
+	.close = close_sink,
+};

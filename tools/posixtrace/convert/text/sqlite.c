@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sqlite.c - a database of SQLite. Its tables explain themselves: .schema has comments.
+ * Those of posixtrace query are there under the same names.
+ */
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "convert/flow.h"
+#include "convert/jsonfields.h"
+#include "convert/paired.h"
+#include "convert/plain.h"
+#include "convert/text/sqlite_schema.h"
+#include "convert/threads.h"
+
+extern const struct format format_sqlite;
+
+#define FIRST_VALUE 13u /* of the parameters of INSERT_EVENT */
+
+struct base_source { /* one of several logs */
+	const char *name;
+	struct paired paired;
+};
+
+struct base {
+	const struct fmt_flow *flow;
+	const char *shown;
+	sqlite3 *db;
+	sqlite3_stmt *statement[STATEMENTS];
+	struct threads known;
+	struct thread *last;
+	int64_t last_row; /* of a thread that cannot be remembered */
+	int64_t events, threads;
+	struct out scratch;
+	struct base_source *source;
+	const struct fmt_type **type;
+	size_t types;
+	const struct fmt_event *at;    /* the event at hand */
+	struct sqlfields fields;
+	unsigned values;               /* columns f0, f1 ... */
+	int err;
+};
+
+/* -1 after it has said why: SQLite knows better than an error number. */
+static int fail(struct base *base)
+{
+	say("%s: %s", base->shown, base->db ? sqlite3_errmsg(base->db) : strerror(ENOMEM));
+	return -1;
+}
+
+static int execute(struct base *base, const char *sql)
+{
+	return sqlite3_exec(base->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(base);
+}
+
+static void close_sink(void *context)
+{
+	struct base *base = context;
+
+	for (int i = 0; i < STATEMENTS; i++)
+		sqlite3_finalize(base->statement[i]);
+	sqlite3_close(base->db);
+	threads_fini(&base->known);
+	for (unsigned i = 0; base->source && i < base->flow->sources; i++)
+		paired_fini(&base->source[i].paired);
+	free(base->source);
+	sqlfields_free(&base->fields);
+	free(base->type);
+	free(base);
+}
+
+static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end);
+
+static int open_sources(struct base *base, struct fmt_flow *flow)
+{
+	const struct fmt_input *input = flow->input;
+	int err = 0;
+
+	base->source = calloc(flow->sources, sizeof(*base->source));
+	if (!base->source)
+		return ENOMEM;
+	for (unsigned i = 0; !err && i < flow->sources; i++, input = input->next) {
+		base->source[i].name = fmt_input_name(input);
+		err = paired_init(&base->source[i].paired, flow, take_span, base);
+	}
+	return err;
+}
+
+static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+{
+	struct base *base = calloc(1, sizeof(*base));
+	int err = 0;
+
+	if (!base)
+		return ENOMEM;
+	base->flow = flow;
+	base->shown = output->shown;
+	base->scratch.fd = -1;
+	threads_init(&base->known, true, 0);
+	if (sqlite3_open_v2(output->path, &base->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+		err = fail(base);
+	if (!err)
+		err = open_sources(base, flow);
+	if (!err)
+		err = execute(base, sqlite_schema);
+	for (int i = 0; i < STATEMENTS && !err; i++)
+		if (sqlite3_prepare_v3(base->db, sqlite_statements[i], -1,
+				       SQLITE_PREPARE_PERSISTENT, &base->statement[i],
+				       NULL) != SQLITE_OK)
+			err = fail(base);
+	if (err)
+		close_sink(base);
+	else
+		*context = base;
+	return err;
+}
+
+static int insert(struct base *base, enum statement which)
+{
+	sqlite3_stmt *statement = base->statement[which];
+	int answer = sqlite3_step(statement);
+	int err = answer == SQLITE_DONE ? 0 : fail(base);
+
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
+	return err;
+}
+
+static void bind_number(struct base *base, enum statement which, int column, int64_t number)
+{
+	sqlite3_bind_int64(base->statement[which], column, number);
+}
+
+/* As text that every reader takes. */
+static bool bind_text(struct base *base, enum statement which, int column, const char *text,
+		      size_t len)
+{
+	char plain[PLAIN_FACTOR * 1024 + 1];
+	bool exact;
+	size_t n;
+
+	if (len > 1024)
+		len = 1024;
+	n = plain_text(plain, text, len, &exact);
+	sqlite3_bind_text(base->statement[which], column, plain, (int)n, SQLITE_TRANSIENT);
+	return exact;
+}
+
+static int fact(struct base *base, const char *key, const char *text, size_t room)
+{
+	size_t len = strnlen(text, room);
+
+	if (!len)
+		return 0;
+	bind_text(base, INSERT_FACT, 1, key, strlen(key));
+	bind_text(base, INSERT_FACT, 2, text, len);
+	return insert(base, INSERT_FACT);
+}
+
+static int fact_number(struct base *base, const char *key, int64_t number)
+{
+	bind_text(base, INSERT_FACT, 1, key, strlen(key));
+	bind_number(base, INSERT_FACT, 2, number);
+	return insert(base, INSERT_FACT);
+}
+
+static int begin(void *context, const struct fmt_facts *facts)
+{
+	struct base *base = context;
+	int err = fact(base, "name", facts->name, sizeof(facts->name));
+
+	if (!err)
+		err = fact(base, "generation", facts->generation, sizeof(facts->generation));
+	if (!err)
+		err = fact(base, "host", facts->host, sizeof(facts->host));
+	if (!err)
+		err = fact(base, "clock", facts->clock, sizeof(facts->clock));
+	if (!err)
+		err = fact_number(base, "pid", facts->pid);
+	if (!err && facts->has_creation)
+		err = fact_number(base, "creation_ns", facts->creation_ns);
+	if (!err && facts->resolution_ns)
+		err = fact_number(base, "resolution_ns", facts->resolution_ns);
+	for (unsigned i = 0; !err && i < base->flow->sources; i++) {
+		bind_number(base, INSERT_LOG, 1, i + 1);
+		bind_text(base, INSERT_LOG, 2, base->source[i].name, strlen(base->source[i].name));
+		err = insert(base, INSERT_LOG);
+	}
+	return err;
+}
+
+/* Columns for the fields of a type that has more than those before. */
+static int make_columns(struct base *base, unsigned values)
+{
+	char sql[1024], *end = sql;
+	int err = 0;
+
+	if (values <= base->values)
+		return 0;
+	for (unsigned i = base->values; !err && i < values; i++) {
+		snprintf(sql, sizeof(sql), "ALTER TABLE event ADD COLUMN f%u", i);
+		err = execute(base, sql);
+	}
+	base->values = values;
+	end += snprintf(sql, sizeof(sql), "%s", sqlite_statements[INSERT_EVENT]) - 1;
+	for (unsigned i = 0; i < values; i++)
+		end += sprintf(end, ",?%u", FIRST_VALUE + i);
+	strcpy(end, ")");
+	sqlite3_finalize(base->statement[INSERT_EVENT]);
+	base->statement[INSERT_EVENT] = NULL;
+	if (!err && sqlite3_prepare_v3(base->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+				       &base->statement[INSERT_EVENT], NULL) != SQLITE_OK)
+		err = fail(base);
+	return err;
+}
+
+static int keep_type(struct base *base, const struct fmt_type *type)
+{
+	const struct fmt_type **more = realloc(base->type, (type->index + 1) * sizeof(*more));
+
+	if (!more)
+		return ENOMEM;
+	base->type = more;
+	more[type->index] = type;
+	base->types = type->index + 1;
+	if (!type->fields)
+		return 0;
+	return sqlfields_add(&base->fields, type->fields) ? make_columns(base, type->fields->fields)
+							   : ENOMEM;
+}
+
+static int type(void *context, const struct fmt_type *type)
+{
+	static const char *const phases[] = { [FMT_BEGIN] = "begin", [FMT_END] = "end" };
+	struct base *base = context;
+	int err;
+
+	bind_number(base, INSERT_TYPE, 1, (int64_t)type->index + 1);
+	if (type->number)
+		bind_number(base, INSERT_TYPE, 2, (int64_t)type->number);
+	if (!bind_text(base, INSERT_TYPE, 3, type->name, type->name_len))
+		sqlite3_bind_blob64(base->statement[INSERT_TYPE], 4, type->name, type->name_len,
+				    SQLITE_TRANSIENT);
+	if (type->schema)
+		bind_text(base, INSERT_TYPE, 5, type->schema, strlen(type->schema));
+	if (type->level >= 0)
+		bind_number(base, INSERT_TYPE, 6, type->level);
+	if (type->phase != FMT_MARK) {
+		bind_text(base, INSERT_TYPE, 7, phases[type->phase], strlen(phases[type->phase]));
+		bind_text(base, INSERT_TYPE, 8, type->span, strlen(type->span));
+	}
+	err = insert(base, INSERT_TYPE);
+	return err ? err : keep_type(base, type);
+}
+
+static int add_thread(struct base *base, uint32_t pid, uint32_t tid, uint64_t handle, int64_t *row)
+{
+	*row = ++base->threads;
+	bind_number(base, INSERT_THREAD, 1, *row);
+	bind_number(base, INSERT_THREAD, 2, pid);
+	bind_number(base, INSERT_THREAD, 3, tid);
+	bind_number(base, INSERT_THREAD, 4, (int64_t)handle);
+	return insert(base, INSERT_THREAD);
+}
+
+static int thread_row(struct base *base, const struct fmt_event *event, int64_t *row)
+{
+	struct thread *last = base->last;
+	int err = 0;
+
+	if (!last || last->tid != event->tid || last->pid != event->pid ||
+	    last->handle != event->thread) {
+		last = base->last = threads_of(&base->known, event->pid, event->tid,
+					       event->thread);
+		if (!last || !last->mark)
+			err = add_thread(base, event->pid, event->tid, event->thread,
+					 &base->last_row);
+		if (last && !last->mark)
+			last->mark = (uint64_t)base->last_row;
+	}
+	*row = last ? (int64_t)last->mark : base->last_row;
+	return err;
+}
+
+/* Of data that is too much for the buffer there is no JSON. */
+static void bind_fields(struct base *base, const struct fmt_event *event)
+{
+	struct out *out = &base->scratch;
+
+	out->used = 0;
+	if (event->data_len > OUT_BYTES / 16 || !event->type->fields ||
+	    !event->type->fields->fields)
+		return;
+	json_fields_object(out, event);
+	sqlite3_bind_text(base->statement[INSERT_EVENT], 11, out->bytes, (int)out->used,
+			  SQLITE_STATIC);
+}
+
+static void bind_value(sqlite3_stmt *statement, int column, const struct sqlvalue *value)
+{
+	switch (value->kind) {
+	case SQLVALUE_NULL:
+		break;
+	case SQLVALUE_INTEGER:
+		sqlite3_bind_int64(statement, column, value->integer);
+		break;
+	case SQLVALUE_REAL:
+		sqlite3_bind_double(statement, column, value->real);
+		break;
+	case SQLVALUE_TEXT:
+		sqlite3_bind_text64(statement, column, value->bytes, value->len, SQLITE_TRANSIENT,
+				    SQLITE_UTF8);
+		break;
+	case SQLVALUE_BLOB:
+		sqlite3_bind_blob64(statement, column, value->bytes, value->len, SQLITE_TRANSIENT);
+		break;
+	}
+}
+
+static void bind_values(struct base *base, const struct fmt_event *event)
+{
+	struct sqlvalue value;
+
+	for (unsigned i = 0; i < event->type->fields->fields; i++) {
+		sqlvalue_of(event->type->fields, i, event->data, event->data_len, &value);
+		bind_value(base->statement[INSERT_EVENT], (int)(FIRST_VALUE + i), &value);
+	}
+}
+
+static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
+{
+	struct base *base = arg;
+	const char *kind = pairing_kind_name(span->series->kind), *name = span->series->name;
+	const char *log = base->source[base->at->source].name;
+	const struct fmt_type *type = base->at->type;
+
+	(void)end;
+	bind_text(base, INSERT_SPAN, 1, name, strlen(name));
+	bind_text(base, INSERT_SPAN, 2, kind, strlen(kind));
+	bind_number(base, INSERT_SPAN, 3, span->begin_ns);
+	bind_number(base, INSERT_SPAN, 4, span->end_ns);
+	bind_number(base, INSERT_SPAN, 5, (int64_t)span->time_ns);
+	if (span->has_cpu)
+		bind_number(base, INSERT_SPAN, 6, (int64_t)span->cpu_ns);
+	bind_number(base, INSERT_SPAN, 7, span->pid);
+	bind_number(base, INSERT_SPAN, 8, span->tid);
+	bind_number(base, INSERT_SPAN, 9, span->begin_tid);
+	bind_text(base, INSERT_SPAN, 10, type->name, type->name_len);
+	bind_text(base, INSERT_SPAN, 11, log, strlen(log));
+	if (!base->err)
+		base->err = insert(base, INSERT_SPAN);
+}
+
+static int pair(struct base *base, const struct fmt_event *event)
+{
+	struct paired *paired = &base->source[event->source].paired;
+	const struct log_type *type = paired_type(paired, event->type);
+	struct posix_trace_event_np with;
+
+	if (!type)
+		return ENOMEM;
+	base->at = event;
+	paired_event(event, type, &with);
+	pairing_event(&paired->pairing, type, &with, 0, true);
+	return base->err ? base->err : paired->pairing.err;
+}
+
+static int event(void *context, const struct fmt_event *event)
+{
+	struct base *base = context;
+	int64_t row;
+	int err = thread_row(base, event, &row);
+
+	if (err)
+		return err;
+	bind_number(base, INSERT_EVENT, 1, ++base->events);
+	bind_number(base, INSERT_EVENT, 2, event->time_ns);
+	bind_number(base, INSERT_EVENT, 3, (int64_t)event->type->index + 1);
+	bind_number(base, INSERT_EVENT, 4, row);
+	bind_number(base, INSERT_EVENT, 5, (int64_t)event->address);
+	if (event->cpu >= 0)
+		bind_number(base, INSERT_EVENT, 6, event->cpu);
+	bind_number(base, INSERT_EVENT, 7, event->truncation != POSIX_TRACE_NOT_TRUNCATED);
+	bind_number(base, INSERT_EVENT, 8, (event->flags & POSIX_TRACE_EVENT_LATE_NP) != 0);
+	bind_number(base, INSERT_EVENT, 9, (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0);
+	sqlite3_bind_blob64(base->statement[INSERT_EVENT], 10, event->data_len ? event->data : "",
+			    event->data_len, SQLITE_STATIC);
+	bind_number(base, INSERT_EVENT, 12, event->source + 1);
+	if (event->type->fields) {
+		bind_fields(base, event);
+		bind_values(base, event);
+	}
+	err = insert(base, INSERT_EVENT);
+	return err ? err : pair(base, event);
+}
+
+static int thread(void *context, const struct fmt_thread *thread)
+{
+	struct base *base = context;
+
+	bind_number(base, INSERT_NAME, 1, thread->pid);
+	bind_number(base, INSERT_NAME, 2, thread->tid);
+	bind_number(base, INSERT_NAME, 3, (int64_t)thread->thread);
+	bind_text(base, INSERT_NAME, 4, thread->name, thread->name_len);
+	return insert(base, INSERT_NAME);
+}
+
+static int object(void *context, const struct fmt_object *object)
+{
+	struct base *base = context;
+
+	bind_number(base, INSERT_OBJECT, 1, object->pid);
+	bind_text(base, INSERT_OBJECT, 2, object->kind, strlen(object->kind));
+	bind_number(base, INSERT_OBJECT, 3, (int64_t)object->pointer);
+	bind_text(base, INSERT_OBJECT, 4, object->name, object->name_len);
+	if (object->has_since)
+		bind_number(base, INSERT_OBJECT, 5, object->since_ns);
+	return insert(base, INSERT_OBJECT);
+}
+
+static int lost(void *context, const struct fmt_lost *lost)
+{
+	struct base *base = context;
+	const char *cause = posix_trace_lost_name_np(lost->cause);
+
+	pairing_cut(&base->source[lost->source].paired.pairing);
+	bind_text(base, INSERT_LOST, 1, cause, strlen(cause));
+	if (lost->counted)
+		bind_number(base, INSERT_LOST, 2, (int64_t)lost->count);
+	if (lost->has_interval) {
+		bind_number(base, INSERT_LOST, 3, lost->begin_ns);
+		bind_number(base, INSERT_LOST, 4, lost->end_ns);
+	}
+	if (lost->type)
+		bind_number(base, INSERT_LOST, 5, (int64_t)lost->type->index + 1);
+	if (lost->pid) {
+		bind_number(base, INSERT_LOST, 6, lost->pid);
+		bind_number(base, INSERT_LOST, 7, lost->tid);
+	}
+	return insert(base, INSERT_LOST);
+}
+
+/* A row for the counts, and one for each cause that events were lost to. */
+static int ledger(struct base *base, int64_t type, int64_t thread,
+		  const struct posix_trace_ledger_np *line)
+{
+	for (int i = -1; i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
+		int err;
+
+		if (i >= 0 && !line->lost[i])
+			continue;
+		if (type)
+			bind_number(base, INSERT_LEDGER, 1, type);
+		if (thread)
+			bind_number(base, INSERT_LEDGER, 2, thread);
+		if (i < 0) {
+			bind_number(base, INSERT_LEDGER, 3, (int64_t)line->called);
+			bind_number(base, INSERT_LEDGER, 4, (int64_t)line->reported);
+			bind_number(base, INSERT_LEDGER, 5, (int64_t)line->unread);
+		} else {
+			const char *cause = posix_trace_lost_name_np(i);
+
+			bind_text(base, INSERT_LEDGER, 6, cause, strlen(cause));
+			bind_number(base, INSERT_LEDGER, 7, (int64_t)line->lost[i]);
+		}
+		err = insert(base, INSERT_LEDGER);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int ledgers(struct base *base, const struct fmt_end *end)
+{
+	int err = ledger(base, 0, 0, &end->ledger);
+
+	for (size_t i = 0; i < end->types && !err; i++)
+		err = ledger(base, (int64_t)end->type[i].type->index + 1, 0, &end->type[i].ledger);
+	for (size_t i = 0; i < end->threads && !err; i++) {
+		const struct posix_trace_thread_np *who = &end->thread[i].thread;
+		struct fmt_event event = { .pid = (uint32_t)who->pid, .tid = (uint32_t)who->tid,
+					   .thread = (uint64_t)who->thread };
+		int64_t row;
+
+		err = thread_row(base, &event, &row);
+		if (!err)
+			err = ledger(base, 0, row, &end->thread[i].ledger);
+	}
+	return err;
+}
+
+static int end(void *context, const struct fmt_end *end)
+{
+	struct base *base = context;
+	const char *log = base->flow->sources == 1 ? base->source[0].name : NULL;
+	int err = fact_number(base, "complete", end->complete);
+
+	if (!err && end->has_status) {
+		err = fact_number(base, "overrun", end->status.posix_stream_overrun_status);
+		if (!err)
+			err = fact_number(base, "stream_full",
+					  end->status.posix_stream_full_status);
+		if (!err)
+			err = fact_number(base, "log_full", end->status.posix_log_full_status);
+		if (!err)
+			err = fact_number(base, "log_overrun",
+					  end->status.posix_log_overrun_status);
+		if (!err)
+			err = fact_number(base, "flush_error",
+					  end->status.posix_stream_flush_error);
+	}
+	if (!err && end->has_ledger)
+		err = ledgers(base, end);
+	if (!err &&
+	    sqlite_views(base->db, &base->fields, base->type, base->types, log) != SQLITE_OK)
+		err = fail(base);
+	return err ? err : execute(base, "COMMIT; CREATE INDEX event_ns ON event (ns)");
+}
+
+const struct format format_sqlite = {
+	.name = "sqlite",
+	.summary = "database of SQLite",
+	.suffix = "db",
+	.output = FMT_TO_FILE,
+	.open = open_sink,
+	.begin = begin,
+	.type = type,
+	.thread = thread,
+	.object = object,
+	.event = event,
+	.lost = lost,
+	.end = end,
+	.close = close_sink,
+};

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convert/text/sqlite_schema.h"
+
+const char sqlite_schema[] =
+	"PRAGMA journal_mode = OFF;"
+	"PRAGMA synchronous = OFF;"
+	"PRAGMA locking_mode = EXCLUSIVE;"
+	"PRAGMA cache_size = -16000;"
+	"PRAGMA application_id = 0x50545243;"
+	"BEGIN;"
+	"CREATE TABLE trace ( -- what is known of the whole\n"
+	"  key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+	"CREATE TABLE type (\n"
+	"  id INTEGER PRIMARY KEY, -- of this database\n"
+	"  number INTEGER,         -- what the source calls it\n"
+	"  name TEXT,\n"
+	"  name_bytes BLOB,        -- exactly, where name is not\n"
+	"  schema TEXT, level INTEGER, phase TEXT, span TEXT);"
+	"CREATE TABLE thread (\n"
+	"  id INTEGER PRIMARY KEY, -- of this database\n"
+	"  pid INTEGER, tid INTEGER,\n"
+	"  handle INTEGER);        -- pthread_t, as a signed number\n"
+	"CREATE TABLE name ( -- of threads, and where tid and handle are 0 of processes\n"
+	"  pid INTEGER, tid INTEGER, handle INTEGER, name TEXT);"
+	"CREATE TABLE object ( -- an empty name: no longer called anything\n"
+	"  pid INTEGER, kind TEXT, pointer INTEGER, name TEXT, since_ns INTEGER);"
+	"CREATE TABLE log ( -- what the events come from\n"
+	"  id INTEGER PRIMARY KEY, path TEXT);"
+	"CREATE TABLE event (\n"
+	"  id INTEGER PRIMARY KEY, -- their order\n"
+	"  ns INTEGER,             -- since 1970\n"
+	"  type INTEGER REFERENCES type, thread INTEGER REFERENCES thread,\n"
+	"  address INTEGER, cpu INTEGER,\n"
+	"  truncated INTEGER, late INTEGER, after_damage INTEGER, data BLOB,\n"
+	"  fields TEXT,            -- of data, as the schema says: JSON, for json_extract()\n"
+	"  log INTEGER             -- REFERENCES log\n"
+	"  -- f0, f1 ...           -- the same by their numbers in the schema: "
+	"the view events has their names\n"
+	");"
+	"CREATE TABLE lost ( -- events, where they are missing; count is NULL if it is not known\n"
+	"  cause TEXT, count INTEGER, from_ns INTEGER, to_ns INTEGER,\n"
+	"  type INTEGER, pid INTEGER, tid INTEGER);"
+	"CREATE TABLE ledger ( "
+	"-- without type and thread: the total; called is the sum of the others\n"
+	"  type INTEGER, thread INTEGER, called INTEGER, reported INTEGER, unread INTEGER,\n"
+	"  cause TEXT, lost INTEGER);"
+	"CREATE TABLE spans ( -- begins and their ends, and events that say how long they took\n"
+	"  span TEXT, kind TEXT, begin INTEGER, \"end\" INTEGER, duration INTEGER, cpu INTEGER,\n"
+	"  pid INTEGER, tid INTEGER, begin_tid INTEGER, event TEXT, log TEXT);";
+
+const char *const sqlite_statements[STATEMENTS] = {
+	[INSERT_EVENT] = "INSERT INTO event VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)",
+	[INSERT_TYPE] = "INSERT INTO type VALUES (?1,?2,?3,?4,?5,?6,?7,?8)",
+	[INSERT_THREAD] = "INSERT INTO thread VALUES (?1,?2,?3,?4)",
+	[INSERT_NAME] = "INSERT INTO name VALUES (?1,?2,?3,?4)",
+	[INSERT_OBJECT] = "INSERT INTO object VALUES (?1,?2,?3,?4,?5)",
+	[INSERT_LOG] = "INSERT INTO log VALUES (?1,?2)",
+	[INSERT_LOST] = "INSERT INTO lost VALUES (?1,?2,?3,?4,?5,?6,?7)",
+	[INSERT_LEDGER] = "INSERT INTO ledger VALUES (?1,?2,?3,?4,?5,?6,?7)",
+	[INSERT_SPAN] = "INSERT INTO spans VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)",
+	[INSERT_FACT] = "INSERT OR REPLACE INTO trace VALUES (?1,?2)",
+};

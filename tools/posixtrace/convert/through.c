@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convert/through.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/nearest.h"
+#include "base/say.h"
+#include "convert/choice.h"
+#include "convert/output.h"
+#include "convert/scan.h"
+
+static const struct fmt_option *option_of(const struct format *format, const char *name)
+{
+	for (const struct fmt_option *o = format->options; o && o->name; o++)
+		if (!strcmp(o->name, name))
+			return o;
+	return NULL;
+}
+
+static void say_no_format(const char *name, bool source)
+{
+	struct nearest nearest;
+
+	nearest_begin(&nearest, name);
+	for (size_t i = 0; i < formats_count; i++)
+		if (source ? formats[i]->import != NULL : formats[i]->open != NULL)
+			nearest_offer(&nearest, formats[i]->name);
+	say("%s: no such format%s", name,
+	    nearest.name ? nearest_hint(&nearest) : "; --list lists them");
+}
+
+const struct format *through_named(const char *name, bool source)
+{
+	const struct format *format = fmt_by_name(name);
+
+	if (!format)
+		say_no_format(name, source);
+	else if (source ? !format->import : !format->open)
+		say("%s: this format can only be %s", name, source ? "written" : "read");
+	else
+		return format;
+	return NULL;
+}
+
+const struct format *through_suffix(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	for (size_t i = 0; dot && i < formats_count; i++)
+		if (formats[i]->open && formats[i]->suffix && !strcmp(formats[i]->suffix, dot + 1))
+			return formats[i];
+	say("%s: which format? --to names it, and --list lists them",
+	    strcmp(path, "-") ? path : "standard output");
+	return NULL;
+}
+
+static const struct format *by_contents(struct fmt_input *input, int *status)
+{
+	struct fmt_head head;
+
+	*status = input_peek(input, &head);
+	if (*status)
+		return NULL;
+	if (fmt_detect(&head))
+		return fmt_detect(&head);
+	say(head.len ? "%s: no format that can be read; --from names one, and --list lists them"
+		     : "%s: it is empty", input->name);
+	*status = TOOL_FAILURE;
+	return NULL;
+}
+
+/* The format of all inputs; NULL with what the command exits with. */
+static const struct format *source_of(const struct through *through, struct fmt_input *input,
+				      int *status)
+{
+	const struct format *from = NULL;
+
+	for (struct fmt_input *i = input; i; i = i->next) {
+		from = through->from ? through->from : by_contents(i, status);
+		if (!from || !input->next)
+			break;
+		if (!strcmp(from->name, "log"))
+			continue;
+		say("%s: of several inputs each must be a log, and this one is %s; "
+		    "'posixtrace convert %s -o LOG.ptl' makes a log of it", i->name, from->name,
+		    i->name);
+		*status = TOOL_USAGE;
+		return NULL;
+	}
+	return from;
+}
+
+/* Every option belongs to one of the two formats, and has a value or none as that says. */
+static bool options_fit(const struct through *through, const struct fmt_flow *flow)
+{
+	for (size_t i = 0; i < through->givens; i++) {
+		const char *name = through->given[i].name;
+		const struct fmt_option *option = option_of(flow->from, name);
+
+		if (!option)
+			option = option_of(flow->to, name);
+		if (!option) {
+			say("--%s: no option of %s or %s", name, flow->from->name, flow->to->name);
+			return false;
+		}
+		if (!option->has_value && *through->given[i].value) {
+			say("--%s: has no value", name);
+			return false;
+		}
+		if (option->has_value && !*through->given[i].value) {
+			say("--%s: needs a value", name);
+			return false;
+		}
+	}
+	return true;
+}
+
+static int flow_through(struct fmt_flow *flow, struct output *output)
+{
+	struct choice choice;
+	int status, err = 0;
+
+	flow->output = &output->shown;
+	if (flow->wanted) {
+		err = choice_init(&choice, flow, flow->wanted);
+		flow->choice = &choice;
+	}
+	if (!err)
+		err = flow->to->open(flow, &output->shown, &flow->context);
+	status = flow_answer(flow, err) ? flow->from->import(flow, flow->input) : flow->status;
+	meter_end(&flow->meter);
+	if (flow->context)
+		flow->to->close(flow->context);
+	if (flow->choice)
+		choice_fini(&choice);
+	flow->choice = NULL;
+	flow_say_faults(flow);
+	return tool_worse(status, flow->status);
+}
+
+/* A serial line is read once: of its events no spans are known. */
+static void plan_flow(struct fmt_flow *flow, struct plan *plan)
+{
+	bool kept;
+
+	if (!flow->to->scans)
+		return;
+	if (scan(flow, plan, &kept))
+		flow->plan = plan;
+	else if (kept)
+		say("%s: it cannot be read twice: no spans are known", flow->input->name);
+}
+
+/* What replaces an input, even with --force, is seldom meant: of *.ptl the output may be one. */
+static bool is_read(const char *path, const struct fmt_input *input)
+{
+	struct stat output, read;
+
+	if (!strcmp(path, "-") || stat(path, &output) || !S_ISREG(output.st_mode))
+		return false;
+	for (; input; input = input->next)
+		if (!fstat(input->fd, &read) && read.st_dev == output.st_dev &&
+		    read.st_ino == output.st_ino) {
+			say("%s: that is what is read", path);
+			return true;
+		}
+	return false;
+}
+
+static void say_if_none_was_wanted(const struct fmt_flow *flow)
+{
+	if (flow->wanted && flow->read && !flow->events)
+		say("%s%s: no event is one of those that are wanted", flow->input->name,
+		    flow->sources > 1 ? " and the others" : "");
+}
+
+static int into_output(const struct through *through, struct fmt_flow *flow)
+{
+	static struct output output;
+	struct plan plan = { .fd = -1 };
+	int status, kept;
+
+	if (is_read(through->output, flow->input))
+		return TOOL_FAILURE;
+	status = output_open(&output, through->output, flow->to->output, through->force);
+	if (status)
+		return status;
+	plan_flow(flow, &plan);
+	status = flow_through(flow, &output);
+	plan_fini(&plan);
+	flow->plan = NULL;
+	if (status != TOOL_OK && status != TOOL_DAMAGED) {
+		output_drop(&output);
+		return status;
+	}
+	say_if_none_was_wanted(flow);
+	kept = output_keep(&output);
+	if (!kept && through->fail_on_loss && flow->lost)
+		kept = TOOL_LOST;
+	return tool_worse(status, kept);
+}
+
+int through(const struct through *through, struct fmt_input *input)
+{
+	struct fmt_flow flow;
+	int status = TOOL_USAGE;
+	const struct format *from = source_of(through, input, &status);
+
+	if (!from)
+		return status;
+	flow_init(&flow, from, through->to);
+	flow.input = input;
+	for (const struct fmt_input *i = input->next; i; i = i->next)
+		flow.sources++;
+	flow.clocks = through->clocks;
+	flow.wanted = through->wanted;
+	flow.given = through->given;
+	flow.is_metered = through->is_metered;
+	flow.givens = through->givens;
+	status = options_fit(through, &flow) ? into_output(through, &flow) : TOOL_USAGE;
+	flow_fini(&flow);
+	return status;
+}

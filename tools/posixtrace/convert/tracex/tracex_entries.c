@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tracex_entries.c - the events, in the order in which they were written.
+ *
+ * That order is the buffer's, from the oldest entry round to it again, and never that of the time
+ * stamps. Context 0 alone says that an entry was never used: the rest of it is old memory.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "convert/octets.h"
+#include "convert/tracex/tracex_part.h"
+
+void tracex_entry(const struct tracex *d, size_t index, struct tracex_entry *entry)
+{
+	size_t at = d->entries_at + index * d->entry_bytes;
+	const unsigned char *p = d->bytes + at;
+	unsigned word = d->wide ? 8 : 4;
+
+	entry->index = index;
+	entry->at = at;
+	entry->context = octets_get(p, word, d->big_endian);
+	entry->priority = octets_get(p + word, word, d->big_endian);
+	entry->raw_id = (uint32_t)octets_get(p + 2 * word, word, d->big_endian);
+	entry->stamp = (uint32_t)octets_get(p + 3 * word, word, d->big_endian);
+	for (unsigned i = 0; i < 4; i++)
+		entry->info[i] = octets_get(p + (4 + i) * word, word, d->big_endian);
+	entry->ticks = 0;
+}
+
+void tracex_walk(const struct tracex *d, struct tracex_walk *walk)
+{
+	memset(walk, 0, sizeof(*walk));
+	walk->dump = d;
+}
+
+/* The time that passed; in 128 bits, since a modulus that was asked for may be anything. */
+static uint64_t passed(const struct tracex *d, uint64_t from, uint64_t to)
+{
+	__int128 delta = d->down ? (__int128)from - to : (__int128)to - from;
+
+	if (!d->modulus)
+		return 0;
+	delta %= d->modulus;
+	return (uint64_t)(delta < 0 ? delta + d->modulus : delta);
+}
+
+bool tracex_next(struct tracex_walk *walk, struct tracex_entry *entry)
+{
+	const struct tracex *d = walk->dump;
+
+	while (walk->step < d->entries) {
+		size_t index = d->oldest + walk->step++;
+		uint64_t stamp;
+
+		tracex_entry(d, index < d->entries ? index : index - d->entries, entry);
+		if (entry->context == TRACEX_CONTEXT_NONE || entry->raw_id == TRACEX_ID_INVALID)
+			continue;
+		stamp = entry->stamp & d->mask;
+		if (walk->begun)
+			walk->ticks += passed(d, walk->last, stamp);
+		walk->begun = true;
+		walk->last = stamp;
+		entry->ticks = walk->ticks;
+		return true;
+	}
+	return false;
+}
+
+bool tracex_is_user(const struct tracex *d, uint32_t raw_id)
+{
+	unsigned id = tracex_id(raw_id);
+
+	if (id >= TRACEX_USER_FIRST || (id >= 1025 && d->user_ids_1025))
+		return true;
+	if (id >= 1025 && id <= 1033) /* of USBX, where there is any USB */
+		return !d->usb;
+	return id > 1033;
+}
+
+const struct tracex_event *tracex_event_of(unsigned id)
+{
+	size_t low = 0, high = tracex_events_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (tracex_events[middle].id == id)
+			return &tracex_events[middle];
+		if (tracex_events[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+static bool find_usb(const struct tracex *d)
+{
+	struct tracex_slot slot;
+
+	for (size_t i = 0; i < d->slots; i++) {
+		tracex_slot(d, i, &slot);
+		if (slot.type >= 21 && slot.type < TRACEX_TYPES)
+			return true;
+	}
+	for (size_t i = 0; i < d->entries; i++) {
+		struct tracex_entry entry;
+		unsigned id;
+
+		tracex_entry(d, i, &entry);
+		id = tracex_id(entry.raw_id);
+		if (entry.context && entry.raw_id != TRACEX_ID_INVALID && id >= 600 && id <= 1024)
+			return true;
+	}
+	return false;
+}
+
+static void check_id(const struct tracex *d, const struct tracex_entry *entry, uint8_t *told,
+		     struct findings *f)
+{
+	unsigned id = tracex_id(entry->raw_id);
+
+	if (tracex_is_user(d, entry->raw_id) || tracex_event_of(id) || told[id / 8] & 1u << id % 8)
+		return;
+	told[id / 8] |= (uint8_t)(1u << id % 8);
+	finding(f, FINDING_WARNING, "T15", d->at + entry->at, "event id %u is not known", id);
+}
+
+void tracex_check_entries(struct tracex *d, const struct tracex_options *options,
+			  struct findings *f)
+{
+	uint8_t told[65536 / 8] = { 0 };
+	uint64_t holes = 0, pending = 0, hole_at = 0, invalid_at = 0;
+
+	d->user_ids_1025 = options->user_ids_1025;
+	d->usb = find_usb(d);
+	for (size_t step = 0; step < d->entries; step++) {
+		size_t index = d->oldest + step;
+		struct tracex_entry entry;
+
+		tracex_entry(d, index < d->entries ? index : index - d->entries, &entry);
+		if (entry.context == TRACEX_CONTEXT_NONE) {
+			d->unused++;
+			if (d->events && !pending++ && !holes)
+				hole_at = d->at + entry.at;
+			continue;
+		}
+		holes += pending;
+		pending = 0;
+		if (entry.raw_id == TRACEX_ID_INVALID) {
+			if (!d->invalid++)
+				invalid_at = d->at + entry.at;
+			continue;
+		}
+		d->events++;
+		check_id(d, &entry, told, f);
+	}
+	if (holes)
+		finding(f, FINDING_WARNING, "T14", hole_at,
+			"%llu unused entries stand between used ones", (unsigned long long)holes);
+	if (d->invalid)
+		finding(f, FINDING_WARNING, "T15", invalid_at,
+			"%llu events are marked invalid by id 0xffffffff and left out",
+			(unsigned long long)d->invalid);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* tracex_export.h - an export to a trace buffer of ThreadX under way. */
+#ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_EXPORT_H
+#define POSIXTRACE_CONVERT_TRACEX_TRACEX_EXPORT_H
+
+#include "base/outfile.h"
+#include "convert/format.h"
+#include "convert/tracex/tracex.h"
+#include "convert/tracex/tracex_pairs.h"
+#include "convert/tracex/tracex_sink.h"
+
+struct tracex_sink {
+	struct fmt_flow *flow;
+	const struct fmt_output *output;
+	struct outfile names;   /* the side file, OUT.trxc */
+	char *names_path;       /* NULL: there is none */
+	struct out spool;       /* entries of 32 bytes */
+	uint64_t events;        /* of them */
+	bool with_len;
+	int64_t first_ns, last_ns;
+	uint64_t backward;
+	struct tracex_pairs pairs;
+
+	/* of a log that was imported: what is put back */
+	bool rebuild;
+	unsigned char header[TRACEX_HEADER_BYTES];
+	unsigned char *slots;   /* the registry */
+	size_t slot_bytes, slot_count;
+	uint64_t foreign;       /* events that are no entries */
+};
+
+/* 0 or an error number; -1: it has been said. */
+int tracex_sink_spool(struct tracex_sink *sink, const unsigned char *entry);
+
+/* Whether the event belongs to an imported dump, and takes it in. */
+bool tracex_rebuild_wants(struct tracex_sink *sink, const struct fmt_event *event);
+int tracex_rebuild_event(struct tracex_sink *sink, const struct fmt_event *event);
+int tracex_rebuild_end(struct tracex_sink *sink);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tracex_import.c - a trace buffer of ThreadX becomes a flow of events.
+ *
+ * The data of an event is its whole entry, little endian, so that nothing of it is lost; the header
+ * and the registry become events too, from which the sink can make the file again.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "convert/octets.h"
+#include "convert/tracex/tracex_schema.h"
+#include "convert/tracex/tracex_sink.h"
+#include "convert/tracex/tracex_source.h"
+
+#define HOLE_BYTES_MAX (UINT64_C(1) << 28) /* zeros in the memory of the target */
+#define FILE_BYTES_MAX (UINT64_C(1) << 33) /* text of the largest buffer that has 32-bit pointers */
+
+/* The whole input, in memory that grows with what is really there. */
+static int read_input(struct fmt_flow *flow, struct fmt_input *input, unsigned char **bytes,
+		      size_t *size)
+{
+	size_t room = 0;
+
+	*bytes = NULL;
+	*size = 0;
+	fmt_hole(input, HOLE_BYTES_MAX);
+	for (;;) {
+		ssize_t n;
+
+		if (*size == room) {
+			unsigned char *more;
+
+			room = room ? 2 * room : 65536;
+			more = room <= FILE_BYTES_MAX ? realloc(*bytes, room) : NULL;
+			if (!more)
+				return fmt_fault(flow, FMT_REFUSE, *size, NULL, "%s",
+						 strerror(ENOMEM));
+			*bytes = more;
+		}
+		n = fmt_read_all(flow, input, *bytes + *size, room - *size);
+		if (n < 0)
+			return TOOL_FAILURE;
+		*size += (size_t)n;
+		if (*size < room)
+			return TOOL_OK;
+	}
+}
+
+/* Text becomes the bytes that it stands for. */
+static int unpack(unsigned char **bytes, size_t *size, struct findings *findings)
+{
+	unsigned char *text = *bytes;
+	int err;
+
+	if (!tracex_is_text(text, *size))
+		return 0;
+	err = tracex_text(text, *size, bytes, size, findings);
+	free(text);
+	return err;
+}
+
+static bool read_options(struct tracex_source *im, struct tracex_options *options)
+{
+	struct fmt_flow *flow = im->flow;
+	uint64_t user = 4096, part = 1;
+
+	if (!fmt_option_number(flow, "tick-modulus", 1, UINT64_MAX, &options->tick_modulus) ||
+	    !fmt_option_number(flow, "part", 1, 1u << 27, &part) ||
+	    !fmt_option_number(flow, "tracex-user-ids", 1025, 4096, &user))
+		return false;
+	options->part = (unsigned)part;
+	options->user_ids_1025 = user == 1025;
+	if (user != 1025 && user != 4096) {
+		say("--tracex-user-ids: 1025 or 4096");
+		return false;
+	}
+	return true;
+}
+
+static bool begin(struct tracex_source *im, const char *path, uint64_t last_ticks)
+{
+	const char *base = strrchr(path, '/');
+	struct fmt_facts facts = {
+		.generation = "tracex",
+		.relative = im->relative,
+		.has_span = im->dump.events > 0,
+		.first_ns = im->start_ns,
+		.has_events = true,
+		.events = im->dump.events,
+	};
+
+	snprintf(facts.name, sizeof(facts.name), "%s", base ? base + 1 : path);
+	facts.resolution_ns = im->tick_hz ? NANOSECONDS / (int64_t)im->tick_hz :
+					    (int64_t)im->tick_ns;
+	if (facts.resolution_ns < 1)
+		facts.resolution_ns = 1;
+	if (im->tick_hz)
+		facts.clock_hz = im->tick_hz;
+	facts.last_ns = tracex_source_time(im, last_ticks);
+	facts.data_max = im->dump.entry_bytes;
+	if (!fmt_flag(im->flow, "no-meta") && im->dump.slots)
+		facts.data_max = 2 + im->dump.slot_bytes;
+	if (facts.data_max < im->dump.header_bytes)
+		facts.data_max = im->dump.header_bytes;
+	return fmt_begin(im->flow, &facts);
+}
+
+static bool put_meta(struct tracex_source *im, const struct fmt_type *type, const void *data,
+		     size_t len)
+{
+	struct fmt_event event = {
+		.type = type, .time_ns = im->start_ns, .cpu = -1, .data = data, .data_len = len,
+	};
+
+	return fmt_event(im->flow, &event);
+}
+
+static const struct fmt_type *meta_type(struct tracex_source *im, const char *name,
+					const char *schema)
+{
+	struct fmt_type type = { .name = name, .schema = schema, .level = -1 };
+
+	return fmt_type(im->flow, &type);
+}
+
+static bool put_header_and_slots(struct tracex_source *im)
+{
+	unsigned char data[2 + TRACEX_SLOT_BYTES_MAX];
+	char schema[TRACEX_SCHEMA_BYTES];
+	const struct fmt_type *type;
+	struct tracex_slot slot;
+
+	tracex_schema_header(&im->dump, schema);
+	type = meta_type(im, TRACEX_HEADER_EVENT, schema);
+	if (!put_meta(im, type, data, tracex_put_header(&im->dump, data)))
+		return false;
+	tracex_schema_slot(&im->dump, schema);
+	type = meta_type(im, TRACEX_OBJECT_EVENT, schema);
+	for (size_t i = 0; i < im->dump.slots; i++) {
+		tracex_slot(&im->dump, i, &slot);
+		if (!slot.type)
+			continue;
+		octets_put(data, i, 2);
+		if (!put_meta(im, type, data, 2 + tracex_put_slot(&im->dump, i, data + 2)))
+			return false;
+	}
+	return true;
+}
+
+/* What the pointers mean; of several slots with one pointer the one to believe. */
+static bool put_objects(struct tracex_source *im)
+{
+	for (size_t i = 0; i < im->refs_count; i++) {
+		struct tracex_slot slot;
+		struct fmt_object object = { 0 };
+
+		if (i && im->refs[i].pointer == im->refs[i - 1].pointer)
+			continue;
+		tracex_slot(&im->dump, im->refs[i].slot, &slot);
+		if (!slot.name_len || (im->ours && slot.pointer == TRACEX_CLOCK_POINTER))
+			continue;
+		if (slot.type == TRACEX_THREAD) {
+			struct fmt_thread thread = {
+				.thread = slot.pointer,
+				.name = (const char *)slot.name, .name_len = slot.name_len,
+			};
+
+			if (im->ours && tracex_source_thread(&slot, &thread.pid, &thread.thread))
+				continue; /* its name is nothing but the ids */
+			if (!fmt_thread(im->flow, &thread))
+				return false;
+		}
+		object.kind = slot.type < TRACEX_TYPES ? tracex_type_name(slot.type) : "object";
+		object.pointer = slot.pointer;
+		object.name = (const char *)slot.name;
+		object.name_len = slot.name_len;
+		object.parameter[0] = slot.parameter[0];
+		object.parameter[1] = slot.parameter[1];
+		if (!fmt_object(im->flow, &object))
+			return false;
+	}
+	return true;
+}
+
+static bool put_events(struct tracex_source *im)
+{
+	unsigned char data[TRACEX_ENTRY_BYTES_MAX];
+	struct tracex_walk walk;
+	struct tracex_entry entry;
+
+	tracex_walk(&im->dump, &walk);
+	while (tracex_next(&walk, &entry)) {
+		struct fmt_event event = {
+			.type = tracex_source_type(im, entry.raw_id),
+			.time_ns = tracex_source_time(im, entry.ticks),
+			.cpu = (int32_t)tracex_cpu(entry.raw_id),
+			.data = data,
+			.data_len = tracex_put_entry(&im->dump, entry.index, data),
+		};
+
+		if (entry.context != TRACEX_CONTEXT_ISR &&
+		    entry.context != TRACEX_CONTEXT_INITIALIZE) {
+			const struct tracex_ref *ref =
+				tracex_find(im->refs, im->refs_count, entry.context);
+			struct tracex_slot slot;
+
+			event.thread = entry.context;
+			im->strangers += !ref;
+			if (ref && im->ours) {
+				tracex_slot(&im->dump, ref->slot, &slot);
+				tracex_source_thread(&slot, &event.pid, &event.thread);
+			}
+		}
+		if (im->spans && !tracex_source_spans(im, &entry))
+			return false;
+		if (!fmt_event(im->flow, &event))
+			return false;
+	}
+	return true;
+}
+
+static bool finish(struct tracex_source *im)
+{
+	bool wrapped = !im->dump.unused;
+	struct fmt_end end = {
+		.complete = !fmt_is_damaged(im->flow),
+		.has_status = true,
+		.status = {
+			.posix_stream_status = POSIX_TRACE_SUSPENDED,
+			.posix_stream_full_status =
+				wrapped ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL,
+			.posix_stream_overrun_status =
+				wrapped ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN,
+		},
+	};
+
+	if (im->strangers && !fmt_note(im->flow, "%llu events are of threads without a name",
+				       (unsigned long long)im->strangers))
+		return false;
+	return fmt_finish(im->flow, &end);
+}
+
+static uint64_t last_ticks(const struct tracex *d)
+{
+	struct tracex_walk walk;
+	struct tracex_entry entry;
+	uint64_t ticks = 0;
+
+	tracex_walk(d, &walk);
+	while (tracex_next(&walk, &entry))
+		ticks = entry.ticks;
+	return ticks;
+}
+
+static int convert(struct tracex_source *im, struct fmt_input *input)
+{
+	if (!tracex_source_clock(im))
+		return TOOL_USAGE;
+	if (tracex_refs(&im->dump, &im->refs, &im->refs_count))
+		return fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
+	im->spans = fmt_flag(im->flow, "spans") ? tracex_spans_new() : NULL;
+	if (fmt_flag(im->flow, "spans") && !im->spans)
+		return fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
+	if (im->relative)
+		fmt_fault(im->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
+			  "the file does not tell when it was made%s: times count from the first "
+			  "event (--start, --tick-hz)",
+			  im->tick_hz || fmt_option(im->flow, "tick-ns") ? "" :
+			  ", nor what a tick is: one is taken for 1 ns");
+	if (!begin(im, fmt_input_name(input), last_ticks(&im->dump)))
+		return TOOL_FAILURE;
+	if (!fmt_flag(im->flow, "no-meta") && !put_header_and_slots(im))
+		return TOOL_FAILURE;
+	if (!put_objects(im) || !put_events(im) || !finish(im))
+		return TOOL_FAILURE;
+	return TOOL_OK;
+}
+
+int tracex_import(struct fmt_flow *flow, struct fmt_input *input)
+{
+	struct tracex_source *im = calloc(1, sizeof(*im));
+	const char *names = fmt_option(flow, "tracex-names");
+	struct tracex_options options = { 0 };
+	struct findings findings;
+	unsigned char *bytes = NULL;
+	size_t size;
+	int status;
+
+	if (!im)
+		return fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
+	im->flow = flow;
+	findings_of_flow(&findings, flow);
+	status = read_options(im, &options) ? TOOL_OK : TOOL_USAGE;
+	if (!status && names)
+		status = tracex_names_read(&im->names, names);
+	if (!status)
+		status = read_input(flow, input, &bytes, &size);
+	if (!status) {
+		int err = unpack(&bytes, &size, &findings);
+
+		if (!err)
+			err = tracex_open(&im->dump, bytes, size, &options, &findings);
+		if (err == ENOMEM)
+			fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(err));
+		status = err ? TOOL_FAILURE : convert(im, input);
+	}
+	tracex_names_free(&im->names);
+	tracex_spans_free(im->spans);
+	free(im->refs);
+	free(bytes);
+	free(im);
+	return status;
+}

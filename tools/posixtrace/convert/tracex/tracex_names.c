@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "base/say.h"
+#include "base/tool.h"
+#include "convert/tracex/tracex_names.h"
+
+#define PARTS 13 /* number, name, abbreviation, two colours of three, four labels */
+#define NAMES_MAX 65536
+
+static char *trim(char *text)
+{
+	size_t len;
+
+	text += strspn(text, " \t");
+	len = strlen(text);
+	while (len && strchr(" \t\r\n", text[len - 1]))
+		text[--len] = '\0';
+	return text;
+}
+
+static const char *split(char *line, char *part[PARTS])
+{
+	size_t parts = 0;
+
+	for (char *rest = line; rest && parts < PARTS; parts++) {
+		part[parts] = trim(strsep(&rest, ","));
+		if (!*part[parts])
+			return "an empty part";
+	}
+	return parts < PARTS ? "fewer than 13 parts" : NULL;
+}
+
+static const char *parse(char *line, struct tracex_name *name)
+{
+	char *part[PARTS], *end;
+	const char *wrong = split(line, part);
+	unsigned long id;
+
+	if (wrong)
+		return wrong;
+	errno = 0;
+	id = strtoul(part[0], &end, 0);
+	if (errno || *end || part[0][0] < '0' || part[0][0] > '9' || id > 65535)
+		return "no event number";
+	if (strlen(part[1]) > TRACE_EVENT_NAME_MAX)
+		return "a name of more than 63 bytes";
+	memset(name, 0, sizeof(*name));
+	name->id = (uint32_t)id;
+	strcpy(name->name, part[1]);
+	for (int i = 0; i < 4; i++)
+		snprintf(name->info[i], sizeof(name->info[i]), "%s", part[9 + i]);
+	return NULL;
+}
+
+static int add(struct tracex_names *names, const struct tracex_name *name)
+{
+	struct tracex_name *more = realloc(names->name, (names->count + 1) * sizeof(*more));
+
+	if (!more)
+		return ENOMEM;
+	names->name = more;
+	more[names->count++] = *name;
+	return 0;
+}
+
+static const char *read_lines(struct tracex_names *names, FILE *file, size_t *number)
+{
+	char line[1024];
+	bool inside = false;
+
+	for (*number = 1; fgets(line, sizeof(line), file); ++*number) {
+		struct tracex_name name;
+		const char *wrong;
+
+		if (!strchr(line, '\n') && !feof(file))
+			return "the line is too long";
+		if (!inside || !strcmp(trim(line), "End")) {
+			inside = !strcmp(trim(line), "Start");
+			continue;
+		}
+		if (!*trim(line))
+			continue;
+		wrong = parse(line, &name);
+		if (wrong)
+			return wrong;
+		if (names->count == NAMES_MAX)
+			return "more names than there are event numbers";
+		if (add(names, &name))
+			return strerror(ENOMEM);
+	}
+	return ferror(file) ? strerror(errno) : NULL;
+}
+
+int tracex_names_read(struct tracex_names *names, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	const char *wrong;
+	size_t line;
+
+	if (!file) {
+		say("%s: %s", path, strerror(errno));
+		return TOOL_FAILURE;
+	}
+	wrong = read_lines(names, file, &line);
+	fclose(file);
+	if (!wrong)
+		return TOOL_OK;
+	say("%s:%zu: %s", path, line, wrong);
+	return TOOL_FAILURE;
+}
+
+void tracex_names_free(struct tracex_names *names)
+{
+	free(names->name);
+	names->name = NULL;
+	names->count = 0;
+}
+
+const struct tracex_name *tracex_names_find(const struct tracex_names *names, uint32_t id)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (names->name[i].id == id)
+			return &names->name[i];
+	return NULL;
+}
+
+void tracex_names_put(struct out *out, uint32_t id, const char *name, size_t name_len)
+{
+	char shown[TRACE_EVENT_NAME_MAX + 1], brief[4] = "";
+	size_t len = name_len < TRACE_EVENT_NAME_MAX ? name_len : TRACE_EVENT_NAME_MAX;
+
+	for (size_t i = 0; i < len; i++)
+		shown[i] = strchr(",\r\n", name[i]) ? '_' : name[i];
+	if (!len)
+		shown[len++] = '?';
+	shown[len] = '\0';
+	/* An abbreviation must be of visible letters. */
+	for (size_t i = 0, n = 0; i < len && n < 3; i++)
+		if (shown[i] > ' ' && shown[i] < 0x7f)
+			brief[n++] = shown[i];
+	out_printf(out, "%u, %s, %s, (192,220,255), (0,0,0), I1, I2, I3, I4\n", id, shown,
+		   *brief ? brief : "?");
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/octets.h"
+#include "convert/tracex/tracex.h"
+#include "convert/tracex/tracex_pairs.h"
+
+#define TOKEN_FIRST 0x1000u
+#define TOKEN_STEP 16u
+#define PAIRS_MAX ((TRACEX_CLOCK_POINTER - TOKEN_FIRST) / TOKEN_STEP)
+
+static size_t hash_of(uint32_t pid, uint64_t thread)
+{
+	uint64_t hash = (thread ^ (uint64_t)pid << 40) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (size_t)(hash >> 32);
+}
+
+static uint32_t *place_of(const struct tracex_pairs *p, uint32_t pid, uint64_t thread)
+{
+	size_t i = hash_of(pid, thread) & (p->places - 1);
+
+	for (;; i = (i + 1) & (p->places - 1)) {
+		const struct tracex_pair *pair;
+
+		if (!p->place[i])
+			return &p->place[i];
+		pair = &p->pair[p->place[i] - 1];
+		if (pair->pid == pid && pair->thread == thread)
+			return &p->place[i];
+	}
+}
+
+static int make_room(struct tracex_pairs *p)
+{
+	size_t room = p->pairs_room ? 2 * p->pairs_room : 64;
+	struct tracex_pair *pair;
+	uint32_t *place;
+
+	if (p->pairs < p->pairs_room)
+		return 0;
+	if (p->pairs >= PAIRS_MAX)
+		return ENOSPC;
+	pair = realloc(p->pair, room * sizeof(*pair));
+	if (!pair)
+		return ENOMEM;
+	p->pair = pair;
+	place = calloc(2 * room, sizeof(*place));
+	if (!place)
+		return ENOMEM;
+	free(p->place);
+	p->place = place;
+	p->places = 2 * room;
+	p->pairs_room = room;
+	for (size_t i = 0; i < p->pairs; i++)
+		*place_of(p, pair[i].pid, pair[i].thread) = (uint32_t)i + 1;
+	return 0;
+}
+
+int tracex_pairs_token(struct tracex_pairs *p, uint32_t pid, uint64_t thread, uint32_t *token)
+{
+	uint32_t *place;
+	int err = make_room(p);
+
+	if (err)
+		return err;
+	place = place_of(p, pid, thread);
+	if (!*place) {
+		p->pair[p->pairs] = (struct tracex_pair){ thread, pid };
+		*place = (uint32_t)++p->pairs;
+	}
+	*token = TOKEN_FIRST + (*place - 1) * TOKEN_STEP;
+	return 0;
+}
+
+/* What TraceX has a type for; threads are slots of their own. */
+static unsigned type_of(const char *kind)
+{
+	for (unsigned type = TRACEX_THREAD + 1; type < TRACEX_TYPES; type++)
+		if (!strcmp(tracex_type_name(type), kind))
+			return type;
+	return 0;
+}
+
+int tracex_pairs_object(struct tracex_pairs *p, const struct fmt_object *object)
+{
+	unsigned type = type_of(object->kind);
+	struct tracex_thing *thing;
+
+	if (!type || object->pointer > UINT32_MAX || object->pointer == TRACEX_CLOCK_POINTER) {
+		p->unfit++;
+		return 0;
+	}
+	for (size_t i = 0; i < p->things; i++)
+		if (p->thing[i].pointer == object->pointer)
+			return 0;
+	thing = realloc(p->thing, (p->things + 1) * sizeof(*thing));
+	if (!thing)
+		return ENOMEM;
+	p->thing = thing;
+	thing += p->things++;
+	memset(thing, 0, sizeof(*thing));
+	thing->type = type;
+	thing->pointer = (uint32_t)object->pointer;
+	thing->parameter[0] = (uint32_t)object->parameter[0];
+	thing->parameter[1] = (uint32_t)object->parameter[1];
+	memcpy(thing->name, object->name,
+	       object->name_len < TRACEX_NAME_BYTES ? object->name_len : TRACEX_NAME_BYTES - 1);
+	return 0;
+}
+
+void tracex_pairs_settle(struct tracex_pairs *p)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->things; i++) {
+		uint32_t ahead = p->thing[i].pointer - TOKEN_FIRST;
+
+		if (p->thing[i].pointer >= TOKEN_FIRST && ahead % TOKEN_STEP == 0 &&
+		    ahead / TOKEN_STEP < p->pairs)
+			p->unfit++;
+		else
+			p->thing[kept++] = p->thing[i];
+	}
+	p->things = kept;
+}
+
+size_t tracex_pairs_slots(const struct tracex_pairs *p)
+{
+	return p->pairs + p->things;
+}
+
+void tracex_pairs_put_slot(struct out *out, unsigned type, uint32_t pointer, uint32_t parameter1,
+			   uint32_t parameter2, const char *name)
+{
+	unsigned char slot[TRACEX_SLOT_BYTES + TRACEX_NAME_BYTES] = { 0, (unsigned char)type };
+
+	octets_put(slot + 4, pointer, 4);
+	octets_put(slot + 8, parameter1, 4);
+	octets_put(slot + 12, parameter2, 4);
+	memcpy(slot + TRACEX_SLOT_BYTES, name, strnlen(name, TRACEX_NAME_BYTES - 1));
+	out_bytes(out, slot, sizeof(slot));
+}
+
+void tracex_pairs_put(const struct tracex_pairs *p, struct out *out)
+{
+	for (size_t i = 0; i < p->pairs; i++) {
+		char name[TRACEX_NAME_BYTES];
+
+		snprintf(name, sizeof(name), "%u:%llx", p->pair[i].pid,
+			 (unsigned long long)p->pair[i].thread);
+		tracex_pairs_put_slot(out, TRACEX_THREAD, TOKEN_FIRST + (uint32_t)i * TOKEN_STEP, 0,
+				      0, name);
+	}
+	for (size_t i = 0; i < p->things; i++)
+		tracex_pairs_put_slot(out, p->thing[i].type, p->thing[i].pointer,
+				      p->thing[i].parameter[0], p->thing[i].parameter[1],
+				      p->thing[i].name);
+}
+
+void tracex_pairs_free(struct tracex_pairs *p)
+{
+	free(p->pair);
+	free(p->place);
+	free(p->thing);
+}

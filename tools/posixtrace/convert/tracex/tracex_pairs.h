@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tracex_pairs.h - the threads and objects of a log that is exported, as slots of a registry.
+ *
+ * A pointer of TraceX has 32 bits and so cannot be a thread's id: each pair of process and thread
+ * has a token in its place, in order of first use, and the ids in its name.
+ */
+#ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_PAIRS_H
+#define POSIXTRACE_CONVERT_TRACEX_TRACEX_PAIRS_H
+
+#include "convert/format.h"
+
+#define TRACEX_NAME_BYTES 32 /* of a slot that we write */
+
+struct tracex_pair {
+	uint64_t thread;
+	uint32_t pid;
+};
+
+struct tracex_thing { /* a slot of an object */
+	uint32_t type, pointer, parameter[2];
+	char name[TRACEX_NAME_BYTES];
+};
+
+struct tracex_pairs {
+	struct tracex_pair *pair;
+	size_t pairs, pairs_room;
+	uint32_t *place;        /* hash table of index + 1 */
+	size_t places;
+	struct tracex_thing *thing;
+	size_t things;
+	uint64_t unfit;         /* objects that TraceX has no slot for */
+};
+
+/* The token of a thread. ENOMEM, or ENOSPC past the last one. */
+int tracex_pairs_token(struct tracex_pairs *pairs, uint32_t pid, uint64_t thread, uint32_t *token);
+
+int tracex_pairs_object(struct tracex_pairs *pairs, const struct fmt_object *object);
+
+/* Objects whose pointers are tokens of threads are left out, once all threads are known. */
+void tracex_pairs_settle(struct tracex_pairs *pairs);
+size_t tracex_pairs_slots(const struct tracex_pairs *pairs);
+/* All slots. */
+void tracex_pairs_put(const struct tracex_pairs *pairs, struct out *out);
+/* One slot of 48 bytes, in use. */
+void tracex_pairs_put_slot(struct out *out, unsigned type, uint32_t pointer, uint32_t parameter1,
+			   uint32_t parameter2, const char *name);
+void tracex_pairs_free(struct tracex_pairs *pairs);
+
+#endif

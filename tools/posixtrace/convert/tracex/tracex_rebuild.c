@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tracex_rebuild.c - an imported trace buffer, exported: its own words, little endian, in their
+ * places.
+ *
+ * The header event begins it; it is as hostile as any data of a log.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "convert/octets.h"
+#include "convert/tracex/tracex_export.h"
+
+#define UNUSED_MAX (1u << 22) /* entries without an event: 128 MiB of zeros */
+#define GAP_MAX 65536u        /* bytes between registry and buffer */
+
+struct place {
+	uint32_t base, registry_start, registry_end, buffer_start, buffer_end, current;
+	unsigned name_bytes;
+};
+
+static bool is_named(const struct fmt_event *event, const char *name)
+{
+	return event->type->name_len == strlen(name) && !strcmp(event->type->name, name);
+}
+
+static void read_header(const unsigned char *header, struct place *place)
+{
+	place->base = octets_u32(header + 8);
+	place->registry_start = octets_u32(header + 12);
+	place->name_bytes = octets_u16(header + 18);
+	place->registry_end = octets_u32(header + 20);
+	place->buffer_start = octets_u32(header + 24);
+	place->buffer_end = octets_u32(header + 28);
+	place->current = octets_u32(header + 32);
+}
+
+static bool begin(struct tracex_sink *s, const unsigned char *header)
+{
+	struct place p;
+	uint64_t entries;
+
+	read_header(header, &p);
+	if (octets_u32(header) != TRACEX_ID || !p.name_bytes ||
+	    p.name_bytes > TRACEX_NAME_BYTES_MAX || p.registry_end < p.registry_start ||
+	    p.buffer_end < p.buffer_start)
+		return false;
+	entries = (p.buffer_end - p.buffer_start) / TRACEX_ENTRY_BYTES;
+	s->slot_bytes = TRACEX_SLOT_BYTES + p.name_bytes;
+	s->slot_count = (p.registry_end - p.registry_start) / s->slot_bytes;
+	/* The slots are numbered by 16 bits, so there are no more. */
+	if (!entries || s->slot_count > 65536)
+		return false;
+	s->slots = calloc(s->slot_count ? s->slot_count : 1, s->slot_bytes);
+	if (!s->slots)
+		return false;
+	for (size_t i = 0; i < s->slot_count; i++)
+		s->slots[i * s->slot_bytes] = 1; /* never used */
+	memcpy(s->header, header, sizeof(s->header));
+	return true;
+}
+
+bool tracex_rebuild_wants(struct tracex_sink *s, const struct fmt_event *event)
+{
+	if (s->rebuild)
+		return true;
+	if (s->events || !is_named(event, TRACEX_HEADER_EVENT))
+		return false;
+	if (event->data_len != TRACEX_HEADER_BYTES) {
+		fmt_fault(
+			s->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
+			"the log is of a layout that TraceX does not open: "
+			"it is exported as any log");
+		return false;
+	}
+	s->rebuild = begin(s, event->data);
+	return s->rebuild;
+}
+
+int tracex_rebuild_event(struct tracex_sink *s, const struct fmt_event *event)
+{
+	const unsigned char *data = event->data;
+
+	if (is_named(event, TRACEX_HEADER_EVENT))
+		return 0;
+	if (is_named(event, TRACEX_OBJECT_EVENT) && event->data_len == 2 + s->slot_bytes) {
+		if (octets_u16(data) < s->slot_count)
+			memcpy(s->slots + octets_u16(data) * s->slot_bytes, data + 2,
+			       s->slot_bytes);
+		return 0;
+	}
+	if (event->type->id && event->type->id < POSIX_TRACE_UNNAMED_USER_EVENT)
+		return 0; /* of the stream that the log was made with */
+	if (event->data_len != TRACEX_ENTRY_BYTES) {
+		s->foreign++;
+		return 0;
+	}
+	return tracex_sink_spool(s, data);
+}
+
+static void put_zeros(struct tracex_sink *s, uint64_t bytes)
+{
+	static const unsigned char zeros[4096];
+
+	for (; bytes > sizeof(zeros); bytes -= sizeof(zeros))
+		out_bytes(s->output->out, zeros, sizeof(zeros));
+	out_bytes(s->output->out, zeros, bytes);
+}
+
+/* count entries from the spool, beginning with one of them. */
+static int put_entries(struct tracex_sink *s, uint64_t first, uint64_t count)
+{
+	unsigned char piece[1024 * TRACEX_ENTRY_BYTES];
+	off_t at = (off_t)(first * TRACEX_ENTRY_BYTES);
+	uint64_t bytes = count * TRACEX_ENTRY_BYTES;
+
+	while (bytes) {
+		ssize_t n = pread(s->spool.fd, piece, bytes < sizeof(piece) ? bytes : sizeof(piece),
+				  at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? errno : EIO;
+		out_bytes(s->output->out, piece, (size_t)n);
+		at += n;
+		bytes -= (uint64_t)n;
+	}
+	return 0;
+}
+
+int tracex_rebuild_end(struct tracex_sink *s)
+{
+	struct place p;
+	uint64_t registry, entries, current = 0, gap = 0, unused;
+	int err;
+
+	read_header(s->header, &p);
+	registry = p.registry_end - p.registry_start;
+	entries = (p.buffer_end - p.buffer_start) / TRACEX_ENTRY_BYTES;
+	if (s->events > entries || entries - s->events > UNUSED_MAX) {
+		say("%s: %llu events, and the header of the trace buffer has room for %llu",
+		    s->output->shown, (unsigned long long)s->events, (unsigned long long)entries);
+		return -1;
+	}
+	if (s->foreign)
+		fmt_fault(s->flow, FMT_WARN, FMT_NO_OFFSET, NULL,
+			  "%llu events have no entry of ThreadX as their data and are left out",
+			  (unsigned long long)s->foreign);
+	out_bytes(s->output->out, s->header, sizeof(s->header));
+	out_bytes(s->output->out, s->slots, s->slot_count * s->slot_bytes);
+	put_zeros(s, registry - s->slot_count * s->slot_bytes);
+	if (p.registry_start - p.base == TRACEX_HEADER_BYTES && p.buffer_start > p.registry_end)
+		gap = p.buffer_start - p.registry_end;
+	if (gap <= GAP_MAX)
+		put_zeros(s, gap);
+	if (p.current >= p.buffer_start && p.current < p.buffer_end &&
+	    (p.current - p.buffer_start) % TRACEX_ENTRY_BYTES == 0)
+		current = (p.current - p.buffer_start) / TRACEX_ENTRY_BYTES;
+	/* The youngest stands before "current"; what was never used, after it. */
+	unused = entries - s->events;
+	if (current >= s->events) {
+		put_zeros(s, (current - s->events) * TRACEX_ENTRY_BYTES);
+		err = put_entries(s, 0, s->events);
+		put_zeros(s, (unused - (current - s->events)) * TRACEX_ENTRY_BYTES);
+		return err;
+	}
+	err = put_entries(s, s->events - current, current);
+	put_zeros(s, unused * TRACEX_ENTRY_BYTES);
+	return err ? err : put_entries(s, 0, s->events - current);
+}

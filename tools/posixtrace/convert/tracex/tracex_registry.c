@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tracex_registry.c - the registry of objects: what the pointers in events mean.
+ *
+ * A freed slot keeps its object's name, which older events still refer to; so one pointer can stand
+ * in a freed slot and in one in use, and the one in use is asked first.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/octets.h"
+#include "convert/tracex/tracex_part.h"
+
+static const char *const type_names[TRACEX_TYPES] = {
+	"", "thread", "timer", "queue", "semaphore", "mutex", "event flags", "block pool",
+	"byte pool", "media", "file", "IP", "packet pool", "TCP socket", "UDP socket",
+	"type 15", "type 16", "type 17", "type 18", "type 19", "type 20",
+	"USB host device", "USB host interface", "USB host endpoint", "USB host class",
+	"USB device", "USB device interface", "USB device endpoint", "USB device class",
+};
+
+const char *tracex_type_name(unsigned type)
+{
+	return type < TRACEX_TYPES ? type_names[type] : NULL;
+}
+
+void tracex_slot(const struct tracex *d, size_t index, struct tracex_slot *slot)
+{
+	const unsigned char *p = d->bytes + d->registry_at + index * d->slot_bytes;
+	unsigned word = d->wide ? 8 : 4;
+
+	slot->index = index;
+	slot->available = p[0] != 0;
+	slot->type = p[1];
+	slot->reserved1 = p[2];
+	slot->reserved2 = p[3];
+	slot->pointer = octets_get(p + word, word, d->big_endian);
+	slot->parameter[0] = octets_get(p + 2 * word, word, d->big_endian);
+	slot->parameter[1] = octets_get(p + 3 * word, word, d->big_endian);
+	slot->name = p + 4 * word;
+	slot->name_len = strnlen((const char *)slot->name, d->name_bytes);
+}
+
+int tracex_slot_priority(const struct tracex_slot *slot)
+{
+	if (slot->type != TRACEX_THREAD || !(slot->reserved1 & 0x80))
+		return -1;
+	return (int)((slot->reserved1 & 3) << 8 | slot->reserved2);
+}
+
+static int by_pointer(const void *a, const void *b)
+{
+	const struct tracex_ref *x = a, *y = b;
+
+	if (x->pointer != y->pointer)
+		return x->pointer < y->pointer ? -1 : 1;
+	if (x->freed != y->freed)
+		return x->freed ? 1 : -1;
+	return x->slot < y->slot ? -1 : x->slot > y->slot;
+}
+
+int tracex_refs(const struct tracex *d, struct tracex_ref **refs, size_t *count)
+{
+	struct tracex_slot slot;
+
+	*count = 0;
+	*refs = malloc((d->slots ? d->slots : 1) * sizeof(**refs));
+	if (!*refs)
+		return ENOMEM;
+	for (size_t i = 0; i < d->slots; i++) {
+		tracex_slot(d, i, &slot);
+		if (slot.type)
+			(*refs)[(*count)++] =
+				(struct tracex_ref){ slot.pointer, i, slot.available };
+	}
+	qsort(*refs, *count, sizeof(**refs), by_pointer);
+	return 0;
+}
+
+const struct tracex_ref *tracex_find(const struct tracex_ref *refs, size_t count, uint64_t pointer)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) { /* the first of its pointer is the best one */
+		size_t middle = low + (high - low) / 2;
+
+		if (refs[middle].pointer < pointer)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && refs[low].pointer == pointer ? &refs[low] : NULL;
+}
+
+static uint64_t slot_at(const struct tracex *d, size_t index)
+{
+	return d->at + d->registry_at + index * d->slot_bytes;
+}
+
+/* Two slots in use with one pointer: firmware does not write that. */
+static int check_pointers(const struct tracex *d, struct findings *f)
+{
+	struct tracex_ref *refs;
+	size_t count;
+	int err = tracex_refs(d, &refs, &count);
+
+	if (err)
+		return err;
+	for (size_t i = 1; i < count; i++)
+		if (refs[i].pointer == refs[i - 1].pointer && !refs[i].freed)
+			finding(f, FINDING_WARNING, "T18", slot_at(d, refs[i].slot),
+				"slots %zu and %zu are both in use for %#llx: "
+				"the first is believed",
+				refs[i - 1].slot, refs[i].slot,
+				(unsigned long long)refs[i].pointer);
+	free(refs);
+	return 0;
+}
+
+int tracex_check_registry(const struct tracex *d, struct findings *f)
+{
+	for (size_t i = 0; i < d->slots; i++) {
+		const unsigned char *p = d->bytes + d->registry_at + i * d->slot_bytes;
+		struct tracex_slot slot;
+
+		tracex_slot(d, i, &slot);
+		if (slot.type >= TRACEX_TYPES)
+			finding(f, FINDING_WARNING, "T18", slot_at(d, i) + 1,
+				"slot %zu: object type %u; wanted 0 to %d", i, slot.type,
+				TRACEX_TYPES - 1);
+		if (p[0] > 1)
+			finding(f, FINDING_WARNING, "T18", slot_at(d, i),
+				"slot %zu: available is %u; wanted 0 or 1", i, p[0]);
+		if (slot.type && slot.name_len == d->name_bytes)
+			finding(f, FINDING_WARNING, "T18", slot_at(d, i) + (size_t)(slot.name - p),
+				"slot %zu: no NUL ends its name of %u bytes", i, d->name_bytes);
+	}
+	return check_pointers(d, f);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* tracex_schema.h - what the data of imported events means, as schema texts of <trace_np.h>. */
+#ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_SCHEMA_H
+#define POSIXTRACE_CONVERT_TRACEX_TRACEX_SCHEMA_H
+
+#include "convert/tracex/tracex.h"
+
+#define TRACEX_SCHEMA_BYTES 1024
+
+/* Each into TRACEX_SCHEMA_BYTES. info: four names, "" for none; they may be any text. */
+void tracex_schema_entry(const struct tracex *dump, const char *const info[4], const char *items,
+			 char *schema);
+void tracex_schema_header(const struct tracex *dump, char *schema);
+void tracex_schema_slot(const struct tracex *dump, char *schema);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* tracex_sink.h - what the files of the source and the sink of TraceX's format share. */
+#ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_SINK_H
+#define POSIXTRACE_CONVERT_TRACEX_TRACEX_SINK_H
+
+#include "convert/format.h"
+
+/* Events that keep what is no event, so that the file can be made again. */
+#define TRACEX_HEADER_EVENT "tracex_header"
+#define TRACEX_OBJECT_EVENT "tracex_object"
+/* The name of the slot that keeps the length of a tick. */
+#define TRACEX_CLOCK_NAME "posixtrace tick %llu ns"
+
+int tracex_import(struct fmt_flow *flow, struct fmt_input *input);
+
+int tracex_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
+int tracex_sink_object(void *context, const struct fmt_object *object);
+int tracex_sink_event(void *context, const struct fmt_event *event);
+int tracex_sink_end(void *context, const struct fmt_end *end);
+void tracex_sink_close(void *context);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* tracex_source.h - an import of a trace buffer of ThreadX under way. */
+#ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_SOURCE_H
+#define POSIXTRACE_CONVERT_TRACEX_TRACEX_SOURCE_H
+
+#include "convert/format.h"
+#include "convert/tracex/tracex.h"
+#include "convert/tracex/tracex_names.h"
+#include "convert/tracex/tracex_spans.h"
+
+#define NANOSECONDS 1000000000u
+
+struct tracex_source {
+	struct fmt_flow *flow;
+	struct tracex dump;
+	struct tracex_names names;
+	const struct fmt_type *type[65536]; /* by event id */
+	struct tracex_ref *refs;
+	size_t refs_count;
+	bool ours;              /* exported by us: it has times and thread ids */
+	bool relative;
+	int64_t start_ns;
+	uint64_t tick_ns, tick_hz; /* one of them, the other is 0 */
+	bool clamped;
+	struct tracex_spans *spans; /* wanted; NULL: not */
+	const struct fmt_type *run, *mutex;
+	uint64_t strangers;     /* events of threads that the registry does not have */
+};
+
+/*
+ * When the first event was and how long a tick is, by the file and the options. False: said why
+ * not.
+ */
+bool tracex_source_clock(struct tracex_source *im);
+int64_t tracex_source_time(struct tracex_source *im, uint64_t ticks);
+
+/* The type of an event by its id. */
+const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw_id);
+
+/* Of a log that we exported: the ids that the name of a thread's slot is made of. */
+bool tracex_source_thread(const struct tracex_slot *slot, uint32_t *pid, uint64_t *thread);
+
+/* Events for the spans that end with this entry, before its own. False: stop. */
+bool tracex_source_spans(struct tracex_source *im, const struct tracex_entry *entry);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convert/tracex/tracex_spans.h"
+
+#include <stdlib.h>
+
+enum { /* event ids */
+	RESUME = 1, SUSPEND = 2, ISR_ENTER = 3, ISR_EXIT = 4, TIME_SLICE = 5, MUTEX_DELETE = 51,
+	MUTEX_GET = 52, MUTEX_PUT = 57, RELINQUISH = 109,
+};
+
+#define STATE_MUTEX 13
+
+struct cpu {
+	uint64_t thread;     /* that runs; 0: none that is known */
+	uint64_t since, isr; /* ticks */
+	unsigned depth;      /* of interrupts */
+	uint64_t isr_since;
+	bool has_next;       /* runs when the interrupt ends */
+	uint64_t next;
+};
+
+struct held {
+	uint64_t mutex, owner; /* 0: nobody that is known */
+	uint64_t since, put;   /* ticks; put: when it was left */
+	bool was_put;
+};
+
+struct waiter {
+	uint64_t thread, mutex;
+	bool suspended;
+};
+
+struct tracex_spans {
+	struct cpu cpu[TRACEX_CPUS];
+	struct held held[TRACEX_HELD];
+	struct waiter waiter[TRACEX_HELD];
+	size_t mutexes, waiters;
+
+	bool (*visit)(void *arg, const struct tracex_span *span);
+	void *arg;
+};
+
+struct tracex_spans *tracex_spans_new(void)
+{
+	return calloc(1, sizeof(struct tracex_spans));
+}
+
+void tracex_spans_free(struct tracex_spans *spans)
+{
+	free(spans);
+}
+
+/* ------------------------------------------------------------------ who runs */
+
+static bool is_thread(uint64_t context)
+{
+	return context != TRACEX_CONTEXT_NONE && context != TRACEX_CONTEXT_ISR &&
+	       context != TRACEX_CONTEXT_INITIALIZE;
+}
+
+/* thread 0: nobody. False: stop. */
+static bool run(struct tracex_spans *s, unsigned number, uint64_t thread, uint64_t ticks)
+{
+	struct cpu *cpu = &s->cpu[number];
+	struct tracex_span span = {
+		.kind = TRACEX_RUN, .thread = cpu->thread, .cpu = number, .begin = cpu->since,
+		.end = ticks, .isr = cpu->isr,
+	};
+
+	if (thread == cpu->thread)
+		return true;
+	cpu->thread = thread;
+	cpu->since = ticks;
+	cpu->isr = 0;
+	return !span.thread || s->visit(s->arg, &span);
+}
+
+/* All that were entered: an exit may be missing. */
+static bool leave_isr(struct tracex_spans *s, unsigned number, uint64_t ticks)
+{
+	struct cpu *cpu = &s->cpu[number];
+
+	cpu->isr += ticks - cpu->isr_since;
+	cpu->depth = 0;
+	if (!cpu->has_next)
+		return true;
+	cpu->has_next = false;
+	return run(s, number, cpu->next, ticks);
+}
+
+static bool isr_entry(struct tracex_spans *s, unsigned number, const struct tracex_entry *e,
+		      unsigned id)
+{
+	struct cpu *cpu = &s->cpu[number];
+
+	if (!cpu->depth) {
+		/* The priority word is who was interrupted. */
+		if (!run(s, number, e->priority, e->ticks))
+			return false;
+		cpu->isr_since = e->ticks;
+		cpu->depth = 1;
+		return id != ISR_EXIT || leave_isr(s, number, e->ticks);
+	}
+	if (id == ISR_ENTER)
+		cpu->depth++;
+	else if (id == ISR_EXIT && !--cpu->depth)
+		return leave_isr(s, number, e->ticks);
+	return true;
+}
+
+/* Who an entry says is next; of a suspension that tells nobody the thread itself no longer runs. */
+static bool next_of(const struct tracex_entry *e, unsigned id, uint64_t *next)
+{
+	switch (id) {
+	case RESUME:
+	case SUSPEND:
+		*next = e->info[3];
+		return *next || (id == SUSPEND && e->info[0] == e->context);
+	case TIME_SLICE:
+		*next = e->info[0];
+		return *next;
+	case RELINQUISH:
+		*next = e->info[1];
+		return *next;
+	}
+	return false;
+}
+
+static bool take_context(struct tracex_spans *s, const struct tracex_entry *e, unsigned id)
+{
+	unsigned number = tracex_cpu(e->raw_id);
+	struct cpu *cpu = &s->cpu[number];
+	uint64_t next;
+
+	if (e->context == TRACEX_CONTEXT_ISR) {
+		if (!isr_entry(s, number, e, id))
+			return false;
+	} else if (is_thread(e->context)) {
+		if (cpu->depth && !leave_isr(s, number, e->ticks))
+			return false;
+		if (!run(s, number, e->context, e->ticks))
+			return false;
+	}
+	if (!next_of(e, id, &next))
+		return true;
+	if (!cpu->depth)
+		return run(s, number, next, e->ticks);
+	cpu->has_next = true;
+	cpu->next = next;
+	return true;
+}
+
+/* ------------------------------------------------------------------ who holds what */
+
+static struct held *held_of(struct tracex_spans *s, uint64_t mutex)
+{
+	for (size_t i = 0; i < s->mutexes; i++)
+		if (s->held[i].mutex == mutex)
+			return &s->held[i];
+	if (s->mutexes == TRACEX_HELD)
+		return NULL;
+	s->held[s->mutexes] = (struct held){ .mutex = mutex };
+	return &s->held[s->mutexes++];
+}
+
+static struct waiter *waiter_of(struct tracex_spans *s, uint64_t thread)
+{
+	for (size_t i = 0; i < s->waiters; i++)
+		if (s->waiter[i].thread == thread)
+			return &s->waiter[i];
+	return NULL;
+}
+
+static void forget(struct tracex_spans *s, struct waiter *waiter)
+{
+	*waiter = s->waiter[--s->waiters];
+}
+
+static void hold(struct held *held, uint64_t owner, uint64_t ticks)
+{
+	held->owner = owner;
+	held->since = ticks;
+	held->was_put = false;
+}
+
+static void get(struct tracex_spans *s, const struct tracex_entry *e)
+{
+	struct held *held = held_of(s, e->info[0]);
+	struct waiter *waiter = waiter_of(s, e->context);
+
+	if (waiter) /* it does something else now */
+		forget(s, waiter);
+	if (!held || !is_thread(e->context))
+		return;
+	if (!e->info[3])
+		hold(held, e->context, e->ticks);
+	else if (e->info[2] != e->context && e->info[1] && s->waiters < TRACEX_HELD)
+		s->waiter[s->waiters++] =
+			(struct waiter){ .thread = e->context, .mutex = e->info[0] };
+}
+
+static bool put(struct tracex_spans *s, const struct tracex_entry *e)
+{
+	struct held *held = held_of(s, e->info[0]);
+	struct tracex_span span = { .kind = TRACEX_MUTEX, .mutex = e->info[0], .end = e->ticks };
+
+	if (!held || e->info[2] != 1)
+		return true;
+	span.thread = held->owner;
+	span.begin = held->since;
+	span.cpu = tracex_cpu(e->raw_id);
+	held->owner = 0;
+	held->put = e->ticks;
+	held->was_put = true;
+	return !span.thread || s->visit(s->arg, &span);
+}
+
+/* Who waited goes on: it has the mutex if that was just left, else its time is over. */
+static void resumed(struct tracex_spans *s, const struct tracex_entry *e)
+{
+	struct waiter *waiter = waiter_of(s, e->info[0]);
+	struct held *held;
+
+	if (!waiter || e->info[1] != STATE_MUTEX)
+		return;
+	held = held_of(s, waiter->mutex);
+	if (held && waiter->suspended && held->was_put && !held->owner)
+		hold(held, waiter->thread, held->put);
+	forget(s, waiter);
+}
+
+static bool take_mutex(struct tracex_spans *s, const struct tracex_entry *e, unsigned id)
+{
+	struct waiter *waiter;
+	struct held *held;
+
+	switch (id) {
+	case MUTEX_GET:
+		get(s, e);
+		break;
+	case MUTEX_PUT:
+		return put(s, e);
+	case MUTEX_DELETE:
+		held = held_of(s, e->info[0]);
+		if (held)
+			*held = (struct held){ .mutex = e->info[0] };
+		break;
+	case SUSPEND:
+		waiter = e->info[1] == STATE_MUTEX ? waiter_of(s, e->info[0]) : NULL;
+		if (waiter)
+			waiter->suspended = true;
+		break;
+	case RESUME:
+		resumed(s, e);
+		break;
+	}
+	return true;
+}
+
+bool tracex_spans_take(struct tracex_spans *spans, const struct tracex_entry *entry,
+		       bool (*visit)(void *arg, const struct tracex_span *span), void *arg)
+{
+	unsigned id = tracex_id(entry->raw_id);
+
+	spans->visit = visit;
+	spans->arg = arg;
+	return take_mutex(spans, entry, id) && take_context(spans, entry, id);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* types.c - the event types of a conversion, found by id and name. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "convert/flow.h"
+
+#define TYPES_MAX   65535
+#define SCHEMAS_MAX 4096 /* that are kept ready; each takes six kilobytes */
+
+static const struct {
+	unsigned id;
+	const char *name;
+} predefined[] = {
+	{ POSIX_TRACE_ERROR, "posix_trace_error" },
+	{ POSIX_TRACE_START, "posix_trace_start" },
+	{ POSIX_TRACE_STOP, "posix_trace_stop" },
+	{ POSIX_TRACE_FILTER, "posix_trace_filter" },
+	{ POSIX_TRACE_OVERFLOW, "posix_trace_overflow" },
+	{ POSIX_TRACE_RESUME, "posix_trace_resume" },
+	{ POSIX_TRACE_FLUSH_START, "posix_trace_flush_start" },
+	{ POSIX_TRACE_FLUSH_STOP, "posix_trace_flush_stop" },
+	{ POSIX_TRACE_UNNAMED_USER_EVENT, "posix_trace_unnamed_userevent" },
+};
+
+static struct fmt_type no_memory = { .name = "", .level = -1 };
+
+static unsigned predefined_id(const char *name, size_t len)
+{
+	if (len < 12 || memcmp(name, "posix_trace_", 12) != 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(predefined) / sizeof(predefined[0]); i++)
+		if (strlen(predefined[i].name) == len && !memcmp(predefined[i].name, name, len))
+			return predefined[i].id;
+	return 0;
+}
+
+static uint32_t hash_of(const char *name, size_t len)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+	return hash;
+}
+
+/*
+ * The slot of the type with that name and, unless any will do, that id and variant; or a free one.
+ */
+static uint32_t *slot_of(const struct fmt_flow *flow, const char *name, size_t len, unsigned id,
+			 unsigned variant, bool any)
+{
+	size_t i = hash_of(name, len) & (flow->places - 1);
+
+	for (;; i = (i + 1) & (flow->places - 1)) {
+		const struct fmt_type *type;
+
+		if (!flow->place[i])
+			return &flow->place[i];
+		type = flow->type[flow->place[i] - 1];
+		if ((any || (type->id == id && type->variant == variant)) &&
+		    type->name_len == len &&
+		    !memcmp(type->name, name, len))
+			return &flow->place[i];
+	}
+}
+
+struct fmt_type *flow_find(const struct fmt_flow *flow, const char *name, size_t len)
+{
+	uint32_t *slot = flow->places ? slot_of(flow, name, len, 0, 0, true) : NULL;
+
+	return slot && *slot ? flow->type[*slot - 1] : NULL;
+}
+
+static bool make_room(struct fmt_flow *flow)
+{
+	size_t room = flow->types_room ? 2 * flow->types_room : 64;
+	struct fmt_type **type;
+	uint32_t *place;
+
+	if (flow->types < flow->types_room)
+		return true;
+	type = realloc(flow->type, room * sizeof(struct fmt_type *));
+	if (!type)
+		return false;
+	flow->type = type;
+	place = calloc(4 * room, sizeof(*place));
+	if (!place)
+		return false;
+	free(flow->place);
+	flow->place = place;
+	flow->places = 4 * room;
+	flow->types_room = room;
+	for (size_t i = 0; i < flow->types; i++) {
+		const struct fmt_type *t = flow->type[i];
+
+		*slot_of(flow, t->name, t->name_len, t->id, t->variant, false) = (uint32_t)i + 1;
+	}
+	return true;
+}
+
+/* One piece of memory: the type, its name, its schema, the name of its span. */
+static struct fmt_type *copy_of(const struct fmt_type *what, size_t len)
+{
+	size_t schema = what->schema ? strlen(what->schema) + 1 : 0;
+	size_t span = what->span ? strlen(what->span) + 1 : 0;
+	struct fmt_type *type = malloc(sizeof(*type) + 2 * (len + 1) + schema + span);
+	char *text = (char *)(type + 1);
+
+	if (!type)
+		return NULL;
+	*type = *what;
+	type->name = memcpy(text, what->name, len);
+	text[len] = '\0';
+	type->name_len = len;
+	text += len + 1;
+	if (schema)
+		type->schema = memcpy(text, what->schema, schema);
+	text += schema;
+	if (span)
+		type->span = memcpy(text, what->span, span);
+	return type;
+}
+
+/* What the schema says of the type, unless the source knows better. */
+static void learn_schema(struct fmt_flow *flow, struct fmt_type *type)
+{
+	struct posix_trace_schema_np *schema;
+
+	type->fields = NULL;
+	if (!type->schema || flow->schemas == SCHEMAS_MAX)
+		return;
+	schema = malloc(sizeof(*schema));
+	if (!schema)
+		return;
+	if (posix_trace_schema_parse_np(type->schema, schema)) {
+		free(schema);
+		return;
+	}
+	flow->schemas++;
+	type->fields = schema;
+	if (type->level < 0 && schema->level)
+		type->level = schema->level;
+	if (!type->span && schema->span) {
+		type->span = schema->span;
+		type->phase = schema->role == POSIX_TRACE_BEGIN_NP ? FMT_BEGIN : FMT_END;
+	}
+}
+
+static const struct fmt_type *add(struct fmt_flow *flow, const struct fmt_type *what, size_t len,
+				  unsigned id)
+{
+	struct fmt_type *type = make_room(flow) ? copy_of(what, len) : NULL;
+
+	if (!type) {
+		flow_answer(flow, ENOMEM);
+		return &no_memory;
+	}
+	type->id = id;
+	type->index = flow->types;
+	*slot_of(flow, type->name, len, id, type->variant, false) = (uint32_t)flow->types + 1;
+	flow->type[flow->types++] = type;
+	learn_schema(flow, type);
+	if (!type->span)
+		flow_pair(flow, type);
+	if (flow->to->type && flow->begun && !flow->stopped)
+		flow_answer(flow, flow->to->type(flow->context, type));
+	return type;
+}
+
+const struct fmt_type *fmt_type(struct fmt_flow *flow, const struct fmt_type *what)
+{
+	size_t len = what->name_len ? what->name_len : strlen(what->name);
+	unsigned id = what->id ? what->id : predefined_id(what->name, len);
+
+	if (flow->places) {
+		uint32_t *slot = slot_of(flow, what->name, len, id, what->variant, false);
+
+		if (*slot)
+			return flow->type[*slot - 1];
+	}
+	/* The last place is for the unnamed type. */
+	if (flow->types + 1 < TYPES_MAX || id == POSIX_TRACE_UNNAMED_USER_EVENT)
+		return add(flow, what, len, id);
+	if (!flow->too_many_types)
+		fmt_fault(flow, FMT_WARN, FMT_NO_OFFSET, NULL,
+			  "more than %d event types: the rest have no name", TYPES_MAX - 1);
+	flow->too_many_types = true;
+	return fmt_type_named(flow, "posix_trace_unnamed_userevent");
+}
+
+static bool is_described_as(const struct fmt_type *type, const char *schema)
+{
+	return type->schema && schema ? !strcmp(type->schema, schema) : type->schema == schema;
+}
+
+const struct fmt_type *flow_type_described(struct fmt_flow *flow, const struct fmt_type *what)
+{
+	struct fmt_type wanted = *what;
+	size_t len = strlen(what->name);
+
+	wanted.id = predefined_id(what->name, len);
+	for (; flow->places; wanted.variant++) {
+		const uint32_t *slot = slot_of(flow, what->name, len, wanted.id, wanted.variant,
+					       false);
+
+		if (!*slot)
+			break;
+		if (is_described_as(flow->type[*slot - 1], what->schema))
+			return flow->type[*slot - 1];
+	}
+	return fmt_type(flow, &wanted);
+}
+
+const struct fmt_type *fmt_type_named(struct fmt_flow *flow, const char *name)
+{
+	struct fmt_type what = { .name = name, .level = -1 };
+
+	return fmt_type(flow, &what);
+}
+
+size_t fmt_types(const struct fmt_flow *flow)
+{
+	return flow->types;
+}
+
+struct fmt_type *flow_type_at(struct fmt_flow *flow, size_t index)
+{
+	return flow->type[index];
+}
+
+const struct fmt_type *fmt_type_at(const struct fmt_flow *flow, size_t index)
+{
+	return flow->type[index];
+}

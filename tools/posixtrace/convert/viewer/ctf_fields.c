@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ctf_fields.c - the fields of a schema as those of a CTF event.
+ *
+ * Both are packed, so the bytes are the same: a payload is copied as it is.
+ */
+#include <string.h>
+
+#include "convert/viewer/ctf.h"
+
+static const char *integer_of(enum posix_trace_type_np type)
+{
+	switch (type) {
+	case POSIX_TRACE_TYPE_BOOL_NP:
+	case POSIX_TRACE_TYPE_CHAR_NP:
+		return "u8";
+	case POSIX_TRACE_TYPE_PTR_NP:
+		return "x64";
+	case POSIX_TRACE_TYPE_NS_NP:
+		return "u64";
+	case POSIX_TRACE_TYPE_TIME_NP:
+		return "s64";
+	case POSIX_TRACE_TYPE_ERRNO_NP:
+		return "s32";
+	default:
+		return posix_trace_type_name_np(type);
+	}
+}
+
+/* CTF's enumerations have labels that differ, and no bits. */
+static bool is_enumeration(const struct posix_trace_field_np *field)
+{
+	if (!field->value_names || field->has_bits || field->form == POSIX_TRACE_FORM_FLOAT_NP ||
+	    field->form == POSIX_TRACE_FORM_BYTES_NP)
+		return false;
+	for (unsigned i = 0; i < field->value_names; i++)
+		for (unsigned j = 0; j < i; j++)
+			if (!strcmp(field->value_name[i].name, field->value_name[j].name))
+				return false;
+	return true;
+}
+
+static void put_type(struct out *out, const struct posix_trace_field_np *field)
+{
+	if (!is_enumeration(field)) {
+		out_str(out, integer_of(field->type));
+		return;
+	}
+	out_printf(out, "enum : %s { ", integer_of(field->type));
+	for (unsigned i = 0; i < field->value_names; i++) {
+		const struct posix_trace_value_name_np *name = &field->value_name[i];
+
+		out_str(out, i ? ", " : "");
+		ctf_literal(out, name->name);
+		out_str(out, " = ");
+		if (field->form == POSIX_TRACE_FORM_SIGNED_NP)
+			out_signed(out, (int64_t)name->value);
+		else
+			out_unsigned(out, name->value);
+	}
+	out_str(out, " }");
+}
+
+/* Readers take one _ off the name; without it a name could be a word of TSDL. */
+static void put_field(struct out *out, const struct posix_trace_field_np *field)
+{
+	out_str(out, "\t\t");
+	if (field->type == POSIX_TRACE_TYPE_STR_NP && !field->room) {
+		out_printf(out, "string { encoding = UTF8; } _%s;\n", field->name);
+	} else if (field->type == POSIX_TRACE_TYPE_STR_NP) {
+		out_printf(out,
+			   "integer { size = 8; align = 8; signed = false; encoding = UTF8; } "
+			   "_%s[%u];\n",
+			   field->name, field->room);
+	} else if (field->type == POSIX_TRACE_TYPE_BYTES_NP && !field->room) {
+		out_printf(out, "u32 __%s_length;\n\t\tx8 _%s[__%s_length];\n", field->name,
+			   field->name, field->name);
+	} else if (field->type == POSIX_TRACE_TYPE_BYTES_NP) {
+		out_printf(out, "x8 _%s[%u];\n", field->name, field->room);
+	} else {
+		put_type(out, field);
+		out_printf(out, " _%s", field->name);
+		if (field->is_array)
+			out_printf(out, "[%u]", field->count);
+		out_str(out, ";\n");
+	}
+}
+
+void ctf_fields(struct out *out, const struct posix_trace_schema_np *schema)
+{
+	for (unsigned i = 0; i < schema->fields; i++)
+		put_field(out, &schema->field[i]);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* ctf_metadata.c - the text in TSDL that describes a CTF trace. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "convert/viewer/ctf.h"
+
+/* A string literal: what is no UTF-8, and what is not to be shown, as text such as \xff. */
+static bool literal(struct out *out, const char *text, size_t len)
+{
+	const unsigned char *from = (const unsigned char *)text, *end = from + len;
+	bool exact = true;
+
+	out_char(out, '"');
+	while (from < end) {
+		char *p = out_room(out);
+		uint32_t c;
+		size_t n = text_character(from, (size_t)(end - from), &c);
+
+		if (n && !text_is_unsafe(c)) {
+			if (c == '"' || c == '\\')
+				*p++ = '\\';
+			memcpy(p, from, n);
+			p += n;
+		} else {
+			exact = false;
+			n = 1;
+			memcpy(p, "\\\\x", 3);
+			p = put_hex(p + 3, *from, 2);
+		}
+		out_done(out, p);
+		from += n;
+	}
+	out_char(out, '"');
+	return exact;
+}
+
+void ctf_literal(struct out *out, const char *text)
+{
+	literal(out, text, strlen(text));
+}
+
+static void env_text(struct out *out, const char *key, const char *text)
+{
+	if (!*text)
+		return;
+	out_printf(out, "\t%s = ", key);
+	literal(out, text, strlen(text));
+	out_str(out, ";\n");
+}
+
+/* A name that CTF cannot have exactly stands here in digits. */
+static void env_names(struct out *out, const struct ctf *ctf)
+{
+	for (size_t i = 0; i < ctf->kinds; i++) {
+		const struct fmt_type *type = ctf->kind[i].type;
+		static struct out scratch = { .fd = -1 };
+
+		scratch.used = 0;
+		if (type->name_len > 4096 || literal(&scratch, type->name, type->name_len))
+			continue;
+		out_printf(out, "\tevent_name_%zu_hex = \"", i);
+		out_hex(out, type->name, type->name_len);
+		out_str(out, "\";\n");
+	}
+}
+
+static void env(struct out *out, const struct ctf *ctf)
+{
+	const struct fmt_facts *facts = &ctf->facts;
+
+	out_str(out, "env {\n");
+	env_text(out, "hostname", facts->host);
+	env_text(out, "trace_name", facts->name);
+	env_text(out, "tracer_name", "posixtrace");
+	env_text(out, "generation", facts->generation);
+	env_text(out, "event_clock", facts->clock);
+	out_printf(out, "\tpid = %u;\n", facts->pid);
+	if (facts->has_creation)
+		out_printf(out, "\tcreation_ns = \"%lld\";\n", (long long)facts->creation_ns);
+	env_names(out, ctf);
+	out_str(out, "};\n\n");
+}
+
+static void uuid(struct out *out, const uint8_t *id)
+{
+	for (int i = 0; i < 16; i++)
+		out_printf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
+}
+
+static void trace(struct out *out, const struct ctf *ctf)
+{
+	static const uint16_t one = 1;
+
+	out_str(out,
+		"/* CTF 1.8 */\n\n"
+		"typealias integer { size = 8; align = 8; signed = false; } := u8;\n"
+		"typealias integer { size = 16; align = 8; signed = false; } := u16;\n"
+		"typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
+		"typealias integer { size = 64; align = 8; signed = false; } := u64;\n"
+		"typealias integer { size = 8; align = 8; signed = true; } := s8;\n"
+		"typealias integer { size = 16; align = 8; signed = true; } := s16;\n"
+		"typealias integer { size = 32; align = 8; signed = true; } := s32;\n"
+		"typealias integer { size = 64; align = 8; signed = true; } := s64;\n"
+		"typealias integer { size = 8; align = 8; signed = false; base = 16; } := x8;\n"
+		"typealias integer { size = 16; align = 8; signed = false; base = 16; } := x16;\n"
+		"typealias integer { size = 32; align = 8; signed = false; base = 16; } := x32;\n"
+		"typealias integer { size = 64; align = 8; signed = false; base = 16; } := x64;\n"
+		"typealias floating_point { exp_dig = 8; mant_dig = 24; align = 8; } := f32;\n"
+		"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := f64;\n\n"
+		"trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"");
+	uuid(out, ctf->uuid);
+	out_printf(out, "\";\n\tbyte_order = %s;\n", *(const uint8_t *)&one ? "le" : "be");
+	out_str(out, "\tpacket.header := struct {\n"
+		     "\t\tu32 magic;\n"
+		     "\t\tu8 uuid[16];\n"
+		     "\t\tu32 stream_id;\n"
+		     "\t\tu64 stream_instance_id;\n"
+		     "\t};\n"
+		     "};\n\n");
+}
+
+static void clock_and_stream(struct out *out, const struct ctf *ctf)
+{
+	out_str(out, "clock {\n\tname = realtime;\n\tdescription = \"CLOCK_REALTIME\";\n"
+		     "\tfreq = 1000000000;\n");
+	out_printf(out, "\toffset_s = %lld;\n\toffset = 0;\n\tabsolute = true;\n};\n\n",
+		   (long long)ctf->offset_s);
+	out_str(out, "typealias integer {\n"
+		     "\tsize = 64; align = 8; signed = false; map = clock.realtime.value;\n"
+		     "} := time_t;\n\n"
+		     "stream {\n"
+		     "\tid = 0;\n"
+		     "\tevent.header := struct {\n"
+		     "\t\tu32 id;\n"
+		     "\t\ttime_t timestamp;\n"
+		     "\t};\n"
+		     "\tevent.context := struct {\n"
+		     "\t\tu32 _pid;\n"
+		     "\t\tu32 _tid;\n"
+		     "\t\tx64 _thread;\n"
+		     "\t\tx64 _address;\n"
+		     "\t\ts32 _cpu;\n"
+		     "\t\tu8 _truncated;\n"
+		     "\t\tu8 _late;\n"
+		     "\t\tu8 _after_damage;\n"
+		     "\t};\n"
+		     "\tpacket.context := struct {\n"
+		     "\t\ttime_t timestamp_begin;\n"
+		     "\t\ttime_t timestamp_end;\n"
+		     "\t\tu64 content_size;\n"
+		     "\t\tu64 packet_size;\n"
+		     "\t\tu64 packet_seq_num;\n"
+		     "\t\tu64 events_discarded;\n"
+		     "\t};\n"
+		     "};\n\n");
+}
+
+/* Babeltrace's levels: 2 critical, 3 error, 4 warning, 6 information, 14 debug. */
+static int loglevel(int level)
+{
+	static const int levels[] = { 2, 3, 4, 6, 14 };
+
+	return level >= 1 && level <= 5 ? levels[level - 1] : -1;
+}
+
+static void event_class(struct out *out, const struct fmt_type *type, bool typed)
+{
+	out_str(out, "event {\n\tname = ");
+	literal(out, type->name, type->name_len < 4096 ? type->name_len : 4096);
+	out_printf(out, ";\n\tid = %zu;\n\tstream_id = 0;\n", 2 * type->index + typed);
+	if (loglevel(type->level) >= 0)
+		out_printf(out, "\tloglevel = %d;\n", loglevel(type->level));
+	out_str(out, "\tfields := struct {\n");
+	if (typed)
+		ctf_fields(out, type->fields);
+	else
+		out_str(out, "\t\tu32 _data_length;\n\t\tx8 _data[_data_length];\n");
+	out_str(out, "\t};\n};\n\n");
+}
+
+int ctf_metadata(struct ctf *ctf)
+{
+	struct out *out = calloc(1, sizeof(*out));
+	int err;
+
+	if (!out)
+		return ENOMEM;
+	out->fd = openat(ctf->folder, "metadata", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (out->fd < 0) {
+		err = errno;
+		free(out);
+		return err;
+	}
+	trace(out, ctf);
+	env(out, ctf);
+	clock_and_stream(out, ctf);
+	for (size_t i = 0; i < ctf->kinds; i++)
+		for (int typed = 0; typed < 2; typed++)
+			if (ctf->kind[i].used[typed])
+				event_class(out, ctf->kind[i].type, typed);
+	err = out_flush(out);
+	close(out->fd);
+	free(out);
+	return err;
+}

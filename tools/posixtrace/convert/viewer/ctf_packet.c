@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* ctf_packet.c - the packets of a CTF stream. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "convert/viewer/ctf.h"
+
+int ctf_stream_open(struct ctf *ctf, struct ctf_stream *stream)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "stream_%u", (unsigned)(stream - ctf->stream));
+	stream->fd = openat(ctf->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (stream->fd < 0)
+		return errno;
+	stream->room = CTF_PACKET_BYTES;
+	stream->used = sizeof(struct ctf_packet_head);
+	stream->bytes = malloc(stream->room);
+	ctf->streams++;
+	return stream->bytes ? 0 : ENOMEM;
+}
+
+void ctf_stream_close(struct ctf_stream *stream)
+{
+	close(stream->fd);
+	free(stream->bytes);
+}
+
+static int write_all(int fd, const uint8_t *bytes, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, bytes, len);
+
+		if (n >= 0) {
+			bytes += n;
+			len -= (size_t)n;
+		} else if (errno != EINTR) {
+			return errno;
+		}
+	}
+	return 0;
+}
+
+static int write_packet(struct ctf *ctf, struct ctf_stream *stream)
+{
+	struct ctf_packet_head *head = (struct ctf_packet_head *)(void *)stream->bytes;
+	int err;
+
+	head->magic = CTF_MAGIC;
+	memcpy(head->uuid, ctf->uuid, sizeof(head->uuid));
+	head->stream_id = 0;
+	head->stream_instance_id = (uint64_t)(stream - ctf->stream);
+	head->timestamp_begin = stream->begin;
+	head->timestamp_end = stream->last;
+	head->content_size = head->packet_size = 8 * (uint64_t)stream->used;
+	head->packet_seq_num = stream->number++;
+	head->events_discarded = stream->discarded;
+	err = write_all(stream->fd, stream->bytes, stream->used);
+	stream->used = sizeof(*head);
+	stream->begin = stream->last;
+	/* One large event does not keep its memory. */
+	if (stream->room > CTF_PACKET_BYTES) {
+		uint8_t *less = realloc(stream->bytes, CTF_PACKET_BYTES);
+
+		if (less) {
+			stream->bytes = less;
+			stream->room = CTF_PACKET_BYTES;
+		}
+	}
+	return err;
+}
+
+int ctf_flush(struct ctf *ctf, struct ctf_stream *stream)
+{
+	return stream->used > sizeof(struct ctf_packet_head) ? write_packet(ctf, stream) : 0;
+}
+
+int ctf_room(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, size_t bytes,
+	     uint8_t **room)
+{
+	if (bytes > stream->room - stream->used) {
+		int err = ctf_flush(ctf, stream);
+
+		if (err)
+			return err;
+	}
+	if (bytes > stream->room - stream->used) {
+		uint8_t *more = realloc(stream->bytes, stream->used + bytes);
+
+		if (!more)
+			return ENOMEM;
+		stream->bytes = more;
+		stream->room = stream->used + bytes;
+	}
+	if (stream->used == sizeof(struct ctf_packet_head))
+		stream->begin = time;
+	*room = stream->bytes + stream->used;
+	stream->used += bytes;
+	stream->last = time;
+	stream->any = true;
+	return 0;
+}
+
+int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint64_t events,
+		bool in_gap)
+{
+	bool has_events = stream->used > sizeof(struct ctf_packet_head);
+	int err = has_events && !(in_gap && stream->number) ? write_packet(ctf, stream) : 0;
+
+	if (err)
+		return err;
+	/* Readers compare a packet's count with that of the packet before, which must be there. */
+	if (!stream->number) {
+		stream->begin = stream->last = stream->any ? stream->last : time;
+		err = write_packet(ctf, stream);
+	}
+	if (time > stream->last)
+		stream->last = time;
+	if (stream->used == sizeof(struct ctf_packet_head))
+		stream->begin = stream->last;
+	stream->discarded += events;
+	return err ? err : write_packet(ctf, stream);
+}

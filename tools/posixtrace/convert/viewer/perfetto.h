@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * perfetto.h - a trace of Perfetto being written: a sequence of TracePackets, see perfetto.dev's
+ * trace_packet.proto. Field numbers are those of its messages.
+ *
+ * Times are of CLOCK_REALTIME. A thread is a track, and so is a process, and so are the losses of
+ * each cause. Spans of a thread that cross are on further tracks, its children; those with a key
+ * are on tracks of their process. A reader sorts packets by time and keeps the file's order where
+ * times are equal: for that order the lanes of spans were made.
+ */
+#ifndef POSIXTRACE_CONVERT_VIEWER_PERFETTO_H
+#define POSIXTRACE_CONVERT_VIEWER_PERFETTO_H
+
+#include "convert/format.h"
+#include "convert/threads.h"
+#include "convert/viewer/proto.h"
+
+enum { /* Trace, TracePacket */
+	TRACE_PACKET = 1,
+	PACKET_CLOCK_SNAPSHOT = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE_ID = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_INTERNED_DATA = 12,
+	PACKET_SEQUENCE_FLAGS = 13,
+	PACKET_TIMESTAMP_CLOCK_ID = 58,
+	PACKET_DEFAULTS = 59,
+	PACKET_TRACK_DESCRIPTOR = 60,
+};
+
+enum { /* TrackEvent */
+	EVENT_ANNOTATION = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME_IID = 10,
+	EVENT_TRACK_UUID = 11,
+	EVENT_NAME = 23,
+	TYPE_SLICE_BEGIN = 1,
+	TYPE_SLICE_END = 2,
+	TYPE_INSTANT = 3,
+};
+
+enum { /* DebugAnnotation */
+	ANNOTATION_NAME_IID = 1,
+	ANNOTATION_BOOL = 2,
+	ANNOTATION_UINT = 3,
+	ANNOTATION_INT = 4,
+	ANNOTATION_DOUBLE = 5,
+	ANNOTATION_STRING = 6,
+	ANNOTATION_POINTER = 7,
+	ANNOTATION_NAME = 10,
+	ANNOTATION_ARRAY = 12,
+};
+
+#define SEQUENCE_ID          1
+#define CLOCK_ID_REALTIME    1
+#define STATE_CLEARED        1
+#define NEEDS_STATE          2
+
+/* Names that every trace has, interned in its first packet; an event type's is its index behind. */
+enum perfetto_name { NAME_NONE, NAME_DATA, NAME_HEX, NAME_ADDRESS, NAME_TRUNCATED, NAME_LATE,
+		     NAME_AFTER_DAMAGE, NAME_CPU, NAME_THREAD, NAME_TID, NAMES };
+
+struct perfetto_kind {
+	const struct fmt_type *type;
+	char *name;            /* as it is shown */
+	bool told;             /* it is interned, and so are its fields' names, from field_iid on */
+	uint64_t field_iid;
+};
+
+struct perfetto {
+	struct fmt_flow *flow;
+	struct out *out;
+	struct proto packet;
+	uint64_t next_iid;     /* of names of annotations */
+	struct threads threads;
+	struct threads lanes;  /* tracks of spans that are described, by their uuid as a handle */
+	struct thread *last;   /* of the last event */
+	struct fmt_facts facts;
+	bool has_losses[POSIX_TRACE_LOST_CAUSES_NP], counted[POSIX_TRACE_LOST_CAUSES_NP];
+	struct perfetto_kind *kind; /* by index of the type */
+	size_t kinds;
+	int64_t last_ns;
+};
+
+/* Begins a packet and ends it, which writes it. */
+size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns);
+int perfetto_end(struct perfetto *perfetto, size_t packet);
+
+/* Begins an event on a track in the packet; proto_end() ends it. */
+size_t perfetto_begin_event(struct perfetto *perfetto, uint64_t type, uint64_t track);
+
+/*
+ * perfetto_annotate.c: an annotation, of a name that is interned or any other; an empty
+ * text is none.
+ */
+void perfetto_annotate(struct proto *p, enum perfetto_name name, unsigned field, uint64_t number);
+void perfetto_annotate_text(struct proto *p, const char *name, const char *text);
+void perfetto_annotate_number(struct proto *p, const char *name, unsigned field, uint64_t number);
+
+/* All that is known of an event but for its fields. */
+void perfetto_annotations(struct proto *p, const struct fmt_event *event);
+
+/* perfetto_fields.c: an annotation for each field of the event's data. */
+void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event);
+
+/* The track of that event's thread, or of its span; described if it is new. */
+int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
+int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
+
+/* A name for a track: of a thread or, with tid and thread 0, of a process. */
+int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thread);
+
+/* Tracks that belong to no thread. */
+#define PERFETTO_TRACK_STREAM UINT64_C(0x706f73697874)
+#define PERFETTO_TRACK_LOSSES UINT64_C(0x6c6f73736573)
+
+int perfetto_plain_track(struct perfetto *perfetto, uint64_t uuid, const char *name);
+
+#endif

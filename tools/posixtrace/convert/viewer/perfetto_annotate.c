@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* perfetto_annotate.c - what is said of an event beside its name, as debug annotations. */
+#include "convert/viewer/perfetto.h"
+
+#include "base/text.h"
+#include "convert/explained.h"
+#include "convert/plain.h"
+
+size_t perfetto_begin_event(struct perfetto *perfetto, uint64_t type, uint64_t track)
+{
+	size_t event = proto_begin(&perfetto->packet, PACKET_TRACK_EVENT);
+
+	proto_number(&perfetto->packet, EVENT_TYPE, type);
+	proto_number(&perfetto->packet, EVENT_TRACK_UUID, track);
+	return event;
+}
+
+void perfetto_annotate_text(struct proto *p, const char *name, const char *text)
+{
+	size_t annotation;
+
+	if (!text || !*text)
+		return;
+	annotation = proto_begin(p, EVENT_ANNOTATION);
+	proto_text(p, ANNOTATION_NAME, name);
+	proto_text(p, ANNOTATION_STRING, text);
+	proto_end(p, annotation);
+}
+
+void perfetto_annotate_number(struct proto *p, const char *name, unsigned field, uint64_t number)
+{
+	size_t annotation = proto_begin(p, EVENT_ANNOTATION);
+
+	proto_text(p, ANNOTATION_NAME, name);
+	proto_number(p, field, number);
+	proto_end(p, annotation);
+}
+
+void perfetto_annotate(struct proto *p, enum perfetto_name name, unsigned field, uint64_t number)
+{
+	size_t annotation = proto_begin(p, EVENT_ANNOTATION);
+
+	proto_number(p, ANNOTATION_NAME_IID, name);
+	proto_number(p, field, number);
+	proto_end(p, annotation);
+}
+
+/* Digits are made in the message itself. */
+static void hex(struct proto *p, const struct fmt_event *event)
+{
+	size_t annotation = proto_begin(p, EVENT_ANNOTATION), len = event->data_len;
+	const uint8_t *from = event->data;
+	uint8_t *to;
+
+	proto_number(p, ANNOTATION_NAME_IID, NAME_HEX);
+	to = proto_room(p, 2 * len + 16);
+	if (!to)
+		return;
+	to = proto_put_varint(to, ANNOTATION_STRING << 3 | 2);
+	to = proto_put_varint(to, 2 * len);
+	for (size_t i = 0; i < len; i++) {
+		*to++ = (uint8_t)"0123456789abcdef"[from[i] >> 4];
+		*to++ = (uint8_t)"0123456789abcdef"[from[i] & 15];
+	}
+	p->used = (size_t)(to - p->bytes);
+	proto_end(p, annotation);
+}
+
+static void data(struct proto *p, const struct fmt_event *event)
+{
+	size_t annotation;
+
+	/* A string with a NUL in it would end there, in some readers. */
+	if (!text_is_text(event->data, event->data_len, true) ||
+	    memchr(event->data, 0, event->data_len)) {
+		hex(p, event);
+		return;
+	}
+	annotation = proto_begin(p, EVENT_ANNOTATION);
+	proto_number(p, ANNOTATION_NAME_IID, NAME_DATA);
+	proto_bytes(p, ANNOTATION_STRING, event->data, event->data_len);
+	proto_end(p, annotation);
+}
+
+void perfetto_annotations(struct proto *p, const struct fmt_event *event)
+{
+	bool add_nul;
+
+	if (event->data_len && !(event->type->fields && explained(event->type->fields, event->data,
+								  event->data_len, &add_nul)))
+		data(p, event);
+	if (event->address)
+		perfetto_annotate(p, NAME_ADDRESS, ANNOTATION_POINTER, event->address);
+	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED)
+		perfetto_annotate(p, NAME_TRUNCATED, ANNOTATION_BOOL, 1);
+	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
+		perfetto_annotate(p, NAME_LATE, ANNOTATION_BOOL, 1);
+	if (event->flags & POSIX_TRACE_EVENT_GAP_NP)
+		perfetto_annotate(p, NAME_AFTER_DAMAGE, ANNOTATION_BOOL, 1);
+	if (event->cpu >= 0)
+		perfetto_annotate(p, NAME_CPU, ANNOTATION_UINT, (uint64_t)event->cpu);
+	if (event->span && event->span->keyed && event->tid)
+		perfetto_annotate(p, NAME_TID, ANNOTATION_UINT, event->tid);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* perfetto_fields.c - the fields of an event's data as debug annotations. */
+#include "convert/viewer/perfetto.h"
+
+#include "base/text.h"
+#include "convert/plain.h"
+
+#define SHOWN_MAX 4096 /* bytes of a text or of bytes that are shown; data has them all */
+
+static void put_text(struct proto *p, const void *text, size_t len)
+{
+	char plain[PLAIN_FACTOR * SHOWN_MAX + 1];
+	size_t n = plain_text(plain, text, len < SHOWN_MAX ? len : SHOWN_MAX, NULL);
+
+	proto_bytes(p, ANNOTATION_STRING, plain, n);
+}
+
+static void put_hex_text(struct proto *p, const uint8_t *bytes, size_t len)
+{
+	char digits[2 * SHOWN_MAX], *to = digits;
+
+	for (size_t i = 0; i < len && i < SHOWN_MAX; i++)
+		to = put_hex(to, bytes[i], 2);
+	proto_bytes(p, ANNOTATION_STRING, digits, (size_t)(to - digits));
+}
+
+static void put_value(struct proto *p, const struct posix_trace_value_np *value)
+{
+	switch (value->field->form) {
+	case POSIX_TRACE_FORM_UNSIGNED_NP:
+		if (value->field->type == POSIX_TRACE_TYPE_BOOL_NP)
+			proto_number(p, ANNOTATION_BOOL, value->u64 != 0);
+		else if (value->field->type == POSIX_TRACE_TYPE_PTR_NP)
+			proto_number(p, ANNOTATION_POINTER, value->u64);
+		else
+			proto_number(p, ANNOTATION_UINT, value->u64);
+		break;
+	case POSIX_TRACE_FORM_SIGNED_NP:
+		proto_number(p, ANNOTATION_INT, (uint64_t)value->s64);
+		break;
+	case POSIX_TRACE_FORM_FLOAT_NP:
+		proto_double(p, ANNOTATION_DOUBLE, value->f64);
+		break;
+	case POSIX_TRACE_FORM_BYTES_NP:
+		if (value->field->type == POSIX_TRACE_TYPE_STR_NP)
+			put_text(p, value->data, value->len);
+		else
+			put_hex_text(p, value->data, value->len);
+		break;
+	}
+}
+
+/* What a pointer points to, or what a value is called: an annotation of its own. */
+static void put_name(struct perfetto *perfetto, const struct fmt_event *event,
+		     const struct posix_trace_value_np *value)
+{
+	const char *name = posix_trace_value_name_np(value);
+	char object[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1];
+	char key[POSIX_TRACE_FIELD_NAME_MAX_NP + 8];
+	size_t annotation;
+
+	if (value->field->type == POSIX_TRACE_TYPE_PTR_NP &&
+	    fmt_object_name(perfetto->flow, event->pid, value->u64, event->time_ns, object))
+		name = object;
+	if (!name)
+		return;
+	annotation = proto_begin(&perfetto->packet, EVENT_ANNOTATION);
+	strcpy(stpcpy(key, value->field->name), "_name");
+	proto_text(&perfetto->packet, ANNOTATION_NAME, key);
+	put_text(&perfetto->packet, name, strlen(name));
+	proto_end(&perfetto->packet, annotation);
+}
+
+void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event)
+{
+	const struct posix_trace_schema_np *schema = event->type->fields;
+	uint64_t iid = perfetto->kind[event->type->index].field_iid;
+	const struct posix_trace_field_np *last = NULL;
+	struct proto *p = &perfetto->packet;
+	struct posix_trace_values_np values;
+	struct posix_trace_value_np value;
+	size_t array = 0, annotation;
+
+	posix_trace_values_begin_np(&values, schema, event->data, event->data_len, 0);
+	while (posix_trace_field_next_np(&values, &value) &&
+	       !(value.flags & POSIX_TRACE_VALUE_CUT_NP)) {
+		if (value.field != last && last && last->is_array)
+			proto_end(p, array);
+		if (value.field != last && value.field->is_array) {
+			array = proto_begin(p, EVENT_ANNOTATION);
+			proto_number(p, ANNOTATION_NAME_IID,
+				     iid + (uint64_t)(value.field - schema->field));
+		}
+		last = value.field;
+		annotation = proto_begin(p, last->is_array ? ANNOTATION_ARRAY : EVENT_ANNOTATION);
+		if (!last->is_array)
+			proto_number(p, ANNOTATION_NAME_IID,
+				     iid + (uint64_t)(last - schema->field));
+		put_value(p, &value);
+		proto_end(p, annotation);
+		if (!last->is_array && (last->value_names || last->type == POSIX_TRACE_TYPE_PTR_NP))
+			put_name(perfetto, event, &value);
+	}
+	if (last && last->is_array)
+		proto_end(p, array);
+}

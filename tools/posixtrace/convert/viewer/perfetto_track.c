@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* perfetto_track.c - tracks: one for each thread and each process, described once. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "convert/plain.h"
+#include "convert/viewer/perfetto.h"
+
+enum { /* TrackDescriptor, ProcessDescriptor, ThreadDescriptor */
+	TRACK_UUID = 1,
+	TRACK_NAME = 2,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
+	TRACK_PARENT = 5,
+	PROCESS_PID = 1,
+	PROCESS_NAME = 6,
+	THREAD_PID = 1,
+	THREAD_TID = 2,
+	THREAD_NAME = 5,
+};
+
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (x ^ x >> 31) | 1;
+}
+
+static uint64_t process_uuid(uint32_t pid)
+{
+	return mix(pid + UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* A thread stays the same when its process executes another program: see threads.h. */
+static uint64_t thread_uuid(uint32_t pid, uint32_t tid, uint64_t thread)
+{
+	return mix(mix((uint64_t)pid << 32 | tid) + (tid ? 0 : thread));
+}
+
+static size_t begin_track(struct perfetto *perfetto, uint64_t uuid, size_t *packet)
+{
+	size_t track;
+
+	perfetto->packet.used = 0;
+	*packet = proto_begin(&perfetto->packet, TRACE_PACKET);
+	proto_number(&perfetto->packet, PACKET_SEQUENCE_ID, SEQUENCE_ID);
+	track = proto_begin(&perfetto->packet, PACKET_TRACK_DESCRIPTOR);
+	proto_number(&perfetto->packet, TRACK_UUID, uuid);
+	return track;
+}
+
+static int end_track(struct perfetto *perfetto, size_t track, size_t packet)
+{
+	proto_end(&perfetto->packet, track);
+	return perfetto_end(perfetto, packet);
+}
+
+int perfetto_plain_track(struct perfetto *perfetto, uint64_t uuid, const char *name)
+{
+	size_t packet, track = begin_track(perfetto, uuid, &packet);
+
+	proto_text(&perfetto->packet, TRACK_NAME, name);
+	return end_track(perfetto, track, packet);
+}
+
+static int process_track(struct perfetto *perfetto, uint32_t pid, const char *name)
+{
+	size_t packet, track = begin_track(perfetto, process_uuid(pid), &packet);
+	size_t process = proto_begin(&perfetto->packet, TRACK_PROCESS);
+
+	proto_number(&perfetto->packet, PROCESS_PID, pid);
+	if (name)
+		proto_text(&perfetto->packet, PROCESS_NAME, name);
+	proto_end(&perfetto->packet, process);
+	return end_track(perfetto, track, packet);
+}
+
+/* A thread that has no number is a track in its process, or of its own. */
+static int thread_track(struct perfetto *perfetto, uint32_t pid, uint32_t tid, uint64_t handle,
+			const char *name)
+{
+	size_t packet, thread;
+	size_t track = begin_track(perfetto, thread_uuid(pid, tid, handle), &packet);
+	char shown[32];
+
+	if (pid)
+		proto_number(&perfetto->packet, TRACK_PARENT, process_uuid(pid));
+	if (pid && tid) {
+		thread = proto_begin(&perfetto->packet, TRACK_THREAD);
+		proto_number(&perfetto->packet, THREAD_PID, pid);
+		proto_number(&perfetto->packet, THREAD_TID, tid);
+		if (name)
+			proto_text(&perfetto->packet, THREAD_NAME, name);
+		proto_end(&perfetto->packet, thread);
+	} else {
+		snprintf(shown, sizeof(shown), "thread 0x%llx", (unsigned long long)handle);
+		proto_text(&perfetto->packet, TRACK_NAME, name ? name : shown);
+	}
+	return end_track(perfetto, track, packet);
+}
+
+int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thread)
+{
+	char *name = plain_copy(thread->name, thread->name_len < 4096 ? thread->name_len : 4096);
+	int err;
+
+	if (!name)
+		return ENOMEM;
+	if (thread->tid || thread->thread)
+		err = thread_track(perfetto, thread->pid, thread->tid, thread->thread, name);
+	else
+		err = process_track(perfetto, thread->pid, name);
+	free(name);
+	return err;
+}
+
+int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track)
+{
+	struct thread *last = perfetto->last;
+	int err = 0;
+
+	if (!event->pid && !event->tid && !event->thread) {
+		*track = PERFETTO_TRACK_STREAM;
+		return 0;
+	}
+	if (!last || last->tid != event->tid || last->pid != event->pid ||
+	    (!last->tid && last->handle != event->thread)) {
+		last = perfetto->last = threads_of(&perfetto->threads, event->pid, event->tid,
+						   event->thread);
+		/* More threads than can be remembered are described with each turn. */
+		if (!last || !last->mark) {
+			if (event->pid)
+				err = process_track(perfetto, event->pid, NULL);
+			if (!err)
+				err = thread_track(perfetto, event->pid, event->tid, event->thread,
+						   NULL);
+		}
+		if (last && !last->mark)
+			last->mark = thread_uuid(event->pid, event->tid, event->thread);
+	}
+	*track = last ? last->mark : thread_uuid(event->pid, event->tid, event->thread);
+	return err;
+}
+
+/* Tracks of the same name and parent are shown as one. */
+static int lane_track(struct perfetto *perfetto, uint64_t uuid, uint64_t parent, const char *name)
+{
+	struct thread *lane = threads_of(&perfetto->lanes, 0, 0, uuid);
+	size_t packet, track;
+
+	if (lane && lane->mark)
+		return 0;
+	if (lane)
+		lane->mark = 1;
+	track = begin_track(perfetto, uuid, &packet);
+	if (parent)
+		proto_number(&perfetto->packet, TRACK_PARENT, parent);
+	proto_text(&perfetto->packet, TRACK_NAME, name);
+	return end_track(perfetto, track, packet);
+}
+
+int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track)
+{
+	const struct fmt_span *span = event->span;
+	uint64_t thread;
+	int err = perfetto_track(perfetto, event, &thread);
+
+	*track = thread;
+	if (err || (!span->keyed && !span->lane))
+		return err;
+	if (span->keyed) {
+		*track = mix(mix(process_uuid(event->pid) + span->series + 1) + span->lane);
+		return lane_track(perfetto, *track, event->pid ? process_uuid(event->pid) : 0,
+				  span->name);
+	}
+	*track = mix(thread + span->lane);
+	return lane_track(perfetto, *track, thread, "crossing spans");
+}

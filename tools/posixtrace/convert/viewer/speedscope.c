@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * speedscope.c - the file of speedscope: for each lane of a thread its spans as a flame
+ * graph, and for those with a key lanes of their own.
+ *
+ * The file wants all of a lane in one place, and a trace has the lanes mixed: nesting.h. Times are
+ * nanoseconds since the first event or begin of a span, since readers take numbers as doubles.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsontext.h"
+#include "convert/format.h"
+#include "convert/nesting.h"
+#include "convert/plan.h"
+#include "convert/threads.h"
+
+extern const struct format format_speedscope;
+
+#define FRAME_NAME_BYTES 4096
+#define TRACKS_MAX       (1u << 22)
+
+/* A profile: a lane. */
+struct track {
+	uint32_t pid, tid;
+	uint64_t thread;
+	unsigned lane;
+	bool keyed;
+	char *name;            /* of spans with a key */
+	int64_t last_ns;
+	struct nesting_lane nesting;
+};
+
+struct speedscope {
+	struct fmt_flow *flow;
+	struct out *out;
+	struct threads places;         /* of tracks, by a hash of all that they are */
+	struct track **track;
+	size_t tracks, room;
+	uint32_t *frame;               /* by series of spans: number + 1 */
+	size_t series;
+	char **name;                   /* of frames */
+	size_t frames;
+	struct plan_name *thread;      /* what threads are called */
+	size_t threads;
+	struct nesting nesting;
+	int64_t base_ns, last_ns;
+	uint64_t lost;
+	char *trace;
+	int err;
+};
+
+static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+{
+	struct speedscope *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return ENOMEM;
+	err = nesting_init(&s->nesting);
+	if (err) {
+		free(s);
+		return err;
+	}
+	threads_init(&s->places, true, TRACKS_MAX);
+	s->flow = flow;
+	s->out = output->out;
+	*context = s;
+	return 0;
+}
+
+static void close_sink(void *context)
+{
+	struct speedscope *s = context;
+
+	for (size_t i = 0; i < s->tracks; i++) {
+		nesting_lane_fini(&s->track[i]->nesting);
+		free(s->track[i]->name);
+		free(s->track[i]);
+	}
+	for (size_t i = 0; i < s->frames; i++)
+		free(s->name[i]);
+	for (size_t i = 0; i < s->threads; i++)
+		free(s->thread[i].name);
+	free(s->track);
+	free(s->name);
+	free(s->frame);
+	free(s->thread);
+	free(s->trace);
+	threads_fini(&s->places);
+	nesting_fini(&s->nesting);
+	free(s);
+}
+
+static int begin(void *context, const struct fmt_facts *facts)
+{
+	struct speedscope *s = context;
+
+	s->base_ns = s->last_ns = facts->has_scan ? facts->least_ns : 0;
+	s->trace = strndup(facts->name, sizeof(facts->name));
+	return s->trace ? 0 : ENOMEM;
+}
+
+static int thread(void *context, const struct fmt_thread *thread)
+{
+	struct speedscope *s = context;
+	struct plan_name *more;
+	char *name;
+
+	if (!thread->tid && !thread->thread)
+		return 0;
+	more = realloc(s->thread, (s->threads + 1) * sizeof(*more));
+	name = strndup(thread->name, thread->name_len);
+	if (more)
+		s->thread = more;
+	if (!more || !name) {
+		free(name);
+		return ENOMEM;
+	}
+	more[s->threads++] = (struct plan_name){
+		.pid = thread->pid, .tid = thread->tid, .thread = thread->thread, .name = name,
+	};
+	return 0;
+}
+
+/* ------------------------------------------------------------------ spans */
+
+static int frame_of(struct speedscope *s, const struct fmt_span *span, uint32_t *frame)
+{
+	char **name;
+
+	if (span->series >= s->series) {
+		uint32_t *more = realloc(s->frame, (span->series + 1) * sizeof(*more));
+
+		if (!more)
+			return ENOMEM;
+		memset(more + s->series, 0, (span->series + 1 - s->series) * sizeof(*more));
+		s->frame = more;
+		s->series = span->series + 1;
+	}
+	if (!s->frame[span->series]) {
+		name = realloc(s->name, (s->frames + 1) * sizeof(*name));
+		if (!name)
+			return ENOMEM;
+		s->name = name;
+		name[s->frames] = strndup(span->name, FRAME_NAME_BYTES);
+		if (!name[s->frames])
+			return ENOMEM;
+		s->frame[span->series] = (uint32_t)++s->frames;
+	}
+	*frame = s->frame[span->series] - 1;
+	return 0;
+}
+
+static struct track *new_track(struct speedscope *s, const struct fmt_event *event)
+{
+	struct track *track;
+
+	if (s->tracks == s->room) {
+		size_t room = s->room ? 2 * s->room : 64;
+		struct track **more = realloc(s->track, room * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		s->track = more;
+		s->room = room;
+	}
+	track = calloc(1, sizeof(*track));
+	if (!track)
+		return NULL;
+	track->pid = event->pid;
+	track->tid = event->tid;
+	track->thread = event->thread;
+	track->lane = event->span->lane;
+	track->keyed = event->span->keyed;
+	track->last_ns = s->base_ns;
+	s->track[s->tracks++] = track;
+	track->name = track->keyed ? strdup(event->span->name) : NULL;
+	return track->keyed && !track->name ? NULL : track;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t number)
+{
+	hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+/* NULL: no memory, or too many of them. */
+static struct track *track_of(struct speedscope *s, const struct fmt_event *event)
+{
+	const struct fmt_span *span = event->span;
+	uint64_t key =
+		mix(mix(mix(UINT64_C(0xcbf29ce484222325), span->lane), event->pid), span->keyed);
+	struct thread *place;
+
+	if (span->keyed)
+		key = mix(key, span->series);
+	else
+		key = mix(mix(key, event->tid), event->tid ? 0 : event->thread);
+	place = threads_of(&s->places, 0, 0, key);
+	if (!place)
+		return NULL;
+	if (!place->mark) {
+		if (!new_track(s, event))
+			return NULL;
+		place->mark = s->tracks;
+	}
+	return s->track[place->mark - 1];
+}
+
+static int put_span(struct speedscope *s, const struct fmt_event *event)
+{
+	const struct fmt_span *span = event->span;
+	struct track *track = track_of(s, event);
+	struct interval interval = {
+		.begin_ns = span->begin_ns, .end_ns = span->end_ns, .begin = span->id,
+		.end = span->number,
+	};
+	uint32_t frame;
+	int err = track ? frame_of(s, span, &frame) : ENOMEM;
+
+	if (err)
+		return err;
+	interval.frame = frame;
+	track->last_ns = span->end_ns;
+	return nesting_add(&s->nesting, &track->nesting, &interval);
+}
+
+static int event(void *context, const struct fmt_event *event)
+{
+	struct speedscope *s = context;
+
+	if (event->time_ns > s->last_ns)
+		s->last_ns = event->time_ns;
+	return event->span && event->span->part != FMT_OPENS ? put_span(s, event) : 0;
+}
+
+static int lost(void *context, const struct fmt_lost *lost)
+{
+	struct speedscope *s = context;
+
+	if (lost->counted && lost->cause != POSIX_TRACE_LOST_CLEARED_NP)
+		s->lost += lost->count;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ the file */
+
+struct edges {
+	struct speedscope *s;
+	bool any;
+};
+
+static void put_edge(void *arg, const struct edge *edge)
+{
+	struct edges *edges = arg;
+	struct out *out = edges->s->out;
+	char *p = out_room(out);
+
+	memcpy(p, edges->any ? ",\n{" : "\n{", 3);
+	p += edges->any ? 3 : 2;
+	edges->any = true;
+	memcpy(p, edge->closes ? "\"type\":\"C\",\"frame\":" : "\"type\":\"O\",\"frame\":", 19);
+	p = put_unsigned(p + 19, edge->frame);
+	memcpy(p, ",\"at\":", 6);
+	p = put_unsigned(p + 6, (uint64_t)edge->at_ns - (uint64_t)edges->s->base_ns);
+	*p++ = '}';
+	out_done(out, p);
+}
+
+static const char *name_of(const struct speedscope *s, const struct track *track)
+{
+	for (size_t i = s->threads; i--;)
+		if (s->thread[i].pid == track->pid && s->thread[i].tid == track->tid &&
+		    (track->tid || s->thread[i].thread == track->thread))
+			return s->thread[i].name;
+	return NULL;
+}
+
+/* Its name, and then what it is: no two profiles are called the same. */
+static void put_track_name(struct speedscope *s, const struct track *track)
+{
+	const char *name = track->keyed ? track->name : name_of(s, track);
+	char *text, what[64] = "", lane[32] = "";
+	int len;
+
+	if (!track->keyed && track->tid)
+		snprintf(what, sizeof(what), "thread %u of ", track->tid);
+	else if (!track->keyed)
+		snprintf(what, sizeof(what), "thread %#llx of ", (unsigned long long)track->thread);
+	/* A thread that has no name is called by its number: once is enough. */
+	if (name && *what && !strncmp(what, name, strlen(name)))
+		name = NULL;
+	if (track->lane)
+		snprintf(lane, sizeof(lane), ", lane %u", track->lane);
+	len = asprintf(&text, "%s%s%sprocess %u%s", name ? name : "", name ? ", " : "", what,
+		       track->pid, lane);
+	if (len < 0) {
+		s->err = ENOMEM;
+		return;
+	}
+	json_string(s->out, text, (size_t)len);
+	free(text);
+}
+
+static int put_track(struct speedscope *s, const struct track *track)
+{
+	int64_t last_ns = s->last_ns > track->last_ns ? s->last_ns : track->last_ns;
+	struct edges edges = { .s = s };
+	int err;
+
+	out_str(s->out, "{\"type\":\"evented\",\"name\":");
+	put_track_name(s, track);
+	out_printf(s->out,
+		   ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%llu,\"events\":[",
+		   (unsigned long long)((uint64_t)last_ns - (uint64_t)s->base_ns));
+	err = nesting_tell(&s->nesting, &track->nesting, put_edge, &edges);
+	out_str(s->out, "]}");
+	return err ? err : s->err;
+}
+
+static int put_name(struct speedscope *s)
+{
+	char *text;
+	int len = s->lost ? asprintf(&text, "%s, %llu events lost", s->trace,
+				     (unsigned long long)s->lost)
+			  : asprintf(&text, "%s", s->trace);
+
+	if (len < 0)
+		return ENOMEM;
+	json_string(s->out, text, (size_t)len);
+	free(text);
+	return 0;
+}
+
+static int end(void *context, const struct fmt_end *end)
+{
+	struct speedscope *s = context;
+	struct out *out = s->out;
+	int err;
+
+	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		s->lost += i == POSIX_TRACE_LOST_CLEARED_NP ? 0 : end->ledger.lost[i];
+	out_str(out,
+		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"name\":");
+	err = s->err ? s->err : put_name(s);
+	out_printf(out, ",\"exporter\":\"posixtrace\",\"activeProfileIndex\":0,\"profiles\":[");
+	for (size_t i = 0; i < s->tracks && !err; i++) {
+		out_str(out, i ? ",\n" : "\n");
+		err = put_track(s, s->track[i]);
+	}
+	out_str(out, "],\n\"shared\":{\"frames\":[");
+	for (size_t i = 0; i < s->frames; i++) {
+		out_str(out, i ? ",\n{\"name\":" : "\n{\"name\":");
+		json_string(out, s->name[i], strlen(s->name[i]));
+		out_char(out, '}');
+	}
+	out_str(out, "]}}\n");
+	if (!s->tracks)
+		fmt_fault(s->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
+			  "it has no spans, and no events that say how long they took: "
+			  "speedscope has nothing to show");
+	return err ? err : out->err;
+}
+
+const struct format format_speedscope = {
+	.name = "speedscope",
+	.summary = "flame graphs of spans for speedscope",
+	.suffix = "speedscope",
+	.output = FMT_TO_BYTES,
+	.open = open_sink,
+	.begin = begin,
+	.thread = thread,
+	.event = event,
+	.lost = lost,
+	.end = end,
+	.close = close_sink,
+	.scans = true,
+};

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* attach.c - posixtrace attach: a log of a process that runs already. */
+#include "live/attach.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "base/quantity.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/tool.h"
+#include "log/equation.h"
+#include "log/losses.h"
+
+extern const struct tool_command attach_command;
+
+static const char help[] =
+	"Usage: posixtrace attach -p PID -o LOG [OPTION]...\n"
+	"Traces the running process PID into the new file LOG, until Ctrl-C, SIGTERM, the end of\n"
+	"--duration or of the process; then prints how much was recorded and lost.\n"
+	"\n"
+	"  -p, --pid PID            the process; its program must use libposixtrace\n"
+	"  -o, --output LOG         the log; a file that is there already is refused\n"
+	"      --force              overwrite it\n"
+	"  -d, --duration TIME      end after this time: 10, 2.5s, 300ms, 5m, 1h\n"
+	"  -e, --event GLOB         only event types whose name matches; may be repeated\n"
+	"      --policy POLICY      when the stream is full: flush (the default), until-full, "
+		"loop\n"
+	"  -s, --size BYTES         of the stream: 4M, or another number with K, M or G\n"
+	"      --inherit            also the children that it has from now on, until they end, "
+		"too\n"
+	"      --log-policy POLICY  when the log is full: append (never, the default), "
+		"until-full,\n"
+	"                           loop\n"
+	"      --log-size BYTES     when that is: 1M, or another number with K, M or G\n"
+	"      --json               a JSON object at the end\n"
+	"      --fail-on-loss       exit with 4 when events were lost\n"
+	"  -h, --help               this text\n"
+	"\n"
+	"Exit status: 0 ok, 1 failure, 2 usage, 3 the log is not whole, 4 see --fail-on-loss.\n";
+
+static void result_json(const struct capture_plan *plan, const struct attach_result *result)
+{
+	static const char *const ends[] = {
+		[ATTACH_SIGNAL] = "signal", [ATTACH_DURATION] = "duration",
+		[ATTACH_TARGET_ENDED] = "process ended", [ATTACH_FLUSH_ERROR] = "log error",
+		[ATTACH_ERROR] = "error",
+	};
+	struct out *out = &out_stdout;
+
+	out_str(out, "{\"log\":");
+	text_json(out, plan->path, strlen(plan->path));
+	out_printf(out, ",\"pid\":%d,\"program\":", (int)plan->pid);
+	text_json(out, result->program, strlen(result->program));
+	out_printf(out, ",\"end\":\"%s\",\"events\":%llu,\"lost\":%llu,\"bytes\":%llu,\"ledger\":",
+		   ends[result->end], (unsigned long long)result->capture.ledger.reported,
+		   (unsigned long long)equation_lost(&result->capture.ledger),
+		   (unsigned long long)result->capture.bytes);
+	equation_json(out, &result->capture.ledger);
+	out_str(out, "}\n");
+}
+
+enum {
+	OPT_FORCE = 256,
+	OPT_POLICY,
+	OPT_INHERIT,
+	OPT_LOG_POLICY,
+	OPT_LOG_SIZE,
+	OPT_JSON,
+	OPT_FAIL_ON_LOSS,
+};
+
+static const struct option long_options[] = {
+	{ "pid", required_argument, NULL, 'p' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "force", no_argument, NULL, OPT_FORCE },
+	{ "duration", required_argument, NULL, 'd' },
+	{ "event", required_argument, NULL, 'e' },
+	{ "policy", required_argument, NULL, OPT_POLICY },
+	{ "size", required_argument, NULL, 's' },
+	{ "inherit", no_argument, NULL, OPT_INHERIT },
+	{ "log-policy", required_argument, NULL, OPT_LOG_POLICY },
+	{ "log-size", required_argument, NULL, OPT_LOG_SIZE },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static struct capture_plan plan = CAPTURE_PLAN_DEFAULT;
+static bool force, json, fail_on_loss;
+
+/* False: the command line is wrong; that has been said. */
+static bool take(int option)
+{
+	switch (option) {
+	case 'p':
+		return process_once("--pid", optarg, &plan.pid);
+	case 'o':
+		plan.path = optarg;
+		return true;
+	case 'd':
+		return quantity_span("--duration", optarg, &plan.duration_ns);
+	case 'e':
+		return capture_take_event(&plan, optarg);
+	case 's':
+		return quantity_bytes("--size", optarg, &plan.stream_size);
+	case OPT_FORCE:
+		force = true;
+		return true;
+	case OPT_POLICY:
+		return capture_take_policy(&plan, optarg);
+	case OPT_INHERIT:
+		plan.inherit = true;
+		return true;
+	case OPT_LOG_POLICY:
+		return capture_take_log_policy(&plan, optarg);
+	case OPT_LOG_SIZE:
+		return quantity_bytes("--log-size", optarg, &plan.log_size);
+	case OPT_JSON:
+		json = true;
+		return true;
+	case OPT_FAIL_ON_LOSS:
+		fail_on_loss = true;
+		return true;
+	}
+	return false;
+}
+
+static bool is_complete(int argc, char **argv)
+{
+	if (optind < argc) {
+		say("attach: %s: an argument that belongs to no option", argv[optind]);
+		return false;
+	}
+	if (!plan.pid || !plan.path) {
+		say("attach: %s", plan.pid ? "into which log? (-o)" : "which process? (-p)");
+		return false;
+	}
+	return capture_is_possible(&plan, "attach");
+}
+
+static int run(int argc, char **argv)
+{
+	struct attach_result result;
+	int option, status;
+
+	while ((option = tool_option(argc, argv, ":p:o:d:e:s:h", long_options)) != -1) {
+		if (option == 'h')
+			return tool_help(&attach_command);
+		if (!take(option))
+			return tool_usage(&attach_command);
+	}
+	if (!is_complete(argc, argv))
+		return tool_usage(&attach_command);
+	status = attach_trace(&plan, force ? OUTFILE_REPLACE : OUTFILE_REFUSE, &result);
+	choose_fini(&plan.choose);
+	if (result.capture.bytes) {
+		if (json)
+			result_json(&plan, &result);
+		else
+			capture_result_text(&out_stdout, plan.path, &result.capture);
+	}
+	if (fail_on_loss && losses_count(&result.capture.ledger))
+		status = tool_worse(status, TOOL_LOST);
+	return status;
+}
+
+const struct tool_command attach_command = {
+	.name = "attach",
+	.help = help,
+	.run = run,
+};

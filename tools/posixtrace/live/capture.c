@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "live/capture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/out.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/tool.h"
+#include "live/process.h"
+#include "log/equation.h"
+
+/* The stream bears the log's name, so that a list of streams tells what it is for. */
+static void name_stream(trace_attr_t *attr, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char name[TRACE_NAME_MAX + 1];
+
+	snprintf(name, sizeof(name), "%s", slash ? slash + 1 : path);
+	posix_trace_attr_setname(attr, name);
+}
+
+static int set_attributes(const struct capture_plan *plan, trace_attr_t *attr)
+{
+	int err = posix_trace_attr_setstreamfullpolicy(attr, plan->stream_policy);
+
+	name_stream(attr, plan->path);
+	if (!err)
+		err = posix_trace_attr_setlogfullpolicy(attr, plan->log_policy);
+	if (!err && plan->inherit)
+		err = posix_trace_attr_setinherited(attr, POSIX_TRACE_INHERITED);
+	if (!err)
+		err = posix_trace_attr_setstreamsize(attr, plan->stream_size);
+	if (!err && plan->log_size)
+		err = posix_trace_attr_setlogsize(attr, plan->log_size);
+	return err;
+}
+
+static int say_why(const struct capture_plan *plan, int err)
+{
+	switch (err) {
+	case EINVAL:
+		say("--log-size %zu: too small for this --policy and --log-policy",
+		    plan->log_size);
+		break;
+	case ENOMEM:
+		say("process %d: no memory for a stream of %zu bytes; see --size", (int)plan->pid,
+		    plan->stream_size);
+		break;
+	case EAGAIN:
+		say("process %d: there are too many streams; 'posixtrace list' shows them",
+		    (int)plan->pid);
+		break;
+	default:
+		return process_say_why(plan->pid, err);
+	}
+	return TOOL_FAILURE;
+}
+
+int capture_begin(struct capture *capture, const struct capture_plan *plan, int fd)
+{
+	trace_attr_t attr;
+	int err = posix_trace_attr_init(&attr);
+
+	*capture = (struct capture){ .plan = plan, .admit.choose = &plan->choose,
+				     .admit.known = plan->known };
+	if (err)
+		return say_why(plan, err);
+	err = set_attributes(plan, &attr);
+	if (!err)
+		err = posix_trace_create_withlog(plan->pid, &attr, fd, &capture->trid);
+	posix_trace_attr_destroy(&attr);
+	if (err)
+		return say_why(plan, err);
+	err = admit_begin(&capture->admit, capture->trid);
+	if (!err)
+		err = posix_trace_start(capture->trid);
+	if (err) {
+		posix_trace_shutdown(capture->trid);
+		return say_why(plan, err);
+	}
+	return TOOL_OK;
+}
+
+int capture_look(struct capture *capture)
+{
+	struct posix_trace_status_info status;
+	int err = admit_refresh(&capture->admit, capture->trid);
+
+	if (err) {
+		say("process %d: its event types: %s", (int)capture->plan->pid, strerror(err));
+		return TOOL_FAILURE;
+	}
+	err = posix_trace_get_status(capture->trid, &status);
+	if (err || !status.posix_stream_flush_error)
+		return TOOL_OK;
+	capture->log_failed = true;
+	say("%s: %s", capture->plan->path, strerror(status.posix_stream_flush_error));
+	return TOOL_FAILURE;
+}
+
+int capture_finish(struct capture *capture)
+{
+	int stopped = posix_trace_stop(capture->trid);
+	int flushed = posix_trace_flush(capture->trid);
+	int shut = posix_trace_shutdown(capture->trid);
+	int err = stopped ? stopped : flushed ? flushed : shut;
+
+	if (err && !capture->log_failed)
+		say("%s: %s", capture->plan->path, strerror(err));
+	return err ? TOOL_FAILURE : TOOL_OK;
+}
+
+int capture_read_back(const struct capture_plan *plan, int fd, struct capture_result *result)
+{
+	trace_id_t trid;
+	struct stat st;
+	int err = posix_trace_open(fd, &trid);
+
+	if (!err) {
+		err = posix_trace_get_ledger_np(trid, &result->ledger);
+		posix_trace_close(trid);
+	}
+	if (fstat(fd, &st) == 0)
+		result->bytes = (uint64_t)st.st_size;
+	if (!err)
+		return TOOL_OK;
+	say("%s: the log is not whole; 'posixtrace verify' says where", plan->path);
+	return TOOL_DAMAGED;
+}
+
+static void find_own(void *arg, const struct posix_trace_stream_np *stream)
+{
+	struct capture_own *own = arg;
+
+	if (stream->creator != getpid())
+		return;
+	own->waiting = stream->waiting;
+	own->members = stream->members;
+}
+
+struct capture_own capture_look_at_own(void)
+{
+	struct capture_own own = { .members = 0 };
+
+	posix_trace_look_np(POSIX_TRACE_EVERY_PROCESS_NP, find_own, &own);
+	return own;
+}
+
+void capture_say_waiting(pid_t pid)
+{
+	if (capture_look_at_own().waiting)
+		say("process %d does not use libposixtrace: it is traced when it executes a "
+		    "program that does",
+		    (int)pid);
+}
+
+void capture_result_text(struct out *out, const char *path, const struct capture_result *result)
+{
+	text_safe(out, path, strlen(path));
+	out_str(out, ": ");
+	out_unsigned(out, result->ledger.reported);
+	out_str(out, " events, ");
+	out_unsigned(out, equation_lost(&result->ledger));
+	out_str(out, " lost");
+	equation_causes(out, &result->ledger);
+	out_str(out, ", ");
+	out_unsigned(out, result->bytes);
+	out_str(out, " bytes\n");
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* capture_plan.c - what a capture is to be, as options tell it. */
+#include "live/capture.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/say.h"
+
+struct policy {
+	const char *name;
+	int value;
+};
+
+static const struct policy stream_policies[] = {
+	{ "loop", POSIX_TRACE_LOOP }, { "until-full", POSIX_TRACE_UNTIL_FULL },
+	{ "flush", POSIX_TRACE_FLUSH }, { NULL, 0 }
+};
+
+static const struct policy log_policies[] = {
+	{ "append", POSIX_TRACE_APPEND }, { "until-full", POSIX_TRACE_UNTIL_FULL },
+	{ "loop", POSIX_TRACE_LOOP }, { NULL, 0 }
+};
+
+static bool find_policy(const char *option, const struct policy *policy, const char *name,
+			int *value)
+{
+	for (; policy->name; policy++)
+		if (!strcmp(policy->name, name)) {
+			*value = policy->value;
+			return true;
+		}
+	say("%s %s: no such policy", option, name);
+	return false;
+}
+
+static bool add(struct choose_names *names, const char *glob)
+{
+	if (choose_add_name(names, glob))
+		return true;
+	say("%s", strerror(ENOMEM));
+	return false;
+}
+
+bool capture_take_event(struct capture_plan *plan, const char *glob)
+{
+	return add(&plan->choose.include, glob);
+}
+
+bool capture_take_exclude(struct capture_plan *plan, const char *glob)
+{
+	return add(&plan->choose.exclude, glob);
+}
+
+bool capture_take_policy(struct capture_plan *plan, const char *name)
+{
+	return find_policy("--policy", stream_policies, name, &plan->stream_policy);
+}
+
+bool capture_take_log_policy(struct capture_plan *plan, const char *name)
+{
+	return find_policy("--log-policy", log_policies, name, &plan->log_policy);
+}
+
+bool capture_is_possible(const struct capture_plan *plan, const char *command)
+{
+	if (!plan->log_size || plan->log_policy != POSIX_TRACE_APPEND)
+		return true;
+	say("%s: --log-size has no meaning for a log that is never full; see --log-policy",
+	    command);
+	return false;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "live/preload.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "../../../lib/preload/types.h" /* the one place where they stand */
+
+#ifndef PRELOAD_PATH
+# define PRELOAD_PATH ""
+#endif
+#define BUILT "/lib/.libs/libposixtrace-preload.so"
+
+/*
+ * The library of the build that this program is part of, which is where libtool leaves both. Null:
+ * this program is installed.
+ */
+static const char *find_built(void)
+{
+	static const char *const programs[] = {
+		"/tools/posixtrace/.libs/posixtrace", "/tools/posixtrace/.libs/lt-posixtrace",
+		"/tools/posixtrace/posixtrace",
+	};
+	static char path[PATH_MAX + sizeof(BUILT)];
+	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX);
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		size_t tail = strlen(programs[i]);
+
+		if (len < (ssize_t)tail || memcmp(path + len - tail, programs[i], tail))
+			continue;
+		strcpy(path + len - tail, BUILT);
+		return access(path, R_OK) ? NULL : path;
+	}
+	return NULL;
+}
+
+const char *preload_find(void)
+{
+	const char *path = getenv("POSIXTRACE_PRELOAD");
+
+	if (!path)
+		path = find_built();
+	if (!path)
+		path = PRELOAD_PATH;
+	if (strpbrk(path, ": ")) {
+		say("%s: cannot be preloaded: there is a space or a colon in its name", path);
+		return NULL;
+	}
+	if (access(path, R_OK)) {
+		say("%s: %s", path, strerror(errno));
+		say("without this library, calls of the C library cannot be traced; --trace=none "
+		    "records the program's own trace points alone");
+		return NULL;
+	}
+	return path;
+}
+
+static bool is_family(const char *name, size_t len)
+{
+	static const char *const names[] = {
+		"alloc", "lock", "lock-hold", "io", "stdio", "net", "thread", "process", "signal",
+		"time", "dl", "func", "all", "default", "none",
+	};
+
+	if (len && *name == '-') {
+		name++;
+		len--;
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == len && !memcmp(names[i], name, len))
+			return true;
+	return false;
+}
+
+bool preload_families(const char *option, const char *families)
+{
+	for (const char *p = families;; p++) {
+		size_t len = strcspn(p, ",");
+
+		if (!is_family(p, len)) {
+			say("%s %s: no such family; there are alloc, lock, lock-hold, io, stdio, "
+			    "net, thread, process, signal, time, dl and func, and all, "
+			    "default and none",
+			    option, families);
+			return false;
+		}
+		p += len;
+		if (!*p)
+			return true;
+	}
+}

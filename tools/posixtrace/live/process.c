@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "live/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/tool.h"
+
+bool process_number(const char *option, const char *text, pid_t *pid)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (!errno && *text >= '0' && *text <= '9' && !*end && value > 0 && value <= INT_MAX) {
+		*pid = (pid_t)value;
+		return true;
+	}
+	say("%s %s: no process ID", option, text);
+	return false;
+}
+
+bool process_once(const char *option, const char *text, pid_t *pid)
+{
+	pid_t given = *pid;
+
+	if (given)
+		say("%s %s: only one; %d was given", option, text, (int)given);
+	return !given && process_number(option, text, pid);
+}
+
+void process_name(char name[PROCESS_NAME_BYTES], pid_t pid)
+{
+	char path[40];
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, name, PROCESS_NAME_BYTES - 1);
+		close(fd);
+	}
+	if (n <= 0) {
+		strcpy(name, "?");
+		return;
+	}
+	name[n] = '\0';
+	if (name[n - 1] == '\n') /* it may have others: a program gives itself its name */
+		name[n - 1] = '\0';
+}
+
+static void say_refused(pid_t pid)
+{
+	char path[40];
+	struct stat st;
+	struct passwd *owner;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &st)) {
+		say("process %d: %s", (int)pid, strerror(EPERM));
+		return;
+	}
+	if (st.st_uid == geteuid()) {
+		say("process %d: not permitted: it is of another group or has rights that you "
+		    "have not",
+		    (int)pid);
+		say("the capability CAP_SYS_PTRACE is needed: try as root");
+		return;
+	}
+	/* A program that keeps its memory to itself belongs to root here, whoever runs it. */
+	owner = getpwuid(st.st_uid);
+	if (owner)
+		say("process %d: not permitted: it belongs to user %s", (int)pid, owner->pw_name);
+	else
+		say("process %d: not permitted: it belongs to user %u", (int)pid,
+		    (unsigned)st.st_uid);
+	say("be that user, or have the capability CAP_SYS_PTRACE: try as root");
+}
+
+/* The process exists: in /proc its entry is that of another process, or there is none. */
+static void say_unsupported(pid_t pid)
+{
+	char path[40];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &st)) {
+		say("process %d: /proc does not show it", (int)pid);
+		say("/proc is not mounted, or belongs to another name space of process IDs");
+		return;
+	}
+	say("process %d: its events have a clock that cannot be read here, or the system refuses "
+	    "what it takes to look at it", (int)pid);
+}
+
+int process_say_why(pid_t pid, int err)
+{
+	switch (err) {
+	case ESRCH:
+		say("process %d: no such process", (int)pid);
+		break;
+	case EPERM:
+		say_refused(pid);
+		break;
+	case ENOTSUP:
+		say_unsupported(pid);
+		break;
+	default:
+		say("process %d: %s", (int)pid, strerror(err));
+	}
+	return TOOL_FAILURE;
+}

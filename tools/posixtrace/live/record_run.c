@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* record_run.c - one trace of a program, from before its start to its exit status. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/out.h"
+#include "base/outfile.h"
+#include "base/say.h"
+#include "base/tool.h"
+#include "base/until.h"
+#include "live/process.h"
+#include "live/progress.h"
+#include "live/record.h"
+#include "log/losses.h"
+
+#define LOOK_MS_FILTER 20 /* new names are filtered out that fast */
+
+struct run {
+	const struct record *record;
+	const struct capture_plan *plan;
+	struct capture capture;
+	struct outfile file;
+	struct until until;
+	struct progress progress;
+	unsigned snapshots;
+	int urged;          /* how often it was asked to end */
+	int gave_up;        /* the signal after which the program is not waited for */
+	bool reaped;        /* the program has ended with this status */
+	int program;
+};
+
+static bool has_program(const struct run *run)
+{
+	return run->record->launch.argv != NULL;
+}
+
+static sigset_t signals(const struct record *record)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	if (record->launch.argv) {
+		sigaddset(&set, SIGQUIT);
+		sigaddset(&set, SIGCHLD);
+	}
+	if (record->launch.argv || (record->snapshot & RECORD_SNAPSHOT_USR1))
+		sigaddset(&set, SIGUSR1);
+	return set;
+}
+
+/* What a stream that loops holds now goes to the log. */
+static void take_snapshot(struct run *run)
+{
+	int err = posix_trace_stop(run->capture.trid);
+
+	if (!err)
+		err = posix_trace_flush(run->capture.trid);
+	if (!err)
+		err = posix_trace_start(run->capture.trid);
+	progress_clear(&run->progress);
+	if (err)
+		say("%s: no snapshot: %s", run->plan->path, strerror(err));
+	else if (++run->snapshots && !run->record->quiet)
+		say("%s: snapshot %u", run->plan->path, run->snapshots);
+}
+
+/*
+ * Reaps every child that has ended: the program, whose status is kept, and orphans. With --wait,
+ * and where this process is the init process of a container, the kernel makes orphans of the traced
+ * processes its children. A program that waits until such a process is gone would wait for ever if
+ * its zombie stayed. True: there are no children left.
+ */
+static bool reap_children(struct run *run)
+{
+	pid_t pid;
+	int status;
+
+	do {
+		pid = waitpid(-1, &status, WNOHANG);
+		if (pid > 0 && !run->reaped && pid == run->plan->pid) {
+			run->program = status;
+			run->reaped = true;
+		}
+	} while (pid > 0 || (pid < 0 && errno == EINTR));
+	return pid < 0;
+}
+
+/*
+ * What the terminal sends, the program has too, and it decides what comes of it. What a process
+ * sends to us alone, the program is to have. Who insists is obeyed, though the program may go on.
+ */
+static bool ends_by(struct run *run, int sig, bool sent)
+{
+	if (sig == SIGCHLD) {
+		reap_children(run);
+		return false;
+	}
+	if (sig == SIGUSR1 && (run->record->snapshot & RECORD_SNAPSHOT_USR1)) {
+		take_snapshot(run);
+		return false;
+	}
+	if (!has_program(run))
+		return true;
+	if (sent && !run->reaped) /* another process may have its pid then */
+		kill(run->plan->pid, sig);
+	if (sig != SIGTERM && sig != SIGHUP)
+		return false;
+	if (run->urged++ == 0)
+		return false;
+	run->gave_up = sig;
+	return true;
+}
+
+static bool ends_by_signal(struct run *run)
+{
+	bool sent, ends = false;
+	int sig;
+
+	while (!ends && until_signal(&run->until, &sig, &sent))
+		ends = ends_by(run, sig, sent);
+	return ends;
+}
+
+static void reap(struct run *run)
+{
+	while (!run->reaped && waitpid(run->plan->pid, &run->program, 0) < 0 && errno == EINTR)
+		;
+	run->reaped = true;
+}
+
+/*
+ * Whether the program, which has ended, has no descendants any more. A descendant is a child of
+ * this process or of a traced process; the traced processes are the stream's members.
+ */
+static bool has_no_children(struct run *run)
+{
+	return has_program(run) ? reap_children(run) : capture_look_at_own().members == 0;
+}
+
+static bool is_over(struct run *run)
+{
+	enum until_end why;
+
+	if (until_some(&run->until, &why))
+		switch (why) {
+		case UNTIL_SIGNAL:
+			if (ends_by_signal(run))
+				return true;
+			break;
+		case UNTIL_TIME:
+			return true;
+		case UNTIL_PROCESS_ENDED:
+			if (!run->record->wait_for_children)
+				return true;
+			until_without_process(&run->until);
+			if (has_program(run))
+				reap(run);
+		}
+	return run->until.process < 0 && has_no_children(run);
+}
+
+static int follow(struct run *run)
+{
+	int status = TOOL_OK;
+
+	if (run->plan->choose.include.count || run->plan->choose.exclude.count)
+		run->until.look_ms = LOOK_MS_FILTER;
+	until_limit(&run->until, run->plan->duration_ns);
+	while (!status && !is_over(run)) {
+		status = capture_look(&run->capture);
+		progress_show(&run->progress, run->capture.trid, run->file.fd);
+	}
+	progress_clear(&run->progress);
+	return status;
+}
+
+/* The signal that killed the program, unless that is how programs are asked to end; 0. */
+static int crash_of(const struct run *run)
+{
+	siginfo_t info = { .si_pid = 0 };
+	int sig = 0;
+
+	if (run->reaped)
+		sig = WIFSIGNALED(run->program) ? WTERMSIG(run->program) : 0;
+	else if (has_program(run) &&
+		 !waitid(P_PID, (id_t)run->plan->pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
+		 info.si_pid && info.si_code != CLD_EXITED)
+		sig = info.si_status;
+	switch (sig) {
+	case SIGHUP:
+	case SIGINT:
+	case SIGTERM:
+	case SIGPIPE:
+		return 0;
+	}
+	return sig;
+}
+
+/*
+ * A stream that loops is written at the end only if that was wanted. Behind snapshots that were
+ * taken it always is: posix_trace_clear() would take them out of the log too.
+ */
+static void discard_unwanted(struct run *run)
+{
+	const struct record *record = run->record;
+
+	if (!record->snapshot || run->snapshots || (record->snapshot & RECORD_SNAPSHOT_EXIT) ||
+	    ((record->snapshot & RECORD_SNAPSHOT_CRASH) && crash_of(run)))
+		return;
+	posix_trace_clear(run->capture.trid);
+	say("%s: no snapshot was taken", run->plan->path);
+}
+
+static int complete(struct run *run)
+{
+	struct capture_result result = { .bytes = 0 };
+	static struct out err = { .fd = STDERR_FILENO };
+	int status;
+
+	discard_unwanted(run);
+	status = capture_finish(&run->capture);
+	status = tool_worse(status, capture_read_back(run->plan, run->file.fd, &result));
+	if (result.bytes && (!run->record->quiet || losses_count(&result.ledger))) {
+		out_str(&err, "posixtrace: ");
+		capture_result_text(&err, run->plan->path, &result);
+		out_flush(&err);
+	}
+	if (run->record->fail_on_loss && losses_count(&result.ledger))
+		status = tool_worse(status, TOOL_LOST);
+	return status;
+}
+
+/* The trace is over, and the program has not ended yet. */
+static int wait_for_program(struct run *run)
+{
+	enum until_end why;
+
+	until_limit(&run->until, 0);
+	run->urged = 0;
+	while (!run->gave_up && !run->reaped)
+		if (until_some(&run->until, &why)) {
+			if (why == UNTIL_PROCESS_ENDED)
+				reap(run);
+			else
+				ends_by_signal(run);
+		}
+	if (!run->reaped)
+		return RECORD_SIGNAL + run->gave_up;
+	return WIFSIGNALED(run->program) ? RECORD_SIGNAL + WTERMSIG(run->program) :
+					   WEXITSTATUS(run->program);
+}
+
+/* The program's own status says the most; ours is for those that ended well. */
+static int exit_status(struct run *run, int status)
+{
+	int program;
+
+	if (!has_program(run))
+		return status;
+	program = wait_for_program(run);
+	if (program)
+		return program;
+	return status == TOOL_OK || status == TOOL_LOST ? status : RECORD_FAILURE;
+}
+
+static int trace(struct run *run)
+{
+	int status = outfile_keep(&run->file);
+
+	if (status) {
+		posix_trace_shutdown(run->capture.trid);
+		outfile_drop(&run->file);
+		return exit_status(run, status);
+	}
+	if (!has_program(run))
+		capture_say_waiting(run->plan->pid);
+	progress_begin(&run->progress, !run->record->quiet);
+	status = follow(run);
+	status = tool_worse(status, complete(run));
+	outfile_close(&run->file);
+	return exit_status(run, status);
+}
+
+static int create_log(struct run *run)
+{
+	return outfile_create(&run->file, run->plan->path,
+			      run->record->force ? OUTFILE_REPLACE : OUTFILE_AGE);
+}
+
+static int trace_process(struct run *run)
+{
+	sigset_t set = signals(run->record);
+	int err = until_begin(&run->until, run->plan->pid), status;
+
+	if (err)
+		return process_say_why(run->plan->pid, err);
+	err = until_signals(&run->until, &set);
+	if (err)
+		status = process_say_why(run->plan->pid, err);
+	else
+		status = create_log(run);
+	if (!status) {
+		status = capture_begin(&run->capture, run->plan, run->file.fd);
+		if (status)
+			outfile_drop(&run->file);
+		else
+			status = trace(run);
+	}
+	until_end(&run->until);
+	return status;
+}
+
+static int say_not_executed(const char *program, int err)
+{
+	say("%s: %s", program, strerror(err));
+	return err == ENOENT ? RECORD_NOT_FOUND : RECORD_NOT_EXECUTABLE;
+}
+
+/* The child waits for its trace. */
+static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
+{
+	int err = until_begin(&run->until, launch->pid), status = RECORD_FAILURE;
+
+	if (!err)
+		err = until_signals(&run->until, set);
+	if (err) {
+		process_say_why(launch->pid, err);
+	} else if (!capture_begin(&run->capture, run->plan, run->file.fd)) {
+		/*
+		 * Orphans become children of this process from now on. The stream's guardian does
+		 * not: it was orphaned before.
+		 */
+		if (run->record->wait_for_children)
+			prctl(PR_SET_CHILD_SUBREAPER, 1);
+		err = launch_go(launch);
+		if (!err)
+			return trace(run);
+		status = say_not_executed(run->record->launch.argv[0], err);
+		posix_trace_shutdown(run->capture.trid);
+		outfile_drop(&run->file);
+		return status;
+	}
+	launch_cancel(launch);
+	outfile_drop(&run->file);
+	return status;
+}
+
+static int trace_program(struct run *run, pid_t *pid)
+{
+	sigset_t set = signals(run->record);
+	struct launch launch;
+	int err, status;
+
+	if (create_log(run))
+		return RECORD_FAILURE;
+	err = launch_begin(&launch, &run->record->launch, &set);
+	if (err) {
+		say("%s: %s", run->record->launch.argv[0], strerror(err));
+		outfile_drop(&run->file);
+		return RECORD_FAILURE;
+	}
+	*pid = launch.pid;
+	status = trace_child(run, &launch, &set);
+	if (run->until.process >= 0 || run->until.signals >= 0)
+		until_end(&run->until);
+	return status;
+}
+
+int record_run(struct record *record)
+{
+	struct run run = { .record = record, .plan = &record->plan,
+			   .until = { .signals = -1, .process = -1 } };
+
+	return record->launch.argv ? trace_program(&run, &record->plan.pid) : trace_process(&run);
+}

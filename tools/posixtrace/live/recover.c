@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* recover.c - posixtrace recover: a log of what is left of a stream. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/tool.h"
+#include "live/process.h"
+#include "live/rescue.h"
+
+extern const struct tool_command recover_command;
+
+static const char help[] =
+	"Usage: posixtrace recover FILE -o LOG [OPTION]...\n"
+	"       posixtrace recover PID -o LOG [OPTION]...\n"
+	"Makes a log of what is left of a stream: of its backing file "
+		"(posix_trace_attr_setbacking_np),\n"
+	"however its process ended; of the core dump of its process; or of the memory of process "
+		"PID, also\n"
+	"if that hangs, or has ended while another process still holds its streams. Of several "
+		"streams the\n"
+	"second goes to LOG.2, and so on. A file whose name is a number is given as ./NUMBER.\n"
+	"\n"
+	"  -o, --output LOG     the log; a file that is there already is refused\n"
+	"      --force          overwrite it\n"
+	"  -n, --name GLOB      only streams whose name matches\n"
+	"      --json           a JSON object for each log\n"
+	"      --fail-on-loss   exit with 4 when events were lost\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"Exit status: 0 ok, 1 failure, 2 usage, 3 what is left is damaged, 4 see --fail-on-loss.\n";
+
+static const struct option long_options[] = {
+	RESCUE_OPTIONS,
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static struct {
+	struct rescue rescue;
+	const char *path; /* of what is recovered from */
+	unsigned faults;
+} recover;
+
+#define FAULTS_SAID 20
+
+static void take_fault(void *arg, const struct posix_trace_fault_np *fault)
+{
+	(void)arg;
+	if (recover.faults++ < FAULTS_SAID)
+		say("%s:%llu: %s", recover.path, (unsigned long long)fault->offset, fault->reason);
+	if (recover.faults == FAULTS_SAID)
+		say("%s: and so on", recover.path);
+}
+
+static void take_stream(void *arg, const struct posix_trace_stream_np *stream)
+{
+	(void)arg;
+	rescue_stream(&recover.rescue, stream);
+}
+
+static int from_file(void)
+{
+	int err, fd = open(recover.path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		say("%s: %s", recover.path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return TOOL_FAILURE;
+	}
+	err = S_ISDIR(st.st_mode) ? EISDIR :
+	      posix_trace_look_file_np(fd, take_stream, take_fault, NULL);
+	close(fd);
+	if (err && err != EINVAL)
+		say("%s: %s", recover.path, strerror(err));
+	if (err)
+		return TOOL_FAILURE;
+	if (recover.faults)
+		recover.rescue.status = tool_worse(recover.rescue.status, TOOL_DAMAGED);
+	return rescue_end(&recover.rescue, recover.path);
+}
+
+static bool exists(pid_t pid)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return access(path, F_OK) == 0;
+}
+
+/* Not asked of the process itself: what has ended has no files, but others may hold them. */
+static int from_process(pid_t pid)
+{
+	int err = posix_trace_look_np(POSIX_TRACE_EVERY_PROCESS_NP, take_stream, NULL);
+
+	if (err) {
+		say("process %d: %s", (int)pid, strerror(err));
+		return TOOL_FAILURE;
+	}
+	if (recover.rescue.logs || recover.rescue.seen)
+		return rescue_end(&recover.rescue, recover.path);
+	if (exists(pid)) {
+		/* Says so if it may not be looked at. */
+		err = posix_trace_look_np(pid, take_stream, NULL);
+		if (err)
+			return process_say_why(pid, err);
+		say("process %d: it has no stream whose memory is left; a backing file is "
+		    "recovered by its name",
+		    (int)pid);
+	} else {
+		say("process %d: it has ended, and nobody holds a stream of it; only a backing "
+		    "file would be left",
+		    (int)pid);
+	}
+	return TOOL_FAILURE;
+}
+
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
+}
+
+static int run(int argc, char **argv)
+{
+	pid_t pid;
+	int option;
+
+	while ((option = tool_option(argc, argv, ":h" RESCUE_LETTERS, long_options)) != -1) {
+		if (option == 'h')
+			return tool_help(&recover_command);
+		if (!rescue_take(&recover.rescue, option, optarg))
+			return tool_usage(&recover_command);
+	}
+	if (optind + 1 != argc || !recover.rescue.path) {
+		say("recover: %s", optind == argc      ? "from what?" :
+				   optind + 1 != argc ? "one file or process at a time" :
+							"into which log? (-o)");
+		return tool_usage(&recover_command);
+	}
+	recover.path = argv[optind];
+	if (!is_number(recover.path))
+		return from_file();
+	if (!process_number("recover", recover.path, &pid))
+		return tool_usage(&recover_command);
+	recover.rescue.pid = pid;
+	return from_process(pid);
+}
+
+const struct tool_command recover_command = {
+	.name = "recover",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* status.c - posixtrace status: the streams of one process, at length. */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/tool.h"
+#include "base/when.h"
+#include "live/process.h"
+#include "live/streams.h"
+#include "log/equation.h"
+#include "log/policy.h"
+
+extern const struct tool_command status_command;
+
+static const char help[] =
+	"Usage: posixtrace status [OPTION]... PID...\n"
+	"Prints every active stream of the process PID, those that it inherited too: attributes,\n"
+	"status, how full it is, events and losses by cause, the event types that are filtered "
+		"out,\n"
+	"and which other processes are traced into it.\n"
+	"\n"
+	"      --utc            times in UTC\n"
+	"      --raw            times in nanoseconds since 1970\n"
+	"      --json           a JSON object for each stream\n"
+	"      --fail-on-loss   exit with 4 when events were lost\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"Exit status: 0 ok, 1 failure, 2 usage, 4 see --fail-on-loss.\n";
+
+static struct {
+	enum when_form form;
+	bool json;
+	bool fail_on_loss;
+} options;
+
+static void label(struct out *out, const char *name)
+{
+	out_printf(out, "%-11s ", name);
+}
+
+static void put_process(struct out *out, pid_t pid)
+{
+	char name[PROCESS_NAME_BYTES];
+
+	process_name(name, pid);
+	out_printf(out, "%d (", (int)pid);
+	text_name(out, name, strlen(name));
+	out_char(out, ')');
+}
+
+static void print_origin(struct out *out, const struct streams_one *one)
+{
+	char when[WHEN_BYTES];
+
+	label(out, "created");
+	out_str(out, when_string(when, one->is.creation_ns, options.form));
+	if (one->is.creator > 0) {
+		out_str(out, " by process ");
+		put_process(out, one->is.creator);
+	} else {
+		out_str(out, one->is.creator ? " by a process that has ended" :
+					       " by a process that cannot be seen from here");
+	}
+	out_char(out, '\n');
+}
+
+static void print_attributes(struct out *out, const struct streams_one *one)
+{
+	label(out, "policies");
+	out_printf(out, "stream %s, %s%s, %s\n", policy_name(one->is.stream_full_policy),
+		   one->is.log_full_policy ? "log " : "no log",
+		   one->is.log_full_policy ? policy_name(one->is.log_full_policy) : "",
+		   policy_name(one->is.inheritance));
+	label(out, "limits");
+	out_printf(out, "stream %zu bytes, data of an event %zu bytes\n", one->is.stream_size,
+		   one->is.max_data_size);
+}
+
+static void print_status(struct out *out, const struct streams_one *one)
+{
+	const struct posix_trace_stream_np *stream = &one->is;
+
+	label(out, "status");
+	out_printf(out, "%s, %s, %s; %u%% of its memory taken (%u of %u parts)\n",
+		   stream->stream_status == POSIX_TRACE_RUNNING ? "running" : "suspended",
+		   stream->stream_full_status == POSIX_TRACE_FULL ? "full" : "not full",
+		   stream->stream_overrun_status == POSIX_TRACE_OVERRUN ? "overrun" : "no overrun",
+		   streams_fill_percent(one), stream->chunks_taken, stream->chunks);
+	if (stream->waiting) {
+		label(out, "");
+		out_str(out, "waiting: the process does not use libposixtrace\n");
+	}
+}
+
+static void print_counts(struct out *out, const struct streams_one *one)
+{
+	struct posix_trace_ledger_np ledger = { 0 };
+
+	memcpy(ledger.lost, one->is.lost, sizeof(ledger.lost));
+	label(out, "events");
+	out_printf(out, "%llu recorded, %llu lost", (unsigned long long)one->is.recorded,
+		   (unsigned long long)equation_lost(&ledger));
+	equation_causes(out, &ledger);
+	out_char(out, '\n');
+}
+
+static void print_filter(struct out *out, const struct streams_one *one)
+{
+	label(out, "filtered");
+	out_printf(out, "%zu of %zu event types", one->filtered_count, one->names);
+	for (size_t i = 0; i < one->filtered_count; i++) {
+		out_str(out, i ? ", " : ": ");
+		text_name(out, one->filtered[i], strlen(one->filtered[i]));
+	}
+	out_char(out, '\n');
+}
+
+static void put_parent(struct out *out, pid_t pid)
+{
+	out_str(out, "from process ");
+	put_process(out, pid);
+	out_char(out, '\n');
+}
+
+static void print_family(struct out *out, const struct streams_one *one, pid_t pid)
+{
+	if (one->is.pid != pid) {
+		label(out, "inherited");
+		if (one->is.ended)
+			out_printf(out, "from process %d, which has ended\n", (int)one->is.pid);
+		else
+			put_parent(out, one->is.pid);
+	}
+	if (!one->is.members)
+		return;
+	label(out, "members");
+	for (size_t i = 0; i < one->is.members; i++) {
+		if (i)
+			out_str(out, ", ");
+		put_process(out, one->member[i]);
+	}
+	out_char(out, '\n');
+}
+
+static void print_stream(struct out *out, const struct streams_one *one, pid_t pid)
+{
+	out_char(out, '\n');
+	label(out, "stream");
+	text_name(out, one->is.name, strlen(one->is.name));
+	out_char(out, '\n');
+	print_origin(out, one);
+	print_family(out, one, pid);
+	print_attributes(out, one);
+	print_status(out, one);
+	print_counts(out, one);
+	print_filter(out, one);
+}
+
+static void print_process(struct out *out, const struct streams *streams, pid_t pid)
+{
+	label(out, "process");
+	put_process(out, pid);
+	out_char(out, '\n');
+	label(out, "streams");
+	out_printf(out, "%zu\n", streams->count);
+	for (size_t i = 0; i < streams->count; i++)
+		print_stream(out, &streams->one[i], pid);
+}
+
+static int show(pid_t pid)
+{
+	struct streams streams;
+	int status, err = streams_look(&streams, pid);
+
+	if (err)
+		return process_say_why(pid, err);
+	if (options.json)
+		for (size_t i = 0; i < streams.count; i++)
+			streams_json(&out_stdout, &streams.one[i]);
+	else
+		print_process(&out_stdout, &streams, pid);
+	status = streams_exit(&streams, options.fail_on_loss);
+	streams_fini(&streams);
+	return status;
+}
+
+enum {
+	OPT_UTC = 256,
+	OPT_RAW,
+	OPT_JSON,
+	OPT_FAIL_ON_LOSS,
+};
+
+static const struct option long_options[] = {
+	{ "utc", no_argument, NULL, OPT_UTC },
+	{ "raw", no_argument, NULL, OPT_RAW },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static int show_all(int argc, char **argv)
+{
+	int status = TOOL_OK;
+	pid_t pid;
+
+	for (int i = optind; i < argc; i++)
+		if (!process_number("status", argv[i], &pid))
+			return tool_usage(&status_command);
+	for (int i = optind; i < argc && !out_stdout.err; i++) {
+		process_number("status", argv[i], &pid);
+		if (i > optind && !options.json)
+			out_char(&out_stdout, '\n');
+		status = tool_worse(status, show(pid));
+	}
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	int option;
+
+	while ((option = tool_option(argc, argv, ":h", long_options)) != -1) {
+		switch (option) {
+		case 'h':
+			return tool_help(&status_command);
+		case OPT_UTC:
+			options.form = WHEN_UTC;
+			break;
+		case OPT_RAW:
+			options.form = WHEN_RAW;
+			break;
+		case OPT_JSON:
+			options.json = true;
+			break;
+		case OPT_FAIL_ON_LOSS:
+			options.fail_on_loss = true;
+			break;
+		default:
+			return tool_usage(&status_command);
+		}
+	}
+	if (optind == argc) {
+		say("status: which process?");
+		return tool_usage(&status_command);
+	}
+	return show_all(argc, argv);
+}
+
+const struct tool_command status_command = {
+	.name = "status",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "log/equation.h"
+
+#include "base/text.h"
+
+uint64_t equation_lost(const struct posix_trace_ledger_np *ledger)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		if (__builtin_add_overflow(sum, ledger->lost[i], &sum))
+			return UINT64_MAX;
+	return sum;
+}
+
+bool equation_holds(const struct posix_trace_ledger_np *ledger)
+{
+	uint64_t sum = ledger->reported;
+
+	if (__builtin_add_overflow(sum, ledger->unread, &sum) ||
+	    __builtin_add_overflow(sum, ledger->unattributed, &sum))
+		return false;
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		if (__builtin_add_overflow(sum, ledger->lost[i], &sum))
+			return false;
+	return sum == ledger->called;
+}
+
+void equation_causes(struct out *out, const struct posix_trace_ledger_np *ledger)
+{
+	const char *separator = " (";
+
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
+		if (!ledger->lost[i])
+			continue;
+		out_str(out, separator);
+		out_str(out, posix_trace_lost_name_np(i));
+		out_char(out, ' ');
+		out_unsigned(out, ledger->lost[i]);
+		separator = ", ";
+	}
+	if (separator[0] == ',')
+		out_char(out, ')');
+}
+
+void equation_text(struct out *out, const struct posix_trace_ledger_np *ledger)
+{
+	out_str(out, "called ");
+	out_unsigned(out, ledger->called);
+	out_str(out, equation_holds(ledger) ? " = reported " : " != reported ");
+	out_unsigned(out, ledger->reported);
+	out_str(out, " + unread ");
+	out_unsigned(out, ledger->unread);
+	if (ledger->unattributed) {
+		out_str(out, " + unattributed ");
+		out_unsigned(out, ledger->unattributed);
+	}
+	out_str(out, " + lost ");
+	out_unsigned(out, equation_lost(ledger));
+	equation_causes(out, ledger);
+}
+
+void equation_causes_json(struct out *out, const uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP])
+{
+	bool first = true;
+
+	out_char(out, '{');
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
+		const char *name = posix_trace_lost_name_np(i);
+
+		if (!lost[i])
+			continue;
+		if (!first)
+			out_char(out, ',');
+		first = false;
+		text_json(out, name, strlen(name));
+		out_char(out, ':');
+		out_unsigned(out, lost[i]);
+	}
+	out_char(out, '}');
+}
+
+void equation_json(struct out *out, const struct posix_trace_ledger_np *ledger)
+{
+	out_str(out, "{\"called\":");
+	out_unsigned(out, ledger->called);
+	out_str(out, ",\"reported\":");
+	out_unsigned(out, ledger->reported);
+	out_str(out, ",\"unread\":");
+	out_unsigned(out, ledger->unread);
+	out_str(out, ",\"lost\":");
+	out_unsigned(out, equation_lost(ledger));
+	out_str(out, ",\"lost_by_cause\":");
+	equation_causes_json(out, ledger->lost);
+	out_char(out, '}');
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_tail.h - the record of ETW behind the decoded fields of an imported event.
+ *
+ * It is kept so that a log can be written back as it was. The last eight bytes of the data are the
+ * record's size and a mark, both little endian. Commands that print fields leave it out, since the
+ * fields say the same.
+ */
+#ifndef POSIXTRACE_LOG_ETW_TAIL_H
+#define POSIXTRACE_LOG_ETW_TAIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ETW_TAIL_BYTES 8
+#define ETW_TAIL_MARK UINT32_C(0x52575445) /* "ETWR" */
+
+/* How many bytes at the end of data are a record and its tail; 0: none. Checks sizes alone. */
+static inline size_t etw_tail(const void *data, size_t len)
+{
+	const unsigned char *end = (const unsigned char *)data + len;
+	uint32_t size, mark;
+
+	if (len < ETW_TAIL_BYTES)
+		return 0;
+	size = end[-8] | (uint32_t)end[-7] << 8 | (uint32_t)end[-6] << 16 | (uint32_t)end[-5] << 24;
+	mark = end[-4] | (uint32_t)end[-3] << 8 | (uint32_t)end[-2] << 16 | (uint32_t)end[-1] << 24;
+	if (mark != ETW_TAIL_MARK || size > len - ETW_TAIL_BYTES)
+		return 0;
+	return size + ETW_TAIL_BYTES;
+}
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "log/groups.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define LOOK_EVERY 65536
+
+struct groups *groups_new(unsigned columns, volatile sig_atomic_t *stop)
+{
+	struct groups *groups = calloc(1, sizeof(*groups));
+
+	if (!groups)
+		return NULL;
+	groups->columns = columns;
+	groups->stop = stop;
+	return groups;
+}
+
+void groups_free(struct groups *groups)
+{
+	if (groups)
+		free(groups->group);
+	free(groups);
+}
+
+static bool is_same(const struct group *a, const struct group *b)
+{
+	return a->type == b->type && a->pid == b->pid && a->tid == b->tid &&
+	       a->thread == b->thread && a->address == b->address && a->len == b->len &&
+	       a->truncated == b->truncated && a->late == b->late;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t number)
+{
+	hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 32;
+}
+
+static size_t hash_of(const struct group *group)
+{
+	uint64_t hash =
+		mix(group->type, (uint64_t)(uint32_t)group->pid << 32 | (uint32_t)group->tid);
+
+	hash = mix(hash, group->thread);
+	hash = mix(hash, group->address);
+	return (size_t)mix(hash, group->len << 2 | (unsigned)group->truncated << 1 | group->late);
+}
+
+static struct group *place_of(struct group *table, size_t room, const struct group *group)
+{
+	size_t i = hash_of(group) & (room - 1);
+
+	while (table[i].weight && !is_same(&table[i], group))
+		i = (i + 1) & (room - 1);
+	return &table[i];
+}
+
+static int grow(struct groups *groups)
+{
+	size_t room = groups->room ? 2 * groups->room : 256;
+	struct group *table = calloc(room, sizeof(*table));
+
+	if (!table)
+		return ENOMEM;
+	for (size_t i = 0; i < groups->room; i++)
+		if (groups->group[i].weight)
+			*place_of(table, room, &groups->group[i]) = groups->group[i];
+	free(groups->group);
+	groups->group = table;
+	groups->room = room;
+	return 0;
+}
+
+static int count(struct groups *groups, const struct group *group)
+{
+	struct group *place;
+	int err = 2 * groups->count >= groups->room ? grow(groups) : 0;
+
+	if (err)
+		return err;
+	place = place_of(groups->group, groups->room, group);
+	if (!place->weight) {
+		if (groups->count == GROUPS_MAX)
+			return EOVERFLOW;
+		groups->count++;
+		*place = *group;
+		return 0;
+	}
+	place->weight += group->weight;
+	return 0;
+}
+
+int groups_event(struct groups *groups, const struct posix_trace_event_np *event)
+{
+	unsigned columns = groups->columns;
+	struct group group = { .weight = 1 };
+
+	if (++groups->looks % LOOK_EVERY == 0 && groups->stop && *groups->stop)
+		return ECANCELED;
+	if (!(columns & ~(unsigned)GROUPS_TYPE) && event->info.posix_event_id < GROUPS_TYPES) {
+		groups->of_type[columns ? event->info.posix_event_id : 0]++;
+		return 0;
+	}
+	if (columns & GROUPS_TYPE)
+		group.type = event->info.posix_event_id;
+	if (columns & GROUPS_PID)
+		group.pid = event->info.posix_pid;
+	if (columns & GROUPS_TID)
+		group.tid = event->tid;
+	if (columns & GROUPS_THREAD)
+		group.thread = (uint64_t)event->info.posix_thread_id;
+	if (columns & GROUPS_ADDRESS)
+		group.address = (uintptr_t)event->info.posix_prog_address;
+	if (columns & GROUPS_LEN)
+		group.len = event->data_len;
+	if (columns & GROUPS_FLAGS) {
+		group.truncated = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
+		group.late = (event->flags & POSIX_TRACE_EVENT_LATE_NP) != 0;
+	}
+	return count(groups, &group);
+}
+
+int groups_add(struct groups *groups, const struct groups *more)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < GROUPS_TYPES; i++)
+		groups->of_type[i] += more->of_type[i];
+	for (size_t i = 0; !err && i < more->room; i++)
+		if (more->group[i].weight)
+			err = count(groups, &more->group[i]);
+	return err;
+}
+
+int groups_settle(struct groups *groups)
+{
+	size_t n = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < GROUPS_TYPES; i++)
+		if (groups->of_type[i])
+			err = count(groups, &(struct group){ .weight = groups->of_type[i],
+							     .type = (trace_event_id_t)i });
+	for (size_t i = 0; i < groups->room; i++)
+		if (groups->group[i].weight)
+			groups->group[n++] = groups->group[i];
+	return err;
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "log/logfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/out.h"
+#include "base/say.h"
+#include "base/spool.h"
+#include "base/text.h"
+#include "base/tool.h"
+
+#define TYPES_MAX 65536 /* more ids than any version of the format can hold */
+
+/* Of a log that comes through a pipe the beginning is there. */
+static bool is_log(int file)
+{
+	trace_id_t trid;
+
+	if (posix_trace_open_np(file, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
+		return false;
+	posix_trace_close(trid);
+	return true;
+}
+
+int logfile_open_fd(struct logfile *log, const char *path)
+{
+	static bool input_taken;
+	bool input = !strcmp(path, "-");
+	int fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int err;
+
+	memset(log, 0, sizeof(*log));
+	log->fd = -1;
+	log->path = input ? "standard input" : path;
+	if (fd < 0) {
+		say("%s: %s", log->path, strerror(errno));
+		return TOOL_FAILURE;
+	}
+	/* A pipe is empty then, which would be told as a log that is none. */
+	if (input && input_taken && lseek(fd, 0, SEEK_CUR) < 0) {
+		close(fd);
+		say("%s: can only be read once", log->path);
+		return TOOL_FAILURE;
+	}
+	input_taken |= input;
+	err = spool_seekable(fd, is_log, &log->fd);
+	if (err) {
+		close(fd);
+		spool_say_why(log->path, err);
+		return TOOL_FAILURE;
+	}
+	return TOOL_OK;
+}
+
+static int open_stream(struct logfile *log)
+{
+	trace_id_t strict;
+	int err = posix_trace_open(log->fd, &strict);
+
+	/*
+	 * Even a log that posix_trace_open() takes is read with salvage: a block damaged in its
+	 * middle would end the events there, and nothing would say that there are more.
+	 */
+	if (!err) {
+		posix_trace_close(strict);
+		log->whole = true;
+	} else if (err != EINVAL) {
+		return err;
+	}
+	err = posix_trace_open_np(log->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &log->trid);
+	if (err)
+		return err;
+	err = posix_trace_get_loginfo_np(log->trid, &log->info);
+	if (err)
+		posix_trace_close(log->trid);
+	return err;
+}
+
+/* An escaped name needs up to four times its room; few need more than the name itself. */
+static char *shown_name(const struct log_type *type, size_t *len)
+{
+	static struct out scratch = { .fd = -1 };
+	char *shown;
+
+	scratch.used = 0;
+	text_name(&scratch, type->name, type->name_len);
+	*len = scratch.used;
+	shown = malloc(scratch.used + 1);
+	if (!shown)
+		return NULL;
+	memcpy(shown, scratch.bytes, scratch.used);
+	shown[scratch.used] = '\0';
+	return shown;
+}
+
+static bool grow_ids(struct logfile *log, size_t ids)
+{
+	struct log_type **by_id = realloc(log->by_id, ids * sizeof(*by_id));
+
+	if (!by_id)
+		return false;
+	memset(by_id + log->ids, 0, (ids - log->ids) * sizeof(*by_id));
+	log->by_id = by_id;
+	log->ids = ids;
+	return true;
+}
+
+static void free_type(struct log_type *type)
+{
+	free(type->shown);
+	free(type->schema);
+	free(type->schema_text);
+	free(type);
+}
+
+static bool may_have_labels(const struct posix_trace_schema_np *schema)
+{
+	for (unsigned i = 0; i < schema->fields; i++)
+		if (schema->field[i].value_names ||
+		    schema->field[i].type == POSIX_TRACE_TYPE_ERRNO_NP ||
+		    schema->field[i].type == POSIX_TRACE_TYPE_PTR_NP ||
+		    schema->field[i].type == POSIX_TRACE_TYPE_PTR32_NP)
+			return true;
+	return false;
+}
+
+/* False: no memory. A text that is no schema leaves the data opaque; the check tells of it. */
+static bool learn_schema(struct logfile *log, struct log_type *type)
+{
+	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+
+	if (posix_trace_eventid_get_schema_np(log->trid, type->id, text, sizeof(text)))
+		return true;
+	type->schema_text = strdup(text);
+	type->schema = malloc(sizeof(*type->schema));
+	if (!type->schema_text || !type->schema)
+		return false;
+	if (posix_trace_schema_parse_np(text, type->schema)) {
+		free(type->schema);
+		type->schema = NULL;
+	} else {
+		type->has_labels = may_have_labels(type->schema);
+	}
+	return true;
+}
+
+static struct log_type *learn_type(struct logfile *log, trace_event_id_t id)
+{
+	struct log_type *type;
+
+	if (id >= log->ids && !grow_ids(log, id < 1024 ? 1024 : TYPES_MAX))
+		return NULL;
+	if (log->by_id[id])
+		return log->by_id[id];
+	type = calloc(1, sizeof(*type));
+	if (!type)
+		return NULL;
+	type->id = id;
+	if (posix_trace_eventid_get_name(log->trid, id, type->name))
+		snprintf(type->name, sizeof(type->name), "event#%u", id);
+	else
+		type->listed = true;
+	type->name_len = strlen(type->name);
+	type->shown = shown_name(type, &type->shown_len);
+	if (!type->shown) {
+		free_type(type);
+		return NULL;
+	}
+	if (!learn_schema(log, type)) {
+		free_type(type);
+		return NULL;
+	}
+	type->chosen = !log->choose || log->choose(type);
+	log->by_id[id] = type;
+	return type;
+}
+
+static bool learn_types(struct logfile *log)
+{
+	for (;;) {
+		trace_event_id_t id;
+		int unavailable;
+		struct log_type **list, *type;
+
+		if (posix_trace_eventtypelist_getnext_id(log->trid, &id, &unavailable) ||
+		    unavailable)
+			return true;
+		if (id >= TYPES_MAX)
+			continue;
+		type = learn_type(log, id);
+		if (!type)
+			return false;
+		list = realloc(log->list, (log->types + 1) * sizeof(*list));
+		if (!list)
+			return false;
+		log->list = list;
+		type->index = log->types;
+		list[log->types++] = type;
+	}
+}
+
+const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id)
+{
+	static char shown[] = "event#?";
+	static const struct log_type unknown = {
+		.chosen = true, .name = "event#?", .name_len = 7, .shown = shown, .shown_len = 7,
+	};
+	const struct log_type *type;
+
+	if (id < log->ids && log->by_id[id])
+		return log->by_id[id];
+	type = id < TYPES_MAX ? learn_type(log, id) : NULL;
+	return type ? type : &unknown;
+}
+
+static void learn_objects(struct logfile *log)
+{
+	struct posix_trace_object_np object;
+	int unavailable;
+
+	log->has_objects = !posix_trace_object_getnext_np(log->trid, &object, &unavailable) &&
+			   !unavailable;
+}
+
+static int open_log(struct logfile *log, bool (*choose)(const struct log_type *type))
+{
+	int err, status;
+
+	log->choose = choose;
+	err = open_stream(log);
+	if (err) {
+		status = logfile_say_why(log, err);
+		close(log->fd);
+		return status;
+	}
+	learn_objects(log);
+	if (!learn_types(log)) {
+		say("%s: %s", log->path, strerror(ENOMEM));
+		logfile_close(log);
+		return TOOL_FAILURE;
+	}
+	if (!log->info.complete)
+		say("%s: its writer has not closed it, or it was cut; reading every whole block",
+		    log->path);
+	else if (!log->whole)
+		say("%s: damaged; reading every whole block", log->path);
+	return TOOL_OK;
+}
+
+int logfile_open(struct logfile *log, const char *path,
+		 bool (*choose)(const struct log_type *type))
+{
+	int status = logfile_open_fd(log, path);
+
+	return status ? status : open_log(log, choose);
+}
+
+int logfile_open_given(struct logfile *log, int fd, const char *name)
+{
+	memset(log, 0, sizeof(*log));
+	log->path = name;
+	log->fd = fd;
+	return open_log(log, NULL);
+}
+
+bool logfile_reader_is_damaged(trace_id_t trid)
+{
+	uint64_t parts;
+
+	return posix_trace_get_damage_np(trid, &parts) || parts;
+}
+
+bool logfile_is_damaged(const struct logfile *log)
+{
+	struct posix_trace_ledger_np ledger;
+
+	return !log->whole || !log->info.complete || logfile_reader_is_damaged(log->trid) ||
+	       posix_trace_get_ledger_np(log->trid, &ledger) ||
+	       ledger.lost[POSIX_TRACE_LOST_DAMAGED_NP];
+}
+
+uint64_t logfile_events(const struct logfile *log)
+{
+	struct posix_trace_ledger_np ledger;
+
+	/* Of others the library would have to read the whole log. */
+	return log->info.complete && !posix_trace_get_ledger_np(log->trid, &ledger)
+		       ? ledger.reported
+		       : 0;
+}
+
+static struct timespec moment(int64_t time_ns)
+{
+	struct timespec when = { .tv_sec = time_ns / 1000000000, .tv_nsec = time_ns % 1000000000 };
+
+	if (when.tv_nsec < 0) {
+		when.tv_sec--;
+		when.tv_nsec += 1000000000;
+	}
+	return when;
+}
+
+#define LAST_BOUND_NS (INT64_MAX - INT64_C(2000000000)) /* the library takes none behind it */
+
+/* Times at the ends of what a number can say are no bound. */
+static bool is_bound(int64_t time_ns)
+{
+	return time_ns > INT64_MIN / 2 && time_ns < LAST_BOUND_NS;
+}
+
+int logfile_window(const struct logfile *log, int64_t begin_ns, int64_t end_ns)
+{
+	struct timespec begin = moment(begin_ns < LAST_BOUND_NS ? begin_ns : LAST_BOUND_NS);
+	struct timespec end = moment(end_ns);
+	int err = 0;
+
+	/* Before 1970 there is nothing to skip. */
+	if (begin_ns > 0)
+		err = posix_trace_seek_np(log->trid, &begin);
+	if (!err && is_bound(end_ns) && !logfile_ends_before(log, end_ns))
+		err = posix_trace_until_np(log->trid, &end);
+	return err;
+}
+
+void logfile_close(struct logfile *log)
+{
+	for (size_t i = 0; i < log->ids; i++) {
+		if (log->by_id[i])
+			free_type(log->by_id[i]);
+	}
+	free(log->by_id);
+	free(log->list);
+	if (log->trid)
+		posix_trace_close(log->trid);
+	close(log->fd);
+}
+
+void logfile_say_fault(const struct logfile *log, const struct posix_trace_fault_np *fault)
+{
+	if (fault->bytes)
+		say("%s:%llu: %s (%llu bytes)", log->path, (unsigned long long)fault->offset,
+		    fault->reason, (unsigned long long)fault->bytes);
+	else
+		say("%s:%llu: %s", log->path, (unsigned long long)fault->offset, fault->reason);
+}
+
+struct faults {
+	const struct logfile *log;
+	uint64_t limit, said;
+};
+
+static void say_fault(void *arg, const struct posix_trace_fault_np *fault)
+{
+	struct faults *faults = arg;
+
+	if (faults->said == faults->limit)
+		return;
+	faults->said++;
+	logfile_say_fault(faults->log, fault);
+}
+
+int logfile_say_faults(const struct logfile *log, uint64_t limit)
+{
+	struct posix_trace_check_np check;
+	struct faults faults = { log, limit, 0 };
+	int err = posix_trace_check_np(log->fd, say_fault, &faults, &check);
+
+	if (err) {
+		say("%s: %s", log->path, strerror(err));
+		return TOOL_FAILURE;
+	}
+	if (check.faults > faults.said)
+		say("%s: and %llu faults more", log->path,
+		    (unsigned long long)(check.faults - faults.said));
+	return check.faults || !check.complete ? TOOL_DAMAGED : TOOL_OK;
+}
+
+static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
+{
+	char **reason = arg;
+
+	if (!*reason)
+		*reason = strdup(fault->reason);
+}
+
+const char *(*logfile_foreign_format)(int fd);
+
+int logfile_say_why(const struct logfile *log, int err)
+{
+	const char *format = NULL;
+	struct posix_trace_check_np check;
+	char *reason = NULL;
+
+	/* The check knows why this is no log. */
+	if (err == EINVAL) {
+		posix_trace_check_np(log->fd, keep_reason, &reason, &check);
+		format = logfile_foreign_format ? logfile_foreign_format(log->fd) : NULL;
+	}
+	if (format)
+		say("%s: this is not a trace log, but %s; 'posixtrace convert --from %s --to log' "
+		    "makes one of it",
+		    log->path, format, format);
+	else
+		say("%s: %s", log->path, reason ? reason : strerror(err));
+	free(reason);
+	return TOOL_FAILURE;
+}

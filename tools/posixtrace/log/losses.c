@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "log/losses.h"
+
+#include <string.h>
+
+#include "base/say.h"
+
+void losses_init(struct losses *losses, const char *path, enum when_form form)
+{
+	memset(losses, 0, sizeof(*losses));
+	losses->path = path;
+	losses->form = form;
+}
+
+static const char *cause(const struct losses *losses)
+{
+	if (losses->stopped && losses->overflowed)
+		return "the stream was full and stopped itself: events were lost";
+	if (losses->stopped)
+		return "the stream was full and stopped itself: nothing was recorded";
+	return "events were lost";
+}
+
+static void tell(struct losses *losses, int64_t until_ns)
+{
+	char since[WHEN_BYTES], until[WHEN_BYTES], span[WHEN_BYTES];
+	int64_t span_ns;
+
+	/* A damaged log may hold any two times. */
+	if (__builtin_sub_overflow(until_ns, losses->since_ns, &span_ns))
+		span_ns = INT64_MAX;
+	say_warning("%s: %s: %s until %s (%s s)", losses->path,
+		    when_string(since, losses->since_ns, losses->form), cause(losses),
+		    when_string(until, until_ns, losses->form), when_span_string(span, span_ns));
+	losses->stopped = false;
+	losses->overflowed = false;
+}
+
+static void begin(struct losses *losses, int64_t time_ns)
+{
+	if (!losses->stopped && !losses->overflowed)
+		losses->since_ns = time_ns;
+}
+
+bool losses_is_automatic(const struct posix_trace_event_np *event)
+{
+	int automatic = 0;
+
+	if (event->data_len >= sizeof(automatic))
+		memcpy(&automatic, event->data, sizeof(automatic));
+	return automatic != 0;
+}
+
+/* RESUME stands before START in the gap of a full stream; START ends that one. */
+static void resume(struct losses *losses, int64_t time_ns)
+{
+	char until[WHEN_BYTES];
+
+	if (losses->stopped)
+		return;
+	if (losses->overflowed)
+		tell(losses, time_ns);
+	else
+		say_warning("%s: %s: events before this one were lost", losses->path,
+			    when_string(until, time_ns, losses->form));
+}
+
+void losses_event(struct losses *losses, const struct posix_trace_event_np *event)
+{
+	if (event->flags & POSIX_TRACE_EVENT_GAP_NP) {
+		char when[WHEN_BYTES];
+
+		losses->skipped = true;
+		say_warning("%s: %s: a damaged part of the log was skipped before this event",
+			    losses->path, when_string(when, event->time_ns, losses->form));
+	}
+	switch (event->info.posix_event_id) {
+	case POSIX_TRACE_STOP:
+		if (losses_is_automatic(event)) {
+			begin(losses, event->time_ns);
+			losses->stopped = true;
+		}
+		break;
+	case POSIX_TRACE_OVERFLOW:
+		begin(losses, event->time_ns);
+		losses->overflowed = true;
+		break;
+	case POSIX_TRACE_RESUME:
+		resume(losses, event->time_ns);
+		break;
+	case POSIX_TRACE_START:
+		if (losses->stopped)
+			tell(losses, event->time_ns);
+		break;
+	}
+}
+
+void losses_end(struct losses *losses)
+{
+	char since[WHEN_BYTES];
+
+	if (losses->stopped || losses->overflowed)
+		say_warning("%s: %s: %s from here to the end", losses->path,
+			    when_string(since, losses->since_ns, losses->form), cause(losses));
+}
+
+int losses_ledger(struct losses *losses, trace_id_t trid)
+{
+	struct posix_trace_ledger_np ledger;
+	int err = posix_trace_get_ledger_np(trid, &ledger);
+
+	if (err)
+		return err;
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		if (ledger.lost[i])
+			say_warning("%s: %llu of %llu events lost: %s", losses->path,
+				    (unsigned long long)ledger.lost[i],
+				    (unsigned long long)ledger.called, posix_trace_lost_name_np(i));
+	return 0;
+}
+
+uint64_t losses_count(const struct posix_trace_ledger_np *ledger)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		if (i != POSIX_TRACE_LOST_CLEARED_NP &&
+		    __builtin_add_overflow(sum, ledger->lost[i], &sum))
+			return UINT64_MAX;
+	return sum;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "log/policy.h"
+
+#include <trace_np.h>
+
+const char *policy_name(int policy)
+{
+	switch (policy) {
+	case POSIX_TRACE_LOOP:
+		return "loop";
+	case POSIX_TRACE_UNTIL_FULL:
+		return "until full";
+	case POSIX_TRACE_FLUSH:
+		return "flush";
+	case POSIX_TRACE_APPEND:
+		return "append";
+	case POSIX_TRACE_CLOSE_FOR_CHILD:
+		return "close for child";
+	case POSIX_TRACE_INHERITED:
+		return "inherited";
+	}
+	return "unknown";
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* policy.h - the POSIX_TRACE_* policies as words. */
+#ifndef POSIXTRACE_LOG_POLICY_H
+#define POSIXTRACE_LOG_POLICY_H
+
+/* The English name of a POSIX_TRACE_* policy; "unknown" for any other number. */
+const char *policy_name(int policy);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "log/preload_types.h"
+
+#include <stddef.h>
+
+#include "../../../lib/preload/types.h" /* the only list of them */
+
+const char *const preload_types[] = {
+#define NAME(type, family, name, schema) name,
+	SHIM_TYPES(NAME)
+#undef NAME
+	NULL
+};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "log/program.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static void set_base(char name[PROGRAM_NAME_BYTES], const char *path, size_t len)
+{
+	const char *slash = memrchr(path, '/', len);
+	size_t skipped = slash ? (size_t)(slash + 1 - path) : 0;
+
+	snprintf(name, PROGRAM_NAME_BYTES, "%.*s", (int)(len - skipped), path + skipped);
+}
+
+bool program_told(const char *type, const struct posix_trace_schema_np *schema, const void *data,
+		  size_t len, char name[PROGRAM_NAME_BYTES])
+{
+	struct posix_trace_value_np value;
+
+	if (!schema || strcmp(type, "process.start") != 0)
+		return false;
+	for (unsigned i = 0; i < schema->fields; i++) {
+		if (strcmp(schema->field[i].name, "program") != 0 ||
+		    !posix_trace_field_get_np(schema, i, 0, data, len, 0, &value) ||
+		    value.field->form != POSIX_TRACE_FORM_BYTES_NP)
+			continue;
+		set_base(name, value.data, value.len);
+		return true;
+	}
+	return false;
+}
+
+bool program_mapped(trace_id_t log, pid_t pid, int64_t time_ns, char name[PROGRAM_NAME_BYTES],
+		    pid_t *parent)
+{
+	struct posix_trace_mapping_np mapping;
+	uint64_t lowest = UINT64_MAX;
+	const char *path = NULL;
+	int unavailable;
+
+	*parent = 0;
+	if (posix_trace_mapping_rewind_np(log))
+		return false;
+	while (!posix_trace_mapping_getnext_np(log, &mapping, &unavailable) && !unavailable) {
+		if (mapping.pid != pid || mapping.from_ns > time_ns || mapping.until_ns < time_ns)
+			continue;
+		if (mapping.parent)
+			*parent = mapping.parent;
+		else if (mapping.start < lowest)
+			lowest = mapping.start, path = mapping.path;
+	}
+	/* The program is mapped below its libraries. */
+	if (path)
+		set_base(name, path, strlen(path));
+	return path != NULL;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "log/shimloss.h"
+
+#include <string.h>
+
+#include "base/out.h"
+#include "log/logfile.h"
+#include "log/preload_types.h"
+
+#define NAME "posixtrace_shim_lost"
+
+static void add(uint64_t *to, uint64_t count)
+{
+	if (__builtin_add_overflow(*to, count, to))
+		*to = UINT64_MAX;
+}
+
+/* False: the event has no such number. */
+static bool number(const struct posix_trace_schema_np *schema, const char *name,
+		   const struct posix_trace_event_np *event, uint64_t *count)
+{
+	struct posix_trace_value_np value;
+
+	for (unsigned i = 0; i < schema->fields; i++)
+		if (!strcmp(schema->field[i].name, name) &&
+		    posix_trace_field_get_np(schema, i, 0, event->data, event->data_len,
+					     event->flags, &value) &&
+		    value.field->form == POSIX_TRACE_FORM_UNSIGNED_NP) {
+			*count = value.u64;
+			return true;
+		}
+	return false;
+}
+
+static void take(struct shimloss *loss, const struct posix_trace_schema_np *schema,
+		 const struct posix_trace_event_np *event)
+{
+	uint64_t early = 0, early_alloc = 0, unnamed = 0, holds = 0;
+
+	number(schema, "early", event, &early);
+	number(schema, "unnamed", event, &unnamed);
+	number(schema, "holds", event, &holds);
+	add(&loss->early, early);
+	/* The library of older logs did not tell families apart. */
+	if (number(schema, "early_alloc", event, &early_alloc))
+		add(&loss->early_alloc, early_alloc < early ? early_alloc : early);
+	else
+		add(&loss->early_any, early);
+	add(&loss->unnamed, unnamed);
+	add(&loss->holds, holds);
+}
+
+static const struct log_type *find(const struct logfile *log)
+{
+	for (size_t i = 0; i < log->types; i++)
+		if (!strcmp(log->list[i]->name, NAME))
+			return log->list[i];
+	return NULL;
+}
+
+/* Most stand near the begin of the log: the reading ends with the last one that was reported. */
+static int read_events(struct shimloss *loss, const struct log_type *type, trace_id_t trid,
+		       uint64_t events)
+{
+	struct posix_trace_event_np event;
+	int unavailable, err;
+
+	while (events && !(err = posix_trace_getnext_np(trid, &event, &unavailable))) {
+		if (unavailable)
+			return 0;
+		if (event.info.posix_event_id != type->id)
+			continue;
+		take(loss, type->schema, &event);
+		events--;
+	}
+	return events ? err : 0;
+}
+
+int shimloss_read(struct shimloss *loss, const struct logfile *log)
+{
+	const struct log_type *type = find(log);
+	struct posix_trace_ledger_np ledger;
+	trace_id_t trid;
+	int err;
+
+	memset(loss, 0, sizeof(*loss));
+	if (!type || !type->schema)
+		return 0;
+	err = posix_trace_get_ledger_type_np(log->trid, type->id, &ledger);
+	if (err || !ledger.reported)
+		return err;
+	err = posix_trace_open_np(log->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid);
+	if (err)
+		return err;
+	err = read_events(loss, type, trid, ledger.reported);
+	posix_trace_close(trid);
+	return err;
+}
+
+unsigned shimloss_kinds(const char *type)
+{
+	static const char held[] = "_held";
+	size_t len = strlen(type);
+	unsigned kinds = SHIMLOSS_OTHER;
+
+	for (size_t i = 0; strcmp(preload_types[i], type) != 0; i++)
+		if (!preload_types[i + 1])
+			return 0;
+	if (!strcmp(type, NAME))
+		return 0;
+	if (!strncmp(type, "alloc.", 6))
+		kinds = SHIMLOSS_ALLOC;
+	if (len >= sizeof(held) && !strcmp(type + len - (sizeof(held) - 1), held))
+		kinds |= SHIMLOSS_HOLDS;
+	return kinds;
+}
+
+uint64_t shimloss_of(const struct shimloss *loss, unsigned kinds)
+{
+	uint64_t count = 0;
+
+	if (!kinds)
+		return 0;
+	add(&count, loss->unnamed);
+	add(&count, loss->early_any);
+	if (kinds & SHIMLOSS_ALLOC)
+		add(&count, loss->early_alloc);
+	if (kinds & SHIMLOSS_OTHER)
+		add(&count, loss->early - loss->early_alloc - loss->early_any);
+	if (kinds & SHIMLOSS_HOLDS)
+		add(&count, loss->holds);
+	return count;
+}
+
+void shimloss_text(struct out *out, const struct shimloss *loss)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+	} parts[] = {
+		{ loss->early, "before the library had begun" },
+		{ loss->unnamed, "of event types without a name" },
+		{ loss->holds, "holds of locks" },
+	};
+	const char *comma = "";
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!parts[i].count)
+			continue;
+		out_printf(out, "%s%llu %s", comma, (unsigned long long)parts[i].count,
+			   parts[i].what);
+		comma = ", ";
+	}
+}
+
+void shimloss_json(struct out *out, const struct shimloss *loss)
+{
+	out_printf(out, "{\"early\":%llu,\"early_alloc\":%llu,\"unnamed\":%llu,\"holds\":%llu}",
+		   (unsigned long long)loss->early, (unsigned long long)loss->early_alloc,
+		   (unsigned long long)loss->unnamed, (unsigned long long)loss->holds);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "log/sysdata.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+static bool is_member(const struct logfile *log, size_t index, const trace_event_set_t *set)
+{
+	int ismember;
+
+	return !posix_trace_eventset_ismember(log->list[index]->id, set, &ismember) && ismember;
+}
+
+/* A set that the library does not take as one is shown as bytes, like any data. */
+static bool is_set(const struct logfile *log, const trace_event_set_t *set)
+{
+	int ismember;
+
+	return log->types &&
+	       !posix_trace_eventset_ismember(log->list[0]->id, set, &ismember);
+}
+
+static void set_names(struct out *out, const struct logfile *log, const trace_event_set_t *set,
+		      bool members)
+{
+	const char *comma = "{";
+
+	for (size_t i = 0; i < log->types; i++) {
+		if (is_member(log, i, set) != members)
+			continue;
+		out_str(out, comma);
+		out_bytes(out, log->list[i]->shown, log->list[i]->shown_len);
+		comma = ", ";
+	}
+	out_char(out, '}');
+}
+
+static void set_text(struct out *out, const struct logfile *log, const trace_event_set_t *set)
+{
+	size_t members = 0;
+
+	for (size_t i = 0; i < log->types; i++)
+		members += is_member(log, i, set);
+	if (!members) {
+		out_str(out, "none");
+	} else if (members == log->types) {
+		out_str(out, "all");
+	} else if (members <= log->types / 2) {
+		set_names(out, log, set, true);
+	} else {
+		out_str(out, "all but ");
+		set_names(out, log, set, false);
+	}
+}
+
+static void set_json(struct out *out, const struct logfile *log, const trace_event_set_t *set)
+{
+	bool first = true;
+
+	out_char(out, '[');
+	for (size_t i = 0; i < log->types; i++) {
+		if (!is_member(log, i, set))
+			continue;
+		if (!first)
+			out_char(out, ',');
+		first = false;
+		text_json(out, log->list[i]->name, log->list[i]->name_len);
+	}
+	out_char(out, ']');
+}
+
+union sysdata {
+	int number;
+	trace_event_set_t set[2];
+};
+
+/* The data in an aligned place of its own, if its size is the one that the type has. */
+static bool load(const struct posix_trace_event_np *event, const struct logfile *log,
+		 union sysdata *data)
+{
+	size_t need, sets = 0;
+
+	switch (event->info.posix_event_id) {
+	case POSIX_TRACE_ERROR:
+	case POSIX_TRACE_STOP:
+		need = sizeof(data->number);
+		break;
+	case POSIX_TRACE_START:
+	case POSIX_TRACE_FILTER:
+		sets = event->info.posix_event_id == POSIX_TRACE_START ? 1 : 2;
+		need = sets * sizeof(data->set[0]);
+		break;
+	default:
+		return false;
+	}
+	if (event->data_len != need)
+		return false;
+	memcpy(data, event->data, need);
+	for (size_t i = 0; i < sets; i++)
+		if (!is_set(log, &data->set[i]))
+			return false;
+	return true;
+}
+
+bool sysdata_filter(const struct logfile *log, const struct posix_trace_event_np *event,
+		    trace_event_set_t *old, trace_event_set_t *new)
+{
+	bool is_start = event->info.posix_event_id == POSIX_TRACE_START;
+	union sysdata data;
+
+	if ((!is_start && event->info.posix_event_id != POSIX_TRACE_FILTER) ||
+	    !load(event, log, &data))
+		return false;
+	*old = data.set[0];
+	*new = data.set[!is_start];
+	return true;
+}
+
+bool sysdata_text(struct out *out, const struct logfile *log,
+		  const struct posix_trace_event_np *event)
+{
+	union sysdata data;
+
+	if (event->info.posix_event_id > POSIX_TRACE_FLUSH_STOP || !load(event, log, &data))
+		return false;
+	switch (event->info.posix_event_id) {
+	case POSIX_TRACE_ERROR:
+		out_printf(out, "error=%d (%s)", data.number, strerror(data.number));
+		break;
+	case POSIX_TRACE_STOP:
+		out_str(out, data.number ? "by=full" : "by=call");
+		break;
+	case POSIX_TRACE_START:
+		out_str(out, "filter=");
+		set_text(out, log, &data.set[0]);
+		break;
+	case POSIX_TRACE_FILTER:
+		out_str(out, "old=");
+		set_text(out, log, &data.set[0]);
+		out_str(out, " new=");
+		set_text(out, log, &data.set[1]);
+		break;
+	}
+	return true;
+}
+
+bool sysdata_json(struct out *out, const struct logfile *log,
+		  const struct posix_trace_event_np *event)
+{
+	union sysdata data;
+
+	if (event->info.posix_event_id > POSIX_TRACE_FLUSH_STOP || !load(event, log, &data))
+		return false;
+	switch (event->info.posix_event_id) {
+	case POSIX_TRACE_ERROR:
+		out_printf(out, ",\"error\":%d,\"error_text\":", data.number);
+		text_json(out, strerror(data.number), strlen(strerror(data.number)));
+		break;
+	case POSIX_TRACE_STOP:
+		out_printf(out, ",\"automatic\":%s", data.number ? "true" : "false");
+		break;
+	case POSIX_TRACE_START:
+		out_str(out, ",\"filter\":");
+		set_json(out, log, &data.set[0]);
+		break;
+	case POSIX_TRACE_FILTER:
+		out_str(out, ",\"old_filter\":");
+		set_json(out, log, &data.set[0]);
+		out_str(out, ",\"new_filter\":");
+		set_json(out, log, &data.set[1]);
+		break;
+	}
+	return true;
+}

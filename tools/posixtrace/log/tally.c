@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "log/tally.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/meter.h"
+#include "log/tally_parts.h"
+
+static void add(struct tally_count *count, const struct posix_trace_event_np *event)
+{
+	if (!count->events++) {
+		count->first_ns = event->time_ns;
+		count->last_ns = event->time_ns;
+	}
+	if (event->time_ns < count->first_ns)
+		count->first_ns = event->time_ns;
+	if (event->time_ns > count->last_ns)
+		count->last_ns = event->time_ns;
+	count->bytes += event->data_len;
+	count->truncated += event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
+	count->late += (event->flags & POSIX_TRACE_EVENT_LATE_NP) != 0;
+}
+
+static bool is_thread(const struct posix_trace_thread_np *a, const struct posix_trace_thread_np *b)
+{
+	return a->pid == b->pid && a->tid == b->tid && a->thread == b->thread;
+}
+
+static size_t hash(const struct posix_trace_thread_np *id)
+{
+	uint64_t h = (uint64_t)id->thread ^ (uint64_t)(uint32_t)id->pid << 32 ^ (uint32_t)id->tid;
+
+	h *= UINT64_C(0x9e3779b97f4a7c15);
+	return (size_t)(h ^ h >> 32);
+}
+
+/* The thread's place in a table with a free one; room is a power of two. */
+static struct tally_thread *place(struct tally_thread *table, size_t room,
+				  const struct posix_trace_thread_np *id)
+{
+	size_t i = hash(id) & (room - 1);
+
+	while (table[i].used && !is_thread(&table[i].id, id))
+		i = (i + 1) & (room - 1);
+	return &table[i];
+}
+
+static bool grow(struct tally *tally)
+{
+	size_t room = tally->room ? 2 * tally->room : 64;
+	struct tally_thread *table = calloc(room, sizeof(*table));
+
+	if (!table)
+		return false;
+	for (size_t i = 0; i < tally->room; i++)
+		if (tally->thread[i].used)
+			*place(table, room, &tally->thread[i].id) = tally->thread[i];
+	free(tally->thread);
+	tally->thread = table;
+	tally->room = room;
+	return true;
+}
+
+static struct tally_thread *find_thread(struct tally *tally,
+					const struct posix_trace_thread_np *id)
+{
+	struct tally_thread *thread;
+
+	if (tally->threads >= tally->room / 2 && !grow(tally))
+		return NULL;
+	thread = place(tally->thread, tally->room, id);
+	if (!thread->used) {
+		thread->used = true;
+		thread->id = *id;
+		tally->threads++;
+	}
+	return thread;
+}
+
+/* Types come in any order and number; the table is by the log's index, and grows for strangers. */
+static struct tally_type *find_type(struct tally *tally, struct logfile *log,
+				    const struct posix_trace_event_np *event)
+{
+	const struct log_type *type = logfile_type(log, event->info.posix_event_id);
+	struct tally_type *more;
+
+	if (type->listed && type->index < tally->types && tally->type[type->index].type == type)
+		return &tally->type[type->index];
+	for (size_t i = 0; i < tally->types; i++)
+		if (tally->type[i].type == type)
+			return &tally->type[i];
+	more = realloc(tally->type, (tally->types + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	tally->type = more;
+	more += tally->types++;
+	memset(more, 0, sizeof(*more));
+	more->type = type;
+	return more;
+}
+
+static int count_event(struct tally *tally, struct logfile *log,
+		       const struct posix_trace_event_np *event)
+{
+	struct posix_trace_thread_np id = {
+		event->info.posix_pid, event->tid, event->info.posix_thread_id,
+	};
+	struct tally_type *type = find_type(tally, log, event);
+	struct tally_thread *thread = tally->last;
+
+	/* It stands in a table that moves when it grows. */
+	if (!thread || !is_thread(&thread->id, &id))
+		thread = tally->last = find_thread(tally, &id);
+	if (!type || !thread)
+		return ENOMEM;
+	add(&tally->total, event);
+	add(&type->count, event);
+	add(&thread->count, event);
+	tally->gaps += (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
+	return 0;
+}
+
+int tally_event(struct tally *tally, struct logfile *log, const struct posix_trace_event_np *event)
+{
+	if (!tally->groups)
+		return count_event(tally, log, event);
+	tally->total.events++;
+	return groups_event(tally->groups, event);
+}
+
+static int count_events(struct tally *tally, struct logfile *log)
+{
+	struct posix_trace_event_np event;
+	struct meter meter;
+	int err, unavailable;
+
+	meter_begin(&meter, logfile_events(log), true);
+	while (!(err = posix_trace_getnext_np(log->trid, &event, &unavailable)) && !unavailable) {
+		err = tally_event(tally, log, &event);
+		if (err)
+			break;
+		meter_step(&meter);
+	}
+	meter_end(&meter);
+	return err;
+}
+
+static void add_count(struct tally_count *to, const struct tally_count *from)
+{
+	if (!from->events)
+		return;
+	if (!to->events || from->first_ns < to->first_ns)
+		to->first_ns = from->first_ns;
+	if (!to->events || from->last_ns > to->last_ns)
+		to->last_ns = from->last_ns;
+	to->events += from->events;
+	to->bytes += from->bytes;
+	to->truncated += from->truncated;
+	to->late += from->late;
+}
+
+int tally_add(struct tally *tally, const struct tally *part)
+{
+	if (tally->groups)
+		return groups_add(tally->groups, part->groups);
+	for (size_t i = 0; i < part->types; i++)
+		add_count(&tally->type[i].count, &part->type[i].count);
+	for (size_t i = 0; i < part->room; i++) {
+		struct tally_thread *thread;
+
+		if (!part->thread[i].used)
+			continue;
+		thread = find_thread(tally, &part->thread[i].id);
+		if (!thread)
+			return ENOMEM;
+		add_count(&thread->count, &part->thread[i].count);
+	}
+	add_count(&tally->total, &part->total);
+	return 0;
+}
+
+static int read_ledger(struct tally *tally, const struct logfile *log)
+{
+	int err = posix_trace_get_ledger_np(log->trid, &tally->ledger);
+
+	for (size_t i = 0; !err && i < tally->types; i++)
+		if (tally->type[i].type->listed)
+			err = posix_trace_get_ledger_type_np(log->trid, tally->type[i].type->id,
+							     &tally->type[i].ledger);
+	for (size_t i = 0; !err; i++) {
+		struct posix_trace_thread_np id;
+		struct posix_trace_ledger_np ledger;
+		struct tally_thread *thread;
+		int unavailable;
+
+		memset(&id, 0, sizeof(id));
+		err = posix_trace_get_ledger_thread_np(log->trid, i, &id, &ledger, &unavailable);
+		if (err || unavailable)
+			break;
+		thread = find_thread(tally, &id);
+		if (!thread)
+			return ENOMEM;
+		thread->ledger = ledger;
+	}
+	return err;
+}
+
+static int by_count(const struct tally_count *a, const struct tally_count *b)
+{
+	return (a->events < b->events) - (a->events > b->events);
+}
+
+static int by_type(const void *a, const void *b)
+{
+	const struct tally_type *x = a, *y = b;
+	int order = by_count(&x->count, &y->count);
+
+	return order ? order : (x->type->id > y->type->id) - (x->type->id < y->type->id);
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct tally_thread *x = a, *y = b;
+	int order = by_count(&x->count, &y->count);
+
+	if (!order)
+		order = (x->id.pid > y->id.pid) - (x->id.pid < y->id.pid);
+	if (!order)
+		order = (x->id.tid > y->id.tid) - (x->id.tid < y->id.tid);
+	/* The same table, however it was filled. */
+	return order ? order : (x->id.thread > y->id.thread) - (x->id.thread < y->id.thread);
+}
+
+static void sort(struct tally *tally)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < tally->room; i++)
+		if (tally->thread[i].used)
+			tally->thread[n++] = tally->thread[i];
+	if (tally->threads)
+		qsort(tally->thread, tally->threads, sizeof(*tally->thread), by_thread);
+	if (tally->types)
+		qsort(tally->type, tally->types, sizeof(*tally->type), by_type);
+}
+
+int tally_init(struct tally *tally, const struct logfile *log)
+{
+	memset(tally, 0, sizeof(*tally));
+	tally->type = calloc(log->types + 1, sizeof(*tally->type));
+	if (!tally->type)
+		return ENOMEM;
+	tally->types = log->types;
+	for (size_t i = 0; i < log->types; i++)
+		tally->type[i].type = log->list[i];
+	return 0;
+}
+
+int tally_count(struct tally *tally, struct logfile *log, unsigned threads)
+{
+	int err = tally_init(tally, log);
+
+	if (err)
+		return err;
+	err = threads > 1 ? tally_count_parts(tally, log, threads) : EAGAIN;
+	if (err == EAGAIN)
+		err = count_events(tally, log);
+	if (!err)
+		err = read_ledger(tally, log);
+	if (err)
+		tally_fini(tally);
+	else
+		sort(tally);
+	return err;
+}
+
+int tally_groups(struct groups *groups, struct logfile *log, unsigned threads)
+{
+	struct tally tally;
+	int err = tally_init(&tally, log);
+
+	if (err)
+		return err;
+	tally.groups = groups;
+	err = tally_count_parts(&tally, log, threads);
+	tally_fini(&tally);
+	return err;
+}
+
+void tally_fini(struct tally *tally)
+{
+	free(tally->type);
+	free(tally->thread);
+	memset(tally, 0, sizeof(*tally));
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "query/sqlfields.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "log/value.h"
+#include "query/query_columns.h"
+
+static bool is_column(const char *name)
+{
+	for (size_t i = 0; i < QUERY_COLUMNS; i++)
+		if (!strcasecmp(query_columns[i].name, name))
+			return true;
+	return false;
+}
+
+int sqlfields_find(const struct sqlfields *fields, const char *name)
+{
+	for (size_t i = 0; i < fields->count; i++)
+		if (!strcmp(fields->field[i].field, name))
+			return (int)i;
+	return -1;
+}
+
+/* SQL does not tell cases apart: a name that differs in them alone gets a number. */
+static void name_column(const struct sqlfields *fields, struct sqlfield *added)
+{
+	snprintf(added->name, sizeof(added->name), "%s%s", is_column(added->field) ? "field." : "",
+		 added->field);
+	for (unsigned n = 2; n < 10; n++) {
+		size_t i = 0;
+
+		while (i < fields->count && strcasecmp(fields->field[i].name, added->name) != 0)
+			i++;
+		if (i == fields->count)
+			return;
+		snprintf(added->name, sizeof(added->name), "%s.%u", added->field, n);
+	}
+}
+
+static bool add(struct sqlfields *fields, const char *field)
+{
+	struct sqlfield *more;
+
+	if (sqlfields_find(fields, field) >= 0 || fields->count == SQLFIELDS_MAX)
+		return true;
+	more = realloc(fields->field, (fields->count + 1) * sizeof(*more));
+	if (!more)
+		return false;
+	fields->field = more;
+	more[fields->count].field = field;
+	name_column(fields, &more[fields->count]);
+	fields->count++;
+	return true;
+}
+
+bool sqlfields_add(struct sqlfields *fields, const struct posix_trace_schema_np *schema)
+{
+	for (unsigned i = 0; i < schema->fields; i++)
+		if (!add(fields, schema->field[i].name))
+			return false;
+	return true;
+}
+
+void sqlfields_free(struct sqlfields *fields)
+{
+	free(fields->field);
+}
+
+/* ------------------------------------------------------------------ values */
+
+static struct out scratch = { .fd = -1 };
+
+static void set_bytes(struct sqlvalue *to, enum sqlvalue_kind kind, const void *bytes, size_t len)
+{
+	*to = (struct sqlvalue){ .kind = kind, .bytes = len ? bytes : "", .len = len };
+}
+
+/* All elements, as JSON has them: what is too long for that is NULL. */
+static void array_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data,
+		     size_t len, struct sqlvalue *to)
+{
+	struct posix_trace_value_np value;
+
+	scratch.used = 0;
+	out_char(&scratch, '[');
+	for (unsigned i = 0; posix_trace_field_get_np(schema, field, i, data, len, 0, &value);
+	     i++) {
+		if (OUT_BYTES - scratch.used < 1024)
+			return;
+		if (i)
+			out_char(&scratch, ',');
+		value_json(&scratch, &value);
+	}
+	if (scratch.used == 1)
+		return; /* the payload ends before it */
+	out_char(&scratch, ']');
+	set_bytes(to, SQLVALUE_TEXT, scratch.bytes, scratch.used);
+}
+
+/* The name of a value, where the schema or the C library has one. */
+static bool name_of(const struct posix_trace_value_np *value, struct sqlvalue *to)
+{
+	const char *name = value->field->value_names && !value->field->has_bits
+				   ? posix_trace_value_name_np(value) : NULL;
+	bool negative = value->s64 < 0;
+
+	if (name) {
+		set_bytes(to, SQLVALUE_TEXT, name, strlen(name));
+		return true;
+	}
+	if (value->field->type == POSIX_TRACE_TYPE_ERRNO_NP && value->s64 && value->s64 > -4096 &&
+	    value->s64 < 4096)
+		name = strerrorname_np((int)(negative ? -value->s64 : value->s64));
+	if (!name)
+		return false;
+	scratch.used = 0;
+	out_str(&scratch, negative ? "-" : "");
+	out_str(&scratch, name);
+	set_bytes(to, SQLVALUE_TEXT, scratch.bytes, scratch.used);
+	return true;
+}
+
+static void number_of(const struct posix_trace_value_np *value, struct sqlvalue *to)
+{
+	switch (value->field->form) {
+	case POSIX_TRACE_FORM_SIGNED_NP:
+		*to = (struct sqlvalue){ .kind = SQLVALUE_INTEGER, .integer = value->s64 };
+		break;
+	case POSIX_TRACE_FORM_FLOAT_NP:
+		*to = (struct sqlvalue){ .kind = SQLVALUE_REAL, .real = value->f64 };
+		break;
+	case POSIX_TRACE_FORM_BYTES_NP:
+		set_bytes(to,
+			  value->field->type == POSIX_TRACE_TYPE_STR_NP ? SQLVALUE_TEXT
+									: SQLVALUE_BLOB,
+			  value->data, value->len);
+		break;
+	default:
+		/* SQLite's numbers are signed. Addresses and bits come as their 64 bits. */
+		if (value->u64 > INT64_MAX && value->field->type == POSIX_TRACE_TYPE_U64_NP)
+			*to = (struct sqlvalue){ .kind = SQLVALUE_REAL,
+						 .real = (double)value->u64 };
+		else
+			*to = (struct sqlvalue){ .kind = SQLVALUE_INTEGER,
+						 .integer = (int64_t)value->u64 };
+	}
+}
+
+void sqlvalue_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data,
+		 size_t len, struct sqlvalue *to)
+{
+	struct posix_trace_value_np value;
+
+	to->kind = SQLVALUE_NULL;
+	if (schema->field[field].is_array)
+		array_of(schema, field, data, len, to);
+	else if (posix_trace_field_get_np(schema, field, 0, data, len, 0, &value) &&
+		 !name_of(&value, to))
+		number_of(&value, to);
+}

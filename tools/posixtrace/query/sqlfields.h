@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sqlfields.h - the fields of schemas as columns of one table, for posixtrace query and for
+ * databases that posixtrace convert makes: the same names, and the same values.
+ */
+#ifndef POSIXTRACE_QUERY_SQLFIELDS_H
+#define POSIXTRACE_QUERY_SQLFIELDS_H
+
+#include <stdbool.h>
+#include <trace_np.h>
+
+#define SQLFIELDS_MAX 1900 /* columns of fields: a table has at most 2000 */
+
+struct sqlfield {
+	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 8]; /* of the column */
+	const char *field;
+};
+
+struct sqlfields {
+	struct sqlfield *field;    /* all fields of all schemas, each name once */
+	size_t count;
+};
+
+/* The fields that are not there yet get columns. False: no memory. */
+bool sqlfields_add(struct sqlfields *fields, const struct posix_trace_schema_np *schema);
+int sqlfields_find(const struct sqlfields *fields, const char *name);
+void sqlfields_free(struct sqlfields *fields);
+
+enum sqlvalue_kind { SQLVALUE_NULL, SQLVALUE_INTEGER, SQLVALUE_REAL, SQLVALUE_TEXT, SQLVALUE_BLOB };
+
+struct sqlvalue {
+	enum sqlvalue_kind kind;
+	int64_t integer;
+	double real;
+	const void *bytes;         /* until the next value, or the end of the event */
+	size_t len;
+};
+
+/* What the column of that field of the schema is in an event with that data. */
+void sqlvalue_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data,
+		 size_t len, struct sqlvalue *value);
+
+#endif

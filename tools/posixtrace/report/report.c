@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* report.c - posixtrace report: a trace as people want to read it, by templates of theirs. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/text.h"
+#include "convert/flow.h"
+#include "convert/output.h"
+#include "report/report.h"
+#include "report/report_sink.h"
+#include "symbols/symbols.h"
+
+extern const struct tool_command report_command;
+
+static const char help[] =
+	"Usage: posixtrace report [--template FILE]... [OPTION]... LOG...\n"
+	"Prints the events of LOG, of any format that convert reads (- is standard input), in "
+		"columns:\n"
+	"time, seconds since the event shown before, process, thread, event type, fields. With "
+		"templates,\n"
+	"those of AIX's trcrpt, each event as its template says; see posixtrace-template(5).\n"
+	"\n"
+	"  -t, --template FILE  templates; may be repeated, later files add to earlier ones\n"
+	"      --check          only read the templates: exit with 0 or 2\n"
+	"      --list           only list them: key and label\n"
+	WANTED_HELP
+	PICK_HELP
+	SYMBOLS_HELP
+	MERGE_HELP
+	"  -d LIST              only these event types: hexadecimal numbers or @names, with "
+		"commas\n"
+	"  -k LIST              all but these event types\n"
+	"  -p LIST              only these processes\n"
+	"  -T LIST              only these threads, by posix_thread_id\n"
+	"  -h                   no header\n"
+	"  -o, --output FILE    write the report to FILE; one that is there already is refused\n"
+	"      --force          overwrites it\n"
+	"      --utc            times in UTC\n"
+	"      --raw            times in nanoseconds since 1970\n"
+	"  -O KEY=VALUE         may be repeated, or a list with commas; all but the last two need "
+		"--template:\n"
+	"       ids=on|off         event type numbers, on\n"
+	"       exec=on|off        program names, off\n"
+	"       pid=on|off         process numbers, off\n"
+	"       tid=on|off         thread numbers, off\n"
+	"       timestamp=N        0 elapsed s and delta ms, 1 elapsed, 2 delta in us, 3 neither\n"
+	"       starttime=S        from S seconds after the first event on\n"
+	"       endtime=S          up to that time\n"
+	"      --help           this text\n"
+	"\n"
+	WANTED_TIME_HELP
+	"What is wrong with templates is told as FILE:LINE:COLUMN: error: [CODE] TEXT; then "
+		"nothing is\n"
+	"printed and the exit status is 2.\n"
+	"Exit status: 0 ok, 1 failure, 2 usage or a wrong template, 3 damaged or never closed.\n";
+
+static void list_key(const struct program *program, const struct key *key)
+{
+	struct out *out = &out_stdout;
+
+	switch (key->kind) {
+	case KEY_NUMBER:
+		out_printf(out, "%03X", key->number);
+		break;
+	case KEY_NAME:
+		out_char(out, '@');
+		text_safe(out, program->text + key->name.offset, key->name.len);
+		break;
+	default:
+		out_str(out, "@*");
+		break;
+	}
+}
+
+static void list_templates(const struct templates *templates)
+{
+	for (size_t i = 0; i < templates->count; i++) {
+		const struct template *template = templates->list[i];
+
+		if (template->removed)
+			continue;
+		list_key(&templates->program, &template->key);
+		out_str(&out_stdout, "  ");
+		text_safe(&out_stdout, templates->program.text + template->label.offset,
+			  template->label.len);
+		out_char(&out_stdout, '\n');
+	}
+}
+
+static const struct format *source_of(struct fmt_input *input)
+{
+	struct fmt_head head;
+
+	if (input_peek(input, &head))
+		return NULL;
+	if (fmt_detect(&head))
+		return fmt_detect(&head);
+	say("%s: this is not a trace log", input->name);
+	return NULL;
+}
+
+static int print_events(struct report_sink *sink, struct fmt_input *input)
+{
+	const struct fmt_output output = { .out = sink->out, .fd = sink->out->fd,
+					   .shown = "report" };
+	const struct format *source = source_of(input);
+	struct fmt_flow flow;
+	int status;
+
+	if (!source)
+		return TOOL_FAILURE;
+	flow_init(&flow, source, &report_format);
+	flow.input = input;
+	flow.output = &output;
+	run_init(&sink->run, sink->templates, input->name);
+	report_sink_use(sink);
+	flow_answer(&flow, report_format.open(&flow, &output, &flow.context));
+	status = source->import(&flow, input);
+	report_format.close(flow.context);
+	run_fini(&sink->run);
+	flow_say_faults(&flow);
+	status = sink->done ? sink->status : tool_worse(status, flow.status);
+	flow_fini(&flow);
+	return status;
+}
+
+static int print_to(struct report_sink *sink, struct fmt_input *input, char *const *log,
+		    const struct report *report)
+{
+	static struct output file;
+
+	sink->out = &out_stdout;
+	if (!report->output || !strcmp(report->output, "-"))
+		return print_events(sink, input);
+	if (output_open_text(&file, report->output, report->force, log, 1))
+		return TOOL_FAILURE;
+	sink->out = &file.out;
+	return output_close(&file, print_events(sink, input));
+}
+
+static int print_log(struct report *report, const struct templates *templates,
+		     char *path)
+{
+	static struct report_sink sink; /* large */
+	static struct fmt_input input;
+	int status = input_open(&input, path);
+
+	if (status)
+		return status;
+	sink.columns = report->columns;
+	sink.table.when = report->when;
+	sink.table.pick = report->pick.count ? &report->pick : NULL;
+	sink.select = &report->select;
+	sink.wanted = &report->wanted;
+	sink.templates = report->templates ? templates : NULL;
+	sink.header = report->header;
+	status = print_to(&sink, &input, &path, report);
+	input_close(&input);
+	return status;
+}
+
+static int load_templates(const struct report *report, struct templates *templates)
+{
+	bool good;
+
+	for (size_t i = 0; i < report->templates; i++) {
+		int err = templates_load(templates, report->template[i]);
+
+		if (err) {
+			say("%s: %s", report->template[i], strerror(err));
+			return TOOL_FAILURE;
+		}
+	}
+	good = templates_link(templates);
+	diag_tell(&templates->diags);
+	if (templates->program.no_memory) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	return good ? TOOL_OK : TOOL_USAGE;
+}
+
+static int print_report(struct report *report, char *path)
+{
+	struct templates templates;
+	int status;
+
+	templates_init(&templates);
+	status = load_templates(report, &templates);
+	if (!status && report->list)
+		list_templates(&templates);
+	if (!status && path)
+		status = print_log(report, &templates, path);
+	templates_fini(&templates);
+	return status;
+}
+
+static int report_on(struct report *report, int argc, char **argv)
+{
+	bool no_log = report->check || report->list;
+
+	if (!report->templates && no_log)
+		say("report: which templates?");
+	else if (!report->templates && report->columns_given)
+		say("report: ids, exec, pid, tid and timestamp are of reports by templates");
+	else if (report->templates && report->pick.count)
+		say("report: --fields is of reports without templates");
+	else if (!wanted_ready(&report->wanted, report->when == WHEN_UTC))
+		return tool_usage(&report_command);
+	else if (argc == optind && !no_log)
+		say("report: which log?");
+	else if (argc - optind > 1 && (report->templates || no_log))
+		say("report: with templates one log at a time");
+	else if (argc - optind > 1)
+		return report_merge(report, argv + optind, (size_t)(argc - optind));
+	else
+		return print_report(report, no_log ? NULL : argv[optind]);
+	return tool_usage(&report_command);
+}
+
+static int run(int argc, char **argv)
+{
+	struct report report = { .header = true };
+	int option, status = TOOL_OK;
+
+	columns_init(&report.columns);
+	wanted_init(&report.wanted);
+	while (!status && (option = tool_option(argc, argv, ":t:e:x:d:k:p:T:ho:O:",
+					       report_options)) != -1) {
+		if (option == REPORT_HELP)
+			return tool_help(&report_command);
+		if (!report_option(&report, option, optarg))
+			status = tool_usage(&report_command);
+	}
+	if (!status)
+		status = report_on(&report, argc, argv);
+	merge_fini(&report.merge);
+	wanted_fini(&report.wanted);
+	select_fini(&report.select);
+	free(report.template);
+	return status;
+}
+
+const struct tool_command report_command = {
+	.name = "report",
+	.help = help,
+	.run = run,
+};

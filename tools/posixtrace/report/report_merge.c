@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* report_merge.c - a report of several logs, their events in one order. */
+#include <string.h>
+
+#include "base/say.h"
+#include "base/tool.h"
+#include "convert/output.h"
+#include "report/report.h"
+#include "report/report_table.h"
+
+struct merged {
+	struct report *report;
+	struct report_table table;
+	struct out *out;
+	bool begun;
+};
+
+static struct report *chosen_by; /* choosing types has no argument of its own */
+
+static bool choose(const struct log_type *type)
+{
+	return choose_type(&chosen_by->wanted.choose, type->name) &&
+	       select_type(&chosen_by->select, type->name, type->id);
+}
+
+/* The width of the logs' names is known when all are open. */
+static void begin(struct merged *merged)
+{
+	merged->begun = true;
+	merged->table.log_width = merged->report->merge.path_len;
+	if (merged->report->header)
+		report_table_header(merged->out, &merged->table);
+}
+
+static bool show(void *arg, const struct merge_source *source, const struct log_type *type,
+		 const struct posix_trace_event_np *event)
+{
+	struct merged *merged = arg;
+	uint64_t thread = event->info.posix_thread_id ? (uint64_t)event->info.posix_thread_id
+						      : (uint64_t)event->tid;
+
+	if (!merged->begun)
+		begin(merged);
+	if (!select_event(&merged->report->select, (uint64_t)event->info.posix_pid, thread,
+			  (__int128)event->time_ns - merged->report->merge.first_ns))
+		return true;
+	merged->table.log_name = source->log.path;
+	report_table_event(merged->out, &merged->table, &source->log, type, event);
+	return !merged->out->err;
+}
+
+static int print(struct report *report, struct out *out, char **path, size_t paths)
+{
+	struct merged merged = { .report = report, .out = out };
+	int status;
+
+	merged.table.when = report->when;
+	merged.table.pick = report->pick.count ? &report->pick : NULL;
+	report->merge.wanted = &report->wanted;
+	report->merge.pick = merged.table.pick;
+	report->merge.choose = choose;
+	report->merge.when = report->when;
+	chosen_by = report;
+	status = merge_run(&report->merge, path, paths, show, &merged);
+	if (!merged.begun && status != TOOL_USAGE && report->merge.sources)
+		begin(&merged);
+	return status;
+}
+
+int report_merge(struct report *report, char **path, size_t paths)
+{
+	static struct output file;
+
+	if (!report->output || !strcmp(report->output, "-"))
+		return print(report, &out_stdout, path, paths);
+	if (output_open_text(&file, report->output, report->force, path, paths))
+		return TOOL_FAILURE;
+	return output_close(&file, print(report, &file.out, path, paths));
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "report/report_sink.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "base/text.h"
+
+struct report_type {
+	const struct fmt_type *from;
+	struct log_type shown;           /* its schema if it can be used */
+	const struct template *template; /* NULL: the built-in form */
+	uint32_t number;
+};
+
+/* An event that waits for its turn in a tail. */
+struct kept {
+	struct posix_trace_event_np event;
+	const struct report_type *type;
+};
+
+static struct report_sink *used;
+
+void report_sink_use(struct report_sink *sink)
+{
+	used = sink;
+}
+
+static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+{
+	(void)output;
+	used->flow = flow;
+	*context = used;
+	durations_begin_open(&used->durations, used->wanted);
+	pairing_names(&used->durations.pairing, &used->log);
+	if (used->wanted->tail && !tail_init(&used->tail, used->wanted->tail, sizeof(struct kept)))
+		return ENOMEM;
+	return 0;
+}
+
+static void show_tail(struct report_sink *sink);
+
+/* What is left does not matter: the flow is told to stop, which is no failure of ours. */
+static int stop(struct report_sink *sink, int status)
+{
+	meter_end(&sink->meter);
+	show_tail(sink);
+	sink->done = true;
+	sink->status = tool_worse(sink->flow->status, status);
+	return -1;
+}
+
+/* ------------------------------------------------------------------ times */
+
+/* Where a source that can seek may begin; that is never later than what is wanted. */
+static int64_t seek_time(const struct report_sink *sink)
+{
+	int64_t begin_ns = sink->wanted->choose.begin_ns, start_ns;
+
+	if (sink->select->has_start &&
+	    !__builtin_add_overflow(sink->first_ns, sink->select->start_ns, &start_ns) &&
+	    start_ns > begin_ns)
+		begin_ns = start_ns;
+	return begin_ns;
+}
+
+static int64_t until_time(const struct report_sink *sink)
+{
+	int64_t until_ns = sink->wanted->choose.end_ns, end_ns;
+
+	if (sink->select->has_end &&
+	    !__builtin_add_overflow(sink->first_ns, sink->select->end_ns, &end_ns) &&
+	    end_ns < until_ns)
+		until_ns = end_ns;
+	return until_ns;
+}
+
+/* Most formats say nothing of their times before the events come. */
+static int know_first(struct report_sink *sink, int64_t time_ns)
+{
+	sink->any = true;
+	sink->first_ns = time_ns;
+	sink->columns.first_ns = time_ns;
+	if (sink->has_span)
+		return 0;
+	wanted_begin(sink->wanted, time_ns, time_ns);
+	if (sink->wanted->begin.kind != BOUND_BEFORE_LAST &&
+	    sink->wanted->end.kind != BOUND_BEFORE_LAST)
+		return 0;
+	say("%s: its last event is not known before it was read: no time before it can be given",
+	    fmt_input_name(sink->flow->input));
+	return stop(sink, TOOL_USAGE);
+}
+
+/* Unless events are left out, the first one that comes is what elapsed time counts from. */
+static void know_span(struct report_sink *sink, int64_t first_ns, int64_t last_ns)
+{
+	int64_t seek_ns;
+
+	sink->has_span = true;
+	sink->first_ns = first_ns;
+	wanted_begin(sink->wanted, first_ns, last_ns);
+	sink->flow->until_ns = until_time(sink);
+	seek_ns = seek_time(sink);
+	if (seek_ns <= first_ns)
+		return;
+	sink->flow->seek_ns = seek_ns;
+	sink->columns.first_ns = first_ns;
+	sink->any = true;
+}
+
+static int begin(void *context, const struct fmt_facts *facts)
+{
+	struct report_sink *sink = context;
+
+	sink->big_endian = facts->big_endian;
+	meter_begin(&sink->meter, facts->has_events ? facts->events : 0, false);
+	if (facts->has_span && facts->first_ns)
+		know_span(sink, facts->first_ns, facts->last_ns);
+	if (sink->header && sink->templates)
+		columns_header(sink->out, &sink->columns);
+	else if (sink->header)
+		report_table_header(sink->out, &sink->table);
+	return sink->out->err;
+}
+
+/* ------------------------------------------------------------------ types */
+
+static bool show_name(struct log_type *shown, const struct fmt_type *type)
+{
+	static struct out scratch = { .fd = -1 };
+
+	scratch.used = 0;
+	text_name(&scratch, type->name, type->name_len);
+	shown->shown_len = scratch.used;
+	shown->shown = malloc(scratch.used + 1);
+	if (shown->shown)
+		memcpy(shown->shown, scratch.bytes, scratch.used);
+	return shown->shown != NULL;
+}
+
+/*
+ * Fields are read in the byte order of this machine. The flow has the schema ready, as long as it
+ * lives.
+ */
+static void learn_schema(struct report_sink *sink, struct log_type *shown,
+			 const struct fmt_type *type)
+{
+	if (!type->fields || sink->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
+		return;
+	shown->schema = (struct posix_trace_schema_np *)(uintptr_t)type->fields;
+	if (sink->wanted->where)
+		where_learn(sink->wanted->where, type->fields);
+	if (sink->table.pick)
+		pick_learn(sink->table.pick, type->fields);
+}
+
+/* What the trace calls it; without a number of its own, the one that logs know it by. */
+static uint32_t number_of(const struct fmt_type *type)
+{
+	return type->number ? (uint32_t)type->number : type->id;
+}
+
+static struct report_type *make_type(struct report_sink *sink, const struct fmt_type *from)
+{
+	struct report_type *type = calloc(1, sizeof(*type));
+
+	if (!type || !show_name(&type->shown, from)) {
+		free(type);
+		return NULL;
+	}
+	type->from = from;
+	type->number = number_of(from);
+	type->shown.id = from->id;
+	type->shown.listed = from->id != 0;
+	snprintf(type->shown.name, sizeof(type->shown.name), "%s", from->name);
+	type->shown.chosen = select_type(sink->select, from->name, type->number) &&
+			     choose_type(&sink->wanted->choose, from->name);
+	if (sink->templates)
+		type->template = templates_for_event(sink->templates, from->name, type->number);
+	learn_schema(sink, &type->shown, from);
+	return type;
+}
+
+/* The names of what is in a set, such as the filter that a stream was started with. */
+static int list_type(struct logfile *log, struct log_type *shown)
+{
+	struct log_type **more = realloc(log->list, (log->types + 1) * sizeof(*more));
+
+	if (!more)
+		return ENOMEM;
+	log->list = more;
+	more[log->types++] = shown;
+	return 0;
+}
+
+static int learn_type(void *context, const struct fmt_type *type)
+{
+	struct report_sink *sink = context;
+	struct report_type **more = realloc(sink->type, (type->index + 1) * sizeof(*more));
+
+	if (!more)
+		return ENOMEM;
+	sink->type = more;
+	more[type->index] = make_type(sink, type);
+	if (!more[type->index])
+		return ENOMEM;
+	sink->types = type->index + 1;
+	return type->id ? list_type(&sink->log, &more[type->index]->shown) : 0;
+}
+
+/* ------------------------------------------------------------------ events */
+
+static void by_template(struct report_sink *sink, const struct report_type *type,
+			const struct posix_trace_event_np *event)
+{
+	const struct template_event shown = {
+		.shown = type->from->name,
+		.id = type->number,
+		.pid = event->info.posix_pid,
+		.tid = event->info.posix_thread_id ? (uint64_t)event->info.posix_thread_id
+						   : (uint64_t)event->tid,
+		.address = (uintptr_t)event->info.posix_prog_address,
+		.time_ns = event->time_ns,
+		.truncated = (unsigned)event->info.posix_truncation_status,
+		.data = event->data,
+		.data_len = event->data_len,
+		.big_endian = sink->big_endian,
+	};
+
+	if (run_event(&sink->run, type->template, &shown))
+		columns_event(sink->out, &sink->columns, &shown,
+			      type->template ? type->template->level : LEVEL_APPL,
+			      sink->run.prose.text, sink->run.prose.len);
+}
+
+static void print(struct report_sink *sink, const struct report_type *type,
+		  const struct posix_trace_event_np *event)
+{
+	/* What pointers point to. */
+	sink->log.trid = sink->flow->object_logs ? sink->flow->objects[0] : 0;
+	sink->log.has_objects = sink->log.trid != 0;
+	if (sink->templates)
+		by_template(sink, type, event);
+	else
+		report_table_event(sink->out, &sink->table, &sink->log, &type->shown,
+				   event);
+}
+
+static int show(struct report_sink *sink, const struct report_type *type,
+		const struct posix_trace_event_np *event)
+{
+	struct kept kept = { *event, type };
+
+	if (sink->shown == sink->wanted->limit)
+		return stop(sink, TOOL_OK);
+	sink->shown++;
+	if (sink->tail.limit)
+		return tail_add(&sink->tail, &kept, event->data, event->data_len) ? 0 : ENOMEM;
+	print(sink, type, event);
+	return sink->run.stopped ? stop(sink, TOOL_OK) : sink->out->err;
+}
+
+static struct posix_trace_event_np event_of(const struct fmt_event *from)
+{
+	struct posix_trace_event_np event = {
+		.info = {
+			.posix_event_id = from->type->id,
+			.posix_pid = (pid_t)from->pid,
+			.posix_prog_address = (void *)(uintptr_t)from->address,
+			.posix_thread_id = (pthread_t)from->thread,
+			.posix_truncation_status = from->truncation,
+		},
+		.tid = (pid_t)from->tid,
+		.flags = from->flags,
+		.time_ns = from->time_ns,
+		.data = from->data,
+		.data_len = from->data_len,
+	};
+
+	return event;
+}
+
+static int take(void *context, const struct fmt_event *from)
+{
+	struct report_sink *sink = context;
+	const struct report_type *type = sink->type[from->type->index];
+	struct posix_trace_event_np event = event_of(from);
+	__int128 elapsed_ns;
+
+	meter_step(&sink->meter);
+	durations_event(&sink->durations, &type->shown, &event);
+	if (!sink->any && know_first(sink, from->time_ns))
+		return -1;
+	elapsed_ns = (__int128)from->time_ns - sink->first_ns;
+	if (!sink->flow->knows_until &&
+	    (wanted_is_past(sink->wanted, from->time_ns) ||
+	     (sink->select->has_end &&
+	      elapsed_ns > (__int128)sink->select->end_ns + WANTED_LATE_NS)))
+		return stop(sink, TOOL_OK);
+	if (!type->shown.chosen ||
+	    !select_event(sink->select, from->pid, from->thread ? from->thread : from->tid,
+			  elapsed_ns) ||
+	    !wanted_event(sink->wanted, &event, from->type->name, type->shown.schema,
+			  &sink->durations))
+		return 0;
+	return show(sink, type, &event);
+}
+
+/* At the end of the trace, or where the rest of it does not matter: what waits is shown, once. */
+static void show_tail(struct report_sink *sink)
+{
+	const struct kept *kept;
+	const void *data;
+
+	for (size_t i = 0; sink->tail.limit && !sink->run.stopped &&
+			   (kept = tail_at(&sink->tail, i, &data)); i++) {
+		struct posix_trace_event_np event = kept->event;
+
+		event.data = data;
+		print(sink, kept->type, &event);
+	}
+	sink->tail.count = 0;
+}
+
+/* ------------------------------------------------------------------ losses, the end */
+
+static int lost(void *context, const struct fmt_lost *lost)
+{
+	struct report_sink *sink = context;
+	const char *cause = posix_trace_lost_name_np(lost->cause);
+	const char *path = fmt_input_name(sink->flow->input);
+
+	if (lost->counted)
+		say_warning("%s: %llu events lost: %s", path, (unsigned long long)lost->count,
+			    cause ? cause : "?");
+	else
+		say_warning("%s: events were lost: %s", path, cause ? cause : "?");
+	return 0;
+}
+
+static int end(void *context, const struct fmt_end *end)
+{
+	struct report_sink *sink = context;
+	const struct posix_trace_ledger_np *ledger = &end->ledger;
+
+	meter_end(&sink->meter);
+	show_tail(sink);
+	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		if (ledger->lost[i])
+			say_warning("%s: %llu of %llu events lost: %s",
+				    fmt_input_name(sink->flow->input),
+				    (unsigned long long)ledger->lost[i],
+				    (unsigned long long)ledger->called,
+				    posix_trace_lost_name_np(i));
+	if (sink->table.pick && pick_say_unknown(sink->table.pick))
+		return stop(sink, TOOL_USAGE);
+	sink->log.path = fmt_input_name(sink->flow->input);
+	choose_say_unknown(&sink->wanted->choose, &(const struct logfile *){ &sink->log }, 1);
+	if (!durations_fits(&sink->durations, sink->wanted, &sink->log))
+		return stop(sink, TOOL_USAGE);
+	/* A name that nothing in the whole trace has is a slip of the pen. */
+	if (sink->wanted->where && !sink->shown && where_say_unknown(sink->wanted->where))
+		return stop(sink, TOOL_USAGE);
+	return sink->out->err;
+}
+
+static void close_sink(void *context)
+{
+	struct report_sink *sink = context;
+
+	meter_end(&sink->meter);
+	show_tail(sink);
+	tail_fini(&sink->tail);
+	durations_end(&sink->durations);
+	for (size_t i = 0; i < sink->types; i++) {
+		free(sink->type[i]->shown.shown);
+		free(sink->type[i]);
+	}
+	free(sink->log.list);
+	free(sink->type);
+	sink->type = NULL;
+	sink->types = 0;
+}
+
+const struct format report_format = {
+	.name = "report",
+	.output = FMT_TO_BYTES,
+	.open = open_sink,
+	.begin = begin,
+	.type = learn_type,
+	.event = take,
+	.lost = lost,
+	.end = end,
+	.close = close_sink,
+};

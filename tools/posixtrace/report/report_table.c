@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "report/report_table.h"
+
+#include "base/text.h"
+#include "log/fields.h"
+#include "log/sysdata.h"
+
+#define DELTA_WIDTH 14
+#define ID_WIDTH    7
+#define EVENT_WIDTH 24
+
+static size_t time_width(enum when_form when)
+{
+	return when == WHEN_RAW ? 19 : when == WHEN_UTC ? 30 : 29;
+}
+
+static void pad(struct out *out, size_t used, size_t width)
+{
+	for (; used < width; used++)
+		out_char(out, ' ');
+}
+
+static void right(struct out *out, const char *text, size_t len, size_t width)
+{
+	pad(out, len, width);
+	out_bytes(out, text, len);
+	out_char(out, ' ');
+}
+
+static void left(struct out *out, const char *text, size_t len, size_t width)
+{
+	text_safe(out, text, len);
+	pad(out, len, width);
+	out_char(out, ' ');
+}
+
+void report_table_header(struct out *out, const struct report_table *table)
+{
+	if (table->pick) {
+		pick_header(out, table->pick, table->when);
+		return;
+	}
+	if (table->log_width)
+		left(out, "LOG", 3, table->log_width);
+	left(out, "TIME", 4, time_width(table->when));
+	right(out, "DELTA", 5, DELTA_WIDTH);
+	right(out, "PROCESS", 7, ID_WIDTH);
+	right(out, "THREAD", 6, ID_WIDTH);
+	left(out, "EVENT", 5, EVENT_WIDTH);
+	out_str(out, "FIELDS\n");
+}
+
+/* The difference of any two times that a damaged trace may hold. */
+static int64_t delta(const struct report_table *table, int64_t time_ns)
+{
+	int64_t ns = 0;
+
+	if (table->any && __builtin_sub_overflow(time_ns, table->previous_ns, &ns))
+		ns = time_ns < table->previous_ns ? INT64_MIN : INT64_MAX;
+	return ns;
+}
+
+/* 0 is nobody: what the stream itself did. */
+static void number(struct out *out, pid_t id)
+{
+	char text[24];
+
+	if (id)
+		right(out, text, (size_t)(put_unsigned(text, (unsigned)id) - text), ID_WIDTH);
+	else
+		right(out, "-", 1, ID_WIDTH);
+}
+
+static void data(struct out *out, const struct report_table *table, const struct logfile *log,
+		 const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	/* It begins with a blank, as does what stands behind the name of a type. */
+	if (fields_text(out, log, type, event, table->when))
+		return;
+	out_char(out, ' ');
+	if (sysdata_text(out, log, event))
+		return;
+	if (text_is_text(event->data, event->data_len, false))
+		text_quoted(out, event->data, event->data_len);
+	else
+		out_hex(out, event->data, event->data_len);
+}
+
+static void picked_event(struct out *out, struct report_table *table, const struct logfile *log,
+			 const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	const struct pick_line line = {
+		.when = table->when,
+		.delta_ns = delta(table, event->time_ns),
+		.log_name = log->path ? log->path : "-",
+	};
+
+	pick_columns(out, table->pick, &line, log, type, event);
+}
+
+static void whole_event(struct out *out, struct report_table *table, const struct logfile *log,
+			const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	char text[WHEN_BYTES];
+
+	if (table->log_width)
+		left(out, table->log_name, strlen(table->log_name), table->log_width);
+	left(out, text, (size_t)(when_put(text, event->time_ns, table->when) - text),
+	     time_width(table->when));
+	right(out, text, (size_t)(when_put_span(text, delta(table, event->time_ns), true) - text),
+	      DELTA_WIDTH);
+	number(out, event->info.posix_pid);
+	number(out, event->tid);
+	out_bytes(out, type->shown, type->shown_len);
+	if (event->data_len) {
+		pad(out, type->shown_len, EVENT_WIDTH);
+		data(out, table, log, type, event);
+	}
+	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
+		out_str(out, " [truncated]");
+	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
+		out_str(out, " [late]");
+	if (event->flags & LINE_UNORDERED)
+		out_str(out, " [unordered]");
+	out_char(out, '\n');
+}
+
+void report_table_event(struct out *out, struct report_table *table, const struct logfile *log,
+			const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	if (table->pick)
+		picked_event(out, table, log, type, event);
+	else
+		whole_event(out, table, log, type, event);
+	table->any = true;
+	table->previous_ns = event->time_ns;
+}

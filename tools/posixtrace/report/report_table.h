@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_table.h - events in columns: time, delta, process, thread, event type, and what the type's
+ * schema makes of the data.
+ */
+#ifndef POSIXTRACE_REPORT_REPORT_TABLE_H
+#define POSIXTRACE_REPORT_REPORT_TABLE_H
+
+#include "base/out.h"
+#include "base/when.h"
+#include "log/logfile.h"
+#include "show/line.h"
+#include "show/pick.h"
+
+struct report_table {
+	enum when_form when;
+	struct pick *pick;   /* only these columns, NULL: all */
+	const char *log_name; /* of several logs that of the event shown next; NULL: one log */
+	size_t log_width;    /* of its column */
+	bool any;            /* an event was shown before */
+	int64_t previous_ns;
+};
+
+void report_table_header(struct out *out, const struct report_table *table);
+
+/* log and type need no more than what fields_text() and sysdata_text() look at. */
+void report_table_event(struct out *out, struct report_table *table, const struct logfile *log,
+			const struct log_type *type, const struct posix_trace_event_np *event);
+
+#endif

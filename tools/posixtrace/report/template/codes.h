@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * codes.h - the format codes: X4, A8.16, G9.5 and the like.
+ */
+#ifndef POSIXTRACE_REPORT_TEMPLATE_CODES_H
+#define POSIXTRACE_REPORT_TEMPLATE_CODES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CODE_DATA_BYTES 'H' /* HB */
+#define CODE_HOOK_TYPE  'h' /* HT */
+
+struct code {
+	char letter;
+	uint16_t m;  /* W is 8; of B all bits */
+	uint16_t n;  /* 0 when there is none: no code has a width of 0 */
+	bool has_n;
+};
+
+enum code_answer {
+	CODE_NONE, /* not the form of a code */
+	CODE_BAD,  /* its length or width is not valid */
+	CODE_OK
+};
+
+/*
+ * word is a run of letters, digits and _; n what stands behind a dot that follows it at once, NULL
+ * without one. n is looked at when the word has the form of a code; HB and HT have none.
+ */
+enum code_answer code_read(const char *word, size_t len, const char *n, size_t n_len,
+			   struct code *code);
+
+/* The same for what stands behind a macro's %. */
+enum code_answer code_read_format(const char *word, size_t len, const char *n, size_t n_len,
+				  struct code *code);
+
+/* G O R W move the pointer, and print nothing. */
+bool code_is_move(const struct code *code);
+
+/* It gives a number, or a text that a switch can compare; the others can only be printed. */
+bool code_is_integer(const struct code *code);
+bool code_is_text(const struct code *code);
+
+/* Of numbers that are compared with it. */
+unsigned code_radix(const struct code *code);
+
+#endif

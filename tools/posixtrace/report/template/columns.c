@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "report/template/columns.h"
+
+#include <string.h>
+
+#include "report/template/print.h"
+
+#define VALUE_BYTES PRINT_BYTES
+#define LEVEL_WIDTH 8
+
+enum column { ID, PROCESS_NAME, PID, TID, ELAPSED, DELTA_MS, DELTA_US, COLUMNS };
+
+static const struct {
+	const char *name;
+	int width;             /* negative: to the left */
+} form[COLUMNS] = {
+	[ID] = { "ID", -4 },
+	[PROCESS_NAME] = { "PROCESS NAME", -14 },
+	[PID] = { "PID", -8 },
+	[TID] = { "TID", -16 },
+	[ELAPSED] = { "ELAPSED_SEC", 14 },
+	[DELTA_MS] = { "DELTA_MSEC", 13 },
+	[DELTA_US] = { "DELTA_USEC", 10 },
+};
+
+void columns_init(struct columns *columns)
+{
+	*columns = (struct columns){ .ids = true };
+}
+
+static bool is_shown(const struct columns *columns, enum column column)
+{
+	switch (column) {
+	case ID:
+		return columns->ids;
+	case PROCESS_NAME:
+		return columns->exec;
+	case PID:
+		return columns->pid;
+	case TID:
+		return columns->tid;
+	case ELAPSED:
+		return columns->timestamp < 3;
+	case DELTA_MS:
+		return columns->timestamp == 0;
+	default:
+		return columns->timestamp == 2;
+	}
+}
+
+/* From one time to another. Any two may come, and their difference may need all bits. */
+struct span {
+	uint64_t ns;
+	bool negative;
+};
+
+static struct span span_of(int64_t from_ns, int64_t to_ns)
+{
+	bool negative = to_ns < from_ns;
+
+	return (struct span){
+		negative ? (uint64_t)from_ns - (uint64_t)to_ns
+			 : (uint64_t)to_ns - (uint64_t)from_ns,
+		negative,
+	};
+}
+
+/* Digits behind the point that are not asked for are cut. */
+static char *put_span(char *p, struct span span, uint64_t unit_ns, unsigned digits, unsigned shown)
+{
+	if (span.negative)
+		*p++ = '-';
+	p = put_unsigned(p, span.ns / unit_ns);
+	if (!shown)
+		return p;
+	*p++ = '.';
+	return put_digits(p, span.ns % unit_ns, digits) - (digits - shown);
+}
+
+/* The end of it. */
+static char *value_of(char *value, const struct columns *columns, enum column column,
+		      const struct template_event *event)
+{
+	struct span delta = { 0, false };
+
+	if (columns->any)
+		delta = span_of(columns->previous_ns, event->time_ns);
+	switch (column) {
+	case ID:
+		return value + print_id(value, event->id);
+	case PROCESS_NAME: /* no log knows it */
+		*value = '?';
+		return value + 1;
+	case PID:
+		return value + print_number(value, (uint64_t)event->pid, 'D', 8);
+	case TID:
+		return put_unsigned(value, event->tid);
+	case ELAPSED:
+		return put_span(value, span_of(columns->first_ns, event->time_ns), 1000000000, 9,
+				columns->timestamp == 1 ? 6 : 9);
+	case DELTA_MS:
+		return put_span(value, delta, 1000000, 6, 6);
+	default:
+		return put_span(value, delta, 1000, 3, 0);
+	}
+}
+
+/* A line, whose blanks at the end are kept back until something follows them. */
+struct line {
+	struct out *out;
+	size_t blanks;
+};
+
+static void blanks(struct line *line, size_t count)
+{
+	line->blanks += count;
+}
+
+static void text_of(struct line *line, const char *text, size_t len)
+{
+	size_t used = len;
+
+	while (used && text[used - 1] == ' ')
+		used--;
+	if (!used) {
+		line->blanks += len;
+		return;
+	}
+	for (; line->blanks; line->blanks--)
+		out_char(line->out, ' ');
+	out_bytes(line->out, text, used);
+	line->blanks = len - used;
+}
+
+static void end_line(struct line *line)
+{
+	out_char(line->out, '\n');
+	line->blanks = 0;
+}
+
+static size_t width_of(enum column column)
+{
+	return (size_t)(form[column].width < 0 ? -form[column].width : form[column].width);
+}
+
+static void cell(struct line *line, enum column column, const char *value, size_t len)
+{
+	size_t width = width_of(column);
+	size_t pad = len < width ? width - len : 0;
+
+	if (form[column].width > 0)
+		blanks(line, pad);
+	text_of(line, value, len);
+	if (form[column].width < 0)
+		blanks(line, pad);
+	blanks(line, 1);
+}
+
+void columns_header(struct out *out, const struct columns *columns)
+{
+	static const char levels[] = "APPL    SYSCALL KERNEL  INTERRUPT";
+	struct line line = { .out = out };
+
+	for (enum column column = 0; column < COLUMNS; column++)
+		if (is_shown(columns, column))
+			cell(&line, column, form[column].name, strlen(form[column].name));
+	text_of(&line, levels, sizeof(levels) - 1);
+	end_line(&line);
+	end_line(&line);
+}
+
+/* The column at which the text of lines begins that have no columns of their own. */
+static size_t margin(const struct columns *columns)
+{
+	size_t width = 0;
+
+	for (enum column column = 0; column < COLUMNS; column++)
+		if (is_shown(columns, column))
+			width += width_of(column) + 1;
+	return width;
+}
+
+void columns_event(struct out *out, struct columns *columns, const struct template_event *event,
+		   enum level level, const char *text, size_t len)
+{
+	struct line line = { .out = out };
+	const char *end = text + len, *newline;
+	char value[VALUE_BYTES];
+
+	for (enum column column = 0; column < COLUMNS; column++) {
+		if (!is_shown(columns, column))
+			continue;
+		cell(&line, column, value,
+		     (size_t)(value_of(value, columns, column, event) - value));
+	}
+	blanks(&line, LEVEL_WIDTH * (size_t)level);
+	while ((newline = memchr(text, '\n', (size_t)(end - text)))) {
+		text_of(&line, text, (size_t)(newline - text));
+		end_line(&line);
+		blanks(&line, margin(columns) + LEVEL_WIDTH * (size_t)level);
+		text = newline + 1;
+	}
+	text_of(&line, text, (size_t)(end - text));
+	end_line(&line);
+	columns->previous_ns = event->time_ns;
+	columns->any = true;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * diag.h - what is wrong with templates: FILE:LINE:COLUMN: error: [E09] text.
+ *
+ * Messages are kept and told together: warnings first, then errors, each in order of position. Of
+ * errors the first DIAG_ERRORS are told, the others counted. A position is a byte of a file; line
+ * and column are found when it is told.
+ */
+#ifndef POSIXTRACE_REPORT_TEMPLATE_DIAG_H
+#define POSIXTRACE_REPORT_TEMPLATE_DIAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DIAG_ERRORS   20
+#define DIAG_WARNINGS 100
+
+struct diag_file {
+	const char *name; /* as the command line has it */
+	const char *bytes;
+	size_t len;
+};
+
+struct diag_place {
+	uint32_t file;
+	uint32_t offset;
+};
+
+struct diag {
+	struct diag_place place;
+	char code[4];
+	const char *text; /* lives as long as the program */
+};
+
+struct diags {
+	struct diag_file *file;
+	size_t files, file_room;
+	struct diag error[DIAG_ERRORS], warning[DIAG_WARNINGS];
+	size_t errors, warnings; /* also those that were not kept */
+};
+
+/* In order of position, or of files at least: what does not fit is not kept. */
+void diag_add(struct diags *diags, struct diag_place place, const char *code, const char *text);
+
+/* All of them, to standard error. */
+void diag_tell(struct diags *diags);
+
+void diag_fini(struct diags *diags);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "report/template/event.h"
+
+#include <string.h>
+
+static void put_16(unsigned char *p, uint16_t value, bool big_endian)
+{
+	p[big_endian ? 0 : 1] = (unsigned char)(value >> 8);
+	p[big_endian ? 1 : 0] = (unsigned char)value;
+}
+
+void reader_init(struct reader *reader, const struct template_event *event)
+{
+	bool big = event->big_endian;
+	size_t len = event->data_len;
+
+	memset(reader, 0, sizeof(*reader));
+	reader->event = event;
+	reader->at = HOOK_WORD_BYTES;
+	put_16(reader->hook, 0x8000, big);
+	put_16(reader->hook + 2, (uint16_t)(len > 0xffff ? 0xffff : len), big);
+	put_16(reader->hook + 4, (uint16_t)event->id, big);
+}
+
+/* Pointers wrap as all numbers of templates do. */
+static int64_t add(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static int64_t rounded(const struct reader *reader)
+{
+	return add(reader->at, reader->bit > 0);
+}
+
+static void round_up(struct reader *reader)
+{
+	reader->at = rounded(reader);
+	reader->bit = 0;
+}
+
+/* Bytes from offset to the end of the data. */
+static uint64_t left(const struct reader *reader, int64_t offset)
+{
+	uint64_t all = HOOK_WORD_BYTES + reader->event->data_len;
+
+	return offset < 0 || (uint64_t)offset > all ? 0 : all - (uint64_t)offset;
+}
+
+void reader_move(struct reader *reader, const struct code *code)
+{
+	switch (code->letter) {
+	case 'G':
+		reader->at = add(reader->base, code->m);
+		reader->bit = code->n;
+		break;
+	case 'O':
+		reader->at = add(reader->at, code->m + (reader->bit + code->n) / 8);
+		reader->bit = (reader->bit + code->n) % 8;
+		break;
+	case 'R':
+		round_up(reader);
+		reader->at = reader->at < (int64_t)code->m ? 0 : reader->at - code->m;
+		break;
+	case 'W':
+		reader->at = add(reader->base, 8 * (int64_t)code->m);
+		reader->bit = 0;
+		break;
+	}
+}
+
+int64_t reader_pointer(const struct reader *reader)
+{
+	return add(rounded(reader), (int64_t)-(uint64_t)reader->base);
+}
+
+void reader_set_pointer(struct reader *reader, int64_t pointer)
+{
+	reader->at = add(reader->base, pointer);
+	reader->bit = 0;
+}
+
+unsigned char reader_byte(const struct reader *reader, int64_t offset)
+{
+	return offset < HOOK_WORD_BYTES ? reader->hook[offset] :
+					  reader->event->data[offset - HOOK_WORD_BYTES];
+}
+
+static void copy(const struct reader *reader, int64_t offset, size_t count, unsigned char *bytes)
+{
+	for (size_t i = 0; i < count; i++)
+		bytes[i] = reader_byte(reader, offset + (int64_t)i);
+}
+
+bool reader_bytes(struct reader *reader, size_t count, unsigned char *bytes)
+{
+	int64_t at = rounded(reader);
+
+	if (left(reader, at) < count)
+		return false;
+	copy(reader, at, count, bytes);
+	reader->at = at + (int64_t)count;
+	reader->bit = 0;
+	return true;
+}
+
+uint64_t number_of_bytes(const unsigned char *bytes, size_t count, bool big_endian)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < count; i++)
+		value = value << 8 | bytes[big_endian ? i : count - 1 - i];
+	return value;
+}
+
+static bool read_bits(struct reader *reader, unsigned bits, uint64_t *value)
+{
+	unsigned end = reader->bit + bits;
+
+	if (left(reader, reader->at) < (end + 7) / 8)
+		return false;
+	*value = 0;
+	for (unsigned i = reader->bit; i < end; i++)
+		*value = *value << 1 |
+			 (reader_byte(reader, reader->at + i / 8) >> (7 - i % 8) & 1);
+	reader->at += end / 8;
+	reader->bit = end % 8;
+	return true;
+}
+
+static uint64_t extended(uint64_t value, unsigned bytes)
+{
+	unsigned unused = 64 - 8 * bytes;
+
+	return (uint64_t)((int64_t)(value << unused) >> unused);
+}
+
+uint64_t narrow(uint64_t value, char letter, unsigned m, unsigned n)
+{
+	unsigned bits = letter == 'B' ? m : 8 * m;
+
+	switch (letter) {
+	case 'W':
+		value >>= m;
+		bits = n - m + 1;
+		return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
+	case 'D':
+	case 'E':
+		return extended(value, m);
+	default:
+		return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
+	}
+}
+
+bool reader_integer(struct reader *reader, const struct code *code, uint64_t *value)
+{
+	unsigned char bytes[8];
+
+	switch (code->letter) {
+	case CODE_DATA_BYTES:
+		*value = reader->event->data_len;
+		return true;
+	case CODE_HOOK_TYPE:
+		*value = 0x8000;
+		return true;
+	case 'B':
+		return read_bits(reader, code->m, value);
+	}
+	if (!reader_bytes(reader, code->m, bytes))
+		return false;
+	*value = narrow(number_of_bytes(bytes, code->m, reader->event->big_endian), code->letter,
+			code->m, 0);
+	return true;
+}
+
+bool reader_text(struct reader *reader, uint64_t len, bool may_be_empty, int64_t *offset,
+		 size_t *text_len)
+{
+	uint64_t rest;
+
+	*offset = rounded(reader);
+	rest = left(reader, *offset);
+	if (!rest && !may_be_empty)
+		return false;
+	*text_len = (size_t)(len < rest ? len : rest);
+	reader->at = add(*offset, (int64_t)*text_len);
+	reader->bit = 0;
+	return true;
+}
+
+bool reader_code_text(struct reader *reader, const struct code *code, int64_t *offset,
+		      size_t *text_len)
+{
+	struct code length = { .letter = 'U', .m = code->m };
+	uint64_t len;
+
+	if (code->letter == 'S')
+		return reader_integer(reader, &length, &len) &&
+		       reader_text(reader, len, true, offset, text_len);
+	if (!code->m && code->has_n) { /* only blanks, when it is printed */
+		*offset = 0;
+		*text_len = 0;
+		return true;
+	}
+	if (!reader_text(reader, code->m ? code->m : 1, false, offset, text_len))
+		return false;
+	for (size_t i = 0; i < *text_len; i++)
+		if (!reader_byte(reader, *offset + (int64_t)i))
+			*text_len = i;
+	return true;
+}
+
+uint64_t reader_data_word(const struct reader *reader, unsigned n)
+{
+	const struct template_event *event = reader->event;
+	size_t begin = 8 * (size_t)(n - 1);
+	size_t count = event->data_len > begin ? event->data_len - begin : 0;
+
+	return count ? number_of_bytes(event->data + begin, count < 8 ? count : 8,
+				       event->big_endian)
+		     : 0;
+}

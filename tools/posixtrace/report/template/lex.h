@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * lex.h - the bytes of a logical line of a template file, and the pieces they are made of.
+ *
+ * A logical line is read where it stands in the file: a backslash and the end of a physical line
+ * count as a blank. The first thing that is wrong is kept; after it nothing more is said of the
+ * line, so each function may just return false.
+ */
+#ifndef POSIXTRACE_REPORT_TEMPLATE_LEX_H
+#define POSIXTRACE_REPORT_TEMPLATE_LEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/template/program.h"
+
+#define LEX_LINE_BYTES   65535 /* of a logical line */
+#define LEX_STRING_BYTES 1023
+
+struct lex {
+	const char *base;   /* of the file */
+	uint32_t file;
+	const char *p, *end; /* the rest of the logical line */
+
+	bool failed;
+	struct diag_place failed_at;
+	const char *failed_code, *failed_text;
+};
+
+struct word {
+	const char *at;
+	size_t len;
+};
+
+struct diag_place lex_place(const struct lex *lex, const char *at);
+
+/* False, always; keeps what is wrong and where if it is the first. */
+bool lex_fail(struct lex *lex, const char *at, const char *code, const char *text);
+
+/* E14: something else was expected here. */
+bool lex_expected(struct lex *lex, const char *what);
+
+void lex_blanks(struct lex *lex);
+
+/* At the end of the line, behind blanks. */
+bool lex_at_end(struct lex *lex);
+
+/* Is it c, behind blanks? */
+bool lex_is(struct lex *lex, char c);
+bool lex_take(struct lex *lex, char c);
+bool lex_take_two(struct lex *lex, char c); /* twice, as in {{ */
+
+/* The run of letters, digits and _ that stands here at once; its length may be 0. */
+struct word lex_peek_word(const struct lex *lex);
+bool word_is(struct word word, const char *text);
+
+/*
+ * Here a string begins, behind blanks; else false. for_print: bytes that cannot be shown become
+ * dots; otherwise the text is what it says.
+ */
+bool lex_string(struct lex *lex, struct program *program, bool for_print, struct text_ref *ref);
+
+/* A number without its sign: a word of digits in this radix, or with 0x or o in front. */
+bool lex_number(struct lex *lex, unsigned radix, uint64_t *number);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* load.c - template files and their logical lines. */
+#include "report/template/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/template/grow.h"
+#include "report/template/lex.h"
+
+static int read_fd(int fd, size_t limit, char **bytes, size_t *len)
+{
+	size_t room = 0;
+
+	*bytes = NULL;
+	*len = 0;
+	for (;;) {
+		ssize_t n;
+
+		if (!grow(bytes, &room, *len, 65536, 1))
+			return ENOMEM;
+		n = read(fd, *bytes + *len, room - *len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? errno : 0;
+		*len += (size_t)n;
+		if (*len > limit)
+			return EFBIG;
+	}
+}
+
+static int read_file(const char *path, size_t limit, char **bytes, size_t *len)
+{
+	int fd =
+		strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : dup(STDIN_FILENO);
+	int err;
+
+	if (fd < 0)
+		return errno;
+	err = read_fd(fd, limit, bytes, len);
+	close(fd);
+	if (err)
+		free(*bytes);
+	return err;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* The end of the physical line at p, and where the next one begins. */
+static const char *physical(const char *p, const char *end, const char **next)
+{
+	const char *newline = memchr(p, '\n', (size_t)(end - p));
+
+	*next = newline ? newline + 1 : end;
+	if (!newline)
+		return end;
+	return newline > p && newline[-1] == '\r' ? newline - 1 : newline;
+}
+
+/* Takes the logical line at *p. */
+static struct logical_line logical(const char **p, const char *end)
+{
+	struct logical_line line = { .bytes = *p };
+
+	for (;;) {
+		const char *begin = *p, *last, *stop = physical(*p, end, p);
+
+		line.end = stop;
+		for (last = stop; last > begin && is_blank(last[-1]); last--)
+			;
+		if (last == begin || last[-1] != '\\')
+			return line;
+		if (last != stop && !line.wrong_blank)
+			line.wrong_blank = last - 1;
+		if (*p == end) {
+			line.end = end;
+			return line;
+		}
+	}
+}
+
+static void read_lines(struct templates *templates, uint32_t index)
+{
+	const struct diag_file *file = &templates->diags.file[index];
+	const char *p = file->bytes, *end = p + file->len;
+
+	while (p < end) {
+		struct logical_line line;
+
+		if (*p == '#') {
+			physical(p, end, &p);
+			continue;
+		}
+		line = logical(&p, end);
+		if (line.end - line.bytes > LEX_LINE_BYTES)
+			diag_add(&templates->diags,
+				 (struct diag_place){ index, (uint32_t)(line.bytes - file->bytes) },
+				 "E21", "a line of more than 65535 bytes");
+		else
+			templates_line(templates, index, &line);
+	}
+}
+
+void templates_init(struct templates *templates)
+{
+	memset(templates, 0, sizeof(*templates));
+}
+
+int templates_load(struct templates *templates, const char *path)
+{
+	struct diags *diags = &templates->diags;
+	char *bytes = NULL;
+	size_t len = 0;
+	int err = read_file(path, TEMPLATE_FILE_BYTES - templates->bytes, &bytes, &len);
+
+	if (err)
+		return err;
+	if (!grow(&diags->file, &diags->file_room, diags->files, 1, sizeof(*diags->file))) {
+		free(bytes);
+		return ENOMEM;
+	}
+	diags->file[diags->files++] = (struct diag_file){
+		strcmp(path, "-") ? path : "standard input", bytes, len,
+	};
+	templates->bytes += len;
+	read_lines(templates, (uint32_t)diags->files - 1);
+	return templates->program.no_memory ? ENOMEM : 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * load.h - template files, and the templates that are left after all of them were read.
+ *
+ * A later file replaces templates of an earlier one, or removes them. A template that is wrong is
+ * told, once, and left out; the next one is read all the same.
+ */
+#ifndef POSIXTRACE_REPORT_TEMPLATE_LOAD_H
+#define POSIXTRACE_REPORT_TEMPLATE_LOAD_H
+
+#include "report/template/program.h"
+
+#define TEMPLATES_MAX 4096
+/* All files together: what is made of them takes a few times that. */
+#define TEMPLATE_FILE_BYTES ((size_t)16 << 20)
+
+enum level {
+	LEVEL_APPL,
+	LEVEL_SVC,
+	LEVEL_KERN,
+	LEVEL_INT
+};
+
+struct template {
+	struct key key;
+	uint64_t major, minor;
+	enum level level;
+	struct text_ref label;
+	uint32_t start;                    /* of its instructions */
+	struct diag_place place;           /* of its key */
+	size_t first_function, functions;  /* those that it defines */
+	size_t first_call, calls;
+	bool removed;                      /* or replaced */
+};
+
+struct templates {
+	struct program program;
+	struct diags diags;
+	struct template **list; /* in the order of loading, removed ones too */
+	size_t count, room;
+	size_t loaded;          /* those that are not removed */
+	size_t bytes;           /* of the files */
+	void *by_key, *by_name; /* tsearch(3): templates, functions */
+};
+
+void templates_init(struct templates *templates);
+void templates_fini(struct templates *templates);
+
+/* 0, or why the file could not be read. What is wrong in it is in diags. */
+int templates_load(struct templates *templates, const char *path);
+
+/* After the last file: finds what is called. False: there are errors, in this file or others. */
+bool templates_link(struct templates *templates);
+
+/* The template of this key; NULL: none. */
+const struct template *templates_find(const struct templates *templates, const struct key *key);
+
+/* By its name, NULL if it has none, then by its number, then the one for everything else. */
+const struct template *templates_for_event(const struct templates *templates, const char *name,
+					   uint32_t number);
+
+/* head.c: one logical line, which is no comment. */
+struct logical_line {
+	const char *bytes, *end;
+	const char *wrong_blank; /* a backslash with a blank behind it; NULL: none */
+};
+void templates_line(struct templates *templates, uint32_t file, const struct logical_line *line);
+
+/* keep.c: the template takes its place, or says why it cannot; false: it is not kept. */
+bool templates_keep(struct templates *templates, const struct template *template);
+void templates_remove(struct templates *templates, const struct key *key);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * parse.h - the descriptor of a template, into instructions.
+ *
+ * Each function takes what it names from the line and emits its instructions, or keeps what is
+ * wrong and is false. Depth is bounded: braces and parentheses have limits of their own, and
+ * nothing else nests.
+ */
+#ifndef POSIXTRACE_REPORT_TEMPLATE_PARSE_H
+#define POSIXTRACE_REPORT_TEMPLATE_PARSE_H
+
+#include "report/template/codes.h"
+#include "report/template/lex.h"
+#include "report/template/macros.h"
+
+#define PARSE_BRACES 32
+#define PARSE_CASES  1024
+
+struct parse {
+	struct lex lex;
+	struct program *program;
+	struct diags *diags;
+	unsigned braces, parentheses;
+	bool in_function;
+	struct word parameter[TEMPLATE_PARAMETERS];
+	unsigned parameters;
+	struct word macro[TEMPLATE_PLACES]; /* in the order of their first definition */
+	unsigned macros;
+};
+
+/* A code or a macro: what is printed, switched on or calculated with. */
+struct subject {
+	const char *at;
+	enum { SUBJECT_CODE, SUBJECT_BUILTIN, SUBJECT_PLACE, SUBJECT_PARAMETER } kind;
+	struct code code;          /* or the macro's format; letter 0: none */
+	const struct macro *macro; /* of SUBJECT_BUILTIN */
+	unsigned index;            /* of a place or a parameter */
+};
+
+/* parse.c: elements up to the end of the line, or up to a closing brace that is not taken. */
+bool parse_elements(struct parse *parse);
+bool parse_braced(struct parse *parse); /* { elements } */
+bool parse_open_brace(struct parse *parse, const char *at); /* counts it */
+
+/* parse_subject.c */
+bool parse_code(struct parse *parse, struct word word, struct subject *subject);
+bool parse_macro(struct parse *parse, struct subject *subject); /* at the $ */
+bool parse_subject(struct parse *parse, struct subject *subject); /* either */
+bool subject_print(struct parse *parse, const struct subject *subject);
+bool subject_number(struct parse *parse, const struct subject *subject); /* pushes it */
+bool subject_is_text(const struct subject *subject);
+void subject_text(struct parse *parse, const struct subject *subject);
+unsigned subject_radix(const struct subject *subject);
+
+/* A word of 3 or 4 hexadecimal digits: a template's number, and no name of a macro. */
+bool is_template_number(struct word word, uint32_t *number);
+
+/* parse_expr.c: pushes its value. */
+bool parse_expression(struct parse *parse);
+bool parse_count(struct parse *parse); /* a code, a macro or a number */
+
+/* parse_list.c: behind the subject, at the comma; and behind the keyword. */
+bool parse_switch(struct parse *parse, const struct subject *subject);
+bool parse_bit_flags(struct parse *parse);
+
+/* parse_call.c: blocks at their {{, calls, and what looks like one. */
+bool parse_block(struct parse *parse);
+bool parse_template_call(struct parse *parse); /* at the $ */
+bool parse_function_call(struct parse *parse, struct word name);
+bool parse_timer(struct parse *parse, bool start);
+bool parse_delimiter(struct parse *parse);
+
+/* name or "any text", behind an @. */
+bool parse_name(struct lex *lex, struct program *program, struct text_ref *name);
+
+#endif

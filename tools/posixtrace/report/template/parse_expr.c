@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* parse_expr.c - expressions. */
+#include "report/template/parse.h"
+
+#define PARENTHESES 32
+
+static bool push_number(struct parse *parse, unsigned radix)
+{
+	uint64_t number;
+
+	if (!lex_number(&parse->lex, radix, &number))
+		return false;
+	program_emit(parse->program, OP_NUMBER, 0, 0, program_number(parse->program, number));
+	return true;
+}
+
+/* o4 is a code, o17 the number 15: both forms begin alike. */
+static bool is_octal_number(struct word word)
+{
+	struct code code;
+
+	if (word.len < 2 || word.at[0] != 'o' ||
+	    code_read(word.at, word.len, NULL, 0, &code) == CODE_OK)
+		return false;
+	for (size_t i = 1; i < word.len; i++)
+		if (word.at[i] < '0' || word.at[i] > '9')
+			return false;
+	return true;
+}
+
+bool parse_count(struct parse *parse)
+{
+	struct subject subject;
+	struct word word;
+
+	lex_blanks(&parse->lex);
+	word = lex_peek_word(&parse->lex);
+	if (word.len && ((word.at[0] >= '0' && word.at[0] <= '9') || is_octal_number(word)))
+		return push_number(parse, 10);
+	return parse_subject(parse, &subject) && subject_number(parse, &subject);
+}
+
+static bool parenthesis(struct parse *parse)
+{
+	const char *open = parse->lex.p++;
+
+	if (parse->parentheses == PARENTHESES)
+		return lex_fail(&parse->lex, open, "E21",
+				"more than 32 parentheses within one another");
+	parse->parentheses++;
+	if (!parse_expression(parse))
+		return false;
+	if (!lex_take(&parse->lex, ')'))
+		return lex_expected(&parse->lex, "a ) was expected");
+	parse->parentheses--;
+	return true;
+}
+
+static bool factor(struct parse *parse)
+{
+	bool negative = false;
+
+	/* Two signs cancel: a long row of them needs no depth. */
+	while (lex_take(&parse->lex, '-'))
+		negative = !negative;
+	if (!(lex_is(&parse->lex, '(') ? parenthesis(parse) : parse_count(parse)))
+		return false;
+	if (negative)
+		program_emit(parse->program, OP_NEGATE, 0, 0, 0);
+	return true;
+}
+
+static bool term(struct parse *parse)
+{
+	if (!factor(parse))
+		return false;
+	for (;;) {
+		enum op op;
+
+		if (lex_take(&parse->lex, '*'))
+			op = OP_MULTIPLY;
+		else if (lex_take(&parse->lex, '/'))
+			op = OP_DIVIDE;
+		else
+			return true;
+		if (!factor(parse))
+			return false;
+		program_emit(parse->program, op, 0, 0, 0);
+	}
+}
+
+bool parse_expression(struct parse *parse)
+{
+	if (!term(parse))
+		return false;
+	for (;;) {
+		enum op op;
+
+		if (lex_take(&parse->lex, '+'))
+			op = OP_ADD;
+		else if (lex_take(&parse->lex, '-'))
+			op = OP_SUBTRACT;
+		else
+			return true;
+		if (!term(parse))
+			return false;
+		program_emit(parse->program, op, 0, 0, 0);
+	}
+}

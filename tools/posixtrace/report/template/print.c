@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "report/template/print.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/errnames.h"
+#include "base/out.h"
+
+static size_t binary(char *text, uint64_t value, unsigned bits)
+{
+	for (unsigned i = 0; i < bits; i++)
+		text[i] = (char)('0' + (value >> (bits - 1 - i) & 1));
+	return bits;
+}
+
+static size_t hexadecimal(char *text, uint64_t value, unsigned digits)
+{
+	for (unsigned i = digits; i--; value >>= 4)
+		text[i] = "0123456789ABCDEF"[value & 15];
+	return digits;
+}
+
+static size_t decimal(char *text, int64_t value)
+{
+	char *p = text;
+
+	if (value < 0)
+		*p++ = '-';
+	return (size_t)(put_unsigned(p, value < 0 ? -(uint64_t)value : (uint64_t)value) - text);
+}
+
+static size_t floating(char *text, uint64_t value, unsigned bytes)
+{
+	uint32_t word = (uint32_t)value;
+	float narrow_number;
+	double number;
+
+	if (bytes == 4) {
+		memcpy(&narrow_number, &word, sizeof(word));
+		return (size_t)snprintf(text, PRINT_BYTES, "%.4E", (double)narrow_number);
+	}
+	memcpy(&number, &value, sizeof(number));
+	return (size_t)snprintf(text, PRINT_BYTES, "%.8E", number);
+}
+
+/* As asctime(), but of any year; a time past all years stays a number. */
+static size_t date(char *text, int64_t seconds)
+{
+	static const char days[7][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
+	static const char months[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
+					    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
+	time_t t = seconds;
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm))
+		return decimal(text, seconds);
+	return (size_t)snprintf(text, PRINT_BYTES, "%s %s %2d %02d:%02d:%02d %" PRId64,
+				days[tm.tm_wday], months[tm.tm_mon], tm.tm_mday, tm.tm_hour,
+				tm.tm_min, tm.tm_sec, (int64_t)tm.tm_year + 1900);
+}
+
+static size_t error_number(char *text, int64_t number)
+{
+	const char *name = errno_name(number);
+	size_t len;
+
+	if (!name)
+		return decimal(text, number);
+	len = strlen(name);
+	memcpy(text, name, len);
+	return len;
+}
+
+size_t print_number(char *text, uint64_t value, char letter, unsigned m)
+{
+	switch (letter) {
+	case 'D':
+		return decimal(text, (int64_t)narrow(value, 'D', m, 0));
+	case 'U':
+		return (size_t)(put_unsigned(text, narrow(value, 'U', m, 0)) - text);
+	case 'o':
+		return (size_t)snprintf(text, PRINT_BYTES, "%" PRIo64, narrow(value, 'o', m, 0));
+	case 'B':
+		return binary(text, value, m);
+	case 'E':
+		return error_number(text, (int64_t)narrow(value, 'E', m, 0));
+	case 'F':
+		return floating(text, value, m);
+	case 'T':
+		return date(text, (int64_t)narrow(value, m == 4 ? 'U' : 'D', m, 0));
+	case 'P': /* no log knows the program of a process */
+		return decimal(text, (int64_t)narrow(value, 'D', m, 0));
+	default:
+		return hexadecimal(text, value, 2 * m);
+	}
+}
+
+size_t print_id(char *text, uint64_t id)
+{
+	unsigned digits = 3;
+
+	while (digits < 16 && id >> (4 * digits))
+		digits++;
+	return hexadecimal(text, id, digits);
+}
+
+size_t print_macro(char *text, uint64_t value, enum macro_print print)
+{
+	switch (print) {
+	case PRINT_DECIMAL:
+		return decimal(text, (int64_t)value);
+	case PRINT_UNSIGNED:
+		return print_number(text, value, 'U', 8);
+	case PRINT_ID:
+		return print_id(text, value);
+	case PRINT_ADDRESS:
+		return hexadecimal(text, value, 16);
+	default:
+		return hexadecimal(text, value, value >> 32 ? 16 : value >> 16 ? 8 : 4);
+	}
+}
+
+size_t print_bytes(char *text, const unsigned char *bytes, size_t count)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < count; i++)
+		len += hexadecimal(text + len, bytes[i], 2);
+	return len;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "report/template/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/template/grow.h"
+
+uint32_t program_emit(struct program *program, enum op op, unsigned a, unsigned b, uint32_t c)
+{
+	if (!grow(&program->code, &program->code_room, program->codes, 1, sizeof(struct ins))) {
+		program->no_memory = true;
+		return 0;
+	}
+	program->code[program->codes] = (struct ins){ (uint8_t)op, (uint8_t)a, (uint16_t)b, c };
+	return (uint32_t)program->codes++;
+}
+
+uint32_t program_number(struct program *program, uint64_t number)
+{
+	if (!grow(&program->number, &program->number_room, program->numbers, 1, sizeof(number))) {
+		program->no_memory = true;
+		return 0;
+	}
+	program->number[program->numbers] = number;
+	return (uint32_t)program->numbers++;
+}
+
+uint32_t program_call(struct program *program, const struct call *call)
+{
+	if (!grow(&program->call, &program->call_room, program->calls, 1, sizeof(*call))) {
+		program->no_memory = true;
+		return 0;
+	}
+	program->call[program->calls] = *call;
+	return (uint32_t)program->calls++;
+}
+
+uint32_t program_function(struct program *program, const struct function *function)
+{
+	if (!grow(&program->function, &program->function_room, program->functions, 1,
+		  sizeof(*function))) {
+		program->no_memory = true;
+		return 0;
+	}
+	program->function[program->functions] = *function;
+	return (uint32_t)program->functions++;
+}
+
+char *program_text(struct program *program, size_t len, struct text_ref *ref)
+{
+	char *text;
+
+	*ref = (struct text_ref){ 0, 0 };
+	/* One byte more, so that an empty text has an address too. */
+	if (!grow(&program->text, &program->text_room, program->texts, len + 1, 1)) {
+		program->no_memory = true;
+		return NULL;
+	}
+	text = program->text + program->texts;
+	*ref = (struct text_ref){ (uint32_t)program->texts, (uint32_t)len };
+	program->texts += len;
+	return text;
+}
+
+void program_land(struct program *program, uint32_t index)
+{
+	if (!program->no_memory)
+		program->code[index].c = (uint32_t)program->codes;
+}
+
+struct program_mark program_mark(const struct program *program)
+{
+	return (struct program_mark){
+		program->codes, program->texts, program->numbers, program->calls,
+		program->functions,
+	};
+}
+
+void program_drop(struct program *program, const struct program_mark *mark)
+{
+	program->codes = mark->codes;
+	program->texts = mark->texts;
+	program->numbers = mark->numbers;
+	program->calls = mark->calls;
+	program->functions = mark->functions;
+}
+
+void program_fini(struct program *program)
+{
+	free(program->code);
+	free(program->text);
+	free(program->number);
+	free(program->call);
+	free(program->function);
+}
+
+int key_compare(const struct program *program, const struct key *a, const struct key *b)
+{
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->kind == KEY_NUMBER)
+		return a->number < b->number ? -1 : a->number > b->number;
+	if (a->kind == KEY_OTHERS)
+		return 0;
+	if (a->name.len != b->name.len)
+		return a->name.len < b->name.len ? -1 : 1;
+	return memcmp(program->text + a->name.offset, program->text + b->name.offset, a->name.len);
+}

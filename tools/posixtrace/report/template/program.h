@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * program.h - templates in the form in which they are run: instructions of eight bytes,
+ * with the texts and numbers that they name in pools of their own.
+ *
+ * A machine with a stack of numbers runs them; prose.h has what they print. Numbers are 64 bits and
+ * wrap. A switch has a register of its own, for its subject, and so have bit flags: neither is
+ * needed any more when what they choose is run.
+ */
+#ifndef POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
+#define POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/template/diag.h"
+
+#define TEMPLATE_PLACES 255 /* macros that a template may define */
+#define TEMPLATE_CALLS  10  /* calls within calls */
+#define TEMPLATE_PARAMETERS 8
+
+/*
+ * c is an index into the pool or the code that the comment names; text is c and, as its length, b.
+ * "a b c" of a code is its letter, m and n; see codes.h.
+ */
+enum op {
+	OP_RETURN,    /* the end of a template or a function */
+	OP_JUMP,      /* c: code */
+	OP_LITERAL,   /* text */
+	OP_PRINT_CODE,   /* a b c: prints what it reads */
+	OP_MOVE,      /* a b c: G O R W */
+	OP_READ_CODE, /* a b c: pushes a number */
+	OP_READ_TEXT, /* a b c: to the switch's register */
+	OP_NUMBER,    /* c: number; pushes it */
+	OP_BUILTIN,   /* b: enum macro_id; pushes it */
+	OP_PLACE,     /* b; pushes the macro of that place */
+	OP_PARAMETER, /* b; pushes the parameter */
+	OP_STRING,    /* b: enum macro_id; prints it */
+	OP_STRING_SUBJECT, /* b: enum macro_id; to the switch's register */
+	OP_PRINT,     /* a b c: pops a number and prints it in this form */
+	OP_NARROW,    /* a b c: what is left of the number in this form */
+	OP_COUNTED,   /* c: width. Pops a length, prints so much text */
+	OP_COUNTED_SUBJECT, /* pops a length, so much text to the switch's register */
+	OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OP_NEGATE,
+	OP_STORE,     /* b; pops into the macro of that place */
+	OP_STORE_POINTER,
+	OP_STORE_BASE,
+	OP_SWITCH,    /* pops a number to the switch's register */
+	OP_CASE,      /* c: number. Equal: the next instruction is left out */
+	OP_CASE_TEXT, /* text. The same */
+	OP_LOOP,      /* pops the count; c: code behind the loop */
+	OP_AGAIN,     /* c: code of the loop's body */
+	OP_BITS,      /* pops a number to the flags' register */
+	OP_FLAG,      /* c: number. Are all of its bits set? */
+	OP_FIELD,     /* c: two numbers, mask and value */
+	OP_WORD,      /* text, printed as a field if it is set */
+	OP_IF_SET,    /* text; in its position */
+	OP_IF_CLEAR,  /* text; in its position */
+	OP_CALL,      /* c: call; a template */
+	OP_FUNCTION,  /* c: call; its arguments have been pushed */
+	OP_START_TIMER, /* pops two numbers */
+	OP_END_TIMER,
+	OP_DELIMITER, /* text */
+	OP_ACTION,    /* b: enum macro_id */
+};
+
+struct ins {
+	uint8_t op;
+	uint8_t a;
+	uint16_t b;
+	uint32_t c;
+};
+
+struct text_ref {
+	uint32_t offset;
+	uint32_t len;
+};
+
+/* The key of a template: a number, a name, or the one for everything else. */
+struct key {
+	enum { KEY_NUMBER, KEY_NAME, KEY_OTHERS } kind;
+	uint32_t number;
+	struct text_ref name;
+};
+
+struct call {
+	struct diag_place place;
+	struct key key;    /* of a function: its name */
+	uint32_t start;    /* code, known after all has been read */
+	uint8_t arguments;
+	bool is_function;
+};
+
+struct function {
+	struct text_ref name;
+	struct diag_place place;
+	uint32_t start;
+	uint8_t parameters;
+};
+
+struct program {
+	struct ins *code;
+	size_t codes, code_room;
+	char *text;
+	size_t texts, text_room;
+	uint64_t *number;
+	size_t numbers, number_room;
+	struct call *call;
+	size_t calls, call_room;
+	struct function *function;
+	size_t functions, function_room;
+	bool no_memory; /* something was not added */
+};
+
+/* How far the program went; what was added since can be taken away. */
+struct program_mark {
+	size_t codes, texts, numbers, calls, functions;
+};
+
+/* Each returns the index of what it added; 0, and no_memory is set, when it could not. */
+uint32_t program_emit(struct program *program, enum op op, unsigned a, unsigned b, uint32_t c);
+uint32_t program_number(struct program *program, uint64_t number);
+uint32_t program_call(struct program *program, const struct call *call);
+uint32_t program_function(struct program *program, const struct function *function);
+
+/* Room for len bytes of text, which the caller fills; NULL: no memory. */
+char *program_text(struct program *program, size_t len, struct text_ref *ref);
+
+/* The instruction that was emitted at index now leads to where the next one will be. */
+void program_land(struct program *program, uint32_t index);
+
+struct program_mark program_mark(const struct program *program);
+void program_drop(struct program *program, const struct program_mark *mark);
+void program_fini(struct program *program);
+
+int key_compare(const struct program *program, const struct key *a, const struct key *b);
+
+#endif

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* run.c - the machine that runs templates. */
+#include "report/template/run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/template/macros.h"
+#include "report/template/print.h"
+
+void run_init(struct run *run, const struct templates *templates, const char *log_name)
+{
+	memset(run, 0, sizeof(*run));
+	run->templates = templates;
+	run->log_name = log_name;
+}
+
+void run_fini(struct run *run)
+{
+	timers_fini(&run->timers);
+}
+
+void run_end_with(struct run *run, const char *field)
+{
+	prose_field(&run->prose, field, strlen(field));
+	run->ended = true;
+}
+
+static void push(struct run *run, uint64_t value)
+{
+	/* The limits of what nests keep it far from here. */
+	if (run->depth == RUN_STACK)
+		run_end_with(run, "<nesting>");
+	else
+		run->stack[run->depth++] = value;
+}
+
+static uint64_t pop(struct run *run)
+{
+	return run->depth ? run->stack[--run->depth] : 0;
+}
+
+void run_call(struct run *run, uint32_t start, unsigned arguments)
+{
+	if (run->frames == TEMPLATE_CALLS) {
+		run_end_with(run, "<nesting>");
+		return;
+	}
+	run->frame[run->frames++] = (struct run_frame){
+		run->at, run->parameters, run->loops, run->prose.separator,
+		run->prose.separator_len,
+	};
+	run->parameters = (uint32_t)(run->depth >= arguments ? run->depth - arguments : 0);
+	run->at = start;
+}
+
+static void give_back(struct run *run)
+{
+	const struct run_frame *frame;
+
+	if (!run->frames) {
+		run->ended = true;
+		return;
+	}
+	frame = &run->frame[--run->frames];
+	run->depth = run->parameters;
+	run->at = frame->back;
+	run->parameters = frame->parameters;
+	run->loops = frame->loops;
+	run->prose.separator = frame->separator;
+	run->prose.separator_len = frame->separator_len;
+}
+
+static void calculate(struct run *run, enum op op)
+{
+	uint64_t b = pop(run), a = pop(run);
+
+	switch (op) {
+	case OP_ADD:
+		push(run, a + b);
+		break;
+	case OP_SUBTRACT:
+		push(run, a - b);
+		break;
+	case OP_MULTIPLY:
+		push(run, a * b);
+		break;
+	default:
+		/* The smallest number by -1 wraps too. */
+		push(run, !b ? 0 : b == UINT64_MAX ? -a : (uint64_t)((int64_t)a / (int64_t)b));
+		break;
+	}
+}
+
+static void begin_loop(struct run *run, uint32_t behind)
+{
+	int64_t count = (int64_t)pop(run);
+
+	if (count <= 0)
+		run->at = behind;
+	else if (run->loops == RUN_LOOPS)
+		run_end_with(run, "<nesting>");
+	else
+		run->loop[run->loops++] = (struct run_loop){ count - 1, 1 };
+}
+
+static void next_turn(struct run *run, uint32_t body)
+{
+	struct run_loop *loop = &run->loop[run->loops - 1];
+
+	if (!loop->left) {
+		run->loops--;
+	} else if (loop->turns == RUN_LOOP_TURNS) {
+		run_end_with(run, "<loop>");
+	} else {
+		loop->left--;
+		loop->turns++;
+		run->at = body;
+	}
+}
+
+static void end_timer(struct run *run)
+{
+	uint64_t b = pop(run), a = pop(run);
+	char text[64];
+	int64_t started_ns;
+	__int128 span_ns;
+
+	if (!timers_end(&run->timers, a, b, &started_ns))
+		return;
+	span_ns = (__int128)run->event->time_ns - started_ns;
+	snprintf(text, sizeof(text), "[%s%" PRIu64 " usec]", span_ns < 0 ? "-" : "",
+		 (uint64_t)((span_ns < 0 ? -span_ns : span_ns) / 1000));
+	prose_field(&run->prose, text, strlen(text));
+}
+
+static void start_timer(struct run *run)
+{
+	uint64_t b = pop(run), a = pop(run);
+
+	timers_start(&run->timers, a, b, run->event->time_ns);
+}
+
+static void print_value(struct run *run, const struct ins *ins)
+{
+	uint64_t value = pop(run);
+	char text[PRINT_BYTES];
+	size_t len;
+
+	if (!ins->a)
+		len = print_macro(text, value, ins->b);
+	else if (ins->a == 'W')
+		len = print_macro(text, narrow(value, 'W', ins->b, ins->c), PRINT_SHORTEST);
+	else
+		len = print_number(text, value, (char)ins->a, ins->b);
+	prose_field(&run->prose, text, len);
+}
+
+static void print_string(struct run *run, enum macro_id id)
+{
+	const char *string = run_string(run, id);
+
+	prose_field(&run->prose, string, strlen(string));
+}
+
+static void read_code(struct run *run, const struct code *code)
+{
+	uint64_t value;
+
+	if (reader_integer(&run->reader, code, &value))
+		push(run, value);
+	else
+		run_end_with(run, "<short>");
+}
+
+static void string_subject(struct run *run, enum macro_id id)
+{
+	run->subject_string = run_string(run, id);
+	run->subject_len = strlen(run->subject_string);
+}
+
+static void step(struct run *run)
+{
+	const struct program *program = &run->templates->program;
+	const struct ins *ins = &program->code[run->at++];
+	struct code code = { (char)ins->a, ins->b, (uint16_t)ins->c, ins->c > 0 };
+	const char *text = program->text + ins->c;
+	struct prose *prose = &run->prose;
+	uint64_t number;
+
+	switch ((enum op)ins->op) {
+	case OP_RETURN:
+		give_back(run);
+		break;
+	case OP_JUMP:
+		run->at = ins->c;
+		break;
+	case OP_LITERAL:
+		prose_literal(prose, text, ins->b);
+		break;
+	case OP_PRINT_CODE:
+		if (!run_print_code(run, &code))
+			run_end_with(run, "<short>");
+		break;
+	case OP_MOVE:
+		reader_move(&run->reader, &code);
+		break;
+	case OP_READ_CODE:
+		read_code(run, &code);
+		break;
+	case OP_READ_TEXT:
+		if (!run_read_text(run, &code))
+			run_end_with(run, "<short>");
+		break;
+	case OP_NUMBER:
+		push(run, program->number[ins->c]);
+		break;
+	case OP_BUILTIN:
+		push(run, run_builtin(run, ins->b));
+		break;
+	case OP_PLACE:
+		push(run, run->place[ins->b]);
+		break;
+	case OP_PARAMETER:
+		push(run, run->stack[run->parameters + ins->b]);
+		break;
+	case OP_STRING:
+		print_string(run, ins->b);
+		break;
+	case OP_STRING_SUBJECT:
+		string_subject(run, ins->b);
+		break;
+	case OP_PRINT:
+		print_value(run, ins);
+		break;
+	case OP_NARROW:
+		push(run, narrow(pop(run), (char)ins->a, ins->b, ins->c));
+		break;
+	case OP_COUNTED:
+		if (!run_counted(run, ins->c))
+			run_end_with(run, "<short>");
+		break;
+	case OP_COUNTED_SUBJECT:
+		run->subject_string = NULL;
+		reader_text(&run->reader, pop(run), true, &run->subject_at, &run->subject_len);
+		break;
+	case OP_ADD:
+	case OP_SUBTRACT:
+	case OP_MULTIPLY:
+	case OP_DIVIDE:
+		calculate(run, ins->op);
+		break;
+	case OP_NEGATE:
+		push(run, -pop(run));
+		break;
+	case OP_STORE:
+		run->place[ins->b] = pop(run);
+		break;
+	case OP_STORE_POINTER:
+		reader_set_pointer(&run->reader, (int64_t)pop(run));
+		break;
+	case OP_STORE_BASE:
+		run->reader.base = (int64_t)pop(run);
+		break;
+	case OP_SWITCH:
+		run->subject = pop(run);
+		break;
+	case OP_CASE:
+		run->at += run->subject == program->number[ins->c];
+		break;
+	case OP_CASE_TEXT:
+		run->at += run_subject_is(run, text, ins->b);
+		break;
+	case OP_LOOP:
+		begin_loop(run, ins->c);
+		break;
+	case OP_AGAIN:
+		next_turn(run, ins->c);
+		break;
+	case OP_BITS:
+		run->bits = pop(run);
+		prose->positional = false;
+		break;
+	case OP_FLAG:
+		number = program->number[ins->c];
+		run->is_set = number ? (run->bits & number) == number : !run->bits;
+		break;
+	case OP_FIELD:
+		run->is_set = (run->bits & program->number[ins->c]) == program->number[ins->c + 1];
+		break;
+	case OP_WORD:
+		if (run->is_set)
+			prose_word(prose, text, ins->b);
+		break;
+	case OP_IF_SET:
+	case OP_IF_CLEAR:
+		if (run->is_set == (ins->op == OP_IF_SET))
+			prose_positional(prose, text, ins->b);
+		break;
+	case OP_CALL:
+		run_call(run, program->call[ins->c].start, 0);
+		break;
+	case OP_FUNCTION:
+		run_call(run, program->call[ins->c].start, program->call[ins->c].arguments);
+		break;
+	case OP_START_TIMER:
+		start_timer(run);
+		break;
+	case OP_END_TIMER:
+		end_timer(run);
+		break;
+	case OP_DELIMITER:
+		prose->separator = text;
+		prose->separator_len = ins->b;
+		break;
+	case OP_ACTION:
+		run_action(run, ins->b);
+		break;
+	}
+}
+
+static void begin(struct run *run, const struct template_event *event)
+{
+	run->event = event;
+	prose_init(&run->prose);
+	reader_init(&run->reader, event);
+	memset(run->place, 0, sizeof(run->place));
+	run->depth = run->frames = run->loops = 0;
+	run->parameters = 0;
+	run->steps = 0;
+	run->ended = run->hidden = false;
+}
+
+bool run_event(struct run *run, const struct template *template, const struct template_event *event)
+{
+	begin(run, event);
+	if (!template) {
+		prose_label(&run->prose, event->shown, strlen(event->shown));
+		run_body_of_builtin(run);
+	} else {
+		prose_label(&run->prose, run->templates->program.text + template->label.offset,
+			   template->label.len);
+		run->at = template->start;
+		while (!run->ended) {
+			if (run->steps++ >= RUN_STEPS)
+				run_end_with(run, "<loop>");
+			else
+				step(run);
+		}
+	}
+	run->printed += !run->hidden;
+	return !run->hidden;
+}

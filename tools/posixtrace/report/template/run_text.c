@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* run_text.c - codes that print, and texts out of the data. */
+#include <stdio.h>
+#include <string.h>
+
+#include "report/template/print.h"
+#include "report/template/run.h"
+
+#define BUILTIN_BYTES 32 /* of data that the built-in form shows */
+
+/* Long texts take longer than a step: they count as many. */
+static void charge(struct run *run, size_t bytes)
+{
+	run->steps += (uint32_t)(bytes < 65536 ? bytes / 64 : 1024);
+}
+
+/* Cut or padded to a width, unless that is 0. */
+static void print_text(struct run *run, int64_t offset, size_t len, unsigned width, bool separated)
+{
+	struct prose *prose = &run->prose;
+	size_t shown = width && len > width ? width : len;
+
+	charge(run, len);
+	prose_begin_field(prose);
+	for (size_t i = 0; i < shown && prose->len < PROSE_BYTES; i++)
+		prose_byte(prose, reader_byte(&run->reader, offset + (int64_t)i));
+	for (size_t i = shown; i < width; i++)
+		prose_byte(prose, ' ');
+	prose_end_field(prose, separated);
+}
+
+static bool print_text_code(struct run *run, const struct code *code)
+{
+	int64_t offset;
+	size_t len;
+
+	if (!reader_code_text(&run->reader, code, &offset, &len))
+		return false;
+	/* A0 alone is a character in a row of them. */
+	print_text(run, offset, len, code->n, code->m || code->n);
+	return true;
+}
+
+/* X of a length that is no integer's: the bytes as they stand; X0 is one in a row of them. */
+static bool print_byte_string(struct run *run, unsigned count)
+{
+	unsigned char bytes[16];
+	char text[PRINT_BYTES];
+	size_t len;
+
+	if (!reader_bytes(&run->reader, count ? count : 1, bytes))
+		return false;
+	len = print_bytes(text, bytes, count ? count : 1);
+	prose_begin_field(&run->prose);
+	for (size_t i = 0; i < len; i++)
+		prose_byte(&run->prose, (unsigned char)text[i]);
+	prose_end_field(&run->prose, count > 0);
+	return true;
+}
+
+bool run_print_code(struct run *run, const struct code *code)
+{
+	char text[PRINT_BYTES];
+	unsigned char bytes[8];
+	uint64_t value;
+	size_t len;
+
+	if (code_is_text(code))
+		return print_text_code(run, code);
+	if (code->letter == 'X' && !code_is_integer(code))
+		return print_byte_string(run, code->m);
+	if (code_is_integer(code)) {
+		if (!reader_integer(&run->reader, code, &value))
+			return false;
+	} else { /* F T P */
+		if (!reader_bytes(&run->reader, code->m, bytes))
+			return false;
+		value = number_of_bytes(bytes, code->m, run->event->big_endian);
+	}
+	if (code->letter == CODE_DATA_BYTES)
+		len = print_number(text, value, 'U', 8);
+	else if (code->letter == CODE_HOOK_TYPE)
+		len = print_number(text, value, 'X', 2);
+	else
+		len = print_number(text, value, code->letter, code->m);
+	prose_field(&run->prose, text, len);
+	return true;
+}
+
+bool run_counted(struct run *run, unsigned width)
+{
+	uint64_t wanted = run->depth ? run->stack[--run->depth] : 0;
+	int64_t offset;
+	size_t len;
+
+	if (!reader_text(&run->reader, wanted, true, &offset, &len))
+		return false;
+	print_text(run, offset, len, width, true);
+	return true;
+}
+
+bool run_read_text(struct run *run, const struct code *code)
+{
+	run->subject_string = NULL;
+	if (!reader_code_text(&run->reader, code, &run->subject_at, &run->subject_len))
+		return false;
+	charge(run, run->subject_len);
+	return true;
+}
+
+bool run_subject_is(struct run *run, const char *text, size_t len)
+{
+	if (len != run->subject_len)
+		return false;
+	if (run->subject_string)
+		return !memcmp(run->subject_string, text, len);
+	charge(run, len);
+	for (size_t i = 0; i < len; i++)
+		if (reader_byte(&run->reader, run->subject_at + (int64_t)i) !=
+		    (unsigned char)text[i])
+			return false;
+	return true;
+}
+
+void run_body_of_builtin(struct run *run)
+{
+	const struct template_event *event = run->event;
+	size_t shown = event->data_len < BUILTIN_BYTES ? event->data_len : BUILTIN_BYTES;
+	struct prose *prose = &run->prose;
+	char text[PRINT_BYTES];
+
+	prose_literal(prose, "len=", 4);
+	prose_field(prose, text, print_number(text, event->data_len, 'U', 8));
+	if (!event->data_len)
+		return;
+	prose_begin_field(prose);
+	for (size_t i = 0; i < shown; i++) {
+		size_t len = print_bytes(text, event->data + i, 1);
+
+		for (size_t j = 0; j < len; j++)
+			prose_byte(prose, (unsigned char)text[j]);
+	}
+	if (shown < event->data_len)
+		for (unsigned i = 0; i < 3; i++)
+			prose_byte(prose, '.');
+	prose_end_field(prose, true);
+}

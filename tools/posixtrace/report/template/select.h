@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * select.h - which events a report by templates has: trcrpt's -d -k -p -T and times.
+ */
+#ifndef POSIXTRACE_REPORT_TEMPLATE_SELECT_H
+#define POSIXTRACE_REPORT_TEMPLATE_SELECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct select_type {
+	const char *name;      /* NULL: by its number; not ended by a NUL */
+	size_t name_len;
+	uint64_t number;
+};
+
+struct select_types {
+	struct select_type *type;
+	size_t count, room;
+};
+
+struct select_numbers {
+	uint64_t *number;
+	size_t count, room;
+};
+
+struct select {
+	struct select_types only, but;
+	struct select_numbers pids, tids;
+	bool has_start, has_end;
+	int64_t start_ns, end_ns; /* from the first event of the trace, both included */
+};
+
+void select_fini(struct select *select);
+
+/* A list with commas. False: it is none, and that has been said with the option's name. */
+bool select_add_types(struct select_types *types, const char *option, const char *list);
+bool select_add_numbers(struct select_numbers *numbers, const char *option, const char *list);
+
+/* Seconds, perhaps with a fraction. */
+bool select_seconds(const char *text, int64_t *ns);
+
+bool select_type(const struct select *select, const char *name, uint64_t number);
+bool select_event(const struct select *select, uint64_t pid, uint64_t tid, __int128 elapsed_ns);
+
+#endif

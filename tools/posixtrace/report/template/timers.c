@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "report/template/timers.h"
+
+#include <search.h>
+#include <stdlib.h>
+
+struct timer {
+	uint64_t a, b;
+	int64_t started_ns;
+};
+
+static int compare(const void *first, const void *second)
+{
+	const struct timer *x = first, *y = second;
+
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	return x->b < y->b ? -1 : x->b > y->b;
+}
+
+static struct timer *find(const struct timers *timers, uint64_t a, uint64_t b)
+{
+	struct timer wanted = { .a = a, .b = b };
+	struct timer *const *found = tfind(&wanted, &timers->tree, compare);
+
+	return found ? *found : NULL;
+}
+
+void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns)
+{
+	struct timer *timer = find(timers, a, b);
+
+	if (timer) {
+		timer->started_ns = time_ns;
+		return;
+	}
+	if (timers->count == TIMERS_MAX)
+		return;
+	timer = malloc(sizeof(*timer));
+	if (!timer)
+		return;
+	*timer = (struct timer){ a, b, time_ns };
+	if (tsearch(timer, &timers->tree, compare))
+		timers->count++;
+	else
+		free(timer);
+}
+
+bool timers_end(struct timers *timers, uint64_t a, uint64_t b, int64_t *started_ns)
+{
+	struct timer *timer = find(timers, a, b);
+
+	if (!timer)
+		return false;
+	*started_ns = timer->started_ns;
+	tdelete(timer, &timers->tree, compare);
+	free(timer);
+	timers->count--;
+	return true;
+}
+
+void timers_fini(struct timers *timers)
+{
+	tdestroy(timers->tree, free);
+	timers->tree = NULL;
+	timers->count = 0;
+}

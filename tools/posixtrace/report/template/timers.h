@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * timers.h - times kept under pairs of numbers, for a whole report.
+ */
+#ifndef POSIXTRACE_REPORT_TEMPLATE_TIMERS_H
+#define POSIXTRACE_REPORT_TEMPLATE_TIMERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is started beyond that is not kept: events choose the pairs, and there may be any number. */
+#define TIMERS_MAX ((size_t)1 << 18)
+
+struct timers {
+	void *tree; /* tsearch(3) */
+	size_t count;
+};
+
+/* A pair that runs already starts anew. */
+void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns);
+
+/* Ends it; false: it was not running. */
+bool timers_end(struct timers *timers, uint64_t a, uint64_t b, int64_t *started_ns);
+
+void timers_fini(struct timers *timers);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* send.c - posixtrace send: a process's events, or a trace, into any pipe of bytes. */
+#include "send/send.h"
+
+#include <getopt.h>
+
+#include "base/quantity.h"
+#include "base/say.h"
+#include "live/process.h"
+
+extern const struct tool_command send_command;
+
+static const char help[] =
+	"Usage: posixtrace send (-p PID | TRACE) [-o WHERE] [OPTION]...\n"
+	"Sends the events of the running process PID as they come, until Ctrl-C, SIGTERM, the end "
+		"of\n"
+	"--duration or of the process; or those of TRACE, of any format that convert reads (- is "
+		"standard\n"
+	"input). posixtrace receive makes a log of them, and counts what is missing.\n"
+	"\n"
+	"  -p, --pid PID        the process; its program must use libposixtrace\n"
+	"  -o, --output WHERE   a pipe, a serial line or another file; tcp:HOST:PORT; "
+		"listen:[HOST:]PORT,\n"
+	"                       which waits for a connection; else standard output\n"
+	"      --force          overwrites a file\n"
+	"  -d, --duration TIME  end after this time: 10, 2.5s, 300ms, 5m, 1h\n"
+	"  -s, --size BYTES     of the stream: 8M, or another number with K, M or G\n"
+	"      --inherit        also the children that it has from now on\n"
+	"      --no-context     send no processes, threads and addresses\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"What a connection carries is neither encrypted nor signed: between hosts that do not "
+		"trust their\n"
+	"network, use a pipe through ssh.\n"
+	"Exit status: 0 ok, 1 failure, 2 usage, 3 TRACE is damaged.\n";
+
+enum {
+	OPT_FORCE = 256,
+	OPT_INHERIT,
+	OPT_NO_CONTEXT,
+};
+
+static const struct option long_options[] = {
+	{ "pid", required_argument, NULL, 'p' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "force", no_argument, NULL, OPT_FORCE },
+	{ "duration", required_argument, NULL, 'd' },
+	{ "size", required_argument, NULL, 's' },
+	{ "inherit", no_argument, NULL, OPT_INHERIT },
+	{ "no-context", no_argument, NULL, OPT_NO_CONTEXT },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static const struct fmt_given given[] = { { "account", "" },
+					  { "schemas", "" },
+					  { "no-context", "" } };
+
+/* False: the command line is wrong; that has been said. */
+static bool take(int option, struct through *plan)
+{
+	switch (option) {
+	case 'p':
+		return process_once("--pid", optarg, &send_plan.pid);
+	case 'o':
+		plan->output = optarg;
+		return true;
+	case 'd':
+		return quantity_span("--duration", optarg, &send_plan.duration_ns);
+	case 's':
+		return quantity_bytes("--size", optarg, &send_plan.stream_size);
+	case OPT_FORCE:
+		plan->force = true;
+		return true;
+	case OPT_INHERIT:
+		send_plan.inherit = true;
+		return true;
+	case OPT_NO_CONTEXT:
+		plan->givens = 3;
+		return true;
+	}
+	return false;
+}
+
+static bool is_possible(int argc)
+{
+	const char *only = send_plan.duration_ns ? "--duration" : send_plan.stream_size ? "--size"
+			   : send_plan.inherit ? "--inherit" : NULL;
+
+	if (!send_plan.pid && argc - optind != 1)
+		say(argc == optind ? "send: which process, or which trace?"
+				   : "send: one trace at a time");
+	else if (send_plan.pid && argc != optind)
+		say("send: a process or a trace, not both");
+	else if (!send_plan.pid && only)
+		say("send: %s is for a process", only);
+	else
+		return true;
+	return false;
+}
+
+static int run(int argc, char **argv)
+{
+	struct through plan = { .to = fmt_by_name("rkh"), .output = "-", .given = given,
+				.givens = 2 };
+	static struct fmt_input input = { .name = "process", .fd = -1, .signals = -1 };
+	int option, status;
+
+	while ((option = tool_option(argc, argv, ":p:o:d:s:h", long_options)) != -1) {
+		if (option == 'h')
+			return tool_help(&send_command);
+		if (!take(option, &plan))
+			return tool_usage(&send_command);
+	}
+	if (!is_possible(argc))
+		return tool_usage(&send_command);
+	if (send_plan.pid) {
+		plan.from = &send_process_format;
+		return through(&plan, &input);
+	}
+	status = input_open(&input, argv[optind]);
+	if (status)
+		return status;
+	plan.is_metered = true;
+	status = through(&plan, &input);
+	input_close(&input);
+	return status;
+}
+
+const struct tool_command send_command = {
+	.name = "send",
+	.help = help,
+	.run = run,
+};

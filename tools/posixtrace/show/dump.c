@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* dump.c - posixtrace dump: every event of a log as a line. */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/say.h"
+#include "base/tail.h"
+#include "base/text.h"
+#include "base/tool.h"
+#include "base/when.h"
+#include "choose/wanted.h"
+#include "log/logfile.h"
+#include "log/losses.h"
+#include "show/line.h"
+#include "show/merge.h"
+#include "symbols/symbols.h"
+
+extern const struct tool_command dump_command;
+
+#define FAULTS_MAX 20
+
+static const char help[] =
+	"Usage: posixtrace dump [OPTION]... LOG...\n"
+	"Prints the events of each LOG (- is standard input), a line an event: time, seconds "
+		"since\n"
+	"the event shown before, process, thread, program address, event type, data.\n"
+	"\n"
+	WANTED_HELP
+	PICK_HELP
+	"      --merge          the events of all logs in one order, by time\n"
+	MERGE_HELP
+	"      --utc            times in UTC\n"
+	"      --raw            times in nanoseconds since 1970\n"
+	"      --hex            all data as bytes\n"
+	"      --symbols        behind an event, in which function and line its program address "
+		"is\n"
+	SYMBOLS_HELP
+	"      --json           a JSON object a line\n"
+	"      --salvage        read on after damage; always the case\n"
+	"      --fail-on-loss   exit with 4 when events were lost\n"
+	"  -h, --help           this text\n"
+	"\n"
+	WANTED_TIME_HELP
+	"A log that is damaged, was cut or was never closed is read as far as it is whole; "
+		"standard\n"
+	"error says what is wrong. Lost events are told there too, as WARNING lines in their "
+		"place.\n"
+	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see --fail-on-loss.\n";
+
+struct dump {
+	struct wanted wanted;
+	struct pick pick;
+	struct line_form form;
+	struct tail tail;
+	bool fail_on_loss;
+	bool merged;
+	struct merge merge;
+	struct meter meter;
+	struct durations durations;
+};
+
+/* choose() of a log's types has no argument of its own. */
+static struct dump dump;
+
+static bool choose_log_type(const struct log_type *type)
+{
+	return choose_type(&dump.wanted.choose, type->name);
+}
+
+/* False: this was the last one. */
+static bool show(struct logfile *log, const struct log_type *type,
+		 const struct posix_trace_event_np *event)
+{
+	if (dump.tail.limit) {
+		if (tail_add(&dump.tail, event, event->data, event->data_len))
+			return true;
+		say("%s", strerror(ENOMEM));
+		out_stdout.err = out_stdout.err ? out_stdout.err : ENOMEM;
+		return false;
+	}
+	line_put(&out_stdout, &dump.form, log, type, event);
+	return !out_stdout.err;
+}
+
+static void show_tail(struct logfile *log)
+{
+	const struct posix_trace_event_np *kept;
+	const void *data;
+
+	for (size_t i = 0; dump.tail.limit && (kept = tail_at(&dump.tail, i, &data)); i++) {
+		struct posix_trace_event_np event = *kept;
+
+		event.data = data;
+		line_put(&out_stdout, &dump.form, log,
+			 logfile_type(log, event.info.posix_event_id), &event);
+	}
+	dump.tail.count = 0;
+}
+
+/* *total is every event of the log, or 0 when not all were looked at. */
+static int events(struct logfile *log, struct losses *losses, uint64_t *total)
+{
+	struct posix_trace_event_np event;
+	uint64_t read = 0, shown = 0;
+	int err, unavailable;
+
+	*total = 0;
+	while (!(err = posix_trace_getnext_np(log->trid, &event, &unavailable)) && !unavailable) {
+		const struct log_type *type;
+
+		read++;
+		meter_step(&dump.meter);
+		/* Also of types that are not shown: what is missing concerns every type. */
+		if (event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || event.flags)
+			losses_event(losses, &event);
+		type = logfile_type(log, event.info.posix_event_id);
+		durations_event(&dump.durations, type, &event);
+		if (!type->chosen ||
+		    !wanted_event(&dump.wanted, &event, type->name, type->schema, &dump.durations))
+			continue;
+		if (shown == dump.wanted.limit)
+			return 0;
+		shown++;
+		if (!show(log, type, &event))
+			return 0;
+	}
+	if (logfile_ends_before(log, dump.wanted.choose.end_ns))
+		losses_end(losses);
+	if (dump.wanted.choose.begin_ns == INT64_MIN &&
+	    logfile_ends_before(log, dump.wanted.choose.end_ns))
+		*total = read;
+	return err;
+}
+
+/* Damage that reading did not run into shows in the count: the ledger knows how many there are. */
+static bool looks_damaged(const struct logfile *log, const struct losses *losses,
+			  const struct posix_trace_ledger_np *ledger, uint64_t total)
+{
+	return logfile_is_damaged(log) || losses->skipped ||
+	       (total && total != ledger->reported);
+}
+
+/* A name that no event type of the log has is a slip of the pen. */
+static bool names_fit(struct logfile *log)
+{
+	bool unknown = false;
+
+	if (!durations_begin(&dump.durations, &dump.wanted, log))
+		return false;
+
+	for (size_t i = 0; i < log->types; i++) {
+		if (!log->list[i]->schema)
+			continue;
+		pick_learn(&dump.pick, log->list[i]->schema);
+		if (dump.wanted.where)
+			where_learn(dump.wanted.where, log->list[i]->schema);
+	}
+	if (dump.wanted.where)
+		unknown = where_say_unknown(dump.wanted.where);
+	return !pick_say_unknown(&dump.pick) && !unknown;
+}
+
+static int dump_open_log(struct logfile *log)
+{
+	struct posix_trace_ledger_np ledger;
+	struct losses losses;
+	uint64_t total = 0;
+	int status = TOOL_OK, err;
+
+	if (!names_fit(log))
+		return TOOL_USAGE;
+	choose_say_unknown(&dump.wanted.choose, &(const struct logfile *){ log }, 1);
+	losses_init(&losses, log->path, dump.form.when);
+	wanted_begin(&dump.wanted, log->info.first_ns, log->info.last_ns);
+	err = logfile_window(log, dump.wanted.choose.begin_ns, dump.wanted.choose.end_ns);
+	meter_begin(&dump.meter, logfile_events(log), false);
+	if (!err)
+		err = events(log, &losses, &total);
+	meter_end(&dump.meter);
+	show_tail(log);
+	if (!err)
+		err = posix_trace_get_ledger_np(log->trid, &ledger);
+	if (!err)
+		err = losses_ledger(&losses, log->trid);
+	if (err) {
+		say("%s: %s", log->path, strerror(err));
+		return TOOL_FAILURE;
+	}
+	if (looks_damaged(log, &losses, &ledger, total)) {
+		/* It reads the whole file, as the dump did unless it was told to stop early. */
+		if (total)
+			logfile_say_faults(log, FAULTS_MAX);
+		else if (log->whole && log->info.complete && !losses.skipped)
+			say("%s: damaged; 'posixtrace verify' says where", log->path);
+		status = TOOL_DAMAGED;
+	}
+	if (dump.fail_on_loss && losses_count(&ledger))
+		status = tool_worse(status, TOOL_LOST);
+	return status;
+}
+
+static int dump_log(const char *path, bool several)
+{
+	struct logfile log;
+	int status = logfile_open(&log, path, choose_log_type);
+
+	if (status)
+		return status;
+	dump.form.any = false;
+	dump.form.log = several ? log.path : NULL;
+	if (several && !dump.form.json) {
+		out_str(&out_stdout, "==> ");
+		text_safe(&out_stdout, log.path, strlen(log.path));
+		out_str(&out_stdout, " <==\n");
+	}
+	status = dump_open_log(&log);
+	durations_end(&dump.durations);
+	logfile_close(&log);
+	return status;
+}
+
+static bool show_merged(void *arg, const struct merge_source *source, const struct log_type *type,
+			const struct posix_trace_event_np *event)
+{
+	(void)arg;
+	dump.form.log = source->log.path;
+	dump.form.log_width = dump.merge.path_len;
+	line_put(&out_stdout, &dump.form, &source->log, type, event);
+	return !out_stdout.err;
+}
+
+static int dump_merged(char **path, size_t paths)
+{
+	int status;
+
+	dump.merge.wanted = &dump.wanted;
+	dump.merge.pick = dump.form.pick;
+	dump.merge.choose = choose_log_type;
+	dump.merge.when = dump.form.when;
+	dump.merge.fail_on_loss = dump.fail_on_loss;
+	status = merge_run(&dump.merge, path, paths, show_merged, NULL);
+	merge_fini(&dump.merge);
+	return status;
+}
+
+enum {
+	OPT_UTC = 256,
+	OPT_RAW,
+	OPT_HEX,
+	OPT_SYMBOLS,
+	OPT_JSON,
+	OPT_SALVAGE,
+	OPT_MERGE,
+	OPT_FAIL_ON_LOSS,
+};
+
+static const struct option options[] = {
+	WANTED_OPTIONS,
+	PICK_OPTION,
+	MERGE_OPTION,
+	{ "merge", no_argument, NULL, OPT_MERGE },
+	{ "utc", no_argument, NULL, OPT_UTC },
+	{ "raw", no_argument, NULL, OPT_RAW },
+	{ "hex", no_argument, NULL, OPT_HEX },
+	{ "symbols", no_argument, NULL, OPT_SYMBOLS },
+	SYMBOLS_OPTIONS,
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "salvage", no_argument, NULL, OPT_SALVAGE },
+	{ "fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static bool parse_option(int option)
+{
+	bool good;
+
+	if (wanted_option(&dump.wanted, option, optarg, &good))
+		return good;
+	switch (option) {
+	case PICK_FIELDS:
+		dump.form.pick = &dump.pick;
+		return pick_parse(&dump.pick, optarg);
+	case OPT_UTC:
+		dump.form.when = WHEN_UTC;
+		return true;
+	case OPT_RAW:
+		dump.form.when = WHEN_RAW;
+		return true;
+	case OPT_HEX:
+		dump.form.hex = true;
+		return true;
+	case OPT_SYMBOLS:
+		dump.form.symbols = true;
+		return true;
+	case SYMBOLS_DEBUG_DIR:
+	case SYMBOLS_DEMANGLE:
+	case SYMBOLS_NO_DEMANGLE:
+		return symbols_option(option, optarg);
+	case OPT_JSON:
+		dump.form.json = true;
+		return true;
+	case OPT_MERGE:
+		dump.merged = true;
+		return true;
+	case MERGE_CLOCK_ERROR:
+		return merge_add_error(&dump.merge, optarg);
+	case OPT_SALVAGE: /* what happens anyway */
+		return true;
+	case OPT_FAIL_ON_LOSS:
+		dump.fail_on_loss = true;
+		return true;
+	}
+	return false; /* tool_option() has said why */
+}
+
+static int run(int argc, char **argv)
+{
+	int option, status = TOOL_OK;
+
+	wanted_init(&dump.wanted);
+	while ((option = tool_option(argc, argv, ":e:x:h", options)) != -1) {
+		if (option == 'h')
+			return tool_help(&dump_command);
+		if (!parse_option(option))
+			return tool_usage(&dump_command);
+	}
+	if (!wanted_ready(&dump.wanted, dump.form.when == WHEN_UTC))
+		return tool_usage(&dump_command);
+	if (optind == argc) {
+		say("dump: which log?");
+		return tool_usage(&dump_command);
+	}
+	if (dump.merged) {
+		status = dump_merged(argv + optind, (size_t)(argc - optind));
+		wanted_fini(&dump.wanted);
+		return status;
+	}
+	if (dump.wanted.tail &&
+	    !tail_init(&dump.tail, dump.wanted.tail, sizeof(struct posix_trace_event_np))) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	for (int i = optind; i < argc && !out_stdout.err; i++)
+		status = tool_worse(status, dump_log(argv[i], argc - optind > 1));
+	wanted_fini(&dump.wanted);
+	tail_fini(&dump.tail);
+	return status;
+}
+
+const struct tool_command dump_command = {
+	.name = "dump",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "show/line.h"
+
+#include "base/text.h"
+#include "log/fields.h"
+#include "log/sysdata.h"
+#include "symbols/symbols.h"
+
+/* How far the next event is from this one, for any two times that a damaged log may hold. */
+static int64_t delta(struct line_form *form, int64_t time_ns)
+{
+	int64_t delta_ns = 0;
+
+	if (form->any && __builtin_sub_overflow(time_ns, form->previous_ns, &delta_ns))
+		delta_ns = time_ns < form->previous_ns ? INT64_MIN : INT64_MAX;
+	form->any = true;
+	form->previous_ns = time_ns;
+	return delta_ns;
+}
+
+/* 0 is nobody: what the stream itself did. */
+static char *put_id(char *p, pid_t id)
+{
+	if (id > 0)
+		return put_padded(p, (unsigned)id, 7, ' ');
+	memcpy(p, "      -", 7);
+	return p + 7;
+}
+
+static void text_data(struct out *out, const struct line_form *form, const struct logfile *log,
+		      const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	if (!form->hex && fields_text(out, log, type, event, form->when))
+		return;
+	out_char(out, ' ');
+	if (!form->hex && sysdata_text(out, log, event))
+		return;
+	if (!form->hex && text_is_text(event->data, event->data_len, false))
+		text_quoted(out, event->data, event->data_len);
+	else
+		out_hex(out, event->data, event->data_len);
+}
+
+static void text_log(struct out *out, const struct line_form *form)
+{
+	size_t len = strlen(form->log);
+
+	text_safe(out, form->log, len);
+	for (; len <= form->log_width; len++)
+		out_char(out, ' ');
+}
+
+static void text_symbol(struct out *out, const struct logfile *log,
+			const struct posix_trace_event_np *event)
+{
+	const struct symbol *symbol = symbols_of(log, event);
+
+	if (!symbol)
+		return;
+	out_str(out, " in");
+	symbols_text(out, symbol);
+}
+
+static void text_line(struct out *out, struct line_form *form, const struct logfile *log,
+		      const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	int64_t delta_ns = delta(form, event->time_ns);
+	char *p;
+
+	if (form->log_width)
+		text_log(out, form);
+	p = when_put(out_room(out), event->time_ns, form->when);
+	*p++ = ' ';
+	if (form->when == WHEN_RAW) {
+		*p++ = delta_ns < 0 ? '-' : '+';
+		p = put_padded(p, delta_ns < 0 ? -(uint64_t)delta_ns : (uint64_t)delta_ns, 9, '0');
+	} else {
+		p = when_put_span(p, delta_ns, true);
+	}
+	*p++ = ' ';
+	p = put_id(p, event->info.posix_pid);
+	*p++ = ' ';
+	p = put_id(p, event->tid);
+	memcpy(p, " 0x", 3);
+	p = put_hex(p + 3, (uintptr_t)event->info.posix_prog_address, 12);
+	*p++ = ' ';
+	out_done(out, p);
+	out_bytes(out, type->shown, type->shown_len);
+	if (event->data_len)
+		text_data(out, form, log, type, event);
+	if (form->symbols)
+		text_symbol(out, log, event);
+	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
+		out_str(out, " [truncated]");
+	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
+		out_str(out, " [late]");
+	if (event->flags & LINE_UNORDERED)
+		out_str(out, " [unordered]");
+	out_char(out, '\n');
+}
+
+static void json_data(struct out *out, const struct line_form *form, const struct logfile *log,
+		      const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	if (!form->hex && fields_json(out, log, type, event))
+		return;
+	if (!form->hex && sysdata_json(out, log, event))
+		return;
+	if (!form->hex && text_is_text(event->data, event->data_len, true)) {
+		out_str(out, ",\"text\":");
+		text_json(out, event->data, event->data_len);
+	} else {
+		out_str(out, ",\"hex\":\"");
+		out_hex(out, event->data, event->data_len);
+		out_char(out, '"');
+	}
+}
+
+static void json_symbol(struct out *out, const struct logfile *log,
+			const struct posix_trace_event_np *event)
+{
+	const struct symbol *symbol = symbols_of(log, event);
+
+	if (!symbol)
+		return;
+	out_str(out, ",\"symbol\":");
+	text_json(out, symbol->name, strlen(symbol->name));
+	if (!symbol->file)
+		return;
+	out_str(out, ",\"source\":");
+	symbols_source(out, symbol, true);
+}
+
+/* Nanoseconds and addresses are strings: many readers keep numbers as doubles. */
+static void json_line(struct out *out, struct line_form *form, const struct logfile *log,
+		      const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	int64_t delta_ns = delta(form, event->time_ns);
+	char *p;
+
+	out_char(out, '{');
+	if (form->log) {
+		out_str(out, "\"log\":");
+		text_json(out, form->log, strlen(form->log));
+		out_char(out, ',');
+	}
+	out_str(out, "\"time\":\"");
+	p = when_put(out_room(out), event->time_ns, WHEN_UTC);
+	memcpy(p, "\",\"ns\":\"", 8);
+	p = when_put(p + 8, event->time_ns, WHEN_RAW);
+	memcpy(p, "\",\"delta_ns\":\"", 14);
+	p = when_put(p + 14, delta_ns, WHEN_RAW);
+	memcpy(p, "\",\"pid\":", 8);
+	out_done(out, p + 8);
+	out_signed(out, event->info.posix_pid);
+	out_str(out, ",\"tid\":");
+	out_signed(out, event->tid);
+	p = out_room(out);
+	memcpy(p, ",\"thread\":\"0x", 13);
+	p = put_hex(p + 13, (uint64_t)event->info.posix_thread_id, 1);
+	memcpy(p, "\",\"address\":\"0x", 15);
+	p = put_hex(p + 15, (uintptr_t)event->info.posix_prog_address, 1);
+	memcpy(p, "\",\"id\":", 7);
+	p = put_unsigned(p + 7, event->info.posix_event_id);
+	memcpy(p, ",\"event\":", 9);
+	out_done(out, p + 9);
+	text_json(out, type->name, type->name_len);
+	if (type->schema && type->schema->level)
+		out_printf(out, ",\"level\":%d", type->schema->level);
+	if (type->schema && type->schema->span)
+		out_printf(out, ",\"%s\":\"%s\"",
+			   type->schema->role == POSIX_TRACE_BEGIN_NP ? "begin" : "end",
+			   type->schema->span);
+	if (form->symbols)
+		json_symbol(out, log, event);
+	out_str(out, ",\"len\":");
+	out_unsigned(out, event->data_len);
+	if (event->data_len)
+		json_data(out, form, log, type, event);
+	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
+		out_str(out, ",\"truncated\":true");
+	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
+		out_str(out, ",\"late\":true");
+	if (event->flags & LINE_UNORDERED)
+		out_str(out, ",\"unordered\":true");
+	if (event->flags & POSIX_TRACE_EVENT_GAP_NP)
+		out_str(out, ",\"after_damage\":true");
+	out_str(out, "}\n");
+}
+
+static void picked_line(struct out *out, struct line_form *form, const struct logfile *log,
+			const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	const struct pick_line line = {
+		.when = form->json && form->when == WHEN_LOCAL ? WHEN_UTC : form->when,
+		.delta_ns = delta(form, event->time_ns),
+		.log_name = log->path,
+	};
+
+	(form->json ? pick_json : pick_tabs)(out, form->pick, &line, log, type, event);
+}
+
+void line_put(struct out *out, struct line_form *form, const struct logfile *log,
+	      const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	if (form->pick)
+		picked_line(out, form, log, type, event);
+	else if (form->json)
+		json_line(out, form, log, type, event);
+	else
+		text_line(out, form, log, type, event);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mappings.c - posixtrace symbols: which files a log's processes had mapped, and whether they are
+ * found.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/tool.h"
+#include "base/when.h"
+#include "log/logfile.h"
+#include "symbols/module.h"
+#include "symbols/symbols.h"
+
+extern const struct tool_command symbols_command;
+
+static const char help[] =
+	"Usage: posixtrace symbols [OPTION]... LOG...\n"
+	"Lists the files that the processes of each LOG (- is standard input) had mapped "
+		"executable:\n"
+	"process, addresses, build-id, path, and the file in which functions and lines are found "
+		"now,\n"
+	"or why none is.\n"
+	"\n"
+	SYMBOLS_DIR_HELP
+	"      --json           a JSON object a line\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"dump --symbols, and symbol and source in --fields, show the function and the line of "
+		"events.\n"
+	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed.\n";
+
+static void build_id(char *to, const struct posix_trace_mapping_np *mapping)
+{
+	strcpy(to, "-");
+	for (uint32_t i = 0; i < mapping->build_id_len; i++)
+		sprintf(to + 2 * i, "%02x", mapping->build_id[i]);
+}
+
+static void put_text(const struct posix_trace_mapping_np *mapping, const char *id,
+		     const struct module *module)
+{
+	const char *found = module ? module_path(module) : NULL;
+
+	if (mapping->parent) {
+		out_printf(&out_stdout, "%7d child of %d\n", (int)mapping->pid,
+			   (int)mapping->parent);
+		return;
+	}
+	out_printf(&out_stdout, "%7d %012llx-%012llx %s ", (int)mapping->pid,
+		   (unsigned long long)mapping->start, (unsigned long long)mapping->end, id);
+	text_safe(&out_stdout, mapping->path, strlen(mapping->path));
+	if (mapping->until_ns != INT64_MAX)
+		out_str(&out_stdout, " [until unloaded]");
+	out_str(&out_stdout, found ? " -> " : ": ");
+	if (!found)
+		found = module ? module_lack(module) : strerror(ENOMEM);
+	text_safe(&out_stdout, found, strlen(found));
+	out_char(&out_stdout, '\n');
+}
+
+static void put_json(const struct posix_trace_mapping_np *mapping, const char *id,
+		     const struct module *module)
+{
+	const char *found = module ? module_path(module) : NULL;
+	struct out *out = &out_stdout;
+
+	out_printf(out, "{\"pid\":%d,\"from_ns\":\"%lld\"", (int)mapping->pid,
+		   (long long)mapping->from_ns);
+	if (mapping->until_ns != INT64_MAX)
+		out_printf(out, ",\"until_ns\":\"%lld\"", (long long)mapping->until_ns);
+	if (mapping->parent) {
+		out_printf(out, ",\"parent\":%d}\n", (int)mapping->parent);
+		return;
+	}
+	out_printf(out,
+		   ",\"start\":\"0x%llx\",\"end\":\"0x%llx\",\"offset\":%llu,\"base\":\"0x%llx\"",
+		   (unsigned long long)mapping->start, (unsigned long long)mapping->end,
+		   (unsigned long long)mapping->offset, (unsigned long long)mapping->base);
+	if (mapping->build_id_len)
+		out_printf(out, ",\"build_id\":\"%s\"", id);
+	out_str(out, ",\"path\":");
+	text_json(out, mapping->path, strlen(mapping->path));
+	out_str(out, found ? ",\"found\":" : ",\"lack\":");
+	if (!found)
+		found = module ? module_lack(module) : strerror(ENOMEM);
+	text_json(out, found, strlen(found));
+	out_str(out, "}\n");
+}
+
+static int list(struct logfile *log, bool json)
+{
+	struct posix_trace_mapping_np mapping;
+	char id[2 * POSIX_TRACE_BUILD_ID_MAX_NP + 2];
+	int err, unavailable;
+	size_t count = 0;
+
+	while (!(err = posix_trace_mapping_getnext_np(log->trid, &mapping, &unavailable)) &&
+	       !unavailable && !out_stdout.err) {
+		const struct module *module = mapping.parent ? NULL : module_of(&mapping);
+
+		build_id(id, &mapping);
+		(json ? put_json : put_text)(&mapping, id, module);
+		count++;
+	}
+	if (err) {
+		say("%s: %s", log->path, strerror(err));
+		return TOOL_FAILURE;
+	}
+	if (!count)
+		say("%s: the log does not say what was mapped", log->path);
+	return log->whole ? TOOL_OK : TOOL_DAMAGED;
+}
+
+static int list_log(const char *path, bool json)
+{
+	struct logfile log;
+	int status = logfile_open(&log, path, NULL);
+
+	if (status)
+		return status;
+	status = list(&log, json);
+	logfile_close(&log);
+	return status;
+}
+
+enum { OPT_JSON = 256 };
+
+static const struct option options[] = {
+	SYMBOLS_DIR_OPTION,
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static int run(int argc, char **argv)
+{
+	int option, status = TOOL_OK;
+	bool json = false;
+
+	while ((option = tool_option(argc, argv, ":h", options)) != -1) {
+		switch (option) {
+		case 'h':
+			return tool_help(&symbols_command);
+		case OPT_JSON:
+			json = true;
+			break;
+		case SYMBOLS_DEBUG_DIR:
+			if (!symbols_option(option, optarg))
+				return tool_usage(&symbols_command);
+			break;
+		default:
+			return tool_usage(&symbols_command);
+		}
+	}
+	if (optind == argc) {
+		say("symbols: which log?");
+		return tool_usage(&symbols_command);
+	}
+	for (int i = optind; i < argc && !out_stdout.err; i++)
+		status = tool_worse(status, list_log(argv[i], json));
+	return status;
+}
+
+const struct tool_command symbols_command = {
+	.name = "symbols",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "show/merge_part.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "base/tail.h"
+#include "base/tool.h"
+
+#define FAULTS_MAX 20
+
+/* ------------------------------------------------------------------ the logs */
+
+static int open_logs(struct merge *merge, char **path, size_t paths)
+{
+	int status = TOOL_OK;
+
+	merge->source = calloc(paths, sizeof(*merge->source));
+	if (!merge->source) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	for (size_t i = 0; i < paths; i++) {
+		struct merge_source *source = &merge->source[merge->sources];
+		int opened = logfile_open(&source->log, path[i], merge->choose);
+
+		status = tool_worse(status, opened);
+		if (opened)
+			continue;
+		merge->sources++;
+		losses_init(&source->losses, source->log.path, merge->when);
+		source->error_ns = merge_error_of(merge, &source->log);
+		if (strlen(source->log.path) > merge->path_len)
+			merge->path_len = strlen(source->log.path);
+	}
+	return status;
+}
+
+static void say_unknown_types(const struct merge *merge)
+{
+	const struct logfile **log = calloc(merge->sources + 1, sizeof(*log));
+
+	for (size_t i = 0; log && i < merge->sources; i++)
+		log[i] = &merge->source[i].log;
+	if (log)
+		choose_say_unknown(&merge->wanted->choose, log, merge->sources);
+	free(log);
+}
+
+/* Names that no event type of any of the logs has are slips of the pen. */
+static bool names_fit(struct merge *merge)
+{
+	struct where *where = merge->wanted->where;
+	bool unknown = false;
+
+	for (size_t s = 0; s < merge->sources; s++) {
+		struct logfile *log = &merge->source[s].log;
+
+		if (!durations_begin(&merge->source[s].durations, merge->wanted, log))
+			return false;
+
+		for (size_t i = 0; i < log->types; i++) {
+			if (!log->list[i]->schema)
+				continue;
+			if (merge->pick)
+				pick_learn(merge->pick, log->list[i]->schema);
+			if (where)
+				where_learn(where, log->list[i]->schema);
+		}
+	}
+	say_unknown_types(merge);
+	if (merge->pick)
+		unknown = pick_say_unknown(merge->pick);
+	return !(where && where_say_unknown(where)) && !unknown;
+}
+
+/* Times that are relative count from the first event of all, or to the last. */
+static void begin_window(struct merge *merge)
+{
+	int64_t last_ns = INT64_MIN;
+
+	merge->first_ns = INT64_MAX;
+	for (size_t i = 0; i < merge->sources; i++) {
+		const struct posix_trace_loginfo_np *info = &merge->source[i].log.info;
+
+		if (!info->blocks)
+			continue;
+		if (info->first_ns < merge->first_ns)
+			merge->first_ns = info->first_ns;
+		if (info->last_ns > last_ns)
+			last_ns = info->last_ns;
+	}
+	if (merge->first_ns == INT64_MAX)
+		merge->first_ns = last_ns = 0;
+	wanted_begin(merge->wanted, merge->first_ns, last_ns);
+}
+
+/* ------------------------------------------------------------------ the order */
+
+void merge_place(struct merge_source *source)
+{
+	source->has = true;
+	if (!source->any || source->event.time_ns > source->key_ns)
+		source->key_ns = source->event.time_ns;
+}
+
+/* Its next event that is wanted. */
+static void advance(struct merge *merge, struct merge_source *source)
+{
+	struct wanted *wanted = merge->wanted;
+	int unavailable = 0;
+
+	source->has = false;
+	while (!(source->err = posix_trace_getnext_np(source->log.trid, &source->event,
+						      &unavailable)) && !unavailable) {
+		source->read++;
+		meter_step(&merge->meter);
+		if (source->event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP ||
+		    source->event.flags)
+			losses_event(&source->losses, &source->event);
+		source->type = logfile_type(&source->log, source->event.info.posix_event_id);
+		durations_event(&source->durations, source->type, &source->event);
+		if (!source->type->chosen ||
+		    !wanted_event(wanted, &source->event, source->type->name, source->type->schema,
+				  &source->durations))
+			continue;
+		merge_place(source);
+		return;
+	}
+}
+
+struct merge_source *merge_first(const struct merge *merge)
+{
+	struct merge_source *best = NULL;
+
+	for (size_t i = 0; i < merge->sources; i++) {
+		struct merge_source *source = &merge->source[i];
+
+		if (source->has && (!best || source->key_ns < best->key_ns))
+			best = source;
+	}
+	return best;
+}
+
+/* ------------------------------------------------------------------ the end */
+
+static int finish(const struct merge *merge, struct merge_source *source, bool all)
+{
+	struct logfile *log = &source->log;
+	bool bounded = !logfile_ends_before(log, merge->wanted->choose.end_ns);
+	struct posix_trace_ledger_np ledger;
+	int status = TOOL_OK, err = source->err;
+
+	if (all && !bounded)
+		losses_end(&source->losses);
+	if (!err)
+		err = posix_trace_get_ledger_np(log->trid, &ledger);
+	if (!err)
+		err = losses_ledger(&source->losses, log->trid);
+	if (err) {
+		say("%s: %s", log->path, strerror(err));
+		return TOOL_FAILURE;
+	}
+	all = all && !bounded && merge->wanted->choose.begin_ns == INT64_MIN;
+	if (logfile_is_damaged(log) || source->losses.skipped ||
+	    (all && source->read != ledger.reported)) {
+		if (all)
+			logfile_say_faults(log, FAULTS_MAX);
+		else if (log->whole && log->info.complete && !source->losses.skipped)
+			say("%s: damaged; 'posixtrace verify' says where", log->path);
+		status = TOOL_DAMAGED;
+	}
+	if (merge->fail_on_loss && losses_count(&ledger))
+		status = tool_worse(status, TOOL_LOST);
+	return status;
+}
+
+/* ------------------------------------------------------------------ the run */
+
+struct kept { /* an event that waits for its turn in a tail */
+	struct posix_trace_event_np event;
+	const struct merge_source *source;
+	const struct log_type *type;
+};
+
+struct showing {
+	struct merge *merge;
+	bool (*show)(void *arg, const struct merge_source *source, const struct log_type *type,
+		     const struct posix_trace_event_np *event);
+	void *arg;
+	struct tail tail;
+	uint64_t shown;
+};
+
+/* False: it was the last one. */
+static bool show_event(struct showing *showing, const struct merge_source *source)
+{
+	struct kept kept = { source->event, source, source->type };
+
+	if (showing->shown++ == showing->merge->wanted->limit)
+		return false;
+	if (merge_is_unordered(showing->merge, source))
+		kept.event.flags |= LINE_UNORDERED;
+	if (!showing->tail.limit)
+		return showing->show(showing->arg, source, source->type, &kept.event);
+	if (tail_add(&showing->tail, &kept, kept.event.data, kept.event.data_len))
+		return true;
+	say("%s", strerror(ENOMEM));
+	return false;
+}
+
+static void show_tail(struct showing *showing)
+{
+	const struct kept *kept;
+	const void *data;
+
+	for (size_t i = 0; showing->tail.limit && (kept = tail_at(&showing->tail, i, &data)); i++) {
+		struct posix_trace_event_np event = kept->event;
+
+		event.data = data;
+		if (!showing->show(showing->arg, kept->source, kept->type, &event))
+			return;
+	}
+}
+
+/* True: every event was looked at. */
+static bool show_all(struct showing *showing)
+{
+	struct merge *merge = showing->merge;
+	struct merge_source *source;
+
+	for (size_t i = 0; i < merge->sources; i++)
+		advance(merge, &merge->source[i]);
+	while ((source = merge_first(merge))) {
+		if (!show_event(showing, source))
+			return false;
+		source->any = true;
+		source->last_ns = source->event.time_ns;
+		advance(merge, source);
+	}
+	return true;
+}
+
+static int begin_reading(struct merge *merge)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < merge->sources; i++) {
+		struct merge_source *source = &merge->source[i];
+		int err = logfile_window(&source->log, merge->wanted->choose.begin_ns,
+					 merge->wanted->choose.end_ns);
+
+		if (err) {
+			say("%s: %s", source->log.path, strerror(err));
+			return TOOL_FAILURE;
+		}
+		total += logfile_events(&source->log);
+	}
+	meter_begin(&merge->meter, total, false);
+	return TOOL_OK;
+}
+
+int merge_run(struct merge *merge, char **path, size_t paths,
+	      bool (*show)(void *arg, const struct merge_source *source,
+			   const struct log_type *type, const struct posix_trace_event_np *event),
+	      void *arg)
+{
+	struct showing showing = { .merge = merge, .show = show, .arg = arg };
+	int status = open_logs(merge, path, paths);
+	bool all;
+
+	if (!merge->sources)
+		return status;
+	if (!names_fit(merge))
+		return TOOL_USAGE;
+	begin_window(merge);
+	merge_say_bounds(merge);
+	if (merge->wanted->tail &&
+	    !tail_init(&showing.tail, merge->wanted->tail, sizeof(struct kept))) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	if (begin_reading(merge) == TOOL_OK) {
+		all = show_all(&showing);
+		meter_end(&merge->meter);
+		show_tail(&showing);
+		for (size_t i = 0; i < merge->sources; i++)
+			status = tool_worse(status, finish(merge, &merge->source[i], all));
+	} else {
+		status = TOOL_FAILURE;
+	}
+	tail_fini(&showing.tail);
+	return status;
+}
+
+void merge_fini(struct merge *merge)
+{
+	for (size_t i = 0; i < merge->sources; i++) {
+		durations_end(&merge->source[i].durations);
+		logfile_close(&merge->source[i].log);
+	}
+	free(merge->source);
+	free(merge->error);
+}

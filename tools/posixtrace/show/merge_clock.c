@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* merge_clock.c - how well times of different logs can be compared. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "choose/bound.h"
+#include "show/merge_part.h"
+
+bool merge_add_error(struct merge *merge, const char *text)
+{
+	const char *equals = strrchr(text, '='), *span = equals ? equals + 1 : text;
+	struct merge_error *more = realloc(merge->error, (merge->errors + 1) * sizeof(*more));
+	struct bound bound;
+	char signed_span[64];
+
+	if (more)
+		merge->error = more;
+	snprintf(signed_span, sizeof(signed_span), "+%s", span);
+	if (!more || strlen(span) > 60 || *span == '+' || !bound_parse(signed_span, true, &bound)) {
+		say("--clock-error %s: %s", text, more ? "no span of time" : strerror(ENOMEM));
+		return false;
+	}
+	more[merge->errors++] = (struct merge_error){
+		.name = equals ? text : NULL, .name_len = equals ? (size_t)(equals - text) : 0,
+		.ns = bound.ns,
+	};
+	return true;
+}
+
+static bool is_named(const struct merge_error *error, const char *name)
+{
+	return strlen(name) == error->name_len && !strncmp(name, error->name, error->name_len);
+}
+
+/* The last one given counts; one with a name counts more. */
+int64_t merge_error_of(const struct merge *merge, const struct logfile *log)
+{
+	int64_t all_ns = MERGE_HOST_NS, named_ns = -1;
+
+	for (size_t i = 0; i < merge->errors; i++) {
+		const struct merge_error *error = &merge->error[i];
+
+		if (!error->name)
+			all_ns = error->ns;
+		else if (is_named(error, log->info.host) || is_named(error, log->path))
+			named_ns = error->ns;
+	}
+	return named_ns >= 0 ? named_ns : all_ns;
+}
+
+static bool has_own_error(const struct merge *merge, const struct logfile *log)
+{
+	for (size_t i = 0; i < merge->errors; i++)
+		if (merge->error[i].name && is_named(&merge->error[i], log->path))
+			return true;
+	return false;
+}
+
+/* How far apart times of the two must be for their order to be known. */
+static int64_t bound_between(const struct merge *merge, const struct merge_source *a,
+			     const struct merge_source *b)
+{
+	bool one_clock = *a->log.info.host && !strcmp(a->log.info.host, b->log.info.host) &&
+			 !has_own_error(merge, &a->log) && !has_own_error(merge, &b->log);
+	int64_t ns;
+
+	if (one_clock)
+		return 2 * MERGE_CLOCK_NS;
+	return __builtin_add_overflow(a->error_ns, b->error_ns, &ns) ? INT64_MAX : ns;
+}
+
+static bool is_close(int64_t a_ns, int64_t b_ns, int64_t bound_ns)
+{
+	int64_t apart;
+
+	if (__builtin_sub_overflow(a_ns, b_ns, &apart) || apart == INT64_MIN)
+		return false;
+	return (apart < 0 ? -apart : apart) <= bound_ns;
+}
+
+bool merge_is_unordered(const struct merge *merge, const struct merge_source *source)
+{
+	int64_t time_ns = source->event.time_ns;
+
+	for (size_t i = 0; i < merge->sources; i++) {
+		const struct merge_source *other = &merge->source[i];
+		int64_t bound_ns;
+
+		if (other == source || (!other->any && !other->has))
+			continue;
+		bound_ns = bound_between(merge, source, other);
+		if ((other->any && is_close(time_ns, other->last_ns, bound_ns)) ||
+		    (other->has && is_close(time_ns, other->event.time_ns, bound_ns)))
+			return true;
+	}
+	return false;
+}
+
+void merge_say_bounds(const struct merge *merge)
+{
+	for (size_t i = 0; i < merge->sources; i++) {
+		const struct merge_source *source = &merge->source[i];
+		int64_t least_ns = INT64_MAX, most_ns = 0;
+		char least[WHEN_BYTES], most[WHEN_BYTES];
+
+		for (size_t n = 0; n < merge->sources; n++) {
+			int64_t ns = n == i ? -1 : bound_between(merge, source, &merge->source[n]);
+
+			if (n != i && ns < least_ns)
+				least_ns = ns;
+			if (n != i && ns > most_ns)
+				most_ns = ns;
+		}
+		if (merge->sources < 2)
+			continue;
+		when_span_string(least, least_ns);
+		when_span_string(most, most_ns);
+		say("%s: host %s, clock %s: not ordered within %s%s%s s of other logs",
+		    source->log.path, *source->log.info.host ? source->log.info.host : "unknown",
+		    source->log.info.clock, least, least_ns == most_ns ? "" : " to ",
+		    least_ns == most_ns ? "" : most);
+	}
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* pick.c - what --fields says, and where its fields are in schemas. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "show/pick_part.h"
+
+static const struct {
+	const char *name;
+	enum pick_fact fact;
+	size_t width;
+} facts[] = {
+	{ "time", PICK_TIME, 29 }, { "delta", PICK_DELTA, 14 }, { "pid", PICK_PID, 7 },
+	{ "tid", PICK_TID, 7 }, { "thread", PICK_THREAD, 14 }, { "address", PICK_ADDRESS, 14 },
+	{ "event", PICK_EVENT, 24 }, { "name", PICK_EVENT, 24 }, { "id", PICK_ID, 5 },
+	{ "level", PICK_LEVEL, 5 }, { "len", PICK_LEN, 6 }, { "data", PICK_DATA, 24 },
+	{ "flags", PICK_FLAGS, 9 }, { "log", PICK_LOG, 16 },
+	{ "symbol", PICK_SYMBOL, 24 }, { "source", PICK_SOURCE, 32 },
+};
+
+#define FIELD_WIDTH 12
+
+static bool wrong(const char *word, size_t len, const char *reason)
+{
+	say("--fields: %.*s: %s", (int)(len < 100 ? len : 100), word, reason);
+	return false;
+}
+
+/* Of the three ways to name a column the one that the word begins with. */
+static const char *without_prefix(const char *word, bool *fact, bool *field)
+{
+	*fact = !strncmp(word, "event.", 6);
+	*field = !strncmp(word, "field.", 6);
+	return *fact || *field ? word + 6 : word;
+}
+
+static bool find_fact(struct pick_column *column, const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		if (strlen(facts[i].name) != len || strncmp(facts[i].name, name, len) != 0)
+			continue;
+		column->fact = facts[i].fact;
+		column->width = facts[i].width;
+		return true;
+	}
+	return false;
+}
+
+static void offer_facts(struct nearest *nearest)
+{
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		nearest_offer(nearest, facts[i].name);
+}
+
+static size_t name_len(const char *p)
+{
+	return strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+}
+
+static bool parse_field(struct pick_column *column, const char *name, const char *end)
+{
+	size_t len = name_len(name);
+	char *behind;
+
+	if (!len || len > POSIX_TRACE_FIELD_NAME_MAX_NP)
+		return false;
+	memcpy(column->name, name, len);
+	column->name[len] = '\0';
+	nearest_begin(&column->nearest, column->name);
+	column->width = len > FIELD_WIDTH ? len : FIELD_WIDTH;
+	if (name + len == end)
+		return true;
+	if (name[len] != '[' || name[len + 1] < '0' || name[len + 1] > '9')
+		return false;
+	column->index = (unsigned)strtoul(name + len + 1, &behind, 10);
+	column->has_index = true;
+	return *behind == ']' && behind + 1 == end && column->index < POSIX_TRACE_ELEMENTS_MAX_NP;
+}
+
+static bool parse_column(struct pick *pick, const char *word, size_t len)
+{
+	struct pick_column *column = &pick->column[pick->count];
+	const char *name, *end = word + len;
+	bool fact, field;
+
+	if (pick->count == PICK_MAX)
+		return wrong(word, len, "too many columns");
+	if (!len || len >= sizeof(column->label))
+		return wrong(word, len, "no name of a column");
+	memcpy(column->label, word, len);
+	name = without_prefix(word, &fact, &field);
+	if (!field && find_fact(column, name, (size_t)(end - name))) {
+		pick->count++;
+		return true;
+	}
+	if (fact)
+		return wrong(word, len, "events have no such fact");
+	if (!parse_field(column, name, end))
+		return wrong(word, len, "no name of a column");
+	if (column->width < len)
+		column->width = len;
+	pick->count++;
+	return true;
+}
+
+bool pick_parse(struct pick *pick, const char *list)
+{
+	for (;;) {
+		size_t len = strcspn(list, ",");
+
+		if (!parse_column(pick, list, len))
+			return false;
+		if (!list[len])
+			return true;
+		list += len + 1;
+	}
+}
+
+int pick_field(struct pick *pick, const struct posix_trace_schema_np *schema, unsigned column)
+{
+	size_t at = ((uintptr_t)schema / sizeof(*schema)) % PICK_CACHE;
+
+	if (pick->place[at].schema != schema) {
+		pick->place[at].schema = schema;
+		for (unsigned i = 0; i < pick->count; i++) {
+			pick->place[at].field[i] = -1;
+			for (unsigned f = 0; f < schema->fields; f++)
+				if (pick->column[i].fact == PICK_FIELD &&
+				    !strcmp(schema->field[f].name, pick->column[i].name))
+					pick->place[at].field[i] = (signed char)f;
+		}
+	}
+	return pick->place[at].field[column];
+}
+
+void pick_learn(struct pick *pick, const struct posix_trace_schema_np *schema)
+{
+	for (unsigned i = 0; i < pick->count; i++) {
+		struct pick_column *column = &pick->column[i];
+
+		if (column->fact != PICK_FIELD || column->known)
+			continue;
+		column->known = pick_field(pick, schema, i) >= 0;
+		for (unsigned f = 0; f < schema->fields; f++)
+			nearest_offer(&column->nearest, schema->field[f].name);
+	}
+}
+
+bool pick_say_unknown(struct pick *pick)
+{
+	char reason[128];
+	bool any = false;
+
+	for (unsigned i = 0; i < pick->count; i++) {
+		if (pick->column[i].fact != PICK_FIELD || pick->column[i].known)
+			continue;
+		any = true;
+		offer_facts(&pick->column[i].nearest);
+		snprintf(reason, sizeof(reason), "no event type of the log has this field%s",
+			 nearest_hint(&pick->column[i].nearest));
+		wrong(pick->column[i].label, strlen(pick->column[i].label), reason);
+	}
+	return any;
+}

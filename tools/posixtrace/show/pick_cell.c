@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* pick_cell.c - the value of a column, as far as text and JSON have it alike. */
+#include <string.h>
+
+#include "base/text.h"
+#include "show/line.h"
+#include "show/pick_part.h"
+
+static bool is_truncated(const struct posix_trace_event_np *event)
+{
+	return event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
+}
+
+void pick_put_hex(struct out *out, uint64_t value)
+{
+	char *p = out_room(out);
+
+	memcpy(p, "0x", 2);
+	out_done(out, put_hex(p + 2, value, 1));
+}
+
+bool pick_put_flags(struct out *out, const struct posix_trace_event_np *event, const char *quote)
+{
+	const struct {
+		bool is;
+		const char *name;
+	} flags[] = {
+		{ is_truncated(event), "truncated" },
+		{ (event->flags & POSIX_TRACE_EVENT_LATE_NP) != 0, "late" },
+		{ (event->flags & LINE_UNORDERED) != 0, "unordered" },
+	};
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		if (!flags[i].is)
+			continue;
+		out_printf(out, "%s%s%s%s", any ? "," : "", quote, flags[i].name, quote);
+		any = true;
+	}
+	return any;
+}
+
+bool pick_next_value(const struct pick_cell *cell, const struct pick_column *column, int field,
+		     unsigned *index, struct posix_trace_value_np *value)
+{
+	unsigned element = column->has_index ? column->index : *index;
+
+	if (field < 0 || (column->has_index && *index) ||
+	    !posix_trace_field_get_np(cell->type->schema, (unsigned)field, element,
+				      cell->event->data, cell->event->data_len, 0, value))
+		return false;
+	++*index;
+	return true;
+}
+
+bool pick_is_list(const struct pick_cell *cell, const struct pick_column *column, int field)
+{
+	return field >= 0 && !column->has_index && cell->type->schema->field[field].is_array;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* pick_put.c - the columns of --fields as text. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "log/fields.h"
+#include "log/sysdata.h"
+#include "log/value.h"
+#include "show/line.h"
+#include "show/pick_part.h"
+#include "symbols/symbols.h"
+
+/* 0 is nobody: what the stream itself did. */
+static void text_number(struct out *out, int64_t id)
+{
+	if (id > 0)
+		out_signed(out, id);
+	else
+		out_char(out, '-');
+}
+
+/*
+ * A blank stands before the fields of a schema; it can be taken away unless more than a buffer
+ * follows.
+ */
+static bool described_data(struct out *out, const struct pick_cell *cell)
+{
+	size_t before = out->used;
+
+	if (!fields_text(out, cell->log, cell->type, cell->event, cell->line->when))
+		return false;
+	if (out->used > before && out->bytes[before] == ' ')
+		memmove(out->bytes + before, out->bytes + before + 1, --out->used - before);
+	return true;
+}
+
+static void text_data(struct out *out, const struct pick_cell *cell)
+{
+	const struct posix_trace_event_np *event = cell->event;
+
+	if (!event->data_len)
+		out_char(out, '-');
+	else if (described_data(out, cell) || sysdata_text(out, cell->log, event))
+		return;
+	else if (text_is_text(event->data, event->data_len, false))
+		text_quoted(out, event->data, event->data_len);
+	else
+		out_hex(out, event->data, event->data_len);
+}
+
+static void text_field(struct out *out, const struct pick_cell *cell,
+		       const struct pick_column *column, int field)
+{
+	bool list = pick_is_list(cell, column, field);
+	struct posix_trace_value_np value;
+	unsigned index = 0;
+
+	while (pick_next_value(cell, column, field, &index, &value)) {
+		if (list)
+			out_char(out, index == 1 ? '[' : ' ');
+		value_text(out, cell->log, cell->event, &value, cell->line->when);
+		if (!list)
+			return;
+	}
+	out_char(out, index ? ']' : '-');
+}
+
+static void text_symbol(struct out *out, const struct pick_cell *cell, bool source)
+{
+	const struct symbol *symbol = symbols_of(cell->log, cell->event);
+
+	if (!symbol || (source && !symbol->file))
+		out_char(out, '-');
+	else if (source)
+		symbols_source(out, symbol, false);
+	else
+		text_safe(out, symbol->name, strlen(symbol->name));
+}
+
+static void text_cell(struct out *out, struct pick *pick, unsigned i, const struct pick_cell *cell)
+{
+	const struct pick_column *column = &pick->column[i];
+	const struct posix_trace_event_np *event = cell->event;
+
+	switch (column->fact) {
+	case PICK_TIME:
+		out_done(out, when_put(out_room(out), event->time_ns, cell->line->when));
+		break;
+	case PICK_DELTA:
+		out_done(out, when_put_span(out_room(out), cell->line->delta_ns, true));
+		break;
+	case PICK_PID:
+		text_number(out, event->info.posix_pid);
+		break;
+	case PICK_TID:
+		text_number(out, event->tid);
+		break;
+	case PICK_THREAD:
+		pick_put_hex(out, (uint64_t)event->info.posix_thread_id);
+		break;
+	case PICK_ADDRESS:
+		pick_put_hex(out, (uintptr_t)event->info.posix_prog_address);
+		break;
+	case PICK_EVENT:
+		out_bytes(out, cell->type->shown, cell->type->shown_len);
+		break;
+	case PICK_ID:
+		out_unsigned(out, event->info.posix_event_id);
+		break;
+	case PICK_LEVEL:
+		text_number(out, cell->type->schema ? cell->type->schema->level : 0);
+		break;
+	case PICK_LEN:
+		out_unsigned(out, event->data_len);
+		break;
+	case PICK_DATA:
+		text_data(out, cell);
+		break;
+	case PICK_FLAGS:
+		if (!pick_put_flags(out, event, ""))
+			out_char(out, '-');
+		break;
+	case PICK_LOG:
+		text_safe(out, cell->line->log_name, strlen(cell->line->log_name));
+		break;
+	case PICK_SYMBOL:
+	case PICK_SOURCE:
+		text_symbol(out, cell, column->fact == PICK_SOURCE);
+		break;
+	case PICK_FIELD:
+		text_field(out, cell, column,
+			   cell->type->schema ? pick_field(pick, cell->type->schema, i) : -1);
+		break;
+	}
+}
+
+/* What stands in a line can be looked at again, unless it is longer. */
+static void make_room(struct out *out)
+{
+	if (OUT_BYTES - out->used < OUT_BYTES / 8)
+		out_flush(out);
+}
+
+void pick_tabs(struct out *out, struct pick *pick, const struct pick_line *line,
+	       const struct logfile *log, const struct log_type *type,
+	       const struct posix_trace_event_np *event)
+{
+	const struct pick_cell cell = { line, log, type, event };
+
+	make_room(out);
+	for (unsigned i = 0; i < pick->count; i++) {
+		if (i)
+			out_char(out, '\t');
+		text_cell(out, pick, i, &cell);
+	}
+	out_char(out, '\n');
+}
+
+/* Numbers stand to the right. */
+static bool is_right(const struct pick_column *column)
+{
+	return column->fact == PICK_DELTA || column->fact == PICK_PID ||
+	       column->fact == PICK_TID || column->fact == PICK_ID || column->fact == PICK_LEVEL ||
+	       column->fact == PICK_LEN;
+}
+
+static void pad(struct out *out, size_t used, size_t width)
+{
+	for (; used < width; used++)
+		out_char(out, ' ');
+}
+
+/*
+ * Behind what was written from before on; a line's room was made, so that nothing was flushed
+ * since.
+ */
+static void pad_column(struct out *out, const struct pick *pick, unsigned i, size_t before)
+{
+	const struct pick_column *column = &pick->column[i];
+
+	if (i + 1 == pick->count)
+		return;
+	if (!is_right(column) && out->used >= before)
+		pad(out, out->used - before, column->width);
+	out_char(out, ' ');
+}
+
+static size_t time_width(enum when_form when)
+{
+	return when == WHEN_RAW ? 19 : when == WHEN_UTC ? 30 : 29;
+}
+
+void pick_header(struct out *out, struct pick *pick, enum when_form when)
+{
+	make_room(out);
+	for (unsigned i = 0; i < pick->count; i++) {
+		struct pick_column *column = &pick->column[i];
+		size_t len = strlen(column->label), before = out->used;
+
+		if (column->fact == PICK_TIME)
+			column->width = time_width(when);
+		if (is_right(column))
+			pad(out, len, column->width);
+		for (size_t n = 0; n < len; n++)
+			out_char(out, column->fact == PICK_FIELD ? column->label[n]
+								 : (char)toupper(column->label[n]));
+		pad_column(out, pick, i, before);
+	}
+	out_char(out, '\n');
+}
+
+void pick_columns(struct out *out, struct pick *pick, const struct pick_line *line,
+		  const struct logfile *log, const struct log_type *type,
+		  const struct posix_trace_event_np *event)
+{
+	const struct pick_cell cell = { line, log, type, event };
+	static struct out scratch = { .fd = -1 }; /* of numbers */
+
+	make_room(out);
+	for (unsigned i = 0; i < pick->count; i++) {
+		size_t before = out->used;
+
+		if (is_right(&pick->column[i])) {
+			scratch.used = 0;
+			text_cell(&scratch, pick, i, &cell);
+			pad(out, scratch.used, pick->column[i].width);
+			out_bytes(out, scratch.bytes, scratch.used);
+		} else {
+			text_cell(out, pick, i, &cell);
+		}
+		pad_column(out, pick, i, before);
+	}
+	out_char(out, '\n');
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "spans/histogram.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP_BITS 7
+
+_Static_assert(HISTOGRAM_STEPS == 1 << STEP_BITS, "the steps are of a power of two");
+_Static_assert(HISTOGRAM_OCTAVES == 64 - STEP_BITS + 1, "the octaves have all values");
+
+static unsigned bucket_of(uint64_t value)
+{
+	unsigned power;
+
+	if (value < HISTOGRAM_STEPS)
+		return (unsigned)value;
+	power = 63 - (unsigned)__builtin_clzll(value);
+	return (power - STEP_BITS + 1) * HISTOGRAM_STEPS +
+	       (unsigned)((value >> (power - STEP_BITS)) - HISTOGRAM_STEPS);
+}
+
+static uint64_t low_of(unsigned bucket)
+{
+	unsigned octave = bucket / HISTOGRAM_STEPS;
+	uint64_t step = bucket % HISTOGRAM_STEPS;
+
+	return octave ? (HISTOGRAM_STEPS + step) << (octave - 1) : step;
+}
+
+static uint64_t high_of(unsigned bucket)
+{
+	unsigned octave = bucket / HISTOGRAM_STEPS;
+
+	return low_of(bucket) + (octave ? (UINT64_C(1) << (octave - 1)) - 1 : 0);
+}
+
+bool histogram_add(struct histogram *histogram, uint64_t value)
+{
+	unsigned bucket = bucket_of(value);
+	uint64_t **octave = &histogram->octave[bucket / HISTOGRAM_STEPS];
+
+	if (!*octave)
+		*octave = calloc(HISTOGRAM_STEPS, sizeof(**octave));
+	if (!*octave)
+		return false;
+	(*octave)[bucket % HISTOGRAM_STEPS]++;
+	if (!histogram->count++ || value < histogram->min)
+		histogram->min = value;
+	if (value > histogram->max)
+		histogram->max = value;
+	histogram->total += (double)value;
+	return true;
+}
+
+void histogram_clear(struct histogram *histogram)
+{
+	for (unsigned i = 0; i < HISTOGRAM_OCTAVES; i++)
+		if (histogram->octave[i])
+			memset(histogram->octave[i], 0,
+			       HISTOGRAM_STEPS * sizeof(*histogram->octave[i]));
+	histogram->count = histogram->min = histogram->max = 0;
+	histogram->total = 0;
+}
+
+void histogram_fini(struct histogram *histogram)
+{
+	for (unsigned i = 0; i < HISTOGRAM_OCTAVES; i++)
+		free(histogram->octave[i]);
+	memset(histogram, 0, sizeof(*histogram));
+}
+
+bool histogram_next(const struct histogram *histogram, unsigned *cursor,
+		    struct histogram_bucket *bucket)
+{
+	unsigned i = *cursor;
+
+	while (i < HISTOGRAM_OCTAVES * HISTOGRAM_STEPS) {
+		const uint64_t *octave = histogram->octave[i / HISTOGRAM_STEPS];
+
+		if (!octave) {
+			i = (i / HISTOGRAM_STEPS + 1) * HISTOGRAM_STEPS;
+			continue;
+		}
+		if (octave[i % HISTOGRAM_STEPS]) {
+			*bucket = (struct histogram_bucket){ low_of(i), high_of(i),
+							     octave[i % HISTOGRAM_STEPS] };
+			*cursor = i + 1;
+			return true;
+		}
+		i++;
+	}
+	*cursor = i;
+	return false;
+}
+
+/* The bucket of the value that stands at this place among all, and how many stand before it. */
+static struct histogram_bucket find(const struct histogram *histogram, uint64_t place,
+				    uint64_t *before)
+{
+	struct histogram_bucket bucket = { 0, 0, 0 };
+	unsigned cursor = 0;
+
+	*before = 0;
+	while (histogram_next(histogram, &cursor, &bucket) && *before + bucket.count <= place)
+		*before += bucket.count;
+	return bucket;
+}
+
+uint64_t histogram_percentile(const struct histogram *histogram, double part)
+{
+	double wanted = ceil((double)histogram->count * part);
+	uint64_t place = wanted >= 1 ? (uint64_t)wanted - 1 : 0, before;
+	struct histogram_bucket bucket;
+
+	if (!histogram->count)
+		return 0;
+	if (place >= histogram->count)
+		place = histogram->count - 1;
+	bucket = find(histogram, place, &before);
+	return bucket.high < histogram->max ? bucket.high : histogram->max;
+}
+
+double histogram_quantile(const struct histogram *histogram, double part)
+{
+	double wanted = (double)histogram->count * part;
+	uint64_t place = (uint64_t)wanted, before;
+	struct histogram_bucket bucket;
+
+	if (!histogram->count)
+		return 0;
+	if (place >= histogram->count)
+		place = histogram->count - 1;
+	bucket = find(histogram, place, &before);
+	return (double)bucket.low + ((double)(bucket.high - bucket.low) + 1) *
+	       (wanted - (double)before) / (double)bucket.count;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "spans/locks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "spans/pairing.h"
+
+#define ROOM ((size_t)2 * LOCKS_MAX)
+
+bool locks_init(struct locks *locks)
+{
+	memset(locks, 0, sizeof(*locks));
+	locks->lock = calloc(ROOM, sizeof(*locks->lock));
+	locks->waiter = calloc(ROOM, sizeof(*locks->waiter));
+	return locks->lock && locks->waiter;
+}
+
+void locks_fini(struct locks *locks)
+{
+	free(locks->lock);
+	free(locks->waiter);
+}
+
+static size_t hash(uint64_t a, uint64_t b)
+{
+	uint64_t h = (a ^ b << 20) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (size_t)(h >> 32) & (ROOM - 1);
+}
+
+/* NULL: there are too many others. */
+static struct lock *find_lock(struct locks *locks, pid_t pid, uint64_t pointer)
+{
+	size_t i = hash(pointer, (uint64_t)pid);
+
+	for (; locks->lock[i].used; i = (i + 1) & (ROOM - 1))
+		if (locks->lock[i].pid == pid && locks->lock[i].pointer == pointer)
+			return &locks->lock[i];
+	if (locks->count == LOCKS_MAX)
+		return NULL;
+	locks->count++;
+	locks->lock[i] = (struct lock){ .pid = pid, .pointer = pointer, .used = true };
+	return &locks->lock[i];
+}
+
+static struct waiter *find_waiter(struct locks *locks, pid_t pid, pid_t tid)
+{
+	size_t i = hash((uint64_t)tid, (uint64_t)pid);
+
+	for (; locks->waiter[i].used; i = (i + 1) & (ROOM - 1))
+		if (locks->waiter[i].pid == pid && locks->waiter[i].tid == tid)
+			return &locks->waiter[i];
+	if (locks->waiters == LOCKS_MAX)
+		return NULL;
+	locks->waiters++;
+	locks->waiter[i] = (struct waiter){ .pid = pid, .tid = tid, .used = true };
+	return &locks->waiter[i];
+}
+
+static bool add(struct locks_sum *sum, uint64_t ns)
+{
+	bool is_longest = !sum->count || ns > sum->max_ns;
+
+	sum->count++;
+	if (__builtin_add_overflow(sum->total_ns, ns, &sum->total_ns))
+		sum->total_ns = UINT64_MAX;
+	if (is_longest)
+		sum->max_ns = ns;
+	return is_longest;
+}
+
+static int lock_field(const struct posix_trace_schema_np *schema)
+{
+	for (unsigned i = 0; i < schema->fields; i++)
+		if (schema->field[i].type == POSIX_TRACE_TYPE_PTR_NP &&
+		    !strcmp(schema->field[i].name, "lock"))
+			return (int)i;
+	return -1;
+}
+
+static bool says_held(const struct log_type *type)
+{
+	static const char end[] = "_held";
+	size_t len = sizeof(end) - 1;
+
+	return type->name_len >= len && !strcmp(type->name + type->name_len - len, end);
+}
+
+static void waited(struct locks *locks, struct lock *lock, const struct log_type *type,
+		   const struct posix_trace_event_np *event, uint64_t pointer, uint64_t ns)
+{
+	struct waiter *waiter = find_waiter(locks, event->info.posix_pid, event->tid);
+
+	if (lock)
+		lock->type = type;
+	add(lock ? &lock->wait : &locks->other_wait, ns);
+	if (add(waiter ? &waiter->wait : &locks->other_waiters, ns) && waiter) {
+		waiter->longest = pointer;
+		waiter->last_ns = event->time_ns;
+	}
+}
+
+void locks_event(struct locks *locks, const struct log_type *type,
+		 const struct posix_trace_event_np *event)
+{
+	int time_field = pairing_time_field(type->schema);
+	int pointer_field = time_field < 0 ? -1 : lock_field(type->schema);
+	struct posix_trace_value_np time, pointer;
+	struct lock *lock;
+
+	if (pointer_field < 0 ||
+	    !posix_trace_field_get_np(type->schema, (unsigned)time_field, 0, event->data,
+				      event->data_len, 0, &time) ||
+	    !posix_trace_field_get_np(type->schema, (unsigned)pointer_field, 0, event->data,
+				      event->data_len, 0, &pointer))
+		return;
+	lock = find_lock(locks, event->info.posix_pid, pointer.u64);
+	if (lock)
+		lock->last_ns = event->time_ns;
+	else
+		locks->other_events++;
+	if (says_held(type))
+		add(lock ? &lock->held : &locks->other_held, time.u64);
+	else
+		waited(locks, lock, type, event, pointer.u64, time.u64);
+}
+
+static int by_sum(const struct locks_sum *a, const struct locks_sum *b)
+{
+	return a->total_ns == b->total_ns ? (a->count < b->count) - (a->count > b->count) :
+	       (a->total_ns < b->total_ns) - (a->total_ns > b->total_ns);
+}
+
+static int by_lock(const void *a, const void *b)
+{
+	const struct lock *x = a, *y = b;
+	int order = by_sum(&x->wait, &y->wait);
+
+	if (!order)
+		order = by_sum(&x->held, &y->held);
+	if (!order)
+		order = (x->pid > y->pid) - (x->pid < y->pid);
+	return order ? order : (x->pointer > y->pointer) - (x->pointer < y->pointer);
+}
+
+static int by_waiter(const void *a, const void *b)
+{
+	const struct waiter *x = a, *y = b;
+	int order = by_sum(&x->wait, &y->wait);
+
+	if (!order)
+		order = (x->pid > y->pid) - (x->pid < y->pid);
+	return order ? order : (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+void locks_sort(struct locks *locks)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ROOM; i++)
+		if (locks->lock[i].used)
+			locks->lock[n++] = locks->lock[i];
+	qsort(locks->lock, n, sizeof(*locks->lock), by_lock);
+	n = 0;
+	for (size_t i = 0; i < ROOM; i++)
+		if (locks->waiter[i].used)
+			locks->waiter[n++] = locks->waiter[i];
+	qsort(locks->waiter, n, sizeof(*locks->waiter), by_waiter);
+}
+
+const char *locks_name(const struct logfile *log, pid_t pid, uint64_t pointer, int64_t time_ns,
+		       struct posix_trace_object_np *object)
+{
+	return log->has_objects &&
+	       !posix_trace_object_find_np(log->trid, pid, pointer, time_ns, object) ?
+	       object->name : NULL;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "spans/lost.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "log/losses.h"
+#include "spans/roles.h"
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+int lost_take(struct lost *lost, const struct logfile *log)
+{
+	struct posix_trace_ledger_np ledger;
+	uint64_t known = 0, all;
+	unsigned kinds = 0;
+	int err = posix_trace_get_ledger_np(log->trid, &ledger);
+
+	if (!err)
+		err = shimloss_read(&lost->shim, log);
+	if (err)
+		return err;
+	all = losses_count(&ledger);
+	lost->types = log->types;
+	lost->type = calloc(log->types + 1, sizeof(*lost->type));
+	if (!lost->type)
+		return ENOMEM;
+	for (size_t i = 0; i < log->types; i++) {
+		if (log->list[i]->chosen)
+			kinds |= shimloss_kinds(log->list[i]->name);
+		if (posix_trace_get_ledger_type_np(log->trid, log->list[i]->id, &ledger))
+			continue;
+		lost->type[i] = losses_count(&ledger);
+		known = sum(known, lost->type[i]);
+		if (log->list[i]->chosen)
+			lost->total = sum(lost->total, lost->type[i]);
+	}
+	lost->of_no_type = all > known ? all - known : 0;
+	lost->total = sum(lost->total, lost->of_no_type);
+	lost->total = sum(lost->total, shimloss_of(&lost->shim, kinds));
+	return 0;
+}
+
+void lost_fini(struct lost *lost)
+{
+	free(lost->type);
+	lost->type = NULL;
+	lost->types = 0;
+}
+
+uint64_t lost_untraced(const struct lost *lost, const struct logfile *log, size_t index)
+{
+	return shimloss_of(&lost->shim, shimloss_kinds(log->list[index]->name));
+}
+
+uint64_t lost_of_series(const struct lost *lost, struct pairing *pairing, const struct logfile *log,
+			const struct series *series)
+{
+	uint64_t count = lost->of_no_type;
+	unsigned kinds = 0;
+
+	for (size_t i = 0; i < log->types && i < lost->types; i++)
+		for (const struct role *role = roles_of(pairing, log->list[i]); role;
+		     role = role->next)
+			if (role->series == series) {
+				count = sum(count, lost->type[i]);
+				kinds |= shimloss_kinds(log->list[i]->name);
+				break;
+			}
+	return sum(count, shimloss_of(&lost->shim, kinds));
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* stat.c - posixtrace stat: what a log is and how much of what it holds. */
+#include "stat/stat.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "base/say.h"
+#include "base/tool.h"
+#include "log/losses.h"
+#include "log/tally_parts.h"
+
+extern const struct tool_command stat_command;
+
+static const char help[] =
+	"Usage: posixtrace stat [OPTION]... LOG...\n"
+	"Prints what each LOG (- is standard input) is and holds: attributes, status, times, "
+		"events,\n"
+	"rates and bytes by event type and by thread, and what was lost, by type, thread and "
+		"cause.\n"
+	"\n"
+	"      --utc            times in UTC\n"
+	"      --raw            times in nanoseconds since 1970\n"
+	"      --json           a JSON object for each log\n"
+	"      --fail-on-loss   exit with 4 when events were lost\n"
+	"      --threads N      count by so many threads, at most 32; by default as many as there "
+		"are\n"
+	"                       processors, and one for logs of less than a million events\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see --fail-on-loss.\n";
+
+static struct {
+	enum when_form form;
+	bool json;
+	bool fail_on_loss;
+	uint64_t threads; /* 0: as many as are of use */
+} options;
+
+int64_t stat_span(const struct tally_count *count)
+{
+	int64_t span_ns;
+
+	return __builtin_sub_overflow(count->last_ns, count->first_ns, &span_ns) ? INT64_MAX :
+	       span_ns;
+}
+
+double stat_rate(const struct tally *tally, const struct tally_count *count)
+{
+	int64_t span_ns = stat_span(&tally->total);
+
+	return span_ns > 0 ? (double)count->events * 1e9 / (double)span_ns : 0;
+}
+
+/* What a stream with this policy or of this age does not have stays as it is: zero. */
+static int read_attributes(trace_id_t trid, struct stat_attributes *to)
+{
+	trace_attr_t attr;
+	int err = posix_trace_attr_init(&attr);
+
+	memset(to, 0, sizeof(*to));
+	if (err)
+		return err;
+	err = posix_trace_get_attr(trid, &attr);
+	if (!err) {
+		posix_trace_attr_getname(&attr, to->name);
+		posix_trace_attr_getgenversion(&attr, to->generation);
+		posix_trace_attr_getinherited(&attr, &to->inheritance);
+		posix_trace_attr_getstreamfullpolicy(&attr, &to->stream_policy);
+		posix_trace_attr_getlogfullpolicy(&attr, &to->log_policy);
+		posix_trace_attr_getstreamsize(&attr, &to->stream_size);
+		posix_trace_attr_getlogsize(&attr, &to->log_size);
+		posix_trace_attr_getmaxdatasize(&attr, &to->max_data_size);
+		posix_trace_attr_getcreatetime(&attr, &to->created);
+		posix_trace_attr_getclockres(&attr, &to->resolution);
+	}
+	posix_trace_attr_destroy(&attr);
+	return err;
+}
+
+static bool looks_damaged(const struct stat_report *report)
+{
+	const struct tally *tally = &report->tally;
+
+	return logfile_is_damaged(report->log) || tally->gaps ||
+	       tally->total.events != tally->ledger.reported;
+}
+
+static int stat_open_log(struct logfile *log)
+{
+	struct stat_report report = { .log = log };
+	int status = TOOL_OK;
+	int err = read_attributes(log->trid, &report.attr);
+
+	if (!err)
+		err = posix_trace_get_status(log->trid, &report.status);
+	if (!err)
+		err = tally_count(&report.tally, log,
+				  options.threads ? (unsigned)options.threads : tally_threads(log));
+	if (!err)
+		err = shimloss_read(&report.shim, log);
+	if (err) {
+		say("%s: %s", log->path, strerror(err));
+		return TOOL_FAILURE;
+	}
+	if (options.json)
+		stat_json(&out_stdout, &report);
+	else
+		stat_text(&out_stdout, &report, options.form);
+	if (looks_damaged(&report)) {
+		say("%s: damaged or not complete; 'posixtrace verify' says where", log->path);
+		status = TOOL_DAMAGED;
+	}
+	if (options.fail_on_loss && (losses_count(&report.tally.ledger) ||
+				     shimloss_of(&report.shim, SHIMLOSS_ALL)))
+		status = tool_worse(status, TOOL_LOST);
+	tally_fini(&report.tally);
+	return status;
+}
+
+static int stat_log(const char *path)
+{
+	struct logfile log;
+	int status = logfile_open(&log, path, NULL);
+
+	if (status)
+		return status;
+	status = stat_open_log(&log);
+	logfile_close(&log);
+	return status;
+}
+
+enum {
+	OPT_UTC = 256,
+	OPT_RAW,
+	OPT_JSON,
+	OPT_FAIL_ON_LOSS,
+	OPT_THREADS,
+};
+
+static const struct option long_options[] = {
+	{ "utc", no_argument, NULL, OPT_UTC },
+	{ "raw", no_argument, NULL, OPT_RAW },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS },
+	{ "threads", required_argument, NULL, OPT_THREADS },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static bool threads_given(const char *text)
+{
+	if (!tool_number("--threads", text, &options.threads))
+		return false;
+	if (options.threads >= 1 && options.threads <= TALLY_THREADS_MAX)
+		return true;
+	say("--threads: 1 to %d are possible", TALLY_THREADS_MAX);
+	return false;
+}
+
+static int run(int argc, char **argv)
+{
+	int option, status = TOOL_OK;
+
+	while ((option = tool_option(argc, argv, ":h", long_options)) != -1) {
+		switch (option) {
+		case 'h':
+			return tool_help(&stat_command);
+		case OPT_UTC:
+			options.form = WHEN_UTC;
+			break;
+		case OPT_RAW:
+			options.form = WHEN_RAW;
+			break;
+		case OPT_JSON:
+			options.json = true;
+			break;
+		case OPT_FAIL_ON_LOSS:
+			options.fail_on_loss = true;
+			break;
+		case OPT_THREADS:
+			if (!threads_given(optarg))
+				return tool_usage(&stat_command);
+			break;
+		default:
+			return tool_usage(&stat_command);
+		}
+	}
+	if (optind == argc) {
+		say("stat: which log?");
+		return tool_usage(&stat_command);
+	}
+	for (int i = optind; i < argc && !out_stdout.err; i++) {
+		if (i > optind && !options.json)
+			out_char(&out_stdout, '\n');
+		status = tool_worse(status, stat_log(argv[i]));
+	}
+	return status;
+}
+
+const struct tool_command stat_command = {
+	.name = "stat",
+	.help = help,
+	.run = run,
+};

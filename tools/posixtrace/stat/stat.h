@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * stat.h - all that `posixtrace stat` knows of one log, and its two ways to print it.
+ */
+#ifndef POSIXTRACE_STAT_STAT_H
+#define POSIXTRACE_STAT_STAT_H
+
+#include <stddef.h>
+
+#include "base/when.h"
+#include "log/shimloss.h"
+#include "log/tally.h"
+
+struct out;
+
+struct stat_attributes {
+	char name[TRACE_NAME_MAX + 1];
+	char generation[TRACE_NAME_MAX + 1];
+	int inheritance, stream_policy, log_policy;
+	size_t stream_size, log_size, max_data_size;
+	struct timespec created, resolution;
+};
+
+struct stat_report {
+	const struct logfile *log;
+	struct stat_attributes attr;
+	struct posix_trace_status_info status;
+	struct tally tally;
+	struct shimloss shim;
+};
+
+void stat_text(struct out *out, const struct stat_report *report, enum when_form form);
+void stat_json(struct out *out, const struct stat_report *report);
+
+/* Events per second of the log's time; 0 when all its events have one time. */
+double stat_rate(const struct tally *tally, const struct tally_count *count);
+
+/* From first to last. */
+int64_t stat_span(const struct tally_count *count);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "stat/stat.h"
+
+#include "base/out.h"
+#include "base/text.h"
+#include "log/equation.h"
+#include "log/policy.h"
+
+static void label(struct out *out, const char *name)
+{
+	out_printf(out, "%-11s ", name);
+}
+
+static void name_line(struct out *out, const char *name, const char *value)
+{
+	label(out, name);
+	text_safe(out, value, strlen(value));
+	out_char(out, '\n');
+}
+
+static void print_origin(struct out *out, const struct stat_report *report, enum when_form form)
+{
+	const struct posix_trace_loginfo_np *info = &report->log->info;
+	const struct stat_attributes *attr = &report->attr;
+	char when[WHEN_BYTES];
+
+	name_line(out, "log", report->log->path);
+	name_line(out, "stream", attr->name);
+	label(out, "written by");
+	out_printf(out, "process %d on ", (int)info->pid);
+	text_safe(out, info->host, strnlen(info->host, sizeof(info->host)));
+	out_str(out, ", ");
+	text_safe(out, attr->generation, strlen(attr->generation));
+	out_printf(out, ", format %u.%u\n", info->format_major, info->format_minor);
+	label(out, "created");
+	out_str(out, when_string(when, when_timespec(&attr->created), form));
+	out_char(out, '\n');
+	label(out, "clock");
+	text_safe(out, info->clock, strnlen(info->clock, sizeof(info->clock)));
+	out_printf(out, ", resolution %s s\n",
+		   when_span_string(when, when_timespec(&attr->resolution)));
+}
+
+static void print_attributes(struct out *out, const struct stat_report *report)
+{
+	const struct posix_trace_loginfo_np *info = &report->log->info;
+	const struct stat_attributes *attr = &report->attr;
+
+	label(out, "policies");
+	out_printf(out, "stream %s, log %s, %s\n", policy_name(attr->stream_policy),
+		   policy_name(attr->log_policy), policy_name(attr->inheritance));
+	label(out, "limits");
+	out_printf(out, "stream %zu bytes, log %zu bytes%s, data of an event %zu bytes\n",
+		   attr->stream_size, attr->log_size,
+		   attr->log_policy == POSIX_TRACE_APPEND ? " (not used)" : "",
+		   attr->max_data_size);
+	label(out, "file");
+	out_printf(out, "%llu bytes; %llu bytes of events, in %llu blocks; %s\n",
+		   (unsigned long long)info->file_bytes, (unsigned long long)info->event_bytes,
+		   (unsigned long long)info->blocks,
+		   !info->complete ? "never closed" : report->log->whole ? "complete" : "damaged");
+}
+
+static void print_status(struct out *out, const struct posix_trace_status_info *status)
+{
+	label(out, "status");
+	out_printf(out, "%s, %s, %s; log %s, %s; %s",
+		   status->posix_stream_status == POSIX_TRACE_RUNNING ? "running" : "suspended",
+		   status->posix_stream_full_status == POSIX_TRACE_FULL ? "full" : "not full",
+		   status->posix_stream_overrun_status == POSIX_TRACE_OVERRUN ? "overrun" :
+										"no overrun",
+		   status->posix_log_full_status == POSIX_TRACE_FULL ? "full" : "not full",
+		   status->posix_log_overrun_status == POSIX_TRACE_OVERRUN ? "overrun" :
+									     "no overrun",
+		   status->posix_stream_flush_status == POSIX_TRACE_FLUSHING ? "flushing" :
+									       "not flushing");
+	if (status->posix_stream_flush_error)
+		out_printf(out, ", flush error %d (%s)", status->posix_stream_flush_error,
+			   strerror(status->posix_stream_flush_error));
+	out_char(out, '\n');
+}
+
+static void print_total(struct out *out, const struct tally *tally, const struct shimloss *shim,
+			enum when_form form)
+{
+	const struct tally_count *total = &tally->total;
+	char when[WHEN_BYTES];
+
+	label(out, "events");
+	out_printf(out, "%llu (%.0f/s), %llu bytes of data, %llu truncated, %llu late\n",
+		   (unsigned long long)total->events, stat_rate(tally, total),
+		   (unsigned long long)total->bytes, (unsigned long long)total->truncated,
+		   (unsigned long long)total->late);
+	if (total->events) {
+		label(out, "time");
+		out_str(out, when_string(when, total->first_ns, form));
+		out_str(out, " to ");
+		out_str(out, when_string(when, total->last_ns, form));
+		out_printf(out, ", %s s\n", when_span_string(when, stat_span(total)));
+	}
+	if (tally->gaps) {
+		label(out, "damage");
+		out_printf(out, "%llu parts skipped\n", (unsigned long long)tally->gaps);
+	}
+	label(out, "account");
+	equation_text(out, &tally->ledger);
+	out_char(out, '\n');
+	if (!shimloss_of(shim, SHIMLOSS_ALL))
+		return;
+	label(out, "not traced");
+	shimloss_text(out, shim);
+	out_char(out, '\n');
+}
+
+static void count_columns(struct out *out, const struct tally *tally,
+			  const struct tally_count *count,
+			  const struct posix_trace_ledger_np *ledger)
+{
+	double percent = tally->total.events ?
+		100.0 * (double)count->events / (double)tally->total.events : 0;
+
+	out_printf(out, "%12llu %5.1f%% %12.0f %14llu %10llu",
+		   (unsigned long long)count->events, percent, stat_rate(tally, count),
+		   (unsigned long long)count->bytes,
+		   (unsigned long long)equation_lost(ledger));
+}
+
+#define COUNT_TITLES "      events       %     events/s     data bytes       lost"
+
+static bool is_silent(const struct tally_count *count, const struct posix_trace_ledger_np *ledger)
+{
+	return !count->events && !ledger->called && !equation_lost(ledger);
+}
+
+static void print_types(struct out *out, const struct tally *tally)
+{
+	size_t silent = 0;
+
+	out_str(out, "\n" COUNT_TITLES "  event type\n");
+	for (size_t i = 0; i < tally->types; i++) {
+		const struct tally_type *type = &tally->type[i];
+
+		if (is_silent(&type->count, &type->ledger)) {
+			silent++;
+			continue;
+		}
+		count_columns(out, tally, &type->count, &type->ledger);
+		out_str(out, "  ");
+		out_bytes(out, type->type->shown, type->type->shown_len);
+		equation_causes(out, &type->ledger);
+		out_char(out, '\n');
+	}
+	if (silent)
+		out_printf(out, "and %zu event types without events\n", silent);
+}
+
+/* What the log says that the data mean. */
+static void print_schemas(struct out *out, const struct tally *tally)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < tally->types; i++) {
+		const struct log_type *type = tally->type[i].type;
+
+		if (!type->schema_text)
+			continue;
+		if (!any)
+			out_str(out, "\nlevel  event type: data\n");
+		any = true;
+		if (type->schema && type->schema->level)
+			out_printf(out, "%5d  ", type->schema->level);
+		else
+			out_str(out, "    -  ");
+		out_bytes(out, type->shown, type->shown_len);
+		out_str(out, ": ");
+		text_safe(out, type->schema_text, strlen(type->schema_text));
+		out_str(out, type->schema ? "\n" : " (not valid)\n");
+	}
+}
+
+static void print_threads(struct out *out, const struct tally *tally)
+{
+	out_str(out, "\n" COUNT_TITLES "     pid     tid\n");
+	for (size_t i = 0; i < tally->threads; i++) {
+		const struct tally_thread *thread = &tally->thread[i];
+
+		if (is_silent(&thread->count, &thread->ledger))
+			continue;
+		count_columns(out, tally, &thread->count, &thread->ledger);
+		if (thread->id.pid)
+			out_printf(out, " %7d %7d", (int)thread->id.pid, (int)thread->id.tid);
+		else
+			out_str(out, "       -       -");
+		equation_causes(out, &thread->ledger);
+		out_char(out, '\n');
+	}
+}
+
+void stat_text(struct out *out, const struct stat_report *report, enum when_form form)
+{
+	print_origin(out, report, form);
+	print_attributes(out, report);
+	print_status(out, &report->status);
+	print_total(out, &report->tally, &report->shim, form);
+	print_types(out, &report->tally);
+	print_threads(out, &report->tally);
+	print_schemas(out, &report->tally);
+}

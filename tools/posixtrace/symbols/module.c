@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* module.c - the modules that are known, and where their files are looked for. */
+#include "symbols/module.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "symbols/module_part.h"
+
+#define DIRS_MAX    64u
+#define ENTRIES_MAX 100000u /* of a folder */
+
+static struct {
+	const char *dir[DIRS_MAX];
+	unsigned dirs;
+	struct module **module;
+	size_t modules;
+} all;
+
+/* A file of a folder that was given, by its build-id. */
+static struct module_file {
+	char *path;
+	uint32_t id_len;
+	uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP];
+} *flat;
+static size_t flats;
+
+bool module_add_dir(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
+		say("--debug-dir %s: %s", path, strerror(errno ? errno : ENOTDIR));
+		return false;
+	}
+	if (all.dirs == DIRS_MAX) {
+		say("--debug-dir %s: more than %u", path, DIRS_MAX);
+		return false;
+	}
+	all.dir[all.dirs++] = path;
+	return true;
+}
+
+int module_open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
+		errno = EINVAL;
+	}
+	return fd;
+}
+
+/* The file if it has that build-id; -1. *differs: it is another. */
+static int open_if_same(const char *path, const struct module *module, bool *differs)
+{
+	uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP];
+	int fd = module_open_regular(path);
+
+	if (fd < 0)
+		return -1;
+	if (module_build_id(fd, id) == module->id_len && !memcmp(id, module->id, module->id_len))
+		return fd;
+	*differs = true;
+	close(fd);
+	return -1;
+}
+
+static void list_flat(const char *dir)
+{
+	DIR *folder = opendir(dir);
+	const struct dirent *entry;
+	size_t seen = 0;
+
+	while (folder && seen++ < ENTRIES_MAX && (entry = readdir(folder))) {
+		struct module_file file = { NULL }, *more;
+		int fd;
+
+		if (asprintf(&file.path, "%s/%s", dir, entry->d_name) < 0)
+			break;
+		fd = module_open_regular(file.path);
+		if (fd >= 0) {
+			file.id_len = module_build_id(fd, file.id);
+			close(fd);
+		}
+		more = file.id_len ? realloc(flat, (flats + 1) * sizeof(*more)) : NULL;
+		if (!more) {
+			free(file.path);
+			continue;
+		}
+		flat = more;
+		flat[flats++] = file;
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static int open_flat(const struct module *module, const char **path)
+{
+	static bool listed;
+	bool differs;
+
+	for (unsigned i = 0; !listed && i < all.dirs; i++)
+		list_flat(all.dir[i]);
+	listed = true;
+	for (size_t i = 0; i < flats; i++) {
+		int fd = flat[i].id_len == module->id_len &&
+					 !memcmp(flat[i].id, module->id, module->id_len) ?
+				 open_if_same(flat[i].path, module, &differs) :
+				 -1;
+
+		if (fd < 0)
+			continue;
+		*path = flat[i].path;
+		return fd;
+	}
+	return -1;
+}
+
+/* DIR/.build-id/ab/cdef.debug */
+static int open_by_id(const char *dir, const struct module *module, const char **path)
+{
+	char name[2 * POSIX_TRACE_BUILD_ID_MAX_NP + 1], *made;
+	bool differs;
+	int fd;
+
+	for (uint32_t i = 0; i < module->id_len; i++)
+		snprintf(name + 2 * i, 3, "%02x", module->id[i]);
+	if (asprintf(&made, "%s/.build-id/%.2s/%s.debug", dir, name, name + 2) < 0)
+		return -1;
+	fd = open_if_same(made, module, &differs);
+	if (fd >= 0)
+		*path = made;
+	else
+		free(made);
+	return fd;
+}
+
+int module_open_debug(const struct module *module, const char **path)
+{
+	int fd = -1;
+
+	for (unsigned i = 0; fd < 0 && i < all.dirs; i++)
+		fd = open_by_id(all.dir[i], module, path);
+	if (fd < 0)
+		fd = open_flat(module, path);
+	if (fd < 0)
+		fd = open_by_id("/usr/lib/debug", module, path);
+	return fd;
+}
+
+static void look(struct module *module)
+{
+	bool differs = false;
+	int fd;
+
+	if (!module->id_len) {
+		module->lack = "its build-id is not known";
+		return;
+	}
+	if (!MODULE_HAS_ELF) {
+		module->lack = "posixtrace was built without elfutils";
+		return;
+	}
+	fd = *module->path == '/' ? open_if_same(module->path, module, &differs) : -1;
+	if (fd >= 0)
+		module->found = module->path;
+	else
+		fd = module_open_debug(module, &module->found);
+	if (fd < 0)
+		module->lack = differs ? "there is another file at its path now" :
+					 "no file with its build-id was found";
+	else
+		module->lack = module_load(module, fd);
+}
+
+static struct module *new_module(const struct posix_trace_mapping_np *mapping)
+{
+	struct module *module = calloc(1, sizeof(*module));
+	struct module **more = realloc(all.module, (all.modules + 1) * sizeof(struct module *));
+
+	if (more)
+		all.module = more;
+	if (!module || !more || !(module->path = strdup(mapping->path))) {
+		free(module);
+		return NULL;
+	}
+	module->id_len = mapping->build_id_len;
+	memcpy(module->id, mapping->build_id, sizeof(module->id));
+	all.module[all.modules++] = module;
+	look(module);
+	return module;
+}
+
+struct module *module_of(const struct posix_trace_mapping_np *mapping)
+{
+	for (size_t i = 0; i < all.modules; i++) {
+		struct module *module = all.module[i];
+
+		if (module->id_len == mapping->build_id_len &&
+		    !memcmp(module->id, mapping->build_id, module->id_len) &&
+		    !strcmp(module->path, mapping->path))
+			return module;
+	}
+	return new_module(mapping);
+}
+
+const char *module_path(const struct module *module)
+{
+	return module->lack ? NULL : module->found;
+}
+
+const char *module_lack(const struct module *module)
+{
+	return module->lack;
+}
+
+void module_say_lack(struct module *module)
+{
+	if (module->lack && !module->said && *module->path != '[')
+		say("%s: %s: its functions are not shown", module->path, module->lack);
+	module->said = true;
+}

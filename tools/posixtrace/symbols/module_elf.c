@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* module_elf.c - ELF and DWARF, by elfutils. */
+#include "symbols/module_part.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef HAVE_LIBDW
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+
+uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP])
+{
+	ssize_t len = 0;
+	const void *bits;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		len = dwelf_elf_gnu_build_id(elf, &bits);
+	if (len <= 0 || len > POSIX_TRACE_BUILD_ID_MAX_NP)
+		len = 0;
+	if (len)
+		memcpy(id, bits, (size_t)len);
+	elf_end(elf);
+	return (uint32_t)len;
+}
+
+/* The file is the one that was given; nothing else is looked for. */
+static int find_elf(Dwfl_Module *elf, void **user, const char *name, Dwarf_Addr base, char **file,
+		    Elf **found)
+{
+	(void)elf, (void)user, (void)name, (void)base, (void)file, (void)found;
+	return -1;
+}
+
+/* Instead of elfutils' own, which asks servers. */
+static int find_debug(Dwfl_Module *elf, void **user, const char *name, Dwarf_Addr base,
+		      const char *main_file, const char *link, GElf_Word crc, char **file)
+{
+	const struct module *module = *user;
+	const char *path = NULL;
+	int fd;
+
+	(void)elf, (void)name, (void)base, (void)link, (void)crc;
+	if (!module || !main_file)
+		return -1;
+	fd = module_open_debug(module, &path);
+	if (fd >= 0)
+		*file = strdup(path);
+	return fd;
+}
+
+static int section_address(Dwfl_Module *elf, void **user, const char *name, Dwarf_Addr base,
+			   const char *section, GElf_Word index, const GElf_Shdr *header,
+			   Dwarf_Addr *address)
+{
+	(void)elf, (void)user, (void)name, (void)base, (void)section, (void)index, (void)header;
+	*address = (Dwarf_Addr)-1;
+	return -1;
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = find_elf,
+	.find_debuginfo = find_debug,
+	.section_address = section_address,
+};
+
+const char *module_load(struct module *module, int fd)
+{
+	void **user;
+
+	module->session = dwfl_begin(&callbacks);
+	if (!module->session) {
+		close(fd);
+		return dwfl_errmsg(-1);
+	}
+	dwfl_report_begin(module->session);
+	module->elf = dwfl_report_elf(module->session, module->path, module->found, fd, 0, true);
+	if (!module->elf) {
+		const char *why = dwfl_errmsg(-1);
+
+		close(fd);
+		dwfl_end(module->session);
+		module->session = NULL;
+		return why ? why : "it cannot be read";
+	}
+	dwfl_report_end(module->session, NULL, NULL);
+	dwfl_module_info(module->elf, &user, NULL, NULL, NULL, NULL, NULL, NULL);
+	*user = module;
+	return NULL;
+}
+
+/* What the linker knows a function by, if that is another name; else its own. */
+static const char *name_of(Dwarf_Die *function)
+{
+	static const unsigned attributes[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name };
+	Dwarf_Attribute attribute;
+	const char *name = NULL;
+
+	for (unsigned i = 0; !name && i < 2; i++)
+		name = dwarf_formstring(dwarf_attr_integrate(function, attributes[i], &attribute));
+	return name ? name : dwarf_diename(function);
+}
+
+static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
+{
+	GElf_Off offset;
+	GElf_Sym symbol;
+
+	return dwfl_module_addrinfo(elf, address, &offset, &symbol, NULL, NULL, NULL);
+}
+
+/*
+ * Of a function of C++ that nothing is linked with, the namespace stands in the symbol's name
+ * alone.
+ */
+static const char *better_name(const char *name, const char *symbol)
+{
+	return name && strncmp(name, "_Z", 2) != 0 && symbol && !strncmp(symbol, "_Z", 2) ? symbol
+											  : name;
+}
+
+/* The function that is inlined last, or that there is. */
+static const char *innermost(struct Dwfl_Module *elf, Dwarf_Addr address)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = dwfl_module_addrdie(elf, address, &bias), *scopes = NULL;
+	const char *name = NULL;
+	int count = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+
+	for (int i = 0; !name && i < count; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+
+		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
+			name = name_of(&scopes[i]);
+		if (tag == DW_TAG_subprogram)
+			name = better_name(name, in_table(elf, address));
+	}
+	free(scopes);
+	return name;
+}
+
+bool module_find(struct module *module, uint64_t address, struct module_place *place)
+{
+	Dwfl_Line *line;
+	int number = 0;
+
+	memset(place, 0, sizeof(*place));
+	if (module->lack || !module->elf)
+		return false;
+	place->function = innermost(module->elf, address);
+	if (!place->function)
+		place->function = in_table(module->elf, address);
+	line = dwfl_module_getsrc(module->elf, address);
+	if (line)
+		place->file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
+	if (place->file && number > 0)
+		place->line = (unsigned)number;
+	return place->function || place->file;
+}
+
+#else
+
+uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP])
+{
+	(void)fd, (void)id;
+	return 0;
+}
+
+const char *module_load(struct module *module, int fd)
+{
+	(void)module;
+	close(fd);
+	return "posixtrace was built without elfutils";
+}
+
+bool module_find(struct module *module, uint64_t address, struct module_place *place)
+{
+	(void)module, (void)address;
+	memset(place, 0, sizeof(*place));
+	return false;
+}
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* top.c - posixtrace top: what a process does at the moment. */
+#include "top/top.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/out.h"
+#include "base/quantity.h"
+#include "base/say.h"
+#include "base/tool.h"
+#include "base/until.h"
+#include "live/process.h"
+
+extern const struct tool_command top_command;
+
+#ifdef HAVE_NCURSES
+# define HAS_SCREEN true
+#else
+# define HAS_SCREEN false
+#endif
+
+static const char help[] =
+	"Usage: posixtrace top [OPTION]... -p PID\n"
+	"       posixtrace top [OPTION]... LOG\n"
+	"Shows what the process PID and the children that it has from now on do: event types by "
+		"rate,\n"
+	"durations, the busiest threads, contended locks, how full its streams are, losses. It "
+		"has a stream\n"
+	"of its own, so nobody else's trace changes. Of a LOG it shows the same, as a whole.\n"
+	"\n"
+	"  -p, --pid PID      the process; its program must use libposixtrace\n"
+	"  -d, --delay TIME   show it that often: 1s, or another time such as 200ms or 5\n"
+	"  -n, --count N      end after N times\n"
+	"  -b, --batch        as text on standard output, one page behind the other\n"
+	"      --once         one page: --batch --count 1\n"
+	"      --rows N       of each part in a page, at most; 10 by default\n"
+	"  -s, --size BYTES   of the stream: 1M, or another number with K, M or G\n"
+	"  -h, --help         this text\n"
+	"\n"
+	"Keys: q ends it, Tab shows the next part alone, a all parts, s sorts by total or rate, p "
+		"pauses,\n"
+	"r counts durations and locks anew, arrows and pages scroll.\n"
+	"\n"
+	"Exit status: 0 ok, 1 failure, 2 usage, 3 a log is damaged or was never closed.\n";
+
+#define FAULTS 10 /* of a log, that are told */
+
+enum { OPT_ONCE = 256, OPT_ROWS };
+
+static const struct option long_options[] = {
+	{ "pid", required_argument, NULL, 'p' },
+	{ "delay", required_argument, NULL, 'd' },
+	{ "count", required_argument, NULL, 'n' },
+	{ "batch", no_argument, NULL, 'b' },
+	{ "once", no_argument, NULL, OPT_ONCE },
+	{ "rows", required_argument, NULL, OPT_ROWS },
+	{ "size", required_argument, NULL, 's' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static pid_t pid;
+static int64_t delay_ns = 1000000000;
+static uint64_t pages, rows = 10; /* pages: 0 without end */
+static bool batch;
+static size_t stream_size = (size_t)1 << 20;
+
+/* False: the command line is wrong; that has been said. */
+static bool take(int option)
+{
+	switch (option) {
+	case 'p':
+		return process_once("--pid", optarg, &pid);
+	case 'd':
+		return quantity_span("--delay", optarg, &delay_ns);
+	case 'n':
+		return tool_number("--count", optarg, &pages);
+	case 'b':
+		batch = true;
+		return true;
+	case OPT_ONCE:
+		batch = true;
+		pages = 1;
+		return true;
+	case OPT_ROWS:
+		return tool_number("--rows", optarg, &rows);
+	case 's':
+		return quantity_bytes("--size", optarg, &stream_size);
+	}
+	return false;
+}
+
+static void write_page(const struct top_source *source, const struct top *top)
+{
+	struct top_page page;
+
+	top_page_make(&page, source, top, TOP_ALL, source->pid == 0, rows);
+	for (size_t i = 0; i < page.lines; i++) {
+		out_str(&out_stdout, page.line[i].text);
+		out_char(&out_stdout, '\n');
+	}
+	top_page_fini(&page);
+}
+
+/* Page by page until there are enough, the process ends, or a signal comes. */
+static int write_pages(struct top_source *source, struct top *top)
+{
+	struct until until;
+	enum until_end end = UNTIL_TIME;
+	sigset_t set;
+	int err = until_begin(&until, source->pid);
+
+	if (err)
+		return process_say_why(source->pid, err);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	err = until_signals(&until, &set);
+	until.look_ms = TOP_READ_MS;
+	for (uint64_t n = 0; !err && end == UNTIL_TIME && (!pages || n < pages); n++) {
+		until_limit(&until, delay_ns);
+		while (!until_some(&until, &end))
+			top_read(source, top);
+		source->ended = end == UNTIL_PROCESS_ENDED;
+		err = top_update(source, top);
+		if (err)
+			break;
+		if (n)
+			out_char(&out_stdout, '\n');
+		write_page(source, top);
+		if (out_flush(&out_stdout))
+			break;
+	}
+	until_end(&until);
+	return err ? process_say_why(source->pid, err) : TOOL_OK;
+}
+
+static int show(struct top_source *source, struct top *top)
+{
+#ifdef HAVE_NCURSES
+	if (!batch)
+		return top_screen(source, top, delay_ns);
+#endif
+	if (source->pid)
+		return write_pages(source, top);
+	write_page(source, top);
+	return TOOL_OK;
+}
+
+static int watch(const char *path)
+{
+	struct top *top = malloc(sizeof(*top));
+	struct top_source source;
+	int status;
+
+	if (!top) {
+		say("out of memory");
+		return TOOL_FAILURE;
+	}
+	top_init(top);
+	status = path ? top_open_log(&source, path, top)
+		      : top_open_process(&source, pid, stream_size);
+	if (!status) {
+		status = show(&source, top);
+		if (path)
+			status = tool_worse(status, logfile_say_faults(&source.log, FAULTS));
+		top_close(&source);
+	}
+	top_fini(top);
+	free(top);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	int option;
+
+	while ((option = tool_option(argc, argv, ":p:d:n:bs:h", long_options)) != -1) {
+		if (option == 'h')
+			return tool_help(&top_command);
+		if (!take(option))
+			return tool_usage(&top_command);
+	}
+	if (pid ? optind != argc : optind + 1 != argc) {
+		say("top: a process (-p) or one log");
+		return tool_usage(&top_command);
+	}
+	if (!HAS_SCREEN || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		batch = true;
+	return watch(pid ? NULL : argv[optind]);
+}
+
+const struct tool_command top_command = {
+	.name = "top",
+	.help = help,
+	.run = run,
+};

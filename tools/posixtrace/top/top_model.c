@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* top_model.c - events as what they say of latencies and locks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "top/top.h"
+
+void top_init(struct top *top)
+{
+	memset(top, 0, sizeof(*top));
+	top->open = calloc(TOP_OPEN, sizeof(*top->open));
+}
+
+void top_fini(struct top *top)
+{
+	for (size_t i = 0; i < top->types; i++) {
+		free(top->type[i]->schema);
+		free(top->type[i]->latency);
+		free(top->type[i]);
+	}
+	free(top->type);
+	free(top->by_id);
+	free(top->thread);
+	free(top->open);
+}
+
+void top_reset(struct top *top)
+{
+	memset(top->lock, 0, sizeof(top->lock));
+	top->locks = 0;
+	for (size_t i = 0; i < top->types; i++)
+		if (top->type[i]->latency)
+			memset(top->type[i]->latency, 0, sizeof(*top->type[i]->latency));
+}
+
+static bool make_room(struct top *top, size_t id)
+{
+	struct top_type **more;
+
+	if (id < top->ids)
+		return true;
+	more = realloc(top->by_id, (id + 1) * sizeof(*more));
+	if (!more)
+		return false;
+	memset(more + top->ids, 0, (id + 1 - top->ids) * sizeof(*more));
+	top->by_id = more;
+	top->ids = id + 1;
+	return true;
+}
+
+struct top_type *top_type(struct top *top, trace_event_id_t id)
+{
+	struct top_type **more, *type;
+
+	if (id >= 65536 || !make_room(top, id))
+		return NULL;
+	if (top->by_id[id])
+		return top->by_id[id];
+	more = realloc(top->type, (top->types + 1) * sizeof(*more));
+	type = calloc(1, sizeof(*type));
+	if (more)
+		top->type = more;
+	if (!more || !type) {
+		free(type);
+		return NULL;
+	}
+	type->id = id;
+	type->time_field = type->lock_field = -1;
+	top->type[top->types++] = type;
+	top->by_id[id] = type;
+	return type;
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t len = strlen(name), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(name + len - end_len, end);
+}
+
+/* A lock is held, and not waited for, in events whose name says so. */
+static void find_fields(struct top_type *type)
+{
+	for (unsigned i = 0; i < type->schema->fields; i++) {
+		const struct posix_trace_field_np *field = &type->schema->field[i];
+
+		if (field->type == POSIX_TRACE_TYPE_NS_NP && type->time_field < 0)
+			type->time_field = (int)i;
+		if (field->type == POSIX_TRACE_TYPE_PTR_NP && !strcmp(field->name, "lock") &&
+		    !ends_with(type->name, "_held"))
+			type->lock_field = (int)i;
+	}
+}
+
+static void ask_for_schema(struct top_type *type, trace_id_t trid)
+{
+	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+
+	type->asked = true;
+	if (type->schema || posix_trace_eventid_get_schema_np(trid, type->id, text, sizeof(text)))
+		return;
+	type->schema = malloc(sizeof(*type->schema));
+	if (type->schema && posix_trace_schema_parse_np(text, type->schema)) {
+		free(type->schema);
+		type->schema = NULL;
+	}
+	if (type->schema)
+		find_fields(type);
+}
+
+static unsigned bucket_of(uint64_t ns)
+{
+	unsigned power;
+
+	if (ns < TOP_LATENCY_STEPS)
+		return (unsigned)ns;
+	power = 63 - (unsigned)__builtin_clzll(ns);
+	return (power - 2) * TOP_LATENCY_STEPS + (unsigned)(ns >> (power - 3)) - TOP_LATENCY_STEPS;
+}
+
+/* The greatest duration that a bucket has. */
+static uint64_t end_of_bucket(unsigned bucket)
+{
+	unsigned power = bucket / TOP_LATENCY_STEPS + 2;
+
+	if (bucket < TOP_LATENCY_STEPS)
+		return bucket;
+	return (((uint64_t)TOP_LATENCY_STEPS + bucket % TOP_LATENCY_STEPS + 1) << (power - 3)) - 1;
+}
+
+uint64_t top_percentile(const struct top_latency *latency, double part)
+{
+	uint64_t wanted = (uint64_t)((double)latency->count * part + 0.5), seen = 0;
+
+	for (unsigned i = 0; i < sizeof(latency->bucket) / sizeof(latency->bucket[0]); i++) {
+		seen += latency->bucket[i];
+		if (seen && seen >= wanted)
+			return end_of_bucket(i) < latency->max_ns ? end_of_bucket(i) :
+								    latency->max_ns;
+	}
+	return latency->max_ns;
+}
+
+static void add_latency(struct top_type *type, uint64_t ns)
+{
+	struct top_latency *latency = type->latency;
+
+	if (!latency)
+		latency = type->latency = calloc(1, sizeof(*latency));
+	if (!latency)
+		return;
+	latency->count++;
+	latency->total_ns += ns;
+	if (ns > latency->max_ns)
+		latency->max_ns = ns;
+	latency->bucket[bucket_of(ns)]++;
+}
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* What a begin and its end have in common: the span, the process, and the key or the thread. */
+static uint64_t key_of(const struct top_type *type, const struct posix_trace_event_np *event)
+{
+	const struct posix_trace_schema_np *schema = type->schema;
+	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), schema->span, strlen(schema->span));
+	struct posix_trace_value_np value;
+
+	hash = mix(hash, &event->info.posix_pid, sizeof(event->info.posix_pid));
+	if (!schema->keys)
+		hash = mix(hash, &event->info.posix_thread_id, sizeof(event->info.posix_thread_id));
+	for (unsigned i = 0; i < schema->keys; i++)
+		if (posix_trace_field_get_np(schema, schema->key[i], 0, event->data,
+					     event->data_len, 0, &value)) {
+			if (value.field->form == POSIX_TRACE_FORM_BYTES_NP)
+				hash = mix(hash, value.data, value.len);
+			else
+				hash = mix(hash, &value.u64, sizeof(value.u64));
+		}
+	return hash ? hash : 1;
+}
+
+/*
+ * The place of a key in a table without deletions but of the whole: a free one's meaning is "not
+ * open".
+ */
+static struct top_begin *place_of(struct top *top, uint64_t key)
+{
+	size_t i = key & (TOP_OPEN - 1);
+
+	while (top->open[i].key && top->open[i].key != key)
+		i = (i + 1) & (TOP_OPEN - 1);
+	return &top->open[i];
+}
+
+static void take_span(struct top *top, struct top_type *type,
+		      const struct posix_trace_event_np *event)
+{
+	struct top_begin *begin;
+
+	if (!top->open)
+		return;
+	if (top->opened > TOP_OPEN / 4 * 3) { /* begins without ends: forget them */
+		memset(top->open, 0, TOP_OPEN * sizeof(*top->open));
+		top->opened = 0;
+	}
+	begin = place_of(top, key_of(type, event));
+	if (type->schema->role == POSIX_TRACE_BEGIN_NP) {
+		if (!begin->key) {
+			begin->key = key_of(type, event);
+			top->opened++;
+		}
+		begin->time_ns = event->time_ns;
+	} else if (begin->key && begin->time_ns != INT64_MIN) {
+		if (event->time_ns >= begin->time_ns)
+			add_latency(type, (uint64_t)event->time_ns - (uint64_t)begin->time_ns);
+		begin->time_ns = INT64_MIN; /* it has ended; the place is for its next begin */
+	}
+}
+
+static void take_lock(struct top *top, const struct top_type *type,
+		      const struct posix_trace_event_np *event, uint64_t pointer, uint64_t ns)
+{
+	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), &pointer, sizeof(pointer));
+	size_t i = (hash + (uint64_t)event->info.posix_pid) % TOP_LOCKS;
+	struct top_lock *lock;
+
+	for (;; i = (i + 1) % TOP_LOCKS) {
+		lock = &top->lock[i];
+		if (!lock->waits ||
+		    (lock->pid == event->info.posix_pid && lock->pointer == pointer))
+			break;
+	}
+	if (!lock->waits && top->locks++ >= TOP_LOCKS / 4 * 3) {
+		top->locks--;
+		return;
+	}
+	lock->pid = event->info.posix_pid;
+	lock->pointer = pointer;
+	lock->type = type;
+	lock->waits++;
+	lock->total_ns += ns;
+	if (ns > lock->max_ns)
+		lock->max_ns = ns;
+}
+
+void top_event(struct top *top, trace_id_t trid, const struct posix_trace_event_np *event)
+{
+	struct top_type *type = top_type(top, event->info.posix_event_id);
+	struct posix_trace_value_np time, lock;
+
+	if (!type)
+		return;
+	if (!type->asked)
+		ask_for_schema(type, trid);
+	if (!type->schema)
+		return;
+	if (type->schema->role != POSIX_TRACE_POINT_NP)
+		take_span(top, type, event);
+	if (type->time_field < 0 ||
+	    !posix_trace_field_get_np(type->schema, (unsigned)type->time_field, 0, event->data,
+				      event->data_len, 0, &time))
+		return;
+	if (type->schema->role == POSIX_TRACE_POINT_NP)
+		add_latency(type, time.u64);
+	if (type->lock_field >= 0 &&
+	    posix_trace_field_get_np(type->schema, (unsigned)type->lock_field, 0, event->data,
+				     event->data_len, 0, &lock))
+		take_lock(top, type, event, lock.u64, time.u64);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * top_screen.c - top on a terminal. Signals that end it come by a descriptor, so that the terminal
+ * is given back as it was in every case but SIGKILL.
+ */
+#define NCURSES_NOMACROS 1
+#include <curses.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/tool.h"
+#include "base/until.h"
+#include "live/process.h"
+#include "top/top.h"
+
+struct screen {
+	struct top_source *source;
+	struct top *top;
+	struct until until;
+	enum top_view view;
+	bool by_total, paused, quit;
+	size_t first; /* the line that is shown first */
+};
+
+static const char keys[] =
+	"q quit  Tab next part  a all  s sort  p pause  r reset  arrows scroll";
+
+static void draw(struct screen *screen)
+{
+	struct top_page page;
+	int height, width, rows;
+
+	getmaxyx(stdscr, height, width);
+	rows = screen->view == TOP_ALL ? (height - 16) / 4 : 100000;
+	top_page_make(&page, screen->source, screen->top, screen->view, screen->by_total,
+		      (size_t)(rows < 3 ? 3 : rows));
+	if (screen->first >= page.lines)
+		screen->first = page.lines ? page.lines - 1 : 0;
+	erase();
+	for (int y = 0; y < height - 1 && screen->first + (size_t)y < page.lines; y++) {
+		const struct top_page_line *line = &page.line[screen->first + (size_t)y];
+
+		attrset(line->heading ? A_REVERSE : A_NORMAL);
+		mvaddnstr(y, 0, line->text, width);
+	}
+	attrset(A_DIM);
+	mvaddnstr(height - 1, 0, keys, width);
+	if (screen->paused)
+		addstr("  paused");
+	attrset(A_NORMAL);
+	refresh();
+	top_page_fini(&page);
+}
+
+static void obey(struct screen *screen, int key)
+{
+	switch (key) {
+	case 'q':
+	case 'Q':
+		screen->quit = true;
+		break;
+	case '\t':
+		screen->view = (screen->view + 1) % TOP_VIEWS;
+		screen->first = 0;
+		break;
+	case 'a':
+		screen->view = TOP_ALL;
+		screen->first = 0;
+		break;
+	case 's':
+		screen->by_total = !screen->by_total;
+		break;
+	case 'p':
+	case ' ':
+		screen->paused = !screen->paused;
+		break;
+	case 'r':
+		if (screen->source->pid)
+			top_reset(screen->top);
+		break;
+	case KEY_DOWN:
+		screen->first++;
+		break;
+	case KEY_UP:
+		screen->first -= screen->first > 0;
+		break;
+	case KEY_NPAGE:
+		screen->first += (size_t)LINES / 2;
+		break;
+	case KEY_PPAGE:
+		screen->first -=
+			screen->first < (size_t)LINES / 2 ? screen->first : (size_t)LINES / 2;
+		break;
+	}
+}
+
+/* What came by the descriptor: the terminal's new size, or the end. */
+static void take_signals(struct screen *screen)
+{
+	struct winsize size;
+	bool sent;
+	int sig;
+
+	while (until_signal(&screen->until, &sig, &sent)) {
+		if (sig == SIGWINCH) {
+			if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row && size.ws_col)
+				resizeterm(size.ws_row, size.ws_col);
+		} else {
+			screen->quit = true;
+		}
+	}
+}
+
+/* One delay; keys are obeyed at once. */
+static void wait_and_obey(struct screen *screen, int64_t delay_ns)
+{
+	int64_t end_ns = until_now_ns() + delay_ns;
+	struct pollfd poller[3] = {
+		{ .fd = screen->until.signals, .events = POLLIN },
+		{ .fd = STDIN_FILENO, .events = POLLIN },
+		{ .fd = screen->source->ended ? -1 : screen->until.process, .events = POLLIN },
+	};
+
+	while (!screen->quit) {
+		int64_t left_ns = end_ns - until_now_ns();
+		int key;
+
+		if (left_ns <= 0)
+			return;
+		if (left_ns > (int64_t)TOP_READ_MS * 1000000)
+			left_ns = (int64_t)TOP_READ_MS * 1000000;
+		if (poll(poller, 3, (int)(left_ns / 1000000) + 1) == 0) {
+			if (!screen->paused)
+				top_read(screen->source, screen->top);
+			continue;
+		}
+		take_signals(screen);
+		if (poller[1].revents & (POLLHUP | POLLERR))
+			screen->quit = true; /* the terminal is gone */
+		while ((key = getch()) != ERR)
+			obey(screen, key);
+		if (poller[2].revents) {
+			screen->source->ended = true;
+			return;
+		}
+		draw(screen);
+	}
+}
+
+static int run(struct screen *screen, int64_t delay_ns)
+{
+	int err = 0;
+
+	while (!screen->quit && !err) {
+		/* What there was until the end stays to be looked at. */
+		if (!screen->paused)
+			err = top_update(screen->source, screen->top);
+		draw(screen);
+		wait_and_obey(screen, delay_ns);
+	}
+	return err;
+}
+
+int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
+{
+	struct screen screen = { .source = source, .top = top };
+	sigset_t set;
+	SCREEN *terminal;
+	int err;
+
+	err = until_begin(&screen.until, source->pid ? source->pid : getpid());
+	if (err)
+		return process_say_why(source->pid, err);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGWINCH);
+	err = until_signals(&screen.until, &set);
+	terminal = err ? NULL : newterm(NULL, stdout, stdin);
+	if (!terminal) {
+		say("this terminal cannot be used; see --batch");
+		until_end(&screen.until);
+		return TOOL_FAILURE;
+	}
+	cbreak();
+	noecho();
+	nodelay(stdscr, TRUE);
+	keypad(stdscr, TRUE);
+	curs_set(0);
+	err = run(&screen, delay_ns);
+	endwin();
+	delscreen(terminal);
+	until_end(&screen.until);
+	if (err)
+		return process_say_why(source->pid, err);
+	return TOOL_OK;
+}

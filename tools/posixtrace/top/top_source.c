@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* top_source.c - a process or a log as top sees it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "base/tool.h"
+#include "base/until.h"
+#include "base/when.h"
+#include "live/process.h"
+#include "log/tally.h"
+#include "top/top.h"
+
+#define EVENTS_AT_ONCE 2000000 /* a process can be faster than we read */
+
+static int begin_stream(pid_t pid, size_t stream_size, trace_id_t *trid)
+{
+	trace_attr_t attr;
+	int err = posix_trace_attr_init(&attr);
+
+	if (err)
+		return err;
+	posix_trace_attr_setname(&attr, "posixtrace top");
+	err = posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP);
+	if (!err)
+		err = posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED);
+	if (!err)
+		err = posix_trace_attr_setstreamsize(&attr, stream_size);
+	if (!err)
+		err = posix_trace_create(pid, &attr, trid);
+	posix_trace_attr_destroy(&attr);
+	if (!err) {
+		err = posix_trace_start(*trid);
+		if (err)
+			posix_trace_shutdown(*trid);
+	}
+	return err;
+}
+
+int top_open_process(struct top_source *source, pid_t pid, size_t stream_size)
+{
+	int err;
+
+	memset(source, 0, sizeof(*source));
+	err = begin_stream(pid, stream_size, &source->trid);
+	if (err == ENOMEM)
+		say("process %d: no memory for a stream of %zu bytes; see --size", (int)pid,
+		    stream_size);
+	else if (err)
+		process_say_why(pid, err);
+	if (err)
+		return TOOL_FAILURE;
+	source->pid = pid;
+	process_name(source->program, pid);
+	source->begin_ns = source->last_ns = until_now_ns();
+	return TOOL_OK;
+}
+
+static int copy_tally(struct top *top, const struct tally *tally)
+{
+	/* A damaged log may hold any two times. */
+	double seconds = ((double)tally->total.last_ns - (double)tally->total.first_ns) / 1e9;
+
+	top->thread = calloc(tally->threads + 1, sizeof(*top->thread));
+	if (!top->thread)
+		return ENOMEM;
+	for (size_t i = 0; i < tally->types; i++) {
+		struct top_type *type = top_type(top, tally->type[i].type->id);
+
+		if (!type)
+			return ENOMEM;
+		memcpy(type->name, tally->type[i].type->name, sizeof(type->name));
+		type->events = tally->type[i].count.events;
+		type->rate = seconds > 0 ? (double)type->events / seconds : 0;
+		for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
+			type->lost += tally->type[i].ledger.lost[cause];
+	}
+	for (size_t i = 0; i < tally->threads; i++) {
+		struct top_thread *thread = &top->thread[top->threads++];
+
+		thread->pid = tally->thread[i].id.pid;
+		thread->tid = tally->thread[i].id.tid;
+		thread->events = tally->thread[i].count.events;
+		thread->rate = seconds > 0 ? (double)thread->events / seconds : 0;
+	}
+	top->ledger = tally->ledger;
+	top->seconds = seconds;
+	top->rate = seconds > 0 ? (double)tally->total.events / seconds : 0;
+	return 0;
+}
+
+static int read_log(struct top_source *source, struct top *top)
+{
+	struct posix_trace_event_np event;
+	struct tally tally;
+	int unavailable, err = tally_count(&tally, &source->log, 1);
+
+	if (err)
+		return err;
+	err = copy_tally(top, &tally);
+	tally_fini(&tally);
+	if (!err)
+		err = posix_trace_rewind(source->log.trid);
+	while (!err) {
+		err = posix_trace_getnext_np(source->log.trid, &event, &unavailable);
+		if (err || unavailable)
+			break;
+		top_event(top, source->log.trid, &event);
+	}
+	return err;
+}
+
+int top_open_log(struct top_source *source, const char *path, struct top *top)
+{
+	int err, status;
+
+	memset(source, 0, sizeof(*source));
+	status = logfile_open(&source->log, path, NULL);
+	if (status)
+		return status;
+	source->trid = source->log.trid;
+	err = read_log(source, top);
+	if (!err)
+		return TOOL_OK;
+	say("%s: %s", source->log.path, strerror(err));
+	top_close(source);
+	return TOOL_FAILURE;
+}
+
+void top_close(struct top_source *source)
+{
+	streams_fini(&source->streams);
+	if (source->pid)
+		posix_trace_shutdown(source->trid);
+	else
+		logfile_close(&source->log);
+}
+
+static double rate(uint64_t now, uint64_t before, double seconds)
+{
+	return now > before && seconds > 0 ? (double)(now - before) / seconds : 0;
+}
+
+static int update_types(struct top_source *source, struct top *top, double seconds)
+{
+	struct posix_trace_ledger_np ledger;
+	trace_event_id_t id;
+	int unavailable, err = posix_trace_eventtypelist_rewind(source->trid);
+
+	while (!err) {
+		struct top_type *type;
+
+		err = posix_trace_eventtypelist_getnext_id(source->trid, &id, &unavailable);
+		if (err || unavailable)
+			break;
+		type = top_type(top, id);
+		if (!type)
+			return ENOMEM;
+		type->asked = type->schema != NULL;
+		if (posix_trace_get_ledger_type_np(source->trid, id, &ledger))
+			continue;
+		posix_trace_eventid_get_name(source->trid, id, type->name);
+		type->events = ledger.called;
+		type->rate = rate(type->events, type->before, seconds);
+		type->before = type->events;
+	}
+	return err;
+}
+
+/* Threads come and go, and with them their numbers. */
+static uint64_t events_before(const struct top *top, pid_t pid, pid_t tid)
+{
+	for (size_t i = 0; i < top->threads; i++)
+		if (top->thread[i].pid == pid && top->thread[i].tid == tid)
+			return top->thread[i].events;
+	return 0;
+}
+
+static int update_threads(struct top_source *source, struct top *top, double seconds)
+{
+	struct posix_trace_ledger_np ledger;
+	struct posix_trace_thread_np id;
+	struct top_thread *threads = NULL, *more, *thread;
+	size_t count = 0;
+	int unavailable, err = 0;
+
+	for (size_t i = 0; !err; i++) {
+		err = posix_trace_get_ledger_thread_np(source->trid, i, &id, &ledger, &unavailable);
+		if (err || unavailable)
+			break;
+		more = realloc(threads, (count + 1) * sizeof(*more));
+		if (!more) {
+			err = ENOMEM;
+			break;
+		}
+		threads = more;
+		thread = &threads[count++];
+		thread->pid = id.pid;
+		thread->tid = id.tid;
+		thread->events = ledger.called;
+		thread->rate = rate(thread->events, events_before(top, id.pid, id.tid), seconds);
+	}
+	free(top->thread);
+	top->thread = threads;
+	top->threads = count;
+	return err;
+}
+
+int top_read(struct top_source *source, struct top *top)
+{
+	struct posix_trace_event_np event = { .flags = 0 };
+	unsigned char data[1024];
+	int unavailable, err = 0;
+
+	if (!source->pid)
+		return 0;
+	event.data = data;
+	for (long n = 0; n < EVENTS_AT_ONCE && !err; n++) {
+		err = posix_trace_trygetnext_event(source->trid, &event.info, data, sizeof(data),
+						   &event.data_len, &unavailable);
+		if (err || unavailable)
+			break;
+		event.time_ns = when_timespec(&event.info.posix_timestamp);
+		top_event(top, source->trid, &event);
+	}
+	return err;
+}
+
+int top_update(struct top_source *source, struct top *top)
+{
+	int64_t now_ns = until_now_ns();
+	double seconds = (double)(now_ns - source->last_ns) / 1e9;
+	int err;
+
+	if (!source->pid)
+		return 0;
+	err = update_types(source, top, seconds);
+	if (!err)
+		err = update_threads(source, top, seconds);
+	if (!err)
+		err = posix_trace_get_ledger_np(source->trid, &top->ledger);
+	top->rate = rate(top->ledger.called, top->events_before, seconds);
+	top->events_before = top->ledger.called;
+	top->seconds = (double)(now_ns - source->begin_ns) / 1e9;
+	source->last_ns = now_ns;
+	/* Before it is emptied, or our own stream would always look empty. */
+	streams_fini(&source->streams);
+	streams_look(&source->streams, source->pid);
+	if (!err)
+		err = top_read(source, top);
+	return err;
+}
