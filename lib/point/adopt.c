@@ -2,15 +2,18 @@
 /*
  * point/adopt.c - a stream that another process attached to this one.
  *
- * Nobody here is told: the next trace point of any thread sees that the control word has changed,
- * comes by the long way, and maps what it finds. Threads that find the same at once each map it,
- * and all but one unmap it again: so no event waits, and none that comes after posix_trace_start()
- * is missed. What the attachment says is checked, since another process wrote it: at worst the
- * trace is spoilt.
+ * This process gets no notification. The next trace point of any thread sees that the control
+ * word has changed, uses record.c, and maps the region here. Threads that see the change at the
+ * same time each map the region, and all but one unmap it again. So no event waits, and no event
+ * after posix_trace_start() is missed. The facts of the attachment are checked, because another
+ * process wrote them: a hostile one can spoil the trace but not this process.
  *
- * A process that cannot map the region (no memory, a system call that is refused), or cannot find
- * out whether it is the one that the stream traces, counts its events in the attachment. The
- * stream's reader moves the count into the region, as lost for lack of memory (drain/missed.c).
+ * A process counts its events in the attachment if it cannot map the region (no memory, a refused
+ * system call), or cannot determine whether it is the one that the stream traces. The stream's
+ * reader moves this count into the region as lost for lack of memory (drain/missed.c).
+ *
+ * All functions run inside trace points: lock-free, async-signal-safe, errno is restored by
+ * ptx_view_seek().
  */
 #include <errno.h>
 #include <stddef.h>
@@ -25,9 +28,13 @@
 #include "point/thread.h"
 #include "point/view_private.h"
 
-/* Who looked so recently is not asked for. */
+/* Seconds. A reader or controller that used the stream so recently is alive. */
 #define ALIVE_S 2
 
+/*
+ * Maps the region of the stream attached at bit. NULL: not possible. The caller publishes the
+ * view or unmaps it.
+ */
 static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 {
 	const struct ptx_attachment *attachment = &ptx_own_control.attachment[bit];
@@ -36,13 +43,22 @@ static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 	void *memory;
 	int fd = ptx_arena_fd(&ptx_arena_self);
 
+	/*
+	 * The plan is computed from the attachment's sizes and is refused if no controller could
+	 * have made such a stream. All processes of an arena must stamp with one clock.
+	 */
 	if (fd < 0 || !ptx_attachment_plan(&ptx_arena_self, bit, &plan) ||
 	    !ptx_clock_follow(atomic_load_explicit(&ptx_own_control.clock, memory_order_relaxed) ==
 			      PTX_ARENA_CLOCK_COUNTER))
 		return NULL;
+	/* By mmap() and not malloc(), which is not async-signal-safe. */
 	view = mmap(NULL, sizeof *view, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (view == MAP_FAILED)
 		return NULL;
+	/*
+	 * MAP_NORESERVE: the mapping covers the stream's largest size, and memory exists only
+	 * where chunks are in use.
+	 */
 	memory = mmap(NULL, plan.geometry.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
 		      fd, (off_t)plan.offset);
 	if (memory == MAP_FAILED) {
@@ -62,30 +78,46 @@ static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 	return view;
 }
 
-static struct ptx_view *adopt(unsigned bit, uint64_t generation)
+/*
+ * Makes the view of an attached stream and publishes it in ptx_private.view. If another thread
+ * has published one, that is the result. NULL: the stream has been detached, or cannot be mapped.
+ */
+static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 {
 	struct ptx_view *view = ptx_view_of_parent(bit, generation), *none = NULL;
 	uint64_t word = ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED);
 
-	/* The child may be in another time name space than its parent. */
+	/* A child of fork() may be in another time name space than its parent. */
 	if (view && !ptx_clock_is_counter && !ptx_is_quiet())
 		ptx_clock_follow(false);
 	if (!view && !ptx_is_quiet())
 		view = map_view(bit, generation);
 	if (!view)
 		return NULL;
-	/* The facts, which are read by now, were this stream's if it is still attached. */
+	/*
+	 * The acquire fence orders the loads of the attachment's facts before the load of its
+	 * word. If the word still has this generation and is ATTACHED, the facts were those of
+	 * this stream. Otherwise another creator may have overwritten some of them.
+	 */
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&ptx_own_control.attachment[bit].word, memory_order_acquire) ==
 		    word &&
 	    atomic_compare_exchange_strong_explicit(&ptx_private.view[bit], &none, view,
 						    memory_order_acq_rel, memory_order_acquire)) {
+		/*
+		 * Recorded for a child of this process, and for programs that it executes, which
+		 * may inherit the stream.
+		 */
 		ptx_view_note(view);
 		if (atomic_load_explicit(&ptx_own_control.attachment[bit].inherited,
 					 memory_order_relaxed))
 			ptx_family_settle();
 		return view;
 	}
+	/*
+	 * Another thread was faster, or the stream is gone. A mapping of this call is known to
+	 * this thread only. A parent's view is retired like any other.
+	 */
 	if (view->is_parents) {
 		ptx_view_discard(view);
 	} else {
@@ -95,7 +127,11 @@ static struct ptx_view *adopt(unsigned bit, uint64_t generation)
 	return none && none->generation == generation ? none : NULL;
 }
 
-static void drop(unsigned bit, struct ptx_view *view)
+/*
+ * Removes an adopted view from ptx_private.view. Other threads may be using it, so it is freed
+ * later by ptx_views_sweep(). Only the thread that wins the exchange retires it.
+ */
+static void drop_view(unsigned bit, struct ptx_view *view)
 {
 	if (view->adopted &&
 	    atomic_compare_exchange_strong_explicit(&ptx_private.view[bit], &view, NULL,
@@ -112,24 +148,33 @@ struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing)
 	bool is_attached = ptx_attachment_state(word) == PTX_ATTACHMENT_ATTACHED;
 	int saved = errno;
 
+	/* A view that this process created needs no check: the process itself destroys it. */
 	if (view && (!view->adopted || (is_attached && view->generation == generation)))
 		return view;
 	if (view)
-		drop(bit, view);
+		drop_view(bit, view);
 	view = NULL;
+	/* The id of the target alone is not enough, since the kernel reuses ids. */
 	if (is_attached)
 		switch (ptx_family_is_ours(bit, generation)) {
 		case PTX_SAME:
-			view = adopt(bit, generation);
+			view = adopt_view(bit, generation);
 			*is_missing = !view;
 			break;
+		/*
+		 * The event must not be recorded, because this may be another process than the
+		 * target, and must not vanish either.
+		 */
 		case PTX_SAME_UNKNOWN:
 			*is_missing = true;
 			break;
 		case PTX_OTHER:
 			break;
 		}
-	/* Not if it was detached meanwhile. */
+	/*
+	 * If the stream was detached meanwhile, the event belongs to no stream and is not
+	 * counted.
+	 */
 	if (*is_missing)
 		*is_missing = atomic_load_explicit(&ptx_own_control.attachment[bit].word,
 						   memory_order_acquire) == word;
@@ -145,8 +190,10 @@ struct ptx_view *ptx_view_find(unsigned bit)
 }
 
 /*
- * Whether the stream would have got the event, or counted it as lost, had its region been mapped
- * here. Where that cannot be read the event counts.
+ * Returns whether the stream would have recorded the event or counted it as lost if its region
+ * were mapped here. It reads the state and the filter from the arena's file by pread(). If it
+ * cannot read them, it returns true: a loss that is counted too often is better than one that is
+ * not counted.
  */
 static bool would_get(unsigned bit, unsigned type)
 {
@@ -172,17 +219,29 @@ struct ptx_view *ptx_view_for(unsigned bit, unsigned type)
 	bool is_missing = false;
 	struct ptx_view *view = ptx_view_seek(bit, &is_missing);
 
+	/*
+	 * The process counts without knowing whether a reader exists: the attachment is in shared
+	 * memory.
+	 */
 	if (is_missing && would_get(bit, type))
 		atomic_fetch_add_explicit(&ptx_own_control.attachment[bit].missed, 1,
 					  memory_order_relaxed);
 	return view;
 }
 
+/*
+ * Called now and then by writers of a stream (record.c). If the creator has died and no guardian
+ * or reader has noticed, a writer detaches the stream, so that the traced program stops recording
+ * events that no process will read.
+ */
 void ptx_view_check_creator(struct ptx_view *view)
 {
 	const struct ptx_region *region = view->rings.region;
 	uint64_t looked_at = atomic_load_explicit(&region->looked_at, memory_order_relaxed);
 
+	/*
+	 * A reader stores looked_at. This keeps the system calls below rare while one is active.
+	 */
 	if (!view->adopted || ptx_is_quiet() ||
 	    ptx_clock_now() - looked_at < ALIVE_S * region->calibration.hz)
 		return;

@@ -2,24 +2,28 @@
 /*
  * point/event.c - posix_trace_event(): the path of an event from the program into the rings.
  *
- * Nothing here waits for anybody, calls the kernel, writes a line that another thread writes, or
- * leaves a trace if it never returns. In order:
+ * A trace point waits for no other thread, makes no system call, stores into no cache line that
+ * other threads store into, and leaves a consistent stream if it never returns. Its steps:
  *
- *	claim nesting level 0 by one store, so that a handler does not touch our chunk;
- *	is what this thread knows of the streams still true (one word), is the type enabled;
- *	write the record beyond the head; announce that the clock is about to be read (the window);
- *	read the clock, once for all streams;
- *	still in the same process? then publish by one release store in each stream;
- *	give the level back.
+ * 	claim nesting level 0 by one store, so that a handler does not use this thread's chunk;
+ * 	compare one word: is what this thread knows of the streams still true; is the type enabled;
+ * 	write the record behind the head; announce that the clock is about to be read (the window);
+ * 	read the clock, once for all streams;
+ * 	check that this is still the same process, then publish by one release store per stream;
+ * 	release the level.
  *
- * Reading the clock costs most of it, and what stands before hides behind it as far as it is few
- * instructions. So this file has only the usual case; everything else goes to record.c: a handler
- * in a trace point, a new thread, a full chunk, a change of state or filter, a stream that is full.
+ * Reading the clock takes most of the time. The processor executes the few instructions before it
+ * in its shadow. This file therefore has the usual case only. record.c has all others: a handler
+ * in a trace point, a new thread, a full chunk, a change of state or filter, a full stream.
  *
- * Claim and word     A view is unmapped when nobody is inside (view.c). The word is therefore
- *                    loaded again after the claim; the barrier of who detaches stands between.
- * Window and clock   Only the compiler is kept from moving the clock reading; (K) and (L) in
- *                    ring.h.
+ * Claim and word     view.c unmaps a view when no thread is inside a trace point. The word is
+ *                    therefore loaded again after the claim, and the thread that detaches passes
+ *                    a barrier in between.
+ * Window and clock   Only the compiler is kept from moving the reading of the clock: (K) and (L)
+ *                    in ring.h.
+ * Child              A handler may fork between any two instructions. The kernel zeroes the thread
+ *                    object in the child (MADV_WIPEONFORK), so that the child's trace point finds
+ *                    its claim gone and publishes nothing into its parent's stream.
  */
 #include "base/clock.h"
 #include "base/export.h"
@@ -29,10 +33,18 @@
 #include <trace_np.h>
 #undef posix_trace_event
 
-/* A pointer, since a program may get a copy of whatever variable it names. */
+/*
+ * The exported variable is a pointer to the byte: a program that refers to an exported variable
+ * may get a copy of it in its own data (copy relocation), and a copy of the byte would not
+ * change.
+ */
 PTX_EXPORT const volatile unsigned char *const posix_trace_active_np =
 	(const volatile unsigned char *)&ptx_own_control.streams;
 
+/*
+ * The address of the trace point's frame identifies the claim of a level. ptx_thread_nest()
+ * compares such addresses to find frames that a jump has abandoned.
+ */
 ptx_inline const void *stack_pointer(void)
 {
 	const void *sp;
@@ -47,16 +59,23 @@ ptx_inline const void *stack_pointer(void)
 	return sp;
 }
 
+/*
+ * A record that is written but not published. The members are copies, because the lane may be
+ * wiped or changed after they are read.
+ */
 struct pending {
 	struct ptx_region *region;
-	struct ptx_chunk *chunk; /* loaded once: who frees another view may take it from the lane */
+	/* Loaded once: a thread that frees another view may remove it from the lane. */
+	struct ptx_chunk *chunk;
 	struct ptx_record *record;
 	uint64_t head;
 };
 
 /*
- * The lane's chunk, loaded before the lane says that it is enabled: a child of fork() finds the
- * lane wiped at whatever point, and what is wiped is not enabled.
+ * Loads the lane's chunk. It must be loaded before the lane's byte in enabled[]: in a child of
+ * fork() the lane is wiped at some point, and a wiped lane is not enabled. The fence keeps the
+ * compiler from exchanging the two loads. A handler in the same thread is the only other
+ * observer, so the processor needs no fence.
  */
 ptx_inline struct ptx_chunk *chunk_of(const struct ptx_lane *lane)
 {
@@ -66,8 +85,8 @@ ptx_inline struct ptx_chunk *chunk_of(const struct ptx_lane *lane)
 	return chunk;
 }
 
-/* The record, but for its time, beyond the head. False: it does not fit. */
-ptx_inline bool prepare(const struct ptx_lane *lane, struct ptx_chunk *chunk, unsigned type,
+/* Writes the record behind the head, except its time. Returns false if it does not fit. */
+ptx_inline bool prepare_record(const struct ptx_lane *lane, struct ptx_chunk *chunk, unsigned type,
 			const void *data, size_t len, uint64_t address, struct pending *pending)
 {
 	uint64_t head = atomic_load_explicit(&chunk->head, memory_order_relaxed) & PTX_HEAD_MASK;
@@ -75,24 +94,31 @@ ptx_inline bool prepare(const struct ptx_lane *lane, struct ptx_chunk *chunk, un
 	size_t size = ptx_record_size(len);
 	struct ptx_record *record = (struct ptx_record *)(void *)(chunk->records + at);
 
+	/*
+	 * room includes the end of the chunk's present memory, so no access behind it can fault.
+	 */
 	if (ptx_unlikely(at + size > lane->room))
 		return false;
 	ptx_record_fill(record, (uint32_t)len, type, address);
 	ptx_copy_in((unsigned char *)(record + 1), data, len);
-	pending->region = lane->region; /* before it is known that the lane was not wiped */
+	pending->region = lane->region; /* before is_ours() shows that the lane was not wiped */
 	pending->chunk = chunk;
 	pending->record = record;
 	pending->head = head;
 	return true;
 }
 
-/* True while the level is ours: a child of fork() finds it wiped, and must not publish. */
+/*
+ * Returns whether the level still has this frame's claim. In a child of fork() it is wiped, and
+ * the event is the parent's.
+ */
 ptx_inline bool is_ours(const struct ptx_thread *thread, const void *frame)
 {
 	return ptx_likely(atomic_load_explicit(&thread->frame[0], memory_order_relaxed) == frame);
 }
 
-ptx_inline void publish(const struct pending *pending, size_t len, uint64_t time)
+/* Stores the time and publishes the record by a release store of the head. */
+ptx_inline void publish_record(const struct pending *pending, size_t len, uint64_t time)
 {
 	ptx_ring_commit(pending->chunk, pending->record, pending->head,
 			ptx_record_size(len), time);
@@ -104,21 +130,26 @@ ptx_inline bool has_waiter(const struct ptx_region *region)
 	return ptx_unlikely(atomic_load_explicit(&region->waiters, memory_order_relaxed));
 }
 
-ptx_inline void leave(struct ptx_thread *thread)
+/*
+ * Releases the level. The fence keeps the compiler from moving stores of the event behind it,
+ * where a handler could already use the chunk.
+ */
+ptx_inline void leave_level(struct ptx_thread *thread)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&thread->frame[0], NULL, memory_order_release);
 }
 
+/* Not inlined, to keep the usual path short. record.c claims a level itself. */
 static void __attribute__((noinline))
 give_up(struct ptx_thread *thread, const void *frame, unsigned type, const void *data, size_t len,
 	uint64_t address)
 {
-	leave(thread);
+	leave_level(thread);
 	ptx_record(frame, type, data, len, address);
 }
 
-/* Several streams, or data of any length; level 0 claimed. */
+/* Records into all lanes of the thread, or data of any length. The caller has claimed level 0. */
 ptx_inline void
 record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
 	     size_t len, uint64_t address)
@@ -127,41 +158,60 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	unsigned count = 0;
 	uint64_t time, word = atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed);
 
+	/*
+	 * The word was loaded after the claim. If it is unchanged, no view was detached before
+	 * the claim, and none can be unmapped until the level is released.
+	 */
 	if (word != thread->word_many && word != thread->word_one)
 		goto unusual;
 	for (uint32_t i = 0; i < thread->lanes; i++) {
 		const struct ptx_lane *lane = &thread->lane[i];
 		struct ptx_chunk *chunk = chunk_of(lane);
 
+		/* A full stream is not enabled, but counts the events that it refuses. */
 		if (!lane->enabled[type]) {
 			if (ptx_unlikely(lane->is_full))
 				goto unusual;
 			continue;
 		}
 		if (ptx_unlikely(len > lane->max_data) ||
-		    !prepare(lane, chunk, type, data, len, address, &pending[count]))
-			goto unusual; /* nothing is published yet: it starts over */
+		    !prepare_record(lane, chunk, type, data, len, address, &pending[count]))
+			goto unusual; /* nothing is published yet: record.c starts anew */
 		count++;
 	}
+	/*
+	 * Each chunk's window is stored before the one reading of the clock, so that a reader of
+	 * any of the streams waits for this event.
+	 */
 	for (unsigned i = 0; i < count; i++)
 		ptx_ring_enter(pending[i].chunk, pending[i].head);
 	atomic_signal_fence(memory_order_seq_cst);
 	time = ptx_clock_counter();
 	atomic_signal_fence(memory_order_seq_cst);
+	/* The level is not released in a child: it is wiped, and so free already. */
 	if (!is_ours(thread, frame))
 		return;
 	for (unsigned i = 0; i < count; i++)
-		publish(&pending[i], len, time);
+		publish_record(&pending[i], len, time);
+	/*
+	 * Orders the store of the head before the load of waiters for the compiler. The reader's
+	 * barrier does so for the processor: (M) and (N). The regions stay mapped until the level
+	 * is released, so the readers are woken before.
+	 */
 	atomic_signal_fence(memory_order_seq_cst);
 	for (unsigned i = 0; i < count; i++)
 		if (has_waiter(pending[i].region))
 			ptx_record_wake(pending[i].region);
-	leave(thread);
+	leave_level(thread);
 	return;
 unusual:
 	give_up(thread, frame, type, data, len, address);
 }
 
+/*
+ * A copy of record_lanes() with a constant length, so that the compiler copies eight bytes by one
+ * store.
+ */
 static void __attribute__((noinline))
 record_words(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
 	     uint64_t address)
@@ -169,7 +219,7 @@ record_words(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	record_lanes(thread, frame, type, data, 8, address);
 }
 
-/* One stream, level 0 claimed, at most PTX_SHORT bytes. */
+/* Records at most PTX_SHORT bytes into the only lane. The caller has claimed level 0. */
 ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsigned type,
 			    const void *data, size_t len, uint64_t address)
 {
@@ -182,10 +232,11 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 		if (ptx_unlikely(lane->is_full))
 			give_up(thread, frame, type, data, len, address);
 		else
-			leave(thread);
+			leave_level(thread);
 		return;
+	/* Nothing to record for a disabled type: the path of filtered events ends here. */
 	}
-	if (!prepare(lane, chunk, type, data, len, address, &pending)) {
+	if (!prepare_record(lane, chunk, type, data, len, address, &pending)) {
 		give_up(thread, frame, type, data, len, address);
 		return;
 	}
@@ -194,20 +245,24 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!is_ours(thread, frame))
 		return;
-	publish(&pending, len, time);
+	publish_record(&pending, len, time);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (has_waiter(pending.region)) {
 		ptx_record_wake_and_leave(thread, pending.region);
 		return;
 	}
-	leave(thread);
+	leave_level(thread);
 }
 
-/* Level 0 claimed; not a word of data in one stream. */
+/*
+ * Any case but a word of data into one stream. The caller has claimed level 0. Not inlined, so
+ * that the first test of record_one() is followed by the straight path.
+ */
 static void __attribute__((noinline))
 record_other(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
 	     size_t len, uint64_t address)
 {
+	/* A null pointer with a length is an event without data. */
 	if (!data)
 		len = 0;
 	if (ptx_likely(len <= PTX_SHORT) &&
@@ -220,23 +275,38 @@ record_other(struct ptx_thread *thread, const void *frame, unsigned type, const 
 		record_lanes(thread, frame, type, data, len, address);
 }
 
-ptx_inline void record(trace_event_id_t event_id, const void *data, size_t len, uint64_t address)
+/* The trace point. address is recorded as the program address of the event. */
+ptx_inline void record_one(trace_event_id_t event_id, const void *data, size_t len,
+			   uint64_t address)
 {
 	struct ptx_thread *thread;
 	const void *frame;
 
+	/* The byte is 0 if no stream is attached. This is all that a trace point costs then. */
 	if (ptx_likely(atomic_load_explicit(&ptx_own_control.streams, memory_order_relaxed) == 0))
 		return;
 	if (ptx_unlikely(event_id >= PTX_TYPE_MAX))
 		return;
+	/*
+	 * A thread without an object has ptx_thread_nobody, whose level 0 is always in use. So
+	 * one test covers a nested handler and a new thread.
+	 */
 	thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
 	frame = stack_pointer();
 	if (ptx_unlikely(atomic_load_explicit(&thread->frame[0], memory_order_relaxed) != NULL)) {
 		ptx_record(frame, event_id, data, data ? len : 0, address);
 		return;
 	}
+	/*
+	 * The claim is relaxed: only handlers of this thread must see it at once. A thread that
+	 * detaches sees it after its barrier.
+	 */
 	atomic_store_explicit(&thread->frame[0], frame, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
+	/*
+	 * The commonest event has one word of data and one stream. Its length is constant in this
+	 * branch.
+	 */
 	if (ptx_likely(len == 8) && ptx_likely(data) &&
 	    ptx_likely(atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed) ==
 		       thread->word_one))
@@ -245,14 +315,16 @@ ptx_inline void record(trace_event_id_t event_id, const void *data, size_t len, 
 		record_other(thread, frame, event_id, data, len, address);
 }
 
+/* The standard requires that a trace point is async-signal-safe and returns nothing. */
 PTX_EXPORT void posix_trace_event(trace_event_id_t event_id, const void *restrict data_ptr,
 				  size_t data_len)
 {
-	record(event_id, data_ptr, data_len, (uint64_t)(uintptr_t)__builtin_return_address(0));
+	record_one(event_id, data_ptr, data_len, (uint64_t)(uintptr_t)__builtin_return_address(0));
 }
 
+/* An extension: the caller gives the program address, for wrappers and other languages. */
 PTX_EXPORT void posix_trace_event_at_np(trace_event_id_t event_id, const void *data, size_t len,
 					const void *address)
 {
-	record(event_id, data, len, (uint64_t)(uintptr_t)address);
+	record_one(event_id, data, len, (uint64_t)(uintptr_t)address);
 }

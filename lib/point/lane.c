@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * point/lane.c - fills a thread's lanes, from which event.c records.
+ *
+ * A lane copies what a trace point needs of a stream: chunk, room, limit, and a byte for each
+ * event type. The lanes are valid while the control word has the value under which they were
+ * made. A lane is filled with level 0 claimed, so no trace point of this thread reads it
+ * meanwhile; other threads only overwrite its chunk (ptx_threads_drop_lanes()).
+ */
 #include "point/lane.h"
 
 #include <string.h>
 
 #include "base/clock.h"
 
-/* A byte a type, so that a trace point looks by one instruction. */
-static void spread(uint8_t *enabled, const struct ptx_region *region)
+/*
+ * Expands the filter to one byte for each type, so that a trace point tests it by one
+ * instruction. A type that this process has not opened is not enabled: the program cannot know
+ * its id.
+ */
+static void spread_types(uint8_t *enabled, const struct ptx_region *region)
 {
 	memset(enabled, 0, PTX_TYPE_MAX);
 	for (unsigned i = 0; i < PTX_WORDS; i++) {
@@ -18,8 +30,11 @@ static void spread(uint8_t *enabled, const struct ptx_region *region)
 	}
 }
 
-/* The chunk of a thread that has not joined is nowhere. */
-static void take_chunk(struct ptx_lane *lane, const struct ptx_thread *thread,
+/*
+ * Copies the thread's chunk from its cell into the lane. A thread that has no ring in the stream
+ * gets a chunk without room, so that its event goes through record.c, which claims a ring.
+ */
+static void copy_chunk(struct ptx_lane *lane, const struct ptx_thread *thread,
 		       const struct ptx_view *view)
 {
 	const struct ptx_cell *cell = &thread->cell[0][view->bit];
@@ -30,28 +45,41 @@ static void take_chunk(struct ptx_lane *lane, const struct ptx_thread *thread,
 			      memory_order_relaxed);
 }
 
+/* Fills a lane for a stream. */
 static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
 		      const struct ptx_view *view)
 {
 	struct ptx_region *region = view->rings.region;
+	/*
+	 * acquire: pairs with the release of the controller that started the stream, so that the
+	 * filter below is the one of this run.
+	 */
 	enum ptx_state kind = ptx_state_kind(atomic_load_explicit(&region->state,
 								  memory_order_acquire));
 
-	take_chunk(lane, thread, view);
+	copy_chunk(lane, thread, view);
 	lane->region = region;
 	lane->serial = view->serial;
 	lane->max_data = (uint32_t)view->rings.max_data_size;
 	lane->bit = (uint16_t)view->bit;
+	/* Events of a full stream go through record.c, which counts each of them as lost. */
 	lane->is_full = kind == PTX_FULL;
 	if (kind == PTX_RUNNING)
-		spread(lane->enabled, region);
+		spread_types(lane->enabled, region);
 	else
 		memset(lane->enabled, 0, sizeof lane->enabled);
 }
 
-/* What the next event of this thread needs to know. With level 0 claimed. */
+/*
+ * Fills the lanes for all attached streams. The caller has claimed level 0. Leaves both words 0
+ * if a trace point cannot use lanes; no control word is 0 while a stream is attached.
+ */
 static void make_lanes(struct ptx_thread *thread)
 {
+	/*
+	 * The word is loaded first. If a stream changes while the lanes are filled, the word
+	 * changes, too, and the next trace point finds the lanes invalid.
+	 */
 	uint64_t word = atomic_load_explicit(&ptx_own_control.word, memory_order_acquire);
 	uint64_t attached = atomic_load_explicit(&ptx_own_control.attached, memory_order_acquire);
 	uint32_t lanes = 0;
@@ -59,16 +87,17 @@ static void make_lanes(struct ptx_thread *thread)
 
 	thread->word_one = thread->word_many = 0;
 	if (!ptx_clock_is_counter)
-		return; /* event.c reads the counter and nothing else */
+		return; /* event.c reads the counter only */
 	for (; attached; attached &= attached - 1) {
 		bool is_missing = false;
 		struct ptx_view *view = ptx_view_seek((unsigned)__builtin_ctzll(attached),
 						      &is_missing);
 
 		if (is_missing)
-			return; /* each event comes by the long way, which counts it as lost */
+			return; /* record.c counts each event as lost */
 		if (!view)
 			continue;
+		/* More streams than lanes: each event goes through record.c. */
 		if (lanes == PTX_LANES)
 			return;
 		is_short = is_short && view->rings.max_data_size >= PTX_SHORT;
@@ -81,7 +110,9 @@ static void make_lanes(struct ptx_thread *thread)
 		thread->word_many = word;
 }
 
-/* Views whose streams other processes have detached. */
+/*
+ * Finds views whose streams other processes have detached. ptx_view_find() retires such a view.
+ */
 static void drop_gone(void)
 {
 	uint64_t attached = atomic_load_explicit(&ptx_own_control.attached, memory_order_acquire);
@@ -93,22 +124,28 @@ static void drop_gone(void)
 }
 
 void ptx_lanes_mend(struct ptx_thread *thread)
+/* Relaxed pointers are enough here: ptx_view_find() loads the view again. */
 {
 	uint64_t word = atomic_load_explicit(&ptx_own_control.word, memory_order_acquire);
 
 	if (thread->word_one != word && thread->word_many != word) {
 		drop_gone();
+		/*
+		 * In this order: a view that is no longer attached is retired first, then the
+		 * lanes forget it, then it can be freed.
+		 */
 		make_lanes(thread);
 		ptx_views_sweep(thread);
 		return;
 	}
+	/* The streams are the same, but record.c may have moved the thread to another chunk. */
 	for (uint32_t i = 0; i < thread->lanes; i++) {
 		struct ptx_lane *lane = &thread->lane[i];
 		const struct ptx_view *view = atomic_load_explicit(&ptx_private.view[lane->bit],
 								   memory_order_acquire);
 
 		if (!view || view->serial != lane->serial)
-			continue; /* the word will say so */
-		take_chunk(lane, thread, view);
+			continue; /* the control word changes with it */
+		copy_chunk(lane, thread, view);
 	}
 }

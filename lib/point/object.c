@@ -1,19 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * point/object.c - allocates thread objects without locks.
+ *
+ * An object is owned by the thread that changes its word `taken` from 0 to 1. The stack of free
+ * objects, the pools and the list of all objects only help to find one. They may disagree with
+ * `taken` after a kill, a jump or a fork, and that does no harm.
+ *
+ * Objects are zeroed in a child (MADV_WIPEONFORK) and are never unmapped. Emulators and some
+ * sandboxes ignore MADV_WIPEONFORK; then ptx_thread.pid shows that an object is a parent's.
+ */
 #include "point/object.h"
 
 #include <sys/mman.h>
 
 #include "base/quiet.h"
 
+/* Whole pages, because the kernel wipes pages. */
 #define OBJECT_BYTES ((sizeof(struct ptx_thread) + PTX_PAGE - 1) & ~(size_t)(PTX_PAGE - 1))
 #define POOL_THREADS  64   /* reserved when the program starts */
 #define QUIET_THREADS 2048 /* reserved before the process becomes quiet */
 #define SLAB_THREADS  64   /* each time that those are used up */
 #define POOL_FRAMES   8    /* objects of the pool that a child leaves to frames of its ancestors */
-#define TAG_SHIFT     48   /* the address of a free object has so many bits */
+#define TAG_SHIFT     48   /* user addresses have at most so many bits */
+/* Limit of the attempts to pop an object, so that a trace point is bounded. */
 #define POP_TRIES     64
 
-static bool take(struct ptx_thread *thread)
+/*
+ * Claims an object. acquire: pairs with the release in ptx_object_free(), so that the former
+ * owner's stores are done.
+ */
+static bool take_object(struct ptx_thread *thread)
 {
 	uint32_t no = 0;
 
@@ -22,6 +38,7 @@ static bool take(struct ptx_thread *thread)
 						       memory_order_acquire, memory_order_relaxed);
 }
 
+/* Adds an object to the list of all objects, from which it is never removed. */
 static void link_thread(struct ptx_thread *thread)
 {
 	struct ptx_thread *first = atomic_load_explicit(&ptx_private.threads, memory_order_relaxed);
@@ -34,16 +51,18 @@ static void link_thread(struct ptx_thread *thread)
 }
 
 /*
- * Address space that is there before it is needed, so that a new thread needs no system call: a
- * pool from the program's start and, before a seccomp filter, a larger one. Pages come with the
- * first touch. A child has the same addresses, zeroed, and begins behind the object of the thread
- * that forked, whose interrupted frames may go on with that one.
+ * Address space that is reserved before it is needed, so that a new thread needs no system call:
+ * one pool from the program's start and, before a seccomp filter, a larger one. Memory is
+ * allocated when an object is first touched. A child has the same addresses, zeroed. It begins
+ * with the object behind that of the thread that forked, whose interrupted frames may still use
+ * that one.
  */
 static struct pool {
-	_Atomic(unsigned char *) begin; /* NULL: none */
+	_Atomic(unsigned char *) begin; /* NULL: not reserved */
 	unsigned count, first;
 } pools[PTX_THREAD_POOLS] = { { .count = POOL_THREADS }, { .count = QUIET_THREADS } };
 
+/* Reserves address space for count objects. */
 static unsigned char *map_objects(unsigned count)
 {
 	size_t bytes = count * OBJECT_BYTES;
@@ -52,10 +71,19 @@ static unsigned char *map_objects(unsigned count)
 
 	if (objects == MAP_FAILED)
 		return NULL;
+	/*
+	 * If the kernel refuses, an object keeps its parent's content in a child, as under an
+	 * emulator.
+	 */
 	madvise(objects, bytes, MADV_WIPEONFORK);
 	return objects;
 }
 
+/*
+ * Returns how many objects of a pool are unused. The last POOL_FRAMES are never used, so that a
+ * child of a child, each forked within a trace point, does not reach the objects of its
+ * ancestors' frames.
+ */
 static unsigned left_in(int i)
 {
 	uint32_t used = atomic_load_explicit(&ptx_private.pool_used[i], memory_order_relaxed);
@@ -67,11 +95,12 @@ static unsigned left_in(int i)
 }
 
 /*
- * The object that this thread is about to make its own. When a handler forks, the child's pool
+ * The object that this thread is about to make its own. If a handler forks here, the child's pool
  * begins behind this object, so that only the interrupted call uses it there.
  */
 static _Thread_local struct ptx_thread *in_making __attribute__((tls_model("initial-exec")));
 
+/* Returns an object of a pool, claimed, or NULL. */
 static struct ptx_thread *take_from_pool(void)
 {
 	for (int i = 0; i < PTX_THREAD_POOLS; i++) {
@@ -82,13 +111,16 @@ static struct ptx_thread *take_from_pool(void)
 								  memory_order_relaxed);
 			struct ptx_thread *thread;
 
+			/* Another thread took the last one since left_in(). */
 			if (used >= pool->count - POOL_FRAMES)
 				break;
 			thread = (void *)(atomic_load_explicit(&pool->begin, memory_order_relaxed) +
 					  (pool->first + used) % pool->count * OBJECT_BYTES);
+			/* Before take_object(), because a handler may fork between the two. */
 			in_making = thread;
 			atomic_signal_fence(memory_order_seq_cst);
-			if (!take(thread))
+			/* A handler has it, or a process forked where nothing is wiped. */
+			if (!take_object(thread))
 				continue; /* a handler has it, or an emulator's fork */
 			link_thread(thread);
 			return thread;
@@ -98,16 +130,23 @@ static struct ptx_thread *take_from_pool(void)
 }
 
 /*
- * Free objects, as a stack: tag 16 | address 48. An object is taken by its own word alone. So one
- * that is here and taken, or free and not here, does no harm, and a new thread looks at few objects
- * however many threads there are.
+ * The stack of free objects: a word with a tag of 16 bits above the address. The tag changes with
+ * each push and pop, so that a compare-and-swap fails if the stack has changed in between (the
+ * ABA problem).
+ *
+ * An object is claimed by its own word alone. One that is on the stack and claimed, or free and
+ * not on the stack, does no harm. A new thread looks at few objects however many threads there
+ * are.
  */
 static void push_free(struct ptx_thread *thread)
 {
 	uint64_t first = atomic_load_explicit(&ptx_private.free_threads, memory_order_relaxed),
 		 mine;
 
-	/* One that find_free() took is still here: twice it would be a circle. */
+	/*
+	 * find_free() may have claimed an object that is still on the stack. To push it twice
+	 * would make a circle.
+	 */
 	if (atomic_exchange_explicit(&thread->is_stacked, 1, memory_order_acq_rel))
 		return;
 	do {
@@ -121,6 +160,10 @@ static void push_free(struct ptx_thread *thread)
 							memory_order_relaxed));
 }
 
+/*
+ * Removes objects from the stack until one can be claimed. NULL: the stack is empty, or changes
+ * too often.
+ */
 static struct ptx_thread *pop_free(void)
 {
 	uint64_t first = atomic_load_explicit(&ptx_private.free_threads, memory_order_acquire);
@@ -132,6 +175,10 @@ static struct ptx_thread *pop_free(void)
 
 		if (!thread)
 			return NULL;
+		/*
+		 * thread may have another owner by now, or none: its memory is never unmapped, so
+		 * the load is safe. The tag discards a wrong next_free.
+		 */
 		below = (uint64_t)(uintptr_t)atomic_load_explicit(&thread->next_free,
 								  memory_order_relaxed);
 		below |= ((first >> TAG_SHIFT) + 1) << TAG_SHIFT;
@@ -141,8 +188,11 @@ static struct ptx_thread *pop_free(void)
 			atomic_store_explicit(&thread->is_stacked, 0, memory_order_release);
 			in_making = thread;
 			atomic_signal_fence(memory_order_seq_cst);
-			if (take(thread)) {
-				/* A child's interrupted frame may have put it here, wiped. */
+			if (take_object(thread)) {
+				/*
+				 * A frame that a fork interrupted may have pushed an object in
+				 * the child whose list entry was wiped.
+				 */
 				if (!atomic_load_explicit(&thread->is_listed, memory_order_relaxed))
 					link_thread(thread);
 				return thread;
@@ -154,13 +204,17 @@ static struct ptx_thread *pop_free(void)
 	return NULL;
 }
 
+/* release: the next owner sees all stores of this one. */
 void ptx_object_free(struct ptx_thread *thread)
 {
 	atomic_store_explicit(&thread->taken, 0, memory_order_release);
 	push_free(thread);
 }
 
-/* Returns one of the slab's objects, taken; the others are there for whoever comes next. */
+/*
+ * Maps count more objects. Returns one of them, claimed; the others are pushed for later threads.
+ * NULL: no memory, or the process is quiet.
+ */
 static struct ptx_thread *make_slab(unsigned count)
 {
 	unsigned char *slab = ptx_is_quiet() ? NULL : map_objects(count);
@@ -170,6 +224,7 @@ static struct ptx_thread *make_slab(unsigned count)
 	for (unsigned i = 0; i < count; i++) {
 		struct ptx_thread *thread = (void *)(slab + i * OBJECT_BYTES);
 
+		/* Only this thread knows the new objects, so a store claims one. */
 		if (i == 0)
 			atomic_store_explicit(&thread->taken, 1, memory_order_relaxed);
 		link_thread(thread);
@@ -180,8 +235,8 @@ static struct ptx_thread *make_slab(unsigned count)
 }
 
 /*
- * Where the stack has none and there is no memory for more: one that a jump has kept from the
- * stack.
+ * Searches all objects for a free one. It is used if the stack is empty and there is no memory
+ * for more: an object may be missing from the stack because a jump left push_free().
  */
 static struct ptx_thread *find_free(void)
 {
@@ -191,12 +246,16 @@ static struct ptx_thread *find_free(void)
 	for (; thread; thread = thread->next) {
 		in_making = thread;
 		atomic_signal_fence(memory_order_seq_cst);
-		if (take(thread))
+		if (take_object(thread))
 			break;
 	}
 	return thread;
 }
 
+/*
+ * Called at the creation of a stream, outside of trace points. Reading `taken` of other threads
+ * gives an estimate, which is enough: a thread that finds no object makes some.
+ */
 void ptx_threads_prepare(unsigned count)
 {
 	struct ptx_thread *thread;
@@ -214,6 +273,7 @@ void ptx_threads_prepare(unsigned count)
 		ptx_object_free(thread);
 }
 
+/* Two threads may reserve at once; one of them unmaps its pool again. */
 void ptx_threads_reserve(void)
 {
 	unsigned char *none = NULL, *objects;
@@ -227,6 +287,7 @@ void ptx_threads_reserve(void)
 		munmap(objects, QUIET_THREADS * OBJECT_BYTES);
 }
 
+/* The stack first: objects that were used are in memory already. */
 struct ptx_thread *ptx_object_take(void)
 {
 	struct ptx_thread *thread = pop_free();
@@ -246,6 +307,10 @@ void ptx_object_is_made(void)
 	in_making = NULL;
 }
 
+/*
+ * Runs in the child, whose only thread this is. A handler's fork may have interrupted
+ * ptx_thread_make(), so that the object in making counts more than the thread's own.
+ */
 void ptx_objects_leave(const struct ptx_thread *self)
 {
 	const struct ptx_thread *thread = in_making ? in_making : self;
@@ -261,6 +326,7 @@ void ptx_objects_leave(const struct ptx_thread *self)
 	}
 }
 
+/* Without memory begin is NULL, and left_in() returns 0. */
 void ptx_objects_init(void)
 {
 	atomic_store_explicit(&pools[0].begin, map_objects(POOL_THREADS), memory_order_release);

@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/object.h - where threads get their objects from (thread.h), and who has which.
+ * point/object.h - allocates thread objects (thread.h).
  *
- * An object is taken by its word `taken` alone. It is memory of the process that is zeroed in a
- * child and never given back, so a late reader of an object that has another owner by now reads
- * memory that is there.
+ * An object is claimed by its word `taken` alone. It is memory of the process that is zeroed in a
+ * child and never unmapped. A thread that reads an object late, when that has another owner,
+ * therefore reads valid memory.
  *
- * Threads   all. Signals: all functions are async-signal-safe.
+ * Threads   all functions may run concurrently.
+ * Signals   all functions are async-signal-safe.
+ * Errors    errno may change; ptx_thread_make() restores it.
  */
 #ifndef PTX_POINT_OBJECT_H
 #define PTX_POINT_OBJECT_H
 
 #include "point/thread.h"
 
-/* Reserves the first objects; from the library's constructor. */
+/* Reserves the first objects. From the library's constructor. */
 void ptx_objects_init(void);
 
-/* A free object, taken, without a system call; NULL if none is at hand. */
+/* Returns a free object, claimed, without a system call; NULL if there is none. */
 struct ptx_thread *ptx_object_take(void);
 
-/* One from new memory, or after a long search; NULL: there is none. */
+/* Returns an object of new memory, or after a long search; NULL if there is none. */
 struct ptx_thread *ptx_object_make(void);
 
-/* Nobody uses the object any longer. */
+/* Releases the object. Its thread must not use it any more. */
 void ptx_object_free(struct ptx_thread *thread);
 
-/* The thread has made the object that it took its own, or given it back. */
+/* The calling thread owns the object that it took, or has released it: no object is in making. */
 void ptx_object_is_made(void);
 
 /*
- * In a child: the object of the thread that forked, or that it was making its own, is left to the
- * frames that the fork interrupted.
+ * In a child: leaves the object of the thread that forked, or the one that it was making its own,
+ * to the frames that the fork interrupted.
  */
 void ptx_objects_leave(const struct ptx_thread *self);
 

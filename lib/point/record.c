@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/record.c - an event by the long way.
+ * point/record.c - records an event where event.c cannot.
  *
- * What stands in the region is asked here, not what a thread remembers: the state, the filter.
- * Everything is still bounded, lock-free and async-signal-safe.
+ * It reads the state and the filter from the stream's region and not from the thread's lanes. It
+ * claims what the thread lacks: an object, a nesting level, a ring, a chunk. Afterwards it fills
+ * the lanes, so that the thread's next event can use event.c again.
+ *
+ * Everything is bounded, lock-free and async-signal-safe. A handler may interrupt any step, may
+ * trace, and may leave by siglongjmp(). A fork may happen at any step: the child finds the thread
+ * object wiped and publishes nothing.
  */
 #include "point/record.h"
 
@@ -21,22 +26,23 @@
 
 #define BATCH 8 /* streams served by one reading of the clock */
 /*
- * So often, in chunks, or in events that find the stream full, a thread asks whether a creator is
- * there.
+ * How many chunks a thread fills, or how many events it loses because the stream is full, before
+ * it checks again whether the stream's creator is alive.
  */
 #define LOOK_AFTER_TURNS  64
 #define LOOK_AFTER_LOSSES 4096
 
-/* What is to be recorded. */
+/* An event to record. */
 struct payload {
 	unsigned type;
 	const void *data;
 	size_t len;
 	uint64_t address;
-	bool is_items;  /* where it is too long, it is cut between two items */
-	bool is_short;  /* something is missing already */
+	bool is_items;  /* if it is too long, it is cut between two items */
+	bool is_short;  /* items are missing already */
 };
 
+/* A record that is written in one stream and not yet published. */
 struct pending {
 	struct ptx_view *view;
 	struct ptx_chunk *chunk;
@@ -45,20 +51,28 @@ struct pending {
 	size_t size;
 };
 
-static void lose(struct ptx_thread *thread, struct ptx_view *view, unsigned type,
+/*
+ * Counts an event as lost in the region. thread: the thread that lost it, or NULL if it has no
+ * object: the loss is then counted for slot 0.
+ */
+static void lose_event(struct ptx_thread *thread, struct ptx_view *view, unsigned type,
 		 enum ptx_writer_loss loss)
 {
 	struct ptx_ident ident = { .slot = 0 };
 
 	if (thread && ptx_thread_is_left(thread))
-		return; /* this is a child, and the event its parent's */
+		return; /* this is a child, and the event is its parent's */
 	if (thread)
 		ptx_thread_identify(thread, view, &ident);
 	ptx_ring_count_loss(&view->rings, loss, type, ident.slot, 1);
+	/* posix_trace_get_status() reports POSIX_TRACE_OVERRUN because of this flag. */
 	atomic_store_explicit(&view->rings.region->overrun, 1, memory_order_relaxed);
 }
 
-/* It sleeps a second at most, should its waker be killed in between. */
+/*
+ * Wakes the flusher if it sleeps. The exchange gives the call to one of several writers. Should
+ * this writer be killed before the call, the flusher wakes by itself after a second.
+ */
 static void wake_flusher(struct ptx_region *region)
 {
 	if (!ptx_is_quiet() &&
@@ -71,6 +85,7 @@ void ptx_record_wake(struct ptx_region *region)
 	ptx_ring_wake(region);
 }
 
+/* Wakes, then releases level 0: the region stays mapped while the level is in use. */
 void ptx_record_wake_and_leave(struct ptx_thread *thread, struct ptx_region *region)
 {
 	ptx_ring_wake(region);
@@ -83,39 +98,54 @@ static bool is_admitted(const struct ptx_region *region, unsigned type)
 		       (type % 64) & 1;
 }
 
+/*
+ * Returns whether this process opened the type. Its id may be known from another process of the
+ * arena.
+ */
 static bool is_mapped(unsigned type)
 {
 	return atomic_load_explicit(&ptx_mapped[type / 64], memory_order_relaxed) >>
 		       (type % 64) & 1;
 }
 
-/* The pool is used up. The first to notice stops the stream, and the time of that is the STOP's. */
+/*
+ * The pool is used up. The first writer that notices stops the stream and stores the time, which
+ * becomes the time of the STOP event. The event is counted as lost.
+ */
 static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned type)
 {
 	struct ptx_region *region = view->rings.region;
 	uint64_t state = atomic_load_explicit(&region->state, memory_order_relaxed);
 
 	if (!view->rings.loop && ptx_state_kind(state) == PTX_RUNNING) {
+		/*
+		 * Ordered: the time must not be before that of events that this thread has
+		 * published.
+		 */
 		uint64_t now = ptx_clock_ordered();
 
 		if (atomic_compare_exchange_strong_explicit(&region->state, &state,
 							    ptx_state_make(PTX_FULL, now),
 							    memory_order_acq_rel,
 							    memory_order_relaxed)) {
+			/*
+			 * Other threads must find their lanes invalid, so that they count their
+			 * events as lost.
+			 */
 			ptx_control_changed(&ptx_own_control);
 			wake_flusher(region);
 			ptx_ring_wake(region);
 		}
 	}
-	lose(thread, view, type, PTX_WRITER_STREAM_FULL);
+	lose_event(thread, view, type, PTX_WRITER_STREAM_FULL);
 }
 
 /*
- * The place for a record in the cell's chunk. NULL: the chunk has no room, or no memory for it, by
- * *loss. Memory is asked for where the chunk was never filled so far; the cell remembers how far
- * there is some.
+ * Returns the place for a record in the cell's chunk, and *head as it was. NULL: the chunk has no
+ * room for it, or there is no memory behind the end of the chunk's present part; *loss then has
+ * the cause. cell->room is the end of that part, as far as this thread knows.
  */
-static struct ptx_record *reserve(struct ptx_cell *cell, struct ptx_view *view,
+static struct ptx_record *reserve_record(struct ptx_cell *cell, struct ptx_view *view,
 				  struct ptx_chunk *chunk, size_t size, uint64_t *head,
 				  enum ptx_writer_loss *loss)
 {
@@ -129,8 +159,11 @@ static struct ptx_record *reserve(struct ptx_cell *cell, struct ptx_view *view,
 	return end <= cell->room ? record : NULL;
 }
 
-/* A new chunk for the ring; now and then a word to the flusher. */
-static struct ptx_record *turn(struct ptx_thread *thread, struct ptx_cell *cell,
+/*
+ * Switches the ring to a new chunk, and wakes the flusher if less than half of the pool is free.
+ * Returns the place in the new chunk. NULL: there is no chunk; *loss has the cause.
+ */
+static struct ptx_record *turn_chunk(struct ptx_thread *thread, struct ptx_cell *cell,
 			       struct ptx_view *view, size_t size, struct ptx_chunk **chunk,
 			       uint64_t *head, enum ptx_writer_loss *loss)
 {
@@ -140,7 +173,10 @@ static struct ptx_record *turn(struct ptx_thread *thread, struct ptx_cell *cell,
 	ptx_thread_identify(thread, view, &ident);
 	if (ptx_unlikely(++thread->turns % LOOK_AFTER_TURNS == 0))
 		ptx_view_check_creator(view);
-	/* Not known from here until the new chunk's is: a handler may jump out of this. */
+	/*
+	 * The present part is unknown until the new chunk's is: a handler may leave this function
+	 * by a jump, and the lanes must then find a chunk without room.
+	 */
 	cell->room = 0;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!ptx_ring_turn(&view->rings, &cell->chunk, &ident, loss))
@@ -152,19 +188,20 @@ static struct ptx_record *turn(struct ptx_thread *thread, struct ptx_cell *cell,
 	if (ptx_unlikely(atomic_load_explicit(&region->flush_wish, memory_order_relaxed)) &&
 	    ptx_pool_is_filling(&view->rings, 2))
 		wake_flusher(region);
-	return reserve(cell, view, *chunk, size, head, loss);
+	return reserve_record(cell, view, *chunk, size, head, loss);
 }
 
+/* STREAM_FULL is an event of the stream, all other causes concern only this event. */
 static void lose_for(struct ptx_thread *thread, struct ptx_view *view, unsigned type,
 		     enum ptx_writer_loss loss)
 {
 	if (loss == PTX_WRITER_STREAM_FULL)
 		fill_up(thread, view, type);
 	else
-		lose(thread, view, type, loss);
+		lose_event(thread, view, type, loss);
 }
 
-/* The dead are looked for ten times a second at most, however many events find no ring. */
+/* Limits the search for dead threads to ten times a second, however many events find no ring. */
 static bool may_sweep(void)
 {
 	static _Atomic uint64_t swept_at;
@@ -176,7 +213,12 @@ static bool may_sweep(void)
 						       memory_order_relaxed);
 }
 
-static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *view, unsigned type)
+/*
+ * Gets a ring for the thread at this level. If all rings or slots are in use, the rings of dead
+ * threads are collected first. False: the event has been counted as lost, or this is a child.
+ */
+static bool join_stream(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
+			unsigned type)
 {
 	enum ptx_writer_loss loss;
 
@@ -185,6 +227,9 @@ static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *vie
 	if (ptx_thread_join(thread, level, view, &loss))
 		return true;
 	if (loss == PTX_WRITER_NO_SLOT && !ptx_is_quiet() && may_sweep()) {
+		/*
+		 * The threads of this process first, then those of other processes of the family.
+		 */
 		bool swept = ptx_threads_sweep();
 		bool reaped = ptx_ring_reap(&view->rings, thread->pid, ptx_family_is_dead);
 
@@ -195,11 +240,17 @@ static bool join(struct ptx_thread *thread, unsigned level, struct ptx_view *vie
 	return false;
 }
 
-/* Everything but the time. False: this stream does not get the event. */
-static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
+/*
+ * Writes the record except its time, in one stream. Returns false if the stream does not get the
+ * event: it does not want it, or the event has been counted as lost.
+ */
+static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned bit,
 		    const struct payload *payload, struct pending *pending)
 {
-	/* The thread is left if this is a child, and the event its parent's. */
+	/*
+	 * A left thread object means that this is a child and the event its parent's: it must not
+	 * be counted here.
+	 */
 	struct ptx_view *view = ptx_thread_is_left(thread) ? ptx_view_find(bit) :
 							     ptx_view_for(bit, payload->type);
 	struct ptx_cell *cell = &thread->cell[level][bit];
@@ -211,18 +262,19 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 	enum ptx_writer_loss loss;
 
 	if (!view)
-		return false; /* being detached, another process's, or counted as lost */
+		return false; /* being detached, of another process, or counted as lost */
 	kind = ptx_state_kind(atomic_load_explicit(&view->rings.region->state,
 						   memory_order_relaxed));
 	if ((kind != PTX_RUNNING && kind != PTX_FULL) || !is_admitted(view->rings.region, type))
 		return false;
 	if (kind == PTX_FULL) {
+		/* A full stream has no reader, or a slow one: its creator may be gone. */
 		if (++thread->turns % LOOK_AFTER_LOSSES == 0)
 			ptx_view_check_creator(view);
-		lose(thread, view, type, PTX_WRITER_STREAM_FULL);
+		lose_event(thread, view, type, PTX_WRITER_STREAM_FULL);
 		return false;
 	}
-	if (cell->serial != view->serial && !join(thread, level, view, type))
+	if (cell->serial != view->serial && !join_stream(thread, level, view, type))
 		return false;
 	chunk = cell->chunk;
 	if (!chunk || cell->serial != view->serial)
@@ -233,27 +285,36 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 			len = ptx_items_fit(payload->data, payload->len, len);
 		flags = PTX_RECORD_TRUNCATED;
 	}
+	/*
+	 * The size is that of the truncated data. POSIX_TRACE_TRUNCATED_RECORD reports the cut to
+	 * readers.
+	 */
 	pending->size = ptx_record_size(len);
-	pending->record = reserve(cell, view, chunk, pending->size, &pending->head, &loss);
+	pending->record = reserve_record(cell, view, chunk, pending->size, &pending->head, &loss);
 	if (!pending->record && ptx_unlikely(!ptx_thread_holds(cell, view))) {
 		/*
-		 * Somebody mistook this process for dead. The chunk is the next holder's: take
-		 * another.
+		 * Another process mistook this one for dead and gave the ring to another thread.
+		 * The chunk belongs to its next holder, so this thread must take another ring.
 		 */
-		if (!join(thread, level, view, type))
+		if (!join_stream(thread, level, view, type))
 			return false;
 		chunk = cell->chunk;
 		if (!chunk)
 			return false; /* wiped, as above */
-		pending->record = reserve(cell, view, chunk, pending->size, &pending->head, &loss);
+		pending->record = reserve_record(cell, view, chunk, pending->size, &pending->head,
+						 &loss);
 	}
-	/* Without memory for more of this chunk another one may have some. */
+	/*
+	 * If there is no memory for more of this chunk, another chunk may have some. A chunk that
+	 * is empty and without memory is not left, because the next one would be as bad.
+	 */
 	if (!pending->record &&
 	    (loss == PTX_WRITER_STREAM_FULL || ptx_head_offset(pending->head) != 0))
-		pending->record = turn(thread, cell, view, pending->size, &chunk, &pending->head,
+		pending->record = turn_chunk(thread, cell, view, pending->size, &chunk,
+					     &pending->head,
 				       &loss);
 	if (!pending->record) {
-		if (!ptx_process_is_child()) /* whose stream is its parent's yet */
+		if (!ptx_process_is_child()) /* whose stream still is its parent's */
 			lose_for(thread, view, type, loss);
 		return false;
 	}
@@ -264,7 +325,7 @@ static bool prepare(struct ptx_thread *thread, unsigned level, unsigned bit,
 	return true;
 }
 
-static void publish(const struct pending *pending, uint64_t time)
+static void publish_record(const struct pending *pending, uint64_t time)
 {
 	struct ptx_region *region = pending->view->rings.region;
 
@@ -275,42 +336,57 @@ static void publish(const struct pending *pending, uint64_t time)
 		ptx_ring_wake(region);
 }
 
+/*
+ * Returns whether the level still has this frame's claim; not so in a child, where it is wiped.
+ */
 static bool is_ours(struct ptx_thread *thread, unsigned level, const void *frame)
 {
 	return atomic_load_explicit(&thread->frame[level], memory_order_relaxed) == frame;
 }
 
-/* Into every attached stream. False: a fork interrupted us, and this is the child. */
+/*
+ * Records the event into every attached stream, in batches that share a time stamp. False: a
+ * handler forked, and this is the child, which must touch nothing.
+ */
 static bool record_all(struct ptx_thread *thread, unsigned level, const void *frame,
 		       const struct payload *payload)
 {
 	uint64_t attached = atomic_load_explicit(&ptx_own_control.attached, memory_order_acquire);
 
+	/*
+	 * With one time for several streams, the streams of a batch agree on the order of events.
+	 */
 	while (attached) {
 		struct pending pending[BATCH];
 		unsigned count = 0;
 		uint64_t time;
 
 		for (; attached && count < BATCH; attached &= attached - 1)
-			count += prepare(thread, level, (unsigned)__builtin_ctzll(attached),
+			count += prepare_record(thread, level, (unsigned)__builtin_ctzll(attached),
 					 payload, &pending[count]);
+		/*
+		 * A reader of any of these streams now waits for the event, until the head is
+		 * published.
+		 */
 		for (unsigned i = 0; i < count; i++)
 			ptx_ring_enter(pending[i].chunk, pending[i].head);
 		atomic_signal_fence(memory_order_seq_cst);
 		time = ptx_clock_now();
 		atomic_signal_fence(memory_order_seq_cst);
 		/*
-		 * Of a child of fork() the regions are sunk by now; of one without fork handlers
-		 * they are not.
+		 * The fork handler has mapped other memory over the regions of a child. Without
+		 * fork handlers (_Fork(), a raw clone()) they are still the parent's, and
+		 * publishing would store into them.
 		 */
 		if (!is_ours(thread, level, frame))
 			return false;
 		for (unsigned i = 0; i < count; i++)
-			publish(&pending[i], time);
+			publish_record(&pending[i], time);
 	}
 	return true;
 }
 
+/* Counts the event as lost in every stream that would have recorded it. */
 static void lose_everywhere(struct ptx_thread *thread, unsigned type, enum ptx_writer_loss loss)
 {
 	uint64_t attached = atomic_load_explicit(&ptx_own_control.attached, memory_order_acquire);
@@ -326,11 +402,12 @@ static void lose_everywhere(struct ptx_thread *thread, unsigned type, enum ptx_w
 							   memory_order_relaxed));
 		if ((kind == PTX_RUNNING || kind == PTX_FULL) &&
 		    is_admitted(view->rings.region, type))
-			lose(thread, view, type, loss);
+			lose_event(thread, view, type, loss);
 	}
 }
 
-static void record(const void *frame, const struct payload *payload)
+/* Records one event, at any level. */
+static void record_payload(const void *frame, const struct payload *payload)
 {
 	unsigned type = payload->type;
 	struct ptx_thread *thread;
@@ -338,13 +415,17 @@ static void record(const void *frame, const struct payload *payload)
 	bool is_abandoned;
 
 	if (ptx_process_is_child())
-		ptx_process_child(); /* no fork handler has told us */
+		ptx_process_child(); /* no fork handler ran: _Fork() or a raw clone() */
+	/* A thread that must not read the clock (PR_SET_TSC) cannot stamp events. */
 	if (ptx_unlikely(ptx_thread_is_blind)) {
 		if (is_mapped(type))
 			lose_everywhere(ptx_thread_blind_object(), type, PTX_WRITER_NO_SLOT);
 		return;
 	}
-	/* Names that this process opened, and the unnamed type; all below 63 are the system's. */
+	/*
+	 * The program may record names that it opened and the unnamed type. Types below 63 belong
+	 * to the system.
+	 */
 	if (!is_mapped(type))
 		return;
 	thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
@@ -354,25 +435,39 @@ static void record(const void *frame, const struct payload *payload)
 		lose_everywhere(NULL, type, PTX_WRITER_NO_MEMORY);
 		return;
 	}
+	/*
+	 * Level 0 is in use: this is a handler within a trace point, or a handler left a trace
+	 * point by a jump.
+	 */
 	if (atomic_load_explicit(&thread->frame[0], memory_order_relaxed) != NULL)
 		level = ptx_thread_nest(thread, frame);
 	if (level == PTX_LEVELS) {
 		lose_everywhere(thread, type, PTX_WRITER_NESTING);
 		return;
 	}
+	/*
+	 * The level has a frame although this one is outside of it: a trace point did not return.
+	 * Its rings may have a chunk that is being opened or a window that is open.
+	 */
 	is_abandoned = atomic_load_explicit(&thread->frame[level], memory_order_relaxed) != NULL;
+	/* The claim before anything else, so that a handler from here on uses the next level. */
 	atomic_store_explicit(&thread->frame[level], frame, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (is_abandoned)
 		ptx_thread_mend(thread, level);
 	if (!record_all(thread, level, frame, payload))
 		return;
+	/*
+	 * Lanes are for level 0 only. In a child the object is wiped, and lanes must not appear
+	 * in it.
+	 */
 	if (level == 0 && !ptx_thread_is_left(thread))
 		ptx_lanes_mend(thread);
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&thread->frame[level], NULL, memory_order_release);
 }
 
+/* Claims rings for the calling thread before it becomes unable to ask the kernel for memory. */
 void ptx_record_join(const void *frame)
 {
 	struct ptx_thread *thread;
@@ -384,7 +479,7 @@ void ptx_record_join(const void *frame)
 	thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
 	if (ptx_thread_is_left(thread))
 		thread = ptx_thread_make();
-	/* In a handler that interrupted a trace point the thread has its rings already. */
+	/* A handler that interrupted a trace point: the thread has its rings already. */
 	if (!thread || atomic_load_explicit(&thread->frame[0], memory_order_relaxed) != NULL)
 		return;
 	atomic_store_explicit(&thread->frame[0], frame, memory_order_relaxed);
@@ -393,6 +488,10 @@ void ptx_record_join(const void *frame)
 		unsigned bit = (unsigned)__builtin_ctzll(attached);
 		struct ptx_view *view = ptx_view_find(bit);
 
+		/*
+		 * A failure is no error here: the event that needs the ring will be counted as
+		 * lost.
+		 */
 		if (view && thread->cell[0][bit].serial != view->serial)
 			ptx_thread_join(thread, 0, view, &loss);
 	}
@@ -402,6 +501,10 @@ void ptx_record_join(const void *frame)
 
 void ptx_record_tell_quiet(void)
 {
+	/*
+	 * Readers see the flag before they decide how long to sleep. Those that sleep already are
+	 * woken once, see the flag, and then sleep with a time limit.
+	 */
 	atomic_store_explicit(&ptx_own_control.quiet, 1, memory_order_seq_cst);
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
 		struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit],
@@ -412,6 +515,7 @@ void ptx_record_tell_quiet(void)
 		wake_flusher(view->rings.region);
 		ptx_ring_wake(view->rings.region);
 	}
+	/* Last: from here on ptx_ring_wake() and wake_flusher() make no system call. */
 	atomic_store_explicit(&ptx_quiet, true, memory_order_seq_cst);
 }
 
@@ -421,7 +525,7 @@ void ptx_record(const void *frame, unsigned type, const void *data, size_t len, 
 		.type = type, .data = data, .len = len, .address = address,
 	};
 
-	record(frame, &payload);
+	record_payload(frame, &payload);
 }
 
 void ptx_record_items(const void *frame, unsigned type, const void *items, size_t len,
@@ -432,5 +536,5 @@ void ptx_record_items(const void *frame, unsigned type, const void *items, size_
 		.is_short = is_short,
 	};
 
-	record(frame, &payload);
+	record_payload(frame, &payload);
 }

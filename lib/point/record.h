@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/record.h - an event by the long way: whatever event.c does not handle.
+ * point/record.h - records an event by the long way: in all cases that event.c leaves out.
+ *
+ * Threads   all functions may run concurrently.
+ * Signals   all functions are async-signal-safe. errno is preserved.
  */
 #ifndef PTX_POINT_RECORD_H
 #define PTX_POINT_RECORD_H
@@ -8,23 +11,34 @@
 #include "point/thread.h"
 
 /*
- * Records an event at whatever level is free, taking a ring or a chunk where needed, and leaves
- * the thread with lanes for the next. frame is the stack pointer of the trace point.
+ * Records an event at a free nesting level. Claims a ring or a chunk if necessary, and leaves
+ * lanes for the thread's next event. frame is the stack pointer of the trace point. An event that
+ * cannot be recorded is counted as lost.
  */
 void ptx_record(const void *frame, unsigned type, const void *data, size_t len, uint64_t address)
 	__attribute__((noinline, cold));
 
-/* The same of a row of items; is_short: some are missing already. */
+/*
+ * The same for a row of items (record/items.h), which is truncated between two items. is_short:
+ * items are missing already, so that the event counts as truncated.
+ */
 void ptx_record_items(const void *frame, unsigned type, const void *items, size_t len,
 		      bool is_short, uint64_t address) __attribute__((noinline, cold));
 
-/* Does what the thread's next event would ask the kernel for: its object, streams and rings. */
+/*
+ * Does now what the thread's next event would need system calls for: its object, views and rings.
+ */
 void ptx_record_join(const void *frame);
 
-/* Readers that sleep look by themselves from now on, and writers of this process call nobody. */
+/*
+ * Makes this process quiet (base/quiet.h) and informs the readers: they no longer expect to be
+ * woken.
+ */
 void ptx_record_tell_quiet(void);
 
-/* Wakes a reader that said it sleeps. */
+/*
+ * Wakes a reader that has stored that it sleeps. The second one also releases level 0 of thread.
+ */
 void ptx_record_wake(struct ptx_region *region) __attribute__((noinline, cold));
 void ptx_record_wake_and_leave(struct ptx_thread *thread, struct ptx_region *region)
 	__attribute__((noinline, cold));

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * point/thread.c - the life of a thread object: made at a thread's first event, nested by
+ * handlers, left by a fork, given back at the thread's end.
+ *
+ * Any function may be interrupted by a handler that traces, forks or jumps away. Stores that such
+ * a handler must see are ordered by signal fences. A child learns that it is one because the
+ * kernel has zeroed ptx_private and the objects (MADV_WIPEONFORK); ptx_process_is_child()
+ * compares.
+ */
 #include "point/thread.h"
 
 #include <errno.h>
@@ -14,11 +23,16 @@
 #include "point/object.h"
 #include "ring/ring_write.h"
 
+/*
+ * Every thread begins with this object. Its level 0 is in use by its own address, which leads
+ * each trace point to record.c.
+ */
 struct ptx_thread ptx_thread_nobody = { .frame = { &ptx_thread_nobody } };
 
 _Thread_local _Atomic(struct ptx_thread *) ptx_thread_self
 	__attribute__((tls_model("initial-exec"))) = &ptx_thread_nobody;
 
+/* The key's destructor runs at the end of a thread that has an object. */
 static pthread_key_t end_of_thread;
 static bool have_key;
 
@@ -28,12 +42,13 @@ static uint32_t this_process(void)
 }
 
 /*
- * The thread's id as the C library knew it last, and as the kernel does where the C library's is
- * wrong: in a child of a raw clone(), which finds its parent's id there. The two are one word, so
- * that a handler that forks in between leaves no mixture of two processes.
+ * The thread's id as the C library showed it last (upper half), and the id that the kernel has
+ * for it if the C library's is wrong (lower half, or 0). The C library is wrong in a child of a
+ * raw clone(), which finds its parent's id. The two halves are one word, so that a handler that
+ * forks in between leaves no mixture of two processes.
  */
 static _Thread_local _Atomic uint64_t known_tids __attribute__((tls_model("initial-exec")));
-static bool has_ids; /* the C library has them */
+static bool has_ids; /* the C library shows the ids of threads */
 
 static uint32_t known_tid(uint64_t tids)
 {
@@ -45,7 +60,10 @@ static void know_tids(uint32_t known, uint32_t true_tid)
 	atomic_store_explicit(&known_tids, (uint64_t)known << 32 | true_tid, memory_order_relaxed);
 }
 
-/* What a child knows is its parent's, until it is set up. */
+/*
+ * Returns the id of the calling thread. In a quiet process it makes no system call if the C
+ * library shows the id.
+ */
 static uint32_t own_tid(void)
 {
 	uint32_t tid = has_ids && ptx_is_quiet() ? ptx_ids_thread() : 0;
@@ -60,9 +78,12 @@ static uint32_t own_tid(void)
 }
 
 /*
- * A handler may fork between any two instructions; then this returns the parent's id in the child,
- * and ptx_process_child() calls it again. One fault remains in a quiet process: if a child of
- * _Fork() has made no event when it calls raw clone(), the new process takes that child's id.
+ * Returns the id of this process, in a child that has not been set up.
+ *
+ * A handler may fork between any two instructions; then this returns the parent's id in the
+ * child, and ptx_process_child() calls it again. One fault remains in a quiet process: if a child
+ * of _Fork() has recorded no event when it calls raw clone(), the new process uses that child's
+ * id.
  */
 uint32_t ptx_thread_child_pid(void)
 {
@@ -71,13 +92,17 @@ uint32_t ptx_thread_child_pid(void)
 
 	if (tid && tids && tid != known_tid(tids)) {
 		know_tids(tid, 0);
-		return tid; /* its first thread, and glibc has noticed */
+		return tid; /* the child's first thread, and glibc has updated its id */
 	}
+	/*
+	 * glibc still shows the parent's id: a raw clone(). The true id is stored for own_tid().
+	 */
 	if (tid)
 		know_tids(tid, (uint32_t)syscall(SYS_gettid));
 	return (uint32_t)getpid();
 }
 
+/* Without this a child of a quiet process could not distinguish its id from its parent's. */
 void ptx_thread_before_fork(void)
 {
 	if (ptx_is_quiet() && !ptx_process_is_child())
@@ -85,10 +110,12 @@ void ptx_thread_before_fork(void)
 }
 
 /*
- * pid is the process in which the object was taken. False: a handler has forked since, this is the
- * child, and the object has been wiped on the way. Before the first look, another thread of the
- * child may have found and taken the object; after it, only this thread can reach the object in a
- * child.
+ * Writes the thread's identity into its new object. pid is the process in which the object was
+ * taken. False: a handler has forked since, this is the child, and the object was wiped on the
+ * way.
+ *
+ * The first check is necessary because another thread of the child may have found and taken the
+ * object. After it, only this thread can reach the object in a child.
  */
 static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 {
@@ -96,15 +123,20 @@ static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 		return false;
 	thread->tid = own_tid();
 	thread->self = (uint64_t)pthread_self();
+	/* pid is stored last: an object whose pid is not 0 has a valid identity. */
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&thread->pid, pid, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
+	/*
+	 * The fork may have happened after the first check; the store above then undid the wipe.
+	 */
 	if (this_process() == pid)
 		return true;
 	atomic_store_explicit(&thread->pid, 0, memory_order_relaxed);
 	return false;
 }
 
+/* If the process has no key, objects of ended threads are found by asking the kernel for each. */
 static struct ptx_thread *find_or_make(void)
 {
 	struct ptx_thread *thread = ptx_object_take();
@@ -114,8 +146,11 @@ static struct ptx_thread *find_or_make(void)
 	return thread ? thread : ptx_object_make();
 }
 
-/* Unless a handler has interrupted this very function and been here already. */
-static struct ptx_thread *become(struct ptx_thread *thread)
+/*
+ * Makes the object the calling thread's. If a handler has interrupted this function and made the
+ * thread an object already, that one remains, and this one is released.
+ */
+static struct ptx_thread *adopt_object(struct ptx_thread *thread)
 {
 	struct ptx_thread *old = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
 
@@ -126,6 +161,10 @@ static struct ptx_thread *become(struct ptx_thread *thread)
 		ptx_object_free(thread);
 		return old;
 	}
+	/*
+	 * pthread_setspecific() is async-signal-safe for the first 32 keys, see
+	 * ptx_threads_init().
+	 */
 	if (have_key)
 		pthread_setspecific(end_of_thread, thread);
 	return thread;
@@ -137,6 +176,7 @@ struct ptx_thread *ptx_thread_make(void)
 	int saved = errno;
 	uint32_t pid;
 
+	/* A fork in this loop makes the object void, and the child starts again. */
 	do {
 		if (ptx_process_is_child())
 			ptx_process_child();
@@ -144,18 +184,23 @@ struct ptx_thread *ptx_thread_make(void)
 		thread = find_or_make();
 	} while (thread && !name_thread(thread, pid));
 	if (thread)
-		thread = become(thread);
+		thread = adopt_object(thread);
 	ptx_object_is_made();
 	errno = saved;
 	return thread;
 }
 
+/*
+ * The kernel has wiped the object. Frames that the fork interrupted may still use it, so the
+ * thread gets another one with its next event.
+ */
 void ptx_thread_leave(void)
 {
 	ptx_objects_leave(atomic_load_explicit(&ptx_thread_self, memory_order_relaxed));
 	atomic_store_explicit(&ptx_thread_self, &ptx_thread_nobody, memory_order_relaxed);
 }
 
+/* PR_TSC_SIGSEGV is set for the thread. The variable is thread-local, because the mode is. */
 _Thread_local bool ptx_thread_is_blind __attribute__((tls_model("initial-exec")));
 static _Thread_local struct ptx_thread *blind_object __attribute__((tls_model("initial-exec")));
 
@@ -165,12 +210,17 @@ void ptx_thread_blind(bool is_blind)
 
 	if (ptx_thread_is_blind == is_blind)
 		return;
+	/* First the flag, then the object: a handler in between finds the flag in record.c. */
 	if (is_blind) {
 		blind_object = ptx_thread_is_left(self) ? NULL : self;
 		ptx_thread_is_blind = true;
 		atomic_signal_fence(memory_order_seq_cst);
 		atomic_store_explicit(&ptx_thread_self, &ptx_thread_nobody, memory_order_relaxed);
 	} else {
+		/*
+		 * The former object is used again, with its rings and its slot, unless a fork has
+		 * wiped it.
+		 */
 		if (blind_object && !ptx_thread_is_left(blind_object))
 			atomic_store_explicit(&ptx_thread_self, blind_object, memory_order_relaxed);
 		atomic_signal_fence(memory_order_seq_cst);
@@ -187,9 +237,9 @@ struct ptx_thread *ptx_thread_blind_object(void)
 extern void *__libc_stack_end;
 
 /*
- * Above all frames of the thread's own stack. Who is above it runs on another stack, even where
- * sigaltstack() does not say so (SS_AUTODISARM): glibc keeps a thread's descriptor at the top of
- * its stack.
+ * Returns the end of the thread's own stack: an address above all its frames. A frame above it is
+ * on another stack, even if sigaltstack() does not report that (SS_AUTODISARM). glibc keeps a
+ * thread's descriptor at the top of its stack; the main thread's stack ends at __libc_stack_end.
  */
 static uintptr_t stack_top(const struct ptx_thread *thread)
 {
@@ -197,8 +247,9 @@ static uintptr_t stack_top(const struct ptx_thread *thread)
 }
 
 /*
- * An alternate stack may lie within the thread's own. Only who finds a frame that looks abandoned
- * asks the kernel; where that is forbidden the level stays in use.
+ * Returns whether the caller may run on an alternate signal stack, which may be within the
+ * thread's own stack. Only a trace point that found a frame that looks abandoned asks the kernel.
+ * If that is forbidden, the answer is true, and the level remains in use.
  */
 static bool may_be_alternate(void)
 {
@@ -219,7 +270,10 @@ unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame)
 
 		if (!used)
 			return level;
-		/* A frame below ours on the same stack is gone: a handler left by siglongjmp(). */
+		/*
+		 * Stacks grow downwards, so a used frame that is not above ours on the same stack
+		 * has returned or was left: a handler jumped out of it by siglongjmp().
+		 */
 		if ((uintptr_t)frame >= (uintptr_t)used && (uintptr_t)frame < stack_top(thread) &&
 		    !may_be_alternate())
 			return level;
@@ -231,6 +285,10 @@ void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view, struc
 {
 	unsigned bit = view->bit;
 
+	/*
+	 * The slot was claimed in another stream, or given to another thread because some process
+	 * mistook this one for dead.
+	 */
 	if (thread->slot_serial[bit] != view->serial ||
 	    ptx_unlikely(!ptx_slot_is_held(&view->rings, thread->slot[bit]))) {
 		thread->slot[bit] = ptx_slot_claim(&view->rings, thread->pid, thread->tid,
@@ -255,6 +313,10 @@ bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view 
 	chunk = ptx_ring_claim(&view->rings, &ident, &cell->ring, loss);
 	if (!chunk)
 		return false;
+	/*
+	 * The serial is stored last. A handler that interrupts this function, or a jump out of
+	 * it, finds a cell of no stream.
+	 */
 	cell->chunk = chunk;
 	cell->room = ptx_ring_room(&view->rings, chunk);
 	cell->held = ptx_ring_held(&view->rings, cell->ring);
@@ -263,6 +325,7 @@ bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view 
 	return true;
 }
 
+/* The ring's word changes when another process takes the ring from this thread. */
 bool ptx_thread_holds(struct ptx_cell *cell, const struct ptx_view *view)
 {
 	if (ptx_likely(ptx_ring_held(&view->rings, cell->ring) == cell->held))
@@ -271,6 +334,10 @@ bool ptx_thread_holds(struct ptx_cell *cell, const struct ptx_view *view)
 	return false;
 }
 
+/*
+ * The rings of this level may have an open window or a chunk that is being opened. Readers would
+ * wait for an event that is never published.
+ */
 void ptx_thread_mend(struct ptx_thread *thread, unsigned level)
 {
 	if (level == 0)
@@ -280,17 +347,26 @@ void ptx_thread_mend(struct ptx_thread *thread, unsigned level)
 							     memory_order_acquire);
 		struct ptx_cell *cell = &thread->cell[level][bit];
 
+		/* No ring of that stream at this level, or it was taken away. */
 		if (!view || cell->serial != view->serial || !ptx_thread_holds(cell, view))
 			continue;
 		cell->room = 0;
 		cell->chunk = ptx_ring_mend(&view->rings, cell->ring);
 		if (!cell->chunk)
-			cell->serial = 0; /* somebody wrote over the ring: another one */
+			cell->serial = 0; /* overwritten by another process: claim another ring */
 	}
 }
 
+/*
+ * Its head leaves no room for any record. Lanes point to it instead of NULL, so that event.c
+ * needs no test.
+ */
 struct ptx_chunk ptx_thread_nowhere = { .head = UINT32_MAX };
 
+/*
+ * Lanes are the only pointers to chunks that a trace point uses without loading the view. After
+ * this call and a barrier no trace point begins to use them.
+ */
 void ptx_threads_drop_lanes(void)
 {
 	for (struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,
@@ -301,6 +377,9 @@ void ptx_threads_drop_lanes(void)
 					      memory_order_relaxed);
 }
 
+/*
+ * acquire: pairs with the release of the level, so that the stores of the trace point are done.
+ */
 bool ptx_threads_busy(const struct ptx_thread *self)
 {
 	for (struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,
@@ -312,7 +391,10 @@ bool ptx_threads_busy(const struct ptx_thread *self)
 	return false;
 }
 
-/* in_use: the levels whose last trace point did not return, bit by bit. */
+/*
+ * Gives back the thread's rings and slot in one stream. in_use: bit n is set if the last trace
+ * point at level n did not return.
+ */
 static void leave_stream(struct ptx_thread *thread, unsigned bit, unsigned in_use)
 {
 	struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit],
@@ -325,7 +407,7 @@ static void leave_stream(struct ptx_thread *thread, unsigned bit, unsigned in_us
 
 		if (cell->serial == view->serial && ptx_thread_holds(cell, view)) {
 			cell->serial = 0;
-			/* Whoever takes it over must not find what a jump or a kill left undone. */
+			/* The next owner must not find what a jump or a kill left undone. */
 			if (in_use >> level & 1)
 				ptx_ring_mend(&view->rings, cell->ring);
 			ptx_ring_release(&view->rings, cell->ring);
@@ -337,7 +419,10 @@ static void leave_stream(struct ptx_thread *thread, unsigned bit, unsigned in_us
 	}
 }
 
-/* Gives back all that the thread has; nobody else uses the object. */
+/*
+ * Gives back everything that the thread has. The caller is the thread itself, or a sweep that has
+ * claimed the object of a dead thread.
+ */
 static void end_object(struct ptx_thread *thread)
 {
 	unsigned in_use = 0;
@@ -345,19 +430,24 @@ static void end_object(struct ptx_thread *thread)
 	for (int level = 0; level < PTX_LEVELS; level++)
 		if (atomic_load_explicit(&thread->frame[level], memory_order_relaxed))
 			in_use |= 1u << level;
-	/* Busy, so that no view goes away meanwhile. */
+	/* The thread counts as busy, so that no view is unmapped while its rings are released. */
 	atomic_store_explicit(&thread->frame[0], (const void *)thread, memory_order_seq_cst);
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 		leave_stream(thread, bit, in_use);
 	for (int level = 0; level < PTX_LEVELS; level++)
 		atomic_store_explicit(&thread->frame[level], NULL, memory_order_release);
 	thread->word_one = thread->word_many = 0;
-	/* Nobody's, until its next owner has written its own: a sweep passes over it. */
+	/*
+	 * pid 0: without owner until the next owner has stored its own. A sweep ignores such an
+	 * object.
+	 */
 	atomic_store_explicit(&thread->pid, 0, memory_order_relaxed);
 	ptx_object_free(thread);
 }
 
-/* Dead, as far as the object says whose it is. */
+/*
+ * Returns whether the object's thread has ended. An object without owner has none that could end.
+ */
 static bool is_gone(const struct ptx_thread *thread)
 {
 	const uint32_t pid = atomic_load_explicit(&thread->pid, memory_order_acquire);
@@ -365,9 +455,10 @@ static bool is_gone(const struct ptx_thread *thread)
 	return pid != 0 && syscall(SYS_tgkill, pid, thread->tid, 0) != 0 && errno == ESRCH;
 }
 
+/* Two sweeps may run at once. Each claims an object before it ends it. */
 bool ptx_threads_sweep(void)
 {
-	/* neither free nor taken, nor another's */
+	/* a value of `taken` that is neither free (0) nor taken (1), nor that of another sweep */
 	const uint32_t mine = (uint32_t)syscall(SYS_gettid) + 2;
 	struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,
 							 memory_order_acquire);
@@ -383,7 +474,8 @@ bool ptx_threads_sweep(void)
 			    &thread->taken, &one, mine, memory_order_acq_rel, memory_order_relaxed))
 			continue;
 		/*
-		 * Another sweep may have ended it since we asked, and one that lives have taken it.
+		 * Another sweep may have ended the thread since the first check, and a living
+		 * thread may have taken the object. Nothing can change it after the claim above.
 		 */
 		if (!is_gone(thread)) {
 			atomic_compare_exchange_strong_explicit(&thread->taken, &swept, 1,
@@ -398,7 +490,10 @@ bool ptx_threads_sweep(void)
 	return found;
 }
 
-/* Handlers that trace from here on find no object and make another. */
+/*
+ * Destructor of the key: the thread ends. Handlers that trace from here on find no object and
+ * make another one, whose rings a sweep gives back.
+ */
 static void end_thread(void *object)
 {
 	struct ptx_thread *thread = object;
@@ -410,13 +505,18 @@ static void end_thread(void *object)
 	end_object(thread);
 }
 
+/* Runs in the library's constructor, before other threads exist. */
 void ptx_threads_init(void)
 {
 	ptx_process_before_child = ptx_view_child;
 	ptx_process_pid_of_child = ptx_thread_child_pid;
 	ptx_objects_init();
+	/* The C library shows ids if its answer agrees with the kernel's. */
 	has_ids = ptx_ids_thread() == (uint32_t)syscall(SYS_gettid);
-	/* Of the first 32 keys a value is set without memory from malloc(): safe in a handler. */
+	/*
+	 * glibc stores the values of the first 32 keys in the thread's descriptor, without
+	 * malloc(), so that pthread_setspecific() is safe in a handler. A later key is of no use.
+	 */
 	have_key = pthread_key_create(&end_of_thread, end_thread) == 0;
 	if (have_key && end_of_thread >= 32) {
 		pthread_key_delete(end_of_thread);

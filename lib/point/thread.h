@@ -2,11 +2,13 @@
 /*
  * point/thread.h - what a thread keeps between its events: its place in each stream's rings.
  *
- * frame[] tells which nesting levels are in use. A level is claimed by one store and is free again
- * by one store; a handler that finds the level of the frame it interrupted takes the next one.
- * Objects come from a pool and from slabs that are zeroed in a child (MADV_WIPEONFORK) and are
- * never unmapped.
+ * frame[] shows which nesting levels are in use. A trace point claims a level by one store and
+ * releases it by one store. A handler that interrupted a trace point finds that level in use and
+ * claims the next one. Objects are allocated from pools and slabs that are zeroed in a child
+ * (MADV_WIPEONFORK) and are never unmapped.
  *
+ * Threads   the thread itself stores into its object. Others read frame[], pid and tid, and
+ *           overwrite the chunks of its lanes.
  * Signals   everything here is async-signal-safe but ptx_threads_prepare().
  */
 #ifndef PTX_POINT_THREAD_H
@@ -15,46 +17,48 @@
 #include "arena/process_block.h"
 #include "point/view.h"
 
-/* The thread's place in one stream at one level; it counts only while serial is the view's. */
+/* The thread's place in one stream at one level. It is valid if serial is that of the view. */
 struct ptx_cell {
 	uint64_t serial;
 	struct ptx_chunk *chunk;
-	uint64_t held; /* the ring's word since the thread claimed it */
+	uint64_t held; /* the ring's word after the thread claimed it */
 	uint32_t ring;
-	uint32_t room; /* bytes for records of the chunk that are memory; 0: not known */
+	uint32_t room; /* bytes of the chunk's records that are present; 0: unknown */
 };
 
 /*
- * One stream as the thread last found it, at level 0: what a trace point needs and nothing else.
- * It holds while ptx_own_control.word is the one that it was made under.
+ * The state of one stream as the thread last found it, at level 0: exactly what a trace point
+ * needs. It is valid while ptx_own_control.word has the value under which it was made.
  */
 struct ptx_lane {
-	_Atomic(struct ptx_chunk *) chunk; /* also taken away by who frees a view */
+	/* A thread that frees a view replaces it by ptx_thread_nowhere. */
+	_Atomic(struct ptx_chunk *) chunk;
 	struct ptx_region *region;
 	uint64_t serial;   /* of the view */
 	uint64_t room;     /* of the cell */
 	uint32_t max_data;
 	uint16_t bit;
-	uint16_t is_full;  /* the stream counts what it refuses */
+	uint16_t is_full;  /* the stream counts the events that it refuses */
 	uint8_t enabled[PTX_TYPE_MAX]; /* running, admitted, and opened by this process */
 };
 
 #define PTX_LANES 8
-#define PTX_SHORT 32 /* what is not longer is copied in line; lane[0] alone takes as much */
+#define PTX_SHORT 32 /* longest data that is copied in line; only lane[0] alone allows more */
 
 struct ptx_thread {
 	_Atomic(const void *) frame[PTX_LEVELS];
-	uint64_t word_one;  /* lane[0] is all there is */
-	uint64_t word_many; /* lane[0 .. lanes - 1] are all there are */
+	uint64_t word_one;  /* lane[0] is the only lane */
+	uint64_t word_many; /* lane[0 .. lanes - 1] are all lanes */
 	uint32_t lanes;
-	uint32_t turns; /* to another chunk, to look after creators now and then */
+	uint32_t turns; /* changes of chunk, to check creators now and then */
 	struct ptx_lane lane[PTX_LANES];
 	struct ptx_thread *next; /* in ptx_private.threads */
 	_Atomic(struct ptx_thread *) next_free; /* in ptx_private.free_threads */
 	_Atomic uint32_t is_listed; /* in ptx_private.threads */
 	_Atomic uint32_t is_stacked;
 	_Atomic uint32_t taken;
-	_Atomic uint32_t pid; /* written last; 0: wiped, the process has forked, or nobody's */
+	/* Stored last; 0: wiped because the process has forked, or without owner. */
+	_Atomic uint32_t pid;
 	uint32_t tid;
 	uint64_t self; /* pthread_self() */
 	uint32_t slot[PTX_STREAMS];
@@ -62,87 +66,100 @@ struct ptx_thread {
 	struct ptx_cell cell[PTX_LEVELS][PTX_STREAMS];
 };
 
-/* The key whose destructor gives a thread's rings back; from the library's constructor. */
+/* Makes the key whose destructor gives back a thread's rings. From the library's constructor. */
 void ptx_threads_init(void);
 
 /*
- * Makes sure that the next count threads find an object without asking the kernel for memory, as
- * far as it has some.
+ * Makes sure that the next count threads find an object without a system call, if there is memory
+ * for it.
  */
 void ptx_threads_prepare(unsigned count);
 
-/* The same for many threads, before the process becomes quiet: address space, and no memory yet. */
+/*
+ * Reserves address space for many threads before the process becomes quiet. It uses no memory
+ * yet.
+ */
 void ptx_threads_reserve(void);
 
-/* The calling thread's object, made if need be; NULL without memory. self may be nobody. */
+/* The calling thread's object, or ptx_thread_nobody. */
 extern _Thread_local _Atomic(struct ptx_thread *) ptx_thread_self
 	__attribute__((tls_model("initial-exec")));
 
-/* A thread's object before it has one: its level 0 is always in use. */
+/* The object of all threads that have none. Its level 0 is always in use. */
 extern struct ptx_thread ptx_thread_nobody;
+/*
+ * Returns the calling thread's object and makes it if necessary. NULL: no memory. errno is
+ * preserved.
+ */
 struct ptx_thread *ptx_thread_make(void);
 
 /*
- * In a child, whose only thread's object was wiped by the fork: it gets another with its next
- * event. The old one stays as it is, for a frame that the fork interrupted may go on with it; it
- * finds no stream there.
+ * In a child, whose only thread's object was wiped by the fork: the thread gets another one with
+ * its next event. The old one is kept, because a frame that the fork interrupted may still use
+ * it. It is empty and finds no stream.
  */
 void ptx_thread_leave(void);
 
-/* Of the calling thread in a child that knows nothing of itself yet: the id of its process. */
+/* Returns the id of this process in a child that has not been set up. */
 uint32_t ptx_thread_child_pid(void);
 
 /* Lets the child of the fork that follows learn its id without a system call. */
 void ptx_thread_before_fork(void);
 
-/* The object is such an old one, or nobody. */
+/* Returns whether the object is such an old one, or ptx_thread_nobody. */
 ptx_inline bool ptx_thread_is_left(const struct ptx_thread *thread)
 {
 	return thread->pid == 0;
 }
 
 /*
- * A thread that must not read the clock: it makes no events, and they are counted as lost. It leads
- * to the long way since it has no object; its former one, or NULL, says whose losses they are.
+ * A thread that must not read the clock. It records no events; they are counted as lost. Its
+ * object is ptx_thread_nobody, so that each event goes through record.c.
+ * ptx_thread_blind_object() returns the object that it had before, to which the losses are
+ * counted, or NULL.
  */
 extern _Thread_local bool ptx_thread_is_blind __attribute__((tls_model("initial-exec")));
 void ptx_thread_blind(bool is_blind);
 struct ptx_thread *ptx_thread_blind_object(void);
 
-/* A level for a trace point at frame, PTX_LEVELS if all are in use. */
+/* Returns a level for a trace point at frame; PTX_LEVELS if all are in use. */
 unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame);
 
-/* Fills in who the thread is for a stream. */
+/* Fills in *ident for a stream, and claims a slot there if the thread has none. */
 void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view,
 			 struct ptx_ident *ident);
 
-/* A ring for the thread at level; false: the event is lost by *loss. */
+/* Claims a ring for the thread at level. False: the event is lost because of *loss. */
 bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
 		     enum ptx_writer_loss *loss);
 
 /*
- * The thread still holds its ring at level. If not, the cell is given up, and the thread must join
- * again.
+ * Returns whether the thread still holds its ring. If not, the cell is void, and the thread must
+ * join again.
  */
 bool ptx_thread_holds(struct ptx_cell *cell, const struct ptx_view *view);
 
-/* The last trace point at level did not return: makes its rings whole again. */
+/* The last trace point at level did not return: makes its rings consistent again. */
 void ptx_thread_mend(struct ptx_thread *thread, unsigned level);
 
-/* Ends threads that died without telling: no key for a destructor, or tracing after the last one.
- * True if there was one. */
+/*
+ * Gives back the rings of threads that ended without a destructor: no key, or an event after the
+ * destructor ran. Returns whether there was one.
+ */
 bool ptx_threads_sweep(void);
 
-/* A chunk that has no room, which leads to the long way. */
+/* A chunk without room, which leads a trace point to record.c. */
 extern struct ptx_chunk ptx_thread_nowhere;
 
 /*
- * What threads keep of streams counts no more, whatever the control word says, which others can
- * write: before ptx_barrier(), by who frees views.
+ * Makes the lanes of all threads void. Call it before ptx_barrier() when a view is to be freed.
+ * It does not rely on the control word, which other processes can write.
  */
 void ptx_threads_drop_lanes(void);
 
-/* True if some thread but self is inside a trace point; call after ptx_barrier(). */
+/*
+ * Returns whether a thread other than self is inside a trace point. Call it after ptx_barrier().
+ */
 bool ptx_threads_busy(const struct ptx_thread *self);
 
 #endif

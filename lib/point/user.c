@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* point/user.c - events of typed items: the items in the caller's memory, and the trace point. */
+/*
+ * point/user.c - events of typed items: posix_trace_user_np.h.
+ *
+ * The caller fills a struct posix_trace_user_np on its stack, item by item, and records it as one
+ * event. Nothing is allocated. When the struct is full, further items are ignored and the event
+ * is marked as truncated. All functions are async-signal-safe.
+ */
 #include <string.h>
 
 #include "base/export.h"
 #include "point/record.h"
 #include "record/items.h"
 
-/* Where an item goes; NULL: there is no room, for it and for what comes behind. */
-static unsigned char *add(struct posix_trace_user_np *user, enum posix_trace_item_np type,
+/*
+ * Appends the byte of an item's type and width, and returns where its value of `bytes` bytes
+ * goes. NULL: there is no room, and there will be none for later, shorter items either, so that
+ * the items that exist are a beginning of the row.
+ */
+static unsigned char *add_item(struct posix_trace_user_np *user, enum posix_trace_item_np type,
 			  unsigned width, size_t bytes)
 {
 	unsigned char *to = user->bytes + user->used;
@@ -16,6 +26,7 @@ static unsigned char *add(struct posix_trace_user_np *user, enum posix_trace_ite
 		user->full = 1;
 		return NULL;
 	}
+	/* The upper half of the byte holds the width. */
 	if (width > PTX_ITEM_WIDTH_MAX)
 		width = PTX_ITEM_WIDTH_MAX;
 	*to = (unsigned char)(width << 4 | (unsigned)type);
@@ -23,25 +34,39 @@ static unsigned char *add(struct posix_trace_user_np *user, enum posix_trace_ite
 	return to + 1;
 }
 
-static void put(struct posix_trace_user_np *user, enum posix_trace_item_np type, unsigned width,
+/* Appends a number in little-endian order, as a log has it. */
+static void put_number(struct posix_trace_user_np *user, enum posix_trace_item_np type,
+		       unsigned width,
 		uint64_t value)
 {
 	size_t bytes = ptx_item_size(type);
-	unsigned char *to = add(user, type, width, bytes);
+	unsigned char *to = add_item(user, type, width, bytes);
 
 	for (size_t i = 0; to && i < bytes; i++)
 		to[i] = (unsigned char)(value >> 8 * i);
 }
 
+/*
+ * An integer of the given type; the upper bits that the type cannot hold are ignored. width is
+ * recorded for readers that print the value.
+ */
 PTX_EXPORT void posix_trace_user_number_np(struct posix_trace_user_np *user,
 					   enum posix_trace_item_np type, unsigned width,
 					   uint64_t value)
 {
+	/*
+	 * Numbers of other types would be misread, so they are ignored. The macros never pass
+	 * them.
+	 */
 	if (ptx_item_size(type) && type != POSIX_TRACE_ITEM_F32_NP &&
 	    type != POSIX_TRACE_ITEM_F64_NP)
-		put(user, type, width, value);
+		put_number(user, type, width, value);
 }
 
+/*
+ * A floating-point number. The program passes a double, as C does for variable arguments; F32
+ * items store it as a float.
+ */
 PTX_EXPORT void posix_trace_user_real_np(struct posix_trace_user_np *user,
 					 enum posix_trace_item_np type, unsigned width,
 					 double value)
@@ -59,14 +84,15 @@ PTX_EXPORT void posix_trace_user_real_np(struct posix_trace_user_np *user,
 	} else {
 		return;
 	}
-	put(user, type, width, bits);
+	put_number(user, type, width, bits);
 }
 
+/* The string is recorded with its NUL; NULL as an empty string. */
 PTX_EXPORT void posix_trace_user_str_np(struct posix_trace_user_np *user, const char *string)
 {
-	/* No more of it is looked at than there could be room for. */
+	/* No more bytes are read than there could be room for: the string may lack its NUL. */
 	size_t len = string ? strnlen(string, sizeof(user->bytes)) : 0;
-	unsigned char *to = add(user, POSIX_TRACE_ITEM_STR_NP, 0, len + 1);
+	unsigned char *to = add_item(user, POSIX_TRACE_ITEM_STR_NP, 0, len + 1);
 
 	if (to && len)
 		memcpy(to, string, len);
@@ -74,6 +100,7 @@ PTX_EXPORT void posix_trace_user_str_np(struct posix_trace_user_np *user, const 
 		to[len] = 0;
 }
 
+/* Records len bytes, at most 255, because one byte counts them. NULL is recorded as no bytes. */
 PTX_EXPORT void posix_trace_user_mem_np(struct posix_trace_user_np *user, const void *memory,
 					size_t len)
 {
@@ -81,9 +108,10 @@ PTX_EXPORT void posix_trace_user_mem_np(struct posix_trace_user_np *user, const 
 
 	if (!memory)
 		len = 0;
+	/* One byte before the memory holds its length. */
 	if (len > UINT8_MAX)
 		len = UINT8_MAX;
-	to = add(user, POSIX_TRACE_ITEM_MEM_NP, 0, 1 + len);
+	to = add_item(user, POSIX_TRACE_ITEM_MEM_NP, 0, 1 + len);
 	if (!to)
 		return;
 	*to = (unsigned char)len;
@@ -91,9 +119,14 @@ PTX_EXPORT void posix_trace_user_mem_np(struct posix_trace_user_np *user, const 
 		memcpy(to + 1, memory, len);
 }
 
+/*
+ * Records the items as one event. The address of this function's frame identifies its claim of a
+ * nesting level, as the stack pointer does in event.c.
+ */
 PTX_EXPORT void posix_trace_user_event_np(const struct posix_trace_user_np *user,
 					  trace_event_id_t event_id)
 {
+	/* The check is that of posix_trace_event(): without a stream nothing else happens. */
 	if (*posix_trace_active_np && event_id < PTX_TYPE_MAX)
 		ptx_record_items(__builtin_frame_address(0), event_id, user->bytes, user->used,
 				 user->full, (uint64_t)(uintptr_t)__builtin_return_address(0));

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * point/view.c - creates, attaches and frees the views of streams.
+ *
+ * A view is freed in three steps: it becomes unreachable (ptx_private.view, lanes), a barrier
+ * makes every thread pass, and no thread is inside a trace point. If one is, the view is retired,
+ * and a later sweep tries again. A trace point therefore needs no reference count.
+ *
+ * Two arrays survive a fork, because ordinary memory is copied and not wiped: before_fork has the
+ * views that a child must replace, from_parent those that it may use.
+ */
 #include "point/view.h"
 
 #include <errno.h>
@@ -19,15 +29,19 @@
 
 #define PREPARED_THREADS 16
 
+/* The last serial number that was given to a view. */
 static _Atomic uint64_t serials;
+/* Views that are detached and may still be in use. A stack without a lock. */
 static _Atomic(struct ptx_view *) retired;
-/* What is attached, kept where a child can still read it. */
+/* The attached views, in memory that a child can still read. */
 static _Atomic(struct ptx_view *) before_fork[PTX_STREAMS];
-/* In a child: mappings of its parent that it may go on with, if it inherits the streams. */
+/* In a child: mappings of its parent that it may use, if it inherits the streams. */
 static _Atomic(struct ptx_view *) from_parent[PTX_STREAMS];
-static atomic_bool is_outside; /* the thread that forks is in no trace point */
+/* True between the fork handlers if the thread that forks is not in a trace point. */
+static atomic_bool is_outside;
 
-static void retire(struct ptx_view *view)
+/* Adds a view to the retired ones. Async-signal-safe. */
+static void retire_view(struct ptx_view *view)
 {
 	struct ptx_view *first = atomic_load_explicit(&retired, memory_order_relaxed);
 
@@ -41,7 +55,10 @@ static void free_view(struct ptx_view *view)
 {
 	ptx_region_unmap(&view->rings);
 	if (view->is_parents)
-		/* a copy of what the parent allocated, in whatever state its allocator was */
+		/*
+		 * The view's memory is a copy of what the parent allocated. The parent's
+		 * allocator may have been in any state at the fork, so free() is not safe here.
+		 */
 		return;
 	if (view->adopted)
 		munmap(view, sizeof *view);
@@ -49,6 +66,10 @@ static void free_view(struct ptx_view *view)
 		free(view);
 }
 
+/*
+ * self is inside a trace point at level 0 itself, and uses no view that is retired. NULL: the
+ * caller is in no trace point.
+ */
 void ptx_views_sweep(const struct ptx_thread *self)
 {
 	struct ptx_view *view = atomic_exchange_explicit(&retired, NULL, memory_order_acquire);
@@ -57,12 +78,13 @@ void ptx_views_sweep(const struct ptx_thread *self)
 	if (!view)
 		return;
 	ptx_threads_drop_lanes();
+	/* Without a barrier it is unknown where the other threads are, so the views stay. */
 	busy = !ptx_barrier() || ptx_threads_busy(self);
 	while (view) {
 		struct ptx_view *next = view->retired;
 
 		if (busy)
-			retire(view);
+			retire_view(view);
 		else
 			free_view(view);
 		view = next;
@@ -71,16 +93,19 @@ void ptx_views_sweep(const struct ptx_thread *self)
 
 bool ptx_view_map_far(struct ptx_rings *rings)
 {
+	/* rings is a member of the view, so that the ring code needs no pointer back. */
 	const struct ptx_view *view = (const struct ptx_view *)(const void *)
 		((const char *)rings - offsetof(struct ptx_view, rings));
 	unsigned char *none = NULL, *far;
 
+	/* A quiet process makes no system call. The event that needs this memory is lost. */
 	if (ptx_is_quiet())
 		return false;
 	far = ptx_region_map_far(view->arena, &rings->geometry, view->offset);
 	if (far && view->arena != &ptx_arena_self)
-		/* no child has use for it */
+		/* Only a child that is traced in the same arena can use it. */
 		madvise(far, rings->geometry.far_bytes, MADV_DONTFORK);
+	/* Another thread may have mapped it at the same time. */
 	if (far && !atomic_compare_exchange_strong_explicit(&rings->far, &none, far,
 							    memory_order_acq_rel,
 							    memory_order_acquire))
@@ -88,6 +113,7 @@ bool ptx_view_map_far(struct ptx_rings *rings)
 	return far != NULL;
 }
 
+/* Creates the stream's region in the arena. */
 static int make_region(struct ptx_view *view, const struct ptx_geometry *geometry,
 		       size_t max_data_size, void **memory)
 {
@@ -95,11 +121,18 @@ static int make_region(struct ptx_view *view, const struct ptx_geometry *geometr
 
 	if (err)
 		return err;
-	/* Who is killed with the memory in his hands has said where it is. */
+	/*
+	 * The place of the memory is published before it exists. If this process is killed in
+	 * between, its successor frees what it finds there (ptx_attachment_bury()).
+	 */
 	ptx_attachment_place(view->arena, view->bit, view->offset, geometry, max_data_size);
 	return ptx_region_create(view->arena, geometry, memory, &view->offset);
 }
 
+/*
+ * Nothing of the new stream is visible to trace points before ptx_view_attach(). After an error
+ * nothing of it remains.
+ */
 int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		    size_t max_data_size, bool loop, const char *backing, struct ptx_view **result)
 {
@@ -109,9 +142,17 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 	int err;
 
 	if (backing)
-		/* a file system has no memory to spare (arena/backing.c) */
+		/*
+		 * A file cannot grow without asking the file system, so all its chunks are
+		 * present from the beginning (arena/backing.c).
+		 */
 		planned.present = planned.chunks;
+	/*
+	 * Memory of earlier streams is freed first, so that a program that creates and shuts down
+	 * streams in turn does not grow.
+	 */
 	ptx_views_sweep(NULL);
+	/* Members that are not set below are 0: offset, adopted, is_parents, retired. */
 	view = calloc(1, sizeof *view);
 	if (!view)
 		return ENOMEM;
@@ -126,15 +167,17 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 		err = make_region(view, geometry, max_data_size, &memory);
 	if (err)
 		goto undo_claim;
+	/* Cells that threads kept of an earlier stream at this bit have another serial. */
 	view->serial = ptx_view_serial();
 	ptx_ring_view(&view->rings, memory, &planned, max_data_size, loop);
 	view->rings.back = backing ? ptx_backing_extend : ptx_region_back;
 	view->rings.map_far = ptx_view_map_far;
 	ptx_ring_init(&view->rings);
 	if (arena == &ptx_arena_self)
+		/* The next threads then need no system call at their first event. */
 		ptx_threads_prepare(PREPARED_THREADS);
 	else
-		/* no child of ours has use for it */
+		/* No child of this process uses the memory of another process's stream. */
 		madvise(memory, geometry->bytes, MADV_DONTFORK);
 	*result = view;
 	return 0;
@@ -145,17 +188,26 @@ undo_alloc:
 	return err;
 }
 
+/* Before the fork: a child finds the view here although ptx_private is wiped. */
 void ptx_view_note(struct ptx_view *view)
 {
 	atomic_store_explicit(&before_fork[view->bit], view, memory_order_relaxed);
 }
 
+/*
+ * All facts are stored before the word of the attachment, so that no process can see a half of
+ * them.
+ */
 void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 		     const struct ptx_attr *attr, bool has_log)
 {
 	const bool inherited = attr->inheritance == POSIX_TRACE_INHERITED;
 	struct ptx_attachment *attachment = &view->arena->control->attachment[view->bit];
 
+	/*
+	 * The facts are stored before the release store of the attachment's word
+	 * (ptx_attachment_publish()), so that a process that sees the word sees the facts.
+	 */
 	ptx_attachment_place(view->arena, view->bit, view->offset, &view->rings.geometry,
 			     view->rings.max_data_size);
 	attachment->loop = view->rings.loop;
@@ -165,7 +217,9 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 			      memory_order_relaxed);
 	atomic_store_explicit(&attachment->target_start, target->identity.start,
 			      memory_order_relaxed);
+	/* Events that processes could not record because they could not map the region. */
 	atomic_store_explicit(&attachment->missed, 0, memory_order_relaxed);
+	/* The policies are information for observers. No process of the library acts on them. */
 	attachment->stream_policy = (uint16_t)attr->stream_policy;
 	attachment->log_policy = (uint16_t)(has_log ? attr->log_policy : 0);
 	atomic_store_explicit(&attachment->executed_ns, 0, memory_order_relaxed);
@@ -177,16 +231,23 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 		struct ptx_view *before;
 
 		ptx_view_note(view);
+		/*
+		 * A view at this bit can only be an adopted one of a stream that was detached
+		 * meanwhile: the place was free when this process claimed it.
+		 */
 		before = atomic_exchange_explicit(&ptx_private.view[view->bit], view,
 						  memory_order_acq_rel);
-		if (before) /* another process's, which no trace point has missed yet */
+		/* Adopted from another process, and no trace point has noticed its end yet. */
+		if (before)
 			ptx_view_discard(before);
 	}
 	ptx_attachment_publish(view->arena, view->bit, view->generation);
+	/* A program that is executed must find the arena if it may inherit the stream. */
 	if (view->arena == &ptx_arena_self)
 		ptx_family_settle();
 }
 
+/* Frees the view of a stream of this process, whose trace points may be using it. */
 static void destroy_own(struct ptx_view *view)
 {
 	bool in_use;
@@ -194,13 +255,14 @@ static void destroy_own(struct ptx_view *view)
 	atomic_store_explicit(&ptx_private.view[view->bit], NULL, memory_order_release);
 	atomic_store_explicit(&before_fork[view->bit], NULL, memory_order_relaxed);
 	ptx_threads_drop_lanes();
-	/* Who is inside now may have read the pointer before. */
+	/* Trace points that are inside now may have loaded the pointer before. */
 	in_use = !ptx_barrier() || ptx_threads_busy(NULL);
 	if (view->backed)
 		ptx_backing_leave(view->bit);
+	/* The memory is given back at once; the addresses stay mapped until the view is freed. */
 	ptx_region_destroy(view->arena, &view->rings, view->offset, in_use);
 	if (in_use)
-		retire(view);
+		retire_view(view);
 	else
 		free(view);
 }
@@ -211,11 +273,18 @@ void ptx_view_destroy(struct ptx_view *view)
 	unsigned bit = view->bit;
 	uint64_t generation = view->generation;
 
-	/* Out of sight first, to be had by the next one last. */
+	/*
+	 * First the stream becomes invisible. Its place is released last, when nothing of it is
+	 * in use.
+	 */
 	ptx_attachment_hide(arena, bit, generation);
 	if (arena == &ptx_arena_self) {
 		destroy_own(view);
 	} else {
+		/*
+		 * The traced process has its own mapping, so no thread of this process uses this
+		 * one.
+		 */
 		ptx_region_destroy(arena, &view->rings, view->offset, false);
 		free(view);
 	}
@@ -224,6 +293,7 @@ void ptx_view_destroy(struct ptx_view *view)
 		ptx_family_settle();
 }
 
+/* A creation that failed later: nothing of the stream remains, not even its file. */
 void ptx_view_withdraw(struct ptx_view *view, const char *backing)
 {
 	if (view->backed)
@@ -231,15 +301,17 @@ void ptx_view_withdraw(struct ptx_view *view, const char *backing)
 	ptx_view_destroy(view);
 }
 
+/* before_fork may have a later view at this bit already. */
 void ptx_view_discard(struct ptx_view *view)
 {
 	struct ptx_view *noted = view;
 
 	atomic_compare_exchange_strong_explicit(&before_fork[view->bit], &noted, NULL,
 						memory_order_relaxed, memory_order_relaxed);
-	retire(view);
+	retire_view(view);
 }
 
+/* Serials distinguish the views of successive streams at one bit, and begin with 1. */
 uint64_t ptx_view_serial(void)
 {
 	return atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed) + 1;
@@ -247,6 +319,10 @@ uint64_t ptx_view_serial(void)
 
 void ptx_view_before_fork(void)
 {
+	/*
+	 * The address space of the child is a copy, so the frames on its stack are those of this
+	 * thread. An object that is a parent's has no frames of this process.
+	 */
 	const struct ptx_thread *thread =
 		atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
 	bool outside = true;
@@ -259,21 +335,27 @@ void ptx_view_before_fork(void)
 
 void ptx_view_after_fork(void)
 {
+	/* A child of a raw clone() at any other time must not rely on the last fork's answer. */
 	atomic_store_explicit(&is_outside, false, memory_order_relaxed);
 }
 
-/* The creator's own is the child's as any other process's. */
-static void keep(struct ptx_view *view)
+/*
+ * Keeps the mapping of a parent's stream for this child. If the parent created the stream, its
+ * view is treated like that of any other process.
+ */
+static void keep_mapping(struct ptx_view *view)
 {
 	view->adopted = true;
 	view->is_parents = true;
+	/* The debts are the parent's as the reader of its stream, and so is their memory. */
 	view->rings.debts = NULL;
 	atomic_store_explicit(&from_parent[view->bit], view, memory_order_release);
 }
 
 /*
- * Where the fork interrupted no trace point, nobody goes on to write into the parent's memory: what
- * is mapped serves the child, which then needs no system call to be traced.
+ * In a child: if the fork interrupted no trace point, no frame writes into the parent's memory,
+ * and the mappings serve the child, which then needs no system call to be traced. Otherwise
+ * memory of the child's own is mapped over them.
  */
 void ptx_view_child(void)
 {
@@ -287,14 +369,20 @@ void ptx_view_child(void)
 
 		if (!view)
 			continue;
+		/*
+		 * A region outside of the arena's file, or in a backing file, is not shared with
+		 * children.
+		 */
 		if (can_stay && view->offset && !view->backed)
-			keep(view);
+			keep_mapping(view);
 		else
 			ptx_region_sink(&view->rings);
 	}
+	/* The child forgets the views that its parent retired: it must not free their memory. */
 	atomic_store_explicit(&retired, NULL, memory_order_relaxed);
 }
 
+/* The exchange gives the mapping to one of several threads. */
 struct ptx_view *ptx_view_of_parent(unsigned bit, uint64_t generation)
 {
 	struct ptx_view *view = atomic_load_explicit(&from_parent[bit], memory_order_acquire);
@@ -304,10 +392,12 @@ struct ptx_view *ptx_view_of_parent(unsigned bit, uint64_t generation)
 							      memory_order_relaxed))
 		return NULL;
 	if (view->generation != generation) {
+		/* A quiet process keeps the mapping: to unmap it would be a system call. */
 		if (!ptx_is_quiet())
 			ptx_region_unmap(&view->rings);
 		return NULL;
 	}
+	/* A new serial, so that no cell that the thread kept can match. */
 	view->serial = ptx_view_serial();
 	return view;
 }

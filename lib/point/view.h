@@ -2,9 +2,14 @@
 /*
  * point/view.h - one stream as this process's trace points see it.
  *
- * A view does not change while it is attached. It is attached by a bit of ptx_own_control.attached
- * and a pointer in ptx_private.view; a trace point marks itself busy before it reads the pointer,
- * so that who detaches can tell when nobody uses the view any more.
+ * A view does not change while it is attached. It is attached by a bit of
+ * ptx_own_control.attached and a pointer in ptx_private.view. A trace point claims its level
+ * before it loads the pointer, so that a thread that detaches the stream can determine when the
+ * view is no longer used.
+ *
+ * Threads   all functions may run concurrently for different streams.
+ * Signals   ptx_view_find(), _seek(), _for(), _map_far() and _check_creator() are
+ *           async-signal-safe.
  */
 #ifndef PTX_POINT_VIEW_H
 #define PTX_POINT_VIEW_H
@@ -16,72 +21,84 @@
 
 struct ptx_thread;
 
+/* The owner is this process. Memory of the view is freed only by ptx_views_sweep(). */
 struct ptx_view {
 	struct ptx_arena *arena;
 	uint64_t generation; /* of the attachment */
 	uint64_t serial; /* never 0, never used twice in a process */
 	struct ptx_rings rings;
-	uint64_t offset; /* of the region in the arena */
+	uint64_t offset; /* of the region in the arena; 0: not in the arena's file */
 	unsigned bit;
-	bool backed;    /* its memory is in a file of its own */
-	bool adopted;   /* from another process: a mapping of its own, made by a trace point */
+	bool backed;    /* its memory is in a backing file */
+	bool adopted;   /* of another process's stream: mapped by a trace point of this process */
 	bool is_parents; /* adopted with the mapping that a fork copied */
+	/* the next one in the stack of retired views */
 	struct ptx_view *retired;
 };
 
 /*
- * Maps memory for a stream in arena: ENOMEM, or EAGAIN when PTX_STREAMS are attached there. With
- * backing it is in that file (arena/backing.h), for streams of this process alone.
+ * Maps memory for a stream in arena, which no trace point finds yet. backing: the path of the
+ * file that holds the memory (arena/backing.h), only for streams of this process; or NULL.
+ * ENOMEM; EAGAIN if PTX_STREAMS are attached there; errors of the backing file.
  */
 int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		    size_t max_data_size, bool loop, const char *backing,
 		    struct ptx_view **view);
 
-/* struct ptx_rings.map_far, of the rings of a view. */
+/*
+ * Implements struct ptx_rings.map_far for the rings of a view. False: no memory, or a quiet
+ * process.
+ */
 bool ptx_view_map_far(struct ptx_rings *rings);
 
-/* Undoes a creation: a backing file goes, too. */
+/* Undoes a creation and deletes the backing file. */
 void ptx_view_withdraw(struct ptx_view *view, const char *backing);
 
-/* From now on trace points find it, those of the arena's process. */
+/* Publishes the stream: from now on trace points of the arena's process find it. */
 void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 		     const struct ptx_attr *attr, bool has_log);
 
-/* From now on they do not; its memory is given back, its addresses once nobody can use them. */
+/*
+ * Detaches the stream: trace points no longer find it. Its memory is given back now, its
+ * addresses once no thread can use them.
+ */
 void ptx_view_destroy(struct ptx_view *view);
 
 /*
- * The view of the stream that is attached at bit, for a trace point of thread at level 0 or above:
- * mapped now if another process attached it. NULL: none, or not for this process.
- * Async-signal-safe.
+ * Returns the view of the stream that is attached at bit, for a trace point that has claimed a
+ * level. Maps the region if another process attached the stream. NULL: there is none, or it does
+ * not trace this process.
  */
 struct ptx_view *ptx_view_find(unsigned bit);
 
 /*
- * The same; *is_missing, false before: the stream is for this process, and there is no view of it.
+ * The same. Sets *is_missing, which must be false before, if the stream traces this process and
+ * its region cannot be mapped.
  */
 struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing);
 
-/*
- * The same for an event of that type. One that is lost since the region cannot be mapped is
- * counted.
- */
+/* The same for an event of that type. Counts the event as lost if the region cannot be mapped. */
 struct ptx_view *ptx_view_for(unsigned bit, unsigned type);
 
-/* Looks whether the creator of an adopted view's stream still lives, and detaches it if not. */
+/* Detaches an adopted view's stream if its creator is dead. */
 void ptx_view_check_creator(struct ptx_view *view);
 
-/* Frees views that are no longer attached if no thread but this one, which is in a trace point at
- * level 0, can be using them. */
+/*
+ * Frees views that are no longer attached, if no thread but the caller can be using them. self:
+ * the calling thread, which is in a trace point at level 0, or NULL.
+ */
 void ptx_views_sweep(const struct ptx_thread *self);
 
-/* Around fork(): whether the child can go on with its parent's mappings. */
+/*
+ * Before and after fork(), in the parent: records whether the child can use its parent's
+ * mappings.
+ */
 void ptx_view_before_fork(void);
 void ptx_view_after_fork(void);
 
 /*
- * In a forked child: unless it can, the parent's regions are replaced by memory of the child's own,
- * since a frame of a trace point that the fork interrupted may still write to them.
+ * In a forked child: keeps the parent's mappings or replaces them by memory of the child's own,
+ * because a frame of a trace point that the fork interrupted may still write to them.
  */
 void ptx_view_child(void);
 

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/view_private.h - what view.c and adopt.c share.
+ * point/view_private.h - functions of view.c that adopt.c uses, too.
+ *
+ * Threads   all functions may run concurrently. Signals: async-signal-safe.
  */
 #ifndef PTX_POINT_VIEW_PRIVATE_H
 #define PTX_POINT_VIEW_PRIVATE_H
 
 #include "point/view.h"
 
-/* A number for a view, never used before in this process. */
+/* Returns a number for a view that was never used before in this process. */
 uint64_t ptx_view_serial(void);
 
-/* A child of this process will have to put other memory over it. */
+/* Records the view for children of this process, which must replace its mapping. */
 void ptx_view_note(struct ptx_view *view);
 
-/* In a child: the parent's mapping of that stream, with a serial of its own; NULL. */
+/* In a child: returns the parent's mapping of that stream, with a new serial; or NULL. */
 struct ptx_view *ptx_view_of_parent(unsigned bit, uint64_t generation);
 
-/* No trace point finds it any more; it is freed when none uses it. */
+/* Retires a view that trace points no longer find; it is freed when no thread uses it. */
 void ptx_view_discard(struct ptx_view *view);
 
 #endif

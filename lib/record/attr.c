@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * record/attr.c - the default attributes of a stream.
+ *
+ * posix_trace_attr_init() calls ptx_attr_init() for an object of the program. The reader of a log
+ * fills the same struct from the log's header.
+ */
 #include <string.h>
 #include <time.h>
 
@@ -6,16 +12,23 @@
 
 #include "record/attr.h"
 
-/* TRACE_NAME_MAX - 1 bytes and the NUL, so that a buffer of TRACE_NAME_MAX bytes holds it. */
+/*
+ * The value of posix_trace_attr_getgenversion(). With its NUL it has at most TRACE_NAME_MAX
+ * bytes, so that a buffer of that size holds it, and older programs with such buffers do, too.
+ */
 static const char generation[] = PACKAGE_NAME " " PACKAGE_VERSION;
 
 _Static_assert(sizeof(generation) <= PTX_NAME_BYTES - 1, "generation-version too long");
 
+/*
+ * Returns the resolution of the clock that stamps the events as the program sees them,
+ * CLOCK_REALTIME.
+ */
 static int64_t clock_resolution_ns(void)
 {
 	struct timespec res;
 
-	/* The call cannot fail for this clock; 1 ns is what every kernel of today answers. */
+	/* The call cannot fail for this clock. 1 ns is the answer of every kernel of today. */
 	if (clock_getres(CLOCK_REALTIME, &res))
 		return 1;
 	return (int64_t)res.tv_sec * 1000000000 + res.tv_nsec;
@@ -23,13 +36,25 @@ static int64_t clock_resolution_ns(void)
 
 void ptx_attr_init(struct ptx_attr *attr)
 {
-	/* Padding and spare are zero too: the object goes into the log as it is. */
+	/*
+	 * Padding and spare members are zero, too, because the object goes into a log as it is,
+	 * and a log must not contain old bytes of the stack.
+	 */
 	memset(attr, 0, sizeof(*attr));
+	/* The magic word and the version make the object valid (ptx_attr_is_valid()). */
 	attr->magic = PTX_ATTR_MAGIC;
 	attr->version = PTX_ATTR_VERSION;
+	/*
+	 * CH-07 to CH-09 leave the defaults to the implementation. They are small enough for
+	 * programs with many streams.
+	 */
 	attr->stream_size = PTX_ATTR_STREAM_SIZE;
 	attr->max_data_size = PTX_ATTR_MAX_DATA_SIZE;
 	attr->log_size = PTX_ATTR_LOG_SIZE;
+	/*
+	 * The standard requires these two: a child is not traced, and an active stream without
+	 * log overwrites (posix_trace_attr_init()).
+	 */
 	attr->inheritance = POSIX_TRACE_CLOSE_FOR_CHILD;
 	attr->stream_policy = POSIX_TRACE_LOOP;
 	attr->log_policy = POSIX_TRACE_LOOP;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record/attr.h - what a trace_attr_t holds: a stream's attributes, also as kept in a log.
+ * record/attr.h - what a trace_attr_t holds: a stream's attributes, also as stored in a log.
  *
- * Plain data without pointers. An object is valid when magic and version are ours. It lies in the
- * program's trace_attr_t, therefore may_alias.
+ * Plain data without pointers. An object is valid if its magic word and version are those of this
+ * library. The struct is stored in the program's trace_attr_t and is therefore may_alias.
+ *
+ * Threads   an object has one caller at a time.
+ * Signals   async-signal-safe.
  */
 #ifndef PTX_RECORD_ATTR_H
 #define PTX_RECORD_ATTR_H
@@ -22,8 +25,9 @@
 #define PTX_ATTR_LOG_SIZE      (1u << 20)
 
 #define PTX_ATTR_POLICY_SET  1u /* setstreamfullpolicy was called, or the stream exists */
-#define PTX_ATTR_FROM_STREAM 2u /* creation_ns holds */
+#define PTX_ATTR_FROM_STREAM 2u /* creation_ns is valid */
 
+/* All sizes are in bytes, all times in nanoseconds. */
 struct ptx_attr {
 	uint64_t magic;
 	uint32_t version;
@@ -43,16 +47,24 @@ struct ptx_attr {
 
 _Static_assert(sizeof(struct ptx_attr) == 200, "the attributes are part of the log format");
 
+/*
+ * Returns whether attr is an initialized object. The program may pass any pointer to its own
+ * memory, and NULL.
+ */
 static inline bool ptx_attr_is_valid(const struct ptx_attr *attr)
 {
 	return attr && attr->magic == PTX_ATTR_MAGIC && attr->version == PTX_ATTR_VERSION;
 }
 
-/* The most that one event can take in a stream's memory: its record, and an identity before it. */
+/*
+ * Sizes of the largest records: posix_trace_attr_getmaxusereventsize() and ...systemeventsize().
+ * An event needs its record and perhaps an ident record before it.
+ */
 #define PTX_IDENT_RECORD_BYTES (sizeof(struct ptx_record) + sizeof(struct ptx_ident))
 #define PTX_EVENT_SET_BYTES    136 /* sizeof(trace_event_set_t) */
 #define PTX_SYSTEM_DATA_MAX    (2 * PTX_EVENT_SET_BYTES)
 
+/* The most bytes that a user event with len bytes of data occupies in the stream's memory. */
 static inline size_t ptx_attr_user_event_size(const struct ptx_attr *attr, size_t len)
 {
 	if (len > attr->max_data_size)
@@ -62,12 +74,13 @@ static inline size_t ptx_attr_user_event_size(const struct ptx_attr *attr, size_
 	return PTX_IDENT_RECORD_BYTES + ptx_record_size(len);
 }
 
+/* The same of a system event. START and FILTER have the most data: two sets of event types. */
 static inline size_t ptx_attr_system_event_size(void)
 {
 	return PTX_IDENT_RECORD_BYTES + ptx_record_size(PTX_SYSTEM_DATA_MAX);
 }
 
-/* Sets every attribute to its default. */
+/* Sets every attribute to its default. It cannot fail. errno may change. */
 void ptx_attr_init(struct ptx_attr *attr);
 
 #endif

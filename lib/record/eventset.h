@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record/eventset.h - a set of event types: a trace_event_set_t, in the program, in a stream's
- * START and FILTER records and in the log alike.
+ * record/eventset.h - a set of event types: a trace_event_set_t of the program, in the data of
+ * START and FILTER events, and in the log.
  *
- * Plain data: the magic word, then one bit per id from 0 to 1023, id 0 never set. The layout is
- * ABI and part of the log format.
+ * Plain data: the magic word, then one bit for each type from 0 to 1023. Type 0 is never set. The
+ * layout is ABI and part of the log format.
+ *
+ * Threads   a set has one caller at a time. Signals: async-signal-safe.
  */
 #ifndef PTX_RECORD_EVENTSET_H
 #define PTX_RECORD_EVENTSET_H
@@ -23,12 +25,13 @@ _Static_assert(sizeof(trace_event_set_t) == 136, "an event set is part of the lo
 _Static_assert(sizeof(((trace_event_set_t *)0)->__bits) * 8 == PTX_TYPE_MAX,
 	       "an event set has a bit for every event type");
 
+/* A set that posix_trace_eventset_empty() or _fill() has initialized. */
 static inline bool ptx_eventset_is_valid(const trace_event_set_t *set)
 {
 	return set && set->__magic == PTX_EVENTSET_MAGIC;
 }
 
-/* The functions below want 0 < type < PTX_TYPE_MAX; has and the set operations any valid set. */
+/* has, add and del require 0 < type < PTX_TYPE_MAX; all functions below require a valid set. */
 static inline bool ptx_eventset_has(const trace_event_set_t *set, unsigned type)
 {
 	return set->__bits[type / 64] >> (type % 64) & 1;
@@ -50,7 +53,7 @@ static inline void ptx_eventset_empty(trace_event_set_t *set)
 	set->__magic = PTX_EVENTSET_MAGIC;
 }
 
-/* Every type, those that have no name yet included (CH-41). */
+/* Every type, also those that have no name yet (CH-41). */
 static inline void ptx_eventset_fill(trace_event_set_t *set)
 {
 	memset(set, 0xff, sizeof(*set));

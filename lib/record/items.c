@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * record/items.c - the sizes of items, and where a row of items can be cut.
+ *
+ * A trace point cuts a payload of items that exceeds max-data-size between two items, so that a
+ * reader can decode what remains. The row may be damaged, because it comes from memory of the
+ * program: no item is trusted to be complete.
+ */
 #include "record/items.h"
 
 #include <string.h>
 
+/* Strings, memory and unknown types have no fixed size. */
 size_t ptx_item_size(enum posix_trace_item_np type)
 {
+	/* 16 entries for the four bits that a type has in an item. The others are 0. */
 	static const unsigned char sizes[16] = {
 		[POSIX_TRACE_ITEM_I8_NP] = 1, [POSIX_TRACE_ITEM_U8_NP] = 1,
 		[POSIX_TRACE_ITEM_I16_NP] = 2, [POSIX_TRACE_ITEM_U16_NP] = 2,
@@ -18,7 +27,10 @@ size_t ptx_item_size(enum posix_trace_item_np type)
 	return (unsigned)type < 16 ? sizes[type] : 0;
 }
 
-/* The type and value; 0: it is not whole. */
+/*
+ * Returns the bytes of the item at item, with the byte of its type; 0 if it is not complete
+ * within len bytes. len is at least 1.
+ */
 static size_t item_bytes(const unsigned char *item, size_t len)
 {
 	enum posix_trace_item_np type = (enum posix_trace_item_np)(*item & 15);
@@ -27,9 +39,14 @@ static size_t item_bytes(const unsigned char *item, size_t len)
 
 	switch (type) {
 	case POSIX_TRACE_ITEM_STR_NP:
+		/* A string ends at its NUL. Without one within len bytes it is not complete. */
 		nul = memchr(item + 1, 0, len - 1);
 		return nul ? (size_t)(nul - item) + 1 : 0;
 	case POSIX_TRACE_ITEM_MEM_NP:
+		/*
+		 * The second byte counts the bytes that follow; without it the item is
+		 * incomplete.
+		 */
 		bytes = len > 1 ? 2u + item[1] : len + 1;
 		break;
 	default:
@@ -38,6 +55,10 @@ static size_t item_bytes(const unsigned char *item, size_t len)
 	return bytes <= len ? bytes : 0;
 }
 
+/*
+ * room - at does not become negative, because each item was found to fit. The loop ends at the
+ * first item that is incomplete or does not fit, even if a later one would.
+ */
 size_t ptx_items_fit(const void *items, size_t len, size_t room)
 {
 	const unsigned char *p = items;

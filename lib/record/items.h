@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record/items.h - data that is a row of typed items: trace_user_np.h.
+ * record/items.h - data that is a row of typed items: posix_trace_user_event_np().
  *
- * An item is a byte, type in the low and width in the high half, and a value of the type's size,
- * little-endian; a string with its NUL; memory with a byte before it that counts it.
+ * An item is a byte with the type in its lower and the width in its upper half, then a value of
+ * the type's size, little-endian. A string ends with a NUL. Memory has a byte before it that
+ * counts its bytes.
+ *
+ * Threads   no state; all functions may run concurrently.
+ * Signals   async-signal-safe.
  */
 #ifndef PTX_RECORD_ITEMS_H
 #define PTX_RECORD_ITEMS_H
@@ -11,12 +15,16 @@
 #include <stddef.h>
 #include <trace_np.h>
 
+/* The largest width that an item can have; 15 is reserved. */
 #define PTX_ITEM_WIDTH_MAX 14
 
-/* Of a number of that type; 0: it is none. */
+/* Returns the bytes of a number of that type; 0 if the type is not a number. */
 size_t ptx_item_size(enum posix_trace_item_np type);
 
-/* How many bytes the first items take that room has room for. */
+/*
+ * Returns how many bytes of the row of len bytes the complete items occupy that fit into room
+ * bytes.
+ */
 size_t ptx_items_fit(const void *items, size_t len, size_t room);
 
 #endif

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * record/ledger.c - lines of a ledger by thread, found by a hash table.
+ *
+ * The thread lines are an array in the order of their first event, so that an index remains valid
+ * for posix_trace_get_ledger_thread_np(). A table of indices beside it finds a thread. The line
+ * of pid 0 collects all events whose thread is unknown, or has no line because memory is short.
+ * Its place is always reserved, so that an event is never without a line.
+ *
+ * malloc() may set errno, which belongs to the program: each function that allocates restores it.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,10 +17,10 @@
 #include "record/ledger.h"
 
 /*
- * Grows thread[] so that count more entries fit. malloc may set errno, which belongs to the
- * program.
+ * Makes room for count more entries in thread[]. The first four are part of the ledger itself.
+ * False: no memory; the array is unchanged.
  */
-static bool make_room(struct ptx_ledger *ledger, size_t count)
+static bool grow_threads(struct ptx_ledger *ledger, size_t count)
 {
 	struct ptx_ledger_thread *more;
 	size_t room = ledger->room;
@@ -18,7 +28,9 @@ static bool make_room(struct ptx_ledger *ledger, size_t count)
 
 	if (ledger->threads + count <= room)
 		return true;
+	/* To double is enough because count is 1 or 2 and the room at least 4. */
 	room *= 2;
+	/* few is not from malloc(), so realloc() must not see it. */
 	if (ledger->thread == ledger->few) {
 		more = malloc(room * sizeof(*more));
 		if (more)
@@ -34,10 +46,17 @@ static bool make_room(struct ptx_ledger *ledger, size_t count)
 	return true;
 }
 
-/* A program may have as many threads as it lives long: looking must not cost by their number. */
+/*
+ * Up to so many threads a linear search is fast enough. A program may start threads as long as it
+ * runs, so the time of a search must not grow with their number.
+ */
 #define FEW_ENOUGH 8
 
-static size_t hash(uint32_t pid, uint32_t tid, uint64_t thread)
+/*
+ * Multiplication by 2^64 / golden ratio spreads neighbouring ids over the upper bits, which are
+ * used.
+ */
+static size_t hash_thread(uint32_t pid, uint32_t tid, uint64_t thread)
 {
 	uint64_t h = ((uint64_t)pid << 32 | tid) * UINT64_C(0x9e3779b97f4a7c15) ^ thread;
 
@@ -45,23 +64,28 @@ static size_t hash(uint32_t pid, uint32_t tid, uint64_t thread)
 	return (size_t)(h >> 32);
 }
 
+/* Enters thread[index] into the table, which has free places. Linear probing. */
 static void place_thread(struct ptx_ledger *ledger, size_t index)
 {
 	const struct ptx_ledger_thread *entry = &ledger->thread[index];
-	size_t at = hash(entry->pid, entry->tid, entry->thread);
+	size_t at = hash_thread(entry->pid, entry->tid, entry->thread);
 
 	while (ledger->place[at & (ledger->places - 1)])
 		at++;
 	ledger->place[at & (ledger->places - 1)] = (uint32_t)index + 1;
 }
 
-/* Keeps the table at most half full; without memory there is none, and looking is slow. */
+/*
+ * Keeps the table at most half full, so that a search probes few places. Without memory there is
+ * no table, and searches are linear; the ledger remains correct.
+ */
 static void make_places(struct ptx_ledger *ledger)
 {
 	int saved_errno = errno;
 
 	if (ledger->threads < FEW_ENOUGH || 2 * ledger->threads < ledger->places)
 		return;
+	/* The old table is not copied: all indices are entered anew into the larger one. */
 	free(ledger->place);
 	ledger->places = 8 * FEW_ENOUGH;
 	while (ledger->places < 4 * ledger->threads)
@@ -76,7 +100,8 @@ static void make_places(struct ptx_ledger *ledger)
 		place_thread(ledger, i);
 }
 
-static struct ptx_ledger_line *append(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
+/* Adds a thread without events. The caller has made room. */
+static struct ptx_ledger_line *append_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
 				      uint64_t thread)
 {
 	struct ptx_ledger_thread *new = &ledger->thread[ledger->threads++];
@@ -85,59 +110,78 @@ static struct ptx_ledger_line *append(struct ptx_ledger *ledger, uint32_t pid, u
 	new->pid = pid;
 	new->tid = tid;
 	new->thread = thread;
+	/*
+	 * The new entry goes into the old table even if make_places() replaces that at once: the
+	 * table may fail to grow only after this.
+	 */
 	if (ledger->place)
 		place_thread(ledger, ledger->threads - 1);
 	make_places(ledger);
 	return &new->line;
 }
 
+/* A reused thread id belongs to another thread: `thread`, its pthread_t, usually differs then. */
 static bool is_thread(const struct ptx_ledger_thread *entry, uint32_t pid, uint32_t tid,
 		      uint64_t thread)
 {
 	return entry->pid == pid && entry->tid == tid && entry->thread == thread;
 }
 
-static struct ptx_ledger_thread *find(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
+/*
+ * Returns the entry of a thread, or NULL. The search is linear in a ledger without a table: with
+ * few threads, or without memory for one.
+ */
+static struct ptx_ledger_thread *find_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
 				      uint64_t thread)
 {
 	if (ledger->place) {
-		size_t at = hash(pid, tid, thread);
+		size_t at = hash_thread(pid, tid, thread);
 		uint32_t index;
 
+		/* The table is at most half full, so the loop finds an empty place. */
 		while ((index = ledger->place[at++ & (ledger->places - 1)]) != 0)
 			if (is_thread(&ledger->thread[index - 1], pid, tid, thread))
 				return &ledger->thread[index - 1];
 		return NULL;
 	}
-	/* Backwards: the threads that are active now came last. */
+	/* Backwards, because the threads that record now were added last. */
 	for (size_t i = ledger->threads; i-- > 0;)
 		if (is_thread(&ledger->thread[i], pid, tid, thread))
 			return &ledger->thread[i];
 	return NULL;
 }
 
+/* The order of the checks matters: if memory is short, a thread that has a line still gets it. */
 struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
 					  uint64_t thread)
 {
 	struct ptx_ledger_thread *entry, *nobody;
 
 	if (!pid)
+		/* All unknown threads are one, whatever tid and thread their records contain. */
 		tid = 0, thread = 0;
-	entry = find(ledger, pid, tid, thread);
+	entry = find_thread(ledger, pid, tid, thread);
 	if (entry)
 		return &entry->line;
-	if (!pid) /* its place was kept free below */
-		return append(ledger, 0, 0, 0);
-	nobody = find(ledger, 0, 0, 0);
-	/* Room for nobody is kept as long as it has no entry: it must be there in need. */
-	if (make_room(ledger, nobody ? 1 : 2))
-		return append(ledger, pid, tid, thread);
-	return nobody ? &nobody->line : append(ledger, 0, 0, 0);
+	if (!pid) /* its entry was reserved below */
+		return append_thread(ledger, 0, 0, 0);
+	nobody = find_thread(ledger, 0, 0, 0);
+	/*
+	 * The entry of pid 0 is reserved as long as it does not exist, because it must exist when
+	 * memory is short.
+	 */
+	if (grow_threads(ledger, nobody ? 1 : 2))
+		return append_thread(ledger, pid, tid, thread);
+	return nobody ? &nobody->line : append_thread(ledger, 0, 0, 0);
 }
 
+/*
+ * The copy needs from->room and not from->threads entries: it must include the reserved entry of
+ * pid 0.
+ */
 int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from)
 {
-	/* Also the room for nobody. */
+	/* Also the reserved entry. */
 	if (from->threads >= to->room && from->room > to->room) {
 		int saved_errno = errno;
 		struct ptx_ledger_thread *more = malloc(from->room * sizeof(*more));
@@ -154,6 +198,10 @@ int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from)
 	memcpy(to->type, from->type, sizeof(to->type));
 	memcpy(to->thread, from->thread, from->threads * sizeof(*to->thread));
 	to->threads = from->threads;
+	/*
+	 * The indices of the old content are void. The table is built anew from the copied
+	 * entries.
+	 */
 	free(to->place);
 	to->place = NULL;
 	to->places = 0;
@@ -161,6 +209,7 @@ int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from)
 	return 0;
 }
 
+/* The columns of the public struct can grow, so causes that the line lacks are 0. */
 void ptx_ledger_export(const struct ptx_ledger_line *from, struct posix_trace_ledger_np *to)
 {
 	_Static_assert((int)PTX_LOST_CAUSES <= POSIX_TRACE_LOST_MAX_NP, "room for each cause");
@@ -171,6 +220,7 @@ void ptx_ledger_export(const struct ptx_ledger_line *from, struct posix_trace_le
 	memcpy(to->lost, from->lost, sizeof(from->lost));
 }
 
+/* The sum may wrap in a ledger of a hostile log; the caller compares it with called. */
 uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line)
 {
 	uint64_t sum = line->reported + line->unread;
@@ -181,17 +231,20 @@ uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line)
 }
 
 /*
- * A few lines have nearly all losses. Where it is otherwise, which what was read can make so, the
- * rest is taken off in order, so that the time does not grow with the square of the lines.
+ * How many times the largest line is searched. In practice a few lines have nearly all losses. If
+ * a hostile log distributes them evenly, the rest is subtracted in the order of the lines, so
+ * that the time does not grow with the square of their number.
  */
 #define MOST_LOOKS 16
 
+/* The lines may be members of larger structs, stride bytes apart. */
 static struct ptx_ledger_line *line_at(struct ptx_ledger_line *first, size_t stride, size_t index)
 {
 	return (struct ptx_ledger_line *)(void *)((char *)first + index * stride);
 }
 
-static struct ptx_ledger_line *largest(struct ptx_ledger_line *first, size_t stride, size_t count,
+/* Returns the line with the most losses of this cause. count is at least 1. */
+static struct ptx_ledger_line *max_line(struct ptx_ledger_line *first, size_t stride, size_t count,
 				       enum ptx_lost cause)
 {
 	struct ptx_ledger_line *found = first;
@@ -202,12 +255,13 @@ static struct ptx_ledger_line *largest(struct ptx_ledger_line *first, size_t str
 	return found;
 }
 
+/* The first MOST_LOOKS rounds use the largest line, the others one line after the other. */
 void ptx_ledger_take_off(struct ptx_ledger_line *first, size_t stride, size_t count,
 			 enum ptx_lost cause, uint64_t more)
 {
 	for (size_t i = 0; more && count && i < MOST_LOOKS + count; i++) {
 		struct ptx_ledger_line *line = i < MOST_LOOKS ?
-						       largest(first, stride, count, cause) :
+						       max_line(first, stride, count, cause) :
 						       line_at(first, stride, i - MOST_LOOKS);
 		uint64_t less = line->lost[cause] < more ? line->lost[cause] : more;
 
@@ -216,6 +270,7 @@ void ptx_ledger_take_off(struct ptx_ledger_line *first, size_t stride, size_t co
 	}
 }
 
+/* thread points into the ledger itself, which is why a ledger must not be assigned. */
 void ptx_ledger_init(struct ptx_ledger *ledger)
 {
 	memset(ledger, 0, sizeof(*ledger));
@@ -223,6 +278,7 @@ void ptx_ledger_init(struct ptx_ledger *ledger)
 	ledger->room = sizeof(ledger->few) / sizeof(ledger->few[0]);
 }
 
+/* The ledger is usable again afterwards, and empty. */
 void ptx_ledger_fini(struct ptx_ledger *ledger)
 {
 	if (ledger->thread != ledger->few)

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * record/mapping.c - spans of mapped files from notes, and the file at an address.
+ *
+ * A log has notes in the order in which processes or their observers made them.
+ * ptx_mappings_settle() makes spans of them once. Afterwards ptx_mappings_find() answers for any
+ * time, in any order. Notes come from logs and from shared memory of other processes, so their
+ * number and the length of their paths are limited.
+ */
 #include "record/mapping.h"
 
 #include <elf.h>
@@ -7,14 +15,16 @@
 #include <string.h>
 
 /*
- * An event's time and that of a note are read from different clocks: so long before anything was
- * noted of a process the first notes hold already.
+ * Events and notes have stamps of different clocks. The first notes about a process are valid so
+ * many nanoseconds before their time.
  */
 #define EARLY_NS 1000000
 
-#define GENERATIONS 16 /* of parents that are asked */
+/* Limit of ancestors that are searched: parents could form a circle in a hostile log. */
+#define GENERATIONS 16
 
-static bool make_room(struct ptx_mappings *list)
+/* Makes room for one more mapping. */
+static bool grow_list(struct ptx_mappings *list)
 {
 	size_t room = list->room ? 2 * list->room : 64;
 	struct ptx_mapping *more;
@@ -35,11 +45,13 @@ int ptx_mappings_add(struct ptx_mappings *list, const struct ptx_mapping *mappin
 	int saved = errno;
 	char *path = NULL;
 
+	/* The limits bound the memory that a hostile log can demand. */
 	if (list->count >= PTX_MAPPINGS_MAX || len > PTX_MAPPING_PATHS_MAX - list->path_bytes)
 		return ENOSPC;
+	/* The path is copied first: if the array cannot grow, the list is unchanged. */
 	if (len)
 		path = malloc(len);
-	if ((len && !path) || !make_room(list)) {
+	if ((len && !path) || !grow_list(list)) {
 		free(path);
 		errno = saved;
 		return ENOMEM;
@@ -52,6 +64,7 @@ int ptx_mappings_add(struct ptx_mappings *list, const struct ptx_mapping *mappin
 	return 0;
 }
 
+/* The paths are owned by the list, although the member is const for its readers. */
 void ptx_mappings_fini(struct ptx_mappings *list)
 {
 	for (size_t i = 0; i < list->count; i++)
@@ -60,7 +73,10 @@ void ptx_mappings_fini(struct ptx_mappings *list)
 	memset(list, 0, sizeof *list);
 }
 
-/* Of one time, what goes stands before what comes. */
+/*
+ * The order by process, then by time. Among notes of one time, GONE precedes the others, so that
+ * a range that is unmapped and mapped again at one time belongs to the new file.
+ */
 static int in_order(const void *a, const void *b)
 {
 	const struct ptx_mapping *x = a, *y = b;
@@ -74,23 +90,30 @@ static int in_order(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static bool overlap(const struct ptx_mapping *a, const struct ptx_mapping *b)
+/* Ends are exclusive. */
+static bool do_overlap(const struct ptx_mapping *a, const struct ptx_mapping *b)
 {
 	return a->start < b->end && b->start < a->end;
 }
 
-/* A child's descent ends when all that it has goes: it has executed another program. */
-static bool ends(const struct ptx_mapping *old, const struct ptx_mapping *note)
+/*
+ * Returns whether note ends the span of old. A child inherits its parent's mappings until it
+ * executes another program, which is noted as GONE for all addresses.
+ */
+static bool ends_span(const struct ptx_mapping *old, const struct ptx_mapping *note)
 {
 	if (old->kind == PTX_MAPPING_CHILD)
 		return note->kind == PTX_MAPPING_CHILD ||
 		       (note->kind == PTX_MAPPING_GONE && note->start == 0 &&
 			note->end == UINT64_MAX);
-	return note->kind != PTX_MAPPING_CHILD && overlap(old, note);
+	return note->kind != PTX_MAPPING_CHILD && do_overlap(old, note);
 }
 
-/* From then on nothing is known of any process. */
-static void cut(struct ptx_mappings *list, int64_t when_ns)
+/*
+ * Removes everything from when_ns on. A note GONE of pid 0 reports that further notes were lost,
+ * so nothing is known of any process after it.
+ */
+static void forget_after(struct ptx_mappings *list, int64_t when_ns)
 {
 	size_t kept = 0;
 
@@ -108,6 +131,10 @@ static void cut(struct ptx_mappings *list, int64_t when_ns)
 	list->count = kept;
 }
 
+/*
+ * In place: kept never exceeds i, so that a note is read before its entry is overwritten. first
+ * is the first kept span of the present process; older processes need not be compared.
+ */
 void ptx_mappings_settle(struct ptx_mappings *list)
 {
 	struct ptx_mapping *all = list->mapping;
@@ -121,24 +148,42 @@ void ptx_mappings_settle(struct ptx_mappings *list)
 
 		if (first < kept && all[first].pid != note.pid)
 			first = kept;
+		/*
+		 * Each new note ends the open spans that it contradicts. A process has few
+		 * mappings, and the number of notes is limited, so a linear search is fast
+		 * enough.
+		 */
 		for (size_t j = first; j < kept; j++)
-			if (all[j].until_ns == INT64_MAX && ends(&all[j], &note))
+			if (all[j].until_ns == INT64_MAX && ends_span(&all[j], &note))
 				all[j].until_ns = note.from_ns;
+		/* The earliest of these notes counts for all processes. */
 		if (note.kind == PTX_MAPPING_GONE && note.pid == 0 && note.from_ns < end_ns)
 			end_ns = note.from_ns;
+		/*
+		 * GONE has done its work. Its path, if there is one, is freed here because the
+		 * entry is overwritten.
+		 */
 		if (note.kind == PTX_MAPPING_GONE) {
 			free((char *)(uintptr_t)note.path);
 			continue;
 		}
 		note.until_ns = INT64_MAX;
+		/*
+		 * The oldest notes of a process describe what was mapped when somebody first
+		 * looked.
+		 */
 		note.first = first == kept || note.from_ns == all[first].from_ns;
 		all[kept++] = note;
 	}
 	list->count = kept;
 	if (end_ns != INT64_MAX)
-		cut(list, end_ns);
+		forget_after(list, end_ns);
 }
 
+/*
+ * Returns the file that the process itself had at the address. A span that begins a little later
+ * counts if it is one of the first of the process.
+ */
 static const struct ptx_mapping *find_own(const struct ptx_mappings *list, uint32_t pid,
 					  uint64_t address, int64_t time_ns)
 {
@@ -158,6 +203,10 @@ static const struct ptx_mapping *find_own(const struct ptx_mappings *list, uint3
 	return early;
 }
 
+/*
+ * Returns the note that made the process a child at that time, or NULL. From the end: of several,
+ * the youngest is the right one.
+ */
 static const struct ptx_mapping *find_birth(const struct ptx_mappings *list, uint32_t pid,
 					    int64_t time_ns)
 {
@@ -173,13 +222,21 @@ static const struct ptx_mapping *find_birth(const struct ptx_mappings *list, uin
 	return NULL;
 }
 
+/*
+ * Returns whether both are the same part of the same file. The parent and the child may have
+ * noted it independently.
+ */
 static bool is_same(const struct ptx_mapping *a, const struct ptx_mapping *b)
 {
 	return a->start == b->start && a->end == b->end && a->id_bytes == b->id_bytes &&
 	       !memcmp(a->id, b->id, a->id_bytes) && !strcmp(a->path, b->path);
 }
 
-/* A child that was seen with something else there may have had that already. */
+/*
+ * Returns whether nothing speaks against the inherited mapping. If the child was seen later with
+ * another file at that address, it is unknown when it mapped that file, so the answer must be
+ * unknown, too.
+ */
 static bool agrees(const struct ptx_mappings *list, const struct ptx_mapping *birth,
 		   uint64_t address, const struct ptx_mapping *inherited)
 {
@@ -194,7 +251,11 @@ static bool agrees(const struct ptx_mappings *list, const struct ptx_mapping *bi
 	return true;
 }
 
-static const struct ptx_mapping *find(const struct ptx_mappings *list, uint32_t pid,
+/*
+ * Searches the process, then its ancestors, each at the time of the descendant's birth.
+ * generation counts the steps.
+ */
+static const struct ptx_mapping *find_inherited(const struct ptx_mappings *list, uint32_t pid,
 				      uint64_t address, int64_t time_ns, unsigned generation)
 {
 	const struct ptx_mapping *found = find_own(list, pid, address, time_ns), *birth;
@@ -204,7 +265,11 @@ static const struct ptx_mapping *find(const struct ptx_mappings *list, uint32_t 
 	birth = find_birth(list, pid, time_ns);
 	if (!birth)
 		return NULL;
-	found = find(list, birth->parent, address,
+	/*
+	 * A parent's mapping at the time of birth is the child's; later changes of the parent are
+	 * not.
+	 */
+	found = find_inherited(list, birth->parent, address,
 		     birth->from_ns < time_ns ? birth->from_ns : time_ns, generation + 1);
 	return found && agrees(list, birth, address, found) ? found : NULL;
 }
@@ -212,9 +277,13 @@ static const struct ptx_mapping *find(const struct ptx_mappings *list, uint32_t 
 const struct ptx_mapping *ptx_mappings_find(const struct ptx_mappings *list, uint32_t pid,
 					    uint64_t address, int64_t time_ns)
 {
-	return find(list, pid, address, time_ns, 0);
+	return find_inherited(list, pid, address, time_ns, 0);
 }
 
+/*
+ * The notes are of a file or of memory that another process controls. All lengths are checked as
+ * 64-bit sums, which cannot overflow.
+ */
 size_t ptx_mapping_build_id(const void *notes, size_t len, uint8_t id[PTX_MAPPING_ID_BYTES])
 {
 	const uint8_t *at = notes;
@@ -224,10 +293,15 @@ size_t ptx_mapping_build_id(const void *notes, size_t len, uint8_t id[PTX_MAPPIN
 		uint64_t name, body;
 
 		memcpy(&note, at, sizeof note);
+		/* Names and descriptions are padded to 4 bytes. */
 		name = ((uint64_t)note.n_namesz + 3) & ~UINT64_C(3);
 		body = ((uint64_t)note.n_descsz + 3) & ~UINT64_C(3);
 		if (name + body > len - sizeof note)
 			return 0;
+		/*
+		 * Other owners use the same type numbers, so the name must match, too. n_namesz
+		 * counts the NUL.
+		 */
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
 		    !memcmp(at + sizeof note, "GNU", 4)) {
 			if (note.n_descsz == 0 || note.n_descsz > PTX_MAPPING_ID_BYTES)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record/mapping.h - which file was mapped executable where in a process, and from when until when.
+ * record/mapping.h - which file was mapped executable at which address, and from when until when.
  *
- * They are noted as they were seen: a file is there from a time on, a range is no longer what it
- * was, a process is a child of another and has what that one had. From these notes a reader makes
- * spans of time; of what nobody saw, nothing is said.
+ * Notes record what was seen: a file is mapped from a time on; a range is no longer what it was;
+ * a process is a child of another and has its mappings. From these notes a reader makes spans of
+ * time. Nothing is known about times and addresses without a note.
+ *
+ * Owner     the caller; one at a time.
+ * Errors    0 or an error number; errno is preserved.
  */
 #ifndef PTX_RECORD_MAPPING_H
 #define PTX_RECORD_MAPPING_H
@@ -13,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Limits in bytes, and of the number of notes in a log. */
 #define PTX_MAPPING_ID_BYTES   32
 #define PTX_MAPPING_PATH_BYTES 4096 /* with its NUL */
 #define PTX_MAPPINGS_MAX       16384u
@@ -20,22 +24,23 @@
 
 enum ptx_mapping_kind {
 	PTX_MAPPING_FILE = 1,
-	PTX_MAPPING_GONE, /* from then on the range is not what it was; pid 0: nothing is known */
-	PTX_MAPPING_CHILD /* pid is a child of process `parent`, made then */
+	/* From then on the range is not what it was; pid 0: nothing is known of any process. */
+	PTX_MAPPING_GONE,
+	PTX_MAPPING_CHILD /* pid is a child of process parent, made at that time */
 };
 
 struct ptx_mapping {
 	uint32_t kind;
 	uint32_t pid;
 	uint32_t parent;   /* CHILD */
-	uint32_t id_bytes; /* 0: it has no build-id, or it could not be read */
-	uint64_t start;    /* addresses, the end excluded */
+	uint32_t id_bytes; /* 0: the file has no build-id, or it could not be read */
+	uint64_t start;    /* addresses, the end exclusive */
 	uint64_t end;
-	uint64_t offset;   /* in the file, of start */
-	uint64_t base;     /* what addresses in the process have more than those in the file */
+	uint64_t offset;   /* of start in the file */
+	uint64_t base;     /* an address in the process minus the address in the file */
 	int64_t from_ns;   /* CLOCK_REALTIME */
-	int64_t until_ns;  /* in a settled list; INT64_MAX: the end */
-	bool first;        /* in a settled list: of the first that was seen of its process */
+	int64_t until_ns;  /* in a settled list; INT64_MAX: to the end */
+	bool first;        /* in a settled list: one of the first that were noted of its process */
 	uint8_t id[PTX_MAPPING_ID_BYTES];
 	const char *path;
 };
@@ -46,18 +51,25 @@ struct ptx_mappings {
 	size_t path_bytes;
 };
 
-/* Adds a copy, its path too. ENOSPC: more than a list may have. ENOMEM. */
+/* Adds a copy with its path. ENOSPC: the list has reached a limit. ENOMEM. */
 int ptx_mappings_add(struct ptx_mappings *list, const struct ptx_mapping *mapping);
+/* Frees all mappings. The list is then empty and usable. */
 void ptx_mappings_fini(struct ptx_mappings *list);
 
-/* Notes become spans: until_ns is set, GONE goes, and they stand by process and time. */
+/*
+ * Makes spans of notes: sets until_ns and first, removes the notes GONE, and sorts by process and
+ * time. Call it once, after the last ptx_mappings_add().
+ */
 void ptx_mappings_settle(struct ptx_mappings *list);
 
-/* Of a settled list: what was at an address of a process at that time, or NULL. */
+/* In a settled list: returns what was mapped at an address of a process at that time, or NULL. */
 const struct ptx_mapping *ptx_mappings_find(const struct ptx_mappings *list, uint32_t pid,
 					    uint64_t address, int64_t time_ns);
 
-/* The description of a PT_NOTE segment's GNU build-id: its bytes, 0 if there is none that fits. */
+/*
+ * Finds the GNU build-id among the notes of a PT_NOTE segment of len bytes. Returns its length in
+ * bytes, 0 if there is none that fits.
+ */
 size_t ptx_mapping_build_id(const void *notes, size_t len, uint8_t id[PTX_MAPPING_ID_BYTES]);
 
 #endif

@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * record/object.c - finds the name of an object at the time of an event.
+ *
+ * Entries are sorted by process, address and time, so that one binary search finds the last entry
+ * that is not younger than the event. The entries come from logs and shared memory, so chains of
+ * parents have a limit.
+ */
 #include "record/object.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
 /*
- * An event's time and that of an entry are read from different clocks: so long before its first
- * entry a thing has its name already.
+ * Events and entries have stamps of different clocks. The first entry of an object is valid so
+ * many nanoseconds before its time.
  */
 #define EARLY_NS 1000000
 
-#define GENERATIONS 16 /* of parents that are asked */
+#define GENERATIONS 16 /* limit of ancestors that are searched */
 
-/* What entries are looked for by; children apart from things. */
+/*
+ * The key of the order. Entries about children are sorted by the child's pid, apart from those
+ * about objects.
+ */
 struct key {
 	uint64_t major;
 	uint32_t minor;
@@ -27,12 +37,14 @@ static struct key key_of(const struct ptx_object *object)
 	return (struct key){ object->pointer, object->pid, false, object->time_ns };
 }
 
+/* Two keys that differ at most in time. */
 static bool is_same(const struct key *a, const struct key *b)
 {
 	return a->child == b->child && a->major == b->major && a->minor == b->minor;
 }
 
-static int compare(const struct key *a, const struct key *b)
+/* Children after all objects, so that neither search meets the other kind. */
+static int compare_keys(const struct key *a, const struct key *b)
 {
 	if (a->child != b->child)
 		return a->child ? 1 : -1;
@@ -43,34 +55,38 @@ static int compare(const struct key *a, const struct key *b)
 	return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
 }
 
+/* For qsort(). */
 static int in_order(const void *a, const void *b)
 {
 	struct key x = key_of(a), y = key_of(b);
 
-	return compare(&x, &y);
+	return compare_keys(&x, &y);
 }
 
 void ptx_objects_sort(struct ptx_object *object, size_t count)
 {
-	if (count)
+	if (count) /* qsort() must not be called with a null pointer */
 		qsort(object, count, sizeof(*object), in_order);
 }
 
 /*
- * The newest entry of that key which is not younger; if early, else the oldest, were it a little
- * younger.
+ * Returns the youngest entry of the key that is not younger than its time, or NULL. With early,
+ * the oldest entry serves if it is only a little younger.
  */
-static const struct ptx_object *newest(const struct ptx_object *object, size_t count,
+static const struct ptx_object *newest_entry(const struct ptx_object *object, size_t count,
 				       const struct key *key, bool early)
 {
 	size_t low = 0, high = count;
+	/*
+	 * Invariant: entries before low are not younger than the key, entries from high on are.
+	 */
 	struct key found;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
 		found = key_of(&object[middle]);
-		if (compare(&found, key) <= 0)
+		if (compare_keys(&found, key) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -89,12 +105,15 @@ static const struct ptx_object *newest(const struct ptx_object *object, size_t c
 	return NULL;
 }
 
-/* What is said of no process holds for all of which nothing else is said. */
-static const struct ptx_object *of_any(const struct ptx_object *object, size_t count,
+/*
+ * Entries of pid 0 are valid for every process for which there is no entry of its own. An entry
+ * without a name ends the name.
+ */
+static const struct ptx_object *find_any_process(const struct ptx_object *object, size_t count,
 				       uint64_t pointer, int64_t time_ns)
 {
 	struct key thing = { pointer, 0, false, time_ns };
-	const struct ptx_object *found = newest(object, count, &thing, true);
+	const struct ptx_object *found = newest_entry(object, count, &thing, true);
 
 	return found && found->name[0] ? found : NULL;
 }
@@ -102,19 +121,25 @@ static const struct ptx_object *of_any(const struct ptx_object *object, size_t c
 const struct ptx_object *ptx_objects_find(const struct ptx_object *object, size_t count,
 					  uint32_t pid, uint64_t pointer, int64_t time_ns)
 {
+	/*
+	 * At each step the ancestors' names at the time of the birth are those of the child. Only
+	 * the event's own process gets the tolerance for early events, since births are entries,
+	 * too.
+	 */
 	for (unsigned i = 0; count && i < GENERATIONS; i++) {
 		struct key thing = { pointer, pid, false, time_ns },
 			   child = { pid, 0, true, time_ns };
-		const struct ptx_object *found = newest(object, count, &thing, i == 0);
+		const struct ptx_object *found = newest_entry(object, count, &thing, i == 0);
 
 		if (found)
 			return found->name[0] ? found : NULL;
-		found = newest(object, count, &child, i == 0);
+		found = newest_entry(object, count, &child, i == 0);
 		if (!found)
 			break;
 		pid = (uint32_t)found->pointer;
+		/* An early birth does not move the time forward. */
 		if (found->time_ns < time_ns)
 			time_ns = found->time_ns;
 	}
-	return count ? of_any(object, count, pointer, time_ns) : NULL;
+	return count ? find_any_process(object, count, pointer, time_ns) : NULL;
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record/object.h - what a thing in the memory of a traced process is called, and since when.
+ * record/object.h - the name of an object in the memory of a traced process, and since when it
+ * has it.
  *
- * A child has the things of its parent under the same pointers; an entry of kind PTX_OBJECT_CHILD
- * says so: pid is a child of the process that `pointer` is the number of.
+ * A child has the objects of its parent under the same pointers. An entry of kind
+ * PTX_OBJECT_CHILD records the descent: pid is a child of the process whose number is in
+ * `pointer`.
+ *
+ * Owner     the caller; one at a time. Nothing is allocated.
  */
 #ifndef PTX_RECORD_OBJECT_H
 #define PTX_RECORD_OBJECT_H
@@ -16,18 +20,18 @@
 
 struct ptx_object {
 	uint32_t kind; /* POSIX_TRACE_OBJECT_*_NP */
-	uint32_t pid;
+	uint32_t pid; /* 0: any process */
 	uint64_t pointer;
 	int64_t time_ns; /* CLOCK_REALTIME */
-	char name[PTX_OBJECT_NAME_BYTES]; /* empty: no longer called anything */
+	char name[PTX_OBJECT_NAME_BYTES]; /* empty: the object has no name from now on */
 };
 
 _Static_assert(sizeof(struct ptx_object) == 72, "an object is 72 bytes");
 
-/* Into the order that find needs. */
+/* Sorts entries into the order that ptx_objects_find() needs. */
 void ptx_objects_sort(struct ptx_object *object, size_t count);
 
-/* What pointer was called in process pid at that time, or NULL. */
+/* Returns the entry with the name that the pointer had in process pid at that time, or NULL. */
 const struct ptx_object *ptx_objects_find(const struct ptx_object *object, size_t count,
 					  uint32_t pid, uint64_t pointer, int64_t time_ns);
 

@@ -3,10 +3,11 @@
  * record/record.h - one event as bytes, the same in a ring's chunk and in a log's block.
  *
  * A record is a 24-byte header and its data, padded to 8 bytes. In a ring, time is in ticks of
- * the stream's clock and source is 0; in a log, time is CLOCK_REALTIME in nanoseconds and source
- * is an index into the block's table of threads.
+ * the stream's clock and source is 0. In a log, time is CLOCK_REALTIME in nanoseconds and source
+ * is an index into the block's table of threads. Records are in the byte order of their machine.
  *
  * Units     len in bytes of data before padding.
+ * Threads   no state. Signals: async-signal-safe.
  */
 #ifndef PTX_RECORD_RECORD_H
 #define PTX_RECORD_RECORD_H
@@ -15,7 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define PTX_TYPE_MAX        1024 /* event type ids are 1 .. 1023 */
+#define PTX_TYPE_MAX        1024 /* event types are 1 .. 1023 */
 #define PTX_TYPE_UNNAMED    63
 #define PTX_TYPE_FIRST_USER 64
 #define PTX_TYPE_NAME_BYTES 64   /* with the terminating NUL */
@@ -24,8 +25,12 @@
 #define PTX_RECORD_LEN_MAX   ((1u << PTX_RECORD_LEN_BITS) - 1)
 #define PTX_RECORD_TRUNCATED (1u << 28) /* the data was longer than max-data-size */
 #define PTX_RECORD_IDENT     (1u << 29) /* ring only: another thread's records follow */
-#define PTX_RECORD_LATE      (1u << 30) /* stands after younger records: its writer was held up */
+/* Behind younger records, because its writer was suspended in the trace point. */
+#define PTX_RECORD_LATE      (1u << 30)
 
+/*
+ * The header. The writer of a ring stores the data, then the header, then publishes the record.
+ */
 struct ptx_record {
 	uint32_t len_flags;
 	uint16_t type;
@@ -34,32 +39,35 @@ struct ptx_record {
 	uint64_t time;
 };
 
-/* The data of an IDENT record, and of a thread in general. */
+/* The data of an IDENT record: the identity of a thread. */
 struct ptx_ident {
 	uint32_t pid;
 	uint32_t tid;
 	uint64_t thread; /* pthread_t */
-	uint32_t slot;   /* thread slot of the region, with its generation in the upper half */
+	/* The thread's slot in the region, with its generation in the upper half. */
+	uint32_t slot;
 	uint32_t spare;
 };
 
 _Static_assert(sizeof(struct ptx_record) == 24, "a record's header is 24 bytes");
 _Static_assert(sizeof(struct ptx_ident) == 24, "an identity is 24 bytes");
 
+/* Bytes of data, without the flags. */
 static inline size_t ptx_record_len(uint32_t len_flags)
 {
 	return len_flags & PTX_RECORD_LEN_MAX;
 }
 
-/* Bytes that a record with len bytes of data takes. */
+/* Bytes that a record with len bytes of data occupies. */
 static inline size_t ptx_record_size(size_t len)
 {
 	return sizeof(struct ptx_record) + ((len + 7) & ~(size_t)7);
 }
 
 /*
- * A record by words, as a walk over many of them loads it: the first word has len_flags, type and
- * source, in this order from the lowest bit on.
+ * The members of a record, loaded by words, for walks over many records. The first word has
+ * len_flags, type and source, from the lowest bit on, on every byte order. memcpy() because a
+ * hostile log may place a record at any address.
  */
 #define PTX_RECORD_TYPE_SHIFT   32
 #define PTX_RECORD_SOURCE_SHIFT 48

@@ -1,66 +1,84 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record/schema.c - from the text to fields, in one pass; keys are found at its end.
+ * record/schema.c - parses the text of a schema in one pass; keys are resolved at its end.
  *
- * Names are copied out of the text into the schema's own: each is followed by at least one other
- * character or the end of the text, so all of them with their NULs fit where the text does.
+ * The text is hostile: every length, count and number is limited. Names are copied from the text
+ * into the schema. Each name is followed by at least one other character or the end of the text,
+ * so that all names with their NULs fit into an array of the text's size.
+ *
+ * A function take_X() consumes an X at the present position and advances. If it returns false or
+ * NULL, it has recorded the reason in parser->why, unless its comment says otherwise.
  */
 #include <limits.h>
 #include <string.h>
 
 #include "record/schema.h"
 
+/* The state of one parse. */
 struct parser {
 	struct posix_trace_schema_np *schema;
 	const char *at;
-	char *room; /* for the next name */
+	char *room; /* where the next name is copied to */
+	/*
+	 * of the next field in the payload; POSIX_TRACE_OFFSET_VARIES_NP behind a field of
+	 * variable size
+	 */
 	size_t offset;
-	const char *why;
-	/* Names after @key, which may stand before their fields. */
+	const char *why; /* the first fault, for ptx_schema_parse() */
+	/* Names after @key, which may precede their fields. resolve_keys() finds these. */
 	const char *key[POSIX_TRACE_KEYS_MAX_NP];
 };
 
-/* Always false, so that a caller can return it. */
+/* Records the reason of a failure. Always false, so that a caller can return it. */
 static bool fault(struct parser *parser, const char *why)
 {
 	parser->why = why;
 	return false;
 }
 
+/* Not isspace() and its like: the result must not depend on the locale of the program. */
+/* Blanks separate; they have no meaning inside an item. */
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+/* Decimal digits. */
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
+/* Letters of identifiers. */
 static bool is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* What a span or a value may be called. */
+/* A character of the name of a span or of a value: any printable one that does not separate. */
 static bool is_label(char c)
 {
 	return c > ' ' && c < 0x7f && !strchr(";,{}|=@\"\\", c);
 }
 
+/* Characters of identifiers and of keywords. */
 static bool is_word(char c)
 {
 	return is_letter(c) || is_digit(c);
 }
 
+/* Advances to the next character that is not blank, or to the end. */
 static void skip_blanks(struct parser *parser)
 {
 	while (is_blank(*parser->at))
 		parser->at++;
 }
 
-/* The next character other than blanks, if it is this one. */
-static bool take(struct parser *parser, char c)
+/*
+ * Skips blanks, then consumes the character c. Returns whether it was there; it is no fault if
+ * not.
+ */
+static bool take_char(struct parser *parser, char c)
 {
 	skip_blanks(parser);
 	if (*parser->at != c)
@@ -69,16 +87,19 @@ static bool take(struct parser *parser, char c)
 	return true;
 }
 
+/* Consumes a keyword that no further letter follows. It is no fault if there is another. */
 static bool take_keyword(struct parser *parser, const char *word)
 {
 	size_t len = strlen(word);
 
+	/* A letter behind the word makes it another word: u8 must not match u80. */
 	if (strncmp(parser->at, word, len) || is_word(parser->at[len]))
 		return false;
 	parser->at += len;
 	return true;
 }
 
+/* Consumes the longest name of characters that belong to it, and returns its copy. */
 static const char *take_name(struct parser *parser, bool (*belongs)(char c))
 {
 	const char *begin;
@@ -89,14 +110,17 @@ static const char *take_name(struct parser *parser, bool (*belongs)(char c))
 	begin = parser->at;
 	while (belongs(begin[len]))
 		len++;
+	/* An empty name would be an identifier that no user can write. */
 	if (len == 0) {
 		fault(parser, "a name is missing");
 		return NULL;
 	}
+	/* The limit is part of the interface: programs have buffers for names. */
 	if (len > POSIX_TRACE_FIELD_NAME_MAX_NP) {
 		fault(parser, "a name is too long");
 		return NULL;
 	}
+	/* The copy cannot overflow: see the head of this file. */
 	memcpy(name, begin, len);
 	name[len] = '\0';
 	parser->room += len + 1;
@@ -104,6 +128,7 @@ static const char *take_name(struct parser *parser, bool (*belongs)(char c))
 	return name;
 }
 
+/* A field's name must be an identifier of C and of the query language. */
 static const char *take_field_name(struct parser *parser)
 {
 	skip_blanks(parser);
@@ -114,6 +139,7 @@ static const char *take_field_name(struct parser *parser)
 	return take_name(parser, is_word);
 }
 
+/* A value above every base for characters that are no digit. */
 static int digit_of(char c)
 {
 	if (is_digit(c))
@@ -125,49 +151,64 @@ static int digit_of(char c)
 	return INT_MAX;
 }
 
-/* As in C: decimal, 0x and 0 before octal. */
+/* Consumes a number as in C: decimal, 0x hexadecimal, 0 octal. */
 static bool take_number(struct parser *parser, uint64_t *number)
 {
 	const char *begin;
 	int base = 10;
 
+	/* The prefix alone is not a number, which the check at the end finds. */
 	skip_blanks(parser);
 	if (parser->at[0] == '0' && (parser->at[1] == 'x' || parser->at[1] == 'X')) {
 		base = 16;
 		parser->at += 2;
+	/* The 0 remains and is a digit itself, so that "0" is a number. */
 	} else if (parser->at[0] == '0') {
 		base = 8;
 	}
 	begin = parser->at;
+	/*
+	 * The loop ends at the first character that is no digit of the base. Both operations
+	 * check for overflow, so that no text yields a smaller number than it spells.
+	 */
 	for (*number = 0; digit_of(*parser->at) < base; parser->at++)
 		if (__builtin_mul_overflow(*number, (unsigned)base, number) ||
 		    __builtin_add_overflow(*number, (unsigned)digit_of(*parser->at), number))
 			return fault(parser, "a number is too large");
+	/* A letter behind the number, such as in 12ab or 08, is a fault. */
 	if (parser->at == begin || is_word(*parser->at))
 		return fault(parser, "this is not a number");
 	return true;
 }
 
+/* Consumes NUMBER=NAME. Names of all fields share one array with a limit. */
 static bool take_value_name(struct parser *parser, struct posix_trace_field_np *field)
 {
+	/* The next free entry. It belongs to the schema only after value_names has counted it. */
 	struct posix_trace_schema_np *schema = parser->schema;
 	struct posix_trace_value_name_np *name = &schema->value_name[schema->value_names];
 	bool negative;
 
+	/*
+	 * The limit is on all names of the schema together, so that the struct has a fixed size.
+	 */
 	if (schema->value_names == POSIX_TRACE_VALUE_NAMES_MAX_NP)
 		return fault(parser, "there are too many names for values");
-	negative = take(parser, '-');
+	/* A sign is allowed for signed fields only, and never for bits. */
+	negative = take_char(parser, '-');
 	if (!take_number(parser, &name->value))
 		return false;
+	/* The smallest value has the magnitude 2^63. Its negation wraps to itself. */
 	if (negative) {
 		if (field->form != POSIX_TRACE_FORM_SIGNED_NP || field->has_bits ||
 		    name->value > UINT64_C(1) << 63)
 			return fault(parser, "a value cannot be negative");
 		name->value = -name->value;
+	/* The value of a signed field is stored without a sign, so its range is checked here. */
 	} else if (field->form == POSIX_TRACE_FORM_SIGNED_NP && name->value > INT64_MAX) {
 		return fault(parser, "a number is too large");
 	}
-	if (!take(parser, '='))
+	if (!take_char(parser, '='))
 		return fault(parser, "a value has no '=' behind it");
 	name->name = take_name(parser, is_label);
 	if (!name->name)
@@ -177,31 +218,42 @@ static bool take_value_name(struct parser *parser, struct posix_trace_field_np *
 	return true;
 }
 
-/* Bits may have the bar before each, or before the first alone. */
+/*
+ * Consumes the separator between two names; returns whether there was one. Names of bits may have
+ * a bar before each name, or only before the first.
+ */
 static bool take_value_separator(struct parser *parser, const struct posix_trace_field_np *field)
 {
-	bool more = take(parser, ',');
+	bool more = take_char(parser, ',');
 
-	return (field->has_bits && take(parser, '|')) || more;
+	return (field->has_bits && take_char(parser, '|')) || more;
 }
 
-/* Behind the brace. */
+/* Consumes the names behind '{', up to '}'. */
 static bool take_value_names(struct parser *parser, struct posix_trace_field_np *field)
 {
+	/* Floating-point numbers and text have no names for values. */
 	if (field->form != POSIX_TRACE_FORM_UNSIGNED_NP &&
 	    field->form != POSIX_TRACE_FORM_SIGNED_NP)
 		return fault(parser, "values of this type have no names");
+	/*
+	 * The names of a field are consecutive in the array, because they are parsed one after
+	 * the other.
+	 */
 	field->value_name = &parser->schema->value_name[parser->schema->value_names];
-	field->has_bits = take(parser, '|');
+	field->has_bits = take_char(parser, '|');
 	do {
 		if (!take_value_name(parser, field))
 			return false;
 	} while (take_value_separator(parser, field));
-	return take(parser, '}') || fault(parser, "the names of values have no '}' behind them");
+	return take_char(parser, '}') || fault(parser,
+					       "the names of values have no '}' behind them");
 }
 
+/* The types are numbered without gaps, so the first unknown number ends the search. */
 static bool take_type(struct parser *parser, struct posix_trace_field_np *field)
 {
+	/* The search begins with the first type of the enum. */
 	enum posix_trace_type_np type = POSIX_TRACE_TYPE_U8_NP;
 	const struct ptx_schema_type *known = ptx_schema_type(type);
 
@@ -212,21 +264,33 @@ static bool take_type(struct parser *parser, struct posix_trace_field_np *field)
 	field->type = type;
 	field->form = known->form;
 	field->size = known->size;
+	/* One element, unless a size in brackets follows. */
 	field->count = 1;
 	return true;
 }
 
-/* Behind the bracket. */
+/*
+ * Consumes a size behind '[', up to ']'. For text and bytes it is the room in bytes, for all
+ * other types the number of elements.
+ */
 static bool take_count(struct parser *parser, struct posix_trace_field_np *field)
 {
 	uint64_t count;
 
 	if (!take_number(parser, &count))
 		return false;
+	/*
+	 * An array needs an element. The upper limit also keeps the product of size and count
+	 * within size_t.
+	 */
 	if (count == 0 || count > POSIX_TRACE_ELEMENTS_MAX_NP)
 		return fault(parser, "an array has an impossible size");
-	if (!take(parser, ']'))
+	if (!take_char(parser, ']'))
 		return fault(parser, "an array's size has no ']' behind it");
+	/*
+	 * char[N] is an array of characters; str[N] and bytes[N] are one value with N bytes of
+	 * room.
+	 */
 	if (field->form == POSIX_TRACE_FORM_BYTES_NP) {
 		field->room = (unsigned)count;
 		field->size = (unsigned)count;
@@ -237,6 +301,10 @@ static bool take_count(struct parser *parser, struct posix_trace_field_np *field
 	return true;
 }
 
+/*
+ * Searches a field by name and stores its index. The number of fields is limited, so linear
+ * search is enough.
+ */
 static bool has_name(const struct posix_trace_schema_np *schema, const char *name, unsigned *number)
 {
 	for (*number = 0; *number < schema->fields; ++*number)
@@ -245,25 +313,34 @@ static bool has_name(const struct posix_trace_schema_np *schema, const char *nam
 	return false;
 }
 
+/* Consumes a field with its size and the names of its values. */
 static bool take_field(struct parser *parser)
 {
 	struct posix_trace_schema_np *schema = parser->schema;
+	/* The next free entry. Like a value's name it counts only when it is complete. */
 	struct posix_trace_field_np *field = &schema->field[schema->fields];
 	unsigned other;
 
 	if (schema->fields == POSIX_TRACE_FIELDS_MAX_NP)
 		return fault(parser, "there are too many fields");
+	/* The struct may have been used for another schema before. */
 	memset(field, 0, sizeof(*field));
-	if (!take_type(parser, field) || (take(parser, '[') && !take_count(parser, field)))
+	if (!take_type(parser, field) || (take_char(parser, '[') && !take_count(parser, field)))
 		return false;
 	field->name = take_field_name(parser);
 	if (!field->name)
 		return false;
+	/* Two fields of one name could not be addressed by a key or a query. */
 	if (has_name(schema, field->name, &other))
 		return fault(parser, "two fields have one name");
-	if (take(parser, '{') && !take_value_names(parser, field))
+	if (take_char(parser, '{') && !take_value_names(parser, field))
 		return false;
+	/* Behind the first field of variable size no later field has a constant offset. */
 	field->offset = parser->offset;
+	/*
+	 * The product is at most the limit of elements times 8, and the number of fields is
+	 * limited, so that the sum cannot overflow.
+	 */
 	if (parser->offset != POSIX_TRACE_OFFSET_VARIES_NP) {
 		if (field->form == POSIX_TRACE_FORM_BYTES_NP && !field->room)
 			parser->offset = POSIX_TRACE_OFFSET_VARIES_NP;
@@ -274,10 +351,12 @@ static bool take_field(struct parser *parser)
 	return true;
 }
 
+/* Consumes a level behind @level. */
 static bool take_level(struct parser *parser)
 {
 	uint64_t level;
 
+	/* A level of 0 means that there was none; the grammar does not allow 0 as a level. */
 	if (parser->schema->level)
 		return fault(parser, "there are two levels");
 	if (!take_number(parser, &level))
@@ -288,8 +367,10 @@ static bool take_level(struct parser *parser)
 	return true;
 }
 
+/* Consumes the name of a span behind @begin or @end. A type has one role. */
 static bool take_span(struct parser *parser, enum posix_trace_role_np role)
 {
+	/* A type can begin a span or end one, not both. */
 	if (parser->schema->span)
 		return fault(parser, "there are two spans");
 	parser->schema->role = role;
@@ -297,10 +378,12 @@ static bool take_span(struct parser *parser, enum posix_trace_role_np role)
 	return parser->schema->span;
 }
 
+/* Consumes names behind @key. The fields may follow later in the text. */
 static bool take_keys(struct parser *parser)
 {
 	struct posix_trace_schema_np *schema = parser->schema;
 
+	/* All names of a key are in one attribute. */
 	if (schema->keys)
 		return fault(parser, "there are two keys");
 	do {
@@ -310,14 +393,16 @@ static bool take_keys(struct parser *parser)
 		if (!parser->key[schema->keys])
 			return false;
 		schema->keys++;
-	} while (take(parser, ','));
+	} while (take_char(parser, ','));
 	return true;
 }
 
-/* Behind the @. */
+/* Consumes an attribute behind '@'. */
 static bool take_attribute(struct parser *parser)
+/* Blanks are allowed behind '@', too. */
 {
 	skip_blanks(parser);
+	/* The order does not matter: no keyword is the beginning of another. */
 	if (take_keyword(parser, "level"))
 		return take_level(parser);
 	if (take_keyword(parser, "begin"))
@@ -329,15 +414,21 @@ static bool take_attribute(struct parser *parser)
 	return fault(parser, "this is not an attribute");
 }
 
+/*
+ * Finds the fields of the key. A key must consist of different scalar fields, or begin and end
+ * could not be compared.
+ */
 static bool resolve_keys(struct parser *parser)
 {
 	struct posix_trace_schema_np *schema = parser->schema;
 
+	/* Without @begin or @end there is nothing that a key could pair. */
 	if (schema->keys && !schema->span)
 		return fault(parser, "a key has no span");
 	for (unsigned i = 0; i < schema->keys; i++) {
 		if (!has_name(schema, parser->key[i], &schema->key[i]))
 			return fault(parser, "a key is not a field");
+		/* An array has no single value to compare. */
 		if (schema->field[schema->key[i]].is_array)
 			return fault(parser, "a key is an array");
 		if (schema->field[schema->key[i]].is_key)
@@ -347,6 +438,10 @@ static bool resolve_keys(struct parser *parser)
 	return true;
 }
 
+/*
+ * Consumes fields and attributes, separated by semicolons, up to the end of the text. Empty items
+ * are allowed, an empty schema is not.
+ */
 static bool take_items(struct parser *parser)
 {
 	bool any = false;
@@ -355,24 +450,31 @@ static bool take_items(struct parser *parser)
 		skip_blanks(parser);
 		if (*parser->at == '\0')
 			break;
-		if (take(parser, ';'))
+		if (take_char(parser, ';'))
 			continue;
-		if (!(take(parser, '@') ? take_attribute(parser) : take_field(parser)))
+		/* '@' begins an attribute; everything else must be a type. */
+		if (!(take_char(parser, '@') ? take_attribute(parser) : take_field(parser)))
 			return false;
 		any = true;
 		skip_blanks(parser);
-		if (*parser->at != '\0' && !take(parser, ';'))
+		if (*parser->at != '\0' && !take_char(parser, ';'))
 			return fault(parser, "an item has no ';' behind it");
 	}
 	return any ? resolve_keys(parser) : fault(parser, "it says nothing");
 }
 
+/*
+ * The parser stops at the first fault and reports that one only. A caller that wants the place of
+ * the fault has to compare the text itself: no position is returned.
+ */
 const char *ptx_schema_parse(const char *text, struct posix_trace_schema_np *schema)
 {
 	struct parser parser = { .schema = schema, .at = text, .room = schema->text };
 
+	/* The limit also bounds the size of schema->text, in which the names are stored. */
 	if (strnlen(text, PTX_SCHEMA_BYTES) == PTX_SCHEMA_BYTES)
 		return "it is too long";
+	/* The fields of the struct that the parser counts up or may leave unset. */
 	schema->fields = 0;
 	schema->level = 0;
 	schema->role = POSIX_TRACE_POINT_NP;

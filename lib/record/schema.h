@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record/schema.h - the text that says what the payload of an event type means.
+ * record/schema.h - parses the text that describes the payload of an event type.
  *
  * <trace_schema_np.h> has the grammar. The text is hostile: it may come from another process or a
  * file.
  *
  * Owner     the caller's memory; nothing is allocated.
- * Threads   no state. Async-signal-safe.
+ * Threads   no state; all functions may run concurrently.
+ * Signals   async-signal-safe.
  */
 #ifndef PTX_RECORD_SCHEMA_H
 #define PTX_RECORD_SCHEMA_H
@@ -18,16 +19,20 @@
 
 #define PTX_SCHEMA_BYTES (POSIX_TRACE_SCHEMA_MAX_NP + 1)
 
+/* A type of field as the text spells it. size is in bytes; 0: it varies. */
 struct ptx_schema_type {
 	const char *name;
 	enum posix_trace_form_np form;
 	unsigned size;
 };
 
-/* NULL: no such type. */
+/* Returns NULL if there is no such type. */
 const struct ptx_schema_type *ptx_schema_type(enum posix_trace_type_np type);
 
-/* NULL when *schema is ready, else why text is no schema, in English. */
+/*
+ * Makes *schema from text and returns NULL, or returns the reason in English why text is not a
+ * schema. *schema must not be used then. It points into itself: do not copy it.
+ */
 const char *ptx_schema_parse(const char *text, struct posix_trace_schema_np *schema);
 
 #endif

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record/schema_type.c - what fields may be, and what each is called in a schema's text.
+ * record/schema_type.c - the types of fields, and their names in a schema's text.
+ *
+ * The order is that of enum posix_trace_type_np, which is ABI and therefore only grows at its
+ * end. The form selects the member of a value that a reader fills; the size is in bytes. bytes
+ * has a size of 4 for the count before it, str has none.
  */
 #include "record/schema.h"
 
@@ -30,8 +34,13 @@ static const struct ptx_schema_type types[] = {
 	[POSIX_TRACE_TYPE_PTR32_NP] = { "ptr32", POSIX_TRACE_FORM_UNSIGNED_NP, 4 },
 };
 
+/* The number of the table's entries; entry 0 has no name. */
 #define TYPES (sizeof(types) / sizeof(types[0]))
 
+/*
+ * Returns the name, form and size of a type of field. The type may come from a hostile caller, so
+ * it is compared without a sign.
+ */
 const struct ptx_schema_type *ptx_schema_type(enum posix_trace_type_np type)
 {
 	return (unsigned)type < TYPES && types[type].name ? &types[type] : NULL;

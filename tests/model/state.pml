@@ -106,7 +106,7 @@ proctype Writer(byte w)
 			:: else -> slow = 1
 			fi
 		}
-ask:		/* record.c, prepare(): asks the region */
+ask:		/* record.c, prepare_record(): asks the region */
 		atomic {
 			seen = state;
 			if
