@@ -164,8 +164,8 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 					"this is block %llu of its type, expected is %llu",
 					(unsigned long long)block->number,
 					(unsigned long long)check->number[block->type]);
-		check->number[block->type] = block->number + 1;
 	}
+	ptx_log_follow(check->number, block);
 	switch (block->type) {
 	case PTX_LOG_DATA:
 		judge_data(check, found, payload);

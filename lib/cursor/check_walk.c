@@ -63,6 +63,7 @@ void ptx_check_sequence(struct ptx_check *check)
 static void judge_beside(void *arg, uint64_t at, const struct ptx_log_found *found, const char *why)
 {
 	struct ptx_check *check = arg;
+	const bool damaged = check->damaged;
 
 	if (!found) {
 		ptx_check_fault(check, at, 0, "%s", why);
@@ -72,6 +73,9 @@ static void judge_beside(void *arg, uint64_t at, const struct ptx_log_found *fou
 	if (found->block.type == PTX_LOG_NAMES && !check->number[PTX_LOG_NAMES])
 		check->number[PTX_LOG_NAMES] = found->block.number;
 	ptx_check_block(check, found);
+	/* Its events are not there, and its header is good: the counts must agree none the less. */
+	check->damaged = damaged;
+	ptx_log_follow(check->number, &found->block);
 }
 
 /* The tail begins behind the last slot; its first block is the first INDEX block, or TOP. */

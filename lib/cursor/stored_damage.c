@@ -23,7 +23,7 @@ static void survey_block(struct survey *survey, const struct ptx_log_found *foun
 	if (type < PTX_LOG_NAMES || type >= PTX_LOG_TYPES)
 		return;
 	survey->parts += found->block.number != survey->next[type];
-	survey->next[type] = found->block.number + 1;
+	ptx_log_follow(survey->next, &found->block);
 }
 
 static void survey_beside(void *arg, uint64_t at, const struct ptx_log_found *found,

@@ -4,13 +4,13 @@
  *
  * stored_open.c finds out what the log is, stored_repair.c where its header cannot say, and
  * stored_recover.c what is in it when its writer could not; stored.c steps; stored_seek.c and
- * stored_until.c find where to begin and to stop; stored_damage.c counts what is wrong;
- * stored_beside.c finds what a log of slots has beside its slots.
+ * stored_until.c find where to begin and to stop; stored_damage.c counts what is wrong.
  */
 #ifndef PTX_CURSOR_STORED_PRIVATE_H
 #define PTX_CURSOR_STORED_PRIVATE_H
 
 #include "cursor/stored.h"
+#include "log/read_beside.h"
 #include "log/read_scan.h"
 
 /* A block of a LOOP log that counts. */
@@ -83,13 +83,13 @@ bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *foun
 int ptx_stored_recover_sequence(struct ptx_stored *stored);
 int ptx_stored_recover_slots(struct ptx_stored *stored);
 
-/* A block at an offset; or, with found NULL, why a block that should stand there does not. */
-typedef void ptx_stored_visit(void *arg, uint64_t at, const struct ptx_log_found *found,
-			      const char *why);
-
-/* Slots: visits the names areas and the lists area; the blocks of a type by rising numbers. The
- * visitor checks payloads. Uses the window. */
-void ptx_stored_visit_beside(struct ptx_stored *stored, ptx_stored_visit *visit, void *arg);
+/* Slots: visits the names areas, then the lists area. Uses the window. */
+static inline void ptx_stored_visit_beside(struct ptx_stored *stored, ptx_log_visit *visit,
+					   void *arg)
+{
+	ptx_log_visit_names(&stored->window, &stored->header, stored->slots != 0, visit, arg);
+	ptx_log_visit_lists(&stored->window, &stored->header, visit, arg);
+}
 
 /* With room for one more in *array, of *count elements; doubles. */
 bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max);

@@ -42,6 +42,12 @@ void ptx_log_window_close(struct ptx_log_window *window);
 /* The file's size now, for a log that grows. */
 void ptx_log_window_measure(struct ptx_log_window *window);
 
+/* The copy is out of date: the caller has written into the file. */
+static inline void ptx_log_window_forget(struct ptx_log_window *window)
+{
+	window->have = 0;
+}
+
 /* len bytes of the file, NULL where it ends, cannot be read or memory is short. */
 const void *ptx_log_window_at(struct ptx_log_window *window, uint64_t offset, size_t len);
 

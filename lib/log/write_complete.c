@@ -93,7 +93,7 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 	ptx_log_account(log, ledger); /* what a LOOP log overwrote stays lost to that */
 	clear_reported(ledger);
 	log->side.len = 0;
-	memset(log->names.written, 0, sizeof(log->names.written));
+	ptx_log_names_clear(log);
 	ptx_log_lists_clear(log);
 	memset(log->number, 0, sizeof(log->number));
 	memset(&log->sum, 0, sizeof(log->sum));

@@ -138,7 +138,7 @@ int ptx_log_side_send(struct ptx_log *log)
 		log->at += log->side.len;
 	log->number[block->type]++;
 	if (block->type == PTX_LOG_NAMES)
-		memcpy(log->names.written, log->names.waiting, sizeof(log->names.written));
+		ptx_log_names_sent(log);
 	else if (block->type >= PTX_LOG_SCHEMAS && block->type <= PTX_LOG_MAPPINGS)
 		ptx_log_lists_sent(log, block->type);
 	log->side.len = 0;

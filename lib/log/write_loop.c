@@ -200,14 +200,8 @@ int ptx_log_write_loop(struct ptx_log *log)
 {
 	int saved = errno, err = ptx_log_side_send(log);
 
-	if (!err && ptx_log_names_wait(log)) {
-		uint64_t area = log->number[PTX_LOG_NAMES] % 2;
-
-		err = ptx_log_names_prepare(log, true, log->header->names_offset +
-						       area * log->header->names_bytes);
-		if (!err)
-			err = ptx_log_side_send(log);
-	}
+	if (!err)
+		err = ptx_log_names_write_slots(log);
 	if (!err)
 		err = ptx_log_lists_write(log);
 	if (!err)

@@ -27,7 +27,8 @@ int ptx_log_name(struct ptx_log *log, unsigned type, const char *name)
 
 bool ptx_log_names_wait(const struct ptx_log *log)
 {
-	return memcmp(log->names.known, log->names.written, sizeof(log->names.known)) != 0;
+	return log->names.damaged ||
+	       memcmp(log->names.known, log->names.written, sizeof(log->names.known)) != 0;
 }
 
 int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
@@ -55,4 +56,49 @@ int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	}
 	ptx_log_side_ready(log, PTX_LOG_NAMES, count * sizeof(*entry), offset);
 	return 0;
+}
+
+static uint64_t area_offset(const struct ptx_log *log, unsigned area)
+{
+	return log->header->names_offset + area * log->header->names_bytes;
+}
+
+/* The block with the newest names stays until the next one is whole (FORMAT N2). */
+int ptx_log_names_write_slots(struct ptx_log *log)
+{
+	int err = 0;
+
+	while (!err && ptx_log_names_wait(log)) {
+		err = ptx_log_names_prepare(log, true, area_offset(log, log->names.area));
+		if (!err)
+			err = ptx_log_side_send(log);
+	}
+	return err;
+}
+
+void ptx_log_names_sent(struct ptx_log *log)
+{
+	struct ptx_log_names *names = &log->names;
+
+	memcpy(names->written, names->waiting, sizeof(names->written));
+	if (log->loop && log->side.offset == area_offset(log, names->area)) {
+		names->damaged &= ~(1u << names->area);
+		names->area = !names->area;
+	}
+}
+
+void ptx_log_names_take(struct ptx_log *log, const struct ptx_log_block *block,
+			const struct ptx_log_name *name)
+{
+	for (uint32_t i = 0; i < block->records; i++, name++) {
+		memcpy(log->names.name[name->type], name->name, sizeof(name->name));
+		log->names.known[name->type / 64] |= UINT64_C(1) << name->type % 64;
+		log->names.written[name->type / 64] |= UINT64_C(1) << name->type % 64;
+	}
+}
+
+void ptx_log_names_clear(struct ptx_log *log)
+{
+	memset(log->names.written, 0, sizeof(log->names.written));
+	log->names.area = log->names.damaged = 0;
 }

@@ -43,16 +43,6 @@ static void take_data(struct ptx_log *log, const struct ptx_log_found *found,
 			      (const void *)(records + block->record_bytes));
 }
 
-static void take_names(struct ptx_log *log, const struct ptx_log_found *found,
-		       const struct ptx_log_name *name)
-{
-	for (uint32_t i = 0; i < found->block.records; i++, name++) {
-		memcpy(log->names.name[name->type], name->name, sizeof(name->name));
-		log->names.known[name->type / 64] |= UINT64_C(1) << name->type % 64;
-		log->names.written[name->type / 64] |= UINT64_C(1) << name->type % 64;
-	}
-}
-
 static bool is_of_the_end(const struct ptx_log_block *block)
 {
 	return block->type == PTX_LOG_TOP || block->type == PTX_LOG_LEDGER ||
@@ -81,7 +71,7 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 		take_data(log, found, payload, tally);
 		break;
 	case PTX_LOG_NAMES:
-		take_names(log, found, payload);
+		ptx_log_names_take(log, block, payload);
 		break;
 	case PTX_LOG_SCHEMAS:
 		*err = ptx_log_schemas_take(log, block, payload);
@@ -266,96 +256,15 @@ static void add_overwritten(const struct ptx_log *log, struct ptx_log_tally *tal
 	tally->nobody += overwritten->events;
 }
 
-/*
- * The last block of the lists may be half written. Nothing may follow to overwrite it, and in a log
- * that is completed it would be damage. Where good blocks follow, it is damage and stays.
- */
-static void wipe_half_block(const struct ptx_log *log, struct ptx_log_window *window, uint64_t end)
-{
-	static const char nothing[sizeof(struct ptx_log_block)];
-	const uint64_t at = log->lists.at;
-	struct ptx_log_found found;
-	size_t done = 0;
-
-	if (end - at < sizeof(nothing) ||
-	    ptx_log_resync(window, at + 8, end, log->header->log_id, &found) ||
-	    ptx_log_check_file(log))
-		return;
-	ptx_io_write_at(log->fd, nothing, sizeof(nothing), at, &done);
-}
-
-/* Block behind block in their area, as far as they are whole. */
-static int read_lists(struct ptx_log *log, struct ptx_log_window *window)
-{
-	const struct ptx_log_header *h = log->header;
-	const uint64_t end = h->lists_offset + h->lists_bytes;
-	enum ptx_log_verdict verdict = PTX_LOG_NO_MAGIC;
-	struct ptx_log_found found;
-	const char *why;
-	int err = 0;
-
-	log->lists.at = h->lists_offset;
-	while (!err && h->lists_bytes &&
-	       (verdict = ptx_log_find(window, log->lists.at, end, h->log_id, &found, &why)) ==
-		       PTX_LOG_GOOD) {
-		const void *payload = ptx_log_payload(window, &found, &why);
-		const unsigned type = found.block.type;
-
-		if (!payload || type < PTX_LOG_SCHEMAS || type > PTX_LOG_MAPPINGS ||
-		    found.block.number != log->number[type])
-			break;
-		err = type == PTX_LOG_SCHEMAS ? ptx_log_schemas_take(log, &found.block, payload) :
-		      type == PTX_LOG_OBJECTS ? ptx_log_objects_take(log, &found.block, payload) :
-						ptx_log_mappings_take(log, &found.block, payload);
-		log->number[type]++;
-		log->lists.at = found.end;
-	}
-	if (!err && verdict != PTX_LOG_NO_MAGIC && verdict != PTX_LOG_FOREIGN)
-		wipe_half_block(log, window, end);
-	return err;
-}
-
-/*
- * The names of both areas. The next block goes to the area whose block is half written, or damaged,
- * and is written even if there is no new name.
- */
-static void read_names(struct ptx_log *log, struct ptx_log_window *window)
-{
-	const struct ptx_log_header *h = log->header;
-	bool half = false;
-
-	for (int area = 0; area < 2; area++) {
-		const uint64_t at = h->names_offset + (uint64_t)area * h->names_bytes;
-		const void *names = NULL;
-		struct ptx_log_found found;
-		const char *why;
-		const enum ptx_log_verdict verdict =
-			ptx_log_find(window, at, at + h->names_bytes, h->log_id, &found, &why);
-
-		if (verdict == PTX_LOG_GOOD && found.block.type == PTX_LOG_NAMES)
-			names = ptx_log_payload(window, &found, &why);
-		if (names) {
-			take_names(log, &found, names);
-			if (found.block.number >= log->number[PTX_LOG_NAMES])
-				log->number[PTX_LOG_NAMES] = found.block.number + 1;
-		} else if (verdict != PTX_LOG_NO_MAGIC && verdict != PTX_LOG_FOREIGN) {
-			half = true;
-		}
-	}
-	if (half)
-		memset(log->names.written, 0, sizeof(log->names.written));
-}
-
 static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 		      struct ptx_log_tally *tally)
 {
 	struct slots slots = { NULL, 0, 0, 0 };
 	int err;
 
-	read_names(log, window);
-	err = read_lists(log, window);
+	err = gather_slots(log, window, &slots);
 	if (!err)
-		err = gather_slots(log, window, &slots);
+		err = ptx_log_resume_beside(log, window, slots.count != 0);
 	if (!err)
 		err = take_slots(log, window, &slots, tally);
 	if (!err)

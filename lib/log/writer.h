@@ -54,6 +54,9 @@ struct ptx_log_names {
 	uint64_t known[PTX_TYPE_MAX / 64];
 	uint64_t written[PTX_TYPE_MAX / 64];
 	uint64_t waiting[PTX_TYPE_MAX / 64]; /* in the side */
+	/* Slots: the area of the next block, and a bit for each area with a damaged block. */
+	unsigned area;
+	unsigned damaged;
 };
 
 struct ptx_log_lists {
@@ -156,9 +159,18 @@ void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payl
 int ptx_log_side_send(struct ptx_log *log);
 int ptx_log_write_header(struct ptx_log *log);
 
-/* write_names.c: puts names into the side: those not yet written, or all. */
+/*
+ * write_names.c: some were not written, or their block is damaged; puts names into the side, those
+ * not yet written or all; in slots, writes all into the areas that need them; a block was sent; of
+ * a log that is gone on with: what a block has; all of them wait again.
+ */
 bool ptx_log_names_wait(const struct ptx_log *log);
 int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset);
+int ptx_log_names_write_slots(struct ptx_log *log);
+void ptx_log_names_sent(struct ptx_log *log);
+void ptx_log_names_take(struct ptx_log *log, const struct ptx_log_block *block,
+			const struct ptx_log_name *name);
+void ptx_log_names_clear(struct ptx_log *log);
 
 /*
  * write_lists.c: is there anything; what was not written yet goes to the file; a block of either
@@ -195,6 +207,10 @@ int ptx_log_top_send(struct ptx_log *log);
 void ptx_log_index_clear(struct ptx_log *log);
 
 int ptx_log_write_sequence(struct ptx_log *log);
+
+/* write_resume_beside.c, of slots: takes what the names areas and the lists area have. ENOMEM. */
+struct ptx_log_window;
+int ptx_log_resume_beside(struct ptx_log *log, struct ptx_log_window *window, bool has_events);
 
 /*
  * write_loop.c. records_max for a limit; events of the block that are in the file, and their bytes;

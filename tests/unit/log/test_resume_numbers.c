@@ -3,6 +3,8 @@
  * log/write_resume.c: blocks count themselves by type (FORMAT D3, R7). One that is whole and has
  * another number than the next is not the next block of the log, whatever else it says.
  */
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -113,30 +115,196 @@ START_TEST(a_sequence_ends_at_a_block_whose_number_is_not_the_next)
 }
 END_TEST
 
-/* In slots the lists stand in an area of their own. */
+/* The bytes of a LOOP log and the blocks of its names areas and its lists area. */
+struct beside {
+	int fd;
+	uint8_t *bytes;
+	size_t size, count, at[BLOCKS_MOST];
+};
+
+static void beside_begin(struct beside *beside)
+{
+	const struct ptx_log_header *header;
+	size_t names = 0;
+
+	beside->fd = killed_with_schemas(POSIX_TRACE_LOOP);
+	beside->bytes = sample_bytes(beside->fd, &beside->size);
+	header = (const void *)beside->bytes;
+	for (int area = 0; area < 2; area++) {
+		const size_t at = header->names_offset + (size_t)area * header->names_bytes;
+
+		names += find_blocks(beside->bytes, at, at + header->names_bytes,
+				     beside->at + names);
+	}
+	ck_assert_uint_gt(names, 0);
+	beside->count = names + find_blocks(beside->bytes, header->lists_offset,
+					    header->lists_offset + header->lists_bytes,
+					    beside->at + names);
+	ck_assert_uint_gt(beside->count, names + 2);
+}
+
+static void beside_end(struct beside *beside)
+{
+	free(beside->bytes);
+	close(beside->fd);
+}
+
+/* What cannot be the writer's work ends the lists, and nothing is added behind it. */
 START_TEST(lists_end_at_a_block_whose_number_is_not_the_next)
 {
-	int fd = killed_with_schemas(POSIX_TRACE_LOOP);
-	size_t at[BLOCKS_MOST], size, count;
-	uint8_t *bytes = sample_bytes(fd, &size);
-	const struct ptx_log_header *header = (const void *)bytes;
+	struct beside beside;
 	struct sample sample;
 
-	count = find_blocks(bytes, header->lists_offset, header->lists_offset + header->lists_bytes,
-			    at);
-	ck_assert_uint_gt(count, 2);
-	for (size_t i = 0; i < count; i++) {
-		const struct ptx_log_block *block = (const void *)(bytes + at[i]);
-		int other = renumbered(bytes, size, at[i], block->number + 1 + (uint64_t)_i);
+	beside_begin(&beside);
+	for (size_t i = 0; i < beside.count; i++) {
+		const struct ptx_log_block *block = (const void *)(beside.bytes + beside.at[i]);
+		const struct ptx_log_header *header = (const void *)beside.bytes;
+		int other;
 
+		if (block->type == PTX_LOG_NAMES)
+			continue;
+		other = renumbered(beside.bytes, beside.size, beside.at[i],
+				   block->number + 1 + (uint64_t)_i);
 		ck_assert_int_eq(heir_resume(&sample, other), 0);
-		ck_assert_uint_eq(sample.log->lists.at, at[i]);
+		ck_assert_uint_eq(sample.log->lists.at, header->lists_offset + header->lists_bytes);
 		ck_assert_uint_eq(sample.events, WRITES * EACH);
 		sample_die(&sample);
 		close(other);
 	}
-	free(bytes);
-	close(fd);
+	beside_end(&beside);
+}
+END_TEST
+
+enum harm { /* to one block */
+	HARM_NUMBER_LESS,
+	HARM_NUMBER_MORE,
+	HARM_NUMBER_FAR,
+	HARM_TYPE_DATA,
+	HARM_TYPE_NAMES,
+	HARM_TYPE_INDEX,
+	HARM_TYPE_OBJECTS,
+	HARM_TYPE_UNKNOWN,
+	HARM_HEADER,
+	HARM_PAYLOAD,
+	HARM_MAGIC,
+	HARM_SHORT,
+	HARM_FOREIGN,
+	HARMS
+};
+
+static void harm(uint8_t *at, enum harm harm)
+{
+	static const uint16_t types[] = {
+		[HARM_TYPE_DATA] = PTX_LOG_DATA,       [HARM_TYPE_NAMES] = PTX_LOG_NAMES,
+		[HARM_TYPE_INDEX] = PTX_LOG_INDEX,     [HARM_TYPE_OBJECTS] = PTX_LOG_OBJECTS,
+		[HARM_TYPE_UNKNOWN] = PTX_LOG_TYPES + 1,
+	};
+	struct ptx_log_block *block = (void *)at;
+
+	switch (harm) {
+	case HARM_NUMBER_LESS:
+		block->number--;
+		break;
+	case HARM_NUMBER_MORE:
+		block->number++;
+		break;
+	case HARM_NUMBER_FAR:
+		block->number += UINT64_MAX / 2;
+		break;
+	case HARM_HEADER:
+		block->header_crc ^= 1;
+		return;
+	case HARM_PAYLOAD:
+		at[block->header_bytes + block->payload_bytes - 1] ^= 1;
+		return;
+	case HARM_MAGIC:
+		block->magic = 0;
+		return;
+	case HARM_SHORT:
+		block->payload_bytes = 1u << 28;
+		ptx_log_seal_block(block, 0);
+		block->payload_bytes = 1u << 28;
+		return;
+	case HARM_FOREIGN:
+		block->log_id++;
+		break;
+	default:
+		block->type = types[harm];
+		break;
+	}
+	ptx_log_seal_block(block, block->payload_bytes);
+}
+
+enum { FAULTS_MOST = 64, REASON_BYTES = 200 };
+
+struct faults {
+	size_t count;
+	char reason[FAULTS_MOST][REASON_BYTES];
+};
+
+static void note_fault(void *arg, const struct posix_trace_fault_np *fault)
+{
+	struct faults *faults = arg;
+
+	ck_assert_uint_lt(faults->count, FAULTS_MOST);
+	snprintf(faults->reason[faults->count++], REASON_BYTES, "%s", fault->reason);
+}
+
+static void find_faults(int fd, struct faults *faults, bool complete)
+{
+	struct posix_trace_check_np result;
+
+	faults->count = 0;
+	OK(ptx_check_log(fd, note_fault, faults, &result));
+	ck_assert_int_eq(result.complete, complete);
+}
+
+/* Goes on with the log and completes it: it has no fault that it did not have before. */
+static void must_not_get_worse(int fd, size_t block, int harmed, bool has_new_lists)
+{
+	static struct faults before, after;
+	struct sample sample;
+
+	find_faults(fd, &before, false);
+	ck_assert_int_eq(heir_resume(&sample, fd), 0);
+	ck_assert_uint_eq(sample.events, WRITES * EACH);
+	if (has_new_lists)
+		ck_assert_int_eq(ptx_log_schema(sample.log, 64 + SAMPLE_TYPES, "u16 y"), 0);
+	sample_add(&sample, 2 * EACH);
+	sample_write(&sample);
+	ck_assert_int_eq(sample_end(&sample), 0);
+	find_faults(fd, &after, true);
+	for (size_t i = 0; i < after.count; i++) {
+		size_t n = 0;
+
+		while (n < before.count && strcmp(after.reason[i], before.reason[n]) != 0)
+			n++;
+		ck_assert_msg(n < before.count, "block %zu, harm %d: %s", block, harmed,
+			      after.reason[i]);
+	}
+}
+
+/* Of the blocks beside the slots, those that remain and those that follow have one numbering. */
+START_TEST(a_log_that_is_gone_on_with_gets_no_fault_beside_its_slots)
+{
+	struct beside beside;
+
+	beside_begin(&beside);
+	for (size_t i = 0; i < beside.count; i++)
+		for (size_t j = i; j < beside.count; j++) {
+			int fd = sample_file_of(beside.bytes, beside.size);
+			uint8_t *bytes = malloc(beside.size);
+
+			memcpy(bytes, beside.bytes, beside.size);
+			harm(bytes + beside.at[i], (enum harm)_i);
+			if (j > i)
+				harm(bytes + beside.at[j], (enum harm)((_i + i + j) % HARMS));
+			ck_assert_int_eq(pwrite(fd, bytes, beside.size, 0), (ssize_t)beside.size);
+			must_not_get_worse(fd, i, _i, (i + j) % 2);
+			free(bytes);
+			close(fd);
+		}
+	beside_end(&beside);
 }
 END_TEST
 
@@ -147,6 +315,8 @@ static Suite *build(void)
 
 	tcase_add_loop_test(tc, a_sequence_ends_at_a_block_whose_number_is_not_the_next, 0, 4);
 	tcase_add_loop_test(tc, lists_end_at_a_block_whose_number_is_not_the_next, 0, 2);
+	tcase_add_loop_test(tc, a_log_that_is_gone_on_with_gets_no_fault_beside_its_slots, 0,
+			    HARMS);
 	return suite;
 }
 
