@@ -189,15 +189,18 @@ void ptx_log_lists_clear(struct ptx_log *log)
 	log->lists.at = log->header->lists_offset;
 }
 
+/* A reader ignores an entry that breaks S2 or M2, so the tail does not repeat it. */
 int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block,
 			 const void *payload)
 {
 	const struct ptx_log_schema *entry = payload;
+	struct posix_trace_schema_np schema;
 
 	for (uint32_t i = 0; i < block->records; i++, entry = ptx_log_schema_next(entry)) {
 		const char *text = ptx_log_schema_text(entry);
 
-		if (text && ptx_log_schema(log, entry->type, text) == ENOMEM)
+		if (text && !ptx_schema_parse(text, &schema) &&
+		    ptx_log_schema(log, entry->type, text) == ENOMEM)
 			return ENOMEM;
 	}
 	memcpy(log->lists.written, log->lists.known, sizeof(log->lists.written));

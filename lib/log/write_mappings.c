@@ -138,7 +138,8 @@ int ptx_log_mappings_take(struct ptx_log *log, const struct ptx_log_block *block
 	struct ptx_log_lists *lists = &log->lists;
 
 	for (uint32_t i = 0; i < block->records; i++, entry = ptx_log_mapping_next(entry))
-		if (add(lists, entry, (const char *)(entry + 1)) == ENOMEM)
+		if (!ptx_log_check_mapping(entry) &&
+		    add(lists, entry, (const char *)(entry + 1)) == ENOMEM)
 			return ENOMEM;
 	lists->mappings_written.bytes = lists->mapping_bytes;
 	lists->mappings_written.count = lists->mappings;

@@ -9,8 +9,8 @@
  * - A names area is written again: all names are in memory.
  * - A last block of lists that is not whole is removed. It may be half written, and nothing may
  *   follow to overwrite it.
- * - If the file ends within the areas, it is cut behind the last whole block: a longer file must not
- *   make a block of the bytes behind that.
+ * - If the file ends within the areas, it is cut behind the last whole block: a longer file must
+ *   not make a block of the bytes behind that.
  * - Any other damage in the lists area stays, because good blocks follow it. A reader does not read
  *   beyond it (FORMAT R6, R7), so no block is added there: the tail has them all.
  */
