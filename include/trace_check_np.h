@@ -5,6 +5,7 @@
  * Threads  may be called from any thread at the same time, with different descriptors.
  * Signals  not async-signal-safe.
  * Errors   returns 0 or the error number, and leaves errno as it was.
+ * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: trace_np(3).
  */
@@ -48,9 +49,19 @@ struct posix_trace_check_np {
  * Returns 0 if the whole file was read, with or without faults. EINVAL: the file is not a log, or
  * result is null. ENOMEM, and errors of reading the file.
  */
-int posix_trace_check_np(int file_desc,
-			 void (*report)(void *arg, const struct posix_trace_fault_np *fault),
-			 void *arg, struct posix_trace_check_np *result);
+int posix_trace_check_sized_np(int file_desc,
+			       void (*report)(void *arg, const struct posix_trace_fault_np *fault),
+			       void *arg, size_t fault_size, struct posix_trace_check_np *result,
+			       size_t result_size);
+static __inline int posix_trace_check_np(int file_desc,
+					 void (*report)(void *arg,
+							const struct posix_trace_fault_np *fault),
+					 void *arg, struct posix_trace_check_np *result)
+{
+	return posix_trace_check_sized_np(file_desc, report, arg,
+					  sizeof(struct posix_trace_fault_np), result,
+					  sizeof(*result));
+}
 
 #ifdef __cplusplus
 }

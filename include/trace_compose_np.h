@@ -9,6 +9,7 @@
  * Signals  no function is async-signal-safe. Functions write to the file and wait for it.
  * Errors   a function of type int returns 0 or the error number, and leaves errno as it was. EINVAL
  *          always includes: a pointer is null.
+ * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: posix_trace_compose_np(3).
  */
@@ -50,9 +51,15 @@ struct posix_trace_origin_np {
  * EBADF: not open for writing. EINVAL: also bad attributes, or a file that does not suit the log's
  * full policy. ENOMEM, and errors of writing the file.
  */
-int posix_trace_compose_np(int file_desc, const trace_attr_t *attr,
-			   const struct posix_trace_origin_np *origin,
-			   struct posix_trace_composer_np **composer);
+int posix_trace_compose_sized_np(int file_desc, const trace_attr_t *attr,
+				 const struct posix_trace_origin_np *origin, size_t size,
+				 struct posix_trace_composer_np **composer);
+static __inline int posix_trace_compose_np(int file_desc, const trace_attr_t *attr,
+					   const struct posix_trace_origin_np *origin,
+					   struct posix_trace_composer_np **composer)
+{
+	return posix_trace_compose_sized_np(file_desc, attr, origin, sizeof(*origin), composer);
+}
 
 /*
  * Names an event type. If *id is 0, finds the type of that name or makes one with the next number
@@ -73,8 +80,13 @@ int posix_trace_compose_name_np(struct posix_trace_composer_np *composer, const 
  * the maximum data size. ENOSPC: an UNTIL_FULL log is full. Errors of writing: the log does not
  * have the event, and the call may be repeated.
  */
-int posix_trace_compose_event_np(struct posix_trace_composer_np *composer,
-				 const struct posix_trace_event_np *event);
+int posix_trace_compose_event_sized_np(struct posix_trace_composer_np *composer,
+				       const struct posix_trace_event_np *event, size_t size);
+static __inline int posix_trace_compose_event_np(struct posix_trace_composer_np *composer,
+						 const struct posix_trace_event_np *event)
+{
+	return posix_trace_compose_event_sized_np(composer, event, sizeof(*event));
+}
 
 /*
  * Counts events that are missing, in the ledger.
@@ -85,9 +97,17 @@ int posix_trace_compose_event_np(struct posix_trace_composer_np *composer,
  *
  * EINVAL: also a bad cause or event type. ENOMEM.
  */
-int posix_trace_compose_lost_np(struct posix_trace_composer_np *composer, int cause, uint64_t count,
-				trace_event_id_t event_id,
-				const struct posix_trace_thread_np *thread);
+int posix_trace_compose_lost_sized_np(struct posix_trace_composer_np *composer, int cause,
+				      uint64_t count, trace_event_id_t event_id,
+				      const struct posix_trace_thread_np *thread, size_t size);
+static __inline int posix_trace_compose_lost_np(struct posix_trace_composer_np *composer,
+						int cause, uint64_t count,
+						trace_event_id_t event_id,
+						const struct posix_trace_thread_np *thread)
+{
+	return posix_trace_compose_lost_sized_np(composer, cause, count, event_id, thread,
+						 sizeof(*thread));
+}
 
 /*
  * Gives an event type a schema, see <trace_schema_np.h>. EEXIST: it has another one. EINVAL: also
@@ -97,8 +117,13 @@ int posix_trace_compose_schema_np(struct posix_trace_composer_np *composer,
 				  trace_event_id_t event_id, const char *schema);
 
 /* Adds the name of an object. EINVAL. ENOMEM. */
-int posix_trace_compose_object_np(struct posix_trace_composer_np *composer,
-				  const struct posix_trace_object_np *object);
+int posix_trace_compose_object_sized_np(struct posix_trace_composer_np *composer,
+					const struct posix_trace_object_np *object, size_t size);
+static __inline int posix_trace_compose_object_np(struct posix_trace_composer_np *composer,
+						  const struct posix_trace_object_np *object)
+{
+	return posix_trace_compose_object_sized_np(composer, object, sizeof(*object));
+}
 
 /*
  * Completes the log and frees the composer, also after an error.

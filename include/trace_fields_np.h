@@ -8,6 +8,7 @@
  * Threads  everything may be used from any thread at the same time.
  * Signals  everything is async-signal-safe.
  * errno    does not change.
+ * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: posix_trace_eventid_describe_np(3).
  */
@@ -89,8 +90,15 @@ struct posix_trace_arg_np {
  * Makes a payload of args values in room bytes and returns its length in bytes. It omits the first
  * field that does not fit even when cut, and all fields after it.
  */
-size_t posix_trace_fields_pack_np(void *payload, size_t room, const struct posix_trace_arg_np *arg,
-				  size_t args);
+size_t posix_trace_fields_pack_sized_np(void *payload, size_t room,
+					const struct posix_trace_arg_np *arg, size_t args,
+					size_t arg_size);
+static __inline size_t posix_trace_fields_pack_np(void *payload, size_t room,
+						  const struct posix_trace_arg_np *arg,
+						  size_t args)
+{
+	return posix_trace_fields_pack_sized_np(payload, room, arg, args, sizeof(*arg));
+}
 
 #ifdef __cplusplus
 }

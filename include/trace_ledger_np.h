@@ -13,6 +13,7 @@
  * Threads  every function may be called from any thread at the same time.
  * Signals  no function is async-signal-safe, except posix_trace_lost_name_np().
  * Errors   a function returns 0 or the error number, and leaves errno as it was.
+ * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: trace_np(3).
  */
@@ -70,20 +71,41 @@ struct posix_trace_thread_np {
  *
  * EINVAL: trid is not a stream of this process, or ledger is null. ENOMEM.
  */
-int posix_trace_get_ledger_np(trace_id_t trid, struct posix_trace_ledger_np *ledger);
+int posix_trace_get_ledger_sized_np(trace_id_t trid, struct posix_trace_ledger_np *ledger,
+				    size_t size);
+static __inline int posix_trace_get_ledger_np(trace_id_t trid,
+					      struct posix_trace_ledger_np *ledger)
+{
+	return posix_trace_get_ledger_sized_np(trid, ledger, sizeof(*ledger));
+}
 
 /* Stores the line of one event type. EINVAL: as above, or the event type has no name. ENOMEM. */
-int posix_trace_get_ledger_type_np(trace_id_t trid, trace_event_id_t event_id,
-				   struct posix_trace_ledger_np *ledger);
+int posix_trace_get_ledger_type_sized_np(trace_id_t trid, trace_event_id_t event_id,
+					 struct posix_trace_ledger_np *ledger, size_t size);
+static __inline int posix_trace_get_ledger_type_np(trace_id_t trid, trace_event_id_t event_id,
+						   struct posix_trace_ledger_np *ledger)
+{
+	return posix_trace_get_ledger_type_sized_np(trid, event_id, ledger, sizeof(*ledger));
+}
 
 /*
  * Stores the line of thread number index, counted from 0, and the thread's identity. After the last
  * thread, stores a non-zero value in *unavailable and returns 0, as
  * posix_trace_eventtypelist_getnext_id() does. EINVAL: as above. ENOMEM.
  */
-int posix_trace_get_ledger_thread_np(trace_id_t trid, size_t index,
-				     struct posix_trace_thread_np *thread,
-				     struct posix_trace_ledger_np *ledger, int *unavailable);
+int posix_trace_get_ledger_thread_sized_np(trace_id_t trid, size_t index,
+					   struct posix_trace_thread_np *thread,
+					   size_t thread_size,
+					   struct posix_trace_ledger_np *ledger,
+					   size_t ledger_size, int *unavailable);
+static __inline int posix_trace_get_ledger_thread_np(trace_id_t trid, size_t index,
+						     struct posix_trace_thread_np *thread,
+						     struct posix_trace_ledger_np *ledger,
+						     int *unavailable)
+{
+	return posix_trace_get_ledger_thread_sized_np(trid, index, thread, sizeof(*thread), ledger,
+						      sizeof(*ledger), unavailable);
+}
 
 /*
  * Returns the English name of a cause of loss, such as "stream full"; null if cause is not one.

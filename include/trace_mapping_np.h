@@ -7,6 +7,7 @@
  * Signals  no function is async-signal-safe.
  * Errors   a function returns 0 or the error number, and leaves errno as it was. EINVAL of the
  *          readers: trid is not an opened log of this process, or a pointer is null.
+ * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: posix_trace_mapping_getnext_np(3).
  */
@@ -40,8 +41,14 @@ struct posix_trace_mapping_np {
  * Stores the next mapping of an opened log, in the order of processes and times. At the end, stores
  * a non-zero value in *unavailable and returns 0. EINVAL.
  */
-int posix_trace_mapping_getnext_np(trace_id_t trid, struct posix_trace_mapping_np *mapping,
-				   int *unavailable);
+int posix_trace_mapping_getnext_sized_np(trace_id_t trid, struct posix_trace_mapping_np *mapping,
+					 size_t size, int *unavailable);
+static __inline int posix_trace_mapping_getnext_np(trace_id_t trid,
+						   struct posix_trace_mapping_np *mapping,
+						   int *unavailable)
+{
+	return posix_trace_mapping_getnext_sized_np(trid, mapping, sizeof(*mapping), unavailable);
+}
 
 /* Begins again with the first mapping. EINVAL. */
 int posix_trace_mapping_rewind_np(trace_id_t trid);
@@ -50,8 +57,16 @@ int posix_trace_mapping_rewind_np(trace_id_t trid);
  * Stores the mapping at an address of process pid at a time of an event. A child has the mappings
  * of its parent. ENOENT: not known. EINVAL.
  */
-int posix_trace_mapping_find_np(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns,
-				struct posix_trace_mapping_np *mapping);
+int posix_trace_mapping_find_sized_np(trace_id_t trid, pid_t pid, uint64_t address,
+				      int64_t time_ns, struct posix_trace_mapping_np *mapping,
+				      size_t size);
+static __inline int posix_trace_mapping_find_np(trace_id_t trid, pid_t pid, uint64_t address,
+						int64_t time_ns,
+						struct posix_trace_mapping_np *mapping)
+{
+	return posix_trace_mapping_find_sized_np(trid, pid, address, time_ns, mapping,
+						 sizeof(*mapping));
+}
 
 /*
  * Publishes the mappings of this process to other processes that trace it. Call it before dlclose()

@@ -8,6 +8,11 @@
  * from any thread. Sizes are bytes, counts are events, and times are CLOCK_REALTIME in nanoseconds,
  * unless a comment says otherwise.
  *
+ * A structure that a program and the library exchange may grow at its end in a later version. The
+ * program passes the size that it was compiled with: posix_trace_get_ledger_np(), for example, is
+ * an inline function that calls posix_trace_get_ledger_sized_np() with sizeof(*ledger). Programs in
+ * other languages call the _sized_np functions. trace_sized_np(3) has the rules.
+ *
  * Manual page: trace_np(3).
  */
 #ifndef _TRACE_NP_H

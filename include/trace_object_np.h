@@ -7,6 +7,7 @@
  * Signals  posix_trace_object_np() and posix_trace_object_kind_name_np() are async-signal-safe.
  * Errors   a function of type int returns 0 or the error number, and leaves errno as it was. EINVAL
  *          of the readers: trid is not a stream of this process, or a pointer is null.
+ * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: posix_trace_object_np(3).
  */
@@ -65,8 +66,14 @@ struct posix_trace_object_np {
  * the end, stores a non-zero value in *unavailable and returns 0; an active stream may have more
  * names later. EINVAL.
  */
-int posix_trace_object_getnext_np(trace_id_t trid, struct posix_trace_object_np *object,
-				  int *unavailable);
+int posix_trace_object_getnext_sized_np(trace_id_t trid, struct posix_trace_object_np *object,
+					size_t size, int *unavailable);
+static __inline int posix_trace_object_getnext_np(trace_id_t trid,
+						  struct posix_trace_object_np *object,
+						  int *unavailable)
+{
+	return posix_trace_object_getnext_sized_np(trid, object, sizeof(*object), unavailable);
+}
 
 /* Begins again with the first name. EINVAL. */
 int posix_trace_object_rewind_np(trace_id_t trid);
@@ -75,8 +82,15 @@ int posix_trace_object_rewind_np(trace_id_t trid);
  * Stores the name that pointer had in process pid at a time (CLOCK_REALTIME, nanoseconds). ENOENT:
  * it had none. EINVAL. ENOMEM.
  */
-int posix_trace_object_find_np(trace_id_t trid, pid_t pid, uint64_t pointer, int64_t time_ns,
-			       struct posix_trace_object_np *object);
+int posix_trace_object_find_sized_np(trace_id_t trid, pid_t pid, uint64_t pointer, int64_t time_ns,
+				     struct posix_trace_object_np *object, size_t size);
+static __inline int posix_trace_object_find_np(trace_id_t trid, pid_t pid, uint64_t pointer,
+					       int64_t time_ns,
+					       struct posix_trace_object_np *object)
+{
+	return posix_trace_object_find_sized_np(trid, pid, pointer, time_ns, object,
+						sizeof(*object));
+}
 
 /* Returns "mutex" and the like; "object" for a kind that this version does not know. */
 const char *posix_trace_object_kind_name_np(int kind);

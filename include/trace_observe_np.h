@@ -10,6 +10,7 @@
  * Threads  every function may be called from any thread at the same time.
  * Signals  no function is async-signal-safe.
  * Errors   a function returns 0 or the error number, and leaves errno as it was.
+ * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: trace_np(3).
  */
@@ -78,9 +79,16 @@ struct posix_trace_stream_np {
  * ESRCH: no such process. EPERM: the caller may not look at its files. ENOTSUP: /proc is not
  * usable. EINVAL: visit is null. ENOMEM, EMFILE, ENFILE.
  */
-int posix_trace_look_np(pid_t pid,
-			void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
-			void *arg);
+int posix_trace_look_sized_np(pid_t pid,
+			      void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
+			      void *arg, size_t size);
+static __inline int posix_trace_look_np(pid_t pid,
+					void (*visit)(void *arg,
+						      const struct posix_trace_stream_np *stream),
+					void *arg)
+{
+	return posix_trace_look_sized_np(pid, visit, arg, sizeof(struct posix_trace_stream_np));
+}
 
 /*
  * Writes a log of the stream as it is at this moment to file_desc, from the beginning of the file.
@@ -103,10 +111,18 @@ int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file
  *
  * EINVAL: not a backing file, or visit is null. ENOMEM.
  */
-int posix_trace_look_file_np(int file_desc,
-			     void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
-			     void (*report)(void *arg, const struct posix_trace_fault_np *fault),
-			     void *arg);
+int posix_trace_look_file_sized_np(
+	int file_desc, void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
+	void (*report)(void *arg, const struct posix_trace_fault_np *fault), void *arg,
+	size_t stream_size, size_t fault_size);
+static __inline int posix_trace_look_file_np(
+	int file_desc, void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
+	void (*report)(void *arg, const struct posix_trace_fault_np *fault), void *arg)
+{
+	return posix_trace_look_file_sized_np(file_desc, visit, report, arg,
+					      sizeof(struct posix_trace_stream_np),
+					      sizeof(struct posix_trace_fault_np));
+}
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@
  * Signals  no function is async-signal-safe.
  * Errors   a function returns 0 or the error number, and leaves errno as it was. EINVAL always
  *          includes: trid is not an opened log of this process, or a pointer is null.
+ * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: trace_np(3).
  */
@@ -42,7 +43,13 @@ struct posix_trace_event_np {
  * Delivers the next event of an opened log without copying its data. At the end of the log, stores
  * a non-zero value in *unavailable and returns 0. EINVAL.
  */
-int posix_trace_getnext_np(trace_id_t trid, struct posix_trace_event_np *event, int *unavailable);
+int posix_trace_getnext_sized_np(trace_id_t trid, struct posix_trace_event_np *event, size_t size,
+				 int *unavailable);
+static __inline int posix_trace_getnext_np(trace_id_t trid, struct posix_trace_event_np *event,
+					   int *unavailable)
+{
+	return posix_trace_getnext_sized_np(trid, event, sizeof(*event), unavailable);
+}
 
 /*
  * Stores the number of damaged parts that the reader met since the position was last moved to a
@@ -99,7 +106,13 @@ struct posix_trace_loginfo_np {
 };
 
 /* Stores the facts of an opened log. EINVAL. */
-int posix_trace_get_loginfo_np(trace_id_t trid, struct posix_trace_loginfo_np *info);
+int posix_trace_get_loginfo_sized_np(trace_id_t trid, struct posix_trace_loginfo_np *info,
+				     size_t size);
+static __inline int posix_trace_get_loginfo_np(trace_id_t trid,
+					       struct posix_trace_loginfo_np *info)
+{
+	return posix_trace_get_loginfo_sized_np(trid, info, sizeof(*info));
+}
 
 #ifdef __cplusplus
 }

@@ -31,6 +31,7 @@
  * Signals  every function is async-signal-safe, except posix_trace_eventid_describe_np() and
  *          posix_trace_eventid_get_schema_np().
  * Errors   a function that can fail returns the error number. errno does not change.
+ * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: posix_trace_eventid_describe_np(3).
  */
@@ -156,7 +157,13 @@ struct posix_trace_schema_np {
  * Parses text into *schema. text may be any bytes up to a NUL. EINVAL: text is not a schema, and
  * *schema must not be used; or a pointer is null.
  */
-int posix_trace_schema_parse_np(const char *text, struct posix_trace_schema_np *schema);
+int posix_trace_schema_parse_sized_np(const char *text, struct posix_trace_schema_np *schema,
+				      size_t size);
+static __inline int posix_trace_schema_parse_np(const char *text,
+						struct posix_trace_schema_np *schema)
+{
+	return posix_trace_schema_parse_sized_np(text, schema, sizeof(*schema));
+}
 
 #define POSIX_TRACE_VALUE_CUT_NP 1u /* the data ended within this bytes, bytes[N] or str[N] */
 
@@ -200,16 +207,29 @@ void posix_trace_values_begin_np(struct posix_trace_values_np *values,
  * Stores the next value and returns 1; after the last value returns 0. An array has one value for
  * each element.
  */
-int posix_trace_field_next_np(struct posix_trace_values_np *values,
-			      struct posix_trace_value_np *value);
+int posix_trace_field_next_sized_np(struct posix_trace_values_np *values,
+				    struct posix_trace_value_np *value, size_t size);
+static __inline int posix_trace_field_next_np(struct posix_trace_values_np *values,
+					      struct posix_trace_value_np *value)
+{
+	return posix_trace_field_next_sized_np(values, value, sizeof(*value));
+}
 
 /*
  * Stores one value, found by the number of its field and, in an array, of its element, and returns
  * 1. Returns 0 if the payload does not have it.
  */
-int posix_trace_field_get_np(const struct posix_trace_schema_np *schema, unsigned field,
-			     unsigned index, const void *data, size_t len, unsigned flags,
-			     struct posix_trace_value_np *value);
+int posix_trace_field_get_sized_np(const struct posix_trace_schema_np *schema, unsigned field,
+				   unsigned index, const void *data, size_t len, unsigned flags,
+				   struct posix_trace_value_np *value, size_t size);
+static __inline int posix_trace_field_get_np(const struct posix_trace_schema_np *schema,
+					     unsigned field, unsigned index, const void *data,
+					     size_t len, unsigned flags,
+					     struct posix_trace_value_np *value)
+{
+	return posix_trace_field_get_sized_np(schema, field, index, data, len, flags, value,
+					      sizeof(*value));
+}
 
 /* Returns the name that the schema has for the whole value, or null. */
 const char *posix_trace_value_name_np(const struct posix_trace_value_np *value);

@@ -14,10 +14,14 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
 # The function declarators of the headers, as the compiler sees them.
-echo '#include <trace_np.h>' | $CC -I"$top_srcdir/include" -E -P - |
+# An inline function, which calls an exported one with the sizes of structures, is none of the library.
+echo '#include <trace_np.h>' | $CC -I"$top_srcdir/include" -E -P - >"$scratch/text"
+awk '/^static __inline/ { inside = 1 } !inside; /^}/ { inside = 0 }' "$scratch/text" |
 	grep -oE '\<posix_trace_[a-z0-9_]+ *\(|^extern .*\<posix_trace_[a-z0-9_]+;' |
 	sed 's/^extern .* \**//' | tr -d ' (;' | sort >"$scratch/headers"
 sed -n 's/^#define \(posix_trace_[a-z0-9_]*\)(.*/\1/p' "$top_srcdir"/include/*_np.h >"$scratch/macros"
+sed -n 's/^static __inline .*\<\(posix_trace_[a-z0-9_]*\)(.*/\1/p' "$scratch/text" >>"$scratch/macros"
+check "inline functions are found" grep -q '^posix_trace_get_ledger_np$' "$scratch/macros"
 sed -n '/global:/,/local:/p' "$map" | grep -oE 'posix_trace_[a-z0-9_]+' | sort >"$scratch/map"
 # A defined dynamic symbol with its version: "name@@POSIXTRACE_1.0".
 nm -D --defined-only --with-symbol-versions "$library" | awk '{ print $3 }' | sort \

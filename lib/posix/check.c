@@ -1,17 +1,63 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdlib.h>
+
 #include <trace_np.h>
 
 #include "cursor/check.h"
 #include "posix/call.h"
+#include "posix/faults.h"
+#include "posix/first.h"
 
-PTX_EXPORT int posix_trace_check_np(int file_desc,
-				    void (*report)(void *arg,
-						   const struct posix_trace_fault_np *fault),
-				    void *arg, struct posix_trace_check_np *result)
+int ptx_faults_begin(struct ptx_faults *faults, ptx_report *report, void *arg, size_t size)
+{
+	if (size < PTX_FIRST_FAULT)
+		return EINVAL;
+	*faults = (struct ptx_faults){ .report = report, .arg = arg, .size = size };
+	if (report && size > sizeof(struct posix_trace_fault_np))
+		faults->longer = malloc(size);
+	return report && size > sizeof(struct posix_trace_fault_np) && !faults->longer ? ENOMEM : 0;
+}
+
+void ptx_faults_report(void *arg, const struct posix_trace_fault_np *fault)
+{
+	const struct ptx_faults *faults = arg;
+
+	if (!faults->report)
+		return;
+	if (faults->longer)
+		ptx_sized_store(faults->longer, faults->size, fault, sizeof(*fault));
+	faults->report(faults->arg, faults->longer ? faults->longer : fault);
+}
+
+void ptx_faults_end(struct ptx_faults *faults)
+{
+	free(faults->longer);
+}
+
+static int check(int file_desc, ptx_report *report, void *arg, size_t fault_size,
+		 struct posix_trace_check_np *result, size_t result_size)
+{
+	struct posix_trace_check_np known;
+	struct ptx_faults faults;
+	int err;
+
+	if (!result || result_size < PTX_FIRST_CHECK)
+		return EINVAL;
+	err = ptx_faults_begin(&faults, report, arg, fault_size);
+	if (err)
+		return err;
+	err = ptx_check_log(file_desc, ptx_faults_report, &faults, &known);
+	ptx_faults_end(&faults);
+	if (!err)
+		ptx_sized_store(result, result_size, &known, sizeof(known));
+	return err;
+}
+
+PTX_EXPORT int posix_trace_check_sized_np(int file_desc, ptx_report *report, void *arg,
+					  size_t fault_size, struct posix_trace_check_np *result,
+					  size_t result_size)
 {
 	struct ptx_call call = ptx_call_begin();
 
-	if (!result)
-		return ptx_call_end(call, EINVAL);
-	return ptx_call_end(call, ptx_check_log(file_desc, report, arg, result));
+	return ptx_call_end(call, check(file_desc, report, arg, fault_size, result, result_size));
 }

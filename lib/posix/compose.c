@@ -15,6 +15,7 @@
 #include "posix/attr.h"
 #include "posix/call.h"
 #include "posix/compose.h"
+#include "posix/first.h"
 #include "record/schema.h"
 
 _Static_assert(sizeof(struct ptx_log_status) == sizeof(struct posix_trace_status_info),
@@ -130,13 +131,18 @@ static int compose(int file_desc, const trace_attr_t *attr,
 	return 0;
 }
 
-PTX_EXPORT int posix_trace_compose_np(int file_desc, const trace_attr_t *attr,
-				      const struct posix_trace_origin_np *origin,
-				      struct posix_trace_composer_np **composer)
+PTX_EXPORT int posix_trace_compose_sized_np(int file_desc, const trace_attr_t *attr,
+					    const struct posix_trace_origin_np *origin, size_t size,
+					    struct posix_trace_composer_np **composer)
 {
 	struct ptx_call call = ptx_call_begin();
+	struct posix_trace_origin_np known;
 
-	return ptx_call_end(call, compose(file_desc, attr, origin, composer));
+	if (origin && size < PTX_FIRST_ORIGIN)
+		return ptx_call_end(call, EINVAL);
+	if (origin && !ptx_sized_load(&known, sizeof(known), origin, size))
+		return ptx_call_end(call, ENOTSUP);
+	return ptx_call_end(call, compose(file_desc, attr, origin ? &known : NULL, composer));
 }
 
 static int name_type(struct posix_trace_composer_np *composer, const char *name,
@@ -196,19 +202,23 @@ PTX_EXPORT int posix_trace_compose_schema_np(struct posix_trace_composer_np *com
 	return ptx_call_end(call, describe_type(composer, event_id, schema));
 }
 
-PTX_EXPORT int posix_trace_compose_object_np(struct posix_trace_composer_np *composer,
-					     const struct posix_trace_object_np *from)
+PTX_EXPORT int posix_trace_compose_object_sized_np(struct posix_trace_composer_np *composer,
+						   const struct posix_trace_object_np *from,
+						   size_t size)
 {
 	struct ptx_call call = ptx_call_begin();
+	struct posix_trace_object_np known;
 	struct ptx_object object;
 
-	if (!composer || !from)
+	if (!composer || !from || size < PTX_FIRST_OBJECT)
 		return ptx_call_end(call, EINVAL);
-	object.kind = (uint32_t)from->kind;
-	object.pid = (uint32_t)from->pid;
-	object.pointer = from->pointer;
-	object.time_ns = from->time_ns;
-	put_text(object.name, sizeof object.name, from->name);
+	if (!ptx_sized_load(&known, sizeof(known), from, size))
+		return ptx_call_end(call, ENOTSUP);
+	object.kind = (uint32_t)known.kind;
+	object.pid = (uint32_t)known.pid;
+	object.pointer = known.pointer;
+	object.time_ns = known.time_ns;
+	put_text(object.name, sizeof object.name, known.name);
 	return ptx_call_end(call, ptx_log_object(composer->log, &object));
 }
 

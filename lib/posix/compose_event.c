@@ -8,6 +8,7 @@
 #include "log/write_append.h"
 #include "posix/call.h"
 #include "posix/compose.h"
+#include "posix/first.h"
 
 static int write_log(struct posix_trace_composer_np *composer)
 {
@@ -98,8 +99,8 @@ static int put_event(struct posix_trace_composer_np *composer, const struct ptx_
 	return 0;
 }
 
-PTX_EXPORT int posix_trace_compose_event_np(struct posix_trace_composer_np *composer,
-					    const struct posix_trace_event_np *from)
+static int compose_event(struct posix_trace_composer_np *composer,
+			 const struct posix_trace_event_np *from)
 {
 	int err = check_event(composer, from);
 	struct ptx_log_event event;
@@ -121,9 +122,23 @@ PTX_EXPORT int posix_trace_compose_event_np(struct posix_trace_composer_np *comp
 	return put_event(composer, &event);
 }
 
-PTX_EXPORT int posix_trace_compose_lost_np(struct posix_trace_composer_np *composer, int cause,
-					   uint64_t events, trace_event_id_t event_id,
-					   const struct posix_trace_thread_np *thread)
+PTX_EXPORT int posix_trace_compose_event_sized_np(struct posix_trace_composer_np *composer,
+						  const struct posix_trace_event_np *event,
+						  size_t size)
+{
+	struct posix_trace_event_np known;
+
+	if (ptx_likely(size == sizeof(*event)))
+		return compose_event(composer, event);
+	if (!event || size < PTX_FIRST_EVENT)
+		return EINVAL;
+	if (!ptx_sized_load(&known, sizeof(known), event, size))
+		return ENOTSUP;
+	return compose_event(composer, &known);
+}
+
+static int count_lost(struct posix_trace_composer_np *composer, int cause, uint64_t events,
+		      trace_event_id_t event_id, const struct posix_trace_thread_np *thread)
 {
 	struct ptx_ledger_line *line[3];
 	struct ptx_ident who = { .pid = 0 };
@@ -148,4 +163,21 @@ PTX_EXPORT int posix_trace_compose_lost_np(struct posix_trace_composer_np *compo
 	}
 	composer->lost |= cause != PTX_LOST_CLEARED;
 	return 0;
+}
+
+PTX_EXPORT int posix_trace_compose_lost_sized_np(struct posix_trace_composer_np *composer,
+						 int cause, uint64_t events,
+						 trace_event_id_t event_id,
+						 const struct posix_trace_thread_np *thread,
+						 size_t size)
+{
+	struct posix_trace_thread_np known;
+
+	if (!thread)
+		return count_lost(composer, cause, events, event_id, NULL);
+	if (size < PTX_FIRST_THREAD)
+		return EINVAL;
+	if (!ptx_sized_load(&known, sizeof(known), thread, size))
+		return ENOTSUP;
+	return count_lost(composer, cause, events, event_id, &known);
 }

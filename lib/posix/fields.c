@@ -7,12 +7,16 @@
 
 #include "base/compiler.h"
 #include "base/export.h"
+#include "posix/first.h"
 #include "record/schema.h"
 
-PTX_EXPORT int posix_trace_schema_parse_np(const char *text, struct posix_trace_schema_np *schema)
+/* Its size is that of version 1: the parser uses all of it. A newer program's rest becomes 0. */
+PTX_EXPORT int posix_trace_schema_parse_sized_np(const char *text,
+						 struct posix_trace_schema_np *schema, size_t size)
 {
-	if (!text || !schema)
+	if (!text || !schema || size < PTX_FIRST_SCHEMA)
 		return EINVAL;
+	memset((char *)schema + sizeof(*schema), 0, size - sizeof(*schema));
 	return ptx_schema_parse(text, schema) ? EINVAL : 0;
 }
 
@@ -138,10 +142,11 @@ PTX_EXPORT void posix_trace_values_begin_np(struct posix_trace_values_np *values
 	values->field = 0;
 	values->index = 0;
 	values->flags = flags;
+	memset(values->reserved, 0, sizeof(values->reserved));
 }
 
-PTX_EXPORT int posix_trace_field_next_np(struct posix_trace_values_np *values,
-					 struct posix_trace_value_np *value)
+/* 1 and the next value, 0 after the last one. Inlined: it runs for each value of a log. */
+ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_trace_value_np *value)
 {
 	const struct posix_trace_field_np *field = &values->schema->field[values->field];
 	size_t take;
@@ -170,9 +175,22 @@ PTX_EXPORT int posix_trace_field_next_np(struct posix_trace_values_np *values,
 	return 1;
 }
 
-PTX_EXPORT int posix_trace_field_get_np(const struct posix_trace_schema_np *schema, unsigned field,
-					unsigned index, const void *data, size_t len,
-					unsigned flags, struct posix_trace_value_np *value)
+PTX_EXPORT int posix_trace_field_next_sized_np(struct posix_trace_values_np *values,
+					       struct posix_trace_value_np *value, size_t size)
+{
+	struct posix_trace_value_np known;
+
+	if (ptx_likely(size == sizeof(*value)))
+		return next_value(values, value);
+	if (size < PTX_FIRST_VALUE || !next_value(values, &known))
+		return 0;
+	ptx_sized_store(value, size, &known, sizeof(known));
+	return 1;
+}
+
+static int get_value(const struct posix_trace_schema_np *schema, unsigned field, unsigned index,
+		     const void *data, size_t len, unsigned flags,
+		     struct posix_trace_value_np *value)
 {
 	struct posix_trace_values_np values;
 	size_t skip;
@@ -189,10 +207,26 @@ PTX_EXPORT int posix_trace_field_get_np(const struct posix_trace_schema_np *sche
 		values.field = field;
 		values.index = index;
 	}
-	while (posix_trace_field_next_np(&values, value))
+	while (next_value(&values, value))
 		if (value->field == &schema->field[field] && value->index == index)
 			return 1;
 	return 0;
+}
+
+PTX_EXPORT int posix_trace_field_get_sized_np(const struct posix_trace_schema_np *schema,
+					      unsigned field, unsigned index, const void *data,
+					      size_t len, unsigned flags,
+					      struct posix_trace_value_np *value, size_t size)
+{
+	struct posix_trace_value_np known;
+
+	if (ptx_likely(size == sizeof(*value)))
+		return get_value(schema, field, index, data, len, flags, value);
+	if (size < PTX_FIRST_VALUE ||
+	    !get_value(schema, field, index, data, len, flags, &known))
+		return 0;
+	ptx_sized_store(value, size, &known, sizeof(known));
+	return 1;
 }
 
 PTX_EXPORT const char *posix_trace_value_name_np(const struct posix_trace_value_np *value)

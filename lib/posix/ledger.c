@@ -8,8 +8,10 @@
 #include "cursor/stored.h"
 #include "flush/flush.h"
 #include "posix/call.h"
+#include "posix/first.h"
 
 _Static_assert(PTX_LOST_CAUSES == POSIX_TRACE_LOST_CAUSES_NP, "the causes are those of trace_np.h");
+
 /* Calls look with the ledger of a locked stream of any kind. */
 static int with_ledger(trace_id_t trid,
 		       int (*look)(const struct ptx_stream *stream, const struct ptx_ledger *ledger,
@@ -51,9 +53,18 @@ static int look_total(const struct ptx_stream *stream, const struct ptx_ledger *
 	return 0;
 }
 
-PTX_EXPORT int posix_trace_get_ledger_np(trace_id_t trid, struct posix_trace_ledger_np *ledger)
+PTX_EXPORT int posix_trace_get_ledger_sized_np(trace_id_t trid,
+					       struct posix_trace_ledger_np *ledger, size_t size)
 {
-	return ledger ? with_ledger(trid, look_total, ledger) : EINVAL;
+	struct posix_trace_ledger_np line;
+	int err;
+
+	if (!ledger || size < PTX_FIRST_LEDGER)
+		return EINVAL;
+	err = with_ledger(trid, look_total, &line);
+	if (!err)
+		ptx_sized_store(ledger, size, &line, sizeof(line));
+	return err;
 }
 
 struct type_query {
@@ -80,12 +91,20 @@ static int look_type(const struct ptx_stream *stream, const struct ptx_ledger *l
 	return 0;
 }
 
-PTX_EXPORT int posix_trace_get_ledger_type_np(trace_id_t trid, trace_event_id_t event_id,
-					      struct posix_trace_ledger_np *ledger)
+PTX_EXPORT int posix_trace_get_ledger_type_sized_np(trace_id_t trid, trace_event_id_t event_id,
+						    struct posix_trace_ledger_np *ledger,
+						    size_t size)
 {
-	struct type_query query = { event_id, ledger };
+	struct posix_trace_ledger_np line;
+	struct type_query query = { event_id, &line };
+	int err;
 
-	return ledger ? with_ledger(trid, look_type, &query) : EINVAL;
+	if (!ledger || size < PTX_FIRST_LEDGER)
+		return EINVAL;
+	err = with_ledger(trid, look_type, &query);
+	if (!err)
+		ptx_sized_store(ledger, size, &line, sizeof(line));
+	return err;
 }
 
 struct thread_query {
@@ -113,14 +132,25 @@ static int look_thread(const struct ptx_stream *stream, const struct ptx_ledger 
 	return 0;
 }
 
-PTX_EXPORT int posix_trace_get_ledger_thread_np(trace_id_t trid, size_t index,
-						struct posix_trace_thread_np *thread,
-						struct posix_trace_ledger_np *ledger,
-						int *unavailable)
+PTX_EXPORT int posix_trace_get_ledger_thread_sized_np(trace_id_t trid, size_t index,
+						      struct posix_trace_thread_np *thread,
+						      size_t thread_size,
+						      struct posix_trace_ledger_np *ledger,
+						      size_t ledger_size, int *unavailable)
 {
-	struct thread_query query = { index, thread, ledger, unavailable };
+	struct posix_trace_thread_np found;
+	struct posix_trace_ledger_np line;
+	struct thread_query query = { index, &found, &line, unavailable };
+	int err;
 
-	if (!thread || !ledger || !unavailable)
+	if (!thread || thread_size < PTX_FIRST_THREAD || !ledger ||
+	    ledger_size < PTX_FIRST_LEDGER || !unavailable)
 		return EINVAL;
-	return with_ledger(trid, look_thread, &query);
+	memset(&found, 0, sizeof(found));
+	err = with_ledger(trid, look_thread, &query);
+	if (err || *unavailable)
+		return err;
+	ptx_sized_store(thread, thread_size, &found, sizeof(found));
+	ptx_sized_store(ledger, ledger_size, &line, sizeof(line));
+	return 0;
 }

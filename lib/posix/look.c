@@ -18,14 +18,14 @@
 #include "base/proc.h"
 #include "meet/process.h"
 #include "posix/call.h"
+#include "posix/first.h"
 #include "posix/source.h"
 #include "record/eventset.h"
 
 struct looking {
 	uint32_t pid; /* whose streams are wanted; 0: everybody's */
 	bool alone;   /* nobody else who takes part in them is */
-	void (*visit)(void *arg, const struct posix_trace_stream_np *stream);
-	void *arg;
+	const struct ptx_visitor *visitor;
 	struct ptx_look *look;
 	/*
 	 * Who holds the arena that is being looked at, and the ids that those know themselves by.
@@ -141,6 +141,33 @@ static bool is_wanted(const struct looking *looking, const struct posix_trace_st
 	return false;
 }
 
+int ptx_visitor_begin(struct ptx_visitor *visitor,
+		      void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
+		      void *arg, size_t size)
+{
+	const bool is_newer = size > sizeof(struct posix_trace_stream_np);
+
+	if (!visit || size < PTX_FIRST_STREAM)
+		return EINVAL;
+	*visitor = (struct ptx_visitor){ .visit = visit, .arg = arg, .size = size };
+	if (is_newer)
+		visitor->longer = malloc(size);
+	return is_newer && !visitor->longer ? ENOMEM : 0;
+}
+
+void ptx_visitor_end(struct ptx_visitor *visitor)
+{
+	free(visitor->longer);
+}
+
+static void hand_over(const struct ptx_visitor *visitor,
+		      const struct posix_trace_stream_np *stream)
+{
+	if (visitor->longer)
+		ptx_sized_store(visitor->longer, visitor->size, stream, sizeof(*stream));
+	visitor->visit(visitor->arg, visitor->longer ? visitor->longer : stream);
+}
+
 static void tell_stream(const struct looking *looking, const struct ptx_look_stream *from)
 {
 	struct posix_trace_stream_np stream = { 0 };
@@ -158,7 +185,7 @@ static void tell_stream(const struct looking *looking, const struct ptx_look_str
 	stream.event_name = looking->name;
 	stream.event_names = PTX_TYPE_MAX;
 	stream.source = &source;
-	looking->visit(looking->arg, &stream);
+	hand_over(looking->visitor, &stream);
 }
 
 static void know_names(struct looking *looking)
@@ -251,15 +278,12 @@ static int may_look_at(pid_t pid)
 	return err == EACCES ? EPERM : err;
 }
 
-static int look(pid_t pid, void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
-		void *arg)
+static int look(pid_t pid, const struct ptx_visitor *visitor)
 {
 	struct looking *looking;
 	bool alone = pid == POSIX_TRACE_THIS_PROCESS_NP;
 	int err = 0;
 
-	if (!visit)
-		return EINVAL;
 	if (ptx_process_is_child())
 		ptx_process_child();
 	if (pid == 0 || alone)
@@ -277,8 +301,7 @@ static int look(pid_t pid, void (*visit)(void *arg, const struct posix_trace_str
 	if (looking->look) {
 		looking->pid = pid == POSIX_TRACE_EVERY_PROCESS_NP ? 0 : (uint32_t)pid;
 		looking->alone = alone;
-		looking->visit = visit;
-		looking->arg = arg;
+		looking->visitor = visitor;
 		err = look_at_all(looking);
 		err = err == EACCES ? EPERM : err;
 		free(looking->look);
@@ -289,9 +312,7 @@ static int look(pid_t pid, void (*visit)(void *arg, const struct posix_trace_str
 	return err;
 }
 
-int ptx_posix_look_at_image(const struct ptx_image *image,
-			    void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
-			    void *arg)
+int ptx_posix_look_at_image(const struct ptx_image *image, const struct ptx_visitor *visitor)
 {
 	struct looking *looking = calloc(1, sizeof(*looking));
 	int err = looking ? 0 : ENOMEM;
@@ -302,8 +323,7 @@ int ptx_posix_look_at_image(const struct ptx_image *image,
 		err = ENOMEM;
 	if (!err) {
 		looking->image = image;
-		looking->visit = visit;
-		looking->arg = arg;
+		looking->visitor = visitor;
 		if (!ptx_look_at_image(looking->look, image))
 			err = EINVAL;
 		else
@@ -314,12 +334,18 @@ int ptx_posix_look_at_image(const struct ptx_image *image,
 	return err;
 }
 
-PTX_EXPORT int posix_trace_look_np(pid_t pid,
-				   void (*visit)(void *arg,
-						 const struct posix_trace_stream_np *stream),
-				   void *arg)
+PTX_EXPORT int posix_trace_look_sized_np(pid_t pid,
+					 void (*visit)(void *arg,
+						       const struct posix_trace_stream_np *stream),
+					 void *arg, size_t size)
 {
 	struct ptx_call call = ptx_call_begin();
+	struct ptx_visitor visitor;
+	int err = ptx_visitor_begin(&visitor, visit, arg, size);
 
-	return ptx_call_end(call, look(pid, visit, arg));
+	if (err)
+		return ptx_call_end(call, err);
+	err = look(pid, &visitor);
+	ptx_visitor_end(&visitor);
+	return ptx_call_end(call, err);
 }

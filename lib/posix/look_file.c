@@ -10,21 +10,15 @@
 
 #include "observe/core.h"
 #include "posix/call.h"
+#include "posix/faults.h"
 #include "posix/source.h"
-
-struct hearer {
-	void (*report)(void *arg, const struct posix_trace_fault_np *fault);
-	void *arg;
-};
 
 static void hear(const struct ptx_image *image, uint64_t offset, uint64_t bytes,
 		 const char *reason)
 {
-	const struct hearer *hearer = image->fault_arg;
 	struct posix_trace_fault_np fault = { .offset = offset, .bytes = bytes, .reason = reason };
 
-	if (hearer->report)
-		hearer->report(hearer->arg, &fault);
+	ptx_faults_report(image->fault_arg, &fault);
 }
 
 /*
@@ -38,10 +32,10 @@ static bool is_in_use(int fd)
 	return false;
 }
 
-static int look_at_core(const struct ptx_core *core, struct hearer *hearer,
-			void (*visit)(void *arg, const struct posix_trace_stream_np *stream))
+static int look_at_core(const struct ptx_core *core, struct ptx_faults *faults,
+			const struct ptx_visitor *visitor)
 {
-	struct ptx_image image = { .fault = hear, .fault_arg = hearer };
+	struct ptx_image image = { .fault = hear, .fault_arg = faults };
 	int err = 0;
 
 	if (ptx_core_arenas(core) == 0)
@@ -52,8 +46,8 @@ static int look_at_core(const struct ptx_core *core, struct hearer *hearer,
 	for (unsigned i = 0; i < ptx_core_arenas(core) && err != ENOMEM; i++) {
 		ptx_image_of_core(&image, core, i);
 		image.fault = hear;
-		image.fault_arg = hearer;
-		err = ptx_posix_look_at_image(&image, visit, hearer->arg);
+		image.fault_arg = faults;
+		err = ptx_posix_look_at_image(&image, visitor);
 		if (err == EINVAL)
 			ptx_image_fault(&image, 0, 0,
 					"an arena of this core dump is cut, or of another version");
@@ -61,31 +55,25 @@ static int look_at_core(const struct ptx_core *core, struct hearer *hearer,
 	return err == ENOMEM ? ENOMEM : 0;
 }
 
-static int look_at_file(int fd,
-			void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
-			void (*report)(void *arg, const struct posix_trace_fault_np *fault),
-			void *arg)
+static int look_at_file(int fd, const struct ptx_visitor *visitor, struct ptx_faults *faults)
 {
-	struct hearer hearer = { report, arg };
 	struct ptx_core *core;
 	struct ptx_image image;
 	struct stat st;
 	int err;
 
-	if (!visit)
-		return EINVAL;
 	if (fstat(fd, &st) != 0)
 		return errno;
 	ptx_image_of_file(&image, fd);
 	image.fault = hear;
-	image.fault_arg = &hearer;
+	image.fault_arg = faults;
 	if (!S_ISREG(st.st_mode)) {
 		err = EINVAL;
 	} else if ((err = ptx_core_open(fd, &core)) == ENOEXEC) {
 		image.is_live = is_in_use(fd);
-		err = ptx_posix_look_at_image(&image, visit, arg);
+		err = ptx_posix_look_at_image(&image, visitor);
 	} else if (err == 0) {
-		err = look_at_core(core, &hearer, visit);
+		err = look_at_core(core, faults, visitor);
 		ptx_core_close(core);
 		return err;
 	} else if (err == EINVAL) {
@@ -99,11 +87,22 @@ static int look_at_file(int fd,
 	return err;
 }
 
-PTX_EXPORT int posix_trace_look_file_np(
+PTX_EXPORT int posix_trace_look_file_sized_np(
 	int file_desc, void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
-	void (*report)(void *arg, const struct posix_trace_fault_np *fault), void *arg)
+	ptx_report *report, void *arg, size_t stream_size, size_t fault_size)
 {
 	struct ptx_call call = ptx_call_begin();
+	struct ptx_visitor visitor;
+	struct ptx_faults faults;
+	int err = ptx_visitor_begin(&visitor, visit, arg, stream_size);
 
-	return ptx_call_end(call, look_at_file(file_desc, visit, report, arg));
+	if (err)
+		return ptx_call_end(call, err);
+	err = ptx_faults_begin(&faults, report, arg, fault_size);
+	if (!err) {
+		err = look_at_file(file_desc, &visitor, &faults);
+		ptx_faults_end(&faults);
+	}
+	ptx_visitor_end(&visitor);
+	return ptx_call_end(call, err);
 }

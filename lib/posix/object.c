@@ -11,6 +11,7 @@
 #include "drain/drain.h"
 #include "meet/process.h"
 #include "posix/call.h"
+#include "posix/first.h"
 
 _Static_assert(POSIX_TRACE_OBJECT_NAME_MAX_NP + 1 == PTX_OBJECT_NAME_BYTES, "as in <trace_np.h>");
 _Static_assert(POSIX_TRACE_OBJECT_CHILD_NP == PTX_OBJECT_CHILD, "as in <trace_np.h>");
@@ -76,14 +77,16 @@ PTX_EXPORT int posix_trace_object_np(int kind, const void *pointer, const char *
 	return err;
 }
 
-static void tell(const struct ptx_object *from, struct posix_trace_object_np *to)
+static void store(const struct ptx_object *from, struct posix_trace_object_np *object, size_t size)
 {
-	memset(to, 0, sizeof(*to));
+	struct posix_trace_object_np known = { 0 }, *to = &known;
+
 	to->kind = (int)from->kind;
 	to->pid = (pid_t)from->pid;
 	to->pointer = from->pointer;
 	to->time_ns = from->time_ns;
 	memcpy(to->name, from->name, sizeof(to->name));
+	ptx_sized_store(object, size, &known, sizeof(known));
 }
 
 static bool next_object(struct ptx_stream *stream, struct ptx_object *object)
@@ -106,14 +109,15 @@ static bool next_object(struct ptx_stream *stream, struct ptx_object *object)
 	return false;
 }
 
-PTX_EXPORT int posix_trace_object_getnext_np(trace_id_t trid, struct posix_trace_object_np *object,
-					     int *unavailable)
+PTX_EXPORT int posix_trace_object_getnext_sized_np(trace_id_t trid,
+						   struct posix_trace_object_np *object,
+						   size_t size, int *unavailable)
 {
 	struct ptx_call call = ptx_call_begin();
 	struct ptx_stream *stream;
 	struct ptx_object next;
 
-	if (!object || !unavailable)
+	if (!object || size < PTX_FIRST_OBJECT || !unavailable)
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_ANY);
 	if (!stream)
@@ -121,7 +125,7 @@ PTX_EXPORT int posix_trace_object_getnext_np(trace_id_t trid, struct posix_trace
 	*unavailable = !next_object(stream, &next);
 	ptx_stream_unlock(stream);
 	if (!*unavailable)
-		tell(&next, object);
+		store(&next, object, size);
 	return ptx_call_end(call, 0);
 }
 
@@ -175,15 +179,16 @@ static int find(const struct ptx_stream *stream, uint32_t pid, uint64_t pointer,
 	return stored ? 0 : ENOENT;
 }
 
-PTX_EXPORT int posix_trace_object_find_np(trace_id_t trid, pid_t pid, uint64_t pointer,
-					  int64_t time_ns, struct posix_trace_object_np *object)
+PTX_EXPORT int posix_trace_object_find_sized_np(trace_id_t trid, pid_t pid, uint64_t pointer,
+						int64_t time_ns,
+						struct posix_trace_object_np *object, size_t size)
 {
 	struct ptx_call call = ptx_call_begin();
 	struct ptx_stream *stream;
 	struct ptx_object found;
 	int err;
 
-	if (!object)
+	if (!object || size < PTX_FIRST_OBJECT)
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_ANY);
 	if (!stream)
@@ -191,6 +196,6 @@ PTX_EXPORT int posix_trace_object_find_np(trace_id_t trid, pid_t pid, uint64_t p
 	err = find(stream, (uint32_t)pid, pointer, time_ns, &found);
 	ptx_stream_unlock(stream);
 	if (!err)
-		tell(&found, object);
+		store(&found, object, size);
 	return ptx_call_end(call, err);
 }

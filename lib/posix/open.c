@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "cursor/stored.h"
 #include "posix/call.h"
+#include "posix/first.h"
 
 static int open_log(int file_desc, bool salvage, trace_id_t *trid)
 {
@@ -120,18 +121,21 @@ PTX_EXPORT int posix_trace_until_np(trace_id_t trid, const struct timespec *when
 	return ptx_call_end(call, 0);
 }
 
-PTX_EXPORT int posix_trace_get_loginfo_np(trace_id_t trid, struct posix_trace_loginfo_np *info)
+PTX_EXPORT int posix_trace_get_loginfo_sized_np(trace_id_t trid,
+						struct posix_trace_loginfo_np *info, size_t size)
 {
 	struct ptx_call call = ptx_call_begin();
+	struct posix_trace_loginfo_np known;
 	struct ptx_stream *stream;
 
-	if (!info)
+	if (!info || size < PTX_FIRST_LOGINFO)
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_STORED);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	ptx_stored_info(stream->stored, info);
+	ptx_stored_info(stream->stored, &known);
 	ptx_stream_unlock(stream);
+	ptx_sized_store(info, size, &known, sizeof(known));
 	return ptx_call_end(call, 0);
 }
 
@@ -177,20 +181,27 @@ static void fill(const struct ptx_stored_event *from, struct posix_trace_event_n
 	to->data_len = ptx_record_len(record->len_flags);
 }
 
-PTX_EXPORT int posix_trace_getnext_np(trace_id_t trid, struct posix_trace_event_np *event,
-				      int *unavailable)
+/* For each event of a log: a caller of this version gets the event without a copy. */
+PTX_EXPORT int posix_trace_getnext_sized_np(trace_id_t trid, struct posix_trace_event_np *event,
+					    size_t size, int *unavailable)
 {
+	struct posix_trace_event_np known;
 	struct ptx_stored_event stored;
 	struct ptx_stream *stream;
 
-	if (!event || !unavailable)
+	if (!event || size < PTX_FIRST_EVENT || !unavailable)
 		return EINVAL;
 	stream = ptx_stream_lock(trid, PTX_STORED);
 	if (!stream)
 		return EINVAL;
 	*unavailable = !ptx_stored_next(stream->stored, &stored);
-	if (!*unavailable)
-		fill(&stored, event);
+	if (*unavailable) {
+		ptx_stream_unlock(stream);
+		return 0;
+	}
+	fill(&stored, ptx_likely(size == sizeof(*event)) ? event : &known);
 	ptx_stream_unlock(stream);
+	if (ptx_unlikely(size != sizeof(*event)))
+		ptx_sized_store(event, size, &known, sizeof(known));
 	return 0;
 }

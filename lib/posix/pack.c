@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/export.h"
+#include "posix/first.h"
 #include "record/schema.h"
 
 static bool is_fixed(const struct posix_trace_arg_np *arg)
@@ -78,24 +79,48 @@ static size_t put_varying(unsigned char *to, const struct posix_trace_arg_np *ar
 	return len;
 }
 
-PTX_EXPORT size_t posix_trace_fields_pack_np(void *payload, size_t room,
-					     const struct posix_trace_arg_np *arg, size_t args)
+/* An argument of a program that knows a shorter or a longer one. */
+static const struct posix_trace_arg_np *load_arg(struct posix_trace_arg_np *known,
+						 const struct posix_trace_arg_np *first, size_t i,
+						 size_t stride)
 {
+	const void *arg = (const char *)first + i * stride;
+
+	if (ptx_likely(stride >= sizeof(*known)))
+		return arg;
+	ptx_sized_load(known, sizeof(*known), arg, stride);
+	return known;
+}
+
+PTX_EXPORT size_t posix_trace_fields_pack_sized_np(void *payload, size_t room,
+						   const struct posix_trace_arg_np *first,
+						   size_t args, size_t arg_size)
+{
+	struct posix_trace_arg_np known;
 	unsigned char *to = payload;
 	size_t needed = 0, fit = 0, size;
 
-	while (fit < args && least(&arg[fit]) <= room - needed)
-		needed += least(&arg[fit++]);
+	if (arg_size < PTX_FIRST_ARG)
+		return 0;
+	while (fit < args) {
+		size = least(load_arg(&known, first, fit, arg_size));
+		if (size > room - needed)
+			break;
+		needed += size;
+		fit++;
+	}
 	room -= needed;
 	for (size_t i = 0; i < fit; i++) {
-		size = least(&arg[i]);
-		if (arg[i].room) {
-			put_fixed(to, &arg[i], size);
-		} else if (is_fixed(&arg[i])) {
+		const struct posix_trace_arg_np *arg = load_arg(&known, first, i, arg_size);
+
+		size = least(arg);
+		if (arg->room) {
+			put_fixed(to, arg, size);
+		} else if (is_fixed(arg)) {
 			if (size)
-				put_number(to, &arg[i], size);
+				put_number(to, arg, size);
 		} else {
-			size_t more = put_varying(to, &arg[i], room);
+			size_t more = put_varying(to, arg, room);
 
 			room -= more;
 			size += more;

@@ -18,9 +18,22 @@ struct posix_trace_source_np {
 
 struct posix_trace_stream_np;
 
-/* Hands the streams of an image to visit. EINVAL: it is none. ENOMEM. */
-int ptx_posix_look_at_image(const struct ptx_image *image,
-			    void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
-			    void *arg);
+/* A program's function for streams. The program may know a longer struct posix_trace_stream_np. */
+struct ptx_visitor {
+	void (*visit)(void *arg, const struct posix_trace_stream_np *stream);
+	void *arg;
+	size_t size;  /* of a stream in the program */
+	void *longer; /* a stream of that size if it is greater than ours */
+};
+
+/* EINVAL: visit is null, or the size is below that of the first version. ENOMEM. */
+int ptx_visitor_begin(struct ptx_visitor *visitor,
+		      void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
+		      void *arg, size_t size);
+
+void ptx_visitor_end(struct ptx_visitor *visitor);
+
+/* Hands the streams of an image to the visitor. EINVAL: it is none. ENOMEM. */
+int ptx_posix_look_at_image(const struct ptx_image *image, const struct ptx_visitor *visitor);
 
 #endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/sized.h - copies structures between this library and a program that was compiled with
+ * another version of its headers. trace_sized_np(3) has the rules.
+ *
+ * A structure only grows at its end. The program passes the size that it knows. The library refuses
+ * a size below that of the first version, PTX_THROUGH() of its last member, with EINVAL.
+ *
+ * Threads  no state. Async-signal-safe.
+ */
+#ifndef PTX_BASE_SIZED_H
+#define PTX_BASE_SIZED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/compiler.h"
+
+/* The bytes of a structure up to and including a member. */
+#define PTX_THROUGH(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
+
+/*
+ * Stores a structure of own bytes in one of size bytes: the members that both have. The others
+ * become 0.
+ */
+static inline void ptx_sized_store(void *to, size_t size, const void *from, size_t own)
+{
+	memcpy(to, from, size < own ? size : own);
+	if (size > own)
+		memset((char *)to + own, 0, size - own);
+}
+
+/*
+ * Loads a structure of size bytes into one of own bytes, with 0 in the members that it does not
+ * have. Returns false if it has a member that is not 0 and that this version does not know.
+ */
+static inline bool ptx_sized_load(void *to, size_t own, const void *from, size_t size)
+{
+	const unsigned char *byte = from;
+
+	for (size_t i = own; i < size; i++)
+		if (byte[i])
+			return false;
+	memcpy(to, from, size < own ? size : own);
+	if (size < own)
+		memset((char *)to + size, 0, own - size);
+	return true;
+}
+
+#endif
