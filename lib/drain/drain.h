@@ -148,7 +148,9 @@ struct ptx_drain {
 /* So many chunks the pool can have, by the rings that there are, and what is at hand of each. */
 static inline uint64_t ptx_drain_chunks(const struct ptx_drain *drain)
 {
-	return drain->rings->geometry.chunks + (PTX_RING_CHUNKS + 2) * (uint64_t)drain->sources;
+	const struct ptx_geometry *g = &drain->rings->geometry;
+
+	return g->chunks + (g->ring_chunks + 2) * (uint64_t)drain->sources;
 }
 
 int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,

@@ -91,7 +91,7 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 	uint32_t chunks = atomic_load_explicit(&region->chunks, memory_order_relaxed);
 	uint32_t free_chunks = atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
 	enum ptx_state kind = ptx_state_kind(stream->state);
-	uint32_t most = g->chunks + PTX_RING_CHUNKS * (rings < g->rings ? rings : g->rings);
+	uint32_t most = g->chunks + g->ring_chunks * (rings < g->rings ? rings : g->rings);
 
 	if (chunks > g->chunks_max)
 		chunks = g->chunks_max;

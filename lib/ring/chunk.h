@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ring/chunk.h - a chunk for a ring, between ring_write.c and claim.c.
+ * ring/chunk.h - a chunk for a ring, between ring_write.c, spare.c and claim.c.
  */
 #ifndef PTX_RING_CHUNK_H
 #define PTX_RING_CHUNK_H
@@ -15,5 +15,8 @@
 struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 				 const struct ptx_ident *ident, uint32_t before, uint64_t *link,
 				 enum ptx_writer_loss *loss);
+
+/* The closed chunk with the oldest last record, and its time; PTX_NONE: there is none. */
+uint32_t ptx_chunk_oldest(const struct ptx_rings *rings, uint64_t *time);
 
 #endif

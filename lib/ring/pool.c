@@ -5,7 +5,7 @@
 #include "ring/ring_write.h"
 
 #define STEP        65536u /* a chunk becomes present in steps that double up to this */
-#define SMALL_POOL  512u   /* more chunks are not looked at one by one by a writer */
+#define SMALL_POOL  2048u  /* more chunks are not looked at one by one by a writer */
 #define TRIES       3
 #define FILLING_MIN 3u
 
@@ -39,8 +39,8 @@ bool ptx_pool_entry(struct ptx_rings *rings, uint32_t index, uint32_t first,
 bool ptx_pool_hints(struct ptx_rings *rings, uint32_t ring)
 {
 	const struct ptx_geometry *g = &rings->geometry;
-	unsigned tier = ring == PTX_RINGS_BASE / 2 ? 1 :
-			ring == PTX_RINGS_FEW - PTX_RINGS_BASE ? 2 : 0;
+	unsigned tier = ring == PTX_RINGS_BASE ? 1 :
+			ring == PTX_RINGS_FEW ? 2 : 0;
 
 	if (tier == 0 || (tier == 2 && g->rings <= PTX_RINGS_FEW))
 		return true;
@@ -70,9 +70,10 @@ bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 
 static uint32_t most_chunks(const struct ptx_rings *rings)
 {
-	uint32_t most = rings->geometry.chunks + PTX_RING_CHUNKS * ptx_ring_count(rings);
+	const struct ptx_geometry *g = &rings->geometry;
+	uint32_t most = g->chunks + g->ring_chunks * ptx_ring_count(rings);
 
-	return most < rings->geometry.chunks_max ? most : rings->geometry.chunks_max;
+	return most < g->chunks_max ? most : g->chunks_max;
 }
 
 /*
@@ -81,7 +82,8 @@ static uint32_t most_chunks(const struct ptx_rings *rings)
  */
 static bool has_entries(struct ptx_rings *rings, uint32_t number)
 {
-	const uint32_t first = rings->geometry.chunks + PTX_RING_CHUNKS * PTX_RINGS_BASE;
+	const struct ptx_geometry *g = &rings->geometry;
+	const uint32_t first = g->chunks + g->ring_chunks * PTX_RINGS_BASE;
 
 	return ptx_pool_entry(rings, number, first, &rings->word[number], sizeof(uint64_t)) &&
 	       ptx_pool_entry(rings, number, first, &rings->claimed[number], sizeof(uint64_t)) &&
@@ -130,7 +132,7 @@ bool ptx_pool_is_enough(const struct ptx_rings *rings)
 {
 	const uint32_t chunks = ptx_ring_chunks(rings);
 
-	/* A LOOP stream would have to know which of its events the next writers overwrite. */
+	/* Of a LOOP stream spare.c decides. */
 	if (chunks > SMALL_POOL || rings->loop)
 		return false;
 	for (int i = 0; i < TRIES; i++) {
@@ -142,6 +144,17 @@ bool ptx_pool_is_enough(const struct ptx_rings *rings)
 			return head.bytes > less && head.bytes - less >= rings->geometry.capacity;
 	}
 	return false;
+}
+
+bool ptx_pool_has_its_memory(const struct ptx_rings *rings)
+{
+	const struct ptx_geometry *g = &rings->geometry;
+	uint32_t chunks = atomic_load_explicit(&rings->region->chunks, memory_order_relaxed);
+	uint32_t count = ptx_ring_count(rings);
+
+	return chunks < most_chunks(rings) &&
+	       ((size_t)chunks + 1) * g->chunk_bytes >
+		       g->memory + (count ? count - 1 : 0) * g->ring_memory;
 }
 
 uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)

@@ -31,8 +31,14 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part);
 
 /*
- * The stream holds all that its size promises, so that it need not grow for one more chunk: it is
- * full. False also for LOOP streams, where it cannot be told, and where it takes long to find out.
+ * A LOOP stream has so many chunks that one more would exceed the memory that its attributes ask
+ * for. False if the pool cannot grow.
+ */
+bool ptx_pool_has_its_memory(const struct ptx_rings *rings);
+
+/*
+ * A stream without policy LOOP holds all that its size promises, so that it need not grow for one
+ * more chunk: it is full. False also where it takes long to find out.
  */
 bool ptx_pool_is_enough(const struct ptx_rings *rings);
 

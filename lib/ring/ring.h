@@ -64,7 +64,9 @@
 #define PTX_RINGS_FEW   1024
 #define PTX_RINGS       65536
 #define PTX_RINGS_BASE  64   /* whose part of each table is memory from the beginning */
-#define PTX_RING_CHUNKS 3    /* by which each ring lets the pool grow */
+/* Chunks by which each ring lets the pool grow; in a stream of tight chunks (ring_layout.c). */
+#define PTX_RING_CHUNKS 3
+#define PTX_RING_TIGHT  4
 #define PTX_TIERS       3    /* of hints: for base rings, for few, for all */
 #define PTX_NONE        UINT32_MAX
 /* Of a region, for its reader: flush/checkpoint.h. */
@@ -142,6 +144,9 @@ struct ptx_region {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t cut; /* events up to this time are gone */
 	/* time of the first one, UINT64_MAX = none */
 	_Atomic uint64_t first_overwritten;
+	/* up to this time chunks may be overwritten, also if the pool can grow: spare.c */
+	_Atomic uint64_t spare;
+	_Atomic uint32_t spare_looks; /* at chunks, for one that may be */
 	_Atomic uint32_t overrun;
 	_Atomic uint32_t looped; /* a LOOP stream is full */
 	_Atomic uint64_t taken;  /* records that the reader has delivered; written by it alone */
@@ -256,9 +261,9 @@ struct ptx_geometry {
 	uint32_t rings;     /* at most; PTX_RINGS or PTX_RINGS_FEW. As many slots */
 	uint32_t chunks;    /* in the pool from the beginning */
 	uint32_t present;   /* of them, those that are memory from the beginning */
-	bool is_large;      /* a chunk, made for few large records: its memory is worth counting */
 	uint32_t useful;    /* of them, those that the stream's size asked for */
 	uint32_t chunks_max;
+	uint32_t ring_chunks; /* by which each ring lets the pool grow */
 	uint32_t near_chunks; /* the others lie behind the region, in its far part */
 	uint32_t hint_mask[PTX_TIERS];
 	size_t words_at, claimed_at, present_at, rings_at, slots_at, hints_at[PTX_TIERS];
@@ -267,6 +272,8 @@ struct ptx_geometry {
 	size_t bytes_first; /* up to the end of the first chunks: what the stream's size asks for */
 	size_t far_bytes;   /* a multiple of the page size, as bytes is */
 	size_t capacity;    /* event bytes that are never lost for lack of room */
+	size_t memory;      /* of chunks that a LOOP stream has before it spares more, */
+	size_t ring_memory; /* and for each ring but the controller's */
 };
 
 /* A region as one process maps it. Private memory; constant while mapped. */

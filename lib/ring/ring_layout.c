@@ -27,7 +27,19 @@
  * which takes the chunk out of the order until it is found (ring_write.c); R are for hints that are
  * out of order where the queues change (hint.c). R is not known beforehand: the pool begins with N,
  * and each ring lets it grow by PTX_RING_CHUNKS. A chunk is added when a writer finds none, unless
- * the stream holds all that it promises without it (pool.c).
+ * the stream holds all that it promises without it (pool.c, spare.c).
+ *
+ * Large records would make such chunks large, and each ring keeps an open one. So where less than
+ * half of a chunk would be useful the chunks are tight: one has room for one of the largest
+ * records, and the bound is that of two neighbours. A chunk is closed because the first event of
+ * the ring's next chunk did not fit: both together are larger than a chunk's room. Let a ring have
+ * g chunks that are unread and above the cut. They hold more than floor(g / 2) rooms, or
+ * floor((g - 1) / 2) if the writer died between the change of chunks and its record. The ring of
+ * the writer that needs another chunk holds with the new event more than floor((g + 1) / 2). By 2.,
+ * P - R chunks of all rings are unread and above the cut. So a stream that is full holds more than
+ * (P - R - 2 (R - 1)) / 2 rooms. With N = ceil(2 size / room) and P = N + 3 R - 2 that is the
+ * promise. The pool can grow to N + 4 R: R + 1 for chunks and hints that are out of order, and one
+ * for a second death.
  *
  * What `useful` sets off for an IDENT record pays for one in each chunk that no event follows: its
  * thread was killed, or left by a jump, before its record was there. All others are paid for by the
@@ -40,12 +52,13 @@
 
 #define CHUNK_MIN    1024u
 #define CHUNK_MAX    16384u
-#define SMALL_RECORD 8192u
 #define PAGE         4096u
 /* So much is memory from the beginning, the rest with its first use. */
 #define PRESENT_MAX  (4u << 20)
 /* Address space of the far part: it is not used up in the file. */
 #define FAR_MAX      (UINT64_C(8) << 30)
+/* Beside twice its size a stream may have 256 KiB: this for chunks, the rest for tables. */
+#define MEMORY_SLACK (48u << 10)
 
 _Static_assert(sizeof(struct ptx_chunk) == 64, "a chunk's header is one cache line");
 _Static_assert(offsetof(struct ptx_chunk, records) == 64, "records follow the header");
@@ -80,20 +93,46 @@ static size_t multiple_of(size_t n, size_t unit)
 }
 
 /*
- * How large a chunk is. A small one would be changed often, and a large one is address space that
- * each ring needs. It holds two of the largest records at least, so that half of it is useful.
+ * How large a chunk is. A small one would be changed often, and a large one is memory that each
+ * ring keeps. It holds four of the largest records if these are small, and one at least.
  */
-static size_t chunk_for(size_t stream_size, size_t record)
+static size_t chunk_for(size_t stream_size, size_t most)
 {
 	size_t chunk = power_of_two(stream_size / 64);
 
-	chunk = chunk < CHUNK_MIN ? CHUNK_MIN : chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
-	if (record > SMALL_RECORD)
-		return multiple_of(sizeof(struct ptx_chunk) + 2 * (record + PTX_IDENT_RECORD_BYTES),
-				   PAGE);
-	while (chunk < 4 * (record + PTX_IDENT_RECORD_BYTES))
+	chunk = chunk < CHUNK_MIN ? CHUNK_MIN : chunk;
+	while (chunk < 4 * most)
 		chunk *= 2;
+	chunk = chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
+	if (chunk < sizeof(struct ptx_chunk) + most)
+		chunk = multiple_of(sizeof(struct ptx_chunk) + most, PAGE);
 	return chunk;
+}
+
+/* Sizes of a chunk, and how many the stream's size asks for: 0 if that is too many. */
+static uint32_t divide(struct ptx_geometry *g, size_t stream_size, size_t record)
+{
+	const size_t most = record + PTX_IDENT_RECORD_BYTES;
+	size_t useful, chunks;
+
+	g->chunk_bytes = chunk_for(stream_size, most);
+	g->chunk_room = g->chunk_bytes - sizeof(struct ptx_chunk);
+	g->record_max = record;
+	if (g->chunk_room >= 2 * (most - 8)) {
+		useful = g->chunk_room - (most - 8);
+		chunks = (stream_size + useful - 1) / useful;
+		g->capacity = chunks * useful;
+		g->ring_chunks = PTX_RING_CHUNKS;
+	} else {
+		chunks = (2 * stream_size + g->chunk_room - 1) / g->chunk_room;
+		g->capacity = stream_size;
+		g->ring_chunks = PTX_RING_TIGHT;
+	}
+	g->useful = chunks > UINT32_MAX ? UINT32_MAX : (uint32_t)chunks;
+	/* The small ones are as many as end at the end of a page. */
+	if (g->chunk_bytes < PAGE)
+		chunks = multiple_of(chunks, PAGE / g->chunk_bytes);
+	return chunks > UINT32_MAX / 4 ? 0 : (uint32_t)chunks;
 }
 
 /* The tables, and behind them the chunks; what is sparse of a table lies at its end. */
@@ -105,7 +144,7 @@ static void lay_out(struct ptx_geometry *g)
 	place(&end, sizeof(struct ptx_region), PTX_CACHE_LINE);
 	g->info_at = place(&end, PTX_STREAM_INFO_BYTES, PTX_CACHE_LINE);
 	for (int tier = 0; tier < PTX_TIERS; tier++) {
-		size_t chunks = g->chunks + (size_t)PTX_RING_CHUNKS * tier_rings[tier];
+		size_t chunks = g->chunks + (size_t)g->ring_chunks * tier_rings[tier];
 
 		g->hint_mask[tier] = (uint32_t)power_of_two(chunks) - 1;
 		g->hints_at[tier] = place(&end, PTX_HINTS * ((size_t)g->hint_mask[tier] + 1) *
@@ -128,8 +167,8 @@ static void lay_out(struct ptx_geometry *g)
 int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 		  struct ptx_geometry *geometry)
 {
-	size_t record, useful, chunks;
 	struct ptx_geometry *g = geometry;
+	size_t record;
 
 	g->asked = stream_size;
 	/* Half of the address space is more than any machine has: no sum below can overflow. */
@@ -142,26 +181,18 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 	if (stream_size < 2 * (record + PTX_IDENT_RECORD_BYTES)) /* CREATE-23 */
 		stream_size = 2 * (record + PTX_IDENT_RECORD_BYTES);
 
-	g->chunk_bytes = chunk_for(stream_size, record);
-	g->chunk_room = g->chunk_bytes - sizeof(struct ptx_chunk);
-	g->record_max = record;
-	useful = g->chunk_room - (record + PTX_IDENT_RECORD_BYTES - 8);
-	chunks = (stream_size + useful - 1) / useful;
-	g->capacity = chunks * useful;
-	g->useful = chunks > UINT32_MAX ? UINT32_MAX : (uint32_t)chunks;
-	/* The small ones are as many as end at the end of a page. */
-	if (g->chunk_bytes < PAGE)
-		chunks = multiple_of(chunks, PAGE / g->chunk_bytes);
-	if (chunks > UINT32_MAX / 4)
+	g->chunks = divide(g, stream_size, record);
+	if (g->chunks == 0)
 		return ENOMEM;
-	if (rings > PTX_RINGS_FEW && g->chunk_bytes * PTX_RING_CHUNKS * rings > FAR_MAX)
+	g->memory = 2 * stream_size + MEMORY_SLACK;
+	g->ring_memory = record > PAGE ? record : PAGE;
+	if (rings > PTX_RINGS_FEW && g->chunk_bytes * g->ring_chunks * rings > FAR_MAX)
 		rings = PTX_RINGS_FEW;
 	g->rings = rings;
-	g->chunks = (uint32_t)chunks;
-	g->chunks_max = g->chunks + PTX_RING_CHUNKS * rings;
-	g->near_chunks = g->chunks + PTX_RING_CHUNKS * PTX_RINGS_FEW;
-	g->is_large = g->chunk_bytes > CHUNK_MAX;
-	g->present = g->is_large ? 0 : g->chunks;
+	g->chunks_max = g->chunks + g->ring_chunks * rings;
+	g->near_chunks = g->chunks + g->ring_chunks * PTX_RINGS_FEW;
+	/* Tight chunks are twice what the size asks for: they become memory as they are used. */
+	g->present = g->ring_chunks == PTX_RING_TIGHT ? 0 : g->chunks;
 	if (g->present > PRESENT_MAX / g->chunk_bytes)
 		g->present = (uint32_t)(PRESENT_MAX / g->chunk_bytes);
 	lay_out(g);
@@ -171,7 +202,7 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 /* The same number of entries for all three tables of chunks. */
 static uint32_t first_entries(const struct ptx_geometry *g)
 {
-	return g->chunks + PTX_RING_CHUNKS * PTX_RINGS_BASE;
+	return g->chunks + g->ring_chunks * PTX_RINGS_BASE;
 }
 
 bool ptx_ring_first_tables(const struct ptx_geometry *g,

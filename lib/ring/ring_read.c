@@ -191,8 +191,7 @@ enum ptx_claim ptx_ring_look(struct ptx_rings *rings, uint32_t ring, struct ptx_
 	return walk(rings, ring, place, buffer, bytes, ident, fresh, false);
 }
 
-/* When the chunk at link was opened; false if it is no longer there. */
-static bool opened_at(const struct ptx_rings *rings, uint64_t link, uint64_t *opened)
+bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *opened)
 {
 	uint32_t number = ptx_link_number(link);
 
@@ -234,7 +233,7 @@ static bool find(struct ptx_rings *rings, uint32_t ring, const uint32_t *from,
 	uint64_t current = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 	uint64_t newest, oldest = UINT64_MAX, found = 0;
 
-	if (!opened_at(rings, current, &newest))
+	if (!ptx_ring_opened(rings, current, &newest))
 		return false;
 	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++) {
 		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire), opened;
@@ -244,7 +243,7 @@ static bool find(struct ptx_rings *rings, uint32_t ring, const uint32_t *from,
 		if (ptx_word_ring(word) != ring ||
 		    (state != PTX_CHUNK_OPEN && state != PTX_CHUNK_CLOSED))
 			continue;
-		if (opened_at(rings, link, &opened) && opened <= newest && opened < oldest &&
+		if (ptx_ring_opened(rings, link, &opened) && opened <= newest && opened < oldest &&
 		    is_from(rings, link, from)) {
 			oldest = opened;
 			found = link;

@@ -70,6 +70,12 @@ bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *pla
 bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from,
 			struct ptx_place *place, uint32_t *before);
 
+/*
+ * When the chunk at link was opened. False if it is no longer there; else it was there all the time
+ * since its link was loaded, so what the caller loaded of it in between is of this life of it.
+ */
+bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *opened);
+
 /* Records of the ring before the chunk at link; false: it is no longer there. */
 bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *before);
 

@@ -11,6 +11,7 @@
 #include "ring/chunk.h"
 #include "ring/overwrite.h"
 #include "ring/pool.h"
+#include "ring/spare.h"
 
 #define LOOP_TRIES      64
 #define UNREACHED_TRIES 64
@@ -94,6 +95,8 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 	uint32_t number = take_hinted(rings, ring);
 	uint64_t word;
 
+	if (number == PTX_NONE && rings->loop && ptx_pool_has_its_memory(rings))
+		number = ptx_spare_take(rings, ring);
 	if (number == PTX_NONE)
 		number = ptx_pool_grow(rings, ring, loss);
 	if (number != PTX_NONE)
@@ -109,7 +112,7 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 	return PTX_NONE;
 }
 
-static uint32_t oldest_closed(const struct ptx_rings *rings)
+uint32_t ptx_chunk_oldest(const struct ptx_rings *rings, uint64_t *time)
 {
 	uint64_t oldest = UINT64_MAX;
 	uint32_t found = PTX_NONE;
@@ -125,6 +128,7 @@ static uint32_t oldest_closed(const struct ptx_rings *rings)
 			found = i;
 		}
 	}
+	*time = oldest;
 	return found;
 }
 
@@ -159,6 +163,7 @@ static uint32_t take_forgotten(struct ptx_rings *rings, uint32_t ring)
 static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 {
 	uint32_t number = take_forgotten(rings, ring), generation;
+	uint64_t last;
 
 	if (number != PTX_NONE)
 		return number;
@@ -171,7 +176,7 @@ static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 	}
 	/* Others may be as quick: as long as there is a closed chunk, one of us gets it. */
 	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
-		number = oldest_closed(rings);
+		number = ptx_chunk_oldest(rings, &last);
 		if (number == PTX_NONE || ptx_overwrite(rings, number, PTX_NONE, ring))
 			return number;
 	}

@@ -120,6 +120,12 @@ static void read_something(void)
 	note_claims();
 }
 
+/*
+ * The pool overwrites rather than grow, if the youngest events remain. Those that the reader has
+ * taken count as well: it keeps them. Or it grows as long as it can.
+ */
+static bool is_thrifty;
+
 static void begin(unsigned seed, bool loop)
 {
 	static const size_t data[] = { 8, 64, 300, 1024, 9000 };
@@ -130,6 +136,8 @@ static void begin(unsigned seed, bool loop)
 	max_data = data[seed % 5];
 	threads = seed % 3 == 0 ? WRITERS : 1 + (unsigned)random_below(WRITERS);
 	pool = pool_make_planned(1 + random_below(seed % 2 ? 5000 : 300000), max_data, loop);
+	pool->rings.geometry.memory = is_thrifty ? 0 : SIZE_MAX / 2;
+	pool->rings.geometry.ring_memory = 0;
 	reader_init(&reader, pool);
 	memset(joined, 0, sizeof joined);
 	events = 0;
@@ -170,21 +178,20 @@ static void assert_youngest_survive(void)
 	size_t sum = 0;
 
 	for (unsigned i = events; i-- > 0;) {
-		if (event[i].claimed)
+		if (event[i].claimed && !is_thrifty)
 			continue;
 		sum += event[i].size;
 		if (sum > pool->rings.geometry.capacity)
 			return;
-		if (event[i].time <= cut)
+		if (event[i].time <= cut && !event[i].claimed)
 			ck_abort_msg("%u of %u is lost, %zu of %zu bytes before the end", i, events,
 				     sum, pool->rings.geometry.capacity);
 	}
 }
 
-/* SIZE-10, SLOOP-01 */
-START_TEST(a_loop_stream_keeps_the_youngest_events_that_fit)
+static void go_round(unsigned seed)
 {
-	begin((unsigned)_i, true);
+	begin(seed, true);
 	while (events < EVENTS) {
 		if (!write_event((unsigned)random_below(threads), any_length()))
 			ck_abort_msg("a LOOP stream is full");
@@ -206,6 +213,19 @@ START_TEST(a_loop_stream_keeps_the_youngest_events_that_fit)
 	for (unsigned i = 0; i < events; i++)
 		if (!event[i].claimed && event[i].time > atomic_load(&pool->rings.region->cut))
 			ck_abort_msg("%u is neither read nor below the cut", i);
+}
+
+/* SIZE-10, SLOOP-01 */
+START_TEST(a_loop_stream_keeps_the_youngest_events_that_fit)
+{
+	go_round((unsigned)_i);
+}
+END_TEST
+
+START_TEST(a_loop_stream_that_overwrites_rather_than_grow_keeps_them_too)
+{
+	is_thrifty = true;
+	go_round((unsigned)_i);
 }
 END_TEST
 
@@ -255,10 +275,10 @@ START_TEST(a_plan_holds_together)
 	ck_assert_uint_ge(g.capacity, sizes[_i / 6]);
 	ck_assert_uint_ge(g.record_max, ptx_record_size(data[_i % 6]));
 	ck_assert_uint_ge(g.record_max, ptx_record_size(PTX_SYSTEM_DATA_MAX));
-	ck_assert_uint_le(2 * (g.record_max + PTX_IDENT_RECORD_BYTES), g.chunk_bytes);
+	ck_assert_uint_le(g.record_max + PTX_IDENT_RECORD_BYTES, g.chunk_room);
 	ck_assert_uint_eq(g.chunk_room + sizeof(struct ptx_chunk), g.chunk_bytes);
 	ck_assert_uint_eq(g.chunk_bytes % PTX_CACHE_LINE, 0);
-	ck_assert_uint_eq(g.chunks_max, g.chunks + PTX_RING_CHUNKS * g.rings);
+	ck_assert_uint_eq(g.chunks_max, g.chunks + g.ring_chunks * g.rings);
 	ck_assert_uint_ge(g.info_at, sizeof(struct ptx_region));
 	for (int tier = 0; tier < PTX_TIERS; tier++) {
 		size_t queues = PTX_HINTS * ((size_t)g.hint_mask[tier] + 1) * 8;
@@ -268,7 +288,7 @@ START_TEST(a_plan_holds_together)
 				  g.hints_at[tier] + queues);
 	}
 	ck_assert_uint_ge(g.hints_at[0], g.info_at + PTX_STREAM_INFO_BYTES);
-	ck_assert_uint_ge(g.hint_mask[0] + 1, g.chunks + PTX_RING_CHUNKS * PTX_RINGS_BASE);
+	ck_assert_uint_ge(g.hint_mask[0] + 1, g.chunks + g.ring_chunks * PTX_RINGS_BASE);
 	ck_assert_uint_ge(g.hint_mask[2] + 1, g.chunks_max);
 	ck_assert_uint_ge(g.claimed_at, g.words_at + g.chunks_max * 8);
 	ck_assert_uint_ge(g.present_at, g.claimed_at + g.chunks_max * 8);
@@ -303,6 +323,8 @@ static Suite *suite(void)
 
 	tcase_add_loop_test(tc, nothing_is_lost_while_what_is_unread_fits, 0, SEEDS);
 	tcase_add_loop_test(tc, a_loop_stream_keeps_the_youngest_events_that_fit, 0, SEEDS);
+	tcase_add_loop_test(tc, a_loop_stream_that_overwrites_rather_than_grow_keeps_them_too, 0,
+			     SEEDS);
 	tcase_add_test(tc, with_chunks_for_the_sum_alone_it_would_not_hold);
 	tcase_add_loop_test(tc, a_plan_holds_together, 0, 42);
 	tcase_add_test(tc, a_region_that_cannot_exist_is_refused);

@@ -81,7 +81,7 @@ START_TEST(a_large_record_makes_its_own_memory_present_and_no_more)
 	struct writer writer;
 
 	begin(1, LARGE, false);
-	ck_assert(pool->rings.geometry.is_large);
+	ck_assert_uint_eq(pool->rings.geometry.present, 0);
 	writer_begin(&writer, pool, 1);
 	ck_assert(put(&writer, size));
 	for (size_t i = 0; i < sizeof present; i++)
@@ -129,7 +129,8 @@ START_TEST(what_was_read_is_no_longer_held)
 		;
 	ck_assert_int_eq(pool_loss, PTX_WRITER_STREAM_FULL);
 	ck_assert(ptx_pool_is_enough(&pool->rings));
-	ck_assert_int_eq(reader_take(&reader, writer.ring), PTX_CLAIM_BYTES);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(reader_take(&reader, writer.ring), PTX_CLAIM_BYTES);
 	ck_assert(!ptx_pool_is_enough(&pool->rings));
 	ck_assert(put(&writer, size));
 }

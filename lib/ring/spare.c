@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ring/spare.h"
+
+#include "base/clock.h"
+#include "record/attr.h"
+#include "ring/chunk.h"
+#include "ring/overwrite.h"
+#include "ring/ring_read.h"
+#include "ring/ring_write.h"
+
+#define KNOWN_LOOKS 16  /* chunks that are looked at before all are */
+#define PERIODS     32  /* into which a look divides the time since the oldest chunk */
+#define WALK        128 /* records of a chunk that are looked at one by one */
+#define TRIES       32  /* looks during which other writers overwrite chunks */
+
+/* What a look over all chunks adds up: lower bounds of what events take, by their computed sizes */
+struct holding {
+	uint64_t from, period;   /* ticks */
+	uint64_t bytes[PERIODS]; /* in chunks that were opened in this period behind from */
+	uint64_t rest;           /* younger than from, in chunks that were opened before */
+};
+
+/* The end of the chunk's first records that are not younger than time; PTX_NONE: too many. */
+static uint32_t end_of_older(const struct ptx_chunk *chunk, uint32_t end, uint64_t time)
+{
+	uint32_t at = 0;
+
+	for (int i = 0; i < WALK; i++) {
+		const unsigned char *record = chunk->records + at;
+
+		if (at + sizeof(struct ptx_record) > end || ptx_record_time(record) > time)
+			return at;
+		at += (uint32_t)ptx_record_size(
+			ptx_record_len((uint32_t)ptx_record_first(record)));
+	}
+	return PTX_NONE;
+}
+
+/*
+ * Nothing that a reader has claimed is added. A chunk may have one IDENT record without an event;
+ * the others are paid for by the events' computed sizes.
+ */
+static void add_chunk(struct holding *holding, const struct ptx_rings *rings, uint32_t number)
+{
+	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_acquire);
+	const uint64_t link = ptx_link(number, ptx_word_generation(word));
+	uint64_t head, claimed, opened, period;
+	const struct ptx_chunk *chunk;
+	uint32_t from, end, older = 0;
+
+	if ((ptx_word_state(word) != PTX_CHUNK_OPEN && ptx_word_state(word) != PTX_CHUNK_CLOSED) ||
+	    !ptx_ring_reaches(rings, number))
+		return;
+	chunk = ptx_ring_chunk(rings, number);
+	head = atomic_load_explicit(&chunk->head, memory_order_acquire);
+	claimed = atomic_load_explicit(&rings->claimed[number], memory_order_acquire);
+	end = ptx_head_offset(head);
+	if (end > rings->geometry.chunk_room ||
+	    !ptx_ring_opened(rings, link, &opened)) /* before its records are believed */
+		return;
+	if (opened <= holding->from) {
+		older = end_of_older(chunk, end, holding->from);
+		if (older == PTX_NONE || !ptx_ring_opened(rings, link, &opened))
+			return;
+	}
+	from = (uint32_t)claimed > older ? (uint32_t)claimed : older;
+	if (end < PTX_IDENT_RECORD_BYTES || from > end - PTX_IDENT_RECORD_BYTES)
+		return;
+	if (opened <= holding->from) {
+		holding->rest += end - PTX_IDENT_RECORD_BYTES - from;
+		return;
+	}
+	period = (opened - holding->from - 1) / holding->period;
+	holding->bytes[period < PERIODS ? period : PERIODS - 1] +=
+		end - PTX_IDENT_RECORD_BYTES - from;
+}
+
+/*
+ * The least that the ring's next record takes: it did not fit in the open chunk. If that chunk is
+ * not present to its end, the record may have found no memory there.
+ */
+static uint64_t next_record(const struct ptx_rings *rings, uint32_t ring)
+{
+	uint32_t number = ptx_link_number(
+		atomic_load_explicit(&rings->ring[ring].current, memory_order_relaxed));
+	const struct ptx_chunk *chunk;
+	uint64_t end;
+
+	if (number >= rings->geometry.chunks_max || !ptx_ring_reaches(rings, number))
+		return 0;
+	chunk = ptx_ring_chunk(rings, number);
+	end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed));
+	if (end > rings->geometry.chunk_room ||
+	    ptx_ring_room(rings, chunk) < rings->geometry.chunk_room)
+		return 0;
+	return rings->geometry.chunk_room - end;
+}
+
+/*
+ * Looks at all chunks, and raises region->spare to time at least if the stream can spare what is
+ * not younger; false: it cannot. It is raised to the latest time that the look finds, so that not
+ * every change of chunks needs a look.
+ */
+static bool look(struct ptx_rings *rings, uint32_t ring, uint64_t time)
+{
+	const uint32_t chunks = ptx_ring_chunks(rings);
+	const uint64_t capacity = rings->geometry.capacity;
+	/* What would be lost first, and what is about to be recorded, are events as well. */
+	const uint64_t more = next_record(rings, ring) + PTX_IDENT_RECORD_BYTES +
+			      sizeof(struct ptx_record);
+	struct holding holding = { .from = time };
+	uint64_t now = ptx_clock_now(), held = 0, found = time;
+
+	holding.period = (now > time ? (now - time) / PERIODS : 0) + 1;
+	for (uint32_t i = 0; i < chunks; i++)
+		add_chunk(&holding, rings, i);
+	for (uint32_t i = PERIODS; i-- > 0;) {
+		held += holding.bytes[i];
+		if (held >= capacity) {
+			found += i * holding.period;
+			break;
+		}
+	}
+	if (held < capacity && held + holding.rest + more <= capacity)
+		return false;
+	ptx_raise(&rings->region->spare, found, memory_order_relaxed);
+	return true;
+}
+
+/* Overwrites the chunk if all that it holds is spare. */
+static bool take_if_spare(struct ptx_rings *rings, uint32_t number, uint32_t ring)
+{
+	const struct ptx_region *region = rings->region;
+	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_acquire), last;
+
+	if (ptx_word_state(word) != PTX_CHUNK_CLOSED || !ptx_ring_reaches(rings, number))
+		return false;
+	last = atomic_load_explicit(&ptx_ring_chunk(rings, number)->last, memory_order_relaxed);
+	return (last <= atomic_load_explicit(&region->spare, memory_order_relaxed) ||
+		last <= atomic_load_explicit(&region->cut, memory_order_relaxed)) &&
+	       ptx_overwrite(rings, number, ptx_word_generation(word) & 0xffff, ring);
+}
+
+/* One that an earlier look found spare, if it is among the next few. */
+static uint32_t take_known(struct ptx_rings *rings, uint32_t ring)
+{
+	const uint32_t chunks = ptx_ring_chunks(rings);
+
+	for (uint32_t i = 0; i < KNOWN_LOOKS && i < chunks; i++) {
+		uint32_t number = atomic_fetch_add_explicit(&rings->region->spare_looks, 1,
+							    memory_order_relaxed) %
+				  chunks;
+
+		if (take_if_spare(rings, number, ring))
+			return number;
+	}
+	return PTX_NONE;
+}
+
+uint32_t ptx_spare_take(struct ptx_rings *rings, uint32_t ring)
+{
+	struct ptx_region *region = rings->region;
+	uint32_t number = take_known(rings, ring);
+
+	for (int i = 0; number == PTX_NONE && i < TRIES; i++) {
+		uint64_t cut = atomic_load_explicit(&region->cut, memory_order_relaxed), last;
+		uint32_t oldest = ptx_chunk_oldest(rings, &last);
+		bool is_spare = false;
+
+		if (oldest == PTX_NONE)
+			break;
+		if (!take_if_spare(rings, oldest, ring)) {
+			is_spare = look(rings, ring, last);
+			if (!take_if_spare(rings, oldest, ring))
+				oldest = PTX_NONE;
+		}
+		number = oldest;
+		if (!is_spare &&
+		    atomic_load_explicit(&region->cut, memory_order_relaxed) == cut)
+			break; /* no other writer has changed what the look saw */
+	}
+	return number;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* ring/spare.c: a LOOP stream overwrites rather than grow where it keeps what it promises. */
+#include "record/attr.h"
+#include "ring/pool.h"
+#include "support/support.h"
+#include "unit/ring/pool.h"
+
+enum { LARGE = 100000, EVENTS = 500 };
+
+static struct pool *pool;
+static struct ptx_rings *rings;
+
+static void begin(size_t stream_size, size_t max_data_size)
+{
+	pool = pool_make_planned(stream_size, max_data_size, true);
+	pool->young = true;
+	rings = &pool->rings;
+}
+
+static void put(struct writer *writer, size_t len)
+{
+	const size_t size = ptx_record_size(len);
+	struct ptx_record *record = ptx_ring_reserve(rings, writer->chunk, size, &(uint64_t){ 0 });
+	uint64_t head;
+
+	if (!record)
+		ck_assert(ptx_ring_turn(rings, &writer->chunk, &writer->ident, &pool_loss));
+	record = ptx_ring_reserve(rings, writer->chunk, size, &head);
+	ck_assert_ptr_nonnull(record);
+	ck_assert_uint_ge(ptx_ring_extend(rings, writer->chunk, ptx_head_offset(head) + size,
+					  &pool_loss), ptx_head_offset(head) + size);
+	ptx_record_fill(record, (uint32_t)len, POOL_TYPE, 0);
+	ptx_ring_enter(writer->chunk, head);
+	ptx_ring_commit(writer->chunk, record, head, size, ptx_clock_now());
+}
+
+static size_t chunk_memory(void)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++)
+		bytes += atomic_load(&rings->present[i]);
+	return bytes;
+}
+
+/* Twice the size, and a largest event for each ring; the first is not the controller's here. */
+static size_t limit(uint32_t threads)
+{
+	return rings->geometry.memory + threads * rings->geometry.ring_memory;
+}
+
+START_TEST(one_thread_of_largest_events_takes_twice_the_size_and_an_event)
+{
+	struct writer writer;
+
+	begin(1, LARGE);
+	writer_begin(&writer, pool, 1);
+	for (int i = 0; i < EVENTS; i++)
+		put(&writer, LARGE);
+	ck_assert_uint_le(chunk_memory(), limit(1));
+}
+END_TEST
+
+/* A small event makes each chunk's end useless for the large one behind it. */
+START_TEST(one_thread_of_unequal_events_takes_that_and_a_chunk_at_most)
+{
+	struct writer writer;
+
+	begin(1, LARGE);
+	writer_begin(&writer, pool, 1);
+	for (int i = 0; i < EVENTS; i++)
+		put(&writer, i % 2 ? LARGE : 64);
+	ck_assert_uint_le(chunk_memory(), limit(1) + rings->geometry.chunk_bytes);
+}
+END_TEST
+
+START_TEST(many_threads_in_turn_take_an_event_each)
+{
+	enum { THREADS = 30 };
+	static struct writer writers[THREADS];
+
+	begin(1, LARGE);
+	for (unsigned i = 0; i < THREADS; i++)
+		writer_begin(&writers[i], pool, i + 1);
+	for (int i = 0; i < EVENTS; i++)
+		put(&writers[i % THREADS], LARGE);
+	ck_assert_uint_le(chunk_memory(), limit(THREADS));
+}
+END_TEST
+
+/* Open chunks of threads that record no more are of no use, and cannot be taken. */
+START_TEST(threads_that_rest_leave_the_others_what_they_need)
+{
+	enum { THREADS = 16 };
+	static struct writer writers[THREADS];
+
+	begin(64 << 10, 1000);
+	for (unsigned i = 0; i < THREADS; i++) {
+		writer_begin(&writers[i], pool, i + 1);
+		for (int k = 0; k < EVENTS; k++)
+			put(&writers[i], 1000);
+	}
+	ck_assert_uint_le(chunk_memory(), limit(THREADS));
+}
+END_TEST
+
+/* There is nothing that a writer holds while it looks: one that is gone does not matter. */
+START_TEST(a_writer_that_dies_with_a_chunk_costs_that_chunk)
+{
+	struct writer writer, dead;
+	uint64_t link;
+	uint32_t had;
+
+	begin(1, LARGE);
+	writer_begin(&dead, pool, 1);
+	writer_begin(&writer, pool, 2);
+	for (int i = 0; i < EVENTS; i++)
+		put(&writer, LARGE);
+	had = ptx_ring_chunks(rings);
+	for (uint32_t i = 0; i < had; i++) {
+		uint64_t word = atomic_load(&rings->word[i]);
+
+		if (ptx_word_state(word) != PTX_CHUNK_CLOSED)
+			continue;
+		link = ptx_chunk_word(ptx_word_generation(word) + 1, dead.ring, PTX_CHUNK_OPENING);
+		atomic_store(&rings->word[i], link);
+		break;
+	}
+	for (int i = 0; i < EVENTS; i++)
+		put(&writer, LARGE);
+	ck_assert_uint_le(ptx_ring_chunks(rings), had + 1);
+	writer_mend(&dead);
+	for (int i = 0; i < EVENTS; i++)
+		put(&writer, LARGE);
+	ck_assert_uint_le(ptx_ring_chunks(rings), had + 1);
+}
+END_TEST
+
+START_TEST(a_stream_that_has_not_its_memory_grows_before_it_overwrites)
+{
+	struct writer writer;
+	uint32_t chunks;
+
+	begin(64 << 10, 1000);
+	writer_begin(&writer, pool, 1);
+	do {
+		ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), 0);
+		chunks = ptx_ring_chunks(rings);
+		put(&writer, 1000);
+	} while (chunks < rings->geometry.chunks + rings->geometry.ring_chunks);
+}
+END_TEST
+
+/*
+ * What a look finds serves as long as it can. The looks are those into the clock that are no
+ * event's and no chunk's.
+ */
+START_TEST(one_look_serves_many_changes_of_chunks)
+{
+	const size_t per_chunk = 4;
+	uint64_t then, looks;
+	struct writer writer;
+
+	begin(1 << 20, 1000);
+	writer_begin(&writer, pool, 1);
+	rings->geometry.memory = 3 * rings->geometry.capacity / 2;
+	rings->geometry.chunks_max = atomic_load(&rings->region->chunks) + 100;
+	rings->geometry.ring_chunks = 100;
+	for (int i = 0; i < 20 * EVENTS; i++)
+		put(&writer, 1000);
+	then = pool_now;
+	for (int i = 0; i < 20 * EVENTS; i++)
+		put(&writer, 1000);
+	looks = pool_now - then - 20 * EVENTS;
+	looks -= 20 * EVENTS / (rings->geometry.chunk_room / ptx_record_size(1000));
+	ck_assert_uint_lt(looks * per_chunk,
+			  20 * EVENTS / (rings->geometry.chunk_room / ptx_record_size(1000)));
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("ring: what a LOOP stream can spare", &tc);
+
+	tcase_add_test(tc, one_thread_of_largest_events_takes_twice_the_size_and_an_event);
+	tcase_add_test(tc, one_thread_of_unequal_events_takes_that_and_a_chunk_at_most);
+	tcase_add_test(tc, many_threads_in_turn_take_an_event_each);
+	tcase_add_test(tc, threads_that_rest_leave_the_others_what_they_need);
+	tcase_add_test(tc, a_writer_that_dies_with_a_chunk_costs_that_chunk);
+	tcase_add_test(tc, a_stream_that_has_not_its_memory_grows_before_it_overwrites);
+	tcase_add_test(tc, one_look_serves_many_changes_of_chunks);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
