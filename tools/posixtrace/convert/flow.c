@@ -32,7 +32,7 @@ void flow_fini(struct fmt_flow *flow)
 		free(flow->type[i]);
 	}
 	free(flow->type);
-	free(flow->place);
+	table_fini(&flow->table);
 	free(flow->fault);
 }
 

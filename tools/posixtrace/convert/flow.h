@@ -9,6 +9,7 @@
 #include <termios.h>
 
 #include "base/meter.h"
+#include "base/table.h"
 #include "convert/format.h"
 
 #define FMT_HEAD_BYTES  65536
@@ -73,11 +74,10 @@ struct fmt_flow {
 	struct plan *plan;     /* of a sink that scans; NULL: the input was not read before */
 
 	struct fmt_type **type;
-	size_t types, types_room;
+	size_t types;
 	bool too_many_types;
 	size_t schemas;
-	uint32_t *place;       /* hash table of index + 1 */
-	size_t places;
+	struct table table;    /* finds types by name */
 
 	const struct fmt_given *given;
 	size_t givens;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
+
 void threads_init(struct threads *threads, bool by_handle, size_t most)
 {
 	memset(threads, 0, sizeof(*threads));
@@ -13,70 +15,43 @@ void threads_init(struct threads *threads, bool by_handle, size_t most)
 
 void threads_fini(struct threads *threads)
 {
-	for (size_t i = 0; i < threads->places; i++)
-		free(threads->place[i]);
-	free(threads->place);
+	for (size_t i = 0; i < threads->count; i++)
+		free(threads->thread[i]);
+	free(threads->thread);
+	table_fini(&threads->table);
 	threads_init(threads, threads->by_handle, threads->most);
 }
 
-static size_t hash_of(uint32_t pid, uint32_t tid, uint64_t handle)
+static bool is_at(const void *array, uint32_t index, const void *key)
 {
-	uint64_t mix = (handle ^ (uint64_t)pid << 32 ^ tid) * UINT64_C(0x9e3779b97f4a7c15);
+	const struct thread *known = ((struct thread *const *)array)[index], *wanted = key;
 
-	return (size_t)(mix >> 32);
-}
-
-static struct thread **slot_of(const struct threads *threads, uint32_t pid, uint32_t tid,
-			       uint64_t handle)
-{
-	size_t i = hash_of(pid, tid, handle) & (threads->places - 1);
-
-	for (;; i = (i + 1) & (threads->places - 1)) {
-		const struct thread *known = threads->place[i];
-
-		if (!known ||
-		    (known->tid == tid && known->pid == pid && known->handle == handle))
-			return &threads->place[i];
-	}
-}
-
-static bool grow(struct threads *threads)
-{
-	struct threads old = *threads;
-
-	threads->places = old.places ? 2 * old.places : 64;
-	threads->place = calloc(threads->places, sizeof(*threads->place));
-	if (!threads->place) {
-		*threads = old;
-		return false;
-	}
-	for (size_t i = 0; i < old.places; i++) {
-		struct thread *t = old.place[i];
-
-		if (t)
-			*slot_of(threads, t->pid, t->tid, t->handle) = t;
-	}
-	free(old.place);
-	return true;
+	return known->tid == wanted->tid && known->pid == wanted->pid &&
+	       known->handle == wanted->handle;
 }
 
 struct thread *threads_of(struct threads *threads, uint32_t pid, uint32_t tid, uint64_t handle)
 {
-	struct thread **slot;
+	struct thread wanted = { .pid = pid, .tid = tid }, *thread;
+	uint64_t hash;
+	uint32_t index;
 
 	if (tid && !threads->by_handle)
 		handle = 0;
-	if (2 * threads->count >= threads->places && !grow(threads))
+	wanted.handle = handle;
+	hash = hash_number(handle, (uint64_t)pid << 32 | tid);
+	index = table_find(&threads->table, hash, is_at, threads->thread, &wanted);
+	if (index != TABLE_NONE)
+		return threads->thread[index];
+	if (threads->count == (threads->most ? threads->most : THREADS_MAX))
 		return NULL;
-	slot = slot_of(threads, pid, tid, handle);
-	if (*slot || threads->count == (threads->most ? threads->most : THREADS_MAX))
-		return *slot;
-	*slot = calloc(1, sizeof(**slot));
-	if (!*slot)
+	thread = malloc(sizeof(*thread));
+	if (!thread || !vec_grow(&threads->thread, threads->count, 1) ||
+	    !table_add(&threads->table, hash, (uint32_t)threads->count)) {
+		free(thread);
 		return NULL;
-	(*slot)->pid = pid;
-	(*slot)->tid = tid;
-	(*slot)->handle = handle;
-	threads->count++;
-	return *slot;
+	}
+	*thread = wanted;
+	threads->thread[threads->count++] = thread;
+	return thread;
 }

@@ -12,6 +12,7 @@
 #ifndef POSIXTRACE_CONVERT_THREADS_H
 #define POSIXTRACE_CONVERT_THREADS_H
 
+#include "base/table.h"
 #include "convert/format.h"
 
 #define THREADS_MAX 65536
@@ -23,8 +24,9 @@ struct thread {
 };
 
 struct threads {
-	struct thread **place; /* hash table */
-	size_t places, count;
+	struct thread **thread; /* each at its own address for good */
+	size_t count;
+	struct table table;
 	bool by_handle;
 	size_t most;
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/vec.h"
 #include "convert/flow.h"
 
 #define TYPES_MAX   65535
@@ -37,68 +38,34 @@ static unsigned predefined_id(const char *name, size_t len)
 	return 0;
 }
 
-static uint32_t hash_of(const char *name, size_t len)
-{
-	uint32_t hash = 2166136261u;
+struct wanted_type {
+	const char *name;
+	size_t len;
+	unsigned id, variant;
+	bool any; /* of whatever id and variant */
+};
 
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)name[i]) * 16777619u;
-	return hash;
+static bool is_at(const void *array, uint32_t index, const void *key)
+{
+	const struct fmt_type *type = ((struct fmt_type *const *)array)[index];
+	const struct wanted_type *wanted = key;
+
+	return (wanted->any || (type->id == wanted->id && type->variant == wanted->variant)) &&
+	       type->name_len == wanted->len && !memcmp(type->name, wanted->name, wanted->len);
 }
 
-/*
- * The slot of the type with that name and, unless any will do, that id and variant; or a free one.
- */
-static uint32_t *slot_of(const struct fmt_flow *flow, const char *name, size_t len, unsigned id,
-			 unsigned variant, bool any)
+/* NULL: there is no such type. */
+static struct fmt_type *find_type(const struct fmt_flow *flow, const struct wanted_type *wanted)
 {
-	size_t i = hash_of(name, len) & (flow->places - 1);
+	uint32_t index = table_find(&flow->table, hash_bytes(HASH_BEGIN, wanted->name, wanted->len),
+				    is_at, flow->type, wanted);
 
-	for (;; i = (i + 1) & (flow->places - 1)) {
-		const struct fmt_type *type;
-
-		if (!flow->place[i])
-			return &flow->place[i];
-		type = flow->type[flow->place[i] - 1];
-		if ((any || (type->id == id && type->variant == variant)) &&
-		    type->name_len == len &&
-		    !memcmp(type->name, name, len))
-			return &flow->place[i];
-	}
+	return index == TABLE_NONE ? NULL : flow->type[index];
 }
 
 struct fmt_type *flow_find(const struct fmt_flow *flow, const char *name, size_t len)
 {
-	uint32_t *slot = flow->places ? slot_of(flow, name, len, 0, 0, true) : NULL;
-
-	return slot && *slot ? flow->type[*slot - 1] : NULL;
-}
-
-static bool make_room(struct fmt_flow *flow)
-{
-	size_t room = flow->types_room ? 2 * flow->types_room : 64;
-	struct fmt_type **type;
-	uint32_t *place;
-
-	if (flow->types < flow->types_room)
-		return true;
-	type = realloc(flow->type, room * sizeof(struct fmt_type *));
-	if (!type)
-		return false;
-	flow->type = type;
-	place = calloc(4 * room, sizeof(*place));
-	if (!place)
-		return false;
-	free(flow->place);
-	flow->place = place;
-	flow->places = 4 * room;
-	flow->types_room = room;
-	for (size_t i = 0; i < flow->types; i++) {
-		const struct fmt_type *t = flow->type[i];
-
-		*slot_of(flow, t->name, t->name_len, t->id, t->variant, false) = (uint32_t)i + 1;
-	}
-	return true;
+	return find_type(flow, &(struct wanted_type){ .name = name, .len = len, .any = true });
 }
 
 /* One piece of memory: the type, its name, its schema, the name of its span. */
@@ -152,15 +119,16 @@ static void learn_schema(struct fmt_flow *flow, struct fmt_type *type)
 static const struct fmt_type *add(struct fmt_flow *flow, const struct fmt_type *what, size_t len,
 				  unsigned id)
 {
-	struct fmt_type *type = make_room(flow) ? copy_of(what, len) : NULL;
+	struct fmt_type *type = vec_grow(&flow->type, flow->types, 1) ? copy_of(what, len) : NULL;
 
-	if (!type) {
+	if (!type || !table_add(&flow->table, hash_bytes(HASH_BEGIN, type->name, len),
+				(uint32_t)flow->types)) {
+		free(type);
 		flow_answer(flow, ENOMEM);
 		return &no_memory;
 	}
 	type->id = id;
 	type->index = flow->types;
-	*slot_of(flow, type->name, len, id, type->variant, false) = (uint32_t)flow->types + 1;
 	flow->type[flow->types++] = type;
 	learn_schema(flow, type);
 	if (!type->span)
@@ -174,13 +142,11 @@ const struct fmt_type *fmt_type(struct fmt_flow *flow, const struct fmt_type *wh
 {
 	size_t len = what->name_len ? what->name_len : strlen(what->name);
 	unsigned id = what->id ? what->id : predefined_id(what->name, len);
+	const struct fmt_type *known =
+		find_type(flow, &(struct wanted_type){ what->name, len, id, what->variant, false });
 
-	if (flow->places) {
-		uint32_t *slot = slot_of(flow, what->name, len, id, what->variant, false);
-
-		if (*slot)
-			return flow->type[*slot - 1];
-	}
+	if (known)
+		return known;
 	/* The last place is for the unnamed type. */
 	if (flow->types + 1 < TYPES_MAX || id == POSIX_TRACE_UNNAMED_USER_EVENT)
 		return add(flow, what, len, id);
@@ -202,14 +168,14 @@ const struct fmt_type *flow_type_described(struct fmt_flow *flow, const struct f
 	size_t len = strlen(what->name);
 
 	wanted.id = predefined_id(what->name, len);
-	for (; flow->places; wanted.variant++) {
-		const uint32_t *slot = slot_of(flow, what->name, len, wanted.id, wanted.variant,
-					       false);
+	for (;; wanted.variant++) {
+		const struct fmt_type *known = find_type(flow, &(struct wanted_type){
+			what->name, len, wanted.id, wanted.variant, false });
 
-		if (!*slot)
+		if (!known)
 			break;
-		if (is_described_as(flow->type[*slot - 1], what->schema))
-			return flow->type[*slot - 1];
+		if (is_described_as(known, what->schema))
+			return known;
 	}
 	return fmt_type(flow, &wanted);
 }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vec.h"
+
 #define LOOK_EVERY 65536
 
 struct groups *groups_new(unsigned columns, volatile sig_atomic_t *stop)
@@ -19,8 +21,10 @@ struct groups *groups_new(unsigned columns, volatile sig_atomic_t *stop)
 
 void groups_free(struct groups *groups)
 {
-	if (groups)
+	if (groups) {
 		free(groups->group);
+		table_fini(&groups->table);
+	}
 	free(groups);
 }
 
@@ -31,63 +35,38 @@ static bool is_same(const struct group *a, const struct group *b)
 	       a->truncated == b->truncated && a->late == b->late;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t number)
+static uint64_t hash_of(const struct group *group)
 {
-	hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 32;
+	uint64_t hash = hash_number(group->type, (uint64_t)(uint32_t)group->pid << 32 |
+						 (uint32_t)group->tid);
+
+	hash = hash_number(hash, group->thread);
+	hash = hash_number(hash, group->address);
+	return hash_number(hash, group->len << 2 | (unsigned)group->truncated << 1 | group->late);
 }
 
-static size_t hash_of(const struct group *group)
+static bool is_at(const void *array, uint32_t index, const void *key)
 {
-	uint64_t hash =
-		mix(group->type, (uint64_t)(uint32_t)group->pid << 32 | (uint32_t)group->tid);
+	const struct group *group = array;
 
-	hash = mix(hash, group->thread);
-	hash = mix(hash, group->address);
-	return (size_t)mix(hash, group->len << 2 | (unsigned)group->truncated << 1 | group->late);
-}
-
-static struct group *place_of(struct group *table, size_t room, const struct group *group)
-{
-	size_t i = hash_of(group) & (room - 1);
-
-	while (table[i].weight && !is_same(&table[i], group))
-		i = (i + 1) & (room - 1);
-	return &table[i];
-}
-
-static int grow(struct groups *groups)
-{
-	size_t room = groups->room ? 2 * groups->room : 256;
-	struct group *table = calloc(room, sizeof(*table));
-
-	if (!table)
-		return ENOMEM;
-	for (size_t i = 0; i < groups->room; i++)
-		if (groups->group[i].weight)
-			*place_of(table, room, &groups->group[i]) = groups->group[i];
-	free(groups->group);
-	groups->group = table;
-	groups->room = room;
-	return 0;
+	return is_same(&group[index], key);
 }
 
 static int count(struct groups *groups, const struct group *group)
 {
-	struct group *place;
-	int err = 2 * groups->count >= groups->room ? grow(groups) : 0;
+	uint64_t hash = hash_of(group);
+	uint32_t index = table_find(&groups->table, hash, is_at, groups->group, group);
 
-	if (err)
-		return err;
-	place = place_of(groups->group, groups->room, group);
-	if (!place->weight) {
-		if (groups->count == GROUPS_MAX)
-			return EOVERFLOW;
-		groups->count++;
-		*place = *group;
+	if (index != TABLE_NONE) {
+		groups->group[index].weight += group->weight;
 		return 0;
 	}
-	place->weight += group->weight;
+	if (groups->count == GROUPS_MAX)
+		return EOVERFLOW;
+	if (!vec_grow(&groups->group, groups->count, 1) ||
+	    !table_add(&groups->table, hash, (uint32_t)groups->count))
+		return ENOMEM;
+	groups->group[groups->count++] = *group;
 	return 0;
 }
 
@@ -127,23 +106,18 @@ int groups_add(struct groups *groups, const struct groups *more)
 
 	for (size_t i = 0; i < GROUPS_TYPES; i++)
 		groups->of_type[i] += more->of_type[i];
-	for (size_t i = 0; !err && i < more->room; i++)
-		if (more->group[i].weight)
-			err = count(groups, &more->group[i]);
+	for (size_t i = 0; !err && i < more->count; i++)
+		err = count(groups, &more->group[i]);
 	return err;
 }
 
 int groups_settle(struct groups *groups)
 {
-	size_t n = 0;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < GROUPS_TYPES; i++)
 		if (groups->of_type[i])
 			err = count(groups, &(struct group){ .weight = groups->of_type[i],
 							     .type = (trace_event_id_t)i });
-	for (size_t i = 0; i < groups->room; i++)
-		if (groups->group[i].weight)
-			groups->group[n++] = groups->group[i];
 	return err;
 }

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <trace_np.h>
 
+#include "base/table.h"
+
 #define GROUPS_MAX   65536
 #define GROUPS_TYPES 1024  /* types of lower numbers are counted in a table */
 
@@ -22,7 +24,7 @@ enum { /* what tells groups apart */
 
 /* What does not tell groups apart is 0. */
 struct group {
-	uint64_t weight;       /* 0: a free place of the hash table */
+	uint64_t weight;
 	trace_event_id_t type;
 	pid_t pid, tid;
 	uint64_t thread, address, len;
@@ -36,8 +38,9 @@ struct groups {
 	volatile sig_atomic_t *stop;
 	uint64_t looks;
 	uint64_t of_type[GROUPS_TYPES];
-	struct group *group;   /* a hash table; after groups_settle() in a row */
-	size_t room, count;
+	struct group *group;
+	size_t count;
+	struct table table;    /* finds them */
 };
 
 /* NULL: no memory. */
@@ -48,7 +51,7 @@ void groups_free(struct groups *groups);
 int groups_event(struct groups *groups, const struct posix_trace_event_np *event);
 int groups_add(struct groups *groups, const struct groups *more);
 
-/* After the last event: all groups in a row. 0 or as above. */
+/* After the last event: makes groups of of_type, too. 0 or as above. */
 int groups_settle(struct groups *groups);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/meter.h"
+#include "base/vec.h"
 #include "log/tally_parts.h"
 
 static void add(struct tally_count *count, const struct posix_trace_event_np *event)
@@ -28,55 +29,28 @@ static bool is_thread(const struct posix_trace_thread_np *a, const struct posix_
 	return a->pid == b->pid && a->tid == b->tid && a->thread == b->thread;
 }
 
-static size_t hash(const struct posix_trace_thread_np *id)
+static bool is_at(const void *array, uint32_t index, const void *key)
 {
-	uint64_t h = (uint64_t)id->thread ^ (uint64_t)(uint32_t)id->pid << 32 ^ (uint32_t)id->tid;
+	const struct tally_thread *thread = array;
 
-	h *= UINT64_C(0x9e3779b97f4a7c15);
-	return (size_t)(h ^ h >> 32);
-}
-
-/* The thread's place in a table with a free one; room is a power of two. */
-static struct tally_thread *place(struct tally_thread *table, size_t room,
-				  const struct posix_trace_thread_np *id)
-{
-	size_t i = hash(id) & (room - 1);
-
-	while (table[i].used && !is_thread(&table[i].id, id))
-		i = (i + 1) & (room - 1);
-	return &table[i];
-}
-
-static bool grow(struct tally *tally)
-{
-	size_t room = tally->room ? 2 * tally->room : 64;
-	struct tally_thread *table = calloc(room, sizeof(*table));
-
-	if (!table)
-		return false;
-	for (size_t i = 0; i < tally->room; i++)
-		if (tally->thread[i].used)
-			*place(table, room, &tally->thread[i].id) = tally->thread[i];
-	free(tally->thread);
-	tally->thread = table;
-	tally->room = room;
-	return true;
+	return is_thread(&thread[index].id, key);
 }
 
 static struct tally_thread *find_thread(struct tally *tally,
 					const struct posix_trace_thread_np *id)
 {
-	struct tally_thread *thread;
+	uint64_t hash = hash_number((uint64_t)id->thread,
+				    (uint64_t)(uint32_t)id->pid << 32 | (uint32_t)id->tid);
+	uint32_t index = table_find(&tally->of_thread, hash, is_at, tally->thread, id);
 
-	if (tally->threads >= tally->room / 2 && !grow(tally))
+	if (index != TABLE_NONE)
+		return &tally->thread[index];
+	tally->last = NULL; /* the array may move */
+	if (!vec_grow(&tally->thread, tally->threads, 1) ||
+	    !table_add(&tally->of_thread, hash, (uint32_t)tally->threads))
 		return NULL;
-	thread = place(tally->thread, tally->room, id);
-	if (!thread->used) {
-		thread->used = true;
-		thread->id = *id;
-		tally->threads++;
-	}
-	return thread;
+	tally->thread[tally->threads].id = *id;
+	return &tally->thread[tally->threads++];
 }
 
 /* Types come in any order and number; the table is by the log's index, and grows for strangers. */
@@ -91,12 +65,9 @@ static struct tally_type *find_type(struct tally *tally, struct logfile *log,
 	for (size_t i = 0; i < tally->types; i++)
 		if (tally->type[i].type == type)
 			return &tally->type[i];
-	more = realloc(tally->type, (tally->types + 1) * sizeof(*more));
-	if (!more)
+	if (!vec_grow(&tally->type, tally->types, 1))
 		return NULL;
-	tally->type = more;
-	more += tally->types++;
-	memset(more, 0, sizeof(*more));
+	more = &tally->type[tally->types++];
 	more->type = type;
 	return more;
 }
@@ -110,7 +81,6 @@ static int count_event(struct tally *tally, struct logfile *log,
 	struct tally_type *type = find_type(tally, log, event);
 	struct tally_thread *thread = tally->last;
 
-	/* It stands in a table that moves when it grows. */
 	if (!thread || !is_thread(&thread->id, &id))
 		thread = tally->last = find_thread(tally, &id);
 	if (!type || !thread)
@@ -167,12 +137,9 @@ int tally_add(struct tally *tally, const struct tally *part)
 		return groups_add(tally->groups, part->groups);
 	for (size_t i = 0; i < part->types; i++)
 		add_count(&tally->type[i].count, &part->type[i].count);
-	for (size_t i = 0; i < part->room; i++) {
-		struct tally_thread *thread;
+	for (size_t i = 0; i < part->threads; i++) {
+		struct tally_thread *thread = find_thread(tally, &part->thread[i].id);
 
-		if (!part->thread[i].used)
-			continue;
-		thread = find_thread(tally, &part->thread[i].id);
 		if (!thread)
 			return ENOMEM;
 		add_count(&thread->count, &part->thread[i].count);
@@ -235,11 +202,7 @@ static int by_thread(const void *a, const void *b)
 
 static void sort(struct tally *tally)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < tally->room; i++)
-		if (tally->thread[i].used)
-			tally->thread[n++] = tally->thread[i];
+	table_fini(&tally->of_thread); /* its indices are of the old order */
 	if (tally->threads)
 		qsort(tally->thread, tally->threads, sizeof(*tally->thread), by_thread);
 	if (tally->types)
@@ -249,8 +212,7 @@ static void sort(struct tally *tally)
 int tally_init(struct tally *tally, const struct logfile *log)
 {
 	memset(tally, 0, sizeof(*tally));
-	tally->type = calloc(log->types + 1, sizeof(*tally->type));
-	if (!tally->type)
+	if (!vec_grow(&tally->type, 0, log->types))
 		return ENOMEM;
 	tally->types = log->types;
 	for (size_t i = 0; i < log->types; i++)
@@ -293,5 +255,6 @@ void tally_fini(struct tally *tally)
 {
 	free(tally->type);
 	free(tally->thread);
+	table_fini(&tally->of_thread);
 	memset(tally, 0, sizeof(*tally));
 }

@@ -7,6 +7,7 @@
 #ifndef POSIXTRACE_LOG_TALLY_H
 #define POSIXTRACE_LOG_TALLY_H
 
+#include "base/table.h"
 #include "log/groups.h"
 #include "log/logfile.h"
 
@@ -28,7 +29,6 @@ struct tally_thread {
 	struct posix_trace_thread_np id;
 	struct tally_count count;
 	struct posix_trace_ledger_np ledger;
-	bool used;
 };
 
 struct tally {
@@ -37,9 +37,9 @@ struct tally {
 	uint64_t gaps;                /* damaged parts skipped */
 	struct tally_type *type;      /* by events, most first */
 	size_t types;
-	struct tally_thread *thread;  /* a hash table while counting; then sorted like type */
+	struct tally_thread *thread;  /* sorted like type at the end */
 	size_t threads;
-	size_t room;
+	struct table of_thread;       /* finds them while they are counted */
 	struct tally_thread *last;    /* of the event that was counted last */
 	struct groups *groups;        /* NULL, or what is counted instead of types and threads */
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/errnames.h"
 #include "base/text.h"
 
 static void hex(struct out *out, uint64_t value)
@@ -73,9 +74,7 @@ static void character(struct out *out, unsigned char c)
 /* Of a negative number that of its absolute value; NULL: there is none. */
 static const char *error_name(int64_t value)
 {
-	if (value < -4095 || value > 4095 || value == 0)
-		return NULL;
-	return strerrorname_np((int)(value < 0 ? -value : value));
+	return errno_name(value < 0 ? -value : value); /* of 32 bits */
 }
 
 static void error_number(struct out *out, int64_t value, const char *name)

@@ -216,7 +216,7 @@ void picture_fini(struct picture *picture)
 	free(picture->series);
 	free(picture->type);
 	free(picture->row);
-	free(picture->row_place);
+	table_fini(&picture->of_row);
 	free(picture->band);
 	free(picture->point);
 	free(picture->span);

@@ -16,6 +16,7 @@
 #ifndef POSIXTRACE_PICTURE_PICTURE_H
 #define POSIXTRACE_PICTURE_PICTURE_H
 
+#include "base/table.h"
 #include "choose/reading.h"
 #include "log/gaps.h"
 #include "log/program.h"
@@ -82,7 +83,7 @@ struct picture {
 	size_t count;
 	struct picture_row *row;       /* as they came; the last one may be of the others */
 	size_t rows;
-	uint32_t *row_place;           /* hash table */
+	struct table of_row;           /* finds them */
 	bool has_others;
 	struct gap *band;              /* times without events */
 	size_t bands;

@@ -5,32 +5,31 @@
 
 #include "picture/picture.h"
 
-#define PLACES ((size_t)4 * PICTURE_ROWS)
-
 bool rows_init(struct picture *picture)
 {
 	picture->row = calloc(PICTURE_ROWS + 1, sizeof(*picture->row));
-	picture->row_place = calloc(PLACES, sizeof(*picture->row_place));
-	return picture->row && picture->row_place;
+	return picture->row != NULL;
+}
+
+static bool is_at(const void *array, uint32_t index, const void *key)
+{
+	const struct picture_row *row = (const struct picture_row *)array + index, *wanted = key;
+
+	return row->pid == wanted->pid && row->tid == wanted->tid;
 }
 
 struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid)
 {
-	uint64_t hash =
-		((uint64_t)(uint32_t)pid << 32 | (uint32_t)tid) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t i = (size_t)(hash >> 40) % PLACES;
-	struct picture_row *row;
+	struct picture_row wanted = { .pid = pid, .tid = tid }, *row;
+	uint64_t hash = hash_number(HASH_BEGIN, (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid);
+	uint32_t index = table_find(&picture->of_row, hash, is_at, picture->row, &wanted);
 
-	for (; picture->row_place[i]; i = (i + 1) % PLACES) {
-		row = &picture->row[picture->row_place[i] - 1];
-		if (row->pid == pid && row->tid == tid)
-			return row;
-	}
-	if (picture->rows - picture->has_others < PICTURE_ROWS && !picture->has_others) {
-		row = &picture->row[picture->rows++];
-		*row = (struct picture_row){ .pid = pid, .tid = tid };
-		picture->row_place[i] = (uint32_t)picture->rows;
-		return row;
+	if (index != TABLE_NONE)
+		return &picture->row[index];
+	if (picture->rows < PICTURE_ROWS && !picture->has_others &&
+	    table_add(&picture->of_row, hash, (uint32_t)picture->rows)) {
+		picture->row[picture->rows] = wanted;
+		return &picture->row[picture->rows++];
 	}
 	row = &picture->row[PICTURE_ROWS];
 	if (!picture->has_others) {

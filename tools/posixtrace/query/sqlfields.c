@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/errnames.h"
 #include "log/value.h"
 #include "query/query_columns.h"
 
@@ -112,9 +113,8 @@ static bool name_of(const struct posix_trace_value_np *value, struct sqlvalue *t
 		set_bytes(to, SQLVALUE_TEXT, name, strlen(name));
 		return true;
 	}
-	if (value->field->type == POSIX_TRACE_TYPE_ERRNO_NP && value->s64 && value->s64 > -4096 &&
-	    value->s64 < 4096)
-		name = strerrorname_np((int)(negative ? -value->s64 : value->s64));
+	if (value->field->type == POSIX_TRACE_TYPE_ERRNO_NP)
+		name = errno_name(negative ? -value->s64 : value->s64); /* of 32 bits */
 	if (!name)
 		return false;
 	scratch.used = 0;

@@ -12,6 +12,7 @@
 
 #include "base/brief.h"
 #include "base/out.h"
+#include "base/table.h"
 #include "log/value.h"
 #include "rules/judge.h"
 
@@ -152,36 +153,30 @@ static void make_room(struct judge *judge)
 	}
 }
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* The key of an event; text gets it in words. */
 static uint64_t key_of(const struct judge *judge, const struct judge_use *use,
 		       const struct reading *reading, char *text)
 {
 	static struct out scratch = { .fd = -1 };
 	const struct posix_trace_event_np *event = &reading->event;
-	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), &event->info.posix_pid,
+	uint64_t hash = hash_bytes(HASH_BEGIN, &event->info.posix_pid,
 			    sizeof(event->info.posix_pid));
 	struct posix_trace_value_np value;
 
 	scratch.used = 0;
 	if (!use->rule->fields) {
-		hash = mix(hash, &event->tid, sizeof(event->tid));
-		hash = mix(hash, &event->info.posix_thread_id, sizeof(event->info.posix_thread_id));
+		hash = hash_bytes(hash, &event->tid, sizeof(event->tid));
+		hash = hash_bytes(hash, &event->info.posix_thread_id,
+				  sizeof(event->info.posix_thread_id));
 	}
 	for (unsigned i = 0; i < use->rule->fields; i++) {
 		if (!posix_trace_field_get_np(reading->type->schema, use->field[i], 0, event->data,
 					      event->data_len, 0, &value))
 			continue;
 		if (value.field->form == POSIX_TRACE_FORM_BYTES_NP)
-			hash = mix(hash, value.data, value.len);
+			hash = hash_bytes(hash, value.data, value.len);
 		else
-			hash = mix(hash, &value.u64, sizeof(value.u64));
+			hash = hash_bytes(hash, &value.u64, sizeof(value.u64));
 		if (text && scratch.used < KEY_BYTES) {
 			out_printf(&scratch, " %s=", use->rule->field[i]);
 			value_text(&scratch, judge->log, event, &value, WHEN_UTC);

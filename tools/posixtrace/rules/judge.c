@@ -130,7 +130,7 @@ bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log)
 	judge->ids = 65536;
 	judge->last_ns = INT64_MIN;
 	judge->by_id = calloc(judge->ids, sizeof(*judge->by_id));
-	judge->holder = calloc(2 * RULES_HOLDERS, sizeof(*judge->holder));
+	judge->holder = calloc(RULES_HOLDERS, sizeof(*judge->holder));
 	if (!judge->by_id || !judge->holder || !every_init(judge))
 		return false;
 	for (size_t i = 0; i < rules->count; i++) {
@@ -156,6 +156,7 @@ void judge_fini(struct judge *judge)
 	free(judge->by_id);
 	every_fini(judge);
 	free(judge->holder);
+	table_fini(&judge->of_holder);
 }
 
 /* ------------------------------------------------------------------ the others */

@@ -9,6 +9,7 @@
 #ifndef POSIXTRACE_RULES_JUDGE_H
 #define POSIXTRACE_RULES_JUDGE_H
 
+#include "base/table.h"
 #include "choose/reading.h"
 #include "rules/rules.h"
 #include "rules/sight.h"
@@ -32,8 +33,9 @@ struct judge {
 	uint32_t free, *first, *last; /* of each rule, by age */
 	bool *hidden;              /* of each rule: the filter keeps out what must follow */
 	struct sight sight;
-	struct holder *holder;     /* threads that held locks: a hash table */
+	struct holder *holder;     /* threads that held locks */
 	size_t holders;
+	struct table of_holder;    /* finds them */
 	int64_t last_ns;           /* the greatest time so far; INT64_MIN before the first event */
 	int err;
 };

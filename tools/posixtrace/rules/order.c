@@ -13,24 +13,29 @@
 #include "spans/locks.h"
 #include "spans/pairing.h"
 
+static bool is_at(const void *array, uint32_t index, const void *key)
+{
+	const struct holder *holder = (const struct holder *)array + index, *wanted = key;
+
+	return holder->rule == wanted->rule && holder->tid == wanted->tid &&
+	       holder->pid == wanted->pid;
+}
+
 static struct holder *find(struct judge *judge, const struct rule *rule,
 			   const struct posix_trace_event_np *event)
 {
-	size_t room = 2 * (size_t)RULES_HOLDERS;
-	uint64_t hash = ((uint64_t)event->info.posix_pid << 32 ^ (uint64_t)(uint32_t)event->tid ^
-			 (uint64_t)rule->line << 20) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t i = (size_t)(hash >> 32) % room;
+	struct holder wanted = { .rule = rule, .pid = event->info.posix_pid, .tid = event->tid };
+	uint64_t hash = hash_number((uint64_t)event->info.posix_pid << 32 ^ (uint32_t)event->tid,
+				    rule->line);
+	uint32_t index = table_find(&judge->of_holder, hash, is_at, judge->holder, &wanted);
 
-	for (; judge->holder[i].rule; i = (i + 1) % room)
-		if (judge->holder[i].rule == rule && judge->holder[i].tid == event->tid &&
-		    judge->holder[i].pid == event->info.posix_pid)
-			return &judge->holder[i];
-	if (judge->holders == RULES_HOLDERS)
+	if (index != TABLE_NONE)
+		return &judge->holder[index];
+	if (judge->holders == RULES_HOLDERS ||
+	    !table_add(&judge->of_holder, hash, (uint32_t)judge->holders))
 		return NULL;
-	judge->holders++;
-	judge->holder[i] = (struct holder){ .rule = rule, .pid = event->info.posix_pid,
-					    .tid = event->tid };
-	return &judge->holder[i];
+	judge->holder[judge->holders] = wanted;
+	return &judge->holder[judge->holders++];
 }
 
 /* By its name, its kind and name, or its address. */

@@ -6,13 +6,11 @@
 
 #include "spans/pairing.h"
 
-#define ROOM ((size_t)2 * LOCKS_MAX)
-
 bool locks_init(struct locks *locks)
 {
 	memset(locks, 0, sizeof(*locks));
-	locks->lock = calloc(ROOM, sizeof(*locks->lock));
-	locks->waiter = calloc(ROOM, sizeof(*locks->waiter));
+	locks->lock = calloc(LOCKS_MAX, sizeof(*locks->lock));
+	locks->waiter = calloc(LOCKS_MAX, sizeof(*locks->waiter));
 	return locks->lock && locks->waiter;
 }
 
@@ -20,42 +18,53 @@ void locks_fini(struct locks *locks)
 {
 	free(locks->lock);
 	free(locks->waiter);
+	table_fini(&locks->of_lock);
+	table_fini(&locks->of_waiter);
 }
 
-static size_t hash(uint64_t a, uint64_t b)
+static bool is_lock(const void *array, uint32_t index, const void *key)
 {
-	uint64_t h = (a ^ b << 20) * UINT64_C(0x9e3779b97f4a7c15);
+	const struct lock *lock = (const struct lock *)array + index, *wanted = key;
 
-	return (size_t)(h >> 32) & (ROOM - 1);
+	return lock->pid == wanted->pid && lock->pointer == wanted->pointer;
 }
 
-/* NULL: there are too many others. */
+static bool is_waiter(const void *array, uint32_t index, const void *key)
+{
+	const struct waiter *waiter = (const struct waiter *)array + index, *wanted = key;
+
+	return waiter->pid == wanted->pid && waiter->tid == wanted->tid;
+}
+
+/* NULL: there are too many others, or no memory. */
 static struct lock *find_lock(struct locks *locks, pid_t pid, uint64_t pointer)
 {
-	size_t i = hash(pointer, (uint64_t)pid);
+	struct lock wanted = { .pid = pid, .pointer = pointer };
+	uint64_t hash = hash_number(pointer, (uint64_t)pid);
+	uint32_t index = table_find(&locks->of_lock, hash, is_lock, locks->lock, &wanted);
 
-	for (; locks->lock[i].used; i = (i + 1) & (ROOM - 1))
-		if (locks->lock[i].pid == pid && locks->lock[i].pointer == pointer)
-			return &locks->lock[i];
-	if (locks->count == LOCKS_MAX)
+	if (index != TABLE_NONE)
+		return &locks->lock[index];
+	if (locks->count == LOCKS_MAX ||
+	    !table_add(&locks->of_lock, hash, (uint32_t)locks->count))
 		return NULL;
-	locks->count++;
-	locks->lock[i] = (struct lock){ .pid = pid, .pointer = pointer, .used = true };
-	return &locks->lock[i];
+	locks->lock[locks->count] = wanted;
+	return &locks->lock[locks->count++];
 }
 
 static struct waiter *find_waiter(struct locks *locks, pid_t pid, pid_t tid)
 {
-	size_t i = hash((uint64_t)tid, (uint64_t)pid);
+	struct waiter wanted = { .pid = pid, .tid = tid };
+	uint64_t hash = hash_number((uint64_t)tid, (uint64_t)pid);
+	uint32_t index = table_find(&locks->of_waiter, hash, is_waiter, locks->waiter, &wanted);
 
-	for (; locks->waiter[i].used; i = (i + 1) & (ROOM - 1))
-		if (locks->waiter[i].pid == pid && locks->waiter[i].tid == tid)
-			return &locks->waiter[i];
-	if (locks->waiters == LOCKS_MAX)
+	if (index != TABLE_NONE)
+		return &locks->waiter[index];
+	if (locks->waiters == LOCKS_MAX ||
+	    !table_add(&locks->of_waiter, hash, (uint32_t)locks->waiters))
 		return NULL;
-	locks->waiters++;
-	locks->waiter[i] = (struct waiter){ .pid = pid, .tid = tid, .used = true };
-	return &locks->waiter[i];
+	locks->waiter[locks->waiters] = wanted;
+	return &locks->waiter[locks->waiters++];
 }
 
 static bool add(struct locks_sum *sum, uint64_t ns)
@@ -156,17 +165,8 @@ static int by_waiter(const void *a, const void *b)
 
 void locks_sort(struct locks *locks)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < ROOM; i++)
-		if (locks->lock[i].used)
-			locks->lock[n++] = locks->lock[i];
-	qsort(locks->lock, n, sizeof(*locks->lock), by_lock);
-	n = 0;
-	for (size_t i = 0; i < ROOM; i++)
-		if (locks->waiter[i].used)
-			locks->waiter[n++] = locks->waiter[i];
-	qsort(locks->waiter, n, sizeof(*locks->waiter), by_waiter);
+	qsort(locks->lock, locks->count, sizeof(*locks->lock), by_lock);
+	qsort(locks->waiter, locks->waiters, sizeof(*locks->waiter), by_waiter);
 }
 
 const char *locks_name(const struct logfile *log, pid_t pid, uint64_t pointer, int64_t time_ns,

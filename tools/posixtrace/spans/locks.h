@@ -9,6 +9,7 @@
 #ifndef POSIXTRACE_SPANS_LOCKS_H
 #define POSIXTRACE_SPANS_LOCKS_H
 
+#include "base/table.h"
 #include "log/logfile.h"
 
 #define LOCKS_MAX 4096
@@ -23,7 +24,6 @@ struct lock {
 	const struct log_type *type; /* of the waits; NULL: it was held, and not waited for */
 	int64_t last_ns;             /* when its name is asked for */
 	struct locks_sum wait, held;
-	bool used;
 };
 
 struct waiter {
@@ -31,13 +31,13 @@ struct waiter {
 	struct locks_sum wait;
 	uint64_t longest;            /* the lock that max_ns was waited for */
 	int64_t last_ns;
-	bool used;
 };
 
 struct locks {
-	struct lock *lock;     /* hash tables; sorted by locks_sort() */
+	struct lock *lock;     /* sorted by locks_sort() */
 	struct waiter *waiter;
 	size_t count, waiters;
+	struct table of_lock, of_waiter; /* find them before they are sorted */
 	struct locks_sum other_wait, other_held, other_waiters;
 	uint64_t other_events;
 };

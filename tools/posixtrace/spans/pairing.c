@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "spans/opened.h"
 #include "spans/roles.h"
 
@@ -42,40 +43,27 @@ const char *pairing_kind_name(enum series_kind kind)
 
 /* ------------------------------------------------------------------ spans */
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
-static uint64_t mix_number(uint64_t hash, uint64_t number)
-{
-	hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 29;
-}
-
 /*
  * What a begin and its end have in common. A field that the payload lacks pairs those that lack it.
  */
 static uint64_t key_of(const struct role *role, const struct log_type *type,
 		       const struct posix_trace_event_np *event)
 {
-	uint64_t hash = mix_number(role->series->index + 1, (uint64_t)event->info.posix_pid);
+	uint64_t hash = hash_number(role->series->index + 1, (uint64_t)event->info.posix_pid);
 	struct posix_trace_value_np value;
 
 	if (!role->keys) {
-		hash = mix_number(hash, (uint64_t)event->info.posix_thread_id);
-		return mix_number(hash, (uint64_t)event->tid);
+		hash = hash_number(hash, (uint64_t)event->info.posix_thread_id);
+		return hash_number(hash, (uint64_t)event->tid);
 	}
 	for (unsigned i = 0; i < role->keys; i++) {
 		if (!posix_trace_field_get_np(type->schema, role->key[i], 0, event->data,
 					      event->data_len, 0, &value))
 			continue;
 		if (value.field->form == POSIX_TRACE_FORM_BYTES_NP)
-			hash = mix(hash, value.data, value.len);
+			hash = hash_bytes(hash, value.data, value.len);
 		else
-			hash = mix_number(hash, value.u64);
+			hash = hash_number(hash, value.u64);
 	}
 	return hash;
 }

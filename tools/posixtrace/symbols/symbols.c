@@ -6,26 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "base/text.h"
+#include "base/vec.h"
 #include "symbols/demangle.h"
 #include "symbols/module.h"
 
-#define KNOWN_FIRST 1024u         /* places of the table, a power of two */
-#define KNOWN_MAX   (1u << 18)    /* then it begins anew */
+#define KNOWN_MAX (1u << 17) /* entries; then it begins anew */
 
 /* What an address of a process was in a span of time. */
 struct known {
 	trace_id_t trid;
 	pid_t pid;
-	uint64_t address;           /* 0: the place is free */
+	uint64_t address;
 	int64_t from_ns, until_ns;
 	struct symbol symbol;
 	char *own;                  /* the name, where it is made up */
 };
 
 static struct {
-	struct known *place;
-	size_t places, used;
+	struct known *entry;
+	size_t entries;
+	struct table table;
 } known;
 
 static bool as_the_linker_has_it;
@@ -45,50 +47,37 @@ bool symbols_option(int option, const char *value)
 
 static void forget(void)
 {
-	for (size_t i = 0; i < known.places; i++)
-		free(known.place[i].own);
-	free(known.place);
+	for (size_t i = 0; i < known.entries; i++)
+		free(known.entry[i].own);
+	free(known.entry);
+	table_fini(&known.table);
 	memset(&known, 0, sizeof(known));
 }
 
-static struct known *place_of(struct known *place, size_t places, trace_id_t trid, pid_t pid,
-			      uint64_t address)
+static bool is_at(const void *array, uint32_t index, const void *key)
 {
-	uint64_t mix = (address ^ (uint64_t)(unsigned)pid << 40 ^ (uint64_t)trid << 20) *
-		       UINT64_C(0x9e3779b97f4a7c15);
-	size_t i = (size_t)(mix >> 32) & (places - 1);
+	const struct known *entry = (const struct known *)array + index, *wanted = key;
 
-	while (place[i].address && (place[i].address != address || place[i].pid != pid ||
-				    place[i].trid != trid))
-		i = (i + 1) & (places - 1);
-	return &place[i];
+	return entry->address == wanted->address && entry->pid == wanted->pid &&
+	       entry->trid == wanted->trid;
 }
 
-/* Half of the places stay free. */
-static bool make_room(void)
+/* The entry of this address, which may be new and without times. NULL: no memory. */
+static struct known *known_entry(trace_id_t trid, pid_t pid, uint64_t address)
 {
-	size_t places = known.places ? 2 * known.places : KNOWN_FIRST;
-	struct known *more;
+	struct known wanted = { .trid = trid, .pid = pid, .address = address };
+	uint64_t hash = hash_number(address, (uint64_t)(unsigned)pid << 32 ^ (uint64_t)trid);
+	uint32_t index = table_find(&known.table, hash, is_at, known.entry, &wanted);
 
-	if (2 * known.used < known.places)
-		return true;
-	if (places > KNOWN_MAX) {
+	if (index != TABLE_NONE)
+		return &known.entry[index];
+	if (known.entries == KNOWN_MAX)
 		forget();
-		places = KNOWN_FIRST;
-	}
-	more = calloc(places, sizeof(*more));
-	if (!more)
-		return false;
-	for (size_t i = 0; i < known.places; i++) {
-		const struct known *old = &known.place[i];
-
-		if (old->address)
-			*place_of(more, places, old->trid, old->pid, old->address) = *old;
-	}
-	free(known.place);
-	known.place = more;
-	known.places = places;
-	return true;
+	if (!vec_grow(&known.entry, known.entries, 1) ||
+	    !table_add(&known.table, hash, (uint32_t)known.entries))
+		return NULL;
+	known.entry[known.entries] = wanted;
+	return &known.entry[known.entries++];
 }
 
 static char *with_offset(const char *path, uint64_t offset)
@@ -138,19 +127,15 @@ const struct symbol *symbols_of(const struct logfile *log, const struct posix_tr
 	struct posix_trace_mapping_np mapping;
 	struct known *entry;
 
-	if (!address || !make_room())
+	if (!address)
 		return NULL;
-	entry = place_of(known.place, known.places, log->trid, pid, address);
-	if (entry->address && event->time_ns >= entry->from_ns && event->time_ns < entry->until_ns)
+	entry = known_entry(log->trid, pid, address);
+	if (!entry)
+		return NULL;
+	if (event->time_ns >= entry->from_ns && event->time_ns < entry->until_ns)
 		return &entry->symbol;
 	if (posix_trace_mapping_find_np(log->trid, pid, address, event->time_ns, &mapping))
 		return NULL;
-	if (!entry->address) {
-		entry->trid = log->trid;
-		entry->pid = pid;
-		entry->address = address;
-		known.used++;
-	}
 	return learn(entry, &mapping, address) ? &entry->symbol : NULL;
 }
 

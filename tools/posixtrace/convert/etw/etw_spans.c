@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "convert/etw/etw_cost.h"
 #include "convert/etw/etw_describe.h"
 
@@ -113,15 +114,6 @@ static void add_cost(struct total *total, int64_t cost_ns)
 
 /* ------------------------------------------------------------------ keys of spans */
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
-{
-	const unsigned char *p = bytes;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /*
  * Adds the fields that name what a kernel event is about to the span's key. False: they are not in
  * the payload.
@@ -139,7 +131,7 @@ static bool add_subject(const struct etw_spans *spans, const struct etw_record *
 		found = etw_kernel_value(layout, key, len, (unsigned)spans->file->pointer_bytes,
 					 r->bytes + r->header, r->size - r->header, &value);
 		if (found)
-			span->key = mix(span->key, &value, sizeof(value));
+			span->key = hash_bytes(span->key, &value, sizeof(value));
 		key += len + (key[len] == ',');
 	}
 	etw_layout_free(layout);
@@ -191,14 +183,14 @@ static enum role identify(const struct etw_spans *spans, const struct etw_record
 		snprintf(span->name, sizeof(span->name), "etw.%s.%u", class, r->task);
 	else
 		snprintf(span->name, sizeof(span->name), "etw.%s", class);
-	span->key = mix(UINT64_C(0xcbf29ce484222325), span->name, strlen(span->name));
+	span->key = hash_bytes(HASH_BEGIN, span->name, strlen(span->name));
 	if (key)
 		return add_subject(spans, r, class, key, span) ? role : NONE;
 	if (etw_is_provider(r) && activity_of(r, &activity)) {
-		span->key = mix(span->key, activity, ETW_GUID_BYTES);
+		span->key = hash_bytes(span->key, activity, ETW_GUID_BYTES);
 		return role;
 	}
-	span->key = mix(span->key, ids, sizeof(ids));
+	span->key = hash_bytes(span->key, ids, sizeof(ids));
 	span->by_thread = r->has_ids;
 	return role;
 }

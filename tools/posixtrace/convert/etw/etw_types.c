@@ -7,31 +7,23 @@
 #include <search.h>
 #include <stdlib.h>
 
+#include "base/table.h"
 #include "convert/etw/etw_describe.h"
 #include "convert/etw/etw_type.h"
 #include "convert/octets.h"
 #include "log/etw_tail.h"
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
-{
-	const unsigned char *p = bytes;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 static uint64_t key_of(const struct etw_record *r)
 {
 	uint32_t fields[] = { (uint32_t)r->kind, (uint32_t)r->group, r->type, r->id, r->component,
 			      r->flags & 0x100, r->task, r->version, (uint32_t)r->level };
-	uint64_t key = mix(UINT64_C(0xcbf29ce484222325), fields, sizeof(fields));
+	uint64_t key = hash_bytes(HASH_BEGIN, fields, sizeof(fields));
 
-	key = mix(key, r->guid, sizeof(r->guid));
+	key = hash_bytes(key, r->guid, sizeof(r->guid));
 	if (r->schema)
-		key = mix(key, r->schema, r->schema_bytes);
+		key = hash_bytes(key, r->schema, r->schema_bytes);
 	if (r->traits)
-		key = mix(key, r->traits, r->traits_bytes);
+		key = hash_bytes(key, r->traits, r->traits_bytes);
 	return key;
 }
 

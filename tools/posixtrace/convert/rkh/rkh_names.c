@@ -4,19 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
+#include "base/vec.h"
 #include "convert/rkh/rkh.h"
 
-#define PLACES    (1u << 16)       /* half of them are used at most */
+#define NAMES_MAX (1u << 15)
 #define BYTES_MAX ((size_t)8 << 20) /* of all names */
 
 struct entry {
-	uint64_t key; /* 0: free */
+	uint64_t key;
 	char *name;
 };
 
 struct rkh_names {
 	size_t entries, bytes;
-	struct entry entry[PLACES];
+	struct entry *entry;
+	struct table table; /* finds entries */
 };
 
 struct rkh_names *rkh_names_new(void)
@@ -26,11 +29,10 @@ struct rkh_names *rkh_names_new(void)
 
 void rkh_names_clear(struct rkh_names *names)
 {
-	if (!names->entries)
-		return;
-	for (size_t i = 0; i < PLACES; i++)
-		if (names->entry[i].key)
-			free(names->entry[i].name);
+	for (size_t i = 0; i < names->entries; i++)
+		free(names->entry[i].name);
+	free(names->entry);
+	table_fini(&names->table);
 	memset(names, 0, sizeof(*names));
 }
 
@@ -41,13 +43,30 @@ void rkh_names_free(struct rkh_names *names)
 	free(names);
 }
 
-static struct entry *place_of(const struct rkh_names *names, uint64_t key)
+static bool is_at(const void *array, uint32_t index, const void *key)
 {
-	size_t i = (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 48) % PLACES;
+	return ((const struct entry *)array)[index].key == *(const uint64_t *)key;
+}
 
-	while (names->entry[i].key && names->entry[i].key != key)
-		i = (i + 1) % PLACES;
-	return (struct entry *)&names->entry[i];
+/* NULL: there is none. */
+static struct entry *find_entry(const struct rkh_names *names, uint64_t key)
+{
+	uint32_t index = table_find(&names->table, hash_number(HASH_BEGIN, key), is_at,
+				    names->entry, &key);
+
+	return index == TABLE_NONE ? NULL : &names->entry[index];
+}
+
+static struct entry *new_entry(struct rkh_names *names, uint64_t key)
+{
+	struct entry *entry;
+
+	if (!vec_grow(&names->entry, names->entries, 1) ||
+	    !table_add(&names->table, hash_number(HASH_BEGIN, key), (uint32_t)names->entries))
+		return NULL;
+	entry = &names->entry[names->entries++];
+	entry->key = key;
+	return entry;
 }
 
 static uint64_t key_of(enum rkh_space space, uint32_t value)
@@ -58,27 +77,31 @@ static uint64_t key_of(enum rkh_space space, uint32_t value)
 int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value, const char *name)
 {
 	uint64_t key = key_of(space, value);
-	struct entry *entry = place_of(names, key);
-	size_t len = strlen(name) + 1, old = entry->key ? strlen(entry->name) + 1 : 0;
+	struct entry *entry = find_entry(names, key);
+	size_t len = strlen(name) + 1, old = entry ? strlen(entry->name) + 1 : 0;
 	char *copy;
 
-	if ((!entry->key && names->entries == PLACES / 2) || names->bytes - old + len > BYTES_MAX)
+	if ((!entry && names->entries == NAMES_MAX) || names->bytes - old + len > BYTES_MAX)
 		return ENOSPC;
 	copy = malloc(len);
-	if (!copy)
+	if (copy && !entry)
+		entry = new_entry(names, key);
+	if (!copy || !entry) {
+		free(copy);
 		return ENOMEM;
+	}
 	memcpy(copy, name, len);
-	names->entries += !entry->key;
 	names->bytes += len - old;
 	free(entry->name);
-	entry->key = key;
 	entry->name = copy;
 	return 0;
 }
 
 const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space, uint32_t value)
 {
-	return place_of(names, key_of(space, value))->name;
+	const struct entry *entry = find_entry(names, key_of(space, value));
+
+	return entry ? entry->name : NULL;
 }
 
 const char *rkh_names_find(const struct rkh_names *names, enum rkh_space space, uint32_t value)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "convert/octets.h"
 #include "convert/tracex/tracex.h"
 #include "convert/tracex/tracex_pairs.h"
@@ -12,67 +13,28 @@
 #define TOKEN_STEP 16u
 #define PAIRS_MAX ((TRACEX_CLOCK_POINTER - TOKEN_FIRST) / TOKEN_STEP)
 
-static size_t hash_of(uint32_t pid, uint64_t thread)
+static bool is_at(const void *array, uint32_t index, const void *key)
 {
-	uint64_t hash = (thread ^ (uint64_t)pid << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	const struct tracex_pair *pair = (const struct tracex_pair *)array + index, *wanted = key;
 
-	return (size_t)(hash >> 32);
-}
-
-static uint32_t *place_of(const struct tracex_pairs *p, uint32_t pid, uint64_t thread)
-{
-	size_t i = hash_of(pid, thread) & (p->places - 1);
-
-	for (;; i = (i + 1) & (p->places - 1)) {
-		const struct tracex_pair *pair;
-
-		if (!p->place[i])
-			return &p->place[i];
-		pair = &p->pair[p->place[i] - 1];
-		if (pair->pid == pid && pair->thread == thread)
-			return &p->place[i];
-	}
-}
-
-static int make_room(struct tracex_pairs *p)
-{
-	size_t room = p->pairs_room ? 2 * p->pairs_room : 64;
-	struct tracex_pair *pair;
-	uint32_t *place;
-
-	if (p->pairs < p->pairs_room)
-		return 0;
-	if (p->pairs >= PAIRS_MAX)
-		return ENOSPC;
-	pair = realloc(p->pair, room * sizeof(*pair));
-	if (!pair)
-		return ENOMEM;
-	p->pair = pair;
-	place = calloc(2 * room, sizeof(*place));
-	if (!place)
-		return ENOMEM;
-	free(p->place);
-	p->place = place;
-	p->places = 2 * room;
-	p->pairs_room = room;
-	for (size_t i = 0; i < p->pairs; i++)
-		*place_of(p, pair[i].pid, pair[i].thread) = (uint32_t)i + 1;
-	return 0;
+	return pair->pid == wanted->pid && pair->thread == wanted->thread;
 }
 
 int tracex_pairs_token(struct tracex_pairs *p, uint32_t pid, uint64_t thread, uint32_t *token)
 {
-	uint32_t *place;
-	int err = make_room(p);
+	struct tracex_pair wanted = { thread, pid };
+	uint64_t hash = hash_number(thread, pid);
+	uint32_t index = table_find(&p->table, hash, is_at, p->pair, &wanted);
 
-	if (err)
-		return err;
-	place = place_of(p, pid, thread);
-	if (!*place) {
-		p->pair[p->pairs] = (struct tracex_pair){ thread, pid };
-		*place = (uint32_t)++p->pairs;
+	if (index == TABLE_NONE) {
+		if (p->pairs >= PAIRS_MAX)
+			return ENOSPC;
+		index = (uint32_t)p->pairs;
+		if (!vec_grow(&p->pair, p->pairs, 1) || !table_add(&p->table, hash, index))
+			return ENOMEM;
+		p->pair[p->pairs++] = wanted;
 	}
-	*token = TOKEN_FIRST + (*place - 1) * TOKEN_STEP;
+	*token = TOKEN_FIRST + index * TOKEN_STEP;
 	return 0;
 }
 
@@ -97,12 +59,9 @@ int tracex_pairs_object(struct tracex_pairs *p, const struct fmt_object *object)
 	for (size_t i = 0; i < p->things; i++)
 		if (p->thing[i].pointer == object->pointer)
 			return 0;
-	thing = realloc(p->thing, (p->things + 1) * sizeof(*thing));
-	if (!thing)
+	if (!vec_grow(&p->thing, p->things, 1))
 		return ENOMEM;
-	p->thing = thing;
-	thing += p->things++;
-	memset(thing, 0, sizeof(*thing));
+	thing = &p->thing[p->things++];
 	thing->type = type;
 	thing->pointer = (uint32_t)object->pointer;
 	thing->parameter[0] = (uint32_t)object->parameter[0];
@@ -164,6 +123,6 @@ void tracex_pairs_put(const struct tracex_pairs *p, struct out *out)
 void tracex_pairs_free(struct tracex_pairs *p)
 {
 	free(p->pair);
-	free(p->place);
+	table_fini(&p->table);
 	free(p->thing);
 }

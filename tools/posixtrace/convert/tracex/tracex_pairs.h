@@ -8,6 +8,7 @@
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_PAIRS_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_PAIRS_H
 
+#include "base/table.h"
 #include "convert/format.h"
 
 #define TRACEX_NAME_BYTES 32 /* of a slot that we write */
@@ -24,9 +25,8 @@ struct tracex_thing { /* a slot of an object */
 
 struct tracex_pairs {
 	struct tracex_pair *pair;
-	size_t pairs, pairs_room;
-	uint32_t *place;        /* hash table of index + 1 */
-	size_t places;
+	size_t pairs;
+	struct table table;     /* finds them */
 	struct tracex_thing *thing;
 	size_t things;
 	uint64_t unfit;         /* objects that TraceX has no slot for */

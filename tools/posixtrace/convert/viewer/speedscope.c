@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/jsontext.h"
+#include "base/table.h"
 #include "convert/format.h"
 #include "convert/nesting.h"
 #include "convert/plan.h"
@@ -181,24 +182,19 @@ static struct track *new_track(struct speedscope *s, const struct fmt_event *eve
 	return track->keyed && !track->name ? NULL : track;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t number)
-{
-	hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 29;
-}
-
 /* NULL: no memory, or too many of them. */
 static struct track *track_of(struct speedscope *s, const struct fmt_event *event)
 {
 	const struct fmt_span *span = event->span;
 	uint64_t key =
-		mix(mix(mix(UINT64_C(0xcbf29ce484222325), span->lane), event->pid), span->keyed);
+		hash_number(hash_number(hash_number(HASH_BEGIN, span->lane), event->pid),
+			    span->keyed);
 	struct thread *place;
 
 	if (span->keyed)
-		key = mix(key, span->series);
+		key = hash_number(key, span->series);
 	else
-		key = mix(mix(key, event->tid), event->tid ? 0 : event->thread);
+		key = hash_number(hash_number(key, event->tid), event->tid ? 0 : event->thread);
 	place = threads_of(&s->places, 0, 0, key);
 	if (!place)
 		return NULL;

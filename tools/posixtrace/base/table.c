@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/table.h"
+
+#include <stdlib.h>
+
+#define PLACES_FIRST 64
+
+static void table_put(struct table *table, struct table_place what)
+{
+	size_t i = what.hash & (table->places - 1);
+
+	while (table->place[i].next_index)
+		i = (i + 1) & (table->places - 1);
+	table->place[i] = what;
+}
+
+static bool table_grow(struct table *table)
+{
+	struct table more = { .places = table->places ? 2 * table->places : PLACES_FIRST };
+
+	more.place = calloc(more.places, sizeof(*more.place));
+	if (!more.place)
+		return false;
+	for (size_t i = 0; i < table->places; i++)
+		if (table->place[i].next_index)
+			table_put(&more, table->place[i]);
+	more.used = table->used;
+	free(table->place);
+	*table = more;
+	return true;
+}
+
+bool table_add(struct table *table, uint64_t hash, uint32_t index)
+{
+	if (2 * (table->used + 1) > table->places && !table_grow(table))
+		return false;
+	table_put(table, (struct table_place){ table_fold(hash), index + 1 });
+	table->used++;
+	return true;
+}
+
+void table_fini(struct table *table)
+{
+	free(table->place);
+	*table = (struct table){ 0 };
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * table.h - a hash table that finds elements of the caller's array by their index.
+ *
+ * Open addressing; at least half of the places stay free. The table keeps a part of each element's
+ * hash, so that it grows without the elements, and compares few of them. Nothing is removed but all
+ * at once. A table that is all zeros is an empty one.
+ */
+#ifndef POSIXTRACE_BASE_TABLE_H
+#define POSIXTRACE_BASE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TABLE_NONE UINT32_MAX
+
+/* Where a hash begins; then one or more parts are added. */
+#define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
+
+struct table_place {
+	uint32_t hash;
+	uint32_t next_index; /* the element's index + 1; 0: the place is free */
+};
+
+struct table {
+	struct table_place *place;
+	size_t places; /* a power of two */
+	size_t used;
+};
+
+/* FNV-1a. */
+static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
+{
+	const unsigned char *p = bytes;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static inline uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+	hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+static inline uint32_t table_fold(uint64_t hash)
+{
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
+/*
+ * The index of the element with this hash for which is_same(array, index, key) is true, or
+ * TABLE_NONE. Inlined, so that is_same() is, too.
+ */
+static inline __attribute__((always_inline)) uint32_t
+table_find(const struct table *table, uint64_t hash,
+	   bool (*is_same)(const void *array, uint32_t index, const void *key), const void *array,
+	   const void *key)
+{
+	uint32_t folded = table_fold(hash);
+
+	if (!table->places)
+		return TABLE_NONE;
+	for (size_t i = folded & (table->places - 1);; i = (i + 1) & (table->places - 1)) {
+		const struct table_place *place = &table->place[i];
+
+		if (!place->next_index)
+			return TABLE_NONE;
+		if (place->hash == folded && is_same(array, place->next_index - 1, key))
+			return place->next_index - 1;
+	}
+}
+
+/* Adds an element that is not in the table. False: no memory; the table is as it was. */
+bool table_add(struct table *table, uint64_t hash, uint32_t index);
+
+/* Frees the memory; the table is empty. */
+void table_fini(struct table *table);
+
+#endif
