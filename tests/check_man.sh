@@ -21,13 +21,14 @@ export LC_ALL
 src=$(cd "$top_srcdir" && pwd)
 lib=$(cd "$top_builddir" && pwd)/lib/.libs
 man=$src/lib/man
+tool_man=$src/tools/posixtrace/man
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
 # path NAME SECTION: the file of a page, links not followed.
 path() {
-	if [ "$2" = 1 ]; then
-		echo "$src/tools/posixtrace/man/$1.$2"
+	if [ -f "$tool_man/$1.$2" ]; then
+		echo "$tool_man/$1.$2"
 	else
 		echo "$man/$1.$2"
 	fi
@@ -42,7 +43,7 @@ page() {
 	[ ! -f "$file" ] || echo "$file"
 }
 
-pages="$(grep -L '^\.so ' "$man"/*.[0-9]) $(echo "$src"/tools/posixtrace/man/*.1)"
+pages="$(grep -L '^\.so ' "$man"/*.[0-9]) $(echo "$tool_man"/*.[17])"
 
 # --- pages
 

@@ -303,7 +303,7 @@ check "rules and log are not both standard input" has err 'cannot both be standa
 
 # The rules that the page prints, on a log that keeps them but for the one that names EIO.
 page=${top_srcdir:-${0%/*}/../..}/tools/posixtrace/man/posixtrace-check.1
-sed -n '/^\.Sh EXAMPLES/,/^\.Ed/{/^\./!p}' "$page" >"$tmp/page.rules"
+sed -n '/^\.\\" rules/,/^\.Ed/{/^\./!p}' "$page" >"$tmp/page.rules"
 check "the page has rules" test "$(lines page.rules)" -ge 6
 for error in 0 5; do
 	printf '%s\n' 'type req_begin u32 id' 'type req_end u32 id' 'type worker_start' 'type log.line' \

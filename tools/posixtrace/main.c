@@ -51,6 +51,7 @@ static void overview(struct out *out)
 		     "  posixtrace COMMAND --help   explains a command (also: posixtrace help "
 		     "COMMAND)\n"
 		     "  posixtrace --version        prints the version\n\n"
+		     "Each command has a manual page, such as posixtrace-record(1).\n"
 		     "A LOG of - is standard input. Exit status: 0 ok, 1 failure, 2 usage,\n"
 		     "3 a log is damaged or was never closed, 4 events were lost "
 		     "(--fail-on-loss).\n");

@@ -76,5 +76,6 @@ bool tool_number(const char *option, const char *text, uint64_t *number)
 int tool_help(const struct tool_command *command)
 {
 	out_str(&out_stdout, command->help);
+	out_printf(&out_stdout, "Manual page: posixtrace-%s(1)\n", command->name);
 	return TOOL_OK;
 }

@@ -34,7 +34,7 @@ static const char help[] =
 	"\n"
 	WANTED_TIME_HELP
 	"IN and OUT may be tcp:HOST:PORT or listen:[HOST:]PORT, and IN a serial line.\n"
-	"What a format has no place for is left out; posixtrace(1) says what that is.\n"
+	"posixtrace-convert(1) says what each format omits.\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 IN is damaged or not complete and was converted\n"
 	"as far as it is whole, 4 see --fail-on-loss.\n";
 

@@ -1,0 +1,164 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# The manual pages of posixtrace agree with the tool.
+#
+#   pages      each command of posixtrace --help has a page that is installed, and posixtrace(1)
+#              refers to it; --help names the page
+#   options    a page has the options of --help, and no others
+#   examples   a block behind .\" session is a session: each command after "$ " runs with status 0,
+#              and prints the lines below it. Words that contain a digit are equal if both do, for
+#              times, numbers and addresses differ from run to run. Lines can be left out.
+. "${0%/*}/lib.sh"
+. "${0%/*}/targets.sh"
+
+top=$(cd "${top_srcdir:-${0%/*}/../..}" && pwd)
+man=$top/tools/posixtrace/man
+build=$(cd "${top_builddir:-..}" && pwd)
+preload=$build/lib/.libs/libposixtrace-preload.so
+
+# options_of_page PAGE: the options that the page's lists of options begin an entry with.
+options_of_page() {
+	awk '
+		/^\.It Fl / {
+			is_option = 0
+			for (i = 2; i <= NF; i++) {
+				if ($i == "Fl")
+					is_option = 1
+				else if ($i ~ /^[A-Z][a-z]$/)
+					is_option = 0
+				else if (is_option && $i != ",")
+					print "-" $i
+			}
+		}' "$1" | sort -u
+}
+
+# The options that begin a line of the text of --help in $tmp/out.
+options_of_help() {
+	sed -n 's/^ \{2,6\}\(-[^ ,]*\(, --[^ ]*\)\{0,1\}\).*/\1/p' "$tmp/out" | tr -s ', ' '\n' |
+		sed 's/[=[].*//' | sort -u
+}
+
+run 0 --help
+check "the overview names the pages" has out 'posixtrace-record(1)'
+sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$tmp/out" >"$tmp/commands"
+check "the overview names the commands" test "$(lines commands)" -ge 20
+for command in $(cat "$tmp/commands"); do
+	page=$man/posixtrace-$command.1
+	check "$command has a page" test -f "$page"
+	check "the page of $command is installed" \
+		grep -q "man/posixtrace-$command\.1\( \\\\\)\{0,1\}$" "$man/Makefile.inc"
+	check "posixtrace(1) has the page of $command" \
+		grep -q "^\.It Xr posixtrace-$command 1\$" "$man/posixtrace.1"
+	run 0 $command --help
+	check "$command --help names its page" has out "^Manual page: posixtrace-$command(1)\$"
+	options_of_help >"$tmp/is"
+	options_of_page "$page" >"$tmp/should"
+	check "$command has options" grep -q -x -e --help "$tmp/is"
+	check "the page of $command has the options of --help" diff "$tmp/should" "$tmp/is"
+done
+
+# --- examples
+
+# A library with a sanitizer cannot be preloaded into programs without one.
+test -f "$preload" || skip_examples="there is no library to preload"
+! nm -D "$build/lib/.libs/libposixtrace.so" 2>/dev/null | grep -q '__[at]san_' || skip_examples="the library has a sanitizer"
+command -v cc >/dev/null || skip_examples="there is no compiler for an example"
+if test -n "$skip_examples"; then
+	echo "the examples do not run: $skip_examples"
+	finish
+	exit
+fi
+POSIXTRACE_PRELOAD=$preload
+PATH=$(cd "${posixtrace%/*}" && pwd):$PATH
+LD_LIBRARY_PATH=$build/lib/.libs
+export POSIXTRACE_PRELOAD PATH LD_LIBRARY_PATH
+
+# sessions PAGE: a file NUMBER.sh for each command of its sessions, and NUMBER.lines for its lines.
+sessions() {
+	awk -v dir="$tmp/sessions" '
+		/^\.\\" session/ { is_next = 1; next }
+		/^\.Bd / && is_next { is_next = 0; is_session = 1; next }
+		/^\.Ed/ { is_session = 0 }
+		!is_session { next }
+		{ gsub(/\\e/, "\\"); gsub(/\\&/, "") }
+		/^\$ / { name = sprintf("%s/%03d", dir, ++number); printf "" > (name ".lines") }
+		/^[$>] / { print substr($0, 3) > (name ".sh"); next }
+		{ print > (name ".lines") }' "$1"
+}
+
+masked() { awk '{ for (i = 1; i <= NF; i++) if ($i ~ /[0-9]/) $i = "#"; $1 = $1; print }' "$1"; }
+
+# prints LINES OUTPUT: the output has the lines, in their order.
+prints() {
+	test -s "$1" || return 0
+	masked "$1" >"$tmp/wanted"
+	masked "$2" >"$tmp/printed"
+	awk 'NR == FNR { wanted[++count] = $0; next }
+		next_line < count && $0 == wanted[next_line + 1] { next_line++ }
+		END {
+			if (next_line == count)
+				exit 0
+			print "not printed: " wanted[next_line + 1]
+			exit 1
+		}' "$tmp/wanted" "$tmp/printed" && return
+	head -n 20 "$2"
+	return 1
+}
+
+scratch=$tmp/scratch
+mkdir "$scratch"
+cd "$scratch" || exit 99
+command -v seq >/dev/null && seq 2000 >names || ls /usr/bin >names
+echo 'int main(void) { return 0; }' >file.c
+cp "$(command -v sh)" server
+
+# A process that makes calls on files, and one that traces it, as the pages assume.
+start_server() {
+	start env LD_PRELOAD="$preload" ./server -c 'while read line <names; do sleep 0.02; done'
+	target=$pid
+	check "the server runs" until_true grep -q libposixtrace-preload "/proc/$target/maps"
+}
+
+is_attached() { posixtrace list | grep -q "^ *$target .* loop\.ptl .* running"; }
+
+ran=0
+for page in "$man"/posixtrace*.[17]; do
+	name=${page##*/}
+	case $name in
+	posixtrace-query.1) grep -q -x query "$tmp/commands" || continue ;;
+	esac
+	rm -rf "$tmp/sessions"
+	mkdir "$tmp/sessions"
+	sessions "$page"
+	for made in *; do
+		case $made in
+		names | file.c | server) ;;
+		*) rm -rf "$made" ;;
+		esac
+	done
+	posixtrace record -q -- sort -o sorted names 2>"$tmp/err"
+	target=4711
+	if cat "$tmp/sessions"/*.sh 2>/dev/null | grep -q 4711; then
+		start_server
+	fi
+	if grep -q '^\.\\" session attached' "$page"; then
+		test "$target" != 4711 || start_server
+		start posixtrace attach -p "$target" -o loop.ptl --policy loop -e 'io.*' 2>/dev/null
+		check "$name: the process is traced" until_true is_attached
+	fi
+	for session in "$tmp/sessions"/*.sh; do
+		test -f "$session" || continue
+		ran=$((ran + 1))
+		sed -i "s/\<4711\>/$target/g" "$session"
+		timeout 60 sh "$session" >"$tmp/out" 2>&1
+		got=$?
+		wanted=0
+		check "$name: $(head -n 1 "$session")" exited
+		check "$name: it prints the lines" prints "${session%.sh}.lines" "$tmp/out"
+	done
+	end_all
+	started=
+done
+check "the pages have examples" test "$ran" -ge 30
+finish
