@@ -10,7 +10,7 @@
 #              warning, and, where the library has been built, ends with status 0 when it is run,
 #              and prints something if it calls printf() or puts()
 #   format     posixtrace-log(5) has the fields of lib/log/FORMAT
-#   README     its first program is examples/first.c
+#   README     its first program is examples/first.c; it has at most 150 lines of 100 columns
 #   headings   no word of a heading is a macro's name, which mdoc would call
 #   lint       mandoc has nothing to say
 : "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
@@ -188,6 +188,8 @@ sed 1d "$src/examples/first.c" | sed 's/^/    /; s/ *$//' >"$scratch/first"
 awk '/^    #include <stdio.h>/ { on = 1 } on { print } on && /^    }$/ { exit }' \
 	"$src/README" >"$scratch/readme"
 check "README's first program is examples/first.c" cmp "$scratch/first" "$scratch/readme"
+check "README has at most 150 lines" test "$(wc -l <"$src/README")" -le 150
+none "no line of README is wider than 100 columns" "$(expand -t 8 "$src/README" | grep -n '.\{101,\}')"
 
 # --- headings
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Where preloaded libraries usually break. Each part is a line of the table in README.
+# Where preloaded libraries often fail. Each part is a row of CONTEXTS in posixtrace-preload(7).
 . "${0%/*}/lib.sh"
 
 : "${CC:=cc}"

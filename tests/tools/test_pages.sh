@@ -6,9 +6,10 @@
 #   pages      each command of posixtrace --help has a page that is installed, and posixtrace(1)
 #              refers to it; --help names the page
 #   options    a page has the options of --help, and no others
-#   examples   a block behind .\" session is a session: each command after "$ " runs with status 0,
-#              and prints the lines below it. Words that contain a digit are equal if both do, for
-#              times, numbers and addresses differ from run to run. Lines can be left out.
+#   examples   a block behind .\" session is a session, and so is one of README that begins with
+#              posixtrace: each command after "$ " runs with status 0, and prints the lines below
+#              it. Words that contain a digit are equal if both do, for times, numbers and addresses
+#              differ from run to run. Lines can be left out.
 . "${0%/*}/lib.sh"
 . "${0%/*}/targets.sh"
 
@@ -76,7 +77,8 @@ export POSIXTRACE_PRELOAD PATH LD_LIBRARY_PATH
 
 # sessions PAGE: a file NUMBER.sh for each command of its sessions, and NUMBER.lines for its lines.
 sessions() {
-	awk -v dir="$tmp/sessions" '
+	awk -v dir="$tmp/sessions" -v is_readme="$(test "${1##*/}" != README || echo 1)" '
+		is_readme { is_session = sub(/^    /, "") && (is_session || /^\$ posixtrace/) }
 		/^\.\\" session/ { is_next = 1; next }
 		/^\.Bd / && is_next { is_next = 0; is_session = 1; next }
 		/^\.Ed/ { is_session = 0 }
@@ -112,6 +114,7 @@ cd "$scratch" || exit 99
 command -v seq >/dev/null && seq 2000 >names || ls /usr/bin >names
 echo 'int main(void) { return 0; }' >file.c
 cp "$(command -v sh)" server
+cp "$top/README" README
 
 # A process that makes calls on files, and one that traces it, as the pages assume.
 start_server() {
@@ -123,7 +126,7 @@ start_server() {
 is_attached() { posixtrace list | grep -q "^ *$target .* loop\.ptl .* running"; }
 
 ran=0
-for page in "$man"/posixtrace*.[17]; do
+for page in "$top/README" "$man"/posixtrace*.[17]; do
 	name=${page##*/}
 	case $name in
 	posixtrace-query.1) grep -q -x query "$tmp/commands" || continue ;;
@@ -133,7 +136,7 @@ for page in "$man"/posixtrace*.[17]; do
 	sessions "$page"
 	for made in *; do
 		case $made in
-		names | file.c | server) ;;
+		names | file.c | server | README) ;;
 		*) rm -rf "$made" ;;
 		esac
 	done
