@@ -47,7 +47,7 @@ attach -d 100ms
 finish_attach 0
 cp "$log" "$tmp/copy"
 run 1 attach -p "$target" -o "$log" -d 100ms
-check "a log that is there is refused" has err "^posixtrace: $log: is there already; --force overwrites it$"
+check "a log that is there is refused" has err "^posixtrace: $log: the file exists; --force replaces it$"
 check "and not touched" cmp "$log" "$tmp/copy"
 kill_target
 run 1 attach -p "$target" -o "$log" --force

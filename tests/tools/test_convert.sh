@@ -17,7 +17,7 @@ cp "$tmp/out" "$tmp/wanted"
 run 0 convert "$tmp/plain.log" -o "$tmp/plain.jsonl"
 check "the end of the output's name tells its format" cmp -s "$tmp/plain.jsonl" "$tmp/wanted"
 run 1 convert "$tmp/plain.log" -o "$tmp/plain.jsonl"
-check "a file that is there is refused" has err 'is there already'
+check "a file that is there is refused" has err 'the file exists'
 run 0 convert "$tmp/overrun.log" --force -o "$tmp/plain.jsonl"
 check "--force overwrites it" grep -q '"overwritten":' "$tmp/plain.jsonl"
 
@@ -49,7 +49,7 @@ check "nothing is left behind of no log" test ! -e "$tmp/new.jsonl"
 run 2 convert
 run 2 convert --to jsonl
 run 2 convert "$tmp/plain.log"
-check "the output's format must be known" has err 'which format'
+check "the output's format must be known" has err 'the format of the output is missing'
 run 2 convert "$tmp/plain.log" --to nonsense
 run 2 convert --from jsonl "$tmp/plain.log" --to jsonl
 check "a format that is only written" has err 'can only be written'

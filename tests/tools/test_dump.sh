@@ -188,7 +188,7 @@ done
 run 3 dump -e 'job_*' "$tmp/unfinished.log"
 check "an unfinished log shows all that was flushed" has_lines out "$events"
 run 2 dump --begin +1s --begin +2s "$log"
-check "two times to begin at are one too many" has err 'begin +2s: only one; +1s was given$'
+check "two times to begin at are one too many" has err 'begin +2s: give one value only; +1s was given before$'
 run 2 dump --end 10:15 --end 10:15 "$log"
 # Times at the ends of what a number can say: bounds stay there.
 compose=${top_builddir:-..}/tests/tools/compose

@@ -19,7 +19,7 @@ try() {
 	out=$tmp/box/out
 	cp "$tmp/precious" "$out"
 	run 1 "$@"
-	check "$1 says what is wrong" has err "^posixtrace: $out: is there already; --force overwrites it$"
+	check "$1 says what is wrong" has err "^posixtrace: $out: the file exists; --force replaces it$"
 	check "$1 leaves a file alone" is_precious "$out"
 	run 0 "$@" --force
 	check "$1 --force overwrites it" test -s "$out" -a "$(is_precious "$out"; echo $?)" -ne 0
@@ -67,7 +67,7 @@ cp "$tmp/precious" "$tmp/box/victim"
 for victim in victim gone; do
 	ln -s $victim "$tmp/box/o.trxc"
 	run 1 convert "$tmp/log" --to tracex -o "$tmp/box/o"
-	check "the file beside the output is refused, too" has err "/o.trxc: is there already; --force overwrites it$"
+	check "the file beside the output is refused, too" has err "/o.trxc: the file exists; --force replaces it$"
 	check "then there is no output" test ! -e "$tmp/box/o"
 	check "what the link leads to stays" is_precious "$tmp/box/victim"
 	check "or stays away" test ! -e "$tmp/box/gone"
@@ -86,7 +86,7 @@ check "and nothing is made beside it" test ! -e "$tmp/box/pipe.trxc"
 # Folders, descriptors, devices.
 mkdir "$tmp/box/ctf"
 run 1 convert "$tmp/log" --to ctf -o "$tmp/box/ctf" --force
-check "a folder is never overwritten" has err 'a folder is never overwritten$'
+check "a folder is never overwritten" has err 'the folder exists; a folder is never replaced$'
 run 0 report "$tmp/log" -o /dev/null
 if test -e /dev/stdout; then
 	for force in '' --force; do

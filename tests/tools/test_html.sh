@@ -154,7 +154,7 @@ cp "$tmp/log" "$tmp/kept"
 ln "$tmp/log" "$tmp/alias"
 for command in html plot report; do
 	run 1 $command "$tmp/log" -o "$tmp/alias"
-	check "$command says so" has err 'that is what is read$'
+	check "$command says so" has err 'this file is also an input; give another output$'
 done
 run 1 report -o "$tmp/alias" "$tmp/kept" "$tmp/log"
 check "the log is what it was" cmp "$tmp/log" "$tmp/kept"

@@ -22,9 +22,9 @@ check "each thread's events are whole and in order" "$victim" check "$copy"
 run 0 recover "$box" -o "$copy" --force --json -n 'b?x'
 check "there is JSON" has out "^{\"log\":\".*copy.log\",\"pid\":$target,\"stream\":\"box\",.*\"ended\":true,"
 run 1 recover "$box" -o "$copy"
-check "a log that is there is kept" has err 'is there already'
+check "a log that is there is kept" has err 'the file exists'
 run 1 recover "$box" -o "$copy" --force -n other
-check "a name that is nobody's is told" has err 'none of its 1 streams is called other'
+check "a name that is nobody's is told" has err 'none of its 1 streams has the name other'
 
 # What is no backing file, or only a part of one.
 run 1 recover "$copy" -o "$tmp/new.log"
@@ -54,7 +54,7 @@ run 1 recover "$target" -o "$copy" --force
 check "a process without streams is told" has err "process $target: it has no stream whose memory is left"
 end_puppet
 run 1 recover "$target" -o "$copy" --force
-check "a process that is gone is told" has err "process $target: it has ended, and nobody holds a stream of it"
+check "a process that is gone is told" has err "process $target: it has ended, and no process holds a stream of it"
 
 # A core dump, where this system lets programs leave one beside themselves. The shared memory of the
 # arena is in it by the usual coredump_filter.
@@ -91,9 +91,9 @@ run 1 recover "$tmp/core.short" -o "$tmp/new.log"
 check "what is only the beginning of a dump is told" has err "^posixtrace: $tmp/core.short:0: "
 
 run 2 recover
-check "what is missing is told" has err 'from what?'
+check "what is missing is told" has err 'the file or process is missing'
 run 2 recover "$box"
-check "what is missing is told" has err 'into which log? (-o)'
+check "what is missing is told" has err 'the name of the log is missing; give it after -o'
 run 2 recover "$box" "$box" -o "$copy"
 run 2 recover --no-such-option
 

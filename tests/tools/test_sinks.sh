@@ -26,7 +26,7 @@ for sink in $(cat "$tmp/sinks"); do
 	run 1 convert "$tmp/plain.log" --to $sink -o /dev/full
 	check "$sink: a full disk is told" has err 'No space left'
 	run 1 convert "$tmp/plain.log" --to $sink -o "$tmp/plain.$sink.out"
-	check "$sink: a file that is there is refused" has err 'is there already'
+	check "$sink: a file that is there is refused" has err 'the file exists'
 	"$posixtrace" convert "$tmp/plain.log" --to $sink >"$tmp/piped.out" 2>"$tmp/err"
 	check "$sink: standard output will do" test -s "$tmp/piped.out"
 done

@@ -9,7 +9,7 @@ copy=$tmp/copy.log
 
 start_puppet
 run 1 snapshot -p "$target" -o "$copy"
-check "a process without streams is told" has err "process $target: there is no stream in it"
+check "a process without streams is told" has err "process $target: it has no stream"
 check "no log is made" test ! -e "$copy"
 
 attach --policy loop
@@ -22,14 +22,14 @@ run 0 dump "$copy"
 check "it has the events" has_lines out 4
 check "their names are known" has out ' u 03000000$'
 run 1 snapshot -p "$target" -o "$copy"
-check "a log that is there is kept" has err 'is there already'
+check "a log that is there is kept" has err 'the file exists'
 tell e
 run 0 snapshot -p "$target" -o "$copy" --force --json
 check "unless it may be replaced" has out '"events":5,'
 check "the stream is told" has out "^{\"log\":\".*copy.log\",\"pid\":$target,\"stream\":\"a.log\",\"created\":\"[^\"]*\",\"ended\":false,"
 run 0 snapshot -p "$target" -o "$copy" --force -n 'a*'
 run 1 snapshot -p "$target" -o "$copy" --force -n 'b*'
-check "a name that is nobody's is told" has err "process $target: none of its 1 streams is called b\*"
+check "a name that is nobody's is told" has err "process $target: none of its 1 streams has the name b\*"
 
 first=$tracer
 log=$tmp/b.log
@@ -61,12 +61,12 @@ run 1 snapshot -p "$target" -o "$copy" --force
 check "who has ended is told" has err "process $target: no such process"
 
 run 2 snapshot -p 1
-check "what is missing is told" has err 'into which log? (-o)'
+check "what is missing is told" has err 'the name of the log is missing; give it after -o'
 run 2 snapshot -o "$copy"
-check "what else is missing is told" has err 'of which process? (-p)'
+check "what else is missing is told" has err 'the process is missing; give it after -p'
 run 2 snapshot -p 1 -o "$copy" extra
 run 2 snapshot -p 1 -p 2 -o "$copy"
-check "a second process is not left out in silence" has err "only one; 1 was given"
+check "a second process is not left out in silence" has err "give one value only; 1 was given"
 run 2 snapshot --no-such-option
 run 0 snapshot --help
 check "help is there" has out '^Usage: posixtrace snapshot'

@@ -129,22 +129,22 @@ cp "$tmp/a.ptl" "$tmp/b.ptl"
 cp "$tmp/a.ptl" "$tmp/kept"
 for output in "$tmp/b.ptl" "$tmp/../$(basename "$tmp")/b.ptl"; do
 	run 1 convert "$tmp/a.ptl" "$tmp/b.ptl" --force -o "$output"
-	check "an input is not replaced" has err 'b.ptl: that is what is read$'
+	check "an input is not replaced" has err 'b.ptl: this file is also an input; give another output$'
 done
 ln -s b.ptl "$tmp/link.ptl"
 run 1 convert "$tmp/link.ptl" --force -o "$tmp/b.ptl"
 check "by what name ever" cmp "$tmp/b.ptl" "$tmp/kept"
 run 2 convert "$tmp/a.ptl" "$tmp/new.ptl"
-check "the output has an option" has err 'which format? -o FILE or --to names it'
+check "the output has an option" has err 'the format of the output is missing: give --to'
 run 1 convert --to jsonl "$tmp/a.ptl" "$tmp/new.jsonl"
-check "where the last name is none of a file, too" has err 'the name of the output stands behind -o$'
+check "where the last name is none of a file, too" has err 'give the name of the output after -o$'
 run 2 query 'select 1' "$tmp/a.ptl"
-check "the statement comes last" has err 'the statement stands behind the logs$'
+check "the statement comes last" has err 'the statement must follow the logs$'
 : >"$tmp/nothing"
 run 1 convert "$tmp/nothing" --to jsonl
 check "an empty file is called so" has err 'nothing: it is empty$'
 run 0 convert "$tmp/a.ptl" --pid 1 --to jsonl
-check "that nothing was chosen is told" has err 'a.ptl: no event is one of those that are wanted$'
+check "that nothing was chosen is told" has err 'a.ptl: no event is selected$'
 run 0 convert "$tmp/a.ptl" --pid 1 --to perfetto -o /dev/null
 check "once, though the log is read twice" has_lines err 1
 run 0 convert "$tmp/a.ptl" --to jsonl

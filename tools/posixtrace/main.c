@@ -94,7 +94,7 @@ static int run(int argc, char **argv)
 	const struct tool_command *command;
 
 	if (argc < 2) {
-		say("which command?");
+		say("the name of a command is missing");
 		return usage();
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))

@@ -23,7 +23,7 @@ static int create_new(struct outfile *file)
 {
 	file->fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
 	if (file->fd < 0 && errno == EEXIST) {
-		say("%s: is there already; --force overwrites it", file->path);
+		say("%s: the file exists; --force replaces it", file->path);
 		return TOOL_FAILURE;
 	}
 	if (file->fd < 0)

@@ -64,7 +64,7 @@ bool quantity_bytes(const char *option, const char *text, size_t *bytes)
 		if (factor && value && !__builtin_mul_overflow(value, factor, bytes))
 			return true;
 	}
-	say("%s %s: no size such as 65536, 512K or 4M", option, text);
+	say("%s %s: not a size such as 65536, 512K or 4M", option, text);
 	return false;
 }
 
@@ -87,6 +87,6 @@ bool quantity_span(const char *option, const char *text, int64_t *span_ns)
 		    *span_ns > 0)
 			return true;
 	}
-	say("%s %s: no time such as 10, 2.5s, 300ms, 5m or 1h", option, text);
+	say("%s %s: not a time such as 10, 2.5s, 300ms, 5m or 1h", option, text);
 	return false;
 }

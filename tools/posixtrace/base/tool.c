@@ -69,7 +69,7 @@ bool tool_number(const char *option, const char *text, uint64_t *number)
 	*number = strtoull(text, &end, 10);
 	if (!errno && *text >= '0' && *text <= '9' && !*end)
 		return true;
-	say("%s %s: no number", option, text);
+	say("%s %s: not a number", option, text);
 	return false;
 }
 

@@ -24,7 +24,7 @@ static bool parse_number(const char *option, const char *text, struct choose_num
 {
 	if (choose_add_number(numbers, text))
 		return true;
-	say("%s %s: no number", option, text);
+	say("%s %s: not a number", option, text);
 	return false;
 }
 
@@ -37,7 +37,7 @@ static bool parse_tail(struct wanted *wanted, const char *text)
 	wanted->tail = (size_t)tail;
 	if (tail && tail <= TAIL_MAX)
 		return true;
-	say("--tail %s: no number from 1 to %d", text, TAIL_MAX);
+	say("--tail %s: not a number from 1 to %d", text, TAIL_MAX);
 	return false;
 }
 
@@ -45,7 +45,7 @@ static bool parse_tail(struct wanted *wanted, const char *text)
 static bool parse_where(struct wanted *wanted, const char *text)
 {
 	if (wanted->where) {
-		say("--where %s: only one; && joins two", text);
+		say("--where %s: give one expression; && joins two conditions", text);
 		return false;
 	}
 	wanted->where = where_parse("--where", text);
@@ -56,7 +56,7 @@ static bool parse_where(struct wanted *wanted, const char *text)
 static bool take_time(const char *option, const char *text, const char **time)
 {
 	if (*time)
-		say("%s %s: only one; %s was given", option, text, *time);
+		say("%s %s: give one value only; %s was given before", option, text, *time);
 	else
 		*time = text;
 	return *time == text;
@@ -121,7 +121,7 @@ static bool parse_time(const char *option, const char *text, bool utc, struct bo
 {
 	if (!text || bound_parse(text, utc, bound))
 		return true;
-	say("%s %s: no time", option, text);
+	say("%s %s: not a time", option, text);
 	return false;
 }
 

@@ -161,7 +161,7 @@ static int convert_inputs(const struct through *plan, char **path, size_t count)
 	for (; !status && opened < count; opened++) {
 		status = input_open(&input[opened], path[opened]);
 		if (status && opened && opened + 1 == count && !strcmp(plan->output, "-"))
-			say("convert: the name of the output stands behind -o");
+			say("convert: give the name of the output after -o");
 		if (status)
 			break;
 		if (opened)
@@ -261,10 +261,11 @@ static int run(int argc, char **argv)
 	if (!status && !wanted_ready(&convert.wanted, convert.utc))
 		status = tool_usage(&convert_command);
 	if (!status && argc == optind) {
-		say("convert: which trace?");
+		say("convert: the name of a trace is missing");
 		status = tool_usage(&convert_command);
 	} else if (!status && !convert.to && !strcmp(convert.output, "-")) {
-		say("convert: which format? -o FILE or --to names it, and --list lists them");
+		say("convert: the format of the output is missing: give --to, or a name with a "
+		    "suffix after -o; --list lists the formats");
 		status = TOOL_USAGE;
 	}
 	if (!status)

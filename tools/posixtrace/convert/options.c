@@ -38,7 +38,7 @@ bool fmt_option_number(struct fmt_flow *flow, const char *name, uint64_t min, ui
 	errno = 0;
 	value = strtoull(text, &end, 0);
 	if (errno || *text < '0' || *text > '9' || *end || value < min || value > max) {
-		say("--%s %s: no number from %llu to %llu", name, text, (unsigned long long)min,
+		say("--%s %s: not a number from %llu to %llu", name, text, (unsigned long long)min,
 		    (unsigned long long)max);
 		flow->status = tool_worse(flow->status, TOOL_USAGE);
 		return false;
@@ -53,7 +53,7 @@ bool fmt_option_time(struct fmt_flow *flow, const char *name, int64_t *time_ns)
 
 	if (!text || when_parse(text, false, time_ns))
 		return true;
-	say("--%s %s: no time", name, text);
+	say("--%s %s: not a time", name, text);
 	flow->status = tool_worse(flow->status, TOOL_USAGE);
 	return false;
 }

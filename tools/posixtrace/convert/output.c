@@ -29,7 +29,7 @@ static int open_folder(struct output *output, const char *path)
 	if (mkdir(path, 0700)) {
 		if (errno != EEXIST)
 			return fail(output, errno);
-		say("%s: is there already; a folder is never overwritten", path);
+		say("%s: the folder exists; a folder is never replaced", path);
 		return TOOL_FAILURE;
 	}
 	output->shown.path = path;
@@ -180,7 +180,7 @@ int output_open_text(struct output *output, const char *path, bool force, char *
 
 	for (size_t i = 0; is_file && i < count; i++)
 		if (is_the_same(&file, inputs[i])) {
-			say("%s: that is what is read", path);
+			say("%s: this file is also an input; give another output", path);
 			return TOOL_FAILURE;
 		}
 	status = output_open(output, path, FMT_TO_BYTES, force);

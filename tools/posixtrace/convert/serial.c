@@ -28,7 +28,7 @@ static bool set_speed(struct termios *line, uint64_t baud)
 		if (speeds[i].baud == baud)
 			return !cfsetispeed(line, speeds[i].value) &&
 			       !cfsetospeed(line, speeds[i].value);
-	say("--baud %llu: no speed of a serial line", (unsigned long long)baud);
+	say("--baud %llu: not a speed of a serial line", (unsigned long long)baud);
 	return false;
 }
 

@@ -50,7 +50,7 @@ const struct format *through_suffix(const char *path)
 	for (size_t i = 0; dot && i < formats_count; i++)
 		if (formats[i]->open && formats[i]->suffix && !strcmp(formats[i]->suffix, dot + 1))
 			return formats[i];
-	say("%s: which format? --to names it, and --list lists them",
+	say("%s: the format of the output is missing: give --to; --list lists the formats",
 	    strcmp(path, "-") ? path : "standard output");
 	return NULL;
 }
@@ -162,7 +162,7 @@ static bool is_read(const char *path, const struct fmt_input *input)
 	for (; input; input = input->next)
 		if (!fstat(input->fd, &read) && read.st_dev == output.st_dev &&
 		    read.st_ino == output.st_ino) {
-			say("%s: that is what is read", path);
+			say("%s: this file is also an input; give another output", path);
 			return true;
 		}
 	return false;
@@ -171,7 +171,7 @@ static bool is_read(const char *path, const struct fmt_input *input)
 static void say_if_none_was_wanted(const struct fmt_flow *flow)
 {
 	if (flow->wanted && flow->read && !flow->events)
-		say("%s%s: no event is one of those that are wanted", flow->input->name,
+		say("%s%s: no event is selected", flow->input->name,
 		    flow->sources > 1 ? " and the others" : "");
 }
 

@@ -76,7 +76,7 @@ static bool parse_part(const char *option, const char *text, double most, double
 	if (((*text >= '0' && *text <= '9') || *text == '.') && !*end && *value >= 0 &&
 	    *value <= most)
 		return true;
-	say("%s %s: no number from 0 to %g", option, text, most);
+	say("%s %s: not a number from 0 to %g", option, text, most);
 	return false;
 }
 
@@ -156,7 +156,7 @@ static int diff_logs(struct diff *diff, int argc, char **argv)
 	    !wanted_ready(&diff->sample[1].wanted, diff->utc))
 		return tool_usage(&diff_command);
 	if (argc - optind != 2) {
-		say("diff: two logs");
+		say("diff: give two logs");
 		return tool_usage(&diff_command);
 	}
 	return compare_logs(diff, argv + optind);

@@ -226,7 +226,7 @@ static bool number_up_to(const char *option, const char *text, uint64_t most, ui
 		return false;
 	if (*number <= most)
 		return true;
-	say("%s %s: %llu is the most", option, text, (unsigned long long)most);
+	say("%s %s: the greatest value is %llu", option, text, (unsigned long long)most);
 	return false;
 }
 

@@ -131,11 +131,12 @@ static bool take(int option)
 static bool is_complete(int argc, char **argv)
 {
 	if (optind < argc) {
-		say("attach: %s: an argument that belongs to no option", argv[optind]);
+		say("attach: %s: unexpected argument", argv[optind]);
 		return false;
 	}
 	if (!plan.pid || !plan.path) {
-		say("attach: %s", plan.pid ? "into which log? (-o)" : "which process? (-p)");
+		say("attach: %s", plan.pid ? "the name of the log is missing; give it after -o" :
+					 "the process is missing; give it after -p");
 		return false;
 	}
 	return capture_is_possible(&plan, "attach");

@@ -25,7 +25,7 @@ bool process_number(const char *option, const char *text, pid_t *pid)
 		*pid = (pid_t)value;
 		return true;
 	}
-	say("%s %s: no process ID", option, text);
+	say("%s %s: not a process ID", option, text);
 	return false;
 }
 
@@ -34,7 +34,7 @@ bool process_once(const char *option, const char *text, pid_t *pid)
 	pid_t given = *pid;
 
 	if (given)
-		say("%s %s: only one; %d was given", option, text, (int)given);
+		say("%s %s: give one value only; %d was given before", option, text, (int)given);
 	return !given && process_number(option, text, pid);
 }
 

@@ -115,7 +115,7 @@ static int from_process(pid_t pid)
 		    "recovered by its name",
 		    (int)pid);
 	} else {
-		say("process %d: it has ended, and nobody holds a stream of it; only a backing "
+		say("process %d: it has ended, and no process holds a stream of it; only a backing "
 		    "file would be left",
 		    (int)pid);
 	}
@@ -139,9 +139,9 @@ static int run(int argc, char **argv)
 			return tool_usage(&recover_command);
 	}
 	if (optind + 1 != argc || !recover.rescue.path) {
-		say("recover: %s", optind == argc      ? "from what?" :
-				   optind + 1 != argc ? "one file or process at a time" :
-							"into which log? (-o)");
+		say("recover: %s", optind == argc ? "the file or process is missing" :
+			optind + 1 != argc ? "give only one file or process" :
+			"the name of the log is missing; give it after -o");
 		return tool_usage(&recover_command);
 	}
 	recover.path = argv[optind];

@@ -144,8 +144,9 @@ void rescue_stream(void *arg, const struct posix_trace_stream_np *stream)
 int rescue_end(struct rescue *rescue, const char *whose)
 {
 	if (!rescue->logs && rescue->seen)
-		say("%s: none of its %u streams is called %s", whose, rescue->seen, rescue->name);
+		say("%s: none of its %u streams has the name %s", whose, rescue->seen,
+		    rescue->name);
 	else if (!rescue->logs)
-		say("%s: there is no stream in it", whose);
+		say("%s: it has no stream", whose);
 	return rescue->logs ? rescue->status : tool_worse(rescue->status, TOOL_FAILURE);
 }

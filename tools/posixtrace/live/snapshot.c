@@ -60,11 +60,12 @@ static int run(int argc, char **argv)
 			return tool_usage(&snapshot_command);
 	}
 	if (optind < argc) {
-		say("snapshot: %s: an argument that belongs to no option", argv[optind]);
+		say("snapshot: %s: unexpected argument", argv[optind]);
 		return tool_usage(&snapshot_command);
 	}
 	if (!pid || !rescue.path) {
-		say("snapshot: %s", pid ? "into which log? (-o)" : "of which process? (-p)");
+		say("snapshot: %s", pid ? "the name of the log is missing; give it after -o" :
+				      "the process is missing; give it after -p");
 		return tool_usage(&snapshot_command);
 	}
 	return snapshot(&rescue, pid);

@@ -246,7 +246,7 @@ static int run(int argc, char **argv)
 		}
 	}
 	if (optind == argc) {
-		say("status: which process?");
+		say("status: the number of a process is missing");
 		return tool_usage(&status_command);
 	}
 	return show_all(argc, argv);

@@ -310,7 +310,7 @@ static int html(struct picture *picture, int argc, char **argv)
 	if (!wanted_ready(&picture->wanted, options.utc))
 		return tool_usage(&html_command);
 	if (optind + 1 != argc || !options.output) {
-		say("html: a log, and -o FILE");
+		say("html: give one log, and the output after -o");
 		return tool_usage(&html_command);
 	}
 	return draw(picture, &argv[optind], &options);

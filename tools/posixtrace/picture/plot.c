@@ -88,7 +88,7 @@ static int plot(struct picture *picture, int argc, char **argv)
 	if (!wanted_ready(&picture->wanted, utc))
 		return tool_usage(&plot_command);
 	if (optind + 1 != argc || !output) {
-		say("plot: a log, and -o FILE");
+		say("plot: give one log, and the output after -o");
 		return tool_usage(&plot_command);
 	}
 	return draw(picture, &argv[optind], output, force);

@@ -397,7 +397,7 @@ static int run(int argc, char **argv)
 		return tool_usage(&query_command);
 	}
 	if (!options.tables && access(argv[optind], F_OK) && !access(argv[argc - 1], F_OK)) {
-		say("query: the statement stands behind the logs");
+		say("query: the statement must follow the logs");
 		return tool_usage(&query_command);
 	}
 	if (options.tables)

@@ -203,7 +203,7 @@ static int report_on(struct report *report, int argc, char **argv)
 	bool no_log = report->check || report->list;
 
 	if (!report->templates && no_log)
-		say("report: which templates?");
+		say("report: the name of a template file is missing; give it after -t");
 	else if (!report->templates && report->columns_given)
 		say("report: ids, exec, pid, tid and timestamp are of reports by templates");
 	else if (report->templates && report->pick.count)
@@ -211,9 +211,9 @@ static int report_on(struct report *report, int argc, char **argv)
 	else if (!wanted_ready(&report->wanted, report->when == WHEN_UTC))
 		return tool_usage(&report_command);
 	else if (argc == optind && !no_log)
-		say("report: which log?");
+		say("report: the name of a log is missing");
 	else if (argc - optind > 1 && (report->templates || no_log))
-		say("report: with templates one log at a time");
+		say("report: templates print one log; give only one");
 	else if (argc - optind > 1)
 		return report_merge(report, argv + optind, (size_t)(argc - optind));
 	else

@@ -101,8 +101,8 @@ static int run(int argc, char **argv)
 			return tool_usage(&receive_command);
 	}
 	if (argc - optind > 1 || !plan.output) {
-		say("receive: %s",
-		    plan.output ? "from one place at a time" : "into which log? (-o)");
+		say("receive: %s", plan.output ? "give only one source" :
+			"the name of the log is missing; give it after -o");
 		return tool_usage(&receive_command);
 	}
 	status = input_open(&input, optind < argc ? argv[optind] : "-");

@@ -91,9 +91,9 @@ static bool is_possible(int argc)
 		say(argc == optind ? "send: which process, or which trace?"
 				   : "send: one trace at a time");
 	else if (send_plan.pid && argc != optind)
-		say("send: a process or a trace, not both");
+		say("send: give a process with -p or a trace, not both");
 	else if (!send_plan.pid && only)
-		say("send: %s is for a process", only);
+		say("send: %s applies to a process only; give one with -p", only);
 	else
 		return true;
 	return false;

@@ -330,7 +330,7 @@ static int run(int argc, char **argv)
 	if (!wanted_ready(&dump.wanted, dump.form.when == WHEN_UTC))
 		return tool_usage(&dump_command);
 	if (optind == argc) {
-		say("dump: which log?");
+		say("dump: the name of a log is missing");
 		return tool_usage(&dump_command);
 	}
 	if (dump.merged) {

@@ -159,7 +159,7 @@ static int run(int argc, char **argv)
 		}
 	}
 	if (optind == argc) {
-		say("symbols: which log?");
+		say("symbols: the name of a log is missing");
 		return tool_usage(&symbols_command);
 	}
 	for (int i = optind; i < argc && !out_stdout.err; i++)

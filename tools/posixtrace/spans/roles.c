@@ -122,7 +122,7 @@ bool pairing_add(struct pairing *pairing, const char *text)
 	unsigned parts = 0;
 
 	if (pairing->options == PAIRING_PAIRS) {
-		say("--pair %s: %d pairs are the most", text, PAIRING_PAIRS);
+		say("--pair %s: at most %d pairs are possible", text, PAIRING_PAIRS);
 		return false;
 	}
 	for (;; rest++, parts++) {

@@ -189,7 +189,7 @@ static int run(int argc, char **argv)
 		}
 	}
 	if (optind == argc) {
-		say("stat: which log?");
+		say("stat: the name of a log is missing");
 		return tool_usage(&stat_command);
 	}
 	for (int i = optind; i < argc && !out_stdout.err; i++) {

@@ -237,7 +237,7 @@ static int run(int argc, char **argv)
 		}
 	}
 	if (optind == argc) {
-		say("verify: which log?");
+		say("verify: the name of a log is missing");
 		return tool_usage(&verify_command);
 	}
 	for (int i = optind; i < argc && !out_stdout.err; i++)

@@ -186,7 +186,7 @@ static int run(int argc, char **argv)
 			return tool_usage(&top_command);
 	}
 	if (pid ? optind != argc : optind + 1 != argc) {
-		say("top: a process (-p) or one log");
+		say("top: give a process with -p, or one log");
 		return tool_usage(&top_command);
 	}
 	if (!HAS_SCREEN || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))

@@ -54,7 +54,7 @@ bool tracex_source_clock(struct tracex_source *im)
 	    !fmt_option_time(flow, "start", &im->start_ns))
 		return false;
 	if (hz && ns) {
-		say("--tick-hz or --tick-ns, not both");
+		say("give --tick-hz or --tick-ns, not both");
 		return false;
 	}
 	if (hz || ns) {

@@ -54,7 +54,7 @@ bool select_add_types(struct select_types *types, const char *option, const char
 		size_t len = strcspn(p, ",");
 
 		if (!add_type(types, p, len)) {
-			say("%s %s: no list of hexadecimal numbers and @names", option, list);
+			say("%s %s: not a list of hexadecimal numbers and @names", option, list);
 			return false;
 		}
 		p += len;
@@ -71,7 +71,7 @@ bool select_add_numbers(struct select_numbers *numbers, const char *option, cons
 
 		if (!number_of(p, len, 10, &number) ||
 		    !grow(&numbers->number, &numbers->room, numbers->count, 1, sizeof(number))) {
-			say("%s %s: no list of numbers", option, list);
+			say("%s %s: not a list of numbers", option, list);
 			return false;
 		}
 		numbers->number[numbers->count++] = number;
