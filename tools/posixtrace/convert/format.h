@@ -228,8 +228,11 @@ struct format {
 	 */
 	int (*import)(struct fmt_flow *flow, struct fmt_input *input);
 
-	/* As a sink. context is what open made. Each answers 0 or an error number, which is said
-	 * with the output's name; -1: it has said by itself what is wrong. */
+	/*
+	 * As a sink. open makes the context; it is required, the others may be NULL. Each returns
+	 * 0, an error number, which convert prints with the output's name, or -1 if it has printed
+	 * the error itself.
+	 */
 	enum fmt_output_kind output;
 	int (*open)(struct fmt_flow *flow, const struct fmt_output *output, void **context);
 	int (*begin)(void *context, const struct fmt_facts *facts);

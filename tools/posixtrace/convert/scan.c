@@ -408,7 +408,7 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 		err = flow->to->open(flow, &nowhere, &flow->context);
 	if (!err)
 		flow->from->import(flow, flow->input);
-	if (flow->context)
+	if (flow->context && flow->to->close)
 		flow->to->close(flow->context);
 	if (flow->choice)
 		choice_fini(&choice);

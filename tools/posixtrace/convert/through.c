@@ -130,7 +130,7 @@ static int flow_through(struct fmt_flow *flow, struct output *output)
 		err = flow->to->open(flow, &output->shown, &flow->context);
 	status = flow_answer(flow, err) ? flow->from->import(flow, flow->input) : flow->status;
 	meter_end(&flow->meter);
-	if (flow->context)
+	if (flow->context && flow->to->close)
 		flow->to->close(flow->context);
 	if (flow->choice)
 		choice_fini(&choice);
