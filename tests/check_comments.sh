@@ -14,6 +14,8 @@ limits='
 lib 109
 lib/base 250
 lib/point 250
+lib/posix 250
+lib/preload 250
 lib/record 250
 tools 34
 '
@@ -21,6 +23,8 @@ tools 34
 # The rooms and trees whose comments are plain technical English throughout, headers included.
 finished='
 lib/base
+lib/preload
+lib/posix
 lib/point
 lib/record
 '

@@ -1,21 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_attr_init(), _destroy() and the identity of a stream: names and times. */
+/*
+ * posix/attr.c - posix_trace_attr_init(), _destroy() and the identity of a stream: names and
+ * times.
+ *
+ * An attributes object is plain memory of the program. A function that gets an object that is not
+ * initialized, or was destroyed, recognizes that by the magic word and returns EINVAL (ATTR-05).
+ * The functions keep no state and touch no other memory, so that errno is preserved without
+ * effort.
+ */
 #include <errno.h>
 #include <string.h>
 
 #include "base/export.h"
 #include "posix/attr.h"
 
+/* ATTR-01, ATTR-03, ATTR-06. An initialized object is initialized again: it owns no memory. */
 PTX_EXPORT int posix_trace_attr_init(trace_attr_t *object)
 {
 	if (!object)
 		return EINVAL;
-	/* The room for growth too, or a later version would find garbage in it. */
+	/*
+	 * Also the room for growth, in which a later version of the library would find garbage
+	 * otherwise.
+	 */
 	memset(object, 0, sizeof(*object));
 	ptx_attr_init((struct ptx_attr *)object);
 	return 0;
 }
 
+/*
+ * ATTR-04. Only the magic word changes, so that a second call recognizes the object as destroyed.
+ */
 PTX_EXPORT int posix_trace_attr_destroy(trace_attr_t *object)
 {
 	struct ptx_attr *attr = ptx_posix_attr(object);
@@ -26,6 +41,10 @@ PTX_EXPORT int posix_trace_attr_destroy(trace_attr_t *object)
 	return 0;
 }
 
+/*
+ * Converts nanoseconds since the Epoch. Times before it have a tv_nsec that is not negative, as
+ * CLOCK-04 requires.
+ */
 static struct timespec timespec_of(int64_t ns)
 {
 	struct timespec time = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
@@ -37,7 +56,10 @@ static struct timespec timespec_of(int64_t ns)
 	return time;
 }
 
-/* The strings may come from a log: they end within their field or are cut there. */
+/*
+ * Copies a string of the attributes, which may come from a hostile log: it ends within its field
+ * or is cut there. The buffer has TRACE_NAME_MAX + 1 bytes (ATTR-22).
+ */
 static void copy_string(char *to, const char from[PTX_NAME_BYTES])
 {
 	size_t len = strnlen(from, PTX_NAME_BYTES - 1);
@@ -46,6 +68,7 @@ static void copy_string(char *to, const char from[PTX_NAME_BYTES])
 	to[len] = '\0';
 }
 
+/* ATTR-11, ATTR-21. The clock is CLOCK_REALTIME, by which events are stamped for the program. */
 PTX_EXPORT int posix_trace_attr_getclockres(const trace_attr_t *object, struct timespec *resolution)
 {
 	const struct ptx_attr *attr = ptx_posix_attr_const(object);
@@ -56,6 +79,7 @@ PTX_EXPORT int posix_trace_attr_getclockres(const trace_attr_t *object, struct t
 	return 0;
 }
 
+/* ATTR-12, ATTR-13. Only the attributes of a stream have a creation time. */
 PTX_EXPORT int posix_trace_attr_getcreatetime(const trace_attr_t *object,
 					      struct timespec *createtime)
 {
@@ -67,6 +91,7 @@ PTX_EXPORT int posix_trace_attr_getcreatetime(const trace_attr_t *object,
 	return 0;
 }
 
+/* ATTR-14, ATTR-15, ATTR-16. For a log, the version of the library that recorded it. */
 PTX_EXPORT int posix_trace_attr_getgenversion(const trace_attr_t *object, char *genversion)
 {
 	const struct ptx_attr *attr = ptx_posix_attr_const(object);
@@ -77,6 +102,7 @@ PTX_EXPORT int posix_trace_attr_getgenversion(const trace_attr_t *object, char *
 	return 0;
 }
 
+/* ATTR-17, ATTR-18. */
 PTX_EXPORT int posix_trace_attr_getname(const trace_attr_t *object, char *tracename)
 {
 	const struct ptx_attr *attr = ptx_posix_attr_const(object);
@@ -87,6 +113,10 @@ PTX_EXPORT int posix_trace_attr_getname(const trace_attr_t *object, char *tracen
 	return 0;
 }
 
+/*
+ * ATTR-18 to ATTR-20. The name is copied; bytes behind it are 0, because the object goes into
+ * logs.
+ */
 PTX_EXPORT int posix_trace_attr_setname(trace_attr_t *object, const char *tracename)
 {
 	struct ptx_attr *attr = ptx_posix_attr(object);
@@ -95,8 +125,10 @@ PTX_EXPORT int posix_trace_attr_setname(trace_attr_t *object, const char *tracen
 	if (!attr || !tracename)
 		return EINVAL;
 	len = strnlen(tracename, TRACE_NAME_MAX + 1);
-	/* The page cuts to one byte less than the limit, so that a buffer of the limit's size,
-	 * as in the standard's own example, holds what became of a long name. */
+	/*
+	 * The standard cuts a long name to TRACE_NAME_MAX - 1 bytes (ATTR-19). A buffer of
+	 * TRACE_NAME_MAX bytes, as in the standard's own example, then holds the result.
+	 */
 	if (len > TRACE_NAME_MAX)
 		len = TRACE_NAME_MAX - 1;
 	memset(attr->name, 0, sizeof(attr->name));

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/attr.h - the program's trace_attr_t as our struct ptx_attr.
+ * posix/attr.h - the program's trace_attr_t as a struct ptx_attr.
  *
- * Errors    NULL for a null pointer and for an object that was never initialised or was destroyed.
+ * Threads   an object has one caller at a time; several may read it.
+ * Signals   async-signal-safe.
+ * Errors    NULL for a null pointer and for an object that is not initialized or was destroyed.
  */
 #ifndef PTX_POSIX_ATTR_H
 #define PTX_POSIX_ATTR_H
@@ -16,6 +18,7 @@ _Static_assert(sizeof(struct ptx_attr) <= sizeof(trace_attr_t), "our attributes 
 _Static_assert(_Alignof(struct ptx_attr) <= _Alignof(trace_attr_t), "our attributes are aligned");
 _Static_assert(PTX_NAME_BYTES == TRACE_NAME_MAX + 1, "a name has room for its NUL");
 
+/* Returns the attributes in the program's object, to change them. */
 static inline struct ptx_attr *ptx_posix_attr(trace_attr_t *object)
 {
 	struct ptx_attr *attr = (struct ptx_attr *)object;
@@ -23,6 +26,7 @@ static inline struct ptx_attr *ptx_posix_attr(trace_attr_t *object)
 	return ptx_attr_is_valid(attr) ? attr : NULL;
 }
 
+/* The same to read them. */
 static inline const struct ptx_attr *ptx_posix_attr_const(const trace_attr_t *object)
 {
 	const struct ptx_attr *attr = (const struct ptx_attr *)object;
@@ -30,13 +34,16 @@ static inline const struct ptx_attr *ptx_posix_attr_const(const trace_attr_t *ob
 	return ptx_attr_is_valid(attr) ? attr : NULL;
 }
 
-/* Behind what goes into logs: where the stream's memory is to be. Empty: as usual. */
+/*
+ * The path of a backing file, in the part of the object that does not go into logs. Empty: the
+ * stream's memory is in the arena, as usual.
+ */
 struct ptx_posix_attr_more {
 	struct ptx_attr attr;
 	char backing[sizeof(trace_attr_t) - sizeof(struct ptx_attr)];
 } __attribute__((may_alias));
 
-/* NULL: none, or attributes that are not valid. */
+/* Returns the path of the backing file. NULL: there is none, or the object is not valid. */
 static inline const char *ptx_posix_backing(const trace_attr_t *object)
 {
 	const struct ptx_posix_attr_more *more = (const struct ptx_posix_attr_more *)object;

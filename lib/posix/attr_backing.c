@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_attr_setbacking_np(): a stream's memory in a file. */
+/*
+ * posix/attr_backing.c - posix_trace_attr_setbacking_np(): the memory of a stream in a file.
+ *
+ * The path uses the part of trace_attr_t that POSIX attributes do not need. It is not part of
+ * logs, and posix_trace_get_attr() does not return it.
+ */
 #include <errno.h>
 
 #include <trace_np.h>
@@ -10,6 +15,10 @@
 _Static_assert(sizeof(((struct ptx_posix_attr_more *)0)->backing) == POSIX_TRACE_BACKING_MAX_NP + 1,
 	       "a path has room for its NUL");
 
+/*
+ * Sets the path of a file that posix_trace_create() will make. NULL or "": no file. The path is
+ * copied, and checked only at the creation.
+ */
 PTX_EXPORT int posix_trace_attr_setbacking_np(trace_attr_t *object, const char *path)
 {
 	struct ptx_posix_attr_more *more = (struct ptx_posix_attr_more *)object;
@@ -17,6 +26,7 @@ PTX_EXPORT int posix_trace_attr_setbacking_np(trace_attr_t *object, const char *
 
 	if (!ptx_posix_attr(object))
 		return EINVAL;
+	/* A path without a NUL within the room has the length of the room and is too long. */
 	len = path ? strnlen(path, sizeof(more->backing)) : 0;
 	if (len == sizeof(more->backing))
 		return ENAMETOOLONG;
@@ -25,6 +35,7 @@ PTX_EXPORT int posix_trace_attr_setbacking_np(trace_attr_t *object, const char *
 	return 0;
 }
 
+/* Stores the path with its NUL; the buffer has POSIX_TRACE_BACKING_MAX_NP + 1 bytes. */
 PTX_EXPORT int posix_trace_attr_getbacking_np(const trace_attr_t *object, char *path)
 {
 	const char *backing;

@@ -1,27 +1,41 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_attr_getinherited() and the rest of its page: inheritance and full policies. */
+/*
+ * posix/attr_policy.c - posix_trace_attr_getinherited() and its page: inheritance and full
+ * policies.
+ *
+ * The setters check the value against the list of the standard and leave the object as it was if
+ * it is not in the list (POLICY-06, POLICY-08). Whether a policy suits a stream is decided at its
+ * creation (POLICY-07).
+ */
 #include <errno.h>
 
 #include "base/export.h"
 #include "posix/attr.h"
 
+/* POLICY-01. */
 PTX_EXPORT int posix_trace_attr_getinherited(const trace_attr_t *restrict object,
 					     int *restrict inheritance)
 {
 	const struct ptx_attr *attr = ptx_posix_attr_const(object);
 
+	/* The result is stored only on success (GEN-09), here and in the functions below. */
 	if (!attr || !inheritance)
 		return EINVAL;
 	*inheritance = (int)attr->inheritance;
 	return 0;
 }
 
+/* POLICY-01. CLOSE_FOR_CHILD is the default (attr.c of lib/record). */
 PTX_EXPORT int posix_trace_attr_setinherited(trace_attr_t *object, int inheritance)
 {
 	struct ptx_attr *attr = ptx_posix_attr(object);
 
 	if (!attr)
 		return EINVAL;
+	/*
+	 * Exactly the two values of the standard; others are for later versions and must not be
+	 * stored.
+	 */
 	switch (inheritance) {
 	case POSIX_TRACE_CLOSE_FOR_CHILD:
 	case POSIX_TRACE_INHERITED:
@@ -32,6 +46,7 @@ PTX_EXPORT int posix_trace_attr_setinherited(trace_attr_t *object, int inheritan
 	}
 }
 
+/* POLICY-02. The default of an object is LOOP; a composed log without attributes has APPEND. */
 PTX_EXPORT int posix_trace_attr_getlogfullpolicy(const trace_attr_t *restrict object,
 						 int *restrict policy)
 {
@@ -43,12 +58,14 @@ PTX_EXPORT int posix_trace_attr_getlogfullpolicy(const trace_attr_t *restrict ob
 	return 0;
 }
 
+/* POLICY-02. Which policies the log's file allows depends on its type (WITHLOG-04). */
 PTX_EXPORT int posix_trace_attr_setlogfullpolicy(trace_attr_t *object, int policy)
 {
 	struct ptx_attr *attr = ptx_posix_attr(object);
 
 	if (!attr)
 		return EINVAL;
+	/* The three values for logs. FLUSH is a policy of streams only. */
 	switch (policy) {
 	case POSIX_TRACE_LOOP:
 	case POSIX_TRACE_UNTIL_FULL:
@@ -60,6 +77,7 @@ PTX_EXPORT int posix_trace_attr_setlogfullpolicy(trace_attr_t *object, int polic
 	}
 }
 
+/* POLICY-03, POLICY-05. LOOP for an object whose policy was not set. */
 PTX_EXPORT int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict object,
 						    int *restrict policy)
 {
@@ -71,19 +89,25 @@ PTX_EXPORT int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict
 	return 0;
 }
 
+/*
+ * POLICY-03, POLICY-06. FLUSH is valid in an object, also for a stream without log (POLICY-07).
+ */
 PTX_EXPORT int posix_trace_attr_setstreamfullpolicy(trace_attr_t *object, int policy)
 {
 	struct ptx_attr *attr = ptx_posix_attr(object);
 
 	if (!attr)
 		return EINVAL;
+	/* The three values for streams. APPEND is a policy of logs only. */
 	switch (policy) {
 	case POSIX_TRACE_LOOP:
 	case POSIX_TRACE_UNTIL_FULL:
 	case POSIX_TRACE_FLUSH:
 		attr->stream_policy = (uint32_t)policy;
-		/* The default depends on whether the stream has a log (POLICY-04): LOOP that
-		 * was asked for is not the LOOP of a fresh object. */
+		/*
+		 * The default depends on whether the stream has a log (POLICY-04). LOOP that the
+		 * program has set is therefore not the LOOP of a new object (POLICY-05).
+		 */
 		attr->flags |= PTX_ATTR_POLICY_SET;
 		return 0;
 	default:

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_attr_getlogsize() and the rest of its page: sizes. */
+/* posix/attr_size.c - posix_trace_attr_getlogsize() and its page: sizes in bytes. */
 #include <errno.h>
 
 #include "base/export.h"
 #include "posix/attr.h"
 
-/* Setters take any value; whether it can be had is known only at creation (SIZE-02). */
+/*
+ * Setters accept each value of size_t. Whether the size is possible is decided at the creation
+ * (SIZE-02). Getters return what was set (SIZE-01); for the attributes of a stream they return
+ * what it has (SIZE-04).
+ */
 
+/* SIZE-15, SIZE-16: the bytes of event records; APPEND ignores it. */
 PTX_EXPORT int posix_trace_attr_getlogsize(const trace_attr_t *restrict object,
 					   size_t *restrict logsize)
 {
@@ -14,10 +19,15 @@ PTX_EXPORT int posix_trace_attr_getlogsize(const trace_attr_t *restrict object,
 
 	if (!attr || !logsize)
 		return EINVAL;
+	/* 64 bits in the object and in size_t: no value is changed by the store and the load. */
 	*logsize = attr->log_size;
 	return 0;
 }
 
+/*
+ * SIZE-02. LOOP and UNTIL_FULL need room for one event of maximum size and a STOP, which is
+ * checked at the creation (WITHLOG-11).
+ */
 PTX_EXPORT int posix_trace_attr_setlogsize(trace_attr_t *object, size_t logsize)
 {
 	struct ptx_attr *attr = ptx_posix_attr(object);
@@ -28,6 +38,7 @@ PTX_EXPORT int posix_trace_attr_setlogsize(trace_attr_t *object, size_t logsize)
 	return 0;
 }
 
+/* SIZE-13: it limits the data of user events only. */
 PTX_EXPORT int posix_trace_attr_getmaxdatasize(const trace_attr_t *restrict object,
 					       size_t *restrict maxdatasize)
 {
@@ -39,6 +50,7 @@ PTX_EXPORT int posix_trace_attr_getmaxdatasize(const trace_attr_t *restrict obje
 	return 0;
 }
 
+/* SIZE-02. 0 is valid: user events then have no data (SIZE-14). */
 PTX_EXPORT int posix_trace_attr_setmaxdatasize(trace_attr_t *object, size_t maxdatasize)
 {
 	struct ptx_attr *attr = ptx_posix_attr(object);
@@ -49,6 +61,7 @@ PTX_EXPORT int posix_trace_attr_setmaxdatasize(trace_attr_t *object, size_t maxd
 	return 0;
 }
 
+/* SIZE-03, SIZE-04: memory for event records only. */
 PTX_EXPORT int posix_trace_attr_getstreamsize(const trace_attr_t *restrict object,
 					      size_t *restrict streamsize)
 {
@@ -60,6 +73,10 @@ PTX_EXPORT int posix_trace_attr_getstreamsize(const trace_attr_t *restrict objec
 	return 0;
 }
 
+/*
+ * SIZE-02. A size that is too small for a START and one event is enlarged at the creation
+ * (CREATE-23).
+ */
 PTX_EXPORT int posix_trace_attr_setstreamsize(trace_attr_t *object, size_t streamsize)
 {
 	struct ptx_attr *attr = ptx_posix_attr(object);
@@ -70,6 +87,9 @@ PTX_EXPORT int posix_trace_attr_setstreamsize(trace_attr_t *object, size_t strea
 	return 0;
 }
 
+/*
+ * SIZE-05, SIZE-06. Two event sets, as FILTER has them, a record's header, and an ident record.
+ */
 PTX_EXPORT int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restrict object,
 						      size_t *restrict eventsize)
 {
@@ -77,10 +97,15 @@ PTX_EXPORT int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restri
 
 	if (!attr || !eventsize)
 		return EINVAL;
+	/* The size does not depend on the attributes, but the object must be valid (SIZE-17). */
 	*eventsize = ptx_attr_system_event_size();
 	return 0;
 }
 
+/*
+ * SIZE-07 to SIZE-09. The sum is computed from the truncated length, so that it does not
+ * overflow.
+ */
 PTX_EXPORT int posix_trace_attr_getmaxusereventsize(const trace_attr_t *restrict object,
 						    size_t data_len, size_t *restrict eventsize)
 {
@@ -88,6 +113,7 @@ PTX_EXPORT int posix_trace_attr_getmaxusereventsize(const trace_attr_t *restrict
 
 	if (!attr || !eventsize)
 		return EINVAL;
+	/* data_len may be any number, also SIZE_MAX (SIZE-08). */
 	*eventsize = ptx_attr_user_event_size(attr, data_len);
 	return 0;
 }

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/call.h - what every function does first and last.
+ * posix/call.h - the begin and the end of every public function, and access to streams.
  *
- * errno belongs to the program (GEN-02), and nothing inside may act on a cancellation request
- * (SIGCAN-03): the two readers that wait open their own window for that.
+ * errno belongs to the program (GEN-02). No function acts on a cancellation request inside
+ * (SIGCAN-01 to SIGCAN-03); the two readers that wait permit it at one place of their own
+ * (getnext.c).
+ *
+ * A stream is used in one of two ways. Lock: the caller has the stream for itself, for a short
+ * time. Enter: the stream is not freed before the caller leaves it, but other threads use it,
+ * too; so a caller may wait.
  */
 #ifndef PTX_POSIX_CALL_H
 #define PTX_POSIX_CALL_H
@@ -14,11 +19,16 @@
 #include "base/export.h"
 #include "posix/registry.h"
 
+/* The state of the calling thread that a function restores. */
 struct ptx_call {
 	int saved_errno;
 	int cancel_state;
 };
 
+/*
+ * The first statement of a public function. It is not async-signal-safe; functions that handlers
+ * may call save errno themselves.
+ */
 static inline struct ptx_call ptx_call_begin(void)
 {
 	struct ptx_call call = { .saved_errno = errno };
@@ -27,6 +37,7 @@ static inline struct ptx_call ptx_call_begin(void)
 	return call;
 }
 
+/* The last statement: restores the state and returns err. */
 static inline int ptx_call_end(struct ptx_call call, int err)
 {
 	pthread_setcancelstate(call.cancel_state, NULL);
@@ -34,14 +45,20 @@ static inline int ptx_call_end(struct ptx_call call, int err)
 	return err;
 }
 
-/* Kinds of streams, to be or'ed. */
+/*
+ * Kinds of streams, to be combined with |. LIVE: active without log; LOGGED: active with log;
+ * STORED: an opened log.
+ */
 #define PTX_LIVE   (1u << PTX_STREAM_LIVE)
 #define PTX_LOGGED (1u << PTX_STREAM_LOGGED)
 #define PTX_STORED (1u << PTX_STREAM_STORED)
 #define PTX_ACTIVE (PTX_LIVE | PTX_LOGGED)
 #define PTX_ANY    (PTX_ACTIVE | PTX_STORED)
 
-/* The locked stream if it is of one of kinds, or NULL: EINVAL (LEGAL-01). */
+/*
+ * Returns the locked stream if it is of one of the kinds. NULL: the identifier is invalid or of
+ * another kind, which gives EINVAL (LEGAL-01, LEGAL-02).
+ */
 static inline struct ptx_stream *ptx_stream_lock(trace_id_t trid, unsigned kinds)
 {
 	struct ptx_stream *stream = ptx_registry_lock(trid);
@@ -53,12 +70,16 @@ static inline struct ptx_stream *ptx_stream_lock(trace_id_t trid, unsigned kinds
 	return stream;
 }
 
+/* Ends ptx_stream_lock(). */
 static inline void ptx_stream_unlock(struct ptx_stream *stream)
 {
 	pthread_mutex_unlock(&stream->lock);
 }
 
-/* The entered stream if it is of one of kinds, or NULL. */
+/*
+ * Returns the stream, entered, if it is of one of the kinds, or NULL. End with
+ * ptx_registry_leave().
+ */
 static inline struct ptx_stream *ptx_stream_enter(trace_id_t trid, unsigned kinds)
 {
 	struct ptx_stream *stream = ptx_registry_enter(trid);

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/clear.c - posix_trace_clear(): removes all events of a stream and of its log.
+ *
+ * Writers continue to record meanwhile (CLEAR-11), and the reader's lock does not stop them. The
+ * drain notes the moment of the clear; events before it count as lost, cause CLEARED.
+ */
 #include "base/shield.h"
 #include "flush/flush.h"
 #include "point/view.h"
 #include "posix/call.h"
 
-/* A writer may have found the stream full while it was being cleared; it was running. */
+/*
+ * Restarts a running stream that a writer has found full while it was being cleared. The caller
+ * holds the lock. False: no memory for the mark; the stream stays FULL.
+ */
 static bool resume_if_full(struct ptx_stream *stream)
 {
 	struct ptx_region *region = stream->view->rings.region;
@@ -12,6 +21,7 @@ static bool resume_if_full(struct ptx_stream *stream)
 
 	if (ptx_state_kind(atomic_load_explicit(&region->state, memory_order_acquire)) != PTX_FULL)
 		return true;
+	/* The moment of the START must be after all events that were cleared. */
 	start.ticks = ptx_drain_moment(stream->drain, true);
 	if (!ptx_drain_mark(stream->drain, &start))
 		return false;
@@ -20,8 +30,11 @@ static bool resume_if_full(struct ptx_stream *stream)
 	return true;
 }
 
-/* As if returning from creation, but for the names and whether it runs (CLEAR-02 to CLEAR-05). */
-static int clear(struct ptx_stream *stream)
+/*
+ * Makes the stream as it was after its creation, except for the names and whether it runs
+ * (CLEAR-01 to CLEAR-07). The caller holds the lock and has the turn of the flush.
+ */
+static int clear_stream(struct ptx_stream *stream)
 {
 	struct ptx_region *region = stream->view->rings.region;
 	struct ptx_mark stop = { .kind = PTX_MARK_STOP };
@@ -30,6 +43,10 @@ static int clear(struct ptx_stream *stream)
 	int err = 0;
 
 	state = atomic_load_explicit(&region->state, memory_order_acquire);
+	/*
+	 * A stream that stopped by itself becomes SUSPENDED and NOT_FULL, and does not restart
+	 * without a call (UFULL-14). No STOP is recorded (CLEAR-02).
+	 */
 	if (ptx_state_kind(state) == PTX_FULL || ptx_state_kind(state) == PTX_HELD) {
 		stop.ticks = ptx_drain_moment(stream->drain, false);
 		if (!ptx_drain_mark(stream->drain, &stop))
@@ -40,15 +57,28 @@ static int clear(struct ptx_stream *stream)
 	ptx_drain_clear(stream->drain);
 	if (!resume_if_full(stream))
 		return ENOMEM;
+	/*
+	 * The level before the filter: a process that describes a type at this moment sees the
+	 * new level, or its bit is overwritten below.
+	 */
 	atomic_store_explicit(&region->max_level, 0, memory_order_seq_cst);
 	for (int i = 0; i < PTX_WORDS; i++)
 		atomic_store_explicit(&region->admit[i], ~UINT64_C(0), memory_order_release);
+	/*
+	 * Threads must see the empty filter at their next event, so that their lanes become
+	 * invalid.
+	 */
 	ptx_arena_changed(stream->drain->arena);
+	/*
+	 * Writing to the log may raise SIGXFSZ or SIGPIPE, which must not reach the program
+	 * (FLUSHF-09).
+	 */
 	if (stream->flush) {
 		ptx_shield_raise(&shield);
 		err = ptx_flush_clear(stream->flush);
 		ptx_shield_lower(&shield);
 	}
+	/* The list of event types begins anew, too: CLEAR-04. */
 	stream->type_cursor = 0;
 	return err;
 }
@@ -61,10 +91,14 @@ PTX_EXPORT int posix_trace_clear(trace_id_t trid)
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/*
+	 * The turn of the flush before the lock, in the order that all flushes use. A clear and a
+	 * flush of one stream run one after the other (FLUSHF-11).
+	 */
 	if (stream->flush)
 		ptx_flush_take_turn(stream->flush);
 	pthread_mutex_lock(&stream->lock);
-	err = clear(stream);
+	err = clear_stream(stream);
 	pthread_mutex_unlock(&stream->lock);
 	if (stream->flush)
 		ptx_flush_give_turn(stream->flush);

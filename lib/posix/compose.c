@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/compose.c - a log of events that were not traced here: the log's writer with a ledger, and
- * no stream before it.
+ * posix/compose.c - a log of events that this library did not record: foreign traces, merged
+ * logs.
+ *
+ * It uses the writer of logs with a ledger of its own; there is no stream. The program calls the
+ * functions of one composer one at a time. All input is from the program, but often originates
+ * from hostile files: lengths, types and texts are checked.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -21,66 +25,97 @@
 _Static_assert(sizeof(struct ptx_log_status) == sizeof(struct posix_trace_status_info),
 	       "a log's status is the public one");
 
+/* Frees the composer. Its log has been destroyed before. */
 static void free_composer(struct posix_trace_composer_np *composer)
 {
+	/* Names are allocated one by one, because they are few. */
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		free(composer->name[type]);
 	ptx_ledger_fini(&composer->ledger);
 	free(composer);
 }
 
+/*
+ * Copies a text into a field of the log's format: bytes behind it are 0, and a NUL always fits.
+ */
 static void put_text(char *to, size_t room, const char *from)
 {
+	/*
+	 * Bytes behind the NUL become part of the file, and must not be old bytes of the stack.
+	 */
 	memset(to, 0, room);
 	memcpy(to, from, strnlen(from, room - 1));
 }
 
-static int settle(const trace_attr_t *wish, const struct posix_trace_origin_np *origin,
+/*
+ * Determines the facts of the log from the caller's attributes and origin, both of which may be
+ * NULL. EINVAL: the attributes are not valid.
+ */
+static int settle_facts(const trace_attr_t *wish, const struct posix_trace_origin_np *origin,
 		  struct ptx_log_facts *facts)
 {
 	const struct ptx_attr *given = wish ? ptx_posix_attr_const(wish) : NULL;
 	struct ptx_attr *attr = &facts->attr;
 
+	/* A pointer to an object that is not initialized is an error; NULL is not (CREATE-02). */
 	if (wish && !given)
 		return EINVAL;
 	ptx_attr_init(attr);
 	if (given)
 		*attr = *given;
 	else
+		/* A log of unknown length: APPEND has no limit. */
 		attr->log_policy = POSIX_TRACE_APPEND;
+	/* The defaults of a stream with log (POLICY-04). */
 	if (!(attr->flags & PTX_ATTR_POLICY_SET))
 		attr->stream_policy = POSIX_TRACE_FLUSH;
+	/*
+	 * Attributes of a stream have a creation time already; the log of an imported trace gets
+	 * that of its origin.
+	 */
 	if (origin && !(attr->flags & PTX_ATTR_FROM_STREAM))
 		attr->creation_ns = origin->creation_ns;
 	attr->flags |= PTX_ATTR_POLICY_SET | PTX_ATTR_FROM_STREAM;
+	/*
+	 * A clock without name in an imported trace is "unknown", so that a reader does not
+	 * compare its ticks with others.
+	 */
 	put_text(facts->clock, sizeof(facts->clock),
 		 origin && *origin->clock ? origin->clock : "unknown");
 	if (!origin)
 		return 0;
+	/* 0 and empty texts of the origin mean "unknown": the defaults remain. */
 	if (origin->resolution_ns)
 		attr->clock_resolution_ns = origin->resolution_ns;
 	if (*origin->generation)
 		put_text(attr->generation, sizeof(attr->generation), origin->generation);
 	put_text(facts->host, sizeof(facts->host), origin->host);
+	/* The process that the trace is about, in its own numbering. */
 	facts->pid = (uint32_t)origin->pid;
 	facts->tick_hz = origin->clock_hz;
 	return 0;
 }
 
+/* Enters a name in the log and in the composer's table, which finds it again. */
 static int bind_name(struct posix_trace_composer_np *composer, unsigned type, const char *name)
 {
 	char *copy = strdup(name);
 	int err = copy ? ptx_log_name(composer->log, type, name) : ENOMEM;
 
+	/*
+	 * The log has the name only if both steps succeeded, so that the table and the log agree.
+	 */
 	if (err) {
 		free(copy);
 		return err;
 	}
 	composer->name[type] = copy;
+	/* The limit of names concerns user types only (EVID-09). */
 	composer->user_types += type >= PTX_TYPE_FIRST_USER;
 	return 0;
 }
 
+/* Creates the log and enters the predefined names, which every log has (NAMEOF-03). */
 static int open_log(struct posix_trace_composer_np *composer, int file_desc,
 		    const struct ptx_log_facts *facts)
 {
@@ -88,17 +123,20 @@ static int open_log(struct posix_trace_composer_np *composer, int file_desc,
 
 	if (err)
 		return err;
+	/* Types without a predefined name are reserved, and are not entered. */
 	for (unsigned type = 1; !err && type < PTX_TYPE_FIRST_USER; type++) {
 		const char *name = ptx_names_predefined(type);
 
 		err = name ? bind_name(composer, type, name) : 0;
 	}
+	/* A destroyed log is incomplete: it can be opened only with salvage. */
 	if (err)
 		ptx_log_destroy(composer->log);
 	return err;
 }
 
-static int compose(int file_desc, const trace_attr_t *attr,
+/* Makes a composer. After an error nothing remains but what the file contains. */
+static int make_composer(int file_desc, const trace_attr_t *attr,
 		   const struct posix_trace_origin_np *origin,
 		   struct posix_trace_composer_np **result)
 {
@@ -108,18 +146,25 @@ static int compose(int file_desc, const trace_attr_t *attr,
 
 	if (!result)
 		return EINVAL;
+	/* The facts become the header of the log; padding is zero, too. */
 	memset(&facts, 0, sizeof facts);
-	err = settle(attr, origin, &facts);
+	err = settle_facts(attr, origin, &facts);
 	if (err)
 		return err;
 	composer = calloc(1, sizeof *composer);
 	if (!composer)
 		return ENOMEM;
+	/* The ledger's first lines need no memory. */
 	ptx_ledger_init(&composer->ledger);
 	composer->next_type = PTX_TYPE_FIRST_USER;
+	/*
+	 * Data of system events are never truncated (SIZE-13), so there is room for the largest
+	 * of them.
+	 */
 	composer->data_max = facts.attr.max_data_size;
 	if (composer->data_max < PTX_SYSTEM_DATA_MAX)
 		composer->data_max = PTX_SYSTEM_DATA_MAX;
+	/* The length of a record has 28 bits. */
 	if (composer->data_max > PTX_RECORD_LEN_MAX)
 		composer->data_max = PTX_RECORD_LEN_MAX;
 	err = open_log(composer, file_desc, &facts);
@@ -131,6 +176,10 @@ static int compose(int file_desc, const trace_attr_t *attr,
 	return 0;
 }
 
+/*
+ * file_desc as for posix_trace_create_withlog(); the same errors. ENOTSUP: origin has members of
+ * a later version that are not 0.
+ */
 PTX_EXPORT int posix_trace_compose_sized_np(int file_desc, const trace_attr_t *attr,
 					    const struct posix_trace_origin_np *origin, size_t size,
 					    struct posix_trace_composer_np **composer)
@@ -142,34 +191,51 @@ PTX_EXPORT int posix_trace_compose_sized_np(int file_desc, const trace_attr_t *a
 		return ptx_call_end(call, EINVAL);
 	if (origin && !ptx_sized_load(&known, sizeof(known), origin, size))
 		return ptx_call_end(call, ENOTSUP);
-	return ptx_call_end(call, compose(file_desc, attr, origin ? &known : NULL, composer));
+	return ptx_call_end(call, make_composer(file_desc, attr, origin ? &known : NULL, composer));
 }
 
+/*
+ * Binds a name to a type. *id 0: any free type. EEXIST: the type has another name. ENOSPC: no
+ * more types.
+ */
 static int name_type(struct posix_trace_composer_np *composer, const char *name,
 		     trace_event_id_t *id)
 {
+	/* *id is input and output: a type that the caller requests, or 0. */
 	if (!composer || !name || !id || *id >= PTX_TYPE_MAX)
 		return EINVAL;
+	/* Compared in bytes, as for posix_trace_eventid_open() (EVID-04, EVID-17). */
 	if (strlen(name) >= PTX_TYPE_NAME_BYTES)
 		return ENAMETOOLONG;
+	/* The same name again is no error, so that a program need not keep a table. */
 	if (*id && composer->name[*id])
 		return strcmp(composer->name[*id], name) ? EEXIST : 0;
 	if (*id)
 		return bind_name(composer, *id, name);
+	/* A name has one type: a name that is known gives its type again (EVID-02). */
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
 		if (composer->name[type] && !strcmp(composer->name[type], name)) {
 			*id = type;
 			return 0;
 		}
 	}
+	/* The caller may have bound types itself, so that next_type may be in use. */
 	while (composer->next_type < PTX_TYPE_MAX && composer->name[composer->next_type])
 		composer->next_type++;
+	/*
+	 * EVID-08 does not apply: a composed log has no unnamed events that its maker did not
+	 * intend.
+	 */
 	if (composer->user_types >= PTX_NAMES || composer->next_type == PTX_TYPE_MAX)
 		return ENOSPC;
 	*id = composer->next_type;
 	return bind_name(composer, *id, name);
 }
 
+/*
+ * Names a type of the composed log. It can be called at any time before the first event of the
+ * type.
+ */
 PTX_EXPORT int posix_trace_compose_name_np(struct posix_trace_composer_np *composer,
 					   const char *name, trace_event_id_t *id)
 {
@@ -178,6 +244,9 @@ PTX_EXPORT int posix_trace_compose_name_np(struct posix_trace_composer_np *compo
 	return ptx_call_end(call, name_type(composer, name, id));
 }
 
+/*
+ * A schema is parsed before it is stored: a log must not contain a text that no reader accepts.
+ */
 static int describe_type(struct posix_trace_composer_np *composer, trace_event_id_t id,
 			 const char *text)
 {
@@ -189,11 +258,16 @@ static int describe_type(struct posix_trace_composer_np *composer, trace_event_i
 	schema = malloc(sizeof *schema);
 	if (!schema)
 		return ENOMEM;
+	/*
+	 * The parser's message is for programs that call posix_trace_schema_parse_np()
+	 * themselves.
+	 */
 	err = ptx_schema_parse(text, schema) ? EINVAL : ptx_log_schema(composer->log, id, text);
 	free(schema);
 	return err;
 }
 
+/* Describes a type that has a name. */
 PTX_EXPORT int posix_trace_compose_schema_np(struct posix_trace_composer_np *composer,
 					     trace_event_id_t event_id, const char *schema)
 {
@@ -202,6 +276,7 @@ PTX_EXPORT int posix_trace_compose_schema_np(struct posix_trace_composer_np *com
 	return ptx_call_end(call, describe_type(composer, event_id, schema));
 }
 
+/* Names an object of a process from a time on. ENOTSUP as above. */
 PTX_EXPORT int posix_trace_compose_object_sized_np(struct posix_trace_composer_np *composer,
 						   const struct posix_trace_object_np *from,
 						   size_t size)
@@ -210,6 +285,7 @@ PTX_EXPORT int posix_trace_compose_object_sized_np(struct posix_trace_composer_n
 	struct posix_trace_object_np known;
 	struct ptx_object object;
 
+	/* A null pointer is an error (GEN-05). */
 	if (!composer || !from || size < PTX_FIRST_OBJECT)
 		return ptx_call_end(call, EINVAL);
 	if (!ptx_sized_load(&known, sizeof(known), from, size))
@@ -222,6 +298,10 @@ PTX_EXPORT int posix_trace_compose_object_sized_np(struct posix_trace_composer_n
 	return ptx_call_end(call, ptx_log_object(composer->log, &object));
 }
 
+/*
+ * Completes the log and frees the composer, also if it returns an error. given: the status for
+ * the log, or NULL.
+ */
 PTX_EXPORT int posix_trace_compose_finish_np(struct posix_trace_composer_np *composer,
 					     const struct posix_trace_status_info *given)
 {
@@ -233,13 +313,17 @@ PTX_EXPORT int posix_trace_compose_finish_np(struct posix_trace_composer_np *com
 	if (!composer)
 		return ptx_call_end(call, EINVAL);
 	memset(&status, 0, sizeof status);
+	/* Without a status, the log reports an overrun if events were counted as lost. */
 	if (given)
 		memcpy(&status, given, sizeof status);
 	else
 		status.stream_overrun = composer->lost ? POSIX_TRACE_OVERRUN
 						       : POSIX_TRACE_NO_OVERRUN;
+	/* The last run of events is counted before the ledger is written. */
 	ptx_composer_settle(composer);
+	/* FLUSHF-09: signals of the file do not reach the program. */
 	ptx_shield_raise(&shield);
+	/* ENOSPC, EFBIG, EIO and others: the log is incomplete then. */
 	err = ptx_log_complete(composer->log, &status, &composer->ledger);
 	ptx_shield_lower(&shield);
 	ptx_log_destroy(composer->log);
@@ -247,6 +331,7 @@ PTX_EXPORT int posix_trace_compose_finish_np(struct posix_trace_composer_np *com
 	return ptx_call_end(call, err);
 }
 
+/* Frees the composer without completing the log. It returns nothing because nothing can fail. */
 PTX_EXPORT void posix_trace_compose_drop_np(struct posix_trace_composer_np *composer)
 {
 	struct ptx_call call = ptx_call_begin();

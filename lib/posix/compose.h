@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/compose.h - a log being composed: what making and ending it (compose.c) and its events
- * (compose_event.c) share.
+ * posix/compose.h - the state of a log that is being composed.
  *
- * Threads   one at a time, as its caller sees to.
+ * compose.c makes and completes it, compose_event.c adds events.
+ *
+ * Threads   one caller at a time; the program ensures that.
  */
 #ifndef PTX_POSIX_COMPOSE_H
 #define PTX_POSIX_COMPOSE_H
@@ -11,19 +12,24 @@
 #include "log/log.h"
 #include "record/ledger.h"
 
+/* The opaque struct of <trace_np.h>. */
 struct posix_trace_composer_np {
 	struct ptx_log *log;
+	/* the longest data of an event in bytes */
 	size_t data_max;
 	unsigned next_type;
 	unsigned user_types;
+	/* a cause other than CLEARED was reported */
 	bool lost;
-	uint64_t run;               /* events of one thread that are not in its line yet */
+	/* Events of the thread who that are not counted in its line yet. */
+	uint64_t run;
 	struct ptx_ident who;
+	/* the names by type; NULL: the type has none */
 	char *name[PTX_TYPE_MAX];
 	struct ptx_ledger ledger;
 };
 
-/* The thread's line gets what was put since another thread's turn. */
+/* Adds the counted run of one thread's events to its line. */
 void ptx_composer_settle(struct posix_trace_composer_np *composer);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/compose_event.c - the events of a log that is composed, and those that its makers lost.
+ * posix/compose_event.c - the events of a composed log, and those that their makers lost.
+ *
+ * It runs once for each event of a conversion, many millions of times. It therefore takes no
+ * lock, does not touch the cancellation state, and counts runs of events of one thread at once.
  */
 #include <trace_np.h>
 
@@ -10,6 +13,10 @@
 #include "posix/compose.h"
 #include "posix/first.h"
 
+/*
+ * Writes the full buffer to the log's file. Only here the function makes system calls, so only
+ * here signals and cancellation are blocked.
+ */
 static int write_log(struct posix_trace_composer_np *composer)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -22,6 +29,7 @@ static int write_log(struct posix_trace_composer_np *composer)
 	return ptx_call_end(call, err);
 }
 
+/* The line of a thread is found by a search, so that it is not changed for each event. */
 void ptx_composer_settle(struct posix_trace_composer_np *composer)
 {
 	struct ptx_ledger_line *line;
@@ -35,14 +43,17 @@ void ptx_composer_settle(struct posix_trace_composer_np *composer)
 	composer->run = 0;
 }
 
-static void count(struct posix_trace_composer_np *composer, const struct ptx_log_event *event)
+/* Counts the event in the total and in its type, and extends or begins the run of its thread. */
+static void count_event(struct posix_trace_composer_np *composer, const struct ptx_log_event *event)
 {
+	/* The total and the type are found without a search. */
 	struct ptx_ident *who = &composer->who;
 
 	composer->ledger.total.called++;
 	composer->ledger.total.reported++;
 	composer->ledger.type[event->type].called++;
 	composer->ledger.type[event->type].reported++;
+	/* A foreign trace has no pthread_t, so that all three members identify the thread. */
 	if (who->tid != event->tid || who->pid != event->pid || who->thread != event->thread) {
 		ptx_composer_settle(composer);
 		who->pid = event->pid;
@@ -52,13 +63,19 @@ static void count(struct posix_trace_composer_np *composer, const struct ptx_log
 	composer->run++;
 }
 
-/* The closing STOP of an UNTIL_FULL log has room of its own. */
-static enum ptx_log_append put(struct posix_trace_composer_np *composer,
+/*
+ * Encodes an event into the log's buffer. The closing STOP of an UNTIL_FULL log has room of its
+ * own.
+ */
+static enum ptx_log_append encode_event(struct posix_trace_composer_np *composer,
 			       const struct ptx_log_event *event)
 {
 	enum ptx_log_append answer;
 
-	/* No process has that number, and the fast way means nobody by it; a foreign trace may. */
+	/*
+	 * UINT32_MAX means "no process" to the fast function. No process has this number, but a
+	 * foreign trace may contain it.
+	 */
 	if (ptx_unlikely(event->pid == UINT32_MAX))
 		answer = ptx_log_append_slow(composer->log, event);
 	else
@@ -68,6 +85,7 @@ static enum ptx_log_append put(struct posix_trace_composer_np *composer,
 	return answer;
 }
 
+/* Returns an error number for an event that a log cannot contain. */
 static int check_event(const struct posix_trace_composer_np *composer,
 		       const struct posix_trace_event_np *event)
 {
@@ -75,6 +93,7 @@ static int check_event(const struct posix_trace_composer_np *composer,
 	    event->info.posix_event_id >= PTX_TYPE_MAX ||
 	    !composer->name[event->info.posix_event_id])
 		return EINVAL;
+	/* The three values of the standard. Others would be written into the log as flags. */
 	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED &&
 	    event->info.posix_truncation_status != POSIX_TRACE_TRUNCATED_RECORD &&
 	    event->info.posix_truncation_status != POSIX_TRACE_TRUNCATED_READ)
@@ -82,23 +101,31 @@ static int check_event(const struct posix_trace_composer_np *composer,
 	return event->data_len > composer->data_max ? EMSGSIZE : 0;
 }
 
+/* ENOSPC: the log is full by its policy. */
 static int put_event(struct posix_trace_composer_np *composer, const struct ptx_log_event *event)
 {
-	enum ptx_log_append answer = put(composer, event);
+	enum ptx_log_append answer = encode_event(composer, event);
 
 	if (ptx_unlikely(answer == PTX_LOG_APPEND_WRITE_FIRST)) {
 		int err = write_log(composer);
 
 		if (err)
 			return err;
-		answer = put(composer, event);
+		/*
+		 * After the buffer was written there is room for every event that check_event()
+		 * accepts.
+		 */
+		answer = encode_event(composer, event);
 	}
 	if (answer != PTX_LOG_APPEND_DONE)
 		return ENOSPC;
-	count(composer, event);
+	count_event(composer, event);
 	return 0;
 }
 
+/*
+ * Appends an event. errno is preserved: nothing here sets it but write_log(), which restores it.
+ */
 static int compose_event(struct posix_trace_composer_np *composer,
 			 const struct posix_trace_event_np *from)
 {
@@ -107,7 +134,9 @@ static int compose_event(struct posix_trace_composer_np *composer,
 
 	if (err)
 		return err;
+	/* The length fits into 28 bits, because it is at most data_max. */
 	event.len_flags = (uint32_t)from->data_len;
+	/* Both truncations mean that data are missing in the log. */
 	if (from->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
 		event.len_flags |= PTX_RECORD_TRUNCATED;
 	if (from->flags & POSIX_TRACE_EVENT_LATE_NP)
@@ -122,12 +151,19 @@ static int compose_event(struct posix_trace_composer_np *composer,
 	return put_event(composer, &event);
 }
 
+/*
+ * ENOTSUP: the event has members of a later version that are not 0, and the log cannot have them.
+ */
 PTX_EXPORT int posix_trace_compose_event_sized_np(struct posix_trace_composer_np *composer,
 						  const struct posix_trace_event_np *event,
 						  size_t size)
 {
 	struct posix_trace_event_np known;
 
+	/*
+	 * A program of this version gets no copy: the function runs for every event of a
+	 * conversion.
+	 */
 	if (ptx_likely(size == sizeof(*event)))
 		return compose_event(composer, event);
 	if (!event || size < PTX_FIRST_EVENT)
@@ -137,6 +173,10 @@ PTX_EXPORT int posix_trace_compose_event_sized_np(struct posix_trace_composer_np
 	return compose_event(composer, &known);
 }
 
+/*
+ * Counts events that the makers of the trace lost. event_id 0: of unknown type; thread NULL: of
+ * unknown thread. The ledger is in memory, so that the call writes nothing.
+ */
 static int count_lost(struct posix_trace_composer_np *composer, int cause, uint64_t events,
 		      trace_event_id_t event_id, const struct posix_trace_thread_np *thread)
 {
@@ -145,6 +185,7 @@ static int count_lost(struct posix_trace_composer_np *composer, int cause, uint6
 
 	if (!event_id)
 		event_id = PTX_TYPE_UNNAMED;
+	/* CLEARED and DAMAGED are valid, too: foreign traces have such losses. */
 	if (!composer || cause < 0 || cause >= PTX_LOST_CAUSES || event_id >= PTX_TYPE_MAX)
 		return EINVAL;
 	if (!events)
@@ -154,6 +195,10 @@ static int count_lost(struct posix_trace_composer_np *composer, int cause, uint6
 		who.tid = (uint32_t)thread->tid;
 		who.thread = (uint64_t)thread->thread;
 	}
+	/*
+	 * Each loss is counted in three lines: total, type and thread, so that the equation of
+	 * each line holds.
+	 */
 	line[0] = &composer->ledger.total;
 	line[1] = &composer->ledger.type[event_id];
 	line[2] = ptx_ledger_thread(&composer->ledger, who.pid, who.tid, who.thread);
@@ -161,10 +206,12 @@ static int count_lost(struct posix_trace_composer_np *composer, int cause, uint6
 		line[i]->called += events;
 		line[i]->lost[cause] += events;
 	}
+	/* Events that were cleared on purpose are no overrun. */
 	composer->lost |= cause != PTX_LOST_CLEARED;
 	return 0;
 }
 
+/* The size is that of *thread; it is ignored if thread is NULL. */
 PTX_EXPORT int posix_trace_compose_lost_sized_np(struct posix_trace_composer_np *composer,
 						 int cause, uint64_t events,
 						 trace_event_id_t event_id,

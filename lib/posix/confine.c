@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix/confine.c - a process or a thread gives up system calls for good. */
+/* posix/confine.c - posix_trace_confine_np(): a process or a thread gives up system calls. */
 #include <errno.h>
 
 #include <trace_np.h>
@@ -9,13 +9,17 @@
 #include "point/record.h"
 #include "posix/call.h"
 
-/* Those that flush streams of policy FLUSH. What nobody flushes any more a guardian completes. */
-static void end_threads(void)
+/*
+ * Ends the threads that flush streams with the policy FLUSH, because a filter for all threads
+ * would apply to them. The guardian of each stream then completes its log.
+ */
+static void end_flushers(void)
 {
 	trace_id_t ids[PTX_HANDLES];
 	unsigned count = ptx_registry_active(ids, PTX_HANDLES);
 
 	for (unsigned i = 0; i < count; i++) {
+		/* The stream may be shut down by another thread at the same time. */
 		struct ptx_stream *stream = ptx_registry_enter(ids[i]);
 
 		if (!stream)
@@ -26,23 +30,34 @@ static void end_threads(void)
 	}
 }
 
+/*
+ * The shim calls it before prctl() and seccomp(). The cancellation state is not touched; errno is
+ * preserved.
+ */
 PTX_EXPORT int posix_trace_confine_np(int what)
 {
 	int saved = errno, err = 0;
 
 	switch (what) {
 	case POSIX_TRACE_CONFINE_ALL_NP:
-		end_threads();
+		end_flushers();
 		__attribute__((fallthrough));
+	/* The program will install a filter for the calling thread, or for all. */
 	case POSIX_TRACE_CONFINE_PROCESS_NP:
+		/*
+		 * The order matters: everything that needs system calls first, then the flag by
+		 * which trace points make none.
+		 */
 		ptx_threads_reserve();
 		ptx_record_join(__builtin_frame_address(0));
 		ptx_record_tell_quiet();
 		break;
 	case POSIX_TRACE_CONFINE_THREAD_NP:
+		/* The thread's mode forbids it to read the time stamp counter. */
 		ptx_thread_blind(true);
 		break;
 	case POSIX_TRACE_CONFINE_NOT_NP:
+		/* The mode permits it again. */
 		ptx_thread_blind(false);
 		break;
 	default:

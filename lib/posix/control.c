@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/control.c - posix_trace_start() and posix_trace_stop(), and the controller as a writer.
+ *
+ * The controller records START, STOP and FILTER into the first ring of its stream, which it
+ * claimed at the creation. The stream's lock makes all threads of the controller one writer. The
+ * state of a stream is one word with the time of its change; writers change it, too, when they
+ * find the stream full.
+ */
 #include "posix/control.h"
 
 #include <errno.h>
@@ -15,10 +23,13 @@
 #include "record/eventset.h"
 #include "ring/ring_write.h"
 
+/* Nanoseconds between two passes of a stop that waits for writers. */
 #define STOP_NAP_NS  50000
-#define STOP_MOST_NS UINT64_C(1000000000) /* several times as long as one writer is waited for */
+/* Nanoseconds; several times as long as one writer is waited for. */
+#define STOP_MOST_NS UINT64_C(1000000000)
 
-static struct ptx_ident caller(void)
+/* The identity of the calling thread, by system calls: this is no trace point. */
+static struct ptx_ident caller_ident(void)
 {
 	struct ptx_ident ident = { 0 };
 
@@ -30,26 +41,34 @@ static struct ptx_ident caller(void)
 
 int ptx_control_open(struct ptx_stream *stream)
 {
-	struct ptx_ident ident = caller();
+	struct ptx_ident ident = caller_ident();
 	enum ptx_writer_loss loss;
-	uint32_t ring; /* 0: the drain counts on it */
+	uint32_t ring; /* becomes 0, on which the drain relies */
 
 	stream->control_writer.tid = ident.tid;
+	/* The thread that creates the stream has recorded the claim's ident record. */
 	stream->control_writer.thread = ident.thread;
 	stream->control = ptx_ring_claim(&stream->view->rings, &ident, &ring, &loss);
 	return stream->control ? 0 : ENOMEM;
 }
 
+/* Returns whether the filter admits the type. */
 static bool is_admitted(const struct ptx_region *region, unsigned type)
 {
 	return atomic_load_explicit(&region->admit[type / 64], memory_order_relaxed) >>
 		       (type % 64) & 1;
 }
 
-/* The records that follow in the control ring are the caller's. */
-static bool sign(struct ptx_stream *stream, const struct ptx_ident *ident,
+/*
+ * Records an ident record if the last record of the ring was another thread's: the records that
+ * follow are the caller's (SYSEV-05).
+ */
+static bool sign_records(struct ptx_stream *stream, const struct ptx_ident *ident,
 		 enum ptx_writer_loss *loss)
 {
+	/*
+	 * The caller's thread ids are compared, because ident records cost memory of the stream.
+	 */
 	if (stream->control_writer.tid == ident->tid &&
 	    stream->control_writer.thread == ident->thread)
 		return true;
@@ -60,21 +79,35 @@ static bool sign(struct ptx_stream *stream, const struct ptx_ident *ident,
 	return true;
 }
 
+/*
+ * Writes a record with the time of the operation, not of the call, because the event must agree
+ * with the mark that the drain has.
+ */
 static void write_record(struct ptx_chunk *chunk, struct ptx_record *record, uint64_t head,
 			 unsigned type, const void *data, size_t len, uint64_t ticks,
 			 const void *address)
 {
 	ptx_record_fill(record, (uint32_t)len, type, (uint64_t)(uintptr_t)address);
 	ptx_copy_in((unsigned char *)(record + 1), data, len);
+	/*
+	 * The window is open only between ptx_ring_enter() and ptx_ring_commit(): a reader waits
+	 * for the event at most that long.
+	 */
 	ptx_ring_enter(chunk, head);
 	ptx_ring_commit(chunk, record, head, ptx_record_size(len), ticks);
 }
 
-static void lose(struct ptx_stream *stream, unsigned type, enum ptx_writer_loss loss)
+/*
+ * Counts a system event as lost, and stops a stream that has become full by it, as a writer does.
+ */
+static void lose_event(struct ptx_stream *stream, unsigned type, enum ptx_writer_loss loss)
 {
 	struct ptx_region *region = stream->view->rings.region;
 	uint64_t state = atomic_load_explicit(&region->state, memory_order_acquire);
 
+	/*
+	 * A LOOP stream does not become FULL by a loss, and the loss of memory does not stop it.
+	 */
 	if (ptx_state_kind(state) == PTX_RUNNING && !stream->view->rings.loop &&
 	    loss == PTX_WRITER_STREAM_FULL)
 		atomic_compare_exchange_strong_explicit(
@@ -86,21 +119,26 @@ static void lose(struct ptx_stream *stream, unsigned type, enum ptx_writer_loss 
 	atomic_store_explicit(&region->overrun, 1, memory_order_relaxed);
 }
 
-/* The place for a record in the control ring, whose chunk changes if need be; NULL: by *loss. */
-static struct ptx_record *reserve(struct ptx_stream *stream, const struct ptx_ident *ident,
+/*
+ * Returns the place for a record in the control ring and changes its chunk if necessary. NULL:
+ * the event is lost because of *loss.
+ */
+static struct ptx_record *reserve_record(struct ptx_stream *stream, const struct ptx_ident *ident,
 				  size_t size, uint64_t *head, enum ptx_writer_loss *loss)
 {
 	struct ptx_rings *rings = &stream->view->rings;
 	struct ptx_record *record;
 	size_t end;
 
-	if (!sign(stream, ident, loss))
+	if (!sign_records(stream, ident, loss))
 		return NULL;
 	record = ptx_ring_reserve(rings, stream->control, size, head);
 	if (!record && ptx_ring_turn(rings, &stream->control, ident, loss))
 		record = ptx_ring_reserve(rings, stream->control, size, head);
+	/* Neither the old chunk nor a new one has room. */
 	if (!record)
 		return NULL;
+	/* The chunk may not be present in memory up to that place. */
 	end = ptx_head_offset(*head) + size;
 	return ptx_ring_extend(rings, stream->control, end, loss) >= end ? record : NULL;
 }
@@ -109,16 +147,17 @@ void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *da
 			uint64_t ticks, const void *address)
 {
 	struct ptx_rings *rings = &stream->view->rings;
-	struct ptx_ident ident = caller();
+	struct ptx_ident ident = caller_ident();
 	enum ptx_writer_loss loss;
 	struct ptx_record *record;
 	uint64_t head;
 
+	/* System events obey the filter as well; their operation still happens (FILTER-11). */
 	if (!is_admitted(rings->region, type))
 		return;
-	record = reserve(stream, &ident, ptx_record_size(len), &head, &loss);
+	record = reserve_record(stream, &ident, ptx_record_size(len), &head, &loss);
 	if (!record) {
-		lose(stream, type, loss);
+		lose_event(stream, type, loss);
 		return;
 	}
 	write_record(stream->control, record, head, type, data, len, ticks, address);
@@ -131,46 +170,73 @@ void ptx_control_filter(const struct ptx_stream *stream, trace_event_set_t *set)
 {
 	const struct ptx_region *region = stream->view->rings.region;
 
+	/*
+	 * The set is initialized even if every bit is replaced below, because it needs the magic
+	 * word.
+	 */
 	ptx_eventset_empty(set);
 	for (int i = 0; i < PTX_WORDS; i++)
 		set->__bits[i] = ~atomic_load_explicit(&region->admit[i], memory_order_relaxed);
 }
 
+/* Changes the state and informs threads: their lanes become invalid. */
 static void set_state(struct ptx_stream *stream, enum ptx_state kind, uint64_t ticks)
 {
 	struct ptx_region *region = stream->view->rings.region;
 
+	/*
+	 * The state is stored before the word changes, so that a thread that sees the new word
+	 * sees the state.
+	 */
 	atomic_store_explicit(&region->state, ptx_state_make(kind, ticks), memory_order_release);
 	ptx_arena_changed(stream->drain->arena);
 }
 
-static int start(struct ptx_stream *stream, const void *address)
+/* Starts a locked stream. ENOMEM: no memory for the mark. */
+static int start_stream(struct ptx_stream *stream, const void *address)
 {
 	struct ptx_region *region = stream->view->rings.region;
 	struct ptx_mark mark = { .kind = PTX_MARK_START };
 	trace_event_set_t filter;
 	uint64_t state;
 
+	/*
+	 * Events that writers have published before are read first, so that marks are in their
+	 * order.
+	 */
 	ptx_drain_sync(stream->drain);
 	state = atomic_load_explicit(&region->state, memory_order_acquire);
 	if (ptx_state_kind(state) == PTX_HELD) { /* re-arms the automatic restart (STOP-05) */
 		set_state(stream, PTX_FULL, ptx_state_time(state));
 		return 0;
 	}
+	/*
+	 * START-03, START-04: a running stream, and one that stopped by itself, are not changed.
+	 */
 	if (ptx_state_kind(state) != PTX_SUSPENDED)
 		return 0;
+	/*
+	 * Phases of which no late event can be left are forgotten, so that the memory for marks
+	 * is bounded.
+	 */
 	ptx_drain_thin(stream->drain);
 	mark.ticks = ptx_drain_moment(stream->drain, true);
+	/* The mark before the state: if memory is short, nothing has changed. */
 	if (!ptx_drain_mark(stream->drain, &mark))
 		return ENOMEM;
 	ptx_control_filter(stream, &filter);
 	set_state(stream, PTX_RUNNING, mark.ticks);
+	/*
+	 * The data of START are the filter (START-02). The state is RUNNING already, so that the
+	 * record's time is in the new phase.
+	 */
 	ptx_control_record(stream, POSIX_TRACE_START, &filter, sizeof filter, mark.ticks, address);
 	if (stream->flush)
 		ptx_flush_wake(stream->flush);
 	return 0;
 }
 
+/* Stops a locked stream: STOP-01 to STOP-05. */
 void ptx_control_stop(struct ptx_stream *stream, const void *address)
 {
 	struct ptx_region *region = stream->view->rings.region;
@@ -183,7 +249,7 @@ void ptx_control_stop(struct ptx_stream *stream, const void *address)
 		if (!atomic_compare_exchange_strong_explicit(
 			    &region->state, &state, ptx_state_make(PTX_SUSPENDED, mark.ticks),
 			    memory_order_acq_rel, memory_order_acquire))
-			continue; /* a writer found it full */
+			continue; /* a writer found it full: examine the new state */
 		ptx_arena_changed(stream->drain->arena);
 		if (!ptx_drain_mark(stream->drain, &mark))
 			return;
@@ -191,20 +257,23 @@ void ptx_control_stop(struct ptx_stream *stream, const void *address)
 				   address);
 		return;
 	}
+	/* STOP-05: the stream stopped by itself; only the automatic restart is cancelled. */
 	if (ptx_state_kind(state) == PTX_FULL)
 		set_state(stream, PTX_HELD, ptx_state_time(state));
 }
 
 static bool is_running(const struct ptx_stream *stream)
 {
+	/* acquire: pairs with the release of set_state(). */
 	return ptx_state_kind(atomic_load_explicit(&stream->view->rings.region->state,
 						   memory_order_acquire)) == PTX_RUNNING;
 }
 
 /*
- * Writers that were preempted in a trace point when the stream stopped publish their events now, so
- * that a reader which does not wait finds them in their order, and none behind the STOP. It is
- * waited for them as long as any reader waits. A stream with log has a flush that does it.
+ * Waits until writers that were suspended in a trace point when the stream stopped have published
+ * their events. A reader that does not wait then finds them in their order, and none behind the
+ * STOP. The wait ends after the time that any reader waits. A stream with log has a flush that
+ * waits.
  */
 static void wait_for_writers(struct ptx_stream *stream)
 {
@@ -212,19 +281,26 @@ static void wait_for_writers(struct ptx_stream *stream)
 	const uint64_t too_long = stopped + ptx_clock_ticks(STOP_MOST_NS);
 	_Atomic uint32_t never = 0;
 
+	/* Another thread may shut the stream down meanwhile. */
 	while (!atomic_load_explicit(&stream->gone, memory_order_acquire)) {
 		bool over;
 
 		pthread_mutex_lock(&stream->lock);
 		ptx_drain_pass(stream->drain);
+		/* certain: every event before this time has been published or will never be. */
 		over = stream->drain->certain >= stopped || stream->drain->now > too_long;
 		pthread_mutex_unlock(&stream->lock);
 		if (over)
 			return;
+		/* A nap on a word that never changes: a sleep that is no cancellation point. */
 		ptx_futex_nap(&never, 0, STOP_NAP_NS);
 	}
 }
 
+/*
+ * START-01 to START-06. The address of the event is that of the call (SYSEV-04); -1 makes it an
+ * address within the call instruction.
+ */
 PTX_EXPORT int posix_trace_start(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -234,11 +310,15 @@ PTX_EXPORT int posix_trace_start(trace_id_t trid)
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	err = start(stream, address);
+	err = start_stream(stream, address);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, err);
 }
 
+/*
+ * STOP-01 to STOP-06. The wait happens without the lock, so that other threads can use the
+ * stream.
+ */
 PTX_EXPORT int posix_trace_stop(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -248,9 +328,11 @@ PTX_EXPORT int posix_trace_stop(trace_id_t trid)
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/* Also the events of a full stream are read, which may restart it. */
 	ptx_drain_sync(stream->drain);
 	ran = is_running(stream);
 	ptx_control_stop(stream, address);
+	/* Keeps the stream while this thread waits for its writers. */
 	ptx_registry_hold(stream);
 	ptx_stream_unlock(stream);
 	if (ran && stream->kind == PTX_STREAM_LIVE)

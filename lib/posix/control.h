@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * posix/control.h - the controller as a writer of its own stream: START, STOP, FILTER.
+ *
+ * Threads   the caller holds the stream's lock, but for ptx_control_filter().
+ * Errors    0 or an error number; errno may change, the public functions restore it.
  */
 #ifndef PTX_POSIX_CONTROL_H
 #define PTX_POSIX_CONTROL_H
 
 #include "posix/stream.h"
 
-/* Claims the stream's first ring for the controller. */
+/* Claims the stream's first ring for the controller. ENOMEM. */
 int ptx_control_open(struct ptx_stream *stream);
 
-/* Records a system event unless it is filtered out; a stream that has no room becomes full. */
+/*
+ * Records a system event unless the filter contains its type. ticks: the time of the operation. A
+ * stream that has no room becomes full, and the event is lost.
+ */
 void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *data, size_t len,
 			uint64_t ticks, const void *address);
 
-/* As posix_trace_stop(), on a locked stream. */
+/* Does what posix_trace_stop() does, on a locked stream. address: that of the event. */
 void ptx_control_stop(struct ptx_stream *stream, const void *address);
 
-/* The filter in force. */
+/* Stores the present filter. Any thread may call it. */
 void ptx_control_filter(const struct ptx_stream *stream, trace_event_set_t *set);
 
 #endif

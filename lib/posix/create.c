@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/create.c - posix_trace_create() and posix_trace_create_withlog().
+ *
+ * The steps are in an order in which each can be undone, and in which a process that is killed
+ * between two steps leaves nothing that its successor cannot recognize: attributes, target, place
+ * in TRACE_SYS_MAX, region, drain, control ring, log, identifier, publication, guardian. Nothing
+ * is visible to the target before ptx_view_attach().
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,23 +22,35 @@
 #include "posix/control.h"
 #include "posix/guard.h"
 
+/*
+ * The clock is measured at the first creation. Constructors of other libraries may create streams
+ * before the library's own constructor runs.
+ */
 static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
 
-/* All streams of a process have one clock, which whoever reads them must have too. */
+/*
+ * Makes this process's clock that of the arena. ENOTSUP: the arena has another one. All streams
+ * of a process have one clock, which their readers must have, too.
+ */
 static int settle_clock(struct ptx_arena *arena)
 {
 	uint32_t ours = ptx_clock_is_counter ? PTX_ARENA_CLOCK_COUNTER : PTX_ARENA_CLOCK_MONOTONIC;
 	uint32_t theirs = PTX_ARENA_CLOCK_NONE;
 
+	/* The first controller of an arena decides for all. */
 	if (atomic_compare_exchange_strong_explicit(&arena->control->clock, &theirs, ours,
 						    memory_order_acq_rel, memory_order_acquire))
 		return 0;
 	return theirs == ours ? 0 : ENOTSUP;
 }
 
-/* An object may come from a log, and a log from anybody. */
+/*
+ * Returns whether the values are those of the standard. An object may come from a log, and the
+ * log from any source.
+ */
 static bool has_known_values(const struct ptx_attr *attr)
 {
+	/* The values are compared one by one, because an enum of a log may have any number. */
 	return (attr->stream_policy == POSIX_TRACE_LOOP ||
 		attr->stream_policy == POSIX_TRACE_UNTIL_FULL ||
 		attr->stream_policy == POSIX_TRACE_FLUSH) &&
@@ -41,25 +61,35 @@ static bool has_known_values(const struct ptx_attr *attr)
 		attr->inheritance == POSIX_TRACE_INHERITED);
 }
 
-/* The attributes that the stream gets; EINVAL for what no stream can have. */
+/*
+ * Determines the attributes that the stream gets. EINVAL: no stream can have them (CREATE-14,
+ * POLICY-07).
+ */
 static int settle_attr(const trace_attr_t *wish, bool has_log, struct ptx_attr *attr)
 {
 	const struct ptx_attr *given = wish ? ptx_posix_attr_const(wish) : NULL;
 
 	if (wish && !given)
 		return EINVAL;
+	/* The object is copied (ATTR-08). */
 	if (given)
 		*attr = *given;
 	else
 		ptx_attr_init(attr);
+	/* POLICY-04. */
 	if (!(attr->flags & PTX_ATTR_POLICY_SET))
 		attr->stream_policy = has_log ? POSIX_TRACE_FLUSH : POSIX_TRACE_LOOP;
+	/* A stream without log cannot be flushed (POLICY-07). */
 	if ((attr->stream_policy == POSIX_TRACE_FLUSH && !has_log) || !has_known_values(attr))
 		return EINVAL;
 	attr->flags |= PTX_ATTR_POLICY_SET | PTX_ATTR_FROM_STREAM;
 	return 0;
 }
 
+/*
+ * Creates the log in file_desc. The stream has a view already, whose place the watcher of mapped
+ * files needs.
+ */
 static int open_log(struct ptx_stream *stream, int file_desc)
 {
 	struct ptx_log_facts facts = { .attr = stream->attr, .pid = stream->target.pid };
@@ -67,11 +97,13 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 	struct ptx_log *log;
 	int err;
 
+	/* facts is zeroed, so that the text has its NUL. */
 	strncpy(facts.clock, ptx_clock_name(), sizeof facts.clock - 1);
 	facts.tick_hz = ptx_clock_hz;
 	err = ptx_log_create_beside(file_desc, &facts, &log);
 	if (err)
 		return err;
+	/* NULL without memory: the log then has no mapped files. */
 	mapped = ptx_mapped_create(stream->target.arena, stream->view->bit, stream->target.pid,
 				   stream->target.same_ids);
 	err = ptx_flush_create(stream->drain, &stream->lock, log,
@@ -82,27 +114,37 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 		ptx_mapped_destroy(mapped);
 		return err;
 	}
+	/*
+	 * The registry closes only this descriptor in a child, after it has checked that it still
+	 * is the log.
+	 */
 	ptx_registry_note_log(stream, ptx_log_descriptor(log));
 	return 0;
 }
 
-/* Other processes write into the stream, which map its region from the arena's file. */
+/*
+ * Returns whether other processes write into the stream. They map its region from the arena's
+ * file.
+ */
 static bool is_shared(const struct ptx_stream *stream)
 {
 	return stream->target.arena != &ptx_arena_self ||
 	       stream->attr.inheritance == POSIX_TRACE_INHERITED;
 }
 
-static int build(struct ptx_stream *stream, const char *backing, int file_desc)
+/* Makes the stream's parts: region, drain, control ring, log. After an error none remains. */
+static int build_stream(struct ptx_stream *stream, const char *backing, int file_desc)
 {
 	struct ptx_geometry geometry;
 	struct ptx_anchor created;
 	int err;
 
+	/* The number of rings depends on the kind of memory: a file or a memfd. */
 	err = ptx_ring_plan(stream->attr.stream_size, stream->attr.max_data_size,
 			    ptx_region_rings(stream->target.arena, backing), &geometry);
 	if (err)
 		return err;
+	/* The capacity may be larger than requested (CREATE-09, SIZE-04). */
 	stream->attr.stream_size = geometry.capacity;
 	err = ptx_view_create(stream->target.arena, &geometry, stream->attr.max_data_size,
 			      stream->attr.stream_policy == POSIX_TRACE_LOOP, backing,
@@ -114,14 +156,19 @@ static int build(struct ptx_stream *stream, const char *backing, int file_desc)
 		err = ENOMEM;
 		goto undo_view;
 	}
+	/* CREATE-07. The first anchor of the time scale is the creation. */
 	created = ptx_clock_anchor();
 	stream->attr.creation_ns = created.realtime_ns;
 	ptx_ring_calibrate(&stream->view->rings, created);
+	/* For observers that find the region after this process has died. */
 	ptx_stream_info_write(&stream->view->rings, &stream->attr, stream->target.pid);
 	err = ptx_drain_create(&stream->view->rings, &stream->attr, created, &stream->drain);
 	if (err)
 		goto undo_view;
 	stream->drain->arena = stream->target.arena;
+	/*
+	 * The word in the attachment in which processes count events that they could not record.
+	 */
 	stream->drain->missed =
 		&stream->target.arena->control->attachment[stream->view->bit].missed;
 	stream->drain->same_ids = stream->target.same_ids;
@@ -142,7 +189,9 @@ undo_view:
 	return err;
 }
 
-static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind, int file_desc,
+/* Creates a stream of either kind. *trid is stored only on success (CREATE-25). */
+static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind,
+			 int file_desc,
 		  trace_id_t *trid)
 {
 	struct ptx_stream *stream;
@@ -152,21 +201,30 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 	unsigned place;
 	int err;
 
+	/* A null pointer for the result (GEN-05). */
 	if (!trid)
 		return EINVAL;
 	err = settle_attr(wish, kind == PTX_STREAM_LOGGED, &attr);
 	if (err)
 		return err;
+	/* A child of _Fork() has not been set up by a fork handler. */
 	if (ptx_process_is_child())
 		ptx_process_child();
-	/* Others would have to find the file, and to be trusted with it. */
+	/* Other processes would have to find the file and to trust it. */
 	if (backing && ((pid != 0 && pid != getpid()) || attr.inheritance == POSIX_TRACE_INHERITED))
 		return ENOTSUP;
 	pthread_once(&clock_once, ptx_clock_init);
+	/*
+	 * Finds or makes the arena of the target, and checks the permission: EPERM, ESRCH
+	 * (CREATE-16 to CREATE-19).
+	 */
 	err = ptx_target_find(pid, attr.inheritance == POSIX_TRACE_INHERITED, &target);
 	if (err)
 		return err;
-	/* A system that refuses a memory file, or to seal or keep it, leaves nothing to share. */
+	/*
+	 * If the system refuses memory files, or their seals, there is nothing that others could
+	 * share.
+	 */
 	if (attr.inheritance == POSIX_TRACE_INHERITED && !ptx_arena_is_shareable(target.arena)) {
 		err = ENOTSUP;
 		goto undo_target;
@@ -174,6 +232,10 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 	err = settle_clock(target.arena);
 	if (err)
 		goto undo_target;
+	/*
+	 * EAGAIN (CREATE-12). The place is released by the kernel if this process dies
+	 * (CREATE-13).
+	 */
 	err = ptx_quota_take(&place);
 	if (err)
 		goto undo_target;
@@ -182,18 +244,30 @@ static int create(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind
 		err = ENOMEM;
 		goto undo_quota;
 	}
+	/*
+	 * The stream now owns the target and the place; the labels below release them in reverse
+	 * order.
+	 */
 	stream->target = target;
 	stream->place = place;
 	stream->kind = kind;
 	stream->attr = attr;
-	err = build(stream, backing, file_desc);
+	err = build_stream(stream, backing, file_desc);
 	if (err)
 		goto undo_alloc;
+	/* From here on the identifier is valid, and other threads may use it. */
 	err = ptx_registry_add(stream);
 	if (err)
 		goto undo_build;
 	*trid = stream->id;
+	/*
+	 * Last: the target finds the stream at its next event. It is still SUSPENDED (CREATE-05).
+	 */
 	ptx_view_attach(stream->view, &stream->target, &stream->attr, kind == PTX_STREAM_LOGGED);
+	/*
+	 * A stream in a file gets a guardian. Without one everything works but the completion
+	 * after a kill.
+	 */
 	if (kind == PTX_STREAM_LOGGED)
 		ptx_guard_start(stream);
 	return 0;
@@ -201,6 +275,7 @@ undo_build:
 	if (stream->flush) {
 		struct ptx_log_status none = { 0 };
 
+		/* Nothing was recorded, so that an empty log remains. */
 		ptx_flush_stop(stream->flush);
 		ptx_flush_destroy(stream->flush, &none);
 	}
@@ -215,18 +290,20 @@ undo_target:
 	return err;
 }
 
+/* CREATE-01 to CREATE-25. */
 PTX_EXPORT int posix_trace_create(pid_t pid, const trace_attr_t *restrict attr,
 				  trace_id_t *restrict trid)
 {
 	struct ptx_call call = ptx_call_begin();
 
-	return ptx_call_end(call, create(pid, attr, PTX_STREAM_LIVE, -1, trid));
+	return ptx_call_end(call, create_stream(pid, attr, PTX_STREAM_LIVE, -1, trid));
 }
 
+/* WITHLOG-01 to WITHLOG-13. The library writes through a duplicate of file_desc (WITHLOG-09). */
 PTX_EXPORT int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr,
 					  int file_desc, trace_id_t *restrict trid)
 {
 	struct ptx_call call = ptx_call_begin();
 
-	return ptx_call_end(call, create(pid, attr, PTX_STREAM_LOGGED, file_desc, trid));
+	return ptx_call_end(call, create_stream(pid, attr, PTX_STREAM_LOGGED, file_desc, trid));
 }

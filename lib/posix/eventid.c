@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/eventid.c - names and ids of event types.
+ *
+ * The names of a process are a list in its arena to which its controllers and its children append
+ * without a lock (arena/names.h). The position of a name gives its id. The limit and the unnamed
+ * type follow from the list: EVID-08, EVID-09.
+ */
 #include <string.h>
 
 #include "arena/arena.h"
@@ -12,36 +19,54 @@ _Static_assert(PTX_TYPE_NAME_BYTES == TRACE_EVENT_NAME_MAX + 1, "a name has room
 _Static_assert(PTX_NAMES == TRACE_USER_EVENT_MAX - 1, "the limit counts the unnamed type");
 _Static_assert(PTX_TYPE_UNNAMED == POSIX_TRACE_UNNAMED_USEREVENT, "as in <trace.h>");
 
-/* From here on this process may record the type. */
-static void map(unsigned type)
+/*
+ * Allows this process to record the type. A trace point ignores ids that the process has not
+ * opened (EVENT-12). The predefined types below the unnamed one belong to the system.
+ */
+static void map_type(unsigned type)
 {
+	/* Types of the system are recorded by the library only. */
 	if (type >= PTX_TYPE_UNNAMED)
 		atomic_fetch_or_explicit(&ptx_mapped[type / 64], UINT64_C(1) << (type % 64),
 					 memory_order_release);
+	/* Lanes of threads contain the set of opened types, so they become invalid. */
 	ptx_arena_changed(&ptx_arena_self);
 }
 
+/* Opens a name in an arena. ENOMEM: the arena has no lists. */
 static int open_name(struct ptx_arena *arena, const char *name, trace_event_id_t *event_id)
 {
 	unsigned type;
 
 	if (!name || !event_id)
 		return EINVAL;
+	/*
+	 * Names are counted in bytes (EVID-17), and one that is too long is not registered
+	 * (EVID-04, EVID-11).
+	 */
 	if (strnlen(name, PTX_TYPE_NAME_BYTES) == PTX_TYPE_NAME_BYTES)
 		return ENAMETOOLONG;
 	if (ptx_process_is_child())
 		ptx_process_child();
+	/* The lists could not be mapped at the start of the process. */
 	if (!arena->names)
 		return ENOMEM;
 	type = ptx_names_open(arena->names, name);
+	/*
+	 * A name that a controller opens for another process is in that process's list; the
+	 * process must open it itself to record it.
+	 */
 	if (arena == &ptx_arena_self) {
+		/* A backing file has a copy of the lists, for a recovery without this process. */
 		ptx_backing_copy_lists();
-		map(type);
+		map_type(type);
 	}
+	/* *event_id is stored only on success (EVID-04). */
 	*event_id = type;
 	return 0;
 }
 
+/* EVID-01 to EVID-14. */
 PTX_EXPORT int posix_trace_eventid_open(const char *restrict name,
 					trace_event_id_t *restrict event_id)
 {
@@ -50,6 +75,7 @@ PTX_EXPORT int posix_trace_eventid_open(const char *restrict name,
 	return ptx_call_end(call, open_name(&ptx_arena_self, name, event_id));
 }
 
+/* TRID-01 to TRID-08. */
 PTX_EXPORT int posix_trace_trid_eventid_open(trace_id_t trid, const char *restrict name,
 					     trace_event_id_t *restrict event_id)
 {
@@ -59,15 +85,18 @@ PTX_EXPORT int posix_trace_trid_eventid_open(trace_id_t trid, const char *restri
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/* The arena is that of the target, which may be this process. */
 	err = open_name(stream->drain->arena, name, event_id);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, err);
 }
 
+/* Stores the name of a type, which a log has in its own table. False: the type has no name. */
 static bool get_name(const struct ptx_stream *stream, trace_event_id_t type, char *name)
 {
 	const char *stored;
 
+	/* The lists of an arena are shared memory: the name is copied and checked. */
 	if (stream->kind != PTX_STREAM_STORED)
 		return ptx_names_get(stream->drain->arena->names, type, name);
 	stored = type < PTX_TYPE_MAX ? ptx_stored_name(stream->stored, type) : NULL;
@@ -76,6 +105,10 @@ static bool get_name(const struct ptx_stream *stream, trace_event_id_t type, cha
 	return stored;
 }
 
+/*
+ * NAMEOF-01 to NAMEOF-06. The name is copied to a local variable, so that the program's buffer is
+ * unchanged after an error (GEN-09).
+ */
 PTX_EXPORT int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event_id,
 					    char *event_name)
 {
@@ -96,6 +129,7 @@ PTX_EXPORT int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t ev
 	return ptx_call_end(call, found ? 0 : EINVAL);
 }
 
+/* EQUAL-01, EQUAL-02. The result is no error number: 0 also means an invalid identifier. */
 PTX_EXPORT int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1,
 					 trace_event_id_t event2)
 {
@@ -104,6 +138,7 @@ PTX_EXPORT int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event
 	struct ptx_stream *stream;
 	int equal;
 
+	/* Different ids are different types, whatever the stream is. */
 	if (event1 != event2)
 		return ptx_call_end(call, 0);
 	stream = ptx_stream_lock(trid, PTX_ANY);

@@ -1,32 +1,43 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_eventset_add() and the rest of its page. */
+/*
+ * posix/eventset.c - posix_trace_eventset_add() and its page: sets of event types.
+ *
+ * A set is plain memory of the program, which it may copy (SET-12). The functions touch nothing
+ * else.
+ */
 #include <errno.h>
 
 #include "base/export.h"
 #include "record/eventset.h"
 
-/* A set must be emptied or filled before its use, which the magic word tells. */
-static bool fits(trace_event_id_t event_id, const trace_event_set_t *set)
+/*
+ * Returns whether the type is valid and the set was emptied or filled before (SET-10), which the
+ * magic word shows.
+ */
+static bool can_hold(trace_event_id_t event_id, const trace_event_set_t *set)
 {
 	return event_id > 0 && event_id < PTX_TYPE_MAX && ptx_eventset_is_valid(set);
 }
 
+/* SET-07, SET-08. */
 PTX_EXPORT int posix_trace_eventset_add(trace_event_id_t event_id, trace_event_set_t *set)
 {
-	if (!fits(event_id, set))
+	if (!can_hold(event_id, set))
 		return EINVAL;
 	ptx_eventset_add(set, event_id);
 	return 0;
 }
 
+/* SET-07, SET-08. */
 PTX_EXPORT int posix_trace_eventset_del(trace_event_id_t event_id, trace_event_set_t *set)
 {
-	if (!fits(event_id, set))
+	if (!can_hold(event_id, set))
 		return EINVAL;
 	ptx_eventset_del(set, event_id);
 	return 0;
 }
 
+/* SET-01, SET-06. The set may be uninitialized memory. */
 PTX_EXPORT int posix_trace_eventset_empty(trace_event_set_t *set)
 {
 	if (!set)
@@ -35,17 +46,24 @@ PTX_EXPORT int posix_trace_eventset_empty(trace_event_set_t *set)
 	return 0;
 }
 
+/* SET-02 to SET-06. */
 PTX_EXPORT int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 {
 	if (!set)
 		return EINVAL;
 	switch (what) {
 	case POSIX_TRACE_WOPID_EVENTS:
-		/* System event types that belong to no process: we define none. */
+		/*
+		 * SET-05: system event types that belong to no process. This implementation
+		 * defines none.
+		 */
 		ptx_eventset_empty(set);
 		return 0;
 	case POSIX_TRACE_SYSTEM_EVENTS:
-		/* With the ids kept for system event types of our own. */
+		/*
+		 * SET-04: with the ids that are reserved for system event types of later
+		 * versions.
+		 */
 		ptx_eventset_empty(set);
 		for (unsigned type = 1; type < PTX_TYPE_UNNAMED; type++)
 			ptx_eventset_add(set, type);
@@ -58,11 +76,12 @@ PTX_EXPORT int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 	}
 }
 
+/* SET-09. */
 PTX_EXPORT int posix_trace_eventset_ismember(trace_event_id_t event_id,
 					     const trace_event_set_t *restrict set,
 					     int *restrict ismember)
 {
-	if (!fits(event_id, set) || !ismember)
+	if (!can_hold(event_id, set) || !ismember)
 		return EINVAL;
 	*ismember = ptx_eventset_has(set, event_id);
 	return 0;

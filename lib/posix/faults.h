@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/faults.h - hands faults of files to a program that may know a longer struct
+ * posix/faults.h - reports faults of files to a program that may know a longer struct
  * posix_trace_fault_np.
  *
- * Owner  the caller of ptx_faults_begin(); one thread.
+ * Owner     the caller of ptx_faults_begin(); one thread.
  */
 #ifndef PTX_POSIX_FAULTS_H
 #define PTX_POSIX_FAULTS_H
@@ -15,18 +15,19 @@ struct posix_trace_fault_np;
 typedef void ptx_report(void *arg, const struct posix_trace_fault_np *fault);
 
 struct ptx_faults {
-	ptx_report *report; /* the program's; may be null */
+	ptx_report *report; /* the program's function; may be NULL */
 	void *arg;
-	size_t size;        /* of a fault in the program */
-	void *longer;       /* a fault of that size if it is greater than ours */
+	size_t size;        /* of a fault in the program, in bytes */
+	void *longer;       /* a fault of that size if it is greater than this library's */
 };
 
-/* EINVAL: the size is below that of the first version. ENOMEM. */
+/* Prepares *faults. EINVAL: the size is less than that of the first version. ENOMEM. */
 int ptx_faults_begin(struct ptx_faults *faults, ptx_report *report, void *arg, size_t size);
 
-/* A report function with arg a struct ptx_faults. */
+/* Reports a fault to the program. It is a report function itself; arg is a struct ptx_faults. */
 void ptx_faults_report(void *arg, const struct posix_trace_fault_np *fault);
 
+/* Frees the memory of ptx_faults_begin(). */
 void ptx_faults_end(struct ptx_faults *faults);
 
 #endif

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The values of a payload, by its schema. Many millions of times for a log: nothing is looked up.
+ * posix/fields.c - reads the values of a payload by its schema.
+ *
+ * A conversion calls these functions many millions of times. They search nothing, allocate
+ * nothing and keep no state. Payload and schema are hostile: every access is bounded by the
+ * length of the payload. All functions are async-signal-safe and may run concurrently.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,16 +14,22 @@
 #include "posix/first.h"
 #include "record/schema.h"
 
-/* Its size is that of version 1: the parser uses all of it. A newer program's rest becomes 0. */
+/*
+ * Parses a schema. EINVAL: the text is not a schema, a null pointer, or a size less than that of
+ * version 1. The parser uses the whole struct of version 1; what a later program's struct has
+ * behind it becomes 0.
+ */
 PTX_EXPORT int posix_trace_schema_parse_sized_np(const char *text,
 						 struct posix_trace_schema_np *schema, size_t size)
 {
+	/* The reason is not returned; the tool has it from ptx_schema_parse() for messages. */
 	if (!text || !schema || size < PTX_FIRST_SCHEMA)
 		return EINVAL;
 	memset((char *)schema + sizeof(*schema), 0, size - sizeof(*schema));
 	return ptx_schema_parse(text, schema) ? EINVAL : 0;
 }
 
+/* Returns the name of a type in schemas, NULL if there is no such type. */
 PTX_EXPORT const char *posix_trace_type_name_np(enum posix_trace_type_np type)
 {
 	const struct ptx_schema_type *known = ptx_schema_type(type);
@@ -27,8 +37,13 @@ PTX_EXPORT const char *posix_trace_type_name_np(enum posix_trace_type_np type)
 	return known ? known->name : NULL;
 }
 
-static uint64_t load(const unsigned char *data, unsigned size, bool swapped)
+/*
+ * Loads a number of 1, 2, 4 or 8 bytes from any address. swapped: the payload is from a machine
+ * of the other byte order.
+ */
+static uint64_t load_number(const unsigned char *data, unsigned size, bool swapped)
 {
+	/* memcpy() because payloads have no padding, and numbers have any alignment. */
 	uint16_t u16;
 	uint32_t u32;
 	uint64_t u64;
@@ -48,9 +63,11 @@ static uint64_t load(const unsigned char *data, unsigned size, bool swapped)
 	}
 }
 
+/* Converts the bits of a float or a double. */
 static double to_double(uint64_t bits, unsigned size)
 {
 	const uint32_t low = (uint32_t)bits;
+	/* memcpy(), because a cast of the pointer would break the aliasing rules of C. */
 	double f64;
 	float f32;
 
@@ -62,17 +79,24 @@ static double to_double(uint64_t bits, unsigned size)
 	return f64;
 }
 
+/*
+ * Extends the sign of a number of size bytes. The shift to the right is arithmetic in all
+ * supported compilers.
+ */
 static int64_t extend(uint64_t bits, unsigned size)
 {
+	/* Bits that do not exist become copies of the sign bit. */
 	const unsigned shift = 64 - 8 * size;
 
 	return (int64_t)(bits << shift) >> shift;
 }
 
-static void number(const struct posix_trace_field_np *field, const unsigned char *data,
+/* Fills in the value of a number. The caller has checked that its bytes exist. */
+static void read_number(const struct posix_trace_field_np *field, const unsigned char *data,
 		   bool swapped, struct posix_trace_value_np *value)
 {
-	const uint64_t bits = load(data, field->size, swapped);
+	/* The size is 1, 2, 4 or 8: the parser knows no other. */
+	const uint64_t bits = load_number(data, field->size, swapped);
 
 	value->data = data;
 	value->len = field->size;
@@ -84,46 +108,61 @@ static void number(const struct posix_trace_field_np *field, const unsigned char
 		value->f64 = to_double(bits, field->size);
 		break;
 	default:
+		/* A bool with any bit set is true. */
 		value->u64 = field->type == POSIX_TRACE_TYPE_BOOL_NP ? bits != 0 : bits;
 	}
 }
 
-static size_t length(const unsigned char *data, size_t len)
+/* Returns the length of a text that ends with a NUL or with its field. */
+static size_t text_length(const unsigned char *data, size_t len)
 {
+	/* A payload that was truncated may lack the NUL. */
 	const unsigned char *nul = memchr(data, 0, len);
 
 	return nul ? (size_t)(nul - data) : len;
 }
 
-/* How many bytes of the payload the field takes; 0: it is not there. */
-static size_t bytes(const struct posix_trace_values_np *values,
+/*
+ * Fills in the value of text or bytes. Returns how many bytes of the payload the field occupies;
+ * 0: the payload ends before it.
+ */
+static size_t read_bytes(const struct posix_trace_values_np *values,
 		    const struct posix_trace_field_np *field, struct posix_trace_value_np *value)
 {
 	const bool is_text = field->type == POSIX_TRACE_TYPE_STR_NP;
 	size_t take;
 
+	/* The members that the type does not use are 0. */
 	value->u64 = 0;
 	value->data = values->data;
+	/* A field of constant size may be cut by the end of the payload. */
 	if (field->room) {
 		take = field->room;
 		if (take > values->len) {
 			take = values->len;
 			value->flags = POSIX_TRACE_VALUE_CUT_NP;
 		}
-		value->len = is_text ? length(values->data, take) : take;
+		/*
+		 * Text in a field of constant size ends with a NUL if it is shorter than the
+		 * field.
+		 */
+		value->len = is_text ? text_length(values->data, take) : take;
 		return take;
 	}
+	/* Text of variable size occupies its NUL, too. */
 	if (is_text) {
-		value->len = length(values->data, values->len);
+		value->len = text_length(values->data, values->len);
 		if (value->len < values->len)
 			return value->len + 1;
-		return value->len; /* nobody promised a NUL */
+		return value->len; /* the end of the payload ends the text as well */
 	}
+	/* bytes have a count before them, which may be wrong. */
 	if (values->len < sizeof(uint32_t))
 		return 0;
 	value->data = values->data + sizeof(uint32_t);
-	value->len = (size_t)load(values->data, sizeof(uint32_t),
+	value->len = (size_t)load_number(values->data, sizeof(uint32_t),
 				  values->flags & POSIX_TRACE_VALUES_SWAPPED_NP);
+	/* The count is larger than the rest of the payload if the payload was truncated. */
 	take = values->len - sizeof(uint32_t);
 	if (value->len > take) {
 		value->len = take;
@@ -132,10 +171,15 @@ static size_t bytes(const struct posix_trace_values_np *values,
 	return sizeof(uint32_t) + value->len;
 }
 
+/*
+ * Begins to read the values of a payload. flags: POSIX_TRACE_VALUES_*. The schema and the payload
+ * must exist as long as values is used.
+ */
 PTX_EXPORT void posix_trace_values_begin_np(struct posix_trace_values_np *values,
 					    const struct posix_trace_schema_np *schema,
 					    const void *data, size_t len, unsigned flags)
 {
+	/* Nothing is read yet; errors of the payload appear at its values. */
 	values->schema = schema;
 	values->data = data;
 	values->len = len;
@@ -145,9 +189,13 @@ PTX_EXPORT void posix_trace_values_begin_np(struct posix_trace_values_np *values
 	memset(values->reserved, 0, sizeof(values->reserved));
 }
 
-/* 1 and the next value, 0 after the last one. Inlined: it runs for each value of a log. */
+/*
+ * Stores the next value and returns 1; 0 behind the last one. Arrays yield one value per element.
+ * Inlined, because it runs for each value of a log.
+ */
 ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_trace_value_np *value)
 {
+	/* The pointer is computed before the check, but not used. */
 	const struct posix_trace_field_np *field = &values->schema->field[values->field];
 	size_t take;
 
@@ -156,16 +204,20 @@ ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_tra
 	value->field = field;
 	value->index = values->index;
 	value->flags = 0;
+	/* Numbers first: they are nearly all fields. */
 	if (ptx_likely(field->form != POSIX_TRACE_FORM_BYTES_NP)) {
 		take = field->size;
+		/* The payload ends within the field, which it therefore does not have. */
 		if (take > values->len)
 			return 0;
-		number(field, values->data, values->flags & POSIX_TRACE_VALUES_SWAPPED_NP, value);
+		read_number(field, values->data, values->flags & POSIX_TRACE_VALUES_SWAPPED_NP,
+			    value);
 	} else {
-		take = bytes(values, field, value);
+		take = read_bytes(values, field, value);
 		if (take == 0)
 			return 0;
 	}
+	/* take is at most values->len, so that len does not wrap. */
 	values->data += take;
 	values->len -= take;
 	if (++values->index == field->count) {
@@ -175,6 +227,7 @@ ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_tra
 	return 1;
 }
 
+/* The value of a program of another version is filled in a local variable first. */
 PTX_EXPORT int posix_trace_field_next_sized_np(struct posix_trace_values_np *values,
 					       struct posix_trace_value_np *value, size_t size)
 {
@@ -188,6 +241,10 @@ PTX_EXPORT int posix_trace_field_next_sized_np(struct posix_trace_values_np *val
 	return 1;
 }
 
+/*
+ * Reads one field by its number and index. The position of most fields is constant, so that the
+ * fields before them are skipped.
+ */
 static int get_value(const struct posix_trace_schema_np *schema, unsigned field, unsigned index,
 		     const void *data, size_t len, unsigned flags,
 		     struct posix_trace_value_np *value)
@@ -195,11 +252,13 @@ static int get_value(const struct posix_trace_schema_np *schema, unsigned field,
 	struct posix_trace_values_np values;
 	size_t skip;
 
+	/* A field beyond the schema, or an element beyond the array. */
 	if (field >= schema->fields || index >= schema->field[field].count)
 		return 0;
 	posix_trace_values_begin_np(&values, schema, data, len, flags);
 	if (schema->field[field].offset != POSIX_TRACE_OFFSET_VARIES_NP) {
 		skip = schema->field[field].offset + (size_t)index * schema->field[field].size;
+		/* The payload ends before the field. */
 		if (skip > len)
 			return 0;
 		values.data += skip;
@@ -207,12 +266,14 @@ static int get_value(const struct posix_trace_schema_np *schema, unsigned field,
 		values.field = field;
 		values.index = index;
 	}
+	/* Behind a field of variable size, the fields in between are read. */
 	while (next_value(&values, value))
 		if (value->field == &schema->field[field] && value->index == index)
 			return 1;
 	return 0;
 }
 
+/* 0: there is no such value, or the size is less than that of the first version. */
 PTX_EXPORT int posix_trace_field_get_sized_np(const struct posix_trace_schema_np *schema,
 					      unsigned field, unsigned index, const void *data,
 					      size_t len, unsigned flags,
@@ -229,14 +290,19 @@ PTX_EXPORT int posix_trace_field_get_sized_np(const struct posix_trace_schema_np
 	return 1;
 }
 
+/*
+ * Returns the name of the whole value, NULL if the schema has none. Names of bits belong to parts
+ * of a value.
+ */
 PTX_EXPORT const char *posix_trace_value_name_np(const struct posix_trace_value_np *value)
 {
 	const struct posix_trace_field_np *field = value->field;
 
+	/* The parser stores names of bits in the same array. */
 	if (field->has_bits)
 		return NULL;
 	for (unsigned i = 0; i < field->value_names; i++)
-		if (field->value_name[i].value == value->u64) /* also of a signed type */
+		if (field->value_name[i].value == value->u64) /* for signed types, too */
 			return field->value_name[i].name;
 	return NULL;
 }

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/filter.c - posix_trace_get_filter() and posix_trace_set_filter().
+ *
+ * The region has the complement of the filter (admit), one bit for each type, which writers read
+ * without a lock. A process that describes a type changes bits, too, if the stream has a level
+ * (level.c).
+ */
 #include "drain/drain.h"
 #include "point/view.h"
 #include "posix/call.h"
@@ -6,6 +13,7 @@
 #include "posix/level.h"
 #include "record/eventset.h"
 
+/* FILTER-01, FILTER-03. */
 PTX_EXPORT int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -16,14 +24,16 @@ PTX_EXPORT int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 	stream = ptx_stream_lock(trid, PTX_ACTIVE);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/* The copy is not of one moment if another process describes types meanwhile. */
 	ptx_control_filter(stream, set);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);
 }
 
 /*
- * What changes, and nothing else: who describes a type may change its bit meanwhile (level.c). Of a
- * whole filter, each bit.
+ * Changes the bits that differ between old and new, by atomic operations: a process that
+ * describes a type may change its bit at the same time. With whole, sets all bits, because the
+ * new filter replaces everything.
  */
 static void put_change(struct ptx_region *region, const trace_event_set_t *old,
 		       const trace_event_set_t *new, bool whole)
@@ -31,6 +41,10 @@ static void put_change(struct ptx_region *region, const trace_event_set_t *old,
 	for (int i = 0; i < PTX_WORDS; i++) {
 		const uint64_t after = new->__bits[i], before = whole ? ~after : old->__bits[i];
 
+		/*
+		 * before & ~after: types that are no longer filtered out. The order seq_cst is
+		 * that of level.c.
+		 */
 		if (before & ~after)
 			atomic_fetch_or_explicit(&region->admit[i], before & ~after,
 						 memory_order_seq_cst);
@@ -41,13 +55,15 @@ static void put_change(struct ptx_region *region, const trace_event_set_t *old,
 }
 
 /*
- * FILTER obeys the filter only where both the old and the new one suppress it (FILTER-12), so it
- * is recorded while the weaker of the two is in force.
+ * Changes the filter of a locked stream and records FILTER. The FILTER event obeys the filter
+ * only if both the old and the new one contain it (FILTER-12). It is therefore recorded while the
+ * weaker filter is in force.
  */
 void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
 		       const trace_event_set_t *new, bool whole, const void *address)
 {
 	struct ptx_region *region = stream->view->rings.region;
+	/* A suspended stream records no FILTER event (FILTER-07). */
 	bool is_running = ptx_state_kind(atomic_load_explicit(&region->state,
 							      memory_order_acquire)) == PTX_RUNNING;
 	trace_event_set_t sets[2] = { *old, *new };
@@ -57,12 +73,14 @@ void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
 		ptx_control_record(stream, POSIX_TRACE_FILTER, sets, sizeof sets,
 				   ptx_drain_moment(stream->drain, false), address);
 	put_change(region, old, new, whole);
+	/* Trace points that begin after this call obey the new filter (FILTER-09). */
 	ptx_arena_changed(stream->drain->arena);
 	if (is_running && !before)
 		ptx_control_record(stream, POSIX_TRACE_FILTER, sets, sizeof sets,
 				   ptx_drain_moment(stream->drain, false), address);
 }
 
+/* FILTER-02, FILTER-04 to FILTER-11, FILTER-13 to FILTER-15. */
 PTX_EXPORT int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -70,6 +88,9 @@ PTX_EXPORT int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *
 	trace_event_set_t old, new;
 	struct ptx_stream *stream;
 
+	/*
+	 * The set must be initialized (SET-10) and how must be one of three values (FILTER-13).
+	 */
 	if (!ptx_eventset_is_valid(set) ||
 	    (how != POSIX_TRACE_SET_EVENTSET && how != POSIX_TRACE_ADD_EVENTSET &&
 	     how != POSIX_TRACE_SUB_EVENTSET))
@@ -77,10 +98,11 @@ PTX_EXPORT int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *
 	stream = ptx_stream_lock(trid, PTX_ACTIVE);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	/* it replaces a level too, whose types are in the filter */
+	/* The new filter replaces a level, too, whose types are part of the old filter. */
 	if (how == POSIX_TRACE_SET_EVENTSET)
 		atomic_store_explicit(&stream->view->rings.region->max_level, 0,
 				      memory_order_seq_cst);
+	/* Events before the change are read first, so that FILTER is behind them. */
 	ptx_drain_sync(stream->drain);
 	ptx_control_filter(stream, &old);
 	new = old;

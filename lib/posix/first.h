@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/first.h - the sizes of the first versions of public structures. A program that passes a
- * smaller size is wrong. These sizes never change; trace_sized_np(3) lists the members.
+ * posix/first.h - the sizes of the first versions of public structures.
+ *
+ * A program that passes a smaller size is wrong, and gets EINVAL. These sizes never change;
+ * trace_sized_np(3) lists the members.
  */
 #ifndef PTX_POSIX_FIRST_H
 #define PTX_POSIX_FIRST_H

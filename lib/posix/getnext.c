@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/getnext.c - posix_trace_getnext_event(), _timedgetnext_event() and _trygetnext_event().
+ *
+ * A reader has the stream's lock while it looks for an event, and waits without it. To wait
+ * without losing a wake-up, it stores that it sleeps, makes a barrier on all writers, and looks
+ * once more; (M) and (N) in ring/ring.h. A thread that waits can be cancelled in one place only,
+ * where it holds nothing but the stream (SIGCAN-03, GETNEXT-11).
+ */
 #include <string.h>
 #include <sys/single_threaded.h>
 
@@ -11,10 +19,14 @@
 #include "point/view.h"
 #include "posix/call.h"
 
+/*
+ * Nanoseconds of sleep while an event may be held back by a suspended writer, which wakes no
+ * reader.
+ */
 #define HELD_BACK_NAP_NS 1000000
-#define LOOKS_AT_ONCE    64 /* at a LOOP stream that is overwritten meanwhile */
+#define LOOKS_AT_ONCE    64 /* attempts at a LOOP stream that is overwritten meanwhile */
 
-/* Where one call's results go. */
+/* The result parameters of one call. */
 struct delivery {
 	struct posix_trace_event_info *event;
 	void *data;
@@ -23,11 +35,13 @@ struct delivery {
 	int *unavailable;
 };
 
+/* data may be NULL only if num_bytes is 0 (GEN-05, TRUNC-04). */
 static bool is_valid(const struct delivery *to)
 {
 	return to->event && to->data_len && to->unavailable && (to->data || to->num_bytes == 0);
 }
 
+/* CLOCK-04: tv_nsec is not negative, also before the Epoch. */
 ptx_inline void set_time(struct timespec *stamp, int64_t ns)
 {
 	int64_t seconds = ns / PTX_NS_PER_S, rest = ns % PTX_NS_PER_S;
@@ -40,7 +54,8 @@ ptx_inline void set_time(struct timespec *stamp, int64_t ns)
 	stamp->tv_nsec = rest;
 }
 
-ptx_inline void deliver(const struct delivery *to, unsigned type, uint32_t len_flags,
+/* Stores an event for the program. Data behind *data_len are not written (TRUNC-07). */
+ptx_inline void deliver_event(const struct delivery *to, unsigned type, uint32_t len_flags,
 			const void *data, uint32_t pid, uint64_t thread, uint64_t address,
 			int64_t time_ns)
 {
@@ -55,6 +70,7 @@ ptx_inline void deliver(const struct delivery *to, unsigned type, uint32_t len_f
 	event->posix_truncation_status = len_flags & PTX_RECORD_TRUNCATED
 						 ? POSIX_TRACE_TRUNCATED_RECORD
 						 : POSIX_TRACE_NOT_TRUNCATED;
+	/* TRUNCATED_READ replaces TRUNCATED_RECORD (TRUNC-02, TRUNC-03). */
 	if (len > to->num_bytes) {
 		len = to->num_bytes;
 		event->posix_truncation_status = POSIX_TRACE_TRUNCATED_READ;
@@ -65,49 +81,60 @@ ptx_inline void deliver(const struct delivery *to, unsigned type, uint32_t len_f
 	*to->unavailable = 0;
 }
 
-static void consume(struct ptx_stream *stream, const struct ptx_drain_event *event,
+/*
+ * Delivers the event that the drain has shown, and consumes it: its memory becomes free
+ * (GETNEXT-03, TRUNC-05).
+ */
+static void consume_event(struct ptx_stream *stream, const struct ptx_drain_event *event,
 		    const struct delivery *to)
 {
-	deliver(to, event->type, event->len_flags, event->data, event->ident.pid,
+	deliver_event(to, event->type, event->len_flags, event->data, event->ident.pid,
 		event->ident.thread, event->address, event->time_ns);
 	ptx_drain_consume(stream->drain, PTX_LOST_CAUSES);
 }
 
-/* False: there is no event, or one that a suspended writer may still publish would be older. */
+/*
+ * Delivers the next event in the order of time. False: there is none, or a suspended writer may
+ * still publish an older one.
+ */
 static bool take_live(struct ptx_stream *stream, const struct delivery *to)
 {
 	struct ptx_drain_event event;
 
 	if (!ptx_drain_peek(stream->drain, &event))
 		return false;
-	consume(stream, &event, to);
+	consume_event(stream, &event, to);
 	return true;
 }
 
+/* Returns whether events may exist that the drain does not deliver yet. */
 static bool may_be_held_back(const struct ptx_drain *drain)
 {
 	return drain->held_back || drain->outrun || drain->watermark < drain->now;
 }
 
 /*
- * For callers that must not wait, after take_live() found nothing twice: whatever is complete,
- * though a suspended writer may still publish something older. Of a LOOP stream that writers fill
- * faster than it is looked through, too: there is always something in it.
+ * For callers that must not wait, after take_live() has found nothing twice. Delivers any
+ * complete event, although a suspended writer may still publish an older one. In a LOOP stream
+ * that writers fill faster than it is read, there is always an event; a bounded number of
+ * attempts finds one.
  */
 static bool take_at_once(struct ptx_stream *stream, const struct delivery *to)
 {
 	struct ptx_drain_event event;
 
+	/* peek_beyond shows the oldest complete event, although the order is not certain. */
 	for (unsigned i = 0; !ptx_drain_peek_beyond(stream->drain, &event); i++) {
 		if (i == LOOKS_AT_ONCE || !ptx_drain_is_outrun(stream->drain))
 			return false;
 		if (ptx_drain_peek(stream->drain, &event))
 			break;
 	}
-	consume(stream, &event, to);
+	consume_event(stream, &event, to);
 	return true;
 }
 
+/* Returns whether the stream was stopped by a call, so that no writer can add events. */
 static bool is_stopped(const struct ptx_stream *stream)
 {
 	enum ptx_state kind = ptx_state_kind(atomic_load_explicit(
@@ -116,33 +143,39 @@ static bool is_stopped(const struct ptx_stream *stream)
 	return kind == PTX_SUSPENDED || kind == PTX_HELD;
 }
 
+/* Delivers the next event of a log. At its end *unavailable remains set (GETNEXT-06). */
 static int take_stored(struct ptx_stream *stream, const struct delivery *to)
 {
 	struct ptx_stored_event event;
 
 	if (!ptx_stored_next(stream->stored, &event))
 		return 0; /* *unavailable is set already */
-	deliver(to, event.record->type, event.record->len_flags, event.record + 1, event.pid,
+	deliver_event(to, event.record->type, event.record->len_flags, event.record + 1, event.pid,
 		event.thread, event.record->address, (int64_t)event.record->time);
 	return 0;
 }
 
-static void leave(void *stream)
+/* Cleanup of a cancelled reader. */
+static void leave_stream(void *stream)
 {
 	ptx_registry_leave(stream);
 }
 
-/* The only place where a cancellation request is acted on: nothing is held but the stream. */
+/*
+ * Sleeps until a writer wakes the readers. This is the only place where a cancellation request is
+ * obeyed: the thread holds nothing but the stream.
+ */
 static int sleep_open(struct ptx_stream *stream, int cancel_state, const struct timespec *until,
 		      uint32_t ticket, bool held_back)
 {
 	_Atomic uint32_t *waiters = &stream->view->rings.region->waiters;
 	int type, none, err;
 
-	pthread_cleanup_push(leave, stream);
-	/* In this order: a request that is pending already is acted on by setcanceltype. */
+	pthread_cleanup_push(leave_stream, stream);
+	/* In this order: setcanceltype() acts on a request that is pending already. */
 	pthread_setcancelstate(cancel_state, &none);
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	/* While an event may be held back, the reader wakes by itself. */
 	err = held_back ? ptx_futex_nap(waiters, ticket, HELD_BACK_NAP_NS)
 			: ptx_futex_wait(waiters, ticket, until);
 	pthread_setcanceltype(type, &none);
@@ -151,6 +184,7 @@ static int sleep_open(struct ptx_stream *stream, int cancel_state, const struct 
 	return err;
 }
 
+/* Returns whether the moment has passed, by CLOCK_REALTIME (TIMED-01). */
 static bool is_past(const struct timespec *until)
 {
 	struct timespec now;
@@ -160,17 +194,21 @@ static bool is_past(const struct timespec *until)
 	       (until->tv_sec == now.tv_sec && until->tv_nsec <= now.tv_nsec);
 }
 
-/* Nothing is there: may the caller sleep, and until when? */
+/* There is no event: returns 0 if the caller may sleep, else the error. */
 static int check_deadline(const struct timespec *until)
 {
 	if (!until)
 		return 0;
 	if (until->tv_nsec < 0 || until->tv_nsec >= PTX_NS_PER_S)
 		return EINVAL;
-	return is_past(until) ? ETIMEDOUT : 0; /* the kernel would refuse a negative tv_sec */
+	/* Also for a negative tv_sec (TIMED-05), which the kernel would refuse. */
+	return is_past(until) ? ETIMEDOUT : 0;
 }
 
-/* What to sleep on: that of others who sleep, unless somebody is about to wake them. */
+/*
+ * Returns the value to sleep on. Sleeping readers share one value. An odd value means that a
+ * writer is about to wake them, so that a new value is needed. 0 means that none sleeps.
+ */
 static uint32_t take_ticket(struct ptx_stream *stream)
 {
 	_Atomic uint32_t *waiters = &stream->view->rings.region->waiters;
@@ -179,6 +217,7 @@ static uint32_t take_ticket(struct ptx_stream *stream)
 	if (ticket != 0 && ticket % 2 == 0)
 		return ticket;
 	stream->tickets += 2;
+	/* The counter has wrapped. */
 	if (stream->tickets == 0)
 		stream->tickets = 2;
 	/* (N) with (M) in point/event.c, point/record.c and posix/control.c */
@@ -187,9 +226,9 @@ static uint32_t take_ticket(struct ptx_stream *stream)
 }
 
 /*
- * Sleeping without a lost wake-up: say that we sleep, barrier (inside the pass of peek), look once
- * more (N). A writer that published before the barrier is seen; one that publishes after it sees
- * that we sleep (M).
+ * Waits for an event without losing a wake-up: store that this reader sleeps; make a barrier, in
+ * the pass of peek; look once more (N). The look sees an event that was published before the
+ * barrier. A writer that publishes after the barrier sees the sleeping reader (M).
  */
 static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 		     const struct timespec *until, int cancel_state)
@@ -199,6 +238,7 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 		uint32_t ticket = 0;
 		int err = 0;
 
+		/* Another thread shuts the stream down (GETNEXT-10, SHUT-04). */
 		if (atomic_load_explicit(&stream->gone, memory_order_acquire))
 			return EINVAL;
 		pthread_mutex_lock(&stream->lock);
@@ -213,10 +253,11 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 			done = err && take_at_once(stream, to);
 		}
 		/*
-		 * A writer inside its window wakes nobody when another's event is held back by it.
+		 * A writer inside its window wakes no reader when another writer's event is held
+		 * back by it.
 		 */
 		held_back = may_be_held_back(stream->drain);
-		/* Nor does one behind a seccomp filter, ever. */
+		/* A writer behind a seccomp filter never wakes a reader. */
 		held_back |= atomic_load_explicit(&stream->drain->arena->control->quiet,
 						  memory_order_relaxed) != 0;
 		pthread_mutex_unlock(&stream->lock);
@@ -224,14 +265,26 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 			return 0;
 		if (err)
 			return err;
+		/*
+		 * The stream may have gone while the lock was released; its shutdown wakes only
+		 * those that sleep already.
+		 */
 		if (atomic_load_explicit(&stream->gone, memory_order_acquire))
 			return EINVAL;
 		err = sleep_open(stream, cancel_state, until, ticket, held_back);
+		/*
+		 * EINTR is returned only if the handler has no SA_RESTART: otherwise the kernel
+		 * continues the sleep (GETNEXT-08, GETNEXT-09).
+		 */
 		if (err == EINTR)
 			return EINTR;
 	}
 }
 
+/*
+ * The common part of the waiting functions. *unavailable is set before any other check
+ * (GETNEXT-05).
+ */
 static int get_waiting(trace_id_t trid, const struct delivery *to, const struct timespec *until,
 		       unsigned kinds)
 {
@@ -249,6 +302,7 @@ static int get_waiting(trace_id_t trid, const struct delivery *to, const struct 
 	return ptx_call_end(call, err);
 }
 
+/* GETNEXT-01 to GETNEXT-15, for active streams without log and for opened logs. */
 PTX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
 					 struct posix_trace_event_info *restrict event,
 					 void *restrict data, size_t num_bytes,
@@ -259,13 +313,21 @@ PTX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
 	const bool alone = __libc_single_threaded;
 	int err;
 
+	/* get_waiting() reports the error and sets *unavailable. */
 	if (!is_valid(&to))
 		return get_waiting(0, &to, NULL, PTX_LIVE);
-	/* A log's next event is a matter of nanoseconds: no more around it than must be. */
+	/*
+	 * Reading a log takes nanoseconds per event, so that the cancellation state is not
+	 * touched. Nothing here is a cancellation point.
+	 */
 	stream = ptx_registry_find(trid);
 	if (!stream || stream->kind != PTX_STREAM_STORED)
 		return get_waiting(trid, &to, NULL, PTX_LIVE);
 	*unavailable = 1;
+	/*
+	 * A process with one thread needs no lock. The flag can only change in the calls of this
+	 * thread.
+	 */
 	if (!alone && !ptx_stream_lock(trid, PTX_STORED))
 		return EINVAL;
 	err = take_stored(stream, &to);
@@ -274,6 +336,7 @@ PTX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
 	return err;
 }
 
+/* TIMED-01 to TIMED-09. A null abstime gives EINVAL. */
 PTX_EXPORT int posix_trace_timedgetnext_event(trace_id_t trid,
 					      struct posix_trace_event_info *restrict event,
 					      void *restrict data, size_t num_bytes,
@@ -285,6 +348,7 @@ PTX_EXPORT int posix_trace_timedgetnext_event(trace_id_t trid,
 	return get_waiting(abstime ? trid : 0, &to, abstime, PTX_LIVE);
 }
 
+/* TRY-01 to TRY-04. */
 PTX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
 					    struct posix_trace_event_info *restrict event,
 					    void *restrict data, size_t num_bytes,
@@ -300,8 +364,8 @@ PTX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
 	/*
-	 * Who polls a stream that runs gets events in their order; of one that was stopped, all
-	 * there are.
+	 * If the stream runs, the reader gets events in their order and none that is held back.
+	 * If it was stopped, it gets all events that exist.
 	 */
 	if (!take_live(stream, &to) && may_be_held_back(stream->drain) && !take_live(stream, &to) &&
 	    is_stopped(stream))

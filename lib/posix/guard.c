@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/guard.c - the guardian: completes the log of a stream whose creator was killed.
+ *
+ * The guardian is a process of its own that has only two files: the arena and the log. It trusts
+ * neither. It computes the geometry from checked sizes, bounds every walk, and ends with an error
+ * instead of a crash if something is inconsistent. It runs as the reader of the stream, because
+ * the creator's lock is free and no other process reads it.
+ */
 #include "posix/guard.h"
 
 #include <errno.h>
@@ -16,11 +24,12 @@
 #include "posix/shutdown.h"
 #include "ring/ring_write.h"
 
-/* The region, as its attachment describes it; nothing there is believed that is not checked. */
+/* Maps the stream's region as its attachment describes it, after the description was checked. */
 static int map_region(struct ptx_arena *arena, unsigned bit, uint64_t generation,
 		      struct ptx_view **result)
 {
 	const bool loop = arena->control->attachment[bit].loop != 0;
+	/* calloc(): members that are not set are 0. */
 	struct ptx_view *view = calloc(1, sizeof *view);
 	struct ptx_attachment_plan plan;
 	void *memory;
@@ -28,6 +37,7 @@ static int map_region(struct ptx_arena *arena, unsigned bit, uint64_t generation
 
 	if (!view)
 		return ENOMEM;
+	/* EINVAL: no controller can have made such a stream. */
 	err = ptx_attachment_plan(arena, bit, &plan) ? 0 : EINVAL;
 	if (!err)
 		err = ptx_region_map(arena, &plan.geometry, plan.offset, &memory);
@@ -46,10 +56,14 @@ static int map_region(struct ptx_arena *arena, unsigned bit, uint64_t generation
 	return 0;
 }
 
-/* As posix_trace_shutdown() begins: the creator's ring is ours now, and the stream stops. */
-static void stop(struct ptx_stream *stream)
+/*
+ * Stops the stream, as posix_trace_shutdown() does first. The guardian now owns the creator's
+ * ring; the creator may have been killed while it recorded there.
+ */
+static void stop_stream(struct ptx_stream *stream)
 {
 	pthread_mutex_lock(&stream->lock);
+	/* NULL: the ring was overwritten, so that no STOP can be recorded. */
 	stream->control = ptx_ring_mend(&stream->view->rings, 0);
 	ptx_drain_sync(stream->drain);
 	if (stream->control)
@@ -57,7 +71,9 @@ static void stop(struct ptx_stream *stream)
 	pthread_mutex_unlock(&stream->lock);
 }
 
-static int resume(struct ptx_stream *stream, struct ptx_log *log, const struct ptx_log_tally *tally)
+/* Makes a drain that continues where the flush of the creator ended. */
+static int resume_log(struct ptx_stream *stream, struct ptx_log *log,
+		      const struct ptx_log_tally *tally)
 {
 	int err = ptx_drain_create(&stream->view->rings, &stream->attr, ptx_clock_anchor(),
 				   &stream->drain);
@@ -68,6 +84,10 @@ static int resume(struct ptx_stream *stream, struct ptx_log *log, const struct p
 	stream->drain->missed =
 		&stream->target.arena->control->attachment[stream->view->bit].missed;
 	stream->drain->shared = stream->drain->same_ids = true;
+	/*
+	 * The account begins with what the log has; the checkpoint that fits the log has the
+	 * positions in the rings.
+	 */
 	err = ptx_log_tally_report(tally, &stream->drain->account);
 	if (!err)
 		err = ptx_checkpoint_resume(stream->drain, ptx_log_append_count(log));
@@ -76,8 +96,13 @@ static int resume(struct ptx_stream *stream, struct ptx_log *log, const struct p
 	return ptx_flush_create(stream->drain, &stream->lock, log, false, NULL, &stream->flush);
 }
 
-static int complete(struct ptx_stream *stream, int log_fd)
+/*
+ * Completes the log: reads what it contains, then adds what the stream still has. EXIT-01,
+ * EXIT-02.
+ */
+static int complete_stream(struct ptx_stream *stream, int log_fd)
 {
+	/* The FLUSH events of this flush have process 0 and thread 0 (SYSEV-06). */
 	static const struct ptx_flush_caller nobody;
 	struct ptx_log_facts facts;
 	struct ptx_log_tally tally;
@@ -87,20 +112,26 @@ static int complete(struct ptx_stream *stream, int log_fd)
 	ptx_log_tally_init(&tally);
 	err = ptx_log_resume(log_fd, &log, &facts, &tally);
 	if (!err) {
+		/* The attributes are those of the log's header, not of shared memory. */
 		stream->attr = facts.attr;
 		stream->kind = PTX_STREAM_LOGGED;
-		err = resume(stream, log, &tally);
+		err = resume_log(stream, log, &tally);
 	}
 	ptx_log_tally_fini(&tally);
 	if (err)
 		return err;
-	stop(stream);
+	/* After this no event can be added to the stream, so that one flush gets all. */
+	stop_stream(stream);
 	return ptx_posix_complete_log(stream, &nobody);
 }
 
+/*
+ * Waits for the creator's end, then completes. Returns at once if the stream has been shut down.
+ */
 int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation)
 {
 	const uint64_t attached = ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED);
+	/* log_fd -1: the registry does not know the stream. */
 	struct ptx_stream stream = { .log_fd = -1 };
 	struct ptx_arena *arena;
 	int err;
@@ -108,11 +139,17 @@ int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation)
 	if (bit >= PTX_STREAMS)
 		return EINVAL;
 	arena = ptx_arena_open(arena_fd);
+	/* Blocks until the creator releases its lock, or dies. */
 	if (!arena || !ptx_attachment_guard(arena, bit))
 		return EINVAL;
+	/*
+	 * The creator shut the stream down and completed the log itself, or another stream has
+	 * the place.
+	 */
 	if (atomic_load_explicit(&arena->control->attachment[bit].word, memory_order_acquire) !=
 	    attached)
 		return 0; /* it was shut down */
+	/* The ticks in the region are those of the creator's clock. */
 	ptx_clock_follow(atomic_load_explicit(&arena->control->clock, memory_order_relaxed) ==
 			 PTX_ARENA_CLOCK_COUNTER);
 	ptx_clock_init();
@@ -120,7 +157,11 @@ int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation)
 	pthread_mutex_init(&stream.lock, NULL);
 	err = map_region(arena, bit, generation, &stream.view);
 	if (!err)
-		err = complete(&stream, log_fd);
+		err = complete_stream(&stream, log_fd);
+	/*
+	 * The place and the memory of the stream become free, whether or not its log could be
+	 * completed.
+	 */
 	if (stream.view)
 		ptx_attachment_bury(arena, bit, generation);
 	return err;

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/guard.h - a stream's log is completed even if its creator is killed (EXIT-01, EXIT-02).
+ * posix/guard.h - completes a stream's log even if its creator is killed (EXIT-01, EXIT-02).
  *
- * Beside each stream that has a log in a file a guardian runs: a small process that sleeps until
- * the kernel takes the creator's lock from it. Then it stops the stream, moves to the log what the
- * stream still holds, completes the log and goes; it also goes when the stream is shut down. It is
- * no child that wait() would tell of; it is in a session of its own, with the two files and nothing
- * else open. Where it cannot be had everything works but that: the log of a killed creator is what
- * was flushed.
+ * A guardian runs beside each stream that has a log in a file: a small process that sleeps until
+ * the kernel gives it the creator's lock. It then stops the stream, moves the remaining events to
+ * the log, completes the log and exits. It also exits when the stream is shut down. It is not a
+ * child that wait() of the program would report. It has a session of its own, and the two files
+ * and nothing else open. If the system refuses a guardian, everything else works; the log of a
+ * killed creator then has the events that were flushed.
  *
- * Not where the log is a pipe, which cannot be looked at.
+ * A log in a pipe has no guardian, because a pipe cannot be read to find its last block.
  */
 #ifndef PTX_POSIX_GUARD_H
 #define PTX_POSIX_GUARD_H
 
 #include "posix/stream.h"
 
-/* Starts a guardian for a stream that is attached. */
+/*
+ * Starts a guardian for a stream that is attached. Called once, by the creator. errno may change.
+ */
 void ptx_guard_start(struct ptx_stream *stream);
 
-/* What the guardian's program does: 0, or an error number. */
+/* The whole work of the guardian's program. Returns 0 or an error number. */
 int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation);
 
 #endif

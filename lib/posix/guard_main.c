@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posixtrace-guardian BIT GENERATION - completes a log whose writer is killed; posix/guard.h.
+ * posixtrace-guardian BIT GENERATION - completes the log of a killed writer; posix/guard.h.
  *
- * Started by the library only: descriptor 3 is the arena, 4 the log. It has nothing to print to.
+ * Only the library starts it: descriptor 3 is the arena, 4 the log. It has no terminal to print
+ * to, so that errors go into its exit status.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "posix/guard.h"
 
+/* A user who starts it by hand gets this message. */
 int main(int argc, char **argv)
 {
 	if (argc != 3) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/guard_start.c - the guardian's process, from its creator's side.
+ * posix/guard_start.c - starts the guardian's process, in its creator.
  *
- * It must be no child that wait() tells of, and a process that executes a program becomes one,
- * however it was made. So it is a grandchild, whose parent, a child without a signal for its end,
- * has gone when we return: init gets it. Neither copies this process, however large: until the
- * program is executed they borrow our memory, with all signals blocked, and do nothing but arrange
- * descriptors.
+ * The guardian must not be a child that wait() reports, and every process that executes a program
+ * becomes one, however it was made. It is therefore a grandchild: its parent, a child without a
+ * signal for its end, has exited when ptx_guard_start() returns, and init adopts it. Neither
+ * copies this process, however large that is: until the program is executed they use the
+ * creator's memory, with all signals blocked, and only arrange descriptors.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,9 +26,11 @@
 #include "point/view.h"
 #include "posix/guard.h"
 
+/* Bytes of the stack of each of the two processes. They call nothing but system calls. */
 #define STACK_BYTES 16384
-#define HIGH_FD     400 /* out of the way of the numbers that it gets */
+#define HIGH_FD     400 /* above the numbers that the guardian gets */
 
+/* The arguments of the two processes, in the creator's frame. */
 struct start {
 	const char *program;
 	char **argv;
@@ -39,61 +41,76 @@ struct start {
 };
 
 /*
- * The C library's clone() by a name that nobody has put another in the place of: ThreadSanitizer's,
- * in the borrowed memory, would make this process blind.
+ * The C library's clone() by a name that no sanitizer replaces. ThreadSanitizer's replacement
+ * would, in the shared memory, make this process blind for races.
  */
 extern int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
 
+/* A sanitizer's instrumentation would write into the creator's state. */
 #define UNSEEN __attribute__((no_sanitize("thread", "address")))
 
 /*
- * In the borrowed memory: system calls only, and not by functions of the C library's names, which a
- * program, a preloaded library or a sanitizer may have put others in the place of.
+ * Ends a process in the creator's memory. Only raw system calls are allowed there: a program, a
+ * preloaded library or a sanitizer may have replaced the functions of the C library.
  */
-static void UNSEEN __attribute__((noreturn)) leave(int status)
+static void UNSEEN __attribute__((noreturn)) end_process(int status)
 {
 	for (;;)
 		syscall(SYS_exit_group, status);
 }
 
+/* The grandchild: arranges its descriptors and executes the guardian. */
 static int UNSEEN become_guardian(void *argument)
 {
 	const struct start *start = argument;
 	static char *none[] = { NULL };
+	/* First above all numbers, so that no descriptor is closed before it was duplicated. */
 	int arena = (int)syscall(SYS_fcntl, start->arena_fd, F_DUPFD, HIGH_FD);
 	int log = (int)syscall(SYS_fcntl, start->log_fd, F_DUPFD, HIGH_FD);
 	int null = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
 
 	if (arena < 0 || log < 0 || null < 0)
-		leave(1);
+		end_process(1);
 	for (int fd = 0; fd < 3; fd++)
 		if (fd != null)
 			syscall(SYS_dup3, null, fd, 0);
 	syscall(SYS_dup3, arena, 3, 0);
 	syscall(SYS_dup3, log, 4, 0);
+	/*
+	 * Without close_range(2), before Linux 5.9, the guardian keeps the creator's descriptors
+	 * without close-on-exec.
+	 */
 	syscall(SYS_close_range, 5, ~0u, 0);
 	/*
-	 * Not left to the program, which may take its time: if the creator were killed before,
-	 * whoever looks would find a place that nobody sees to. A lock outlives execve(), but no
-	 * close() of the file: now only this descriptor is left. Where it cannot be had at once the
-	 * program waits for it.
+	 * Locks the guardian's place here and not in its program, which may need time to start.
+	 * If the creator were killed before that, an observer would find a place without creator
+	 * and without guardian. A lock survives execve(), but not the closing of any descriptor
+	 * of the file; only this descriptor is left. If the lock is in use, the program waits for
+	 * it.
 	 */
 	syscall(SYS_fcntl, 3, F_SETLK, &start->guard);
+	/* Signals of the creator's terminal and session must not end the guardian. */
 	syscall(SYS_setsid);
+	/* The guardian must not keep a file system mounted. */
 	syscall(SYS_chdir, "/");
 	syscall(SYS_execve, start->program, start->argv, none);
-	leave(1);
+	end_process(1);
 }
 
+/* The child: starts the grandchild and exits, so that init adopts the grandchild. */
 static int UNSEEN leave_guardian(void *argument)
 {
 	struct start *start = argument;
 
 	start->guardian = __clone(become_guardian, start->stack, CLONE_VM | CLONE_VFORK | SIGCHLD,
 				  argument);
-	leave(start->guardian < 0);
+	end_process(start->guardian < 0);
 }
 
+/*
+ * The environment can name another guardian, for tests and for programs that are moved.
+ * secure_getenv() hides it from set-user-ID programs.
+ */
 static const char *program_of(void)
 {
 	const char *wish = secure_getenv("POSIXTRACE_GUARDIAN");
@@ -103,7 +120,10 @@ static const char *program_of(void)
 	return wish[0] == '/' && access(wish, X_OK) == 0 ? wish : NULL;
 }
 
-/* A regular file that can be read too: the guardian looks at what was written. */
+/*
+ * Opens the log for reading and writing: the guardian reads what was written. -1: not a regular
+ * file, or not permitted.
+ */
 static int open_log(int fd)
 {
 	char path[40];
@@ -112,11 +132,13 @@ static int open_log(int fd)
 
 	if (fd < 0 || fstat(fd, &file) != 0 || !S_ISREG(file.st_mode))
 		return -1;
+	/* The descriptor itself may be open for writing only. /proc opens the same file anew. */
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	log = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
 	return log;
 }
 
+/* A failure is not reported: the stream works without a guardian. */
 void ptx_guard_start(struct ptx_stream *stream)
 {
 	char bit[16], generation[24], name[] = "posixtrace-guardian";
@@ -128,9 +150,13 @@ void ptx_guard_start(struct ptx_stream *stream)
 	pid_t child;
 
 	start.program = program_of();
+	/*
+	 * A guardian that cannot recognize the creator's death would write into the log beside
+	 * it.
+	 */
 	start.arena_fd = start.program ? ptx_arena_fd(stream->target.arena) : -1;
 	if (start.arena_fd < 0 || !ptx_attachment_hold(stream->target.arena, stream->view->bit))
-		return; /* one that cannot tell whether we live would complete the log beside us */
+		return;
 	start.log_fd = open_log(stream->log_fd);
 	stack = malloc(2 * STACK_BYTES);
 	if (start.log_fd < 0 || !stack)
@@ -140,12 +166,18 @@ void ptx_guard_start(struct ptx_stream *stream)
 	snprintf(generation, sizeof generation, "%llu",
 		 (unsigned long long)stream->view->generation);
 	sigfillset(&all);
+	/* A handler must not run in the borrowed memory: it would run in another process. */
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	start.stack = stack + STACK_BYTES;
 	child = __clone(leave_guardian, stack + 2 * STACK_BYTES, CLONE_VM | CLONE_VFORK, &start);
+	/* __WCLONE: the child sends no signal, and is invisible to wait() of other threads. */
 	while (child > 0 && waitpid(child, NULL, __WCLONE) < 0 && errno == EINTR)
 		;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	/*
+	 * The start time identifies the guardian when the flusher later checks whether it is
+	 * alive.
+	 */
 	began = start.guardian > 0 ? ptx_identity_start((uint32_t)start.guardian) : 0;
 	if (began)
 		ptx_flush_guarded(stream->flush, (uint32_t)start.guardian, began);

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/ledger.c - the ledger of a stream or a log: in total, by type, by thread.
+ *
+ * The ledger of an active stream is computed for each call, by a census of the stream. That of a
+ * log is stored in it.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,33 +16,49 @@
 #include "posix/call.h"
 #include "posix/first.h"
 
+/* The public constants are the columns of the ledger. */
 _Static_assert(PTX_LOST_CAUSES == POSIX_TRACE_LOST_CAUSES_NP, "the causes are those of trace_np.h");
 
-/* Calls look with the ledger of a locked stream of any kind. */
+/*
+ * Calls look with the ledger of a locked stream of any kind. Returns its result, or ENOMEM. An
+ * active stream is locked during the census. Writers continue to record meanwhile, and the ledger
+ * is exact for one moment.
+ */
 static int with_ledger(trace_id_t trid,
 		       int (*look)(const struct ptx_stream *stream, const struct ptx_ledger *ledger,
 				   void *argument),
 		       void *argument)
 {
 	struct ptx_call call = ptx_call_begin();
+	/* Any kind of stream: an active one or a log. */
 	struct ptx_stream *stream = ptx_stream_lock(trid, PTX_ANY);
 	struct ptx_ledger *ledger;
 	int err;
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/*
+	 * The ledger of a log exists already; it belongs to the log and is valid under the lock.
+	 */
 	if (stream->kind == PTX_STREAM_STORED) {
 		err = look(stream, ptx_stored_ledger(stream->stored), argument);
 	} else {
+		/* A ledger is too large for the stack. */
 		ledger = malloc(sizeof *ledger);
 		err = ENOMEM;
 		if (ledger) {
 			ptx_ledger_init(ledger);
+			/*
+			 * The census consumes no event, so that the call does not disturb the
+			 * reader.
+			 */
 			err = ptx_drain_ledger(stream->drain, ledger);
+			/* The log's part of the account: what reached it, and what it lost. */
 			if (!err && stream->flush)
 				ptx_flush_account(stream->flush, ledger);
 			if (!err)
 				err = look(stream, ledger, argument);
+			/* The ledger is freed in each case, also after an error. */
 			ptx_ledger_fini(ledger);
 			free(ledger);
 		}
@@ -45,14 +67,17 @@ static int with_ledger(trace_id_t trid,
 	return ptx_call_end(call, err);
 }
 
+/* The line of all events. */
 static int look_total(const struct ptx_stream *stream, const struct ptx_ledger *ledger,
 		      void *argument)
 {
 	(void)stream;
+	/* Missing columns of the public struct become 0. */
 	ptx_ledger_export(&ledger->total, argument);
 	return 0;
 }
 
+/* EINVAL: no such stream, a null pointer, or a size less than that of the first version. */
 PTX_EXPORT int posix_trace_get_ledger_sized_np(trace_id_t trid,
 					       struct posix_trace_ledger_np *ledger, size_t size)
 {
@@ -61,17 +86,23 @@ PTX_EXPORT int posix_trace_get_ledger_sized_np(trace_id_t trid,
 
 	if (!ledger || size < PTX_FIRST_LEDGER)
 		return EINVAL;
+	/*
+	 * The line is complete before it is stored, so that *ledger is unchanged after an error
+	 * (GEN-09).
+	 */
 	err = with_ledger(trid, look_total, &line);
 	if (!err)
 		ptx_sized_store(ledger, size, &line, sizeof(line));
 	return err;
 }
 
+/* The arguments of look_type(). */
 struct type_query {
 	trace_event_id_t type;
 	struct posix_trace_ledger_np *line;
 };
 
+/* The line of one type. EINVAL: the type has no name, as for other functions with ids. */
 static int look_type(const struct ptx_stream *stream, const struct ptx_ledger *ledger,
 		     void *argument)
 {
@@ -81,16 +112,19 @@ static int look_type(const struct ptx_stream *stream, const struct ptx_ledger *l
 
 	if (query->type == 0 || query->type >= PTX_TYPE_MAX)
 		return EINVAL;
+	/* The names of a log are in its own table. */
 	if (stream->kind == PTX_STREAM_STORED)
 		named = ptx_stored_name(stream->stored, query->type);
 	else
 		named = ptx_names_get(stream->drain->arena->names, query->type, name);
 	if (!named)
 		return EINVAL;
+	/* A type without events has a line with zeros. */
 	ptx_ledger_export(&ledger->type[query->type], query->line);
 	return 0;
 }
 
+/* EINVAL also for a type without a name, as in other functions with ids. */
 PTX_EXPORT int posix_trace_get_ledger_type_sized_np(trace_id_t trid, trace_event_id_t event_id,
 						    struct posix_trace_ledger_np *ledger,
 						    size_t size)
@@ -107,6 +141,7 @@ PTX_EXPORT int posix_trace_get_ledger_type_sized_np(trace_id_t trid, trace_event
 	return err;
 }
 
+/* The arguments of look_thread(). */
 struct thread_query {
 	size_t index;
 	struct posix_trace_thread_np *thread;
@@ -114,6 +149,7 @@ struct thread_query {
 	int *unavailable;
 };
 
+/* The line of one thread by its index, as a list function does. */
 static int look_thread(const struct ptx_stream *stream, const struct ptx_ledger *ledger,
 		       void *argument)
 {
@@ -121,10 +157,12 @@ static int look_thread(const struct ptx_stream *stream, const struct ptx_ledger 
 	const struct ptx_ledger_thread *thread;
 
 	(void)stream;
+	/* At the end, the other results remain unchanged. */
 	*query->unavailable = query->index >= ledger->threads;
 	if (*query->unavailable)
 		return 0;
 	thread = &ledger->thread[query->index];
+	/* The ids are those in the name space of the recorded process. */
 	query->thread->pid = (pid_t)thread->pid;
 	query->thread->tid = (pid_t)thread->tid;
 	query->thread->thread = (pthread_t)thread->thread;
@@ -132,6 +170,10 @@ static int look_thread(const struct ptx_stream *stream, const struct ptx_ledger 
 	return 0;
 }
 
+/*
+ * Threads are numbered from 0 in the order of their first event. *unavailable is not 0 behind the
+ * last one; the other results are then unchanged.
+ */
 PTX_EXPORT int posix_trace_get_ledger_thread_sized_np(trace_id_t trid, size_t index,
 						      struct posix_trace_thread_np *thread,
 						      size_t thread_size,
@@ -146,6 +188,7 @@ PTX_EXPORT int posix_trace_get_ledger_thread_sized_np(trace_id_t trid, size_t in
 	if (!thread || thread_size < PTX_FIRST_THREAD || !ledger ||
 	    ledger_size < PTX_FIRST_LEDGER || !unavailable)
 		return EINVAL;
+	/* Padding and members of later versions are 0. */
 	memset(&found, 0, sizeof(found));
 	err = with_ledger(trid, look_thread, &query);
 	if (err || *unavailable)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/level.c - a stream's level: types described with a greater one are filtered out.
+ * posix/level.c - a stream's level: types that are described with a greater one are filtered out.
  *
- * Who sets a level says so in the region and then looks at the types; who describes a type makes it
- * known and then looks at the regions. Both in one order, so of the two one sees the other; and who
- * sets a level looks again as long as there were descriptions meanwhile, since what it saw of a
- * type may be older than what its describer wrote.
+ * A thread that sets a level stores it in the region and then examines the types. A process that
+ * describes a type publishes the description and then examines the regions. Both do so in
+ * sequentially consistent order, so that at least one of the two sees the other. The thread that
+ * sets a level repeats its examination while descriptions are added, because what it saw of a
+ * type may be older than the description.
  */
 #include <stddef.h>
 #include <string.h>
@@ -22,19 +23,28 @@
 #include "posix/level.h"
 #include "record/eventset.h"
 
-#define TRIES 100 /* of somebody who describes without end, no more is seen */
+#define TRIES 100 /* limit of the repetitions, for a process that describes types without end */
 
+/*
+ * Returns the level of a type, 0 if it has no description or none with a level. The text may be
+ * another process's, so that it is parsed again.
+ */
 static int level_of(const struct ptx_lists *lists, unsigned type)
 {
 	struct posix_trace_schema_np schema;
 	char text[PTX_SCHEMA_BYTES];
 
+	/* Neither a missing description nor one that is not a schema has a level. */
 	if (!ptx_schemas_get(&lists->schemas, type, text) || ptx_schema_parse(text, &schema))
 		return 0;
 	return schema.level;
 }
 
-static void apply(struct ptx_stream *stream, const struct ptx_lists *lists, int max_level,
+/*
+ * Changes the filter of a locked stream so that it obeys max_level; 0: no level, which admits all
+ * types that have one.
+ */
+static void apply_level(struct ptx_stream *stream, const struct ptx_lists *lists, int max_level,
 		  const void *address)
 {
 	trace_event_set_t old, new;
@@ -42,46 +52,60 @@ static void apply(struct ptx_stream *stream, const struct ptx_lists *lists, int 
 	ptx_drain_sync(stream->drain);
 	ptx_control_filter(stream, &old);
 	new = old;
+	/* Types of the program only. System events have no level. */
 	for (unsigned type = PTX_TYPE_FIRST_USER; type < PTX_TYPE_FIRST_USER + PTX_NAMES; type++) {
 		int level = level_of(lists, type);
 
+		/*
+		 * Types without a level are never changed by a level: their bits belong to
+		 * posix_trace_set_filter().
+		 */
 		if (level && max_level && level > max_level)
 			ptx_eventset_add(&new, type);
 		else if (level)
 			ptx_eventset_del(&new, type);
 	}
+	/* Without a change, no FILTER event is recorded. */
 	if (memcmp(old.__bits, new.__bits, sizeof(new.__bits)))
 		ptx_filter_change(stream, &old, &new, false, address);
 }
 
-/* Of what we have written so far and a description that is not counted here, that one sees ours. */
+/*
+ * Returns the number of descriptions. The fence orders this thread's stores before the load: a
+ * process whose description is not counted here sees them.
+ */
 static uint64_t count_descriptions(const struct ptx_lists *lists)
 {
 	atomic_thread_fence(memory_order_seq_cst);
 	return atomic_load_explicit(&lists->schemas.changes, memory_order_seq_cst);
 }
 
+/* Stores the level and applies it to all types that are described. */
 static void set_level(struct ptx_stream *stream, int max_level, const void *address)
 {
 	const struct ptx_lists *lists = stream->drain->arena->lists;
 	uint64_t changes, seen;
 	int tries = TRIES;
 
+	/* seq_cst: pairs with the load in obey_level(). */
 	atomic_store_explicit(&stream->view->rings.region->max_level, (uint32_t)max_level,
 			      memory_order_seq_cst);
+	/* Without lists there are no descriptions. */
 	if (!lists)
 		return;
 	changes = count_descriptions(lists);
 	do {
 		seen = changes;
-		apply(stream, lists, max_level, address);
+		apply_level(stream, lists, max_level, address);
 		changes = count_descriptions(lists);
 	} while (changes != seen && tries-- > 0);
 }
 
+/* max_level 1 to 5; 0: no level. EINVAL: another value, or not an active stream. */
 PTX_EXPORT int posix_trace_set_level_np(trace_id_t trid, int max_level)
 {
 	struct ptx_call call = ptx_call_begin();
+	/* The address of FILTER events is that of the call (SYSEV-04). */
 	const void *address = (const char *)__builtin_return_address(0) - 1;
 	struct ptx_stream *stream;
 
@@ -95,6 +119,7 @@ PTX_EXPORT int posix_trace_set_level_np(trace_id_t trid, int max_level)
 	return ptx_call_end(call, 0);
 }
 
+/* Stores the level, 0 for none. */
 PTX_EXPORT int posix_trace_get_level_np(trace_id_t trid, int *max_level)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -108,12 +133,16 @@ PTX_EXPORT int posix_trace_get_level_np(trace_id_t trid, int *max_level)
 		return ptx_call_end(call, EINVAL);
 	level = atomic_load_explicit(&stream->view->rings.region->max_level, memory_order_relaxed);
 	ptx_stream_unlock(stream);
+	/* The region is shared memory: another process may have stored any value. */
 	*max_level = level <= 5 ? (int)level : 0;
 	return ptx_call_end(call, 0);
 }
 
-/* Who sets another level at this moment sees the description, or we see the level. */
-static void obey(struct ptx_region *region, unsigned type, int level)
+/*
+ * Makes one region obey its level for a type that was just described. A thread that sets another
+ * level at this moment sees the description, or this function sees the level and repeats.
+ */
+static void obey_level(struct ptx_region *region, unsigned type, int level)
 {
 	uint32_t max_level = atomic_load_explicit(&region->max_level, memory_order_seq_cst),
 		 seen = 0;
@@ -121,6 +150,10 @@ static void obey(struct ptx_region *region, unsigned type, int level)
 
 	if (!max_level)
 		return;
+	/*
+	 * The level may change between the two accesses, so that the bit is set again for the
+	 * newer one.
+	 */
 	for (int tries = TRIES; max_level && max_level != seen && tries > 0; tries--) {
 		seen = max_level;
 		if ((uint32_t)level > max_level)
@@ -135,9 +168,10 @@ static void obey(struct ptx_region *region, unsigned type, int level)
 }
 
 /*
- * Not through the views of trace points, which are there for who is in one: the first page of a
- * region is mapped for a moment. If the stream goes meanwhile that page of the file is written in
- * vain.
+ * Does the same for a stream of the arena. It does not use the views of trace points, which may
+ * be unmapped unless the caller is in a trace point. The first page of the region is mapped for a
+ * moment. If the stream is shut down meanwhile, this changes a page of the file that no stream
+ * uses.
  */
 static void obey_at(int fd, unsigned type, int level, uint64_t offset)
 {
@@ -145,7 +179,9 @@ static void obey_at(int fd, unsigned type, int level, uint64_t offset)
 	size_t got;
 	void *page;
 
-	/* Most streams have no level, and a hole in the file shall stay one. */
+	/*
+	 * Most streams have no level, and reading does not fill a hole in the file with a page.
+	 */
 	if (ptx_io_read_at(fd, &max_level, sizeof(max_level),
 			   offset + offsetof(struct ptx_region, max_level), &got) ||
 	    got != sizeof(max_level) || max_level == 0)
@@ -153,13 +189,13 @@ static void obey_at(int fd, unsigned type, int level, uint64_t offset)
 	page = mmap(NULL, PTX_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
 	if (page == MAP_FAILED)
 		return;
-	obey(page, type, level);
+	obey_level(page, type, level);
 	munmap(page, PTX_PAGE);
 }
 
 _Static_assert(offsetof(struct ptx_region, max_level) < PTX_PAGE, "the first page has it");
 
-/* Without a file only this process traces itself. */
+/* Without a file, only this process can trace itself, and its regions are mapped. */
 static void obey_here(unsigned type, int level)
 {
 	trace_id_t ids[PTX_STREAMS];
@@ -171,11 +207,15 @@ static void obey_here(unsigned type, int level)
 		if (!stream)
 			continue;
 		if (stream->drain->arena == &ptx_arena_self)
-			obey(stream->view->rings.region, type, level);
+			obey_level(stream->view->rings.region, type, level);
 		ptx_stream_unlock(stream);
 	}
 }
 
+/*
+ * Called after the description was published. Errors are ignored: a stream that cannot be mapped
+ * here records too much.
+ */
 void ptx_level_described(unsigned type, int level)
 {
 	int fd = ptx_arena_fd(&ptx_arena_self);
@@ -185,9 +225,10 @@ void ptx_level_described(unsigned type, int level)
 		obey_here(type, level);
 		return;
 	}
-	/* What the kernel reads comes after the description was made known. */
+	/* The kernel's read below must be after the description was published. */
 	atomic_thread_fence(memory_order_seq_cst);
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
+		/* acquire: the facts of the attachment are read after the word. */
 		uint64_t word = atomic_load_explicit(&ptx_own_control.attachment[bit].word,
 						     memory_order_acquire);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/look.c - all streams of a process, or of all processes, for who takes no part in them.
+ * posix/look.c - posix_trace_look_np(): the streams of a process, or of all processes.
  *
- * Streams are found by the files that processes hold: one arena is looked at a time, and its
- * streams are told when its file is closed again, so that visit may do what it likes.
+ * The observer finds streams through the files that processes hold open in /proc. It examines one
+ * arena at a time, and calls visit after it has closed the arena's file, so that visit may call
+ * any function. Nothing is changed in the observed processes.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,23 +23,26 @@
 #include "posix/source.h"
 #include "record/eventset.h"
 
+/* One examination. */
 struct looking {
-	uint32_t pid; /* whose streams are wanted; 0: everybody's */
-	bool alone;   /* nobody else who takes part in them is */
+	uint32_t pid; /* the process whose streams are wanted; 0: all */
+	bool alone;   /* other processes that hold the same arena are not searched */
 	const struct ptx_visitor *visitor;
 	struct ptx_look *look;
 	/*
-	 * Who holds the arena that is being looked at, and the ids that those know themselves by.
+	 * The processes that hold the arena that is being examined, and their ids in their own
+	 * name spaces.
 	 */
 	const struct ptx_opener *opener;
 	uint32_t *inner;
 	pid_t *member;
 	size_t openers;
-	const struct ptx_image *image; /* instead of holders */
+	const struct ptx_image *image; /* the bytes of the arena, instead of openers */
 	const char *name[PTX_TYPE_MAX];
 	char text[PTX_TYPE_MAX][PTX_TYPE_NAME_BYTES];
 };
 
+/* The public cause of each loss that writers count. */
 static const int column[PTX_WRITER_LOSSES] = {
 	[PTX_WRITER_OVERWRITTEN] = POSIX_TRACE_LOST_OVERWRITTEN_NP,
 	[PTX_WRITER_STREAM_FULL] = POSIX_TRACE_LOST_STREAM_FULL_NP,
@@ -47,33 +51,52 @@ static const int column[PTX_WRITER_LOSSES] = {
 	[PTX_WRITER_NESTING] = POSIX_TRACE_LOST_NESTING_NP,
 };
 
-/* The traced process's id here. One that does not know the library holds nothing. */
+/*
+ * Finds the traced process among the openers and stores its id in this name space. A process that
+ * does not use the library holds no arena; then the id of the attachment is stored, and whether
+ * the process has ended or is waited for.
+ */
 static void find_target(const struct looking *looking, const struct ptx_attachment *attachment,
 			struct posix_trace_stream_np *stream)
 {
+	/* The identity of the target at the creation; 0: the process traces itself. */
 	const struct ptx_identity identity = {
 		.inode = attachment->target_inode,
 		.start = attachment->target_start,
 	};
+	/*
+	 * A process that traces itself is found by its id alone, because it holds its own arena.
+	 */
 	const bool traces_itself = identity.inode == 0 && identity.start == 0;
 
 	for (size_t i = 0; i < looking->openers; i++)
+		/*
+		 * The id must agree, and the process must be the one that the creator meant: ids
+		 * are reused.
+		 */
 		if (looking->inner[i] == attachment->target &&
 		    (traces_itself ||
 		     ptx_life_of_one(looking->opener[i].pid, &identity) != PTX_DEAD)) {
 			stream->pid = (pid_t)looking->opener[i].pid;
 			return;
 		}
+	/* Not among the openers: the process has ended, or does not use the library yet. */
 	stream->pid = (pid_t)attachment->target;
 	stream->ended = traces_itself ||
 			ptx_life_of_one(attachment->target, &identity) == PTX_DEAD;
+	/* waiting: the arena was made for a process that has not started to use the library. */
 	stream->waiting = !stream->ended &&
 			  atomic_load_explicit(&looking->look->control.owner,
 					       memory_order_relaxed) == PTX_ARENA_WAITS;
 }
 
-static bool inherited(const struct ptx_control *control, uint32_t inner, unsigned bit)
+/* Returns whether the process is a member that inherited the stream. */
+static bool has_inherited(const struct ptx_control *control, uint32_t inner, unsigned bit)
 {
+	/*
+	 * The table is shared memory: entries may change while it is read. At worst a member is
+	 * missing.
+	 */
 	for (unsigned i = 0; i < PTX_MEMBERS; i++)
 		if (atomic_load_explicit(&control->member[i].pid, memory_order_relaxed) == inner)
 			return atomic_load_explicit(&control->member[i].bits,
@@ -81,58 +104,77 @@ static bool inherited(const struct ptx_control *control, uint32_t inner, unsigne
 	return false;
 }
 
-/* An id in the table may be another process's by now; whoever has the file open is meant. */
+/*
+ * Stores the processes that inherited the stream. An id in the table may be another process's by
+ * now, so only processes that have the arena's file open count.
+ */
 static void find_members(const struct looking *looking, unsigned bit,
 			 struct posix_trace_stream_np *stream)
 {
 	for (size_t i = 0; i < looking->openers; i++) {
 		pid_t pid = (pid_t)looking->opener[i].pid;
 
+		/* The target itself is not a member. */
 		if (pid != stream->pid &&
-		    inherited(&looking->look->control, looking->inner[i], bit))
+		    has_inherited(&looking->look->control, looking->inner[i], bit))
 			looking->member[stream->members++] = pid;
 	}
 	stream->member = looking->member;
 }
 
-static void tell_attributes(const struct ptx_look_stream *from, struct posix_trace_stream_np *to)
+/* Copies the attributes. The name was read from shared memory and may lack its NUL. */
+static void copy_attributes(const struct ptx_look_stream *from, struct posix_trace_stream_np *to)
 {
 	const struct ptx_attachment *attachment = &from->attachment;
 
+	/* One byte less than the room, so that the NUL remains. */
 	memcpy(to->name, attachment->name, sizeof(to->name) - 1);
 	to->creation_ns = attachment->creation_ns;
 	to->inheritance = attachment->inherited ? POSIX_TRACE_INHERITED :
 						  POSIX_TRACE_CLOSE_FOR_CHILD;
+	/* The policies are information that the creator stored; nothing here depends on them. */
 	to->stream_full_policy = attachment->stream_policy;
 	to->log_full_policy = attachment->log_policy;
 	to->stream_size = from->geometry.capacity;
 	to->max_data_size = attachment->max_data_size;
+	/* A creator that holds its lock is alive; its id comes from the lock. */
 	to->creator = from->creator == PTX_CREATOR_GONE ? POSIX_TRACE_CREATOR_GONE_NP :
 							  (pid_t)from->creator;
 }
 
-static void tell_status(const struct ptx_look_stream *from, struct posix_trace_stream_np *to)
+/*
+ * Copies the state and the counts. Each is correct by itself; together they are not of one
+ * moment.
+ */
+static void copy_status(const struct ptx_look_stream *from, struct posix_trace_stream_np *to)
 {
 	enum ptx_state kind = ptx_state_kind(from->state);
+	/* STATUS-03: a LOOP stream is FULL once it has overwritten events. */
 	bool full = kind == PTX_FULL || kind == PTX_HELD ||
 		    (from->attachment.loop && from->looped);
 
 	to->stream_status = kind == PTX_RUNNING ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
 	to->stream_full_status = full ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
 	to->stream_overrun_status = from->overrun ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+	/* Chunks are the units in which the memory of the stream is used. */
 	to->chunks = from->chunks;
 	to->chunks_taken = from->chunks - from->free_chunks;
 	to->recorded = from->recorded;
+	/* Only writers count these causes; the others are known to the reader. */
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)
 		to->lost[column[loss]] = from->lost[loss];
 	ptx_eventset_empty(&to->filter);
+	/* The region has the complement of the filter. */
 	for (int i = 0; i < PTX_WORDS; i++)
 		to->filter.__bits[i] = ~from->admit[i];
+	/* Type 0 does not exist. */
 	ptx_eventset_del(&to->filter, 0);
 }
 
+/* A stream is wanted if its target or one of its members is. */
 static bool is_wanted(const struct looking *looking, const struct posix_trace_stream_np *stream)
 {
+	/* A process that has ended may have the id of a living one: it is not wanted by id. */
 	if (looking->pid == 0 || (!stream->ended && stream->pid == (pid_t)looking->pid))
 		return true;
 	for (size_t i = 0; i < stream->members; i++)
@@ -141,6 +183,7 @@ static bool is_wanted(const struct looking *looking, const struct posix_trace_st
 	return false;
 }
 
+/* Memory is allocated only for a program of a later version, whose streams are longer. */
 int ptx_visitor_begin(struct ptx_visitor *visitor,
 		      void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
 		      void *arg, size_t size)
@@ -149,6 +192,7 @@ int ptx_visitor_begin(struct ptx_visitor *visitor,
 
 	if (!visit || size < PTX_FIRST_STREAM)
 		return EINVAL;
+	/* Members that are not set are 0. */
 	*visitor = (struct ptx_visitor){ .visit = visit, .arg = arg, .size = size };
 	if (is_newer)
 		visitor->longer = malloc(size);
@@ -160,7 +204,10 @@ void ptx_visitor_end(struct ptx_visitor *visitor)
 	free(visitor->longer);
 }
 
-static void hand_over(const struct ptx_visitor *visitor,
+/*
+ * Calls the program's function. Members that this version does not know are 0 in a longer stream.
+ */
+static void visit_stream(const struct ptx_visitor *visitor,
 		      const struct posix_trace_stream_np *stream)
 {
 	if (visitor->longer)
@@ -168,8 +215,10 @@ static void hand_over(const struct ptx_visitor *visitor,
 	visitor->visit(visitor->arg, visitor->longer ? visitor->longer : stream);
 }
 
-static void tell_stream(const struct looking *looking, const struct ptx_look_stream *from)
+/* Reports one stream to the caller. */
+static void report_stream(const struct looking *looking, const struct ptx_look_stream *from)
 {
+	/* All members that the caller may read are set, or 0. */
 	struct posix_trace_stream_np stream = { 0 };
 	struct posix_trace_source_np source = { .stream = from,
 						.opener = looking->opener,
@@ -180,27 +229,31 @@ static void tell_stream(const struct looking *looking, const struct ptx_look_str
 	find_members(looking, from->bit, &stream);
 	if (!is_wanted(looking, &stream))
 		return;
-	tell_attributes(from, &stream);
-	tell_status(from, &stream);
+	copy_attributes(from, &stream);
+	copy_status(from, &stream);
+	/* The names are valid during visit. */
 	stream.event_name = looking->name;
 	stream.event_names = PTX_TYPE_MAX;
 	stream.source = &source;
-	hand_over(looking->visitor, &stream);
+	visit_stream(looking->visitor, &stream);
 }
 
+/* The names of all streams of an arena are the same. */
 static void know_names(struct looking *looking)
 {
+	/* A type without a name is a null pointer. */
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		looking->name[type] = ptx_names_get(&looking->look->names, type,
 						    looking->text[type]) ?
 					      looking->text[type] : NULL;
 }
 
-/* Any of the holders leads to it: some may have ended since. */
+/* Opens the arena through any of its openers: some may have ended. */
 static bool open_arena(const struct looking *looking)
 {
 	char path[PTX_OPENER_PATH];
 
+	/* A opener may have ended, or closed the file, since the list was made. */
 	for (size_t i = 0; i < looking->openers; i++) {
 		ptx_openers_path(&looking->opener[i], path, sizeof(path));
 		if (ptx_look_at(looking->look, path))
@@ -210,7 +263,8 @@ static bool open_arena(const struct looking *looking)
 }
 
 /*
- * The id by which a process knows itself; 0, which is no id: it has ended, or that cannot be read.
+ * Returns the id of a process in its own name space; 0 if it has ended, or if that cannot be
+ * read.
  */
 static uint32_t inner_pid(uint32_t pid)
 {
@@ -219,25 +273,30 @@ static uint32_t inner_pid(uint32_t pid)
 	return ptx_proc_ids(pid, &ids) ? 0 : ids.inner;
 }
 
-static void tell_arena(struct looking *looking)
+/* Reports the streams of the arena. */
+static void report_arena(struct looking *looking)
 {
+	/* Before the streams, because each of them needs the ids of all openers. */
 	for (size_t i = 0; i < looking->openers; i++)
 		looking->inner[i] = inner_pid(looking->opener[i].pid);
 	know_names(looking);
 	for (unsigned i = 0; i < looking->look->streams; i++)
-		tell_stream(looking, &looking->look->stream[i]);
+		report_stream(looking, &looking->look->stream[i]);
 }
 
+/* Examines one arena. ENOMEM; an arena that cannot be read has no streams. */
 static int look_at_arena(struct looking *looking)
 {
 	int err = 0;
 
+	/* An arena without streams is not an error. */
 	if (!open_arena(looking) || looking->look->streams == 0)
 		return 0;
+	/* One entry per opener is enough for the members of one stream. */
 	looking->inner = malloc(looking->openers * sizeof(*looking->inner));
 	looking->member = malloc(looking->openers * sizeof(*looking->member));
 	if (looking->inner && looking->member)
-		tell_arena(looking);
+		report_arena(looking);
 	else
 		err = ENOMEM;
 	free(looking->inner);
@@ -245,15 +304,23 @@ static int look_at_arena(struct looking *looking)
 	return err;
 }
 
+/*
+ * Examines all arenas that the wanted processes hold. Openers of one arena are neighbours in the
+ * list.
+ */
 static int look_at_all(struct looking *looking)
 {
 	struct ptx_openers openers;
+	/*
+	 * With alone, only the calling process is searched in /proc, which needs no permission.
+	 */
 	int err = looking->alone ? ptx_openers_find_of(looking->pid, &openers)
 				 : ptx_openers_find(&openers);
 
 	if (err)
 		return err;
 	for (size_t i = 0; !err && i < openers.count; i += looking->openers) {
+		/* The next group begins behind the openers of this arena. */
 		looking->opener = &openers.opener[i];
 		looking->openers = ptx_openers_same(&openers, i);
 		err = look_at_arena(looking);
@@ -262,23 +329,27 @@ static int look_at_all(struct looking *looking)
 	return err;
 }
 
+/* Returns 0 if the caller may examine the process, else the error. */
 static int may_look_at(pid_t pid)
 {
 	char path[PTX_OPENER_PATH];
 	int err, folder;
 
+	/* Negative numbers are no processes (CREATE-18). */
 	if (pid < 0)
 		return ESRCH;
+	/* The folder of descriptors is readable only for processes that the caller may trace. */
 	ptx_openers_files((uint32_t)pid, path, sizeof(path));
 	err = ptx_io_open(path, O_RDONLY | O_DIRECTORY, &folder);
 	if (!err)
 		ptx_io_close(folder);
-	if (err == ENOENT) /* mount options can keep it from being seen */
+	if (err == ENOENT) /* the options of the mount can hide it */
 		return ptx_life_of((uint32_t)pid) == PTX_DEAD ? ESRCH : EPERM;
 	return err == EACCES ? EPERM : err;
 }
 
-static int look(pid_t pid, const struct ptx_visitor *visitor)
+/* The whole call. ESRCH, EPERM: the process. ENOTSUP: /proc cannot be used. ENOMEM. */
+static int look_at_streams(pid_t pid, const struct ptx_visitor *visitor)
 {
 	struct looking *looking;
 	bool alone = pid == POSIX_TRACE_THIS_PROCESS_NP;
@@ -286,17 +357,25 @@ static int look(pid_t pid, const struct ptx_visitor *visitor)
 
 	if (ptx_process_is_child())
 		ptx_process_child();
+	/* 0 means the calling process, as for posix_trace_create() (CREATE-03). */
 	if (pid == 0 || alone)
 		pid = getpid();
-	/* The numbers in /proc would be other processes' ids. */
+	/*
+	 * If /proc numbers processes differently, its numbers would be the ids of other
+	 * processes.
+	 */
 	err = ptx_proc_is_ours();
 	if (!err && pid != POSIX_TRACE_EVERY_PROCESS_NP)
 		err = may_look_at(pid);
+	/*
+	 * The same errors as posix_trace_create() for processes that the caller may not examine.
+	 */
 	if (err)
 		return err == ENXIO ? ENOTSUP : err == EACCES ? EPERM : err;
 	looking = calloc(1, sizeof(*looking));
 	if (!looking)
 		return ENOMEM;
+	/* Both are too large for the stack. */
 	looking->look = ptx_look_new();
 	if (looking->look) {
 		looking->pid = pid == POSIX_TRACE_EVERY_PROCESS_NP ? 0 : (uint32_t)pid;
@@ -312,6 +391,7 @@ static int look(pid_t pid, const struct ptx_visitor *visitor)
 	return err;
 }
 
+/* The memory is not that of a living process, so that there are no openers. */
 int ptx_posix_look_at_image(const struct ptx_image *image, const struct ptx_visitor *visitor)
 {
 	struct looking *looking = calloc(1, sizeof(*looking));
@@ -327,13 +407,17 @@ int ptx_posix_look_at_image(const struct ptx_image *image, const struct ptx_visi
 		if (!ptx_look_at_image(looking->look, image))
 			err = EINVAL;
 		else
-			tell_arena(looking);
+			report_arena(looking);
 		free(looking->look);
 	}
 	free(looking);
 	return err;
 }
 
+/*
+ * Calls visit for each stream, without a lock. The pointers are valid during the call of visit
+ * only.
+ */
 PTX_EXPORT int posix_trace_look_sized_np(pid_t pid,
 					 void (*visit)(void *arg,
 						       const struct posix_trace_stream_np *stream),
@@ -345,7 +429,7 @@ PTX_EXPORT int posix_trace_look_sized_np(pid_t pid,
 
 	if (err)
 		return ptx_call_end(call, err);
-	err = look(pid, &visitor);
+	err = look_at_streams(pid, &visitor);
 	ptx_visitor_end(&visitor);
 	return ptx_call_end(call, err);
 }

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/lost.c - posix_trace_lost_name_np(): the causes of losses in words.
+ *
+ * The table's order is that of the public constants, which are also the columns of the ledger in
+ * logs.
+ */
 #include <stddef.h>
 
 #include <trace_np.h>
@@ -6,6 +12,7 @@
 #include "base/export.h"
 #include "record/ledger.h"
 
+/* The words appear in messages, pages and exports: to change one changes formats. */
 static const char *const names[] = {
 	[POSIX_TRACE_LOST_OVERWRITTEN_NP] = "overwritten",
 	[POSIX_TRACE_LOST_STREAM_FULL_NP] = "stream full",
@@ -19,10 +26,14 @@ static const char *const names[] = {
 	[POSIX_TRACE_LOST_DAMAGED_NP] = "damaged",
 };
 
+/* The table, the enum of the ledger and the public constants have the same length and order. */
 _Static_assert(sizeof(names) / sizeof(names[0]) == POSIX_TRACE_LOST_CAUSES_NP, "every cause");
 _Static_assert((int)PTX_LOST_CAUSES == POSIX_TRACE_LOST_CAUSES_NP, "the enum is the public list");
 _Static_assert((int)PTX_LOST_DAMAGED == POSIX_TRACE_LOST_DAMAGED_NP, "the enum is the public list");
 
+/*
+ * Returns a constant; NULL behind the last cause, which ends a program's loop. Async-signal-safe.
+ */
 PTX_EXPORT const char *posix_trace_lost_name_np(int cause)
 {
 	if (cause < 0 || cause >= POSIX_TRACE_LOST_CAUSES_NP)

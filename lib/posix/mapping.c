@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/mapping.c - which files were mapped where, for programs that read a log.
+ *
+ * The list is in the opened log, in the order of processes and times. getnext and find lock the
+ * log. Any number of threads may call them.
+ */
 #include <string.h>
 
 #include <trace_np.h>
@@ -10,12 +16,14 @@
 #include "posix/first.h"
 #include "record/mapping.h"
 
+/* The identifier in the public struct has the same size as in logs. */
 _Static_assert(POSIX_TRACE_BUILD_ID_MAX_NP == PTX_MAPPING_ID_BYTES, "as in <trace_np.h>");
 
-/* The path is the list's, which lives as long as the opened log. */
-static void store(const struct ptx_mapping *from, struct posix_trace_mapping_np *mapping,
+/* Copies an entry. The path belongs to the list and is valid as long as the log is open. */
+static void store_mapping(const struct ptx_mapping *from, struct posix_trace_mapping_np *mapping,
 		  size_t size)
 {
+	/* Members that a later program's struct has are 0. */
 	struct posix_trace_mapping_np known = { 0 }, *to = &known;
 
 	to->from_ns = from->from_ns;
@@ -24,14 +32,17 @@ static void store(const struct ptx_mapping *from, struct posix_trace_mapping_np 
 	to->end = from->end;
 	to->offset = from->offset;
 	to->base = from->base;
+	/* parent is 0 for a mapped file. */
 	to->pid = (pid_t)from->pid;
 	to->parent = (pid_t)from->parent;
 	to->build_id_len = from->id_bytes;
 	memcpy(to->build_id, from->id, sizeof(to->build_id));
+	/* A child's birth has no path; an empty string is easier for programs than NULL. */
 	to->path = from->path ? from->path : "";
 	ptx_sized_store(mapping, size, &known, sizeof(known));
 }
 
+/* LIST-02 is the model: *unavailable is not 0 at the end of the list, and the call returns 0. */
 PTX_EXPORT int posix_trace_mapping_getnext_sized_np(trace_id_t trid,
 						    struct posix_trace_mapping_np *mapping,
 						    size_t size, int *unavailable)
@@ -40,19 +51,22 @@ PTX_EXPORT int posix_trace_mapping_getnext_sized_np(trace_id_t trid,
 	const struct ptx_mappings *list;
 	struct ptx_stream *stream;
 
+	/* A null pointer is an error (GEN-05). */
 	if (!mapping || size < PTX_FIRST_MAPPING || !unavailable)
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_STORED);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
 	list = ptx_stored_mappings(stream->stored);
+	/* The position belongs to the identifier, as that of the type list does. */
 	*unavailable = stream->mapping_cursor >= list->count;
 	if (!*unavailable)
-		store(&list->mapping[stream->mapping_cursor++], mapping, size);
+		store_mapping(&list->mapping[stream->mapping_cursor++], mapping, size);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);
 }
 
+/* The next mapping is the first one again. */
 PTX_EXPORT int posix_trace_mapping_rewind_np(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -60,11 +74,17 @@ PTX_EXPORT int posix_trace_mapping_rewind_np(trace_id_t trid)
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/* The lock protects the position. */
 	stream->mapping_cursor = 0;
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);
 }
 
+/*
+ * Returns the file at an address of a process at a time. ENOENT: unknown. *mapping points into
+ * the log; it is valid until posix_trace_close(). The search is by process, then address, then
+ * time, and follows parents.
+ */
 PTX_EXPORT int posix_trace_mapping_find_sized_np(trace_id_t trid, pid_t pid, uint64_t address,
 						 int64_t time_ns,
 						 struct posix_trace_mapping_np *mapping,
@@ -74,6 +94,7 @@ PTX_EXPORT int posix_trace_mapping_find_sized_np(trace_id_t trid, pid_t pid, uin
 	const struct ptx_mapping *found;
 	struct ptx_stream *stream;
 
+	/* The position of getnext is not changed. */
 	if (!mapping || size < PTX_FIRST_MAPPING)
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_STORED);
@@ -81,17 +102,24 @@ PTX_EXPORT int posix_trace_mapping_find_sized_np(trace_id_t trid, pid_t pid, uin
 		return ptx_call_end(call, EINVAL);
 	found = ptx_mappings_find(ptx_stored_mappings(stream->stored), (uint32_t)pid, address,
 				  time_ns);
+	/* *mapping is stored only on success (GEN-09). */
 	if (found)
-		store(found, mapping, size);
+		store_mapping(found, mapping, size);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, found ? 0 : ENOENT);
 }
 
+/*
+ * Reports the mapped files of this process to its streams. The shim calls it after dlopen().
+ * ENOSPC: the list of the arena is full; an observer can read the rest from /proc.
+ */
 PTX_EXPORT int posix_trace_mapping_tell_np(void)
 {
 	struct ptx_call call = ptx_call_begin();
 
+	/* A child of _Fork() has not been set up by a fork handler. */
 	if (ptx_process_is_child())
 		ptx_process_child();
+	/* false: this is not the start of the program. */
 	return ptx_call_end(call, ptx_mapped_report(false));
 }

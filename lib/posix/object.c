@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/object.c - names of objects in the memory of a traced process.
+ *
+ * A process appends names to a list in its arena, without a lock; controllers and observers read
+ * it. The list of a log is sorted.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,9 +19,11 @@
 #include "posix/call.h"
 #include "posix/first.h"
 
+/* The public constants and the formats agree. */
 _Static_assert(POSIX_TRACE_OBJECT_NAME_MAX_NP + 1 == PTX_OBJECT_NAME_BYTES, "as in <trace_np.h>");
 _Static_assert(POSIX_TRACE_OBJECT_CHILD_NP == PTX_OBJECT_CHILD, "as in <trace_np.h>");
 
+/* Names of the kinds, in the order of the constants. */
 static const char *const kinds[] = {
 	[POSIX_TRACE_OBJECT_THREAD_NP] = "thread",
 	[POSIX_TRACE_OBJECT_MUTEX_NP] = "mutex",
@@ -31,44 +39,61 @@ static const char *const kinds[] = {
 	[POSIX_TRACE_OBJECT_OTHER_NP] = "object",
 };
 
+/* The number of kinds with the unused 0. */
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
+/*
+ * Unknown kinds, as a later version may have them in a log, are "object".
+ * posix_trace_object_kind_name_np() never fails and returns constants, so that a program can
+ * print its result at once. Async-signal-safe.
+ */
 PTX_EXPORT const char *posix_trace_object_kind_name_np(int kind)
 {
+	/* 0 and negative numbers are unknown, too. */
 	return kind > 0 && (unsigned)kind < KINDS ? kinds[kind]
 						  : kinds[POSIX_TRACE_OBJECT_OTHER_NP];
 }
 
-/* Cut where a character of UTF-8 begins. */
+/* Copies a name, which is cut at the beginning of a character of UTF-8 if it is too long. */
 static void put_name(char *to, const char *name)
 {
 	size_t len = strnlen(name, PTX_OBJECT_NAME_BYTES);
 
+	/* Continuation bytes of UTF-8 have the upper bits 10. */
 	if (len == PTX_OBJECT_NAME_BYTES)
 		for (len--; len && ((unsigned char)name[len] & 0xc0) == 0x80;)
 			len--;
 	memcpy(to, name, len);
 }
 
+/* Appends a name; name NULL ends the name of the object. */
 static int name_object(int kind, const void *pointer, const char *name)
 {
+	/* The name is zeroed, because all its bytes go into logs. */
 	struct ptx_object object = { .kind = (uint32_t)kind };
 
+	/* EINVAL for kinds that later versions may define. */
 	if (kind <= 0 || (unsigned)kind >= KINDS)
 		return EINVAL;
 	if (ptx_process_is_child())
 		ptx_process_child();
+	/* The lists could not be mapped at the start. */
 	if (!ptx_arena_self.lists)
 		return ENOMEM;
 	object.pid = ptx_process_pid();
 	object.pointer = (uintptr_t)pointer;
+	/*
+	 * The name is valid from now on. Events are stamped by another clock; readers tolerate
+	 * the difference.
+	 */
 	object.time_ns = ptx_clock_realtime();
+	/* An empty name is like NULL: the object has no name from now on. */
 	if (name)
 		put_name(object.name, name);
 	return ptx_objects_put(&ptx_arena_self.lists->objects, &object);
 }
 
-/* Not as other calls: it may be made in a signal handler. */
+/* Not by ptx_call_begin(), because a signal handler may call it. */
 PTX_EXPORT int posix_trace_object_np(int kind, const void *pointer, const char *name)
 {
 	int saved = errno, err = name_object(kind, pointer, name);
@@ -77,10 +102,13 @@ PTX_EXPORT int posix_trace_object_np(int kind, const void *pointer, const char *
 	return err;
 }
 
-static void store(const struct ptx_object *from, struct posix_trace_object_np *object, size_t size)
+/* Stores an entry for the program, whose struct may have another size. */
+static void store_object(const struct ptx_object *from, struct posix_trace_object_np *object,
+			 size_t size)
 {
 	struct posix_trace_object_np known = { 0 }, *to = &known;
 
+	/* Padding is 0. */
 	to->kind = (int)from->kind;
 	to->pid = (pid_t)from->pid;
 	to->pointer = from->pointer;
@@ -89,26 +117,40 @@ static void store(const struct ptx_object *from, struct posix_trace_object_np *o
 	ptx_sized_store(object, size, &known, sizeof(known));
 }
 
+/*
+ * Stores the next object and advances. An entry of a live list that is not yet complete is
+ * skipped.
+ */
 static bool next_object(struct ptx_stream *stream, struct ptx_object *object)
 {
+	/* The count grows while the list is read. */
 	const struct ptx_lists *lists;
 	size_t count;
 
 	if (stream->kind == PTX_STREAM_STORED) {
 		const struct ptx_object *stored = ptx_stored_objects(stream->stored, &count);
 
+		/* The end of a log's list is final, that of a live list is not. */
 		if (stream->object_cursor >= count)
 			return false;
 		*object = stored[stream->object_cursor++];
 		return true;
 	}
 	lists = stream->drain->arena->lists;
+	/*
+	 * ptx_objects_get() fails for an entry that its writer has not completed; it is complete
+	 * at once, or its writer was killed.
+	 */
 	while (lists && stream->object_cursor < ptx_objects_count(&lists->objects))
 		if (ptx_objects_get(&lists->objects, (unsigned)stream->object_cursor++, object))
 			return true;
 	return false;
 }
 
+/*
+ * The position belongs to the identifier. The list is that of an active stream's target, which
+ * grows, or that of a log.
+ */
 PTX_EXPORT int posix_trace_object_getnext_sized_np(trace_id_t trid,
 						   struct posix_trace_object_np *object,
 						   size_t size, int *unavailable)
@@ -117,6 +159,7 @@ PTX_EXPORT int posix_trace_object_getnext_sized_np(trace_id_t trid,
 	struct ptx_stream *stream;
 	struct ptx_object next;
 
+	/* A null pointer is an error (GEN-05). */
 	if (!object || size < PTX_FIRST_OBJECT || !unavailable)
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_ANY);
@@ -124,11 +167,16 @@ PTX_EXPORT int posix_trace_object_getnext_sized_np(trace_id_t trid,
 		return ptx_call_end(call, EINVAL);
 	*unavailable = !next_object(stream, &next);
 	ptx_stream_unlock(stream);
+	/* *object is stored only if there is one (GEN-09). */
 	if (!*unavailable)
-		store(&next, object, size);
+		store_object(&next, object, size);
 	return ptx_call_end(call, 0);
 }
 
+/*
+ * The next object is the first one again. EINVAL: not a stream. The position of other identifiers
+ * is not changed.
+ */
 PTX_EXPORT int posix_trace_object_rewind_np(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -141,10 +189,11 @@ PTX_EXPORT int posix_trace_object_rewind_np(trace_id_t trid)
 	return ptx_call_end(call, 0);
 }
 
-/* A copy in order: those of a running process may grow meanwhile. */
+/* Finds a name in a live list. The list may grow meanwhile, so that a sorted copy is searched. */
 static int find_live(const struct ptx_lists *lists, uint32_t pid, uint64_t pointer, int64_t time_ns,
 		     struct ptx_object *object)
 {
+	/* The number is read once: entries that are added later are not in the copy. */
 	unsigned room = lists ? ptx_objects_count(&lists->objects) : 0, count = 0;
 	const struct ptx_object *found;
 	struct ptx_object *copy;
@@ -154,6 +203,7 @@ static int find_live(const struct ptx_lists *lists, uint32_t pid, uint64_t point
 	copy = malloc(room * sizeof(*copy));
 	if (!copy)
 		return ENOMEM;
+	/* Entries that are not complete are skipped. */
 	for (unsigned i = 0; i < room; i++)
 		count += ptx_objects_get(&lists->objects, i, &copy[count]);
 	ptx_objects_sort(copy, count);
@@ -164,7 +214,9 @@ static int find_live(const struct ptx_lists *lists, uint32_t pid, uint64_t point
 	return found ? 0 : ENOENT;
 }
 
-static int find(const struct ptx_stream *stream, uint32_t pid, uint64_t pointer, int64_t time_ns,
+/* Finds a name in a stream or a log. The caller holds the stream's lock. */
+static int find_object(const struct ptx_stream *stream, uint32_t pid, uint64_t pointer,
+		       int64_t time_ns,
 		struct ptx_object *object)
 {
 	const struct ptx_object *stored;
@@ -173,12 +225,14 @@ static int find(const struct ptx_stream *stream, uint32_t pid, uint64_t pointer,
 	if (stream->kind != PTX_STREAM_STORED)
 		return find_live(stream->drain->arena->lists, pid, pointer, time_ns, object);
 	stored = ptx_stored_objects(stream->stored, &count);
+	/* The list of a log is sorted already. */
 	stored = ptx_objects_find(stored, count, pid, pointer, time_ns);
 	if (stored)
 		*object = *stored;
 	return stored ? 0 : ENOENT;
 }
 
+/* ENOENT: the object had no name at that time. ENOMEM: for an active stream. */
 PTX_EXPORT int posix_trace_object_find_sized_np(trace_id_t trid, pid_t pid, uint64_t pointer,
 						int64_t time_ns,
 						struct posix_trace_object_np *object, size_t size)
@@ -188,14 +242,16 @@ PTX_EXPORT int posix_trace_object_find_sized_np(trace_id_t trid, pid_t pid, uint
 	struct ptx_object found;
 	int err;
 
+	/* A null pointer is an error (GEN-05). */
 	if (!object || size < PTX_FIRST_OBJECT)
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_ANY);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	err = find(stream, (uint32_t)pid, pointer, time_ns, &found);
+	/* The search can take milliseconds; the lock keeps the log open meanwhile. */
+	err = find_object(stream, (uint32_t)pid, pointer, time_ns, &found);
 	ptx_stream_unlock(stream);
 	if (!err)
-		store(&found, object, size);
+		store_object(&found, object, size);
 	return ptx_call_end(call, err);
 }

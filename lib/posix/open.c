@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/open.c - posix_trace_open(), _close(), _rewind() and the extensions for opened logs.
+ *
+ * An opened log is a stream of kind STORED: the registry finds it by its identifier, and its lock
+ * makes its cursor belong to one caller at a time. Logs are hostile (OPEN-08); cursor/ checks
+ * them.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,22 +16,29 @@
 #include "posix/call.h"
 #include "posix/first.h"
 
+/* Opens a log. salvage: also one that was not completed. *trid is stored only on success. */
 static int open_log(int file_desc, bool salvage, trace_id_t *trid)
 {
 	struct ptx_stream *stream;
 	int err;
 
+	/* A null pointer is an error (GEN-05). */
 	if (!trid)
 		return EINVAL;
 	stream = ptx_registry_new();
 	if (!stream)
 		return ENOMEM;
+	/* Kind STORED: the functions for active streams refuse it (LEGAL-01). */
 	stream->kind = PTX_STREAM_STORED;
+	/* EINVAL: not a log, damaged, of another version or machine (OPEN-02, OPEN-03). */
 	err = ptx_stored_open(file_desc, salvage, &stream->stored);
 	if (err)
 		goto undo_alloc;
+	/* The registry closes the descriptor in a child (OPEN-07). */
 	ptx_registry_note_log(stream, ptx_stored_descriptor(stream->stored));
+	/* posix_trace_get_attr() returns these (STATUS-18). */
 	stream->attr = ptx_stored_facts(stream->stored)->attr;
+	/* From here on other threads may use the identifier. */
 	err = ptx_registry_add(stream);
 	if (err)
 		goto undo_open;
@@ -37,6 +51,10 @@ undo_alloc:
 	return err;
 }
 
+/*
+ * OPEN-01 to OPEN-09. An incomplete log is refused; posix_trace_open_np() with salvage opens it.
+ * The descriptor can be closed afterwards.
+ */
 PTX_EXPORT int posix_trace_open(int file_desc, trace_id_t *trid)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -44,33 +62,43 @@ PTX_EXPORT int posix_trace_open(int file_desc, trace_id_t *trid)
 	return ptx_call_end(call, open_log(file_desc, false, trid));
 }
 
+/* The same with flags; EINVAL for unknown ones, so that later versions can add some. */
 PTX_EXPORT int posix_trace_open_np(int file_desc, unsigned flags, trace_id_t *trid)
 {
 	struct ptx_call call = ptx_call_begin();
 
+	/* Only known bits may be set. */
 	if (flags & ~POSIX_TRACE_OPEN_SALVAGE_NP)
 		return ptx_call_end(call, EINVAL);
 	return ptx_call_end(call, open_log(file_desc, flags & POSIX_TRACE_OPEN_SALVAGE_NP, trid));
 }
 
+/* CLOSE-01 to CLOSE-03. */
 PTX_EXPORT int posix_trace_close(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
+	/* Entered, not locked: the settle below waits for other users. */
 	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_STORED);
 	bool removed;
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/*
+	 * If several threads close one identifier, one of them removes it; the others get EINVAL.
+	 */
 	removed = ptx_registry_remove(stream);
 	ptx_registry_leave(stream);
 	if (!removed)
 		return ptx_call_end(call, EINVAL);
+	/* Waits until other threads have left the stream (CLOSE-03). */
 	ptx_registry_settle(stream);
+	/* The file is closed before the memory is reused. */
 	ptx_stored_close(stream->stored);
 	ptx_registry_drop(stream);
 	return ptx_call_end(call, 0);
 }
 
+/* REWIND-01 to REWIND-03. */
 PTX_EXPORT int posix_trace_rewind(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -78,49 +106,71 @@ PTX_EXPORT int posix_trace_rewind(trace_id_t trid)
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/* The position in the list of types remains (REWIND-03). */
 	ptx_stored_rewind(stream->stored);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);
 }
 
+/* Returns whether a time is valid and can be expressed in 64-bit nanoseconds. */
 static bool is_time(const struct timespec *when)
 {
+	/*
+	 * One second is subtracted from the limits, so that adding the nanoseconds cannot
+	 * overflow.
+	 */
 	return when->tv_nsec >= 0 && when->tv_nsec < PTX_NS_PER_S &&
 	       when->tv_sec <= INT64_MAX / PTX_NS_PER_S - 1 &&
 	       when->tv_sec >= INT64_MIN / PTX_NS_PER_S + 1;
 }
 
+/*
+ * The next event is the first one whose time is not before *when. EINVAL: not an opened log, or
+ * not a time. The index of the log is used if it has one.
+ */
 PTX_EXPORT int posix_trace_seek_np(trace_id_t trid, const struct timespec *when)
 {
 	struct ptx_call call = ptx_call_begin();
 	struct ptx_stream *stream;
 
+	/* A null pointer is not a time here. */
 	if (!when || !is_time(when))
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_STORED);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/* The sum cannot overflow, see is_time(). */
 	ptx_stored_seek(stream->stored, when->tv_sec * PTX_NS_PER_S + when->tv_nsec);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);
 }
 
+/*
+ * Limits reading to events up to *when; NULL removes the limit. Parts of the log that have later
+ * events only are skipped. Single later events beside wanted ones may still be delivered.
+ */
 PTX_EXPORT int posix_trace_until_np(trace_id_t trid, const struct timespec *when)
 {
 	struct ptx_call call = ptx_call_begin();
 	struct ptx_stream *stream;
 
+	/* A null pointer removes the limit. */
 	if (when && !is_time(when))
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_STORED);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/* INT64_MAX nanoseconds are in the year 2262. */
 	ptx_stored_until(stream->stored,
 			 when ? when->tv_sec * PTX_NS_PER_S + when->tv_nsec : INT64_MAX);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);
 }
 
+/*
+ * Stores facts about the log: its process, host and time span. EINVAL: not an opened log, or a
+ * null pointer.
+ */
 PTX_EXPORT int posix_trace_get_loginfo_sized_np(trace_id_t trid,
 						struct posix_trace_loginfo_np *info, size_t size)
 {
@@ -128,35 +178,45 @@ PTX_EXPORT int posix_trace_get_loginfo_sized_np(trace_id_t trid,
 	struct posix_trace_loginfo_np known;
 	struct ptx_stream *stream;
 
+	/* A null pointer is an error (GEN-05). */
 	if (!info || size < PTX_FIRST_LOGINFO)
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_STORED);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/* All members are set, or 0 for a log that does not have them. */
 	ptx_stored_info(stream->stored, &known);
 	ptx_stream_unlock(stream);
 	ptx_sized_store(info, size, &known, sizeof(known));
 	return ptx_call_end(call, 0);
 }
 
+/*
+ * Stores how many damaged parts were skipped so far. EINVAL: not an opened log, or a null
+ * pointer. The count grows while damaged parts are reached.
+ */
 PTX_EXPORT int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts)
 {
 	struct ptx_call call = ptx_call_begin();
 	struct ptx_stream *stream;
 
+	/* A null pointer is an error (GEN-05). */
 	if (!parts)
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_STORED);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/* Parts that a salvage or a reader has skipped until now. */
 	*parts = ptx_stored_damaged_parts(stream->stored);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);
 }
 
-static void fill(const struct ptx_stored_event *from, struct posix_trace_event_np *to)
+/* Fills in an event. The data are in the log's memory and valid until the next call. */
+static void fill_event(const struct ptx_stored_event *from, struct posix_trace_event_np *to)
 {
 	const struct ptx_record *record = from->record;
+	/* The stored time is signed: before 1970 the remainder is negative. */
 	int64_t ns = (int64_t)record->time, rest = ns % PTX_NS_PER_S;
 
 	memset(to, 0, sizeof *to);
@@ -164,16 +224,20 @@ static void fill(const struct ptx_stored_event *from, struct posix_trace_event_n
 	to->info.posix_pid = (pid_t)from->pid;
 	to->info.posix_prog_address = (void *)(uintptr_t)record->address;
 	to->info.posix_thread_id = (pthread_t)from->thread;
+	/* CLOCK-04. */
 	to->info.posix_timestamp.tv_sec = ns / PTX_NS_PER_S - (rest < 0);
 	to->info.posix_timestamp.tv_nsec = rest < 0 ? rest + PTX_NS_PER_S : rest;
 	to->info.posix_truncation_status = record->len_flags & PTX_RECORD_TRUNCATED
 						   ? POSIX_TRACE_TRUNCATED_RECORD
 						   : POSIX_TRACE_NOT_TRUNCATED;
 	to->tid = (pid_t)from->tid;
+	/* The drain has marked events of writers that were suspended. */
 	if (record->len_flags & PTX_RECORD_LATE)
 		to->flags |= POSIX_TRACE_EVENT_LATE_NP;
+	/* A damaged part before the event was skipped. */
 	if (from->gap)
 		to->flags |= POSIX_TRACE_EVENT_GAP_NP;
+	/* The first event of a block, from which a reader can continue elsewhere. */
 	if (from->first)
 		to->flags |= POSIX_TRACE_EVENT_BLOCK_NP;
 	to->time_ns = ns;
@@ -181,7 +245,11 @@ static void fill(const struct ptx_stored_event *from, struct posix_trace_event_n
 	to->data_len = ptx_record_len(record->len_flags);
 }
 
-/* For each event of a log: a caller of this version gets the event without a copy. */
+/*
+ * GETNEXT-01 and GETNEXT-06 for opened logs, without copying the data. A program of this version
+ * gets the event without a copy, because the function runs for each event of a log. For the same
+ * reason the cancellation state is not touched; nothing here is a cancellation point.
+ */
 PTX_EXPORT int posix_trace_getnext_sized_np(trace_id_t trid, struct posix_trace_event_np *event,
 					    size_t size, int *unavailable)
 {
@@ -194,12 +262,17 @@ PTX_EXPORT int posix_trace_getnext_sized_np(trace_id_t trid, struct posix_trace_
 	stream = ptx_stream_lock(trid, PTX_STORED);
 	if (!stream)
 		return EINVAL;
+	/* At the end *event remains as it was (GEN-09). */
 	*unavailable = !ptx_stored_next(stream->stored, &stored);
 	if (*unavailable) {
 		ptx_stream_unlock(stream);
 		return 0;
 	}
-	fill(&stored, ptx_likely(size == sizeof(*event)) ? event : &known);
+	/*
+	 * In a program of another version, the event is copied after the lock is released; its
+	 * data are the log's.
+	 */
+	fill_event(&stored, ptx_likely(size == sizeof(*event)) ? event : &known);
 	ptx_stream_unlock(stream);
 	if (ptx_unlikely(size != sizeof(*event)))
 		ptx_sized_store(event, size, &known, sizeof(known));

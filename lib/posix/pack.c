@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Arguments as a payload: what posix_trace_fields_np() records. Nothing but the two memories is
- * touched.
+ * posix/pack.c - posix_trace_fields_pack_np(): makes a payload of arguments.
+ *
+ * It touches nothing but the payload and the arguments, so that posix_trace_fields_np() is
+ * async-signal-safe. The arguments are the program's; their types are checked, their pointers are
+ * trusted.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -10,17 +13,22 @@
 #include "posix/first.h"
 #include "record/schema.h"
 
+/* Returns whether the size of an argument does not depend on its data. */
 static bool is_fixed(const struct posix_trace_arg_np *arg)
 {
+	/* A room makes text and bytes constant. */
 	return arg->room || (arg->type != POSIX_TRACE_TYPE_STR_NP &&
 			     arg->type != POSIX_TRACE_TYPE_BYTES_NP);
 }
 
-/* What it takes at least: a NUL, a count, or all of it. */
-static size_t least(const struct posix_trace_arg_np *arg)
+/*
+ * Returns the least bytes of an argument: a NUL, a count, or all of it if its size is constant.
+ */
+static size_t least_bytes(const struct posix_trace_arg_np *arg)
 {
 	const struct ptx_schema_type *type = ptx_schema_type((enum posix_trace_type_np)arg->type);
 
+	/* Text or bytes of constant size need all of it. */
 	if (arg->room)
 		return arg->room;
 	if (arg->type == POSIX_TRACE_TYPE_STR_NP)
@@ -28,8 +36,10 @@ static size_t least(const struct posix_trace_arg_np *arg)
 	return type ? type->size : 0;
 }
 
+/* Writes a number in the byte order of this machine, which the schema assumes. */
 static void put_number(unsigned char *to, const struct posix_trace_arg_np *arg, size_t size)
 {
+	/* The conversions keep the lower bytes, as assignments to shorter types do in C. */
 	const uint16_t u16 = (uint16_t)arg->u64;
 	const uint32_t u32 = (uint32_t)arg->u64;
 	const float f32 = (float)arg->f64;
@@ -48,8 +58,10 @@ static void put_number(unsigned char *to, const struct posix_trace_arg_np *arg, 
 		memcpy(to, &arg->u64, sizeof(arg->u64));
 }
 
+/* Writes text or bytes of constant size; the rest is 0. A null pointer is like an empty text. */
 static void put_fixed(unsigned char *to, const struct posix_trace_arg_np *arg, size_t size)
 {
+	/* Text ends at its NUL, bytes have the whole size. */
 	const size_t used = !arg->data ? 0 : arg->type == POSIX_TRACE_TYPE_STR_NP ?
 						    strnlen(arg->data, size) : size;
 
@@ -58,13 +70,18 @@ static void put_fixed(unsigned char *to, const struct posix_trace_arg_np *arg, s
 	memset(to + used, 0, size - used);
 }
 
-/* A str or bytes of which more bytes than the least may be taken; how many were. */
+/*
+ * Writes text or bytes of variable size. more: how many bytes beyond the least may be used.
+ * Returns how many were used.
+ */
 static size_t put_varying(unsigned char *to, const struct posix_trace_arg_np *arg, size_t more)
 {
 	const bool is_text = arg->type == POSIX_TRACE_TYPE_STR_NP;
+	/* strnlen() up to more: the text may be longer than the room, or lack its NUL. */
 	size_t len = !arg->data ? 0 : is_text ? strnlen(arg->data, more) : arg->len;
 	uint32_t count;
 
+	/* Bytes that the program passes beyond the room are cut. */
 	if (len > more)
 		len = more;
 	count = (uint32_t)len;
@@ -79,7 +96,10 @@ static size_t put_varying(unsigned char *to, const struct posix_trace_arg_np *ar
 	return len;
 }
 
-/* An argument of a program that knows a shorter or a longer one. */
+/*
+ * Returns an argument of a program that knows a shorter or a longer struct. A longer one is used
+ * as it is, because its additional members are not needed here.
+ */
 static const struct posix_trace_arg_np *load_arg(struct posix_trace_arg_np *known,
 						 const struct posix_trace_arg_np *first, size_t i,
 						 size_t stride)
@@ -92,6 +112,11 @@ static const struct posix_trace_arg_np *load_arg(struct posix_trace_arg_np *know
 	return known;
 }
 
+/*
+ * Returns the length of the payload, at most room. Arguments that do not fit at least with their
+ * least bytes are omitted from the first one on; the others share the rest in their order. 0 also
+ * for a size less than that of the first version.
+ */
 PTX_EXPORT size_t posix_trace_fields_pack_sized_np(void *payload, size_t room,
 						   const struct posix_trace_arg_np *first,
 						   size_t args, size_t arg_size)
@@ -102,8 +127,12 @@ PTX_EXPORT size_t posix_trace_fields_pack_sized_np(void *payload, size_t room,
 
 	if (arg_size < PTX_FIRST_ARG)
 		return 0;
+	/*
+	 * First pass: how many arguments fit with their least bytes, so that a long text does not
+	 * displace the arguments behind it.
+	 */
 	while (fit < args) {
-		size = least(load_arg(&known, first, fit, arg_size));
+		size = least_bytes(load_arg(&known, first, fit, arg_size));
 		if (size > room - needed)
 			break;
 		needed += size;
@@ -113,10 +142,11 @@ PTX_EXPORT size_t posix_trace_fields_pack_sized_np(void *payload, size_t room,
 	for (size_t i = 0; i < fit; i++) {
 		const struct posix_trace_arg_np *arg = load_arg(&known, first, i, arg_size);
 
-		size = least(arg);
+		size = least_bytes(arg);
 		if (arg->room) {
 			put_fixed(to, arg, size);
 		} else if (is_fixed(arg)) {
+			/* An unknown type has no bytes. */
 			if (size)
 				put_number(to, arg, size);
 		} else {

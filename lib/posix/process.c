@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/process.c - the library in the life of its process: start, fork, exit.
+ * posix/process.c - the library at the start, fork and exit of its process.
+ *
+ * The handlers run in a fixed order, because each one relies on state of the others. In a child
+ * of fork(), only one thread exists; locks that other threads held are made anew.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +21,10 @@
 #include "posix/shutdown.h"
 #include "posix/registry.h"
 
-static void before_fork(void)
+/*
+ * Before fork(), in the parent: the locks are acquired, so that the child finds consistent data.
+ */
+static void lock_before_fork(void)
 {
 	ptx_registry_before_fork();
 	ptx_mapped_before_fork();
@@ -26,17 +32,23 @@ static void before_fork(void)
 	ptx_view_before_fork();
 }
 
-static void in_parent(void)
+/* After fork(), in the parent: the locks are released in the reverse order. */
+static void unlock_in_parent(void)
 {
 	ptx_view_after_fork();
 	ptx_mapped_after_fork();
 	ptx_registry_after_fork(false);
 }
 
-static void in_child(void)
+/*
+ * After fork(), in the child. errno of the program is preserved. The process block has been
+ * zeroed by the kernel, so that everything private begins anew.
+ */
+static void set_up_child(void)
 {
 	int saved = errno;
 
+	/* Memory of a child is initialized by its parent; MemorySanitizer does not know that. */
 	ptx_msan_pause();
 	ptx_process_forked();
 	ptx_view_after_fork();
@@ -45,29 +57,47 @@ static void in_child(void)
 	ptx_quota_after_fork();
 	ptx_mapped_after_fork();
 	ptx_mapped_report_child();
+	/*
+	 * Last: it frees the parent's streams in this process, which the functions above still
+	 * use.
+	 */
 	ptx_registry_after_fork(true);
 	ptx_msan_resume();
 	errno = saved;
 }
 
-/* Before any constructor of the program, since the program depends on us. */
-static void __attribute__((constructor)) begin(void)
+/*
+ * The library's constructor. It runs before those of the program and of libraries that depend on
+ * this one.
+ */
+static void __attribute__((constructor)) begin_library(void)
 {
 	int saved = errno;
 
 	ptx_msan_pause();
 	ptx_process_init();
 	ptx_threads_init();
-	pthread_atfork(before_fork, in_parent, in_child);
+	/*
+	 * Registered before all handlers of the program: lock_before_fork() runs last, and the
+	 * handlers after the fork run first.
+	 */
+	pthread_atfork(lock_before_fork, unlock_in_parent, set_up_child);
+	/* Reports the files that are mapped at the start. */
 	ptx_mapped_report(true);
 	ptx_msan_resume();
 	errno = saved;
 }
 
-/* After the program's own exit handlers, so that their events are in the logs (EXIT-06). */
-static void __attribute__((destructor)) end(void)
+/*
+ * The library's destructor. It runs after the program's exit handlers, so that their events are
+ * in the logs (EXIT-06).
+ */
+static void __attribute__((destructor)) end_library(void)
 {
-	/* A quiet process's logs are completed by their guardians, as those of a killed one. */
+	/*
+	 * A child must not complete its parent's logs. The logs of a quiet process are completed
+	 * by their guardians, as after a kill.
+	 */
 	if (ptx_process_is_child() || ptx_is_quiet())
 		return;
 	ptx_msan_pause();

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/registry.c - the table of identifiers, and the memory of streams.
+ *
+ * The table and the list of unused memory are in the process block, which the kernel zeroes in a
+ * child. The list of all streams is in ordinary memory, so that a child can close the logs of its
+ * parent. A mutex protects changes of the list and of the table; lookups are lock-free.
+ */
 #include "posix/registry.h"
 
 #include <errno.h>
@@ -9,15 +16,24 @@
 #include "base/futex.h"
 #include "meet/process.h"
 
+/*
+ * The generation of the last identifier. It grows with each stream, so that no identifier is used
+ * twice.
+ */
 static _Atomic uint64_t generations;
+/* Protects all, the table's changes, and ptx_private.unused. */
 static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
 
-/* Every stream of the process, in memory that a child still sees; under change. */
+/*
+ * Every stream of the process, and in a child those of its parents. In memory that a child can
+ * still read.
+ */
 static struct ptx_stream *all;
 
 /*
- * This adds to the count, then reads the identifier; remove clears the identifier, then settle
- * reads the count. All four have one order: settle sees the user, or the user sees no stream.
+ * This function adds to the count, then loads the identifier. ptx_registry_remove() clears the
+ * identifier, then ptx_registry_settle() loads the count. All four accesses have one order:
+ * settle sees the user, or the user sees no stream.
  */
 struct ptx_stream *ptx_registry_enter(trace_id_t id)
 {
@@ -32,7 +48,10 @@ struct ptx_stream *ptx_registry_enter(trace_id_t id)
 	return NULL;
 }
 
-/* The memory may hold another stream before the wake-up, whose settle reads its count again. */
+/*
+ * The memory may belong to another stream before the wake-up. The settle of that stream then
+ * loads its count again.
+ */
 void ptx_registry_leave(struct ptx_stream *stream)
 {
 	if (atomic_fetch_sub_explicit(&stream->users, 1, memory_order_seq_cst) == 1 &&
@@ -40,12 +59,14 @@ void ptx_registry_leave(struct ptx_stream *stream)
 		ptx_futex_wake(&stream->users);
 }
 
+/* The caller has the stream's lock, so that no other thread has removed it. */
 void ptx_registry_hold(struct ptx_stream *stream)
 {
 	atomic_fetch_add_explicit(&stream->users, 1, memory_order_relaxed);
 }
 
-static struct ptx_stream *take_unused(void)
+/* Returns memory of an earlier stream, or NULL. */
+static struct ptx_stream *pop_unused(void)
 {
 	struct ptx_stream *stream;
 
@@ -57,8 +78,11 @@ static struct ptx_stream *take_unused(void)
 	return stream;
 }
 
-/* A call that comes late with an old identifier may still lock it or count itself. */
-static void make_new(struct ptx_stream *stream)
+/*
+ * Resets the memory for a new stream, but for its lock and its counts: a call with an old
+ * identifier may still lock the stream or count itself.
+ */
+static void reset_stream(struct ptx_stream *stream)
 {
 	const size_t stable = offsetof(struct ptx_stream, lock) + sizeof stream->lock;
 
@@ -66,7 +90,8 @@ static void make_new(struct ptx_stream *stream)
 	memset((char *)stream + stable, 0, sizeof *stream - stable);
 }
 
-static void enlist(struct ptx_stream *stream)
+/* Adds the stream to the list of all. */
+static void enlist_stream(struct ptx_stream *stream)
 {
 	pthread_mutex_lock(&change);
 	stream->next = all;
@@ -74,26 +99,30 @@ static void enlist(struct ptx_stream *stream)
 	pthread_mutex_unlock(&change);
 }
 
+/* A child of _Fork() has not been set up by a fork handler. */
 struct ptx_stream *ptx_registry_new(void)
 {
+	/* Memory of an earlier stream is preferred: its lock exists already. */
 	struct ptx_stream *stream;
 
 	if (ptx_process_is_child())
 		ptx_process_child();
-	stream = take_unused();
+	stream = pop_unused();
 	if (stream) {
-		make_new(stream);
+		reset_stream(stream);
 	} else {
 		stream = calloc(1, sizeof *stream);
 		if (!stream)
 			return NULL;
+		/* Only for new memory: the lock of reused memory may be in use by a late call. */
 		pthread_mutex_init(&stream->lock, NULL);
 	}
 	stream->log_fd = -1;
-	enlist(stream);
+	enlist_stream(stream);
 	return stream;
 }
 
+/* The memory is kept for the next stream and never freed (type-stable). */
 void ptx_registry_drop(struct ptx_stream *stream)
 {
 	pthread_mutex_lock(&change);
@@ -110,13 +139,19 @@ void ptx_registry_drop(struct ptx_stream *stream)
 void ptx_registry_note_log(struct ptx_stream *stream, int fd)
 {
 	stream->log_fd = fd >= 0 && ptx_file_know(fd, &stream->log_file) ? fd : -1;
+/* If the descriptor cannot be recognized later, a child does not close it. */
 }
 
 int ptx_registry_add(struct ptx_stream *stream)
 {
 	int err = EMFILE;
+	/*
+	 * The lowest free place in the table is used. The release store publishes the complete
+	 * stream.
+	 */
 
 	pthread_mutex_lock(&change);
+	/* Under the lock, so that two threads do not use one place. */
 	for (unsigned i = 0; i < PTX_HANDLES; i++) {
 		uint64_t generation;
 
@@ -135,9 +170,11 @@ int ptx_registry_add(struct ptx_stream *stream)
 	return err;
 }
 
+/* The exchange lets one of several callers remove the stream (SHUT-08, CLOSE-03). */
 bool ptx_registry_remove(struct ptx_stream *stream)
 {
 	trace_id_t id = atomic_load_explicit(&stream->id, memory_order_relaxed);
+	/* acq_rel: the caller sees all stores of the thread that added the stream. */
 	struct ptx_stream *expected = stream;
 
 	if (!atomic_compare_exchange_strong_explicit(&ptx_private.handle[id % PTX_HANDLES],
@@ -146,6 +183,10 @@ bool ptx_registry_remove(struct ptx_stream *stream)
 		return false;
 	if (stream->kind != PTX_STREAM_STORED)
 		atomic_fetch_sub_explicit(&ptx_private.streams, 1, memory_order_relaxed);
+	/*
+	 * gone before the identifier is cleared: a user that leaves afterwards wakes the settling
+	 * thread.
+	 */
 	atomic_store_explicit(&stream->gone, 1, memory_order_seq_cst);
 	atomic_store_explicit(&stream->id, 0, memory_order_seq_cst); /* no stream's */
 	return true;
@@ -153,15 +194,22 @@ bool ptx_registry_remove(struct ptx_stream *stream)
 
 void ptx_registry_settle(struct ptx_stream *stream)
 {
+	/* The lock is acquired once, to wait for its present holder. */
 	uint32_t users;
 
-	/* Calls that found the identifier valid under the lock have left it, or are counted. */
+	/*
+	 * Calls that found the identifier valid under the lock have released it, or are counted.
+	 */
 	pthread_mutex_lock(&stream->lock);
 	pthread_mutex_unlock(&stream->lock);
 	while ((users = atomic_load_explicit(&stream->users, memory_order_seq_cst)) != 0)
 		ptx_futex_wait(&stream->users, users, NULL);
 }
 
+/*
+ * Each identifier is checked by entering its stream, because other threads may remove it
+ * meanwhile.
+ */
 unsigned ptx_registry_active(trace_id_t *ids, unsigned room)
 {
 	unsigned count = 0;
@@ -183,15 +231,16 @@ unsigned ptx_registry_active(trace_id_t *ids, unsigned room)
 	return count;
 }
 
+/* fork() copies the list in a consistent state. */
 void ptx_registry_before_fork(void)
 {
 	pthread_mutex_lock(&change);
 }
 
 /*
- * In a child: closes its parent's logs, since a pipe's reader waits for the end of file. The
- * program may have closed them and have other files under the numbers. The streams stay in the
- * list, never to be used.
+ * In a child: closes the logs of its parents, because the reader of a pipe waits until all
+ * writers have closed it. The program may have closed the descriptors and may have other files
+ * under the numbers. The streams remain in the list and are never used.
  */
 static void close_logs(void)
 {

@@ -2,17 +2,19 @@
 /*
  * posix/registry.h - from identifiers to streams.
  *
- * An identifier is a place and a generation. Streams are type-stable: their memory is used for
- * other streams, and never for anything else. A call that finds a stream by its place may
- * therefore lock it, or count itself as its user, and looks then whether it is still the one that
- * the identifier names. Neither needs more than the lock or the count, and no membarrier(2), which
- * a sandbox may forbid.
+ * An identifier is a place in a table and a generation. Streams are type-stable: their memory is
+ * used again for other streams, and for nothing else. A call that finds a stream by its place may
+ * therefore lock it, or count itself as its user, and then checks whether it is still the stream
+ * of the identifier. Both need only the lock or the count, and no membarrier(2), which a sandbox
+ * may refuse.
  *
- * Identifiers of a parent mean nothing in its child: the table is wiped at fork, and so is the
- * list of memory for new streams. A call that the fork interrupted ends with its parent's stream,
- * in the copy of it.
+ * Identifiers of a parent are invalid in its child: the kernel zeroes the table at the fork, and
+ * the list of memory for new streams. A call that the fork interrupted ends with its parent's
+ * stream, in the child's copy of it.
  *
- * Threads   all; a call locks its stream, or enters and leaves it where it may sleep or do I/O.
+ * Threads   all functions may run concurrently. A call locks its stream, or enters and leaves it
+ *           if it may sleep or write to a log.
+ * Errors    errno may change; the public functions restore it.
  */
 #ifndef PTX_POSIX_REGISTRY_H
 #define PTX_POSIX_REGISTRY_H
@@ -25,7 +27,7 @@ static inline bool ptx_registry_is(struct ptx_stream *stream, trace_id_t id)
 	return atomic_load_explicit(&stream->id, memory_order_seq_cst) == id;
 }
 
-/* The stream or NULL. Another thread may end it at any time. */
+/* Returns the stream or NULL. Another thread may remove it at any time. */
 static inline struct ptx_stream *ptx_registry_find(trace_id_t id)
 {
 	struct ptx_stream *stream = atomic_load_explicit(&ptx_private.handle[id % PTX_HANDLES],
@@ -34,7 +36,7 @@ static inline struct ptx_stream *ptx_registry_find(trace_id_t id)
 	return stream && ptx_registry_is(stream, id) ? stream : NULL;
 }
 
-/* The stream, locked, or NULL. After the unlock the caller must not use it. */
+/* Returns the stream, locked, or NULL. The caller must not use it after the unlock. */
 static inline struct ptx_stream *ptx_registry_lock(trace_id_t id)
 {
 	struct ptx_stream *stream = ptx_registry_find(id);
@@ -48,36 +50,43 @@ static inline struct ptx_stream *ptx_registry_lock(trace_id_t id)
 	return NULL;
 }
 
-/* The stream and the right to use it until leave, or NULL. */
+/* Returns the stream, which is not freed until ptx_registry_leave(), or NULL. */
 struct ptx_stream *ptx_registry_enter(trace_id_t id);
 void ptx_registry_leave(struct ptx_stream *stream);
 
-/* Of a stream that the caller has locked: makes it stay after the unlock, until leave. */
+/*
+ * For a stream that the caller has locked: it is not freed after the unlock, until
+ * ptx_registry_leave().
+ */
 void ptx_registry_hold(struct ptx_stream *stream);
 
 /*
- * A stream that has no identifier yet, zeroed but for its lock, which is open; NULL without
- * memory. drop takes it back when no call uses it. In between a child knows of its log and closes
- * it.
+ * Returns a stream without identifier, zeroed but for its lock, which is free; NULL without
+ * memory. ptx_registry_drop() takes it back when no call uses it. ptx_registry_note_log() records
+ * the descriptor of its log, which a child closes.
  */
 struct ptx_stream *ptx_registry_new(void);
 void ptx_registry_drop(struct ptx_stream *stream);
 void ptx_registry_note_log(struct ptx_stream *stream, int fd);
 
-/* Gives it an identifier; EMFILE when there are too many. */
+/* Gives the stream an identifier. EMFILE: the table is full. */
 int ptx_registry_add(struct ptx_stream *stream);
 
 /*
- * Ends the identifier: true for the one caller that succeeds, who has entered the stream and
- * leaves it before ptx_registry_settle(). That returns when no call uses the stream.
+ * Makes the identifier invalid. True for the one caller that succeeds. That caller has entered
+ * the stream, and leaves it before ptx_registry_settle(), which returns when no call uses the
+ * stream any more.
  */
 bool ptx_registry_remove(struct ptx_stream *stream);
 void ptx_registry_settle(struct ptx_stream *stream);
 
-/* The streams of kind LIVE or LOGGED that exist, at most room of them. */
+/*
+ * Stores the identifiers of all streams of kind LIVE or LOGGED, at most room of them, and returns
+ * their number.
+ */
 unsigned ptx_registry_active(trace_id_t *ids, unsigned room);
 
-/* From the fork handlers. A child closes its parent's logs and never touches the streams. */
+/* From the fork handlers. A child closes its parent's logs and does not use its streams. */
 void ptx_registry_before_fork(void);
 void ptx_registry_after_fork(bool child);
 

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/schema.c - posix_trace_eventid_describe_np() and _get_schema_np(): what payloads mean.
+ *
+ * A process publishes the text in a list of its arena, from which it reaches streams and logs.
+ * The text of another process or of a log may not be a schema: readers parse it themselves.
+ */
 #include <string.h>
 
 #include "arena/arena.h"
@@ -10,24 +16,36 @@
 #include "posix/level.h"
 #include "record/schema.h"
 
-static int describe(trace_event_id_t type, const char *text)
+/*
+ * Publishes the description of a type. The first one remains; EEXIST: the type has another one.
+ */
+static int describe_type(trace_event_id_t type, const char *text)
 {
 	struct posix_trace_schema_np schema;
+	/* Both uses need the larger size. */
 	char name[PTX_SCHEMA_BYTES]; /* of the type, or its description */
 	struct ptx_arena *arena = &ptx_arena_self;
 	bool is_new;
 	int err;
 
+	/* Only texts that can be parsed are published. */
 	if (!text || ptx_schema_parse(text, &schema))
 		return EINVAL;
 	if (ptx_process_is_child())
 		ptx_process_child();
+	/* The lists could not be mapped at the start. */
 	if (!arena->lists)
 		return ENOMEM;
+	/* Types of the system have no description, and the unnamed type has no meaning. */
 	if (type < PTX_TYPE_FIRST_USER || !ptx_names_get(arena->names, type, name))
 		return EINVAL;
+	/*
+	 * A level applies at the first description only; the same text once more changes nothing.
+	 */
 	is_new = !ptx_schemas_get(&arena->lists->schemas, type, name);
+	/* ENOSPC: the descriptions fill their memory. */
 	err = ptx_schemas_put(&arena->lists->schemas, type, text);
+	/* A backing file has a copy of the lists. */
 	if (!err)
 		ptx_backing_copy_lists();
 	if (!err && is_new && schema.level)
@@ -35,21 +53,25 @@ static int describe(trace_event_id_t type, const char *text)
 	return err;
 }
 
+/* Not in signal handlers. The text is copied. */
 PTX_EXPORT int posix_trace_eventid_describe_np(trace_event_id_t event_id, const char *schema)
 {
 	struct ptx_call call = ptx_call_begin();
 
-	return ptx_call_end(call, describe(event_id, schema));
+	return ptx_call_end(call, describe_type(event_id, schema));
 }
 
+/* Stores the text. EINVAL: the type has no name. ENOENT: it has no description. */
 static int get_schema(const struct ptx_stream *stream, trace_event_id_t type, char *text)
 {
 	const struct ptx_lists *lists;
+	/* A name shows that the type exists. */
 	char name[PTX_TYPE_NAME_BYTES];
 
 	if (stream->kind == PTX_STREAM_STORED) {
 		const char *schema;
 
+		/* The tables of a log are indexed by type. */
 		if (type >= PTX_TYPE_MAX || !ptx_stored_name(stream->stored, type))
 			return EINVAL;
 		schema = ptx_stored_schema(stream->stored, type);
@@ -58,11 +80,13 @@ static int get_schema(const struct ptx_stream *stream, trace_event_id_t type, ch
 		return schema ? 0 : ENOENT;
 	}
 	lists = stream->drain->arena->lists;
+	/* The list is shared memory: name and text are copied and checked. */
 	if (!lists || !ptx_names_get(&lists->names, type, name))
 		return EINVAL;
 	return ptx_schemas_get(&lists->schemas, type, text) ? 0 : ENOENT;
 }
 
+/* ERANGE: size is too small; schema is then unchanged (GEN-09). */
 PTX_EXPORT int posix_trace_eventid_get_schema_np(trace_id_t trid, trace_event_id_t event_id,
 						 char *schema, size_t size)
 {
@@ -71,6 +95,7 @@ PTX_EXPORT int posix_trace_eventid_get_schema_np(trace_id_t trid, trace_event_id
 	struct ptx_stream *stream;
 	int err;
 
+	/* A null pointer is an error (GEN-05). */
 	if (!schema)
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_ANY);
@@ -78,6 +103,7 @@ PTX_EXPORT int posix_trace_eventid_get_schema_np(trace_id_t trid, trace_event_id
 		return ptx_call_end(call, EINVAL);
 	err = get_schema(stream, event_id, text);
 	ptx_stream_unlock(stream);
+	/* The length without the NUL must be less than the size. */
 	if (!err && strlen(text) >= size)
 		err = ERANGE;
 	if (!err)

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/shutdown.c - posix_trace_shutdown() and posix_trace_flush(), and the shutdown at exit.
+ *
+ * A shutdown makes the identifier invalid, stops the stream, wakes and awaits the threads that
+ * use it, completes the log, and frees everything. If several threads shut one stream down, the
+ * registry lets one of them do it (SHUT-08).
+ */
 #include "posix/shutdown.h"
 
 #include <stdlib.h>
@@ -13,8 +20,10 @@
 #include "posix/control.h"
 #include "posix/status.h"
 
-static struct ptx_flush_caller caller(const void *address)
+/* The identity of the caller, for the FLUSH events of a flush by call. */
+static struct ptx_flush_caller make_caller(const void *address)
 {
+	/* The FLUSH events of a call have the identity and address of the caller. */
 	struct ptx_flush_caller who = {
 		.pid = (uint32_t)getpid(),
 		.tid = (uint32_t)syscall(SYS_gettid),
@@ -25,11 +34,14 @@ static struct ptx_flush_caller caller(const void *address)
 	return who;
 }
 
-/* The status that a completed log shows: what the controller had not read yet (STATUS-20). */
+/*
+ * Stores the status that a completed log shows: what the controller had not read yet (STATUS-20).
+ */
 static void last_status(struct ptx_stream *stream, struct ptx_log_status *status)
 {
 	struct posix_trace_status_info info;
 
+	/* Without reset: the status remains what the controller has not read. */
 	ptx_posix_status(stream, &info, false);
 	status->stream_status = info.posix_stream_status;
 	status->stream_full = info.posix_stream_full_status;
@@ -40,22 +52,32 @@ static void last_status(struct ptx_stream *stream, struct ptx_log_status *status
 	status->log_full = info.posix_log_full_status;
 }
 
-/* What the log could not take stays in the stream, which goes away. */
+/*
+ * Counts the events as lost that the log could not receive: they are in the stream, whose memory
+ * is freed.
+ */
 static void lose_unread(struct ptx_ledger_line *line)
 {
+	/* The equation of the line remains: called = reported + lost. */
 	line->lost[PTX_LOST_FLUSH_ERROR] += line->unread;
 	line->unread = 0;
 }
 
+/*
+ * Returns the first error: of the last flush, of the file, of the ledger. The log is closed in
+ * any case (SHUT-06).
+ */
 int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_caller *who)
 {
 	struct ptx_ledger *ledger = ptx_flush_closing(stream->flush);
 	struct ptx_log_status status;
 	int err, err2, err3;
 
+	/* The last flush, which also writes the closing events (SHUT-07). */
 	err = ptx_flush_run(stream->flush, PTX_FLUSH_FINAL, who);
 	pthread_mutex_lock(&stream->lock);
 	last_status(stream, &status);
+	/* After the flush, so that unread has only events that could not be written. */
 	err3 = ptx_drain_ledger(stream->drain, ledger);
 	lose_unread(&ledger->total);
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
@@ -63,71 +85,87 @@ int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_cal
 	for (size_t i = 0; i < ledger->threads; i++)
 		lose_unread(&ledger->thread[i].line);
 	pthread_mutex_unlock(&stream->lock);
+	/* Completes the log with the status and the ledger. */
 	err2 = ptx_flush_destroy(stream->flush, &status);
+	/* All three steps are executed, whatever the first one returns. */
 	return err ? err : err2 ? err2 : err3;
 }
 
-static int shut_down(trace_id_t trid, const void *address)
+/* Shuts one stream down. address: that of the STOP event; NULL at exit. */
+static int shut_down_stream(trace_id_t trid, const void *address)
 {
 	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_ACTIVE);
-	struct ptx_flush_caller who = caller(address);
+	struct ptx_flush_caller who = make_caller(address);
 	struct ptx_region *region;
 	bool removed;
 	int err = 0;
 
 	if (!stream)
 		return EINVAL;
+	/* LEGAL-03: from here on the identifier is invalid for every other call. */
 	removed = ptx_registry_remove(stream);
+	/* The call is a user itself and must leave before it waits for the others. */
 	ptx_registry_leave(stream);
 	if (!removed)
 		return EINVAL;
 	region = stream->view->rings.region;
+	/* Under the lock, because the controller's writer is one thread at a time. */
 	pthread_mutex_lock(&stream->lock);
 	ptx_control_stop(stream, address);
 	pthread_mutex_unlock(&stream->lock);
+	/* Readers that wait see the stream's end: SHUT-04. */
 	atomic_store_explicit(&region->waiters, 0, memory_order_release);
 	ptx_futex_wake(&region->waiters);
+	/* Waits until no other thread uses the stream. */
 	ptx_registry_settle(stream);
 	if (stream->flush) {
 		ptx_flush_stop(stream->flush);
+		/* The flusher has ended before the last flush begins. */
 		err = ptx_posix_complete_log(stream, &who);
 	}
+	/* The target's trace points no longer find the stream (SHUT-09). */
 	ptx_view_destroy(stream->view);
 	ptx_drain_destroy(stream->drain);
 	ptx_target_release(&stream->target);
+	/* Only now another process can create a stream in its place (SHUT-02). */
 	ptx_quota_give(stream->place);
 	ptx_registry_drop(stream);
 	return err;
 }
 
+/* SHUT-01 to SHUT-10. */
 PTX_EXPORT int posix_trace_shutdown(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
 
 	return ptx_call_end(call,
-			    shut_down(trid, (const char *)__builtin_return_address(0) - 1));
+			    shut_down_stream(trid, (const char *)__builtin_return_address(0) - 1));
 }
 
+/* At the exit of the process: EXIT-01 for exit(). Errors cannot be reported there. */
 void ptx_posix_shutdown_all(void)
 {
 	struct ptx_call call = ptx_call_begin();
+	/* As many as the table of identifiers has. */
 	trace_id_t ids[PTX_HANDLES]; /* of several targets, each of which may have PTX_STREAMS */
 	unsigned count = ptx_registry_active(ids, PTX_HANDLES);
 
 	for (unsigned i = 0; i < count; i++)
-		shut_down(ids[i], NULL);
+		shut_down_stream(ids[i], NULL);
 	ptx_call_end(call, 0);
 }
 
+/* FLUSHF-01 to FLUSHF-11. LEGAL-07: EINVAL for a stream without log. */
 PTX_EXPORT int posix_trace_flush(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
-	struct ptx_flush_caller who = caller((const char *)__builtin_return_address(0) - 1);
+	struct ptx_flush_caller who = make_caller((const char *)__builtin_return_address(0) - 1);
 	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_LOGGED);
 	int err;
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/* Several calls at the same time run one after the other (FLUSHF-11). */
 	err = ptx_flush_run(stream->flush, PTX_FLUSH_BY_CALL, &who);
 	ptx_registry_leave(stream);
 	return ptx_call_end(call, err);

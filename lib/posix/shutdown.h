@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/shutdown.h - shutting down streams: every one of the process, when it exits, or one whose
- * creator died.
+ * posix/shutdown.h - shuts down streams: all of the process at its exit, or one of a dead
+ * creator.
+ *
+ * Threads   ptx_posix_shutdown_all() may run beside other calls; errno is preserved there.
  */
 #ifndef PTX_POSIX_SHUTDOWN_H
 #define PTX_POSIX_SHUTDOWN_H
 
 #include "flush/flush.h"
 
+/* Shuts down all active streams of this process, and completes their logs. */
 void ptx_posix_shutdown_all(void);
 
-/* Everything that the stopped stream holds goes to its log, which is closed. */
+/*
+ * Moves all events of a stopped stream to its log, and completes the log. Returns 0 or an error
+ * number; the log is closed in any case. The stream must not be used by other threads.
+ */
 int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_caller *who);
 
 #endif

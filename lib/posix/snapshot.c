@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/snapshot.c - a log of a stream as it is, for who takes no part in it.
+ * posix/snapshot.c - posix_trace_snapshot_np(): a log of a stream as of one moment, by an
+ * observer.
+ *
+ * The stream is that of a call of posix_trace_look_np() or _look_file_np(), during visit. Its
+ * region is copied and then made a log. The stream itself is not changed, and its processes do
+ * not notice.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,61 +18,75 @@
 #include "posix/call.h"
 #include "posix/source.h"
 
+/* One attempt to copy a live stream, for the callback. */
 struct taking {
 	const struct posix_trace_source_np *source;
 	struct ptx_snapshot *snapshot;
 	int err;
 };
 
-static int take(const struct ptx_image *image, const struct ptx_look_stream *stream,
+/* Copies the stream from an image, if it still has the generation that the caller saw. */
+static int copy_stream(const struct ptx_image *image, const struct ptx_look_stream *stream,
 		struct ptx_snapshot **snapshot)
 {
+	/* The generation in the attachment that look has read. */
 	uint64_t word = atomic_load_explicit(&stream->attachment.word, memory_order_relaxed);
 
 	return ptx_snapshot_take(image, stream->bit, ptx_attachment_generation(word), snapshot);
 }
 
-static void take_from(void *arg, const struct ptx_arena *arena)
+/* Callback with an open arena. */
+static void copy_from(void *arg, const struct ptx_arena *arena)
 {
 	struct taking *taking = arg;
 	struct ptx_image image;
 
-	/* A descriptor of that number may be another arena's by now. */
+	/* The opener may have closed its file since, and the number may be another arena's. */
 	if (arena->device != taking->source->opener->device ||
 	    arena->inode != taking->source->opener->inode || ptx_arena_fd(arena) < 0)
 		return;
 	ptx_image_of_file(&image, arena->fd);
 	image.is_live = true;
-	taking->err = take(&image, taking->source->stream, &taking->snapshot);
+	taking->err = copy_stream(&image, taking->source->stream, &taking->snapshot);
 }
 
-/* Any of the holders leads to it: some may have ended since. */
-static int take_live(const struct posix_trace_source_np *source, struct ptx_snapshot **snapshot)
+/*
+ * Copies the stream through any of the processes that hold its arena: some may have ended. ESRCH:
+ * all have.
+ */
+static int copy_live(const struct posix_trace_source_np *source, struct ptx_snapshot **snapshot)
 {
+	/* ESRCH: no opener was found yet. */
 	struct taking taking = { .source = source, .err = ESRCH };
 	char path[PTX_OPENER_PATH];
 
 	for (size_t i = 0; i < source->openers && taking.err == ESRCH; i++) {
 		ptx_openers_path(&source->opener[i], path, sizeof(path));
-		ptx_peer_arenas_peek(path, take_from, &taking);
+		ptx_peer_arenas_peek(path, copy_from, &taking);
 	}
 	*snapshot = taking.snapshot;
 	return taking.err;
 }
 
-static int snapshot(const struct posix_trace_stream_np *stream, int file_desc)
+/*
+ * Writes the log. file_desc must be open for writing; a copy is made only then, because it may be
+ * large.
+ */
+static int write_snapshot(const struct posix_trace_stream_np *stream, int file_desc)
 {
 	struct ptx_snapshot *snapshot;
+	/* O_RDWR is accepted as well as O_WRONLY. */
 	int err, flags = fcntl(file_desc, F_GETFL);
 
 	if (!stream || !stream->source)
 		return EINVAL;
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
 		return EBADF;
+	/* An image is a file or a core dump that the caller has open. */
 	if (stream->source->image)
-		err = take(stream->source->image, stream->source->stream, &snapshot);
+		err = copy_stream(stream->source->image, stream->source->stream, &snapshot);
 	else
-		err = take_live(stream->source, &snapshot);
+		err = copy_live(stream->source, &snapshot);
 	if (err)
 		return err;
 	err = ptx_snapshot_log(snapshot, file_desc);
@@ -75,9 +94,10 @@ static int snapshot(const struct posix_trace_stream_np *stream, int file_desc)
 	return err;
 }
 
+/* EINVAL: not during visit. Other errors: of the copy, or of writing. */
 PTX_EXPORT int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file_desc)
 {
 	struct ptx_call call = ptx_call_begin();
 
-	return ptx_call_end(call, snapshot(stream, file_desc));
+	return ptx_call_end(call, write_snapshot(stream, file_desc));
 }

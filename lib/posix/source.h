@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/source.h - where a stream that is being looked at can be copied from.
+ * posix/source.h - where a stream that an observer sees can be copied from.
+ *
+ * Owner     the call of posix_trace_look_np() or _look_file_np(); valid during visit only.
  */
 #ifndef PTX_POSIX_SOURCE_H
 #define PTX_POSIX_SOURCE_H
@@ -10,7 +12,7 @@
 
 struct posix_trace_source_np {
 	const struct ptx_look_stream *stream;
-	/* Processes that have its arena open; or, without any, the arena's bytes. */
+	/* Processes that have the stream's arena open; without any, the arena's bytes. */
 	const struct ptx_opener *opener;
 	size_t openers;
 	const struct ptx_image *image;
@@ -18,22 +20,31 @@ struct posix_trace_source_np {
 
 struct posix_trace_stream_np;
 
-/* A program's function for streams. The program may know a longer struct posix_trace_stream_np. */
+/*
+ * A program's function for streams. The program may know a longer struct posix_trace_stream_np.
+ */
 struct ptx_visitor {
 	void (*visit)(void *arg, const struct posix_trace_stream_np *stream);
 	void *arg;
 	size_t size;  /* of a stream in the program */
-	void *longer; /* a stream of that size if it is greater than ours */
+	void *longer; /* a stream of that size if it is greater than this library's */
 };
 
-/* EINVAL: visit is null, or the size is below that of the first version. ENOMEM. */
+/*
+ * Prepares *visitor. EINVAL: visit is NULL, or the size is less than that of the first version.
+ * ENOMEM.
+ */
 int ptx_visitor_begin(struct ptx_visitor *visitor,
 		      void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
 		      void *arg, size_t size);
 
+/* Frees the memory of ptx_visitor_begin(). */
 void ptx_visitor_end(struct ptx_visitor *visitor);
 
-/* Hands the streams of an image to the visitor. EINVAL: it is none. ENOMEM. */
+/*
+ * Calls the visitor for the streams of an image. EINVAL: the image is not an arena of this
+ * version. ENOMEM.
+ */
 int ptx_posix_look_at_image(const struct ptx_image *image, const struct ptx_visitor *visitor);
 
 #endif

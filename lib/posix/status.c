@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/status.c - posix_trace_get_status() and posix_trace_get_attr().
+ */
 #include <string.h>
 
 #include "cursor/stored.h"
@@ -7,8 +10,10 @@
 #include "posix/call.h"
 #include "posix/status.h"
 
+/* The status of a log is stored in it. Reading it resets nothing (STATUS-16). */
 static void stored_status(const struct ptx_log_status *from, struct posix_trace_status_info *to)
 {
+	/* Logs store the values of the public constants. */
 	to->posix_stream_status = from->stream_status;
 	to->posix_stream_full_status = from->stream_full;
 	to->posix_stream_overrun_status = from->stream_overrun;
@@ -18,29 +23,41 @@ static void stored_status(const struct ptx_log_status *from, struct posix_trace_
 	to->posix_log_full_status = from->log_full;
 }
 
+/* Returns the overrun status, and resets it if requested (STATUS-06). */
 static bool take_overrun(struct ptx_region *region, bool reset)
 {
-	/* An exchange: a loss at this moment is told by this call or by the next (STATUS-09). */
+	/*
+	 * An exchange: a loss at this moment is reported by this call or by the next one
+	 * (STATUS-09).
+	 */
 	return reset ? atomic_exchange_explicit(&region->overrun, 0, memory_order_relaxed)
 		     : atomic_load_explicit(&region->overrun, memory_order_relaxed);
 }
 
+/* The caller holds the stream's lock, so that the members belong together (STATUS-01). */
 void ptx_posix_status(struct ptx_stream *stream, struct posix_trace_status_info *info, bool reset)
 {
 	struct ptx_region *region = stream->view->rings.region;
 	enum ptx_state kind;
 
 	/*
-	 * A reader must take from a LOOP stream what it looks at. Of a stream with a log that is
-	 * left to the flush: what a killed controller has taken and not written is lost.
+	 * To find the state of a LOOP stream, a reader must consume the events that it examines.
+	 * For a stream with log that is left to the flush: events that a killed controller has
+	 * consumed and not written would be lost.
 	 */
 	if (!stream->view->rings.loop || !stream->flush)
 		ptx_drain_pass(stream->drain);
+	/*
+	 * Members for logs remain 0 in a stream without log: NOT_FLUSHING, NO_OVERRUN, NOT_FULL
+	 * and error 0 (STATUS-15).
+	 */
 	memset(info, 0, sizeof *info);
 	if (stream->flush) {
 		struct ptx_flush_status flush;
+		/* STATUS-14: an APPEND log is never full. */
 		bool append = stream->attr.log_policy == POSIX_TRACE_APPEND;
 
+		/* STATUS-07, STATUS-11 to STATUS-13: the flush has this state. */
 		ptx_flush_status(stream->flush, &flush, reset);
 		info->posix_stream_flush_status =
 			flush.flushing ? POSIX_TRACE_FLUSHING : POSIX_TRACE_NOT_FLUSHING;
@@ -50,19 +67,26 @@ void ptx_posix_status(struct ptx_stream *stream, struct posix_trace_status_info 
 		info->posix_log_full_status =
 			flush.log_full && !append ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
 	}
+	/* STATUS-02. */
 	kind = ptx_state_kind(atomic_load_explicit(&region->state, memory_order_acquire));
 	info->posix_stream_status =
 		kind == PTX_RUNNING ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
+	/*
+	 * STATUS-03: a LOOP stream is FULL once it has overwritten events, until a reader has
+	 * made room (SLOOP-09).
+	 */
 	info->posix_stream_full_status =
 		kind == PTX_FULL || kind == PTX_HELD ||
 				(stream->view->rings.loop &&
 				 atomic_load_explicit(&region->looped, memory_order_relaxed))
 			? POSIX_TRACE_FULL
 			: POSIX_TRACE_NOT_FULL;
+	/* STATUS-04 to STATUS-06. */
 	info->posix_stream_overrun_status =
 		take_overrun(region, reset) ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
 }
 
+/* STATUS-01 to STATUS-17, STATUS-19. */
 PTX_EXPORT int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *info)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -73,6 +97,7 @@ PTX_EXPORT int posix_trace_get_status(trace_id_t trid, struct posix_trace_status
 	stream = ptx_stream_lock(trid, PTX_ANY);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/* Reading the status of a log does not reset it (STATUS-16). */
 	if (stream->kind == PTX_STREAM_STORED)
 		stored_status(ptx_stored_status(stream->stored), info);
 	else
@@ -81,6 +106,7 @@ PTX_EXPORT int posix_trace_get_status(trace_id_t trid, struct posix_trace_status
 	return ptx_call_end(call, 0);
 }
 
+/* STATUS-18, ATTR-09, ATTR-10. The object need not be initialized. */
 PTX_EXPORT int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -91,6 +117,7 @@ PTX_EXPORT int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
 	stream = ptx_stream_lock(trid, PTX_ANY);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/* The whole object, with the room for growth, as posix_trace_attr_init() does. */
 	memset(attr, 0, sizeof *attr);
 	memcpy(attr, &stream->attr, sizeof stream->attr);
 	ptx_stream_unlock(stream);

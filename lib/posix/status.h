@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * posix/status.h - the status of a locked active stream; reset: as posix_trace_get_status() does.
- */
+/* posix/status.h - the status of a locked active stream. */
 #ifndef PTX_POSIX_STATUS_H
 #define PTX_POSIX_STATUS_H
 
 #include "posix/stream.h"
 
+/* Stores the status. reset: also resets what posix_trace_get_status() resets. */
 void ptx_posix_status(struct ptx_stream *stream, struct posix_trace_status_info *info, bool reset);
 
 #endif

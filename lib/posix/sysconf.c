@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/sysconf.c - posix_trace_sysconf_np(): sysconf() with the values of this library.
+ */
 #include <unistd.h>
 
 #include <trace_np.h>
 
 #include "base/export.h"
 
+/*
+ * The C library does not know this library's values for the names of tracing. All other names are
+ * passed on.
+ */
 PTX_EXPORT long posix_trace_sysconf_np(int name)
 {
+	/*
+	 * These are the values of <trace.h> and <limits.h> of this library, which are constants.
+	 */
 	switch (name) {
 	case _SC_TRACE:
 		return _POSIX_TRACE;
@@ -26,8 +36,8 @@ PTX_EXPORT long posix_trace_sysconf_np(int name)
 		return TRACE_USER_EVENT_MAX;
 	default:
 		/*
-		 * errno is part of sysconf()'s answer: only it tells "no limit" from "no such
-		 * name".
+		 * errno is part of the answer of sysconf(): it alone distinguishes "no limit"
+		 * from an unknown name.
 		 */
 		return sysconf(name);
 	}

@@ -1,18 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/typelist.c - posix_trace_eventtypelist_getnext_id() and _rewind().
+ */
 #include "cursor/stored.h"
 #include "drain/drain.h"
 #include "posix/call.h"
 
+/*
+ * Returns the next type that has a name, 0 at the end. The ids of the list grow, and new names
+ * get greater ids, so that a list that grows is delivered completely (LIST-05).
+ */
 static unsigned next_type(const struct ptx_stream *stream)
 {
+	/* A list that grows ends with 0 now, and continues later. */
 	if (stream->kind != PTX_STREAM_STORED)
 		return ptx_names_next(stream->drain->arena->names, stream->type_cursor);
+	/* A log's table has no order but the ids; type_cursor 0 is the beginning. */
 	for (unsigned type = stream->type_cursor + 1; type < PTX_TYPE_MAX; type++)
 		if (ptx_stored_name(stream->stored, type))
 			return type;
 	return 0;
 }
 
+/*
+ * LIST-01, LIST-02, LIST-04 to LIST-08. The position belongs to the identifier. Several threads
+ * can iterate one list; each type is delivered once.
+ */
 PTX_EXPORT int posix_trace_eventtypelist_getnext_id(trace_id_t trid,
 						    trace_event_id_t *restrict event,
 						    int *restrict unavailable)
@@ -21,13 +34,16 @@ PTX_EXPORT int posix_trace_eventtypelist_getnext_id(trace_id_t trid,
 	struct ptx_stream *stream;
 	unsigned type;
 
+	/* A null pointer is an error (GEN-05). */
 	if (!event || !unavailable)
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_ANY);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/* Under the lock, so that two threads get different ids (LIST-08). */
 	type = next_type(stream);
 	*unavailable = type == 0;
+	/* At the end the position and *event remain (LIST-02). */
 	if (type != 0) {
 		stream->type_cursor = type;
 		*event = type;
@@ -36,9 +52,11 @@ PTX_EXPORT int posix_trace_eventtypelist_getnext_id(trace_id_t trid,
 	return ptx_call_end(call, 0);
 }
 
+/* LIST-03. */
 PTX_EXPORT int posix_trace_eventtypelist_rewind(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
+	/* Any kind of stream, as for getnext. */
 	struct ptx_stream *stream = ptx_stream_lock(trid, PTX_ANY);
 
 	if (!stream)

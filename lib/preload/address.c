@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/address.c - formats socket addresses without stdio, which allocates and locks.
+ *
+ * The address is memory of the program. It is copied once, up to the size of the largest known
+ * struct, and then formatted from the copy.
+ */
 #include "preload/address.h"
 
 #include <netinet/in.h>
@@ -7,11 +13,16 @@
 
 #include "preload/text.h"
 
+/* The kernel fails with EFAULT if bytes cannot be read; the shim must not crash before that. */
 socklen_t shim_address_room(const struct sockaddr *address, const socklen_t *bytes)
 {
 	return address && bytes && shim_is_there(bytes) ? *bytes : 0;
 }
 
+/*
+ * Each put function writes without a NUL and returns the end. The caller has SHIM_ADDRESS_TEXT
+ * bytes. The callers below never write more: each part has a known greatest length.
+ */
 static char *put_text(char *to, const char *text)
 {
 	size_t len = strlen(text);
@@ -20,10 +31,12 @@ static char *put_text(char *to, const char *text)
 	return to + len;
 }
 
+/* base is at most 16. The digits are made in reverse order. */
 static char *put_number(char *to, unsigned value, unsigned base)
 {
 	char digits[16], *p = digits;
 
+	/* Lower case, as inet_ntop() writes it. */
 	do
 		*p++ = "0123456789abcdef"[value % base];
 	while (value /= base);
@@ -32,6 +45,10 @@ static char *put_number(char *to, unsigned value, unsigned base)
 	return to;
 }
 
+/*
+ * Address and port are in network byte order. memcpy(), because part of the struct may be
+ * unaligned.
+ */
 static char *put_ipv4(char *to, const struct sockaddr_in *address)
 {
 	unsigned char part[4];
@@ -44,11 +61,13 @@ static char *put_ipv4(char *to, const struct sockaddr_in *address)
 	return put_number(to, ntohs(address->sin_port), 10);
 }
 
+/* The groups are not shortened to "::", so that equal addresses have equal texts. */
 static char *put_ipv6(char *to, const struct sockaddr_in6 *address)
 {
 	const unsigned char *part = address->sin6_addr.s6_addr;
 
 	*to++ = '[';
+	/* 8 groups of 16 bits, as they are in the packet. */
 	for (int i = 0; i < 16; i += 2) {
 		to = put_number(to, (unsigned)part[i] << 8 | part[i + 1], 16);
 		*to++ = i < 14 ? ':' : ']';
@@ -57,15 +76,20 @@ static char *put_ipv6(char *to, const struct sockaddr_in6 *address)
 	return put_number(to, ntohs(address->sin6_port), 10);
 }
 
-/* A path may lack its NUL; an abstract name begins with one. */
+/*
+ * A path may lack its NUL. An abstract name begins with a NUL, and may contain others, which are
+ * shown as '@'.
+ */
 static char *put_unix(char *to, const struct sockaddr_un *address, size_t bytes)
 {
 	size_t len = bytes - offsetof(struct sockaddr_un, sun_path);
 
 	to = put_text(to, "unix:");
+	/* The caller's length may exceed the struct. */
 	if (len > sizeof address->sun_path)
 		len = sizeof address->sun_path;
 	for (size_t i = 0; i < len; i++) {
+		/* The NUL that ends a path; in an abstract name it is part of the name. */
 		if (!address->sun_path[i] && address->sun_path[0])
 			break;
 		*to++ = address->sun_path[i] ? address->sun_path[i] : '@';
@@ -73,6 +97,9 @@ static char *put_unix(char *to, const struct sockaddr_un *address, size_t bytes)
 	return to;
 }
 
+/*
+ * The longest text is that of a path with "unix:" and its NUL; SHIM_ADDRESS_TEXT has room for it.
+ */
 size_t shim_address(char *to, const struct sockaddr *address, socklen_t bytes)
 {
 	union {
@@ -80,17 +107,27 @@ size_t shim_address(char *to, const struct sockaddr *address, socklen_t bytes)
 		struct sockaddr_in ipv4;
 		struct sockaddr_in6 ipv6;
 		struct sockaddr_un local;
+	/* Bytes that the caller did not give are 0. */
 	} copy = { .any = { 0 } };
 	char *end = to;
 
+	/*
+	 * An address shorter than its family is the address of an unnamed socket, or of a
+	 * datagram without sender: the text is empty.
+	 */
 	if (address && bytes >= sizeof copy.any.sa_family) {
 		memcpy(&copy, address, bytes < sizeof copy ? bytes : sizeof copy);
 		if (copy.any.sa_family == AF_INET && bytes >= sizeof copy.ipv4) {
 			end = put_ipv4(to, &copy.ipv4);
 		} else if (copy.any.sa_family == AF_INET6 && bytes >= sizeof copy.ipv6) {
 			end = put_ipv6(to, &copy.ipv6);
+		/*
+		 * A path may be shorter than the struct; its length comes from the kernel or from
+		 * the program.
+		 */
 		} else if (copy.any.sa_family == AF_UNIX) {
 			end = put_unix(to, &copy.local, bytes < sizeof copy ? bytes : sizeof copy);
+		/* Families that the shim does not know. */
 		} else {
 			end = put_text(to, "family ");
 			end = put_number(end, copy.any.sa_family, 10);

@@ -2,9 +2,11 @@
 /*
  * preload/address.h - the address of a socket as text, without the C library's formatting.
  *
- *	127.0.0.1:80    [fe80::1]:80    unix:/path    unix:@name    family 16
+ * 	127.0.0.1:80    [fe80::1]:80    unix:/path    unix:@name    family 16
  *
- * IPv6 addresses are written in full but for leading zeros of a group.
+ * IPv6 addresses are written in full except for leading zeros of a group.
+ *
+ * Threads   all functions may run concurrently.
  * Signals   async-signal-safe.
  */
 #ifndef PTX_PRELOAD_ADDRESS_H
@@ -16,12 +18,16 @@
 #define SHIM_ADDRESS_TEXT 128
 
 /*
- * How much room a call is given for the address it is to tell; 0 if none is wanted, or if the
- * length is not there to be read, as the call itself will say.
+ * Returns the number of bytes that the program has provided for the address that a call returns;
+ * 0 if it does not want one, or if the length cannot be read, in which case the call itself
+ * fails.
  */
 socklen_t shim_address_room(const struct sockaddr *address, const socklen_t *bytes);
 
-/* Writes it with its NUL and returns how many bytes that is; at most SHIM_ADDRESS_TEXT. */
+/*
+ * Writes the text with its NUL and returns its length in bytes, at most SHIM_ADDRESS_TEXT. NULL:
+ * an empty text.
+ */
 size_t shim_address(char *to, const struct sockaddr *address, socklen_t bytes);
 
 #endif

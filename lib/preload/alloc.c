@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/alloc.c - family alloc: malloc() and its like.
+ * preload/alloc.c - family alloc: malloc() and related functions.
  *
- * They are called before anything else of the process has begun, by the dynamic linker, so they
- * never begin the shim. A program that has a malloc() of its own never calls these; an allocator
- * that is loaded behind the shim is called by them.
+ * The dynamic linker calls them before any constructor of the process has run, so they never
+ * begin the shim. A program that defines malloc() itself never calls these wrappers. An allocator
+ * library that is loaded behind the shim is called by them.
+ *
+ * The wrappers must not allocate, must not call a function that might, and must not loop:
+ * shim_put() of libposixtrace calls no malloc() on this path.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -24,25 +27,36 @@ SHIM_NEXT(valloc, shim_no_pointer);
 SHIM_NEXT(pvalloc, shim_no_pointer);
 SHIM_NEXT(malloc_usable_size, shim_no_pointer);
 
+/* All functions of the family, which are looked up together. */
 static struct shim_next *const all[] = {
 	&malloc_next, &calloc_next, &realloc_next, &free_next, &aligned_alloc_next, &memalign_next,
 	&posix_memalign_next, &valloc_next, &pvalloc_next, &malloc_usable_size_next,
 };
 
-/* This thread is looking for the real functions: whoever wants memory for that gets the first. */
+/*
+ * True while this thread looks up the real functions. dlsym() may allocate memory for that, which
+ * it gets from alloc_first.c. initial-exec, because other models of thread-local storage may
+ * allocate.
+ */
 static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
 
 /*
- * The very first call of any of these. All are looked up before one is used: what comes from the
- * real malloc() goes to the real free(), what came before to ours.
+ * Looks up all functions of the family, at the first call of any of them. All are found before
+ * one is used: memory of the real malloc() must be passed to the real free(), and earlier memory
+ * to this file. Returns NULL if this thread is looking already.
  */
-static __attribute__((noinline, cold)) void *look_for(struct shim_next *next)
+static __attribute__((noinline, cold)) void *look_up_all(struct shim_next *next)
 {
 	void *function[sizeof all / sizeof all[0]];
 
+	/* dlsym() has called back into a wrapper. */
 	if (looking)
 		return NULL;
 	looking = true;
+	/*
+	 * Into local variables first: another thread must not find some of the functions and not
+	 * the others.
+	 */
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		function[i] = shim_look_up(all[i]);
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -51,29 +65,31 @@ static __attribute__((noinline, cold)) void *look_for(struct shim_next *next)
 	return atomic_load_explicit(&next->function, memory_order_relaxed);
 }
 
-shim_inline void *found(struct shim_next *next)
+/* acquire: pairs with the release in look_up_all(). */
+shim_inline void *real_of(struct shim_next *next)
 {
 	void *function = atomic_load_explicit(&next->function, memory_order_acquire);
 
-	return shim_likely(function) ? function : look_for(next);
+	return shim_likely(function) ? function : look_up_all(next);
 }
 
-/* The real function, NULL while it is looked for. */
-#define real(name_) ((name_##_function *)found(&name_##_next))
+/* The real function, or NULL while it is being looked up. */
+#define real(name_) ((name_##_function *)real_of(&name_##_next))
 
-shim_inline uint64_t number(const void *pointer)
+shim_inline uint64_t number_of(const void *pointer)
 {
 	return (uint64_t)(uintptr_t)pointer;
 }
 
 /*
- * A call that is not traced is passed on by a jump: the allocator finds its caller's address where
- * it would be without the shim. LeakSanitizer recognizes the dynamic linker's own memory by that
- * address.
+ * malloc(3). A call that is not traced is passed on by a jump, so that the allocator finds its
+ * caller's address where it would be without the shim. LeakSanitizer recognizes the dynamic
+ * linker's own memory by that address.
  */
 SHIM_WRAPPER void *malloc(size_t size)
 {
 	malloc_function *function = real(malloc);
+	/* Before the real call, so that a call that is not traced can be a jump. */
 	bool wanted = shim_on(ALLOC_MALLOC);
 	void *result;
 
@@ -81,13 +97,17 @@ SHIM_WRAPPER void *malloc(size_t size)
 		return function(size);
 	result = shim_likely(function) ? function(size) : shim_first_alloc(1, size);
 	if (wanted) {
-		const uint64_t data[] = { size, number(result) };
+		const uint64_t data[] = { size, number_of(result) };
 
 		shim_put(ALLOC_MALLOC, data, sizeof data, shim_caller());
 	}
 	return result;
 }
 
+/*
+ * calloc(3). The product is checked as the C library does, before the dynamic linker's memory is
+ * used.
+ */
 SHIM_WRAPPER void *calloc(size_t count, size_t size)
 {
 	calloc_function *function = real(calloc);
@@ -103,14 +123,17 @@ SHIM_WRAPPER void *calloc(size_t count, size_t size)
 		result = __builtin_mul_overflow(count, size, &bytes) ? NULL :
 								       shim_first_alloc(1, bytes);
 	if (wanted) {
-		const uint64_t data[] = { count, size, number(result) };
+		const uint64_t data[] = { count, size, number_of(result) };
 
 		shim_put(ALLOC_CALLOC, data, sizeof data, shim_caller());
 	}
 	return result;
 }
 
-/* What the dynamic linker got first, and what it gets while we look, is moved by copying. */
+/*
+ * Moves memory of alloc_first.c by copying it into the program's heap: the real realloc() does
+ * not know it. The old memory is not reused.
+ */
 static __attribute__((noinline, cold)) void *move_first(void *old, size_t size)
 {
 	void *result = malloc(size);
@@ -121,6 +144,10 @@ static __attribute__((noinline, cold)) void *move_first(void *old, size_t size)
 	return result;
 }
 
+/*
+ * realloc(3). The event follows the call, because it has the result. Another thread may have got
+ * the old address before it.
+ */
 SHIM_WRAPPER void *realloc(void *old, size_t size)
 {
 	realloc_function *function = real(realloc);
@@ -132,33 +159,44 @@ SHIM_WRAPPER void *realloc(void *old, size_t size)
 	if (!wanted)
 		return function(old, size);
 	result = function(old, size);
-	const uint64_t data[] = { number(old), size, number(result) };
+	const uint64_t data[] = { number_of(old), size, number_of(result) };
 	shim_put(ALLOC_REALLOC, data, sizeof data, shim_caller());
 	return result;
 }
 
+/*
+ * free(3). The event is recorded before the call: afterwards another thread may get the address
+ * at once, and its event would come first.
+ */
 SHIM_WRAPPER void free(void *old)
 {
 	free_function *function = real(free);
 
+	/* Memory of alloc_first.c is never freed. Without a real free() nothing can be freed. */
 	if (shim_unlikely(shim_is_first(old)) || shim_unlikely(!function))
 		return;
 	if (old && shim_on(ALLOC_FREE)) {
-		const uint64_t data = number(old);
+		const uint64_t data = number_of(old);
 
 		shim_put(ALLOC_FREE, &data, sizeof data, shim_caller());
 	}
 	function(old);
 }
 
-/* caller is the wrapper's: this is part of it. */
-shim_inline void aligned(size_t alignment, size_t size, const void *result, const void *caller)
+/*
+ * Records an aligned allocation. caller is that of the wrapper, in which this function is
+ * inlined.
+ */
+shim_inline void put_aligned(size_t alignment, size_t size, const void *result, const void *caller)
 {
-	const uint64_t data[] = { alignment, size, number(result) };
+	const uint64_t data[] = { alignment, size, number_of(result) };
 
 	shim_put(ALLOC_ALIGNED, data, sizeof data, caller);
 }
 
+/*
+ * A function that returns aligned memory: aligned_alloc() and memalign() take the same arguments.
+ */
 #define ALIGNED(name) \
 	SHIM_WRAPPER void *name(size_t alignment, size_t size) \
 	{ \
@@ -170,13 +208,14 @@ shim_inline void aligned(size_t alignment, size_t size, const void *result, cons
 		result = shim_likely(function) ? function(alignment, size) : \
 						 shim_first_alloc(alignment, size); \
 		if (wanted) \
-			aligned(alignment, size, result, shim_caller()); \
+			put_aligned(alignment, size, result, shim_caller()); \
 		return result; \
 	}
 
 ALIGNED(aligned_alloc)
 ALIGNED(memalign)
 
+/* posix_memalign(3) reports errors by its result and leaves errno. */
 SHIM_WRAPPER int posix_memalign(void **result, size_t alignment, size_t size)
 {
 	posix_memalign_function *function = real(posix_memalign);
@@ -187,27 +226,36 @@ SHIM_WRAPPER int posix_memalign(void **result, size_t alignment, size_t size)
 		return function(result, alignment, size);
 	if (shim_likely(function))
 		error = function(result, alignment, size);
+	/* The dynamic linker never passes a null pointer here. */
 	else if (!(*result = shim_first_alloc(alignment, size)))
 		error = ENOMEM;
 
 	if (wanted)
-		aligned(alignment, size, error ? NULL : *result, shim_caller());
+		put_aligned(alignment, size, error ? NULL : *result, shim_caller());
 	return error;
 }
 
+/*
+ * valloc() and pvalloc(): their alignment is the page, and they have no substitute in
+ * alloc_first.c because the dynamic linker does not call them.
+ */
 #define PAGE_ALIGNED(name) \
 	SHIM_WRAPPER void *name(size_t size) \
 	{ \
 		name##_function *function = real(name); \
 		void *result = shim_likely(function) ? function(size) : NULL; \
 		if (shim_on(ALLOC_ALIGNED)) \
-			aligned(4096, size, result, shim_caller()); \
+			put_aligned(4096, size, result, shim_caller()); \
 		return result; \
 	}
 
 PAGE_ALIGNED(valloc)
 PAGE_ALIGNED(pvalloc)
 
+/*
+ * malloc_usable_size(3) is not traced. It is wrapped because the real function does not know
+ * memory of alloc_first.c.
+ */
 SHIM_WRAPPER size_t malloc_usable_size(void *memory)
 {
 	malloc_usable_size_function *function = real(malloc_usable_size);

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/alloc_first.c - a heap for the calls before the real malloc() is known.
+ *
+ * A fixed array in the shim's own data, because nothing else is available while the dynamic
+ * linker works. Memory is never reused.
+ */
 #include "preload/alloc_first.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
+/* Zeroed by the loader, so that calloc() needs no memset(). */
 _Alignas(64) char shim_first_memory[SHIM_FIRST_BYTES];
+/* Bytes from the beginning that are in use. */
 static _Atomic size_t used;
 
 #define HEADER sizeof(size_t) /* the size, before the memory */
@@ -14,16 +22,23 @@ void *shim_first_alloc(size_t alignment, size_t size)
 {
 	size_t begin = atomic_load_explicit(&used, memory_order_relaxed), at;
 
+	/* The alignment of malloc() on 64-bit systems. */
 	if (alignment < 16)
 		alignment = 16;
 	do {
+		/* Room for the header is kept before the aligned memory. */
 		at = (begin + HEADER + alignment - 1) & ~(alignment - 1);
+		/*
+		 * The array itself is aligned to 64 bytes, so no larger alignment can be given.
+		 * The comparisons avoid an overflow of at + size.
+		 */
 		if (alignment > 64 || at > SHIM_FIRST_BYTES || size > SHIM_FIRST_BYTES - at) {
 			errno = ENOMEM;
 			return NULL;
 		}
 	} while (!atomic_compare_exchange_weak_explicit(
 		&used, &begin, at + size, memory_order_relaxed, memory_order_relaxed));
+	/* memcpy(), because the header need not be aligned. */
 	memcpy(shim_first_memory + at - HEADER, &size, HEADER);
 	return shim_first_memory + at;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/alloc_first.h - memory for those who ask while the real malloc() is still being looked
- * up.
+ * preload/alloc_first.h - memory for calls that need some while the real malloc() is looked up.
  *
- * That is the dynamic linker, which may need some to find it. What it gets is never given back; the
- * shim's free() and realloc() know it by its address.
+ * The dynamic linker may need memory to find malloc(). It never gets this memory back to free:
+ * the shim's free() and realloc() recognize it by its address.
  *
- * Threads   all, without a lock.
+ * Threads   all functions may run concurrently, without a lock.
+ * Signals   async-signal-safe.
  */
 #ifndef PTX_PRELOAD_ALLOC_FIRST_H
 #define PTX_PRELOAD_ALLOC_FIRST_H
@@ -19,12 +19,13 @@
 
 extern char shim_first_memory[SHIM_FIRST_BYTES];
 
-/* Zeroed; NULL where there is no more. alignment is a power of 2. */
+/* Returns zeroed memory, or NULL with ENOMEM. alignment is a power of 2. */
 void *shim_first_alloc(size_t alignment, size_t size);
 
-/* How large it was asked for. */
+/* Returns the size with which memory was requested. */
 size_t shim_first_size(const void *memory);
 
+/* Returns whether shim_first_alloc() returned this pointer. */
 static inline bool shim_is_first(const void *memory)
 {
 	return (uintptr_t)memory - (uintptr_t)shim_first_memory < SHIM_FIRST_BYTES;

@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/alloc_map.c - family alloc: memory from the kernel. What malloc() and the dynamic linker
- * map for themselves is not seen.
+ * preload/alloc_map.c - family alloc: memory from the kernel.
+ *
+ * Calls of mmap() inside malloc() and the dynamic linker do not go through the dynamic symbol
+ * table, so they are not seen.
  */
 #include <stdarg.h>
 #include <sys/mman.h>
 
 #include "preload/shim.h"
 
+/* The substitute if the C library lacks the function. */
 static void *no_map(void)
 {
 	errno = ENOSYS;
 	return MAP_FAILED;
 }
 
+/*
+ * mmap() and mmap64() are the same function on 64-bit systems, but programs may refer to either.
+ * The struct has the fields of the schema alloc.mmap in their order.
+ */
 #define MMAP(name) \
 	SHIM_NEXT(name, no_map); \
 	SHIM_WRAPPER void *name(void *address, size_t size, int protection, int flags, int fd, \
 				off_t offset) \
 	{ \
+		/* First of all, so that an untraced call costs little. */ \
 		if (!shim_on(ALLOC_MMAP)) \
 			return next(name)(address, size, protection, flags, fd, offset); \
 		struct { \
@@ -32,6 +40,7 @@ static void *no_map(void)
 			.size = size, .protection = (uint32_t)protection, \
 			.flags = (uint32_t)flags, .fd = fd, .offset = offset \
 		}; \
+		/* The duration includes the work of MAP_POPULATE. */ \
 		SHIM_CALL(ALLOC_MMAP, data); \
 		void *result = next(name)(address, size, protection, flags, fd, offset); \
 		data.error = result == MAP_FAILED ? errno : 0; \
@@ -42,10 +51,19 @@ static void *no_map(void)
 MMAP(mmap)
 MMAP(mmap64)
 
+/*
+ * mremap(2) is not in POSIX; programs that use realloc() of large blocks call it inside the C
+ * library, which is not seen.
+ */
 SHIM_NEXT(mremap, no_map);
 
+/*
+ * mremap(2) has a fifth argument only with MREMAP_FIXED. It is read only then, because another
+ * caller did not pass it.
+ */
 SHIM_WRAPPER void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
 {
+	/* The fields of alloc.mremap, in the order of its schema. */
 	struct {
 		uint64_t time;
 		uint64_t old, old_size, size;
@@ -64,6 +82,10 @@ SHIM_WRAPPER void *mremap(void *old, size_t old_size, size_t size, int flags, ..
 		address = va_arg(list, void *);
 		va_end(list);
 	}
+	/*
+	 * The address is passed on even if the flags do not use it: the real function ignores it
+	 * then.
+	 */
 	if (!shim_on(ALLOC_MREMAP))
 		return next(mremap)(old, old_size, size, flags, address);
 	SHIM_CALL(ALLOC_MREMAP, data);
@@ -75,8 +97,10 @@ SHIM_WRAPPER void *mremap(void *old, size_t old_size, size_t size, int flags, ..
 
 SHIM_NEXT(munmap, shim_no_number);
 
+/* munmap(2). The struct has four bytes of padding at its end, which are not part of the event. */
 SHIM_WRAPPER int munmap(void *old, size_t size)
 {
+	/* The fields of alloc.munmap. The result is not stored: error says the same. */
 	struct munmap_data {
 		uint64_t time;
 		uint64_t old, size;

@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/choose.c - evaluates POSIXTRACE_TRACE, or --trace of POSIXTRACE_OPTIONS.
+ *
+ * The functions run once, when the shim begins. That may be before the constructors of other
+ * libraries have run.
+ */
 #include "preload/choose.h"
 
 #include <fnmatch.h>
 #include <string.h>
 
+/* Families are bits of one word, so that lists are sums and differences of bits. */
 #define BIT(family) (1u << FAMILY_##family)
 
-/* What is seldom called, or waits: at most some percent of what a server does. */
+/*
+ * The default: families whose functions are called seldom, or wait. They are a few percent of
+ * what a server calls.
+ */
 #define DEFAULT \
 	(BIT(SHIM) | BIT(LOCK) | BIT(IO) | BIT(NET) | BIT(THREAD) | BIT(PROCESS) | BIT(TIME) | \
 	 BIT(DL))
 
+/*
+ * lock-hold is a family of its own internally, because it needs an event for each lock that is
+ * released. For users it includes lock.
+ */
 static const struct {
 	const char *name;
 	unsigned bits;
@@ -31,6 +45,7 @@ static const struct {
 	{ "default", DEFAULT },
 };
 
+/* For each type its name and family, from the table in types.h. */
 static const struct {
 	const char *name;
 	enum shim_family family;
@@ -45,6 +60,7 @@ enum shim_family shim_family_of(enum shim_type type)
 	return types[type].family;
 }
 
+/* Unknown names are ignored, so that a list for a newer version works with this one. */
 static unsigned bits_of(const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -53,7 +69,11 @@ static unsigned bits_of(const char *name, size_t len)
 	return 0;
 }
 
-static unsigned without(unsigned bits, const char *name, size_t len)
+/*
+ * Removes a family. "-lock" also removes the holds, which are useless without it; "-lock-hold"
+ * removes the holds only.
+ */
+static unsigned remove_family(unsigned bits, const char *name, size_t len)
 {
 	if (len == 9 && memcmp(name, "lock-hold", len) == 0)
 		return bits & ~BIT(HOLD);
@@ -62,8 +82,13 @@ static unsigned without(unsigned bits, const char *name, size_t len)
 	return bits & ~bits_of(name, len);
 }
 
+/*
+ * The list may be empty, or come from a user: nothing in it is an error, because no program may
+ * fail on account of it.
+ */
 unsigned shim_families(const char *list)
 {
+	/* A list that begins with a minus removes from the default. */
 	unsigned bits = !list || *list == '-' ? DEFAULT : 0;
 
 	while (list && *list) {
@@ -72,17 +97,20 @@ unsigned shim_families(const char *list)
 		if (len == 4 && memcmp(list, "none", len) == 0)
 			bits = 0;
 		else if (*list == '-')
-			bits = without(bits, list + 1, len - 1);
+			bits = remove_family(bits, list + 1, len - 1);
 		else
 			bits |= bits_of(list, len);
 		list += len;
 		list += *list == ',';
 	}
+	/* The shim's own events are always on: they report losses. */
 	return bits | BIT(SHIM);
 }
 
+/* Patterns restrict the chosen families, but not the shim's own events. */
 bool shim_is_chosen(enum shim_type type, unsigned families, const char *const *glob, unsigned globs)
 {
+	/* A pattern does not choose types of families that are not chosen. */
 	if (!(families >> types[type].family & 1))
 		return false;
 	if (globs == 0 || types[type].family == FAMILY_SHIM)

@@ -2,9 +2,11 @@
 /*
  * preload/choose.h - which events are wanted: families by name, then types by pattern.
  *
- * A list of families: names with commas between, each adding to what stands before; "all", "none",
- * "default"; -NAME takes away. A list that begins with -NAME begins with the default. What is no
- * name of a family is passed over.
+ * A list of families has names separated by commas. Each name adds a family to those before it.
+ * "all", "none" and "default" are lists; -NAME removes a family. A list that begins with -NAME
+ * begins with the default. Unknown names are ignored.
+ *
+ * Threads   all functions may run concurrently. Signals: async-signal-safe but shim_is_chosen().
  */
 #ifndef PTX_PRELOAD_CHOOSE_H
 #define PTX_PRELOAD_CHOOSE_H
@@ -14,7 +16,7 @@
 #include "preload/types.h"
 
 enum shim_family {
-	FAMILY_SHIM, /* what the shim says of itself: always */
+	FAMILY_SHIM, /* reports of the shim about itself: always on */
 	FAMILY_ALLOC,
 	FAMILY_LOCK,
 	FAMILY_HOLD,
@@ -30,12 +32,16 @@ enum shim_family {
 	FAMILY_COUNT
 };
 
+/* Returns the family that a type belongs to. */
 enum shim_family shim_family_of(enum shim_type type);
 
-/* A bit for each family; list may be NULL for the default. */
+/* Returns a bit for each chosen family. list may be NULL for the default. */
 unsigned shim_families(const char *list);
 
-/* One type: of a chosen family and, where there are patterns, matched by one of them. */
+/*
+ * Returns whether a type is wanted: its family is chosen and, if there are patterns, one of them
+ * matches its name.
+ */
 bool shim_is_chosen(enum shim_type type, unsigned families, const char *const *glob,
 		    unsigned globs);
 

@@ -2,17 +2,20 @@
 /*
  * preload/dl.c - family dl: libraries are loaded and unloaded while the program runs.
  *
- * dlopen() looks at who called it: that object's DT_RPATH and DT_RUNPATH say where the library is
- * searched, its place is $ORIGIN, and it is the new library's loader, whose DT_RPATH serves for
- * what that one needs. So a wrapper must not be the caller. Only a path, without $, in a program in
- * which no object has a DT_RPATH, is opened the same whoever asks; then the call is timed and its
- * result told. Everything else goes to dlopen() by a jump, and the event comes before.
+ * dlopen() depends on its caller: that object's DT_RPATH and DT_RUNPATH are searched, $ORIGIN is
+ * its folder, and its DT_RPATH serves for the dependencies of the new library. A wrapper must
+ * therefore not be the caller. Only a path without $, in a program in which no object has a
+ * DT_RPATH, is opened in the same way for every caller. The shim then calls dlopen() itself,
+ * times the call and records the result. All other calls jump to dlopen(), and their event is
+ * recorded before the call.
  *
- * What is mapped is told whatever family is chosen: before a library goes, so that its addresses
- * are known even if nobody looked while it was there, after that, so that they are free again, and
- * after one came, where the call comes back here.
+ * The mapped files are reported independently of the chosen families: before a library is
+ * unloaded, so that its addresses are known even if no observer looked while it was loaded; after
+ * that, so that the addresses are known to be free; and after a library was loaded, if the call
+ * returns to the shim.
  *
- * On other processors than x86-64 dlopen() is the C library's, and not seen. Nor is dlmopen().
+ * On other processors than x86-64, dlopen() is the C library's and is not seen. dlmopen() is
+ * never seen.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -21,7 +24,11 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
-static void tell_mappings(void)
+/*
+ * Reports the files that are mapped now, if a process traces. Keeps errno, which belongs to the
+ * program's call.
+ */
+static void report_mappings(void)
 {
 	int saved = errno;
 
@@ -32,6 +39,7 @@ static void tell_mappings(void)
 
 SHIM_NEXT(dlclose, shim_no_number);
 
+/* Calls dlclose() and records it. The struct ends in padding, which is not part of the event. */
 static int close_timed(void *handle, const void *caller)
 {
 	struct dlclose_data {
@@ -41,19 +49,24 @@ static int close_timed(void *handle, const void *caller)
 	} data = { .handle = (uint64_t)(uintptr_t)handle, .result = -1 };
 
 	SHIM_CALL(DL_CLOSE, data);
+	/*
+	 * The event's address is that of the program's call, not the address of this function's
+	 * caller.
+	 */
 	call.caller = caller;
 	call.len = offsetof(struct dlclose_data, result) + 4;
 	data.result = next(dlclose)(handle);
 	return data.result;
 }
 
+/* dlclose(3). */
 SHIM_WRAPPER int dlclose(void *handle)
 {
 	int result;
 
-	tell_mappings();
+	report_mappings();
 	result = shim_on(DL_CLOSE) ? close_timed(handle, shim_caller()) : next(dlclose)(handle);
-	tell_mappings();
+	report_mappings();
 	return result;
 }
 
@@ -61,14 +74,19 @@ SHIM_WRAPPER int dlclose(void *handle)
 
 SHIM_NEXT(dlopen, shim_no_pointer);
 
+/* The answer of shim_dlopen() in two registers: rax and rdx. */
 struct opening {
-	void *jump;   /* to where, or NULL */
+	void *jump;   /* the function to jump to, or NULL if handle is the result */
 	void *handle;
 };
 
-/* Called by the code below. */
+/* The assembly below calls it. */
 __attribute__((used)) struct opening shim_dlopen(const char *path, int mode, const void *caller);
 
+/*
+ * Callback of dl_iterate_phdr(): 1 if the object has a DT_RPATH. The program headers of a loaded
+ * object are mapped, and so is its dynamic section.
+ */
 static int has_rpath(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
 	(void)bytes, (void)arg;
@@ -86,11 +104,16 @@ static int has_rpath(struct dl_phdr_info *object, size_t bytes, void *arg)
 	return 0;
 }
 
+/*
+ * Returns whether dlopen() of the path gives the same result for every caller. A name without a
+ * slash is searched, which depends on the caller.
+ */
 static bool is_same_for_all(const char *path)
 {
 	return path && strchr(path, '/') && !strchr(path, '$') && !dl_iterate_phdr(has_rpath, NULL);
 }
 
+/* Calls dlopen() and records it with its result. */
 static void *open_timed(const char *path, int mode, const void *caller)
 {
 	struct opened_data {
@@ -110,6 +133,10 @@ static void *open_timed(const char *path, int mode, const void *caller)
 	return handle;
 }
 
+/*
+ * Decides how to proceed. It runs with the arguments of dlopen() and the return address of its
+ * caller.
+ */
 struct opening shim_dlopen(const char *path, int mode, const void *caller)
 {
 	struct {
@@ -122,14 +149,24 @@ struct opening shim_dlopen(const char *path, int mode, const void *caller)
 	if (is_same_for_all(path)) {
 		struct opening opening = { .handle = open_timed(path, mode, caller) };
 
-		tell_mappings();
+		report_mappings();
 		return opening;
 	}
+	/*
+	 * The event before a call that cannot be timed: there is no place to which the call could
+	 * return.
+	 */
 	data.mode = (uint32_t)mode;
 	shim_put(DL_OPEN, &data, 4 + shim_text(data.path, sizeof data.path, path), caller);
 	return (struct opening){ .jump = (void *)next(dlopen) };
 }
 
+/*
+ * dlopen() itself: saves the two arguments, calls shim_dlopen() with them and the return address
+ * as a third, then either jumps to the real dlopen(), with the stack as it was, or returns the
+ * handle. The subtraction of 8 aligns the stack to 16 bytes at the call. The cfi directives let
+ * debuggers and exceptions unwind the frame.
+ */
 __asm__(
 	"	.text\n"
 	"	.globl dlopen\n"

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/environment.c - removes the shim from LD_PRELOAD for programs that cannot load it.
+ *
+ * The functions run between fork() or vfork() and execve(). They allocate nothing; the caller
+ * provides memory in its frame. The environment is memory of the program and may be large, so it
+ * is copied only if it must change.
+ */
 #include "preload/environment.h"
 
 #include <fcntl.h>
@@ -11,17 +18,23 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
+/* Variable and file name of the shim in it. */
 #define NAME    "LD_PRELOAD="
 #define LIBRARY "libposixtrace-preload.so"
 
+/* Set when the shim begins (start.c). */
 const char *shim_own_path[2];
 
-/* Names in LD_PRELOAD are separated by these. */
+/* Returns whether c separates names in LD_PRELOAD. */
 static bool is_between(char c)
 {
 	return c == ':' || c == ' ';
 }
 
+/*
+ * Returns whether the name in LD_PRELOAD is the shim's: its own path, or any path that ends in
+ * the library's file name, for an installation at another place.
+ */
 static bool is_shim(const char *name, size_t len)
 {
 	const char *own = shim_own_path[1];
@@ -33,7 +46,7 @@ static bool is_shim(const char *name, size_t len)
 	       (len == library || name[len - library - 1] == '/');
 }
 
-/* The shim's name in a value of LD_PRELOAD; its length goes to *len. Null: it is not there. */
+/* Finds the shim's name in a value of LD_PRELOAD and its length. NULL: it is not there. */
 static const char *find_shim(const char *value, size_t *len)
 {
 	while (*value) {
@@ -48,6 +61,7 @@ static const char *find_shim(const char *value, size_t *len)
 	return NULL;
 }
 
+/* Returns whether an environment variable is an LD_PRELOAD with the shim. */
 static bool has_shim(const char *variable)
 {
 	size_t len;
@@ -55,7 +69,10 @@ static bool has_shim(const char *variable)
 	return !strncmp(variable, NAME, strlen(NAME)) && find_shim(variable + strlen(NAME), &len);
 }
 
-/* Copies a value of LD_PRELOAD without the shim; to may be the value itself. */
+/*
+ * Copies a value of LD_PRELOAD without the shim. to may be value itself, because the result is
+ * never longer.
+ */
 static void copy_without(char *to, const char *value)
 {
 	char *begin = to;
@@ -63,6 +80,9 @@ static void copy_without(char *to, const char *value)
 	while (*value) {
 		size_t len = 0;
 
+		/*
+		 * Names in the result are separated by one colon, whatever separated them before.
+		 */
 		while (value[len] && !is_between(value[len]))
 			len++;
 		if (!is_shim(value, len)) {
@@ -78,8 +98,11 @@ static void copy_without(char *to, const char *value)
 	*to = '\0';
 }
 
-/* Why that program cannot have the shim; null: it can, or that is not known. */
-static const char *why_not(const struct shim_program *program)
+/*
+ * Returns the reason why a program cannot load the shim; NULL: it can, or that is unknown. The
+ * text becomes the field why of process.untraced.
+ */
+static const char *reason_against(const struct shim_program *program)
 {
 	char loader[SHIM_LOADER_BYTES];
 
@@ -94,6 +117,10 @@ static const char *why_not(const struct shim_program *program)
 	case SHIM_IMAGE_STATIC:
 		break;
 	}
+	/*
+	 * The files must exist in the name space of this process: after chroot() they often do
+	 * not. A relative path depends on the folder, which the program may change.
+	 */
 	for (int i = 0; i < 2; i++)
 		if (shim_own_path[i] && shim_own_path[i][0] == '/' &&
 		    shim_image_is_missing(shim_own_path[i]))
@@ -101,20 +128,28 @@ static const char *why_not(const struct shim_program *program)
 	return NULL;
 }
 
+/* Returns whether the program cannot load the shim, and records that. */
 static bool is_untraced(const struct shim_program *program, const void *caller)
 {
 	struct {
 		int32_t pid;
 		char text[SHIM_TEXT];
 	} data;
-	/* A filter may refuse the system calls by which the file is read. */
-	const char *why = shim_is_quiet() ? NULL : why_not(program);
+	/*
+	 * A quiet process cannot check: its filter may refuse the system calls that read the
+	 * file.
+	 */
+	const char *why = shim_is_quiet() ? NULL : reason_against(program);
 	size_t len;
 
 	if (!why)
 		return false;
 	if (*shim_switch[PROCESS_UNTRACED] && shim_is_wanted(PROCESS_UNTRACED, caller)) {
 		data.pid = shim_pid();
+		/*
+		 * The reason has half of the room at most; the program's path is memory of the
+		 * caller that may be invalid.
+		 */
 		len = shim_text(data.text, sizeof data.text / 2, why);
 		len += shim_text_before(data.text + len, sizeof data.text - len, program->path);
 		shim_put(PROCESS_UNTRACED, &data, 4 + len, caller);
@@ -122,6 +157,10 @@ static bool is_untraced(const struct shim_program *program, const void *caller)
 	return true;
 }
 
+/*
+ * The environment is examined first: most programs under the shim have exactly one variable with
+ * it.
+ */
 size_t shim_environment_room(char *const envp[], struct shim_program program, const void *caller)
 {
 	size_t count = 0, bytes = 0;
@@ -129,12 +168,18 @@ size_t shim_environment_room(char *const envp[], struct shim_program program, co
 	for (; envp && envp[count]; count++)
 		if (has_shim(envp[count]))
 			bytes += strlen(envp[count]) + 1;
+	/* Room for the pointers, their NULL, and the changed variables. */
 	return bytes && is_untraced(&program, caller) ? (count + 1) * sizeof(*envp) + bytes : 0;
 }
 
+/*
+ * The pointers are followed by the texts of the changed variables. All others keep their pointers
+ * into the program's memory.
+ */
 char *const *shim_environment_without(char *const envp[], void *room)
 {
 	char **without = room, *text;
+	/* Every pointer, also those that are not changed, so that execve() gets one vector. */
 	size_t count = 0, kept = 0;
 
 	while (envp[count])
@@ -147,7 +192,7 @@ char *const *shim_environment_without(char *const envp[], void *room)
 		}
 		memcpy(text, NAME, strlen(NAME));
 		copy_without(text + strlen(NAME), envp[i] + strlen(NAME));
-		if (!text[strlen(NAME)])
+		if (!text[strlen(NAME)]) /* the shim was its only library */
 			continue; /* it had the shim only */
 		without[kept++] = text;
 		text += strlen(text) + 1;
@@ -156,6 +201,10 @@ char *const *shim_environment_without(char *const envp[], void *room)
 	return without;
 }
 
+/*
+ * system() and popen() pass the process's own environment to /bin/sh and have no parameter for
+ * another one.
+ */
 void shim_environment_for_shell(const void *caller)
 {
 	const struct shim_program shell = { AT_FDCWD, "/bin/sh", false };

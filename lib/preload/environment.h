@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/environment.h - what a program that is executed finds in LD_PRELOAD.
+ * preload/environment.h - the LD_PRELOAD of a program that is about to be executed.
  *
- * A dynamic linker of another C library ends the program when it cannot load the shim. That of
- * glibc prints a message when the shim is not there, as after chroot(2), or is for another
- * processor. So the shim takes its own name out of the LD_PRELOAD of such programs; an event says
- * so.
+ * The dynamic linker of another C library ends the program if it cannot load the shim. That of
+ * glibc prints a message if the shim does not exist, as after chroot(2), or is for another
+ * processor. The shim therefore removes its own name from the LD_PRELOAD of such programs, and
+ * records the event process.untraced.
  *
- * Signals, vfork   all of it may be called there: no memory is allocated, nothing is locked.
+ * Threads   all functions may run concurrently, if the program does not change its environment.
+ * Signals   async-signal-safe, also in a child of vfork(): nothing is allocated or locked.
  */
 #ifndef PTX_PRELOAD_ENVIRONMENT_H
 #define PTX_PRELOAD_ENVIRONMENT_H
@@ -15,24 +16,34 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The program that is about to be executed: of a path below folder, or found as by execvp(3). */
+/*
+ * The program that is about to be executed: a path below folder, or a name that is searched as
+ * execvp(3) does.
+ */
 struct shim_program {
 	int folder;
 	const char *path;
 	bool is_searched;
 };
 
-/* Bytes for shim_environment_without(); 0: this environment can stay as it is. Makes the event. */
+/*
+ * Returns the bytes that shim_environment_without() needs; 0: the environment can stay as it is.
+ * Records the event.
+ */
 size_t shim_environment_room(char *const envp[], struct shim_program program, const void *caller);
 
-/* The environment without the shim, in as many bytes, aligned for pointers. */
+/*
+ * Returns the environment without the shim. room has that many bytes and is aligned for pointers.
+ */
 char *const *shim_environment_without(char *const envp[], void *room);
 
-/* For functions of the C library that execute /bin/sh with the process's own environment: takes the
- * shim out of that for good, if the shell cannot have it. */
+/*
+ * For functions of the C library that execute /bin/sh with the process's own environment: removes
+ * the shim from that environment permanently if the shell cannot load it.
+ */
 void shim_environment_for_shell(const void *caller);
 
-/* The environment for a program, in the frame of the function that calls this. */
+/* The environment for a program, in memory of the calling function's frame. */
 #define SHIM_ENVIRONMENT(envp, ...) \
 	__extension__({ \
 		char *const *envp_ = (envp); \
@@ -41,7 +52,7 @@ void shim_environment_for_shell(const void *caller);
 		room_ ? shim_environment_without(envp_, __builtin_alloca(room_)) : envp_; \
 	})
 
-/* Paths as the dynamic linker knows them, of libposixtrace and of the shim. */
+/* The paths under which the dynamic linker has loaded libposixtrace (0) and the shim (1). */
 extern const char *shim_own_path[2];
 
 #endif

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * preload/func.c - family func: functions of programs that were compiled with
- * -finstrument-functions. The event's address is where the function was called from.
+ * -finstrument-functions.
+ *
+ * The compiler calls these two at the begin and the end of every function. The event's address is
+ * the place from which the function was called. The wrappers themselves must not be instrumented,
+ * or they would call each other without end.
  */
 #include "preload/shim.h"
 
+/* The C library has definitions that do nothing, so there is no next function to call. */
 #define CYG(name, type) \
 	SHIM_WRAPPER __attribute__((no_instrument_function)) \
 	void name(void *function, void *caller); \

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef PTX_PRELOAD_IMAGE_H /* posixtrace, which compiles this file too, has another include path */
+/*
+ * preload/image.c - examines the file of a program before it is executed.
+ *
+ * The files are read by raw system calls, because the functions run in children of vfork(), and
+ * in programs under a sanitizer. Files are hostile: every size and offset in them is bounded.
+ */
+#ifndef PTX_PRELOAD_IMAGE_H /* posixtrace compiles this file, too, with another include path */
 # include "preload/image.h"
 #endif
 
@@ -13,8 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SCRIPTS_DEEP 5   /* as many interpreters of interpreters execve(2) takes */
-#define LINE_BYTES   256 /* as much of a script's first line it reads */
+#define SCRIPTS_DEEP 5   /* execve(2) follows so many interpreters of interpreters */
+#define LINE_BYTES   256 /* execve(2) reads so much of a script's first line */
 #define HEADERS_MAX  64  /* of a program; the usual ones have 13 */
 
 #if defined __x86_64__
@@ -25,6 +31,7 @@
 # define MACHINE EM_NONE /* any */
 #endif
 
+/* Reads at an offset; the number of bytes, or -1 with errno. */
 static ssize_t read_at(int fd, void *buffer, size_t bytes, uint64_t offset)
 {
 	ssize_t n;
@@ -37,10 +44,14 @@ static ssize_t read_at(int fd, void *buffer, size_t bytes, uint64_t offset)
 
 static int open_at(int folder, const char *path)
 {
-	/* Not O_NONBLOCK: a pipe of that name cannot be executed, but opening it could wait. */
+	/*
+	 * O_NONBLOCK, because opening a pipe of that name could wait for ever; a pipe cannot be
+	 * executed.
+	 */
 	return (int)syscall(SYS_openat, folder, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
+/* strncmp() and others may be replaced by a sanitizer. */
 static bool begins(const char *text, const char *with)
 {
 	while (*with)
@@ -49,6 +60,7 @@ static bool begins(const char *text, const char *with)
 	return true;
 }
 
+/* basename() of the C library may be replaced, and one of its versions changes its argument. */
 static const char *last_part(const char *path)
 {
 	const char *part = path;
@@ -60,8 +72,8 @@ static const char *last_part(const char *path)
 }
 
 /*
- * The names of the dynamic linkers of glibc: ld-linux-x86-64.so.2, ld-linux-aarch64.so.1,
- * ld64.so.2, ...
+ * Returns whether this is the name of a dynamic linker of glibc: ld-linux-x86-64.so.2,
+ * ld-linux-aarch64.so.1, ld64.so.2, ...
  */
 static bool is_of_glibc(const char *loader)
 {
@@ -71,7 +83,10 @@ static bool is_of_glibc(const char *loader)
 	       begins(name, "ld-2.");
 }
 
-/* A dynamic linker that is executed itself, with a program as its argument, has none. */
+/*
+ * A dynamic linker that is executed itself, with a program as its argument, has no interpreter of
+ * its own. It would load the shim for another C library.
+ */
 static bool is_foreign_loader(const char *path)
 {
 	const char *name = last_part(path);
@@ -81,10 +96,11 @@ static bool is_foreign_loader(const char *path)
 }
 
 /*
- * Only the fields that both classes have in the same place are looked at, but of programs of our
- * own.
+ * Examines an ELF program. The fields that decide about class and machine have the same place in
+ * 32-bit and 64-bit files. The others are read only if the file is for this machine. Sizes and
+ * offsets are hostile: each read is bounded.
  */
-static enum shim_image of_elf(int fd, const ElfW(Ehdr) *elf, const char *path, char *loader)
+static enum shim_image examine_elf(int fd, const ElfW(Ehdr) *elf, const char *path, char *loader)
 {
 	bool is_ours = elf->e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
 		       (MACHINE == EM_NONE || elf->e_machine == MACHINE);
@@ -92,6 +108,7 @@ static enum shim_image of_elf(int fd, const ElfW(Ehdr) *elf, const char *path, c
 
 	if (!is_ours)
 		return SHIM_IMAGE_MACHINE;
+	/* Every linker writes the standard size of headers. */
 	if (elf->e_phentsize != sizeof(header) || elf->e_phnum > HEADERS_MAX)
 		return SHIM_IMAGE_UNKNOWN;
 	for (unsigned i = 0; i < elf->e_phnum; i++) {
@@ -103,6 +120,7 @@ static enum shim_image of_elf(int fd, const ElfW(Ehdr) *elf, const char *path, c
 			return SHIM_IMAGE_UNKNOWN;
 		if (header.p_type != PT_INTERP)
 			continue;
+		/* A longer path is cut; no dynamic linker has one. */
 		if (header.p_filesz < bytes)
 			bytes = header.p_filesz;
 		n = read_at(fd, loader, bytes, header.p_offset);
@@ -114,8 +132,11 @@ static enum shim_image of_elf(int fd, const ElfW(Ehdr) *elf, const char *path, c
 	return is_foreign_loader(path) ? SHIM_IMAGE_FOREIGN : SHIM_IMAGE_STATIC;
 }
 
-/* The interpreter of a script, from its first line. False: it names none. */
-static bool interpreter(char *line, size_t bytes, const char **path)
+/*
+ * Finds the interpreter of a script in its first line, without its argument. False: there is
+ * none. line has room for a NUL behind its bytes.
+ */
+static bool find_interpreter(char *line, size_t bytes, const char **path)
 {
 	size_t i = 2;
 
@@ -128,9 +149,14 @@ static bool interpreter(char *line, size_t bytes, const char **path)
 	return **path;
 }
 
+/*
+ * An interpreter may be a script itself. After the first file, paths are relative to the current
+ * folder.
+ */
 enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOADER_BYTES])
 {
 	enum shim_image image = SHIM_IMAGE_UNKNOWN;
+	/* The header of an ELF file and the first line of a script are in the same buffer. */
 	union {
 		ElfW(Ehdr) elf;
 		char line[LINE_BYTES + 1];
@@ -139,6 +165,10 @@ enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOA
 
 	loader[0] = '\0';
 	for (int deep = 0; deep <= SCRIPTS_DEEP; deep++) {
+		/*
+		 * An empty path with a descriptor means the descriptor's own file, as for
+		 * fexecve(3).
+		 */
 		bool is_descriptor = folder >= 0 && !*path, is_script = false;
 		int fd = is_descriptor ? folder : open_at(folder, path);
 		ssize_t n;
@@ -146,10 +176,18 @@ enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOA
 		if (fd < 0)
 			break;
 		n = read_at(fd, first.line, LINE_BYTES, 0);
+		/*
+		 * A file that is shorter than an ELF header, or of another format, remains
+		 * UNKNOWN; then LD_PRELOAD is left alone.
+		 */
 		if (n >= (ssize_t)sizeof(first.elf) && begins(first.line, ELFMAG))
-			image = of_elf(fd, &first.elf, path, loader);
+			image = examine_elf(fd, &first.elf, path, loader);
+		/*
+		 * The interpreter's path points into the buffer, which is read again only after
+		 * the next open.
+		 */
 		else if (n > 2 && begins(first.line, "#!"))
-			is_script = interpreter(first.line, (size_t)n, &path);
+			is_script = find_interpreter(first.line, (size_t)n, &path);
 		if (!is_descriptor)
 			syscall(SYS_close, fd);
 		if (!is_script)
@@ -160,6 +198,7 @@ enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOA
 	return image;
 }
 
+/* Copies what execvp(3) does, which may not be called here because it executes the program. */
 enum shim_image shim_image_find(const char *name, const char *folders,
 				char loader[SHIM_LOADER_BYTES])
 {
@@ -171,15 +210,19 @@ enum shim_image shim_image_find(const char *name, const char *folders,
 	if (*c)
 		return shim_image_of(AT_FDCWD, name, loader);
 	loader[0] = '\0';
+	/* The default of execvp(3) if PATH is not set. */
 	if (!folders)
 		folders = "/bin:/usr/bin";
+	/* An empty part of the list means the current folder. */
 	for (const char *next = folders; *name && next; folders = next) {
 		size_t len = 0;
 		int fd, saved = errno;
 
+		/* The parts of the list are separated by colons. */
 		while (folders[len] && folders[len] != ':')
 			len++;
 		next = folders[len] ? folders + len + 1 : NULL;
+		/* Too long: execvp(3) ignores it as well. */
 		if (len + (size_t)(c - name) + 2 > sizeof(path))
 			continue;
 		for (size_t i = 0; i < len; i++)
@@ -188,7 +231,7 @@ enum shim_image shim_image_find(const char *name, const char *folders,
 			path[len++] = '/';
 		for (const char *from = name; from <= c; from++)
 			path[len++] = *from;
-		/* What cannot be executed is passed over, as execvp() does. */
+		/* A file that cannot be executed is skipped, as execvp() does. */
 		fd = syscall(SYS_faccessat, AT_FDCWD, path, X_OK) == 0 ? 0 : -1;
 		errno = saved;
 		if (fd == 0)
@@ -197,6 +240,10 @@ enum shim_image shim_image_find(const char *name, const char *folders,
 	return SHIM_IMAGE_UNKNOWN;
 }
 
+/*
+ * Only errors that mean "not there" or "not reachable" count. Others, such as EMFILE, say nothing
+ * about the file.
+ */
 int shim_image_is_missing(const char *path)
 {
 	int saved = errno, fd = open_at(AT_FDCWD, path), err = errno;

@@ -2,8 +2,11 @@
 /*
  * preload/io.c - family io: files are opened, closed and made durable.
  *
- * fopen() and its like open and read by calls inside the C library, which nobody sees; they are
- * traced as themselves in io_stdio.c.
+ * fopen() and its relatives open and read files by calls inside the C library, which do not go
+ * through the dynamic symbol table. They are traced as themselves in io_stdio.c.
+ *
+ * A thread that is cancelled in a call records it with the error ECANCELED: the cleanup of
+ * SHIM_CALL() runs while the stack is unwound, with the values that the data had before the call.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -12,6 +15,7 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
+/* The fields of io.open, in the order of its schema. The path is cut to its real length. */
 struct open_data {
 	uint64_t time;
 	int32_t fd, error;
@@ -20,35 +24,47 @@ struct open_data {
 	char path[SHIM_TEXT];
 };
 
-static void opened(struct shim_call *call, struct open_data *data, const char *path)
+/*
+ * Completes the data after the call. The path is copied only now: if the kernel could not read
+ * it, this code must not either.
+ */
+static void finish_open(struct shim_call *call, struct open_data *data, const char *path)
 {
 	data->error = data->fd < 0 ? errno : 0;
 	call->len = offsetof(struct open_data, path) +
 		    shim_text_after(data->path, sizeof data->path, path, data->error);
 }
 
+/* The data before the call: the result of a call that does not return. */
 #define OPEN_DATA(folder_, flags_, mode_) \
 	{ \
 		.fd = -1, .error = ECANCELED, .folder = (folder_), .flags = (uint32_t)(flags_), \
 		.mode = (mode_) \
 	}
 
-/* call_ is the real call. */
+/* Records an opening call. call_ is the real call. */
 #define TRACE_OPEN(folder_, flags_, mode_, path_, call_) \
+	/* The scope of data and call ends with the macro, and the event is recorded there. */ \
 	do { \
 		struct open_data data = OPEN_DATA(folder_, flags_, mode_); \
 		SHIM_CALL(IO_OPEN, data); \
 		call.len = offsetof(struct open_data, path); \
 		data.fd = (call_); \
-		opened(&call, &data, (path_)); \
+		/* The length is set again for a call that returns. */ \
+		finish_open(&call, &data, (path_)); \
 		return data.fd; \
 	} while (0)
 
+/* Returns whether open() has a mode as its third argument. O_TMPFILE has more than one bit. */
 static bool has_mode(int flags)
 {
 	return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
+/*
+ * Reads the mode of a function with variable arguments. Without O_CREAT or O_TMPFILE the caller
+ * has passed none, and reading it would be undefined.
+ */
 #define READ_MODE(mode_, flags_) \
 	do { \
 		if (has_mode(flags_)) { \
@@ -59,8 +75,10 @@ static bool has_mode(int flags)
 		} \
 	} while (0)
 
+/* open() and open64() are one function on 64-bit systems, but programs may refer to either. */
 #define OPEN(name) \
 	SHIM_NEXT(name, shim_no_number); \
+	/* As <fcntl.h> declares it, with variable arguments. */ \
 	SHIM_WRAPPER int name(const char *path, int flags, ...) \
 	{ \
 		mode_t mode = 0; \
@@ -70,15 +88,18 @@ static bool has_mode(int flags)
 		TRACE_OPEN(AT_FDCWD, flags, mode, path, next(name)(path, flags, mode)); \
 	}
 
+/* Paths of descriptors are not resolved: that would need a system call. */
 OPEN(open)
 OPEN(open64)
 
+/* The same relative to a folder. */
 #define OPENAT(name) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(int folder, const char *path, int flags, ...) \
 	{ \
 		mode_t mode = 0; \
 		READ_MODE(mode, flags); \
+		/* folder is AT_FDCWD or a descriptor. It is recorded as it was given. */ \
 		if (!shim_on(IO_OPEN)) \
 			return next(name)(folder, path, flags, mode); \
 		TRACE_OPEN(folder, flags, mode, path, next(name)(folder, path, flags, mode)); \
@@ -87,6 +108,7 @@ OPEN(open64)
 OPENAT(openat)
 OPENAT(openat64)
 
+/* creat() is open() with constant flags, which the event shows. */
 #define CREAT(name) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(const char *path, mode_t mode) \
@@ -100,10 +122,14 @@ OPENAT(openat64)
 CREAT(creat)
 CREAT(creat64)
 
-/* What _FORTIFY_SOURCE makes of open() without a mode. */
+/*
+ * _FORTIFY_SOURCE calls these instead of open() without a mode. Their wrappers must pass on to
+ * the same function, because it ends the program if the flags need a mode.
+ */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int folder, const char *path, int flags);
+/* The names with _2 exist in glibc only; on other C libraries next() finds the substitute. */
 int __openat64_2(int folder, const char *path, int flags);
 
 #define OPEN_2(name) \
@@ -130,12 +156,17 @@ OPEN_2(__open64_2)
 OPENAT_2(__openat_2)
 OPENAT_2(__openat64_2)
 
+/*
+ * close(), fsync() and fdatasync(): all have a descriptor and no other argument. close() is a
+ * cancellation point, and the descriptor is closed even if it fails with EINTR.
+ */
 #define ON_FD(name, type) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(int fd) \
 	{ \
 		if (!shim_on(type)) \
 			return next(name)(fd); \
+		/* The fields of io.close, io.fsync and io.fdatasync. */ \
 		struct { \
 			uint64_t time; \
 			int32_t fd, error; \
@@ -146,6 +177,10 @@ OPENAT_2(__openat64_2)
 		return result; \
 	}
 
+/*
+ * The event of close() is recorded after the descriptor was closed. Another thread may have
+ * opened a file under the same number by then, and its event may come first.
+ */
 ON_FD(close, IO_CLOSE)
 ON_FD(fsync, IO_FSYNC)
 ON_FD(fdatasync, IO_FDATASYNC)

@@ -3,14 +3,15 @@
  * preload/io_stdio.c - streams of <stdio.h>: opened and closed (family io), read and written by
  * fread() and fwrite() (family stdio).
  *
- * When a stream reads from its file or writes to it, and what printf(), getline() and the like do,
- * happens inside the C library and is not seen.
+ * The reads and writes that a stream makes on its file, and the calls inside printf(), getline()
+ * and similar functions, happen inside the C library and are not seen.
  */
 #include <stdio.h>
 
 #include "preload/shim.h"
 #include "preload/text.h"
 
+/* The fields of io.fopen. text has the mode and the path, each with its NUL. */
 struct fopen_data {
 	uint64_t time;
 	int32_t fd, error;
@@ -18,8 +19,13 @@ struct fopen_data {
 	char text[SHIM_TEXT];
 };
 
+/* Room for the mode; the C library ignores what follows a few letters. */
 #define MODE_BYTES 16
 
+/*
+ * fopen() and fopen64() are one function on 64-bit systems. The texts are copied after the call,
+ * when it is known whether the C library could read them.
+ */
 #define FOPEN(name) \
 	SHIM_NEXT(name, shim_no_pointer); \
 	SHIM_WRAPPER FILE *name(const char *path, const char *mode) \
@@ -29,6 +35,7 @@ struct fopen_data {
 		FILE *file; \
 		if (!shim_on(IO_FOPEN)) \
 			return next(name)(path, mode); \
+		/* The event of a thread that is cancelled in the C library has these values. */ \
 		data.fd = -1; \
 		data.error = ECANCELED; \
 		data.file = 0; \
@@ -37,6 +44,7 @@ struct fopen_data {
 		file = next(name)(path, mode); \
 		data.error = file ? 0 : errno; \
 		data.file = (uint64_t)(uintptr_t)file; \
+		/* The descriptor of the stream, by which later calls on it can be found. */ \
 		data.fd = file ? fileno(file) : -1; \
 		len = shim_text_after(data.text, MODE_BYTES, mode, data.error); \
 		len += shim_text_after(data.text + len, sizeof data.text - len, path, data.error); \
@@ -49,19 +57,27 @@ FOPEN(fopen64)
 
 SHIM_NEXT(fclose, shim_no_number);
 
+/*
+ * fclose(3). The descriptor is determined before the call, because the stream does not exist
+ * afterwards.
+ */
 SHIM_WRAPPER int fclose(FILE *file)
 {
 	struct {
 		uint64_t time;
 		int32_t fd, error;
 		uint64_t file;
+	/*
+	 * The pointer identifies the stream; after the call it is invalid, but it is only
+	 * recorded as a number.
+	 */
 	} data = { .error = ECANCELED, .file = (uint64_t)(uintptr_t)file };
 	int result, saved;
 
 	if (!shim_on(IO_FCLOSE))
 		return next(fclose)(file);
 	saved = errno;
-	data.fd = fileno(file); /* not every stream has one */
+	data.fd = fileno(file); /* a stream of memory has none, and fileno() sets errno */
 	errno = saved;
 	SHIM_CALL(IO_FCLOSE, data);
 	result = next(fclose)(file);
@@ -69,21 +85,24 @@ SHIM_WRAPPER int fclose(FILE *file)
 	return result;
 }
 
-/* Macros in some modes of <stdio.h>. */
+/* Macros in some modes of <stdio.h>, which would prevent their definition as functions. */
 #undef fread_unlocked
 #undef fwrite_unlocked
 
+/* The fields of stdio.fread and stdio.fwrite. */
 struct items {
 	uint64_t time;
 	uint64_t file, size, items, result;
 };
 
+/* A function that transfers items. The result is a number of items, not of bytes. */
 #define ITEMS(name, type, params, args) \
 	SHIM_NEXT(name, shim_no_pointer); \
 	SHIM_WRAPPER size_t name params \
 	{ \
 		if (!shim_on(type)) \
 			return next(name) args; \
+		/* The buffer's content is not recorded. */ \
 		struct items data = { \
 			.file = (uint64_t)(uintptr_t)file, .size = size, .items = count \
 		}; \
@@ -92,6 +111,10 @@ struct items {
 		return data.result; \
 	}
 
+/*
+ * _FORTIFY_SOURCE calls these if it knows the size of the buffer. They have it as an additional
+ * argument.
+ */
 size_t __fread_chk(void *buffer, size_t room, size_t size, size_t count, FILE *file);
 size_t __fread_unlocked_chk(void *buffer, size_t room, size_t size, size_t count, FILE *file);
 

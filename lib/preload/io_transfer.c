@@ -1,20 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* preload/io_transfer.c - family io: bytes are read and written. */
+/*
+ * preload/io_transfer.c - family io: bytes are read and written.
+ *
+ * Each function of <unistd.h>, <sys/uio.h> and <sys/sendfile.h> that transfers bytes through a
+ * descriptor has one line below. The data transferred is not recorded, only its size.
+ */
 #include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "preload/shim.h"
 
+/* The fields of all transfer events. Types without an offset end before it. */
 struct transfer {
 	uint64_t time;
 	int32_t fd, error;
-	uint64_t size; /* bytes asked for, or buffers */
+	uint64_t size; /* bytes requested, or number of buffers */
 	int64_t result;
 	int64_t offset;
 };
 
-/* A call of a read or write; what follows last_ is not told. */
+/*
+ * The wrapper of a function that transfers bytes. last_ is the last member of struct transfer
+ * that belongs to the type's schema. size_ is what the program requested; the kernel may transfer
+ * less.
+ *
+ * error is ECANCELED before the call, so that the event of a cancelled call shows that.
+ */
 #define TRANSFER(name, type, params, args, fd_, size_, offset_, last_) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER ssize_t name params \
@@ -32,17 +44,22 @@ struct transfer {
 		return (ssize_t)data.result; \
 	}
 
-/* What _FORTIFY_SOURCE makes of them where it knows the buffer's size. */
+/* _FORTIFY_SOURCE calls these if it knows the size of the buffer. */
 ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room);
 ssize_t __pread_chk(int fd, void *buffer, size_t size, off_t offset, size_t room);
 ssize_t __pread64_chk(int fd, void *buffer, size_t size, off64_t offset, size_t room);
 
+/* Plain reads and writes at the file's position. */
 TRANSFER(read, IO_READ, (int fd, void *buffer, size_t size), (fd, buffer, size), fd, size, 0,
 	 result)
 TRANSFER(write, IO_WRITE, (int fd, const void *buffer, size_t size), (fd, buffer, size), fd, size,
 	 0, result)
 TRANSFER(__read_chk, IO_READ, (int fd, void *buffer, size_t size, size_t room),
 	 (fd, buffer, size, room), fd, size, 0, result)
+/*
+ * Reads and writes at a given offset. On 64-bit systems the functions with 64 in their names are
+ * the same as the others, but programs may refer to either.
+ */
 TRANSFER(pread, IO_PREAD, (int fd, void *buffer, size_t size, off_t offset),
 	 (fd, buffer, size, offset), fd, size, offset, offset)
 TRANSFER(pread64, IO_PREAD, (int fd, void *buffer, size_t size, off64_t offset),
@@ -55,6 +72,10 @@ TRANSFER(pwrite, IO_PWRITE, (int fd, const void *buffer, size_t size, off_t offs
 	 (fd, buffer, size, offset), fd, size, offset, offset)
 TRANSFER(pwrite64, IO_PWRITE, (int fd, const void *buffer, size_t size, off64_t offset),
 	 (fd, buffer, size, offset), fd, size, offset, offset)
+/*
+ * Several buffers at once. size is their number, because the sizes are in memory of the program
+ * that may be invalid.
+ */
 TRANSFER(readv, IO_READV, (int fd, const struct iovec *parts, int count), (fd, parts, count), fd,
 	 count, 0, result)
 TRANSFER(writev, IO_WRITEV, (int fd, const struct iovec *parts, int count), (fd, parts, count), fd,
@@ -79,6 +100,10 @@ TRANSFER(pwritev2, IO_PWRITEV,
 TRANSFER(pwritev64v2, IO_PWRITEV,
 	 (int fd, const struct iovec *parts, int count, off64_t offset, int flags),
 	 (fd, parts, count, offset, flags), fd, count, offset, offset)
+/*
+ * sendfile(2). offset is the descriptor that is read from, because the real offset is in memory
+ * that may be invalid.
+ */
 TRANSFER(sendfile, IO_SENDFILE, (int fd, int from, off_t *offset, size_t size),
 	 (fd, from, offset, size), fd, size, from, offset)
 TRANSFER(sendfile64, IO_SENDFILE, (int fd, int from, off64_t *offset, size_t size),

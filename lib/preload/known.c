@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/known.c - ranges of memory that the program cannot unmap.
+ *
+ * Before the shim reads a string of the program it must know that the memory exists. A system
+ * call can find out, but costs too much for each call, and a quiet process must not make it.
+ * These ranges answer for nearly all strings.
+ */
 #include "preload/known.h"
 
 #include <link.h>
@@ -9,8 +16,15 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+/*
+ * Readable segments of the objects that are loaded when the program starts. A program with more
+ * gets the system call for the rest.
+ */
 #define RANGES    256
-/* Linux maps nothing so close below the first stack's end. */
+/*
+ * Linux maps nothing so close below the end of the main thread's stack, because of the gap that
+ * it leaves for the stack's growth.
+ */
 #define STACK_GAP ((uintptr_t)100 << 20)
 
 extern void *__libc_stack_end;
@@ -19,9 +33,17 @@ static struct range {
 	uintptr_t begin, end;
 } ranges[RANGES];
 static unsigned range_count;
+/*
+ * The first page of the heap that brk() provides, and the end of the main thread's stack. 0:
+ * unknown.
+ */
 static uintptr_t heap_begin, stack_end;
 
-static int note(struct dl_phdr_info *object, size_t bytes, void *arg)
+/*
+ * Callback of dl_iterate_phdr(). PT_LOAD segments of objects that were loaded at the start are
+ * never unmapped: dlclose() does not unload them.
+ */
+static int note_segments(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
 	(void)bytes, (void)arg;
 	for (int i = 0; i < object->dlpi_phnum && range_count < RANGES; i++) {
@@ -36,21 +58,32 @@ static int note(struct dl_phdr_info *object, size_t bytes, void *arg)
 
 void shim_know(void)
 {
-	const char *last = (const char *)getauxval(AT_EXECFN); /* the stack's last string */
+	/* The program's name is the last string on the main thread's stack. */
+	const char *last = (const char *)getauxval(AT_EXECFN);
 	uintptr_t limit = (uintptr_t)sbrk(0);
+	/*
+	 * malloc() may use mmap() or another allocator. If its memory is below the break, the
+	 * heap begins on its page at the latest.
+	 */
 	void *some = malloc(1);
 
 	stack_end = last ? (uintptr_t)last + strlen(last) + 1 : (uintptr_t)__libc_stack_end;
 	heap_begin = some && (uintptr_t)some < limit ? (uintptr_t)some & ~(uintptr_t)4095 : limit;
 	free(some);
-	dl_iterate_phdr(note, NULL);
+	dl_iterate_phdr(note_segments, NULL);
 }
 
+/* Returns whether the address is on the calling thread's stack, in a frame that is in use. */
 static bool is_on_stack(uintptr_t address)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-	uintptr_t end = (uintptr_t)pthread_self(); /* glibc keeps it at the stack's end */
+	/* Glibc keeps the thread's descriptor at the end of its stack. */
+	uintptr_t end = (uintptr_t)pthread_self();
 
+	/*
+	 * The main thread's descriptor is elsewhere, but its stack is recognized by its known
+	 * end.
+	 */
 	if (frame < stack_end && stack_end - frame < STACK_GAP)
 		end = stack_end;
 	return address >= frame && address < end;
@@ -62,6 +95,10 @@ bool shim_is_known(const void *from)
 
 	if (is_on_stack(address))
 		return true;
+	/*
+	 * sbrk(0) makes no system call in glibc. The program may have raised the break since the
+	 * start.
+	 */
 	if (address >= heap_begin && heap_begin && address < (uintptr_t)sbrk(0))
 		return true;
 	for (unsigned i = 0; i < range_count; i++)

@@ -2,9 +2,11 @@
 /*
  * preload/known.h - memory that is known to be mapped, without a system call.
  *
- * The calling thread's stack above its frame, the heap up to the break, and what was mapped of
- * objects that were there when the program started, which are never unmapped. All else is unknown.
+ * It consists of the calling thread's stack above its frame, the heap up to the break, and the
+ * segments of objects that were loaded when the program started, which are never unmapped. All
+ * other memory is unknown.
  *
+ * Threads   shim_is_known() may be called by any thread.
  * Signals   shim_is_known() is async-signal-safe.
  */
 #ifndef PTX_PRELOAD_KNOWN_H
@@ -12,9 +14,10 @@
 
 #include <stdbool.h>
 
-/* When the program starts. */
+/* Determines the ranges. From the shim's constructor. */
 void shim_know(void);
 
+/* Returns whether the byte at address is known to be mapped. False: unknown. */
 bool shim_is_known(const void *address);
 
 #endif

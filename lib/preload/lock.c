@@ -2,24 +2,33 @@
 /*
  * preload/lock.c - families lock and lock-hold: mutexes, read-write locks, spin locks.
  *
- * Locks inside the C library, of its streams and of mtx_lock(), are not seen.
+ * The C library locks its own mutexes, those of its streams and of mtx_lock(), by internal calls
+ * that are not seen.
  */
 #include <pthread.h>
 
 #include "preload/lock.h"
 
+/* How many locks a thread can hold at once for lock-hold. The array is searched linearly. */
 #define HOLDS 16
 
+/* The locks that this thread holds. Only the thread and its handlers use it. */
 static _Thread_local struct hold {
 	const void *lock;
 	uint64_t since;
-	unsigned depth; /* a lock may be taken by its owner again */
+	unsigned depth; /* its owner may acquire a recursive lock, or a read lock, again */
 } holds[HOLDS] __attribute__((tls_model("initial-exec")));
 
+/*
+ * A handler may lock another lock in between. It finds an entry that is still free, which this
+ * function then overwrites; so the member lock is stored last, and the handler's locks are
+ * usually released before it returns.
+ */
 void shim_hold_begin(const void *lock)
 {
 	struct hold *free = NULL;
 
+	/* A lock has at most one entry; depth counts how often the thread holds it. */
 	for (int i = 0; i < HOLDS; i++) {
 		if (holds[i].lock == lock) {
 			holds[i].depth++;
@@ -28,6 +37,7 @@ void shim_hold_begin(const void *lock)
 		if (!holds[i].lock && !free)
 			free = &holds[i];
 	}
+	/* The hold is counted as lost instead of being measured wrongly. */
 	if (!free) {
 		shim_lose_hold();
 		return;
@@ -38,6 +48,7 @@ void shim_hold_begin(const void *lock)
 	free->lock = lock;
 }
 
+/* A lock that is not in the array was acquired before tracing began, or was counted as lost. */
 void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
 {
 	uint64_t data[2];
@@ -49,35 +60,54 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
 			return;
 		data[0] = shim_now() - holds[i].since;
 		data[1] = (uint64_t)(uintptr_t)lock;
+		/* The entry is free before the event, in which a handler may run. */
 		holds[i].lock = NULL;
 		shim_put(type, data, sizeof data, caller);
 		return;
 	}
 }
 
+/*
+ * The try functions do not check the clock and the time. If the real call would fail with EINVAL,
+ * the try function must not be used, or the call would succeed under the shim only.
+ */
 bool shim_is_until(clockid_t clock, const struct timespec *until)
 {
 	return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) &&
 	       (!until || (until->tv_nsec >= 0 && until->tv_nsec < 1000000000));
 }
 
+/* The try functions and unlock functions are wrapped only for lock-hold: they do not wait. */
 SHIM_TRYLOCK(pthread_mutex_trylock, HOLD_MUTEX, (pthread_mutex_t *mutex), (mutex), mutex)
 SHIM_UNLOCK(pthread_mutex_unlock, HOLD_MUTEX, (pthread_mutex_t *mutex), (mutex), mutex)
 
+/*
+ * A mutex with an error, such as EDEADLK or EOWNERDEAD, is reported by trylock in the same way,
+ * except for EDEADLK, for which trylock returns EBUSY; then the real call decides.
+ */
 SHIM_LOCK(pthread_mutex_lock, LOCK_MUTEX, HOLD_MUTEX, (pthread_mutex_t *mutex), (mutex), mutex,
 	  next(pthread_mutex_trylock)(mutex))
 SHIM_LOCK(pthread_mutex_timedlock, LOCK_MUTEX, HOLD_MUTEX,
 	  (pthread_mutex_t *mutex, const struct timespec *until), (mutex, until), mutex,
 	  next(pthread_mutex_trylock)(mutex))
+/*
+ * The clock decides which of the real functions is called by the C library; the shim only needs
+ * to know that it is valid.
+ */
 SHIM_LOCK(pthread_mutex_clocklock, LOCK_MUTEX, HOLD_MUTEX,
 	  (pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
 	  (mutex, clock, until), mutex,
 	  shim_is_until(clock, NULL) ? next(pthread_mutex_trylock)(mutex) : EBUSY)
 
+/* Read locks and write locks of one lock are held in the same way: unlock() is common to both. */
 SHIM_TRYLOCK(pthread_rwlock_tryrdlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock)
 SHIM_TRYLOCK(pthread_rwlock_trywrlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock)
 SHIM_UNLOCK(pthread_rwlock_unlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock)
 
+/*
+ * A timed lock with an invalid time fails even if the lock is free, so its time is checked
+ * before.
+ */
 SHIM_LOCK(pthread_rwlock_rdlock, LOCK_RDLOCK, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock,
 	  next(pthread_rwlock_tryrdlock)(lock))
 SHIM_LOCK(pthread_rwlock_timedrdlock, LOCK_RDLOCK, HOLD_RWLOCK,
@@ -97,6 +127,7 @@ SHIM_LOCK(pthread_rwlock_clockwrlock, LOCK_WRLOCK, HOLD_RWLOCK,
 	  (lock, clock, until), lock,
 	  shim_is_until(clock, until) ? next(pthread_rwlock_trywrlock)(lock) : EBUSY)
 
+/* A spin lock has no holds: its sections are short, and an event would dominate them. */
 SHIM_NEXT(pthread_spin_trylock, shim_no_error);
 SHIM_NEXT(pthread_spin_lock, shim_no_error);
 
@@ -106,6 +137,7 @@ SHIM_WRAPPER int pthread_spin_lock(pthread_spinlock_t *lock)
 
 	if (!shim_on(LOCK_SPIN))
 		return next(pthread_spin_lock)(lock);
+	/* Without contention there is no event. */
 	if (next(pthread_spin_trylock)(lock) == 0)
 		return 0;
 	SHIM_CALL(LOCK_SPIN, data);

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/lock.h - what the wrappers of locks share.
+ * preload/lock.h - the common parts of the wrappers of locks.
  *
- * A lock is first asked for without waiting. Who gets it makes no event; who does not asks again,
- * and waits, in the real call, which also says what is wrong.
+ * A wrapper first tries the lock without waiting. A thread that gets it so records no event. If
+ * the lock is in use, the thread calls the real function, which waits, and records the wait. The
+ * real function also reports errors.
+ *
+ * Threads   all functions may be called by any thread; the holds are thread-local.
+ * Signals   async-signal-safe if the wrapped function is.
  */
 #ifndef PTX_PRELOAD_LOCK_H
 #define PTX_PRELOAD_LOCK_H
 
 #include "preload/shim.h"
 
+/* The fields of the lock events. The struct ends in padding, which is not part of the event. */
 struct lock_data {
 	uint64_t time;
 	uint64_t lock;
@@ -18,11 +23,14 @@ struct lock_data {
 
 #define LOCK_DATA_BYTES (offsetof(struct lock_data, error) + 4)
 
-/* The calling thread got the lock, and gives it back: how long did it have it? Up to 16 at a time;
- * holds beyond them are counted as lost. */
+/*
+ * The calling thread has acquired the lock; it releases it. The second call records how long the
+ * lock was held. Up to 16 at a time; further holds are counted as lost.
+ */
 void shim_hold_begin(const void *lock);
 void shim_hold_end(const void *lock, enum shim_type type, const void *caller);
 
+/* Notes a hold after a call that acquired the lock. EOWNERDEAD acquires it, too. */
 shim_inline int shim_got(int error, const void *lock, enum shim_type held)
 {
 	if (shim_unlikely(*shim_switch[held]) && (error == 0 || error == EOWNERDEAD))
@@ -31,12 +39,15 @@ shim_inline int shim_got(int error, const void *lock, enum shim_type held)
 }
 
 /*
- * Whether the real call, which looks at its clock and its time first, can be expected to accept
- * them.
+ * Returns whether the real call will probably accept its clock and its time, which it checks
+ * before it looks at the lock.
  */
 bool shim_is_until(clockid_t clock, const struct timespec *until);
 
-/* The wrapper of a function that waits for a lock; try_ asks without waiting. */
+/*
+ * The wrapper of a function that waits for a lock. try_ is an expression that tries it without
+ * waiting: EBUSY if the lock is in use.
+ */
 #define SHIM_LOCK(name, type, held, params, args, lock_, try_) \
 	SHIM_NEXT(name, shim_no_error); \
 	SHIM_WRAPPER int name params \
@@ -55,7 +66,10 @@ bool shim_is_until(clockid_t clock, const struct timespec *until);
 		return shim_got(data.error, lock_, held); \
 	}
 
-/* The wrapper of a function that asks without waiting, and of one that gives back. */
+/*
+ * The wrapper of a function that does not wait, and of one that releases the lock. The hold ends
+ * before the lock is released, because another thread may acquire it at once.
+ */
 #define SHIM_TRYLOCK(name, held, params, args, lock_) \
 	SHIM_NEXT(name, shim_no_error); \
 	SHIM_WRAPPER int name params \

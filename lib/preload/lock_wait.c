@@ -1,35 +1,51 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* preload/lock_wait.c - family lock: condition variables, barriers, semaphores. */
+/*
+ * preload/lock_wait.c - family lock: condition variables, barriers, semaphores.
+ *
+ * Waiting on a condition variable always records an event: the thread always waits. A semaphore
+ * is tried first, like a lock.
+ */
 #include <pthread.h>
 #include <semaphore.h>
 
 #include "preload/lock.h"
 
+/* The fields of lock.cond; the padding at its end is not part of the event. */
 struct cond_data {
 	uint64_t time;
 	uint64_t lock, mutex;
 	int32_t error;
 };
 
+/* The data ends with error; the padding of the struct is not recorded. */
 #define COND_DATA_BYTES (offsetof(struct cond_data, error) + 4)
 
-/* The mutex is given back meanwhile, and is had again whatever the result. */
+/*
+ * Restores the hold of a mutex. A wait on a condition variable releases the mutex and acquires it
+ * again before it returns, whatever its result is, also if the thread is cancelled. The cleanup
+ * covers all of these cases.
+ */
 struct meanwhile {
 	const void *mutex;
 };
 
-static void have_again(struct meanwhile *meanwhile)
+static void hold_again(struct meanwhile *meanwhile)
 {
 	if (*shim_switch[HOLD_MUTEX])
 		shim_hold_begin(meanwhile->mutex);
 }
 
+/*
+ * The hold ends before the wait and begins after it, so that lock-hold does not count the wait.
+ * The event of the wait is recorded by the inner cleanup, before the hold begins again.
+ */
 #define COND(name, params, args) \
 	SHIM_NEXT(name, shim_no_error); \
 	SHIM_WRAPPER int name params \
 	{ \
 		if (!shim_on(LOCK_COND)) \
 			return next(name) args; \
+		/* The mutex relates the wait to the holds of lock-hold. */ \
 		struct cond_data data = { \
 			.lock = (uint64_t)(uintptr_t)cond, .mutex = (uint64_t)(uintptr_t)mutex, \
 			.error = ECANCELED \
@@ -37,13 +53,14 @@ static void have_again(struct meanwhile *meanwhile)
 		if (*shim_switch[HOLD_MUTEX]) \
 			shim_hold_end(mutex, HOLD_MUTEX, shim_caller()); \
 		struct meanwhile meanwhile \
-			__attribute__((cleanup(have_again), unused)) = { mutex }; \
+			__attribute__((cleanup(hold_again), unused)) = { mutex }; \
 		SHIM_CALL(LOCK_COND, data); \
 		call.len = COND_DATA_BYTES; \
 		data.error = next(name) args; \
 		return data.error; \
 	}
 
+/* All three return with the mutex acquired, also after a time-out. */
 COND(pthread_cond_wait, (pthread_cond_t *cond, pthread_mutex_t *mutex), (cond, mutex))
 COND(pthread_cond_timedwait,
      (pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until),
@@ -54,8 +71,10 @@ COND(pthread_cond_clockwait,
 
 SHIM_NEXT(pthread_barrier_wait, shim_no_error);
 
+/* pthread_barrier_wait(3) returns a special value in one thread, which is no error. */
 SHIM_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
+	/* The fields of lock.barrier. last is 1 in the thread that came last. */
 	struct {
 		uint64_t time;
 		uint64_t lock;
@@ -74,18 +93,29 @@ SHIM_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 
 SHIM_NEXT(sem_trywait, shim_no_number);
 
-/* Without waiting; these are cancellation points also where there is nothing to wait for. */
+/*
+ * Tries the semaphore. sem_wait() is a cancellation point even if it need not wait, so the
+ * request for cancellation is checked before. errno of the failed try is not the program's.
+ */
 static bool sem_is_ours(sem_t *semaphore)
 {
 	int saved = errno;
 	bool is_ours;
 
+	/*
+	 * pthread_testcancel() acts on a request as the real function would, before the semaphore
+	 * has been changed.
+	 */
 	pthread_testcancel();
 	is_ours = next(sem_trywait)(semaphore) == 0;
 	errno = saved;
 	return is_ours;
 }
 
+/*
+ * A function that waits for a semaphore. may_try_ is false if the real call would fail because of
+ * its time.
+ */
 #define SEM(name, params, args, may_try_) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name params \
@@ -94,6 +124,7 @@ static bool sem_is_ours(sem_t *semaphore)
 			return next(name) args; \
 		if ((may_try_) && sem_is_ours(semaphore)) \
 			return 0; \
+		/* error is ECANCELED before the call, so that a cancelled wait shows that. */ \
 		struct lock_data data = { \
 			.lock = (uint64_t)(uintptr_t)semaphore, .error = ECANCELED \
 		}; \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/msan.h - code that runs in a program with MemorySanitizer, without being compiled for it.
+ * preload/msan.h - lets the shim run in a program with MemorySanitizer.
  *
- * The same as base/msan.h, for the shim, which uses public headers only.
+ * The same as base/msan.h, for the shim, which may use public headers only. The functions are
+ * defined only in such programs, so that weak references to them are NULL in all others.
  */
 #ifndef PTX_PRELOAD_MSAN_H
 #define PTX_PRELOAD_MSAN_H

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* preload/net.c - family net: sockets are made, bound, connected, accepted. */
+/*
+ * preload/net.c - family net: sockets are created, bound, connected and accepted.
+ *
+ * Calls that cannot wait are recorded after the call, without a duration.
+ */
 #include <sys/socket.h>
 
 #include "preload/address.h"
 #include "preload/shim.h"
 
+/* The fields of net.socket. other is the second descriptor of socketpair(). */
 struct socket_data {
 	int32_t fd, error;
 	int32_t domain;
@@ -12,7 +17,8 @@ struct socket_data {
 	int32_t protocol, other;
 };
 
-static void made(struct socket_data *data, int result, const void *caller)
+/* Records the creation of a socket. */
+static void put_socket(struct socket_data *data, int result, const void *caller)
 {
 	data->error = result < 0 ? errno : 0;
 	shim_put(NET_SOCKET, data, sizeof *data, caller);
@@ -20,22 +26,29 @@ static void made(struct socket_data *data, int result, const void *caller)
 
 SHIM_NEXT(socket, shim_no_number);
 
+/* socket(2). */
 SHIM_WRAPPER int socket(int domain, int type, int protocol)
 {
+	/*
+	 * After the call, so that the descriptor is known. errno is that of the call: next() and
+	 * shim_on() do not change it.
+	 */
 	int fd = next(socket)(domain, type, protocol);
 
 	if (shim_on(NET_SOCKET)) {
 		struct socket_data data = { fd, 0, domain, (uint32_t)type, protocol, -1 };
 
-		made(&data, fd, shim_caller());
+		put_socket(&data, fd, shim_caller());
 	}
 	return fd;
 }
 
 SHIM_NEXT(socketpair, shim_no_number);
 
+/* socketpair(2). */
 SHIM_WRAPPER int socketpair(int domain, int type, int protocol, int fds[2])
 {
+	/* The two descriptors are in memory of the program; they are read only after success. */
 	int result = next(socketpair)(domain, type, protocol, fds);
 
 	if (shim_on(NET_SOCKET)) {
@@ -45,32 +58,45 @@ SHIM_WRAPPER int socketpair(int domain, int type, int protocol, int fds[2])
 			data.fd = fds[0];
 			data.other = fds[1];
 		}
-		made(&data, result, shim_caller());
+		put_socket(&data, result, shim_caller());
 	}
 	return result;
 }
 
+/* The fields of net.connect and net.bind. */
 struct named {
 	uint64_t time;
 	int32_t fd, error;
 	char address[SHIM_ADDRESS_TEXT];
 };
 
-/* What the kernel could not read, we do not. */
-static size_t readable(char *to, const struct sockaddr *address, socklen_t bytes, int error)
+/*
+ * Formats an address that the program passed to a call. If the call failed before the kernel read
+ * the address, the address may be invalid memory, and the text is empty.
+ */
+static size_t put_readable(char *to, const struct sockaddr *address, socklen_t bytes, int error)
 {
+	/*
+	 * EINVAL, EBADF and ENOTSOCK may be detected before the address is read, and ECANCELED
+	 * means that the call did not return.
+	 */
 	bool is_read = error != EFAULT && error != ECANCELED && error != EINVAL && error != EBADF &&
 		       error != ENOTSOCK;
 
 	return shim_address(to, is_read ? address : NULL, bytes);
 }
 
+/*
+ * connect() and bind(). The address is formatted after the call, when it is known whether it was
+ * readable.
+ */
 #define NAMED(name, type) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(int fd, __CONST_SOCKADDR_ARG address, socklen_t bytes) \
 	{ \
 		if (!shim_on(type)) \
 			return next(name)(fd, address, bytes); \
+		/* Only the part up to call.len is recorded. */ \
 		struct named data; \
 		data.fd = fd; \
 		data.error = ECANCELED; \
@@ -78,13 +104,18 @@ static size_t readable(char *to, const struct sockaddr *address, socklen_t bytes
 		call.len = offsetof(struct named, address); \
 		int result = next(name)(fd, address, bytes); \
 		data.error = result < 0 ? errno : 0; \
-		call.len += readable(data.address, address.__sockaddr__, bytes, data.error); \
+		call.len += put_readable(data.address, address.__sockaddr__, bytes, data.error); \
 		return result; \
 	}
 
+/*
+ * A non-blocking connect() records EINPROGRESS; the end of the connection's establishment is not
+ * seen.
+ */
 NAMED(connect, NET_CONNECT)
 NAMED(bind, NET_BIND)
 
+/* The fields of net.accept. */
 struct accepted {
 	uint64_t time;
 	int32_t fd, error;
@@ -93,19 +124,26 @@ struct accepted {
 };
 
 /*
- * Whose connection it is is told only if the program wants to know it too. room is what there was
- * for the address; afterwards it says how long the address is, which may be more.
+ * Completes the event of accept(). The peer's address is recorded only if the program requests
+ * it. room is the size of the program's memory. After the call *bytes is the length of the
+ * address, which may be more.
  */
-static void accepts(struct shim_call *call, struct accepted *data, const struct sockaddr *address,
+static void finish_accept(struct shim_call *call, struct accepted *data,
+			  const struct sockaddr *address,
 		    socklen_t room, const socklen_t *bytes)
 {
 	bool is_told = data->accepted >= 0 && address && bytes;
 
+	/*
+	 * The thread may wait long in accept(), so that its duration is the time without a
+	 * client.
+	 */
 	data->error = data->accepted < 0 ? errno : 0;
 	call->len += shim_address(data->address, is_told ? address : NULL,
 				  !is_told ? 0 : *bytes < room ? *bytes : room);
 }
 
+/* accept(2) and accept4(2). room is read before the call, which overwrites it. */
 #define ACCEPT(name, params, args) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name params \
@@ -115,12 +153,13 @@ static void accepts(struct shim_call *call, struct accepted *data, const struct 
 		struct accepted data; \
 		data.fd = fd; \
 		data.error = ECANCELED; \
+		/* -1 if the call does not return. */ \
 		data.accepted = -1; \
 		socklen_t room = shim_address_room(address.__sockaddr__, bytes); \
 		SHIM_CALL(NET_ACCEPT, data); \
 		call.len = offsetof(struct accepted, address); \
 		data.accepted = next(name) args; \
-		accepts(&call, &data, address.__sockaddr__, room, bytes); \
+		finish_accept(&call, &data, address.__sockaddr__, room, bytes); \
 		return data.accepted; \
 	}
 
@@ -128,10 +167,12 @@ ACCEPT(accept, (int fd, __SOCKADDR_ARG address, socklen_t *bytes), (fd, address,
 ACCEPT(accept4, (int fd, __SOCKADDR_ARG address, socklen_t *bytes, int flags),
        (fd, address, bytes, flags))
 
+/* listen() and shutdown(): both have a descriptor and a number. */
 #define ON_SOCKET(name, type) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(int fd, int value) \
 	{ \
+		/* Both calls are short, and cannot be cancelled. */ \
 		int result = next(name)(fd, value); \
 		if (shim_on(type)) { \
 			const int32_t data[] = { fd, result < 0 ? errno : 0, value }; \
@@ -140,5 +181,6 @@ ACCEPT(accept4, (int fd, __SOCKADDR_ARG address, socklen_t *bytes, int flags),
 		return result; \
 	}
 
+/* value is the backlog of listen() and the direction of shutdown(). */
 ON_SOCKET(listen, NET_LISTEN)
 ON_SOCKET(shutdown, NET_SHUTDOWN)

@@ -1,29 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/net_transfer.c - family net: messages are sent and received. read() and write() are io's.
+ * preload/net_transfer.c - family net: messages are sent and received.
+ *
+ * read() and write() on sockets belong to family io. The data of messages is not recorded, only
+ * sizes and, for datagrams, addresses.
  */
 #include <sys/socket.h>
 
 #include "preload/address.h"
 #include "preload/shim.h"
 
+/* The fields of all message events. Types without an address end before it. */
 struct message {
 	uint64_t time;
 	int32_t fd, error;
-	uint64_t size; /* bytes, or messages */
+	uint64_t size; /* bytes, or number of messages */
 	int64_t result;
 	char address[SHIM_ADDRESS_TEXT];
 };
 
 #define MESSAGE_BYTES offsetof(struct message, address)
 
-/* after_ may add the address. */
+/*
+ * The wrapper of a function that sends or receives. room_ is evaluated before the call. after_ is
+ * a statement after it, which may add the address.
+ */
 #define MESSAGE(result_type, name, type, params, args, size_, room_, after_) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER result_type name params \
 	{ \
 		if (!shim_on(type)) \
 			return next(name) args; \
+		/* Only the part up to call.len is recorded. */ \
 		struct message data; \
 		data.fd = fd; \
 		data.error = ECANCELED; \
@@ -34,15 +42,18 @@ struct message {
 		call.len = MESSAGE_BYTES; \
 		data.result = next(name) args; \
 		data.error = data.result < 0 ? errno : 0; \
+		/* Not every use of the macro has an address. */ \
 		(void)room; \
 		after_; \
 		return (result_type)data.result; \
 	}
 
+/* _FORTIFY_SOURCE calls these if it knows the size of the buffer. */
 ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags);
 ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, int flags,
 		       __SOCKADDR_ARG address, socklen_t *bytes);
 
+/* On connected sockets; there is no address. */
 MESSAGE(ssize_t, send, NET_SEND, (int fd, const void *buffer, size_t size, int flags),
 	(fd, buffer, size, flags), size, 0, (void)0)
 MESSAGE(ssize_t, recv, NET_RECV, (int fd, void *buffer, size_t size, int flags),
@@ -50,12 +61,17 @@ MESSAGE(ssize_t, recv, NET_RECV, (int fd, void *buffer, size_t size, int flags),
 MESSAGE(ssize_t, __recv_chk, NET_RECV, (int fd, void *buffer, size_t size, size_t limit, int flags),
 	(fd, buffer, size, limit, flags), size, 0, (void)0)
 
+/* Adds the destination. A call that failed may not have read it. */
 static size_t sent_to(struct message *data, const struct sockaddr *address, socklen_t bytes)
 {
+	/* A connected socket has no address here: the text is empty. */
 	return shim_address(data->address, data->error ? NULL : address, bytes);
 }
 
-/* room is what there was for the address; afterwards bytes may say more. */
+/*
+ * Adds the sender's address, if the program requested it. room is the size of the program's
+ * memory; *bytes is the address's length, which may be more.
+ */
 static size_t received_from(struct message *data, const struct sockaddr *address, socklen_t room,
 			    const socklen_t *bytes)
 {
@@ -65,6 +81,7 @@ static size_t received_from(struct message *data, const struct sockaddr *address
 			    !is_told ? 0 : *bytes < room ? *bytes : room);
 }
 
+/* With an address, as datagrams have it. */
 MESSAGE(ssize_t, sendto, NET_SENDTO,
 	(int fd, const void *buffer, size_t size, int flags, __CONST_SOCKADDR_ARG address,
 	 socklen_t bytes),
@@ -82,6 +99,10 @@ MESSAGE(ssize_t, __recvfrom_chk, NET_RECVFROM,
 	shim_address_room(address.__sockaddr__, bytes),
 	call.len += received_from(&data, address.__sockaddr__, room, bytes))
 
+/*
+ * Messages described by structs of the program. Their addresses and sizes are in memory that may
+ * be invalid, so that only the number of messages is recorded.
+ */
 MESSAGE(ssize_t, sendmsg, NET_SENDMSG, (int fd, const struct msghdr *message, int flags),
 	(fd, message, flags), 1, 0, (void)0)
 MESSAGE(ssize_t, recvmsg, NET_RECVMSG, (int fd, struct msghdr *message, int flags),

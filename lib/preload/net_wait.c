@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/net_wait.c - family net: descriptors are waited for. timeout is in nanoseconds, -1: for
- * ever; where memory may not be there it is asked after the call, and then what select() left of
- * it.
+ * preload/net_wait.c - family net: threads wait for descriptors.
+ *
+ * timeout is in nanoseconds, -1 for ever. A timeout in memory of the program is read after the
+ * call, when it is known to be readable. For select() it is then the time that is left.
  */
 #include <poll.h>
 #include <sys/epoll.h>
@@ -10,24 +11,29 @@
 
 #include "preload/shim.h"
 
+/* The fields of net.poll, net.select and net.epoll. The struct ends in padding. */
 struct wait {
 	uint64_t time;
 	int64_t timeout;
 	int32_t fds, result, error;
 };
 
+/* Without the padding at the end of the struct. */
 #define WAIT_BYTES (offsetof(struct wait, error) + 4)
 
+/* A negative number of milliseconds means for ever. */
 static int64_t of_ms(int ms)
 {
 	return ms < 0 ? -1 : (int64_t)ms * 1000000;
 }
 
+/* A null pointer means for ever. EFAULT: the timeout may be unreadable. */
 static int64_t of_timespec(const struct timespec *time, int error)
 {
 	return !time || error == EFAULT ? -1 : shim_span(time->tv_sec, time->tv_nsec);
 }
 
+/* struct timeval has microseconds. The program may pass any numbers. */
 static int64_t of_timeval(const struct timeval *time, int error)
 {
 	int64_t ns;
@@ -39,10 +45,15 @@ static int64_t of_timeval(const struct timeval *time, int error)
 	return shim_span(time->tv_sec, ns);
 }
 
+/*
+ * The wrapper of a function that waits. fds_ is the number of descriptors, or the epoll
+ * descriptor.
+ */
 #define WAIT(name, type, params, args, fds_, timeout_) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name params \
 	{ \
+		/* An untraced call is passed on with its arguments as they are. */ \
 		if (!shim_on(type)) \
 			return next(name) args; \
 		struct wait data = { .fds = (int32_t)(fds_), .result = -1, .error = ECANCELED }; \
@@ -50,14 +61,19 @@ static int64_t of_timeval(const struct timeval *time, int error)
 		call.len = WAIT_BYTES; \
 		data.result = next(name) args; \
 		data.error = data.result < 0 ? errno : 0; \
+		/* After the call: the kernel has read the timeout, or EFAULT. */ \
 		data.timeout = (timeout_); \
 		return data.result; \
 	}
 
+/* _FORTIFY_SOURCE calls these if it knows the size of the array. */
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room);
 int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 		const sigset_t *mask, size_t room);
 
+/*
+ * A descriptor's number and not the set: the sets are in memory of the program, and can be large.
+ */
 WAIT(poll, NET_POLL, (struct pollfd *fds, nfds_t count, int timeout), (fds, count, timeout), count,
      of_ms(timeout))
 WAIT(__poll_chk, NET_POLL, (struct pollfd *fds, nfds_t count, int timeout, size_t room),

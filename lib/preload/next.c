@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/next.c - the functions behind the shim's.
+ * preload/next.c - finds the next definitions behind the shim's functions.
  *
- * All are looked up when the shim begins, since a first call may come from a signal handler or from
- * a child of a threaded program, where the dynamic linker's lock is not to be had. What is called
- * before is looked up then, which needs nothing but that lock.
+ * All of them are looked up when the shim begins. A first call may come from a signal handler, or
+ * from a child of a program with threads, where the dynamic linker's lock cannot be acquired. A
+ * function that is called before that is looked up at its call, which needs nothing but that
+ * lock.
  */
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -12,9 +13,14 @@
 
 #include "preload/shim.h"
 
+/* The linker defines these symbols around a section whose name is an identifier. */
 extern struct shim_next *const __start_shim_nexts[] __attribute__((visibility("hidden")));
 extern struct shim_next *const __stop_shim_nexts[] __attribute__((visibility("hidden")));
 
+/*
+ * dlsym() may set errno even if it succeeds. RTLD_NEXT means behind the object of the caller, so
+ * that the call must be in the shim itself.
+ */
 void *shim_look_up(const struct shim_next *next)
 {
 	int saved = errno;
@@ -24,6 +30,7 @@ void *shim_look_up(const struct shim_next *next)
 	return function ? function : next->otherwise;
 }
 
+/* Several threads may look up one function at once. They find the same. */
 void *shim_find(struct shim_next *next)
 {
 	void *function = shim_look_up(next);
@@ -34,11 +41,16 @@ void *shim_find(struct shim_next *next)
 
 void shim_find_all(void)
 {
+	/* Functions that a wrapper has already looked up are skipped. */
 	for (struct shim_next *const *at = __start_shim_nexts; at < __stop_shim_nexts; at++)
 		if (!atomic_load_explicit(&(*at)->function, memory_order_relaxed))
 			shim_find(*at);
 }
 
+/*
+ * These replace functions that do not exist behind the shim. Each has the form of a failure of
+ * the functions that it replaces; their arguments are ignored.
+ */
 long shim_no_number(void)
 {
 	errno = ENOSYS;
@@ -56,6 +68,7 @@ int shim_no_error(void)
 	return ENOSYS;
 }
 
+/* 127 is the status of a shell for a command that cannot be executed. */
 void shim_no_return(void)
 {
 	for (;;)

@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/options.c - parses POSIXTRACE_OPTIONS.
+ *
+ * The parser runs in the shim's constructor, perhaps before the constructors of other libraries,
+ * so that it uses neither malloc() nor getopt(). It overwrites its copy of the text with the
+ * words, to which the options then point.
+ */
 #include "preload/options.h"
 
 #include <stdint.h>
 #include <string.h>
 #include <trace.h>
 
+/* The blanks of a shell's word list. */
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* The next word, its quotes taken away, written over the text; NULL at the end. */
+/*
+ * Cuts the next word from the text, without its quotes. The word is written over the text, which
+ * is possible because it is never longer. Returns NULL at the end.
+ */
 static char *next_word(char **text)
 {
 	char *from = *text, *to, *word, quote = 0;
@@ -19,11 +30,16 @@ static char *next_word(char **text)
 		from++;
 	if (!*from)
 		return NULL;
+	/* A quote that is not closed reaches to the end of the text. */
 	for (word = to = from; *from && (quote || !is_blank(*from)); from++) {
 		if (quote && *from == quote)
 			quote = 0;
 		else if (!quote && (*from == '"' || *from == '\''))
 			quote = *from;
+		/*
+		 * A backslash keeps its meaning inside of double quotes, but not inside of single
+		 * quotes, as in a shell.
+		 */
 		else if (*from == '\\' && from[1] && quote != '\'')
 			*to++ = *++from;
 		else
@@ -34,21 +50,29 @@ static char *next_word(char **text)
 	return word;
 }
 
+/*
+ * Reads a size in bytes with an optional unit: 64K, 4M, 1GiB. False: there is another character,
+ * or the number is 0 or too large.
+ */
 static bool read_size(const char *text, size_t *size)
 {
 	static const char units[] = "KMG";
 	uint64_t value = 0;
 	const char *unit;
 
+	/* A sign or a blank is not part of a number. */
 	if (*text < '0' || *text > '9')
 		return false;
+	/* A number that does not fit is refused and not cut. */
 	for (; *text >= '0' && *text <= '9'; text++)
 		if (__builtin_mul_overflow(value, 10, &value) ||
 		    __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
 			return false;
 	unit = *text ? strchr(units, *text == 'k' ? 'K' : *text) : NULL;
+	/* "KiB" is accepted as "K" is. */
 	if (*text && (!unit || (text[1] && strcmp(text + 1, "iB") != 0)))
 		return false;
+	/* Each unit is 1024 times the one before it. */
 	for (const char *u = units; unit && u <= unit; u++)
 		if (__builtin_mul_overflow(value, 1024, &value))
 			return false;
@@ -56,8 +80,10 @@ static bool read_size(const char *text, size_t *size)
 	return value != 0;
 }
 
+/* Reads a policy. Streams and logs have the first two in common. */
 static bool read_policy(const char *text, int *policy, bool of_log)
 {
+	/* The same words as the options of posixtrace record. */
 	if (!strcmp(text, "loop"))
 		*policy = POSIX_TRACE_LOOP;
 	else if (!strcmp(text, "until-full"))
@@ -69,6 +95,10 @@ static bool read_policy(const char *text, int *policy, bool of_log)
 	return true;
 }
 
+/*
+ * The options of posixtrace record that the shim has, with their short letter and the code for
+ * set_option().
+ */
 static const struct {
 	const char *name;
 	char letter, takes;
@@ -81,14 +111,23 @@ static const struct {
 	{ "--verbose", 'v', 'v', false },
 };
 
-/* Which option word is, 0 for none; its value if it stands in the same word. */
+/*
+ * Recognizes an option and returns its code; 0: there is no such option. *value is the value if
+ * it is part of the same word: --size=1M or -s1M. Every word must be an option: there are no
+ * operands.
+ */
 static char recognize(char *word, char **value, bool *has_value)
 {
 	char *equals = strchr(word, '=');
+	/* A long option ends at its '='. */
 	size_t len = equals ? (size_t)(equals - word) : strlen(word);
 
 	*value = NULL;
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+		/*
+		 * A long option must be spelled in full; an abbreviation could become ambiguous
+		 * in a later version.
+		 */
 		bool is_long = strlen(known[i].name) == len && !memcmp(word, known[i].name, len);
 		bool is_short = word[0] == '-' && known[i].letter && word[1] == known[i].letter;
 
@@ -104,8 +143,13 @@ static char recognize(char *word, char **value, bool *has_value)
 	return 0;
 }
 
-static bool take(struct shim_options *options, char what, const char *value)
+/*
+ * Stores an option. False: the value is not valid. For the sizes and policies the value is
+ * checked here; the others are checked where they are used.
+ */
+static bool set_option(struct shim_options *options, char what, const char *value)
 {
+	/* The cases are the codes of the table above. */
 	switch (what) {
 	case 'o':
 		options->output = value;
@@ -114,6 +158,7 @@ static bool take(struct shim_options *options, char what, const char *value)
 		options->families = value;
 		return true;
 	case 'e':
+		/* More patterns than there is room for. */
 		if (options->globs == SHIM_OPTION_GLOBS)
 			return false;
 		options->glob[options->globs++] = value;
@@ -133,11 +178,16 @@ static bool take(struct shim_options *options, char what, const char *value)
 	return false;
 }
 
+/*
+ * The first fault ends the parse, so that the message names one word. Options before it have been
+ * stored, but the caller uses none of them.
+ */
 void shim_options_read(struct shim_options *options, const char *text)
 {
 	char *rest = options->text, *word, *value;
 	bool has_value = false;
 
+	/* The text itself need not be cleared. */
 	memset(options, 0, offsetof(struct shim_options, text));
 	options->is_given = text;
 	if (!text)
@@ -151,6 +201,7 @@ void shim_options_read(struct shim_options *options, const char *text)
 	while ((word = next_word(&rest)) != NULL) {
 		char what = recognize(word, &value, &has_value);
 
+		/* The value is the next word. */
 		if (what && has_value && !value)
 			value = next_word(&rest);
 		if (!what)
@@ -159,7 +210,7 @@ void shim_options_read(struct shim_options *options, const char *text)
 			options->wrong = "its value is missing";
 		else if (!has_value && value)
 			options->wrong = "it takes no value";
-		else if (!take(options, what, value))
+		else if (!set_option(options, what, value))
 			options->wrong = "that is no value for it";
 		else
 			continue;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/options.h - the text of POSIXTRACE_OPTIONS, for programs whose start nobody can change.
+ * preload/options.h - the text of POSIXTRACE_OPTIONS, for programs whose command line cannot be
+ * changed.
  *
- * Options are those of `posixtrace record`, with their values behind a blank or "=". Blanks divide;
- * ' and " keep them together, \ keeps one character.
+ * The options are those of `posixtrace record`, with their values behind a blank or "=". Blanks
+ * separate words. ' and " keep blanks, \ keeps one character.
+ *
+ * Owner     the caller. The result points into the struct itself: do not copy it.
  */
 #ifndef PTX_PRELOAD_OPTIONS_H
 #define PTX_PRELOAD_OPTIONS_H
@@ -16,21 +19,21 @@
 
 struct shim_options {
 	bool is_given;      /* a log is wanted */
-	bool is_verbose;    /* the user asked to be told on standard error why there is none */
-	const char *wrong;  /* what is wrong with the text, NULL: nothing */
-	const char *word;   /* where */
+	bool is_verbose;    /* report on standard error why there is no log */
+	const char *wrong;  /* the fault of the text, in English; NULL: none */
+	const char *word;   /* the word with the fault */
 	const char *output; /* %p is the process id; NULL: posixtrace.ptl */
 	const char *families;
 	const char *glob[SHIM_OPTION_GLOBS];
 	unsigned globs;
-	size_t size;        /* of the stream, 0: the default */
+	size_t size;        /* of the stream in bytes, 0: the default */
 	size_t log_size;
 	int policy;         /* POSIX_TRACE_*, 0: FLUSH */
 	int log_policy;     /* 0: APPEND */
-	char text[SHIM_OPTION_BYTES]; /* what the pointers point into */
+	char text[SHIM_OPTION_BYTES]; /* the text to which the pointers point */
 };
 
-/* text may be NULL: nothing is given. */
+/* Parses a text, which may be NULL: then nothing is given. */
 void shim_options_read(struct shim_options *options, const char *text);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * preload/process.c - family process: a program begins, forks, ends.
  *
- * The child of fork() inherits what its parent is traced into, or nothing; an event says which of
- * the two it is by coming. vfork() is in process_vfork.c.
+ * The child of fork() inherits the streams of its parent or none; the event process.child is
+ * recorded only if it inherits one. vfork() is in process_vfork.c, and functions that execute
+ * programs in process_exec.c and process_spawn.c.
  */
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -13,6 +14,10 @@
 #include "preload/start.h"
 #include "preload/text.h"
 
+/*
+ * The first event of a program. AT_EXECFN is the path that execve(2) was called with; argv[0] may
+ * be anything.
+ */
 void shim_process_begins(void)
 {
 	struct {
@@ -29,6 +34,10 @@ void shim_process_begins(void)
 		 8 + shim_text(data.program, sizeof data.program, program), NULL);
 }
 
+/*
+ * Called by the shim's destructor: the last event of a program that ends by exit() or by a return
+ * from main().
+ */
 void shim_process_ends(void)
 {
 	int32_t pid;
@@ -39,6 +48,7 @@ void shim_process_ends(void)
 	shim_put(PROCESS_END, &pid, sizeof pid, NULL);
 }
 
+/* The first event of a child. Its switch is examined in the child, which may inherit nothing. */
 static void child_begins(const void *caller)
 {
 	const int32_t data[2] = { shim_pid(), shim_parent() };
@@ -47,7 +57,11 @@ static void child_begins(const void *caller)
 		shim_put(PROCESS_CHILD, data, sizeof data, caller);
 }
 
-/* The event is the parent's; in the child there may be nobody who traces any more. */
+/*
+ * fork() and _Fork(). The event is the parent's; the child may have no stream. SHIM_CALL() is not
+ * used, because its cleanup would run in the child, too. fork() calls the fork handlers of the
+ * shim; _Fork() calls none, so shim_self_forked() is called here.
+ */
 #define FORK(name) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER pid_t name(void) \
@@ -73,8 +87,11 @@ static void child_begins(const void *caller)
 FORK(fork)
 FORK(_Fork)
 
-/* By: the function that was called; main() that returns calls none that can be seen. */
-static void exits(int status, const char *by, const void *caller)
+/*
+ * Records a call that ends the process, before it. by is the name of the function that was
+ * called. A return from main() calls none that can be seen.
+ */
+static void put_exit(int status, const char *by, const void *caller)
 {
 	struct {
 		int32_t pid, status;
@@ -84,12 +101,16 @@ static void exits(int status, const char *by, const void *caller)
 	shim_put(PROCESS_EXIT, &data, 8 + shim_text(data.by, sizeof data.by, by), caller);
 }
 
+/*
+ * Functions that end the process. If the real one returned, the process would be in an unknown
+ * state; none does.
+ */
 #define EXIT(name) \
 	SHIM_NEXT(name, shim_no_return); \
 	SHIM_WRAPPER void name(int status) \
 	{ \
 		if (shim_on(PROCESS_EXIT)) \
-			exits(status, #name, shim_caller()); \
+			put_exit(status, #name, shim_caller()); \
 		next(name)(status); \
 		__builtin_unreachable(); \
 	}

@@ -2,9 +2,12 @@
 /*
  * preload/process_exec.c - family process: another program is executed.
  *
- * The event comes before the call, which does not return; if it does there is another one that says
- * why. In a child of vfork() the process id of these events is the parent's, whose memory it is;
- * their field pid is the child's.
+ * The event precedes the call, which does not return if it succeeds. If it returns, a second
+ * event has the error. In a child of vfork(), the process id of these events is that of the
+ * parent, whose memory the child uses; their field pid is the child's.
+ *
+ * All functions end in execve(), execvpe(), fexecve() or execveat() with an environment from
+ * which the shim has been removed if the program cannot load it.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -15,7 +18,11 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
-static void before(int fd, const char *path, char *const argv[], const void *caller)
+/*
+ * Records a call before it. The path and the arguments are read from memory that may be invalid,
+ * so that they are checked first (text.h).
+ */
+static void put_exec(int fd, const char *path, char *const argv[], const void *caller)
 {
 	struct {
 		int32_t pid, fd;
@@ -27,7 +34,8 @@ static void before(int fd, const char *path, char *const argv[], const void *cal
 	shim_put(PROCESS_EXEC, &data, 8 + len, caller);
 }
 
-static int after(int result, const void *caller)
+/* Records the failure of a call. errno is that of the call. */
+static int put_exec_failed(int result, const void *caller)
 {
 	const int32_t data[2] = { shim_pid(), errno };
 
@@ -36,22 +44,31 @@ static int after(int result, const void *caller)
 	return result;
 }
 
-/* The rest are arguments of SHIM_ENVIRONMENT(); by and args are the real call, with its result. */
+/*
+ * The wrapper of a function that executes a program. The last arguments are those of
+ * SHIM_ENVIRONMENT(); by and args are the real call, whose result is the wrapper's.
+ */
 #define EXEC(name, params, by, args, fd, path, ...) \
 	SHIM_WRAPPER int name params \
 	{ \
+		/* Before shim_on(): an untraced call needs it, too. */ \
 		char *const *environment = SHIM_ENVIRONMENT(__VA_ARGS__); \
 		if (!shim_on(PROCESS_EXEC)) \
 			return next(by) args; \
-		before(fd, path, argv, shim_caller()); \
-		return after(next(by) args, shim_caller()); \
+		put_exec(fd, path, argv, shim_caller()); \
+		return put_exec_failed(next(by) args, shim_caller()); \
 	}
 
+/* The real functions that the wrappers below call. */
 SHIM_NEXT(execve, shim_no_number);
 SHIM_NEXT(execvpe, shim_no_number);
 SHIM_NEXT(fexecve, shim_no_number);
 SHIM_NEXT(execveat, shim_no_number);
 
+/*
+ * execv() and execvp() have no environment; they pass environ to the functions that have one,
+ * because it may have to change.
+ */
 EXEC(execve, (const char *path, char *const argv[], char *const envp[]), execve,
      (path, argv, environment), -1, path, envp, AT_FDCWD, path, false)
 EXEC(execv, (const char *path, char *const argv[]), execve, (path, argv, environment), -1, path,
@@ -66,8 +83,8 @@ EXEC(execveat, (int fd, const char *path, char *const argv[], char *const envp[]
      execveat, (fd, path, argv, environment, flags), fd, path, envp, fd, path, false)
 
 /*
- * A list of arguments is a vector in the caller's frame, as in the C library: these functions may
- * be called in a child that must not allocate memory.
+ * Counts the arguments of a list. The list becomes a vector in the caller's frame, as in the C
+ * library: these functions may be called in a child that must not allocate memory.
  */
 #define COUNT(count, first, list) \
 	do { \
@@ -77,13 +94,18 @@ EXEC(execveat, (int fd, const char *path, char *const argv[], char *const envp[]
 		va_end(list); \
 	} while (0)
 
-static void fill(char **argv, const char *first, va_list list)
+/* Copies the list with its NULL into argv, which has room for it. */
+static void fill_arguments(char **argv, const char *first, va_list list)
 {
 	*argv = (char *)(uintptr_t)first;
 	while (*argv)
 		*++argv = va_arg(list, char *);
 }
 
+/*
+ * execl() and execlp(). alloca() is in the macro, because the memory must be in the wrapper's
+ * frame.
+ */
 #define EXECL(name, by, is_searched) \
 	SHIM_WRAPPER int name(const char *path, const char *first, ...) \
 	{ \
@@ -92,19 +114,20 @@ static void fill(char **argv, const char *first, va_list list)
 		COUNT(count, first, list); \
 		char **argv = __builtin_alloca((count + 1) * sizeof *argv); \
 		va_start(list, first); \
-		fill(argv, first, list); \
+		fill_arguments(argv, first, list); \
 		va_end(list); \
 		char *const *environment = \
 			SHIM_ENVIRONMENT(environ, AT_FDCWD, path, is_searched); \
 		if (!shim_on(PROCESS_EXEC)) \
 			return next(by)(path, argv, environment); \
-		before(-1, path, argv, shim_caller()); \
-		return after(next(by)(path, argv, environment), shim_caller()); \
+		put_exec(-1, path, argv, shim_caller()); \
+		return put_exec_failed(next(by)(path, argv, environment), shim_caller()); \
 	}
 
 EXECL(execl, execve, false)
 EXECL(execlp, execvpe, true)
 
+/* execle() has the environment as a further argument behind the NULL. */
 SHIM_WRAPPER int execle(const char *path, const char *first, ...)
 {
 	size_t count;
@@ -116,6 +139,7 @@ SHIM_WRAPPER int execle(const char *path, const char *first, ...)
 	argv = __builtin_alloca((count + 1) * sizeof *argv);
 	va_start(list, first);
 	*argv = (char *)(uintptr_t)first;
+	/* The list ends with NULL, which is copied; then follows the environment. */
 	for (size_t i = 0; argv[i]; i++)
 		argv[i + 1] = va_arg(list, char *);
 	environment = va_arg(list, char **);
@@ -123,6 +147,6 @@ SHIM_WRAPPER int execle(const char *path, const char *first, ...)
 	environment = SHIM_ENVIRONMENT(environment, AT_FDCWD, path, false);
 	if (!shim_on(PROCESS_EXEC))
 		return next(execve)(path, argv, environment);
-	before(-1, path, argv, shim_caller());
-	return after(next(execve)(path, argv, environment), shim_caller());
+	put_exec(-1, path, argv, shim_caller());
+	return put_exec_failed(next(execve)(path, argv, environment), shim_caller());
 }

@@ -2,8 +2,8 @@
 /*
  * preload/process_spawn.c - family process: programs that are started by one call.
  *
- * The child that the C library makes for it runs in our memory until it executes the program;
- * nothing of the shim is called there.
+ * The C library makes a child that runs in this process's memory until it executes the program.
+ * Nothing of the shim is called there, so that these functions are wrapped as a whole.
  */
 #include <fcntl.h>
 #include <spawn.h>
@@ -14,12 +14,18 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
+/* The fields of process.spawn: the path and the arguments follow each other in text. */
 struct spawn_data {
 	uint64_t time;
 	int32_t child, error;
+	/* In the schema the texts are two strings. */
 	char text[SHIM_TEXT];
 };
 
+/*
+ * posix_spawn() and posix_spawnp() return an error number and leave errno. The child's id is
+ * stored for the program only after success, as the standard specifies it for the real function.
+ */
 #define SPAWN(name, is_searched) \
 	SHIM_NEXT(name, shim_no_error); \
 	SHIM_WRAPPER int name(pid_t *child, const char *path, \
@@ -27,9 +33,11 @@ struct spawn_data {
 			      const posix_spawnattr_t *attr, char *const argv[], \
 			      char *const envp[]) \
 	{ \
+		/* Before shim_on(): an untraced call needs it, too. */ \
 		envp = SHIM_ENVIRONMENT(envp, AT_FDCWD, path, is_searched); \
 		if (!shim_on(PROCESS_SPAWN)) \
 			return next(name)(child, path, actions, attr, argv, envp); \
+		/* Only the part up to call.len is recorded. */ \
 		struct spawn_data data; \
 		pid_t pid = -1; \
 		size_t len; \
@@ -43,7 +51,7 @@ struct spawn_data {
 			if (child) \
 				*child = pid; \
 		} \
-		/* What failed may have been another thing than the path. */ \
+		/* The file actions may have failed, and not the path. */ \
 		len = (data.error ? shim_text_before : shim_text)(data.text, \
 								  sizeof data.text / 2, path); \
 		len += shim_text_arguments(data.text + len, sizeof data.text - len, argv); \
@@ -51,23 +59,33 @@ struct spawn_data {
 		return data.error; \
 	}
 
+/* posix_spawnp() searches the program in PATH of the caller. */
 SPAWN(posix_spawn, false)
 SPAWN(posix_spawnp, true)
 
 SHIM_NEXT(system, shim_no_number);
 
+/*
+ * system(3). The command is read before the call, because the program may change it from another
+ * thread while the command runs.
+ */
 SHIM_WRAPPER int system(const char *command)
 {
+	/* The fields of process.system. */
 	struct {
 		uint64_t time;
 		int32_t status, error;
 		char command[SHIM_TEXT];
 	} data;
 
+	/*
+	 * /bin/sh inherits the environment of the process, so that the shim is removed from that.
+	 */
 	shim_environment_for_shell(shim_caller());
 	if (!shim_on(PROCESS_SYSTEM))
 		return next(system)(command);
 	data.status = -1;
+	/* As for every cancellation point: the value of a call that does not return. */
 	data.error = ECANCELED;
 	SHIM_CALL(PROCESS_SYSTEM, data);
 	call.len = 16 + shim_text_before(data.command, sizeof data.command, command);
@@ -78,8 +96,10 @@ SHIM_WRAPPER int system(const char *command)
 
 SHIM_NEXT(popen, shim_no_pointer);
 
+/* popen(3). The event has the mode and the command. */
 SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 {
+	/* The fields of process.popen: mode and command follow each other in text. */
 	struct popen_data {
 		uint64_t time;
 		uint64_t file;
@@ -89,6 +109,7 @@ SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 	size_t len;
 	FILE *file;
 
+	/* As for system(). */
 	shim_environment_for_shell(shim_caller());
 	if (!shim_on(PROCESS_POPEN))
 		return next(popen)(command, mode);
@@ -98,6 +119,7 @@ SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 	call.len = offsetof(struct popen_data, text);
 	file = next(popen)(command, mode);
 	data.file = (uint64_t)(uintptr_t)file;
+	/* errno of a failed popen(), 0 otherwise. */
 	data.error = file ? 0 : errno;
 	len = shim_text_after(data.text, 16, mode, data.error);
 	len += shim_text_after(data.text + len, sizeof data.text - len, command, data.error);
@@ -105,10 +127,12 @@ SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 	return file;
 }
 
+/* pclose(3) waits for the command; its result is a status as that of waitpid(). */
 SHIM_NEXT(pclose, shim_no_number);
 
 SHIM_WRAPPER int pclose(FILE *file)
 {
+	/* The fields of process.pclose. */
 	struct {
 		uint64_t time;
 		uint64_t file;

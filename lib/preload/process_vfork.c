@@ -2,39 +2,43 @@
 /*
  * preload/process_vfork.c - family process: vfork(), which returns twice on one stack.
  *
- * The child returns first and goes on in the caller's frame, where it overwrites whatever a wrapper
- * would have left there. So the wrapper leaves nothing: as the C library's own, it takes the return
- * address into a register, which the kernel keeps for each of the two, and puts it back afterwards.
- * What is to be remembered meanwhile is thread-local; the child has that in common with its parent,
- * which sleeps.
+ * The child returns first and runs in the caller's frame, where it overwrites everything that a
+ * wrapper would have left on the stack. The wrapper therefore leaves nothing there. Like the C
+ * library's vfork(), it moves the return address into a register, which the kernel preserves for
+ * both processes, and restores it afterwards. Data that the parent needs after the call is
+ * thread-local. The child shares it with its parent, which sleeps meanwhile.
  *
- * In the child events are traced as events of the thread whose memory it uses; their own fields
- * tell the child's process id. It is the parent's thread again when the child has executed or
- * ended.
+ * Events of the child are recorded as events of the thread whose memory it uses; their own fields
+ * have the child's process id. The thread is the parent's again when the child has executed a
+ * program or ended.
  *
- * On other processors than x86-64 vfork() is the C library's, and not seen.
+ * On other processors than x86-64, vfork() is the C library's and is not seen.
  */
 #include <unistd.h>
 
 #include "preload/shim.h"
 #include "preload/vfork.h"
 
+/* Set by the child in the memory of both, and cleared by the parent when it continues. */
 _Thread_local bool shim_is_vfork_child __attribute__((tls_model("initial-exec")));
 
 #if defined __x86_64__
 
+/* Time of the call of vfork(), or 0 if the type was not traced then. */
 static _Thread_local uint64_t begin __attribute__((tls_model("initial-exec")));
 
-/* Called by the code below. */
+/* The assembly below calls these. */
 __attribute__((used)) void shim_vfork_before(void);
 __attribute__((used)) void shim_vfork_child(const void *caller);
 __attribute__((used)) pid_t shim_vfork_parent(long result, const void *caller);
 
+/* Runs before the system call, in the parent. */
 void shim_vfork_before(void)
 {
 	begin = *shim_switch[PROCESS_VFORK] ? shim_now() : 0;
 }
 
+/* Runs in the child. shim_pid() may call getpid() here; the parent's id is known. */
 void shim_vfork_child(const void *caller)
 {
 	int32_t data[2];
@@ -48,6 +52,10 @@ void shim_vfork_child(const void *caller)
 	shim_put(PROCESS_VCHILD, data, sizeof data, caller);
 }
 
+/*
+ * Runs in the parent after the child has executed a program or ended. result is the kernel's: an
+ * id or -errno. The C library's wrapper sets errno from it, and so must this.
+ */
 pid_t shim_vfork_parent(long result, const void *caller)
 {
 	struct {
@@ -66,6 +74,11 @@ pid_t shim_vfork_parent(long result, const void *caller)
 	return data.child;
 }
 
+/*
+ * vfork() itself. The return address is kept in rdi, which the system call does not change.
+ * syscall overwrites rcx and r11. The cfi directives describe where the return address is at each
+ * instruction.
+ */
 __asm__(
 	"	.text\n"
 	"	.globl vfork\n"

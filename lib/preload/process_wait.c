@@ -1,22 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* preload/process_wait.c - family process: children are waited for. */
+/*
+ * preload/process_wait.c - family process: a process waits for its children.
+ *
+ * All functions record one event type. which is the process that is waited for: -1 for any,
+ * otherwise the argument of the call.
+ */
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "preload/shim.h"
 
-/* status is what the call tells of the child, if it is known: */
+/* Value of the field known: status is valid. A call with WNOHANG may return without a child. */
 #define OF_A_CHILD 1
 
+/* The fields of process.wait. */
 struct wait_data {
 	uint64_t time;
+	/* The process that was found; 0: none yet (WNOHANG); -1: an error. */
 	int32_t child, error;
 	int32_t which;
 	uint32_t options;
 	int32_t status, known;
 };
 
-/* Status is stored where the caller wants it, or where only we see it. */
+/*
+ * The wrapper of a function that returns the status by a pointer. If the program passes NULL, the
+ * wrapper provides memory, because the event has the status in any case.
+ */
 #define WAIT(name, params, args, which_, options_) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER pid_t name params \
@@ -27,13 +37,16 @@ struct wait_data {
 			.child = -1, .error = ECANCELED, .which = (which_), \
 			.options = (uint32_t)(options_) \
 		}; \
+		/* Memory for the status, in the wrapper's frame. */ \
 		int own; \
 		if (!status) \
 			status = &own; \
+		/* The event's duration is how long the process waited. */ \
 		SHIM_CALL(PROCESS_WAIT, data); \
 		data.child = next(name) args; \
 		data.error = data.child < 0 ? errno : 0; \
 		if (data.child > 0) { \
+			/* Only for a child: WNOHANG returns 0 and stores no status. */ \
 			data.status = *status; \
 			data.known = OF_A_CHILD; \
 		} \
@@ -41,16 +54,20 @@ struct wait_data {
 	}
 
 WAIT(wait, (int *status), (status), -1, 0)
+/* wait() is waitpid() for any child, without options. */
 WAIT(waitpid, (pid_t child, int *status, int options), (child, status, options), child, options)
+/* wait3() and wait4() also return the use of resources, which is not recorded. */
 WAIT(wait3, (int *status, int options, struct rusage *usage), (status, options, usage), -1, options)
 WAIT(wait4, (pid_t child, int *status, int options, struct rusage *usage),
      (child, status, options, usage), child, options)
 
-/* As waitpid() would have told it. */
+/* Converts the answer of waitid() to a status as waitpid() returns it. */
 static int status_of(const siginfo_t *info)
 {
+	/* The codes of siginfo_t and the bits of a status describe the same events. */
 	switch (info->si_code) {
 	case CLD_EXITED:
+		/* The status of waitpid() has the exit code in its second byte. */
 		return info->si_status << 8;
 	case CLD_STOPPED:
 	case CLD_TRAPPED:
@@ -58,6 +75,7 @@ static int status_of(const siginfo_t *info)
 	case CLD_CONTINUED:
 		return 0xffff;
 	case CLD_DUMPED:
+		/* A core dump is one bit beside the signal. */
 		return info->si_status | 0x80;
 	}
 	return info->si_status;
@@ -65,8 +83,10 @@ static int status_of(const siginfo_t *info)
 
 SHIM_NEXT(waitid, shim_no_number);
 
+/* waitid(2). It returns 0 without a child for WNOHANG; si_pid is then 0. */
 SHIM_WRAPPER int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
+	/* which has the id for P_PID, P_PGID and P_PIDFD. */
 	struct wait_data data = {
 		.child = -1, .error = ECANCELED, .which = type == P_ALL ? -1 : (int32_t)id,
 		.options = (uint32_t)options
@@ -76,11 +96,13 @@ SHIM_WRAPPER int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 	if (!shim_on(PROCESS_WAIT))
 		return next(waitid)(type, id, info, options);
+	/* Defined also if the call finds no child. */
 	own.si_pid = 0;
 	SHIM_CALL(PROCESS_WAIT, data);
 	result = next(waitid)(type, id, info ? info : &own, options);
 	data.error = result < 0 ? errno : 0;
 	if (result == 0) {
+		/* The program may pass NULL for info. */
 		const siginfo_t *told = info ? info : &own;
 
 		data.child = told->si_pid;

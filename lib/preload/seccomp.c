@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/seccomp.c - family process: the program limits the system calls that it may make.
+ * preload/seccomp.c - family process: the program restricts the system calls that it may make.
  *
- * Before a filter is installed the library takes what it needs; from then on it makes no system
- * call that the program did not ask for. A thread in strict mode, or after prctl(PR_SET_TSC), must
- * not read the processor's counter, which the clock is made of: its tracing ends.
+ * Before a filter is installed, the library reserves what it needs. From then on it makes no
+ * system call that the program did not request (posix_trace_confine_np()). A thread in strict
+ * mode, or after prctl(PR_SET_TSC), must not read the processor's counter, on which the clock is
+ * based: the thread's events are counted as lost.
  *
- * A filter that is installed by an instruction of the program's own is not seen.
+ * A filter that the program installs by its own system call instruction is not seen.
  */
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -20,14 +21,23 @@
 #define PR_SET_SYSCALL_USER_DISPATCH 59
 #endif
 
+/*
+ * The effect of a call: none; a filter for system calls; only read(), write() and exit() remain;
+ * no clock; the clock is available again.
+ */
 enum limit { LIMIT_NONE, LIMIT_FILTER, LIMIT_STRICT, LIMIT_CLOCK, LIMIT_CLOCK_NO_MORE };
 
+/* flags are those of seccomp(2). */
 struct change {
 	enum limit limit;
 	uint32_t flags;
 };
 
-/* Programs ask by a filter at NULL whether there are filters; that installs none. */
+/*
+ * Determines the effect of prctl(). Programs pass a null filter to find out whether the kernel
+ * supports filters; that installs none. PR_SET_SYSCALL_USER_DISPATCH makes system calls outside
+ * of a range signal SIGSYS, so that it is treated as a filter.
+ */
 static struct change of_prctl(int option, unsigned long value, unsigned long filter)
 {
 	struct change change = { LIMIT_NONE, 0 };
@@ -45,6 +55,7 @@ static struct change of_prctl(int option, unsigned long value, unsigned long fil
 	return change;
 }
 
+/* Determines the effect of a system call that a program makes through syscall(). */
 static struct change of_syscall(long number, long a, long b, long c)
 {
 	struct change change = { LIMIT_NONE, 0 };
@@ -61,8 +72,13 @@ static struct change of_syscall(long number, long a, long b, long c)
 	return change;
 }
 
-static void tell(struct change change, int error, const void *caller)
+/*
+ * Records the change. It is called after a filter is installed, and before strict mode, in which
+ * no event is possible.
+ */
+static void put_seccomp(struct change change, int error, const void *caller)
 {
+	/* The fields of process.seccomp. */
 	const struct {
 		int32_t mode;
 		uint32_t flags;
@@ -74,7 +90,11 @@ static void tell(struct change change, int error, const void *caller)
 		shim_put(PROCESS_SECCOMP, &data, sizeof data, caller);
 }
 
-static void before(struct change change, const void *caller)
+/*
+ * Prepares the library, before the call. If the call fails, the process remains quiet, because
+ * that state is never left.
+ */
+static void before_change(struct change change, const void *caller)
 {
 	if (change.limit == LIMIT_FILTER || change.limit == LIMIT_STRICT) {
 		posix_trace_confine_np(change.flags & SECCOMP_FILTER_FLAG_TSYNC ?
@@ -82,25 +102,32 @@ static void before(struct change change, const void *caller)
 					       POSIX_TRACE_CONFINE_PROCESS_NP);
 		atomic_store_explicit(&shim_quiet, true, memory_order_relaxed);
 	}
+	/* Strict mode ends this thread's events. */
 	if (change.limit == LIMIT_STRICT)
-		tell(change, 0, caller); /* the last event of this thread */
+		put_seccomp(change, 0, caller); /* the last event of this thread */
 	if (change.limit == LIMIT_STRICT || change.limit == LIMIT_CLOCK)
 		shim_blind(true);
 }
 
-static void after(struct change change, long result, const void *caller)
+/* Completes after the call: undoes what does not apply after a failure, and records a filter. */
+static void after_change(struct change change, long result, const void *caller)
 {
 	const bool failed = result < 0;
 
+	/* Enabled again, or the restriction failed: the thread's clock is available. */
 	if ((change.limit == LIMIT_CLOCK_NO_MORE && !failed) ||
 	    ((change.limit == LIMIT_STRICT || change.limit == LIMIT_CLOCK) && failed))
 		shim_blind(false);
 	if (change.limit == LIMIT_FILTER || (change.limit == LIMIT_STRICT && failed))
-		tell(change, failed ? errno : 0, caller);
+		put_seccomp(change, failed ? errno : 0, caller);
 }
 
 SHIM_NEXT(prctl, shim_no_number);
 
+/*
+ * prctl(2) has up to four further arguments. Reading those that the caller did not pass yields
+ * any values, which the kernel ignores for these options.
+ */
 SHIM_WRAPPER int prctl(int option, ...)
 {
 	unsigned long argument[4];
@@ -113,15 +140,18 @@ SHIM_WRAPPER int prctl(int option, ...)
 		argument[i] = va_arg(list, unsigned long);
 	va_end(list);
 	change = of_prctl(option, argument[0], argument[1]);
-	before(change, shim_caller());
+	before_change(change, shim_caller());
 	result = next(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
-	after(change, result, shim_caller());
+	after_change(change, result, shim_caller());
 	return result;
 }
 
 SHIM_NEXT(syscall, shim_no_number);
 
-/* Called by the code below, by a jump: the arguments and the caller are those of syscall(). */
+/*
+ * The assembly below jumps to it with the arguments of syscall(), so that its return address is
+ * that of syscall()'s caller.
+ */
 __attribute__((used)) long shim_syscall(long number, long a, long b, long c, long d, long e,
 					long f);
 __attribute__((used, visibility("hidden"))) _Atomic(void *) shim_syscall_next;
@@ -131,20 +161,25 @@ long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
 	struct change change = of_syscall(number, a, b, c);
 	long result;
 
-	before(change, shim_caller());
+	before_change(change, shim_caller());
 	result = next(syscall)(number, a, b, c, d, e, f);
-	after(change, result, shim_caller());
+	after_change(change, result, shim_caller());
 	return result;
 }
 
+/*
+ * The assembly jumps to the real function by this variable. Before it is set, every call is
+ * handled in C.
+ */
 void shim_syscall_begin(void)
 {
 	atomic_store_explicit(&shim_syscall_next, next(syscall), memory_order_release);
 }
 
 /*
- * A wrapper with a frame of its own would be in the way of calls that return twice, or on another
- * stack.
+ * syscall(). A wrapper with a frame of its own would disturb calls that return twice, such as
+ * clone(), or on another stack. All numbers but prctl and seccomp are passed on by a jump, with
+ * the registers unchanged.
  */
 #if defined __x86_64__
 

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/self.c - the process id without a system call, and threads that must not read the
+ * clock.
+ *
+ * The id is stored in a page that the kernel zeroes in a child, however the child was made. So a
+ * wrong id is never used, and getpid() is called once in each process.
+ */
 #include "preload/self.h"
 
 #include <pthread.h>
@@ -11,18 +18,27 @@
 
 #define PAGE 4096
 
+/* Once true, it remains true, like the filter. */
 atomic_bool shim_quiet;
 _Thread_local bool shim_is_blind __attribute__((tls_model("initial-exec")));
 
-/* Zeroed in a child, whichever way it was made; the parent's id is not. */
+/*
+ * Zeroed in a child of fork(), _Fork() or clone(). A whole page, because the kernel wipes pages.
+ */
 static _Alignas(PAGE) union {
 	_Atomic(pid_t) pid;
 	unsigned char bytes[PAGE];
 } wiped;
+/*
+ * The last id that this memory had: in a child that of the parent, because this variable is
+ * copied.
+ */
 static pid_t last_pid, parent;
+/* The id of a child of vfork(), in its parent's memory; 0: not known yet. */
 static _Thread_local pid_t vfork_pid __attribute__((tls_model("initial-exec")));
 
-static pid_t keep(pid_t pid)
+/* Stores the id of this process. If it is new, the last one is the parent's. */
+static pid_t keep_pid(pid_t pid)
 {
 	if (pid != last_pid)
 		parent = last_pid;
@@ -33,16 +49,22 @@ static pid_t keep(pid_t pid)
 
 void shim_self_begin(void)
 {
-	/* Advice is for anonymous memory, which a page of zeros in a library mostly is. */
+	/*
+	 * MADV_WIPEONFORK is for anonymous memory only. A page of zeros in a library usually is
+	 * anonymous; if not, anonymous memory is mapped over it.
+	 */
 	if (madvise(&wiped, sizeof wiped, MADV_WIPEONFORK) &&
 	    mmap(&wiped, sizeof wiped, PROT_READ | PROT_WRITE,
 		 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
 		madvise(&wiped, sizeof wiped, MADV_WIPEONFORK);
-	keep(getpid());
+	keep_pid(getpid());
 	parent = getppid();
 }
 
-/* fork() has given its child's only thread the child's id, which a mutex tells: lib/base/ids.h. */
+/*
+ * In a child of fork(): fork() has given the thread's descriptor the child's id, which a mutex
+ * shows (base/ids.h). So no system call is needed, which a filter might refuse.
+ */
 void shim_self_forked(void)
 {
 	pthread_mutex_t mutex = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
@@ -52,9 +74,10 @@ void shim_self_forked(void)
 		pid = mutex.__data.__owner;
 		pthread_mutex_unlock(&mutex);
 	}
-	keep(pid ? pid : getpid());
+	keep_pid(pid ? pid : getpid());
 }
 
+/* Called by the wrapper of vfork() in the child, before its first event. */
 void shim_self_vforked(void)
 {
 	vfork_pid = 0;
@@ -65,11 +88,16 @@ pid_t shim_pid(void)
 	pid_t pid = atomic_load_explicit(&wiped.pid, memory_order_relaxed);
 
 	if (shim_is_vfork_child) {
+		/*
+		 * A quiet process must not call getpid(), so that its children by vfork() have
+		 * the id 0 in events.
+		 */
 		if (!vfork_pid && !shim_is_quiet())
 			vfork_pid = getpid();
 		return vfork_pid;
 	}
-	return pid ? pid : keep(getpid()); /* a child of a raw clone() */
+	/* A child of a raw clone(): zeroed, and no fork handler ran. */
+	return pid ? pid : keep_pid(getpid());
 }
 
 pid_t shim_parent(void)
@@ -78,6 +106,10 @@ pid_t shim_parent(void)
 				   : parent;
 }
 
+/*
+ * The state of the shim changes first, so that wrappers record no event for which the library
+ * would read the clock.
+ */
 void shim_blind(bool is_blind)
 {
 	shim_is_blind = is_blind;

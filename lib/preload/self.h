@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/self.h - what the shim knows of its process and thread without a system call.
+ * preload/self.h - what the shim knows about its process and thread without a system call.
  *
+ * Threads   all functions may be called by any thread.
  * Signals   everything here is async-signal-safe.
  */
 #ifndef PTX_PRELOAD_SELF_H
@@ -11,23 +12,25 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* When the program starts; in a child of fork(). */
+/* At the program's start, and in a child of fork(). */
 void shim_self_begin(void);
 void shim_self_forked(void);
 
 /*
- * Of a child of vfork(), which has its parent's memory, its own id all the same; 0 if only a system
- * call would tell it and none may be made.
+ * Returns the id of this process. For a child of vfork(), which shares its parent's memory, its
+ * own id; 0 if that needs a system call and the process is quiet.
  */
 pid_t shim_pid(void);
 
-/* The process that forked this one, or 0. */
+/* Returns the id of the process that forked this one, or 0. */
 pid_t shim_parent(void);
 
-/* A new child of vfork() runs in this thread. */
+/* Called in a new child of vfork(), which runs in this thread. */
 void shim_self_vforked(void);
 
-/* A seccomp filter is installed, or about to be: no system call but the program's. */
+/*
+ * True if a seccomp filter is installed or about to be: the shim makes no system call of its own.
+ */
 extern atomic_bool shim_quiet;
 
 static inline bool shim_is_quiet(void)
@@ -35,7 +38,10 @@ static inline bool shim_is_quiet(void)
 	return atomic_load_explicit(&shim_quiet, memory_order_relaxed);
 }
 
-/* This thread must not read the clock, and makes no events. */
+/*
+ * True: this thread must not read the clock and records no events. shim_blind() sets it and
+ * informs the library.
+ */
 extern _Thread_local bool shim_is_blind __attribute__((tls_model("initial-exec")));
 void shim_blind(bool is_blind);
 

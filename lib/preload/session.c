@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/session.c - creates the stream and the log that POSIXTRACE_OPTIONS requests.
+ *
+ * It runs in the shim's constructor and uses public functions only. It must not disturb the
+ * program: errors are reported only if the user requested that, descriptors get high numbers, and
+ * errno is restored.
+ */
 #include "preload/session.h"
 
 #include <errno.h>
@@ -14,17 +21,21 @@
 
 #define DEFAULT_OUTPUT "posixtrace.ptl"
 #define DEFAULT_SIZE   ((size_t)4 << 20)
+/* Lowest number of the descriptor that holds the lock on the log, out of the program's way. */
 #define LOCK_FD_MIN    240
+/* Seconds in which an empty log counts as one whose writer is about to lock it. */
 #define YOUNG_S        5
-#define MOST_LOGS      1000 /* of one process */
-#define STREAM_NAME    "preload:" /* and the log's name */
+#define MOST_LOGS      1000 /* of one process, with the same name */
+#define STREAM_NAME    "preload:" /* the stream's name is this and the log's name */
 
-static void say(const struct shim_options *options, const char *what, const char *why)
+/* Reports a problem on standard error, if the user requested that. */
+static void report_problem(const struct shim_options *options, const char *what, const char *why)
 {
 	if (options->is_verbose)
 		dprintf(STDERR_FILENO, "POSIXTRACE_OPTIONS: %s: %s\n", what, why);
 }
 
+/* Callback of posix_trace_look_np(): sets *arg if the stream is one of another process's shim. */
 static void find_inherited(void *arg, const struct posix_trace_stream_np *stream)
 {
 	bool *found = arg;
@@ -34,6 +45,10 @@ static void find_inherited(void *arg, const struct posix_trace_stream_np *stream
 		*found = true;
 }
 
+/*
+ * Returns whether this process is a child that inherits such a stream. Its events are in that log
+ * already.
+ */
 static bool has_inherited(void)
 {
 	bool found = false;
@@ -43,9 +58,13 @@ static bool has_inherited(void)
 	return found;
 }
 
-/* %p is the process id, %% a %. False: that is too long. */
-static bool expand(char *path, size_t bytes, const char *pattern)
+/*
+ * Expands %p to the process id and %% to a percent sign. False: the result is too long. 16 bytes
+ * are enough for a number and the NUL.
+ */
+static bool expand_path(char *path, size_t bytes, const char *pattern)
 {
+	/* The pattern comes from the user's environment. */
 	size_t len = 0;
 
 	for (; *pattern; pattern++) {
@@ -63,9 +82,13 @@ static bool expand(char *path, size_t bytes, const char *pattern)
 	return true;
 }
 
-/* Of this very process, made before it executed this program. */
+/*
+ * Returns whether the log was written by this process, before it executed this program. Such a
+ * log is kept, because the process continues it under another name.
+ */
 static bool is_own(int fd)
 {
+	/* The log's header has the number of the process that wrote it. */
 	struct posix_trace_loginfo_np info = { .pid = 0 };
 	trace_id_t trid;
 
@@ -76,7 +99,10 @@ static bool is_own(int fd)
 	return info.pid == getpid();
 }
 
-/* An empty file that is this young may be a log whose writer is about to lock it. */
+/*
+ * Returns whether an empty file is so young that it may be a log whose writer is about to lock
+ * it.
+ */
 static bool is_just_made(const struct stat *file)
 {
 	struct timespec now;
@@ -86,21 +112,29 @@ static bool is_just_made(const struct stat *file)
 }
 
 /*
- * Moves a log out of the way, to .old, unless somebody writes it: who writes has locked it. The
- * lock is held until it is moved, so that of several who want its name one moves it, and no other's
- * after it. False: the name is in use, and errno is what it was before.
+ * Renames a log to NAME.old, unless a process is writing it. A writer has locked its log. The
+ * lock is held until the file is renamed: of several processes that want the name, one renames
+ * it, and none of them renames the new log of another. False: the name is in use.
  */
 static bool move_away(const char *path)
 {
+	/* Not O_CREAT; a pipe or a terminal of that name must not make the program wait. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	char old[PATH_MAX + 8];
 	struct stat file, now;
 	bool moved;
 
+	/*
+	 * ENOENT: another process has just renamed it. A file that is not readable is left alone.
+	 */
 	if (fd < 0)
-		return errno == ENOENT; /* another has just moved it; a stranger's is not touched */
+		return errno == ENOENT;
 	moved = fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && !is_just_made(&file) &&
 		(flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && !is_own(fd);
+	/*
+	 * Another process may have renamed the file between open() and the lock, and may have
+	 * made a new one. A file of the same inode is the one that is locked.
+	 */
 	if (moved && lstat(path, &now) == 0 && now.st_dev == file.st_dev &&
 	    now.st_ino == file.st_ino) {
 		snprintf(old, sizeof old, "%s.old", path);
@@ -111,9 +145,9 @@ static bool move_away(const char *path)
 }
 
 /*
- * A log that is there already is kept beside the new one, as .old. But a process that executes one
- * program after another has a log of each, and so have processes that share a name and run at once:
- * .2, .3 and so on.
+ * Opens a new log. A log that exists already is kept as NAME.old. A process that executes one
+ * program after another has a log of each, and so do processes that share a name and run at once:
+ * NAME.2, NAME.3 and so on. Returns the descriptor, or -1 with errno.
  */
 static int open_output(char *path, size_t bytes)
 {
@@ -121,6 +155,7 @@ static int open_output(char *path, size_t bytes)
 	int fd = -1;
 
 	for (int n = 2, tries = 0; n <= MOST_LOGS && tries < MOST_LOGS; tries++) {
+		/* O_EXCL: an existing file belongs to an earlier run or to another process. */
 		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
 		if (fd >= 0 || errno != EEXIST)
 			break;
@@ -128,14 +163,17 @@ static int open_output(char *path, size_t bytes)
 			snprintf(path + len, bytes - len, ".%d", n++);
 	}
 	if (fd >= 0)
-		/* on file systems without, names are not to be shared */
+		/*
+		 * On file systems without locks the call fails; then two processes must not share
+		 * a name.
+		 */
 		(void)flock(fd, LOCK_EX | LOCK_NB);
 	return fd;
 }
 
 /*
- * The stream has a description of its own: the lock lasts as long as this one. Out of the program's
- * way.
+ * Keeps the lock of the log as long as the process lives. posix_trace_create_withlog() duplicates
+ * the descriptor, which shares the lock; this duplicate remains open after that one is closed.
  */
 static void hold_lock(int fd)
 {
@@ -143,17 +181,24 @@ static void hold_lock(int fd)
 		close(fd);
 }
 
+/*
+ * Sets the attributes that the options give, and defaults for the rest. Returns an error number.
+ */
 static int set_attributes(const struct shim_options *options, const char *path, trace_attr_t *attr)
 {
 	const char *slash = strrchr(path, '/');
 	char name[TRACE_NAME_MAX + 1];
 	int err;
 
+	/* The name shows in lists of streams which log the stream has. It is cut to fit. */
 	snprintf(name, sizeof name, STREAM_NAME "%.*s", (int)(sizeof name - sizeof STREAM_NAME),
 		 slash ? slash + 1 : path);
 	err = posix_trace_attr_setname(attr, name);
 	if (!err)
 		err = posix_trace_attr_setinherited(attr, POSIX_TRACE_INHERITED);
+	/*
+	 * The defaults suit programs that run long: all events reach the log, which only grows.
+	 */
 	if (!err)
 		err = posix_trace_attr_setstreamfullpolicy(
 			attr, options->policy ? options->policy : POSIX_TRACE_FLUSH);
@@ -168,7 +213,8 @@ static int set_attributes(const struct shim_options *options, const char *path, 
 	return err;
 }
 
-static int create(const struct shim_options *options, const char *path, int fd)
+/* Creates and starts the stream. After an error nothing remains of it. */
+static int create_stream(const struct shim_options *options, const char *path, int fd)
 {
 	trace_attr_t attr;
 	trace_id_t trid;
@@ -196,27 +242,28 @@ void shim_session_begin(const struct shim_options *options)
 	if (!options->is_given)
 		return;
 	if (options->wrong) {
-		say(options, options->word, options->wrong);
+		report_problem(options, options->word, options->wrong);
 		return;
 	}
 	if (has_inherited())
 		return;
-	if (!expand(path, sizeof path, options->output ? options->output : DEFAULT_OUTPUT)) {
-		say(options, "-o", strerror(ENAMETOOLONG));
+	if (!expand_path(path, sizeof path, options->output ? options->output : DEFAULT_OUTPUT)) {
+		report_problem(options, "-o", strerror(ENAMETOOLONG));
 		return;
 	}
 	fd = open_output(path, sizeof path);
 	if (fd < 0) {
-		say(options, path, strerror(errno));
+		report_problem(options, path, strerror(errno));
 		errno = saved;
 		return;
 	}
-	err = create(options, path, fd);
+	err = create_stream(options, path, fd);
 	if (!err) {
 		hold_lock(fd);
+	/* A log that could not be created must not leave an empty file. */
 	} else {
 		close(fd);
-		say(options, path, strerror(err));
+		report_problem(options, path, strerror(err));
 		unlink(path);
 	}
 	errno = saved;

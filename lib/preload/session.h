@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/session.h - the stream with a log that POSIXTRACE_OPTIONS asks for.
+ * preload/session.h - the stream with a log that POSIXTRACE_OPTIONS requests.
  *
- * It belongs to the process that finds the variable and traces it and its children; a child that
- * already inherits such a stream makes none. It ends with that process: libposixtrace completes the
- * log at exit, its guardian after anything else.
+ * The process that finds the variable owns the stream, which traces it and its children. A child
+ * that inherits such a stream makes none. The stream ends with that process: libposixtrace
+ * completes the log at exit, its guardian after any other end.
  */
 #ifndef PTX_PRELOAD_SESSION_H
 #define PTX_PRELOAD_SESSION_H
 
 #include "preload/options.h"
 
-/* From the shim's constructor. Says why not on standard error, if the options say so. */
+/*
+ * Creates the stream. From the shim's constructor. Reports an error on standard error if the
+ * options request that. errno is preserved.
+ */
 void shim_session_begin(const struct shim_options *options);
 
 #endif

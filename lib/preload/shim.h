@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/shim.h - what every wrapper does.
+ * preload/shim.h - the parts of every wrapper.
  *
- *	is anybody tracing, and was this event type chosen?   one load, one branch
- *	is the call the program's, and not the library's own? two comparisons
- *	the real call
- *	one event, with what the call was given, what it returned and how long it took
+ * 	does a process trace, and was this event type chosen?      one load, one branch
+ * 	is it a call of the program, and not of the library?       two comparisons
+ * 	the real call
+ * 	one event: the arguments, the result, and the duration of the call
  *
- * There is no guard that a thread would set and clear around its own calls: a signal handler may
- * leave any function by siglongjmp(), and a guard that is still set then would blind the thread.
- * What must not be traced are calls that the library makes itself, which their return address
- * tells. An event in a handler that interrupted an event is what posix_trace_event() is made for.
+ * A thread does not set a guard around its own calls: a signal handler may leave any function by
+ * siglongjmp(), and a guard that remains set would blind the thread. The shim does not trace the
+ * library's own calls. It recognizes them by their return address. posix_trace_event() supports
+ * events in a handler that interrupted an event.
  *
- * Nothing that belongs to the shim is held during the real call, so it may return twice (vfork),
- * never (exec, exit), or unwind (cancellation, exceptions); then the event is made by a cleanup.
+ * A wrapper holds nothing during the real call. The call may return twice (vfork), never (exec,
+ * exit), or unwind the stack (cancellation, exceptions); then a cleanup records the event.
  *
  * Threads   everything here may be called by any thread at any time.
- * Signals   everything here is async-signal-safe where the wrapped function is.
- * Errors    errno is as the real call left it.
+ * Signals   everything here is async-signal-safe if the wrapped function is.
+ * Errors    errno is that of the real call.
  */
 #ifndef PTX_PRELOAD_SHIM_H
 #define PTX_PRELOAD_SHIM_H
@@ -37,46 +37,53 @@
 #define shim_unlikely(x) __builtin_expect(!!(x), 0)
 #define shim_inline      static inline __attribute__((always_inline))
 
-/* At the definition of a wrapper. */
+/* Marks the definition of a wrapper: all other functions of the shim are hidden. */
 #define SHIM_WRAPPER __attribute__((visibility("default")))
 
-/* What a type's switch points to is not 0 while its events may be wanted: that byte of the
- * library's; before the shim has begun one that is 1, and for what was not chosen one that is 0. */
+/*
+ * shim_switch[type] points to a byte that is not 0 while the type may be traced: to
+ * *posix_trace_active_np after the shim has begun, to a constant 1 before, and to a constant 0 if
+ * the type was not chosen.
+ */
 extern const volatile unsigned char *shim_switch[SHIM_TYPE_COUNT];
+/* The event types that the library has given to the shim's types; 0: not opened. */
 extern trace_event_id_t shim_id[SHIM_TYPE_COUNT];
 
-/* The code of libposixtrace and of the shim. */
+/* The executable segment of libposixtrace (0) and of the shim (1). */
 struct shim_range {
 	uintptr_t begin;
 	size_t bytes;
 };
 extern struct shim_range shim_own[2];
 
-/* What a wrapper must look at before it traces. */
+/* The state that a wrapper checks before it traces. */
 enum shim_readiness {
 	SHIM_NOT_READY,
 	SHIM_READY,
-	SHIM_SOME_ARE_BLIND /* ready; but there may be a thread that makes no events */
+	SHIM_SOME_ARE_BLIND /* ready, but there may be a thread that must not record events */
 };
 extern _Atomic int shim_is_ready;
 void shim_some_are_blind(void);
 
 /*
- * Otherwise than SHIM_READY: whether the call is to be traced. Before the shim has begun: begins,
- * or counts a loss and returns false. In a blind thread: has the loss counted and returns false.
+ * For all states but SHIM_READY: returns whether to trace the call. Before the shim has begun,
+ * this call begins it, or is counted as lost. In a thread that must not read the clock, the
+ * library counts the loss.
  */
 bool shim_unusual_call(enum shim_type type, const void *caller);
 
+/* The return address of the wrapper, without authentication bits. */
 #define shim_caller() \
 	((const void *)__builtin_extract_return_addr(__builtin_return_address(0)))
 
+/* Returns whether the call is the library's or the shim's own. */
 shim_inline bool shim_is_own(const void *caller)
 {
 	return (uintptr_t)caller - shim_own[0].begin < shim_own[0].bytes ||
 	       (uintptr_t)caller - shim_own[1].begin < shim_own[1].bytes;
 }
 
-/* Whether a call from caller is to be traced. */
+/* Returns whether to trace a call from caller. The switch of the type is not 0. */
 shim_inline bool shim_is_wanted(enum shim_type type, const void *caller)
 {
 	if (shim_unlikely(atomic_load_explicit(&shim_is_ready, memory_order_acquire) !=
@@ -86,15 +93,23 @@ shim_inline bool shim_is_wanted(enum shim_type type, const void *caller)
 	return !shim_is_own(caller);
 }
 
+/* The first check of every wrapper. It costs two loads and a branch if the type is not traced. */
 #define shim_on(type) \
 	(shim_unlikely(*shim_switch[type]) && shim_is_wanted((type), shim_caller()))
 
-/* Losses that no event has told of yet. */
+/*
+ * Losses that no event has reported yet: 1 if there are any. shim_tell_lost() reports them; the
+ * other two count one more.
+ */
 extern _Atomic unsigned shim_untold;
 void shim_tell_lost(void);
 void shim_lose_unnamed(void);
 void shim_lose_hold(void);
 
+/*
+ * Records an event of the shim, and reports losses before it. data has the fields of the type's
+ * schema in their order, without gaps.
+ */
 shim_inline void shim_put(enum shim_type type, const void *data, size_t len, const void *caller)
 {
 	if (shim_unlikely(atomic_load_explicit(&shim_untold, memory_order_relaxed)))
@@ -102,11 +117,16 @@ shim_inline void shim_put(enum shim_type type, const void *data, size_t len, con
 	if (shim_likely(shim_id[type]))
 		posix_trace_event_at_np(shim_id[type], data, len, caller);
 	else if (*shim_switch[type])
-		/* not one that was looked up while the shim began, and is not wanted */
+		/*
+		 * not for a type that is not wanted and was only looked up while the shim began
+		 */
 		shim_lose_unnamed();
 }
 
-/* A time that the program gave: any numbers. What is too long for the event is INT64_MAX. */
+/*
+ * Converts a duration that the program gave to nanoseconds. Any numbers are possible. A duration
+ * that is too long for the event is INT64_MAX.
+ */
 shim_inline int64_t shim_span(int64_t seconds, int64_t ns)
 {
 	int64_t span;
@@ -117,6 +137,7 @@ shim_inline int64_t shim_span(int64_t seconds, int64_t ns)
 	return seconds < 0 ? INT64_MIN : INT64_MAX;
 }
 
+/* CLOCK_MONOTONIC in nanoseconds; 0 in a thread that must not read the clock. */
 shim_inline uint64_t shim_now(void)
 {
 	struct timespec now;
@@ -128,7 +149,8 @@ shim_inline uint64_t shim_now(void)
 }
 
 /*
- * A call that is timed: data begins with the time. The event is made when this goes out of scope.
+ * A call that is timed. data begins with the member time. The event is recorded when this struct
+ * goes out of scope, also by cancellation or an exception.
  */
 struct shim_call {
 	void *data;
@@ -137,6 +159,7 @@ struct shim_call {
 	enum shim_type type;
 };
 
+/* The cleanup of SHIM_CALL(). The time is the duration of the call. */
 shim_inline void shim_call_end(struct shim_call *call)
 {
 	uint64_t *time = call->data;
@@ -145,6 +168,10 @@ shim_inline void shim_call_end(struct shim_call *call)
 	shim_put(call->type, call->data, call->len, call->caller);
 }
 
+/*
+ * Begins a timed call. Results of the call are stored into data_ before the scope ends, and
+ * call.len can be set if the data is shorter than the struct.
+ */
 #define SHIM_CALL(type_, data_) \
 	struct shim_call call __attribute__((cleanup(shim_call_end), unused)) = { \
 		.data = &(data_), .len = sizeof(data_), .caller = shim_caller(), .type = (type_) \
@@ -154,9 +181,10 @@ shim_inline void shim_call_end(struct shim_call *call)
 /*
  * The next definition of a function behind the shim's own, found once.
  *
- *	SHIM_NEXT(read, shim_no_number);	next(read)(fd, buffer, size)
+ * 	SHIM_NEXT(read, shim_no_number);	next(read)(fd, buffer, size)
  *
- * Where there is none, the function named in its place answers with ENOSYS.
+ * If there is none, the function named as the second argument is called instead. It fails with
+ * ENOSYS.
  */
 struct shim_next {
 	_Atomic(void *) function;
@@ -164,8 +192,13 @@ struct shim_next {
 	void *otherwise;
 };
 
+/*
+ * shim_look_up() returns the next definition. shim_find() also stores it in *next.
+ * shim_find_all() does so for all functions; shim_syscall_begin() for syscall(), whose wrapper is
+ * assembly.
+ */
 void *shim_look_up(const struct shim_next *next);
-void *shim_find(struct shim_next *next); /* and keeps it */
+void *shim_find(struct shim_next *next); /* stores it, too */
 void shim_find_all(void);
 void shim_syscall_begin(void);
 
@@ -174,6 +207,7 @@ void *shim_no_pointer(void); /* NULL and ENOSYS */
 int shim_no_error(void);    /* ENOSYS */
 void shim_no_return(void);  /* ends the process */
 
+/* Pointers to all of these structs are in one section, where shim_find_all() finds them. */
 #define SHIM_NEXT(name_, otherwise_) \
 	typedef __typeof__(name_) name_##_function; \
 	static struct shim_next name_##_next = { \
@@ -182,6 +216,7 @@ void shim_no_return(void);  /* ends the process */
 	static struct shim_next *const name_##_at __attribute__((section("shim_nexts"), used)) = \
 		&name_##_next
 
+/* acquire: the function's library was initialized by the thread that looked it up. */
 shim_inline void *shim_next_of(struct shim_next *next)
 {
 	void *function = atomic_load_explicit(&next->function, memory_order_acquire);

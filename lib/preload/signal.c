@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/signal.c - family signal: when a handler of the program begins and when it returns.
+ * preload/signal.c - family signal: a handler of the program begins and returns.
  *
- * Where the family is chosen, the kernel gets deliver() instead of the program's handler, and the
- * program's own words back whenever it asks. Flags and mask are the program's: they say how
- * deliver() runs too. Nothing is changed for SIG_DFL and SIG_IGN, and what SA_RESETHAND resets is
- * seen as reset.
+ * If the family is chosen, the kernel calls deliver_signal() instead of the program's handler.
+ * The program gets its own handler back when it asks for it. Flags and mask are the program's and
+ * apply to deliver_signal(). SIG_DFL and SIG_IGN are not changed. A handler that SA_RESETHAND has
+ * reset is seen as reset.
  *
- * A handler is one word, so that a signal that comes meanwhile finds the old or the new one. Two
- * threads that change the same signal at once take turns, with all signals blocked, so that the
- * word and the kernel agree; who has waited very long goes on without.
+ * A handler is stored in one word, so that a signal that arrives meanwhile finds the old or the
+ * new one. Two threads that change the same signal take turns, with all signals blocked, so that
+ * the word and the kernel agree. A thread that has waited very long continues without its turn,
+ * because a thread that was killed in its turn would block all others.
  *
- * A child of vfork() has signal actions of its own, but the parent's memory: the handlers that it
- * sets are not traced. Handlers that the C library or the program sets by other ways are not seen.
+ * A child of vfork() has signal actions of its own but its parent's memory: the handlers that it
+ * sets are not traced. Handlers that are set in other ways are not seen.
  */
 #include <sched.h>
 #include <signal.h>
@@ -22,7 +23,8 @@
 #include "preload/vfork.h"
 
 #define SIGNALS    65
-#define HAS_INFO   ((uint64_t)1 << 63) /* no address of a function has it */
+#define HAS_INFO   ((uint64_t)1 << 63) /* no address of a function has this bit */
+/* Limit of the attempts to get a turn. */
 #define MOST_TURNS 100000
 
 _Static_assert(sizeof(void *) == 8, "a handler and a flag are one word");
@@ -30,7 +32,12 @@ _Static_assert(sizeof(void *) == 8, "a handler and a flag are one word");
 typedef void (*plain_handler)(int number);
 typedef void (*info_handler)(int number, siginfo_t *info, void *context);
 
+/*
+ * The program's handler for each signal, with HAS_INFO if it takes three arguments; 0: none was
+ * set through the shim.
+ */
 static _Atomic uint64_t handlers[SIGNALS];
+/* 1 while a thread changes the action of the signal. */
 static _Atomic int taken[SIGNALS];
 
 static uint64_t word_of(info_handler handler, int flags)
@@ -43,8 +50,11 @@ static info_handler handler_of(uint64_t word)
 	return (info_handler)(uintptr_t)(word & ~HAS_INFO);
 }
 
-/* Without SA_SIGINFO the kernel leaves info as it was; the handler gets what it would have got. */
-static void deliver(int number, siginfo_t *info, void *context)
+/*
+ * The handler that the kernel calls. Without SA_SIGINFO the kernel passes no valid info; the
+ * program's handler gets the same arguments that it would have got.
+ */
+static void deliver_signal(int number, siginfo_t *info, void *context)
 {
 	uint64_t word = atomic_load_explicit(&handlers[number], memory_order_acquire);
 	info_handler handler = handler_of(word);
@@ -53,11 +63,13 @@ static void deliver(int number, siginfo_t *info, void *context)
 		int32_t number, code, sender;
 	} data = { .handler = (uint64_t)(uintptr_t)handler, .number = number };
 
+	/* A sigaction() that failed has restored the word, and there was no handler before. */
 	if (!handler)
 		return;
 	if (*shim_switch[SIGNAL_ENTER]) {
 		if (word & HAS_INFO) {
 			data.code = info->si_code;
+			/* Only signals that a process has sent have a sender. */
 			data.sender = info->si_code <= 0 ? info->si_pid : 0;
 		}
 		shim_put(SIGNAL_ENTER, &data, 20, (const void *)handler);
@@ -67,11 +79,16 @@ static void deliver(int number, siginfo_t *info, void *context)
 		shim_put(SIGNAL_LEAVE, &data.number, sizeof data.number, (const void *)handler);
 }
 
+/* A thread's turn to change a signal's action. mask: the signals that were blocked before. */
 struct turn {
 	sigset_t mask;
 	bool is_ours;
 };
 
+/*
+ * Waits for the turn. All signals are blocked, because a handler that changes the same signal
+ * would wait for its own thread.
+ */
 static void take_turn(struct turn *turn, int number)
 {
 	sigset_t all;
@@ -96,14 +113,17 @@ static void end_turn(const struct turn *turn, int number)
 	pthread_sigmask(SIG_SETMASK, &turn->mask, NULL);
 }
 
-/* Who had a turn in the parent is not here to end it. */
+/* A thread of the parent that had a turn does not exist in the child. */
 void shim_in_child(void)
 {
 	for (int number = 0; number < SIGNALS; number++)
 		atomic_store_explicit(&taken[number], 0, memory_order_relaxed);
 }
 
-/* Whether the calls of caller are to be changed: handlers outlive who traces now. */
+/*
+ * Returns whether to exchange handlers in calls of caller. The family must be chosen; whether a
+ * process traces now does not matter, because handlers remain when tracing begins.
+ */
 static bool takes_part(int number, const void *caller)
 {
 	if (number <= 0 || number >= SIGNALS)
@@ -121,6 +141,7 @@ static bool is_function(plain_handler handler)
 
 SHIM_NEXT(sigaction, shim_no_number);
 
+/* sigaction(2). */
 SHIM_WRAPPER int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
 	struct sigaction ours, before;
@@ -136,7 +157,15 @@ SHIM_WRAPPER int sigaction(int number, const struct sigaction *action, struct si
 	word = atomic_load_explicit(&handlers[number], memory_order_relaxed);
 	if (changes) {
 		ours = *action;
-		ours.sa_sigaction = deliver;
+		/*
+		 * The program's flags say whether the kernel passes info; deliver_signal()
+		 * accepts both.
+		 */
+		ours.sa_sigaction = deliver_signal;
+		/*
+		 * The word is stored before the system call: a signal that arrives between the
+		 * two finds the new handler. If the call fails, the old word is restored.
+		 */
 		atomic_store_explicit(&handlers[number],
 				      word_of(action->sa_sigaction, action->sa_flags),
 				      memory_order_release);
@@ -147,12 +176,20 @@ SHIM_WRAPPER int sigaction(int number, const struct sigaction *action, struct si
 	end_turn(&turn, number);
 	if (result == 0 && old) {
 		*old = before;
-		if (before.sa_sigaction == deliver)
+		/*
+		 * The answer is examined after the turn: a signal's action of the shim means the
+		 * program's word from before.
+		 */
+		if (before.sa_sigaction == deliver_signal)
 			old->sa_sigaction = handler_of(word);
 	}
 	return result;
 }
 
+/*
+ * signal() and its relatives. They set a handler without SA_SIGINFO. Their differences, such as
+ * SA_RESTART, are in the real functions.
+ */
 #define SIGNAL(name) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER plain_handler name(int number, plain_handler handler) \
@@ -167,14 +204,16 @@ SHIM_WRAPPER int sigaction(int number, const struct sigaction *action, struct si
 		if (changes) \
 			atomic_store_explicit(&handlers[number], (uint64_t)(uintptr_t)handler, \
 					      memory_order_release); \
-		result = next(name)(number, changes ? (plain_handler)(void *)deliver : handler); \
+		result = next(name)(number, \
+				    changes ? (plain_handler)(void *)deliver_signal : handler); \
 		if (changes && result == SIG_ERR) \
 			atomic_store_explicit(&handlers[number], word, memory_order_release); \
 		end_turn(&turn, number); \
-		return result == (plain_handler)(void *)deliver ? \
+		return result == (plain_handler)(void *)deliver_signal ? \
 			       (plain_handler)(void *)handler_of(word) : result; \
 	}
 
+/* Not declared by the headers in this mode. */
 plain_handler bsd_signal(int number, plain_handler handler);
 
 SIGNAL(signal)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/start.c - what was chosen, event types, and the calls that came too early.
+ * preload/start.c - starts the shim, opens the event types, and counts calls that came too early.
  *
- * The shim begins with the first call of a wrapper, since constructors of other libraries may run
- * before its own. But memory is allocated by the dynamic linker before anything has begun, the C
- * library included: such calls are passed on and counted. Neither is anything traced that is called
- * while another thread, or the code that a handler interrupted, is about to begin.
+ * The shim begins with the first call of a wrapper, because constructors of other libraries may
+ * run before its own. But the dynamic linker allocates memory before anything has begun,
+ * including the C library: such calls are passed on and counted. Calls are also not traced while
+ * another thread, or the code that a handler interrupted, is beginning the shim.
  */
 #include <link.h>
 #include <pthread.h>
@@ -23,6 +23,7 @@
 #include "preload/shim.h"
 #include "preload/start.h"
 
+/* The targets of shim_switch before the shim has begun, and for types that are not chosen. */
 static const volatile unsigned char not_known_yet = 1, never;
 
 const volatile unsigned char *shim_switch[SHIM_TYPE_COUNT] = {
@@ -34,16 +35,16 @@ _Atomic int shim_is_ready;
 _Atomic unsigned shim_untold;
 
 /*
- * Whether something of the program runs before all constructors: a DT_PREINIT_ARRAY. By it the
- * run-times of AddressSanitizer and other sanitizers begin. These define mmap(), strcat() and the
- * like, which must not be called before they have begun; and they call wrappers while they begin.
- * They have begun when the shim's constructor runs.
+ * True if code of the program runs before all constructors (DT_PREINIT_ARRAY). AddressSanitizer
+ * and other sanitizers start their run-times in this way. They define mmap(), strcat() and other
+ * functions, which must not be called before they have started, and they call wrappers while they
+ * start. When the shim's constructor runs, they have started.
  */
 static bool has_preinit;
 
 /*
- * MemorySanitizer begins with the first call of a function that it defines, which may be one of
- * ours.
+ * Returns whether the shim may begin before its constructor. MemorySanitizer starts with the
+ * first call of a function that it defines, which may be one that the shim calls.
  */
 static bool may_begin(void)
 {
@@ -51,9 +52,9 @@ static bool may_begin(void)
 }
 
 /*
- * AddressSanitizer as a shared library insists that it is before every other one, which no
- * preloaded library lets it be. It calls this function, unless the program defines it as well, for
- * its options.
+ * AddressSanitizer as a shared library requires that it is before every other library, which a
+ * preloaded library prevents. It calls this function for its options, unless the program defines
+ * it, too.
  */
 SHIM_WRAPPER const char *__asan_default_options(void);
 SHIM_WRAPPER const char *__asan_default_options(void)
@@ -61,24 +62,31 @@ SHIM_WRAPPER const char *__asan_default_options(void)
 	return "verify_asan_link_order=0";
 }
 
-/* Defined by LeakSanitizer and AddressSanitizer, in the program or as a library. */
+/* LeakSanitizer and AddressSanitizer define it, in the program or as a library. */
 extern __attribute__((weak, visibility("default"))) void __lsan_do_leak_check(void);
 
 /*
- * Whether family alloc cannot be traced. A program that defines mmap(), as sanitizers do, also gets
- * the calls of this library; they would be traced, and call mmap() again. And LeakSanitizer
- * recognizes the dynamic linker's memory by the address of the call, and would find a leak's
- * address in the event.
+ * Returns whether the family alloc cannot be traced. If a program defines mmap(), as sanitizers
+ * do, this library's calls go there, too; they would be traced, and would call mmap() again.
+ * LeakSanitizer recognizes the dynamic linker's memory by the address of the call, and would find
+ * the address of a leak in the event.
  */
 static bool has_own_memory(void)
 {
 	return __lsan_do_leak_check || !shim_is_own((const void *)mmap);
 }
 
+/* 1 once a thread has begun to start the shim. */
 static _Atomic int has_begun;
+/*
+ * Losses since the last report: by family before the shim had begun; of types without an id;
+ * holds without a place.
+ */
 static _Atomic uint64_t lost_early[FAMILY_COUNT], lost_unnamed, lost_holds;
+/* Read once. The session uses them after the types are chosen. */
 static struct shim_options options;
 
+/* For each type its name and its schema, from the table in types.h. */
 static const struct {
 	const char *name, *schema;
 } types[SHIM_TYPE_COUNT] = {
@@ -87,6 +95,7 @@ static const struct {
 #undef TYPE
 };
 
+/* Returns whether the dynamic section has an array of functions that run before constructors. */
 static bool has_preinit_array(const ElfW(Dyn) *entry)
 {
 	for (; entry->d_tag != DT_NULL; entry++)
@@ -95,6 +104,10 @@ static bool has_preinit_array(const ElfW(Dyn) *entry)
 	return false;
 }
 
+/*
+ * Callback of dl_iterate_phdr(): finds the executable segments that contain a function of
+ * libposixtrace and of the shim. Returns 1 when both are known.
+ */
 static int note_range(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
 	const uintptr_t here[2] = { (uintptr_t)posix_trace_eventid_open, (uintptr_t)note_range };
@@ -106,7 +119,7 @@ static int note_range(struct dl_phdr_info *object, size_t bytes, void *arg)
 		uintptr_t begin = object->dlpi_addr + header->p_vaddr;
 
 		if (header->p_type == PT_DYNAMIC && has_preinit_array((const ElfW(Dyn) *)begin))
-			has_preinit = true; /* only the program can have one; it comes first */
+			has_preinit = true; /* the program's, which is the first object */
 		if (header->p_type != PT_LOAD || !(header->p_flags & PF_X))
 			continue;
 		for (int k = 0; k < 2; k++)
@@ -120,7 +133,7 @@ static int note_range(struct dl_phdr_info *object, size_t bytes, void *arg)
 	return *found == 2;
 }
 
-/* Whoever is first; a second one finds the same. */
+/* Two threads may do this at once: they find the same values. */
 static void note_ranges(void)
 {
 	int found = 0;
@@ -129,17 +142,21 @@ static void note_ranges(void)
 		dl_iterate_phdr(note_range, &found);
 }
 
+/*
+ * Opens the type and describes its fields. The names are registered in every program that loads
+ * the shim, so that a stream can be attached later.
+ */
 static void open_type(enum shim_type type)
 {
 	trace_event_id_t id;
 
 	if (posix_trace_eventid_open(types[type].name, &id) || id == POSIX_TRACE_UNNAMED_USEREVENT)
-		return; /* shim_put() counts what it cannot name */
+		return; /* shim_put() counts events that have no type */
 	posix_trace_eventid_describe_np(id, types[type].schema);
 	shim_id[type] = id;
 }
 
-/* A program with more rights than its caller takes no orders from the environment. */
+/* A program with more rights than its caller must not obey the caller's environment. */
 static bool is_off(void)
 {
 	const char *word = secure_getenv("POSIXTRACE");
@@ -147,7 +164,11 @@ static bool is_off(void)
 	return getauxval(AT_SECURE) || (word && !strcmp(word, "off"));
 }
 
-static void choose(void)
+/*
+ * Chooses the types by the environment. Calls of types that are not chosen stop being counted as
+ * early losses.
+ */
+static void choose_types(void)
 {
 	const char *list = secure_getenv("POSIXTRACE_TRACE");
 	bool off = is_off();
@@ -169,14 +190,19 @@ static void choose(void)
 			atomic_store_explicit(&lost_early[family], 0, memory_order_relaxed);
 }
 
-static bool begin(void)
+/*
+ * Begins the shim, once. Returns whether it has begun; false if another thread, or the
+ * interrupted code, is beginning it.
+ */
+static bool begin_shim(void)
 {
 	int no = 0, saved = errno;
 
 	if (!atomic_compare_exchange_strong_explicit(&has_begun, &no, 1, memory_order_acq_rel,
 						     memory_order_relaxed))
 		return atomic_load_explicit(&shim_is_ready, memory_order_acquire);
-	choose();
+	choose_types();
+	/* release: the switches and ids are stored before. */
 	atomic_store_explicit(&shim_is_ready, SHIM_READY, memory_order_release);
 	errno = saved;
 	return true;
@@ -185,9 +211,14 @@ static bool begin(void)
 static void count_lost(_Atomic uint64_t *count)
 {
 	atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
-	atomic_store_explicit(&shim_untold, 1, memory_order_release); /* with what is counted */
+	/* Release: with what is counted. */
+	atomic_store_explicit(&shim_untold, 1, memory_order_release);
 }
 
+/*
+ * From now on every wrapper checks whether its thread is blind. The state never returns to
+ * SHIM_READY.
+ */
 void shim_some_are_blind(void)
 {
 	int ready = SHIM_READY;
@@ -196,16 +227,20 @@ void shim_some_are_blind(void)
 						memory_order_release, memory_order_relaxed);
 }
 
-/* libposixtrace's own constructor calls wrappers too. */
+/*
+ * A call before the shim has begun. libposixtrace's own constructor calls wrappers, too; these
+ * calls are not the program's.
+ */
 static bool early_call(enum shim_type type, const void *caller)
 {
 	enum shim_family family = shim_family_of(type);
 
+	/* alloc functions must not begin the shim, because that would call them again. */
 	if (family != FAMILY_ALLOC) {
 		note_ranges();
 		if (shim_is_own(caller))
 			return false;
-		if (may_begin() && begin())
+		if (may_begin() && begin_shim())
 			return *shim_switch[type];
 	}
 	count_lost(&lost_early[family]);
@@ -218,7 +253,7 @@ bool shim_unusual_call(enum shim_type type, const void *caller)
 		return early_call(type, caller);
 	if (!shim_is_blind)
 		return true;
-	/* The library counts it, by its type and thread, and reads no clock. */
+	/* The library counts the event as lost by its type and thread, and reads no clock. */
 	if (!shim_is_own(caller) && shim_id[type])
 		posix_trace_event_at_np(shim_id[type], NULL, 0, caller);
 	return false;
@@ -234,6 +269,10 @@ void shim_lose_hold(void)
 	count_lost(&lost_holds);
 }
 
+/*
+ * Reports the losses by an event of the shim. The exchange gives the report to one of several
+ * threads.
+ */
 void shim_tell_lost(void)
 {
 	struct {
@@ -251,14 +290,18 @@ void shim_tell_lost(void)
 		if (family == FAMILY_ALLOC)
 			data.early_alloc = lost;
 	}
+	/*
+	 * Counts may have grown since the flag was cleared; they are then reported now, and the
+	 * next report may find nothing.
+	 */
 	data.unnamed = atomic_exchange_explicit(&lost_unnamed, 0, memory_order_relaxed);
 	data.holds = atomic_exchange_explicit(&lost_holds, 0, memory_order_relaxed);
 	if (data.early || data.unnamed || data.holds)
 		posix_trace_event(shim_id[SHIM_LOST], &data, sizeof data);
 }
 
-/* Its parent's losses are its parent's to tell. */
-static void in_child(void)
+/* Fork handler in the child. The losses of the parent are reported by the parent. */
+static void after_fork_in_child(void)
 {
 	shim_self_forked();
 	for (enum shim_family family = 0; family < FAMILY_COUNT; family++)
@@ -270,26 +313,33 @@ static void in_child(void)
 	shim_threads_in_child();
 }
 
-static void __attribute__((constructor)) start(void)
+/*
+ * The shim's constructor. The order matters: the ranges before the first wrapper is called by the
+ * library; the process id before the first event; the known memory before the first string.
+ */
+static void __attribute__((constructor)) start_shim(void)
 {
 	shim_msan_pause();
 	note_ranges();
-	begin();
+	begin_shim();
 	shim_self_begin();
 	shim_know();
 	shim_find_all();
 	shim_syscall_begin();
-	pthread_atfork(NULL, NULL, in_child);
+	pthread_atfork(NULL, NULL, after_fork_in_child);
 	shim_session_begin(&options);
-	/* What came before anybody traced is nobody's loss. */
+	/* Calls before a process traced are not losses of any stream. */
 	if (!*posix_trace_active_np)
 		atomic_store_explicit(&shim_untold, 0, memory_order_relaxed);
 	shim_process_begins();
 	shim_msan_resume();
 }
 
-/* Before libposixtrace's own, since the shim depends on it. */
-static void __attribute__((destructor)) end(void)
+/*
+ * Destructor of the shim. It runs before that of libposixtrace, on which the shim depends, so
+ * that the last event is still recorded.
+ */
+static void __attribute__((destructor)) end_shim(void)
 {
 	shim_msan_pause();
 	shim_process_ends();

@@ -2,8 +2,12 @@
 /*
  * preload/text.h - strings of the program in an event's data: bounded, each with its NUL.
  *
- * What is too long loses its beginning, since the end of a path tells most; "..." stands for it.
+ * A string that is too long loses its beginning, because the end of a path identifies the file;
+ * "..." replaces it.
+ *
+ * Threads   all functions may be called by any thread.
  * Signals   everything here is async-signal-safe.
+ * Errors    errno is preserved.
  */
 #ifndef PTX_PRELOAD_TEXT_H
 #define PTX_PRELOAD_TEXT_H
@@ -13,27 +17,30 @@
 
 #define SHIM_TEXT 512 /* bytes for all strings of an event */
 
-/* Each writes at to, where there is room for bytes, and returns how many it wrote, NUL included. */
+/*
+ * Each function writes at to, which has room for bytes, and returns the number of bytes written
+ * with the NUL.
+ */
 
-/* text may be NULL. */
+/* text may be NULL. It must be readable. */
 size_t shim_text(char *to, size_t bytes, const char *text);
 
 /*
- * A string that a call was given which failed with error, 0: it did not. Where the call may not
- * have looked at it, neither do we, and the string is empty.
+ * For a string of a call that failed with error, or succeeded (0). If the call may not have read
+ * the string, the result is an empty one.
  */
 size_t shim_text_after(char *to, size_t bytes, const char *text, int error);
 
-/* The same before the call: memory that is not there reads as an empty string. */
+/* For a string before the call: memory that is not readable is treated like an empty string. */
 size_t shim_text_before(char *to, size_t bytes, const char *text);
 
-/* Memory that lies on one page: false and to unchanged if it is not there. */
+/* Copies memory that is within one page. False: it is not readable, and *to is unchanged. */
 bool shim_copy(void *to, const void *from, size_t bytes);
 
-/* Whether what begins at from, and does not reach the next page, is there to be read. */
+/* Returns whether memory that begins at from and does not reach the next page is readable. */
 bool shim_is_there(const void *from);
 
-/* An argument vector, with blanks between; the end is left out where it is too long. */
+/* An argument vector, with blanks between the arguments. The end is omitted if it is too long. */
 size_t shim_text_arguments(char *to, size_t bytes, char *const argv[]);
 
 #endif

@@ -2,9 +2,10 @@
 /*
  * preload/thread.c - family thread: threads from their creation to their end.
  *
- * A thread that is created while somebody traces starts in run(), which tells of its beginning and,
- * however it ends, of its end: destructors of thread-local data come after that. thrd_create()
- * creates threads inside the C library, unseen; what they do is traced.
+ * A thread that is created while a process traces starts in run_thread(). It records the thread's
+ * beginning and, however the thread ends, its end. Destructors of thread-local data run after
+ * that. thrd_create() creates threads inside the C library, which is not seen; the events of such
+ * threads are recorded.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "preload/start.h"
 #include "preload/text.h"
 
+/* The arguments of run_thread(). */
 struct start {
 	void *(*function)(void *);
 	void *argument;
@@ -21,20 +23,27 @@ struct start {
 };
 
 /*
- * What a thread needs to start, without malloc(): that would give a new thread a heap of its own,
- * which the program did not ask for. Where all are in use malloc() has the next.
+ * Memory for the arguments of threads that are about to start. malloc() in the new thread would
+ * give it a heap of its own, which the program did not request. If all entries are in use,
+ * malloc() in the creator provides one. 256 threads can be about to start at once without
+ * malloc().
  */
 #define STARTS 256
 static struct start starts[STARTS];
 static atomic_bool in_use[STARTS];
 static _Atomic unsigned next_start;
 
-static struct start *take_start(void)
+/*
+ * Returns a free entry, or NULL without memory. Creators begin their searches at different
+ * entries, so that they seldom collide.
+ */
+static struct start *claim_start(void)
 {
 	unsigned from = atomic_fetch_add_explicit(&next_start, 1, memory_order_relaxed);
 	struct start *start;
 	int saved = errno;
 
+	/* acquire: the entry's former user has copied it. */
 	for (unsigned i = 0; i < STARTS; i++)
 		if (!atomic_exchange_explicit(&in_use[(from + i) % STARTS], true,
 					      memory_order_acquire))
@@ -44,38 +53,47 @@ static struct start *take_start(void)
 	return start;
 }
 
-static void give_start(struct start *start)
+/*
+ * Releases an entry, in the new thread. It was allocated by the creator, so free() may run here
+ * for entries of malloc().
+ */
+static void release_start(struct start *start)
 {
+	/* release: pairs with the exchange in claim_start(). */
 	if (start >= starts && start < starts + STARTS)
 		atomic_store_explicit(&in_use[start - starts], false, memory_order_release);
 	else
 		free(start);
 }
 
-/* Of threads that were to start in the parent. */
+/* In a child: the threads that were to start exist in the parent only. */
 void shim_threads_in_child(void)
 {
 	for (unsigned i = 0; i < STARTS; i++)
 		atomic_store_explicit(&in_use[i], false, memory_order_relaxed);
 }
 
+/* The field of thread.end. */
 struct end {
 	uint64_t function;
 };
 
+/* The event has the thread as a number, which is its address in glibc. */
 static uint64_t number_of(pthread_t thread)
 {
 	return (uint64_t)thread;
 }
 
-/* This thread has given itself a name, which the next one at its address must not have. */
+/* This thread has given itself a name. The next thread at its address must not have that name. */
 static _Thread_local bool has_name __attribute__((tls_model("initial-exec")));
 
+/* The name appears in viewers instead of the address. */
 static void name_thread(pthread_t thread, const char *name)
 {
 	posix_trace_object_np(POSIX_TRACE_OBJECT_THREAD_NP, (const void *)(uintptr_t)thread, name);
 }
 
+/* Cleanup handler: runs at the end of the thread, by return, pthread_exit() or cancellation. */
 static void thread_ends(void *arg)
 {
 	const struct end *end = arg;
@@ -86,7 +104,11 @@ static void thread_ends(void *arg)
 		name_thread(pthread_self(), NULL);
 }
 
-static void *run(void *arg)
+/*
+ * The first function of a traced thread. It copies its arguments and releases them before it
+ * calls the program's function.
+ */
+static void *run_thread(void *arg)
 {
 	struct start start = *(struct start *)arg;
 	struct {
@@ -95,11 +117,13 @@ static void *run(void *arg)
 	struct end end = { data.function };
 	void *result;
 
-	give_start(arg);
+	/* Before the program's function: it may run as long as the process. */
+	release_start(arg);
 	if (start.is_blind)
 		shim_blind(true);
 	if (*shim_switch[THREAD_BEGIN])
 		shim_put(THREAD_BEGIN, &data, sizeof data, (const void *)start.function);
+	/* Runs the cleanup also if the thread is cancelled or calls pthread_exit(). */
 	pthread_cleanup_push(thread_ends, &end);
 	result = start.function(start.argument);
 	pthread_cleanup_pop(1);
@@ -108,6 +132,7 @@ static void *run(void *arg)
 
 SHIM_NEXT(pthread_create, shim_no_error);
 
+/* pthread_create(3). */
 SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 				void *(*function)(void *), void *argument)
 {
@@ -119,37 +144,49 @@ SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	struct start *start;
 	int detached = PTHREAD_CREATE_JOINABLE;
 
-	/* Threads of a thread that must not read the clock must not either. */
+	/*
+	 * A thread that must not read the clock creates threads that must not, either: the kernel
+	 * copies the mode.
+	 */
 	if (!shim_on(THREAD_CREATE) && !shim_is_blind)
 		return next(pthread_create)(thread, attr, function, argument);
-	start = take_start();
+	start = claim_start();
+	/* Without memory, the thread starts untraced rather than not at all. */
 	if (!start)
 		return next(pthread_create)(thread, attr, function, argument);
 	*start = (struct start){ function, argument, number_of(pthread_self()), shim_is_blind };
 	if (shim_is_blind) {
-		data.error = next(pthread_create)(thread, attr, run, start);
+		/*
+		 * Without an event, but through run_thread(), which makes the new thread blind.
+		 */
+		data.error = next(pthread_create)(thread, attr, run_thread, start);
 		if (data.error)
-			give_start(start);
+			release_start(start);
 		return data.error;
 	}
+	/*
+	 * The attribute is read before the call, because the program may destroy it from the new
+	 * thread.
+	 */
 	if (attr)
 		pthread_attr_getdetachstate(attr, &detached);
 	SHIM_CALL(THREAD_CREATE, data);
 	data.detached = detached == PTHREAD_CREATE_DETACHED;
-	data.error = next(pthread_create)(thread, attr, run, start);
+	data.error = next(pthread_create)(thread, attr, run_thread, start);
 	/*
-	 * Where its identifier was stored belongs to the thread as well, which may have given it
-	 * back.
+	 * The memory where the identifier was stored may belong to the new thread, which may have
+	 * unmapped it already. So it is copied only if it is readable.
 	 */
 	if (!data.error)
 		shim_copy(&data.thread, thread, sizeof *thread);
 	else
-		give_start(start);
+		release_start(start);
 	return data.error;
 }
 
 SHIM_NEXT(pthread_exit, shim_no_return);
 
+/* pthread_exit(3). The thread's end is recorded by thread_ends(). */
 SHIM_WRAPPER void pthread_exit(void *value)
 {
 	uint64_t data = (uint64_t)(uintptr_t)value;
@@ -160,12 +197,14 @@ SHIM_WRAPPER void pthread_exit(void *value)
 	__builtin_unreachable();
 }
 
+/* The fields of thread.join; the padding at its end is not part of the event. */
 struct join_data {
 	uint64_t time;
 	uint64_t thread;
 	int32_t error;
 };
 
+/* Functions that wait for the end of a thread. */
 #define JOIN(name, params, args) \
 	SHIM_NEXT(name, shim_no_error); \
 	SHIM_WRAPPER int name params \
@@ -186,12 +225,14 @@ JOIN(pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespe
 
 SHIM_NEXT(pthread_detach, shim_no_error);
 
+/* pthread_detach(3) does not wait, so that it is recorded without a duration. */
 SHIM_WRAPPER int pthread_detach(pthread_t thread)
 {
 	struct {
 		uint64_t thread;
 		int32_t error;
 	} data = { .thread = number_of(thread) };
+	/* After the call: a thread that has been detached may end at once. */
 	int error = next(pthread_detach)(thread);
 
 	if (shim_on(THREAD_DETACH)) {
@@ -203,6 +244,10 @@ SHIM_WRAPPER int pthread_detach(pthread_t thread)
 
 SHIM_NEXT(pthread_setname_np, shim_no_error);
 
+/*
+ * pthread_setname_np(3). The name also becomes that of the object at the thread's address, under
+ * which viewers show the thread.
+ */
 SHIM_WRAPPER int pthread_setname_np(pthread_t thread, const char *name)
 {
 	struct {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/time.c - family time: threads that sleep. asked is in nanoseconds; of clock_nanosleep()
- * with TIMER_ABSTIME it is when to wake up, by that clock.
+ * preload/time.c - family time: threads that sleep.
+ *
+ * asked is in nanoseconds. For clock_nanosleep() with TIMER_ABSTIME it is the moment of waking,
+ * on that clock. The time is read after the call, when it is known to be readable.
  */
 #include <time.h>
 #include <unistd.h>
@@ -9,6 +11,7 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
+/* The fields of time.sleep. by is the name of the function. */
 struct sleep_data {
 	uint64_t time;
 	int64_t asked;
@@ -16,12 +19,15 @@ struct sleep_data {
 	char by[20];
 };
 
+/* The wrapper of a function that sleeps. error_ and asked_ are evaluated after the call. */
 #define SLEEP(result_type, name, otherwise, params, args, asked_, error_) \
 	SHIM_NEXT(name, otherwise); \
+	/* The result type differs: sleep() returns unsigned. */ \
 	SHIM_WRAPPER result_type name params \
 	{ \
 		if (!shim_on(TIME_SLEEP)) \
 			return next(name) args; \
+		/* by is initialized with the name; the rest of the array is 0. */ \
 		struct sleep_data data = { .error = ECANCELED, .by = #name }; \
 		SHIM_CALL(TIME_SLEEP, data); \
 		call.len = offsetof(struct sleep_data, by) + sizeof #name; \
@@ -31,18 +37,21 @@ struct sleep_data {
 		return result; \
 	}
 
-static int64_t of(const struct timespec *time, int error)
+/* EFAULT: the time may be unreadable. */
+static int64_t asked_of(const struct timespec *time, int error)
 {
 	return error == EFAULT || !time ? -1 : shim_span(time->tv_sec, time->tv_nsec);
 }
 
+/* EINTR is recorded as an error: a handler has interrupted the sleep. */
 SLEEP(int, nanosleep, shim_no_number, (const struct timespec *wanted, struct timespec *left),
-      (wanted, left), of(wanted, data.error), result ? errno : 0)
+      (wanted, left), asked_of(wanted, data.error), result ? errno : 0)
 SLEEP(int, clock_nanosleep, shim_no_error,
       (clockid_t clock, int flags, const struct timespec *wanted, struct timespec *left),
-      (clock, flags, wanted, left), of(wanted, data.error), result)
+      (clock, flags, wanted, left), asked_of(wanted, data.error), result)
+/* Microseconds become nanoseconds; the type is unsigned, so that the product is positive. */
 SLEEP(int, usleep, shim_no_number, (useconds_t wanted), (wanted), (int64_t)wanted * 1000,
       result ? errno : 0)
-/* How much is left says that it was interrupted. */
+/* sleep() returns the seconds that are left, if a signal interrupted it. */
 SLEEP(unsigned, sleep, shim_no_number, (unsigned wanted), (wanted), (int64_t)wanted * 1000000000,
       result ? EINTR : 0)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/types.h - the event types of the shim: one line each, the one place where they stand.
+ * preload/types.h - the event types of the shim, one line each. No other file lists them.
  *
- *	X(TYPE, FAMILY, "name", "schema")
+ * 	X(TYPE, FAMILY, "name", "schema")
  *
  * A schema names the fields of the data in their order, without gaps. "ns time", which is always
- * the first, says how long the call took; the event itself stands where the call returned. "error"
- * is errno as the call left it where it failed, else 0; ECANCELED: the thread was cancelled in the
- * call.
+ * the first field, is the duration of the call; the event's own time is that of its return.
+ * "error" is errno if the call failed, else 0; ECANCELED means that the thread was cancelled in
+ * the call.
  */
 #ifndef PTX_PRELOAD_TYPES_H
 #define PTX_PRELOAD_TYPES_H
@@ -17,8 +17,8 @@
 	  "u64 early; u64 unnamed; u64 holds; u64 early_alloc; @level 3")
 
 /*
- * Of those that return memory the event follows the call; of free() it comes before it, since
- * another thread may be given the same address at once.
+ * The events of functions that return memory follow the call. That of free() precedes it, because
+ * another thread may get the same address at once.
  */
 #define SHIM_TYPES_ALLOC(X) \
 	X(ALLOC_MALLOC, ALLOC, "alloc.malloc", "u64 size; ptr result") \
@@ -89,13 +89,13 @@
 #define SHIM_TYPES_TIME(X) \
 	X(TIME_SLEEP, TIME, "time.sleep", "ns time; s64 asked; errno error; str by")
 
-/* A call of dlopen() whose result cannot be seen has only the first event. */
+/* A call of dlopen() whose result cannot be seen has only the first of these events. */
 #define SHIM_TYPES_DL(X) \
 	X(DL_OPEN, DL, "dl.open", "x32 mode; str path") \
 	X(DL_OPENED, DL, "dl.opened", "ns time; ptr handle; x32 mode; str path") \
 	X(DL_CLOSE, DL, "dl.close", "ns time; ptr handle; s32 result")
 
-/* Those that have the same numbers on all processors of ours. */
+/* The signals that have the same numbers on all supported processors. */
 #define SHIM_SIGNALS \
 	"{1=HUP,2=INT,3=QUIT,4=ILL,5=TRAP,6=ABRT,7=BUS,8=FPE,9=KILL,10=USR1,11=SEGV,12=USR2," \
 	"13=PIPE,14=ALRM,15=TERM,17=CHLD,18=CONT,19=STOP,20=TSTP,21=TTIN,22=TTOU,23=URG,24=XCPU," \
@@ -110,7 +110,7 @@
 	X(FUNC_ENTER, FUNC, "func.enter", "ptr function; @begin function") \
 	X(FUNC_LEAVE, FUNC, "func.leave", "ptr function; @end function")
 
-/* A lock that is not there at once; how long it was waited for. */
+/* A thread waited for a lock that was in use. */
 #define SHIM_TYPES_LOCK(X) \
 	X(LOCK_MUTEX, LOCK, "lock.mutex", "ns time; ptr lock; errno error") \
 	X(LOCK_RDLOCK, LOCK, "lock.rwlock_read", "ns time; ptr lock; errno error") \
@@ -120,7 +120,7 @@
 	X(LOCK_COND, LOCK, "lock.cond", "ns time; ptr lock; ptr mutex; errno error") \
 	X(LOCK_BARRIER, LOCK, "lock.barrier", "ns time; ptr lock; errno error; s32 last")
 
-/* How long a lock was held, when it is given back. */
+/* A lock was released; the time is how long it was held. */
 #define SHIM_TYPES_HOLD(X) \
 	X(HOLD_MUTEX, HOLD, "lock.mutex_held", "ns time; ptr lock") \
 	X(HOLD_RWLOCK, HOLD, "lock.rwlock_held", "ns time; ptr lock")

@@ -36,8 +36,10 @@ static bool fault(struct parser *parser, const char *why)
 	return false;
 }
 
-/* Not isspace() and its like: the result must not depend on the locale of the program. */
-/* Blanks separate; they have no meaning inside an item. */
+/*
+ * Blanks separate items. Not isspace() and its like: the result must not depend on the locale of
+ * the program.
+ */
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
