@@ -5,7 +5,8 @@
  * An entry is lap 16 | generation 16 | number 32. A ticket from tail names the place and the lap.
  * A pusher that is held up between its ticket and its entry leaves a hole: a popper that meets one
  * says "empty", and the caller looks through the words themselves, which alone are true. A hole
- * whose pusher died is passed over when the queue behind it has grown by a quarter of its size.
+ * whose pusher died is passed over when the queue behind it has grown by a quarter of its size, or
+ * at once if the queue grows no more.
  */
 #include "ring/ring.h"
 
@@ -25,8 +26,10 @@ void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t ma
 }
 
 bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mask,
-		  uint32_t *number, uint32_t *generation)
+		  bool grows, uint32_t *number, uint32_t *generation)
 {
+	const uint32_t patience = grows ? mask / 4 : 0;
+
 	for (uint32_t tries = 0; tries <= mask; tries++) {
 		uint64_t head = atomic_load_explicit(&hints->head, memory_order_relaxed);
 		uint64_t tail = atomic_load_explicit(&hints->tail, memory_order_relaxed);
@@ -45,7 +48,7 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mas
 		}
 		entry = atomic_load_explicit(&queue[head & mask], memory_order_acquire);
 		whole = entry >> 48 == lap_of(head, mask);
-		if (!whole && tail - head <= mask / 4)
+		if (!whole && tail - head <= patience)
 			return false;
 		if (!atomic_compare_exchange_weak_explicit(&hints->head, &head, head + 1,
 							   memory_order_relaxed,
@@ -93,7 +96,7 @@ bool ptx_ring_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t *numb
 
 	for (unsigned tier = 0; tier <= last; tier++)
 		if (ptx_hint_pop(&rings->region->hints[kind][tier], rings->queue[kind][tier],
-				 rings->geometry.hint_mask[tier], number, generation))
+				 rings->geometry.hint_mask[tier], tier == last, number, generation))
 			return true;
 	return false;
 }

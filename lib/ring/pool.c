@@ -157,6 +157,15 @@ bool ptx_pool_has_its_memory(const struct ptx_rings *rings)
 		       g->memory + (count ? count - 1 : 0) * g->ring_memory;
 }
 
+bool ptx_pool_add(struct ptx_rings *rings, uint32_t number, uint32_t ring)
+{
+	uint64_t absent = 0;
+
+	return atomic_compare_exchange_strong_explicit(&rings->word[number], &absent,
+						       ptx_chunk_word(1, ring, PTX_CHUNK_OPENING),
+						       memory_order_acq_rel, memory_order_relaxed);
+}
+
 uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
 {
 	_Atomic uint32_t *chunks = &rings->region->chunks;
@@ -165,24 +174,23 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 	bool has_chunk =
 		atomic_load_explicit(&rings->ring[ring].current, memory_order_relaxed) != 0;
 
-	do {
-		if (number >= most_chunks(rings) || (has_chunk && ptx_pool_is_enough(rings)))
-			return PTX_NONE;
+	while (number < most_chunks(rings) && !(has_chunk && ptx_pool_is_enough(rings))) {
 		/* Before the number is taken, which nobody could give back. */
 		if (!ptx_ring_reaches(rings, number) || !has_entries(rings, number)) {
 			*loss = PTX_WRITER_NO_MEMORY;
 			return PTX_NONE;
 		}
-	} while (!atomic_compare_exchange_weak_explicit(chunks, &number, number + 1,
-							memory_order_relaxed,
-							memory_order_relaxed));
-	/*
-	 * A writer that is killed before this leaves a number without a chunk: capacity has room
-	 * for it.
-	 */
-	atomic_store_explicit(&rings->word[number], ptx_chunk_word(1, ring, PTX_CHUNK_OPENING),
-			      memory_order_release);
-	return number;
+		/*
+		 * A writer that is killed between the two leaves a number without a chunk. Another
+		 * writer adds it, and perhaps before one that is only slow: that takes the next.
+		 */
+		if (atomic_compare_exchange_weak_explicit(chunks, &number, number + 1,
+							  memory_order_relaxed,
+							  memory_order_relaxed) &&
+		    ptx_pool_add(rings, number++, ring))
+			return number - 1;
+	}
+	return PTX_NONE;
 }
 
 bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part)

@@ -25,6 +25,12 @@
 uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss);
 
 /*
+ * Makes a number of the pool that has no chunk yet, state ABSENT, a chunk in state OPENING for
+ * ring. False: another writer was quicker.
+ */
+bool ptx_pool_add(struct ptx_rings *rings, uint32_t number, uint32_t ring);
+
+/*
  * At least one part-th of what the stream's size asks for is taken by closed chunks. Each ring has
  * one that is open, and keeps it.
  */

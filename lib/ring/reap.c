@@ -8,36 +8,68 @@
  */
 #include "ring/ring_write.h"
 
+#define WINDOW 256u /* rings that are mended together, by one walk over the chunks */
+
+/*
+ * Is the process dead? Rings and slots in a row are mostly one process's, so a process that is
+ * alive is asked for once. One that is dead is asked for each time: the answer has to be younger
+ * than the word that names the process, which may be a later process of that id.
+ */
+struct asking {
+	bool (*is_dead)(uint32_t pid);
+	uint32_t self, alive;
+};
+
+static bool is_gone(struct asking *asking, uint32_t pid)
+{
+	if (pid == asking->self || pid == asking->alive)
+		return false;
+	if (asking->is_dead(pid))
+		return true;
+	asking->alive = pid;
+	return false;
+}
+
+static bool take_from_dead(struct ptx_rings *rings, uint32_t ring, struct asking *asking)
+{
+	_Atomic uint64_t *holder = &rings->ring[ring].holder;
+	uint64_t word = atomic_load_explicit(holder, memory_order_acquire);
+
+	return (word & PTX_RING_STATE) == PTX_RING_HELD && is_gone(asking, ptx_ring_pid(word)) &&
+	       atomic_compare_exchange_strong_explicit(holder, &word,
+						       (word & ~(uint64_t)UINT32_MAX) |
+							       ptx_ring_held_by(asking->self),
+						       memory_order_acq_rel, memory_order_relaxed);
+}
+
 /* The first ring is the controller's, which may be in another name space of process ids. */
-static bool reap_rings(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid))
+static bool reap_rings(struct ptx_rings *rings, struct asking *asking)
 {
 	uint32_t count = ptx_ring_count(rings);
 	bool found = false;
 
-	for (uint32_t i = 1; i < count; i++) {
-		uint64_t word = atomic_load_explicit(&rings->ring[i].holder, memory_order_acquire);
-		uint32_t pid = ptx_ring_pid(word);
+	for (uint32_t first = 0; first < count; first += WINDOW) {
+		uint32_t size = count - first < WINDOW ? count - first : WINDOW;
+		unsigned char held[WINDOW / 8] = { 0 };
+		bool any = false;
 
-		/*
-		 * Asked after the word was read: its holder is meant, and no later process of that
-		 * id.
-		 */
-		if ((word & PTX_RING_STATE) != PTX_RING_HELD || pid == self || !is_dead(pid))
+		for (uint32_t i = first == 0 ? 1 : 0; i < size; i++)
+			if (take_from_dead(rings, first + i, asking)) {
+				held[i / 8] |= (unsigned char)(1u << i % 8);
+				any = true;
+			}
+		if (!any)
 			continue;
-		if (!atomic_compare_exchange_strong_explicit(&rings->ring[i].holder, &word,
-							     (word & ~(uint64_t)UINT32_MAX) |
-								     ptx_ring_held_by(self),
-							     memory_order_acq_rel,
-							     memory_order_relaxed))
-			continue;
-		ptx_ring_mend(rings, i);
-		ptx_ring_release(rings, i);
+		ptx_rings_mend(rings, first, size, held);
+		for (uint32_t i = 0; i < size; i++)
+			if (held[i / 8] >> i % 8 & 1)
+				ptx_ring_release(rings, first + i);
 		found = true;
 	}
 	return found;
 }
 
-static void reap_slots(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid))
+static void reap_slots(struct ptx_rings *rings, struct asking *asking)
 {
 	uint32_t count = atomic_load_explicit(&rings->region->slots, memory_order_acquire);
 
@@ -46,7 +78,7 @@ static void reap_slots(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(u
 		uint32_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
 		uint32_t pid = atomic_load_explicit(&slot->pid, memory_order_relaxed);
 
-		if ((word & 0xffff) == PTX_SLOT_LIVE && pid != self && is_dead(pid))
+		if ((word & 0xffff) == PTX_SLOT_LIVE && is_gone(asking, pid))
 			atomic_compare_exchange_strong_explicit(
 				&slot->word, &word, (word & 0xffff0000u) | PTX_SLOT_ENDED,
 				memory_order_release, memory_order_relaxed);
@@ -55,6 +87,8 @@ static void reap_slots(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(u
 
 bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid))
 {
-	reap_slots(rings, self, is_dead);
-	return reap_rings(rings, self, is_dead);
+	struct asking asking = { .is_dead = is_dead, .self = self, .alive = self };
+
+	reap_slots(rings, &asking);
+	return reap_rings(rings, &asking);
 }

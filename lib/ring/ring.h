@@ -437,10 +437,10 @@ static inline uint64_t ptx_state_make(enum ptx_state kind, uint64_t ticks)
 	return ticks << PTX_STATE_BITS | kind;
 }
 
-/* One queue of hints: hint.c. */
+/* One queue of hints: hint.c. One that grows no more is read past the holes in it. */
 void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mask,
 		   uint32_t number, uint32_t generation);
-bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mask,
+bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mask, bool grows,
 		  uint32_t *number, uint32_t *generation);
 
 /* A stream's queues of one kind: as one queue, whose memory grows with the number of rings. */

@@ -90,10 +90,23 @@ static uint32_t take_hinted(struct ptx_rings *rings, uint32_t ring)
 	return PTX_NONE;
 }
 
+/* A free chunk, or one that its writer was killed with before it was in the pool. */
+static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
+{
+	uint64_t word;
+
+	if (!ptx_ring_reaches(rings, number))
+		return false;
+	if (take_word(rings, number, PTX_CHUNK_FREE, &word, ring)) {
+		took_free(rings, number);
+		return true;
+	}
+	return ptx_word_state(word) == PTX_CHUNK_ABSENT && ptx_pool_add(rings, number, ring);
+}
+
 static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
 {
 	uint32_t number = take_hinted(rings, ring);
-	uint64_t word;
 
 	if (number == PTX_NONE && rings->loop && ptx_pool_has_its_memory(rings))
 		number = ptx_spare_take(rings, ring);
@@ -106,9 +119,8 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 	    atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed) == 0)
 		return PTX_NONE;
 	for (number = 0; number < ptx_ring_chunks(rings); number++)
-		if (ptx_ring_reaches(rings, number) &&
-		    take_word(rings, number, PTX_CHUNK_FREE, &word, ring))
-			return took_free(rings, number);
+		if (take_number(rings, number, ring))
+			return number;
 	return PTX_NONE;
 }
 
@@ -151,6 +163,8 @@ static uint32_t take_forgotten(struct ptx_rings *rings, uint32_t ring)
 					      memory_order_relaxed);
 	number = (uint32_t)(looks % chunks);
 	word = atomic_load_explicit(&rings->word[number], memory_order_acquire);
+	if (ptx_word_state(word) == PTX_CHUNK_ABSENT && take_number(rings, number, ring))
+		return number;
 	if (ptx_word_state(word) != PTX_CHUNK_CLOSED || !ptx_ring_reaches(rings, number) ||
 	    atomic_load_explicit(&ptx_ring_chunk(rings, number)->last, memory_order_relaxed) >
 		    atomic_load_explicit(&region->cut, memory_order_relaxed) ||
@@ -162,17 +176,22 @@ static uint32_t take_forgotten(struct ptx_rings *rings, uint32_t ring)
 /* The chunk that was closed longest ago, as far as the hints know. */
 static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 {
-	uint32_t number = take_forgotten(rings, ring), generation;
+	uint32_t number = take_forgotten(rings, ring), generation, passed = 0;
 	uint64_t last;
 
 	if (number != PTX_NONE)
 		return number;
-	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
+	for (uint32_t i = 0; i < rings->geometry.chunks_max && passed < UNREACHED_TRIES; i++) {
 		if (!ptx_ring_hinted(rings, PTX_HINT_CLOSED, &number, &generation))
 			break;
-		if (ptx_ring_reaches(rings, number) &&
-		    ptx_overwrite(rings, number, generation, ring))
+		if (number >= rings->geometry.chunks_max)
+			continue;
+		if (!ptx_ring_reaches(rings, number)) {
+			ptx_ring_hint(rings, PTX_HINT_CLOSED, number, generation);
+			passed++;
+		} else if (ptx_overwrite(rings, number, generation, ring)) {
 			return number;
+		}
 	}
 	/* Others may be as quick: as long as there is a closed chunk, one of us gets it. */
 	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
@@ -348,31 +367,48 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 	return true;
 }
 
-struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring)
+/* The word is of a chunk of ring, which the caller holds. */
+static void mend_chunk(struct ptx_rings *rings, uint32_t ring, uint32_t i, uint64_t word)
 {
 	uint64_t current = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
+	struct ptx_chunk *chunk;
 
+	if (ptx_link(i, ptx_word_generation(word)) == current || !ptx_ring_reaches(rings, i))
+		return;
+	chunk = ptx_ring_chunk(rings, i);
+	if (ptx_word_state(word) == PTX_CHUNK_OPENING) {
+		if (atomic_load_explicit(&rings->present[i], memory_order_relaxed))
+			ptx_overwrite_finish(rings, i);
+		drop_chunk(rings, i, word);
+	} else if (ptx_word_state(word) != PTX_CHUNK_OPEN) {
+		return;
+	} else if (atomic_load_explicit(&chunk->head, memory_order_relaxed) == 0) {
+		drop_chunk(rings, i, word); /* opened, but not yet the ring's */
+	} else {
+		close_chunk(rings, chunk, ring, current);
+	}
+}
+
+void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
+		    const unsigned char *held)
+{
 	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++) {
 		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire);
-		struct ptx_chunk *chunk;
+		uint32_t at = ptx_word_ring(word) - first;
 
-		if (ptx_word_state(word) <= PTX_CHUNK_FREE || ptx_word_ring(word) != ring ||
-		    ptx_link(i, ptx_word_generation(word)) == current ||
-		    !ptx_ring_reaches(rings, i))
-			continue;
-		chunk = ptx_ring_chunk(rings, i);
-		if (ptx_word_state(word) == PTX_CHUNK_OPENING) {
-			if (atomic_load_explicit(&rings->present[i], memory_order_relaxed))
-				ptx_overwrite_finish(rings, i);
-			drop_chunk(rings, i, word);
-		} else if (ptx_word_state(word) != PTX_CHUNK_OPEN) {
-			continue;
-		} else if (atomic_load_explicit(&chunk->head, memory_order_relaxed) == 0) {
-			drop_chunk(rings, i, word); /* opened, but not yet the ring's */
-		} else {
-			close_chunk(rings, chunk, ring, current);
-		}
+		if (ptx_word_state(word) > PTX_CHUNK_FREE && at < count &&
+		    held[at / 8] >> at % 8 & 1)
+			mend_chunk(rings, first + at, i, word);
 	}
+}
+
+struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring)
+{
+	const unsigned char held = 1;
+	uint64_t current;
+
+	ptx_rings_mend(rings, ring, 1, &held);
+	current = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 	if (current == 0 || !ptx_ring_reaches(rings, ptx_link_number(current)))
 		return NULL;
 	return ptx_ring_chunk(rings, ptx_link_number(current));

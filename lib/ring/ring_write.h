@@ -41,6 +41,13 @@ uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk,
  */
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring);
 
+/*
+ * The same of those rings from first on whose bit is set in held, in one walk over the chunks. The
+ * caller holds them.
+ */
+void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
+		    const unsigned char *held);
+
 /* Leaves the ring to whoever claims it next. */
 void ptx_ring_release(struct ptx_rings *rings, uint32_t ring);
 

@@ -23,6 +23,7 @@
 #define POOL_PUBLISHED   UINT64_C(0x2fffffffe) /* before a new ring's first event */
 #define POOL_TYPE        100
 #define POOL_SEEN        4096
+#define POOL_NO_CHUNK    UINT64_C(0xff) /* word of a number that nobody can take */
 
 struct pool {
 	struct ptx_rings rings;

@@ -240,7 +240,7 @@ START_TEST(with_chunks_for_the_sum_alone_it_would_not_hold)
 		begin(seed, false);
 		few = (uint32_t)pool->rings.geometry.useful;
 		for (uint32_t i = few; i < pool->rings.geometry.chunks; i++)
-			atomic_store(&pool->rings.word[i], 0);
+			atomic_store(&pool->rings.word[i], POOL_NO_CHUNK);
 		pool->rings.geometry.chunks_max = pool->rings.geometry.chunks;
 		atomic_store(&pool->rings.region->free_chunks, few);
 		while (events < EVENTS) {

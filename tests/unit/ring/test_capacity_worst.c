@@ -140,7 +140,7 @@ static void leave_chunks(unsigned chunks, unsigned rings)
 		return;
 	for (uint32_t i = 0; i < geometry->chunks_max && have > chunks; i++)
 		if (ptx_word_state(atomic_load(&pool->rings.word[i])) == PTX_CHUNK_FREE) {
-			atomic_store(&pool->rings.word[i], 0);
+			atomic_store(&pool->rings.word[i], POOL_NO_CHUNK);
 			atomic_fetch_sub(&pool->rings.region->free_chunks, 1);
 			have--;
 		}

@@ -10,9 +10,11 @@ enum { MASK = 15, SIZE = MASK + 1 };
 
 static struct ptx_hints hints;
 static _Atomic uint64_t queue[SIZE];
+static bool grows;
 
 static void begin(uint64_t ticket)
 {
+	grows = true;
 	atomic_store(&hints.head, ticket);
 	atomic_store(&hints.tail, ticket);
 	for (int i = 0; i < SIZE; i++)
@@ -32,7 +34,7 @@ static uint64_t push_half(void)
 
 static bool pop(uint32_t *number, uint32_t *generation)
 {
-	return ptx_hint_pop(&hints, queue, MASK, number, generation);
+	return ptx_hint_pop(&hints, queue, MASK, grows, number, generation);
 }
 
 static void assert_next(uint32_t number)
@@ -100,6 +102,20 @@ START_TEST(who_meets_a_hole_says_empty_until_it_is_filled)
 	atomic_store(&queue[ticket & MASK], (ticket / SIZE + 1) << 48 | 2);
 	assert_next(2);
 	assert_next(3);
+	assert_none();
+}
+END_TEST
+
+/* No pusher comes to the queue any more: there are more rings by now. */
+START_TEST(a_hole_in_a_queue_that_does_not_grow_is_passed_over_at_once)
+{
+	begin(5 * SIZE);
+	push_half();
+	push(2, 0);
+	push_half();
+	assert_none();
+	grows = false;
+	assert_next(2);
 	assert_none();
 }
 END_TEST
@@ -196,6 +212,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, hints_come_out_in_the_order_in_which_they_went_in);
 	tcase_add_loop_test(tc, tickets_and_laps_go_over_their_ends, 0, 4);
 	tcase_add_test(tc, who_meets_a_hole_says_empty_until_it_is_filled);
+	tcase_add_test(tc, a_hole_in_a_queue_that_does_not_grow_is_passed_over_at_once);
 	tcase_add_test(tc, a_hole_is_passed_over_when_a_quarter_of_the_queue_waits_behind_it);
 	tcase_add_test(tc, what_stands_in_a_hole_from_the_lap_before_is_not_taken_for_a_hint);
 	tcase_add_test(tc, an_entry_written_a_lap_late_costs_a_hint);

@@ -224,6 +224,47 @@ START_TEST(a_chunk_that_was_used_before_is_present)
 }
 END_TEST
 
+/* It was killed before its number had a chunk. */
+START_TEST(another_writer_adds_the_chunk_of_a_writer_that_was_killed)
+{
+	uint32_t number;
+	struct writer writer;
+
+	begin(1, LARGE, _i);
+	pool->rings.geometry.memory = SIZE_MAX / 2; /* so a LOOP stream grows to its end */
+	writer_begin(&writer, pool, 1);
+	number = atomic_fetch_add(&pool->rings.region->chunks, 1);
+	ck_assert_uint_eq(ptx_word_state(atomic_load(&pool->rings.word[number])),
+			  PTX_CHUNK_ABSENT);
+	for (int i = 0; i < 200; i++)
+		if (!put(&writer, ptx_record_size(LARGE)))
+			break;
+	ck_assert_uint_ne(ptx_word_state(atomic_load(&pool->rings.word[number])),
+			  PTX_CHUNK_ABSENT);
+}
+END_TEST
+
+/* This process cannot map the far part: the hints to it are for others. */
+START_TEST(hints_to_closed_chunks_out_of_reach_are_kept)
+{
+	struct ptx_rings *rings;
+	uint32_t number, generation, kept = 0;
+	struct writer writer;
+
+	begin(1, LARGE, true);
+	rings = &pool->rings;
+	writer_begin(&writer, pool, 1);
+	while (pool_lost(pool, PTX_WRITER_OVERWRITTEN) == 0)
+		ck_assert(put(&writer, ptx_record_size(LARGE)));
+	ptx_ring_hint(rings, PTX_HINT_CLOSED, rings->geometry.near_chunks, 1);
+	for (int i = 0; i < 200; i++)
+		ck_assert(put(&writer, ptx_record_size(LARGE)));
+	while (ptx_ring_hinted(rings, PTX_HINT_CLOSED, &number, &generation))
+		kept += number == rings->geometry.near_chunks;
+	ck_assert_uint_eq(kept, 1);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	TCase *tc;
@@ -236,6 +277,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_stream_is_not_full_before_it_holds_what_it_promises);
 	tcase_add_test(tc, without_memory_a_record_is_lost_and_the_next_one_asks_again);
 	tcase_add_test(tc, a_chunk_that_was_used_before_is_present);
+	tcase_add_loop_test(tc, another_writer_adds_the_chunk_of_a_writer_that_was_killed, 0, 2);
+	tcase_add_test(tc, hints_to_closed_chunks_out_of_reach_are_kept);
 	return s;
 }
 

@@ -231,10 +231,33 @@ START_TEST(of_a_process_with_many_rings_all_are_let_go)
 }
 END_TEST
 
+/* More than are mended by one walk over the chunks. */
+START_TEST(a_living_process_is_asked_for_once_however_many_threads_it_has)
+{
+	enum { MANY = 300 };
+	static struct writer many[MANY];
+
+	pool = pool_make_planned(65536, 8, false);
+	pool->young = true;
+	writer_begin(&control, pool, 1);
+	for (uint32_t i = 0; i < MANY; i++)
+		begin_of(&many[i], LIVING, 2 + i);
+	asked = 0;
+	ck_assert(!ptx_ring_reap(&pool->rings, SELF, is_dead));
+	ck_assert_uint_eq(asked, 1);
+	for (uint32_t i = 0; i < MANY; i++)
+		atomic_store(&pool->rings.ring[many[i].ring].holder, ptx_ring_held_by(DEAD));
+	ck_assert(ptx_ring_reap(&pool->rings, SELF, is_dead));
+	for (uint32_t i = 0; i < MANY; i++)
+		ck_assert_uint_eq(holder(&many[i]), PTX_RING_IDLE);
+}
+END_TEST
+
 SUITE_MAIN("ring: the dead make room", rings_and_slots_of_the_dead_are_let_go_and_no_others,
 	   where_nobody_died_nothing_changes, this_process_is_not_dead_whatever_is_said,
 	   idle_rings_are_nobodys, what_the_dead_one_wrote_stays_and_others_write_behind_it,
 	   what_the_dead_one_was_about_is_finished,
 	   what_another_took_from_the_dead_meanwhile_is_not_taken_from_it,
 	   a_slot_that_is_anothers_meanwhile_stays_with_it,
-	   of_a_process_with_many_rings_all_are_let_go)
+	   of_a_process_with_many_rings_all_are_let_go,
+	   a_living_process_is_asked_for_once_however_many_threads_it_has)
