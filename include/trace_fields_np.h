@@ -100,6 +100,45 @@ static __inline size_t posix_trace_fields_pack_np(void *payload, size_t room,
 	return posix_trace_fields_pack_sized_np(payload, room, arg, args, sizeof(*arg));
 }
 
+/*
+ * A payload that is built field by field, for languages that cannot use the macros above. One
+ * thread uses it; all functions are async-signal-safe. A field that does not fit, and a value that
+ * is not of the type, sets full: then this field and all after it are left out.
+ */
+struct posix_trace_payload_np {
+	size_t len;    /* bytes of the fields so far */
+	int full;      /* not 0: a field was left out */
+	unsigned size; /* of bytes, from posix_trace_payload_begin_np() */
+	unsigned char bytes[POSIX_TRACE_FIELDS_BYTES_NP];
+};
+
+/* Begins a payload without fields. size: of *payload, which may have more bytes. */
+void posix_trace_payload_begin_np(struct posix_trace_payload_np *payload, size_t size);
+
+/* Appends an integer of any type of constant size; a signed one as two's complement. */
+void posix_trace_payload_number_np(struct posix_trace_payload_np *payload,
+				   enum posix_trace_type_np type, uint64_t value);
+
+/* Appends an f32 or f64. */
+void posix_trace_payload_real_np(struct posix_trace_payload_np *payload,
+				 enum posix_trace_type_np type, double value);
+
+/* Appends a str, or str[room] if room is not 0. A null pointer is an empty string. */
+void posix_trace_payload_str_np(struct posix_trace_payload_np *payload, const char *string,
+				unsigned room);
+
+/* Appends bytes: len bytes with their number before them, cut to the room that is left. */
+void posix_trace_payload_bytes_np(struct posix_trace_payload_np *payload, const void *bytes,
+				  size_t len);
+
+/* Appends bytes[len], or an array of any type that has len bytes, as they are. */
+void posix_trace_payload_array_np(struct posix_trace_payload_np *payload, const void *bytes,
+				  unsigned len);
+
+/* Records the payload as the data of one event. The event's address is that of the caller. */
+void posix_trace_payload_event_np(const struct posix_trace_payload_np *payload,
+				  trace_event_id_t event_id);
+
 #ifdef __cplusplus
 }
 #endif

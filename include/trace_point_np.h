@@ -63,6 +63,12 @@ void posix_trace_event_at_np(trace_event_id_t event_id, const void *data, size_t
 
 int posix_trace_confine_np(int what);
 
+/*
+ * Returns non-zero while a stream is attached to this process, as *posix_trace_active_np does. For
+ * languages that cannot read that variable.
+ */
+int posix_trace_is_active_np(void);
+
 #ifdef __cplusplus
 }
 #endif

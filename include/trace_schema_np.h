@@ -28,8 +28,8 @@
  *
  * Threads  every function may be called from any thread at the same time, with different objects of
  *          the caller.
- * Signals  every function is async-signal-safe, except posix_trace_eventid_describe_np() and
- *          posix_trace_eventid_get_schema_np().
+ * Signals  every function is async-signal-safe, except posix_trace_eventid_describe_np(),
+ *          posix_trace_eventid_get_schema_np() and those that print.
  * Errors   a function that can fail returns the error number. errno does not change.
  * Growth   structures grow at their end: trace_sized_np(3).
  *
@@ -133,7 +133,7 @@ struct posix_trace_field_np {
 	int has_bits;         /* value_name are names of bits */
 	unsigned value_names; /* entries of value_name */
 	const struct posix_trace_value_name_np *value_name;
-	uint64_t reserved[4]; /* 0; for later versions: this structure keeps its size */
+	uint64_t reserved[8]; /* 0; for later versions: this structure keeps its size */
 };
 
 /*
@@ -236,6 +236,36 @@ const char *posix_trace_value_name_np(const struct posix_trace_value_np *value);
 
 /* Returns the name of a type, such as "u32"; null if type is not one. */
 const char *posix_trace_type_name_np(enum posix_trace_type_np type);
+
+/*
+ * Prints a value as posixtrace dump does, without the name of an object, into size bytes at text,
+ * with a NUL. Returns the length of the whole text without its NUL, as snprintf() does: if that is
+ * not less than size, the text was cut. Bytes that are not printable ASCII become escapes. Times
+ * are UTC. text may be null if size is 0. Allocates nothing. Not async-signal-safe.
+ */
+size_t posix_trace_value_print_sized_np(const struct posix_trace_value_np *value,
+					size_t value_size, char *text, size_t size);
+static __inline size_t posix_trace_value_print_np(const struct posix_trace_value_np *value,
+						  char *text, size_t size)
+{
+	return posix_trace_value_print_sized_np(value, sizeof(*value), text, size);
+}
+
+/*
+ * Prints an event of an active stream or of an opened log on one line: time, process, name of the
+ * event type, and the fields that its schema describes. Data without a schema is a string or
+ * hexadecimal.
+ *
+ * info, data, len  as posix_trace_getnext_event() stored them
+ * text, size       receive the text with a NUL; text may be null if size is 0
+ * length           receives the length of the whole text without its NUL
+ *
+ * Allocates nothing. Not async-signal-safe. EINVAL: trid is not a stream of this process, the event
+ * type has no name there, or a pointer is null.
+ */
+int posix_trace_event_print_np(trace_id_t trid, const struct posix_trace_event_info *info,
+			       const void *data, size_t len, char *text, size_t size,
+			       size_t *length);
 
 #ifdef __cplusplus
 }

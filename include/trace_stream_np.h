@@ -65,6 +65,41 @@ int posix_trace_set_level_np(trace_id_t trid, int max_level);
 /* Stores the level of an active stream; 0: none. EINVAL: as above, or max_level is null. */
 int posix_trace_get_level_np(trace_id_t trid, int *max_level);
 
+/*
+ * Changes the filter of an active stream as posix_trace_set_filter() does, with the set of event
+ * types that a list selects. The filter has the event types that are not recorded.
+ *
+ * list  items with commas between them, read from left to right; the last one that matches decides
+ *         PATTERN  selects event types by name; wildcards of fnmatch()
+ *         @N       selects event types with a level of N or greater, 1 to 5 (@level of the schema)
+ *         !ITEM    takes out what ITEM selects
+ * how   POSIX_TRACE_SET_EVENTSET, POSIX_TRACE_ADD_EVENTSET or POSIX_TRACE_SUB_EVENTSET
+ *
+ * The names of system event types count too. Event types without a name now are not selected: see
+ * posix_trace_trid_eventid_open().
+ *
+ * EINVAL: trid is not an active stream of this process, list is null or has an item that is empty,
+ * too long or a bad level, or how is not valid.
+ */
+int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how);
+
+/*
+ * Stores whether a process that an active stream traces is alive. After ENDED, a reader that has
+ * drained the stream gets no further event of the process.
+ *
+ * ALIVE    the traced process, or one that inherited the stream, is alive
+ * ENDED    all have ended; a process that was not waited for has ended, too
+ * UNKNOWN  the caller cannot find out: /proc or another name space of process ids hides the
+ *          process, or processes hold an inherited stream that may start a traced one
+ *
+ * EINVAL: trid is not an active stream of this process, or state is null.
+ */
+#define POSIX_TRACE_TARGET_UNKNOWN_NP 0
+#define POSIX_TRACE_TARGET_ALIVE_NP   1
+#define POSIX_TRACE_TARGET_ENDED_NP   2
+
+int posix_trace_get_target_np(trace_id_t trid, int *state);
+
 #ifdef __cplusplus
 }
 #endif

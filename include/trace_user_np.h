@@ -51,8 +51,15 @@ enum posix_trace_item_np {
 struct posix_trace_user_np {
 	size_t used;
 	int full;               /* an item had no room */
+	unsigned size;          /* of bytes */
 	unsigned char bytes[POSIX_TRACE_USER_BYTES_NP];
 };
+
+/*
+ * What TRACE_USER_BEGIN_NP() does, for languages that cannot use it. size: of *user, which may have
+ * more bytes. Async-signal-safe.
+ */
+void posix_trace_user_begin_np(struct posix_trace_user_np *user, size_t size);
 
 /* Each adds one item; of a type that it is not for, none. Async-signal-safe. */
 void posix_trace_user_number_np(struct posix_trace_user_np *user, enum posix_trace_item_np type,
@@ -73,7 +80,8 @@ void posix_trace_user_event_np(const struct posix_trace_user_np *user, trace_eve
 			struct posix_trace_user_np posix_trace_user_; \
 			const trace_event_id_t posix_trace_user_id_ = (event_id); \
 			posix_trace_user_.used = 0; \
-			posix_trace_user_.full = 0
+			posix_trace_user_.full = 0; \
+			posix_trace_user_.size = POSIX_TRACE_USER_BYTES_NP
 
 #define TRACE_USER_END_NP() \
 			posix_trace_user_event_np(&posix_trace_user_, posix_trace_user_id_); \

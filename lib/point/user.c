@@ -6,6 +6,7 @@
  * event. Nothing is allocated. When the struct is full, further items are ignored and the event
  * is marked as truncated. All functions are async-signal-safe.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/export.h"
@@ -22,7 +23,7 @@ static unsigned char *add_item(struct posix_trace_user_np *user, enum posix_trac
 {
 	unsigned char *to = user->bytes + user->used;
 
-	if (user->full || sizeof(user->bytes) - user->used <= bytes) {
+	if (user->full || user->size - user->used <= bytes) {
 		user->full = 1;
 		return NULL;
 	}
@@ -32,6 +33,16 @@ static unsigned char *add_item(struct posix_trace_user_np *user, enum posix_trac
 	*to = (unsigned char)(width << 4 | (unsigned)type);
 	user->used += 1 + bytes;
 	return to + 1;
+}
+
+/* Begins an event without items. size: of *user; the bytes for items are its rest. */
+PTX_EXPORT void posix_trace_user_begin_np(struct posix_trace_user_np *user, size_t size)
+{
+	const size_t head = offsetof(struct posix_trace_user_np, bytes);
+
+	user->used = 0;
+	user->full = 0;
+	user->size = size > head ? (unsigned)(size - head) : 0;
 }
 
 /* Appends a number in little-endian order, as a log has it. */
@@ -91,7 +102,7 @@ PTX_EXPORT void posix_trace_user_real_np(struct posix_trace_user_np *user,
 PTX_EXPORT void posix_trace_user_str_np(struct posix_trace_user_np *user, const char *string)
 {
 	/* No more bytes are read than there could be room for: the string may lack its NUL. */
-	size_t len = string ? strnlen(string, sizeof(user->bytes)) : 0;
+	size_t len = string ? strnlen(string, user->size) : 0;
 	unsigned char *to = add_item(user, POSIX_TRACE_ITEM_STR_NP, 0, len + 1);
 
 	if (to && len)

@@ -151,26 +151,30 @@ static int compose_event(struct posix_trace_composer_np *composer,
 	return put_event(composer, &event);
 }
 
-/*
- * ENOTSUP: the event has members of a later version that are not 0, and the log cannot have them.
- */
-PTX_EXPORT int posix_trace_compose_event_sized_np(struct posix_trace_composer_np *composer,
-						  const struct posix_trace_event_np *event,
-						  size_t size)
+/* Of a program with another version of the structure. */
+static ptx_cold int compose_resized(struct posix_trace_composer_np *composer,
+				    const struct posix_trace_event_np *event, size_t size)
 {
 	struct posix_trace_event_np known;
 
-	/*
-	 * A program of this version gets no copy: the function runs for every event of a
-	 * conversion.
-	 */
-	if (ptx_likely(size == sizeof(*event)))
-		return compose_event(composer, event);
 	if (!event || size < PTX_FIRST_EVENT)
 		return EINVAL;
 	if (!ptx_sized_load(&known, sizeof(known), event, size))
 		return ENOTSUP;
 	return compose_event(composer, &known);
+}
+
+/*
+ * ENOTSUP: the event has members of a later version that are not 0, and the log cannot have them.
+ * A program of this version gets no copy: the function runs for every event of a conversion.
+ */
+PTX_EXPORT int posix_trace_compose_event_sized_np(struct posix_trace_composer_np *composer,
+						  const struct posix_trace_event_np *event,
+						  size_t size)
+{
+	if (ptx_unlikely(size != sizeof(*event)))
+		return compose_resized(composer, event, size);
+	return compose_event(composer, event);
 }
 
 /*

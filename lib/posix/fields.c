@@ -227,18 +227,24 @@ ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_tra
 	return 1;
 }
 
-/* The value of a program of another version is filled in a local variable first. */
-PTX_EXPORT int posix_trace_field_next_sized_np(struct posix_trace_values_np *values,
-					       struct posix_trace_value_np *value, size_t size)
+/* Of a program with another version of the structure. Apart, so that the plain way has no frame. */
+static ptx_cold int next_resized(struct posix_trace_values_np *values,
+				 struct posix_trace_value_np *value, size_t size)
 {
 	struct posix_trace_value_np known;
 
-	if (ptx_likely(size == sizeof(*value)))
-		return next_value(values, value);
 	if (size < PTX_FIRST_VALUE || !next_value(values, &known))
 		return 0;
 	ptx_sized_store(value, size, &known, sizeof(known));
 	return 1;
+}
+
+PTX_EXPORT int posix_trace_field_next_sized_np(struct posix_trace_values_np *values,
+					       struct posix_trace_value_np *value, size_t size)
+{
+	if (ptx_unlikely(size != sizeof(*value)))
+		return next_resized(values, value, size);
+	return next_value(values, value);
 }
 
 /*

@@ -80,24 +80,17 @@ void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
 				   ptx_drain_moment(stream->drain, false), address);
 }
 
-/* FILTER-02, FILTER-04 to FILTER-11, FILTER-13 to FILTER-15. */
-PTX_EXPORT int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how)
+bool ptx_filter_is_way(int how)
 {
-	struct ptx_call call = ptx_call_begin();
-	const void *address = (const char *)__builtin_return_address(0) - 1;
-	trace_event_set_t old, new;
-	struct ptx_stream *stream;
+	return how == POSIX_TRACE_SET_EVENTSET || how == POSIX_TRACE_ADD_EVENTSET ||
+	       how == POSIX_TRACE_SUB_EVENTSET;
+}
 
-	/*
-	 * The set must be initialized (SET-10) and how must be one of three values (FILTER-13).
-	 */
-	if (!ptx_eventset_is_valid(set) ||
-	    (how != POSIX_TRACE_SET_EVENTSET && how != POSIX_TRACE_ADD_EVENTSET &&
-	     how != POSIX_TRACE_SUB_EVENTSET))
-		return ptx_call_end(call, EINVAL);
-	stream = ptx_stream_lock(trid, PTX_ACTIVE);
-	if (!stream)
-		return ptx_call_end(call, EINVAL);
+void ptx_filter_set(struct ptx_stream *stream, const trace_event_set_t *set, int how,
+		    const void *address)
+{
+	trace_event_set_t old, new;
+
 	/* The new filter replaces a level, too, whose types are part of the old filter. */
 	if (how == POSIX_TRACE_SET_EVENTSET)
 		atomic_store_explicit(&stream->view->rings.region->max_level, 0,
@@ -113,6 +106,24 @@ PTX_EXPORT int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *
 	else
 		ptx_eventset_subtract(&new, set);
 	ptx_filter_change(stream, &old, &new, how == POSIX_TRACE_SET_EVENTSET, address);
+}
+
+/* FILTER-02, FILTER-04 to FILTER-11, FILTER-13 to FILTER-15. */
+PTX_EXPORT int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how)
+{
+	struct ptx_call call = ptx_call_begin();
+	const void *address = (const char *)__builtin_return_address(0) - 1;
+	struct ptx_stream *stream;
+
+	/*
+	 * The set must be initialized (SET-10) and how must be one of three values (FILTER-13).
+	 */
+	if (!ptx_eventset_is_valid(set) || !ptx_filter_is_way(how))
+		return ptx_call_end(call, EINVAL);
+	stream = ptx_stream_lock(trid, PTX_ACTIVE);
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	ptx_filter_set(stream, set, how, address);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);
 }

@@ -25,11 +25,7 @@
 
 #define TRIES 100 /* limit of the repetitions, for a process that describes types without end */
 
-/*
- * Returns the level of a type, 0 if it has no description or none with a level. The text may be
- * another process's, so that it is parsed again.
- */
-static int level_of(const struct ptx_lists *lists, unsigned type)
+int ptx_level_of(const struct ptx_lists *lists, unsigned type)
 {
 	struct posix_trace_schema_np schema;
 	char text[PTX_SCHEMA_BYTES];
@@ -54,7 +50,7 @@ static void apply_level(struct ptx_stream *stream, const struct ptx_lists *lists
 	new = old;
 	/* Types of the program only. System events have no level. */
 	for (unsigned type = PTX_TYPE_FIRST_USER; type < PTX_TYPE_FIRST_USER + PTX_NAMES; type++) {
-		int level = level_of(lists, type);
+		int level = ptx_level_of(lists, type);
 
 		/*
 		 * Types without a level are never changed by a level: their bits belong to

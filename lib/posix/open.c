@@ -245,6 +245,33 @@ static void fill_event(const struct ptx_stored_event *from, struct posix_trace_e
 	to->data_len = ptx_record_len(record->len_flags);
 }
 
+static int next_event(trace_id_t trid, struct posix_trace_event_np *event, int *unavailable)
+{
+	struct ptx_stored_event stored;
+	struct ptx_stream *stream = ptx_stream_lock(trid, PTX_STORED);
+
+	if (!stream)
+		return EINVAL;
+	/* At the end *event remains as it was (GEN-09). */
+	*unavailable = !ptx_stored_next(stream->stored, &stored);
+	if (!*unavailable)
+		fill_event(&stored, event);
+	ptx_stream_unlock(stream);
+	return 0;
+}
+
+/* Of a program with another version of the structure. */
+static ptx_cold int next_resized(trace_id_t trid, struct posix_trace_event_np *event, size_t size,
+				 int *unavailable)
+{
+	struct posix_trace_event_np known;
+	int err = next_event(trid, &known, unavailable);
+
+	if (!err && !*unavailable)
+		ptx_sized_store(event, size, &known, sizeof(known));
+	return err;
+}
+
 /*
  * GETNEXT-01 and GETNEXT-06 for opened logs, without copying the data. A program of this version
  * gets the event without a copy, because the function runs for each event of a log. For the same
@@ -253,28 +280,9 @@ static void fill_event(const struct ptx_stored_event *from, struct posix_trace_e
 PTX_EXPORT int posix_trace_getnext_sized_np(trace_id_t trid, struct posix_trace_event_np *event,
 					    size_t size, int *unavailable)
 {
-	struct posix_trace_event_np known;
-	struct ptx_stored_event stored;
-	struct ptx_stream *stream;
-
 	if (!event || size < PTX_FIRST_EVENT || !unavailable)
 		return EINVAL;
-	stream = ptx_stream_lock(trid, PTX_STORED);
-	if (!stream)
-		return EINVAL;
-	/* At the end *event remains as it was (GEN-09). */
-	*unavailable = !ptx_stored_next(stream->stored, &stored);
-	if (*unavailable) {
-		ptx_stream_unlock(stream);
-		return 0;
-	}
-	/*
-	 * In a program of another version, the event is copied after the lock is released; its
-	 * data are the log's.
-	 */
-	fill_event(&stored, ptx_likely(size == sizeof(*event)) ? event : &known);
-	ptx_stream_unlock(stream);
 	if (ptx_unlikely(size != sizeof(*event)))
-		ptx_sized_store(event, size, &known, sizeof(known));
-	return 0;
+		return next_resized(trid, event, size, unavailable);
+	return next_event(trid, event, unavailable);
 }

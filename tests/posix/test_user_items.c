@@ -200,11 +200,12 @@ END_TEST
 /* What no program written in C can have by accident. */
 START_TEST(numbers_of_other_types_add_nothing)
 {
-	struct posix_trace_user_np user = { 0 };
+	struct posix_trace_user_np user;
 	trace_event_id_t id = type_of("rkh.USR.odd");
 	trace_id_t trid = STARTED(0);
 	struct got got;
 
+	posix_trace_user_begin_np(&user, sizeof(user));
 	posix_trace_user_number_np(&user, POSIX_TRACE_ITEM_STR_NP, 0, 1);
 	posix_trace_user_number_np(&user, POSIX_TRACE_ITEM_F64_NP, 0, 1);
 	posix_trace_user_number_np(&user, (enum posix_trace_item_np)16, 0, 1);

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/print.c - events and values as text in the caller's memory.
+ *
+ * Bytes that a terminal could obey become escapes: data come from files and from other processes.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trace_np.h>
+
+#include "base/clock.h"
+#include "cursor/stored.h"
+#include "posix/call.h"
+#include "posix/first.h"
+#include "record/schema.h"
+
+/* Text of any length, of which the first size - 1 bytes are kept. */
+struct text {
+	char *to;
+	size_t size;
+	size_t len;
+};
+
+static void put(struct text *text, const char *from, size_t len)
+{
+	if (text->len < text->size) {
+		const size_t room = text->size - text->len;
+
+		memcpy(text->to + text->len, from, len < room ? len : room);
+	}
+	text->len += len;
+}
+
+static void put_string(struct text *text, const char *string)
+{
+	put(text, string, strlen(string));
+}
+
+/* At most 100 bytes. */
+static void put_format(struct text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void put_format(struct text *text, const char *format, ...)
+{
+	char bytes[104];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(bytes, sizeof(bytes), format, args);
+	va_end(args);
+	put_string(text, bytes);
+}
+
+/* Ends the text with a NUL, and returns the length that it would have with enough room. */
+static size_t end(struct text *text)
+{
+	if (text->size)
+		text->to[text->len < text->size ? text->len : text->size - 1] = '\0';
+	return text->len;
+}
+
+static void put_hex(struct text *text, const unsigned char *byte, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		put_format(text, "%02x", byte[i]);
+}
+
+static void put_escaped(struct text *text, const unsigned char *byte, size_t len,
+			const char *special)
+{
+	for (size_t i = 0; i < len; i++) {
+		const char c = (char)byte[i];
+
+		if (c == '\n' || c == '\t' || c == '\r')
+			put_string(text, c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r");
+		else if (byte[i] < 0x20 || byte[i] >= 0x7f)
+			put_format(text, "\\x%02x", byte[i]);
+		else
+			put_format(text, strchr(special, c) ? "\\%c" : "%c", c);
+	}
+}
+
+static void put_quoted(struct text *text, const unsigned char *byte, size_t len)
+{
+	while (len && !byte[len - 1])
+		len--;
+	put_string(text, "\"");
+	put_escaped(text, byte, len, "\\\"");
+	put_string(text, "\"");
+}
+
+/* Data without a schema that are printable, but for NULs at the end. */
+static bool is_text(const unsigned char *byte, size_t len)
+{
+	size_t used = len;
+
+	while (used && !byte[used - 1])
+		used--;
+	/* A small number in memory is a character or two and NULs; a padded string is longer. */
+	if (used == 0 || (used + 1 < len && used < 4))
+		return false;
+	for (size_t i = 0; i < used; i++)
+		if (byte[i] >= 0x7f || (byte[i] < 0x20 && byte[i] != '\t' && byte[i] != '\n' &&
+					byte[i] != '\r'))
+			return false;
+	return true;
+}
+
+/*
+ * UTC, 2026-01-31T23:59:59.123456789Z, in the Gregorian calendar. Not by strftime(), which may read
+ * the file of a time zone and allocate. An era is 400 years from the first of March of a year.
+ */
+static void put_time(struct text *text, int64_t seconds, long nanoseconds)
+{
+	const int64_t second = (seconds % 86400 + 86400) % 86400;
+	const int64_t days = seconds / 86400 - (seconds % 86400 < 0) + 719468;
+	const int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+	const int64_t of_era = days - era * 146097;
+	const int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+	const int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
+	const int64_t month = (5 * of_year + 2) / 153; /* from March */
+
+	put_format(text, "%04lld-%02lld-%02lldT%02lld:%02lld:%02lld.%09ldZ",
+		   (long long)(year + era * 400 + (month >= 10)),
+		   (long long)(month < 10 ? month + 3 : month - 9),
+		   (long long)(of_year - (153 * month + 2) / 5 + 1), (long long)(second / 3600),
+		   (long long)(second / 60 % 60), (long long)(second % 60), nanoseconds);
+}
+
+static void put_time_ns(struct text *text, int64_t ns)
+{
+	int64_t seconds = ns / PTX_NS_PER_S, rest = ns % PTX_NS_PER_S;
+
+	put_time(text, seconds - (rest < 0), (long)(rest < 0 ? rest + PTX_NS_PER_S : rest));
+}
+
+/* Exact, in the unit that leaves a digit before the point. */
+static void put_duration(struct text *text, uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		int digits;
+		const char *name;
+	} units[] = {
+		{ 1000000000, 9, "s" }, { 1000000, 6, "ms" }, { 1000, 3, "us" }, { 1, 0, "ns" }
+	};
+	unsigned unit = 0;
+	uint64_t rest;
+	int digits;
+
+	while (ns < units[unit].ns && units[unit].digits)
+		unit++;
+	rest = ns % units[unit].ns;
+	digits = units[unit].digits;
+	put_format(text, "%llu", (unsigned long long)(ns / units[unit].ns));
+	if (rest) {
+		for (; rest % 10 == 0; rest /= 10)
+			digits--;
+		put_format(text, ".%0*llu", digits, (unsigned long long)rest);
+	}
+	put_string(text, units[unit].name);
+}
+
+/* As short as it can be without being another number when it is read again. */
+static void put_float(struct text *text, const struct posix_trace_value_np *value)
+{
+	const bool is_float = value->field->type == POSIX_TRACE_TYPE_F32_NP;
+	char digits[40];
+
+	snprintf(digits, sizeof(digits), "%.*g", is_float ? 6 : 15, value->f64);
+	if (is_float ? strtof(digits, NULL) != (float)value->f64 :
+		       strtod(digits, NULL) != value->f64)
+		snprintf(digits, sizeof(digits), "%.*g", is_float ? 9 : 17, value->f64);
+	put_string(text, digits);
+}
+
+static void put_bits(struct text *text, const struct posix_trace_value_np *value)
+{
+	const struct posix_trace_field_np *field = value->field;
+	const char *separator = "";
+	uint64_t left = value->u64;
+
+	if (field->form == POSIX_TRACE_FORM_SIGNED_NP && field->size < 8)
+		left &= (UINT64_C(1) << 8 * field->size) - 1;
+	for (unsigned i = 0; i < field->value_names; i++) {
+		const uint64_t named = field->value_name[i].value;
+
+		if (named ? (left & named) != named : value->u64 != 0)
+			continue;
+		left &= ~named;
+		put_format(text, "%s%s", separator, field->value_name[i].name);
+		separator = "|";
+	}
+	if (left || !*separator)
+		put_format(text, "%s0x%llx", separator, (unsigned long long)left);
+}
+
+static void put_character(struct text *text, unsigned char c)
+{
+	put_string(text, "'");
+	if (c)
+		put_escaped(text, &c, 1, "");
+	else
+		put_string(text, "\\0");
+	put_string(text, "'");
+}
+
+/* Of a negative number the name of its absolute value, with a minus sign. */
+static bool put_error(struct text *text, int64_t value)
+{
+	const char *name = NULL;
+
+	if (value >= -4095 && value <= 4095 && value != 0)
+		name = strerrorname_np((int)(value < 0 ? -value : value));
+	if (name)
+		put_format(text, "%s%s", value < 0 ? "-" : "", name);
+	return name;
+}
+
+static void put_bytes(struct text *text, const struct posix_trace_value_np *value)
+{
+	if (value->field->type == POSIX_TRACE_TYPE_STR_NP || value->len == 0)
+		put_quoted(text, value->data, value->len);
+	else
+		put_hex(text, value->data, value->len);
+	if (value->flags & POSIX_TRACE_VALUE_CUT_NP)
+		put_string(text, "...");
+}
+
+static void put_plain(struct text *text, const struct posix_trace_value_np *value)
+{
+	switch (value->field->form) {
+	case POSIX_TRACE_FORM_SIGNED_NP:
+		put_format(text, "%lld", (long long)value->s64);
+		break;
+	case POSIX_TRACE_FORM_FLOAT_NP:
+		put_float(text, value);
+		break;
+	case POSIX_TRACE_FORM_BYTES_NP:
+		put_bytes(text, value);
+		break;
+	default:
+		put_format(text, "%llu", (unsigned long long)value->u64);
+	}
+}
+
+static void put_value(struct text *text, const struct posix_trace_value_np *value)
+{
+	const struct posix_trace_field_np *field = value->field;
+	const char *name = field->value_names ? posix_trace_value_name_np(value) : NULL;
+
+	if (name) {
+		put_string(text, name);
+		return;
+	}
+	if (field->has_bits) {
+		put_bits(text, value);
+		return;
+	}
+	switch (field->type) {
+	case POSIX_TRACE_TYPE_X8_NP:
+	case POSIX_TRACE_TYPE_X16_NP:
+	case POSIX_TRACE_TYPE_X32_NP:
+	case POSIX_TRACE_TYPE_X64_NP:
+	case POSIX_TRACE_TYPE_PTR_NP:
+	case POSIX_TRACE_TYPE_PTR32_NP:
+		put_format(text, "0x%llx", (unsigned long long)value->u64);
+		break;
+	case POSIX_TRACE_TYPE_BOOL_NP:
+		put_string(text, value->u64 ? "true" : "false");
+		break;
+	case POSIX_TRACE_TYPE_CHAR_NP:
+		put_character(text, (unsigned char)value->u64);
+		break;
+	case POSIX_TRACE_TYPE_NS_NP:
+		put_duration(text, value->u64);
+		break;
+	case POSIX_TRACE_TYPE_TIME_NP:
+		put_time_ns(text, value->s64);
+		break;
+	case POSIX_TRACE_TYPE_ERRNO_NP:
+		if (!put_error(text, value->s64))
+			put_plain(text, value);
+		break;
+	default:
+		put_plain(text, value);
+	}
+}
+
+/* " name=value" for each field, and the bytes without a description as + and hexadecimal. */
+static void put_fields(struct text *text, const struct posix_trace_schema_np *schema,
+		       const void *data, size_t len)
+{
+	struct posix_trace_values_np values;
+	struct posix_trace_value_np value;
+	bool is_open = false; /* an array that may be cut short */
+
+	posix_trace_values_begin_np(&values, schema, data, len, 0);
+	while (posix_trace_field_next_np(&values, &value)) {
+		put_string(text, " ");
+		if (value.index == 0)
+			put_format(text, "%s=%s", value.field->name,
+				   value.field->is_array ? "[" : "");
+		put_value(text, &value);
+		is_open = value.field->is_array && value.index + 1 < value.field->count;
+		if (value.field->is_array && !is_open)
+			put_string(text, "]");
+	}
+	if (is_open)
+		put_string(text, " ...]");
+	if (values.len) {
+		put_string(text, " +");
+		put_hex(text, values.data, values.len);
+	}
+}
+
+static void put_data(struct text *text, const struct posix_trace_schema_np *schema,
+		     const void *data, size_t len)
+{
+	if (schema) {
+		put_fields(text, schema, data, len);
+		return;
+	}
+	if (len == 0)
+		return;
+	put_string(text, " ");
+	if (is_text(data, len))
+		put_quoted(text, data, len);
+	else
+		put_hex(text, data, len);
+}
+
+static void put_event(struct text *text, const struct posix_trace_event_info *info,
+		      const char *name, const struct posix_trace_schema_np *schema,
+		      const void *data, size_t len)
+{
+	put_time(text, info->posix_timestamp.tv_sec, info->posix_timestamp.tv_nsec);
+	if (info->posix_pid > 0)
+		put_format(text, " %ld ", (long)info->posix_pid);
+	else
+		put_string(text, " - ");
+	if (*name)
+		put_escaped(text, (const unsigned char *)name, strlen(name), "\\");
+	else
+		put_string(text, "\"\"");
+	put_data(text, schema, data, len);
+	if (info->posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
+		put_string(text, " [truncated]");
+}
+
+PTX_EXPORT int posix_trace_event_print_np(trace_id_t trid,
+					  const struct posix_trace_event_info *info,
+					  const void *data, size_t len, char *to, size_t size,
+					  size_t *length)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct text text = { .to = to, .size = size };
+	struct posix_trace_schema_np schema;
+	char name[PTX_TYPE_NAME_BYTES], described[PTX_SCHEMA_BYTES];
+	bool has_schema;
+
+	if (!info || (!data && len) || (!to && size) || !length ||
+	    posix_trace_eventid_get_name(trid, info->posix_event_id, name))
+		return ptx_call_end(call, EINVAL);
+	has_schema = !posix_trace_eventid_get_schema_np(trid, info->posix_event_id, described,
+							sizeof(described)) &&
+		     !ptx_schema_parse(described, &schema);
+	put_event(&text, info, name, has_schema ? &schema : NULL, data, len);
+	*length = end(&text);
+	return ptx_call_end(call, 0);
+}
+
+PTX_EXPORT size_t posix_trace_value_print_sized_np(const struct posix_trace_value_np *value,
+						   size_t value_size, char *to, size_t size)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct text text = { .to = to, .size = size };
+	struct posix_trace_value_np known;
+	size_t len;
+
+	if (value_size >= PTX_FIRST_VALUE) {
+		ptx_sized_load(&known, sizeof(known), value,
+			       value_size < sizeof(known) ? value_size : sizeof(known));
+		put_value(&text, &known);
+	}
+	len = end(&text);
+	ptx_call_end(call, 0);
+	return len;
+}
