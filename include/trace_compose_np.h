@@ -134,7 +134,7 @@ int posix_trace_compose_finish_np(struct posix_trace_composer_np *composer,
 				  const struct posix_trace_status_info *status);
 
 /* Frees the composer without completing the log, as if the log's writer had been killed. */
-void posix_trace_compose_drop_np(struct posix_trace_composer_np *composer);
+void posix_trace_compose_abandon_np(struct posix_trace_composer_np *composer);
 
 #ifdef __cplusplus
 }

@@ -75,7 +75,7 @@ static __inline int posix_trace_mapping_find_np(trace_id_t trid, pid_t pid, uint
  *
  * ENOSPC: there was no room for all mappings.
  */
-int posix_trace_mapping_tell_np(void);
+int posix_trace_mapping_publish_np(void);
 
 #ifdef __cplusplus
 }

@@ -79,15 +79,13 @@ struct posix_trace_stream_np {
  * ESRCH: no such process. EPERM: the caller may not look at its files. ENOTSUP: /proc is not
  * usable. EINVAL: visit is null. ENOMEM, EMFILE, ENFILE.
  */
-int posix_trace_look_sized_np(pid_t pid,
-			      void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
-			      void *arg, size_t size);
-static __inline int posix_trace_look_np(pid_t pid,
-					void (*visit)(void *arg,
-						      const struct posix_trace_stream_np *stream),
-					void *arg)
+int posix_trace_observe_sized_np(
+	pid_t pid, void (*visit)(void *arg, const struct posix_trace_stream_np *stream), void *arg,
+	size_t size);
+static __inline int posix_trace_observe_np(
+	pid_t pid, void (*visit)(void *arg, const struct posix_trace_stream_np *stream), void *arg)
 {
-	return posix_trace_look_sized_np(pid, visit, arg, sizeof(struct posix_trace_stream_np));
+	return posix_trace_observe_sized_np(pid, visit, arg, sizeof(struct posix_trace_stream_np));
 }
 
 /*
@@ -111,15 +109,15 @@ int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file
  *
  * EINVAL: not a backing file, or visit is null. ENOMEM.
  */
-int posix_trace_look_file_sized_np(
+int posix_trace_observe_file_sized_np(
 	int file_desc, void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
 	void (*report)(void *arg, const struct posix_trace_fault_np *fault), void *arg,
 	size_t stream_size, size_t fault_size);
-static __inline int posix_trace_look_file_np(
+static __inline int posix_trace_observe_file_np(
 	int file_desc, void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
 	void (*report)(void *arg, const struct posix_trace_fault_np *fault), void *arg)
 {
-	return posix_trace_look_file_sized_np(file_desc, visit, report, arg,
+	return posix_trace_observe_file_sized_np(file_desc, visit, report, arg,
 					      sizeof(struct posix_trace_stream_np),
 					      sizeof(struct posix_trace_fault_np));
 }

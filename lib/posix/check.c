@@ -40,6 +40,10 @@ void ptx_faults_report(void *arg, const struct posix_trace_fault_np *fault)
 	faults->report(faults->arg, faults->longer ? faults->longer : fault);
 }
 
+/*
+ * No report may follow. The faults that a program was handed are not valid
+ * any more.
+ */
 void ptx_faults_end(struct ptx_faults *faults)
 {
 	free(faults->longer);

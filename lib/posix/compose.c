@@ -332,7 +332,7 @@ PTX_EXPORT int posix_trace_compose_finish_np(struct posix_trace_composer_np *com
 }
 
 /* Frees the composer without completing the log. It returns nothing because nothing can fail. */
-PTX_EXPORT void posix_trace_compose_drop_np(struct posix_trace_composer_np *composer)
+PTX_EXPORT void posix_trace_compose_abandon_np(struct posix_trace_composer_np *composer)
 {
 	struct ptx_call call = ptx_call_begin();
 

@@ -151,7 +151,10 @@ static int compose_event(struct posix_trace_composer_np *composer,
 	return put_event(composer, &event);
 }
 
-/* Of a program with another version of the structure. */
+/*
+ * For a program with another version of the structure. A function of its own, so that the usual
+ * way has no stack frame.
+ */
 static ptx_cold int compose_resized(struct posix_trace_composer_np *composer,
 				    const struct posix_trace_event_np *event, size_t size)
 {

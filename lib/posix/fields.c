@@ -227,7 +227,10 @@ ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_tra
 	return 1;
 }
 
-/* Of a program with another version of the structure. Apart, so that the plain way has no frame. */
+/*
+ * For a program with another version of the structure. A function of its own, so that the usual
+ * way has no stack frame.
+ */
 static ptx_cold int next_resized(struct posix_trace_values_np *values,
 				 struct posix_trace_value_np *value, size_t size)
 {

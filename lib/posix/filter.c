@@ -80,12 +80,22 @@ void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
 				   ptx_drain_moment(stream->drain, false), address);
 }
 
+/*
+ * FILTER-13 lists the three values; all others are refused before the
+ * stream is looked up.
+ */
 bool ptx_filter_is_way(int how)
 {
 	return how == POSIX_TRACE_SET_EVENTSET || how == POSIX_TRACE_ADD_EVENTSET ||
 	       how == POSIX_TRACE_SUB_EVENTSET;
 }
 
+/*
+ * The stages of the change are those of the standard: the old filter is
+ * read, the new one is computed from it, and the event FILTER has both. The
+ * lock of the stream keeps other controllers of this process out;
+ * descriptions of types may change single bits meanwhile.
+ */
 void ptx_filter_set(struct ptx_stream *stream, const trace_event_set_t *set, int how,
 		    const void *address)
 {

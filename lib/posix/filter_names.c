@@ -3,6 +3,9 @@
  * posix/filter_names.c - sets of event types by patterns of their names and by level.
  *
  * A list is read once for each event type, from left to right; the last item that matches decides.
+ * It is short, and a stream has at most 1023 types, so nothing is compiled or kept.
+ *
+ * Threads  the lock of the stream. Errors leave the filter as it was.
  */
 #include <fnmatch.h>
 #include <string.h>
@@ -48,6 +51,10 @@ static int read_item(const char **list, struct item *item)
 	return 0;
 }
 
+/*
+ * The whole list is checked before the filter changes, so that a mistake in
+ * the last item leaves the filter as it was.
+ */
 static int check_list(const char *list)
 {
 	struct item item;
@@ -59,6 +66,11 @@ static int check_list(const char *list)
 	return err;
 }
 
+/*
+ * The last item that matches decides, so that exceptions can follow what they
+ * are taken from. A type without a level has the level 0, which no item
+ * selects.
+ */
 static bool is_selected(const char *list, const char *name, int level)
 {
 	bool is_selected = false;
@@ -82,6 +94,11 @@ static void select_types(const struct ptx_arena *arena, const char *list, trace_
 			ptx_eventset_add(set, type);
 }
 
+/*
+ * The names are those of the arena of the traced process. The change is made
+ * and recorded as that of posix_trace_set_filter() is, with the address of
+ * this caller.
+ */
 PTX_EXPORT int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how)
 {
 	struct ptx_call call = ptx_call_begin();

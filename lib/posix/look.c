@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/look.c - posix_trace_look_np(): the streams of a process, or of all processes.
+ * posix/look.c - posix_trace_observe_np(): the streams of a process, or of all processes.
  *
  * The observer finds streams through the files that processes hold open in /proc. It examines one
  * arena at a time, and calls visit after it has closed the arena's file, so that visit may call
@@ -199,6 +199,9 @@ int ptx_visitor_begin(struct ptx_visitor *visitor,
 	return is_newer && !visitor->longer ? ENOMEM : 0;
 }
 
+/*
+ * No call of visit may follow.
+ */
 void ptx_visitor_end(struct ptx_visitor *visitor)
 {
 	free(visitor->longer);
@@ -418,10 +421,9 @@ int ptx_posix_look_at_image(const struct ptx_image *image, const struct ptx_visi
  * Calls visit for each stream, without a lock. The pointers are valid during the call of visit
  * only.
  */
-PTX_EXPORT int posix_trace_look_sized_np(pid_t pid,
-					 void (*visit)(void *arg,
-						       const struct posix_trace_stream_np *stream),
-					 void *arg, size_t size)
+PTX_EXPORT int posix_trace_observe_sized_np(
+	pid_t pid, void (*visit)(void *arg, const struct posix_trace_stream_np *stream), void *arg,
+	size_t size)
 {
 	struct ptx_call call = ptx_call_begin();
 	struct ptx_visitor visitor;

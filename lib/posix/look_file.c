@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/look_file.c - posix_trace_look_file_np(): streams in a file that outlived its process.
+ * posix/look_file.c - posix_trace_observe_file_np(): streams in a file that outlived its process.
  *
  * The file is the backing file of a stream, or a core dump of a process that had streams. It is
  * hostile: it is only read, never mapped, and every offset is checked. Faults are reported with
@@ -112,7 +112,7 @@ static int look_at_file(int fd, const struct ptx_visitor *visitor, struct ptx_fa
  * The descriptor stays open; its position is not used. report may be NULL. The sizes are those of
  * the program's structures.
  */
-PTX_EXPORT int posix_trace_look_file_sized_np(
+PTX_EXPORT int posix_trace_observe_file_sized_np(
 	int file_desc, void (*visit)(void *arg, const struct posix_trace_stream_np *stream),
 	ptx_report *report, void *arg, size_t stream_size, size_t fault_size)
 {

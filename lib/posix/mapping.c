@@ -113,7 +113,7 @@ PTX_EXPORT int posix_trace_mapping_find_sized_np(trace_id_t trid, pid_t pid, uin
  * Reports the mapped files of this process to its streams. The shim calls it after dlopen().
  * ENOSPC: the list of the arena is full; an observer can read the rest from /proc.
  */
-PTX_EXPORT int posix_trace_mapping_tell_np(void)
+PTX_EXPORT int posix_trace_mapping_publish_np(void)
 {
 	struct ptx_call call = ptx_call_begin();
 

@@ -260,7 +260,10 @@ static int next_event(trace_id_t trid, struct posix_trace_event_np *event, int *
 	return 0;
 }
 
-/* Of a program with another version of the structure. */
+/*
+ * For a program with another version of the structure. A function of its own, so that the usual
+ * way has no stack frame.
+ */
 static ptx_cold int next_resized(trace_id_t trid, struct posix_trace_event_np *event, size_t size,
 				 int *unavailable)
 {

@@ -2,6 +2,9 @@
 /*
  * posix/payload.c - payloads field by field, for languages that cannot use the macros.
  *
+ * Each function makes one argument of the macros and hands it to the packer, so that a payload is
+ * the same by macros and by functions.
+ *
  * Threads  one thread uses a payload. Async-signal-safe.
  */
 #include <stddef.h>
@@ -11,11 +14,20 @@
 #include "base/export.h"
 #include "record/schema.h"
 
+/*
+ * One load: the byte changes while other threads and processes attach
+ * streams, and a caller that sees it late only misses or makes one useless
+ * call.
+ */
 PTX_EXPORT int posix_trace_is_active_np(void)
 {
 	return *posix_trace_active_np != 0;
 }
 
+/*
+ * The room for fields is what the program has behind the head, and not the
+ * size that this version knows.
+ */
 PTX_EXPORT void posix_trace_payload_begin_np(struct posix_trace_payload_np *payload, size_t size)
 {
 	const size_t head = offsetof(struct posix_trace_payload_np, bytes);
@@ -37,6 +49,10 @@ static void add(struct posix_trace_payload_np *payload, const struct posix_trace
 	payload->len += len;
 }
 
+/*
+ * The packer takes integers of all sizes as 64 bits and keeps the low ones. A
+ * bool is 0 or 1 in a payload, whatever the program passes.
+ */
 PTX_EXPORT void posix_trace_payload_number_np(struct posix_trace_payload_np *payload,
 					      enum posix_trace_type_np type, uint64_t value)
 {
@@ -53,6 +69,10 @@ PTX_EXPORT void posix_trace_payload_number_np(struct posix_trace_payload_np *pay
 		payload->full = 1;
 }
 
+/*
+ * F32 and f64 alone have a floating-point form; for another type the bits
+ * would be misread.
+ */
 PTX_EXPORT void posix_trace_payload_real_np(struct posix_trace_payload_np *payload,
 					    enum posix_trace_type_np type, double value)
 {
@@ -65,6 +85,10 @@ PTX_EXPORT void posix_trace_payload_real_np(struct posix_trace_payload_np *paylo
 		payload->full = 1;
 }
 
+/*
+ * The string is cut to the room that is left, and always ends in a NUL unless
+ * room gives it a fixed size.
+ */
 PTX_EXPORT void posix_trace_payload_str_np(struct posix_trace_payload_np *payload,
 					   const char *string, unsigned room)
 {
@@ -73,6 +97,9 @@ PTX_EXPORT void posix_trace_payload_str_np(struct posix_trace_payload_np *payloa
 	add(payload, &arg);
 }
 
+/*
+ * The length that is recorded is that of the bytes that were kept.
+ */
 PTX_EXPORT void posix_trace_payload_bytes_np(struct posix_trace_payload_np *payload,
 					     const void *bytes, size_t len)
 {
@@ -81,6 +108,10 @@ PTX_EXPORT void posix_trace_payload_bytes_np(struct posix_trace_payload_np *payl
 	add(payload, &arg);
 }
 
+/*
+ * An array without bytes is an empty field, and the packer would take its
+ * size 0 as a field of varying length.
+ */
 PTX_EXPORT void posix_trace_payload_array_np(struct posix_trace_payload_np *payload,
 					     const void *bytes, unsigned len)
 {
@@ -90,6 +121,9 @@ PTX_EXPORT void posix_trace_payload_array_np(struct posix_trace_payload_np *payl
 		add(payload, &arg);
 }
 
+/*
+ * The event has the address of the caller, as an event of the macros has.
+ */
 PTX_EXPORT void posix_trace_payload_event_np(const struct posix_trace_payload_np *payload,
 					     trace_event_id_t event_id)
 {

@@ -24,6 +24,10 @@ struct text {
 	size_t len;
 };
 
+/*
+ * Appends bytes. Those behind the end of the room are counted and not kept,
+ * so that the caller learns the length of the whole text, as by snprintf().
+ */
 static void put(struct text *text, const char *from, size_t len)
 {
 	if (text->len < text->size) {
@@ -34,6 +38,10 @@ static void put(struct text *text, const char *from, size_t len)
 	text->len += len;
 }
 
+/*
+ * Appends a string that this file or the schema parser made: its characters
+ * are safe.
+ */
 static void put_string(struct text *text, const char *string)
 {
 	put(text, string, strlen(string));
@@ -62,12 +70,22 @@ static size_t end(struct text *text)
 	return text->len;
 }
 
+/*
+ * Appends bytes as two hexadecimal digits each, without blanks, as posixtrace
+ * dump prints them.
+ */
 static void put_hex(struct text *text, const unsigned char *byte, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		put_format(text, "%02x", byte[i]);
 }
 
+/*
+ * Appends bytes as printable ASCII. Control characters could change the state
+ * of a terminal, and bytes above 0x7e could be control characters of some
+ * character set, so both become escapes. The characters of special get a
+ * backslash, because the caller quotes with them.
+ */
 static void put_escaped(struct text *text, const unsigned char *byte, size_t len,
 			const char *special)
 {
@@ -83,6 +101,11 @@ static void put_escaped(struct text *text, const unsigned char *byte, size_t len
 	}
 }
 
+/*
+ * Appends a string in double quotes. Programs often record the NUL of a
+ * string, and arrays of characters are filled with NULs: those at the end are
+ * left out.
+ */
 static void put_quoted(struct text *text, const unsigned char *byte, size_t len)
 {
 	while (len && !byte[len - 1])
@@ -130,6 +153,10 @@ static void put_time(struct text *text, int64_t seconds, long nanoseconds)
 		   (long long)(second / 60 % 60), (long long)(second % 60), nanoseconds);
 }
 
+/*
+ * Appends a time in nanoseconds since 1970. The remainder of a negative
+ * number is negative in C, and a fraction of a second is not.
+ */
 static void put_time_ns(struct text *text, int64_t ns)
 {
 	int64_t seconds = ns / PTX_NS_PER_S, rest = ns % PTX_NS_PER_S;
@@ -177,6 +204,11 @@ static void put_float(struct text *text, const struct posix_trace_value_np *valu
 	put_string(text, digits);
 }
 
+/*
+ * Appends the names of the bits that are set, with | between them, then the
+ * bits without a name as one number. A signed field of less than 64 bits was
+ * extended: the copies of its sign are not bits of the field.
+ */
 static void put_bits(struct text *text, const struct posix_trace_value_np *value)
 {
 	const struct posix_trace_field_np *field = value->field;
@@ -198,6 +230,10 @@ static void put_bits(struct text *text, const struct posix_trace_value_np *value
 		put_format(text, "%s0x%llx", separator, (unsigned long long)left);
 }
 
+/*
+ * Appends a character in single quotes. A NUL is frequent enough for the
+ * short escape of C.
+ */
 static void put_character(struct text *text, unsigned char c)
 {
 	put_string(text, "'");
@@ -208,7 +244,10 @@ static void put_character(struct text *text, unsigned char c)
 	put_string(text, "'");
 }
 
-/* Of a negative number the name of its absolute value, with a minus sign. */
+/*
+ * Appends the name of an error. Many calls return the negative number of an error, so a negative
+ * number has the name of its absolute value with a minus sign. Returns false if it has no name.
+ */
 static bool put_error(struct text *text, int64_t value)
 {
 	const char *name = NULL;
@@ -220,6 +259,10 @@ static bool put_error(struct text *text, int64_t value)
 	return name;
 }
 
+/*
+ * Appends a str in quotes, and bytes as digits. Dots follow a value that the
+ * end of the payload has cut.
+ */
 static void put_bytes(struct text *text, const struct posix_trace_value_np *value)
 {
 	if (value->field->type == POSIX_TRACE_TYPE_STR_NP || value->len == 0)
@@ -230,6 +273,10 @@ static void put_bytes(struct text *text, const struct posix_trace_value_np *valu
 		put_string(text, "...");
 }
 
+/*
+ * Appends a value by its form alone, for types without a notation of their
+ * own.
+ */
 static void put_plain(struct text *text, const struct posix_trace_value_np *value)
 {
 	switch (value->field->form) {
@@ -247,6 +294,11 @@ static void put_plain(struct text *text, const struct posix_trace_value_np *valu
 	}
 }
 
+/*
+ * Appends a value as its type is written. The name that a schema gives to a
+ * value comes before everything else, because the author of the schema chose
+ * it for readers.
+ */
 static void put_value(struct text *text, const struct posix_trace_value_np *value)
 {
 	const struct posix_trace_field_np *field = value->field;
@@ -317,6 +369,10 @@ static void put_fields(struct text *text, const struct posix_trace_schema_np *sc
 	}
 }
 
+/*
+ * Appends the data of an event, after a blank. Without a schema nothing is
+ * known of them: a guess that they are text can be seen by the quotes.
+ */
 static void put_data(struct text *text, const struct posix_trace_schema_np *schema,
 		     const void *data, size_t len)
 {
@@ -333,6 +389,11 @@ static void put_data(struct text *text, const struct posix_trace_schema_np *sche
 		put_hex(text, data, len);
 }
 
+/*
+ * Appends a line: time, process, name of the type, data. Names come from
+ * other programs, so they are escaped too, and an empty one is shown as two
+ * quotes.
+ */
 static void put_event(struct text *text, const struct posix_trace_event_info *info,
 		      const char *name, const struct posix_trace_schema_np *schema,
 		      const void *data, size_t len)
@@ -351,6 +412,12 @@ static void put_event(struct text *text, const struct posix_trace_event_info *in
 		put_string(text, " [truncated]");
 }
 
+/*
+ * The calls for the name and for the schema lock the stream one after the
+ * other. Neither can change once it exists, so the line is consistent. A
+ * schema that is not valid is ignored, since the data can be shown without
+ * it.
+ */
 PTX_EXPORT int posix_trace_event_print_np(trace_id_t trid,
 					  const struct posix_trace_event_info *info,
 					  const void *data, size_t len, char *to, size_t size,
@@ -373,6 +440,11 @@ PTX_EXPORT int posix_trace_event_print_np(trace_id_t trid,
 	return ptx_call_end(call, 0);
 }
 
+/*
+ * The value of a newer program has members that this version does not know.
+ * They do not matter for the text, so that they are ignored, other than in
+ * calls that store the structure.
+ */
 PTX_EXPORT size_t posix_trace_value_print_sized_np(const struct posix_trace_value_np *value,
 						   size_t value_size, char *to, size_t size)
 {

@@ -3,7 +3,7 @@
  * posix/snapshot.c - posix_trace_snapshot_np(): a log of a stream as of one moment, by an
  * observer.
  *
- * The stream is that of a call of posix_trace_look_np() or _look_file_np(), during visit. Its
+ * The stream is that of a call of posix_trace_observe_np() or _look_file_np(), during visit. Its
  * region is copied and then made a log. The stream itself is not changed, and its processes do
  * not notice.
  */

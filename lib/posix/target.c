@@ -5,6 +5,8 @@
  * A stream is only reported as ended on evidence. An inherited stream may trace processes that have
  * not recorded an event yet, or programs that do not use this library and may start one that does:
  * they hold the arena open, and so do other controllers.
+ *
+ * Threads  the lock of the stream. Errors of the search count as no evidence.
  */
 #include <unistd.h>
 
@@ -15,6 +17,12 @@
 #include "point/view.h"
 #include "posix/call.h"
 
+/*
+ * The processes that inherited the stream and are in the table of the arena.
+ * An entry that is being written has a greater number than any process, and
+ * ids of another name space say nothing here: both are unknown. One living
+ * process decides.
+ */
 static enum ptx_life life_of_members(const struct ptx_stream *stream)
 {
 	const struct ptx_control *control = stream->target.arena->control;
@@ -54,6 +62,11 @@ static bool is_held_by_none(const struct ptx_arena *arena)
 	return !is_held;
 }
 
+/*
+ * The state of the traced process, and of the family if the stream is
+ * inherited. The search of /proc is slow, so it comes last, and only where
+ * all known processes have ended.
+ */
 static enum ptx_life life_of(const struct ptx_stream *stream)
 {
 	const struct ptx_target *target = &stream->target;
@@ -72,6 +85,10 @@ static enum ptx_life life_of(const struct ptx_stream *stream)
 		       PTX_DEAD : PTX_LIFE_UNKNOWN;
 }
 
+/*
+ * The lock of the stream keeps its arena mapped during the search. A reader
+ * that waits does not hold the lock, so it is not delayed.
+ */
 PTX_EXPORT int posix_trace_get_target_np(trace_id_t trid, int *state)
 {
 	static const int states[] = {

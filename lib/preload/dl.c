@@ -33,7 +33,7 @@ static void report_mappings(void)
 	int saved = errno;
 
 	if (*posix_trace_active_np && !shim_is_blind)
-		posix_trace_mapping_tell_np();
+		posix_trace_mapping_publish_np();
 	errno = saved;
 }
 

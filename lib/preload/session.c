@@ -35,7 +35,9 @@ static void report_problem(const struct shim_options *options, const char *what,
 		dprintf(STDERR_FILENO, "POSIXTRACE_OPTIONS: %s: %s\n", what, why);
 }
 
-/* Callback of posix_trace_look_np(): sets *arg if the stream is one of another process's shim. */
+/*
+ * Callback of posix_trace_observe_np(): sets *arg if the stream is one of another process's shim.
+ */
 static void find_inherited(void *arg, const struct posix_trace_stream_np *stream)
 {
 	bool *found = arg;
@@ -54,7 +56,7 @@ static bool has_inherited(void)
 	bool found = false;
 
 	if (*posix_trace_active_np)
-		posix_trace_look_np(POSIX_TRACE_THIS_PROCESS_NP, find_inherited, &found);
+		posix_trace_observe_np(POSIX_TRACE_THIS_PROCESS_NP, find_inherited, &found);
 	return found;
 }
 

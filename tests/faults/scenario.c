@@ -214,7 +214,7 @@ static void play_look(void)
 		return;
 	STEP(posix_trace_start(trid));
 	trace(id, 10);
-	if (STEP(posix_trace_look_np(0, visit, &err)) == 0 && err == 0)
+	if (STEP(posix_trace_observe_np(0, visit, &err)) == 0 && err == 0)
 		read_log(file, id, &ledger);
 	STEP(posix_trace_shutdown(trid));
 }

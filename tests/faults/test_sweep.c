@@ -156,7 +156,7 @@ static bool may_say(const char *step, enum fault_call call, int fault, int err, 
 		return failed_before || call == FAULT_sys_pread;
 	if (strncmp(step, "posix_trace_create", 18) == 0 && err == EAGAIN)
 		return true;
-	if (strcmp(step, "posix_trace_look_np") == 0 && (err == EPERM || err == EIO))
+	if (strcmp(step, "posix_trace_observe_np") == 0 && (err == EPERM || err == EIO))
 		return true;
 	if (strcmp(step, "posix_trace_snapshot_np") == 0 && err == ESRCH)
 		return true;

@@ -181,7 +181,7 @@ static void look(const unsigned char *bytes, size_t size)
 	int fd = fuzz_file(bytes, size);
 	unsigned faults = 0;
 
-	posix_trace_look_file_np(fd, visit, report, &faults);
+	posix_trace_observe_file_np(fd, visit, report, &faults);
 	close(fd);
 }
 

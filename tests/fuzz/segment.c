@@ -318,7 +318,7 @@ static void step(struct input *input)
 		break;
 	case LOOK:
 		log = next(input) & 1;
-		posix_trace_look_np(0, visit, &log);
+		posix_trace_observe_np(0, visit, &log);
 		break;
 	case FORK:
 		trace_in_child(next(input));

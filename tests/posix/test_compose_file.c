@@ -21,7 +21,7 @@ START_TEST(bad_files_and_attributes_are_refused)
 	FAILS(EBADF, posix_trace_compose_np(reading, NULL, NULL, &composer));
 	FAILS(EBADF, posix_trace_compose_np(-1, NULL, NULL, &composer));
 	FAILS(EINVAL, posix_trace_compose_finish_np(NULL, NULL));
-	posix_trace_compose_drop_np(NULL);
+	posix_trace_compose_abandon_np(NULL);
 	close(reading);
 	close(fd);
 }
@@ -147,7 +147,7 @@ START_TEST(a_dropped_log_is_one_whose_writer_was_killed)
 	trace_id_t trid;
 
 	put(composer, name_of(composer, "event"), 1, "");
-	posix_trace_compose_drop_np(composer);
+	posix_trace_compose_abandon_np(composer);
 	/* This process is the writer and lives: strictly, the log is still being written. */
 	FAILS(EINVAL, posix_trace_open(fd, &trid));
 	OK(posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_look_np() at the streams of this process. */
+/* posix_trace_observe_np() at the streams of this process. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -160,7 +160,7 @@ START_TEST(a_visitor_may_do_what_it_likes)
 {
 	trace_id_t trid = STREAM(.name = "mine");
 
-	OK(posix_trace_look_np(0, shut_it, &trid));
+	OK(posix_trace_observe_np(0, shut_it, &trid));
 	ck_assert_str_eq(look_at_one(0)->stream.name, "");
 	shut(trid);
 }
@@ -215,7 +215,7 @@ START_TEST(streams_come_and_go_meanwhile)
 }
 END_TEST
 
-SUITE_MAIN("posix_trace_look_np", a_stream_is_seen_with_its_attributes, a_log_is_told,
+SUITE_MAIN("posix_trace_observe_np", a_stream_is_seen_with_its_attributes, a_log_is_told,
 	   counts_are_those_of_the_ledger, a_loop_is_full_for_good, the_filter_is_told_by_names,
 	   each_stream_of_a_process_is_seen, a_visitor_may_do_what_it_likes,
 	   streams_come_and_go_meanwhile)

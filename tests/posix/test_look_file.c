@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_look_file_np(): files that somebody damaged, cut, or that hold no stream. */
+/* posix_trace_observe_file_np(): files that somebody damaged, cut, or that hold no stream. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -179,14 +179,14 @@ START_TEST(what_is_no_backing_file_is_told)
 	ck_assert_int_eq(ftruncate(fd, 4 << 20), 0);
 	recovery = box_recover();
 	ck_assert_int_eq(recovery.err, EINVAL);
-	FAILS(EINVAL, posix_trace_look_file_np(fd, NULL, NULL, NULL));
+	FAILS(EINVAL, posix_trace_observe_file_np(fd, NULL, NULL, NULL));
 	close(fd);
-	FAILS(EBADF, posix_trace_look_file_np(fd, box_recover_stream, NULL, &recovery));
+	FAILS(EBADF, posix_trace_observe_file_np(fd, box_recover_stream, NULL, &recovery));
 	unlink(box_path);
 }
 END_TEST
 
-SUITE_MAIN("posix_trace_look_file_np",
+SUITE_MAIN("posix_trace_observe_file_np",
 	   of_a_damaged_file_there_is_a_whole_log_or_an_error,
 	   counts_that_cannot_be_are_left_out,
 	   of_a_file_that_was_cut_the_rest_is_there,

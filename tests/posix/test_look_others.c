@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix_trace_look_np() at other processes: whose streams are seen, who traces and who inherited.
+ * posix_trace_observe_np() at other processes: whose streams are seen, who traces and who
+ * inherited.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -186,9 +187,9 @@ START_TEST(what_cannot_be_looked_at_is_told)
 	if (child == 0)
 		_exit(0);
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	FAILS(ESRCH, posix_trace_look_np(child, count_sights, &calls));
-	FAILS(ESRCH, posix_trace_look_np(-3, count_sights, &calls));
-	FAILS(EINVAL, posix_trace_look_np(0, NULL, NULL));
+	FAILS(ESRCH, posix_trace_observe_np(child, count_sights, &calls));
+	FAILS(ESRCH, posix_trace_observe_np(-3, count_sights, &calls));
+	FAILS(EINVAL, posix_trace_observe_np(0, NULL, NULL));
 	ck_assert_int_eq(calls, 0);
 }
 END_TEST
@@ -209,7 +210,7 @@ START_TEST(others_may_not_look)
 	if (child == 0) {
 		if (setgid(65534) || setuid(65534))
 			_exit(250);
-		if (posix_trace_look_np(puppet.pid, count_sights, &calls) != EPERM)
+		if (posix_trace_observe_np(puppet.pid, count_sights, &calls) != EPERM)
 			_exit(1);
 		_exit(look_at_all_for(puppet.pid)->n == 0 ? 0 : 2);
 	}
@@ -246,7 +247,7 @@ START_TEST(a_process_may_look_at_itself_alone)
 }
 END_TEST
 
-SUITE_MAIN("posix_trace_look_np: other processes", another_process_is_seen_and_who_traces_it,
+SUITE_MAIN("posix_trace_observe_np: other processes", another_process_is_seen_and_who_traces_it,
 	   looking_takes_nothing_from_anybody, who_inherited_a_stream_is_seen,
 	   a_process_that_does_not_know_the_library_waits, what_cannot_be_looked_at_is_told,
 	   others_may_not_look, a_process_may_look_at_itself_alone)

@@ -150,20 +150,20 @@ START_TEST(what_another_process_tells_needs_no_look)
 		trace_event_id_t id = type_of("a");
 		struct plugin plugin;
 
-		OK(posix_trace_mapping_tell_np()); /* to nobody yet */
+		OK(posix_trace_mapping_publish_np()); /* to nobody yet */
 		say(&side);
 		hear(&side);
-		OK(posix_trace_mapping_tell_np());
+		OK(posix_trace_mapping_publish_np());
 		for (int i = 0; i < 4; i++) {
 			plugin = plugin_load(i % 2 ? "second" : "first");
 			plugin.trace(id, 1 + i);
-			OK(posix_trace_mapping_tell_np());
+			OK(posix_trace_mapping_publish_np());
 			dlclose(plugin.handle);
-			OK(posix_trace_mapping_tell_np());
+			OK(posix_trace_mapping_publish_np());
 		}
 		plugin = plugin_load("first");
 		plugin.trace(id, 5);
-		OK(posix_trace_mapping_tell_np());
+		OK(posix_trace_mapping_publish_np());
 		_exit(0);
 	}
 	hear(&side);
@@ -193,16 +193,16 @@ START_TEST(what_could_not_be_told_makes_nothing_wrong_of_what_was)
 		trace_event_id_t id = type_of("a");
 		struct plugin plugin;
 
-		OK(posix_trace_mapping_tell_np()); /* to nobody yet */
+		OK(posix_trace_mapping_publish_np()); /* to nobody yet */
 		say(&side);
 		hear(&side);
-		OK(posix_trace_mapping_tell_np());
+		OK(posix_trace_mapping_publish_np());
 		ck_assert(!_i || dlopen("libresolv.so.2", RTLD_NOW)); /* one more to say */
 		for (int told = 0; !told;) {
 			plugin = plugin_load("first");
-			told = posix_trace_mapping_tell_np();
+			told = posix_trace_mapping_publish_np();
 			dlclose(plugin.handle);
-			told = told ? told : posix_trace_mapping_tell_np();
+			told = told ? told : posix_trace_mapping_publish_np();
 		}
 		plugin = plugin_load("second");
 		plugin.trace(id, 1);

@@ -237,13 +237,13 @@ START_TEST(observed_streams_have_any_size)
 	for (int i = 0; i < 3; i++) {
 		struct visited visited = { .own = own, .size = sizes[i] };
 
-		OK(posix_trace_look_sized_np(0, see_stream, &visited, sizes[i]));
+		OK(posix_trace_observe_sized_np(0, see_stream, &visited, sizes[i]));
 		ck_assert_uint_eq(visited.calls, 1);
 		/* Not a backing file, and not because of the size. */
-		FAILS(EINVAL, posix_trace_look_file_sized_np(fd, see_stream, NULL, &visited,
+		FAILS(EINVAL, posix_trace_observe_file_sized_np(fd, see_stream, NULL, &visited,
 							     sizes[i], fault));
 	}
-	FAILS(EINVAL, posix_trace_look_sized_np(0, see_stream, NULL, sizes[0] - 1));
+	FAILS(EINVAL, posix_trace_observe_sized_np(0, see_stream, NULL, sizes[0] - 1));
 	shut(trid);
 	close(fd);
 }
@@ -286,7 +286,7 @@ static int compose_and_drop(int fd, const struct posix_trace_origin_np *origin, 
 	int err = posix_trace_compose_sized_np(fd, NULL, origin, size, &composer);
 
 	if (!err)
-		posix_trace_compose_drop_np(composer);
+		posix_trace_compose_abandon_np(composer);
 	close(fd);
 	return err;
 }

@@ -240,7 +240,7 @@ START_TEST(what_cannot_be_copied_is_refused)
 {
 	trace_id_t trid = STREAM();
 
-	OK(posix_trace_look_np(0, refuse, &trid));
+	OK(posix_trace_observe_np(0, refuse, &trid));
 	shut(trid);
 }
 END_TEST

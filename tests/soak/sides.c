@@ -166,7 +166,7 @@ static void step_of_controller(pid_t target, trace_id_t trid, bool has_log)
 		change(trid);
 		break;
 	case 4:
-		posix_trace_look_np(target, seen_stream, NULL);
+		posix_trace_observe_np(target, seen_stream, NULL);
 		break;
 	case 5:
 		if (below(4) == 0 && new_stream(target, -1, &other) == 0) {

@@ -58,7 +58,7 @@ struct recovery box_recover(void)
 	int err, fd = open(box_path, O_RDONLY | O_CLOEXEC);
 
 	ck_assert_int_ge(fd, 0);
-	err = posix_trace_look_file_np(fd, box_recover_stream, count_fault, &recovery);
+	err = posix_trace_observe_file_np(fd, box_recover_stream, count_fault, &recovery);
 	if (err)
 		recovery.err = err;
 	close(fd);

@@ -32,7 +32,7 @@ struct recovery {
 struct recovery box_recover(void);
 /* The log of a file in which nothing is wrong. */
 int box_recover_whole(void);
-/* For posix_trace_look_file_np(), with a struct recovery. */
+/* For posix_trace_observe_file_np(), with a struct recovery. */
 void box_recover_stream(void *arg, const struct posix_trace_stream_np *stream);
 
 #endif

@@ -100,7 +100,7 @@ int snapshot_of(pid_t pid)
 {
 	int fd = -1;
 
-	OK(posix_trace_look_np(pid, snapshot, &fd));
+	OK(posix_trace_observe_np(pid, snapshot, &fd));
 	ck_assert_int_ge(fd, 0);
 	return fd;
 }

@@ -42,7 +42,7 @@ struct sights *look(pid_t pid)
 {
 	sights.only = 0;
 	sights.n = 0;
-	OK(posix_trace_look_np(pid, take, &sights));
+	OK(posix_trace_observe_np(pid, take, &sights));
 	return &sights;
 }
 
@@ -50,7 +50,7 @@ struct sights *look_at_all_for(pid_t pid)
 {
 	sights.only = pid;
 	sights.n = 0;
-	OK(posix_trace_look_np(POSIX_TRACE_EVERY_PROCESS_NP, take, &sights));
+	OK(posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, take, &sights));
 	return &sights;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/sight.h - what posix_trace_look_np() shows, kept for a test to look at.
+ * support/sight.h - what posix_trace_observe_np() shows, kept for a test to look at.
  */
 #ifndef PTX_TESTS_SIGHT_H
 #define PTX_TESTS_SIGHT_H

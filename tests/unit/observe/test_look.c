@@ -272,7 +272,7 @@ START_TEST(random_words_are_told_within_bounds)
 		ck_assert(ptx_look_at(look, forged.path));
 		check_bounds();
 		if (i % 10 == 0)
-			OK(posix_trace_look_np(POSIX_TRACE_EVERY_PROCESS_NP, check_told, &told));
+			OK(posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, check_told, &told));
 	}
 	ck_assert_uint_gt(told, 0);
 	teardown();

@@ -147,7 +147,7 @@ struct capture_own capture_look_at_own(void)
 {
 	struct capture_own own = { .members = 0 };
 
-	posix_trace_look_np(POSIX_TRACE_EVERY_PROCESS_NP, find_own, &own);
+	posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, find_own, &own);
 	return own;
 }
 

@@ -76,7 +76,7 @@ static int from_file(void)
 		return TOOL_FAILURE;
 	}
 	err = S_ISDIR(st.st_mode) ? EISDIR :
-	      posix_trace_look_file_np(fd, take_stream, take_fault, NULL);
+	      posix_trace_observe_file_np(fd, take_stream, take_fault, NULL);
 	close(fd);
 	if (err && err != EINVAL)
 		say("%s: %s", recover.path, strerror(err));
@@ -98,7 +98,7 @@ static bool exists(pid_t pid)
 /* Not asked of the process itself: what has ended has no files, but others may hold them. */
 static int from_process(pid_t pid)
 {
-	int err = posix_trace_look_np(POSIX_TRACE_EVERY_PROCESS_NP, take_stream, NULL);
+	int err = posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, take_stream, NULL);
 
 	if (err) {
 		say("process %d: %s", (int)pid, strerror(err));
@@ -108,7 +108,7 @@ static int from_process(pid_t pid)
 		return rescue_end(&recover.rescue, recover.path);
 	if (exists(pid)) {
 		/* Says so if it may not be looked at. */
-		err = posix_trace_look_np(pid, take_stream, NULL);
+		err = posix_trace_observe_np(pid, take_stream, NULL);
 		if (err)
 			return process_say_why(pid, err);
 		say("process %d: it has no stream whose memory is left; a backing file is "

@@ -40,7 +40,7 @@ enum { RESCUE_FORCE = 512, RESCUE_JSON, RESCUE_FAIL_ON_LOSS };
 
 bool rescue_take(struct rescue *rescue, int option, const char *value);
 
-/* A visitor for posix_trace_look_np(): a log of the stream, if it is wanted. */
+/* A visitor for posix_trace_observe_np(): a log of the stream, if it is wanted. */
 void rescue_stream(void *arg, const struct posix_trace_stream_np *stream);
 
 /* Says if there was none. The command's exit status. */

@@ -38,7 +38,7 @@ static const struct option long_options[] = {
 static int snapshot(struct rescue *rescue, pid_t pid)
 {
 	char whose[40];
-	int err = posix_trace_look_np(pid, rescue_stream, rescue);
+	int err = posix_trace_observe_np(pid, rescue_stream, rescue);
 
 	if (err)
 		return tool_worse(rescue->status, process_say_why(pid, err));

@@ -84,7 +84,7 @@ int streams_look(struct streams *streams, pid_t pid)
 	int err;
 
 	memset(streams, 0, sizeof(*streams));
-	err = posix_trace_look_np(pid, take, streams);
+	err = posix_trace_observe_np(pid, take, streams);
 	if (!err && streams->no_memory)
 		err = ENOMEM;
 	if (err)

@@ -39,7 +39,7 @@ void log_sink_close(void *context)
 {
 	struct writing *writing = context;
 
-	posix_trace_compose_drop_np(writing->composer);
+	posix_trace_compose_abandon_np(writing->composer);
 	free(writing->id);
 	free(writing->state);
 	free(writing);
