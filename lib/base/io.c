@@ -116,7 +116,7 @@ int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got
 		return EINVAL;
 	while (*got < len) {
 		ret = sys_call(SYS_pread64, fd, (long)(to + *got), (long)next_call(len, *got),
-			   (long)(offset + *got));
+			       (long)(offset + *got));
 		if (!ret)
 			break;
 		if (ret > 0)

@@ -12,9 +12,10 @@
  * 	check that this is still the same process, then publish by one release store per stream;
  * 	release the level.
  *
- * Reading the clock takes most of the time. The processor executes the few instructions before it
- * in its shadow. This file therefore has the usual case only. record.c has all others: a handler
- * in a trace point, a new thread, a full chunk, a change of state or filter, a full stream.
+ * Reading the clock takes most of the time, and the processor executes the few instructions
+ * before it in parallel. This file therefore has the usual case only. record.c has all others: a
+ * handler in a trace point, a new thread, a full chunk, a change of state or filter, a full
+ * stream.
  *
  * Claim and word     view.c unmaps a view when no thread is inside a trace point. The word is
  *                    therefore loaded again after the claim, and the thread that detaches passes

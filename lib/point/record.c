@@ -56,7 +56,7 @@ struct pending {
  * object: the loss is then counted for slot 0.
  */
 static void lose_event(struct ptx_thread *thread, struct ptx_view *view, unsigned type,
-		 enum ptx_writer_loss loss)
+		       enum ptx_writer_loss loss)
 {
 	struct ptx_ident ident = { .slot = 0 };
 
@@ -146,8 +146,8 @@ static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned t
  * the cause. cell->room is the end of that part, as far as this thread knows.
  */
 static struct ptx_record *reserve_record(struct ptx_cell *cell, struct ptx_view *view,
-				  struct ptx_chunk *chunk, size_t size, uint64_t *head,
-				  enum ptx_writer_loss *loss)
+					 struct ptx_chunk *chunk, size_t size, uint64_t *head,
+					 enum ptx_writer_loss *loss)
 {
 	struct ptx_record *record = ptx_ring_reserve(&view->rings, chunk, size, head);
 	size_t end = ptx_head_offset(*head) + size;
@@ -164,8 +164,8 @@ static struct ptx_record *reserve_record(struct ptx_cell *cell, struct ptx_view 
  * Returns the place in the new chunk. NULL: there is no chunk; *loss has the cause.
  */
 static struct ptx_record *turn_chunk(struct ptx_thread *thread, struct ptx_cell *cell,
-			       struct ptx_view *view, size_t size, struct ptx_chunk **chunk,
-			       uint64_t *head, enum ptx_writer_loss *loss)
+				     struct ptx_view *view, size_t size, struct ptx_chunk **chunk,
+				     uint64_t *head, enum ptx_writer_loss *loss)
 {
 	struct ptx_region *region = view->rings.region;
 	struct ptx_ident ident;
@@ -245,7 +245,7 @@ static bool join_stream(struct ptx_thread *thread, unsigned level, struct ptx_vi
  * event: it does not want it, or the event has been counted as lost.
  */
 static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned bit,
-		    const struct payload *payload, struct pending *pending)
+			   const struct payload *payload, struct pending *pending)
 {
 	/*
 	 * A left thread object means that this is a child and the event its parent's: it must not
@@ -363,7 +363,7 @@ static bool record_all(struct ptx_thread *thread, unsigned level, const void *fr
 
 		for (; attached && count < BATCH; attached &= attached - 1)
 			count += prepare_record(thread, level, (unsigned)__builtin_ctzll(attached),
-					 payload, &pending[count]);
+						payload, &pending[count]);
 		/*
 		 * A reader of any of these streams now waits for the event, until the head is
 		 * published.

@@ -19,7 +19,7 @@
  * the items that exist are a beginning of the row.
  */
 static unsigned char *add_item(struct posix_trace_user_np *user, enum posix_trace_item_np type,
-			  unsigned width, size_t bytes)
+			       unsigned width, size_t bytes)
 {
 	unsigned char *to = user->bytes + user->used;
 

@@ -12,7 +12,7 @@
 #include "base/export.h"
 #include "posix/attr.h"
 
-/* POLICY-01. */
+/* POLICY-01. POSIX_TRACE_CLOSE_FOR_CHILD or POSIX_TRACE_INHERITED. */
 PTX_EXPORT int posix_trace_attr_getinherited(const trace_attr_t *restrict object,
 					     int *restrict inheritance)
 {
@@ -46,7 +46,10 @@ PTX_EXPORT int posix_trace_attr_setinherited(trace_attr_t *object, int inheritan
 	}
 }
 
-/* POLICY-02. The default of an object is LOOP; a composed log without attributes has APPEND. */
+/*
+ * POLICY-02. For the attributes of a log, the policy with which it was written. The default of an
+ * object is LOOP; a composed log without attributes has APPEND.
+ */
 PTX_EXPORT int posix_trace_attr_getlogfullpolicy(const trace_attr_t *restrict object,
 						 int *restrict policy)
 {

@@ -11,7 +11,10 @@
  * what it has (SIZE-04).
  */
 
-/* SIZE-15, SIZE-16: the bytes of event records; APPEND ignores it. */
+/*
+ * SIZE-15, SIZE-16: the bytes of event records; APPEND ignores it. SIZE-18: also for the
+ * attributes of an opened log.
+ */
 PTX_EXPORT int posix_trace_attr_getlogsize(const trace_attr_t *restrict object,
 					   size_t *restrict logsize)
 {

@@ -54,7 +54,7 @@ void ptx_faults_end(struct ptx_faults *faults)
  * and its position unchanged. The log may be hostile. ENOMEM; errors of reading.
  */
 static int check_file(int file_desc, ptx_report *report, void *arg, size_t fault_size,
-		 struct posix_trace_check_np *result, size_t result_size)
+		      struct posix_trace_check_np *result, size_t result_size)
 {
 	struct posix_trace_check_np known;
 	struct ptx_faults faults;

@@ -52,7 +52,7 @@ static void put_text(char *to, size_t room, const char *from)
  * NULL. EINVAL: the attributes are not valid.
  */
 static int settle_facts(const trace_attr_t *wish, const struct posix_trace_origin_np *origin,
-		  struct ptx_log_facts *facts)
+			struct ptx_log_facts *facts)
 {
 	const struct ptx_attr *given = wish ? ptx_posix_attr_const(wish) : NULL;
 	struct ptx_attr *attr = &facts->attr;
@@ -137,8 +137,8 @@ static int open_log(struct posix_trace_composer_np *composer, int file_desc,
 
 /* Makes a composer. After an error nothing remains but what the file contains. */
 static int make_composer(int file_desc, const trace_attr_t *attr,
-		   const struct posix_trace_origin_np *origin,
-		   struct posix_trace_composer_np **result)
+			 const struct posix_trace_origin_np *origin,
+			 struct posix_trace_composer_np **result)
 {
 	struct posix_trace_composer_np *composer;
 	struct ptx_log_facts facts;

@@ -68,7 +68,7 @@ static void count_event(struct posix_trace_composer_np *composer, const struct p
  * own.
  */
 static enum ptx_log_append encode_event(struct posix_trace_composer_np *composer,
-			       const struct ptx_log_event *event)
+					const struct ptx_log_event *event)
 {
 	enum ptx_log_append answer;
 
@@ -80,6 +80,7 @@ static enum ptx_log_append encode_event(struct posix_trace_composer_np *composer
 		answer = ptx_log_append_slow(composer->log, event);
 	else
 		answer = ptx_log_append_inline(composer->log, event);
+	/* The maker of the trace appends this STOP when the log is full. */
 	if (answer == PTX_LOG_APPEND_FULL && event->type == POSIX_TRACE_STOP)
 		answer = ptx_log_append_last(composer->log, event);
 	return answer;
@@ -101,7 +102,10 @@ static int check_event(const struct posix_trace_composer_np *composer,
 	return event->data_len > composer->data_max ? EMSGSIZE : 0;
 }
 
-/* ENOSPC: the log is full by its policy. */
+/*
+ * Appends an event that has been checked, and writes the buffer if it is full. ENOSPC: the log is
+ * full by its policy. Other errors are those of writing the file.
+ */
 static int put_event(struct posix_trace_composer_np *composer, const struct ptx_log_event *event)
 {
 	enum ptx_log_append answer = encode_event(composer, event);
@@ -197,6 +201,7 @@ static int count_lost(struct posix_trace_composer_np *composer, int cause, uint6
 		return EINVAL;
 	if (!events)
 		return 0;
+	/* All losses of unknown threads are in one line, that of process 0. */
 	if (thread) {
 		who.pid = (uint32_t)thread->pid;
 		who.tid = (uint32_t)thread->tid;

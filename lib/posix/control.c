@@ -64,7 +64,7 @@ static bool is_admitted(const struct ptx_region *region, unsigned type)
  * follow are the caller's (SYSEV-05).
  */
 static bool sign_records(struct ptx_stream *stream, const struct ptx_ident *ident,
-		 enum ptx_writer_loss *loss)
+			 enum ptx_writer_loss *loss)
 {
 	/*
 	 * The caller's thread ids are compared, because ident records cost memory of the stream.
@@ -124,7 +124,7 @@ static void lose_event(struct ptx_stream *stream, unsigned type, enum ptx_writer
  * the event is lost because of *loss.
  */
 static struct ptx_record *reserve_record(struct ptx_stream *stream, const struct ptx_ident *ident,
-				  size_t size, uint64_t *head, enum ptx_writer_loss *loss)
+					 size_t size, uint64_t *head, enum ptx_writer_loss *loss)
 {
 	struct ptx_rings *rings = &stream->view->rings;
 	struct ptx_record *record;

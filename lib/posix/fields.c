@@ -29,7 +29,10 @@ PTX_EXPORT int posix_trace_schema_parse_sized_np(const char *text,
 	return ptx_schema_parse(text, schema) ? EINVAL : 0;
 }
 
-/* Returns the name of a type in schemas, NULL if there is no such type. */
+/*
+ * Returns the name of a type as schemas spell it, NULL if there is no such type. The text is a
+ * constant.
+ */
 PTX_EXPORT const char *posix_trace_type_name_np(enum posix_trace_type_np type)
 {
 	const struct ptx_schema_type *known = ptx_schema_type(type);
@@ -63,7 +66,7 @@ static uint64_t load_number(const unsigned char *data, unsigned size, bool swapp
 	}
 }
 
-/* Converts the bits of a float or a double. */
+/* Converts the bits of a float or a double. Every bit pattern is valid, also that of a NaN. */
 static double to_double(uint64_t bits, unsigned size)
 {
 	const uint32_t low = (uint32_t)bits;
@@ -85,7 +88,7 @@ static double to_double(uint64_t bits, unsigned size)
  */
 static int64_t extend(uint64_t bits, unsigned size)
 {
-	/* Bits that do not exist become copies of the sign bit. */
+	/* The shift to the left moves the sign of the number to bit 63. */
 	const unsigned shift = 64 - 8 * size;
 
 	return (int64_t)(bits << shift) >> shift;
@@ -93,7 +96,7 @@ static int64_t extend(uint64_t bits, unsigned size)
 
 /* Fills in the value of a number. The caller has checked that its bytes exist. */
 static void read_number(const struct posix_trace_field_np *field, const unsigned char *data,
-		   bool swapped, struct posix_trace_value_np *value)
+			bool swapped, struct posix_trace_value_np *value)
 {
 	/* The size is 1, 2, 4 or 8: the parser knows no other. */
 	const uint64_t bits = load_number(data, field->size, swapped);
@@ -161,7 +164,7 @@ static size_t read_bytes(const struct posix_trace_values_np *values,
 		return 0;
 	value->data = values->data + sizeof(uint32_t);
 	value->len = (size_t)load_number(values->data, sizeof(uint32_t),
-				  values->flags & POSIX_TRACE_VALUES_SWAPPED_NP);
+					 values->flags & POSIX_TRACE_VALUES_SWAPPED_NP);
 	/* The count is larger than the rest of the payload if the payload was truncated. */
 	take = values->len - sizeof(uint32_t);
 	if (value->len > take) {

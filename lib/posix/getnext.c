@@ -56,8 +56,8 @@ ptx_inline void set_time(struct timespec *stamp, int64_t ns)
 
 /* Stores an event for the program. Data behind *data_len are not written (TRUNC-07). */
 ptx_inline void deliver_event(const struct delivery *to, unsigned type, uint32_t len_flags,
-			const void *data, uint32_t pid, uint64_t thread, uint64_t address,
-			int64_t time_ns)
+			      const void *data, uint32_t pid, uint64_t thread, uint64_t address,
+			      int64_t time_ns)
 {
 	struct posix_trace_event_info *event = to->event;
 	size_t len = ptx_record_len(len_flags);
@@ -86,10 +86,10 @@ ptx_inline void deliver_event(const struct delivery *to, unsigned type, uint32_t
  * (GETNEXT-03, TRUNC-05).
  */
 static void consume_event(struct ptx_stream *stream, const struct ptx_drain_event *event,
-		    const struct delivery *to)
+			  const struct delivery *to)
 {
 	deliver_event(to, event->type, event->len_flags, event->data, event->ident.pid,
-		event->ident.thread, event->address, event->time_ns);
+		      event->ident.thread, event->address, event->time_ns);
 	ptx_drain_consume(stream->drain, PTX_LOST_CAUSES);
 }
 
@@ -151,7 +151,7 @@ static int take_stored(struct ptx_stream *stream, const struct delivery *to)
 	if (!ptx_stored_next(stream->stored, &event))
 		return 0; /* *unavailable is set already */
 	deliver_event(to, event.record->type, event.record->len_flags, event.record + 1, event.pid,
-		event.thread, event.record->address, (int64_t)event.record->time);
+		      event.thread, event.record->address, (int64_t)event.record->time);
 	return 0;
 }
 

@@ -67,7 +67,10 @@ static int with_ledger(trace_id_t trid,
 	return ptx_call_end(call, err);
 }
 
-/* The line of all events. */
+/*
+ * The three look functions copy one line for the program. They run under the stream's lock. This
+ * one copies the line of all events.
+ */
 static int look_total(const struct ptx_stream *stream, const struct ptx_ledger *ledger,
 		      void *argument)
 {
@@ -96,7 +99,7 @@ PTX_EXPORT int posix_trace_get_ledger_sized_np(trace_id_t trid,
 	return err;
 }
 
-/* The arguments of look_type(). */
+/* The argument of look_type(): the type, and where its line is copied. */
 struct type_query {
 	trace_event_id_t type;
 	struct posix_trace_ledger_np *line;
@@ -136,12 +139,13 @@ PTX_EXPORT int posix_trace_get_ledger_type_sized_np(trace_id_t trid, trace_event
 	if (!ledger || size < PTX_FIRST_LEDGER)
 		return EINVAL;
 	err = with_ledger(trid, look_type, &query);
+	/* As above: *ledger is stored only on success. */
 	if (!err)
 		ptx_sized_store(ledger, size, &line, sizeof(line));
 	return err;
 }
 
-/* The arguments of look_thread(). */
+/* The argument of look_thread(): the thread's number, and where the results are copied. */
 struct thread_query {
 	size_t index;
 	struct posix_trace_thread_np *thread;
@@ -191,6 +195,7 @@ PTX_EXPORT int posix_trace_get_ledger_thread_sized_np(trace_id_t trid, size_t in
 	/* Padding and members of later versions are 0. */
 	memset(&found, 0, sizeof(found));
 	err = with_ledger(trid, look_thread, &query);
+	/* Both results are stored only if there is such a thread. */
 	if (err || *unavailable)
 		return err;
 	ptx_sized_store(thread, thread_size, &found, sizeof(found));

@@ -41,7 +41,7 @@ int ptx_level_of(const struct ptx_lists *lists, unsigned type)
  * types that have one.
  */
 static void apply_level(struct ptx_stream *stream, const struct ptx_lists *lists, int max_level,
-		  const void *address)
+			const void *address)
 {
 	trace_event_set_t old, new;
 

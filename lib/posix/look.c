@@ -23,7 +23,10 @@
 #include "posix/source.h"
 #include "record/eventset.h"
 
-/* One examination. */
+/*
+ * One examination. It is allocated, because it has the names of all types of an arena. The members
+ * from opener on belong to the arena that is being examined.
+ */
 struct looking {
 	uint32_t pid; /* the process whose streams are wanted; 0: all */
 	bool alone;   /* other processes that hold the same arena are not searched */
@@ -211,7 +214,7 @@ void ptx_visitor_end(struct ptx_visitor *visitor)
  * Calls the program's function. Members that this version does not know are 0 in a longer stream.
  */
 static void visit_stream(const struct ptx_visitor *visitor,
-		      const struct posix_trace_stream_np *stream)
+			 const struct posix_trace_stream_np *stream)
 {
 	if (visitor->longer)
 		ptx_sized_store(visitor->longer, visitor->size, stream, sizeof(*stream));
@@ -256,7 +259,7 @@ static bool open_arena(const struct looking *looking)
 {
 	char path[PTX_OPENER_PATH];
 
-	/* A opener may have ended, or closed the file, since the list was made. */
+	/* An opener may have ended, or closed the file, since the list was made. */
 	for (size_t i = 0; i < looking->openers; i++) {
 		ptx_openers_path(&looking->opener[i], path, sizeof(path));
 		if (ptx_look_at(looking->look, path))

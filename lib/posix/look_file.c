@@ -19,7 +19,7 @@
 
 /* Reports a fault of the image to the caller, if it wants faults. */
 static void report_fault(const struct ptx_image *image, uint64_t offset, uint64_t bytes,
-		 const char *reason)
+			 const char *reason)
 {
 	/* bytes 0: the extent of the fault is unknown. */
 	struct posix_trace_fault_np fault = { .offset = offset, .bytes = bytes, .reason = reason };
@@ -78,6 +78,7 @@ static int look_at_file(int fd, const struct ptx_visitor *visitor, struct ptx_fa
 	struct stat st;
 	int err;
 
+	/* EBADF: not an open descriptor. */
 	if (fstat(fd, &st) != 0)
 		return errno;
 	/* The image reads by pread(), so that the position of the descriptor does not matter. */
@@ -95,6 +96,7 @@ static int look_at_file(int fd, const struct ptx_visitor *visitor, struct ptx_fa
 	} else if (err == 0) {
 		err = look_at_core(core, faults, visitor);
 		ptx_core_close(core);
+		/* Its faults have been reported. */
 		return err;
 	} else if (err == EINVAL) {
 		ptx_image_fault(&image, 0, 0,

@@ -21,7 +21,7 @@ _Static_assert(POSIX_TRACE_BUILD_ID_MAX_NP == PTX_MAPPING_ID_BYTES, "as in <trac
 
 /* Copies an entry. The path belongs to the list and is valid as long as the log is open. */
 static void store_mapping(const struct ptx_mapping *from, struct posix_trace_mapping_np *mapping,
-		  size_t size)
+			  size_t size)
 {
 	/* Members that a later program's struct has are 0. */
 	struct posix_trace_mapping_np known = { 0 }, *to = &known;
@@ -42,7 +42,10 @@ static void store_mapping(const struct ptx_mapping *from, struct posix_trace_map
 	ptx_sized_store(mapping, size, &known, sizeof(known));
 }
 
-/* LIST-02 is the model: *unavailable is not 0 at the end of the list, and the call returns 0. */
+/*
+ * As the list of event types (LIST-02): *unavailable is not 0 at the end of the list, and the call
+ * returns 0. *mapping is valid until the log is closed.
+ */
 PTX_EXPORT int posix_trace_mapping_getnext_sized_np(trace_id_t trid,
 						    struct posix_trace_mapping_np *mapping,
 						    size_t size, int *unavailable)
@@ -66,7 +69,7 @@ PTX_EXPORT int posix_trace_mapping_getnext_sized_np(trace_id_t trid,
 	return ptx_call_end(call, 0);
 }
 
-/* The next mapping is the first one again. */
+/* The next mapping is the first one again. EINVAL: not an opened log. */
 PTX_EXPORT int posix_trace_mapping_rewind_np(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -94,7 +97,7 @@ PTX_EXPORT int posix_trace_mapping_find_sized_np(trace_id_t trid, pid_t pid, uin
 	const struct ptx_mapping *found;
 	struct ptx_stream *stream;
 
-	/* The position of getnext is not changed. */
+	/* A null pointer is an error (GEN-05). The position of getnext is not changed. */
 	if (!mapping || size < PTX_FIRST_MAPPING)
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_STORED);

@@ -23,7 +23,10 @@
 _Static_assert(POSIX_TRACE_OBJECT_NAME_MAX_NP + 1 == PTX_OBJECT_NAME_BYTES, "as in <trace_np.h>");
 _Static_assert(POSIX_TRACE_OBJECT_CHILD_NP == PTX_OBJECT_CHILD, "as in <trace_np.h>");
 
-/* Names of the kinds, in the order of the constants. */
+/*
+ * Names of the kinds, in the order of the constants. They appear in the output of the tool and in
+ * exports.
+ */
 static const char *const kinds[] = {
 	[POSIX_TRACE_OBJECT_THREAD_NP] = "thread",
 	[POSIX_TRACE_OBJECT_MUTEX_NP] = "mutex",
@@ -203,7 +206,7 @@ static int find_live(const struct ptx_lists *lists, uint32_t pid, uint64_t point
 	copy = malloc(room * sizeof(*copy));
 	if (!copy)
 		return ENOMEM;
-	/* Entries that are not complete are skipped. */
+	/* Entries that their writer has not completed are skipped, so that count can be less. */
 	for (unsigned i = 0; i < room; i++)
 		count += ptx_objects_get(&lists->objects, i, &copy[count]);
 	ptx_objects_sort(copy, count);
@@ -216,8 +219,7 @@ static int find_live(const struct ptx_lists *lists, uint32_t pid, uint64_t point
 
 /* Finds a name in a stream or a log. The caller holds the stream's lock. */
 static int find_object(const struct ptx_stream *stream, uint32_t pid, uint64_t pointer,
-		       int64_t time_ns,
-		struct ptx_object *object)
+		       int64_t time_ns, struct ptx_object *object)
 {
 	const struct ptx_object *stored;
 	size_t count;
@@ -232,7 +234,10 @@ static int find_object(const struct ptx_stream *stream, uint32_t pid, uint64_t p
 	return stored ? 0 : ENOENT;
 }
 
-/* ENOENT: the object had no name at that time. ENOMEM: for an active stream. */
+/*
+ * Finds the name that an object had at a time, in the process or in the nearest ancestor that had
+ * one. ENOENT: it had none. ENOMEM: for an active stream, whose list is copied.
+ */
 PTX_EXPORT int posix_trace_object_find_sized_np(trace_id_t trid, pid_t pid, uint64_t pointer,
 						int64_t time_ns,
 						struct posix_trace_object_np *object, size_t size)

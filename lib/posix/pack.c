@@ -13,7 +13,10 @@
 #include "posix/first.h"
 #include "record/schema.h"
 
-/* Returns whether the size of an argument does not depend on its data. */
+/*
+ * Returns whether the size of an argument does not depend on its data. An unknown type counts as
+ * fixed, with 0 bytes.
+ */
 static bool is_fixed(const struct posix_trace_arg_np *arg)
 {
 	/* A room makes text and bytes constant. */
@@ -84,6 +87,7 @@ static size_t put_varying(unsigned char *to, const struct posix_trace_arg_np *ar
 	/* Bytes that the program passes beyond the room are cut. */
 	if (len > more)
 		len = more;
+	/* bytes have their count before them, text has a NUL behind it. */
 	count = (uint32_t)len;
 	if (!is_text) {
 		memcpy(to, &count, sizeof(count));
@@ -138,6 +142,7 @@ PTX_EXPORT size_t posix_trace_fields_pack_sized_np(void *payload, size_t room,
 		needed += size;
 		fit++;
 	}
+	/* The rest of the room is for the text and bytes of variable size, in their order. */
 	room -= needed;
 	for (size_t i = 0; i < fit; i++) {
 		const struct posix_trace_arg_np *arg = load_arg(&known, first, i, arg_size);

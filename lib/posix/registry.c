@@ -90,7 +90,7 @@ static void reset_stream(struct ptx_stream *stream)
 	memset((char *)stream + stable, 0, sizeof *stream - stable);
 }
 
-/* Adds the stream to the list of all. */
+/* Adds the stream to the list of all, in which a child finds its log. */
 static void enlist_stream(struct ptx_stream *stream)
 {
 	pthread_mutex_lock(&change);
@@ -99,12 +99,12 @@ static void enlist_stream(struct ptx_stream *stream)
 	pthread_mutex_unlock(&change);
 }
 
-/* A child of _Fork() has not been set up by a fork handler. */
+/* Memory of an earlier stream is preferred: its lock exists already. */
 struct ptx_stream *ptx_registry_new(void)
 {
-	/* Memory of an earlier stream is preferred: its lock exists already. */
 	struct ptx_stream *stream;
 
+	/* A child of _Fork() has not been set up by a fork handler. */
 	if (ptx_process_is_child())
 		ptx_process_child();
 	stream = pop_unused();
@@ -136,19 +136,16 @@ void ptx_registry_drop(struct ptx_stream *stream)
 	pthread_mutex_unlock(&change);
 }
 
+/* If the descriptor cannot be recognized later, a child does not close it. */
 void ptx_registry_note_log(struct ptx_stream *stream, int fd)
 {
 	stream->log_fd = fd >= 0 && ptx_file_know(fd, &stream->log_file) ? fd : -1;
-/* If the descriptor cannot be recognized later, a child does not close it. */
 }
 
+/* Uses the lowest free place of the table. The release store publishes the complete stream. */
 int ptx_registry_add(struct ptx_stream *stream)
 {
 	int err = EMFILE;
-	/*
-	 * The lowest free place in the table is used. The release store publishes the complete
-	 * stream.
-	 */
 
 	pthread_mutex_lock(&change);
 	/* Under the lock, so that two threads do not use one place. */
@@ -174,9 +171,9 @@ int ptx_registry_add(struct ptx_stream *stream)
 bool ptx_registry_remove(struct ptx_stream *stream)
 {
 	trace_id_t id = atomic_load_explicit(&stream->id, memory_order_relaxed);
-	/* acq_rel: the caller sees all stores of the thread that added the stream. */
 	struct ptx_stream *expected = stream;
 
+	/* acq_rel: the caller sees all stores of the thread that added the stream. */
 	if (!atomic_compare_exchange_strong_explicit(&ptx_private.handle[id % PTX_HANDLES],
 						     &expected, NULL, memory_order_acq_rel,
 						     memory_order_relaxed))

@@ -22,8 +22,8 @@
 static int describe_type(trace_event_id_t type, const char *text)
 {
 	struct posix_trace_schema_np schema;
-	/* Both uses need the larger size. */
-	char name[PTX_SCHEMA_BYTES]; /* of the type, or its description */
+	/* The name of the type, then its present description, which is the larger one. */
+	char name[PTX_SCHEMA_BYTES];
 	struct ptx_arena *arena = &ptx_arena_self;
 	bool is_new;
 	int err;
@@ -53,7 +53,10 @@ static int describe_type(trace_event_id_t type, const char *text)
 	return err;
 }
 
-/* Not in signal handlers. The text is copied. */
+/*
+ * Not in signal handlers. The text is copied. It reaches all streams of the process, also those
+ * that exist already, and their logs. EINVAL, EEXIST, ENOSPC, ENOMEM.
+ */
 PTX_EXPORT int posix_trace_eventid_describe_np(trace_event_id_t event_id, const char *schema)
 {
 	struct ptx_call call = ptx_call_begin();

@@ -23,7 +23,6 @@
 /* The identity of the caller, for the FLUSH events of a flush by call. */
 static struct ptx_flush_caller make_caller(const void *address)
 {
-	/* The FLUSH events of a call have the identity and address of the caller. */
 	struct ptx_flush_caller who = {
 		.pid = (uint32_t)getpid(),
 		.tid = (uint32_t)syscall(SYS_gettid),
@@ -133,7 +132,10 @@ static int shut_down_stream(trace_id_t trid, const void *address)
 	return err;
 }
 
-/* SHUT-01 to SHUT-10. */
+/*
+ * SHUT-01 to SHUT-10. Another thread may use the stream meanwhile: its call ends, or returns
+ * EINVAL. The call waits for them and for the log, and is no cancellation point.
+ */
 PTX_EXPORT int posix_trace_shutdown(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -146,8 +148,11 @@ PTX_EXPORT int posix_trace_shutdown(trace_id_t trid)
 void ptx_posix_shutdown_all(void)
 {
 	struct ptx_call call = ptx_call_begin();
-	/* As many as the table of identifiers has. */
-	trace_id_t ids[PTX_HANDLES]; /* of several targets, each of which may have PTX_STREAMS */
+	/*
+	 * As many as the table of identifiers has: the streams may be of several targets, each of
+	 * which may have PTX_STREAMS.
+	 */
+	trace_id_t ids[PTX_HANDLES];
 	unsigned count = ptx_registry_active(ids, PTX_HANDLES);
 
 	for (unsigned i = 0; i < count; i++)

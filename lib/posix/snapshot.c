@@ -27,7 +27,7 @@ struct taking {
 
 /* Copies the stream from an image, if it still has the generation that the caller saw. */
 static int copy_stream(const struct ptx_image *image, const struct ptx_look_stream *stream,
-		struct ptx_snapshot **snapshot)
+		       struct ptx_snapshot **snapshot)
 {
 	/* The generation in the attachment that look has read. */
 	uint64_t word = atomic_load_explicit(&stream->attachment.word, memory_order_relaxed);

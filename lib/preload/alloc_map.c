@@ -10,7 +10,10 @@
 
 #include "preload/shim.h"
 
-/* The substitute if the C library lacks the function. */
+/*
+ * The substitute for a function that the C library lacks. The functions that map memory report a
+ * failure by MAP_FAILED and not by a null pointer.
+ */
 static void *no_map(void)
 {
 	errno = ENOSYS;

@@ -45,7 +45,10 @@ static const struct {
 	{ "default", DEFAULT },
 };
 
-/* For each type its name and family, from the table in types.h. */
+/*
+ * For each type its name and family, from the table in types.h. The names are those that users
+ * see in logs, and that patterns match.
+ */
 static const struct {
 	const char *name;
 	enum shim_family family;
@@ -55,6 +58,7 @@ static const struct {
 #undef TYPE
 };
 
+/* For losses before the shim has begun, which are counted by family. */
 enum shim_family shim_family_of(enum shim_type type)
 {
 	return types[type].family;

@@ -35,7 +35,10 @@ static void finish_open(struct shim_call *call, struct open_data *data, const ch
 		    shim_text_after(data->path, sizeof data->path, path, data->error);
 }
 
-/* The data before the call: the result of a call that does not return. */
+/*
+ * The data before the call. They are recorded as they are if the call does not return, because the
+ * thread is cancelled in it.
+ */
 #define OPEN_DATA(folder_, flags_, mode_) \
 	{ \
 		.fd = -1, .error = ECANCELED, .folder = (folder_), .flags = (uint32_t)(flags_), \
@@ -88,7 +91,7 @@ static bool has_mode(int flags)
 		TRACE_OPEN(AT_FDCWD, flags, mode, path, next(name)(path, flags, mode)); \
 	}
 
-/* Paths of descriptors are not resolved: that would need a system call. */
+/* The path is recorded as the program gave it: to resolve it would need a system call. */
 OPEN(open)
 OPEN(open64)
 
@@ -132,6 +135,7 @@ int __openat_2(int folder, const char *path, int flags);
 /* The names with _2 exist in glibc only; on other C libraries next() finds the substitute. */
 int __openat64_2(int folder, const char *path, int flags);
 
+/* Without a mode, because these flags create no file. */
 #define OPEN_2(name) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(const char *path, int flags) \
@@ -144,6 +148,7 @@ int __openat64_2(int folder, const char *path, int flags);
 OPEN_2(__open_2)
 OPEN_2(__open64_2)
 
+/* The same relative to a folder. */
 #define OPENAT_2(name) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(int folder, const char *path, int flags) \

@@ -71,7 +71,10 @@ COND(pthread_cond_clockwait,
 
 SHIM_NEXT(pthread_barrier_wait, shim_no_error);
 
-/* pthread_barrier_wait(3) returns a special value in one thread, which is no error. */
+/*
+ * pthread_barrier_wait(3) returns a special value in one thread, which is no error. It is no
+ * cancellation point, so that it always returns.
+ */
 SHIM_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
 	/* The fields of lock.barrier. last is 1 in the thread that came last. */

@@ -53,7 +53,10 @@ ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags);
 ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, int flags,
 		       __SOCKADDR_ARG address, socklen_t *bytes);
 
-/* On connected sockets; there is no address. */
+/*
+ * On connected sockets; there is no address. A result that is less than the size is a partial
+ * transfer, as for read() and write().
+ */
 MESSAGE(ssize_t, send, NET_SEND, (int fd, const void *buffer, size_t size, int flags),
 	(fd, buffer, size, flags), size, 0, (void)0)
 MESSAGE(ssize_t, recv, NET_RECV, (int fd, void *buffer, size_t size, int flags),

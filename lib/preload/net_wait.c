@@ -21,19 +21,27 @@ struct wait {
 /* Without the padding at the end of the struct. */
 #define WAIT_BYTES (offsetof(struct wait, error) + 4)
 
-/* A negative number of milliseconds means for ever. */
+/*
+ * Converts the timeout of poll() and epoll_wait(). A negative number of milliseconds: for ever.
+ */
 static int64_t of_ms(int ms)
 {
 	return ms < 0 ? -1 : (int64_t)ms * 1000000;
 }
 
-/* A null pointer means for ever. EFAULT: the timeout may be unreadable. */
+/*
+ * Converts the timeout of ppoll(), pselect() and epoll_pwait2(). A null pointer means for ever.
+ * EFAULT: the timeout may be unreadable.
+ */
 static int64_t of_timespec(const struct timespec *time, int error)
 {
 	return !time || error == EFAULT ? -1 : shim_span(time->tv_sec, time->tv_nsec);
 }
 
-/* struct timeval has microseconds. The program may pass any numbers. */
+/*
+ * Converts the timeout of select(), which has microseconds. The program may pass any numbers. The
+ * kernel has replaced them by the time that is left.
+ */
 static int64_t of_timeval(const struct timeval *time, int error)
 {
 	int64_t ns;

@@ -59,7 +59,10 @@ static int put_exec_failed(int result, const void *caller)
 		return put_exec_failed(next(by) args, shim_caller()); \
 	}
 
-/* The real functions that the wrappers below call. */
+/*
+ * The real functions that the wrappers below call. Each pair of functions that differ in the form
+ * of their arguments only uses the same one.
+ */
 SHIM_NEXT(execve, shim_no_number);
 SHIM_NEXT(execvpe, shim_no_number);
 SHIM_NEXT(fexecve, shim_no_number);

@@ -59,7 +59,10 @@ struct spawn_data {
 		return data.error; \
 	}
 
-/* posix_spawnp() searches the program in PATH of the caller. */
+/*
+ * posix_spawnp() searches the program in PATH of the caller, which the check of the program must
+ * do, too. The events of the started program begin with its own process.start.
+ */
 SPAWN(posix_spawn, false)
 SPAWN(posix_spawnp, true)
 
@@ -96,7 +99,10 @@ SHIM_WRAPPER int system(const char *command)
 
 SHIM_NEXT(popen, shim_no_pointer);
 
-/* popen(3). The event has the mode and the command. */
+/*
+ * popen(3). The event has the mode and the command. Reads and writes on the stream are those of
+ * family stdio; the pipe itself is not seen.
+ */
 SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 {
 	/* The fields of process.popen: mode and command follow each other in text. */
@@ -109,7 +115,7 @@ SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 	size_t len;
 	FILE *file;
 
-	/* As for system(). */
+	/* As for system(): the shell inherits the environment of this process. */
 	shim_environment_for_shell(shim_caller());
 	if (!shim_on(PROCESS_POPEN))
 		return next(popen)(command, mode);
@@ -127,9 +133,12 @@ SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 	return file;
 }
 
-/* pclose(3) waits for the command; its result is a status as that of waitpid(). */
 SHIM_NEXT(pclose, shim_no_number);
 
+/*
+ * pclose(3) waits for the command. Its result is a status as that of waitpid(), or -1 with errno.
+ * The stream is identified by its address, which popen() has recorded.
+ */
 SHIM_WRAPPER int pclose(FILE *file)
 {
 	/* The fields of process.pclose. */

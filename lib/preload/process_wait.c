@@ -13,7 +13,7 @@
 /* Value of the field known: status is valid. A call with WNOHANG may return without a child. */
 #define OF_A_CHILD 1
 
-/* The fields of process.wait. */
+/* The fields of process.wait, in the order of its schema. status is valid only if known is 1. */
 struct wait_data {
 	uint64_t time;
 	/* The process that was found; 0: none yet (WNOHANG); -1: an error. */
@@ -53,8 +53,8 @@ struct wait_data {
 		return data.child; \
 	}
 
-WAIT(wait, (int *status), (status), -1, 0)
 /* wait() is waitpid() for any child, without options. */
+WAIT(wait, (int *status), (status), -1, 0)
 WAIT(waitpid, (pid_t child, int *status, int options), (child, status, options), child, options)
 /* wait3() and wait4() also return the use of resources, which is not recorded. */
 WAIT(wait3, (int *status, int options, struct rusage *usage), (status, options, usage), -1, options)
@@ -69,6 +69,7 @@ static int status_of(const siginfo_t *info)
 	case CLD_EXITED:
 		/* The status of waitpid() has the exit code in its second byte. */
 		return info->si_status << 8;
+	/* A stopped child has 0x7f instead of a signal, and the signal in the second byte. */
 	case CLD_STOPPED:
 	case CLD_TRAPPED:
 		return info->si_status << 8 | 0x7f;
@@ -78,6 +79,7 @@ static int status_of(const siginfo_t *info)
 		/* A core dump is one bit beside the signal. */
 		return info->si_status | 0x80;
 	}
+	/* CLD_KILLED: the signal alone. */
 	return info->si_status;
 }
 
@@ -91,6 +93,7 @@ SHIM_WRAPPER int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 		.child = -1, .error = ECANCELED, .which = type == P_ALL ? -1 : (int32_t)id,
 		.options = (uint32_t)options
 	};
+	/* For a program that does not want to know which child it was. */
 	siginfo_t own;
 	int result;
 

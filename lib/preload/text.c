@@ -42,6 +42,7 @@ static size_t put_text(char *to, size_t bytes, const char *text, size_t len)
 	return bytes;
 }
 
+/* For constants, and for strings of a call that succeeded. */
 size_t shim_text(char *to, size_t bytes, const char *text)
 {
 	/* The text was read by a successful call, so that it is readable. */
@@ -86,9 +87,8 @@ static bool is_there(const void *from)
  * object. These bytes are therefore loaded one by one, by code that is not checked; volatile
  * keeps the compiler from making a call of the loop.
  */
-__attribute__((no_sanitize("address"))) static size_t copy_page(void *to, const void *from,
-								size_t bytes,
-							    bool is_text)
+__attribute__((no_sanitize("address")))
+static size_t copy_page(void *to, const void *from, size_t bytes, bool is_text)
 {
 	/* Different pages can be mapped and unmapped independently. */
 	const volatile unsigned char *byte = from;
@@ -117,6 +117,7 @@ bool shim_copy(void *to, const void *from, size_t bytes)
 	return is_whole;
 }
 
+/* For a value of a few bytes, such as a length that the program passes by a pointer. */
 bool shim_is_there(const void *from)
 {
 	int saved = errno;
@@ -163,6 +164,7 @@ size_t shim_text_before(char *to, size_t bytes, const char *text)
 	return len + 1;
 }
 
+/* The vector ends with NULL. A pointer that cannot be read ends it as well. */
 size_t shim_text_arguments(char *to, size_t bytes, char *const argv[])
 {
 	int saved = errno;

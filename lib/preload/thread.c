@@ -73,7 +73,7 @@ void shim_threads_in_child(void)
 		atomic_store_explicit(&in_use[i], false, memory_order_relaxed);
 }
 
-/* The field of thread.end. */
+/* The field of thread.end: the function by which the thread began, as in thread.begin. */
 struct end {
 	uint64_t function;
 };
@@ -132,7 +132,10 @@ static void *run_thread(void *arg)
 
 SHIM_NEXT(pthread_create, shim_no_error);
 
-/* pthread_create(3). */
+/*
+ * pthread_create(3). If no process traces, the thread starts as the program requested, without
+ * run_thread(); its events are recorded all the same if tracing begins later.
+ */
 SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 				void *(*function)(void *), void *argument)
 {
@@ -204,7 +207,10 @@ struct join_data {
 	int32_t error;
 };
 
-/* Functions that wait for the end of a thread. */
+/*
+ * Functions that wait for the end of a thread. A thread that is cancelled while it waits records
+ * ECANCELED.
+ */
 #define JOIN(name, params, args) \
 	SHIM_NEXT(name, shim_no_error); \
 	SHIM_WRAPPER int name params \

@@ -102,7 +102,7 @@ static void make_places(struct ptx_ledger *ledger)
 
 /* Adds a thread without events. The caller has made room. */
 static struct ptx_ledger_line *append_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
-				      uint64_t thread)
+					     uint64_t thread)
 {
 	struct ptx_ledger_thread *new = &ledger->thread[ledger->threads++];
 
@@ -132,7 +132,7 @@ static bool is_thread(const struct ptx_ledger_thread *entry, uint32_t pid, uint3
  * few threads, or without memory for one.
  */
 static struct ptx_ledger_thread *find_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
-				      uint64_t thread)
+					     uint64_t thread)
 {
 	if (ledger->place) {
 		size_t at = hash_thread(pid, tid, thread);
@@ -245,7 +245,7 @@ static struct ptx_ledger_line *line_at(struct ptx_ledger_line *first, size_t str
 
 /* Returns the line with the most losses of this cause. count is at least 1. */
 static struct ptx_ledger_line *max_line(struct ptx_ledger_line *first, size_t stride, size_t count,
-				       enum ptx_lost cause)
+					enum ptx_lost cause)
 {
 	struct ptx_ledger_line *found = first;
 

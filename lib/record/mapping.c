@@ -270,7 +270,7 @@ static const struct ptx_mapping *find_inherited(const struct ptx_mappings *list,
 	 * not.
 	 */
 	found = find_inherited(list, birth->parent, address,
-		     birth->from_ns < time_ns ? birth->from_ns : time_ns, generation + 1);
+			       birth->from_ns < time_ns ? birth->from_ns : time_ns, generation + 1);
 	return found && agrees(list, birth, address, found) ? found : NULL;
 }
 

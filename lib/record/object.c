@@ -74,7 +74,7 @@ void ptx_objects_sort(struct ptx_object *object, size_t count)
  * the oldest entry serves if it is only a little younger.
  */
 static const struct ptx_object *newest_entry(const struct ptx_object *object, size_t count,
-				       const struct key *key, bool early)
+					     const struct key *key, bool early)
 {
 	size_t low = 0, high = count;
 	/*
@@ -110,7 +110,7 @@ static const struct ptx_object *newest_entry(const struct ptx_object *object, si
  * without a name ends the name.
  */
 static const struct ptx_object *find_any_process(const struct ptx_object *object, size_t count,
-				       uint64_t pointer, int64_t time_ns)
+						 uint64_t pointer, int64_t time_ns)
 {
 	struct key thing = { pointer, 0, false, time_ns };
 	const struct ptx_object *found = newest_entry(object, count, &thing, true);
