@@ -42,6 +42,7 @@ need_to_build() {
 want_optional() {
 	want libncurses-dev pc:ncursesw
 	want libexpat1-dev pc:expat
+	want uuid-dev pc:uuid
 	want libsqlite3-dev 'pc:sqlite3 >= 3.38'
 	want libdw-dev 'pc:libdw >= 0.178 libelf'
 }

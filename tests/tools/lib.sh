@@ -39,6 +39,20 @@ skip() {
 	exit 77
 }
 
+# Skips the suite if the tool was built without a format of convert.
+needs_format() {
+	has_format "$1" || skip "built without the format $1"
+}
+
+has_format() {
+	"$posixtrace" convert --list | grep -q "^$1 "
+}
+
+# Whether report takes templates.
+has_templates() {
+	! "$posixtrace" report -t "$tmp/no.trcfmt" --check 2>&1 | grep -q 'built without templates'
+}
+
 # run STATUS ARGUMENT...: posixtrace exits with STATUS; its output is in $tmp/out and $tmp/err.
 run() {
 	wanted=$1

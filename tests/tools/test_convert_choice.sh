@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # posixtrace convert: -e, -x, --pid, --tid, --begin, --end and --where choose what dump chooses.
 . "${0%/*}/lib.sh"
+needs_format etw
+needs_format tracex
+needs_format rkh
 
 "$make_log" plain "$tmp/plain.log" 1000 >/dev/null || exit 99
 "$make_log" overrun "$tmp/overrun.log" 5000 >/dev/null || exit 99

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # posixtrace convert of several logs: one trace in the order of dump --merge, in every format.
 . "${0%/*}/lib.sh"
+needs_format etw
+needs_format tracex
+needs_format rkh
 
 compose=${top_builddir:-..}/tests/tools/compose
 formats=$("$posixtrace" convert --list | awk '$2 == "writes" || $3 == "writes" { print $1 }' | grep -v listing)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Logs of Event Tracing for Windows: read as they are known to be.
 . "${0%/*}/lib.sh"
+needs_format etw
 
 python3 -c 'import json' 2>/dev/null || skip "no python3 to compare with"
 samples=${top_srcdir:-${0%/*}/../..}/tests/samples/etw

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Payloads of Event Tracing for Windows that the log itself or a public class of the kernel describes.
 . "${0%/*}/lib.sh"
+needs_format etw
 
 python3 -c 'import json' 2>/dev/null || skip "no python3 to make logs with"
 sample=${top_srcdir:-${0%/*}/../..}/tests/samples/etw/primitive-types.etl

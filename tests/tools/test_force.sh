@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What is there already: no command destroys it without --force, none writes through a link.
 . "${0%/*}/lib.sh"
+needs_format tracex
 
 compose=${top_builddir:-..}/tests/tools/compose
 printf '%s\n' 'type a_begin u32 id' 'type a_end u32 id' 'a_begin 1 1 1000 1' 'a_end 1 1 2000 1' |

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Damaged foreign traces end nothing but their own conversion.
 . "${0%/*}/lib.sh"
+needs_format etw
+needs_format tracex
+needs_format rkh
 
 samples=${top_srcdir:-${0%/*}/../..}/tests/samples
 mutate=${top_builddir:-..}/tests/tools/mutate

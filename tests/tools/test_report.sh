@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # posixtrace report by templates: the cases of trcfmt/, options, limits, sources.
 . "${0%/*}/lib.sh"
+has_templates || skip "built without templates"
 
 # The cases are run in their folders.
 absolute() { (cd "${1%/*}" && echo "$PWD/${1##*/}"); }

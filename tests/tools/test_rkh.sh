@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The byte stream of RKH: frames, what is wrong with them, and events.
 . "${0%/*}/lib.sh"
+needs_format rkh
 
 samples=${top_srcdir:-${0%/*}/../..}/tests/samples/rkh
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # A stream of events from one host to another, and the account of what did not arrive.
 . "${0%/*}/lib.sh"
+needs_format rkh
 . "${0%/*}/targets.sh"
 
 feed_line=${top_builddir:-..}/tests/tools/feed_line

@@ -28,6 +28,7 @@ done
 
 # Other formats, and texts.
 for format in evt rkh etw tracex jsonl csv; do
+	has_format $format || continue
 	run 0 convert "$tmp/blocks" --to $format --force -o "$tmp/other"
 	truncate -s 4T "$tmp/other"
 	for command in "convert --to jsonl --force -o $tmp/x" report dump "send --force -o $tmp/x"; do
@@ -36,6 +37,7 @@ for format in evt rkh etw tracex jsonl csv; do
 	done
 done
 for format in evt rkh etw tracex; do
+	has_format $format || continue
 	"$posixtrace" convert --from $format "$tmp/empty" --to jsonl >"$tmp/out" 2>"$tmp/err"
 	check "$format of nothing but a hole ends, with $?" test $? -le 3
 done

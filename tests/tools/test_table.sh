@@ -44,17 +44,22 @@ run 2 report --where 'nobody == 1' "$log"
 check "and tells of names that none has" has err 'no event type has a field of this name'
 run 2 report --where 'op ==' "$log"
 check "nothing is shown for what is no expression" is_empty out
-printf '@named 1.0 "op" U4\n' >"$tmp/t"
-run 0 report -h -t "$tmp/t" -O timestamp=3 --where 'op == "write"' --tail 1 "$log"
-check "a report by templates chooses in the same way" has out '^[0-9A-F]*  op 1$'
-check "and shows the last one" has_lines out 1
+if has_templates; then
+	printf '@named 1.0 "op" U4\n' >"$tmp/t"
+	run 0 report -h -t "$tmp/t" -O timestamp=3 --where 'op == "write"' --tail 1 "$log"
+	check "a report by templates chooses in the same way" has out '^[0-9A-F]*  op 1$'
+	check "and shows the last one" has_lines out 1
+fi
 run 0 report -h -O starttime=0.0001 "$tmp/plain.log"
 cp "$tmp/out" "$tmp/later"
 run 0 report -h --begin +100us "$tmp/plain.log"
 check "-O starttime is --begin +" cmp "$tmp/out" "$tmp/later"
-: >"$tmp/none"
-run 0 report -h -t "$tmp/none" --begin +100us "$tmp/plain.log"
-check "elapsed time counts from the first event all the same" awk '$2 < 0.0001 { exit 1 }' "$tmp/out"
+if has_templates; then
+	: >"$tmp/none"
+	run 0 report -h -t "$tmp/none" --begin +100us "$tmp/plain.log"
+	check "elapsed time counts from the first event all the same" \
+		awk '$2 < 0.0001 { exit 1 }' "$tmp/out"
+fi
 printf 'evt id=0x010 time=1.5 data=00\nevt id=0x010 pid=7 tid=8 time=2.0 data=-\n' >"$tmp/a.evt"
 run 0 report -h --utc "$tmp/a.evt"
 printf '%s\n' '1970-01-01T00:00:01.500000000Z   +0.000000000       -       - evt_010                  00' \

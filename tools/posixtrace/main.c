@@ -18,16 +18,32 @@
 #endif
 
 #define COMMAND(name, command, summary) extern const struct tool_command command;
+#define LEFT_OUT(name, why)
 #include "commands.def"
 #undef COMMAND
+#undef LEFT_OUT
 
 static const struct {
 	const char *name, *summary;
 	const struct tool_command *command;
 } commands[] = {
 #define COMMAND(name, command, summary) { name, summary, &command },
+#define LEFT_OUT(name, why)
 #include "commands.def"
 #undef COMMAND
+#undef LEFT_OUT
+};
+
+/* A null name ends it. */
+static const struct {
+	const char *name, *why;
+} left_out[] = {
+#define COMMAND(name, command, summary)
+#define LEFT_OUT(name, why) { name, why },
+#include "commands.def"
+#undef COMMAND
+#undef LEFT_OUT
+	{ NULL, NULL }
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -67,6 +83,12 @@ static int no_command(const char *name)
 {
 	struct nearest nearest;
 
+	for (size_t i = 0; left_out[i].name; i++)
+		if (!strcmp(left_out[i].name, name)) {
+			say("%s: this posixtrace was built without this command: %s", name,
+			    left_out[i].why);
+			return TOOL_USAGE;
+		}
 	nearest_begin(&nearest, name);
 	for (size_t i = 0; i < COMMANDS; i++)
 		nearest_offer(&nearest, commands[i].name);

@@ -375,6 +375,9 @@ bool fmt_option_time(struct fmt_flow *flow, const char *name, int64_t *time_ns);
 extern const struct format *const formats[];
 extern const size_t formats_count;
 
+/* Why this build of posixtrace has no such format; NULL: no build has one. */
+const char *fmt_left_out(const char *name);
+
 const struct format *fmt_by_name(const char *name);
 
 /* The format that the beginning of an input is of; NULL: none that can be read. */

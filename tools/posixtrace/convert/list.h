@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* list.h - the formats, in the order in which an input is asked what it is. */
 FORMAT(log)
+#ifdef ENABLE_TRACEX
 FORMAT(tracex)
+#endif
+#ifdef ENABLE_ETW
 FORMAT(etw)
+#endif
 FORMAT(jsonl)
 FORMAT(csv)
 FORMAT(ctf)
 FORMAT(evt)
+#ifdef ENABLE_RKH
 FORMAT(rkh)
+#endif
 FORMAT(listing)
 FORMAT(perfetto)
 FORMAT(chrome)

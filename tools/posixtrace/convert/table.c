@@ -18,6 +18,32 @@ const struct format *const formats[] = {
 
 const size_t formats_count = sizeof(formats) / sizeof(formats[0]);
 
+const char *fmt_left_out(const char *name)
+{
+	static const struct {
+		const char *name, *why;
+	} formats_left_out[] = {
+#ifndef ENABLE_ETW
+		{ "etw", "it needs libuuid, and no --disable-etw" },
+#endif
+#ifndef ENABLE_TRACEX
+		{ "tracex", "configure --disable-tracex" },
+#endif
+#ifndef ENABLE_RKH
+		{ "rkh", "configure --disable-rkh" },
+#endif
+#ifndef HAVE_SQLITE
+		{ "sqlite", "it needs SQLite" },
+#endif
+		{ NULL, NULL }
+	};
+
+	for (size_t i = 0; formats_left_out[i].name; i++)
+		if (!strcmp(formats_left_out[i].name, name))
+			return formats_left_out[i].why;
+	return NULL;
+}
+
 const struct format *fmt_by_name(const char *name)
 {
 	for (size_t i = 0; i < formats_count; i++)

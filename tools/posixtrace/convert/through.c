@@ -20,8 +20,13 @@ static const struct fmt_option *option_of(const struct format *format, const cha
 
 static void say_no_format(const char *name, bool source)
 {
+	const char *why = fmt_left_out(name);
 	struct nearest nearest;
 
+	if (why) {
+		say("%s: this posixtrace was built without this format: %s", name, why);
+		return;
+	}
 	nearest_begin(&nearest, name);
 	for (size_t i = 0; i < formats_count; i++)
 		if (source ? formats[i]->import != NULL : formats[i]->open != NULL)

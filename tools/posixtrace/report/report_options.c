@@ -8,6 +8,7 @@
 #include "report/report.h"
 #include "symbols/symbols.h"
 
+#ifdef ENABLE_TEMPLATES
 static bool add_template(struct report *report, const char *path)
 {
 	const char **more = realloc(report->template, (report->templates + 1) * sizeof(*more));
@@ -20,6 +21,15 @@ static bool add_template(struct report *report, const char *path)
 	more[report->templates++] = path;
 	return true;
 }
+#else
+static bool add_template(struct report *report, const char *path)
+{
+	(void)report;
+	say("report -t %s: this posixtrace was built without templates "
+	    "(configure --disable-templates)", path);
+	return false;
+}
+#endif
 
 static bool is_key(const char *text, const char *key, const char **value)
 {
