@@ -9,6 +9,7 @@
 
 #include "base/nearest.h"
 #include "base/say.h"
+#include "base/vec.h"
 #include "log/logfile.h"
 
 void choose_init(struct choose *choose)
@@ -26,11 +27,11 @@ void choose_fini(struct choose *choose)
 
 bool choose_add_name(struct choose_names *names, const char *glob)
 {
-	const char **more = realloc(names->glob, (names->count + 1) * sizeof(*more));
+	const char **more;
 
-	if (!more)
+	if (!vec_grow(&names->glob, names->count, 1))
 		return false;
-	names->glob = more;
+	more = names->glob;
 	more[names->count++] = glob;
 	return true;
 }
@@ -45,10 +46,9 @@ bool choose_add_number(struct choose_numbers *numbers, const char *text)
 	value = strtol(text, &end, 10);
 	if (errno || end == text || *end || value < 0 || value > INT_MAX)
 		return false;
-	more = realloc(numbers->number, (numbers->count + 1) * sizeof(*more));
-	if (!more)
+	if (!vec_grow(&numbers->number, numbers->count, 1))
 		return false;
-	numbers->number = more;
+	more = numbers->number;
 	more[numbers->count++] = (pid_t)value;
 	return true;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/vec.h"
 #include "choose/wanted.h"
 #include "convert/through.h"
 #include "show/merge.h"
@@ -103,13 +104,13 @@ static struct option *all_options(void)
 
 static bool give(struct convert *convert, const char *name, const char *value)
 {
-	struct fmt_given *more = realloc(convert->given, (convert->givens + 1) * sizeof(*more));
+	struct fmt_given *more;
 
-	if (!more) {
+	if (!vec_grow(&convert->given, convert->givens, 1)) {
 		say("%s", strerror(ENOMEM));
 		return false;
 	}
-	convert->given = more;
+	more = convert->given;
 	more[convert->givens].name = name;
 	more[convert->givens++].value = value ? value : "";
 	return true;
@@ -118,12 +119,12 @@ static bool give(struct convert *convert, const char *name, const char *value)
 /* KEY or KEY=VALUE behind -O. */
 static bool give_text(struct convert *convert, const char *text)
 {
-	char **more = realloc(convert->texts, (convert->text_count + 1) * sizeof(*more));
+	char **more;
 	char *name, *value;
 
-	if (!more)
+	if (!vec_grow(&convert->texts, convert->text_count, 1))
 		return give(convert, NULL, NULL);
-	convert->texts = more;
+	more = convert->texts;
 	name = strdup(text);
 	if (!name)
 		return give(convert, NULL, NULL);

@@ -7,6 +7,7 @@
 
 #include "base/say.h"
 #include "base/tool.h"
+#include "base/vec.h"
 
 const double sample_quantile[] = { 0.5, 0.9, 0.99 };
 const char *const sample_quantile_name[] = { "p50", "p90", "p99" };
@@ -29,19 +30,15 @@ double sample_seconds(const struct sample *sample)
 
 static struct sample_series *series_of(struct sample *sample, const struct series *series)
 {
-	struct sample_series *more;
+	size_t i = sample->count;
 
 	if (series->index < sample->count)
 		return &sample->series[series->index];
-	more = realloc(sample->series, (series->index + 1) * sizeof(*more));
-	if (!more)
+	if (!vec_reach(&sample->series, &sample->count, series->index))
 		return NULL;
-	sample->series = more;
-	memset(more + sample->count, 0, (series->index + 1 - sample->count) * sizeof(*more));
-	for (size_t i = sample->count; i <= series->index; i++)
-		more[i].series = sample->pairing.series[i];
-	sample->count = series->index + 1;
-	return &more[series->index];
+	for (; i <= series->index; i++)
+		sample->series[i].series = sample->pairing.series[i];
+	return &sample->series[series->index];
 }
 
 static void end_part(struct sample_series *series, uint64_t part)

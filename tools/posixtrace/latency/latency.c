@@ -10,6 +10,7 @@
 #include "base/out.h"
 #include "base/say.h"
 #include "base/tool.h"
+#include "base/vec.h"
 
 extern const struct tool_command latency_command;
 
@@ -55,19 +56,15 @@ double latency_rate(const struct latency *latency, uint64_t count)
 
 static struct latency_series *series_of(struct latency *latency, const struct series *series)
 {
-	struct latency_series *more;
+	size_t i = latency->count;
 
 	if (series->index < latency->count)
 		return &latency->series[series->index];
-	more = realloc(latency->series, (series->index + 1) * sizeof(*more));
-	if (!more)
+	if (!vec_reach(&latency->series, &latency->count, series->index))
 		return NULL;
-	latency->series = more;
-	memset(more + latency->count, 0, (series->index + 1 - latency->count) * sizeof(*more));
-	for (size_t i = latency->count; i <= series->index; i++)
-		more[i].series = latency->pairing.series[i];
-	latency->count = series->index + 1;
-	return &more[series->index];
+	for (; i <= series->index; i++)
+		latency->series[i].series = latency->pairing.series[i];
+	return &latency->series[series->index];
 }
 
 static void add_cpu(struct latency_series *to, const struct span *span)

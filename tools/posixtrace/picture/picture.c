@@ -7,22 +7,19 @@
 
 #include "base/say.h"
 #include "base/tool.h"
+#include "base/vec.h"
 
 static struct picture_series *series_of(struct picture *picture, const struct series *series)
 {
-	struct picture_series *more;
+	size_t i = picture->count;
 
 	if (series->index < picture->count)
 		return &picture->series[series->index];
-	more = realloc(picture->series, (series->index + 1) * sizeof(*more));
-	if (!more)
+	if (!vec_reach(&picture->series, &picture->count, series->index))
 		return NULL;
-	picture->series = more;
-	memset(more + picture->count, 0, (series->index + 1 - picture->count) * sizeof(*more));
-	for (size_t i = picture->count; i <= series->index; i++)
-		more[i].series = picture->pairing.series[i];
-	picture->count = series->index + 1;
-	return &more[series->index];
+	for (; i <= series->index; i++)
+		picture->series[i].series = picture->pairing.series[i];
+	return &picture->series[series->index];
 }
 
 static void survey_span(struct picture *picture, const struct span *span, struct picture_row *row)

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/errnames.h"
+#include "base/vec.h"
 #include "log/value.h"
 #include "query/query_columns.h"
 
@@ -48,10 +49,9 @@ static bool add(struct sqlfields *fields, const char *field)
 
 	if (sqlfields_find(fields, field) >= 0 || fields->count == SQLFIELDS_MAX)
 		return true;
-	more = realloc(fields->field, (fields->count + 1) * sizeof(*more));
-	if (!more)
+	if (!vec_grow(&fields->field, fields->count, 1))
 		return false;
-	fields->field = more;
+	more = fields->field;
 	more[fields->count].field = field;
 	name_column(fields, &more[fields->count]);
 	fields->count++;

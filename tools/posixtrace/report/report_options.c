@@ -5,19 +5,20 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/vec.h"
 #include "report/report.h"
 #include "symbols/symbols.h"
 
 #ifdef ENABLE_TEMPLATES
 static bool add_template(struct report *report, const char *path)
 {
-	const char **more = realloc(report->template, (report->templates + 1) * sizeof(*more));
+	const char **more;
 
-	if (!more) {
+	if (!vec_grow(&report->template, report->templates, 1)) {
 		say("%s", strerror(ENOMEM));
 		return false;
 	}
-	report->template = more;
+	more = report->template;
 	more[report->templates++] = path;
 	return true;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/vec.h"
 #include "rules/parser.h"
 
 /* ------------------------------------------------------------------ parts of rules */
@@ -266,10 +267,9 @@ static bool read_line(struct parser *parser)
 		parser_fail(parser, "a thousand rules at most");
 		return true;
 	}
-	more = realloc(rules->rule, (rules->count + 1) * sizeof(*more));
-	if (!more)
+	if (!vec_grow(&rules->rule, rules->count, 1))
 		return false;
-	rules->rule = more;
+	more = rules->rule;
 	more += rules->count++;
 	memset(more, 0, sizeof(*more));
 	more->line = parser->number;

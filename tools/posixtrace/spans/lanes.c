@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
+
 static bool is_before(struct moment a, struct moment b)
 {
 	return a.ns != b.ns ? a.ns < b.ns : a.number < b.number;
@@ -120,11 +122,11 @@ static bool fits(const struct lane *lane, struct moment begin, struct moment end
 
 static struct lane *new_lane(struct lanes *lanes)
 {
-	struct lane *more = realloc(lanes->lane, (lanes->lanes + 1) * sizeof(*more));
+	struct lane *more;
 
-	if (!more)
+	if (!vec_grow(&lanes->lane, lanes->lanes, 1))
 		return NULL;
-	lanes->lane = more;
+	more = lanes->lane;
 	more += lanes->lanes++;
 	memset(more, 0, sizeof(*more));
 	return more;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "top/top.h"
 
 void top_init(struct top *top)
@@ -39,12 +40,10 @@ static bool make_room(struct top *top, size_t id)
 
 	if (id < top->ids)
 		return true;
-	more = realloc(top->by_id, (id + 1) * sizeof(*more));
-	if (!more)
+	if (!vec_reach(&top->by_id, &top->ids, id))
 		return false;
 	memset(more + top->ids, 0, (id + 1 - top->ids) * sizeof(*more));
-	top->by_id = more;
-	top->ids = id + 1;
+	more = top->by_id;
 	return true;
 }
 
@@ -56,11 +55,10 @@ struct top_type *top_type(struct top *top, trace_event_id_t id)
 		return NULL;
 	if (top->by_id[id])
 		return top->by_id[id];
-	more = realloc(top->type, (top->types + 1) * sizeof(*more));
 	type = calloc(1, sizeof(*type));
 	if (more)
-		top->type = more;
-	if (!more || !type) {
+		more = top->type;
+	if (!vec_grow(&top->type, top->types, 1) || !type) {
 		free(type);
 		return NULL;
 	}

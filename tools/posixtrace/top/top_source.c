@@ -7,6 +7,7 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/until.h"
+#include "base/vec.h"
 #include "base/when.h"
 #include "live/process.h"
 #include "log/tally.h"
@@ -181,7 +182,7 @@ static int update_threads(struct top_source *source, struct top *top, double sec
 {
 	struct posix_trace_ledger_np ledger;
 	struct posix_trace_thread_np id;
-	struct top_thread *threads = NULL, *more, *thread;
+	struct top_thread *threads = NULL, *thread;
 	size_t count = 0;
 	int unavailable, err = 0;
 
@@ -189,12 +190,10 @@ static int update_threads(struct top_source *source, struct top *top, double sec
 		err = posix_trace_get_ledger_thread_np(source->trid, i, &id, &ledger, &unavailable);
 		if (err || unavailable)
 			break;
-		more = realloc(threads, (count + 1) * sizeof(*more));
-		if (!more) {
+		if (!vec_grow(&threads, count, 1)) {
 			err = ENOMEM;
 			break;
 		}
-		threads = more;
 		thread = &threads[count++];
 		thread->pid = id.pid;
 		thread->tid = id.tid;

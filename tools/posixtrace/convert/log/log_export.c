@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/vec.h"
 #include "convert/flow.h"
 #include "convert/log/log.h"
 #include "log/losses.h"
@@ -107,13 +108,12 @@ static int name_type(struct writing *writing, const struct fmt_type *type, trace
 int log_sink_type(void *context, const struct fmt_type *type)
 {
 	struct writing *writing = context;
-	trace_event_id_t *more = realloc(writing->id, (type->index + 1) * sizeof(*more));
+	trace_event_id_t *more;
 	int err;
 
-	if (!more)
+	if (!vec_reach(&writing->id, &writing->types, type->index))
 		return ENOMEM;
-	writing->id = more;
-	writing->types = type->index + 1;
+	more = writing->id;
 	err = name_type(writing, type, &more[type->index]);
 	/* The unnamed type stands for many; what is no schema was none before. */
 	if (!err && type->fields && !type->variant &&

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "convert/rkh/rkh.h"
 
 enum what { ALL, GROUP, GROUP_EVENTS, EVENT, OBJECT, SIGNAL };
@@ -92,10 +93,9 @@ static int take_rule(struct rkh_filter *filter, const char *text, size_t len)
 
 	if (!what || what - text != 4 || (memcmp(text, "pass", 4) && memcmp(text, "drop", 4)))
 		return EINVAL;
-	more = realloc(filter->rule, (filter->rules + 1) * sizeof(*more));
-	if (!more)
+	if (!vec_grow(&filter->rule, filter->rules, 1))
 		return ENOMEM;
-	filter->rule = more;
+	more = filter->rule;
 	rule = &more[filter->rules];
 	*rule = (struct rule){ .pass = *text == 'p' };
 	while (what < text + len && *what == ' ')

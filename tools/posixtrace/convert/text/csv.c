@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/vec.h"
 #include "base/when.h"
 #include "convert/format.h"
 #include "convert/jsonfields.h"
@@ -105,12 +106,11 @@ static int type(void *context, const struct fmt_type *type)
 {
 	static struct out scratch = { .fd = -1 };
 	struct csv *csv = context;
-	char **more = realloc(csv->name, (type->index + 1) * sizeof(char *));
+	char **more;
 
-	if (!more)
+	if (!vec_reach(&csv->name, &csv->types, type->index))
 		return ENOMEM;
-	csv->name = more;
-	csv->types = type->index + 1;
+	more = csv->name;
 	scratch.used = 0;
 	quoted(&scratch, type->name, type->name_len < 4096 ? type->name_len : 4096);
 	out_char(&scratch, '\0');

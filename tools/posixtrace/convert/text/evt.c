@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
+
 extern const struct format format_evt;
 
 #define NUMBERS  (1u << 20) /* that a type keeps if its source gave it one of them */
@@ -74,13 +76,12 @@ static uint32_t number_of(struct evt *evt, const struct fmt_type *type)
 static int learn_type(void *context, const struct fmt_type *type)
 {
 	struct evt *evt = context;
-	uint32_t *more = realloc(evt->number, (type->index + 1) * sizeof(*more));
+	uint32_t *more;
 	char nameless[EVT_NAMELESS_BYTES];
 
-	if (!more)
+	if (!vec_reach(&evt->number, &evt->types, type->index))
 		return ENOMEM;
-	evt->number = more;
-	evt->types = type->index + 1;
+	more = evt->number;
 	more[type->index] = number_of(evt, type);
 	snprintf(nameless, sizeof(nameless), EVT_NAMELESS, (unsigned)more[type->index]);
 	if (!strcmp(nameless, type->name))

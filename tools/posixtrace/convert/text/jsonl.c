@@ -12,6 +12,7 @@
 
 #include "base/jsontext.h"
 #include "base/text.h"
+#include "base/vec.h"
 #include "base/when.h"
 #include "convert/format.h"
 #include "convert/jsonfields.h"
@@ -138,13 +139,11 @@ static int begin(void *context, const struct fmt_facts *facts)
 
 static int remember(struct jsonl *jsonl, const struct fmt_type *type)
 {
-	struct kept *more = realloc(jsonl->event, (type->index + 1) * sizeof(*more));
+	struct kept *more;
 
-	if (!more)
+	if (!vec_reach(&jsonl->event, &jsonl->types, type->index))
 		return ENOMEM;
-	jsonl->event = more;
-	memset(more + jsonl->types, 0, (type->index + 1 - jsonl->types) * sizeof(*more));
-	jsonl->types = type->index + 1;
+	more = jsonl->event;
 	more[type->index].text = json_text_kept("event", type->name, type->name_len,
 						&more[type->index].len);
 	return more[type->index].text ? 0 : ENOMEM;

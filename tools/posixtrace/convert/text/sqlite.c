@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/vec.h"
 #include "convert/flow.h"
 #include "convert/jsonfields.h"
 #include "convert/paired.h"
@@ -220,13 +221,12 @@ static int make_columns(struct base *base, unsigned values)
 
 static int keep_type(struct base *base, const struct fmt_type *type)
 {
-	const struct fmt_type **more = realloc(base->type, (type->index + 1) * sizeof(*more));
+	const struct fmt_type **more;
 
-	if (!more)
+	if (!vec_reach(&base->type, &base->types, type->index))
 		return ENOMEM;
-	base->type = more;
+	more = base->type;
 	more[type->index] = type;
-	base->types = type->index + 1;
 	if (!type->fields)
 		return 0;
 	return sqlfields_add(&base->fields, type->fields) ? make_columns(base, type->fields->fields)

@@ -7,6 +7,7 @@
 #include "base/out.h"
 #include "base/say.h"
 #include "base/tool.h"
+#include "base/vec.h"
 #include "convert/tracex/tracex_names.h"
 
 #define PARTS 13 /* number, name, abbreviation, two colours of three, four labels */
@@ -59,11 +60,11 @@ static const char *parse(char *line, struct tracex_name *name)
 
 static int add(struct tracex_names *names, const struct tracex_name *name)
 {
-	struct tracex_name *more = realloc(names->name, (names->count + 1) * sizeof(*more));
+	struct tracex_name *more;
 
-	if (!more)
+	if (!vec_grow(&names->name, names->count, 1))
 		return ENOMEM;
-	names->name = more;
+	more = names->name;
 	more[names->count++] = *name;
 	return 0;
 }

@@ -15,6 +15,7 @@
 
 #include "base/jsontext.h"
 #include "base/text.h"
+#include "base/vec.h"
 #include "convert/explained.h"
 #include "convert/format.h"
 #include "convert/jsonfields.h"
@@ -80,15 +81,14 @@ static int begin(void *context, const struct fmt_facts *facts)
 static int type(void *context, const struct fmt_type *type)
 {
 	struct chrome *chrome = context;
-	struct kept *more = realloc(chrome->kept, (type->index + 1) * sizeof(*more));
+	struct kept *more;
 	struct kept *kept;
 
-	if (!more)
+	if (!vec_reach(&chrome->kept, &chrome->types, type->index))
 		return ENOMEM;
-	chrome->kept = more;
+	more = chrome->kept;
 	kept = &more[type->index];
 	memset(kept, 0, sizeof(*kept));
-	chrome->types = type->index + 1;
 	kept->name = json_text_kept("name", type->name, type->name_len, &kept->name_len);
 	return kept->name ? 0 : ENOMEM;
 }

@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/vec.h"
 #include "convert/explained.h"
 
 #define SECOND_NS INT64_C(1000000000)
@@ -93,14 +94,9 @@ static int begin(void *context, const struct fmt_facts *facts)
 static int type(void *context, const struct fmt_type *type)
 {
 	struct ctf *ctf = context;
-	struct ctf_kind *more = realloc(ctf->kind, (type->index + 1) * sizeof(*more));
-
-	if (!more)
+	if (!vec_reach(&ctf->kind, &ctf->kinds, type->index))
 		return ENOMEM;
-	memset(&more[type->index], 0, sizeof(*more));
-	more[type->index].type = type;
-	ctf->kind = more;
-	ctf->kinds = type->index + 1;
+	ctf->kind[type->index] = (struct ctf_kind){ .type = type };
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/vec.h"
 #include "convert/plain.h"
 
 extern const struct format format_perfetto;
@@ -169,16 +170,14 @@ static int begin(void *context, const struct fmt_facts *facts)
 static int type(void *context, const struct fmt_type *type)
 {
 	struct perfetto *perfetto = context;
-	struct perfetto_kind *more = realloc(perfetto->kind, (type->index + 1) * sizeof(*more));
+	struct perfetto_kind *more;
 
-	if (!more)
+	if (!vec_reach(&perfetto->kind, &perfetto->kinds, type->index))
 		return ENOMEM;
-	memset(&more[type->index], 0, sizeof(*more));
+	more = perfetto->kind;
 	more[type->index].type = type;
 	more[type->index].name = plain_copy(type->name,
 					    type->name_len < 4096 ? type->name_len : 4096);
-	perfetto->kind = more;
-	perfetto->kinds = type->index + 1;
 	more[type->index].field_iid = perfetto->next_iid;
 	perfetto->next_iid += type->fields ? type->fields->fields : 0;
 	return more[type->index].name ? 0 : ENOMEM;
