@@ -17,7 +17,10 @@ lib/point 250
 lib/posix 250
 lib/preload 250
 lib/record 250
-tools 34
+tools 45
+tools/posixtrace 125
+tools/posixtrace/base 125
+tools/posixtrace/log 125
 '
 
 # The rooms and trees whose comments are plain technical English throughout, headers included.
@@ -27,6 +30,9 @@ lib/preload
 lib/posix
 lib/point
 lib/record
+tools/posixtrace
+tools/posixtrace/base
+tools/posixtrace/log
 '
 
 # What make generates is left out; it lies here if the sources are built in place.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* main.c - posixtrace: the table of commands. */
+/* main.c - runs the command that commands.def names, and prints the overview of all commands. */
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,13 @@
 #include "log/logfile.h"
 
 #ifndef PACKAGE_VERSION
+/* A build by hand, without configure, has no version. */
 # define PACKAGE_VERSION "unknown"
 #endif
 
+/*
+ * Each room defines its own command. The two includes below must not differ, so both use one list.
+ */
 #define COMMAND(name, command, summary) extern const struct tool_command command;
 #define LEFT_OUT(name, why)
 #include "commands.def"
@@ -48,7 +52,8 @@ static const struct {
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-static const struct tool_command *find(const char *name)
+/* Returns the command with this name, or NULL. */
+static const struct tool_command *find_command(const char *name)
 {
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (!strcmp(commands[i].name, name))
@@ -56,6 +61,10 @@ static const struct tool_command *find(const char *name)
 	return NULL;
 }
 
+/*
+ * Prints the help of the whole tool: the commands in the order of commands.def, and the statuses
+ * that all of them share.
+ */
 static void overview(struct out *out)
 {
 	out_str(out, "Usage: posixtrace COMMAND [OPTION]... [LOG]...\n"
@@ -73,12 +82,14 @@ static void overview(struct out *out)
 		     "(--fail-on-loss).\n");
 }
 
+/* Points to the help. getopt's own messages are off, so each error of usage ends here. */
 static int usage(void)
 {
 	fputs("Try 'posixtrace --help'.\n", stderr);
 	return TOOL_USAGE;
 }
 
+/* Reports an unknown command, with the name of the most similar one if there is one. */
 static int no_command(const char *name)
 {
 	struct nearest nearest;
@@ -96,7 +107,8 @@ static int no_command(const char *name)
 	return usage();
 }
 
-static int help(int argc, char **argv)
+/* The pseudo command help: the overview, or the help of the command that argv[1] names. */
+static int print_help(int argc, char **argv)
 {
 	const struct tool_command *command;
 
@@ -104,14 +116,18 @@ static int help(int argc, char **argv)
 		overview(&out_stdout);
 		return TOOL_OK;
 	}
-	command = find(argv[1]);
+	command = find_command(argv[1]);
 	if (!command) {
 		return no_command(argv[1]);
 	}
 	return tool_help(command);
 }
 
-static int run(int argc, char **argv)
+/*
+ * Runs the command that argv[1] names and returns its exit status. The command gets its own name as
+ * argv[0], so that getopt and its messages begin there.
+ */
+static int run_command(int argc, char **argv)
 {
 	const struct tool_command *command;
 
@@ -120,12 +136,12 @@ static int run(int argc, char **argv)
 		return usage();
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
-		return help(argc - 1, argv + 1);
+		return print_help(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		out_str(&out_stdout, "posixtrace (libposixtrace) " PACKAGE_VERSION "\n");
 		return TOOL_OK;
 	}
-	command = find(argv[1]);
+	command = find_command(argv[1]);
 	if (!command) {
 		return no_command(argv[1]);
 	}
@@ -137,10 +153,15 @@ int main(int argc, char **argv)
 	int status;
 
 	setlocale(LC_ALL, "");
-	setlocale(LC_NUMERIC, "C"); /* a decimal point, whoever reads the output */
+	setlocale(LC_NUMERIC, "C"); /* numbers have a decimal point in every language */
 	text_init();
+	/*
+	 * The room log ranks below convert. It learns the names of foreign formats from this
+	 * pointer, so that its message can name the format of a file that is no log.
+	 */
 	logfile_foreign_format = fmt_foreign_name;
-	status = run(argc, argv);
+	status = run_command(argc, argv);
+	/* A full disk shows only when the last bytes are written. The status must report it. */
 	if (out_flush(&out_stdout)) {
 		say("standard output: %s", strerror(out_stdout.err));
 		status = tool_worse(status, TOOL_FAILURE);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* brief.c - durations in few digits: chooses the unit and the number of decimals. */
 #include "base/brief.h"
 
 #include <stdio.h>
@@ -12,6 +13,10 @@ const char *brief_ns(char *text, double ns)
 	unsigned unit = 0;
 	double value;
 
+	/*
+	 * The limits of this function are those at which rounding would need another digit: 999.5
+	 * ns prints as 1.000us, not as 1000ns.
+	 */
 	if (ns < 999.5) {
 		snprintf(text, BRIEF_BYTES, "%.0fns", ns);
 		return text;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* endpoint.c - opens TCP connections by name, as a client or as a server for one client. */
 #include "base/endpoint.h"
 
 #include <errno.h>
@@ -13,10 +14,11 @@
 #include "base/say.h"
 #include "base/tool.h"
 
-#define HOST_BYTES 256
+#define HOST_BYTES 256 /* a DNS name has at most 253 characters */
 
 static const char connect_to[] = "tcp:", wait_at[] = "listen:";
 
+/* The parts of a name. host and port point into text; host is NULL if the name has a port only. */
 struct address {
 	char text[HOST_BYTES + 16];
 	const char *host, *port;
@@ -28,8 +30,11 @@ bool endpoint_is(const char *name)
 	       !strncmp(name, wait_at, strlen(wait_at));
 }
 
-/* HOST:PORT, [HOST]:PORT or PORT. */
-static bool cut(struct address *address, const char *from)
+/*
+ * Divides HOST:PORT, [HOST]:PORT or PORT. The last colon begins the port, since an IPv6 address has
+ * colons of its own. Returns false if a part is empty or the name is too long.
+ */
+static bool split_address(struct address *address, const char *from)
 {
 	size_t len = strlen(from);
 	char *colon;
@@ -50,7 +55,10 @@ static bool cut(struct address *address, const char *from)
 	return *address->host && *address->port;
 }
 
-/* getaddrinfo() takes larger ones for others. */
+/*
+ * getaddrinfo() accepts greater numbers and uses their low 16 bits. Names of services are left to
+ * it.
+ */
 static bool is_port(const char *text)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -58,12 +66,13 @@ static bool is_port(const char *text)
 	return text[digits] || (digits <= 5 && atoi(text) <= 65535);
 }
 
-static int fail(const char *name, int err)
+static int endpoint_fail(const char *name, int err)
 {
 	say("%s: %s", name, strerror(err));
 	return TOOL_FAILURE;
 }
 
+/* Connects to one address. Returns 0 and the socket, or an error number. */
 static int connect_one(const struct addrinfo *a, int *fd)
 {
 	int err;
@@ -78,6 +87,7 @@ static int connect_one(const struct addrinfo *a, int *fd)
 	return err;
 }
 
+/* Listens at one address. Returns 0 and the socket, or an error number. */
 static int listen_one(const struct addrinfo *a, int *fd)
 {
 	const int on = 1, off = 0;
@@ -86,7 +96,12 @@ static int listen_one(const struct addrinfo *a, int *fd)
 	*fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
 	if (*fd < 0)
 		return errno;
+	/*
+	 * Without this option a second run would fail for as long as the kernel keeps the old
+	 * connection in TIME_WAIT.
+	 */
 	setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	/* "listen:*:PORT" also accepts IPv4 clients. */
 	if (a->ai_family == AF_INET6)
 		setsockopt(*fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	if (!bind(*fd, a->ai_addr, a->ai_addrlen) && !listen(*fd, 1))
@@ -96,6 +111,9 @@ static int listen_one(const struct addrinfo *a, int *fd)
 	return err;
 }
 
+/*
+ * Prints the address in numbers. It shows the port that the kernel chose if the user asked for 0.
+ */
 static void say_where(int fd)
 {
 	struct sockaddr_storage address;
@@ -109,6 +127,10 @@ static void say_where(int fd)
 		    host, address.ss_family == AF_INET6 ? "]" : "", port);
 }
 
+/*
+ * Accepts one connection and closes the listener, so that a second client is refused at once. A
+ * client that gave up before the call does not end the wait.
+ */
 static int accept_one(int listener, int *fd)
 {
 	int err;
@@ -129,7 +151,7 @@ int endpoint_open(const char *name, int *fd)
 	const int on = 1;
 	int err;
 
-	if (!cut(&address, strchr(name, ':') + 1) || (!waits && !address.host)) {
+	if (!split_address(&address, strchr(name, ':') + 1) || (!waits && !address.host)) {
 		say("%s: %s", name, waits ? "listen:[HOST:]PORT" : "tcp:HOST:PORT");
 		return TOOL_USAGE;
 	}
@@ -137,16 +159,18 @@ int endpoint_open(const char *name, int *fd)
 		say("%s: a port is at most 65535", name);
 		return TOOL_USAGE;
 	}
+	/* Listening is local unless the user names a host: the connection has no authentication. */
 	if (waits && !address.host)
 		address.host = "127.0.0.1";
 	if (waits && !strcmp(address.host, "*"))
-		address.host = NULL;
+		address.host = NULL; /* getaddrinfo() with AI_PASSIVE: every address */
 	hints.ai_flags = waits ? AI_PASSIVE : 0;
 	err = getaddrinfo(address.host, address.port, &hints, &list);
 	if (err) {
 		say("%s: %s", name, err == EAI_SYSTEM ? strerror(errno) : gai_strerror(err));
 		return TOOL_FAILURE;
 	}
+	/* Tries all addresses of the host in the resolver's order until one works. */
 	err = ENOENT;
 	for (const struct addrinfo *a = list; a && err; a = a->ai_next)
 		err = waits ? listen_one(a, fd) : connect_one(a, fd);
@@ -156,7 +180,8 @@ int endpoint_open(const char *name, int *fd)
 		err = accept_one(*fd, fd);
 	}
 	if (err)
-		return fail(name, err);
+		return endpoint_fail(name, err);
+	/* Keep-alive finds a peer that vanished without a FIN. Small frames are sent at once. */
 	setsockopt(*fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	return TOOL_OK;

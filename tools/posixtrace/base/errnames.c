@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * errnames.c - the table: one name for each number, whatever the host has.
+ * errnames.c - the table of error names. It holds the numbers of Linux, independent of the host,
+ * because a log may come from another machine. strerrorname_np() knows only the host's.
  */
 #include "base/errnames.h"
 
 #include <stddef.h>
 
+/*
+ * Aliases such as EWOULDBLOCK have no entry of their own: the table has one name for each number.
+ */
 static const char *const names[] = {
 	[1] = "EPERM", [2] = "ENOENT", [3] = "ESRCH", [4] = "EINTR", [5] = "EIO", [6] = "ENXIO",
 	[7] = "E2BIG", [8] = "ENOEXEC", [9] = "EBADF", [10] = "ECHILD", [11] = "EAGAIN",
@@ -38,6 +42,7 @@ static const char *const names[] = {
 	[130] = "EOWNERDEAD", [131] = "ENOTRECOVERABLE", [132] = "ERFKILL",
 };
 
+/* Linux does not use the numbers 41 and 58, nor 0; these entries are NULL. */
 const char *errno_name(int64_t number)
 {
 	return number >= 0 && number < (int64_t)(sizeof(names) / sizeof(names[0])) ? names[number]

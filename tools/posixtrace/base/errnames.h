@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-/* The name of an error number; NULL: none. */
+/*
+ * Returns the name of an error number, such as "EPERM" for 1, or NULL if Linux has no such error.
+ */
 const char *errno_name(int64_t number);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * jsontext.c - JSON strings of arbitrary bytes. The result is ASCII or well-formed UTF-8 at all
+ * times.
+ */
 #include "base/jsontext.h"
 
 #include <stdlib.h>
@@ -6,6 +10,9 @@
 
 #include "base/text.h"
 
+/*
+ * Writes the escape of a 16-bit unit and returns the end. The caller has divided larger characters.
+ */
 static char *put_escape(char *p, uint32_t c)
 {
 	*p++ = '\\';
@@ -27,6 +34,10 @@ static char *put_escape(char *p, uint32_t c)
 	return put_hex(p, c, 4);
 }
 
+/*
+ * Writes the character c, whose UTF-8 form has n bytes at from. Unsafe characters are escaped,
+ * those above U+FFFF as a surrogate pair, as JSON requires.
+ */
 static char *put_character(char *p, uint32_t c, const unsigned char *from, size_t n)
 {
 	if (c == '"' || c == '\\' || text_is_unsafe(c)) {
@@ -39,6 +50,7 @@ static char *put_character(char *p, uint32_t c, const unsigned char *from, size_
 	return p + n;
 }
 
+/* Most text passes this test and so avoids the decoder. */
 static bool is_plain(unsigned char c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
@@ -53,7 +65,9 @@ bool json_string(struct out *out, const void *bytes, size_t len)
 	while (from < end) {
 		char *room = out_room(out), *p = room;
 
-		/* As much as surely fits in a piece. */
+		/*
+		 * One character needs at most 12 bytes (two escapes), so 16 free bytes are enough.
+		 */
 		while (from < end && p - room < OUT_PIECE - 16) {
 			uint32_t c;
 			size_t n;
@@ -63,6 +77,10 @@ bool json_string(struct out *out, const void *bytes, size_t len)
 				continue;
 			}
 			n = text_character(from, (size_t)(end - from), &c);
+			/*
+			 * One replacement for each bad byte, so that the decoder finds the next
+			 * good character.
+			 */
 			if (!n) {
 				exact = false;
 				n = 1;
@@ -94,10 +112,16 @@ void json_text_member(struct out *out, const char *key, const void *bytes, size_
 
 char *json_text_kept(const char *key, const void *bytes, size_t len, size_t *kept)
 {
+	/*
+	 * A buffer without a file: out_flush() must never run on it. The limit below ensures that.
+	 */
 	static struct out scratch = { .fd = -1 };
 	char *text;
 
-	/* Names are short; what would not fit the buffer is no name. */
+	/*
+	 * A byte needs at most 6 in the string and 2 in the member _hex, so a sixteenth of the
+	 * buffer fits. Names are far shorter; a longer text is cut.
+	 */
 	if (len > OUT_BYTES / 16)
 		len = OUT_BYTES / 16;
 	scratch.used = 0;

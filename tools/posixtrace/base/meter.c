@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * meter.c - draws the progress line and removes it. Only the thread that reads a log calls this
+ * file, or the follower's thread while it holds the follower's lock.
+ */
 #include "base/meter.h"
 
 #include <stdio.h>
@@ -9,12 +13,16 @@
 #include "base/say.h"
 #include "base/until.h"
 
-#define PATIENCE_NS INT64_C(2000000000) /* what takes less needs no line */
-#define EVERY_NS    INT64_C(200000000)
+#define PATIENCE_NS INT64_C(2000000000) /* shorter runs show no line */
+#define EVERY_NS    INT64_C(200000000)  /* between two updates */
 #define BAR         40
 
-static struct meter *current; /* that may be shown */
+static struct meter *current; /* the meter whose line say() must remove; NULL: none */
 
+/*
+ * Removes the line from the terminal. say() calls it before each message. The follower's lock keeps
+ * its thread from drawing at the same time.
+ */
 static void pause_current(void)
 {
 	if (!current)
@@ -30,6 +38,10 @@ static void pause_current(void)
 void meter_begin(struct meter *meter, uint64_t total, bool quiet)
 {
 	memset(meter, 0, sizeof(*meter));
+	/*
+	 * Writing from a background job would stop it (SIGTTOU under "stty tostop") or disturb the
+	 * shell, so the terminal's foreground group must be this one.
+	 */
 	meter->wanted = isatty(STDERR_FILENO) && (quiet || !isatty(STDOUT_FILENO)) &&
 			tcgetpgrp(STDERR_FILENO) == getpgrp();
 	if (meter->wanted) {
@@ -39,11 +51,17 @@ void meter_begin(struct meter *meter, uint64_t total, bool quiet)
 	meter->total = total;
 	meter->next = meter->wanted ? METER_EVERY : UINT64_MAX;
 	meter->begin_ns = until_now_ns();
+	/* The first update is due when PATIENCE_NS have passed. */
 	meter->last_ns = meter->begin_ns + PATIENCE_NS - EVERY_NS;
 }
 
-static void show(struct meter *meter, int64_t passed_ns)
+/*
+ * Draws the bar and the time left, or the count and the time passed if the total is unknown. It
+ * writes to the descriptor directly: say() would remove the line that it draws.
+ */
+static void draw_meter(struct meter *meter, int64_t passed_ns)
 {
+	/* A log may hold more events than its index promised. The bar then remains at 100 %. */
 	uint64_t done = meter->total && meter->done > meter->total ? meter->total : meter->done;
 	char bar[BAR + 1], line[200];
 	size_t filled;
@@ -80,7 +98,7 @@ void meter_show(struct meter *meter)
 	if (now_ns - meter->last_ns < EVERY_NS)
 		return;
 	meter->last_ns = now_ns;
-	show(meter, now_ns - meter->begin_ns);
+	draw_meter(meter, now_ns - meter->begin_ns);
 }
 
 void meter_end(struct meter *meter)

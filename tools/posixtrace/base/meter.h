@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meter.h - how far reading a log has come, on a terminal, where it takes more than two seconds.
+ * meter.h - a progress line on the terminal while the tool reads a log, once that takes more than
+ * two seconds.
  *
- * It is there only where standard error is a terminal of this job. Where events are shown as they
- * are read, standard output must be none: a line that comes and goes would tear what is shown
- * there. One meter is shown at a time; say() takes it away first.
+ * The line appears only if standard error is a terminal and this job is its foreground job. If a
+ * command prints events while it reads, standard output must not be a terminal as well: the line
+ * would be mixed with the events. One meter is shown at a time, and say() removes its line before a
+ * message.
  */
 #ifndef POSIXTRACE_BASE_METER_H
 #define POSIXTRACE_BASE_METER_H
@@ -12,31 +14,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define METER_EVERY 65536 /* events between two looks at the clock */
+#define METER_EVERY 65536 /* events between two readings of the clock */
 
 struct meter {
 	bool wanted, shown;
-	uint64_t total;        /* 0: not known */
-	uint64_t done, next;   /* when to look at the clock again */
+	uint64_t total;        /* 0: unknown */
+	uint64_t done, next;   /* done at which the clock is read again */
 	int64_t begin_ns, last_ns;
 	struct meter_follower *follower;
 };
 
-/* total: how many events there will be. quiet: nothing goes to standard output until the end. */
+/*
+ * Starts a meter. total is the expected number of events, 0 if unknown. quiet means that the
+ * command prints nothing on standard output before the end.
+ */
 void meter_begin(struct meter *meter, uint64_t total, bool quiet);
 
-/* Where nobody counts: shows, until the end, how many of so many bytes this process has read. */
+/*
+ * For a call that does not count its progress: a thread shows, until meter_end(), how many of the
+ * given bytes this process has read. Without /proc or memory there is no line.
+ */
 void meter_follow(struct meter *meter, uint64_t bytes);
 
-/* Takes the line away; before anything else is said, and at the end. */
+/*
+ * Removes the line and ends the follower. A command calls it before its own output and at the end.
+ */
 void meter_end(struct meter *meter);
 
+/* Reads the clock and updates the line if that is due. For meter_step(). */
 void meter_look(struct meter *meter);
 
-/* Now, if it was not just now. */
+/* Updates the line unless the last update is less than 200 ms ago. */
 void meter_show(struct meter *meter);
 
-/* An event was read. */
+/* Counts one event. This is on the path of every event, so it reads no clock. */
 static inline void meter_step(struct meter *meter)
 {
 	if (__builtin_expect(++meter->done >= meter->next, 0))

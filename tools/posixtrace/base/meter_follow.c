@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meter_follow.c - how far a call has come that does not tell: by what the kernel counts.
+ * meter_follow.c - shows the progress of a call that does not report it, by the number of bytes
+ * that the kernel counts as read by this process.
  *
- * A thread looks, as the one that reads is busy. The meter is its own until meter_unfollow().
+ * A thread of its own draws the line, because the calling thread is busy. The meter belongs to that
+ * thread until meter_unfollow(), or while the lock is not held by another.
  */
 #include "base/meter_follow.h"
 
@@ -11,17 +13,17 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define LOOK_NS 200000000
+#define LOOK_NS 200000000 /* between two readings of the kernel's count */
 
 struct meter_follower {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
 	bool stop;
-	uint64_t before;
+	uint64_t before; /* bytes that the process had read at the beginning */
 };
 
-/* 0 where there is no /proc. */
+/* Returns the bytes that this process has read by read() and its relatives, 0 without /proc. */
 static uint64_t bytes_read(void)
 {
 	FILE *file = fopen("/proc/self/io", "re");
@@ -35,7 +37,8 @@ static uint64_t bytes_read(void)
 	return bytes;
 }
 
-static void *follow(void *arg)
+/* The thread. It sleeps on the condition variable, so that meter_unfollow() ends it at once. */
+static void *follower_thread(void *arg)
 {
 	struct meter *meter = arg;
 	struct meter_follower *follower = meter->follower;
@@ -44,6 +47,10 @@ static void *follow(void *arg)
 	while (!follower->stop) {
 		struct timespec when;
 
+		/*
+		 * The subtraction may wrap if /proc fails later; draw_meter() limits done to the
+		 * total.
+		 */
 		meter->done = bytes_read() - follower->before;
 		meter_show(meter);
 		clock_gettime(CLOCK_REALTIME, &when);
@@ -68,7 +75,8 @@ void meter_follow(struct meter *meter, uint64_t bytes)
 	pthread_cond_init(&follower->ended, NULL);
 	meter->total = bytes;
 	meter->follower = follower;
-	if (!follower->before || pthread_create(&follower->thread, NULL, follow, meter)) {
+	/* Without the kernel's count the thread would have nothing to show. */
+	if (!follower->before || pthread_create(&follower->thread, NULL, follower_thread, meter)) {
 		free(follower);
 		meter->follower = NULL;
 	}
@@ -89,6 +97,7 @@ void meter_unfollow(struct meter *meter)
 	struct meter_follower *follower = meter->follower;
 
 	pthread_mutex_lock(&follower->lock);
+	/* The lock orders the flag with the test in the thread, so the signal is not missed. */
 	follower->stop = true;
 	pthread_cond_signal(&follower->ended);
 	pthread_mutex_unlock(&follower->lock);

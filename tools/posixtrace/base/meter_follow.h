@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* meter_follow.h - the end of what meter_follow() began, for meter_end(). */
+/* meter_follow.h - control of the thread that meter_follow() started, for meter.c. */
 #ifndef POSIXTRACE_BASE_METER_FOLLOW_H
 #define POSIXTRACE_BASE_METER_FOLLOW_H
 
 #include "base/meter.h"
 
+/* Ends the thread and waits for it. The meter must have a follower. */
 void meter_unfollow(struct meter *meter);
 
-/* Between them the thread that looks shows nothing. */
+/* Between these two calls the thread draws nothing. */
 void meter_hold(struct meter *meter);
 void meter_let_go(struct meter *meter);
 

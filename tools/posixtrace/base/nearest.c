@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* nearest.c - finds the most similar name by edit distance. */
 #include "base/nearest.h"
 
 #include <stdio.h>
@@ -8,9 +9,16 @@ void nearest_begin(struct nearest *nearest, const char *given)
 {
 	size_t len = strlen(given);
 
+	/*
+	 * An empty name matches nothing: nearest_offer() ignores it. The table of distance() has a
+	 * fixed size.
+	 */
 	nearest->given = len <= NEAREST_BYTES ? given : "";
 	nearest->name = NULL;
-	/* A third of it may be wrong, and in a short name one letter or two that changed places. */
+	/*
+	 * The distance must be less than this limit. A third of the letters may be wrong; short
+	 * names allow one or two errors, such as two exchanged letters.
+	 */
 	nearest->distance = (len < 4 ? 1 : len < 6 ? 2 : len / 3) + 1;
 }
 
@@ -20,8 +28,9 @@ static size_t least(size_t a, size_t b)
 }
 
 /*
- * Letters that are missing, too many, others, or changed with the next one: Damerau and
- * Levenshtein.
+ * The Damerau-Levenshtein distance in its restricted form: missing, superfluous, different or
+ * exchanged neighbouring letters count one each. Three rows of the table are enough. Both lengths
+ * are at most NEAREST_BYTES.
  */
 static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
@@ -36,6 +45,7 @@ static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 		for (size_t j = 1; j <= b_len; j++) {
 			row[j] = least(least(last[j], row[j - 1]) + 1,
 				       last[j - 1] + (a[i - 1] != b[j - 1]));
+			/* An exchange needs the row before the last. */
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
 				row[j] = least(row[j], before[j - 2] + 1);
 		}

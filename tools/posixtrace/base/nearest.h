@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * nearest.h - of the names that there are, the one that a mistyped name was probably meant to be.
- */
+/* nearest.h - finds, among the existing names, the one that a mistyped name probably meant. */
 #ifndef POSIXTRACE_BASE_NEAREST_H
 #define POSIXTRACE_BASE_NEAREST_H
 
@@ -15,11 +13,16 @@ struct nearest {
 	size_t distance;
 };
 
-/* A search; then each name that there is. A name must live as long as the search. */
+/*
+ * nearest_begin() starts a search for the given name. The caller then offers each existing name.
+ * Both kinds of strings must exist as long as the search.
+ */
 void nearest_begin(struct nearest *nearest, const char *given);
 void nearest_offer(struct nearest *nearest, const char *name);
 
-/* "; did you mean NAME?", or nothing. Valid until the next call. */
+/*
+ * Returns "; did you mean NAME?", or "" if no name is near. The text is valid until the next call.
+ */
 const char *nearest_hint(const struct nearest *nearest);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* out.c - the buffer and its digits. Errors are kept in the struct; see the header. */
 #include "base/out.h"
 
 #include <errno.h>
@@ -10,7 +11,10 @@
 
 struct out out_stdout = { .fd = STDOUT_FILENO };
 
-/* SIGPIPE may be ignored, as under some shells and supervisors; the exit is the same. */
+/*
+ * Ends the process as SIGPIPE does. The signal may be ignored, as under some shells and
+ * supervisors; the exit status shall not depend on that.
+ */
 static _Noreturn void reader_went_away(void)
 {
 	signal(SIGPIPE, SIG_DFL);
@@ -18,6 +22,10 @@ static _Noreturn void reader_went_away(void)
 	_exit(1);
 }
 
+/*
+ * Writes all bytes unless the output has failed. A signal handler may interrupt a write to a slow
+ * terminal or pipe, so EINTR repeats it.
+ */
 static void write_all(struct out *out, const char *bytes, size_t len)
 {
 	while (len && !out->err) {
@@ -43,6 +51,7 @@ int out_flush(struct out *out)
 
 void out_bytes(struct out *out, const void *bytes, size_t len)
 {
+	/* Large pieces bypass the buffer after its contents are written. */
 	if (len > OUT_BYTES - out->used) {
 		out_flush(out);
 		if (len > OUT_BYTES) {
@@ -50,7 +59,7 @@ void out_bytes(struct out *out, const void *bytes, size_t len)
 			return;
 		}
 	}
-	if (len) /* none may be at NULL */
+	if (len) /* bytes may be NULL then, which memcpy() forbids */
 		memcpy(out->bytes + out->used, bytes, len);
 	out->used += len;
 }
@@ -64,6 +73,10 @@ void out_printf(struct out *out, const char *format, ...)
 	va_start(args, format);
 	len = vasprintf(&text, format, args);
 	va_end(args);
+	/*
+	 * A failed format counts as an error of the output: the caller checks that once, at the
+	 * end.
+	 */
 	if (len < 0) {
 		if (!out->err)
 			out->err = ENOMEM;
@@ -73,9 +86,10 @@ void out_printf(struct out *out, const char *format, ...)
 	free(text);
 }
 
+/* Digits are produced from the lowest and then reversed. */
 char *put_unsigned(char *p, uint64_t value)
 {
-	char digits[20];
+	char digits[20]; /* UINT64_MAX has 20 digits */
 	unsigned n = 0;
 
 	do
@@ -106,6 +120,7 @@ char *put_digits(char *p, uint64_t value, unsigned digits)
 
 char *put_hex(char *p, uint64_t value, unsigned digits)
 {
+	/* Extends the number of digits until the value fits. */
 	while (digits < 16 && value >> (4 * digits))
 		digits++;
 	for (unsigned i = digits; i--; value >>= 4)
@@ -118,6 +133,7 @@ void out_hex(struct out *out, const void *bytes, size_t len)
 	const unsigned char *byte = bytes;
 
 	while (len) {
+		/* out_room() provides OUT_PIECE bytes at a time. */
 		size_t n = len < OUT_PIECE / 2 ? len : OUT_PIECE / 2;
 		char *p = out_room(out);
 
@@ -139,5 +155,6 @@ void out_signed(struct out *out, int64_t value)
 {
 	if (value < 0)
 		out_char(out, '-');
+	/* The negation is unsigned: -INT64_MIN has no signed value. */
 	out_unsigned(out, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }

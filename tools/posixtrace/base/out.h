@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * out.h - standard output with a buffer of our own: stdio's locks and formats would take longer
- * than the library takes to read an event.
+ * out.h - standard output with a buffer of its own. The locks and formats of stdio would need more
+ * time than the library needs to read an event.
  *
- * Errors    the first one is kept in err; what follows is dropped, so that a caller may write on
- *           and look at the end. A reader that went away (EPIPE) ends the process as SIGPIPE does.
+ * Errors: the first error number is kept in err, and all later bytes are dropped. A caller may
+ * therefore write everything and check once at the end. If the reader of a pipe has gone (EPIPE),
+ * the process ends as by SIGPIPE. One thread uses an output at a time.
  */
 #ifndef POSIXTRACE_BASE_OUT_H
 #define POSIXTRACE_BASE_OUT_H
@@ -14,7 +15,7 @@
 #include <string.h>
 
 #define OUT_BYTES (64 * 1024)
-#define OUT_PIECE 256 /* the most that out_room() gives */
+#define OUT_PIECE 256 /* the bytes that out_room() provides */
 
 struct out {
 	size_t used;
@@ -25,14 +26,14 @@ struct out {
 
 extern struct out out_stdout;
 
-/* 0 or the first error. */
+/* Writes the buffer to the file. Returns 0 or the first error number. */
 int out_flush(struct out *out);
 
-/* Any number of bytes. */
+/* Append any number of bytes, or a formatted text of any length. */
 void out_bytes(struct out *out, const void *bytes, size_t len);
 void out_printf(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Room for OUT_PIECE bytes; out_done() says where the writing ended. */
+/* Returns room for OUT_PIECE bytes. The caller writes there and passes the end to out_done(). */
 static inline char *out_room(struct out *out)
 {
 	if (OUT_BYTES - out->used < OUT_PIECE)
@@ -59,17 +60,19 @@ static inline void out_str(struct out *out, const char *string)
 }
 
 /*
- * Digits into memory, the end returned; no NUL. width is the least number of characters, filled
- * from the left with pad; digits exactly that many.
+ * These write digits into memory without a NUL and return the end. width is the least number of
+ * characters, filled from the left with pad. put_digits() writes exactly that many digits and drops
+ * higher ones; put_hex() writes at least that many.
  */
 char *put_unsigned(char *p, uint64_t value);
 char *put_padded(char *p, uint64_t value, unsigned width, char pad);
 char *put_digits(char *p, uint64_t value, unsigned digits);
 char *put_hex(char *p, uint64_t value, unsigned digits);
 
-/* Bytes as pairs of hexadecimal digits. */
+/* Appends each byte as two hexadecimal digits. */
 void out_hex(struct out *out, const void *bytes, size_t len);
 
+/* Append a decimal number. */
 void out_unsigned(struct out *out, uint64_t value);
 void out_signed(struct out *out, int64_t value);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* outfile.c - creates an output file under its own name or beside an old file. */
 #include "base/outfile.h"
 
 #include <errno.h>
@@ -12,13 +13,19 @@
 #include "base/say.h"
 #include "base/tool.h"
 
-static int fail(struct outfile *file, int err)
+/* Prints the error and releases the struct. */
+static int outfile_fail(struct outfile *file, int err)
 {
 	say("%s: %s", file->path, strerror(err));
 	outfile_close(file);
 	return TOOL_FAILURE;
 }
 
+/*
+ * Creates the file under its own name. O_EXCL also refuses a symbolic link that another process put
+ * there after the check. The user who must not read the log may own the folder, so the mode is
+ * 0600.
+ */
 static int create_new(struct outfile *file)
 {
 	file->fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
@@ -27,29 +34,35 @@ static int create_new(struct outfile *file)
 		return TOOL_FAILURE;
 	}
 	if (file->fd < 0)
-		return fail(file, errno);
+		return outfile_fail(file, errno);
 	file->place = strdup(file->path);
 	file->made = file->place;
 	if (file->place)
 		return TOOL_OK;
 	unlink(file->path);
-	return fail(file, ENOMEM);
+	return outfile_fail(file, ENOMEM);
 }
 
-/* Beside the old one: so one rename puts it in place. */
+/*
+ * Creates a file with a random suffix in the same folder. One rename() then replaces the old file.
+ */
 static int create_beside(struct outfile *file)
 {
 	file->place = strdup(file->path);
 	if (!file->place || asprintf(&file->made, "%s.XXXXXX", file->place) < 0) {
 		file->made = NULL;
-		return fail(file, ENOMEM);
+		return outfile_fail(file, ENOMEM);
 	}
-	file->fd = mkostemp(file->made, O_CLOEXEC);
-	return file->fd < 0 ? fail(file, errno) : TOOL_OK;
+	file->fd = mkostemp(file->made, O_CLOEXEC); /* mode 0600, O_EXCL */
+	return file->fd < 0 ? outfile_fail(file, errno) : TOOL_OK;
 }
 
 bool outfile_is_descriptor(const char *path)
 {
+	/*
+	 * The folder decides: a link below /dev or /proc leads to an open file, such as /dev/stdout
+	 * to /proc/self/fd/1.
+	 */
 	const char *slash = strrchr(path, '/');
 	char *folder =
 		slash > path ? strndup(path, (size_t)(slash - path)) : strdup(slash ? "/" : ".");
@@ -74,17 +87,24 @@ int outfile_create(struct outfile *file, const char *path, enum outfile_mode mod
 	file->mode = mode;
 	if (lstat(path, &st))
 		return create_new(file);
-	/* A link is a name, and is replaced like one; the file that it leads to stays. */
+	/*
+	 * A link to a regular file is itself replaced, and its target remains. A link to a device
+	 * or a pipe, or a name such as /dev/stdout, must not be replaced by a file.
+	 */
 	if ((S_ISLNK(st.st_mode) && !stat(path, &st) && !S_ISREG(st.st_mode)) ||
 	    !(S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) || outfile_is_descriptor(path)) {
 		say("%s: is no regular file", path);
 		return TOOL_FAILURE;
 	}
+	/* With OUTFILE_REFUSE the name exists, so create_new() reports that. */
 	return mode == OUTFILE_REFUSE ? create_new(file) : create_beside(file);
 }
 
-/* 0, or errno says why not. */
-static int age(const struct outfile *file)
+/*
+ * Renames the old file to PATH.old. Returns 0, or -1 and errno. It is no error if the old file has
+ * vanished since outfile_create().
+ */
+static int rename_old(const struct outfile *file)
 {
 	char *old;
 	int result;
@@ -102,7 +122,7 @@ int outfile_keep(struct outfile *file)
 {
 	if (file->made == file->place)
 		return TOOL_OK;
-	if ((file->mode == OUTFILE_AGE && age(file)) || rename(file->made, file->place)) {
+	if ((file->mode == OUTFILE_AGE && rename_old(file)) || rename(file->made, file->place)) {
 		say("%s: %s", file->path, strerror(errno));
 		return TOOL_FAILURE;
 	}

@@ -2,42 +2,51 @@
 /*
  * outfile.h - a new file that a command writes.
  *
- * A name that is there already is refused. With --force, or of record, the file stays what it is
- * until the new one is ready to take its place: a command that fails has destroyed nothing, and a
- * process that has the old file open keeps it. A symbolic link is a name like any other: it is
- * refused, replaced or renamed itself, and the file that it leads to is never written. The new file
- * is readable by its owner alone, since events may hold anything.
+ * By default an existing name is refused. With --force, or in the command record, the old file
+ * remains until the new one is complete. A command that fails has therefore destroyed nothing, and
+ * a process that has the old file open keeps it. A symbolic link is a name like any other: the link
+ * itself is refused, replaced or renamed, and its target is never written. Only the owner can read
+ * the new file, since events may contain anything.
  */
 #ifndef POSIXTRACE_BASE_OUTFILE_H
 #define POSIXTRACE_BASE_OUTFILE_H
 
 #include <stdbool.h>
 
-enum outfile_mode { /* what becomes of a file that is there already */
+enum outfile_mode { /* what happens to an existing file */
 	OUTFILE_REFUSE,
 	OUTFILE_REPLACE, /* --force */
-	OUTFILE_AGE     /* it is kept as PATH.old, in place of the one before */
+	OUTFILE_AGE     /* it is renamed to PATH.old, which replaces an older PATH.old */
 };
 
 struct outfile {
 	const char *path; /* as the command line has it */
 	char *place;      /* a copy of it */
-	char *made;       /* the file's name until outfile_keep(); may be place */
+	char *made;       /* the file's name until outfile_keep(); may equal place */
 	enum outfile_mode mode;
 	int fd;
 };
 
-/* TOOL_OK, or it has said why not. */
+/*
+ * Creates the file, open for reading and writing in file->fd. path must exist as long as the
+ * struct. Returns TOOL_OK, or TOOL_FAILURE after it printed the error; the struct is then empty.
+ */
 int outfile_create(struct outfile *file, const char *path, enum outfile_mode mode);
 
-/* Puts it in its place. TOOL_OK, or it has said why not; then it must be dropped. */
+/*
+ * Gives the file its final name. Returns TOOL_OK, or TOOL_FAILURE after it printed the error. The
+ * caller must then drop the file.
+ */
 int outfile_keep(struct outfile *file);
 
-/* As if it had never been made. */
+/*
+ * Removes the file and closes it. A replaced file is not affected unless outfile_keep() succeeded.
+ */
 void outfile_drop(struct outfile *file);
+/* Closes the descriptor and frees the memory; the file remains. */
 void outfile_close(struct outfile *file);
 
-/* Such as /dev/stdout: a link that names an open file, and no name of a file's own. */
+/* Returns true if path is a link such as /dev/stdout that names an open file of a process. */
 bool outfile_is_descriptor(const char *path);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* quantity.c - parses sizes and times, and checks them for overflow. */
 #include "base/quantity.h"
 
 #include <string.h>
@@ -20,6 +21,7 @@ static const struct unit spans[] = {
 	{ "h", UINT64_C(3600000000000) }, { NULL, 0 }
 };
 
+/* Returns the factor of a unit, 0 if there is no such unit. */
 static uint64_t factor_of(const struct unit *unit, const char *name)
 {
 	for (; unit->name; unit++)
@@ -28,7 +30,10 @@ static uint64_t factor_of(const struct unit *unit, const char *name)
 	return 0;
 }
 
-/* Digits into *value; false: more than that holds. */
+/*
+ * Reads digits into *value and moves *p behind them. Returns false if 64 bits cannot hold the
+ * number.
+ */
 static bool digits(const char **p, uint64_t *value)
 {
 	*value = 0;
@@ -39,7 +44,10 @@ static bool digits(const char **p, uint64_t *value)
 	return true;
 }
 
-/* What stands behind the point, in thousand millionths; later digits say nothing. */
+/*
+ * Reads the digits behind the decimal point as billionths. Digits after the ninth have no effect,
+ * because unit is 0 by then.
+ */
 static uint64_t fraction(const char **p)
 {
 	uint64_t billionths = 0, unit = 100000000;
@@ -79,6 +87,10 @@ bool quantity_span(const char *option, const char *text, int64_t *span_ns)
 			billionths = fraction(&p);
 		}
 		factor = factor_of(spans, p);
+		/*
+		 * The product of the fraction is computed with 128 bits: a billion times the factor
+		 * of an hour exceeds 64.
+		 */
 		if (factor && !__builtin_mul_overflow(value, factor, span_ns) &&
 		    !__builtin_add_overflow(*span_ns,
 					    (uint64_t)((unsigned __int128)billionths * factor /

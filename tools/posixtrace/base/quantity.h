@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * quantity.h - sizes and spans of time, as people write them after an option.
+ * quantity.h - sizes and durations as users write them after an option.
  *
- * A size is a whole number of bytes with K, M or G (of 1024) behind it, or nothing. A span is a
- * number, perhaps with a fraction, with ms, s, m or h behind it; seconds without.
+ * A size is a whole number of bytes with K, M or G (powers of 1024) or without a unit. A duration
+ * is a number, optionally with a fraction, followed by ms, s, m or h; without a unit it is in
+ * seconds.
  */
 #ifndef POSIXTRACE_BASE_QUANTITY_H
 #define POSIXTRACE_BASE_QUANTITY_H
@@ -12,7 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* False: that is none, or 0, or too much; it has been said. */
+/*
+ * Both return false after they printed that the text is no such quantity, is 0 or is too large.
+ * option is the name for that message.
+ */
 bool quantity_bytes(const char *option, const char *text, size_t *bytes);
 bool quantity_span(const char *option, const char *text, int64_t *span_ns);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* say.c - prints messages on standard error. The main thread calls it; nothing is locked. */
 #include "base/say.h"
 
 #include <stdarg.h>
@@ -26,11 +27,19 @@ void say_after(void (*clear)(void))
 static void __attribute__((format(printf, 2, 0)))
 say_line(const char *prefix, const char *format, va_list args)
 {
+	/*
+	 * A buffer of its own, so that a message reaches the terminal in one write and not in
+	 * pieces.
+	 */
 	static struct out err = { .fd = STDERR_FILENO };
 	char *text;
 
 	if (is_quiet)
 		return;
+	/*
+	 * First the progress line goes, then pending output appears: a terminal shows both in
+	 * order.
+	 */
 	if (clear_line)
 		clear_line();
 	out_flush(&out_stdout);
@@ -38,12 +47,13 @@ say_line(const char *prefix, const char *format, va_list args)
 	if (vasprintf(&text, format, args) < 0) {
 		out_str(&err, "out of memory");
 	} else {
+		/* Messages contain names and text from logs and files. */
 		text_safe(&err, text, strlen(text));
 		free(text);
 	}
 	out_char(&err, '\n');
 	out_flush(&err);
-	err.err = 0;
+	err.err = 0; /* a failed write must not silence later messages */
 }
 
 void say(const char *format, ...)

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * say.h - what goes to standard error, one line a call, made safe for a terminal.
+ * say.h - messages on standard error, one line for each call, with unsafe characters escaped.
  *
- * Standard output is flushed first, so that on a terminal a message stands where it belongs.
+ * The functions flush standard output first, so that a terminal shows output and messages in order.
  */
 #ifndef POSIXTRACE_BASE_SAY_H
 #define POSIXTRACE_BASE_SAY_H
 
 #include <stdbool.h>
 
-/* Whether the functions below say nothing: what they would say is said another time. */
+/*
+ * quiet suppresses all messages until it is reset. A caller that tries something and repeats it
+ * with messages uses it.
+ */
 void say_nothing(bool quiet);
 
-/* What is called before anything is said, to take away what stands in the line; NULL: nothing. */
+/* Registers a function that say() calls first, to remove the progress line. NULL: none. */
 void say_after(void (*clear)(void));
 
-/* "posixtrace: " and the text. */
+/* Prints "posixtrace: " and the text. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "WARNING: " and the text: events are missing. */
+/* Prints "WARNING: " and the text. Used where events are missing. */
 void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * spool.c - copies an input that cannot seek to a temporary file. Its length is hostile: the copy
+ * stops at a limit.
+ */
 #include "base/spool.h"
 
 #include <errno.h>
@@ -13,6 +17,10 @@
 #include "base/quantity.h"
 #include "base/say.h"
 
+/*
+ * Creates a file without a name in TMPDIR or /tmp. Returns the descriptor, or -1 and errno. Some
+ * file systems lack O_TMPFILE; a file whose name is removed at once replaces it.
+ */
 static int temporary_file(void)
 {
 	const char *dir = getenv("TMPDIR");
@@ -34,6 +42,7 @@ static int temporary_file(void)
 	return fd;
 }
 
+/* Writes all bytes. Returns 0 or an error number. */
 static int write_piece(int to, const char *bytes, size_t len)
 {
 	while (len) {
@@ -49,7 +58,10 @@ static int write_piece(int to, const char *bytes, size_t len)
 	return 0;
 }
 
-/* At most limit bytes; fewer at the end. 0 or an error number. */
+/*
+ * Copies at most limit bytes and stores their number in *copied. Returns 0, also at the end of the
+ * input, or an error number.
+ */
 static int copy_some(int from, int to, uint64_t limit, uint64_t *copied)
 {
 	static char buffer[256 * 1024];
@@ -79,6 +91,10 @@ int spool_copy(int from, int to)
 	return copy_some(from, to, UINT64_MAX, &copied);
 }
 
+/*
+ * Returns the greatest number of bytes to copy into the file: the user's limit or SPOOL_BYTES, and
+ * at most half of the free space, so that an endless input does not fill the disk.
+ */
 static uint64_t limit_of(int file)
 {
 	const char *text = getenv("POSIXTRACE_SPOOL_MAX");
@@ -101,6 +117,7 @@ int spool_fill(int from, int to)
 	int err = copy_some(from, to, limit, &copied);
 	char more;
 
+	/* Exactly limit bytes are allowed. One more byte decides. */
 	if (err || copied < limit)
 		return err;
 	return read(from, &more, 1) > 0 ? EFBIG : 0;
@@ -122,10 +139,6 @@ int spool_create(int *fd)
 	return *fd < 0 ? errno : 0;
 }
 
-/*
- * The library reads by offset from the beginning; an input that cannot do that becomes a file that
- * can.
- */
 int spool_seekable(int fd, bool (*accepts)(int file), int *result)
 {
 	struct stat st;
@@ -136,6 +149,10 @@ int spool_seekable(int fd, bool (*accepts)(int file), int *result)
 		return errno;
 	if (S_ISDIR(st.st_mode))
 		return EISDIR;
+	/*
+	 * An offset other than 0 means that another process has read a part; then the rest is
+	 * copied.
+	 */
 	if ((S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) && lseek(fd, 0, SEEK_CUR) == 0) {
 		*result = fd;
 		return 0;
@@ -143,6 +160,10 @@ int spool_seekable(int fd, bool (*accepts)(int file), int *result)
 	file = temporary_file();
 	if (file < 0)
 		return errno;
+	/*
+	 * A terminal or an endless pipe that carries no log should fail soon. The first 256 KiB
+	 * suffice for the decision.
+	 */
 	err = copy_some(fd, file, SPOOL_HEAD, &copied);
 	if (!err && copied == SPOOL_HEAD && accepts(file))
 		err = spool_fill(fd, file);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* table.c - insertion and growth of the hash table. */
 #include "base/table.h"
 
 #include <stdlib.h>
 
-#define PLACES_FIRST 64
+#define PLACES_FIRST 64 /* a power of two */
 
+/*
+ * Stores an entry in the first free place behind that of its hash. One place is free for certain.
+ */
 static void table_put(struct table *table, struct table_place what)
 {
 	size_t i = what.hash & (table->places - 1);
@@ -14,6 +18,7 @@ static void table_put(struct table *table, struct table_place what)
 	table->place[i] = what;
 }
 
+/* Doubles the table. Only the stored hashes are needed, not the elements. */
 static bool table_grow(struct table *table)
 {
 	struct table more = { .places = table->places ? 2 * table->places : PLACES_FIRST };
@@ -34,6 +39,7 @@ bool table_add(struct table *table, uint64_t hash, uint32_t index)
 {
 	if (2 * (table->used + 1) > table->places && !table_grow(table))
 		return false;
+	/* The index is stored plus one, so that memory of zeros is a table of free places. */
 	table_put(table, (struct table_place){ table_fold(hash), index + 1 });
 	table->used++;
 	return true;

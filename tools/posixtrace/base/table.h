@@ -2,9 +2,9 @@
 /*
  * table.h - a hash table that finds elements of the caller's array by their index.
  *
- * Open addressing; at least half of the places stay free. The table keeps a part of each element's
- * hash, so that it grows without the elements, and compares few of them. Nothing is removed but all
- * at once. A table that is all zeros is an empty one.
+ * It uses open addressing; at least half of the places are free. The table keeps 32 bits of each
+ * element's hash. It can therefore grow without the elements, and it compares few of them. Single
+ * entries cannot be removed. A table of all zeros is empty.
  */
 #ifndef POSIXTRACE_BASE_TABLE_H
 #define POSIXTRACE_BASE_TABLE_H
@@ -15,7 +15,7 @@
 
 #define TABLE_NONE UINT32_MAX
 
-/* Where a hash begins; then one or more parts are added. */
+/* The initial value of a hash. The caller then adds one or more parts. */
 #define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 
 struct table_place {
@@ -29,7 +29,7 @@ struct table {
 	size_t used;
 };
 
-/* FNV-1a. */
+/* Adds bytes to a hash (FNV-1a). An attacker can construct collisions; they cost time only. */
 static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
 {
 	const unsigned char *p = bytes;
@@ -39,6 +39,7 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
 	return hash;
 }
 
+/* Adds a number to a hash. The shift mixes high bits into the low ones, which select the place. */
 static inline uint64_t hash_number(uint64_t hash, uint64_t number)
 {
 	hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
@@ -51,8 +52,8 @@ static inline uint32_t table_fold(uint64_t hash)
 }
 
 /*
- * The index of the element with this hash for which is_same(array, index, key) is true, or
- * TABLE_NONE. Inlined, so that is_same() is, too.
+ * Returns the index of the element with this hash for which is_same(array, index, key) is true, or
+ * TABLE_NONE. The function is inlined so that the compiler can inline is_same() as well.
  */
 static inline __attribute__((always_inline)) uint32_t
 table_find(const struct table *table, uint64_t hash,
@@ -73,10 +74,13 @@ table_find(const struct table *table, uint64_t hash,
 	}
 }
 
-/* Adds an element that is not in the table. False: no memory; the table is as it was. */
+/*
+ * Adds an element that is not in the table yet. Returns false without memory; the table is
+ * unchanged.
+ */
 bool table_add(struct table *table, uint64_t hash, uint32_t index);
 
-/* Frees the memory; the table is empty. */
+/* Frees the memory and makes the table empty. */
 void table_fini(struct table *table);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* tail.c - a circular array of copies. A place keeps its memory for the next copy. */
 #include "base/tail.h"
 
 #include <stdlib.h>
@@ -9,7 +10,9 @@ struct tail_thing {
 	size_t room;
 };
 
-/* The data begins where any type may stand. */
+/*
+ * The offset of the data: a multiple of 16, the alignment of malloc(), so that any type fits there.
+ */
 static size_t data_at(const struct tail *tail)
 {
 	return (tail->size + 15) / 16 * 16;
@@ -52,6 +55,10 @@ bool tail_add(struct tail *tail, const void *thing, const void *data, size_t len
 
 const void *tail_at(const struct tail *tail, size_t index, const void **data)
 {
+	/*
+	 * count grows without end; its remainder by limit is the place of the oldest thing once the
+	 * array is full.
+	 */
 	size_t left = tail->count < tail->limit ? (size_t)tail->count : tail->limit;
 	const struct tail_thing *place;
 

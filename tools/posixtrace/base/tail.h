@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tail.h - the last things of a long row: each a struct of one size, and data of any.
+ * tail.h - keeps copies of the last elements of a long sequence. An element is a struct of fixed
+ * size with data of any length.
  */
 #ifndef POSIXTRACE_BASE_TAIL_H
 #define POSIXTRACE_BASE_TAIL_H
@@ -12,20 +13,26 @@
 #define TAIL_MAX 1000000
 
 struct tail {
-	size_t limit;        /* 0: there is no tail */
-	size_t size;         /* of a struct */
+	size_t limit;        /* elements to keep; 0: the tail is not in use */
+	size_t size;         /* of a struct, in bytes */
 	struct tail_thing *thing;
-	uint64_t count;      /* all that came */
+	uint64_t count;      /* elements added so far */
 };
 
-/* False: no memory. */
+/* Allocates the places. Returns false without memory. */
 bool tail_init(struct tail *tail, size_t limit, size_t size);
 void tail_fini(struct tail *tail);
 
-/* Keeps a copy of both. False: no memory. */
+/*
+ * Copies the struct and len bytes of data, in place of the oldest element if the tail is full.
+ * limit must not be 0. Returns false without memory.
+ */
 bool tail_add(struct tail *tail, const void *thing, const void *data, size_t len);
 
-/* The things that are left, in their order: *data is where its data is now. NULL past the last. */
+/*
+ * Returns the kept element with this index, 0 for the oldest, and stores the address of its data in
+ * *data. Returns NULL if there are fewer elements.
+ */
 const void *tail_at(const struct tail *tail, size_t index, const void **data);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* text.c - decides which characters are safe, and escapes all others. */
 #include "base/text.h"
 
 #include <langinfo.h>
@@ -15,7 +16,7 @@ void text_init(void)
 	locale_is_utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
 
-/* Characters that say nothing themselves but change how a line reads. */
+/* Characters above ASCII that print nothing themselves but change how a line reads. */
 static bool is_treacherous(uint32_t c)
 {
 	return c < 0xa0 ||                        /* C1 controls */
@@ -37,7 +38,10 @@ bool text_is_unsafe(uint32_t c)
 	return c < 0x80 ? c < 0x20 || c == 0x7f : is_treacherous(c);
 }
 
-/* Bytes of the safe character that begins at p; 0: not a safe one. */
+/*
+ * Returns the length of the safe character at p, or 0 if p begins with no safe character. Without
+ * UTF-8 every byte above ASCII is unsafe, since its meaning depends on the terminal.
+ */
 static size_t safe_character(const unsigned char *p, size_t len, bool utf8)
 {
 	uint32_t c;
@@ -49,7 +53,7 @@ static size_t safe_character(const unsigned char *p, size_t len, bool utf8)
 	return n && !is_treacherous(c) ? n : 0;
 }
 
-/* Strings are often recorded with their NUL. */
+/* Programs often record strings with the terminating NUL. */
 static size_t without_nuls(const unsigned char *p, size_t len)
 {
 	while (len && !p[len - 1])
@@ -57,13 +61,20 @@ static size_t without_nuls(const unsigned char *p, size_t len)
 	return len;
 }
 
+/*
+ * Tabs and line ends are allowed but do not count as text: data of such bytes alone is rather a
+ * number.
+ */
 bool text_is_text(const void *data, size_t len, bool json)
 {
 	const unsigned char *p = data;
 	size_t end = without_nuls(p, len), i = 0;
 	bool any = false;
 
-	/* A small number in memory is a character or two and NULs; a padded string is longer. */
+	/*
+	 * A small integer in memory is one to three printable bytes and NULs. A padded string is
+	 * longer.
+	 */
 	if (end + 1 < len && end < 4)
 		return false;
 	while (i < end) {
@@ -84,13 +95,20 @@ static char short_escape(unsigned char c)
 	return c == '\n' ? 'n' : c == '\t' ? 't' : c == '\r' ? 'r' : 0;
 }
 
-/* Unsafe bytes become escapes, and so do the characters that the caller's quoting needs. */
+/*
+ * Escapes unsafe bytes, and the characters in special, which the caller's quotes need. One step
+ * writes at most four bytes.
+ */
 static void escaped(struct out *out, const unsigned char *p, size_t len, const char *special)
 {
 	for (size_t i = 0; i < len;) {
 		size_t n = safe_character(p + i, len - i, locale_is_utf8);
 		char *to = out_room(out);
 
+		/*
+		 * strchr() also finds the NUL that ends special; a NUL is never safe, so n is 0 for
+		 * it.
+		 */
 		if (n && !(n == 1 && strchr(special, p[i]))) {
 			memcpy(to, p + i, n);
 			out_done(out, to + n);
@@ -131,7 +149,7 @@ void text_quoted(struct out *out, const void *data, size_t len)
 	out_char(out, '"');
 }
 
-/* \uXXXX, two of them for a character above 0xffff. */
+/* Writes \uXXXX, or two of them (a surrogate pair) for a character above U+FFFF. */
 static char *put_unicode(char *to, uint32_t c)
 {
 	if (c >= 0x10000) {
@@ -162,6 +180,10 @@ void text_json(struct out *out, const void *data, size_t len)
 		} else if (short_escape(p[i])) {
 			*to++ = '\\';
 			*to++ = short_escape(p[i]);
+		/*
+		 * An unsafe but well-formed character keeps its code, so that a JSON reader
+		 * restores it.
+		 */
 		} else if ((bytes = text_character(p + i, len - i, &c))) {
 			to = put_unicode(to, c);
 			n = bytes;
@@ -175,7 +197,10 @@ void text_json(struct out *out, const void *data, size_t len)
 	out_char(out, '"');
 }
 
-/* An optional sign, digits with an optional point, an optional exponent. */
+/*
+ * Returns true for an optional sign, digits with an optional point, and an optional exponent. "-5"
+ * in a cell is a number and no formula.
+ */
 static bool is_number(const char *p, const char *end)
 {
 	bool digits = false;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * text.h - bytes from a log as text that no terminal and no JSON reader can be hurt by.
+ * text.h - prints bytes from a log so that they cannot harm a terminal or a JSON reader.
  *
- * Safe are printable ASCII and, where the locale is UTF-8, well-formed UTF-8 without control
- * characters (C1 among them, which some terminals obey) and without the marks that reorder or
- * hide text. Everything else becomes a backslash escape.
+ * Safe characters are printable ASCII and, in a UTF-8 locale, well-formed UTF-8 except control
+ * characters (C1 among them, which some terminals obey) and characters that reorder or hide text.
+ * All other bytes are written as backslash escapes.
  */
 #ifndef POSIXTRACE_BASE_TEXT_H
 #define POSIXTRACE_BASE_TEXT_H
@@ -15,39 +15,48 @@
 
 struct out;
 
-/* Learns from the locale whether the terminal reads UTF-8. */
+/*
+ * Finds out from the locale whether the terminal reads UTF-8. To be called once, after setlocale().
+ */
 void text_init(void);
 
-/* Bytes of the UTF-8 character that text begins with; 0: those are none. len is not 0. */
+/*
+ * Stores the UTF-8 character at the beginning of text and returns its length in bytes, or 0 if the
+ * bytes are not well-formed. len must not be 0.
+ */
 size_t text_character(const void *text, size_t len, uint32_t *character);
 
-/* A control character, or one that reorders or hides text. */
+/* Returns true for control characters and for those that reorder or hide text. */
 bool text_is_unsafe(uint32_t character);
 
 /*
- * The data is text: safe characters, tabs and line ends, and NULs at its end only; not what is
- * rather a number in memory. json asks by JSON's rule, for which the locale does not matter.
+ * Returns true if the data is text: safe characters, tabs and line ends, with NULs only at the end.
+ * Short data that looks like a number in memory is not text. With json the rule of JSON applies,
+ * which does not depend on the locale.
  */
 bool text_is_text(const void *data, size_t len, bool json);
 
 /*
- * Whether a spreadsheet can take the text for a formula, which may call programs: it begins with =
- * + - @, a tab or the end of a line, also in their wide forms, and is no number. A CSV cell gets an
- * apostrophe before it.
+ * Returns true if a spreadsheet could treat the text as a formula, which may start programs. Such a
+ * text begins with = + - @, their wide forms, a tab or a line end, and is not a number. The CSV
+ * writer puts an apostrophe before it.
  */
 bool text_is_formula(const void *text, size_t len);
 
-/* Messages: unsafe bytes escaped. Event names: backslashes too, and the empty name is "". */
+/*
+ * text_safe() is for messages: it escapes unsafe bytes. text_name() is for event names: it also
+ * escapes backslashes and writes the empty name as "".
+ */
 void text_safe(struct out *out, const void *text, size_t len);
 void text_name(struct out *out, const void *text, size_t len);
 
-/* Data in double quotes; NULs at the end are left out. */
+/* Writes data in double quotes, without the NULs at its end. */
 void text_quoted(struct out *out, const void *data, size_t len);
 
 /*
- * A JSON string. Characters that reorder or hide text are escaped, as control characters are. Bytes
- * that are no UTF-8 become \\xNN, two characters of backslash and x: JSON has no bytes. All UTF-8
- * comes through exactly.
+ * Writes a JSON string. Control characters and those that reorder or hide text are escaped. Bytes
+ * that are not UTF-8 become \\xNN in JSON, which a reader restores as a backslash, an x and two
+ * digits, since JSON has no bytes. A reader restores all UTF-8 exactly.
  */
 void text_json(struct out *out, const void *data, size_t len);
 

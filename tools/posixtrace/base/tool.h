@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tool.h - what every command of posixtrace shares: its table entry and its exit status.
+ * tool.h - the parts that all commands share: the entry in the table of commands, options, exit
+ * status.
  *
- * A command gets argv[0] = its own name and returns an exit status: of tool_exit, or of its own.
- * The tool sees the public headers alone, as any program that reads logs. What a log says is
- * hostile: it goes to a terminal through text.h only.
+ * A command receives its own name as argv[0] and returns an exit status, one of tool_exit or one of
+ * its own. The tool uses the public headers of the library only, as any program that reads logs.
+ * The contents of a log are hostile and are printed through text.h only.
  */
 #ifndef POSIXTRACE_BASE_TOOL_H
 #define POSIXTRACE_BASE_TOOL_H
@@ -12,33 +13,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum tool_exit { /* in order of rank: see tool_worse() */
+enum tool_exit { /* tool_worse() has the order of severity */
 	TOOL_OK = 0,
 	TOOL_FAILURE = 1,
 	TOOL_USAGE = 2,
 	TOOL_DAMAGED = 3,
-	TOOL_LOST = 4 /* events were lost, and --fail-on-loss asks */
+	TOOL_LOST = 4 /* events were lost, and --fail-on-loss is given */
 };
 
 /* Each command declares its own; commands.def lists them. */
 struct tool_command {
 	const char *name;
-	const char *help;    /* all that --help prints */
+	const char *help;    /* the whole text of --help */
 	int (*run)(int argc, char **argv);
 };
 
-/* The status of two logs together: a failure outranks damage, damage outranks loss. */
+/* Returns the more severe of two statuses: usage, failure, damage, loss, ok in this order. */
 int tool_worse(int a, int b);
 
 struct option;
 
-/* getopt_long(); letters begin with a colon. Has said what is wrong when the answer is : or ?. */
+/*
+ * Calls getopt_long(). letters must begin with a colon. If it returns ':' or '?', it has printed
+ * the error.
+ */
 int tool_option(int argc, char **argv, const char *letters, const struct option *options);
 
-/* A count after an option. Has said so when it is none. */
+/*
+ * Parses a decimal number without sign. Returns false after it printed an error; option is the name
+ * for that message.
+ */
 bool tool_number(const char *option, const char *text, uint64_t *number);
 
-/* What an option that a command does not know, or --help, leads to. */
+/*
+ * tool_usage() points to --help on standard error and returns TOOL_USAGE. tool_help() prints the
+ * help on standard output and returns TOOL_OK.
+ */
 int tool_usage(const struct tool_command *command);
 int tool_help(const struct tool_command *command);
 

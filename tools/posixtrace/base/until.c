@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * until.c - waits for the end of a trace with poll() on a signalfd and a pidfd, so that no event is
+ * missed between two sleeps.
+ */
 #include "base/until.h"
 
 #include <errno.h>
@@ -8,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_MS 250
+#define LOOK_MS 250 /* callers update their counts at least this often */
 
 int64_t until_now_ns(void)
 {
@@ -21,11 +25,12 @@ int64_t until_now_ns(void)
 int until_begin(struct until *until, pid_t pid)
 {
 	until->end_ns = INT64_MAX;
+	/* The caller may shorten look_ms afterwards. */
 	until->look_ms = LOOK_MS;
 	until->signals = -1;
 	until->process = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (until->process < 0)
-		/* a thread is no process */
+		/* pidfd_open() refuses the identifier of a thread that leads no process. */
 		return errno == EINVAL || errno == ENOENT ? ESRCH : errno;
 	return 0;
 }
@@ -39,8 +44,9 @@ void until_end(struct until *until)
 }
 
 /*
- * A shell lets its background commands ignore SIGINT; who sends it to this one means it. But
- * nohup(1) also means it.
+ * A shell starts background commands with SIGINT ignored. A signal that is sent to this process
+ * explicitly is meant for it, so the default action is restored. SIGHUP that nohup(1) has ignored
+ * remains ignored.
  */
 int until_signals(struct until *until, sigset_t *set)
 {
@@ -51,6 +57,7 @@ int until_signals(struct until *until, sigset_t *set)
 	for (int sig = 1; sig < NSIG; sig++)
 		if (sigismember(set, sig) == 1)
 			signal(sig, SIG_DFL);
+	/* signalfd() delivers blocked signals only. */
 	sigprocmask(SIG_BLOCK, set, NULL);
 	until->signals = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return until->signals < 0 ? errno : 0;
@@ -87,7 +94,7 @@ bool until_signal(struct until *until, int *sig, bool *sent)
 void until_without_process(struct until *until)
 {
 	close(until->process);
-	until->process = -1; /* poll() passes over it */
+	until->process = -1; /* poll() ignores negative descriptors */
 }
 
 void until_limit(struct until *until, int64_t duration_ns)
@@ -96,7 +103,7 @@ void until_limit(struct until *until, int64_t duration_ns)
 		until->end_ns = INT64_MAX;
 }
 
-/* Not less than what is left: a sleep that ends too early would be followed by many short ones. */
+/* Rounds up to milliseconds. A sleep that ends too early would be followed by many short ones. */
 static int sleep_ms(const struct until *until)
 {
 	int64_t left_ns = until->end_ns - until_now_ns();
@@ -114,6 +121,7 @@ bool until_some(struct until *until, enum until_end *end)
 		{ .fd = until->process, .events = POLLIN },
 	};
 
+	/* An error of poll(), such as EINTR, leaves revents at 0 and counts as a sleep. */
 	poll(poller, 2, sleep_ms(until));
 	if (poller[0].revents)
 		*end = UNTIL_SIGNAL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * until.h - what may end a trace: a signal, time, the traced process's end.
+ * until.h - the events that may end a trace: a signal, a time limit, the end of the traced process.
  */
 #ifndef POSIXTRACE_BASE_UNTIL_H
 #define POSIXTRACE_BASE_UNTIL_H
@@ -23,28 +23,41 @@ struct until {
 	int look_ms;    /* the longest sleep */
 };
 
-/* Of that process. 0 or an error number: ESRCH, EPERM, ... */
+/*
+ * Watches the process pid, without a time limit. Returns 0, or an error number such as ESRCH or
+ * EPERM.
+ */
 int until_begin(struct until *until, pid_t pid);
-/* The same, and who interrupts, terminates or hangs up this process asks for its end. */
+/* Does the same, and also waits for SIGINT, SIGTERM and SIGHUP. */
 int until_begin_asked(struct until *until, pid_t pid);
+/* Closes the descriptors. */
 void until_end(struct until *until);
 
-/* From now on these signals wait to be asked for; SIGHUP only where nohup(1) does not hold. 0 or an
- * error number. */
+/*
+ * Blocks these signals and collects them for until_signal(). SIGHUP is removed from the set if
+ * nohup(1) ignores it. Returns 0 or an error number.
+ */
 int until_signals(struct until *until, sigset_t *set);
 
-/* The signal that came; false: there is none. *sent: by a process, not by the terminal. */
+/*
+ * Stores the next pending signal and returns true, or returns false if there is none. *sent is true
+ * if a process sent it, false if it came from the kernel, such as by a key of the terminal.
+ */
 bool until_signal(struct until *until, int *signal, bool *sent);
 
-/* The time that is left counts from here; 0: there is no end. */
+/* Sets the end to duration_ns from now; 0 means no limit. */
 void until_limit(struct until *until, int64_t duration_ns);
 
-/* From now on the process's end is none: others go on. */
+/* Ignores the end of the process from now on, because other processes continue the trace. */
 void until_without_process(struct until *until);
 
-/* Sleeps, for look_ms at most. True: that is the end, or a signal that may be. */
+/*
+ * Sleeps for at most look_ms. Returns true and the reason in *end if the trace ends, or if a signal
+ * arrived that may end it.
+ */
 bool until_some(struct until *until, enum until_end *end);
 
+/* Returns the time of CLOCK_MONOTONIC in nanoseconds. */
 int64_t until_now_ns(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * utf.h - characters of UTF-8 and UTF-16, checked.
+ * utf.h - decodes and encodes characters of UTF-8 and UTF-16, with all checks.
  *
- * Well-formed UTF-8 has no overlong forms, no surrogates and nothing above U+10FFFF.
+ * Well-formed UTF-8 contains no overlong forms, no surrogates and no values above U+10FFFF.
  */
 #ifndef POSIXTRACE_BASE_UTF_H
 #define POSIXTRACE_BASE_UTF_H
@@ -10,11 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UTF_REPLACEMENT 0xfffd  /* stands for what is no character */
+#define UTF_REPLACEMENT 0xfffd  /* replaces bytes that are no character */
 #define UTF_INVALID UINT32_MAX
 #define UTF8_BYTES 4            /* of the longest character */
 
-/* Bytes of the UTF-8 character that text begins with; 0: they are none. len is not 0. */
+/*
+ * Stores the UTF-8 character at the beginning of text and returns its length in bytes, or 0 if the
+ * bytes are not well-formed. len must not be 0.
+ */
 static inline size_t utf8_take(const void *text, size_t len, uint32_t *character)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -41,7 +44,7 @@ static inline size_t utf8_take(const void *text, size_t len, uint32_t *character
 	return c < least[n] || (c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff ? 0 : n;
 }
 
-/* Writes a character up to U+10FFFF and returns its bytes. */
+/* Writes the UTF-8 form of a character up to U+10FFFF and returns its length in bytes. */
 static inline size_t utf8_put(uint32_t c, char to[UTF8_BYTES])
 {
 	static const unsigned char lead[] = { 0, 0xc0, 0xe0, 0xf0 };
@@ -53,22 +56,28 @@ static inline size_t utf8_put(uint32_t c, char to[UTF8_BYTES])
 	return 1 + more;
 }
 
-/* The greatest length up to max at which a cut divides no character of a text of len bytes. */
+/*
+ * Returns the greatest length up to max at which a text of len bytes can be cut without dividing a
+ * character.
+ */
 static inline size_t utf8_cut(const char *text, size_t len, size_t max)
 {
 	size_t at = max;
 
 	if (len <= max)
 		return len;
-	/* A byte 10xxxxxx continues a character, which has at most three of them. */
+	/*
+	 * A byte 10xxxxxx continues a character, which has at most three of them. A longer row is
+	 * not UTF-8, and any cut is as good as another.
+	 */
 	while (at && max - at < UTF8_BYTES && ((unsigned char)text[at] & 0xc0) == 0x80)
 		at--;
 	return max - at < UTF8_BYTES ? at : max;
 }
 
 /*
- * The UTF-16 character, little endian, at *at, of which two bytes must be there; moves *at behind
- * it. UTF_INVALID: a surrogate without its partner.
+ * Decodes the UTF-16 character, little endian, at *at and moves *at behind it. At least two bytes
+ * must be there. Returns UTF_INVALID for a surrogate without its partner.
  */
 static inline uint32_t utf16_take(const unsigned char *p, size_t size, size_t *at)
 {

@@ -2,10 +2,9 @@
 /*
  * vec.h - arrays that grow.
  *
- * Such an array is a pointer and a count; NULL and 0 are an empty one, and free() ends it. It has
- * room for the least power of two that is not below its count, so nothing needs to store the room.
- * An array must therefore get all its elements by these functions. Elements that are new are all
- * zeros.
+ * Such an array is a pointer and a count; NULL and 0 are an empty array, and free() releases it. It
+ * has room for the least power of two that is not below its count, so the room is not stored. An
+ * array must therefore grow by these functions only. New elements are all zeros.
  */
 #ifndef POSIXTRACE_BASE_VEC_H
 #define POSIXTRACE_BASE_VEC_H
@@ -14,14 +13,19 @@
 #include <stddef.h>
 
 /*
- * Makes room for so many more elements than count; array is the address of the pointer. The caller
- * adds to its count what it uses. False: no memory; the array is as it was.
+ * Makes room for so many elements behind the first count; array is the address of the pointer. The
+ * caller adds to its count the elements that it uses. Returns false without memory; the array is
+ * unchanged.
  */
 #define vec_grow(array, count, more) vec_grow_((array), sizeof(**(array)), (count), (more))
 
-/* Makes count greater than index, if it is not. False: no memory; the array is as it was. */
+/*
+ * Makes count greater than index, unless it is already. Returns false without memory; the array is
+ * unchanged.
+ */
 #define vec_reach(array, count, index) vec_reach_((array), sizeof(**(array)), (count), (index))
 
+/* For the macros only. */
 bool vec_grow_(void *array, size_t size, size_t count, size_t more);
 bool vec_reach_(void *array, size_t size, size_t *count, size_t index);
 

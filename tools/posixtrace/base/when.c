@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * when.c - writes and parses times. Writing is on the path of each printed event, so it uses no
+ * stdio.
+ */
 #include "base/when.h"
 
 #include <string.h>
@@ -7,12 +11,16 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
+/* The division of C rounds towards zero; times before 1970 need the lower second. */
 static int64_t floor_seconds(int64_t time_ns)
 {
 	return time_ns / SECOND_NS - (time_ns % SECOND_NS < 0);
 }
 
-/* The date and time of a second; localtime_r() takes longer than all the rest of a line. */
+/*
+ * Writes the date and time of a second. The last result is kept, because localtime_r() needs more
+ * time than all other parts of a line.
+ */
 static char *put_second(char *p, int64_t second, bool utc)
 {
 	static struct {
@@ -62,6 +70,10 @@ char *when_put(char *p, int64_t time_ns, enum when_form form)
 	}
 	p = put_second(p, second, form == WHEN_UTC);
 	*p++ = '.';
+	/*
+	 * Unsigned arithmetic: second * SECOND_NS may be below the range of int64_t for the
+	 * earliest times.
+	 */
 	p = put_digits(p, (uint64_t)time_ns - (uint64_t)second * SECOND_NS, 9);
 	if (form == WHEN_UTC)
 		*p++ = 'Z';
@@ -101,9 +113,13 @@ int64_t when_timespec(const struct timespec *time)
 	return time_ns;
 }
 
-/* Reading: each step moves *p over what it took, and is false when that is not there. */
+/*
+ * The functions below parse. Each moves *p over the text that it accepts, and returns false if the
+ * text differs.
+ */
 
-static bool number(const char **p, unsigned digits, int low, int high, int *value)
+/* Reads exactly that many digits and checks the range of the number. */
+static bool read_number(const char **p, unsigned digits, int low, int high, int *value)
 {
 	*value = 0;
 	for (unsigned i = 0; i < digits; i++) {
@@ -114,7 +130,8 @@ static bool number(const char **p, unsigned digits, int low, int high, int *valu
 	return *value >= low && *value <= high;
 }
 
-static bool literal(const char **p, char c)
+/* Skips the character c. */
+static bool skip_literal(const char **p, char c)
 {
 	if (**p != c)
 		return false;
@@ -122,13 +139,13 @@ static bool literal(const char **p, char c)
 	return true;
 }
 
-/* ".123456789", or nothing; digits past the ninth are dropped. */
-static bool fraction(const char **p, int64_t *ns)
+/* Reads ".123456789" as nanoseconds, or nothing. Digits after the ninth are dropped. */
+static bool read_fraction(const char **p, int64_t *ns)
 {
 	int64_t unit = SECOND_NS / 10;
 
 	*ns = 0;
-	if (!literal(p, '.'))
+	if (!skip_literal(p, '.'))
 		return true;
 	if (**p < '0' || **p > '9')
 		return false;
@@ -137,23 +154,27 @@ static bool fraction(const char **p, int64_t *ns)
 	return true;
 }
 
-static bool zone(const char **p, bool *utc, int *offset)
+/*
+ * Reads "Z", "+01:00", "+0100" or nothing. *offset is in seconds, *utc remains unchanged without a
+ * zone.
+ */
+static bool read_zone(const char **p, bool *utc, int *offset)
 {
 	int hours, minutes;
 	int sign = **p == '-' ? -1 : 1;
 
 	*offset = 0;
-	if (literal(p, 'Z') || literal(p, 'z')) {
+	if (skip_literal(p, 'Z') || skip_literal(p, 'z')) {
 		*utc = true;
 		return true;
 	}
 	if (**p != '+' && **p != '-')
 		return true;
 	(*p)++;
-	if (!number(p, 2, 0, 23, &hours))
+	if (!read_number(p, 2, 0, 23, &hours))
 		return false;
-	literal(p, ':');
-	if (!number(p, 2, 0, 59, &minutes))
+	skip_literal(p, ':');
+	if (!read_number(p, 2, 0, 59, &minutes))
 		return false;
 	*utc = true;
 	*offset = sign * (hours * 3600 + minutes * 60);
@@ -166,20 +187,22 @@ static bool parse_iso(const char *p, bool utc, int64_t *second, int64_t *ns)
 	int offset, year, month;
 
 	memset(&tm, 0, sizeof(tm));
-	tm.tm_isdst = -1;
+	tm.tm_isdst = -1; /* mktime() finds out about summer time */
 	*ns = 0;
-	if (!number(&p, 4, 1677, 2262, &year) || !literal(&p, '-') ||
-	    !number(&p, 2, 1, 12, &month) || !literal(&p, '-') ||
-	    !number(&p, 2, 1, 31, &tm.tm_mday))
+	/* The range of years is that of 64 bits of nanoseconds. */
+	if (!read_number(&p, 4, 1677, 2262, &year) || !skip_literal(&p, '-') ||
+	    !read_number(&p, 2, 1, 12, &month) || !skip_literal(&p, '-') ||
+	    !read_number(&p, 2, 1, 31, &tm.tm_mday))
 		return false;
-	if (literal(&p, 'T') || literal(&p, 't') || literal(&p, ' ')) {
-		if (!number(&p, 2, 0, 23, &tm.tm_hour) || !literal(&p, ':') ||
-		    !number(&p, 2, 0, 59, &tm.tm_min))
+	if (skip_literal(&p, 'T') || skip_literal(&p, 't') || skip_literal(&p, ' ')) {
+		if (!read_number(&p, 2, 0, 23, &tm.tm_hour) || !skip_literal(&p, ':') ||
+		    !read_number(&p, 2, 0, 59, &tm.tm_min))
 			return false;
-		if (literal(&p, ':') && (!number(&p, 2, 0, 60, &tm.tm_sec) || !fraction(&p, ns)))
+		if (skip_literal(&p, ':') &&
+		    (!read_number(&p, 2, 0, 60, &tm.tm_sec) || !read_fraction(&p, ns)))
 			return false;
 	}
-	if (!zone(&p, &utc, &offset) || *p)
+	if (!read_zone(&p, &utc, &offset) || *p)
 		return false;
 	tm.tm_year = year - 1900;
 	tm.tm_mon = month - 1;
@@ -187,9 +210,10 @@ static bool parse_iso(const char *p, bool utc, int64_t *second, int64_t *ns)
 	return true;
 }
 
+/* Reads seconds since 1970 with an optional fraction. The sign applies to both parts. */
 static bool parse_seconds(const char *p, int64_t *second, int64_t *ns)
 {
-	bool negative = literal(&p, '-');
+	bool negative = skip_literal(&p, '-');
 
 	if (*p < '0' || *p > '9')
 		return false;
@@ -198,7 +222,7 @@ static bool parse_seconds(const char *p, int64_t *second, int64_t *ns)
 		if (__builtin_mul_overflow(*second, 10, second) ||
 		    __builtin_add_overflow(*second, *p - '0', second))
 			return false;
-	if (!fraction(&p, ns) || *p)
+	if (!read_fraction(&p, ns) || *p)
 		return false;
 	if (negative) {
 		*second = -*second;
@@ -211,6 +235,10 @@ bool when_parse(const char *text, bool utc, int64_t *time_ns)
 {
 	int64_t second, ns;
 
+	/*
+	 * A time in ISO form is tried first: seconds cannot contain its second character group
+	 * "-MM".
+	 */
 	if (!parse_iso(text, utc, &second, &ns) && !parse_seconds(text, &second, &ns))
 		return false;
 	return !__builtin_mul_overflow(second, SECOND_NS, &second) &&

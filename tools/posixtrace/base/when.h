@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * when.h - times of CLOCK_REALTIME in nanoseconds, as people write them.
+ * when.h - times of CLOCK_REALTIME in nanoseconds, in the forms that people write.
  *
- * Written: 2025-02-03T10:15:32.123456789 in local time, with a Z behind it in UTC.
- * Read: the same, the date alone or with less of the time, with Z or +01:00; or seconds since
- * 1970 with a fraction.
+ * Output: 2025-02-03T10:15:32.123456789 in local time, or with a Z in UTC.
+ *
+ * Input: the same form, also the date alone or with a shorter time, with Z or +01:00; or seconds
+ * since 1970 with an optional fraction.
  */
 #ifndef POSIXTRACE_BASE_WHEN_H
 #define POSIXTRACE_BASE_WHEN_H
@@ -19,22 +20,28 @@ enum when_form {
 	WHEN_RAW /* nanoseconds as a number */
 };
 
-#define WHEN_BYTES 48
+#define WHEN_BYTES 48 /* enough for every form below */
 
-/* The time into p, the end returned; no NUL. Remembers the last second: dumps are in order. */
+/*
+ * Writes the time into p without a NUL and returns the end. It keeps the last second in a static
+ * buffer, because most output is in order of time; one thread may call it.
+ */
 char *when_put(char *p, int64_t time_ns, enum when_form form);
 
-/* As a string in a buffer of WHEN_BYTES. */
+/* Writes the time as a string into a buffer of WHEN_BYTES and returns the buffer. */
 const char *when_string(char *buffer, int64_t time_ns, enum when_form form);
 
-/* Seconds with nine decimals, signed when sign is set. */
+/* Write a duration in seconds with nine decimals. sign asks for a plus before positive values. */
 char *when_put_span(char *p, int64_t span_ns, bool sign);
 const char *when_span_string(char *buffer, int64_t span_ns);
 
-/* As one number; a time past its range becomes the range's end. */
+/* Returns the time in nanoseconds. A value out of range becomes the end of the range. */
 int64_t when_timespec(const struct timespec *time);
 
-/* False: that is no time. A time without a zone is local, or UTC when utc is set. */
+/*
+ * Parses a time. Returns false if the text is none, or is out of range. A time without a zone is
+ * local, or UTC if utc is set.
+ */
 bool when_parse(const char *text, bool utc, int64_t *time_ns);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * equation.c - the account of a log or stream as text and JSON. A damaged or forged ledger may hold
+ * any numbers, so each sum checks for overflow.
+ */
 #include "log/equation.h"
 
 #include "base/text.h"
@@ -15,8 +19,13 @@ uint64_t equation_lost(const struct posix_trace_ledger_np *ledger)
 
 bool equation_holds(const struct posix_trace_ledger_np *ledger)
 {
+	/* A sum that wraps could equal called by chance. */
 	uint64_t sum = ledger->reported;
 
+	/*
+	 * unattributed is a term of its own: the library reports events that it cannot assign to a
+	 * cause.
+	 */
 	if (__builtin_add_overflow(sum, ledger->unread, &sum) ||
 	    __builtin_add_overflow(sum, ledger->unattributed, &sum))
 		return false;
@@ -26,8 +35,10 @@ bool equation_holds(const struct posix_trace_ledger_np *ledger)
 	return sum == ledger->called;
 }
 
+/* The causes appear in the order of the standard's numbering in trace_np.h. */
 void equation_causes(struct out *out, const struct posix_trace_ledger_np *ledger)
 {
+	/* The first separator opens the parenthesis; causes without losses are omitted. */
 	const char *separator = " (";
 
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
@@ -39,7 +50,7 @@ void equation_causes(struct out *out, const struct posix_trace_ledger_np *ledger
 		out_unsigned(out, ledger->lost[i]);
 		separator = ", ";
 	}
-	if (separator[0] == ',')
+	if (separator[0] == ',') /* at least one cause */
 		out_char(out, ')');
 }
 
@@ -47,6 +58,7 @@ void equation_text(struct out *out, const struct posix_trace_ledger_np *ledger)
 {
 	out_str(out, "called ");
 	out_unsigned(out, ledger->called);
+	/* A violated equation is visible as such: "!=" instead of "=". */
 	out_str(out, equation_holds(ledger) ? " = reported " : " != reported ");
 	out_unsigned(out, ledger->reported);
 	out_str(out, " + unread ");
@@ -80,6 +92,7 @@ void equation_causes_json(struct out *out, const uint64_t lost[POSIX_TRACE_LOST_
 	out_char(out, '}');
 }
 
+/* This object has no member for unattributed events, as opposed to the text. */
 void equation_json(struct out *out, const struct posix_trace_ledger_np *ledger)
 {
 	out_str(out, "{\"called\":");

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * equation.h - called = reported + unread + lost, with its numbers.
- */
+/* equation.h - the equation called = reported + unread + unattributed + lost of a ledger. */
 #ifndef POSIXTRACE_LOG_EQUATION_H
 #define POSIXTRACE_LOG_EQUATION_H
 
@@ -10,9 +8,10 @@
 
 #include "base/out.h"
 
-/* Every loss together; UINT64_MAX when a damaged ledger's sum is past that. */
+/* Returns the sum of all losses, or UINT64_MAX if the sum of a damaged ledger overflows. */
 uint64_t equation_lost(const struct posix_trace_ledger_np *ledger);
 
+/* Returns true if the terms add up to called. A sum that overflows does not. */
 bool equation_holds(const struct posix_trace_ledger_np *ledger);
 
 /* "called 12 = reported 10 + unread 0 + lost 2 (stream full 2)" */
@@ -21,10 +20,10 @@ void equation_text(struct out *out, const struct posix_trace_ledger_np *ledger);
 /* {"called":12,"reported":10,"unread":0,"lost":2,"lost_by_cause":{"stream full":2}} */
 void equation_json(struct out *out, const struct posix_trace_ledger_np *ledger);
 
-/* {"stream full":2}: the causes of what was lost. */
+/* Writes {"stream full":2}: each cause that lost events, with their number. */
 void equation_causes_json(struct out *out, const uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP]);
 
-/* " (stream full 2, nesting 1)", or nothing when nothing was lost. */
+/* Writes " (stream full 2, nesting 1)", or nothing if no event was lost. */
 void equation_causes(struct out *out, const struct posix_trace_ledger_np *ledger);
 
 #endif

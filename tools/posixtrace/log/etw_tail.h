@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_tail.h - the record of ETW behind the decoded fields of an imported event.
+ * etw_tail.h - the original ETW record behind the decoded fields of an imported event.
  *
- * It is kept so that a log can be written back as it was. The last eight bytes of the data are the
- * record's size and a mark, both little endian. Commands that print fields leave it out, since the
- * fields say the same.
+ * The importer stores it so that the exporter can restore the log exactly. The last eight bytes of
+ * the data are the record's size and a mark, both little endian. Commands that print fields omit
+ * the record, since it repeats them.
  */
 #ifndef POSIXTRACE_LOG_ETW_TAIL_H
 #define POSIXTRACE_LOG_ETW_TAIL_H
@@ -15,7 +15,10 @@
 #define ETW_TAIL_BYTES 8
 #define ETW_TAIL_MARK UINT32_C(0x52575445) /* "ETWR" */
 
-/* How many bytes at the end of data are a record and its tail; 0: none. Checks sizes alone. */
+/*
+ * Returns the number of bytes at the end of data that are a record and its tail, or 0 if there is
+ * none. It checks sizes only; the contents of the record are unchecked.
+ */
 static inline size_t etw_tail(const void *data, size_t len)
 {
 	const unsigned char *end = (const unsigned char *)data + len;

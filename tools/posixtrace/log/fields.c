@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * fields.c - prints the fields of an event by its schema. The library checks the data against the
+ * schema, so a short or forged payload yields fewer values and never a read outside of it.
+ */
 #include "log/fields.h"
 
 #include <string.h>
@@ -6,15 +10,17 @@
 #include "log/etw_tail.h"
 #include "log/value.h"
 
-static void begin(struct posix_trace_values_np *values, const struct log_type *type,
+/* Both passes over the values of an event begin here. */
+static void begin_values(struct posix_trace_values_np *values, const struct log_type *type,
 		  const struct posix_trace_event_np *event)
 {
 	posix_trace_values_begin_np(values, type->schema, event->data, event->data_len, 0);
 }
 
 /*
- * How many bytes no field explains. Events that import made of a log of ETW end in their record,
- * which says what the fields say; the events of others may end as they like.
+ * Returns the number of bytes that no field describes. The record at the end of an event that
+ * import made of an ETW log is not counted, because it repeats the fields. Events of other types
+ * may end with any bytes.
  */
 static size_t rest_len(const struct log_type *type, const struct posix_trace_values_np *values)
 {
@@ -32,12 +38,12 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 {
 	struct posix_trace_values_np values;
 	struct posix_trace_value_np value;
-	bool open = false; /* an array that may be cut short */
+	bool open = false; /* inside of an array; the data may end there */
 	size_t rest;
 
 	if (!type->schema)
 		return false;
-	begin(&values, type, event);
+	begin_values(&values, type, event);
 	while (posix_trace_field_next_np(&values, &value)) {
 		out_char(out, ' ');
 		if (value.index == 0) {
@@ -61,6 +67,10 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 	return true;
 }
 
+/*
+ * Writes the member "fields". If the data ends inside an array, the array is closed early, so that
+ * the JSON remains valid.
+ */
 static void json_fields(struct out *out, struct posix_trace_values_np *values)
 {
 	struct posix_trace_value_np value;
@@ -82,6 +92,10 @@ static void json_fields(struct out *out, struct posix_trace_values_np *values)
 	out_str(out, open ? "]}" : "}");
 }
 
+/*
+ * Writes the member "labels". Elements of arrays have no labels, because the member has one label
+ * for each field.
+ */
 static void json_labels(struct out *out, const struct logfile *log,
 			struct posix_trace_values_np *values,
 			const struct posix_trace_event_np *event)
@@ -105,11 +119,12 @@ bool fields_json(struct out *out, const struct logfile *log, const struct log_ty
 
 	if (!type->schema)
 		return false;
+	/* A second pass over the values costs time; has_labels avoids it for most types. */
 	if (type->has_labels) {
-		begin(&values, type, event);
+		begin_values(&values, type, event);
 		json_labels(out, log, &values, event);
 	}
-	begin(&values, type, event);
+	begin_values(&values, type, event);
 	json_fields(out, &values);
 	rest = rest_len(type, &values);
 	if (rest) {

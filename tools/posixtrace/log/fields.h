@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * fields.h - the data of events whose type was described, field by field.
- */
+/* fields.h - prints the data of an event field by field, if its type has a schema. */
 #ifndef POSIXTRACE_LOG_FIELDS_H
 #define POSIXTRACE_LOG_FIELDS_H
 
@@ -12,15 +10,16 @@
 #include "log/logfile.h"
 
 /*
- * Writes " name=value" for each field, and what no field explains as + and bytes. False and
- * nothing: the type has no schema that is one.
+ * Writes " name=value" for each field, then "+" and hexadecimal digits for bytes that no field
+ * describes. Returns false and writes nothing if the type has no usable schema.
  */
 bool fields_text(struct out *out, const struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event, enum when_form form);
 
 /*
- * As members of a JSON object, each with a comma before it: "fields" by name; "labels", what values
- * are called; "rest", what no field explains. Numbers that a double may not hold are strings.
+ * Writes members of a JSON object, each with a comma before it: "fields" by name; "labels" for
+ * values that have a name; "rest" for bytes that no field describes. Numbers that a double cannot
+ * hold are strings. Returns false as above.
  */
 bool fields_json(struct out *out, const struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event);

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* gaps.c - follows the system events of a log and reports each gap when it ends. */
 #include "log/gaps.h"
 
 #include <string.h>
 
-static void begin(struct gaps *gaps, enum gap_kind kind, int64_t time_ns)
+/* Opens a gap, unless one is open: the parts of one loss belong together. */
+static void open_gap(struct gaps *gaps, enum gap_kind kind, int64_t time_ns)
 {
-	/* A stream that stops because it is full records OVERFLOW, too, before it or behind it. */
+	/*
+	 * A stream that stops because it is full also records OVERFLOW, before the STOP or after
+	 * it.
+	 */
 	if (gaps->is_open) {
 		if (gaps->open.kind == GAP_LOST && kind == GAP_FULL)
 			gaps->open.kind = kind;
@@ -15,7 +20,11 @@ static void begin(struct gaps *gaps, enum gap_kind kind, int64_t time_ns)
 	gaps->open = (struct gap){ time_ns, time_ns, kind };
 }
 
-static unsigned end(struct gaps *gaps, int64_t time_ns, struct gap *gap)
+/*
+ * Closes the open gap and stores it. A damaged log may have times out of order; then the gap has no
+ * length. Returns the number of gaps stored.
+ */
+static unsigned close_gap(struct gaps *gaps, int64_t time_ns, struct gap *gap)
 {
 	if (!gaps->is_open)
 		return 0;
@@ -26,6 +35,10 @@ static unsigned end(struct gaps *gaps, int64_t time_ns, struct gap *gap)
 	return 1;
 }
 
+/*
+ * Returns true if the stream stopped itself (losses_is_automatic() does the same for messages). The
+ * data may be too short.
+ */
 static bool is_automatic(const struct posix_trace_event_np *event)
 {
 	int automatic = 0;
@@ -35,22 +48,25 @@ static bool is_automatic(const struct posix_trace_event_np *event)
 	return automatic != 0;
 }
 
-static unsigned look(struct gaps *gaps, const struct posix_trace_event_np *event, struct gap *gap)
+/* Processes a system event. Returns 1 if it ends a gap. */
+static unsigned system_event(struct gaps *gaps, const struct posix_trace_event_np *event,
+			     struct gap *gap)
 {
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_STOP:
-		begin(gaps, is_automatic(event) ? GAP_FULL : GAP_STOPPED, event->time_ns);
+		open_gap(gaps, is_automatic(event) ? GAP_FULL : GAP_STOPPED, event->time_ns);
 		return 0;
 	case POSIX_TRACE_OVERFLOW:
-		begin(gaps, GAP_LOST, event->time_ns);
+		open_gap(gaps, GAP_LOST, event->time_ns);
 		return 0;
 	case POSIX_TRACE_RESUME:
 		if (gaps->is_open && gaps->open.kind != GAP_LOST)
-			return 0; /* START ends it */
-		begin(gaps, GAP_LOST, event->time_ns);
-		return end(gaps, event->time_ns, gap);
+			return 0; /* the START that follows ends it */
+		/* A RESUME without OVERFLOW occurs when the OVERFLOW itself was overwritten. */
+		open_gap(gaps, GAP_LOST, event->time_ns);
+		return close_gap(gaps, event->time_ns, gap);
 	case POSIX_TRACE_START:
-		return end(gaps, event->time_ns, gap);
+		return close_gap(gaps, event->time_ns, gap);
 	}
 	return 0;
 }
@@ -61,18 +77,20 @@ unsigned gaps_event(struct gaps *gaps, const struct posix_trace_event_np *event,
 	unsigned count = 0;
 
 	if (event->flags & POSIX_TRACE_EVENT_GAP_NP) {
+		/* Times may fall at the seam of a damaged part; then the gap has no length. */
 		bool falls = !gaps->any || gaps->last_ns > event->time_ns;
 
 		gap[count++] = (struct gap){ falls ? event->time_ns : gaps->last_ns, event->time_ns,
 					     GAP_DAMAGED };
 	}
 	gaps_pass(gaps, event->time_ns);
+	/* Types of the program have higher numbers and skip the switch. */
 	if (event->info.posix_event_id <= POSIX_TRACE_FLUSH_STOP)
-		count += look(gaps, event, &gap[count]);
+		count += system_event(gaps, event, &gap[count]);
 	return count;
 }
 
 bool gaps_end(struct gaps *gaps, int64_t last_ns, struct gap *gap)
 {
-	return gaps->is_open && gaps->open.kind != GAP_STOPPED && end(gaps, last_ns, gap);
+	return gaps->is_open && gaps->open.kind != GAP_STOPPED && close_gap(gaps, last_ns, gap);
 }

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * groups.c - counts events in a hash table of groups. Counts by type alone use an array instead,
+ * since that is on the path of every event of a log.
+ */
 #include "log/groups.h"
 
 #include <errno.h>
@@ -6,7 +10,7 @@
 
 #include "base/vec.h"
 
-#define LOOK_EVERY 65536
+#define LOOK_EVERY 65536 /* events between two checks of the stop flag */
 
 struct groups *groups_new(unsigned columns, volatile sig_atomic_t *stop)
 {
@@ -35,6 +39,7 @@ static bool is_same(const struct group *a, const struct group *b)
 	       a->truncated == b->truncated && a->late == b->late;
 }
 
+/* All properties take part. Those that are not in columns are 0 and change nothing. */
 static uint64_t hash_of(const struct group *group)
 {
 	uint64_t hash = hash_number(group->type, (uint64_t)(uint32_t)group->pid << 32 |
@@ -45,6 +50,7 @@ static uint64_t hash_of(const struct group *group)
 	return hash_number(hash, group->len << 2 | (unsigned)group->truncated << 1 | group->late);
 }
 
+/* For table_find(). */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct group *group = array;
@@ -52,15 +58,21 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	return is_same(&group[index], key);
 }
 
-static int count(struct groups *groups, const struct group *group)
+/* Adds the weight of group to the equal group, or makes a new one. */
+static int add_group(struct groups *groups, const struct group *group)
 {
 	uint64_t hash = hash_of(group);
 	uint32_t index = table_find(&groups->table, hash, is_at, groups->group, group);
 
 	if (index != TABLE_NONE) {
+		/* A weight cannot overflow: a log has fewer than 2^64 events. */
 		groups->group[index].weight += group->weight;
 		return 0;
 	}
+	/*
+	 * The log controls the number of groups; without this limit it would control the memory
+	 * too.
+	 */
 	if (groups->count == GROUPS_MAX)
 		return EOVERFLOW;
 	if (!vec_grow(&groups->group, groups->count, 1) ||
@@ -75,12 +87,14 @@ int groups_event(struct groups *groups, const struct posix_trace_event_np *event
 	unsigned columns = groups->columns;
 	struct group group = { .weight = 1 };
 
+	/* The user may interrupt a long query; the flag is read rarely because it is volatile. */
 	if (++groups->looks % LOOK_EVERY == 0 && groups->stop && *groups->stop)
 		return ECANCELED;
 	if (!(columns & ~(unsigned)GROUPS_TYPE) && event->info.posix_event_id < GROUPS_TYPES) {
 		groups->of_type[columns ? event->info.posix_event_id : 0]++;
 		return 0;
 	}
+	/* Only the chosen properties are stored, so that all other members compare equal. */
 	if (columns & GROUPS_TYPE)
 		group.type = event->info.posix_event_id;
 	if (columns & GROUPS_PID)
@@ -97,7 +111,7 @@ int groups_event(struct groups *groups, const struct posix_trace_event_np *event
 		group.truncated = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
 		group.late = (event->flags & POSIX_TRACE_EVENT_LATE_NP) != 0;
 	}
-	return count(groups, &group);
+	return add_group(groups, &group);
 }
 
 int groups_add(struct groups *groups, const struct groups *more)
@@ -105,9 +119,10 @@ int groups_add(struct groups *groups, const struct groups *more)
 	int err = 0;
 
 	for (size_t i = 0; i < GROUPS_TYPES; i++)
+		/* Both objects have the same columns, so of_type means the same. */
 		groups->of_type[i] += more->of_type[i];
 	for (size_t i = 0; !err && i < more->count; i++)
-		err = count(groups, &more->group[i]);
+		err = add_group(groups, &more->group[i]);
 	return err;
 }
 
@@ -115,9 +130,12 @@ int groups_settle(struct groups *groups)
 {
 	int err = 0;
 
+	/*
+	 * With no column at all every event was counted as type 0, which yields the single group.
+	 */
 	for (size_t i = 0; !err && i < GROUPS_TYPES; i++)
 		if (groups->of_type[i])
-			err = count(groups, &(struct group){ .weight = groups->of_type[i],
+			err = add_group(groups, &(struct group){ .weight = groups->of_type[i],
 							     .type = (trace_event_id_t)i });
 	return err;
 }

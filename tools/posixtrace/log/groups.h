@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * groups.h - events counted by some of what they are, so that events that are the same in all of it
- * are one group with a weight.
+ * groups.h - counts events by some of their properties. Events with equal properties are one group
+ * with a weight.
  *
- * Memory    bounded: of more than GROUPS_MAX groups nothing is told.
+ * Memory is bounded: with more than GROUPS_MAX groups the count fails with EOVERFLOW. One thread
+ * uses an object at a time.
  */
 #ifndef POSIXTRACE_LOG_GROUPS_H
 #define POSIXTRACE_LOG_GROUPS_H
@@ -15,43 +16,49 @@
 #include "base/table.h"
 
 #define GROUPS_MAX   65536
-#define GROUPS_TYPES 1024  /* types of lower numbers are counted in a table */
+#define GROUPS_TYPES 1024  /* types with lower numbers are counted in an array */
 
-enum { /* what tells groups apart */
+enum { /* the properties that distinguish groups */
 	GROUPS_TYPE = 1, GROUPS_PID = 2, GROUPS_TID = 4, GROUPS_THREAD = 8, GROUPS_ADDRESS = 16,
 	GROUPS_LEN = 32, GROUPS_FLAGS = 64,
 };
 
-/* What does not tell groups apart is 0. */
+/* Properties that do not distinguish groups are 0. */
 struct group {
 	uint64_t weight;
 	trace_event_id_t type;
 	pid_t pid, tid;
 	uint64_t thread, address, len;
 	bool truncated, late;
-	unsigned log;          /* for the caller */
+	unsigned log;          /* for the caller; the functions below leave it at 0 */
 };
 
 struct groups {
 	unsigned columns;
-	/* not 0: counting ends with ECANCELED; NULL: nothing stops it */
+	/* If it is not 0, counting ends with ECANCELED. NULL: nothing stops it. */
 	volatile sig_atomic_t *stop;
 	uint64_t looks;
 	uint64_t of_type[GROUPS_TYPES];
 	struct group *group;
 	size_t count;
-	struct table table;    /* finds them */
+	struct table table;    /* finds a group by its properties */
 };
 
-/* NULL: no memory. */
+/* columns is a set of GROUPS_*. Returns NULL without memory. */
 struct groups *groups_new(unsigned columns, volatile sig_atomic_t *stop);
 void groups_free(struct groups *groups);
 
-/* 0, ENOMEM, EOVERFLOW: too many groups, or ECANCELED. */
+/*
+ * groups_event() counts one event, groups_add() adds the counts of another object with the same
+ * columns. Both return 0, ENOMEM, EOVERFLOW (too many groups), or ECANCELED.
+ */
 int groups_event(struct groups *groups, const struct posix_trace_event_np *event);
 int groups_add(struct groups *groups, const struct groups *more);
 
-/* After the last event: makes groups of of_type, too. 0 or as above. */
+/*
+ * Makes groups of the counts in of_type. To be called once, after the last event. Returns 0 or an
+ * error as above.
+ */
 int groups_settle(struct groups *groups);
 
 #endif

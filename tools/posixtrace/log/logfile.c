@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * logfile.c - opens a log with as much salvage as necessary, learns its types, and reports its
+ * faults.
+ */
 #include "log/logfile.h"
 
 #include <errno.h>
@@ -17,7 +21,10 @@
 
 #define TYPES_MAX 65536 /* more ids than any version of the format can hold */
 
-/* Of a log that comes through a pipe the beginning is there. */
+/*
+ * For spool_seekable(): returns true if the first bytes are those of a log. A log that arrives
+ * through a pipe is incomplete then, so it is opened with salvage.
+ */
 static bool is_log(int file)
 {
 	trace_id_t trid;
@@ -30,8 +37,9 @@ static bool is_log(int file)
 
 int logfile_open_fd(struct logfile *log, const char *path)
 {
-	static bool input_taken;
+	static bool input_taken; /* standard input was read as a pipe or file */
 	bool input = !strcmp(path, "-");
+	/* A terminal that is given as a log must not become the controlling one. */
 	int fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	int err;
 
@@ -42,12 +50,18 @@ int logfile_open_fd(struct logfile *log, const char *path)
 		say("%s: %s", log->path, strerror(errno));
 		return TOOL_FAILURE;
 	}
-	/* A pipe is empty then, which would be told as a log that is none. */
+	/*
+	 * A pipe that was read once is empty; without this check the message would be that it is no
+	 * log.
+	 */
 	if (input && input_taken && lseek(fd, 0, SEEK_CUR) < 0) {
 		close(fd);
 		say("%s: can only be read once", log->path);
 		return TOOL_FAILURE;
 	}
+	/*
+	 * A second "-" is possible for a regular file, whose offset is reset by reading by offset.
+	 */
 	input_taken |= input;
 	err = spool_seekable(fd, is_log, &log->fd);
 	if (err) {
@@ -58,14 +72,18 @@ int logfile_open_fd(struct logfile *log, const char *path)
 	return TOOL_OK;
 }
 
+/*
+ * Opens the log's stream with salvage and reads its facts. Sets whole. Returns 0 or an error
+ * number.
+ */
 static int open_stream(struct logfile *log)
 {
 	trace_id_t strict;
 	int err = posix_trace_open(log->fd, &strict);
 
 	/*
-	 * Even a log that posix_trace_open() takes is read with salvage: a block damaged in its
-	 * middle would end the events there, and nothing would say that there are more.
+	 * Even a log that posix_trace_open() accepts is read with salvage. A block damaged in the
+	 * middle would otherwise end the events there, without a message that there are more.
 	 */
 	if (!err) {
 		posix_trace_close(strict);
@@ -82,7 +100,10 @@ static int open_stream(struct logfile *log)
 	return err;
 }
 
-/* An escaped name needs up to four times its room; few need more than the name itself. */
+/*
+ * Returns the name of a type with its unsafe characters escaped, in memory of the exact size, and
+ * its length. An escape has up to four bytes for one.
+ */
 static char *shown_name(const struct log_type *type, size_t *len)
 {
 	static struct out scratch = { .fd = -1 };
@@ -99,6 +120,10 @@ static char *shown_name(const struct log_type *type, size_t *len)
 	return shown;
 }
 
+/*
+ * The array of types by id, filled with NULL. A caller passes one of two sizes, so that the hostile
+ * id of an event does not select the size.
+ */
 static bool grow_ids(struct logfile *log, size_t ids)
 {
 	struct log_type **by_id = realloc(log->by_id, ids * sizeof(*by_id));
@@ -119,6 +144,7 @@ static void free_type(struct log_type *type)
 	free(type);
 }
 
+/* Returns true if a field may have a label, so that fields_json() needs its second pass. */
 static bool may_have_labels(const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < schema->fields; i++)
@@ -130,7 +156,10 @@ static bool may_have_labels(const struct posix_trace_schema_np *schema)
 	return false;
 }
 
-/* False: no memory. A text that is no schema leaves the data opaque; the check tells of it. */
+/*
+ * Reads and parses the schema of a type. Returns false without memory. An invalid schema leaves the
+ * data opaque; the command verify reports it.
+ */
 static bool learn_schema(struct logfile *log, struct log_type *type)
 {
 	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
@@ -150,6 +179,10 @@ static bool learn_schema(struct logfile *log, struct log_type *type)
 	return true;
 }
 
+/*
+ * Returns the type with this id, and creates it if necessary. Returns NULL without memory. The id
+ * must be below TYPES_MAX. The command's function choose sees each type once, here.
+ */
 static struct log_type *learn_type(struct logfile *log, trace_event_id_t id)
 {
 	struct log_type *type;
@@ -181,6 +214,7 @@ static struct log_type *learn_type(struct logfile *log, trace_event_id_t id)
 	return type;
 }
 
+/* Creates the types that the log lists, in its order. Returns false without memory. */
 static bool learn_types(struct logfile *log)
 {
 	for (;;) {
@@ -191,6 +225,7 @@ static bool learn_types(struct logfile *log)
 		if (posix_trace_eventtypelist_getnext_id(log->trid, &id, &unavailable) ||
 		    unavailable)
 			return true;
+		/* A forged list may contain any id. */
 		if (id >= TYPES_MAX)
 			continue;
 		type = learn_type(log, id);
@@ -207,7 +242,7 @@ static bool learn_types(struct logfile *log)
 
 const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id)
 {
-	static char shown[] = "event#?";
+	static char shown[] = "event#?"; /* for ids out of range and without memory */
 	static const struct log_type unknown = {
 		.chosen = true, .name = "event#?", .name_len = 7, .shown = shown, .shown_len = 7,
 	};
@@ -216,9 +251,11 @@ const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id)
 	if (id < log->ids && log->by_id[id])
 		return log->by_id[id];
 	type = id < TYPES_MAX ? learn_type(log, id) : NULL;
+	/* Without memory the event is still shown, under the common type. */
 	return type ? type : &unknown;
 }
 
+/* The search for an object's name costs time for each pointer; most logs have no objects. */
 static void learn_objects(struct logfile *log)
 {
 	struct posix_trace_object_np object;
@@ -228,6 +265,7 @@ static void learn_objects(struct logfile *log)
 			   !unavailable;
 }
 
+/* Opens log->fd. On an error it closes the descriptor. */
 static int open_log(struct logfile *log, bool (*choose)(const struct log_type *type))
 {
 	int err, status;
@@ -289,13 +327,13 @@ uint64_t logfile_events(const struct logfile *log)
 {
 	struct posix_trace_ledger_np ledger;
 
-	/* Of others the library would have to read the whole log. */
+	/* A log that was not completed has no counts. The library would have to read all of it. */
 	return log->info.complete && !posix_trace_get_ledger_np(log->trid, &ledger)
 		       ? ledger.reported
 		       : 0;
 }
 
-static struct timespec moment(int64_t time_ns)
+static struct timespec timespec_of(int64_t time_ns)
 {
 	struct timespec when = { .tv_sec = time_ns / 1000000000, .tv_nsec = time_ns % 1000000000 };
 
@@ -306,9 +344,9 @@ static struct timespec moment(int64_t time_ns)
 	return when;
 }
 
-#define LAST_BOUND_NS (INT64_MAX - INT64_C(2000000000)) /* the library takes none behind it */
+#define LAST_BOUND_NS (INT64_MAX - INT64_C(2000000000)) /* the greatest that the library accepts */
 
-/* Times at the ends of what a number can say are no bound. */
+/* INT64_MIN, INT64_MAX and times near them mean that there is no bound. */
 static bool is_bound(int64_t time_ns)
 {
 	return time_ns > INT64_MIN / 2 && time_ns < LAST_BOUND_NS;
@@ -316,11 +354,11 @@ static bool is_bound(int64_t time_ns)
 
 int logfile_window(const struct logfile *log, int64_t begin_ns, int64_t end_ns)
 {
-	struct timespec begin = moment(begin_ns < LAST_BOUND_NS ? begin_ns : LAST_BOUND_NS);
-	struct timespec end = moment(end_ns);
+	struct timespec begin = timespec_of(begin_ns < LAST_BOUND_NS ? begin_ns : LAST_BOUND_NS);
+	struct timespec end = timespec_of(end_ns);
 	int err = 0;
 
-	/* Before 1970 there is nothing to skip. */
+	/* Times before 1970 cannot be sought; the log has no such events to skip. */
 	if (begin_ns > 0)
 		err = posix_trace_seek_np(log->trid, &begin);
 	if (!err && is_bound(end_ns) && !logfile_ends_before(log, end_ns))
@@ -355,6 +393,7 @@ struct faults {
 	uint64_t limit, said;
 };
 
+/* Prints a fault, up to the limit. The library calls it for each. */
 static void say_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
 	struct faults *faults = arg;
@@ -381,6 +420,7 @@ int logfile_say_faults(const struct logfile *log, uint64_t limit)
 	return check.faults || !check.complete ? TOOL_DAMAGED : TOOL_OK;
 }
 
+/* Stores a copy of the first reason only. */
 static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
 {
 	char **reason = arg;
@@ -397,7 +437,10 @@ int logfile_say_why(const struct logfile *log, int err)
 	struct posix_trace_check_np check;
 	char *reason = NULL;
 
-	/* The check knows why this is no log. */
+	/*
+	 * The library's check gives the reason in words. The formats are tried only for a file that
+	 * is no log.
+	 */
 	if (err == EINVAL) {
 		posix_trace_check_np(log->fd, keep_reason, &reason, &check);
 		format = logfile_foreign_format ? logfile_foreign_format(log->fd) : NULL;

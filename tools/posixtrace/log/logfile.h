@@ -2,8 +2,11 @@
 /*
  * logfile.h - a log that a command reads, and the names of its event types.
  *
- * Standard input and files that cannot seek are copied to a temporary file first.
- * Errors are said on standard error; the functions return what a command exits with.
+ * Standard input and files that cannot seek are copied to a temporary file first. The functions
+ * print errors on standard error and return an exit status, except where they return an error
+ * number.
+ *
+ * One thread uses a logfile. Other threads may read its types while that thread creates none.
  */
 #ifndef POSIXTRACE_LOG_LOGFILE_H
 #define POSIXTRACE_LOG_LOGFILE_H
@@ -13,16 +16,16 @@
 
 struct log_type {
 	trace_event_id_t id;
-	bool listed;            /* the log names it; others come only from damaged logs */
-	bool chosen;            /* for a command's use, like index */
-	size_t index;
+	bool listed;            /* the log lists it; only a damaged log has other types */
+	bool chosen;            /* the result of choose(); without choose() true */
+	size_t index;           /* in logfile.list; 0 if not listed */
 	size_t name_len;
 	size_t shown_len;
-	/* NULL: not described, or not in a way that can be used */
+	/* NULL: the log has no schema for it, or an invalid one. */
 	struct posix_trace_schema_np *schema;
-	char *schema_text;      /* what the log says, also where that is no schema; NULL: nothing */
-	bool has_labels;        /* values of it may be called something */
-	char *shown;            /* the name, safe for a terminal */
+	char *schema_text;      /* the schema in the log, valid or not; NULL: none */
+	bool has_labels;        /* a field's values may have labels, see fields.h */
+	char *shown;            /* the name with unsafe characters escaped */
 	char name[TRACE_EVENT_NAME_MAX + 1];
 };
 
@@ -30,68 +33,83 @@ struct logfile {
 	const char *path;       /* as the command line has it; "standard input" for "-" */
 	int fd;
 	trace_id_t trid;
-	bool whole;             /* posix_trace_open() takes it */
+	bool whole;             /* posix_trace_open() accepts it */
 	struct posix_trace_loginfo_np info;
-	bool has_objects;       /* names of things in memory */
-	struct log_type **by_id;
+	bool has_objects;       /* it has names of objects in memory */
+	struct log_type **by_id; /* NULL for an id without type so far */
 	size_t ids;
-	struct log_type **list; /* in the log's order */
+	struct log_type **list; /* the listed types in the log's order */
 	size_t types;
-	bool (*choose)(const struct log_type *type); /* sets chosen, if there is one */
+	bool (*choose)(const struct log_type *type); /* sets chosen; may be NULL */
 };
 
-/* Only the descriptor: for those that do not read events. */
+/* Opens the descriptor only, for commands that do not read events. */
 int logfile_open_fd(struct logfile *log, const char *path);
 
 /*
- * Opens the log, with posix_trace_open() if that takes it, else as far as it can be read, and
- * says so. TOOL_OK also for a salvaged log, see whole; otherwise nothing is open.
+ * Opens the log and its types. A damaged or incomplete log is opened with salvage, which is
+ * reported; the status is TOOL_OK then, too, and whole or info.complete is false. With another
+ * status nothing is open. choose may be NULL.
  */
 int logfile_open(struct logfile *log, const char *path,
 		 bool (*choose)(const struct log_type *type));
-/* The same for a file that is open and can seek; it is the log's from then on. */
+/*
+ * Does the same for an open file that can seek. The log owns the descriptor from then on, also
+ * after an error.
+ */
 int logfile_open_given(struct logfile *log, int fd, const char *name);
 /*
- * Of the log's events only those in these times are wanted, both included; others may come that
- * stand beside them. INT64_MIN and INT64_MAX: no bound. 0 or an error number.
+ * Restricts the reading to the events in these times, both included. The reader may return further
+ * events near them, so the caller must check. INT64_MIN and INT64_MAX: no bound. Returns 0 or an
+ * error number.
  */
 int logfile_window(const struct logfile *log, int64_t begin_ns, int64_t end_ns);
 
 /*
- * Whether something is wrong with it, as far as it was opened and read since its position was moved
- * last. True also where it was never completed.
+ * Returns true if the log is damaged or was never completed. It considers what was found at the
+ * opening and in the reading since the position last changed by a seek.
  */
 bool logfile_is_damaged(const struct logfile *log);
-/* Of a reader of it of its own, which was read. */
+/* Does the same for a separate reader of the log, without the tests of the opening. */
 bool logfile_reader_is_damaged(trace_id_t trid);
 
-/* How many events it has, if its writer has counted them; else 0. */
+/* Returns the number of events that the log's writer has counted, or 0 if the log is incomplete. */
 uint64_t logfile_events(const struct logfile *log);
 
-/* Such an end leaves nothing out. */
+/* Returns true if the log has no events after end_ns. */
 static inline bool logfile_ends_before(const struct logfile *log, int64_t end_ns)
 {
 	return log->info.last_ns <= end_ns;
 }
 
+/* Frees the types and closes the stream and the descriptor. */
 void logfile_close(struct logfile *log);
 
-/* The type of an event; never NULL. An id without a name is called event#ID. */
+/*
+ * Returns the type of an event, never NULL. An id without a name gets the name event#ID; an id out
+ * of range shares one type. It may create a type, so that only one thread may call it.
+ */
 const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id);
 
-/* One fault as posixtrace: LOG:OFFSET: REASON. */
+/* Prints one fault as "posixtrace: LOG:OFFSET: REASON". */
 void logfile_say_fault(const struct logfile *log, const struct posix_trace_fault_np *fault);
 
-/* Says all that is wrong with the log, at most limit faults. What a command exits with. */
+/*
+ * Checks the whole log and prints its faults, at most limit of them and the number of the others.
+ * Returns TOOL_OK, TOOL_DAMAGED or TOOL_FAILURE.
+ */
 int logfile_say_faults(const struct logfile *log, uint64_t limit);
 
 /*
- * The name of the other trace format that a file has, or NULL. main.c sets it: the formats have a
- * higher rank than this room.
+ * Returns the name of the foreign trace format of a file, or NULL. main.c sets this pointer,
+ * because the room of the formats ranks higher than this one.
  */
 extern const char *(*logfile_foreign_format)(int fd);
 
-/* Says why the library does not open it. TOOL_FAILURE. */
+/*
+ * Prints the reason why the library does not open the log; err is the library's error. Returns
+ * TOOL_FAILURE.
+ */
 int logfile_say_why(const struct logfile *log, int err);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * losses.c - warnings about gaps and losses. The state holds one open gap; its events are merged
+ * into one line.
+ */
 #include "log/losses.h"
 
 #include <string.h>
@@ -9,10 +13,15 @@ void losses_init(struct losses *losses, const char *path, enum when_form form)
 {
 	memset(losses, 0, sizeof(*losses));
 	losses->path = path;
+	/* form applies to all times in the warnings. */
 	losses->form = form;
 }
 
-static const char *cause(const struct losses *losses)
+/*
+ * Returns the text for an open gap. A full stream without OVERFLOW recorded nothing, so no event is
+ * known to be lost.
+ */
+static const char *cause_text(const struct losses *losses)
 {
 	if (losses->stopped && losses->overflowed)
 		return "the stream was full and stopped itself: events were lost";
@@ -21,22 +30,24 @@ static const char *cause(const struct losses *losses)
 	return "events were lost";
 }
 
-static void tell(struct losses *losses, int64_t until_ns)
+/* Prints the open gap with its begin, end and length, and closes it. */
+static void warn_gap(struct losses *losses, int64_t until_ns)
 {
 	char since[WHEN_BYTES], until[WHEN_BYTES], span[WHEN_BYTES];
 	int64_t span_ns;
 
-	/* A damaged log may hold any two times. */
+	/* A damaged log may contain any two times. */
 	if (__builtin_sub_overflow(until_ns, losses->since_ns, &span_ns))
 		span_ns = INT64_MAX;
 	say_warning("%s: %s: %s until %s (%s s)", losses->path,
-		    when_string(since, losses->since_ns, losses->form), cause(losses),
+		    when_string(since, losses->since_ns, losses->form), cause_text(losses),
 		    when_string(until, until_ns, losses->form), when_span_string(span, span_ns));
 	losses->stopped = false;
 	losses->overflowed = false;
 }
 
-static void begin(struct losses *losses, int64_t time_ns)
+/* The first event of a gap gives its begin. */
+static void begin_gap(struct losses *losses, int64_t time_ns)
 {
 	if (!losses->stopped && !losses->overflowed)
 		losses->since_ns = time_ns;
@@ -51,16 +62,17 @@ bool losses_is_automatic(const struct posix_trace_event_np *event)
 	return automatic != 0;
 }
 
-/* RESUME stands before START in the gap of a full stream; START ends that one. */
-static void resume(struct losses *losses, int64_t time_ns)
+/* Processes RESUME. In the gap of a full stream RESUME precedes START, and START ends that gap. */
+static void resume_event(struct losses *losses, int64_t time_ns)
 {
 	char until[WHEN_BYTES];
 
 	if (losses->stopped)
 		return;
 	if (losses->overflowed)
-		tell(losses, time_ns);
+		warn_gap(losses, time_ns);
 	else
+		/* The OVERFLOW was overwritten together with the events. */
 		say_warning("%s: %s: events before this one were lost", losses->path,
 			    when_string(until, time_ns, losses->form));
 }
@@ -70,27 +82,30 @@ void losses_event(struct losses *losses, const struct posix_trace_event_np *even
 	if (event->flags & POSIX_TRACE_EVENT_GAP_NP) {
 		char when[WHEN_BYTES];
 
+		/* The reader marks the first event behind a damaged part. */
 		losses->skipped = true;
 		say_warning("%s: %s: a damaged part of the log was skipped before this event",
 			    losses->path, when_string(when, event->time_ns, losses->form));
 	}
 	switch (event->info.posix_event_id) {
+	/* A STOP by posix_trace_stop() is intended and loses no event. */
 	case POSIX_TRACE_STOP:
+		/* A STOP by posix_trace_stop() is intended and loses no event. */
 		if (losses_is_automatic(event)) {
-			begin(losses, event->time_ns);
+			begin_gap(losses, event->time_ns);
 			losses->stopped = true;
 		}
 		break;
 	case POSIX_TRACE_OVERFLOW:
-		begin(losses, event->time_ns);
+		begin_gap(losses, event->time_ns);
 		losses->overflowed = true;
 		break;
 	case POSIX_TRACE_RESUME:
-		resume(losses, event->time_ns);
+		resume_event(losses, event->time_ns);
 		break;
 	case POSIX_TRACE_START:
 		if (losses->stopped)
-			tell(losses, event->time_ns);
+			warn_gap(losses, event->time_ns);
 		break;
 	}
 }
@@ -101,12 +116,13 @@ void losses_end(struct losses *losses)
 
 	if (losses->stopped || losses->overflowed)
 		say_warning("%s: %s: %s from here to the end", losses->path,
-			    when_string(since, losses->since_ns, losses->form), cause(losses));
+			    when_string(since, losses->since_ns, losses->form), cause_text(losses));
 }
 
 int losses_ledger(struct losses *losses, trace_id_t trid)
 {
 	struct posix_trace_ledger_np ledger;
+	/* The ledger also has losses that left no gap, such as those by nesting. */
 	int err = posix_trace_get_ledger_np(trid, &ledger);
 
 	if (err)
@@ -124,6 +140,7 @@ uint64_t losses_count(const struct posix_trace_ledger_np *ledger)
 	uint64_t sum = 0;
 
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		/* The causes of a damaged ledger may have any values. */
 		if (i != POSIX_TRACE_LOST_CLEARED_NP &&
 		    __builtin_add_overflow(sum, ledger->lost[i], &sum))
 			return UINT64_MAX;

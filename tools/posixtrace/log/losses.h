@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * losses.h - says on standard error where a log has gaps, and what its ledger says was lost.
+ * losses.h - reports on standard error the gaps of a log, and the losses in its ledger.
  *
- * A gap is told when it ends, before the first event after it: there both times are known, and
- * what belongs to one gap (STOP, OVERFLOW, RESUME, START) makes one line.
+ * A gap is reported when it ends, before the first event behind it. Both times are known then, and
+ * the system events of one gap (STOP, OVERFLOW, RESUME, START) make one line.
  */
 #ifndef POSIXTRACE_LOG_LOSSES_H
 #define POSIXTRACE_LOG_LOSSES_H
@@ -18,27 +18,28 @@ struct losses {
 	enum when_form form;
 	bool stopped;    /* the stream stopped itself: it was full */
 	bool overflowed;
-	bool skipped;    /* a damaged part was seen */
-	int64_t since_ns;
+	bool skipped;    /* a damaged part was skipped */
+	int64_t since_ns; /* of the open gap, if stopped or overflowed */
 };
 
+/* path is the log's name for the messages. */
 void losses_init(struct losses *losses, const char *path, enum when_form form);
 
-/* Every event, in the log's order. */
+/* To be called for every event, in the log's order. */
 void losses_event(struct losses *losses, const struct posix_trace_event_np *event);
 
-/* Of STOP: the stream was full and stopped itself. */
+/* Returns true for the STOP of a stream that was full and stopped itself. */
 bool losses_is_automatic(const struct posix_trace_event_np *event);
 
-/* The end of the events: a gap that is still open. */
+/* Reports a gap that is still open after the last event. */
 void losses_end(struct losses *losses);
 
-/* The ledger's losses, cause by cause; 0 or an error number. */
+/* Reports the losses in the ledger, one line for each cause. Returns 0 or an error number. */
 int losses_ledger(struct losses *losses, trace_id_t trid);
 
 /*
- * Events that the program would have wanted: all causes but posix_trace_clear(), which the
- * program called to be rid of them.
+ * Returns the number of lost events that the program wanted: all causes except posix_trace_clear(),
+ * by which the program itself removed events.
  */
 uint64_t losses_count(const struct posix_trace_ledger_np *ledger);
 

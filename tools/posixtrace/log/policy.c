@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* policy.c - names of policies. The values of the three kinds of policies are distinct. */
 #include "log/policy.h"
 
 #include <trace_np.h>
 
+/*
+ * The number comes from a log and may be any. The words are those that the output of the commands
+ * promises, with blanks instead of the standard's underscores.
+ */
 const char *policy_name(int policy)
 {
 	switch (policy) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* preload_types.c - the names, made from the list that the library itself uses. */
 #include "log/preload_types.h"
 
 #include <stddef.h>
 
-#include "../../../lib/preload/types.h" /* the only list of them */
+#include "../../../lib/preload/types.h" /* the only list of these types */
 
 const char *const preload_types[] = {
 #define NAME(type, family, name, schema) name,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* program.c - finds the name of a traced program in events and mappings. */
 #include "log/program.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+/* Stores the part of path behind the last slash. The path of an event has no terminating NUL. */
 static void set_base(char name[PROGRAM_NAME_BYTES], const char *path, size_t len)
 {
 	const char *slash = memrchr(path, '/', len);
@@ -19,6 +21,10 @@ bool program_told(const char *type, const struct posix_trace_schema_np *schema, 
 	struct posix_trace_value_np value;
 
 	if (!schema || strcmp(type, "process.start") != 0)
+		/*
+		 * A schema in the log may differ from the library's: the field is found by name and
+		 * its form is checked.
+		 */
 		return false;
 	for (unsigned i = 0; i < schema->fields; i++) {
 		if (strcmp(schema->field[i].name, "program") != 0 ||
@@ -43,14 +49,16 @@ bool program_mapped(trace_id_t log, pid_t pid, int64_t time_ns, char name[PROGRA
 	if (posix_trace_mapping_rewind_np(log))
 		return false;
 	while (!posix_trace_mapping_getnext_np(log, &mapping, &unavailable) && !unavailable) {
+		/* A program may change by execve(), so only mappings at the time count. */
 		if (mapping.pid != pid || mapping.from_ns > time_ns || mapping.until_ns < time_ns)
 			continue;
+		/* A mapping with a parent is a note that the process was forked. */
 		if (mapping.parent)
 			*parent = mapping.parent;
 		else if (mapping.start < lowest)
 			lowest = mapping.start, path = mapping.path;
 	}
-	/* The program is mapped below its libraries. */
+	/* The kernel maps the program below its shared libraries. */
 	if (path)
 		set_base(name, path, strlen(path));
 	return path != NULL;

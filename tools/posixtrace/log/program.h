@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * program.h - the program that a process of a trace executes, by its file's name without folders:
- * what an event process.start of libposixtrace-preload.so says, or else the lowest file that was
- * mapped.
+ * program.h - finds the program that a process of a trace executes, as the name of its file without
+ * folders. The source is an event process.start of libposixtrace-preload.so, or else the lowest
+ * mapped file.
  */
 #ifndef POSIXTRACE_LOG_PROGRAM_H
 #define POSIXTRACE_LOG_PROGRAM_H
@@ -12,13 +12,13 @@
 
 #define PROGRAM_NAME_BYTES (POSIX_TRACE_OBJECT_NAME_MAX_NP + 1)
 
-/* False: the event does not say it. */
+/* Gets the name from the data of an event of this type. Returns false if the event has none. */
 bool program_told(const char *type, const struct posix_trace_schema_np *schema, const void *data,
 		  size_t len, char name[PROGRAM_NAME_BYTES]);
 
 /*
- * What a log knows by the mappings of that process at that time. False: nothing; if *parent is not
- * 0, the process then executed what that one did.
+ * Gets the name from the log's mappings of the process at that time. Returns false if there are
+ * none. If *parent is not 0 then, the process executed the same program as that parent.
  */
 bool program_mapped(trace_id_t log, pid_t pid, int64_t time_ns, char name[PROGRAM_NAME_BYTES],
 		    pid_t *parent);

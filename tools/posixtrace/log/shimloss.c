@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* shimloss.c - reads the counts of untraced calls from the events posixtrace_shim_lost of a log. */
 #include "log/shimloss.h"
 
 #include <string.h>
@@ -9,14 +10,18 @@
 
 #define NAME "posixtrace_shim_lost"
 
-static void add(uint64_t *to, uint64_t count)
+/* A damaged log may hold any counts; the sum stays at its maximum. */
+static void add_saturated(uint64_t *to, uint64_t count)
 {
 	if (__builtin_add_overflow(*to, count, to))
 		*to = UINT64_MAX;
 }
 
-/* False: the event has no such number. */
-static bool number(const struct posix_trace_schema_np *schema, const char *name,
+/*
+ * Stores the value of the unsigned field with this name. Returns false if the event has no such
+ * field.
+ */
+static bool field_number(const struct posix_trace_schema_np *schema, const char *name,
 		   const struct posix_trace_event_np *event, uint64_t *count)
 {
 	struct posix_trace_value_np value;
@@ -32,25 +37,29 @@ static bool number(const struct posix_trace_schema_np *schema, const char *name,
 	return false;
 }
 
-static void take(struct shimloss *loss, const struct posix_trace_schema_np *schema,
+/* Adds the counts of one event. Fields that it lacks count as 0. */
+static void add_event(struct shimloss *loss, const struct posix_trace_schema_np *schema,
 		 const struct posix_trace_event_np *event)
 {
 	uint64_t early = 0, early_alloc = 0, unnamed = 0, holds = 0;
 
-	number(schema, "early", event, &early);
-	number(schema, "unnamed", event, &unnamed);
-	number(schema, "holds", event, &holds);
-	add(&loss->early, early);
-	/* The library of older logs did not tell families apart. */
-	if (number(schema, "early_alloc", event, &early_alloc))
-		add(&loss->early_alloc, early_alloc < early ? early_alloc : early);
+	field_number(schema, "early", event, &early);
+	field_number(schema, "unnamed", event, &unnamed);
+	field_number(schema, "holds", event, &holds);
+	add_saturated(&loss->early, early);
+	/*
+	 * Older versions of the library did not count by family. The field early_alloc cannot
+	 * exceed early, unless the log is damaged.
+	 */
+	if (field_number(schema, "early_alloc", event, &early_alloc))
+		add_saturated(&loss->early_alloc, early_alloc < early ? early_alloc : early);
 	else
-		add(&loss->early_any, early);
-	add(&loss->unnamed, unnamed);
-	add(&loss->holds, holds);
+		add_saturated(&loss->early_any, early);
+	add_saturated(&loss->unnamed, unnamed);
+	add_saturated(&loss->holds, holds);
 }
 
-static const struct log_type *find(const struct logfile *log)
+static const struct log_type *find_type(const struct logfile *log)
 {
 	for (size_t i = 0; i < log->types; i++)
 		if (!strcmp(log->list[i]->name, NAME))
@@ -58,7 +67,10 @@ static const struct log_type *find(const struct logfile *log)
 	return NULL;
 }
 
-/* Most stand near the begin of the log: the reading ends with the last one that was reported. */
+/*
+ * Reads the given number of these events. Most are near the begin of the log, so the reading ends
+ * after the last one that the ledger reports instead of at the end of the log.
+ */
 static int read_events(struct shimloss *loss, const struct log_type *type, trace_id_t trid,
 		       uint64_t events)
 {
@@ -70,7 +82,7 @@ static int read_events(struct shimloss *loss, const struct log_type *type, trace
 			return 0;
 		if (event.info.posix_event_id != type->id)
 			continue;
-		take(loss, type->schema, &event);
+		add_event(loss, type->schema, &event);
 		events--;
 	}
 	return events ? err : 0;
@@ -78,7 +90,7 @@ static int read_events(struct shimloss *loss, const struct log_type *type, trace
 
 int shimloss_read(struct shimloss *loss, const struct logfile *log)
 {
-	const struct log_type *type = find(log);
+	const struct log_type *type = find_type(log);
 	struct posix_trace_ledger_np ledger;
 	trace_id_t trid;
 	int err;
@@ -86,9 +98,11 @@ int shimloss_read(struct shimloss *loss, const struct logfile *log)
 	memset(loss, 0, sizeof(*loss));
 	if (!type || !type->schema)
 		return 0;
+	/* The ledger has the number of such events without reading the log. */
 	err = posix_trace_get_ledger_type_np(log->trid, type->id, &ledger);
 	if (err || !ledger.reported)
 		return err;
+	/* A reader of its own: the position of log->trid does not change. */
 	err = posix_trace_open_np(log->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid);
 	if (err)
 		return err;
@@ -97,6 +111,10 @@ int shimloss_read(struct shimloss *loss, const struct logfile *log)
 	return err;
 }
 
+/*
+ * The name of a type decides: its family is the part before the point, and types with times of
+ * locks end in "_held".
+ */
 unsigned shimloss_kinds(const char *type)
 {
 	static const char held[] = "_held";
@@ -115,20 +133,25 @@ unsigned shimloss_kinds(const char *type)
 	return kinds;
 }
 
+/* Losses whose kind is unknown count for every kind, so the result is an upper bound. */
 uint64_t shimloss_of(const struct shimloss *loss, unsigned kinds)
 {
 	uint64_t count = 0;
 
 	if (!kinds)
 		return 0;
-	add(&count, loss->unnamed);
-	add(&count, loss->early_any);
+	add_saturated(&count, loss->unnamed);
+	add_saturated(&count, loss->early_any);
 	if (kinds & SHIMLOSS_ALLOC)
-		add(&count, loss->early_alloc);
+		add_saturated(&count, loss->early_alloc);
 	if (kinds & SHIMLOSS_OTHER)
-		add(&count, loss->early - loss->early_alloc - loss->early_any);
+		/*
+		 * The sums were limited when they were added, so this does not wrap unless a sum is
+		 * saturated.
+		 */
+		add_saturated(&count, loss->early - loss->early_alloc - loss->early_any);
 	if (kinds & SHIMLOSS_HOLDS)
-		add(&count, loss->holds);
+		add_saturated(&count, loss->holds);
 	return count;
 }
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sysdata.c - decodes the data of system events. The data is as hostile as that of any event: its
+ * size and its sets are checked first.
+ */
 #include "log/sysdata.h"
 
 #include <string.h>
 
 #include "base/text.h"
 
+/* Returns true if the type with this index in the log's list is in the set. */
 static bool is_member(const struct logfile *log, size_t index, const trace_event_set_t *set)
 {
 	int ismember;
@@ -12,7 +17,10 @@ static bool is_member(const struct logfile *log, size_t index, const trace_event
 	return !posix_trace_eventset_ismember(log->list[index]->id, set, &ismember) && ismember;
 }
 
-/* A set that the library does not take as one is shown as bytes, like any data. */
+/*
+ * Returns true if the library accepts the bytes as a set. Otherwise the data is shown as bytes. A
+ * set does not describe itself, so membership of one known type is the test.
+ */
 static bool is_set(const struct logfile *log, const trace_event_set_t *set)
 {
 	int ismember;
@@ -21,6 +29,8 @@ static bool is_set(const struct logfile *log, const trace_event_set_t *set)
 	       !posix_trace_eventset_ismember(log->list[0]->id, set, &ismember);
 }
 
+/* Writes the names of the types that are in the set, or of those that are not. */
+/* names are already escaped for a terminal in shown. */
 static void set_names(struct out *out, const struct logfile *log, const trace_event_set_t *set,
 		      bool members)
 {
@@ -36,8 +46,11 @@ static void set_names(struct out *out, const struct logfile *log, const trace_ev
 	out_char(out, '}');
 }
 
+/* Writes the set in the shorter form: by its members or by the types that it lacks. */
+/* Sets of a log often have hundreds of types; the text names the smaller half. */
 static void set_text(struct out *out, const struct logfile *log, const trace_event_set_t *set)
 {
+	/* Types that the log does not list are not considered. */
 	size_t members = 0;
 
 	for (size_t i = 0; i < log->types; i++)
@@ -54,6 +67,7 @@ static void set_text(struct out *out, const struct logfile *log, const trace_eve
 	}
 }
 
+/* JSON has the members in full, so that programs need not know the log's types. */
 static void set_json(struct out *out, const struct logfile *log, const trace_event_set_t *set)
 {
 	bool first = true;
@@ -70,13 +84,17 @@ static void set_json(struct out *out, const struct logfile *log, const trace_eve
 	out_char(out, ']');
 }
 
+/* The union gives the data the alignment that the library needs. */
 union sysdata {
 	int number;
 	trace_event_set_t set[2];
 };
 
-/* The data in an aligned place of its own, if its size is the one that the type has. */
-static bool load(const struct posix_trace_event_np *event, const struct logfile *log,
+/*
+ * Copies the data to an aligned place if its size is that of the type and its sets are valid.
+ * Returns false otherwise.
+ */
+static bool load_sysdata(const struct posix_trace_event_np *event, const struct logfile *log,
 		 union sysdata *data)
 {
 	size_t need, sets = 0;
@@ -94,6 +112,7 @@ static bool load(const struct posix_trace_event_np *event, const struct logfile 
 	default:
 		return false;
 	}
+	/* The data of an imported log may have any size. */
 	if (event->data_len != need)
 		return false;
 	memcpy(data, event->data, need);
@@ -110,9 +129,11 @@ bool sysdata_filter(const struct logfile *log, const struct posix_trace_event_np
 	union sysdata data;
 
 	if ((!is_start && event->info.posix_event_id != POSIX_TRACE_FILTER) ||
-	    !load(event, log, &data))
+	    !load_sysdata(event, log, &data))
 		return false;
 	*old = data.set[0];
+	/* The data of START is one filter, which is both the old and the new one. */
+	/* A START has its only set at index 0. */
 	*new = data.set[!is_start];
 	return true;
 }
@@ -122,13 +143,15 @@ bool sysdata_text(struct out *out, const struct logfile *log,
 {
 	union sysdata data;
 
-	if (event->info.posix_event_id > POSIX_TRACE_FLUSH_STOP || !load(event, log, &data))
+	if (event->info.posix_event_id > POSIX_TRACE_FLUSH_STOP || !load_sysdata(event, log, &data))
 		return false;
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_ERROR:
+		/* The log stores the bare number; the text is that of this host. */
 		out_printf(out, "error=%d (%s)", data.number, strerror(data.number));
 		break;
 	case POSIX_TRACE_STOP:
+		/* A number other than 0 means that the stream stopped itself. */
 		out_str(out, data.number ? "by=full" : "by=call");
 		break;
 	case POSIX_TRACE_START:
@@ -150,7 +173,7 @@ bool sysdata_json(struct out *out, const struct logfile *log,
 {
 	union sysdata data;
 
-	if (event->info.posix_event_id > POSIX_TRACE_FLUSH_STOP || !load(event, log, &data))
+	if (event->info.posix_event_id > POSIX_TRACE_FLUSH_STOP || !load_sysdata(event, log, &data))
 		return false;
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_ERROR:

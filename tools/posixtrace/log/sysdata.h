@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sysdata.h - the data of system events, whose meaning the standard gives.
- *
- * In a set are the event types that are filtered out.
+ * sysdata.h - prints the data of system events, which the standard defines. A filter is the set of
+ * event types that the stream does not record.
  */
 #ifndef POSIXTRACE_LOG_SYSDATA_H
 #define POSIXTRACE_LOG_SYSDATA_H
@@ -12,15 +11,21 @@
 #include "base/out.h"
 #include "log/logfile.h"
 
-/* Writes the data and is true; false when it is no system event's, or not of the right size. */
+/*
+ * Writes the data. Returns false and writes nothing if the event is no system event with data, or
+ * its data is invalid.
+ */
 bool sysdata_text(struct out *out, const struct logfile *log,
 		  const struct posix_trace_event_np *event);
 
-/* As members of a JSON object, each with a comma before it. */
+/* Does the same as members of a JSON object, each with a comma before it. */
 bool sysdata_json(struct out *out, const struct logfile *log,
 		  const struct posix_trace_event_np *event);
 
-/* The filters before and after START, where they are the same, or FILTER. False: it is neither. */
+/*
+ * Stores the filters before and after a FILTER event. A START event has one filter, which is stored
+ * in both. Returns false for other events and invalid data.
+ */
 bool sysdata_filter(const struct logfile *log, const struct posix_trace_event_np *event,
 		    trace_event_set_t *old, trace_event_set_t *new);
 

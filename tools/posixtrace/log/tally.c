@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tally.c - counts the events of a log in one thread, adds parts together, and joins the counts
+ * with the ledger.
+ */
 #include "log/tally.h"
 
 #include <errno.h>
@@ -9,7 +13,11 @@
 #include "base/vec.h"
 #include "log/tally_parts.h"
 
-static void add(struct tally_count *count, const struct posix_trace_event_np *event)
+/*
+ * The first and last times are the least and the greatest: late events and damaged logs break the
+ * order.
+ */
+static void add_event(struct tally_count *count, const struct posix_trace_event_np *event)
 {
 	if (!count->events++) {
 		count->first_ns = event->time_ns;
@@ -29,6 +37,7 @@ static bool is_thread(const struct posix_trace_thread_np *a, const struct posix_
 	return a->pid == b->pid && a->tid == b->tid && a->thread == b->thread;
 }
 
+/* For table_find(). */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct tally_thread *thread = array;
@@ -36,6 +45,7 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	return is_thread(&thread[index].id, key);
 }
 
+/* Returns the entry of a thread and creates it if necessary; NULL without memory. */
 static struct tally_thread *find_thread(struct tally *tally,
 					const struct posix_trace_thread_np *id)
 {
@@ -53,7 +63,10 @@ static struct tally_thread *find_thread(struct tally *tally,
 	return &tally->thread[tally->threads++];
 }
 
-/* Types come in any order and number; the table is by the log's index, and grows for strangers. */
+/*
+ * Returns the entry of a type. Listed types are found by their index. Types that only a damaged log
+ * has are searched and appended; there are few. Returns NULL without memory.
+ */
 static struct tally_type *find_type(struct tally *tally, struct logfile *log,
 				    const struct posix_trace_event_np *event)
 {
@@ -78,6 +91,10 @@ static int count_event(struct tally *tally, struct logfile *log,
 	struct posix_trace_thread_np id = {
 		event->info.posix_pid, event->tid, event->info.posix_thread_id,
 	};
+	/*
+	 * Consecutive events are often from one thread; last avoids the search for it. ENOMEM
+	 * leaves the counts incomplete, and the caller discards them.
+	 */
 	struct tally_type *type = find_type(tally, log, event);
 	struct tally_thread *thread = tally->last;
 
@@ -85,9 +102,9 @@ static int count_event(struct tally *tally, struct logfile *log,
 		thread = tally->last = find_thread(tally, &id);
 	if (!type || !thread)
 		return ENOMEM;
-	add(&tally->total, event);
-	add(&type->count, event);
-	add(&thread->count, event);
+	add_event(&tally->total, event);
+	add_event(&type->count, event);
+	add_event(&thread->count, event);
 	tally->gaps += (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
 	return 0;
 }
@@ -100,6 +117,7 @@ int tally_event(struct tally *tally, struct logfile *log, const struct posix_tra
 	return groups_event(tally->groups, event);
 }
 
+/* Reads the log to its end in this thread. */
 static int count_events(struct tally *tally, struct logfile *log)
 {
 	struct posix_trace_event_np event;
@@ -108,6 +126,7 @@ static int count_events(struct tally *tally, struct logfile *log)
 
 	meter_begin(&meter, logfile_events(log), true);
 	while (!(err = posix_trace_getnext_np(log->trid, &event, &unavailable)) && !unavailable) {
+		/* The progress line counts every event that was read. */
 		err = tally_event(tally, log, &event);
 		if (err)
 			break;
@@ -131,6 +150,7 @@ static void add_count(struct tally_count *to, const struct tally_count *from)
 	to->late += from->late;
 }
 
+/* part has the same listed types in the same order, since both are from tally_init(). */
 int tally_add(struct tally *tally, const struct tally *part)
 {
 	if (tally->groups)
@@ -148,6 +168,10 @@ int tally_add(struct tally *tally, const struct tally *part)
 	return 0;
 }
 
+/*
+ * Adds the ledger of each type and thread. Threads whose events were all lost have an entry in the
+ * ledger only.
+ */
 static int read_ledger(struct tally *tally, const struct logfile *log)
 {
 	int err = posix_trace_get_ledger_np(log->trid, &tally->ledger);
@@ -163,6 +187,7 @@ static int read_ledger(struct tally *tally, const struct logfile *log)
 		int unavailable;
 
 		memset(&id, 0, sizeof(id));
+		/* The ledger numbers threads from 0 without gaps. */
 		err = posix_trace_get_ledger_thread_np(log->trid, i, &id, &ledger, &unavailable);
 		if (err || unavailable)
 			break;
@@ -179,6 +204,9 @@ static int by_count(const struct tally_count *a, const struct tally_count *b)
 	return (a->events < b->events) - (a->events > b->events);
 }
 
+/*
+ * Types with equal counts are in order of their ids, so that the output does not depend on qsort().
+ */
 static int by_type(const void *a, const void *b)
 {
 	const struct tally_type *x = a, *y = b;
@@ -196,12 +224,13 @@ static int by_thread(const void *a, const void *b)
 		order = (x->id.pid > y->id.pid) - (x->id.pid < y->id.pid);
 	if (!order)
 		order = (x->id.tid > y->id.tid) - (x->id.tid < y->id.tid);
-	/* The same table, however it was filled. */
+	/* The order is complete: the number of worker threads does not change the output. */
 	return order ? order : (x->id.thread > y->id.thread) - (x->id.thread < y->id.thread);
 }
 
-static void sort(struct tally *tally)
+static void sort_tally(struct tally *tally)
 {
+	/* qsort() must not be called with a null pointer, hence the tests of the counts. */
 	table_fini(&tally->of_thread); /* its indices are of the old order */
 	if (tally->threads)
 		qsort(tally->thread, tally->threads, sizeof(*tally->thread), by_thread);
@@ -216,6 +245,10 @@ int tally_init(struct tally *tally, const struct logfile *log)
 		return ENOMEM;
 	tally->types = log->types;
 	for (size_t i = 0; i < log->types; i++)
+		/*
+		 * Types without events appear in the result, too: the ledger may have losses for
+		 * them.
+		 */
 		tally->type[i].type = log->list[i];
 	return 0;
 }
@@ -226,6 +259,7 @@ int tally_count(struct tally *tally, struct logfile *log, unsigned threads)
 
 	if (err)
 		return err;
+	/* EAGAIN: the log must be read in order by one thread. */
 	err = threads > 1 ? tally_count_parts(tally, log, threads) : EAGAIN;
 	if (err == EAGAIN)
 		err = count_events(tally, log);
@@ -234,7 +268,7 @@ int tally_count(struct tally *tally, struct logfile *log, unsigned threads)
 	if (err)
 		tally_fini(tally);
 	else
-		sort(tally);
+		sort_tally(tally);
 	return err;
 }
 

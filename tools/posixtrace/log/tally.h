@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tally.h - what a log holds, counted: its events by type and by thread, and the ledger's lines.
+ * tally.h - counts the events of a log by type and by thread, and reads the lines of its ledger.
  *
- * Memory is bounded by the number of types and threads, whatever the number of events.
+ * The number of types and threads bounds the memory, not the number of events.
  */
 #ifndef POSIXTRACE_LOG_TALLY_H
 #define POSIXTRACE_LOG_TALLY_H
@@ -34,29 +34,34 @@ struct tally_thread {
 struct tally {
 	struct tally_count total;
 	struct posix_trace_ledger_np ledger;
-	uint64_t gaps;                /* damaged parts skipped */
-	struct tally_type *type;      /* by events, most first */
+	uint64_t gaps;                /* damaged parts that the reader skipped */
+	struct tally_type *type;      /* in the end sorted by events, most first */
 	size_t types;
 	struct tally_thread *thread;  /* sorted like type at the end */
 	size_t threads;
-	struct table of_thread;       /* finds them while they are counted */
-	struct tally_thread *last;    /* of the event that was counted last */
-	struct groups *groups;        /* NULL, or what is counted instead of types and threads */
+	struct table of_thread;       /* finds a thread while events are counted */
+	struct tally_thread *last;    /* of the event before; NULL: none */
+	struct groups *groups;        /* if not NULL, counted instead of types and threads */
 };
 
-/* Reads the log to its end, by so many threads if that is possible. 0 or an error number. */
+/*
+ * Reads the log to its end, with up to so many threads if the log permits, and sorts the result.
+ * Returns 0 or an error number; after an error the tally is empty.
+ */
 int tally_count(struct tally *tally, struct logfile *log, unsigned threads);
+/* Frees the memory and clears the tally. */
 void tally_fini(struct tally *tally);
 
 /*
- * Counts only these groups, by so many threads. EAGAIN: something is wrong with the log, which only
- * reading it from its beginning to its end tells; or what groups.h says.
+ * Counts groups only, with so many threads. Returns EAGAIN if the log must be read from beginning
+ * to end by one thread, or an error of groups.h.
  */
 int tally_groups(struct groups *groups, struct logfile *log, unsigned threads);
 
 /*
- * The pieces of it: an empty one, one event more, and another's events; without ledgers, not
- * sorted.
+ * The parts of tally_count(): tally_init() makes an empty tally, tally_event() counts one event,
+ * tally_add() adds another tally. They read no ledger and do not sort. Each returns 0 or an error
+ * number.
  */
 int tally_init(struct tally *tally, const struct logfile *log);
 int tally_event(struct tally *tally, struct logfile *log, const struct posix_trace_event_np *event);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tally_parts.c - a log in parts of time, which threads take one after the other.
+ * tally_parts.c - counts a log in parts of time that worker threads process one after the other.
  *
- * There are more parts than threads, for the events of a log are not spread evenly. A cut is the
- * time of an event that was found by the index. The reader of the part before it is told to stop
- * behind that time, not before it, and so reads up to the block where the next part begins: there
- * is no block that nobody reads, and damage does not hide between two parts.
+ * There are more parts than threads, because events are not spread evenly over a log. A cut is the
+ * time of an event that the index found. The reader of the part before it stops behind that time,
+ * not at it, and so reads up to the block in which the next part begins. Every block is therefore
+ * read by some thread, and damage cannot hide between two parts.
  */
 #include "log/tally_parts.h"
 
@@ -23,20 +23,20 @@
 #define EVENTS_MIN       1000000 /* a few hundredths of a second */
 
 struct parts {
-	int64_t cut_ns[PARTS_MAX + 1]; /* a part is from one, included, to the next */
+	int64_t cut_ns[PARTS_MAX + 1]; /* part i has the times from [i], included, to [i + 1] */
 	size_t count;
 	atomic_size_t next;
-	atomic_bool failed;            /* all may stop */
+	atomic_bool failed;            /* the other threads may stop */
 	_Atomic uint64_t done;         /* events, for the meter */
 };
 
 struct worker {
 	struct parts *parts;
-	/* shared: what is asked of it was learned when it was opened */
+	/* Shared: the threads read only types that were created at the opening. */
 	struct logfile *log;
 	trace_id_t trid;
 	struct tally tally;
-	struct meter *meter;           /* of the one that shows it, else NULL */
+	struct meter *meter;           /* NULL except in the thread that shows the progress */
 	int err;
 	pthread_t thread;
 };
@@ -46,6 +46,7 @@ unsigned tally_threads(const struct logfile *log)
 	cpu_set_t set;
 	int processors;
 
+	/* Starting threads costs more than a short log. */
 	if (logfile_events(log) < EVENTS_MIN || sched_getaffinity(0, sizeof(set), &set))
 		return 1;
 	processors = CPU_COUNT(&set);
@@ -53,14 +54,17 @@ unsigned tally_threads(const struct logfile *log)
 								   : (unsigned)processors;
 }
 
-/* Of a time after 1970. */
-static struct timespec moment(int64_t time_ns)
+/* The library takes times after 1970 only. */
+static struct timespec timespec_of(int64_t time_ns)
 {
 	return (struct timespec){ .tv_sec = time_ns / 1000000000, .tv_nsec = time_ns % 1000000000 };
 }
 
-/* Cuts at about equal distances in time, none of them with nothing between them. */
-static int cut(struct parts *parts, const struct logfile *log, trace_id_t trid, size_t wanted)
+/*
+ * Finds cuts at about equal distances in time. Times without events between them yield one cut, so
+ * no part is empty.
+ */
+static int cut_parts(struct parts *parts, const struct logfile *log, trace_id_t trid, size_t wanted)
 {
 	int64_t first_ns = log->info.first_ns;
 	int64_t step_ns = first_ns > 0 && log->info.last_ns > first_ns ?
@@ -69,7 +73,7 @@ static int cut(struct parts *parts, const struct logfile *log, trace_id_t trid, 
 	parts->cut_ns[0] = INT64_MIN;
 	parts->count = 1;
 	for (size_t i = 1; i < wanted && step_ns > 0; i++) {
-		struct timespec when = moment(first_ns + (int64_t)i * step_ns);
+		struct timespec when = timespec_of(first_ns + (int64_t)i * step_ns);
 		struct posix_trace_event_np event;
 		int unavailable, err = posix_trace_seek_np(trid, &when);
 
@@ -80,8 +84,8 @@ static int cut(struct parts *parts, const struct logfile *log, trace_id_t trid, 
 		if (unavailable)
 			break;
 		/*
-		 * The first one in the file need not be the oldest one: no cut may be before
-		 * another.
+		 * The first event in the file need not be the oldest. The cuts must be in order of
+		 * time.
 		 */
 		if (event.time_ns > first_ns && event.time_ns > parts->cut_ns[parts->count - 1])
 			parts->cut_ns[parts->count++] = event.time_ns;
@@ -90,18 +94,24 @@ static int cut(struct parts *parts, const struct logfile *log, trace_id_t trid, 
 	return 0;
 }
 
-/* From where the part's first event is to where the next part's first event is. */
-static int go_to(const struct worker *worker, size_t part)
+/*
+ * Positions the reader at the first event of the part, and lets it stop where the next part begins.
+ */
+static int seek_part(const struct worker *worker, size_t part)
 {
 	int64_t begin_ns = worker->parts->cut_ns[part], end_ns = worker->parts->cut_ns[part + 1];
-	struct timespec begin = moment(begin_ns), end = moment(end_ns);
+	struct timespec begin = timespec_of(begin_ns), end = timespec_of(end_ns);
 	int err =
 		part ? posix_trace_seek_np(worker->trid, &begin) : posix_trace_rewind(worker->trid);
 
 	return err ? err : posix_trace_until_np(worker->trid, end_ns == INT64_MAX ? NULL : &end);
 }
 
-static void tell(struct worker *worker, uint64_t events)
+/*
+ * Adds counted events to the common progress. A relaxed order is enough, because only the display
+ * reads it. meter_step() counts one event itself.
+ */
+static void add_progress(struct worker *worker, uint64_t events)
 {
 	uint64_t done =
 		atomic_fetch_add_explicit(&worker->parts->done, events, memory_order_relaxed);
@@ -112,40 +122,43 @@ static void tell(struct worker *worker, uint64_t events)
 	}
 }
 
-/* What others are called is learned when they are met, which is for one thread alone. */
+/* A type that is not listed would be created when it is met, which only one thread may do. */
 static bool is_listed(const struct logfile *log, trace_event_id_t id)
 {
 	return id < log->ids && log->by_id[id] && log->by_id[id]->listed;
 }
 
+/* Counts one part. EAGAIN if the part shows that one thread must read the log in order. */
 static int count_part(struct worker *worker, size_t part)
 {
 	int64_t begin_ns = worker->parts->cut_ns[part], end_ns = worker->parts->cut_ns[part + 1];
 	struct posix_trace_event_np event;
 	uint64_t told = worker->tally.total.events;
-	int unavailable, err = go_to(worker, part);
+	int unavailable, err = seek_part(worker, part);
 
 	while (!err && !(err = posix_trace_getnext_np(worker->trid, &event, &unavailable)) &&
 	       !unavailable) {
 		if (event.flags & POSIX_TRACE_EVENT_GAP_NP)
 			return EAGAIN;
+		/* The reader also returns events of neighbouring parts that share a block. */
 		if (event.time_ns < begin_ns || (event.time_ns >= end_ns && end_ns != INT64_MAX))
 			continue;
 		if (!is_listed(worker->log, event.info.posix_event_id))
 			return EAGAIN;
 		err = tally_event(&worker->tally, worker->log, &event);
 		if (worker->tally.total.events - told == METER_EVERY) {
-			tell(worker, METER_EVERY);
+			add_progress(worker, METER_EVERY);
 			told += METER_EVERY;
 			if (atomic_load_explicit(&worker->parts->failed, memory_order_relaxed))
 				return 0;
 		}
 	}
-	/* What is not of events has no event that could tell. */
+	/* Damage outside of the blocks of events has no event that is flagged. */
 	return err ? err : logfile_reader_is_damaged(worker->trid) ? EAGAIN : 0;
 }
 
-static void *work(void *arg)
+/* A thread: takes the next part until there is none or a thread has failed. */
+static void *worker_thread(void *arg)
 {
 	struct worker *worker = arg;
 	struct parts *parts = worker->parts;
@@ -160,7 +173,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static void fini(struct worker *worker)
+static void worker_fini(struct worker *worker)
 {
 	if (worker->trid)
 		posix_trace_close(worker->trid);
@@ -168,7 +181,8 @@ static void fini(struct worker *worker)
 	tally_fini(&worker->tally);
 }
 
-static int init(struct worker *worker, struct parts *parts, struct logfile *log,
+/* Opens a reader of its own and an empty tally. like: the groups to count, or NULL. */
+static int worker_init(struct worker *worker, struct parts *parts, struct logfile *log,
 		const struct groups *like)
 {
 	int err;
@@ -186,14 +200,15 @@ static int init(struct worker *worker, struct parts *parts, struct logfile *log,
 	if (!err)
 		err = posix_trace_open_np(log->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &worker->trid);
 	if (err)
-		fini(worker);
+		worker_fini(worker);
 	return err;
 }
 
 /*
- * The caller works too, and shows how far all have come. Fewer threads than asked for do as well.
+ * Runs the workers. The calling thread is one of them and shows the progress of all. If the system
+ * refuses a thread, the others count its parts.
  */
-static int run(struct worker *worker, unsigned workers)
+static int run_workers(struct worker *worker, unsigned workers)
 {
 	struct meter meter;
 	unsigned running = 0;
@@ -202,9 +217,10 @@ static int run(struct worker *worker, unsigned workers)
 	meter_begin(&meter, logfile_events(worker[0].log), true);
 	worker[0].meter = &meter;
 	while (running + 1 < workers &&
-	       !pthread_create(&worker[running + 1].thread, NULL, work, &worker[running + 1]))
+	       !pthread_create(&worker[running + 1].thread, NULL, worker_thread,
+			       &worker[running + 1]))
 		running++;
-	work(&worker[0]);
+	worker_thread(&worker[0]);
 	err = worker[0].err;
 	for (unsigned i = 1; i <= running; i++) {
 		pthread_join(worker[i].thread, NULL);
@@ -215,7 +231,11 @@ static int run(struct worker *worker, unsigned workers)
 	return err;
 }
 
-static int add_up(struct tally *tally, const struct worker *worker, unsigned workers)
+/*
+ * Joins the counts. Their sum must be the number that the log's writer counted; otherwise a part
+ * has missed or doubled events, and the log is read in order.
+ */
+static int add_tallies(struct tally *tally, const struct worker *worker, unsigned workers)
 {
 	uint64_t events = 0;
 	int err = 0;
@@ -236,19 +256,20 @@ int tally_count_parts(struct tally *tally, struct logfile *log, unsigned threads
 	unsigned workers = 0;
 	int err = 0;
 
+	/* An incomplete log has no index to find cuts with. */
 	if (!log->whole || !log->info.complete)
 		return EAGAIN;
 	while (!err && workers < threads && workers < TALLY_THREADS_MAX) {
-		err = init(&worker[workers], &parts, log, tally->groups);
+		err = worker_init(&worker[workers], &parts, log, tally->groups);
 		workers += !err;
 	}
 	if (!err)
-		err = cut(&parts, log, worker[0].trid, (size_t)PARTS_PER_THREAD * workers);
+		err = cut_parts(&parts, log, worker[0].trid, (size_t)PARTS_PER_THREAD * workers);
 	if (!err)
-		err = run(worker, workers);
+		err = run_workers(worker, workers);
 	if (!err)
-		err = add_up(tally, worker, workers);
+		err = add_tallies(tally, worker, workers);
 	while (workers)
-		fini(&worker[--workers]);
+		worker_fini(&worker[--workers]);
 	return err;
 }

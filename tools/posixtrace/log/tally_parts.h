@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tally_parts.h - a log counted by several threads, each with a cursor of its own.
+ * tally_parts.h - counts a log with several threads, each with its own cursor.
  *
- * What a log holds does not depend on the order in which its events are counted. The log is cut at
- * times, not at places: an event that stands behind younger ones, anywhere, is of one part all the
- * same, and no part has to know another's.
+ * The counts of a log do not depend on the order of its events. The log is divided at times and not
+ * at positions: an event that is behind younger ones belongs to exactly one part wherever it is,
+ * and no part needs another part's results.
  *
- * Memory    of a thread that of one reader, a few blocks, and the counts.
+ * Each thread needs the memory of one reader, a few blocks, and its counts.
  */
 #ifndef POSIXTRACE_LOG_TALLY_PARTS_H
 #define POSIXTRACE_LOG_TALLY_PARTS_H
@@ -16,14 +16,14 @@
 #define TALLY_THREADS_MAX 32
 
 /*
- * As many as there are processors for this process, and of use; 1 for logs that are read in no
- * time.
+ * Returns the number of useful threads: the processors available to this process, at most
+ * TALLY_THREADS_MAX, and 1 for a short or incomplete log.
  */
 unsigned tally_threads(const struct logfile *log);
 
 /*
- * Counts the log's events, as tally_count_events() does. EAGAIN: there is something about the log
- * that only reading it from its beginning to its end tells; nothing is counted. ENOMEM.
+ * Counts the log's events into tally. Returns 0; EAGAIN if the log must be read in order by one
+ * thread, with nothing counted; or another error number such as ENOMEM.
  */
 int tally_count_parts(struct tally *tally, struct logfile *log, unsigned threads);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * value.c - one value of a field as text or JSON. The library has checked that the value lies in
+ * the data.
+ */
 #include "log/value.h"
 
 #include <math.h>
@@ -18,8 +22,11 @@ static void hex(struct out *out, uint64_t value)
 	out_done(out, put_hex(p, value, 1));
 }
 
-/* As short as it can be without being another number when it is read again. */
-static void floating(struct out *out, const struct posix_trace_value_np *value)
+/*
+ * Writes the shortest form that reads back as the same number: 6 or 15 digits if they are enough,
+ * else the 9 or 17 that always are.
+ */
+static void put_float(struct out *out, const struct posix_trace_value_np *value)
 {
 	const bool is_float = value->field->type == POSIX_TRACE_TYPE_F32_NP;
 	char text[40];
@@ -30,8 +37,8 @@ static void floating(struct out *out, const struct posix_trace_value_np *value)
 	out_str(out, text);
 }
 
-/* Exact, in the unit that leaves a digit before the point. */
-static void duration(struct out *out, uint64_t ns)
+/* Writes a duration exactly, in the greatest unit with a digit before the point. */
+static void put_duration(struct out *out, uint64_t ns)
 {
 	static const struct {
 		uint64_t ns;
@@ -59,7 +66,11 @@ static void duration(struct out *out, uint64_t ns)
 	out_str(out, units[unit].name);
 }
 
-static void character(struct out *out, unsigned char c)
+/*
+ * Writes a character in single quotes, \0 for a NUL. A byte above ASCII is escaped, since it is no
+ * UTF-8 by itself.
+ */
+static void put_char(struct out *out, unsigned char c)
 {
 	const char text = (char)c;
 
@@ -71,30 +82,43 @@ static void character(struct out *out, unsigned char c)
 	out_char(out, '\'');
 }
 
-/* Of a negative number that of its absolute value; NULL: there is none. */
+/*
+ * Returns the name of an error number, or of the absolute value of a negative one, which kernel
+ * interfaces return; NULL if there is none.
+ */
 static const char *error_name(int64_t value)
 {
-	return errno_name(value < 0 ? -value : value); /* of 32 bits */
+	return errno_name(value < 0 ? -value : value); /* 32 bits: the negation is safe */
 }
 
-static void error_number(struct out *out, int64_t value, const char *name)
+/* Writes -ENOENT for a negative number, as kernel interfaces return it. */
+static void put_error(struct out *out, int64_t value, const char *name)
 {
 	if (value < 0)
 		out_char(out, '-');
 	out_str(out, name);
 }
 
-static void bits(struct out *out, const struct posix_trace_value_np *value)
+/*
+ * Writes the names of the bits that are set, joined by |. Bits without a name follow as one number.
+ * A name of value 0 is used only for the value 0.
+ */
+static void put_bits(struct out *out, const struct posix_trace_value_np *value)
 {
 	const struct posix_trace_field_np *field = value->field;
 	uint64_t left = value->u64;
 	bool any = false;
 
+	/* The sign extension of a small field would appear as unnamed bits. */
 	if (field->form == POSIX_TRACE_FORM_SIGNED_NP && field->size < 8)
 		left &= (UINT64_C(1) << 8 * field->size) - 1;
 	for (unsigned i = 0; i < field->value_names; i++) {
 		uint64_t named = field->value_name[i].value;
 
+		/*
+		 * Names of several bits need all of them. Earlier names in the schema have
+		 * precedence.
+		 */
 		if (named ? (left & named) != named : value->u64 != 0)
 			continue;
 		left &= ~named;
@@ -110,6 +134,10 @@ static void bits(struct out *out, const struct posix_trace_value_np *value)
 	}
 }
 
+/*
+ * Finds the name of the object that a pointer refers to, at the time of the event. Returns false if
+ * there is none or the field is no pointer.
+ */
 static bool find_object(const struct logfile *log, const struct posix_trace_event_np *event,
 			const struct posix_trace_value_np *value,
 			struct posix_trace_object_np *object)
@@ -120,7 +148,8 @@ static bool find_object(const struct logfile *log, const struct posix_trace_even
 					   event->time_ns, object);
 }
 
-static void pointer(struct out *out, const struct logfile *log,
+/* Writes the address, with the kind and name of the object if the log has one there. */
+static void put_pointer(struct out *out, const struct logfile *log,
 		    const struct posix_trace_event_np *event,
 		    const struct posix_trace_value_np *value)
 {
@@ -138,6 +167,10 @@ static void pointer(struct out *out, const struct logfile *log,
 	}
 }
 
+/*
+ * Writes a string in quotes and other bytes as digits. Three points mark a value that the end of
+ * the data has cut.
+ */
 static void text_bytes(struct out *out, const struct posix_trace_value_np *value)
 {
 	if (value->field->type == POSIX_TRACE_TYPE_STR_NP)
@@ -162,7 +195,7 @@ void value_text(struct out *out, const struct logfile *log,
 		return;
 	}
 	if (field->has_bits) {
-		bits(out, value);
+		put_bits(out, value);
 		return;
 	}
 	switch (field->type) {
@@ -174,16 +207,16 @@ void value_text(struct out *out, const struct logfile *log,
 		return;
 	case POSIX_TRACE_TYPE_PTR_NP:
 	case POSIX_TRACE_TYPE_PTR32_NP:
-		pointer(out, log, event, value);
+		put_pointer(out, log, event, value);
 		return;
 	case POSIX_TRACE_TYPE_BOOL_NP:
 		out_str(out, value->u64 ? "true" : "false");
 		return;
 	case POSIX_TRACE_TYPE_CHAR_NP:
-		character(out, (unsigned char)value->u64);
+		put_char(out, (unsigned char)value->u64);
 		return;
 	case POSIX_TRACE_TYPE_NS_NP:
-		duration(out, value->u64);
+		put_duration(out, value->u64);
 		return;
 	case POSIX_TRACE_TYPE_TIME_NP:
 		out_done(out, when_put(out_room(out), value->s64, form));
@@ -192,7 +225,7 @@ void value_text(struct out *out, const struct logfile *log,
 		name = error_name(value->s64);
 		if (!name)
 			break;
-		error_number(out, value->s64, name);
+		put_error(out, value->s64, name);
 		return;
 	default:
 		break;
@@ -202,7 +235,7 @@ void value_text(struct out *out, const struct logfile *log,
 		out_signed(out, value->s64);
 		break;
 	case POSIX_TRACE_FORM_FLOAT_NP:
-		floating(out, value);
+		put_float(out, value);
 		break;
 	case POSIX_TRACE_FORM_BYTES_NP:
 		text_bytes(out, value);
@@ -212,6 +245,7 @@ void value_text(struct out *out, const struct logfile *log,
 	}
 }
 
+/* Strings as text, other bytes as hexadecimal digits. */
 static void json_bytes(struct out *out, const struct posix_trace_value_np *value)
 {
 	if (value->field->type == POSIX_TRACE_TYPE_STR_NP) {
@@ -223,13 +257,17 @@ static void json_bytes(struct out *out, const struct posix_trace_value_np *value
 	out_char(out, '"');
 }
 
-/* What a double cannot hold, or JSON does not know, in quotes. */
+/* Numbers that a double cannot hold exactly, or that JSON does not have, are quoted. */
 void value_json(struct out *out, const struct posix_trace_value_np *value)
 {
 	const struct posix_trace_field_np *field = value->field;
+	/*
+	 * Readers of JSON such as JavaScript keep numbers as doubles, which are exact to 53 bits.
+	 */
 	bool quoted = field->size == 8 && field->form != POSIX_TRACE_FORM_BYTES_NP;
 
 	if (field->form == POSIX_TRACE_FORM_FLOAT_NP)
+		/* A double fits a double; only infinity and NaN need quotes. */
 		quoted = !isfinite(value->f64);
 	if (quoted)
 		out_char(out, '"');
@@ -240,7 +278,7 @@ void value_json(struct out *out, const struct posix_trace_value_np *value)
 	else if (field->form == POSIX_TRACE_FORM_SIGNED_NP)
 		out_signed(out, value->s64);
 	else if (field->form == POSIX_TRACE_FORM_FLOAT_NP)
-		floating(out, value);
+		put_float(out, value);
 	else if (field->form == POSIX_TRACE_FORM_BYTES_NP)
 		json_bytes(out, value);
 	else
@@ -259,6 +297,7 @@ bool value_label(struct out *out, const struct logfile *log,
 		field->type == POSIX_TRACE_TYPE_ERRNO_NP ? error_name(value->s64) : NULL;
 	char text[POSIX_TRACE_OBJECT_NAME_MAX_NP + 32];
 	struct posix_trace_object_np object;
+	/* The order of preference: the value's name, bits, the error's name, an object. */
 	bool found = !name && !error && !field->has_bits && find_object(log, event, value, &object);
 
 	if (!name && !error && !field->has_bits && !found)
@@ -274,9 +313,9 @@ bool value_label(struct out *out, const struct logfile *log,
 	if (name)
 		out_str(out, name);
 	else if (field->has_bits)
-		bits(out, value);
+		put_bits(out, value);
 	else
-		error_number(out, value->s64, error);
+		put_error(out, value->s64, error);
 	out_char(out, '"');
 	return true;
 }
