@@ -91,9 +91,10 @@ static __inline int posix_trace_compose_event_np(struct posix_trace_composer_np 
 /*
  * Counts events that are missing, in the ledger.
  *
- * cause     POSIX_TRACE_LOST_*_NP
- * event_id  their type; 0: counted as POSIX_TRACE_UNNAMED_USER_EVENT
- * thread    their thread; null: no thread
+ * cause     POSIX_TRACE_LOST_*_NP; POSIX_TRACE_UNATTRIBUTED_NP: called and in no other column,
+ *           whatever event_id and thread are
+ * event_id  their type; 0: not known
+ * thread    their thread; null: not known
  *
  * EINVAL: also a bad cause or event type. ENOMEM.
  */

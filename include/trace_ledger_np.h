@@ -38,6 +38,7 @@ extern "C" {
 #define POSIX_TRACE_LOST_NESTING_NP         7 /* signal handlers nested too deep in trace points */
 #define POSIX_TRACE_LOST_CLEARED_NP         8 /* removed by posix_trace_clear() */
 #define POSIX_TRACE_LOST_DAMAGED_NP         9 /* unreadable in memory or in a damaged log */
+#define POSIX_TRACE_UNATTRIBUTED_NP         (-1) /* no cause: for posix_trace_compose_lost_np() */
 #define POSIX_TRACE_LOST_CAUSES_NP          10 /* causes that this header knows */
 #define POSIX_TRACE_LOST_MAX_NP             16 /* entries of lost[]; the rest are 0 today */
 
@@ -52,7 +53,11 @@ struct posix_trace_ledger_np {
 	uint64_t reported;
 	/* Still in the stream. */
 	uint64_t unread;
-	/* Called events that the account cannot attribute to another column; 0 today. */
+	/*
+	 * Called events that are in no other column: a writer or a reader was killed while it
+	 * counted them, or memory was damaged. Only the total, the line of type 0 and the line of
+	 * pid 0 have them.
+	 */
 	uint64_t unattributed;
 	/* Lost, by cause: POSIX_TRACE_LOST_*_NP. */
 	uint64_t lost[POSIX_TRACE_LOST_MAX_NP];
@@ -60,7 +65,7 @@ struct posix_trace_ledger_np {
 
 /* The identity of a thread. */
 struct posix_trace_thread_np {
-	pid_t pid;        /* 0: events of no thread, or of threads that share this line */
+	pid_t pid;        /* 0: events of no known thread, or of threads that share this line */
 	pid_t tid;        /* Linux thread id */
 	pthread_t thread; /* in its process */
 };
@@ -79,7 +84,10 @@ static __inline int posix_trace_get_ledger_np(trace_id_t trid,
 	return posix_trace_get_ledger_sized_np(trid, ledger, sizeof(*ledger));
 }
 
-/* Stores the line of one event type. EINVAL: as above, or the event type has no name. ENOMEM. */
+/*
+ * Stores the line of one event type; of type 0: the events of which the type is not known. EINVAL:
+ * as above, or the event type has no name. ENOMEM.
+ */
 int posix_trace_get_ledger_type_sized_np(trace_id_t trid, trace_event_id_t event_id,
 					 struct posix_trace_ledger_np *ledger, size_t size);
 static __inline int posix_trace_get_ledger_type_np(trace_id_t trid, trace_event_id_t event_id,

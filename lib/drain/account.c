@@ -108,60 +108,6 @@ static bool is_dead(uint32_t pid)
 	return ptx_life_of(pid) == PTX_DEAD;
 }
 
-/*
- * A writer counts a loss by the type and then by its thread. One that was killed between the two,
- * or jumped away, left a loss of which the thread is not known. Not so many as could hide a fault:
- * one for each slot there is. Overwritten records are counted again, and reconcile_loop() looks at
- * them.
- */
-static void reconcile(struct ptx_ledger *ledger, uint32_t slots)
-{
-	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++) {
-		enum ptx_lost cause = column[loss];
-		uint64_t threads = 0, more;
-
-		for (size_t i = 0; i < ledger->threads; i++)
-			threads += ledger->thread[i].line.lost[cause];
-		more = ledger->total.lost[cause] - threads;
-		if (more != 0 && more <= slots && loss != PTX_WRITER_OVERWRITTEN)
-			ptx_ledger_thread(ledger, 0, 0, 0)->lost[cause] += more;
-	}
-}
-
-/* What a reader of a LOOP stream had taken when it was killed, and not put away. */
-static void count_between(struct ptx_ledger *ledger, uint64_t more)
-{
-	ledger->total.lost[PTX_LOST_FLUSH_ERROR] += more;
-	ledger->type[PTX_TYPE_UNNAMED].lost[PTX_LOST_FLUSH_ERROR] += more;
-	ptx_ledger_thread(ledger, 0, 0, 0)->lost[PTX_LOST_FLUSH_ERROR] += more;
-}
-
-/*
- * A writer that was killed or jumped away while it counted an overwritten chunk had it counted
- * again. What the heads say was published is right; what is more is taken off, by type and by
- * thread, but no more than was counted again: where nobody was broken off, nothing.
- */
-static void reconcile_loop(const struct ptx_drain *drain, struct ptx_ledger *ledger)
-{
-	uint64_t again =
-		atomic_load_explicit(&drain->rings->region->recounted, memory_order_relaxed);
-	uint64_t called = ledger->total.called, sum = ptx_ledger_sum(&ledger->total), threads = 0;
-
-	if (sum < called && drain->resumed)
-		count_between(ledger, called - sum);
-	if (sum > called && sum - called <= again) {
-		ptx_ledger_take_off(ledger->type, sizeof *ledger->type, PTX_TYPE_MAX,
-				    PTX_LOST_OVERWRITTEN, sum - called);
-		ledger->total.lost[PTX_LOST_OVERWRITTEN] -= sum - called;
-	}
-	for (size_t i = 0; i < ledger->threads; i++)
-		threads += ledger->thread[i].line.lost[PTX_LOST_OVERWRITTEN];
-	threads -= ledger->total.lost[PTX_LOST_OVERWRITTEN];
-	if (ledger->threads && threads <= again)
-		ptx_ledger_take_off(&ledger->thread[0].line, sizeof *ledger->thread,
-				    ledger->threads, PTX_LOST_OVERWRITTEN, threads);
-}
-
 static void add_types(const struct ptx_rings *rings, struct ptx_ledger *ledger, uint64_t *unwritten)
 {
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)
@@ -215,12 +161,10 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	 */
 	ledger->total.called = census.published + unwritten + drain->synthetic -
 			       drain->not_running - count.not_running - drain->before;
-	if (drain->loop)
-		reconcile_loop(drain, ledger);
-	reconcile(ledger, atomic_load_explicit(&rings->region->slots, memory_order_relaxed));
-	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
-		ledger->type[type].called = ptx_ledger_sum(&ledger->type[type]);
-	for (size_t i = 0; i < ledger->threads; i++)
-		ledger->thread[i].line.called = ptx_ledger_sum(&ledger->thread[i].line);
+	/*
+	 * A writer that was killed or jumped away while it counted a loss leaves one of which the
+	 * type is known and the thread is not, or that nobody counted.
+	 */
+	ptx_ledger_close(ledger);
 	return 0;
 }

@@ -3,9 +3,8 @@
  * drain/missed.c - losses that processes could not count in the region, since they could not map
  * it.
  *
- * They stand in the attachment, by stream only: type and thread are not known any more. The reader
- * moves them into the region, where they count as lost for lack of memory, of the unnamed type and
- * of nobody.
+ * They are in the attachment, by stream only. The reader moves them into the region, where they
+ * count as lost for lack of memory, of no known type (0) and of no known thread.
  */
 #include "drain/drain.h"
 #include "ring/ring_write.h"
@@ -18,7 +17,7 @@ void ptx_drain_missed(struct ptx_drain *drain)
 
 	if (missed == 0)
 		return;
-	ptx_ring_count_loss(drain->rings, PTX_WRITER_NO_MEMORY, PTX_TYPE_UNNAMED, 0, missed);
+	ptx_ring_count_loss(drain->rings, PTX_WRITER_NO_MEMORY, 0, 0, missed);
 	atomic_store_explicit(&region->overrun, 1, memory_order_relaxed);
 	/* A reader killed here leaves them to be counted twice, and not uncounted. */
 	atomic_fetch_sub_explicit(drain->missed, missed, memory_order_relaxed);

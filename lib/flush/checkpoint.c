@@ -208,7 +208,7 @@ static void add_losses(struct ptx_ledger *account, const uint64_t *lost)
 
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++) {
 		account->total.lost[cause] += lost[cause];
-		account->type[PTX_TYPE_UNNAMED].lost[cause] += lost[cause];
+		account->type[0].lost[cause] += lost[cause];
 		nobody->lost[cause] += lost[cause];
 	}
 }

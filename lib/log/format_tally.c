@@ -130,7 +130,7 @@ void ptx_log_tally_move(const struct ptx_log_tally *tally, struct ptx_ledger *le
 			enum ptx_lost cause)
 {
 	move(&ledger->total, tally->events, cause);
-	for (unsigned type = 1; type < PTX_TYPE_MAX; type++)
+	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		move(&ledger->type[type], tally->type[type], cause);
 	for (size_t i = 0; i < tally->threads; i++) {
 		const struct ptx_log_source *who = &tally->thread[i].who;
@@ -150,7 +150,7 @@ int ptx_log_tally_report(const struct ptx_log_tally *tally, struct ptx_ledger *l
 		return ENOMEM;
 	ptx_ledger_fini(ledger);
 	ledger->total.called = ledger->total.reported = tally->events;
-	for (unsigned type = 1; type < PTX_TYPE_MAX; type++)
+	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		ledger->type[type].called = ledger->type[type].reported = tally->type[type];
 	for (size_t i = 0; i < tally->threads; i++) {
 		thread[i].pid = tally->thread[i].who.pid;

@@ -188,6 +188,21 @@ void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload
 	}
 }
 
+static void take(uint64_t *from, uint64_t events)
+{
+	*from -= events < *from ? events : *from;
+}
+
+static void subtract(struct ptx_ledger_line *from, const struct ptx_ledger_line *line)
+{
+	take(&from->called, line->called);
+	take(&from->reported, line->reported);
+	take(&from->unread, line->unread);
+	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
+		take(&from->lost[cause], line->lost[cause]);
+}
+
+/* The line of type 0 is the rest of the total (FORMAT L2). */
 int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload,
 			  struct ptx_ledger *ledger)
 {
@@ -204,8 +219,11 @@ int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload
 	}
 	ptx_ledger_fini(ledger);
 	ledger->total = *total;
-	for (uint32_t i = 0; i < block->records; i++)
+	ledger->type[0] = *total;
+	for (uint32_t i = 0; i < block->records; i++) {
 		ledger->type[type[i].type] = type[i].line;
+		subtract(&ledger->type[0], &type[i].line);
+	}
 	for (uint32_t i = 0; i < block->sources; i++) {
 		thread[i].pid = from[i].pid;
 		thread[i].tid = from[i].tid;

@@ -238,7 +238,7 @@ int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 	loop->time_max = block->time_max;
 	if (missing) {
 		loop->overwritten.events += missing;
-		loop->overwritten.type[PTX_TYPE_UNNAMED] += missing;
+		loop->overwritten.type[0] += missing;
 		loop->overwritten.nobody += missing;
 		log->full = true;
 	}

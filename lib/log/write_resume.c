@@ -252,7 +252,7 @@ static void add_overwritten(const struct ptx_log *log, struct ptx_log_tally *tal
 	const struct ptx_log_tally *overwritten = ptx_log_loop_overwritten(log);
 
 	tally->events += overwritten->events;
-	tally->type[PTX_TYPE_UNNAMED] += overwritten->events;
+	tally->type[0] += overwritten->events;
 	tally->nobody += overwritten->events;
 }
 

@@ -32,10 +32,11 @@ void ptx_snapshot_check_counts(struct ptx_taking *taking)
 
 	slots = slots < rings->geometry.rings ? slots + 1 : rings->geometry.rings;
 
+	/* No event has type 0, but losses may be of no known type (drain/missed.c). */
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++) {
 		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 			sound &= check(taking, &rings->region->lost_type[loss][type],
-				       type ? COUNT_MAX : 0); /* no event has type 0 */
+				       type || loss == PTX_WRITER_NO_MEMORY ? COUNT_MAX : 0);
 		for (unsigned slot = 0; slot < slots; slot++)
 			sound &= check(taking, &rings->slot[slot].lost[loss], COUNT_MAX);
 	}

@@ -125,18 +125,22 @@ static struct ptx_ledger_line *line_at(const struct lines *lines, size_t index)
 	return (struct ptx_ledger_line *)(void *)((char *)lines->first + index * lines->stride);
 }
 
-/* So many more of a cause are nobody's; so many less, of whom most are. */
-static void correct(const struct lines *lines, struct ptx_ledger_line *nobody, enum ptx_lost cause,
-		    uint64_t want)
+/*
+ * If the lines of a cause add up to more than its total, nobody knows which of them counts too
+ * much: all of them become losses of rest, which is of no known type or thread.
+ */
+static void distrust(const struct lines *lines, struct ptx_ledger_line *rest, enum ptx_lost cause,
+		     uint64_t total)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < lines->count; i++)
 		sum += line_at(lines, i)->lost[cause];
-	if (sum < want)
-		nobody->lost[cause] += want - sum;
-	else
-		ptx_ledger_take_off(lines->first, lines->stride, lines->count, cause, sum - want);
+	if (sum <= total)
+		return;
+	for (size_t i = 0; i < lines->count; i++)
+		line_at(lines, i)->lost[cause] = 0;
+	rest->lost[cause] = total;
 }
 
 static uint64_t counted(const struct ptx_ledger *ledger, enum ptx_lost cause)
@@ -158,9 +162,11 @@ static void lose_unread(struct ptx_ledger_line *line)
 }
 
 /*
- * Everybody counts by type and by thread, one after the other, and what was overwritten while the
- * copy was made is counted while it is copied. How many records were written in all is certain if
- * the counts are even: then the total says how many were overwritten.
+ * Writers count by type and by thread, one after the other, and continue while the copy is made, so
+ * the counts of the copy are not of one moment. The number of records that were written is certain
+ * if the copy is even. Events of a LOOP stream that were written and are not in the copy were
+ * overwritten, and the total says how many; their types and threads are known as far as they were
+ * counted.
  */
 static void reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *ledger)
 {
@@ -176,7 +182,7 @@ static void reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *le
 		lose_unread(&ledger->type[type]);
 	for (size_t i = 0; i < ledger->threads; i++)
 		lose_unread(&ledger->thread[i].line);
-	ledger->type[PTX_TYPE_UNNAMED].lost[PTX_LOST_DAMAGED] += snapshot->damaged;
+	ledger->type[0].lost[PTX_LOST_DAMAGED] += snapshot->damaged;
 	nobody->lost[PTX_LOST_DAMAGED] += snapshot->damaged;
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
 		total->lost[cause] = counted(ledger, cause);
@@ -185,14 +191,11 @@ static void reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *le
 	    total->called + total->lost[PTX_LOST_OVERWRITTEN] >= sum && total->called < INT64_MAX)
 		total->lost[PTX_LOST_OVERWRITTEN] += total->called - sum; /* modulo 2^64 */
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++) {
-		correct(&types, &ledger->type[PTX_TYPE_UNNAMED], cause, total->lost[cause]);
-		correct(&threads, nobody, cause, total->lost[cause]);
+		distrust(&types, &ledger->type[0], cause, total->lost[cause]);
+		distrust(&threads, nobody, cause, total->lost[cause]);
 	}
 	total->called = ptx_ledger_sum(total);
-	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
-		ledger->type[type].called = ptx_ledger_sum(&ledger->type[type]);
-	for (size_t i = 0; i < ledger->threads; i++)
-		ledger->thread[i].line.called = ptx_ledger_sum(&ledger->thread[i].line);
+	ptx_ledger_close(ledger);
 }
 
 static void tell_status(const struct ptx_snapshot *snapshot, struct ptx_log_status *status)

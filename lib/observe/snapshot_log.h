@@ -3,8 +3,8 @@
  * observe/snapshot_log.h - the log of a stream that was copied: observe/snapshot.h.
  *
  * The account is of what the copy holds and what was lost before it: what readers had taken is not
- * in it. Its equation closes whatever the copy says; what cannot be told apart is nobody's and of
- * the unnamed type.
+ * in it. Its equation holds whatever the copy says; losses of which the type or the thread is not
+ * known are in the lines of type 0 and of pid 0.
  */
 #ifndef PTX_OBSERVE_SNAPSHOT_LOG_H
 #define PTX_OBSERVE_SNAPSHOT_LOG_H

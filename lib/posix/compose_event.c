@@ -194,10 +194,9 @@ static int count_lost(struct posix_trace_composer_np *composer, int cause, uint6
 	struct ptx_ledger_line *line[3];
 	struct ptx_ident who = { .pid = 0 };
 
-	if (!event_id)
-		event_id = PTX_TYPE_UNNAMED;
 	/* CLEARED and DAMAGED are valid, too: foreign traces have such losses. */
-	if (!composer || cause < 0 || cause >= PTX_LOST_CAUSES || event_id >= PTX_TYPE_MAX)
+	if (!composer || cause < POSIX_TRACE_UNATTRIBUTED_NP || cause >= PTX_LOST_CAUSES ||
+	    event_id >= PTX_TYPE_MAX)
 		return EINVAL;
 	if (!events)
 		return 0;
@@ -212,11 +211,16 @@ static int count_lost(struct posix_trace_composer_np *composer, int cause, uint6
 	 * each line holds.
 	 */
 	line[0] = &composer->ledger.total;
+	if (cause == POSIX_TRACE_UNATTRIBUTED_NP) {
+		event_id = 0;
+		who.pid = 0;
+	}
 	line[1] = &composer->ledger.type[event_id];
 	line[2] = ptx_ledger_thread(&composer->ledger, who.pid, who.tid, who.thread);
 	for (int i = 0; i < 3; i++) {
 		line[i]->called += events;
-		line[i]->lost[cause] += events;
+		if (cause != POSIX_TRACE_UNATTRIBUTED_NP)
+			line[i]->lost[cause] += events;
 	}
 	/* Events that were cleared on purpose are no overrun. */
 	composer->lost |= cause != PTX_LOST_CLEARED;

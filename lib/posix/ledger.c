@@ -113,10 +113,12 @@ static int look_type(const struct ptx_stream *stream, const struct ptx_ledger *l
 	char name[PTX_TYPE_NAME_BYTES];
 	bool named;
 
-	if (query->type == 0 || query->type >= PTX_TYPE_MAX)
+	if (query->type >= PTX_TYPE_MAX)
 		return EINVAL;
-	/* The names of a log are in its own table. */
-	if (stream->kind == PTX_STREAM_STORED)
+	/* Type 0 has the events of no known type. The names of a log are in its own table. */
+	if (query->type == 0)
+		named = true;
+	else if (stream->kind == PTX_STREAM_STORED)
 		named = ptx_stored_name(stream->stored, query->type);
 	else
 		named = ptx_names_get(stream->drain->arena->names, query->type, name);

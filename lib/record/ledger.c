@@ -217,6 +217,7 @@ void ptx_ledger_export(const struct ptx_ledger_line *from, struct posix_trace_le
 	to->called = from->called;
 	to->reported = from->reported;
 	to->unread = from->unread;
+	to->unattributed = ptx_ledger_unattributed(from);
 	memcpy(to->lost, from->lost, sizeof(from->lost));
 }
 
@@ -230,44 +231,49 @@ uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line)
 	return sum;
 }
 
-/*
- * How many times the largest line is searched. In practice a few lines have nearly all losses. If
- * a hostile log distributes them evenly, the rest is subtracted in the order of the lines, so
- * that the time does not grow with the square of their number.
- */
-#define MOST_LOOKS 16
-
-/* The lines may be members of larger structs, stride bytes apart. */
-static struct ptx_ledger_line *line_at(struct ptx_ledger_line *first, size_t stride, size_t index)
+uint64_t ptx_ledger_unattributed(const struct ptx_ledger_line *line)
 {
-	return (struct ptx_ledger_line *)(void *)((char *)first + index * stride);
+	const uint64_t sum = ptx_ledger_sum(line);
+
+	return line->called > sum ? line->called - sum : 0;
 }
 
-/* Returns the line with the most losses of this cause. count is at least 1. */
-static struct ptx_ledger_line *max_line(struct ptx_ledger_line *first, size_t stride, size_t count,
-					enum ptx_lost cause)
+static void add_losses(struct ptx_ledger_line *sum, const struct ptx_ledger_line *line)
 {
-	struct ptx_ledger_line *found = first;
-
-	for (size_t i = 1; i < count; i++)
-		if (line_at(first, stride, i)->lost[cause] > found->lost[cause])
-			found = line_at(first, stride, i);
-	return found;
+	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
+		sum->lost[cause] += line->lost[cause];
 }
 
-/* The first MOST_LOOKS rounds use the largest line, the others one line after the other. */
-void ptx_ledger_take_off(struct ptx_ledger_line *first, size_t stride, size_t count,
-			 enum ptx_lost cause, uint64_t more)
+/* Losses that are in the total and in none of the lines that sum adds up. */
+static void take_rest(struct ptx_ledger_line *rest, const struct ptx_ledger_line *total,
+		      const struct ptx_ledger_line *sum)
 {
-	for (size_t i = 0; more && count && i < MOST_LOOKS + count; i++) {
-		struct ptx_ledger_line *line = i < MOST_LOOKS ?
-						       max_line(first, stride, count, cause) :
-						       line_at(first, stride, i - MOST_LOOKS);
-		uint64_t less = line->lost[cause] < more ? line->lost[cause] : more;
+	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
+		if (total->lost[cause] > sum->lost[cause])
+			rest->lost[cause] += total->lost[cause] - sum->lost[cause];
+}
 
-		line->lost[cause] -= less;
-		more -= less;
-	}
+void ptx_ledger_close(struct ptx_ledger *ledger)
+{
+	const uint64_t unattributed = ptx_ledger_unattributed(&ledger->total);
+	struct ptx_ledger_line types = { 0 }, threads = { 0 }, rest = { 0 };
+
+	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
+		add_losses(&types, &ledger->type[type]);
+	for (size_t i = 0; i < ledger->threads; i++)
+		add_losses(&threads, &ledger->thread[i].line);
+	take_rest(&ledger->type[0], &ledger->total, &types);
+	take_rest(&rest, &ledger->total, &threads);
+	/* No line of pid 0 is made for nothing. */
+	if (unattributed || ptx_ledger_sum(&rest))
+		add_losses(ptx_ledger_thread(ledger, 0, 0, 0), &rest);
+	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
+		ledger->type[type].called = ptx_ledger_sum(&ledger->type[type]);
+	for (size_t i = 0; i < ledger->threads; i++)
+		ledger->thread[i].line.called = ptx_ledger_sum(&ledger->thread[i].line);
+	ledger->type[0].called += unattributed;
+	if (unattributed)
+		ptx_ledger_thread(ledger, 0, 0, 0)->called += unattributed;
 }
 
 /* thread points into the ledger itself, which is why a ledger must not be assigned. */

@@ -2,9 +2,11 @@
 /*
  * record/ledger.h - the account of a stream's events as plain memory, for status and for the log.
  *
- * A line has the columns of struct posix_trace_ledger_np. In the lines of types and threads,
- * called is the sum of the other columns. In total, called is what the writers counted
- * independently, so that the equation of the total proves something.
+ * A line has struct posix_trace_ledger_np's columns but unattributed, which is called less the
+ * others. In total, called is what the writers counted by themselves, so that the equation of total
+ * proves something. In the lines of types and threads, called is the sum of the other columns; the
+ * lines of type 0 and of pid 0, of no known type and of no known thread, add the unattributed
+ * events. So each column of total is the sum of that column over types, and over threads.
  *
  * Owner     the caller; one at a time. A ledger points into itself: do not copy it by assignment.
  * Errors    errno is preserved.
@@ -76,13 +78,16 @@ void ptx_ledger_export(const struct ptx_ledger_line *from, struct posix_trace_le
 /* Returns reported + unread + all losses. */
 uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line);
 
+/* Called events that are in no other column of the line. */
+uint64_t ptx_ledger_unattributed(const struct ptx_ledger_line *line);
+
 /*
- * Subtracts more from the losses of one cause in count lines that are stride bytes apart,
- * beginning with the line that has most. It serves where it is known how many losses are too
- * many, but not whose they are.
+ * Completes an account of which the total and the losses that are known by type and by thread are
+ * there. Losses of no known type become those of type 0, and losses of no known thread those of the
+ * line of pid 0, which also get the unattributed events of the total. Stores called in each line.
+ * Lines whose losses add up to more than the total stay as they are: the excess shows.
  */
-void ptx_ledger_take_off(struct ptx_ledger_line *first, size_t stride, size_t count,
-			 enum ptx_lost cause, uint64_t more);
+void ptx_ledger_close(struct ptx_ledger *ledger);
 
 /* ptx_ledger_init() makes an empty ledger. ptx_ledger_fini() frees its memory. */
 void ptx_ledger_init(struct ptx_ledger *ledger);

@@ -3,8 +3,9 @@
  * ring/overwrite.c - a LOOP stream's oldest chunk is taken from the reader.
  *
  * Whoever overwrites counts, record by record: exact by type and by thread, and nothing is paid
- * for it by events that are read in time. A kill in the middle leaves at most one chunk uncounted;
- * after a handler's jump the ring's next writer finishes (ptx_ring_mend).
+ * for it by events that are read in time. After a kill or a handler's jump in the middle, the
+ * ring's next writer or the reader finishes (ptx_ring_mend): no record is counted twice, and of at
+ * most one chunk some may stay uncounted.
  */
 #include "ring/overwrite.h"
 
@@ -12,7 +13,9 @@
 #include "ring/ring_read.h"
 #include "ring/ring_write.h"
 
-#define UNCOUNTED 1u /* in the offset of a claimed word; offsets are multiples of 8 */
+/* In the offset of a claimed word; offsets are multiples of 8. */
+#define UNCOUNTED 1u /* the records behind it are not counted */
+#define COUNTING  2u /* of those up to the next change of thread, some may be */
 
 void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order)
 {
@@ -56,55 +59,65 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
 /* Few types make up most of a chunk: gathered here, they cost few atomic additions. */
 struct tally {
 	struct ptx_rings *rings;
+	_Atomic uint64_t *progress;
+	uint64_t begun; /* the word that says that counting has begun; 0: it says so */
 	unsigned run_type; /* of the records just counted */
 	uint64_t run;
 	unsigned type[8];
 	uint64_t count[8];
 	uint32_t slot;
-	uint64_t total;
 };
+
+static void count(struct tally *tally, unsigned i)
+{
+	if (tally->begun) {
+		atomic_store_explicit(tally->progress, tally->begun, memory_order_relaxed);
+		atomic_signal_fence(memory_order_seq_cst);
+		tally->begun = 0;
+	}
+	ptx_ring_count_loss(tally->rings, PTX_WRITER_OVERWRITTEN, tally->type[i], tally->slot,
+			    tally->count[i]);
+	tally->count[i] = 0;
+}
 
 static void end_run(struct tally *tally)
 {
 	unsigned i = tally->run_type % 8;
 
-	if (tally->type[i] != tally->run_type && tally->count[i]) {
-		ptx_ring_count_loss(tally->rings, PTX_WRITER_OVERWRITTEN, tally->type[i],
-				    tally->slot, tally->count[i]);
-		tally->count[i] = 0;
-	}
+	if (tally->type[i] != tally->run_type && tally->count[i])
+		count(tally, i);
 	tally->type[i] = tally->run_type;
 	tally->count[i] += tally->run;
-	tally->total += tally->run;
 	tally->run = 0;
 }
 
 static void settle(struct tally *tally)
 {
 	end_run(tally);
-	for (int i = 0; i < 8; i++) {
+	for (unsigned i = 0; i < 8; i++)
 		if (tally->count[i])
-			ptx_ring_count_loss(tally->rings, PTX_WRITER_OVERWRITTEN, tally->type[i],
-					    tally->slot, tally->count[i]);
-		tally->count[i] = 0;
-	}
+			count(tally, i);
 }
 
 /*
- * Counts the chunk's records from offset on. *progress keeps how far the counts have come: who
- * goes on after a jump counts twice at most what lies between two changes of thread.
+ * Counts the chunk's records from offset on. *progress keeps how far the counts have come. After a
+ * jump or a kill another writer continues there. If the counting of the records up to the next
+ * change of thread had begun (is_begun), it leaves those out: no record is counted twice, and the
+ * ledger has those that are not counted as unattributed.
  */
 static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk, uint32_t from,
-			  _Atomic uint64_t *progress, uint64_t generation)
+			  bool is_begun, _Atomic uint64_t *progress, uint64_t generation)
 {
 	uint64_t head = atomic_load_explicit(&chunk->head, memory_order_relaxed);
 	uint32_t end = ptx_head_offset(head), at = 0;
-	struct tally tally = { .rings = rings, .slot = chunk->ident.slot };
+	struct tally tally = { .rings = rings, .progress = progress,
+			       .slot = chunk->ident.slot };
 	uint64_t oldest = UINT64_MAX, known = PTX_RECORD_IDENT; /* no event begins so */
 	size_t size = sizeof(struct ptx_record);
 
 	if (end > rings->geometry.chunk_room)
 		end = (uint32_t)rings->geometry.chunk_room;
+	tally.begun = generation | from | UNCOUNTED | COUNTING;
 	while (at + sizeof(struct ptx_record) <= end) {
 		const unsigned char *record = chunk->records + at;
 		uint64_t first = ptx_record_first(record);
@@ -121,24 +134,30 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 		if (first & PTX_RECORD_IDENT) {
 			known = PTX_RECORD_IDENT;
 			settle(&tally);
-			if (at > from)
+			if (at > from) {
+				is_begun = false;
+				atomic_signal_fence(memory_order_seq_cst);
 				atomic_store_explicit(progress, generation | at | UNCOUNTED,
 						      memory_order_relaxed);
+				tally.begun = generation | at | UNCOUNTED | COUNTING;
+			}
 			if (at + PTX_IDENT_RECORD_BYTES <= end)
 				tally.slot = ((const struct ptx_ident *)(const void *)
 					      (record + sizeof(struct ptx_record)))->slot;
 		} else if (at >= from) {
-			known = first;
 			if (oldest == UINT64_MAX)
 				oldest = ptx_record_time(record);
-			end_run(&tally);
-			tally.run_type = ptx_record_first_type(first);
-			tally.run++;
+			if (!is_begun) {
+				known = first;
+				end_run(&tally);
+				tally.run_type = ptx_record_first_type(first);
+				tally.run++;
+			}
 		}
 		at += (uint32_t)size;
 	}
 	settle(&tally);
-	if (tally.total == 0)
+	if (oldest == UINT64_MAX)
 		return;
 	lower(&rings->region->first_overwritten, oldest);
 	atomic_store_explicit(&rings->region->overrun, 1, memory_order_relaxed);
@@ -188,12 +207,6 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 	 */
 	if (!rings->loop)
 		return;
-	/* Somebody was here before, and had perhaps counted some: before they are counted again. */
-	if (claimed >> 32 == generation && claimed & UNCOUNTED)
-		atomic_fetch_add_explicit(
-			&rings->region->recounted,
-			atomic_load_explicit(&chunk->head, memory_order_relaxed) >> 32,
-			memory_order_relaxed);
 	while ((uint32_t)(claimed >> 32) == generation - 1) {
 		uint64_t marked = mine | ((uint32_t)claimed & ~7u) | UNCOUNTED;
 
@@ -204,6 +217,7 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 	}
 	if (claimed >> 32 != generation || !(claimed & UNCOUNTED))
 		return;
-	count_records(rings, chunk, (uint32_t)claimed & ~7u, &rings->claimed[number], mine);
+	count_records(rings, chunk, (uint32_t)claimed & ~7u, claimed & COUNTING,
+		      &rings->claimed[number], mine);
 	atomic_store_explicit(&rings->claimed[number], mine, memory_order_release); /* as (E) */
 }

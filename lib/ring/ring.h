@@ -155,8 +155,6 @@ struct ptx_region {
 	 * itself. Written by the reader, for who goes on in its place.
 	 */
 	_Atomic uint64_t full_from, full_until;
-	/* Records at most that were counted again, after the counting of a chunk was broken off. */
-	_Atomic uint64_t recounted;
 	/*
 	 * When the reader last looked, in ticks: as long as that is young, nobody asks whether it
 	 * lives.

@@ -44,7 +44,7 @@ START_TEST(bad_arguments_are_refused)
 	FAILS(EINVAL, posix_trace_get_ledger_np(0, &ledger));
 	FAILS(EINVAL, posix_trace_get_ledger_np(trid, NULL));
 	FAILS(EINVAL, posix_trace_get_ledger_type_np(0, POSIX_TRACE_START, &ledger));
-	FAILS(EINVAL, posix_trace_get_ledger_type_np(trid, 0, &ledger));
+	FAILS(EINVAL, posix_trace_get_ledger_type_np(trid, 0, NULL));
 	FAILS(EINVAL, posix_trace_get_ledger_type_np(trid, 1000, &ledger));
 	FAILS(EINVAL, posix_trace_get_ledger_type_np(trid, 100000, &ledger));
 	FAILS(EINVAL, posix_trace_get_ledger_type_np(trid, POSIX_TRACE_START, NULL));

@@ -16,7 +16,8 @@ struct posix_trace_ledger_np ledger_of_thread(trace_id_t trid, pid_t tid);
 
 /*
  * called = reported + unread + lost in the total and in every line, and each column of the total
- * is the sum of that column over the types and over the threads. The stream must be at rest.
+ * is the sum of that column over the types and over the threads. Nothing is unattributed. The
+ * stream must be at rest.
  */
 void assert_ledger_closes(const char *file, int line, trace_id_t trid);
 #define ck_assert_ledger_closes(trid) assert_ledger_closes(__FILE__, __LINE__, trid)

@@ -269,7 +269,7 @@ START_TEST(a_ledger_that_does_not_add_up_is_found)
 
 	total->called++;
 	reseal(block);
-	expect(&work, 0, "equation does not hold for the total: 131 called, 130 in");
+	expect(&work, 0, "threads add up to 130 called, its total says 131");
 
 	work = a_log(POSIX_TRACE_LOOP);
 	block = block_of(&work, PTX_LOG_LEDGER, 0);

@@ -105,5 +105,7 @@ void equation_json(struct out *out, const struct posix_trace_ledger_np *ledger)
 	out_unsigned(out, equation_lost(ledger));
 	out_str(out, ",\"lost_by_cause\":");
 	equation_causes_json(out, ledger->lost);
+	out_str(out, ",\"unattributed\":");
+	out_unsigned(out, ledger->unattributed);
 	out_char(out, '}');
 }

@@ -132,12 +132,17 @@ int losses_ledger(struct losses *losses, trace_id_t trid)
 			say_warning("%s: %llu of %llu events lost: %s", losses->path,
 				    (unsigned long long)ledger.lost[i],
 				    (unsigned long long)ledger.called, posix_trace_lost_name_np(i));
+	if (ledger.unattributed)
+		say_warning("%s: %llu of %llu events are unattributed: recorded or lost, and it is "
+			    "not known which", losses->path,
+			    (unsigned long long)ledger.unattributed,
+			    (unsigned long long)ledger.called);
 	return 0;
 }
 
 uint64_t losses_count(const struct posix_trace_ledger_np *ledger)
 {
-	uint64_t sum = 0;
+	uint64_t sum = ledger->unattributed;
 
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		/* The causes of a damaged ledger may have any values. */

@@ -272,6 +272,9 @@ int log_sink_end(void *context, const struct fmt_end *end)
 
 	for (int i = 0; !err && end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		err = losses_of(writing, end, i);
+	if (!err && end->has_ledger)
+		err = posix_trace_compose_lost_np(composer, POSIX_TRACE_UNATTRIBUTED_NP,
+						  end->ledger.unattributed, 0, NULL);
 	if (err)
 		return err;
 	writing->composer = NULL;

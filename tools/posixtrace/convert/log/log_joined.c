@@ -197,6 +197,7 @@ struct ending {
 static void add_ledger(struct posix_trace_ledger_np *to, const struct posix_trace_ledger_np *from)
 {
 	to->called += from->called;
+	to->unattributed += from->unattributed;
 	to->reported += from->reported;
 	to->unread += from->unread;
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
