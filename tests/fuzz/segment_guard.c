@@ -26,14 +26,14 @@ void segment_live(void)
 }
 
 /*
- * Events that are in the log, or would be if it took them; of a LOOP stream, what the dead process
- * had taken out of its memory, too (flush/checkpoint.h).
+ * Events that are in the log, or would be if it took them. The guardian cannot attribute the events
+ * that the dead process had taken out of a LOOP stream's memory (flush/checkpoint.h).
  */
 static uint64_t flushed(const struct posix_trace_ledger_np *line)
 {
 	return line->reported + line->lost[POSIX_TRACE_LOST_LOG_FULL_NP] +
 	       line->lost[POSIX_TRACE_LOST_LOG_OVERWRITTEN_NP] +
-	       line->lost[POSIX_TRACE_LOST_FLUSH_ERROR_NP];
+	       line->lost[POSIX_TRACE_LOST_FLUSH_ERROR_NP] + line->unattributed;
 }
 
 /*
