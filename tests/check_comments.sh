@@ -13,6 +13,7 @@ cd "$top_srcdir" || exit 1
 limits='
 lib 170
 lib/base 250
+lib/log 250
 lib/point 250
 lib/posix 250
 lib/preload 250
@@ -28,6 +29,7 @@ finished='
 lib/base
 lib/preload
 lib/posix
+lib/log
 lib/point
 lib/record
 tools/posixtrace

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format.h - the structures of FORMAT, whose section numbers stand beside them.
+ * log/format.h - the structures of FORMAT; the comment beside each has its section number.
  *
- * They are laid over bytes of the file; format_layout.c asserts that they lie as FORMAT says.
+ * Readers and writers place them over bytes of the file. format_layout.c asserts the offset and the
+ * size of each field, so a structure cannot drift from the text.
  */
 #ifndef PTX_LOG_FORMAT_H
 #define PTX_LOG_FORMAT_H
@@ -21,7 +22,7 @@
 #define PTX_LOG_PAYLOAD_MAX   (UINT32_C(1) << 29)   /* B5 */
 #define PTX_LOG_OFFSET_MAX    (UINT64_C(1) << 48)   /* H5 */
 #define PTX_LOG_BLOCK_HEADER_MAX 1024u              /* B2 */
-#define PTX_LOG_INDEX_BLOCKS  1024u                 /* DATA blocks to an INDEX block */
+#define PTX_LOG_INDEX_BLOCKS  1024u                 /* DATA blocks per INDEX block, 3.6 */
 
 #define PTX_LOG_WRITING  "writing\n"
 #define PTX_LOG_CLOSED   "closed\n\n"
@@ -45,7 +46,7 @@ enum ptx_log_type { /* 3.3 */
 	PTX_LOG_TYPES
 };
 
-#define PTX_LOG_ALL_NAMES 1u /* flag of a NAMES block, also of SCHEMAS, OBJECTS and MAPPINGS */
+#define PTX_LOG_ALL_NAMES 1u /* flag of NAMES, SCHEMAS, OBJECTS, MAPPINGS: it has all entries */
 
 struct ptx_log_sum { /* 3.8 */
 	struct ptx_log_status status;
@@ -183,7 +184,7 @@ struct ptx_log_schema { /* 3.10; then the text, to a multiple of 8 */
 	uint32_t bytes;
 };
 
-/* Of OBJECTS, 3.11: struct ptx_object of record/object.h. */
+/* An OBJECTS block (3.11) has entries of struct ptx_object, record/object.h. */
 
 struct ptx_log_mapping { /* 3.12; then the path, to a multiple of 8 */
 	uint32_t kind; /* enum ptx_mapping_kind */

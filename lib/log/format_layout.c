@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format_layout.c - the tables of FORMAT again, as asserts, in its order.
+ * log/format_layout.c - the tables of FORMAT as assertions, in the same order.
  *
- * tests/check_format.sh compares the two: a row here is a row there.
+ * tests/check_format.sh compares both: each row here is a row there. The file makes no code. A
+ * field that moves, or a compiler that inserts padding, fails the build here, before it can write
+ * a log that other readers misread.
  */
 #include "log/format.h"
 
+/* A row: the section of FORMAT, the structure, the field, its offset and its size in bytes. */
 #define ROW(section, type, field, offset, bytes)                                                  \
 	_Static_assert(offsetof(struct type, field) == (offset) &&                                \
 		       sizeof(((struct type *)0)->field) == (bytes), "FORMAT " section " " #field);
+/* The whole structure: no padding behind its last field either. */
 #define SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type);
 
 /* FORMAT 2.1 */
+/*
+ * The header: its identity and sizes (H1 to H6), the writer (R4), the attributes of the stream, and
+ * the areas of an arrangement of slots. Fields that a later minor version adds use the spare part.
+ */
 ROW("2.1", ptx_log_header, magic, 0, 8)
 ROW("2.1", ptx_log_header, version_major, 8, 2)
 ROW("2.1", ptx_log_header, version_minor, 10, 2)
@@ -59,6 +67,10 @@ ROW("2.1", ptx_log_header, lists_bytes, 464, 8)
 ROW("2.1", ptx_log_header, spare, 472, 3112)
 
 /* FORMAT 2.2 */
+/*
+ * The only part of the header that is written again. Its size of 512 bytes is a disk's sector, so
+ * that a write of it is not torn.
+ */
 ROW("2.2", ptx_log_closing, state, 0, 8)
 ROW("2.2", ptx_log_closing, closing_crc, 8, 4)
 ROW("2.2", ptx_log_closing, spare0, 12, 4)
@@ -70,11 +82,13 @@ ROW("2.2", ptx_log_closing, guardian_start, 208, 8)
 ROW("2.2", ptx_log_closing, spare2, 216, 296)
 
 /* FORMAT 3.1 */
+/* Each block begins with these fields; the checksum of the header is the last one. */
 ROW("3.1", ptx_log_block, magic, 0, 4)
 ROW("3.1", ptx_log_block, type, 4, 2)
 ROW("3.1", ptx_log_block, header_bytes, 6, 2)
 ROW("3.1", ptx_log_block, flags, 8, 4)
 ROW("3.1", ptx_log_block, payload_bytes, 12, 4)
+/* number and first_record order the blocks of a type and count events (D3). */
 ROW("3.1", ptx_log_block, log_id, 16, 8)
 ROW("3.1", ptx_log_block, number, 24, 8)
 ROW("3.1", ptx_log_block, first_record, 32, 8)
@@ -89,39 +103,46 @@ ROW("3.1", ptx_log_block, payload_crc, 80, 4)
 ROW("3.1", ptx_log_block, header_crc, 84, 4)
 
 /* FORMAT 3.4 */
+/* An entry of the table of threads, the last part of a DATA block, packed or plain. */
 ROW("3.4", ptx_log_source, pid, 0, 4)
 ROW("3.4", ptx_log_source, tid, 4, 4)
 ROW("3.4", ptx_log_source, thread, 8, 8)
 
 /* FORMAT 3.4 */
+/* The beginning of a record: format_pack.c copies a shape to it as a whole. */
 ROW("3.4", ptx_log_shape, len_flags, 0, 4)
 ROW("3.4", ptx_log_shape, type, 4, 2)
 ROW("3.4", ptx_log_shape, source, 6, 2)
 ROW("3.4", ptx_log_shape, address, 8, 8)
 
 /* FORMAT 3.5 */
+/* Entries of constant size, so the count in the header gives the length of the payload (N1). */
 ROW("3.5", ptx_log_name, type, 0, 4)
 ROW("3.5", ptx_log_name, spare, 4, 4)
 ROW("3.5", ptx_log_name, name, 8, 64)
 
 /* FORMAT 3.6 */
+/* An entry of INDEX and of TOP; readers search them in binary, by time_top or first_record. */
 ROW("3.6", ptx_log_place, offset, 0, 8)
 ROW("3.6", ptx_log_place, first_record, 8, 8)
 ROW("3.6", ptx_log_place, time_min, 16, 8)
 ROW("3.6", ptx_log_place, time_top, 24, 8)
 
 /* FORMAT 3.7 */
+/* The ledger: a total, then these, which rise by type, then the lines of threads. */
 ROW("3.7", ptx_log_type_line, type, 0, 4)
 ROW("3.7", ptx_log_type_line, spare, 4, 4)
 ROW("3.7", ptx_log_type_line, line, 8, 104)
 
 /* FORMAT 3.7 */
+/* Threads have no order; readers sort them if they want to. */
 ROW("3.7", ptx_log_thread_line, pid, 0, 4)
 ROW("3.7", ptx_log_thread_line, tid, 4, 4)
 ROW("3.7", ptx_log_thread_line, thread, 8, 8)
 ROW("3.7", ptx_log_thread_line, line, 16, 104)
 
 /* FORMAT 3.8 */
+/* In the closing area and in the END block, with the same content. */
 ROW("3.8", ptx_log_sum, status, 0, 28)
 ROW("3.8", ptx_log_sum, spare, 28, 4)
 ROW("3.8", ptx_log_sum, blocks, 32, 8)
@@ -132,7 +153,9 @@ ROW("3.8", ptx_log_sum, time_last, 64, 8)
 ROW("3.8", ptx_log_sum, overwritten, 72, 8)
 
 /* FORMAT 3.9 */
+/* end_offset and magic are last, so a reader finds the block from the end of the file (R2). */
 ROW("3.9", ptx_log_end, sum, 0, 80)
+/* Offsets of the parts of the tail, so a reader of a complete log searches nothing (E2). */
 ROW("3.9", ptx_log_end, names_offset, 80, 8)
 ROW("3.9", ptx_log_end, ledger_offset, 88, 8)
 ROW("3.9", ptx_log_end, top_offset, 96, 8)
@@ -141,10 +164,12 @@ ROW("3.9", ptx_log_end, end_offset, 112, 8)
 ROW("3.9", ptx_log_end, magic, 120, 8)
 
 /* FORMAT 3.10 */
+/* The head of an entry; the text and its padding follow it. */
 ROW("3.10", ptx_log_schema, type, 0, 4)
 ROW("3.10", ptx_log_schema, bytes, 4, 4)
 
 /* FORMAT 3.11 */
+/* The same structure as in the region, record/object.h: it is copied without a change. */
 ROW("3.11", ptx_object, kind, 0, 4)
 ROW("3.11", ptx_object, pid, 4, 4)
 ROW("3.11", ptx_object, pointer, 8, 8)
@@ -152,6 +177,7 @@ ROW("3.11", ptx_object, time_ns, 16, 8)
 ROW("3.11", ptx_object, name, 24, 48)
 
 /* FORMAT 3.12 */
+/* The head of an entry; the path of a file and its padding follow it. */
 ROW("3.12", ptx_log_mapping, kind, 0, 4)
 ROW("3.12", ptx_log_mapping, pid, 4, 4)
 ROW("3.12", ptx_log_mapping, start, 8, 8)
@@ -164,19 +190,23 @@ ROW("3.12", ptx_log_mapping, path_bytes, 52, 4)
 ROW("3.12", ptx_log_mapping, build_id, 56, 32)
 
 /* FORMAT 4.1 */
+/* The same structure as in a ring, but source and time have other meanings in a log. */
 ROW("4.1", ptx_record, len_flags, 0, 4)
 ROW("4.1", ptx_record, type, 4, 2)
 ROW("4.1", ptx_record, source, 6, 2)
 ROW("4.1", ptx_record, address, 8, 8)
+/* In ticks in a ring, in nanoseconds in a log. */
 ROW("4.1", ptx_record, time, 16, 8)
 
 /* FORMAT 4.2 */
+/* Ten causes: one more would need a new major version, because the size changes. */
 ROW("4.2", ptx_ledger_line, called, 0, 8)
 ROW("4.2", ptx_ledger_line, reported, 8, 8)
 ROW("4.2", ptx_ledger_line, unread, 16, 8)
 ROW("4.2", ptx_ledger_line, lost, 24, 80)
 
 /* FORMAT 4.3 */
+/* The members of struct posix_trace_status_info of <trace.h>, as numbers of fixed size. */
 ROW("4.3", ptx_log_status, stream_status, 0, 4)
 ROW("4.3", ptx_log_status, stream_full, 4, 4)
 ROW("4.3", ptx_log_status, stream_overrun, 8, 4)
@@ -185,7 +215,12 @@ ROW("4.3", ptx_log_status, flush_error, 16, 4)
 ROW("4.3", ptx_log_status, log_overrun, 20, 4)
 ROW("4.3", ptx_log_status, log_full, 24, 4)
 /* The closing area is a field of the header here, a table of its own there. */
+/* Readers and writers place it at this offset, too: it is written without the rest. */
 ROW("2.2", ptx_log_header, closing, PTX_LOG_CLOSING_AT, 512)
+/*
+ * The sizes. Each is a multiple of 8, because all of these structures are placed one behind the
+ * other in payloads that begin at such an offset (B1, B2).
+ */
 SIZE(ptx_log_header, PTX_LOG_HEADER_BYTES)
 SIZE(ptx_log_closing, 512)
 SIZE(ptx_log_block, 88)

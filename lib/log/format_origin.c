@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log/format_origin.c - the writer's identity, and whether it runs.
+ *
+ * A process id alone names no process: the kernel assigns it again, each pid name space and each
+ * machine has its own. So the header has the id with the start time, the inode of the name space
+ * and the boot id. The start time comes from /proc (base/proc.h, base/life.h).
+ */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -17,9 +24,11 @@
 #include "base/proc.h"
 #include "log/format_origin.h"
 
+/* One nap of the replacement for pidfds: short, as a reader waits for the end of the process. */
 #define NS_PER_MS INT64_C(1000000)
 #define NAP_NS    NS_PER_MS
 
+/* A deadline must not move when the administrator sets the clock, hence CLOCK_MONOTONIC. */
 static int64_t now_ns(void)
 {
 	struct timespec now;
@@ -28,6 +37,7 @@ static int64_t now_ns(void)
 	return now.tv_sec * PTX_NS_PER_S + now.tv_nsec;
 }
 
+/* The value of a lower-case hexadecimal digit, as the kernel prints them, or -1. */
 static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -35,6 +45,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* The text is a UUID with dashes. Without /proc the id stays zero, which means unknown. */
 static void read_boot_id(uint8_t id[16])
 {
 	char text[64];
@@ -42,6 +53,7 @@ static void read_boot_id(uint8_t id[16])
 
 	memset(id, 0, 16);
 	ptx_io_read_text("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	/* Dashes are skipped; 32 digits fill the id, and further text is ignored. */
 	for (const char *c = text; *c && digits < 32; c++) {
 		int digit = hex_digit(*c);
 
@@ -52,17 +64,23 @@ static void read_boot_id(uint8_t id[16])
 	}
 }
 
+/* Describes this process. A fact that cannot be read is 0, which R4 treats as unknown. */
 static void writer_here(struct ptx_log_writer *writer)
 {
 	struct stat st;
 
 	writer->pid = (uint32_t)getpid();
+	/* In the first time name space, so that a process in another one computes the same. */
 	writer->start = ptx_identity_start(PTX_PROC_SELF);
 	writer->pid_space = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 	read_boot_id(writer->boot_id);
 }
 
-/* Random enough without entropy: no two logs of a machine begin at one time in one thread. */
+/*
+ * Makes the UUID of the log and its log_id. GRND_NONBLOCK: early after boot getrandom() would wait
+ * for entropy, and the traced program must not block. The replacement need not be secret, only
+ * unique: no two logs of a machine begin at the same time, in the same process, at this address.
+ */
 static void make_ids(struct ptx_log_origin *origin)
 {
 	struct {
@@ -70,6 +88,7 @@ static void make_ids(struct ptx_log_origin *origin)
 		uint64_t log_id;
 	} random;
 
+	/* A shorter result of getrandom() leaves zeros in the rest; the length check rejects it. */
 	memset(&random, 0, sizeof(random));
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != (ssize_t)sizeof(random)) {
 		uint64_t mix = (uint64_t)origin->begin_ns ^ (uint64_t)origin->writer.pid << 32 ^
@@ -78,32 +97,43 @@ static void make_ids(struct ptx_log_origin *origin)
 		memcpy(random.uuid, &mix, sizeof(mix));
 		random.log_id = mix * UINT64_C(0x9e3779b97f4a7c15);
 	}
+	/* The UUID names the log; log_id ties its blocks to it. */
 	memcpy(origin->uuid, random.uuid, sizeof(origin->uuid));
+	/* The fixed bits of RFC 4122: version 4, variant 1. */
 	origin->uuid[6] = (uint8_t)((origin->uuid[6] & 0x0f) | 0x40); /* RFC 4122: version 4 */
 	origin->uuid[8] = (uint8_t)((origin->uuid[8] & 0x3f) | 0x80);
 	origin->log_id = random.log_id;
 }
 
+/* Each part is independent of the others: one that fails does not keep the log from its begin. */
 void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 {
 	struct utsname machine;
 	struct stat st;
 	int saved = errno;
 
+	/* Facts that cannot be found stay 0 or empty. */
 	memset(origin, 0, sizeof(*origin));
 	origin->begin_ns = ptx_clock_realtime();
 	writer_here(&origin->writer);
 	make_ids(origin);
+	/* R4 compares these two, so a copy of the log is not held for the file that is written. */
+	/*
+	 * fd is the file of the log; for a pipe the numbers are those of the pipe and harm nothing.
+	 */
 	if (!fstat(fd, &st)) {
 		origin->file.device = st.st_dev;
 		origin->file.inode = st.st_ino;
 	}
+	/* The name is cut to the field with a NUL (H6); the rest was zeroed. */
 	if (!uname(&machine))
 		memcpy(origin->host, machine.nodename,
 		       strnlen(machine.nodename, sizeof(origin->host) - 1));
+	/* Callers are public functions, which keep errno. */
 	errno = saved;
 }
 
+/* Whether the boot id is unknown: it then excludes no machine. */
 static bool is_zero(const uint8_t id[16])
 {
 	static const uint8_t zero[16];
@@ -111,8 +141,13 @@ static bool is_zero(const uint8_t id[16])
 	return !memcmp(id, zero, sizeof(zero));
 }
 
+/*
+ * The order matters: the boot id separates machines and boots, and only within one boot do start
+ * times and inodes of name spaces identify anything.
+ */
 bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 {
+	/* The process id may have been used again: the start time decides. */
 	const struct ptx_identity then = { .start = writer->start };
 	struct ptx_log_writer here;
 	int saved = errno;
@@ -120,16 +155,21 @@ bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 	memset(&here, 0, sizeof(here));
 	writer_here(&here);
 	errno = saved;
-	/* Another machine, or this one before it was started anew. */
+	/* Another boot id: another machine, or this one before its last boot. */
 	if (!is_zero(here.boot_id) && memcmp(here.boot_id, writer->boot_id, sizeof(here.boot_id)))
 		return false;
+	/* Without /proc the process ids cannot be compared. R4 then assumes a running writer. */
 	if (here.pid_space == 0)
 		return true;
+	/* A process of another name space cannot be asked about: its log counts as abandoned. */
 	return here.pid_space == writer->pid_space &&
 	       ptx_life_of_one(writer->pid, &then) != PTX_DEAD;
 }
 
-/* By naps where the system has no descriptors of processes, or none to spare. */
+/*
+ * Waits for POLLIN of a pidfd. Where the kernel has no pidfds, or the process has no descriptor to
+ * spare, the function sleeps for short times instead and asks again.
+ */
 bool ptx_log_writer_ends(const struct ptx_log_writer *writer, int64_t ns)
 {
 	const int64_t until = now_ns() + ns;
@@ -137,11 +177,17 @@ bool ptx_log_writer_ends(const struct ptx_log_writer *writer, int64_t ns)
 	_Atomic uint32_t never = 0;
 	bool runs;
 
-	/* The descriptor was made first: while the process runs it is the one that is meant. */
+	/*
+	 * The pidfd may be that of a later process with the same id. Each round checks after the
+	 * opening: if the writer runs now, it ran when the descriptor was made, and has it.
+	 */
 	while ((runs = ptx_log_writer_may_run(writer)) && now_ns() < until) {
 		struct pollfd end = { .fd = process, .events = POLLIN };
 		const int64_t left = until - now_ns();
 
+		/*
+		 * poll() returns at the end of the process or at the deadline, rounded up to 1 ms.
+		 */
 		if (process >= 0)
 			poll(&end, 1, (int)(left / NS_PER_MS) + 1);
 		else
@@ -153,6 +199,7 @@ bool ptx_log_writer_ends(const struct ptx_log_writer *writer, int64_t ns)
 	return !runs;
 }
 
+/* Device and inode identify a file while it exists; a copy of a log has others (R4). */
 bool ptx_log_is_file(int fd, const struct ptx_log_file_id *file)
 {
 	struct stat st;

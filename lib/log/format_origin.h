@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format_origin.h - who writes a log, where, and whether it still runs.
+ * log/format_origin.h - identity of the process, the machine and the file of a log's writer, and
+ * whether that process still runs (FORMAT 2.1, R4).
  *
- * Owner     the caller's memory.
- * Errors    what cannot be found out is 0 or empty: a log is written all the same.
+ * Owner     the caller's memory; the functions keep no state, and any thread may call them.
+ * Errors    a fact that cannot be found is 0 or empty: a log is written all the same. errno stays.
  */
 #ifndef PTX_LOG_FORMAT_ORIGIN_H
 #define PTX_LOG_FORMAT_ORIGIN_H
@@ -11,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A process, so that its id can be used again by another one without confusion. */
 struct ptx_log_writer {
 	uint32_t pid;
 	uint64_t start;     /* clock ticks after boot, in the first time name space */
@@ -32,18 +34,20 @@ struct ptx_log_origin {
 	char host[64];
 };
 
-/* What is true of this process, now, writing to fd. */
+/* Fills *origin for this process, writing to fd, with new random ids. */
 void ptx_log_origin_here(int fd, struct ptx_log_origin *origin);
 
 /*
- * That process may run. False: it ran on another machine or before this one was started anew; or in
- * another name space of process ids, where its id says nothing; or it is known to have ended.
+ * Returns false if the process cannot be running: it ran on another machine, before the last boot
+ * of this one, or in another name space of process ids, where its id has another meaning; or it has
+ * ended. Returns true also if /proc cannot be read (R4).
  */
 bool ptx_log_writer_may_run(const struct ptx_log_writer *writer);
 
-/* Waits for the end of that process, at most so long. True: it does not run. */
+/* Waits until that process has ended, at most ns nanoseconds. Returns true if it does not run. */
 bool ptx_log_writer_ends(const struct ptx_log_writer *writer, int64_t ns);
 
+/* Whether fd is this file. */
 bool ptx_log_is_file(int fd, const struct ptx_log_file_id *file);
 
 #endif

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log/format_pack.c - both directions of the packed form of a DATA block, FORMAT 3.4.
+ *
+ * The writer packs its own records, which are correct. The reader unpacks hostile bytes: each
+ * event is checked against the end of the payload and against the end of the room before a byte is
+ * copied. Times are loaded and stored with 8 bytes and then cut to their width, because a copy of
+ * constant size is one instruction; the asserts below show that these 8 bytes stay inside.
+ */
 #include "log/format_pack.h"
 
 #include "base/compiler.h"
@@ -6,12 +14,21 @@
 
 #define SHAPE_BITS 14
 #define SHAPE_MASK ((1u << SHAPE_BITS) - 1)
-#define HEAD_BYTES sizeof(uint16_t) /* of an event: its shape and how wide its time is */
-#define TIME_BYTES sizeof(uint64_t) /* stored and loaded, however many of them count */
+#define HEAD_BYTES sizeof(uint16_t) /* of an event: its shape and the width of its time */
+#define TIME_BYTES sizeof(uint64_t) /* stored and loaded, of which 1, 2, 4 or 8 have a meaning */
 
-/* Bytes of records to a byte of events, where it is most: no data, or one byte of it. */
+/*
+ * The greatest number of bytes of records for a byte of packed events. An event without data has
+ * the worst ratio, or one with a single byte, whose record is padded to 8.
+ */
 #define GROWTH_MAX 8
 
+/*
+ * Four bounds that the code below relies on: the shape's index fits into 14 bits, and as index + 1
+ * into recent[]; a packed head with 8 bytes of time, stored where the record would be, stays in the
+ * room of that record; GROWTH_MAX is a true bound; and the last load of 8 bytes ends within the
+ * first shape.
+ */
 _Static_assert(PTX_LOG_SHAPES_MAX <= SHAPE_MASK + 1, "a shape's number fits");
 _Static_assert(PTX_LOG_SHAPES_MAX < UINT16_MAX, "and one more in recent[]");
 _Static_assert(HEAD_BYTES + TIME_BYTES <= sizeof(struct ptx_record),
@@ -21,7 +38,7 @@ _Static_assert(GROWTH_MAX * (HEAD_BYTES + 2) >= sizeof(struct ptx_record) + 8, "
 _Static_assert(sizeof(struct ptx_log_shape) >= TIME_BYTES - 1,
 	       "the last time may be loaded with the shape that stands behind the events");
 
-/* The first bytes in memory of a number are those that count. */
+/* Moves the low bytes of a number to its first bytes in memory, which the packed event keeps. */
 ptx_inline uint64_t first_bytes(uint64_t number, unsigned width)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -32,6 +49,7 @@ ptx_inline uint64_t first_bytes(uint64_t number, unsigned width)
 	return number;
 }
 
+/* The reverse: the number in the first bytes of a word that was loaded with 8. */
 ptx_inline uint64_t of_first_bytes(uint64_t loaded, unsigned width)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -43,9 +61,14 @@ ptx_inline uint64_t of_first_bytes(uint64_t loaded, unsigned width)
 #endif
 }
 
-/* A shape may be there twice: one that lost its place in recent[] to another is not found again. */
+/*
+ * Returns the index of a shape, and adds it if necessary; PTX_LOG_SHAPES_MAX if the table is full.
+ * recent[] has one entry per hash value, without a search. So a shape that another one has
+ * replaced there is added a second time, which D2 permits.
+ */
 static uint32_t shape_of(struct ptx_log_packer *packer, uint64_t first, uint64_t address)
 {
+	/* A multiplicative hash: the product's high bits depend on every bit of both words. */
 	uint64_t mix = (first * UINT64_C(0xff51afd7ed558ccd) + address) *
 		       UINT64_C(0x9e3779b97f4a7c15);
 	uint16_t *recent = &packer->recent[mix >> (64 - PTX_LOG_RECENT_SHAPE_BITS)];
@@ -56,6 +79,7 @@ static uint32_t shape_of(struct ptx_log_packer *packer, uint64_t first, uint64_t
 		if (ptx_record_word(shape, 0) == first && shape->address == address)
 			return *recent - 1u;
 	}
+	/* So many shapes mean that packing gains little; the block is then written plain. */
 	if (packer->shapes == PTX_LOG_SHAPES_MAX)
 		return PTX_LOG_SHAPES_MAX;
 	shape = &packer->shape[packer->shapes++];
@@ -65,7 +89,11 @@ static uint32_t shape_of(struct ptx_log_packer *packer, uint64_t first, uint64_t
 	return packer->shapes - 1;
 }
 
-/* The end of the events, or NULL with too many shapes. None is longer than its record. */
+/*
+ * Packs the records from at to end. Returns the end of the packed events, or NULL if there are too
+ * many shapes. No packed event is longer than its record, so the room of the records is enough.
+ * Runs of one shape are usual: the shape of the event before is compared first.
+ */
 static uint8_t *pack_events(struct ptx_log_packer *packer, const uint8_t *at, const uint8_t *end,
 			    uint64_t time, uint8_t *to)
 {
@@ -74,7 +102,12 @@ static uint8_t *pack_events(struct ptx_log_packer *packer, const uint8_t *at, co
 	size_t len = 0, size = 0;
 
 	while (at < end) {
+		/*
+		 * The first word has length, flags, type and source: the whole shape but the
+		 * address.
+		 */
 		uint64_t first = ptx_record_word(at, 0), address = ptx_record_address(at);
+		/* Modulo 2^64: the time of a late event is less than that of the event before. */
 		uint64_t stamp = ptx_record_time(at), span = stamp - time;
 		unsigned width = (span > 0xff) + (span > 0xffff) + (span > 0xffffffff);
 		uint16_t head;
@@ -89,11 +122,13 @@ static uint8_t *pack_events(struct ptx_log_packer *packer, const uint8_t *at, co
 			len = ptx_record_len((uint32_t)ptx_record_first(at));
 			size = ptx_record_size(len);
 		}
+		/* The width is one of four: the least that holds the span of time. */
 		head = (uint16_t)(shape | width << SHAPE_BITS);
 		memcpy(to, &head, HEAD_BYTES);
 		span = first_bytes(span, width);
 		memcpy(to + HEAD_BYTES, &span, TIME_BYTES);
 		to += HEAD_BYTES + ((size_t)1 << width);
+		/* 8 bytes of data are usual; a constant size avoids a call of memcpy(). */
 		if (len == 8)
 			memcpy(to, at + sizeof(struct ptx_record), 8);
 		else
@@ -105,6 +140,7 @@ static uint8_t *pack_events(struct ptx_log_packer *packer, const uint8_t *at, co
 	return to;
 }
 
+/* recent[] is cleared for each block, because the indices of shapes begin again with 0. */
 size_t ptx_log_pack(struct ptx_log_packer *packer, const uint8_t *records, size_t record_bytes,
 		    const struct ptx_log_source *table, uint32_t sources, int64_t time_min,
 		    uint8_t *to)
@@ -117,32 +153,40 @@ size_t ptx_log_pack(struct ptx_log_packer *packer, const uint8_t *records, size_
 	end = pack_events(packer, records, records + record_bytes, (uint64_t)time_min, to);
 	if (!end)
 		return 0;
+	/* The tables behind the events are 8-byte aligned, as the reader uses them in place. */
 	bytes = ((size_t)(end - to) + 7) & ~(size_t)7;
 	shape_bytes = packer->shapes * sizeof(packer->shape[0]);
+	/* The table of threads has the same size in both forms, so it is not compared. */
 	if (bytes + shape_bytes >= record_bytes)
 		return 0;
+	/* The padding is zero: D1 permits nothing else. */
 	memset(end, 0, bytes - (size_t)(end - to));
 	memcpy(to + bytes, packer->shape, shape_bytes);
 	memcpy(to + bytes + shape_bytes, table, sources * sizeof(*table));
 	return bytes + shape_bytes + sources * sizeof(*table);
 }
 
+/* All sums have 64 bits, and their terms 32, so that no hostile count overflows. */
 const char *ptx_log_check_packed(const struct ptx_log_block *block)
 {
 	uint64_t tables = (uint64_t)block->shapes * sizeof(struct ptx_log_shape) +
 			  (uint64_t)block->sources * sizeof(struct ptx_log_source);
 
+	/* D2: at most 2^14, as an event has 14 bits for its shape. */
 	if (block->shapes > SHAPE_MASK + 1)
 		return "a block has more shapes than there can be";
+	/* Both tables are at the end of the payload: their begin is computed from there. */
 	if (tables > block->payload_bytes)
 		return "the tables of a block are longer than it is";
 	if (block->record_bytes & 7 || block->record_bytes > PTX_LOG_PAYLOAD_MAX)
 		return "the length of a block's records is impossible";
+	/* Without this bound a block of some bytes could ask for 2^29 bytes of memory. */
 	if (block->record_bytes > GROWTH_MAX * (block->payload_bytes - tables))
 		return "a block says that it has more bytes of records than it can have";
 	return NULL;
 }
 
+/* Each shape is checked once, used or not (D2), so the loop over events need not do it. */
 static const char *check_shapes(const struct ptx_log_block *block,
 				const struct ptx_log_shape *shape)
 {
@@ -156,6 +200,12 @@ static const char *check_shapes(const struct ptx_log_block *block,
 	return NULL;
 }
 
+/*
+ * Two cursors move: at over the packed events, whose end is the first shape, and to over the
+ * records, whose end the header claims. Each event is checked against both ends. Its type, flags
+ * and source are those of a shape, which check_shapes() has accepted; so per event only the index
+ * of the shape, the lengths and the time need a check.
+ */
 const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *payload, uint8_t *to)
 {
 	const size_t table_bytes = block->sources * sizeof(struct ptx_log_source);
@@ -169,6 +219,7 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 
 	if (why)
 		return why;
+	/* The table goes behind the records, where it is in a plain block. */
 	memcpy(to_end, table, table_bytes);
 	for (uint32_t i = 0; i < block->records; i++) {
 		struct ptx_record *record = (struct ptx_record *)(void *)to;
@@ -179,6 +230,7 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 
 		if (ptx_unlikely(left < HEAD_BYTES))
 			return "an event runs past its block";
+		/* Packed events have no alignment, hence the copies. */
 		memcpy(&head, at, HEAD_BYTES);
 		if (ptx_unlikely((head & SHAPE_MASK) >= block->shapes))
 			return "an event's shape is not in the block's table";
@@ -189,17 +241,27 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 		size = ptx_record_size(len);
 		if (ptx_unlikely(HEAD_BYTES + time_bytes + len > left))
 			return "an event runs past its block";
+		/*
+		 * The room is record_bytes: a shape that recurs too often must not write behind it.
+		 */
 		if (ptx_unlikely(size > (size_t)(to_end - to)))
 			return "a block has more bytes of records than it says";
+		/*
+		 * The load of 8 bytes may go past the event, but not past the payload: at least one
+		 * shape is behind the events.
+		 */
 		time = (int64_t)((uint64_t)time +
 				 of_first_bytes(ptx_record_word(at, HEAD_BYTES), width));
+		/* D2, as for plain blocks: searches by time rely on the range. */
 		if (ptx_unlikely(time < block->time_min || time > block->time_max))
 			return "an event's time is outside its block's range";
+		/* The record's head is the shape; then its time and its data follow. */
 		at += HEAD_BYTES + time_bytes;
 		memcpy(record, kind, sizeof(*kind));
 		record->time = (uint64_t)time;
 		if (len == 8) {
 			memcpy(to + sizeof(*record), at, 8);
+			/* The padding of a record is zero (D2); len bytes then cover the rest. */
 		} else if (len) {
 			memset(to + size - 8, 0, 8);
 			memcpy(to + sizeof(*record), at, len);
@@ -207,8 +269,10 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 		at += len;
 		to += size;
 	}
+	/* D1: events and claimed lengths agree exactly, in both directions. */
 	if (to != to_end)
 		return "a block has fewer bytes of records than it says";
+	/* D1: the events are followed by less than 8 zeros, up to the alignment of the tables. */
 	if (end - at > 7)
 		return "a block has another count of records than it says";
 	for (; at < end; at++)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format_pack.h - the records of a block made small, and made records again.
+ * log/format_pack.h - packs the records of a block, and unpacks them.
  *
- * Events repeat: trace point, type, length and thread come back again and again, and times lie
- * close together. A packed block says the first four once, as a shape, and then for each event
- * which shape it has, how long it came after the one before, and its data (FORMAT 3.4). Most of
- * what a log costs is the file's pages, so the writer is faster for it although it does more.
+ * Events repeat: trace point, type, length and thread recur, and times differ little. A packed
+ * block has each combination of the first four once, as a shape. Each event then has the index of
+ * its shape, the time since the event before, and its data (FORMAT 3.4). The pages of the file are
+ * the larger part of a log's cost, so packing makes the writer faster although it computes more.
  *
- * Owner     the caller's memory throughout.
+ * Owner     the caller's memory throughout; no state, so any thread may call.
  */
 #ifndef PTX_LOG_FORMAT_PACK_H
 #define PTX_LOG_FORMAT_PACK_H
@@ -17,7 +17,7 @@
 #define PTX_LOG_SHAPES_MAX        4096u
 #define PTX_LOG_RECENT_SHAPE_BITS 11
 
-/* What packing needs to remember. */
+/* Working memory of the packer: the shapes of the block, and a hash of those used lately. */
 struct ptx_log_packer {
 	struct ptx_log_shape shape[PTX_LOG_SHAPES_MAX];
 	uint32_t shapes;
@@ -25,21 +25,24 @@ struct ptx_log_packer {
 };
 
 /*
- * Packs records, which are good, and the table behind them into to, which has room for as many
- * bytes. Bytes of the payload; 0 when packing would not make it smaller, or they have too many
- * shapes.
+ * Packs records, and copies the table of sources behind them. The records are the writer's own and
+ * are not checked. to has room for record_bytes and the table. Returns the bytes of the payload, or
+ * 0 if packing would not make it smaller or needs more than PTX_LOG_SHAPES_MAX shapes.
  */
 size_t ptx_log_pack(struct ptx_log_packer *packer, const uint8_t *records, size_t record_bytes,
 		    const struct ptx_log_source *table, uint32_t sources, int64_t time_min,
 		    uint8_t *to);
 
-/* Whether the lengths in the header of a packed DATA block can be: else why not. */
+/*
+ * Checks the lengths in the hostile header of a packed DATA block. Returns NULL if they are
+ * possible, else the reason. Call it before memory is allocated for record_bytes.
+ */
 const char *ptx_log_check_packed(const struct ptx_log_block *block);
 
 /*
- * Makes payload, whose lengths are good, records and the table in to: record_bytes and the table's
- * bytes of room. NULL, or why it cannot be; the records then keep D2, but for what a reader can do
- * without, as a checked plain block's do.
+ * Unpacks a payload whose lengths were checked into records and the table of threads. to has room
+ * for record_bytes and the table. Returns NULL or the reason of a failure. The records then keep
+ * D2 as those of a checked plain block do, except the parts of ptx_log_check_strictly().
  */
 const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *payload, uint8_t *to);
 

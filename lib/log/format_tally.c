@@ -1,37 +1,56 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log/format_tally.c - a count for each type, and a hash table of threads.
+ *
+ * The guardian and the readers count events of hostile logs, so the number of threads and their
+ * identities are the log's choice. The hash therefore depends on a value that the log cannot know.
+ * A table that cannot grow is no error: the events are then counted without their thread.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "log/format_tally.h"
 
+/* No memory is allocated before the first thread, so an unused tally needs no fini. */
 void ptx_log_tally_init(struct ptx_log_tally *tally)
 {
 	memset(tally, 0, sizeof(*tally));
 }
 
+/* The tally is empty again afterwards and can be used once more. */
 void ptx_log_tally_fini(struct ptx_log_tally *tally)
 {
 	free(tally->thread);
+	/* From here on nothing fails. */
 	free(tally->hash);
 	ptx_log_tally_init(tally);
 }
 
+/* The first place that the hash table has for a thread; later ones follow it. */
 static size_t first_place(const struct ptx_log_tally *tally, const struct ptx_log_source *who)
 {
+	/*
+	 * Multiplication by a large odd number moves every bit into the upper half of the product.
+	 */
 	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
 	uint64_t mix = (who->thread ^ (uintptr_t)tally) * odd;
 
-	/* Where the tally lies is a secret that keeps a hostile log from colliding on purpose. */
+	/* The address of the tally is the secret: a log cannot choose threads that collide. */
 	mix = (mix ^ mix >> 32 ^ who->tid ^ (uint64_t)who->pid << 32 ^ (uintptr_t)tally) * odd;
 	return (size_t)(mix ^ mix >> 32) & (tally->hash_size - 1);
 }
 
+/* Returns the thread's count, or NULL and the free place in *place. The table is not full. */
 static struct ptx_log_count *find(const struct ptx_log_tally *tally,
 				  const struct ptx_log_source *who, size_t *place)
 {
 	size_t i;
 
+	/*
+	 * Linear probing: after a collision the next place is tried. Entries are never removed, so
+	 * an empty place ends the search.
+	 */
 	for (i = first_place(tally, who); tally->hash[i]; i = (i + 1) & (tally->hash_size - 1)) {
 		struct ptx_log_count *count = &tally->thread[tally->hash[i] - 1];
 
@@ -39,29 +58,37 @@ static struct ptx_log_count *find(const struct ptx_log_tally *tally,
 		    count->who.thread == who->thread)
 			return count;
 	}
+	/* The caller can enter the thread here. */
 	*place = i;
 	return NULL;
 }
 
-/* Keeps the table at most half full. */
+/*
+ * Doubles the table, so that it is at most half full and find_thread() always ends. After a failure
+ * the old table is intact; thread[] may then be larger than needed.
+ */
 static bool grow(struct ptx_log_tally *tally)
 {
 	size_t size = tally->hash_size ? 2 * tally->hash_size : 64, place = 0;
 	struct ptx_log_count *thread;
 	uint32_t *hash;
 
+	/* Indices into thread[] have 32 bits in the hash table. */
 	if (size > UINT32_MAX)
 		return false;
+	/* The array of threads has half as many entries as the table has places. */
 	thread = realloc(tally->thread, size / 2 * sizeof(*thread));
 	if (!thread)
 		return false;
 	tally->thread = thread;
+	/* A new table, because places in it depend on its size. */
 	hash = calloc(size, sizeof(*hash));
 	if (!hash)
 		return false;
 	free(tally->hash);
 	tally->hash = hash;
 	tally->hash_size = size;
+	/* All threads are entered again: their places depend on the size of the table. */
 	for (size_t i = 0; i < tally->threads; i++) {
 		find(tally, &thread[i].who, &place);
 		hash[place] = (uint32_t)i + 1;
@@ -69,10 +96,15 @@ static bool grow(struct ptx_log_tally *tally)
 	return true;
 }
 
+/*
+ * grow_table() is called only for a new thread, so a known thread is counted without memory. errno
+ * stays, because a failed allocation is no error of the caller's.
+ */
 void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_source *who,
 			  uint64_t events)
 {
 	struct ptx_log_count *count = NULL;
+	/* Only grow_table() may set it. */
 	int saved = errno;
 	size_t place = 0;
 
@@ -85,8 +117,10 @@ void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_sour
 				errno = saved;
 				return;
 			}
+			/* The table has moved, so the free place must be searched again. */
 			find(tally, who, &place);
 		}
+		/* There is room: the table is at most half full. */
 		count = &tally->thread[tally->threads++];
 		count->who = *who;
 		count->events = 0;
@@ -95,9 +129,14 @@ void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_sour
 	count->events += events;
 }
 
+/*
+ * The records were checked: types are in range, sources are in the table, and the last record ends
+ * at the end of the bytes. So the loop needs no bounds.
+ */
 void ptx_log_tally_records(struct ptx_log_tally *tally, const void *records, size_t bytes,
 			   const struct ptx_log_source *table)
 {
+	/* Consecutive records are often of one thread: one look into the table counts them all. */
 	const uint8_t *at = records, *end = at + bytes;
 	uint32_t source = UINT32_MAX;
 	uint64_t run = 0;
@@ -105,6 +144,7 @@ void ptx_log_tally_records(struct ptx_log_tally *tally, const void *records, siz
 	while (at < end) {
 		const struct ptx_record *record = (const void *)at;
 
+		/* A run ends: count it for its thread. */
 		if (record->source != source) {
 			if (run)
 				ptx_log_tally_thread(tally, &table[source], run);
@@ -120,12 +160,18 @@ void ptx_log_tally_records(struct ptx_log_tally *tally, const void *records, siz
 		ptx_log_tally_thread(tally, &table[source], run);
 }
 
+/* The sum of the columns stays the same (L1). */
 static void move(struct ptx_ledger_line *line, uint64_t events, enum ptx_lost cause)
 {
 	line->reported -= events;
 	line->lost[cause] += events;
 }
 
+/*
+ * The ledger has every event of the tally as reported, because the drain counted it when it was
+ * appended; so no column becomes negative. ptx_ledger_thread() returns the line of no thread if
+ * it has no memory for another line.
+ */
 void ptx_log_tally_move(const struct ptx_log_tally *tally, struct ptx_ledger *ledger,
 			enum ptx_lost cause)
 {
@@ -138,21 +184,28 @@ void ptx_log_tally_move(const struct ptx_log_tally *tally, struct ptx_ledger *le
 		move(ptx_ledger_thread(ledger, who->pid, who->tid, who->thread),
 		     tally->thread[i].events, cause);
 	}
+	/* The events without a thread belong to the ledger's line of no thread. */
 	if (tally->nobody)
 		move(ptx_ledger_thread(ledger, 0, 0, 0), tally->nobody, cause);
 }
 
+/*
+ * For a log without ledger: all that is known is which events it holds. So called equals reported
+ * in each line (L1). The lines of threads are copied directly, without a search for each one.
+ */
 int ptx_log_tally_report(const struct ptx_log_tally *tally, struct ptx_ledger *ledger)
 {
 	struct ptx_ledger_thread *thread = calloc(tally->threads + 1, sizeof(*thread));
 
 	if (!thread)
+	/* From here on nothing fails, so the ledger is either replaced or unchanged. */
 		return ENOMEM;
 	ptx_ledger_fini(ledger);
 	ledger->total.called = ledger->total.reported = tally->events;
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		ledger->type[type].called = ledger->type[type].reported = tally->type[type];
 	for (size_t i = 0; i < tally->threads; i++) {
+		/* The line's other columns are zero since calloc(). */
 		thread[i].pid = tally->thread[i].who.pid;
 		thread[i].tid = tally->thread[i].who.tid;
 		thread[i].thread = tally->thread[i].who.thread;
@@ -161,6 +214,7 @@ int ptx_log_tally_report(const struct ptx_log_tally *tally, struct ptx_ledger *l
 	ledger->thread = thread;
 	ledger->room = tally->threads + 1;
 	ledger->threads = tally->threads;
+	/* One line of the ledger has no thread; calloc() above has room for it. */
 	if (tally->nobody) {
 		struct ptx_ledger_line *line = ptx_ledger_thread(ledger, 0, 0, 0);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format_tally.h - events counted by type and by thread.
+ * log/format_tally.h - counts events by type and by thread.
  *
- * Owner     the caller's memory, and a table that grows with the threads.
- * Errors    none: a thread for which there is no memory is counted as no thread.
+ * Owner     the caller's memory, and a table that grows with the threads. One caller at a time.
+ * Errors    none: if there is no memory for a thread, its events are counted as of no thread.
  */
 #ifndef PTX_LOG_FORMAT_TALLY_H
 #define PTX_LOG_FORMAT_TALLY_H
@@ -25,18 +25,28 @@ struct ptx_log_tally {
 	size_t hash_size;
 };
 
+/* An initialised tally owns no memory yet; fini() frees it and makes it empty again. */
 void ptx_log_tally_init(struct ptx_log_tally *tally);
 void ptx_log_tally_fini(struct ptx_log_tally *tally);
 
-/* Counts for a thread only; events and type[] are the caller's to add. */
+/*
+ * Adds events of one thread. The caller adds the same number to events and to type[], so that the
+ * sums of a ledger agree (L2).
+ */
 void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_source *who,
 			  uint64_t events);
 
-/* Counts checked records, bytes long, of a block with that table of threads. */
+/*
+ * Counts records that were checked before, in total, by type and by thread. table is the block's
+ * table of threads; bytes is the length of the records.
+ */
 void ptx_log_tally_records(struct ptx_log_tally *tally, const void *records, size_t bytes,
 			   const struct ptx_log_source *table);
 
-/* Moves these events in a ledger from reported to a loss, or makes them its reported events. */
+/*
+ * move() makes these reported events of the ledger lost, for the given cause. report() empties the
+ * ledger and makes these events its reported ones; ENOMEM, and the ledger is then unchanged.
+ */
 void ptx_log_tally_move(const struct ptx_log_tally *tally, struct ptx_ledger *ledger,
 			enum ptx_lost cause);
 int ptx_log_tally_report(const struct ptx_log_tally *tally, struct ptx_ledger *ledger);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/log.h - a log file being written; FORMAT says what the bytes are.
+ * log/log.h - writes a log file. FORMAT defines its bytes.
  *
- * Events come in their final order. They gather in a block in memory (put, never any I/O) and go
- * to the file with write. So the caller can hold a lock while it puts and none while it writes.
+ * The caller appends events in their final order. ptx_log_append() stores them in a block in memory
+ * and does no I/O; ptx_log_write() sends blocks to the file. So the caller can hold a lock while it
+ * appends, and none while it writes.
  *
- * Owner     one caller at a time; the functions do not lock.
- * Errors    0 or an error number. After a failed write the block stays and write may be called
- *           again; nothing is written twice.
- * Signals   the caller has blocked SIGXFSZ and SIGPIPE and consumes them.
- * Units     times in nanoseconds of CLOCK_REALTIME.
+ * Owner     one caller at a time; the functions do not lock. ptx_log_is_full() alone may be called
+ *           by any thread at any time.
+ * Errors    0 or an error number. After a failed write the block stays in memory, and the caller
+ *           may write again: the log continues with the first byte that is not in the file (W1).
+ * Signals   the caller has blocked SIGXFSZ and SIGPIPE, and consumes them after a write.
+ * Units     times in nanoseconds of CLOCK_REALTIME, sizes in bytes.
  */
 #ifndef PTX_LOG_H
 #define PTX_LOG_H
@@ -25,11 +27,11 @@
 struct ptx_log;
 
 struct ptx_log_facts {
-	struct ptx_attr attr; /* log_policy and log_size rule the file */
+	struct ptx_attr attr; /* log_policy and log_size decide the arrangement of the file */
 	uint32_t pid;         /* the traced process */
-	char clock[32];       /* what stamps the events */
-	uint64_t tick_hz;     /* of that clock, nominal */
-	char host[64];        /* the traced process's machine; empty: this one */
+	char clock[32];       /* name of the clock that stamps the events */
+	uint64_t tick_hz;     /* its nominal frequency */
+	char host[64];        /* machine of the traced process; empty: this one */
 };
 
 struct ptx_log_event {
@@ -50,82 +52,105 @@ struct ptx_log_status { /* the members of struct posix_trace_status_info, in the
 
 enum ptx_log_append {
 	PTX_LOG_APPEND_DONE,
-	PTX_LOG_APPEND_WRITE_FIRST, /* no room in the block: write, then put it again */
-	PTX_LOG_APPEND_FULL         /* UNTIL_FULL: it would leave no room for the closing STOP */
+	PTX_LOG_APPEND_WRITE_FIRST, /* no room in the block: write, then append it again */
+	PTX_LOG_APPEND_FULL         /* UNTIL_FULL: the closing STOP would have no room */
 };
 
 /*
- * Begins a log on fd, which the log owns from then on (not on failure). EBADF not writable; EINVAL
- * a file type, O_APPEND or log_size that the policy cannot work with; ENOSPC and the like from the
- * first write. Any old log in the file is invalid from here on.
+ * Begins a log on fd. On success the log owns fd; after an error the caller still owns it. EBADF:
+ * fd is not open for writing. EINVAL: the policy cannot work with this type of file, with O_APPEND
+ * or with log_size. ENOMEM; ENOSPC and other errors of the first write. The header is written at
+ * once, so an older log in the file is invalid after this call (W2).
  */
 int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
 
-/* The same on a descriptor of the log's own: fd stays the caller's. EMFILE. Any signals. */
+/*
+ * As ptx_log_create(), on a duplicate of fd that the log owns; the caller keeps fd. EMFILE. The
+ * caller need not block signals: the function does.
+ */
 int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
 
+/* Appends one event to the block in memory. It does not fail and does no I/O. */
 enum ptx_log_append ptx_log_append(struct ptx_log *log, const struct ptx_log_event *event);
 
-/* As put, for the closing STOP of an UNTIL_FULL log: may use the room kept for it. */
+/*
+ * As ptx_log_append(), for the closing STOP of an UNTIL_FULL log: it may use the room that
+ * ptx_log_append() leaves for it (W3).
+ */
 enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_log_event *event);
 
-/* Makes a name known; goes out at the latest with the next block. Each id once. */
+/*
+ * Adds the name of an event type. The next write sends it before the next block of events. EINVAL:
+ * the type or the length is out of range; EEXIST: the type has another name already.
+ */
 int ptx_log_name(struct ptx_log *log, unsigned type, const char *name);
 
 /*
- * Likewise what a type means (EEXIST: it means something else), and what a thing is called. ENOMEM.
+ * Add the schema of an event type and the name of an object, likewise. EINVAL, ENOMEM; EEXIST: the
+ * type has another schema already.
  */
 int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text);
 int ptx_log_object(struct ptx_log *log, const struct ptx_object *object);
 
 /*
- * Likewise which file was mapped where: what was seen, not settled. ENOSPC: a log has no more of
- * them.
+ * Adds a mapping of a file, likewise: the note as a process reported it, not the span that readers
+ * make of all notes. EINVAL, ENOMEM; ENOSPC: the log has its maximum of entries or paths.
  */
 int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping);
 
-/* Writes what was put. 0 when nothing is left to write. */
+/* Writes all names, lists and events that were added. 0: nothing remains to be written. */
 int ptx_log_write(struct ptx_log *log);
 
-/* How many events were put so far, also those that are not written yet or overwritten by now. */
+/*
+ * The number of events that were appended so far, including those not yet written and those that a
+ * LOOP log has overwritten since.
+ */
 uint64_t ptx_log_append_count(const struct ptx_log *log);
 
 /* The log-full policy, POSIX_TRACE_LOOP and so on. */
 uint32_t ptx_log_policy(const struct ptx_log *log);
 
-/* LOOP: its space was used up once. UNTIL_FULL: PUT_FULL was answered. */
+/*
+ * LOOP: the log has used all of its space once. UNTIL_FULL: ptx_log_append() has returned
+ * PTX_LOG_APPEND_FULL. Any thread may ask.
+ */
 bool ptx_log_is_full(const struct ptx_log *log);
 
-/* Events overwritten in the file so far (LOOP). */
+/* The number of events that a LOOP log has overwritten in the file so far. */
 uint64_t ptx_log_overwritten(const struct ptx_log *log);
 
-/* Moves what a LOOP log overwrote from reported to lost, in total, by type and by thread. */
+/*
+ * Moves the events that a LOOP log overwrote from reported to lost: in total, by type and by
+ * thread. The caller gives a ledger that counts every appended event as reported.
+ */
 void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger);
 
 /*
- * Forgets every event: the log is as just created, and what the ledger has as reported is cleared
- * (but for what a LOOP log overwrote). Not so where what was written cannot be taken back, in a
- * pipe: it stays in the log and reported, and only what had not gone there yet is forgotten
- * (CLEAR-09). After an error of the system's nothing is forgotten, or the header waits to be
- * written again with the next write.
+ * Forgets every event: the log is as just created, and the reported events of the ledger become
+ * cleared, except those that a LOOP log overwrote before. Bytes in a pipe cannot be removed: there
+ * the events that were written stay in the log and stay reported, and only the unwritten ones are
+ * forgotten (CLEAR-09). If the file cannot be truncated, the log keeps all events and returns the
+ * error. If the new header cannot be written, the error is returned and the next write tries again.
  */
 int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger);
 
 /*
- * Writes what is left, names, status, ledger, index and trailer, and cuts the file to its end.
- * The events of a block that cannot be written are counted as lost to a flush error, in the
- * ledger that goes into the file and in the caller's. It also makes ptx_log_account()'s entries
- * in both: the caller's ledger counts every event that was put as reported, and has not been
- * given to ptx_log_account(). A flush error and what the last write overwrote are added to the
- * status in the file.
+ * Ends the log: writes the remaining events, the tail (FORMAT 3.9) and the closing area, and
+ * truncates the file to its end. If the last block cannot be written, its events are counted as
+ * lost to a flush error, in the ledger of the file and in the caller's. The function calls
+ * ptx_log_account() for both, so the caller must not have done this. It adds to the status in the
+ * file the flush error, and that the log is full or has overwritten events.
  */
 int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
 		     struct ptx_ledger *ledger);
 
-/* This process completes the log when the writer dies: readers wait for it (FORMAT 2.2). */
+/*
+ * Records in the file that process pid, which began at start (clock ticks after boot), completes
+ * the log if the writer dies; readers then wait for it (FORMAT 2.2). EINVAL: the file cannot seek.
+ */
 int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start);
 
-/* The descriptor that it writes to. */
+/* The descriptor that the log writes to. */
 int ptx_log_descriptor(const struct ptx_log *log);
 
 /* Closes the descriptor and frees the memory. */

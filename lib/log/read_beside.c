@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log/read_beside.c - finds the blocks in the areas of a log of slots, and the blocks that should
+ * be there.
+ *
+ * The areas are written in place, so they may have remains of an older log in the file. These are
+ * no damage: they have another log_id (B4), or no magic. A block of this log that is invalid is
+ * damage, and the visitor gets its offset and the reason.
+ */
 #include "log/read_beside.h"
 
 bool ptx_log_is_cut(const struct ptx_log_window *window, uint64_t at)
@@ -7,8 +15,9 @@ bool ptx_log_is_cut(const struct ptx_log_window *window, uint64_t at)
 }
 
 /*
- * Of a names area: true if it begins with a good block of names. *damaged: it began with one
- * before.
+ * Returns true if a names area begins with a valid NAMES block. Otherwise *damaged says if a block
+ * of this log began there before: a right magic with wrong checksums, or a block that runs past
+ * the area. An area where the file ends is only cut.
  */
 static bool find_names(struct ptx_log_window *window, const struct ptx_log_header *h, uint64_t at,
 		       struct ptx_log_found *found, bool *damaged, const char **why)
@@ -26,12 +35,14 @@ static bool find_names(struct ptx_log_window *window, const struct ptx_log_heade
 }
 
 /*
- * Blocks of names go to the areas in turn, so the older of two comes first here. A block with a
- * number above 0 follows one in the other area, and a writer writes names before events.
+ * The writer alternates between the areas (N2). A block with a number above 0 therefore has a
+ * predecessor in the other area, so that area must not be empty. Number 0 has none. With two
+ * invalid areas, one report is enough if the log has events: names precede events.
  */
 void ptx_log_visit_names(struct ptx_log_window *window, const struct ptx_log_header *h,
 			 bool has_events, ptx_log_visit *visit, void *arg)
 {
+	/* Both areas are read before the first visit: the order of the visits depends on both. */
 	const uint64_t at[2] = { h->names_offset, h->names_offset + h->names_bytes };
 	const char *why[2] = { NULL, NULL };
 	struct ptx_log_found found[2];
@@ -41,7 +52,7 @@ void ptx_log_visit_names(struct ptx_log_window *window, const struct ptx_log_hea
 	for (int area = 0; area < 2; area++)
 		good[area] = find_names(window, h, at[area], &found[area], &damaged[area],
 					&why[area]);
-	/* The numbers of a hostile log may be so great that the next one begins again with 0. */
+	/* Compared as a signed difference: a hostile log may let the numbers wrap around. */
 	first = good[0] && good[1] &&
 		(int64_t)(found[1].block.number - found[0].block.number) < 0;
 	for (int i = 0; i < 2; i++) {
@@ -58,7 +69,9 @@ void ptx_log_visit_names(struct ptx_log_window *window, const struct ptx_log_hea
 }
 
 /*
- * Blocks follow each other without a gap; the bytes behind the last one are no block of this log.
+ * Blocks follow each other without a gap, and the area may end with bytes that are no block of this
+ * log. So an invalid header means the end of the lists, unless a valid block of this log follows,
+ * or the header is one that was damaged: it has the magic and, as far as one can see, the log_id.
  */
 void ptx_log_visit_lists(struct ptx_log_window *window, const struct ptx_log_header *h,
 			 ptx_log_visit *visit, void *arg)
@@ -69,6 +82,7 @@ void ptx_log_visit_lists(struct ptx_log_window *window, const struct ptx_log_hea
 	const char *why;
 
 	while (at < end && end - at >= sizeof(found.block) && !ptx_log_is_cut(window, at)) {
+		/* B5: a block must end within the area. */
 		verdict = ptx_log_find(window, at, end, h->log_id, &found, &why);
 		if (verdict == PTX_LOG_GOOD &&
 		    (found.block.type < PTX_LOG_SCHEMAS || found.block.type > PTX_LOG_MAPPINGS)) {
@@ -80,6 +94,7 @@ void ptx_log_visit_lists(struct ptx_log_window *window, const struct ptx_log_hea
 			at = found.end;
 			continue;
 		}
+		/* Damage in the middle: report it once, and continue with the next block. */
 		if (ptx_log_resync(window, at + 8, end, h->log_id, &next)) {
 			visit(arg, at, NULL, why);
 			at = next.offset;

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log/read_decode.c - checks and decodes the header of a log and the headers of its blocks.
+ *
+ * The checks have the order of FORMAT: H1 to H6, B1 to B5. The order decides the message, and a
+ * user acts on it: a file that is no log, a log of another machine, and a damaged log need
+ * different steps. All bytes are copied first, then checked in the copy.
+ */
 #include <pthread.h>
 #include <string.h>
 
@@ -6,19 +13,21 @@
 #include "log/read_decode.h"
 #include "log/write_encode.h"
 
-/* A fuzzer cannot guess checksums; it shall reach what lies behind them. */
+/* A fuzzer cannot guess checksums. Its build accepts any, so that it reaches the later checks. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 #define CHECKSUM_IS(value, expected) ((value) == (expected) || true)
 #else
 #define CHECKSUM_IS(value, expected) ((value) == (expected))
 #endif
 
+/* For the returns of this file: a verdict with its reason. */
 static enum ptx_log_verdict say(enum ptx_log_verdict verdict, const char **why, const char *reason)
 {
 	*why = reason;
 	return verdict;
 }
 
+/* H6, N1: a text has a NUL within its field, so that later code can use it as a string. */
 static bool is_text(const char *text, size_t room)
 {
 	return memchr(text, 0, room) != NULL;
@@ -30,25 +39,36 @@ const char *ptx_log_check_areas(const struct ptx_log_header *h)
 		return NULL;
 	if (h->arrangement != PTX_LOG_SLOTS)
 		return "the header has an arrangement that does not exist";
+	/* Blocks are 8-byte aligned (B1), so each area begins and ends at a multiple of 8. */
 	if ((h->names_offset | h->names_bytes | h->lists_offset | h->lists_bytes | h->slots_offset |
 	     h->slot_bytes) & 7)
 		return "an area of the header is not a multiple of 8";
+	/*
+	 * With each value below 2^48 the sums below cannot overflow, and neither can an offset of a
+	 * slot: its index has 32 bits, and readers stop after 4096 slots without a block (R6).
+	 */
 	if (h->lists_offset >= PTX_LOG_OFFSET_MAX || h->lists_bytes >= PTX_LOG_OFFSET_MAX ||
 	    h->names_offset >= PTX_LOG_OFFSET_MAX || h->names_bytes >= PTX_LOG_OFFSET_MAX ||
 	    h->slots_offset >= PTX_LOG_OFFSET_MAX || h->slot_bytes >= PTX_LOG_OFFSET_MAX)
 		return "an area of the header is too large";
+	/* An area has room for a block header and at least one byte of payload. */
 	if (h->names_offset < PTX_LOG_HEADER_BYTES ||
 	    h->names_bytes <= sizeof(struct ptx_log_block) ||
 	    h->slot_bytes <= sizeof(struct ptx_log_block) ||
 	    h->slots_offset < h->names_offset + 2 * h->names_bytes)
 		return "the areas of the header overlap or are too small";
+	/* Logs of version 1.0 have no lists area: then both fields are zero. */
 	if (h->lists_bytes && (h->lists_offset < h->names_offset + 2 * h->names_bytes ||
 			       h->slots_offset < h->lists_offset + h->lists_bytes))
 		return "the areas of the header overlap or are too small";
 	return NULL;
 }
 
-static const char *check_machine(const struct ptx_log_header *h) /* H2 */
+/*
+ * H2. A size that differs would place every later field elsewhere, so such a log cannot be read at
+ * all, even if its checksum is right.
+ */
+static const char *check_machine(const struct ptx_log_header *h)
 {
 	if (h->byte_order != PTX_LOG_BYTE_ORDER)
 		return "the log has another byte order";
@@ -64,28 +84,40 @@ static const char *check_machine(const struct ptx_log_header *h) /* H2 */
 	return NULL;
 }
 
+/*
+ * H1 to H6. The version decides between damage and a foreign version when the checksum is wrong,
+ * because a later major version may compute it otherwise. *h is set except for NO_MAGIC and SHORT.
+ */
 enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 					   struct ptx_log_header *h, const char **why)
 {
 	const char *reason;
 
+	/* H1: without the magic nothing else in the file has a meaning. */
 	if (len < sizeof(h->magic) || memcmp(bytes, PTX_LOG_MAGIC, sizeof(h->magic)))
 		return say(PTX_LOG_NO_MAGIC, why, "this is not a trace log");
 	if (len < sizeof(*h))
 		return say(PTX_LOG_SHORT, why, "the file ends within the header");
+	/* A copy, which no other process can change after a check. */
 	memcpy(h, bytes, sizeof(*h));
+	/*
+	 * Before the checksum, which has the wrong byte order too: the log is intact, but its
+	 * reader is another machine, and the message must not call it damaged.
+	 */
 	if (h->byte_order == __builtin_bswap64(PTX_LOG_BYTE_ORDER))
 		return say(PTX_LOG_WRONG, why, "the log has another byte order");
 	if (!CHECKSUM_IS(h->header_crc,
 			 ptx_log_crc_without(h, PTX_LOG_CLOSING_AT,
 					     offsetof(struct ptx_log_header, header_crc)))) {
-		/* Where another version keeps its checksum, nobody knows. */
+			/* Another major version may have its checksum at another offset. */
 		if (h->version_major != PTX_LOG_MAJOR)
 			return say(PTX_LOG_WRONG, why,
 				   "the log has another major version, or its header is damaged");
+		/* H3. The caller may still salvage: *h has the bytes (R8). */
 		return say(PTX_LOG_DAMAGED, why, "the header's checksum is wrong");
 	}
 	reason = check_machine(h);
+	/* H4: compatible flags are ignored, incompatible ones change the meaning of the file. */
 	if (!reason && h->flags_incompatible)
 		reason = "the log uses a feature that this version does not know";
 	if (!reason)
@@ -99,6 +131,7 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 	return PTX_LOG_GOOD;
 }
 
+/* An area that breaks this counts as absent: its state is then unknown (R3, R4). */
 bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing)
 {
 	if (memcmp(closing->state, PTX_LOG_WRITING, sizeof(closing->state)) &&
@@ -110,13 +143,20 @@ bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing)
 					       offsetof(struct ptx_log_closing, closing_crc)));
 }
 
+/*
+ * The values are those of a valid header, but still the log's: policies may be out of range, so
+ * users of the attributes check them as those of any other source. Flags are masked to those that
+ * a log can have.
+ */
 void ptx_log_decode_facts(const struct ptx_log_header *h, struct ptx_log_facts *facts)
 {
 	struct ptx_attr *attr = &facts->attr;
 
 	memset(facts, 0, sizeof(*facts));
+	/* The structure is one of this library, however old the log is. */
 	attr->magic = PTX_ATTR_MAGIC;
 	attr->version = PTX_ATTR_VERSION;
+	/* Other bits have a meaning for active streams only. */
 	attr->flags = h->attr_flags & (PTX_ATTR_POLICY_SET | PTX_ATTR_FROM_STREAM);
 	attr->stream_size = h->stream_size;
 	attr->max_data_size = h->max_data_size;
@@ -133,25 +173,36 @@ void ptx_log_decode_facts(const struct ptx_log_header *h, struct ptx_log_facts *
 	facts->tick_hz = h->clock_hz;
 }
 
+/*
+ * B1 to B5. For SHORT with header_bytes in *block the caller repeats the call with more bytes. For
+ * FOREIGN *block is set, with the checksum of its header verified.
+ */
 enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_t log_id,
 					  struct ptx_log_block *block, const char **why)
 {
+	/* B1: the magic. The caller chose an offset that is a multiple of 8. */
 	if (len < sizeof(*block))
 		return say(PTX_LOG_SHORT, why, "the file ends within a block's header");
+	/* One copy, then checks of the copy: the caller's buffer may be read again meanwhile. */
 	memcpy(block, bytes, sizeof(*block));
 	if (block->magic != PTX_LOG_BLOCK_MAGIC)
 		return say(PTX_LOG_NO_MAGIC, why, "no block begins here");
+	/* B2, before header_bytes decides how many bytes the checksum covers. */
 	if (block->header_bytes & 7 || block->header_bytes < sizeof(*block) ||
 	    block->header_bytes > PTX_LOG_BLOCK_HEADER_MAX)
 		return say(PTX_LOG_DAMAGED, why, "the length of a block's header is impossible");
+	/* A later minor version has a longer header: the caller asks again with all of it. */
 	if (len < block->header_bytes)
 		return say(PTX_LOG_SHORT, why, "the file ends within a block's header");
+	/* B3 */
 	if (!CHECKSUM_IS(block->header_crc,
 			 ptx_log_crc_without(bytes, block->header_bytes,
 					     offsetof(struct ptx_log_block, header_crc))))
 		return say(PTX_LOG_DAMAGED, why, "the checksum of a block's header is wrong");
+	/* B4: a remainder of an older log in the same file, or from before a clear (W5). */
 	if (block->log_id != log_id)
 		return say(PTX_LOG_FOREIGN, why, "a block of another log stands here");
+	/* B5. The writer never makes such a block, although its checksum is right. */
 	if (block->payload_bytes & 7 || block->payload_bytes > PTX_LOG_PAYLOAD_MAX)
 		return say(PTX_LOG_WRONG, why, "the length of a block is impossible");
 	return PTX_LOG_GOOD;

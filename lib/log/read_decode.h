@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/read_decode.h - from the bytes of FORMAT to memory, without any I/O.
+ * log/read_decode.h - converts the bytes of FORMAT to memory, without any I/O.
  *
- * Bytes and a length go in; the bytes are hostile until a function here called them good. They
- * are 8-byte aligned and must not change meanwhile: a copy, never a mapping of the file. Each
- * function that finds fault says why in English.
+ * The bytes are hostile until a function of this header has accepted them. They are 8-byte aligned
+ * and must not change during and after the check: they are a private copy, never a mapping of the
+ * file. Each function that rejects bytes gives the reason as an English text, for a message.
  *
  * Owner     the caller's memory throughout.
- * Threads   no state.
+ * Threads   no state: any thread may call.
  */
 #ifndef PTX_LOG_READ_DECODE_H
 #define PTX_LOG_READ_DECODE_H
@@ -17,73 +17,84 @@
 enum ptx_log_verdict {
 	PTX_LOG_GOOD,
 	PTX_LOG_SHORT,    /* the bytes end too early */
-	PTX_LOG_NO_MAGIC, /* this is something else */
-	PTX_LOG_DAMAGED,  /* the checksum is wrong */
-	PTX_LOG_WRONG,    /* checksum right, meaning impossible, or not ours to read */
-	PTX_LOG_FOREIGN   /* a block of another log */
+	PTX_LOG_NO_MAGIC, /* something else than a log or a block */
+	PTX_LOG_DAMAGED,  /* a checksum or a length is wrong */
+	PTX_LOG_WRONG,    /* the checksum is right, but a value is impossible or not supported */
+	PTX_LOG_FOREIGN   /* a block of another log (B4) */
 };
 
-/* H1 to H6. Of a damaged header (H3) the bytes are in *header as they are. */
+/* Checks H1 to H6. A damaged header (H3) is copied to *header as it is, for salvage (R8). */
 enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 					   struct ptx_log_header *header, const char **why);
 
-/* H5. */
+/* Checks H5. Returns NULL if the areas are possible, else the reason. */
 const char *ptx_log_check_areas(const struct ptx_log_header *header);
 
 /*
- * Makes a damaged header one that can be used: what is impossible in it, and what is always the
- * same, is replaced. Its log_id, arrangement and areas must be right.
+ * Makes a damaged header usable: it replaces impossible values by defaults, and sets the fields
+ * that always have the same value. The caller has set log_id, arrangement and areas correctly.
  */
 void ptx_log_repair_header(struct ptx_log_header *header);
 
-/* Its state is one of the three, and its checksum right. */
+/* Whether the state of a closing area is one of the three, and its checksum is right. */
 bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing);
 
+/* Copies the attributes and the description of the clock and process from a valid header. */
 void ptx_log_decode_facts(const struct ptx_log_header *header, struct ptx_log_facts *facts);
 
-/* B1 to B5, but for where the file ends. */
+/* Checks B1 to B5, except that the payload ends within the file: ptx_log_find() does this. */
 enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_t log_id,
 					  struct ptx_log_block *block, const char **why);
 
-/* B6 and B7 of a whole payload, but for a packed block only B6 and lengths: NULL when it is good.
- * Unknown types are good. */
+/*
+ * Checks B6 and B7 of a whole payload; of a packed block B6 and its lengths, since ptx_log_unpack()
+ * checks the rest. Returns NULL if the payload is valid, else the reason. The payload of an unknown
+ * type has no rules (3.3).
+ */
 const char *ptx_log_check_payload(const struct ptx_log_block *block, const void *payload);
 
-/* Likewise of SCHEMAS and OBJECTS: read_lists.c. */
+/* The parts of it for SCHEMAS, OBJECTS (read_lists.c) and MAPPINGS (read_mappings.c). */
 const char *ptx_log_check_schemas(const struct ptx_log_block *block, const void *payload);
 const char *ptx_log_check_objects(const struct ptx_log_block *block, const void *payload);
 const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void *payload);
 
-/* What a reader can do without: padding, and that some record has time_min and time_max. A packed
- * block has been unpacked. */
+/*
+ * Checks the rules of D2 that a reader of events can do without: zero padding, and that some record
+ * has time_min and some time_max. The payload has been unpacked.
+ */
 const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void *payload);
 
-/* What a record in a DATA block may be, but for its time and place: NULL when it may. */
+/* Checks the flags, the type and the source of a record (D2). NULL, or the reason. */
 const char *ptx_log_check_kind(const struct ptx_log_block *block, uint32_t len_flags, unsigned type,
 			       unsigned source);
 
-/* Which event types have a name, and those; one may be empty. */
+/* The names of event types. A set bit means that the type has a name, which may be empty. */
 struct ptx_log_known {
 	uint64_t set[PTX_TYPE_MAX / 64];
 	char name[PTX_TYPE_MAX][PTX_TYPE_NAME_BYTES];
 };
 
-/* Of a NAMES payload that was found good: adds its names. */
+/* Adds the names of a valid NAMES payload. */
 void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload,
 			  struct ptx_log_known *known);
 
 /*
- * An entry of a SCHEMAS payload that was found good: its text, NULL if it cannot be one; the next.
+ * The text of an entry of a valid SCHEMAS payload, NULL if it breaks the first part of S2; and the
+ * next entry.
  */
 const char *ptx_log_schema_text(const struct ptx_log_schema *entry);
 const struct ptx_log_schema *ptx_log_schema_next(const struct ptx_log_schema *entry);
 
-/* Of a MAPPINGS payload that was found good: the next entry; what is wrong with one, or NULL. */
+/*
+ * The next entry of a valid MAPPINGS payload; and a check of one entry (M2): NULL, or the reason
+ * why a reader ignores it.
+ */
 const struct ptx_log_mapping *ptx_log_mapping_next(const struct ptx_log_mapping *entry);
 const char *ptx_log_check_mapping(const struct ptx_log_mapping *entry);
 
 /*
- * What types mean and things are called, and what was mapped, as far as a reader wants to know it.
+ * The schemas, objects and mappings of a log, as far as a reader keeps them (limits: FORMAT 3.11,
+ * 3.12).
  */
 #define PTX_LOG_OBJECTS_MAX 65536u
 struct ptx_read_lists {
@@ -93,7 +104,10 @@ struct ptx_read_lists {
 	struct ptx_mappings mappings;
 };
 
-/* Of SCHEMAS, OBJECTS and MAPPINGS payloads that were found good: adds what they have. ENOMEM. */
+/*
+ * Add the entries of valid SCHEMAS, OBJECTS and MAPPINGS payloads. ENOMEM. fini() frees all of
+ * them, and leaves empty lists.
+ */
 int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payload,
 			   struct ptx_read_lists *said);
 int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payload,
@@ -102,7 +116,7 @@ int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *paylo
 			    struct ptx_read_lists *said);
 void ptx_read_lists_fini(struct ptx_read_lists *said);
 
-/* Of a LEDGER payload that was found good. ENOMEM. */
+/* Replaces a ledger by that of a valid LEDGER payload. ENOMEM: the ledger is unchanged. */
 int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload,
 			  struct ptx_ledger *ledger);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/read_lists.c - what a log says of types and things, for its readers.
+ * log/read_lists.c - reads SCHEMAS and OBJECTS blocks (FORMAT 3.10, 3.11).
  *
- * A block's form is checked here, so that its entries can be walked. Whether a text is a schema is
- * for who shows it to find out: one that is not makes its type opaque and spoils nothing else.
+ * This file checks the form of a block (S1, O1), so that its entries can be visited. It does not
+ * check that a text is a schema (S2): a text that is none leaves the data of its type without
+ * meaning, and everything else in the log remains readable. The user of the schema parses it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,29 +13,39 @@
 #include "log/read_decode.h"
 #include "record/schema.h"
 
+/* The entry with its text and padding. The sum cannot overflow: bytes has 32 bits, size_t 64. */
 static size_t entry_bytes(const struct ptx_log_schema *entry)
 {
 	return sizeof(*entry) + (((size_t)entry->bytes + 7) & ~(size_t)7);
 }
 
+/*
+ * S1. left is compared before an entry is read, and again with the length that the entry claims,
+ * so that no entry reaches past the payload.
+ */
 const char *ptx_log_check_schemas(const struct ptx_log_block *block, const void *payload)
 {
 	const uint8_t *at = payload;
 	size_t left = block->payload_bytes;
 
+	/* The count is true now, so object[i] is inside. */
 	for (uint32_t i = 0; i < block->records; i++) {
 		const struct ptx_log_schema *entry = (const void *)at;
 
+		/* In this order: the length of the entry may be read only if its head is inside. */
 		if (left < sizeof(*entry) || left < entry_bytes(entry))
 			return "a schema runs past its block";
+		/* schema[] has an element for each valid type: another one would be outside. */
 		if (!entry->type || entry->type >= PTX_TYPE_MAX)
 			return "a schema's event type is out of range";
+		/* Entries have no table of offsets: each one's length leads to the next. */
 		at += entry_bytes(entry);
 		left -= entry_bytes(entry);
 	}
 	return left ? "a block of schemas has another length than its entries" : NULL;
 }
 
+/* O1. The product of 64 bits cannot overflow, so it equals the length only if the count is true. */
 const char *ptx_log_check_objects(const struct ptx_log_block *block, const void *payload)
 {
 	const struct ptx_object *object = payload;
@@ -47,13 +58,16 @@ const char *ptx_log_check_objects(const struct ptx_log_block *block, const void 
 	return NULL;
 }
 
+/* For payloads that passed ptx_log_check_schemas(): the next entry lies inside, or is the end. */
 const struct ptx_log_schema *ptx_log_schema_next(const struct ptx_log_schema *entry)
 {
 	return (const void *)((const uint8_t *)entry + entry_bytes(entry));
 }
 
+/* S2: the only NUL is the last byte. An empty text describes nothing and is no schema. */
 const char *ptx_log_schema_text(const struct ptx_log_schema *entry)
 {
+	/* The text is directly behind the head. */
 	const char *text = (const char *)(entry + 1);
 
 	if (entry->bytes < 2 || entry->bytes > PTX_SCHEMA_BYTES ||
@@ -62,6 +76,7 @@ const char *ptx_log_schema_text(const struct ptx_log_schema *entry)
 	return text;
 }
 
+/* A type that has a schema keeps it: the first entry of a type counts (3.10). */
 int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payload,
 			   struct ptx_read_lists *said)
 {
@@ -70,8 +85,10 @@ int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payloa
 	for (uint32_t i = 0; i < block->records; i++, entry = ptx_log_schema_next(entry)) {
 		const char *text = ptx_log_schema_text(entry);
 
-		if (!text || said->schema[entry->type]) /* the first one stays */
+		/* An entry that breaks S2, or a second one of its type, is ignored. */
+		if (!text || said->schema[entry->type])
 			continue;
+		/* A copy, because the payload is valid only until the next read of the window. */
 		said->schema[entry->type] = strdup(text);
 		if (!said->schema[entry->type])
 			return ENOMEM;
@@ -79,29 +96,40 @@ int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payloa
 	return 0;
 }
 
+/*
+ * At most PTX_LOG_OBJECTS_MAX entries are kept (3.11): a hostile log must not choose how much
+ * memory its reader uses. Further entries are ignored, which is no error.
+ */
 int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payload,
 			   struct ptx_read_lists *said)
 {
 	size_t count = block->records;
 	struct ptx_object *more;
 
-	if (block->flags & PTX_LOG_ALL_NAMES) /* with those that were met before */
+	/* A block with all entries repeats those of earlier blocks. */
+	if (block->flags & PTX_LOG_ALL_NAMES)
 		said->objects = 0;
+	/* objects is never above the maximum, so the difference cannot underflow. */
 	if (count > PTX_LOG_OBJECTS_MAX - said->objects)
+		/* The limit of 3.11. */
 		count = PTX_LOG_OBJECTS_MAX - said->objects;
 	if (count == 0)
 		return 0;
+	/* The count is bounded above, so the product cannot overflow. */
 	more = realloc(said->object, (said->objects + count) * sizeof(*more));
 	if (!more)
 		return ENOMEM;
+	/* The payload has the layout of the structure (3.11). */
 	memcpy(more + said->objects, payload, count * sizeof(*more));
 	said->object = more;
 	said->objects += count;
 	return 0;
 }
 
+/* Also for lists that were filled in part, after ENOMEM. */
 void ptx_read_lists_fini(struct ptx_read_lists *said)
 {
+	/* Type 0 has no schema; its element is NULL, and free() permits that. */
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		free(said->schema[type]);
 	free(said->object);

@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/read_mappings.c - what a log says of mapped files, for its readers: FORMAT 3.12.
+ * log/read_mappings.c - reads MAPPINGS blocks (FORMAT 3.12).
  *
- * A block's form is checked here, so that its entries can be walked. An entry that cannot be used
- * is left out and spoils nothing else.
+ * This file checks the form of a block (M1), so that its entries can be visited. An entry that
+ * breaks M2 is ignored, and the others count: a wrong mapping costs some names of functions, but
+ * no event.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "log/read_decode.h"
 
+/* The entry with its path and padding; no overflow, as path_bytes has 32 bits and size_t 64. */
 static size_t entry_bytes(const struct ptx_log_mapping *entry)
 {
 	return sizeof(*entry) + (((size_t)entry->path_bytes + 7) & ~(size_t)7);
 }
 
+/* For payloads that passed ptx_log_check_mappings(): the next entry lies inside, or is the end. */
 const struct ptx_log_mapping *ptx_log_mapping_next(const struct ptx_log_mapping *entry)
 {
 	return (const void *)((const uint8_t *)entry + entry_bytes(entry));
 }
 
+/* M1: each length is compared with the remaining bytes before the entry is used. */
 const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void *payload)
 {
 	const uint8_t *at = payload;
@@ -28,6 +32,7 @@ const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void
 	for (uint32_t i = 0; i < block->records; i++) {
 		const struct ptx_log_mapping *entry = (const void *)at;
 
+		/* The head must be inside before its length is read. */
 		if (left < sizeof(*entry) || left < entry_bytes(entry))
 			return "a mapping runs past its block";
 		at += entry_bytes(entry);
@@ -36,37 +41,52 @@ const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void
 	return left ? "a block of mappings has another length than its entries" : NULL;
 }
 
+/*
+ * The parts of M2 for the kind "file". A build-id that is too long would read past its field; a
+ * path without NUL at its end would read past the entry.
+ */
 static const char *check_file(const struct ptx_log_mapping *entry)
 {
 	const char *path = (const char *)(entry + 1);
 
+	/* The field has PTX_MAPPING_ID_BYTES; later code copies build_id_bytes of them. */
 	if (entry->build_id_bytes > PTX_MAPPING_ID_BYTES)
 		return "its build-id is too long";
 	if (entry->path_bytes == 0 || entry->path_bytes > PTX_MAPPING_PATH_BYTES)
 		return "its path has an impossible length";
+	/* M2: the only NUL is the last byte, so the path can be used as a string. */
 	if (strnlen(path, entry->path_bytes) != entry->path_bytes - 1)
 		return "the end of its path is not where it should be";
 	return NULL;
 }
 
+/* An unknown kind passes: a later minor version may define it, and readers skip it. */
 const char *ptx_log_check_mapping(const struct ptx_log_mapping *entry)
 {
+	/* An empty or reversed range would break the search for an address. */
 	if ((entry->kind == PTX_MAPPING_FILE || entry->kind == PTX_MAPPING_GONE) &&
 	    entry->start >= entry->end)
 		return "it ends before it starts";
 	return entry->kind == PTX_MAPPING_FILE ? check_file(entry) : NULL;
 }
 
+/*
+ * Returns false for an entry that the reader ignores. The path of *mapping points into the entry;
+ * ptx_mappings_add() copies it. Fields that a kind does not use stay zero.
+ */
 static bool decode(const struct ptx_log_mapping *entry, struct ptx_mapping *mapping)
 {
 	if (entry->kind < PTX_MAPPING_FILE || entry->kind > PTX_MAPPING_CHILD ||
 	    ptx_log_check_mapping(entry))
 		return false;
+	/* Fields that the kind does not have are zero. */
 	memset(mapping, 0, sizeof(*mapping));
 	mapping->kind = entry->kind;
 	mapping->pid = entry->pid;
 	mapping->from_ns = entry->time_ns;
+	/* A note says when a mapping begins; ptx_mappings_settle() finds its end. */
 	mapping->until_ns = INT64_MAX;
+	/* A child has no range: file_offset has the parent's process id. */
 	if (entry->kind == PTX_MAPPING_CHILD) {
 		mapping->parent = (uint32_t)entry->file_offset;
 		return true;
@@ -79,10 +99,12 @@ static bool decode(const struct ptx_log_mapping *entry, struct ptx_mapping *mapp
 	mapping->base = entry->base;
 	mapping->id_bytes = entry->build_id_bytes;
 	memcpy(mapping->id, entry->build_id, sizeof(mapping->id));
+	/* It has its NUL: ptx_log_check_mapping() has accepted the entry. */
 	mapping->path = (const char *)(entry + 1);
 	return true;
 }
 
+/* ENOSPC of the list means its limit (3.12): further entries are ignored, which is no error. */
 int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *payload,
 			    struct ptx_read_lists *said)
 {
@@ -90,9 +112,11 @@ int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *paylo
 	struct ptx_mapping mapping;
 	int err = 0;
 
-	if (block->flags & PTX_LOG_ALL_NAMES) /* with those that were met before */
+	/* A block with all entries repeats those of earlier blocks. */
+	if (block->flags & PTX_LOG_ALL_NAMES)
 		ptx_mappings_fini(&said->mappings);
 	for (uint32_t i = 0; i < block->records && !err; i++, entry = ptx_log_mapping_next(entry))
+		/* An entry that breaks M2 or has an unknown kind is left out. */
 		if (decode(entry, &mapping))
 			err = ptx_mappings_add(&said->mappings, &mapping);
 	return err == ENOSPC ? 0 : err;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/read_payload.c - what may stand behind a block's header: the rules B6, D, N, I, L and E that
- * can be told from the block alone.
+ * log/read_payload.c - checks the payload of a block: B6, and those of the rules D, N, I, L and E
+ * that need no other block.
  *
- * A DATA block is walked once, when it was read: a plain one here, a packed one where it is
- * unpacked. The cursor then steps through it without looking left or right.
+ * A DATA block is visited once when it was read: a plain one here, a packed one where it is
+ * unpacked. The cursor then steps through its records without further checks, once per event. Rules
+ * that compare blocks (D3, I1, L2, E2) are those of the cursor and of its check.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,13 +16,16 @@
 #include "log/format_pack.h"
 #include "log/read_decode.h"
 
+/* D2: the only flags that a record of a log has. IDENT exists in rings only. */
 #define FLAGS_KNOWN (PTX_RECORD_LEN_MAX | PTX_RECORD_TRUNCATED | PTX_RECORD_LATE)
 
+/* Called for each record of a plain block and each shape of a packed one: the readers' hot path. */
 const char *ptx_log_check_kind(const struct ptx_log_block *block, uint32_t len_flags, unsigned type,
 			       unsigned source)
 {
 	if (ptx_unlikely(len_flags & ~FLAGS_KNOWN))
 		return "a record has flags that do not exist";
+	/* One comparison for 1 to PTX_TYPE_MAX - 1: type 0 wraps around to the greatest value. */
 	if (ptx_unlikely(type - 1u >= PTX_TYPE_MAX - 1u))
 		return "a record's event type is out of range";
 	if (ptx_unlikely(source >= block->sources))
@@ -29,6 +33,10 @@ const char *ptx_log_check_kind(const struct ptx_log_block *block, uint32_t len_f
 	return NULL;
 }
 
+/*
+ * D1 and D2 of a plain block. left is what the claimed lengths may still use, so a record that
+ * claims more ends the check before a byte behind the payload is read.
+ */
 static const char *check_data(const struct ptx_log_block *block, const uint8_t *at)
 {
 	uint64_t table = (uint64_t)block->sources * sizeof(struct ptx_log_source);
@@ -36,8 +44,11 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 	uint32_t records = 0;
 	const char *why;
 
+	/* A writer never writes an empty block, and a cursor relies on a first record. */
+	/* D2 demands a record with time_min, so there is at least one. */
 	if (!block->records)
 		return "a block without records";
+	/* The lengths only; ptx_log_unpack() checks the events while it copies them. */
 	if (block->shapes)
 		return ptx_log_check_packed(block);
 	if (block->record_bytes + table != block->payload_bytes)
@@ -46,6 +57,7 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 	for (; left; at += size, left -= size, records++) {
 		const struct ptx_record *record = (const void *)at;
 
+		/* The head of the record is inside before its length is read. */
 		if (ptx_unlikely(left < sizeof(*record)))
 			return "a record's header runs past its block";
 		size = ptx_record_size(ptx_record_len(record->len_flags));
@@ -54,19 +66,27 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 		why = ptx_log_check_kind(block, record->len_flags, record->type, record->source);
 		if (ptx_unlikely(why))
 			return why;
+		/*
+		 * D2. Searches by time skip whole blocks by these bounds: a record outside would be
+		 * found or missed depending on the way of the reader.
+		 */
 		if (ptx_unlikely((int64_t)record->time < block->time_min ||
 				 (int64_t)record->time > block->time_max))
 			return "a record's time is outside its block's range";
 	}
+	/* D1: the bytes are used up; now the count must agree as well. */
 	if (records != block->records)
 		return "a block has another count of records than it says";
 	return NULL;
 }
 
+/* N1. Two names for one type in a block would make the name depend on the reader's order. */
 static const char *check_names(const struct ptx_log_block *block, const struct ptx_log_name *name)
 {
+	/* A counter per type; it cannot overflow, as the second name of a type ends the check. */
 	uint8_t seen[PTX_TYPE_MAX] = { 0 };
 
+	/* With 64 bits the product cannot overflow, so equality proves the count. */
 	if (block->payload_bytes != (uint64_t)block->records * sizeof(*name))
 		return "a block of names has another length than its count says";
 	for (uint32_t i = 0; i < block->records; i++, name++) {
@@ -80,21 +100,35 @@ static const char *check_names(const struct ptx_log_block *block, const struct p
 	return NULL;
 }
 
+/*
+ * The form of INDEX and TOP entries, and their order: a binary search ends and gives the first
+ * block only if time_top never decreases (3.6). I1, that the blocks are there, is the cursor's.
+ */
 static const char *check_places(const struct ptx_log_block *block, const struct ptx_log_place *p)
 {
 	if (block->payload_bytes != (uint64_t)block->records * sizeof(*p))
 		return "a block of the index has another length than its count says";
 	for (uint32_t i = 0; i < block->records; i++, p++) {
+		/* The reader adds sizes to offsets: with 48 bits nothing overflows. */
 		if (p->offset & 7 || p->offset >= PTX_LOG_OFFSET_MAX)
 			return "an offset in the index is impossible";
 		if (i && p->time_top < p[-1].time_top)
 			return "the index does not rise";
+		/*
+		 * The search by number relies on this order, as the search by time on that of
+		 * time_top.
+		 */
 		if (i && p->first_record < p[-1].first_record)
 			return "the index counts backwards";
 	}
 	return NULL;
 }
 
+/*
+ * The counts agree with the length, and types rise: so no type has two lines. The sums (L1, L2) are
+ * not checked here. A reader shows the ledger as the writer computed it, and posix_trace_check_np()
+ * reports sums that are wrong.
+ */
 static const char *check_ledger(const struct ptx_log_block *block, const uint8_t *payload)
 {
 	const struct ptx_log_type_line *type =
@@ -106,6 +140,7 @@ static const char *check_ledger(const struct ptx_log_block *block, const uint8_t
 		    (uint64_t)block->sources * sizeof(struct ptx_log_thread_line))
 		return "the ledger has another length than its counts say";
 	for (uint32_t i = 0; i < block->records; i++) {
+		/* Strictly rising from 1: neither type 0 nor a type twice. */
 		if (type[i].type <= before || type[i].type >= PTX_TYPE_MAX)
 			return "the ledger's event types are out of range or order";
 		before = type[i].type;
@@ -113,8 +148,13 @@ static const char *check_ledger(const struct ptx_log_block *block, const uint8_t
 	return NULL;
 }
 
+/*
+ * A later minor version may have a longer END block. The offsets are only candidates: the cursor
+ * reads the blocks at them and checks these.
+ */
 static const char *check_end(const struct ptx_log_block *block, const struct ptx_log_end *end)
 {
+	/* payload_bytes of a later version may be more. */
 	if (block->payload_bytes < sizeof(*end))
 		return "the END block is too short";
 	if ((end->names_offset | end->ledger_offset | end->top_offset | end->lists_offset) & 7)
@@ -122,10 +162,15 @@ static const char *check_end(const struct ptx_log_block *block, const struct ptx
 	return NULL;
 }
 
+/*
+ * The checksum comes first (B6), so the further checks usually see the writer's own bytes. They are
+ * necessary all the same: a forged log has correct checksums.
+ */
 const char *ptx_log_check_payload(const struct ptx_log_block *block, const void *payload)
 {
 	uint32_t crc = ptx_crc32c(0, payload, block->payload_bytes);
 
+	/* As CHECKSUM_IS() of read_decode.c: a fuzzer shall reach the checks below. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 	crc = block->payload_crc;
 #endif
@@ -149,24 +194,32 @@ const char *ptx_log_check_payload(const struct ptx_log_block *block, const void 
 		return ptx_log_check_objects(block, payload);
 	case PTX_LOG_MAPPINGS:
 		return ptx_log_check_mappings(block, payload);
+	/* Not known to this version: a reader skips the block (3.3). */
 	default:
 		return NULL;
 	}
 }
 
+/*
+ * Only posix_trace_check_np() asks this: a reader of events needs neither the padding nor that the
+ * range of time is exact. It is a range in any case, since check_data() compared each record.
+ */
 const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void *payload)
 {
 	const uint8_t *at = payload, *end;
 	int64_t min = INT64_MAX, max = INT64_MIN;
 
+	/* Only records have padding and times. */
 	if (block->type != PTX_LOG_DATA)
 		return NULL;
+	/* The records were checked or unpacked before, so the last one ends at end. */
 	for (end = at + block->record_bytes; at < end;) {
 		const struct ptx_record *record = (const void *)at;
 		size_t len = ptx_record_len(record->len_flags);
 
 		min = (int64_t)record->time < min ? (int64_t)record->time : min;
 		max = (int64_t)record->time > max ? (int64_t)record->time : max;
+		/* Padding with content would carry bytes of the writer's memory into the log. */
 		for (size_t i = sizeof(*record) + len; i < ptx_record_size(len); i++)
 			if (at[i])
 				return "a record's padding is not zero";
@@ -177,22 +230,26 @@ const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void
 	return NULL;
 }
 
+/* A later block of the log overrides the name of an earlier one; both are equal in a valid log. */
 void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload,
 			  struct ptx_log_known *known)
 {
 	const struct ptx_log_name *name = payload;
 
 	for (uint32_t i = 0; i < block->records; i++, name++) {
+		/* N1 was checked: the type is in range. */
 		memcpy(known->name[name->type], name->name, sizeof(name->name));
 		known->set[name->type / 64] |= UINT64_C(1) << name->type % 64;
 	}
 }
 
+/* Never below 0: a hostile ledger may have lines that exceed its total. */
 static void take(uint64_t *from, uint64_t events)
 {
 	*from -= events < *from ? events : *from;
 }
 
+/* Subtracts a type's line from the rest, column by column. */
 static void subtract(struct ptx_ledger_line *from, const struct ptx_ledger_line *line)
 {
 	take(&from->called, line->called);
@@ -202,7 +259,11 @@ static void subtract(struct ptx_ledger_line *from, const struct ptx_ledger_line 
 		take(&from->lost[cause], line->lost[cause]);
 }
 
-/* The line of type 0 is the rest of the total (FORMAT L2). */
+/*
+ * The ledger becomes the caller's only after the last allocation. The payload passed
+ * check_ledger(), so types are in range and the lines end within it. The line of type 0 is the rest
+ * of the total that no type has (FORMAT L2).
+ */
 int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload,
 			  struct ptx_ledger *ledger)
 {
@@ -211,13 +272,20 @@ int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload
 	const struct ptx_log_thread_line *from = (const void *)(type + block->records);
 	struct ptx_ledger_thread *thread = NULL;
 
-	/* Not by ptx_ledger_thread(): its search would take for ever in a table made for that. */
+	/*
+	 * Not by ptx_ledger_thread(), which searches all threads for each one: a hostile ledger has
+	 * up to 2^29 bytes of them, and the search would not end in useful time.
+	 */
 	if (block->sources) {
 		thread = calloc(block->sources, sizeof(*thread));
 		if (!thread)
 			return ENOMEM;
 	}
 	ptx_ledger_fini(ledger);
+	/*
+	 * The lines are copied as they are: ptx_check_log() reports whether they add up. The rest
+	 * begins as the whole total.
+	 */
 	ledger->total = *total;
 	ledger->type[0] = *total;
 	for (uint32_t i = 0; i < block->records; i++) {
@@ -225,11 +293,13 @@ int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload
 		subtract(&ledger->type[0], &type[i].line);
 	}
 	for (uint32_t i = 0; i < block->sources; i++) {
+		/* Threads keep the order of the file; pid 0 is the unattributed part (L1). */
 		thread[i].pid = from[i].pid;
 		thread[i].tid = from[i].tid;
 		thread[i].thread = from[i].thread;
 		thread[i].line = from[i].line;
 	}
+	/* A ledger without threads has no array. */
 	if (thread) {
 		ledger->thread = thread;
 		ledger->room = ledger->threads = block->sources;

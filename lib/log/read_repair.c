@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/read_repair.c - from a header whose checksum is wrong, as much as can be believed.
+ * log/read_repair.c - uses a header whose checksum is wrong, as far as possible (R8).
  *
- * Nobody knows which of its bytes are damaged. What cannot be so becomes what it is by default;
- * what can be so stays, true or not.
+ * Nothing shows which of its bytes are damaged. An impossible value is replaced by the default. A
+ * possible value stays, although it may be wrong: the user asked for a salvage, and the events do
+ * not depend on these fields.
  */
 #include <pthread.h>
 #include <string.h>
@@ -15,18 +16,23 @@
 #define SIZE_MOST (UINT64_C(1) << 48)
 #define NS_PER_S  INT64_C(1000000000)
 
+/* The last byte becomes NUL, so that the text ends inside its field (H6). */
 static void mend_text(char *text, size_t room)
 {
 	text[room - 1] = '\0';
 }
 
+/* No stream has sizes of 2^48 bytes; a wrong but smaller one is only shown to the user. */
 static void mend_size(uint64_t *size, uint64_t usual)
 {
 	if (*size > SIZE_MOST)
 		*size = usual;
 }
 
-/* Each a value of <trace.h>. */
+/*
+ * Each field must have a value of <trace.h>. The policy of the log follows from the arrangement,
+ * which the salvage has derived from the blocks themselves, so it counts more than the field.
+ */
 static void mend_choices(struct ptx_log_header *h, const struct ptx_attr *usual)
 {
 	if (h->inheritance != POSIX_TRACE_CLOSE_FOR_CHILD &&
@@ -35,6 +41,7 @@ static void mend_choices(struct ptx_log_header *h, const struct ptx_attr *usual)
 	if (h->stream_policy != POSIX_TRACE_LOOP && h->stream_policy != POSIX_TRACE_UNTIL_FULL &&
 	    h->stream_policy != POSIX_TRACE_FLUSH)
 		h->stream_policy = POSIX_TRACE_FLUSH; /* what a stream with log has by default */
+	/* 2.1: only LOOP logs have slots. */
 	if (h->arrangement == PTX_LOG_SLOTS)
 		h->log_policy = POSIX_TRACE_LOOP;
 	else if (h->log_policy != POSIX_TRACE_UNTIL_FULL)
@@ -45,8 +52,11 @@ void ptx_log_repair_header(struct ptx_log_header *h)
 {
 	struct ptx_attr usual;
 
+	/* A log of another version or machine is not repaired, so these are those of this one. */
 	h->byte_order = PTX_LOG_BYTE_ORDER;
+	/* Fields with the same value in every log of this version and machine (H2). */
 	h->header_bytes = PTX_LOG_HEADER_BYTES;
+	/* Damaged flags would refuse a log that this version can read. */
 	h->flags_incompatible = 0;
 	h->flags_compatible = 0;
 	h->word_bytes = sizeof(void *);
@@ -55,14 +65,18 @@ void ptx_log_repair_header(struct ptx_log_header *h)
 	h->record_bytes = sizeof(struct ptx_record);
 	h->block_bytes = sizeof(struct ptx_log_block);
 
+	/* The defaults are those of a new attributes object. */
 	memset(&usual, 0, sizeof(usual));
+	/* It sets every field that a program can get. */
 	ptx_attr_init(&usual);
 	mend_choices(h, &usual);
 	mend_size(&h->stream_size, usual.stream_size);
 	mend_size(&h->max_data_size, usual.max_data_size);
 	mend_size(&h->log_size, usual.log_size);
+	/* Programs divide by it, so it must not be zero. */
 	if (h->clock_resolution < 1 || h->clock_resolution > NS_PER_S)
 		h->clock_resolution = 1;
+	/* Texts are used as strings, so each needs its NUL (H6). */
 	mend_text(h->clock, sizeof(h->clock));
 	mend_text(h->host, sizeof(h->host));
 	mend_text(h->name, sizeof(h->name));

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log/read_scan.c - reads parts of a log file into memory, and finds blocks in them.
+ *
+ * Lengths in the file are compared with the size of the file before memory is allocated for them.
+ * So a hostile length costs at most as much memory as the file has bytes. Before each read the file
+ * behind the descriptor is compared with the one at the beginning: the program may have closed the
+ * descriptor and opened another file with the same number.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +16,19 @@
 #include "log/format_pack.h"
 #include "log/read_scan.h"
 
-/* Holds a block of 64 KiB and its table, in the second-level cache. */
+/* Room for a block of 64 KiB with its table; it fits into the second-level cache. */
 #define WINDOW_BYTES ((size_t)192 * 1024)
 
+/* An error leaves the old size, with which the reads then end where they did before. */
 void ptx_log_window_measure(struct ptx_log_window *window)
 {
 	struct stat st;
 	int saved = errno;
 
+	/* Another file at this number has another size, which says nothing about the log. */
 	if (ptx_file_is(window->fd, &window->file, 0) && !fstat(window->fd, &st))
 		window->file_bytes = (uint64_t)st.st_size;
+	/* malloc() may have set errno; public functions of the library keep it. */
 	errno = saved;
 }
 
@@ -26,7 +37,9 @@ int ptx_log_window_open(struct ptx_log_window *window, int fd)
 	int saved = errno;
 
 	memset(window, 0, sizeof(*window));
+	/* The members that fini and failures use are zero or set from here on. */
 	window->fd = fd;
+	/* The identity of the file, for the comparison before each read. */
 	if (!ptx_file_know(fd, &window->file))
 		return EBADF;
 	window->bytes = malloc(WINDOW_BYTES);
@@ -38,13 +51,17 @@ int ptx_log_window_open(struct ptx_log_window *window, int fd)
 	return 0;
 }
 
+/* The descriptor is the caller's and stays open. */
 void ptx_log_window_close(struct ptx_log_window *window)
 {
+	/* The two buffers of a window; both may be NULL. */
+	/* Both buffers are never held at once, except here. */
 	free(window->bytes);
 	free(window->unpacked);
 	window->bytes = window->unpacked = NULL;
 }
 
+/* The content is not copied: the caller reads the window again from the file. */
 static bool grow(struct ptx_log_window *window, size_t len)
 {
 	int saved = errno;
@@ -52,6 +69,7 @@ static bool grow(struct ptx_log_window *window, size_t len)
 
 	errno = saved;
 	if (!more) {
+		/* The caller must not conclude that no block is there. */
 		window->no_memory = true;
 		return false;
 	}
@@ -62,6 +80,10 @@ static bool grow(struct ptx_log_window *window, size_t len)
 	return true;
 }
 
+/*
+ * A window is filled from the wanted offset on with as much as it has room for, because blocks are
+ * read in the order of the file. The second condition avoids an overflow of offset + len.
+ */
 const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t len)
 {
 	int err;
@@ -69,15 +91,17 @@ const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t 
 	if (offset >= w->offset && offset - w->offset <= w->have &&
 	    len <= w->have - (offset - w->offset))
 		return w->bytes + (offset - w->offset);
-	/* No memory is asked for because a length in the file says so. */
+	/* A length from the file allocates nothing before it is compared with the file's size. */
 	if (offset > w->file_bytes || len > w->file_bytes - offset)
 		return NULL;
 	if (len > w->room && !grow(w, len))
 		return NULL;
+	/* The window is empty until the read has succeeded. */
 	w->offset = offset;
-	/* What came before an error is as good as any. */
+	/* Bytes that were read before an error are as good as others; the error is noted. */
 	err = EBADF;
 	w->have = 0;
+	/* The program may have closed the descriptor between two reads. */
 	if (ptx_file_is(w->fd, &w->file, 0))
 		err = ptx_io_read_at(w->fd, w->bytes, w->room, offset, &w->have);
 	if (err)
@@ -85,6 +109,11 @@ const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t 
 	return len <= w->have ? w->bytes : NULL;
 }
 
+/*
+ * The limit is that of an area or a slot, or of the file. The function asks again with more bytes
+ * if the header is longer than that of this version (a later minor version); the length is bounded
+ * by B2, so the loop has at most two rounds.
+ */
 enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 				  uint64_t log_id, struct ptx_log_found *found, const char **why)
 {
@@ -92,6 +121,7 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 	enum ptx_log_verdict verdict;
 	const void *bytes;
 
+	/* The size was asked before; a file that has shrunk since gives a short read below. */
 	if (limit > window->file_bytes)
 		limit = window->file_bytes;
 	*why = "the file ends within a block's header";
@@ -99,21 +129,25 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 		return PTX_LOG_SHORT;
 	do {
 		bytes = ptx_log_window_at(window, offset, len);
+			/* Not SHORT: the file is longer, and the part may be readable later. */
 		if (!bytes) {
 			*why = "the file cannot be read here";
 			return PTX_LOG_DAMAGED;
 		}
 		verdict = ptx_log_decode_block(bytes, len, log_id, &found->block, why);
-		/* A later minor version's header is longer: once more with all of it. */
+		/* Once more, with all bytes of a longer header. */
 		if (verdict != PTX_LOG_SHORT || found->block.header_bytes <= len ||
 		    found->block.header_bytes > limit - offset)
 			break;
+		/* B2 was checked before SHORT was returned, so this is at most 1024. */
 		len = found->block.header_bytes;
 	} while (1);
+	/* *found is not complete: a caller uses only its block, and that for FOREIGN. */
 	if (verdict != PTX_LOG_GOOD)
 		return verdict;
 	found->offset = offset;
 	found->end = offset + found->block.header_bytes + found->block.payload_bytes;
+	/* B5: header_bytes and payload_bytes are bounded, so the sum above cannot overflow. */
 	if (found->end > limit) {
 		*why = "a block runs past the end";
 		return PTX_LOG_SHORT;
@@ -121,16 +155,21 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 	return PTX_LOG_GOOD;
 }
 
-/* Room for the records of a block; checked: the block is long enough to have as many. */
+/*
+ * Returns room for the records of a packed block. ptx_log_check_packed() has bounded record_bytes
+ * by the payload's length, so the room is at most GROWTH_MAX times as large as bytes in the file.
+ */
 static uint8_t *unpacked_room(struct ptx_log_window *window, size_t len)
 {
 	size_t room = len < WINDOW_BYTES ? WINDOW_BYTES : len;
 	int saved = errno;
 
+	/* The room is kept from block to block; its content is not. */
 	if (len <= window->unpacked_room)
 		return window->unpacked;
 	free(window->unpacked);
 	window->unpacked = malloc(room);
+	/* No room is noted after a failure, so that the next call tries again. */
 	window->unpacked_room = window->unpacked ? room : 0;
 	if (!window->unpacked)
 		window->no_memory = true;
@@ -138,16 +177,22 @@ static uint8_t *unpacked_room(struct ptx_log_window *window, size_t len)
 	return window->unpacked;
 }
 
+/* Both terms are checked: record_bytes is at most 2^29 (D1), and the table is in the payload. */
 static const void *unpack(struct ptx_log_window *window, const struct ptx_log_block *block,
 			  const uint8_t *payload, const char **why)
 {
 	uint8_t *to = unpacked_room(window, block->record_bytes +
 						    block->sources * sizeof(struct ptx_log_source));
 
+	/* The events are checked while they are copied (D1, D2). */
 	*why = to ? ptx_log_unpack(block, payload, to) : "there is not enough memory for a block";
 	return *why ? NULL : to;
 }
 
+/*
+ * Headers and payloads are read together: for the largest block the window grows to its size. The
+ * caller has found the block in this file, so its end is within the file's size of then.
+ */
 const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_found *found,
 			    const char **why)
 {
@@ -158,6 +203,7 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 		*why = "the file cannot be read here";
 		return NULL;
 	}
+	/* The payload begins behind the header, whatever length that has (B2). */
 	bytes += found->block.header_bytes;
 	*why = ptx_log_check_payload(&found->block, bytes);
 	if (!*why && found->block.type == PTX_LOG_DATA && found->block.shapes)
@@ -165,7 +211,10 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 	return *why ? NULL : bytes;
 }
 
-/* NULL: a block of any log. */
+/*
+ * Whether a block with a valid header is at offset. Without log_id any log's block will do: the
+ * first attempt gives FOREIGN and the block's own id, with which the second one succeeds.
+ */
 static bool is_block(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		     const uint64_t *log_id, struct ptx_log_found *found)
 {
@@ -178,7 +227,11 @@ static bool is_block(struct ptx_log_window *window, uint64_t offset, uint64_t li
 	return verdict == PTX_LOG_GOOD;
 }
 
-/* Nothing but zeros, which a hole reads as: where the file has data again. */
+/*
+ * If the window has only zeros, returns the offset of the next data of the file, as far as the
+ * system knows holes; otherwise returns offset. A sparse file of a terabyte is then searched in
+ * moments. The offset stays a multiple of 8 (B1).
+ */
 static uint64_t skip_hole(const struct ptx_log_window *window, uint64_t offset)
 {
 	size_t have = window->have;
@@ -188,6 +241,11 @@ static uint64_t skip_hole(const struct ptx_log_window *window, uint64_t offset)
 	return ptx_io_next_data(window->fd, offset) & ~UINT64_C(7);
 }
 
+/*
+ * Only multiples of 8 can begin a block (B1). The magic is compared in the window, and the header
+ * is decoded only where it matches. Each round increases the offset, so hostile content cannot make
+ * the search endless; its time is bounded by the size of the file.
+ */
 static bool resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		   const uint64_t *log_id, struct ptx_log_found *found)
 {
@@ -199,20 +257,26 @@ static bool resync(struct ptx_log_window *window, uint64_t offset, uint64_t limi
 		const uint8_t *end;
 		uint32_t magic = 0;
 
-		if (!at) { /* a part of the disk that cannot be read */
+		if (!at) { /* unreadable, as a bad block of a disk: try the next page */
 			offset += 4096;
 			continue;
 		}
+		/* The last place in the window with room for a header. */
 		end = window->bytes + window->have - sizeof(struct ptx_log_block);
+		/* The window is aligned to 8, and offset is, too. */
 		for (; at <= end; at += 8, offset += 8) {
 			memcpy(&magic, at, sizeof(magic));
 			if (magic == PTX_LOG_BLOCK_MAGIC)
 				break;
 		}
 		if (magic != PTX_LOG_BLOCK_MAGIC) {
+			/* No magic in this window: the next window begins where this one ended. */
 			offset = skip_hole(window, offset);
 			continue;
 		}
+		/*
+		 * The magic alone may be data of an event, so the header's checksum decides (B3).
+		 */
 		if (is_block(window, offset, limit, log_id, found))
 			return true;
 		offset += 8;
@@ -220,12 +284,14 @@ static bool resync(struct ptx_log_window *window, uint64_t offset, uint64_t limi
 	return false;
 }
 
+/* B4: blocks of older logs in the same file are passed over. */
 bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		    uint64_t log_id, struct ptx_log_found *found)
 {
 	return resync(window, offset, limit, &log_id, found);
 }
 
+/* For a log whose header is damaged: the first valid block then gives the log_id (R8). */
 bool ptx_log_resync_any(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 			struct ptx_log_found *found)
 {

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_append.c - the block being filled: where an event finds room or is told to wait.
+ * log/write_append.c - the block that is being filled: adds events, and seals the block when it is
+ * to be written.
+ *
+ * Appending is memory only. If an event finds no room, the function returns that the caller must
+ * write first; it never writes itself, because the caller may hold the stream's lock. hot.room is
+ * the number of bytes that the inline path may use without looking at anything else, so each
+ * function that changes a limit computes it again.
  */
 #include <string.h>
 
@@ -8,8 +14,12 @@
 
 #include "log/writer.h"
 
-#define NO_PID UINT32_MAX /* no process has it: the thread is looked up */
+#define NO_PID UINT32_MAX /* no process has this id: find_source() searches the table */
 
+/*
+ * The recent entries belong to the table of threads, so they become invalid with it. Only the hash
+ * must be cleared, and only if the block had threads.
+ */
 void ptx_log_block_begin(struct ptx_log *log)
 {
 	struct ptx_log_filling *block = &log->block;
@@ -24,13 +34,19 @@ void ptx_log_block_begin(struct ptx_log *log)
 		memset(block->hash, 0, block->hash_size * sizeof(*block->hash));
 	block->sources = 0;
 	block->sealed = false;
+	/* The new block has room. */
 	block->crowded = false;
 	ptx_log_block_make_room(log);
 }
 
-/* UNTIL_FULL: bytes of records that may still come, with keep of them left free. */
+/*
+ * UNTIL_FULL: the bytes of records that may still be appended if keep bytes remain free (W3).
+ * Records count in their plain size, so a log that is packed better does not get more events than
+ * its limit promises. Other policies have no such limit; the result is then the maximum.
+ */
 static uint64_t allowance(const struct ptx_log *log, size_t keep)
 {
+	/* The written records, those in the block, and the bytes to keep. */
 	uint64_t taken = log->sum.record_bytes + ptx_log_used(log) + keep;
 
 	if (log->policy != POSIX_TRACE_UNTIL_FULL)
@@ -40,6 +56,7 @@ static uint64_t allowance(const struct ptx_log *log, size_t keep)
 
 void ptx_log_block_make_room(struct ptx_log *log)
 {
+	/* A log that is full stays full, even if a smaller event would still fit. */
 	uint64_t more = log->full && !log->loop ? 0 : allowance(log, PTX_LOG_STOP_BYTES);
 	size_t used = ptx_log_used(log);
 
@@ -47,10 +64,17 @@ void ptx_log_block_make_room(struct ptx_log *log)
 		log->hot.room = 0;
 	else
 		log->hot.room = log->block.records_max - used;
+	/* UNTIL_FULL: the log's limit may leave less than the block. */
 	if (log->hot.room > more)
 		log->hot.room = (size_t)more;
 }
 
+/*
+ * Returns in *source the index of the event's thread in the table, and adds the thread if it is
+ * new. Returns false if the table is full: the block then ends, as the index would not fit. The
+ * hash table has twice as many places as threads, so the search ends at an empty one. The thread
+ * replaces another one in recent[].
+ */
 static bool find_source(struct ptx_log *log, const struct ptx_log_event *event, uint32_t *source)
 {
 	struct ptx_log_recent *recent = &log->hot.recent[event->tid % PTX_LOG_RECENT];
@@ -66,8 +90,10 @@ static bool find_source(struct ptx_log *log, const struct ptx_log_event *event, 
 		    known->thread == event->thread)
 			goto found;
 	}
+	/* The hash has room, but the table of the block has none. */
 	if (block->sources == block->sources_max)
 		return false;
+	/* A new thread gets the next index. */
 	block->source[block->sources].pid = event->pid;
 	block->source[block->sources].tid = event->tid;
 	block->source[block->sources].thread = event->thread;
@@ -81,6 +107,10 @@ found:
 	return true;
 }
 
+/*
+ * The block gets no further event, not even a short one that would fit: events of a log have a
+ * final order, so none may precede the event that waits.
+ */
 static enum ptx_log_append write_first(struct ptx_log *log)
 {
 	log->block.crowded = true;
@@ -94,7 +124,11 @@ static enum ptx_log_append put(struct ptx_log *log, const struct ptx_log_event *
 	struct ptx_log_event shorter;
 	uint32_t source;
 
-	/* No stream makes such an event; its memory might, when something scribbled over it. */
+	/*
+	 * No stream makes so large an event. Its memory is shared with the traced process, which
+	 * may overwrite it, so the size is checked here again. The record is cut, and its flag says
+	 * so.
+	 */
 	if (ptx_unlikely(size > log->block.record_max)) {
 		size_t len = log->block.record_max - sizeof(struct ptx_record);
 
@@ -104,11 +138,16 @@ static enum ptx_log_append put(struct ptx_log *log, const struct ptx_log_event *
 		size = ptx_record_size(len);
 		event = &shorter;
 	}
+	/*
+	 * W3. With keep == 0 the closing STOP uses the room that other events have left. A LOOP
+	 * log sets full as well, but its oldest events make room.
+	 */
 	if (size > allowance(log, keep) || (log->full && !log->loop && keep)) {
 		log->full = true;
 		log->hot.room = 0;
 		return PTX_LOG_APPEND_FULL;
 	}
+	/* An empty block takes a record of any size up to record_max, alone. */
 	if (log->block.sealed || log->block.crowded ||
 	    (used && used + size > log->block.records_max) || !find_source(log, event, &source))
 		return write_first(log);
@@ -117,11 +156,13 @@ static enum ptx_log_append put(struct ptx_log *log, const struct ptx_log_event *
 	return PTX_LOG_APPEND_DONE;
 }
 
+/* Usual events leave room for the closing STOP. */
 enum ptx_log_append ptx_log_append_slow(struct ptx_log *log, const struct ptx_log_event *event)
 {
 	return put(log, event, PTX_LOG_STOP_BYTES);
 }
 
+/* The inline path as a function, for callers that append seldom. */
 enum ptx_log_append ptx_log_append(struct ptx_log *log, const struct ptx_log_event *event)
 {
 	return ptx_log_append_inline(log, event);
@@ -132,6 +173,10 @@ enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_lo
 	return put(log, event, 0);
 }
 
+/*
+ * A sealed block stays as it is until unsealed, so a second attempt after a failed write sends the
+ * same bytes (W1). The fields of the header are those of FORMAT 3.1. oldest is 0 in a sequence.
+ */
 size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 {
 	struct ptx_log_filling *filling = &log->block;
@@ -141,6 +186,7 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 	const uint8_t *records = filling->bytes + sizeof(*block);
 
 	if (!filling->sealed) {
+		/* A block with one larger record has no packed form: packed has no room for it. */
 		if (filling->packer && used <= PTX_LOG_BLOCK_RECORDS)
 			payload = ptx_log_pack(filling->packer, records, used, filling->source,
 					       filling->sources, log->hot.time_min,
@@ -151,6 +197,7 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 		if (payload) {
 			block->shapes = filling->packer->shapes;
 		} else {
+			/* The plain form: hot.at is the end of the records. */
 			memcpy(log->hot.at, filling->source, table);
 			payload = used + table;
 		}
@@ -165,6 +212,7 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 		block->records = log->hot.records;
 		block->sources = filling->sources;
 		ptx_log_seal_block(block, payload);
+		/* out and out_bytes are valid until the block is unsealed. */
 		filling->sealed = true;
 		filling->out_bytes = sizeof(*block) + payload;
 		log->hot.room = 0;
@@ -172,11 +220,15 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 	return filling->out_bytes;
 }
 
+/* The bytes sent so far become invalid with the seal: the block is sent again from its begin. */
 void ptx_log_block_unseal(struct ptx_log *log)
 {
 	log->block.sealed = false;
 	log->sent = 0;
-	/* A crowded block stays so: room for a short event behind a long one that waits is none. */
+	/*
+	 * A crowded block stays crowded. If a short event followed here, it would precede the
+	 * longer one that found no room.
+	 */
 	if (!log->block.crowded)
 		ptx_log_block_make_room(log);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_append.h - the hot half of ptx_log_append(): the thread was heard of in this block, and
- * the record fits. Everything else is ptx_log_append_slow()'s.
+ * log/write_append.h - the usual path of ptx_log_append(): the block's table of threads has the
+ * thread, and the record fits. ptx_log_append_slow() does everything else.
  *
- * The flusher calls it once per event, so it is inline. Threads that trace at the same time have
- * consecutive ids, mostly: each finds its own of the recent places.
+ * The flusher calls it once per event, so it is inline. Threads that trace at the same time usually
+ * have consecutive ids, so each finds its own of the recent entries.
+ *
+ * Owner     as log/log.h: one caller at a time. No function here fails or does I/O.
  */
 #ifndef PTX_LOG_WRITE_APPEND_H
 #define PTX_LOG_WRITE_APPEND_H
@@ -16,7 +18,7 @@
 
 #define PTX_LOG_RECENT 64u
 
-/* Where a thread stands in the block's table. */
+/* The index of a thread in the block's table. */
 struct ptx_log_recent {
 	uint64_t thread;
 	uint32_t pid;
@@ -25,19 +27,20 @@ struct ptx_log_recent {
 	uint32_t spare;
 };
 
-/* The first member of struct ptx_log. */
+/* The members that each event changes. The first member of struct ptx_log, so a cast finds them. */
 struct ptx_log_hot {
 	uint8_t *at; /* where the next record goes */
-	size_t room; /* bytes of records that may follow without asking anybody; 0 when sealed */
+	size_t room; /* bytes of records that may follow without further checks; 0 when sealed */
 	int64_t time_min;
 	int64_t time_max;
 	uint32_t records;
 	struct ptx_log_recent recent[PTX_LOG_RECENT];
 };
 
+/* As ptx_log_append(), for an event of a new thread or without room in hot->room. */
 enum ptx_log_append ptx_log_append_slow(struct ptx_log *log, const struct ptx_log_event *event);
 
-/* len bytes and zeros up to a multiple of 8. Reads nothing past from[len - 1]. */
+/* Copies len bytes, then zeros up to a multiple of 8. It reads nothing after from[len - 1]. */
 ptx_inline void ptx_log_copy_data(uint8_t *to, const uint8_t *from, size_t len)
 {
 	uint64_t zero = 0;
@@ -52,11 +55,14 @@ ptx_inline void ptx_log_copy_data(uint8_t *to, const uint8_t *from, size_t len)
 	memcpy(to, from, len);
 }
 
+/* Stores a record of size bytes, which fits in hot->room, for the thread with this index. */
 ptx_inline void ptx_log_append_record(struct ptx_log_hot *hot, const struct ptx_log_event *event,
 				      size_t size, uint32_t source)
 {
-	/* Field by field in place: a record made on the stack and copied from there in larger
-	 * pieces waits for its own stores, 6 ns. */
+	/*
+	 * Field by field in place: a record that is made on the stack and copied in larger pieces
+	 * waits for its own stores, 6 ns.
+	 */
 	struct ptx_record *record = (struct ptx_record *)(void *)hot->at;
 
 	record->len_flags = event->len_flags;
@@ -73,6 +79,7 @@ ptx_inline void ptx_log_append_record(struct ptx_log_hot *hot, const struct ptx_
 	hot->time_max = event->time_ns > hot->time_max ? event->time_ns : hot->time_max;
 }
 
+/* ptx_log_append() for callers in a loop. */
 ptx_inline enum ptx_log_append ptx_log_append_inline(struct ptx_log *log,
 						     const struct ptx_log_event *event)
 {
@@ -88,8 +95,8 @@ ptx_inline enum ptx_log_append ptx_log_append_inline(struct ptx_log *log,
 }
 
 /*
- * A run: events of one thread, one after the other. What append changes is kept in the caller's
- * registers and stored by end; between begin and end nobody else may put.
+ * A run: consecutive events of one thread. The compiler keeps these members in registers, and
+ * ptx_log_run_end() stores them. Between begin and end no other function may change the log.
  */
 struct ptx_log_run {
 	uint8_t *at;
@@ -100,7 +107,7 @@ struct ptx_log_run {
 	uint32_t records;
 };
 
-/* False: the thread was not heard of in this block. */
+/* Begins a run. Returns false if the recent entries do not have the thread. */
 ptx_inline bool ptx_log_run_begin(struct ptx_log *log, uint32_t pid, uint32_t tid, uint64_t thread,
 				  struct ptx_log_run *run)
 {
@@ -118,7 +125,7 @@ ptx_inline bool ptx_log_run_begin(struct ptx_log *log, uint32_t pid, uint32_t ti
 	return true;
 }
 
-/* An event whose size is at most room; first is its first word in the ring. */
+/* Adds an event whose size is at most run->room. first is the first word of its record. */
 ptx_inline void ptx_log_run_append(struct ptx_log_run *run, uint64_t first, uint64_t address,
 				   int64_t time_ns, const uint8_t *data, size_t len, size_t size)
 {
@@ -137,6 +144,7 @@ ptx_inline void ptx_log_run_append(struct ptx_log_run *run, uint64_t first, uint
 	run->time_max = time_ns > run->time_max ? time_ns : run->time_max;
 }
 
+/* Ends a run: the log then has its events. */
 ptx_inline void ptx_log_run_end(struct ptx_log *log, const struct ptx_log_run *run)
 {
 	struct ptx_log_hot *hot = (struct ptx_log_hot *)log;

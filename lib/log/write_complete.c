@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_complete.c - writing on, beginning again, and the end of a log.
+ * log/write_complete.c - writes what waits, clears the log, and completes it.
+ *
+ * The tail of a log has the index, all names and lists again, the ledger and the END block, so that
+ * a reader of a complete log need not search for them (R2). If a write fails on the way, the
+ * closing area of the header has at least the status and the total (R3). The functions continue
+ * after an error as far as the bytes in the file remain a valid log.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,6 +16,10 @@
 #include "base/io.h"
 #include "log/writer.h"
 
+/*
+ * The header of a cleared log goes first: until it is in the file, new blocks would have an id that
+ * the header does not have, and readers would see an empty log (B4).
+ */
 int ptx_log_write(struct ptx_log *log)
 {
 	if (log->header_waits) {
@@ -23,16 +32,22 @@ int ptx_log_write(struct ptx_log *log)
 	return log->loop ? ptx_log_write_loop(log) : ptx_log_write_sequence(log);
 }
 
+/* An atomic load: the controller asks while the flusher writes. */
 bool ptx_log_is_full(const struct ptx_log *log)
 {
 	return log->full;
 }
 
+/* In memory only; the file has this number when the log is completed (3.8). */
 uint64_t ptx_log_overwritten(const struct ptx_log *log)
 {
 	return log->loop ? ptx_log_loop_overwritten(log)->events : 0;
 }
 
+/*
+ * A sequence overwrites nothing. In a LOOP log the drain has counted all appended events as
+ * reported, although some are no longer in the file (L3).
+ */
 void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger)
 {
 	if (log->loop)
@@ -40,7 +55,11 @@ void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger)
 				   PTX_LOST_LOG_OVERWRITTEN);
 }
 
-/* Counts what never reached the file, and says how much that was. */
+/*
+ * Counts the events of the current block that never reached the file as lost, for the given cause.
+ * Returns their number. A LOOP block may be in the file in a shorter state: those events are not
+ * lost.
+ */
 static uint64_t lose_block(struct ptx_log *log, struct ptx_ledger *ledger, enum ptx_lost cause)
 {
 	size_t written = ptx_log_loop_written_bytes(log);
@@ -48,6 +67,8 @@ static uint64_t lose_block(struct ptx_log *log, struct ptx_ledger *ledger, enum 
 	struct ptx_log_tally tally;
 	uint64_t lost;
 
+	/* The block is our own and not hostile, so its records need no check. */
+	/* Without memory for threads the events count as of no thread, so the sums still agree. */
 	ptx_log_tally_init(&tally);
 	ptx_log_tally_records(&tally, records + written, ptx_log_used(log) - written,
 			      log->block.source);
@@ -57,12 +78,14 @@ static uint64_t lose_block(struct ptx_log *log, struct ptx_ledger *ledger, enum 
 	return lost;
 }
 
+/* The sum of the columns stays the same (L1). */
 static void move_to_cleared(struct ptx_ledger_line *line)
 {
 	line->lost[PTX_LOST_CLEARED] += line->reported;
 	line->reported = 0;
 }
 
+/* Every line is changed, so that the columns still add up over types and threads (L2). */
 static void clear_reported(struct ptx_ledger *ledger)
 {
 	move_to_cleared(&ledger->total);
@@ -72,10 +95,16 @@ static void clear_reported(struct ptx_ledger *ledger)
 		move_to_cleared(&ledger->thread[i].line);
 }
 
+/*
+ * Three cases. A pipe: bytes that were written cannot be removed, so only the block in memory is
+ * cleared. A regular file without positional writes: it must be truncated, because each write goes
+ * to its end. Other files: a new log_id makes all blocks invalid at once (W5), and the new ones
+ * overwrite them.
+ */
 int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 {
 	if (!log->regular) {
-		/* A block that is partly in the pipe must be finished. */
+		/* A sealed block may be partly in the pipe, and its rest must follow it. */
 		if (!log->block.sealed) {
 			lose_block(log, ledger, PTX_LOST_CLEARED);
 			ptx_log_block_begin(log);
@@ -83,6 +112,9 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 		return 0;
 	}
 	if (!log->positional) {
+		/*
+		 * Another file may have the number of the descriptor now: never truncate that one.
+		 */
 		int err = ptx_log_check_file(log);
 
 		if (!err)
@@ -90,8 +122,10 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 		if (err)
 			return err;
 	}
-	ptx_log_account(log, ledger); /* what a LOOP log overwrote stays lost to that */
+	/* Events that a LOOP log overwrote before the clear stay lost for that cause. */
+	ptx_log_account(log, ledger);
 	clear_reported(ledger);
+	/* The block in the side has the old log_id; it is discarded. */
 	log->side.len = 0;
 	ptx_log_names_clear(log);
 	ptx_log_lists_clear(log);
@@ -105,12 +139,13 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 	log->full = false;
 	log->block.first_record = 0;
 	ptx_log_block_begin(log);
-	/* All blocks so far are foreign to the new id (FORMAT W5); 0 is no id. */
+	/* With a new id all blocks in the file are foreign (W5). The id 0 is not used. */
 	log->header->log_id = log->header->log_id * UINT64_C(6364136223846793005) + 1;
 	log->header_waits = true;
 	return ptx_log_write(log);
 }
 
+/* The ledger of the log. The side has room for one line per thread; ENOMEM otherwise. */
 static int send_ledger(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
 	size_t bytes = ptx_log_ledger_bytes(ledger);
@@ -118,18 +153,22 @@ static int send_ledger(struct ptx_log *log, const struct ptx_ledger *ledger)
 
 	if (!payload)
 		return ENOMEM;
+	/* The ledger already counts this log's losses: ptx_log_complete() adds them first. */
 	ptx_log_encode_ledger(ledger, (struct ptx_log_block *)(void *)log->side.bytes, payload);
 	ptx_log_side_ready(log, PTX_LOG_LEDGER, bytes, log->at);
 	return ptx_log_side_send(log);
 }
 
+/* The END block: readers find it by the last 16 bytes of the file (R2). */
 static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 {
 	void *payload = ptx_log_side_payload(log, sizeof(*end));
 
 	if (!payload)
 		return ENOMEM;
+	/* The sum includes the status that ptx_log_complete() has set. */
 	end->sum = log->sum;
+	/* log->at is the offset at which side_send() places this block (E1). */
 	end->end_offset = log->at;
 	memcpy(end->magic, PTX_LOG_END_MAGIC, sizeof(end->magic));
 	memcpy(payload, end, sizeof(*end));
@@ -137,6 +176,10 @@ static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 	return ptx_log_side_send(log);
 }
 
+/*
+ * The lists with all entries, one directly behind the other, because END has the offset of the
+ * first only. SCHEMAS and OBJECTS are written even if empty, MAPPINGS only if there are any (3.9).
+ */
 static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 {
 	int err;
@@ -154,10 +197,15 @@ static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 	return err ? err : ptx_log_side_send(log);
 }
 
+/*
+ * The tail, in the order of 3.9. Each step needs the success of all before it: END may only name
+ * blocks that are in the file (E2). After a failure the log has no END and is read as one that was
+ * not completed, with the status of its closing area (R3).
+ */
 static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
 	struct ptx_log_end end;
-	int err = ptx_log_side_send(log); /* what a failed write left behind */
+	int err = ptx_log_side_send(log); /* a block that an earlier write could not finish */
 
 	memset(&end, 0, sizeof(end));
 	if (!err && log->loop)
@@ -180,7 +228,10 @@ static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 	return err ? err : send_end(log, &end);
 }
 
-/* FORMAT 2.2: also when the disk is full. These bytes have their place on it. */
+/*
+ * Writes the closing area (2.2). On a full disk this succeeds where the tail failed, because these
+ * bytes have their blocks on the disk since the log was begun.
+ */
 static int close_header(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
 	struct ptx_log_closing *closing = &log->header->closing;
@@ -191,12 +242,18 @@ static int close_header(struct ptx_log *log, const struct ptx_ledger *ledger)
 		return err;
 	memset(closing, 0, sizeof(*closing));
 	memcpy(closing->state, PTX_LOG_CLOSED, sizeof(closing->state));
+	/* The same sum as in the END block, which may be missing. */
 	closing->sum = log->sum;
 	closing->total = ledger->total;
 	ptx_log_seal_closing(closing);
 	return ptx_io_write_at(log->fd, closing, sizeof(*closing), PTX_LOG_CLOSING_AT, &done);
 }
 
+/*
+ * The first error is returned, but the function does all that it can: the events that cannot be
+ * written are counted, the tail is tried, the file is truncated to its end, and the header gets
+ * the status. truncate removes remains of an older, longer log (W2).
+ */
 int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 		     struct ptx_ledger *ledger)
 {
@@ -204,28 +261,42 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 	uint64_t overwritten = ptx_log_overwritten(log);
 	int saved = errno, err, late = 0, closed;
 
+	/* Events first. Then the status is complete, and the tail and the header get the same. */
 	err = ptx_log_write(log);
 	*status = *given;
 	if (err) {
 		if (lose_block(log, ledger, PTX_LOST_FLUSH_ERROR))
+			/*
+			 * Events that were reported to the log and are not in it: an overrun of the
+			 * log.
+			 */
 			status->log_overrun = POSIX_TRACE_OVERRUN; /* LOG-19 */
 		if (!status->flush_error)
+			/* An earlier flush error, which the caller knows, remains the first one. */
 			status->flush_error = err;
 	}
+	/* The last write may have overwritten events, which the caller could not know. */
 	if (ptx_log_overwritten(log) != overwritten)
 		status->log_overrun = POSIX_TRACE_OVERRUN;
 	if (log->full)
 		status->log_full = POSIX_TRACE_FULL;
 	ptx_log_account(log, ledger);
 	if (log->loop)
+	/* From here on log->at is the place of the tail in a LOOP log, too. */
 		ptx_log_loop_end(log);
 
-	/* In a pipe nothing can follow half a block. */
+	/*
+	 * In a pipe nothing can follow a part of a block. Without its header a log has no valid
+	 * blocks, so a tail would be useless.
+	 */
 	if (!log->header_waits && (log->positional || !log->sent))
 		late = send_tail(log, ledger);
 	if (log->positional && !log->header_waits) {
 		closed = ptx_log_check_file(log);
 		if (!closed)
+			/*
+			 * The file ends behind END, or behind the last block that was written (W2).
+			 */
 			closed = ptx_io_truncate(log->fd, log->at);
 		if (!closed)
 			log->file_bytes = log->at;
@@ -233,6 +304,7 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 		closed = close_header(log, ledger);
 		late = late ? late : closed;
 	}
+	/* The error of the events counts more than one of the tail. */
 	errno = saved;
 	return err ? err : late;
 }

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log/write_contents.c - remembers the counts of a block that is in a slot.
+ *
+ * When a LOOP log overwrites the block, its events become lost, by type and by thread. The file
+ * cannot be read for that, as the descriptor may be write-only. A block has few types and threads,
+ * so the counts are stored without the zeros.
+ */
 #include "log/write_contents.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* One allocation: the counts of types that occur, then those of all threads of the table. */
 struct ptx_log_contents {
 	uint32_t types;
 	uint32_t sources;
@@ -14,11 +22,19 @@ struct ptx_log_contents {
 	/* then sources times struct ptx_log_count */
 };
 
+/*
+ * The counts of threads are behind those of types. An element of type[] has 8 bytes, and so has the
+ * head of the structure, so the address is aligned for the 64-bit members.
+ */
 static struct ptx_log_count *thread_counts(const struct ptx_log_contents *c)
 {
 	return (struct ptx_log_count *)(uintptr_t)&c->type[c->types];
 }
 
+/*
+ * One pass over the records counts; a second one over the types copies the counts and makes
+ * by_type zero again, also without memory, so that the next call needs no memset of all types.
+ */
 struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 					     struct ptx_log_counting *counting)
 {
@@ -27,16 +43,19 @@ struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 	struct ptx_log_count *count;
 	uint32_t types = 0, n = 0;
 
+	/* The table of threads differs in each block, so all indices begin again. */
 	memset(counting->by_source, 0, sizeof(counting->by_source));
 	while (at < log->hot.at) {
 		const struct ptx_record *record = (const void *)at;
 
+		/* by_type is 0 for a type that has not occurred in this block. */
 		types += !counting->by_type[record->type]++;
 		counting->by_source[record->source]++;
 		at += ptx_record_size(ptx_record_len(record->len_flags));
 	}
 	c = malloc(sizeof(*c) + types * sizeof(c->type[0]) + log->block.sources * sizeof(*count));
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
+		/* The cleanup of by_type continues without memory as well. */
 		if (c && counting->by_type[type]) {
 			c->type[n].type = type;
 			c->type[n++].events = counting->by_type[type];
@@ -44,9 +63,11 @@ struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 		counting->by_type[type] = 0;
 	}
 	if (!c)
+		/* by_type is zeroed already, so a later call can succeed. */
 		return NULL;
 	c->types = types;
 	c->sources = log->block.sources;
+	/* The table of threads is copied: the next block begins with an empty one. */
 	count = thread_counts(c);
 	for (uint32_t i = 0; i < c->sources; i++) {
 		count[i].who = log->block.source[i];
@@ -55,6 +76,7 @@ struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 	return c;
 }
 
+/* The lengths in the structure are the writer's own and need no check. */
 void ptx_log_contents_tally(const struct ptx_log_contents *contents, struct ptx_log_tally *tally)
 {
 	const struct ptx_log_count *count = thread_counts(contents);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_contents.h - how many events of which type and thread a block of a LOOP log holds.
+ * log/write_contents.h - the numbers of events by type and thread in a block of a LOOP log.
  *
- * Owner     who asks for contents frees them by free().
+ * Owner     the caller frees contents with free(). One caller at a time.
  */
 #ifndef PTX_LOG_WRITE_CONTENTS_H
 #define PTX_LOG_WRITE_CONTENTS_H
@@ -11,17 +11,17 @@
 
 struct ptx_log_contents;
 
-/* Room to count in, zeroed before the first use. */
+/* Working memory, zeroed before the first use; the functions leave by_type zeroed. */
 struct ptx_log_counting {
 	uint32_t by_type[PTX_TYPE_MAX];
 	uint32_t by_source[1024];
 };
 
-/* Of the log's current block; NULL without memory. */
+/* The contents of the log's current block; NULL without memory. */
 struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 					     struct ptx_log_counting *counting);
 
-/* Counts them by type and thread; the tally's events are the caller's to add. */
+/* Adds them to a tally, by type and by thread. The caller adds their sum to the tally's events. */
 void ptx_log_contents_tally(const struct ptx_log_contents *contents, struct ptx_log_tally *tally);
 
 #endif

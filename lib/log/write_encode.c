@@ -1,46 +1,65 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log/write_encode.c - makes the header of a log, checksums, and the ledger block.
+ *
+ * Structures are cleared first, so that no byte of the program's memory reaches the file in a spare
+ * field or behind a text. The byte order is that of the machine (1.3).
+ */
 #include <pthread.h>
 #include <string.h>
 
 #include "base/crc32c.h"
 #include "log/write_encode.h"
 
+/*
+ * In three parts, so that bytes in constant memory need not be copied: those before the field, four
+ * zeros, and those behind it.
+ */
 uint32_t ptx_log_crc_without(const void *bytes, size_t len, size_t field)
 {
+	/* Every checksum of the format has 4 bytes. */
 	static const uint8_t zero[4];
 	const uint8_t *from = bytes;
+	/* CRC-32C of a part continues with the checksum of the parts before it. */
 	uint32_t crc = ptx_crc32c(0, from, field);
 
+	/* 1.3: the field itself counts as zero. */
 	crc = ptx_crc32c(crc, zero, sizeof(zero));
 	return ptx_crc32c(crc, from + field + sizeof(zero), len - field - sizeof(zero));
 }
 
-/* Text is cut to fit; what is behind it was cleared with the structure. */
+/* Copies a text, cut to fit with a NUL. The rest of the field is zero since the memset. */
 static void put_text(char *to, size_t room, const char *from)
 {
 	memcpy(to, from, strnlen(from, room - 1));
 }
 
+/* The fields of 2.1 in their order. Both flags stay 0: this version defines none (1.1). */
 void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts *facts,
 			   const struct ptx_log_origin *origin)
 {
 	const struct ptx_attr *attr = &facts->attr;
 
+	/* Spare fields and areas are zero. */
 	memset(h, 0, sizeof(*h));
 	memcpy(h->magic, PTX_LOG_MAGIC, sizeof(h->magic));
+	/* Always the version of this library: a log is not written in an older one. */
 	h->version_major = PTX_LOG_MAJOR;
 	h->version_minor = PTX_LOG_MINOR;
 	h->header_bytes = PTX_LOG_HEADER_BYTES;
 	h->byte_order = PTX_LOG_BYTE_ORDER;
+	/* Sizes that identify the type of machine (H2). */
 	h->word_bytes = sizeof(void *);
 	h->pthread_bytes = sizeof(pthread_t);
 	h->event_set_bytes = PTX_EVENT_SET_BYTES;
 	h->record_bytes = sizeof(struct ptx_record);
 	h->block_bytes = sizeof(struct ptx_log_block);
 
+	/* The identity of the log, of its writer and of its file (R4). */
 	memcpy(h->uuid, origin->uuid, sizeof(h->uuid));
 	h->log_id = origin->log_id;
 	h->begin_time = origin->begin_ns;
+	/* The traced process; the writer may be another one. */
 	h->pid = facts->pid;
 	h->writer_pid = origin->writer.pid;
 	h->writer_start = origin->writer.start;
@@ -48,38 +67,48 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	memcpy(h->boot_id, origin->writer.boot_id, sizeof(h->boot_id));
 	h->file_device = origin->file.device;
 	h->file_inode = origin->file.inode;
+	/* The clock of the events, for a reader who wants to know their precision. */
 	h->clock_hz = facts->tick_hz;
+	/* Names for people; programs compare clock_hz and the boot id. */
 	put_text(h->clock, sizeof(h->clock), facts->clock);
 	put_text(h->host, sizeof(h->host), origin->host);
 
+	/* The attributes, as a program will get them from the log (2.1). */
 	h->stream_size = attr->stream_size;
 	h->max_data_size = attr->max_data_size;
 	h->log_size = attr->log_size;
 	h->inheritance = attr->inheritance;
 	h->stream_policy = attr->stream_policy;
 	h->log_policy = attr->log_policy;
+	/* Flags say which attributes the program set itself. */
 	h->attr_flags = attr->flags;
 	h->clock_resolution = attr->clock_resolution_ns;
 	h->creation_time = attr->creation_ns;
+	/* Both texts are cut to the field and end with a NUL (H6). */
 	put_text(h->name, sizeof(h->name), attr->name);
 	put_text(h->generation, sizeof(h->generation), attr->generation);
 }
 
+/* H3 covers everything before the closing area, which has its own checksum. */
 void ptx_log_seal_header(struct ptx_log_header *header)
 {
 	header->header_crc = ptx_log_crc_without(header, PTX_LOG_CLOSING_AT,
 						 offsetof(struct ptx_log_header, header_crc));
 }
 
+/* The closing area has its own checksum, because it alone is written again. */
 void ptx_log_seal_closing(struct ptx_log_closing *closing)
 {
 	closing->closing_crc = ptx_log_crc_without(closing, sizeof(*closing),
 						   offsetof(struct ptx_log_closing, closing_crc));
 }
 
+/* The payload's checksum is in the header, so it is computed first. */
 void ptx_log_seal_block(struct ptx_log_block *block, size_t payload_bytes)
 {
+	/* The fields that are the same for all types of blocks. */
 	block->magic = PTX_LOG_BLOCK_MAGIC;
+	/* header_bytes are the same in every block of this version; readers accept longer ones. */
 	block->header_bytes = sizeof(*block);
 	block->payload_bytes = (uint32_t)payload_bytes;
 	block->payload_crc = ptx_crc32c(0, block + 1, payload_bytes);
@@ -87,21 +116,25 @@ void ptx_log_seal_block(struct ptx_log_block *block, size_t payload_bytes)
 						offsetof(struct ptx_log_block, header_crc));
 }
 
+/* Types without events have no line. A line with losses only has one. */
 static bool is_used(const struct ptx_ledger_line *line)
 {
 	return line->called || ptx_ledger_sum(line);
 }
 
+/* Each thread of the ledger has a line, even if all its counts are 0. */
 size_t ptx_log_ledger_bytes(const struct ptx_ledger *ledger)
 {
 	size_t types = 0;
 
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++)
+		/* Type 0 is no type and has no line. */
 		types += is_used(&ledger->type[type]);
 	return sizeof(ledger->total) + types * sizeof(struct ptx_log_type_line) +
 	       ledger->threads * sizeof(struct ptx_log_thread_line);
 }
 
+/* The caller has ptx_log_ledger_bytes() bytes of room; types rise, as 3.7 demands. */
 void ptx_log_encode_ledger(const struct ptx_ledger *ledger, struct ptx_log_block *block,
 			   void *payload)
 {
@@ -110,23 +143,31 @@ void ptx_log_encode_ledger(const struct ptx_ledger *ledger, struct ptx_log_block
 	struct ptx_log_thread_line *thread;
 	uint32_t types = 0;
 
+	/* The total is the first line of the payload. */
 	*total = ledger->total;
 	for (unsigned i = 1; i < PTX_TYPE_MAX; i++) {
 		if (!is_used(&ledger->type[i]))
 			continue;
+		/* One line per type that occurs, in rising order. */
 		type->type = i;
 		type->spare = 0;
 		type->line = ledger->type[i];
 		type++;
 		types++;
 	}
+	/* Lines of threads begin behind the last line of a type; all have multiples of 8 bytes. */
+	/* types is the number of lines before. */
 	thread = (struct ptx_log_thread_line *)type;
 	for (size_t i = 0; i < ledger->threads; i++, thread++) {
+		/* Identity as in a table of threads (3.4); pid 0 is no thread (3.7). */
 		thread->pid = ledger->thread[i].pid;
 		thread->tid = ledger->thread[i].tid;
 		thread->thread = ledger->thread[i].thread;
 		thread->line = ledger->thread[i].line;
 	}
+	/*
+	 * Both counts are in the header of the block; check_ledger() compares the length with them.
+	 */
 	block->records = types;
 	block->sources = (uint32_t)ledger->threads;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_encode.h - from memory to the bytes of FORMAT, without any I/O.
+ * log/write_encode.h - converts memory to the bytes of FORMAT, without any I/O.
  *
- * Owner     the caller's memory throughout.
+ * Owner     the caller's memory throughout; no state, so any thread may call.
  * Errors    none.
  */
 #ifndef PTX_LOG_WRITE_ENCODE_H
@@ -11,21 +11,24 @@
 #include "log/format.h"
 #include "log/format_origin.h"
 
-/* Everything but arrangement, areas and closing; ptx_log_seal_header() ends it. */
+/* Fills a header except arrangement, areas and closing; ptx_log_seal_header() completes it. */
 void ptx_log_encode_header(struct ptx_log_header *header, const struct ptx_log_facts *facts,
 			   const struct ptx_log_origin *origin);
 
-/* Set the checksums, when all else stands. */
+/* Set the checksums. All other fields have their values before. */
 void ptx_log_seal_header(struct ptx_log_header *header);
 void ptx_log_seal_closing(struct ptx_log_closing *closing);
 
-/* Magic, length and checksums of a block; payload_bytes stand behind it. */
+/* Sets magic, lengths and checksums of a block; its payload_bytes bytes are behind it in memory. */
 void ptx_log_seal_block(struct ptx_log_block *block, size_t payload_bytes);
 
-/* The checksum of bytes[0 .. len), of which four at field count as zero. */
+/* Returns the checksum of len bytes in which the four bytes at offset field count as zero (1.3). */
 uint32_t ptx_log_crc_without(const void *bytes, size_t len, size_t field);
 
-/* Bytes of a LEDGER payload, and the payload; the block's records and sources are set too. */
+/*
+ * The bytes of a LEDGER payload; and its encoding, which also sets records and sources in the
+ * header of the block.
+ */
 size_t ptx_log_ledger_bytes(const struct ptx_ledger *ledger);
 void ptx_log_encode_ledger(const struct ptx_ledger *ledger, struct ptx_log_block *block,
 			   void *payload);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_file.c - a log's descriptor: what it must be, how bytes go to it, and where they
- * stopped when they could not.
+ * log/write_file.c - the descriptor of a log: which files are accepted, how bytes are written, and
+ * where a failed write stopped.
  *
- * In a file that can seek every write names its place, on an open file description of our own if
- * the system lets us have one: then the program may set O_APPEND or O_NONBLOCK on its descriptor,
- * or move its offset, without harm. Everything else is written from front to back (CH-20).
+ * In a file that can seek each write names its offset. The log uses an own open file description,
+ * if the system permits one: then the program may set O_APPEND or O_NONBLOCK on its descriptor, or
+ * move its offset, without an effect on the log. All other files are written from front to back
+ * (CH-20).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,44 +22,63 @@
 #include "base/shield.h"
 #include "log/writer.h"
 
-/* A second description of the same file, for writing at given places; or an error. */
+/*
+ * Opens the file again, for writes at given offsets, and returns the descriptor in *own. The path
+ * of /proc leads to the same file even if it was renamed or deleted. The comparison guards against
+ * a /proc that is not what it seems. The descriptor gets a high number, so that programs which
+ * expect the lowest numbers for their own files still get them.
+ */
 static int reopen(int fd, const struct stat *st, int *own)
 {
 	char path[40];
 	struct stat now;
 	int err;
 
+	/* No path name of the file is needed, and a deleted file can be opened as well. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = ptx_io_open(path, O_WRONLY | O_NOCTTY, own);
 	if (!err)
+		/* Above PTX_FILE_FD_MIN; without room there the number stays as it is. */
 		*own = ptx_io_move_up(*own, PTX_FILE_FD_MIN);
 	if (!err && (fstat(*own, &now) || now.st_dev != st->st_dev || now.st_ino != st->st_ino)) {
 		ptx_io_close(*own);
 		err = EINVAL;
 	}
+	/* A buffer for another file must never reach this one. */
 	if (err)
 		*own = -1;
 	return err;
 }
 
-/* WITHLOG-02 to -04, -10. *own is a descriptor to use instead of fd, or -1. */
+/*
+ * Checks that the policy can work with fd (WITHLOG-02 to -04, -10). *own is a descriptor to use
+ * instead of fd, or -1. EBADF: not writable. EINVAL: the file cannot hold such a log.
+ */
 static int examine(struct ptx_log *log, int fd, int *own)
 {
 	int flags = fcntl(fd, F_GETFL);
 	struct stat st;
 
 	*own = -1;
+	/* EBADF as write() would give it, before anything is changed. */
 	if (flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &st))
 		return EBADF;
+	/* A pipe or a terminal takes a sequence only; LOOP and UNTIL_FULL need a file. */
+	/* Devices and pipes may seek in their own way, so only regular files count as seekable. */
 	log->regular = log->positional = S_ISREG(st.st_mode);
 	if (!log->regular)
 		return log->policy == POSIX_TRACE_APPEND ? 0 : EINVAL;
+	/* An empty file may have O_APPEND: the log then begins at its end. */
 	if (flags & O_APPEND && st.st_size)
-		return EINVAL; /* the log could not begin at offset 0 */
+		return EINVAL; /* each write goes to the end, but a log begins at offset 0 */
 	if (reopen(fd, &st, own) && flags & O_APPEND) {
-		/* On Linux pwrite() appends to such a descriptor whatever place it is given. */
+		/* On Linux pwrite() ignores its offset on such a descriptor and appends. */
 		if (log->policy != POSIX_TRACE_APPEND)
 			return EINVAL;
+		/*
+		 * APPEND needs no offsets: each write goes to the end, where the next block
+		 * belongs.
+		 */
 		log->positional = false;
 	}
 	return 0;
@@ -69,6 +89,10 @@ int ptx_log_check_file(const struct ptx_log *log)
 	return ptx_file_is(log->fd, &log->file, log->file_bytes) ? 0 : EBADF;
 }
 
+/*
+ * log->sent counts the bytes of this buffer that are in the file, also after an error. The caller
+ * sends the same buffer again until the call succeeds, and the write continues there (W1).
+ */
 int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t offset)
 {
 	int err = ptx_log_check_file(log);
@@ -79,19 +103,24 @@ int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t of
 		err = ptx_io_write_at(log->fd, bytes, len, offset, &log->sent);
 	else
 		err = ptx_io_write(log->fd, bytes, len, &log->sent);
+	/* The check above compares the file's size with this, so a truncated file is noticed. */
 	if (log->positional && offset + log->sent > log->file_bytes)
 		log->file_bytes = offset + log->sent;
 	if (!err)
+		/* Nothing of this buffer is in the file. */
 		log->sent = 0;
 	return err;
 }
 
+/* The payload is zeroed: spare fields and paddings then have the value that FORMAT demands. */
 void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes)
 {
 	struct ptx_log_side *side = &log->side;
 	size_t need = sizeof(struct ptx_log_block) + payload_bytes;
 	uint8_t *more;
 
+	/* A block beyond B5 would be invalid for every reader; the caller reports ENOMEM. */
+	/* The side keeps its largest size; it is freed with the log. */
 	if (payload_bytes > PTX_LOG_PAYLOAD_MAX)
 		return NULL;
 	if (need > side->room) {
@@ -101,6 +130,7 @@ void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes)
 		errno = saved;
 		if (!more)
 			return NULL;
+		/* Enlarged for good: the next block is likely to be as long. */
 		side->bytes = more;
 		side->room = need;
 	}
@@ -108,7 +138,11 @@ void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes)
 	return side->bytes + sizeof(struct ptx_log_block);
 }
 
-/* The block's other fields were set by whom the payload is, or stay 0. */
+/*
+ * Fields of the header that depend on the payload (records, flags, times) are the caller's, set
+ * before this call; others stay 0. The number is that of the next block of this type, and becomes
+ * used when the block is in the file.
+ */
 void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payload_bytes,
 			uint64_t offset)
 {
@@ -117,6 +151,7 @@ void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payl
 	block->type = (uint16_t)type;
 	block->log_id = log->header->log_id;
 	block->number = log->number[type];
+	/* In slots the current block may be in the file in part; its events precede this block. */
 	block->first_record = log->block.first_record + ptx_log_loop_written(log);
 	ptx_log_seal_block(block, payload_bytes);
 	log->side.len = sizeof(*block) + payload_bytes;
@@ -124,6 +159,10 @@ void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payl
 	log->sent = 0;
 }
 
+/*
+ * After success the state follows the file: the next block's offset and number, and which names
+ * and lists it has. A failed call changes nothing but log->sent.
+ */
 int ptx_log_side_send(struct ptx_log *log)
 {
 	const struct ptx_log_block *block = (const void *)log->side.bytes;
@@ -134,8 +173,10 @@ int ptx_log_side_send(struct ptx_log *log)
 	err = ptx_log_send(log, log->side.bytes, log->side.len, log->side.offset);
 	if (err)
 		return err;
+	/* In a sequence and in a tail blocks follow each other; areas of slots have own offsets. */
 	if (log->side.offset == log->at)
 		log->at += log->side.len;
+	/* The number is used: a block with it is in the file (D3, N2). */
 	log->number[block->type]++;
 	if (block->type == PTX_LOG_NAMES)
 		ptx_log_names_sent(log);
@@ -145,11 +186,14 @@ int ptx_log_side_send(struct ptx_log *log)
 	return 0;
 }
 
+/* The closing area of a log that is being written: its state, and the guardian if there is one. */
 static void open_closing(struct ptx_log *log)
 {
 	struct ptx_log_closing *closing = &log->header->closing;
 
+	/* The sum and the total are zero unless the log is closed (2.2). */
 	memset(closing, 0, sizeof(*closing));
+	/* A reader of a pipe cannot know if the writer still runs (2.2). */
 	memcpy(closing->state, log->positional ? PTX_LOG_WRITING : PTX_LOG_STREAMED,
 	       sizeof(closing->state));
 	closing->guardian_pid = log->guardian_pid;
@@ -157,13 +201,19 @@ static void open_closing(struct ptx_log *log)
 	ptx_log_seal_closing(closing);
 }
 
+/*
+ * Only the closing area is written, so the header stays valid at each moment; an area that is half
+ * written fails its checksum and counts as unknown.
+ */
 int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start)
 {
 	size_t done = 0;
 	int err;
 
+	/* A closing area that cannot be written again would stay "writing" for ever. */
 	if (!log->positional)
 		return EINVAL;
+	/* Kept for the header that a later clear writes. */
 	log->guardian_pid = pid;
 	log->guardian_start = start;
 	open_closing(log);
@@ -172,6 +222,7 @@ int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start)
 					   sizeof(log->header->closing), PTX_LOG_CLOSING_AT, &done);
 }
 
+/* In a pipe this is called once, before any block; in a file again after each clear (W5). */
 int ptx_log_write_header(struct ptx_log *log)
 {
 	open_closing(log);
@@ -180,6 +231,10 @@ int ptx_log_write_header(struct ptx_log *log)
 	return ptx_log_send(log, log->header, sizeof(*log->header), 0);
 }
 
+/*
+ * The descriptor is replaced only when nothing can fail any more: after an error the caller still
+ * has fd, open and unchanged.
+ */
 int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
 			const struct ptx_log_origin *origin, struct ptx_log **result)
 {
@@ -192,10 +247,13 @@ int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
 	err = examine(log, fd, &own);
 	if (err)
 		goto undo_new;
+	/* The second description, if there is one. */
 	log->fd = own >= 0 ? own : fd;
+	/* From the first write on the descriptor is only used while it is this file. */
 	err = ptx_file_know(log->fd, &log->file) ? ptx_log_write_header(log) : EBADF;
 	if (err)
 		goto undo_own;
+	/* The log has its own descriptor, so the program's one is no longer needed. */
 	if (own >= 0)
 		ptx_io_close(fd);
 	*result = log;
@@ -208,12 +266,15 @@ undo_new:
 	return err;
 }
 
+/* facts->host replaces this machine's name, if the events were recorded on another machine. */
 int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **log)
 {
 	struct ptx_log_origin origin;
 	int err, saved = errno;
 
+	/* The identity of the file is that of fd, before the log may open it again. */
 	ptx_log_origin_here(fd, &origin);
+	/* The log of a stream that another machine sent. */
 	if (*facts->host)
 		memcpy(origin.host, facts->host, sizeof(origin.host));
 	err = ptx_log_create_from(fd, facts, &origin, log);
@@ -221,6 +282,10 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
 	return err;
 }
 
+/*
+ * The shield blocks SIGXFSZ and SIGPIPE for this thread and consumes those that the write raised.
+ * The check of F_GETFL comes before the duplicate, so a read-only fd gives EBADF and not EMFILE.
+ */
 int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log)
 {
 	struct ptx_shield shield;
@@ -239,22 +304,26 @@ int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_
 	return err;
 }
 
+/* The descriptor is closed only if it still is the log's file (base/file.h). */
 void ptx_log_destroy(struct ptx_log *log)
 {
 	ptx_file_close(log->fd, &log->file);
 	ptx_log_free(log);
 }
 
+/* first_record counts the events of all ended blocks, written or overwritten. */
 uint64_t ptx_log_append_count(const struct ptx_log *log)
 {
 	return log->block.first_record + log->hot.records;
 }
 
+/* Constant for the life of the log: any thread may ask. */
 uint32_t ptx_log_policy(const struct ptx_log *log)
 {
 	return log->policy;
 }
 
+/* The descriptor may be the log's own one, not that of ptx_log_create(). */
 int ptx_log_descriptor(const struct ptx_log *log)
 {
 	return log->fd;

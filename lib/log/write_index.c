@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_index.c - where the blocks are: an INDEX block for every 1024, and TOP over those.
+ * log/write_index.c - the index of a log: an INDEX block for every 1024 DATA blocks, and a TOP
+ * block for all INDEX blocks (FORMAT 3.6).
  *
- * What is remembered for the end is 32 bytes for each INDEX block, that is for 64 MiB of records.
+ * The places of up to 1024 DATA blocks wait in memory. Once their INDEX block exists, only its
+ * place is kept, for TOP: 32 bytes for 64 MiB of records. So the memory of a writer grows very
+ * slowly with the length of its log.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,6 +13,11 @@
 
 #include "log/writer.h"
 
+/*
+ * TOP needs an entry for each INDEX block. The memory is reserved before the block is prepared, so
+ * that nothing fails between the block in the file and its entry. The array doubles: appending is
+ * amortized, and a log of 2^40 bytes has 16384 entries.
+ */
 int ptx_log_index_reserve(struct ptx_log *log)
 {
 	struct ptx_log_index *index = &log->index;
@@ -28,6 +36,11 @@ int ptx_log_index_reserve(struct ptx_log *log)
 	return 0;
 }
 
+/*
+ * The caller sends the index after each PTX_LOG_INDEX_BLOCKS, so place[] has room. time_top is the
+ * maximum so far: it never decreases, even if a late event makes a block older than the one before
+ * it. A binary search relies on that.
+ */
 void ptx_log_index_note(struct ptx_log *log, uint64_t offset, uint64_t first_record,
 			int64_t time_min, int64_t time_max)
 {
@@ -42,6 +55,10 @@ void ptx_log_index_note(struct ptx_log *log, uint64_t offset, uint64_t first_rec
 	place->time_top = index->time_top;
 }
 
+/*
+ * Makes an INDEX or TOP block in the side, of count places. The header has the range of time of all
+ * entries: the greatest time_top is the last one, the least time_min must be searched.
+ */
 static int prepare(struct ptx_log *log, enum ptx_log_type type, const struct ptx_log_place *place,
 		   size_t count)
 {
@@ -50,6 +67,7 @@ static int prepare(struct ptx_log *log, enum ptx_log_type type, const struct ptx
 
 	if (!entry)
 		return ENOMEM;
+	/* An empty TOP block is valid: a log without events has one (E2). */
 	block = (struct ptx_log_block *)(void *)log->side.bytes;
 	block->records = (uint32_t)count;
 	block->time_min = count ? place[0].time_min : 0;
@@ -63,7 +81,10 @@ static int prepare(struct ptx_log *log, enum ptx_log_type type, const struct ptx
 	return 0;
 }
 
-/* What was noted stands in an INDEX block at offset. */
+/*
+ * The noted places are now the INDEX block at offset: adds its entry to TOP and forgets the places.
+ * The caller has reserved the entry.
+ */
 static void note_top(struct ptx_log_index *index, uint64_t offset)
 {
 	struct ptx_log_place *top = &index->top[index->tops++];
@@ -78,6 +99,7 @@ static void note_top(struct ptx_log_index *index, uint64_t offset)
 	index->places = 0;
 }
 
+/* Does nothing without places, so the tail has no empty INDEX block (3.6). */
 int ptx_log_index_send(struct ptx_log *log)
 {
 	struct ptx_log_index *index = &log->index;
@@ -90,11 +112,19 @@ int ptx_log_index_send(struct ptx_log *log)
 		err = prepare(log, PTX_LOG_INDEX, index->place, index->places);
 	if (err)
 		return err;
-	/* Noted now: once prepared, it will be sent before anything else, if not today. */
+	/*
+	 * The entry is made before the block is sent. A prepared side is always sent before
+	 * anything else, if not by this call then by a later one, at the same offset.
+	 */
 	note_top(index, log->at);
 	return ptx_log_side_send(log);
 }
 
+/*
+ * For a log that a guardian continues. The INDEX block must list exactly the DATA blocks that were
+ * read before it (I1). Otherwise it is damaged or forged, and the log is only continued from the
+ * blocks before it.
+ */
 bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset, const struct ptx_log_place *place,
 			 size_t count)
 {
@@ -107,6 +137,7 @@ bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset, const struct ptx_
 	return true;
 }
 
+/* The TOP block is never larger than B5 permits: 2^29 bytes are entries for 2^60 bytes of log. */
 int ptx_log_top_send(struct ptx_log *log)
 {
 	int err = prepare(log, PTX_LOG_TOP, log->index.top, log->index.tops);
@@ -114,6 +145,7 @@ int ptx_log_top_send(struct ptx_log *log)
 	return err ? err : ptx_log_side_send(log);
 }
 
+/* After a clear no block of the file counts any more (W5), so no place does. */
 void ptx_log_index_clear(struct ptx_log *log)
 {
 	log->index.places = 0;

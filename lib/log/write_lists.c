@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_lists.c - what event types mean, what things are called and, with write_mappings.c,
- * what was mapped, on the way to the file.
+ * log/write_lists.c - writes the schemas of event types, the names of objects and, with
+ * write_mappings.c, the mappings of files.
  *
- * In a sequence they go out as names do, before the block of events that waits. In a file of slots
- * they have an area in which block follows block; what has no room there waits for the end.
+ * In a sequence they are written before the next block of events, as names are. In a file of slots
+ * they have an area in which block follows block. Entries that do not fit there remain in memory
+ * until the tail, which has all of them. Each list has three states of progress: known, waiting in
+ * the side, and written. "waiting" becomes "written" only when the block is in the file, so that a
+ * failed write loses no entry.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,29 +16,43 @@
 #include "log/writer.h"
 #include "record/schema.h"
 
+/* Whether a set of event types has this type. */
 static bool has(const uint64_t *set, unsigned type)
 {
 	return set[type / 64] >> type % 64 & 1;
 }
 
+/*
+ * The text is kept: the tail repeats all schemas. The drain gives the same schema again after a
+ * clear or from several processes, which is no error as long as the text is the same. EEXIST leaves
+ * the first text, as readers do (3.10).
+ */
 int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text)
 {
 	struct ptx_log_lists *lists = &log->lists;
 	size_t len = strnlen(text, PTX_SCHEMA_BYTES);
 	int saved = errno;
 
+	/* Names and schemas come from shared memory, so the range is checked again. */
 	if (!type || type >= PTX_TYPE_MAX || len == PTX_SCHEMA_BYTES)
 		return EINVAL;
+	/* The first schema of a type stays, as for readers. */
 	if (lists->schema[type])
 		return strcmp(lists->schema[type], text) ? EEXIST : 0;
 	lists->schema[type] = strdup(text);
 	errno = saved;
 	if (!lists->schema[type])
 		return ENOMEM;
+	/* Known from now on; the next write sends it. */
 	lists->known[type / 64] |= UINT64_C(1) << type % 64;
 	return 0;
 }
 
+/*
+ * A guardian reads objects from the dead writer's log, and then gets the same from the stream's
+ * memory, because it cannot know which ones the writer had written. Only those first ones are
+ * compared: two equal objects that come from the stream are two entries.
+ */
 static bool is_taken(const struct ptx_log_lists *lists, const struct ptx_object *object)
 {
 	for (size_t i = 0; i < lists->objects_taken; i++)
@@ -44,10 +61,12 @@ static bool is_taken(const struct ptx_log_lists *lists, const struct ptx_object 
 	return false;
 }
 
+/* The array doubles; a failure leaves it as it was, and the caller may try again. */
 int ptx_log_object(struct ptx_log *log, const struct ptx_object *object)
 {
 	struct ptx_log_lists *lists = &log->lists;
 
+	/* The dead writer has written this object already. */
 	if (is_taken(lists, object))
 		return 0;
 	if (lists->objects == lists->objects_room) {
@@ -65,19 +84,27 @@ int ptx_log_object(struct ptx_log *log, const struct ptx_object *object)
 	return 0;
 }
 
+/* Decides whether the tail has SCHEMAS and OBJECTS blocks (3.9). */
 bool ptx_log_lists_any(const struct ptx_log *log)
 {
 	static const uint64_t none[PTX_TYPE_MAX / 64];
 
+	/* Any known entry counts, written or not: the tail repeats all. */
 	return log->lists.objects || log->lists.mappings ||
 	       memcmp(log->lists.known, none, sizeof(none));
 }
 
+/* Bytes of an entry with its text, NUL and padding (S1). The text has at most 1023 bytes. */
 static size_t schema_bytes(const char *text)
 {
 	return sizeof(struct ptx_log_schema) + ((strlen(text) + 1 + 7) & ~(size_t)7);
 }
 
+/*
+ * The block is at most 1023 types of about 1 KiB, so B5 is no limit here. Zeros of the padding come
+ * from ptx_log_side_payload(). A block with all entries has flag 1, which lets readers discard
+ * those that they have read before.
+ */
 int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 {
 	struct ptx_log_lists *lists = &log->lists;
@@ -86,14 +113,17 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	size_t bytes = 0, count = 0;
 	uint8_t *at;
 
+	/* The types of this block: all known ones, or those that are not in the file. */
 	for (unsigned i = 0; i < PTX_TYPE_MAX / 64; i++)
 		which[i] = lists->known[i] & ~(all ? 0 : lists->written[i]);
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++)
 		if (has(which, type))
 			bytes += schema_bytes(lists->schema[type]);
+	/* The length is known first, because the side is one buffer. */
 	at = ptx_log_side_payload(log, bytes);
 	if (!at)
 		return ENOMEM;
+	/* The second pass copies what the first one has measured. */
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
 		struct ptx_log_schema *entry = (struct ptx_log_schema *)(void *)at;
 
@@ -107,12 +137,15 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	}
 	block = (struct ptx_log_block *)(void *)log->side.bytes;
 	block->records = (uint32_t)count;
+	/* Flag 1 means that the block has all entries (3.1). */
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
+	/* known may grow before this block is in the file; waiting is what the block has. */
 	memcpy(lists->waiting, lists->known, sizeof(lists->waiting));
 	ptx_log_side_ready(log, PTX_LOG_SCHEMAS, bytes, offset);
 	return 0;
 }
 
+/* Objects have an order, so the progress is a number: the first objects_written are written. */
 int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset)
 {
 	struct ptx_log_lists *lists = &log->lists;
@@ -123,20 +156,28 @@ int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	if (!payload)
 		return ENOMEM;
 	if (count)
+		/*
+		 * Structures are copied with their layout: FORMAT 3.11 is that of record/object.h.
+		 */
 		memcpy(payload, lists->object + first, count * sizeof(struct ptx_object));
 	block = (struct ptx_log_block *)(void *)log->side.bytes;
 	block->records = (uint32_t)count;
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
+	/* Objects that are added from now on belong to the next block. */
 	lists->objects_waiting = lists->objects;
 	ptx_log_side_ready(log, PTX_LOG_OBJECTS, count * sizeof(struct ptx_object), offset);
 	return 0;
 }
 
-/* What is in the side goes out; in slots, if it fits in the area. */
+/*
+ * Sends the side. In slots, a block that does not fit in the lists area is dropped instead: its
+ * entries stay unwritten and are written by the tail. The area does not grow, since slots follow.
+ */
 static int send(struct ptx_log *log)
 {
 	const struct ptx_log_header *h = log->header;
 
+	/* Dropped and not kept: the side is needed for the other lists. */
 	if (log->loop && log->side.offset + log->side.len > h->lists_offset + h->lists_bytes) {
 		log->side.len = 0;
 		return 0;
@@ -144,11 +185,17 @@ static int send(struct ptx_log *log)
 	return ptx_log_side_send(log);
 }
 
+/*
+ * Each list is prepared and sent before the next one, as there is only one side. An error leaves
+ * the block in the side; the next write sends it before anything else. In slots a list that does
+ * not fit is prepared again by each write; this costs memory traffic but no I/O.
+ */
 int ptx_log_lists_write(struct ptx_log *log)
 {
 	struct ptx_log_lists *lists = &log->lists;
 	int err = 0;
 
+	/* Only sets that differ cause a block, so a write without news does no I/O here. */
 	if (memcmp(lists->known, lists->written, sizeof(lists->known))) {
 		err = ptx_log_schemas_prepare(log, false, log->loop ? lists->at : log->at);
 		if (!err)
@@ -167,10 +214,12 @@ int ptx_log_lists_write(struct ptx_log *log)
 	return err;
 }
 
+/* In slots the next block of the area follows this one; the tail's blocks do not move it. */
 void ptx_log_lists_sent(struct ptx_log *log, unsigned type)
 {
 	struct ptx_log_lists *lists = &log->lists;
 
+	/* The entries of the block, not the known ones: more may be known by now. */
 	if (type == PTX_LOG_SCHEMAS)
 		memcpy(lists->written, lists->waiting, sizeof(lists->written));
 	else if (type == PTX_LOG_OBJECTS)
@@ -181,6 +230,10 @@ void ptx_log_lists_sent(struct ptx_log *log, unsigned type)
 		lists->at += log->side.len;
 }
 
+/*
+ * A clear keeps schemas, objects and mappings: they describe the program and not the events. They
+ * are written again, because blocks of the old log_id are invalid (W5).
+ */
 void ptx_log_lists_clear(struct ptx_log *log)
 {
 	memset(log->lists.written, 0, sizeof(log->lists.written));
@@ -189,7 +242,10 @@ void ptx_log_lists_clear(struct ptx_log *log)
 	log->lists.at = log->header->lists_offset;
 }
 
-/* A reader ignores an entry that breaks S2 or M2, so the tail does not repeat it. */
+/*
+ * A reader ignores an entry that breaks S2, so the tail does not repeat it. EEXIST is no error
+ * here: in a block of a hostile log two entries may differ, and the first one counts.
+ */
 int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block,
 			 const void *payload)
 {
@@ -199,6 +255,9 @@ int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block,
 	for (uint32_t i = 0; i < block->records; i++, entry = ptx_log_schema_next(entry)) {
 		const char *text = ptx_log_schema_text(entry);
 
+		/*
+		 * ENOMEM alone ends the reading; the other errors mean that an entry is not needed.
+		 */
 		if (text && !ptx_schema_parse(text, &schema) &&
 		    ptx_log_schema(log, entry->type, text) == ENOMEM)
 			return ENOMEM;
@@ -207,11 +266,16 @@ int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block,
 	return 0;
 }
 
+/*
+ * objects_taken is 0 during the loop, so the entries of this block are not compared with each
+ * other: the file has them all, and objects_written must count each.
+ */
 int ptx_log_objects_take(struct ptx_log *log, const struct ptx_log_block *block,
 			 const void *payload)
 {
 	const struct ptx_object *object = payload;
 
+	/* See the comment above the function. */
 	log->lists.objects_taken = 0;
 	for (uint32_t i = 0; i < block->records; i++)
 		if (ptx_log_object(log, &object[i]))
@@ -220,6 +284,7 @@ int ptx_log_objects_take(struct ptx_log *log, const struct ptx_log_block *block,
 	return 0;
 }
 
+/* free() of NULL does nothing, so unused lists need no test. */
 void ptx_log_lists_free(struct ptx_log *log)
 {
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)

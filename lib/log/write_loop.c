@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_loop.c - LOOP: blocks in slots, the oldest given up when the limit asks for it.
+ * log/write_loop.c - the arrangement of slots, for LOOP: the log overwrites its oldest blocks when
+ * it has reached log_size (FORMAT 2, W4).
  *
- * What counts are the newest blocks whose records fit in log_size together; each block's header
- * says how far back that is. A block, also one that grew since it was last written, goes to a slot
- * that holds nothing that counts. So there is always one slot more than blocks, and the file
- * shows either the state before a write or the one after it, wherever the writer died.
+ * The newest blocks whose records fit in log_size together count; each block's header has the
+ * number of the oldest one. A block goes to a slot that has no block that counts. This also holds
+ * for a block that grew since it was last written. So there is always one slot more than blocks,
+ * and wherever the writer dies, the file shows the state before a write or the one after it.
  *
- * The file cannot be read back (the descriptor may be write-only), so what an overwritten block
- * held, by type and thread, is remembered from when it was closed.
+ * The file cannot be read back, because the descriptor may be write-only. So the counts of each
+ * block by type and thread are kept in memory from when it ends until it is overwritten.
+ *
+ * Memory is reserved before a write, so that no step between the write and the new state can fail.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,10 +22,11 @@
 
 #define SECTOR      512u
 #define LISTS_BYTES (128u * 1024)
+/* Rounded up to pages: a NAMES block with the maximum of names fits. */
 #define NAMES_BYTES ((sizeof(struct ptx_log_block) + PTX_TYPE_MAX * sizeof(struct ptx_log_name) + \
 		      4095) & ~(size_t)4095)
 
-/* A block that counts and has ended. */
+/* A block that counts and that no event is added to any more. */
 struct slot_block {
 	uint64_t number;
 	uint64_t first_record;
@@ -34,17 +38,21 @@ struct slot_block {
 	struct ptx_log_contents *contents;
 };
 
+/*
+ * The slots of the file are in one of three sets: those of live[], the one of the current block if
+ * it is placed, and spare[].
+ */
 struct ptx_log_loop {
 	struct slot_block *live; /* a queue, oldest first, of live_max places, a power of two */
 	size_t live_max;
 	size_t first;
 	size_t count;
-	uint64_t bytes;          /* of their records */
-	uint32_t *spare;         /* slots that hold nothing that counts */
+	uint64_t bytes;          /* of the records of all live blocks */
+	uint32_t *spare;         /* slots without a block that counts */
 	size_t spares;
 	size_t spares_max;
-	uint32_t slots;          /* in the file so far */
-	bool placed;             /* the current block is in the file, in this state: */
+	uint32_t slots;          /* number of slots in the file */
+	bool placed;             /* the current block is in the file, in the state below: */
 	uint32_t slot;
 	uint32_t records;
 	size_t record_bytes;
@@ -54,6 +62,11 @@ struct ptx_log_loop {
 	struct ptx_log_counting counting;
 };
 
+/*
+ * An eighth of the limit, so that overwriting one block loses at most that part of the log; a
+ * 4096th of a large one, so that the number of blocks to remember stays bounded. The numbers are
+ * those of W4.
+ */
 size_t ptx_log_loop_records(uint64_t log_size)
 {
 	uint64_t most = log_size / 4096, bytes = log_size / 8;
@@ -65,19 +78,25 @@ size_t ptx_log_loop_records(uint64_t log_size)
 	return (size_t)(bytes < most ? bytes : most) & ~(size_t)7;
 }
 
+/* The i-th block of the queue, the oldest being 0. live_max is a power of two. */
 static struct slot_block *live(const struct ptx_log_loop *loop, size_t i)
 {
 	return &loop->live[(loop->first + i) & (loop->live_max - 1)];
 }
 
+/* Events are only added to the block, so an equal count means an equal content. */
 static bool is_written(const struct ptx_log *log)
 {
 	return log->loop->placed && log->loop->records == log->hot.records;
 }
 
-/* Memory for one more block and one more slot, so that nothing can fail after a write. */
+/*
+ * Reserves memory for one more block in live[] and for all slots in spare[], so that nothing can
+ * fail after a write. ENOMEM.
+ */
 static int reserve(struct ptx_log_loop *loop)
 {
+	/* The queue is a ring: it is copied in order, so that the oldest block is first again. */
 	if (loop->count == loop->live_max) {
 		size_t max = loop->live_max ? 2 * loop->live_max : 16;
 		struct slot_block *more = calloc(max, sizeof(*more));
@@ -91,6 +110,7 @@ static int reserve(struct ptx_log_loop *loop)
 		loop->live_max = max;
 		loop->first = 0;
 	}
+	/* At most all slots can be spare, and a write may add one. */
 	if (loop->spares_max < loop->slots + 1) {
 		size_t max = 2 * (size_t)loop->slots + 16;
 		uint32_t *more = realloc(loop->spare, max * sizeof(*more));
@@ -103,47 +123,66 @@ static int reserve(struct ptx_log_loop *loop)
 	return 0;
 }
 
+/*
+ * Removes the oldest block: its events are overwritten from now on, and its slot is free. The slot
+ * still has the block until it is used again, but "oldest" in newer headers excludes it.
+ */
 static void give_up(struct ptx_log_loop *loop)
 {
 	struct slot_block *old = live(loop, 0);
 
+	/* The sum; the parts by type and thread follow. */
 	loop->overwritten.events += old->records;
 	ptx_log_contents_tally(old->contents, &loop->overwritten);
 	free(old->contents);
+	/* The slot is free from the next write on. */
 	loop->bytes -= old->bytes;
 	loop->spare[loop->spares++] = old->slot;
 	loop->first = (loop->first + 1) & (loop->live_max - 1);
 	loop->count--;
 }
 
-/* How many blocks must go so that the current one fits in with the others. */
+/*
+ * Returns how many of the oldest blocks must go so that the current one fits in log_size. The
+ * current block always stays, so the result can be all of the others.
+ */
 static size_t too_many(const struct ptx_log *log)
 {
 	const struct ptx_log_loop *loop = log->loop;
 	uint64_t bytes = loop->bytes + ptx_log_used(log);
 	size_t n = 0;
 
+	/* From the oldest on, as many as necessary. */
 	while (bytes > log->log_size && n < loop->count)
 		bytes -= live(loop, n++)->bytes;
 	return n;
 }
 
+/* H5 bounds slots_offset and slot_bytes for a log that was read; a slot index has 32 bits. */
 static uint64_t slot_offset(const struct ptx_log *log, uint32_t slot)
 {
 	return log->header->slots_offset + slot * log->header->slot_bytes;
 }
 
+/*
+ * Writes the current block to a free slot. Until the write has succeeded nothing changes: a reader
+ * sees the block's former state in its former slot. Afterwards the former slot is free, and the
+ * blocks that no longer fit are given up.
+ */
 static int place(struct ptx_log *log)
 {
 	struct ptx_log_loop *loop = log->loop;
 	size_t gone = too_many(log), bytes;
 	uint64_t oldest = gone < loop->count ? live(loop, gone)->number :
 					       log->number[PTX_LOG_DATA];
+	/* The slot that became free last: it is likely to be in the page cache. */
 	uint32_t slot = loop->spares ? loop->spare[loop->spares - 1] : loop->slots;
 	int err;
 
-	ptx_log_block_unseal(log); /* a try that failed had another end */
+	/* A failed attempt may have sealed the block with another oldest; make it anew. */
+	ptx_log_block_unseal(log);
 	bytes = ptx_log_block_seal(log, oldest);
+	/* One write for the whole block (W1). */
 	err = ptx_log_send(log, log->block.out, bytes, slot_offset(log, slot));
 	ptx_log_block_unseal(log);
 	if (err)
@@ -151,25 +190,34 @@ static int place(struct ptx_log *log)
 	if (loop->spares)
 		loop->spares--;
 	else
+	/* oldest in the written header already excludes these blocks. */
 		loop->slots++;
 	while (gone--) {
 		give_up(loop);
+		/* A LOOP log is full when it overwrites for the first time. */
 		log->full = true;
 	}
+	/* The former state of this block counts no longer: the new one has its number (R6). */
 	if (loop->placed)
 		loop->spare[loop->spares++] = loop->slot;
+	/* The state that is in the file now; the block may grow further in memory. */
 	loop->placed = true;
 	loop->slot = slot;
 	loop->records = log->hot.records;
 	loop->record_bytes = ptx_log_used(log);
 	loop->time_min = log->hot.time_min;
 	loop->time_max = log->hot.time_max;
+	/* Exactly at the limit: the next event will overwrite, so the log counts as full now. */
 	if (loop->bytes + loop->record_bytes == log->log_size)
 		log->full = true;
 	return 0;
 }
 
-/* The current block, all of it in the file, takes its place among the others. */
+/*
+ * Ends the current block, all of which is in the file, and adds it to the queue. An empty block
+ * begins. ENOMEM, before anything changed: the caller may try again. The queue has room since
+ * reserve_loop().
+ */
 static int close_block(struct ptx_log *log)
 {
 	struct ptx_log_loop *loop = log->loop;
@@ -178,6 +226,7 @@ static int close_block(struct ptx_log *log)
 
 	if (!contents)
 		return ENOMEM;
+	/* All fields are those of the state in the file, which is the whole block here. */
 	block = live(loop, loop->count++);
 	block->number = log->number[PTX_LOG_DATA]++;
 	block->first_record = log->block.first_record;
@@ -187,8 +236,10 @@ static int close_block(struct ptx_log *log)
 	block->time_max = loop->time_max;
 	block->slot = loop->slot;
 	block->contents = contents;
+	/* The sum bounds the log: too_many() compares it with log_size. */
 	loop->bytes += block->bytes;
 	log->block.first_record += block->records;
+	/* The new block has no slot yet. */
 	loop->placed = false;
 	loop->records = 0;
 	loop->record_bytes = 0;
@@ -196,6 +247,10 @@ static int close_block(struct ptx_log *log)
 	return 0;
 }
 
+/*
+ * Names and lists first: a reader must know the type of an event that it finds (3.5, 3.10). Only a
+ * crowded block ends; any other one stays the current block and is written again when it has grown.
+ */
 int ptx_log_write_loop(struct ptx_log *log)
 {
 	int saved = errno, err = ptx_log_side_send(log);
@@ -208,34 +263,43 @@ int ptx_log_write_loop(struct ptx_log *log)
 		err = reserve(log->loop);
 	if (!err && log->hot.records && !is_written(log))
 		err = place(log);
+	/* The block may be crowded and empty; then there is nothing to end. */
 	if (!err && log->block.crowded && log->loop->placed)
 		err = close_block(log);
 	errno = saved;
 	return err;
 }
 
-/* As if it had just been filled and placed. */
+/*
+ * Restores the state that the dead writer had after this block: as if the block had just been
+ * filled and written. The records go to the block's memory, because contents are counted there.
+ * Sizes come from the log and are compared first with the memory that the attributes gave.
+ */
 int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 		      const uint8_t *records, uint32_t slot)
 {
 	struct ptx_log_loop *loop = log->loop;
-	uint64_t missing = block->first_record - log->block.first_record; /* since the one before */
+	/* Events between the block before and this one: their blocks were damaged. */
+	uint64_t missing = block->first_record - log->block.first_record;
 
 	if (block->record_bytes > log->block.record_max || block->sources > log->block.sources_max)
 		return EINVAL;
 	memcpy(log->block.bytes + sizeof(*block), records, block->record_bytes);
 	log->hot.at = log->block.bytes + sizeof(*block) + block->record_bytes;
 	log->hot.records = loop->records = block->records;
+	/* contents are computed with this table. */
 	memcpy(log->block.source, records + block->record_bytes,
 	       block->sources * sizeof(*log->block.source));
 	log->block.sources = block->sources;
 	log->block.first_record = block->first_record;
+	/* close_block() uses this number and increases it. */
 	log->number[PTX_LOG_DATA] = block->number;
 	loop->placed = true;
 	loop->slot = slot;
 	loop->record_bytes = block->record_bytes;
 	loop->time_min = block->time_min;
 	loop->time_max = block->time_max;
+	/* Their types and threads are unknown: they count as unnamed, of no thread (L2). */
 	if (missing) {
 		loop->overwritten.events += missing;
 		loop->overwritten.type[0] += missing;
@@ -245,10 +309,15 @@ int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 	return reserve(loop) ? ENOMEM : close_block(log);
 }
 
+/*
+ * Every slot without a live block becomes spare, damaged ones too. The quadratic search is bounded:
+ * a log has some thousand slots, and this runs once after a writer's death.
+ */
 int ptx_log_loop_taken(struct ptx_log *log, uint32_t slots)
 {
 	struct ptx_log_loop *loop = log->loop;
 
+	/* The new blocks go behind these slots, once the spare ones are used. */
 	loop->slots = slots;
 	if (reserve(loop))
 		return ENOMEM;
@@ -263,6 +332,7 @@ int ptx_log_loop_taken(struct ptx_log *log, uint32_t slots)
 	return 0;
 }
 
+/* These two let a failed log count only events that are not in the file (lose_block()). */
 uint32_t ptx_log_loop_written(const struct ptx_log *log)
 {
 	return log->loop ? log->loop->records : 0;
@@ -278,6 +348,10 @@ const struct ptx_log_tally *ptx_log_loop_overwritten(const struct ptx_log *log)
 	return &log->loop->overwritten;
 }
 
+/*
+ * The areas in the order of FORMAT 2. A slot has room for the largest block: all records, and a
+ * table with every thread. Slots are multiples of a sector, so that a torn write damages one slot.
+ */
 int ptx_log_loop_create(struct ptx_log *log)
 {
 	struct ptx_log_header *header = log->header;
@@ -288,6 +362,7 @@ int ptx_log_loop_create(struct ptx_log *log)
 	if (!log->loop)
 		return ENOMEM;
 	ptx_log_tally_init(&log->loop->overwritten);
+	/* The header was encoded as one of a sequence before. */
 	header->arrangement = PTX_LOG_SLOTS;
 	header->names_offset = PTX_LOG_HEADER_BYTES;
 	header->names_bytes = NAMES_BYTES;
@@ -296,10 +371,14 @@ int ptx_log_loop_create(struct ptx_log *log)
 	header->slots_offset = header->lists_offset + LISTS_BYTES;
 	header->slot_bytes = (sizeof(struct ptx_log_block) + payload + SECTOR - 1) &
 			     ~(uint64_t)(SECTOR - 1);
-	log->at = 0; /* until the end there is no such place */
+	log->at = 0; /* no block goes there before the tail; ptx_log_loop_end() sets it */
 	return 0;
 }
 
+/*
+ * Forgets all blocks and all slots: the file is not shortened, but the new log_id makes its blocks
+ * invalid, and they are overwritten from slot 0 on. The capacity of the arrays stays.
+ */
 void ptx_log_loop_clear(struct ptx_log *log)
 {
 	struct ptx_log_loop *loop = log->loop;
@@ -313,6 +392,7 @@ void ptx_log_loop_clear(struct ptx_log *log)
 	loop->placed = false;
 	loop->records = 0;
 	loop->record_bytes = 0;
+	/* The counts of overwritten events were moved to the ledger by ptx_log_clear(). */
 	ptx_log_tally_fini(&loop->overwritten);
 }
 
@@ -324,11 +404,16 @@ void ptx_log_loop_destroy(struct ptx_log *log)
 	free(log->loop);
 }
 
+/*
+ * The sum of 3.8. first_record counts all events that were ever written, so records are these less
+ * the overwritten ones (L3). The tail begins behind the last slot, used or not.
+ */
 void ptx_log_loop_end(struct ptx_log *log)
 {
 	const struct ptx_log_loop *loop = log->loop;
 	struct ptx_log_sum *sum = &log->sum;
 
+	/* The current block counts if it is in the file. */
 	sum->blocks = loop->count + loop->placed;
 	sum->record_bytes = loop->bytes + loop->record_bytes;
 	sum->overwritten = loop->overwritten.events;
@@ -338,6 +423,7 @@ void ptx_log_loop_end(struct ptx_log *log)
 		sum->time_first = live(loop, 0)->time_min;
 		sum->time_last = live(loop, loop->count - 1)->time_max;
 	}
+	/* The current block is the newest one; it counts like the others. */
 	if (loop->placed) {
 		sum->time_first = loop->count ? sum->time_first : loop->time_min;
 		sum->time_last = loop->time_max;
@@ -345,6 +431,10 @@ void ptx_log_loop_end(struct ptx_log *log)
 	log->at = slot_offset(log, loop->slots);
 }
 
+/*
+ * Slots have no INDEX blocks while the log is written: the blocks that count change all the time.
+ * The tail gets all of them, in the order of numbers, the current block last.
+ */
 int ptx_log_loop_index(struct ptx_log *log)
 {
 	const struct ptx_log_loop *loop = log->loop;
@@ -359,6 +449,7 @@ int ptx_log_loop_index(struct ptx_log *log)
 			ptx_log_index_note(log, slot_offset(log, loop->slot),
 					   log->block.first_record, loop->time_min,
 					   loop->time_max);
+		/* As in a sequence: an INDEX block for each 1024 places. */
 		if (log->index.places == PTX_LOG_INDEX_BLOCKS)
 			err = ptx_log_index_send(log);
 	}

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_mappings.c - which file was mapped where, on the way to the file; write_lists.c sends
- * it.
+ * log/write_mappings.c - encodes the mappings of files (FORMAT 3.12); write_lists.c sends them.
  *
- * The entries are kept as they stand in the file, since all of them are written again at its end.
+ * The entries are kept as bytes with the layout of the file, because the tail writes all of them
+ * again. A list that is not complete would be wrong, not only short: a reader would take an old
+ * file for the one that is mapped there now. So if an entry cannot be kept, the list ends with an
+ * entry after which nothing is known.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,18 +13,23 @@
 
 #include "log/writer.h"
 
+/* Paths are padded so that the next entry is 8-byte aligned (M1). */
 static size_t padded(size_t bytes)
 {
 	return (bytes + 7) & ~(size_t)7;
 }
 
-/* With room for the entry that ends them. */
+/*
+ * Makes room for one entry of this many bytes, and for the last entry of end_mappings(), which must
+ * not fail. Returns false without memory; the list is then as before.
+ */
 static bool make_room(struct ptx_log_lists *lists, size_t bytes)
 {
 	size_t room = lists->mapping_room ? lists->mapping_room : 4096;
 	uint8_t *more;
 	int saved = errno;
 
+	/* Room for the last entry is reserved with each entry. */
 	bytes += sizeof(struct ptx_log_mapping);
 	while (room - lists->mapping_bytes < bytes)
 		room *= 2;
@@ -37,6 +44,11 @@ static bool make_room(struct ptx_log_lists *lists, size_t bytes)
 	return true;
 }
 
+/*
+ * Adds an entry and its path. ENOSPC: the list has ended, or a further entry would exceed the
+ * limits up to which every reader keeps entries (3.12); one is left for the last entry. The
+ * comparison subtracts on the side that cannot underflow.
+ */
 static int add(struct ptx_log_lists *lists, const struct ptx_log_mapping *entry, const char *path)
 {
 	size_t bytes = sizeof(*entry) + padded(entry->path_bytes);
@@ -48,6 +60,7 @@ static int add(struct ptx_log_lists *lists, const struct ptx_log_mapping *entry,
 	if (!make_room(lists, bytes))
 		return ENOMEM;
 	to = lists->mapping + lists->mapping_bytes;
+	/* The padding behind the path is zero. */
 	memset(to, 0, bytes);
 	memcpy(to, entry, sizeof(*entry));
 	if (entry->path_bytes)
@@ -58,7 +71,11 @@ static int add(struct ptx_log_lists *lists, const struct ptx_log_mapping *entry,
 	return 0;
 }
 
-/* What could not be told would make what was told before a lie. */
+/*
+ * Ends the list: from when_ns on nothing is known about any process (3.12, process 0 gone). An
+ * entry that is missing would make earlier entries wrong for events after it. The room is there
+ * since make_room(). An empty list needs no such entry, as it says nothing.
+ */
 static void end(struct ptx_log_lists *lists, int64_t when_ns)
 {
 	struct ptx_log_mapping entry = { .kind = PTX_MAPPING_GONE, .end = UINT64_MAX,
@@ -69,9 +86,15 @@ static void end(struct ptx_log_lists *lists, int64_t when_ns)
 		lists->mapping_bytes += sizeof(entry);
 		lists->mappings++;
 	}
+	/* Every later call of add_mapping() returns ENOSPC. */
 	lists->mappings_ended = true;
 }
 
+/*
+ * The fields follow enum ptx_mapping_kind: a child has its parent in file_offset, only a file has
+ * path and build-id. Lengths are checked, because the drain read them from shared memory. After an
+ * error the list ends; a process 0 that is gone ends it by its own meaning.
+ */
 int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping)
 {
 	struct ptx_log_mapping entry = { .kind = mapping->kind, .pid = mapping->pid,
@@ -81,6 +104,7 @@ int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping)
 	const char *path = NULL;
 	int err;
 
+	/* FORMAT 3.12 stores the parent in the field that a child does not need. */
 	if (mapping->kind == PTX_MAPPING_CHILD)
 		entry.file_offset = mapping->parent;
 	if (mapping->kind == PTX_MAPPING_FILE) {
@@ -89,6 +113,7 @@ int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping)
 		if (entry.path_bytes > PTX_MAPPING_PATH_BYTES ||
 		    mapping->id_bytes > PTX_MAPPING_ID_BYTES)
 			return EINVAL;
+		/* The id fits: id_bytes was compared above. */
 		entry.build_id_bytes = mapping->id_bytes;
 		memcpy(entry.build_id, mapping->id, mapping->id_bytes);
 	}
@@ -98,21 +123,27 @@ int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping)
 	return err;
 }
 
-/* They take no more than half of the area, so that schemas and objects have room. */
+/*
+ * In slots mappings use at most half of the lists area, so that schemas and objects have room:
+ * without a schema the data of its type has no meaning. The rest is written by the tail.
+ */
 bool ptx_log_mappings_wait(const struct ptx_log *log)
 {
 	const struct ptx_log_lists *lists = &log->lists;
 	const struct ptx_log_header *h = log->header;
 	size_t bytes = lists->mapping_bytes - lists->mappings_written.bytes;
 
+	/* A sequence has no limit; blocks follow each other. */
 	return bytes && (!log->loop || lists->at + sizeof(struct ptx_log_block) + bytes <=
 					       h->lists_offset + h->lists_bytes / 2);
 }
 
+/* As the other lists: all entries with flag 1, or those behind the written ones. */
 int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset)
 {
 	static const struct ptx_log_mappings none;
 	struct ptx_log_lists *lists = &log->lists;
+	/* Progress is counted in bytes and in entries, as the header needs both. */
 	const struct ptx_log_mappings *from = all ? &none : &lists->mappings_written;
 	size_t bytes = lists->mapping_bytes - from->bytes;
 	struct ptx_log_block *block;
@@ -120,9 +151,11 @@ int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset)
 
 	if (!payload)
 		return ENOMEM;
+	/* memcpy() from a NULL list is undefined even for 0 bytes. */
 	if (bytes)
 		memcpy(payload, lists->mapping + from->bytes, bytes);
 	block = (struct ptx_log_block *)(void *)log->side.bytes;
+	/* The number of entries behind the written ones. */
 	block->records = lists->mappings - from->count;
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
 	lists->mappings_waiting.bytes = lists->mapping_bytes;
@@ -131,6 +164,7 @@ int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	return 0;
 }
 
+/* An entry that breaks M2 is dropped: the tail repeats valid entries only. */
 int ptx_log_mappings_take(struct ptx_log *log, const struct ptx_log_block *block,
 			  const void *payload)
 {
@@ -141,6 +175,7 @@ int ptx_log_mappings_take(struct ptx_log *log, const struct ptx_log_block *block
 		if (!ptx_log_check_mapping(entry) &&
 		    add(lists, entry, (const char *)(entry + 1)) == ENOMEM)
 			return ENOMEM;
+	/* The file has these entries, so only later ones are written. */
 	lists->mappings_written.bytes = lists->mapping_bytes;
 	lists->mappings_written.count = lists->mappings;
 	return 0;

@@ -1,36 +1,53 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_names.c - the names of event types, on their way to the file.
+ * log/write_names.c - writes the names of event types (FORMAT 3.5).
+ *
+ * In a sequence a NAMES block with the new names precedes the next block of events. In slots there
+ * are two areas, and each NAMES block has all names: it goes to the area of the older block, so
+ * that one valid block with names remains, wherever the writer dies. known, waiting and written are
+ * sets of types with the progress of each name.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "log/writer.h"
 
+/* Whether a set of event types has this type. */
 static bool has(const uint64_t *set, unsigned type)
 {
 	return set[type / 64] >> type % 64 & 1;
 }
 
+/*
+ * The drain gives each name once it has read it from the region, which is shared memory: type and
+ * length are checked here again. The same name twice is no error.
+ */
 int ptx_log_name(struct ptx_log *log, unsigned type, const char *name)
 {
 	size_t len = strnlen(name, PTX_TYPE_NAME_BYTES);
 
 	if (!type || type >= PTX_TYPE_MAX || len == PTX_TYPE_NAME_BYTES)
 		return EINVAL;
-	if (has(log->names.known, type)) /* as it may be in the file already, the first one stays */
+	/* The first name may be in the file already, where it cannot be changed. */
+	if (has(log->names.known, type))
 		return strcmp(log->names.name[type], name) ? EEXIST : 0;
 	memcpy(log->names.name[type], name, len);
+	/* Known from now on; the next write sends it. */
 	log->names.known[type / 64] |= UINT64_C(1) << type % 64;
 	return 0;
 }
 
+/* An area with a damaged block is written again, even if no name is new. */
 bool ptx_log_names_wait(const struct ptx_log *log)
 {
 	return log->names.damaged ||
 	       memcmp(log->names.known, log->names.written, sizeof(log->names.known)) != 0;
 }
 
+/*
+ * The count is computed from the sets before the loop, as the side must have room first. A block of
+ * all names has flag 1 and may be empty: every complete log has one (3.9).
+ */
 int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 {
 	struct ptx_log_block *block;
@@ -46,10 +63,13 @@ int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	block = (struct ptx_log_block *)(void *)log->side.bytes;
 	block->records = count;
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
+	/* More names may be added before this block is in the file; it has only these. */
 	memcpy(log->names.waiting, log->names.known, sizeof(log->names.waiting));
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
+		/* The same condition as in the count above. */
 		if (!has(log->names.known, type) || (!all && has(log->names.written, type)))
 			continue;
+		/* Names rise by type; readers do not rely on it. */
 		entry->type = type;
 		memcpy(entry->name, log->names.name[type], sizeof(entry->name));
 		entry++;
@@ -58,16 +78,22 @@ int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	return 0;
 }
 
+/* H5 has checked both fields if the header was read from a file. */
 static uint64_t area_offset(const struct ptx_log *log, unsigned area)
 {
 	return log->header->names_offset + area * log->header->names_bytes;
 }
 
-/* The block with the newest names stays until the next one is whole (FORMAT N2). */
+/*
+ * Writes to the area that names_sent() has chosen, so the block with the newest names stays until
+ * the next one is complete (N2). After the death of a writer both areas may need a block: then the
+ * loop runs twice. Each round clears a reason for names_wait(), so it ends.
+ */
 int ptx_log_names_write_slots(struct ptx_log *log)
 {
 	int err = 0;
 
+	/* Each block has all names, so either area is enough for a reader. */
 	while (!err && ptx_log_names_wait(log)) {
 		err = ptx_log_names_prepare(log, true, area_offset(log, log->names.area));
 		if (!err)
@@ -76,6 +102,7 @@ int ptx_log_names_write_slots(struct ptx_log *log)
 	return err;
 }
 
+/* The next block goes to the other area. A tail's block is in no area and changes nothing. */
 void ptx_log_names_sent(struct ptx_log *log)
 {
 	struct ptx_log_names *names = &log->names;
@@ -87,6 +114,7 @@ void ptx_log_names_sent(struct ptx_log *log)
 	}
 }
 
+/* The payload was checked (N1). The names are in the file, so they are written already. */
 void ptx_log_names_take(struct ptx_log *log, const struct ptx_log_block *block,
 			const struct ptx_log_name *name)
 {
@@ -97,6 +125,7 @@ void ptx_log_names_take(struct ptx_log *log, const struct ptx_log_block *block,
 	}
 }
 
+/* Names are kept: types do not change with a clear. They are written again (W5). */
 void ptx_log_names_clear(struct ptx_log *log)
 {
 	memset(log->names.written, 0, sizeof(log->names.written));

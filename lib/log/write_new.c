@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_new.c - the memory of a log that is written, and how much of it the attributes ask for.
+ * log/write_new.c - allocates the memory of a log, of sizes that follow from the attributes.
+ *
+ * All memory that an append needs is allocated here: appending never fails and never waits for the
+ * allocator.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,12 +13,17 @@
 
 #include "log/writer.h"
 
-#define SEQUENCE_SOURCES 1024u /* threads in a block; one more begins the next block */
+#define SEQUENCE_SOURCES 1024u /* threads in a block; the next one begins a new block */
 
+/*
+ * System events may have more data than max_data_size, as it limits the program's events only. The
+ * attribute can come from a file, so it is cut to what a record can have.
+ */
 size_t ptx_log_record_max(const struct ptx_attr *attr)
 {
 	size_t data = attr->max_data_size;
 
+	/* Bits 0 to 27 of len_flags have the length (4.1). */
 	if (data > PTX_RECORD_LEN_MAX)
 		data = PTX_RECORD_LEN_MAX;
 	if (data < PTX_SYSTEM_DATA_MAX)
@@ -23,7 +31,10 @@ size_t ptx_log_record_max(const struct ptx_attr *attr)
 	return ptx_record_size(data);
 }
 
-/* WITHLOG-11: a limit that is too small is refused, not raised; it is a maximum. */
+/*
+ * WITHLOG-11: log_size is a maximum, so a limit that is too small is refused and not raised. The
+ * log must hold the largest event and the closing STOP (W3).
+ */
 static int check_limit(const struct ptx_attr *attr)
 {
 	switch (attr->log_policy) {
@@ -37,13 +48,20 @@ static int check_limit(const struct ptx_attr *attr)
 	}
 }
 
+/*
+ * Allocates the block and computes its limits. After an error ptx_log_free() frees what exists.
+ * The table of threads of a small LOOP block is small as well, one per 256 bytes of records, so
+ * that it does not take most of the slot.
+ */
 static int make_block(struct ptx_log *log, const struct ptx_attr *attr)
 {
 	struct ptx_log_filling *block = &log->block;
 	uint32_t size = 1;
 	size_t table;
 
+	/* Small logs have small blocks; see ptx_log_loop_records(). */
 	if (log->policy == POSIX_TRACE_LOOP) {
+		/* Small logs have small blocks. */
 		block->records_max = ptx_log_loop_records(attr->log_size);
 		block->sources_max = (uint32_t)(block->records_max / 256);
 		if (block->sources_max < 4)
@@ -54,15 +72,20 @@ static int make_block(struct ptx_log *log, const struct ptx_attr *attr)
 		block->records_max = PTX_LOG_BLOCK_RECORDS;
 		block->sources_max = SEQUENCE_SOURCES;
 	}
+	/* The buffer holds a full block, or one record of maximal size. */
 	block->record_max = ptx_log_record_max(attr);
 	if (block->record_max < block->records_max)
 		block->record_max = block->records_max;
+	/* The hash is at most half full, so that a search ends soon, at an empty place. */
 	while (size < 2 * block->sources_max)
 		size *= 2;
 	block->hash_size = size;
 	table = block->sources_max * sizeof(*block->source);
 	block->bytes = malloc(sizeof(struct ptx_log_block) + block->record_max + table);
-	/* A slot has its size anyway; and of one record that fills a block little can be saved. */
+	/*
+	 * Blocks of slots are not packed: a slot has its size anyway, so nothing would be saved.
+	 * A block with one large record has no packed form either: it would save little.
+	 */
 	if (log->policy != POSIX_TRACE_LOOP) {
 		block->packed = malloc(sizeof(struct ptx_log_block) + PTX_LOG_BLOCK_RECORDS +
 				       table);
@@ -75,6 +98,10 @@ static int make_block(struct ptx_log *log, const struct ptx_attr *attr)
 	return block->bytes && block->source && block->hash ? 0 : ENOMEM;
 }
 
+/*
+ * log_size is compared with the limits first, so that an impossible attribute gives EINVAL without
+ * memory. All pointers are zero at first, which lets ptx_log_free() undo a part.
+ */
 int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *origin,
 		struct ptx_log **result)
 {
@@ -89,12 +116,16 @@ int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *
 	log->fd = -1;
 	log->policy = facts->attr.log_policy;
 	log->log_size = facts->attr.log_size;
+	/* The first block of a sequence follows the header. */
 	log->at = PTX_LOG_HEADER_BYTES;
+	/* The maximum of no times. */
 	log->index.time_top = INT64_MIN;
 	log->header = malloc(sizeof(*log->header));
 	log->names.name = calloc(PTX_TYPE_MAX, sizeof(*log->names.name));
 	log->index.place = calloc(PTX_LOG_INDEX_BLOCKS, sizeof(*log->index.place));
+	/* The buffers of the block depend on the attributes; the others have constant sizes. */
 	err = make_block(log, &facts->attr);
+	/* One check for several allocations: ptx_log_free() frees those that succeeded. */
 	if (!log->header || !log->names.name || !log->index.place)
 		err = ENOMEM;
 	if (!err) {
@@ -107,16 +138,19 @@ int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *
 		ptx_log_free(log);
 		return err;
 	}
+	/* The log can take events before it has a file. */
 	ptx_log_block_begin(log);
 	*result = log;
 	return 0;
 }
 
+/* Each member may be NULL. The descriptor stays open, since ptx_log_resume() fails with it. */
 void ptx_log_free(struct ptx_log *log)
 {
 	if (log->loop)
 		ptx_log_loop_destroy(log);
 	ptx_log_lists_free(log);
+	/* The loop's state and the lists have their own functions; the rest is plain memory. */
 	free(log->index.top);
 	free(log->index.place);
 	free(log->names.name);
@@ -126,6 +160,7 @@ void ptx_log_free(struct ptx_log *log)
 	free(log->block.packer);
 	free(log->block.packed);
 	free(log->block.bytes);
+	/* calloc() has made every pointer NULL before the first allocation. */
 	free(log->header);
 	free(log);
 }

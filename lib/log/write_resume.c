@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_resume.c - a log whose writer was killed, to be written on.
+ * log/write_resume.c - continues a log whose writer was killed (W2).
  *
- * Everything that the writer remembered stands in the blocks that it wrote. The log is read from
- * its beginning to its last whole block; what stands behind that was being written. It is
- * overwritten, and in a sequence cut off before that: the dead writer may have been at the end of
- * the log, whose blocks are as good as any, and would be found behind what we write until we come
- * to our own end.
+ * The blocks have everything that the writer remembered. The guardian reads the log from its
+ * beginning to its last whole block. The bytes behind that block were being written when the
+ * writer died: they are overwritten. A sequence is truncated there first, because the dead writer
+ * may have written blocks of the tail, which are valid. Readers would find them behind the new
+ * blocks until the new end is written.
  *
- * No writer that was killed leaves events behind that. Where there are some the file is damaged,
- * and left as it is: posix_trace_open_np() can read both sides of what is damaged, which nobody
- * could of what we cut. They are looked for as far as LOOK_BEYOND.
+ * A killed writer leaves no events behind the last whole block. If there are some, the file was
+ * damaged otherwise, and the guardian leaves it unchanged: posix_trace_open_np() can salvage the
+ * events on both sides of the damage, but not events that were truncated. The search for them is
+ * limited to LOOK_BEYOND.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,10 +22,11 @@
 #include "log/write_resume.h"
 #include "log/writer.h"
 
-#define SLOTS_WITHOUT 4096u /* so many without a block, and there are no more (R6) */
-/* So far events are looked for behind damage: an older log, of any size, may be there too (W2). */
+#define SLOTS_WITHOUT 4096u /* after so many slots without a block there are no more (R6) */
+/* How far behind a damage events are searched. An older log of any size may follow there (W2). */
 #define LOOK_BEYOND   (UINT64_C(16) << 20)
 
+/* Updates the sum and the index as ptx_log_write_sequence() did after it wrote this block. */
 static void take_data(struct ptx_log *log, const struct ptx_log_found *found,
 		      const uint8_t *records, struct ptx_log_tally *tally)
 {
@@ -33,23 +35,34 @@ static void take_data(struct ptx_log *log, const struct ptx_log_found *found,
 
 	ptx_log_index_note(log, found->offset, block->first_record, block->time_min,
 			   block->time_max);
+	/* The first block gives the time of the first event (3.8). */
 	if (!sum->blocks++)
 		sum->time_first = block->time_min;
 	sum->time_last = block->time_max;
+	/* first_record was compared with the sum so far, so no count is wrong. */
 	sum->records += block->records;
 	sum->record_bytes += block->record_bytes;
 	log->block.first_record = block->first_record + block->records;
+	/* The ledger of the guardian begins with these events as reported. */
 	ptx_log_tally_records(tally, records, block->record_bytes,
 			      (const void *)(records + block->record_bytes));
 }
 
+/*
+ * Blocks of a tail. The writer died while it completed the log: the tail is written anew, after the
+ * last events, so reading ends before it. INDEX blocks occur earlier, too.
+ */
 static bool is_of_the_end(const struct ptx_log_block *block)
 {
 	return block->type == PTX_LOG_TOP || block->type == PTX_LOG_LEDGER ||
 	       block->type == PTX_LOG_END;
 }
 
-/* Whether a block is the next one of a log that is being written, and what came of taking it. */
+/*
+ * Returns true if the block is the next one of a log that is being written; its content is then
+ * part of the log's state. Returns false at the first block that is not: it belongs to a tail, its
+ * number is not the next (D3), or it is damaged. *err: ENOMEM, which is not the end of the log.
+ */
 static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 		       const struct ptx_log_found *found, struct ptx_log_tally *tally, int *err)
 {
@@ -58,13 +71,16 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 	const char *why;
 	const void *payload;
 
+	/* D3: numbers of a type rise by one. */
 	if (is_of_the_end(block) || (known && block->number != log->number[block->type]))
 		return false;
+	/* Header valid, payload not: the write of this block was not finished. */
 	payload = ptx_log_payload(window, found, &why);
 	if (!payload)
 		return false;
 	switch (block->type) {
 	case PTX_LOG_DATA:
+		/* The writer sends the index before another DATA block; else the file is forged. */
 		if (log->index.places == PTX_LOG_INDEX_BLOCKS ||
 		    block->first_record != log->block.first_record)
 			return false;
@@ -74,6 +90,7 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 		ptx_log_names_take(log, block, payload);
 		break;
 	case PTX_LOG_SCHEMAS:
+		/* Entries that break S2 are left out; only memory can fail. */
 		*err = ptx_log_schemas_take(log, block, payload);
 		break;
 	case PTX_LOG_OBJECTS:
@@ -86,18 +103,23 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 		if (!ptx_log_index_taken(log, found->offset, payload, block->records))
 			return false;
 		break;
-	default: /* skipped, as by any reader (3.1) */
+	default: /* unknown types are skipped, as by every reader (3.1) */
 		break;
 	}
 	if (*err)
 		return false;
+	/* Unknown types have no numbers here: this version writes none. */
 	if (known)
 		log->number[block->type]++;
 	log->at = found->end;
 	return true;
 }
 
-/* EINVAL: whole events stand behind the last block that was taken. */
+/*
+ * Searches for valid DATA blocks behind the last block that was read. EINVAL: there is one, so the
+ * file is damaged. An error of a read or of memory is returned as well: without a complete search
+ * truncating could destroy events.
+ */
 static int look_beyond(const struct ptx_log *log, struct ptx_log_window *window)
 {
 	const uint64_t limit = log->at + LOOK_BEYOND;
@@ -110,11 +132,14 @@ static int look_beyond(const struct ptx_log *log, struct ptx_log_window *window)
 
 		if (whole && found.block.type == PTX_LOG_DATA)
 			return EINVAL;
+		/* The payload of an invalid block may have the next header anywhere (R7). */
 		at = whole ? found.end : found.offset + sizeof(found.block);
 	}
-	return window->no_memory ? ENOMEM : window->failed; /* what is there was not all seen */
+	/* The search may have missed blocks. */
+	return window->no_memory ? ENOMEM : window->failed;
 }
 
+/* A sequence: reads block after block, then truncates the file behind the last whole one. */
 static int read_blocks(struct ptx_log *log, struct ptx_log_window *window,
 		       struct ptx_log_tally *tally)
 {
@@ -122,6 +147,7 @@ static int read_blocks(struct ptx_log *log, struct ptx_log_window *window,
 	const char *why;
 	int err = 0;
 
+	/* log->at moves to the end of each block that was read. */
 	while (ptx_log_find(window, log->at, UINT64_MAX, log->header->log_id, &found, &why) ==
 		       PTX_LOG_GOOD &&
 	       take_block(log, window, &found, tally, &err))
@@ -131,13 +157,14 @@ static int read_blocks(struct ptx_log *log, struct ptx_log_window *window,
 	if (err)
 		return err;
 	ptx_log_block_begin(log);
-	/* Where that cannot be, they are cut off when the log is completed. */
+	/* If this fails, the bytes are removed when the log is completed. */
+	/* Bytes that were being written, or blocks of a tail. */
 	if (window->file_bytes > log->at)
 		ptx_io_truncate(log->fd, log->at);
 	return 0;
 }
 
-/* A slot of a LOOP log with a good block header. */
+/* A slot with a valid block header. */
 struct slot {
 	uint64_t number;
 	uint64_t oldest;
@@ -149,9 +176,10 @@ struct slot {
 struct slots {
 	struct slot *slot;
 	size_t count, room;
-	uint32_t numbered; /* of the file, those in between too */
+	uint32_t numbered; /* slots of the file, including those without a block */
 };
 
+/* By number, and among equal numbers the one with more events last. */
 static int by_number(const void *a, const void *b)
 {
 	const struct slot *x = a, *y = b;
@@ -161,6 +189,10 @@ static int by_number(const void *a, const void *b)
 	return (x->records > y->records) - (x->records < y->records);
 }
 
+/*
+ * Reads the header in a slot. The window bounds the block by the slot (B5). The product cannot
+ * overflow: gather_slots() stops 4096 slots behind the end of the file.
+ */
 static bool find_slot(const struct ptx_log *log, struct ptx_log_window *window, uint32_t slot,
 		      struct ptx_log_found *found)
 {
@@ -172,6 +204,10 @@ static bool find_slot(const struct ptx_log *log, struct ptx_log_window *window, 
 	       found->block.type == PTX_LOG_DATA;
 }
 
+/*
+ * Collects the headers of all slots, and sorts them. It ends after SLOTS_WITHOUT slots without one:
+ * writers skip no slot (R6), and a hostile header could otherwise ask for 2^32 reads.
+ */
 static int gather_slots(const struct ptx_log *log, struct ptx_log_window *window,
 			struct slots *slots)
 {
@@ -188,17 +224,23 @@ static int gather_slots(const struct ptx_log *log, struct ptx_log_window *window
 				return ENOMEM;
 			slots->slot = more;
 		}
+		/* The last slot with a block so far. */
 		slots->numbered = i + 1;
 		slots->slot[slots->count++] =
 			(struct slot){ found.block.number, found.block.oldest,
 				       found.block.first_record, i, found.block.records };
 	}
+	/* qsort() must not get a NULL array. */
 	if (slots->count)
 		qsort(slots->slot, slots->count, sizeof(*slots->slot), by_number);
 	return 0;
 }
 
-/* Of blocks with one number the one with more events counts, if it is whole. */
+/*
+ * Returns the payload of a slot's block, or NULL if it is not valid. Two slots may have blocks of
+ * one number, the second being the grown state of the first; the caller tries the one with more
+ * events first (R6).
+ */
 static const void *whole(const struct ptx_log *log, struct ptx_log_window *window,
 			 const struct slot *slot, struct ptx_log_found *found)
 {
@@ -208,6 +250,10 @@ static const void *whole(const struct ptx_log *log, struct ptx_log_window *windo
 							 : NULL;
 }
 
+/*
+ * Adds the blocks that count, in the order of numbers. The newest valid block says which number is
+ * the oldest one (R6). Blocks that are damaged are given up: their events become missing (W2).
+ */
 static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct slots *slots,
 		      struct ptx_log_tally *tally)
 {
@@ -215,23 +261,28 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 	uint64_t oldest = UINT64_MAX;
 	int err = 0;
 
+	/* The newest block whose payload is valid; headers alone may be those of torn writes. */
 	for (size_t i = slots->count; i-- > 0 && oldest == UINT64_MAX;)
 		if (whole(log, window, &slots->slot[i], &found))
+			/* Its header says how far back blocks count (W4). */
 			oldest = slots->slot[i].oldest;
 	for (size_t i = 0; !err && i < slots->count; i++) {
 		size_t best = i;
 		const uint8_t *records = NULL;
 
+		/* All slots of one number; i becomes the last, which has the most events. */
 		while (i + 1 < slots->count &&
 		       slots->slot[i + 1].number == slots->slot[best].number)
 			i++;
+		/* Overwritten as far as the log is concerned, although still in the file. */
 		if (slots->slot[i].number < oldest)
 			continue;
 		for (size_t j = i + 1; !records && j-- > best;)
 			records = whole(log, window, &slots->slot[j], &found);
 		/*
-		 * Nor one that counts events which an older one has, or the next that agrees with
-		 * those.
+		 * Not a block whose events an older block already has, nor one that contradicts the
+		 * block after it, if that one agrees with the older ones. Checksums do not exclude
+		 * forged counts, and the sums of the log must not go backwards.
 		 */
 		if (!records || found.block.first_record < log->block.first_record ||
 		    (i + 1 < slots->count &&
@@ -246,7 +297,10 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 	return err;
 }
 
-/* What was overwritten in the file counts as reported until it is accounted for. */
+/*
+ * ptx_log_account() later moves overwritten events from reported to lost, so the tally has to count
+ * them as reported first.
+ */
 static void add_overwritten(const struct ptx_log *log, struct ptx_log_tally *tally)
 {
 	const struct ptx_log_tally *overwritten = ptx_log_loop_overwritten(log);
@@ -256,6 +310,7 @@ static void add_overwritten(const struct ptx_log *log, struct ptx_log_tally *tal
 	tally->nobody += overwritten->events;
 }
 
+/* The areas first: take_slots() must know the names and lists before the log is written again. */
 static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 		      struct ptx_log_tally *tally)
 {
@@ -269,12 +324,19 @@ static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 		err = take_slots(log, window, &slots, tally);
 	if (!err)
 		err = ptx_log_loop_taken(log, slots.numbered);
+	/* The state of the log has its own copy of the slots. */
 	free(slots.slot);
 	add_overwritten(log, tally);
-	/* A slot that cannot be read is given up as one that is damaged. */
+	/* A slot that cannot be read counts as damaged; memory, however, may be there next time. */
 	return !err && window->no_memory ? ENOMEM : err;
 }
 
+/*
+ * The closing area must say "writing": a closed log needs no guardian, and a streamed one cannot be
+ * continued. The header is copied from the file, so that uuid, log_id and areas stay the same. The
+ * memory is allocated for the attributes in it, which ptx_log_new() checks. On failure the caller
+ * keeps fd.
+ */
 int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 		   struct ptx_log_tally *tally)
 {
@@ -288,20 +350,24 @@ int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 
 	if (err)
 		return err;
+	/* A file without a valid header has no log to continue (EINVAL). */
 	bytes = ptx_log_window_at(&window, 0, sizeof(header));
 	err = EINVAL;
 	if (!bytes || ptx_log_decode_header(bytes, sizeof(header), &header, &why) != PTX_LOG_GOOD ||
 	    memcmp(header.closing.state, PTX_LOG_WRITING, sizeof(header.closing.state)))
 		goto out;
+	/* The caller continues the stream with these attributes. */
 	ptx_log_decode_facts(&header, facts);
 	err = ptx_log_new(facts, &nowhere, &log);
 	if (err)
 		goto out;
+	/* The policy and the arrangement come from different fields of a hostile header. */
 	if ((header.arrangement == PTX_LOG_SLOTS) != (log->loop != NULL)) {
 		ptx_log_free(log);
 		err = EINVAL;
 		goto out;
 	}
+	/* The log keeps the identity of the dead writer's log. */
 	*log->header = header;
 	log->fd = fd;
 	if (!ptx_file_know(fd, &log->file)) {
@@ -309,6 +375,7 @@ int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 		err = EBADF;
 		goto out;
 	}
+	/* A guardian gets regular files only; their state says "writing", not "streamed". */
 	log->positional = log->regular = true;
 	err = log->loop ? read_slots(log, &window, tally) : read_blocks(log, &window, tally);
 	if (err)

@@ -4,7 +4,7 @@
  * killed.
  *
  * Blocks that remain in an area keep their numbers, and the next block of their type has the number
- * behind the last of them, as a check expects it (log/read_beside.h). What cannot be read:
+ * behind the last of them, as a check expects it (log/read_beside.h). Parts that cannot be read:
  *
  * - A names area is written again: all names are in memory.
  * - A last block of lists that is not whole is removed. It may be half written, and nothing may
@@ -18,10 +18,11 @@
 #include "log/read_beside.h"
 #include "log/writer.h"
 
+/* The state of one pass over the areas; visitors have one argument. */
 struct beside {
 	struct ptx_log *log;
 	struct ptx_log_window *window;
-	/* Of lists, the last block that was visited: where it is, and whether it is not whole. */
+	/* The last block of lists that was visited: its offset, and whether it is invalid. */
 	uint64_t last_at;
 	bool last_is_bad;
 	bool is_damaged;
@@ -29,6 +30,7 @@ struct beside {
 	int err;
 };
 
+/* Returns the payload if it is valid, else NULL, and moves whole_end behind a valid block. */
 static const void *payload_of(struct beside *beside, const struct ptx_log_found *found)
 {
 	const char *why;
@@ -39,6 +41,10 @@ static const void *payload_of(struct beside *beside, const struct ptx_log_found 
 	return payload;
 }
 
+/*
+ * Reads a NAMES block. The areas are visited with the older block first, so at the end log->names
+ * has the newest names, and the next block goes to the other area (N2).
+ */
 static void take_names(void *arg, uint64_t at, const struct ptx_log_found *found, const char *why)
 {
 	struct beside *beside = arg;
@@ -56,6 +62,7 @@ static void take_names(void *arg, uint64_t at, const struct ptx_log_found *found
 	log->names.area = !area;
 }
 
+/* The first pass over lists only finds the last block and whether it is valid. */
 static void see_lists(void *arg, uint64_t at, const struct ptx_log_found *found, const char *why)
 {
 	struct beside *beside = arg;
@@ -65,6 +72,11 @@ static void see_lists(void *arg, uint64_t at, const struct ptx_log_found *found,
 	beside->last_is_bad = !payload_of(beside, found);
 }
 
+/*
+ * Overwrites the header of an invalid last block with zeros, so that a reader's search ends there
+ * and a new block can be written at its place. If valid blocks of this log follow it, it is not the
+ * last one, and the damage stays (W2). A failed write does no harm: the block stays invalid.
+ */
 static void remove_last(struct beside *beside, uint64_t end)
 {
 	static const char nothing[sizeof(struct ptx_log_block)];
@@ -80,6 +92,11 @@ static void remove_last(struct beside *beside, uint64_t end)
 	ptx_log_window_forget(beside->window);
 }
 
+/*
+ * The second pass reads the valid blocks up to the first damage. Behind it numbers are still noted,
+ * because the tail's blocks continue them (N2), but entries are not: no reader reads them (R6), and
+ * without the damaged block the order of entries is unknown.
+ */
 static void take_lists(void *arg, uint64_t at, const struct ptx_log_found *found, const char *why)
 {
 	struct beside *beside = arg;
@@ -90,6 +107,7 @@ static void take_lists(void *arg, uint64_t at, const struct ptx_log_found *found
 	(void)why;
 	if (!payload || found->block.number != log->number[found->block.type])
 		beside->is_damaged = true;
+	/* A block with a valid header has used its number, whatever its payload is. */
 	if (found)
 		ptx_log_follow(log->number, &found->block);
 	if (beside->is_damaged || beside->err)
@@ -108,6 +126,7 @@ static void take_lists(void *arg, uint64_t at, const struct ptx_log_found *found
 	log->lists.at = found->end;
 }
 
+/* Truncates a file that ends within the areas, behind its last whole block. Errors do no harm. */
 static void cut(struct beside *beside)
 {
 	const struct ptx_log *log = beside->log;
@@ -119,6 +138,10 @@ static void cut(struct beside *beside)
 	ptx_log_window_forget(beside->window);
 }
 
+/*
+ * Both lists passes are necessary: the first may remove or cut the last block, and only then the
+ * offset for the next block is known. With both areas of names damaged, area 0 is written first.
+ */
 int ptx_log_resume_beside(struct ptx_log *log, struct ptx_log_window *window, bool has_events)
 {
 	const struct ptx_log_header *h = log->header;
@@ -130,11 +153,13 @@ int ptx_log_resume_beside(struct ptx_log *log, struct ptx_log_window *window, bo
 		log->names.area = !(log->names.damaged & 1);
 	log->lists.at = h->lists_offset;
 	ptx_log_visit_lists(window, h, see_lists, &beside);
+	/* No slot was written yet, so nothing behind the areas is lost. */
 	if (window->file_bytes <= h->slots_offset && window->file_bytes > beside.whole_end)
 		cut(&beside);
 	else if (beside.last_is_bad)
 		remove_last(&beside, end);
 	ptx_log_visit_lists(window, h, take_lists, &beside);
+	/* No room in the area any more: the tail has all entries. */
 	if (beside.is_damaged)
 		log->lists.at = end;
 	return beside.err;

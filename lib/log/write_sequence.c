@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_sequence.c - APPEND and UNTIL_FULL: one block behind the other.
+ * log/write_sequence.c - the arrangement of sequences, for APPEND and UNTIL_FULL: each block begins
+ * where the previous one ends.
+ *
+ * The order of blocks carries a promise: names, schemas, objects and mappings precede the first
+ * block of events that uses them (3.5, 3.10), and an INDEX block follows its 1024th DATA block
+ * (3.6). In a pipe a part of a block cannot be taken back, so a block that was begun goes first.
  */
 #include "log/writer.h"
 
+/* The block is in the file: updates the index, the sum (3.8), and begins an empty block. */
 static void written(struct ptx_log *log, size_t bytes)
 {
 	struct ptx_log_sum *sum = &log->sum;
@@ -21,6 +27,11 @@ static void written(struct ptx_log *log, size_t bytes)
 	ptx_log_block_begin(log);
 }
 
+/*
+ * Seals and sends the block. If a write into a file fails, the block is opened again, so that later
+ * events can still join it, and the next attempt writes it anew at the same place. In a pipe the
+ * sealed bytes must stay as they are once some of them are sent (W1).
+ */
 static int send_block(struct ptx_log *log)
 {
 	size_t bytes = ptx_log_block_seal(log, 0);
@@ -33,15 +44,20 @@ static int send_block(struct ptx_log *log)
 	return err;
 }
 
+/*
+ * Each step ends at the first error and is repeated by the next call; steps that succeeded have
+ * nothing left to write then.
+ */
 int ptx_log_write_sequence(struct ptx_log *log)
 {
 	int err = ptx_log_side_send(log);
 
-	/* Part of it is in the pipe: nothing may come between. */
+	/* A part of the block is in the pipe, so nothing else may be written before its rest. */
 	if (!err && log->block.sealed)
 		err = send_block(log);
 	if (!err && log->index.places == PTX_LOG_INDEX_BLOCKS)
 		err = ptx_log_index_send(log);
+	/* New names go out even without events: a reader of a growing log then knows them. */
 	if (!err && ptx_log_names_wait(log)) {
 		err = ptx_log_names_prepare(log, false, log->at);
 		if (!err)
@@ -53,7 +69,8 @@ int ptx_log_write_sequence(struct ptx_log *log)
 		err = send_block(log);
 	if (!err && log->index.places == PTX_LOG_INDEX_BLOCKS)
 		err = ptx_log_index_send(log);
-	if (!err && log->block.crowded) { /* nothing was in it: an event larger than room */
+	/* The block is empty by now, so an event that found no room may try again. */
+	if (!err && log->block.crowded) {
 		log->block.crowded = false;
 		ptx_log_block_make_room(log);
 	}

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/writer.h - what the files of this room that write a log share: struct ptx_log.
+ * log/writer.h - struct ptx_log, for the files of this room that write a log.
  *
- * An event's way: write_append.c gathers events in the block, which format_pack.c packs;
- * write_file.c sends bytes to the file and remembers where it stopped; write_sequence.c and
- * write_loop.c decide what goes where, for the two arrangements; write_complete.c ends the log.
+ * The path of an event: write_append.c stores it in the block; format_pack.c packs the block;
+ * write_sequence.c or write_loop.c chooses the place in the file, for the two arrangements;
+ * write_file.c sends the bytes and remembers where a failed write stopped; write_complete.c ends
+ * the log.
  *
- * Two things wait to be sent: the block, and the side, a buffer for one block of another type.
- * A thing that is part sent to a pipe must be finished before anything else can go.
+ * Two buffers may wait to be sent: the block of events, and the side, which has one block of any
+ * other type. If part of a buffer is in a pipe, the rest of it must be written before anything
+ * else (FORMAT 1.4, W1).
+ *
+ * All functions have the contract of log/log.h: one caller at a time, an error number as result,
+ * errno unchanged.
  */
 #ifndef PTX_LOG_WRITER_H
 #define PTX_LOG_WRITER_H
@@ -26,22 +31,23 @@
 /* The block being filled. */
 struct ptx_log_filling {
 	uint8_t *bytes;       /* header, records, then room for the table of threads */
-	uint8_t *packed;      /* the same packed, of PTX_LOG_BLOCK_RECORDS at most */
+	uint8_t *packed;      /* the packed form, of at most PTX_LOG_BLOCK_RECORDS of records */
 	struct ptx_log_packer *packer; /* NULL: the blocks of this log are not packed */
-	uint8_t *out;         /* sealed: bytes or packed, and how much of it there is */
-	size_t out_bytes;
-	size_t records_max;   /* bytes of records in a block, */
-	size_t record_max;    /* but one record alone may take this much */
+	uint8_t *out;         /* of a sealed block: bytes or packed */
+	size_t out_bytes;     /* its length */
+	size_t records_max;   /* bytes of records in a block */
+	size_t record_max;    /* bytes of a single record, which may be more than records_max */
 	uint32_t sources_max;
 	uint32_t sources;
 	struct ptx_log_source *source;
 	uint16_t *hash;       /* index into source[] + 1, or 0 */
 	uint32_t hash_size;
 	uint64_t first_record;
-	bool sealed;          /* header and table stand; no event may follow */
-	bool crowded;         /* put found no room: the block is to be closed */
+	bool sealed;          /* header and table are complete; no event may follow */
+	bool crowded;         /* an event found no room: the next write ends the block */
 };
 
+/* A block of another type than DATA, from ptx_log_side_payload() until it is in the file. */
 struct ptx_log_side {
 	uint8_t *bytes;
 	size_t room;
@@ -49,6 +55,7 @@ struct ptx_log_side {
 	uint64_t offset;
 };
 
+/* The names of event types: those that are known, in the file, and in the side. */
 struct ptx_log_names {
 	char (*name)[PTX_TYPE_NAME_BYTES];
 	uint64_t known[PTX_TYPE_MAX / 64];
@@ -59,6 +66,7 @@ struct ptx_log_names {
 	unsigned damaged;
 };
 
+/* Schemas, objects and mappings, with the same three states. */
 struct ptx_log_lists {
 	char *schema[PTX_TYPE_MAX]; /* NULL: none */
 	uint64_t known[PTX_TYPE_MAX / 64];
@@ -69,19 +77,20 @@ struct ptx_log_lists {
 	size_t objects_room;
 	size_t objects_written;
 	size_t objects_waiting;
-	size_t objects_taken; /* of a log that is gone on with: they are not put again */
-	uint8_t *mapping;     /* entries as they stand in the file */
+	size_t objects_taken; /* objects read from a dead writer's log: they are not added again */
+	uint8_t *mapping;     /* entries with the layout of the file */
 	size_t mapping_bytes, mapping_room;
-	size_t path_bytes;    /* of them all */
+	size_t path_bytes;    /* of all entries */
 	uint32_t mappings;
-	bool mappings_ended;  /* the last says that no more is known */
+	bool mappings_ended;  /* the last entry means that nothing further is known */
 	struct ptx_log_mappings {
 		size_t bytes;
 		uint32_t count;
-	} mappings_written, mappings_waiting; /* from the first on */
-	uint64_t at;          /* slots: where the next block goes in their area */
+	} mappings_written, mappings_waiting; /* each counts from the first entry */
+	uint64_t at;          /* slots: offset in the lists area of the next block */
 };
 
+/* The places of DATA blocks since the last INDEX block, and those of all INDEX blocks. */
 struct ptx_log_index {
 	struct ptx_log_place *place; /* of PTX_LOG_INDEX_BLOCKS */
 	uint32_t places;
@@ -97,47 +106,52 @@ struct ptx_log {
 	struct ptx_log_hot hot;
 	struct ptx_log_filling block;
 	uint32_t policy;
-	_Atomic bool full;    /* asked for by others than who writes, too */
-	bool positional;      /* the file can seek: writes name their place */
+	_Atomic bool full;    /* any thread may read it, see ptx_log_is_full() */
+	bool positional;      /* the file can seek: each write has an offset */
 	bool regular;
-	bool header_waits;    /* clear could not write it */
+	bool header_waits;    /* ptx_log_clear() could not write the header */
 	int fd;
-	struct ptx_file file;    /* what fd is */
-	uint64_t file_bytes;     /* so far it was written */
+	struct ptx_file file; /* identity of the file behind fd */
+	uint64_t file_bytes;  /* end of the written part */
 	uint64_t log_size;    /* UNTIL_FULL, LOOP */
 	uint64_t at;          /* where the next block of a sequence begins */
-	size_t sent;          /* of the block or the side, whichever is on its way */
+	size_t sent;          /* bytes of the block or the side that are in the file already */
 	struct ptx_log_side side;
 	struct ptx_log_names names;
 	struct ptx_log_lists lists;
 	struct ptx_log_index index;
 	uint32_t guardian_pid;   /* 0: none */
 	uint64_t guardian_start;
-	struct ptx_log_sum sum; /* of what was written */
+	struct ptx_log_sum sum;  /* of the written blocks */
 	uint64_t number[PTX_LOG_TYPES];
 	struct ptx_log_header *header;
 	struct ptx_log_loop *loop; /* NULL: a sequence */
 };
 
+/* Bytes of records in the block. */
 static inline size_t ptx_log_used(const struct ptx_log *log)
 {
 	return (size_t)(log->hot.at - (log->block.bytes + sizeof(struct ptx_log_block)));
 }
 
-/* write_new.c: memory only. The largest record of a stream with these attributes. */
+/*
+ * write_new.c. ptx_log_new() allocates a log without a file. EINVAL: the policy does not exist or
+ * log_size is too small (WITHLOG-11); ENOMEM. ptx_log_free() frees it and leaves the descriptor.
+ * ptx_log_record_max() returns the bytes of the largest record of a stream with these attributes.
+ */
 int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *origin,
 		struct ptx_log **log);
 void ptx_log_free(struct ptx_log *log);
 size_t ptx_log_record_max(const struct ptx_attr *attr);
 
-/* As ptx_log_create(), with a given origin. */
+/* write_file.c: as ptx_log_create(), with the given origin. */
 int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
 			const struct ptx_log_origin *origin, struct ptx_log **log);
 
 /*
- * write_append.c. Begins an empty block.
- * make_room computes again how many bytes the block may hold.
- * seal ends the block with its table and checksums and returns its size; unseal undoes that.
+ * write_append.c. begin() makes the block empty. make_room() computes again how many bytes of
+ * records the block may still get. seal() ends the block with its table and checksums and returns
+ * its size in bytes; oldest is the field of the block header. unseal() lets events follow again.
  */
 void ptx_log_block_begin(struct ptx_log *log);
 void ptx_log_block_make_room(struct ptx_log *log);
@@ -145,13 +159,18 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest);
 void ptx_log_block_unseal(struct ptx_log *log);
 
 /*
- * write_file.c: the descriptor still is the log's file, else EBADF: the program has closed it, and
- * may have another file there. Every use of the descriptor asks first.
+ * write_file.c: EBADF unless the descriptor is still the log's file. The program may have closed it
+ * and have another file at the same number, so each use of the descriptor checks first.
  */
 int ptx_log_check_file(const struct ptx_log *log);
 
-/* write_file.c: sends bytes, or the rest of them. The side: room for a payload behind its header,
- * NULL without memory; ready to go; gone. */
+/*
+ * write_file.c. ptx_log_send() writes bytes, or the rest of them after a failed call; offset counts
+ * in files that can seek. side_payload() returns zeroed room for a payload behind a block header,
+ * NULL without memory or if the payload would exceed B5. side_ready() completes that block; it is
+ * then sent before any other. side_send() sends the side, if there is one. write_header() writes
+ * the header with an open closing area.
+ */
 int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t offset);
 void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes);
 void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payload_bytes,
@@ -160,9 +179,11 @@ int ptx_log_side_send(struct ptx_log *log);
 int ptx_log_write_header(struct ptx_log *log);
 
 /*
- * write_names.c: some were not written, or their block is damaged; puts names into the side, those
- * not yet written or all; in slots, writes all into the areas that need them; a block was sent; of
- * a log that is gone on with: what a block has; all of them wait again.
+ * write_names.c. wait(): some names are not in the file, or an area has a damaged block.
+ * prepare(): makes a NAMES block in the side, of all names or of the unwritten ones; ENOMEM.
+ * write_slots(): writes all names to each area that needs them. sent(): the block in the side is in
+ * the file. take(): adds the names of a block of a dead writer's log. clear(): marks all names as
+ * unwritten.
  */
 bool ptx_log_names_wait(const struct ptx_log *log);
 int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset);
@@ -173,9 +194,11 @@ void ptx_log_names_take(struct ptx_log *log, const struct ptx_log_block *block,
 void ptx_log_names_clear(struct ptx_log *log);
 
 /*
- * write_lists.c: is there anything; what was not written yet goes to the file; a block of either
- * type was sent; all of it waits again; for the end: into the side. Of a log that is gone on with:
- * what a block has.
+ * write_lists.c. any(): there is a schema, an object or a mapping. write(): writes the entries that
+ * are not in the file; in slots, those that fit in the lists area. sent(): the block of this type
+ * in the side is in the file. clear(): marks all entries as unwritten. prepare(): makes a block in
+ * the side, of all entries or of the unwritten ones; ENOMEM. take(): adds the entries of a block of
+ * a dead writer's log; ENOMEM.
  */
 bool ptx_log_lists_any(const struct ptx_log *log);
 int ptx_log_lists_write(struct ptx_log *log);
@@ -184,7 +207,10 @@ void ptx_log_lists_clear(struct ptx_log *log);
 void ptx_log_lists_free(struct ptx_log *log);
 int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset);
 int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset);
-/* write_mappings.c: likewise; some were not written, and in slots, there is room for them. */
+/*
+ * write_mappings.c, likewise. wait(): some mappings are not in the file, and in slots they have
+ * room there.
+ */
 bool ptx_log_mappings_wait(const struct ptx_log *log);
 int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset);
 int ptx_log_mappings_take(struct ptx_log *log, const struct ptx_log_block *block,
@@ -194,27 +220,38 @@ int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block,
 int ptx_log_objects_take(struct ptx_log *log, const struct ptx_log_block *block,
 			 const void *payload);
 
-/* write_index.c: room for one more INDEX block to be remembered; a DATA block at offset; what was
- * noted goes out as an INDEX block, all INDEX blocks as TOP. */
+/*
+ * write_index.c. reserve(): allocates room for one more entry of TOP; ENOMEM. note(): adds the
+ * place of a DATA block; the caller sends the index after each PTX_LOG_INDEX_BLOCKS. send(): writes
+ * the noted places as an INDEX block. top_send(): writes the places of all INDEX blocks.
+ */
 int ptx_log_index_reserve(struct ptx_log *log);
 void ptx_log_index_note(struct ptx_log *log, uint64_t offset, uint64_t first_record,
 			int64_t time_min, int64_t time_max);
 int ptx_log_index_send(struct ptx_log *log);
-/* The same of an INDEX block that is in the file already; false: it cannot be. */
+/*
+ * Accepts an INDEX block of a dead writer's log, at offset. Returns false if it differs from the
+ * noted places, or without memory: the block is then not part of the log.
+ */
 bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset, const struct ptx_log_place *place,
 			 size_t count);
 int ptx_log_top_send(struct ptx_log *log);
 void ptx_log_index_clear(struct ptx_log *log);
 
+/* write_sequence.c: writes everything that waits. */
 int ptx_log_write_sequence(struct ptx_log *log);
 
-/* write_resume_beside.c, of slots: takes what the names areas and the lists area have. ENOMEM. */
+/*
+ * write_resume_beside.c: reads the names areas and the lists area of a dead writer's log of slots.
+ * has_events: some slot has a block. ENOMEM.
+ */
 struct ptx_log_window;
 int ptx_log_resume_beside(struct ptx_log *log, struct ptx_log_window *window, bool has_events);
 
 /*
- * write_loop.c. records_max for a limit; events of the block that are in the file, and their bytes;
- * for the end: the index of what counts is sent, the tail's place and the sum are set.
+ * write_loop.c. ptx_log_loop_records() returns records_max for a log_size. create() allocates the
+ * state of a LOOP log and sets the areas of its header; ENOMEM. clear() forgets all blocks. write()
+ * writes everything that waits.
  */
 size_t ptx_log_loop_records(uint64_t log_size);
 int ptx_log_loop_create(struct ptx_log *log);
@@ -223,12 +260,18 @@ void ptx_log_loop_clear(struct ptx_log *log);
 int ptx_log_write_loop(struct ptx_log *log);
 
 /*
- * Of a log that is gone on with: a block that counts, of slot, after those before it; then what
- * slots there are. ENOMEM.
+ * Rebuild the state from a dead writer's log: take() adds a block that counts, in this slot, in the
+ * order of numbers; then taken() gets the number of slots in the file. EINVAL: the block does not
+ * fit a log of these attributes; ENOMEM.
  */
 int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 		      const uint8_t *records, uint32_t slot);
 int ptx_log_loop_taken(struct ptx_log *log, uint32_t slots);
+/*
+ * Events of the current block that are in the file, and their bytes; 0 in a sequence. Then the
+ * counts of overwritten events; then, for the end of the log: end() sets the sum and the offset of
+ * the tail, index() writes the INDEX blocks of all blocks that count.
+ */
 uint32_t ptx_log_loop_written(const struct ptx_log *log);
 size_t ptx_log_loop_written_bytes(const struct ptx_log *log);
 const struct ptx_log_tally *ptx_log_loop_overwritten(const struct ptx_log *log);
