@@ -30,33 +30,33 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 {
 	struct ptx_drain *drain = census->drain;
 	const struct ptx_source *source = drain->source[index];
-	struct ptx_place place = source->place;
+	struct ptx_reader reader = source->reader;
 	struct ptx_ident whose = source->ident;
 	uint32_t next = source->records;
-	bool known = place.link != 0;
+	bool known = reader.place.link != 0;
 	const bool control = index == 0;
 	unsigned losses = 0;
 
-	count_records(census, &whose, control, source->buffer + source->at,
+	reader.buffer = buffer;
+	count_records(census, &whose, control, source->reader.buffer + source->at,
 		      source->end - source->at, UINT32_MAX);
 	for (; census->looks; census->looks--) {
-		struct ptx_ident ident;
-		uint32_t bytes, records, before, end;
+		const struct ptx_ident *ident = &reader.ident;
+		uint32_t records, before, end;
 		uint64_t last;
-		bool fresh = false;
 
 		if (known && source->published - next - 1 >= INT32_MAX)
 			/* that was all; or it was overwritten, and what is here now came later */
 			return;
-		switch (ptx_ring_look(drain->rings, index, &place, buffer, &bytes, &ident,
-				      &fresh)) {
+		switch (ptx_ring_look(&reader)) {
 		case PTX_CLAIM_NOTHING:
 			return;
 		case PTX_CLAIM_LOST:
 			if (++losses > PTX_LOSSES_MOST)
 				return;
-			if (known ? ptx_ring_find_from(drain->rings, index, next, &place, &before) :
-				    ptx_ring_find(drain->rings, index, &place, &before)) {
+			if (known ? ptx_ring_find_from(drain->rings, index, next, &reader.place,
+						       &before) :
+				    ptx_ring_find(drain->rings, index, &reader.place, &before)) {
 				next = before;
 				known = true;
 			}
@@ -64,16 +64,16 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 		case PTX_CLAIM_BYTES:
 			break;
 		}
-		if (fresh) {
-			if (known && ident.spare - next > INT32_MAX)
+		if (reader.fresh) {
+			if (known && ident->spare - next > INT32_MAX)
 				return; /* hostile */
-			whose = ident;
-			next = ident.spare;
+			whose = *ident;
+			next = ident->spare;
 			known = true;
 			if (source->published - next > INT32_MAX)
 				return;
 		}
-		end = ptx_records_check(drain->rings, buffer, bytes, &records, &last);
+		end = ptx_records_check(drain->rings, buffer, reader.bytes, &records, &last);
 		count_records(census, &whose, control, buffer, end, source->published - next);
 		next += records;
 	}

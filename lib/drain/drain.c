@@ -42,7 +42,7 @@ int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,
 void ptx_drain_destroy(struct ptx_drain *drain)
 {
 	for (uint32_t i = 0; i < drain->sources; i++) {
-		free(drain->source[i]->buffer);
+		free(drain->source[i]->reader.buffer);
 		free(drain->source[i]);
 	}
 	free(drain->source);

@@ -58,9 +58,8 @@ struct ptx_drain_event {
 /* One ring as the drain sees it. */
 struct ptx_source {
 	uint64_t key;          /* time of the next record, UINT64_MAX = none at hand */
-	unsigned char *buffer; /* claimed records */
-	uint32_t at, end;
-	struct ptx_place place;
+	struct ptx_reader reader; /* its buffer has claimed records, */
+	uint32_t at, end;         /* of which these are left */
 	struct ptx_ident ident; /* whose the next record is */
 	size_t line;            /* in account.thread; SIZE_MAX = look it up */
 	uint64_t last;          /* time of the last record claimed */

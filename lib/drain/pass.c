@@ -49,11 +49,13 @@ static bool add_source(struct ptx_drain *drain)
 	source = calloc(1, sizeof *source);
 	if (!source)
 		return false;
-	source->buffer = malloc(drain->rings->geometry.chunk_room);
-	if (!source->buffer) {
+	source->reader.buffer = malloc(drain->rings->geometry.chunk_room);
+	if (!source->reader.buffer) {
 		free(source);
 		return false;
 	}
+	source->reader.rings = drain->rings;
+	source->reader.ring = drain->sources;
 	source->key = UINT64_MAX;
 	source->line = SIZE_MAX;
 	drain->source[drain->sources++] = source;
@@ -136,18 +138,16 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 	 * Where none is left all that the last pass saw has been taken: somebody writes for ever.
 	 */
 	for (unsigned losses = 0; drain->takes && losses < PTX_LOSSES_MOST; drain->takes--) {
-		uint32_t bytes = 0, records, before;
-		struct ptx_ident ident;
+		struct ptx_reader *reader = &source->reader;
+		uint32_t records, before;
 		uint64_t last;
-		bool fresh = false;
 
-		switch (ptx_ring_take(drain->rings, index, &source->place, source->buffer, &bytes,
-				      &ident, &fresh)) {
+		switch (ptx_ring_take(reader)) {
 		case PTX_CLAIM_NOTHING:
 			return;
 		case PTX_CLAIM_LOST:
 			losses++;
-			if (ptx_ring_find(drain->rings, index, &source->place, &before)) {
+			if (ptx_ring_find(drain->rings, index, &reader->place, &before)) {
 				drain->gap = drain->gap ||
 					     (before != source->records && is_missed(drain));
 				source->records = before;
@@ -156,14 +156,15 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		case PTX_CLAIM_BYTES:
 			break;
 		}
-		if (fresh) {
-			source->ident = ident;
+		if (reader->fresh) {
+			source->ident = reader->ident;
 			source->line = SIZE_MAX;
-			source->records = ident.spare; /* as was found; and what it is at first */
+			/* as was found; and what it is at first */
+			source->records = reader->ident.spare;
 		}
-		source->end =
-			ptx_records_check(drain->rings, source->buffer, bytes, &records, &last);
-		if (source->end < bytes)
+		source->end = ptx_records_check(drain->rings, reader->buffer, reader->bytes,
+						&records, &last);
+		if (source->end < reader->bytes)
 			count_damage(drain);
 		source->records += records;
 		if (!drain->is_snapshot && last > ptx_clock_now() + ptx_clock_ticks(FUTURE_NS)) {
@@ -174,7 +175,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 			continue;
 		if (last > source->last)
 			source->last = last;
-		source->key = ((const struct ptx_record *)(const void *)source->buffer)->time;
+		source->key = ((const struct ptx_record *)(const void *)reader->buffer)->time;
 		return;
 	}
 	drain->outrun = true;

@@ -25,7 +25,7 @@ static inline struct ptx_source *ptx_step_first(const struct ptx_drain *drain)
 
 static inline const struct ptx_record *ptx_step_at(const struct ptx_source *source, uint32_t at)
 {
-	return (const void *)(source->buffer + at);
+	return (const void *)(source->reader.buffer + at);
 }
 
 static inline uint32_t ptx_step_size(const struct ptx_source *source, uint32_t at)
@@ -55,11 +55,12 @@ static inline void ptx_step_settle(struct ptx_drain *drain)
 static inline void ptx_step_note(struct ptx_drain *drain, uint32_t index)
 {
 	const struct ptx_source *source = drain->source[index];
-	uint64_t link = source->place.link;
+	const struct ptx_place *place = &source->reader.place;
 
 	atomic_store_explicit(&drain->rings->ring[index].delivered,
-			      ptx_delivered(ptx_link_generation(link), ptx_link_number(link),
-					    source->place.claimed - (source->end - source->at)),
+			      ptx_delivered(ptx_link_generation(place->link),
+					    ptx_link_number(place->link),
+					    place->claimed - (source->end - source->at)),
 			      memory_order_relaxed);
 }
 

@@ -99,7 +99,7 @@ static struct checkpoint *find(const struct ptx_drain *drain, uint64_t events)
 /* Behind what was delivered of the source's buffer. */
 static uint32_t done_of(const struct ptx_source *source)
 {
-	return source->place.claimed - (source->end - source->at);
+	return source->reader.place.claimed - (source->end - source->at);
 }
 
 static void fill(struct checkpoint *to, struct ptx_drain *drain, uint64_t events)
@@ -127,10 +127,10 @@ static void fill(struct checkpoint *to, struct ptx_drain *drain, uint64_t events
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		const struct ptx_source *source = drain->source[i];
 
-		if (!source->place.link)
+		if (!source->reader.place.link)
 			continue;
 		place[count].ring = i;
-		place[count].link = source->place.link;
+		place[count].link = source->reader.place.link;
 		place[count++].offset = done_of(source);
 	}
 	to->count = count;
@@ -181,7 +181,8 @@ void ptx_drain_settle(struct ptx_drain *drain)
 		return;
 	atomic_store_explicit(&drain->rings->region->taken, taken(drain), memory_order_relaxed);
 	for (uint32_t i = 0; i < drain->sources; i++) {
-		ptx_ring_done(drain->rings, &drain->source[i]->place, done_of(drain->source[i]));
+		ptx_ring_done(drain->rings, &drain->source[i]->reader.place,
+			      done_of(drain->source[i]));
 		ptx_step_note(drain, i);
 	}
 	ptx_ring_settle(drain->rings);
@@ -216,19 +217,20 @@ static void add_losses(struct ptx_ledger *account, const uint64_t *lost)
 void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char *buffer)
 {
 	struct ptx_source *source = drain->source[ring];
-	struct ptx_place place = { .link = source->place.link };
-	uint32_t bytes = 0, records, at = 0;
-	struct ptx_ident ident = { 0 };
+	const struct ptx_place *place = &source->reader.place;
+	struct ptx_reader reader = source->reader;
+	uint32_t bytes, records, at = 0;
+	struct ptx_ident ident;
 	uint64_t last;
-	bool fresh = false;
 
-	if (!ptx_ring_before(drain->rings, place.link, &source->records) ||
-	    source->place.claimed == 0 ||
-	    ptx_ring_look(drain->rings, ring, &place, buffer, &bytes, &ident, &fresh) !=
-		    PTX_CLAIM_BYTES)
+	reader.buffer = buffer;
+	reader.place.claimed = 0;
+	if (!ptx_ring_before(drain->rings, place->link, &source->records) || place->claimed == 0 ||
+	    ptx_ring_look(&reader) != PTX_CLAIM_BYTES)
 		return;
-	bytes = ptx_records_check(drain->rings, buffer, bytes, &records, &last);
-	while (at < bytes && at < source->place.claimed) {
+	ident = reader.ident;
+	bytes = ptx_records_check(drain->rings, buffer, reader.bytes, &records, &last);
+	while (at < bytes && at < place->claimed) {
 		const struct ptx_record *record = (const void *)(buffer + at);
 
 		if (record->len_flags & PTX_RECORD_IDENT)
@@ -284,7 +286,7 @@ static void find_gap(struct ptx_drain *drain, const struct checkpoint *from)
  */
 static bool control_was_taken(const struct ptx_drain *drain, const struct checkpoint *from)
 {
-	const struct ptx_place *now = &drain->source[PTX_CONTROL_RING]->place;
+	const struct ptx_place *now = &drain->source[PTX_CONTROL_RING]->reader.place;
 	const struct place *place = places_of(drain, from);
 	uint32_t count = from->count;
 
@@ -316,8 +318,8 @@ static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 		if (place->ring >= drain->sources)
 			continue;
 		source = drain->source[place->ring];
-		source->place.link = place->link;
-		source->place.claimed = place->offset & ~7u;
+		source->reader.place.link = place->link;
+		source->reader.place.claimed = place->offset & ~7u;
 	}
 }
 
@@ -325,22 +327,20 @@ int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
 {
 	struct ptx_rings *rings = drain->rings;
 	const uint64_t now = ptx_clock_ordered();
-	struct ptx_place place;
+	struct ptx_reader reader;
 	int err = 0;
 
 	if (drain->sources == 0)
 		return 0;
-	place = drain->source[PTX_CONTROL_RING]->place;
+	reader = drain->source[PTX_CONTROL_RING]->reader;
+	reader.buffer = buffer;
 	for (uint32_t tries = 0; !err && tries <= rings->geometry.chunks_max; tries++) {
-		uint32_t bytes = 0, records, at = 0;
-		struct ptx_ident ident;
+		uint32_t bytes, records, at = 0;
 		uint64_t last;
-		bool fresh = false;
 
-		if (ptx_ring_look(rings, PTX_CONTROL_RING, &place, buffer, &bytes, &ident,
-				  &fresh) != PTX_CLAIM_BYTES)
+		if (ptx_ring_look(&reader) != PTX_CLAIM_BYTES)
 			break;
-		bytes = ptx_records_check(rings, buffer, bytes, &records, &last);
+		bytes = ptx_records_check(rings, buffer, reader.bytes, &records, &last);
 		while (!err && at < bytes && last <= now) {
 			const struct ptx_record *record = (const void *)(buffer + at);
 			struct ptx_mark mark = { .ticks = record->time };
@@ -394,7 +394,7 @@ int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 	if (err)
 		goto out;
 	for (uint32_t i = 0; i < drain->sources; i++)
-		go_to_claim(drain->rings, i, &drain->source[i]->place);
+		go_to_claim(drain->rings, i, &drain->source[i]->reader.place);
 	if (from) {
 		drain->checkpoint = from == checkpoint_at(drain, 1);
 		go_on_from(drain, from);

@@ -69,7 +69,7 @@ static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_
 			       source->ident.thread, &run))
 		return 0;
 	while (at < end) {
-		const unsigned char *record = source->buffer + at;
+		const unsigned char *record = source->reader.buffer + at;
 		uint64_t first = ptx_record_first(record), ticks = ptx_record_time(record);
 		int64_t ns;
 

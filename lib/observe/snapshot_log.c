@@ -18,7 +18,7 @@ static void find_places(struct ptx_drain *drain, unsigned char *buffer)
 	const struct ptx_rings *rings = drain->rings;
 
 	for (uint32_t i = 0; i < drain->sources; i++) {
-		struct ptx_place *place = &drain->source[i]->place;
+		struct ptx_place *place = &drain->source[i]->reader.place;
 		uint64_t link = atomic_load_explicit(&rings->ring[i].first, memory_order_relaxed);
 
 		place->link = link;

@@ -89,106 +89,158 @@ void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint3
 				      memory_order_release);
 }
 
-static bool claim(struct ptx_rings *rings, struct ptx_place *place, uint32_t end)
+static bool claim(const struct ptx_reader *reader, uint32_t end)
 {
+	const struct ptx_place *place = &reader->place;
 	uint64_t generation = (uint64_t)ptx_link_generation(place->link) << 32;
 	uint64_t expected = generation | place->claimed;
 
 	return atomic_compare_exchange_strong_explicit( /* (F) with (E) in overwrite.c */
-		&rings->claimed[ptx_link_number(place->link)], &expected, generation | end,
+		&reader->rings->claimed[ptx_link_number(place->link)], &expected, generation | end,
 		memory_order_acq_rel, memory_order_acquire); /* lost: (J) comes next */
 }
 
-/* One step: bytes of the chunk at *place, or the chunk behind it. */
-static enum ptx_claim step(struct ptx_rings *rings, struct ptx_place *place, unsigned char *buffer,
-			   uint32_t *bytes, struct ptx_ident *ident, bool *fresh, bool for_good,
-			   bool *again)
+/* Goes to the ring's first chunk, if the reader has not entered the ring. False: it has none. */
+static bool enter(struct ptx_reader *reader)
 {
-	uint32_t number = ptx_link_number(place->link), end;
-	struct ptx_chunk *chunk;
-	uint64_t word, next;
+	const struct ptx_ring *ring = &reader->rings->ring[reader->ring];
 
-	*again = false;
+	if (reader->place.link != 0)
+		return true;
+	reader->place.link = atomic_load_explicit(&ring->current, memory_order_acquire);
+	if (reader->place.link == 0)
+		return false;
+	reader->place.link = atomic_load_explicit(&ring->first, memory_order_relaxed);
+	reader->place.claimed = 0;
+	return true;
+}
+
+/* The reader's chunk and its word; NULL: the chunk was overwritten. */
+static const struct ptx_chunk *chunk_of(const struct ptx_reader *reader, uint64_t *word)
+{
+	const struct ptx_rings *rings = reader->rings;
+	uint32_t number = ptx_link_number(reader->place.link);
+
 	if (!ptx_ring_reaches(rings, number))
-		return PTX_CLAIM_LOST;
-	chunk = ptx_ring_chunk(rings, number);
-	word = atomic_load_explicit(&rings->word[number],
-				    memory_order_acquire); /* (D) with (C) in ring_write.c */
-	if (!is_there(word, place->link))
-		return PTX_CLAIM_LOST;
-	end = ptx_head_offset(atomic_load_explicit(
+		return NULL;
+	*word = atomic_load_explicit(&rings->word[number],
+				     memory_order_acquire); /* (D) with (C) in ring_write.c */
+	return is_there(*word, reader->place.link) ? ptx_ring_chunk(rings, number) : NULL;
+}
+
+/*
+ * Copies the bytes behind the reader's place to its buffer. The result is where they end in the
+ * chunk, 0 if there are none. The copy is valid only if the chunk's word or the claim says so
+ * afterwards.
+ */
+static uint32_t copy_new(struct ptx_reader *reader, const struct ptx_chunk *chunk)
+{
+	const struct ptx_rings *rings = reader->rings;
+	const uint32_t claimed = reader->place.claimed;
+	uint32_t end = ptx_head_offset(atomic_load_explicit(
 		&chunk->head, memory_order_acquire)); /* (B) with (A) in ring_write.h */
+
 	if (end > rings->geometry.chunk_room)
 		end = (uint32_t)rings->geometry.chunk_room;
 	end &= ~7u;
-	if (end > place->claimed) {
-		*fresh = place->claimed == 0;
-		*bytes = end - place->claimed;
-		copy_out(buffer, chunk->records + place->claimed, *bytes);
-		if (*fresh)
-			copy_out((unsigned char *)ident, (const unsigned char *)&chunk->ident,
-				 sizeof *ident);
-		if (for_good) {
-			if (!rings->debts && !claim(rings, place, end))
-				return PTX_CLAIM_LOST;
-		} else if (atomic_load_explicit(&rings->word[number], memory_order_acquire) !=
-				   word &&
-			   !is_there(atomic_load_explicit(&rings->word[number],
-							  memory_order_relaxed), place->link))
-			return PTX_CLAIM_LOST;
-		place->claimed = end;
-		return PTX_CLAIM_BYTES;
-	}
+	if (end <= claimed)
+		return 0;
+	reader->fresh = claimed == 0;
+	reader->bytes = end - claimed;
+	copy_out(reader->buffer, chunk->records + claimed, reader->bytes);
+	if (reader->fresh)
+		copy_out((unsigned char *)&reader->ident, (const unsigned char *)&chunk->ident,
+			 sizeof reader->ident);
+	return end;
+}
+
+/*
+ * The link from the reader's chunk, all of which it has, to the next one. NOTHING: the writer may
+ * still add to the chunk. BYTES: *next is the link.
+ */
+static enum ptx_claim next_of(const struct ptx_reader *reader, const struct ptx_chunk *chunk,
+			      uint64_t word, uint64_t *next)
+{
+	const uint32_t number = ptx_link_number(reader->place.link);
+
 	if (ptx_word_state(word) != PTX_CHUNK_CLOSED)
 		return PTX_CLAIM_NOTHING;
-	next = atomic_load_explicit(&chunk->next, memory_order_acquire); /* before the word again */
-	if (atomic_load_explicit(&rings->word[number], memory_order_acquire) != word || next == 0)
+	*next = atomic_load_explicit(&chunk->next, memory_order_acquire); /* before the word */
+	if (atomic_load_explicit(&reader->rings->word[number], memory_order_acquire) != word)
 		return PTX_CLAIM_LOST;
-	if (for_good &&
-	    !(rings->debts && owe(rings->debts, number, word, rings->geometry.chunks_max)))
+	return *next ? PTX_CLAIM_BYTES : PTX_CLAIM_LOST;
+}
+
+/* A reader that keeps chunks (debts) says by ptx_ring_done() what it no longer needs. */
+static bool claims(const struct ptx_reader *reader, uint32_t end)
+{
+	return reader->rings->debts || claim(reader, end);
+}
+
+static void leave(const struct ptx_reader *reader, uint64_t word)
+{
+	struct ptx_rings *rings = reader->rings;
+	const uint32_t number = ptx_link_number(reader->place.link);
+
+	if (!rings->debts || !owe(rings->debts, number, word, rings->geometry.chunks_max))
 		free_chunk(rings, number, word);
-	place->link = next;
-	place->claimed = 0;
-	*again = true;
-	return PTX_CLAIM_NOTHING;
 }
 
-static enum ptx_claim walk(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
-			   unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
-			   bool *fresh, bool for_good)
+enum ptx_claim ptx_ring_take(struct ptx_reader *reader)
 {
-	if (place->link == 0) {
-		place->link = atomic_load_explicit(&rings->ring[ring].current,
-						   memory_order_acquire);
-		if (place->link == 0)
-			return PTX_CLAIM_NOTHING;
-		place->link = atomic_load_explicit(&rings->ring[ring].first, memory_order_relaxed);
-		place->claimed = 0;
-	}
+	if (!enter(reader))
+		return PTX_CLAIM_NOTHING;
 	/* A hostile chain could be a circle: no more steps than there are chunks. */
-	for (uint32_t i = 0; i <= rings->geometry.chunks_max; i++) {
-		bool again;
-		enum ptx_claim got =
-			step(rings, place, buffer, bytes, ident, fresh, for_good, &again);
+	for (uint32_t i = 0; i <= reader->rings->geometry.chunks_max; i++) {
+		uint64_t word, next;
+		const struct ptx_chunk *chunk = chunk_of(reader, &word);
+		enum ptx_claim found;
+		uint32_t end;
 
-		if (!again)
-			return got;
+		if (!chunk)
+			return PTX_CLAIM_LOST;
+		end = copy_new(reader, chunk);
+		if (end) {
+			if (!claims(reader, end))
+				return PTX_CLAIM_LOST;
+			reader->place.claimed = end;
+			return PTX_CLAIM_BYTES;
+		}
+		found = next_of(reader, chunk, word, &next);
+		if (found != PTX_CLAIM_BYTES)
+			return found;
+		leave(reader, word);
+		reader->place = (struct ptx_place){ .link = next };
 	}
 	return PTX_CLAIM_NOTHING;
 }
 
-enum ptx_claim ptx_ring_take(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
-			     unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
-			     bool *fresh)
+enum ptx_claim ptx_ring_look(struct ptx_reader *reader)
 {
-	return walk(rings, ring, place, buffer, bytes, ident, fresh, true);
-}
+	if (!enter(reader))
+		return PTX_CLAIM_NOTHING;
+	/* No more steps than there are chunks, as above: this reader does not break a circle. */
+	for (uint32_t i = 0; i <= reader->rings->geometry.chunks_max; i++) {
+		uint64_t word, next;
+		const struct ptx_chunk *chunk = chunk_of(reader, &word);
+		enum ptx_claim found;
+		uint32_t end;
 
-enum ptx_claim ptx_ring_look(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
-			     unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
-			     bool *fresh)
-{
-	return walk(rings, ring, place, buffer, bytes, ident, fresh, false);
+		if (!chunk)
+			return PTX_CLAIM_LOST;
+		end = copy_new(reader, chunk);
+		if (end) {
+			if (!chunk_of(reader, &word))
+				return PTX_CLAIM_LOST;
+			reader->place.claimed = end;
+			return PTX_CLAIM_BYTES;
+		}
+		found = next_of(reader, chunk, word, &next);
+		if (found != PTX_CLAIM_BYTES)
+			return found;
+		reader->place = (struct ptx_place){ .link = next };
+	}
+	return PTX_CLAIM_NOTHING;
 }
 
 bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *opened)

@@ -24,13 +24,28 @@ enum ptx_claim {
 };
 
 /*
- * Copies what is new in the reader's chunk to buffer (chunk_room bytes) and claims it. Moves on to
- * the next chunk, freeing the one before, when that was claimed whole. *fresh: the bytes begin a
- * chunk, whose header gave ident.
+ * The reader of one ring. A copy of it with a buffer of its own can look on from the same place and
+ * changes nothing for the first.
  */
-enum ptx_claim ptx_ring_take(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
-			     unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
-			     bool *fresh);
+struct ptx_reader {
+	struct ptx_rings *rings;
+	unsigned char *buffer; /* chunk_room bytes, the caller's */
+	uint32_t ring;
+	/* The next three describe the bytes in the buffer after PTX_CLAIM_BYTES. */
+	uint32_t bytes;
+	bool fresh;             /* they begin a chunk */
+	struct ptx_ident ident; /* of that chunk, if fresh */
+	struct ptx_place place;
+};
+
+/*
+ * Copies the new bytes of the reader's chunk to the buffer and claims them. Continues with the next
+ * chunk, and frees the one before, when that was claimed whole.
+ */
+enum ptx_claim ptx_ring_take(struct ptx_reader *reader);
+
+/* The same without claiming or freeing. */
+enum ptx_claim ptx_ring_look(struct ptx_reader *reader);
 
 /*
  * A reader that must not free what it has not put away, in a stream without policy LOOP: chunks
@@ -49,11 +64,6 @@ void ptx_ring_settle(struct ptx_rings *rings);
 
 /* What stands before offset in the reader's chunk is done with. */
 void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint32_t offset);
-
-/* The same without claiming or freeing: *place is the caller's own. */
-enum ptx_claim ptx_ring_look(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
-			     unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
-			     bool *fresh);
 
 /*
  * The oldest chunk of ring that is still there. *before: records of the ring before it, modulo

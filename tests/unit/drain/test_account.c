@@ -10,23 +10,17 @@ static struct writer one, two, quiet, more[RINGS];
 static unsigned looks, written, burst; /* at the first look at one; before each there is one more */
 static bool writes_meanwhile;
 
-enum ptx_claim __real_ptx_ring_look(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
-				    unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
-				    bool *fresh);
-enum ptx_claim __wrap_ptx_ring_look(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
-				    unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
-				    bool *fresh);
-enum ptx_claim __wrap_ptx_ring_look(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
-				    unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
-				    bool *fresh)
+enum ptx_claim __real_ptx_ring_look(struct ptx_reader *reader);
+enum ptx_claim __wrap_ptx_ring_look(struct ptx_reader *reader);
+enum ptx_claim __wrap_ptx_ring_look(struct ptx_reader *reader)
 {
 	looks++;
-	if (writes_meanwhile && ring == one.ring) {
+	if (writes_meanwhile && reader->ring == one.ring) {
 		writer_put_many(&one, 5000, 1 + burst);
 		written += 1 + burst;
 		burst = 0;
 	}
-	return __real_ptx_ring_look(rings, ring, place, buffer, bytes, ident, fresh);
+	return __real_ptx_ring_look(reader);
 }
 
 static void begin(int policy, unsigned chunks)

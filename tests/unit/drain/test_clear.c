@@ -167,23 +167,17 @@ END_TEST
 static bool overtakes; /* the writer, whenever the reader takes */
 static unsigned overtaken; /* so often more has the reader lost its place by the time it looks */
 
-enum ptx_claim __real_ptx_ring_take(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
-				    unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
-				    bool *fresh);
-enum ptx_claim __wrap_ptx_ring_take(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
-				    unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
-				    bool *fresh);
-enum ptx_claim __wrap_ptx_ring_take(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
-				    unsigned char *buffer, uint32_t *bytes, struct ptx_ident *ident,
-				    bool *fresh)
+enum ptx_claim __real_ptx_ring_take(struct ptx_reader *reader);
+enum ptx_claim __wrap_ptx_ring_take(struct ptx_reader *reader);
+enum ptx_claim __wrap_ptx_ring_take(struct ptx_reader *reader)
 {
-	if (overtaken && ring == one.ring) {
+	if (overtaken && reader->ring == one.ring) {
 		overtaken--;
 		return PTX_CLAIM_LOST;
 	}
-	if (overtakes && ring == one.ring)
+	if (overtakes && reader->ring == one.ring)
 		writer_put_many(&one, 1000, POOL_RECORDS);
-	return __real_ptx_ring_take(rings, ring, place, buffer, bytes, ident, fresh);
+	return __real_ptx_ring_take(reader);
 }
 
 /* CLEAR-01: a writer that goes round faster than the clearer reads, which gives up then */

@@ -209,7 +209,7 @@ START_TEST(one_that_is_half_written_is_not_taken)
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
 		ck_assert_uint_eq(stage.drain->account.total.lost[cause], 0);
 	/* What was settled is not read again. */
-	ck_assert_uint_gt(stage.drain->source[one.ring]->place.claimed, 0);
+	ck_assert_uint_gt(stage.drain->source[one.ring]->reader.place.claimed, 0);
 	ck_assert_uint_eq(pool_chunks_in(stage.pool, PTX_CHUNK_CLOSED), 6);
 	/* What is there still is not lost for that. */
 	before = stage.n;

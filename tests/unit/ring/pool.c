@@ -248,17 +248,15 @@ static void note(struct reader *reader, uint32_t ring, const unsigned char *byte
 enum ptx_claim reader_take(struct reader *reader, uint32_t ring)
 {
 	unsigned char *bytes = malloc(reader->pool->rings.geometry.chunk_room);
-	struct ptx_ident ident;
-	bool fresh = false;
-	uint32_t length;
-	enum ptx_claim got;
+	struct ptx_reader one = { .rings = &reader->pool->rings, .ring = ring, .buffer = bytes,
+				  .place = reader->place[ring] };
+	enum ptx_claim got = ptx_ring_take(&one);
 
-	got = ptx_ring_take(&reader->pool->rings, ring, &reader->place[ring], bytes, &length,
-			    &ident, &fresh);
+	reader->place[ring] = one.place;
 	if (got == PTX_CLAIM_BYTES) {
-		if (fresh)
-			reader->ident[ring] = ident;
-		note(reader, ring, bytes, length);
+		if (one.fresh)
+			reader->ident[ring] = one.ident;
+		note(reader, ring, bytes, one.bytes);
 	}
 	free(bytes);
 	return got;

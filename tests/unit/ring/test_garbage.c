@@ -77,9 +77,9 @@ static void do_something(struct ptx_chunk **chunk, uint32_t *ring, struct ptx_pl
 	struct ptx_record *record;
 	struct ptx_writer seen;
 	enum ptx_writer_loss loss;
-	uint32_t bytes, before;
+	struct ptx_reader one = { .rings = rings, .buffer = buffer, .place = *place };
+	uint32_t before;
 	uint64_t head;
-	bool fresh;
 
 	switch (random_word(&state) % 12) {
 	case 0:
@@ -125,12 +125,14 @@ static void do_something(struct ptx_chunk **chunk, uint32_t *ring, struct ptx_pl
 		(void)ptx_ring_published(rings);
 		break;
 	case 10:
-		ptx_ring_look(rings, (uint32_t)random_word(&state) % rings->geometry.rings, place,
-			      buffer, &bytes, &ident, &fresh);
+		one.ring = (uint32_t)random_word(&state) % rings->geometry.rings;
+		ptx_ring_look(&one);
+		*place = one.place;
 		break;
 	default:
-		ptx_ring_take(rings, (uint32_t)random_word(&state) % rings->geometry.rings, place,
-			      buffer, &bytes, &ident, &fresh);
+		one.ring = (uint32_t)random_word(&state) % rings->geometry.rings;
+		ptx_ring_take(&one);
+		*place = one.place;
 		break;
 	}
 }

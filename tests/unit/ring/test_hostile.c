@@ -164,14 +164,12 @@ static void begin(bool loop)
 static enum ptx_claim take(struct ptx_place *place)
 {
 	static unsigned char buffer[POOL_ROOM];
-	struct ptx_ident ident;
-	uint32_t bytes = 0;
-	enum ptx_claim got;
-	bool fresh;
+	struct ptx_reader one = { .rings = &pool->rings, .buffer = buffer, .place = *place };
+	enum ptx_claim got = ptx_ring_take(&one);
 
-	got = ptx_ring_take(&pool->rings, 0, place, buffer, &bytes, &ident, &fresh);
-	ck_assert_uint_le(bytes, POOL_ROOM);
-	ck_assert_uint_eq(bytes % 8, 0);
+	*place = one.place;
+	ck_assert_uint_le(one.bytes, POOL_ROOM);
+	ck_assert_uint_eq(one.bytes % 8, 0);
 	return got;
 }
 
@@ -239,18 +237,15 @@ END_TEST
 START_TEST(a_circle_of_chunks_is_left_by_who_only_looks)
 {
 	static unsigned char buffer[POOL_ROOM];
-	struct ptx_place place = { 0, 0 };
-	struct ptx_ident ident;
-	uint32_t bytes;
-	bool fresh;
+	struct ptx_reader one = { .buffer = buffer };
 
 	begin(false);
 	writer_put_many(&writer, 1, POOL_RECORDS + 1);
-	place.link = atomic_load(&pool->rings.ring[0].first);
-	atomic_store(&ptx_ring_chunk(&pool->rings, 0)->next, place.link);
+	one.rings = &pool->rings;
+	one.place.link = atomic_load(&pool->rings.ring[0].first);
+	atomic_store(&ptx_ring_chunk(&pool->rings, 0)->next, one.place.link);
 	atomic_store(&ptx_ring_chunk(&pool->rings, 0)->head, 0);
-	ck_assert_int_ne(ptx_ring_look(&pool->rings, 0, &place, buffer, &bytes, &ident, &fresh),
-			 PTX_CLAIM_BYTES);
+	ck_assert_int_ne(ptx_ring_look(&one), PTX_CLAIM_BYTES);
 }
 END_TEST
 

@@ -19,16 +19,16 @@ static void assert_growing(uint32_t tid)
 }
 
 static unsigned char buffer[POOL_ROOM];
-static uint32_t got_bytes;
-static struct ptx_ident got_ident;
-static bool got_fresh;
+static struct ptx_reader taker;
 static enum ptx_claim got;
 
 static void take(void *state)
 {
 	struct ptx_place *place = state;
 
-	got = ptx_ring_take(&pool->rings, 0, place, buffer, &got_bytes, &got_ident, &got_fresh);
+	taker = (struct ptx_reader){ .rings = &pool->rings, .buffer = buffer, .place = *place };
+	got = ptx_ring_take(&taker);
+	*place = taker.place;
 }
 
 /* As many events as make the writer come by the reader's chunk: _i of them. */
@@ -50,7 +50,7 @@ START_TEST(writers_at_any_instruction_of_a_claim_take_it_or_leave_it_whole)
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
 	steps_interrupt(take, write_on, &reader.place[0]);
 	if (got == PTX_CLAIM_BYTES) {
-		ck_assert_uint_eq(got_bytes, POOL_ROOM);
+		ck_assert_uint_eq(taker.bytes, POOL_ROOM);
 		for (unsigned i = 0; i < POOL_RECORDS; i++) {
 			memcpy(&value, buffer + i * POOL_RECORD + 24, sizeof value);
 			ck_assert_uint_eq(value, POOL_RECORDS + 1 + i);

@@ -9,10 +9,12 @@ static unsigned char buffer[POOL_ROOM];
 
 static enum ptx_claim look(struct ptx_place *place, uint32_t *bytes)
 {
-	struct ptx_ident ident;
-	bool fresh;
+	struct ptx_reader it = { .rings = &pool->rings, .buffer = buffer, .place = *place };
+	enum ptx_claim got = ptx_ring_look(&it);
 
-	return ptx_ring_look(&pool->rings, 0, place, buffer, bytes, &ident, &fresh);
+	*place = it.place;
+	*bytes = it.bytes;
+	return got;
 }
 
 START_TEST(a_ring_that_nobody_has_claimed_has_nothing)

@@ -74,13 +74,10 @@ START_TEST(data_of_every_length_up_to_two_hundred_arrives_whole)
 	unsigned char data[200], buffer[1 << 14];
 	struct pool *pool = pool_make_planned(8192, sizeof data, false);
 	const struct ptx_record *got = (const void *)buffer;
-	struct ptx_place place = { 0, 0 };
+	struct ptx_reader one = { .rings = &pool->rings, .buffer = buffer };
 	struct ptx_record *record;
-	struct ptx_ident ident;
 	struct writer writer;
 	uint64_t head;
-	uint32_t bytes;
-	bool fresh;
 
 	for (size_t i = 0; i < len; i++)
 		data[i] = (unsigned char)(i + 1);
@@ -91,11 +88,10 @@ START_TEST(data_of_every_length_up_to_two_hundred_arrives_whole)
 	ptx_copy_in((unsigned char *)(record + 1), data, len);
 	ptx_ring_enter(writer.chunk, head);
 	ptx_ring_commit(writer.chunk, record, head, ptx_record_size(len), 99);
-	ck_assert_int_eq(ptx_ring_take(&pool->rings, 0, &place, buffer, &bytes, &ident, &fresh),
-			 PTX_CLAIM_BYTES);
-	ck_assert_uint_eq(bytes, ptx_record_size(len));
-	ck_assert(fresh);
-	ck_assert_uint_eq(ident.tid, 1);
+	ck_assert_int_eq(ptx_ring_take(&one), PTX_CLAIM_BYTES);
+	ck_assert_uint_eq(one.bytes, ptx_record_size(len));
+	ck_assert(one.fresh);
+	ck_assert_uint_eq(one.ident.tid, 1);
 	ck_assert_uint_eq(got->len_flags, len | PTX_RECORD_TRUNCATED);
 	ck_assert_uint_eq(got->type, 1023);
 	ck_assert_uint_eq(got->source, 0);
