@@ -7,18 +7,12 @@
 #include "drain/step.h"
 #include "record/eventset.h"
 
-static bool is_admitted(const struct ptx_drain *drain, unsigned type)
-{
-	return atomic_load_explicit(&drain->rings->region->admit[type / 64],
-				    memory_order_relaxed) >> (type % 64) & 1;
-}
-
 static struct ptx_drain_event *queue(struct ptx_drain *drain, unsigned type, uint64_t ticks,
 				     const void *data, size_t len)
 {
 	struct ptx_drain_event *event = &drain->queue[drain->queued];
 
-	if (!is_admitted(drain, type) || drain->queued == PTX_DRAIN_QUEUE)
+	if (!ptx_region_admits(drain->rings->region, type) || drain->queued == PTX_DRAIN_QUEUE)
 		return NULL;
 	memset(event, 0, sizeof *event);
 	event->type = (uint16_t)type;

@@ -79,7 +79,7 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 	stop.time_ns = event->time_ns;
 	stop.data = &automatic;
 	flush->log_overrun = true;
-	if (atomic_load_explicit(&region->admit[0], memory_order_relaxed) >> POSIX_TRACE_STOP & 1) {
+	if (ptx_region_admits(region, POSIX_TRACE_STOP)) {
 		enum ptx_log_append put;
 
 		ptx_transfer_name(flush, POSIX_TRACE_STOP);

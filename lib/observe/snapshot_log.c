@@ -44,7 +44,7 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 
 	drain->running = true;
 	/* Without its START a STOP would never end. */
-	if (atomic_load_explicit(&region->admit[0], memory_order_relaxed) >> POSIX_TRACE_START & 1)
+	if (ptx_region_admits(region, POSIX_TRACE_START))
 		err = ptx_checkpoint_starts(drain, buffer);
 	for (size_t i = 0; i < drain->marks; i++) {
 		const struct ptx_mark *last =

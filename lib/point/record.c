@@ -92,12 +92,6 @@ void ptx_record_wake_and_leave(struct ptx_thread *thread, struct ptx_region *reg
 	atomic_store_explicit(&thread->frame[0], NULL, memory_order_release);
 }
 
-static bool is_admitted(const struct ptx_region *region, unsigned type)
-{
-	return atomic_load_explicit(&region->admit[type / 64], memory_order_relaxed) >>
-		       (type % 64) & 1;
-}
-
 /*
  * Returns whether this process opened the type. Its id may be known from another process of the
  * arena.
@@ -265,7 +259,7 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 		return false; /* being detached, of another process, or counted as lost */
 	kind = ptx_state_kind(atomic_load_explicit(&view->rings.region->state,
 						   memory_order_relaxed));
-	if ((kind != PTX_RUNNING && kind != PTX_FULL) || !is_admitted(view->rings.region, type))
+	if ((kind != PTX_RUNNING && kind != PTX_FULL) || !ptx_region_admits(view->rings.region, type))
 		return false;
 	if (kind == PTX_FULL) {
 		/* A full stream has no reader, or a slow one: its creator may be gone. */
@@ -401,7 +395,7 @@ static void lose_everywhere(struct ptx_thread *thread, unsigned type, enum ptx_w
 		kind = ptx_state_kind(atomic_load_explicit(&view->rings.region->state,
 							   memory_order_relaxed));
 		if ((kind == PTX_RUNNING || kind == PTX_FULL) &&
-		    is_admitted(view->rings.region, type))
+		    ptx_region_admits(view->rings.region, type))
 			lose_event(thread, view, type, loss);
 	}
 }

@@ -52,13 +52,6 @@ int ptx_control_open(struct ptx_stream *stream)
 	return stream->control ? 0 : ENOMEM;
 }
 
-/* Returns whether the filter admits the type. */
-static bool is_admitted(const struct ptx_region *region, unsigned type)
-{
-	return atomic_load_explicit(&region->admit[type / 64], memory_order_relaxed) >>
-		       (type % 64) & 1;
-}
-
 /*
  * Records an ident record if the last record of the ring was another thread's: the records that
  * follow are the caller's (SYSEV-05).
@@ -77,24 +70,6 @@ static bool sign_records(struct ptx_stream *stream, const struct ptx_ident *iden
 	stream->control_writer.tid = ident->tid;
 	stream->control_writer.thread = ident->thread;
 	return true;
-}
-
-/*
- * Writes a record with the time of the operation, not of the call, because the event must agree
- * with the mark that the drain has.
- */
-static void write_record(struct ptx_chunk *chunk, struct ptx_record *record, uint64_t head,
-			 unsigned type, const void *data, size_t len, uint64_t ticks,
-			 const void *address)
-{
-	ptx_record_fill(record, (uint32_t)len, type, (uint64_t)(uintptr_t)address);
-	ptx_copy_in((unsigned char *)(record + 1), data, len);
-	/*
-	 * The window is open only between ptx_ring_enter() and ptx_ring_commit(): a reader waits
-	 * for the event at most that long.
-	 */
-	ptx_ring_enter(chunk, head);
-	ptx_ring_commit(chunk, record, head, ptx_record_size(len), ticks);
 }
 
 /*
@@ -153,14 +128,21 @@ void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *da
 	uint64_t head;
 
 	/* System events obey the filter as well; their operation still happens (FILTER-11). */
-	if (!is_admitted(rings->region, type))
+	if (!ptx_region_admits(rings->region, type))
 		return;
 	record = reserve_record(stream, &ident, ptx_record_size(len), &head, &loss);
 	if (!record) {
 		lose_event(stream, type, loss);
 		return;
 	}
-	write_record(stream->control, record, head, type, data, len, ticks, address);
+	ptx_record_fill(record, (uint32_t)len, type, (uint64_t)(uintptr_t)address);
+	ptx_copy_in((unsigned char *)(record + 1), data, len);
+	/*
+	 * The time is that of the operation, not of the call, because the event must agree with the
+	 * mark that the drain has. A reader waits for the event while the window is open.
+	 */
+	ptx_ring_enter(stream->control, head);
+	ptx_ring_commit(stream->control, record, head, ptx_record_size(len), ticks);
 	atomic_thread_fence(memory_order_seq_cst); /* (M) with (N) in posix/getnext.c */
 	if (atomic_load_explicit(&rings->region->waiters, memory_order_relaxed))
 		ptx_ring_wake(rings->region);

@@ -132,7 +132,25 @@ static bool is_shared(const struct ptx_stream *stream)
 	       stream->attr.inheritance == POSIX_TRACE_INHERITED;
 }
 
-/* Makes the stream's parts: region, drain, control ring, log. After an error none remains. */
+/* Undoes what build_stream() has done so far. Nothing was recorded, so that an empty log remains. */
+static void demolish_stream(struct ptx_stream *stream, const char *backing)
+{
+	const struct ptx_log_status none = { 0 };
+
+	if (stream->flush) {
+		ptx_flush_stop(stream->flush);
+		ptx_flush_destroy(stream->flush, &none);
+	}
+	if (stream->drain)
+		ptx_drain_destroy(stream->drain);
+	if (stream->view)
+		ptx_view_withdraw(stream->view, backing);
+}
+
+/*
+ * Makes the stream's parts: region, drain, control ring, log. After an error the caller calls
+ * demolish_stream().
+ */
 static int build_stream(struct ptx_stream *stream, const char *backing, int file_desc)
 {
 	struct ptx_geometry geometry;
@@ -153,8 +171,7 @@ static int build_stream(struct ptx_stream *stream, const char *backing, int file
 		return err;
 	if (is_shared(stream) && stream->view->offset == 0) {
 		/* the arena's file has not so much room, and others map nothing else */
-		err = ENOMEM;
-		goto undo_view;
+		return ENOMEM;
 	}
 	/* CREATE-07. The first anchor of the time scale is the creation. */
 	created = ptx_clock_anchor();
@@ -164,7 +181,7 @@ static int build_stream(struct ptx_stream *stream, const char *backing, int file
 	ptx_stream_info_write(&stream->view->rings, &stream->attr, stream->target.pid);
 	err = ptx_drain_create(&stream->view->rings, &stream->attr, created, &stream->drain);
 	if (err)
-		goto undo_view;
+		return err;
 	stream->drain->arena = stream->target.arena;
 	/*
 	 * The word in the attachment in which processes count events that they could not record.
@@ -175,18 +192,13 @@ static int build_stream(struct ptx_stream *stream, const char *backing, int file
 	stream->drain->shared = is_shared(stream);
 	err = ptx_control_open(stream);
 	if (err)
-		goto undo_drain;
+		return err;
 	if (stream->kind == PTX_STREAM_LOGGED) {
 		err = open_log(stream, file_desc);
 		if (err)
-			goto undo_drain;
+			return err;
 	}
 	return 0;
-undo_drain:
-	ptx_drain_destroy(stream->drain);
-undo_view:
-	ptx_view_withdraw(stream->view, backing);
-	return err;
 }
 
 /* Creates a stream of either kind. *trid is stored only on success (CREATE-25). */
@@ -254,7 +266,7 @@ static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_ki
 	stream->attr = attr;
 	err = build_stream(stream, backing, file_desc);
 	if (err)
-		goto undo_alloc;
+		goto undo_build;
 	/* From here on the identifier is valid, and other threads may use it. */
 	err = ptx_registry_add(stream);
 	if (err)
@@ -272,16 +284,7 @@ static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_ki
 		ptx_guard_start(stream);
 	return 0;
 undo_build:
-	if (stream->flush) {
-		struct ptx_log_status none = { 0 };
-
-		/* Nothing was recorded, so that an empty log remains. */
-		ptx_flush_stop(stream->flush);
-		ptx_flush_destroy(stream->flush, &none);
-	}
-	ptx_drain_destroy(stream->drain);
-	ptx_view_withdraw(stream->view, backing);
-undo_alloc:
+	demolish_stream(stream, backing);
 	ptx_registry_drop(stream);
 undo_quota:
 	ptx_quota_give(place);

@@ -55,19 +55,17 @@ ptx_inline void set_time(struct timespec *stamp, int64_t ns)
 }
 
 /* Stores an event for the program. Data behind *data_len are not written (TRUNC-07). */
-ptx_inline void deliver_event(const struct delivery *to, unsigned type, uint32_t len_flags,
-			      const void *data, uint32_t pid, uint64_t thread, uint64_t address,
-			      int64_t time_ns)
+ptx_inline void deliver_event(const struct delivery *to, const struct ptx_drain_event *from)
 {
 	struct posix_trace_event_info *event = to->event;
-	size_t len = ptx_record_len(len_flags);
+	size_t len = ptx_record_len(from->len_flags);
 
-	event->posix_event_id = type;
-	event->posix_pid = (pid_t)pid;
-	event->posix_prog_address = (void *)(uintptr_t)address;
-	event->posix_thread_id = (pthread_t)thread;
-	set_time(&event->posix_timestamp, time_ns);
-	event->posix_truncation_status = len_flags & PTX_RECORD_TRUNCATED
+	event->posix_event_id = from->type;
+	event->posix_pid = (pid_t)from->ident.pid;
+	event->posix_prog_address = (void *)(uintptr_t)from->address;
+	event->posix_thread_id = (pthread_t)from->ident.thread;
+	set_time(&event->posix_timestamp, from->time_ns);
+	event->posix_truncation_status = from->len_flags & PTX_RECORD_TRUNCATED
 						 ? POSIX_TRACE_TRUNCATED_RECORD
 						 : POSIX_TRACE_NOT_TRUNCATED;
 	/* TRUNCATED_READ replaces TRUNCATED_RECORD (TRUNC-02, TRUNC-03). */
@@ -76,7 +74,7 @@ ptx_inline void deliver_event(const struct delivery *to, unsigned type, uint32_t
 		event->posix_truncation_status = POSIX_TRACE_TRUNCATED_READ;
 	}
 	if (len)
-		memcpy(to->data, data, len);
+		memcpy(to->data, from->data, len);
 	*to->data_len = len;
 	*to->unavailable = 0;
 }
@@ -88,8 +86,7 @@ ptx_inline void deliver_event(const struct delivery *to, unsigned type, uint32_t
 static void consume_event(struct ptx_stream *stream, const struct ptx_drain_event *event,
 			  const struct delivery *to)
 {
-	deliver_event(to, event->type, event->len_flags, event->data, event->ident.pid,
-		      event->ident.thread, event->address, event->time_ns);
+	deliver_event(to, event);
 	ptx_drain_consume(stream->drain, PTX_LOST_CAUSES);
 }
 
@@ -148,11 +145,18 @@ static int take_stored(struct ptx_stream *stream, const struct delivery *to)
 {
 	struct ptx_stored_event event;
 
-	if (!ptx_stored_next(stream->stored, &event))
-		return 0; /* *unavailable is set already */
-	deliver_event(to, event.record->type, event.record->len_flags, event.record + 1, event.pid,
-		      event.thread, event.record->address, (int64_t)event.record->time);
-	return 0;
+	if (ptx_stored_next(stream->stored, &event)) {
+		const struct ptx_record *record = event.record;
+
+		deliver_event(to, &(struct ptx_drain_event){ .len_flags = record->len_flags,
+							     .type = record->type,
+							     .ident.pid = event.pid,
+							     .ident.thread = event.thread,
+							     .address = record->address,
+							     .time_ns = (int64_t)record->time,
+							     .data = record + 1 });
+	}
+	return 0; /* without an event *unavailable is set already */
 }
 
 /* Cleanup of a cancelled reader. */

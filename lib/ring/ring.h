@@ -348,6 +348,13 @@ static inline struct ptx_chunk *ptx_ring_chunk(const struct ptx_rings *rings, ui
 	return (struct ptx_chunk *)(void *)(chunks + (size_t)number * rings->geometry.chunk_bytes);
 }
 
+/* The stream's filter lets events of that type pass. */
+static inline bool ptx_region_admits(const struct ptx_region *region, unsigned type)
+{
+	return atomic_load_explicit(&region->admit[type / 64], memory_order_relaxed) >>
+		       (type % 64) & 1;
+}
+
 /* So many chunks the pool has by now. */
 static inline uint32_t ptx_ring_chunks(const struct ptx_rings *rings)
 {
