@@ -121,7 +121,7 @@ ptx_inline bool is_ours(const struct ptx_thread *thread, const void *frame)
 /* Stores the time and publishes the record by a release store of the head. */
 ptx_inline void publish_record(const struct pending *pending, size_t len, uint64_t time)
 {
-	ptx_ring_commit(pending->chunk, pending->record, pending->head,
+	ptx_ring_publish(pending->chunk, pending->record, pending->head,
 			ptx_record_size(len), time);
 }
 
@@ -185,7 +185,7 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	 * any of the streams waits for this event.
 	 */
 	for (unsigned i = 0; i < count; i++)
-		ptx_ring_enter(pending[i].chunk, pending[i].head);
+		ptx_ring_stamp(pending[i].chunk, pending[i].head);
 	atomic_signal_fence(memory_order_seq_cst);
 	time = ptx_clock_counter();
 	atomic_signal_fence(memory_order_seq_cst);
@@ -241,7 +241,7 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 		give_up(thread, frame, type, data, len, address);
 		return;
 	}
-	ptx_ring_enter(pending.chunk, pending.head);
+	ptx_ring_stamp(pending.chunk, pending.head);
 	time = ptx_clock_counter();
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!is_ours(thread, frame))

@@ -139,11 +139,11 @@ static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned t
  * room for it, or there is no memory behind the end of the chunk's present part; *loss then has
  * the cause. cell->room is the end of that part, as far as this thread knows.
  */
-static struct ptx_record *reserve_record(struct ptx_cell *cell, struct ptx_view *view,
-					 struct ptx_chunk *chunk, size_t size, uint64_t *head,
-					 enum ptx_writer_loss *loss)
+static struct ptx_record *place_record(struct ptx_cell *cell, struct ptx_view *view,
+					struct ptx_chunk *chunk, size_t size, uint64_t *head,
+					enum ptx_writer_loss *loss)
 {
-	struct ptx_record *record = ptx_ring_reserve(&view->rings, chunk, size, head);
+	struct ptx_record *record = ptx_ring_prepare(&view->rings, chunk, size, head);
 	size_t end = ptx_head_offset(*head) + size;
 
 	*loss = PTX_WRITER_STREAM_FULL;
@@ -182,7 +182,7 @@ static struct ptx_record *turn_chunk(struct ptx_thread *thread, struct ptx_cell 
 	if (ptx_unlikely(atomic_load_explicit(&region->flush_wish, memory_order_relaxed)) &&
 	    ptx_pool_is_filling(&view->rings, 2))
 		wake_flusher(region);
-	return reserve_record(cell, view, *chunk, size, head, loss);
+	return place_record(cell, view, *chunk, size, head, loss);
 }
 
 /* STREAM_FULL is an event of the stream, all other causes concern only this event. */
@@ -259,7 +259,8 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 		return false; /* being detached, of another process, or counted as lost */
 	kind = ptx_state_kind(atomic_load_explicit(&view->rings.region->state,
 						   memory_order_relaxed));
-	if ((kind != PTX_RUNNING && kind != PTX_FULL) || !ptx_region_admits(view->rings.region, type))
+	if ((kind != PTX_RUNNING && kind != PTX_FULL) ||
+	    !ptx_region_admits(view->rings.region, type))
 		return false;
 	if (kind == PTX_FULL) {
 		/* A full stream has no reader, or a slow one: its creator may be gone. */
@@ -284,7 +285,7 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 	 * readers.
 	 */
 	pending->size = ptx_record_size(len);
-	pending->record = reserve_record(cell, view, chunk, pending->size, &pending->head, &loss);
+	pending->record = place_record(cell, view, chunk, pending->size, &pending->head, &loss);
 	if (!pending->record && ptx_unlikely(!ptx_thread_holds(cell, view))) {
 		/*
 		 * Another process mistook this one for dead and gave the ring to another thread.
@@ -295,7 +296,7 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 		chunk = cell->chunk;
 		if (!chunk)
 			return false; /* wiped, as above */
-		pending->record = reserve_record(cell, view, chunk, pending->size, &pending->head,
+		pending->record = place_record(cell, view, chunk, pending->size, &pending->head,
 						 &loss);
 	}
 	/*
@@ -323,7 +324,7 @@ static void publish_record(const struct pending *pending, uint64_t time)
 {
 	struct ptx_region *region = pending->view->rings.region;
 
-	ptx_ring_commit(pending->chunk, pending->record, pending->head, pending->size, time);
+	ptx_ring_publish(pending->chunk, pending->record, pending->head, pending->size, time);
 	atomic_signal_fence(memory_order_seq_cst);
 	/* (M) with (N) in posix/getnext.c */
 	if (atomic_load_explicit(&region->waiters, memory_order_relaxed))
@@ -363,7 +364,7 @@ static bool record_all(struct ptx_thread *thread, unsigned level, const void *fr
 		 * published.
 		 */
 		for (unsigned i = 0; i < count; i++)
-			ptx_ring_enter(pending[i].chunk, pending[i].head);
+			ptx_ring_stamp(pending[i].chunk, pending[i].head);
 		atomic_signal_fence(memory_order_seq_cst);
 		time = ptx_clock_now();
 		atomic_signal_fence(memory_order_seq_cst);

@@ -98,7 +98,7 @@ static void lose_event(struct ptx_stream *stream, unsigned type, enum ptx_writer
  * Returns the place for a record in the control ring and changes its chunk if necessary. NULL:
  * the event is lost because of *loss.
  */
-static struct ptx_record *reserve_record(struct ptx_stream *stream, const struct ptx_ident *ident,
+static struct ptx_record *prepare_record(struct ptx_stream *stream, const struct ptx_ident *ident,
 					 size_t size, uint64_t *head, enum ptx_writer_loss *loss)
 {
 	struct ptx_rings *rings = &stream->view->rings;
@@ -107,9 +107,9 @@ static struct ptx_record *reserve_record(struct ptx_stream *stream, const struct
 
 	if (!sign_records(stream, ident, loss))
 		return NULL;
-	record = ptx_ring_reserve(rings, stream->control, size, head);
+	record = ptx_ring_prepare(rings, stream->control, size, head);
 	if (!record && ptx_ring_turn(rings, &stream->control, ident, loss))
-		record = ptx_ring_reserve(rings, stream->control, size, head);
+		record = ptx_ring_prepare(rings, stream->control, size, head);
 	/* Neither the old chunk nor a new one has room. */
 	if (!record)
 		return NULL;
@@ -130,7 +130,7 @@ void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *da
 	/* System events obey the filter as well; their operation still happens (FILTER-11). */
 	if (!ptx_region_admits(rings->region, type))
 		return;
-	record = reserve_record(stream, &ident, ptx_record_size(len), &head, &loss);
+	record = prepare_record(stream, &ident, ptx_record_size(len), &head, &loss);
 	if (!record) {
 		lose_event(stream, type, loss);
 		return;
@@ -141,8 +141,8 @@ void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *da
 	 * The time is that of the operation, not of the call, because the event must agree with the
 	 * mark that the drain has. A reader waits for the event while the window is open.
 	 */
-	ptx_ring_enter(stream->control, head);
-	ptx_ring_commit(stream->control, record, head, ptx_record_size(len), ticks);
+	ptx_ring_stamp(stream->control, head);
+	ptx_ring_publish(stream->control, record, head, ptx_record_size(len), ticks);
 	atomic_thread_fence(memory_order_seq_cst); /* (M) with (N) in posix/getnext.c */
 	if (atomic_load_explicit(&rings->region->waiters, memory_order_relaxed))
 		ptx_ring_wake(rings->region);

@@ -157,7 +157,7 @@ bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 	uint64_t head;
 	size_t end;
 
-	record = ptx_ring_reserve(rings, c, PTX_IDENT_RECORD_BYTES, &head);
+	record = ptx_ring_prepare(rings, c, PTX_IDENT_RECORD_BYTES, &head);
 	if (!record)
 		return ptx_ring_turn(rings, chunk, ident, loss); /* its header says whose it is */
 	end = ptx_head_offset(head) + PTX_IDENT_RECORD_BYTES;
@@ -165,7 +165,7 @@ bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		return false;
 	ptx_record_fill(record, sizeof *ident | PTX_RECORD_IDENT, 0, 0);
 	ptx_copy_in((unsigned char *)(record + 1), (const unsigned char *)ident, sizeof *ident);
-	ptx_ring_enter(c, head);
+	ptx_ring_stamp(c, head);
 	ptx_store_word(&record->time, ptx_clock_now());
 	atomic_store_explicit(&c->head, head + PTX_IDENT_RECORD_BYTES,
 			      memory_order_release); /* (A) with (B) in ring_read.c */

@@ -5,9 +5,9 @@
  * An event is written beyond the chunk's head, where nobody reads, and becomes part of the ring
  * by one store of head: a writer that dies, or leaves by siglongjmp(), leaves nothing half-made.
  *
- *	reserve   the place for a record, or NULL: turn to the next chunk
- *	enter     the last step before the clock is read (K)
- *	commit    stamps and publishes (A)
+ *	prepare   the place for a record, or NULL: turn to the next chunk
+ *	stamp     the last step before the clock is read (K)
+ *	publish   the time and the head (A)
  */
 #ifndef PTX_RING_RING_WRITE_H
 #define PTX_RING_RING_WRITE_H
@@ -147,8 +147,12 @@ ptx_inline void ptx_store_word(void *to, uint64_t word)
 	atomic_store_explicit((_Atomic uint64_t *)to, word, memory_order_relaxed);
 }
 
-/* Where a record of size bytes goes, or NULL if the chunk has no room for it. */
-ptx_inline struct ptx_record *ptx_ring_reserve(const struct ptx_rings *rings,
+/*
+ * Step 1 of 3. The place for a record of size bytes behind the chunk's head, which *head returns;
+ * NULL if the chunk has no room. The writer fills the record; readers do not see it yet.
+ * Nothing has changed in the chunk: a writer may give up here.
+ */
+ptx_inline struct ptx_record *ptx_ring_prepare(const struct ptx_rings *rings,
 					       struct ptx_chunk *chunk, size_t size,
 					       uint64_t *head)
 {
@@ -171,14 +175,23 @@ ptx_inline void ptx_record_fill(struct ptx_record *record, uint32_t len_flags, u
 	ptx_store_word(&record->address, address);
 }
 
-ptx_inline void ptx_ring_enter(struct ptx_chunk *chunk, uint64_t head)
+/*
+ * Step 2 of 3. Call it directly before the clock is read. It opens the window: a reader that sees
+ * it waits, since a record with an earlier time than now may appear. head is that of step 1.
+ * A writer that gives up afterwards leaves the window open until its next record.
+ */
+ptx_inline void ptx_ring_stamp(struct ptx_chunk *chunk, uint64_t head)
 {
 	atomic_store_explicit(&chunk->window, head, /* (K) with (L) in ring_read.c, drain/pass.c */
 			      memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-ptx_inline void ptx_ring_commit(struct ptx_chunk *chunk, struct ptx_record *record, uint64_t head,
+/*
+ * Step 3 of 3. Stores the time and publishes the record by one release store of the head, which
+ * also closes the window. time was read after step 2; size and head are those of step 1.
+ */
+ptx_inline void ptx_ring_publish(struct ptx_chunk *chunk, struct ptx_record *record, uint64_t head,
 				size_t size, uint64_t time)
 {
 	ptx_store_word(&record->time, time);

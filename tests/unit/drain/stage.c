@@ -66,18 +66,18 @@ static void control(unsigned type, enum ptx_state kind, enum ptx_mark_kind mark_
 	mark.ticks = ptx_drain_moment(stage.drain, early);
 	ck_assert(ptx_drain_mark(stage.drain, &mark));
 	set_state(kind, mark.ticks);
-	record = ptx_ring_reserve(&stage.pool->rings, stage.control.chunk, POOL_RECORD, &head);
+	record = ptx_ring_prepare(&stage.pool->rings, stage.control.chunk, POOL_RECORD, &head);
 	if (!record) {
 		ck_assert(ptx_ring_turn(&stage.pool->rings, &stage.control.chunk,
 					&stage.control.ident, &pool_loss));
-		record = ptx_ring_reserve(&stage.pool->rings, stage.control.chunk, POOL_RECORD,
+		record = ptx_ring_prepare(&stage.pool->rings, stage.control.chunk, POOL_RECORD,
 					  &head);
 		ck_assert_ptr_nonnull(record);
 	}
 	ptx_record_fill(record, sizeof value, type, 0);
 	ptx_copy_in((unsigned char *)(record + 1), (unsigned char *)&value, sizeof value);
-	ptx_ring_enter(stage.control.chunk, head);
-	ptx_ring_commit(stage.control.chunk, record, head, POOL_RECORD, mark.ticks);
+	ptx_ring_stamp(stage.control.chunk, head);
+	ptx_ring_publish(stage.control.chunk, record, head, POOL_RECORD, mark.ticks);
 }
 
 void stage_start(void)
@@ -257,19 +257,19 @@ void writer_enter(struct writer *writer, uint64_t value, struct half *half)
 {
 	struct ptx_rings *rings = &writer->pool->rings;
 
-	half->record = ptx_ring_reserve(rings, writer->chunk, POOL_RECORD, &half->head);
+	half->record = ptx_ring_prepare(rings, writer->chunk, POOL_RECORD, &half->head);
 	if (!half->record) {
 		ck_assert(ptx_ring_turn(rings, &writer->chunk, &writer->ident, &pool_loss));
-		half->record = ptx_ring_reserve(rings, writer->chunk, POOL_RECORD, &half->head);
+		half->record = ptx_ring_prepare(rings, writer->chunk, POOL_RECORD, &half->head);
 		ck_assert_ptr_nonnull(half->record);
 	}
 	ptx_record_fill(half->record, sizeof value, POOL_TYPE, 0);
 	ptx_copy_in((unsigned char *)(half->record + 1), (unsigned char *)&value, sizeof value);
-	ptx_ring_enter(writer->chunk, half->head);
+	ptx_ring_stamp(writer->chunk, half->head);
 	half->time = ptx_clock_now();
 }
 
 void writer_commit(struct writer *writer, const struct half *half)
 {
-	ptx_ring_commit(writer->chunk, half->record, half->head, POOL_RECORD, half->time);
+	ptx_ring_publish(writer->chunk, half->record, half->head, POOL_RECORD, half->time);
 }

@@ -61,16 +61,16 @@ static void begin(int kind)
 	ident = (struct ptx_ident){ .pid = (uint32_t)getpid(), .tid = 4711, .thread = 4711 };
 	chunk = ptx_ring_claim(rings, &ident, &ring, &loss);
 	ck_assert_ptr_nonnull(chunk);
-	record = ptx_ring_reserve(rings, chunk, ptx_record_size(sizeof(number)), &head);
+	record = ptx_ring_prepare(rings, chunk, ptx_record_size(sizeof(number)), &head);
 	ptx_record_fill(record, sizeof(number), u, 0);
 	ptx_copy_in((unsigned char *)(record + 1), (const unsigned char *)&number, sizeof(number));
-	ptx_ring_enter(chunk, head);
+	ptx_ring_stamp(chunk, head);
 	record->time = ptx_clock_now();
 }
 
 static void publish(void)
 {
-	ptx_ring_commit(chunk, record, head, ptx_record_size(sizeof(int)), record->time);
+	ptx_ring_publish(chunk, record, head, ptx_record_size(sizeof(int)), record->time);
 }
 
 static int64_t last_ns;

@@ -188,10 +188,10 @@ static void leave_a_writer_in_its_window(void)
 
 	chunk = ptx_ring_claim(rings, &nobody, &ring, &loss);
 	ck_assert_ptr_nonnull(chunk);
-	record = ptx_ring_reserve(rings, chunk, ptx_record_size(0), &head);
+	record = ptx_ring_prepare(rings, chunk, ptx_record_size(0), &head);
 	ck_assert_ptr_nonnull(record);
 	ptx_record_fill(record, 0, u, 0);
-	ptx_ring_enter(chunk, head);
+	ptx_ring_stamp(chunk, head);
 }
 
 static void sleep_for_good(void)

@@ -169,21 +169,21 @@ bool writer_put(struct writer *writer, unsigned type, uint64_t value)
 	struct ptx_record *record;
 	uint64_t head;
 
-	record = ptx_ring_reserve(rings, writer->chunk, POOL_RECORD, &head);
+	record = ptx_ring_prepare(rings, writer->chunk, POOL_RECORD, &head);
 	if (!record) {
 		if (!ptx_ring_turn(rings, &writer->chunk, &writer->ident, &pool_loss)) {
 			ptx_ring_count_loss(rings, PTX_WRITER_STREAM_FULL, type,
 					    writer->ident.slot, 1);
 			return false;
 		}
-		record = ptx_ring_reserve(rings, writer->chunk, POOL_RECORD, &head);
+		record = ptx_ring_prepare(rings, writer->chunk, POOL_RECORD, &head);
 		if (!record)
 			return false; /* never: a record fits in an empty chunk */
 	}
 	ptx_record_fill(record, sizeof value, type, 0);
 	ptx_copy_in((unsigned char *)(record + 1), (const unsigned char *)&value, sizeof value);
-	ptx_ring_enter(writer->chunk, head);
-	ptx_ring_commit(writer->chunk, record, head, POOL_RECORD, ptx_clock_now());
+	ptx_ring_stamp(writer->chunk, head);
+	ptx_ring_publish(writer->chunk, record, head, POOL_RECORD, ptx_clock_now());
 	return true;
 }
 

@@ -76,21 +76,21 @@ static bool write_event(unsigned w, size_t len)
 		joined[w] = true;
 	}
 	memcpy(data, &value, sizeof value);
-	record = ptx_ring_reserve(rings, writer->chunk, ptx_record_size(len), &head);
+	record = ptx_ring_prepare(rings, writer->chunk, ptx_record_size(len), &head);
 	if (!record) {
 		if (!ptx_ring_turn(rings, &writer->chunk, &writer->ident, &pool_loss))
 			return false;
-		record = ptx_ring_reserve(rings, writer->chunk, ptx_record_size(len), &head);
+		record = ptx_ring_prepare(rings, writer->chunk, ptx_record_size(len), &head);
 		if (!record)
 			return false;
 	}
 	ptx_record_fill(record, (uint32_t)len, POOL_TYPE, 0);
 	ptx_copy_in((unsigned char *)(record + 1), data, len);
-	ptx_ring_enter(writer->chunk, head);
+	ptx_ring_stamp(writer->chunk, head);
 	event[events].time = ptx_clock_now();
 	event[events].size = promised_size(len);
 	event[events].claimed = false;
-	ptx_ring_commit(writer->chunk, record, head, ptx_record_size(len), event[events].time);
+	ptx_ring_publish(writer->chunk, record, head, ptx_record_size(len), event[events].time);
 	held += event[events++].size;
 	/* Threads end, and others take their rings over. */
 	if (random_below(4) == 0) {

@@ -68,15 +68,15 @@ static bool put(struct writer *writer, size_t size)
 	struct ptx_record *record;
 	uint64_t head;
 
-	record = ptx_ring_reserve(rings, writer->chunk, size, &head);
+	record = ptx_ring_prepare(rings, writer->chunk, size, &head);
 	if (!record) {
 		if (!ptx_ring_turn(rings, &writer->chunk, &writer->ident, &pool_loss))
 			return false;
-		record = ptx_ring_reserve(rings, writer->chunk, size, &head);
+		record = ptx_ring_prepare(rings, writer->chunk, size, &head);
 	}
 	ptx_record_fill(record, (uint32_t)(size - sizeof *record), POOL_TYPE, 0);
-	ptx_ring_enter(writer->chunk, head);
-	ptx_ring_commit(writer->chunk, record, head, size, ptx_clock_now());
+	ptx_ring_stamp(writer->chunk, head);
+	ptx_ring_publish(writer->chunk, record, head, size, ptx_clock_now());
 	held += computed(size);
 	return true;
 }

@@ -97,13 +97,13 @@ static void do_something(struct ptx_chunk **chunk, uint32_t *ring, struct ptx_pl
 	case 4:
 		if (!*chunk)
 			break;
-		record = ptx_ring_reserve(rings, *chunk, ptx_record_size(64), &head);
+		record = ptx_ring_prepare(rings, *chunk, ptx_record_size(64), &head);
 		if (!record)
 			break;
 		ptx_record_fill(record, 64, 100, 0);
 		ptx_copy_in((unsigned char *)(record + 1), buffer, 64);
-		ptx_ring_enter(*chunk, head);
-		ptx_ring_commit(*chunk, record, head, ptx_record_size(64), 1);
+		ptx_ring_stamp(*chunk, head);
+		ptx_ring_publish(*chunk, record, head, ptx_record_size(64), 1);
 		break;
 	case 5:
 		ptx_ring_release(rings, *ring % rings->geometry.rings);

@@ -133,10 +133,10 @@ START_TEST(the_time_of_a_record_given_up_is_not_the_last_of_its_chunk)
 	begin(true, POOL_RECORDS - 1);
 	chunk = one.chunk;
 	third = (const void *)(chunk->records + (POOL_RECORDS - 2) * POOL_RECORD);
-	fourth = ptx_ring_reserve(&pool->rings, chunk, POOL_RECORD, &head);
+	fourth = ptx_ring_prepare(&pool->rings, chunk, POOL_RECORD, &head);
 	ck_assert_ptr_nonnull(fourth);
 	ptx_record_fill(fourth, sizeof(uint64_t), POOL_TYPE, 0);
-	ptx_ring_enter(chunk, head);
+	ptx_ring_stamp(chunk, head);
 	fourth->time = pool_now + 1000000;
 	writer_mend(&one); /* and the next event is one that does not fit */
 	ck_assert_ptr_eq(one.chunk, chunk);

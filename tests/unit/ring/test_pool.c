@@ -51,7 +51,7 @@ static bool put(struct writer *writer, size_t size)
 	struct ptx_record *record;
 	uint64_t head, end;
 
-	record = ptx_ring_reserve(rings, writer->chunk, size, &head);
+	record = ptx_ring_prepare(rings, writer->chunk, size, &head);
 	end = ptx_head_offset(head) + size;
 	if (record && ptx_ring_extend(rings, writer->chunk, end, &pool_loss) < end) {
 		if (ptx_head_offset(head) == 0)
@@ -61,15 +61,15 @@ static bool put(struct writer *writer, size_t size)
 	if (!record) {
 		if (!ptx_ring_turn(rings, &writer->chunk, &writer->ident, &pool_loss))
 			return false;
-		record = ptx_ring_reserve(rings, writer->chunk, size, &head);
+		record = ptx_ring_prepare(rings, writer->chunk, size, &head);
 		end = ptx_head_offset(head) + size;
 		if (ptx_ring_extend(rings, writer->chunk, end, &pool_loss) < end)
 			return false;
 	}
 	ck_assert(is_present(writer->chunk, sizeof *writer->chunk + end));
 	ptx_record_fill(record, (uint32_t)(size - sizeof *record), POOL_TYPE, 0);
-	ptx_ring_enter(writer->chunk, head);
-	ptx_ring_commit(writer->chunk, record, head, size, ptx_clock_now());
+	ptx_ring_stamp(writer->chunk, head);
+	ptx_ring_publish(writer->chunk, record, head, size, ptx_clock_now());
 	return true;
 }
 

@@ -157,16 +157,16 @@ START_TEST(a_writer_is_seen_inside_its_window_and_outside_of_it)
 	ck_assert_uint_eq(seen.link, atomic_load(&pool->rings.ring[0].current));
 	ck_assert_uint_eq(seen.opened, one.chunk->opened);
 	for (int i = 0; i < 3; i++) {
-		record = ptx_ring_reserve(&pool->rings, one.chunk, POOL_RECORD, &head);
+		record = ptx_ring_prepare(&pool->rings, one.chunk, POOL_RECORD, &head);
 		ck_assert_ptr_nonnull(record);
 		ptx_record_fill(record, 0, POOL_TYPE, 0);
 		ptx_ring_watch(&pool->rings, 0, &seen);
 		ck_assert(!seen.inside);
-		ptx_ring_enter(one.chunk, head);
+		ptx_ring_stamp(one.chunk, head);
 		ptx_ring_watch(&pool->rings, 0, &seen);
 		ck_assert(seen.inside);
 		ck_assert_uint_eq(seen.head, head);
-		ptx_ring_commit(one.chunk, record, head, POOL_RECORD, 5);
+		ptx_ring_publish(one.chunk, record, head, POOL_RECORD, 5);
 		ptx_ring_watch(&pool->rings, 0, &seen);
 		ck_assert(!seen.inside);
 		ck_assert_uint_eq(ptx_head_records(seen.head), i + 1);
@@ -180,8 +180,8 @@ START_TEST(a_writer_that_left_its_window_by_a_jump_is_seen_inside_until_it_write
 	uint64_t head;
 
 	begin(false, 1);
-	ck_assert_ptr_nonnull(ptx_ring_reserve(&pool->rings, one.chunk, POOL_RECORD, &head));
-	ptx_ring_enter(one.chunk, head);
+	ck_assert_ptr_nonnull(ptx_ring_prepare(&pool->rings, one.chunk, POOL_RECORD, &head));
+	ptx_ring_stamp(one.chunk, head);
 	ptx_ring_watch(&pool->rings, 0, &seen);
 	ck_assert(seen.inside);
 	writer_put_many(&one, 2, 1);

@@ -20,18 +20,18 @@ static void begin(size_t stream_size, size_t max_data_size)
 static void put(struct writer *writer, size_t len)
 {
 	const size_t size = ptx_record_size(len);
-	struct ptx_record *record = ptx_ring_reserve(rings, writer->chunk, size, &(uint64_t){ 0 });
+	struct ptx_record *record = ptx_ring_prepare(rings, writer->chunk, size, &(uint64_t){ 0 });
 	uint64_t head;
 
 	if (!record)
 		ck_assert(ptx_ring_turn(rings, &writer->chunk, &writer->ident, &pool_loss));
-	record = ptx_ring_reserve(rings, writer->chunk, size, &head);
+	record = ptx_ring_prepare(rings, writer->chunk, size, &head);
 	ck_assert_ptr_nonnull(record);
 	ck_assert_uint_ge(ptx_ring_extend(rings, writer->chunk, ptx_head_offset(head) + size,
 					  &pool_loss), ptx_head_offset(head) + size);
 	ptx_record_fill(record, (uint32_t)len, POOL_TYPE, 0);
-	ptx_ring_enter(writer->chunk, head);
-	ptx_ring_commit(writer->chunk, record, head, size, ptx_clock_now());
+	ptx_ring_stamp(writer->chunk, head);
+	ptx_ring_publish(writer->chunk, record, head, size, ptx_clock_now());
 }
 
 static size_t chunk_memory(void)

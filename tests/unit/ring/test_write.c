@@ -11,7 +11,7 @@ static struct reader reader;
 
 static struct ptx_record *fill(struct writer *writer, uint64_t *head, uint64_t value)
 {
-	struct ptx_record *record = ptx_ring_reserve(&writer->pool->rings, writer->chunk,
+	struct ptx_record *record = ptx_ring_prepare(&writer->pool->rings, writer->chunk,
 						     POOL_RECORD, head);
 
 	ck_assert_ptr_nonnull(record);
@@ -33,10 +33,10 @@ START_TEST(a_record_is_not_seen_before_it_is_published)
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_NOTHING);
 	record = fill(&writer, &head, 5);
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_NOTHING);
-	ptx_ring_enter(writer.chunk, head);
+	ptx_ring_stamp(writer.chunk, head);
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_NOTHING);
 	ck_assert_uint_eq(pool_published(pool), 0);
-	ptx_ring_commit(writer.chunk, record, head, POOL_RECORD, 4321);
+	ptx_ring_publish(writer.chunk, record, head, POOL_RECORD, 4321);
 	ck_assert_uint_eq(pool_published(pool), 1);
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
 	assert_seen(&reader, 1, 5, 5);
@@ -56,7 +56,7 @@ START_TEST(a_record_given_up_leaves_nothing_and_the_next_takes_its_place)
 	writer_begin(&writer, pool, 1);
 	reader_init(&reader, pool);
 	fill(&writer, &first, 5);
-	ptx_ring_enter(writer.chunk, first);
+	ptx_ring_stamp(writer.chunk, first);
 	/* here it ends */
 	ck_assert_ptr_eq(fill(&writer, &second, 6), (void *)writer.chunk->records);
 	ck_assert_uint_eq(first, second);
@@ -82,12 +82,12 @@ START_TEST(data_of_every_length_up_to_two_hundred_arrives_whole)
 	for (size_t i = 0; i < len; i++)
 		data[i] = (unsigned char)(i + 1);
 	writer_begin(&writer, pool, 1);
-	record = ptx_ring_reserve(&pool->rings, writer.chunk, ptx_record_size(len), &head);
+	record = ptx_ring_prepare(&pool->rings, writer.chunk, ptx_record_size(len), &head);
 	memset(record, 0xee, ptx_record_size(len) + 8);
 	ptx_record_fill(record, (uint32_t)len | PTX_RECORD_TRUNCATED, 1023, UINT64_C(1) << 63);
 	ptx_copy_in((unsigned char *)(record + 1), data, len);
-	ptx_ring_enter(writer.chunk, head);
-	ptx_ring_commit(writer.chunk, record, head, ptx_record_size(len), 99);
+	ptx_ring_stamp(writer.chunk, head);
+	ptx_ring_publish(writer.chunk, record, head, ptx_record_size(len), 99);
 	ck_assert_int_eq(ptx_ring_take(&one), PTX_CLAIM_BYTES);
 	ck_assert_uint_eq(one.bytes, ptx_record_size(len));
 	ck_assert(one.fresh);
@@ -114,7 +114,7 @@ START_TEST(a_full_chunk_turns_to_the_next_and_none_is_left_out)
 	first = writer.chunk;
 	writer_put_many(&writer, 1, POOL_RECORDS);
 	last = pool_now;
-	ck_assert_ptr_null(ptx_ring_reserve(&pool->rings, writer.chunk, POOL_RECORD, &head));
+	ck_assert_ptr_null(ptx_ring_prepare(&pool->rings, writer.chunk, POOL_RECORD, &head));
 	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_CLOSED), 0);
 	writer_put_many(&writer, POOL_RECORDS + 1, 1);
 	ck_assert_ptr_ne(writer.chunk, first);
