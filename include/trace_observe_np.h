@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * trace_observe_np.h - observes active streams, and recovers streams from backing files and core
- * dumps. Included by <trace_np.h>.
+ * trace_observe_np.h - observes active streams, and recovers streams from backing files. Included
+ * by <trace_np.h>.
  *
  * An observer reads a stream's memory. It stops no writer, changes nothing and delivers no event
  * away from the reader. Counts grow meanwhile: they are consistent with each other only while no
@@ -101,8 +101,7 @@ static __inline int posix_trace_observe_np(
 int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file_desc);
 
 /*
- * Calls visit with arg for the stream of a backing file, or for each stream that the process of a
- * core dump had mapped (ELF, of this kind of machine).
+ * Calls visit with arg for the stream of a backing file.
  *
  * report  called with arg for each fault of the file, here and by posix_trace_snapshot_np(); may be
  *         null

@@ -45,6 +45,7 @@ want_optional() {
 	want uuid-dev pc:uuid
 	want libsqlite3-dev 'pc:sqlite3 >= 3.38'
 	want libdw-dev 'pc:libdw >= 0.178 libelf'
+	want libelf-dev pc:libelf
 }
 
 # apt-get prints a page for every package; what it said is in $log.

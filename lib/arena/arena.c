@@ -23,7 +23,7 @@ _Static_assert(PTX_NAMES_AT + PTX_LISTS_BYTES <= PTX_REGIONS_AT, "the lists lie 
 _Static_assert(offsetof(struct ptx_lists, names) == 0, "the names lie where they always did");
 
 /*
- * A name of its own, by which the parts of arenas in a core dump are told apart (observe/core.h).
+ * A name of its own, by which the parts of arenas in a core dump are told apart (the tool's live/core.h).
  */
 static int make_file(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * observe/image.h - the bytes of an arena, wherever they are: in the file that processes share, in
- * the backing file of a stream, or in the core dump of a process that had it mapped.
+ * the backing file of a stream, or in a copy of one of them, as the tool makes it of a core dump.
  *
  * Bytes are copied out and never mapped. So memory that its owner changes, scribbles over or gives
  * back meanwhile can at worst make a number wrong, and looking does not bring memory back that was
@@ -25,7 +25,6 @@ struct ptx_image {
 	int fd;
 	bool is_live;      /* somebody may be writing into it */
 	const struct ptx_arena *arena; /* whose locks tell who is there; NULL: they tell nothing */
-	const void *source;            /* what copy() needs */
 	/* Hears what is wrong with the bytes, and where; may be NULL. */
 	void (*fault)(const struct ptx_image *image, uint64_t offset, uint64_t bytes,
 		      const char *reason);

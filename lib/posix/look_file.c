@@ -12,7 +12,7 @@
 
 #include <trace_np.h>
 
-#include "observe/core.h"
+#include "observe/image.h"
 #include "posix/call.h"
 #include "posix/faults.h"
 #include "posix/source.h"
@@ -40,70 +40,23 @@ static bool is_in_use(int fd)
 	return false;
 }
 
-/* Examines all arenas of a core dump. One that is damaged does not hide the others. */
-static int look_at_core(const struct ptx_core *core, struct ptx_faults *faults,
-			const struct ptx_visitor *visitor)
-{
-	struct ptx_image image = { .fault = report_fault, .fault_arg = faults };
-	int err = 0;
-
-	/* Without an arena the user needs to know what to do: set bit 1 of coredump_filter. */
-	if (ptx_core_arenas(core) == 0)
-		ptx_image_fault(&image, 0, 0,
-				"this core dump has no arena: the process had none, or shared "
-				"memory was not dumped (bit 1 of coredump_filter, core(5)), or the "
-				"file is cut");
-	/* ENOMEM ends the search; other errors concern one arena. */
-	for (unsigned i = 0; i < ptx_core_arenas(core) && err != ENOMEM; i++) {
-		ptx_image_of_core(&image, core, i);
-		image.fault = report_fault;
-		image.fault_arg = faults;
-		err = ptx_posix_look_at_image(&image, visitor);
-		/* The user gets a reason for each arena that could not be read. */
-		if (err == EINVAL)
-			ptx_image_fault(&image, 0, 0,
-					"an arena of this core dump is cut, or of another version");
-	}
-	return err == ENOMEM ? ENOMEM : 0;
-}
-
-/*
- * Examines a file of either kind. EINVAL: it is neither. A file that is not ELF (ENOEXEC) can be
- * a backing file only.
- */
+/* Examines a backing file. EINVAL: it is none. Pipes cannot be read at offsets. */
 static int look_at_file(int fd, const struct ptx_visitor *visitor, struct ptx_faults *faults)
 {
-	struct ptx_core *core;
 	struct ptx_image image;
 	struct stat st;
-	int err;
+	int err = EINVAL;
 
 	/* EBADF: not an open descriptor. */
 	if (fstat(fd, &st) != 0)
 		return errno;
-	/* The image reads by pread(), so that the position of the descriptor does not matter. */
 	ptx_image_of_file(&image, fd);
 	image.fault = report_fault;
-	/* Faults are reported while the image is read. */
 	image.fault_arg = faults;
-	/* Pipes cannot be read at offsets. */
-	if (!S_ISREG(st.st_mode)) {
-		err = EINVAL;
-	} else if ((err = ptx_core_open(fd, &core)) == ENOEXEC) {
-		/* A live file changes while it is read: the image is then read more than once. */
+	if (S_ISREG(st.st_mode)) {
 		image.is_live = is_in_use(fd);
 		err = ptx_posix_look_at_image(&image, visitor);
-	} else if (err == 0) {
-		err = look_at_core(core, faults, visitor);
-		ptx_core_close(core);
-		/* Its faults have been reported. */
-		return err;
-	} else if (err == EINVAL) {
-		ptx_image_fault(&image, 0, 0,
-				"this core dump is damaged, or of another kind of machine");
-		return err;
 	}
-	/* The fault has no offset: the whole file is meant. */
 	if (err == EINVAL)
 		ptx_image_fault(&image, 0, 0,
 				"this is no backing file of a stream, or one of another version");

@@ -17,6 +17,7 @@
 
 #include "arena/arena.h"
 #include "fuzz/fuzz.h"
+#include "live/core.h"
 
 enum kind { RAW, BACKING, CORE, KINDS };
 enum area { CONTROL, ATTACHMENTS, NAMES, REGION, RINGS, CHUNKS, ELF, CUT, AREAS };
@@ -176,12 +177,22 @@ static void report(void *arg, const struct posix_trace_fault_np *fault)
 	++*(unsigned *)arg;
 }
 
+static int look_at(void *faults, int fd)
+{
+	posix_trace_observe_file_np(fd, visit, report, faults);
+	return 0;
+}
+
+/* As posixtrace recover does. */
 static void look(const unsigned char *bytes, size_t size)
 {
 	int fd = fuzz_file(bytes, size);
-	unsigned faults = 0;
+	unsigned faults = 0, arenas;
 
-	posix_trace_observe_file_np(fd, visit, report, &faults);
+	if (core_is_dump(fd))
+		core_arenas(fd, look_at, &faults, &arenas);
+	else
+		look_at(&faults, fd);
 	close(fd);
 }
 

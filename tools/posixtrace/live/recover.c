@@ -10,6 +10,7 @@
 
 #include "base/say.h"
 #include "base/tool.h"
+#include "live/core.h"
 #include "live/process.h"
 #include "live/rescue.h"
 
@@ -64,6 +65,40 @@ static void take_stream(void *arg, const struct posix_trace_stream_np *stream)
 	rescue_stream(&recover.rescue, stream);
 }
 
+/* The library reads the copy of an arena as it reads a backing file, and reports it as one. */
+static int look_at_arena(void *arg, int fd)
+{
+	int err = posix_trace_observe_file_np(fd, take_stream, take_fault, arg);
+
+	if (err == EINVAL)
+		say("%s: an arena of this core dump is cut, or of another version", recover.path);
+	return err == ENOMEM ? err : 0;
+}
+
+/* EINVAL: the message was printed. */
+static int look_at_core(int fd)
+{
+	const struct posix_trace_fault_np none = {
+		.reason = "this core dump has no arena: the process had none, or shared memory "
+			  "was not dumped (bit 1 of coredump_filter, core(5)), or the file is cut"
+	};
+	unsigned arenas;
+	int err = core_arenas(fd, look_at_arena, NULL, &arenas);
+
+	if (err == ENOTSUP) {
+		say("%s: this is a core dump, and this posixtrace was built without libelf, which "
+		    "reads core dumps",
+		    recover.path);
+		return EINVAL;
+	}
+	if (err == EINVAL)
+		say("%s:0: this core dump is damaged, or of another kind of machine",
+		    recover.path);
+	else if (!err && arenas == 0)
+		take_fault(NULL, &none);
+	return err;
+}
+
 static int from_file(void)
 {
 	int err, fd = open(recover.path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -75,8 +110,12 @@ static int from_file(void)
 			close(fd);
 		return TOOL_FAILURE;
 	}
-	err = S_ISDIR(st.st_mode) ? EISDIR :
-	      posix_trace_observe_file_np(fd, take_stream, take_fault, NULL);
+	if (S_ISDIR(st.st_mode))
+		err = EISDIR;
+	else if (S_ISREG(st.st_mode) && core_is_dump(fd))
+		err = look_at_core(fd);
+	else
+		err = posix_trace_observe_file_np(fd, take_stream, take_fault, NULL);
 	close(fd);
 	if (err && err != EINVAL)
 		say("%s: %s", recover.path, strerror(err));
