@@ -52,6 +52,7 @@
 #include "base/compiler.h"
 #include "record/ledger.h"
 #include "record/record.h"
+#include "ring/words.h"
 
 #define PTX_CACHE_LINE  64
 #define PTX_LEVELS      8    /* a trace point and seven nested signal handlers */
@@ -75,17 +76,6 @@
 #define PTX_STREAM_INFO_BYTES 512 /* of a region, for observers: observe/stream_info.h */
 
 #define PTX_WORDS (PTX_TYPE_MAX / 64)
-
-/* enum ptx_state, in the low bits of struct ptx_region.state; the rest is the time it began. */
-#define PTX_STATE_BITS 3
-#define PTX_STATE_MASK 7u
-enum ptx_state {
-	PTX_SUSPENDED,
-	PTX_RUNNING,
-	PTX_FULL, /* stopped by itself; events are counted as lost; goes on when there is room */
-	PTX_HELD, /* FULL, then stopped by call: nothing is counted and nothing goes on by itself */
-	PTX_GONE
-};
 
 /* A queue of hints about chunks or rings; what is true stands in their own words. */
 struct ptx_hints {
@@ -166,15 +156,7 @@ struct ptx_region {
 	struct ptx_calibration calibration;
 };
 
-/* A chunk is FREE, or belongs to a ring. One word: generation 32 | ring 16 | state. */
-enum ptx_chunk_state {
-	PTX_CHUNK_ABSENT, /* its memory is not there yet */
-	PTX_CHUNK_FREE,
-	PTX_CHUNK_OPENING,
-	PTX_CHUNK_OPEN,
-	PTX_CHUNK_CLOSED
-};
-
+/* A piece of the pool: words.h has the states of its word. */
 struct ptx_chunk {
 	/* Written by the ring's writer at every event. */
 	_Atomic uint64_t head;   /* records 32 | offset of the first free byte 32 */
@@ -187,27 +169,6 @@ struct ptx_chunk {
 				  * the ring in the chunks before, modulo 2^32 */
 	unsigned char records[];
 };
-
-/*
- * Word of a ring: claims so far 32 | process of the thread that holds it 22 and whether one does 2.
- * A claim is counted, so that a thread that has lost its ring to a reader that mistook its process
- * for dead sees that another has claimed it since, also another of its own process.
- */
-#define PTX_RING_UNUSED    0u
-#define PTX_RING_HELD      1u
-#define PTX_RING_IDLE      2u
-#define PTX_RING_STATE     3u
-#define PTX_RING_PID_SHIFT 2 /* process ids have 22 bits */
-
-static inline uint32_t ptx_ring_held_by(uint32_t pid)
-{
-	return pid << PTX_RING_PID_SHIFT | PTX_RING_HELD;
-}
-
-static inline uint32_t ptx_ring_pid(uint64_t holder)
-{
-	return (uint32_t)holder >> PTX_RING_PID_SHIFT;
-}
 
 struct ptx_ring {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t holder;
@@ -222,26 +183,7 @@ struct ptx_ring {
 	_Atomic uint64_t delivered;
 };
 
-/* A chunk and an offset in it, in one word: generation 12 | number 26 | offset / 8 26. */
-static inline uint64_t ptx_delivered(uint32_t generation, uint32_t number, uint32_t offset)
-{
-	return (uint64_t)(generation & 0xfff) << 52 | (uint64_t)(number & 0x3ffffff) << 26 |
-	       (offset / 8 & 0x3ffffff);
-}
-
-/* The offset, if that is the chunk; else 0. */
-static inline uint32_t ptx_delivered_of(uint64_t delivered, uint32_t generation, uint32_t number)
-{
-	uint32_t offset = (uint32_t)(delivered & 0x3ffffff) * 8;
-
-	return ptx_delivered(generation, number, offset) == delivered ? offset : 0;
-}
-
-/* One thread of a traced process, as the region sees it. Word: generation 16 | state. */
-#define PTX_SLOT_UNUSED 0u /* also while its next owner says who he is */
-#define PTX_SLOT_LIVE   1u
-#define PTX_SLOT_ENDED  2u /* keeps its counts until the slot is needed */
-
+/* One thread of a traced process, as the region sees it. */
 struct ptx_slot {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint32_t word;
 	_Atomic uint32_t pid;
@@ -371,75 +313,10 @@ static inline uint32_t ptx_ring_count(const struct ptx_rings *rings)
 	return count < rings->geometry.rings ? count : rings->geometry.rings;
 }
 
-#define PTX_HEAD_RECORD (UINT64_C(1) << 32)
-#define PTX_HEAD_MASK   (~UINT64_C(7)) /* offsets are multiples of 8, whoever wrote there */
-
-static inline uint32_t ptx_head_offset(uint64_t head)
-{
-	return (uint32_t)head;
-}
-
-static inline uint32_t ptx_head_records(uint64_t head)
-{
-	return (uint32_t)(head >> 32);
-}
-
 /* Records of the ring up to the end of the chunk that begins so, modulo 2^32. */
 static inline uint32_t ptx_chunk_records(const struct ptx_ident *ident, uint64_t head)
 {
 	return ident->spare + ptx_head_records(head);
-}
-
-static inline uint64_t ptx_chunk_word(uint32_t generation, uint32_t ring,
-				      enum ptx_chunk_state state)
-{
-	return (uint64_t)generation << 32 | (uint64_t)ring << 8 | state;
-}
-
-static inline enum ptx_chunk_state ptx_word_state(uint64_t word)
-{
-	return (enum ptx_chunk_state)(word & 0xff);
-}
-
-static inline uint32_t ptx_word_ring(uint64_t word)
-{
-	return (uint32_t)(word >> 8) & 0xffff;
-}
-
-static inline uint32_t ptx_word_generation(uint64_t word)
-{
-	return (uint32_t)(word >> 32);
-}
-
-/* Chunk number and generation as one word, 0 for none. */
-static inline uint64_t ptx_link(uint32_t number, uint32_t generation)
-{
-	return (uint64_t)generation << 32 | (number + 1);
-}
-
-static inline uint32_t ptx_link_number(uint64_t link)
-{
-	return (uint32_t)link - 1;
-}
-
-static inline uint32_t ptx_link_generation(uint64_t link)
-{
-	return (uint32_t)(link >> 32);
-}
-
-static inline enum ptx_state ptx_state_kind(uint64_t state)
-{
-	return (enum ptx_state)(state & PTX_STATE_MASK);
-}
-
-static inline uint64_t ptx_state_time(uint64_t state)
-{
-	return state >> PTX_STATE_BITS;
-}
-
-static inline uint64_t ptx_state_make(enum ptx_state kind, uint64_t ticks)
-{
-	return ticks << PTX_STATE_BITS | kind;
 }
 
 /* One queue of hints: hint.c. One that grows no more is read past the holes in it. */
