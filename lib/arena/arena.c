@@ -22,9 +22,7 @@ _Static_assert(sizeof ptx_private <= sizeof ptx_private_block.bytes, "the block 
 _Static_assert(PTX_NAMES_AT + PTX_LISTS_BYTES <= PTX_REGIONS_AT, "the lists lie below the regions");
 _Static_assert(offsetof(struct ptx_lists, names) == 0, "the names lie where they always did");
 
-/*
- * A name of its own, by which the parts of arenas in a core dump are told apart (the tool's live/core.h).
- */
+/* A reader of a core dump distinguishes arenas by their names (the tool's live/core.h). */
 static int make_file(void)
 {
 	static _Atomic uint32_t made;

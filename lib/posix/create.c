@@ -132,7 +132,7 @@ static bool is_shared(const struct ptx_stream *stream)
 	       stream->attr.inheritance == POSIX_TRACE_INHERITED;
 }
 
-/* Undoes what build_stream() has done so far. Nothing was recorded, so that an empty log remains. */
+/* Undoes what build_stream() has done so far. Nothing was recorded: an empty log remains. */
 static void demolish_stream(struct ptx_stream *stream, const char *backing)
 {
 	const struct ptx_log_status none = { 0 };
