@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * trace_user_np.h - events of typed items, as user events of RKH have them. Included by
+ * trace_user_np.h - records events of typed items, as user events of RKH have them. Included by
  * <trace_np.h>.
  *
  *	TRACE_USER_BEGIN_NP(id);
@@ -8,13 +8,19 @@
  *	TRACE_STR_NP(path);
  *	TRACE_USER_END_NP();
  *
- * is one event, whose data is the items: each a byte with the type (low four bits) and the width
- * that a listing shows it with (0 to 14; greater ones are 14), and the value, little-endian. They
- * are built on the stack and recorded at once, so that the event is whole, and async-signal-safe as
- * posix_trace_event() is. An item for which there is no room, in POSIX_TRACE_USER_BYTES_NP or in
- * the stream's maximum data size, is left out whole, and so are all behind it; the event is then
- * truncated. Nothing is evaluated while the process is not traced. `posixtrace convert --to rkh`
- * sends the items of types called rkh.USR.NAME as they are.
+ * records one event. Its data are the items: each has a byte with the type (low four bits) and the
+ * width of the value in a listing (0 to 14), and the value, little-endian. The macros build the
+ * items on the stack and record them with one trace point, so the event is complete or absent. They
+ * evaluate nothing while the process is not traced. An item that does not fit, in
+ * POSIX_TRACE_USER_BYTES_NP or in the stream's maximum data size, is left out with all items after
+ * it, and the event is truncated. `posixtrace convert --to rkh` sends the items of event types with
+ * names rkh.USR.NAME as they are.
+ *
+ * Threads  one thread uses a struct posix_trace_user_np.
+ * Signals  everything is async-signal-safe.
+ * errno    does not change.
+ *
+ * Manual page: posix_trace_user_event_np(3).
  */
 #ifndef _TRACE_USER_NP_H
 #define _TRACE_USER_NP_H
@@ -47,7 +53,7 @@ enum posix_trace_item_np {
 	POSIX_TRACE_ITEM_F64_NP
 };
 
-/* An event that is being built; its fields are the macros' own. */
+/* An event that is being built. Only the macros and functions below use its members. */
 struct posix_trace_user_np {
 	size_t used;
 	int full;               /* an item had no room */
@@ -56,22 +62,25 @@ struct posix_trace_user_np {
 };
 
 /*
- * What TRACE_USER_BEGIN_NP() does, for languages that cannot use it. size: of *user, which may have
- * more bytes. Async-signal-safe.
+ * Begins an event without items, for languages that cannot use TRACE_USER_BEGIN_NP(). size: of
+ * *user, which may have more bytes.
  */
 void posix_trace_user_begin_np(struct posix_trace_user_np *user, size_t size);
 
-/* Each adds one item; of a type that it is not for, none. Async-signal-safe. */
+/*
+ * Appends an integer of an item type, or a floating-point number of F32 or F64. Other types add no
+ * item. width: 0 to 14 columns of a listing; a greater one counts as 14.
+ */
 void posix_trace_user_number_np(struct posix_trace_user_np *user, enum posix_trace_item_np type,
 				unsigned width, uint64_t value);
 void posix_trace_user_real_np(struct posix_trace_user_np *user, enum posix_trace_item_np type,
 			      unsigned width, double value);
-/* A null pointer is an empty string. */
+/* Appends a string with its NUL. A null pointer is an empty string. */
 void posix_trace_user_str_np(struct posix_trace_user_np *user, const char *string);
-/* 255 bytes at most; of more the first. */
+/* Appends len bytes of memory; of more than 255 the first 255. */
 void posix_trace_user_mem_np(struct posix_trace_user_np *user, const void *memory, size_t len);
 
-/* Records what was added. Async-signal-safe. */
+/* Records the items as one event while the process is traced. */
 void posix_trace_user_event_np(const struct posix_trace_user_np *user, trace_event_id_t event_id);
 
 #define TRACE_USER_BEGIN_NP(event_id) \
@@ -108,7 +117,7 @@ void posix_trace_user_event_np(const struct posix_trace_user_np *user, trace_eve
 #define TRACE_F64_NP(w, v) POSIX_TRACE_USER_REAL_NP_(F64, w, v)
 #define TRACE_STR_NP(s)    posix_trace_user_str_np(&posix_trace_user_, (s))
 #define TRACE_MEM_NP(p, n) posix_trace_user_mem_np(&posix_trace_user_, (p), (size_t)(n))
-/* Pointers to things and to functions: their low 32 bits. A signal: its low 8. */
+/* Pointers to objects and to functions: the low 32 bits. A signal of RKH: the low 8. */
 #define TRACE_OBJ_NP(p)    POSIX_TRACE_USER_NUMBER_NP_(OBJ, 0, (uintptr_t)(p))
 #define TRACE_FUN_NP(p)    POSIX_TRACE_USER_NUMBER_NP_(FUN, 0, (uintptr_t)(p))
 #define TRACE_SIG_NP(v)    POSIX_TRACE_USER_NUMBER_NP_(SIG, 0, v)
