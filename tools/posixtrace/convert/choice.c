@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * choice.c - selects the events of a conversion, and computes the ledger of the selected ones.
+ *
+ * The options are those of choose/wanted.h, which works on events of logs. paired.h converts the
+ * types and events of any source to that form.
+ */
 #include "convert/choice.h"
 
 #include <errno.h>
@@ -20,6 +26,10 @@ int choice_init(struct choice *choice, struct fmt_flow *flow, struct wanted *wan
 		return err;
 	threads_init(&choice->of_thread, true, 0);
 	choice->durations = calloc(flow->sources, sizeof(*choice->durations));
+	/*
+	 * Each log has its own durations: a span never begins in one log and ends in another. A
+	 * begin is selected although its span's duration is not known yet.
+	 */
 	for (unsigned i = 0; choice->durations && i < flow->sources; i++) {
 		durations_begin_open(&choice->durations[i], wanted);
 		choice->durations[i].keeps_begins = true;
@@ -37,14 +47,18 @@ void choice_fini(struct choice *choice)
 	paired_fini(&choice->paired);
 }
 
-static bool refuse(struct choice *choice, int status)
+/* Stops the conversion with that status. The caller has printed the reason. */
+static bool stop_choice(struct choice *choice, int status)
 {
 	choice->flow->stopped = true;
 	choice->flow->status = tool_worse(choice->flow->status, status);
 	return false;
 }
 
-/* The type with chosen set. NULL: no memory, and the flow has stopped. */
+/*
+ * Returns the log's view of the type, with chosen set. index is used as a flag: 1 once that is
+ * done. Returns NULL without memory; the flow has stopped then.
+ */
 static struct log_type *type_of(struct choice *choice, const struct fmt_type *from)
 {
 	struct log_type *type = paired_type(&choice->paired, from);
@@ -57,6 +71,10 @@ static struct log_type *type_of(struct choice *choice, const struct fmt_type *fr
 		return type;
 	type->index = 1;
 	type->chosen = choose_type(&choice->wanted->choose, from->name);
+	/*
+	 * --where compares numbers in this machine's order. A schema for data in the other order
+	 * would give wrong values, so such types have no fields here.
+	 */
 	if (choice->other_order)
 		type->schema = NULL;
 	if (type->schema && choice->wanted->where)
@@ -64,6 +82,10 @@ static struct log_type *type_of(struct choice *choice, const struct fmt_type *fr
 	return type;
 }
 
+/*
+ * Makes all types of the flow known, and choice->log a view of them for the functions that print
+ * messages.
+ */
 static bool learn_all(struct choice *choice)
 {
 	for (size_t i = 0; i < fmt_types(choice->flow); i++)
@@ -75,7 +97,7 @@ static bool learn_all(struct choice *choice)
 	return true;
 }
 
-/* A name that no event type has is a slip of the pen. */
+/* Refuses names in the options that no event type has: such a name is probably a mistake. */
 static bool names_fit(struct choice *choice)
 {
 	struct wanted *wanted = choice->wanted;
@@ -87,11 +109,14 @@ static bool names_fit(struct choice *choice)
 	for (unsigned i = 0; fits && i < choice->flow->sources; i++)
 		fits = durations_fits(&choice->durations[i], wanted, &choice->log);
 	if (!fits || (wanted->where && where_say_unknown(wanted->where)))
-		return refuse(choice, TOOL_USAGE);
+		return stop_choice(choice, TOOL_USAGE);
 	return true;
 }
 
-/* Logs tell all their types before the first event; other sources may tell them later. */
+/*
+ * Logs list all their types before the first event. Other sources define types as they appear, so
+ * names can be checked at the end only.
+ */
 static bool knows_types(const struct choice *choice)
 {
 	return !strcmp(choice->flow->from->name, "log");
@@ -101,11 +126,17 @@ bool choice_begin(struct choice *choice, struct fmt_facts *facts)
 {
 	struct choose *choose = &choice->wanted->choose;
 
+	/* The number of selected events is not known before the end. */
 	facts->has_events = false;
 	choice->other_order = facts->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	/*
+	 * A log has its times in its header. Without them know_times() computes the bounds at the
+	 * first event.
+	 */
 	if (facts->has_span && facts->first_ns) {
 		choice->knows_times = true;
 		wanted_begin(choice->wanted, facts->first_ns, facts->last_ns);
+		/* The source may skip what is outside of the bounds, if it has an index. */
 		if (choose->begin_ns > facts->first_ns)
 			choice->flow->seek_ns = choose->begin_ns;
 		choice->flow->until_ns = choose->end_ns;
@@ -113,6 +144,10 @@ bool choice_begin(struct choice *choice, struct fmt_facts *facts)
 	return !knows_types(choice) || names_fit(choice);
 }
 
+/*
+ * Computes the bounds in time at the first event, for a source that did not give them. A bound that
+ * counts back from the last event is refused: the last time is not known yet.
+ */
 static bool know_times(struct choice *choice, int64_t first_ns)
 {
 	const struct wanted *wanted = choice->wanted;
@@ -121,17 +156,24 @@ static bool know_times(struct choice *choice, int64_t first_ns)
 	wanted_begin(choice->wanted, first_ns, first_ns);
 	if (wanted->begin.kind != BOUND_BEFORE_LAST && wanted->end.kind != BOUND_BEFORE_LAST)
 		return true;
-	say("%s: its last event is not known before it was read: no time before it can be given",
+	say("%s: its last event is not known before the end; a bound cannot count back from it",
 	    fmt_input_name(choice->flow->input));
-	return refuse(choice, TOOL_USAGE);
+	return stop_choice(choice, TOOL_USAGE);
 }
 
-/* Of threads that are too many to be known the line without a process has the count. */
-static bool count(struct choice *choice, const struct fmt_event *from)
+/*
+ * Counts a selected event for the ledger: in total, by type, by thread. threads_of() has a limit;
+ * keep_threads() adds the events of further threads to the line without a process.
+ */
+static bool count_selected(struct choice *choice, const struct fmt_event *from)
 {
 	struct thread *thread = threads_of(&choice->of_thread, from->pid, from->tid, from->thread);
 
 	if (from->type->index >= choice->types) {
+		/*
+		 * 64 more than needed, so that a source that defines types one by one does not
+		 * reallocate for each.
+		 */
 		size_t types = from->type->index + 64;
 		uint64_t *more = realloc(choice->of_type, types * sizeof(*more));
 
@@ -157,13 +199,18 @@ bool choice_event(struct choice *choice, const struct fmt_event *from)
 		return false;
 	paired_event(from, type, &event);
 	event.info.posix_prog_address = (void *)(uintptr_t)from->address;
+	/*
+	 * Spans are matched before the selection: a selected event may end a span that an event
+	 * that is not selected began.
+	 */
 	durations_event(&choice->durations[from->source], type, &event);
 	return type->chosen &&
 	       wanted_event(choice->wanted, &event, from->type->name, type->schema,
 			    &choice->durations[from->source]) &&
-	       count(choice, from);
+	       count_selected(choice, from);
 }
 
+/* An empty list selects all numbers. */
 static bool is_among(const struct choose_numbers *numbers, uint32_t number)
 {
 	for (size_t i = 0; i < numbers->count; i++)
@@ -172,6 +219,7 @@ static bool is_among(const struct choose_numbers *numbers, uint32_t number)
 	return !numbers->count;
 }
 
+/* A loss without a type or thread is passed on: it may concern selected events. */
 bool choice_lost(struct choice *choice, const struct fmt_lost *lost)
 {
 	const struct choose *choose = &choice->wanted->choose;
@@ -181,6 +229,10 @@ bool choice_lost(struct choice *choice, const struct fmt_lost *lost)
 	       (!lost->tid || is_among(&choose->tid, lost->tid));
 }
 
+/*
+ * Subtracts the losses of a line that is not selected. A damaged ledger may have lines that exceed
+ * its total, so no difference goes below 0.
+ */
 static void take_off(struct posix_trace_ledger_np *from, const struct posix_trace_ledger_np *line)
 {
 	from->unread -= line->unread < from->unread ? line->unread : from->unread;
@@ -188,8 +240,8 @@ static void take_off(struct posix_trace_ledger_np *from, const struct posix_trac
 		from->lost[i] -= line->lost[i] < from->lost[i] ? line->lost[i] : from->lost[i];
 }
 
-/* What was called is the sum of what became of it. */
-static void report(struct posix_trace_ledger_np *line, uint64_t events)
+/* Sets the number of reported events. called is the sum of the other columns, as in each ledger. */
+static void set_reported(struct posix_trace_ledger_np *line, uint64_t events)
 {
 	line->reported = events;
 	line->called = events + line->unread;
@@ -197,7 +249,10 @@ static void report(struct posix_trace_ledger_np *line, uint64_t events)
 		line->called += line->lost[i];
 }
 
-/* A ledger does not say which type's events a thread lost: the less of both is an upper bound. */
+/*
+ * Limits each loss to that of the other ledger. A ledger does not say which type's events a thread
+ * lost, so the smaller of both figures is the best upper bound.
+ */
 static void keep_least(struct posix_trace_ledger_np *of, const struct posix_trace_ledger_np *other)
 {
 	if (other->unread < of->unread)
@@ -205,9 +260,10 @@ static void keep_least(struct posix_trace_ledger_np *of, const struct posix_trac
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		if (other->lost[i] < of->lost[i])
 			of->lost[i] = other->lost[i];
-	report(of, of->reported);
+	set_reported(of, of->reported);
 }
 
+/* Events of a thread that were selected; 0 for a thread without any. */
 static uint64_t events_of(struct choice *choice, const struct posix_trace_thread_np *line)
 {
 	const struct thread *thread = threads_of(&choice->of_thread, (uint32_t)line->pid,
@@ -216,6 +272,7 @@ static uint64_t events_of(struct choice *choice, const struct posix_trace_thread
 	return thread ? thread->mark : 0;
 }
 
+/* Copies the lines of selected types and subtracts the others from the total. */
 static void keep_types(struct choice *choice, struct fmt_end *end, struct fmt_type_line *type,
 		       struct posix_trace_ledger_np *total)
 {
@@ -230,13 +287,17 @@ static void keep_types(struct choice *choice, struct fmt_end *end, struct fmt_ty
 			continue;
 		}
 		type[types] = end->type[i];
-		report(&type[types++].ledger, index < choice->types ? choice->of_type[index] : 0);
+		set_reported(&type[types++].ledger,
+			     index < choice->types ? choice->of_type[index] : 0);
 	}
 	end->type = type;
 	end->types = types;
 }
 
-/* Process 0 stands for threads that are not known: they may be wanted. */
+/*
+ * Copies the lines of selected threads and subtracts the others from the total. Process 0 has the
+ * losses of unknown threads, which may be selected ones.
+ */
 static void keep_threads(struct choice *choice, struct fmt_end *end, struct fmt_thread_line *thread,
 			 struct posix_trace_ledger_np *total)
 {
@@ -255,11 +316,12 @@ static void keep_threads(struct choice *choice, struct fmt_end *end, struct fmt_
 		thread[threads] = end->thread[i];
 		if (!line->pid)
 			rest = threads;
-		report(&thread[threads].ledger, line->pid ? events_of(choice, line) : 0);
+		set_reported(&thread[threads].ledger, line->pid ? events_of(choice, line) : 0);
 		events += thread[threads++].ledger.reported;
 	}
+	/* Selected events that no line has are those of threads past the limit. */
 	if (rest < threads && events < choice->events)
-		report(&thread[rest].ledger, choice->events - events);
+		set_reported(&thread[rest].ledger, choice->events - events);
 	end->thread = thread;
 	end->threads = threads;
 }
@@ -267,6 +329,10 @@ static void keep_threads(struct choice *choice, struct fmt_end *end, struct fmt_
 static void keep_lines(struct choice *choice, struct fmt_end *end, struct fmt_type_line *type,
 		       struct fmt_thread_line *thread)
 {
+	/*
+	 * The total is computed twice, without the types and without the threads that are not
+	 * selected. The true figure is not greater than either.
+	 */
 	struct posix_trace_ledger_np by_type = end->ledger, by_thread = end->ledger;
 
 	keep_types(choice, end, type, &by_type);
@@ -275,7 +341,7 @@ static void keep_lines(struct choice *choice, struct fmt_end *end, struct fmt_ty
 		return;
 	end->ledger = by_type;
 	keep_least(&end->ledger, &by_thread);
-	report(&end->ledger, choice->events);
+	set_reported(&end->ledger, choice->events);
 	for (size_t i = 0; i < end->types; i++)
 		keep_least(&type[i].ledger, &end->ledger);
 	for (size_t i = 0; i < end->threads; i++)
@@ -290,6 +356,7 @@ bool choice_end(struct choice *choice, struct fmt_end *end)
 	if (!type || !thread) {
 		free(type);
 		free(thread);
+		/* An end without lines, so that choice_free_end() finds nothing to free. */
 		*end = (struct fmt_end){ .complete = false };
 		return flow_answer(choice->flow, ENOMEM);
 	}

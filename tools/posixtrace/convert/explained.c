@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* explained.c - whether the fields of a schema give back all bytes of an event's data. */
 #include "convert/explained.h"
 
 #include <stdint.h>
@@ -21,7 +22,10 @@ static bool is_utf8(const void *text, size_t len)
 	return true;
 }
 
-/* Behind the text of str[N] are zeros: a reader would not show anything else. */
+/*
+ * str[N] is padded with zeros after its text. Other bytes there would be lost, as a reader shows
+ * only the text.
+ */
 static bool is_padded(const struct posix_trace_value_np *value)
 {
 	const char *behind = (const char *)value->data + value->len;
@@ -41,6 +45,7 @@ bool explained(const struct posix_trace_schema_np *schema, const void *data, siz
 	unsigned count = 0, wanted = 0;
 
 	*add_nul = false;
+	/* An array has several values; all of them must be in the data. */
 	for (unsigned i = 0; i < schema->fields; i++)
 		wanted += schema->field[i].count;
 	posix_trace_values_begin_np(&values, schema, data, len, 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * explained.h - whether a schema's fields say all that the bytes of a payload are: it is not cut,
- * has nothing behind its last field, and its texts are UTF-8.
+ * explained.h - whether a schema describes all bytes of an event's data: the data is not cut, has
+ * no bytes after its last field, and its texts are UTF-8. A format without raw bytes uses it to
+ * decide if the fields alone give back the same data.
  */
 #ifndef POSIXTRACE_CONVERT_EXPLAINED_H
 #define POSIXTRACE_CONVERT_EXPLAINED_H
@@ -9,7 +10,10 @@
 #include <stdbool.h>
 #include <trace_np.h>
 
-/* *add_nul: true if the last field is a str that lacks its NUL. */
+/*
+ * Returns true if the fields describe all of the data. *add_nul: the last field is a str that lacks
+ * its NUL, so a restoring reader must not add one.
+ */
 bool explained(const struct posix_trace_schema_np *schema, const void *data, size_t len,
 	       bool *add_nul);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fault.c - what is wrong with an input, said once and counted. */
+/*
+ * fault.c - prints faults of an input, the first few of each code, and counts the others. A damaged
+ * input may have a fault in every event; a terminal shall not be flooded.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +11,13 @@
 #include "base/say.h"
 #include "convert/flow.h"
 
-#define CODES_MAX 256
+#define CODES_MAX 256 /* codes are those of the specifications; a source has fewer */
 
-/* How often that code struck before. A code that there is no room for always strikes first. */
-static uint64_t count(struct fmt_flow *flow, const char *code)
+/*
+ * Returns how often the code occurred before and counts it. A code that cannot be kept counts as
+ * new, so that its faults are always printed.
+ */
+static uint64_t count_fault(struct fmt_flow *flow, const char *code)
 {
 	struct fmt_fault_count *fault;
 
@@ -41,7 +47,8 @@ int fmt_fault(struct fmt_flow *flow, enum fmt_verdict verdict, uint64_t offset, 
 	va_list args;
 
 	flow->status = tool_worse(flow->status, exits[verdict]);
-	if (verdict != FMT_REFUSE && count(flow, code ? code : "") >= FMT_FAULTS_SAID)
+	/* A refusal is always printed: it ends the conversion and explains the exit status. */
+	if (verdict != FMT_REFUSE && count_fault(flow, code ? code : "") >= FMT_FAULTS_SAID)
 		return exits[verdict];
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
@@ -55,14 +62,15 @@ int fmt_fault(struct fmt_flow *flow, enum fmt_verdict verdict, uint64_t offset, 
 	return exits[verdict];
 }
 
+/* The input's name only: the later faults have many offsets. */
 void flow_say_faults(struct fmt_flow *flow)
 {
 	for (size_t i = 0; i < flow->faults; i++) {
 		const struct fmt_fault_count *fault = &flow->fault[i];
 
 		if (fault->count > FMT_FAULTS_SAID)
-			say("%s: and %llu times more%s%s", flow->input->name,
+			say("%s: %llu more faults%s%s", flow->input->name,
 			    (unsigned long long)(fault->count - FMT_FAULTS_SAID),
-			    *fault->code ? ": " : "", fault->code);
+			    *fault->code ? " of code " : "", fault->code);
 	}
 }

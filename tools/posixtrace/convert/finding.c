@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* finding.c - passes a finding of a decoder, as text, to the decoder's caller. */
 #include "convert/finding.h"
 
 #include <errno.h>
@@ -11,8 +12,10 @@ int finding(struct findings *findings, enum finding_kind kind, const char *code,
 	char text[512];
 	va_list args;
 
+	/* A refusal ends the decoder with or without a receiver. */
 	if (!findings)
 		return kind == FINDING_REFUSAL ? EINVAL : 0;
+	/* The text is bounded: it may quote names from a hostile input. */
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * finding.h - what a decoder of a foreign format finds wrong with its input.
+ * finding.h - reports of a decoder about faults of its input.
  *
- * Decoders know nothing of files, messages and exit statuses: they tell what they find, by the code
- * that the manual page gives it (T08, E05) and the offset in the input. Who called them decides.
+ * Decoders do not know files, messages and exit statuses. They report each finding with the code
+ * that the manual page defines (T08, E05) and the offset in the input. The caller of the decoder
+ * decides what follows.
  */
 #ifndef POSIXTRACE_CONVERT_FINDING_H
 #define POSIXTRACE_CONVERT_FINDING_H
@@ -19,19 +20,22 @@ enum finding_kind {
 };
 
 struct findings {
-	/* code may be NULL. */
+	/* Receives each finding. The text is valid during the call; code may be NULL. */
 	void (*tell)(void *arg, enum finding_kind kind, uint64_t offset, const char *code,
 		     const char *text);
 	void *arg;
 };
 
-/* 0, or EINVAL for a refusal. Without findings nothing is told. */
+/*
+ * Reports a finding. Returns 0, or EINVAL for a refusal. findings may be NULL: nothing is reported.
+ * The text is cut after 511 bytes.
+ */
 int finding(struct findings *findings, enum finding_kind kind, const char *code, uint64_t offset,
 	    const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 struct fmt_flow;
 
-/* Findings that become faults of the flow. */
+/* Sets findings so that each becomes a fault of the flow, by fmt_fault(). */
 void findings_of_flow(struct findings *findings, struct fmt_flow *flow);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* finding_flow.c - findings of a decoder as faults of a conversion. */
 #include "convert/finding.h"
 #include "convert/format.h"
 
-static void tell(void *arg, enum finding_kind kind, uint64_t offset, const char *code,
-		 const char *text)
+/* The text may contain a percent sign from the input, so it is no format. */
+static void report_fault(void *arg, enum finding_kind kind, uint64_t offset, const char *code,
+			 const char *text)
 {
 	static const enum fmt_verdict verdicts[] = {
 		[FINDING_NOTICE] = FMT_NOTICE,
@@ -17,6 +19,6 @@ static void tell(void *arg, enum finding_kind kind, uint64_t offset, const char 
 
 void findings_of_flow(struct findings *findings, struct fmt_flow *flow)
 {
-	findings->tell = tell;
+	findings->tell = report_fault;
 	findings->arg = flow;
 }

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* flow.c - what flows from a source to a sink. */
+/*
+ * flow.c - the calls from a source to a sink.
+ *
+ * Each fmt_ function applies the choice of events and, for a sink that scans, the plan of the first
+ * reading. It then calls the sink's function of the same name. Each returns false if the source
+ * must stop; the error has been printed then. After the first failure no function of the sink is
+ * called any more except close.
+ */
 #include "convert/flow.h"
 
 #include <errno.h>
@@ -13,6 +20,7 @@
 #include "convert/choice.h"
 #include "convert/plan.h"
 
+/* The meter's next step is never reached until fmt_begin() starts the meter. */
 void flow_init(struct fmt_flow *flow, const struct format *from, const struct format *to)
 {
 	memset(flow, 0, sizeof(*flow));
@@ -24,6 +32,10 @@ void flow_init(struct fmt_flow *flow, const struct format *from, const struct fo
 	flow->meter.next = UINT64_MAX;
 }
 
+/*
+ * fields is const for sinks, but the flow owns it. The name and schema are in the type's own
+ * memory.
+ */
 void flow_fini(struct fmt_flow *flow)
 {
 	meter_end(&flow->meter);
@@ -47,12 +59,18 @@ bool flow_answer(struct fmt_flow *flow, int err)
 	return false;
 }
 
-/* A sink's function, if it has one. */
+/*
+ * Calls a function of the sink if it has that function. The value is false if the source must stop.
+ */
 #define TELL(function, what) \
 	(flow->to->function && !flow->stopped \
 		? flow_answer(flow, flow->to->function(flow->context, (what))) : !flow->stopped)
 
-static bool tell_names(struct fmt_flow *flow)
+/*
+ * Passes the names that the first reading found before the first event: several formats of viewers
+ * need the name of a track when the track begins.
+ */
+static bool pass_names(struct fmt_flow *flow)
 {
 	bool go = true;
 
@@ -70,12 +88,13 @@ static bool tell_names(struct fmt_flow *flow)
 	return go;
 }
 
+/* Completes the facts with those of the first reading: least and greatest time, gaps and losses. */
 static bool begin_planned(struct fmt_flow *flow, const struct fmt_facts *facts)
 {
 	struct fmt_facts known = *facts;
 
 	plan_facts(flow->plan, &known);
-	return TELL(begin, &known) && tell_names(flow);
+	return TELL(begin, &known) && pass_names(flow);
 }
 
 bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
@@ -83,6 +102,9 @@ bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
 	struct fmt_facts chosen = *facts;
 	bool go;
 
+	/*
+	 * choice_begin() changes the facts: a filtered conversion has an unknown number of events.
+	 */
 	if (flow->choice && !choice_begin(flow->choice, &chosen))
 		return false;
 	go = flow->plan ? begin_planned(flow, &chosen) : TELL(begin, &chosen);
@@ -90,11 +112,13 @@ bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
 		meter_begin(&flow->meter, facts->has_events ? facts->events : 0,
 			    flow->output->fd != STDOUT_FILENO);
 	flow->begun = true;
+	/* A source may register types before fmt_begin(). The sink gets them now. */
 	for (size_t i = 0; go && i < flow->types; i++)
 		go = TELL(type, flow->type[i]);
 	return go;
 }
 
+/* Passes the event with its span. The span is valid during this call only. */
 static int planned_event(struct fmt_flow *flow, const struct fmt_event *event)
 {
 	struct fmt_event with = *event;
@@ -114,6 +138,7 @@ bool fmt_event(struct fmt_flow *flow, const struct fmt_event *event)
 		return false;
 	flow->read++;
 	meter_step(&flow->meter);
+	/* The choice also needs events that are not wanted: they may begin or end a span. */
 	if (flow->choice) {
 		flow->is_wanted = choice_event(flow->choice, event);
 		if (flow->stopped || (!flow->is_wanted && !flow->sees_unwanted))
@@ -150,6 +175,7 @@ bool fmt_note(struct fmt_flow *flow, const char *format, ...)
 	va_list args;
 	bool go;
 
+	/* A note is text of any length; the sink escapes it. */
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
@@ -188,7 +214,10 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end)
 	struct fmt_end chosen = *end;
 	bool go = !flow->choice || choice_end(flow->choice, &chosen);
 
-	/* Gaps are of all types; the ledger says whether one that is wanted lost events. */
+	/*
+	 * The losses in the gaps are those of all types. With a choice, only the ledger shows
+	 * whether a wanted type or thread lost events, so it replaces the result of the gaps.
+	 */
 	if (flow->choice && end->has_ledger)
 		flow->lost = false;
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
@@ -199,6 +228,10 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end)
 	return go;
 }
 
+/*
+ * A gap without a count gets the ledger's total of its cause if it is the only gap of that cause.
+ * All losses of the cause must then be in it. The first reading has counted the gaps.
+ */
 bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, uint64_t *count)
 {
 	if (lost->counted) {
@@ -211,6 +244,7 @@ bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, 
 
 const char *fmt_source_name(const struct fmt_flow *flow, unsigned source)
 {
+	/* The inputs are linked in the order of their source numbers. */
 	const struct fmt_input *input = flow->input;
 
 	if (flow->sources == 1)
@@ -225,6 +259,7 @@ bool fmt_object_name(struct fmt_flow *flow, uint32_t pid, uint64_t pointer, int6
 {
 	struct posix_trace_object_np object;
 
+	/* Each log is asked in turn: the process may be traced by any of them. */
 	for (size_t i = 0; i < flow->object_logs; i++) {
 		if (posix_trace_object_find_np(flow->objects[i], (pid_t)pid, pointer, time_ns,
 					       &object))

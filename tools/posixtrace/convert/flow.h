@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flow.h - a conversion under way: what is behind the fmt_ functions. For convert.c, the files that
- * have those functions, and sources that prove nesting; other formats see format.h alone.
+ * flow.h - the state of one conversion, behind the fmt_ functions.
+ *
+ * convert.c, the files that define the fmt_ functions, and sources that prove nesting include this
+ * header. Other formats include format.h alone. One thread runs a conversion; no function here may
+ * be called by two threads at the same time for the same flow.
  */
 #ifndef POSIXTRACE_CONVERT_FLOW_H
 #define POSIXTRACE_CONVERT_FLOW_H
@@ -13,7 +16,7 @@
 #include "convert/format.h"
 
 #define FMT_HEAD_BYTES  65536
-#define FMT_FAULTS_SAID 5 /* of a code; the others are counted */
+#define FMT_FAULTS_SAID 5 /* messages of one code; further faults are only counted */
 
 struct plan;
 struct choice;
@@ -33,16 +36,16 @@ struct fmt_fault_count {
 struct fmt_input {
 	const char *name;
 	int fd;
-	int signals;           /* signalfd: signals that end the input; -1: they end us */
-	bool is_named;         /* we opened it */
-	bool is_line;          /* a serial line that was as line says */
+	int signals;           /* signalfd: signals that end the input; -1: they end the process */
+	bool is_named;         /* input_open() opened it: neither standard input nor an endpoint */
+	bool is_line;          /* a serial line; line has its settings before the conversion */
 	struct termios line;
 	bool is_read;          /* fmt_read() was called */
 	bool ended;
 	size_t head_len, head_at;
-	uint64_t at;           /* bytes that fmt_read() handed out */
-	uint64_t data_until;   /* the file has no hole that is passed over from at to here */
-	uint64_t hole_bytes;   /* longer ones are */
+	uint64_t at;           /* bytes that fmt_read() has returned or skipped */
+	uint64_t data_until;   /* from at to here the file has no hole that fmt_read() skips */
+	uint64_t hole_bytes;   /* fmt_read() skips longer holes */
 	struct fmt_input *next; /* of several logs that are converted as one; NULL: the last one */
 	unsigned char head[FMT_HEAD_BYTES];
 };
@@ -53,24 +56,24 @@ struct fmt_flow {
 	const struct fmt_output *output;
 	void *context;         /* the sink's */
 	int status;            /* the worst so far */
-	bool begun;            /* the sink knows the facts, and so types */
-	bool stopped;          /* the sink cannot go on */
-	int64_t seek_ns;       /* a sink sets it as it begins: earlier events may be left out */
-	int64_t until_ns;      /* likewise: nothing behind that need come; INT64_MAX: all */
-	bool knows_until;      /* the source keeps to it: it ends where nothing else follows */
+	bool begun;            /* begin was called: the sink accepts types */
+	bool stopped;          /* the sink or the choice has failed */
+	int64_t seek_ns;       /* choice_begin() sets it: the source may omit earlier events */
+	int64_t until_ns;      /* likewise: the source may omit later events; INT64_MAX: none */
+	bool knows_until;      /* the source uses until_ns: it ends where no wanted event follows */
 	uint64_t events;
-	uint64_t read;         /* events that came, wanted or not */
-	struct wanted *wanted; /* NULL: all events are */
-	struct choice *choice; /* by it, while the source is read */
-	bool sees_unwanted;    /* the sink gets the other events too, and asks is_wanted */
+	uint64_t read;         /* events of the source, wanted or not */
+	struct wanted *wanted; /* NULL: all events are wanted */
+	struct choice *choice; /* applies wanted to one reading of the source */
+	bool sees_unwanted;    /* the sink gets the other events too and reads is_wanted */
 	bool is_wanted;
-	bool is_metered;       /* how far it is is shown on a terminal */
+	bool is_metered;       /* a terminal shows the progress */
 	struct meter meter;
-	bool lost;             /* the source told of lost events */
-	const trace_id_t *objects; /* the logs that know them */
+	bool lost;             /* the source reported lost events */
+	const trace_id_t *objects; /* the opened logs, which have names of objects */
 	size_t object_logs;
-	unsigned sources;      /* how many logs the input is */
-	const struct merge *clocks; /* has what --clock-error said; NULL: nothing */
+	unsigned sources;      /* number of logs that are the input */
+	const struct merge *clocks; /* has the values of --clock-error; NULL: none */
 	struct plan *plan;     /* of a sink that scans; NULL: the input was not read before */
 
 	struct fmt_type **type;
@@ -88,46 +91,58 @@ struct fmt_flow {
 void flow_init(struct fmt_flow *flow, const struct format *from, const struct format *to);
 void flow_fini(struct fmt_flow *flow);
 
-/* Keeps the sink's answer: false when it was no success; then it has been said. */
+/*
+ * Handles the result of a sink's function: 0, an error number, or -1 if the sink has printed the
+ * error. Prints an error number once. Returns true if the conversion can continue.
+ */
 bool flow_answer(struct fmt_flow *flow, int err);
 
-/* Says how many faults of each code were not said in full. */
+/* Prints for each code how many faults fmt_fault() only counted. */
 void flow_say_faults(struct fmt_flow *flow);
 
-/* The type for a source to change what it finds out later. */
+/* The type, writable, for a source that learns more about it later. */
 struct fmt_type *flow_type_at(struct fmt_flow *flow, size_t index);
 
 /*
- * The type of that name and description, for a source of several logs: if two of them describe a
- * type differently, each has its own.
+ * Returns the type with this name and schema, for a source of several logs. If two logs describe a
+ * type of one name differently, each description becomes a type of its own with its own variant.
  */
 const struct fmt_type *flow_type_described(struct fmt_flow *flow, const struct fmt_type *what);
 
-/* convert/pair.c: the partners of a new type by their names, and their spans. */
+/*
+ * convert/pair.c: marks a new type, and types that it completes, as begin or end of a span, if
+ * their names say so. flow_find() returns a type of that name, with any id, or NULL.
+ */
 void flow_pair(struct fmt_flow *flow, struct fmt_type *type);
 struct fmt_type *flow_find(const struct fmt_flow *flow, const char *name, size_t len);
 
-/* TOOL_OK, or it has said why not. */
+/*
+ * Opens a file, standard input ("-") or an endpoint of endpoint.h. Returns TOOL_OK or prints the
+ * error and returns another status.
+ */
 int input_open(struct fmt_input *input, const char *path);
-/* Reads the head to tell formats apart by. */
+/*
+ * Reads the first bytes of the input into *head, to recognize the format. fmt_read() returns them
+ * again. Returns TOOL_OK, or prints the error and returns TOOL_FAILURE.
+ */
 int input_peek(struct fmt_input *input, struct fmt_head *head);
 void input_close(struct fmt_input *input);
 
 /*
- * Whether the inputs, this one and those behind it, can be read twice. What is no file is read to
- * its end first, into a temporary file; a serial line is left alone. input_again(): they are at
- * their beginnings again.
+ * Prepares this input and those linked behind it for a second reading. An input that cannot seek is
+ * copied to a temporary file until its end. Returns false if that fails or the input is a terminal.
+ * input_again() then sets all of them back to their beginnings.
  */
 bool input_keep(struct fmt_input *input);
 bool input_again(struct fmt_input *input);
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP are the input's end: for sources that have none by
- * themselves.
+ * From now on SIGINT, SIGTERM and SIGHUP end the input instead of the process. For inputs that have
+ * no end of their own, such as a serial line. The sink can then complete its output.
  */
 void input_end_at_signals(struct fmt_input *input);
 
-/* convert/serial.c: the line as it was. */
+/* convert/serial.c: restores the settings that the serial line had before the conversion. */
 void input_leave_line(struct fmt_input *input);
 
 #endif

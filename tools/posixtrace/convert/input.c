@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* input.c - the bytes of a source: a file, a pipe, a serial line. */
+/*
+ * input.c - reads the bytes of a source from a file, a pipe, an endpoint or a serial line.
+ *
+ * The head, which detection has read, is returned once more by fmt_read(). A source that needs
+ * random access asks for a file by fmt_file(); a pipe is then copied. The function that sees an
+ * error first prints it.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,9 +19,9 @@
 #include "base/until.h"
 #include "convert/flow.h"
 
-#define DETECT_BYTES 4096 /* of a pipe; a file gives all that there is room for */
+#define DETECT_BYTES 4096 /* of a pipe, to not wait for more; a file fills the whole head */
 
-static int fail(const struct fmt_input *input, int err)
+static int print_error(const struct fmt_input *input, int err)
 {
 	say("%s: %s", input->name, strerror(err));
 	return TOOL_FAILURE;
@@ -33,16 +39,20 @@ int input_open(struct fmt_input *input, const char *path)
 	if (endpoint_is(path)) {
 		int status = endpoint_open(path, &input->fd);
 
+		/*
+		 * A connection may stay open forever. Signals end it, and the output is completed.
+		 */
 		if (!status)
 			input_end_at_signals(input);
 		return status;
 	}
 	input->is_named = !standard;
+	/* O_NOCTTY: a serial line must not become the controlling terminal of the tool. */
 	input->fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (input->fd < 0)
-		return fail(input, errno);
+		return print_error(input, errno);
 	if (fstat(input->fd, &st) || S_ISDIR(st.st_mode)) {
-		int err = fail(input, S_ISDIR(st.st_mode) ? EISDIR : errno);
+		int err = print_error(input, S_ISDIR(st.st_mode) ? EISDIR : errno);
 
 		close(input->fd);
 		return err;
@@ -60,6 +70,7 @@ void input_close(struct fmt_input *input)
 
 void input_end_at_signals(struct fmt_input *input)
 {
+	/* until_signals() blocks the signals and returns a signalfd for them. */
 	struct until until = { .signals = -1 };
 	sigset_t set;
 
@@ -76,7 +87,10 @@ const char *fmt_input_name(const struct fmt_input *input)
 	return input->name;
 }
 
-/* False: a signal came first. */
+/*
+ * Waits until bytes can be read. Returns false if a signal came first; the caller then treats the
+ * input as ended.
+ */
 static bool wait_for_bytes(const struct fmt_input *input)
 {
 	struct pollfd poller[2] = {
@@ -91,6 +105,7 @@ static bool wait_for_bytes(const struct fmt_input *input)
 	return !poller[1].revents;
 }
 
+/* read(2) that resumes after EINTR. 0 is the end of the input, or a signal that ends it. */
 static ssize_t read_fd(struct fmt_input *input, void *buffer, size_t len)
 {
 	ssize_t n;
@@ -98,12 +113,13 @@ static ssize_t read_fd(struct fmt_input *input, void *buffer, size_t len)
 	do
 		n = wait_for_bytes(input) ? read(input->fd, buffer, len) : 0;
 	while (n < 0 && errno == EINTR);
-	/* So a serial line says that the other side is gone. */
+	/* A serial line returns EIO when the other side has closed it. */
 	if (n < 0 && errno == EIO && input->is_line)
 		return 0;
 	return n;
 }
 
+/* A short read does not end the head: a pipe delivers what its writer has written so far. */
 int input_peek(struct fmt_input *input, struct fmt_head *head)
 {
 	struct stat st;
@@ -114,7 +130,7 @@ int input_peek(struct fmt_input *input, struct fmt_head *head)
 		ssize_t n = read_fd(input, input->head + input->head_len, want - input->head_len);
 
 		if (n < 0)
-			return fail(input, errno);
+			return print_error(input, errno);
 		input->head_len += (size_t)n;
 		input->ended = !n;
 	}
@@ -130,7 +146,11 @@ void fmt_hole(struct fmt_input *input, uint64_t bytes)
 	input->hole_bytes = bytes;
 }
 
-/* At a hole of a file: behind it, which is said. */
+/*
+ * Called at the first byte of what may be a hole. Moves the file offset behind a hole that is
+ * longer than hole_bytes and reports it as damage. Sets data_until to the next hole, so that
+ * fmt_read() does not seek for every piece. An input that cannot seek has no holes.
+ */
 static void pass_hole(struct fmt_flow *flow, struct fmt_input *input)
 {
 	off_t here = lseek(input->fd, 0, SEEK_CUR), data, hole;
@@ -140,10 +160,12 @@ static void pass_hole(struct fmt_flow *flow, struct fmt_input *input)
 	if (here < 0)
 		return;
 	data = lseek(input->fd, here, SEEK_DATA);
+	/* ENXIO: no data follows, so the hole reaches to the end of the file. */
 	if (data < 0)
 		data = errno == ENXIO ? lseek(input->fd, 0, SEEK_END) : here;
 	hole = lseek(input->fd, data, SEEK_HOLE);
 	bytes = data > here ? (uint64_t)(data - here) : 0;
+	/* A short hole is read as zeros. */
 	if (bytes <= input->hole_bytes)
 		data = here;
 	lseek(input->fd, data, SEEK_SET);
@@ -152,7 +174,7 @@ static void pass_hole(struct fmt_flow *flow, struct fmt_input *input)
 	if (data == here)
 		return;
 	fmt_fault(flow, FMT_DAMAGED, input->at, NULL,
-		  "a hole of %llu bytes, which nothing was written to", (unsigned long long)bytes);
+		  "a hole of %llu bytes, to which no data was written", (unsigned long long)bytes);
 	input->at += bytes;
 }
 
@@ -171,6 +193,9 @@ ssize_t fmt_read(struct fmt_flow *flow, struct fmt_input *input, void *buffer, s
 			pass_hole(flow, input);
 		n = input->ended ? 0 : read_fd(input, buffer, len);
 	}
+	/*
+	 * The sender of a connection has ended without closing it. All bytes before that are kept.
+	 */
 	if (n < 0 && errno == ECONNRESET) {
 		fmt_fault(flow, FMT_DAMAGED, input->at, NULL, "%s", strerror(errno));
 		n = 0;
@@ -199,7 +224,10 @@ ssize_t fmt_read_all(struct fmt_flow *flow, struct fmt_input *input, void *buffe
 	return (ssize_t)have;
 }
 
-/* All bytes that still come, up to a signal that ends the input. */
+/*
+ * Copies the rest of the input up to its end or a signal. SPOOL_BYTES bounds the copy: an endless
+ * input must not fill the file system. Returns 0 or an error number.
+ */
 static int read_rest(struct fmt_input *input, int file)
 {
 	uint64_t copied = 0;
@@ -223,7 +251,10 @@ static int read_rest(struct fmt_input *input, int file)
 	}
 }
 
-/* What was read to tell the format, and then the rest. */
+/*
+ * Replaces the descriptor of an input that cannot seek by that of a temporary file with the same
+ * bytes: first the head, which detection has read, then the rest. Returns 0 or an error number.
+ */
 static int spool_whole(struct fmt_input *input)
 {
 	int file, err = spool_create(&file);
@@ -246,13 +277,17 @@ static int spool_whole(struct fmt_input *input)
 	}
 	close(input->fd);
 	input->fd = file;
-	/* The file has an end of its own. */
+	/* The file has an end, so signals end the process again. */
 	if (input->signals >= 0)
 		close(input->signals);
 	input->signals = -1;
 	return 0;
 }
 
+/*
+ * Sets an input that can seek back to its beginning. The head is not used again: it is read from
+ * the file.
+ */
 static bool begin_again(struct fmt_input *input)
 {
 	if (lseek(input->fd, 0, SEEK_SET) < 0)
@@ -272,7 +307,12 @@ bool input_again(struct fmt_input *input)
 	return good;
 }
 
-static bool keep(struct fmt_input *input)
+/*
+ * Prepares one input for a second reading. A file must still be where input_peek() left it; a
+ * descriptor that the caller shares may have been moved. A terminal is not copied: its user would
+ * have to end the input before the first result.
+ */
+static bool keep_one(struct fmt_input *input)
 {
 	struct stat st;
 
@@ -289,7 +329,7 @@ bool input_keep(struct fmt_input *input)
 	bool good = true;
 
 	for (; good && input; input = input->next)
-		good = keep(input);
+		good = keep_one(input);
 	return good;
 }
 
@@ -300,6 +340,10 @@ int fmt_file(struct fmt_flow *flow, struct fmt_input *input, uint64_t *size)
 
 	if (fstat(input->fd, &st))
 		err = errno;
+	/*
+	 * An input that does not begin at offset 0 of its file is copied too, so that offsets in
+	 * the copy count from the input's beginning.
+	 */
 	else if (!(S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) ||
 		 lseek(input->fd, 0, SEEK_CUR) != (off_t)input->head_len)
 		err = spool_whole(input);
@@ -316,6 +360,7 @@ int fmt_file(struct fmt_flow *flow, struct fmt_input *input, uint64_t *size)
 	input->ended = false;
 	if (!err)
 		return input->fd;
+	/* EFBIG has a message of its own, which says how to raise the limit. */
 	if (err == EFBIG) {
 		spool_say_why(input->name, err);
 		flow->status = tool_worse(flow->status, TOOL_FAILURE);

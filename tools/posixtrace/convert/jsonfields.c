@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * jsonfields.c - the fields of an event as JSON (RFC 8259).
+ *
+ * Most JSON readers keep a number as a double, so a number that a double cannot represent becomes a
+ * string. JSON has no number for nan and the infinities either.
+ */
 #include "convert/jsonfields.h"
 
 #include <math.h>
@@ -6,14 +12,16 @@
 
 #include "base/jsontext.h"
 
-#define EXACT (UINT64_C(1) << 53) /* a double has every whole number up to here */
+#define EXACT (UINT64_C(1) << 53) /* a double represents every integer up to here */
 
+/* Types that a reader expects in hexadecimal: pointers and the types x8 to x64. */
 static bool is_hexadecimal(enum posix_trace_type_np type)
 {
 	return type == POSIX_TRACE_TYPE_PTR_NP ||
 	       (type >= POSIX_TRACE_TYPE_X8_NP && type <= POSIX_TRACE_TYPE_X64_NP);
 }
 
+/* A magnitude and a sign, as the least signed number has no positive counterpart. */
 static void put_number(struct out *out, uint64_t magnitude, bool negative)
 {
 	char *p = out_room(out);
@@ -29,6 +37,7 @@ static void put_number(struct out *out, uint64_t magnitude, bool negative)
 	out_done(out, p);
 }
 
+/* 17 digits are enough to read back the same double. */
 static void put_float(struct out *out, double value)
 {
 	if (isfinite(value))
@@ -53,6 +62,7 @@ static void put_value(struct out *out, const struct posix_trace_value_np *value)
 		}
 		break;
 	case POSIX_TRACE_FORM_SIGNED_NP:
+		/* The negation is done on an unsigned number: that of INT64_MIN would overflow. */
 		put_number(out, value->s64 < 0 ? -(uint64_t)value->s64 : (uint64_t)value->s64,
 			   value->s64 < 0);
 		break;
@@ -64,6 +74,7 @@ static void put_value(struct out *out, const struct posix_trace_value_np *value)
 			json_string(out, value->data, value->len);
 			break;
 		}
+		/* Bytes have no character set; JSON strings are Unicode. */
 		out_char(out, '"');
 		out_hex(out, value->data, value->len);
 		out_char(out, '"');
@@ -71,6 +82,10 @@ static void put_value(struct out *out, const struct posix_trace_value_np *value)
 	}
 }
 
+/*
+ * Whether any field can have a name. put_names() decodes the data a second time, so events without
+ * such fields avoid it.
+ */
 static bool may_be_called(const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < schema->fields; i++)
@@ -81,7 +96,7 @@ static bool may_be_called(const struct posix_trace_schema_np *schema)
 	return false;
 }
 
-/* ,"names":{...}: what pointers point to, and what values are called. */
+/* Writes ,"names":{...} or nothing. An array has no names: its elements would need a place each. */
 static void put_names(struct out *out, struct fmt_flow *flow, const struct fmt_event *event)
 {
 	char object[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1];
@@ -94,6 +109,10 @@ static void put_names(struct out *out, struct fmt_flow *flow, const struct fmt_e
 	       !(value.flags & POSIX_TRACE_VALUE_CUT_NP)) {
 		const char *name = posix_trace_value_name_np(&value);
 
+		/*
+		 * A pointer is looked up at the event's time, as memory may be used again for
+		 * another object.
+		 */
 		if (value.field->type == POSIX_TRACE_TYPE_PTR_NP &&
 		    fmt_object_name(flow, event->pid, value.u64, event->time_ns, object))
 			name = object;
@@ -130,6 +149,7 @@ void json_fields_object(struct out *out, const struct fmt_event *event)
 	while (posix_trace_field_next_np(&values, &value) &&
 	       !(value.flags & POSIX_TRACE_VALUE_CUT_NP)) {
 		if (value.field != last) {
+			/* A new field begins; an array of the field before it ends. */
 			if (last && last->is_array)
 				out_char(out, ']');
 			/* A field's name is letters, digits and _. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * jsonfields.h - the fields of an event's data, as its schema says, as a JSON object.
+ * jsonfields.h - the fields of an event's data as a JSON object, by the schema of its type.
  *
- * Numbers that a double cannot hold, and what a double cannot be, are strings; so are numbers that
- * the schema shows in hexadecimal. Arrays are arrays, bytes are digits. Fields that the data is too
- * short for are left out.
+ * Numbers that a double cannot represent exactly are strings, as are nan and infinities. Numbers
+ * that the schema shows in hexadecimal are strings of hexadecimal digits. Arrays are arrays; bytes
+ * are strings of hexadecimal digits. The object ends before the first field that the data is too
+ * short for.
  */
 #ifndef POSIXTRACE_CONVERT_JSONFIELDS_H
 #define POSIXTRACE_CONVERT_JSONFIELDS_H
@@ -12,12 +13,13 @@
 #include "convert/format.h"
 
 /*
- * ,"fields":{...} if the type has a schema that means anything, and ,"names":{...} of those whose
- * values have one: what a pointer points to, what a number stands for.
+ * Writes ,"fields":{...} if the type has a schema with fields. Then ,"names":{...} for those of its
+ * values that have names: of the object that a pointer points to, of an error number, of a value
+ * that the schema names.
  */
 void json_fields(struct out *out, struct fmt_flow *flow, const struct fmt_event *event);
 
-/* {...} alone, of a type that has fields. */
+/* Writes {...} alone. The type must have fields. */
 void json_fields_object(struct out *out, const struct fmt_event *event);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* listing.c - the lines that a source has of its own, each part of its input explained. */
+/*
+ * listing.c - the sink "listing": lines in which a source explains each part of its input. The
+ * source makes the lines only for a sink that has the function line.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -25,7 +28,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 	return 0;
 }
 
-static int put_line(void *context, const char *line, size_t len)
+static int listing_line(void *context, const char *line, size_t len)
 {
 	struct listing *listing = context;
 
@@ -35,8 +38,11 @@ static int put_line(void *context, const char *line, size_t len)
 	return listing->out->err;
 }
 
-/* Most sources have none, and events come for nothing then. */
-static int event(void *context, const struct fmt_event *event)
+/*
+ * Most sources make no lines. The first event without a line before it shows that, so the
+ * conversion fails early and not after a long input.
+ */
+static int listing_event(void *context, const struct fmt_event *event)
 {
 	struct listing *listing = context;
 
@@ -47,15 +53,16 @@ static int event(void *context, const struct fmt_event *event)
 	return -1;
 }
 
-static int idle(void *context)
+static int listing_idle(void *context)
 {
 	return out_flush(((struct listing *)context)->out);
 }
 
-static int end(void *context, const struct fmt_end *end)
+static int listing_end(void *context, const struct fmt_end *end)
 {
+	/* An input without events may still have lines. */
 	(void)end;
-	return ((struct listing *)context)->has_lines ? 0 : event(context, NULL);
+	return ((struct listing *)context)->has_lines ? 0 : listing_event(context, NULL);
 }
 
 static void close_sink(void *context)
@@ -68,9 +75,9 @@ const struct format format_listing = {
 	.summary = "what a foreign format's input holds, explained line by line",
 	.output = FMT_TO_BYTES,
 	.open = open_sink,
-	.line = put_line,
-	.event = event,
-	.idle = idle,
-	.end = end,
+	.line = listing_line,
+	.event = listing_event,
+	.idle = listing_idle,
+	.end = listing_end,
 	.close = close_sink,
 };

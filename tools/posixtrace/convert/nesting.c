@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nesting.c - turns intervals in the order of their ends into edges in the order of time.
+ *
+ * The intervals are read from the last one back, with a stack of those whose begin is still to be
+ * passed. The edges are found from the youngest to the oldest one, so they go through a second
+ * temporary file, which is read backwards again.
+ */
 #include "convert/nesting.h"
 
 #include <errno.h>
@@ -8,7 +15,7 @@
 
 #include "base/spool.h"
 
-#define EDGES 1024 /* at once, between memory and the file */
+#define EDGES 1024 /* edges in memory; the file has blocks of as many */
 
 int nesting_init(struct nesting *nesting)
 {
@@ -35,12 +42,13 @@ void nesting_lane_fini(struct nesting_lane *lane)
 	free(lane->block);
 }
 
-static int put(int fd, const void *bytes, size_t len, uint64_t at)
+/* Writes one block. A short write without an error means that the file system is full. */
+static int write_block(int fd, const void *bytes, size_t len, uint64_t at)
 {
 	return pwrite(fd, bytes, len, (off_t)at) == (ssize_t)len ? 0 : errno ? errno : ENOSPC;
 }
 
-static int get(int fd, void *bytes, size_t len, uint64_t at)
+static int read_block(int fd, void *bytes, size_t len, uint64_t at)
 {
 	return pread(fd, bytes, len, (off_t)at) == (ssize_t)len ? 0 : EIO;
 }
@@ -52,6 +60,7 @@ int nesting_add(struct nesting *nesting, struct nesting_lane *lane, const struct
 	lane->interval[lane->intervals++] = *interval;
 	if (lane->intervals < NESTING_BLOCK)
 		return 0;
+	/* Only the list of blocks grows in memory: 8 bytes for 32 intervals. */
 	if (lane->blocks == lane->room) {
 		size_t room = lane->room ? 2 * lane->room : 16;
 		uint64_t *more = realloc(lane->block, room * sizeof(*more));
@@ -61,8 +70,8 @@ int nesting_add(struct nesting *nesting, struct nesting_lane *lane, const struct
 		lane->block = more;
 		lane->room = room;
 	}
-	err = put(nesting->intervals, lane->interval, sizeof(lane->interval),
-		  nesting->blocks * sizeof(lane->interval));
+	err = write_block(nesting->intervals, lane->interval, sizeof(lane->interval),
+			  nesting->blocks * sizeof(lane->interval));
 	if (err)
 		return err;
 	lane->block[lane->blocks++] = nesting->blocks++;
@@ -82,6 +91,7 @@ struct backward {
 	int err;
 };
 
+/* Adds an edge. If the memory is full, it goes to the file as one block. */
 static void put_edge(struct backward *b, int64_t at_ns, uint64_t frame, bool closes)
 {
 	struct edge *edge = &b->edge[b->edges++];
@@ -92,27 +102,37 @@ static void put_edge(struct backward *b, int64_t at_ns, uint64_t frame, bool clo
 	edge->closes = closes;
 	if (b->edges < EDGES || b->err)
 		return;
-	b->err = put(b->nesting->edges, b->edge, sizeof(b->edge), b->written * sizeof(b->edge));
+	b->err = write_block(b->nesting->edges, b->edge, sizeof(b->edge),
+			     b->written * sizeof(b->edge));
 	b->written++;
 	b->edges = 0;
 }
 
-static void leave(struct backward *b)
+/* Removes the youngest open interval. The backward walk has passed its begin. */
+static void pop_interval(struct backward *b)
 {
 	const struct interval *top = &b->open[--b->depth];
 
 	put_edge(b, top->begin_ns, top->frame, false);
 }
 
+/*
+ * Whether an interval ends before the top of the stack begins. The numbers of the events decide
+ * between equal times, so that an empty interval stays inside of the one that contains it.
+ */
 static bool is_before(const struct interval *one, const struct interval *top)
 {
 	return one->end_ns != top->begin_ns ? one->end_ns < top->begin_ns : one->end < top->begin;
 }
 
-static void take(struct backward *b, const struct interval *one)
+/*
+ * Handles the next interval of the backward walk: closes the intervals that begin after its end and
+ * adds it to the stack. The depth of the stack is that of the nesting.
+ */
+static void push_interval(struct backward *b, const struct interval *one)
 {
 	while (b->depth && is_before(one, &b->open[b->depth - 1]))
-		leave(b);
+		pop_interval(b);
 	if (b->depth == b->room) {
 		size_t room = b->room ? 2 * b->room : 64;
 		struct interval *more = realloc(b->open, room * sizeof(*more));
@@ -128,13 +148,18 @@ static void take(struct backward *b, const struct interval *one)
 	put_edge(b, one->end_ns, one->frame, true);
 }
 
-static void take_all(struct backward *b, const struct interval *interval, size_t count)
+static void push_intervals(struct backward *b, const struct interval *interval, size_t count)
 {
 	while (count-- && !b->err)
-		take(b, &interval[count]);
+		push_interval(b, &interval[count]);
 }
 
-static int tell(struct backward *b, void (*visit)(void *arg, const struct edge *edge), void *arg)
+/*
+ * Calls visit for the edges from the last one added to the first, which is the order of time: first
+ * those in memory, then the blocks of the file from the last one back.
+ */
+static int visit_edges(struct backward *b, void (*visit)(void *arg, const struct edge *edge),
+		       void *arg)
 {
 	for (;;) {
 		int err;
@@ -144,8 +169,8 @@ static int tell(struct backward *b, void (*visit)(void *arg, const struct edge *
 		if (!b->written)
 			return 0;
 		b->written--;
-		err = get(b->nesting->edges, b->edge, sizeof(b->edge),
-			  b->written * sizeof(b->edge));
+		err = read_block(b->nesting->edges, b->edge, sizeof(b->edge),
+				 b->written * sizeof(b->edge));
 		if (err)
 			return err;
 		b->edges = EDGES;
@@ -162,16 +187,18 @@ int nesting_tell(struct nesting *nesting, const struct nesting_lane *lane,
 	if (!b)
 		return ENOMEM;
 	b->nesting = nesting;
-	take_all(b, lane->interval, lane->intervals);
+	/* The intervals that are not in the file are the youngest ones. */
+	push_intervals(b, lane->interval, lane->intervals);
 	for (size_t i = lane->blocks; i-- && !b->err;) {
-		b->err = get(nesting->intervals, block, sizeof(block),
-			     lane->block[i] * sizeof(block));
+		b->err = read_block(nesting->intervals, block, sizeof(block),
+				    lane->block[i] * sizeof(block));
 		if (!b->err)
-			take_all(b, block, NESTING_BLOCK);
+			push_intervals(b, block, NESTING_BLOCK);
 	}
+	/* Intervals that are still on the stack begin before all others. */
 	while (b->depth)
-		leave(b);
-	err = b->err ? b->err : tell(b, visit, arg);
+		pop_interval(b);
+	err = b->err ? b->err : visit_edges(b, visit, arg);
 	free(b->open);
 	free(b);
 	return err;

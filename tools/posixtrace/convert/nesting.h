@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nesting.h - what took how long on each thread, for readers that want a thread in one piece and
- * its spans as they open and close.
+ * nesting.h - the intervals of each thread in the order of time, as edges that open and close. For
+ * formats that store each thread in one piece.
  *
- * Intervals come in the order of their ends, those of all threads mixed. They go into a temporary
- * file in blocks of one lane each; read from its last one back, an interval comes after all that it
- * may stand in. No two of a lane cross.
+ * Intervals arrive in the order of their ends, those of all threads mixed. Blocks of intervals of
+ * one lane each go to a temporary file. nesting_tell() reads a lane backwards: in that order an
+ * interval precedes all intervals that it contains. No two intervals of a lane may cross.
  *
- * Memory    constant, and a few bytes for each block.
+ * Memory    constant, and 8 bytes for each block.
  * Errors    0 or an error number.
  */
 #ifndef POSIXTRACE_CONVERT_NESTING_H
@@ -21,8 +21,8 @@
 
 struct interval {
 	int64_t begin_ns, end_ns;
-	uint64_t begin, end; /* numbers of events: they decide where times do not */
-	uint64_t frame;
+	uint64_t begin, end; /* numbers of events: they order equal times */
+	uint64_t frame;      /* the caller's number for the name; edges have its lower 32 bits */
 };
 
 struct edge { /* an interval opens or closes */
@@ -34,23 +34,23 @@ struct edge { /* an interval opens or closes */
 struct nesting_lane {
 	struct interval interval[NESTING_BLOCK]; /* not yet in the file */
 	size_t intervals;
-	uint64_t *block;                         /* those in the file */
+	uint64_t *block;                         /* numbers of those in the file */
 	size_t blocks, room;
 };
 
 struct nesting {
-	int intervals, edges; /* files */
-	uint64_t blocks;
+	int intervals, edges; /* descriptors of temporary files */
+	uint64_t blocks;      /* of all lanes */
 };
 
 int nesting_init(struct nesting *nesting);
 void nesting_fini(struct nesting *nesting);
 
-/* No interval of the lane before it ends later. */
+/* Adds an interval to the lane. It must not end before the intervals that the lane has. */
 int nesting_add(struct nesting *nesting, struct nesting_lane *lane,
 		const struct interval *interval);
 
-/* Calls visit for all of the lane, in the order of time. */
+/* Calls visit for each edge of the lane, in the order of time. */
 int nesting_tell(struct nesting *nesting, const struct nesting_lane *lane,
 		 void (*visit)(void *arg, const struct edge *edge), void *arg);
 

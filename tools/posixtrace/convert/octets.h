@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * octets.h - numbers in bytes of either order, wherever they stand.
+ * octets.h - unsigned numbers in bytes of either order, at any alignment.
  *
- * No function checks a bound: callers know how many bytes there are.
+ * No function checks a bound. The caller has checked that the bytes are there.
  */
 #ifndef POSIXTRACE_CONVERT_OCTETS_H
 #define POSIXTRACE_CONVERT_OCTETS_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A number of 1 to 8 bytes. */
+/* A number of 1 to 8 bytes, big or little endian. */
 static inline uint64_t octets_get(const unsigned char *p, unsigned bytes, bool big)
 {
 	uint64_t value = 0;
@@ -35,7 +35,7 @@ static inline uint64_t octets_u64(const unsigned char *p)
 	return octets_get(p, 8, false);
 }
 
-/* Little endian; returns what follows. */
+/* Stores a number little endian. Returns the address behind it. */
 static inline unsigned char *octets_put(unsigned char *p, uint64_t value, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)

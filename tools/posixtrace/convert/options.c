@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* options.c - what the command line says to a format. */
+/*
+ * options.c - the options that the command line gives to a format.
+ *
+ * A wrong value is printed here and makes the exit status that of a wrong usage. The format then
+ * only has to stop.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +13,7 @@
 #include "base/when.h"
 #include "convert/flow.h"
 
+/* The last one counts, so that an alias of the shell can be overridden. */
 const char *fmt_option(const struct fmt_flow *flow, const char *name)
 {
 	const char *value = NULL;
@@ -37,6 +43,10 @@ bool fmt_option_number(struct fmt_flow *flow, const char *name, uint64_t min, ui
 		return true;
 	errno = 0;
 	value = strtoull(text, &end, 0);
+	/*
+	 * strtoull() accepts a sign and leading space; here the value must begin with a digit. Base
+	 * 0: 0x and leading 0 are accepted.
+	 */
 	if (errno || *text < '0' || *text > '9' || *end || value < min || value > max) {
 		say("--%s %s: not a number from %llu to %llu", name, text, (unsigned long long)min,
 		    (unsigned long long)max);

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * output.c - opens and completes the output of a sink.
+ *
+ * A new file gets its name when it is complete (base/outfile.h). A sink that must seek and writes
+ * to a pipe gets a temporary file, which is copied into the pipe at the end.
+ */
 #include "convert/output.h"
 
 #include <errno.h>
@@ -13,12 +19,17 @@
 #include "base/say.h"
 #include "base/spool.h"
 
-static int fail(const struct output *output, int err)
+static int print_error(const struct output *output, int err)
 {
 	say("%s: %s", output->shown.shown, strerror(err));
 	return TOOL_FAILURE;
 }
 
+/*
+ * Creates a folder. Events may contain secrets, so its permissions are those of the owner alone.
+ * Its files would have to be replaced together, which no system call does, so an existing folder is
+ * refused.
+ */
 static int open_folder(struct output *output, const char *path)
 {
 	output->state = OUTPUT_FOLDER;
@@ -28,7 +39,7 @@ static int open_folder(struct output *output, const char *path)
 	}
 	if (mkdir(path, 0700)) {
 		if (errno != EEXIST)
-			return fail(output, errno);
+			return print_error(output, errno);
 		say("%s: the folder exists; a folder is never replaced", path);
 		return TOOL_FAILURE;
 	}
@@ -36,8 +47,10 @@ static int open_folder(struct output *output, const char *path)
 	return TOOL_OK;
 }
 
-/* What must seek and goes where nothing can is made in a temporary file first. */
-static int spool(struct output *output)
+/*
+ * A sink that needs a file gets a temporary one if its output cannot seek. output_keep() copies it.
+ */
+static int spool_output(struct output *output)
 {
 	const char *dir = getenv("TMPDIR");
 	int fd;
@@ -45,20 +58,24 @@ static int spool(struct output *output)
 	output->state = OUTPUT_SPOOLED;
 	if (asprintf(&output->place, "%s/posixtrace.XXXXXX", dir && *dir ? dir : "/tmp") < 0) {
 		output->place = NULL;
-		return fail(output, ENOMEM);
+		return print_error(output, ENOMEM);
 	}
 	output->target = output->shown.fd;
 	fd = mkostemp(output->place, O_CLOEXEC);
 	if (fd < 0) {
 		free(output->place);
 		output->place = NULL;
-		return fail(output, errno);
+		return print_error(output, errno);
 	}
 	output->shown.fd = fd;
 	output->shown.path = output->place;
 	return TOOL_OK;
 }
 
+/*
+ * Opens a pipe, a device or an open descriptor such as /dev/stdout. A device keeps no old contents,
+ * so it is opened at once; a disk needs --force.
+ */
 static int open_there(struct output *output, const char *path, bool is_disk, bool force)
 {
 	if (is_disk && !force) {
@@ -68,7 +85,7 @@ static int open_there(struct output *output, const char *path, bool is_disk, boo
 	output->state = OUTPUT_THERE;
 	output->shown.fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	output->shown.path = path;
-	return output->shown.fd < 0 ? fail(output, errno) : TOOL_OK;
+	return output->shown.fd < 0 ? print_error(output, errno) : TOOL_OK;
 }
 
 static int open_new(struct output *output, const char *path, bool force)
@@ -98,24 +115,33 @@ int output_open(struct output *output, const char *path, enum fmt_output_kind ki
 		return open_folder(output, path);
 	if (endpoint_is(path)) {
 		output->state = OUTPUT_THERE;
+		/* A connection; it counts as a pipe that cannot seek. */
 		status = endpoint_open(path, &output->shown.fd);
 		output->shown.path = path;
 		seeks = false;
 	} else if (standard) {
 		output->state = OUTPUT_STANDARD;
+		/*
+		 * A copy, so that closing the output leaves standard output open for messages of
+		 * other parts.
+		 */
 		output->shown.fd = dup(STDOUT_FILENO);
 		if (output->shown.fd < 0)
-			return fail(output, errno);
+			return print_error(output, errno);
 		seeks = false;
 	} else if (!stat(path, &st) && !S_ISDIR(st.st_mode) &&
 		   (!S_ISREG(st.st_mode) || outfile_is_descriptor(path))) {
+		/*
+		 * A name that exists and is no regular file. /dev/stdout may lead to a regular
+		 * file, but the name is that of a descriptor.
+		 */
 		status = open_there(output, path, S_ISBLK(st.st_mode), force);
 		seeks = false;
 	} else {
 		status = open_new(output, path, force);
 	}
 	if (!status && kind == FMT_TO_FILE && !seeks)
-		status = spool(output);
+		status = spool_output(output);
 	if (status)
 		return status;
 	output->out.fd = output->shown.fd;
@@ -123,7 +149,8 @@ int output_open(struct output *output, const char *path, enum fmt_output_kind ki
 	return TOOL_OK;
 }
 
-static void forget(struct output *output)
+/* Closes the output without a change of what it has. */
+static void close_output(struct output *output)
 {
 	if (output->place)
 		unlink(output->place);
@@ -146,7 +173,7 @@ int output_keep(struct output *output)
 			err = spool_copy(output->shown.fd, output->target);
 	}
 	if (err) {
-		status = fail(output, err);
+		status = print_error(output, err);
 		output_drop(output);
 		return status;
 	}
@@ -157,10 +184,11 @@ int output_keep(struct output *output)
 			return status;
 		}
 	}
-	forget(output);
+	close_output(output);
 	return status;
 }
 
+/* Whether a regular file is also this input, by device and file number: names may differ. */
 static bool is_the_same(const struct stat *file, const char *path)
 {
 	struct stat input;
@@ -186,6 +214,10 @@ int output_open_text(struct output *output, const char *path, bool force, char *
 	status = output_open(output, path, FMT_TO_BYTES, force);
 	if (status || output->state != OUTPUT_NEW)
 		return status;
+	/*
+	 * outfile_create() makes a file that only its owner can read. The umask can be read only by
+	 * setting it.
+	 */
 	mask = umask(0);
 	umask(mask);
 	fchmod(output->shown.fd, 0666 & ~mask);
@@ -209,5 +241,5 @@ void output_drop(struct output *output)
 	}
 	if (output->state == OUTPUT_FOLDER && output->shown.path)
 		rmdir(output->shown.path); /* the sink has removed what it made in it */
-	forget(output);
+	close_output(output);
 }

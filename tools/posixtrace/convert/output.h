@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * output.h - where a sink writes: standard output, a new file, a pipe or device that is there, or a
- * new folder. What fails leaves nothing behind.
+ * output.h - the output of a sink: standard output, a new file, a pipe or device that exists, or a
+ * new folder. A conversion that fails leaves nothing behind.
  */
 #ifndef POSIXTRACE_CONVERT_OUTPUT_H
 #define POSIXTRACE_CONVERT_OUTPUT_H
@@ -12,28 +12,34 @@
 enum output_state { OUTPUT_STANDARD, OUTPUT_THERE, OUTPUT_NEW, OUTPUT_SPOOLED, OUTPUT_FOLDER };
 
 struct output {
-	struct fmt_output shown; /* what the sink sees */
+	struct fmt_output shown; /* the part that the sink sees */
 	enum output_state state;
-	struct outfile file;
+	struct outfile file;     /* NEW */
 	struct out out;
-	int target;              /* SPOOLED: where the file goes at the end */
+	int target;              /* SPOOLED: the descriptor that gets the file's bytes at the end */
 	char *place;             /* SPOOLED: the file's name */
 };
 
-/* TOOL_OK, or it has said why not. */
+/*
+ * Opens the output as the sink's kind requires. Returns TOOL_OK, or prints the error and returns
+ * another status; the caller then has nothing to close.
+ */
 int output_open(struct output *output, const char *path, enum fmt_output_kind kind, bool force);
 
 /*
- * The same for a text or a page, which others may read as the umask allows. inputs are the names of
- * the files that are read, none of which it may be.
+ * The same for text or a page, which gets the permissions of the umask. inputs are the names of the
+ * command's inputs; the output must be none of them.
  */
 int output_open_text(struct output *output, const char *path, bool force, char *const *inputs,
 		     size_t count);
 
-/* Keeps it, or drops it if the command has failed. Returns what the command exits with. */
+/*
+ * Ends the output by status: completes it, or drops it if the command has failed. Returns the exit
+ * status of the command.
+ */
 int output_close(struct output *output, int status);
 
-/* Writes what is left and puts it in its place. */
+/* Writes the buffered bytes and gives a new file its name. On an error drops the output. */
 int output_keep(struct output *output);
 
 void output_drop(struct output *output);

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pair.c - event types that begin and end something by their names, for sinks that say so.
+ * pair.c - finds event types that begin and end a span because of their names, such as read_begin
+ * and read_end, for sinks that show spans. The rule is that of spans/by_name.h.
  */
 #include <string.h>
 
 #include "convert/flow.h"
 #include "spans/by_name.h"
 
-static bool find(void *arg, const char *name, size_t len)
+/* by_name_find: whether the flow has such a type and the rule applies to it. */
+static bool find_pairable(void *arg, const char *name, size_t len)
 {
 	const struct fmt_type *type = flow_find(arg, name, len);
 
 	return type && by_name_applies(type->id, type->fields);
 }
 
-/* The room for a name's copy behind every type is for the span's name. */
-static void set(struct fmt_flow *flow, struct fmt_type *type)
+/*
+ * Marks the type if its name and its partner's make a span. copy_of() in types.c leaves room for a
+ * second copy of the name behind each type; the span's name, a part of it, is stored there.
+ */
+static void set_span(struct fmt_flow *flow, struct fmt_type *type)
 {
 	size_t schema = type->schema ? strlen(type->schema) + 1 : 0, stem;
 	char *span = (char *)(type + 1) + type->name_len + 1 + schema;
@@ -23,7 +28,7 @@ static void set(struct fmt_flow *flow, struct fmt_type *type)
 
 	if (type->span || !by_name_applies(type->id, type->fields))
 		return;
-	role = by_name(type->name, type->name_len, find, flow, &stem);
+	role = by_name(type->name, type->name_len, find_pairable, flow, &stem);
 	if (role == POSIX_TRACE_POINT_NP)
 		return;
 	memcpy(span, type->name, stem);
@@ -37,11 +42,12 @@ static void set_partner(void *arg, const char *name, size_t len)
 	struct fmt_type *type = flow_find(arg, name, len);
 
 	if (type)
-		set(arg, type);
+		set_span(arg, type);
 }
 
 void flow_pair(struct fmt_flow *flow, struct fmt_type *type)
 {
-	set(flow, type);
+	/* The new type may also complete types that came before it. */
+	set_span(flow, type);
 	by_name_partners(type->name, type->name_len, set_partner, flow);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* paired.c - the types and events of any source in the form of those of a log. */
 #include "convert/paired.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include "convert/flow.h"
 #include "spans/by_name.h"
 
-#define FIRST_ID (POSIX_TRACE_UNNAMED_USER_EVENT + 1) /* of types without a number */
+#define FIRST_ID (POSIX_TRACE_UNNAMED_USER_EVENT + 1) /* of types that get a number here */
 
 bool paired_find(void *arg, const char *name, size_t len)
 {
@@ -41,6 +42,11 @@ void paired_fini(struct paired *paired)
 	pairing_fini(&paired->pairing);
 }
 
+/*
+ * Makes the log's view of a type. Predefined types keep their numbers, which pairing knows. Others
+ * get numbers in the order of their indexes, as several logs may use one number for different
+ * types.
+ */
 static struct log_type *learn(struct paired *paired, const struct fmt_type *from)
 {
 	struct log_type *type;
@@ -60,8 +66,10 @@ static struct log_type *learn(struct paired *paired, const struct fmt_type *from
 	paired->type[from->index] = type;
 	type->id = from->id && from->id < FIRST_ID ? from->id
 						   : (trace_event_id_t)(FIRST_ID + from->index);
+	/* pairing has an array by number. Types with greater numbers make no spans. */
 	type->listed = type->id < 65536;
 	type->schema = (struct posix_trace_schema_np *)(uintptr_t)from->fields;
+	/* A foreign format may have longer names than a log. Such a name is cut here only. */
 	type->name_len =
 		from->name_len < TRACE_EVENT_NAME_MAX ? from->name_len : TRACE_EVENT_NAME_MAX;
 	memcpy(type->name, from->name, type->name_len);

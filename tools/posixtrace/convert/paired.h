@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * paired.h - the events of a conversion for spans/pairing.h, which knows those of logs.
+ * paired.h - adapts the events and types of a conversion to spans/pairing.h, which works on those
+ * of logs.
  */
 #ifndef POSIXTRACE_CONVERT_PAIRED_H
 #define POSIXTRACE_CONVERT_PAIRED_H
@@ -10,28 +11,28 @@
 
 struct paired {
 	struct fmt_flow *flow;
-	/* A flow that has read the same input before and so has its types; NULL: none. */
+	/* A flow that read the same input before and so has all of its types; NULL: none. */
 	const struct fmt_flow *before;
 	struct pairing pairing;
-	struct log_type **type;        /* by index: as pairing.h wants it */
+	struct log_type **type;        /* by the index of the fmt_type */
 	size_t types;
 };
 
-/* 0 or ENOMEM. */
+/* Returns 0 or ENOMEM. take receives each span with the event that ends it. */
 int paired_init(struct paired *paired, struct fmt_flow *flow,
 		void (*take)(void *arg, const struct span *span,
 			     const struct posix_trace_event_np *end),
 		void *arg);
 void paired_fini(struct paired *paired);
 
-/* NULL: no memory. */
+/* The log's view of a type, made at the first call. Returns NULL without memory. */
 struct log_type *paired_type(struct paired *paired, const struct fmt_type *from);
 
-/* The event as a log has it. */
+/* Fills the log's view of the event. The data is not copied. */
 void paired_event(const struct fmt_event *from, const struct log_type *type,
 		  struct posix_trace_event_np *event);
 
-/* by_name_find: whether there is such a type, here or in the flow before. */
+/* A by_name_find: whether this flow or the one before it has such a type. */
 bool paired_find(void *paired, const char *name, size_t len);
 
 #endif

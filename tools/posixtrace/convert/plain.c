@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* plain.c - makes hostile text safe for a terminal and for readers that require UTF-8. */
 #include "convert/plain.h"
 
 #include <stdint.h>
@@ -25,6 +26,11 @@ size_t plain_text(char *to, const void *bytes, size_t len, bool *exact)
 			continue;
 		}
 		same = false;
+		/*
+		 * One byte at a time: a valid character may begin at the next one. A backslash of
+		 * the text itself stays as it is, so the result is for people and does not give the
+		 * bytes back.
+		 */
 		memcpy(p, "\\x", 2);
 		p = put_hex(p + 2, *from++, 2);
 	}

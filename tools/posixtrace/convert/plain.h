@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * plain.h - any bytes as UTF-8 that is safe to show, for formats whose text must be that.
+ * plain.h - any bytes as UTF-8 that is safe to show, for formats that require UTF-8.
  *
- * Control characters, those that reorder text, and bytes that are no UTF-8 become \xNN.
+ * Control characters, characters that change the order of text, and bytes that are not UTF-8 become
+ * \xNN.
  */
 #ifndef POSIXTRACE_CONVERT_PLAIN_H
 #define POSIXTRACE_CONVERT_PLAIN_H
@@ -10,12 +11,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PLAIN_FACTOR 4 /* so many times longer it gets at most */
+#define PLAIN_FACTOR 4 /* one byte becomes at most so many */
 
-/* Into PLAIN_FACTOR * len + 1 bytes, with a NUL. *exact: nothing had to be changed; may be NULL. */
+/*
+ * Writes at most PLAIN_FACTOR * len + 1 bytes with a NUL. Returns the length without it. *exact: no
+ * byte was changed; may be NULL.
+ */
 size_t plain_text(char *to, const void *bytes, size_t len, bool *exact);
 
-/* Into memory of its own; NULL without. */
+/* The same into allocated memory. Returns NULL without memory. */
 char *plain_copy(const void *bytes, size_t len);
 
 #endif

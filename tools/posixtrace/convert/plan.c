@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * plan.c - the records of a plan, one block in memory and the others in a temporary file.
+ *
+ * While scan.c makes the plan, the block in memory is the last one: most spans are short, so most
+ * changes concern it. During the second reading the blocks are read one after the other.
+ */
 #include "convert/plan.h"
 
 #include <errno.h>
@@ -13,6 +19,7 @@ int plan_init(struct plan *plan)
 	int err;
 
 	memset(plan, 0, sizeof(*plan));
+	/* plan_fini() must work after each failure below. */
 	plan->fd = -1;
 	plan->record = calloc(PLAN_BLOCK, sizeof(*plan->record));
 	if (!plan->record)
@@ -40,7 +47,8 @@ void plan_fini(struct plan *plan)
 
 #define BLOCK_BYTES (PLAN_BLOCK * sizeof(struct plan_record))
 
-static int put(struct plan *plan, const void *bytes, size_t len, uint64_t at)
+/* Writes all bytes or returns an error number. */
+static int write_records(struct plan *plan, const void *bytes, size_t len, uint64_t at)
 {
 	while (len) {
 		ssize_t n = pwrite(plan->fd, bytes, len, (off_t)at);
@@ -56,7 +64,8 @@ static int put(struct plan *plan, const void *bytes, size_t len, uint64_t at)
 	return 0;
 }
 
-static int get(struct plan *plan, void *bytes, size_t len, uint64_t at)
+/* Reads all bytes. The file has the record that is asked for, so an early end is an error. */
+static int read_records(struct plan *plan, void *bytes, size_t len, uint64_t at)
 {
 	while (len) {
 		ssize_t n = pread(plan->fd, bytes, len, (off_t)at);
@@ -74,8 +83,9 @@ static int get(struct plan *plan, void *bytes, size_t len, uint64_t at)
 
 int plan_add(struct plan *plan, uint64_t *number)
 {
+	/* The block in memory is full: the next record begins a new one. */
 	if (plan->records / PLAN_BLOCK != plan->block) {
-		int err = put(plan, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES);
+		int err = write_records(plan, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES);
 
 		if (err)
 			return err;
@@ -88,8 +98,9 @@ int plan_add(struct plan *plan, uint64_t *number)
 
 int plan_change(struct plan *plan, uint64_t number, const struct plan_record *record)
 {
+	/* An older record is changed in the file, by one system call. */
 	if (number / PLAN_BLOCK != plan->block)
-		return put(plan, record, sizeof(*record), number * sizeof(*record));
+		return write_records(plan, record, sizeof(*record), number * sizeof(*record));
 	plan->record[number % PLAN_BLOCK] = *record;
 	return 0;
 }
@@ -97,12 +108,16 @@ int plan_change(struct plan *plan, uint64_t number, const struct plan_record *re
 int plan_look(struct plan *plan, uint64_t number, struct plan_record *record)
 {
 	if (number / PLAN_BLOCK != plan->block)
-		return get(plan, record, sizeof(*record), number * sizeof(*record));
+		return read_records(plan, record, sizeof(*record), number * sizeof(*record));
 	*record = plan->record[number % PLAN_BLOCK];
 	return 0;
 }
 
-/* A duration in a damaged trace may be any: not more than as much again lies before the events. */
+/*
+ * Limits the least begin of a span. A damaged trace may claim any duration, and the whole picture
+ * would then be one long span. The begin may precede the first event by at most the length of the
+ * trace. The arithmetic is unsigned because times have the whole range of 64 bits.
+ */
 static void settle_begin(struct plan *plan)
 {
 	uint64_t length = (uint64_t)plan->greatest_ns - (uint64_t)plan->least_ns;
@@ -117,10 +132,12 @@ static void settle_begin(struct plan *plan)
 
 int plan_finish(struct plan *plan)
 {
-	int err = put(plan, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES);
+	/* The last block may be in part empty. All blocks have the same size in the file. */
+	int err = write_records(plan, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES);
 
 	settle_begin(plan);
 	plan->at = 0;
+	/* No block is in memory, so the first plan_span() reads block 0. */
 	plan->block = UINT64_MAX;
 	return err;
 }
@@ -149,6 +166,7 @@ int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, co
 		return ENOMEM;
 	plan->name = more;
 	more += plan->names;
+	/* The list is bounded by the limit of threads.h. */
 	*more = (struct plan_name){ pid, tid, thread, strdup(name) };
 	if (!more->name)
 		return ENOMEM;
@@ -158,6 +176,7 @@ int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, co
 
 /* ------------------------------------------------------------------ asking */
 
+/* A begin that plan_finish() cut off is moved to the least time of the facts. */
 static int64_t not_before(int64_t time_ns, int64_t least_ns)
 {
 	return time_ns < least_ns ? least_ns : time_ns;
@@ -169,11 +188,19 @@ bool plan_span(struct plan *plan, const struct fmt_event *event, struct fmt_span
 	const struct plan_kind *kind = type < plan->kinds ? &plan->kind[type] : NULL;
 	struct plan_record *record;
 
+	/*
+	 * A type without role has no records. If the input has changed between the readings, the
+	 * records may end early.
+	 */
 	if (!kind || !kind->use || plan->at == plan->records)
 		return false;
 	if (plan->at / PLAN_BLOCK != plan->block) {
 		plan->block = plan->at / PLAN_BLOCK;
-		if (get(plan, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES)) {
+		if (read_records(plan, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES)) {
+			/*
+			 * After a read error there are no more spans; the events themselves are
+			 * still converted.
+			 */
 			plan->at = plan->records;
 			return false;
 		}
@@ -181,6 +208,10 @@ bool plan_span(struct plan *plan, const struct fmt_event *event, struct fmt_span
 	record = &plan->record[plan->at++ % PLAN_BLOCK];
 	if (!record->begin)
 		return false;
+	/*
+	 * A begin has its own time and the end's from the
+	 * record; the others have it the other way round.
+	 */
 	*span = (struct fmt_span){
 		.part = kind->use == PLAN_BEGIN ? FMT_OPENS :
 			kind->use == PLAN_END ? FMT_CLOSES : FMT_WHOLE,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * plan.h - what is known of a trace before it is converted, because it was read once before: which
- * events begin and end spans, the lane of each span, the greatest and least time, and what threads
- * are called.
+ * plan.h - the results of a first reading of the trace: which events begin and end spans, the lane
+ * of each span, the least and greatest time, and the names of threads.
  *
- * Which events make a span is what spans/pairing.h says, as for every other command. The plan has a
- * record for each event of a type that can begin or end one, in the order of the events; it is made
- * by scan.c and then asked event by event.
+ * spans/pairing.h decides which events make a span, as for every other command. The plan has one
+ * record for each event of a type that can begin or end a span, in the order of the events. scan.c
+ * makes it during the first reading. During the second one plan_span() is called for each event, in
+ * the same order.
  *
  * Memory    constant for the records, which are in a temporary file; bounded for threads.
  * Errors    0 or an error number.
@@ -21,10 +21,10 @@
 enum plan_use { PLAN_NONE, PLAN_BEGIN, PLAN_END, PLAN_WHOLE };
 
 struct plan_record {
-	int64_t other_ns;      /* of the begin, the end; of the others, the begin */
+	int64_t other_ns;      /* for a begin the time of the end; else the time of the begin */
 	uint64_t begin;        /* the number of the begin's record + 1; 0: no span */
 	uint32_t lane;
-	uint32_t has_lane;     /* for scan.c: the lane was taken before the end is known */
+	uint32_t has_lane;     /* for scan.c: the lane was chosen before the end was known */
 };
 
 struct plan_kind {             /* of an event type, by its index */
@@ -32,7 +32,7 @@ struct plan_kind {             /* of an event type, by its index */
 	bool keyed;
 	unsigned series;
 	char *name;            /* of the span */
-	bool was_early;        /* it had events before it was known what it does */
+	bool was_early;        /* it had events before its role was known */
 };
 
 struct plan_name {
@@ -46,11 +46,11 @@ struct plan {
 	size_t kinds;
 	int fd;
 	uint64_t records, at;
-	uint64_t block;        /* the number of the one in memory */
+	uint64_t block;        /* the number of the block in memory */
 	struct plan_record *record;
 	struct plan_name *name;
 	size_t names;
-	bool any;              /* there was an event: */
+	bool any;              /* there was an event, so the times below hold */
 	int64_t least_ns, greatest_ns;
 	int64_t begin_ns;      /* the least begin of a span */
 	uint64_t gaps, lost;
@@ -60,22 +60,31 @@ struct plan {
 int plan_init(struct plan *plan);
 void plan_fini(struct plan *plan);
 
-/* Making it: one record more, without a span; and a record to be changed, until the next call. */
+/*
+ * For scan.c. plan_add() appends a record without a span and returns its number. plan_look() reads
+ * a record and plan_change() replaces it.
+ */
 int plan_add(struct plan *plan, uint64_t *number);
 int plan_change(struct plan *plan, uint64_t number, const struct plan_record *record);
 int plan_look(struct plan *plan, uint64_t number, struct plan_record *record);
 
-/* The kind of a type, made if it is new. NULL: no memory. */
+/*
+ * The kind of a type by its index, made at the first call. Returns NULL without memory. The next
+ * call may move it.
+ */
 struct plan_kind *plan_kind(struct plan *plan, size_t type);
 int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, const char *name);
 
-/* After the last event: from now on it is asked from the first event on. */
+/* Ends the making. The next plan_span() is for the first event of the trace. */
 int plan_finish(struct plan *plan);
 
-/* The next event of the same trace. False: it is no part of a span. */
+/*
+ * Call it for every event of the second reading. Returns true and fills *span if the event is part
+ * of a span.
+ */
 bool plan_span(struct plan *plan, const struct fmt_event *event, struct fmt_span *span);
 
-/* What it knows of the whole. */
+/* Adds the facts of the first reading: times, gaps and losses. */
 void plan_facts(const struct plan *plan, struct fmt_facts *facts);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scan.c - the sink of the first reading: it makes the plan.
+ * scan.c - the first reading of the input: a sink that makes the plan.
  *
- * Pairs come from spans/pairing.h, as for posixtrace latency. A pair of types by their names asks
- * for both types: of a source that tells its types as they come, the first events of one may have
- * passed before the other came. Then the input is read once more, with all names known.
+ * Spans come from spans/pairing.h, as for posixtrace latency. A pair of types by their names
+ * requires that both types exist. A source that defines types as they appear may have passed events
+ * of one type before it defines the other. In that case the input is read once more, with all names
+ * known from the beginning.
  */
 #include "convert/scan.h"
 
@@ -20,40 +21,45 @@
 #include "spans/lanes.h"
 #include "spans/roles.h"
 
-struct scan_lanes { /* of a thread, or of the spans of a name in a process */
+struct scan_lanes { /* of a thread, or of the spans with a key of one name in a process */
 	struct lanes nested;
 	struct flat_lanes flat;
-	uint64_t cuts[]; /* by source: those that were made here */
+	uint64_t cuts[]; /* by source: how many of its cuts these lanes have applied */
 };
 
-/* One of several logs: its begins, its ends and its losses have to do with no other log. */
+/* One of several logs. Its begins, ends and losses are independent of the other logs. */
 struct scan_source {
 	struct paired paired;
-	uint64_t cuts;
+	uint64_t cuts; /* how often events were lost, so that open spans have no end */
 };
 
-struct scan {
+struct scan { /* the context of the sink */
 	struct fmt_flow *flow;
 	struct plan *plan;
 	struct scan_source *source;
 	struct threads threads, groups;
-	struct scan_lanes **lanes;     /* by mark - 1 of either */
+	struct scan_lanes **lanes; /* by mark - 1 of an entry of threads or groups */
 	size_t lanes_count;
 	struct scan_names *names;
-	unsigned crowd;                /* spans of threads that are too many to be known */
-	/* The event at hand. */
+	unsigned crowd; /* spans without lanes: past the limit of threads.h */
+	/* The current event, for the functions that pairing calls. */
 	const struct fmt_event *event;
 	const struct plan_kind *kind;
 	uint64_t number;
 	int err;
 };
 
-static struct plan *made;              /* by the scan that begins */
+/* Arguments of open_scan(), whose type is that of every sink: set by read_once(). */
+static struct plan *made;
 static const struct fmt_flow *known;
 
 /* ------------------------------------------------------------------ lanes */
 
-/* NULL with err 0: there are too many of them. */
+/*
+ * The lanes of a thread or group. Losses are applied here and not when they occur, so that a loss
+ * costs the same with many threads. Returns NULL if there are too many threads, with err 0, or
+ * without memory.
+ */
 static struct scan_lanes *lanes_of(struct scan *scan, struct thread *owner)
 {
 	unsigned source = scan->event->source;
@@ -89,17 +95,27 @@ static struct scan_lanes *thread_lanes(struct scan *scan)
 					 scan->event->thread));
 }
 
+/*
+ * Spans with a key belong to their process and name, not to a thread. The series takes the place
+ * of the thread's number in the table.
+ */
 static struct scan_lanes *group_lanes(struct scan *scan)
 {
 	return lanes_of(scan,
 			threads_of(&scan->groups, scan->event->pid, scan->kind->series + 1, 0));
 }
 
+/* A time and the number of its record, which orders equal times. */
 static struct moment moment(int64_t ns, uint64_t number)
 {
 	return (struct moment){ ns, number };
 }
 
+/*
+ * An event begins a span. A nested span gets its lane when it ends, as only then the spans that it
+ * contains are known. A span with a key gets a free lane now, and the record keeps it until the
+ * end.
+ */
 static void begin_span(struct scan *scan)
 {
 	struct moment now = moment(scan->event->time_ns, scan->number);
@@ -119,7 +135,9 @@ static void begin_span(struct scan *scan)
 		scan->err = plan_change(scan->plan, scan->number, &record);
 }
 
-/* Of a span with a key it was chosen when it began. */
+/*
+ * Finds the lane of a span that has ended. The lane of a span with a key was chosen when it began.
+ */
 static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, unsigned *lane)
 {
 	struct moment end = moment(span->end_ns, scan->number);
@@ -142,11 +160,20 @@ static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, u
 			return err;
 		}
 	}
+	/*
+	 * No lanes are known for this thread. Each such span gets a lane of its own, so that it
+	 * crosses no other one.
+	 */
 	*lane = LANES_MAX + scan->crowd++;
 	return scan->err;
 }
 
-static void take(void *arg, const struct span *span, const struct posix_trace_event_np *event)
+/*
+ * Receives a span from pairing, at the event that ends it. Completes the records of both events:
+ * each has the time of the other one. begin_ordinal is the number of the begin's record + 1, as
+ * pair_event() passed it. A span of one event has no begin event.
+ */
+static void add_span(void *arg, const struct span *span, const struct posix_trace_event_np *event)
 {
 	struct scan *scan = arg;
 	uint64_t begin = scan->kind->use == PLAN_WHOLE ? scan->number : span->begin_ordinal - 1;
@@ -163,6 +190,7 @@ static void take(void *arg, const struct span *span, const struct posix_trace_ev
 	record.other_ns = span->end_ns;
 	if (!err && begin != scan->number)
 		err = plan_change(scan->plan, begin, &record);
+	/* A span of one event may begin before the first event of the trace. */
 	if (span->begin_ns < scan->plan->begin_ns)
 		scan->plan->begin_ns = span->begin_ns;
 	scan->err = err;
@@ -170,7 +198,10 @@ static void take(void *arg, const struct span *span, const struct posix_trace_ev
 
 /* ------------------------------------------------------------------ types */
 
-/* Each log numbers its series itself: of several logs, those of one name have one number. */
+/*
+ * The number of a span's name. Each log's pairing numbers its names itself. Of several logs, equal
+ * names and kinds get one number; the number of types bounds the search.
+ */
 static unsigned series_of(const struct scan *scan, const struct plan_kind *kind,
 			  const struct series *series)
 {
@@ -193,13 +224,20 @@ static unsigned series_of(const struct scan *scan, const struct plan_kind *kind,
 	return next;
 }
 
-/* What a type does: without --pair it has one role at most. */
+/*
+ * The role of a type, found at its first event. Without --pair a type has at most one role. A type
+ * without a role is marked was_early: came_late() checks if a later type would give it one.
+ */
 static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 				 const struct log_type *type)
 {
 	struct plan_kind *kind = plan_kind(scan->plan, from->index);
 	const struct role *role;
 
+	/*
+	 * A kind that is known, or was found to have no role in this reading, does not change: its
+	 * events so far have no records.
+	 */
 	if (!kind || kind->use || kind->was_early)
 		return kind;
 	role = roles_of(&scan->source[scan->event->source].paired.pairing, type);
@@ -235,9 +273,15 @@ static int open_scan(struct fmt_flow *flow, const struct fmt_output *output, voi
 	for (unsigned i = 0; scan->source && !err && i < flow->sources; i++) {
 		struct paired *paired = &scan->source[i].paired;
 
-		err = paired_init(paired, flow, take, scan);
+		err = paired_init(paired, flow, add_span, scan);
+		/*
+		 * In a repeated reading pairing also finds the names of the first reading's types.
+		 */
 		paired->before = known;
 		if (flow->wanted)
+			/*
+			 * With a filter on durations a begin is only kept if its end is selected.
+			 */
 			paired->pairing.takes_back = wanted_asks_duration(flow->wanted);
 	}
 	return scan->names && scan->source ? err : ENOMEM;
@@ -262,6 +306,7 @@ static void close_scan(void *context)
 	free(scan);
 }
 
+/* Extends the range of times by an event. */
 static void look_at_time(struct plan *plan, int64_t time_ns)
 {
 	if (!plan->any)
@@ -273,7 +318,8 @@ static void look_at_time(struct plan *plan, int64_t time_ns)
 	plan->any = true;
 }
 
-static void pair(struct scan *scan, const struct fmt_event *from, const struct log_type *type)
+/* Passes a selected event to pairing. It calls add_span() for an end. */
+static void pair_event(struct scan *scan, const struct fmt_event *from, const struct log_type *type)
 {
 	struct scan_source *source = &scan->source[from->source];
 	struct posix_trace_event_np event;
@@ -288,8 +334,9 @@ static void pair(struct scan *scan, const struct fmt_event *from, const struct l
 		scan->err = source->paired.pairing.err;
 }
 
-/* What is not wanted still tells where events are missing. */
-static int pass(struct scan *scan, const struct fmt_event *from, const struct log_type *type)
+/* An event that is not selected makes no span, but it may report losses, which cut open spans. */
+static int pass_unselected(struct scan *scan, const struct fmt_event *from,
+			   const struct log_type *type)
 {
 	struct scan_source *source = &scan->source[from->source];
 	struct posix_trace_event_np event;
@@ -300,31 +347,35 @@ static int pass(struct scan *scan, const struct fmt_event *from, const struct lo
 	return source->paired.pairing.err;
 }
 
-static int event(void *context, const struct fmt_event *event)
+static int scan_event(void *context, const struct fmt_event *event)
 {
 	struct scan *scan = context;
 	const struct log_type *type = paired_type(&scan->source[event->source].paired, event->type);
 
 	if (type && scan->flow->choice && !scan->flow->is_wanted)
-		return pass(scan, event, type);
+		return pass_unselected(scan, event, type);
 	scan->event = event;
 	scan->kind = type ? kind_of(scan, event->type, type) : NULL;
 	if (!scan->kind)
 		return ENOMEM;
 	look_at_time(scan->plan, event->time_ns);
+	/*
+	 * Only events of types with a role have a record: plan_span() skips the others by the same
+	 * rule.
+	 */
 	if (scan->kind->use)
 		scan->err = plan_add(scan->plan, &scan->number);
 	if (!scan->err)
-		pair(scan, event, type);
+		pair_event(scan, event, type);
 	return scan->err ? scan->err : scan_names_event(scan->names, event);
 }
 
-static int thread(void *context, const struct fmt_thread *thread)
+static int scan_thread(void *context, const struct fmt_thread *thread)
 {
 	return scan_names_thread(((struct scan *)context)->names, thread);
 }
 
-static int lost(void *context, const struct fmt_lost *lost)
+static int scan_lost(void *context, const struct fmt_lost *lost)
 {
 	struct scan *scan = context;
 
@@ -332,15 +383,17 @@ static int lost(void *context, const struct fmt_lost *lost)
 	scan->plan->gaps_of[lost->cause] += lost->has_interval;
 	if (lost->counted && lost->cause != POSIX_TRACE_LOST_CLEARED_NP)
 		scan->plan->lost += lost->count;
+	/* Events are missing here, so a later end may belong to a begin that is missing. */
 	pairing_cut(&scan->source[lost->source].paired.pairing);
 	scan->source[lost->source].cuts++;
 	return 0;
 }
 
-static int end(void *context, const struct fmt_end *end)
+static int scan_end(void *context, const struct fmt_end *end)
 {
 	struct scan *scan = context;
 
+	/* The ledger has all losses of the trace, so it replaces the sum of the gaps. */
 	if (end->has_ledger)
 		scan->plan->lost = 0;
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
@@ -348,6 +401,9 @@ static int end(void *context, const struct fmt_end *end)
 		if (i != POSIX_TRACE_LOST_CLEARED_NP)
 			scan->plan->lost += end->ledger.lost[i];
 	}
+	/*
+	 * The source is still open, so the names of objects and mapped programs can be asked for.
+	 */
 	return scan_names_tell(scan->names, scan->flow, scan->plan);
 }
 
@@ -355,16 +411,16 @@ static const struct format format_scan = {
 	.name = "scan",
 	.output = FMT_TO_BYTES,
 	.open = open_scan,
-	.event = event,
-	.thread = thread,
-	.lost = lost,
-	.end = end,
+	.event = scan_event,
+	.thread = scan_thread,
+	.lost = scan_lost,
+	.end = scan_end,
 	.close = close_scan,
 };
 
 /* ------------------------------------------------------------------ the reading */
 
-/* Types that turned out to be pairs after some of their events had passed. */
+/* Whether events of a type passed before a type appeared that makes a pair with it. */
 static bool came_late(const struct fmt_flow *flow, const struct plan *plan)
 {
 	struct paired all = { .flow = (struct fmt_flow *)(uintptr_t)flow };
@@ -380,6 +436,10 @@ static bool came_late(const struct fmt_flow *flow, const struct plan *plan)
 	return false;
 }
 
+/*
+ * Reads the input once with the scan as its sink. like is the flow of the conversion; before is the
+ * flow of an earlier reading, or NULL. Returns 0 or an error number.
+ */
 static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct plan *plan,
 		     const struct fmt_flow *before)
 {
@@ -406,6 +466,7 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 	known = before;
 	if (!err)
 		err = flow->to->open(flow, &nowhere, &flow->context);
+	/* The import's status is not used: damage is no reason to have no plan. */
 	if (!err)
 		flow->from->import(flow, flow->input);
 	if (flow->context && flow->to->close)
@@ -413,6 +474,7 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 	if (flow->choice)
 		choice_fini(&choice);
 	flow->choice = NULL;
+	/* A sink that stopped has returned an error, of which only the fact is known here. */
 	if (flow->stopped)
 		err = err ? err : ENOMEM;
 	return err ? err : plan_finish(plan);
@@ -428,9 +490,13 @@ bool scan(const struct fmt_flow *like, struct plan *plan, bool *kept)
 	plan->fd = -1;
 	if (!good)
 		return false;
+	/* All messages of this reading would be printed again by the next one. */
 	say_nothing(true);
 	good = !read_once(like, &first, plan, NULL) && input_again(like->input);
 	if (good && came_late(&first, plan)) {
+		/*
+		 * Both flows stay until the end: the types of the first one are used by the second.
+		 */
 		plan_fini(plan);
 		good = !read_once(like, &second, plan, &first) && input_again(like->input);
 		flow_fini(&second);

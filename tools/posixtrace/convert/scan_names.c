@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scan_names.c - what processes and threads are called: as the source says, or by the thing that a
- * thread is in memory, or a first thread by the program of its process; else by their numbers.
+ * scan_names.c - finds names for processes and threads. The source's own name comes first, then the
+ * name of the thread's object in memory, then for a process's first thread the name of the program.
+ * Otherwise the number is the name.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,13 +15,13 @@
 #include "convert/threads.h"
 #include "log/program.h"
 
-#define GENERATIONS 8 /* of children that execute nothing */
+#define GENERATIONS 8 /* of children that execute no program; bounds the recursion */
 
 struct named {
-	uint32_t pid, tid;
+	uint32_t pid, tid;     /* tid and handle 0: a process */
 	uint64_t handle;       /* the latest one */
-	int64_t last_ns;
-	char *name;            /* that the source says; NULL: none */
+	int64_t last_ns;       /* the time of its last event */
+	char *name;	       /* from the source; NULL: none */
 };
 
 struct scan_names {
@@ -46,9 +47,9 @@ void scan_names_free(struct scan_names *names)
 	free(names);
 }
 
-/* 0 with NULL: there are too many. */
-static int find(struct scan_names *names, struct threads *in, uint32_t pid, uint32_t tid,
-		uint64_t handle, struct named **found)
+/* Returns the entry in *found, made if it is new. *found is NULL with 0 if there are too many. */
+static int find_named(struct scan_names *names, struct threads *in, uint32_t pid, uint32_t tid,
+		      uint64_t handle, struct named **found)
 {
 	struct thread *thread = threads_of(in, pid, tid, handle);
 
@@ -73,6 +74,10 @@ static int find(struct scan_names *names, struct threads *in, uint32_t pid, uint
 	return 0;
 }
 
+/*
+ * Replaces the name by a copy that is safe to show. The length is bounded, as it comes from the
+ * input.
+ */
 static int set_name(struct named *named, const char *name, size_t len)
 {
 	char *copy = plain_copy(name, len < 4096 ? len : 4096);
@@ -92,17 +97,21 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 
 	if (!event->pid && !event->tid && !event->thread)
 		return 0;
-	err = find(names, &names->threads, event->pid, event->tid, event->thread, &named);
+	err = find_named(names, &names->threads, event->pid, event->tid, event->thread, &named);
+	/*
+	 * Names are looked up at the end, as of the last event: a later name describes the thread
+	 * better, and an earlier handle may be another thread's.
+	 */
 	if (named) {
 		named->handle = event->thread;
 		named->last_ns = event->time_ns;
 	}
 	if (!err && event->pid)
-		err = find(names, &names->processes, event->pid, 0, 0, &named);
+		err = find_named(names, &names->processes, event->pid, 0, 0, &named);
 	if (err || !event->pid || !named)
 		return err;
 	named->last_ns = event->time_ns;
-	/* After an exec the process executes another program. */
+	/* The event reports the program that the process executes now. */
 	if (program_told(event->type->name, event->type->fields, event->data, event->data_len,
 			 program))
 		err = set_name(named, program, strlen(program));
@@ -113,14 +122,15 @@ int scan_names_thread(struct scan_names *names, const struct fmt_thread *thread)
 {
 	bool is_process = !thread->tid && !thread->thread;
 	struct named *named;
-	int err = find(names, is_process ? &names->processes : &names->threads, thread->pid,
-		       thread->tid, thread->thread, &named);
+	int err = find_named(names, is_process ? &names->processes : &names->threads, thread->pid,
+			     thread->tid, thread->thread, &named);
 
 	return err || !named ? err : set_name(named, thread->name, thread->name_len);
 }
 
 /* ------------------------------------------------------------------ at the end */
 
+/* The entry of a process, or NULL. */
 static const struct named *process_of(const struct scan_names *names, uint32_t pid)
 {
 	for (size_t i = 0; i < names->count; i++)
@@ -129,6 +139,10 @@ static const struct named *process_of(const struct scan_names *names, uint32_t p
 	return NULL;
 }
 
+/*
+ * The name of the program that a process executes, by an event or by its mappings. A child that has
+ * executed nothing runs its parent's program.
+ */
 static bool program_name(const struct scan_names *names, const struct fmt_flow *flow, uint32_t pid,
 			 int64_t time_ns, char name[PROGRAM_NAME_BYTES], int deep)
 {
@@ -149,6 +163,10 @@ static bool program_name(const struct scan_names *names, const struct fmt_flow *
 	return false;
 }
 
+/*
+ * The name of the thread's object in memory, if the log has it. The kind is checked, as the address
+ * may have been used for something else.
+ */
 static bool object_name(const struct fmt_flow *flow, const struct named *thread,
 			char name[PROGRAM_NAME_BYTES])
 {
@@ -165,7 +183,8 @@ static bool object_name(const struct fmt_flow *flow, const struct named *thread,
 	return false;
 }
 
-static int tell_process(const struct scan_names *names, const struct fmt_flow *flow,
+/* Adds the name of a process to the plan; its number if there is no other name. */
+static int plan_process(const struct scan_names *names, const struct fmt_flow *flow,
 			const struct named *process, struct plan *plan)
 {
 	char name[PROGRAM_NAME_BYTES];
@@ -177,7 +196,11 @@ static int tell_process(const struct scan_names *names, const struct fmt_flow *f
 	return plan_call(plan, process->pid, 0, 0, name);
 }
 
-static int tell_thread(const struct scan_names *names, const struct fmt_flow *flow,
+/*
+ * Adds the name of a thread to the plan. A thread with a number is identified by it alone, so the
+ * handle is omitted. The first thread of a process has its number and the program's name.
+ */
+static int plan_thread(const struct scan_names *names, const struct fmt_flow *flow,
 		       const struct named *thread, struct plan *plan)
 {
 	uint64_t handle = thread->tid ? 0 : thread->handle;
@@ -203,8 +226,8 @@ int scan_names_tell(const struct scan_names *names, const struct fmt_flow *flow,
 	for (size_t i = 0; !err && i < names->count; i++) {
 		const struct named *named = &names->named[i];
 
-		err = named->tid || named->handle ? tell_thread(names, flow, named, plan)
-						  : tell_process(names, flow, named, plan);
+		err = named->tid || named->handle ? plan_thread(names, flow, named, plan)
+						  : plan_process(names, flow, named, plan);
 	}
 	return err;
 }

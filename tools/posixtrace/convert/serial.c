@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * serial.c - an input that is a serial line: bytes as they come, and as it was afterwards.
+ * serial.c - sets a serial line so that the input is the bytes that arrive, and restores it
+ * afterwards.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,6 +15,7 @@ struct speed {
 	speed_t value;
 };
 
+/* The speeds of termios.h that Linux knows. Another number cannot be set without termios2. */
 static const struct speed speeds[] = {
 	{ 1200, B1200 }, { 2400, B2400 }, { 4800, B4800 }, { 9600, B9600 }, { 19200, B19200 },
 	{ 38400, B38400 }, { 57600, B57600 }, { 115200, B115200 }, { 230400, B230400 },
@@ -22,6 +24,7 @@ static const struct speed speeds[] = {
 	{ 4000000, B4000000 },
 };
 
+/* Sets the speed in *line. Returns false and prints the error if no line has it. */
 static bool set_speed(struct termios *line, uint64_t baud)
 {
 	for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++)
@@ -39,10 +42,14 @@ bool fmt_serial(struct fmt_flow *flow, struct fmt_input *input)
 
 	if (!fmt_option_number(flow, "baud", 1, UINT32_MAX, &baud))
 		return false;
-	/* What was given to us as standard input is somebody else's terminal. */
+	/* A terminal on standard input belongs to the shell; its settings are not changed. */
 	if (!input->is_named || tcgetattr(input->fd, &input->line))
 		return true;
 	raw = input->line;
+	/*
+	 * Raw: no byte is translated, echoed or a signal. CLOCAL: no modem is needed. read()
+	 * returns after the first byte, so that events appear at once.
+	 */
 	cfmakeraw(&raw);
 	raw.c_cflag |= CLOCAL | CREAD;
 	raw.c_cc[VMIN] = 1;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* threads.c - finds a thread by its identifiers in a hash table. */
 #include "convert/threads.h"
 
 #include <stdlib.h>
@@ -22,6 +23,7 @@ void threads_fini(struct threads *threads)
 	threads_init(threads, threads->by_handle, threads->most);
 }
 
+/* Compares a thread with the wanted one, for table_find(). */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct thread *known = ((struct thread *const *)array)[index], *wanted = key;
@@ -43,8 +45,10 @@ struct thread *threads_of(struct threads *threads, uint32_t pid, uint32_t tid, u
 	index = table_find(&threads->table, hash, is_at, threads->thread, &wanted);
 	if (index != TABLE_NONE)
 		return threads->thread[index];
+	/* The input decides how many threads there are, so their number is bounded. */
 	if (threads->count == (threads->most ? threads->most : THREADS_MAX))
 		return NULL;
+	/* Each thread has memory of its own: callers keep its address while the array grows. */
 	thread = malloc(sizeof(*thread));
 	if (!thread || !vec_grow(&threads->thread, threads->count, 1) ||
 	    !table_add(&threads->table, hash, (uint32_t)threads->count)) {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * threads.h - the threads of a trace, each known once.
+ * threads.h - a table of the threads of a trace.
  *
- * A thread that has a number of the system is known by it and its process, whatever its pthread_t:
- * that changes when the process executes another program, and the thread stays the same. Only where
- * the caller asks for each handle, two handles are two threads.
+ * A thread with a number of the system is identified by it and its process. Its pthread_t is not
+ * used, as it changes when the process executes another program. If the caller sets by_handle, each
+ * handle is a thread of its own.
  *
- * Memory    bounded: of more threads than THREADS_MAX, or as many as the caller says, nothing is
- * known.
+ * Memory    bounded: the table has at most THREADS_MAX threads, or the caller's limit.
  */
 #ifndef POSIXTRACE_CONVERT_THREADS_H
 #define POSIXTRACE_CONVERT_THREADS_H
@@ -19,23 +18,26 @@
 
 struct thread {
 	uint32_t pid, tid;
-	uint64_t handle;       /* 0: it is known by its number */
-	uint64_t mark;         /* what the caller wants to remember of it, at first 0 */
+	uint64_t handle;       /* 0: the number identifies the thread */
+	uint64_t mark;         /* for the caller; 0 at first */
 };
 
 struct threads {
-	struct thread **thread; /* each at its own address for good */
+	struct thread **thread; /* a thread's address does not change */
 	size_t count;
 	struct table table;
 	bool by_handle;
-	size_t most;
+	size_t most;           /* the limit; 0: THREADS_MAX */
 };
 
-/* One that is all zeros is ready, too. */
+/* Makes an empty table. A table that is all zeros is valid too. */
 void threads_init(struct threads *threads, bool by_handle, size_t most);
 void threads_fini(struct threads *threads);
 
-/* NULL: there are too many, or no memory. */
+/*
+ * The thread with these identifiers, made if it is new. Returns NULL if the table is full or
+ * without memory.
+ */
 struct thread *threads_of(struct threads *threads, uint32_t pid, uint32_t tid, uint64_t handle);
 
 #endif

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* types.c - the event types of a conversion, found by id and name. */
+/*
+ * types.c - the event types of a conversion, found by name, id and variant in a hash table. Types
+ * live as long as the flow, and sinks use their index. The input decides how many there are, so
+ * both limits below are needed.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +13,7 @@
 #include "convert/flow.h"
 
 #define TYPES_MAX   65535
-#define SCHEMAS_MAX 4096 /* that are kept ready; each takes six kilobytes */
+#define SCHEMAS_MAX 4096 /* parsed schemas; each has six kilobytes */
 
 static const struct {
 	unsigned id;
@@ -26,8 +30,10 @@ static const struct {
 	{ POSIX_TRACE_UNNAMED_USER_EVENT, "posix_trace_unnamed_userevent" },
 };
 
+/* The result without memory: the flow has stopped then, but the source may still use the type. */
 static struct fmt_type no_memory = { .name = "", .level = -1 };
 
+/* The number of a predefined type by its name; else 0. Most names differ in the first bytes. */
 static unsigned predefined_id(const char *name, size_t len)
 {
 	if (len < 12 || memcmp(name, "posix_trace_", 12) != 0)
@@ -42,9 +48,10 @@ struct wanted_type {
 	const char *name;
 	size_t len;
 	unsigned id, variant;
-	bool any; /* of whatever id and variant */
+	bool any; /* any id and variant */
 };
 
+/* Compares a type with the wanted one, for table_find(). */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct fmt_type *type = ((struct fmt_type *const *)array)[index];
@@ -54,7 +61,7 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	       type->name_len == wanted->len && !memcmp(type->name, wanted->name, wanted->len);
 }
 
-/* NULL: there is no such type. */
+/* Returns NULL if there is no such type. */
 static struct fmt_type *find_type(const struct fmt_flow *flow, const struct wanted_type *wanted)
 {
 	uint32_t index = table_find(&flow->table, hash_bytes(HASH_BEGIN, wanted->name, wanted->len),
@@ -68,7 +75,11 @@ struct fmt_type *flow_find(const struct fmt_flow *flow, const char *name, size_t
 	return find_type(flow, &(struct wanted_type){ .name = name, .len = len, .any = true });
 }
 
-/* One piece of memory: the type, its name, its schema, the name of its span. */
+/*
+ * Makes a copy of the type with its name, schema and span name in one piece of memory. len + 1
+ * bytes more are left behind them: pair.c stores a span's name there, which is never longer than
+ * the type's name.
+ */
 static struct fmt_type *copy_of(const struct fmt_type *what, size_t len)
 {
 	size_t schema = what->schema ? strlen(what->schema) + 1 : 0;
@@ -91,7 +102,10 @@ static struct fmt_type *copy_of(const struct fmt_type *what, size_t len)
 	return type;
 }
 
-/* What the schema says of the type, unless the source knows better. */
+/*
+ * Parses the schema. Level and span of the source have priority over those of the schema. A text
+ * that is not a schema is kept as text, without fields.
+ */
 static void learn_schema(struct fmt_flow *flow, struct fmt_type *type)
 {
 	struct posix_trace_schema_np *schema;
@@ -116,8 +130,12 @@ static void learn_schema(struct fmt_flow *flow, struct fmt_type *type)
 	}
 }
 
-static const struct fmt_type *add(struct fmt_flow *flow, const struct fmt_type *what, size_t len,
-				  unsigned id)
+/*
+ * Adds a type that does not exist. Without memory the flow stops, and the result is a valid type
+ * without a name.
+ */
+static const struct fmt_type *add_type(struct fmt_flow *flow, const struct fmt_type *what,
+				       size_t len, unsigned id)
 {
 	struct fmt_type *type = vec_grow(&flow->type, flow->types, 1) ? copy_of(what, len) : NULL;
 
@@ -133,6 +151,7 @@ static const struct fmt_type *add(struct fmt_flow *flow, const struct fmt_type *
 	learn_schema(flow, type);
 	if (!type->span)
 		flow_pair(flow, type);
+	/* Before fmt_begin() the sink accepts no types; fmt_begin() passes them. */
 	if (flow->to->type && flow->begun && !flow->stopped)
 		flow_answer(flow, flow->to->type(flow->context, type));
 	return type;
@@ -147,9 +166,9 @@ const struct fmt_type *fmt_type(struct fmt_flow *flow, const struct fmt_type *wh
 
 	if (known)
 		return known;
-	/* The last place is for the unnamed type. */
+	/* The last index is reserved for the unnamed type. */
 	if (flow->types + 1 < TYPES_MAX || id == POSIX_TRACE_UNNAMED_USER_EVENT)
-		return add(flow, what, len, id);
+		return add_type(flow, what, len, id);
 	if (!flow->too_many_types)
 		fmt_fault(flow, FMT_WARN, FMT_NO_OFFSET, NULL,
 			  "more than %d event types: the rest have no name", TYPES_MAX - 1);
@@ -157,6 +176,7 @@ const struct fmt_type *fmt_type(struct fmt_flow *flow, const struct fmt_type *wh
 	return fmt_type_named(flow, "posix_trace_unnamed_userevent");
 }
 
+/* Two types without a schema are described alike. */
 static bool is_described_as(const struct fmt_type *type, const char *schema)
 {
 	return type->schema && schema ? !strcmp(type->schema, schema) : type->schema == schema;
@@ -168,6 +188,7 @@ const struct fmt_type *flow_type_described(struct fmt_flow *flow, const struct f
 	size_t len = strlen(what->name);
 
 	wanted.id = predefined_id(what->name, len);
+	/* Variants are numbered from 0, one for each description, in the order of appearance. */
 	for (;; wanted.variant++) {
 		const struct fmt_type *known = find_type(flow, &(struct wanted_type){
 			what->name, len, wanted.id, wanted.variant, false });
