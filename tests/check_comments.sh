@@ -21,6 +21,7 @@ lib/record 250
 tools 45
 tools/posixtrace 125
 tools/posixtrace/base 125
+tools/posixtrace/convert 125
 tools/posixtrace/log 125
 '
 
@@ -34,6 +35,7 @@ lib/point
 lib/record
 tools/posixtrace
 tools/posixtrace/base
+tools/posixtrace/convert
 tools/posixtrace/log
 '
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* convert.c - posixtrace convert: a trace from one format into another. */
+/*
+ * convert.c - the command convert: converts a trace from one format into another.
+ *
+ * It has the options of the command line; through.h has the conversion itself.
+ */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -21,8 +25,8 @@ static const char help[] =
 	"and output, and OUT without -o). Several logs become one trace, in the order of their\n"
 	"times.\n"
 	"\n"
-	"  -f, --from FORMAT    of IN; else its contents tell\n"
-	"  -t, --to FORMAT      of OUT; else the end of its name tells\n"
+	"  -f, --from FORMAT    of IN; default: by its contents\n"
+	"  -t, --to FORMAT      of OUT; default: by the end of its name\n"
 	"  -o, --output OUT     a file, or a folder for ctf; must not exist\n"
 	"      --force          overwrites OUT if it is a file\n"
 	"  -O KEY[=VALUE]       an option of one of the two formats, as --KEY[=VALUE]\n"
@@ -43,10 +47,10 @@ struct convert {
 	const char *from, *to, *output;
 	bool force, fail_on_loss, utc, chooses;
 	struct wanted wanted;
-	struct merge clocks; /* for what --clock-error says */
+	struct merge clocks; /* for the values of --clock-error */
 	struct fmt_given *given;
 	size_t givens;
-	char **texts; /* what -O gave, cut at = */
+	char **texts; /* copies of the arguments of -O, split at = */
 	size_t text_count;
 };
 
@@ -71,7 +75,11 @@ static const struct option own_options[] = {
 
 #define OWN_OPTIONS (sizeof(own_options) / sizeof(own_options[0]))
 
-/* The options of all formats, each name once, behind our own. */
+/*
+ * The table for getopt_long(): the command's own options, then those of all formats. Several
+ * formats may have an option of one name, which appears once. The value of a format's option gives
+ * its index. Returns NULL without memory.
+ */
 static struct option *all_options(void)
 {
 	struct option *options;
@@ -102,7 +110,8 @@ static struct option *all_options(void)
 	return options;
 }
 
-static bool give(struct convert *convert, const char *name, const char *value)
+/* Keeps an option of a format. Its value is checked later, when both formats are known. */
+static bool keep_option(struct convert *convert, const char *name, const char *value)
 {
 	struct fmt_given *more;
 
@@ -116,26 +125,26 @@ static bool give(struct convert *convert, const char *name, const char *value)
 	return true;
 }
 
-/* KEY or KEY=VALUE behind -O. */
-static bool give_text(struct convert *convert, const char *text)
+/* Keeps KEY or KEY=VALUE of -O. The text is copied, as it is split in place. */
+static bool keep_option_text(struct convert *convert, const char *text)
 {
 	char **more;
 	char *name, *value;
 
 	if (!vec_grow(&convert->texts, convert->text_count, 1))
-		return give(convert, NULL, NULL);
+		return keep_option(convert, NULL, NULL);
 	more = convert->texts;
 	name = strdup(text);
 	if (!name)
-		return give(convert, NULL, NULL);
+		return keep_option(convert, NULL, NULL);
 	more[convert->text_count++] = name;
 	value = strchr(name, '=');
 	if (value)
 		*value++ = '\0';
-	return give(convert, name, value);
+	return keep_option(convert, name, value);
 }
 
-static void list(void)
+static void list_formats(void)
 {
 	for (size_t i = 0; i < formats_count; i++) {
 		const struct format *f = formats[i];
@@ -148,7 +157,10 @@ static void list(void)
 	}
 }
 
-/* Opens the inputs and converts them. */
+/*
+ * Opens the inputs and converts them. The last argument is often meant as the output, so a message
+ * about a missing last input names -o.
+ */
 static int convert_inputs(const struct through *plan, char **path, size_t count)
 {
 	struct fmt_input *input = calloc(count, sizeof(*input));
@@ -170,12 +182,14 @@ static int convert_inputs(const struct through *plan, char **path, size_t count)
 	}
 	if (!status)
 		status = through(plan, input);
+	/* Those that were opened before an error are closed too. */
 	while (opened)
 		input_close(&input[--opened]);
 	free(input);
 	return status;
 }
 
+/* Selects the formats by their names or by the suffix of the output. */
 static int convert_paths(struct convert *convert, char **path, size_t count)
 {
 	struct through plan = {
@@ -191,7 +205,9 @@ static int convert_paths(struct convert *convert, char **path, size_t count)
 	return convert_inputs(&plan, path, count);
 }
 
-static int parse(int argc, char **argv, struct convert *convert, const struct option *options)
+/* Reads the options. Returns TOOL_OK, an exit status, or -1 if --help or --list has done all. */
+static int parse_options(int argc, char **argv, struct convert *convert,
+			 const struct option *options)
 {
 	int option;
 
@@ -209,7 +225,7 @@ static int parse(int argc, char **argv, struct convert *convert, const struct op
 			tool_help(&convert_command);
 			return -1;
 		case 'l':
-			list();
+			list_formats();
 			return -1;
 		case 'f':
 			convert->from = optarg;
@@ -221,7 +237,7 @@ static int parse(int argc, char **argv, struct convert *convert, const struct op
 			convert->output = optarg;
 			break;
 		case 'O':
-			if (!give_text(convert, optarg))
+			if (!keep_option_text(convert, optarg))
 				return TOOL_FAILURE;
 			break;
 		case MERGE_CLOCK_ERROR:
@@ -238,16 +254,20 @@ static int parse(int argc, char **argv, struct convert *convert, const struct op
 			convert->fail_on_loss = true;
 			break;
 		default:
+			/*
+			 * Unknown options and those without their value have values below
+			 * FORMAT_OPTION.
+			 */
 			if (option < FORMAT_OPTION)
 				return tool_usage(&convert_command);
-			if (!give(convert, options[option - FORMAT_OPTION].name, optarg))
+			if (!keep_option(convert, options[option - FORMAT_OPTION].name, optarg))
 				return TOOL_FAILURE;
 		}
 	}
 	return TOOL_OK;
 }
 
-static int run(int argc, char **argv)
+static int run_convert(int argc, char **argv)
 {
 	struct convert convert = { .output = "-" };
 	struct option *options = all_options();
@@ -258,13 +278,14 @@ static int run(int argc, char **argv)
 		return TOOL_FAILURE;
 	}
 	wanted_init(&convert.wanted);
-	status = parse(argc, argv, &convert, options);
+	status = parse_options(argc, argv, &convert, options);
 	if (!status && !wanted_ready(&convert.wanted, convert.utc))
 		status = tool_usage(&convert_command);
 	if (!status && argc == optind) {
 		say("convert: the name of a trace is missing");
 		status = tool_usage(&convert_command);
 	} else if (!status && !convert.to && !strcmp(convert.output, "-")) {
+		/* Standard output has no suffix. */
 		say("convert: the format of the output is missing: give --to, or a name with a "
 		    "suffix after -o; --list lists the formats");
 		status = TOOL_USAGE;
@@ -284,5 +305,5 @@ static int run(int argc, char **argv)
 const struct tool_command convert_command = {
 	.name = "convert",
 	.help = help,
-	.run = run,
+	.run = run_convert,
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* table.c - the table of formats, made from list.h. */
+/*
+ * table.c - the table of formats, made from list.h. A build without a library or with --disable
+ * options has fewer.
+ */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +21,7 @@ const struct format *const formats[] = {
 
 const size_t formats_count = sizeof(formats) / sizeof(formats[0]);
 
+/* The reasons are printed after "built without this format". */
 const char *fmt_left_out(const char *name)
 {
 	static const struct {
@@ -54,6 +58,7 @@ const struct format *fmt_by_name(const char *name)
 
 const struct format *fmt_detect(const struct fmt_head *head)
 {
+	/* The first format wins, so list.h has those with the strictest signatures first. */
 	for (size_t i = 0; i < formats_count; i++)
 		if (formats[i]->detect && formats[i]->detect(head))
 			return formats[i];
@@ -62,6 +67,10 @@ const struct format *fmt_detect(const struct fmt_head *head)
 
 const char *fmt_foreign_name(int fd)
 {
+	/*
+	 * The same length as the head of fmt_input, so that both recognize the same formats.
+	 * Static, because it is too large for the stack; the tool has one thread here.
+	 */
 	static unsigned char bytes[65536];
 	struct fmt_head head = { .bytes = bytes };
 	ssize_t n = pread(fd, bytes, sizeof(bytes), 0);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * through.c - one conversion: it selects the source, checks the options, opens the output, reads
+ * the input once more if the sink needs a plan, and completes or drops the output.
+ */
 #include "convert/through.h"
 
 #include <string.h>
@@ -18,6 +22,7 @@ static const struct fmt_option *option_of(const struct format *format, const cha
 	return NULL;
 }
 
+/* Prints why there is no such format: this build lacks it, or the name is wrong. */
 static void say_no_format(const char *name, bool source)
 {
 	const char *why = fmt_left_out(name);
@@ -60,6 +65,9 @@ const struct format *through_suffix(const char *path)
 	return NULL;
 }
 
+/*
+ * The format of one input by its beginning. Returns NULL after an error message, with *status set.
+ */
 static const struct format *by_contents(struct fmt_input *input, int *status)
 {
 	struct fmt_head head;
@@ -75,7 +83,10 @@ static const struct format *by_contents(struct fmt_input *input, int *status)
 	return NULL;
 }
 
-/* The format of all inputs; NULL with what the command exits with. */
+/*
+ * The format of all inputs. Returns NULL with the exit status. Only logs can be merged: other
+ * formats have no common clock.
+ */
 static const struct format *source_of(const struct through *through, struct fmt_input *input,
 				      int *status)
 {
@@ -96,7 +107,11 @@ static const struct format *source_of(const struct through *through, struct fmt_
 	return from;
 }
 
-/* Every option belongs to one of the two formats, and has a value or none as that says. */
+/*
+ * Checks the options before the output is opened. Each must belong to one of the two formats and
+ * have a value if the format requires one. getopt cannot check that, as its table has the options
+ * of all formats and -O may give any text.
+ */
 static bool options_fit(const struct through *through, const struct fmt_flow *flow)
 {
 	for (size_t i = 0; i < through->givens; i++) {
@@ -121,7 +136,11 @@ static bool options_fit(const struct through *through, const struct fmt_flow *fl
 	return true;
 }
 
-static int flow_through(struct fmt_flow *flow, struct output *output)
+/*
+ * Runs the source into the sink. A source returns its own status; that of the flow has the faults
+ * and the sink's failure.
+ */
+static int run_flow(struct fmt_flow *flow, struct output *output)
 {
 	struct choice choice;
 	int status, err = 0;
@@ -135,6 +154,7 @@ static int flow_through(struct fmt_flow *flow, struct output *output)
 		err = flow->to->open(flow, &output->shown, &flow->context);
 	status = flow_answer(flow, err) ? flow->from->import(flow, flow->input) : flow->status;
 	meter_end(&flow->meter);
+	/* open may have made the context although it failed. */
 	if (flow->context && flow->to->close)
 		flow->to->close(flow->context);
 	if (flow->choice)
@@ -144,7 +164,10 @@ static int flow_through(struct fmt_flow *flow, struct output *output)
 	return tool_worse(status, flow->status);
 }
 
-/* A serial line is read once: of its events no spans are known. */
+/*
+ * Reads the input for the plan if the sink needs one. A serial line is read only once, so its
+ * events have no spans.
+ */
 static void plan_flow(struct fmt_flow *flow, struct plan *plan)
 {
 	bool kept;
@@ -154,10 +177,14 @@ static void plan_flow(struct fmt_flow *flow, struct plan *plan)
 	if (scan(flow, plan, &kept))
 		flow->plan = plan;
 	else if (kept)
-		say("%s: it cannot be read twice: no spans are known", flow->input->name);
+		say("%s: this input cannot be read twice; the output has no spans",
+		    flow->input->name);
 }
 
-/* What replaces an input, even with --force, is seldom meant: of *.ptl the output may be one. */
+/*
+ * Whether the output is also an input, which --force would destroy. A pattern such as *.ptl easily
+ * includes the output.
+ */
 static bool is_read(const char *path, const struct fmt_input *input)
 {
 	struct stat output, read;
@@ -173,6 +200,7 @@ static bool is_read(const char *path, const struct fmt_input *input)
 	return false;
 }
 
+/* The output may be valid without events, but the options are probably wrong. */
 static void say_if_none_was_wanted(const struct fmt_flow *flow)
 {
 	if (flow->wanted && flow->read && !flow->events)
@@ -182,6 +210,9 @@ static void say_if_none_was_wanted(const struct fmt_flow *flow)
 
 static int into_output(const struct through *through, struct fmt_flow *flow)
 {
+	/*
+	 * Static: its buffer is too large for the stack. A process runs one conversion at a time.
+	 */
 	static struct output output;
 	struct plan plan = { .fd = -1 };
 	int status, kept;
@@ -192,15 +223,17 @@ static int into_output(const struct through *through, struct fmt_flow *flow)
 	if (status)
 		return status;
 	plan_flow(flow, &plan);
-	status = flow_through(flow, &output);
+	status = run_flow(flow, &output);
 	plan_fini(&plan);
 	flow->plan = NULL;
+	/* Damaged input still gives an output; the exit status reports the damage. */
 	if (status != TOOL_OK && status != TOOL_DAMAGED) {
 		output_drop(&output);
 		return status;
 	}
 	say_if_none_was_wanted(flow);
 	kept = output_keep(&output);
+	/* The losses matter only if the output was completed. */
 	if (!kept && through->fail_on_loss && flow->lost)
 		kept = TOOL_LOST;
 	return tool_worse(status, kept);
@@ -216,6 +249,9 @@ int through(const struct through *through, struct fmt_input *input)
 		return status;
 	flow_init(&flow, from, through->to);
 	flow.input = input;
+	/*
+	 * The number of inputs is needed before the sink opens: it decides if events have a source.
+	 */
 	for (const struct fmt_input *i = input->next; i; i = i->next)
 		flow.sources++;
 	flow.clocks = through->clocks;
