@@ -18,10 +18,12 @@ lib/point 250
 lib/posix 250
 lib/preload 250
 lib/record 250
-tools 45
+tools 50
 tools/posixtrace 125
 tools/posixtrace/base 125
 tools/posixtrace/convert 125
+tools/posixtrace/convert/log 125
+tools/posixtrace/convert/text 125
 tools/posixtrace/log 125
 '
 
@@ -36,6 +38,8 @@ lib/record
 tools/posixtrace
 tools/posixtrace/base
 tools/posixtrace/convert
+tools/posixtrace/convert/log
+tools/posixtrace/convert/text
 tools/posixtrace/log
 '
 

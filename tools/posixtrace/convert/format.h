@@ -278,7 +278,7 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end);
 
 /*
  * Returns the type with this name, id and variant. A new type is made from what and passed to the
- * sink. Of what, only name, name_len (0: the length of name), id, number, schema, level, phase,
+ * sink. From what, only name, name_len (0: the length of name), id, number, schema, level, phase,
  * span and variant are used, and copied. Types of id 0 are identified by their names; a name of a
  * predefined type gives its id. Never returns NULL: after 65535 types it returns the unnamed type.
  */

@@ -30,7 +30,7 @@ struct scan_lanes { /* of a thread, or of the spans with a key of one name in a 
 /* One of several logs. Its begins, ends and losses are independent of the other logs. */
 struct scan_source {
 	struct paired paired;
-	uint64_t cuts; /* how often events were lost, so that open spans have no end */
+	uint64_t cuts;   /* how often events were lost, so that open spans have no end */
 };
 
 struct scan { /* the context of the sink */
@@ -38,10 +38,10 @@ struct scan { /* the context of the sink */
 	struct plan *plan;
 	struct scan_source *source;
 	struct threads threads, groups;
-	struct scan_lanes **lanes; /* by mark - 1 of an entry of threads or groups */
+	struct scan_lanes **lanes;     /* by mark - 1 of an entry of threads or groups */
 	size_t lanes_count;
 	struct scan_names *names;
-	unsigned crowd; /* spans without lanes: past the limit of threads.h */
+	unsigned crowd;                /* spans without lanes: past the limit of threads.h */
 	/* The current event, for the functions that pairing calls. */
 	const struct fmt_event *event;
 	const struct plan_kind *kind;
@@ -199,7 +199,7 @@ static void add_span(void *arg, const struct span *span, const struct posix_trac
 /* ------------------------------------------------------------------ types */
 
 /*
- * The number of a span's name. Each log's pairing numbers its names itself. Of several logs, equal
+ * The number of a span's name. Each log's pairing numbers its names itself. In several logs, equal
  * names and kinds get one number; the number of types bounds the search.
  */
 static unsigned series_of(const struct scan *scan, const struct plan_kind *kind,

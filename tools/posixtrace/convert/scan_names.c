@@ -21,7 +21,7 @@ struct named {
 	uint32_t pid, tid;     /* tid and handle 0: a process */
 	uint64_t handle;       /* the latest one */
 	int64_t last_ns;       /* the time of its last event */
-	char *name;	       /* from the source; NULL: none */
+	char *name;            /* from the source; NULL: none */
 };
 
 struct scan_names {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log.c - the logs of libposixtrace; one into another is the same log once more. */
+/*
+ * log.c - the format "log": logs of libposixtrace (lib/log/FORMAT). A conversion from log to log
+ * copies the selected events, or merges several logs. Log files begin with "PXTRLOG1".
+ */
 #include "convert/log/log.h"
 
 extern const struct format format_log;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log.h - the two sides of the format "log". */
+/*
+ * log.h - the source and the sink of the format "log": logs of libposixtrace, lib/log/FORMAT. The
+ * functions are those of format.h; log.c has the table.
+ */
 #ifndef POSIXTRACE_CONVERT_LOG_LOG_H
 #define POSIXTRACE_CONVERT_LOG_LOG_H
 

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log_export.c - the logs of libposixtrace as a sink. */
+/*
+ * log_export.c - writes logs of libposixtrace by the functions of trace_np.h that compose a log.
+ *
+ * The composer computes the ledger from the events and the losses that it gets. A log has one
+ * number and one description for each type name, and one stream; that limits what several logs can
+ * become.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +16,17 @@
 #include "convert/log/log.h"
 #include "log/losses.h"
 
-#define DATA_MAX (1u << 20) /* of a source that does not know its largest event */
+#define DATA_MAX (1u << 20) /* for a source that does not know its largest event */
 
-struct writing {
+struct writing { /* the context of the sink */
 	struct fmt_flow *flow;
 	int fd;
 	struct posix_trace_composer_np *composer;
-	trace_event_id_t *id; /* by index of the type */
+	trace_event_id_t *id; /* the number in the log, by index of the type */
 	size_t types;
 	size_t data_max;
 	enum { UNSEEN, RUNS, STOPPED } *state; /* by source: the stream of one of several logs */
-	bool too_many;
+	bool too_many; /* the fault about types was reported */
 };
 
 int log_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
@@ -40,13 +46,17 @@ void log_sink_close(void *context)
 {
 	struct writing *writing = context;
 
+	/* The composer is NULL after log_sink_end(); then this does nothing. */
 	posix_trace_compose_abandon_np(writing->composer);
 	free(writing->id);
 	free(writing->state);
 	free(writing);
 }
 
-/* What the source knows of a stream, for one that has no attributes object. */
+/*
+ * Makes the attributes for a source that does not have them. APPEND: the log grows as needed, so
+ * that no event is lost here.
+ */
 static int make_attr(const struct fmt_facts *facts, trace_attr_t *attr)
 {
 	int err = posix_trace_attr_init(attr);
@@ -81,6 +91,10 @@ int log_sink_begin(void *context, const struct fmt_facts *facts)
 	return err;
 }
 
+/*
+ * Gives the type a number in the log. A variant gets none: its events are refused. Names are cut to
+ * the length that the standard allows.
+ */
 static int name_type(struct writing *writing, const struct fmt_type *type, trace_event_id_t *id)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1] = "";
@@ -90,6 +104,7 @@ static int name_type(struct writing *writing, const struct fmt_type *type, trace
 	if (type->variant)
 		return 0;
 	memcpy(name, type->name, type->name_len < sizeof(name) ? type->name_len : sizeof(name) - 1);
+	/* A number that the source gives is kept. With 0 the composer chooses one. */
 	*id = type->id;
 	err = posix_trace_compose_name_np(writing->composer, name, id);
 	if (err == ENOSPC) {
@@ -101,7 +116,10 @@ static int name_type(struct writing *writing, const struct fmt_type *type, trace
 		*id = POSIX_TRACE_UNNAMED_USER_EVENT;
 		return 0;
 	}
-	/* A damaged log may call the standard's types by numbers alone. */
+	/*
+	 * A damaged log may have predefined types without names; the composer has named those
+	 * itself.
+	 */
 	return err == EEXIST && type->id <= POSIX_TRACE_UNNAMED_USER_EVENT ? 0 : err;
 }
 
@@ -115,15 +133,19 @@ int log_sink_type(void *context, const struct fmt_type *type)
 		return ENOMEM;
 	more = writing->id;
 	err = name_type(writing, type, &more[type->index]);
-	/* The unnamed type stands for many; what is no schema was none before. */
+	/*
+	 * The unnamed type is shared by many types, so it has no schema. A text that is not a
+	 * schema is not written either: the composer would refuse it.
+	 */
 	if (!err && type->fields && !type->variant &&
 	    more[type->index] != POSIX_TRACE_UNNAMED_USER_EVENT)
 		err = posix_trace_compose_schema_np(writing->composer, more[type->index],
 						    type->schema);
+	/* EEXIST: the number has a description already. The first one is kept. */
 	return err == EEXIST ? 0 : err;
 }
 
-/* A source that has words of its own for kinds. */
+/* The number of a kind, for a source with words of its own. */
 static int kind_number(const char *kind)
 {
 	for (int i = 1; i < POSIX_TRACE_OBJECT_OTHER_NP; i++)
@@ -146,7 +168,10 @@ int log_sink_object(void *context, const struct fmt_object *object)
 	return posix_trace_compose_object_np(writing->composer, &to);
 }
 
-/* -1: a log describes each type once. */
+/*
+ * Refuses an event of a second description of a type: a log describes each type once. Returns -1
+ * after the message.
+ */
 static int refuse_variant(const struct fmt_type *type)
 {
 	say("event type %s: two of the logs describe its data differently, and a log has one "
@@ -155,15 +180,19 @@ static int refuse_variant(const struct fmt_type *type)
 }
 
 /*
- * Readers take it that nothing is recorded behind a stop. So the log of several streams has the
- * stop of one of them only if none of the others runs, or if it says that the stream was full.
+ * Whether the merged log must not have this event. Readers assume that nothing is recorded after a
+ * stop. A log of several streams therefore has the stop of one stream only if no other stream runs,
+ * or if the event says that the stream was full.
  */
 static bool leaves_out(struct writing *writing, const struct fmt_event *event,
 		       const struct posix_trace_event_np *as_log)
 {
 	bool stops = event->type->id == POSIX_TRACE_STOP;
 
-	/* Flushes and events of writers that were held up may come behind the stop. */
+	/*
+	 * The end of a flush and events of suspended writers may follow the stop. They do not make
+	 * the stream run again.
+	 */
 	if (stops)
 		writing->state[event->source] = STOPPED;
 	else if (event->type->id == POSIX_TRACE_START || writing->state[event->source] == UNSEEN)
@@ -196,6 +225,10 @@ int log_sink_event(void *context, const struct fmt_event *event)
 	to.data_len = event->data_len;
 	if (writing->flow->sources > 1 && leaves_out(writing, event, &to))
 		return 0;
+	/*
+	 * Data that is too long is cut, as it would have been in a stream with this size. Where the
+	 * composer cuts by itself, or accepts the event, nothing is reported.
+	 */
 	if (__builtin_expect(event->data_len > writing->data_max, false)) {
 		int err = posix_trace_compose_event_np(writing->composer, &to);
 
@@ -217,6 +250,7 @@ int log_sink_lost(void *context, const struct fmt_lost *lost)
 		.pid = (pid_t)lost->pid, .tid = (pid_t)lost->tid, .thread = (pthread_t)lost->thread,
 	};
 
+	/* A loss without a count only marks a place. A log has no such mark without an event. */
 	if (!lost->counted)
 		return 0;
 	return posix_trace_compose_lost_np(writing->composer, lost->cause, lost->count,
@@ -230,9 +264,10 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * A ledger tells losses by type and by thread, not which type's on which thread; the composer wants
- * to know both. Any table with these sums gives the same ledger: this one is filled from its
- * north-west corner. What a damaged ledger has on one side only is of no type, or of no thread.
+ * Passes the losses of one cause to the composer, which wants type and thread together. A ledger
+ * has them by type and by thread separately. Any table with the same sums gives the same ledger.
+ * This one is filled from its first row and column on (the north-west corner rule), in linear time.
+ * In a damaged ledger the sums may differ; the rest then has no type or no thread.
  */
 static int losses_of(struct writing *writing, const struct fmt_end *end, int cause)
 {
@@ -277,6 +312,7 @@ int log_sink_end(void *context, const struct fmt_end *end)
 						  end->ledger.unattributed, 0, NULL);
 	if (err)
 		return err;
+	/* The composer ends here, with or without success. */
 	writing->composer = NULL;
 	return posix_trace_compose_finish_np(composer, end->has_status ? &end->status : NULL);
 }

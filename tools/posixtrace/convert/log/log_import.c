@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log_import.c - the logs of libposixtrace as a source: all that they say, in one order. */
+/*
+ * log_import.c - reads one log, or several as one trace in the order of their times.
+ *
+ * The library opens and checks the logs. This file orders the events, and passes names of objects
+ * before them. Facts and ledgers of several logs are joined by log_joined.c.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +15,16 @@
 #include "convert/log/log_reading.h"
 #include "show/merge_part.h"
 
-#define FAULTS_SAID 20
+#define FAULTS_SAID 20 /* damaged places of one log that are printed */
 
 struct import {
 	struct fmt_flow *flow;
 	struct merge merge;
-	struct log_reading *reading;  /* of each source of merge */
+	struct log_reading *reading;  /* parallel to merge.source */
 	trace_id_t *trid;
 };
 
+/* lib/log/FORMAT 2.1: the first eight bytes of the header. */
 bool log_detect(const struct fmt_head *head)
 {
 	return head->len >= 8 && !memcmp(head->bytes, "PXTRLOG1", 8);
@@ -26,6 +32,10 @@ bool log_detect(const struct fmt_head *head)
 
 /* ------------------------------------------------------------------ opening */
 
+/*
+ * Opens the input as a log. The library seeks in the file, and takes over its descriptor, so it
+ * gets a copy.
+ */
 static int open_log(struct import *import, struct fmt_input *input, struct merge_source *source)
 {
 	int fd = fmt_file(import->flow, input, NULL);
@@ -40,7 +50,7 @@ static int open_log(struct import *import, struct fmt_input *input, struct merge
 	return logfile_open_given(&source->log, fd, fmt_input_name(input));
 }
 
-/* A trace without one of the logs would look whole: all are opened, or none is converted. */
+/* Opens all logs or fails. A trace that lacks one of the logs would look complete. */
 static int open_logs(struct import *import, struct fmt_input *input)
 {
 	struct merge *merge = &import->merge;
@@ -62,6 +72,7 @@ static int open_logs(struct import *import, struct fmt_input *input)
 		source->error_ns = merge_error_of(merge, &source->log);
 		import->trid[merge->sources++] = source->log.trid;
 	}
+	/* Prints how far the times of several hosts are trusted. */
 	merge_say_bounds(merge);
 	return TOOL_OK;
 }
@@ -79,7 +90,8 @@ static void close_logs(struct import *import)
 
 /* ------------------------------------------------------------------ reading */
 
-static int next(struct merge_source *source, bool *any)
+/* Reads the next event. *any is false at the end. */
+static int read_next(struct merge_source *source, bool *any)
 {
 	int unavailable = 0;
 	int err = posix_trace_getnext_np(source->log.trid, &source->event, &unavailable);
@@ -88,13 +100,14 @@ static int next(struct merge_source *source, bool *any)
 	return err;
 }
 
+/* Reads a single log in its own order. Returns 0 also if the sink has stopped. */
 static int read_one(struct import *import)
 {
 	struct merge_source *source = &import->merge.source[0];
 	bool any;
 	int err;
 
-	while (!(err = next(source, &any)) && any)
+	while (!(err = read_next(source, &any)) && any)
 		if (!log_reading_event(&import->reading[0], &source->event))
 			return 0;
 	if (!err)
@@ -102,10 +115,14 @@ static int read_one(struct import *import)
 	return err;
 }
 
-static int advance(struct merge_source *source)
+/*
+ * Reads the next event of one of several logs and its position in the order of all. A read error is
+ * printed with the name of that log.
+ */
+static int advance_source(struct merge_source *source)
 {
 	bool any;
-	int err = next(source, &any);
+	int err = read_next(source, &any);
 
 	source->has = false;
 	if (any)
@@ -115,6 +132,10 @@ static int advance(struct merge_source *source)
 	return err;
 }
 
+/*
+ * Reads several logs: always the log whose next event is first. Each log is asked for its next
+ * event only when its last one was passed, since the library's buffer holds one.
+ */
 static int read_merged(struct import *import)
 {
 	struct merge *merge = &import->merge;
@@ -122,20 +143,23 @@ static int read_merged(struct import *import)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < merge->sources; i++)
-		err = advance(&merge->source[i]);
+		err = advance_source(&merge->source[i]);
 	while (!err && (source = merge_first(merge))) {
 		struct log_reading *reading = &import->reading[source - merge->source];
 
 		if (!log_reading_event(reading, &source->event))
 			return 0;
 		source->any = true;
-		err = advance(source);
+		err = advance_source(source);
 		if (!err && !source->has && !log_reading_end(reading))
 			return 0;
 	}
 	return err;
 }
 
+/*
+ * Reads all events of the selected time. An index lets the library skip the blocks outside of it.
+ */
 static int read_events(struct import *import)
 {
 	struct merge *merge = &import->merge;
@@ -151,7 +175,11 @@ static int read_events(struct import *import)
 	return err;
 }
 
-static bool tell_objects(const struct import *import)
+/*
+ * Passes the names of objects of each log. They come before the events, as several sinks need the
+ * name with the first event.
+ */
+static bool pass_objects(const struct import *import)
 {
 	bool go = true;
 
@@ -160,6 +188,7 @@ static bool tell_objects(const struct import *import)
 	return go;
 }
 
+/* Prints the damaged places of each damaged log. Damage is known only after the reading. */
 static void say_damage(struct import *import)
 {
 	for (size_t i = 0; i < import->merge.sources; i++) {
@@ -170,6 +199,10 @@ static void say_damage(struct import *import)
 	}
 }
 
+/*
+ * Passes everything between fmt_begin() and fmt_finish(). Types are registered before fmt_begin(),
+ * so that names in options can be checked against them.
+ */
 static int read_logs(struct import *import)
 {
 	struct fmt_flow *flow = import->flow;
@@ -186,7 +219,8 @@ static int read_logs(struct import *import)
 	flow->objects = import->trid;
 	flow->object_logs = count;
 	if (!err && fmt_begin(flow, &facts) && joined_notes(import->reading, count) &&
-	    tell_objects(import)) {
+	    pass_objects(import)) {
+		/* until_ns was set by fmt_begin(); read_events() observes it. */
 		flow->knows_until = true;
 		err = read_events(import);
 	}
@@ -202,6 +236,7 @@ int log_import(struct fmt_flow *flow, struct fmt_input *input)
 	struct import import = { .flow = flow };
 	int status;
 
+	/* Only the values of --clock-error are used of the options of --merge. */
 	if (flow->clocks) {
 		import.merge.error = flow->clocks->error;
 		import.merge.errors = flow->clocks->errors;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log_joined.c - facts, notes, status and ledger of one log, or of several logs as one trace.
+ *
+ * A single log keeps its attributes. The attributes of several logs describe different streams, so
+ * their trace has none.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +16,7 @@
 
 /* ------------------------------------------------------------------ facts */
 
+/* Reads the facts of one log. A fact that the log lacks remains empty. */
 static int facts_of(const struct logfile *log, struct fmt_facts *facts)
 {
 	struct posix_trace_ledger_np ledger;
@@ -31,23 +38,26 @@ static int facts_of(const struct logfile *log, struct fmt_facts *facts)
 	memcpy(facts->clock, log->info.clock, sizeof(facts->clock));
 	facts->clock_hz = log->info.clock_hz;
 	facts->pid = (uint32_t)log->info.pid;
-	/* The library opens logs of this byte order only. */
+	/* The library opens only logs of this machine's byte order. */
 	facts->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	facts->has_span = log->info.blocks > 0;
 	facts->first_ns = log->info.first_ns;
 	facts->last_ns = log->info.last_ns;
 	err = posix_trace_get_ledger_np(log->trid, &ledger);
+	/* The ledger of a damaged log does not give the number of events that can be read. */
 	facts->has_events = !err && log->whole;
 	facts->events = facts->has_events ? ledger.reported : 0;
 	return err;
 }
 
+/* Clears a text that differs. */
 static void join_text(char *text, const char *other)
 {
 	if (strcmp(text, other) != 0)
 		*text = '\0';
 }
 
+/* The trace lasts from the first event of all logs to the last one. */
 static void join_times(struct fmt_facts *facts, const struct fmt_facts *other)
 {
 	if (!other->has_span)
@@ -59,7 +69,10 @@ static void join_times(struct fmt_facts *facts, const struct fmt_facts *other)
 	facts->has_span = true;
 }
 
-/* The attributes are those of one stream, but for the size of its events. */
+/*
+ * The attributes are those of one stream. The trace keeps only the largest size of an event of all
+ * streams.
+ */
 static void join_sizes(struct fmt_facts *facts, const struct fmt_facts *other)
 {
 	size_t mine = 0, others = 0;
@@ -71,7 +84,11 @@ static void join_sizes(struct fmt_facts *facts, const struct fmt_facts *other)
 	facts->has_attr = false;
 }
 
-static void join(struct fmt_facts *facts, const struct fmt_facts *other)
+/*
+ * Adds the facts of a further log: equal facts stay, different ones become unknown, times and
+ * numbers of events are combined.
+ */
+static void join_facts(struct fmt_facts *facts, const struct fmt_facts *other)
 {
 	join_text(facts->name, other->name);
 	join_text(facts->generation, other->generation);
@@ -101,7 +118,7 @@ int joined_facts(const struct log_reading *reading, size_t count, struct fmt_fac
 
 		err = facts_of(reading[i].log, &other);
 		if (!err)
-			join(facts, &other);
+			join_facts(facts, &other);
 	}
 	return err;
 }
@@ -127,6 +144,10 @@ bool joined_notes(const struct log_reading *reading, size_t count)
 
 /* ------------------------------------------------------------------ processes of several hosts */
 
+/*
+ * Whether the process number was found in a log of another host. The mark of a process is the
+ * number of the log that had it first. Processes past the limit of threads.h are not checked.
+ */
 static bool is_elsewhere(struct threads *processes, const struct log_reading *reading, size_t at,
 			 pid_t pid)
 {
@@ -141,12 +162,13 @@ static bool is_elsewhere(struct threads *processes, const struct log_reading *re
 	if (!strcmp(other->info.host, log->info.host))
 		return false;
 	say("%s, %s: process %d is of host %s in the one and of host %s in the other: "
-	    "convert the logs of each host by themselves", other->path, log->path, (int)pid,
-	    *other->info.host ? other->info.host : "unknown",
+	    "convert the logs of each host separately",
+	    other->path, log->path, (int)pid, *other->info.host ? other->info.host : "unknown",
 	    *log->info.host ? log->info.host : "unknown");
 	return true;
 }
 
+/* The usual case, in which process numbers cannot collide. */
 static bool has_one_host(const struct log_reading *reading, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
@@ -169,7 +191,8 @@ bool joined_fits(const struct log_reading *reading, size_t count)
 		int unavailable;
 
 		/*
-		 * Processes without events do not matter. A log that was cut has no list of others.
+		 * Only processes with events matter, and the ledger lists those by thread. A log
+		 * that is not complete has no such list, so its traced process is checked.
 		 */
 		if (!reading[i].log->info.complete)
 			fits = !is_elsewhere(&processes, reading, i, reading[i].log->info.pid);
@@ -187,11 +210,11 @@ bool joined_fits(const struct log_reading *reading, size_t count)
 
 struct ending {
 	struct fmt_end end;
-	struct fmt_type_line *type;    /* by index of the type; without one: no line */
+	struct fmt_type_line *type;    /* by index of the type; type NULL: there is no line */
 	size_t types;
 	struct fmt_thread_line *thread;
 	size_t room;
-	struct threads known;          /* their marks are places in thread, and one more */
+	struct threads known;          /* their marks are indexes in thread, plus 1 */
 };
 
 static void add_ledger(struct posix_trace_ledger_np *to, const struct posix_trace_ledger_np *from)
@@ -204,6 +227,7 @@ static void add_ledger(struct posix_trace_ledger_np *to, const struct posix_trac
 		to->lost[i] += from->lost[i];
 }
 
+/* Adds the lines of the log's types. Two logs may share a type of the flow. */
 static int add_types(struct ending *ending, struct log_reading *reading)
 {
 	for (size_t i = 0; i < reading->log->types; i++) {
@@ -229,6 +253,10 @@ static int add_types(struct ending *ending, struct log_reading *reading)
 	return 0;
 }
 
+/*
+ * Adds a line of a thread. With joins, a thread that another log has too gets the sum. Threads past
+ * the limit of threads.h get a line for each log.
+ */
 static int add_thread(struct ending *ending, const struct fmt_thread_line *line, bool joins)
 {
 	struct thread *known = NULL;
@@ -255,6 +283,7 @@ static int add_thread(struct ending *ending, const struct fmt_thread_line *line,
 	return 0;
 }
 
+/* Adds the lines of the log's threads. */
 static int add_threads(struct ending *ending, const struct log_reading *reading, bool joins)
 {
 	for (size_t n = 0;; n++) {
@@ -271,7 +300,7 @@ static int add_threads(struct ending *ending, const struct log_reading *reading,
 	}
 }
 
-/* Of a trace of several logs: one of its streams runs, is full, or lost events. */
+/* Combines the status: the trace runs, is full or has lost events if one of its streams does. */
 static void add_status(struct posix_trace_status_info *to,
 		       const struct posix_trace_status_info *from)
 {
@@ -285,6 +314,7 @@ static void add_status(struct posix_trace_status_info *to,
 	to->posix_log_full_status |= from->posix_log_full_status;
 }
 
+/* Adds one log to the end of the trace. */
 static int add_log(struct ending *ending, struct log_reading *reading, bool joins)
 {
 	struct posix_trace_status_info status;
@@ -302,7 +332,7 @@ static int add_log(struct ending *ending, struct log_reading *reading, bool join
 	return err ? err : add_threads(ending, reading, joins);
 }
 
-/* Types that no log has a line for are left out. */
+/* Removes the places of types without a line. They arise because the array is by index. */
 static void pack_types(struct ending *ending)
 {
 	size_t count = 0;

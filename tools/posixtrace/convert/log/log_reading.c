@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log_reading.c - passes the types, objects, events and gaps of one log to the flow.
+ *
+ * The gaps come from the events that a stream records about itself (log/gaps.h) and from damaged
+ * blocks. Only their place and time are passed: the ledger at the end has the counts.
+ */
 #include "convert/log/log_reading.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define IDS 1024
+#define IDS 1024 /* the numbers of types that a log can name: see TRACE_USER_EVENT_MAX */
 
-static const struct fmt_type *learn(struct log_reading *reading, trace_event_id_t id)
+/*
+ * Registers a type of the log with the flow. A number past IDS, from a damaged log, is looked up at
+ * each event.
+ */
+static const struct fmt_type *learn_type(struct log_reading *reading, trace_event_id_t id)
 {
 	const struct log_type *type = logfile_type(reading->log, id);
 	struct fmt_type what = { .name = type->name, .id = id, .number = id, .level = -1,
@@ -15,7 +25,9 @@ static const struct fmt_type *learn(struct log_reading *reading, trace_event_id_
 	const struct fmt_type *learned;
 
 	if (reading->flow->sources > 1) {
-		/* Another log has the number for another type. */
+		/*
+		 * Another log may use the number for another type, so name and schema identify it.
+		 */
 		what.id = 0;
 		what.number = 0;
 		learned = flow_type_described(reading->flow, &what);
@@ -30,9 +42,14 @@ static const struct fmt_type *learn(struct log_reading *reading, trace_event_id_
 const struct fmt_type *log_reading_type(struct log_reading *reading, trace_event_id_t id)
 {
 	return __builtin_expect(id < reading->ids && reading->type[id], true)
-		? reading->type[id] : learn(reading, id);
+		       ? reading->type[id]
+		       : learn_type(reading, id);
 }
 
+/*
+ * The cause of a gap between OVERFLOW and RESUME: a LOOP stream overwrote events, another one was
+ * full.
+ */
 static int cause_of_gaps(trace_id_t trid)
 {
 	trace_attr_t attr;
@@ -53,7 +70,7 @@ int log_reading_begin(struct log_reading *reading, struct fmt_flow *flow, struct
 		return ENOMEM;
 	reading->ids = IDS;
 	for (size_t i = 0; i < log->types; i++)
-		learn(reading, log->list[i]->id);
+		learn_type(reading, log->list[i]->id);
 	return 0;
 }
 
@@ -68,7 +85,8 @@ bool log_reading_objects(const struct log_reading *reading)
 	struct posix_trace_object_np from;
 	int unavailable;
 
-	posix_trace_object_rewind_np(trid); /* opening the log has looked at the first */
+	/* logfile_open_given() has read the first object to see if there are any. */
+	posix_trace_object_rewind_np(trid);
 	while (!posix_trace_object_getnext_np(trid, &from, &unavailable) && !unavailable) {
 		struct fmt_object object = {
 			.kind = posix_trace_object_kind_name_np(from.kind), .number = from.kind,
@@ -82,10 +100,8 @@ bool log_reading_objects(const struct log_reading *reading)
 	return true;
 }
 
-/*
- * The counts come with the ledger; here is where something is missing. While stopped, nothing is.
- */
-static bool tell_gap(struct log_reading *reading, const struct gap *gap)
+/* Passes a gap. A time in which the stream was stopped is no loss. */
+static bool pass_gap(struct log_reading *reading, const struct gap *gap)
 {
 	struct fmt_lost lost = {
 		.cause = gap->kind == GAP_DAMAGED ? POSIX_TRACE_LOST_DAMAGED_NP :
@@ -97,14 +113,18 @@ static bool tell_gap(struct log_reading *reading, const struct gap *gap)
 	return gap->kind == GAP_STOPPED || fmt_lost(reading->flow, &lost);
 }
 
-static bool look_for_gaps(struct log_reading *reading, const struct posix_trace_event_np *event)
+/*
+ * Passes the gaps that end with this event. A flag says that the library has skipped a damaged part
+ * before it.
+ */
+static bool pass_gaps(struct log_reading *reading, const struct posix_trace_event_np *event)
 {
 	struct gap gap[GAPS_OF_AN_EVENT];
 	unsigned count = gaps_event(&reading->gaps, event, gap);
 
 	reading->skipped |= (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
 	for (unsigned i = 0; i < count; i++)
-		if (!tell_gap(reading, &gap[i]))
+		if (!pass_gap(reading, &gap[i]))
 			return false;
 	return true;
 }
@@ -113,7 +133,7 @@ bool log_reading_end(struct log_reading *reading)
 {
 	struct gap gap;
 
-	return !gaps_end(&reading->gaps, reading->last_ns, &gap) || tell_gap(reading, &gap);
+	return !gaps_end(&reading->gaps, reading->last_ns, &gap) || pass_gap(reading, &gap);
 }
 
 bool log_reading_event(struct log_reading *reading, const struct posix_trace_event_np *e)
@@ -121,8 +141,12 @@ bool log_reading_event(struct log_reading *reading, const struct posix_trace_eve
 	struct fmt_event event;
 
 	reading->events++;
+	/*
+	 * Only events of the stream itself, and events with flags, can begin or end a gap. This
+	 * test keeps the others cheap.
+	 */
 	if ((e->info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || e->flags) &&
-	    !look_for_gaps(reading, e))
+	    !pass_gaps(reading, e))
 		return false;
 	gaps_pass(&reading->gaps, e->time_ns);
 	if (e->time_ns > reading->last_ns)
@@ -136,12 +160,15 @@ bool log_reading_event(struct log_reading *reading, const struct posix_trace_eve
 		.address = (uintptr_t)e->info.posix_prog_address,
 		.cpu = -1,
 		.truncation = e->info.posix_truncation_status,
+		/* The flag that marks a block's first event has a meaning in this log only. */
 		.flags = e->flags & ~POSIX_TRACE_EVENT_BLOCK_NP,
 		.data = e->data,
 		.data_len = e->data_len,
 		.source = reading->source,
 	};
-	/* The filters that these events have are numbers of types of one log. */
+	/*
+	 * The data of these events is a filter: a set of type numbers, which differ between logs.
+	 */
 	if (reading->flow->sources > 1 && (e->info.posix_event_id == POSIX_TRACE_START ||
 					   e->info.posix_event_id == POSIX_TRACE_FILTER))
 		event.data_len = 0;
@@ -150,6 +177,10 @@ bool log_reading_event(struct log_reading *reading, const struct posix_trace_eve
 
 bool log_reading_is_damaged(const struct log_reading *reading)
 {
+	/*
+	 * If the reading began later or ended earlier than the log, the counts are expected to
+	 * differ.
+	 */
 	struct posix_trace_ledger_np ledger;
 
 	return logfile_is_damaged(reading->log) || reading->skipped ||

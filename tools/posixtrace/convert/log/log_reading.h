@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log_reading.h - the parts of the source "log": each log that is read, and what several logs say
- * together.
+ * log_reading.h - the parts of the source "log": the reading of each log, and the facts, notes and
+ * ledgers of several logs together.
  *
- * Several logs are one trace: the events of all, in the order of posixtrace dump --merge. What all
- * logs say alike (the host, the clock, the traced process, the name of the stream) is said of the
- * trace; what they do not say alike is left out, and a note for each log keeps it. Counts are sums.
- * Processes of two hosts that have one number would be one process in every format: such logs are
- * refused.
+ * Several logs are one trace with the events of all, in the order of posixtrace dump --merge. A
+ * fact that all logs share (host, clock, traced process, name of the stream) is a fact of the
+ * trace. Other facts are omitted; a note for each log has them. Counts are sums. A process number
+ * that occurs on two hosts would be one process in every format, so such logs are refused.
  */
 #ifndef POSIXTRACE_CONVERT_LOG_LOG_READING_H
 #define POSIXTRACE_CONVERT_LOG_LOG_READING_H
@@ -20,45 +19,58 @@ struct log_reading {
 	struct fmt_flow *flow;
 	struct logfile *log;
 	unsigned source;
-	const struct fmt_type **type; /* by id */
+	const struct fmt_type **type; /* by the number in this log */
 	size_t ids;
-	int cause;                    /* of a gap in the stream, as its policy says */
-	bool skipped;                 /* a damaged part */
+	int cause;                    /* of a gap in the stream, by the stream's full policy */
+	bool skipped;                 /* an event followed a damaged part */
 	struct gaps gaps;
-	int64_t last_ns;              /* the greatest time so far */
+	int64_t last_ns;              /* the greatest time that was read */
 	uint64_t events;
 };
 
 /* ------------------------------------------------------------------ log_reading.c: one log */
 
-/* Before the first event: its types. 0 or an error number. */
+/*
+ * Prepares the reading before the first event and registers the log's types. Returns 0 or an error
+ * number. log_reading_fini() may be called after either, and for zeros.
+ */
 int log_reading_begin(struct log_reading *reading, struct fmt_flow *flow, struct logfile *log,
 		      unsigned source);
 void log_reading_fini(struct log_reading *reading);
 
-/* Each false: the sink stops. */
+/*
+ * These pass the names of objects and an event to the sink. Each returns false if the sink has
+ * stopped.
+ */
 bool log_reading_objects(const struct log_reading *reading);
 bool log_reading_event(struct log_reading *reading, const struct posix_trace_event_np *event);
-/* A stream that stays full loses events up to the end. */
+/*
+ * To be called after the last event: a stream that is still full loses events up to its end.
+ * Returns false if the sink has stopped.
+ */
 bool log_reading_end(struct log_reading *reading);
 
-/* Whether reading ran into damage, or the counts say that it passed some. */
+/* Whether the reading met damage, or the number of events differs from the ledger's. */
 bool log_reading_is_damaged(const struct log_reading *reading);
 
+/*
+ * The flow's type for a number of this log. Never NULL; a number without a name gets the library's
+ * name.
+ */
 const struct fmt_type *log_reading_type(struct log_reading *reading, trace_event_id_t id);
 
 /* ------------------------------------------------------------------ log_joined.c: all of them */
 
-/* 0 or an error number. */
+/* The facts of the trace. Returns 0 or an error number. */
 int joined_facts(const struct log_reading *reading, size_t count, struct fmt_facts *facts);
 
-/* False: it has been said which process is on two hosts. */
+/* Returns false after a message if a process number occurs on two hosts. */
 bool joined_fits(const struct log_reading *reading, size_t count);
 
-/* What each of several logs says of its origin. False: the sink stops. */
+/* Passes a note with the origin of each of several logs. Returns false if the sink has stopped. */
 bool joined_notes(const struct log_reading *reading, size_t count);
 
-/* The status and the ledger, to the sink. 0 or an error number. */
+/* Passes status and ledger of the trace to the sink. Returns 0 or an error number. */
 int joined_finish(struct log_reading *reading, size_t count);
 
 #endif

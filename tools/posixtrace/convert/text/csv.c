@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * csv.c - events as comma-separated values, RFC 4180: a line of names, then a line an
- * event.
+ * csv.c - events as comma-separated values (RFC 4180): a line with the names of the columns, then
+ * one line for each event.
  *
- * Losses are lines without an event, in their place or at the end. A name or text that is no UTF-8
- * is escaped as a terminal would have it; one that a spreadsheet would take for a formula has an
- * apostrophe before it; hex has all data exactly.
+ * A loss is a line without an event, at its place or at the end. Names and texts that are not UTF-8
+ * are escaped as on a terminal. A text that a spreadsheet would evaluate as a formula gets an
+ * apostrophe before it. The column hex has the exact data.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,18 +19,18 @@
 
 extern const struct format format_csv;
 
-#define FIELDS_DATA_MAX (OUT_BYTES / 16) /* of longer data there are no fields: hex has it */
+#define FIELDS_DATA_MAX (OUT_BYTES / 16) /* longer data has no fields here, only hex */
 
 struct csv {
 	const struct fmt_flow *flow;
 	struct out *out;
-	struct out *scratch;
+	struct out *scratch; /* memory for the JSON of one event; it is never written */
 	char **name; /* by index of the type, quoted */
 	size_t types;
-	int64_t last_ns;
+	int64_t last_ns; /* of the last event, for losses without a time */
 };
 
-static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+static int csv_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct csv *csv = calloc(1, sizeof(*csv));
 
@@ -48,7 +48,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 	return 0;
 }
 
-static void close_sink(void *context)
+static void csv_close(void *context)
 {
 	struct csv *csv = context;
 
@@ -59,12 +59,17 @@ static void close_sink(void *context)
 	free(csv);
 }
 
-/* In quotes, which are doubled inside; what is unsafe as \xNN, or \uXXXX if it is a character. */
-static void quoted(struct out *out, const void *bytes, size_t len)
+/*
+ * Writes a text in quotes, which are doubled inside. A character that is unsafe on a terminal
+ * becomes \xNN, or \uXXXX if it is not ASCII. A backslash is doubled, so that the text can be
+ * restored.
+ */
+static void put_quoted(struct out *out, const void *bytes, size_t len)
 {
 	const unsigned char *from = bytes, *end = from + len;
 
 	out_char(out, '"');
+	/* The text comes from the traced program: CSV injection, OWASP. */
 	if (text_is_formula(bytes, len))
 		out_char(out, '\'');
 	while (from < end) {
@@ -78,6 +83,7 @@ static void quoted(struct out *out, const void *bytes, size_t len)
 			memcpy(p, from, n);
 			p += n;
 		} else if (n && (c == '\n' || c == '\t' || c == '\r')) {
+			/* RFC 4180, section 2, rule 6 allows line ends in quotes. */
 			*p++ = (char)c;
 		} else {
 			*p++ = '\\';
@@ -90,7 +96,7 @@ static void quoted(struct out *out, const void *bytes, size_t len)
 	out_char(out, '"');
 }
 
-static int begin(void *context, const struct fmt_facts *facts)
+static int csv_begin(void *context, const struct fmt_facts *facts)
 {
 	struct csv *csv = context;
 	struct out *out = csv->out;
@@ -98,11 +104,15 @@ static int begin(void *context, const struct fmt_facts *facts)
 	(void)facts;
 	out_str(out, "time,ns,pid,tid,thread,address,cpu,event,truncated,late,after_damage,"
 		     "lost,cause,len,hex,text,fields");
+	/*
+	 * Only a trace of several logs has a column for them. The standard ends lines with CR LF.
+	 */
 	out_str(out, fmt_source_name(csv->flow, 0) ? ",log\r\n" : "\r\n");
 	return out->err;
 }
 
-static int type(void *context, const struct fmt_type *type)
+/* Quotes the name once for all events of the type. */
+static int csv_type(void *context, const struct fmt_type *type)
 {
 	static struct out scratch = { .fd = -1 };
 	struct csv *csv = context;
@@ -112,13 +122,17 @@ static int type(void *context, const struct fmt_type *type)
 		return ENOMEM;
 	more = csv->name;
 	scratch.used = 0;
-	quoted(&scratch, type->name, type->name_len < 4096 ? type->name_len : 4096);
+	/* The bound keeps the quoted name within the buffer. */
+	put_quoted(&scratch, type->name, type->name_len < 4096 ? type->name_len : 4096);
 	out_char(&scratch, '\0');
 	more[type->index] = strdup(scratch.bytes);
 	return more[type->index] ? 0 : ENOMEM;
 }
 
-/* The fields as a JSON object, in which there is nothing to escape but quotes. */
+/*
+ * Writes the fields as a JSON object. JSON escapes all other special characters, so only quotes are
+ * doubled.
+ */
 static void put_fields(struct csv *csv, const struct fmt_event *event)
 {
 	struct out *out = csv->out, *scratch = csv->scratch;
@@ -134,20 +148,24 @@ static void put_fields(struct csv *csv, const struct fmt_event *event)
 	out_char(out, '"');
 }
 
-/* log: NULL of one log alone; empty where the row is of all. */
+/* Ends a line. log is NULL for a single log, and empty for a line that belongs to no log. */
 static void end_row(struct csv *csv, const char *log)
 {
 	if (log) {
 		out_char(csv->out, ',');
-		quoted(csv->out, log, strlen(log));
+		put_quoted(csv->out, log, strlen(log));
 	}
 	out_str(csv->out, "\r\n");
 }
 
-static int event(void *context, const struct fmt_event *event)
+static int csv_event(void *context, const struct fmt_event *event)
 {
 	struct csv *csv = context;
 	struct out *out = csv->out;
+	/*
+	 * The columns are in the order of the first line. They are formatted in the buffer without
+	 * calls of printf(), as there is one line for each event.
+	 */
 	char *p = when_put(out_room(out), event->time_ns, WHEN_UTC);
 
 	*p++ = ',';
@@ -179,8 +197,9 @@ static int event(void *context, const struct fmt_event *event)
 	out_done(out, p);
 	out_hex(out, event->data, event->data_len);
 	out_char(out, ',');
+	/* Text is repeated in a form that can be read, if the data is text. */
 	if (event->data_len && text_is_text(event->data, event->data_len, true))
-		quoted(out, event->data, event->data_len);
+		put_quoted(out, event->data, event->data_len);
 	out_char(out, ',');
 	if (event->type->fields && event->type->fields->fields &&
 	    event->data_len <= FIELDS_DATA_MAX)
@@ -190,8 +209,9 @@ static int event(void *context, const struct fmt_event *event)
 	return out->err;
 }
 
-static void loss(struct csv *csv, int64_t time_ns, bool counted, uint64_t count, int cause,
-		 const char *log)
+/* Writes a loss: the same columns, most of them empty. A loss without a count has "?". */
+static void put_loss(struct csv *csv, int64_t time_ns, bool counted, uint64_t count, int cause,
+		     const char *log)
 {
 	struct out *out = csv->out;
 	char *p = when_put(out_room(out), time_ns, WHEN_UTC);
@@ -211,27 +231,28 @@ static void loss(struct csv *csv, int64_t time_ns, bool counted, uint64_t count,
 	end_row(csv, log);
 }
 
-static int lost(void *context, const struct fmt_lost *lost)
+static int csv_lost(void *context, const struct fmt_lost *lost)
 {
 	struct csv *csv = context;
 
-	loss(csv, lost->has_interval ? lost->end_ns : csv->last_ns, lost->counted, lost->count,
-	     lost->cause, fmt_source_name(csv->flow, lost->source));
+	put_loss(csv, lost->has_interval ? lost->end_ns : csv->last_ns, lost->counted, lost->count,
+		 lost->cause, fmt_source_name(csv->flow, lost->source));
 	return csv->out->err;
 }
 
-static int end(void *context, const struct fmt_end *end)
+static int csv_end(void *context, const struct fmt_end *end)
 {
 	struct csv *csv = context;
 
+	/* Losses that the source counts at the end only, as the ledger of a log. */
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		if (end->ledger.lost[i])
-			loss(csv, csv->last_ns, true, end->ledger.lost[i], i,
-			     fmt_source_name(csv->flow, 0) ? "" : NULL);
+			put_loss(csv, csv->last_ns, true, end->ledger.lost[i], i,
+				 fmt_source_name(csv->flow, 0) ? "" : NULL);
 	return csv->out->err;
 }
 
-static int idle(void *context)
+static int csv_idle(void *context)
 {
 	return out_flush(((struct csv *)context)->out);
 }
@@ -241,12 +262,12 @@ const struct format format_csv = {
 	.summary = "comma-separated values, a line an event",
 	.suffix = "csv",
 	.output = FMT_TO_BYTES,
-	.open = open_sink,
-	.begin = begin,
-	.type = type,
-	.event = event,
-	.lost = lost,
-	.idle = idle,
-	.end = end,
-	.close = close_sink,
+	.open = csv_open,
+	.begin = csv_begin,
+	.type = csv_type,
+	.event = csv_event,
+	.lost = csv_lost,
+	.idle = csv_idle,
+	.end = csv_end,
+	.close = csv_close,
 };

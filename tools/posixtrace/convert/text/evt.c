@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* evt.c - events as text: the writer. */
+/*
+ * evt.c - the sink "evt": writes events as lines of text. evt_import.c reads them.
+ *
+ * Each type needs a number that is unique in the output. Types of several sources may have none, or
+ * equal ones. Losses become comments, as the format has no line for them.
+ */
 #include "convert/text/evt.h"
 
 #include <errno.h>
@@ -12,17 +17,17 @@
 
 extern const struct format format_evt;
 
-#define NUMBERS  (1u << 20) /* that a type keeps if its source gave it one of them */
-#define NAMELESS 0x1000     /* and up: for those that have none of their own */
+#define NUMBERS  (1u << 20) /* a type keeps a smaller number that its source gave it */
+#define NAMELESS 0x1000     /* the first number for types that have none of their own */
 
 struct evt {
 	struct out *out;
 	uint32_t *number;  /* by index of the type */
 	size_t types;
-	unsigned char taken[NUMBERS / 8];
+	unsigned char taken[NUMBERS / 8]; /* a bit for each number in use */
 };
 
-static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+static int evt_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct evt *evt = calloc(1, sizeof(*evt));
 
@@ -34,7 +39,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 	return 0;
 }
 
-static void close_sink(void *context)
+static void evt_close(void *context)
 {
 	struct evt *evt = context;
 
@@ -42,7 +47,8 @@ static void close_sink(void *context)
 	free(evt);
 }
 
-static int begin(void *context, const struct fmt_facts *facts)
+/* The byte order must come before the first event. */
+static int evt_begin(void *context, const struct fmt_facts *facts)
 {
 	struct out *out = ((struct evt *)context)->out;
 
@@ -50,7 +56,11 @@ static int begin(void *context, const struct fmt_facts *facts)
 	return out->err;
 }
 
-static bool claim(struct evt *evt, uint64_t number)
+/*
+ * Reserves the number. Returns false if it is in use, 0 or too large. 0 means that a type has no
+ * number.
+ */
+static bool claim_number(struct evt *evt, uint64_t number)
 {
 	if (!number || number >= NUMBERS || evt->taken[number / 8] & 1u << number % 8)
 		return false;
@@ -58,22 +68,28 @@ static bool claim(struct evt *evt, uint64_t number)
 	return true;
 }
 
-/* The number that the type has, or the next that nobody has. */
+/*
+ * The type's number: that of logs, that of the source, or the next free one. The search ends, as
+ * there are fewer types than numbers.
+ */
 static uint32_t number_of(struct evt *evt, const struct fmt_type *type)
 {
 	uint32_t number = NAMELESS;
 
-	if (claim(evt, type->id))
+	if (claim_number(evt, type->id))
 		return type->id;
-	if (claim(evt, type->number))
+	if (claim_number(evt, type->number))
 		return (uint32_t)type->number;
-	while (!claim(evt, number))
+	while (!claim_number(evt, number))
 		number++;
 	return number;
 }
 
-/* A name with the end of a line in it cannot be written: its type has none then. */
-static int learn_type(void *context, const struct fmt_type *type)
+/*
+ * Writes the name of a type. A name with an end of line cannot be written; its type has no name
+ * then. The default name need not be written: the reader makes the same one.
+ */
+static int evt_type(void *context, const struct fmt_type *type)
 {
 	struct evt *evt = context;
 	uint32_t *more;
@@ -105,6 +121,10 @@ static char *put_text(char *p, const char *text)
 	return p + len;
 }
 
+/*
+ * Seconds and nine digits. The magnitude is unsigned, as that of the least time exceeds the largest
+ * one.
+ */
 static char *put_time(char *p, int64_t time_ns)
 {
 	uint64_t size = time_ns < 0 ? -(uint64_t)time_ns : (uint64_t)time_ns;
@@ -116,10 +136,12 @@ static char *put_time(char *p, int64_t time_ns)
 	return put_digits(p, size % 1000000000, 9);
 }
 
-static int event(void *context, const struct fmt_event *event)
+/* Members that are 0 are omitted; the reader sets them to 0. */
+static int evt_put_event(void *context, const struct fmt_event *event)
 {
 	struct evt *evt = context;
 	struct out *out = evt->out;
+	/* The format has one member for the thread, so the handle has priority over the number. */
 	uint64_t thread = event->thread ? event->thread : event->tid;
 	char *p = put_text(out_room(out), "evt id=0x");
 
@@ -143,7 +165,8 @@ static int event(void *context, const struct fmt_event *event)
 	return out->err;
 }
 
-static int lost(void *context, const struct fmt_lost *lost)
+/* A loss becomes a comment, which the reader ignores. */
+static int evt_lost(void *context, const struct fmt_lost *lost)
 {
 	struct out *out = ((struct evt *)context)->out;
 	const char *cause = posix_trace_lost_name_np(lost->cause);
@@ -156,7 +179,7 @@ static int lost(void *context, const struct fmt_lost *lost)
 	return out->err;
 }
 
-static int idle(void *context)
+static int evt_idle(void *context)
 {
 	return out_flush(((struct evt *)context)->out);
 }
@@ -168,11 +191,11 @@ const struct format format_evt = {
 	.detect = evt_detect,
 	.import = evt_import,
 	.output = FMT_TO_BYTES,
-	.open = open_sink,
-	.begin = begin,
-	.type = learn_type,
-	.event = event,
-	.lost = lost,
-	.idle = idle,
-	.close = close_sink,
+	.open = evt_open,
+	.begin = evt_begin,
+	.type = evt_type,
+	.event = evt_put_event,
+	.lost = evt_lost,
+	.idle = evt_idle,
+	.close = evt_close,
 };

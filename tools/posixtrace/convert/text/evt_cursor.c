@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* evt_cursor.c - reads numbers, times and words from a line of hostile text. */
 #include "convert/text/evt_cursor.h"
 
 #include <string.h>
@@ -32,6 +33,7 @@ unsigned cursor_digit_value(char c)
 	       c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
 }
 
+/* At least one digit is required. The first byte that is no digit of the base ends the number. */
 bool cursor_digits(struct cursor *cursor, unsigned radix, uint64_t *value)
 {
 	const char *begin = cursor->p;
@@ -44,6 +46,7 @@ bool cursor_digits(struct cursor *cursor, unsigned radix, uint64_t *value)
 	return cursor->p > begin;
 }
 
+/* Both spellings of the prefix, or none. */
 bool cursor_hexadecimal(struct cursor *cursor, uint64_t max, uint64_t *value)
 {
 	if (!cursor_take(cursor, "0x"))
@@ -51,13 +54,17 @@ bool cursor_hexadecimal(struct cursor *cursor, uint64_t max, uint64_t *value)
 	return cursor_digits(cursor, 16, value) && *value <= max;
 }
 
-/* Seconds; digits past the ninth behind the point say nothing. */
+/*
+ * Reads seconds as nanoseconds. Digits after the ninth one of the fraction are read but have no
+ * effect: their unit is 0.
+ */
 bool cursor_seconds(struct cursor *cursor, int64_t *ns)
 {
 	bool negative = cursor_take(cursor, "-");
 	uint64_t whole, fraction = 0, unit = 100000000;
 	const char *point;
 
+	/* A time past the year 2262 is a fault of the line, not an overflow. */
 	if (!cursor_digits(cursor, 10, &whole) ||
 	    __builtin_mul_overflow(whole, 1000000000u, &whole))
 		return false;
@@ -68,6 +75,7 @@ bool cursor_seconds(struct cursor *cursor, int64_t *ns)
 			fraction += unit * cursor_digit_value(*cursor->p);
 			unit /= 10;
 		}
+		/* A point needs a digit after it. */
 		if (cursor->p == point)
 			return false;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * evt_cursor.h - the pieces of a line of an event list. Each function moves the cursor behind what
- * it took, and is false when that is not there.
+ * evt_cursor.h - reads the parts of a line of the format evt. Each function that returns bool moves
+ * the cursor behind the part, or returns false if the part is not there. The line need not end with
+ * a NUL.
  */
 #ifndef POSIXTRACE_CONVERT_TEXT_EVT_CURSOR_H
 #define POSIXTRACE_CONVERT_TEXT_EVT_CURSOR_H
@@ -17,14 +18,17 @@ struct cursor {
 void cursor_blanks(struct cursor *cursor);
 bool cursor_take(struct cursor *cursor, const char *word);
 
-/* Behind blanks nothing is left. */
+/* Skips blanks. Returns true if nothing follows them. */
 bool cursor_at_end(struct cursor *cursor);
 
+/* An unsigned number in base 10 or 16. Returns false also if it exceeds 64 bits. */
 bool cursor_digits(struct cursor *cursor, unsigned radix, uint64_t *value);
+/* The same in base 16 with or without 0x, up to max. */
 bool cursor_hexadecimal(struct cursor *cursor, uint64_t max, uint64_t *value);
+/* Seconds with an optional fraction, as nanoseconds. */
 bool cursor_seconds(struct cursor *cursor, int64_t *ns);
 
-/* 16: no hexadecimal digit. */
+/* The value of a hexadecimal digit; 16 for another character. */
 unsigned cursor_digit_value(char c);
 
 #endif

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* evt_event.c - one line "evt" as an event. */
 #include "convert/text/evt_event.h"
 
-static bool data_of(struct cursor *cursor, unsigned char *data, struct fmt_event *event)
+/*
+ * Reads pairs of hexadecimal digits, or "-" for no data. It stops at the first other character;
+ * evt_event() then checks that a blank follows.
+ */
+static bool read_data(struct cursor *cursor, unsigned char *data, struct fmt_event *event)
 {
 	const char *begin = cursor->p;
 
@@ -24,8 +29,9 @@ enum member {
 
 static const char *const members[] = { "id=", "pid=", "tid=", "addr=", "time=", "trunc=", "data=" };
 
-static bool member(struct cursor *cursor, enum member which, unsigned char *data,
-		   struct fmt_event *event, uint64_t *id)
+/* Reads the value of one member. The limits are those of the types in struct fmt_event. */
+static bool read_member(struct cursor *cursor, enum member which, unsigned char *data,
+			struct fmt_event *event, uint64_t *id)
 {
 	uint64_t value = 0;
 	bool good;
@@ -48,10 +54,11 @@ static bool member(struct cursor *cursor, enum member which, unsigned char *data
 		event->truncation = (int)value;
 		return good;
 	default:
-		return data_of(cursor, data, event);
+		return read_data(cursor, data, event);
 	}
 }
 
+/* Members may be in any order. A mask records the members that were seen. */
 const char *evt_event(struct cursor *cursor, unsigned char *data, struct fmt_event *event,
 		      uint64_t *id)
 {
@@ -63,11 +70,11 @@ const char *evt_event(struct cursor *cursor, unsigned char *data, struct fmt_eve
 		while (which <= MEMBER_DATA && !cursor_take(cursor, members[which]))
 			which++;
 		if (which > MEMBER_DATA || seen & 1u << which)
-			return "a member that no event has, or a second one";
+			return "an unknown member, or the same member twice";
 		seen |= 1u << which;
-		if (!member(cursor, which, data, event, id) ||
+		if (!read_member(cursor, which, data, event, id) ||
 		    (cursor->p < cursor->end && *cursor->p != ' ' && *cursor->p != '\t'))
-			return "a member without a value that it can have";
+			return "a member has no valid value";
 	}
-	return (seen & needed) == needed ? NULL : "an event has at least id, time and data";
+	return (seen & needed) == needed ? NULL : "an event needs at least id, time and data";
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * evt_event.h - a line of an event list that is an event, behind its first word.
- */
+/* evt_event.h - reads the members of an event from a line of the format evt. */
 #ifndef POSIXTRACE_CONVERT_TEXT_EVT_EVENT_H
 #define POSIXTRACE_CONVERT_TEXT_EVT_EVENT_H
 
@@ -9,8 +7,9 @@
 #include "convert/text/evt_cursor.h"
 
 /*
- * Each member at most once; id, time and data must be there. data has room for half as many bytes
- * as the line has; event points to it. NULL: that was it; else what is wrong.
+ * Reads the rest of the line after "evt ". Each member may occur once; id, time and data are
+ * required. data must have room for half as many bytes as the line has; event then points to it.
+ * Returns NULL, or the reason why the line is not an event.
  */
 const char *evt_event(struct cursor *cursor, unsigned char *data, struct fmt_event *event,
 		      uint64_t *id);

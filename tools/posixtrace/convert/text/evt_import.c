@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* evt_import.c - events as text: the reader. */
+/*
+ * evt_import.c - the source "evt": reads events from lines of text.
+ *
+ * A line with a fault is reported with its number and skipped. Memory is bounded by the longest
+ * line and by the number of types.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,36 +14,37 @@
 #include "convert/text/evt_cursor.h"
 #include "convert/text/evt_event.h"
 
-#define LINE_BYTES ((size_t)1 << 22) /* a line of more is left out */
+#define LINE_BYTES ((size_t)1 << 22) /* longer lines are skipped */
 #define READ_BYTES 65536
-#define SLOTS      (1u << 17)
+#define SLOTS      (1u << 17) /* of the hash table: twice the most types */
 #define TYPES_MAX  65534
 #define NAME_BYTES 1023
 
 struct slot {
-	bool used, is_waiting;       /* in named */
+	bool used, is_waiting;       /* is_waiting: it is in named */
 	uint32_t id;
 	char *name;                  /* NULL: none was given */
-	const struct fmt_type *type; /* NULL: no event yet, or a name since */
+	const struct fmt_type *type; /* NULL: no event has it yet, or it got a new name */
 };
 
 struct reading {
 	struct fmt_flow *flow;
 	struct fmt_input *input;
 	bool begun, big_endian, too_many;
-	char *bytes;                 /* what was read and not yet taken */
+	char *bytes;                 /* input that was read but not yet parsed */
 	size_t begin, end, room;
 	bool ended;
-	uint64_t offset, line;       /* of the line at hand */
+	uint64_t offset, line;       /* of the current line */
 	struct slot *slot;           /* hash table by id */
 	size_t types;
-	struct slot **named;         /* before the first event, in their order */
+	struct slot **named;         /* types that got names before the first event, in order */
 	size_t names, name_room;
-	unsigned char *data;
+	unsigned char *data;         /* of the current event: at most half the bytes of its line */
 	size_t data_room;
 };
 
-static bool bad(struct reading *reading, const char *reason)
+/* Reports a fault of the current line. Returns false. */
+static bool report_line(struct reading *reading, const char *reason)
 {
 	fmt_fault(reading->flow, FMT_DAMAGED, reading->offset, NULL, "line %llu: %s",
 		  (unsigned long long)reading->line, reason);
@@ -47,6 +53,11 @@ static bool bad(struct reading *reading, const char *reason)
 
 /* ------------------------------------------------------------------ event types */
 
+/*
+ * The slot of an event type by its number, made if it is new. The hash is multiplicative; its upper
+ * 17 bits are used. Open addressing always finds a free slot, as only half of them can be used.
+ * Returns NULL if there are too many types.
+ */
 static struct slot *slot_of(struct reading *reading, uint32_t id)
 {
 	size_t i = (id * UINT32_C(2654435761)) >> 15;
@@ -67,6 +78,7 @@ static struct slot *slot_of(struct reading *reading, uint32_t id)
 	}
 }
 
+/* The flow's type of a slot. A type without a name gets a default name from its number. */
 static const struct fmt_type *type_of(struct reading *reading, struct slot *slot)
 {
 	char nameless[EVT_NAMELESS_BYTES];
@@ -78,14 +90,18 @@ static const struct fmt_type *type_of(struct reading *reading, struct slot *slot
 		snprintf(nameless, sizeof(nameless), EVT_NAMELESS, (unsigned)slot->id);
 		what.name = nameless;
 	}
-	/* Numbers below are of system events, whatever an event list calls them. */
+	/*
+	 * Smaller numbers are those of system events. The format does not define them, so the name
+	 * alone decides.
+	 */
 	if (slot->id >= POSIX_TRACE_UNNAMED_USER_EVENT && slot->id < 1024)
 		what.id = slot->id;
 	slot->type = fmt_type(reading->flow, &what);
 	return slot->type;
 }
 
-static bool begin(struct reading *reading)
+/* Calls fmt_begin() before the first event, when the byte order is known. */
+static bool begin_once(struct reading *reading)
 {
 	struct fmt_facts facts = { .big_endian = reading->big_endian };
 
@@ -99,7 +115,10 @@ static bool begin(struct reading *reading)
 	return true;
 }
 
-/* The order of the numbers may stand behind names, so that these wait. */
+/*
+ * Registers a type that has got a name. The byte order may follow the names, so they wait until the
+ * first event. Returns false without memory.
+ */
 static bool keep_named(struct reading *reading, struct slot *slot)
 {
 	if (reading->begun) {
@@ -127,13 +146,14 @@ static bool order_line(struct reading *reading, struct cursor *cursor)
 	bool big_endian = cursor_take(cursor, "be");
 
 	if ((!big_endian && !cursor_take(cursor, "le")) || !cursor_at_end(cursor))
-		return bad(reading, "the order is le or be");
+		return report_line(reading, "the order is le or be");
 	if (reading->begun && big_endian != reading->big_endian)
-		return bad(reading, "the order changes behind an event");
+		return report_line(reading, "the order changes after an event");
 	reading->big_endian = big_endian;
 	return true;
 }
 
+/* NAME "TEXT": the name ends at the last quote, so that it may contain quotes. */
 static bool name_line(struct reading *reading, struct cursor *cursor)
 {
 	const char *close = cursor->end;
@@ -142,25 +162,25 @@ static bool name_line(struct reading *reading, struct cursor *cursor)
 	size_t len;
 
 	if (!cursor_hexadecimal(cursor, UINT32_MAX, &id))
-		return bad(reading, "no number of an event type");
+		return report_line(reading, "the number of an event type is missing");
 	cursor_blanks(cursor);
 	while (close > cursor->p && close[-1] != '"')
 		close--;
 	if (!cursor_take(cursor, "\"") || close <= cursor->p)
-		return bad(reading, "a name stands in quotes");
+		return report_line(reading, "a name must be in quotes");
 	len = (size_t)(close - 1 - cursor->p);
 	if (len > NAME_BYTES || memchr(cursor->p, '\0', len))
-		return bad(reading, "a name has at most 1023 bytes and no NUL");
+		return report_line(reading, "a name has at most 1023 bytes and no NUL");
 	slot = slot_of(reading, (uint32_t)id);
 	if (!slot)
-		return bad(reading, "too many event types");
+		return report_line(reading, "too many event types");
 	free(slot->name);
 	slot->type = NULL;
 	slot->name = strndup(cursor->p, len);
-	return (slot->name && keep_named(reading, slot)) || bad(reading, strerror(ENOMEM));
+	return (slot->name && keep_named(reading, slot)) || report_line(reading, strerror(ENOMEM));
 }
 
-/* False: the flow stops. */
+/* Reads an event. Returns false if the flow stops; a fault of the line does not stop it. */
 static bool event_line(struct reading *reading, struct cursor *cursor)
 {
 	struct fmt_event event = { .cpu = -1, .data = reading->data };
@@ -170,21 +190,22 @@ static bool event_line(struct reading *reading, struct cursor *cursor)
 
 	reason = evt_event(cursor, reading->data, &event, &id);
 	if (reason) {
-		bad(reading, reason);
+		report_line(reading, reason);
 		return true;
 	}
 	slot = slot_of(reading, (uint32_t)id);
 	if (!slot) {
-		bad(reading, "too many event types");
+		report_line(reading, "too many event types");
 		return true;
 	}
-	if (!begin(reading))
+	if (!begin_once(reading))
 		return false;
 	event.type = type_of(reading, slot);
 	return fmt_event(reading->flow, &event);
 }
 
-static bool line(struct reading *reading, const char *text, size_t len)
+/* Reads one line. Returns false if the flow stops. */
+static bool read_line(struct reading *reading, const char *text, size_t len)
 {
 	struct cursor cursor = { text, text + len };
 
@@ -201,14 +222,18 @@ static bool line(struct reading *reading, const char *text, size_t len)
 	else if (cursor_take(&cursor, "order "))
 		order_line(reading, &cursor);
 	else
-		bad(reading, "this is neither an event nor a name, an order or a comment");
+		report_line(reading, "this line is no event, name, order or comment");
 	return true;
 }
 
 /* ------------------------------------------------------------------ the file */
 
-/* More bytes behind what is there; false: no memory or no input. */
-static bool fill(struct reading *reading)
+/*
+ * Reads more bytes behind those that are there. Returns false without memory, or if the input
+ * cannot be read. data grows with the buffer, since two digits of a line become one byte. Only the
+ * length of the longest line, up to LINE_BYTES, makes the buffer grow.
+ */
+static bool read_more(struct reading *reading)
 {
 	ssize_t n;
 
@@ -240,10 +265,13 @@ static bool fill(struct reading *reading)
 	return true;
 }
 
-/* A line so long that nobody wrote it: leaves it out, and keeps what stands behind it. */
+/*
+ * Skips a line that is too long and keeps what follows it. A file of another format may have no
+ * line ends at all, so memory must not grow with it.
+ */
 static bool skip_line(struct reading *reading)
 {
-	bad(reading, "a line of more than 4 MiB");
+	report_line(reading, "a line of more than 4 MiB");
 	for (;;) {
 		char *newline = memchr(reading->bytes + reading->begin, '\n',
 				       reading->end - reading->begin);
@@ -258,12 +286,16 @@ static bool skip_line(struct reading *reading)
 		}
 		reading->offset += reading->end - reading->begin;
 		reading->begin = reading->end;
-		if (!fill(reading))
+		if (!read_more(reading))
 			return false;
 	}
 }
 
-static bool lines(struct reading *reading)
+/*
+ * Reads all lines. The last one may lack its line end. Returns false after an error that ends the
+ * conversion.
+ */
+static bool read_lines(struct reading *reading)
 {
 	while (!reading->ended || reading->begin < reading->end) {
 		const char *text = NULL, *newline = NULL;
@@ -273,6 +305,7 @@ static bool lines(struct reading *reading)
 			text = reading->bytes + reading->begin;
 			newline = memchr(text, '\n', have);
 		}
+		/* The number of the line for messages: counted once it is complete or too long. */
 		reading->line += newline || have > LINE_BYTES || (reading->ended && have);
 		if (!newline && have > LINE_BYTES) {
 			if (!skip_line(reading))
@@ -280,12 +313,12 @@ static bool lines(struct reading *reading)
 			continue;
 		}
 		if (!newline && !reading->ended) {
-			if (!fill(reading))
+			if (!read_more(reading))
 				return false;
 			continue;
 		}
 		len = newline ? (size_t)(newline - text) : have;
-		if (!line(reading, text, len))
+		if (!read_line(reading, text, len))
 			return true;
 		reading->begin += newline ? len + 1 : len;
 		reading->offset += newline ? len + 1 : len;
@@ -293,7 +326,7 @@ static bool lines(struct reading *reading)
 	return true;
 }
 
-/* A comment alone could be of any file: the first line that is none decides. */
+/* A comment alone may be in any file. The first other line decides. */
 bool evt_detect(const struct fmt_head *head)
 {
 	const char *p = (const char *)head->bytes, *end = p + head->len;
@@ -323,8 +356,9 @@ int evt_import(struct fmt_flow *flow, struct fmt_input *input)
 	reading.slot = calloc(SLOTS, sizeof(*reading.slot));
 	if (!reading.slot)
 		return fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
-	good = lines(&reading);
-	if (good && begin(&reading))
+	good = read_lines(&reading);
+	/* A file without events is a valid trace. */
+	if (good && begin_once(&reading))
 		fmt_finish(flow, &end);
 	for (size_t i = 0; reading.types && i < SLOTS; i++)
 		if (reading.slot[i].used)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * jsonl.c - JSON lines: an object a line, told apart by its first member: "trace", "type",
- * "thread", "object", "event", "lost", "note", "end".
+ * jsonl.c - JSON lines (jsonlines.org): one JSON object for each line. Its first member names its
+ * kind: "trace", "type", "thread", "object", "event", "lost", "note", "end".
  *
- * Nothing is lost: what is no UTF-8 stands beside in hexadecimal digits, data that is no text is
- * such digits, and numbers that a double cannot hold are strings.
+ * The output has all of the trace. A text that is not UTF-8 is repeated in hexadecimal digits, data
+ * that is not text consists of such digits, and numbers that a double cannot represent are strings.
+ * posixtrace-convert(1) describes the members.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 
 extern const struct format format_jsonl;
 
-struct kept {
+struct kept { /* a piece of JSON that many lines repeat */
 	char *text;
 	size_t len;
 };
@@ -27,11 +28,11 @@ struct kept {
 struct jsonl {
 	struct fmt_flow *flow;
 	struct out *out;
-	struct kept *event; /* by index of its type: "event":"NAME" */
+	struct kept *event; /* by index of its type: "event":"NAME", quoted once */
 	size_t types;
 };
 
-static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+static int jsonl_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct jsonl *jsonl = calloc(1, sizeof(*jsonl));
 
@@ -43,7 +44,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 	return 0;
 }
 
-static void close_sink(void *context)
+static void jsonl_close(void *context)
 {
 	struct jsonl *jsonl = context;
 
@@ -53,6 +54,7 @@ static void close_sink(void *context)
 	free(jsonl);
 }
 
+/* Writes ,"KEY":"TEXT" unless the text is empty. */
 static void text_member(struct out *out, const char *key, const char *text, size_t len)
 {
 	if (len) {
@@ -66,12 +68,13 @@ static void string_member(struct out *out, const char *key, const char *text)
 	text_member(out, key, text, strlen(text));
 }
 
-/* As a string: it may be more than a double can hold. */
+/* Writes a number as a string, as a double cannot represent all of 64 bits. */
 static void big_member(struct out *out, const char *key, int64_t number)
 {
 	out_printf(out, ",\"%s\":\"%lld\"", key, (long long)number);
 }
 
+/* Writes a time twice: in a form for people, and exactly in nanoseconds. */
 static void time_member(struct out *out, const char *time_key, const char *ns_key, int64_t time_ns)
 {
 	char time[WHEN_BYTES];
@@ -80,6 +83,7 @@ static void time_member(struct out *out, const char *time_key, const char *ns_ke
 		   when_string(time, time_ns, WHEN_UTC), ns_key, (long long)time_ns);
 }
 
+/* The words of posixtrace stat. A damaged log may have another number. */
 static const char *policy_name(int policy)
 {
 	switch (policy) {
@@ -95,7 +99,8 @@ static const char *policy_name(int policy)
 	return "unknown";
 }
 
-static void attributes(struct out *out, const trace_attr_t *attr)
+/* The functions keep 0 if an attribute is damaged, so no result is checked. */
+static void attribute_members(struct out *out, const trace_attr_t *attr)
 {
 	size_t stream_size = 0, data_size = 0, log_size = 0;
 	int inherited = 0, stream_policy = 0, log_policy = 0;
@@ -113,12 +118,16 @@ static void attributes(struct out *out, const trace_attr_t *attr)
 		   policy_name(stream_policy), policy_name(log_policy));
 }
 
-static int begin(void *context, const struct fmt_facts *facts)
+static int jsonl_begin(void *context, const struct fmt_facts *facts)
 {
 	struct out *out = ((struct jsonl *)context)->out;
 
 	out_str(out, "{\"trace\":");
 	json_string(out, facts->name, strlen(facts->name));
+	/*
+	 * Members without a value are omitted, so that readers need not know which value means
+	 * unknown.
+	 */
 	string_member(out, "generation", facts->generation);
 	string_member(out, "host", facts->host);
 	string_member(out, "clock", facts->clock);
@@ -132,12 +141,13 @@ static int begin(void *context, const struct fmt_facts *facts)
 	if (facts->relative)
 		out_str(out, ",\"relative\":true");
 	if (facts->has_attr)
-		attributes(out, &facts->attr);
+		attribute_members(out, &facts->attr);
 	out_str(out, "}\n");
 	return out->err;
 }
 
-static int remember(struct jsonl *jsonl, const struct fmt_type *type)
+/* Keeps the name of a type as JSON. Names are quoted once and not for each event. */
+static int keep_name(struct jsonl *jsonl, const struct fmt_type *type)
 {
 	struct kept *more;
 
@@ -149,7 +159,7 @@ static int remember(struct jsonl *jsonl, const struct fmt_type *type)
 	return more[type->index].text ? 0 : ENOMEM;
 }
 
-static int type(void *context, const struct fmt_type *type)
+static int jsonl_type(void *context, const struct fmt_type *type)
 {
 	struct jsonl *jsonl = context;
 	struct out *out = jsonl->out;
@@ -167,10 +177,11 @@ static int type(void *context, const struct fmt_type *type)
 	if (type->span)
 		string_member(out, type->phase == FMT_BEGIN ? "begins" : "ends", type->span);
 	out_str(out, "}\n");
-	return remember(jsonl, type);
+	return keep_name(jsonl, type);
 }
 
-static int thread(void *context, const struct fmt_thread *thread)
+/* tid and handle are 0 in the name of a process. */
+static int jsonl_thread(void *context, const struct fmt_thread *thread)
 {
 	struct out *out = ((struct jsonl *)context)->out;
 
@@ -181,7 +192,7 @@ static int thread(void *context, const struct fmt_thread *thread)
 	return out->err;
 }
 
-static int object(void *context, const struct fmt_object *object)
+static int jsonl_object(void *context, const struct fmt_object *object)
 {
 	struct out *out = ((struct jsonl *)context)->out;
 
@@ -200,6 +211,7 @@ static int object(void *context, const struct fmt_object *object)
 	return out->err;
 }
 
+/* Names the log of an event if the input is several logs. */
 static void log_member(struct jsonl *jsonl, unsigned source)
 {
 	const char *log = fmt_source_name(jsonl->flow, source);
@@ -208,7 +220,8 @@ static void log_member(struct jsonl *jsonl, unsigned source)
 		string_member(jsonl->out, "log", log);
 }
 
-static void data(struct out *out, const struct fmt_event *event)
+/* Data as text if all of it is text, else in hexadecimal digits. */
+static void data_member(struct out *out, const struct fmt_event *event)
 {
 	if (text_is_text(event->data, event->data_len, true)) {
 		out_str(out, ",\"text\":");
@@ -220,7 +233,8 @@ static void data(struct out *out, const struct fmt_event *event)
 	}
 }
 
-static void rare(struct out *out, const struct fmt_event *event)
+/* Members that few events have. */
+static void rare_members(struct out *out, const struct fmt_event *event)
 {
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED)
 		out_printf(out, ",\"truncated\":\"%s\"",
@@ -239,15 +253,20 @@ static char *put_text(char *p, const char *text, size_t len)
 	return p + len;
 }
 
+/* The length is a constant, so that the compiler can replace the copy by stores. */
 #define PUT(p, text) put_text(p, text, sizeof(text) - 1)
 
-static int event(void *context, const struct fmt_event *event)
+static int jsonl_event(void *context, const struct fmt_event *event)
 {
 	struct jsonl *jsonl = context;
 	struct out *out = jsonl->out;
 	const struct kept *name = &jsonl->event[event->type->index];
 	char *p;
 
+	/*
+	 * One event is written by parts that each fit in the buffer. printf() would be the largest
+	 * cost.
+	 */
 	out_char(out, '{');
 	out_bytes(out, name->text, name->len);
 	p = PUT(out_room(out), ",\"time\":\"");
@@ -266,16 +285,17 @@ static int event(void *context, const struct fmt_event *event)
 	p = put_unsigned(p, event->data_len);
 	out_done(out, p);
 	if (event->data_len)
-		data(out, event);
+		data_member(out, event);
 	json_fields(out, jsonl->flow, event);
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED || event->flags || event->cpu >= 0)
-		rare(out, event);
+		rare_members(out, event);
 	log_member(jsonl, event->source);
 	out_str(out, "}\n");
 	return out->err;
 }
 
-static int lost(void *context, const struct fmt_lost *lost)
+/* An unknown count is null, which differs from 0. */
+static int jsonl_lost(void *context, const struct fmt_lost *lost)
 {
 	struct jsonl *jsonl = context;
 	struct out *out = jsonl->out;
@@ -299,7 +319,8 @@ static int lost(void *context, const struct fmt_lost *lost)
 	return out->err;
 }
 
-static int note(void *context, const char *text)
+/* A note is a line for people, such as the origin of one of several logs. */
+static int jsonl_note(void *context, const char *text)
 {
 	struct out *out = ((struct jsonl *)context)->out;
 
@@ -309,7 +330,8 @@ static int note(void *context, const char *text)
 	return out->err;
 }
 
-static void ledger(struct out *out, const struct posix_trace_ledger_np *ledger)
+/* The members of a ledger. Causes without losses are omitted. */
+static void ledger_members(struct out *out, const struct posix_trace_ledger_np *ledger)
 {
 	const char *comma = "";
 
@@ -326,16 +348,17 @@ static void ledger(struct out *out, const struct posix_trace_ledger_np *ledger)
 	out_char(out, '}');
 }
 
-static void ledgers(struct out *out, const struct fmt_end *end)
+/* The ledger in total, by type and by thread. */
+static void ledgers_member(struct out *out, const struct fmt_end *end)
 {
 	out_str(out, ",\"ledger\":{");
-	ledger(out, &end->ledger);
+	ledger_members(out, &end->ledger);
 	out_str(out, "},\"types\":[");
 	for (size_t i = 0; i < end->types; i++) {
 		out_str(out, i ? ",{" : "{");
 		json_text_member(out, "type", end->type[i].type->name, end->type[i].type->name_len);
 		out_char(out, ',');
-		ledger(out, &end->type[i].ledger);
+		ledger_members(out, &end->type[i].ledger);
 		out_char(out, '}');
 	}
 	out_str(out, "],\"threads\":[");
@@ -345,13 +368,14 @@ static void ledgers(struct out *out, const struct fmt_end *end)
 		out_printf(out, "%s{\"pid\":%u,\"tid\":%u,\"thread\":\"0x%llx\",", i ? "," : "",
 			   (unsigned)thread->pid, (unsigned)thread->tid,
 			   (unsigned long long)thread->thread);
-		ledger(out, &end->thread[i].ledger);
+		ledger_members(out, &end->thread[i].ledger);
 		out_char(out, '}');
 	}
 	out_char(out, ']');
 }
 
-static int end(void *context, const struct fmt_end *end)
+/* The last line: a reader that lacks it knows that the output was cut. */
+static int jsonl_end(void *context, const struct fmt_end *end)
 {
 	struct out *out = ((struct jsonl *)context)->out;
 
@@ -366,12 +390,13 @@ static int end(void *context, const struct fmt_end *end)
 			   end->status.posix_log_full_status ? "true" : "false",
 			   end->status.posix_log_overrun_status ? "true" : "false");
 	if (end->has_ledger)
-		ledgers(out, end);
+		ledgers_member(out, end);
 	out_str(out, "}\n");
 	return out->err;
 }
 
-static int idle(void *context)
+/* A live source pauses: everything so far shall be visible to the reader. */
+static int jsonl_idle(void *context)
 {
 	return out_flush(((struct jsonl *)context)->out);
 }
@@ -381,15 +406,15 @@ const struct format format_jsonl = {
 	.summary = "JSON lines, an object a line; nothing is lost",
 	.suffix = "jsonl",
 	.output = FMT_TO_BYTES,
-	.open = open_sink,
-	.begin = begin,
-	.type = type,
-	.thread = thread,
-	.object = object,
-	.event = event,
-	.lost = lost,
-	.note = note,
-	.idle = idle,
-	.end = end,
-	.close = close_sink,
+	.open = jsonl_open,
+	.begin = jsonl_begin,
+	.type = jsonl_type,
+	.thread = jsonl_thread,
+	.object = jsonl_object,
+	.event = jsonl_event,
+	.lost = jsonl_lost,
+	.note = jsonl_note,
+	.idle = jsonl_idle,
+	.end = jsonl_end,
+	.close = jsonl_close,
 };

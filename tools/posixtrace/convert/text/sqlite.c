@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sqlite.c - a database of SQLite. Its tables explain themselves: .schema has comments.
- * Those of posixtrace query are there under the same names.
+ * sqlite.c - the sink "sqlite": a database of SQLite (sqlite.org/c3ref/intro.html).
+ *
+ * Its tables have comments, which .schema prints. Views have the tables of posixtrace query under
+ * the same names. All rows are inserted in one transaction by prepared statements.
  */
 #include <errno.h>
 #include <sqlite3.h>
@@ -20,7 +22,7 @@
 
 extern const struct format format_sqlite;
 
-#define FIRST_VALUE 13u /* of the parameters of INSERT_EVENT */
+#define FIRST_VALUE 13u /* the first parameter of INSERT_EVENT for a field */
 
 struct base_source { /* one of several logs */
 	const char *name;
@@ -32,33 +34,37 @@ struct base {
 	const char *shown;
 	sqlite3 *db;
 	sqlite3_stmt *statement[STATEMENTS];
-	struct threads known;
-	struct thread *last;
-	int64_t last_row; /* of a thread that cannot be remembered */
-	int64_t events, threads;
-	struct out scratch;
+	struct threads known;          /* their marks are rows of the table thread */
+	struct thread *last;           /* of the last event */
+	int64_t last_row;              /* of a thread past the limit of threads.h */
+	int64_t events, threads;       /* the last rows */
+	struct out scratch;            /* memory for the JSON of one event; it is never written */
 	struct base_source *source;
 	const struct fmt_type **type;
 	size_t types;
-	const struct fmt_event *at;    /* the event at hand */
+	const struct fmt_event *at;    /* the current event, for take_span() */
 	struct sqlfields fields;
-	unsigned values;               /* columns f0, f1 ... */
-	int err;
+	unsigned values;               /* number of columns f0, f1 ... */
+	int err;                       /* of take_span(), which returns nothing */
 };
 
-/* -1 after it has said why: SQLite knows better than an error number. */
-static int fail(struct base *base)
+/*
+ * Prints the error of SQLite, which says more than an error number. Returns -1, so that the caller
+ * does not print it again.
+ */
+static int print_error(struct base *base)
 {
 	say("%s: %s", base->shown, base->db ? sqlite3_errmsg(base->db) : strerror(ENOMEM));
 	return -1;
 }
 
-static int execute(struct base *base, const char *sql)
+static int execute_sql(struct base *base, const char *sql)
 {
-	return sqlite3_exec(base->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(base);
+	return sqlite3_exec(base->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : print_error(base);
 }
 
-static void close_sink(void *context)
+/* Ends also a sink that sqlite_open() could not complete: SQLite accepts NULL in both calls. */
+static void sqlite_close(void *context)
 {
 	struct base *base = context;
 
@@ -76,6 +82,7 @@ static void close_sink(void *context)
 
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end);
 
+/* Begins the pairing of spans for each log. */
 static int open_sources(struct base *base, struct fmt_flow *flow)
 {
 	const struct fmt_input *input = flow->input;
@@ -91,7 +98,7 @@ static int open_sources(struct base *base, struct fmt_flow *flow)
 	return err;
 }
 
-static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct base *base = calloc(1, sizeof(*base));
 	int err = 0;
@@ -102,29 +109,35 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 	base->shown = output->shown;
 	base->scratch.fd = -1;
 	threads_init(&base->known, true, 0);
+	/* convert has made the file. SQLite opens it by name. */
 	if (sqlite3_open_v2(output->path, &base->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
-		err = fail(base);
+		err = print_error(base);
 	if (!err)
 		err = open_sources(base, flow);
 	if (!err)
-		err = execute(base, sqlite_schema);
+		err = execute_sql(base, sqlite_schema);
 	for (int i = 0; i < STATEMENTS && !err; i++)
 		if (sqlite3_prepare_v3(base->db, sqlite_statements[i], -1,
 				       SQLITE_PREPARE_PERSISTENT, &base->statement[i],
 				       NULL) != SQLITE_OK)
-			err = fail(base);
+			err = print_error(base);
+	/* flow calls close only if open has set the context. */
 	if (err)
-		close_sink(base);
+		sqlite_close(base);
 	else
 		*context = base;
 	return err;
 }
 
-static int insert(struct base *base, enum statement which)
+/*
+ * Executes the statement and removes its parameters: a parameter that the next row does not bind
+ * must be NULL.
+ */
+static int insert_row(struct base *base, enum statement which)
 {
 	sqlite3_stmt *statement = base->statement[which];
 	int answer = sqlite3_step(statement);
-	int err = answer == SQLITE_DONE ? 0 : fail(base);
+	int err = answer == SQLITE_DONE ? 0 : print_error(base);
 
 	sqlite3_reset(statement);
 	sqlite3_clear_bindings(statement);
@@ -136,7 +149,10 @@ static void bind_number(struct base *base, enum statement which, int column, int
 	sqlite3_bind_int64(base->statement[which], column, number);
 }
 
-/* As text that every reader takes. */
+/*
+ * Binds a text, cut at 1024 bytes. SQLite expects UTF-8, so other bytes are escaped. Returns false
+ * if the text was changed.
+ */
 static bool bind_text(struct base *base, enum statement which, int column, const char *text,
 		      size_t len)
 {
@@ -151,7 +167,8 @@ static bool bind_text(struct base *base, enum statement which, int column, const
 	return exact;
 }
 
-static int fact(struct base *base, const char *key, const char *text, size_t room)
+/* A row of the table trace; none if the text is empty. room: a text from a log may lack its NUL. */
+static int insert_text_fact(struct base *base, const char *key, const char *text, size_t room)
 {
 	size_t len = strnlen(text, room);
 
@@ -159,42 +176,47 @@ static int fact(struct base *base, const char *key, const char *text, size_t roo
 		return 0;
 	bind_text(base, INSERT_FACT, 1, key, strlen(key));
 	bind_text(base, INSERT_FACT, 2, text, len);
-	return insert(base, INSERT_FACT);
+	return insert_row(base, INSERT_FACT);
 }
 
-static int fact_number(struct base *base, const char *key, int64_t number)
+static int insert_fact(struct base *base, const char *key, int64_t number)
 {
 	bind_text(base, INSERT_FACT, 1, key, strlen(key));
 	bind_number(base, INSERT_FACT, 2, number);
-	return insert(base, INSERT_FACT);
+	return insert_row(base, INSERT_FACT);
 }
 
-static int begin(void *context, const struct fmt_facts *facts)
+static int sqlite_begin(void *context, const struct fmt_facts *facts)
 {
 	struct base *base = context;
-	int err = fact(base, "name", facts->name, sizeof(facts->name));
+	int err = insert_text_fact(base, "name", facts->name, sizeof(facts->name));
 
 	if (!err)
-		err = fact(base, "generation", facts->generation, sizeof(facts->generation));
+		err = insert_text_fact(base, "generation", facts->generation,
+				       sizeof(facts->generation));
 	if (!err)
-		err = fact(base, "host", facts->host, sizeof(facts->host));
+		err = insert_text_fact(base, "host", facts->host, sizeof(facts->host));
 	if (!err)
-		err = fact(base, "clock", facts->clock, sizeof(facts->clock));
+		err = insert_text_fact(base, "clock", facts->clock, sizeof(facts->clock));
 	if (!err)
-		err = fact_number(base, "pid", facts->pid);
+		err = insert_fact(base, "pid", facts->pid);
 	if (!err && facts->has_creation)
-		err = fact_number(base, "creation_ns", facts->creation_ns);
+		err = insert_fact(base, "creation_ns", facts->creation_ns);
 	if (!err && facts->resolution_ns)
-		err = fact_number(base, "resolution_ns", facts->resolution_ns);
+		err = insert_fact(base, "resolution_ns", facts->resolution_ns);
+	/* The table log exists also for a single log, so that statements need not differ. */
 	for (unsigned i = 0; !err && i < base->flow->sources; i++) {
 		bind_number(base, INSERT_LOG, 1, i + 1);
 		bind_text(base, INSERT_LOG, 2, base->source[i].name, strlen(base->source[i].name));
-		err = insert(base, INSERT_LOG);
+		err = insert_row(base, INSERT_LOG);
 	}
 	return err;
 }
 
-/* Columns for the fields of a type that has more than those before. */
+/*
+ * Adds columns for the fields of a type that has more of them than the types before, and prepares
+ * INSERT_EVENT for all columns. The number of fields in a schema is limited, so the text fits.
+ */
 static int make_columns(struct base *base, unsigned values)
 {
 	char sql[1024], *end = sql;
@@ -204,7 +226,7 @@ static int make_columns(struct base *base, unsigned values)
 		return 0;
 	for (unsigned i = base->values; !err && i < values; i++) {
 		snprintf(sql, sizeof(sql), "ALTER TABLE event ADD COLUMN f%u", i);
-		err = execute(base, sql);
+		err = execute_sql(base, sql);
 	}
 	base->values = values;
 	end += snprintf(sql, sizeof(sql), "%s", sqlite_statements[INSERT_EVENT]) - 1;
@@ -215,10 +237,11 @@ static int make_columns(struct base *base, unsigned values)
 	base->statement[INSERT_EVENT] = NULL;
 	if (!err && sqlite3_prepare_v3(base->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
 				       &base->statement[INSERT_EVENT], NULL) != SQLITE_OK)
-		err = fail(base);
+		err = print_error(base);
 	return err;
 }
 
+/* Keeps the type for the views, and its fields. */
 static int keep_type(struct base *base, const struct fmt_type *type)
 {
 	const struct fmt_type **more;
@@ -233,7 +256,11 @@ static int keep_type(struct base *base, const struct fmt_type *type)
 							   : ENOMEM;
 }
 
-static int type(void *context, const struct fmt_type *type)
+/*
+ * Inserts the type. number is NULL for a source without numbers, level for a type without a level.
+ * name_bytes is NULL if name is exact.
+ */
+static int sqlite_type(void *context, const struct fmt_type *type)
 {
 	static const char *const phases[] = { [FMT_BEGIN] = "begin", [FMT_END] = "end" };
 	struct base *base = context;
@@ -242,6 +269,7 @@ static int type(void *context, const struct fmt_type *type)
 	bind_number(base, INSERT_TYPE, 1, (int64_t)type->index + 1);
 	if (type->number)
 		bind_number(base, INSERT_TYPE, 2, (int64_t)type->number);
+	/* The exact bytes of a name that is not plain UTF-8 are kept too. */
 	if (!bind_text(base, INSERT_TYPE, 3, type->name, type->name_len))
 		sqlite3_bind_blob64(base->statement[INSERT_TYPE], 4, type->name, type->name_len,
 				    SQLITE_TRANSIENT);
@@ -253,10 +281,11 @@ static int type(void *context, const struct fmt_type *type)
 		bind_text(base, INSERT_TYPE, 7, phases[type->phase], strlen(phases[type->phase]));
 		bind_text(base, INSERT_TYPE, 8, type->span, strlen(type->span));
 	}
-	err = insert(base, INSERT_TYPE);
+	err = insert_row(base, INSERT_TYPE);
 	return err ? err : keep_type(base, type);
 }
 
+/* Adds a row to the table thread. */
 static int add_thread(struct base *base, uint32_t pid, uint32_t tid, uint64_t handle, int64_t *row)
 {
 	*row = ++base->threads;
@@ -264,9 +293,14 @@ static int add_thread(struct base *base, uint32_t pid, uint32_t tid, uint64_t ha
 	bind_number(base, INSERT_THREAD, 2, pid);
 	bind_number(base, INSERT_THREAD, 3, tid);
 	bind_number(base, INSERT_THREAD, 4, (int64_t)handle);
-	return insert(base, INSERT_THREAD);
+	return insert_row(base, INSERT_THREAD);
 }
 
+/*
+ * The row of the event's thread, made if it is new. Most events have the thread of the event
+ * before, which avoids the search. A thread past the limit of threads.h gets a new row whenever the
+ * thread changes.
+ */
 static int thread_row(struct base *base, const struct fmt_event *event, int64_t *row)
 {
 	struct thread *last = base->last;
@@ -286,7 +320,10 @@ static int thread_row(struct base *base, const struct fmt_event *event, int64_t 
 	return err;
 }
 
-/* Of data that is too much for the buffer there is no JSON. */
+/*
+ * Binds the fields as a JSON object. The buffer holds one object, so data that may exceed it has no
+ * JSON; its fields are in the columns.
+ */
 static void bind_fields(struct base *base, const struct fmt_event *event)
 {
 	struct out *out = &base->scratch;
@@ -295,11 +332,13 @@ static void bind_fields(struct base *base, const struct fmt_event *event)
 	if (event->data_len > OUT_BYTES / 16 || !event->type->fields ||
 	    !event->type->fields->fields)
 		return;
+	/* STATIC: the buffer does not change before insert_row() executes the statement. */
 	json_fields_object(out, event);
 	sqlite3_bind_text(base->statement[INSERT_EVENT], 11, out->bytes, (int)out->used,
 			  SQLITE_STATIC);
 }
 
+/* Binds a field with its own type in SQLite. */
 static void bind_value(sqlite3_stmt *statement, int column, const struct sqlvalue *value)
 {
 	switch (value->kind) {
@@ -321,6 +360,7 @@ static void bind_value(sqlite3_stmt *statement, int column, const struct sqlvalu
 	}
 }
 
+/* Binds each field to its column. A field that the data is too short for is NULL. */
 static void bind_values(struct base *base, const struct fmt_event *event)
 {
 	struct sqlvalue value;
@@ -331,6 +371,7 @@ static void bind_values(struct base *base, const struct fmt_event *event)
 	}
 }
 
+/* Receives a span from pairing and inserts it. An error is kept, as pairing does not handle it. */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct base *base = arg;
@@ -352,10 +393,11 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	bind_text(base, INSERT_SPAN, 10, type->name, type->name_len);
 	bind_text(base, INSERT_SPAN, 11, log, strlen(log));
 	if (!base->err)
-		base->err = insert(base, INSERT_SPAN);
+		base->err = insert_row(base, INSERT_SPAN);
 }
 
-static int pair(struct base *base, const struct fmt_event *event)
+/* Passes the event to the pairing of its log. */
+static int pair_event(struct base *base, const struct fmt_event *event)
 {
 	struct paired *paired = &base->source[event->source].paired;
 	const struct log_type *type = paired_type(paired, event->type);
@@ -369,7 +411,7 @@ static int pair(struct base *base, const struct fmt_event *event)
 	return base->err ? base->err : paired->pairing.err;
 }
 
-static int event(void *context, const struct fmt_event *event)
+static int sqlite_event(void *context, const struct fmt_event *event)
 {
 	struct base *base = context;
 	int64_t row;
@@ -387,18 +429,20 @@ static int event(void *context, const struct fmt_event *event)
 	bind_number(base, INSERT_EVENT, 7, event->truncation != POSIX_TRACE_NOT_TRUNCATED);
 	bind_number(base, INSERT_EVENT, 8, (event->flags & POSIX_TRACE_EVENT_LATE_NP) != 0);
 	bind_number(base, INSERT_EVENT, 9, (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0);
+	/* An empty BLOB differs from NULL: the event has data of length 0. */
 	sqlite3_bind_blob64(base->statement[INSERT_EVENT], 10, event->data_len ? event->data : "",
 			    event->data_len, SQLITE_STATIC);
+	/* Rows count from 1. */
 	bind_number(base, INSERT_EVENT, 12, event->source + 1);
 	if (event->type->fields) {
 		bind_fields(base, event);
 		bind_values(base, event);
 	}
-	err = insert(base, INSERT_EVENT);
-	return err ? err : pair(base, event);
+	err = insert_row(base, INSERT_EVENT);
+	return err ? err : pair_event(base, event);
 }
 
-static int thread(void *context, const struct fmt_thread *thread)
+static int sqlite_thread(void *context, const struct fmt_thread *thread)
 {
 	struct base *base = context;
 
@@ -406,10 +450,11 @@ static int thread(void *context, const struct fmt_thread *thread)
 	bind_number(base, INSERT_NAME, 2, thread->tid);
 	bind_number(base, INSERT_NAME, 3, (int64_t)thread->thread);
 	bind_text(base, INSERT_NAME, 4, thread->name, thread->name_len);
-	return insert(base, INSERT_NAME);
+	return insert_row(base, INSERT_NAME);
 }
 
-static int object(void *context, const struct fmt_object *object)
+/* Inserts the name of an object; since_ns is NULL for a name that is always valid. */
+static int sqlite_object(void *context, const struct fmt_object *object)
 {
 	struct base *base = context;
 
@@ -419,14 +464,15 @@ static int object(void *context, const struct fmt_object *object)
 	bind_text(base, INSERT_OBJECT, 4, object->name, object->name_len);
 	if (object->has_since)
 		bind_number(base, INSERT_OBJECT, 5, object->since_ns);
-	return insert(base, INSERT_OBJECT);
+	return insert_row(base, INSERT_OBJECT);
 }
 
-static int lost(void *context, const struct fmt_lost *lost)
+static int sqlite_lost(void *context, const struct fmt_lost *lost)
 {
 	struct base *base = context;
 	const char *cause = posix_trace_lost_name_np(lost->cause);
 
+	/* Events are missing here, so spans that are open have no end. */
 	pairing_cut(&base->source[lost->source].paired.pairing);
 	bind_text(base, INSERT_LOST, 1, cause, strlen(cause));
 	if (lost->counted)
@@ -441,12 +487,12 @@ static int lost(void *context, const struct fmt_lost *lost)
 		bind_number(base, INSERT_LOST, 6, lost->pid);
 		bind_number(base, INSERT_LOST, 7, lost->tid);
 	}
-	return insert(base, INSERT_LOST);
+	return insert_row(base, INSERT_LOST);
 }
 
-/* A row for the counts, and one for each cause that events were lost to. */
-static int ledger(struct base *base, int64_t type, int64_t thread,
-		  const struct posix_trace_ledger_np *line)
+/* Inserts a row with the counts and one for each cause with losses. */
+static int insert_ledger(struct base *base, int64_t type, int64_t thread,
+			 const struct posix_trace_ledger_np *line)
 {
 	for (int i = -1; i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
 		int err;
@@ -467,19 +513,24 @@ static int ledger(struct base *base, int64_t type, int64_t thread,
 			bind_text(base, INSERT_LEDGER, 6, cause, strlen(cause));
 			bind_number(base, INSERT_LEDGER, 7, (int64_t)line->lost[i]);
 		}
-		err = insert(base, INSERT_LEDGER);
+		err = insert_row(base, INSERT_LEDGER);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-static int ledgers(struct base *base, const struct fmt_end *end)
+/*
+ * Inserts the ledger in total, by type and by thread. A thread that recorded no event that was kept
+ * gets its row here.
+ */
+static int insert_ledgers(struct base *base, const struct fmt_end *end)
 {
-	int err = ledger(base, 0, 0, &end->ledger);
+	int err = insert_ledger(base, 0, 0, &end->ledger);
 
 	for (size_t i = 0; i < end->types && !err; i++)
-		err = ledger(base, (int64_t)end->type[i].type->index + 1, 0, &end->type[i].ledger);
+		err = insert_ledger(base, (int64_t)end->type[i].type->index + 1, 0,
+				    &end->type[i].ledger);
 	for (size_t i = 0; i < end->threads && !err; i++) {
 		const struct posix_trace_thread_np *who = &end->thread[i].thread;
 		struct fmt_event event = { .pid = (uint32_t)who->pid, .tid = (uint32_t)who->tid,
@@ -488,37 +539,44 @@ static int ledgers(struct base *base, const struct fmt_end *end)
 
 		err = thread_row(base, &event, &row);
 		if (!err)
-			err = ledger(base, 0, row, &end->thread[i].ledger);
+			err = insert_ledger(base, 0, row, &end->thread[i].ledger);
 	}
 	return err;
 }
 
-static int end(void *context, const struct fmt_end *end)
+/*
+ * Inserts the status and the ledger, makes the views, and commits the transaction. The views are
+ * made last, as they need all types.
+ */
+static int sqlite_end(void *context, const struct fmt_end *end)
 {
 	struct base *base = context;
 	const char *log = base->flow->sources == 1 ? base->source[0].name : NULL;
-	int err = fact_number(base, "complete", end->complete);
+	int err = insert_fact(base, "complete", end->complete);
 
 	if (!err && end->has_status) {
-		err = fact_number(base, "overrun", end->status.posix_stream_overrun_status);
+		err = insert_fact(base, "overrun", end->status.posix_stream_overrun_status);
 		if (!err)
-			err = fact_number(base, "stream_full",
+			err = insert_fact(base, "stream_full",
 					  end->status.posix_stream_full_status);
 		if (!err)
-			err = fact_number(base, "log_full", end->status.posix_log_full_status);
+			err = insert_fact(base, "log_full", end->status.posix_log_full_status);
 		if (!err)
-			err = fact_number(base, "log_overrun",
+			err = insert_fact(base, "log_overrun",
 					  end->status.posix_log_overrun_status);
 		if (!err)
-			err = fact_number(base, "flush_error",
+			err = insert_fact(base, "flush_error",
 					  end->status.posix_stream_flush_error);
 	}
 	if (!err && end->has_ledger)
-		err = ledgers(base, end);
+		err = insert_ledgers(base, end);
 	if (!err &&
 	    sqlite_views(base->db, &base->fields, base->type, base->types, log) != SQLITE_OK)
-		err = fail(base);
-	return err ? err : execute(base, "COMMIT; CREATE INDEX event_ns ON event (ns)");
+		err = print_error(base);
+	/*
+	 * The index is made after all rows are there, which costs less than its update at each row.
+	 */
+	return err ? err : execute_sql(base, "COMMIT; CREATE INDEX event_ns ON event (ns)");
 }
 
 const struct format format_sqlite = {
@@ -526,13 +584,13 @@ const struct format format_sqlite = {
 	.summary = "database of SQLite",
 	.suffix = "db",
 	.output = FMT_TO_FILE,
-	.open = open_sink,
-	.begin = begin,
-	.type = type,
-	.thread = thread,
-	.object = object,
-	.event = event,
-	.lost = lost,
-	.end = end,
-	.close = close_sink,
+	.open = sqlite_open,
+	.begin = sqlite_begin,
+	.type = sqlite_type,
+	.thread = sqlite_thread,
+	.object = sqlite_object,
+	.event = sqlite_event,
+	.lost = sqlite_lost,
+	.end = sqlite_end,
+	.close = sqlite_close,
 };

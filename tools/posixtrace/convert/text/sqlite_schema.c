@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sqlite_schema.c - the tables of the database (sqlite.org/lang_createtable.html).
+ *
+ * SQLite keeps the text of each CREATE statement with its comments, and .schema prints it. The
+ * comments here are thus the description of the database for its users.
+ */
 #include "convert/text/sqlite_schema.h"
 
+/*
+ * The database is a new file that is deleted after a failure. A journal and fsync() would protect
+ * nothing, so both are off. The application_id is "PTRC".
+ */
 const char sqlite_schema[] =
 	"PRAGMA journal_mode = OFF;"
 	"PRAGMA synchronous = OFF;"
@@ -48,6 +58,7 @@ const char sqlite_schema[] =
 	"  span TEXT, kind TEXT, begin INTEGER, \"end\" INTEGER, duration INTEGER, cpu INTEGER,\n"
 	"  pid INTEGER, tid INTEGER, begin_tid INTEGER, event TEXT, log TEXT);";
 
+/* The parameters are numbered in the order of the columns above. */
 const char *const sqlite_statements[STATEMENTS] = {
 	[INSERT_EVENT] = "INSERT INTO event VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)",
 	[INSERT_TYPE] = "INSERT INTO type VALUES (?1,?2,?3,?4,?5,?6,?7,?8)",

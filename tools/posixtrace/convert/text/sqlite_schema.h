@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sqlite_schema.h - the tables of a database, and how rows get into them. */
+/* sqlite_schema.h - the tables of the database and the statements that fill them. */
 #ifndef POSIXTRACE_CONVERT_TEXT_SQLITE_SCHEMA_H
 #define POSIXTRACE_CONVERT_TEXT_SQLITE_SCHEMA_H
 
@@ -11,17 +11,21 @@
 enum statement { INSERT_EVENT, INSERT_TYPE, INSERT_THREAD, INSERT_NAME, INSERT_OBJECT, INSERT_LOST,
 		 INSERT_LEDGER, INSERT_LOG, INSERT_FACT, INSERT_SPAN, STATEMENTS };
 
-/* What makes the tables, and begins a transaction. */
+/*
+ * The statements that create the tables, and begin the transaction that sqlite.c commits at the
+ * end.
+ */
 extern const char sqlite_schema[];
 
 /*
- * convert/text/sqlite_views.c: makes the tables that posixtrace query has, with its names, of those
- * above; type is all event types, log the only log or NULL. SQLITE_OK, or what SQLite says.
+ * convert/text/sqlite_views.c: creates the views that have the tables and names of posixtrace
+ * query. type has all event types; log is the name of a single log, or NULL. Returns SQLITE_OK or
+ * the error of SQLite.
  */
 int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_type *const *type,
 		 size_t types, const char *log);
 
-/* An INSERT each. */
+/* The text of each INSERT statement. */
 extern const char *const sqlite_statements[STATEMENTS];
 
 #endif

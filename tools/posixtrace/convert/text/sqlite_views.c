@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sqlite_views.c - events, types, threads, losses and objects, as posixtrace query has
- * them.
+ * sqlite_views.c - views with events, types, threads, losses and objects as posixtrace query has
+ * them, so that its statements work here too.
  *
- * A row of the table event has its fields by their numbers; which column of the view that is, the
- * type of the event says.
+ * A row of the table event has its fields in columns by their numbers in the schema. A view has
+ * columns by name. The type of the event decides which number has that name. All names from the
+ * trace are quoted by %Q and %w, which SQLite offers against injection.
  */
 #include "convert/text/sqlite_schema.h"
 
+/*
+ * A column of the view: for each type with such a field its number. SQLite compares names without
+ * case, but the two spellings of a name are two fields, so both comparisons are needed.
+ */
 static void field_column(sqlite3_str *sql, const struct sqlfield *field,
 			 const struct fmt_type *const *type, size_t types)
 {
@@ -24,8 +29,9 @@ static void field_column(sqlite3_str *sql, const struct sqlfield *field,
 	sqlite3_str_appendf(sql, " END AS \"%w\"", field->name);
 }
 
-static void events(sqlite3_str *sql, const struct sqlfields *fields,
-		   const struct fmt_type *const *type, size_t types, const char *log)
+/* Adds the view events. */
+static void append_events_view(sqlite3_str *sql, const struct sqlfields *fields,
+			       const struct fmt_type *const *type, size_t types, const char *log)
 {
 	sqlite3_str_appendall(sql,
 		"CREATE VIEW events AS SELECT event.ns AS time, type.name AS name, "
@@ -40,12 +46,15 @@ static void events(sqlite3_str *sql, const struct sqlfields *fields,
 			sql, "(SELECT path FROM log WHERE log.id = event.log) AS log");
 	for (size_t i = 0; i < fields->count; i++)
 		field_column(sql, &fields->field[i], type, types);
-	/* CROSS: the rows stay in the order of the events. */
+	/*
+	 * CROSS: SQLite must not reorder the join, so that the rows are in the order of the events.
+	 */
 	sqlite3_str_appendall(sql, " FROM event CROSS JOIN type ON type.id = event.type "
 				   "CROSS JOIN thread ON thread.id = event.thread;");
 }
 
-static void counts(sqlite3_str *sql, const char *of)
+/* Adds the counts of a type or a thread, from its lines of the ledger. */
+static void append_counts(sqlite3_str *sql, const char *of)
 {
 	sqlite3_str_appendf(
 		sql,
@@ -63,13 +72,15 @@ int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_t
 	char *text;
 	int err;
 
-	events(sql, fields, type, types, log);
+	/* A NULL for log becomes the SQL value NULL by %Q. */
+	append_events_view(sql, fields, type, types, log);
 	sqlite3_str_appendall(sql, "CREATE VIEW types AS SELECT number AS type, name, ");
-	counts(sql, "type");
+	append_counts(sql, "type");
 	sqlite3_str_appendf(sql, ", level, phase AS role, span, schema, %Q AS log FROM type;", log);
 	sqlite3_str_appendall(sql, "CREATE VIEW threads AS SELECT pid, tid, handle AS thread, ");
-	counts(sql, "thread");
+	append_counts(sql, "thread");
 	sqlite3_str_appendf(sql, ", %Q AS log FROM thread;", log);
+	/* Losses are those of the ledger, or without one the counted losses of the trace. */
 	sqlite3_str_appendf(
 		sql,
 		"CREATE VIEW losses AS SELECT type.name AS name, cause, ledger.lost AS lost, "
@@ -80,6 +91,7 @@ int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_t
 		"GROUP BY type, cause;"
 		"CREATE VIEW objects AS SELECT kind, pid, pointer, name, since_ns AS since, "
 		"%Q AS log FROM object WHERE kind <> %Q;",
+		/* An object of the kind CHILD is a note about a process and has no name to show. */
 		log, log, log, posix_trace_object_kind_name_np(POSIX_TRACE_OBJECT_CHILD_NP));
 	text = sqlite3_str_finish(sql);
 	err = text ? sqlite3_exec(db, text, NULL, NULL, NULL) : SQLITE_NOMEM;
