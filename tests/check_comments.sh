@@ -13,6 +13,7 @@ cd "$top_srcdir" || exit 1
 limits='
 lib 170
 lib/base 250
+lib/cursor 250
 lib/log 250
 lib/point 250
 lib/posix 250
@@ -30,6 +31,7 @@ tools/posixtrace/log 125
 # The rooms and trees whose comments are plain technical English throughout, headers included.
 finished='
 lib/base
+lib/cursor
 lib/preload
 lib/posix
 lib/log

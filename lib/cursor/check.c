@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * cursor/check.c - begins and ends a check of a log, and compares its ledger with its events.
+ *
+ * The log is opened for salvage, so that a damaged log can be visited as far as possible. Faults of
+ * single blocks are found on the way (check_blocks.c). At the end this file compares the parts that
+ * describe the whole log: the ledger (L1 to L3), the names, and the closing area.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,18 +17,23 @@
 void ptx_check_fault(struct ptx_check *check, uint64_t offset, uint64_t bytes,
 		     const char *format, ...)
 {
+	/* The reason is cut to this length. The file's own text never gets into it. */
 	char reason[200];
 	struct posix_trace_fault_np fault = { .offset = offset, .bytes = bytes, .reason = reason };
 	va_list args;
 
+	/* Offsets and counts are the log's, but only as numbers. */
 	va_start(args, format);
 	vsnprintf(reason, sizeof(reason), format, args);
 	va_end(args);
+	/* At most one fault per byte of the file, so the count does not overflow. */
 	check->result->faults++;
+	/* Faults are counted even if the caller wants no reports. */
 	if (check->report)
 		check->report(check->arg, &fault);
 }
 
+/* The columns of a line of the ledger in the order of FORMAT 4.2, for messages. */
 static const char *const column[] = {
 	"called", "reported", "unread", "overwritten", "stream full", "log full",
 	"log overwritten", "flush error", "no memory", "no slot", "nesting", "cleared", "damaged",
@@ -29,23 +41,30 @@ static const char *const column[] = {
 
 _Static_assert(sizeof(column) / sizeof(column[0]) == 3 + PTX_LOST_CAUSES, "a name for each column");
 
+/* A line as an array of its thirteen numbers. It has no other members (FORMAT 4.2). */
+/* The members of a line have equal types, so they can be visited by an index. */
 static uint64_t *cells(struct ptx_ledger_line *line)
 {
-	return (uint64_t *)line; /* thirteen numbers, and nothing else: FORMAT 4.2 */
+	return (uint64_t *)line;
 }
 
+/* Sums may wrap around in a hostile ledger; a wrong sum is then reported like any other. */
 static void add(struct ptx_ledger_line *sum, struct ptx_ledger_line *line)
 {
 	for (unsigned i = 0; i < 3 + PTX_LOST_CAUSES; i++)
 		cells(sum)[i] += cells(line)[i];
 }
 
-/* may_have_rest: its line may have unattributed events. */
+/*
+ * L1 for one line; what names the line in the report. may_have_rest: the line may have unattributed
+ * events, so called may be greater than the sum of the other columns.
+ */
 static void check_line(struct ptx_check *check, const char *what, struct ptx_ledger_line *line,
 		       bool may_have_rest)
 {
 	const uint64_t sum = ptx_ledger_sum(line);
 
+	/* Less is wrong for any line: the columns count events that were called. */
 	if (may_have_rest ? line->called < sum : line->called != sum)
 		ptx_check_fault(check, 0, 0,
 				"the ledger's equation does not hold for %s: %llu called, %llu in "
@@ -53,6 +72,7 @@ static void check_line(struct ptx_check *check, const char *what, struct ptx_led
 				(unsigned long long)sum);
 }
 
+/* L2: compares the sums of all lines, by type or by thread, with the total, column by column. */
 static void check_column_sums(struct ptx_check *check, const char *what,
 			      struct ptx_ledger_line *sum)
 {
@@ -67,18 +87,26 @@ static void check_column_sums(struct ptx_check *check, const char *what,
 	}
 }
 
-/* L1 and L2. */
+/* L1 for each line, and L2. Both hold in any valid ledger, even if the log has lost blocks. */
 static void check_equations(struct ptx_check *check)
 {
 	struct ptx_ledger *ledger = &check->ledger;
 	struct ptx_ledger_line types = { 0 }, threads = { 0 };
+	/* Room for the longest of the texts below. */
 	char what[64];
 
+	/* The total need not be the sum of lines to satisfy L1, so it has its own check. */
 	check_line(check, "the total", &ledger->total, true);
+	/* The line of type 0 is the rest of the total, so the sum of types can be compared (L2). */
 	types = ledger->type[0];
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
+		/*
+		 * The text is made for each line, although few are reported: a check is no hot
+		 * path.
+		 */
 		snprintf(what, sizeof(what), "event type %u", type);
 		check_line(check, what, &ledger->type[type], false);
+		/* Types without a line count as zero, which changes no sum. */
 		add(&types, &ledger->type[type]);
 	}
 	for (size_t i = 0; i < ledger->threads; i++) {
@@ -91,10 +119,12 @@ static void check_equations(struct ptx_check *check)
 	check_column_sums(check, "threads", &threads);
 }
 
+/* An order for the search in check_threads(); the identity of a thread has three parts. */
 static int by_thread(const void *a, const void *b)
 {
 	const struct ptx_log_count *x = a, *y = b;
 
+	/* Compared and not subtracted: differences of unsigned numbers have no sign. */
 	if (x->who.pid != y->who.pid)
 		return x->who.pid < y->who.pid ? -1 : 1;
 	if (x->who.tid != y->who.tid)
@@ -102,13 +132,21 @@ static int by_thread(const void *a, const void *b)
 	return x->who.thread < y->who.thread ? -1 : x->who.thread > y->who.thread;
 }
 
-/* Threads that the ledger tells apart must have as many events as the log holds of them. */
+/*
+ * L3 by thread: a thread with a line of its own has as many events in the log as the line reports.
+ * The ledger may fold threads into lines with process 0 (3.7), so the events of all threads without
+ * a line are compared with the sum of those. The tally is sorted first: a search for each thread
+ * among all of them would be quadratic in a hostile log.
+ */
 static void check_threads(struct ptx_check *check)
 {
 	struct ptx_log_tally *tally = &check->tally;
+	/* Events in lines without a process, and events of threads that have a line. */
 	uint64_t folded = 0, found = 0;
 
+	/* qsort() and bsearch() must not get a NULL array. */
 	if (tally->threads)
+		/* The order of the tally is not used otherwise. */
 		qsort(tally->thread, tally->threads, sizeof(*tally->thread), by_thread);
 	for (size_t i = 0; i < check->ledger.threads; i++) {
 		const struct ptx_ledger_thread *line = &check->ledger.thread[i];
@@ -116,6 +154,7 @@ static void check_threads(struct ptx_check *check)
 		struct ptx_log_count *count = NULL;
 		uint64_t events;
 
+		/* Not one thread: the writer had no memory for more lines, or folded old ones. */
 		if (!line->pid) {
 			folded += line->line.reported;
 			continue;
@@ -123,6 +162,8 @@ static void check_threads(struct ptx_check *check)
 		if (tally->threads)
 			count = bsearch(&key, tally->thread, tally->threads,
 					sizeof(*tally->thread), by_thread);
+		/* A thread in the ledger may have no events in the log: all of them may be lost. */
+		/* found counts each thread once: the ledger has one line per thread. */
 		events = count ? count->events : 0;
 		found += events;
 		if (events != line->line.reported)
@@ -132,6 +173,7 @@ static void check_threads(struct ptx_check *check)
 					(unsigned long long)line->line.reported,
 					(unsigned long long)events);
 	}
+	/* found are the events of threads with a line, so the rest must be in folded lines. */
 	if (tally->events - found != folded)
 		ptx_check_fault(check, 0, 0,
 				"the ledger reports %llu events of other threads, the log "
@@ -140,11 +182,12 @@ static void check_threads(struct ptx_check *check)
 				(unsigned long long)(tally->events - found));
 }
 
-/* L3. */
+/* L3 in total and by type. Only for logs without damage: otherwise the counts must differ. */
 static void check_reported(struct ptx_check *check)
 {
 	const struct ptx_log_tally *tally = &check->tally;
 
+	/* L3: reported are the events that the log holds, no more and no less. */
 	if (check->ledger.total.reported != tally->events)
 		ptx_check_fault(check, 0, 0, "the ledger reports %llu events, the log holds %llu",
 				(unsigned long long)check->ledger.total.reported,
@@ -156,68 +199,92 @@ static void check_reported(struct ptx_check *check)
 					"holds %llu", type,
 					(unsigned long long)check->ledger.type[type].reported,
 					(unsigned long long)tally->type[type]);
+	/* Threads last: their reports are the most detailed ones. */
 	check_threads(check);
 }
 
+/* 3.5: a writer writes a name before the events of its type, so events without one are a fault. */
 static void check_names(struct ptx_check *check)
 {
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++)
+		/* All NAMES blocks of the log were read by now, those of the tail too. */
 		if (check->tally.type[type] && !(check->named[type / 64] >> type % 64 & 1))
 			ptx_check_fault(check, 0, 0, "event type %u has events but no name", type);
 }
 
+/*
+ * The header and its closing area. A closing area that breaks its checksum has no state, so nothing
+ * can be compared with it. "closed" means that the tail should be there (2.2, R3); its sum is
+ * compared with that of END as a whole, status included.
+ */
 static void check_header(struct ptx_check *check)
 {
 	const struct ptx_log_header *h = &check->log->header;
 	const struct ptx_log_closing *closing = &h->closing;
 
+	/* H3: the log was opened with a repaired header. */
 	if (check->log->header_damage)
 		ptx_check_fault(check, 0, PTX_LOG_CLOSING_AT, "%s", check->log->header_damage);
 	if (!ptx_log_closing_is_valid(closing)) {
+		/* The offset is that of the closing area, so a user can look at its bytes. */
 		ptx_check_fault(check, PTX_LOG_CLOSING_AT, sizeof(*closing),
 				"the header's closing area has a wrong checksum or state");
 		return;
 	}
+	/* The writer said that it had ended the log, so the tail was cut or damaged (R3). */
 	if (!check->log->complete && !memcmp(closing->state, PTX_LOG_CLOSED, 8))
 		ptx_check_fault(check, check->log->window.file_bytes, 0,
 				"the log was closed but has no good end");
+	/* Both are written by one call of ptx_log_complete(), with the same sum. */
 	if (check->log->complete && !memcmp(closing->state, PTX_LOG_CLOSED, 8) &&
 	    memcmp(&closing->sum, &check->log->sum, sizeof(closing->sum)))
 		ptx_check_fault(check, PTX_LOG_CLOSING_AT, sizeof(*closing),
 				"the header's closing area and the END block disagree");
 }
 
+/* After all blocks were visited: compares the parts that concern the whole log, sets the result. */
 static void end(struct ptx_check *check)
 {
 	struct posix_trace_check_np *result = check->result;
 
 	check_names(check);
+	/* The equations hold in every valid ledger, whatever is missing in the log. */
 	if (check->has_ledger) {
 		check_equations(check);
-		/* What a damaged part took away has been reported; it would only be repeated. */
+		/* The damaged part has been reported; each count would only report it again. */
 		if (!check->damaged)
 			check_reported(check);
+		/* The program gets the ledger of the log, right or wrong. */
 		ptx_ledger_export(&check->ledger.total, &result->ledger);
 	} else {
+		/* Without a ledger only the events that are there can be counted. */
+		/* The equation of the ledger holds with these two, too. */
 		result->ledger.called = result->ledger.reported = check->tally.events;
 	}
+	/* The counts of what is there, not what END says. */
 	result->blocks = check->sum.blocks;
 	result->events = check->sum.records;
 }
 
 /*
- * Whether a file that has no room for a header may have been meant to be a log: it has no other
- * beginning.
+ * Whether a file that is shorter than a header may be the beginning of a log: it has a part of the
+ * magic, or nothing. The reason in the report depends on it.
  */
 static bool is_beginning(struct ptx_log_window *window)
 {
+	/* As much of the magic as the file has. */
 	size_t len = window->file_bytes < 8 ? (size_t)window->file_bytes : 8;
+	/* NULL if the file cannot be read; the reason then says that it is no log. */
 	const void *bytes = ptx_log_window_at(window, 0, len);
 
+	/* An empty file is the beginning of every file. */
 	return !len || (bytes && !memcmp(bytes, PTX_LOG_MAGIC, len));
 }
 
-/* Why this is no log. */
+/*
+ * The log could not be opened: finds the reason and reports it as a fault at offset 0. Returns
+ * EINVAL, or ENOMEM. It reads the header once more, since ptx_stored_open() gives a number only.
+ */
 static int explain(struct ptx_check *check, int fd)
 {
 	struct ptx_log_window window;
@@ -229,17 +296,21 @@ static int explain(struct ptx_check *check, int fd)
 	err = ptx_log_window_open(&window, fd);
 	if (err == ENOMEM)
 		return err;
+	/* The descriptor cannot be read at all, or is not a file. */
 	if (err) {
 		ptx_check_fault(check, 0, PTX_LOG_HEADER_BYTES, "%s", why);
 		return EINVAL;
 	}
+	/* The caller learns how long the file is, although it is no log. */
 	check->result->bytes = window.file_bytes;
+	/* The reason of ptx_log_decode_header(), if the file has as many bytes as a header. */
 	bytes = ptx_log_window_at(&window, 0, sizeof(header));
 	if (bytes)
 		ptx_log_decode_header(bytes, sizeof(header), &header, &why);
 	else if (window.file_bytes < sizeof(header))
 		why = is_beginning(&window) ? "this file is too short to be a trace log" :
 					      "this is not a trace log";
+	/* why is a constant text and not in the window. */
 	ptx_log_window_close(&window);
 	ptx_check_fault(check, 0, PTX_LOG_HEADER_BYTES, "%s", why);
 	return EINVAL;
@@ -251,36 +322,47 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 	struct ptx_check *check;
 	int saved = errno, err;
 
+	/* The caller gets zeros even after ENOMEM. */
 	memset(result, 0, sizeof(*result));
 	check = calloc(1, sizeof(*check));
+	/* Public functions keep errno; calloc() may have set it. */
 	errno = saved;
 	if (!check)
 		return ENOMEM;
 	check->report = report;
 	check->arg = arg;
 	check->result = result;
+	/* The greatest time so far; any time is greater. */
 	check->time_top = INT64_MIN;
 	ptx_log_tally_init(&check->tally);
 	ptx_ledger_init(&check->ledger);
+	/* Salvage: faults shall be found, not end the check at the first one. */
 	err = ptx_stored_open(fd, true, &check->log);
 	if (err) {
+		/* The number says only that it is no log; the report has to say why. */
 		if (err == EINVAL)
 			err = explain(check, fd);
 		goto undo_check;
 	}
+	/* Whether END was found where the end of the file names it (R2). */
 	result->complete = check->log->complete;
 	result->bytes = check->log->window.file_bytes;
 	check_header(check);
+	/* If the header is damaged, salvage has found the arrangement (R8). */
 	if (ptx_stored_is_sequence(check->log))
+		/* From the header on; every block of the file belongs to the log. */
 		ptx_check_sequence(check);
 	else
 		ptx_check_slots(check);
+	/* ENOMEM of a block; then nothing further was visited. */
 	err = check->err;
 	if (!err && check->log->window.no_memory)
-		err = ENOMEM; /* what was reported may be no fault of the log */
+		err = ENOMEM; /* a block may have been reported because memory was short */
 	if (!err)
 		end(check);
+	/* fd itself stays open: the log was opened on a duplicate. */
 	ptx_stored_close(check->log);
+	/* Each member is empty or allocated, so one label serves all failures. */
 undo_check:
 	ptx_ledger_fini(&check->ledger);
 	ptx_log_tally_fini(&check->tally);

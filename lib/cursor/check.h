@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/check.h - proves a log, or says where and why it is not what FORMAT demands.
+ * cursor/check.h - checks a whole log against FORMAT, and reports each fault with its place.
  *
- * Every byte that FORMAT gives a meaning is read and compared: checksums, lengths, counts, times,
- * the index against the blocks, the ledger against the events.
+ * Every byte to which FORMAT gives a meaning is read and compared: checksums, lengths, counts,
+ * times, the index with the blocks, and the ledger with the events. Implements
+ * posix_trace_check_np().
  *
- * Errors    0 when the whole file was read, whatever was found; EINVAL no log; ENOMEM.
+ * Threads   any thread may call; calls share nothing but the descriptor, whose offset is not used.
+ * Errors    0 if the whole file was read, with or without faults; EINVAL no log; ENOMEM.
  */
 #ifndef PTX_CURSOR_CHECK_H
 #define PTX_CURSOR_CHECK_H
 
 #include <trace_np.h>
 
+/*
+ * Calls report for each fault, in the order in which the check finds them; NULL: only counts them.
+ * *result gets the counts, also after an error. fd stays the caller's.
+ */
 int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fault_np *fault),
 		  void *arg, struct posix_trace_check_np *result);
 

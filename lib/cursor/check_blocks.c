@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/check_blocks.c - one block against the rules, and against the blocks before it.
+ * cursor/check_blocks.c - checks one block against the rules of FORMAT, and against the blocks
+ * before it.
+ *
+ * The payload has passed the readers' checks (B6, B7). This file adds the rules that a reader of
+ * events can do without: exact ranges of time, numbers without gaps, the index, schemas, mappings.
+ * After a damaged part counts and places cannot agree any more; comparisons that depend on them
+ * are left out, so that one damage makes one report.
  */
 #include <errno.h>
 #include <string.h>
@@ -8,6 +14,10 @@
 #include "cursor/check_private.h"
 #include "record/schema.h"
 
+/*
+ * Remembers a DATA block's place as its writer did (log/write_index.c), so that INDEX blocks can be
+ * compared as bytes.
+ */
 static void note_place(struct ptx_check *check, const struct ptx_log_found *found)
 {
 	struct ptx_log_place *place;
@@ -18,6 +28,7 @@ static void note_place(struct ptx_check *check, const struct ptx_log_found *foun
 	}
 	if (found->block.time_max > check->time_top)
 		check->time_top = found->block.time_max;
+	/* The same fields as in log/write_index.c. */
 	place = &check->place[check->places++];
 	place->offset = found->offset;
 	place->first_record = found->block.first_record;
@@ -25,7 +36,10 @@ static void note_place(struct ptx_check *check, const struct ptx_log_found *foun
 	place->time_top = check->time_top;
 }
 
-/* D3 and the sum. */
+/*
+ * A DATA block: its events follow those of the block before (D3). Adds it to the sum and the tally.
+ * In slots the first block has any first_record, as older ones were overwritten.
+ */
 static void judge_data(struct ptx_check *check, const struct ptx_log_found *found,
 		       const uint8_t *payload)
 {
@@ -33,7 +47,9 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 	struct ptx_log_sum *sum = &check->sum;
 	size_t bytes = block->record_bytes;
 
+	/* D3: first_record is greater by the records of the block before. */
 	if (check->any_block && block->first_record != check->next_record) {
+		/* The difference is the number of events that a reader misses (R7). */
 		if (block->first_record > check->next_record)
 			ptx_check_fault(check, found->offset, 0,
 					"%llu events are missing before this block",
@@ -42,37 +58,49 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 		else
 			ptx_check_fault(check, found->offset, 0,
 					"this block counts events that an earlier block has");
+		/* From here on missing events are expected. */
 		check->damaged = true;
 	}
+	/* After a gap the counts continue with this block, so that it is reported once. */
 	check->any_block = true;
+	/* 64 bits wrap around only in a hostile log; a false report is then all that happens. */
 	check->next_record = block->first_record + block->records;
+	/* The records were checked with the payload: type and source are in range. */
 	ptx_log_tally_records(&check->tally, payload, bytes, (const void *)(payload + bytes));
 	if (!sum->blocks++)
 		sum->time_first = block->time_min;
 	sum->time_last = block->time_max;
 	sum->records += block->records;
+	/* The plain size of the records, packed or not (3.8). */
 	sum->record_bytes += bytes;
 	note_place(check, found);
 }
 
+/* memcmp() must not get NULL, which an empty array is. */
 static bool same_places(const struct ptx_log_place *a, const struct ptx_log_place *b, size_t count)
 {
 	return !count || !memcmp(a, b, count * sizeof(*a));
 }
 
-/* I1. Entries for what is damaged cannot be compared. */
+/*
+ * I1: an INDEX block has the places of the DATA blocks before it. In a damaged log the entries for
+ * the damaged blocks cannot be compared, so only the places for TOP are noted.
+ */
 static void judge_index(struct ptx_check *check, const struct ptx_log_found *found,
 			const struct ptx_log_place *place)
 {
 	const struct ptx_log_block *block = &found->block;
+	/* DATA blocks that no INDEX block has had so far. */
 	size_t waiting = check->places - check->indexed;
 	int64_t least = block->records ? place[0].time_min : 0;
 	struct ptx_log_place *top;
 
+	/* time_min of a TOP entry is the least time of all blocks of its INDEX block. */
 	for (uint32_t i = 0; i < block->records; i++)
 		least = place[i].time_min < least ? place[i].time_min : least;
 	/*
-	 * In slots, INDEX blocks stand behind all that they cover; in a sequence after each part.
+	 * In a sequence an INDEX block follows the blocks that it covers, and has all of them. In
+	 * slots all INDEX blocks are in the tail, so one of them has only a part of the places.
 	 */
 	if (!check->damaged &&
 	    (block->records > waiting ||
@@ -80,20 +108,25 @@ static void judge_index(struct ptx_check *check, const struct ptx_log_found *fou
 	     !same_places(place, check->place + check->indexed, block->records)))
 		ptx_check_fault(check, found->offset, found->end - found->offset,
 				"the index does not agree with the blocks before it");
+	/* An INDEX block with too many entries has been reported; count those that are there. */
 	check->indexed += block->records < waiting ? block->records : waiting;
+	/* In a long sequence the places would need memory for the whole log: begin again. */
 	if (check->indexed == check->places)
 		check->indexed = check->places = 0;
 	if (!ptx_stored_room(&check->top, sizeof(*top), check->tops, &check->tops_max)) {
 		check->err = ENOMEM;
 		return;
 	}
+	/* There is room: ptx_stored_room() has succeeded. */
 	top = &check->top[check->tops++];
+	/* The entry that TOP should have for this block (3.6). */
 	top->offset = found->offset;
 	top->first_record = block->records ? place[0].first_record : 0;
 	top->time_min = least;
 	top->time_top = block->records ? place[block->records - 1].time_top : INT64_MIN;
 }
 
+/* I1 for TOP, and that every DATA block was in some INDEX block by then. */
 static void judge_top(struct ptx_check *check, const struct ptx_log_found *found,
 		      const struct ptx_log_place *place)
 {
@@ -101,25 +134,33 @@ static void judge_top(struct ptx_check *check, const struct ptx_log_found *found
 				!same_places(place, check->top, check->tops)))
 		ptx_check_fault(check, found->offset, found->end - found->offset,
 				"the top index does not agree with the index");
+	/* I1: every DATA block that counts has its entry. */
 	if (!check->damaged && check->places > check->indexed)
 		ptx_check_fault(check, found->offset, 0, "%zu blocks are not in the index",
 				check->places - check->indexed);
 }
 
+/* Types with a name, for check_names() at the end of the check. */
 static void note_names(struct ptx_check *check, const struct ptx_log_found *found,
 		       const struct ptx_log_name *name)
 {
 	for (uint32_t i = 0; i < found->block.records; i++)
+		/* N1 was checked, so the type is in range. */
 		check->named[name[i].type / 64] |= UINT64_C(1) << name[i].type % 64;
 }
 
-/* S2: a type whose schema cannot be used is opaque to every reader. */
+/*
+ * S2. Readers ignore a schema that breaks it: the data of its type then has no known meaning. The
+ * reason is that of the parser, unless the text itself is not one string.
+ */
 static void judge_schemas(struct ptx_check *check, const struct ptx_log_found *found,
 			  const struct ptx_log_schema *entry)
 {
+	/* Only whether the text is a schema matters here. */
 	struct posix_trace_schema_np schema;
 
 	for (uint32_t i = 0; i < found->block.records; i++, entry = ptx_log_schema_next(entry)) {
+		/* NULL: the text is too long, or its only NUL is not at its end. */
 		const char *text = ptx_log_schema_text(entry);
 		const char *why = text ? ptx_schema_parse(text, &schema) :
 				  entry->bytes > PTX_SCHEMA_BYTES ? "it is too long" :
@@ -131,11 +172,12 @@ static void judge_schemas(struct ptx_check *check, const struct ptx_log_found *f
 	}
 }
 
-/* M2 */
+/* M2. Readers ignore such an entry; addresses in its range then have no file. */
 static void judge_mappings(struct ptx_check *check, const struct ptx_log_found *found,
 			   const struct ptx_log_mapping *entry)
 {
 	for (uint32_t i = 0; i < found->block.records; i++, entry = ptx_log_mapping_next(entry)) {
+		/* A constant text, or NULL. */
 		const char *why = ptx_log_check_mapping(entry);
 
 		if (why)
@@ -144,18 +186,25 @@ static void judge_mappings(struct ptx_check *check, const struct ptx_log_found *
 	}
 }
 
+/*
+ * The payload is checked for all types. The comparison of the number is left out in a damaged log,
+ * where a block may be missing. Unknown types have no rules (3.3).
+ */
 bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 {
 	const struct ptx_log_block *block = &found->block;
 	const char *why;
 	const void *payload = ptx_log_payload(&check->log->window, found, &why);
 
+	/* Padding and exact times; ptx_log_payload() has unpacked the block. */
 	if (payload)
 		why = ptx_log_check_strictly(block, payload);
+	/* Reported once; from here on counts of the whole log cannot be compared. */
 	if (why) {
 		ptx_check_fault(check, found->offset, found->end - found->offset, "%s", why);
 		check->damaged = true;
 	}
+	/* A block that is only not strict is still used: its events are there. */
 	if (!payload)
 		return false;
 	if (block->type > 0 && block->type < PTX_LOG_TYPES) {
@@ -165,6 +214,7 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 					(unsigned long long)block->number,
 					(unsigned long long)check->number[block->type]);
 	}
+	/* The next number follows this one even if this one was wrong: one fault, one report. */
 	ptx_log_follow(check->number, block);
 	switch (block->type) {
 	case PTX_LOG_DATA:
@@ -187,6 +237,7 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 		break;
 	case PTX_LOG_LEDGER:
 		check->err = ptx_log_decode_ledger(block, payload, &check->ledger);
+		/* The form was checked with the payload; check.c compares the numbers. */
 		check->has_ledger = !check->err;
 		break;
 	case PTX_LOG_END:
@@ -196,10 +247,16 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 	return true;
 }
 
+/*
+ * status is not compared: a reader cannot compute it. Every other member follows from the blocks
+ * (E2).
+ */
 void ptx_check_sum(struct ptx_check *check, uint64_t offset, const struct ptx_log_sum *sum)
 {
+	/* The damage was reported; a sum that differs would only repeat it. */
 	if (check->damaged)
 		return;
+	/* Three reports at most: a user sees which of the counts is wrong. */
 	if (sum->blocks != check->sum.blocks)
 		ptx_check_fault(
 			check, offset, 0, "the END block counts %llu blocks, there are %llu",

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/check_private.h - a check in progress.
+ * cursor/check_private.h - the state of a check in progress.
  *
- * check.c begins and ends it, check_blocks.c judges blocks, check_walk.c leads from block to
- * block in both arrangements.
+ * check.c begins and ends a check, check_walk.c visits the blocks of both arrangements, and
+ * check_blocks.c compares each block with the rules and with the blocks before it.
+ *
+ * Owner     one check has one caller; the state is on its heap.
+ * Errors    check->err has ENOMEM, and ends the visits. Faults of the log are reports, not errors.
  */
 #ifndef PTX_CURSOR_CHECK_PRIVATE_H
 #define PTX_CURSOR_CHECK_PRIVATE_H
@@ -16,35 +19,43 @@ struct ptx_check {
 	void (*report)(void *arg, const struct posix_trace_fault_np *fault);
 	void *arg;
 	struct posix_trace_check_np *result;
-	struct ptx_stored *log;  /* opened for salvage: its header, its window, its slots */
-	struct ptx_log_sum sum;  /* of the DATA blocks found */
+	struct ptx_stored *log;  /* opened for salvage: its header, window and slots */
+	struct ptx_log_sum sum;  /* of the DATA blocks that were found */
 	struct ptx_log_tally tally;
-	struct ptx_ledger ledger; /* as the LEDGER block has it */
+	struct ptx_ledger ledger; /* that of the LEDGER block */
 	bool has_ledger;
-	bool damaged;            /* something was missing or wrong: counts cannot agree */
+	bool damaged;            /* a part is missing or wrong, so counts cannot agree */
 	bool any_block;
-	uint64_t number[PTX_LOG_TYPES]; /* expected next, of a type */
-	uint64_t next_record;    /* first_record expected of the next DATA block */
+	uint64_t number[PTX_LOG_TYPES]; /* expected of the next block of a type */
+	uint64_t next_record;    /* first_record that the next DATA block should have */
 	uint64_t named[PTX_TYPE_MAX / 64];
 	int64_t time_top;
-	/* What the next INDEX block, and TOP, should say. */
+	/* The entries that the next INDEX blocks, and TOP, should have. */
 	struct ptx_log_place *place;
 	size_t places, places_max;
-	size_t indexed; /* of them, by INDEX blocks so far */
+	size_t indexed; /* how many of them INDEX blocks have had so far */
 	struct ptx_log_place *top;
 	size_t tops, tops_max;
 	int err;                 /* ENOMEM */
 };
 
+/*
+ * Reports a fault: bytes of the file at offset, 0 if it concerns the whole log, and a reason that
+ * is formatted as by printf().
+ */
 void ptx_check_fault(struct ptx_check *check, uint64_t offset, uint64_t bytes,
 		     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Judges a block with a good header; false when its payload is bad. */
+/*
+ * Checks a block with a valid header, and adds its content to the state. Returns false if its
+ * payload is not valid.
+ */
 bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found);
 
-/* What END says, against what was found. */
+/* Compares the sum of END with that of the blocks found. Does nothing in a damaged log. */
 void ptx_check_sum(struct ptx_check *check, uint64_t offset, const struct ptx_log_sum *sum);
 
+/* Visit all blocks of the file, in either arrangement. */
 void ptx_check_sequence(struct ptx_check *check);
 void ptx_check_slots(struct ptx_check *check);
 

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/check_walk.c - from block to block, in a sequence and in slots.
+ * cursor/check_walk.c - visits all blocks of a log that is checked, in both arrangements.
+ *
+ * The visit does not rely on the index: it finds blocks where FORMAT says that they are, and the
+ * index is then compared with them. Where no valid block is, it searches for the next one and
+ * reports the bytes between, so that a fault has an offset and a length.
  */
 #include <string.h>
 
 #include "cursor/check_private.h"
 
 /*
- * Where no block follows. A writer that still is at work, or was killed, leaves its last block cut
- * short, or what an older file had there: nothing that it wrote is missing.
+ * Whether it is no fault that no block follows here. A writer that still works, or was killed,
+ * leaves an unfinished last block, or bytes of an older file behind it. A log that was completed or
+ * closed has no such place. A wrong checksum is always a fault: only whole writes leave a header.
  */
 static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log_verdict verdict)
 {
@@ -24,7 +29,11 @@ static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log
 	       verdict == PTX_LOG_FOREIGN;
 }
 
-/* Blocks from offset to the end of the file, each where the one before it ends. */
+/*
+ * Visits the blocks from offset to the end of the file, each where the previous one ends. Bytes
+ * behind END are a fault (E1) but damage no events. Each round moves offset forward, because a
+ * block has at least its header, so the loop ends.
+ */
 static void walk(struct ptx_check *check, uint64_t offset)
 {
 	struct ptx_log_window *window = &check->log->window;
@@ -39,12 +48,14 @@ static void walk(struct ptx_check *check, uint64_t offset)
 			ptx_log_find(window, offset, UINT64_MAX, id, &found, &why);
 
 		if (verdict != PTX_LOG_GOOD) {
+			/* R7: the next multiple of 8 with a valid header of this log. */
 			bool more = ptx_log_resync(window, offset + 8, UINT64_MAX, id, &found);
 
 			if (!more && is_where_writing_stopped(check, verdict))
 				break;
 			ptx_check_fault(check, offset, (more ? found.offset : size) - offset,
 					"%s%s", why, ended ? ", behind the END block" : "");
+			/* A block behind END is missed by no reader. */
 			check->damaged = check->damaged || !ended;
 			if (!more)
 				break;
@@ -55,11 +66,16 @@ static void walk(struct ptx_check *check, uint64_t offset)
 	}
 }
 
+/* The first block follows the header; there is no other start in a sequence (2). */
 void ptx_check_sequence(struct ptx_check *check)
 {
 	walk(check, PTX_LOG_HEADER_BYTES);
 }
 
+/*
+ * Checks a block of the names areas or of the lists area. why is the reason why a block that should
+ * be there is not.
+ */
 static void judge_beside(void *arg, uint64_t at, const struct ptx_log_found *found, const char *why)
 {
 	struct ptx_check *check = arg;
@@ -69,16 +85,25 @@ static void judge_beside(void *arg, uint64_t at, const struct ptx_log_found *fou
 		ptx_check_fault(check, at, 0, "%s", why);
 		return;
 	}
-	/* How many blocks of names were overwritten is not known: the first has any number. */
+		/*
+		 * Earlier blocks of names were overwritten, so the first one here may have any
+		 * number. The other types begin with 0.
+		 */
 	if (found->block.type == PTX_LOG_NAMES && !check->number[PTX_LOG_NAMES])
 		check->number[PTX_LOG_NAMES] = found->block.number;
 	ptx_check_block(check, found);
-	/* Its events are not there, and its header is good: the counts must agree none the less. */
+	/*
+	 * A damaged payload here has no events, and the number is in the valid header. So the
+	 * counts of the log must agree nevertheless, and are compared.
+	 */
 	check->damaged = damaged;
 	ptx_log_follow(check->number, &found->block);
 }
 
-/* The tail begins behind the last slot; its first block is the first INDEX block, or TOP. */
+/*
+ * The offset of the tail, behind the last slot. Its first block is the first INDEX block, or TOP if
+ * the log has no events. A log that is not complete has no tail.
+ */
 static uint64_t tail(struct ptx_check *check)
 {
 	const struct ptx_stored *log = check->log;
@@ -88,6 +113,11 @@ static uint64_t tail(struct ptx_check *check)
 	return log->tops ? log->top[0].offset : log->tail;
 }
 
+/*
+ * The areas first, since a tail continues their numbers (N2). Then the blocks that count, in the
+ * order of their numbers as the cursor has found them: the other slots have no meaning (2). Then
+ * the tail.
+ */
 void ptx_check_slots(struct ptx_check *check)
 {
 	const struct ptx_stored *log = check->log;
@@ -98,6 +128,7 @@ void ptx_check_slots(struct ptx_check *check)
 	for (size_t i = 0; !check->err && i < log->slots; i++) {
 		uint64_t at = log->slot[i].offset;
 
+		/* The slot was listed by the index or by its header, so a block must be there. */
 		if (ptx_log_find(&check->log->window, at, at + log->header.slot_bytes,
 				 log->header.log_id, &found, &why) != PTX_LOG_GOOD ||
 		    found.block.type != PTX_LOG_DATA) {
@@ -105,6 +136,7 @@ void ptx_check_slots(struct ptx_check *check)
 			check->damaged = true;
 			continue;
 		}
+		/* The oldest block: D3 and the sum begin with it. */
 		if (!i) {
 			check->number[PTX_LOG_DATA] = found.block.number;
 			check->sum.overwritten = found.block.first_record;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored.c - the events of a log, one after the other.
+ * cursor/stored.c - returns the events of a log, one after the other.
  *
- * A block is checked once, when it is taken; ptx_stored_next() then only steps.
+ * A block is checked once, when it is read; ptx_stored_next() then only steps through its records.
+ * A cursor for programs ends at the first damage (R7). One for salvage skips the damage, counts it,
+ * and marks the next event with a gap.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,28 +12,34 @@
 #include "base/compiler.h"
 #include "cursor/stored_private.h"
 
+/* The payload is in the window, or unpacked beside it, until the next block is read. */
 bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const uint8_t *payload = ptx_log_payload(&stored->window, found, &stored->damage);
 
 	if (!payload)
 		return false;
+	/* D1: record_bytes of records, then the table of threads. */
 	stored->at = payload;
 	stored->end = payload + found->block.record_bytes;
 	stored->source = (const void *)stored->end;
+	/* After a seek the number of this block is as good as any; from here on they must rise. */
 	stored->next_number = found->block.number + 1;
 	stored->any_number = false;
 	return true;
 }
 
-/* The next event is told to stand behind damage. */
+/* Counts a damaged part, and marks the next event: it follows a gap. */
 static void skipped(struct ptx_stored *stored)
 {
 	stored->gap = true;
 	stored->damaged_parts++;
 }
 
-/* Where reading goes on after offset, in a log whose damaged parts are skipped. */
+/*
+ * Searches for the next valid block at or after offset, in a log that is salvaged. Returns false if
+ * there is none, or if the first damage ends the reading.
+ */
 static bool skip_damage(struct ptx_stored *stored, uint64_t offset)
 {
 	struct ptx_log_found found;
@@ -40,11 +48,16 @@ static bool skip_damage(struct ptx_stored *stored, uint64_t offset)
 	    !ptx_log_resync(&stored->window, offset, stored->data_end, stored->header.log_id,
 			    &found))
 		return false;
+	/* The number decides next whether blocks are missing between. */
 	stored->next_offset = found.offset;
 	skipped(stored);
 	return true;
 }
 
+/*
+ * Visits the blocks of a sequence up to the next DATA block that is wanted. Each round moves
+ * next_offset forward or returns, so it ends in any file.
+ */
 static bool next_in_sequence(struct ptx_stored *stored)
 {
 	struct ptx_log_found found;
@@ -53,6 +66,7 @@ static bool next_in_sequence(struct ptx_stored *stored)
 	for (;;) {
 		enum ptx_log_verdict verdict;
 
+		/* No block behind this offset has an event before until_ns. */
 		if (stored->next_offset > stored->stop_offset)
 			return false;
 		verdict =
@@ -60,14 +74,16 @@ static bool next_in_sequence(struct ptx_stored *stored)
 				     stored->header.log_id, &found, &why);
 
 		if (verdict != PTX_LOG_GOOD) {
+			/* Behind the blocks, or at an unfinished block of a log that grows. */
 			if (stored->next_offset >= stored->data_end ||
 			    (stored->live && verdict == PTX_LOG_SHORT))
-				return false; /* the end, for now */
+				return false; /* the end; of a growing log only for now */
 			stored->damage = why;
 			if (!skip_damage(stored, stored->next_offset + 8))
 				return false;
 			continue;
 		}
+		/* R2, R5: END is the last block, whatever bytes follow it. */
 		if (found.block.type == PTX_LOG_END) {
 			stored->damage = NULL;
 			stored->ended = true;
@@ -75,23 +91,28 @@ static bool next_in_sequence(struct ptx_stored *stored)
 		}
 		if (found.block.type != PTX_LOG_DATA) {
 			/*
-			 * It is for others, who need it when the log was cut; no event is missing.
+			 * Readers of events do not need it. Readers of a log that was cut do, so
+			 * its damage is counted; but no event is missing, so there is no gap. In a
+			 * log that grows the block may be unfinished.
 			 */
 			if (!stored->live && !ptx_log_payload(&stored->window, &found, &why))
 				stored->damaged_parts++;
 			stored->next_offset = found.end;
 			continue;
 		}
+		/* D3, W2: a number that is missing is a block that is missing. */
 		if (found.block.number != stored->next_number && !stored->any_number) {
 			stored->damage = "a block is missing";
 			if (!stored->salvage)
 				return false;
 			skipped(stored);
-			if (found.block.number < stored->next_number) { /* seen already */
+			/* A number that was passed already: its events were returned. */
+			if (found.block.number < stored->next_number) {
 				stored->next_offset = found.end;
 				continue;
 			}
 		}
+		/* The header's range is enough to skip a block, as D2 makes it exact. */
 		if (found.block.time_min > stored->until_ns) {
 			stored->next_offset = found.end;
 			stored->next_number = found.block.number + 1;
@@ -102,6 +123,7 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			stored->next_offset = found.end;
 			return true;
 		}
+		/* Valid header, invalid payload: its end is known, so no search is needed (R7). */
 		if (!stored->salvage)
 			return false;
 		skipped(stored);
@@ -110,19 +132,25 @@ static bool next_in_sequence(struct ptx_stored *stored)
 }
 
 /*
- * The index of a completed log does not say the numbers, which are taken to rise by one: where a
- * writer died and blocks were damaged before somebody went on, they do not. It says how many events
- * came before.
+ * Whether a block is the one that the list of slots expects. In a completed log the list comes from
+ * the index, which has no numbers: number_slots() has assumed that they rise by one. If a writer
+ * died and damaged blocks were given up before a guardian continued (W2), the assumption is wrong;
+ * then first_record, which the index has, identifies the block.
  */
 static bool belongs(const struct ptx_stored *stored, const struct ptx_stored_slot *slot,
 		    const struct ptx_log_block *block)
 {
+	/* The number is compared first; it is right in all logs but the damaged ones. */
 	return block->type == PTX_LOG_DATA &&
 	       (block->number == slot->number ||
 		(stored->complete && stored->salvage && block->number >= stored->next_number &&
 		 block->first_record == slot->first_record));
 }
 
+/*
+ * Visits the blocks of the list of slots, from the oldest on. In a log that is being written a slot
+ * may be overwritten at any time; the block then has another number and ends the reading.
+ */
 static bool next_in_slots(struct ptx_stored *stored)
 {
 	while (stored->next_slot < stored->slots && stored->next_slot < stored->stop_slot) {
@@ -133,6 +161,10 @@ static bool next_in_slots(struct ptx_stored *stored)
 					 stored->header.log_id, &found,
 					 &stored->damage) == PTX_LOG_GOOD;
 
+		/*
+		 * Another block in the slot: it was overwritten since the list was made, or is
+		 * forged.
+		 */
 		if (good && !belongs(stored, slot, &found.block)) {
 			stored->damage = stored->complete &&
 						 found.block.first_record == slot->first_record ?
@@ -140,6 +172,7 @@ static bool next_in_slots(struct ptx_stored *stored)
 					 "a slot holds another block than it should";
 			good = false;
 		}
+		/* The block before this one is missing: it was given up, or was not readable. */
 		if (good && found.block.number != stored->next_number && !stored->any_number) {
 			stored->damage = "a block is missing";
 			if (!stored->salvage)
@@ -149,29 +182,40 @@ static bool next_in_slots(struct ptx_stored *stored)
 		good = good && ptx_stored_take(stored, &found);
 		if (!good && !stored->salvage)
 			return false;
+		/* From here on the slot is dealt with: a second call continues behind it. */
 		stored->next_slot++;
 		if (good)
 			return true;
 		skipped(stored);
 	}
+	/* At a limit of ptx_stored_until() the log has not ended. */
 	stored->ended = stored->next_slot == stored->slots;
 	return false;
 }
 
+/*
+ * The window of a log that grows is discarded at the end: the next call then reads the file again
+ * and finds blocks that were written since.
+ */
 bool ptx_stored_next_block(struct ptx_stored *stored)
 {
 	bool found;
 
 	stored->at = stored->end = NULL;
 	stored->damage = NULL;
+	/* A writer may have added blocks since the last call. */
 	if (stored->live)
 		ptx_log_window_measure(&stored->window);
 	found = ptx_stored_is_sequence(stored) ? next_in_sequence(stored) : next_in_slots(stored);
 	if (!found && stored->live)
-		stored->window.have = 0; /* what was not there may come */
+		stored->window.have = 0;
 	return found;
 }
 
+/*
+ * The hot path of all readers: no check of the record, as its block was checked as a whole. The
+ * table of threads is behind the records, in the same buffer.
+ */
 bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_event *event)
 {
 	const struct ptx_log_source *source;
@@ -183,6 +227,7 @@ bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_event *event)
 			return false;
 		event->first = true;
 	}
+	/* The block was checked, so the record ends within it. */
 	record = (const void *)stored->at;
 	stored->at += ptx_record_size(ptx_record_len(record->len_flags));
 	source = &stored->source[record->source];
@@ -190,17 +235,21 @@ bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_event *event)
 	event->pid = source->pid;
 	event->tid = source->tid;
 	event->thread = source->thread;
+	/* Only the first event behind the gap has the flag. */
 	event->gap = stored->gap;
 	stored->gap = false;
 	return true;
 }
 
+/* The limit of ptx_stored_until() stays: it belongs to the caller's question, not the position. */
 void ptx_stored_rewind(struct ptx_stored *stored)
 {
 	stored->at = stored->end = NULL;
 	stored->gap = false;
 	stored->next_offset = PTX_LOG_HEADER_BYTES;
 	stored->next_slot = 0;
+	/* D3: numbers of a sequence begin with 0, those of slots with the oldest. */
+	/* The first event is that of the first block, in both arrangements. */
 	stored->next_number = stored->slots ? stored->slot[0].number : 0;
 	stored->any_number = false;
 	stored->damage = NULL;
@@ -208,6 +257,7 @@ void ptx_stored_rewind(struct ptx_stored *stored)
 	stored->ended = false;
 }
 
+/* Valid until the next call that reads a block; a constant text. */
 const char *ptx_stored_damage(const struct ptx_stored *stored)
 {
 	return stored->damage;

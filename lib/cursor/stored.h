@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored.h - "the next event" of a log.
+ * cursor/stored.h - opens a stored log and returns its events, one after the other.
  *
- * The file is hostile until checked: every length, offset and checksum is verified on a private
- * copy before it is used, with pread, so that a file cut short under the reader is an error and
- * not a signal. Memory is bounded by one block, whatever the log's size.
+ * The file is hostile until checked: the cursor verifies every length, offset and checksum on a
+ * private copy before it uses it. It reads with pread(), so a file that another process truncates
+ * causes an error and no signal. Memory is bounded by the largest block, not by the log's size.
  *
- * Owner     one caller at a time; the functions do not lock.
- * Errors    0 or an error number.
+ * Owner     one caller at a time; the functions do not lock. Different cursors are independent.
+ * Errors    0 or an error number; errno stays.
  */
 #ifndef PTX_CURSOR_STORED_H
 #define PTX_CURSOR_STORED_H
@@ -23,62 +23,76 @@ struct ptx_stored_event {
 	uint32_t pid;
 	uint32_t tid;
 	uint64_t thread;
-	bool gap; /* a damaged part was skipped before it (salvage only) */
-	bool first; /* of a block */
+	bool gap; /* salvage only: a damaged part was skipped before this event */
+	bool first; /* the first event of its block */
 };
 
 /*
- * Opens a log on a private duplicate of fd. EINVAL: no log, damaged header, another machine's, or
- * one that is being written. salvage: also logs being written (those of APPEND and
- * UNTIL_FULL are followed: ask again at the end), and with a damaged header, as long as magic and
- * version stand; damaged parts are skipped instead of ending the stream.
+ * Opens a log on a private duplicate of fd. EINVAL: no log, a damaged header, a log of another type
+ * of machine, or one that is being written. With salvage it also opens logs that are being written
+ * (after the end of one with policy APPEND or UNTIL_FULL the caller may ask again for events that
+ * were added since), and logs with a damaged header as long as magic and version are right; damaged
+ * parts are then skipped, and do not end the stream. EMFILE, ENOMEM.
  */
 int ptx_stored_open(int fd, bool salvage, struct ptx_stored **stored);
 void ptx_stored_close(struct ptx_stored *stored);
 
-/* True and the next event, or false at the end. The event is valid until the next call. */
+/*
+ * Returns true and the next event, or false at the end. The event is valid until the next call.
+ * rewind() begins again with the first event. seek() moves to the first event, in the order of the
+ * log, that is not older than when_ns.
+ */
 bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_event *event);
 void ptx_stored_rewind(struct ptx_stored *stored);
 void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns);
 
-/* From now on, blocks whose events are all younger are passed over, and the end is where no others
- * follow. INT64_MAX: all again. The position stays. */
+/*
+ * From now on the cursor skips blocks with younger events only, and ends where no others follow.
+ * Single younger events are still returned. INT64_MAX: no limit. The position stays.
+ */
 void ptx_stored_until(struct ptx_stored *stored, int64_t until_ns);
 
-/* Facts, valid until close. */
+/* The attributes and the status, valid until close. */
 const struct ptx_log_facts *ptx_stored_facts(const struct ptx_stored *stored);
 const struct ptx_log_status *ptx_stored_status(const struct ptx_stored *stored);
 
-/* The account that the writer closed; of a log without one, what the log holds, which is found by
- * reading it once. */
+/*
+ * The ledger that the writer completed. If the log has none, the first call reads the whole log and
+ * returns the events that it has as reported.
+ */
 const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored);
 
-/* The name of an event type of the log, NULL if it has none. Ids run below PTX_TYPE_MAX. */
+/* The name of an event type of the log, NULL if it has none. Types are less than PTX_TYPE_MAX. */
 const char *ptx_stored_name(const struct ptx_stored *stored, unsigned type);
 
-/* What the log says that the type means, NULL if nothing; it may be no schema. */
+/*
+ * The text of the type's schema, NULL if the log has none. It was not parsed, so it may be wrong.
+ */
 const char *ptx_stored_schema(const struct ptx_stored *stored, unsigned type);
 
-/* What things are called, in the order that ptx_objects_find() needs. */
+/* The names of objects, in the order that ptx_objects_find() needs. */
 const struct ptx_object *ptx_stored_objects(const struct ptx_stored *stored, size_t *count);
 
-/* What was mapped, settled. */
+/* The mappings of files as spans of time, after ptx_mappings_settle(). */
 const struct ptx_mappings *ptx_stored_mappings(const struct ptx_stored *stored);
 
-/* The descriptor that it reads from. */
+/* The descriptor that the cursor reads from. */
 int ptx_stored_descriptor(const struct ptx_stored *stored);
 
 /*
- * Parts of the log that were met since ptx_stored_rewind() and are damaged: of events, names, index
- * or account. What a reader of events never meets, the names and lists beside slots, is looked at
- * when the end was reached.
+ * The number of damaged parts that the cursor has met since ptx_stored_rewind(): of events, names,
+ * index or ledger. A reader of events does not read the names and lists areas of slots and the
+ * tail; the function reads them if the cursor has reached the end.
  */
 uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored);
 
-/* What posix_trace_get_loginfo_np() tells. */
+/* Fills the result of posix_trace_get_loginfo_np(). */
 void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo_np *info);
 
-/* Why the last ptx_stored_next() that answered false did so: NULL at the true end of the log. */
+/*
+ * The reason why the last ptx_stored_next() returned false: NULL at the true end of the log, a text
+ * where it is damaged.
+ */
 const char *ptx_stored_damage(const struct ptx_stored *stored);
 
 #endif

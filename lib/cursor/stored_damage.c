@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_damage.c - how much of a log is damaged, as far as it was read.
+ * cursor/stored_damage.c - counts the damaged parts of a log, as far as it was read.
  *
- * In a sequence a reader of events passes every block. In slots it passes neither what stands
- * beside them nor the tail, so both are read when the end was reached. Their blocks are numbered:
- * where a number is left out, a block was there.
+ * In a sequence a reader of events passes every block, so the cursor counts on its way. In slots it
+ * passes neither the areas nor the tail; these are read here once the cursor has reached the end.
+ * Blocks have numbers by type, so a number that is left out shows a block that was there.
  */
 #include "cursor/stored_private.h"
 
+/* The state of one pass over the areas and the tail. */
 struct survey {
 	struct ptx_stored *stored;
 	uint64_t next[PTX_LOG_TYPES]; /* the number expected of the next block of a type */
 	uint64_t parts;
 };
 
+/*
+ * A damaged payload and a missing number count as one part each. DATA blocks are not counted here,
+ * because the cursor has seen them.
+ */
 static void survey_block(struct survey *survey, const struct ptx_log_found *found)
 {
 	const unsigned type = found->block.type;
@@ -26,6 +31,7 @@ static void survey_block(struct survey *survey, const struct ptx_log_found *foun
 	ptx_log_follow(survey->next, &found->block);
 }
 
+/* Earlier NAMES blocks were overwritten, so the first one may have any number (N2). */
 static void survey_beside(void *arg, uint64_t at, const struct ptx_log_found *found,
 			  const char *why)
 {
@@ -42,7 +48,10 @@ static void survey_beside(void *arg, uint64_t at, const struct ptx_log_found *fo
 	survey_block(survey, found);
 }
 
-/* From the index to END, each block where the one before it ends. */
+/*
+ * The tail from its first INDEX block to END, each block where the previous one ends. A header that
+ * is damaged counts once and ends the pass, as nothing shows where the next block begins.
+ */
 static void survey_tail(struct survey *survey)
 {
 	struct ptx_stored *stored = survey->stored;
@@ -60,6 +69,10 @@ static void survey_tail(struct survey *survey)
 	}
 }
 
+/*
+ * The header and its closing area always count. The areas and the tail are read by each call anew:
+ * programs ask once, at the end.
+ */
 uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored)
 {
 	uint64_t parts = stored->damaged_parts +
@@ -67,7 +80,7 @@ uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored)
 			 (stored->header_damage != NULL);
 	struct survey survey = { .stored = stored };
 
-	/* Where the end was reached, the window has no block that is being read. */
+	/* At the end the window has no block of the cursor, so it may be used. */
 	if (!stored->ended || ptx_stored_is_sequence(stored) || stored->live)
 		return parts;
 	ptx_stored_visit_beside(stored, survey_beside, &survey);

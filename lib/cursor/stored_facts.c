@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_facts.c - what an opened log tells beside its events.
+ * cursor/stored_facts.c - the description of an opened log: attributes, status, names, lists,
+ * ledger.
+ *
+ * Everything but the ledger of an incomplete log was read when the log was opened. Pointers are
+ * valid until the log is closed.
  */
 #include <errno.h>
 #include <string.h>
@@ -8,16 +12,19 @@
 #include "cursor/stored_private.h"
 #include "log/format_tally.h"
 
+/* The values are those of the file: users check them as any other attributes. */
 const struct ptx_log_facts *ptx_stored_facts(const struct ptx_stored *stored)
 {
 	return &stored->facts;
 }
 
+/* In a log that was not completed: that of the closing area, or a flush error (R3, R4). */
 const struct ptx_log_status *ptx_stored_status(const struct ptx_stored *stored)
 {
 	return &stored->sum.status;
 }
 
+/* A name may be the empty text, which differs from no name (N1). */
 const char *ptx_stored_name(const struct ptx_stored *stored, unsigned type)
 {
 	if (type >= PTX_TYPE_MAX || !(stored->names.set[type / 64] >> type % 64 & 1))
@@ -25,32 +32,40 @@ const char *ptx_stored_name(const struct ptx_stored *stored, unsigned type)
 	return stored->names.name[type];
 }
 
+/* The first schema of the type (3.10). */
 const char *ptx_stored_schema(const struct ptx_stored *stored, unsigned type)
 {
 	return type < PTX_TYPE_MAX ? stored->said.schema[type] : NULL;
 }
 
+/* Sorted when the log was opened. At most PTX_LOG_OBJECTS_MAX. */
 const struct ptx_object *ptx_stored_objects(const struct ptx_stored *stored, size_t *count)
 {
 	*count = stored->said.objects;
 	return stored->said.object;
 }
 
+/* Settled when the log was opened. */
 const struct ptx_mappings *ptx_stored_mappings(const struct ptx_stored *stored)
 {
 	return &stored->said.mappings;
 }
 
-/* The log's events counted; a reader of its own leaves the caller's position alone. */
+/*
+ * Counts the events of the log. It opens a second cursor, so that the position, the gap and the
+ * window of the caller's cursor stay. EBADF: the program has closed the descriptor meanwhile.
+ */
 static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *tally)
 {
 	struct ptx_stored *reader;
+	/* The identity is compared, because the program may have closed the duplicate. */
 	int err = EBADF;
 
 	if (ptx_file_is(stored->window.fd, &stored->window.file, 0))
 		err = ptx_stored_open(stored->window.fd, stored->salvage, &reader);
 	if (err)
 		return err;
+	/* Block by block: the records need not be returned one by one. */
 	while (ptx_stored_next_block(reader))
 		ptx_log_tally_records(tally, reader->at, (size_t)(reader->end - reader->at),
 				      reader->source);
@@ -58,6 +73,11 @@ static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *t
 	return 0;
 }
 
+/*
+ * Makes a ledger of the events that the log has. A total from the closing area remains, because it
+ * also counts the events that are lost. The ledger of a log that grows is made anew each time. An
+ * error leaves the ledger without lines; the question has no way to return one.
+ */
 static void rebuild(struct ptx_stored *stored)
 {
 	struct ptx_ledger_line total = stored->ledger.total;
@@ -65,7 +85,9 @@ static void rebuild(struct ptx_stored *stored)
 	int saved = errno;
 
 	ptx_log_tally_init(&tally);
+	/* ptx_log_tally_report() replaces the ledger only if it succeeds. */
 	if (!count_events(stored, &tally) && !ptx_log_tally_report(&tally, &stored->ledger)) {
+		/* FORMAT R3. Lines by type and thread then have no losses. */
 		if (stored->has_total)
 			stored->ledger.total = total;
 		stored->has_ledger = !stored->live;
@@ -76,16 +98,21 @@ static void rebuild(struct ptx_stored *stored)
 
 const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored)
 {
-	/* Found out at the first question: it takes a reading of the log. The caller is alone. */
+	/*
+	 * Made at the first question, since it reads the whole log. The object is not const in
+	 * memory, and a cursor has one caller at a time.
+	 */
 	if (!stored->has_ledger)
 		rebuild((struct ptx_stored *)(uintptr_t)stored);
 	return &stored->ledger;
 }
 
+/* clock, host: H6, or the repair of a damaged header, has ensured the NUL. */
 void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo_np *info)
 {
 	const struct ptx_log_header *h = &stored->header;
 
+	/* Members that a later version adds are zero. */
 	memset(info, 0, sizeof(*info));
 	info->complete = stored->complete;
 	info->log_full_policy = (int)h->log_policy;
@@ -95,6 +122,7 @@ void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo
 	memcpy(info->host, h->host, sizeof(info->host));
 	memcpy(info->clock, h->clock, sizeof(info->clock));
 	info->file_bytes = stored->window.file_bytes;
+	/* The sum is that of END, or of the blocks that were found (R5, R6). */
 	info->event_bytes = stored->sum.record_bytes;
 	info->blocks = stored->sum.blocks;
 	info->first_ns = stored->sum.time_first;
@@ -102,6 +130,7 @@ void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo
 	info->clock_hz = h->clock_hz;
 }
 
+/* The cursor's duplicate, not the descriptor that the program passed. */
 int ptx_stored_descriptor(const struct ptx_stored *stored)
 {
 	return stored->window.fd;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_open.c - what kind of log this is, and what it says of itself.
- *
- * FORMAT 6 numbers the rules that stand here as R1 to R4, and R8.
+ * cursor/stored_open.c - opens a log: whether it is one, whether it is complete or being written,
+ * and its description.  This file implements R1 to R4 of FORMAT 6, and calls for R5, R6 and R8. The
+ * usual log is complete: then only its header, its tail and, in slots, its INDEX blocks are read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,25 +14,36 @@
 #include "cursor/stored_private.h"
 #include "log/format_origin.h"
 
+/* How long a reader waits for a guardian: the longest completion, of a log of terabytes. */
 #define GUARDIAN_WAIT_NS INT64_C(10000000000)
 
-/* What stands in the last 16 bytes of a log that was completed. */
+/* The last 16 bytes of a log that was completed (3.9). */
 struct ending {
 	uint64_t end_offset;
 	char magic[8];
 };
 
+/*
+ * A duplicate keeps the file open when the program closes its descriptor. Only regular files are
+ * logs that can be read: pread() must work. O_PATH and write-only descriptors cannot be read.
+ */
 static int private_descriptor(int fd, int *own)
 {
 	int flags = fcntl(fd, F_GETFL);
 	struct stat st;
 
+	/* EINVAL, as the standard names it for a descriptor that is no trace log (OPEN). */
 	if (flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == O_WRONLY || fstat(fd, &st) ||
 	    !S_ISREG(st.st_mode))
 		return EINVAL;
+	/* EMFILE is reported as it is: it says nothing about the log. */
 	return ptx_file_duplicate(fd, own);
 }
 
+/*
+ * Returns the checked payload of the block of this type at offset, or NULL. The offset comes from
+ * the file; B1 demands a multiple of 8, and ptx_log_find() that the block ends within the file.
+ */
 static const void *fetch(struct ptx_stored *stored, uint64_t offset, enum ptx_log_type type,
 			 struct ptx_log_found *found)
 {
@@ -46,24 +57,37 @@ static const void *fetch(struct ptx_stored *stored, uint64_t offset, enum ptx_lo
 	return ptx_log_payload(&stored->window, found, &why);
 }
 
+/*
+ * Copies TOP, because the window moves on. *good: it is valid. Without memory the log cannot be
+ * opened, although it may be intact.
+ */
 static int take_top(struct ptx_stored *stored, uint64_t offset, bool *good)
 {
 	const struct ptx_log_place *place;
 	struct ptx_log_found found;
 
+	/* The entries were checked: offsets are possible, and time_top never decreases. */
 	place = fetch(stored, offset, PTX_LOG_TOP, &found);
+	/* I1: an index that cannot be used makes the log incomplete (R2). */
 	*good = place != NULL;
+	/* A log without events has an empty TOP, and malloc(0) may return NULL. */
 	if (!place || !found.block.records)
 		return 0;
 	stored->top = malloc(found.block.payload_bytes);
 	if (!stored->top)
 		return ENOMEM;
 	memcpy(stored->top, place, found.block.payload_bytes);
+	/* The array has no spare room; it grows only when a log is recovered. */
 	stored->tops = stored->tops_max = found.block.records;
 	return 0;
 }
 
-/* LOOP: where the blocks are, from all INDEX blocks. */
+/*
+ * LOOP: makes the list of slots from all INDEX blocks. *good: all of them are valid, and no place
+ * is in front of the slots. time_max of a slot is time_top, on which seeks rely: it never
+ * decreases. A hostile TOP may name one INDEX block many times; the list is then bounded by the
+ * size of TOP times 1024 places, and memory.
+ */
 static int take_slots(struct ptx_stored *stored, bool *good)
 {
 	const struct ptx_log_header *h = &stored->header;
@@ -82,12 +106,15 @@ static int take_slots(struct ptx_stored *stored, bool *good)
 
 			if (!ptx_stored_room(&stored->slot, sizeof(*slot), stored->slots, &max))
 				return ENOMEM;
+			/* number is set by number_slots(), when all places are known. */
 			slot = &stored->slot[stored->slots++];
 			memset(slot, 0, sizeof(*slot));
 			slot->offset = place->offset;
+			/* Identifies the block when the cursor reads it. */
 			slot->first_record = place->first_record;
 			slot->time_min = place->time_min;
 			slot->time_max = place->time_top;
+			/* An area is no slot: the cursor would read a block of names as events. */
 			if (place->offset < h->slots_offset) {
 				*good = false;
 				return 0;
@@ -97,7 +124,11 @@ static int take_slots(struct ptx_stored *stored, bool *good)
 	return 0;
 }
 
-/* Numbers are not in the index: they follow the first block's. */
+/*
+ * The index has no numbers: they follow from that of the first block whose header is valid, on the
+ * assumption that they rise by one. stored.c handles logs where they do not. Returns false if no
+ * block is valid.
+ */
 static bool number_slots(struct ptx_stored *stored)
 {
 	struct ptx_log_found found;
@@ -107,14 +138,21 @@ static bool number_slots(struct ptx_stored *stored)
 		if (ptx_log_find(&stored->window, stored->slot[i].offset, UINT64_MAX,
 				 stored->header.log_id, &found, &why) != PTX_LOG_GOOD)
 			continue;
+		/*
+		 * Backwards and forwards from this block; numbers may wrap around in a hostile log.
+		 */
 		for (size_t n = 0; n < stored->slots; n++)
 			stored->slot[n].number = found.block.number - i + n;
 		return true;
 	}
+	/* A log without events needs no numbers. */
 	return !stored->slots;
 }
 
-/* A log is complete without them: its types are opaque then, and ptx_check_log() says why. */
+/*
+ * Reads the lists of the tail, each directly behind the previous one (3.9). Without them the log is
+ * complete nevertheless: types then have no schema, and ptx_check_log() reports the damage. ENOMEM.
+ */
 static int take_said(struct ptx_stored *stored, uint64_t offset)
 {
 	struct ptx_log_found found;
@@ -134,7 +172,10 @@ static int take_said(struct ptx_stored *stored, uint64_t offset)
 	return payload ? ptx_log_decode_mappings(&found.block, payload, &stored->said) : 0;
 }
 
-/* R2. *complete: END and all that it names are good. */
+/*
+ * R2: reads the tail, from the last 16 bytes on. *complete: END and all blocks that it names are
+ * valid. Otherwise members that were set are removed by forget() before the log is recovered.
+ */
 static int read_ending(struct ptx_stored *stored, bool *complete)
 {
 	uint64_t size = stored->window.file_bytes;
@@ -147,43 +188,53 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 	int err;
 
 	*complete = false;
+	/* Every part of a log is a multiple of 8 bytes, so another length was cut. */
 	if (size & 7 || size < PTX_LOG_HEADER_BYTES + sizeof(*end))
 		return 0;
 	ending = ptx_log_window_at(&stored->window, size - sizeof(*ending), sizeof(*ending));
+	/* Not completed, or cut: R3 to R6 decide. */
 	if (!ending || memcmp(ending->magic, PTX_LOG_END_MAGIC, sizeof(ending->magic)))
 		return 0;
 	end = fetch(stored, ending->end_offset, PTX_LOG_END, &found);
+	/* E1: the END block ends the file. */
 	if (!end || found.end != size)
 		return 0;
-	copy = *end; /* the window moves on */
+	copy = *end; /* the window moves with the next read */
 
 	payload = fetch(stored, copy.names_offset, PTX_LOG_NAMES, &found);
 	if (!payload)
 		return 0;
+	/* Complete logs repeat all names in the tail, so earlier NAMES blocks are not read. */
 	ptx_log_decode_names(&found.block, payload, &stored->names);
+	/* Without its ledger the log is not complete: R2 needs every block that END names. */
 	payload = fetch(stored, copy.ledger_offset, PTX_LOG_LEDGER, &found);
 	if (!payload)
 		return 0;
 	err = ptx_log_decode_ledger(&found.block, payload, &stored->ledger);
 	if (!err)
+		/* The index makes seeks fast; slots cannot be found without it. */
 		err = take_top(stored, copy.top_offset, &good);
+	/* In a sequence INDEX blocks are read when a seek needs them. */
 	if (!err && good && !ptx_stored_is_sequence(stored)) {
 		err = take_slots(stored, &good);
 		good = good && number_slots(stored);
 	}
+	/* lists_offset is 0 in logs without lists, and in those of version 1.0. */
 	if (!err && good && copy.lists_offset)
 		err = take_said(stored, copy.lists_offset);
 	if (err || !good)
 		return err;
 	stored->sum = copy.sum;
+	/* From here on nothing fails. */
 	stored->has_ledger = true;
+	/* Blocks end at END; the cursor stops there. */
 	stored->data_end = copy.end_offset;
 	stored->tail = copy.top_offset;
 	*complete = true;
 	return 0;
 }
 
-/* Valid, and with this state. */
+/* Whether the closing area is valid and has this state. */
 static bool closing_says(const struct ptx_stored *stored, const char *state)
 {
 	const struct ptx_log_closing *closing = &stored->header.closing;
@@ -193,9 +244,9 @@ static bool closing_says(const struct ptx_stored *stored, const char *state)
 }
 
 /*
- * R4. When the writer has died its guardian completes the log. That takes some milliseconds, or
- * seconds of a large log, and a reader waits for it. It does not wait for ever, since a guardian
- * may be stopped or its file system may hang.
+ * R4. When a writer has died, its guardian completes the log. That takes some milliseconds, for a
+ * large log seconds, and the reader waits for it. The wait is bounded, because a guardian may be
+ * stopped and its file system may hang. Then the log still counts as being written.
  */
 static bool is_being_written(const struct ptx_stored *stored)
 {
@@ -207,22 +258,29 @@ static bool is_being_written(const struct ptx_stored *stored)
 		.pid_space = h->writer_pid_space,
 	};
 
+	/* The guardian has the same boot id and pid space; only id and start differ. */
 	memcpy(writer.boot_id, h->boot_id, sizeof(writer.boot_id));
+	/* A copy of the log: its writer writes another file. */
+	/* R4 compares device and inode of the file that was opened. */
 	if (!ptx_log_is_file(stored->window.fd, &file))
 		return false;
 	if (ptx_log_writer_may_run(&writer))
 		return true;
+	/* No guardian: a log in a pipe, one that has ended, or one of version 1.1. */
 	if (!closing_says(stored, PTX_LOG_WRITING) || !h->closing.guardian_pid)
 		return false;
+	/* The guardian runs on the same machine and in the same name space as the writer did. */
 	writer.pid = h->closing.guardian_pid;
 	writer.start = h->closing.guardian_start;
 	return !ptx_log_writer_ends(&writer, GUARDIAN_WAIT_NS);
 }
 
+/* Frees everything that was read, and leaves it empty: to read again, or to close. */
 static void forget(struct ptx_stored *stored)
 {
 	free(stored->top);
 	free(stored->slot);
+	/* Members that are read again must be as after calloc(). */
 	stored->top = NULL;
 	stored->slot = NULL;
 	stored->tops = stored->tops_max = stored->slots = 0;
@@ -232,7 +290,10 @@ static void forget(struct ptx_stored *stored)
 	ptx_ledger_fini(&stored->ledger);
 }
 
-/* R3 to R6. */
+/*
+ * R3 to R6: the log has no valid tail. A closing area that says "closed" gives the status and the
+ * total (R3). If events may be lost, the status has a flush error.
+ */
 static int recover(struct ptx_stored *stored)
 {
 	const struct ptx_log_closing *closing = &stored->header.closing;
@@ -247,18 +308,23 @@ static int recover(struct ptx_stored *stored)
 	if (closed) {
 		if (!stored->complete) {
 			stored->sum.status = closing->sum.status;
-			if (!stored->sum.status.flush_error) /* it was cut or damaged later */
+			/* The writer saw no error, so the log was cut or damaged later. */
+			if (!stored->sum.status.flush_error)
 				stored->sum.status.flush_error = EIO;
 		}
+		/* The total also counts losses, which the blocks do not show. */
 		stored->ledger.total = closing->total;
 		stored->has_total = true;
 	}
 	if (!stored->complete && !stored->live && !stored->sum.status.flush_error)
-		stored->sum.status.flush_error = EIO; /* LOG-16: something was lost after all */
+		stored->sum.status.flush_error = EIO; /* LOG-16: events may be lost */
 	return 0;
 }
 
-/* R1, R2, R8. */
+/*
+ * R1, R2 and, for salvage, R8. A header that is damaged is repaired only if the caller wants that:
+ * programs must not take a guessed attribute for a true one.
+ */
 static int read_ends(struct ptx_stored *stored)
 {
 	enum ptx_log_verdict verdict;
@@ -266,10 +332,13 @@ static int read_ends(struct ptx_stored *stored)
 	const void *bytes;
 
 	bytes = ptx_log_window_at(&stored->window, 0, sizeof(stored->header));
+	/* Shorter than a header. */
 	if (!bytes)
 		return EINVAL;
+	/* H1 to H6. */
 	verdict = ptx_log_decode_header(bytes, sizeof(stored->header), &stored->header, &why);
 	if (verdict == PTX_LOG_DAMAGED && stored->salvage) {
+		/* ptx_check_log() and ptx_stored_damaged_parts() report it. */
 		stored->header_damage = why;
 		ptx_stored_repair(stored);
 	} else if (verdict != PTX_LOG_GOOD) {
@@ -279,32 +348,42 @@ static int read_ends(struct ptx_stored *stored)
 	return read_ending(stored, &stored->complete);
 }
 
-/* The file may have grown since it was read: nothing that was read counts. */
+/* Reads header and tail again: the file may have changed since, so nothing from before counts. */
 static int read_ends_again(struct ptx_stored *stored)
 {
 	const int fd = stored->window.fd;
 	int err;
 
 	forget(stored);
+	/* A new window has the file's new size and no old bytes. */
 	ptx_log_window_close(&stored->window);
 	err = ptx_log_window_open(&stored->window, fd);
 	return err ? err : read_ends(stored);
 }
 
+/*
+ * Decides between a complete log, one that is being written, and one that has to be recovered.
+ * Sorts the lists at the end, however they were read.
+ */
 static int examine(struct ptx_stored *stored)
 {
 	int err = read_ends(stored);
 
-	/* A log that is not complete is read once more after nobody writes it: it may have been
-	 * completed between the first look and the question who writes it. */
+	/*
+	 * A log that is not complete is read once more when no process writes it: it may have been
+	 * completed between the first reading and the question for the writer (R4).
+	 */
 	if (!err && !stored->complete && !closing_says(stored, PTX_LOG_CLOSED)) {
 		stored->live = is_being_written(stored);
+		/* R4: not opened; a program tries again later. */
 		if (stored->live && !stored->salvage)
 			err = EINVAL;
 		else
 			err = read_ends_again(stored);
 	}
+	/* Complete at the first or at the second reading. */
 	if (!err && stored->complete)
+		/* END is the last block, so no writer adds one. */
 		stored->live = false;
 	else if (!err)
 		err = recover(stored);
@@ -313,6 +392,10 @@ static int examine(struct ptx_stored *stored)
 	return err;
 }
 
+/*
+ * The descriptor is duplicated first, so that the identity of the file is that of the log until
+ * close. Each label undoes one step. errno stays.
+ */
 int ptx_stored_open(int fd, bool salvage, struct ptx_stored **result)
 {
 	int saved = errno, own, err;
@@ -321,6 +404,7 @@ int ptx_stored_open(int fd, bool salvage, struct ptx_stored **result)
 	err = private_descriptor(fd, &own);
 	if (err)
 		goto out;
+	/* The label that follows releases the descriptor. */
 	err = ENOMEM;
 	stored = calloc(1, sizeof(*stored));
 	if (!stored)
@@ -333,6 +417,7 @@ int ptx_stored_open(int fd, bool salvage, struct ptx_stored **result)
 	err = examine(stored);
 	if (err)
 		goto undo_window;
+	/* The cursor begins with the first event and without a limit. */
 	ptx_stored_until(stored, INT64_MAX);
 	ptx_stored_rewind(stored);
 	*result = stored;
@@ -349,6 +434,7 @@ out:
 	return err;
 }
 
+/* The descriptor is closed only if the program has not put another file at its number. */
 void ptx_stored_close(struct ptx_stored *stored)
 {
 	ptx_file_close(stored->window.fd, &stored->window.file);

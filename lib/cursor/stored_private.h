@@ -2,9 +2,10 @@
 /*
  * cursor/stored_private.h - an opened log, for the files that implement cursor/stored.h.
  *
- * stored_open.c finds out what the log is, stored_repair.c where its header cannot say, and
- * stored_recover.c what is in it when its writer could not; stored.c steps; stored_seek.c and
- * stored_until.c find where to begin and to stop; stored_damage.c counts what is wrong.
+ * stored_open.c examines the file and reads the description of a complete log. stored_repair.c
+ * replaces a damaged header, and stored_recover.c finds the content of a log that was not
+ * completed. stored.c steps through the events. stored_seek.c and stored_until.c find the block
+ * where to begin and to end; stored_damage.c counts damaged parts.
  */
 #ifndef PTX_CURSOR_STORED_PRIVATE_H
 #define PTX_CURSOR_STORED_PRIVATE_H
@@ -24,31 +25,31 @@ struct ptx_stored_slot {
 };
 
 struct ptx_stored {
-	/* Where the next event is: one line is touched for an event. */
+	/* The next event. These come first, so that a step touches one cache line. */
 	const uint8_t *at;
 	const uint8_t *end;
 	const struct ptx_log_source *source;
 	bool gap;
 
 	bool salvage;
-	bool complete;          /* it has its END block */
-	bool live;              /* its writer may still add to it */
-	bool any_number;        /* the next block may have any number: after a seek */
+	bool complete;          /* the log has its END block */
+	bool live;              /* a writer may still add blocks */
+	bool any_number;        /* after a seek the next block may have any number */
 	uint64_t next_offset;   /* sequence: where the next block begins */
 	uint64_t next_number;
 	uint64_t data_end;      /* sequence: where the blocks end */
-	uint64_t tail;          /* complete: where TOP is */
+	uint64_t tail;          /* complete: offset of TOP */
 	size_t next_slot;       /* slots: index into slot[] */
-	int64_t until_ns;       /* younger events are not wanted */
-	uint64_t stop_offset;   /* sequence: no wanted block begins behind it */
-	size_t stop_slot;       /* slots: none from this one on is wanted */
-	uint64_t damaged_parts; /* met since the beginning */
-	bool ended;             /* the end of the log was reached */
+	int64_t until_ns;       /* the caller does not want younger events */
+	uint64_t stop_offset;   /* sequence: blocks behind it are not wanted */
+	size_t stop_slot;       /* slots: blocks from this index on are not wanted */
+	uint64_t damaged_parts; /* met since ptx_stored_rewind() */
+	bool ended;             /* the cursor has reached the end of the log */
 	const char *damage;
-	/* what is wrong with the header, of which as much is used as can be */
+	/* the reason why the header is damaged; its possible values are used */
 	const char *header_damage;
 
-	struct ptx_stored_slot *slot; /* slots: what counts, oldest first */
+	struct ptx_stored_slot *slot; /* slots: the blocks that count, oldest first */
 	size_t slots;
 	struct ptx_log_place *top;    /* sequence: the INDEX blocks */
 	size_t tops;
@@ -60,7 +61,7 @@ struct ptx_stored {
 	struct ptx_log_sum sum;
 	struct ptx_ledger ledger;
 	bool has_ledger;
-	bool has_total;         /* of the ledger only the total is known, from the header */
+	bool has_total;         /* only the ledger's total is known, from the closing area */
 	struct ptx_log_known names;
 	struct ptx_read_lists said;
 };
@@ -70,20 +71,23 @@ static inline bool ptx_stored_is_sequence(const struct ptx_stored *stored)
 	return stored->header.arrangement == PTX_LOG_SEQUENCE;
 }
 
-/* Salvage: makes of a damaged header one with which the blocks can be read. */
+/* Salvage (R8): replaces a damaged header by one with which the blocks can be read. */
 void ptx_stored_repair(struct ptx_stored *stored);
 
-/* Takes the next block that counts, with events; false at the end or at damage. */
+/*
+ * Reads the next wanted block that counts and makes its first event the next one. Returns false at
+ * the end or at damage.
+ */
 bool ptx_stored_next_block(struct ptx_stored *stored);
 
-/* Takes a DATA block that was found: the next event is its first. */
+/* Reads the payload of a DATA block that was found; false if it is not valid. */
 bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *found);
 
-/* The log was not completed: finds blocks, names, index and sum. ENOMEM. */
+/* For a log that was not completed (R5, R6): find blocks, names, lists, index and sum. ENOMEM. */
 int ptx_stored_recover_sequence(struct ptx_stored *stored);
 int ptx_stored_recover_slots(struct ptx_stored *stored);
 
-/* Slots: visits the names areas, then the lists area. Uses the window. */
+/* Slots: visits the names areas, then the lists area. It moves the window. */
 static inline void ptx_stored_visit_beside(struct ptx_stored *stored, ptx_log_visit *visit,
 					   void *arg)
 {
@@ -91,7 +95,10 @@ static inline void ptx_stored_visit_beside(struct ptx_stored *stored, ptx_log_vi
 	ptx_log_visit_lists(&stored->window, &stored->header, visit, arg);
 }
 
-/* With room for one more in *array, of *count elements; doubles. */
+/*
+ * array points to a pointer to elements of size bytes, count of which are used. Makes room for one
+ * more by doubling; returns false without memory, and the array is then unchanged.
+ */
 bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max);
 
 #endif

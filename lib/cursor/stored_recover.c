@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_recover.c - a log that was not completed: what is there is found by looking.
+ * cursor/stored_recover.c - finds the content of a log that was not completed.
  *
- * FORMAT 6, rules R5 and R6. Only headers are read, 88 bytes for 64 KiB of records; and the
- * payloads of names and of the last block, which may have been cut short.
+ * FORMAT 6, rules R5 and R6. Only headers are read, 88 bytes for 64 KiB of records, and the
+ * payloads of names, of lists and of the last block, which may be unfinished.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,24 +13,33 @@
 
 #include "cursor/stored_private.h"
 
+/* memcpy() reads and stores the pointer, because the type of the elements is not known here. */
 bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max)
 {
+	/* Doubling makes the cost of all copies proportional to the final size. */
 	size_t more = *max ? 2 * *max : 16;
 	void *memory, *old;
 
 	if (count < *max)
 		return true;
+	/* array has another pointer type than void, so it must not be read as one. */
 	memcpy(&old, array, sizeof(old));
+	/* The product would overflow; only a hostile log could get here. */
 	if (more > SIZE_MAX / size)
 		return false;
 	memory = realloc(old, more * size);
 	if (!memory)
 		return false;
 	memcpy(array, &memory, sizeof(memory));
+	/* The old array is valid until here, should an allocation fail. */
 	*max = more;
 	return true;
 }
 
+/*
+ * An INDEX block on the way: seeks can use it as those of TOP. Its fields are those of its header,
+ * whose checksum is right; the entries are checked when they are used.
+ */
 static int note_index(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	struct ptx_log_place *top;
@@ -39,21 +48,25 @@ static int note_index(struct ptx_stored *stored, const struct ptx_log_found *fou
 		return ENOMEM;
 	top = &stored->top[stored->tops++];
 	top->offset = found->offset;
+	/* For a search by number; an entry of TOP has the same. */
 	top->first_record = found->block.first_record;
 	top->time_min = found->block.time_min;
 	top->time_top = found->block.time_max;
 	return 0;
 }
 
+/* Names of a block with an invalid payload are missing; the events are there all the same. */
 static void note_names(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const char *why;
 	const void *payload = ptx_log_payload(&stored->window, found, &why);
 
+	/* The last NAMES block of a type that was met counts; all agree in a valid log. */
 	if (payload)
 		ptx_log_decode_names(&found->block, payload, &stored->names);
 }
 
+/* SCHEMAS, OBJECTS or MAPPINGS; an invalid block is left out. ENOMEM. */
 static int note_said(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const char *why;
@@ -71,6 +84,10 @@ static int note_said(struct ptx_stored *stored, const struct ptx_log_found *foun
 	}
 }
 
+/*
+ * A LEDGER block without a valid END behind it: the log was cut in its tail. Its account is the
+ * writer's, so it counts more than one that is made of the events.
+ */
 static int note_ledger(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const char *why;
@@ -80,10 +97,13 @@ static int note_ledger(struct ptx_stored *stored, const struct ptx_log_found *fo
 	if (!payload)
 		return 0;
 	err = ptx_log_decode_ledger(&found->block, payload, &stored->ledger);
+	/* The ledger of a tail is complete, even if END is missing. */
 	stored->has_ledger = !err;
+	/* Damage is no error here: the log has the content that was found. */
 	return err;
 }
 
+/* R5: a valid END block on the way makes the log complete. */
 static void note_end(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const char *why;
@@ -91,10 +111,13 @@ static void note_end(struct ptx_stored *stored, const struct ptx_log_found *foun
 
 	if (!end)
 		return;
+	/* The caller ends its loop: no block follows END. */
 	stored->complete = true;
+	/* The writer's own sum replaces the one that was counted. */
 	stored->sum = end->sum;
 }
 
+/* Adds a DATA block to the sum, as its writer did; the counts are those of its header. */
 static void add_block(struct ptx_stored *stored, const struct ptx_log_block *block)
 {
 	struct ptx_log_sum *sum = &stored->sum;
@@ -102,12 +125,15 @@ static void add_block(struct ptx_stored *stored, const struct ptx_log_block *blo
 	if (!sum->blocks++)
 		sum->time_first = block->time_min;
 	sum->time_last = block->time_max;
+	/* The header is checked, so its counts are those that the writer wrote. */
 	sum->records += block->records;
 	sum->record_bytes += block->record_bytes;
 }
 
+/* Removes the last block from the sum again; the status, which is not counted, stays. */
 static void remove_block(struct ptx_stored *stored, const struct ptx_log_sum *before)
 {
+	/* Only the counts: names and lists of earlier blocks stay. */
 	stored->sum.blocks = before->blocks;
 	stored->sum.records = before->records;
 	stored->sum.record_bytes = before->record_bytes;
@@ -115,11 +141,16 @@ static void remove_block(struct ptx_stored *stored, const struct ptx_log_sum *be
 	stored->sum.time_last = before->time_last;
 }
 
+/*
+ * R5. Names and lists are read as they are met. For salvage the search continues behind a damaged
+ * part (R7), so that the sum also has the blocks there.
+ */
 int ptx_stored_recover_sequence(struct ptx_stored *stored)
 {
 	const uint64_t id = stored->header.log_id;
 	struct ptx_log_found found, last = { 0 };
 	struct ptx_log_sum before = { 0 };
+	/* A sequence begins behind the header (2). */
 	uint64_t offset = PTX_LOG_HEADER_BYTES;
 	const char *why;
 	int err = 0;
@@ -127,15 +158,20 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 	while (!err && !stored->complete) {
 		if (ptx_log_find(&stored->window, offset, UINT64_MAX, id, &found, &why) !=
 		    PTX_LOG_GOOD) {
+			/* R5: without salvage the first invalid header is the end. */
 			if (!stored->salvage ||
 			    !ptx_log_resync(&stored->window, offset + 8, UINT64_MAX, id, &found))
 				break;
 		}
+		/* Always greater than before, so the loop ends at the end of the file. */
 		offset = found.end;
 		switch (found.block.type) {
+		/* Only the header is read; the cursor checks the payload. */
 		case PTX_LOG_DATA:
 			before = stored->sum;
+			/* Kept, in case its payload turns out to be unfinished. */
 			last = found;
+			/* A block that was overwritten meanwhile counts with its new header. */
 			add_block(stored, &found.block);
 			break;
 		case PTX_LOG_NAMES:
@@ -153,36 +189,45 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 		case PTX_LOG_SCHEMAS:
 		case PTX_LOG_OBJECTS:
 		case PTX_LOG_MAPPINGS:
+			/* Blocks of other types do not belong here; they are skipped. */
 			err = note_said(stored, &found);
 			break;
 		}
 	}
-	/* The last block may be there in its length only, its end never written (a hole). */
+	/*
+	 * R5: the last block's payload must be valid. After a crash of the system the file can have
+	 * its length without its content, as a hole. Salvage keeps the block: the cursor then
+	 * counts it as damaged.
+	 */
 	if (!err && !stored->complete && last.end && last.end == offset && !stored->salvage &&
 	    !ptx_log_payload(&stored->window, &last, &why)) {
 		remove_block(stored, &before);
 		offset = last.offset;
 	}
+	/* A log that grows has no end; the cursor stops where no block is yet. */
+	/* Nothing behind this offset is read (R5). */
 	stored->data_end = stored->live ? UINT64_MAX : offset;
 	return err;
 }
 
+/* Greatest number first; among blocks of one number the one with more records (R6). */
 static int newest_first(const void *a, const void *b)
 {
 	const struct ptx_stored_slot *x = a, *y = b;
 
+	/* No subtraction: 64-bit differences do not fit the result. */
 	if (x->number != y->number)
 		return x->number < y->number ? 1 : -1;
 	return x->records < y->records ? 1 : x->records > y->records ? -1 : 0;
 }
 
 /*
- * A writer fills slots without leaving one out, so a long run of slots without a block is behind
- * the last one, or damage that leaves nothing to find. A sparse file of terabytes is hostile.
+ * R6: a writer skips no slot, so after so many slots without a block there are no more, or the
+ * damage leaves nothing to find. A sparse file of terabytes would otherwise be read to its end.
  */
 #define EMPTY_SLOTS_MAX 4096u
 
-/* All slots with a good header, in any order. */
+/* Makes the list of all slots with a valid header, in the order of the file. ENOMEM. */
 static int gather(struct ptx_stored *stored)
 {
 	const struct ptx_log_header *h = &stored->header;
@@ -195,31 +240,39 @@ static int gather(struct ptx_stored *stored)
 	     at < stored->window.file_bytes && empty < EMPTY_SLOTS_MAX; at += h->slot_bytes) {
 		struct ptx_stored_slot *slot;
 
+		/* Reset below if the slot has a block. */
 		empty++;
 		if (ptx_log_find(&stored->window, at, at + h->slot_bytes, h->log_id, &found,
 				 &why) != PTX_LOG_GOOD ||
 		    found.block.type != PTX_LOG_DATA)
 			continue;
+		/* Only runs without a block count. */
 		empty = 0;
 		if (!ptx_stored_room(&stored->slot, sizeof(*slot), stored->slots, &max))
 			return ENOMEM;
 		slot = &stored->slot[stored->slots++];
+		/* Enough to read the block again, and to order it among the others. */
 		slot->offset = at;
 		slot->number = found.block.number;
 		slot->first_record = found.block.first_record;
 		slot->records = found.block.records;
 		slot->time_min = found.block.time_min;
+		/* The block's own range; ptx_stored_recover_slots() makes it that of an index. */
 		slot->time_max = found.block.time_max;
 	}
 	return 0;
 }
 
-/* The slot's block as it is now, with a good payload. */
+/*
+ * Reads a slot's block again and checks its payload. The log may be written meanwhile, so the
+ * number is compared with the one that was found before.
+ */
 static bool is_whole(struct ptx_stored *stored, const struct ptx_stored_slot *slot,
 		     struct ptx_log_found *found)
 {
 	const char *why;
 
+	/* Header, type, number and payload: each may have changed since. */
 	return ptx_log_find(&stored->window, slot->offset,
 			    slot->offset + stored->header.slot_bytes, stored->header.log_id, found,
 			    &why) == PTX_LOG_GOOD &&
@@ -227,7 +280,12 @@ static bool is_whole(struct ptx_stored *stored, const struct ptx_stored_slot *sl
 	       ptx_log_payload(&stored->window, found, &why);
 }
 
-/* R6: from newest to oldest, one slot for a number, and none older than the newest block says. */
+/*
+ * R6: keeps one slot for each number, from the newest block back to the one that the newest block
+ * names as oldest, and puts them into rising order. Payloads are checked where the result depends
+ * on them: of the newest block, and of two blocks with one number. Other blocks are checked when
+ * the cursor reads them.
+ */
 static void choose(struct ptx_stored *stored)
 {
 	struct ptx_stored_slot *slot = stored->slot;
@@ -235,22 +293,30 @@ static void choose(struct ptx_stored *stored)
 	uint64_t oldest = 0;
 	size_t kept = 0;
 
-	if (stored->slots) /* qsort() of nothing may not be given a null pointer */
+	/* qsort() must not get a NULL array. */
+	if (stored->slots)
 		qsort(slot, stored->slots, sizeof(*slot), newest_first);
 	for (size_t i = 0; i < stored->slots; i++) {
+		/* The grown state of a block and the former one have the same number (W4). */
 		bool twin = (i + 1 < stored->slots && slot[i + 1].number == slot[i].number);
 
+		/* A number that is kept already, or a block that no longer counts (W4). */
 		if (kept && (slot[i].number == slot[kept - 1].number || slot[i].number < oldest))
 			continue;
-		/* What cannot be checked now is checked when it is read. */
+		/*
+		 * The first block to keep decides about the others, and a twin has an alternative.
+		 */
 		if ((!kept || twin) && !is_whole(stored, &slot[i], &found))
 			continue;
+		/* The newest block: its header has the number of the oldest one that counts. */
 		if (!kept)
 			oldest = found.block.oldest;
+		/* In place: kept is never greater than i. */
 		slot[kept++] = slot[i];
 	}
 	stored->slots = kept;
 	for (size_t i = 0; i < kept / 2; i++) {
+		/* The list was sorted newest first; the cursor needs the oldest first. */
 		struct ptx_stored_slot swap = slot[i];
 
 		slot[i] = slot[kept - 1 - i];
@@ -258,10 +324,15 @@ static void choose(struct ptx_stored *stored)
 	}
 }
 
+/*
+ * N2: the valid block with the greater number counts. Both areas are read, because a writer that
+ * was killed may have left the newer one half written.
+ */
 static void find_names(struct ptx_stored *stored)
 {
 	const struct ptx_log_header *h = &stored->header;
 	struct ptx_log_found found;
+	/* A number of 0 is possible, so equal numbers are read again: no harm. */
 	uint64_t newest = 0;
 	const void *payload;
 	const char *why;
@@ -269,6 +340,7 @@ static void find_names(struct ptx_stored *stored)
 	for (int area = 0; area < 2; area++) {
 		uint64_t at = h->names_offset + (uint64_t)area * h->names_bytes;
 
+		/* B5: the block must end within the area. */
 		if (ptx_log_find(&stored->window, at, at + h->names_bytes, h->log_id, &found,
 				 &why) != PTX_LOG_GOOD ||
 		    found.block.type != PTX_LOG_NAMES || found.block.number < newest)
@@ -276,13 +348,17 @@ static void find_names(struct ptx_stored *stored)
 		payload = ptx_log_payload(&stored->window, &found, &why);
 		if (!payload)
 			continue;
+		/*
+		 * All names are in each NAMES block of slots, so the newer one replaces the older.
+		 */
 		newest = found.block.number;
+		/* Names of the older block must not remain. */
 		memset(&stored->names, 0, sizeof(stored->names));
 		ptx_log_decode_names(&found.block, payload, &stored->names);
 	}
 }
 
-/* Block behind block, as far as they are whole. */
+/* R6: reads the lists area, block after block until one is not valid. ENOMEM. */
 static int find_said(struct ptx_stored *stored)
 {
 	const struct ptx_log_header *h = &stored->header;
@@ -295,11 +371,17 @@ static int find_said(struct ptx_stored *stored)
 	       ptx_log_find(&stored->window, at, end, h->log_id, &found, &why) == PTX_LOG_GOOD) {
 		if (found.block.type >= PTX_LOG_SCHEMAS && found.block.type <= PTX_LOG_MAPPINGS)
 			err = note_said(stored, &found);
+		/* found.end is greater than at, so the loop ends with the area. */
 		at = found.end;
 	}
 	return err;
 }
 
+/*
+ * time_max of each slot becomes the greatest time so far, as time_top of an index: seeks rely on
+ * values that never decrease. first_record of the oldest block is the number of events that are no
+ * longer in the file, so the status says that the log was full and has overwritten events.
+ */
 int ptx_stored_recover_slots(struct ptx_stored *stored)
 {
 	struct ptx_log_sum *sum = &stored->sum;
@@ -310,6 +392,7 @@ int ptx_stored_recover_slots(struct ptx_stored *stored)
 
 	find_names(stored);
 	err = find_said(stored);
+	/* ENOMEM ends the opening; damage does not. */
 	if (!err)
 		err = gather(stored);
 	if (err)
@@ -318,6 +401,7 @@ int ptx_stored_recover_slots(struct ptx_stored *stored)
 	for (size_t i = 0; i < stored->slots; i++) {
 		struct ptx_stored_slot *slot = &stored->slot[i];
 
+		/* Never decreasing, like time_top of the index (3.6). */
 		time_top = slot->time_max > time_top ? slot->time_max : time_top;
 		slot->time_max = time_top;
 		if (ptx_log_find(&stored->window, slot->offset, UINT64_MAX,
@@ -326,6 +410,7 @@ int ptx_stored_recover_slots(struct ptx_stored *stored)
 			add_block(stored, &found.block);
 	}
 	if (stored->slots && stored->slot[0].first_record) {
+		/* The number of events in front of the oldest block that counts. */
 		sum->overwritten = stored->slot[0].first_record;
 		sum->status.log_full = POSIX_TRACE_FULL;
 		sum->status.log_overrun = POSIX_TRACE_OVERRUN;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_repair.c - salvage of a log whose header is damaged (FORMAT 6, R8).
+ * cursor/stored_repair.c - salvages a log whose header is damaged (FORMAT 6, R8).
  *
- * The header says three things that the blocks cannot be read without: the id of the log, how
- * the blocks are arranged, and where the slots are. The blocks tell the same: each has the id; in
- * a sequence one begins where the other ends, and the first where the header ends; in slots they
- * stand at equal distances. So what a header says is believed as far as the blocks agree.
+ * Blocks cannot be read without three fields of the header: the id of the log, the arrangement, and
+ * the places of the slots. The blocks show the same facts. Each has the id. In a sequence a block
+ * begins where the previous one ends, and the first one behind the header. Slots are at equal
+ * distances. So these fields of the header are used as far as the blocks agree with them.
  */
 #include <string.h>
 
@@ -13,18 +13,21 @@
 
 #define SECTOR 512u
 
-/* What the blocks of the log have in common. */
+/* Properties of all blocks of the log. */
 struct survey {
-	size_t adjacent; /* blocks, of DATA and names, with another one right behind them */
-	size_t apart;    /* and without */
-	bool fits;       /* all stand where the areas in the header want them */
+	size_t adjacent; /* DATA and NAMES blocks with another block directly behind them */
+	size_t apart;    /* and those without */
+	bool fits;       /* all are where the areas of the header permit */
 	uint64_t first;  /* offset of the first DATA block, 0 none */
 	uint64_t stride; /* greatest common divisor of the distances from it to the others */
 	uint64_t longest;
 	uint64_t names;  /* offset of a second block of names, before the first DATA block */
 };
 
-/* The header's, if there is a block of it; else that of the first block which is sound. */
+/*
+ * Returns the header's id if some block has it; otherwise that of the first valid block. A payload
+ * is checked as well: a header alone may be the data of an event that looks like a block.
+ */
 static uint64_t find_id(struct ptx_stored *stored)
 {
 	struct ptx_log_window *window = &stored->window;
@@ -40,6 +43,7 @@ static uint64_t find_id(struct ptx_stored *stored)
 	return stored->header.log_id;
 }
 
+/* Euclid's algorithm; a == 0 gives b, so that the first distance is the first result. */
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
@@ -51,6 +55,10 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
+/*
+ * A DATA block: updates the distances, and compares its place with the header's slots. slot_bytes
+ * is not 0 while fits is true, since ptx_log_check_areas() has accepted the areas.
+ */
 static void note_data(struct survey *survey, const struct ptx_log_header *h,
 		      const struct ptx_log_found *found)
 {
@@ -66,7 +74,10 @@ static void note_data(struct survey *survey, const struct ptx_log_header *h,
 		survey->fits = false;
 }
 
-/* Those behind the first DATA block are of the tail, which is found by its end. */
+/*
+ * A NAMES block before the first DATA block: in slots it is in one of the two areas. Later ones
+ * belong to the tail, which readers find from the end of the file.
+ */
 static void note_names(struct survey *survey, const struct ptx_log_header *h,
 		       const struct ptx_log_found *found)
 {
@@ -79,6 +90,11 @@ static void note_names(struct survey *survey, const struct ptx_log_header *h,
 		survey->fits = false;
 }
 
+/*
+ * Visits all blocks of this id. The log has blocks directly behind each other if it is a sequence;
+ * in slots there is usually free room behind a block. Damage breaks single pairs only, so the
+ * majority decides (R8).
+ */
 static void look(struct ptx_stored *stored, struct survey *survey)
 {
 	const struct ptx_log_header *h = &stored->header;
@@ -100,7 +116,7 @@ static void look(struct ptx_stored *stored, struct survey *survey)
 			survey->adjacent += counts;
 		else if (counts || offset == PTX_LOG_HEADER_BYTES)
 			survey->apart++;
-		/* The tail is in one piece in any log: it tells nothing. */
+		/* The tail is without gaps in both arrangements, so it shows nothing. */
 		counts = found.block.type == PTX_LOG_DATA || found.block.type == PTX_LOG_NAMES;
 		if (found.block.type == PTX_LOG_DATA)
 			note_data(survey, h, &found);
@@ -109,14 +125,21 @@ static void look(struct ptx_stored *stored, struct survey *survey)
 	}
 }
 
-/* What breaks a sequence may be damage; but then the blocks do not fit in with equal distances. */
+/*
+ * Whether the log is a sequence. Damage can separate the blocks of a sequence as well, but then the
+ * distances are not multiples of a length that each block fits in, or the areas are impossible.
+ */
 static bool is_sequence(const struct ptx_log_header *h, const struct survey *survey)
 {
 	return survey->adjacent > survey->apart ||
 	       (survey->stride && survey->stride < survey->longest) || ptx_log_check_areas(h);
 }
 
-/* Where the areas must be, from where the blocks are. Slots in which none stands do not matter. */
+/*
+ * Derives the areas from the places of the blocks. Slots without a block do not matter to a reader.
+ * The lists area is given up: nothing but the header says where it is, and the log remains readable
+ * without it. With a single DATA block there is no distance: its own length is used then.
+ */
 static void place_areas(struct ptx_log_header *h, const struct survey *survey)
 {
 	h->names_offset = PTX_LOG_HEADER_BYTES;
@@ -131,6 +154,10 @@ static void place_areas(struct ptx_log_header *h, const struct survey *survey)
 		h->slot_bytes = (survey->longest + SECTOR - 1) & ~(uint64_t)(SECTOR - 1);
 }
 
+/*
+ * The arrangement is slots during the survey, so that the header's areas are compared; the result
+ * decides. Then the other fields are replaced if they are impossible.
+ */
 void ptx_stored_repair(struct ptx_stored *stored)
 {
 	struct ptx_log_header *h = &stored->header;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_seek.c - to a moment, by the index: a few blocks are read, however long the log.
+ * cursor/stored_seek.c - moves a cursor to a time. The index leads there, so few blocks are read,
+ * however long the log is.
  *
- * time_top is the greatest time up to and including a block; it never falls, also where single
- * events are late or the clock was set back. So the first event that is not older than a moment
- * is in the first block whose time_top is not below it.
+ * time_top is the greatest time up to and including a block. It never decreases, even if single
+ * events are late or the clock was set back. So the first event that is not older than a time is in
+ * the first block whose time_top is not less than that time (3.6).
  */
 #include <string.h>
 
 #include "cursor/stored_private.h"
 
-/* The first of count places that reaches when; count if none does. */
+/* Binary search: the first of count places whose time_top reaches when; count if none does. */
 static size_t first_reaching(const struct ptx_log_place *place, size_t count, int64_t when)
 {
 	size_t low = 0;
@@ -26,7 +27,11 @@ static size_t first_reaching(const struct ptx_log_place *place, size_t count, in
 	return low;
 }
 
-/* In a sequence: an offset from which on no block that is wanted is missed. */
+/*
+ * Sequence: returns an offset before which no wanted block begins. Without a usable index it is the
+ * beginning: the search then is slower, but not wrong. The index may be hostile: then the cursor
+ * begins at a wrong block, and still returns valid events only.
+ */
 static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 {
 	size_t top = first_reaching(stored->top, stored->tops, when);
@@ -37,21 +42,28 @@ static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 
 	if (!stored->tops)
 		return PTX_LOG_HEADER_BYTES;
-	/* Behind the last INDEX block stand the blocks that it does not know, if any do. */
+	/* The blocks behind the last INDEX block are in no index, if the log was not completed. */
+	/* If no INDEX block reaches the time, blocks behind the last one may. */
 	n = top < stored->tops ? top : top - 1;
 	if (ptx_log_find(&stored->window, stored->top[n].offset, UINT64_MAX,
 			 stored->header.log_id, &found, &why) != PTX_LOG_GOOD ||
 	    found.block.type != PTX_LOG_INDEX)
 		return PTX_LOG_HEADER_BYTES;
+	/* Only blocks behind the last INDEX block can have the event. */
 	if (top == stored->tops)
 		return found.end;
 	place = ptx_log_payload(&stored->window, &found, &why);
 	if (!place)
 		return PTX_LOG_HEADER_BYTES;
+	/* The entries rise: check_places() has accepted the payload. */
 	n = first_reaching(place, found.block.records, when);
 	return n < found.block.records ? place[n].offset : found.end;
 }
 
+/*
+ * From the offset of the index, skips blocks by their headers until one has a wanted event. At
+ * damage it stops: the cursor then reports or skips it.
+ */
 static void seek_sequence(struct ptx_stored *stored, int64_t when)
 {
 	uint64_t offset = where_to_begin(stored, when);
@@ -63,9 +75,11 @@ static void seek_sequence(struct ptx_stored *stored, int64_t when)
 	       (found.block.type != PTX_LOG_DATA || found.block.time_max < when))
 		offset = found.end;
 	stored->next_offset = offset;
+	/* D3 cannot be checked across the blocks that were skipped. */
 	stored->any_number = true;
 }
 
+/* Slots: a binary search in the list, whose time_max never decreases. */
 static void seek_slots(struct ptx_stored *stored, int64_t when)
 {
 	size_t low = 0, high = stored->slots;
@@ -78,12 +92,18 @@ static void seek_slots(struct ptx_stored *stored, int64_t when)
 		else
 			high = middle;
 	}
+	/* low is slots if no block reaches the time: the cursor is at the end. */
 	stored->next_slot = low;
 	stored->any_number = true;
 }
 
+/*
+ * Within the block the records are searched one by one: late events make their order one of
+ * delivery, not of time. If no event is young enough, the position is the end.
+ */
 void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns)
 {
+	/* Forgets the gap and the damage of the former position. */
 	ptx_stored_rewind(stored);
 	if (ptx_stored_is_sequence(stored))
 		seek_sequence(stored, when_ns);
@@ -93,6 +113,7 @@ void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns)
 		while (stored->at < stored->end) {
 			const struct ptx_record *record = (const void *)stored->at;
 
+			/* at stays before this record, so the next call returns it. */
 			if ((int64_t)record->time >= when_ns)
 				return;
 			stored->at += ptx_record_size(ptx_record_len(record->len_flags));

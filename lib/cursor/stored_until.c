@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_until.c - up to a moment, by the index: where no event that is wanted stands any
- * more.
+ * cursor/stored_until.c - ends a cursor at a time: by the index, where no wanted event follows.
  *
- * Times may fall: an event whose writer was held up stands behind younger ones, anywhere. The index
- * has the least time of every block, so the last block that has an event that is old enough is
- * found by looking at those times alone, from the log's end on.
+ * Times can decrease: a late event, whose writer was suspended, follows younger ones anywhere. The
+ * index has the least time of every block. So the last block with an event that is old enough is
+ * found from these times alone, searched from the end of the log.
  */
 #include "cursor/stored_private.h"
 
-/* The last of count places with an event not younger than until; count if there is none. */
+/* The last of count places with an event that is not younger than until; count if none has. */
 static size_t last_with(const struct ptx_log_place *place, size_t count, int64_t until)
 {
 	for (size_t i = count; i--;)
@@ -19,9 +18,9 @@ static size_t last_with(const struct ptx_log_place *place, size_t count, int64_t
 }
 
 /*
- * Behind this offset no block of a sequence is wanted. Of an incomplete log the blocks behind the
- * last INDEX block are not known, and of a damaged one perhaps none: their headers tell when they
- * are met.
+ * Sequence: returns the offset behind which no block is wanted; UINT64_MAX if the index does not
+ * show it. Then the headers of the blocks decide when the cursor meets them. The window is not the
+ * cursor's.
  */
 static uint64_t where_to_stop(struct ptx_stored *stored, struct ptx_log_window *window,
 			      int64_t until)
@@ -31,6 +30,7 @@ static uint64_t where_to_stop(struct ptx_stored *stored, struct ptx_log_window *
 	const char *why;
 	size_t n = last_with(stored->top, stored->tops, until);
 
+	/* No block has such an event: offset 0 is before the first block. */
 	if (n == stored->tops)
 		return 0;
 	if (ptx_log_find(window, stored->top[n].offset, UINT64_MAX, stored->header.log_id, &found,
@@ -40,11 +40,15 @@ static uint64_t where_to_stop(struct ptx_stored *stored, struct ptx_log_window *
 	place = ptx_log_payload(window, &found, &why);
 	if (!place)
 		return UINT64_MAX;
+	/* TOP has named this INDEX block, so one of its blocks should qualify. */
 	n = last_with(place, found.block.records, until);
 	return n < found.block.records ? place[n].offset : found.offset;
 }
 
-/* By a window of its own: that of the cursor has the block that is being read. */
+/*
+ * Uses a second window, since that of the cursor has the block that is being read. Only a completed
+ * log has an index of all its blocks.
+ */
 static uint64_t offset_to_stop(struct ptx_stored *stored, int64_t until)
 {
 	struct ptx_log_window window;
@@ -58,6 +62,7 @@ static uint64_t offset_to_stop(struct ptx_stored *stored, int64_t until)
 	return offset;
 }
 
+/* Slots: from the newest block back, all whose least time is too young are not wanted. */
 static size_t slot_to_stop(const struct ptx_stored *stored, int64_t until)
 {
 	size_t n = stored->slots;
@@ -67,11 +72,13 @@ static size_t slot_to_stop(const struct ptx_stored *stored, int64_t until)
 	return n;
 }
 
+/* The cursor reads the limit with each block, so it may be set at any position. */
 void ptx_stored_until(struct ptx_stored *stored, int64_t until_ns)
 {
 	stored->until_ns = until_ns;
 	stored->stop_offset = UINT64_MAX;
 	stored->stop_slot = SIZE_MAX;
+	/* No limit: the index need not be read. */
 	if (until_ns == INT64_MAX)
 		return;
 	if (ptx_stored_is_sequence(stored))
