@@ -22,7 +22,7 @@
 #define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
 #define PTX_ARENA_VERSION 19u
 #define PTX_PAGE          4096u
-#define PTX_ARENA_BYTES   (UINT64_C(1) << 46) /* address space in the file: what is used exists */
+#define PTX_ARENA_BYTES   (UINT64_C(1) << 62) /* address space in the file: no memory */
 
 /* What the word of an attachment says, below its generation. */
 enum ptx_attachment_state {
