@@ -16,7 +16,10 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 				 const struct ptx_ident *ident, uint32_t before, uint64_t *link,
 				 enum ptx_writer_loss *loss);
 
-/* The closed chunk with the oldest last record, and its time; PTX_NONE: there is none. */
-uint32_t ptx_chunk_oldest(const struct ptx_rings *rings, uint64_t *time);
+/*
+ * The closed chunk with the oldest last record, the record's time, and the low 16 bits of the
+ * chunk's generation; PTX_NONE: there is none.
+ */
+uint32_t ptx_chunk_oldest(const struct ptx_rings *rings, uint64_t *time, uint32_t *generation);
 
 #endif

@@ -168,18 +168,26 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation, uint32_t ring)
 {
 	struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
-	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_acquire), claimed;
+	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_acquire);
+	uint64_t claimed, head, last;
 	uint32_t mine = ptx_word_generation(word);
 
 	if (ptx_word_state(word) != PTX_CHUNK_CLOSED ||
 	    (generation != PTX_NONE && (mine & 0xffff) != generation))
 		return false;
 	claimed = atomic_load_explicit(&rings->claimed[number], memory_order_relaxed);
+	head = atomic_load_explicit(&chunk->head, memory_order_relaxed);
+	last = atomic_load_explicit(&chunk->last, memory_order_relaxed);
+	/*
+	 * While this writer was suspended others may have overwritten the chunk and closed it
+	 * again. Then last is that of young events, and to raise the cut to it would drop them.
+	 */
+	atomic_thread_fence(memory_order_acquire); /* (P) with (O) in ring_write.c */
+	if (atomic_load_explicit(&rings->word[number], memory_order_relaxed) != word)
+		return false;
 	/* Before the chunk is taken, so that a reader who finds it gone knows how much is. */
-	if ((uint32_t)claimed < ptx_head_offset(atomic_load_explicit(&chunk->head,
-								     memory_order_relaxed)))
-		ptx_raise(&rings->region->cut,
-			  atomic_load_explicit(&chunk->last, memory_order_relaxed),
+	if ((uint32_t)claimed < ptx_head_offset(head))
+		ptx_raise(&rings->region->cut, last,
 			  memory_order_release); /* (I) with (J) in drain/loop_cut.c */
 	if (!atomic_compare_exchange_strong_explicit( /* (G) with (H) in ring_read.c */
 		    &rings->word[number], &word,

@@ -124,7 +124,7 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 	return PTX_NONE;
 }
 
-uint32_t ptx_chunk_oldest(const struct ptx_rings *rings, uint64_t *time)
+uint32_t ptx_chunk_oldest(const struct ptx_rings *rings, uint64_t *time, uint32_t *generation)
 {
 	uint64_t oldest = UINT64_MAX;
 	uint32_t found = PTX_NONE;
@@ -138,6 +138,7 @@ uint32_t ptx_chunk_oldest(const struct ptx_rings *rings, uint64_t *time)
 		if (last < oldest) {
 			oldest = last;
 			found = i;
+			*generation = ptx_word_generation(word) & 0xffff;
 		}
 	}
 	*time = oldest;
@@ -195,8 +196,9 @@ static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 	}
 	/* Others may be as quick: as long as there is a closed chunk, one of us gets it. */
 	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
-		number = ptx_chunk_oldest(rings, &last);
-		if (number == PTX_NONE || ptx_overwrite(rings, number, PTX_NONE, ring))
+		number = ptx_chunk_oldest(rings, &last, &generation);
+		/* Of that generation only: closed again by another writer, it is young. */
+		if (number == PTX_NONE || ptx_overwrite(rings, number, generation, ring))
 			return number;
 	}
 	return PTX_NONE;

@@ -164,7 +164,7 @@ uint32_t ptx_spare_take(struct ptx_rings *rings, uint32_t ring)
 
 	for (int i = 0; number == PTX_NONE && i < TRIES; i++) {
 		uint64_t cut = atomic_load_explicit(&region->cut, memory_order_relaxed), last;
-		uint32_t oldest = ptx_chunk_oldest(rings, &last);
+		uint32_t generation, oldest = ptx_chunk_oldest(rings, &last, &generation);
 		bool is_spare = false;
 
 		if (oldest == PTX_NONE)

@@ -234,6 +234,43 @@ START_TEST(another_at_any_instruction_of_an_overwriting_turn_leaves_closed_chunk
 }
 END_TEST
 
+enum { ROUND_CHUNKS = 8, ROUND_EVENTS = 10 * POOL_RECORDS, KEPT = 3 * POOL_RECORDS };
+
+static void two_goes_round(void *state)
+{
+	(void)state;
+	writer_put_many(&two, 201, ROUND_EVENTS);
+}
+
+/*
+ * SIZE-10: the chunk that one is about to overwrite is overwritten and closed again by the other.
+ * Its new events are young, and neither lost nor below the cut.
+ */
+START_TEST(another_that_goes_round_at_any_instruction_of_a_turn_keeps_its_youngest)
+{
+	const uint64_t oldest_kept = 201 + ROUND_EVENTS - KEPT;
+	unsigned kept = 0;
+	uint64_t cut;
+
+	pool = pool_make(ROUND_CHUNKS, true);
+	writer_begin(&one, pool, 1);
+	writer_begin(&two, pool, 2);
+	reader_init(&reader, pool);
+	writer_put_many(&one, 1, POOL_RECORDS);
+	writer_put_many(&two, 1, (ROUND_CHUNKS - 1) * POOL_RECORDS);
+	steps_interrupt(turn_one, two_goes_round, NULL);
+	ck_assert(put);
+	cut = atomic_load(&pool->rings.region->cut);
+	reader_read(&reader);
+	for (unsigned i = 0; i < reader.n; i++)
+		kept += reader.seen[i].tid == 2 && reader.seen[i].value >= oldest_kept &&
+			reader.seen[i].time > cut;
+	if (steps_happened())
+		ck_assert_uint_eq(kept, KEPT);
+	steps_end(100);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	TCase *tc;
@@ -248,6 +285,9 @@ static Suite *suite(void)
 	tcase_add_test(
 		tc,
 		another_at_any_instruction_of_an_overwriting_turn_leaves_closed_chunks_their_hints);
+	tcase_add_test(
+		tc,
+		another_that_goes_round_at_any_instruction_of_a_turn_keeps_its_youngest);
 	return s;
 }
 
