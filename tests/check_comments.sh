@@ -19,13 +19,18 @@ lib/point 250
 lib/posix 250
 lib/preload 250
 lib/record 250
-tools 50
 tools/posixtrace 125
 tools/posixtrace/base 125
 tools/posixtrace/convert 125
 tools/posixtrace/convert/log 125
 tools/posixtrace/convert/text 125
+tools 57
+tools/posixtrace/choose 125
+tools/posixtrace/live 110
 tools/posixtrace/log 125
+tools/posixtrace/spans 125
+tools/posixtrace/stat 125
+tools/posixtrace/symbols 125
 '
 
 # The rooms and trees whose comments are plain technical English throughout, headers included.
@@ -42,7 +47,12 @@ tools/posixtrace/base
 tools/posixtrace/convert
 tools/posixtrace/convert/log
 tools/posixtrace/convert/text
+tools/posixtrace/choose
+tools/posixtrace/live
 tools/posixtrace/log
+tools/posixtrace/spans
+tools/posixtrace/stat
+tools/posixtrace/symbols
 '
 
 # What make generates is left out; it lies here if the sources are built in place.

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * bound.c - parses time bounds and finds their moment in a log. Each sum saturates, since a damaged
+ * log may begin and end at any time.
+ */
 #include "choose/bound.h"
 
 #include <string.h>
@@ -17,6 +21,7 @@ static const struct {
 	{ "m", 60 * SECOND_NS }, { "h", 3600 * SECOND_NS }, { "d", DAY_NS },
 };
 
+/* Returns the length of a unit, 0 if there is no such unit. */
 static int64_t unit_ns(const char *name)
 {
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
@@ -30,8 +35,11 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* A number, perhaps with a fraction, and a unit, which may be missing if optional: then seconds. */
-static bool span(const char *p, bool optional, int64_t *ns)
+/*
+ * Parses a number, optionally with a fraction, and a unit. The unit may be missing if optional is
+ * set; then the number is in seconds.
+ */
+static bool parse_span(const char *p, bool optional, int64_t *ns)
 {
 	int64_t whole = 0, unit, part = 0, tenth;
 	const char *fraction = NULL;
@@ -52,19 +60,24 @@ static bool span(const char *p, bool optional, int64_t *ns)
 	unit = !*p && optional ? SECOND_NS : unit_ns(p);
 	if (!unit || __builtin_mul_overflow(whole, unit, ns))
 		return false;
+	/* tenth becomes 0 after the digits that matter; further digits change nothing. */
 	for (tenth = unit / 10; fraction && is_digit(*fraction); fraction++, tenth /= 10)
 		part += tenth * (*fraction - '0');
 	return !__builtin_add_overflow(*ns, part, ns);
 }
 
-/* 10:15, 10:15:32 or 10:15:32.5 */
-static bool of_day(const char *text, int64_t *ns)
+/*
+ * Parses a time of day: 10:15, 10:15:32 or 10:15:32.5. It is parsed as a time of the first day of
+ * 1970, so the result is in nanoseconds since midnight.
+ */
+static bool parse_time_of_day(const char *text, int64_t *ns)
 {
 	char date[64] = "1970-01-01T";
 
 	if (!is_digit(text[0]) || !is_digit(text[1]) || text[2] != ':' || strlen(text) > 40)
 		return false;
 	strcat(date, text);
+	/* when_parse() would accept a zone, which a time of day cannot have. */
 	if (strchr(text, 'Z') || strchr(text, '+') || strchr(text, '-'))
 		return false;
 	return when_parse(date, true, ns);
@@ -75,13 +88,14 @@ bool bound_parse(const char *text, bool utc, struct bound *bound)
 	bound->utc = utc;
 	if (*text == '+') {
 		bound->kind = BOUND_BEHIND_FIRST;
-		return span(text + 1, true, &bound->ns);
+		return parse_span(text + 1, true, &bound->ns);
 	}
-	if (*text == '-' && span(text + 1, false, &bound->ns)) {
+	/* A minus without a unit is a time in seconds before 1970. */
+	if (*text == '-' && parse_span(text + 1, false, &bound->ns)) {
 		bound->kind = BOUND_BEFORE_LAST;
 		return true;
 	}
-	if (of_day(text, &bound->ns)) {
+	if (parse_time_of_day(text, &bound->ns)) {
 		bound->kind = BOUND_OF_DAY;
 		return true;
 	}
@@ -89,13 +103,19 @@ bool bound_parse(const char *text, bool utc, struct bound *bound)
 	return when_parse(text, utc, &bound->ns);
 }
 
-static int64_t sum(int64_t a, int64_t b)
+/* Adds and saturates. */
+static int64_t add_saturated(int64_t a, int64_t b)
 {
 	int64_t ns;
 
 	return __builtin_add_overflow(a, b, &ns) ? (b < 0 ? INT64_MIN : INT64_MAX) : ns;
 }
 
+/*
+ * Returns the time of day on the day of the log's first event, or on the next day if the log began
+ * later that day and reaches that far. A day with a change of summer time has other than 24 hours;
+ * mktime() finds the right second of the first day.
+ */
 static int64_t on_day_of(const struct bound *bound, int64_t first_ns, int64_t last_ns)
 {
 	time_t second = first_ns / SECOND_NS - (first_ns % SECOND_NS < 0);
@@ -108,13 +128,13 @@ static int64_t on_day_of(const struct bound *bound, int64_t first_ns, int64_t la
 	else
 		localtime_r(&second, &tm);
 	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
-	tm.tm_sec = (int)(bound->ns / SECOND_NS);
+	tm.tm_sec = (int)(bound->ns / SECOND_NS); /* mktime() accepts more than 59 */
 	tm.tm_isdst = -1;
 	second = bound->utc ? timegm(&tm) : mktime(&tm);
 	if (__builtin_mul_overflow((int64_t)second, SECOND_NS, &ns))
 		return second < 0 ? INT64_MIN : INT64_MAX;
-	ns = sum(ns, bound->ns % SECOND_NS);
-	/* No time is behind the last one that a number can say. */
+	ns = add_saturated(ns, bound->ns % SECOND_NS);
+	/* There is no later day within 64 bits of nanoseconds. */
 	if (__builtin_add_overflow(ns, DAY_NS, &next))
 		return ns;
 	return ns < first_ns && next <= last_ns ? next : ns;
@@ -126,9 +146,9 @@ int64_t bound_at(const struct bound *bound, int64_t first_ns, int64_t last_ns, i
 	case BOUND_TIME:
 		return bound->ns;
 	case BOUND_BEHIND_FIRST:
-		return sum(first_ns, bound->ns);
+		return add_saturated(first_ns, bound->ns);
 	case BOUND_BEFORE_LAST:
-		return sum(last_ns, -bound->ns);
+		return add_saturated(last_ns, -bound->ns);
 	case BOUND_OF_DAY:
 		return on_day_of(bound, first_ns, last_ns);
 	default:

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bound.h - the time from which, or up to which, events are wanted.
+ * bound.h - the time from which, or up to which, a command uses events.
  *
- * A time as when.h reads it; +SPAN behind the first event of a log; -SPAN before its last one, with
- * a unit; or a time of day, on the day of the first event, or on the next if that is where the log
- * has it.
+ * A bound is a time as when.h parses it; +SPAN after the first event of a log; -SPAN before its
+ * last event, with a unit; or a time of day. A time of day is on the day of the first event, or on
+ * the next day if the log has it only there.
  */
 #ifndef POSIXTRACE_CHOOSE_BOUND_H
 #define POSIXTRACE_CHOOSE_BOUND_H
@@ -20,14 +20,17 @@ struct bound {
 		BOUND_BEFORE_LAST,
 		BOUND_OF_DAY
 	} kind;
-	int64_t ns;  /* a time, a span, or since midnight */
-	bool utc;    /* of a time of day */
+	int64_t ns;  /* the time, the length of SPAN, or the time since midnight */
+	bool utc;    /* a time of day is in UTC */
 };
 
-/* False: it is none. */
+/* Parses a bound. utc applies to times without a zone. Returns false if the text is no bound. */
 bool bound_parse(const char *text, bool utc, struct bound *bound);
 
-/* The time in a log; none when there is no bound. */
+/*
+ * Returns the bound's time in a log that begins and ends at these times, or none if the kind is
+ * BOUND_NONE.
+ */
 int64_t bound_at(const struct bound *bound, int64_t first_ns, int64_t last_ns, int64_t none);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * choose.c - the choice of events by names, processes, threads and times. The lists are short, so
+ * they are searched one by one.
+ */
 #include "choose/choose.h"
 
 #include <errno.h>
@@ -14,9 +18,11 @@
 
 void choose_init(struct choose *choose)
 {
+	/* Without bounds every time is inside. */
 	*choose = (struct choose){ .begin_ns = INT64_MIN, .end_ns = INT64_MAX };
 }
 
+/* The patterns themselves belong to the command line. */
 void choose_fini(struct choose *choose)
 {
 	free(choose->include.glob);
@@ -42,7 +48,9 @@ bool choose_add_number(struct choose_numbers *numbers, const char *text)
 	long value;
 	pid_t *more;
 
+	/* Process and thread numbers only; 0 is allowed, since foreign logs have it. */
 	errno = 0;
+	/* A PID fits an int; a greater number would be cut to another process. */
 	value = strtol(text, &end, 10);
 	if (errno || end == text || *end || value < 0 || value > INT_MAX)
 		return false;
@@ -53,6 +61,7 @@ bool choose_add_number(struct choose_numbers *numbers, const char *text)
 	return true;
 }
 
+/* Returns true if a pattern of the list matches. */
 static bool any_matches(const struct choose_names *names, const char *name)
 {
 	for (size_t i = 0; i < names->count; i++)
@@ -61,12 +70,14 @@ static bool any_matches(const struct choose_names *names, const char *name)
 	return false;
 }
 
+/* Exclusion has precedence over inclusion. */
 bool choose_type(const struct choose *choose, const char *name)
 {
 	return (!choose->include.count || any_matches(&choose->include, name)) &&
 	       !any_matches(&choose->exclude, name);
 }
 
+/* Returns true if the list has the number, or is empty, which means any. */
 static bool is_among(const struct choose_numbers *numbers, pid_t number)
 {
 	for (size_t i = 0; i < numbers->count; i++)
@@ -82,6 +93,10 @@ bool choose_event(const struct choose *choose, const struct posix_trace_event_np
 	       is_among(&choose->tid, event->tid);
 }
 
+/*
+ * Prints each pattern that matches no type of the logs, with the most similar name. This is a
+ * warning only: the type may appear in other logs of a series.
+ */
 static void say_unknown(const char *option, const struct choose_names *names,
 			const struct logfile *const *log, size_t logs)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * choose.h - which events a dump shows: by name, process, thread and time.
- */
+/* choose.h - the choice of events by name, process, thread and time. */
 #ifndef POSIXTRACE_CHOOSE_CHOOSE_H
 #define POSIXTRACE_CHOOSE_CHOOSE_H
 
@@ -13,7 +11,7 @@
 struct log_type;
 struct logfile;
 
-/* Growing lists of what the command line gave; empty means any. */
+/* Growing lists of values from the command line. An empty list means any. */
 struct choose_names {
 	const char **glob;
 	size_t count;
@@ -27,22 +25,30 @@ struct choose_numbers {
 struct choose {
 	struct choose_names include, exclude;
 	struct choose_numbers pid, tid;
-	int64_t begin_ns, end_ns; /* both included */
+	int64_t begin_ns, end_ns; /* both included; nanoseconds since 1970 */
 };
 
+/* choose_init() makes a choice of all events; choose_fini() frees its lists. */
 void choose_init(struct choose *choose);
 void choose_fini(struct choose *choose);
 
-/* False: no memory; for a number also: not one. */
+/*
+ * Add a value to a list. Return false without memory; choose_add_number() also if text is no
+ * number. glob is not copied.
+ */
 bool choose_add_name(struct choose_names *names, const char *glob);
 bool choose_add_number(struct choose_numbers *numbers, const char *text);
 
+/* Returns true if the patterns choose the event type with this name. */
 bool choose_type(const struct choose *choose, const char *name);
 
-/* The event's process, thread and time; its type is asked once for each type. */
+/*
+ * Checks the event's process, thread and time. The caller checks the type once for each type, with
+ * choose_type().
+ */
 bool choose_event(const struct choose *choose, const struct posix_trace_event_np *event);
 
-/* Warns of names that no event type of the logs has: they are probably mistyped. */
+/* Prints the patterns that no event type of the logs matches, since they are probably mistyped. */
 void choose_say_unknown(const struct choose *choose, const struct logfile *const *log, size_t logs);
 
 #endif

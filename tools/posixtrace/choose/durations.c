@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* durations.c - finds the durations of events through the pairing of spans. */
 #include "choose/durations.h"
 
 #include <string.h>
@@ -6,8 +7,11 @@
 #include "choose/wanted.h"
 #include "spans/roles.h"
 
-/* An event that ends several spans has the duration of the longest. */
-static void take(void *arg, const struct span *span, const struct posix_trace_event_np *end)
+/*
+ * Called by pairing_event() for each span that the event ends. An event that ends several spans has
+ * the duration of the longest.
+ */
+static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct durations *durations = arg;
 
@@ -23,12 +27,15 @@ void durations_begin_open(struct durations *durations, const struct wanted *want
 	durations->has = durations->is_begin = false;
 	if (!durations->on)
 		return;
-	pairing_init(&durations->pairing, take, durations);
+	pairing_init(&durations->pairing, take_span, durations);
 	for (size_t i = 0; i < wanted->pairs; i++)
-		pairing_add(&durations->pairing, wanted->pair[i]); /* it was good before */
+		pairing_add(&durations->pairing, wanted->pair[i]); /* checked by wanted_pair() */
 }
 
-/* Some event type can have a duration: else the word is a slip of the pen. */
+/*
+ * Returns true if some event type can have a duration. If none can, the name "duration" in an
+ * expression is probably a mistake.
+ */
 static bool any_has(struct durations *durations, const struct logfile *log)
 {
 	for (size_t i = 0; i < log->types; i++)
@@ -46,6 +53,7 @@ bool durations_fits(struct durations *durations, struct wanted *wanted, struct l
 	if (!pairing_begin(&durations->pairing, log))
 		return false;
 	durations->possible = any_has(durations, log);
+	/* The name duration then counts as known, although no schema has such a field. */
 	if (durations->possible && wanted->where)
 		where_know_duration(wanted->where);
 	return true;
@@ -54,6 +62,7 @@ bool durations_fits(struct durations *durations, struct wanted *wanted, struct l
 bool durations_begin(struct durations *durations, struct wanted *wanted, struct logfile *log)
 {
 	durations_begin_open(durations, wanted);
+	/* After an error the caller has nothing to release. */
 	if (durations_fits(durations, wanted, log))
 		return true;
 	durations_end(durations);
@@ -72,6 +81,7 @@ void durations_see(struct durations *durations, const struct log_type *type,
 {
 	durations->has = durations->is_begin = false;
 	for (const struct role *role = roles_of(&durations->pairing, type); role; role = role->next)
+		/* The pairing calls take_span() for each span that ends here. */
 		durations->is_begin |= role->phase == POSIX_TRACE_BEGIN_NP;
 	pairing_event(&durations->pairing, type, event, 0, true);
 }

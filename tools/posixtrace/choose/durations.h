@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * durations.h - how long what an event tells of took, for --where 'duration > 1ms'.
+ * durations.h - the durations of events, for --where 'duration > 1ms'.
  *
- * An event has a duration if its payload says so, as those of the C library's calls do, or if it
- * ends a span whose begin was seen: pairing.h says which events belong together. An event's own
- * field of the name duration comes first. Unless an expression asks for durations, this costs
- * nothing.
+ * An event has a duration if its payload contains one, as the events of calls of the C library do,
+ * or if it ends a span whose begin was seen (pairing.h). An event's own field named duration has
+ * precedence. Unless an expression or option needs durations, this costs nothing.
  */
 #ifndef POSIXTRACE_CHOOSE_DURATIONS_H
 #define POSIXTRACE_CHOOSE_DURATIONS_H
@@ -16,23 +15,33 @@ struct wanted;
 
 struct durations {
 	bool on;
-	/* an event type of the log can have one: found by durations_fits() */
+	/* An event type of the log can have a duration. durations_fits() sets it. */
 	bool possible;
-	/* what begins a span is wanted if only its duration is not known yet */
+	/*
+	 * The begin of a span is kept if only its duration is unknown. The caller sets it if it can
+	 * discard the begin later.
+	 */
 	bool keeps_begins;
 	bool has, is_begin;    /* the event at hand */
 	uint64_t ns;
 	struct pairing pairing;
 };
 
-/* For a log whose types are known. False: it has said which of them --pair names in vain. */
+/*
+ * Starts with a log whose types are known. Returns false after it printed which type or field of
+ * --pair the log lacks.
+ */
 bool durations_begin(struct durations *durations, struct wanted *wanted, struct logfile *log);
-/* The same where the types come with the events; then durations_fits() at the end. */
+/*
+ * The same for a source that reveals its types with its events. The caller calls durations_fits()
+ * at the end.
+ */
 void durations_begin_open(struct durations *durations, const struct wanted *wanted);
 bool durations_fits(struct durations *durations, struct wanted *wanted, struct logfile *log);
+/* Frees the memory; harmless if nothing was started. */
 void durations_end(struct durations *durations);
 
-/* Every event, in the log's order, whether it is wanted or not. */
+/* To be called for every event in the log's order, chosen or not: it sets has, is_begin and ns. */
 void durations_see(struct durations *durations, const struct log_type *type,
 		   const struct posix_trace_event_np *event);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* reading.c - the loop over a log's events, with choice, durations, progress and damage. */
 #include "choose/reading.h"
 
 #include <string.h>
@@ -6,7 +7,10 @@
 #include "base/say.h"
 #include "base/tool.h"
 
-/* A name that no event type of the log has is a slip of the pen. */
+/*
+ * Checks the names in --where against the schemas of the log. A name that no type has is probably
+ * mistyped. Returns false after it printed an error.
+ */
 static bool where_fits(struct logfile *log, struct wanted *wanted)
 {
 	struct durations durations;
@@ -33,6 +37,10 @@ int reading_open(struct logfile *log, const char *path, struct wanted *wanted)
 	choose_say_unknown(&wanted->choose, &(const struct logfile *){ log }, 1);
 	wanted_begin(wanted, log->info.first_ns, log->info.last_ns);
 	for (size_t i = 0; i < log->types; i++)
+		/*
+		 * The types are chosen once here, so that the loop over the events compares no
+		 * names.
+		 */
 		log->list[i]->chosen = choose_type(&wanted->choose, log->list[i]->name);
 	return TOOL_OK;
 }
@@ -46,12 +54,22 @@ int reading_begin(struct reading *reading, struct logfile *log, struct wanted *w
 	reading->wanted = wanted;
 	durations_begin_open(&reading->durations, wanted);
 	pairing_names(&reading->durations.pairing, log);
+	/*
+	 * The next step of a caller may discard begins; their durations are unknown until the end
+	 * arrives.
+	 */
 	reading->durations.keeps_begins = true;
 	meter_begin(&reading->meter, logfile_events(log), true);
+	/*
+	 * The index allows to skip events before the first bound and to stop behind the last one.
+	 */
 	return err ? err : logfile_window(log, wanted->choose.begin_ns, wanted->choose.end_ns);
 }
 
-/* Types that the log does not list are learned as they come. */
+/*
+ * Types that the log does not list are created when they occur, so their names are compared each
+ * time.
+ */
 static bool is_chosen(const struct reading *reading)
 {
 	return reading->type->listed ? reading->type->chosen :
@@ -64,12 +82,17 @@ bool reading_next(struct reading *reading, int *err)
 	int unavailable;
 
 	*err = posix_trace_getnext_np(reading->log->trid, event, &unavailable);
+	/*
+	 * The limit is checked after the event was read: the one event more costs less than a
+	 * second check.
+	 */
 	if (*err || unavailable || reading->taken == reading->wanted->limit)
 		return false;
 	meter_step(&reading->meter);
 	reading->ordinal++;
 	reading->skipped |= (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
 	reading->type = logfile_type(reading->log, event->info.posix_event_id);
+	/* Durations need all events, because options may exclude the begin of a span. */
 	durations_event(&reading->durations, reading->type, event);
 	reading->is_wanted = is_chosen(reading) &&
 			     wanted_event(reading->wanted, event, reading->type->name,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * reading.h - the events of a log one after the other, with what the options of wanted.h choose.
+ * reading.h - reads the events of a log one after the other, with the options of wanted.h.
  *
- * What is not wanted is handed out, too, and marked: losses concern every type. An event's ordinal
- * is the same whenever the log is read with the same options.
+ * Events that the options exclude are returned as well, with is_wanted false, because losses
+ * concern every type. An event has the same ordinal whenever the log is read with the same options.
  */
 #ifndef POSIXTRACE_CHOOSE_READING_H
 #define POSIXTRACE_CHOOSE_READING_H
@@ -17,28 +17,40 @@ struct reading {
 	struct wanted *wanted;
 	struct posix_trace_event_np event;
 	const struct log_type *type;
-	bool is_wanted;
-	uint64_t ordinal;      /* of this event, from 1 on */
-	uint64_t taken;        /* events that were wanted */
-	int64_t first_ns, last_ns; /* of those */
-	bool skipped;          /* a damaged part was seen */
+	bool is_wanted;        /* the options choose this event */
+	uint64_t ordinal;      /* number of this event, from 1 */
+	uint64_t taken;        /* number of chosen events so far */
+	int64_t first_ns, last_ns; /* times of the oldest and youngest of those */
+	bool skipped;          /* the reader skipped a damaged part */
 	struct durations durations;
 	struct meter meter;
 };
 
-/* Opens the log for these options. TOOL_OK, or it has said why not; then nothing is open. */
+/*
+ * Opens the log and applies the options to it. Returns TOOL_OK, or another status after it printed
+ * the error; nothing is open then.
+ */
 int reading_open(struct logfile *log, const char *path, struct wanted *wanted);
 
-/* At the log's first event, or at the first that can be wanted. 0 or an error number. */
+/*
+ * Moves to the log's first event, or to the first that can be chosen. Returns 0 or an error number.
+ * The caller calls reading_end() in both cases.
+ */
 int reading_begin(struct reading *reading, struct logfile *log, struct wanted *wanted);
 
-/* The next event. False: there is none; *err is 0 or an error number. */
+/*
+ * Reads the next event. Returns false at the end, at the limit and after an error; *err is 0 or an
+ * error number.
+ */
 bool reading_next(struct reading *reading, int *err);
 
-/* After the last event that is asked for. */
+/* Ends the reading; the log remains open. */
 void reading_end(struct reading *reading);
 
-/* What a command that has read the log exits with: TOOL_OK or TOOL_DAMAGED, which it has said. */
+/*
+ * Returns the exit status of a command that has read the log: TOOL_OK, or TOOL_DAMAGED after it
+ * printed a message.
+ */
 int reading_status(const struct reading *reading);
 
 #endif

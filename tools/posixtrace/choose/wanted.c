@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* wanted.c - parses the options that choose events, and decides for each event. */
 #include "choose/wanted.h"
 
 #include <string.h>
@@ -9,8 +10,10 @@
 
 void wanted_init(struct wanted *wanted)
 {
+	/* Zero is the default of every option but the limit and the times. */
 	memset(wanted, 0, sizeof(*wanted));
 	choose_init(&wanted->choose);
+	/* Without --limit the limit is never reached. */
 	wanted->limit = UINT64_MAX;
 }
 
@@ -20,6 +23,7 @@ void wanted_fini(struct wanted *wanted)
 	where_free(wanted->where);
 }
 
+/* Adds a value of --pid or --tid. Several values are alternatives. */
 static bool parse_number(const char *option, const char *text, struct choose_numbers *numbers)
 {
 	if (choose_add_number(numbers, text))
@@ -28,20 +32,23 @@ static bool parse_number(const char *option, const char *text, struct choose_num
 	return false;
 }
 
+/* The tail is kept in memory, hence the limit. */
 static bool parse_tail(struct wanted *wanted, const char *text)
 {
 	uint64_t tail;
 
 	if (!tool_number("--tail", text, &tail))
 		return false;
-	wanted->tail = (size_t)tail;
+	wanted->tail = (size_t)tail; /* checked next */
 	if (tail && tail <= TAIL_MAX)
 		return true;
 	say("--tail %s: not a number from 1 to %d", text, TAIL_MAX);
 	return false;
 }
 
-/* Several are all to be true; so the last one given would be a surprise. */
+/*
+ * Parses --where. Two expressions are refused: a user could expect both to apply, or the last one.
+ */
 static bool parse_where(struct wanted *wanted, const char *text)
 {
 	if (wanted->where) {
@@ -52,8 +59,11 @@ static bool parse_where(struct wanted *wanted, const char *text)
 	return wanted->where != NULL;
 }
 
-/* Of two that are given, the one that is left out would be missed too late. */
-static bool take_time(const char *option, const char *text, const char **time)
+/*
+ * Keeps the text of --begin or --end. A second one is refused; otherwise the user would not notice
+ * that the first has no effect. The text is parsed when --utc is known.
+ */
+static bool keep_time(const char *option, const char *text, const char **time)
 {
 	if (*time)
 		say("%s %s: give one value only; %s was given before", option, text, *time);
@@ -62,7 +72,10 @@ static bool take_time(const char *option, const char *text, const char **time)
 	return *time == text;
 }
 
-/* What is wrong with it, or with all of them together, a pairing of its own finds out. */
+/*
+ * Checks a value of --pair with a pairing made for that purpose, together with the pairs before it,
+ * and keeps it.
+ */
 bool wanted_pair(struct wanted *wanted, const char *text)
 {
 	struct pairing pairing;
@@ -78,6 +91,7 @@ bool wanted_pair(struct wanted *wanted, const char *text)
 	return good;
 }
 
+/* An error of memory in choose_add_name() counts as an invalid value. */
 bool wanted_option(struct wanted *wanted, int option, const char *value, bool *good)
 {
 	*good = true;
@@ -95,10 +109,10 @@ bool wanted_option(struct wanted *wanted, int option, const char *value, bool *g
 		*good = parse_number("--tid", value, &wanted->choose.tid);
 		return true;
 	case WANTED_BEGIN:
-		*good = take_time("--begin", value, &wanted->begin_text);
+		*good = keep_time("--begin", value, &wanted->begin_text);
 		return true;
 	case WANTED_END:
-		*good = take_time("--end", value, &wanted->end_text);
+		*good = keep_time("--end", value, &wanted->end_text);
 		return true;
 	case WANTED_WHERE:
 		*good = parse_where(wanted, value);
@@ -138,6 +152,7 @@ bool wanted_ready(struct wanted *wanted, bool utc)
 
 void wanted_begin(struct wanted *wanted, int64_t first_ns, int64_t last_ns)
 {
+	/* The other bounds depend on the log: a command calls this for each log. */
 	wanted->choose.begin_ns = bound_at(&wanted->begin, first_ns, last_ns, INT64_MIN);
 	wanted->choose.end_ns = bound_at(&wanted->end, first_ns, last_ns, INT64_MAX);
 }
@@ -148,6 +163,7 @@ bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *even
 	struct where_event asked;
 	enum where_answer answer;
 
+	/* The cheap tests come first. */
 	if (!choose_event(&wanted->choose, event))
 		return false;
 	if (!wanted->where)
@@ -161,6 +177,10 @@ bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *even
 		.data = event->data, .data_len = event->data_len,
 		.has_duration = durations->on && durations->has, .duration_ns = durations->ns,
 	};
+	/*
+	 * An event that begins a span has no duration yet. A caller that can discard it later gets
+	 * it.
+	 */
 	answer = where_ask(wanted->where, &asked);
 	return answer == WHERE_YES || (answer == WHERE_UNKNOWN && durations->on &&
 				       durations->keeps_begins && durations->is_begin);

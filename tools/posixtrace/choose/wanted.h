@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * wanted.h - the options by which dump and report choose events, and the choice.
- */
+/* wanted.h - the options by which commands choose events, and the choice. */
 #ifndef POSIXTRACE_CHOOSE_WANTED_H
 #define POSIXTRACE_CHOOSE_WANTED_H
 
@@ -11,23 +9,24 @@
 #include "choose/where.h"
 
 /*
- * An event whose writer was held up stands after younger ones. So the first event past --end does
- * not end the reading. Logs know where nothing else follows; of other formats, an event this much
- * past it ends it, or a large trace's first second would take as long as all of it.
+ * A writer that was suspended in a trace point delivers its event behind younger ones, so the first
+ * event after --end does not end the reading. A log's index shows where no earlier event follows.
+ * In other formats the reading ends at an event that is later than --end by this time; otherwise
+ * the first second of a large trace would take as long as the whole trace.
  */
 #define WANTED_LATE_NS INT64_C(1000000000)
 
 struct wanted {
-	struct choose choose;   /* its times are those of the log at hand: see wanted_begin() */
+	struct choose choose;   /* its times are those of the current log: see wanted_begin() */
 	const char *begin_text, *end_text;
 	struct bound begin, end;
-	struct where *where;    /* NULL: all */
+	struct where *where;    /* NULL: all events */
 	uint64_t limit;
-	size_t tail;            /* 0: none */
-	const char *pair[PAIRING_PAIRS]; /* for durations */
+	size_t tail;            /* 0: no tail */
+	const char *pair[PAIRING_PAIRS]; /* values of --pair; not owned */
 	size_t pairs;
-	bool asks_duration;     /* something beside the expression does */
-	bool pair_given;        /* by the option of dump and report, where it serves nothing else */
+	bool asks_duration;     /* not only the expression needs durations */
+	bool pair_given;        /* --pair was given to a command that needs it for durations only */
 };
 
 enum { /* values of the options */
@@ -42,7 +41,7 @@ enum { /* values of the options */
 	WANTED_LAST
 };
 
-/* Of an array of struct option: those that make sense where events are counted, and all. */
+/* Rows of an array of struct option: those for commands that count events, and all. */
 #define WANTED_CHOICE_OPTIONS \
 	{ "event", required_argument, NULL, 'e' }, \
 	{ "exclude", required_argument, NULL, 'x' }, \
@@ -83,16 +82,22 @@ enum { /* values of the options */
 void wanted_init(struct wanted *wanted);
 void wanted_fini(struct wanted *wanted);
 
-/* Whether the option is one of ours; false for *good: it has been said what is wrong. */
+/*
+ * Returns true if the option is one of this list. *good is false if its value is invalid; the error
+ * was printed.
+ */
 bool wanted_option(struct wanted *wanted, int option, const char *value, bool *good);
 
-/* When all options were seen. utc: a time without a zone is in UTC. False: it has been said. */
+/*
+ * Completes the options after the last one. With utc a time without a zone is in UTC. Returns false
+ * after it printed an error.
+ */
 bool wanted_ready(struct wanted *wanted, bool utc);
 
-/* For a log that begins and ends at these times. */
+/* Computes the bounds for a log that begins and ends at these times. */
 void wanted_begin(struct wanted *wanted, int64_t first_ns, int64_t last_ns);
 
-/* No event from this one on is wanted. */
+/* Returns true if neither this event nor a later one can be chosen. */
 static inline bool wanted_is_past(const struct wanted *wanted, int64_t time_ns)
 {
 	int64_t last_ns;
@@ -102,17 +107,21 @@ static inline bool wanted_is_past(const struct wanted *wanted, int64_t time_ns)
 	       time_ns > last_ns;
 }
 
-/* Whether it matters how long what events tell of took. */
+/* Returns true if the choice or the command depends on durations. */
 static inline bool wanted_asks_duration(const struct wanted *wanted)
 {
 	return wanted->asks_duration || (wanted->where && where_asks_duration(wanted->where));
 }
 
-/* A value of --pair, which the command takes itself. False: it has been said what is wrong. */
+/*
+ * Adds a value of --pair, for commands that parse this option themselves. Returns false after it
+ * printed an error.
+ */
 bool wanted_pair(struct wanted *wanted, const char *text);
 
 /*
- * Of a type that choose_type() took. address and thread are those of event->info; durations saw it.
+ * Returns true if the options choose the event. Its type must be chosen already by choose_type(),
+ * and durations must have seen the event. schema may be NULL.
  */
 bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *event, const char *name,
 		  const struct posix_trace_schema_np *schema, const struct durations *durations);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * where.c - evaluates an expression of --where for an event. The tree has a bounded depth
+ * (where_parse.c), so the recursion is bounded as well. Integers have 128 bits, which hold signed
+ * and unsigned 64-bit fields without a special case.
+ */
 #include "choose/where.h"
 
 #include <fnmatch.h>
@@ -10,11 +15,11 @@
 
 struct value {
 	enum { UNKNOWN, NUMBER, REAL, TEXT } kind;
-	__int128 number;
+	__int128 number_value;
 	double real;
-	const char *text;
+	const char *text_value;
 	size_t len;
-	const char *label;   /* what a number is called; NULL: nothing */
+	const char *label;   /* the name of a number's value; NULL: none */
 	bool is_char;
 };
 
@@ -24,7 +29,8 @@ struct asking {
 	const struct where_place *place;
 };
 
-static struct value ask(const struct asking *asking, unsigned node);
+/* Evaluates the node with this number. */
+static struct value evaluate(const struct asking *asking, unsigned node);
 
 static struct value number(__int128 n)
 {
@@ -43,6 +49,10 @@ static struct value unknown(void)
 
 /* ------------------------------------------------------------------ fields */
 
+/*
+ * Returns the index of the field in the schema, -1 if it has none. A schema has few enough fields
+ * for a signed char.
+ */
 static signed char field_of(const struct posix_trace_schema_np *schema, const char *name)
 {
 	for (unsigned i = 0; schema && i < schema->fields; i++)
@@ -51,6 +61,11 @@ static signed char field_of(const struct posix_trace_schema_np *schema, const ch
 	return -1;
 }
 
+/*
+ * Returns the indices of all fields of the expression in a schema. A direct-mapped cache saves the
+ * comparison of names: most logs have far fewer schemas than places, and a collision costs only
+ * time.
+ */
 static const struct where_place *place_of(struct where *where,
 					  const struct posix_trace_schema_np *schema)
 {
@@ -73,6 +88,10 @@ void where_learn(struct where *where, const struct posix_trace_schema_np *schema
 	}
 }
 
+/*
+ * Returns the name of a number's value: that of an error number (also of a negative one), or the
+ * one in the schema; NULL if there is none.
+ */
 static const char *label_of(const struct posix_trace_value_np *value)
 {
 	if (value->field->type == POSIX_TRACE_TYPE_ERRNO_NP)
@@ -80,11 +99,12 @@ static const char *label_of(const struct posix_trace_value_np *value)
 	return posix_trace_value_name_np(value);
 }
 
-static struct value duration(const struct where_event *event)
+static struct value duration_value(const struct where_event *event)
 {
 	return event->has_duration ? number(event->duration_ns) : unknown();
 }
 
+/* The name duration has a meaning even if no schema has it. */
 static bool is_duration(const struct where_name *name)
 {
 	return !strcmp(name->name, WHERE_DURATION_NAME);
@@ -97,10 +117,12 @@ static struct value field_value(const struct asking *asking, const struct where_
 	struct value value = { .kind = NUMBER };
 	int field;
 
+	/* The event's own field named duration precedes the duration of its span. */
 	field = event->schema ? asking->place->field[node->field] : -1;
 	if (field < 0)
-		return is_duration(&asking->where->field[node->field]) ? duration(event)
+		return is_duration(&asking->where->field[node->field]) ? duration_value(event)
 								       : unknown();
+	/* Short payloads lack the last fields. */
 	if (!posix_trace_field_get_np(event->schema, (unsigned)field, node->index, event->data,
 				      event->data_len, event->flags, &got))
 		return unknown();
@@ -133,6 +155,10 @@ static bool is_number(const struct value *value)
 	return value->kind == NUMBER || value->kind == REAL;
 }
 
+/*
+ * IEEE arithmetic: a division by zero is infinite, not unknown. Remainder and bits have no meaning
+ * for reals.
+ */
 static struct value calculate_real(enum where_op op, double a, double b)
 {
 	struct value value = { .kind = REAL };
@@ -155,6 +181,7 @@ static struct value calculate_real(enum where_op op, double a, double b)
 	}
 }
 
+/* An overflow or a division by zero makes the result unknown. */
 static struct value calculate(enum where_op op, const struct value *a, const struct value *b)
 {
 	__int128 n;
@@ -173,7 +200,10 @@ static struct value calculate(enum where_op op, const struct value *a, const str
 	case WHERE_BITS:
 		return number(a->number & b->number);
 	default:
-		/* By -1 the least number has no result, and needs no division. */
+		/*
+		 * The least number divided by -1 overflows, and the processor would trap. -1 needs
+		 * no division.
+		 */
 		if (!b->number)
 			return unknown();
 		if (b->number == -1)
@@ -184,7 +214,10 @@ static struct value calculate(enum where_op op, const struct value *a, const str
 	}
 }
 
-/* What a number is called, where it meets a text. */
+/*
+ * Returns the label of a number if the other operand is a text, so that op == "write" works. A
+ * field of type char counts as a text of one byte.
+ */
 static struct value as_text(const struct value *value, const struct value *other, char *character)
 {
 	if (value->kind != NUMBER || other->kind != TEXT)
@@ -197,12 +230,16 @@ static struct value as_text(const struct value *value, const struct value *other
 	return text(character, 1);
 }
 
-/* Less than 0, 0 or more. False: the two cannot be compared. */
+/*
+ * Compares two values; *order is less than 0, 0 or greater. Returns false if they cannot be
+ * compared.
+ */
 static bool compare(const struct value *x, const struct value *y, int *order)
 {
 	char c[2];
 	struct value a = as_text(x, y, &c[0]), b = as_text(y, x, &c[1]);
 
+	/* Texts compare byte by byte, as they may contain NULs; a prefix is less. */
 	if (a.kind == TEXT && b.kind == TEXT) {
 		*order = memcmp(a.text, b.text, a.len < b.len ? a.len : b.len);
 		if (!*order)
@@ -215,13 +252,14 @@ static bool compare(const struct value *x, const struct value *y, int *order)
 		*order = a.number < b.number ? -1 : a.number > b.number;
 		return true;
 	}
+	/* NaN is neither less, equal nor greater. */
 	if (isnan(real_of(&a)) || isnan(real_of(&b)))
 		return false;
 	*order = real_of(&a) < real_of(&b) ? -1 : real_of(&a) > real_of(&b);
 	return true;
 }
 
-static struct value compared(enum where_op op, const struct value *a, const struct value *b)
+static struct value compare_values(enum where_op op, const struct value *a, const struct value *b)
 {
 	int order;
 
@@ -244,9 +282,10 @@ static struct value compared(enum where_op op, const struct value *a, const stru
 }
 
 /*
- * Texts of events may have NULs and no end: fnmatch() needs a copy, of as much as names are long.
+ * Matches a shell pattern. fnmatch() needs a NUL at the end and none before it, while the text of
+ * an event may have any bytes. A copy of limited length is matched; names and paths are shorter.
  */
-static struct value matched(const struct value *value, const struct value *pattern, bool wanted)
+static struct value match_value(const struct value *value, const struct value *pattern, bool wanted)
 {
 	char copy[4096], c;
 	struct value a = as_text(value, pattern, &c);
@@ -274,23 +313,24 @@ static int truth(const struct value *value)
 	}
 }
 
-/* What is unknown does not matter where the other side decides. */
-static struct value both_or_one(const struct asking *asking, const struct where_node *node)
+/* Evaluates && and ||. An unknown operand has no effect if the other one decides. */
+static struct value evaluate_logical(const struct asking *asking, const struct where_node *node)
 {
 	int deciding = node->op == WHERE_OR;
-	struct value value = ask(asking, node->a);
+	struct value value = evaluate(asking, node->a);
 	int a = truth(&value), b;
 
 	if (a == deciding)
 		return number(deciding);
-	value = ask(asking, node->b);
+	value = evaluate(asking, node->b);
 	b = truth(&value);
 	if (b == deciding)
 		return number(deciding);
 	return a < 0 || b < 0 ? unknown() : number(!deciding);
 }
 
-static struct value fact(const struct where_event *event, enum where_op op)
+/* The values that every event has. */
+static struct value fact_value(const struct where_event *event, enum where_op op)
 {
 	switch (op) {
 	case WHERE_NAME:
@@ -304,15 +344,16 @@ static struct value fact(const struct where_event *event, enum where_op op)
 	case WHERE_LEN:
 		return number(event->data_len);
 	case WHERE_DURATION:
-		return duration(event);
+		return duration_value(event);
 	default:
 		return number(event->address);
 	}
 }
 
-static struct value of_one(const struct asking *asking, const struct where_node *node)
+/* Evaluates ! and unary minus. A negated number has no label any more. */
+static struct value evaluate_unary(const struct asking *asking, const struct where_node *node)
 {
-	struct value value = ask(asking, node->a);
+	struct value value = evaluate(asking, node->a);
 	int is_true = truth(&value);
 
 	if (node->op == WHERE_NOT)
@@ -326,7 +367,7 @@ static struct value of_one(const struct asking *asking, const struct where_node 
 	return value;
 }
 
-static struct value ask(const struct asking *asking, unsigned index)
+static struct value evaluate(const struct asking *asking, unsigned index)
 {
 	const struct where_node *node = &asking->where->node[index];
 	struct value a, b;
@@ -334,10 +375,10 @@ static struct value ask(const struct asking *asking, unsigned index)
 	switch (node->op) {
 	case WHERE_OR:
 	case WHERE_AND:
-		return both_or_one(asking, node);
+		return evaluate_logical(asking, node);
 	case WHERE_NOT:
 	case WHERE_NEGATE:
-		return of_one(asking, node);
+		return evaluate_unary(asking, node);
 	case WHERE_NUMBER:
 		return number(node->number);
 	case WHERE_REAL:
@@ -353,23 +394,25 @@ static struct value ask(const struct asking *asking, unsigned index)
 	case WHERE_LEN:
 	case WHERE_ADDRESS:
 	case WHERE_DURATION:
-		return fact(asking->event, node->op);
+		return fact_value(asking->event, node->op);
 	default:
 		break;
 	}
-	a = ask(asking, node->a);
-	b = ask(asking, node->b);
+	a = evaluate(asking, node->a);
+	b = evaluate(asking, node->b);
+	/* The order of enum where_op separates arithmetic, matches and comparisons. */
 	if (node->op >= WHERE_ADD)
 		return calculate(node->op, &a, &b);
 	if (node->op >= WHERE_MATCH)
-		return matched(&a, &b, node->op == WHERE_MATCH);
-	return compared(node->op, &a, &b);
+		return match_value(&a, &b, node->op == WHERE_MATCH);
+	return compare_values(node->op, &a, &b);
 }
 
 enum where_answer where_ask(struct where *where, const struct where_event *event)
 {
+	/* A NULL schema is cached like any other: it has no fields. */
 	struct asking asking = { where, event, place_of(where, event->schema) };
-	struct value value = ask(&asking, where->root);
+	struct value value = evaluate(&asking, where->root);
 
 	return (enum where_answer)truth(&value);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * where.h - which events are wanted, as an expression over the fields of their schemas.
+ * where.h - chooses events by an expression over the fields of their schemas.
  *
- *	fd == 3 && duration > 1ms || op == "write" && !(event.pid == 7)
+ * fd == 3 && duration > 1ms || op == "write" && !(event.pid == 7)
  *
- * || && ! == != < <= > >= + - * / % & and parentheses as in C; ~ and !~ match a shell pattern.
- * Names are of fields, NAME[2] of an element; event.name event.pid event.tid event.time event.len
- * event.address are known of every event, event.duration of some; duration is that, unless the
- * event has a field of that name. Numbers may be of ns, us, ms, s, or of K, M, G; text stands in
- * quotes.
- * Text is also compared with what a field's value is called.
+ * The operators || && ! == != < <= > >= + - * / % & and parentheses have the meaning of C; ~ and !~
+ * match a shell pattern. A name is that of a field, NAME[2] that of an array's element. event.name
+ * event.pid event.tid event.time event.len event.address exist in every event, event.duration in
+ * some. duration is the same, unless the event has a field of this name. Numbers may have a unit:
+ * ns, us, ms, s, or K, M, G. Texts are quoted. A text is also compared with the name of a field's
+ * value.
  *
- * What an event does not have is unknown: so is what is calculated with it or compared with it, and
- * an event is wanted only for what is known to be true.
+ * A value that an event lacks is unknown, and so is each result computed from it. An event is
+ * chosen only if the expression is known to be true.
  */
 #ifndef POSIXTRACE_CHOOSE_WHERE_H
 #define POSIXTRACE_CHOOSE_WHERE_H
@@ -37,27 +37,40 @@ struct where_event {
 	uint64_t duration_ns;
 };
 
-/* NULL: it is none, or there is no memory; that has been said, with a caret below what is wrong. */
+/*
+ * Parses an expression. Returns NULL after it printed the error, with a caret below its place.
+ * option is the prefix of the message. The expression has one user at a time, because it caches
+ * schemas.
+ */
 struct where *where_parse(const char *option, const char *text);
 /*
- * The same of a text in a file, as it stands there behind a quote, with backslashes: what is wrong
- * is told with the place, such as rules:7, and the column of each word; column is that of the text.
+ * Does the same for a text in a file. raw is the text as written there behind a quote, with its
+ * backslashes. Messages then begin with the place, such as rules:7, and the column in the file;
+ * column is that of the text.
  */
 struct where *where_parse_at(const char *place, size_t column, const char *raw, const char *text);
+/* Frees the expression; where may be NULL. */
 void where_free(struct where *where);
 
-/* A schema must stay where it is as long as the expression is asked about its events. */
+/*
+ * Evaluates the expression for an event. The schema must keep its address while the expression is
+ * used, since its address is the key of the cache.
+ */
 enum where_answer { WHERE_UNKNOWN = -1, WHERE_NO, WHERE_YES };
 enum where_answer where_ask(struct where *where, const struct where_event *event);
+/* Returns true if the expression is known to be true for the event. */
 bool where_holds(struct where *where, const struct where_event *event);
 
-/* Whether it matters how long what an event tells of took; and that some events tell. */
+/*
+ * where_asks_duration() returns true if the expression contains durations. where_know_duration()
+ * declares that some events have one.
+ */
 bool where_asks_duration(const struct where *where);
 void where_know_duration(struct where *where);
 
 /*
- * Marks the fields that this schema has. When it was asked of all schemas, where_say_unknown() is
- * true and has said so if one of the expression's names is in none of them.
+ * where_learn() marks the names that are fields of this schema. After it was called for all
+ * schemas, where_say_unknown() returns true if no schema has one of the names, and prints which.
  */
 void where_learn(struct where *where, const struct posix_trace_schema_np *schema);
 bool where_say_unknown(const struct where *where);

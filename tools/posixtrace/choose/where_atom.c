@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* where_atom.c - what an expression is about: numbers, texts, fields, facts. */
+/*
+ * where_atom.c - parses the operands of an expression: numbers, texts, fields and properties of
+ * events. Prints errors with their place.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +10,10 @@
 #include "base/say.h"
 #include "choose/where_part.h"
 
-/* A backslash before a byte is not in the text. */
+/*
+ * Returns the column in the file of an offset in the text. A backslash that protects a byte is in
+ * the file only.
+ */
 static size_t column_of(const struct where *where, size_t at)
 {
 	size_t raw = 0;
@@ -17,14 +23,16 @@ static size_t column_of(const struct where *where, size_t at)
 	return where->column + raw;
 }
 
+/* The text is shown from 60 bytes before the error on, so that the caret stays on the screen. */
 bool where_wrong(const struct where *where, size_t at, size_t len, const char *reason)
 {
 	char marks[128];
-	size_t first = at > 60 ? at - 60 : 0; /* of what is shown of a long text */
+	size_t first = at > 60 ? at - 60 : 0; /* where the shown part of a long text begins */
 	size_t used = at - first;
 
 	memset(marks, ' ', used);
 	marks[used++] = '^';
+	/* The marks end with the buffer, so an error in a long name is marked in part. */
 	for (; len > 1 && used < sizeof(marks) - 1; len--)
 		marks[used++] = '~';
 	marks[used] = '\0';
@@ -42,11 +50,13 @@ bool where_wrong_here(const struct where_reader *reader, const char *reason)
 	return where_wrong(reader->where, (size_t)(reader->p - reader->where->text), 1, reason);
 }
 
+/* The parser's functions return at once after NULL or false, so one error is printed. */
 struct where_node *where_add(struct where_reader *reader, enum where_op op, unsigned *node)
 {
 	struct where *where = reader->where;
 	struct where_node *added;
 
+	/* The fixed size bounds the memory and the time for each event. */
 	if (where->nodes == WHERE_NODES) {
 		where_wrong_here(reader, "this is too long");
 		return NULL;
@@ -63,6 +73,7 @@ bool where_is_name_byte(char c, bool first)
 	       (!first && c >= '0' && c <= '9');
 }
 
+/* Returns the length of the name at p, 0 if there is none. */
 static size_t name_len(const char *p)
 {
 	size_t len = 0;
@@ -80,7 +91,8 @@ static const struct {
 	{ "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 },
 };
 
-static bool unit(struct where_reader *reader, int64_t *factor)
+/* Parses an optional unit; without one the factor is 1. */
+static bool parse_unit(struct where_reader *reader, int64_t *factor)
 {
 	size_t len = name_len(reader->p);
 
@@ -88,6 +100,7 @@ static bool unit(struct where_reader *reader, int64_t *factor)
 	if (!len)
 		return true;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		/* The whole word must match: "m" is no unit, although "ms" is. */
 		if (strlen(units[i].name) == len && !strncmp(units[i].name, reader->p, len)) {
 			*factor = units[i].factor;
 			reader->p += len;
@@ -98,7 +111,8 @@ static bool unit(struct where_reader *reader, int64_t *factor)
 		     "the units are ns us ms s and K M G");
 }
 
-static bool real_number(struct where_reader *reader, const char *begin, unsigned *node)
+/* A number with a decimal point. strtoull() has found its integer part. */
+static bool parse_real(struct where_reader *reader, const char *begin, unsigned *node)
 {
 	struct where_node *added;
 	char *end;
@@ -106,15 +120,17 @@ static bool real_number(struct where_reader *reader, const char *begin, unsigned
 	int64_t factor;
 
 	reader->p = end;
-	if (!unit(reader, &factor))
+	if (!parse_unit(reader, &factor))
 		return false;
 	added = where_add(reader, WHERE_REAL, node);
 	if (!added)
 		return false;
+	/* 1.5ms is 1500000: all times are in nanoseconds. */
 	added->real = value * (double)factor;
 	return true;
 }
 
+/* Parses an integer or, if a point and a digit follow, a real. */
 bool where_number(struct where_reader *reader, unsigned *node)
 {
 	const char *begin = reader->p;
@@ -124,30 +140,38 @@ bool where_number(struct where_reader *reader, unsigned *node)
 	char *end;
 
 	errno = 0;
+	/*
+	 * Base 0 accepts 0x and octal numbers as C does. The caller has seen a digit, so there is
+	 * no sign.
+	 */
 	value = strtoull(begin, &end, 0);
 	if (*end == '.' && end[1] >= '0' && end[1] <= '9')
-		return real_number(reader, begin, node);
+		return parse_real(reader, begin, node);
 	reader->p = end;
 	if (errno)
 		return where_wrong(reader->where, (size_t)(begin - reader->where->text),
 			     (size_t)(end - begin), "a number of more than 64 bits");
-	if (!unit(reader, &factor))
+	if (!parse_unit(reader, &factor))
 		return false;
 	added = where_add(reader, WHERE_NUMBER, node);
 	if (!added)
 		return false;
+	/* 64 bits times a unit fit into 128. */
 	added->number = (__int128)value * factor;
 	return true;
 }
 
+/* Parses a quoted text. A backslash protects the byte that follows, whatever it is. */
 bool where_text(struct where_reader *reader, unsigned *node)
 {
 	char quote = *reader->p;
 	const char *p = reader->p + 1;
+	/* The node is added first: the tree then owns the text, also after an error. */
 	struct where_node *added = where_add(reader, WHERE_TEXT, node);
 
 	if (!added)
 		return false;
+	/* The rest of the expression is an upper bound for the length. */
 	added->text = malloc(strlen(p) + 1);
 	if (!added->text)
 		return where_wrong_here(reader, strerror(ENOMEM));
@@ -163,6 +187,7 @@ bool where_text(struct where_reader *reader, unsigned *node)
 	return true;
 }
 
+/* Parses event.NAME. reader->p is at "event.". */
 bool where_fact(struct where_reader *reader, unsigned *node)
 {
 	static const struct {
@@ -193,6 +218,10 @@ static bool is_duration(const struct where_name *name)
 	return !strcmp(name->name, WHERE_DURATION_NAME);
 }
 
+/*
+ * Returns the number of a field name in the expression; equal names share one. The check against
+ * the log's schemas follows later, so the position is stored for its message.
+ */
 static bool field_number(struct where_reader *reader, const char *name, size_t len,
 			 unsigned *number)
 {
@@ -209,12 +238,14 @@ static bool field_number(struct where_reader *reader, const char *name, size_t l
 	where->field[where->fields].at = (size_t)(name - where->text);
 	where->field[where->fields].len = len;
 	memcpy(where->field[where->fields].name, name, len);
+	/* where_learn() offers the names of the schemas' fields later. */
 	nearest_begin(&where->field[where->fields].nearest, where->field[where->fields].name);
 	where->asks_duration |= is_duration(&where->field[where->fields++]);
 	return true;
 }
 
-static bool element(struct where_reader *reader, unsigned *index)
+/* Parses an optional [INDEX] behind a field. The greatest index is that of the schema format. */
+static bool parse_index(struct where_reader *reader, unsigned *index)
 {
 	char *end;
 	unsigned long value;
@@ -223,6 +254,7 @@ static bool element(struct where_reader *reader, unsigned *index)
 	if (*reader->p != '[')
 		return true;
 	reader->p++;
+	/* strtoul() would accept a sign and blanks. */
 	if (*reader->p < '0' || *reader->p > '9')
 		return where_wrong_here(reader, "the number of an element was expected");
 	value = strtoul(reader->p, &end, 10);
@@ -233,6 +265,7 @@ static bool element(struct where_reader *reader, unsigned *index)
 	return true;
 }
 
+/* Parses NAME or NAME[INDEX]. */
 bool where_field(struct where_reader *reader, unsigned *node)
 {
 	const char *name = reader->p;
@@ -243,7 +276,7 @@ bool where_field(struct where_reader *reader, unsigned *node)
 	if (!field_number(reader, name, len, &number))
 		return false;
 	reader->p += len;
-	if (!element(reader, &index))
+	if (!parse_index(reader, &index))
 		return false;
 	added = where_add(reader, WHERE_FIELD, node);
 	if (!added)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* where_parse.c - the expression into nodes. */
+/*
+ * where_parse.c - a recursive descent parser: one function for each level of precedence. The depth
+ * is limited, since the text is the user's and each level costs stack.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,22 +13,26 @@
 
 static bool parse_or(struct where_reader *reader, unsigned *node);
 
-static void blanks(struct where_reader *reader)
+/* Skips white space. */
+static void skip_blanks(struct where_reader *reader)
 {
 	while (*reader->p == ' ' || *reader->p == '\t' || *reader->p == '\n')
 		reader->p++;
 }
 
-/* One of the operators in list, which are tried in their order; -1: none. */
-static int operator(struct where_reader *reader, const char *const *list)
+/*
+ * Parses one of the operators in list, which are tried in order, so that longer ones come first.
+ * Returns its index, -1 if there is none.
+ */
+static int parse_operator(struct where_reader *reader, const char *const *list)
 {
-	blanks(reader);
+	skip_blanks(reader);
 	for (int i = 0; list[i]; i++) {
 		size_t len = strlen(list[i]);
 
 		if (strncmp(reader->p, list[i], len) != 0)
 			continue;
-		/* && is no &, and != no ! */
+		/* A single & or ! must not be the beginning of && or of != and !~. */
 		if (len == 1 && ((*list[i] == '&' && reader->p[1] == '&') ||
 				 (*list[i] == '!' && (reader->p[1] == '=' || reader->p[1] == '~'))))
 			continue;
@@ -35,6 +42,7 @@ static int operator(struct where_reader *reader, const char *const *list)
 	return -1;
 }
 
+/* Adds a node with two operands. A unary operator leaves b at 0. */
 static bool add_operation(struct where_reader *reader, enum where_op op, unsigned a, unsigned b,
 			  unsigned *node)
 {
@@ -47,17 +55,18 @@ static bool add_operation(struct where_reader *reader, enum where_op op, unsigne
 	return true;
 }
 
-static bool atom(struct where_reader *reader, unsigned *node)
+/* Parses an operand, or an expression in parentheses. */
+static bool parse_atom(struct where_reader *reader, unsigned *node)
 {
 	char c;
 
-	blanks(reader);
+	skip_blanks(reader);
 	c = *reader->p;
 	if (c == '(') {
 		reader->p++;
 		if (!parse_or(reader, node))
 			return false;
-		blanks(reader);
+		skip_blanks(reader);
 		if (*reader->p != ')')
 			return where_wrong_here(reader, "a ) was expected");
 		reader->p++;
@@ -75,35 +84,43 @@ static bool atom(struct where_reader *reader, unsigned *node)
 }
 
 /*
- * ------------------------------------------------------------------ operators, from the tightest
+ * ------------------------------------------------------------------ operators, the tightest first
  */
 
-static bool sign(struct where_reader *reader, unsigned *node)
+/* Parses unary operators. They nest, so the depth is checked here, too. */
+static bool parse_unary(struct where_reader *reader, unsigned *node)
 {
 	static const char *const list[] = { "-", "!", NULL };
-	int which = operator(reader, list);
+	int which = parse_operator(reader, list);
 	unsigned of;
 	bool good;
 
 	if (which < 0)
-		return atom(reader, node);
+		return parse_atom(reader, node);
 	if (reader->depth == WHERE_DEPTH)
 		return where_wrong_here(reader, "this is nested too deep");
 	reader->depth++;
-	good = sign(reader, &of) &&
+	/*
+	 * The operand of ! is a unary expression: ! a == b negates a, so ! needs parentheses for a
+	 * comparison.
+	 */
+	good = parse_unary(reader, &of) &&
 	       add_operation(reader, which ? WHERE_NOT : WHERE_NEGATE, of, 0, node);
 	reader->depth--;
 	return good;
 }
 
-static bool chain(struct where_reader *reader, const char *const *list, const enum where_op *op,
-		  bool (*operand)(struct where_reader *reader, unsigned *node), unsigned *node)
+/* Parses operands joined by operators of one level, from left to right. */
+static bool parse_chain(struct where_reader *reader, const char *const *list,
+			const enum where_op *op,
+			bool (*operand)(struct where_reader *reader, unsigned *node),
+			unsigned *node)
 {
 	int which;
 
 	if (!operand(reader, node))
 		return false;
-	while ((which = operator(reader, list)) >= 0) {
+	while ((which = parse_operator(reader, list)) >= 0) {
 		unsigned a = *node, b;
 
 		if (!operand(reader, &b) || !add_operation(reader, op[which], a, b, node))
@@ -112,23 +129,28 @@ static bool chain(struct where_reader *reader, const char *const *list, const en
 	return true;
 }
 
-static bool product(struct where_reader *reader, unsigned *node)
+/*
+ * The bit operator & has the precedence of * and not its low one in C, so that flags & 4 == 4 means
+ * what it seems to mean.
+ */
+static bool parse_product(struct where_reader *reader, unsigned *node)
 {
 	static const char *const list[] = { "*", "/", "%", "&", NULL };
 	static const enum where_op op[] = { WHERE_MULTIPLY, WHERE_DIVIDE, WHERE_REST, WHERE_BITS };
 
-	return chain(reader, list, op, sign, node);
+	return parse_chain(reader, list, op, parse_unary, node);
 }
 
-static bool sum(struct where_reader *reader, unsigned *node)
+static bool parse_sum(struct where_reader *reader, unsigned *node)
 {
 	static const char *const list[] = { "+", "-", NULL };
 	static const enum where_op op[] = { WHERE_ADD, WHERE_SUBTRACT };
 
-	return chain(reader, list, op, product, node);
+	return parse_chain(reader, list, op, parse_product, node);
 }
 
-static bool comparison(struct where_reader *reader, unsigned *node)
+/* Parses one comparison at most. */
+static bool parse_comparison(struct where_reader *reader, unsigned *node)
 {
 	static const char *const list[] = { "==", "!=", "<=", ">=", "<", ">", "!~", "~", NULL };
 	static const enum where_op op[] = { WHERE_EQUAL, WHERE_UNEQUAL, WHERE_AT_MOST,
@@ -138,32 +160,34 @@ static bool comparison(struct where_reader *reader, unsigned *node)
 	unsigned a, b;
 	int which;
 
-	if (!sum(reader, node))
+	if (!parse_sum(reader, node))
 		return false;
-	which = operator(reader, list);
+	which = parse_operator(reader, list);
 	if (which < 0)
 		return true;
 	a = *node;
-	if (!sum(reader, &b) || !add_operation(reader, op[which], a, b, node))
+	if (!parse_sum(reader, &b) || !add_operation(reader, op[which], a, b, node))
 		return false;
+	/* A pattern is a constant: match_value() relies on its NUL. */
 	if ((op[which] == WHERE_MATCH || op[which] == WHERE_NO_MATCH) &&
 	    reader->where->node[b].op != WHERE_TEXT)
 		return where_wrong_here(reader, "a pattern in quotes was expected before this");
-	blanks(reader);
+	skip_blanks(reader);
 	behind = reader->p;
-	if (operator(reader, list) < 0)
+	if (parse_operator(reader, list) < 0)
 		return true;
-	/* a < b < c would compare c with 0 or 1. */
+	/* a < b < c would compare c with the truth of a < b, which is never meant. */
 	reader->p = behind;
 	return where_wrong_here(reader, "comparisons need && between them");
 }
 
+/* && binds tighter than ||, as in C. */
 static bool parse_and(struct where_reader *reader, unsigned *node)
 {
 	static const char *const list[] = { "&&", NULL };
 	static const enum where_op op[] = { WHERE_AND };
 
-	return chain(reader, list, op, comparison, node);
+	return parse_chain(reader, list, op, parse_comparison, node);
 }
 
 static bool parse_or(struct where_reader *reader, unsigned *node)
@@ -175,28 +199,32 @@ static bool parse_or(struct where_reader *reader, unsigned *node)
 	if (reader->depth == WHERE_DEPTH)
 		return where_wrong_here(reader, "this is nested too deep");
 	reader->depth++;
-	good = chain(reader, list, op, parse_and, node);
+	good = parse_chain(reader, list, op, parse_and, node);
 	reader->depth--;
 	return good;
 }
 
+/* Parses the whole text and requires that nothing follows. */
 static bool parse_all(struct where_reader *reader)
 {
 	if (!parse_or(reader, &reader->where->root))
 		return false;
-	blanks(reader);
+	skip_blanks(reader);
 	if (!*reader->p)
 		return true;
+	/* The most common mistake gets a message of its own. */
 	if (*reader->p == '=' && reader->p[1] != '=')
 		return where_wrong_here(reader, "equal is ==");
 	return where_wrong_here(reader, "an operator such as == or && was expected");
 }
 
+/* The text of an option is shown as it is, hence no raw text and no column. */
 struct where *where_parse(const char *option, const char *text)
 {
 	return where_parse_at(option, 0, NULL, text);
 }
 
+/* Copies of all texts are kept, because the check of names prints them later. */
 struct where *where_parse_at(const char *option, size_t column, const char *raw, const char *text)
 {
 	struct where *where = calloc(1, sizeof(*where));
@@ -220,6 +248,7 @@ struct where *where_parse_at(const char *option, size_t column, const char *raw,
 	return NULL;
 }
 
+/* The texts of nodes are the only memory that a node owns. */
 void where_free(struct where *where)
 {
 	for (unsigned i = 0; where && i < where->nodes; i++)
@@ -242,6 +271,7 @@ bool where_say_unknown(const struct where *where)
 			continue;
 		snprintf(reason, sizeof(reason), "no event type has a field of this name%s",
 			 nearest_hint(&field->nearest));
+		/* where_wrong() returns false; this function reports an unknown name by true. */
 		return !where_wrong(where, field->at, field->len, reason);
 	}
 	return false;

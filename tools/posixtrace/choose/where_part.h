@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* where_part.h - what where_parse.c makes and where.c asks. */
+/* where_part.h - the tree that where_parse.c builds and where.c evaluates. */
 #ifndef POSIXTRACE_CHOOSE_WHERE_PART_H
 #define POSIXTRACE_CHOOSE_WHERE_PART_H
 
@@ -8,9 +8,9 @@
 
 #define WHERE_NODES  512
 #define WHERE_FIELDS 32
-#define WHERE_DEPTH  64  /* of parentheses and signs within one another */
+#define WHERE_DEPTH  64  /* of nested parentheses and signs */
 #define WHERE_DURATION_NAME "duration"
-#define WHERE_CACHE  256 /* schemas whose fields are remembered */
+#define WHERE_CACHE  256 /* places of the cache of schemas */
 
 enum where_op {
 	WHERE_OR, WHERE_AND, WHERE_NOT,
@@ -24,31 +24,31 @@ enum where_op {
 
 struct where_node {
 	enum where_op op;
-	unsigned a, b;         /* nodes that it works on */
+	unsigned a, b;         /* its operands, as numbers of nodes */
 	__int128 number;
 	double real;
-	char *text;            /* decoded, with a NUL behind it */
+	char *text;            /* without escapes, with a NUL at the end */
 	size_t len;
-	unsigned field, index; /* of where->field; element */
+	unsigned field, index; /* index of where->field; of the array's element */
 };
 
 struct where_name {
-	size_t at, len;        /* in the text */
-	bool known;            /* some schema has it */
-	struct nearest nearest; /* of the fields that schemas have */
+	size_t at, len;        /* position and length in the text */
+	bool known;            /* a schema has it */
+	struct nearest nearest; /* the most similar field of the schemas */
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];
 };
 
-/* Where the fields are in a schema that was met before. */
+/* The fields of the expression in one schema. */
 struct where_place {
 	const struct posix_trace_schema_np *schema;
-	signed char field[WHERE_FIELDS]; /* -1: it does not have it */
+	signed char field[WHERE_FIELDS]; /* index in the schema; -1: none */
 };
 
 struct where {
-	char *option, *text;   /* copies: names are looked up when the log is known */
-	char *raw;             /* as it stands in a file, from this column on; NULL: in none */
-	size_t column;
+	char *option, *text;   /* copies, for messages after the log was opened */
+	char *raw;             /* the text with its backslashes in a file; NULL: not from a file */
+	size_t column;         /* where raw begins in its line */
 	struct where_node node[WHERE_NODES];
 	unsigned nodes, root;
 	struct where_name field[WHERE_FIELDS];
@@ -63,15 +63,26 @@ struct where_reader {
 	unsigned depth;
 };
 
-/* where_atom.c. A new node; NULL: there are too many, and that has been said. */
+/*
+ * In where_atom.c. where_add() makes a node and stores its number in *node. It returns NULL after
+ * it printed that there are too many.
+ */
 struct where_node *where_add(struct where_reader *reader, enum where_op op, unsigned *node);
+/* Returns true if a name may contain the byte, or may begin with it. */
 bool where_is_name_byte(char c, bool first);
+/*
+ * Each parses one operand at reader->p and moves behind it. Returns false after it printed an
+ * error.
+ */
 bool where_number(struct where_reader *reader, unsigned *node);
 bool where_text(struct where_reader *reader, unsigned *node);
 bool where_fact(struct where_reader *reader, unsigned *node);
 bool where_field(struct where_reader *reader, unsigned *node);
 
-/* Says it, with the text and a caret below what is wrong. False. */
+/*
+ * Both print the reason with the text and a caret below the place, and return false. at and len are
+ * in bytes of the text.
+ */
 bool where_wrong(const struct where *where, size_t at, size_t len, const char *reason);
 bool where_wrong_here(const struct where_reader *reader, const char *reason);
 

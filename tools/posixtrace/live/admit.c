@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* admit.c - computes the filter of a live stream from patterns, and sets it when it changes. */
 #include "live/admit.h"
 
 #include <string.h>
 
+/* Events of the stream itself. They report losses and state, so no pattern excludes them. */
 static const trace_event_id_t system_events[] = {
 	POSIX_TRACE_ERROR, POSIX_TRACE_START, POSIX_TRACE_STOP, POSIX_TRACE_FILTER,
 	POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME, POSIX_TRACE_FLUSH_START, POSIX_TRACE_FLUSH_STOP,
@@ -24,9 +26,10 @@ static bool is_plain(const char *glob)
 }
 
 /*
- * False: some are not plain names. A name that the stream has no room for is as if it came later.
+ * Registers the plain names of the list in the stream. Returns true if all names are plain and
+ * registered. A name for which the stream has no room counts as one that arrives later.
  */
-static bool learn(const struct choose_names *names, trace_id_t trid)
+static bool register_names(const struct choose_names *names, trace_id_t trid)
 {
 	trace_event_id_t id;
 	bool all = true;
@@ -38,6 +41,10 @@ static bool learn(const struct choose_names *names, trace_id_t trid)
 	return all;
 }
 
+/*
+ * The filter of types without a name so far: all of the program's types if the names are exact,
+ * else none.
+ */
 static int begin_set(const struct admit *admit, trace_event_set_t *set)
 {
 	int err;
@@ -50,7 +57,8 @@ static int begin_set(const struct admit *admit, trace_event_set_t *set)
 	return err;
 }
 
-static int unwanted(const struct admit *admit, trace_id_t trid, trace_event_set_t *set)
+/* Computes the filter: the types that the stream shall not record. */
+static int compute_filter(const struct admit *admit, trace_id_t trid, trace_event_set_t *set)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	trace_event_id_t id;
@@ -63,6 +71,7 @@ static int unwanted(const struct admit *admit, trace_id_t trid, trace_event_set_
 		err = posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable);
 		if (err || unavailable)
 			break;
+		/* A type without a name cannot be judged yet. */
 		if (is_system(id) || posix_trace_eventid_get_name(trid, id, name))
 			continue;
 		err = choose_type(admit->choose, name) ? posix_trace_eventset_del(id, set) :
@@ -71,8 +80,11 @@ static int unwanted(const struct admit *admit, trace_id_t trid, trace_event_set_
 	return err;
 }
 
-/* Those that are wanted need not be known. */
-static void learn_unwanted(const struct admit *admit, trace_id_t trid)
+/*
+ * Registers the names that are known to come and do not match, so that they are filtered from their
+ * first event. Registering names that match would have no effect on the filter.
+ */
+static void register_unwanted(const struct admit *admit, trace_id_t trid)
 {
 	trace_event_id_t id;
 
@@ -83,17 +95,22 @@ static void learn_unwanted(const struct admit *admit, trace_id_t trid)
 
 int admit_begin(struct admit *admit, trace_id_t trid)
 {
-	learn_unwanted(admit, trid);
-	learn(&admit->choose->exclude, trid);
-	admit->exact = learn(&admit->choose->include, trid) && admit->choose->include.count;
+	register_unwanted(admit, trid);
+	register_names(&admit->choose->exclude, trid);
+	admit->exact = register_names(&admit->choose->include, trid) &&
+		       admit->choose->include.count;
 	return admit_refresh(admit, trid);
 }
 
 int admit_refresh(struct admit *admit, trace_id_t trid)
 {
 	trace_event_set_t set;
-	int err = unwanted(admit, trid, &set);
+	int err = compute_filter(admit, trid, &set);
 
+	/*
+	 * Each change of a filter is an event in the log, and writers must notice it: an equal
+	 * filter is not set again.
+	 */
 	if (err || (admit->any && !memcmp(&set, &admit->set, sizeof(set))))
 		return err;
 	err = posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * admit.h - a stream's filter, as names tell it: only event types that match a pattern.
+ * admit.h - the filter of a live stream: it admits only event types whose names match patterns.
  *
- * The traced program may bring names at any time. Where patterns are plain names, the stream learns
- * them before it starts, and so it does names that are known to come: what the patterns say of them
- * holds from the first event. Of the others, what has no name
- * yet is let through, and filtered out as soon as its name is seen and does not match: rather a few
- * events too many than one too few. System events always pass: they tell of losses.
+ * The traced program may register names at any time. If the patterns are plain names, they are
+ * registered in the stream before it starts, and so are names that are known to come and do not
+ * match. The patterns then apply from the first event of these types. Other types without a name so
+ * far are recorded, and are filtered when their name appears and does not match: a few superfluous
+ * events are better than missing ones. System events are always recorded, because they report
+ * losses.
  */
 #ifndef POSIXTRACE_LIVE_ADMIT_H
 #define POSIXTRACE_LIVE_ADMIT_H
@@ -18,19 +19,20 @@
 
 struct admit {
 	const struct choose *choose;
-	/* names that are likely to come, with a null behind them; or null */
+	/* Names that are likely to come, with a null pointer at the end; or NULL. */
 	const char *const *known;
-	trace_event_set_t set; /* filtered out; as last given to the stream */
-	bool any;              /* it was given one */
-	/* all that is included is known by name: what comes is filtered out */
+	trace_event_set_t set; /* the filter that the stream has */
+	bool any;              /* set is valid */
+	/* All included names are plain and registered: new types are filtered. */
 	bool exact;
 };
 
-/* Before the stream starts. 0 or an error number. */
+/* Sets the first filter. To be called before the stream starts. Returns 0 or an error number. */
 int admit_begin(struct admit *admit, trace_id_t trid);
 
 /*
- * Looks at the names that there are now, and changes the filter if need be. 0 or an error number.
+ * Sets the filter again if new names have changed it. To be called from time to time. Returns 0 or
+ * an error number.
  */
 int admit_refresh(struct admit *admit, trace_id_t trid);
 

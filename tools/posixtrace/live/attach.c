@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* attach.c - posixtrace attach: a log of a process that runs already. */
+/* attach.c - the command attach: its options and its result. */
 #include "live/attach.h"
 
 #include <getopt.h>
@@ -15,6 +15,7 @@
 
 extern const struct tool_command attach_command;
 
+/* The manual page and the completion must have the same options; tests compare them. */
 static const char help[] =
 	"Usage: posixtrace attach -p PID -o LOG [OPTION]...\n"
 	"Traces the running process PID into the new file LOG, until Ctrl-C, SIGTERM, the end of\n"
@@ -40,6 +41,7 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 the log is not whole, 4 see --fail-on-loss.\n";
 
+/* The result in JSON. The names of the ends are part of the interface. */
 static void result_json(const struct capture_plan *plan, const struct attach_result *result)
 {
 	static const char *const ends[] = {
@@ -88,17 +90,18 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
+/* The options of this run. The command runs once in a process. */
 static struct capture_plan plan = CAPTURE_PLAN_DEFAULT;
 static bool force, json, fail_on_loss;
 
-/* False: the command line is wrong; that has been said. */
-static bool take(int option)
+/* Processes one option. Returns false after an error was printed. */
+static bool take_option(int option)
 {
 	switch (option) {
 	case 'p':
 		return process_once("--pid", optarg, &plan.pid);
 	case 'o':
-		plan.path = optarg;
+		plan.path = optarg; /* a later -o replaces an earlier one */
 		return true;
 	case 'd':
 		return quantity_span("--duration", optarg, &plan.duration_ns);
@@ -128,12 +131,14 @@ static bool take(int option)
 	return false;
 }
 
+/* Checks what the options together must have. Returns false after it printed an error. */
 static bool is_complete(int argc, char **argv)
 {
 	if (optind < argc) {
 		say("attach: %s: unexpected argument", argv[optind]);
 		return false;
 	}
+	/* Neither has a default: a trace of the wrong process costs more than an error. */
 	if (!plan.pid || !plan.path) {
 		say("attach: %s", plan.pid ? "the name of the log is missing; give it after -o" :
 					 "the process is missing; give it after -p");
@@ -142,7 +147,11 @@ static bool is_complete(int argc, char **argv)
 	return capture_is_possible(&plan, "attach");
 }
 
-static int run(int argc, char **argv)
+/*
+ * Parses the options, traces, and prints the result. The log is complete when this function
+ * returns.
+ */
+static int attach_run(int argc, char **argv)
 {
 	struct attach_result result;
 	int option, status;
@@ -150,14 +159,15 @@ static int run(int argc, char **argv)
 	while ((option = tool_option(argc, argv, ":p:o:d:e:s:h", long_options)) != -1) {
 		if (option == 'h')
 			return tool_help(&attach_command);
-		if (!take(option))
+		if (!take_option(option))
 			return tool_usage(&attach_command);
 	}
 	if (!is_complete(argc, argv))
 		return tool_usage(&attach_command);
+	/* The result is all zeros if the trace did not begin. */
 	status = attach_trace(&plan, force ? OUTFILE_REPLACE : OUTFILE_REFUSE, &result);
 	choose_fini(&plan.choose);
-	if (result.capture.bytes) {
+	if (result.capture.bytes) { /* there is a log */
 		if (json)
 			result_json(&plan, &result);
 		else
@@ -171,5 +181,5 @@ static int run(int argc, char **argv)
 const struct tool_command attach_command = {
 	.name = "attach",
 	.help = help,
-	.run = run,
+	.run = attach_run,
 };

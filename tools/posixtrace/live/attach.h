@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * attach.h - tracing a running process into a log: what is wanted, and what came of it.
- */
+/* attach.h - traces a running process into a log: the call and its result. */
 #ifndef POSIXTRACE_LIVE_ATTACH_H
 #define POSIXTRACE_LIVE_ATTACH_H
 
@@ -15,8 +13,8 @@ enum attach_end {
 	ATTACH_SIGNAL,
 	ATTACH_DURATION,
 	ATTACH_TARGET_ENDED,
-	ATTACH_FLUSH_ERROR, /* the log cannot be written any more */
-	ATTACH_ERROR        /* has been said */
+	ATTACH_FLUSH_ERROR, /* the log cannot be written any longer */
+	ATTACH_ERROR        /* another error, which was printed */
 };
 
 struct attach_result {
@@ -25,7 +23,10 @@ struct attach_result {
 	struct capture_result capture;
 };
 
-/* From the first to the last: returns when the log is complete. TOOL_*, everything said. */
+/*
+ * Runs the whole trace; it returns when the log is complete. Returns an exit status after it
+ * printed all errors. *result is filled in any case.
+ */
 int attach_trace(const struct capture_plan *plan, enum outfile_mode mode,
 		 struct attach_result *result);
 

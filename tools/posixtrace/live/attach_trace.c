@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* attach_trace.c - one trace of a running process. */
+/*
+ * attach_trace.c - one trace of a running process, from the check of the process to the complete
+ * log.
+ */
 #include <string.h>
 
 #include "base/tool.h"
@@ -7,8 +10,8 @@
 #include "live/attach.h"
 
 /*
- * Whether that is the end. The process may have left children that inherited the stream; the last
- * of them ends without telling us.
+ * Returns true if the trace is over. With --inherit the process may leave children in the stream;
+ * no signal reports the end of the last one, so the number of members is read.
  */
 static bool is_over(const struct capture_plan *plan, struct until *until, enum attach_end *end)
 {
@@ -24,12 +27,13 @@ static bool is_over(const struct capture_plan *plan, struct until *until, enum a
 	if (!plan->inherit || (over && *end != ATTACH_TARGET_ENDED))
 		return over;
 	if (over)
-		until_without_process(until);
+		until_without_process(until); /* from now on the members decide */
 	*end = ATTACH_TARGET_ENDED;
 	return until->process < 0 && capture_look_at_own().members == 0;
 }
 
-static int follow(struct capture *capture, struct until *until, enum attach_end *end)
+/* Waits for the end and looks after the stream meanwhile. */
+static int follow_trace(struct capture *capture, struct until *until, enum attach_end *end)
 {
 	int status;
 
@@ -45,6 +49,10 @@ static int follow(struct capture *capture, struct until *until, enum attach_end 
 	return TOOL_OK;
 }
 
+/*
+ * Traces into the new file. The file gets its final name only when the stream exists, so that a
+ * failure leaves an old log.
+ */
 static int trace_into(const struct capture_plan *plan, struct outfile *file, struct until *until,
 		      struct attach_result *result)
 {
@@ -55,14 +63,16 @@ static int trace_into(const struct capture_plan *plan, struct outfile *file, str
 		outfile_drop(file);
 		return status;
 	}
+	/* An error here ends the trace, since the log would have no name. */
 	status = outfile_keep(file);
 	if (status) {
 		posix_trace_shutdown(capture.trid);
 		outfile_drop(file);
 		return status;
 	}
-	status = follow(&capture, until, &result->end);
+	status = follow_trace(&capture, until, &result->end);
 	status = tool_worse(status, capture_finish(&capture));
+	/* The log itself provides the result: it has the events of the last flush, too. */
 	status = tool_worse(status, capture_read_back(plan, file->fd, &result->capture));
 	outfile_close(file);
 	return status;
@@ -77,6 +87,10 @@ int attach_trace(const struct capture_plan *plan, enum outfile_mode mode,
 
 	memset(result, 0, sizeof(*result));
 	result->end = ATTACH_ERROR;
+	/*
+	 * The pidfd is opened first: the process cannot be replaced by another of the same number
+	 * unnoticed.
+	 */
 	err = until_begin_asked(&until, plan->pid);
 	if (err)
 		return process_say_why(plan->pid, err);

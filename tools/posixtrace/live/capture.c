@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * capture.c - creates, watches and completes the stream of a command, with messages that name the
+ * options to change.
+ */
 #include "live/capture.h"
 
 #include <errno.h>
@@ -14,7 +18,10 @@
 #include "live/process.h"
 #include "log/equation.h"
 
-/* The stream bears the log's name, so that a list of streams tells what it is for. */
+/*
+ * Gives the stream the name of its log, so that the command list shows its purpose. A longer name
+ * is cut, since an error here would prevent the trace.
+ */
 static void name_stream(trace_attr_t *attr, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -24,6 +31,7 @@ static void name_stream(trace_attr_t *attr, const char *path)
 	posix_trace_attr_setname(attr, name);
 }
 
+/* Sets the attributes of the plan. Returns 0 or an error number. */
 static int set_attributes(const struct capture_plan *plan, trace_attr_t *attr)
 {
 	int err = posix_trace_attr_setstreamfullpolicy(attr, plan->stream_policy);
@@ -40,7 +48,11 @@ static int set_attributes(const struct capture_plan *plan, trace_attr_t *attr)
 	return err;
 }
 
-static int say_why(const struct capture_plan *plan, int err)
+/*
+ * Prints the reason why the stream cannot be created. Errors of the library are translated to the
+ * options that cause them.
+ */
+static int capture_say_why(const struct capture_plan *plan, int err)
 {
 	switch (err) {
 	case EINVAL:
@@ -69,19 +81,21 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
 	*capture = (struct capture){ .plan = plan, .admit.choose = &plan->choose,
 				     .admit.known = plan->known };
 	if (err)
-		return say_why(plan, err);
+		return capture_say_why(plan, err);
 	err = set_attributes(plan, &attr);
 	if (!err)
 		err = posix_trace_create_withlog(plan->pid, &attr, fd, &capture->trid);
+	/* The stream has its own copy of the attributes. */
 	posix_trace_attr_destroy(&attr);
 	if (err)
-		return say_why(plan, err);
+		return capture_say_why(plan, err);
+	/* The filter must be complete before the first event. */
 	err = admit_begin(&capture->admit, capture->trid);
 	if (!err)
 		err = posix_trace_start(capture->trid);
 	if (err) {
 		posix_trace_shutdown(capture->trid);
-		return say_why(plan, err);
+		return capture_say_why(plan, err);
 	}
 	return TOOL_OK;
 }
@@ -95,6 +109,7 @@ int capture_look(struct capture *capture)
 		say("process %d: its event types: %s", (int)capture->plan->pid, strerror(err));
 		return TOOL_FAILURE;
 	}
+	/* A failed flush is not returned by any call here; the stream's status has it. */
 	err = posix_trace_get_status(capture->trid, &status);
 	if (err || !status.posix_stream_flush_error)
 		return TOOL_OK;
@@ -103,6 +118,10 @@ int capture_look(struct capture *capture)
 	return TOOL_FAILURE;
 }
 
+/*
+ * All three calls are made even if one fails: the log should be as complete as possible. The first
+ * error is printed.
+ */
 int capture_finish(struct capture *capture)
 {
 	int stopped = posix_trace_stop(capture->trid);
@@ -110,11 +129,12 @@ int capture_finish(struct capture *capture)
 	int shut = posix_trace_shutdown(capture->trid);
 	int err = stopped ? stopped : flushed ? flushed : shut;
 
-	if (err && !capture->log_failed)
+	if (err && !capture->log_failed) /* that error was printed before */
 		say("%s: %s", capture->plan->path, strerror(err));
 	return err ? TOOL_FAILURE : TOOL_OK;
 }
 
+/* The ledger of the log counts. Without one the log is damaged. */
 int capture_read_back(const struct capture_plan *plan, int fd, struct capture_result *result)
 {
 	trace_id_t trid;
@@ -133,7 +153,8 @@ int capture_read_back(const struct capture_plan *plan, int fd, struct capture_re
 	return TOOL_DAMAGED;
 }
 
-static void find_own(void *arg, const struct posix_trace_stream_np *stream)
+/* The visitor of capture_look_at_own(): this process has created one stream. */
+static void visit_own(void *arg, const struct posix_trace_stream_np *stream)
 {
 	struct capture_own *own = arg;
 
@@ -147,7 +168,7 @@ struct capture_own capture_look_at_own(void)
 {
 	struct capture_own own = { .members = 0 };
 
-	posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, find_own, &own);
+	posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, visit_own, &own);
 	return own;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * capture.h - the stream with a log that a command has of another process: what it is to be, and
- * its life from its creation to the whole log.
+ * capture.h - a stream with a log that a command creates for another process: its plan, and its
+ * life until the log is complete.
  */
 #ifndef POSIXTRACE_LIVE_CAPTURE_H
 #define POSIXTRACE_LIVE_CAPTURE_H
@@ -15,15 +15,15 @@
 
 struct capture_plan {
 	pid_t pid;
-	const char *path;
+	const char *path;    /* of the log; not owned */
 	struct choose choose;
-	/* names of event types that are likely to come; null behind them */
+	/* Names of event types that are likely to come, with a null pointer at the end; or NULL. */
 	const char *const *known;
 	bool inherit;
-	int64_t duration_ns; /* 0: no end */
+	int64_t duration_ns; /* 0: no limit */
 	int stream_policy, log_policy;
-	size_t stream_size;
-	size_t log_size;     /* 0: what the library takes */
+	size_t stream_size;  /* in bytes */
+	size_t log_size;     /* in bytes; 0: the library's default */
 };
 
 #define CAPTURE_PLAN_DEFAULT { \
@@ -32,7 +32,10 @@ struct capture_plan {
 	.stream_size = (size_t)4 << 20, \
 }
 
-/* The plan as options tell it. False: that has been said. */
+/*
+ * Process values of options. Each returns false after it printed an error. capture_is_possible()
+ * checks the options together.
+ */
 bool capture_take_event(struct capture_plan *plan, const char *glob);
 bool capture_take_exclude(struct capture_plan *plan, const char *glob);
 bool capture_take_policy(struct capture_plan *plan, const char *name);
@@ -43,7 +46,7 @@ struct capture {
 	const struct capture_plan *plan;
 	struct admit admit;
 	trace_id_t trid;
-	bool log_failed; /* it cannot be written; that has been said */
+	bool log_failed; /* the log cannot be written; the error was printed */
 };
 
 struct capture_result {
@@ -51,21 +54,30 @@ struct capture_result {
 	uint64_t bytes;
 };
 
-/* These return TOOL_* and have said what is wrong. */
+/* These functions return an exit status after they printed an error. */
 
-/* Whether it is traced from now on, into that descriptor. */
+/* Creates the stream with its log in the file fd, sets the filter and starts it. */
 int capture_begin(struct capture *capture, const struct capture_plan *plan, int fd);
 
-/* What is to be done from time to time: the filter, and whether the log can be written. */
+/* To be called from time to time: updates the filter and checks that the log can be written. */
 int capture_look(struct capture *capture);
 
-/* Everything that was recorded goes to the log, whatever has become of the traced process. */
+/*
+ * Stops the stream, flushes it to the log and shuts it down. It works after the end of the traced
+ * process, too.
+ */
 int capture_finish(struct capture *capture);
 
-/* What the log says of itself is what counts: who reads it will find the same. */
+/* Reads the result from the log itself, so that it is the one that later readers find. */
 int capture_read_back(const struct capture_plan *plan, int fd, struct capture_result *result);
 
-/* What others see of our stream; this process has no other one. */
+/*
+ * The state of this process's own stream as an observer sees it. The process has no other stream.
+ */
+/*
+ * waiting: the traced process does not use the library yet. members: processes that inherited the
+ * stream.
+ */
 struct capture_own {
 	bool waiting;
 	size_t members;
@@ -73,10 +85,13 @@ struct capture_own {
 
 struct capture_own capture_look_at_own(void);
 
-/* Says so if the process of our stream has no library that could record anything. */
+/*
+ * Prints a message if the process of the stream does not use the library, so that no event can
+ * arrive.
+ */
 void capture_say_waiting(pid_t pid);
 
-/* "12 events, 3 lost (stream full 3), 4567 bytes" */
+/* Writes "LOG: 12 events, 3 lost (stream full 3), 4567 bytes" and a line end. */
 struct out;
 void capture_result_text(struct out *out, const char *path, const struct capture_result *result);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* capture_plan.c - what a capture is to be, as options tell it. */
+/* capture_plan.c - options that describe a capture. attach and record share them. */
 #include "live/capture.h"
 
 #include <errno.h>
@@ -12,16 +12,19 @@ struct policy {
 	int value;
 };
 
+/* The names of options; log/policy.h has those of outputs. */
 static const struct policy stream_policies[] = {
 	{ "loop", POSIX_TRACE_LOOP }, { "until-full", POSIX_TRACE_UNTIL_FULL },
 	{ "flush", POSIX_TRACE_FLUSH }, { NULL, 0 }
 };
 
+/* A log that is full never is the default: the file grows as needed. */
 static const struct policy log_policies[] = {
 	{ "append", POSIX_TRACE_APPEND }, { "until-full", POSIX_TRACE_UNTIL_FULL },
 	{ "loop", POSIX_TRACE_LOOP }, { NULL, 0 }
 };
 
+/* Finds a policy by name. Returns false after it printed an error. */
 static bool find_policy(const char *option, const struct policy *policy, const char *name,
 			int *value)
 {
@@ -34,7 +37,8 @@ static bool find_policy(const char *option, const struct policy *policy, const c
 	return false;
 }
 
-static bool add(struct choose_names *names, const char *glob)
+/* Adds a pattern. Only an error of memory is possible. */
+static bool add_pattern(struct choose_names *names, const char *glob)
 {
 	if (choose_add_name(names, glob))
 		return true;
@@ -42,14 +46,15 @@ static bool add(struct choose_names *names, const char *glob)
 	return false;
 }
 
+/* glob is kept, not copied: it points into argv. */
 bool capture_take_event(struct capture_plan *plan, const char *glob)
 {
-	return add(&plan->choose.include, glob);
+	return add_pattern(&plan->choose.include, glob);
 }
 
 bool capture_take_exclude(struct capture_plan *plan, const char *glob)
 {
-	return add(&plan->choose.exclude, glob);
+	return add_pattern(&plan->choose.exclude, glob);
 }
 
 bool capture_take_policy(struct capture_plan *plan, const char *name)
@@ -62,6 +67,7 @@ bool capture_take_log_policy(struct capture_plan *plan, const char *name)
 	return find_policy("--log-policy", log_policies, name, &plan->log_policy);
 }
 
+/* A size without a policy that uses it is probably a mistake, so it is refused. */
 bool capture_is_possible(const struct capture_plan *plan, const char *command)
 {
 	if (!plan->log_size || plan->log_policy != POSIX_TRACE_APPEND)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* image.c - the shim's own code, which looks at a program in the same way before it is executed. */
+/*
+ * image.c - the shim's own code, compiled into the tool: record must classify a program exactly as
+ * the shim does before execve().
+ */
 #include "live/image.h"
 
 #include "../../../lib/preload/image.c"

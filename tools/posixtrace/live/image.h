@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* image.h - which dynamic linker a program has, as the shim sees it. */
+/* image.h - classifies a program by its dynamic linker, as the shim does. */
 #ifndef POSIXTRACE_LIVE_IMAGE_H
 #define POSIXTRACE_LIVE_IMAGE_H
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * launch.c - starts a program in two steps. The child is created first and waits at a pipe; a
+ * second pipe, closed by execve(), reports an error.
+ */
 #include "live/launch.h"
 
 #include <errno.h>
@@ -10,15 +14,16 @@
 #include <trace.h>
 #include <unistd.h>
 
-#define COMMAND_BYTES 1024 /* more of an event a stream does not keep unasked */
+#define COMMAND_BYTES 1024 /* streams keep this much data of an event by default */
 
-/* What the program is to find as the caller of record left it. */
+/* The signal settings of this process before its first change. The program gets them. */
 struct inherited {
 	sigset_t mask;
 	struct sigaction action[NSIG];
 };
 
-static void save(struct inherited *inherited, const sigset_t *set)
+/* Stores the settings and blocks the signals of set. */
+static void save_signals(struct inherited *inherited, const sigset_t *set)
 {
 	sigset_t all = *set;
 
@@ -28,7 +33,8 @@ static void save(struct inherited *inherited, const sigset_t *set)
 	signal(SIGCHLD, SIG_DFL); /* ignored, the child's status would be lost */
 }
 
-static void restore(const struct inherited *inherited)
+/* Restores the settings. It runs in the child only. */
+static void restore_signals(const struct inherited *inherited)
 {
 	for (int sig = 1; sig < NSIG; sig++)
 		/* refused for some: they have not changed */
@@ -37,15 +43,16 @@ static void restore(const struct inherited *inherited)
 }
 
 /*
- * The log's first event: what was recorded. It also makes the child take part in the stream, so
- * that the program finds it by its descriptor where there is no folder to find it by.
+ * Records the log's first event, the command line. The event also makes the child a member of the
+ * stream, so that the program finds the stream by its descriptor if there is no folder with links.
  */
-static void tell_command(char **argv)
+static void record_command_line(char **argv)
 {
 	char command[COMMAND_BYTES];
 	trace_event_id_t id;
 	size_t used = 0;
 
+	/* A longer command line is cut. */
 	for (; *argv && used < sizeof(command) - 1; argv++) {
 		size_t len = strnlen(*argv, sizeof(command) - 1 - used);
 
@@ -57,6 +64,10 @@ static void tell_command(char **argv)
 		posix_trace_event(id, command, used - 1);
 }
 
+/*
+ * Sets the environment of the program. The library to preload precedes those that the user
+ * preloads. Returns 0 or an error number.
+ */
 static int set_environment(const struct launch_plan *plan)
 {
 	const char *others = getenv("LD_PRELOAD");
@@ -76,6 +87,10 @@ static int set_environment(const struct launch_plan *plan)
 	return err;
 }
 
+/*
+ * The child. It waits for one byte; the end of the pipe means that the parent gave up or died. An
+ * error of execvp() goes to the parent as a number.
+ */
 static _Noreturn void be_child(const struct launch_plan *plan, const struct inherited *inherited,
 			       int go, int failed)
 {
@@ -86,16 +101,16 @@ static _Noreturn void be_child(const struct launch_plan *plan, const struct inhe
 	do
 		n = read(go, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	if (n != 1)
+	if (n != 1) /* no trace, so no program */
 		_exit(1);
-	restore(inherited);
+	restore_signals(inherited);
 	err = set_environment(plan);
 	if (!err) {
-		tell_command(plan->argv);
+		record_command_line(plan->argv);
 		execvp(plan->argv[0], plan->argv);
 		err = errno;
 	}
-	_exit(write(failed, &err, sizeof(err)) == sizeof(err));
+	_exit(write(failed, &err, sizeof(err)) == sizeof(err)); /* the parent reads it */
 }
 
 int launch_begin(struct launch *launch, const struct launch_plan *plan, const sigset_t *set)
@@ -111,7 +126,10 @@ int launch_begin(struct launch *launch, const struct launch_plan *plan, const si
 		close(go[1]);
 		return err;
 	}
-	save(&inherited, set);
+	/*
+	 * The signals are blocked before fork(), so that none is lost between it and the signalfd.
+	 */
+	save_signals(&inherited, set);
 	launch->pid = fork();
 	if (launch->pid == 0) {
 		close(go[1]); /* if this process ends, so does the child */
@@ -129,6 +147,7 @@ int launch_begin(struct launch *launch, const struct launch_plan *plan, const si
 	return err;
 }
 
+/* Reaps the child. */
 static void wait_for(pid_t pid)
 {
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -137,7 +156,9 @@ static void wait_for(pid_t pid)
 
 int launch_go(struct launch *launch)
 {
-	/* somebody may have killed the child */
+	/*
+	 * A killed child has closed its end of the pipe; that must not end this process by SIGPIPE.
+	 */
 	void (*pipe_action)(int) = signal(SIGPIPE, SIG_IGN);
 	ssize_t n = write(launch->go, "", 1);
 	int err = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * launch.h - a program that is started when its trace is ready.
+ * launch.h - starts a program when its trace is ready.
  *
- * The child is there first, and waits: so a stream is made for it before it executes the program.
- * What it executes has the signals, the descriptors and, but for what is said in struct
- * launch_plan, the environment that this process was started with.
+ * The child exists first and waits, so that its stream is created before it executes the program.
+ * The program gets the signals, the descriptors and the environment with which this process was
+ * started, except for the changes in struct launch_plan.
  */
 #ifndef POSIXTRACE_LIVE_LAUNCH_H
 #define POSIXTRACE_LIVE_LAUNCH_H
@@ -13,27 +13,32 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define LAUNCH_COMMAND_EVENT "posixtrace_record" /* the log's first event: the command line */
+#define LAUNCH_COMMAND_EVENT "posixtrace_record" /* type of the first event: the command line */
 
 struct launch_plan {
 	char **argv;
-	const char *preload;  /* goes before what LD_PRELOAD has; null: it stays as it is */
-	const char *families; /* POSIXTRACE_TRACE; null: it stays as it is */
+	const char *preload;  /* to be put before LD_PRELOAD; NULL: no change */
+	const char *families; /* for POSIXTRACE_TRACE; NULL: no change */
 };
 
 struct launch {
 	pid_t pid;
-	int go, failed;       /* pipes: what the child waits for, what it could not do */
+	int go, failed;       /* pipes: the start for the child, its error for the parent */
 };
 
-/* The child waits; these signals are blocked in the caller from before it was made. 0 or an error
- * number. */
+/*
+ * Creates the waiting child. The signals of set are blocked in this process from before that on.
+ * Returns 0 or an error number.
+ */
 int launch_begin(struct launch *launch, const struct launch_plan *plan, const sigset_t *set);
 
-/* Executes the program. 0, or the error number of execve(2): then there is no child any more. */
+/*
+ * Lets the child execute the program. Returns 0, or the error number of execve(2) after the child
+ * has ended.
+ */
 int launch_go(struct launch *launch);
 
-/* The child ends without having executed anything. */
+/* Ends the child without executing anything. */
 void launch_cancel(struct launch *launch);
 
 #endif

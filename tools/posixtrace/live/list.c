@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* list.c - posixtrace list: who is traced on this machine, and by whom. */
+/* list.c - the command list: a table of the active streams on this machine. */
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 
 extern const struct tool_command list_command;
 
+/* The manual page and the completion must have the same options; tests compare them. */
 static const char help[] =
 	"Usage: posixtrace list [OPTION]...\n"
 	"Prints a line for each active stream on this machine that you may look at: the traced\n"
@@ -26,7 +27,7 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 4 see --fail-on-loss.\n";
 
-/* As wide as what it holds; names are as other people chose them. */
+/* A column of the table. Its width is that of its widest content, since names are arbitrary. */
 struct column {
 	const char *title;
 	size_t width;
@@ -39,6 +40,7 @@ static void put_pid(struct out *out, const struct streams_one *one)
 	out_signed(out, one->is.pid);
 }
 
+/* Programs choose their own names and those of streams, so both are escaped. */
 static void put_program(struct out *out, const struct streams_one *one)
 {
 	text_name(out, one->program, strlen(one->program));
@@ -49,7 +51,7 @@ static void put_name(struct out *out, const struct streams_one *one)
 	text_name(out, one->is.name, strlen(one->is.name));
 }
 
-/* One word, as options have it. */
+/* Writes a policy as one word, as in the options. */
 static void put_word(struct out *out, const char *policy)
 {
 	for (; *policy; policy++)
@@ -87,6 +89,7 @@ static void put_lost(struct out *out, const struct streams_one *one)
 	out_unsigned(out, streams_lost(one));
 }
 
+/* The creator can be gone, or in another PID name space and therefore unknown. */
 static void put_creator(struct out *out, const struct streams_one *one)
 {
 	if (one->is.creator > 0) {
@@ -99,6 +102,7 @@ static void put_creator(struct out *out, const struct streams_one *one)
 	}
 }
 
+/* "by N" is the number of processes that inherited the stream so far. */
 static void put_inherited(struct out *out, const struct streams_one *one)
 {
 	out_str(out, one->is.inheritance == POSIX_TRACE_INHERITED ? "yes" : "no");
@@ -106,6 +110,7 @@ static void put_inherited(struct out *out, const struct streams_one *one)
 		out_printf(out, ", by %zu", one->is.members);
 }
 
+/* In the order of the output. Numbers are aligned to the right. */
 static struct column columns[] = {
 	{ "PID", 0, true, put_pid },
 	{ "PROGRAM", 0, false, put_program },
@@ -122,8 +127,10 @@ static struct column columns[] = {
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
+/* Returns the content of a cell, or the title for one == NULL. Valid until the next call. */
 static const struct out *content(const struct column *column, const struct streams_one *one)
 {
+	/* A buffer without a file. A cell is far shorter than the buffer. */
 	static struct out scratch = { .fd = -1 };
 
 	scratch.used = 0;
@@ -134,6 +141,7 @@ static const struct out *content(const struct column *column, const struct strea
 	return &scratch;
 }
 
+/* Writes a line. The last column is not padded. */
 static void put_line(struct out *out, const struct streams_one *one)
 {
 	for (size_t i = 0; i < COLUMNS; i++) {
@@ -151,7 +159,11 @@ static void put_line(struct out *out, const struct streams_one *one)
 	}
 }
 
-static void measure(const struct streams_one *one)
+/*
+ * Widens the columns to the contents of a line. The streams are a copy, so a second call has the
+ * same contents.
+ */
+static void measure_columns(const struct streams_one *one)
 {
 	for (size_t i = 0; i < COLUMNS; i++) {
 		size_t width = content(&columns[i], one)->used;
@@ -161,11 +173,12 @@ static void measure(const struct streams_one *one)
 	}
 }
 
+/* All widths must be known before the first line. */
 static void print_table(const struct streams *streams)
 {
-	measure(NULL);
+	measure_columns(NULL); /* the titles */
 	for (size_t i = 0; i < streams->count; i++)
-		measure(&streams->one[i]);
+		measure_columns(&streams->one[i]);
 	put_line(&out_stdout, NULL);
 	for (size_t i = 0; i < streams->count; i++)
 		put_line(&out_stdout, &streams->one[i]);
@@ -183,7 +196,8 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
-static int list(bool json, bool fail_on_loss)
+/* Prints the streams that the user may observe. No stream is no error. */
+static int list_streams(bool json, bool fail_on_loss)
 {
 	struct streams streams;
 	int status, err = streams_look(&streams, POSIX_TRACE_EVERY_PROCESS_NP);
@@ -202,7 +216,11 @@ static int list(bool json, bool fail_on_loss)
 	return status;
 }
 
-static int run(int argc, char **argv)
+/*
+ * Parses the options. The command takes no operand, so an argument is probably meant for the
+ * command status.
+ */
+static int list_run(int argc, char **argv)
 {
 	bool json = false, fail_on_loss = false;
 	int option;
@@ -226,11 +244,11 @@ static int run(int argc, char **argv)
 		    argv[optind]);
 		return tool_usage(&list_command);
 	}
-	return list(json, fail_on_loss);
+	return list_streams(json, fail_on_loss);
 }
 
 const struct tool_command list_command = {
 	.name = "list",
 	.help = help,
-	.run = run,
+	.run = list_run,
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* preload.c - finds the preload library, and checks families of trace points. */
 #include "live/preload.h"
 
 #include <errno.h>
@@ -8,16 +9,18 @@
 #include <unistd.h>
 
 #include "base/say.h"
-#include "../../../lib/preload/types.h" /* the one place where they stand */
+#include "../../../lib/preload/types.h" /* the only list of these types */
 
+/* configure defines the path of the installed library. */
 #ifndef PRELOAD_PATH
 # define PRELOAD_PATH ""
 #endif
 #define BUILT "/lib/.libs/libposixtrace-preload.so"
 
 /*
- * The library of the build that this program is part of, which is where libtool leaves both. Null:
- * this program is installed.
+ * Returns the library in the build tree that this program belongs to, so that a build can be used
+ * without installation; NULL for an installed program. libtool may run the program from three
+ * places.
  */
 static const char *find_built(void)
 {
@@ -28,6 +31,7 @@ static const char *find_built(void)
 	static char path[PATH_MAX + sizeof(BUILT)];
 	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX);
 
+	/* The end of the program's path is replaced by the library's path. */
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		size_t tail = strlen(programs[i]);
 
@@ -41,12 +45,14 @@ static const char *find_built(void)
 
 const char *preload_find(void)
 {
+	/* The environment variable serves tests and unusual installations. */
 	const char *path = getenv("POSIXTRACE_PRELOAD");
 
 	if (!path)
 		path = find_built();
 	if (!path)
 		path = PRELOAD_PATH;
+	/* ld.so(8) separates the names in LD_PRELOAD by these characters and knows no escapes. */
 	if (strpbrk(path, ": ")) {
 		say("%s: cannot be preloaded: there is a space or a colon in its name", path);
 		return NULL;
@@ -60,6 +66,7 @@ const char *preload_find(void)
 	return path;
 }
 
+/* Returns true if name is a family, optionally with a minus, which excludes it. */
 static bool is_family(const char *name, size_t len)
 {
 	static const char *const names[] = {
@@ -77,6 +84,7 @@ static bool is_family(const char *name, size_t len)
 	return false;
 }
 
+/* The shim itself ignores unknown names, because it must not print. So they are checked here. */
 bool preload_families(const char *option, const char *families)
 {
 	for (const char *p = families;; p++) {

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * preload.h - the library that makes trace points of what programs call of the C library.
- */
+/* preload.h - the library that records calls of the C library in unchanged programs. */
 #ifndef POSIXTRACE_LIVE_PRELOAD_H
 #define POSIXTRACE_LIVE_PRELOAD_H
 
 #include <stdbool.h>
 
 /*
- * Its path: that of POSIXTRACE_PRELOAD, or of the build that this program is part of, or the
- * installed one. Null: it cannot be preloaded; that has been said.
+ * Returns the library's path: that in POSIXTRACE_PRELOAD, that of the build which this program
+ * belongs to, or the installed one. Returns NULL after it printed why the library cannot be
+ * preloaded.
  */
 const char *preload_find(void);
 
-/* Families of trace points, as --trace has them. False: one is none; that has been said. */
+/*
+ * Checks a value of --trace, a list of families. Returns false after it printed that one does not
+ * exist.
+ */
 bool preload_families(const char *option, const char *families);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* process.c - numbers, names and error messages of processes. */
 #include "live/process.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@ bool process_number(const char *option, const char *text, pid_t *pid)
 	char *end;
 	long value;
 
+	/* strtol() itself accepts blanks and signs. */
 	errno = 0;
 	value = strtol(text, &end, 10);
 	if (!errno && *text >= '0' && *text <= '9' && !*end && value > 0 && value <= INT_MAX) {
@@ -38,6 +40,7 @@ bool process_once(const char *option, const char *text, pid_t *pid)
 	return !given && process_number(option, text, pid);
 }
 
+/* The name is read from /proc; the process may be gone or hidden, which is no error. */
 void process_name(char name[PROCESS_NAME_BYTES], pid_t pid)
 {
 	char path[40];
@@ -55,10 +58,11 @@ void process_name(char name[PROCESS_NAME_BYTES], pid_t pid)
 		return;
 	}
 	name[n] = '\0';
-	if (name[n - 1] == '\n') /* it may have others: a program gives itself its name */
+	if (name[n - 1] == '\n') /* one is the file's; the name itself may contain others */
 		name[n - 1] = '\0';
 }
 
+/* Explains EPERM by the owner of the process, with the next step. */
 static void say_refused(pid_t pid)
 {
 	char path[40];
@@ -70,6 +74,7 @@ static void say_refused(pid_t pid)
 		say("process %d: %s", (int)pid, strerror(EPERM));
 		return;
 	}
+	/* The kernel compares capabilities and groups as well as the user. */
 	if (st.st_uid == geteuid()) {
 		say("process %d: not permitted: it is of another group or has rights that you "
 		    "have not",
@@ -77,7 +82,10 @@ static void say_refused(pid_t pid)
 		say("the capability CAP_SYS_PTRACE is needed: try as root");
 		return;
 	}
-	/* A program that keeps its memory to itself belongs to root here, whoever runs it. */
+	/*
+	 * The kernel gives the /proc entry of a process that is not dumpable to root, independent
+	 * of its user.
+	 */
 	owner = getpwuid(st.st_uid);
 	if (owner)
 		say("process %d: not permitted: it belongs to user %s", (int)pid, owner->pw_name);
@@ -87,7 +95,10 @@ static void say_refused(pid_t pid)
 	say("be that user, or have the capability CAP_SYS_PTRACE: try as root");
 }
 
-/* The process exists: in /proc its entry is that of another process, or there is none. */
+/*
+ * Explains ENOTSUP for a process that exists: /proc is missing or is that of another PID name
+ * space, or the process's clock cannot be read.
+ */
 static void say_unsupported(pid_t pid)
 {
 	char path[40];
@@ -103,6 +114,7 @@ static void say_unsupported(pid_t pid)
 	    "what it takes to look at it", (int)pid);
 }
 
+/* ENOTSUP and EPERM have several causes; the messages name the one that applies here. */
 int process_say_why(pid_t pid, int err)
 {
 	switch (err) {

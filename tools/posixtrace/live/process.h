@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * process.h - what the tool says of other processes.
- */
+/* process.h - processes as arguments and in messages. */
 #ifndef POSIXTRACE_LIVE_PROCESS_H
 #define POSIXTRACE_LIVE_PROCESS_H
 
@@ -10,16 +8,23 @@
 
 #define PROCESS_NAME_BYTES 64
 
-/* A process id after an option, or as an argument. False: it is none; that has been said. */
+/*
+ * Parses a process ID after an option or as an argument. Returns false after it printed an error.
+ */
 bool process_number(const char *option, const char *text, pid_t *pid);
 
-/* For an option of a command that takes one process: a second one is refused, not left out. */
+/*
+ * Does the same for an option that can be given once; *pid is 0 before. A second value is an error,
+ * not ignored.
+ */
 bool process_once(const char *option, const char *text, pid_t *pid);
 
-/* The name of the program that it runs; "?" when that cannot be told. */
+/* Stores the name of the program that the process executes, "?" if it is unknown. */
 void process_name(char name[PROCESS_NAME_BYTES], pid_t pid);
 
-/* Says why a process cannot be traced or looked at. TOOL_FAILURE. */
+/*
+ * Prints the reason for an error number of a call that concerned the process. Returns TOOL_FAILURE.
+ */
 int process_say_why(pid_t pid, int err);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* progress.c - the progress line of a recording. */
 #include "live/progress.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "base/until.h"
 #include "log/equation.h"
 
-#define EVERY_NS INT64_C(1000000000)
+#define EVERY_NS INT64_C(1000000000) /* between two updates */
 
 void progress_begin(struct progress *progress, bool wanted)
 {
@@ -20,6 +21,10 @@ void progress_begin(struct progress *progress, bool wanted)
 	progress->begin_ns = progress->last_ns = until_now_ns();
 }
 
+/*
+ * Returns true if this job may write to the terminal and no program has switched it to raw mode, as
+ * full-screen programs do.
+ */
 static bool is_ours(void)
 {
 	struct termios terminal;
@@ -28,7 +33,7 @@ static bool is_ours(void)
 	       (terminal.c_lflag & ICANON);
 }
 
-/* 12.3 MB, in the width that fits. */
+/* Writes a number of bytes in a decimal unit, such as 12.3 MB, for a line of bounded width. */
 static void put_bytes(char *text, size_t size, double bytes)
 {
 	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
@@ -51,14 +56,16 @@ void progress_show(struct progress *progress, trace_id_t trid, int log_fd)
 	if (!progress->wanted || passed_ns < EVERY_NS || !is_ours() || fstat(log_fd, &st) ||
 	    posix_trace_get_ledger_np(trid, &ledger))
 		return;
-	events = ledger.reported + ledger.unread;
+	events = ledger.reported + ledger.unread; /* all that were not lost */
 	put_bytes(bytes, sizeof(bytes), (double)st.st_size);
 	len = snprintf(line, sizeof(line), "\r[%llds: %llu events, %.0f/s, %s, %llu lost]\033[K",
 		       (long long)((now_ns - progress->begin_ns) / EVERY_NS),
 		       (unsigned long long)events,
+		       /* The sum may fall when unread events are lost. */
 		       events < progress->last_events ? 0 :
 			       (double)(events - progress->last_events) * 1e9 / (double)passed_ns,
 		       bytes, (unsigned long long)equation_lost(&ledger));
+	/* The line goes to the descriptor directly, since say() would print it as a message. */
 	progress->shown = write(STDERR_FILENO, line, (size_t)len) > 0;
 	progress->last_events = events;
 	progress->last_ns = now_ns;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * progress.h - a line on the terminal that tells how a trace is getting on.
+ * progress.h - a line on the terminal with the progress of a recording.
  *
- * It is there only while standard error is a terminal that belongs to this job and in which lines
- * are edited: a program that has the whole screen is not disturbed.
+ * It appears only while standard error is the terminal of this job's foreground group, in canonical
+ * mode. A program that uses the full screen is therefore not disturbed.
  */
 #ifndef POSIXTRACE_LIVE_PROGRESS_H
 #define POSIXTRACE_LIVE_PROGRESS_H
@@ -18,12 +18,13 @@ struct progress {
 	uint64_t last_events;
 };
 
+/* wanted: the user has not suppressed the line. Without a terminal it never appears. */
 void progress_begin(struct progress *progress, bool wanted);
 
-/* Shows it once a second; as often as one likes to call. log_fd: the log as it grows. */
+/* Updates the line if the last update is at least a second ago. log_fd is the growing log. */
 void progress_show(struct progress *progress, trace_id_t trid, int log_fd);
 
-/* Takes it away before something else is said. */
+/* Removes the line, before another output. */
 void progress_clear(struct progress *progress);
 
 #endif

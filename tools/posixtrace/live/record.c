@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* record.c - posixtrace record: a log of a program from its start. */
+/* record.c - the command record: its options and their check. */
 #include "live/record.h"
 
 #include <errno.h>
@@ -18,6 +18,7 @@
 
 extern const struct tool_command record_command;
 
+/* The manual page and the completion must have the same options; tests compare them. */
 static const char help[] =
 	"Usage: posixtrace record [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
 	"       posixtrace record [OPTION]... -p PID\n"
@@ -104,8 +105,10 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
+/* The options of this run. The command runs once in a process. */
 static struct record record = { .plan = CAPTURE_PLAN_DEFAULT };
 
+/* Parses --snapshot-on, a list. Returns false after it printed an error. */
 static bool take_snapshot_on(const char *when)
 {
 	static const struct {
@@ -117,6 +120,7 @@ static bool take_snapshot_on(const char *when)
 	};
 
 	for (const char *p = when;; p++) {
+		/* An empty element is an error, too. */
 		size_t len = strcspn(p, ","), i = 0;
 
 		while (i < 4 && (strlen(names[i].name) != len || memcmp(names[i].name, p, len)))
@@ -132,7 +136,10 @@ static bool take_snapshot_on(const char *when)
 	}
 }
 
-/* Several are one list. */
+/*
+ * Adds a value of --trace. Several values form one list, because a later name may change an earlier
+ * one.
+ */
 static bool take_families(const char *families)
 {
 	static char *joined;
@@ -145,12 +152,13 @@ static bool take_families(const char *families)
 		return false;
 	}
 	free(joined);
+	/* The string exists until the end of the process. */
 	record.launch.families = joined = all;
 	return true;
 }
 
-/* False: the command line is wrong; that has been said. */
-static bool take(int option)
+/* Processes one option. Returns false after an error was printed. */
+static bool take_option(int option)
 {
 	switch (option) {
 	case 'p':
@@ -181,6 +189,7 @@ static bool take(int option)
 		return true;
 	case OPT_POLICY:
 		return capture_take_policy(&record.plan, optarg);
+	/* The same as --policy loop. */
 	case OPT_LOOP:
 		record.plan.stream_policy = POSIX_TRACE_LOOP;
 		return true;
@@ -200,12 +209,14 @@ static bool take(int option)
 	return false;
 }
 
-static const char *what_is_wrong(bool has_program)
+/* Returns the first contradiction between the options as a message, NULL if there is none. */
+static const char *find_contradiction(bool has_program)
 {
 	if (has_program && record.plan.pid)
 		return "a program and -p: one of the two";
 	if (!has_program && !record.plan.pid)
 		return "which program?";
+	/* The environment of a running process cannot be changed. */
 	if (!has_program && record.launch.families)
 		return "--trace has no meaning for a process that runs already";
 	if (!has_program && (record.snapshot & RECORD_SNAPSHOT_CRASH))
@@ -221,11 +232,15 @@ static const char *what_is_wrong(bool has_program)
 	return NULL;
 }
 
-/* What the program is to have preloaded. */
+/*
+ * Finds the library to preload, unless the user wants none. Returns false after it printed an
+ * error.
+ */
 static bool find_preload(void)
 {
 	const char *families = record.launch.families;
 
+	/* Without the library the program's own trace points are recorded. */
 	if (families && !strcmp(families, "none")) {
 		record.launch.families = NULL;
 		return true;
@@ -234,8 +249,11 @@ static bool find_preload(void)
 	return record.launch.preload;
 }
 
-/* A program whose dynamic linker would end it, or complain, because of the library runs without. */
-static void leave_preload(const char *program)
+/*
+ * Does without the library if the program's dynamic linker would fail or complain because of it.
+ * The program then runs with its own trace points only, which a message reports.
+ */
+static void drop_preload_if_foreign(const char *program)
 {
 	char loader[SHIM_LOADER_BYTES];
 
@@ -258,48 +276,54 @@ static void leave_preload(const char *program)
 		record.launch.preload = NULL;
 		break;
 	case SHIM_IMAGE_STATIC:
-		if (!record.quiet)
+		if (!record.quiet) /* a static program may still execute dynamic ones */
 			say("%s: its own calls cannot be traced: it is statically linked", program);
 		break;
+	/* An unknown or missing program is left to execvp(), which reports the error. */
 	case SHIM_IMAGE_UNKNOWN:
 	case SHIM_IMAGE_GLIBC:
 		break;
 	}
 }
 
-static int run(int argc, char **argv)
+/*
+ * Parses the options, prepares the library, and records. The + in the letters ends the options at
+ * the program, whose own options follow.
+ */
+static int record_run_command(int argc, char **argv)
 {
 	const char *wrong;
 	bool has_program;
 	int option, status;
 
-	record.plan.inherit = true;
+	record.plan.inherit = true; /* --follow is the default */
 	record.plan.path = DEFAULT_LOG;
 	while ((option = tool_option(argc, argv, "+:p:o:e:x:d:s:qh", long_options)) != -1) {
 		if (option == 'h')
 			return tool_help(&record_command);
-		if (!take(option))
+		if (!take_option(option))
 			return tool_usage(&record_command);
 	}
 	has_program = optind < argc;
-	wrong = what_is_wrong(has_program);
+	wrong = find_contradiction(has_program);
 	if (wrong)
 		say("record: %s", wrong);
 	if (wrong || !capture_is_possible(&record.plan, "record"))
 		return tool_usage(&record_command);
+	/* A stream in loop mode needs a moment at which it is written. */
 	if (record.plan.stream_policy == POSIX_TRACE_LOOP && !record.snapshot)
 		record.snapshot = RECORD_SNAPSHOT_EXIT;
 	if (has_program) {
 		record.launch.argv = argv + optind;
 		record.plan.known = preload_types;
-		/* The command is told whatever else is. */
+		/* The event with the command line is recorded whatever the patterns are. */
 		if (record.plan.choose.include.count &&
 		    !capture_take_event(&record.plan, LAUNCH_COMMAND_EVENT))
 			return RECORD_FAILURE;
 		if (!find_preload())
 			return RECORD_FAILURE;
 		if (record.launch.preload)
-			leave_preload(argv[optind]);
+			drop_preload_if_foreign(argv[optind]);
 	}
 	status = record_run(&record);
 	choose_fini(&record.plan.choose);
@@ -309,5 +333,5 @@ static int run(int argc, char **argv)
 const struct tool_command record_command = {
 	.name = "record",
 	.help = help,
-	.run = run,
+	.run = record_run_command,
 };

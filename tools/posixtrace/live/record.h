@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * record.h - tracing a program from its start, or a process, into a log: what is wanted.
- */
+/* record.h - traces a program from its start, or a running process, into a log: the options. */
 #ifndef POSIXTRACE_LIVE_RECORD_H
 #define POSIXTRACE_LIVE_RECORD_H
 
@@ -10,29 +8,32 @@
 #include "live/capture.h"
 #include "live/launch.h"
 
-/* When a stream that loops is written to the log. */
+/* When a stream in loop mode is written to the log. */
 #define RECORD_SNAPSHOT_EXIT  1u
 #define RECORD_SNAPSHOT_CRASH 2u
 #define RECORD_SNAPSHOT_USR1  4u
 
 struct record {
 	struct capture_plan plan;  /* pid: 0 where a program is started */
+	/*
+	 * argv is NULL if a running process is traced; plan.pid is 0 until a program was started.
+	 */
 	struct launch_plan launch; /* argv: null where a process is traced */
 	bool wait_for_children;
 	bool quiet;
 	bool fail_on_loss;
-	bool force;                /* a log that is there already is not kept */
-	unsigned snapshot;         /* RECORD_SNAPSHOT_*; 0: the stream does not loop */
+	bool force;                /* an existing log is not kept as LOG.old */
+	unsigned snapshot;         /* RECORD_SNAPSHOT_*; 0: not in loop mode */
 };
 
-enum record_exit { /* as env(1) and timeout(1) have it */
+enum record_exit { /* the same as those of env(1) and timeout(1) */
 	RECORD_FAILURE = 125,
 	RECORD_NOT_EXECUTABLE = 126,
 	RECORD_NOT_FOUND = 127,
 	RECORD_SIGNAL = 128 /* and the signal's number */
 };
 
-/* From the first to the last, everything said. What record exits with. */
+/* Runs the whole recording and prints all messages. Returns the exit status of the command. */
 int record_run(struct record *record);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* record_run.c - one trace of a program, from before its start to its exit status. */
+/*
+ * record_run.c - one recording of a program, from before its start to its exit status. Signals, the
+ * end of the program and the time limit arrive in one loop (base/until.h).
+ */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -17,7 +20,7 @@
 #include "live/record.h"
 #include "log/losses.h"
 
-#define LOOK_MS_FILTER 20 /* new names are filtered out that fast */
+#define LOOK_MS_FILTER 20 /* limit for the time until a new name is filtered */
 
 struct run {
 	const struct record *record;
@@ -27,9 +30,9 @@ struct run {
 	struct until until;
 	struct progress progress;
 	unsigned snapshots;
-	int urged;          /* how often it was asked to end */
-	int gave_up;        /* the signal after which the program is not waited for */
-	bool reaped;        /* the program has ended with this status */
+	int urged;          /* signals that asked this process to end */
+	int gave_up;        /* the signal after which it no longer waits for the program; 0: none */
+	bool reaped;        /* the program has ended; its status is in program */
 	int program;
 };
 
@@ -38,7 +41,11 @@ static bool has_program(const struct run *run)
 	return run->record->launch.argv != NULL;
 }
 
-static sigset_t signals(const struct record *record)
+/*
+ * The signals that this process handles. SIGINT and SIGQUIT come from the terminal, SIGUSR1 is
+ * passed on or requests a snapshot.
+ */
+static sigset_t signals_of(const struct record *record)
 {
 	sigset_t set;
 
@@ -55,7 +62,10 @@ static sigset_t signals(const struct record *record)
 	return set;
 }
 
-/* What a stream that loops holds now goes to the log. */
+/*
+ * Writes the contents of a stream in loop mode to the log. The stream is stopped meanwhile, so that
+ * the snapshot has one end.
+ */
 static void take_snapshot(struct run *run)
 {
 	int err = posix_trace_stop(run->capture.trid);
@@ -73,9 +83,9 @@ static void take_snapshot(struct run *run)
 
 /*
  * Reaps every child that has ended: the program, whose status is kept, and orphans. With --wait,
- * and where this process is the init process of a container, the kernel makes orphans of the traced
- * processes its children. A program that waits until such a process is gone would wait for ever if
- * its zombie stayed. True: there are no children left.
+ * and if this process is the init process of a container, the kernel makes orphans of traced
+ * processes its children. A program that waits until such a process is gone would wait forever if
+ * its zombie remained. Returns true if no children are left.
  */
 static bool reap_children(struct run *run)
 {
@@ -93,8 +103,9 @@ static bool reap_children(struct run *run)
 }
 
 /*
- * What the terminal sends, the program has too, and it decides what comes of it. What a process
- * sends to us alone, the program is to have. Who insists is obeyed, though the program may go on.
+ * Processes a signal; returns true if it ends the trace. The program has received a signal from the
+ * terminal as well, and decides what to do. A signal that a process sent to this process only is
+ * passed on. A second SIGTERM or SIGHUP ends the trace even if the program continues.
  */
 static bool ends_by(struct run *run, int sig, bool sent)
 {
@@ -118,6 +129,7 @@ static bool ends_by(struct run *run, int sig, bool sent)
 	return true;
 }
 
+/* Processes all pending signals. Returns true if one ends the trace. */
 static bool ends_by_signal(struct run *run)
 {
 	bool sent, ends = false;
@@ -128,7 +140,8 @@ static bool ends_by_signal(struct run *run)
 	return ends;
 }
 
-static void reap(struct run *run)
+/* Waits for the end of the program and keeps its status. */
+static void wait_for_end(struct run *run)
 {
 	while (!run->reaped && waitpid(run->plan->pid, &run->program, 0) < 0 && errno == EINTR)
 		;
@@ -136,14 +149,15 @@ static void reap(struct run *run)
 }
 
 /*
- * Whether the program, which has ended, has no descendants any more. A descendant is a child of
- * this process or of a traced process; the traced processes are the stream's members.
+ * Returns true if the program, which has ended, has no descendants left. A descendant is a child of
+ * this process or of a traced process. The traced processes are the members of the stream.
  */
 static bool has_no_children(struct run *run)
 {
 	return has_program(run) ? reap_children(run) : capture_look_at_own().members == 0;
 }
 
+/* Waits for the next event and returns true if the trace is over. */
 static bool is_over(struct run *run)
 {
 	enum until_end why;
@@ -161,12 +175,16 @@ static bool is_over(struct run *run)
 				return true;
 			until_without_process(&run->until);
 			if (has_program(run))
-				reap(run);
+				wait_for_end(run);
 		}
 	return run->until.process < 0 && has_no_children(run);
 }
 
-static int follow(struct run *run)
+/*
+ * The loop of the trace. Filters by name need short sleeps, because new names are noticed only
+ * between them.
+ */
+static int follow_trace(struct run *run)
 {
 	int status = TOOL_OK;
 
@@ -181,7 +199,10 @@ static int follow(struct run *run)
 	return status;
 }
 
-/* The signal that killed the program, unless that is how programs are asked to end; 0. */
+/*
+ * Returns the signal that killed the program, 0 if none did. Signals by which users end programs
+ * are no crash. The program may be unreaped here; WNOWAIT leaves its status for exit_status().
+ */
 static int crash_of(const struct run *run)
 {
 	siginfo_t info = { .si_pid = 0 };
@@ -204,8 +225,8 @@ static int crash_of(const struct run *run)
 }
 
 /*
- * A stream that loops is written at the end only if that was wanted. Behind snapshots that were
- * taken it always is: posix_trace_clear() would take them out of the log too.
+ * Clears a stream in loop mode that is not to be written at the end. After a snapshot was taken it
+ * is always written: posix_trace_clear() would remove the snapshots from the log as well.
  */
 static void discard_unwanted(struct run *run)
 {
@@ -218,7 +239,11 @@ static void discard_unwanted(struct run *run)
 	say("%s: no snapshot was taken", run->plan->path);
 }
 
-static int complete(struct run *run)
+/*
+ * Completes the log and prints the result. Standard output belongs to the program, so the result
+ * goes to standard error.
+ */
+static int complete_log(struct run *run)
 {
 	struct capture_result result = { .bytes = 0 };
 	static struct out err = { .fd = STDERR_FILENO };
@@ -237,7 +262,10 @@ static int complete(struct run *run)
 	return status;
 }
 
-/* The trace is over, and the program has not ended yet. */
+/*
+ * Waits for the program after the end of the trace, such as by --duration, and returns its exit
+ * status in the form of a shell.
+ */
 static int wait_for_program(struct run *run)
 {
 	enum until_end why;
@@ -247,7 +275,7 @@ static int wait_for_program(struct run *run)
 	while (!run->gave_up && !run->reaped)
 		if (until_some(&run->until, &why)) {
 			if (why == UNTIL_PROCESS_ENDED)
-				reap(run);
+				wait_for_end(run);
 			else
 				ends_by_signal(run);
 		}
@@ -257,7 +285,10 @@ static int wait_for_program(struct run *run)
 					   WEXITSTATUS(run->program);
 }
 
-/* The program's own status says the most; ours is for those that ended well. */
+/*
+ * The exit status of the program precedes that of the trace. The latter is returned if the program
+ * ended with 0.
+ */
 static int exit_status(struct run *run, int status)
 {
 	int program;
@@ -270,7 +301,10 @@ static int exit_status(struct run *run, int status)
 	return status == TOOL_OK || status == TOOL_LOST ? status : RECORD_FAILURE;
 }
 
-static int trace(struct run *run)
+/*
+ * Gives the log its name, then traces. An error with the name ends the trace but not the program.
+ */
+static int trace_to_end(struct run *run)
 {
 	int status = outfile_keep(&run->file);
 
@@ -282,8 +316,8 @@ static int trace(struct run *run)
 	if (!has_program(run))
 		capture_say_waiting(run->plan->pid);
 	progress_begin(&run->progress, !run->record->quiet);
-	status = follow(run);
-	status = tool_worse(status, complete(run));
+	status = follow_trace(run);
+	status = tool_worse(status, complete_log(run));
 	outfile_close(&run->file);
 	return exit_status(run, status);
 }
@@ -294,9 +328,10 @@ static int create_log(struct run *run)
 			      run->record->force ? OUTFILE_REPLACE : OUTFILE_AGE);
 }
 
+/* Records a running process. */
 static int trace_process(struct run *run)
 {
-	sigset_t set = signals(run->record);
+	sigset_t set = signals_of(run->record);
 	int err = until_begin(&run->until, run->plan->pid), status;
 
 	if (err)
@@ -307,11 +342,12 @@ static int trace_process(struct run *run)
 	else
 		status = create_log(run);
 	if (!status) {
+		/* Until capture_begin() succeeds, an error removes the new log. */
 		status = capture_begin(&run->capture, run->plan, run->file.fd);
 		if (status)
 			outfile_drop(&run->file);
 		else
-			status = trace(run);
+			status = trace_to_end(run);
 	}
 	until_end(&run->until);
 	return status;
@@ -323,7 +359,7 @@ static int say_not_executed(const char *program, int err)
 	return err == ENOENT ? RECORD_NOT_FOUND : RECORD_NOT_EXECUTABLE;
 }
 
-/* The child waits for its trace. */
+/* Traces the waiting child. If no stream can be created, the program is not executed. */
 static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 {
 	int err = until_begin(&run->until, launch->pid), status = RECORD_FAILURE;
@@ -341,7 +377,7 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 			prctl(PR_SET_CHILD_SUBREAPER, 1);
 		err = launch_go(launch);
 		if (!err)
-			return trace(run);
+			return trace_to_end(run);
 		status = say_not_executed(run->record->launch.argv[0], err);
 		posix_trace_shutdown(run->capture.trid);
 		outfile_drop(&run->file);
@@ -352,9 +388,10 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 	return status;
 }
 
+/* Records a program from its start. *pid is in the plan, where the stream's creation needs it. */
 static int trace_program(struct run *run, pid_t *pid)
 {
-	sigset_t set = signals(run->record);
+	sigset_t set = signals_of(run->record);
 	struct launch launch;
 	int err, status;
 
@@ -368,7 +405,7 @@ static int trace_program(struct run *run, pid_t *pid)
 	}
 	*pid = launch.pid;
 	status = trace_child(run, &launch, &set);
-	if (run->until.process >= 0 || run->until.signals >= 0)
+	if (run->until.process >= 0 || run->until.signals >= 0) /* until_begin() was called */
 		until_end(&run->until);
 	return status;
 }

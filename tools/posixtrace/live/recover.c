@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* recover.c - posixtrace recover: a log of what is left of a stream. */
+/* recover.c - the command recover: makes a log of the memory that is left of a stream. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -16,6 +16,7 @@
 
 extern const struct tool_command recover_command;
 
+/* The manual page and the completion must have the same options; tests compare them. */
 static const char help[] =
 	"Usage: posixtrace recover FILE -o LOG [OPTION]...\n"
 	"       posixtrace recover PID -o LOG [OPTION]...\n"
@@ -42,14 +43,16 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
+/* The options and results of this run. The library's visitors get no argument here. */
 static struct {
 	struct rescue rescue;
-	const char *path; /* of what is recovered from */
+	const char *path; /* the file, or the number of the process */
 	unsigned faults;
 } recover;
 
-#define FAULTS_SAID 20
+#define FAULTS_SAID 20 /* a damaged file may have any number */
 
+/* Called for each fault of the file. */
 static void take_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
 	(void)arg;
@@ -59,6 +62,7 @@ static void take_fault(void *arg, const struct posix_trace_fault_np *fault)
 		say("%s: and so on", recover.path);
 }
 
+/* Called for each stream. */
 static void take_stream(void *arg, const struct posix_trace_stream_np *stream)
 {
 	(void)arg;
@@ -99,7 +103,8 @@ static int look_at_core(int fd)
 	return err;
 }
 
-static int from_file(void)
+/* Recovers from a backing file or a core dump. O_NONBLOCK: the name may be that of a FIFO. */
+static int recover_file(void)
 {
 	int err, fd = open(recover.path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
@@ -117,7 +122,7 @@ static int from_file(void)
 	else
 		err = posix_trace_observe_file_np(fd, take_stream, take_fault, NULL);
 	close(fd);
-	if (err && err != EINVAL)
+	if (err && err != EINVAL) /* for EINVAL take_fault() has printed the reason */
 		say("%s: %s", recover.path, strerror(err));
 	if (err)
 		return TOOL_FAILURE;
@@ -126,7 +131,8 @@ static int from_file(void)
 	return rescue_end(&recover.rescue, recover.path);
 }
 
-static bool exists(pid_t pid)
+/* Returns true if /proc shows the process, which may still end at any time. */
+static bool process_exists(pid_t pid)
 {
 	char path[40];
 
@@ -134,8 +140,11 @@ static bool exists(pid_t pid)
 	return access(path, F_OK) == 0;
 }
 
-/* Not asked of the process itself: what has ended has no files, but others may hold them. */
-static int from_process(pid_t pid)
+/*
+ * Recovers from memory. All processes are searched, not only pid: a process that has ended has no
+ * memory, but others that inherited its streams may hold them.
+ */
+static int recover_process(pid_t pid)
 {
 	int err = posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, take_stream, NULL);
 
@@ -143,10 +152,11 @@ static int from_process(pid_t pid)
 		say("process %d: %s", (int)pid, strerror(err));
 		return TOOL_FAILURE;
 	}
+	/* Streams were found, even if no pattern selected them. */
 	if (recover.rescue.logs || recover.rescue.seen)
 		return rescue_end(&recover.rescue, recover.path);
-	if (exists(pid)) {
-		/* Says so if it may not be looked at. */
+	if (process_exists(pid)) {
+		/* Observing the process itself reports whether it is not permitted. */
 		err = posix_trace_observe_np(pid, take_stream, NULL);
 		if (err)
 			return process_say_why(pid, err);
@@ -161,12 +171,14 @@ static int from_process(pid_t pid)
 	return TOOL_FAILURE;
 }
 
+/* A name of digits only is a process; ./NUMBER is a file. */
 static bool is_number(const char *text)
 {
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-static int run(int argc, char **argv)
+/* Parses the options and finds out whether the operand is a file or a process. */
+static int recover_run(int argc, char **argv)
 {
 	pid_t pid;
 	int option;
@@ -185,15 +197,15 @@ static int run(int argc, char **argv)
 	}
 	recover.path = argv[optind];
 	if (!is_number(recover.path))
-		return from_file();
+		return recover_file();
 	if (!process_number("recover", recover.path, &pid))
 		return tool_usage(&recover_command);
 	recover.rescue.pid = pid;
-	return from_process(pid);
+	return recover_process(pid);
 }
 
 const struct tool_command recover_command = {
 	.name = "recover",
 	.help = help,
-	.run = run,
+	.run = recover_run,
 };

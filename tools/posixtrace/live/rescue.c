@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * rescue.c - the common part of recover and snapshot: copies streams that other processes created
+ * into logs.
+ */
 #include "live/rescue.h"
 
 #include <errno.h>
@@ -17,6 +21,7 @@
 #include "log/equation.h"
 #include "log/losses.h"
 
+/* A later option replaces an earlier one. */
 bool rescue_take(struct rescue *rescue, int option, const char *value)
 {
 	switch (option) {
@@ -39,7 +44,8 @@ bool rescue_take(struct rescue *rescue, int option, const char *value)
 	return false;
 }
 
-static void say_why(const struct posix_trace_stream_np *stream, const char *path, int err)
+/* Prints the reason why a stream cannot be copied. */
+static void rescue_say_why(const struct posix_trace_stream_np *stream, const char *path, int err)
 {
 	switch (err) {
 	case ESRCH:
@@ -59,6 +65,7 @@ static void say_why(const struct posix_trace_stream_np *stream, const char *path
 	}
 }
 
+/* The result for one stream as a JSON object in a line. */
 static void put_json(struct out *out, const struct posix_trace_stream_np *stream,
 		     const char *path, const struct capture_result *result)
 {
@@ -79,6 +86,7 @@ static void put_json(struct out *out, const struct posix_trace_stream_np *stream
 	out_str(out, "}\n");
 }
 
+/* The result for one stream as text. */
 static void put_text(struct out *out, const struct posix_trace_stream_np *stream,
 		     const char *path, const struct capture_result *result)
 {
@@ -88,9 +96,11 @@ static void put_text(struct out *out, const struct posix_trace_stream_np *stream
 	capture_result_text(out, path, result);
 }
 
+/* Copies one stream into a new log, prints the result and returns a status. */
 static int make_log(const struct rescue *rescue, const struct posix_trace_stream_np *stream,
 		    const char *path)
 {
+	/* capture_read_back() needs the path of the plan only, for its message. */
 	struct capture_plan plan = { .path = path };
 	struct capture_result result = { .bytes = 0 };
 	struct outfile file;
@@ -100,15 +110,20 @@ static int make_log(const struct rescue *rescue, const struct posix_trace_stream
 		return status;
 	err = posix_trace_snapshot_np(stream, file.fd);
 	if (err) {
-		say_why(stream, path, err);
+		rescue_say_why(stream, path, err);
 		outfile_drop(&file);
 		return TOOL_FAILURE;
 	}
+	/* The copy is complete; an old log is replaced now. */
 	status = outfile_keep(&file);
 	if (status) {
 		outfile_drop(&file);
 		return status;
 	}
+	/*
+	 * A snapshot of damaged memory is a damaged log; it is kept, because its events may still
+	 * be useful.
+	 */
 	status = capture_read_back(&plan, file.fd, &result);
 	outfile_close(&file);
 	if (rescue->json)
@@ -126,11 +141,13 @@ void rescue_stream(void *arg, const struct posix_trace_stream_np *stream)
 	char *path = NULL;
 	int status;
 
+	/* The library visits streams of other processes as well when all are searched. */
 	if (rescue->pid && stream->pid != rescue->pid)
 		return;
 	rescue->seen++;
 	if (rescue->name && fnmatch(rescue->name, stream->name, 0))
 		return;
+	/* The first log has the name itself, the next one NAME.2. */
 	if (rescue->logs++ && asprintf(&path, "%s.%u", rescue->path, rescue->logs) < 0) {
 		say("%s", strerror(ENOMEM));
 		status = TOOL_FAILURE;
@@ -141,6 +158,7 @@ void rescue_stream(void *arg, const struct posix_trace_stream_np *stream)
 	rescue->status = tool_worse(rescue->status, status);
 }
 
+/* No selected stream is a failure, because the user expects a log. */
 int rescue_end(struct rescue *rescue, const char *whose)
 {
 	if (!rescue->logs && rescue->seen)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rescue.h - logs made of streams that others created: what is wanted, and each stream in turn.
+ * rescue.h - makes logs of streams that other processes created: options, and one call for each
+ * stream.
  *
- * The first stream's log is the file that the command line names; the others' have a number behind
- * that name.
+ * The log of the first stream is the file that the command line names. The others have a number
+ * behind that name.
  */
 #ifndef POSIXTRACE_LIVE_RESCUE_H
 #define POSIXTRACE_LIVE_RESCUE_H
@@ -16,18 +17,18 @@
 
 struct rescue {
 	const char *path; /* of the log */
-	const char *name; /* of the streams that are wanted, a glob; NULL: all */
-	pid_t pid;        /* whose they are; 0: anybody's */
+	const char *name; /* pattern for the names of streams; NULL: all */
+	pid_t pid;        /* traced process; 0: any */
 	enum outfile_mode mode;
 	bool json;
 	bool fail_on_loss;
-	/* What came of it. */
+	/* Results. */
 	unsigned seen;   /* streams of that process */
 	unsigned logs;
 	int status;
 };
 
-/* Options that are the same everywhere: false if it is none of them. */
+/* Options that both commands have. */
 #define RESCUE_LETTERS "n:o:"
 #define RESCUE_OPTIONS \
 	{ "name", required_argument, NULL, 'n' }, \
@@ -38,12 +39,16 @@ struct rescue {
 
 enum { RESCUE_FORCE = 512, RESCUE_JSON, RESCUE_FAIL_ON_LOSS };
 
+/* Processes one of these options. Returns false if it is none of them. */
 bool rescue_take(struct rescue *rescue, int option, const char *value);
 
-/* A visitor for posix_trace_observe_np(): a log of the stream, if it is wanted. */
+/*
+ * A visitor for posix_trace_observe_np(); arg is the struct rescue. Makes a log of the stream if
+ * the options select it.
+ */
 void rescue_stream(void *arg, const struct posix_trace_stream_np *stream);
 
-/* Says if there was none. The command's exit status. */
+/* Prints a message if there was no stream. Returns the exit status of the command. */
 int rescue_end(struct rescue *rescue, const char *whose);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* snapshot.c - posixtrace snapshot: a log of a stream as it is, while it goes on. */
+/*
+ * snapshot.c - the command snapshot: copies the streams of a running process into logs without
+ * disturbing it.
+ */
 #include <getopt.h>
 #include <stdio.h>
 
@@ -10,6 +13,7 @@
 
 extern const struct tool_command snapshot_command;
 
+/* The manual page and the completion must have the same options; tests compare them. */
 static const char help[] =
 	"Usage: posixtrace snapshot -p PID -o LOG [OPTION]...\n"
 	"Copies what the streams of the running process PID hold at this moment into the new file "
@@ -35,8 +39,10 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
-static int snapshot(struct rescue *rescue, pid_t pid)
+/* rescue_stream() is called for each stream of the process and makes its log. */
+static int take_snapshots(struct rescue *rescue, pid_t pid)
 {
+	/* For the message that no stream was found. */
 	char whose[40];
 	int err = posix_trace_observe_np(pid, rescue_stream, rescue);
 
@@ -46,7 +52,7 @@ static int snapshot(struct rescue *rescue, pid_t pid)
 	return rescue_end(rescue, whose);
 }
 
-static int run(int argc, char **argv)
+static int snapshot_run(int argc, char **argv)
 {
 	struct rescue rescue = { .path = NULL };
 	pid_t pid = 0;
@@ -63,16 +69,17 @@ static int run(int argc, char **argv)
 		say("snapshot: %s: unexpected argument", argv[optind]);
 		return tool_usage(&snapshot_command);
 	}
+	/* Neither has a default. */
 	if (!pid || !rescue.path) {
 		say("snapshot: %s", pid ? "the name of the log is missing; give it after -o" :
 				      "the process is missing; give it after -p");
 		return tool_usage(&snapshot_command);
 	}
-	return snapshot(&rescue, pid);
+	return take_snapshots(&rescue, pid);
 }
 
 const struct tool_command snapshot_command = {
 	.name = "snapshot",
 	.help = help,
-	.run = run,
+	.run = snapshot_run,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* status.c - posixtrace status: the streams of one process, at length. */
+/* status.c - the command status: prints the streams of processes in detail. */
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
@@ -16,6 +16,7 @@
 
 extern const struct tool_command status_command;
 
+/* The manual page and the completion must have the same options; tests compare them. */
 static const char help[] =
 	"Usage: posixtrace status [OPTION]... PID...\n"
 	"Prints every active stream of the process PID, those that it inherited too: attributes,\n"
@@ -31,17 +32,20 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 4 see --fail-on-loss.\n";
 
+/* The options of this run. The command runs once in a process. */
 static struct {
 	enum when_form form;
 	bool json;
 	bool fail_on_loss;
 } options;
 
-static void label(struct out *out, const char *name)
+/* Writes the title of a line; all contents begin in the same column. */
+static void put_label(struct out *out, const char *name)
 {
 	out_printf(out, "%-11s ", name);
 }
 
+/* Writes a process with its name, which may contain any bytes. */
 static void put_process(struct out *out, pid_t pid)
 {
 	char name[PROCESS_NAME_BYTES];
@@ -52,11 +56,12 @@ static void put_process(struct out *out, pid_t pid)
 	out_char(out, ')');
 }
 
+/* The creation. A creator in another PID name space is not visible. */
 static void print_origin(struct out *out, const struct streams_one *one)
 {
 	char when[WHEN_BYTES];
 
-	label(out, "created");
+	put_label(out, "created");
 	out_str(out, when_string(when, one->is.creation_ns, options.form));
 	if (one->is.creator > 0) {
 		out_str(out, " by process ");
@@ -68,49 +73,53 @@ static void print_origin(struct out *out, const struct streams_one *one)
 	out_char(out, '\n');
 }
 
+/* A stream without a log has no policy for it. */
 static void print_attributes(struct out *out, const struct streams_one *one)
 {
-	label(out, "policies");
+	put_label(out, "policies");
 	out_printf(out, "stream %s, %s%s, %s\n", policy_name(one->is.stream_full_policy),
 		   one->is.log_full_policy ? "log " : "no log",
 		   one->is.log_full_policy ? policy_name(one->is.log_full_policy) : "",
 		   policy_name(one->is.inheritance));
-	label(out, "limits");
+	put_label(out, "limits");
 	out_printf(out, "stream %zu bytes, data of an event %zu bytes\n", one->is.stream_size,
 		   one->is.max_data_size);
 }
 
+/* The memory is counted in chunks, which the output calls parts. */
 static void print_status(struct out *out, const struct streams_one *one)
 {
 	const struct posix_trace_stream_np *stream = &one->is;
 
-	label(out, "status");
+	put_label(out, "status");
 	out_printf(out, "%s, %s, %s; %u%% of its memory taken (%u of %u parts)\n",
 		   stream->stream_status == POSIX_TRACE_RUNNING ? "running" : "suspended",
 		   stream->stream_full_status == POSIX_TRACE_FULL ? "full" : "not full",
 		   stream->stream_overrun_status == POSIX_TRACE_OVERRUN ? "overrun" : "no overrun",
 		   streams_fill_percent(one), stream->chunks_taken, stream->chunks);
 	if (stream->waiting) {
-		label(out, "");
+		put_label(out, "");
 		out_str(out, "waiting: the process does not use libposixtrace\n");
 	}
 }
 
+/* The losses are presented as a ledger, for the functions that print causes. */
 static void print_counts(struct out *out, const struct streams_one *one)
 {
 	struct posix_trace_ledger_np ledger = { 0 };
 
 	memcpy(ledger.lost, one->is.lost, sizeof(ledger.lost));
-	label(out, "events");
+	put_label(out, "events");
 	out_printf(out, "%llu recorded, %llu lost", (unsigned long long)one->is.recorded,
 		   (unsigned long long)equation_lost(&ledger));
 	equation_causes(out, &ledger);
 	out_char(out, '\n');
 }
 
+/* The filter of the stream. The number of all types shows its extent. */
 static void print_filter(struct out *out, const struct streams_one *one)
 {
-	label(out, "filtered");
+	put_label(out, "filtered");
 	out_printf(out, "%zu of %zu event types", one->filtered_count, one->names);
 	for (size_t i = 0; i < one->filtered_count; i++) {
 		out_str(out, i ? ", " : ": ");
@@ -126,10 +135,15 @@ static void put_parent(struct out *out, pid_t pid)
 	out_char(out, '\n');
 }
 
+/*
+ * The relation to other processes: the one that the stream was created for, and those that
+ * inherited it.
+ */
 static void print_family(struct out *out, const struct streams_one *one, pid_t pid)
 {
 	if (one->is.pid != pid) {
-		label(out, "inherited");
+		put_label(out, "inherited");
+		/* Its name cannot be read any longer. */
 		if (one->is.ended)
 			out_printf(out, "from process %d, which has ended\n", (int)one->is.pid);
 		else
@@ -137,7 +151,7 @@ static void print_family(struct out *out, const struct streams_one *one, pid_t p
 	}
 	if (!one->is.members)
 		return;
-	label(out, "members");
+	put_label(out, "members");
 	for (size_t i = 0; i < one->is.members; i++) {
 		if (i)
 			out_str(out, ", ");
@@ -146,10 +160,11 @@ static void print_family(struct out *out, const struct streams_one *one, pid_t p
 	out_char(out, '\n');
 }
 
+/* pid is the process that the user named, which may have inherited the stream. */
 static void print_stream(struct out *out, const struct streams_one *one, pid_t pid)
 {
 	out_char(out, '\n');
-	label(out, "stream");
+	put_label(out, "stream");
 	text_name(out, one->is.name, strlen(one->is.name));
 	out_char(out, '\n');
 	print_origin(out, one);
@@ -160,18 +175,20 @@ static void print_stream(struct out *out, const struct streams_one *one, pid_t p
 	print_filter(out, one);
 }
 
+/* The process, then each of its streams. */
 static void print_process(struct out *out, const struct streams *streams, pid_t pid)
 {
-	label(out, "process");
+	put_label(out, "process");
 	put_process(out, pid);
 	out_char(out, '\n');
-	label(out, "streams");
+	put_label(out, "streams");
 	out_printf(out, "%zu\n", streams->count);
 	for (size_t i = 0; i < streams->count; i++)
 		print_stream(out, &streams->one[i], pid);
 }
 
-static int show(pid_t pid)
+/* Prints the streams of one process. A process without streams is no error. */
+static int show_process(pid_t pid)
 {
 	struct streams streams;
 	int status, err = streams_look(&streams, pid);
@@ -204,6 +221,7 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
+/* All arguments are checked before the first output. */
 static int show_all(int argc, char **argv)
 {
 	int status = TOOL_OK;
@@ -216,12 +234,13 @@ static int show_all(int argc, char **argv)
 		process_number("status", argv[i], &pid);
 		if (i > optind && !options.json)
 			out_char(&out_stdout, '\n');
-		status = tool_worse(status, show(pid));
+		status = tool_worse(status, show_process(pid));
 	}
 	return status;
 }
 
-static int run(int argc, char **argv)
+/* Parses the options; the operands are processes. */
+static int status_run(int argc, char **argv)
 {
 	int option;
 
@@ -255,5 +274,5 @@ static int run(int argc, char **argv)
 const struct tool_command status_command = {
 	.name = "status",
 	.help = help,
-	.run = run,
+	.run = status_run,
 };

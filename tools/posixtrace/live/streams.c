@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * streams.c - copies what the library's observer shows of streams. Its visitor gets pointers that
+ * are valid during the call only, so all of it is copied.
+ */
 #include "live/streams.h"
 
 #include <errno.h>
@@ -9,8 +13,10 @@
 #include "base/tool.h"
 #include "log/losses.h"
 
+/* Copies the list of members. Returns false without memory. */
 static bool copy_members(struct streams_one *one)
 {
+	/* One element more than needed, so that the size is never 0. */
 	one->member = malloc((one->is.members + 1) * sizeof(*one->member));
 	if (!one->member)
 		return false;
@@ -20,6 +26,7 @@ static bool copy_members(struct streams_one *one)
 	return true;
 }
 
+/* Returns true if the stream does not record this type. */
 static bool is_filtered(const struct posix_trace_stream_np *stream, trace_event_id_t id)
 {
 	int member;
@@ -27,6 +34,10 @@ static bool is_filtered(const struct posix_trace_stream_np *stream, trace_event_
 	return !posix_trace_eventset_ismember(id, &stream->filter, &member) && member;
 }
 
+/*
+ * Copies the names of filtered types and counts all types; index 0 is not used. Returns false
+ * without memory.
+ */
 static bool copy_names(struct streams_one *one)
 {
 	const struct posix_trace_stream_np *stream = &one->is;
@@ -44,11 +55,12 @@ static bool copy_names(struct streams_one *one)
 			snprintf(one->filtered[one->filtered_count++], sizeof(*one->filtered), "%s",
 				 name);
 	}
-	one->is.event_name = NULL;
+	one->is.event_name = NULL; /* it is invalid after the visit */
 	return true;
 }
 
-static void take(void *arg, const struct posix_trace_stream_np *stream)
+/* The visitor. */
+static void visit_stream(void *arg, const struct posix_trace_stream_np *stream)
 {
 	struct streams *streams = arg;
 	struct streams_one *more = realloc(streams->one, (streams->count + 1) * sizeof(*more)),
@@ -64,13 +76,15 @@ static void take(void *arg, const struct posix_trace_stream_np *stream)
 	one->is = *stream;
 	if (!copy_members(one) || !copy_names(one))
 		streams->no_memory = true;
+	/* The name of an ended process would be that of a later one with the same number. */
 	process_name(one->program, stream->pid);
 	if (stream->ended)
 		strcpy(one->program, "?");
 	process_name(one->creator_program, stream->creator);
 }
 
-static int order(const void *a, const void *b)
+/* Sorts by process and creation, so that the output is stable. */
+static int by_process(const void *a, const void *b)
 {
 	const struct streams_one *x = a, *y = b;
 
@@ -79,18 +93,19 @@ static int order(const void *a, const void *b)
 	return x->is.creation_ns < y->is.creation_ns ? -1 : x->is.creation_ns > y->is.creation_ns;
 }
 
+/* An error of memory in the visitor cannot end the visits, so it is checked afterwards. */
 int streams_look(struct streams *streams, pid_t pid)
 {
 	int err;
 
 	memset(streams, 0, sizeof(*streams));
-	err = posix_trace_observe_np(pid, take, streams);
+	err = posix_trace_observe_np(pid, visit_stream, streams);
 	if (!err && streams->no_memory)
 		err = ENOMEM;
 	if (err)
 		streams_fini(streams);
 	else if (streams->count)
-		qsort(streams->one, streams->count, sizeof(*streams->one), order);
+		qsort(streams->one, streams->count, sizeof(*streams->one), by_process);
 	return err;
 }
 
@@ -104,6 +119,7 @@ void streams_fini(struct streams *streams)
 	memset(streams, 0, sizeof(*streams));
 }
 
+/* Losses without those by posix_trace_clear(), which the program requested. */
 uint64_t streams_lost(const struct streams_one *one)
 {
 	struct posix_trace_ledger_np ledger = { 0 };
@@ -112,11 +128,13 @@ uint64_t streams_lost(const struct streams_one *one)
 	return losses_count(&ledger);
 }
 
+/* The product needs 64 bits: streams may have millions of chunks. */
 unsigned streams_fill_percent(const struct streams_one *one)
 {
 	return one->is.chunks ? (unsigned)(100ull * one->is.chunks_taken / one->is.chunks) : 0;
 }
 
+/* The stream's state in one word; waiting and running have precedence. */
 const char *streams_status(const struct streams_one *one)
 {
 	if (one->is.waiting)

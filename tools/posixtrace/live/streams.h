@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * streams.h - the active streams of processes, as they were when they were looked at, and their
- * JSON.
- */
+/* streams.h - a copy of the active streams of processes at one moment, and its JSON form. */
 #ifndef POSIXTRACE_LIVE_STREAMS_H
 #define POSIXTRACE_LIVE_STREAMS_H
 
@@ -12,37 +9,46 @@
 #include "base/out.h"
 #include "live/process.h"
 
-/* A copy of all that the visitor was told; is.member points into it, is.event_name is null. */
+/* A copy of all that the visitor got. is.member points into it; is.event_name is NULL. */
 struct streams_one {
 	struct posix_trace_stream_np is;
 	pid_t *member;
 	char program[PROCESS_NAME_BYTES];         /* of the traced process */
 	char creator_program[PROCESS_NAME_BYTES];
-	char (*filtered)[TRACE_EVENT_NAME_MAX + 1]; /* names of what is filtered out */
+	char (*filtered)[TRACE_EVENT_NAME_MAX + 1]; /* names of filtered types */
 	size_t filtered_count;
-	size_t names;                             /* of event types, all together */
+	size_t names;                             /* number of all event types */
 };
 
 struct streams {
-	struct streams_one *one; /* by process, then as they were created */
+	struct streams_one *one; /* sorted by process and time of creation */
 	size_t count;
 	bool no_memory;
 };
 
-/* Of one process or POSIX_TRACE_EVERY_PROCESS_NP. 0 or an error number. */
+/*
+ * Copies the streams of a process, or of POSIX_TRACE_EVERY_PROCESS_NP. Returns 0 or an error
+ * number; after an error nothing is to be freed.
+ */
 int streams_look(struct streams *streams, pid_t pid);
 void streams_fini(struct streams *streams);
 
+/*
+ * The number of lost events, without those that the program cleared; and the part of the stream's
+ * chunks that are in use, from 0 to 100.
+ */
 uint64_t streams_lost(const struct streams_one *one);
 unsigned streams_fill_percent(const struct streams_one *one);
 
-/* "running", "suspended", "full"; "waiting" for the process to use the library. */
+/*
+ * Returns "running", "suspended", "full", or "waiting" if the process does not use the library yet.
+ */
 const char *streams_status(const struct streams_one *one);
 
-/* What the command exits with when all went well. */
+/* Returns the exit status of a command that printed the streams. */
 int streams_exit(const struct streams *streams, bool fail_on_loss);
 
-/* One line. */
+/* Writes a stream as a JSON object in a line. */
 void streams_json(struct out *out, const struct streams_one *one);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* streams_json.c - a stream as JSON. list and status print the same members. */
 #include "live/streams.h"
 
 #include "base/text.h"
@@ -6,7 +7,7 @@
 #include "log/equation.h"
 #include "log/policy.h"
 
-/* Members begin with their comma. */
+/* Members begin with a comma; the first one, pid, is written without these functions. */
 
 static void text_member(struct out *out, const char *name, const char *value)
 {
@@ -19,11 +20,16 @@ static void bool_member(struct out *out, const char *name, bool value)
 	out_printf(out, ",\"%s\":%s", name, value ? "true" : "false");
 }
 
+/* Counts are below 2^53 in practice, so a double holds them exactly. */
 static void number_member(struct out *out, const char *name, uint64_t value)
 {
 	out_printf(out, ",\"%s\":%llu", name, (unsigned long long)value);
 }
 
+/*
+ * Creation and attributes. creator is null if the process has ended or is not visible;
+ * creator_ended distinguishes the two.
+ */
 static void origin_members(struct out *out, const struct streams_one *one)
 {
 	const struct posix_trace_stream_np *stream = &one->is;
@@ -42,6 +48,7 @@ static void origin_members(struct out *out, const struct streams_one *one)
 	}
 	bool_member(out, "creator_ended", stream->creator == POSIX_TRACE_CREATOR_GONE_NP);
 	text_member(out, "created", when_string(when, stream->creation_ns, WHEN_UTC));
+	/* A string: a double cannot hold these nanoseconds exactly. */
 	out_printf(out, ",\"created_ns\":\"%lld\"", (long long)stream->creation_ns);
 	text_member(out, "stream_full_policy", policy_name(stream->stream_full_policy));
 	if (stream->log_full_policy)
@@ -53,10 +60,12 @@ static void origin_members(struct out *out, const struct streams_one *one)
 	number_member(out, "max_data_size", stream->max_data_size);
 }
 
+/* State and counts. lost is without cleared events, lost_by_cause has all causes. */
 static void count_members(struct out *out, const struct streams_one *one)
 {
 	const struct posix_trace_stream_np *stream = &one->is;
 
+	/* The word of streams_status() summarizes the members that follow. */
 	text_member(out, "status", streams_status(one));
 	bool_member(out, "running", stream->stream_status == POSIX_TRACE_RUNNING);
 	bool_member(out, "full", stream->stream_full_status == POSIX_TRACE_FULL);
@@ -70,6 +79,7 @@ static void count_members(struct out *out, const struct streams_one *one)
 	equation_causes_json(out, stream->lost);
 }
 
+/* The names of filtered types and the members follow the counts as arrays. */
 void streams_json(struct out *out, const struct streams_one *one)
 {
 	origin_members(out, one);

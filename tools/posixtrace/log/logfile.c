@@ -59,9 +59,7 @@ int logfile_open_fd(struct logfile *log, const char *path)
 		say("%s: can only be read once", log->path);
 		return TOOL_FAILURE;
 	}
-	/*
-	 * A second "-" is possible for a regular file, whose offset is reset by reading by offset.
-	 */
+	/* A regular file can be given twice, since the library reads it by offset. */
 	input_taken |= input;
 	err = spool_seekable(fd, is_log, &log->fd);
 	if (err) {

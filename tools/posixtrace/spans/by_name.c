@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* by_name.c - the table of endings, and the search for the partner of a name. */
 #include "spans/by_name.h"
 
 #include <string.h>
 
 #include "spans/pairing.h"
 
+/* Endings in order of preference: X_start with both X_stop and X_end pairs with X_stop. */
 static const struct {
 	const char *begin, *end;
 } endings[] = {
@@ -12,10 +14,14 @@ static const struct {
 	{ "_enter", "_exit" }, { "_enter", "_leave" }, { "_entry", "_exit" },
 };
 
+/* Endings are case-sensitive, as names of types are. */
 #define ENDINGS (sizeof(endings) / sizeof(endings[0]))
-#define NAME_MAX_BYTES 256
+#define NAME_MAX_BYTES 256 /* longer names of a foreign log have no partner */
 
-/* The bytes before that ending; 0: the name does not end so. */
+/*
+ * Returns the length of the name before this ending, 0 if the name ends otherwise or consists of
+ * the ending only.
+ */
 static size_t stem_of(const char *name, size_t len, const char *ending)
 {
 	size_t end = strlen(ending);
@@ -23,7 +29,10 @@ static size_t stem_of(const char *name, size_t len, const char *ending)
 	return len > end && !memcmp(name + len - end, ending, end) ? len - end : 0;
 }
 
-/* The name of the partner; 0: this is no ending of the name, or there is no room. */
+/*
+ * Builds the partner's name and returns its length. Returns 0 if the name has not the ending mine,
+ * or there is no room.
+ */
 static size_t partner_of(const char *name, size_t len, const char *mine, const char *other,
 			 char partner[NAME_MAX_BYTES])
 {
@@ -81,7 +90,7 @@ static bool has_field(const struct posix_trace_schema_np *schema, const char *na
 	return false;
 }
 
-/* Events of a class of ETW: the decoded ones, and records as they are. */
+/* Returns true for types of a class of ETW: decoded events, and unchanged records. */
 static bool is_of_class(const struct posix_trace_schema_np *schema)
 {
 	return has_field(schema, "etw_type") ||
@@ -90,7 +99,7 @@ static bool is_of_class(const struct posix_trace_schema_np *schema)
 
 bool by_name_applies(trace_event_id_t id, const struct posix_trace_schema_np *schema)
 {
-	/* What a stream does itself is no span of any thread. */
+	/* System events concern the stream and not a thread. */
 	if (id && id <= POSIX_TRACE_UNNAMED_USER_EVENT)
 		return false;
 	return !schema || (schema->role == POSIX_TRACE_POINT_NP &&

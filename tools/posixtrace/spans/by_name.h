@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * by_name.h - event types that begin and end a span because of their names: X_begin and X_end, and
- * the other pairs of endings in by_name.c, are a span called X.
+ * by_name.h - pairs event types by their names: X_begin and X_end, and the other pairs of endings
+ * in by_name.c, begin and end a span named X.
  *
- * The rule applies only to types that say nothing better of themselves: no @begin or @end, and no
- * field that says how long something took. Both types of a pair must be there. It does not apply to
- * types of ETW's classes either: their numbers say which begin and which end, and those that are
- * called dc_start and dc_end, for example, only list what exists.
+ * The rule applies only if the types describe nothing better: they have no @begin or @end and no
+ * field with a duration. Both types of a pair must exist. The rule does not apply to types of ETW's
+ * classes: their numbers define begins and ends, and types such as dc_start and dc_end only list
+ * existing objects.
  */
 #ifndef POSIXTRACE_SPANS_BY_NAME_H
 #define POSIXTRACE_SPANS_BY_NAME_H
@@ -15,20 +15,24 @@
 #include <stddef.h>
 #include <trace_np.h>
 
-/* Whether there is a type of that name to which the rule applies. */
+/*
+ * Returns true if a type with this name exists to which the rule applies. name has no NUL at its
+ * end.
+ */
 typedef bool by_name_find(void *arg, const char *name, size_t len);
 
 /*
- * What a type of that name does: POINT, BEGIN or END; stem is then the length of the span's name.
+ * Returns the role of a type with this name: POINT, BEGIN or END. For the latter two *stem is the
+ * length of the span's name.
  */
 enum posix_trace_role_np by_name(const char *name, size_t len, by_name_find *find, void *arg,
 				 size_t *stem);
 
-/* Calls visit for the name of each type that a type of that name makes a pair with. */
+/* Calls visit for each name that would be the partner of this name. */
 void by_name_partners(const char *name, size_t len,
 		      void (*visit)(void *arg, const char *name, size_t len), void *arg);
 
-/* Whether the rule applies to a type with that number and schema, which may be NULL. */
+/* Returns true if the rule applies to a type with this number and schema. schema may be NULL. */
 bool by_name_applies(trace_event_id_t id, const struct posix_trace_schema_np *schema);
 
 #endif

@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * histogram.c - buckets of constant relative width. The upper STEP_BITS + 1 bits of a value select
+ * its bucket, so no logarithm is computed.
+ */
 #include "spans/histogram.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP_BITS 7
+#define STEP_BITS 7 /* buckets of an octave, as a power of two */
 
 _Static_assert(HISTOGRAM_STEPS == 1 << STEP_BITS, "the steps are of a power of two");
 _Static_assert(HISTOGRAM_OCTAVES == 64 - STEP_BITS + 1, "the octaves have all values");
 
+/*
+ * Returns the number of the bucket that contains the value. Octave 0 has the values below
+ * HISTOGRAM_STEPS, octave n > 0 those from 2^(n + STEP_BITS - 1).
+ */
 static unsigned bucket_of(uint64_t value)
 {
 	unsigned power;
@@ -21,6 +29,7 @@ static unsigned bucket_of(uint64_t value)
 	       (unsigned)((value >> (power - STEP_BITS)) - HISTOGRAM_STEPS);
 }
 
+/* Returns the least value of a bucket. */
 static uint64_t low_of(unsigned bucket)
 {
 	unsigned octave = bucket / HISTOGRAM_STEPS;
@@ -29,6 +38,7 @@ static uint64_t low_of(unsigned bucket)
 	return octave ? (HISTOGRAM_STEPS + step) << (octave - 1) : step;
 }
 
+/* Returns the greatest value of a bucket. */
 static uint64_t high_of(unsigned bucket)
 {
 	unsigned octave = bucket / HISTOGRAM_STEPS;
@@ -41,6 +51,7 @@ bool histogram_add(struct histogram *histogram, uint64_t value)
 	unsigned bucket = bucket_of(value);
 	uint64_t **octave = &histogram->octave[bucket / HISTOGRAM_STEPS];
 
+	/* Most histograms need few octaves, so each is allocated with its first value. */
 	if (!*octave)
 		*octave = calloc(HISTOGRAM_STEPS, sizeof(**octave));
 	if (!*octave)
@@ -80,7 +91,7 @@ bool histogram_next(const struct histogram *histogram, unsigned *cursor,
 		const uint64_t *octave = histogram->octave[i / HISTOGRAM_STEPS];
 
 		if (!octave) {
-			i = (i / HISTOGRAM_STEPS + 1) * HISTOGRAM_STEPS;
+			i = (i / HISTOGRAM_STEPS + 1) * HISTOGRAM_STEPS; /* an empty octave */
 			continue;
 		}
 		if (octave[i % HISTOGRAM_STEPS]) {
@@ -95,8 +106,11 @@ bool histogram_next(const struct histogram *histogram, unsigned *cursor,
 	return false;
 }
 
-/* The bucket of the value that stands at this place among all, and how many stand before it. */
-static struct histogram_bucket find(const struct histogram *histogram, uint64_t place,
+/*
+ * Returns the bucket of the value with this index in the sorted values, and in *before the number
+ * of values in lower buckets.
+ */
+static struct histogram_bucket find_bucket(const struct histogram *histogram, uint64_t place,
 				    uint64_t *before)
 {
 	struct histogram_bucket bucket = { 0, 0, 0 };
@@ -110,16 +124,18 @@ static struct histogram_bucket find(const struct histogram *histogram, uint64_t 
 
 uint64_t histogram_percentile(const struct histogram *histogram, double part)
 {
+	/* The nearest-rank method: the least value with at least that many values up to it. */
 	double wanted = ceil((double)histogram->count * part);
 	uint64_t place = wanted >= 1 ? (uint64_t)wanted - 1 : 0, before;
 	struct histogram_bucket bucket;
 
+	/* A histogram without values has no bucket to search. */
 	if (!histogram->count)
 		return 0;
 	if (place >= histogram->count)
 		place = histogram->count - 1;
-	bucket = find(histogram, place, &before);
-	return bucket.high < histogram->max ? bucket.high : histogram->max;
+	bucket = find_bucket(histogram, place, &before);
+	return bucket.high < histogram->max ? bucket.high : histogram->max; /* max is exact */
 }
 
 double histogram_quantile(const struct histogram *histogram, double part)
@@ -132,7 +148,8 @@ double histogram_quantile(const struct histogram *histogram, double part)
 		return 0;
 	if (place >= histogram->count)
 		place = histogram->count - 1;
-	bucket = find(histogram, place, &before);
+	bucket = find_bucket(histogram, place, &before);
+	/* Assumes that the values are spread evenly over the bucket. */
 	return (double)bucket.low + ((double)(bucket.high - bucket.low) + 1) *
 	       (wanted - (double)before) / (double)bucket.count;
 }

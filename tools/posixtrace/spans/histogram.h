@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * histogram.h - how often which value came, in constant memory, as HDR histograms have it.
+ * histogram.h - counts of values in bounded memory, as HDR histograms do.
  *
- * Values below HISTOGRAM_STEPS are kept exactly; each power of two above has that many buckets of
- * one width, so a value is known to 1/HISTOGRAM_STEPS of itself, over the whole range of 64 bits.
+ * Values below HISTOGRAM_STEPS are kept exactly. Each power of two above has that many buckets of
+ * equal width, so a value is known to 1/HISTOGRAM_STEPS of itself over the whole range of 64 bits.
  *
- * Memory    a kilobyte for each power of two that has values: 58 KiB at most.
+ * Memory: one kilobyte for each power of two with values, at most 58 KiB.
  */
 #ifndef POSIXTRACE_SPANS_HISTOGRAM_H
 #define POSIXTRACE_SPANS_HISTOGRAM_H
@@ -22,22 +22,29 @@ struct histogram {
 	uint64_t *octave[HISTOGRAM_OCTAVES];
 };
 
-/* All zero is a histogram without values. False: no memory; the value is not in it. */
+/*
+ * Adds a value. A histogram of all zeros is empty. Returns false without memory; the value is not
+ * added.
+ */
 bool histogram_add(struct histogram *histogram, uint64_t value);
 
-/* Without values again; keeps its memory. */
+/* Removes all values and keeps the memory. */
 void histogram_clear(struct histogram *histogram);
+/* Frees the memory; the histogram is empty. */
 void histogram_fini(struct histogram *histogram);
 
-/* The least value that so much of all, from 0 to 1, do not exceed: as its bucket's greatest. */
+/*
+ * Returns the least value that the given part of all values, from 0 to 1, does not exceed: the
+ * greatest value of its bucket. Returns 0 if the histogram is empty.
+ */
 uint64_t histogram_percentile(const struct histogram *histogram, double part);
 
-/* The same between the ends of its bucket: for those who calculate with it. */
+/* Does the same with interpolation in the bucket, for callers that compute with the result. */
 double histogram_quantile(const struct histogram *histogram, double part);
 
 /*
- * The buckets that have values, from *cursor on, which begins at 0; low and high are their ends,
- * both included. False: there are no more.
+ * Visits the buckets with values in ascending order. *cursor is 0 at the first call. low and high
+ * are the ends of the bucket, both included. Returns false after the last one.
  */
 struct histogram_bucket {
 	uint64_t low, high, count;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * lanes.c - assigns spans to lanes. Spans arrive in the order of their ends, so a span can only
+ * contain or follow the spans of a lane, or cross them.
+ */
 #include "spans/lanes.h"
 
 #include <errno.h>
@@ -7,11 +11,13 @@
 
 #include "base/vec.h"
 
+/* Moments have a total order; see the header. */
 static bool is_before(struct moment a, struct moment b)
 {
 	return a.ns != b.ns ? a.ns < b.ns : a.number < b.number;
 }
 
+/* Lanes own their arrays of kept spans. */
 void lanes_fini(struct lanes *lanes)
 {
 	for (size_t i = 0; i < lanes->lanes; i++)
@@ -23,6 +29,7 @@ void lanes_fini(struct lanes *lanes)
 
 void lanes_begin(struct lanes *lanes, struct moment begin)
 {
+	/* The oldest begin is dropped: the later ones are more likely to end soon. */
 	if (lanes->opened == LANES_OPEN) {
 		lanes->opened--;
 		memmove(&lanes->open[0], &lanes->open[1], lanes->opened * sizeof(lanes->open[0]));
@@ -35,10 +42,12 @@ void lanes_cut(struct lanes *lanes)
 	lanes->opened = 0;
 }
 
+/* Removes the begin of a span that has ended, if it is among the latest ones. */
 static void close_open(struct lanes *lanes, struct moment begin)
 {
 	size_t i = lanes->opened;
 
+	/* The end usually belongs to one of the youngest begins, so the search runs backwards. */
 	while (i && lanes->open[i - 1].number != begin.number)
 		i--;
 	if (!i)
@@ -48,6 +57,7 @@ static void close_open(struct lanes *lanes, struct moment begin)
 		(lanes->opened - (i - 1)) * sizeof(lanes->open[0]));
 }
 
+/* Returns true if an open span began between the two moments. */
 static bool has_open_between(const struct lanes *lanes, struct moment a, struct moment b)
 {
 	for (size_t i = 0; i < lanes->opened; i++)
@@ -59,9 +69,10 @@ static bool has_open_between(const struct lanes *lanes, struct moment a, struct 
 /* ------------------------------------------------------------------ spans that nest */
 
 /*
- * The older half of a lane's spans become one wherever no open span can begin between two of them.
+ * Joins the older half of a lane's spans to groups. Two neighbours are joined only if no open span
+ * began between them, since that span would have to fit between them later.
  */
-static void group(const struct lanes *lanes, struct lane *lane)
+static void group_spans(const struct lanes *lanes, struct lane *lane)
 {
 	size_t half = lane->count / 2, kept = 0;
 
@@ -69,6 +80,7 @@ static void group(const struct lanes *lanes, struct lane *lane)
 		if (has_open_between(lanes, lane->kept[kept].end, lane->kept[i].begin))
 			lane->kept[++kept] = lane->kept[i];
 		else
+			/* The grouped span covers the time between the two as well. */
 			lane->kept[kept].end = lane->kept[i].end;
 	}
 	kept++;
@@ -83,7 +95,7 @@ static bool make_room(const struct lanes *lanes, struct lane *lane)
 	size_t room;
 
 	if (lane->count == lane->room && lane->count >= LANES_KEPT)
-		group(lanes, lane);
+		group_spans(lanes, lane);
 	if (lane->count < lane->room)
 		return true;
 	room = lane->room ? 2 * lane->room : 8;
@@ -95,12 +107,13 @@ static bool make_room(const struct lanes *lanes, struct lane *lane)
 	return true;
 }
 
-/* How many of the lane's outermost spans begin before that; all behind them would be inside. */
-static size_t before(const struct lane *lane, struct moment begin)
+/* Returns the number of the lane's outermost spans that begin before the moment. */
+static size_t spans_before(const struct lane *lane, struct moment begin)
 {
 	size_t low = 0, high = lane->count;
 
 	while (low < high) {
+		/* The outermost spans are sorted by their begins, so the search is binary. */
 		size_t middle = (low + high) / 2;
 
 		if (is_before(lane->kept[middle].begin, begin))
@@ -111,15 +124,20 @@ static size_t before(const struct lane *lane, struct moment begin)
 	return low;
 }
 
-static bool fits(const struct lane *lane, struct moment begin, struct moment end, size_t *at)
+/*
+ * Returns true if the span crosses none of the lane's spans; *at is the number of those that stay
+ * outermost.
+ */
+static bool fits_lane(const struct lane *lane, struct moment begin, struct moment end, size_t *at)
 {
-	/* Times that fall: the lane is in its own future. */
+	/* Times of a damaged log may decrease. The lane then has spans of a later time. */
 	if (lane->count && is_before(end, lane->kept[lane->count - 1].end))
 		return false;
-	*at = before(lane, begin);
+	*at = spans_before(lane, begin);
 	return !*at || is_before(lane->kept[*at - 1].end, begin);
 }
 
+/* Adds an empty lane. Returns NULL without memory. */
 static struct lane *new_lane(struct lanes *lanes)
 {
 	struct lane *more;
@@ -140,10 +158,11 @@ int lanes_place(struct lanes *lanes, struct moment begin, struct moment end, uns
 	close_open(lanes, begin);
 	if (!lanes->lanes && !new_lane(lanes))
 		return ENOMEM;
-	/* What began before a span that is still open will cross it. */
+	/* A span that began before one that is still open would cross it on the thread's track. */
 	i = has_open_between(lanes, begin, end);
-	while (i < lanes->lanes && !fits(&lanes->lane[i], begin, end, &at))
+	while (i < lanes->lanes && !fits_lane(&lanes->lane[i], begin, end, &at))
 		i++;
+	/* Such spans have no lane in memory; their numbers are never used again. */
 	if (i == LANES_MAX) {
 		*number = LANES_MAX + lanes->next++;
 		return 0;
@@ -153,6 +172,7 @@ int lanes_place(struct lanes *lanes, struct moment begin, struct moment end, uns
 	lane = i < lanes->lanes ? &lanes->lane[i] : new_lane(lanes);
 	if (!lane)
 		return ENOMEM;
+	/* The spans from at on are inside the new one, so they are no longer outermost. */
 	lane->count = at;
 	if (!make_room(lanes, lane))
 		return ENOMEM;
@@ -169,6 +189,7 @@ void flat_lanes_fini(struct flat_lanes *flat)
 	free(flat->free);
 }
 
+/* Makes room for one more lane. The heap needs a place for each lane. */
 static bool make_flat_room(struct flat_lanes *flat)
 {
 	size_t room = flat->room ? 2 * flat->room : 4;
@@ -189,7 +210,8 @@ static bool make_flat_room(struct flat_lanes *flat)
 	return true;
 }
 
-static void push(struct flat_lanes *flat, uint32_t lane)
+/* The heap of free lanes: push() adds a lane, pop() removes the least one. */
+static void push_free(struct flat_lanes *flat, uint32_t lane)
 {
 	size_t i = flat->count++;
 
@@ -198,7 +220,7 @@ static void push(struct flat_lanes *flat, uint32_t lane)
 	flat->free[i] = lane;
 }
 
-static void pop(struct flat_lanes *flat)
+static void pop_free(struct flat_lanes *flat)
 {
 	uint32_t last = flat->free[--flat->count];
 	size_t i = 0;
@@ -220,12 +242,12 @@ static void pop(struct flat_lanes *flat)
 
 int flat_lanes_take(struct flat_lanes *flat, struct moment begin, unsigned source, unsigned *lane)
 {
-	/* Where times fall, lanes are in their own future: they are not taken again. */
+	/* Lanes whose last span ends after this begin, because times decrease, are given up. */
 	while (flat->count && is_before(begin, flat->lane[flat->free[0]].end))
-		pop(flat);
+		pop_free(flat);
 	if (flat->count) {
 		*lane = flat->free[0];
-		pop(flat);
+		pop_free(flat);
 	} else {
 		if (!make_flat_room(flat))
 			return ENOMEM;
@@ -235,17 +257,19 @@ int flat_lanes_take(struct flat_lanes *flat, struct moment begin, unsigned sourc
 	return 0;
 }
 
+/* The lane stores its end, so that no earlier span gets it. */
 void flat_lanes_leave(struct flat_lanes *flat, unsigned lane, struct moment end)
 {
 	flat->lane[lane] = (struct flat_lane){ end, 0, false };
-	push(flat, lane);
+	push_free(flat, lane);
 }
 
+/* The ends of these spans are unknown, so their lanes are free from their begins on. */
 void flat_lanes_cut(struct flat_lanes *flat, unsigned source)
 {
 	for (size_t i = 0; i < flat->lanes; i++)
 		if (flat->lane[i].is_open && flat->lane[i].source == source) {
 			flat->lane[i].is_open = false;
-			push(flat, (uint32_t)i);
+			push_free(flat, (uint32_t)i);
 		}
 }

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lanes.h - spans side by side: on one lane no two spans cross, so that a viewer can draw each lane
- * as one track of nested slices.
+ * lanes.h - arranges spans on lanes, such that no two spans on a lane cross. A viewer can then draw
+ * each lane as one track of nested slices.
  *
- * Spans come in the order of their ends. A span takes the first lane of its thread on which it
- * crosses no other span; lane 0 is the thread's own track, which is left to spans that are open
- * where it can. Spans with a key belong to no thread: those of one name and process share lanes on
- * which they do not even nest.
+ * Spans arrive in the order of their ends. A span gets the first lane of its thread on which it
+ * crosses no other span. Lane 0 is the thread's own track; where possible it is left to spans that
+ * are still open. Spans with a key belong to no thread: those of one name and process share flat
+ * lanes, on which spans do not even nest.
  *
- * Moments are totally ordered: by time, and where times are equal by the event's number. A viewer
- * that sorts events by time, and keeps the file's order where times are equal, sees what lanes.c
- * saw.
+ * Moments have a total order: by time, and for equal times by the number of the event. A viewer
+ * that sorts events by time, and keeps the order of the file for equal times, sees the same order.
  *
- * Memory    bounded for each thread: of a lane's outermost spans the latest LANES_KEPT are known
- * one by
- *           one, and the older ones in groups. A span that begins within such a group may get a
- * lane that
- *           it would not have needed.
+ * The memory of a thread is bounded. The latest LANES_KEPT outermost spans of a lane are known one
+ * by one, the older ones in groups. A span that begins within a group may get a lane that it would
+ * not need.
  */
 #ifndef POSIXTRACE_SPANS_LANES_H
 #define POSIXTRACE_SPANS_LANES_H
@@ -26,7 +23,7 @@
 #include <stdint.h>
 
 #define LANES_KEPT 512
-#define LANES_OPEN 64      /* begins of a thread that groups do not hide */
+#define LANES_OPEN 64      /* open begins of a thread that limit the grouping */
 #define LANES_MAX  1024    /* of a thread; further spans get a lane each */
 
 struct moment {
@@ -38,43 +35,51 @@ struct lanes {
 	struct lane {
 		struct kept {
 			struct moment begin, end;
-		} *kept;           /* the outermost spans, in their order */
+		} *kept;           /* the outermost spans in order of time */
 		size_t count, room;
 	} *lane;
 	size_t lanes;
-	unsigned next;             /* of those beyond LANES_MAX */
-	struct moment open[LANES_OPEN]; /* begins without an end so far, the latest ones */
+	unsigned next;             /* number of spans beyond LANES_MAX */
+	struct moment open[LANES_OPEN]; /* the latest begins without an end so far */
 	size_t opened;
 };
 
+/* Frees the memory. Lanes of all zeros are empty. */
 void lanes_fini(struct lanes *lanes);
 
-/* A begin whose end may come. */
+/* Adds a begin whose end may arrive later. */
 void lanes_begin(struct lanes *lanes, struct moment begin);
 
-/* What is open has no end. */
+/* Forgets all open begins, because their ends are lost. */
 void lanes_cut(struct lanes *lanes);
 
-/* The lane of a span. 0 or ENOMEM. */
+/*
+ * Stores the number of the span's lane in *lane. The span's begin may have been added before.
+ * Returns 0 or ENOMEM.
+ */
 int lanes_place(struct lanes *lanes, struct moment begin, struct moment end, unsigned *lane);
 
-/* Lanes of spans that do not nest: a lane is taken when the span begins. */
+/* Lanes of spans that do not nest. A span occupies its lane from its begin on. */
 struct flat_lanes {
 	struct flat_lane {
 		struct moment end;
-		unsigned source;   /* the log of the span that took it */
+		unsigned source;   /* the log of the span that occupies it */
 		bool is_open;
 	} *lane;
-	uint32_t *free;            /* a heap: the least number first */
+	uint32_t *free;            /* heap of free lanes, the least number first */
 	size_t lanes, room, count;
 };
 
+/* Frees the memory. */
 void flat_lanes_fini(struct flat_lanes *flat);
 
-/* 0 or ENOMEM. */
+/*
+ * flat_lanes_take() stores the lane of a new span in *lane and returns 0, or returns ENOMEM.
+ * flat_lanes_leave() frees the lane at the end of the span.
+ */
 int flat_lanes_take(struct flat_lanes *flat, struct moment begin, unsigned source, unsigned *lane);
 void flat_lanes_leave(struct flat_lanes *flat, unsigned lane, struct moment end);
-/* What is open of that log has no end. */
+/* Frees the lanes of all open spans of a log, because their ends are lost. */
 void flat_lanes_cut(struct flat_lanes *flat, unsigned source);
 
 #endif

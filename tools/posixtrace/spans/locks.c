@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * locks.c - sums the times of waiting for and holding locks. The arrays have a fixed size, so that
+ * a log with many locks cannot exhaust the memory.
+ */
 #include "spans/locks.h"
 
 #include <stdlib.h>
@@ -8,6 +12,10 @@
 
 bool locks_init(struct locks *locks)
 {
+	/*
+	 * Memory that calloc() provides costs nothing until it is used, so the full size is
+	 * allocated at once.
+	 */
 	memset(locks, 0, sizeof(*locks));
 	locks->lock = calloc(LOCKS_MAX, sizeof(*locks->lock));
 	locks->waiter = calloc(LOCKS_MAX, sizeof(*locks->waiter));
@@ -22,6 +30,7 @@ void locks_fini(struct locks *locks)
 	table_fini(&locks->of_waiter);
 }
 
+/* These two are for table_find(). */
 static bool is_lock(const void *array, uint32_t index, const void *key)
 {
 	const struct lock *lock = (const struct lock *)array + index, *wanted = key;
@@ -36,7 +45,10 @@ static bool is_waiter(const void *array, uint32_t index, const void *key)
 	return waiter->pid == wanted->pid && waiter->tid == wanted->tid;
 }
 
-/* NULL: there are too many others, or no memory. */
+/*
+ * Returns the entry of a lock and creates it if necessary; NULL if LOCKS_MAX others exist or
+ * without memory. Addresses are unique within a process only.
+ */
 static struct lock *find_lock(struct locks *locks, pid_t pid, uint64_t pointer)
 {
 	struct lock wanted = { .pid = pid, .pointer = pointer };
@@ -52,6 +64,7 @@ static struct lock *find_lock(struct locks *locks, pid_t pid, uint64_t pointer)
 	return &locks->lock[locks->count++];
 }
 
+/* Does the same for a waiting thread. */
 static struct waiter *find_waiter(struct locks *locks, pid_t pid, pid_t tid)
 {
 	struct waiter wanted = { .pid = pid, .tid = tid };
@@ -67,7 +80,11 @@ static struct waiter *find_waiter(struct locks *locks, pid_t pid, pid_t tid)
 	return &locks->waiter[locks->waiters++];
 }
 
-static bool add(struct locks_sum *sum, uint64_t ns)
+/*
+ * Adds a time; returns true if it is the longest so far. The total saturates, since a log may
+ * contain any durations.
+ */
+static bool add_time(struct locks_sum *sum, uint64_t ns)
 {
 	bool is_longest = !sum->count || ns > sum->max_ns;
 
@@ -79,6 +96,7 @@ static bool add(struct locks_sum *sum, uint64_t ns)
 	return is_longest;
 }
 
+/* Returns the index of the pointer field "lock", -1 if there is none. */
 static int lock_field(const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < schema->fields; i++)
@@ -88,6 +106,7 @@ static int lock_field(const struct posix_trace_schema_np *schema)
 	return -1;
 }
 
+/* Returns true if the type records times of holding a lock, which its name shows. */
 static bool says_held(const struct log_type *type)
 {
 	static const char end[] = "_held";
@@ -96,15 +115,19 @@ static bool says_held(const struct log_type *type)
 	return type->name_len >= len && !strcmp(type->name + type->name_len - len, end);
 }
 
-static void waited(struct locks *locks, struct lock *lock, const struct log_type *type,
+/* Adds a time of waiting to the lock and to the thread. lock is NULL if the table is full. */
+static void add_wait(struct locks *locks, struct lock *lock, const struct log_type *type,
 		   const struct posix_trace_event_np *event, uint64_t pointer, uint64_t ns)
 {
 	struct waiter *waiter = find_waiter(locks, event->info.posix_pid, event->tid);
 
 	if (lock)
 		lock->type = type;
-	add(lock ? &lock->wait : &locks->other_wait, ns);
-	if (add(waiter ? &waiter->wait : &locks->other_waiters, ns) && waiter) {
+	add_time(lock ? &lock->wait : &locks->other_wait, ns);
+	/*
+	 * The name of the lock is looked up as of the longest wait, since an address may be reused.
+	 */
+	if (add_time(waiter ? &waiter->wait : &locks->other_waiters, ns) && waiter) {
 		waiter->longest = pointer;
 		waiter->last_ns = event->time_ns;
 	}
@@ -113,6 +136,7 @@ static void waited(struct locks *locks, struct lock *lock, const struct log_type
 void locks_event(struct locks *locks, const struct log_type *type,
 		 const struct posix_trace_event_np *event)
 {
+	/* Types without a duration or a lock are the majority; they end here. */
 	int time_field = pairing_time_field(type->schema);
 	int pointer_field = time_field < 0 ? -1 : lock_field(type->schema);
 	struct posix_trace_value_np time, pointer;
@@ -128,19 +152,22 @@ void locks_event(struct locks *locks, const struct log_type *type,
 	if (lock)
 		lock->last_ns = event->time_ns;
 	else
+		/* Losses of detail are counted, so that the command can mention them. */
 		locks->other_events++;
 	if (says_held(type))
-		add(lock ? &lock->held : &locks->other_held, time.u64);
+		add_time(lock ? &lock->held : &locks->other_held, time.u64);
 	else
-		waited(locks, lock, type, event, pointer.u64, time.u64);
+		add_wait(locks, lock, type, event, pointer.u64, time.u64);
 }
 
+/* The greatest total first, then the greatest count. */
 static int by_sum(const struct locks_sum *a, const struct locks_sum *b)
 {
 	return a->total_ns == b->total_ns ? (a->count < b->count) - (a->count > b->count) :
 	       (a->total_ns < b->total_ns) - (a->total_ns > b->total_ns);
 }
 
+/* The order is complete, so that the output does not depend on qsort(). */
 static int by_lock(const void *a, const void *b)
 {
 	const struct lock *x = a, *y = b;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * locks.h - who waited for which lock, and how long locks were held: from event types with a field
- * "lock" of type ptr and a duration, as libposixtrace-preload.so makes them. Types called ..._held
- * say how long a lock was held, all others how long it was waited for.
+ * locks.h - sums how long threads waited for locks, and how long locks were held. The source are
+ * event types with a field "lock" of type ptr and a duration, as libposixtrace-preload.so records
+ * them. Types named ..._held record how long a lock was held, all others how long a thread waited
+ * for it.
  *
- * Memory    bounded: locks and waiters beyond LOCKS_MAX are counted together as "others".
+ * Memory is bounded: locks and threads beyond LOCKS_MAX are summed as "others".
  */
 #ifndef POSIXTRACE_SPANS_LOCKS_H
 #define POSIXTRACE_SPANS_LOCKS_H
@@ -21,38 +22,39 @@ struct locks_sum {
 struct lock {
 	pid_t pid;
 	uint64_t pointer;
-	const struct log_type *type; /* of the waits; NULL: it was held, and not waited for */
-	int64_t last_ns;             /* when its name is asked for */
+	const struct log_type *type; /* of the last wait; NULL: no thread waited */
+	int64_t last_ns;             /* of the last event; its name is that of this time */
 	struct locks_sum wait, held;
 };
 
 struct waiter {
 	pid_t pid, tid;
 	struct locks_sum wait;
-	uint64_t longest;            /* the lock that max_ns was waited for */
-	int64_t last_ns;
+	uint64_t longest;            /* the lock of the longest wait */
+	int64_t last_ns;             /* time of that wait's event */
 };
 
 struct locks {
-	struct lock *lock;     /* sorted by locks_sort() */
+	struct lock *lock;     /* locks_sort() sorts both arrays */
 	struct waiter *waiter;
 	size_t count, waiters;
-	struct table of_lock, of_waiter; /* find them before they are sorted */
+	struct table of_lock, of_waiter; /* valid until locks_sort() */
 	struct locks_sum other_wait, other_held, other_waiters;
 	uint64_t other_events;
 };
 
-/* False: no memory. */
+/* Returns false without memory. The caller calls locks_fini() in both cases. */
 bool locks_init(struct locks *locks);
 void locks_fini(struct locks *locks);
 
+/* Adds the times in an event, if its type has a lock and a duration. */
 void locks_event(struct locks *locks, const struct log_type *type,
 		 const struct posix_trace_event_np *event);
 
-/* In rows, what was waited for longest first; nothing is to be added then. */
+/* Sorts both arrays by the time waited, greatest first. No event may be added afterwards. */
 void locks_sort(struct locks *locks);
 
-/* What a lock was called then; NULL: nothing. */
+/* Returns the name that a lock had at this time, stored in *object; NULL if it had none. */
 const char *locks_name(const struct logfile *log, pid_t pid, uint64_t pointer, int64_t time_ns,
 		       struct posix_trace_object_np *object);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * lost.c - adds up losses from the ledger of a log and from the shim's own counts. Sums saturate,
+ * since a damaged ledger may hold any numbers.
+ */
 #include "spans/lost.h"
 
 #include <errno.h>
@@ -7,7 +11,8 @@
 #include "log/losses.h"
 #include "spans/roles.h"
 
-static uint64_t sum(uint64_t a, uint64_t b)
+/* Returns the sum, at most UINT64_MAX. */
+static uint64_t add_saturated(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -17,30 +22,33 @@ int lost_take(struct lost *lost, const struct logfile *log)
 	struct posix_trace_ledger_np ledger;
 	uint64_t known = 0, all;
 	unsigned kinds = 0;
+	/* The ledger in total counts events whose type was never known, too. */
 	int err = posix_trace_get_ledger_np(log->trid, &ledger);
 
 	if (!err)
 		err = shimloss_read(&lost->shim, log);
 	if (err)
 		return err;
-	all = losses_count(&ledger);
+	all = losses_count(&ledger); /* without events that the program cleared */
 	lost->types = log->types;
-	lost->type = calloc(log->types + 1, sizeof(*lost->type));
+	lost->type = calloc(log->types + 1, sizeof(*lost->type)); /* + 1: never a size of 0 */
 	if (!lost->type)
 		return ENOMEM;
 	for (size_t i = 0; i < log->types; i++) {
 		if (log->list[i]->chosen)
 			kinds |= shimloss_kinds(log->list[i]->name);
+		/* A type without a line in the ledger lost no event. */
 		if (posix_trace_get_ledger_type_np(log->trid, log->list[i]->id, &ledger))
 			continue;
 		lost->type[i] = losses_count(&ledger);
-		known = sum(known, lost->type[i]);
+		known = add_saturated(known, lost->type[i]);
 		if (log->list[i]->chosen)
-			lost->total = sum(lost->total, lost->type[i]);
+			lost->total = add_saturated(lost->total, lost->type[i]);
 	}
+	/* The difference are losses of an unknown type, such as overwritten chunks. */
 	lost->of_no_type = all > known ? all - known : 0;
-	lost->total = sum(lost->total, lost->of_no_type);
-	lost->total = sum(lost->total, shimloss_of(&lost->shim, kinds));
+	lost->total = add_saturated(lost->total, lost->of_no_type);
+	lost->total = add_saturated(lost->total, shimloss_of(&lost->shim, kinds));
 	return 0;
 }
 
@@ -62,13 +70,14 @@ uint64_t lost_of_series(const struct lost *lost, struct pairing *pairing, const 
 	uint64_t count = lost->of_no_type;
 	unsigned kinds = 0;
 
+	/* An event type may have several roles in one series; it counts once. */
 	for (size_t i = 0; i < log->types && i < lost->types; i++)
 		for (const struct role *role = roles_of(pairing, log->list[i]); role;
 		     role = role->next)
 			if (role->series == series) {
-				count = sum(count, lost->type[i]);
+				count = add_saturated(count, lost->type[i]);
 				kinds |= shimloss_kinds(log->list[i]->name);
 				break;
 			}
-	return sum(count, shimloss_of(&lost->shim, kinds));
+	return add_saturated(count, shimloss_of(&lost->shim, kinds));
 }

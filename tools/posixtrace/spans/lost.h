@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lost.h - how many events of the types that are looked at a log has lost, so that figures that
- * lack them are marked.
+ * lost.h - the number of lost events of the types that a command uses, so that it can mark figures
+ * that lack them.
  */
 #ifndef POSIXTRACE_SPANS_LOST_H
 #define POSIXTRACE_SPANS_LOST_H
@@ -10,21 +10,30 @@
 #include "spans/pairing.h"
 
 struct lost {
-	uint64_t total;        /* of the chosen types, and of none that is known */
-	uint64_t of_no_type;
+	uint64_t total;        /* of the chosen types, and of unknown type */
+	uint64_t of_no_type;   /* of unknown type */
 	uint64_t *type;        /* by the log's type index */
-	struct shimloss shim;  /* what no ledger has */
+	struct shimloss shim;  /* calls that the ledger does not know */
 	size_t types;
 };
 
-/* By the ledger of a log whose types are marked as chosen or not. 0 or an error number. */
+/*
+ * Reads the ledger of a log whose types are marked as chosen or not. Returns 0 or an error number;
+ * the caller calls lost_fini() in both cases.
+ */
 int lost_take(struct lost *lost, const struct logfile *log);
 void lost_fini(struct lost *lost);
 
-/* Of the type of that index, what no ledger has, at most. */
+/*
+ * Returns the greatest number of calls of this type that the shim could not trace. index is that of
+ * the log's type.
+ */
 uint64_t lost_untraced(const struct lost *lost, const struct logfile *log, size_t index);
 
-/* Of the types that begin or end the spans of a series, or are it. */
+/*
+ * Returns the greatest number of lost events of the types that begin or end the spans of a series,
+ * or contain its durations.
+ */
 uint64_t lost_of_series(const struct lost *lost, struct pairing *pairing, const struct logfile *log,
 			const struct series *series);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * opened.c - open spans in a fixed pool. Each is in a chain of its hash value and in a list by age;
+ * both are linked by indices, and all operations but the search in a chain take constant time.
+ */
 #include "spans/opened.h"
 
 #include <stdlib.h>
@@ -18,6 +22,7 @@ bool opened_init(struct pairing *pairing)
 		pairing->head[i] = NONE;
 	for (uint32_t i = 0; i < PAIRING_OPEN; i++)
 		pairing->open[i].next = i + 1 < PAIRING_OPEN ? i + 1 : NONE;
+	/* All entries are in the list of free ones, which begins at entry 0. */
 	pairing->oldest = pairing->youngest = NONE;
 	return true;
 }
@@ -28,13 +33,14 @@ void opened_fini(struct pairing *pairing)
 	free(pairing->head);
 }
 
+/* Returns the head of the chain of this key. The shift mixes the upper half into the lower one. */
 static uint32_t *place_of(struct pairing *pairing, uint64_t key)
 {
 	return &pairing->head[(key ^ key >> 32) & (HEADS - 1)];
 }
 
-/* Out of its place, whose link to it is given, and out of the row by age. */
-static void take_out(struct pairing *pairing, uint32_t *link)
+/* Removes the entry that *link refers to from its chain and from the list by age. */
+static void remove_open(struct pairing *pairing, uint32_t *link)
 {
 	uint32_t index = *link;
 	struct pairing_open *open = &pairing->open[index];
@@ -58,28 +64,33 @@ struct series *opened_drop(struct pairing *pairing)
 	struct series *series;
 	uint32_t *link;
 
+	/* After an error of memory there is no pool. */
 	if (pairing->err || !pairing->opened)
 		return NULL;
+	/* The list by age has no link to the chain, so the chain is searched for the entry. */
 	series = pairing->open[pairing->oldest].series;
 	link = place_of(pairing, pairing->open[pairing->oldest].key);
 	while (*link != pairing->oldest)
 		link = &pairing->open[*link].next;
-	take_out(pairing, link);
+	remove_open(pairing, link);
 	return series;
 }
 
 void opened_add(struct pairing *pairing, const struct pairing_open *open)
 {
 	uint32_t *link = place_of(pairing, open->key), index;
+	/* A full pool drops its oldest entry: its end was probably lost or filtered. */
 	struct series *dropped = pairing->free == NONE ? opened_drop(pairing) : NULL;
 
 	if (dropped)
 		dropped->dropped++;
+	/* opened_drop() has made room unless an error of memory occurred. */
 	if (pairing->free == NONE)
 		return;
 	index = pairing->free;
 	pairing->free = pairing->open[index].next;
 	pairing->open[index] = *open;
+	/* The new entry is the first of its chain, so the search finds the youngest one first. */
 	pairing->open[index].next = *link;
 	pairing->open[index].older = pairing->youngest;
 	pairing->open[index].younger = NONE;
@@ -95,6 +106,10 @@ void opened_add(struct pairing *pairing, const struct pairing_open *open)
 bool opened_take(struct pairing *pairing, uint64_t key, const struct series *series,
 		 struct pairing_open *open)
 {
+	/*
+	 * Keys are hashes; two spans with equal hashes in one series are taken for the same, which
+	 * is improbable enough with 64 bits.
+	 */
 	uint32_t *link = place_of(pairing, key);
 
 	while (*link != NONE && (pairing->open[*link].key != key ||
@@ -103,6 +118,6 @@ bool opened_take(struct pairing *pairing, uint64_t key, const struct series *ser
 	if (*link == NONE)
 		return false;
 	*open = pairing->open[*link];
-	take_out(pairing, link);
+	remove_open(pairing, link);
 	return true;
 }

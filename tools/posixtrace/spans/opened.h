@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * opened.h - the spans that are open: found by their key, the youngest first, and known by age.
- */
+/* opened.h - the open spans of a pairing: found by key, the youngest first, and ordered by age. */
 #ifndef POSIXTRACE_SPANS_OPENED_H
 #define POSIXTRACE_SPANS_OPENED_H
 
@@ -15,22 +13,30 @@ struct pairing_open {
 	uint64_t ordinal;
 	pid_t tid;
 	bool has_cpu;
-	uint32_t next;             /* in its place of the hash table, or among the free ones */
-	uint32_t older, younger;
+	uint32_t next;             /* in its chain, or in the list of free entries */
+	uint32_t older, younger;   /* neighbours by age */
 };
 
-/* False: no memory. */
+/*
+ * Allocates the pool. Returns false without memory; the caller calls opened_fini() in both cases.
+ */
 bool opened_init(struct pairing *pairing);
 void opened_fini(struct pairing *pairing);
 
-/* The oldest is dropped, and counted, when there is no room. */
+/*
+ * Adds a copy of open. If the pool is full, it drops the oldest entry and counts it in that entry's
+ * series.
+ */
 void opened_add(struct pairing *pairing, const struct pairing_open *open);
 
-/* Takes the youngest with that key out. False: there is none. */
+/*
+ * Removes the youngest open span of this key and series and stores it in *open. Returns false if
+ * there is none.
+ */
 bool opened_take(struct pairing *pairing, uint64_t key, const struct series *series,
 		 struct pairing_open *open);
 
-/* Takes the oldest out; of which series it was. NULL: there is none. */
+/* Removes the oldest open span and returns its series, NULL if there is none. */
 struct series *opened_drop(struct pairing *pairing);
 
 #endif

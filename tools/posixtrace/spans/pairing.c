@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * pairing.c - joins events to spans. Each event type has a list of roles (roles.c); each role
+ * begins a span, ends one, or is a whole span with its duration in the payload.
+ */
 #include "spans/pairing.h"
 
 #include <errno.h>
@@ -11,7 +15,7 @@
 
 void pairing_init(struct pairing *pairing,
 		  void (*take)(void *arg, const struct span *span,
-			       const struct posix_trace_event_np *end),
+			       const struct posix_trace_event_np *end_span),
 		  void *arg)
 {
 	memset(pairing, 0, sizeof(*pairing));
@@ -24,6 +28,7 @@ void pairing_init(struct pairing *pairing,
 void pairing_fini(struct pairing *pairing)
 {
 	for (size_t i = 0; i < pairing->count; i++) {
+		/* Spans refer to their series, so series exist until the end. */
 		free(pairing->series[i]->name);
 		free(pairing->series[i]);
 	}
@@ -44,7 +49,8 @@ const char *pairing_kind_name(enum series_kind kind)
 /* ------------------------------------------------------------------ spans */
 
 /*
- * What a begin and its end have in common. A field that the payload lacks pairs those that lack it.
+ * Returns a hash of the properties that a begin and its end share. A field that the payload lacks
+ * does not change the hash, so events that lack it pair with each other.
  */
 static uint64_t key_of(const struct role *role, const struct log_type *type,
 		       const struct posix_trace_event_np *event)
@@ -68,7 +74,10 @@ static uint64_t key_of(const struct role *role, const struct log_type *type,
 	return hash;
 }
 
-/* Kernel and user time together. */
+/*
+ * Adds up the CPU times in the payload, usually of kernel and user mode. Returns false if the type
+ * has no such field, or the payload lacks one.
+ */
 static bool cpu_of(const struct role *role, const struct log_type *type,
 		   const struct posix_trace_event_np *event, uint64_t *cpu_ns)
 {
@@ -84,8 +93,10 @@ static bool cpu_of(const struct role *role, const struct log_type *type,
 	return role->cpu_fields != 0;
 }
 
-static void begin(struct pairing *pairing, const struct role *role, const struct log_type *type,
-		  const struct posix_trace_event_np *event, uint64_t ordinal)
+/* Opens a span. */
+static void begin_span(struct pairing *pairing, const struct role *role,
+		       const struct log_type *type, const struct posix_trace_event_np *event,
+		       uint64_t ordinal)
 {
 	struct pairing_open open = {
 		.key = key_of(role, type, event), .series = role->series,
@@ -97,8 +108,9 @@ static void begin(struct pairing *pairing, const struct role *role, const struct
 	opened_add(pairing, &open);
 }
 
-static void end(struct pairing *pairing, const struct role *role, const struct log_type *type,
-		const struct posix_trace_event_np *event, uint64_t ordinal)
+/* Closes the youngest open span of its key and passes it to the caller. */
+static void end_span(struct pairing *pairing, const struct role *role, const struct log_type *type,
+		     const struct posix_trace_event_np *event, uint64_t ordinal)
 {
 	struct pairing_open open;
 	struct span span = {
@@ -111,6 +123,10 @@ static void end(struct pairing *pairing, const struct role *role, const struct l
 		role->series->no_begin++;
 		return;
 	}
+	/*
+	 * Threads on different processors may have clocks that differ; a damaged log may have any
+	 * times.
+	 */
 	if (open.begin_ns > event->time_ns) {
 		role->series->backwards++;
 		return;
@@ -119,7 +135,7 @@ static void end(struct pairing *pairing, const struct role *role, const struct l
 	span.time_ns = (uint64_t)event->time_ns - (uint64_t)open.begin_ns;
 	span.begin_tid = open.tid;
 	span.begin_ordinal = open.ordinal;
-	/* A clock of another thread may be behind. */
+	/* The CPU clock of another thread may be behind. */
 	span.has_cpu = cpu_of(role, type, event, &cpu_ns) && open.has_cpu && cpu_ns >= open.cpu_ns;
 	if (span.has_cpu)
 		span.cpu_ns = cpu_ns - open.cpu_ns;
@@ -127,8 +143,10 @@ static void end(struct pairing *pairing, const struct role *role, const struct l
 	pairing->take(pairing->arg, &span, event);
 }
 
-static void lasted(struct pairing *pairing, const struct role *role, const struct log_type *type,
-		   const struct posix_trace_event_np *event, uint64_t ordinal)
+/* Passes a span on whose duration is in the payload of its one event. The event is the end. */
+static void whole_span(struct pairing *pairing, const struct role *role,
+		       const struct log_type *type, const struct posix_trace_event_np *event,
+		       uint64_t ordinal)
 {
 	struct posix_trace_value_np time;
 	struct span span = {
@@ -140,6 +158,7 @@ static void lasted(struct pairing *pairing, const struct role *role, const struc
 				      &time))
 		return;
 	span.time_ns = time.u64;
+	/* The payload is hostile: its begin may be before all times. */
 	if (time.u64 > INT64_MAX ||
 	    __builtin_sub_overflow(event->time_ns, (int64_t)time.u64, &span.begin_ns))
 		span.begin_ns = INT64_MIN;
@@ -150,6 +169,7 @@ static void lasted(struct pairing *pairing, const struct role *role, const struc
 
 /* ------------------------------------------------------------------ events */
 
+/* START follows a time without recording; OVERFLOW, RESUME and damage follow losses. */
 bool pairing_is_loss(const struct posix_trace_event_np *event)
 {
 	return event->info.posix_event_id == POSIX_TRACE_START ||
@@ -166,8 +186,11 @@ void pairing_cut(struct pairing *pairing)
 		series->cut++;
 }
 
-/* Begins were kept because nobody knew how long it would take. */
-static void take_back(struct pairing *pairing, const struct log_type *type,
+/*
+ * An end that the options exclude also removes its begin. The begin was kept only because its
+ * duration was unknown.
+ */
+static void remove_begins(struct pairing *pairing, const struct log_type *type,
 		      const struct posix_trace_event_np *event)
 {
 	struct pairing_open open;
@@ -184,20 +207,21 @@ void pairing_event(struct pairing *pairing, const struct log_type *type,
 
 	if (pairing->err)
 		return;
+	/* Losses count even if the event is not wanted. */
 	if (pairing_is_loss(event))
 		pairing_cut(pairing);
 	if (!is_wanted) {
 		if (pairing->takes_back)
-			take_back(pairing, type, event);
+			remove_begins(pairing, type, event);
 		return;
 	}
 	for (role = roles_of(pairing, type); role; role = role->next) {
 		if (role->phase == POSIX_TRACE_BEGIN_NP)
-			begin(pairing, role, type, event, ordinal);
+			begin_span(pairing, role, type, event, ordinal);
 		else if (role->phase == POSIX_TRACE_END_NP)
-			end(pairing, role, type, event, ordinal);
+			end_span(pairing, role, type, event, ordinal);
 		else
-			lasted(pairing, role, type, event, ordinal);
+			whole_span(pairing, role, type, event, ordinal);
 	}
 }
 

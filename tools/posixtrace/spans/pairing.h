@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pairing.h - spans of time out of events: of a begin and its end, and of events that say
- * themselves how long something took.
+ * pairing.h - makes spans of time of events: of a begin and its end, or of one event that contains
+ * its duration.
  *
- *	span    event types with @begin and @end, or with names that are a pair (by_name.h); their
- *	        keys, or else the thread, pair them
- *	pair    two types that --pair names, and the fields that pair them; without a field the
- *	        thread
- *	event   a type with a field of type ns and no role: the span ends where the event stands
+ * span: event types with @begin and @end, or with names that are a pair (by_name.h). Their key
+ * fields pair them, or without keys the thread.
+ * pair: two types that --pair names, with the fields that pair them, or without fields the thread.
+ * event: a type with a field of type ns and no role. The span ends at the time of the event.
  *
- * An end ends the youngest begin with its key in its process. Where events were lost all open spans
- * are cut: nobody knows what became of them.
+ * An end closes the youngest begin with its key in its process. Where events were lost, all open
+ * spans are cut, because their ends may be among the lost events.
  *
- * Memory    bounded: PAIRING_OPEN spans are open at most, the oldest of more is dropped and
- * counted;
- *           types beyond PAIRING_SERIES names make no spans, and are counted.
+ * Memory is bounded. At most PAIRING_OPEN spans are open; beyond that the oldest is dropped and
+ * counted. Types beyond PAIRING_SERIES series make no spans and are counted. One thread uses a
+ * pairing at a time.
  */
 #ifndef POSIXTRACE_SPANS_PAIRING_H
 #define POSIXTRACE_SPANS_PAIRING_H
@@ -30,12 +29,12 @@ enum series_kind { SERIES_SPAN, SERIES_PAIR, SERIES_EVENT };
 struct series {
 	enum series_kind kind;
 	size_t index;
-	char *name;            /* as it is in the log: see text_name() */
+	char *name;            /* as in the log, with its unsafe characters: print by text_name() */
 	uint64_t spans;
 	uint64_t no_begin, no_end;
-	uint64_t cut;          /* open where events were lost */
-	uint64_t dropped;      /* too many were open */
-	uint64_t backwards;    /* the end is older than the begin */
+	uint64_t cut;          /* spans open where events were lost */
+	uint64_t dropped;      /* spans dropped because too many were open */
+	uint64_t backwards;    /* spans whose end is older than the begin */
 };
 
 struct span {
@@ -45,7 +44,7 @@ struct span {
 	bool has_cpu;
 	uint64_t cpu_ns;       /* kernel and user time together */
 	pid_t pid, begin_tid, tid;
-	uint64_t begin_ordinal; /* 0: there is no event of the begin */
+	uint64_t begin_ordinal; /* 0: no event begins the span */
 	uint64_t end_ordinal;
 };
 
@@ -61,56 +60,65 @@ struct pairing {
 	uint64_t types_without_room;
 	struct pairing_option option[PAIRING_PAIRS];
 	size_t options;
-	struct pairing_type **by_id; /* what an event type does, learned when it first comes */
+	struct pairing_type **by_id; /* roles of event types, found when a type first occurs */
 	size_t ids;
 	struct pairing_open *open;
-	uint32_t *head;              /* hash table of them */
+	uint32_t *head;              /* first entries of the chains of open spans */
 	uint32_t free, oldest, youngest;
 	size_t opened;
 	void (*take)(void *arg, const struct span *span, const struct posix_trace_event_np *end);
 	void *arg;
 	bool (*find)(void *arg, const char *name, size_t len); /* by_name_find; NULL: no names */
 	void *find_arg;
-	bool takes_back;             /* an end that is not wanted takes its begin with it */
-	int err;                     /* ENOMEM: what comes is not looked at */
+	bool takes_back;             /* an end that is not wanted removes its begin */
+	int err;                     /* ENOMEM: further events are ignored */
 };
 
+/*
+ * Starts a pairing. take is called for each complete span, with its last event; the span is valid
+ * during the call. An error of memory is in err.
+ */
 void pairing_init(struct pairing *pairing,
 		  void (*take)(void *arg, const struct span *span,
 			       const struct posix_trace_event_np *end),
 		  void *arg);
 void pairing_fini(struct pairing *pairing);
 
-/* The value of --pair. False: it has said what is wrong. */
+/* Adds a value of --pair. Returns false after it printed an error. */
 bool pairing_add(struct pairing *pairing, const char *text);
 
 /*
- * For a log whose types are known. False: it has said which type or field of --pair the log lacks.
+ * Prepares for a log whose types are known. Returns false after it printed which type or field of
+ * --pair the log lacks.
  */
 bool pairing_begin(struct pairing *pairing, struct logfile *log);
 
 /*
- * The same for a log whose types may still come, without --pair: names pair as far as types are
- * there.
+ * Prepares for a log whose types may still grow, without a check of --pair. Names pair as soon as
+ * both types exist.
  */
 void pairing_names(struct pairing *pairing, struct logfile *log);
 
-/* Each event in its order; is_wanted: not only for what it says of losses. */
+/*
+ * Processes an event; the caller passes all events in the log's order. If is_wanted is false, the
+ * event only cuts spans. ordinal is the caller's number of the event.
+ */
 void pairing_event(struct pairing *pairing, const struct log_type *type,
 		   const struct posix_trace_event_np *event, uint64_t ordinal, bool is_wanted);
 
-/* Whether events may be missing before that one, so that it cuts open spans. */
+/* Returns true if events may be missing before this event, so that it cuts open spans. */
 bool pairing_is_loss(const struct posix_trace_event_np *event);
 
-/* Events are missing here, which no event says. */
+/* Cuts all open spans. For losses that no event reports. */
 void pairing_cut(struct pairing *pairing);
 
-/* The end of the events: what is open has no end. */
+/* Ends the pairing after the last event: open spans count as without end. */
 void pairing_end(struct pairing *pairing);
 
-/* The field of the schema that says how long something took; -1: none. */
+/* Returns the index of the field with the duration, -1 if the schema has none or is NULL. */
 int pairing_time_field(const struct posix_trace_schema_np *schema);
 
+/* Returns "span", "pair" or "event". */
 const char *pairing_kind_name(enum series_kind kind);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* roles.c - what event types do, by their schemas and by --pair. */
+/* roles.c - finds the roles of event types by their schemas, by --pair and by their names. */
 #include "spans/roles.h"
 
 #include <ctype.h>
@@ -12,13 +12,17 @@
 #include "base/say.h"
 #include "spans/by_name.h"
 
+/* The roles of one event type; a type without roles has an entry with an empty list. */
 struct pairing_type {
 	struct role *role;
 };
 
 /* ------------------------------------------------------------------ fields */
 
-/* Case and underscores apart: KernelTime is kernel_time. */
+/*
+ * Compares names without regard to case and underscores: KernelTime equals kernel_time. wanted is
+ * in lower case.
+ */
 static bool is_called(const char *name, const char *wanted)
 {
 	for (; *wanted; name++) {
@@ -30,6 +34,7 @@ static bool is_called(const char *name, const char *wanted)
 	return !*name;
 }
 
+/* CPU times are no durations, although they have the same type. */
 static bool is_cpu(const struct posix_trace_field_np *field)
 {
 	return field->type == POSIX_TRACE_TYPE_NS_NP && !field->is_array &&
@@ -37,6 +42,7 @@ static bool is_cpu(const struct posix_trace_field_np *field)
 		is_called(field->name, "cputime"));
 }
 
+/* The first field of type ns counts, unless it is a CPU time. */
 int pairing_time_field(const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; schema && i < schema->fields; i++)
@@ -45,6 +51,7 @@ int pairing_time_field(const struct posix_trace_schema_np *schema)
 	return -1;
 }
 
+/* Stores the indices of the CPU time fields in the role. */
 static void find_cpu(struct role *role, const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; schema && i < schema->fields && role->cpu_fields < ROLE_CPU_FIELDS;
@@ -53,6 +60,7 @@ static void find_cpu(struct role *role, const struct posix_trace_schema_np *sche
 			role->cpu[role->cpu_fields++] = i;
 }
 
+/* Returns the index of the field with this name, -1 if there is none or schema is NULL. */
 static int find_field(const struct posix_trace_schema_np *schema, const char *name)
 {
 	for (unsigned i = 0; schema && i < schema->fields; i++)
@@ -63,17 +71,23 @@ static int find_field(const struct posix_trace_schema_np *schema, const char *na
 
 /* ------------------------------------------------------------------ series */
 
+/* Returns the name of a series of --pair in new memory, NULL without memory. */
 static char *pair_name(const struct pairing_option *option)
 {
 	size_t size = strlen(option->begin) + strlen(option->end) + 3;
 	char *text = malloc(size);
 
 	if (text)
+		/* This name appears in all outputs of the pair. */
 		snprintf(text, size, "%s..%s", option->begin, option->end);
 	return text;
 }
 
-/* Made if it is not there; NULL: there is no room for more, or no memory. */
+/*
+ * Returns the series of this kind and name and creates it if necessary. Returns NULL if
+ * PAIRING_SERIES exist, or without memory, which sets err. Spans of several types may share one
+ * series.
+ */
 static struct series *series_of(struct pairing *pairing, enum series_kind kind, const char *name)
 {
 	struct series **more, *series;
@@ -87,6 +101,7 @@ static struct series *series_of(struct pairing *pairing, enum series_kind kind, 
 	}
 	more = realloc(pairing->series, (pairing->count + 1) * sizeof(*more));
 	series = calloc(1, sizeof(*series));
+	/* realloc() has freed the old array, even if the other allocations failed. */
 	if (more)
 		pairing->series = more;
 	if (series) {
@@ -107,6 +122,7 @@ static struct series *series_of(struct pairing *pairing, enum series_kind kind, 
 
 /* ------------------------------------------------------------------ --pair */
 
+/* Frees the parts of a value of --pair. */
 static void free_option(struct pairing_option *option)
 {
 	free(option->begin);
@@ -115,6 +131,7 @@ static void free_option(struct pairing_option *option)
 		free(option->key[i]);
 }
 
+/* Values are "BEGIN,END" or "BEGIN,END,FIELD,...". An empty part is an error. */
 bool pairing_add(struct pairing *pairing, const char *text)
 {
 	struct pairing_option option = { 0 };
@@ -127,8 +144,10 @@ bool pairing_add(struct pairing *pairing, const char *text)
 	}
 	for (;; rest++, parts++) {
 		size_t len = strcspn(rest, ",");
+		/* strndup() may fail, too; the message is then that of a malformed value. */
 		char *part = len ? strndup(rest, len) : NULL;
 
+		/* parts of 0 marks a malformed value for the code below. */
 		if (!part || parts == 2 + POSIX_TRACE_KEYS_MAX_NP) {
 			free(part);
 			parts = 0;
@@ -146,6 +165,8 @@ bool pairing_add(struct pairing *pairing, const char *text)
 			break;
 		}
 	}
+	/* The same pair twice would count each span twice. */
+	/* A value with too few parts falls through to the message below. */
 	for (size_t i = 0; parts >= 2 && i < pairing->options; i++)
 		if (!strcmp(pairing->option[i].begin, option.begin) &&
 		    !strcmp(pairing->option[i].end, option.end)) {
@@ -163,6 +184,7 @@ bool pairing_add(struct pairing *pairing, const char *text)
 	return false;
 }
 
+/* These two print the most similar existing name as well. */
 static void say_no_field(const struct log_type *type, const char *name)
 {
 	struct nearest nearest;
@@ -183,6 +205,7 @@ static void say_no_type(const char *name, const struct logfile *log)
 	say("--pair: %s: %s has no such event type%s", name, log->path, nearest_hint(&nearest));
 }
 
+/* Checks that the type has all fields of the option; prints the first that is missing. */
 static bool has_keys(const struct pairing_option *option, const struct log_type *type)
 {
 	for (unsigned i = 0; i < option->keys; i++)
@@ -193,10 +216,12 @@ static bool has_keys(const struct pairing_option *option, const struct log_type 
 	return true;
 }
 
+/* Checks an option against the log's types. Both of its types must exist. */
 static bool option_fits(struct pairing_option *option, struct logfile *log)
 {
 	for (size_t i = 0; i < log->types; i++) {
 		const struct log_type *type = log->list[i];
+		/* One type may be both the begin and the end, such as a tick. */
 		bool begins = !strcmp(type->name, option->begin);
 		bool ends = !strcmp(type->name, option->end);
 
@@ -211,6 +236,7 @@ static bool option_fits(struct pairing_option *option, struct logfile *log)
 	return false;
 }
 
+/* For by_name(): the rule must apply to the partner as well. */
 static bool find_listed(void *arg, const char *name, size_t len)
 {
 	const struct logfile *log = arg;
@@ -242,7 +268,10 @@ bool pairing_begin(struct pairing *pairing, struct logfile *log)
 
 /* ------------------------------------------------------------------ roles */
 
-/* NULL also where there is no series for it. */
+/*
+ * Adds a role at the front of the type's list. Returns NULL without memory, or if there is no
+ * series for it.
+ */
 static struct role *add_role(struct pairing *pairing, struct pairing_type *to,
 			     const struct posix_trace_schema_np *schema, enum series_kind kind,
 			     const char *name)
@@ -262,6 +291,7 @@ static struct role *add_role(struct pairing *pairing, struct pairing_type *to,
 	return role;
 }
 
+/* Adds the role that the type's schema describes: @begin or @end, or a duration. */
 static void add_described(struct pairing *pairing, struct pairing_type *to,
 			  const struct log_type *type)
 {
@@ -270,6 +300,7 @@ static void add_described(struct pairing *pairing, struct pairing_type *to,
 	struct role *role;
 
 	if (schema->role != POSIX_TRACE_POINT_NP) {
+		/* The schema's parser has checked that key fields exist and may be keys. */
 		role = add_role(pairing, to, schema, SERIES_SPAN, schema->span);
 		if (!role)
 			return;
@@ -283,6 +314,7 @@ static void add_described(struct pairing *pairing, struct pairing_type *to,
 		role->time = (unsigned)time;
 }
 
+/* Adds a role by --pair. has_keys() has checked that the fields exist. */
 static void add_pair(struct pairing *pairing, struct pairing_type *to, const struct log_type *type,
 		     const struct pairing_option *option, enum posix_trace_role_np phase)
 {
@@ -301,6 +333,11 @@ static void add_pair(struct pairing *pairing, struct pairing_type *to, const str
 
 /* ------------------------------------------------------------------ names */
 
+/*
+ * Adds a role by name. The partner must exist already, so a type that arrives later than its first
+ * event is not paired.
+ */
+/* Adds a role by the type's name, with the thread as its key. */
 static void add_named(struct pairing *pairing, struct pairing_type *to,
 		      const struct log_type *type)
 {
@@ -324,9 +361,10 @@ static void add_named(struct pairing *pairing, struct pairing_type *to,
 }
 
 /*
- * An event that both ends and begins a pair ends first: the roles are taken from the last one on.
+ * Finds the roles of a type. The list is in reverse order of the additions: an event that both ends
+ * and begins a span ends first.
  */
-static struct pairing_type *learn(struct pairing *pairing, const struct log_type *type)
+static struct pairing_type *find_roles(struct pairing *pairing, const struct log_type *type)
 {
 	struct pairing_type *to = calloc(1, sizeof(*to));
 
@@ -344,7 +382,8 @@ static struct pairing_type *learn(struct pairing *pairing, const struct log_type
 	return to;
 }
 
-static bool make_room(struct pairing *pairing, size_t id)
+/* Two sizes only, so that the id of a forged type does not select the size. */
+static bool grow_ids(struct pairing *pairing, size_t id)
 {
 	struct pairing_type **more;
 	size_t ids = id < 1024 ? 1024 : 65536;
@@ -360,16 +399,17 @@ static bool make_room(struct pairing *pairing, size_t id)
 	return true;
 }
 
+/* A type that the log does not list exists in damaged logs only. */
 const struct role *roles_of(struct pairing *pairing, const struct log_type *type)
 {
 	if (!type->listed)
 		return NULL;
-	if (!make_room(pairing, type->id)) {
+	if (!grow_ids(pairing, type->id)) {
 		pairing->err = ENOMEM;
 		return NULL;
 	}
 	if (!pairing->by_id[type->id])
-		pairing->by_id[type->id] = learn(pairing, type);
+		pairing->by_id[type->id] = find_roles(pairing, type);
 	if (!pairing->by_id[type->id]) {
 		pairing->err = ENOMEM;
 		return NULL;
@@ -380,8 +420,10 @@ const struct role *roles_of(struct pairing *pairing, const struct log_type *type
 void roles_fini(struct pairing *pairing)
 {
 	for (size_t i = 0; i < pairing->ids; i++) {
+		/* Series are freed by pairing_fini(); roles only refer to them. */
 		struct role *role = pairing->by_id[i] ? pairing->by_id[i]->role : NULL, *next;
 
+		/* The list of a type has few entries; each was allocated on its own. */
 		for (; role; role = next) {
 			next = role->next;
 			free(role);

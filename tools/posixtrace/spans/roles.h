@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * roles.h - what an event type does: which spans it begins and ends, and how long it says they
- * took.
+ * roles.h - the roles of an event type: the spans that it begins or ends, and the durations that it
+ * contains.
  */
 #ifndef POSIXTRACE_SPANS_ROLES_H
 #define POSIXTRACE_SPANS_ROLES_H
@@ -13,17 +13,21 @@
 struct role {
 	struct role *next;
 	struct series *series;
-	enum posix_trace_role_np phase; /* POINT: the type has a field that says how long */
-	unsigned keys;                  /* 0: the thread */
+	enum posix_trace_role_np phase; /* POINT: the type has a field with the duration */
+	unsigned keys;                  /* number of key fields; 0: the thread is the key */
 	unsigned key[POSIX_TRACE_KEYS_MAX_NP];
-	unsigned time;
+	unsigned time;                  /* index of the field with the duration, for POINT */
 	unsigned cpu_fields;
 	unsigned cpu[ROLE_CPU_FIELDS];
 };
 
-/* NULL: none. */
+/*
+ * Returns the first of the type's roles, NULL if it has none. The roles are found at the first call
+ * for a type.
+ */
 const struct role *roles_of(struct pairing *pairing, const struct log_type *type);
 
+/* Frees the roles and the options of --pair. */
 void roles_fini(struct pairing *pairing);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stat.c - posixtrace stat: what a log is and how much of what it holds. */
+/* stat.c - the command stat: describes a log and counts its events. */
 #include "stat/stat.h"
 
 #include <errno.h>
@@ -12,8 +12,10 @@
 #include "log/losses.h"
 #include "log/tally_parts.h"
 
+/* Declared here, since only the table in main.c uses it otherwise. */
 extern const struct tool_command stat_command;
 
+/* The manual page and the completion must have the same options; a test compares them. */
 static const char help[] =
 	"Usage: posixtrace stat [OPTION]... LOG...\n"
 	"Prints what each LOG (- is standard input) is and holds: attributes, status, times, "
@@ -32,6 +34,7 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see --fail-on-loss.\n";
 
+/* The options of this run. The command runs once in a process. */
 static struct {
 	enum when_form form;
 	bool json;
@@ -39,6 +42,7 @@ static struct {
 	uint64_t threads; /* 0: as many as are of use */
 } options;
 
+/* The times of a damaged log may be further apart than 63 bits. */
 int64_t stat_span(const struct tally_count *count)
 {
 	int64_t span_ns;
@@ -47,6 +51,7 @@ int64_t stat_span(const struct tally_count *count)
 	       span_ns;
 }
 
+/* Rates of types and threads are per second of the whole log, so that they add up. */
 double stat_rate(const struct tally *tally, const struct tally_count *count)
 {
 	int64_t span_ns = stat_span(&tally->total);
@@ -54,7 +59,10 @@ double stat_rate(const struct tally *tally, const struct tally_count *count)
 	return span_ns > 0 ? (double)count->events * 1e9 / (double)span_ns : 0;
 }
 
-/* What a stream with this policy or of this age does not have stays as it is: zero. */
+/*
+ * Reads the attributes. Attributes that the stream does not have, by its policy or age, remain
+ * zero.
+ */
 static int read_attributes(trace_id_t trid, struct stat_attributes *to)
 {
 	trace_attr_t attr;
@@ -80,6 +88,10 @@ static int read_attributes(trace_id_t trid, struct stat_attributes *to)
 	return err;
 }
 
+/*
+ * Returns true if the log is damaged. The count of events also reveals damage that salvage skipped
+ * without a mark.
+ */
 static bool looks_damaged(const struct stat_report *report)
 {
 	const struct tally *tally = &report->tally;
@@ -88,6 +100,7 @@ static bool looks_damaged(const struct stat_report *report)
 	       tally->total.events != tally->ledger.reported;
 }
 
+/* Prints one log and returns its status. */
 static int stat_open_log(struct logfile *log)
 {
 	struct stat_report report = { .log = log };
@@ -97,6 +110,10 @@ static int stat_open_log(struct logfile *log)
 	if (!err)
 		err = posix_trace_get_status(log->trid, &report.status);
 	if (!err)
+		/*
+		 * The events are read before the check of damage: that considers the parts that
+		 * were read.
+		 */
 		err = tally_count(&report.tally, log,
 				  options.threads ? (unsigned)options.threads : tally_threads(log));
 	if (!err)
@@ -113,13 +130,16 @@ static int stat_open_log(struct logfile *log)
 		say("%s: damaged or not complete; 'posixtrace verify' says where", log->path);
 		status = TOOL_DAMAGED;
 	}
+	/* Calls that the shim did not trace are losses for the user, too. */
 	if (options.fail_on_loss && (losses_count(&report.tally.ledger) ||
 				     shimloss_of(&report.shim, SHIMLOSS_ALL)))
 		status = tool_worse(status, TOOL_LOST);
+	/* After an error tally_count() has freed the tally itself. */
 	tally_fini(&report.tally);
 	return status;
 }
 
+/* Opens, prints and closes one log. */
 static int stat_log(const char *path)
 {
 	struct logfile log;
@@ -140,6 +160,7 @@ enum {
 	OPT_THREADS,
 };
 
+/* Options without a letter have values above those of characters. */
 static const struct option long_options[] = {
 	{ "utc", no_argument, NULL, OPT_UTC },
 	{ "raw", no_argument, NULL, OPT_RAW },
@@ -150,6 +171,8 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
+/* The limit is the size of the array of workers. */
+/* Parses --threads. Returns false after it printed an error. */
 static bool threads_given(const char *text)
 {
 	if (!tool_number("--threads", text, &options.threads))
@@ -160,7 +183,8 @@ static bool threads_given(const char *text)
 	return false;
 }
 
-static int run(int argc, char **argv)
+/* Parses the options, then prints the logs in order. The worst status of all logs is returned. */
+static int stat_run(int argc, char **argv)
 {
 	int option, status = TOOL_OK;
 
@@ -188,11 +212,13 @@ static int run(int argc, char **argv)
 			return tool_usage(&stat_command);
 		}
 	}
+	/* A log is required: reading a terminal by default would look like a hang. */
 	if (optind == argc) {
 		say("stat: the name of a log is missing");
 		return tool_usage(&stat_command);
 	}
-	for (int i = optind; i < argc && !out_stdout.err; i++) {
+	for (int i = optind; i < argc && !out_stdout.err; i++) { /* a full disk ends it */
+		/* An empty line separates reports in text form; JSON objects have a line each. */
 		if (i > optind && !options.json)
 			out_char(&out_stdout, '\n');
 		status = tool_worse(status, stat_log(argv[i]));
@@ -203,5 +229,5 @@ static int run(int argc, char **argv)
 const struct tool_command stat_command = {
 	.name = "stat",
 	.help = help,
-	.run = run,
+	.run = stat_run,
 };

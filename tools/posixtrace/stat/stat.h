@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * stat.h - all that `posixtrace stat` knows of one log, and its two ways to print it.
- */
+/* stat.h - the contents of the report that the command stat prints for a log, and its two forms. */
 #ifndef POSIXTRACE_STAT_STAT_H
 #define POSIXTRACE_STAT_STAT_H
 
@@ -13,6 +11,7 @@
 
 struct out;
 
+/* Strings end with a NUL; numbers that the stream lacks are 0. */
 struct stat_attributes {
 	char name[TRACE_NAME_MAX + 1];
 	char generation[TRACE_NAME_MAX + 1];
@@ -29,13 +28,14 @@ struct stat_report {
 	struct shimloss shim;
 };
 
+/* Both print the whole report. form is the form of times; JSON has UTC and nanoseconds. */
 void stat_text(struct out *out, const struct stat_report *report, enum when_form form);
 void stat_json(struct out *out, const struct stat_report *report);
 
-/* Events per second of the log's time; 0 when all its events have one time. */
+/* Returns the events per second of the log's time, 0 if all its events have the same time. */
 double stat_rate(const struct tally *tally, const struct tally_count *count);
 
-/* From first to last. */
+/* Returns the time from the first to the last event in nanoseconds. */
 int64_t stat_span(const struct tally_count *count);
 
 #endif

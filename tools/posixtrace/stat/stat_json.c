@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* stat_json.c - the report as one JSON object in a line. */
 #include "stat/stat.h"
 
 #include "base/out.h"
@@ -6,14 +7,16 @@
 #include "log/equation.h"
 #include "log/policy.h"
 
-/* Members begin with their comma; the first of an object follows the name of its log. */
+/* Members begin with a comma. Each object's first member is written without these functions. */
 
+/* max bounds a text of a hostile log that has no NUL at its end. */
 static void text_member(struct out *out, const char *name, const char *value, size_t max)
 {
 	out_printf(out, ",\"%s\":", name);
 	text_json(out, value, strnlen(value, max));
 }
 
+/* Policies are written in the words of policy.h, not as numbers. */
 static void policy_member(struct out *out, const char *name, int policy)
 {
 	text_member(out, name, policy_name(policy), strlen(policy_name(policy)));
@@ -29,7 +32,10 @@ static void bool_member(struct out *out, const char *name, bool value)
 	out_printf(out, ",\"%s\":%s", name, value ? "true" : "false");
 }
 
-/* Nanoseconds since 1970 do not survive in a double: strings. */
+/*
+ * Writes a time as text and as nanoseconds. The latter are a string: a double cannot hold them
+ * exactly.
+ */
 static void time_member(struct out *out, const char *name, int64_t time_ns)
 {
 	char when[WHEN_BYTES];
@@ -38,13 +44,16 @@ static void time_member(struct out *out, const char *name, int64_t time_ns)
 	out_printf(out, ",\"%s_ns\":\"%lld\"", name, (long long)time_ns);
 }
 
+/* Counts of the log, a type or a thread. Times exist only if there are events. */
 static void count_members(struct out *out, const struct tally *tally,
 			  const struct tally_count *count)
 {
+	/* The first member of this group has no comma, since the callers differ before it. */
 	out_printf(out, "\"events\":%llu", (unsigned long long)count->events);
 	number_member(out, "bytes", count->bytes);
 	number_member(out, "truncated", count->truncated);
 	number_member(out, "late", count->late);
+	/* A fixed number of decimals: %g could write an exponent. */
 	out_printf(out, ",\"events_per_second\":%.3f", stat_rate(tally, count));
 	if (!count->events)
 		return;
@@ -53,20 +62,24 @@ static void count_members(struct out *out, const struct tally *tally,
 	out_printf(out, ",\"duration_ns\":\"%lld\"", (long long)stat_span(count));
 }
 
+/* The ledger as in all commands: equation.h has its members. */
 static void ledger_member(struct out *out, const struct posix_trace_ledger_np *ledger)
 {
 	out_str(out, ",\"ledger\":");
 	equation_json(out, ledger);
 }
 
+/* The description of the log and the attributes of its stream. */
 static void origin_members(struct out *out, const struct stat_report *report)
 {
 	const struct posix_trace_loginfo_np *info = &report->log->info;
 	const struct stat_attributes *attr = &report->attr;
 
 	text_member(out, "stream", attr->name, sizeof(attr->name));
+	/* complete: the writer closed the log. whole: posix_trace_open() accepts it. */
 	bool_member(out, "complete", info->complete);
 	bool_member(out, "whole", report->log->whole);
+	/* The file may contain a negative pid, which the output does not have. */
 	number_member(out, "pid", (uint64_t)(info->pid > 0 ? info->pid : 0));
 	text_member(out, "host", info->host, sizeof(info->host));
 	text_member(out, "clock", info->clock, sizeof(info->clock));
@@ -85,10 +98,12 @@ static void origin_members(struct out *out, const struct stat_report *report)
 	number_member(out, "blocks", info->blocks);
 }
 
+/* The status of the stream when its writer completed the log. */
 static void status_member(struct out *out, const struct posix_trace_status_info *status)
 {
 	out_printf(out, ",\"status\":{\"flush_error\":%d", status->posix_stream_flush_error);
 	bool_member(out, "running", status->posix_stream_status == POSIX_TRACE_RUNNING);
+	/* POSIX constants become booleans. */
 	bool_member(out, "full", status->posix_stream_full_status == POSIX_TRACE_FULL);
 	bool_member(out, "overrun", status->posix_stream_overrun_status == POSIX_TRACE_OVERRUN);
 	bool_member(out, "flushing", status->posix_stream_flush_status == POSIX_TRACE_FLUSHING);
@@ -97,10 +112,12 @@ static void status_member(struct out *out, const struct posix_trace_status_info 
 	out_char(out, '}');
 }
 
+/* schema is the text in the log even if it is invalid; a level needs a valid one. */
 static void type_object(struct out *out, const struct tally *tally,
 			const struct tally_type *type)
 {
 	out_str(out, "{\"event\":");
+	/* The name in full, not as shown: JSON has its own escapes. */
 	text_json(out, type->type->name, type->type->name_len);
 	number_member(out, "id", type->type->id);
 	if (type->type->schema_text)
@@ -113,6 +130,7 @@ static void type_object(struct out *out, const struct tally *tally,
 	out_char(out, '}');
 }
 
+/* The thread identifier is a string in hexadecimal digits, since it may need 64 bits. */
 static void thread_object(struct out *out, const struct tally *tally,
 			  const struct tally_thread *thread)
 {
@@ -123,6 +141,7 @@ static void thread_object(struct out *out, const struct tally *tally,
 	out_char(out, '}');
 }
 
+/* Types and threads are arrays in the order of their numbers of events, as in the text. */
 void stat_json(struct out *out, const struct stat_report *report)
 {
 	const struct tally *tally = &report->tally;
@@ -131,6 +150,7 @@ void stat_json(struct out *out, const struct stat_report *report)
 	text_json(out, report->log->path, strlen(report->log->path));
 	origin_members(out, report);
 	status_member(out, &report->status);
+	/* The parts that the reader skipped while it counted the events. */
 	number_member(out, "damaged_parts", tally->gaps);
 	out_char(out, ',');
 	count_members(out, tally, &tally->total);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* stat_text.c - the report as text. Names from the log are printed with escapes. */
 #include "stat/stat.h"
 
 #include "base/out.h"
@@ -6,18 +7,21 @@
 #include "log/equation.h"
 #include "log/policy.h"
 
-static void label(struct out *out, const char *name)
+/* Writes the title of a line; all contents begin in the same column. */
+static void put_label(struct out *out, const char *name)
 {
 	out_printf(out, "%-11s ", name);
 }
 
+/* Writes a line whose content is a text from the log or from the command line. */
 static void name_line(struct out *out, const char *name, const char *value)
 {
-	label(out, name);
+	put_label(out, name);
 	text_safe(out, value, strlen(value));
 	out_char(out, '\n');
 }
 
+/* host and clock are arrays of the log that need not end with a NUL. */
 static void print_origin(struct out *out, const struct stat_report *report, enum when_form form)
 {
 	const struct posix_trace_loginfo_np *info = &report->log->info;
@@ -26,44 +30,50 @@ static void print_origin(struct out *out, const struct stat_report *report, enum
 
 	name_line(out, "log", report->log->path);
 	name_line(out, "stream", attr->name);
-	label(out, "written by");
+	put_label(out, "written by");
 	out_printf(out, "process %d on ", (int)info->pid);
 	text_safe(out, info->host, strnlen(info->host, sizeof(info->host)));
 	out_str(out, ", ");
 	text_safe(out, attr->generation, strlen(attr->generation));
 	out_printf(out, ", format %u.%u\n", info->format_major, info->format_minor);
-	label(out, "created");
+	put_label(out, "created");
 	out_str(out, when_string(when, when_timespec(&attr->created), form));
 	out_char(out, '\n');
-	label(out, "clock");
+	put_label(out, "clock");
 	text_safe(out, info->clock, strnlen(info->clock, sizeof(info->clock)));
 	out_printf(out, ", resolution %s s\n",
 		   when_span_string(when, when_timespec(&attr->resolution)));
 }
 
+/* The limit of a log with the policy APPEND has no effect, which the line shows. */
 static void print_attributes(struct out *out, const struct stat_report *report)
 {
 	const struct posix_trace_loginfo_np *info = &report->log->info;
 	const struct stat_attributes *attr = &report->attr;
 
-	label(out, "policies");
+	put_label(out, "policies");
 	out_printf(out, "stream %s, log %s, %s\n", policy_name(attr->stream_policy),
 		   policy_name(attr->log_policy), policy_name(attr->inheritance));
-	label(out, "limits");
+	put_label(out, "limits");
 	out_printf(out, "stream %zu bytes, log %zu bytes%s, data of an event %zu bytes\n",
 		   attr->stream_size, attr->log_size,
 		   attr->log_policy == POSIX_TRACE_APPEND ? " (not used)" : "",
 		   attr->max_data_size);
-	label(out, "file");
+	put_label(out, "file");
 	out_printf(out, "%llu bytes; %llu bytes of events, in %llu blocks; %s\n",
 		   (unsigned long long)info->file_bytes, (unsigned long long)info->event_bytes,
 		   (unsigned long long)info->blocks,
+		   /*
+		    * A log that was never closed has no checks beyond its blocks, so "damaged"
+		    * needs a complete one.
+		    */
 		   !info->complete ? "never closed" : report->log->whole ? "complete" : "damaged");
 }
 
+/* The status of the stream when its writer completed the log. */
 static void print_status(struct out *out, const struct posix_trace_status_info *status)
 {
-	label(out, "status");
+	put_label(out, "status");
 	out_printf(out, "%s, %s, %s; log %s, %s; %s",
 		   status->posix_stream_status == POSIX_TRACE_RUNNING ? "running" : "suspended",
 		   status->posix_stream_full_status == POSIX_TRACE_FULL ? "full" : "not full",
@@ -80,38 +90,44 @@ static void print_status(struct out *out, const struct posix_trace_status_info *
 	out_char(out, '\n');
 }
 
+/* The account of the ledger, and calls that never reached the stream. */
 static void print_total(struct out *out, const struct tally *tally, const struct shimloss *shim,
 			enum when_form form)
 {
 	const struct tally_count *total = &tally->total;
 	char when[WHEN_BYTES];
 
-	label(out, "events");
+	put_label(out, "events");
 	out_printf(out, "%llu (%.0f/s), %llu bytes of data, %llu truncated, %llu late\n",
 		   (unsigned long long)total->events, stat_rate(tally, total),
 		   (unsigned long long)total->bytes, (unsigned long long)total->truncated,
 		   (unsigned long long)total->late);
 	if (total->events) {
-		label(out, "time");
+		put_label(out, "time");
+		/* One buffer is enough: each text is written before the next is made. */
 		out_str(out, when_string(when, total->first_ns, form));
 		out_str(out, " to ");
 		out_str(out, when_string(when, total->last_ns, form));
 		out_printf(out, ", %s s\n", when_span_string(when, stat_span(total)));
 	}
+	/* Only damaged logs have this line. */
 	if (tally->gaps) {
-		label(out, "damage");
+		put_label(out, "damage");
 		out_printf(out, "%llu parts skipped\n", (unsigned long long)tally->gaps);
 	}
-	label(out, "account");
+	put_label(out, "account");
+	/* The equation is printed with != if the log's account is wrong. */
 	equation_text(out, &tally->ledger);
 	out_char(out, '\n');
+	/* Logs of programs without the shim, and most others, have no such calls. */
 	if (!shimloss_of(shim, SHIMLOSS_ALL))
 		return;
-	label(out, "not traced");
+	put_label(out, "not traced");
 	shimloss_text(out, shim);
 	out_char(out, '\n');
 }
 
+/* Percentages refer to the events in the log, not to those that were lost. */
 static void count_columns(struct out *out, const struct tally *tally,
 			  const struct tally_count *count,
 			  const struct posix_trace_ledger_np *ledger)
@@ -125,13 +141,19 @@ static void count_columns(struct out *out, const struct tally *tally,
 		   (unsigned long long)equation_lost(ledger));
 }
 
+/* The titles of the columns of count_columns(); the widths must agree. */
 #define COUNT_TITLES "      events       %     events/s     data bytes       lost"
 
+/* Types and threads without events and losses would fill the tables. */
 static bool is_silent(const struct tally_count *count, const struct posix_trace_ledger_np *ledger)
 {
 	return !count->events && !ledger->called && !equation_lost(ledger);
 }
 
+/*
+ * Types in order of their number of events. Types without any are only counted: a log lists all
+ * types that its program declared.
+ */
 static void print_types(struct out *out, const struct tally *tally)
 {
 	size_t silent = 0;
@@ -154,7 +176,7 @@ static void print_types(struct out *out, const struct tally *tally)
 		out_printf(out, "and %zu event types without events\n", silent);
 }
 
-/* What the log says that the data mean. */
+/* Prints the schemas, which describe the data of event types. */
 static void print_schemas(struct out *out, const struct tally *tally)
 {
 	bool any = false;
@@ -167,6 +189,7 @@ static void print_schemas(struct out *out, const struct tally *tally)
 		if (!any)
 			out_str(out, "\nlevel  event type: data\n");
 		any = true;
+		/* A level of 0 means that the schema names none. */
 		if (type->schema && type->schema->level)
 			out_printf(out, "%5d  ", type->schema->level);
 		else
@@ -174,10 +197,15 @@ static void print_schemas(struct out *out, const struct tally *tally)
 		out_bytes(out, type->shown, type->shown_len);
 		out_str(out, ": ");
 		text_safe(out, type->schema_text, strlen(type->schema_text));
+		/*
+		 * An invalid schema has no effect; the reader of the log should see why fields are
+		 * missing.
+		 */
 		out_str(out, type->schema ? "\n" : " (not valid)\n");
 	}
 }
 
+/* Threads in order of their number of events. Threads of which all events were lost appear, too. */
 static void print_threads(struct out *out, const struct tally *tally)
 {
 	out_str(out, "\n" COUNT_TITLES "     pid     tid\n");
@@ -187,7 +215,7 @@ static void print_threads(struct out *out, const struct tally *tally)
 		if (is_silent(&thread->count, &thread->ledger))
 			continue;
 		count_columns(out, tally, &thread->count, &thread->ledger);
-		if (thread->id.pid)
+		if (thread->id.pid) /* 0: losses that belong to no thread */
 			out_printf(out, " %7d %7d", (int)thread->id.pid, (int)thread->id.tid);
 		else
 			out_str(out, "       -       -");
@@ -196,6 +224,7 @@ static void print_threads(struct out *out, const struct tally *tally)
 	}
 }
 
+/* The long tables follow the summary, so that the beginning fits a screen. */
 void stat_text(struct out *out, const struct stat_report *report, enum when_form form)
 {
 	print_origin(out, report, form);

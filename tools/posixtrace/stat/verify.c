@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* verify.c - posixtrace verify: proves a log, or says where it breaks. */
+/* verify.c - the command verify: checks a log completely and reports each fault. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -35,19 +35,23 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see --fail-on-loss.\n";
 
+/* The options of this run. The command runs once in a process. */
 struct verify {
 	uint64_t limit;
 	bool json;
 	bool fail_on_loss;
 };
 
+/* The limit keeps the report of a heavily damaged log readable. */
 static struct verify verify = { .limit = 100 };
 
 struct report {
 	const struct logfile *log;
-	uint64_t told;
+	uint64_t told; /* faults printed */
 };
 
+/* Faults are printed while the check runs, since a log may have millions. */
+/* Writes a fault as an element of the array that begin_json() opened. */
 static void fault_json(const struct report *report, const struct posix_trace_fault_np *fault)
 {
 	struct out *out = &out_stdout;
@@ -58,6 +62,7 @@ static void fault_json(const struct report *report, const struct posix_trace_fau
 	out_char(out, '}');
 }
 
+/* Called by the library for each fault. Beyond the limit faults are only counted. */
 static void report_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
 	struct report *report = arg;
@@ -68,9 +73,11 @@ static void report_fault(void *arg, const struct posix_trace_fault_np *fault)
 		fault_json(report, fault);
 	else
 		logfile_say_fault(report->log, fault);
+	/* In JSON this number also decides whether a comma precedes the fault. */
 	report->told++;
 }
 
+/* Returns the verdict in words. An incomplete log is never sound, even without faults. */
 static const char *verdict(const struct posix_trace_check_np *check, bool sound)
 {
 	if (!check->complete)
@@ -78,6 +85,7 @@ static const char *verdict(const struct posix_trace_check_np *check, bool sound)
 	return sound ? "sound" : "damaged";
 }
 
+/* Prints the result as text. An incomplete log has no ledger to check. */
 static void result_text(const char *path, const struct posix_trace_check_np *check,
 			uint64_t told, bool sound)
 {
@@ -98,12 +106,14 @@ static void result_text(const char *path, const struct posix_trace_check_np *che
 	out_str(out, ": ");
 	equation_text(out, &check->ledger);
 	out_char(out, '\n');
+	/* The library reports this as a fault, too; the message names both numbers. */
 	if (check->events != check->ledger.reported)
 		say("%s: %llu events found where the ledger reports %llu", path,
 		    (unsigned long long)check->events,
 		    (unsigned long long)check->ledger.reported);
 }
 
+/* Completes the object that begin_json() began. */
 static void result_json(const struct posix_trace_check_np *check, bool sound)
 {
 	struct out *out = &out_stdout;
@@ -118,8 +128,8 @@ static void result_json(const struct posix_trace_check_np *check, bool sound)
 }
 
 /*
- * The library's faults cover the equation and the count. They are taken again from its numbers
- * here, so that a sound verdict does not rest on one piece of code.
+ * Checks the equation and the count once more with the tool's own code. The library's faults cover
+ * both, but a verdict should not depend on one implementation.
  */
 static bool is_sound(const struct posix_trace_check_np *check)
 {
@@ -127,6 +137,7 @@ static bool is_sound(const struct posix_trace_check_np *check)
 	       check->events == check->ledger.reported;
 }
 
+/* Begins the object of a log. It must be completed on all paths, so that the line is valid JSON. */
 static void begin_json(const struct logfile *log)
 {
 	out_str(&out_stdout, "{\"log\":");
@@ -134,7 +145,10 @@ static void begin_json(const struct logfile *log)
 	out_str(&out_stdout, ",\"faults\":[");
 }
 
-/* 0 or an error number. What cannot be opened has one fault, which says why. */
+/*
+ * Returns 0, or an error number if the library cannot open the file even with salvage.
+ * posix_trace_check_np() reports such a file as one fault with the reason.
+ */
 static int try_to_open(const struct logfile *log)
 {
 	trace_id_t trid;
@@ -145,6 +159,7 @@ static int try_to_open(const struct logfile *log)
 	return err;
 }
 
+/* The size for the progress line, 0 if unknown. */
 static uint64_t size_of(const struct logfile *log)
 {
 	struct stat st;
@@ -152,6 +167,7 @@ static uint64_t size_of(const struct logfile *log)
 	return fstat(log->fd, &st) ? 0 : (uint64_t)st.st_size;
 }
 
+/* Checks an open log, prints the result and returns the status. */
 static int verify_open_log(const struct logfile *log)
 {
 	struct posix_trace_check_np check;
@@ -160,17 +176,29 @@ static int verify_open_log(const struct logfile *log)
 	struct meter meter;
 	bool sound;
 
+	/* A file that is no log gets a message with its format instead of a list of faults. */
 	if (err && !verify.json)
 		return logfile_say_why(log, err);
 	if (verify.json)
 		begin_json(log);
+	/* The library fills the members that it knows; zero is the value of the others. */
 	memset(&check, 0, sizeof(check));
+	/*
+	 * In text mode nothing else is printed until the end, unless there are faults, which remove
+	 * the line.
+	 */
 	meter_begin(&meter, 0, !verify.json);
+	/*
+	 * The library's check is one call without progress, so the bytes that it reads are shown.
+	 */
 	meter_follow(&meter, size_of(log));
 	err = posix_trace_check_np(log->fd, report_fault, &report, &check);
 	meter_end(&meter);
 	if (err) {
 		if (verify.json) {
+			/*
+			 * The array of faults and the object are closed, although the check failed.
+			 */
 			out_str(&out_stdout, "],\"error\":");
 			text_json(&out_stdout, strerror(err), strlen(strerror(err)));
 			out_str(&out_stdout, "}\n");
@@ -182,12 +210,14 @@ static int verify_open_log(const struct logfile *log)
 		result_json(&check, sound);
 	else
 		result_text(log->path, &check, report.told, sound);
+	/* An incomplete log has the status of a damaged one, as in all commands. */
 	status = sound ? TOOL_OK : TOOL_DAMAGED;
 	if (verify.fail_on_loss && losses_count(&check.ledger))
 		status = tool_worse(status, TOOL_LOST);
 	return status;
 }
 
+/* The descriptor is enough: the check reads the file itself. */
 static int verify_log(const char *path)
 {
 	struct logfile log;
@@ -214,7 +244,8 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
-static int run(int argc, char **argv)
+/* Parses the options, then checks the logs in order. The worst status of all logs is returned. */
+static int verify_run(int argc, char **argv)
 {
 	int option, status = TOOL_OK;
 
@@ -248,5 +279,5 @@ static int run(int argc, char **argv)
 const struct tool_command verify_command = {
 	.name = "verify",
 	.help = help,
-	.run = run,
+	.run = verify_run,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * demangle.c - by the C++ library's __cxa_demangle(), which is loaded for the first such name: few
- * need it, and no other command is to wait for it.
+ * demangle.c - demangles with __cxa_demangle() of the C++ library. The library is loaded at the
+ * first mangled name, because few logs have one and other commands should not wait for it.
  */
 #include "symbols/demangle.h"
 
@@ -11,11 +11,15 @@
 #ifdef HAVE_CXA_DEMANGLE
 #include <dlfcn.h>
 
-/* Of a file that anybody may have made; what is longer stays as it is. */
+/*
+ * The name is from a file that anyone may have made. Demangling can take time and memory out of
+ * proportion, so longer names stay as they are.
+ */
 #define NAME_MAX_BYTES 65536
 
 char *demangle(const char *name)
 {
+	/* The function, or NULL if there is no such library. asked prevents a second search. */
 	static char *(*ask)(const char *name, char *to, size_t *bytes, int *status);
 	static int asked;
 	void *library;
@@ -26,6 +30,7 @@ char *demangle(const char *name)
 	if (!asked) {
 		asked = 1;
 		library = dlopen("libstdc++.so.6", RTLD_NOW);
+		/* POSIX describes this form: C has no cast from an object to a function pointer. */
 		*(void **)&ask = library ? dlsym(library, "__cxa_demangle") : NULL;
 	}
 	return ask ? ask(name, NULL, NULL, &status) : NULL;

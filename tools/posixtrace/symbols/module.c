@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* module.c - the modules that are known, and where their files are looked for. */
+/*
+ * module.c - the modules of the logs, and the search for their files. Names and build-ids are from
+ * logs: a file is used only if its own build-id is the same.
+ */
 #include "symbols/module.h"
 
 #include <dirent.h>
@@ -14,9 +17,11 @@
 #include "base/say.h"
 #include "symbols/module_part.h"
 
+/* Bounds for the search, since folders may be huge. */
 #define DIRS_MAX    64u
 #define ENTRIES_MAX 100000u /* of a folder */
 
+/* State for the whole run, for one thread. Modules are never freed. */
 static struct {
 	const char *dir[DIRS_MAX];
 	unsigned dirs;
@@ -24,7 +29,7 @@ static struct {
 	size_t modules;
 } all;
 
-/* A file of a folder that was given, by its build-id. */
+/* A file in a folder of --debug-dir, with its build-id. */
 static struct module_file {
 	char *path;
 	uint32_t id_len;
@@ -32,6 +37,7 @@ static struct module_file {
 } *flat;
 static size_t flats;
 
+/* path is kept, not copied: it points into argv. */
 bool module_add_dir(const char *path)
 {
 	struct stat st;
@@ -48,6 +54,7 @@ bool module_add_dir(const char *path)
 	return true;
 }
 
+/* O_NONBLOCK: the path comes from a log and may name a FIFO or a device. */
 int module_open_regular(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -61,7 +68,10 @@ int module_open_regular(const char *path)
 	return fd;
 }
 
-/* The file if it has that build-id; -1. *differs: it is another. */
+/*
+ * Opens the file if it has the module's build-id. Returns -1 otherwise; *differs is true if the
+ * file exists but is another.
+ */
 static int open_if_same(const char *path, const struct module *module, bool *differs)
 {
 	uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP];
@@ -76,6 +86,10 @@ static int open_if_same(const char *path, const struct module *module, bool *dif
 	return -1;
 }
 
+/*
+ * Stores all files of a folder that have a build-id. Reading each file once is faster than a search
+ * for each module.
+ */
 static void list_flat(const char *dir)
 {
 	DIR *folder = opendir(dir);
@@ -93,6 +107,7 @@ static void list_flat(const char *dir)
 			file.id_len = module_build_id(fd, file.id);
 			close(fd);
 		}
+		/* Files without a build-id cannot be matched. */
 		more = file.id_len ? realloc(flat, (flats + 1) * sizeof(*more)) : NULL;
 		if (!more) {
 			free(file.path);
@@ -105,8 +120,10 @@ static void list_flat(const char *dir)
 		closedir(folder);
 }
 
+/* Searches the listed files. A file is checked again, because it may have changed since. */
 static int open_flat(const struct module *module, const char **path)
 {
+	/* The folders are read once, when the first module needs them. */
 	static bool listed;
 	bool differs;
 
@@ -127,7 +144,10 @@ static int open_flat(const struct module *module, const char **path)
 	return -1;
 }
 
-/* DIR/.build-id/ab/cdef.debug */
+/*
+ * Opens DIR/.build-id/ab/cdef.debug, the layout of distributions' packages of debug files. *path is
+ * in new memory if it succeeds.
+ */
 static int open_by_id(const char *dir, const struct module *module, const char **path)
 {
 	char name[2 * POSIX_TRACE_BUILD_ID_MAX_NP + 1], *made;
@@ -150,6 +170,7 @@ int module_open_debug(const struct module *module, const char **path)
 {
 	int fd = -1;
 
+	/* The user's folders precede the system's. */
 	for (unsigned i = 0; fd < 0 && i < all.dirs; i++)
 		fd = open_by_id(all.dir[i], module, path);
 	if (fd < 0)
@@ -159,7 +180,8 @@ int module_open_debug(const struct module *module, const char **path)
 	return fd;
 }
 
-static void look(struct module *module)
+/* Searches the file of a new module and loads it, or stores the reason why not. */
+static void find_module_file(struct module *module)
 {
 	bool differs = false;
 	int fd;
@@ -172,6 +194,7 @@ static void look(struct module *module)
 		module->lack = "posixtrace was built without elfutils";
 		return;
 	}
+	/* A path such as [vdso] names no file. */
 	fd = *module->path == '/' ? open_if_same(module->path, module, &differs) : -1;
 	if (fd >= 0)
 		module->found = module->path;
@@ -186,6 +209,7 @@ static void look(struct module *module)
 
 static struct module *new_module(const struct posix_trace_mapping_np *mapping)
 {
+	/* A module without file is kept as well, so that the search is not repeated. */
 	struct module *module = calloc(1, sizeof(*module));
 	struct module **more = realloc(all.module, (all.modules + 1) * sizeof(struct module *));
 
@@ -195,13 +219,15 @@ static struct module *new_module(const struct posix_trace_mapping_np *mapping)
 		free(module);
 		return NULL;
 	}
+	/* The library has checked that id_len fits the array. */
 	module->id_len = mapping->build_id_len;
 	memcpy(module->id, mapping->build_id, sizeof(module->id));
 	all.module[all.modules++] = module;
-	look(module);
+	find_module_file(module);
 	return module;
 }
 
+/* A file replaced by an update is another module: build-id and path both count. */
 struct module *module_of(const struct posix_trace_mapping_np *mapping)
 {
 	for (size_t i = 0; i < all.modules; i++) {
@@ -215,6 +241,7 @@ struct module *module_of(const struct posix_trace_mapping_np *mapping)
 	return new_module(mapping);
 }
 
+/* A module whose file was found but could not be loaded has no path here. */
 const char *module_path(const struct module *module)
 {
 	return module->lack ? NULL : module->found;
@@ -227,7 +254,7 @@ const char *module_lack(const struct module *module)
 
 void module_say_lack(struct module *module)
 {
-	if (module->lack && !module->said && *module->path != '[')
+	if (module->lack && !module->said && *module->path != '[') /* no message for [vdso] */
 		say("%s: %s: its functions are not shown", module->path, module->lack);
 	module->said = true;
 }

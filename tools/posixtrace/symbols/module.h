@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * module.h - a file that was mapped into a traced process, found again by its build-id.
+ * module.h - finds a file that was mapped into a traced process again, by its build-id.
  *
- * It is looked for under the path that the log has, in the folders that were given, and in
- * /usr/lib/debug; nothing is asked of the network. Once found or not it stays so.
+ * The search uses the path in the log, the folders of --debug-dir, and /usr/lib/debug, but never
+ * the network. The result of the first search is kept. One thread may use this room.
  */
 #ifndef POSIXTRACE_SYMBOLS_MODULE_H
 #define POSIXTRACE_SYMBOLS_MODULE_H
@@ -14,24 +14,34 @@
 struct module;
 
 struct module_place {
-	const char *function; /* NULL: unknown; valid as long as the program runs */
+	const char *function; /* NULL: unknown; valid until the program ends */
 	const char *file;
 	unsigned line;
 };
 
+/* Adds a folder of --debug-dir. Returns false after it printed an error. path must remain valid. */
 bool module_add_dir(const char *path);
 
-/* The module of a mapping; NULL without memory. */
+/*
+ * Returns the module of a mapping, NULL without memory. The first call for a module searches its
+ * file.
+ */
 struct module *module_of(const struct posix_trace_mapping_np *mapping);
 
-/* The file that was found, and NULL, or why none was. */
+/*
+ * module_path() returns the file that was found, or NULL. module_lack() returns the reason why no
+ * file is used, or NULL.
+ */
 const char *module_path(const struct module *module);
 const char *module_lack(const struct module *module);
 
-/* Says once on standard error why nothing is known of its functions. */
+/* Prints once, on standard error, the reason why the module's functions are unknown. */
 void module_say_lack(struct module *module);
 
-/* False: nothing is known of that address of the file. */
+/*
+ * Finds function, file and line of an address in the file (not in memory). Returns false if nothing
+ * is known of it.
+ */
 bool module_find(struct module *module, uint64_t address, struct module_place *place);
 
 #endif

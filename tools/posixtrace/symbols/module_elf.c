@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* module_elf.c - ELF and DWARF, by elfutils. */
+/*
+ * module_elf.c - reads ELF and DWARF with elfutils, which checks the hostile contents of the files.
+ * Without elfutils the functions at the end of this file replace it.
+ */
 #include "symbols/module_part.h"
 
 #include <stdlib.h>
@@ -19,10 +22,12 @@ uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP])
 	const void *bits;
 	Elf *elf;
 
-	elf_version(EV_CURRENT);
+	elf_version(EV_CURRENT); /* libelf requires this call first */
+	/* Mapped privately: the file may change meanwhile, but libelf checks all offsets. */
 	elf = elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
 		len = dwelf_elf_gnu_build_id(elf, &bits);
+	/* A longer build-id than the log can hold matches no module. */
 	if (len <= 0 || len > POSIX_TRACE_BUILD_ID_MAX_NP)
 		len = 0;
 	if (len)
@@ -31,7 +36,7 @@ uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP])
 	return (uint32_t)len;
 }
 
-/* The file is the one that was given; nothing else is looked for. */
+/* A callback that finds no file: module_load() passes the file. */
 static int find_elf(Dwfl_Module *elf, void **user, const char *name, Dwarf_Addr base, char **file,
 		    Elf **found)
 {
@@ -39,7 +44,7 @@ static int find_elf(Dwfl_Module *elf, void **user, const char *name, Dwarf_Addr 
 	return -1;
 }
 
-/* Instead of elfutils' own, which asks servers. */
+/* Finds the debug file. It replaces elfutils' own callback, which asks servers on the network. */
 static int find_debug(Dwfl_Module *elf, void **user, const char *name, Dwarf_Addr base,
 		      const char *main_file, const char *link, GElf_Word crc, char **file)
 {
@@ -56,6 +61,7 @@ static int find_debug(Dwfl_Module *elf, void **user, const char *name, Dwarf_Add
 	return fd;
 }
 
+/* A callback for relocatable files such as kernel modules, which a process does not map. */
 static int section_address(Dwfl_Module *elf, void **user, const char *name, Dwarf_Addr base,
 			   const char *section, GElf_Word index, const GElf_Shdr *header,
 			   Dwarf_Addr *address)
@@ -80,7 +86,9 @@ const char *module_load(struct module *module, int fd)
 		close(fd);
 		return dwfl_errmsg(-1);
 	}
+	/* elfutils reads the file lazily; errors in its contents appear later as missing names. */
 	dwfl_report_begin(module->session);
+	/* On success elfutils owns the descriptor. */
 	module->elf = dwfl_report_elf(module->session, module->path, module->found, fd, 0, true);
 	if (!module->elf) {
 		const char *why = dwfl_errmsg(-1);
@@ -91,12 +99,13 @@ const char *module_load(struct module *module, int fd)
 		return why ? why : "it cannot be read";
 	}
 	dwfl_report_end(module->session, NULL, NULL);
+	/* find_debug() gets the module through this pointer. */
 	dwfl_module_info(module->elf, &user, NULL, NULL, NULL, NULL, NULL, NULL);
 	*user = module;
 	return NULL;
 }
 
-/* What the linker knows a function by, if that is another name; else its own. */
+/* Returns the function's linkage name if it differs from its name in the source, else that name. */
 static const char *name_of(Dwarf_Die *function)
 {
 	static const unsigned attributes[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name };
@@ -108,6 +117,7 @@ static const char *name_of(Dwarf_Die *function)
 	return name ? name : dwarf_diename(function);
 }
 
+/* Returns the name in the symbol table, for files without DWARF. */
 static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
 {
 	GElf_Off offset;
@@ -117,8 +127,8 @@ static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
 }
 
 /*
- * Of a function of C++ that nothing is linked with, the namespace stands in the symbol's name
- * alone.
+ * Selects between the names in DWARF and in the symbol table. A C++ function without linkage name
+ * has its namespace in the symbol's name only.
  */
 static const char *better_name(const char *name, const char *symbol)
 {
@@ -126,14 +136,18 @@ static const char *better_name(const char *name, const char *symbol)
 											  : name;
 }
 
-/* The function that is inlined last, or that there is. */
-static const char *innermost(struct Dwfl_Module *elf, Dwarf_Addr address)
+/*
+ * Returns the innermost inlined function at the address, or the function itself; NULL without
+ * DWARF.
+ */
+static const char *innermost_function(struct Dwfl_Module *elf, Dwarf_Addr address)
 {
 	Dwarf_Addr bias;
 	Dwarf_Die *unit = dwfl_module_addrdie(elf, address, &bias), *scopes = NULL;
 	const char *name = NULL;
 	int count = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
 
+	/* The scopes are in order from the innermost one outwards. */
 	for (int i = 0; !name && i < count; i++) {
 		int tag = dwarf_tag(&scopes[i]);
 
@@ -154,12 +168,14 @@ bool module_find(struct module *module, uint64_t address, struct module_place *p
 	memset(place, 0, sizeof(*place));
 	if (module->lack || !module->elf)
 		return false;
-	place->function = innermost(module->elf, address);
+	/* DWARF knows inlined functions; the symbol table is the fallback. */
+	place->function = innermost_function(module->elf, address);
 	if (!place->function)
 		place->function = in_table(module->elf, address);
 	line = dwfl_module_getsrc(module->elf, address);
 	if (line)
 		place->file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
+	/* Generated code has line 0. */
 	if (place->file && number > 0)
 		place->line = (unsigned)number;
 	return place->function || place->file;

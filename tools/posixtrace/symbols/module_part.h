@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* module_part.h - what module.c and module_elf.c share. */
+/* module_part.h - the struct that module.c and module_elf.c share. */
 #ifndef POSIXTRACE_SYMBOLS_MODULE_PART_H
 #define POSIXTRACE_SYMBOLS_MODULE_PART_H
 
@@ -18,22 +18,23 @@ struct module {
 	char *path;
 	uint32_t id_len;
 	uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP];
-	const char *found;
-	const char *lack; /* NULL: it can be asked */
-	bool said;
+	const char *found; /* the path of the file in use */
+	const char *lack; /* the reason why no file is used; NULL: one is */
+	bool said;        /* the reason was printed */
 	struct Dwfl *session;
 	struct Dwfl_Module *elf;
 };
 
-/* -1: it is no regular file, or cannot be read. */
+/* Opens a regular file. Returns the descriptor, or -1 and errno. */
 int module_open_regular(const char *path);
 
-/* A file that has what was stripped from the module, by its build-id; -1. */
+/* Opens the module's separate debug file. Returns the descriptor and the path, or -1. */
 int module_open_debug(const struct module *module, const char **path);
 
 /*
- * module_elf.c, by elfutils: how long the file's build-id is, 0 for none; makes a file that was
- * found one that can be asked, and takes the descriptor: NULL, or why it cannot.
+ * In module_elf.c. module_build_id() stores the file's build-id and returns its length, 0 if there
+ * is none. module_load() loads a file that was found and owns the descriptor from then on; it
+ * returns NULL, or the reason for its failure.
  */
 uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP]);
 const char *module_load(struct module *module, int fd);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * symbols.c - finds and caches the function of an event's address. A log has many events but few
+ * different addresses, so the cache decides the speed.
+ */
 #include "symbols/symbols.h"
 
 #include <errno.h>
@@ -12,16 +16,16 @@
 #include "symbols/demangle.h"
 #include "symbols/module.h"
 
-#define KNOWN_MAX (1u << 17) /* entries; then it begins anew */
+#define KNOWN_MAX (1u << 17) /* entries; then the cache is emptied */
 
-/* What an address of a process was in a span of time. */
+/* The symbol of an address of a process in the time of one mapping. */
 struct known {
 	trace_id_t trid;
 	pid_t pid;
 	uint64_t address;
 	int64_t from_ns, until_ns;
 	struct symbol symbol;
-	char *own;                  /* the name, where it is made up */
+	char *own;                  /* the name, if this entry allocated it */
 };
 
 static struct {
@@ -30,7 +34,7 @@ static struct {
 	struct table table;
 } known;
 
-static bool as_the_linker_has_it;
+static bool as_the_linker_has_it; /* --no-demangle */
 
 bool symbols_option(int option, const char *value)
 {
@@ -45,7 +49,8 @@ bool symbols_option(int option, const char *value)
 	return false;
 }
 
-static void forget(void)
+/* Empties the cache. */
+static void empty_cache(void)
 {
 	for (size_t i = 0; i < known.entries; i++)
 		free(known.entry[i].own);
@@ -54,6 +59,7 @@ static void forget(void)
 	memset(&known, 0, sizeof(known));
 }
 
+/* For table_find(). */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct known *entry = (const struct known *)array + index, *wanted = key;
@@ -62,7 +68,10 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	       entry->trid == wanted->trid;
 }
 
-/* The entry of this address, which may be new and without times. NULL: no memory. */
+/*
+ * Returns the entry of this address, NULL without memory. A new entry has no times, so that no
+ * event is in its range.
+ */
 static struct known *known_entry(trace_id_t trid, pid_t pid, uint64_t address)
 {
 	struct known wanted = { .trid = trid, .pid = pid, .address = address };
@@ -72,7 +81,7 @@ static struct known *known_entry(trace_id_t trid, pid_t pid, uint64_t address)
 	if (index != TABLE_NONE)
 		return &known.entry[index];
 	if (known.entries == KNOWN_MAX)
-		forget();
+		empty_cache();
 	if (!vec_grow(&known.entry, known.entries, 1) ||
 	    !table_add(&known.table, hash, (uint32_t)known.entries))
 		return NULL;
@@ -80,6 +89,7 @@ static struct known *known_entry(trace_id_t trid, pid_t pid, uint64_t address)
 	return &known.entry[known.entries++];
 }
 
+/* Returns "MODULE+0xOFFSET" in new memory, NULL without memory. */
 static char *with_offset(const char *path, uint64_t offset)
 {
 	const char *slash = strrchr(path, '/');
@@ -91,8 +101,11 @@ static char *with_offset(const char *path, uint64_t offset)
 	return name;
 }
 
-/* What an event has is where its call returns to: the call is before that. */
-static bool learn(struct known *entry, const struct posix_trace_mapping_np *mapping,
+/*
+ * Fills the entry. The address of an event is the return address of its call, which may belong to
+ * the next line or function. The byte before it belongs to the call.
+ */
+static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np *mapping,
 		  uint64_t address)
 {
 	struct module *module = module_of(mapping);
@@ -111,7 +124,7 @@ static bool learn(struct known *entry, const struct posix_trace_mapping_np *mapp
 			entry->own = demangle(place.function);
 		entry->symbol.name = entry->own ? entry->own : place.function;
 		entry->symbol.is_function = place.function != NULL;
-	} else if (module) {
+	} else if (module) { /* NULL: no memory */
 		module_say_lack(module);
 	}
 	if (!entry->symbol.name)
@@ -127,21 +140,22 @@ const struct symbol *symbols_of(const struct logfile *log, const struct posix_tr
 	struct posix_trace_mapping_np mapping;
 	struct known *entry;
 
-	if (!address)
+	if (!address) /* system events and foreign events have none */
 		return NULL;
 	entry = known_entry(log->trid, pid, address);
 	if (!entry)
 		return NULL;
+	/* The same address may belong to another file after dlclose() or in a new program. */
 	if (event->time_ns >= entry->from_ns && event->time_ns < entry->until_ns)
 		return &entry->symbol;
 	if (posix_trace_mapping_find_np(log->trid, pid, address, event->time_ns, &mapping))
 		return NULL;
-	return learn(entry, &mapping, address) ? &entry->symbol : NULL;
+	return find_symbol(entry, &mapping, address) ? &entry->symbol : NULL;
 }
 
 void symbols_source(struct out *out, const struct symbol *symbol, bool json)
 {
-	char text[4200];
+	char text[4200]; /* PATH_MAX and a number; a longer path is cut */
 	size_t len;
 
 	if (symbol->line)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * symbols.h - from the program address of an event to function, file and line.
+ * symbols.h - finds function, file and line of an event's program address.
  *
- * The log says which file was mapped there, and its build-id; a file with another build-id is never
- * used. Where none is found, or the tool was built without elfutils, an address is MODULE+0xOFFSET;
- * where the log does not know, nothing. What was found of an address is remembered.
+ * The log has the file that was mapped there and its build-id. A file with another build-id is
+ * never used. If no file is found, or the tool was built without elfutils, an address is shown as
+ * MODULE+0xOFFSET. If the log has no mapping, there is no symbol. Results are cached.
  */
 #ifndef POSIXTRACE_SYMBOLS_SYMBOLS_H
 #define POSIXTRACE_SYMBOLS_SYMBOLS_H
@@ -12,7 +12,7 @@
 #include "base/out.h"
 #include "log/logfile.h"
 
-/* For commands that look for files; and for those that show functions. */
+/* Options of commands that search files, and of those that show functions. */
 #define SYMBOLS_DIR_OPTION \
 	{ "debug-dir", required_argument, NULL, SYMBOLS_DEBUG_DIR }
 #define SYMBOLS_OPTIONS \
@@ -30,23 +30,29 @@ enum { SYMBOLS_DEBUG_DIR = 1120, SYMBOLS_DEMANGLE, SYMBOLS_NO_DEMANGLE }; /* val
 
 struct symbol {
 	const char *name;   /* the innermost function, or MODULE+0xOFFSET */
-	const char *module; /* the file that was mapped there; the log's */
+	const char *module; /* the file that was mapped there; the log owns the text */
 	const char *file;   /* of the source; NULL: unknown */
 	unsigned line;      /* 0: unknown */
 	bool is_function;
 };
 
-/* One of these options. False: it is none, or it has said what is wrong. */
+/*
+ * Processes one of these options. Returns false if it is none of them, or after it printed an
+ * error.
+ */
 bool symbols_option(int option, const char *value);
 
-/* Where the event was; NULL: nothing is known. It is valid until the next call. */
+/*
+ * Returns the symbol of the event's address, NULL if none is known. It is valid until the next
+ * call.
+ */
 const struct symbol *symbols_of(const struct logfile *log,
 				const struct posix_trace_event_np *event);
 
-/* " NAME (FILE:LINE)" or less, as far as it is known, safe for a terminal. */
+/* Writes " NAME (FILE:LINE)", or the part of it that is known, with unsafe characters escaped. */
 void symbols_text(struct out *out, const struct symbol *symbol);
 
-/* "FILE:LINE" */
+/* Writes "FILE:LINE", or FILE if the line is unknown, as text or as a JSON string. */
 void symbols_source(struct out *out, const struct symbol *symbol, bool json);
 
 #endif
