@@ -15,9 +15,9 @@
 
 struct value {
 	enum { UNKNOWN, NUMBER, REAL, TEXT } kind;
-	__int128 number_value;
+	__int128 number;
 	double real;
-	const char *text_value;
+	const char *text;
 	size_t len;
 	const char *label;   /* the name of a number's value; NULL: none */
 	bool is_char;

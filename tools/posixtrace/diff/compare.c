@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* compare.c - forms the comparisons of two samples and tests them. */
 #include "diff/compare.h"
 
 #include <math.h>
@@ -8,8 +9,8 @@
 #include "diff/paired.h"
 
 #define CONFIDENCE   0.95
-#define COUNT_LEAST  (3 * SAMPLE_PARTS) /* events in one log, for a count to be tested */
-#define COMMON_LEAST 3                  /* spans that tell a common ratio */
+#define COUNT_LEAST  (3 * SAMPLE_PARTS) /* a count is tested if one log has so many events */
+#define COMMON_LEAST 3                  /* spans that are needed for a common ratio */
 
 const char *compare_quantity_name(int quantity)
 {
@@ -22,7 +23,11 @@ const char *compare_kind_name(int kind)
 	return kind == COMPARE_TYPE ? "type" : pairing_kind_name((enum series_kind)kind);
 }
 
-static struct comparison *add(struct compare *compare, const char *name, int kind, int quantity)
+/*
+ * Appends a comparison. Returns NULL without memory. Rows may move, so a caller keeps no pointer
+ * over another call.
+ */
+static struct comparison *add_row(struct compare *compare, const char *name, int kind, int quantity)
 {
 	struct comparison *more;
 
@@ -41,6 +46,10 @@ static struct comparison *add(struct compare *compare, const char *name, int kin
 	return more;
 }
 
+/*
+ * Computes the ratio and its interval from the logarithms of the parts' ratios. shift is added to
+ * all of them.
+ */
 static void set_interval(struct comparison *to, const double *difference, double shift)
 {
 	struct paired paired = paired_of(difference, SAMPLE_PARTS);
@@ -52,6 +61,7 @@ static void set_interval(struct comparison *to, const double *difference, double
 	to->has_interval = true;
 }
 
+/* Tests a comparison against the margin. The result is adjusted later, when all tests are known. */
 static void test(const struct compare *compare, struct comparison *to, const double *difference)
 {
 	struct paired paired = paired_of(difference, SAMPLE_PARTS);
@@ -72,9 +82,9 @@ static const struct sample_type *find_type(const struct sample *sample, const ch
 }
 
 /*
- * The logarithm of the ratio of the sums, and around it what each part is off from that ratio:
- * parts of bursts, that fall on one side of a border here and on the other there, make up for one
- * another.
+ * Computes the logarithm of the ratio of the sums, and for each part its deviation from that ratio.
+ * A burst that falls into different parts in the two logs makes two deviations that cancel each
+ * other.
  */
 static void count_differences(const struct sample_type *a, const struct sample_type *b,
 			      double *difference)
@@ -85,22 +95,30 @@ static void count_differences(const struct sample_type *a, const struct sample_t
 		difference[i] = a->count && b->count ?
 			log(ratio) + ((double)b->part[i] - ratio * (double)a->part[i]) /
 				((double)b->count / SAMPLE_PARTS) :
-			/* Half an event more has a logarithm, where there is none. */
+			/*
+			 * Without events in one log the ratio has no logarithm; half an event is
+			 * added to each.
+			 */
 			log(((double)b->part[i] + 0.5) / ((double)a->part[i] + 0.5));
 }
 
-static uint64_t missing(const struct sample_type *type)
+/* Returns the number of events that a count lacks. */
+static uint64_t missing_events(const struct sample_type *type)
 {
 	uint64_t sum;
 
 	return __builtin_add_overflow(type->lost, type->untraced, &sum) ? UINT64_MAX : sum;
 }
 
+/*
+ * Adds the count and the rate of an event type. a or b is NULL if that log lacks the type. Returns
+ * false without memory.
+ */
 static bool add_type(struct compare *compare, const char *name, const struct sample_type *a,
 		     const struct sample_type *b, double seconds_a, double seconds_b)
 {
 	static const struct sample_type none;
-	struct comparison *count = add(compare, name, COMPARE_TYPE, COMPARE_COUNT), *rate;
+	struct comparison *count = add_row(compare, name, COMPARE_TYPE, COMPARE_COUNT), *rate;
 	double difference[SAMPLE_PARTS];
 
 	if (!count)
@@ -109,26 +127,31 @@ static bool add_type(struct compare *compare, const char *name, const struct sam
 	b = b ? b : &none;
 	count->a = (double)a->count;
 	count->b = (double)b->count;
-	count->lost_a = missing(a);
-	count->lost_b = missing(b);
+	count->lost_a = missing_events(a);
+	count->lost_b = missing_events(b);
 	count_differences(a, b, difference);
 	if (a->count >= COUNT_LEAST || b->count >= COUNT_LEAST)
 		test(compare, count, difference);
 	if (seconds_a <= 0 || seconds_b <= 0)
 		return true;
-	rate = add(compare, name, COMPARE_TYPE, COMPARE_RATE);
+	rate = add_row(compare, name, COMPARE_TYPE, COMPARE_RATE);
 	if (!rate)
 		return false;
 	rate->a = (double)a->count / seconds_a;
 	rate->b = (double)b->count / seconds_b;
-	rate->lost_a = missing(a);
-	rate->lost_b = missing(b);
+	rate->lost_a = missing_events(a);
+	rate->lost_b = missing_events(b);
 	if (!compare->row[compare->rows - 2].is_tested)
 		return true;
+	/*
+	 * The rate differs from the count by a constant factor, so it has the same interval,
+	 * shifted.
+	 */
 	set_interval(rate, difference, log(seconds_a / seconds_b));
 	return true;
 }
 
+/* Adds the types of A in their order, then those that only B has. */
 static bool add_types(struct compare *compare, const struct sample *a, const struct sample *b)
 {
 	double seconds_a = sample_seconds(a), seconds_b = sample_seconds(b);
@@ -160,10 +183,11 @@ static const struct sample_series *find_series(const struct sample *sample,
 	return NULL;
 }
 
-static void differences(const struct sample_series *a, const struct sample_series *b,
+/* Stores the logarithms of the ratios of a quantile, part by part. */
+static void series_differences(const struct sample_series *a, const struct sample_series *b,
 			enum sample_quantile quantile, double *difference)
 {
-	/* A duration of no nanosecond has no logarithm. */
+	/* A duration of 0 ns has no logarithm; half a nanosecond is added. */
 	for (int i = 0; i < SAMPLE_PARTS; i++)
 		difference[i] = log((b->quantile[quantile][i] + 0.5) /
 				    (a->quantile[quantile][i] + 0.5));
@@ -176,7 +200,10 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The middle one of the ratios of what most spans took. */
+/*
+ * Finds the median of the ratios of the spans' medians, which is the ratio that most spans have in
+ * common. Returns false without memory.
+ */
 static bool find_common(struct compare *compare, const struct sample *a, const struct sample *b)
 {
 	double *middle = calloc(a->count + 1, sizeof(*middle));
@@ -191,7 +218,7 @@ static bool find_common(struct compare *compare, const struct sample *a, const s
 		if (!other || !sample_has(&a->series[i], SAMPLE_P50) ||
 		    !sample_has(other, SAMPLE_P50))
 			continue;
-		differences(&a->series[i], other, SAMPLE_P50, difference);
+		series_differences(&a->series[i], other, SAMPLE_P50, difference);
 		middle[n++] = paired_of(difference, SAMPLE_PARTS).middle;
 	}
 	if (n >= COMMON_LEAST) {
@@ -203,11 +230,12 @@ static bool find_common(struct compare *compare, const struct sample *a, const s
 	return true;
 }
 
+/* Adds the quantiles of a span that both logs have. */
 static bool add_series(struct compare *compare, const struct sample_series *a,
 		       const struct sample_series *b)
 {
 	for (int i = 0; i < SAMPLE_QUANTILES; i++) {
-		struct comparison *row = add(compare, a->series->name, (int)a->series->kind, i);
+		struct comparison *row = add_row(compare, a->series->name, (int)a->series->kind, i);
 		double difference[SAMPLE_PARTS];
 
 		if (!row)
@@ -218,7 +246,7 @@ static bool add_series(struct compare *compare, const struct sample_series *a,
 		row->lost_b = b->lost;
 		if (!sample_has(a, i) || !sample_has(b, i))
 			continue;
-		differences(a, b, i, difference);
+		series_differences(a, b, i, difference);
 		for (int part = 0; part < SAMPLE_PARTS; part++)
 			difference[part] -= compare->common;
 		test(compare, row, difference);
@@ -237,9 +265,11 @@ static int by_p(const void *a, const void *b)
 }
 
 /*
- * Holm: the least p counts for all tests, the next for one less, and none for less than one before.
+ * Holm's method: the least p is multiplied by the number of tests, the next one by one less, and so
+ * on; no result is less than the one before. It keeps the probability of any false mark below the
+ * level.
  */
-static bool adjust(struct compare *compare)
+static bool adjust_all(struct compare *compare)
 {
 	struct comparison **order = calloc(compare->rows + 1, sizeof(*order));
 	double before = 0;
@@ -261,6 +291,7 @@ static bool adjust(struct compare *compare)
 	return true;
 }
 
+/* Spans that only one log has are not compared; their event types are. */
 bool compare_samples(struct compare *compare, const struct sample *a, const struct sample *b)
 {
 	if (!add_types(compare, a, b) || (compare->relative && !find_common(compare, a, b)))
@@ -271,7 +302,7 @@ bool compare_samples(struct compare *compare, const struct sample *a, const stru
 		if (other && !add_series(compare, &a->series[i], other))
 			return false;
 	}
-	return adjust(compare);
+	return adjust_all(compare);
 }
 
 void compare_fini(struct compare *compare)

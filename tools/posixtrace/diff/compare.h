@@ -1,51 +1,55 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * compare.h - two samples compared, quantity by quantity, and what of the differences is more than
- * chance.
+ * compare.h - compares two samples, quantity by quantity, and finds the differences that are more
+ * than chance.
  *
- * Each part of one log is compared with the same part of the other: the logarithm of their ratio.
- * That the ratio is beyond the margin is tested as paired.h says, and all tests together keep their
- * level by Holm's method. The ratio that all spans have in common, by which the machine or the
- * whole program was slower, can be taken out first.
+ * Each part of one log is compared with the same part of the other by the logarithm of their ratio.
+ * paired.h describes the test whether the ratio is beyond the margin. Holm's method keeps the level
+ * for all tests together. The ratio that all spans have in common, because the machine or the whole
+ * program was slower, can be removed first.
  */
 #ifndef POSIXTRACE_DIFF_COMPARE_H
 #define POSIXTRACE_DIFF_COMPARE_H
 
 #include "diff/sample.h"
 
-#define COMPARE_COUNT SAMPLE_QUANTILES /* as a quantity: how often an event type came */
+#define COMPARE_COUNT SAMPLE_QUANTILES /* a quantity: number of events of a type */
 #define COMPARE_RATE  (COMPARE_COUNT + 1)
 
-#define COMPARE_TYPE ((int)SERIES_EVENT + 1) /* as a kind: an event type */
+#define COMPARE_TYPE ((int)SERIES_EVENT + 1) /* a kind: event type */
 
 struct comparison {
 	const char *name;
 	int kind;              /* enum series_kind or COMPARE_TYPE */
 	int quantity;          /* enum sample_quantile, COMPARE_COUNT or COMPARE_RATE */
-	/* nanoseconds, events, or events per second; 0 also if it is not there */
+	/* Nanoseconds, events, or events per second; 0 also if a log lacks the thing. */
 	double a, b;
-	uint64_t lost_a, lost_b; /* events that these figures lack */
+	uint64_t lost_a, lost_b; /* lost events that would change the figures */
 	bool has_interval;
-	double ratio, low, high; /* of b to a; without what is common */
+	double ratio, low, high; /* of b to a, without the common ratio */
 	bool is_tested;
 	double p, adjusted;
 	bool differs;
 };
 
 struct compare {
-	double level, margin;  /* 0.05 each: of 5 % */
-	bool relative;         /* what is common to all spans is taken out */
+	double level, margin;  /* both 0.05 by default: 5 % */
+	bool relative;         /* removes the common ratio of the spans */
 	struct comparison *row;
 	size_t rows, room;
 	size_t tested, differ;
-	size_t common_of;      /* spans that tell the common ratio; 0: nothing was taken out */
-	double common;
+	size_t common_of;      /* number of spans with the common ratio; 0: none was removed */
+	double common;         /* logarithm of the common ratio */
 };
 
-/* False: no memory. */
+/*
+ * Fills the rows. level, margin and relative are set before. Returns false without memory;
+ * compare_fini() is called in any case.
+ */
 bool compare_samples(struct compare *compare, const struct sample *a, const struct sample *b);
 void compare_fini(struct compare *compare);
 
+/* Names for the output. */
 const char *compare_quantity_name(int quantity);
 const char *compare_kind_name(int kind);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* diff.c - posixtrace diff: what differs between two logs, and is not chance. */
+/* diff.c - the command diff: finds the differences between two logs that are not chance. */
 #include "diff/diff.h"
 
 #include <errno.h>
@@ -13,6 +13,7 @@
 
 extern const struct tool_command diff_command;
 
+/* The manual page and the completion must have the same options; tests compare them. */
 static const char help[] =
 	"Usage: posixtrace diff [OPTION]... A B\n"
 	"Compares two logs: how often each event type came, and how long spans, calls and waits "
@@ -68,6 +69,7 @@ struct diff {
 	bool utc, all, json, fail;
 };
 
+/* Parses a number from 0 to most. strtod() would accept "nan" and "inf". */
 static bool parse_part(const char *option, const char *text, double most, double *value)
 {
 	char *end;
@@ -80,7 +82,7 @@ static bool parse_part(const char *option, const char *text, double most, double
 	return false;
 }
 
-/* Both logs are read alike. */
+/* Processes an option, for both logs. Returns false after an error was printed. */
 static bool parse_option(struct diff *diff, int option)
 {
 	bool good = true;
@@ -116,9 +118,13 @@ static bool parse_option(struct diff *diff, int option)
 		diff->fail = true;
 		return true;
 	}
-	return false; /* tool_option() has said why */
+	return false; /* tool_option() has printed the error */
 }
 
+/*
+ * Reads both logs, compares them and prints the result. A damaged log is compared as far as it can
+ * be read.
+ */
 static int compare_logs(struct diff *diff, char **path)
 {
 	int status = TOOL_OK;
@@ -139,9 +145,10 @@ static int compare_logs(struct diff *diff, char **path)
 	else
 		diff_text(&out_stdout, &diff->compare, &diff->sample[0], &diff->sample[1],
 			  diff->all);
-	return diff->fail && diff->compare.differ ? tool_worse(status, TOOL_LOST) : status;
+	return diff->fail && diff->compare.differ ? tool_worse(status, TOOL_LOST) : status; /* 4 */
 }
 
+/* Parses the options and compares. */
 static int diff_logs(struct diff *diff, int argc, char **argv)
 {
 	int option;
@@ -162,7 +169,7 @@ static int diff_logs(struct diff *diff, int argc, char **argv)
 	return compare_logs(diff, argv + optind);
 }
 
-static int run(int argc, char **argv)
+static int diff_run(int argc, char **argv)
 {
 	static struct diff diff = { .compare = { .level = 0.05, .margin = 0.05 } };
 	int status;
@@ -181,5 +188,5 @@ static int run(int argc, char **argv)
 const struct tool_command diff_command = {
 	.name = "diff",
 	.help = help,
-	.run = run,
+	.run = diff_run,
 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * diff.h - the two ways to print what `posixtrace diff` found.
- */
+/* diff.h - the two forms of the result of the command diff. */
 #ifndef POSIXTRACE_DIFF_DIFF_H
 #define POSIXTRACE_DIFF_DIFF_H
 
@@ -9,7 +7,7 @@
 
 struct out;
 
-/* all: also what could not be tested. */
+/* Print all comparisons. diff_text() omits those without a test or losses unless all is set. */
 void diff_text(struct out *out, const struct compare *compare, const struct sample *a,
 	       const struct sample *b, bool all);
 void diff_json(struct out *out, const struct compare *compare, const struct sample *a,

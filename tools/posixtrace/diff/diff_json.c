@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* diff_json.c - the result as one JSON object, with all comparisons. */
 #include "diff/diff.h"
 
 #include <math.h>
@@ -7,6 +8,7 @@
 #include "base/out.h"
 #include "base/text.h"
 
+/* A log with the figures that the comparisons refer to. */
 static void log_object(struct out *out, const struct sample *sample)
 {
 	out_str(out, "{\"log\":");
@@ -16,6 +18,7 @@ static void log_object(struct out *out, const struct sample *sample)
 		   (unsigned long long)sample->lost.total);
 }
 
+/* A comparison. Members of the test exist only if there was one. */
 static void row_object(struct out *out, const struct comparison *row)
 {
 	out_str(out, "{\"name\":");
@@ -42,6 +45,7 @@ void diff_json(struct out *out, const struct compare *compare, const struct samp
 	out_str(out, ",\"b\":");
 	log_object(out, b);
 	out_printf(out, ",\"level\":%g,\"margin\":%g,\"common_of\":%zu,\"common\":%.6g",
+		   /* The common ratio is stored as a logarithm; the output has the ratio. */
 		   compare->level, compare->margin, compare->common_of, exp(compare->common));
 	out_printf(out, ",\"tested\":%zu,\"differ\":%zu,\"comparisons\":[", compare->tested,
 		   compare->differ);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* diff_text.c - the result as a table. An asterisk marks a difference that is more than chance. */
 #include "diff/diff.h"
 
 #include <math.h>
@@ -9,6 +10,7 @@
 #include "base/out.h"
 #include "base/text.h"
 
+/* A log with its events, its time and its losses. */
 static void print_log(struct out *out, char which, const struct sample *sample)
 {
 	out_printf(out, "%c: ", which);
@@ -21,7 +23,8 @@ static void print_log(struct out *out, char which, const struct sample *sample)
 	out_char(out, '\n');
 }
 
-static void value(struct out *out, const struct comparison *row, double number)
+/* Writes a figure in the unit of its quantity. */
+static void put_value(struct out *out, const struct comparison *row, double number)
 {
 	char text[BRIEF_BYTES];
 
@@ -34,12 +37,13 @@ static void value(struct out *out, const struct comparison *row, double number)
 	out_printf(out, " %12s", text);
 }
 
+/* Writes a comparison. Figures that it lacks are "-". */
 static void print_row(struct out *out, const struct comparison *row)
 {
 	out_str(out, row->differs ? "* " : "  ");
 	out_printf(out, "%-5s", compare_quantity_name(row->quantity));
-	value(out, row, row->a);
-	value(out, row, row->b);
+	put_value(out, row, row->a);
+	put_value(out, row, row->b);
 	if (row->has_interval)
 		out_printf(out, " %9.4g %9.4g to %-9.4g", row->ratio, row->low, row->high);
 	else
@@ -56,6 +60,7 @@ static void print_row(struct out *out, const struct comparison *row)
 	out_char(out, '\n');
 }
 
+/* The last line has the number of tests: with none, nothing can be marked. */
 void diff_text(struct out *out, const struct compare *compare, const struct sample *a,
 	       const struct sample *b, bool all)
 {

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * paired.c - Student's test for paired parts with correlated neighbours. libm has no distribution
+ * functions, so the incomplete beta function is computed here.
+ */
 #include "diff/paired.h"
 
 #include <math.h>
 
-#define STEPS   300
-#define BETWEEN 2 /* what drifts is slow: more of it lies between two runs than within one */
+#define STEPS   300 /* limit for the continued fraction, which converges much earlier */
+#define BETWEEN 2 /* drift is slow: more of it is between two runs than within one */
 
-/* The continued fraction of the incomplete beta function, by Lentz's method. */
+/*
+ * The continued fraction of the incomplete beta function, by Lentz's method. tiny replaces
+ * denominators of 0.
+ */
 static double fraction(double a, double b, double x)
 {
 	const double tiny = 1e-300;
@@ -36,6 +43,10 @@ static double fraction(double a, double b, double x)
 	return result;
 }
 
+/*
+ * The regularized incomplete beta function. The fraction converges fast on one side only; symmetry
+ * gives the other.
+ */
 static double beta(double a, double b, double x)
 {
 	double front;
@@ -47,8 +58,10 @@ static double beta(double a, double b, double x)
 	       1 - front * fraction(b, a, 1 - x) / b;
 }
 
-/* How likely a value of Student's distribution is above t, which is not negative. */
-static double above(double t, double freedom)
+/*
+ * Returns the probability that a value of Student's distribution exceeds t. t must not be negative.
+ */
+static double student_above(double t, double freedom)
 {
 	return beta(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2;
 }
@@ -78,9 +91,12 @@ double paired_p(const struct paired *paired, double margin)
 
 	if (beyond <= 0)
 		return 1;
-	return paired->error > 0 ? fmin(1, 2 * above(beyond / paired->error, paired->freedom)) : 0;
+	return paired->error > 0 ?
+		       fmin(1, 2 * student_above(beyond / paired->error, paired->freedom)) :
+		       0;
 }
 
+/* The inverse of above(), by bisection: 100 steps exceed the precision of a double. */
 double paired_width(const struct paired *paired, double confidence)
 {
 	double low = 0, high = 1e6;
@@ -88,7 +104,7 @@ double paired_width(const struct paired *paired, double confidence)
 	for (int i = 0; i < 100; i++) {
 		double t = (low + high) / 2;
 
-		if (2 * above(t, paired->freedom) > 1 - confidence)
+		if (2 * student_above(t, paired->freedom) > 1 - confidence)
 			low = t;
 		else
 			high = t;

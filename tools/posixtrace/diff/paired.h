@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * paired.h - what differences of pairs say of their middle, where neighbours may be alike.
+ * paired.h - the mean of differences of pairs and its uncertainty, if neighbours may be correlated.
  *
- * The differences are of parts of two runs, in their order. Chance makes parts differ, each by
- * itself; what drifts, the machine's other work above all, makes neighbours alike, and twice as
- * much of it as is seen within the runs is taken to lie between them, where it does not become less
- * by more parts:
+ * The differences are those of parts of two runs, in order. Chance makes parts differ
+ * independently. Drift, above all by other work of the machine, makes neighbours similar. Twice as
+ * much drift as within the runs is assumed to lie between them, and more parts do not reduce it:
  *
- *	error^2 = variance / parts + 2 max(0, covariance of neighbours)
+ * error^2 = variance / parts + 2 max(0, covariance of neighbours)
  *
- * Middle by error has Student's distribution, with half as many degrees of freedom as there are
- * parts, less one, since the covariance is estimated as well.
+ * The mean divided by the error has Student's distribution. It has half as many degrees of freedom
+ * as there are parts, less one, because the covariance is estimated as well.
  */
 #ifndef POSIXTRACE_DIFF_PAIRED_H
 #define POSIXTRACE_DIFF_PAIRED_H
@@ -22,12 +21,16 @@ struct paired {
 	double freedom;
 };
 
+/* Computes the mean, its error and the degrees of freedom. count must be greater than 2. */
 struct paired paired_of(const double *difference, size_t count);
 
-/* How likely a middle as far beyond the range -margin to margin is, if the true one lies in it. */
+/*
+ * Returns the probability of a mean at least as far outside the range from -margin to margin, if
+ * the true mean is in the range.
+ */
 double paired_p(const struct paired *paired, double margin);
 
-/* Half the width of the interval of that confidence. */
+/* Returns half the width of the interval with this confidence, such as 0.95. */
 double paired_width(const struct paired *paired, double confidence);
 
 #endif

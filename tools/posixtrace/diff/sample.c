@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sample.c - reads a log twice: the first time to count, the second time to divide the events and
+ * spans into parts of the right size.
+ */
 #include "diff/sample.h"
 
 #include <errno.h>
@@ -12,7 +16,7 @@
 const double sample_quantile[] = { 0.5, 0.9, 0.99 };
 const char *const sample_quantile_name[] = { "p50", "p90", "p99" };
 
-/* Of fewer spans in a part its quantile says little. */
+/* Spans that a part needs for each quantile; with fewer the quantile says little. */
 static const uint64_t least[] = { 8, 50, 200 };
 
 bool sample_has(const struct sample_series *series, enum sample_quantile quantile)
@@ -28,6 +32,10 @@ double sample_seconds(const struct sample *sample)
 	       (double)ns / 1e9;
 }
 
+/*
+ * Returns the figures of a series; the array grows as the pairing finds series. NULL without
+ * memory.
+ */
 static struct sample_series *series_of(struct sample *sample, const struct series *series)
 {
 	size_t i = sample->count;
@@ -41,6 +49,7 @@ static struct sample_series *series_of(struct sample *sample, const struct serie
 	return &sample->series[series->index];
 }
 
+/* Stores the quantiles of the part that is complete, and empties its histogram. */
 static void end_part(struct sample_series *series, uint64_t part)
 {
 	for (int i = 0; i < SAMPLE_QUANTILES; i++)
@@ -48,7 +57,11 @@ static void end_part(struct sample_series *series, uint64_t part)
 	histogram_clear(&series->part);
 }
 
-static bool add(struct sample_series *series, uint64_t ns)
+/*
+ * Adds a duration to the whole and to its part. Parts have equal numbers of spans, which the first
+ * reading found.
+ */
+static bool add_duration(struct sample_series *series, uint64_t ns)
 {
 	uint64_t part = series->done * SAMPLE_PARTS / series->count;
 
@@ -60,7 +73,11 @@ static bool add(struct sample_series *series, uint64_t ns)
 	return true;
 }
 
-static void take(void *arg, const struct span *span, const struct posix_trace_event_np *end)
+/*
+ * Called by the pairing for each span. The second reading may find more spans than the first if the
+ * log is still written; they are ignored.
+ */
+static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct sample *sample = arg;
 	struct sample_series *series = series_of(sample, span->series);
@@ -71,13 +88,15 @@ static void take(void *arg, const struct span *span, const struct posix_trace_ev
 	else if (!sample->second)
 		series->count++;
 	else if (series->done < series->count && series->count >= SAMPLE_PARTS &&
-		 !add(series, span->time_ns))
+		 !add_duration(series, span->time_ns))
 		sample->err = ENOMEM;
+	/* A series with fewer spans than parts has no parts, only its whole. */
 	else if (series->count < SAMPLE_PARTS && !histogram_add(&series->all, span->time_ns))
 		sample->err = ENOMEM;
 }
 
-static void count(struct sample *sample, const struct reading *reading)
+/* Counts an event. Parts of event types are parts of the log's time. */
+static void count_event(struct sample *sample, const struct reading *reading)
 {
 	const struct log_type *type = reading->type;
 	struct sample_type *to;
@@ -95,13 +114,14 @@ static void count(struct sample *sample, const struct reading *reading)
 	to->part[part >= 0 && part < SAMPLE_PARTS ? (int)part : part > 0 ? SAMPLE_PARTS - 1 : 0]++;
 }
 
+/* Reads the log once. Returns 0 or an error number. */
 static int read_once(struct sample *sample, struct reading *reading)
 {
 	int err = reading_begin(reading, &sample->log, &sample->wanted);
 
 	while (!err && !sample->err && reading_next(reading, &err)) {
 		if (reading->is_wanted)
-			count(sample, reading);
+			count_event(sample, reading);
 		pairing_event(&sample->pairing, reading->type, &reading->event, reading->ordinal,
 			      reading->is_wanted);
 		if (sample->pairing.err)
@@ -112,6 +132,7 @@ static int read_once(struct sample *sample, struct reading *reading)
 	return err ? err : sample->err;
 }
 
+/* Copies the names of types, since the log is closed before the comparison. */
 static int name_types(struct sample *sample)
 {
 	sample->type = calloc(sample->log.types + 1, sizeof(*sample->type));
@@ -126,6 +147,7 @@ static int name_types(struct sample *sample)
 	return 0;
 }
 
+/* Reads the losses by type and by series. */
 static int take_lost(struct sample *sample)
 {
 	int err = lost_take(&sample->lost, &sample->log);
@@ -148,7 +170,7 @@ int sample_take(struct sample *sample, const char *path)
 
 	if (status)
 		return status;
-	sample->pairing.take = take;
+	sample->pairing.take = take_span;
 	sample->pairing.arg = sample;
 	sample->pairing.takes_back = wanted_asks_duration(&sample->wanted);
 	if (!pairing_begin(&sample->pairing, &sample->log)) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sample.h - what of a log can be compared with another: how often each event type came, and how
- * long each span took, as a whole and in SAMPLE_PARTS parts, which say how much both vary by
- * themselves.
+ * sample.h - the figures of a log that can be compared with those of another: the number of events
+ * of each type and the durations of each span, as a whole and in SAMPLE_PARTS parts. The parts show
+ * how much both vary without a cause.
  *
- * Event types are counted in parts of the log's time; of spans each part has as many. The log is
- * read twice.
+ * Event types are counted in parts of equal time, spans in parts of equal number. The log is read
+ * twice.
  *
- * Memory    a histogram and a hundred numbers for each event type and span.
+ * Memory: a histogram and about a hundred numbers for each event type and span.
  */
 #ifndef POSIXTRACE_DIFF_SAMPLE_H
 #define POSIXTRACE_DIFF_SAMPLE_H
@@ -28,14 +28,14 @@ struct sample_type {
 	char *name;
 	uint64_t count, part[SAMPLE_PARTS];
 	uint64_t lost;                     /* by the ledger */
-	uint64_t untraced;                 /* at most: see shimloss.h */
+	uint64_t untraced;                 /* upper bound: see shimloss.h */
 };
 
 struct sample_series {
 	const struct series *series;
-	uint64_t count;                    /* when the log was read once */
-	uint64_t done;                     /* the second time */
-	uint64_t lost;                     /* events of the types that make it */
+	uint64_t count;                    /* spans in the first reading */
+	uint64_t done;                     /* spans in the second one so far */
+	uint64_t lost;                     /* lost events of the types of this series */
 	struct histogram all, part;
 	double quantile[SAMPLE_QUANTILES][SAMPLE_PARTS];
 };
@@ -51,21 +51,22 @@ struct sample {
 	size_t types;
 	struct sample_series *series;
 	size_t count;
-	bool second;                       /* the log is read the second time */
+	bool second;                       /* this is the second reading */
 	int err;
 };
 
 /*
- * The log, its wanted events, and the pairs of --pair. TOOL_OK or TOOL_DAMAGED, which is
- * comparable; else it has said what is wrong. To be ended in every case.
+ * Reads the log. wanted and the pairs of --pair are set before. Returns TOOL_OK or TOOL_DAMAGED,
+ * after which the sample can be compared, or another status after it printed an error. The caller
+ * calls sample_fini() in any case.
  */
 int sample_take(struct sample *sample, const char *path);
 void sample_fini(struct sample *sample);
 
-/* A part has enough spans for this. */
+/* Returns true if each part has enough spans for this quantile. */
 bool sample_has(const struct sample_series *series, enum sample_quantile quantile);
 
-/* Of its log, from first to last event. */
+/* Returns the time from the first to the last event in seconds. */
 double sample_seconds(const struct sample *sample);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* latency.c - posixtrace latency: how long things took. */
+/* latency.c - the command latency: measures the durations of spans and events. */
 #include "latency/latency.h"
 
 #include <errno.h>
@@ -14,6 +14,7 @@
 
 extern const struct tool_command latency_command;
 
+/* The manual page and the completion must have the same options; tests compare them. */
 static const char help[] =
 	"Usage: posixtrace latency [OPTION]... LOG\n"
 	"Prints how long things took in LOG (- is standard input): spans of event types that "
@@ -54,6 +55,10 @@ double latency_rate(const struct latency *latency, uint64_t count)
 
 /* ------------------------------------------------------------------ counting */
 
+/*
+ * Returns the figures of a series; the array grows as the pairing finds series. NULL without
+ * memory.
+ */
 static struct latency_series *series_of(struct latency *latency, const struct series *series)
 {
 	size_t i = latency->count;
@@ -67,6 +72,10 @@ static struct latency_series *series_of(struct latency *latency, const struct se
 	return &latency->series[series->index];
 }
 
+/*
+ * Adds the CPU time of a span. cpu_wall_ns has the durations of the same spans only, so that the
+ * ratio is right.
+ */
 static void add_cpu(struct latency_series *to, const struct span *span)
 {
 	to->cpu_count++;
@@ -76,7 +85,8 @@ static void add_cpu(struct latency_series *to, const struct span *span)
 		to->cpu_max_ns = span->cpu_ns;
 }
 
-static void take(void *arg, const struct span *span, const struct posix_trace_event_np *end)
+/* Called by the pairing for each span. */
+static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct latency *latency = arg;
 	struct latency_series *to = series_of(latency, span->series);
@@ -91,6 +101,7 @@ static void take(void *arg, const struct span *span, const struct posix_trace_ev
 	slowest_add(&latency->slowest, span);
 }
 
+/* Reads the log once and counts all spans. Returns 0 or an error number. */
 static int count_events(struct latency *latency, struct reading *reading)
 {
 	int err = reading_begin(reading, &latency->log, &latency->wanted);
@@ -108,12 +119,16 @@ static int count_events(struct latency *latency, struct reading *reading)
 	latency->events = reading->taken;
 	latency->first_ns = reading->first_ns;
 	latency->last_ns = reading->last_ns;
+	/* A series whose spans all lack an end has no figures yet; it is printed nevertheless. */
 	if (latency->pairing.count &&
 	    !series_of(latency, latency->pairing.series[latency->pairing.count - 1]))
 		return ENOMEM;
 	return err ? err : latency->err;
 }
 
+/*
+ * Reads the log once more, for the events around the slowest spans. Returns 0 or an error number.
+ */
 static int look_around(struct latency *latency)
 {
 	struct reading again;
@@ -131,6 +146,7 @@ static int look_around(struct latency *latency)
 	return err;
 }
 
+/* The greatest total time first; names make the order complete. */
 static int by_total(const void *a, const void *b)
 {
 	const struct latency_series *x = a, *y = b;
@@ -140,6 +156,7 @@ static int by_total(const void *a, const void *b)
 	return strcmp(x->series->name, y->series->name);
 }
 
+/* Reads the losses of the log, for the whole and for each series. */
 static int take_lost(struct latency *latency)
 {
 	int err = lost_take(&latency->lost, &latency->log);
@@ -152,13 +169,15 @@ static int take_lost(struct latency *latency)
 
 /* ------------------------------------------------------------------ the command */
 
-static int measure(struct latency *latency, const struct options *options)
+/* Measures an open log and prints the result. */
+static int measure_open_log(struct latency *latency, const struct options *options)
 {
 	struct reading reading;
 	int err;
 
 	if (!pairing_begin(&latency->pairing, &latency->log))
 		return TOOL_USAGE;
+	/* With a condition on durations, begins are kept until their ends decide. */
 	latency->pairing.takes_back = wanted_asks_duration(&latency->wanted);
 	err = count_events(latency, &reading);
 	if (!err)
@@ -179,6 +198,7 @@ static int measure(struct latency *latency, const struct options *options)
 	return reading_status(&reading);
 }
 
+/* Opens, measures and closes the log. */
 static int measure_log(struct latency *latency, const struct options *options, const char *path)
 {
 	int status;
@@ -191,7 +211,7 @@ static int measure_log(struct latency *latency, const struct options *options, c
 	status = reading_open(&latency->log, path, &latency->wanted);
 	if (status)
 		return status;
-	status = measure(latency, options);
+	status = measure_open_log(latency, options);
 	logfile_close(&latency->log);
 	return status;
 }
@@ -217,6 +237,7 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
+/* Parses a number and checks its limit. Returns false after it printed an error. */
 static bool number_up_to(const char *option, const char *text, uint64_t most, uint64_t *number)
 {
 	if (!tool_number(option, text, number))
@@ -227,6 +248,7 @@ static bool number_up_to(const char *option, const char *text, uint64_t most, ui
 	return false;
 }
 
+/* Processes an option. Returns false after an error was printed. */
 static bool parse_option(struct latency *latency, struct options *options, int option)
 {
 	bool good;
@@ -251,10 +273,10 @@ static bool parse_option(struct latency *latency, struct options *options, int o
 		options->json = true;
 		return true;
 	}
-	return false; /* tool_option() has said why */
+	return false; /* tool_option() has printed the error */
 }
 
-static void fini(struct latency *latency)
+static void latency_fini(struct latency *latency)
 {
 	for (size_t i = 0; i < latency->count; i++)
 		histogram_fini(&latency->series[i].time);
@@ -266,17 +288,17 @@ static void fini(struct latency *latency)
 	wanted_fini(&latency->wanted);
 }
 
-static int run(int argc, char **argv)
+static int latency_run(int argc, char **argv)
 {
 	static struct latency latency;
 	struct options options = { .around = 3 };
 	int option, status = TOOL_OK;
 
 	wanted_init(&latency.wanted);
-	pairing_init(&latency.pairing, take, &latency);
+	pairing_init(&latency.pairing, take_span, &latency);
 	while (!status && (option = tool_option(argc, argv, ":e:x:h", long_options)) != -1) {
 		if (option == 'h') {
-			fini(&latency);
+			latency_fini(&latency);
 			return tool_help(&latency_command);
 		}
 		if (!parse_option(&latency, &options, option))
@@ -290,12 +312,12 @@ static int run(int argc, char **argv)
 	}
 	if (!status)
 		status = measure_log(&latency, &options, argv[optind]);
-	fini(&latency);
+	latency_fini(&latency);
 	return status;
 }
 
 const struct tool_command latency_command = {
 	.name = "latency",
 	.help = help,
-	.run = run,
+	.run = latency_run,
 };

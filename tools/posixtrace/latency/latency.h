@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * latency.h - all that `posixtrace latency` knows of one log, and its two ways to print it.
- */
+/* latency.h - the results of the command latency for one log, and their two forms. */
 #ifndef POSIXTRACE_LATENCY_LATENCY_H
 #define POSIXTRACE_LATENCY_LATENCY_H
 
@@ -17,8 +15,8 @@ struct latency_series {
 	const struct series *series;
 	struct histogram time;
 	uint64_t cpu_count, cpu_ns, cpu_max_ns;
-	uint64_t lost;           /* events that these figures lack */
-	double cpu_wall_ns;      /* of the spans whose CPU time is known */
+	uint64_t lost;           /* lost events of the types of this series */
+	double cpu_wall_ns;      /* durations of the spans with CPU time */
 };
 
 struct latency {
@@ -27,7 +25,7 @@ struct latency {
 	struct pairing pairing;
 	struct locks locks;
 	struct slowest slowest;
-	struct latency_series *series; /* like those of pairing; sorted when all were counted */
+	struct latency_series *series; /* by index of the pairing's series; sorted at the end */
 	size_t count;
 	struct lost lost;
 	uint64_t events;
@@ -37,10 +35,11 @@ struct latency {
 
 struct out;
 
+/* Both print all results. form is the form of times; JSON has nanoseconds. */
 void latency_text(struct out *out, const struct latency *latency, enum when_form form);
 void latency_json(struct out *out, const struct latency *latency);
 
-/* Per second of the log's time; 0 where it has none. */
+/* Returns the rate per second of the log's time, 0 if the log has no length. */
 double latency_rate(const struct latency *latency, uint64_t count);
 
 #endif

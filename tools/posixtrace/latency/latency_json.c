@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * latency_json.c - the results as one JSON object. Durations are numbers, times since 1970 strings.
+ */
 #include "latency/latency.h"
 
 #include <string.h>
@@ -7,12 +10,13 @@
 #include "base/text.h"
 #include "show/line.h"
 
-static void member(struct out *out, const char *name, uint64_t value)
+/* Adds a member; each begins with its comma. */
+static void put_member(struct out *out, const char *name, uint64_t value)
 {
 	out_printf(out, ",\"%s\":%llu", name, (unsigned long long)value);
 }
 
-/* Times since 1970 do not survive in a double: strings. */
+/* A string: a double cannot hold nanoseconds since 1970 exactly. */
 static void time_member(struct out *out, const char *name, int64_t time_ns)
 {
 	out_printf(out, ",\"%s\":\"%lld\"", name, (long long)time_ns);
@@ -23,7 +27,8 @@ static void quoted(struct out *out, const char *text)
 	text_json(out, text, strlen(text));
 }
 
-static void series(struct out *out, const struct latency *latency,
+/* The figures of a series. Without a complete span it has no times. */
+static void put_series(struct out *out, const struct latency *latency,
 		   const struct latency_series *series)
 {
 	const struct histogram *time = &series->time;
@@ -31,42 +36,44 @@ static void series(struct out *out, const struct latency *latency,
 	out_str(out, "{\"name\":");
 	quoted(out, series->series->name);
 	out_printf(out, ",\"kind\":\"%s\"", pairing_kind_name(series->series->kind));
-	member(out, "count", time->count);
+	put_member(out, "count", time->count);
 	out_printf(out, ",\"per_second\":%.3f", latency_rate(latency, time->count));
 	if (time->count) {
-		member(out, "min_ns", time->min);
-		member(out, "p50_ns", histogram_percentile(time, 0.5));
-		member(out, "p90_ns", histogram_percentile(time, 0.9));
-		member(out, "p99_ns", histogram_percentile(time, 0.99));
-		member(out, "p99_9_ns", histogram_percentile(time, 0.999));
-		member(out, "max_ns", time->max);
+		put_member(out, "min_ns", time->min);
+		put_member(out, "p50_ns", histogram_percentile(time, 0.5));
+		put_member(out, "p90_ns", histogram_percentile(time, 0.9));
+		put_member(out, "p99_ns", histogram_percentile(time, 0.99));
+		put_member(out, "p99_9_ns", histogram_percentile(time, 0.999));
+		put_member(out, "max_ns", time->max);
 		out_printf(out, ",\"mean_ns\":%.1f,\"total_ns\":%.0f",
 			   time->total / (double)time->count, time->total);
 	}
 	if (series->cpu_count) {
-		member(out, "cpu_count", series->cpu_count);
-		member(out, "cpu_total_ns", series->cpu_ns);
-		member(out, "cpu_max_ns", series->cpu_max_ns);
+		put_member(out, "cpu_count", series->cpu_count);
+		put_member(out, "cpu_total_ns", series->cpu_ns);
+		put_member(out, "cpu_max_ns", series->cpu_max_ns);
 		out_printf(out, ",\"cpu_wall_ns\":%.0f", series->cpu_wall_ns);
 	}
-	member(out, "no_begin", series->series->no_begin);
-	member(out, "no_end", series->series->no_end);
-	member(out, "cut", series->series->cut);
-	member(out, "dropped", series->series->dropped);
-	member(out, "backwards", series->series->backwards);
-	member(out, "lost", series->lost);
+	put_member(out, "no_begin", series->series->no_begin);
+	put_member(out, "no_end", series->series->no_end);
+	put_member(out, "cut", series->series->cut);
+	put_member(out, "dropped", series->series->dropped);
+	put_member(out, "backwards", series->series->backwards);
+	put_member(out, "lost", series->lost);
 	out_char(out, '}');
 }
 
-static void sum(struct out *out, const char *name, const struct locks_sum *sum)
+/* The sum of the times of waiting or holding. */
+static void put_sum(struct out *out, const char *name, const struct locks_sum *sum)
 {
 	out_printf(out, ",\"%s\":{\"count\":%llu", name, (unsigned long long)sum->count);
-	member(out, "total_ns", sum->total_ns);
-	member(out, "max_ns", sum->max_ns);
+	put_member(out, "total_ns", sum->total_ns);
+	put_member(out, "max_ns", sum->max_ns);
 	out_char(out, '}');
 }
 
-static void pointer(struct out *out, const struct latency *latency, const char *name, pid_t pid,
+/* The address of a lock, and the name that it had at the time. */
+static void put_pointer(struct out *out, const struct latency *latency, const char *name, pid_t pid,
 		    uint64_t pointer, int64_t time_ns)
 {
 	struct posix_trace_object_np object;
@@ -79,7 +86,8 @@ static void pointer(struct out *out, const struct latency *latency, const char *
 	}
 }
 
-static void locks(struct out *out, const struct latency *latency)
+/* Locks and waiting threads, each with the sum of those beyond the limit. */
+static void put_locks(struct out *out, const struct latency *latency)
 {
 	const struct locks *locks = &latency->locks;
 
@@ -88,37 +96,40 @@ static void locks(struct out *out, const struct latency *latency)
 		const struct lock *lock = &locks->lock[i];
 
 		out_str(out, i ? ",{" : "{");
-		pointer(out, latency, "lock", lock->pid, lock->pointer, lock->last_ns);
-		member(out, "pid", (uint64_t)lock->pid);
+		put_pointer(out, latency, "lock", lock->pid, lock->pointer, lock->last_ns);
+		put_member(out, "pid", (uint64_t)lock->pid);
 		if (lock->type) {
 			out_str(out, ",\"event\":");
 			quoted(out, lock->type->name);
 		}
-		sum(out, "wait", &lock->wait);
-		sum(out, "held", &lock->held);
+		put_sum(out, "wait", &lock->wait);
+		put_sum(out, "held", &lock->held);
 		out_char(out, '}');
 	}
 	out_printf(out, "],\"other_locks\":{\"events\":%llu",
 		   (unsigned long long)locks->other_events);
-	sum(out, "wait", &locks->other_wait);
-	sum(out, "held", &locks->other_held);
+	put_sum(out, "wait", &locks->other_wait);
+	put_sum(out, "held", &locks->other_held);
 	out_str(out, "},\"waiters\":[");
 	for (size_t i = 0; i < locks->waiters; i++) {
 		const struct waiter *waiter = &locks->waiter[i];
 
 		out_printf(out, "%s{\"pid\":%d,\"tid\":%d", i ? "," : "", (int)waiter->pid,
 			   (int)waiter->tid);
-		sum(out, "wait", &waiter->wait);
+		put_sum(out, "wait", &waiter->wait);
 		out_char(out, ',');
-		pointer(out, latency, "longest", waiter->pid, waiter->longest, waiter->last_ns);
+		put_pointer(out, latency, "longest", waiter->pid, waiter->longest, waiter->last_ns);
 		out_char(out, '}');
 	}
 	out_char(out, ']');
-	sum(out, "other_waiters", &locks->other_waiters);
+	put_sum(out, "other_waiters", &locks->other_waiters);
 }
 
-/* Lines of JSON end with a line end, which white space is. */
-static void events(struct out *out, const struct latency *latency, const struct slow *slow,
+/*
+ * Adds the events of a part as elements of an array. Lines of JSON end with a line end, which is
+ * white space in an array.
+ */
+static void put_events(struct out *out, const struct latency *latency, const struct slow *slow,
 		   enum slow_part part, bool *any)
 {
 	struct line_form form = { .json = true };
@@ -134,7 +145,8 @@ static void events(struct out *out, const struct latency *latency, const struct 
 	}
 }
 
-static void slow(struct out *out, const struct latency *latency, const struct slow *slow)
+/* A slow span with the events before, during and after it. */
+static void put_slow(struct out *out, const struct latency *latency, const struct slow *slow)
 {
 	static const struct {
 		const char *name;
@@ -146,9 +158,9 @@ static void slow(struct out *out, const struct latency *latency, const struct sl
 	out_str(out, "{\"name\":");
 	quoted(out, span->series->name);
 	out_printf(out, ",\"kind\":\"%s\"", pairing_kind_name(span->series->kind));
-	member(out, "duration_ns", span->time_ns);
+	put_member(out, "duration_ns", span->time_ns);
 	if (span->has_cpu)
-		member(out, "cpu_ns", span->cpu_ns);
+		put_member(out, "cpu_ns", span->cpu_ns);
 	time_member(out, "begin_ns", span->begin_ns);
 	time_member(out, "end_ns", span->end_ns);
 	out_printf(out, ",\"pid\":%d,\"begin_tid\":%d,\"tid\":%d", (int)span->pid,
@@ -158,11 +170,12 @@ static void slow(struct out *out, const struct latency *latency, const struct sl
 
 		out_printf(out, ",\"%s\":[", rows[i].name);
 		for (enum slow_part part = rows[i].from; part <= rows[i].to; part++)
-			events(out, latency, slow, part, &any);
+			put_events(out, latency, slow, part, &any);
 		out_char(out, ']');
 	}
+	/* Events in the middle of a long span are not kept, only counted. */
 	if (slow->seen[SLOW_LAST] > latency->slowest.around)
-		member(out, "during_hidden", slow->seen[SLOW_LAST] - latency->slowest.around);
+		put_member(out, "during_hidden", slow->seen[SLOW_LAST] - latency->slowest.around);
 	out_char(out, '}');
 }
 
@@ -170,22 +183,22 @@ void latency_json(struct out *out, const struct latency *latency)
 {
 	out_str(out, "{\"log\":");
 	quoted(out, latency->log.path);
-	member(out, "events", latency->events);
-	member(out, "lost", latency->lost.total);
+	put_member(out, "events", latency->events);
+	put_member(out, "lost", latency->lost.total);
 	time_member(out, "first_ns", latency->first_ns);
 	time_member(out, "last_ns", latency->last_ns);
-	member(out, "types_without_room", latency->pairing.types_without_room);
+	put_member(out, "types_without_room", latency->pairing.types_without_room);
 	out_str(out, ",\"series\":[");
 	for (size_t i = 0; i < latency->count; i++) {
 		out_str(out, i ? "," : "");
-		series(out, latency, &latency->series[i]);
+		put_series(out, latency, &latency->series[i]);
 	}
 	out_char(out, ']');
-	locks(out, latency);
+	put_locks(out, latency);
 	out_str(out, ",\"slowest\":[");
 	for (size_t i = 0; i < latency->slowest.count; i++) {
 		out_str(out, i ? "," : "");
-		slow(out, latency, &latency->slowest.slow[i]);
+		put_slow(out, latency, &latency->slowest.slow[i]);
 	}
 	out_str(out, "]}\n");
 }

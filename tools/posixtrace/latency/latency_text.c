@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* latency_text.c - the results as tables. Series and locks without figures are omitted. */
 #include "latency/latency.h"
 
 #include <string.h>
@@ -8,14 +9,16 @@
 #include "base/text.h"
 #include "show/line.h"
 
-static void column(struct out *out, double ns)
+/* Writes a duration in a column of nine characters. */
+static void put_column(struct out *out, double ns)
 {
 	char text[BRIEF_BYTES];
 
 	out_printf(out, " %8s", brief_ns(text, ns));
 }
 
-static void name(struct out *out, const struct latency_series *series)
+/* Ends a row with the name of the series, marked if events are missing. */
+static void put_series_name(struct out *out, const struct latency_series *series)
 {
 	out_str(out, "  ");
 	text_name(out, series->series->name, strlen(series->series->name));
@@ -24,6 +27,7 @@ static void name(struct out *out, const struct latency_series *series)
 	out_char(out, '\n');
 }
 
+/* The table of durations. */
 static void print_times(struct out *out, const struct latency *latency)
 {
 	out_str(out,
@@ -36,17 +40,18 @@ static void print_times(struct out *out, const struct latency *latency)
 			continue;
 		out_printf(out, "%12llu %13.1f", (unsigned long long)time->count,
 			   latency_rate(latency, time->count));
-		column(out, (double)time->min);
-		column(out, (double)histogram_percentile(time, 0.5));
-		column(out, (double)histogram_percentile(time, 0.9));
-		column(out, (double)histogram_percentile(time, 0.99));
-		column(out, (double)histogram_percentile(time, 0.999));
-		column(out, (double)time->max);
-		column(out, time->total);
-		name(out, &latency->series[i]);
+		put_column(out, (double)time->min);
+		put_column(out, (double)histogram_percentile(time, 0.5));
+		put_column(out, (double)histogram_percentile(time, 0.9));
+		put_column(out, (double)histogram_percentile(time, 0.99));
+		put_column(out, (double)histogram_percentile(time, 0.999));
+		put_column(out, (double)time->max);
+		put_column(out, time->total);
+		put_series_name(out, &latency->series[i]);
 	}
 }
 
+/* The table of CPU times, if any span has them. */
 static void print_cpu(struct out *out, const struct latency *latency)
 {
 	bool any = false;
@@ -61,15 +66,16 @@ static void print_cpu(struct out *out, const struct latency *latency)
 				     "event\n");
 		any = true;
 		out_printf(out, "%12llu", (unsigned long long)series->cpu_count);
-		column(out, series->cpu_wall_ns);
-		column(out, (double)series->cpu_ns);
-		column(out, (double)series->cpu_max_ns);
+		put_column(out, series->cpu_wall_ns);
+		put_column(out, (double)series->cpu_ns);
+		put_column(out, (double)series->cpu_max_ns);
 		out_printf(out, " %7.1f%%", series->cpu_wall_ns > 0 ?
 			   100.0 * (double)series->cpu_ns / series->cpu_wall_ns : 0.0);
-		name(out, series);
+		put_series_name(out, series);
 	}
 }
 
+/* The table of begins and ends without partner, which shows what the durations lack. */
 static void print_unmatched(struct out *out, const struct latency *latency)
 {
 	bool any = false;
@@ -88,7 +94,7 @@ static void print_unmatched(struct out *out, const struct latency *latency)
 			   (unsigned long long)series->no_begin, (unsigned long long)series->no_end,
 			   (unsigned long long)series->cut, (unsigned long long)series->dropped,
 			   (unsigned long long)series->backwards);
-		name(out, &latency->series[i]);
+		put_series_name(out, &latency->series[i]);
 	}
 	if (latency->pairing.types_without_room)
 		out_printf(out, "\n%llu event types more than %d spans could be told apart\n",
@@ -97,12 +103,13 @@ static void print_unmatched(struct out *out, const struct latency *latency)
 
 /* ------------------------------------------------------------------ locks */
 
-static void sum(struct out *out, const struct locks_sum *sum)
+/* Number, total, mean and maximum of the times of a lock. */
+static void put_sum(struct out *out, const struct locks_sum *sum)
 {
 	out_printf(out, "%9llu", (unsigned long long)sum->count);
-	column(out, (double)sum->total_ns);
-	column(out, sum->count ? (double)sum->total_ns / (double)sum->count : 0);
-	column(out, (double)sum->max_ns);
+	put_column(out, (double)sum->total_ns);
+	put_column(out, sum->count ? (double)sum->total_ns / (double)sum->count : 0);
+	put_column(out, (double)sum->max_ns);
 }
 
 static void lock_name(struct out *out, const struct latency *latency, pid_t pid, uint64_t pointer,
@@ -118,6 +125,7 @@ static void lock_name(struct out *out, const struct latency *latency, pid_t pid,
 	}
 }
 
+/* Locks in the order of the total time waited. */
 static void print_locks(struct out *out, const struct latency *latency)
 {
 	const struct locks *locks = &latency->locks;
@@ -129,8 +137,8 @@ static void print_locks(struct out *out, const struct latency *latency)
 	for (size_t i = 0; i < locks->count; i++) {
 		const struct lock *lock = &locks->lock[i];
 
-		sum(out, &lock->wait);
-		sum(out, &lock->held);
+		put_sum(out, &lock->wait);
+		put_sum(out, &lock->held);
 		out_printf(out, " %7d  ", (int)lock->pid);
 		lock_name(out, latency, lock->pid, lock->pointer, lock->last_ns);
 		if (lock->type) {
@@ -141,11 +149,12 @@ static void print_locks(struct out *out, const struct latency *latency)
 	}
 	if (!locks->other_events)
 		return;
-	sum(out, &locks->other_wait);
-	sum(out, &locks->other_held);
+	put_sum(out, &locks->other_wait);
+	put_sum(out, &locks->other_held);
 	out_printf(out, "       -  others than the first %d\n", LOCKS_MAX);
 }
 
+/* Threads in the order of the total time waited. */
 static void print_waiters(struct out *out, const struct latency *latency)
 {
 	const struct locks *locks = &latency->locks;
@@ -156,24 +165,28 @@ static void print_waiters(struct out *out, const struct latency *latency)
 	for (size_t i = 0; i < locks->waiters; i++) {
 		const struct waiter *waiter = &locks->waiter[i];
 
-		sum(out, &waiter->wait);
+		put_sum(out, &waiter->wait);
 		out_printf(out, " %7d %7d  ", (int)waiter->pid, (int)waiter->tid);
 		lock_name(out, latency, waiter->pid, waiter->longest, waiter->last_ns);
 		out_char(out, '\n');
 	}
 	if (locks->other_waiters.count) {
-		sum(out, &locks->other_waiters);
+		put_sum(out, &locks->other_waiters);
 		out_printf(out, "       -       -  others than the first %d\n", LOCKS_MAX);
 	}
 }
 
 /* ------------------------------------------------------------------ the slowest */
 
+/* Prints an event near a slow span; > and < mark the span's begin and end. */
 static void event_line(struct out *out, const struct latency *latency, struct line_form *form,
 		       const struct slow_event *event, const struct span *span)
 {
 	bool is_end = event->ordinal == span->end_ordinal;
-	/* As a log that is not written to while it is printed; types are learned already. */
+	/*
+	 * logfile_type() needs a log that it could add types to. All types exist by now, so the
+	 * cast changes nothing.
+	 */
 	const struct log_type *type = logfile_type((struct logfile *)&latency->log,
 						   event->event.info.posix_event_id);
 
@@ -181,7 +194,7 @@ static void event_line(struct out *out, const struct latency *latency, struct li
 	line_put(out, form, &latency->log, type, &event->event);
 }
 
-static void part(struct out *out, const struct latency *latency, struct line_form *form,
+static void put_part(struct out *out, const struct latency *latency, struct line_form *form,
 		 const struct slow *slow, enum slow_part which)
 {
 	const struct slow_event *event;
@@ -190,6 +203,7 @@ static void part(struct out *out, const struct latency *latency, struct line_for
 		event_line(out, latency, form, event, &slow->span);
 }
 
+/* Prints a slow span with the events around it. */
 static void print_slow(struct out *out, const struct latency *latency, const struct slow *slow,
 		       size_t number, enum when_form when)
 {
@@ -212,14 +226,15 @@ static void print_slow(struct out *out, const struct latency *latency, const str
 	out_char(out, '\n');
 	if (!latency->slowest.around)
 		return;
-	part(out, latency, &form, slow, SLOW_BEFORE);
-	part(out, latency, &form, slow, SLOW_FIRST);
+	put_part(out, latency, &form, slow, SLOW_BEFORE);
+	put_part(out, latency, &form, slow, SLOW_FIRST);
 	if (hidden)
 		out_printf(out, "    ... %llu events\n", (unsigned long long)hidden);
-	part(out, latency, &form, slow, SLOW_LAST);
-	part(out, latency, &form, slow, SLOW_AFTER);
+	put_part(out, latency, &form, slow, SLOW_LAST);
+	put_part(out, latency, &form, slow, SLOW_AFTER);
 }
 
+/* Prints all tables. */
 void latency_text(struct out *out, const struct latency *latency, enum when_form form)
 {
 	char span[WHEN_BYTES];

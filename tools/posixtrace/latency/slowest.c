@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* slowest.c - a heap of the slowest spans, then rings of the events around them. */
 #include "latency/slowest.h"
 
 #include <stdlib.h>
@@ -21,13 +22,17 @@ void slowest_fini(struct slowest *slowest)
 	free(slowest->slow);
 }
 
-/* Of two that took as long the earlier one counts as the slower. */
+/*
+ * For equal durations the earlier span counts as the slower, so that the result does not depend on
+ * the heap.
+ */
 static bool is_faster(const struct span *a, const struct span *b)
 {
 	return a->time_ns == b->time_ns ? a->end_ordinal > b->end_ordinal : a->time_ns < b->time_ns;
 }
 
-static void sink(struct slowest *slowest, size_t i)
+/* Moves the span at i down to its place in the heap. */
+static void sift_down(struct slowest *slowest, size_t i)
 {
 	for (;;) {
 		size_t least = i;
@@ -50,15 +55,16 @@ void slowest_add(struct slowest *slowest, const struct span *span)
 {
 	if (slowest->count < slowest->limit) {
 		slowest->slow[slowest->count++].span = *span;
+		/* The heap is built once it is full. */
 		if (slowest->count == slowest->limit)
 			for (size_t i = slowest->limit / 2 + 1; i-- > 0;)
-				sink(slowest, i);
+				sift_down(slowest, i);
 		return;
 	}
 	if (!slowest->limit || !is_faster(&slowest->slow[0].span, span))
 		return;
 	slowest->slow[0].span = *span;
-	sink(slowest, 0);
+	sift_down(slowest, 0);
 }
 
 static int by_time(const void *a, const void *b)
@@ -72,7 +78,7 @@ bool slowest_sort(struct slowest *slowest)
 {
 	if (slowest->count)
 		qsort(slowest->slow, slowest->count, sizeof(*slowest->slow), by_time);
-	slowest->left = slowest->around ? slowest->count : 0;
+	slowest->left = slowest->around ? slowest->count : 0; /* spans without all events so far */
 	for (size_t i = 0; slowest->around && i < slowest->count; i++)
 		for (unsigned part = 0; part < SLOW_PARTS; part++) {
 			slowest->slow[i].part[part] =
@@ -83,7 +89,8 @@ bool slowest_sort(struct slowest *slowest)
 	return true;
 }
 
-static void keep(const struct slowest *slowest, struct slow *slow, enum slow_part part,
+/* Copies an event to the next place of a part; its data is cut to the size of the place. */
+static void keep_event(const struct slowest *slowest, struct slow *slow, enum slow_part part,
 		 const struct reading *reading)
 {
 	struct slow_event *to = &slow->part[part][slow->seen[part] % slowest->around];
@@ -98,8 +105,8 @@ static void keep(const struct slowest *slowest, struct slow *slow, enum slow_par
 }
 
 /*
- * Whether the event stands before the span: an event that says how long something took has no
- * begin.
+ * Returns true if the event is before the span. An event with its own duration has no begin event,
+ * so the time decides.
  */
 static bool is_before(const struct span *span, const struct reading *reading)
 {
@@ -107,7 +114,11 @@ static bool is_before(const struct span *span, const struct reading *reading)
 	       reading->event.time_ns < span->begin_ns;
 }
 
-static void offer(struct slowest *slowest, struct slow *slow, const struct reading *reading)
+/*
+ * Adds the event to the part of the span that it belongs to. Only events of the span's threads
+ * count.
+ */
+static void offer_event(struct slowest *slowest, struct slow *slow, const struct reading *reading)
 {
 	const struct span *span = &slow->span;
 	bool begins = reading->event.tid == span->begin_tid, ends = reading->event.tid == span->tid;
@@ -117,22 +128,22 @@ static void offer(struct slowest *slowest, struct slow *slow, const struct readi
 	if (reading->ordinal > span->end_ordinal) {
 		if (!ends || slow->seen[SLOW_AFTER] >= slowest->around)
 			return;
-		keep(slowest, slow, SLOW_AFTER, reading);
+		keep_event(slowest, slow, SLOW_AFTER, reading);
 		slowest->left -= slow->seen[SLOW_AFTER] == slowest->around;
 	} else if (is_before(span, reading) && reading->ordinal != span->end_ordinal) {
 		if (begins)
-			keep(slowest, slow, SLOW_BEFORE, reading);
+			keep_event(slowest, slow, SLOW_BEFORE, reading);
 	} else if (slow->seen[SLOW_FIRST] < slowest->around) {
-		keep(slowest, slow, SLOW_FIRST, reading);
+		keep_event(slowest, slow, SLOW_FIRST, reading);
 	} else {
-		keep(slowest, slow, SLOW_LAST, reading);
+		keep_event(slowest, slow, SLOW_LAST, reading);
 	}
 }
 
 bool slowest_event(struct slowest *slowest, const struct reading *reading)
 {
 	for (size_t i = 0; i < slowest->count; i++)
-		offer(slowest, &slowest->slow[i], reading);
+		offer_event(slowest, &slowest->slow[i], reading);
 	return slowest->left != 0;
 }
 

@@ -2,11 +2,11 @@
 /*
  * slowest.h - the slowest spans, and the events around each of them.
  *
- * The spans are found while the log is read once, the events while it is read again: those of the
- * threads that began and ended the span, before it, in it, and after it.
+ * The first reading of the log finds the spans, the second one the events: those of the threads
+ * that began and ended the span, before, during and after it.
  *
- * Memory    bounded by SLOWEST_MAX spans, SLOWEST_AROUND events on each side, and SLOWEST_BYTES of
- *           the data of each event.
+ * Memory is bounded by SLOWEST_MAX spans, SLOWEST_AROUND events on each side, and SLOWEST_BYTES of
+ * the data of each event.
  */
 #ifndef POSIXTRACE_LATENCY_SLOWEST_H
 #define POSIXTRACE_LATENCY_SLOWEST_H
@@ -28,29 +28,35 @@ enum slow_part { SLOW_BEFORE, SLOW_FIRST, SLOW_LAST, SLOW_AFTER, SLOW_PARTS };
 
 struct slow {
 	struct span span;
-	struct slow_event *part[SLOW_PARTS]; /* BEFORE and LAST are rings */
-	uint64_t seen[SLOW_PARTS];           /* LAST counts only what is not in FIRST */
+	struct slow_event *part[SLOW_PARTS]; /* BEFORE and LAST are circular */
+	uint64_t seen[SLOW_PARTS];           /* LAST counts only events that are not in FIRST */
 };
 
 struct slowest {
-	/* while spans come, a heap with the fastest on top; then the slowest first */
+	/*
+	 * During the first reading a heap with the fastest on top; then sorted, the slowest first.
+	 */
 	struct slow *slow;
 	size_t count, limit, around;
-	size_t left;       /* spans behind which events are still wanted */
+	size_t left;       /* spans whose following events are not complete */
 };
 
-/* False: no memory. */
+/*
+ * limit is the number of spans, around that of events. Returns false without memory; slowest_fini()
+ * is called in any case.
+ */
 bool slowest_init(struct slowest *slowest, size_t limit, size_t around);
 void slowest_fini(struct slowest *slowest);
 
+/* Adds a span of the first reading. */
 void slowest_add(struct slowest *slowest, const struct span *span);
 
-/* All spans came; then each event once more. False: no memory. */
+/* Ends the first reading. Returns false without memory. */
 bool slowest_sort(struct slowest *slowest);
-/* False: no more events are needed. */
+/* Adds an event of the second reading. Returns false if no more events are needed. */
 bool slowest_event(struct slowest *slowest, const struct reading *reading);
 
-/* The events of a part in their order; NULL past the last one. */
+/* Returns the events of a part in order; NULL after the last one. around must not be 0. */
 const struct slow_event *slowest_at(const struct slowest *slowest, const struct slow *slow,
 				    enum slow_part part, size_t index);
 

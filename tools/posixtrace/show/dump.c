@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* dump.c - posixtrace dump: every event of a log as a line. */
+/* dump.c - the command dump: prints every event of a log as a line. */
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
@@ -19,8 +19,9 @@
 
 extern const struct tool_command dump_command;
 
-#define FAULTS_MAX 20
+#define FAULTS_MAX 20 /* a damaged log may have millions of faults */
 
+/* The manual page and the completion must have the same options; tests compare them. */
 static const char help[] =
 	"Usage: posixtrace dump [OPTION]... LOG...\n"
 	"Prints the events of each LOG (- is standard input), a line an event: time, seconds "
@@ -61,29 +62,31 @@ struct dump {
 	struct durations durations;
 };
 
-/* choose() of a log's types has no argument of its own. */
+/* The state of the command. choose() has no argument for it. */
 static struct dump dump;
 
+/* Called once for each event type of a log. */
 static bool choose_log_type(const struct log_type *type)
 {
 	return choose_type(&dump.wanted.choose, type->name);
 }
 
-/* False: this was the last one. */
-static bool show(struct logfile *log, const struct log_type *type,
+/* Prints an event or keeps it for the tail. Returns false if no further event is to be read. */
+static bool show_or_keep(struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event)
 {
 	if (dump.tail.limit) {
 		if (tail_add(&dump.tail, event, event->data, event->data_len))
 			return true;
 		say("%s", strerror(ENOMEM));
-		out_stdout.err = out_stdout.err ? out_stdout.err : ENOMEM;
+		out_stdout.err = out_stdout.err ? out_stdout.err : ENOMEM; /* ends all logs */
 		return false;
 	}
 	line_put(&out_stdout, &dump.form, log, type, event);
 	return !out_stdout.err;
 }
 
+/* Prints the kept events. A copy gets the address of its data, which may have moved. */
 static void show_tail(struct logfile *log)
 {
 	const struct posix_trace_event_np *kept;
@@ -99,8 +102,11 @@ static void show_tail(struct logfile *log)
 	dump.tail.count = 0;
 }
 
-/* *total is every event of the log, or 0 when not all were looked at. */
-static int events(struct logfile *log, struct losses *losses, uint64_t *total)
+/*
+ * Prints the chosen events of a log. Stores the number of all its events in *total, or 0 if not all
+ * were read. Returns 0 or an error number.
+ */
+static int show_events(struct logfile *log, struct losses *losses, uint64_t *total)
 {
 	struct posix_trace_event_np event;
 	uint64_t read = 0, shown = 0;
@@ -112,7 +118,7 @@ static int events(struct logfile *log, struct losses *losses, uint64_t *total)
 
 		read++;
 		meter_step(&dump.meter);
-		/* Also of types that are not shown: what is missing concerns every type. */
+		/* Also for types that are not printed: losses concern every type. */
 		if (event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || event.flags)
 			losses_event(losses, &event);
 		type = logfile_type(log, event.info.posix_event_id);
@@ -120,12 +126,13 @@ static int events(struct logfile *log, struct losses *losses, uint64_t *total)
 		if (!type->chosen ||
 		    !wanted_event(&dump.wanted, &event, type->name, type->schema, &dump.durations))
 			continue;
-		if (shown == dump.wanted.limit)
+		if (shown == dump.wanted.limit) /* one event more than needed was read */
 			return 0;
 		shown++;
-		if (!show(log, type, &event))
+		if (!show_or_keep(log, type, &event))
 			return 0;
 	}
+	/* A gap that is open where the reading stops early says nothing about the log. */
 	if (logfile_ends_before(log, dump.wanted.choose.end_ns))
 		losses_end(losses);
 	if (dump.wanted.choose.begin_ns == INT64_MIN &&
@@ -134,7 +141,10 @@ static int events(struct logfile *log, struct losses *losses, uint64_t *total)
 	return err;
 }
 
-/* Damage that reading did not run into shows in the count: the ledger knows how many there are. */
+/*
+ * Returns true if the log is damaged. The ledger's number of events reveals damage that the reader
+ * did not meet.
+ */
 static bool looks_damaged(const struct logfile *log, const struct losses *losses,
 			  const struct posix_trace_ledger_np *ledger, uint64_t total)
 {
@@ -142,7 +152,10 @@ static bool looks_damaged(const struct logfile *log, const struct losses *losses
 	       (total && total != ledger->reported);
 }
 
-/* A name that no event type of the log has is a slip of the pen. */
+/*
+ * Checks the names of --where and --fields. A name that no event type has is probably mistyped.
+ * Returns false after it printed an error.
+ */
 static bool names_fit(struct logfile *log)
 {
 	bool unknown = false;
@@ -162,6 +175,7 @@ static bool names_fit(struct logfile *log)
 	return !pick_say_unknown(&dump.pick) && !unknown;
 }
 
+/* Prints an open log and its losses. Returns a status. */
 static int dump_open_log(struct logfile *log)
 {
 	struct posix_trace_ledger_np ledger;
@@ -177,7 +191,7 @@ static int dump_open_log(struct logfile *log)
 	err = logfile_window(log, dump.wanted.choose.begin_ns, dump.wanted.choose.end_ns);
 	meter_begin(&dump.meter, logfile_events(log), false);
 	if (!err)
-		err = events(log, &losses, &total);
+		err = show_events(log, &losses, &total);
 	meter_end(&dump.meter);
 	show_tail(log);
 	if (!err)
@@ -189,7 +203,9 @@ static int dump_open_log(struct logfile *log)
 		return TOOL_FAILURE;
 	}
 	if (looks_damaged(log, &losses, &ledger, total)) {
-		/* It reads the whole file, as the dump did unless it was told to stop early. */
+		/*
+		 * The list of faults needs the whole file, as the dump did unless it stopped early.
+		 */
 		if (total)
 			logfile_say_faults(log, FAULTS_MAX);
 		else if (log->whole && log->info.complete && !losses.skipped)
@@ -201,6 +217,7 @@ static int dump_open_log(struct logfile *log)
 	return status;
 }
 
+/* several: the command has more logs, so each gets a title. */
 static int dump_log(const char *path, bool several)
 {
 	struct logfile log;
@@ -221,6 +238,7 @@ static int dump_log(const char *path, bool several)
 	return status;
 }
 
+/* Prints an event of the merged logs, with the name of its log. */
 static bool show_merged(void *arg, const struct merge_source *source, const struct log_type *type,
 			const struct posix_trace_event_np *event)
 {
@@ -231,6 +249,7 @@ static bool show_merged(void *arg, const struct merge_source *source, const stru
 	return !out_stdout.err;
 }
 
+/* Prints all logs in one order. */
 static int dump_merged(char **path, size_t paths)
 {
 	int status;
@@ -273,6 +292,7 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
+/* Processes an option. Returns false after an error was printed. */
 static bool parse_option(int option)
 {
 	bool good;
@@ -307,16 +327,16 @@ static bool parse_option(int option)
 		return true;
 	case MERGE_CLOCK_ERROR:
 		return merge_add_error(&dump.merge, optarg);
-	case OPT_SALVAGE: /* what happens anyway */
+	case OPT_SALVAGE: /* is always done; scripts may still pass the option */
 		return true;
 	case OPT_FAIL_ON_LOSS:
 		dump.fail_on_loss = true;
 		return true;
 	}
-	return false; /* tool_option() has said why */
+	return false; /* tool_option() has printed the error */
 }
 
-static int run(int argc, char **argv)
+static int dump_run(int argc, char **argv)
 {
 	int option, status = TOOL_OK;
 
@@ -327,6 +347,7 @@ static int run(int argc, char **argv)
 		if (!parse_option(option))
 			return tool_usage(&dump_command);
 	}
+	/* The bounds need --utc, which may follow them. */
 	if (!wanted_ready(&dump.wanted, dump.form.when == WHEN_UTC))
 		return tool_usage(&dump_command);
 	if (optind == argc) {
@@ -353,5 +374,5 @@ static int run(int argc, char **argv)
 const struct tool_command dump_command = {
 	.name = "dump",
 	.help = help,
-	.run = run,
+	.run = dump_run,
 };

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * line.c - an event as a line. This is the path of every printed event, so numbers are written
+ * directly into the buffer.
+ */
 #include "show/line.h"
 
 #include "base/text.h"
@@ -6,8 +10,11 @@
 #include "log/sysdata.h"
 #include "symbols/symbols.h"
 
-/* How far the next event is from this one, for any two times that a damaged log may hold. */
-static int64_t delta(struct line_form *form, int64_t time_ns)
+/*
+ * Returns the time since the event printed before. A damaged log may have any two times, so the
+ * result saturates.
+ */
+static int64_t delta_to(struct line_form *form, int64_t time_ns)
 {
 	int64_t delta_ns = 0;
 
@@ -18,7 +25,7 @@ static int64_t delta(struct line_form *form, int64_t time_ns)
 	return delta_ns;
 }
 
-/* 0 is nobody: what the stream itself did. */
+/* Writes a process or thread in seven columns. 0 is the stream itself, shown as "-". */
 static char *put_id(char *p, pid_t id)
 {
 	if (id > 0)
@@ -27,6 +34,10 @@ static char *put_id(char *p, pid_t id)
 	return p + 7;
 }
 
+/*
+ * Writes the data by its fields, as a system event's data, as text or as bytes: the first form that
+ * applies.
+ */
 static void text_data(struct out *out, const struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
@@ -41,6 +52,7 @@ static void text_data(struct out *out, const struct line_form *form, const struc
 		out_hex(out, event->data, event->data_len);
 }
 
+/* Writes the name of the log in a column of equal width, for merged logs. */
 static void text_log(struct out *out, const struct line_form *form)
 {
 	size_t len = strlen(form->log);
@@ -50,6 +62,7 @@ static void text_log(struct out *out, const struct line_form *form)
 		out_char(out, ' ');
 }
 
+/* Writes the symbol of the program address, if it is known. */
 static void text_symbol(struct out *out, const struct logfile *log,
 			const struct posix_trace_event_np *event)
 {
@@ -61,16 +74,18 @@ static void text_symbol(struct out *out, const struct logfile *log,
 	symbols_text(out, symbol);
 }
 
+/* The parts up to the event type have bounded lengths, which together fit out_room(). */
 static void text_line(struct out *out, struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
-	int64_t delta_ns = delta(form, event->time_ns);
+	int64_t delta_ns = delta_to(form, event->time_ns);
 	char *p;
 
 	if (form->log_width)
 		text_log(out, form);
 	p = when_put(out_room(out), event->time_ns, form->when);
 	*p++ = ' ';
+	/* The time is in nanoseconds here, and so is the difference. */
 	if (form->when == WHEN_RAW) {
 		*p++ = delta_ns < 0 ? '-' : '+';
 		p = put_padded(p, delta_ns < 0 ? -(uint64_t)delta_ns : (uint64_t)delta_ns, 9, '0');
@@ -99,6 +114,7 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 	out_char(out, '\n');
 }
 
+/* The same for JSON. Data is a member of its own kind: fields, text or hex. */
 static void json_data(struct out *out, const struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
@@ -116,6 +132,7 @@ static void json_data(struct out *out, const struct line_form *form, const struc
 	}
 }
 
+/* Adds the members symbol and source, if they are known. */
 static void json_symbol(struct out *out, const struct logfile *log,
 			const struct posix_trace_event_np *event)
 {
@@ -131,11 +148,11 @@ static void json_symbol(struct out *out, const struct logfile *log,
 	symbols_source(out, symbol, true);
 }
 
-/* Nanoseconds and addresses are strings: many readers keep numbers as doubles. */
+/* Nanoseconds and addresses are strings, because many readers keep numbers as doubles. */
 static void json_line(struct out *out, struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
-	int64_t delta_ns = delta(form, event->time_ns);
+	int64_t delta_ns = delta_to(form, event->time_ns);
 	char *p;
 
 	out_char(out, '{');
@@ -188,12 +205,13 @@ static void json_line(struct out *out, struct line_form *form, const struct logf
 	out_str(out, "}\n");
 }
 
+/* Prints the columns of --fields only. JSON has no local times. */
 static void picked_line(struct out *out, struct line_form *form, const struct logfile *log,
 			const struct log_type *type, const struct posix_trace_event_np *event)
 {
 	const struct pick_line line = {
 		.when = form->json && form->when == WHEN_LOCAL ? WHEN_UTC : form->when,
-		.delta_ns = delta(form, event->time_ns),
+		.delta_ns = delta_to(form, event->time_ns),
 		.log_name = log->path,
 	};
 

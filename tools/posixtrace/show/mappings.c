@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mappings.c - posixtrace symbols: which files a log's processes had mapped, and whether they are
- * found.
+ * mappings.c - the command symbols: lists the files that the processes of a log had mapped, and the
+ * files in which their functions are found now.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -19,6 +19,7 @@
 
 extern const struct tool_command symbols_command;
 
+/* The manual page and the completion must have the same options; tests compare them. */
 static const char help[] =
 	"Usage: posixtrace symbols [OPTION]... LOG...\n"
 	"Lists the files that the processes of each LOG (- is standard input) had mapped "
@@ -35,13 +36,18 @@ static const char help[] =
 		"events.\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed.\n";
 
-static void build_id(char *to, const struct posix_trace_mapping_np *mapping)
+/*
+ * Writes the build-id in hexadecimal digits, or "-" if it is unknown. to has room for the longest
+ * one.
+ */
+static void put_build_id(char *to, const struct posix_trace_mapping_np *mapping)
 {
 	strcpy(to, "-");
 	for (uint32_t i = 0; i < mapping->build_id_len; i++)
 		sprintf(to + 2 * i, "%02x", mapping->build_id[i]);
 }
 
+/* A line of text. A mapping with a parent is a note that the process was forked. */
 static void put_text(const struct posix_trace_mapping_np *mapping, const char *id,
 		     const struct module *module)
 {
@@ -64,6 +70,7 @@ static void put_text(const struct posix_trace_mapping_np *mapping, const char *i
 	out_char(&out_stdout, '\n');
 }
 
+/* A line of JSON. Addresses and times are strings, since a double cannot hold all of them. */
 static void put_json(const struct posix_trace_mapping_np *mapping, const char *id,
 		     const struct module *module)
 {
@@ -93,7 +100,10 @@ static void put_json(const struct posix_trace_mapping_np *mapping, const char *i
 	out_str(out, "}\n");
 }
 
-static int list(struct logfile *log, bool json)
+/*
+ * Lists all mappings of a log. A log without any is no error: its writer may not have known them.
+ */
+static int list_mappings(struct logfile *log, bool json)
 {
 	struct posix_trace_mapping_np mapping;
 	char id[2 * POSIX_TRACE_BUILD_ID_MAX_NP + 2];
@@ -104,7 +114,7 @@ static int list(struct logfile *log, bool json)
 	       !unavailable && !out_stdout.err) {
 		const struct module *module = mapping.parent ? NULL : module_of(&mapping);
 
-		build_id(id, &mapping);
+		put_build_id(id, &mapping);
 		(json ? put_json : put_text)(&mapping, id, module);
 		count++;
 	}
@@ -117,6 +127,7 @@ static int list(struct logfile *log, bool json)
 	return log->whole ? TOOL_OK : TOOL_DAMAGED;
 }
 
+/* Opens, lists and closes one log. */
 static int list_log(const char *path, bool json)
 {
 	struct logfile log;
@@ -124,7 +135,7 @@ static int list_log(const char *path, bool json)
 
 	if (status)
 		return status;
-	status = list(&log, json);
+	status = list_mappings(&log, json);
 	logfile_close(&log);
 	return status;
 }
@@ -138,7 +149,7 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
-static int run(int argc, char **argv)
+static int symbols_run(int argc, char **argv)
 {
 	int option, status = TOOL_OK;
 	bool json = false;
@@ -170,5 +181,5 @@ static int run(int argc, char **argv)
 const struct tool_command symbols_command = {
 	.name = "symbols",
 	.help = help,
-	.run = run,
+	.run = symbols_run,
 };

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * merge.c - reads several logs in one order. It holds one event of each log, so the memory does not
+ * depend on the lengths of the logs.
+ */
 #include "show/merge_part.h"
 
 #include <errno.h>
@@ -9,10 +13,11 @@
 #include "base/tail.h"
 #include "base/tool.h"
 
-#define FAULTS_MAX 20
+#define FAULTS_MAX 20 /* printed for a damaged log */
 
 /* ------------------------------------------------------------------ the logs */
 
+/* Opens all logs. Logs that cannot be opened are skipped, and the status reports them. */
 static int open_logs(struct merge *merge, char **path, size_t paths)
 {
 	int status = TOOL_OK;
@@ -38,6 +43,7 @@ static int open_logs(struct merge *merge, char **path, size_t paths)
 	return status;
 }
 
+/* The patterns are compared with the types of all logs: a type may be in one of them only. */
 static void say_unknown_types(const struct merge *merge)
 {
 	const struct logfile **log = calloc(merge->sources + 1, sizeof(*log));
@@ -49,7 +55,10 @@ static void say_unknown_types(const struct merge *merge)
 	free(log);
 }
 
-/* Names that no event type of any of the logs has are slips of the pen. */
+/*
+ * Checks the names of --where and --fields. A name that no type of any log has is probably
+ * mistyped.
+ */
 static bool names_fit(struct merge *merge)
 {
 	struct where *where = merge->wanted->where;
@@ -76,7 +85,7 @@ static bool names_fit(struct merge *merge)
 	return !(where && where_say_unknown(where)) && !unknown;
 }
 
-/* Times that are relative count from the first event of all, or to the last. */
+/* Relative bounds refer to the first and the last event of all logs together. */
 static void begin_window(struct merge *merge)
 {
 	int64_t last_ns = INT64_MIN;
@@ -85,7 +94,7 @@ static void begin_window(struct merge *merge)
 	for (size_t i = 0; i < merge->sources; i++) {
 		const struct posix_trace_loginfo_np *info = &merge->source[i].log.info;
 
-		if (!info->blocks)
+		if (!info->blocks) /* an empty log has no times */
 			continue;
 		if (info->first_ns < merge->first_ns)
 			merge->first_ns = info->first_ns;
@@ -99,6 +108,10 @@ static void begin_window(struct merge *merge)
 
 /* ------------------------------------------------------------------ the order */
 
+/*
+ * An event that is older than one before it in its log keeps the place of that one: a log's own
+ * order never changes.
+ */
 void merge_place(struct merge_source *source)
 {
 	source->has = true;
@@ -106,8 +119,8 @@ void merge_place(struct merge_source *source)
 		source->key_ns = source->event.time_ns;
 }
 
-/* Its next event that is wanted. */
-static void advance(struct merge *merge, struct merge_source *source)
+/* Reads up to the source's next chosen event. */
+static void read_next(struct merge *merge, struct merge_source *source)
 {
 	struct wanted *wanted = merge->wanted;
 	int unavailable = 0;
@@ -131,6 +144,10 @@ static void advance(struct merge *merge, struct merge_source *source)
 	}
 }
 
+/*
+ * The number of logs is small, so a search is enough; equal times are in the order of the command
+ * line.
+ */
 struct merge_source *merge_first(const struct merge *merge)
 {
 	struct merge_source *best = NULL;
@@ -146,7 +163,8 @@ struct merge_source *merge_first(const struct merge *merge)
 
 /* ------------------------------------------------------------------ the end */
 
-static int finish(const struct merge *merge, struct merge_source *source, bool all)
+/* Prints the losses and damage of a log. all: all its events were read. Returns a status. */
+static int finish_source(const struct merge *merge, struct merge_source *source, bool all)
 {
 	struct logfile *log = &source->log;
 	bool bounded = !logfile_ends_before(log, merge->wanted->choose.end_ns);
@@ -163,6 +181,7 @@ static int finish(const struct merge *merge, struct merge_source *source, bool a
 		say("%s: %s", log->path, strerror(err));
 		return TOOL_FAILURE;
 	}
+	/* Only a log that was read completely has a count to compare. */
 	all = all && !bounded && merge->wanted->choose.begin_ns == INT64_MIN;
 	if (logfile_is_damaged(log) || source->losses.skipped ||
 	    (all && source->read != ledger.reported)) {
@@ -194,7 +213,7 @@ struct showing {
 	uint64_t shown;
 };
 
-/* False: it was the last one. */
+/* Prints an event or keeps it. Returns false if it was the last one. */
 static bool show_event(struct showing *showing, const struct merge_source *source)
 {
 	struct kept kept = { source->event, source, source->type };
@@ -211,6 +230,7 @@ static bool show_event(struct showing *showing, const struct merge_source *sourc
 	return false;
 }
 
+/* Prints the kept events. */
 static void show_tail(struct showing *showing)
 {
 	const struct kept *kept;
@@ -225,24 +245,25 @@ static void show_tail(struct showing *showing)
 	}
 }
 
-/* True: every event was looked at. */
+/* Prints all events in order. Returns true if every event was read. */
 static bool show_all(struct showing *showing)
 {
 	struct merge *merge = showing->merge;
 	struct merge_source *source;
 
 	for (size_t i = 0; i < merge->sources; i++)
-		advance(merge, &merge->source[i]);
+		read_next(merge, &merge->source[i]);
 	while ((source = merge_first(merge))) {
 		if (!show_event(showing, source))
 			return false;
 		source->any = true;
 		source->last_ns = source->event.time_ns;
-		advance(merge, source);
+		read_next(merge, source);
 	}
 	return true;
 }
 
+/* Restricts all logs to the bounds and starts the progress line. Returns a status. */
 static int begin_reading(struct merge *merge)
 {
 	uint64_t total = 0;
@@ -262,6 +283,7 @@ static int begin_reading(struct merge *merge)
 	return TOOL_OK;
 }
 
+/* Even if one log fails, the others are printed. */
 int merge_run(struct merge *merge, char **path, size_t paths,
 	      bool (*show)(void *arg, const struct merge_source *source,
 			   const struct log_type *type, const struct posix_trace_event_np *event),
@@ -287,7 +309,7 @@ int merge_run(struct merge *merge, char **path, size_t paths,
 		meter_end(&merge->meter);
 		show_tail(&showing);
 		for (size_t i = 0; i < merge->sources; i++)
-			status = tool_worse(status, finish(merge, &merge->source[i], all));
+			status = tool_worse(status, finish_source(merge, &merge->source[i], all));
 	} else {
 		status = TOOL_FAILURE;
 	}

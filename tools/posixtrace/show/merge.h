@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * merge.h - several logs as one: their events in the order of their times.
+ * merge.h - reads several logs as one: their events in the order of their times.
  *
- * Each log keeps its own order; where its times fall, an event stands behind those before it. Times
- * of different logs are only as good as the clocks: each log has a bound for its error, and an
- * event that is closer to one of another log than their bounds together is marked, for their order
- * is not known.
+ * The order within a log never changes: an event with an earlier time than the one before it keeps
+ * its place. Times of different logs are as good as the clocks. Each log has a bound for its error,
+ * and an event is marked as unordered if it is closer to an event of another log than both bounds
+ * together.
  *
- * Logs of one host have one clock, which was read a little apart: MERGE_CLOCK_NS. Of other hosts'
- * clocks logs say nothing: MERGE_HOST_NS, unless --clock-error says better.
+ * Logs of one host have the same clock, which was read at slightly different moments:
+ * MERGE_CLOCK_NS. Logs contain nothing about the clocks of other hosts: MERGE_HOST_NS, unless
+ * --clock-error gives a better bound.
  *
- * Memory    constant: an event of each log.
+ * Memory is constant: one event of each log.
  */
 #ifndef POSIXTRACE_SHOW_MERGE_H
 #define POSIXTRACE_SHOW_MERGE_H
@@ -36,7 +37,7 @@
 enum { MERGE_CLOCK_ERROR = 1150 }; /* value of the option */
 
 struct merge_error {
-	const char *name;      /* of a host or a log; NULL: all hosts */
+	const char *name;      /* of a host or log, without NUL at its end; NULL: all hosts */
 	size_t name_len;
 	int64_t ns;
 };
@@ -47,43 +48,45 @@ struct merge_source {
 	struct durations durations;
 	struct posix_trace_event_np event;
 	const struct log_type *type;
-	bool has;              /* an event that was not shown yet */
-	bool any;              /* one was */
-	int64_t key_ns;        /* its place in the order: never falls */
-	int64_t last_ns;       /* of the one shown last */
-	int64_t error_ns;      /* against logs of other hosts */
+	bool has;              /* event is the next one to print */
+	bool any;              /* one was printed */
+	int64_t key_ns;        /* place of the event in the order; never decreases */
+	int64_t last_ns;       /* time of the event printed last */
+	int64_t error_ns;      /* bound of its clock's error against other hosts */
 	uint64_t read;
 	int err;
 };
 
 struct merge {
 	struct wanted *wanted;
-	struct pick *pick;     /* NULL: none */
+	struct pick *pick;     /* NULL: no --fields */
 	bool (*choose)(const struct log_type *type);
-	enum when_form when;   /* for what is said of losses */
+	enum when_form when;   /* for messages about losses */
 	bool fail_on_loss;
 	struct merge_error *error;
 	size_t errors;
 
 	struct merge_source *source;
 	size_t sources;
-	size_t path_len;       /* of the longest */
-	int64_t first_ns;      /* of all */
+	size_t path_len;       /* length of the longest name */
+	int64_t first_ns;      /* time of the first event of all logs */
 	struct meter meter;
 };
 
-/* The value of --clock-error. False: it has been said what is wrong. */
+/* Processes a value of --clock-error. Returns false after it printed an error. */
 bool merge_add_error(struct merge *merge, const char *text);
 
 /*
- * Shows the events of these logs that are wanted, until show() is false. Returns what the command
- * exits with. An event that cannot be ordered has LINE_UNORDERED in its flags.
+ * Calls show() for the chosen events of these logs in order, until it returns false. Returns the
+ * exit status of the command. An event of unknown order has LINE_UNORDERED in its flags. The caller
+ * calls merge_fini() in any case.
  */
 int merge_run(struct merge *merge, char **path, size_t paths,
 	      bool (*show)(void *arg, const struct merge_source *source,
 			   const struct log_type *type, const struct posix_trace_event_np *event),
 	      void *arg);
 
+/* Closes the logs and frees the memory. */
 void merge_fini(struct merge *merge);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* merge_clock.c - how well times of different logs can be compared. */
+/* merge_clock.c - decides whether the times of events in different logs can be compared. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,9 @@
 #include "choose/bound.h"
 #include "show/merge_part.h"
 
+/*
+ * The value is SPAN or NAME=SPAN. The parser of time bounds reads the span with a sign before it.
+ */
 bool merge_add_error(struct merge *merge, const char *text)
 {
 	const char *equals = strrchr(text, '='), *span = equals ? equals + 1 : text;
@@ -30,12 +33,13 @@ bool merge_add_error(struct merge *merge, const char *text)
 	return true;
 }
 
+/* name may be that of the host or of the log. */
 static bool is_named(const struct merge_error *error, const char *name)
 {
 	return strlen(name) == error->name_len && !strncmp(name, error->name, error->name_len);
 }
 
-/* The last one given counts; one with a name counts more. */
+/* The last value without a name applies to all logs; one with a name has precedence. */
 int64_t merge_error_of(const struct merge *merge, const struct logfile *log)
 {
 	int64_t all_ns = MERGE_HOST_NS, named_ns = -1;
@@ -51,6 +55,7 @@ int64_t merge_error_of(const struct merge *merge, const struct logfile *log)
 	return named_ns >= 0 ? named_ns : all_ns;
 }
 
+/* Returns true if the user gave a bound for this log itself. */
 static bool has_own_error(const struct merge *merge, const struct logfile *log)
 {
 	for (size_t i = 0; i < merge->errors; i++)
@@ -59,10 +64,11 @@ static bool has_own_error(const struct merge *merge, const struct logfile *log)
 	return false;
 }
 
-/* How far apart times of the two must be for their order to be known. */
+/* Returns the distance that times of the two logs must have for their order to be known. */
 static int64_t bound_between(const struct merge *merge, const struct merge_source *a,
 			     const struct merge_source *b)
 {
+	/* A log without a host name, such as an imported one, has a clock of its own. */
 	bool one_clock = *a->log.info.host && !strcmp(a->log.info.host, b->log.info.host) &&
 			 !has_own_error(merge, &a->log) && !has_own_error(merge, &b->log);
 	int64_t ns;
@@ -72,6 +78,7 @@ static int64_t bound_between(const struct merge *merge, const struct merge_sourc
 	return __builtin_add_overflow(a->error_ns, b->error_ns, &ns) ? INT64_MAX : ns;
 }
 
+/* Times too far apart for 64 bits are not close. */
 static bool is_close(int64_t a_ns, int64_t b_ns, int64_t bound_ns)
 {
 	int64_t apart;
@@ -89,6 +96,10 @@ bool merge_is_unordered(const struct merge *merge, const struct merge_source *so
 		const struct merge_source *other = &merge->source[i];
 		int64_t bound_ns;
 
+		/*
+		 * Only the neighbours of the event in the other log can be close enough: the one
+		 * printed last and the next.
+		 */
 		if (other == source || (!other->any && !other->has))
 			continue;
 		bound_ns = bound_between(merge, source, other);
@@ -99,6 +110,7 @@ bool merge_is_unordered(const struct merge *merge, const struct merge_source *so
 	return false;
 }
 
+/* Prints the bounds at the beginning, so that the user can judge the order. */
 void merge_say_bounds(const struct merge *merge)
 {
 	for (size_t i = 0; i < merge->sources; i++) {

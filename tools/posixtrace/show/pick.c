@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pick.c - what --fields says, and where its fields are in schemas. */
+/* pick.c - parses --fields and finds its fields in the schemas. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "base/say.h"
 #include "show/pick_part.h"
 
+/* The columns that exist for every event, with their usual widths in characters. */
 static const struct {
 	const char *name;
 	enum pick_fact fact;
@@ -20,15 +21,16 @@ static const struct {
 	{ "symbol", PICK_SYMBOL, 24 }, { "source", PICK_SOURCE, 32 },
 };
 
-#define FIELD_WIDTH 12
+#define FIELD_WIDTH 12 /* least width of a field's column */
 
-static bool wrong(const char *word, size_t len, const char *reason)
+/* Prints an error for a column; returns false. */
+static bool wrong_column(const char *word, size_t len, const char *reason)
 {
 	say("--fields: %.*s: %s", (int)(len < 100 ? len : 100), word, reason);
 	return false;
 }
 
-/* Of the three ways to name a column the one that the word begins with. */
+/* Removes the prefix "event." or "field." and reports which was there. */
 static const char *without_prefix(const char *word, bool *fact, bool *field)
 {
 	*fact = !strncmp(word, "event.", 6);
@@ -36,6 +38,7 @@ static const char *without_prefix(const char *word, bool *fact, bool *field)
 	return *fact || *field ? word + 6 : word;
 }
 
+/* The names of facts have precedence over those of fields. */
 static bool find_fact(struct pick_column *column, const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
@@ -59,6 +62,7 @@ static size_t name_len(const char *p)
 	return strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 }
 
+/* Parses NAME or NAME[INDEX]. Returns false if the text has another form. */
 static bool parse_field(struct pick_column *column, const char *name, const char *end)
 {
 	size_t len = name_len(name);
@@ -79,6 +83,7 @@ static bool parse_field(struct pick_column *column, const char *name, const char
 	return *behind == ']' && behind + 1 == end && column->index < POSIX_TRACE_ELEMENTS_MAX_NP;
 }
 
+/* Parses a column and appends it. Returns false after it printed an error. */
 static bool parse_column(struct pick *pick, const char *word, size_t len)
 {
 	struct pick_column *column = &pick->column[pick->count];
@@ -86,9 +91,9 @@ static bool parse_column(struct pick *pick, const char *word, size_t len)
 	bool fact, field;
 
 	if (pick->count == PICK_MAX)
-		return wrong(word, len, "too many columns");
+		return wrong_column(word, len, "too many columns");
 	if (!len || len >= sizeof(column->label))
-		return wrong(word, len, "no name of a column");
+		return wrong_column(word, len, "no name of a column");
 	memcpy(column->label, word, len);
 	name = without_prefix(word, &fact, &field);
 	if (!field && find_fact(column, name, (size_t)(end - name))) {
@@ -96,15 +101,17 @@ static bool parse_column(struct pick *pick, const char *word, size_t len)
 		return true;
 	}
 	if (fact)
-		return wrong(word, len, "events have no such fact");
+		return wrong_column(word, len, "events have no such fact");
 	if (!parse_field(column, name, end))
-		return wrong(word, len, "no name of a column");
+		return wrong_column(word, len, "no name of a column");
+	/* The column must be as wide as its title. */
 	if (column->width < len)
 		column->width = len;
 	pick->count++;
 	return true;
 }
 
+/* An empty element is an error, which parse_column() prints. */
 bool pick_parse(struct pick *pick, const char *list)
 {
 	for (;;) {
@@ -118,6 +125,7 @@ bool pick_parse(struct pick *pick, const char *list)
 	}
 }
 
+/* A direct-mapped cache of schemas; see where_part.h for the same method. */
 int pick_field(struct pick *pick, const struct posix_trace_schema_np *schema, unsigned column)
 {
 	size_t at = ((uintptr_t)schema / sizeof(*schema)) % PICK_CACHE;
@@ -148,6 +156,7 @@ void pick_learn(struct pick *pick, const struct posix_trace_schema_np *schema)
 	}
 }
 
+/* All unknown fields are printed, not only the first. */
 bool pick_say_unknown(struct pick *pick)
 {
 	char reason[128];
@@ -160,7 +169,7 @@ bool pick_say_unknown(struct pick *pick)
 		offer_facts(&pick->column[i].nearest);
 		snprintf(reason, sizeof(reason), "no event type of the log has this field%s",
 			 nearest_hint(&pick->column[i].nearest));
-		wrong(pick->column[i].label, strlen(pick->column[i].label), reason);
+		wrong_column(pick->column[i].label, strlen(pick->column[i].label), reason);
 	}
 	return any;
 }

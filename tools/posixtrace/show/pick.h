@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pick.h - the columns that --fields asks for: facts of every event, and fields of schemas by name.
+ * pick.h - the columns of --fields: facts of every event, and fields of schemas by name.
  *
- *	time,event,fd,path,args[2],field.pid
+ * Example: time,event,fd,path,args[2],field.pid
  *
- * A name that both a fact and a field have means the fact; event.NAME is always a fact, field.NAME
- * always a field. What an event does not have is "-", in JSON null.
+ * A name that is both a fact and a field is the fact. event.NAME is always a fact, field.NAME
+ * always a field. A value that an event lacks is "-", in JSON null.
  */
 #ifndef POSIXTRACE_SHOW_PICK_H
 #define POSIXTRACE_SHOW_PICK_H
@@ -18,7 +18,7 @@
 #include "log/logfile.h"
 
 #define PICK_MAX   64
-#define PICK_CACHE 256 /* schemas whose fields are remembered */
+#define PICK_CACHE 256 /* places of the cache of schemas */
 
 #define PICK_OPTION \
 	{ "fields", required_argument, NULL, PICK_FIELDS }
@@ -40,12 +40,12 @@ enum pick_fact {
 
 struct pick_column {
 	enum pick_fact fact;
-	bool has_index;        /* of a field: one element */
+	bool has_index;        /* one element of an array */
 	unsigned index;
-	bool known;            /* some schema has the field */
-	struct nearest nearest; /* of the fields that schemas have */
+	bool known;            /* a schema has the field */
+	struct nearest nearest; /* the most similar field of the schemas */
 	size_t width;
-	char label[POSIX_TRACE_FIELD_NAME_MAX_NP + 32]; /* as it was given */
+	char label[POSIX_TRACE_FIELD_NAME_MAX_NP + 32]; /* the title, as the user wrote it */
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];
 };
 
@@ -54,28 +54,31 @@ struct pick {
 	struct pick_column column[PICK_MAX];
 	struct {
 		const struct posix_trace_schema_np *schema;
-		signed char field[PICK_MAX]; /* -1: it does not have it */
+		signed char field[PICK_MAX]; /* index in the schema; -1: none */
 	} place[PICK_CACHE];
 };
 
-/* What a line needs besides the event. */
+/* Values of a line besides the event. */
 struct pick_line {
 	enum when_form when;
 	int64_t delta_ns;      /* since the event shown before */
 	const char *log_name;  /* as the command line has it */
 };
 
-/* False: it has been said what is wrong. */
+/* Parses the value of --fields. Returns false after it printed an error. */
 bool pick_parse(struct pick *pick, const char *list);
 
 /*
- * Marks the fields that this schema has; pick_say_unknown() is true and has said so if no schema
- * that was learned has one of them.
+ * pick_learn() marks the fields that this schema has. After all schemas were learned,
+ * pick_say_unknown() returns true if no schema has one of the fields, and prints which.
  */
 void pick_learn(struct pick *pick, const struct posix_trace_schema_np *schema);
 bool pick_say_unknown(struct pick *pick);
 
-/* A line of values with a tab between them; of columns, each as wide as it usually is; of JSON. */
+/*
+ * Four forms of a line: values separated by tabs; the titles of columns; values in columns of their
+ * usual width; a JSON object.
+ */
 void pick_tabs(struct out *out, struct pick *pick, const struct pick_line *line,
 	       const struct logfile *log, const struct log_type *type,
 	       const struct posix_trace_event_np *event);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pick_cell.c - the value of a column, as far as text and JSON have it alike. */
+/* pick_cell.c - the part of a column's value that text and JSON have in common. */
 #include <string.h>
 
 #include "base/text.h"
@@ -19,6 +19,7 @@ void pick_put_hex(struct out *out, uint64_t value)
 	out_done(out, put_hex(p + 2, value, 1));
 }
 
+/* The flags are separated by commas, each between the given quotes. */
 bool pick_put_flags(struct out *out, const struct posix_trace_event_np *event, const char *quote)
 {
 	const struct {
@@ -40,6 +41,7 @@ bool pick_put_flags(struct out *out, const struct posix_trace_event_np *event, c
 	return any;
 }
 
+/* A column with an index has one value, an array without index several, all other fields one. */
 bool pick_next_value(const struct pick_cell *cell, const struct pick_column *column, int field,
 		     unsigned *index, struct posix_trace_value_np *value)
 {

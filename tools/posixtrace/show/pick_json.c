@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pick_json.c - the columns of --fields as JSON. */
+/* pick_json.c - the columns of --fields as a JSON object. */
 #include <string.h>
 
 #include "base/text.h"
@@ -8,6 +8,7 @@
 #include "show/pick_part.h"
 #include "symbols/symbols.h"
 
+/* Numbers of 64 bits are strings. */
 static void json_hex(struct out *out, uint64_t value)
 {
 	out_char(out, '"');
@@ -15,7 +16,7 @@ static void json_hex(struct out *out, uint64_t value)
 	out_char(out, '"');
 }
 
-/* Of a described type an object, else text or bytes as a string. */
+/* Writes an object for a type with a schema, otherwise text or bytes as a string. */
 static void json_data(struct out *out, const struct pick_cell *cell)
 {
 	const struct posix_trace_event_np *event = cell->event;
@@ -34,6 +35,7 @@ static void json_data(struct out *out, const struct pick_cell *cell)
 	}
 }
 
+/* An array is a JSON array. A field that the event lacks is null. */
 static void json_field(struct out *out, const struct pick_cell *cell,
 		       const struct pick_column *column, int field)
 {
@@ -51,6 +53,7 @@ static void json_field(struct out *out, const struct pick_cell *cell,
 	out_str(out, index ? "]" : "null");
 }
 
+/* Writes the function, or the source line, or null. */
 static void json_symbol(struct out *out, const struct pick_cell *cell, bool source)
 {
 	const struct symbol *symbol = symbols_of(cell->log, cell->event);
@@ -63,6 +66,7 @@ static void json_symbol(struct out *out, const struct pick_cell *cell, bool sour
 		text_json(out, symbol->name, strlen(symbol->name));
 }
 
+/* Writes the value of column i. */
 static void json_cell(struct out *out, struct pick *pick, unsigned i, const struct pick_cell *cell)
 {
 	const struct pick_column *column = &pick->column[i];
@@ -138,7 +142,7 @@ void pick_json(struct out *out, struct pick *pick, const struct pick_line *line,
 
 	for (unsigned i = 0; i < pick->count; i++) {
 		out_str(out, i ? ",\"" : "{\"");
-		out_str(out, pick->column[i].label); /* letters, by the grammar */
+		out_str(out, pick->column[i].label); /* letters only: no escapes */
 		out_str(out, "\":");
 		json_cell(out, pick, i, &cell);
 	}

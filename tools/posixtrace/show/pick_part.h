@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pick_part.h - what pick.c knows and those that write columns ask. */
+/* pick_part.h - the interface between pick.c and the files that write columns. */
 #ifndef POSIXTRACE_SHOW_PICK_PART_H
 #define POSIXTRACE_SHOW_PICK_PART_H
 
 #include "show/pick.h"
 
-/* The number of a column's field in a schema, -1: it does not have it. */
+/* Returns the index of the column's field in a schema, -1 if it has none. */
 int pick_field(struct pick *pick, const struct posix_trace_schema_np *schema, unsigned column);
 
-/* All that the value of a column is made from. */
+/* The sources of a column's value. */
 struct pick_cell {
 	const struct pick_line *line;
 	const struct logfile *log;
@@ -16,12 +16,16 @@ struct pick_cell {
 	const struct posix_trace_event_np *event;
 };
 
+/* Writes 0x and hexadecimal digits. */
 void pick_put_hex(struct out *out, uint64_t value);
 
-/* With quotes as JSON has them, or without. False: there are none. */
+/* Writes the flags of the event, with quotes for JSON or without. Returns false if it has none. */
 bool pick_put_flags(struct out *out, const struct posix_trace_event_np *event, const char *quote);
 
-/* The next value of a column's field; index counts on. An array without index has several. */
+/*
+ * Gets the next value of the column's field and advances *index. Returns false after the last one.
+ * pick_is_list() returns true for a whole array.
+ */
 bool pick_next_value(const struct pick_cell *cell, const struct pick_column *column, int field,
 		     unsigned *index, struct posix_trace_value_np *value);
 bool pick_is_list(const struct pick_cell *cell, const struct pick_column *column, int field);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pick_put.c - the columns of --fields as text. */
+/*
+ * pick_put.c - the columns of --fields as text. Padding reads back the buffer, so a line should lie
+ * in it as a whole.
+ */
 #include <ctype.h>
 #include <string.h>
 
@@ -11,7 +14,7 @@
 #include "show/pick_part.h"
 #include "symbols/symbols.h"
 
-/* 0 is nobody: what the stream itself did. */
+/* Writes a number, or "-" for 0, which is the stream itself. */
 static void text_number(struct out *out, int64_t id)
 {
 	if (id > 0)
@@ -21,8 +24,8 @@ static void text_number(struct out *out, int64_t id)
 }
 
 /*
- * A blank stands before the fields of a schema; it can be taken away unless more than a buffer
- * follows.
+ * Writes the fields of the data without the blank that fields_text() puts before them. The blank
+ * remains if the text was longer than the buffer.
  */
 static bool described_data(struct out *out, const struct pick_cell *cell)
 {
@@ -35,6 +38,7 @@ static bool described_data(struct out *out, const struct pick_cell *cell)
 	return true;
 }
 
+/* Writes the data in the first form that applies, as dump does. */
 static void text_data(struct out *out, const struct pick_cell *cell)
 {
 	const struct posix_trace_event_np *event = cell->event;
@@ -49,6 +53,7 @@ static void text_data(struct out *out, const struct pick_cell *cell)
 		out_hex(out, event->data, event->data_len);
 }
 
+/* Writes a field; the elements of an array are in brackets. */
 static void text_field(struct out *out, const struct pick_cell *cell,
 		       const struct pick_column *column, int field)
 {
@@ -66,6 +71,7 @@ static void text_field(struct out *out, const struct pick_cell *cell,
 	out_char(out, index ? ']' : '-');
 }
 
+/* Writes the function or the source line, or "-". */
 static void text_symbol(struct out *out, const struct pick_cell *cell, bool source)
 {
 	const struct symbol *symbol = symbols_of(cell->log, cell->event);
@@ -78,6 +84,7 @@ static void text_symbol(struct out *out, const struct pick_cell *cell, bool sour
 		text_safe(out, symbol->name, strlen(symbol->name));
 }
 
+/* Writes the value of column i. */
 static void text_cell(struct out *out, struct pick *pick, unsigned i, const struct pick_cell *cell)
 {
 	const struct pick_column *column = &pick->column[i];
@@ -135,8 +142,8 @@ static void text_cell(struct out *out, struct pick *pick, unsigned i, const stru
 	}
 }
 
-/* What stands in a line can be looked at again, unless it is longer. */
-static void make_room(struct out *out)
+/* Makes room in the buffer for a usual line, so that it can be padded. */
+static void make_line_room(struct out *out)
 {
 	if (OUT_BYTES - out->used < OUT_BYTES / 8)
 		out_flush(out);
@@ -148,7 +155,7 @@ void pick_tabs(struct out *out, struct pick *pick, const struct pick_line *line,
 {
 	const struct pick_cell cell = { line, log, type, event };
 
-	make_room(out);
+	make_line_room(out);
 	for (unsigned i = 0; i < pick->count; i++) {
 		if (i)
 			out_char(out, '\t');
@@ -157,7 +164,7 @@ void pick_tabs(struct out *out, struct pick *pick, const struct pick_line *line,
 	out_char(out, '\n');
 }
 
-/* Numbers stand to the right. */
+/* Returns true for numbers, which are aligned to the right. */
 static bool is_right(const struct pick_column *column)
 {
 	return column->fact == PICK_DELTA || column->fact == PICK_PID ||
@@ -165,15 +172,15 @@ static bool is_right(const struct pick_column *column)
 	       column->fact == PICK_LEN;
 }
 
-static void pad(struct out *out, size_t used, size_t width)
+static void put_blanks(struct out *out, size_t used, size_t width)
 {
 	for (; used < width; used++)
 		out_char(out, ' ');
 }
 
 /*
- * Behind what was written from before on; a line's room was made, so that nothing was flushed
- * since.
+ * Pads the column that began at before. The line's room was made, so the buffer was not flushed
+ * since, unless the line is very long.
  */
 static void pad_column(struct out *out, const struct pick *pick, unsigned i, size_t before)
 {
@@ -182,10 +189,11 @@ static void pad_column(struct out *out, const struct pick *pick, unsigned i, siz
 	if (i + 1 == pick->count)
 		return;
 	if (!is_right(column) && out->used >= before)
-		pad(out, out->used - before, column->width);
+		put_blanks(out, out->used - before, column->width);
 	out_char(out, ' ');
 }
 
+/* The width of a time in this form. */
 static size_t time_width(enum when_form when)
 {
 	return when == WHEN_RAW ? 19 : when == WHEN_UTC ? 30 : 29;
@@ -193,7 +201,7 @@ static size_t time_width(enum when_form when)
 
 void pick_header(struct out *out, struct pick *pick, enum when_form when)
 {
-	make_room(out);
+	make_line_room(out);
 	for (unsigned i = 0; i < pick->count; i++) {
 		struct pick_column *column = &pick->column[i];
 		size_t len = strlen(column->label), before = out->used;
@@ -201,7 +209,7 @@ void pick_header(struct out *out, struct pick *pick, enum when_form when)
 		if (column->fact == PICK_TIME)
 			column->width = time_width(when);
 		if (is_right(column))
-			pad(out, len, column->width);
+			put_blanks(out, len, column->width);
 		for (size_t n = 0; n < len; n++)
 			out_char(out, column->fact == PICK_FIELD ? column->label[n]
 								 : (char)toupper(column->label[n]));
@@ -215,16 +223,16 @@ void pick_columns(struct out *out, struct pick *pick, const struct pick_line *li
 		  const struct posix_trace_event_np *event)
 {
 	const struct pick_cell cell = { line, log, type, event };
-	static struct out scratch = { .fd = -1 }; /* of numbers */
+	static struct out scratch = { .fd = -1 }; /* for numbers */
 
-	make_room(out);
+	make_line_room(out);
 	for (unsigned i = 0; i < pick->count; i++) {
 		size_t before = out->used;
 
 		if (is_right(&pick->column[i])) {
 			scratch.used = 0;
 			text_cell(&scratch, pick, i, &cell);
-			pad(out, scratch.used, pick->column[i].width);
+			put_blanks(out, scratch.used, pick->column[i].width);
 			out_bytes(out, scratch.bytes, scratch.used);
 		} else {
 			text_cell(out, pick, i, &cell);
