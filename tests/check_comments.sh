@@ -24,13 +24,19 @@ tools/posixtrace/base 125
 tools/posixtrace/convert 125
 tools/posixtrace/convert/log 125
 tools/posixtrace/convert/text 125
-tools 57
+tools 80
 tools/posixtrace/choose 125
+tools/posixtrace/diff 110
+tools/posixtrace/latency 79
 tools/posixtrace/live 110
 tools/posixtrace/log 125
+tools/posixtrace/rules 98
+tools/posixtrace/send 110
+tools/posixtrace/show 85
 tools/posixtrace/spans 125
 tools/posixtrace/stat 125
 tools/posixtrace/symbols 125
+tools/posixtrace/top 102
 '
 
 # The rooms and trees whose comments are plain technical English throughout, headers included.
@@ -48,11 +54,17 @@ tools/posixtrace/convert
 tools/posixtrace/convert/log
 tools/posixtrace/convert/text
 tools/posixtrace/choose
+tools/posixtrace/diff
+tools/posixtrace/latency
 tools/posixtrace/live
 tools/posixtrace/log
+tools/posixtrace/rules
+tools/posixtrace/send
+tools/posixtrace/show
 tools/posixtrace/spans
 tools/posixtrace/stat
 tools/posixtrace/symbols
+tools/posixtrace/top
 '
 
 # What make generates is left out; it lies here if the sources are built in place.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* check.c - posixtrace check: rules that a log must keep. */
+/* check.c - the command check: tests a log against a file of rules. */
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
@@ -13,9 +13,11 @@
 
 extern const struct tool_command check_command;
 
+/* The statuses of this command differ from tool_exit: 1 is a violated rule, 2 any failure. */
 #define CHECK_VIOLATED 1
 #define CHECK_FAILED   2
 
+/* The manual page and the completion must have the same options; tests compare them. */
 static const char help[] =
 	"Usage: posixtrace check [OPTION]... RULES LOG\n"
 	"Holds LOG (- is standard input) against the rules of the file RULES, a rule a line:\n"
@@ -50,9 +52,10 @@ struct check {
 	struct logfile log;
 	enum check_form form;
 	bool utc, syntax;
-	bool durations_possible; /* some event type of the log has them */
+	bool durations_possible; /* an event type of the log can have a duration */
 };
 
+/* Returns true if a type of the log has a field with this name. */
 static bool knows_field(const struct logfile *log, const char *name)
 {
 	for (size_t i = 0; i < log->types; i++)
@@ -62,6 +65,7 @@ static bool knows_field(const struct logfile *log, const char *name)
 	return false;
 }
 
+/* Prints that no type has the field, with the most similar name. */
 static void say_no_field(const struct rule *rule, const char *path, const struct logfile *log,
 			 const char *name)
 {
@@ -75,6 +79,7 @@ static void say_no_field(const struct rule *rule, const char *path, const struct
 	    nearest_hint(&nearest));
 }
 
+/* Checks the names of an expression. Returns false after it printed an error. */
 static bool where_fits(const struct check *check, const struct logfile *log, struct where *where)
 {
 	if (!where)
@@ -92,7 +97,10 @@ static bool asks_duration(const struct rule_event *event)
 	return event->where && where_asks_duration(event->where);
 }
 
-/* Names that no event type has are slips of the pen. */
+/*
+ * Checks the fields of all rules. A name that no event type has is probably mistyped. All errors
+ * are printed, not only the first.
+ */
 static bool rules_fit(struct check *check)
 {
 	const struct rules *rules = &check->rules;
@@ -122,7 +130,8 @@ static bool rules_fit(struct check *check)
 	return fit;
 }
 
-static int answer(const struct check *check, int status)
+/* Returns the exit status: a violation is certain, even if other rules are undecided. */
+static int status_of(const struct check *check, int status)
 {
 	for (size_t i = 0; i < check->rules.count; i++)
 		if (check->rules.rule[i].violations)
@@ -134,20 +143,21 @@ static int answer(const struct check *check, int status)
 }
 
 /*
- * From the first event on, also where --begin names a later one: which types the filter keeps out,
- * and whether the stream is stopped, is in the events before it.
+ * Begins at the first event of the log, even if --begin names a later one: the earlier events show
+ * which types the filter excludes and whether the stream is stopped.
  */
-static int begin(struct check *check, struct reading *reading)
+static int begin_reading(struct check *check, struct reading *reading)
 {
 	int err = reading_begin(reading, &check->log, &check->wanted);
 
 	return err ? err : posix_trace_rewind(check->log.trid);
 }
 
+/* Reads the log, judges it and prints the verdict. */
 static int judge_log(struct check *check)
 {
 	struct reading reading;
-	int err = begin(check, &reading), status;
+	int err = begin_reading(check, &reading), status;
 
 	while (!err && !check->judge.err && reading_next(&reading, &err))
 		judge_event(&check->judge, &reading);
@@ -171,11 +181,14 @@ static int judge_log(struct check *check)
 	else
 		verdict_text(&out_stdout, &check->rules);
 	verdict_warn(&check->rules, &check->log);
-	return answer(check, status);
+	return status_of(check, status);
 }
 
-/* Who reads only standard output is to see that nothing was checked. */
-static int fail(const struct check *check)
+/*
+ * Prints a result without rules, so that a reader of standard output alone does not take silence
+ * for success.
+ */
+static int check_fail(const struct check *check)
 {
 	if (check->form == CHECK_TAP)
 		verdict_tap_none(&out_stdout);
@@ -184,21 +197,22 @@ static int fail(const struct check *check)
 	return CHECK_FAILED;
 }
 
+/* Reads the rules and the log. With --syntax only the rules. */
 static int check_log(struct check *check, const char *rules, const char *path)
 {
 	int status;
 
 	if (!rules_read(&check->rules, rules) || check->rules.errors)
-		return fail(check);
+		return check_fail(check);
 	if (check->syntax)
 		return TOOL_OK;
 	if (reading_open(&check->log, path, &check->wanted))
-		return fail(check);
+		return check_fail(check);
 	if (!rules_fit(check)) {
-		status = fail(check);
+		status = check_fail(check);
 	} else if (!judge_init(&check->judge, &check->rules, &check->log)) {
 		say("%s", strerror(ENOMEM));
-		status = fail(check);
+		status = check_fail(check);
 	} else {
 		status = judge_log(check);
 	}
@@ -223,6 +237,7 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
+/* Processes an option. Returns false after an error was printed. */
 static bool parse_option(struct check *check, int option)
 {
 	bool good;
@@ -243,9 +258,13 @@ static bool parse_option(struct check *check, int option)
 		check->utc = true;
 		return true;
 	}
-	return false; /* tool_option() has said why */
+	return false; /* tool_option() has printed the error */
 }
 
+/*
+ * Parses the options and checks. Each failure before the log was read has the status of usage
+ * errors.
+ */
 static int check_rules(struct check *check, int argc, char **argv)
 {
 	int option;
@@ -269,7 +288,7 @@ static int check_rules(struct check *check, int argc, char **argv)
 	return check_log(check, argv[optind], argv[optind + 1]);
 }
 
-static int run(int argc, char **argv)
+static int check_run(int argc, char **argv)
 {
 	static struct check check;
 	int status;
@@ -285,5 +304,5 @@ static int run(int argc, char **argv)
 const struct tool_command check_command = {
 	.name = "check",
 	.help = help,
-	.run = run,
+	.run = check_run,
 };

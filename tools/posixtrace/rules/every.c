@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * every.c - obligations: events that must be followed by another one.
+ * every.c - obligations: events that another event must follow.
  *
- * An obligation whose time is over is not violated at once: the writer of the awaited event may
- * have been held up, and its event then stands after younger ones. So the obligation is kept for
- * WANTED_LATE_NS more of the log, and an event that was recorded in time still meets it.
+ * An obligation whose time has passed is not violated at once. The writer of the awaited event may
+ * have been suspended, and its event then follows younger ones. The obligation is therefore kept
+ * for WANTED_LATE_NS more of the log, and an event that was recorded in time still meets it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +19,14 @@
 #define NONE       UINT32_MAX
 #define KEY_BYTES  64
 
-/* An event that another one must follow. */
+/* An obligation: an event that another one must follow. */
 struct pending {
 	uint64_t key;
 	int64_t time_ns;
 	pid_t pid, tid;
-	uint32_t older, younger; /* of its rule; younger also among the free ones */
-	bool certain;            /* its time was over before events could be missing */
-	char text[KEY_BYTES];    /* its key, for the report */
+	uint32_t older, younger; /* in the list of its rule; younger also links free ones */
+	bool certain;            /* its time passed before events could be missing */
+	char text[KEY_BYTES];    /* its key in words, for the report */
 };
 
 bool every_init(struct judge *judge)
@@ -54,7 +54,8 @@ void every_fini(struct judge *judge)
 	free(judge->hidden);
 }
 
-static void take_out(struct judge *judge, size_t rule, uint32_t index)
+/* Removes an obligation from the list of its rule. */
+static void remove_pending(struct judge *judge, size_t rule, uint32_t index)
 {
 	struct pending *pending = &judge->pending[index];
 
@@ -70,14 +71,18 @@ static void take_out(struct judge *judge, size_t rule, uint32_t index)
 	judge->free = index;
 }
 
-static void too_late(struct judge *judge, struct rule *rule, const struct pending *pending,
+/* Reports an obligation that was not met. */
+static void report_violation(struct judge *judge, struct rule *rule, const struct pending *pending,
 		     const char *why)
 {
 	judge_violation(judge, rule, pending->time_ns, pending->pid, pending->tid, "%s%s: no %s%s",
 			rule->first.pattern, pending->text, rule->second.pattern, why);
 }
 
-/* Whether its time was over at that time. */
+/*
+ * Returns true if the time of the obligation, with some slack, had passed at that time. Without
+ * "within" it never passes.
+ */
 static bool is_over(const struct rule *rule, const struct pending *pending, int64_t time_ns,
 		    uint64_t slack_ns)
 {
@@ -89,7 +94,8 @@ static bool is_over(const struct rule *rule, const struct pending *pending, int6
 	return (uint64_t)time_ns - (uint64_t)pending->time_ns > limit_ns;
 }
 
-static void violate(struct judge *judge, size_t index, uint32_t at)
+/* Counts a violation and removes the obligation. */
+static void close_violated(struct judge *judge, size_t index, uint32_t at)
 {
 	struct rule *rule = &judge->rules->rule[index];
 	const struct pending *pending = &judge->pending[at];
@@ -99,22 +105,28 @@ static void violate(struct judge *judge, size_t index, uint32_t at)
 		snprintf(why, sizeof(why), " within %s", brief_ns(span, (double)rule->within_ns));
 	else
 		snprintf(why, sizeof(why), " up to the end of the log");
-	too_late(judge, rule, pending, why);
-	take_out(judge, index, at);
+	report_violation(judge, rule, pending, why);
+	remove_pending(judge, index, at);
 }
 
-static void leave_open(struct judge *judge, size_t index, uint32_t at)
+/* Counts an undecided case and removes the obligation. */
+static void close_undecided(struct judge *judge, size_t index, uint32_t at)
 {
 	judge->rules->rule[index].undecided++;
-	take_out(judge, index, at);
+	remove_pending(judge, index, at);
 }
 
+/* Returns true if the awaited event could be missing in the log. */
 static bool is_blind(const struct judge *judge, size_t index)
 {
 	return sight_is_blind(&judge->sight) || judge->hidden[index];
 }
 
-static void expire(struct judge *judge, size_t index, int64_t now_ns)
+/*
+ * Closes the obligations of a rule whose time has passed. The list is in order of age, so the first
+ * open one ends the loop.
+ */
+static void expire_rule(struct judge *judge, size_t index, int64_t now_ns)
 {
 	const struct rule *rule = &judge->rules->rule[index];
 
@@ -124,9 +136,9 @@ static void expire(struct judge *judge, size_t index, int64_t now_ns)
 		if (!is_over(rule, &judge->pending[at], now_ns, WANTED_LATE_NS))
 			return;
 		if (judge->pending[at].certain || !is_blind(judge, index))
-			violate(judge, index, at);
+			close_violated(judge, index, at);
 		else
-			leave_open(judge, index, at);
+			close_undecided(judge, index, at);
 	}
 }
 
@@ -134,11 +146,11 @@ void every_expire(struct judge *judge, int64_t now_ns)
 {
 	for (size_t i = 0; i < judge->rules->count; i++)
 		if (judge->first[i] != NONE)
-			expire(judge, i, now_ns);
+			expire_rule(judge, i, now_ns);
 }
 
-/* Obligations that wait only for an event that may be late go first. */
-static void make_room(struct judge *judge)
+/* Makes room in the full pool. Obligations that wait only for a late event are closed first. */
+static void free_overdue(struct judge *judge)
 {
 	for (size_t i = 0; i < judge->rules->count; i++) {
 		uint32_t at = judge->first[i];
@@ -147,13 +159,16 @@ static void make_room(struct judge *judge)
 		    !is_over(&judge->rules->rule[i], &judge->pending[at], judge->last_ns, 0))
 			continue;
 		if (judge->pending[at].certain || !is_blind(judge, i))
-			violate(judge, i, at);
+			close_violated(judge, i, at);
 		else
-			leave_open(judge, i, at);
+			close_undecided(judge, i, at);
 	}
 }
 
-/* The key of an event; text gets it in words. */
+/*
+ * Returns a hash of the key of an event: the process, and the fields of the rule or the thread.
+ * text receives the key in words unless it is NULL.
+ */
 static uint64_t key_of(const struct judge *judge, const struct judge_use *use,
 		       const struct reading *reading, char *text)
 {
@@ -200,10 +215,10 @@ void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 
 	use->rule->cases++;
 	if (at == NONE) {
-		make_room(judge);
+		free_overdue(judge);
 		at = judge->free;
 	}
-	if (at == NONE) {
+	if (at == NONE) { /* no room: nothing can be said about this event */
 		use->rule->undecided++;
 		return;
 	}
@@ -232,11 +247,12 @@ void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 	if (at == NONE)
 		return;
 	key = key_of(judge, use, reading, NULL);
+	/* The youngest obligation with this key is met, unless its time had passed. */
 	while (at != NONE && (judge->pending[at].key != key ||
 			      is_over(use->rule, &judge->pending[at], reading->event.time_ns, 0)))
 		at = judge->pending[at].older;
 	if (at != NONE)
-		take_out(judge, index, at);
+		remove_pending(judge, index, at);
 }
 
 void every_cut_rule(struct judge *judge, size_t index, int64_t since_ns)
@@ -251,7 +267,7 @@ void every_cut_rule(struct judge *judge, size_t index, int64_t since_ns)
 		next = pending->younger;
 		pending->certain |= !blind && is_over(rule, pending, since_ns, 0);
 		if (!pending->certain)
-			leave_open(judge, index, at);
+			close_undecided(judge, index, at);
 	}
 }
 
@@ -271,13 +287,16 @@ void every_finish(struct judge *judge, bool is_whole)
 			uint32_t at = judge->first[i];
 			const struct pending *pending = &judge->pending[at];
 
-			/* With time left, the other event might still have come. */
+			/*
+			 * While time is left, the awaited event might have followed the end of the
+			 * log.
+			 */
 			if (pending->certain ||
 			    (!blind && (is_over(rule, pending, judge->last_ns, 0) ||
 					(!rule->within_ns && is_whole))))
-				violate(judge, i, at);
+				close_violated(judge, i, at);
 			else
-				leave_open(judge, i, at);
+				close_undecided(judge, i, at);
 		}
 	}
 }

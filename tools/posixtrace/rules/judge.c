@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * judge.c - distributes the events of a log to the rules. Each event type has a list of the rules
+ * that concern it, so most events cost one look.
+ */
 #include "rules/judge.h"
 
 #include <errno.h>
@@ -17,7 +21,7 @@ void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pi
 	char when[WHEN_BYTES], *text = NULL, *line = NULL;
 	va_list args;
 
-	if (rule->violations++ >= RULES_TOLD)
+	if (rule->violations++ >= RULES_TOLD) /* only counted */
 		return;
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
@@ -34,6 +38,7 @@ void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pi
 
 /* ------------------------------------------------------------------ event types */
 
+/* Returns the index of the field, -1 if the schema has none. */
 static int find_field(const struct posix_trace_schema_np *schema, const char *name)
 {
 	for (unsigned i = 0; schema && i < schema->fields; i++)
@@ -42,7 +47,7 @@ static int find_field(const struct posix_trace_schema_np *schema, const char *na
 	return -1;
 }
 
-/* A type without the fields of a rule is not what the rule means. */
+/* Stores the indices of the rule's fields. A type that lacks one is not meant by the rule. */
 static bool has_fields(const struct rule *rule, const struct log_type *type, unsigned *field)
 {
 	for (unsigned i = 0; i < rule->fields; i++) {
@@ -55,7 +60,8 @@ static bool has_fields(const struct rule *rule, const struct log_type *type, uns
 	return true;
 }
 
-static bool matches(struct rule_event *event, const struct log_type *type)
+/* Returns true if the pattern matches the type, and notes that there is such a type. */
+static bool matches_type(struct rule_event *event, const struct log_type *type)
 {
 	bool fits = event->pattern && !fnmatch(event->pattern, type->name, 0);
 
@@ -63,12 +69,14 @@ static bool matches(struct rule_event *event, const struct log_type *type)
 	return fits;
 }
 
+/* Returns true for types with times of holding locks. */
 static bool is_of_locks(const struct log_type *type)
 {
 	return pairing_time_field(type->schema) >= 0 && find_field(type->schema, "lock") >= 0 &&
 	       type->name_len > 5 && !strcmp(type->name + type->name_len - 5, "_held");
 }
 
+/* Adds a rule to the list of the type, unless the type lacks a field of it. */
 static void add_use(struct judge_type *to, struct rule *rule, const struct log_type *type,
 		    bool is_second)
 {
@@ -82,8 +90,10 @@ static void add_use(struct judge_type *to, struct rule *rule, const struct log_t
 	to->uses++;
 }
 
-/* Of one type, ends come before begins: an event that is both is not followed by itself. */
-static struct judge_type *learn(struct judge *judge, const struct log_type *type)
+/*
+ * Makes the list of a type. Ends precede begins, so an event that is both does not follow itself.
+ */
+static struct judge_type *find_rules(struct judge *judge, const struct log_type *type)
 {
 	struct judge_type *to =
 		calloc(1, sizeof(*to) + 2 * judge->rules->count * sizeof(to->use[0]));
@@ -97,16 +107,17 @@ static struct judge_type *learn(struct judge *judge, const struct log_type *type
 				add_use(to, rule, type, false);
 			continue;
 		}
-		if (rule->kind == RULE_EVERY && matches(&rule->second, type))
+		if (rule->kind == RULE_EVERY && matches_type(&rule->second, type))
 			add_use(to, rule, type, true);
-		if (matches(&rule->first, type))
+		if (matches_type(&rule->first, type))
 			add_use(to, rule, type, false);
 	}
-	/* Few rules are about one type. */
+	/* The list had room for all rules; few concern one type. */
 	less = to ? realloc(to, sizeof(*to) + to->uses * sizeof(to->use[0])) : NULL;
 	return less ? less : to;
 }
 
+/* Returns the list of a type. Ids of a damaged log may be out of range. */
 static struct judge_type *type_of(struct judge *judge, const struct log_type *type)
 {
 	size_t id = type->id;
@@ -116,7 +127,7 @@ static struct judge_type *type_of(struct judge *judge, const struct log_type *ty
 		return NULL;
 	}
 	if (!judge->by_id[id])
-		judge->by_id[id] = learn(judge, type);
+		judge->by_id[id] = find_rules(judge, type);
 	if (!judge->by_id[id])
 		judge->err = ENOMEM;
 	return judge->by_id[id];
@@ -142,7 +153,10 @@ bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log)
 				return false;
 		}
 	}
-	/* Also types that have no event: a rule that means none of them is a slip of the pen. */
+	/*
+	 * All types are examined now, also those without events: a rule that matches no type is
+	 * probably mistyped.
+	 */
 	for (size_t i = 0; i < log->types; i++)
 		if (log->list[i]->id < judge->ids)
 			type_of(judge, log->list[i]);
@@ -161,14 +175,16 @@ void judge_fini(struct judge *judge)
 
 /* ------------------------------------------------------------------ the others */
 
-static void never(struct judge *judge, struct rule *rule, const struct reading *reading)
+/* Each event of such a rule is a violation. */
+static void never_event(struct judge *judge, struct rule *rule, const struct reading *reading)
 {
 	rule->cases++;
 	judge_violation(judge, rule, reading->event.time_ns, reading->event.info.posix_pid,
 			reading->event.tid, "%s", reading->type->shown);
 }
 
-static bool holds(const struct rule *rule)
+/* Returns true if the number of events is as the rule requires. */
+static bool count_holds(const struct rule *rule)
 {
 	switch (rule->relation) {
 	case RULE_LESS:
@@ -186,6 +202,7 @@ static bool holds(const struct rule *rule)
 
 /* ------------------------------------------------------------------ events */
 
+/* Returns true if the expression of the rule holds for the event. */
 static bool is_meant(struct rule_event *event, const struct reading *reading)
 {
 	const struct posix_trace_event_np *of = &reading->event;
@@ -201,6 +218,7 @@ static bool is_meant(struct rule_event *event, const struct reading *reading)
 	return !event->where || where_holds(event->where, &asked);
 }
 
+/* Passes an event to one rule. */
 static void judge_use(struct judge *judge, const struct judge_use *use,
 		      const struct reading *reading)
 {
@@ -218,7 +236,7 @@ static void judge_use(struct judge *judge, const struct judge_use *use,
 			every_begin(judge, index, use, reading);
 		break;
 	case RULE_NEVER:
-		never(judge, rule, reading);
+		never_event(judge, rule, reading);
 		break;
 	case RULE_ORDER:
 		order_event(judge, rule, reading);
@@ -248,13 +266,16 @@ void judge_event(struct judge *judge, const struct reading *reading)
 		judge_use(judge, &type->use[i], reading);
 }
 
-/* More events than may be stay too many, whatever was lost; other numbers could still change. */
-static void count(struct judge *judge, struct rule *rule)
+/*
+ * Judges a rule "count". Losses can only add events: with more than allowed the rule is violated in
+ * any case, other results may be wrong and are undecided.
+ */
+static void judge_count(struct judge *judge, struct rule *rule)
 {
 	bool is_bound = rule->relation == RULE_LESS || rule->relation == RULE_AT_MOST ||
 			rule->relation == RULE_EQUAL;
 
-	if (holds(rule) || (rule->undecided && !(is_bound && rule->cases >= rule->number)))
+	if (count_holds(rule) || (rule->undecided && !(is_bound && rule->cases >= rule->number)))
 		return;
 	judge_violation(judge, rule, judge->last_ns == INT64_MIN ? 0 : judge->last_ns, 0, 0,
 			"%llu events %s", (unsigned long long)rule->cases, rule->first.pattern);
@@ -266,5 +287,5 @@ void judge_end(struct judge *judge, bool is_damaged)
 	judge->err = sight_losses(judge, is_damaged);
 	for (size_t i = 0; i < judge->rules->count; i++)
 		if (judge->rules->rule[i].kind == RULE_COUNT)
-			count(judge, &judge->rules->rule[i]);
+			judge_count(judge, &judge->rules->rule[i]);
 }

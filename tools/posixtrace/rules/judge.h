@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * judge.h - rules held against the events of a log, which come one after the other.
+ * judge.h - tests rules against the events of a log, one event after the other.
  *
- * An event that another one must follow is an obligation. It stays open until the other event
- * comes, its time is over, the log ends, or events can be missing (sight.h). In the last case it is
- * undecided, as are those for which there is no room.
+ * An event that another one must follow is an obligation. It is open until the other event arrives,
+ * its time passes, the log ends, or events can be missing (sight.h). In the last case it is
+ * undecided. An obligation without room in the pool is undecided as well.
  */
 #ifndef POSIXTRACE_RULES_JUDGE_H
 #define POSIXTRACE_RULES_JUDGE_H
@@ -14,7 +14,7 @@
 #include "rules/rules.h"
 #include "rules/sight.h"
 
-/* What an event type is to a rule. */
+/* The rules that concern an event type. */
 struct judge_type {
 	size_t uses;
 	struct judge_use {
@@ -27,65 +27,71 @@ struct judge_type {
 struct judge {
 	struct rules *rules;
 	struct logfile *log;
-	struct judge_type **by_id; /* which rules an event type is for */
+	struct judge_type **by_id; /* the rules of each event type */
 	size_t ids;
 	struct pending *pending;
-	uint32_t free, *first, *last; /* of each rule, by age */
-	bool *hidden;              /* of each rule: the filter keeps out what must follow */
+	uint32_t free, *first, *last; /* free obligations; those of each rule, by age */
+	bool *hidden;              /* of each rule: the filter excludes what must follow */
 	struct sight sight;
 	struct holder *holder;     /* threads that held locks */
 	size_t holders;
-	struct table of_holder;    /* finds them */
+	struct table of_holder;    /* finds a holder */
 	int64_t last_ns;           /* the greatest time so far; INT64_MIN before the first event */
 	int err;
 };
 
-/* False: no memory. */
+/* Returns false without memory. The caller calls judge_fini() in any case. */
 bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log);
 void judge_fini(struct judge *judge);
 
-/* Every event of the log; those that are not wanted, too: they may tell of gaps. */
+/*
+ * Judges an event. All events of the log are passed, also those that are not wanted: they may show
+ * gaps.
+ */
 void judge_event(struct judge *judge, const struct reading *reading);
 
-/* The end of the log. is_damaged: parts of it are missing. */
+/* Ends the log and completes the judgement. is_damaged: parts of the log are missing. */
 void judge_end(struct judge *judge, bool is_damaged);
 
-/* Counts a violation, and keeps what there is to tell, if there is room. */
+/* Counts a violation and keeps its text if there is room. */
 void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pid_t pid, pid_t tid,
 		     const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* every.c: false: no memory. */
+/* In every.c. Returns false without memory. */
 bool every_init(struct judge *judge);
 void every_fini(struct judge *judge);
 
 /*
- * Of the rule at index, an event that wants another; one that others want: the youngest of them
- * gets it, as calls in calls end from inside.
+ * every_begin(): an event that requires another. every_end(): the other event; it meets the
+ * youngest obligation of its key, because nested calls end from inside. index is that of the rule.
  */
 void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 		 const struct reading *reading);
 void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 	       const struct reading *reading);
 
-/* Closes obligations whose time is over. */
+/* Closes obligations whose time has passed. */
 void every_expire(struct judge *judge, int64_t now_ns);
 
 /*
- * Events can be missing from since_ns on: what was open then is undecided. Of all rules, or of one.
+ * Closes what was open at since_ns as undecided, because events can be missing from then on: for
+ * all rules, or for one.
  */
 void every_cut(struct judge *judge, int64_t since_ns);
 void every_cut_rule(struct judge *judge, size_t index, int64_t since_ns);
 
-/* The log ends; is_whole: nothing is missing behind its last event. */
+/*
+ * Closes all obligations at the end of the log. is_whole: no event is missing behind the last one.
+ */
 void every_finish(struct judge *judge, bool is_whole);
 
-/* rate.c: an event of a rate. */
+/* In rate.c: judges an event of a rule "rate". */
 void rate_event(struct judge *judge, struct rule *rule, const struct reading *reading);
 
-/* order.c: locks that are held, by the events that say so when they are given back. */
+/* In order.c: judges an event with the time that a lock was held. */
 void order_event(struct judge *judge, struct rule *rule, const struct reading *reading);
 
-#define ORDER_KEPT 16 /* times of each of the two locks that a thread's are compared with */
+#define ORDER_KEPT 16 /* times of each of the two locks that are kept for a thread */
 
 struct holder {
 	const struct rule *rule;   /* NULL: free */

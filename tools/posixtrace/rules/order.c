@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * order.c - in which order a thread took two locks.
+ * order.c - the order in which a thread took two locks.
  *
- * A lock is told when it is given back: how long it was held, so when it was taken. Which of two is
- * given back first is open; so the last ORDER_KEPT times of both are kept for each thread.
+ * A lock is recorded when it is released, with the time that it was held, which gives the time when
+ * it was taken. Either lock may be released first, so the last ORDER_KEPT times of both are kept
+ * for each thread.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "spans/locks.h"
 #include "spans/pairing.h"
 
+/* For table_find(). */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct holder *holder = (const struct holder *)array + index, *wanted = key;
@@ -21,7 +23,11 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	       holder->pid == wanted->pid;
 }
 
-static struct holder *find(struct judge *judge, const struct rule *rule,
+/*
+ * Returns the entry of a thread and rule and creates it if necessary; NULL if there is no room or
+ * memory.
+ */
+static struct holder *find_holder(struct judge *judge, const struct rule *rule,
 			   const struct posix_trace_event_np *event)
 {
 	struct holder wanted = { .rule = rule, .pid = event->info.posix_pid, .tid = event->tid };
@@ -38,7 +44,7 @@ static struct holder *find(struct judge *judge, const struct rule *rule,
 	return &judge->holder[judge->holders++];
 }
 
-/* By its name, its kind and name, or its address. */
+/* Returns true if the lock has this name (a pattern) or this address. */
 static bool is_lock(const struct judge *judge, const struct rule_event *lock,
 		    const struct posix_trace_event_np *event, uint64_t pointer)
 {
@@ -51,7 +57,8 @@ static bool is_lock(const struct judge *judge, const struct rule_event *lock,
 	return !strcmp(lock->pattern, address) || (name && !fnmatch(lock->pattern, name, 0));
 }
 
-static void compare(struct judge *judge, struct rule *rule, const struct holder *holder,
+/* Reports a violation if the second lock was taken while the first was held. */
+static void compare_times(struct judge *judge, struct rule *rule, const struct holder *holder,
 		    const struct held *first, const struct held *second)
 {
 	if (second->from_ns <= first->from_ns || second->from_ns >= first->to_ns)
@@ -61,7 +68,8 @@ static void compare(struct judge *judge, struct rule *rule, const struct holder 
 			rule->first.pattern);
 }
 
-static void gave_back(struct judge *judge, struct rule *rule, struct holder *holder, int which,
+/* Compares a time of holding with those of the other lock, and keeps it. */
+static void add_held(struct judge *judge, struct rule *rule, struct holder *holder, int which,
 		      const struct held *held)
 {
 	unsigned others = holder->count[!which];
@@ -69,7 +77,7 @@ static void gave_back(struct judge *judge, struct rule *rule, struct holder *hol
 	for (unsigned i = 0; i < others && i < ORDER_KEPT; i++) {
 		const struct held *other = &holder->held[!which][i];
 
-		compare(judge, rule, holder, which ? other : held, which ? held : other);
+		compare_times(judge, rule, holder, which ? other : held, which ? held : other);
 	}
 	holder->held[which][holder->count[which]++ % ORDER_KEPT] = *held;
 }
@@ -98,16 +106,17 @@ void order_event(struct judge *judge, struct rule *rule, const struct reading *r
 	if (!is[0] && !is[1])
 		return;
 	rule->cases++;
+	/* The payload is hostile: the lock may seem to have been taken before all times. */
 	if (time.u64 > INT64_MAX ||
 	    __builtin_sub_overflow(event->time_ns, (int64_t)time.u64, &held.from_ns))
 		held.from_ns = INT64_MIN;
-	holder = find(judge, rule, event);
+	holder = find_holder(judge, rule, event);
 	if (!holder) {
 		rule->undecided++;
 		return;
 	}
-	/* A lock that both patterns mean is not taken while it is held. */
+	/* A lock that both patterns match is not compared with itself. */
 	for (int which = 0; which < 2; which++)
 		if (is[which] && !is[!which])
-			gave_back(judge, rule, holder, which, &held);
+			add_held(judge, rule, holder, which, &held);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* parser.c - splits a line of rules into words and prints errors with their place. */
 #include "rules/parser.h"
 
 #include <ctype.h>
@@ -12,12 +13,15 @@
 
 static struct out out_stderr = { .fd = 2 };
 
-/* The line, and a caret below what is wrong; tabs stay tabs, so that it stands there. */
+/*
+ * Prints the line with a caret below the wrong word. Tabs remain tabs, so that the caret is in its
+ * column.
+ */
 void parser_fail(struct parser *parser, const char *expected)
 {
 	size_t column = (size_t)(parser->word - parser->line);
 
-	if (parser->failed)
+	if (parser->failed) /* one error for each line is enough */
 		return;
 	parser->failed = true;
 	parser->rules->errors++;
@@ -46,12 +50,17 @@ void parser_fail(struct parser *parser, const char *expected)
 
 /* ------------------------------------------------------------------ words */
 
+/* Returns true for bytes of words: names, patterns, numbers, UTF-8. */
 static bool is_word(char c)
 {
 	return isalnum((unsigned char)c) || (c && strchr("_.*?[]!-:#@/", c)) ||
 	       (unsigned char)c >= 128;
 }
 
+/*
+ * Reads a quoted text. A backslash protects the byte that follows. The text is never longer than
+ * its line.
+ */
 static void quoted(struct parser *parser)
 {
 	size_t n = 0;
@@ -89,6 +98,7 @@ void parser_next(struct parser *parser)
 		return;
 	}
 	if (is_word(*p))
+		/* A colon at the end of a word separates the name of a rule. */
 		while (is_word(*p) && !(*p == ':' && (p[1] == ' ' || !p[1])))
 			p++;
 	else if (*p && strchr("<>=", *p))

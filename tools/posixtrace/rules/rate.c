@@ -1,56 +1,62 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rate.c - how many events a span of time has.
+ * rate.c - the number of events in a span of time.
  *
- * Of a rate of at most N, the last N + 1 times are kept in their order: a ring, whose oldest place
- * is cases % (N + 1). An event whose writer was held up comes after younger ones and is put into
- * its place.
+ * For at most N events the last N + 1 times are kept in order, in a circular array whose oldest
+ * place is cases % (N + 1). An event whose writer was suspended arrives after younger ones and is
+ * inserted in its place.
  */
 #include "base/brief.h"
 #include "rules/judge.h"
 
-static int64_t *at(const struct rule *rule, uint64_t from, uint64_t index)
+/* The place of the time with this index, counted from the oldest place. */
+static int64_t *time_at(const struct rule *rule, uint64_t from, uint64_t index)
 {
 	return &rule->window[(from + index) % (rule->number + 1)];
 }
 
+/* The times are in order, so the difference is not negative. */
 static bool is_within(const struct rule *rule, int64_t from_ns, int64_t to_ns)
 {
 	return (uint64_t)to_ns - (uint64_t)from_ns < rule->within_ns;
 }
 
 /*
- * The N + 1 times are full; the oldest of them goes. True: with it, or without it, they are too
- * many.
+ * Replaces the oldest time in the full array. Returns true if there are too many events in a span,
+ * with the oldest time or without it.
  */
-static bool replace(struct rule *rule, int64_t time_ns)
+static bool replace_oldest(struct rule *rule, int64_t time_ns)
 {
 	uint64_t oldest = rule->cases % (rule->number + 1), index = rule->number;
-	int64_t gone_ns = *at(rule, oldest, 0);
+	int64_t gone_ns = *time_at(rule, oldest, 0);
 	bool too_many;
 
-	/* What spans the times that went before have is not known any more. */
+	/* The times before the oldest one are not known any longer. */
 	if (rule->number && time_ns < gone_ns) {
 		rule->undecided++;
 		return false;
 	}
 	/*
-	 * Of N + 2 times in order the first N + 1 were looked at before, unless this one is among
+	 * The first N + 1 of N + 2 times in order were examined before, unless the new one is among
 	 * them.
 	 */
-	too_many = rule->number && time_ns < *at(rule, oldest, rule->number) &&
-		   is_within(rule, gone_ns, *at(rule, oldest, rule->number - 1) > time_ns ?
-			     *at(rule, oldest, rule->number - 1) : time_ns);
+	too_many = rule->number && time_ns < *time_at(rule, oldest, rule->number) &&
+		   is_within(rule, gone_ns, *time_at(rule, oldest, rule->number - 1) > time_ns ?
+			     *time_at(rule, oldest, rule->number - 1) : time_ns);
 	oldest++;
 	rule->cases++;
-	for (; index && *at(rule, oldest, index - 1) > time_ns; index--)
-		*at(rule, oldest, index) = *at(rule, oldest, index - 1);
-	*at(rule, oldest, index) = time_ns;
-	return too_many || is_within(rule, *at(rule, oldest, 0), *at(rule, oldest, rule->number));
+	for (; index && *time_at(rule, oldest, index - 1) > time_ns; index--)
+		*time_at(rule, oldest, index) = *time_at(rule, oldest, index - 1);
+	*time_at(rule, oldest, index) = time_ns;
+	return too_many ||
+	       is_within(rule, *time_at(rule, oldest, 0), *time_at(rule, oldest, rule->number));
 }
 
-/* There is room. True: they are full now, and too many. */
-static bool add(struct rule *rule, int64_t time_ns)
+/*
+ * Adds a time to the array that is not full. Returns true if it is full now, and the events are too
+ * many.
+ */
+static bool add_first(struct rule *rule, int64_t time_ns)
 {
 	uint64_t index = rule->cases++;
 
@@ -66,7 +72,8 @@ void rate_event(struct judge *judge, struct rule *rule, const struct reading *re
 	int64_t time_ns = reading->event.time_ns;
 	char span[BRIEF_BYTES];
 
-	if (!(rule->cases <= rule->number ? add(rule, time_ns) : replace(rule, time_ns)))
+	if (!(rule->cases <= rule->number ? add_first(rule, time_ns) :
+					    replace_oldest(rule, time_ns)))
 		return;
 	judge_violation(judge, rule, time_ns, reading->event.info.posix_pid, reading->event.tid,
 			"%s: more than %llu in %s", reading->type->shown,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rules.c - the language of rules: its reader. */
+/* rules.c - parses a file of rules. The file is the user's; its lines and numbers are bounded. */
 #include "rules/rules.h"
 
 #include <ctype.h>
@@ -14,6 +14,10 @@
 
 /* ------------------------------------------------------------------ parts of rules */
 
+/*
+ * Parses a pattern and an optional expression. The parser has the place for messages about the
+ * latter.
+ */
 static void parse_event(struct parser *parser, struct rule_event *event)
 {
 	char place[512];
@@ -42,6 +46,7 @@ static void parse_event(struct parser *parser, struct rule_event *event)
 	parser_next(parser);
 }
 
+/* Parses the name or address of a lock. */
 static void parse_lock(struct parser *parser, struct rule_event *lock)
 {
 	if (parser->failed)
@@ -54,6 +59,7 @@ static void parse_lock(struct parser *parser, struct rule_event *lock)
 	parser_next(parser);
 }
 
+/* Parses a number without sign. Returns 0 after an error. */
 static uint64_t parse_number(struct parser *parser, const char *what)
 {
 	char *end;
@@ -69,7 +75,7 @@ static uint64_t parse_number(struct parser *parser, const char *what)
 	return number;
 }
 
-/* 5ms or 5 ms, perhaps with a fraction. */
+/* Parses "5ms" or "5 ms", optionally with a fraction. Returns nanoseconds, or 0 after an error. */
 static uint64_t parse_span(struct parser *parser)
 {
 	static const struct {
@@ -103,6 +109,7 @@ static uint64_t parse_span(struct parser *parser)
 	return 0;
 }
 
+/* Parses a relation. A rate has an upper limit only. */
 static void parse_relation(struct parser *parser, struct rule *rule)
 {
 	static const char *const names[] = { [RULE_LESS] = "<", [RULE_AT_MOST] = "<=",
@@ -119,6 +126,7 @@ static void parse_relation(struct parser *parser, struct rule *rule)
 
 /* ------------------------------------------------------------------ rules */
 
+/* Parses the rule after "every". */
 static void parse_every(struct parser *parser, struct rule *rule)
 {
 	rule->kind = RULE_EVERY;
@@ -150,6 +158,7 @@ static void parse_every(struct parser *parser, struct rule *rule)
 		rule->within_ns = parse_span(parser);
 }
 
+/* Parses the rule after "never": an event, or the order of two locks. */
 static void parse_never(struct parser *parser, struct rule *rule)
 {
 	const char *word = parser->word;
@@ -160,7 +169,7 @@ static void parse_never(struct parser *parser, struct rule *rule)
 		return;
 	}
 	parser_next(parser);
-	/* An event type may be called lock. */
+	/* "lock" may also be the name of an event type. */
 	if (!parser->len || parser_is(parser, "where")) {
 		parser->at = word;
 		parser_next(parser);
@@ -173,6 +182,7 @@ static void parse_never(struct parser *parser, struct rule *rule)
 	parse_lock(parser, &rule->second);
 }
 
+/* Parses the rule after "count" or "rate". A rate of less than N is one of at most N - 1. */
 static void parse_number_of(struct parser *parser, struct rule *rule, enum rule_kind kind)
 {
 	rule->kind = kind;
@@ -197,6 +207,7 @@ static void parse_number_of(struct parser *parser, struct rule *rule, enum rule_
 	}
 }
 
+/* Parses a line: an optional name with a colon, then the rule. */
 static void parse_rule(struct parser *parser, struct rule *rule)
 {
 	const char *colon;
@@ -251,7 +262,7 @@ static void free_rule(struct rule *rule)
 	free(rule->window);
 }
 
-/* False: no memory. */
+/* Reads one line. Empty lines and comments make no rule. Returns false without memory. */
 static bool read_line(struct parser *parser)
 {
 	struct rules *rules = parser->rules;
@@ -304,7 +315,10 @@ bool rules_read(struct rules *rules, const char *path)
 			parser_fail(&parser, "a line of 4094 bytes at most");
 			break;
 		}
-		/* A NUL byte hides the rest of its line; a file of them may have terabytes. */
+		/*
+		 * A NUL byte hides the rest of its line from fgets(), and a file of NULs may be
+		 * huge; it ends the reading.
+		 */
 		if ((!len || line[len - 1] != '\n') && !feof(file)) {
 			parser.word = line;
 			parser.len = len;
@@ -314,7 +328,7 @@ bool rules_read(struct rules *rules, const char *path)
 		}
 		if (len && line[len - 1] == '\n')
 			line[--len] = '\0';
-		if (len && line[len - 1] == '\r') /* of an editor that ends lines with both */
+		if (len && line[len - 1] == '\r') /* line ends of other systems */
 			line[len - 1] = '\0';
 		good = read_line(&parser);
 		if (!good)

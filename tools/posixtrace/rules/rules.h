@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rules.h - what must be true of a log, a rule a line, and what became of each.
+ * rules.h - the rules that a log must satisfy, one in each line, and their results.
  *
- *	[NAME:] every EVENT is followed by EVENT [of the same FIELD[, FIELD]...] [within SPAN]
- *	[NAME:] never EVENT
- *	[NAME:] never lock LOCK then LOCK
- *	[NAME:] count EVENT <= NUMBER            also < == >= >
- *	[NAME:] rate EVENT <= NUMBER per SPAN    also <
+ * [NAME:] every EVENT is followed by EVENT [of the same FIELD[, FIELD]...] [within SPAN]
+ * [NAME:] never EVENT
+ * [NAME:] never lock LOCK then LOCK
+ * [NAME:] count EVENT <= NUMBER (also < == >= >)
+ * [NAME:] rate EVENT <= NUMBER per SPAN (also <)
  *
- * EVENT is a pattern of names of event types, perhaps with where "EXPRESSION" behind it. # begins a
- * comment. Memory is bounded: see RULES_*.
+ * EVENT is a pattern for names of event types, optionally followed by where "EXPRESSION". # begins
+ * a comment. Memory is bounded: see RULES_*.
  */
 #ifndef POSIXTRACE_RULES_RULES_H
 #define POSIXTRACE_RULES_RULES_H
@@ -19,10 +19,10 @@
 
 #define RULES_MAX      1000
 #define RULES_LINE     4096   /* bytes of a line */
-#define RULES_PENDING  65536  /* events that still want another, of all rules */
-#define RULES_WINDOW   65536  /* the greatest number of a rate */
-#define RULES_HOLDERS  16384  /* threads that held a lock of an order, of all rules */
-#define RULES_TOLD     10     /* violations of a rule that are told; all are counted */
+#define RULES_PENDING  65536  /* open obligations, of all rules */
+#define RULES_WINDOW   65536  /* greatest number of a rate */
+#define RULES_HOLDERS  16384  /* threads with times of locks, of all rules */
+#define RULES_TOLD     10     /* violations of a rule that are printed; all are counted */
 
 enum rule_kind { RULE_EVERY, RULE_NEVER, RULE_ORDER, RULE_COUNT, RULE_RATE };
 
@@ -30,39 +30,42 @@ enum rule_relation { RULE_LESS, RULE_AT_MOST, RULE_EQUAL, RULE_AT_LEAST, RULE_MO
 
 struct rule_event {
 	char *pattern;
-	struct where *where;   /* NULL: all */
+	struct where *where;   /* NULL: all events */
 	bool exists;           /* the log has such an event type */
-	bool has_fields;       /* one of them has the fields of the rule */
+	bool has_fields;       /* one of these types has the fields of the rule */
 };
 
 struct rule {
 	enum rule_kind kind;
 	unsigned line;
-	char *text;            /* without its name */
-	char *name;            /* or the text */
-	struct rule_event first, second; /* patterns of locks in an order */
+	char *text;            /* the rule without its name */
+	char *name;            /* NULL: none */
+	struct rule_event first, second; /* for an order: patterns of locks */
 	char *field[POSIX_TRACE_KEYS_MAX_NP];
-	unsigned fields;       /* 0: the thread */
-	uint64_t within_ns;    /* 0: whenever; of a rate its span */
+	unsigned fields;       /* number of key fields; 0: the thread is the key */
+	uint64_t within_ns;    /* 0: no limit; for a rate its span */
 	enum rule_relation relation;
 	uint64_t number;
-	/* what became of it */
-	uint64_t cases;        /* events that it is about */
+	/* Results. */
+	uint64_t cases;        /* events that the rule concerns */
 	uint64_t violations, undecided;
-	/* events that it is about, by the ledger: they may decide it otherwise */
+	/* Lost events that the rule concerns, by the ledger. They could change its result. */
 	uint64_t lost;
 	char *told[RULES_TOLD];
-	int64_t *window;       /* of a rate, the last times: a ring */
+	int64_t *window;       /* for a rate, the last times in a circular array */
 };
 
 struct rules {
 	const char *path;
 	struct rule *rule;
 	size_t count;
-	unsigned errors;       /* they have been said */
+	unsigned errors;       /* number of errors printed */
 };
 
-/* False: the file cannot be read, or there is no memory; that has been said. See errors, too. */
+/*
+ * Reads the rules. Returns false after it printed that the file cannot be read or there is no
+ * memory. Wrong rules are counted in errors.
+ */
 bool rules_read(struct rules *rules, const char *path);
 void rules_fini(struct rules *rules);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* sight.c - follows the gaps of a log by its system events, and its losses by the ledger. */
 #include "rules/sight.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 
 /* ------------------------------------------------------------------ gaps */
 
+/* Returns true if the type is in the set. */
 static bool is_among(const trace_event_set_t *set, trace_event_id_t id)
 {
 	int ismember;
@@ -19,8 +21,8 @@ static bool is_among(const trace_event_set_t *set, trace_event_id_t id)
 	return !posix_trace_eventset_ismember(id, set, &ismember) && ismember;
 }
 
-/* Whether the filter keeps out a type that must follow in this rule. */
-static bool hides(const struct judge *judge, const struct rule *rule,
+/* Returns true if the filter excludes a type that must follow in this rule. */
+static bool filter_hides(const struct judge *judge, const struct rule *rule,
 		  const trace_event_set_t *filter)
 {
 	for (size_t i = 0; i < judge->log->types; i++) {
@@ -36,10 +38,10 @@ static bool hides(const struct judge *judge, const struct rule *rule,
 }
 
 /*
- * A log that begins in its stream's middle tells its first filter only when that ends: as the old
- * one.
+ * Processes a change of the filter. A log that begins in the middle of its stream contains its
+ * first filter only as the old one of the first change.
  */
-static void filter(struct judge *judge, const struct posix_trace_event_np *event)
+static void filter_changed(struct judge *judge, const struct posix_trace_event_np *event)
 {
 	trace_event_set_t old, new;
 
@@ -47,8 +49,8 @@ static void filter(struct judge *judge, const struct posix_trace_event_np *event
 		return;
 	for (size_t i = 0; i < judge->rules->count; i++) {
 		const struct rule *rule = &judge->rules->rule[i];
-		bool was_hidden = rule->kind == RULE_EVERY && hides(judge, rule, &old);
-		bool is_hidden = rule->kind == RULE_EVERY && hides(judge, rule, &new);
+		bool was_hidden = rule->kind == RULE_EVERY && filter_hides(judge, rule, &old);
+		bool is_hidden = rule->kind == RULE_EVERY && filter_hides(judge, rule, &new);
 
 		judge->hidden[i] |= was_hidden;
 		if (was_hidden != is_hidden)
@@ -63,8 +65,8 @@ void sight_event(struct judge *judge, const struct reading *reading)
 	struct sight *sight = &judge->sight;
 
 	/*
-	 * A damaged part, and a gap whose beginning is not in the log: since the event before, at
-	 * most.
+	 * Damage, and a gap whose beginning is not in the log, began after the last event at the
+	 * earliest.
 	 */
 	if (event->flags & POSIX_TRACE_EVENT_GAP_NP)
 		every_cut(judge, judge->last_ns);
@@ -93,10 +95,10 @@ void sight_event(struct judge *judge, const struct reading *reading)
 	case POSIX_TRACE_START:
 		every_cut(judge, judge->last_ns);
 		sight->stopped = sight->overflowed = false;
-		filter(judge, event);
+		filter_changed(judge, event);
 		break;
 	case POSIX_TRACE_FILTER:
-		filter(judge, event);
+		filter_changed(judge, event);
 		break;
 	}
 }
@@ -112,22 +114,23 @@ bool sight_has_end(const struct judge *judge, bool is_damaged)
 
 /* ------------------------------------------------------------------ losses */
 
-/* What is lost of the events that a rule is about. */
+/* The lost events that a rule concerns. */
 struct missing {
 	uint64_t first, second;
-	unsigned first_kinds, second_kinds; /* of what the preloaded library could not trace */
-	bool anywhere; /* of the second: perhaps where no mark tells of a gap */
+	unsigned first_kinds, second_kinds; /* kinds of calls that the shim could not trace */
+	bool anywhere; /* second events may be missing where no system event marks a gap */
 };
 
-static void sum(uint64_t *to, uint64_t count)
+/* Adds and saturates. */
+static void add_saturated(uint64_t *to, uint64_t count)
 {
 	if (__builtin_add_overflow(*to, count, to))
 		*to = UINT64_MAX;
 }
 
 /*
- * The marks of a gap tell of these; a full log lacks its end, one that loops or was cleared its
- * beginning.
+ * Returns true if losses of this cause have a known place: marked gaps, the end of a full log, or
+ * the beginning of a log that loops or was cleared.
  */
 static bool has_place(const struct judge *judge, int cause)
 {
@@ -144,16 +147,18 @@ static bool has_place(const struct judge *judge, int cause)
 	}
 }
 
-static void miss(const struct judge *judge, struct missing *missing, bool is_second,
+/* Adds the losses of a type to the first or second events of a rule. */
+static void add_losses(const struct judge *judge, struct missing *missing, bool is_second,
 		 const struct posix_trace_ledger_np *line)
 {
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
-		sum(is_second ? &missing->second : &missing->first, line->lost[i]);
+		add_saturated(is_second ? &missing->second : &missing->first, line->lost[i]);
 		missing->anywhere |= is_second && line->lost[i] && !has_place(judge, i);
 	}
 }
 
-static void miss_type(const struct judge *judge, struct missing *missing,
+/* Adds the losses of a type to all rules that it concerns. */
+static void add_type_losses(const struct judge *judge, struct missing *missing,
 		      const struct judge_type *type, unsigned kinds,
 		      const struct posix_trace_ledger_np *line)
 {
@@ -161,20 +166,20 @@ static void miss_type(const struct judge *judge, struct missing *missing,
 		const struct judge_use *use = &type->use[u];
 		struct missing *of = &missing[use->rule - judge->rules->rule];
 
-		miss(judge, of, use->is_second, line);
+		add_losses(judge, of, use->is_second, line);
 		*(use->is_second ? &of->second_kinds : &of->first_kinds) |= kinds;
 	}
 }
 
-/* What the total has and no type's line: it may be of any type. */
+/* Removes the losses of a type from the total. The rest may belong to any type. */
 static void subtract(struct posix_trace_ledger_np *rest, const struct posix_trace_ledger_np *line)
 {
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		rest->lost[i] -= line->lost[i] < rest->lost[i] ? line->lost[i] : rest->lost[i];
 }
 
-/* Each such call is one event of a rule, whichever of the rule's types it would have had. */
-static int miss_untraced(const struct judge *judge, struct missing *missing)
+/* Adds the calls that the shim could not trace. Each is one event of a rule, whatever its type. */
+static int add_untraced(const struct judge *judge, struct missing *missing)
 {
 	struct shimloss loss;
 	int err = shimloss_read(&loss, judge->log);
@@ -182,13 +187,14 @@ static int miss_untraced(const struct judge *judge, struct missing *missing)
 	for (size_t i = 0; !err && i < judge->rules->count; i++) {
 		uint64_t second = shimloss_of(&loss, missing[i].second_kinds);
 
-		sum(&missing[i].first, shimloss_of(&loss, missing[i].first_kinds));
-		sum(&missing[i].second, second);
+		add_saturated(&missing[i].first, shimloss_of(&loss, missing[i].first_kinds));
+		add_saturated(&missing[i].second, second);
 		missing[i].anywhere |= second != 0;
 	}
 	return err;
 }
 
+/* Computes the losses for all rules. Returns 0 or an error number. */
 static int count_missing(const struct judge *judge, struct missing *missing)
 {
 	struct posix_trace_ledger_np rest, line;
@@ -203,21 +209,22 @@ static int count_missing(const struct judge *judge, struct missing *missing)
 			continue;
 		subtract(&rest, &line);
 		if (judge->by_id[id])
-			miss_type(judge, missing, judge->by_id[id],
+			add_type_losses(judge, missing, judge->by_id[id],
 				  shimloss_kinds(judge->log->list[i]->name), &line);
 	}
 	for (size_t i = 0; i < judge->rules->count; i++) {
 		if (judge->rules->rule[i].first.exists)
-			miss(judge, &missing[i], false, &rest);
+			add_losses(judge, &missing[i], false, &rest);
 		if (judge->rules->rule[i].second.exists)
-			miss(judge, &missing[i], true, &rest);
+			add_losses(judge, &missing[i], true, &rest);
 	}
-	return miss_untraced(judge, missing);
+	return add_untraced(judge, missing);
 }
 
-static void take_back(struct rule *rule)
+/* Turns the violations of a rule into undecided cases. */
+static void withdraw_violations(struct rule *rule)
 {
-	sum(&rule->undecided, rule->violations);
+	add_saturated(&rule->undecided, rule->violations);
 	rule->violations = 0;
 	for (int i = 0; i < RULES_TOLD; i++) {
 		free(rule->told[i]);
@@ -225,15 +232,16 @@ static void take_back(struct rule *rule)
 	}
 }
 
-static void weigh(struct rule *rule, const struct missing *missing, bool is_damaged)
+/* Applies the losses to the result of a rule. */
+static void apply_losses(struct rule *rule, const struct missing *missing, bool is_damaged)
 {
 	rule->lost = missing->first;
 	if (rule->kind == RULE_EVERY)
-		sum(&rule->lost, missing->second);
-	/* An event that seems to be missing may be one of those that were lost. */
+		add_saturated(&rule->lost, missing->second);
+	/* The awaited event that seems to be missing may be one of the lost events. */
 	if (rule->kind == RULE_EVERY && missing->anywhere)
-		take_back(rule);
-	sum(&rule->undecided, missing->first);
+		withdraw_violations(rule);
+	add_saturated(&rule->undecided, missing->first);
 	if (is_damaged && !rule->undecided)
 		rule->undecided = 1;
 }
@@ -244,7 +252,7 @@ int sight_losses(struct judge *judge, bool is_damaged)
 	int err = missing ? count_missing(judge, missing) : ENOMEM;
 
 	for (size_t i = 0; !err && i < judge->rules->count; i++)
-		weigh(&judge->rules->rule[i], &missing[i], is_damaged);
+		apply_losses(&judge->rules->rule[i], &missing[i], is_damaged);
 	free(missing);
 	return err;
 }

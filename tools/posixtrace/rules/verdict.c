@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* verdict.c - prints the results of the rules as text, TAP and JUnit's XML. */
 #include "rules/verdict.h"
 
 #include <string.h>
@@ -9,24 +10,29 @@
 #include "base/text.h"
 #include "log/logfile.h"
 
+/* Returns true if the log has no event type that the rule begins with. */
 static bool is_about_nothing(const struct rule *rule)
 {
 	return !rule->first.exists;
 }
 
+/* A rule without any event was not tested. A count of none is a result. */
 static bool is_skipped(const struct rule *rule)
 {
 	return is_about_nothing(rule) && rule->kind != RULE_COUNT && !rule->violations &&
 	       !rule->undecided;
 }
 
-static const char *what_is_missing(const struct rule *rule)
+static const char *missing_text(const struct rule *rule)
 {
 	return rule->kind == RULE_ORDER ? "the log has no such lock" :
 	       "the log has no such event type";
 }
 
-/* Names of objects live as long as the next one is not read. */
+/*
+ * Offers the names of the log's locks. A name is valid only until the next object is read, so the
+ * best one is copied.
+ */
 static void offer_locks(struct nearest *nearest, const struct logfile *log)
 {
 	static char best[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1];
@@ -45,8 +51,9 @@ static void offer_locks(struct nearest *nearest, const struct logfile *log)
 	}
 }
 
-static void warn(const struct rules *rules, const struct rule *rule, const struct rule_event *event,
-		 const struct logfile *log)
+/* Warns about a pattern that nothing in the log matches, or about missing fields. */
+static void warn_unmatched(const struct rules *rules, const struct rule *rule,
+			   const struct rule_event *event, const struct logfile *log)
 {
 	struct nearest nearest;
 
@@ -61,7 +68,7 @@ static void warn(const struct rules *rules, const struct rule *rule, const struc
 	for (size_t i = 0; rule->kind != RULE_ORDER && i < log->types; i++)
 		nearest_offer(&nearest, log->list[i]->name);
 	say_warning("%s:%u: %s: %s%s", rules->path, rule->line, event->pattern,
-		    what_is_missing(rule), nearest_hint(&nearest));
+		    missing_text(rule), nearest_hint(&nearest));
 }
 
 void verdict_warn(const struct rules *rules, const struct logfile *log)
@@ -69,9 +76,9 @@ void verdict_warn(const struct rules *rules, const struct logfile *log)
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->rule[i];
 
-		warn(rules, rule, &rule->first, log);
+		warn_unmatched(rules, rule, &rule->first, log);
 		if (rule->kind == RULE_EVERY || rule->kind == RULE_ORDER)
-			warn(rules, rule, &rule->second, log);
+			warn_unmatched(rules, rule, &rule->second, log);
 	}
 }
 
@@ -90,13 +97,15 @@ static uint64_t told_count(const struct rule *rule)
 	return rule->violations < RULES_TOLD ? rule->violations : RULES_TOLD;
 }
 
-static const char *word(const struct rule *rule)
+/* The result in one word. */
+static const char *result_word(const struct rule *rule)
 {
 	return rule->violations ? "violated" : rule->undecided ? "undecided" :
 	       is_skipped(rule) ? "skipped" : "ok";
 }
 
-static void numbers(struct out *out, const struct rule *rule)
+/* The numbers of the result in words. */
+static void put_numbers(struct out *out, const struct rule *rule)
 {
 	out_printf(out, "%llu events, %llu violations", (unsigned long long)rule->cases,
 		   (unsigned long long)rule->violations);
@@ -106,7 +115,7 @@ static void numbers(struct out *out, const struct rule *rule)
 		out_printf(out, "; %llu events of its types were lost",
 			   (unsigned long long)rule->lost);
 	if (is_about_nothing(rule))
-		out_printf(out, "; %s", what_is_missing(rule));
+		out_printf(out, "; %s", missing_text(rule));
 }
 
 void verdict_text(struct out *out, const struct rules *rules)
@@ -115,10 +124,10 @@ void verdict_text(struct out *out, const struct rules *rules)
 		const struct rule *rule = &rules->rule[i];
 
 		text_safe(out, rules->path, strlen(rules->path));
-		out_printf(out, ":%u: %s: ", rule->line, word(rule));
+		out_printf(out, ":%u: %s: ", rule->line, result_word(rule));
 		text_safe(out, name_of(rule), strlen(name_of(rule)));
 		out_str(out, " (");
-		numbers(out, rule);
+		put_numbers(out, rule);
 		out_str(out, ")\n");
 		for (uint64_t j = 0; j < told_count(rule); j++) {
 			out_str(out, "    ");
@@ -131,7 +140,7 @@ void verdict_text(struct out *out, const struct rules *rules)
 	}
 }
 
-/* A hash begins a directive of TAP. */
+/* Writes a description for TAP, in which # begins a directive. */
 static void tap_text(struct out *out, const char *text)
 {
 	for (; *text; text++) {
@@ -151,9 +160,9 @@ void verdict_tap(struct out *out, const struct rules *rules)
 			   i + 1);
 		tap_text(out, name_of(rule));
 		if (is_skipped(rule))
-			out_printf(out, " # SKIP %s", what_is_missing(rule));
+			out_printf(out, " # SKIP %s", missing_text(rule));
 		out_str(out, "\n  ---\n  message: \"");
-		numbers(out, rule);
+		put_numbers(out, rule);
 		out_str(out, "\"\n  severity: ");
 		out_str(out, rule->violations ? "fail" : rule->undecided ? "todo" : "comment");
 		out_printf(out, "\n  at: { file: ");
@@ -170,8 +179,8 @@ void verdict_tap(struct out *out, const struct rules *rules)
 	}
 }
 
-/* XML has no control characters, escaped or not. */
-static void xml(struct out *out, const char *text)
+/* Writes a text for XML, which has no control characters, not even escaped. */
+static void put_xml(struct out *out, const char *text)
 {
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
@@ -191,6 +200,7 @@ static void xml(struct out *out, const char *text)
 	}
 }
 
+/* An undecided rule is an error and not a failure, as JUnit distinguishes them. */
 void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 {
 	size_t failures = 0, errors = 0, skipped = 0;
@@ -202,7 +212,7 @@ void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 	}
 	out_str(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"");
-	xml(out, log);
+	put_xml(out, log);
 	out_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
 		   rules->count, failures, errors, skipped);
 	for (size_t i = 0; i < rules->count; i++) {
@@ -210,12 +220,12 @@ void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 		const char *element = rule->violations ? "failure" : "error";
 
 		out_str(out, "<testcase classname=\"");
-		xml(out, rules->path);
+		put_xml(out, rules->path);
 		out_str(out, "\" name=\"");
-		xml(out, name_of(rule));
+		put_xml(out, name_of(rule));
 		if (is_skipped(rule)) {
 			out_printf(out, "\"><skipped message=\"%s\"/></testcase>\n",
-				   what_is_missing(rule));
+				   missing_text(rule));
 			continue;
 		}
 		if (!rule->violations && !rule->undecided) {
@@ -223,10 +233,10 @@ void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 			continue;
 		}
 		out_printf(out, "\"><%s message=\"", element);
-		numbers(out, rule);
+		put_numbers(out, rule);
 		out_str(out, "\">");
 		for (uint64_t j = 0; j < told_count(rule); j++) {
-			xml(out, told(rule, j));
+			put_xml(out, told(rule, j));
 			out_char(out, '\n');
 		}
 		out_printf(out, "</%s></testcase>\n", element);

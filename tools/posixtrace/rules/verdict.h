@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * verdict.h - what became of the rules, for people and for those who run tests.
- */
+/* verdict.h - prints the results of the rules, for people and for programs that run tests. */
 #ifndef POSIXTRACE_RULES_VERDICT_H
 #define POSIXTRACE_RULES_VERDICT_H
 
@@ -10,18 +8,19 @@
 struct logfile;
 struct out;
 
+/* Each prints all rules in their order. */
 void verdict_text(struct out *out, const struct rules *rules);
 void verdict_tap(struct out *out, const struct rules *rules);
 void verdict_junit(struct out *out, const struct rules *rules, const char *log);
 
-/* When nothing could be checked. */
+/* For a run in which no rule could be checked. */
 void verdict_tap_none(struct out *out);
 void verdict_junit_none(struct out *out);
 
 /*
- * Warns of names in rules that no event type, or no lock, of the log has, with the nearest one that
- * is there, and of those whose event types all lack a field of the rule. A rule without a first
- * event type was not checked; but to count what is not there is a check.
+ * Warns about names in rules that no event type or lock of the log has, with the most similar name,
+ * and about rules whose event types all lack a field. A rule whose first event type is missing was
+ * not tested; only a count of missing events is a test.
  */
 void verdict_warn(const struct rules *rules, const struct logfile *log);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* receive.c - posixtrace receive: a log of what comes through a pipe of bytes. */
+/*
+ * receive.c - the command receive: makes a log of the events that arrive through a pipe of bytes.
+ */
 #include <getopt.h>
 
 #include "base/say.h"
@@ -7,6 +9,7 @@
 
 extern const struct tool_command receive_command;
 
+/* The manual page and the completion must have the same options; tests compare them. */
 static const char help[] =
 	"Usage: posixtrace receive [FROM] -o LOG [OPTION]...\n"
 	"Makes a log of the events that posixtrace send sends, until it ends, or Ctrl-C or "
@@ -52,12 +55,13 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
-/* The last one of a name counts. */
+/* Options for the source of the format rkh. If a name occurs twice, the last one counts. */
 static struct fmt_given given[4] = {
 	{ "dialect", "ptx" }, { "max-frame", "1048576" }, { "account", "" },
 };
 
-static bool take(int option, struct through *plan)
+/* Processes one option. Returns false after an error was printed. */
+static bool take_option(int option, struct through *plan)
 {
 	switch (option) {
 	case 'o':
@@ -65,7 +69,7 @@ static bool take(int option, struct through *plan)
 		return true;
 	case 't':
 		plan->to = through_named(optarg, false);
-		return plan->to;
+		return plan->to; /* NULL: through_named() has printed the error */
 	case OPT_FORCE:
 		plan->force = true;
 		return true;
@@ -75,6 +79,7 @@ static bool take(int option, struct through *plan)
 	case OPT_MAX_FRAME:
 		given[1].value = optarg;
 		return true;
+	/* The speed is an option of its own: without it the line keeps its setting. */
 	case OPT_BAUD:
 		given[3] = (struct fmt_given){ "baud", optarg };
 		plan->givens = 4;
@@ -86,8 +91,10 @@ static bool take(int option, struct through *plan)
 	return false;
 }
 
-static int run(int argc, char **argv)
+/* Parses the options, opens the source and converts until its end. */
+static int receive_run(int argc, char **argv)
 {
+	/* The format of the frames is always rkh; convert reads other formats. */
 	struct through plan = {
 		.from = fmt_by_name("rkh"), .to = fmt_by_name("log"), .given = given, .givens = 3,
 	};
@@ -97,7 +104,7 @@ static int run(int argc, char **argv)
 	while ((option = tool_option(argc, argv, ":o:t:h", long_options)) != -1) {
 		if (option == 'h')
 			return tool_help(&receive_command);
-		if (!take(option, &plan))
+		if (!take_option(option, &plan))
 			return tool_usage(&receive_command);
 	}
 	if (argc - optind > 1 || !plan.output) {
@@ -108,6 +115,7 @@ static int run(int argc, char **argv)
 	status = input_open(&input, optind < argc ? argv[optind] : "-");
 	if (status)
 		return status;
+	/* SIGINT and SIGTERM end the input, so that the log is completed. */
 	input_end_at_signals(&input);
 	status = through(&plan, &input);
 	input_close(&input);
@@ -117,5 +125,5 @@ static int run(int argc, char **argv)
 const struct tool_command receive_command = {
 	.name = "receive",
 	.help = help,
-	.run = run,
+	.run = receive_run,
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* send.c - posixtrace send: a process's events, or a trace, into any pipe of bytes. */
+/*
+ * send.c - the command send: sends the events of a process or of a trace through a pipe of bytes.
+ */
 #include "send/send.h"
 
 #include <getopt.h>
@@ -10,6 +12,7 @@
 
 extern const struct tool_command send_command;
 
+/* The manual page and the completion must have the same options; tests compare them. */
 static const char help[] =
 	"Usage: posixtrace send (-p PID | TRACE) [-o WHERE] [OPTION]...\n"
 	"Sends the events of the running process PID as they come, until Ctrl-C, SIGTERM, the end "
@@ -52,12 +55,16 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
+/*
+ * Options for the sink: the ledger and the schemas are always sent. The last one is used with
+ * --no-context only.
+ */
 static const struct fmt_given given[] = { { "account", "" },
 					  { "schemas", "" },
 					  { "no-context", "" } };
 
-/* False: the command line is wrong; that has been said. */
-static bool take(int option, struct through *plan)
+/* Processes one option. Returns false after an error was printed. */
+static bool take_option(int option, struct through *plan)
 {
 	switch (option) {
 	case 'p':
@@ -82,6 +89,7 @@ static bool take(int option, struct through *plan)
 	return false;
 }
 
+/* Checks the options together. Returns false after it printed an error. */
 static bool is_possible(int argc)
 {
 	const char *only = send_plan.duration_ns ? "--duration" : send_plan.stream_size ? "--size"
@@ -99,7 +107,8 @@ static bool is_possible(int argc)
 	return false;
 }
 
-static int run(int argc, char **argv)
+/* Parses the options and converts: from the process, or from a trace whose format is recognised. */
+static int send_run(int argc, char **argv)
 {
 	struct through plan = { .to = fmt_by_name("rkh"), .output = "-", .given = given,
 				.givens = 2 };
@@ -109,15 +118,16 @@ static int run(int argc, char **argv)
 	while ((option = tool_option(argc, argv, ":p:o:d:s:h", long_options)) != -1) {
 		if (option == 'h')
 			return tool_help(&send_command);
-		if (!take(option, &plan))
+		if (!take_option(option, &plan))
 			return tool_usage(&send_command);
 	}
 	if (!is_possible(argc))
 		return tool_usage(&send_command);
 	if (send_plan.pid) {
-		plan.from = &send_process_format;
+		plan.from = &send_process_format; /* not in the table of formats */
 		return through(&plan, &input);
 	}
+	/* A trace may be a file, a pipe or a connection, as for convert. */
 	status = input_open(&input, argv[optind]);
 	if (status)
 		return status;
@@ -130,5 +140,5 @@ static int run(int argc, char **argv)
 const struct tool_command send_command = {
 	.name = "send",
 	.help = help,
-	.run = run,
+	.run = send_run,
 };

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* send.h - a running process as a source of a conversion. */
+/* send.h - a running process as the source of a conversion. */
 #ifndef POSIXTRACE_SEND_SEND_H
 #define POSIXTRACE_SEND_SEND_H
 
 #include "convert/through.h"
 
 struct send_plan {
-	pid_t pid;
-	size_t stream_size;
-	int64_t duration_ns; /* 0: no end */
+	pid_t pid;           /* 0: a trace is sent */
+	size_t stream_size;  /* bytes; 0: the default */
+	int64_t duration_ns; /* 0: no limit */
 	bool inherit;
 };
 
-/* The plan that send_process_format, a source that no name tells, follows. */
+/* The options for send_process_format, a source that has no entry in the table of formats. */
 extern struct send_plan send_plan;
 extern const struct format send_process_format;
 

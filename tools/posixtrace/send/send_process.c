@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * send_process.c - the events of a running process as they come.
+ * send_process.c - reads the events of a running process while they are recorded.
  *
- * The stream overwrites what is not read in time: a receiver that is slow costs events, which the
- * ledger counts, and never holds up the process.
+ * The stream overwrites events that are not read in time. A slow receiver therefore costs events,
+ * which the ledger counts, and never delays the process.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 #include "live/process.h"
 #include "send/send.h"
 
-#define LOOK_MS        20
-#define EVENTS_AT_ONCE 65536 /* then somebody may have a word */
-#define TYPES          1024
-#define STREAM_BYTES   (8u << 20) /* if nothing else is asked for */
+#define LOOK_MS        20    /* longest sleep between two readings */
+#define EVENTS_AT_ONCE 65536 /* then signals and the sink get their turn */
+#define TYPES          1024  /* size of the cache of types */
+#define STREAM_BYTES   (8u << 20) /* default */
 
 struct send_plan send_plan;
 
@@ -27,11 +27,12 @@ struct sending {
 	struct fmt_flow *flow;
 	trace_id_t trid;
 	const struct fmt_type *type[TYPES];
-	struct posix_trace_ledger_np told;
-	unsigned char *data;
+	struct posix_trace_ledger_np told; /* losses reported so far */
+	unsigned char *data; /* of one event, data_max bytes */
 	size_t data_max;
 };
 
+/* Creates and starts the stream. Returns 0 or an error number. */
 static int begin_stream(struct sending *sending)
 {
 	trace_attr_t attr;
@@ -56,7 +57,7 @@ static int begin_stream(struct sending *sending)
 		err = posix_trace_attr_getmaxdatasize(&attr, &sending->data_max);
 		posix_trace_attr_destroy(&attr);
 	}
-	sending->data = err ? NULL : malloc(sending->data_max + 1);
+	sending->data = err ? NULL : malloc(sending->data_max + 1); /* never a size of 0 */
 	if (!err && !sending->data)
 		err = ENOMEM;
 	if (!err)
@@ -66,6 +67,10 @@ static int begin_stream(struct sending *sending)
 	return err;
 }
 
+/*
+ * Returns the description of a type, made at its first event. Its schema may be registered later
+ * than its name and is then missing.
+ */
 static const struct fmt_type *type_of(struct sending *sending, trace_event_id_t id)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1] = "?", schema[POSIX_TRACE_SCHEMA_MAX_NP + 1];
@@ -82,7 +87,10 @@ static const struct fmt_type *type_of(struct sending *sending, trace_event_id_t 
 	return sending->type[id] = fmt_type(sending->flow, &what);
 }
 
-/* The events that there are. *more: there may be more at once. */
+/*
+ * Sends the events that are in the stream, at most EVENTS_AT_ONCE. *more is true if there may be
+ * further ones.
+ */
 static int read_some(struct sending *sending, bool *more)
 {
 	struct posix_trace_event_info info;
@@ -109,8 +117,8 @@ static int read_some(struct sending *sending, bool *more)
 	return 0;
 }
 
-/* What was lost since the last time. */
-static int tell_losses(struct sending *sending)
+/* Sends the losses since the last call. */
+static int send_losses(struct sending *sending)
 {
 	struct posix_trace_ledger_np now;
 	int err = posix_trace_get_ledger_np(sending->trid, &now);
@@ -127,7 +135,7 @@ static int tell_losses(struct sending *sending)
 	return err;
 }
 
-/* All that there is at this moment. */
+/* Sends all events that are in the stream now. */
 static int read_all(struct sending *sending)
 {
 	bool more = true;
@@ -135,10 +143,14 @@ static int read_all(struct sending *sending)
 
 	while (!err && more && !sending->flow->stopped)
 		err = read_some(sending, &more);
-	return err ? err : tell_losses(sending);
+	return err ? err : send_losses(sending);
 }
 
-static int follow(struct sending *sending, struct until *until)
+/*
+ * Sends events until the end. The last reading follows the stop of the stream, so no event is
+ * missing.
+ */
+static int follow_process(struct sending *sending, struct until *until)
 {
 	enum until_end why;
 	int err = 0;
@@ -150,8 +162,8 @@ static int follow(struct sending *sending, struct until *until)
 
 		err = read_some(sending, &more);
 		if (!err)
-			err = tell_losses(sending);
-		if (err || !fmt_idle(sending->flow))
+			err = send_losses(sending);
+		if (err || !fmt_idle(sending->flow)) /* the sink has failed */
 			return err;
 		until->look_ms = more ? 0 : LOOK_MS;
 	} while (!until_some(until, &why));
@@ -159,6 +171,7 @@ static int follow(struct sending *sending, struct until *until)
 	return err ? err : read_all(sending);
 }
 
+/* The import function of the format: the source is the process and not the input. */
 static int import_process(struct fmt_flow *flow, struct fmt_input *input)
 {
 	struct fmt_facts facts = { .name = "posixtrace send", .pid = (uint32_t)send_plan.pid };
@@ -177,7 +190,7 @@ static int import_process(struct fmt_flow *flow, struct fmt_input *input)
 		return process_say_why(send_plan.pid, err);
 	}
 	if (fmt_begin(flow, &facts))
-		err = follow(&sending, &until);
+		err = follow_process(&sending, &until);
 	if (!err)
 		fmt_finish(flow, &end);
 	posix_trace_shutdown(sending.trid);

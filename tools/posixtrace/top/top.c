@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* top.c - posixtrace top: what a process does at the moment. */
+/* top.c - the command top: shows the current activity of a process. */
 #include "top/top.h"
 
 #include <getopt.h>
@@ -22,6 +22,7 @@ extern const struct tool_command top_command;
 # define HAS_SCREEN false
 #endif
 
+/* The manual page and the completion must have the same options; tests compare them. */
 static const char help[] =
 	"Usage: posixtrace top [OPTION]... -p PID\n"
 	"       posixtrace top [OPTION]... LOG\n"
@@ -46,7 +47,7 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 a log is damaged or was never closed.\n";
 
-#define FAULTS 10 /* of a log, that are told */
+#define FAULTS 10 /* of a log, that are printed */
 
 enum { OPT_ONCE = 256, OPT_ROWS };
 
@@ -62,14 +63,15 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
+/* The options of this run. The command runs once in a process. */
 static pid_t pid;
 static int64_t delay_ns = 1000000000;
 static uint64_t pages, rows = 10; /* pages: 0 without end */
 static bool batch;
 static size_t stream_size = (size_t)1 << 20;
 
-/* False: the command line is wrong; that has been said. */
-static bool take(int option)
+/* Processes one option. Returns false after an error was printed. */
+static bool take_option(int option)
 {
 	switch (option) {
 	case 'p':
@@ -81,6 +83,7 @@ static bool take(int option)
 	case 'b':
 		batch = true;
 		return true;
+	/* A single page is of use only as text. */
 	case OPT_ONCE:
 		batch = true;
 		pages = 1;
@@ -93,6 +96,10 @@ static bool take(int option)
 	return false;
 }
 
+/*
+ * Writes one page to standard output. A log has no rates of the moment, so its rows are in order of
+ * the totals.
+ */
 static void write_page(const struct top_source *source, const struct top *top)
 {
 	struct top_page page;
@@ -105,7 +112,7 @@ static void write_page(const struct top_source *source, const struct top *top)
 	top_page_fini(&page);
 }
 
-/* Page by page until there are enough, the process ends, or a signal comes. */
+/* Writes pages until there are enough, the process ends, or a signal arrives. */
 static int write_pages(struct top_source *source, struct top *top)
 {
 	struct until until;
@@ -123,7 +130,7 @@ static int write_pages(struct top_source *source, struct top *top)
 	until.look_ms = TOP_READ_MS;
 	for (uint64_t n = 0; !err && end == UNTIL_TIME && (!pages || n < pages); n++) {
 		until_limit(&until, delay_ns);
-		while (!until_some(&until, &end))
+		while (!until_some(&until, &end)) /* reads often, before events are overwritten */
 			top_read(source, top);
 		source->ended = end == UNTIL_PROCESS_ENDED;
 		err = top_update(source, top);
@@ -139,7 +146,8 @@ static int write_pages(struct top_source *source, struct top *top)
 	return err ? process_say_why(source->pid, err) : TOOL_OK;
 }
 
-static int show(struct top_source *source, struct top *top)
+/* Shows the source on the screen or as text. */
+static int show_source(struct top_source *source, struct top *top)
 {
 #ifdef HAVE_NCURSES
 	if (!batch)
@@ -151,9 +159,10 @@ static int show(struct top_source *source, struct top *top)
 	return TOOL_OK;
 }
 
-static int watch(const char *path)
+/* Opens the source, shows it and closes it. path is NULL for a process. */
+static int watch_source(const char *path)
 {
-	struct top *top = malloc(sizeof(*top));
+	struct top *top = malloc(sizeof(*top)); /* too large for the stack */
 	struct top_source source;
 	int status;
 
@@ -165,8 +174,9 @@ static int watch(const char *path)
 	status = path ? top_open_log(&source, path, top)
 		      : top_open_process(&source, pid, stream_size);
 	if (!status) {
-		status = show(&source, top);
+		status = show_source(&source, top);
 		if (path)
+			/* A damaged log is shown as far as it can be read; its faults follow. */
 			status = tool_worse(status, logfile_say_faults(&source.log, FAULTS));
 		top_close(&source);
 	}
@@ -175,27 +185,29 @@ static int watch(const char *path)
 	return status;
 }
 
-static int run(int argc, char **argv)
+/* Parses the options, then shows a process or one log. */
+static int top_run(int argc, char **argv)
 {
 	int option;
 
 	while ((option = tool_option(argc, argv, ":p:d:n:bs:h", long_options)) != -1) {
 		if (option == 'h')
 			return tool_help(&top_command);
-		if (!take(option))
+		if (!take_option(option))
 			return tool_usage(&top_command);
 	}
 	if (pid ? optind != argc : optind + 1 != argc) {
 		say("top: give a process with -p, or one log");
 		return tool_usage(&top_command);
 	}
+	/* Without a terminal the keys would have no effect. */
 	if (!HAS_SCREEN || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		batch = true;
-	return watch(pid ? NULL : argv[optind]);
+	return watch_source(pid ? NULL : argv[optind]);
 }
 
 const struct tool_command top_command = {
 	.name = "top",
 	.help = help,
-	.run = run,
+	.run = top_run,
 };

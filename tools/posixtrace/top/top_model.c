@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* top_model.c - events as what they say of latencies and locks. */
+/* top_model.c - computes latencies and locks from events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +12,7 @@ void top_init(struct top *top)
 	top->open = calloc(TOP_OPEN, sizeof(*top->open));
 }
 
+/* Types own their schemas and latencies. */
 void top_fini(struct top *top)
 {
 	for (size_t i = 0; i < top->types; i++) {
@@ -25,6 +26,7 @@ void top_fini(struct top *top)
 	free(top->open);
 }
 
+/* Open spans continue, so their ends count after the reset. */
 void top_reset(struct top *top)
 {
 	memset(top->lock, 0, sizeof(top->lock));
@@ -34,7 +36,8 @@ void top_reset(struct top *top)
 			memset(top->type[i]->latency, 0, sizeof(*top->type[i]->latency));
 }
 
-static bool make_room(struct top *top, size_t id)
+/* Makes room for a type with this id. */
+static bool grow_ids(struct top *top, size_t id)
 {
 	struct top_type **more;
 
@@ -51,7 +54,7 @@ struct top_type *top_type(struct top *top, trace_event_id_t id)
 {
 	struct top_type **more, *type;
 
-	if (id >= 65536 || !make_room(top, id))
+	if (id >= 65536 || !grow_ids(top, id))
 		return NULL;
 	if (top->by_id[id])
 		return top->by_id[id];
@@ -69,6 +72,7 @@ struct top_type *top_type(struct top *top, trace_event_id_t id)
 	return type;
 }
 
+/* Returns true if the name ends with this text. */
 static bool ends_with(const char *name, const char *end)
 {
 	size_t len = strlen(name), end_len = strlen(end);
@@ -76,7 +80,10 @@ static bool ends_with(const char *name, const char *end)
 	return len >= end_len && !strcmp(name + len - end_len, end);
 }
 
-/* A lock is held, and not waited for, in events whose name says so. */
+/*
+ * Finds the fields for latencies and locks. Types named ..._held record times of holding and not of
+ * waiting.
+ */
 static void find_fields(struct top_type *type)
 {
 	for (unsigned i = 0; i < type->schema->fields; i++) {
@@ -90,6 +97,7 @@ static void find_fields(struct top_type *type)
 	}
 }
 
+/* Looks for the schema of a type. An invalid schema counts as none. */
 static void ask_for_schema(struct top_type *type, trace_id_t trid)
 {
 	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
@@ -106,6 +114,9 @@ static void ask_for_schema(struct top_type *type, trace_id_t trid)
 		find_fields(type);
 }
 
+/*
+ * Returns the number of the bucket of a duration: the three bits below the highest one select it.
+ */
 static unsigned bucket_of(uint64_t ns)
 {
 	unsigned power;
@@ -116,7 +127,7 @@ static unsigned bucket_of(uint64_t ns)
 	return (power - 2) * TOP_LATENCY_STEPS + (unsigned)(ns >> (power - 3)) - TOP_LATENCY_STEPS;
 }
 
-/* The greatest duration that a bucket has. */
+/* Returns the greatest duration of a bucket. */
 static uint64_t end_of_bucket(unsigned bucket)
 {
 	unsigned power = bucket / TOP_LATENCY_STEPS + 2;
@@ -126,6 +137,7 @@ static uint64_t end_of_bucket(unsigned bucket)
 	return (((uint64_t)TOP_LATENCY_STEPS + bucket % TOP_LATENCY_STEPS + 1) << (power - 3)) - 1;
 }
 
+/* The value is the end of its bucket, limited by the exact maximum. */
 uint64_t top_percentile(const struct top_latency *latency, double part)
 {
 	uint64_t wanted = (uint64_t)((double)latency->count * part + 0.5), seen = 0;
@@ -139,6 +151,7 @@ uint64_t top_percentile(const struct top_latency *latency, double part)
 	return latency->max_ns;
 }
 
+/* Adds a duration. Without memory the type has no latencies. */
 static void add_latency(struct top_type *type, uint64_t ns)
 {
 	struct top_latency *latency = type->latency;
@@ -154,37 +167,42 @@ static void add_latency(struct top_type *type, uint64_t ns)
 	latency->bucket[bucket_of(ns)]++;
 }
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
+/* FNV-1a. */
+static uint64_t mix_bytes(uint64_t hash, const void *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
 	return hash;
 }
 
-/* What a begin and its end have in common: the span, the process, and the key or the thread. */
+/*
+ * Returns a hash of the properties that a begin and its end share: the span, the process, and the
+ * key fields or the thread. 0 marks free places.
+ */
 static uint64_t key_of(const struct top_type *type, const struct posix_trace_event_np *event)
 {
 	const struct posix_trace_schema_np *schema = type->schema;
-	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), schema->span, strlen(schema->span));
+	uint64_t hash = mix_bytes(UINT64_C(0xcbf29ce484222325), schema->span, strlen(schema->span));
 	struct posix_trace_value_np value;
 
-	hash = mix(hash, &event->info.posix_pid, sizeof(event->info.posix_pid));
+	hash = mix_bytes(hash, &event->info.posix_pid, sizeof(event->info.posix_pid));
 	if (!schema->keys)
-		hash = mix(hash, &event->info.posix_thread_id, sizeof(event->info.posix_thread_id));
+		hash = mix_bytes(hash, &event->info.posix_thread_id,
+				 sizeof(event->info.posix_thread_id));
 	for (unsigned i = 0; i < schema->keys; i++)
 		if (posix_trace_field_get_np(schema, schema->key[i], 0, event->data,
 					     event->data_len, 0, &value)) {
 			if (value.field->form == POSIX_TRACE_FORM_BYTES_NP)
-				hash = mix(hash, value.data, value.len);
+				hash = mix_bytes(hash, value.data, value.len);
 			else
-				hash = mix(hash, &value.u64, sizeof(value.u64));
+				hash = mix_bytes(hash, &value.u64, sizeof(value.u64));
 		}
 	return hash ? hash : 1;
 }
 
 /*
- * The place of a key in a table without deletions but of the whole: a free one's meaning is "not
- * open".
+ * Returns the place of a key. Single entries are never deleted; an entry with the time INT64_MIN
+ * has ended.
  */
 static struct top_begin *place_of(struct top *top, uint64_t key)
 {
@@ -195,6 +213,7 @@ static struct top_begin *place_of(struct top *top, uint64_t key)
 	return &top->open[i];
 }
 
+/* Begins or ends a span. A full table is cleared: most of its begins have no end. */
 static void take_span(struct top *top, struct top_type *type,
 		      const struct posix_trace_event_np *event)
 {
@@ -220,10 +239,13 @@ static void take_span(struct top *top, struct top_type *type,
 	}
 }
 
+/*
+ * Adds the time that a thread waited for a lock. If the table is full, further locks are ignored.
+ */
 static void take_lock(struct top *top, const struct top_type *type,
 		      const struct posix_trace_event_np *event, uint64_t pointer, uint64_t ns)
 {
-	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), &pointer, sizeof(pointer));
+	uint64_t hash = mix_bytes(UINT64_C(0xcbf29ce484222325), &pointer, sizeof(pointer));
 	size_t i = (hash + (uint64_t)event->info.posix_pid) % TOP_LOCKS;
 	struct top_lock *lock;
 
@@ -246,6 +268,7 @@ static void take_lock(struct top *top, const struct top_type *type,
 		lock->max_ns = ns;
 }
 
+/* Types without a schema are the majority; they end here. */
 void top_event(struct top *top, trace_id_t trid, const struct posix_trace_event_np *event)
 {
 	struct top_type *type = top_type(top, event->info.posix_event_id);

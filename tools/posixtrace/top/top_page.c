@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* top_page.c - what top shows, line by line. */
+/* top_page.c - the pages of top, line by line. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,12 @@
 #include "log/equation.h"
 #include "top/top.h"
 
+/*
+ * The line that is being made. It is far shorter than the buffer, so it is never written to a file.
+ */
 static struct out line = { .fd = -1 }; /* never so long that it would be written */
 
+/* Appends the current line to the page. Without memory the line is omitted. */
 static void end_line(struct top_page *page, bool heading)
 {
 	struct top_page_line *more = realloc(page->line, (page->lines + 1) * sizeof(*more));
@@ -26,6 +30,7 @@ static void end_line(struct top_page *page, bool heading)
 	line.used = 0;
 }
 
+/* Begins a part with an empty line and its heading. */
 static void heading(struct top_page *page, const char *text)
 {
 	if (page->lines)
@@ -34,17 +39,19 @@ static void heading(struct top_page *page, const char *text)
 	end_line(page, true);
 }
 
+/* All columns of numbers have twelve characters, so headings need no computation. */
 static void put_count(uint64_t count)
 {
 	out_printf(&line, "%12llu", (unsigned long long)count);
 }
 
+/* Small rates need a decimal. */
 static void put_rate(double rate)
 {
 	out_printf(&line, rate < 10 && rate > 0 ? "%12.1f" : "%12.0f", rate);
 }
 
-/* In the unit that fits. */
+/* Writes a duration in the unit that keeps it short, in twelve columns. */
 static void put_time(uint64_t ns)
 {
 	char text[24];
@@ -66,6 +73,7 @@ static void put_name(const char *name)
 	text_name(&line, name, strlen(name));
 }
 
+/* The head of the page: the source and its totals. */
 static void put_top(struct top_page *page, const struct top_source *source, const struct top *top)
 {
 	if (source->pid) {
@@ -84,13 +92,15 @@ static void put_top(struct top_page *page, const struct top_source *source, cons
 	end_line(page, false);
 }
 
-static bool order_by_total;
+static bool order_by_total; /* for the comparison functions, which have no argument */
 
+/* The greater number first. */
 static int by_number(double x, double y)
 {
 	return x > y ? -1 : x < y;
 }
 
+/* By rate or total; ids make the order complete. */
 static int order_types(const void *a, const void *b)
 {
 	const struct top_type *x = *(struct top_type *const *)a, *y = *(struct top_type *const *)b;
@@ -101,6 +111,7 @@ static int order_types(const void *a, const void *b)
 	return order ? order : x->id < y->id ? -1 : 1;
 }
 
+/* The greatest total time first. */
 static int order_latencies(const void *a, const void *b)
 {
 	const struct top_type *x = *(struct top_type *const *)a, *y = *(struct top_type *const *)b;
@@ -108,6 +119,10 @@ static int order_latencies(const void *a, const void *b)
 	return by_number((double)x->latency->total_ns, (double)y->latency->total_ns);
 }
 
+/*
+ * Returns the types with events, or with latencies, in order. The caller frees the array; it is
+ * NULL without memory.
+ */
 static struct top_type **sorted_types(const struct top *top, size_t *count, bool latencies)
 {
 	struct top_type **type = malloc((top->types + 1) * sizeof(*type));
@@ -122,6 +137,7 @@ static struct top_type **sorted_types(const struct top *top, size_t *count, bool
 	return type;
 }
 
+/* The part of event types. */
 static void put_types(struct top_page *page, const struct top *top, size_t rows)
 {
 	size_t count;
@@ -138,6 +154,7 @@ static void put_types(struct top_page *page, const struct top *top, size_t rows)
 	free(type);
 }
 
+/* The part of latencies. It is omitted if there are none. */
 static void put_latencies(struct top_page *page, const struct top *top, size_t rows)
 {
 	size_t count;
@@ -156,12 +173,14 @@ static void put_latencies(struct top_page *page, const struct top *top, size_t r
 		put_time(top_percentile(latency, 0.99));
 		put_time(latency->max_ns);
 		put_time(latency->total_ns);
+		/* A span has a name of its own, which its begin and end share. */
 		put_name(is_span ? type[i]->schema->span : type[i]->name);
 		end_line(page, false);
 	}
 	free(type);
 }
 
+/* By rate or total; thread numbers decide between equal ones. */
 static int order_threads(const void *a, const void *b)
 {
 	const struct top_thread *x = a, *y = b;
@@ -172,7 +191,7 @@ static int order_threads(const void *a, const void *b)
 	return order ? order : x->tid < y->tid ? -1 : 1;
 }
 
-/* Of one that runs. */
+/* Writes the name of a thread. Only a running process's threads have one in /proc. */
 static void put_thread_name(const struct top_thread *thread)
 {
 	char path[64], name[PROCESS_NAME_BYTES];
@@ -191,6 +210,7 @@ static void put_thread_name(const struct top_thread *thread)
 	put_name(name);
 }
 
+/* The part of threads. The tool's own thread controls the stream and is omitted. */
 static void put_threads(struct top_page *page, const struct top_source *source,
 			const struct top *top, size_t rows)
 {
@@ -217,6 +237,7 @@ static void put_threads(struct top_page *page, const struct top_source *source,
 	free(thread);
 }
 
+/* The greatest total time first. */
 static int order_locks(const void *a, const void *b)
 {
 	const struct top_lock *const *x = a, *const *y = b;
@@ -224,6 +245,7 @@ static int order_locks(const void *a, const void *b)
 	return by_number((double)(*x)->total_ns, (double)(*y)->total_ns);
 }
 
+/* The part of contended locks, in order of the total time waited. */
 static void put_locks(struct top_page *page, const struct top_source *source, const struct top *top,
 		      size_t rows)
 {
@@ -245,6 +267,7 @@ static void put_locks(struct top_page *page, const struct top_source *source, co
 		out_printf(&line, "%12d", (int)lock[i]->pid);
 		put_name(lock[i]->type->name);
 		out_printf(&line, " 0x%llx", (unsigned long long)lock[i]->pointer);
+		/* The newest name of the object counts: the lock is shown as of now. */
 		if (!posix_trace_object_find_np(source->trid, lock[i]->pid, lock[i]->pointer,
 						INT64_MAX, &object)) {
 			out_str(&line, " \"");
@@ -256,6 +279,7 @@ static void put_locks(struct top_page *page, const struct top_source *source, co
 	free(lock);
 }
 
+/* The part of streams; a log has none. */
 static void put_streams(struct top_page *page, const struct top_source *source, size_t rows)
 {
 	if (!source->pid)
@@ -274,6 +298,7 @@ static void put_streams(struct top_page *page, const struct top_source *source, 
 	}
 }
 
+/* The parts are in a fixed order, so that the eye finds them again on the next page. */
 void top_page_make(struct top_page *page, const struct top_source *source, const struct top *top,
 		   enum top_view view, bool by_total, size_t rows)
 {
@@ -292,6 +317,7 @@ void top_page_make(struct top_page *page, const struct top_source *source, const
 		put_streams(page, source, rows);
 }
 
+/* Frees the lines. */
 void top_page_fini(struct top_page *page)
 {
 	for (size_t i = 0; i < page->lines; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * top_screen.c - top on a terminal. Signals that end it come by a descriptor, so that the terminal
- * is given back as it was in every case but SIGKILL.
+ * top_screen.c - top on a terminal. Signals arrive through a descriptor, so that the terminal is
+ * restored in all cases except SIGKILL.
  */
 #define NCURSES_NOMACROS 1
 #include <curses.h>
@@ -25,19 +25,22 @@ struct screen {
 	size_t first; /* the line that is shown first */
 };
 
+/* The last line of the screen. The manual page explains the keys. */
 static const char keys[] =
 	"q quit  Tab next part  a all  s sort  p pause  r reset  arrows scroll";
 
-static void draw(struct screen *screen)
+/* Draws the page. In the view of all parts each part gets a quarter of the lines. */
+static void draw_page(struct screen *screen)
 {
 	struct top_page page;
 	int height, width, rows;
 
 	getmaxyx(stdscr, height, width);
+	/* A single part may have more rows than the screen; the user scrolls. */
 	rows = screen->view == TOP_ALL ? (height - 16) / 4 : 100000;
 	top_page_make(&page, screen->source, screen->top, screen->view, screen->by_total,
 		      (size_t)(rows < 3 ? 3 : rows));
-	if (screen->first >= page.lines)
+	if (screen->first >= page.lines) /* the page became shorter */
 		screen->first = page.lines ? page.lines - 1 : 0;
 	erase();
 	for (int y = 0; y < height - 1 && screen->first + (size_t)y < page.lines; y++) {
@@ -55,7 +58,8 @@ static void draw(struct screen *screen)
 	top_page_fini(&page);
 }
 
-static void obey(struct screen *screen, int key)
+/* Executes the command of a key. */
+static void execute_key(struct screen *screen, int key)
 {
 	switch (key) {
 	case 'q':
@@ -77,6 +81,7 @@ static void obey(struct screen *screen, int key)
 	case ' ':
 		screen->paused = !screen->paused;
 		break;
+	/* The totals of a log cannot be reset. */
 	case 'r':
 		if (screen->source->pid)
 			top_reset(screen->top);
@@ -97,7 +102,7 @@ static void obey(struct screen *screen, int key)
 	}
 }
 
-/* What came by the descriptor: the terminal's new size, or the end. */
+/* Processes signals: a new size of the terminal, or the end. */
 static void take_signals(struct screen *screen)
 {
 	struct winsize size;
@@ -114,12 +119,13 @@ static void take_signals(struct screen *screen)
 	}
 }
 
-/* One delay; keys are obeyed at once. */
+/* Waits for one delay. Keys act at once, and events are read every TOP_READ_MS. */
 static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 {
 	int64_t end_ns = until_now_ns() + delay_ns;
 	struct pollfd poller[3] = {
 		{ .fd = screen->until.signals, .events = POLLIN },
+		/* poll() would report an ended process forever, so its descriptor is left out. */
 		{ .fd = STDIN_FILENO, .events = POLLIN },
 		{ .fd = screen->source->ended ? -1 : screen->until.process, .events = POLLIN },
 	};
@@ -131,6 +137,7 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 		if (left_ns <= 0)
 			return;
 		if (left_ns > (int64_t)TOP_READ_MS * 1000000)
+			/* Events must be read more often than the screen is drawn. */
 			left_ns = (int64_t)TOP_READ_MS * 1000000;
 		if (poll(poller, 3, (int)(left_ns / 1000000) + 1) == 0) {
 			if (!screen->paused)
@@ -141,29 +148,35 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 		if (poller[1].revents & (POLLHUP | POLLERR))
 			screen->quit = true; /* the terminal is gone */
 		while ((key = getch()) != ERR)
-			obey(screen, key);
+			execute_key(screen, key);
+		/* The last events are drawn at once. */
 		if (poller[2].revents) {
 			screen->source->ended = true;
 			return;
 		}
-		draw(screen);
+		draw_page(screen);
 	}
 }
 
-static int run(struct screen *screen, int64_t delay_ns)
+/* Updates and draws until the user quits. */
+static int run_screen(struct screen *screen, int64_t delay_ns)
 {
 	int err = 0;
 
 	while (!screen->quit && !err) {
-		/* What there was until the end stays to be looked at. */
+		/* After the end of the process its last state remains on the screen. */
 		if (!screen->paused)
 			err = top_update(screen->source, screen->top);
-		draw(screen);
+		draw_page(screen);
 		wait_and_obey(screen, delay_ns);
 	}
 	return err;
 }
 
+/*
+ * Signals are blocked and the terminal is opened before anything else, so that each exit restores
+ * both.
+ */
 int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
 {
 	struct screen screen = { .source = source, .top = top };
@@ -171,6 +184,7 @@ int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
 	SCREEN *terminal;
 	int err;
 
+	/* Without a process the tool watches its own, which does not end here. */
 	err = until_begin(&screen.until, source->pid ? source->pid : getpid());
 	if (err)
 		return process_say_why(source->pid, err);
@@ -189,10 +203,11 @@ int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
 	}
 	cbreak();
 	noecho();
+	/* getch() must not block: poll() waits. */
 	nodelay(stdscr, TRUE);
 	keypad(stdscr, TRUE);
 	curs_set(0);
-	err = run(&screen, delay_ns);
+	err = run_screen(&screen, delay_ns);
 	endwin();
 	delscreen(terminal);
 	until_end(&screen.until);

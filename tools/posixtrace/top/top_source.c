@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* top_source.c - a process or a log as top sees it. */
+/* top_source.c - reads a process or a log for top. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,12 @@
 #include "log/tally.h"
 #include "top/top.h"
 
-#define EVENTS_AT_ONCE 2000000 /* a process can be faster than we read */
+#define EVENTS_AT_ONCE 2000000 /* a process may record faster than this one reads */
 
+/*
+ * Creates and starts a stream in loop mode: a slow reader loses events, but never delays the
+ * process.
+ */
 static int begin_stream(pid_t pid, size_t stream_size, trace_id_t *trid)
 {
 	trace_attr_t attr;
@@ -30,6 +34,7 @@ static int begin_stream(pid_t pid, size_t stream_size, trace_id_t *trid)
 		err = posix_trace_attr_setstreamsize(&attr, stream_size);
 	if (!err)
 		err = posix_trace_create(pid, &attr, trid);
+	/* The stream has its own copy of the attributes. */
 	posix_trace_attr_destroy(&attr);
 	if (!err) {
 		err = posix_trace_start(*trid);
@@ -45,6 +50,7 @@ int top_open_process(struct top_source *source, pid_t pid, size_t stream_size)
 
 	memset(source, 0, sizeof(*source));
 	err = begin_stream(pid, stream_size, &source->trid);
+	/* The message names the option that changes the size. */
 	if (err == ENOMEM)
 		say("process %d: no memory for a stream of %zu bytes; see --size", (int)pid,
 		    stream_size);
@@ -58,9 +64,10 @@ int top_open_process(struct top_source *source, pid_t pid, size_t stream_size)
 	return TOOL_OK;
 }
 
+/* Copies the counts of a log. Returns 0 or ENOMEM. */
 static int copy_tally(struct top *top, const struct tally *tally)
 {
-	/* A damaged log may hold any two times. */
+	/* A damaged log may have any two times; a double holds their difference. */
 	double seconds = ((double)tally->total.last_ns - (double)tally->total.first_ns) / 1e9;
 
 	top->thread = calloc(tally->threads + 1, sizeof(*top->thread));
@@ -91,10 +98,12 @@ static int copy_tally(struct top *top, const struct tally *tally)
 	return 0;
 }
 
+/* Reads the log twice: for the counts, and for latencies and locks. */
 static int read_log(struct top_source *source, struct top *top)
 {
 	struct posix_trace_event_np event;
 	struct tally tally;
+	/* One thread: the second reading needs most of the time. */
 	int unavailable, err = tally_count(&tally, &source->log, 1);
 
 	if (err)
@@ -129,6 +138,7 @@ int top_open_log(struct top_source *source, const char *path, struct top *top)
 	return TOOL_FAILURE;
 }
 
+/* For a log this also frees its types. */
 void top_close(struct top_source *source)
 {
 	streams_fini(&source->streams);
@@ -138,11 +148,15 @@ void top_close(struct top_source *source)
 		logfile_close(&source->log);
 }
 
-static double rate(uint64_t now, uint64_t before, double seconds)
+/*
+ * Returns the rate per second. Counts may be lower than before if a thread's number is used again.
+ */
+static double rate_of(uint64_t now, uint64_t before, double seconds)
 {
 	return now > before && seconds > 0 ? (double)(now - before) / seconds : 0;
 }
 
+/* Updates the types by the ledger. A type without a schema so far is looked up again. */
 static int update_types(struct top_source *source, struct top *top, double seconds)
 {
 	struct posix_trace_ledger_np ledger;
@@ -163,13 +177,16 @@ static int update_types(struct top_source *source, struct top *top, double secon
 			continue;
 		posix_trace_eventid_get_name(source->trid, id, type->name);
 		type->events = ledger.called;
-		type->rate = rate(type->events, type->before, seconds);
+		type->rate = rate_of(type->events, type->before, seconds);
 		type->before = type->events;
 	}
 	return err;
 }
 
-/* Threads come and go, and with them their numbers. */
+/*
+ * Returns the number of events that a thread had at the last update, 0 for a new one. Threads start
+ * and end, so the array is made anew each time.
+ */
 static uint64_t events_before(const struct top *top, pid_t pid, pid_t tid)
 {
 	for (size_t i = 0; i < top->threads; i++)
@@ -178,6 +195,7 @@ static uint64_t events_before(const struct top *top, pid_t pid, pid_t tid)
 	return 0;
 }
 
+/* Updates the threads by the ledger. */
 static int update_threads(struct top_source *source, struct top *top, double seconds)
 {
 	struct posix_trace_ledger_np ledger;
@@ -198,18 +216,20 @@ static int update_threads(struct top_source *source, struct top *top, double sec
 		thread->pid = id.pid;
 		thread->tid = id.tid;
 		thread->events = ledger.called;
-		thread->rate = rate(thread->events, events_before(top, id.pid, id.tid), seconds);
+		thread->rate = rate_of(thread->events, events_before(top, id.pid, id.tid), seconds);
 	}
+	/* After an error the array is incomplete, but consistent. */
 	free(top->thread);
 	top->thread = threads;
 	top->threads = count;
 	return err;
 }
 
+/* Events of a log were all read when it was opened. */
 int top_read(struct top_source *source, struct top *top)
 {
 	struct posix_trace_event_np event = { .flags = 0 };
-	unsigned char data[1024];
+	unsigned char data[1024]; /* durations and locks are at the beginning of longer data */
 	int unavailable, err = 0;
 
 	if (!source->pid)
@@ -226,6 +246,7 @@ int top_read(struct top_source *source, struct top *top)
 	return err;
 }
 
+/* An error ends the command; the counts may then be incomplete. */
 int top_update(struct top_source *source, struct top *top)
 {
 	int64_t now_ns = until_now_ns();
@@ -239,11 +260,14 @@ int top_update(struct top_source *source, struct top *top)
 		err = update_threads(source, top, seconds);
 	if (!err)
 		err = posix_trace_get_ledger_np(source->trid, &top->ledger);
-	top->rate = rate(top->ledger.called, top->events_before, seconds);
+	top->rate = rate_of(top->ledger.called, top->events_before, seconds);
 	top->events_before = top->ledger.called;
 	top->seconds = (double)(now_ns - source->begin_ns) / 1e9;
 	source->last_ns = now_ns;
-	/* Before it is emptied, or our own stream would always look empty. */
+	/*
+	 * The streams are examined before this stream is emptied; otherwise it would always look
+	 * empty.
+	 */
 	streams_fini(&source->streams);
 	streams_look(&source->streams, source->pid);
 	if (!err)
