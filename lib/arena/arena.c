@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena/arena.c - the file of an arena, and its descriptor.
+ *
+ * The control page and the private block are static pages of the library: a trace point reaches
+ * them without a pointer. The memfd is mapped over the control page when the process starts. Until
+ * then, and if that fails, the static page itself is the control page.
+ */
 #include "arena/arena.h"
 
 #include <errno.h>
@@ -11,6 +18,7 @@
 
 #include "base/io.h"
 
+/* With these no process can shrink the file, which would make an access raise SIGBUS. */
 #define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 _Alignas(PTX_PAGE) union ptx_control_page ptx_control_page;
@@ -22,10 +30,14 @@ _Static_assert(sizeof ptx_private <= sizeof ptx_private_block.bytes, "the block 
 _Static_assert(PTX_NAMES_AT + PTX_LISTS_BYTES <= PTX_REGIONS_AT, "the lists lie below the regions");
 _Static_assert(offsetof(struct ptx_lists, names) == 0, "the names lie where they always did");
 
-/* A reader of a core dump distinguishes arenas by their names (the tool's live/core.h). */
+/*
+ * Makes a memfd with a name of its own, by which the parts of several arenas in a core dump are
+ * distinguished (the tool's live/core.h). No stdio: the function may run in a child after fork().
+ */
 static int make_file(void)
 {
 	static _Atomic uint32_t made;
+	/* Process id and a counter: unique in the machine's pid name space. */
 	char name[sizeof "posix-trace" + 2 * PTX_IO_DIGITS] = "posix-trace.", digits[PTX_IO_DIGITS];
 
 	strcat(name, ptx_io_digits((uint64_t)getpid(), digits));
@@ -41,25 +53,32 @@ int ptx_arena_file(uint64_t *bytes)
 	int fd;
 
 	*bytes = PTX_ARENA_BYTES;
-	/* A file larger than the limit would raise SIGXFSZ in the program. */
+	/* ftruncate() beyond the limit would raise SIGXFSZ in the program. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < *bytes)
 		*bytes = limit.rlim_cur & ~(uint64_t)(PTX_PAGE - 1);
+	/* Too small for one region: streams then use anonymous memory. */
 	if (*bytes < 2 * PTX_REGIONS_AT)
 		return -1;
+	/*
+	 * Close-on-exec: the descriptor for a program that is executed is another (meet/DESIGN 1).
+	 */
 	fd = make_file();
 	if (fd < 0)
 		return -1;
+	/* Size first, then the seals: F_SEAL_GROW would forbid it. */
 	if (ptx_io_truncate(fd, *bytes) != 0 ||
 	    fcntl(fd, F_ADD_SEALS, SEALS) != 0) {
 		close(fd);
 		return -1;
 	}
+	/* A high number: programs expect the lowest ones for files of their own. */
 	return ptx_io_move_up(fd, PTX_ARENA_FD_MIN);
 }
 
-/* Until the owner says otherwise it is SETTLING, and nobody uses the rest. */
+/* The release store publishes the other fields: a process that reads owner then sees them. */
 void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_owner owner)
 {
+	/* The page was zeroed: no attachment, no member, epoch 0. */
 	control->magic = PTX_ARENA_MAGIC;
 	control->version = PTX_ARENA_VERSION;
 	control->pid = pid;
@@ -67,19 +86,25 @@ void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_o
 	atomic_store_explicit(&control->owner, owner, memory_order_release);
 }
 
+/* Anything can be behind a descriptor of another process; only a sealed file may be mapped. */
 bool ptx_arena_is_sealed(int fd, uint64_t bytes)
 {
+	/* Files that cannot have seals give an error. */
 	int seals = fcntl(fd, F_GET_SEALS);
 
 	return seals >= 0 && (seals & SEALS) == SEALS && bytes >= 2 * PTX_REGIONS_AT;
 }
 
-/* The program may have closed it, and the number may be another file's by now. */
+/*
+ * The program may have closed the descriptor, and its number may belong to another file (DESIGN 5,
+ * L4). Device and inode are compared at each use.
+ */
 int ptx_arena_fd(const struct ptx_arena *arena)
 {
 	int saved = errno, fd = -1;
 	struct stat file;
 
+	/* One system call; trace points call this only when something has changed. */
 	if (arena->fd >= 0 && fstat(arena->fd, &file) == 0 && file.st_dev == arena->device &&
 	    file.st_ino == arena->inode)
 		fd = arena->fd;
@@ -88,6 +113,7 @@ int ptx_arena_fd(const struct ptx_arena *arena)
 	return fd;
 }
 
+/* A system without a working fcntl() for it, as under some filters, gives the file to no one. */
 bool ptx_arena_is_shareable(const struct ptx_arena *arena)
 {
 	int fd = ptx_arena_fd(arena), saved = errno;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/arena.h - the memory that a traced process shares with who traces it.
+ * arena/arena.h - the memory that a traced process shares with its controllers.
  *
- * A sealed, sparse memfd: page 0 is the control page, mapped over a static page of the library so
- * that a trace point reaches it by one load; then the event type names, with what the types mean,
- * what things are called and what is mapped; then stream regions, whose offsets are never used
- * twice. Without a memfd (or when the program has closed it) regions are anonymous shared memory,
- * and only this process and its children can trace it.
+ * The arena is a sealed, sparse memfd. Page 0 is the control page; it is mapped over a static page
+ * of the library, so that a trace point reaches it by one load. The lists follow: names of event
+ * types, schemas, objects, and maps. Then come the regions of streams, whose offsets are never used
+ * twice. Without a memfd, or when the program has closed it, regions are anonymous shared memory,
+ * and only this process and its children can trace it. arena/DESIGN has the protocol.
+ *
+ * Threads   any thread may call, unless a function says otherwise; shared words are atomic.
+ * Errors    an error number; errno stays.
+ * Hostile   every process of the arena can write to all of it. Values from it are bounds-checked.
  */
 #ifndef PTX_ARENA_ARENA_H
 #define PTX_ARENA_ARENA_H
@@ -24,30 +28,30 @@
 #define PTX_PAGE          4096u
 #define PTX_ARENA_BYTES   (UINT64_C(1) << 62) /* address space in the file: no memory */
 
-/* What the word of an attachment says, below its generation. */
+/* The state in an attachment's word, below its generation. */
 enum ptx_attachment_state {
 	PTX_ATTACHMENT_FREE,
-	PTX_ATTACHMENT_CLAIMED, /* its creator is still at it */
+	PTX_ATTACHMENT_CLAIMED, /* its creator prepares or removes the stream */
 	PTX_ATTACHMENT_ATTACHED
 };
 
 /*
- * A stream of the arena, for processes that did not create it: they map its region by themselves.
- * While it is not free its creator holds a record lock on the byte of its number in the file, which
- * the kernel takes from whoever exits, is killed or executes another program. A guardian of the
- * stream holds one at another, attachment.c.
+ * A stream of the arena, for the processes that did not create it: they map its region themselves.
+ * While the state is not FREE, the creator holds a record lock on the byte of the file with the
+ * attachment's number. The kernel releases the lock when that process exits, is killed or executes
+ * another program. A guardian of the stream holds a lock on a second byte, attachment.c.
  */
 struct ptx_attachment {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t word; /* generation 56 | state */
 	uint64_t offset;        /* of the region */
-	uint64_t stream_size;   /* with these three the geometry is computed anew, never believed */
+	uint64_t stream_size;   /* from these three a process computes the geometry itself */
 	uint64_t max_data_size;
 	uint32_t rings;
 	uint32_t loop;
-	/* Read also by who does not know yet whether it is the stream that is meant. */
+	/* Atomic, because processes read them before they know whether the stream is for them. */
 	_Atomic uint32_t inherited;
 	_Atomic uint32_t target; /* in its own pid name space */
-	uint16_t stream_policy; /* these for people who look at it: nobody acts on them */
+	uint16_t stream_policy; /* these two are only shown to users */
 	uint16_t log_policy;    /* 0: no log */
 	/*
 	 * struct ptx_identity of the target; both 0: a process traces itself, until it executes a
@@ -57,6 +61,7 @@ struct ptx_attachment {
 	/* events that could not be counted in the region, see point/adopt.c */
 	_Atomic uint64_t missed;
 	/* the system refused its creator the lock: no lock is no evidence */
+	/* the system refused its creator the lock, so a free lock shows nothing */
 	_Atomic uint32_t unlocked;
 	/* the target runs another program since then; 0: as at creation */
 	_Atomic int64_t executed_ns;
@@ -64,21 +69,22 @@ struct ptx_attachment {
 	char name[PTX_NAME_BYTES];
 };
 
-/* A process that is traced here because its parent was. */
+/* A process that is traced here because it inherited a stream. */
 struct ptx_member {
 	_Atomic uint64_t pid;  /* 0: the place is free */
 	_Atomic uint64_t bits; /* the attachments that it inherited */
-	_Atomic uint64_t parent;  /* that it was forked from, and runs the program of; else 0 */
-	_Atomic int64_t since_ns; /* it runs that program since then, CLOCK_REALTIME */
+	_Atomic uint64_t parent;  /* it was forked from this one and runs its program; else 0 */
+	_Atomic int64_t since_ns; /* when it began to run that program, CLOCK_REALTIME */
 };
 
 #define PTX_MEMBERS 256
 
+/* The control page. Its layout is that of PTX_ARENA_VERSION; other versions are not used. */
 struct ptx_control {
 	/*
-	 * Read by every trace point: epoch 56 | number of attached streams. The epoch grows with
-	 * whatever may change what a trace point does, so that a thread can keep what it found out
-	 * and compare one word.
+	 * Every trace point reads this word: epoch 56 | number of attached streams. Each change
+	 * that may affect a trace point increases the epoch. So a thread keeps what it has found
+	 * and compares one word.
 	 */
 	union {
 		_Atomic uint64_t word;
@@ -90,11 +96,13 @@ struct ptx_control {
 	uint32_t version;
 	uint32_t pid;
 	_Atomic uint64_t next_region;
-	/* enum ptx_arena_clock: what stamps the events of all its streams */
+	/* enum ptx_arena_clock: the clock that stamps the events of all its streams */
 	_Atomic uint32_t clock;
 	_Atomic uint32_t owner; /* enum ptx_arena_owner */
 	_Atomic uint32_t mixed; /* members have different name spaces of process ids */
-	/* a process that writes here wakes nobody: who waits looks by himself */
+	/*
+	 * a process that writes here makes no system calls, so sleeping readers look by themselves
+	 */
 	_Atomic uint32_t quiet;
 	struct ptx_attachment attachment[PTX_STREAMS];
 	struct ptx_member member[PTX_MEMBERS];
@@ -106,10 +114,11 @@ union ptx_control_page {
 };
 
 /*
- * Whether the process that an arena is made for has it. One that a process made for itself is
- * SETTLING while it looks for another that was left for it: then this one is LEFT, else TAKEN. One
- * that somebody made for another process WAITS until that has TAKEN it. Streams come to arenas that
- * are TAKEN, or that wait for a process which has shown none of its own yet.
+ * Whether the process for which an arena was made uses it. An arena that a process made for itself
+ * is SETTLING while the process looks for another one that was left for it. If it finds one, its
+ * own becomes LEFT, otherwise TAKEN. An arena that a controller made for another process WAITS
+ * until that process has TAKEN it. Streams are attached to arenas that are TAKEN, or that wait for
+ * a process which has shown none of its own yet.
  */
 enum ptx_arena_owner { PTX_ARENA_SETTLING, PTX_ARENA_WAITS, PTX_ARENA_TAKEN, PTX_ARENA_LEFT };
 
@@ -119,8 +128,8 @@ extern union ptx_control_page ptx_control_page;
 #define ptx_own_control (ptx_control_page.is)
 
 /*
- * What only grows; new kinds come at the end, and are zero where an older library knew nothing of
- * them.
+ * The append-only lists. A new kind is added at the end; an older library knows nothing of it, and
+ * leaves zeros there.
  */
 struct ptx_lists {
 	struct ptx_names names;
@@ -130,18 +139,18 @@ struct ptx_lists {
 };
 
 /*
- * An arena as this process has it: its own, or that of a process that it traces. In ordinary
- * memory: a child closes its parent's descriptors.
+ * An arena as this process uses it: its own, or that of a process that it traces. The structure is
+ * in ordinary memory, because a child closes the descriptors of its parent.
  */
 struct ptx_arena {
 	struct ptx_control *control;
 	struct ptx_lists *lists; /* NULL: there was no memory for them */
-	struct ptx_names *names; /* of them, or NULL */
+	struct ptx_names *names; /* the names in lists, or NULL */
 	int fd;                  /* -1: none */
 	uint64_t device, inode;
-	uint64_t bytes;          /* of the file */
-	_Atomic uint64_t mine;   /* a bit an attachment that this process claimed */
-	unsigned users;          /* of another process's: streams that hold it */
+	uint64_t bytes;          /* size of the file */
+	_Atomic uint64_t mine;   /* a bit for each attachment that this process claimed */
+	unsigned users;          /* streams that use it, if it is another process's arena */
 	struct ptx_arena *next;
 };
 
@@ -151,17 +160,18 @@ extern struct ptx_arena ptx_arena_self;
 #define PTX_LISTS_BYTES ((sizeof(struct ptx_lists) + PTX_PAGE - 1) & ~(size_t)(PTX_PAGE - 1))
 #define PTX_REGIONS_AT  (UINT64_C(1) << 20)
 
-/* Where the descriptor of a process's own arena is, and from where on all others are. */
+/* The lowest descriptor for a process's own arena, and the lowest for all other files. */
 #define PTX_ARENA_FD_MIN 200
 #define PTX_OTHER_FD_MIN 208
 
+/* Sets the lists of an arena; NULL if there was no memory for them. */
 static inline void ptx_arena_know_lists(struct ptx_arena *arena, struct ptx_lists *lists)
 {
 	arena->lists = lists;
 	arena->names = lists ? &lists->names : NULL;
 }
 
-/* Whether a region may lie there: what another process wrote is not believed. */
+/* Whether a region may be at this offset. Other processes wrote it, so it is checked. */
 static inline bool ptx_region_fits(uint64_t file_bytes, uint64_t offset, uint64_t bytes)
 {
 	return offset >= PTX_REGIONS_AT && offset % PTX_PAGE == 0 && offset < file_bytes &&
@@ -173,25 +183,31 @@ static inline bool ptx_arena_holds(const struct ptx_arena *arena, uint64_t offse
 	return ptx_region_fits(arena->bytes, offset, bytes);
 }
 
-/* A new, sealed file for an arena of process pid, with its first pages; -1. */
+/*
+ * ptx_arena_file() makes a new, sealed file, and returns its descriptor and its size, or -1.
+ * ptx_arena_begin() fills a zeroed control page for process pid.
+ */
 int ptx_arena_file(uint64_t *bytes);
 void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_owner owner);
 
-/* A file of another process: it is an arena that nobody can cut. */
+/* Whether a file of another process is sealed like an arena, so that no process can truncate it. */
 bool ptx_arena_is_sealed(int fd, uint64_t bytes);
 
-/* The descriptor, or -1 if there is none or the program has closed it. errno is preserved. */
+/* The descriptor, or -1 if there is none or the program has closed it. Async-signal-safe. */
 int ptx_arena_fd(const struct ptx_arena *arena);
 
 /*
- * Others can map it: it has a file, of which the system lets a program that is executed have a
- * descriptor.
+ * Whether other processes can map the arena: it has a file, and the system leaves a descriptor of
+ * it to a program that is executed.
  */
 bool ptx_arena_is_shareable(const struct ptx_arena *arena);
 
 #define PTX_CONTROL_EPOCH UINT64_C(0x100)
 
-/* After a change of what is attached ptx_attachment_* count anew; this is for every other. */
+/*
+ * Advances the epoch after any change but attach and detach; for those, ptx_attachment_*() advance
+ * it themselves.
+ */
 static inline void ptx_control_changed(struct ptx_control *control)
 {
 	atomic_fetch_add_explicit(&control->word, PTX_CONTROL_EPOCH, memory_order_release);
@@ -203,54 +219,54 @@ static inline void ptx_arena_changed(struct ptx_arena *arena)
 }
 
 /*
- * A place in the file that no other region has or had, 0 without file. ENOMEM: there is not so much
- * memory.
+ * Returns an offset in the file that no other region has or had, 0 without a file. ENOMEM: the
+ * machine has less memory available than the region's chunks need.
  */
 int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		     uint64_t *offset);
 
 /*
- * For how many rings a stream there is planned. One in a file of its own, or in an arena that the
- * limit of file sizes keeps small, has few: the far part is address space in the file.
+ * The number of rings that a stream there is planned for. It is small in a backing file, and in an
+ * arena that the limit of file sizes keeps small: the far part needs address space in the file.
  */
 uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing);
 
 /*
- * Zeroed memory there, present as far as the geometry says, or elsewhere and *offset is 0: ENOMEM
- * if it cannot be had.
+ * Makes zeroed memory for a region at *offset, present as far as the geometry says. If the file
+ * cannot have it, the memory is anonymous and *offset becomes 0. ENOMEM: neither is possible.
  */
 int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
 		      uint64_t *offset);
 
-/* The mapping of a region that another process made. */
+/* Maps a region that another process made. ENOMEM. */
 int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t offset,
 		   void **memory);
 
-/* The mapping of its far part, NULL if it cannot be. Async-signal-safe. */
+/* Maps its far part; NULL if that fails. Async-signal-safe. */
 void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 			 uint64_t offset);
 
 /*
- * Gives the memory back, which this process mapped as rings has it. Addresses stay valid to write
- * to when in_use.
+ * Removes a region that this process mapped as rings, and gives its memory back to the system. With
+ * in_use the addresses remain writable, as a thread may still be in a trace point there.
  */
 void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_rings *rings, uint64_t offset,
 			bool in_use);
 
-/* Gives the memory of a region back to the system, all of it, whoever has it mapped. */
+/* Gives the memory of a region back to the system, also if other processes have it mapped. */
 void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		      uint64_t offset);
 
-/* Takes the mappings of a region away. Async-signal-safe. */
+/* Unmaps a region and its far part. Async-signal-safe. */
 void ptx_region_unmap(const struct ptx_rings *rings);
 
 /*
- * Memory of this process's own in the place of a region and its far part: a writer that is late
- * there disturbs no other process.
+ * Replaces a region and its far part by memory of this process alone: a late writer there then
+ * changes no other process's memory.
  */
 void ptx_region_sink(const struct ptx_rings *rings);
 
-/* struct ptx_rings.back */
+/* Makes memory present; false if there is none. As struct ptx_rings.back: async-signal-safe. */
 bool ptx_region_back(void *memory, size_t bytes);
 
 #endif

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena/attachment.c - claims, publishes and frees the places of an arena's streams.
+ *
+ * arena/DESIGN 2 has the states, the invariants I1 to I5 and the steps 1 to 13. At every step the
+ * process may be killed; the comments say what it then leaves, and which later step repairs it. The
+ * words are shared with processes that may write anything, so loops over them are bounded.
+ */
 #include "arena/attachment.h"
 
 #include <errno.h>
@@ -6,14 +13,17 @@
 #include <unistd.h>
 
 /*
- * Bytes of the file that are locked; they are the control page's, which no one writes by write().
+ * The bytes of the file that are locked: of the control page, which no process changes by write().
+ * The locks are advisory, so they do not disturb the mappings.
  */
 #define LOCKS_AT  0
 #define GUARDS_AT PTX_STREAMS
 
+/* Bounds for loops over words that a hostile process may change all the time. */
 #define COUNT_TRIES 1000
 #define TAKE_TRIES  8
 
+/* A record lock on one byte. It belongs to the process, not to the descriptor (DESIGN 5). */
 static struct flock byte_lock(unsigned byte, short type)
 {
 	return (struct flock){ .l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
@@ -29,9 +39,10 @@ struct flock ptx_attachment_guard_lock(unsigned bit)
 	return byte_lock(GUARDS_AT + bit, F_WRLCK);
 }
 
-/* EBADF: there is no file to lock. */
+/* Sets or frees the creator's lock without waiting. EBADF: there is no file to lock. */
 static int set_lock(const struct ptx_arena *arena, unsigned bit, short type)
 {
+	/* F_SETLK returns at once: the library never waits in the traced program. */
 	struct flock lock = ptx_attachment_lock(bit, type);
 	int fd = ptx_arena_fd(arena), saved = errno;
 	int err = fd < 0 ? EBADF : fcntl(fd, F_SETLK, &lock) ? errno : 0;
@@ -43,14 +54,14 @@ static int set_lock(const struct ptx_arena *arena, unsigned bit, short type)
 enum locked { LOCKED, ANOTHERS, REFUSED };
 
 /*
- * Linux says EAGAIN of a lock that another process has. What else it says is that there are no
- * locks.
+ * Tries to lock a place. Linux returns EAGAIN if another process has the lock. Any other error
+ * means that the system has no locks for this file.
  */
 static enum locked lock(const struct ptx_arena *arena, unsigned bit)
 {
 	switch (set_lock(arena, bit, F_WRLCK)) {
 	case 0:
-	case EBADF: /* there is no file: nobody else can have the arena either */
+	case EBADF: /* no file, so no other process can have the arena */
 		return LOCKED;
 	case EAGAIN:
 		return ANOTHERS;
@@ -64,11 +75,13 @@ bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit)
 	return set_lock(arena, bit, F_WRLCK) == 0;
 }
 
+/* Also frees the lock of a claim that failed (DESIGN 2, step 13). */
 static void unlock(const struct ptx_arena *arena, unsigned bit)
 {
 	set_lock(arena, bit, F_UNLCK);
 }
 
+/* Asks for the holder. An error counts as locked: without evidence no stream is buried. */
 static bool is_locked(int fd, unsigned byte)
 {
 	struct flock lock = byte_lock(byte, F_WRLCK);
@@ -84,21 +97,29 @@ bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit)
 	struct flock guard = ptx_attachment_guard_lock(bit);
 	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
 
-	/* Another may hold the first, whose stream was shut down, and which is about to go. */
+	/*
+	 * The guard's lock first, then the creator's: DESIGN 4. Another guardian may hold the first
+	 * one, whose stream was shut down and which is about to end; F_SETLKW waits for it.
+	 */
 	return fcntl(arena->fd, F_SETLKW, &guard) == 0 && fcntl(arena->fd, F_SETLKW, &lock) == 0;
 }
 
-/* Its creator could not lock it: whether that lives is not known. */
+/* The creator could not lock the place, so whether it lives is unknown. */
 static bool is_unlocked(const struct ptx_arena *arena, unsigned bit)
 {
 	return atomic_load_explicit(&arena->control->attachment[bit].unlocked,
 				    memory_order_acquire);
 }
 
+/*
+ * Three cases are no orphans: a place of this process, since F_GETLK does not show own locks; one
+ * without locks; and one whose guardian works.
+ */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 {
 	int fd = ptx_arena_fd(arena);
 
+	/* mine also covers a program that has lost its locks by closing a descriptor (L4). */
 	if (fd < 0 || atomic_load_explicit(&arena->mine, memory_order_acquire) >> bit & 1 ||
 	    is_unlocked(arena, bit))
 		return false;
@@ -106,18 +127,20 @@ bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 }
 
 /*
- * Whoever is killed between the change of a bit and this leaves a count that is wrong until the
- * next change: so it is counted, not added to. In the last exchange the bits of all before are
- * counted.
+ * Counts the attached streams and advances the epoch (I4, I5). A process that is killed between the
+ * change of a bit and this call leaves a wrong count until the next change. So the bits are counted
+ * and not added up: a later call repairs the count. The exchange that succeeds last has counted
+ * all bits that were set before it.
  */
 static void count_anew(struct ptx_control *control)
 {
 	uint64_t word = atomic_load_explicit(&control->word, memory_order_acquire), next;
 
-	/* The end is for those who are in the way on purpose. */
+	/* Bounded: a hostile process may change the word all the time. */
 	for (int i = 0; i < COUNT_TRIES; i++) {
 		uint64_t attached = atomic_load_explicit(&control->attached, memory_order_acquire);
 
+		/* One exchange changes both, so a trace point never sees one without the other. */
 		next = (word & ~(PTX_CONTROL_EPOCH - 1)) + PTX_CONTROL_EPOCH +
 		       (uint64_t)__builtin_popcountll(attached);
 		if (atomic_compare_exchange_strong_explicit(&control->word, &word, next,
@@ -127,7 +150,7 @@ static void count_anew(struct ptx_control *control)
 	}
 }
 
-/* No member of the family inherits what was attached there any more. */
+/* Removes the stream at this place from the inheritance of all members of the family. */
 static void forget_members(struct ptx_control *control, unsigned bit)
 {
 	for (unsigned i = 0; i < PTX_MEMBERS; i++)
@@ -137,28 +160,36 @@ static void forget_members(struct ptx_control *control, unsigned bit)
 }
 
 /*
- * Whoever changes the word to anything but attached takes the bit away, and what members of the
- * family inherited. Killed on the way, it leaves that to who claims the place.
+ * Changes the word from ATTACHED, or any state, to one that is not attached, and clears the bit in
+ * `attached` and in the members' masks. Returns false if the word was not `from`. A process that is
+ * killed on the way leaves the bits; the next claim of the place clears them (step 4).
  */
 static bool leave(struct ptx_arena *arena, unsigned bit, uint64_t from, uint64_t to)
 {
 	struct ptx_control *control = arena->control;
 	const uint64_t mask = UINT64_C(1) << bit;
 
+	/* I2: only one process succeeds, and it alone clears the bits. */
 	if (!atomic_compare_exchange_strong_explicit(&control->attachment[bit].word, &from, to,
 						     memory_order_seq_cst, memory_order_relaxed))
 		return false;
 	forget_members(control, bit);
+	/* Counted only if the bit was set: CLAIMED places were never counted. */
 	if (atomic_fetch_and_explicit(&control->attached, ~mask, memory_order_release) & mask)
 		count_anew(control);
 	return true;
 }
 
+/*
+ * The facts are read once into *plan and checked there: another process may change them meanwhile.
+ * The geometry is computed from the sizes, so no offset inside the region is taken from memory.
+ */
 bool ptx_attachment_plan(const struct ptx_arena *arena, unsigned bit,
 			 struct ptx_attachment_plan *plan)
 {
 	const volatile struct ptx_attachment *attachment = &arena->control->attachment[bit];
 
+	/* volatile: each fact is read once, and the copy is checked. */
 	plan->offset = attachment->offset;
 	plan->max_data_size = attachment->max_data_size;
 	return plan->max_data_size <= PTX_RECORD_LEN_MAX &&
@@ -168,7 +199,7 @@ bool ptx_attachment_plan(const struct ptx_arena *arena, unsigned bit,
 			       plan->geometry.bytes + plan->geometry.far_bytes);
 }
 
-/* Among the threads of this process: a record lock does not tell them apart. */
+/* Step 1: claims the place among the threads of this process, which a record lock cannot. */
 static bool set_mine(struct ptx_arena *arena, unsigned bit)
 {
 	const uint64_t mask = UINT64_C(1) << bit;
@@ -176,12 +207,13 @@ static bool set_mine(struct ptx_arena *arena, unsigned bit)
 	return !(atomic_fetch_or_explicit(&arena->mine, mask, memory_order_acq_rel) & mask);
 }
 
+/* The release half orders all work on the place before another thread's claim. */
 static void clear_mine(struct ptx_arena *arena, unsigned bit)
 {
 	atomic_fetch_and_explicit(&arena->mine, ~(UINT64_C(1) << bit), memory_order_acq_rel);
 }
 
-/* Its creator is gone and somebody else sees to it. */
+/* Step 3: the creator is gone, and a guardian completes the log of the stream. */
 static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t word)
 {
 	int fd = ptx_arena_fd(arena);
@@ -191,8 +223,9 @@ static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t wor
 }
 
 /*
- * Its lock is ours, or there are none: whatever the word says, nobody else is at it but one who
- * buries what it said.
+ * Steps 4 and 5, with the lock of the place or on a system without locks. No other process works on
+ * the place then, except one that buries the former stream; its exchange and ours exclude each
+ * other. Returns false if the place cannot be claimed.
  */
 static bool take(struct ptx_arena *arena, unsigned bit, enum locked locked, uint64_t *generation)
 {
@@ -205,15 +238,19 @@ static bool take(struct ptx_arena *arena, unsigned bit, enum locked locked, uint
 		if (is_guarded(arena, bit, word) ||
 		    (ptx_attachment_state(word) != PTX_ATTACHMENT_FREE && is_unlocked(arena, bit)))
 			return false;
+		/*
+		 * I2: each claim has a generation of its own, which invalidates all views of the
+		 * former one.
+		 */
 		*generation = ptx_attachment_generation(word) + 1;
 		if (!leave(arena, bit, word,
 			   ptx_attachment_make(*generation, PTX_ATTACHMENT_CLAIMED)))
 			continue;
 		atomic_store_explicit(&arena->control->attachment[bit].unlocked,
 				      locked == REFUSED, memory_order_relaxed);
-		/* Who sees facts of what comes now sees that the word is another. */
+		/* A process that sees a fact of the new stream also sees the new word (I2). */
 		atomic_thread_fence(memory_order_release);
-		/* Also where it was given back: a late writer may have touched it after that. */
+		/* Also memory that was given back: a late writer may have touched it since. */
 		if (ptx_attachment_plan(arena, bit, &plan))
 			ptx_region_punch(arena, &plan.geometry, plan.offset);
 		return true;
@@ -221,14 +258,16 @@ static bool take(struct ptx_arena *arena, unsigned bit, enum locked locked, uint
 	return false;
 }
 
+/* The first free place counts. EAGAIN (step 2) and a guardian (step 3) lead to the next one. */
 int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *generation)
 {
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
 		enum locked locked;
 
+		/* Another thread of this process has the place. */
 		if (!set_mine(arena, i))
 			continue;
-		/* First the lock, then the word: a place is never claimed and not locked. */
+		/* Step 2 before step 4: a place is never claimed without its lock. */
 		locked = lock(arena, i);
 		if (locked != ANOTHERS) {
 			if (take(arena, i, locked, generation)) {
@@ -242,12 +281,16 @@ int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *gener
 	return EAGAIN;
 }
 
+/*
+ * Step 6. Signal fences order the stores of this thread for a process that reads them after our
+ * death; a reader that runs at the same time checks the word afterwards (I2).
+ */
 void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset,
 			  const struct ptx_geometry *geometry, uint64_t max_data_size)
 {
 	struct ptx_attachment *attachment = &arena->control->attachment[bit];
 
-	/* A creator that is killed in between leaves no offset: nothing of others is freed. */
+	/* Killed between these stores, the creator leaves offset 0: no memory is given back. */
 	*(volatile uint64_t *)&attachment->offset = 0;
 	atomic_signal_fence(memory_order_seq_cst);
 	attachment->stream_size = geometry->asked;
@@ -257,6 +300,10 @@ void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset
 	*(volatile uint64_t *)&attachment->offset = offset;
 }
 
+/*
+ * Steps 8 to 10. The release order makes all facts visible before the word; the bit follows the
+ * word, so that a set bit implies an attached stream (I3).
+ */
 void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
 	struct ptx_control *control = arena->control;
@@ -266,17 +313,20 @@ void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t gene
 		    &control->attachment[bit].word, &claimed,
 		    ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED), memory_order_release,
 		    memory_order_relaxed))
-		return; /* memory that somebody scribbled over */
+		return; /* another process has overwritten the word */
+	/* Step 9. */
 	atomic_fetch_or_explicit(&control->attached, UINT64_C(1) << bit, memory_order_release);
 	count_anew(control);
 }
 
+/* Step 11. After it no trace point finds the stream; those inside are the view's concern. */
 void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
 	leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
 	      ptx_attachment_make(generation, PTX_ATTACHMENT_CLAIMED));
 }
 
+/* Step 13. Unlocked last: until the word is FREE the place must not look like an orphan. */
 void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
 	uint64_t none = ptx_attachment_make(generation, PTX_ATTACHMENT_FREE);
@@ -287,10 +337,14 @@ void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t gene
 	clear_mine(arena, bit);
 }
 
+/*
+ * Reads the facts before the word changes: then the place may get the facts of another stream. Only
+ * the process whose exchange succeeds gives the memory back.
+ */
 void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
 	struct ptx_attachment_plan plan;
-	/* Before the place is free for the facts of another. */
+	/* Before the place is free. */
 	bool is_planned = ptx_attachment_plan(arena, bit, &plan);
 
 	if (leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),

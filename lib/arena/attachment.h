@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/attachment.h - the streams of an arena, as processes tell one another of them.
+ * arena/attachment.h - the table of an arena's streams.
  *
- * A creator claims a place, makes the region, and publishes it; a traced process maps what it finds
- * at its next event (point/adopt.c). Nobody waits for anybody: whoever is killed leaves a place
- * whose lock the kernel has let go of, and the next one who looks makes it free.
+ * A creator claims a place, makes the region, and publishes it. A traced process maps the streams
+ * that it finds at its next event (point/adopt.c). No process waits for another one. If one is
+ * killed, the kernel releases the lock of its place, and the next process that looks frees it.
+ * arena/DESIGN 2 has the steps and their order.
  *
- * Threads   all; claims of one process are told apart by the arena's own mask.
+ * Threads   any; claims of threads of one process are kept apart by the arena's own mask.
  * Signals   ptx_attachment_is_orphan() and _bury() are async-signal-safe.
  */
 #ifndef PTX_ARENA_ATTACHMENT_H
@@ -16,7 +17,7 @@
 
 #include "arena/arena.h"
 
-/* What the facts of an attachment say of its region; false: nobody can have made such a stream. */
+/* The region as the facts of an attachment describe it; false: no creator can have made it. */
 struct ptx_attachment_plan {
 	uint64_t offset;
 	size_t max_data_size;
@@ -25,6 +26,7 @@ struct ptx_attachment_plan {
 bool ptx_attachment_plan(const struct ptx_arena *arena, unsigned bit,
 			 struct ptx_attachment_plan *plan);
 
+/* The word of an attachment, and its two parts. */
 static inline uint64_t ptx_attachment_make(uint64_t generation, enum ptx_attachment_state state)
 {
 	return generation << 8 | state;
@@ -41,46 +43,48 @@ static inline uint64_t ptx_attachment_generation(uint64_t word)
 }
 
 /*
- * A place for a stream: EAGAIN when PTX_STREAMS are taken. What a dead creator had there is given
- * back.
+ * Claims a place for a stream, and gives back the memory that a dead creator left there. EAGAIN:
+ * all PTX_STREAMS places are in use. The claimant is then the only one who may call place, publish,
+ * hide and retract for it.
  */
 int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *generation);
 
 /*
- * The facts by which others find the region, and give its memory back should this process be gone.
+ * Stores the facts by which other processes find the region, and give its memory back if this
+ * process dies.
  */
 void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset,
 			  const struct ptx_geometry *geometry, uint64_t max_data_size);
 
-/* From now on processes find it; its facts stand in the attachment already. */
+/* Makes the stream visible to other processes. All other facts were stored before. */
 void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 
-/* From now on they do not, but the place is still the claimant's. */
+/* Makes the stream invisible; the place remains claimed. */
 void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 
-/* Gives the place back, claimed or published. */
+/* Frees the place, claimed or published. */
 void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 
-/* The lock that a creator holds on the arena's file, for fcntl(); and that of its guardian. */
+/* The record lock of a creator on the arena's file, for fcntl(); and that of its guardian. */
 struct flock ptx_attachment_lock(unsigned bit, short type);
 struct flock ptx_attachment_guard_lock(unsigned bit);
 
-/* Its creator is gone, and was another process than this. */
+/* Whether the creator is gone, and was another process than this one. */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit);
 
 /*
- * By its creator: that it has the lock by which a guardian knows that it lives. The system may lack
- * locks.
+ * Called by the creator: takes the lock by which a guardian sees that the creator lives. Returns
+ * false if the system has no locks.
  */
 bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit);
 
 /*
- * Waits until the creator lets go of it, or is gone; until then and after it is no orphan. False
- * where that cannot be had.
+ * Waits until the creator has released its lock or is gone. Until then, and while this process
+ * lives, the place is no orphan. Returns false if locks cannot be had.
  */
 bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit);
 
-/* Takes an orphan's place from it, and gives its memory back. */
+/* Frees the place of an orphan, and gives its memory back. */
 void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 
 #endif

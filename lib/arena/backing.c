@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena/backing.c - streams whose region is in a file (DESIGN 7).
+ *
+ * A full disk must not raise SIGBUS in a trace point: space is allocated before it is used. Trace
+ * points extend a file while the controller may shut the stream down, so the descriptor has a count
+ * of users. The lock of this file protects only the lists, which trace points do not touch.
+ */
 #include "arena/backing.h"
 
 #include <errno.h>
@@ -17,14 +24,16 @@
 #include "base/quiet.h"
 
 #define BACKING_OPEN 0x80000000u
-#define LATE_MS      100 /* for who is in the middle of extending a stream that is gone */
+#define LATE_MS      100 /* how long a creation waits for a thread that extends the old file */
 
-/* Never freed: who is late in a trace point may still look. */
+/* One per place, never freed: a late trace point may still look at it. */
 static struct backing {
 	_Atomic(unsigned char *) region; /* NULL: none */
 	size_t bytes;
 	int fd;
-	/* BACKING_OPEN and the threads that extend it; who makes it 0 closes fd */
+	/*
+	 * BACKING_OPEN and the number of threads that extend it; the one that makes it 0 closes fd
+	 */
 	_Atomic unsigned held;
 	uint64_t device, inode;
 	struct ptx_control *control;
@@ -33,6 +42,7 @@ static struct backing {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* Shared, so that the file has all that is written, whenever the process dies. */
 static void *map(int fd, size_t bytes, uint64_t offset)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
@@ -46,15 +56,21 @@ static void unmap(void *memory, size_t bytes)
 		munmap(memory, bytes);
 }
 
-/* A file that is larger than the limit would raise SIGXFSZ. */
+/*
+ * Sets the size of the file and allocates the part that the stream's size asks for. A file beyond
+ * the limit would raise SIGXFSZ, so the limit is compared first. A signal handler of the program
+ * may interrupt posix_fallocate(), which then is repeated.
+ */
 static int allocate(int fd, const struct ptx_geometry *geometry)
 {
 	uint64_t bytes = PTX_REGIONS_AT + geometry->bytes;
 	struct rlimit limit;
 	int err;
 
+	/* Only the signal is avoided here; other limits give an error of the call. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
 		return EFBIG;
+	/* A sparse file of the full size: the region's offsets are all valid. */
 	err = ptx_io_truncate(fd, bytes);
 	if (err)
 		return err;
@@ -64,31 +80,40 @@ static int allocate(int fd, const struct ptx_geometry *geometry)
 	return err;
 }
 
+/* Maps the three parts of the file, or none. */
 static int map_file(struct backing *backing, const struct ptx_geometry *geometry, void **memory)
 {
 	struct stat file;
 
 	if (fstat(backing->fd, &file) != 0)
 		return errno;
+	/* The identity for has_file(). */
 	backing->device = file.st_dev;
 	backing->inode = file.st_ino;
 	backing->bytes = geometry->bytes;
 	backing->control = map(backing->fd, sizeof(union ptx_control_page), 0);
 	backing->lists = map(backing->fd, PTX_LISTS_BYTES, PTX_NAMES_AT);
 	*memory = map(backing->fd, geometry->bytes, PTX_REGIONS_AT);
+	/* The first chunks are made present as well, so the first events need no page fault. */
 	if (backing->control && backing->lists && *memory &&
 	    ptx_region_back(*memory, geometry->bytes_first))
 		return 0;
+	/* unmap() accepts a part that could not be mapped. */
 	unmap(*memory, geometry->bytes);
+	/* Under the lock: no thread copies lists meanwhile. */
 	unmap(backing->lists, PTX_LISTS_BYTES);
 	unmap(backing->control, sizeof(union ptx_control_page));
 	return ENOMEM;
 }
 
-/* Who extends the file that this place had before needs its descriptor yet. */
+/*
+ * A thread that extends the previous file of this place still needs its descriptor. Bounded, since
+ * that thread may be stopped.
+ */
 static bool wait_until_free(const struct backing *backing)
 {
 	for (int ms = 0; atomic_load_explicit(&backing->held, memory_order_acquire); ms++) {
+		/* The caller gets EAGAIN, and the stream is not created. */
 		if (ms == LATE_MS)
 			return false;
 		usleep(1000);
@@ -96,6 +121,11 @@ static bool wait_until_free(const struct backing *backing)
 	return true;
 }
 
+/*
+ * O_EXCL and O_NOFOLLOW: the file is new, so no other process has it open and no link leads to a
+ * file of somebody else. The lock shows a recovering process that the stream lives. The stores at
+ * the end publish the descriptor before the region, by which extend() finds it.
+ */
 int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry *geometry,
 		       void **memory)
 {
@@ -107,14 +137,17 @@ int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
 	if (fd < 0)
 		return errno;
+	/* A number that programs do not expect for files of their own. */
 	backing->fd = ptx_io_move_up(fd, PTX_OTHER_FD_MIN);
+	/* The lock shows that the stream lives; nothing waits for it. */
 	err = flock(backing->fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
 	if (err == ENOLCK || err == EOPNOTSUPP || err == ENOSYS)
-		err = 0; /* a file system without: nobody can tell then that it is in use */
+		err = 0; /* without locks a recovering process cannot see that it is in use */
 	if (!err)
 		err = allocate(backing->fd, geometry);
 	if (!err)
 		err = map_file(backing, geometry, memory);
+	/* Nothing of a creation that failed remains, neither file nor descriptor. */
 	if (err) {
 		unlink(path);
 		close(backing->fd);
@@ -125,7 +158,7 @@ int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry
 	return 0;
 }
 
-/* The program may have closed it, and the number may be another file's by now. */
+/* The program may have closed the descriptor, and its number may belong to another file. */
 static bool has_file(const struct backing *backing)
 {
 	struct stat file;
@@ -134,10 +167,12 @@ static bool has_file(const struct backing *backing)
 	       file.st_ino == backing->inode;
 }
 
+/* Counts this thread as a user of the descriptor; false if the stream has been shut down. */
 static bool hold(struct backing *backing)
 {
 	unsigned held = atomic_load_explicit(&backing->held, memory_order_relaxed);
 
+	/* Weak: a failed exchange only repeats the loop. */
 	while (held & BACKING_OPEN)
 		if (atomic_compare_exchange_weak_explicit(&backing->held, &held, held + 1,
 							  memory_order_acquire,
@@ -146,21 +181,27 @@ static bool hold(struct backing *backing)
 	return false;
 }
 
+/*
+ * Ends a use, or with BACKING_OPEN the stream. The last one closes the descriptor. fd and the
+ * comparison are read before: afterwards the place may have a new file.
+ */
 static void let_go(struct backing *backing, unsigned mine)
 {
 	unsigned held = atomic_load_explicit(&backing->held, memory_order_relaxed);
-	const int fd = backing->fd; /* whoever comes when we have let go has another */
+	const int fd = backing->fd; /* after the exchange the place may have another one */
 	const bool is_ours = has_file(backing);
 
 	do {
 		if (held < mine)
-			return; /* a child, forked in the middle: it has let go already */
+			return; /* a child, forked meanwhile: ptx_backing_child() has set it to 0 */
 	} while (!atomic_compare_exchange_weak_explicit(
 		&backing->held, &held, held - mine, memory_order_acq_rel, memory_order_relaxed));
+	/* A number that belongs to another file now must not be closed. */
 	if (held == mine && is_ours)
 		close(fd);
 }
 
+/* Removes the path only if it still leads to this file: the program may have replaced it. */
 void ptx_backing_withdraw(unsigned bit, const char *path)
 {
 	const struct backing *backing = &backings[bit];
@@ -172,35 +213,47 @@ void ptx_backing_withdraw(unsigned bit, const char *path)
 	ptx_backing_leave(bit);
 }
 
+/* The caller holds the lock. The lists of the file are never ahead of those of the process. */
 static void copy_lists(struct backing *backing)
 {
 	if (!ptx_arena_self.lists)
 		return;
-	/* Who adds something and who makes a backing: one sees the other. */
+	/*
+	 * A thread that adds a name and one that makes a backing: at least one of them sees the
+	 * other's store, so the name gets into the file.
+	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	ptx_names_copy(&backing->lists->names, &ptx_arena_self.lists->names);
 	ptx_schemas_copy(&backing->lists->schemas, &ptx_arena_self.lists->schemas);
 }
 
+/*
+ * The word becomes ATTACHED last, with release: a recovering process then finds all facts, and the
+ * lists. The place is 0 and the region at a constant offset, whatever they are in the process.
+ */
 void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 			 const struct ptx_attachment *attachment)
 {
 	struct backing *backing = &backings[bit];
 	struct ptx_attachment *to = &backing->control->attachment[0];
 
+	/* A copy of the facts in the process's arena, except for the place and the word. */
 	memcpy(to, attachment, sizeof *to);
+	/* In the file the region is behind the lists, whatever the process has. */
 	to->offset = PTX_REGIONS_AT;
 	atomic_store_explicit(&backing->control->clock,
 			      atomic_load_explicit(&arena->control->clock, memory_order_relaxed),
 			      memory_order_relaxed);
 	ptx_arena_begin(backing->control, arena->control->pid, PTX_ARENA_TAKEN);
 	pthread_mutex_lock(&lock);
+	/* Names that were added before this moment; later ones come by ptx_backing_copy_lists(). */
 	copy_lists(backing);
 	pthread_mutex_unlock(&lock);
 	atomic_store_explicit(&to->word, ptx_attachment_make(1, PTX_ATTACHMENT_ATTACHED),
 			      memory_order_release);
 }
 
+/* The exchange makes sure that one caller alone ends the stream. */
 void ptx_backing_leave(unsigned bit)
 {
 	struct backing *backing = &backings[bit];
@@ -214,13 +267,18 @@ void ptx_backing_leave(unsigned bit)
 	pthread_mutex_unlock(&lock);
 }
 
-/* A file system without fallocate() gets zeros written, which the C library does. */
+/* On a file system without fallocate() the C library writes zeros, which allocates as well. */
 static bool allocate_more(int fd, uint64_t at, size_t bytes)
 {
+	/* EINTR cannot occur: all signals are blocked. */
 	return fallocate(fd, 0, (off_t)at, (off_t)bytes) == 0 ||
 	       (errno == EOPNOTSUPP && posix_fallocate(fd, (off_t)at, (off_t)bytes) == 0);
 }
 
+/*
+ * Finds the file whose region has this address, holds it, and allocates. Only a region that is
+ * still the same after the hold is used.
+ */
 static bool extend(void *memory, size_t bytes)
 {
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
@@ -233,7 +291,7 @@ static bool extend(void *memory, size_t bytes)
 		if (!region || (unsigned char *)memory < region || at >= backing->bytes ||
 		    !hold(backing))
 			continue;
-		/* Held, it stays; it may have been replaced before. */
+		/* Held, it stays open; before that the place may have got another file. */
 		done = atomic_load_explicit(&backing->region, memory_order_acquire) == region &&
 		       has_file(backing) &&
 		       allocate_more(backing->fd, PTX_REGIONS_AT + at, bytes) &&
@@ -245,16 +303,22 @@ static bool extend(void *memory, size_t bytes)
 	return false;
 }
 
-/* A handler that left by siglongjmp() would hold the file for good: none comes in between. */
+/*
+ * Signals are blocked: a handler that leaves by siglongjmp() would keep the file held for ever. The
+ * mask and errno of the thread are restored.
+ */
 bool ptx_backing_extend(void *memory, size_t bytes)
 {
 	sigset_t all, old;
 	int saved = errno;
 	bool done;
 
-	/* Memory that the file has not is SIGBUS, and a confined process may not ask for it. */
+	/* Without allocated space the access would raise SIGBUS, and a quiet process cannot ask. */
 	if (ptx_is_quiet())
 		return false;
+	/*
+	 * sigprocmask() is async-signal-safe and keeps to this thread, as pthread_sigmask() would.
+	 */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &old);
 	done = extend(memory, bytes);
@@ -263,10 +327,15 @@ bool ptx_backing_extend(void *memory, size_t bytes)
 	return done;
 }
 
+/*
+ * Pairs with the fence of copy_lists(): a backing whose region is not seen here copies the lists
+ * itself, with the new name in it.
+ */
 void ptx_backing_copy_lists(void)
 {
 	atomic_thread_fence(memory_order_seq_cst);
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
+		/* Most places have no file, and need no lock. */
 		if (!atomic_load_explicit(&backings[i].region, memory_order_acquire))
 			continue;
 		pthread_mutex_lock(&lock);
@@ -276,15 +345,21 @@ void ptx_backing_copy_lists(void)
 	}
 }
 
-/* The mappings stay where they are: a frame that the fork interrupted may still write there. */
+/*
+ * The mappings stay: a frame that the fork interrupted may still write there. The lock is made
+ * anew, because a thread of the parent may have held it at the fork.
+ */
 void ptx_backing_child(void)
 {
 	pthread_mutex_init(&lock, NULL);
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
 		if (atomic_exchange_explicit(&backings[i].region, NULL, memory_order_relaxed) &&
 		    has_file(&backings[i]))
+			/*
+			 * The child's copy; flock() stays with the parent's open file (DESIGN 7).
+			 */
 			close(backings[i].fd);
-		/* by this process */
+		/* No thread of this process extends it. */
 		atomic_store_explicit(&backings[i].held, 0, memory_order_relaxed);
 	}
 }

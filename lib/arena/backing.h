@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/backing.h - a stream's memory in a file that stays when its process is gone.
+ * arena/backing.h - a stream's memory in a file that remains when its process ends.
  *
- * The file is a small arena (observe/image.h reads it): control page with the one stream at place
- * 0, lists with names and schemas, and the region. It is new, its owner's alone, and locked (flock)
- * as long as the stream lives. What is written to is allocated before: what the stream's size asks
- * for at creation, what it grows by when a writer needs it. So a full disk is an error at creation,
- * later a counted loss where the stream has no other room, and no signal. A process that makes no
- * system calls (base/quiet.h) records into what is there.
+ * The file is a small arena (observe/image.h reads it): a control page with one stream at place 0,
+ * lists with names and schemas, and the region. The file is new, belongs to its creator alone, and
+ * is locked (flock) as long as the stream lives. Its space is allocated before it is written: the
+ * stream's size at creation, further chunks when a writer needs them. So a full disk is an error
+ * at creation; later it is a counted loss, if the stream has no other room, and no signal. A
+ * process that makes no system calls (base/quiet.h) records into the allocated part.
  *
- * Threads   ptx_backing_extend() may be called in trace points: async-signal-safe. Lists are copied
- *           under a lock of this file's.
+ * Threads   ptx_backing_extend() may be called in trace points: async-signal-safe. A lock of this
+ *           file protects the copying of lists. The other functions have one caller per stream.
  */
 #ifndef PTX_ARENA_BACKING_H
 #define PTX_ARENA_BACKING_H
@@ -18,30 +18,30 @@
 #include "arena/arena.h"
 
 /*
- * Zeroed memory for the region of the stream at bit, in a new file at path. EEXIST, EFBIG, ENOSPC,
- * and what else open() and posix_fallocate() fail with; ENOMEM. EAGAIN: somebody extends the file
- * that this place had before, for longer than a tenth of a second.
+ * Makes zeroed memory for the region of the stream at bit, in a new file at path. EEXIST, EFBIG,
+ * ENOSPC and other errors of open() and posix_fallocate(); ENOMEM. EAGAIN: a thread has been
+ * extending the previous file of this place for more than a tenth of a second.
  */
 int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry *geometry,
 		       void **memory);
 
-/* Undoes it: nothing was recorded yet. path is that of the creation. */
+/* Undoes a creation before anything was recorded: removes the file. */
 void ptx_backing_withdraw(unsigned bit, const char *path);
 
-/* The stream's facts are complete: from now on the file can be recovered. */
+/* Stores the complete facts of the stream: from now on the file can be recovered. */
 void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 			 const struct ptx_attachment *attachment);
 
-/* The stream is gone; its file stays. The region's mapping is the caller's. */
+/* Ends the stream; its file remains. The caller owns the region's mapping. */
 void ptx_backing_leave(unsigned bit);
 
-/* struct ptx_rings.back */
+/* Makes more of the file present, as struct ptx_rings.back; false without room. */
 bool ptx_backing_extend(void *memory, size_t bytes);
 
-/* Names or schemas have come to the arena of this process. */
+/* Copies new names and schemas of this process's arena into all its files. */
 void ptx_backing_copy_lists(void);
 
-/* In a child: the files are its parent's. */
+/* Called in a child: closes its copies of the parent's files. */
 void ptx_backing_child(void);
 
 #endif

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena/maps.c - the notes of mapped files. A process writes them at its start, at dlopen() and at
+ * fork(), and readers compute spans of time from them (record/mapping.h).
+ *
+ * If one note has no room, every later one would make a wrong picture: an old file would seem to be
+ * mapped still. So the notes end at that time, and none is added after it.
+ */
 #include "arena/maps.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Not to be had from a count that wrapped: it is only added to while there is room. */
+/*
+ * Claims room: wanted units, of which room exist. The count is increased only while there is room,
+ * so it cannot wrap around. Returns false if there is none.
+ */
 static bool take(_Atomic uint32_t *taken, uint32_t wanted, uint32_t room, uint32_t *at)
 {
 	uint32_t old = atomic_load_explicit(taken, memory_order_relaxed);
 
+	/* The room is compared in each round: another process may have claimed some. */
 	do {
 		if (old > room || wanted > room - old)
 			return false;
@@ -19,6 +30,7 @@ static bool take(_Atomic uint32_t *taken, uint32_t wanted, uint32_t room, uint32
 	return true;
 }
 
+/* Bounded, because another process may have written any number. */
 unsigned ptx_maps_count(const struct ptx_maps *maps)
 {
 	uint32_t taken = atomic_load_explicit(&maps->taken, memory_order_acquire);
@@ -26,14 +38,19 @@ unsigned ptx_maps_count(const struct ptx_maps *maps)
 	return taken < PTX_MAPS_NOTES ? taken : PTX_MAPS_NOTES;
 }
 
-/* The file of a note; false: none that can be there. Another process may have written it. */
+/*
+ * Copies build-id and path of a note's file. Another process may have written any offset; each
+ * length is checked against the room. Returns false if nothing valid is there.
+ */
 static bool get_file(const struct ptx_maps *maps, uint32_t file, struct ptx_mapping *mapping,
 		     char path[PTX_MAPPING_PATH_BYTES])
 {
+	/* Offsets are stored + 1, so that 0 means none. */
 	size_t at = file - 1, room, len;
 
 	if (file == 0 || at >= PTX_MAPS_ROOM)
 		return false;
+	/* Read once: another process may change the byte after the check. */
 	mapping->id_bytes = maps->text[at++];
 	if (mapping->id_bytes > PTX_MAPPING_ID_BYTES || mapping->id_bytes > PTX_MAPS_ROOM - at)
 		return false;
@@ -41,6 +58,7 @@ static bool get_file(const struct ptx_maps *maps, uint32_t file, struct ptx_mapp
 	at += mapping->id_bytes;
 	room = PTX_MAPS_ROOM - at < PTX_MAPPING_PATH_BYTES ? PTX_MAPS_ROOM - at :
 							     PTX_MAPPING_PATH_BYTES;
+	/* The path ends within the text and within the caller's buffer, or it is not valid. */
 	len = strnlen((const char *)maps->text + at, room);
 	if (len == room)
 		return false;
@@ -50,60 +68,80 @@ static bool get_file(const struct ptx_maps *maps, uint32_t file, struct ptx_mapp
 	return true;
 }
 
+/* The note is copied first, then its copy is checked: another process may change it. */
 bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *mapping,
 		  char path[PTX_MAPPING_PATH_BYTES])
 {
 	const struct ptx_maps_note *note = &maps->note[i];
 
+	/* acquire: a note that is ready has all its fields. */
 	if (i >= PTX_MAPS_NOTES || !atomic_load_explicit(&note->ready, memory_order_acquire))
 		return false;
+	/* Fields that the kind does not use are zero. */
 	memset(mapping, 0, sizeof *mapping);
+	/* Each field is read once. */
 	mapping->kind = note->kind;
 	mapping->pid = note->pid;
+	/* Only of a child. */
 	mapping->parent = note->parent;
 	mapping->start = note->start;
 	mapping->end = note->end;
 	mapping->offset = note->offset;
 	mapping->base = note->base;
 	mapping->from_ns = note->from_ns;
+	/* A note without process or time belongs to no span. */
 	if (mapping->pid == 0 || mapping->from_ns <= 0 || mapping->from_ns == INT64_MAX)
 		return false;
 	switch (mapping->kind) {
 	case PTX_MAPPING_FILE:
+		/* M2: an empty range is no mapping. */
 		return mapping->start < mapping->end && get_file(maps, note->file, mapping, path);
 	case PTX_MAPPING_GONE:
 		return mapping->start < mapping->end;
+	/* Process 0 is no process that can be a parent. */
 	case PTX_MAPPING_CHILD:
 		return mapping->parent != 0;
 	}
 	return false;
 }
 
+/*
+ * Whether the text at this offset is that of the same file. The bytes may change, but not the
+ * bound: the comparison ends within the room.
+ */
 static bool is_at(const struct ptx_maps *maps, uint32_t at, const struct ptx_mapping *mapping)
 {
+	/* The mapping is the caller's own and valid; only the text is shared. */
 	const size_t bytes = 1 + mapping->id_bytes + strlen(mapping->path) + 1;
 	const unsigned char *text = maps->text + at;
 
+	/* The length is compared first, so that no byte behind the text is read. */
 	return bytes <= PTX_MAPS_ROOM && at <= PTX_MAPS_ROOM - bytes &&
 	       *text == mapping->id_bytes && !memcmp(text + 1, mapping->id, mapping->id_bytes) &&
 	       !strcmp((const char *)text + 1 + mapping->id_bytes, mapping->path);
 }
 
-/* Processes of a family have much in common, and one after the other the same programs. */
+/*
+ * Stores the file's text, or finds it. Processes of a family map many equal files, and run equal
+ * programs one after the other; so the newest notes are compared first.
+ */
 static int put_file(struct ptx_maps *maps, const struct ptx_mapping *mapping, uint32_t *file)
 {
 	const size_t path_bytes = strlen(mapping->path) + 1;
 	const uint32_t bytes = (uint32_t)(1 + mapping->id_bytes + path_bytes);
 	uint32_t at;
 
+	/* acquire: the text of a note that is ready is complete. */
 	for (unsigned i = ptx_maps_count(maps); i-- > 0;)
 		if (atomic_load_explicit(&maps->note[i].ready, memory_order_acquire) &&
 		    maps->note[i].file && is_at(maps, maps->note[i].file - 1, mapping)) {
 			*file = maps->note[i].file;
 			return 0;
 		}
+	/* A path that is too long has no place in any log (FORMAT M2). */
 	if (path_bytes > PTX_MAPPING_PATH_BYTES || !take(&maps->used, bytes, PTX_MAPS_ROOM, &at))
 		return ENOSPC;
+	/* Length of the id, id, path: get_file() reads the same order. */
 	maps->text[at] = (unsigned char)mapping->id_bytes;
 	memcpy(maps->text + at + 1, mapping->id, mapping->id_bytes);
 	memcpy(maps->text + at + 1 + mapping->id_bytes, mapping->path, path_bytes);
@@ -111,6 +149,7 @@ static int put_file(struct ptx_maps *maps, const struct ptx_mapping *mapping, ui
 	return 0;
 }
 
+/* ENOSPC. The release store publishes the note, when all its fields are there. */
 static int put_note(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 {
 	struct ptx_maps_note *note;
@@ -118,12 +157,14 @@ static int put_note(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 	int err = 0;
 
 	if (atomic_load_explicit(&maps->ended_ns, memory_order_acquire))
-		return ENOSPC; /* what could be said now would be taken with what was not */
+		return ENOSPC; /* after the end a note would seem to be complete again */
 	if (mapping->kind == PTX_MAPPING_FILE)
 		err = put_file(maps, mapping, &file);
+	/* The note is claimed after its text: a text without a note is only unused room. */
 	if (err || !take(&maps->taken, 1, PTX_MAPS_NOTES, &i))
 		return ENOSPC;
 	note = &maps->note[i];
+	/* Other processes skip the note until it is ready. */
 	note->kind = mapping->kind;
 	note->pid = mapping->pid;
 	note->parent = mapping->parent;
@@ -132,30 +173,36 @@ static int put_note(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 	note->offset = mapping->offset;
 	note->base = mapping->base;
 	note->from_ns = mapping->from_ns;
+	/* All fields before ready; the text before the note. */
 	note->file = file;
 	atomic_store_explicit(&note->ready, 1, memory_order_release);
 	return 0;
 }
 
+/* Lowers the end to this time. Several processes may find no room; the earliest time counts. */
 static void end(struct ptx_maps *maps, int64_t when_ns)
 {
 	int64_t old = atomic_load_explicit(&maps->ended_ns, memory_order_relaxed);
 
+	/* Each round has a smaller difference or ends: the stored time only decreases. */
 	while ((!old || when_ns < old) &&
 	       !atomic_compare_exchange_weak_explicit(&maps->ended_ns, &old, when_ns,
 						      memory_order_acq_rel, memory_order_relaxed))
 		;
 }
 
+/* The text that a note without room has claimed stays unused. */
 int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 {
 	int err = put_note(maps, mapping);
 
+	/* The time of the note that is missing, not the present time. */
 	if (err)
 		end(maps, mapping->from_ns);
 	return err;
 }
 
+/* A time that no process can have written counts as none. */
 int64_t ptx_maps_ended(const struct ptx_maps *maps)
 {
 	int64_t ended_ns = atomic_load_explicit(&maps->ended_ns, memory_order_acquire);

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena/names.c - the table of event type names, shared by all processes of an arena.
+ *
+ * Entries are only added, from the first on, and never change; so a search ends at the first empty
+ * entry. Every process can write to the table, so a reader checks each number and bounds each text.
+ */
 #include "arena/names.h"
 
 #include <string.h>
 
+/* A process starts with the unnamed type only; posix_trace_eventid_open() adds bits. */
 _Atomic uint64_t ptx_mapped[PTX_TYPE_MAX / 64] = { UINT64_C(1) << PTX_TYPE_UNNAMED };
 
+/* The standard gives names to these types; their numbers are those of <trace.h>. */
 static const struct {
 	unsigned type;
 	const char *name;
@@ -30,25 +38,34 @@ const char *ptx_names_predefined(unsigned type)
 	return NULL;
 }
 
-/* FNV-1a; only saves comparisons. */
+/* FNV-1a. Equal hashes are followed by a comparison, so a collision only costs time. */
 static uint32_t hash(const char *name)
 {
 	uint32_t h = 2166136261u;
 
+	/* The hash depends on the text only, so all processes compute the same. */
 	while (*name)
 		h = (h ^ (unsigned char)*name++) * 16777619u;
 	return h;
 }
 
+/*
+ * Copies the name into a free cell and returns its number + 1, or 0 if all are in use. The cell is
+ * private until an entry names it.
+ */
 static uint32_t take_cell(struct ptx_names *names, const char *name)
 {
 	for (uint32_t i = 0; i < PTX_NAME_CELLS; i++) {
 		uint32_t no = 0;
 
+		/* The process that changes 0 to 1 owns the cell. */
+		/* Release: a process that reads the entry also reads the text of the cell. */
 		if (atomic_compare_exchange_strong_explicit(&names->cell[i].taken, &no, 1,
 							    memory_order_acquire,
 							    memory_order_relaxed)) {
+			/* The rest of the cell becomes zero, as a copy may include it. */
 			strncpy(names->cell[i].name, name, PTX_TYPE_NAME_BYTES - 1);
+			/* A name of maximal length would otherwise have no end. */
 			names->cell[i].name[PTX_TYPE_NAME_BYTES - 1] = '\0';
 			return i + 1;
 		}
@@ -56,27 +73,37 @@ static uint32_t take_cell(struct ptx_names *names, const char *name)
 	return 0;
 }
 
-/* Shared memory: the number may be anything, and the string may lack its end. */
+/* The cell of an entry; NULL if another process wrote a number without a cell. */
 static const struct ptx_name_cell *cell_of(const struct ptx_names *names, uint64_t entry)
 {
+	/* The lower half of an entry is cell + 1; 0 gives a number without a cell. */
 	uint32_t number = (uint32_t)entry - 1;
 
 	return number < PTX_NAME_CELLS ? &names->cell[number] : NULL;
 }
 
+/* strncmp() with the size of the cell: the text may lack its NUL. */
 static bool is_name(const struct ptx_names *names, uint64_t entry, uint32_t h, const char *name)
 {
 	const struct ptx_name_cell *cell = cell_of(names, entry);
 
+	/* The hash decides most comparisons without reading the text. */
 	return entry >> 32 == h && cell && strncmp(cell->name, name, PTX_TYPE_NAME_BYTES) == 0;
 }
 
+/* Returns a cell that no entry names. */
 static void drop_cell(struct ptx_names *names, uint32_t cell)
 {
 	if (cell)
+		/* Release: the next owner's text is written after ours was read. */
 		atomic_store_explicit(&names->cell[cell - 1].taken, 0, memory_order_release);
 }
 
+/*
+ * The entries are searched in order, and the name is added at the first empty one. If another
+ * process fills that entry first, it is compared like any other, and the search continues; so no
+ * name gets two types. A cell that was taken is kept for the next empty entry.
+ */
 unsigned ptx_names_open(struct ptx_names *names, const char *name)
 {
 	uint32_t h = hash(name), cell = 0;
@@ -84,28 +111,38 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 	for (size_t i = 0; i < PREDEFINED; i++)
 		if (strcmp(predefined[i].name, name) == 0)
 			return predefined[i].type;
+	/* At most PTX_NAMES steps, whatever another process writes meanwhile. */
 	for (unsigned i = 0; i < PTX_NAMES; i++) {
 		uint64_t entry = atomic_load_explicit(&names->entry[i], memory_order_acquire);
 
+		/* The end of the list: add the name here, unless another process is faster. */
 		if (entry == 0) {
 			if (!cell)
 				cell = take_cell(names, name);
 			if (!cell)
+				/*
+				 * No cell: as many threads as there are spare cells add names at
+				 * this moment.
+				 */
 				return PTX_TYPE_UNNAMED;
 			if (atomic_compare_exchange_strong_explicit(
 				    &names->entry[i], &entry, (uint64_t)h << 32 | cell,
 				    memory_order_acq_rel, memory_order_acquire))
 				return PTX_TYPE_FIRST_USER + i;
 		}
+		/* Also after a lost exchange: entry is then the winner's. */
 		if (is_name(names, entry, h, name)) {
+			/* Another process has registered the same name; our cell is not needed. */
 			drop_cell(names, cell);
 			return PTX_TYPE_FIRST_USER + i;
 		}
 	}
+	/* All entries are used: TRACE_USER_EVENT_MAX is reached. */
 	drop_cell(names, cell);
 	return PTX_TYPE_UNNAMED;
 }
 
+/* The copy gets its NUL here, since a process may write the cell during memcpy(). */
 bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name)
 {
 	const struct ptx_name_cell *cell;
@@ -113,27 +150,34 @@ bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name)
 
 	for (size_t i = 0; i < PREDEFINED; i++)
 		if (predefined[i].type == type) {
+			/* The caller has PTX_TYPE_NAME_BYTES, more than any of these texts. */
 			strcpy(name, predefined[i].name);
 			return true;
 		}
+	/* A process without memory for lists knows the predefined names only. */
 	if (!names || type < PTX_TYPE_FIRST_USER || type >= PTX_TYPE_FIRST_USER + PTX_NAMES)
 		return false;
+	/* acquire: pairs with the exchange that has added the entry. */
 	entry = atomic_load_explicit(&names->entry[type - PTX_TYPE_FIRST_USER],
 				     memory_order_acquire);
 	cell = cell_of(names, entry);
 	if (!cell)
 		return false;
+	/* The whole cell: the text may lack its NUL. */
 	memcpy(name, cell->name, PTX_TYPE_NAME_BYTES);
 	name[PTX_TYPE_NAME_BYTES - 1] = '\0';
 	return true;
 }
 
+/* Types of the standard are 1 to 8 and the unnamed type; then entries up to the first empty one. */
 unsigned ptx_names_next(const struct ptx_names *names, unsigned type)
 {
 	unsigned next = type + 1;
 
+	/* Between the last type of the standard and the unnamed one there are none. */
 	if (next > 8 && next < PTX_TYPE_UNNAMED)
 		next = PTX_TYPE_UNNAMED;
+	/* Predefined types have no entry. */
 	if (next < PTX_TYPE_FIRST_USER)
 		return next;
 	if (names && next < PTX_TYPE_FIRST_USER + PTX_NAMES &&
@@ -142,6 +186,10 @@ unsigned ptx_names_next(const struct ptx_names *names, unsigned type)
 	return 0;
 }
 
+/*
+ * The target list belongs to this process alone until it is published, or it is a backing file
+ * whose earlier entries are equal. Cell i then belongs to entry i.
+ */
 void ptx_names_copy(struct ptx_names *to, const struct ptx_names *from)
 {
 	for (unsigned i = 0; i < PTX_NAMES; i++) {
@@ -150,20 +198,28 @@ void ptx_names_copy(struct ptx_names *to, const struct ptx_names *from)
 
 		if (!cell)
 			break;
+		/* The copy gets its NUL even if the original lacks one. */
 		memcpy(to->cell[i].name, cell->name, PTX_TYPE_NAME_BYTES);
 		to->cell[i].name[PTX_TYPE_NAME_BYTES - 1] = '\0';
+		/* Release, in the store of the entry: it publishes the text of the cell. */
 		atomic_store_explicit(&to->cell[i].taken, 1, memory_order_relaxed);
 		atomic_store_explicit(&to->entry[i], (entry & ~UINT64_C(0xffffffff)) | (i + 1),
 				      memory_order_release);
 	}
 }
 
+/* Names are opened in the order of their types, so an empty list gives each the same type. */
 bool ptx_names_merge(struct ptx_names *to, const struct ptx_names *from)
 {
 	char name[PTX_TYPE_NAME_BYTES];
 
+	/* The names of the program only: predefined ones are equal everywhere. */
 	for (unsigned type = ptx_names_next(from, PTX_TYPE_UNNAMED); type;
 	     type = ptx_names_next(from, type))
+		/*
+		 * A text that another process damaged may get another type: then the lists
+		 * disagree.
+		 */
 		if (!ptx_names_get(from, type, name) || ptx_names_open(to, name) != type)
 			return false;
 	return true;

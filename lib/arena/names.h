@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/names.h - the event type names of a process.
- *
- * Lock-free and append-only: a name is written into a cell of its own, and one compare-and-swap
- * makes that cell the next entry. Who loses looks whether the winner brought the same name. So a
- * process killed anywhere leaves at worst a cell that is not used. There are cells for nearly two
- * hundred threads that bring new names at the same moment; more find the limit reached.
+ * arena/names.h - the event type names of a process.  Lock-free and append-only. A process writes a
+ * name into a cell, and one compare-and-swap makes that cell the next entry. If another process was
+ * faster, it compares the winner's name with its own. A process that is killed on the way leaves at
+ * most an unused cell. There are cells for nearly two hundred threads that add names at the same
+ * moment; further ones find the limit reached.  Threads   any, also of other processes. No function
+ * allocates or waits.
  */
 #ifndef PTX_ARENA_NAMES_H
 #define PTX_ARENA_NAMES_H
@@ -30,25 +30,31 @@ struct ptx_names {
 	struct ptx_name_cell cell[PTX_NAME_CELLS];
 };
 
-/* Types that this process may record: bits of the ids that it opened, and of the unnamed type. */
+/* Bits of the types that this process may record: those that it opened, and the unnamed type. */
 extern _Atomic uint64_t ptx_mapped[PTX_TYPE_MAX / 64];
 
-/* The id of name (shorter than PTX_TYPE_NAME_BYTES), registered if new; the unnamed type's at the
- * limit. Predefined names have predefined ids. */
+/*
+ * Returns the type of a name (shorter than PTX_TYPE_NAME_BYTES) and registers it if it is new; the
+ * unnamed type at the limit. Predefined names have predefined types.
+ */
 unsigned ptx_names_open(struct ptx_names *names, const char *name);
 
 /* Copies the name of type; false if it has none. */
 bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name);
 
-/* The name that the standard gives to that type, or NULL. */
+/* The name that the standard gives to a type, or NULL. */
 const char *ptx_names_predefined(unsigned type);
 
-/* The type that follows in the list of all, 0 for the first: predefined ones, then by entry. */
+/* The type after this one in the list of all, 0 for the first: predefined ones, then entries. */
 unsigned ptx_names_next(const struct ptx_names *names, unsigned type);
 
+/* Copies all names to an empty list, with the same types. */
 void ptx_names_copy(struct ptx_names *to, const struct ptx_names *from);
 
-/* Makes the ids of from, which may be NULL, those of to; false if one means another name there. */
+/*
+ * Registers the names of from, which may be NULL, in to. Returns false if a name would get another
+ * type there.
+ */
 bool ptx_names_merge(struct ptx_names *to, const struct ptx_names *from);
 
 #endif

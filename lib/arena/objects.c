@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena/objects.c - the list of named objects. Cells are claimed in order and become ready in any
+ * order; a cell that a killed process left is skipped for ever.
+ */
 #include "arena/objects.h"
 
 #include <errno.h>
 #include <string.h>
 
+/* Bounded, because another process may have written any number. */
 unsigned ptx_objects_count(const struct ptx_objects *objects)
 {
 	uint32_t taken = atomic_load_explicit(&objects->taken, memory_order_acquire);
@@ -15,17 +20,25 @@ bool ptx_objects_get(const struct ptx_objects *objects, unsigned i, struct ptx_o
 {
 	const struct ptx_object_cell *cell = &objects->cell[i];
 
+	/* acquire: a cell that is ready has all its fields. */
 	if (i >= PTX_OBJECTS || !atomic_load_explicit(&cell->ready, memory_order_acquire))
 		return false;
+	/* A copy, which no other process can change. */
 	*object = cell->object;
-	object->name[PTX_OBJECT_NAME_BYTES - 1] = '\0'; /* another process may have written it */
+	/* Another process may have written a name without a NUL. */
+	object->name[PTX_OBJECT_NAME_BYTES - 1] = '\0';
 	return true;
 }
 
+/*
+ * Whether the newest entry for this pointer says the same. The pointer is compared before the copy,
+ * as most cells have another one; the copy is compared again, because the cell may change.
+ */
 static bool is_said(const struct ptx_objects *objects, const struct ptx_object *object)
 {
 	struct ptx_object old;
 
+	/* From the newest entry back: it decides what the object is called now. */
 	for (unsigned i = ptx_objects_count(objects); i-- > 0;) {
 		const struct ptx_object_cell *cell = &objects->cell[i];
 
@@ -33,6 +46,7 @@ static bool is_said(const struct ptx_objects *objects, const struct ptx_object *
 		    cell->object.pointer != object->pointer || !ptx_objects_get(objects, i, &old) ||
 		    old.pid != object->pid || old.pointer != object->pointer)
 			continue;
+		/* The time is not compared: the newest entry is still valid. */
 		return old.kind == object->kind &&
 		       !strncmp(old.name, object->name, PTX_OBJECT_NAME_BYTES - 1);
 	}
@@ -44,9 +58,13 @@ int ptx_objects_put(struct ptx_objects *objects, const struct ptx_object *object
 	struct ptx_object_cell *cell;
 	uint32_t i;
 
+	/* Programs name the same object repeatedly; the list would fill up. */
 	if (is_said(objects, object))
 		return 0;
-	/* Not to be had from a count that wrapped: it is only added to while there is room. */
+	/*
+	 * The count is increased only while there is room, so that it cannot wrap around and give a
+	 * used cell again.
+	 */
 	i = atomic_load_explicit(&objects->taken, memory_order_relaxed);
 	do {
 		if (i >= PTX_OBJECTS)
@@ -54,18 +72,23 @@ int ptx_objects_put(struct ptx_objects *objects, const struct ptx_object *object
 	} while (!atomic_compare_exchange_weak_explicit(&objects->taken, &i, i + 1,
 							memory_order_relaxed,
 							memory_order_relaxed));
+	/* This process alone writes the cell; the release store publishes it. */
 	cell = &objects->cell[i];
 	cell->object = *object;
+	/* Cut to fit, with its NUL. */
 	cell->object.name[PTX_OBJECT_NAME_BYTES - 1] = '\0';
 	atomic_store_explicit(&cell->ready, 1, memory_order_release);
 	return 0;
 }
 
+/* ENOSPC is ignored: a list that is full keeps the entries that it has. */
 void ptx_objects_copy(struct ptx_objects *to, const struct ptx_objects *from)
 {
 	struct ptx_object object;
 
+	/* In the order of the cells, so that later entries stay later. */
 	for (unsigned i = 0; i < ptx_objects_count(from); i++)
+		/* Cells that are not ready are left out. */
 		if (ptx_objects_get(from, i, &object))
 			ptx_objects_put(to, &object);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/objects.h - what things in the memory of the processes of an arena are called.
- *
- * Lock-free and append-only: a cell is taken by one compare-and-swap, filled, and made ready by one
- * store. Who is killed in between leaves a cell that is not used. An entry holds from its time on,
- * until a later one for the same pointer of the same process; an empty name ends it.
+ * arena/objects.h - names of objects in the memory of the processes of an arena.  Lock-free and
+ * append-only. A process claims a cell by one compare-and-swap, fills it, and makes it ready by one
+ * store. A process that is killed on the way leaves an unused cell. An entry is valid from its time
+ * on, until a later one for the same pointer of the same process. An empty name ends the former
+ * one.
  */
 #ifndef PTX_ARENA_OBJECTS_H
 #define PTX_ARENA_OBJECTS_H
@@ -24,19 +24,23 @@ struct ptx_object_cell {
 };
 
 struct ptx_objects {
-	_Atomic uint32_t taken; /* cells, from the first on */
+	_Atomic uint32_t taken; /* number of claimed cells, from the first on */
 	struct ptx_object_cell cell[PTX_OBJECTS];
 };
 
-/* Its name is cut to fit. What its newest entry says already is not said again. ENOSPC. */
+/*
+ * Adds an entry; its name is cut to fit. Nothing is added if the newest entry of this pointer is
+ * equal. ENOSPC: all cells are used.
+ */
 int ptx_objects_put(struct ptx_objects *objects, const struct ptx_object *object);
 
-/* How many cells may be in use. */
+/* The number of cells that may be in use. */
 unsigned ptx_objects_count(const struct ptx_objects *objects);
 
-/* Copies what cell number i has; false: nothing yet. Its name has an end. */
+/* Copies cell i; false: it is not ready. The name ends with a NUL. */
 bool ptx_objects_get(const struct ptx_objects *objects, unsigned i, struct ptx_object *object);
 
+/* Adds the entries of from to those of to; entries without room are dropped. */
 void ptx_objects_copy(struct ptx_objects *to, const struct ptx_objects *from);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/process_block.h - what a process keeps for itself and its children must not see.
- *
- * The block is zeroed in a child by the kernel (MADV_WIPEONFORK), whichever way it was forked:
- * a child starts as a process that never traced, even if no fork handler ran in it.
+ * arena/process_block.h - the data that a process keeps for itself, hidden from its children.  The
+ * kernel zeroes the block in a child (MADV_WIPEONFORK), however it was forked. So a child begins as
+ * a process that never traced, even if no fork handler ran in it.
  */
 #ifndef PTX_ARENA_PROCESS_BLOCK_H
 #define PTX_ARENA_PROCESS_BLOCK_H
@@ -24,13 +23,13 @@ struct ptx_stream;
 struct ptx_private {
 	_Atomic uint32_t pid; /* 0: a child that has not been set up yet */
 	_Atomic uint32_t attempt; /* the last one of ptx_process_child() to set it up */
-	_Atomic(struct ptx_thread *) threads; /* all there ever were */
-	_Atomic uint64_t free_threads;        /* those that no thread has: tag 16 | address 48 */
+	_Atomic(struct ptx_thread *) threads; /* all thread objects ever made */
+	_Atomic uint64_t free_threads;        /* those without a thread: tag 16 | address 48 */
 	_Atomic uint32_t pool_used[PTX_THREAD_POOLS]; /* of the objects in point/object.c's pools */
 	_Atomic(struct ptx_view *) view[PTX_STREAMS];
-	_Atomic uint32_t streams; /* identifiers of active ones */
-	bool has_quota; /* the account in meet/quota.c is of this process */
-	struct ptx_stream *unused; /* memory for streams, under the lock of posix/registry.c */
+	_Atomic uint32_t streams; /* identifiers of active streams */
+	bool has_quota; /* the account in meet/quota.c is this process's */
+	struct ptx_stream *unused; /* free memory of streams, under the lock of posix/registry.c */
 	_Atomic(struct ptx_stream *) handle[PTX_HANDLES];
 };
 
@@ -42,6 +41,7 @@ union ptx_private_block {
 extern union ptx_private_block ptx_private_block;
 #define ptx_private (ptx_private_block.is)
 
+/* Whether this process is a child whose block is not set up yet. Async-signal-safe. */
 static inline bool ptx_process_is_child(void)
 {
 	return atomic_load_explicit(&ptx_private.pid, memory_order_relaxed) == 0;

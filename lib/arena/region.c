@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/region.c - memory for a stream: made present before anything is written to it.
- *
- * Memory that is promised and missing when an event is written would be a SIGBUS in the traced
- * program. So the creator makes the tables present and the first chunks, and gets ENOMEM if the
- * machine has less memory available than the stream's size asks for. Writers make the rest present
- * before they use it (ring/pool.c), and count the event as lost if that fails.
- *
- * No part of this holds the lock of the arena's file for long, which other streams need: what is
+ * arena/region.c - allocates the memory of a stream, and makes it present before it is written.  If
+ * promised memory were missing when an event is written, the traced program would get SIGBUS. So
+ * the creator makes the tables and the first chunks present, and gets ENOMEM if the machine has
+ * less memory available than the stream's size. Writers make the rest present before they use it
+ * (ring/pool.c), and count the event as lost if that fails.  Each call holds the kernel's lock of
+ * the arena's file for a short time only, because other streams need it: the size of a part that is
  * made present or given back at once is bounded.
  */
 #include <errno.h>
@@ -21,6 +19,7 @@
 #include "arena/arena.h"
 #include "base/quiet.h"
 
+/* Bytes that one call gives back; and the least size of an arena for streams with many rings. */
 #define SLICE       (UINT64_C(64) << 20)
 #define LARGE_ARENA (UINT64_C(1) << 44)
 
@@ -28,13 +27,18 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-/* The kernel would rather kill somebody than refuse: ask first whether so much is there. */
+/*
+ * Whether the machine has this much memory available. Linux grants memory that it does not have
+ * and later kills a process, so the library asks first. Without /proc it assumes that there is
+ * enough, except for an absurd size.
+ */
 static bool is_available(size_t bytes)
 {
 	char text[4096], *at;
 	int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
+	/* Without /proc only sizes that overflow are refused. */
 	if (fd < 0)
 		return bytes < SIZE_MAX / 4;
 	n = read(fd, text, sizeof text - 1);
@@ -44,22 +48,21 @@ static bool is_available(size_t bytes)
 	return !at || bytes / 1024 < strtoull(at + strlen("MemAvailable:"), NULL, 10);
 }
 
+/* Rounded to pages. errno stays, as trace points call it. */
 bool ptx_region_back(void *memory, size_t bytes)
 {
 	uintptr_t begin = (uintptr_t)memory & ~(uintptr_t)(PTX_PAGE - 1);
 	uintptr_t end = ((uintptr_t)memory + bytes + PTX_PAGE - 1) & ~(uintptr_t)(PTX_PAGE - 1);
 	int saved = errno, err = 0;
 
-	/*
-	 * Then the pages come with the first touch: a memory file has no limit but the machine's.
-	 */
+	/* A quiet process makes no call; the pages come with the first access to them. */
 	if (ptx_is_quiet())
 		return true;
 	if (madvise((void *)begin, end - begin, MADV_POPULATE_WRITE) != 0)
 		err = errno;
 	/*
-	 * An older kernel, or one that refuses the call: the file's memory is there by fallocate()
-	 * or comes with the first touch.
+	 * An older kernel, or one that refuses the call: fallocate() has made the file's memory
+	 * present, or it comes with the first access.
 	 */
 	if (err == EINVAL || err == EPERM || err == ENOSYS)
 		err = 0;
@@ -67,10 +70,15 @@ bool ptx_region_back(void *memory, size_t bytes)
 	return err == 0;
 }
 
+/*
+ * Offsets only grow, so no two regions ever share memory, even if a late writer still uses an old
+ * one. A hostile process can change next_region; then ptx_arena_holds() rejects the offset.
+ */
 int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t *offset)
 {
 	if (!is_available((size_t)geometry->chunks * geometry->chunk_bytes))
 		return ENOMEM;
+	/* 0 is the control page, so it can mean that there is no offset. */
 	*offset = 0;
 	if (ptx_arena_fd(arena) >= 0)
 		*offset = atomic_fetch_add_explicit(&arena->control->next_region,
@@ -81,10 +89,15 @@ int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometr
 
 enum allocated { ALLOCATED, NO_ROOM, REFUSED };
 
+/*
+ * EINTR counts as no room: the creator gets an error and may try again. The errors of a refusal are
+ * those of kernels and filters without fallocate().
+ */
 static enum allocated allocate(int fd, uint64_t offset, size_t bytes)
 {
 	if (fallocate(fd, 0, (off_t)offset, (off_t)bytes) == 0)
 		return ALLOCATED;
+	/* Both lists are errno values of fallocate(2) for memory files. */
 	switch (errno) {
 	case EPERM:
 	case EACCES:
@@ -92,11 +105,11 @@ static enum allocated allocate(int fd, uint64_t offset, size_t bytes)
 	case EOPNOTSUPP:
 		return REFUSED;
 	default:
-		return NO_ROOM; /* beyond the end of the file, or of what memory there is */
+		return NO_ROOM; /* beyond the end of the file, or the memory of the machine */
 	}
 }
 
-/* Linux 5.14; before, memory that fallocate() has not made present comes with its first touch. */
+/* Linux 5.14. Before, memory that fallocate() has not made present comes with its first access. */
 static bool can_populate(void *memory)
 {
 	return madvise(memory, PTX_PAGE, MADV_POPULATE_WRITE) == 0;
@@ -110,15 +123,18 @@ struct making {
 	bool refused; /* the system allows no fallocate() */
 };
 
+/* A callback of ptx_ring_first_tables(): makes this part of the region present. */
 static bool make_present(void *arg, size_t at, size_t bytes)
 {
 	struct making *making = arg;
 	const size_t begin = at & ~(size_t)(PTX_PAGE - 1);
 
+	/* fallocate() gives the memory to the file, or an error now instead of SIGBUS later. */
 	if (making->fd >= 0 && !making->refused) {
 		enum allocated allocated = allocate(making->fd, making->offset + begin,
 						    at + bytes - begin);
 
+		/* Later parts are not allocated either; the first access makes them present. */
 		making->refused = allocated == REFUSED;
 		if (allocated == NO_ROOM)
 			return false;
@@ -126,25 +142,30 @@ static bool make_present(void *arg, size_t at, size_t bytes)
 	return ptx_region_back(making->memory + at, bytes);
 }
 
+/*
+ * Tables and first chunks. If the kernel cannot make single pages present later, everything that
+ * the stream's size asks for is made present now.
+ */
 static bool make_all_present(struct making *making, const struct ptx_geometry *g)
 {
+	/* The chunks that the stream has from the beginning. */
 	size_t chunks = g->present * g->chunk_bytes;
 
 	if (!can_populate(making->memory)) {
-		/*
-		 * Later nobody could tell whether there is memory: all that the size asks for now.
-		 */
+		/* No later call could find out whether there is memory. */
 		return make_present(making, 0, g->bytes_first) && !making->refused;
 	}
 	return ptx_ring_first_tables(g, make_present, making) &&
 	       (chunks == 0 || make_present(making, g->chunks_at, chunks));
 }
 
+/* The far part is mapped by an offset in the arena's file, which a backing file does not have. */
 uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing)
 {
 	return backing || arena->bytes < LARGE_ARENA ? PTX_RINGS_FEW : PTX_RINGS;
 }
 
+/* MAP_NORESERVE: a region is mostly address space, and must not count as memory. */
 static void *map(int fd, uint64_t offset, size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -154,6 +175,7 @@ static void *map(int fd, uint64_t offset, size_t bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* On failure nothing stays mapped; the caller gives back pages of the file. */
 static void *make(struct making *making, const struct ptx_geometry *geometry)
 {
 	making->memory = map(making->fd, making->offset, geometry->bytes);
@@ -165,26 +187,35 @@ static void *make(struct making *making, const struct ptx_geometry *geometry)
 	return NULL;
 }
 
+/*
+ * After a failure in the file anonymous memory may succeed, for example if the file's limit is
+ * reached; the stream then serves this process and its children.
+ */
 int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
 		      uint64_t *offset)
 {
 	struct making making = { .fd = ptx_arena_fd(arena), .offset = *offset };
 
 	*memory = NULL;
+	/* Another process may have changed next_region, so the offset is checked. */
 	if (making.fd >= 0 && *offset != 0 &&
 	    ptx_arena_holds(arena, *offset, geometry->bytes + geometry->far_bytes)) {
 		*memory = make(&making, geometry);
 		if (*memory)
 			return 0;
+		/*
+		 * The part that was made present goes back to the system; the offset stays unused.
+		 */
 		ptx_region_punch(arena, geometry, *offset);
 	}
-	/* Anonymous memory, which only this process and its children can have. */
+	/* Anonymous memory: other processes cannot map it. */
 	making = (struct making){ .fd = -1 };
 	*offset = 0;
 	*memory = make(&making, geometry);
 	return *memory ? 0 : ENOMEM;
 }
 
+/* The caller has checked that the region is inside the file. */
 int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t offset,
 		   void **memory)
 {
@@ -193,8 +224,10 @@ int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 }
 
 /*
- * A program that locks its memory (mlockall(MCL_FUTURE)) would get the whole mapping as memory. It
- * gets none of a mapping that it must not access, and none later of one that is not locked.
+ * mlockall(MCL_FUTURE) of the program would make the whole mapping present. It does not affect a
+ * mapping without access, nor one that was unlocked before it gets access. So the far part is
+ * mapped without access, unlocked, and then made accessible. Core dumps omit it: its holes would be
+ * zeros there.
  */
 void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 			 uint64_t offset)
@@ -211,13 +244,14 @@ void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometr
 		munmap(memory, bytes);
 		memory = MAP_FAILED;
 	}
+	/* Dumps of a sparse mapping would have terabytes of zeros. */
 	if (memory != MAP_FAILED)
 		madvise(memory, bytes, MADV_DONTDUMP);
 	errno = saved;
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* NULL, or where this process has the far part mapped. */
+/* The address of the far part in this process, or NULL. */
 static void *far_of(const struct ptx_rings *rings)
 {
 	return ptx_ring_has_far(rings) ? atomic_load_explicit(&rings->far, memory_order_relaxed)
@@ -225,9 +259,9 @@ static void *far_of(const struct ptx_rings *rings)
 }
 
 /*
- * Past the wrapper: late writers write here by design, which ThreadSanitizer would call a race.
- * Shared memory, though nobody shares it: RLIMIT_DATA counts private memory, and a child may have
- * room for no more of that.
+ * A direct system call: late writers write here by design, and ThreadSanitizer, which intercepts
+ * mmap(), would report a race. The memory is shared although no process shares it: RLIMIT_DATA
+ * counts private memory, and a child may have no room for more.
  */
 static void sink(void *memory, size_t bytes)
 {
@@ -235,6 +269,7 @@ static void sink(void *memory, size_t bytes)
 		MAP_FIXED | MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
+/* MAP_FIXED replaces the mapping at once: a late writer finds memory at every moment. */
 void ptx_region_sink(const struct ptx_rings *rings)
 {
 	void *far = far_of(rings);
@@ -244,6 +279,7 @@ void ptx_region_sink(const struct ptx_rings *rings)
 		sink(far, rings->geometry.far_bytes);
 }
 
+/* The far part first: its address is in the region's tables. */
 void ptx_region_unmap(const struct ptx_rings *rings)
 {
 	void *far = far_of(rings);
@@ -254,9 +290,9 @@ void ptx_region_unmap(const struct ptx_rings *rings)
 }
 
 /*
- * In slices, since the kernel holds the lock of the file for as long as one takes. Where there is
- * no memory nothing is to be done: a region is address space for the most part. No other code uses
- * the file's position.
+ * In slices, because the kernel holds the lock of the file during each call. Holes are skipped by
+ * SEEK_DATA: a region is mostly address space. No other code uses the position of the file, so
+ * lseek() may move it. An error ends the work: the memory is then given back by the next claim.
  */
 void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		      uint64_t offset)
@@ -268,12 +304,14 @@ void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *
 		off_t data = lseek(fd, (off_t)offset, SEEK_DATA);
 		uint64_t slice;
 
+		/* Only holes follow. */
 		if (data < 0 && errno == ENXIO)
 			break;
 		if (data > 0 && (uint64_t)data > offset)
 			offset = (uint64_t)data;
 		if (offset >= end)
 			break;
+		/* At most SLICE per call, as the kernel holds the lock of the file. */
 		slice = end - offset < SLICE ? end - offset : SLICE;
 		if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
 			      (off_t)slice) != 0)
@@ -283,6 +321,7 @@ void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *
 	errno = saved;
 }
 
+/* With in_use a thread is in a trace point there; point/view.c frees the addresses later. */
 void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_rings *rings, uint64_t offset,
 			bool in_use)
 {

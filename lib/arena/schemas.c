@@ -1,32 +1,45 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena/schemas.c - the schemas of event types: one text per type, added once, never changed.
+ *
+ * A type has an entry with the length and offset of its text. The first text of a type stays, so
+ * that all processes and all logs agree about the data of its events.
+ */
 #include "arena/schemas.h"
 
 #include <errno.h>
 #include <string.h>
 
+/* Predefined types have no schema of the program; their data is that of the standard. */
 static bool has_entry(unsigned type)
 {
 	return type >= PTX_TYPE_FIRST_USER && type < PTX_TYPE_FIRST_USER + PTX_NAMES;
 }
 
-/* Shared memory: where and how long may be anything, and the text may lack its end. */
+/*
+ * Copies the text of an entry. Another process may have written any offset and length, or a text
+ * without end: each is checked, and the copy has its NUL. Returns false if the text is not valid.
+ */
 static bool copy_text(const struct ptx_schemas *schemas, uint64_t entry, char *text)
 {
+	/* The entry was loaded once; both parts are of one value. */
 	uint64_t len = entry >> 32, at = (uint32_t)entry - UINT64_C(1);
 
 	if (entry == 0 || len >= PTX_SCHEMA_BYTES || at + len >= PTX_SCHEMAS_ROOM)
 		return false;
 	memcpy(text, schemas->text + at, len);
 	text[len] = '\0';
+	/* A NUL inside means that another process has overwritten the text. */
 	return strlen(text) == len;
 }
 
-/* Room for len bytes; UINT64_MAX: there is none. */
+/* Claims len bytes of text; UINT64_MAX if they have no room. used never exceeds the room. */
 static uint64_t take_room(struct ptx_schemas *schemas, uint64_t len)
 {
 	uint64_t used = atomic_load_explicit(&schemas->used, memory_order_relaxed);
 
 	do {
+		/* A hostile process may have stored any number. */
 		if (used > PTX_SCHEMAS_ROOM || len > PTX_SCHEMAS_ROOM - used)
 			return UINT64_MAX;
 	} while (!atomic_compare_exchange_weak_explicit(&schemas->used, &used, used + len,
@@ -35,6 +48,7 @@ static uint64_t take_room(struct ptx_schemas *schemas, uint64_t len)
 	return used;
 }
 
+/* 0 if the type has this text already, EEXIST if it has another one. */
 static int compare(const struct ptx_schemas *schemas, uint64_t entry, const char *text)
 {
 	char other[PTX_SCHEMA_BYTES];
@@ -42,29 +56,38 @@ static int compare(const struct ptx_schemas *schemas, uint64_t entry, const char
 	return copy_text(schemas, entry, other) && !strcmp(other, text) ? 0 : EEXIST;
 }
 
+/*
+ * The text is complete before its entry exists, so a reader never sees a part of it. The bytes of a
+ * process that loses the exchange stay unused.
+ */
 int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text)
 {
 	uint64_t len = strlen(text), at, entry;
 	_Atomic uint64_t *place;
 
+	/* The type may come from another process, so it is checked. */
 	if (!has_entry(type) || len >= PTX_SCHEMA_BYTES)
 		return EINVAL;
 	place = &schemas->entry[type - PTX_TYPE_FIRST_USER];
 	entry = atomic_load_explicit(place, memory_order_acquire);
+	/* The first text stays; the same text again is no error. */
 	if (entry)
 		return compare(schemas, entry, text);
 	at = take_room(schemas, len + 1);
 	if (at == UINT64_MAX)
 		return ENOSPC;
+	/* The bytes belong to this process until an entry names them. */
 	memcpy(schemas->text + at, text, len + 1);
-	/* In one order with the levels of streams: posix/level.c. */
+	/* Sequentially consistent with the levels of streams, which posix/level.c reads. */
 	if (!atomic_compare_exchange_strong_explicit(place, &entry, len << 32 | (at + 1),
 						     memory_order_seq_cst, memory_order_acquire))
 		return compare(schemas, entry, text);
+	/* After the entry: a reader that sees the change also sees the text. */
 	atomic_fetch_add_explicit(&schemas->changes, 1, memory_order_seq_cst);
 	return 0;
 }
 
+/* An entry that is 0 gives no text; copy_text() rejects it. */
 bool ptx_schemas_get(const struct ptx_schemas *schemas, unsigned type, char *text)
 {
 	return schemas && has_entry(type) &&
@@ -74,10 +97,12 @@ bool ptx_schemas_get(const struct ptx_schemas *schemas, unsigned type, char *tex
 			 text);
 }
 
+/* Errors are ignored: a type that has a text in to keeps it, and a full list stays as it is. */
 void ptx_schemas_copy(struct ptx_schemas *to, const struct ptx_schemas *from)
 {
 	char text[PTX_SCHEMA_BYTES];
 
+	/* Only types of the program have schemas. */
 	for (unsigned type = PTX_TYPE_FIRST_USER; type < PTX_TYPE_FIRST_USER + PTX_NAMES; type++)
 		if (ptx_schemas_get(from, type, text))
 			ptx_schemas_put(to, type, text);
