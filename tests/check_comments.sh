@@ -31,6 +31,8 @@ tools/posixtrace/diff 110
 tools/posixtrace/latency 79
 tools/posixtrace/live 110
 tools/posixtrace/log 125
+tools/posixtrace/picture 46
+tools/posixtrace/query 40
 tools/posixtrace/rules 98
 tools/posixtrace/send 110
 tools/posixtrace/show 85
@@ -60,6 +62,8 @@ tools/posixtrace/diff
 tools/posixtrace/latency
 tools/posixtrace/live
 tools/posixtrace/log
+tools/posixtrace/picture
+tools/posixtrace/query
 tools/posixtrace/rules
 tools/posixtrace/send
 tools/posixtrace/show

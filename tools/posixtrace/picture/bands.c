@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* bands.c - the times of which a log has no events, or not all. */
+/* bands.c - the times of which a log lacks all or some events, for pictures. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -15,7 +15,8 @@ const char *bands_name(enum gap_kind kind)
 	return name[kind];
 }
 
-static void add(struct picture *picture, const struct gap *band)
+/* Adds a band. Adjoining bands of one kind become one; beyond the limit the last band grows. */
+static void add_band(struct picture *picture, const struct gap *band)
 {
 	struct gap *last = picture->bands ? &picture->band[picture->bands - 1] : NULL;
 	struct gap *more;
@@ -37,13 +38,14 @@ static void add(struct picture *picture, const struct gap *band)
 	picture->band[picture->bands++] = *band;
 }
 
+/* Adds the bands that end with this event. */
 void bands_event(struct picture *picture, const struct posix_trace_event_np *event)
 {
 	struct gap gap[GAPS_OF_AN_EVENT];
 	unsigned count = gaps_event(&picture->gaps, event, gap);
 
 	for (unsigned i = 0; i < count; i++)
-		add(picture, &gap[i]);
+		add_band(picture, &gap[i]);
 }
 
 void bands_end(struct picture *picture)
@@ -51,5 +53,5 @@ void bands_end(struct picture *picture)
 	struct gap gap;
 
 	if (gaps_end(&picture->gaps, picture->last_ns, &gap))
-		add(picture, &gap);
+		add_band(picture, &gap);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* html.c - posixtrace html: a log as a page to look at, complete in one file. */
+/* html.c - the command html: writes a log as a page for a browser, complete in one file. */
 #include <getopt.h>
 #include <string.h>
 
@@ -41,9 +41,9 @@ static const char help[] =
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed; then what is whole is "
 		"shown.\n";
 
-/* ------------------------------------------------------------------ what the page is told */
+/* ------------------------------------------------------------------ the data of the page */
 
-/* No name ends the script that it stands in. */
+/* Writes a JSON string. "<" is escaped, so that no text of the log can end the script element. */
 static void string(struct out *out, const char *text, size_t len)
 {
 	static struct out scratch = { .fd = -1 };
@@ -77,7 +77,7 @@ static void types(struct out *out, const struct picture *picture)
 	out_char(out, ']');
 }
 
-/* Four bars to a power of two. */
+/* Writes the histogram with four bars for each power of two. */
 static void bars(struct out *out, const struct histogram *time)
 {
 	struct histogram_bucket bucket;
@@ -144,6 +144,7 @@ static void rows(struct out *out, const struct picture *picture)
 	out_char(out, ']');
 }
 
+/* Returns the place of a time on the axis in nanoseconds. */
 static uint64_t place(const struct picture *picture, int64_t time_ns)
 {
 	uint64_t ns = time_ns < picture->begin_ns ? 0 :
@@ -206,6 +207,7 @@ static void script(struct out *out)
 	out_bytes(out, page_hands_js, page_hands_js_bytes);
 }
 
+/* Replaces the marks @NAME@ of the page by style, data and script. */
 static void page(struct out *out, const struct picture *picture)
 {
 	const char *at = (const char *)page_html, *end = at + page_html_bytes;
@@ -231,8 +233,8 @@ struct options {
 	bool force, utc;
 };
 
-/* The output comes first: a name that is refused is not worth a long reading. */
-static int draw(struct picture *picture, char *const *log, const struct options *options)
+/* Opens the output first: a refused name should not cost a long reading. */
+static int draw_html(struct picture *picture, char *const *log, const struct options *options)
 {
 	static struct output file;
 	bool standard = !strcmp(options->output, "-");
@@ -293,7 +295,7 @@ static bool parse_option(struct picture *picture, struct options *options, int o
 		options->utc = true;
 		return true;
 	}
-	return false; /* tool_option() has said why */
+	return false; /* tool_option() has printed the error */
 }
 
 static int html(struct picture *picture, int argc, char **argv)
@@ -313,10 +315,10 @@ static int html(struct picture *picture, int argc, char **argv)
 		say("html: give one log, and the output after -o");
 		return tool_usage(&html_command);
 	}
-	return draw(picture, &argv[optind], &options);
+	return draw_html(picture, &argv[optind], &options);
 }
 
-static int run(int argc, char **argv)
+static int html_run(int argc, char **argv)
 {
 	static struct picture picture;
 	int status;
@@ -331,5 +333,5 @@ static int run(int argc, char **argv)
 const struct tool_command html_command = {
 	.name = "html",
 	.help = help,
-	.run = run,
+	.run = html_run,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * items.c - points and spans in the order in which they are drawn, and side by side where they
- * overlap.
+ * items.c - sorts points and spans into the order in which they are drawn, and puts overlapping
+ * spans on lanes.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ static int by_point(const void *a, const void *b)
 	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-/* Of two that begin together the longer one is around the other. */
+/* If two spans begin together, the longer one contains the other and comes first. */
 static int by_span(const void *a, const void *b)
 {
 	const struct picture_span *x = a, *y = b;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * items_text.c - encodes the items in base 64, three bytes at a time, so that the text needs no
+ * copy in memory.
+ */
 #include "picture/items_text.h"
 
 struct text {
@@ -22,6 +26,7 @@ static void byte(struct text *text, unsigned char value)
 	}
 }
 
+/* Writes the last one or two bytes with padding. */
 static void finish(struct text *text)
 {
 	unsigned held = text->held;
@@ -37,6 +42,7 @@ static void finish(struct text *text)
 	out_char(text->out, '=');
 }
 
+/* Writes a number, seven bits in each byte. */
 static void number(struct text *text, uint64_t value)
 {
 	for (; value >= 128; value >>= 7)
@@ -44,6 +50,7 @@ static void number(struct text *text, uint64_t value)
 	byte(text, (unsigned char)value);
 }
 
+/* A time before the axis is moved to its begin. */
 static uint64_t since_begin(const struct picture *picture, int64_t time_ns)
 {
 	return time_ns < picture->begin_ns ? 0 : (uint64_t)time_ns - (uint64_t)picture->begin_ns;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * items_text.h - points, spans and bins of a picture as text that a page can hold.
+ * items_text.h - the points, spans and bins of a picture as text inside a page.
  *
- * A row of numbers of seven bits to a byte, the least first, the eighth bit set in all bytes but a
- * number's last; the whole in base 64. In their order, row by row as they are shown:
+ * Numbers are written with seven bits in each byte, the lowest first; the eighth bit is set in all
+ * bytes except the last of a number. All bytes are in base 64. The order is row by row as shown:
  *
- *	points: how many; of each the time since the one before, and its type
- *	spans:  how many; of each the begin since the one before, length, series, lane
- *	bins:   of each level and row: how many are not empty; of each how many further than the
- *	        one before (the first from -1), points, spans, the most frequent type if there are
- *	        points, and series if there are spans
+ * points: their number; for each the time since the one before, and its type
+ * spans: their number; for each the begin since the one before, its length, series and lane
+ * bins, for each level and row: the number of bins that are not empty; for each the distance to the
+ * one before (to -1 for the first), points, spans, the most frequent type if there are points, and
+ * the most frequent series if there are spans
  */
 #ifndef POSIXTRACE_PICTURE_ITEMS_TEXT_H
 #define POSIXTRACE_PICTURE_ITEMS_TEXT_H
@@ -17,6 +17,7 @@
 #include "base/out.h"
 #include "picture/picture.h"
 
+/* Writes the text for a complete picture. */
 void items_text(struct out *out, const struct picture *picture);
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* names.c - what the threads of a picture are called. */
+/* names.c - the names of the threads of a picture. */
 #include <stdio.h>
 #include <string.h>
 
 #include "picture/picture.h"
 
-#define GENERATIONS 8 /* of children that execute nothing */
+#define GENERATIONS 8 /* of children without execve(); bounds the recursion */
 
-/* Preloaded programs tell how they were called, which need not be what their file is called. */
+/*
+ * A preloaded program records the name by which it was called, which may differ from that of its
+ * file.
+ */
 void rows_program(struct picture_row *row, const struct log_type *type,
 		  const struct posix_trace_event_np *event)
 {

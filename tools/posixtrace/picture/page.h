@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * page.h - the page of posixtrace html, as page.html, page.css and page_*.js have it.
- */
+/* page.h - the page of the command html: the contents of page.html, page.css and page_*.js. */
 #ifndef POSIXTRACE_PICTURE_PAGE_H
 #define POSIXTRACE_PICTURE_PAGE_H
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * picture.c - reads a log twice: the first time for counts, rows and the axis, the second time for
+ * points and spans.
+ */
 #include "picture/picture.h"
 
 #include <errno.h>
@@ -52,7 +56,7 @@ static void keep_span(struct picture *picture, const struct span *span, size_t r
 		picture->span[picture->kept_spans++] = it;
 }
 
-static void take(void *arg, const struct span *span, const struct posix_trace_event_np *end)
+static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct picture *picture = arg;
 	struct picture_row *row = rows_find(picture, span->pid, span->begin_tid);
@@ -115,7 +119,10 @@ static int read_once(struct picture *picture, struct reading *reading)
 	return err ? err : picture->err;
 }
 
-/* The longest spans, whole powers of two of them, that there is room for. */
+/*
+ * Returns the least length of the spans that are kept: as many powers of two of the longest spans
+ * as there is room for.
+ */
 static uint64_t least_length(const struct picture *picture)
 {
 	uint64_t sum = 0;
@@ -129,8 +136,8 @@ static uint64_t least_length(const struct picture *picture)
 }
 
 /*
- * A duration that a damaged trace has may be any: not more than as much again lies before the
- * events.
+ * Sets the axis. A duration in a damaged log may have any length, so the axis begins at most as
+ * long before the events as they last.
  */
 static void set_axis(struct picture *picture, const struct reading *reading)
 {
@@ -188,7 +195,7 @@ int picture_take(struct picture *picture, const char *path, size_t bins, size_t 
 	if (status)
 		return status;
 	picture->limit = limit;
-	picture->pairing.take = take;
+	picture->pairing.take = take_span;
 	picture->pairing.arg = picture;
 	picture->pairing.takes_back = wanted_asks_duration(&picture->wanted);
 	if (!pairing_begin(&picture->pairing, &picture->log)) {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * picture.h - what pictures of a log are drawn from: its threads as rows, its events as points and
- * spans on one axis of time, where events are missing, and how long spans took.
+ * picture.h - the data of pictures of a log: its threads as rows, its events as points and spans on
+ * one axis of time, the times of which events are missing, and the durations of spans.
  *
- * Points, spans that are shorter than a bin, and spans that no lane has room for are counted in
- * bins: a pyramid of levels, each with a quarter of the bins of the one below. Whoever draws takes
- * the level whose bins are about a pixel, and from the items only the spans that are longer; those
- * of a lane do not overlap, so that there are no more of them than pixels.
+ * Points, spans shorter than a bin, and spans without a lane are counted in bins. The bins form a
+ * pyramid of levels, each with a quarter of the bins of the level below. A drawing uses the level
+ * whose bins are about as wide as a pixel, and of the items only the spans that are longer. Spans
+ * of a lane do not overlap, so there are no more of them than pixels.
  *
- * Memory    PICTURE_ROWS threads have a row of their own, the others one together; at most
- *           PICTURE_BINS_ALL bins are counted in; as many points and spans are kept as the caller
- *           says, of more spans the longest, of more points none; PICTURE_BANDS times without
- *           events, further ones are part of the last.
+ * Memory is bounded. PICTURE_ROWS threads have rows of their own, the others share one. At most
+ * PICTURE_BINS_ALL bins are used. The caller limits the points and spans that are kept: if there
+ * are more, the longest spans and no points. At most PICTURE_BANDS times are marked; further ones
+ * extend the last.
  */
 #ifndef POSIXTRACE_PICTURE_PICTURE_H
 #define POSIXTRACE_PICTURE_PICTURE_H
@@ -26,8 +26,8 @@
 #define PICTURE_ROWS     512
 #define PICTURE_BANDS    10000
 #define PICTURE_LEVELS   8
-#define PICTURE_BINS_ALL (1u << 21) /* of the lowest level, of all rows */
-#define PICTURE_LANES    12         /* of spans that overlap on a row; others are crowded out */
+#define PICTURE_BINS_ALL (1u << 21) /* bins of the lowest level, of all rows */
+#define PICTURE_LANES    12         /* of overlapping spans of a row; further ones are counted */
 
 struct picture_type {
 	const struct log_type *type;
@@ -43,13 +43,13 @@ struct picture_row {
 	pid_t pid, tid;
 	uint64_t points, spans;    /* of the log, kept or not */
 	unsigned lanes;
-	uint64_t thread;           /* its pthread_t, and when it was last heard of */
+	uint64_t thread;           /* its pthread_t, and the time of its last event */
 	int64_t last_ns;
-	char name[PROGRAM_NAME_BYTES]; /* its own, or of a first thread the program's; or empty */
-	size_t index;              /* where it is shown: by process and thread */
+	char name[PROGRAM_NAME_BYTES]; /* its name, or the program's for a first thread; or empty */
+	size_t index;              /* its place: by process and thread */
 };
 
-/* What comes most often is found by votes: each one for another takes one away. */
+/* The most frequent value is found by votes: a vote for another value removes one. */
 struct picture_bin {
 	uint32_t points, spans;
 	uint16_t type, type_votes;
@@ -65,7 +65,7 @@ struct picture_span {
 	int64_t begin_ns;
 	uint64_t time_ns;
 	uint16_t row, series;
-	uint8_t lane;              /* PICTURE_LANES: crowded out */
+	uint8_t lane;              /* PICTURE_LANES: without a lane */
 };
 
 struct picture {
@@ -74,22 +74,22 @@ struct picture {
 	struct pairing pairing;
 	struct posix_trace_ledger_np ledger;
 	uint64_t events, spans;
-	int64_t first_ns, last_ns;     /* of events */
+	int64_t first_ns, last_ns;     /* times of events */
 	int64_t begin_ns;              /* of the axis, which ends at last_ns */
-	uint64_t length_ns;            /* of it, at least 1 */
+	uint64_t length_ns;            /* of the axis, at least 1 */
 	struct picture_type *type;     /* by the log's type index */
 	size_t types;
 	struct picture_series *series;
 	size_t count;
-	struct picture_row *row;       /* as they came; the last one may be of the others */
+	struct picture_row *row;       /* in order of appearance; the last: the others */
 	size_t rows;
-	struct table of_row;           /* finds them */
+	struct table of_row;           /* finds a row */
 	bool has_others;
 	struct gap *band;              /* times without events */
 	size_t bands;
 	struct gaps gaps;
 	uint64_t lengths[64];          /* spans by the power of two of their length */
-	/* the second time */
+	/* For the second reading: */
 	bool second;
 	size_t limit;                  /* of points, and of spans */
 	size_t bins, levels;           /* of the lowest level; 0: no levels */
@@ -102,43 +102,47 @@ struct picture {
 };
 
 /*
- * Reads the log, whose options are in wanted and pairing, twice. bins: of the lowest level, a power
- * of four, made less where there are many rows. TOOL_OK or TOOL_DAMAGED: there is a picture; else
- * it has been said. To be ended in every case.
+ * Reads the log twice; its options are in wanted and pairing. bins is the number of bins of the
+ * lowest level, a power of four; with many rows there are fewer. Returns TOOL_OK or TOOL_DAMAGED
+ * with a picture, or another status after it printed the error. The caller calls picture_fini() in
+ * any case.
  */
 int picture_take(struct picture *picture, const char *path, size_t bins, size_t limit);
 void picture_fini(struct picture *picture);
 
-/* rows.c */
+/* In rows.c: the row of a thread, made if necessary; rows_sort() computes the places. */
 bool rows_init(struct picture *picture);
 struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid);
 void rows_sort(struct picture *picture);
 
 /*
- * names.c: what an event says of its thread's program; gives the rows their names; what one is
- * called, with its process and thread.
+ * In names.c: rows_program() takes the program's name from an event, rows_name() names all rows,
+ * rows_label() writes a name with process and thread.
  */
 void rows_program(struct picture_row *row, const struct log_type *type,
 		  const struct posix_trace_event_np *event);
 void rows_name(struct picture *picture);
 void rows_label(const struct picture_row *row, char *text, size_t size);
 
-/* bands.c */
+/* In bands.c: the bands that end with an event or with the log; the kind of a band in words. */
 void bands_event(struct picture *picture, const struct posix_trace_event_np *event);
 void bands_end(struct picture *picture);
 const char *bands_name(enum gap_kind kind);
 
-/* pyramid.c: the bins of a row on a level; how long one is. */
+/* In pyramid.c: the number of bins of a level, their width, and those of a row. */
 bool pyramid_init(struct picture *picture, size_t bins);
 size_t pyramid_bins(const struct picture *picture, size_t level);
 double pyramid_width_ns(const struct picture *picture, size_t level);
 struct picture_bin *pyramid_row(const struct picture *picture, size_t level, size_t row);
 void pyramid_point(struct picture *picture, size_t row, uint16_t type, int64_t time_ns);
-/* On the levels on which it is not drawn itself; one that is crowded out, on the others, too. */
+/*
+ * pyramid_span() counts a span on the levels where it is not drawn itself. pyramid_crowded() counts
+ * a span without a lane on the other levels.
+ */
 void pyramid_span(struct picture *picture, const struct picture_span *span);
 void pyramid_crowded(struct picture *picture, const struct picture_span *span);
 
-/* items.c: points by row and time; spans by row and begin, with lanes. */
+/* In items.c: sorts points by row and time, spans by row and begin, and assigns lanes. */
 bool items_sort(struct picture *picture);
 
 #endif

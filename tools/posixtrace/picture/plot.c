@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* plot.c - posixtrace plot: a log as a picture for a report. */
+/* plot.c - the command plot: draws a log as a picture for a report. */
 #include <getopt.h>
 #include <string.h>
 
@@ -30,8 +30,8 @@ static const char help[] =
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed; then what is whole is "
 		"drawn.\n";
 
-/* The output comes first: a name that is refused is not worth a long reading. */
-static int draw(struct picture *picture, char *const *log, const char *path, bool force)
+/* Opens the output first: a refused name should not cost a long reading. */
+static int draw_plot(struct picture *picture, char *const *log, const char *path, bool force)
 {
 	static struct output file;
 	bool standard = !strcmp(path, "-");
@@ -91,10 +91,10 @@ static int plot(struct picture *picture, int argc, char **argv)
 		say("plot: give one log, and the output after -o");
 		return tool_usage(&plot_command);
 	}
-	return draw(picture, &argv[optind], output, force);
+	return draw_plot(picture, &argv[optind], output, force);
 }
 
-static int run(int argc, char **argv)
+static int plot_run(int argc, char **argv)
 {
 	static struct picture picture;
 	int status;
@@ -109,5 +109,5 @@ static int run(int argc, char **argv)
 const struct tool_command plot_command = {
 	.name = "plot",
 	.help = help,
-	.run = run,
+	.run = plot_run,
 };

@@ -3,8 +3,8 @@
  * plot.h - a picture of a log as SVG: the rate of events, histograms of durations, the activity of
  * threads.
  *
- * Memory and size are bounded: PLOT_SERIES histograms and PLOT_ROWS threads are drawn, those with
- * most time and those that come first; what is left out is said in the picture.
+ * Memory and size are bounded: PLOT_SERIES histograms with the greatest total times and the first
+ * PLOT_ROWS threads are drawn. The picture mentions the others.
  */
 #ifndef POSIXTRACE_PICTURE_PLOT_H
 #define POSIXTRACE_PICTURE_PLOT_H
@@ -16,6 +16,7 @@
 #define PLOT_SERIES 8
 #define PLOT_ROWS   32
 
+/* Writes the complete picture. */
 void plot_svg(struct out *out, const struct picture *picture);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* plot_svg.c - draws the parts of the picture from top to bottom. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static void xml(struct out *out, const char *text)
 	static struct out scratch = { .fd = -1 };
 	size_t len = strlen(text);
 
-	/* No control character is one of XML's. */
+	/* XML has no control characters; text_safe() escapes them. */
 	scratch.used = 0;
 	text_safe(&scratch, text, len < OUT_BYTES / 8 ? len : OUT_BYTES / 8);
 	for (size_t i = 0; i < scratch.used; i++)
@@ -73,7 +74,7 @@ static double x_of(const struct picture *picture, int64_t time_ns)
 	return LEFT + ACROSS * fmin(1, fmax(0, part));
 }
 
-/* 1, 2 or 5 of a power of ten. */
+/* Returns the least number of the form 1, 2 or 5 times a power of ten that is not below least. */
 static double step_of(double least)
 {
 	double power = pow(10, floor(log10(least)));
@@ -216,7 +217,7 @@ static double threads(struct out *out, const struct picture *picture, double top
 
 /* ------------------------------------------------------------------ durations */
 
-/* Four bars to a power of two. */
+/* The histogram has four bars for each power of two. */
 static int bar_of(uint64_t ns)
 {
 	return (int)floor(4 * log2((double)(ns ? ns : 1)));
@@ -331,7 +332,10 @@ static double parts(struct out *out, const struct picture *picture)
 	return durations(out, picture, threads(out, picture, rate(out, picture, TOP + 16)));
 }
 
-/* How high it is, is known when it was drawn: once for nobody. */
+/*
+ * The height is known only after drawing, so the picture is drawn twice, the first time without
+ * output.
+ */
 void plot_svg(struct out *out, const struct picture *picture)
 {
 	static struct out nobody = { .fd = -1 };

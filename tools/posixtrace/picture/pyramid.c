@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pyramid.c - points and short spans counted in bins, on levels of ever fewer. */
+/* pyramid.c - counts points and short spans in bins, on levels of fewer and fewer bins. */
 #include <stdlib.h>
 
 #include "picture/picture.h"
 
-#define LEAST_BINS 256 /* of a level above another */
+#define LEAST_BINS 256 /* of each level but the lowest */
 
 size_t pyramid_bins(const struct picture *picture, size_t level)
 {
@@ -58,7 +58,7 @@ static void vote(uint16_t *who, uint16_t *votes, uint16_t one)
 		++*votes;
 }
 
-/* The bin above. */
+/* Returns the bin of a level that contains this bin of the lowest level. */
 static struct picture_bin *above(const struct picture *picture, size_t row, size_t bin,
 				 size_t level)
 {
@@ -77,7 +77,7 @@ void pyramid_point(struct picture *picture, size_t row, uint16_t type, int64_t t
 	}
 }
 
-/* Whether a span is drawn itself on a level: the longer ones are, if they are kept. */
+/* Returns true if a span is drawn itself on a level: it is kept, and not shorter than a bin. */
 static bool is_drawn(const struct picture *picture, size_t level, uint64_t time_ns)
 {
 	return (double)time_ns >= pyramid_width_ns(picture, level) && time_ns >= picture->least_ns;

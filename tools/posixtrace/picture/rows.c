@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rows.c - threads as the rows of a picture. */
+/* rows.c - the threads of a log as the rows of a picture. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +11,7 @@ bool rows_init(struct picture *picture)
 	return picture->row != NULL;
 }
 
+/* For table_find(). */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct picture_row *row = (const struct picture_row *)array + index, *wanted = key;
@@ -40,7 +41,7 @@ struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid)
 	return row;
 }
 
-/* Those of the others last. */
+/* By process and thread; the row of the others, with -1, is the last. */
 static int by_thread(const struct picture_row *a, const struct picture_row *b)
 {
 	uint32_t x = (uint32_t)a->pid, y = (uint32_t)b->pid;
@@ -52,7 +53,10 @@ static int by_thread(const struct picture_row *a, const struct picture_row *b)
 	return (x > y) - (x < y);
 }
 
-/* Rows stay where they are, so that they are found; few enough for this. */
+/*
+ * Computes places instead of moving rows, since the table has their indices. There are few enough
+ * rows for this.
+ */
 void rows_sort(struct picture *picture)
 {
 	for (size_t i = 0; i < picture->rows; i++) {

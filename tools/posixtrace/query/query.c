@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query.c - posixtrace query: SQL over logs. */
+/* query.c - the command query: SQL statements over logs. */
 #include "query/query.h"
 
 #include <errno.h>
@@ -102,7 +102,9 @@ static int authorize(void *arg, int action, const char *a, const char *b, const 
 
 /* ------------------------------------------------------------------ errors */
 
-/* With the line of the statement, and a caret below the place, if that is known. */
+/*
+ * Prints SQLite's error with the line of the statement, and a caret below the place if it is known.
+ */
 static int say_wrong(const char *sql, int offset, const char *reason)
 {
 	static const char blanks[121] =
@@ -120,7 +122,7 @@ static int say_wrong(const char *sql, int offset, const char *reason)
 	for (size_t i = 0; i < begin; i++)
 		line += sql[i] == '\n';
 	say("query:%zu:%zu: %s", line, (size_t)offset - begin + 1, reason);
-	shown = begin; /* of a long line what stands around it */
+	shown = begin; /* of a long line the part around it */
 	if ((size_t)offset - begin > 100)
 		shown = (size_t)offset - 100;
 	len = strcspn(sql + shown, "\n");
@@ -154,7 +156,7 @@ static int say_failed(sqlite3 *db, int err)
 
 /* ------------------------------------------------------------------ the statement */
 
-/* More than blanks and semicolons stands behind the statement. */
+/* Returns true if more than blanks and semicolons follows the statement. */
 static bool has_more(sqlite3 *db, const char *tail)
 {
 	sqlite3_stmt *second = NULL;
@@ -164,7 +166,10 @@ static bool has_more(sqlite3 *db, const char *tail)
 	return more;
 }
 
-/* SQLite tells rows that several scans find apart by their numbers, which are those of one scan. */
+/*
+ * SQLite distinguishes rows that several scans find by their numbers, and numbers are those of one
+ * scan.
+ */
 static bool scans_by_parts(sqlite3 *db, const char *sql)
 {
 	sqlite3_stmt *plan = NULL;
@@ -234,7 +239,10 @@ static int list_tables(sqlite3 *db)
 
 /* ------------------------------------------------------------------ the log */
 
-/* SQLite's own tables come to be when they are first asked for, which is no SELECT. */
+/*
+ * SQLite creates its own tables at their first use, which is not a SELECT, so they are used before
+ * the authorizer is set.
+ */
 static void connect_tables(sqlite3 *db)
 {
 	static const char *const sql[] = {
@@ -313,7 +321,7 @@ static int query_logs(struct query *query, const char *sql)
 	return status;
 }
 
-/* What is there is shown; then the process ends as others do at ^C. */
+/* Ends after an interrupt: the rows so far are printed, and the process ends by the signal. */
 static void end_interrupted(void)
 {
 	out_flush(&out_stdout);
@@ -337,7 +345,7 @@ static int open_and_query(char **paths, unsigned count, const char *sql)
 		status = logfile_open(&query.log[query.logs].file, paths[query.logs], NULL);
 		query.logs += !status;
 	}
-	/* A shell lets its background commands ignore it. */
+	/* A shell starts background commands with SIGINT ignored. */
 	if (!status && !sigaction(SIGINT, NULL, &before) && before.sa_handler != SIG_IGN)
 		sigaction(SIGINT, &action, NULL);
 	if (!status)

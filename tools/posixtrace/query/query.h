@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query.h - logs as a database: what the files of posixtrace query share.
+ * query.h - logs as a database: the interface of the files of the command query.
  *
- * events and spans are virtual tables that read the logs whenever they are asked, one after the
- * other; each cursor has the one at hand opened for itself. The other tables are small and are
- * filled before the statement runs.
+ * events and spans are virtual tables. They read the logs one after the other at each scan; each
+ * cursor opens the current log for itself. The other tables are small and are filled before the
+ * statement runs.
  *
- * Memory    SQLite's is limited; what does not fit is sorted in temporary files.
+ * Memory: SQLite's is limited; it sorts in temporary files if necessary.
  */
 #ifndef POSIXTRACE_QUERY_QUERY_H
 #define POSIXTRACE_QUERY_QUERY_H
@@ -24,9 +24,9 @@ struct query_log {
 	struct logfile file;
 	uint64_t events;
 	uint64_t *events_of;          /* by the log's index of types */
-	size_t ids;                   /* of place: more may be met in a damaged log */
-	signed char **place;          /* by a type's id: by field the number in its schema, or -1 */
-	bool gap;                     /* a damaged part was skipped */
+	size_t ids;                   /* length of place; a damaged log may have greater ids */
+	signed char **place;          /* by type and field: the index in the type's schema, or -1 */
+	bool gap;                     /* a reader skipped a damaged part */
 };
 
 struct group;
@@ -38,64 +38,65 @@ struct query {
 	uint64_t events;              /* of all logs */
 	int64_t first_ns, last_ns;
 	struct sqlfields fields;      /* all fields of all schemas, each name once */
-	bool plain;                   /* rows have to have the same numbers in every scan */
-	bool weighted;                /* of events that are the same, see query_weighted.h: */
-	bool counts, strange;         /* a function counts; one may differ for the same row */
-	uint64_t columns;             /* that tell rows apart */
+	bool plain;                   /* rows must have the same numbers in every scan */
+	bool weighted;                /* equal events are one row, see query_weighted.h: */
+	bool counts, strange;         /* a function counts; one may differ for equal rows */
+	uint64_t columns;             /* those that distinguish rows */
 	struct group *group;
 	size_t groups;
-	uint64_t weight;              /* of the row at hand */
+	uint64_t weight;              /* of the current row */
 	struct meter meter;
 };
 
 extern volatile sig_atomic_t query_interrupted;
 
-/* query_fields.c. False: no memory. */
+/* In query_fields.c. Returns false without memory. */
 bool query_fields_learn(struct query *query);
 void query_fields_forget(struct query *query);
 
-/* What an event's column of a field is. */
+/* Sets the result of the column of a field for this event. */
 void query_field_result(sqlite3_context *context, const struct query_log *log, size_t field,
 			const struct log_type *type, const struct posix_trace_event_np *event);
 
-/* query_events.c, query_spans.c: the modules; their auxiliary data is the struct query. */
+/* In query_events.c and query_spans.c: the modules. Their auxiliary data is the struct query. */
 extern const sqlite3_module query_events;
 extern const sqlite3_module query_spans;
 
-/* A reader of the log of its own. 0 or an error number. */
+/* Opens a separate reader of the log. Returns 0 or an error number. */
 int query_open_log(const struct query_log *log, trace_id_t *trid);
 
-/* A reader that has read: whether it met damage is noted. */
+/* Notes whether this reader has met damage. */
 void query_note_damage(struct query_log *log, trace_id_t trid);
 
 /*
- * Of the log at hand only these times, both included; from its first event on. SQLITE_OK or
- * SQLITE_IOERR.
+ * Restricts a reader to these times, both included, and moves it to the first event. Returns
+ * SQLITE_OK or SQLITE_IOERR.
  */
 int query_go_to(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t end_ns);
 
 /*
- * query_plan.c: the letter of a comparison of a time, 0: of no use; and what it leaves of a window,
- * which may be too wide by a nanosecond. Of what is no number, SQLite knows what it means.
+ * In query_plan.c. query_time_comparison() returns the letter of a comparison of a time, 0 if it is
+ * of no use. query_bound() narrows the window; it may remain too wide by a nanosecond. Values that
+ * are no numbers leave the window as it is, since SQLite compares again.
  */
 char query_time_comparison(int op);
 void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *value);
 
-/* query_tables.c, query_functions.c: SQLITE_OK, or what SQLite says. */
+/* In query_tables.c and query_functions.c. Return SQLITE_OK or SQLite's error. */
 int query_tables(sqlite3 *db, struct query *query);
 int query_functions(sqlite3 *db, struct query *query);
 
 /*
- * query_nearest.c: a text to stand behind SQLite's message about a name that it does not know: the
- * nearest name. Empty: the message is about no name, or none is near. The call ends the authorizer
- * of the database. Valid until the next call.
+ * In query_nearest.c. Returns a text for the end of SQLite's message about an unknown name: the
+ * most similar name, or "" if the message concerns no name or none is near. It removes the
+ * database's authorizer. Valid until the next call.
  */
 const char *query_hint(sqlite3 *db, const char *message);
 
-/* query_print.c: the rows of a statement. */
+/* In query_print.c: prints the rows of a statement. */
 enum query_form { QUERY_TABLE, QUERY_CSV, QUERY_JSON };
 
-/* What sqlite3_step() said last. */
+/* Returns the last result of sqlite3_step(). */
 int query_print(sqlite3_stmt *statement, enum query_form form);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_cursor.h - the table events and where a statement is in it: query_events.c reads,
- * query_plan.c makes of a statement's conditions what is read.
+ * query_cursor.h - the table events and the position of a statement in it. query_events.c reads;
+ * query_plan.c translates conditions.
  */
 #ifndef POSIXTRACE_QUERY_QUERY_CURSOR_H
 #define POSIXTRACE_QUERY_QUERY_CURSOR_H
 
 #include "query/query.h"
 
-#define QUERY_WEIGHTED 'w' /* such a plan begins with it */
-#define QUERY_PASSES 16 /* types up to which grouping by reading again pays */
+#define QUERY_WEIGHTED 'w' /* the first letter of a weighted plan */
+#define QUERY_PASSES 16 /* number of types up to which repeated reading is faster than sorting */
 
 struct query_table {
 	sqlite3_vtab base;
@@ -19,23 +19,23 @@ struct query_table {
 struct query_cursor {
 	sqlite3_vtab_cursor base;
 	struct query *query;
-	unsigned log;                /* the one at hand */
+	unsigned log;                /* the current one */
 	bool is_open;
 	trace_id_t trid;
 	struct posix_trace_event_np event;
 	const struct log_type *type;
 	bool eof;
 	sqlite3_int64 row;
-	unsigned looks;              /* at the interrupt flag */
+	unsigned looks;              /* steps since the interrupt flag was checked */
 	bool is_weighted;
 	size_t next_group;
 
 	int64_t begin_ns, end_ns;
 	bool has_pid, has_tid, nothing;
 	int64_t pid, tid;
-	unsigned char **chosen;      /* by log: by id of a type; NULL: all */
-	unsigned char *unwanted;     /* by log: true; NULL: none */
-	unsigned pass, passes;       /* 0: one for all types */
+	unsigned char **chosen;      /* by log and type: is it selected; NULL: all are */
+	unsigned char *unwanted;     /* by log: is it excluded; NULL: none is */
+	unsigned pass, passes;       /* 0: one pass for all types */
 	trace_event_id_t pass_type[QUERY_PASSES];
 };
 
@@ -51,12 +51,12 @@ static inline bool query_is_chosen(const struct query_cursor *cursor, trace_even
 	return !chosen || id >= query_log_of(cursor)->file.ids || chosen[id];
 }
 
-/* Of what a plan chose. */
+/* Frees the selection of a plan. */
 void query_plan_forget(struct query_cursor *cursor);
 
 /*
- * SQLite's xBestIndex; and what its plan and arguments choose, into a cursor: SQLITE_OK or
- * SQLITE_NOMEM.
+ * query_plan() is SQLite's xBestIndex. query_plan_take() stores the selection by a plan and its
+ * arguments in the cursor; it returns SQLITE_OK or SQLITE_NOMEM.
  */
 int query_plan(sqlite3_vtab *base, sqlite3_index_info *info);
 int query_plan_take(struct query_cursor *cursor, const char *plan, int argc, sqlite3_value **argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_events.c - the table events: the logs, read as often as it takes. */
+/* query_events.c - the table events: reads the logs as often as SQLite scans it. */
 #include <string.h>
 
 #include "query/query_columns.h"
@@ -112,7 +112,7 @@ static int go_to_begin(struct query_cursor *cursor)
 	return query_go_to(query_log_of(cursor), cursor->trid, cursor->begin_ns, cursor->end_ns);
 }
 
-/* The log with that number, or one behind it; eof: there is none. */
+/* Opens the log with that number or a later one; eof is set if there is none. */
 static int go_to_log(struct query_cursor *cursor, unsigned log)
 {
 	if (log != cursor->log)
@@ -139,7 +139,7 @@ static bool is_wanted(const struct query_cursor *cursor)
 			       : query_is_chosen(cursor, event->info.posix_event_id));
 }
 
-/* The end of the log: once more for the next type, or the next log. */
+/* At the end of a log: continues with the next type of the plan, or with the next log. */
 static int next_pass(struct query_cursor *cursor)
 {
 	if (++cursor->pass < cursor->passes)
@@ -220,7 +220,7 @@ static void result_flags(sqlite3_context *context, const struct posix_trace_even
 				    -1, SQLITE_STATIC);
 }
 
-/* The functions of a log that is closed may be forgotten: text is copied. */
+/* Texts are copied, because the symbols of a closed log may be freed. */
 static void result_symbol(sqlite3_context *context, const struct query_cursor *cursor, int column)
 {
 	const struct symbol *symbol = symbols_of(&query_log_of(cursor)->file, &cursor->event);

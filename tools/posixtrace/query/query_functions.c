@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_functions.c - times as people write them, for SQL. */
+/* query_functions.c - SQL functions for times in the forms that people write. */
 #include "choose/bound.h"
 #include "query/query.h"
 
-/* at('10:15'), at('+1.5s'), at('2025-02-03T10:15:32Z'): nanoseconds since 1970. */
+/* at('10:15'), at('+1.5s'), at('2025-02-03T10:15:32Z') return nanoseconds since 1970. */
 static void at(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	const struct query *query = sqlite3_user_data(context);
@@ -19,7 +19,7 @@ static void at(sqlite3_context *context, int argc, sqlite3_value **argv)
 		sqlite3_result_error(context, "at(): no time", -1);
 }
 
-/* stamp(time): the time as dump shows it. */
+/* stamp(time) returns the time in the form of the command dump. */
 static void stamp(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	const struct query *query = sqlite3_user_data(context);

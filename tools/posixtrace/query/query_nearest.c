@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_nearest.c - which table, column or function a mistyped name was probably meant to be. */
+/* query_nearest.c - finds the table, column or function that a mistyped name probably meant. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,10 @@
 
 #define NAME_BYTES 256
 
-/* The first column of each row; the nearest name is copied, for it lives as long as its row. */
+/*
+ * Offers the first column of each row. The nearest name is copied, because it exists only as long
+ * as its row.
+ */
 static void offer_rows(sqlite3 *db, const char *sql, struct nearest *nearest, char best[NAME_BYTES])
 {
 	sqlite3_stmt *rows = NULL;
@@ -29,7 +32,7 @@ static void offer_rows(sqlite3 *db, const char *sql, struct nearest *nearest, ch
 	sqlite3_finalize(rows);
 }
 
-/* What stands without quotes is a name: io.open is a column open of a table io. */
+/* A name without quotes may be divided: io.open is the column open of a table io. */
 static bool is_event_type(sqlite3 *db, const char *name)
 {
 	sqlite3_stmt *row = NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_plan.c - what a statement asks of events, before SQLite sees them.
+ * query_plan.c - translates the conditions of a statement, so that fewer events reach SQLite.
  *
- * What it asks of time goes to the log's index, what it asks of names, types, processes and threads
- * to a filter. All of it is only made use of: SQLite asks again itself. Where a statement groups by
- * name or type and few types have events, the log is read once for each of them, which is faster by
- * far than sorting all rows.
+ * Conditions on time use the log's index; those on names, types, processes and threads become a
+ * filter. SQLite checks all conditions again, so a filter may admit too much. If a statement groups
+ * by name or type and few types have events, the log is read once for each type, which is much
+ * faster than sorting all rows.
  *
  * The plan is a string: for each argument of xFilter the column and the comparison, then the order.
  */
@@ -32,7 +32,7 @@ char query_time_comparison(int op)
 	return 0;
 }
 
-/* The letter of a comparison that can be made use of in that column; 0: none. */
+/* Returns the letter of a comparison that can be used for the column, 0 for none. */
 static char comparison(int column, int op)
 {
 	if (column == QUERY_TIME)
@@ -60,8 +60,8 @@ static size_t types_with_events(const struct query_log *log)
 }
 
 /*
- * Types that the log does not list come from damaged logs alone. The order by name is that of the
- * bytes, as SQLite's is. Of several logs each would have its own.
+ * Types that the log does not list come from damaged logs only. Names are ordered by bytes, as in
+ * SQLite. Several logs would have an order each.
  */
 static char order(const struct query *query, const sqlite3_index_info *info)
 {
@@ -169,7 +169,7 @@ static void only_types_of(const struct logfile *log, unsigned char *chosen, int 
 	}
 }
 
-/* Leaves of the types those that the argument names. */
+/* Keeps only the types that the argument selects. */
 static bool only_types(struct query_cursor *cursor, int column, char op, sqlite3_value *value)
 {
 	const char *text = (const char *)sqlite3_value_text(value);
@@ -248,7 +248,7 @@ static int by_id(const void *a, const void *b)
 	return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
 }
 
-/* Those that have events and are wanted. */
+/* Selects the types that have events and are wanted. */
 static void plan_passes(struct query_cursor *cursor, int column)
 {
 	const struct query_log *only = cursor->query->log;

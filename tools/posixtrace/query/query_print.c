@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_print.c - the rows of an answer: as a table, CSV or JSON.
+ * query_print.c - prints the rows of a result: as a table, CSV or JSON.
  *
- * A table's columns are as wide as its first rows need; what comes later and is wider stands out.
+ * The columns of a table are as wide as the first rows need; wider values in later rows are printed
+ * in full.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #define LOOK_BYTES (1024 * 1024)
 #define WIDTH_MAX  200
 
-/* As short as it can be without being another number when it is read again. */
+/* Writes the shortest form that reads back as the same number. */
 static void put_real(struct out *out, double value)
 {
 	char text[40];
@@ -80,7 +81,7 @@ static void cell_text(struct out *scratch, sqlite3_stmt *statement, int i)
 		out_str(scratch, "(too long for a table)");
 }
 
-/* Characters, not bytes, take room; those of UTF-8 begin with a byte that is no continuation. */
+/* Counts characters and not bytes: continuation bytes of UTF-8 have no width. */
 static size_t width_of(const char *text, size_t len)
 {
 	size_t width = 0;
@@ -221,9 +222,9 @@ static bool needs_quotes(const char *text, size_t len)
 }
 
 /*
- * As RFC 4180 has it: a text is its bytes, in quotes also with the ends of lines that it has;
- * quotes are doubled. A text that a spreadsheet would take for a formula has an apostrophe before
- * it. A terminal gets escapes instead. NULL is nothing, the empty text is quoted.
+ * CSV by RFC 4180. A text is written as its bytes, in quotes if it contains line ends; quotes are
+ * doubled. A text that a spreadsheet would treat as a formula gets an apostrophe before it. A
+ * terminal gets escapes. NULL is an empty cell, the empty text is quoted.
  */
 static void csv_text(const char *text, size_t len, bool exactly)
 {
@@ -278,7 +279,7 @@ static int print_csv(sqlite3_stmt *statement)
 
 /* ------------------------------------------------------------------ JSON */
 
-/* What a double cannot hold, as most readers keep numbers, is a string. */
+/* A number that a double cannot hold exactly is a string, since most readers use doubles. */
 static void json_value(sqlite3_stmt *statement, int i)
 {
 	static const int64_t exact = INT64_C(1) << 53;

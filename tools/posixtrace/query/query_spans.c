@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_spans.c - the table spans: begins and their ends, as posixtrace latency pairs them.
+ * query_spans.c - the table spans: begins and their ends, paired as in the command latency.
  *
- * A row comes when its span ends. What has no end, or no begin, is no span.
+ * A row is complete when its span ends. An event without a partner makes no row.
  */
 #include <string.h>
 
@@ -70,9 +70,9 @@ static int disconnect(sqlite3_vtab *base)
 }
 
 /*
- * What begins not before a time needs no event before it, and what ends not after one none behind
- * it. The other two bounds are of no use: its other end may be anywhere. A letter for the
- * comparison of each argument, small for the begin, is the plan.
+ * A lower bound of the begin makes earlier events unnecessary, an upper bound of the end later
+ * ones. The other two bounds are of no use, since the other end of a span may be anywhere. The plan
+ * has a letter for the comparison of each argument, a small one for the begin.
  */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
@@ -144,7 +144,7 @@ static void take(void *arg, const struct span *span, const struct posix_trace_ev
 		cursor->row[cursor->rows++] = (struct row){ *span, cursor->type };
 }
 
-/* No span has its begin in one log and its end in another. */
+/* No span begins in one log and ends in another. */
 static int go_to_log(struct cursor *cursor, unsigned number)
 {
 	struct query_log *log = &cursor->query->log[number];

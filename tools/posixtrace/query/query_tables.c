@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * query_tables.c - the tables that are small: what the logs say of their types, threads and losses.
- */
+/* query_tables.c - the small tables: the types, threads and losses of the logs. */
 #include <string.h>
 
 #include "query/query.h"

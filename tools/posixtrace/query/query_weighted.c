@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* query_weighted.c - recognises statements that only count, and counts equal rows for them. */
 #include "query/query_weighted.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "log/tally_parts.h"
 #include "query/query_columns.h"
 
-/* ------------------------------------------------------------------ what a statement is */
+/* ------------------------------------------------------------------ the statement */
 
 void query_weighted_function(struct query *query, const char *name)
 {
@@ -39,7 +40,7 @@ static bool ends_with(const char *text, const char *end)
 	return len >= strlen(end) && !strcmp(text + len - strlen(end), end);
 }
 
-/* One scan, and nothing but the groups is sorted. */
+/* Returns true for a plan of one scan in which only the groups are sorted. */
 static bool is_one_scan(sqlite3 *db, const char *sql)
 {
 	char *explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
@@ -63,7 +64,7 @@ static bool is_one_scan(sqlite3 *db, const char *sql)
 
 /* ------------------------------------------------------------------ rows */
 
-/* What tells groups apart of a column; -1: it is not counted by. */
+/* Returns the property of groups that a column needs, -1 if it cannot be counted by. */
 static int columns_of(int column)
 {
 	switch (column) {
@@ -165,7 +166,7 @@ bool query_weighted_fits(struct query *query, sqlite3 *db, const char *sql)
 
 /* ------------------------------------------------------------------ the plan */
 
-/* The letter of a column and whether it falls, for each that the rows are to be ordered by. */
+/* The letters of the columns that the rows are ordered by, and whether each is descending. */
 bool query_weighted_plan(struct query *query, sqlite3_index_info *info, char *plan)
 {
 	uint64_t used = (uint64_t)info->colUsed;
@@ -218,7 +219,7 @@ static uint64_t level_of(const struct group *group)
 	return type->schema ? (uint64_t)type->schema->level : 0;
 }
 
-/* NULL, late, truncated, truncated,late: as the texts are ordered. */
+/* NULL, late, truncated, truncated,late: the order of these texts. */
 static uint64_t flags_of(const struct group *group)
 {
 	return group->truncated ? 2 + group->late : group->late;

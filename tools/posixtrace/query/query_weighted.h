@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_weighted.h - statements that only count: rows of events that are the same in every column
- * that the statement uses come once, with a weight.
+ * query_weighted.h - statements that only count. Events that are equal in every column that the
+ * statement uses become one row with a weight.
  *
- * SQLite takes some fifty nanoseconds for each row, a log's reader half of that. A statement that
- * groups events and asks for counts, sums and averages of the groups does not see its rows one by
- * one: for such a statement the table events counts equal rows by itself, with as many threads as
- * posixtrace stat has, and the aggregate functions take the weight of a row instead of one.
+ * SQLite needs some fifty nanoseconds for a row, a log's reader half of that. A statement that
+ * groups events and computes counts, sums and averages of the groups does not look at single rows.
+ * For such a statement the table events counts equal rows itself, with as many threads as the
+ * command stat, and the aggregate functions use the weight of a row instead of 1.
  *
- * That is done only if nothing else can see how often a row comes: SQLite's own plan is one scan
- * and no more, its groups come in the table's order, all functions of the statement are known to be
- * the same for the same row, one of them counts, and the word DISTINCT does not occur. Every other
- * statement is answered row by row. Either way the answer is the same, but for the rounding of sums
- * of reals.
+ * This is done only if nothing else depends on the number of rows: SQLite's plan is a single scan,
+ * its groups are in the table's order, all functions of the statement are known to return the same
+ * for equal rows, one of them counts, and the word DISTINCT does not occur. All other statements
+ * are answered row by row. The results are equal except for the rounding of sums of reals.
  */
 #ifndef POSIXTRACE_QUERY_QUERY_WEIGHTED_H
 #define POSIXTRACE_QUERY_QUERY_WEIGHTED_H
@@ -21,24 +20,28 @@
 #include "query/query_cursor.h"
 
 /*
- * A function that the statement uses, as SQLite's authorizer says while the statement is prepared.
+ * Notes a function that the statement uses; SQLite's authorizer reports it while the statement is
+ * prepared.
  */
 void query_weighted_function(struct query *query, const char *name);
 
-/* query_weighted_functions.c: SQLITE_OK, or what SQLite says. */
+/* In query_weighted_functions.c. Returns SQLITE_OK or SQLite's error. */
 int query_weighted_functions(struct query *query, sqlite3 *db);
 
 /*
- * Whether the statement is one of those; then the rows are counted and the functions by weight are
- * there.
+ * Returns true if the statement only counts. The rows are then counted, and the weighted functions
+ * are registered.
  */
 bool query_weighted_fits(struct query *query, sqlite3 *db, const char *sql);
 void query_weighted_end(struct query *query);
 
-/* For xBestIndex: whether rows come by weight, in the order that the statement asks for. */
+/* For xBestIndex: returns true if weighted rows can be delivered in the order of the statement. */
 bool query_weighted_plan(struct query *query, sqlite3_index_info *info, char *plan);
 
-/* The rows in that plan's order; the next of them into the cursor, false: there is none. */
+/*
+ * query_weighted_sort() sorts the rows for the plan. query_weighted_next() moves the cursor to the
+ * next one; it returns false after the last.
+ */
 void query_weighted_sort(struct query *query, const char *plan);
 bool query_weighted_next(struct query_cursor *cursor);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_weighted_functions.c - count(), sum(), total() and avg() of rows that have a weight. */
+/* query_weighted_functions.c - count(), sum(), total() and avg() for rows with a weight. */
 #include "query/query_weighted.h"
 
 struct sum {

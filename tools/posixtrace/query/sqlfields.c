@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* sqlfields.c - columns for fields, and the SQL values of fields. */
 #include "query/sqlfields.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ int sqlfields_find(const struct sqlfields *fields, const char *name)
 	return -1;
 }
 
-/* SQL does not tell cases apart: a name that differs in them alone gets a number. */
+/* SQL ignores case in names: a name that differs only in case gets a number. */
 static void name_column(const struct sqlfields *fields, struct sqlfield *added)
 {
 	snprintf(added->name, sizeof(added->name), "%s%s", is_column(added->field) ? "field." : "",
@@ -80,7 +81,7 @@ static void set_bytes(struct sqlvalue *to, enum sqlvalue_kind kind, const void *
 	*to = (struct sqlvalue){ .kind = kind, .bytes = len ? bytes : "", .len = len };
 }
 
-/* All elements, as JSON has them: what is too long for that is NULL. */
+/* Returns all elements of an array as JSON, or NULL if that is too long. */
 static void array_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data,
 		     size_t len, struct sqlvalue *to)
 {
@@ -102,7 +103,7 @@ static void array_of(const struct posix_trace_schema_np *schema, unsigned field,
 	set_bytes(to, SQLVALUE_TEXT, scratch.bytes, scratch.used);
 }
 
-/* The name of a value, where the schema or the C library has one. */
+/* Returns the name of a value in the schema or of an error number. */
 static bool name_of(const struct posix_trace_value_np *value, struct sqlvalue *to)
 {
 	const char *name = value->field->value_names && !value->field->has_bits
@@ -140,7 +141,7 @@ static void number_of(const struct posix_trace_value_np *value, struct sqlvalue 
 			  value->data, value->len);
 		break;
 	default:
-		/* SQLite's numbers are signed. Addresses and bits come as their 64 bits. */
+		/* Integers of SQLite are signed. Addresses and bits keep their 64 bits. */
 		if (value->u64 > INT64_MAX && value->field->type == POSIX_TRACE_TYPE_U64_NP)
 			*to = (struct sqlvalue){ .kind = SQLVALUE_REAL,
 						 .real = (double)value->u64 };

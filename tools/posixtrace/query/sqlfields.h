@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sqlfields.h - the fields of schemas as columns of one table, for posixtrace query and for
- * databases that posixtrace convert makes: the same names, and the same values.
+ * sqlfields.h - the fields of schemas as columns of one table. The command query and the databases
+ * that the command convert makes have the same names and values.
  */
 #ifndef POSIXTRACE_QUERY_SQLFIELDS_H
 #define POSIXTRACE_QUERY_SQLFIELDS_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <trace_np.h>
 
-#define SQLFIELDS_MAX 1900 /* columns of fields: a table has at most 2000 */
+#define SQLFIELDS_MAX 1900 /* columns of fields; SQLite allows 2000 in a table */
 
 struct sqlfield {
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 8]; /* of the column */
@@ -21,8 +21,9 @@ struct sqlfields {
 	size_t count;
 };
 
-/* The fields that are not there yet get columns. False: no memory. */
+/* Adds columns for new fields. Returns false without memory. */
 bool sqlfields_add(struct sqlfields *fields, const struct posix_trace_schema_np *schema);
+/* Returns the index of the column with this name, -1 if there is none. */
 int sqlfields_find(const struct sqlfields *fields, const char *name);
 void sqlfields_free(struct sqlfields *fields);
 
@@ -32,11 +33,11 @@ struct sqlvalue {
 	enum sqlvalue_kind kind;
 	int64_t integer;
 	double real;
-	const void *bytes;         /* until the next value, or the end of the event */
+	const void *bytes;         /* valid until the next value, or the end of the event */
 	size_t len;
 };
 
-/* What the column of that field of the schema is in an event with that data. */
+/* Stores the value of a field in an event with this data. */
 void sqlvalue_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data,
 		 size_t len, struct sqlvalue *value);
 
