@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * observe/image.c - the image of an arena in a file, read by pread().
+ */
 #include "observe/image.h"
 
 #include <sys/stat.h>
@@ -6,27 +9,35 @@
 #include "arena/arena.h"
 #include "base/io.h"
 
+/* A file that is shorter than it was gives a short read, and no signal. */
 static bool copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset)
 {
 	size_t got;
 	bool done = ptx_io_read_at(image->fd, to, bytes, offset, &got) == 0 && got == bytes;
 
-	/* A second look that is to tell whether the first was worth anything comes behind it. */
+	/*
+	 * Acquire: a second read that shows whether this copy is of one state must not be moved
+	 * before it.
+	 */
 	atomic_thread_fence(memory_order_acquire);
 	return done;
 }
 
+/* Without fstat() the image has no bytes, so no region fits in it. */
 void ptx_image_of_file(struct ptx_image *image, int fd)
 {
+	/* The size of now: a live arena has a constant one (it is sealed). */
 	struct stat file;
 
 	*image = (struct ptx_image){ .copy = copy, .fd = fd };
 	if (fstat(fd, &file) != 0)
 		return;
 	image->bytes = (uint64_t)file.st_size;
+	/* Holes have no blocks: this is what a sparse file really has. */
 	image->memory = (uint64_t)file.st_blocks * 512;
 }
 
+/* A live region is whole. Any other must have at least its tables. */
 bool ptx_image_holds(const struct ptx_image *image, uint64_t offset,
 		     const struct ptx_geometry *geometry)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * observe/image.h - the bytes of an arena, wherever they are: in the file that processes share, in
- * the backing file of a stream, or in a copy of one of them, as the tool makes it of a core dump.
+ * observe/image.h - the bytes of an arena: in the file that processes share, in the backing file of
+ * a stream, or in a copy of one of them, as the tool makes it of a core dump.
  *
- * Bytes are copied out and never mapped. So memory that its owner changes, scribbles over or gives
- * back meanwhile can at worst make a number wrong, and looking does not bring memory back that was
- * given back.
+ * Bytes are copied out and never mapped. If the owner changes, overwrites or gives back memory
+ * meanwhile, a number may be wrong, and nothing worse happens. Reading does not make memory present
+ * that was given back.
+ *
+ * Threads   any; an image is constant while it is used.
  */
 #ifndef PTX_OBSERVE_IMAGE_H
 #define PTX_OBSERVE_IMAGE_H
@@ -18,22 +20,22 @@ struct ptx_arena;
 struct ptx_geometry;
 
 struct ptx_image {
-	/* bytes from offset on, all of them; false: they are not there, or cannot be read. */
+	/* copies all bytes from offset on; false: they are not there, or cannot be read */
 	bool (*copy)(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset);
 	uint64_t bytes;    /* of the arena: where regions must end */
-	uint64_t memory;   /* how much of it can be anything but zeros, about */
+	uint64_t memory;   /* about how much of it can be anything but zeros */
 	int fd;
-	bool is_live;      /* somebody may be writing into it */
-	const struct ptx_arena *arena; /* whose locks tell who is there; NULL: they tell nothing */
-	/* Hears what is wrong with the bytes, and where; may be NULL. */
+	bool is_live;      /* a process may be writing into it */
+	const struct ptx_arena *arena; /* its locks show if creators live; NULL: not known */
+	/* gets the place and the reason of each part that is wrong; may be NULL */
 	void (*fault)(const struct ptx_image *image, uint64_t offset, uint64_t bytes,
 		      const char *reason);
 	void *fault_arg;
 };
 
 /*
- * Whether a region may lie there. A file that nobody writes any more may have been cut among the
- * chunks: what is left of those is there.
+ * Whether a region may be at this offset. A file without a writer may have been cut among the
+ * chunks of the region; then the chunks before the cut can be read.
  */
 bool ptx_image_holds(const struct ptx_image *image, uint64_t offset,
 		     const struct ptx_geometry *geometry);
@@ -42,6 +44,7 @@ bool ptx_image_holds(const struct ptx_image *image, uint64_t offset,
 void ptx_image_of_file(struct ptx_image *image, int fd);
 
 static inline void ptx_image_fault(const struct ptx_image *image, uint64_t offset, uint64_t bytes,
+/* Calls image->fault, if there is one. */
 				   const char *reason)
 {
 	if (image->fault)

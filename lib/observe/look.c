@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * observe/look.c - copies the state of an arena's streams.
+ *
+ * No step waits for another process or changes shared memory. Each number is copied once and then
+ * bounded. The attachment's word is compared before and after, so that the state is that of one
+ * stream; its numbers may be of slightly different moments.
+ */
 #include "observe/look.h"
 
 #include <errno.h>
@@ -10,24 +17,29 @@
 #include "arena/attachment.h"
 #include "meet/peer_arenas.h"
 
+/* How often a ring is read again whose chunk was changing. */
 #define COUNT_TRIES 5
 
+/* The argument of the callback of ptx_peer_arenas_peek(). */
 struct looking {
 	struct ptx_look *look;
 	bool is_arena;
 };
 
+/* For the calls of this file, which have the image at hand. */
 static bool copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset)
 {
 	return image->copy(image, to, bytes, offset);
 }
 
 /*
- * The copy is of a moment when the stream was attached, and nothing else came to its place since.
+ * Whether the stream is still the one that was copied: its word, with the generation, is unchanged.
+ * So the region was not given to another stream meanwhile.
  */
 static bool is_still_there(const struct ptx_image *image, const struct ptx_attachment *copied,
 			   unsigned bit)
 {
+	/* Only the word is read again; the facts are of its generation if it is unchanged. */
 	uint64_t word;
 
 	return copy(image, &word, sizeof word,
@@ -37,9 +49,10 @@ static bool is_still_there(const struct ptx_image *image, const struct ptx_attac
 }
 
 /*
- * All records of a ring, by the chunk that its writer fills now: that knows, modulo 2^32, how many
- * came before it. The ring's own count may have those of the chunk before or not. False: the chunk
- * is another's by now.
+ * Counts all records of a ring. The chunk that its writer fills has the number of records before
+ * it, modulo 2^32, and the head has those in it. The ring's own count may or may not have those of
+ * the chunk before, so it gives the upper half only. Returns false if the chunk has changed its
+ * owner, so that the caller reads the ring again.
  */
 static bool count_ring(const struct ptx_image *image, const struct ptx_look_stream *stream,
 		       const struct ptx_ring *ring, uint64_t *records)
@@ -51,7 +64,9 @@ static bool count_ring(const struct ptx_image *image, const struct ptx_look_stre
 	struct ptx_chunk chunk;
 	uint64_t head;
 
+	/* Without a chunk in work the ring's own count is complete. */
 	*records = published;
+	/* The number comes from shared memory and is an index below. */
 	if (link == 0 || number >= stream->geometry.chunks_max)
 		return true;
 	if (!copy(image, &chunk, sizeof chunk,
@@ -61,11 +76,14 @@ static bool count_ring(const struct ptx_image *image, const struct ptx_look_stre
 		  region + stream->geometry.words_at + (uint64_t)number * sizeof word) ||
 	    ptx_word_generation(word) != ptx_link_generation(link))
 		return false;
+	/* A signed difference modulo 2^32: the ring's count may be a little behind. */
+	/* The head was copied with the chunk, so both are of one moment. */
 	head = atomic_load_explicit(&chunk.head, memory_order_relaxed);
 	*records += ptx_chunk_records(&chunk.ident, head) - (uint32_t)published;
 	return true;
 }
 
+/* A ring whose writer changes chunks all the time is counted as of its last attempt. */
 static void count_records(const struct ptx_image *image, const struct ptx_look *look,
 			  uint32_t rings, struct ptx_look_stream *stream)
 {
@@ -73,17 +91,22 @@ static void count_records(const struct ptx_image *image, const struct ptx_look *
 		struct ptx_ring ring = look->ring[i];
 		uint64_t records;
 
+		/* A failed attempt reads the ring again, as its writer has changed the chunk. */
 		for (int try = 0; try < COUNT_TRIES && !count_ring(image, stream, &ring, &records);
 		     try++)
 			if (!copy(image, &ring, sizeof ring,
 				  stream->attachment.offset + stream->geometry.rings_at +
 					  i * sizeof ring))
 				break;
+		/* A display, not an account: small differences between rings do not matter. */
 		stream->recorded += records;
 	}
 }
 
-/* The pool can grow while the stream is not full: what it can grow by counts as free. */
+/*
+ * Numbers of chunks for a display of the fill level. A stream that is not full can still add
+ * chunks, so these count as free. Values of shared memory are bounded by the geometry.
+ */
 static void note_chunks(const struct ptx_region *region, struct ptx_look_stream *stream)
 {
 	const struct ptx_geometry *g = &stream->geometry;
@@ -91,35 +114,44 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 	uint32_t chunks = atomic_load_explicit(&region->chunks, memory_order_relaxed);
 	uint32_t free_chunks = atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
 	enum ptx_state kind = ptx_state_kind(stream->state);
+	/* The size to which the pool can grow with the present number of rings. */
 	uint32_t most = g->chunks + g->ring_chunks * (rings < g->rings ? rings : g->rings);
 
+	/* Shared memory: each number is bounded before it is used. */
 	if (chunks > g->chunks_max)
 		chunks = g->chunks_max;
 	if (free_chunks > chunks)
 		free_chunks = chunks;
 	stream->chunks = chunks;
 	stream->free_chunks = free_chunks;
-	/* No chunks at all: the memory was given back. */
+	/* No chunks: the creator has given the memory back. */
 	if (chunks != 0 && kind != PTX_FULL && kind != PTX_HELD && most > chunks) {
 		stream->chunks = most;
 		stream->free_chunks += most - chunks;
 	}
 }
 
+/* Copies the state and the counts of losses from a private copy of the region's head. */
 static void note_region(const struct ptx_region *region, struct ptx_look_stream *stream)
 {
+	/* The filter, for a display of the types that are admitted. */
 	for (int i = 0; i < PTX_WORDS; i++)
 		stream->admit[i] = atomic_load_explicit(&region->admit[i], memory_order_relaxed);
 	stream->state = atomic_load_explicit(&region->state, memory_order_relaxed);
 	stream->overrun = atomic_load_explicit(&region->overrun, memory_order_relaxed) != 0;
 	stream->looped = atomic_load_explicit(&region->looped, memory_order_relaxed) != 0;
 	note_chunks(region, stream);
+	/* Sums over types; hostile counts may wrap around, which only shows a wrong number. */
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)
 		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 			stream->lost[loss] += atomic_load_explicit(&region->lost_type[loss][type],
 								   memory_order_relaxed);
 }
 
+/*
+ * Computes the geometry from the sizes in the attachment, as every process does, and copies head
+ * and rings. Returns false if the sizes are impossible or the region is not in the image.
+ */
 static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 			   struct ptx_look_stream *stream)
 {
@@ -127,84 +159,107 @@ static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 
 	uint32_t rings;
 
+	/* A size that gives no geometry cannot be that of a stream. */
 	if (ptx_ring_plan(attachment->stream_size, attachment->max_data_size, attachment->rings,
 			  &stream->geometry) != 0 ||
 	    !ptx_image_holds(image, attachment->offset, &stream->geometry) ||
 	    !copy(image, &look->region, sizeof look->region, attachment->offset))
 		return false;
 	rings = atomic_load_explicit(&look->region.rings, memory_order_relaxed);
+	/* look->ring has room for PTX_RINGS, which no geometry exceeds. */
 	rings = rings < stream->geometry.rings ? rings : stream->geometry.rings;
+	/* All rings at once: one read instead of a thousand. */
 	if (!copy(image, look->ring, rings * sizeof *look->ring,
 		  attachment->offset + stream->geometry.rings_at))
 		return false;
+	/* From the copy, so that no field changes between a check and its use. */
 	note_region(&look->region, stream);
 	count_records(image, look, rings, stream);
 	return true;
 }
 
-/* The kernel knows who holds the lock, and tells it in this process's name space of process ids. */
+/*
+ * The creator's process id: the kernel knows which process holds the lock of the place, and returns
+ * its id in the name space of this process.
+ */
 static uint32_t creator_of(const struct ptx_arena *arena, unsigned bit)
 {
 	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
 
 	if (fcntl(arena->fd, F_GETLK, &lock) != 0)
 		return 0;
+	/*
+	 * l_pid is 0 or negative if the holder is in a name space that this process does not see.
+	 */
 	if (lock.l_type != F_UNLCK)
 		return lock.l_pid > 0 ? (uint32_t)lock.l_pid : 0;
-	/* A process's own locks are not in its way. */
+	/* F_GETLK does not report the locks of the calling process. */
 	if (atomic_load_explicit(&arena->mine, memory_order_acquire) >> bit & 1)
 		return (uint32_t)getpid();
 	return PTX_CREATOR_GONE;
 }
 
+/* Adds the stream at this place, if it is attached before and after the copy. */
 static void look_at_stream(const struct ptx_image *image, struct ptx_look *look, unsigned bit)
 {
 	struct ptx_look_stream *stream = &look->stream[look->streams];
 	const struct ptx_attachment *attachment = &look->control.attachment[bit];
 
+	/* CLAIMED places have no region, or one that is being made. */
 	if (ptx_attachment_state(atomic_load_explicit(&attachment->word, memory_order_relaxed)) !=
 	    PTX_ATTACHMENT_ATTACHED)
 		return;
+	/* Counts are added up below. */
 	memset(stream, 0, sizeof *stream);
 	stream->bit = bit;
 	memcpy(&stream->attachment, attachment, sizeof *attachment);
+	/* Events of processes that could not map the region are counted in the attachment. */
 	stream->lost[PTX_WRITER_NO_MEMORY] =
 		atomic_load_explicit(&attachment->missed, memory_order_relaxed);
+	/* Without locks, as in a file that was recovered, no creator can be alive. */
 	stream->creator = image->arena ? creator_of(image->arena, bit) : PTX_CREATOR_GONE;
 	if (look_at_region(image, look, stream) && is_still_there(image, attachment, bit))
 		look->streams++;
 }
 
+/* Not zeroed: ptx_look_at_image() sets each part that a caller may read. */
 struct ptx_look *ptx_look_new(void)
 {
 	return aligned_alloc(_Alignof(struct ptx_look), sizeof(struct ptx_look));
 }
 
+/* Magic and version first: an arena of another version has another layout. */
 bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image)
 {
+	/* Also after a failure the object is valid and has no streams. */
 	look->streams = 0;
 	if (!copy(image, &look->control, sizeof look->control, 0) ||
 	    look->control.magic != PTX_ARENA_MAGIC || look->control.version != PTX_ARENA_VERSION ||
 	    !copy(image, &look->names, sizeof look->names, PTX_NAMES_AT))
 		return false;
+	/* Every place: the bits of `attached` may be incomplete after a kill (DESIGN 2). */
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 		look_at_stream(image, look, bit);
 	return true;
 }
 
+/* Called while the arena is open; the program may have closed its descriptor meanwhile. */
 static void look_at_arena(void *arg, const struct ptx_arena *arena)
 {
 	struct looking *looking = arg;
 	struct ptx_image image;
 
+	/* Nothing can be read any more; is_arena stays false. */
 	if (ptx_arena_fd(arena) < 0)
 		return;
 	ptx_image_of_file(&image, arena->fd);
+	/* Regions must be whole, and creators may hold locks. */
 	image.is_live = true;
 	image.arena = arena;
 	looking->is_arena = ptx_look_at_image(looking->look, &image);
 }
 
+/* The path is one of /proc/PID/fd, or a link; meet/peer_arenas.h opens and checks the file. */
 bool ptx_look_at(struct ptx_look *look, const char *path)
 {
 	struct looking looking = { .look = look };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * observe/look.h - the streams of an arena as they are now, seen by who takes no part in them.
+ * observe/look.h - the state of an arena's streams, for an observer that takes no part in them.
  *
- * Everything is copied out of the file first and checked then (image.h).
+ * Everything is copied out of the file first, and then checked (image.h). posix/look.c
+ * reports the result to programs.
  *
- * Threads   all. The file is open for as long as the copying takes, and no longer.
+ * Threads   any, each with an object of its own. The file is open only while it is copied.
  */
 #ifndef PTX_OBSERVE_LOOK_H
 #define PTX_OBSERVE_LOOK_H
@@ -14,11 +15,11 @@
 
 #define PTX_CREATOR_GONE UINT32_MAX
 
-/* An attached stream, and what its region says of it. */
+/* An attached stream, with the state that its region has. */
 struct ptx_look_stream {
 	unsigned bit;
 	struct ptx_attachment attachment;
-	uint32_t creator; /* 0: cannot be told here; PTX_CREATOR_GONE */
+	uint32_t creator; /* 0: unknown to this process; PTX_CREATOR_GONE */
 	struct ptx_geometry geometry;
 	uint64_t admit[PTX_WORDS];
 	uint64_t state;
@@ -29,19 +30,19 @@ struct ptx_look_stream {
 };
 
 struct ptx_look {
-	struct ptx_control control; /* a copy: what it says is checked by who uses it */
+	struct ptx_control control; /* a copy; its user checks the values */
 	struct ptx_names names;
 	unsigned streams;
 	struct ptx_look_stream stream[PTX_STREAMS];
-	/* What is being copied. */
+	/* Working memory for the copy of one stream. */
 	struct ptx_region region;
 	struct ptx_ring ring[PTX_RINGS];
 };
 
-/* For free(). Its parts need more alignment than malloc() gives. NULL without memory. */
+/* To be freed with free(); the structure needs more alignment than malloc() gives. NULL: ENOMEM. */
 struct ptx_look *ptx_look_new(void);
 
-/* All that is attached in the arena behind path; false: it is no arena of this version. */
+/* Looks at all streams of the arena at path, or of an image; false: no arena of this version. */
 bool ptx_look_at(struct ptx_look *look, const char *path);
 bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * observe/snapshot.c - the bytes of a region, copied while others write.
+ * observe/snapshot.c - copies the bytes of a region while other processes write to it.
  *
- *	moment   the clock, then the barrier; writers that were about to publish are waited for
- *	words    whose chunks are whose, then the chunks
- *	settle   the words again, and up to when events are overwritten; then the counts
+ *	moment   read the clock, then run the barrier; wait for writers that are about to publish
+ *	words    copy the words of the chunks, then the chunks
+ *	settle   copy the words again, and the cut; then the counts
  *
- * A chunk whose word is of the same generation before and after was not reused in between: its
- * bytes are as its ring has them. Another's are gone: they are among the losses.
+ * A chunk whose word has the same generation before and after was not reused in between, so its
+ * bytes are those of its ring (DESIGN 1, C1). Other chunks are lost to the copy, and are counted.
  */
 #include "observe/snapshot.h"
 
@@ -22,6 +22,12 @@
 #include "base/futex.h"
 #include "observe/snapshot_private.h"
 
+/*
+ * Bounds for a stream whose writers never let the copy succeed, or whose memory is hostile: numbers
+ * of attempts, pauses between them, and total times. HELD_BACK_NS is how far a writer may hold the
+ * moment back before the copy waits for it. Without a barrier the moment is NO_BARRIER_NS earlier,
+ * which is longer than stores stay in a processor's buffer.
+ */
 #define TRIES         200
 #define COUNT_TRIES   10
 #define TRY_NAP_NS    1000000
@@ -33,23 +39,29 @@
 #define NO_BARRIER_NS 2000000u
 #define MIB           (UINT64_C(1) << 20)
 
+/* Copies from an offset in the region; false if the image has not all of it. */
 static bool copy(const struct ptx_taking *taking, void *to, size_t bytes, uint64_t at)
 {
 	return taking->image->copy(taking->image, to, bytes, taking->region + at);
 }
 
-/* To its place in the copy. */
+/* Copies a part to the same offset of the private copy. */
 static bool copy_part(const struct ptx_taking *taking, size_t at, size_t bytes)
 {
 	return copy(taking, (unsigned char *)taking->snapshot->rings.region + at, bytes, at);
 }
 
+/* Bounded by the geometry, whatever the region says. */
 static uint32_t rings_of(const struct ptx_taking *taking)
 {
 	return ptx_ring_count(&taking->snapshot->rings);
 }
 
-/* Time of the last record that is published in a chunk; the head says where it ends. */
+/*
+ * Time of the last published record of a chunk. The head says where the records end; it and each
+ * length are bounded by the room of a chunk. Without memory it is the time of the opening, which is
+ * earlier and therefore safe.
+ */
 static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 			  const struct ptx_chunk *chunk)
 {
@@ -59,23 +71,29 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 	unsigned char *bytes;
 	uint64_t last = chunk->opened;
 
+	/* The head is shared memory; the buffer has the size of what is copied. */
 	if (end > g->chunk_room)
 		end = (uint32_t)g->chunk_room;
+	/* A copy, because the chunk may be overwritten during the walk. */
 	bytes = malloc(end + sizeof(struct ptx_record));
 	if (!bytes || !copy(taking, bytes, end, at + sizeof *chunk))
 		end = 0;
 	for (uint32_t i = 0; i + sizeof(struct ptx_record) <= end;) {
+		/* Times of one writer do not decrease, so the last record has the greatest. */
 		last = ptx_record_time(bytes + i);
+		/* At least the size of a record, so the loop ends. */
 		i += (uint32_t)ptx_record_size(
 			ptx_record_len((uint32_t)ptx_record_first(bytes + i)));
 	}
+	/* free() of NULL, where memory was short, does nothing. */
 	free(bytes);
 	return last;
 }
 
 /*
- * The latest time such that the ring's writer can publish nothing older; now, if it is about
- * nothing.
+ * Returns a time before which the ring's writer can publish nothing: now, if it is outside of a
+ * trace point; otherwise the time of its last record, as its times do not decrease. The window of a
+ * chunk is not less than its head while the writer is inside (ring/ring.h).
  */
 static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_t now)
 {
@@ -84,10 +102,12 @@ static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_
 	struct ptx_ring state;
 	uint64_t link, at;
 
+	/* A ring that cannot be read holds nothing back. */
 	if (!copy(taking, &state, sizeof state, g->rings_at + ring * sizeof state))
 		return now;
 	link = atomic_load_explicit(&state.current, memory_order_relaxed);
 	at = g->chunks_at + (uint64_t)ptx_link_number(link) * g->chunk_bytes;
+	/* No chunk, an impossible one, or a writer that is outside of a trace point. */
 	if (!link || ptx_link_number(link) >= g->chunks_max ||
 	    !copy(taking, &chunk, sizeof chunk, at) || chunk.window == UINT64_MAX ||
 	    chunk.window < chunk.head)
@@ -95,34 +115,47 @@ static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_
 	return last_time(taking, at, &chunk);
 }
 
+/* Converts a short time to ticks; 128 bits, because the rate comes from the region. */
 static uint64_t ticks_of(const struct ptx_taking *taking, uint64_t ns)
 {
+	/* Not checked yet: a wrong rate makes the copy wait longer or shorter. */
 	uint64_t hz = taking->snapshot->rings.region->calibration.hz;
 
 	return (uint64_t)((unsigned __int128)ns * hz / (uint64_t)PTX_NS_PER_S);
 }
 
-/* Looking takes long where a region says that it has many writers of much: it may be lying. */
+/* Bounds the time of the search: a region may claim many rings with many records. */
 static bool is_late(const struct ptx_taking *taking)
 {
 	return ptx_clock_monotonic() > taking->late;
 }
 
+/*
+ * Computes the moment: the clock, then the barrier, then the least bound of all rings. Events that
+ * were stamped before the clock was read are then visible or held by a writer that is inside.
+ */
 static int look_at_writers(struct ptx_taking *taking)
 {
 	struct ptx_snapshot *snapshot = taking->snapshot;
 	bool ordered;
 
 	snapshot->moment = snapshot->now.ticks;
+	/* False on kernels without membarrier(2), and under filters. */
 	ordered = ptx_barrier_everywhere();
+	/* The head of the region: its number of rings and its clock. */
 	if (!copy_part(taking, 0, sizeof(struct ptx_region)))
 		return EIO;
 	for (uint32_t ring = 0; ring < rings_of(taking) && !is_late(taking); ring++) {
 		uint64_t bound = bound_of(taking, ring, snapshot->now.ticks);
 
+		/*
+		 * The moment is the least of all bounds: in each ring all events up to it are
+		 * visible.
+		 */
 		if (bound < snapshot->moment)
 			snapshot->moment = bound;
 	}
+	/* Stores of other processors may be invisible for a short time. */
 	if (!ordered) {
 		uint64_t back = ticks_of(taking, NO_BARRIER_NS);
 
@@ -132,13 +165,15 @@ static int look_at_writers(struct ptx_taking *taking)
 }
 
 /*
- * Everything up to the moment can be seen from here on: the argument is in drain/pass.c. A writer
- * that is about to publish holds it back. It is waited for, but not for ever: it may be stopped
- * there.
+ * Finds a moment up to which all events can be copied; the argument is that of drain/pass.c. A
+ * writer that is about to publish holds the moment back, and the copy waits for it. The wait is
+ * bounded, because that writer may be stopped in its trace point; its event is then younger than
+ * the copy or missing.
  */
 static int find_moment(struct ptx_taking *taking)
 {
 	struct ptx_snapshot *snapshot = taking->snapshot;
+	/* The stamps of the stream's own clock, which may be that of another process's arena. */
 	const bool counter = snapshot->control.clock == PTX_ARENA_CLOCK_COUNTER;
 	_Atomic uint32_t never = 0;
 	int err;
@@ -146,31 +181,39 @@ static int find_moment(struct ptx_taking *taking)
 	snapshot->moment = UINT64_MAX;
 	taking->late = ptx_clock_monotonic() + INSIDE_NS_MAX;
 	for (;;) {
+		/* Nothing changes in an image without writers: it has no moment. */
 		if (!taking->image->is_live || !ptx_clock_anchor_of(counter, &snapshot->now))
 			return 0;
 		err = look_at_writers(taking);
+		/* The moment is close enough to the present time. */
 		if (err || snapshot->now.ticks - snapshot->moment <= ticks_of(taking, HELD_BACK_NS))
 			return err;
+		/* Some writer is stopped inside: the copy is made without its event. */
 		if (taking->naps++ >= INSIDE_NAPS || is_late(taking)) {
 			snapshot->moment = snapshot->now.ticks;
 			return 0;
 		}
+		/* A futex with a timeout: nanosleep() would be a cancellation point. */
 		ptx_futex_nap(&never, 0, INSIDE_NAP_NS);
 	}
 }
 
+/* Bounds all bytes that are copied by a multiple of the memory that the image has. */
 static bool spend(struct ptx_taking *taking, uint64_t bytes)
 {
+	/* Subtraction cannot underflow after this. */
 	if (bytes > taking->budget)
 		return false;
 	taking->budget -= bytes;
 	return true;
 }
 
+/* Leaves a chunk out, reports why, and notes that the counts are not exact. */
 static void no_such_chunk(struct ptx_taking *taking, uint32_t number, const char *why)
 {
 	const struct ptx_geometry *g = &taking->snapshot->rings.geometry;
 
+	/* Word 0 is that of a chunk without ring, so the chunk does not count. */
 	taking->word[number] = 0;
 	taking->snapshot->is_even = false;
 	ptx_image_fault(taking->image,
@@ -178,7 +221,7 @@ static void no_such_chunk(struct ptx_taking *taking, uint32_t number, const char
 			g->chunk_bytes, why);
 }
 
-/* Header and what its head says is there. */
+/* Copies the header of a chunk, then the records up to its head. */
 static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 {
 	struct ptx_rings *rings = &taking->snapshot->rings;
@@ -186,6 +229,7 @@ static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 	struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
 	uint32_t end;
 
+	/* An image may have holes, as a core dump that was cut. */
 	if (!copy_part(taking, at, sizeof *chunk)) {
 		no_such_chunk(taking, number, "a part of the stream's memory cannot be read");
 		return;
@@ -193,34 +237,41 @@ static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 	end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed)) & ~7u;
 	if (end > rings->geometry.chunk_room)
 		end = (uint32_t)rings->geometry.chunk_room;
+	/* The head first: the records before it are published when it is read (acquire). */
 	atomic_thread_fence(memory_order_acquire);
+	/* Chunks may overlap in a hostile file; together they cannot exceed the budget. */
 	if (!spend(taking, end))
 		no_such_chunk(taking, number, "more memory in use than there can be");
 	else if (!copy_part(taking, at + sizeof *chunk, end))
 		no_such_chunk(taking, number, "a part of the stream's memory cannot be read");
 }
 
+/* The claimed words first: a reader changes them before it frees a chunk. */
 static bool copy_words(const struct ptx_taking *taking, uint64_t *word, uint64_t *claimed)
 {
 	const struct ptx_geometry *g = &taking->snapshot->rings.geometry;
+	/* Words of chunks that do not exist are not needed. */
 	const size_t chunks = ptx_ring_chunks(&taking->snapshot->rings);
 
 	return copy(taking, claimed, chunks * sizeof *claimed, g->claimed_at) &&
 	       copy(taking, word, chunks * sizeof *word, g->words_at);
 }
 
+/* The words, then each chunk that has records. The region's head gives the number of chunks. */
 static bool copy_chunks(struct ptx_taking *taking)
 {
 	if (!copy_part(taking, 0, sizeof(struct ptx_region)) ||
 	    !copy_words(taking, taking->word, taking->claimed))
 		return false;
+	/* In the order of memory, which readahead of a file favours. */
 	for (uint32_t i = 0; i < ptx_ring_chunks(&taking->snapshot->rings); i++) {
 		enum ptx_chunk_state state = ptx_word_state(taking->word[i]);
 
 		/*
-		 * What is being overwritten nobody can copy; what was when its writer died is
-		 * there.
+		 * A chunk that a running writer is overwriting has no valid content. If that writer
+		 * has died, the chunk still has the records that it had not overwritten.
 		 */
+		/* Other chunks have no records of any ring. */
 		if (state == PTX_CHUNK_OPEN || state == PTX_CHUNK_CLOSED ||
 		    (state == PTX_CHUNK_OPENING && !taking->image->is_live))
 			copy_chunk(taking, i);
@@ -228,6 +279,7 @@ static bool copy_chunks(struct ptx_taking *taking)
 	return true;
 }
 
+/* Copies the head of the region, all rings, and the slots in use; slot 0 always is. */
 static bool copy_counts(struct ptx_taking *taking)
 {
 	const struct ptx_geometry *g = &taking->snapshot->rings.geometry;
@@ -236,14 +288,16 @@ static bool copy_counts(struct ptx_taking *taking)
 	if (!copy_part(taking, 0, sizeof(struct ptx_region)))
 		return false;
 	slots = atomic_load_explicit(&taking->snapshot->rings.region->slots, memory_order_relaxed);
+	/* Bounded; one slot more than are counted, because slot 0 is always in use. */
 	slots = slots < g->rings ? slots + 1 : g->rings;
 	return copy_part(taking, g->rings_at, rings_of(taking) * sizeof(struct ptx_ring)) &&
 	       copy_part(taking, g->slots_at, slots * sizeof(struct ptx_slot));
 }
 
-/* Where the reader was when the counts were copied it still is. */
+/* Whether the reader has delivered nothing since the counts were copied. */
 static bool is_unmoved(const struct ptx_taking *taking)
 {
+	/* The number of delivered events only grows. */
 	uint64_t taken;
 
 	return !taking->image->is_live ||
@@ -253,8 +307,9 @@ static bool is_unmoved(const struct ptx_taking *taking)
 }
 
 /*
- * Of all that was overwritten from now on, chunks and counts, the copy is older: the total says how
- * many records there were up to the moment, and the counts, of which types and threads they were.
+ * The words again, the cut, then the counts. Chunks that are overwritten from now on were older in
+ * the copy, so the words are read before the counts. While a reader delivers, the counts are not of
+ * one moment; the copy is then repeated, and at last accepted without exact counts.
  */
 static int settle(struct ptx_taking *taking)
 {
@@ -266,16 +321,21 @@ static int settle(struct ptx_taking *taking)
 	    !copy(taking, &cut, sizeof cut, offsetof(struct ptx_region, cut)))
 		return EIO;
 	for (int i = 0; !unmoved && i < COUNT_TRIES; i++) {
+		/* Later counts than the words: see the comment above the function. */
 		if (!copy_counts(taking))
 			return EIO;
 		unmoved = is_unmoved(taking);
 	}
+	/* The cut that belongs to the second words; copy_counts() has copied a later one. */
 	atomic_store_explicit(&region->cut, cut, memory_order_relaxed);
 	taking->snapshot->is_even = taking->snapshot->is_even && unmoved;
 	return 0;
 }
 
-/* The stream is the one that was meant, and its region still is. */
+/*
+ * Copies control page and lists, and checks that the stream is still the one that the caller wants.
+ * Called before and after the copy of the region: equal words mean that the region was its own.
+ */
 static int copy_arena(const struct ptx_taking *taking, unsigned bit, uint64_t generation)
 {
 	const struct ptx_image *image = taking->image;
@@ -286,16 +346,19 @@ static int copy_arena(const struct ptx_taking *taking, unsigned bit, uint64_t ge
 		return EIO;
 	memcpy(&snapshot->attachment, &snapshot->control.attachment[bit],
 	       sizeof snapshot->attachment);
+	/* CLAIMED or another generation: the stream has ended. */
 	return atomic_load_explicit(&snapshot->attachment.word, memory_order_relaxed) ==
 			       ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED)
 		       ? 0
 		       : ESRCH;
 }
 
+/* One attempt. is_even becomes false where a count cannot be exact. */
 static int copy_stream(struct ptx_taking *taking)
 {
 	int err;
 
+	/* Steps below make it false where they leave something out. */
 	taking->snapshot->is_even = true;
 	err = find_moment(taking);
 	if (!err && !copy_chunks(taking))
@@ -305,7 +368,11 @@ static int copy_stream(struct ptx_taking *taking)
 	return err;
 }
 
-/* Address space of the region's size, of which only what is copied to becomes memory. */
+/*
+ * Reserves address space of the region's size; only copied parts become memory. The sizes come from
+ * the attachment and are checked: they must be possible, and must not exceed what the image has by
+ * more than the budget, so that a small hostile file cannot use much memory.
+ */
 static int make_room(struct ptx_taking *taking)
 {
 	const struct ptx_attachment *attachment = &taking->snapshot->attachment;
@@ -313,6 +380,7 @@ static int make_room(struct ptx_taking *taking)
 	struct ptx_geometry g;
 	void *memory;
 
+	/* The three checks of ptx_attachment_plan(), for an image. */
 	if (max_data_size > PTX_RECORD_LEN_MAX ||
 	    ptx_ring_plan(attachment->stream_size, max_data_size, attachment->rings, &g) != 0 ||
 	    !ptx_image_holds(taking->image, attachment->offset, &g)) {
@@ -321,14 +389,18 @@ static int make_room(struct ptx_taking *taking)
 		return EINVAL;
 	}
 	taking->region = attachment->offset;
+	/* Generous: the memory is an estimate, and chunks are copied up to their heads only. */
 	taking->budget = 64 * (taking->image->memory + MIB);
+	/* The tables are copied as a whole. */
 	if (!spend(taking, g.chunks_at)) {
 		ptx_image_fault(taking->image, 0, 0,
 				"the stream is larger than what is there of it");
 		return EINVAL;
 	}
+	/* NORESERVE: the address space must not count as memory. */
 	memory = mmap(NULL, g.bytes + g.far_bytes, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	/* RLIMIT_AS, or no address space of this size. */
 	if (memory == MAP_FAILED)
 		return ENOMEM;
 	ptx_ring_view(&taking->snapshot->rings, memory, &g, max_data_size, attachment->loop != 0);
@@ -336,12 +408,13 @@ static int make_room(struct ptx_taking *taking)
 	taking->word = calloc(3 * (size_t)g.chunks_max, sizeof *taking->word);
 	if (!taking->word)
 		return ENOMEM;
+	/* One allocation has all three arrays. */
 	taking->after = taking->word + g.chunks_max;
 	taking->claimed = taking->after + g.chunks_max;
 	return 0;
 }
 
-/* All that it had was overwritten while it was copied. */
+/* Whether all events up to the moment were overwritten before they were copied. */
 static bool is_too_late(const struct ptx_snapshot *snapshot)
 {
 	return snapshot->rings.loop && snapshot->moment != UINT64_MAX &&
@@ -349,6 +422,10 @@ static bool is_too_late(const struct ptx_snapshot *snapshot)
 		       snapshot->moment;
 }
 
+/*
+ * Repeats the copy while a LOOP stream overwrites all of it, and then makes it readable. The
+ * description of the stream and the attachment are copied last, which proves the generation.
+ */
 static int take(struct ptx_taking *taking, unsigned bit, uint64_t generation)
 {
 	struct ptx_snapshot *snapshot = taking->snapshot;
@@ -358,14 +435,19 @@ static int take(struct ptx_taking *taking, unsigned bit, uint64_t generation)
 	int err = 0;
 
 	for (int i = 0; i < TRIES && ptx_clock_monotonic() < give_up; i++) {
+		/* Each attempt has the whole budget again. */
 		taking->budget = budget;
 		err = copy_stream(taking);
+		/* Only an overwritten copy is repeated. */
 		if (err || !is_too_late(snapshot))
 			break;
-		/* Whoever has slept is not kept from running soon after. */
+		/*
+		 * The pause helps on a busy machine: a thread that has slept runs soon afterwards.
+		 */
 		err = EAGAIN;
 		ptx_futex_nap(&never, 0, TRY_NAP_NS);
 	}
+	/* The description does not change while the stream lives. */
 	if (!err && !copy_part(taking, snapshot->rings.geometry.info_at, PTX_STREAM_INFO_BYTES))
 		err = EIO;
 	if (!err)
@@ -373,6 +455,7 @@ static int take(struct ptx_taking *taking, unsigned bit, uint64_t generation)
 	return err ? err : ptx_snapshot_order(taking);
 }
 
+/* The working memory is freed in any case; the copy stays only after success. */
 int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t generation,
 		      struct ptx_snapshot **result)
 {
@@ -384,9 +467,12 @@ int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t gene
 	if (!snapshot)
 		return ENOMEM;
 	memset(snapshot, 0, sizeof *snapshot);
+	/* The drain reads names and lists by an arena; this one has only the copies. */
 	snapshot->arena = (struct ptx_arena){ .control = &snapshot->control, .fd = -1 };
+	/* The lists are filled by copy_arena(). */
 	ptx_arena_know_lists(&snapshot->arena, &snapshot->lists);
 	taking.snapshot = snapshot;
+	/* First for the sizes of the region, and again at the end. */
 	err = copy_arena(&taking, bit, generation);
 	if (!err)
 		err = make_room(&taking);
@@ -400,8 +486,10 @@ int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t gene
 	return err;
 }
 
+/* The copy's control page and lists are members, so one mapping and one object are freed. */
 void ptx_snapshot_drop(struct ptx_snapshot *snapshot)
 {
+	/* NULL if the copy failed before its memory was reserved. */
 	if (snapshot->rings.region)
 		munmap(snapshot->rings.region,
 		       snapshot->rings.geometry.bytes + snapshot->rings.geometry.far_bytes);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * observe/snapshot_clock.c - the clock of a copied region, as far as what was written there can be
- * one.
+ * observe/snapshot_clock.c - the clock of a copied region: checks the anchors in it, and replaces
+ * those that are impossible.
+ *
+ * Any process of the stream can write to the region, and a crashed machine can leave a part of it
+ * unwritten. Every later computation with ticks relies on the bounds of this file: no product
+ * overflows, and no divisor is zero.
  */
 #include <string.h>
 
@@ -10,12 +14,13 @@
 #define TICKS_MAX   (UINT64_C(1) << 61) /* base/clock.h */
 #define HZ_MIN      UINT64_C(1000000)
 #define HZ_MAX      UINT64_C(100000000000)
-/* About a hundred years: nanoseconds beyond that are no numbers. */
+/* About a hundred years, the greatest span of times; later nanoseconds would overflow. */
 #define SPAN_S      UINT64_C(3000000000)
-/* So much earlier than the stream an event's clock may be. */
+/* How much earlier than the stream's creation an event may be, in seconds. */
 #define BACK_S      10
 #define REALTIME_MAX (INT64_C(1) << 62)
 
+/* Whether an anchor is possible. The bounds leave room for sums of two of them. */
 static bool is_moment(const struct ptx_anchor *anchor)
 {
 	return anchor->ticks > 0 && anchor->ticks < TICKS_MAX && anchor->realtime_ns > 0 &&
@@ -23,8 +28,8 @@ static bool is_moment(const struct ptx_anchor *anchor)
 }
 
 /*
- * Two anchors that are one second or more apart say how long a tick is; the nominal rate must
- * agree.
+ * Whether an anchor follows the one of the creation within the greatest span. The two define the
+ * length of a tick, so the later one must have more ticks.
  */
 static bool is_in_line(const struct ptx_calibration *calibration, const struct ptx_anchor *anchor)
 {
@@ -37,7 +42,10 @@ static bool is_in_line(const struct ptx_calibration *calibration, const struct p
 	return span < SPAN_S;
 }
 
-/* On the machine where it was written, and before that was started anew, the clock still runs. */
+/*
+ * For a stream that no process writes: takes the present time as one more anchor. This is possible
+ * only on the machine where the stream was written, before its next boot; the boot id shows that.
+ */
 static void know_now(const struct ptx_taking *taking, const struct ptx_calibration *c)
 {
 	struct ptx_snapshot *snapshot = taking->snapshot;
@@ -52,6 +60,11 @@ static void know_now(const struct ptx_taking *taking, const struct ptx_calibrati
 		snapshot->now.ticks = 0;
 }
 
+/*
+ * Without a valid calibration the times begin at the creation, with a tick of a nanosecond: the
+ * order of events is right, and their distances are wrong by a factor. Then an anchor that
+ * contradicts the others is replaced by that of the creation.
+ */
 void ptx_snapshot_calibrate(struct ptx_taking *taking, uint64_t opened,
 			    struct ptx_snapshot_span *span)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * observe/snapshot_counts.c - what writers counted, as far as it can be true.
+ * observe/snapshot_counts.c - checks the counts of losses in a copied region.
  *
- * A ledger adds up all counts, so one that was made up would not only be wrong: the sum might wrap,
- * and no log with such a ledger is sound.
+ * A ledger adds up all counts. An invented count would not only be wrong: the sum could wrap
+ * around, and no log with such a ledger is valid (FORMAT L1, L2).
  */
 #include "observe/snapshot_private.h"
 
 /* A thousand million events each second for 13 days; all sums fit. */
 #define COUNT_MAX (UINT64_C(1) << 50)
 
-/* False: it was none, and is gone. */
+/* Sets a count that is greater than most to 0 and reports it. Returns false then. */
 static bool check(const struct ptx_taking *taking, _Atomic uint64_t *count, uint64_t most)
 {
 	const unsigned char *begin = (const unsigned char *)taking->snapshot->rings.region;
@@ -24,6 +24,10 @@ static bool check(const struct ptx_taking *taking, _Atomic uint64_t *count, uint
 	return false;
 }
 
+/*
+ * Only slots that the region says are in use can have counts; that number is bounded, too. After a
+ * removed count the number of lost events is not exact.
+ */
 void ptx_snapshot_check_counts(struct ptx_taking *taking)
 {
 	struct ptx_rings *rings = &taking->snapshot->rings;

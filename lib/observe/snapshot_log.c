@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * observe/snapshot_log.c - reads a copied stream by a drain, and writes its log.
+ *
+ * The copy has been checked, so the drain reads it like any region. Its time does not advance: all
+ * events are delivered in one pass. Afterwards the ledger is corrected, because the counts in the
+ * copy are not all of one moment.
+ */
 #include "observe/snapshot_log.h"
 
 #include <errno.h>
@@ -12,7 +19,7 @@
 #include "flush/checkpoint.h"
 #include "flush/flush_private.h"
 
-/* Of each ring what no reader has taken. */
+/* Places the reader of each ring behind the records that were delivered before the copy. */
 static void find_places(struct ptx_drain *drain, unsigned char *buffer)
 {
 	const struct ptx_rings *rings = drain->rings;
@@ -21,17 +28,23 @@ static void find_places(struct ptx_drain *drain, unsigned char *buffer)
 		struct ptx_place *place = &drain->source[i]->reader.place;
 		uint64_t link = atomic_load_explicit(&rings->ring[i].first, memory_order_relaxed);
 
+		/*
+		 * The first chunk of the copy; skip_taken() has removed those that were delivered.
+		 */
 		place->link = link;
+		/* A ring without chunks has nothing to deliver. */
 		if (link)
 			place->claimed = (uint32_t)atomic_load_explicit(
 				&rings->claimed[ptx_link_number(link)], memory_order_relaxed);
+		/* The thread of the first record may be named by an IDENT record before it. */
 		ptx_checkpoint_ident(drain, i, buffer);
 	}
 }
 
 /*
- * When the stream ran: as far as its controller wrote it down and nobody has read it, and as its
- * state says. Whatever was recorded when nothing is known was recorded because it ran.
+ * Marks when the stream was running. The controller's START and STOP records say so as far as they
+ * are undelivered; the state of the region says it for the end. If neither is known, the events
+ * themselves show that it was running.
  */
 static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 {
@@ -42,44 +55,58 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 	bool ran = true;
 	int err = 0;
 
+	/* Until a mark says otherwise. */
 	drain->running = true;
-	/* Without its START a STOP would never end. */
+	/* If the filter excludes START, a STOP that is found would have no end. */
 	if (ptx_region_admits(region, POSIX_TRACE_START))
 		err = ptx_checkpoint_starts(drain, buffer);
 	for (size_t i = 0; i < drain->marks; i++) {
 		const struct ptx_mark *last =
 			&drain->mark[(drain->mark_first + i) % drain->mark_room];
 
+		/* The last mark decides whether the stream ran at the end. */
 		ran = last->kind == PTX_MARK_START;
+		/* The mark that is added below must not precede those that were found. */
 		if (last->ticks > mark.ticks)
 			mark.ticks = last->ticks;
 	}
+	/* The state agrees with the marks, or FULL has its own mark. */
 	if (err || kind == PTX_FULL || kind == PTX_HELD || ran == (kind == PTX_RUNNING))
 		return err; /* FULL is marked by ptx_drain_sync() */
+	/* The state differs from the last mark: the record of the change was delivered. */
 	mark.kind = kind == PTX_RUNNING ? PTX_MARK_START : PTX_MARK_STOP;
 	return ptx_drain_mark(drain, &mark) ? 0 : ENOMEM;
 }
 
+/* Two anchors give the length of a tick: that of the region, and the present time if known. */
 static void set_scale(struct ptx_drain *drain, const struct ptx_snapshot *snapshot)
 {
 	const struct ptx_calibration *c = &snapshot->calibration;
 
+	/* 32 fraction bits; hz was checked by ptx_snapshot_calibrate(). */
 	drain->scale.nominal_slope = (uint64_t)(((unsigned __int128)PTX_NS_PER_S << 32) / c->hz);
+	/* Checked and in the order of time, as ptx_timescale_add() needs. */
 	ptx_timescale_add(&drain->scale, c->anchor[0]);
 	if (snapshot->now.ticks)
 		ptx_timescale_add(&drain->scale, snapshot->now);
 }
 
+/* The time of the copy: its moment, or else the latest time in it. */
 static uint64_t time_of(const struct ptx_snapshot *snapshot)
 {
 	uint64_t state = ptx_state_time(
 		atomic_load_explicit(&snapshot->rings.region->state, memory_order_relaxed));
 
+	/* A live stream: no event of the copy is younger. */
 	if (snapshot->moment != UINT64_MAX)
 		return snapshot->moment;
 	return state > snapshot->latest ? state : snapshot->latest;
 }
 
+/*
+ * Makes a drain that delivers the copy. snapshot_at stops its clock. gap: events were overwritten,
+ * so the log begins with OVERFLOW and RESUME. On failure *result must not be used.
+ */
 static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 {
 	unsigned char *buffer = malloc(snapshot->rings.geometry.chunk_room);
@@ -91,15 +118,19 @@ static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 		err = ptx_drain_create(&snapshot->rings, &snapshot->info.attr,
 				       snapshot->calibration.created, &drain);
 	if (!err) {
+		/* Names, schemas and objects come from the copy. */
 		drain->arena = &snapshot->arena;
+		/* The cut of the copy then hides overwritten events. */
 		drain->loop = snapshot->rings.loop;
 		drain->is_snapshot = true;
 		drain->snapshot_at = time_of(snapshot);
+		/* Events that were delivered before the copy are in no column of this ledger. */
 		drain->before = snapshot->taken;
 		drain->gap =
 			drain->loop && atomic_load_explicit(&region->first_overwritten,
 							    memory_order_relaxed) != UINT64_MAX;
 		set_scale(drain, snapshot);
+		/* One source for each ring of the copy. */
 		if (!ptx_drain_sources(drain, atomic_load_explicit(&region->rings,
 								   memory_order_relaxed)))
 			err = ENOMEM;
@@ -108,13 +139,16 @@ static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 		find_places(drain, buffer);
 		err = find_marks(drain, buffer);
 	}
+	/* The buffer was needed for the copies of single chunks only. */
 	free(buffer);
+	/* The drain does not own the copy. */
 	if (err && drain)
 		ptx_drain_destroy(drain);
 	*result = drain;
 	return err;
 }
 
+/* Lines of a ledger, by type or by thread, which are in different structures. */
 struct lines {
 	struct ptx_ledger_line *first;
 	size_t stride, count;
@@ -126,8 +160,8 @@ static struct ptx_ledger_line *line_at(const struct lines *lines, size_t index)
 }
 
 /*
- * If the lines of a cause add up to more than its total, nobody knows which of them counts too
- * much: all of them become losses of rest, which is of no known type or thread.
+ * If the lines of a cause add up to more than its total, it is unknown which of them counts too
+ * much: all of them become losses of rest, which has no known type or thread.
  */
 static void distrust(const struct lines *lines, struct ptx_ledger_line *rest, enum ptx_lost cause,
 		     uint64_t total)
@@ -136,6 +170,7 @@ static void distrust(const struct lines *lines, struct ptx_ledger_line *rest, en
 
 	for (size_t i = 0; i < lines->count; i++)
 		sum += line_at(lines, i)->lost[cause];
+	/* A sum that is less leaves an unattributed rest, which ptx_ledger_close() computes. */
 	if (sum <= total)
 		return;
 	for (size_t i = 0; i < lines->count; i++)
@@ -143,6 +178,7 @@ static void distrust(const struct lines *lines, struct ptx_ledger_line *rest, en
 	rest->lost[cause] = total;
 }
 
+/* The larger sum is right: writers count both, and may be interrupted between the two. */
 static uint64_t counted(const struct ptx_ledger *ledger, enum ptx_lost cause)
 {
 	uint64_t types = 0, threads = 0;
@@ -154,7 +190,7 @@ static uint64_t counted(const struct ptx_ledger *ledger, enum ptx_lost cause)
 	return types > threads ? types : threads;
 }
 
-/* What the log could not take. */
+/* Events that were not written to the log are lost to a flush error. */
 static void lose_unread(struct ptx_ledger_line *line)
 {
 	line->lost[PTX_LOST_FLUSH_ERROR] += line->unread;
@@ -177,16 +213,21 @@ static void reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *le
 				       ledger->threads };
 	uint64_t sum;
 
+	/* After a write error some events were delivered by no one; the log does not have them. */
 	lose_unread(total);
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		lose_unread(&ledger->type[type]);
 	for (size_t i = 0; i < ledger->threads; i++)
 		lose_unread(&ledger->thread[i].line);
+	/* The type and the thread of a damaged record are unknown. */
 	ledger->type[0].lost[PTX_LOST_DAMAGED] += snapshot->damaged;
 	nobody->lost[PTX_LOST_DAMAGED] += snapshot->damaged;
+	/* Totals from the lines: the copy has no count of its own for them. */
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
 		total->lost[cause] = counted(ledger, cause);
+	/* The equation of the total holds if called equals this sum (L1). */
 	sum = ptx_ledger_sum(total);
+	/* The condition excludes a difference that would make the column negative. */
 	if (snapshot->is_even && snapshot->rings.loop &&
 	    total->called + total->lost[PTX_LOST_OVERWRITTEN] >= sum && total->called < INT64_MAX)
 		total->lost[PTX_LOST_OVERWRITTEN] += total->called - sum; /* modulo 2^64 */
@@ -194,10 +235,13 @@ static void reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *le
 		distrust(&types, &ledger->type[0], cause, total->lost[cause]);
 		distrust(&threads, nobody, cause, total->lost[cause]);
 	}
+	/* Where the number of written records is not exact, the columns decide. */
 	total->called = ptx_ledger_sum(total);
+	/* Sets called of every line, and the unattributed rest. */
 	ptx_ledger_close(ledger);
 }
 
+/* The status of the stream as of the copy; a log of a copy is neither full nor overrun itself. */
 static void tell_status(const struct ptx_snapshot *snapshot, struct ptx_log_status *status)
 {
 	const struct ptx_region *region = snapshot->rings.region;
@@ -206,23 +250,29 @@ static void tell_status(const struct ptx_snapshot *snapshot, struct ptx_log_stat
 
 	memset(status, 0, sizeof *status);
 	status->stream_status = kind == PTX_RUNNING ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
+	/* A LOOP stream counts as full when it has overwritten. */
 	status->stream_full =
 		kind == PTX_FULL || kind == PTX_HELD || (snapshot->rings.loop && region->looped)
 			? POSIX_TRACE_FULL
 			: POSIX_TRACE_NOT_FULL;
+	/* The words of the copy are not changed by any process now. */
 	status->stream_overrun = region->overrun ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
 	status->flush_status = POSIX_TRACE_NOT_FLUSHING;
 	status->log_overrun = POSIX_TRACE_NO_OVERRUN;
 	status->log_full = POSIX_TRACE_NOT_FULL;
 }
 
-/* Everything there is; the log is full for nobody. */
+/*
+ * Delivers all events to the log. The log has the policy APPEND, so it is never full. The shield
+ * discards the signals that a full disk or a closed pipe would raise.
+ */
 static int write_events(struct ptx_flush *flush)
 {
 	struct ptx_shield shield;
 	int err;
 
 	ptx_shield_raise(&shield);
+	/* ptx_transfer() unlocks it while it writes. */
 	pthread_mutex_lock(flush->lock);
 	err = ptx_transfer(flush, UINT64_MAX, UINT64_MAX);
 	pthread_mutex_unlock(flush->lock);
@@ -230,21 +280,29 @@ static int write_events(struct ptx_flush *flush)
 	return err;
 }
 
-/* The names of damaged memory may be gone, or its types never have had one. */
+/*
+ * Gives a name to each type of the log that has none: FORMAT 3.5 demands one. Damaged memory may
+ * have lost names, or have events of types that were never opened.
+ */
 static void name_the_nameless(struct ptx_flush *flush)
 {
 	char text[PTX_TYPE_NAME_BYTES];
 
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
+		/* Types without events in the log need no name. */
 		if (!flush->drain->account.type[type].reported ||
 		    flush->named[type / 64] >> (type % 64) & 1)
 			continue;
+		/* The same text as the tool shows for a type without a name. */
 		snprintf(text, sizeof text, "event#%u", type);
 		ptx_log_name(flush->log, type, text);
 	}
 }
 
-/* The flush locks a mutex when it takes events; here no other thread has the drain. */
+/*
+ * The flush locks a mutex around the drain; here no other thread uses it. The first error counts,
+ * but the log is completed as far as possible.
+ */
 static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, struct ptx_log *log)
 {
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -254,13 +312,16 @@ static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, str
 	int err, err2;
 
 	tell_status(snapshot, &status);
+	/* No thread is started: this one writes. */
 	err = ptx_flush_create(drain, &lock, log, false, NULL, &flush);
 	if (err) {
+		/* It closes the log's duplicate; fd stays the caller's. */
 		ptx_log_destroy(log);
 		return err;
 	}
 	err = write_events(flush);
 	name_the_nameless(flush);
+	/* The ledger that ptx_flush_destroy() writes. */
 	ledger = ptx_flush_closing(flush);
 	err2 = ptx_drain_ledger(drain, ledger);
 	if (!err2)
@@ -270,11 +331,15 @@ static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, str
 	return err ? err : err2;
 }
 
-/* As the stream's attributes say, but for the log: this one is as long as it is. */
+/*
+ * The log has the attributes of the stream, except for its policy: all events of the copy belong
+ * to it, so it has no limit. host stays empty: the copy is made on this machine.
+ */
 static int create_log(const struct ptx_snapshot *snapshot, int fd, struct ptx_log **log)
 {
 	struct ptx_log_facts info = { .attr = snapshot->info.attr, .pid = snapshot->info.pid };
 
+	/* log_size has no meaning with this policy. */
 	info.attr.log_policy = POSIX_TRACE_APPEND;
 	info.attr.max_data_size = snapshot->rings.max_data_size;
 	memcpy(info.clock, snapshot->info.clock, sizeof info.clock);
@@ -282,6 +347,7 @@ static int create_log(const struct ptx_snapshot *snapshot, int fd, struct ptx_lo
 	return ptx_log_create_beside(fd, &info, log);
 }
 
+/* The log is created first, so that a descriptor that cannot be written costs no work. */
 int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd)
 {
 	struct ptx_drain *drain;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * observe/snapshot_order.c - a copied region made such that a reader finds nothing wrong in it.
+ * observe/snapshot_order.c - makes a copied region one in which a reader finds nothing wrong.
  *
- * Of each ring the chunks that were there before and after the copy, in the order in which they
- * were opened, cut behind the last record up to the moment. What a chunk's head counts and no
- * record is to be seen of is damaged. Links, heads and claimed words are written anew; the rest was
- * another's.
+ * For each ring this file keeps the chunks that were there before and after the copy, in the order
+ * in which they were opened, up to the last record of the moment. Records that a chunk's head
+ * counts and that cannot be read are counted as damaged. Links, heads and claimed words are written
+ * anew, so nothing that a hostile process wrote into them is followed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,13 +14,14 @@
 #include "observe/snapshot_private.h"
 #include "ring/overwrite.h"
 
-/* A chunk that counts. */
+/* A chunk that belongs to the copy. */
 struct link {
 	uint32_t ring, number;
 	uint64_t opened;
 	uint32_t before; /* records of the ring before it, modulo 2^32 */
 };
 
+/* The state of the work; links are sorted by ring and by time. */
 struct order {
 	struct ptx_taking *taking;
 	struct ptx_snapshot *snapshot;
@@ -29,7 +30,7 @@ struct order {
 	struct ptx_snapshot_span span;
 };
 
-/* What a chunk holds up to the moment. */
+/* The valid part of a chunk, up to the moment. */
 struct contents {
 	uint32_t end, records;
 	uint32_t claimed; /* behind a whole record */
@@ -37,21 +38,31 @@ struct contents {
 	bool is_cut; /* younger records follow */
 };
 
-/* The checks are those of a reader: ptx_records_check(). */
+/*
+ * Returns the size of a record, or 0 if it is not valid. The rules are those by which a reader
+ * checks a record: ptx_records_check().
+ */
 static size_t record_size(const struct order *order, const unsigned char *record, uint32_t room)
 {
 	uint64_t first = ptx_record_first(record), time = ptx_record_time(record);
 	size_t len = ptx_record_len((uint32_t)first), size = ptx_record_size(len);
+	/* All three values are of one copy, which does not change. */
 	unsigned type = ptx_record_first_type(first);
 
+	/* A record cannot be larger than the stream permits, nor outside the possible times. */
 	if (size > order->snapshot->rings.geometry.record_max || size > room ||
 	    time < order->span.first_ticks || time > order->span.last_ticks)
 		return 0;
+	/* An IDENT record has exactly the identity as its data. */
 	if (first & PTX_RECORD_IDENT)
 		return len == sizeof(struct ptx_ident) ? size : 0;
 	return type != 0 && type < PTX_TYPE_MAX ? size : 0;
 }
 
+/*
+ * Visits the records of a chunk up to its head, to the first invalid one, or to the moment. claimed
+ * becomes the end of the records that the reader had delivered, which must be a record's end.
+ */
 static void measure(const struct order *order, const struct ptx_chunk *chunk, uint32_t claimed,
 		    struct contents *contents)
 {
@@ -60,6 +71,7 @@ static void measure(const struct order *order, const struct ptx_chunk *chunk, ui
 		ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed)) & ~7u;
 
 	*contents = (struct contents){ .last = chunk->opened };
+	/* The copied chunk has this much room; the head may claim more. */
 	if (end > room)
 		end = room;
 	while (at + sizeof(struct ptx_record) <= end) {
@@ -69,11 +81,16 @@ static void measure(const struct order *order, const struct ptx_chunk *chunk, ui
 
 		if (size == 0)
 			break;
+		/* Times of one ring rise, so everything behind is younger as well. */
 		contents->is_cut = time > order->snapshot->moment;
 		if (contents->is_cut)
 			break;
+		/*
+		 * The last record that begins before claimed: a whole record, whatever claimed was.
+		 */
 		if (at < claimed)
 			contents->claimed = at + (uint32_t)size;
+		/* IDENT records are no events. */
 		if (!(ptx_record_first(record) & PTX_RECORD_IDENT))
 			contents->records++;
 		contents->last = time;
@@ -82,18 +99,24 @@ static void measure(const struct order *order, const struct ptx_chunk *chunk, ui
 	contents->end = at;
 }
 
-/* Records that the head counts and that are none. More than a chunk holds it cannot mean. */
+/*
+ * Compares the valid records with the count in the head, and reports the difference as damage. A
+ * chunk that was cut at the moment has a greater count without damage. A count beyond what fits
+ * into a chunk is itself damaged, and is not added.
+ */
 static void count_damage(struct order *order, uint32_t number, const struct ptx_chunk *chunk,
 			 const struct contents *contents)
 {
 	const struct ptx_geometry *g = &order->snapshot->rings.geometry;
 	uint32_t counted =
 		ptx_head_records(atomic_load_explicit(&chunk->head, memory_order_relaxed));
+	/* No chunk has more records than minimal ones fit. */
 	uint32_t most = (uint32_t)(g->chunk_room / sizeof(struct ptx_record));
 	uint32_t end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed));
 
 	if (contents->is_cut || (contents->end == end && contents->records == counted))
 		return;
+	/* Some records cannot be read, so no total is exact. */
 	order->snapshot->is_even = false;
 	if (counted > contents->records && counted <= most)
 		order->snapshot->damaged += counted - contents->records;
@@ -104,6 +127,7 @@ static void count_damage(struct order *order, uint32_t number, const struct ptx_
 			"what follows in this part of the stream's memory is no event");
 }
 
+/* A chunk that is not in the copy becomes free; the generation stays, so old links are dead. */
 static void free_chunk(struct order *order, uint32_t number)
 {
 	atomic_store_explicit(&order->snapshot->rings.word[number],
@@ -112,7 +136,7 @@ static void free_chunk(struct order *order, uint32_t number)
 			      memory_order_relaxed);
 }
 
-/* The record offset that the reader had come to. */
+/* The offset in the chunk up to which the reader had delivered, 0 if it was in another chunk. */
 static uint32_t delivered_of(const struct order *order, const struct link *link)
 {
 	uint64_t delivered = atomic_load_explicit(
@@ -123,19 +147,25 @@ static uint32_t delivered_of(const struct order *order, const struct link *link)
 				link->number);
 }
 
-/* Nothing in a chunk before one that was read from is unread. */
+/*
+ * Chunks before the one that the reader was in have only delivered events: frees them. Returns the
+ * index of the first one that stays.
+ */
 static size_t skip_taken(struct order *order, const struct link *link, size_t count)
 {
 	size_t first = 0;
 
+	/* The reader has one position per ring; a hostile word may match no chunk. */
 	for (size_t i = 1; i < count; i++)
 		if (delivered_of(order, &link[i]))
 			first = i;
+	/* A reader of the copy must not deliver them again. */
 	for (size_t i = 0; i < first; i++)
 		free_chunk(order, link[i].number);
 	return first;
 }
 
+/* Writes all fields that a reader uses. No writer is inside: the copy is private. */
 static void write_chunk(struct order *order, const struct link *link,
 			const struct contents *contents, enum ptx_chunk_state state)
 {
@@ -145,24 +175,31 @@ static void write_chunk(struct order *order, const struct link *link,
 
 	atomic_store_explicit(&chunk->head, (uint64_t)contents->records << 32 | contents->end,
 			      memory_order_relaxed);
-	/* nobody is inside */
+	/* UINT64_MAX: its writer is outside of any trace point */
 	atomic_store_explicit(&chunk->window, UINT64_MAX, memory_order_relaxed);
+	/* chain() sets the link when the next chunk is written. */
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
 	atomic_store_explicit(&chunk->last, contents->last, memory_order_relaxed);
 	atomic_store_explicit(&rings->claimed[link->number],
 			      (uint64_t)generation << 32 | contents->claimed, memory_order_relaxed);
 	atomic_store_explicit(&rings->word[link->number],
 			      ptx_chunk_word(generation, link->ring, state), memory_order_relaxed);
+	/* For the time of a copy without a moment. */
 	if (contents->last > order->snapshot->latest && contents->end)
 		order->snapshot->latest = contents->last;
 }
 
+/* The link of a chunk with its present generation. */
 static uint64_t link_of(const struct order *order, const struct link *link)
 {
 	return ptx_link(link->number, ptx_word_generation(order->taking->after[link->number]));
 }
 
-/* All chunks of a ring, oldest first. */
+/*
+ * Connects the chunks of one ring, oldest first. A chunk whose number of earlier records differs
+ * from the records so far follows a hole: the counts are then not exact. Chunks behind the moment
+ * are freed.
+ */
 static void chain(struct order *order, const struct link *link, size_t count)
 {
 	struct ptx_rings *rings = &order->snapshot->rings;
@@ -175,30 +212,41 @@ static void chain(struct order *order, const struct link *link, size_t count)
 	for (size_t i = first; i < count; i++) {
 		struct ptx_chunk *chunk = ptx_ring_chunk(rings, link[i].number);
 
+		/* The chunk before ended at the moment, so this one is younger. */
 		if (contents.is_cut) {
 			free_chunk(order, link[i].number);
 			continue;
 		}
 		if (link[i].before != so_far)
 			order->snapshot->is_even = false; /* something is missing between */
+		/*
+		 * Only the chunk that the reader was in has delivered records; for others it is 0.
+		 */
 		measure(order, chunk, delivered_of(order, &link[i]), &contents);
 		count_damage(order, link[i].number, chunk, &contents);
+		/* Modulo 2^32, as ident.spare of the chunk. */
 		so_far = link[i].before + contents.records;
 		write_chunk(order, &link[i], &contents, PTX_CHUNK_CLOSED);
+		/*
+		 * The chunk before gets its link now, since chunks behind the moment are dropped.
+		 */
 		if (i > first)
 			atomic_store_explicit(&ptx_ring_chunk(rings, link[last].number)->next,
 					      link_of(order, &link[i]), memory_order_relaxed);
 		last = i;
 	}
+	/* The last chunk is the one that a writer would fill. */
 	write_chunk(order, &link[last], &contents, PTX_CHUNK_OPEN);
 	atomic_store_explicit(&ring->first, link_of(order, &link[first]), memory_order_relaxed);
 	atomic_store_explicit(&ring->current, link_of(order, &link[last]), memory_order_relaxed);
+	/* 64 bits from the lower 32 of the chunk, close to the ring's own count. */
 	atomic_store_explicit(&ring->published,
 			      published + (uint64_t)(int64_t)(int32_t)(link[last].before -
 								       (uint32_t)published),
 			      memory_order_relaxed);
 }
 
+/* By ring, then by time; the number makes the order definite for equal times. */
 static int by_ring(const void *a, const void *b)
 {
 	const struct link *x = a, *y = b;
@@ -210,12 +258,16 @@ static int by_ring(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* States in which a chunk belongs to a ring and has records. */
 static bool holds_records(enum ptx_chunk_state state)
 {
 	return state == PTX_CHUNK_OPEN || state == PTX_CHUNK_CLOSED;
 }
 
-/* Copied whole: it was the same ring's before and after. */
+/*
+ * Whether a chunk was copied as a whole: the same ring had it, in the same generation, before and
+ * after (C1). The ring's number is bounded, as another process may have written it.
+ */
 static bool counts(const struct order *order, uint32_t number)
 {
 	uint64_t before = order->taking->word[number], after = order->taking->after[number];
@@ -227,13 +279,16 @@ static bool counts(const struct order *order, uint32_t number)
 							    memory_order_relaxed);
 }
 
+/* Lists and sorts the chunks of the copy, and frees all others. ENOMEM. */
 static int find_links(struct order *order)
 {
 	struct ptx_rings *rings = &order->snapshot->rings;
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++)
+		/* Counted first, so that one allocation is enough. */
 		count += counts(order, i);
+	/* One more than needed, so that malloc() never gets 0. */
 	order->link = malloc((count + 1) * sizeof *order->link);
 	if (!order->link)
 		return ENOMEM;
@@ -242,8 +297,8 @@ static int find_links(struct order *order)
 
 		if (!counts(order, i)) {
 			/*
-			 * It was filled up and overwritten: how many records it had nobody has
-			 * seen.
+			 * It was open and has been overwritten since: the number of its records is
+			 * unknown.
 			 */
 			if (ptx_word_state(order->taking->word[i]) == PTX_CHUNK_OPEN)
 				order->snapshot->is_even = false;
@@ -255,11 +310,12 @@ static int find_links(struct order *order)
 			.opened = chunk->opened, .before = chunk->ident.spare,
 		};
 	}
+	/* Afterwards the chunks of a ring are adjacent. */
 	qsort(order->link, order->links, sizeof *order->link, by_ring);
 	return 0;
 }
 
-/* A ring that has no chunk left is empty, and what its writers counted is in its word alone. */
+/* A ring without chunks has no unread events; its word keeps the number of its records. */
 static void empty_rings(struct order *order)
 {
 	struct ptx_rings *rings = &order->snapshot->rings;
@@ -268,10 +324,13 @@ static void empty_rings(struct order *order)
 	for (uint32_t i = 0; i < ptx_ring_count(rings); i++) {
 		struct ptx_ring *ring = &rings->ring[i];
 
+		/* Links are sorted by ring, so one pass is enough. */
 		while (at < order->links && order->link[at].ring < i)
 			at++;
+		/* chain() has written the words of this ring. */
 		if (at < order->links && order->link[at].ring == i)
 			continue;
+		/* The ring had a chunk that could not be copied. */
 		if (atomic_load_explicit(&ring->current, memory_order_relaxed))
 			order->snapshot->is_even = false;
 		atomic_store_explicit(&ring->first, 0, memory_order_relaxed);
@@ -280,7 +339,9 @@ static void empty_rings(struct order *order)
 }
 
 /*
- * Who died while he overwrote a chunk had not counted it, or not all; the rest is still to be seen.
+ * A writer that died while it overwrote a chunk had counted only a part of the lost records, or
+ * none. The rest can still be seen in the chunk, so it is counted here. A live stream needs this
+ * not: its writer continues.
  */
 static void finish_overwriting(struct order *order)
 {
@@ -294,20 +355,30 @@ static void finish_overwriting(struct order *order)
 		atomic_store_explicit(&rings->claimed[i], taking->claimed[i], memory_order_relaxed);
 		if (ptx_word_state(taking->after[i]) == PTX_CHUNK_OPENING &&
 		    ptx_word_state(taking->word[i]) == PTX_CHUNK_OPENING)
+			/*
+			 * The same function by which a writer counts the records that it
+			 * overwrites.
+			 */
 			ptx_overwrite_finish(rings, i);
 	}
 }
 
+/* When the oldest chunk was opened: a lower bound for the times of events. */
 static uint64_t first_opened(const struct order *order)
 {
 	uint64_t first = UINT64_MAX;
 
 	for (size_t i = 0; i < order->links; i++)
+		/* 0: the chunk was claimed but never opened. */
 		if (order->link[i].opened && order->link[i].opened < first)
 			first = order->link[i].opened;
 	return first;
 }
 
+/*
+ * The description in the region is hostile, too: it is used only with its magic and valid
+ * attributes, and each text gets a NUL. Otherwise the copy has default attributes.
+ */
 static void know_info(struct ptx_snapshot *snapshot)
 {
 	struct ptx_stream_info *info = &snapshot->info;
@@ -315,21 +386,29 @@ static void know_info(struct ptx_snapshot *snapshot)
 	memcpy(info, ptx_stream_info_of(&snapshot->rings), sizeof *info);
 	if (info->magic != PTX_STREAM_INFO_MAGIC || !ptx_attr_is_valid(&info->attr)) {
 		memset(info, 0, sizeof *info);
+		/* A log can be written with the defaults; its events are not affected. */
 		ptx_attr_init(&info->attr);
 		info->pid =
 			atomic_load_explicit(&snapshot->attachment.target, memory_order_relaxed);
 	}
+	/* Texts of a valid description may still lack their NUL. */
 	info->attr.name[PTX_NAME_BYTES - 1] = info->attr.generation[PTX_NAME_BYTES - 1] = '\0';
+	/* The attachment's policy was used by the writers, so it is the true one. */
 	info->attr.stream_policy = snapshot->attachment.stream_policy;
 	info->clock[sizeof info->clock - 1] = info->boot[sizeof info->boot - 1] = '\0';
 }
 
+/*
+ * The order of the steps matters: counts are checked after the losses of dead writers were added,
+ * and records are measured after the range of their times is known.
+ */
 int ptx_snapshot_order(struct ptx_taking *taking)
 {
 	struct order order = { .taking = taking, .snapshot = taking->snapshot };
 	struct ptx_region *region = taking->snapshot->rings.region;
 	int err;
 
+	/* The bounded number, so that later code can use it without a check. */
 	atomic_store_explicit(&region->rings, ptx_ring_count(&taking->snapshot->rings),
 			      memory_order_relaxed);
 	know_info(taking->snapshot);
@@ -339,6 +418,7 @@ int ptx_snapshot_order(struct ptx_taking *taking)
 	if (err)
 		return err;
 	ptx_snapshot_calibrate(taking, first_opened(&order), &order.span);
+	/* One call for the adjacent chunks of each ring. */
 	for (size_t i = 0, n; i < order.links; i += n) {
 		for (n = 1; i + n < order.links && order.link[i + n].ring == order.link[i].ring;
 		     n++)

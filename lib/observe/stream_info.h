@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * observe/stream_info.h - what a region says of its stream, for who finds it when nobody is left to
- * ask.
+ * observe/stream_info.h - a description of a stream in its region, for a recovery when no process
+ * of the stream is left.
  *
- * The creator writes them before the stream is attached, and nobody changes them. They lie in the
- * region at geometry.info_at.
+ * The creator writes it before it attaches the stream, and no process changes it afterwards. It is
+ * in the region at geometry.info_at.
  */
 #ifndef PTX_OBSERVE_STREAM_INFO_H
 #define PTX_OBSERVE_STREAM_INFO_H
@@ -17,24 +17,26 @@
 struct ptx_stream_info {
 	uint64_t magic;
 	struct ptx_attr attr;
-	uint32_t pid;     /* of the traced process, as it knows itself */
-	uint32_t counter; /* what its ticks are: the processor's counter, or nanoseconds */
-	char clock[32];   /* the same in a word */
-	/* the kernel's name for the time it has been up: ticks of another are others */
+	uint32_t pid;     /* of the traced process, in its own name space */
+	uint32_t counter; /* 1: its ticks are those of the processor's counter; 0: nanoseconds */
+	char clock[32];   /* name of that clock */
+	/* the kernel's boot id: after another boot ticks have other values */
 	char boot[40];
 };
 
 _Static_assert(sizeof(struct ptx_stream_info) <= PTX_STREAM_INFO_BYTES, "the region has room");
 
+/* The description in the region of these rings; hostile in a region that was copied. */
 static inline struct ptx_stream_info *ptx_stream_info_of(const struct ptx_rings *rings)
 {
 	return (struct ptx_stream_info *)(void *)((unsigned char *)rings->region +
 						  rings->geometry.info_at);
 }
 
-/* boot as it is now; empty if it cannot be told. */
+/* The present boot id; empty if it is unknown. */
 void ptx_stream_info_boot(char boot[40]);
 
+/* Fills the description. Called once, by the creator, before the stream is attached. */
 void ptx_stream_info_write(const struct ptx_rings *rings, const struct ptx_attr *attr,
 			   uint32_t pid);
 
