@@ -92,6 +92,11 @@ static size_t multiple_of(size_t n, size_t unit)
 	return (n + unit - 1) / unit * unit;
 }
 
+static bool has_useful_half(size_t room, size_t most)
+{
+	return room >= 2 * (most - 8);
+}
+
 /*
  * How large a chunk is. A small one would be changed often, and a large one is memory that each
  * ring keeps. It holds four of the largest records if these are small, and one at least.
@@ -104,7 +109,8 @@ static size_t chunk_for(size_t stream_size, size_t most)
 	while (chunk < 4 * most)
 		chunk *= 2;
 	chunk = chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
-	if (chunk < sizeof(struct ptx_chunk) + most)
+	/* A tight chunk: more room than one of the largest records needs would stay unused. */
+	if (!has_useful_half(chunk - sizeof(struct ptx_chunk), most))
 		chunk = multiple_of(sizeof(struct ptx_chunk) + most, PAGE);
 	return chunk;
 }
@@ -118,7 +124,7 @@ static uint32_t divide(struct ptx_geometry *g, size_t stream_size, size_t record
 	g->chunk_bytes = chunk_for(stream_size, most);
 	g->chunk_room = g->chunk_bytes - sizeof(struct ptx_chunk);
 	g->record_max = record;
-	if (g->chunk_room >= 2 * (most - 8)) {
+	if (has_useful_half(g->chunk_room, most)) {
 		useful = g->chunk_room - (most - 8);
 		chunks = (stream_size + useful - 1) / useful;
 		g->capacity = chunks * useful;

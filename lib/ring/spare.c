@@ -11,12 +11,14 @@
 #define KNOWN_LOOKS 16  /* chunks that are looked at before all are */
 #define PERIODS     32  /* into which a look divides the time since the oldest chunk */
 #define WALK        128 /* records of a chunk that are looked at one by one */
+#define FEW_CHUNKS  64  /* a look over so many costs little, even if it finds only one spare */
 #define TRIES       32  /* looks during which other writers overwrite chunks */
 
 /* What a look over all chunks adds up: lower bounds of what events take, by their computed sizes */
 struct holding {
 	uint64_t from, period;   /* ticks */
-	uint64_t bytes[PERIODS]; /* in chunks that were opened in this period behind from */
+	uint64_t base;           /* from, or a later time that is known to be spare */
+	uint64_t bytes[PERIODS]; /* in chunks that were opened in this period behind base */
 	uint64_t rest;           /* younger than from, in chunks that were opened before */
 };
 
@@ -70,30 +72,39 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 		holding->rest += end - PTX_IDENT_RECORD_BYTES - from;
 		return;
 	}
-	period = (opened - holding->from - 1) / holding->period;
+	if (opened <= holding->base)
+		return;
+	period = (opened - holding->base - 1) / holding->period;
 	holding->bytes[period < PERIODS ? period : PERIODS - 1] +=
 		end - PTX_IDENT_RECORD_BYTES - from;
 }
 
 /*
- * The least that the ring's next record takes: it did not fit in the open chunk. If that chunk is
- * not present to its end, the record may have found no memory there.
+ * Adds up all chunks, and moves base to the latest time, as far as periods show, such that the
+ * stream holds its capacity in events that are younger; false: no such time. *total and *held are
+ * what is younger than the old and the new base.
  */
-static uint64_t next_record(const struct ptx_rings *rings, uint32_t ring)
+static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint64_t *total,
+		   uint64_t *held)
 {
-	uint32_t number = ptx_link_number(
-		atomic_load_explicit(&rings->ring[ring].current, memory_order_relaxed));
-	const struct ptx_chunk *chunk;
-	uint64_t end;
+	const uint64_t capacity = rings->geometry.capacity;
+	const uint32_t chunks = ptx_ring_chunks(rings);
+	uint32_t found = PERIODS;
 
-	if (number >= rings->geometry.chunks_max || !ptx_ring_reaches(rings, number))
-		return 0;
-	chunk = ptx_ring_chunk(rings, number);
-	end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed));
-	if (end > rings->geometry.chunk_room ||
-	    ptx_ring_room(rings, chunk) < rings->geometry.chunk_room)
-		return 0;
-	return rings->geometry.chunk_room - end;
+	for (uint32_t i = 0; i < chunks; i++)
+		add_chunk(holding, rings, i);
+	*total = 0;
+	for (uint32_t i = PERIODS; i-- > 0;) {
+		*total += holding->bytes[i];
+		if (*total >= capacity && found == PERIODS) {
+			found = i;
+			*held = *total;
+		}
+	}
+	if (found == PERIODS)
+		return false;
+	holding->base += found * holding->period;
+	return true;
 }
 
 /*
@@ -101,29 +112,35 @@ static uint64_t next_record(const struct ptx_rings *rings, uint32_t ring)
  * not younger; false: it cannot. It is raised to the latest time that the look finds, so that not
  * every change of chunks needs a look.
  */
-static bool look(struct ptx_rings *rings, uint32_t ring, uint64_t time)
+static bool look(struct ptx_rings *rings, uint64_t time)
 {
 	const uint32_t chunks = ptx_ring_chunks(rings);
 	const uint64_t capacity = rings->geometry.capacity;
-	/* What would be lost first, and what is about to be recorded, are events as well. */
-	const uint64_t more = next_record(rings, ring) + PTX_IDENT_RECORD_BYTES +
-			      sizeof(struct ptx_record);
-	struct holding holding = { .from = time };
-	uint64_t now = ptx_clock_now(), held = 0, found = time;
+	/*
+	 * The event that would be lost first counts. The one that the writer is about to record
+	 * does not: the writer may be killed before, and others use what this look finds.
+	 */
+	const uint64_t more = PTX_IDENT_RECORD_BYTES + sizeof(struct ptx_record);
+	uint64_t now = ptx_clock_now(), total, held, ignored;
+	uint64_t period = (now > time ? (now - time) / PERIODS : 0) + 1;
+	struct holding holding = { .from = time, .base = time, .period = period };
 
-	holding.period = (now > time ? (now - time) / PERIODS : 0) + 1;
-	for (uint32_t i = 0; i < chunks; i++)
-		add_chunk(&holding, rings, i);
-	for (uint32_t i = PERIODS; i-- > 0;) {
-		held += holding.bytes[i];
-		if (held >= capacity) {
-			found += i * holding.period;
-			break;
-		}
-	}
-	if (held < capacity && held + holding.rest + more <= capacity)
+	if (!add_up(&holding, rings, &total, &held) && total + holding.rest + more <= capacity)
 		return false;
-	ptx_raise(&rings->region->spare, found, memory_order_relaxed);
+	/*
+	 * Chunks may lie close together, with a pause before or behind them: then again with
+	 * shorter periods, until half of what is spare is found.
+	 */
+	while (total >= capacity + capacity / PERIODS && 2 * (total - held) < total - capacity &&
+	       (period /= PERIODS) > 0) {
+		holding = (struct holding){ .from = time, .base = holding.base, .period = period };
+		if (!add_up(&holding, rings, &ignored, &held))
+			break;
+	}
+	/* The pool grows until looks find more: a look is to serve many changes of chunks. */
+	if (holding.base == time && chunks > FEW_CHUNKS)
+		return false;
+	ptx_raise(&rings->region->spare, holding.base, memory_order_relaxed);
 	return true;
 }
 
@@ -170,7 +187,7 @@ uint32_t ptx_spare_take(struct ptx_rings *rings, uint32_t ring)
 		if (oldest == PTX_NONE)
 			break;
 		if (!take_if_spare(rings, oldest, ring)) {
-			is_spare = look(rings, ring, last);
+			is_spare = look(rings, last);
 			if (!take_if_spare(rings, oldest, ring))
 				oldest = PTX_NONE;
 		}

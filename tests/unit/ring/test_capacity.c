@@ -12,7 +12,7 @@
 #include "support/support.h"
 #include "unit/ring/pool.h"
 
-enum { WRITERS = 24, EVENTS = 6000, SEEDS = 60 };
+enum { WRITERS = 24, EVENTS = 6000, SEEDS = 60, MORTAL_SEEDS = 250 };
 
 static uint64_t state;
 
@@ -56,6 +56,15 @@ static size_t any_length(void)
 	}
 }
 
+/* Threads are killed between a change of chunks and the record that did not fit before. */
+static bool is_mortal;
+
+static void end_thread(unsigned w)
+{
+	ptx_ring_release(&pool->rings, writers[w].ring);
+	joined[w] = false;
+}
+
 /* False: the stream is full. */
 static bool write_event(unsigned w, size_t len)
 {
@@ -80,6 +89,10 @@ static bool write_event(unsigned w, size_t len)
 	if (!record) {
 		if (!ptx_ring_turn(rings, &writer->chunk, &writer->ident, &pool_loss))
 			return false;
+		if (is_mortal && random_below(2) == 0) {
+			end_thread(w);
+			return true;
+		}
 		record = ptx_ring_prepare(rings, writer->chunk, ptx_record_size(len), &head);
 		if (!record)
 			return false;
@@ -93,10 +106,8 @@ static bool write_event(unsigned w, size_t len)
 	ptx_ring_publish(writer->chunk, record, head, ptx_record_size(len), event[events].time);
 	held += event[events++].size;
 	/* Threads end, and others take their rings over. */
-	if (random_below(4) == 0) {
-		ptx_ring_release(rings, writer->ring);
-		joined[w] = false;
-	}
+	if (random_below(4) == 0)
+		end_thread(w);
 	return true;
 }
 
@@ -229,6 +240,15 @@ START_TEST(a_loop_stream_that_overwrites_rather_than_grow_keeps_them_too)
 }
 END_TEST
 
+/* The event that a writer is about to record is none: the writer may be killed. */
+START_TEST(a_loop_stream_that_overwrites_keeps_them_although_writers_are_killed)
+{
+	is_thrifty = true;
+	is_mortal = true;
+	go_round((unsigned)_i);
+}
+END_TEST
+
 /* The chunks that the theorem adds are needed: with those of the sum alone, some seed fails. */
 START_TEST(with_chunks_for_the_sum_alone_it_would_not_hold)
 {
@@ -325,6 +345,9 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc, a_loop_stream_keeps_the_youngest_events_that_fit, 0, SEEDS);
 	tcase_add_loop_test(tc, a_loop_stream_that_overwrites_rather_than_grow_keeps_them_too, 0,
 			     SEEDS);
+	tcase_add_loop_test(tc,
+			    a_loop_stream_that_overwrites_keeps_them_although_writers_are_killed,
+			    0, MORTAL_SEEDS);
 	tcase_add_test(tc, with_chunks_for_the_sum_alone_it_would_not_hold);
 	tcase_add_loop_test(tc, a_plan_holds_together, 0, 42);
 	tcase_add_test(tc, a_region_that_cannot_exist_is_refused);

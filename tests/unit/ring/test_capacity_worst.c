@@ -26,7 +26,7 @@ static const struct plan {
 enum { PLANS = 4, EXACT_PLANS = 3 };
 
 /* Their chunks have room for one of the largest records, and for more if they are smaller. */
-static const struct plan tight_plans[] = { { 300000, 9000 }, { 1, 90000 }, { 1000000, 90000 } };
+static const struct plan tight_plans[] = { { 300000, 16000 }, { 1, 90000 }, { 1000000, 90000 } };
 enum { TIGHT_PLANS = 3 };
 
 /* A way in which the worst case comes about: _i counts through all. */

@@ -178,6 +178,53 @@ START_TEST(one_look_serves_many_changes_of_chunks)
 }
 END_TEST
 
+/*
+ * Events of which a chunk holds one and wastes almost half: the pool holds hardly more than the
+ * stream promises, so a look finds few chunks spare. It grows until looks find more.
+ */
+START_TEST(one_look_serves_many_changes_of_chunks_that_hold_little)
+{
+	enum { ROUNDS = 4, PER_LOOK = 3 };
+	struct writer writer;
+	uint64_t then, looks;
+	size_t len, changes;
+
+	begin(4 << 20, 8192);
+	writer_begin(&writer, pool, 1);
+	len = _i == 0 ? 8192 : rings->geometry.chunk_room / 2;
+	changes = ROUNDS * (size_t)rings->geometry.chunks;
+	for (size_t i = 0; i < changes; i++)
+		put(&writer, len);
+	then = pool_now;
+	for (size_t i = 0; i < changes; i++)
+		put(&writer, len);
+	looks = pool_now - then - 2 * changes;
+	ck_assert_uint_lt(looks * PER_LOOK, changes);
+	ck_assert_uint_le(chunk_memory(), limit(1) + rings->geometry.memory / 16);
+}
+END_TEST
+
+/* All that the stream holds is of a short time long ago, as seen from the look. */
+START_TEST(one_look_serves_many_changes_of_chunks_after_a_pause)
+{
+	enum { RINGS = 40 };
+	static struct writer writers[RINGS];
+	size_t changes, before;
+
+	begin(4 << 20, 8192);
+	for (unsigned i = 0; i < RINGS; i++)
+		writer_begin(&writers[i], pool, i + 1);
+	changes = 4 * (size_t)rings->geometry.chunks;
+	for (size_t i = 0; i < changes; i++)
+		put(&writers[0], 4000);
+	before = ptx_ring_chunks(rings);
+	pool_now += 1000000000;
+	for (size_t i = 0; i < changes; i++)
+		put(&writers[0], 4000);
+	ck_assert_uint_le(ptx_ring_chunks(rings), before);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	TCase *tc;
@@ -190,6 +237,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_writer_that_dies_with_a_chunk_costs_that_chunk);
 	tcase_add_test(tc, a_stream_that_has_not_its_memory_grows_before_it_overwrites);
 	tcase_add_test(tc, one_look_serves_many_changes_of_chunks);
+	tcase_add_loop_test(tc, one_look_serves_many_changes_of_chunks_that_hold_little, 0, 2);
+	tcase_add_test(tc, one_look_serves_many_changes_of_chunks_after_a_pause);
 	return s;
 }
 
