@@ -44,6 +44,7 @@ struct options {
 	uint64_t slowest, around;
 };
 
+/* The times of a damaged log may be in any order. */
 double latency_rate(const struct latency *latency, uint64_t count)
 {
 	int64_t ns;
@@ -98,6 +99,7 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	}
 	if (span->has_cpu)
 		add_cpu(to, span);
+	/* All series compete for the slowest spans. */
 	slowest_add(&latency->slowest, span);
 }
 
@@ -134,6 +136,7 @@ static int look_around(struct latency *latency)
 	struct reading again;
 	int err;
 
+	/* Without --slowest there is nothing to sort. */
 	if (!slowest_sort(&latency->slowest))
 		return ENOMEM;
 	if (!latency->slowest.left)
@@ -162,6 +165,7 @@ static int take_lost(struct latency *latency)
 	int err = lost_take(&latency->lost, &latency->log);
 
 	for (size_t i = 0; !err && i < latency->count; i++)
+		/* The figures of a series are marked if events of its types were lost. */
 		latency->series[i].lost = lost_of_series(&latency->lost, &latency->pairing,
 							 &latency->log, latency->series[i].series);
 	return err;
@@ -203,6 +207,7 @@ static int measure_log(struct latency *latency, const struct options *options, c
 {
 	int status;
 
+	/* latency_fini() frees what was allocated before an error. */
 	if (!locks_init(&latency->locks) ||
 	    !slowest_init(&latency->slowest, (size_t)options->slowest, (size_t)options->around)) {
 		say("%s", strerror(ENOMEM));
@@ -256,6 +261,7 @@ static bool parse_option(struct latency *latency, struct options *options, int o
 	if (wanted_option(&latency->wanted, option, optarg, &good))
 		return good;
 	switch (option) {
+	/* wanted_pair() checks the value; the second pairing finds the durations for --where. */
 	case OPT_PAIR:
 		return wanted_pair(&latency->wanted, optarg) &&
 		       pairing_add(&latency->pairing, optarg);
@@ -288,6 +294,7 @@ static void latency_fini(struct latency *latency)
 	wanted_fini(&latency->wanted);
 }
 
+/* Parses the options and measures one log. Everything is freed on all paths. */
 static int latency_run(int argc, char **argv)
 {
 	static struct latency latency;

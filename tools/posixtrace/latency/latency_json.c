@@ -22,6 +22,7 @@ static void time_member(struct out *out, const char *name, int64_t time_ns)
 	out_printf(out, ",\"%s\":\"%lld\"", name, (long long)time_ns);
 }
 
+/* Writes a text of the log or of the command line as a JSON string. */
 static void quoted(struct out *out, const char *text)
 {
 	text_json(out, text, strlen(text));
@@ -37,6 +38,7 @@ static void put_series(struct out *out, const struct latency *latency,
 	quoted(out, series->series->name);
 	out_printf(out, ",\"kind\":\"%s\"", pairing_kind_name(series->series->kind));
 	put_member(out, "count", time->count);
+	/* A fixed number of decimals: %g could write an exponent. */
 	out_printf(out, ",\"per_second\":%.3f", latency_rate(latency, time->count));
 	if (time->count) {
 		put_member(out, "min_ns", time->min);
@@ -148,6 +150,7 @@ static void put_events(struct out *out, const struct latency *latency, const str
 /* A slow span with the events before, during and after it. */
 static void put_slow(struct out *out, const struct latency *latency, const struct slow *slow)
 {
+	/* The events of a span are in two parts, because only its begin and its end are kept. */
 	static const struct {
 		const char *name;
 		enum slow_part from, to;
@@ -179,6 +182,7 @@ static void put_slow(struct out *out, const struct latency *latency, const struc
 	out_char(out, '}');
 }
 
+/* The order of the arrays is that of the text. */
 void latency_json(struct out *out, const struct latency *latency)
 {
 	out_str(out, "{\"log\":");

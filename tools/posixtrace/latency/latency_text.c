@@ -116,6 +116,7 @@ static void lock_name(struct out *out, const struct latency *latency, pid_t pid,
 		      int64_t time_ns)
 {
 	struct posix_trace_object_np object;
+	/* The address is always shown: several locks may have the same name. */
 	const char *called = locks_name(&latency->log, pid, pointer, time_ns, &object);
 
 	out_printf(out, "0x%llx", (unsigned long long)pointer);
@@ -170,6 +171,7 @@ static void print_waiters(struct out *out, const struct latency *latency)
 		lock_name(out, latency, waiter->pid, waiter->longest, waiter->last_ns);
 		out_char(out, '\n');
 	}
+	/* Threads beyond the limit are one row. */
 	if (locks->other_waiters.count) {
 		put_sum(out, &locks->other_waiters);
 		out_printf(out, "       -       -  others than the first %d\n", LOCKS_MAX);
@@ -210,6 +212,7 @@ static void print_slow(struct out *out, const struct latency *latency, const str
 	const struct span *span = &slow->span;
 	struct line_form form = { .when = when };
 	char text[BRIEF_BYTES], time[WHEN_BYTES];
+	/* The circular part LAST has room for around events; older ones were overwritten. */
 	uint64_t hidden = slow->seen[SLOW_LAST] > latency->slowest.around ?
 			  slow->seen[SLOW_LAST] - latency->slowest.around : 0;
 
@@ -224,6 +227,7 @@ static void print_slow(struct out *out, const struct latency *latency, const str
 	out_char(out, ' ');
 	text_name(out, span->series->name, strlen(span->series->name));
 	out_char(out, '\n');
+	/* With --around 0 no events were kept. */
 	if (!latency->slowest.around)
 		return;
 	put_part(out, latency, &form, slow, SLOW_BEFORE);
@@ -240,6 +244,7 @@ void latency_text(struct out *out, const struct latency *latency, enum when_form
 	char span[WHEN_BYTES];
 	int64_t ns;
 
+	/* The times of a damaged log may be further apart than 63 bits. */
 	if (__builtin_sub_overflow(latency->last_ns, latency->first_ns, &ns))
 		ns = INT64_MAX;
 	text_safe(out, latency->log.path, strlen(latency->log.path));

@@ -67,6 +67,7 @@ void slowest_add(struct slowest *slowest, const struct span *span)
 	sift_down(slowest, 0);
 }
 
+/* The slowest first. */
 static int by_time(const void *a, const void *b)
 {
 	const struct slow *x = a, *y = b;
@@ -74,6 +75,7 @@ static int by_time(const void *a, const void *b)
 	return is_faster(&x->span, &y->span) ? 1 : -1;
 }
 
+/* Memory for events is allocated only when the spans are known. */
 bool slowest_sort(struct slowest *slowest)
 {
 	if (slowest->count)

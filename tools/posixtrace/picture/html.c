@@ -63,6 +63,9 @@ static void member(struct out *out, const char *name, uint64_t value)
 	out_printf(out, ",\"%s\":%llu", name, (unsigned long long)value);
 }
 
+/*
+ * The types with their numbers of events; the last entry is for types that the log does not list.
+ */
 static void types(struct out *out, const struct picture *picture)
 {
 	out_str(out, ",\n\"types\":[");
@@ -124,6 +127,7 @@ static void series(struct out *out, const struct picture *picture)
 	out_char(out, ']');
 }
 
+/* The rows in the order in which they are shown. */
 static void rows(struct out *out, const struct picture *picture)
 {
 	out_str(out, ",\n\"rows\":[");
@@ -153,6 +157,7 @@ static uint64_t place(const struct picture *picture, int64_t time_ns)
 	return ns < picture->length_ns ? ns : picture->length_ns;
 }
 
+/* The times of which events are missing, as places on the axis. */
 static void bands(struct out *out, const struct picture *picture)
 {
 	static const char *const kind[] = { [GAP_LOST] = "lost", [GAP_STOPPED] = "stopped",
@@ -168,6 +173,7 @@ static void bands(struct out *out, const struct picture *picture)
 	out_char(out, ']');
 }
 
+/* All data but points, spans and bins, as one JSON object. */
 static void meta(struct out *out, const struct picture *picture)
 {
 	const struct posix_trace_loginfo_np *info = &picture->log.info;

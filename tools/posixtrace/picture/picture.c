@@ -26,6 +26,7 @@ static struct picture_series *series_of(struct picture *picture, const struct se
 	return &picture->series[series->index];
 }
 
+/* First reading: counts a span. */
 static void survey_span(struct picture *picture, const struct span *span, struct picture_row *row)
 {
 	struct picture_series *series = series_of(picture, span->series);
@@ -41,6 +42,7 @@ static void survey_span(struct picture *picture, const struct span *span, struct
 		picture->begin_ns = span->begin_ns;
 }
 
+/* Second reading: counts a span in the bins and keeps it if it is long enough. */
 static void keep_span(struct picture *picture, const struct span *span, size_t row)
 {
 	int64_t begin_ns = span->begin_ns < picture->begin_ns ? picture->begin_ns : span->begin_ns;
@@ -68,6 +70,7 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 		keep_span(picture, span, row->index);
 }
 
+/* First reading: counts an event. */
 static void survey_event(struct picture *picture, const struct reading *reading)
 {
 	struct picture_row *row = rows_find(picture, reading->event.info.posix_pid,
@@ -83,6 +86,7 @@ static void survey_event(struct picture *picture, const struct reading *reading)
 		picture->type[picture->types].count++;
 }
 
+/* Second reading: counts an event in the bins and keeps it if there are not too many. */
 static void keep_event(struct picture *picture, const struct reading *reading)
 {
 	const struct picture_row *row = rows_find(picture, reading->event.info.posix_pid,
@@ -98,6 +102,7 @@ static void keep_event(struct picture *picture, const struct reading *reading)
 	};
 }
 
+/* Reads the log once. Returns 0 or an error number. */
 static int read_once(struct picture *picture, struct reading *reading)
 {
 	int err = reading_begin(reading, &picture->log, &picture->wanted);
@@ -159,6 +164,7 @@ static void set_axis(struct picture *picture, const struct reading *reading)
 	picture->least_ns = least_length(picture);
 }
 
+/* Makes the picture. Returns 0 or an error number. */
 static int make(struct picture *picture, struct reading *reading, size_t bins)
 {
 	int err;

@@ -67,6 +67,7 @@ static void label(struct out *out, double x, double y, const char *style, const 
 
 /* ------------------------------------------------------------------ time */
 
+/* Times outside of the axis are moved to its ends. */
 static double x_of(const struct picture *picture, int64_t time_ns)
 {
 	double part = ((double)time_ns - (double)picture->begin_ns) / (double)picture->length_ns;
@@ -132,6 +133,7 @@ static uint64_t events_of(const struct picture *picture, size_t bin)
 	return sum;
 }
 
+/* Draws the rate of events. Returns where the next part begins. */
 static double rate(struct out *out, const struct picture *picture, double top)
 {
 	double seconds = pyramid_width_ns(picture, 0) / 1e9, most = 0, by, bottom = top + RATE;
@@ -169,6 +171,7 @@ static double rate(struct out *out, const struct picture *picture, double top)
 
 /* ------------------------------------------------------------------ threads */
 
+/* Returns the row shown at this place. */
 static const struct picture_row *row_at(const struct picture *picture, size_t shown)
 {
 	for (size_t i = 0; i <= PICTURE_ROWS; i++)
@@ -178,6 +181,9 @@ static const struct picture_row *row_at(const struct picture *picture, size_t sh
 	return NULL;
 }
 
+/*
+ * Draws a row for each thread, darker where it has more events. Returns where the next part begins.
+ */
 static double threads(struct out *out, const struct picture *picture, double top)
 {
 	size_t rows = picture->rows < PLOT_ROWS ? picture->rows : PLOT_ROWS;
@@ -276,6 +282,10 @@ static int by_total(const void *a, const void *b)
 	return (x->time.total < y->time.total) - (x->time.total > y->time.total);
 }
 
+/*
+ * Draws the histograms of the spans with the greatest total times. Returns where the next part
+ * begins.
+ */
 static double durations(struct out *out, const struct picture *picture, double top)
 {
 	const struct picture_series **order = calloc(picture->count + 1, sizeof(*order));

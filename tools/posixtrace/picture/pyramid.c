@@ -21,6 +21,7 @@ struct picture_bin *pyramid_row(const struct picture *picture, size_t level, siz
 	return picture->level[level] + row * pyramid_bins(picture, level);
 }
 
+/* The lowest level is made smaller until all rows together fit PICTURE_BINS_ALL. */
 bool pyramid_init(struct picture *picture, size_t bins)
 {
 	while (bins > LEAST_BINS && bins * picture->rows > PICTURE_BINS_ALL)
@@ -38,6 +39,7 @@ bool pyramid_init(struct picture *picture, size_t bins)
 	return true;
 }
 
+/* Times outside of the axis are counted in its first or last bin. */
 static struct picture_bin *bin_at(const struct picture *picture, size_t row, int64_t time_ns)
 {
 	double place = ((double)time_ns - (double)picture->begin_ns) / (double)picture->length_ns *
@@ -48,6 +50,7 @@ static struct picture_bin *bin_at(const struct picture *picture, size_t row, int
 	return pyramid_row(picture, 0, row) + bin;
 }
 
+/* The algorithm of Boyer and Moore: the value with the majority remains, in constant memory. */
 static void vote(uint16_t *who, uint16_t *votes, uint16_t one)
 {
 	if (!*votes)

@@ -43,6 +43,7 @@ static const char help[] =
 	"LOG cannot be read or is damaged, or a rule could not be decided, events having been "
 		"lost.\n";
 
+/* The form of the verdict; the last option counts. */
 enum check_form { CHECK_TEXT, CHECK_TAP, CHECK_JUNIT };
 
 struct check {
@@ -92,6 +93,7 @@ static bool where_fits(const struct check *check, const struct logfile *log, str
 	return !where_say_unknown(where);
 }
 
+/* Returns true if the expression of an event contains a duration. */
 static bool asks_duration(const struct rule_event *event)
 {
 	return event->where && where_asks_duration(event->where);
@@ -180,6 +182,7 @@ static int judge_log(struct check *check)
 		verdict_junit(&out_stdout, &check->rules, check->log.path);
 	else
 		verdict_text(&out_stdout, &check->rules);
+	/* Warnings go to standard error, behind the result. */
 	verdict_warn(&check->rules, &check->log);
 	return status_of(check, status);
 }
@@ -281,6 +284,7 @@ static int check_rules(struct check *check, int argc, char **argv)
 		say(check->syntax ? "check: which rules?" : "check: rules and a log");
 		return tool_usage(&check_command);
 	}
+	/* Standard input can be read once only. */
 	if (!check->syntax && !strcmp(argv[optind], "-") && !strcmp(argv[optind + 1], "-")) {
 		say("check: rules and log cannot both be standard input");
 		return tool_usage(&check_command);
@@ -288,6 +292,7 @@ static int check_rules(struct check *check, int argc, char **argv)
 	return check_log(check, argv[optind], argv[optind + 1]);
 }
 
+/* Everything is freed on all paths. */
 static int check_run(int argc, char **argv)
 {
 	static struct check check;

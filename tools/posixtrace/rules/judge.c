@@ -138,6 +138,7 @@ bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log)
 	memset(judge, 0, sizeof(*judge));
 	judge->rules = rules;
 	judge->log = log;
+	/* The array covers all ids of the log's format, so a forged id cannot select its size. */
 	judge->ids = 65536;
 	judge->last_ns = INT64_MIN;
 	judge->by_id = calloc(judge->ids, sizeof(*judge->by_id));
@@ -147,6 +148,7 @@ bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log)
 	for (size_t i = 0; i < rules->count; i++) {
 		struct rule *rule = &rules->rule[i];
 
+		/* N + 1 times are enough to find N + 1 events in a span. */
 		if (rule->kind == RULE_RATE) {
 			rule->window = calloc(rule->number + 1, sizeof(*rule->window));
 			if (!rule->window)
@@ -250,6 +252,7 @@ static void judge_use(struct judge *judge, const struct judge_use *use,
 	}
 }
 
+/* Gaps are noted first: an event behind a gap meets no obligation from before it. */
 void judge_event(struct judge *judge, const struct reading *reading)
 {
 	const struct posix_trace_event_np *event = &reading->event;
@@ -281,6 +284,7 @@ static void judge_count(struct judge *judge, struct rule *rule)
 			"%llu events %s", (unsigned long long)rule->cases, rule->first.pattern);
 }
 
+/* Obligations are closed before the losses are known, which may withdraw violations. */
 void judge_end(struct judge *judge, bool is_damaged)
 {
 	every_finish(judge, sight_has_end(judge, is_damaged));

@@ -91,6 +91,7 @@ void parser_next(struct parser *parser)
 	parser->quoted = false;
 	parser->len = 0;
 	parser->text[0] = '\0';
+	/* A comment ends the line. */
 	if (!*p || *p == '#')
 		return;
 	if (*p == '"') {
@@ -124,6 +125,7 @@ bool parser_skip(struct parser *parser, const char *word)
 	return true;
 }
 
+/* After an error the line is not examined further. */
 void parser_want(struct parser *parser, const char *word)
 {
 	char expected[32];
@@ -139,6 +141,7 @@ bool parser_is_name(const struct parser *parser)
 	return parser->len && (parser->quoted || is_word(*parser->word));
 }
 
+/* The copy outlives the line. */
 char *parser_copy(struct parser *parser)
 {
 	char *text = strdup(parser->text);

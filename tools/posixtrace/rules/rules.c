@@ -99,6 +99,7 @@ static uint64_t parse_span(struct parser *parser)
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(end, units[i].name) != 0)
 			continue;
+		/* A double is exact enough: spans of rules are short. */
 		number *= units[i].ns;
 		if (number < 1 || number > 9e18)
 			break;
@@ -219,6 +220,7 @@ static void parse_rule(struct parser *parser, struct rule *rule)
 		parser->at++;
 		parser_next(parser);
 	}
+	/* The text is the name in the results if the rule has none. */
 	rule->text = strdup(parser->word);
 	if (!rule->text || parser->no_memory) {
 		parser->failed = parser->no_memory = true;
@@ -249,6 +251,7 @@ static void free_event(struct rule_event *event)
 	where_free(event->where);
 }
 
+/* Frees all that the rule owns; a rule that was parsed in part has NULL members. */
 static void free_rule(struct rule *rule)
 {
 	free(rule->text);
@@ -274,6 +277,7 @@ static bool read_line(struct parser *parser)
 	if (!parser->len)
 		return true;
 	parser->at = parser->line;
+	/* The limit bounds the lists of each event type. */
 	if (rules->count == RULES_MAX) {
 		parser_fail(parser, "a thousand rules at most");
 		return true;
@@ -288,6 +292,7 @@ static bool read_line(struct parser *parser)
 	return !parser->no_memory;
 }
 
+/* Parsing continues after a wrong rule, so that all errors are printed in one run. */
 bool rules_read(struct rules *rules, const char *path)
 {
 	static char line[RULES_LINE];
@@ -334,6 +339,7 @@ bool rules_read(struct rules *rules, const char *path)
 		if (!good)
 			say("%s", strerror(ENOMEM));
 	}
+	/* The rules read so far must not pass for all of them. */
 	if (ferror(file)) {
 		say("%s: %s", path, strerror(errno));
 		good = false;

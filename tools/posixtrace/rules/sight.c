@@ -103,6 +103,7 @@ void sight_event(struct judge *judge, const struct reading *reading)
 	}
 }
 
+/* A full log lacks its end, and unread events are missing in it. */
 bool sight_has_end(const struct judge *judge, bool is_damaged)
 {
 	struct posix_trace_ledger_np total;
@@ -246,6 +247,7 @@ static void apply_losses(struct rule *rule, const struct missing *missing, bool 
 		rule->undecided = 1;
 }
 
+/* The array is indexed as the rules are. */
 int sight_losses(struct judge *judge, bool is_damaged)
 {
 	struct missing *missing = calloc(judge->rules->count + 1, sizeof(*missing));

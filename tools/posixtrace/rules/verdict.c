@@ -71,6 +71,7 @@ static void warn_unmatched(const struct rules *rules, const struct rule *rule,
 		    missing_text(rule), nearest_hint(&nearest));
 }
 
+/* Only rules of two event types have a second pattern. */
 void verdict_warn(const struct rules *rules, const struct logfile *log)
 {
 	for (size_t i = 0; i < rules->count; i++) {
@@ -82,16 +83,19 @@ void verdict_warn(const struct rules *rules, const struct logfile *log)
 	}
 }
 
+/* The name of a rule, or its text. */
 static const char *name_of(const struct rule *rule)
 {
 	return rule->name ? rule->name : rule->text;
 }
 
+/* A text may be missing if there was no memory for it. */
 static const char *told(const struct rule *rule, uint64_t i)
 {
 	return rule->told[i] ? rule->told[i] : "";
 }
 
+/* The number of violations with a text. */
 static uint64_t told_count(const struct rule *rule)
 {
 	return rule->violations < RULES_TOLD ? rule->violations : RULES_TOLD;
@@ -118,6 +122,7 @@ static void put_numbers(struct out *out, const struct rule *rule)
 		out_printf(out, "; %s", missing_text(rule));
 }
 
+/* A line for each rule, followed by its first violations. */
 void verdict_text(struct out *out, const struct rules *rules)
 {
 	for (size_t i = 0; i < rules->count; i++) {
@@ -150,6 +155,7 @@ static void tap_text(struct out *out, const char *text)
 	}
 }
 
+/* An undecided rule is "not ok": a test must not pass because events were lost. */
 void verdict_tap(struct out *out, const struct rules *rules)
 {
 	out_printf(out, "TAP version 13\n1..%zu\n", rules->count);
@@ -244,11 +250,13 @@ void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 	out_str(out, "</testsuite>\n</testsuites>\n");
 }
 
+/* "Bail out!" ends a TAP stream whose tests could not run. */
 void verdict_tap_none(struct out *out)
 {
 	out_str(out, "TAP version 13\nBail out! The rules could not be checked\n");
 }
 
+/* JUnit has no such form, so one test with an error is written. */
 void verdict_junit_none(struct out *out)
 {
 	out_str(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"

@@ -93,6 +93,7 @@ static void show_tail(struct logfile *log)
 	const void *data;
 
 	for (size_t i = 0; dump.tail.limit && (kept = tail_at(&dump.tail, i, &data)); i++) {
+		/* The kept event is constant; only the copy may get another address of data. */
 		struct posix_trace_event_np event = *kept;
 
 		event.data = data;
@@ -133,6 +134,7 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 			return 0;
 	}
 	/* A gap that is open where the reading stops early says nothing about the log. */
+	/* A gap that is open at the end of the log is reported only if the reading reached it. */
 	if (logfile_ends_before(log, dump.wanted.choose.end_ns))
 		losses_end(losses);
 	if (dump.wanted.choose.begin_ns == INT64_MIN &&
@@ -185,6 +187,7 @@ static int dump_open_log(struct logfile *log)
 
 	if (!names_fit(log))
 		return TOOL_USAGE;
+	/* A pattern without a type is a warning only, since other logs may have the type. */
 	choose_say_unknown(&dump.wanted.choose, &(const struct logfile *){ log }, 1);
 	losses_init(&losses, log->path, dump.form.when);
 	wanted_begin(&dump.wanted, log->info.first_ns, log->info.last_ns);
@@ -197,6 +200,10 @@ static int dump_open_log(struct logfile *log)
 	if (!err)
 		err = posix_trace_get_ledger_np(log->trid, &ledger);
 	if (!err)
+		/*
+		 * The losses by cause follow the events, because only the ledger knows losses
+		 * without a gap.
+		 */
 		err = losses_ledger(&losses, log->trid);
 	if (err) {
 		say("%s: %s", log->path, strerror(err));
@@ -225,6 +232,7 @@ static int dump_log(const char *path, bool several)
 
 	if (status)
 		return status;
+	/* The first event of each log has no difference of time. */
 	dump.form.any = false;
 	dump.form.log = several ? log.path : NULL;
 	if (several && !dump.form.json) {
@@ -300,6 +308,7 @@ static bool parse_option(int option)
 	if (wanted_option(&dump.wanted, option, optarg, &good))
 		return good;
 	switch (option) {
+	/* A second list would append to the first. */
 	case PICK_FIELDS:
 		dump.form.pick = &dump.pick;
 		return pick_parse(&dump.pick, optarg);
@@ -336,6 +345,7 @@ static bool parse_option(int option)
 	return false; /* tool_option() has printed the error */
 }
 
+/* Parses the options, then prints the logs one by one or merged. The worst status is returned. */
 static int dump_run(int argc, char **argv)
 {
 	int option, status = TOOL_OK;

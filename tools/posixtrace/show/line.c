@@ -55,6 +55,7 @@ static void text_data(struct out *out, const struct line_form *form, const struc
 /* Writes the name of the log in a column of equal width, for merged logs. */
 static void text_log(struct out *out, const struct line_form *form)
 {
+	/* The widest name has one blank behind it. */
 	size_t len = strlen(form->log);
 
 	text_safe(out, form->log, len);
@@ -100,6 +101,7 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 	p = put_hex(p + 3, (uintptr_t)event->info.posix_prog_address, 12);
 	*p++ = ' ';
 	out_done(out, p);
+	/* Names and data have any length and use the bounded calls. */
 	out_bytes(out, type->shown, type->shown_len);
 	if (event->data_len)
 		text_data(out, form, log, type, event);
@@ -184,6 +186,7 @@ static void json_line(struct out *out, struct line_form *form, const struct logf
 	text_json(out, type->name, type->name_len);
 	if (type->schema && type->schema->level)
 		out_printf(out, ",\"level\":%d", type->schema->level);
+	/* A program can pair begins and ends by the span's name. */
 	if (type->schema && type->schema->span)
 		out_printf(out, ",\"%s\":\"%s\"",
 			   type->schema->role == POSIX_TRACE_BEGIN_NP ? "begin" : "end",
@@ -218,6 +221,7 @@ static void picked_line(struct out *out, struct line_form *form, const struct lo
 	(form->json ? pick_json : pick_tabs)(out, form->pick, &line, log, type, event);
 }
 
+/* The form decides between columns, JSON and text. */
 void line_put(struct out *out, struct line_form *form, const struct logfile *log,
 	      const struct log_type *type, const struct posix_trace_event_np *event)
 {

@@ -112,6 +112,7 @@ static int list_mappings(struct logfile *log, bool json)
 
 	while (!(err = posix_trace_mapping_getnext_np(log->trid, &mapping, &unavailable)) &&
 	       !unavailable && !out_stdout.err) {
+		/* The note of a fork names no file. */
 		const struct module *module = mapping.parent ? NULL : module_of(&mapping);
 
 		put_build_id(id, &mapping);
@@ -149,6 +150,7 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
+/* Parses the options, then lists the logs. The worst status is returned. */
 static int symbols_run(int argc, char **argv)
 {
 	int option, status = TOOL_OK;

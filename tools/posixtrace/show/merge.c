@@ -256,6 +256,7 @@ static bool show_all(struct showing *showing)
 	while ((source = merge_first(merge))) {
 		if (!show_event(showing, source))
 			return false;
+		/* The last time is kept: the next event of another log may be close to it. */
 		source->any = true;
 		source->last_ns = source->event.time_ns;
 		read_next(merge, source);
@@ -277,6 +278,7 @@ static int begin_reading(struct merge *merge)
 			say("%s: %s", source->log.path, strerror(err));
 			return TOOL_FAILURE;
 		}
+		/* An incomplete log counts as 0, so the progress line may reach its end early. */
 		total += logfile_events(&source->log);
 	}
 	meter_begin(&merge->meter, total, false);
@@ -293,6 +295,7 @@ int merge_run(struct merge *merge, char **path, size_t paths,
 	int status = open_logs(merge, path, paths);
 	bool all;
 
+	/* No log could be opened; the errors were printed. */
 	if (!merge->sources)
 		return status;
 	if (!names_fit(merge))
@@ -317,6 +320,7 @@ int merge_run(struct merge *merge, char **path, size_t paths,
 	return status;
 }
 
+/* Sources that could not be opened are not in the array. */
 void merge_fini(struct merge *merge)
 {
 	for (size_t i = 0; i < merge->sources; i++) {

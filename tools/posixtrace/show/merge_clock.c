@@ -73,6 +73,7 @@ static int64_t bound_between(const struct merge *merge, const struct merge_sourc
 			 !has_own_error(merge, &a->log) && !has_own_error(merge, &b->log);
 	int64_t ns;
 
+	/* Both readings of the clock may be off. */
 	if (one_clock)
 		return 2 * MERGE_CLOCK_NS;
 	return __builtin_add_overflow(a->error_ns, b->error_ns, &ns) ? INT64_MAX : ns;

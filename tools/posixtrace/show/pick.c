@@ -51,6 +51,7 @@ static bool find_fact(struct pick_column *column, const char *name, size_t len)
 	return false;
 }
 
+/* A mistyped name may be that of a fact. */
 static void offer_facts(struct nearest *nearest)
 {
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
@@ -76,6 +77,7 @@ static bool parse_field(struct pick_column *column, const char *name, const char
 	column->width = len > FIELD_WIDTH ? len : FIELD_WIDTH;
 	if (name + len == end)
 		return true;
+	/* strtoul() would accept blanks and a sign. */
 	if (name[len] != '[' || name[len + 1] < '0' || name[len + 1] > '9')
 		return false;
 	column->index = (unsigned)strtoul(name + len + 1, &behind, 10);
@@ -90,6 +92,7 @@ static bool parse_column(struct pick *pick, const char *word, size_t len)
 	const char *name, *end = word + len;
 	bool fact, field;
 
+	/* The limit bounds the cache of schemas, too. */
 	if (pick->count == PICK_MAX)
 		return wrong_column(word, len, "too many columns");
 	if (!len || len >= sizeof(column->label))
@@ -126,6 +129,7 @@ bool pick_parse(struct pick *pick, const char *list)
 }
 
 /* A direct-mapped cache of schemas; see where_part.h for the same method. */
+/* The index fits a signed char, since a schema has few fields. */
 int pick_field(struct pick *pick, const struct posix_trace_schema_np *schema, unsigned column)
 {
 	size_t at = ((uintptr_t)schema / sizeof(*schema)) % PICK_CACHE;
@@ -143,6 +147,7 @@ int pick_field(struct pick *pick, const struct posix_trace_schema_np *schema, un
 	return pick->place[at].field[column];
 }
 
+/* Known columns need no further search. */
 void pick_learn(struct pick *pick, const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < pick->count; i++) {

@@ -6,11 +6,13 @@
 #include "show/line.h"
 #include "show/pick_part.h"
 
+/* Truncated when recorded, or when it was read. */
 static bool is_truncated(const struct posix_trace_event_np *event)
 {
 	return event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
 }
 
+/* The form of addresses and thread identifiers. */
 void pick_put_hex(struct out *out, uint64_t value)
 {
 	char *p = out_room(out);

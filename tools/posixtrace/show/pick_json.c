@@ -74,6 +74,7 @@ static void json_cell(struct out *out, struct pick *pick, unsigned i, const stru
 
 	switch (column->fact) {
 	case PICK_TIME:
+	/* Times and differences are strings, as in all JSON outputs. */
 	case PICK_DELTA:
 		out_char(out, '"');
 		out_done(out, when_put(out_room(out),
@@ -101,6 +102,7 @@ static void json_cell(struct out *out, struct pick *pick, unsigned i, const stru
 		out_unsigned(out, event->info.posix_event_id);
 		break;
 	case PICK_LEVEL:
+		/* A level of 0 means that the schema names none. */
 		if (cell->type->schema && cell->type->schema->level)
 			out_signed(out, cell->type->schema->level);
 		else
@@ -134,6 +136,7 @@ static void json_cell(struct out *out, struct pick *pick, unsigned i, const stru
 	}
 }
 
+/* Every line has all columns, so that a reader finds the same members in each. */
 void pick_json(struct out *out, struct pick *pick, const struct pick_line *line,
 	       const struct logfile *log, const struct log_type *type,
 	       const struct posix_trace_event_np *event)

@@ -149,6 +149,7 @@ static void make_line_room(struct out *out)
 		out_flush(out);
 }
 
+/* Values contain no tabs: text_quoted() and text_safe() escape them. */
 void pick_tabs(struct out *out, struct pick *pick, const struct pick_line *line,
 	       const struct logfile *log, const struct log_type *type,
 	       const struct posix_trace_event_np *event)
@@ -199,6 +200,7 @@ static size_t time_width(enum when_form when)
 	return when == WHEN_RAW ? 19 : when == WHEN_UTC ? 30 : 29;
 }
 
+/* Facts are in capitals, fields as the schema writes them. */
 void pick_header(struct out *out, struct pick *pick, enum when_form when)
 {
 	make_line_room(out);
@@ -218,6 +220,7 @@ void pick_header(struct out *out, struct pick *pick, enum when_form when)
 	out_char(out, '\n');
 }
 
+/* The last column is not padded, so lines have no blanks at their ends. */
 void pick_columns(struct out *out, struct pick *pick, const struct pick_line *line,
 		  const struct logfile *log, const struct log_type *type,
 		  const struct posix_trace_event_np *event)
